@@ -869,135 +869,117 @@ void launch_vectors(float* out, const float* in, unsigned rows, unsigned cols) {
   kernel<<<static_cast<unsigned>(tiles), 256>>>(out, in, rows, cols);
 }
 
-/// Registers the copies of sections 1 to 3.
+/// Adds the copies of sections 1 to 3.
 void add_copies(lab::Map<float>& map) {
   const std::size_t n = map.n;
-  const auto& in = map.in;
-  const auto same = [&in](std::size_t i) { return in[i]; };
-
-  const dim3 grid = lab::tiles(n, BLOCK), grid_of_four = lab::tiles(n, 4 * BLOCK);
-  map.add("copy", same, [=](auto* to, auto* from) { copy<<<grid, BLOCK>>>(to, from, n); });
-  map.sweep("four_each", same,
-            {{"restrict=no",
-              [=](auto* to, auto* from) { four_each<<<grid_of_four, BLOCK>>>(to, from, n); }},
-             {"restrict=yes", [=](auto* to, auto* from) {
-                four_restricted<<<grid_of_four, BLOCK>>>(to, from, n);
-              }}});
-  for (const std::size_t mib : {16, 32, 512}) {
-    const std::size_t piece = (mib << 20) / (2 * sizeof(float));
-    map.chapter().add(
-        {.name = "pieces",
-         .launch = [&map, n, piece] { pieces(map.d_out.data(), map.d_in.data(), n, piece); },
-         .verify = [&map] { return lab::compare(map.d_out.download(), map.in); },
-         .bytes = TIMES * 2.0 * static_cast<double>(n * sizeof(float)),
-         .limit = lab::Limit::copy,
-         .variant = lab::variant_name("mib", mib),
-         .outputs = {&map.d_out}});
-  }
+  const auto in = map.in;
+  const auto same = [=] __host__ __device__(std::size_t i) { return in[i]; };
+  const dim3 grid = lab::tiles(n, BLOCK);
+  map.add("copy", same, lab::launcher(copy, grid, BLOCK, n));
   for (const std::size_t offset : {1, 8}) {
+    const std::size_t by = offset % n;
     map.add(
         "copy_offset", lab::variant_name("offset", offset),
-        [&in, n, offset](std::size_t i) { return in[(i + offset % n) % n]; },
-        [=](auto* to, auto* from) { copy_offset<<<grid, BLOCK>>>(to, from, n, offset % n); });
+        [=] __host__ __device__(std::size_t i) { return in[(i + by) % n]; },
+        lab::launcher(copy_offset, grid, BLOCK, n, by));
   }
   for (const std::size_t stride : {2, 8, 32}) {
-    map.add(
-        "copy_strided", lab::variant_name("stride", stride),
-        [&in, n, stride](std::size_t i) {
-          const std::size_t per_pass = n / stride;
-          return in[i < per_pass * stride ? i % per_pass * stride + i / per_pass : i];
-        },
-        [=](auto* to, auto* from) { copy_strided<<<grid, BLOCK>>>(to, from, n, stride); });
+    const std::size_t passes = n / stride;
+    const auto strided = [=] __host__ __device__(std::size_t i) {
+      return in[i < passes * stride ? i % passes * stride + i / passes : i];
+    };
+    map.add("copy_strided", lab::variant_name("stride", stride), strided,
+            lab::launcher(copy_strided, grid, BLOCK, n, stride));
   }
 
-  const auto rotated = [&in, n](std::size_t i) {
-    return i < n / 3 * 3 ? in[i / 3 * 3 + (i + 1) % 3] : in[i];
+  const std::size_t whole = n / 3 * 3;  // floats of whole points
+  const auto rotated = [=] __host__ __device__(std::size_t i) {
+    return i < whole ? in[i / 3 * 3 + (i + 1) % 3] : in[i];
   };
-  const dim3 points = lab::tiles(n / 3 + 1, BLOCK);
-  map.add("points_aos", rotated,
-          [=](auto* to, auto* from) { points_aos<<<points, BLOCK>>>(to, from, n); });
-  map.add(
-      "points_soa",
-      [&in, n](std::size_t i) { return i < n / 3 * 3 ? in[(i + n / 3) % (n / 3 * 3)] : in[i]; },
-      [=](auto* to, auto* from) { points_soa<<<points, BLOCK>>>(to, from, n); });
-  map.add("points_staged", rotated,
-          [=](auto* to, auto* from) { points_staged<<<points, BLOCK>>>(to, from, n); });
-  const dim3 wide_points = lab::tiles(n / 4 + 1, BLOCK);
-  map.sweep(
-      "points_aligned",
-      [&in, n](std::size_t i) {
-        return i < n / 4 * 4 && i % 4 != 3 ? in[i / 4 * 4 + (i % 4 + 1) % 3] : in[i];
-      },
-      {{"alignas=4",
-        [=](auto* to, auto* from) { points_aligned<Point><<<wide_points, BLOCK>>>(to, from, n); }},
-       {"alignas=16", [=](auto* to, auto* from) {
-          points_aligned<float4><<<wide_points, BLOCK>>>(to, from, n);
-        }}});
+  const auto by_planes = [=] __host__ __device__(std::size_t i) {
+    return i < whole ? in[(i + n / 3) % whole] : in[i];
+  };
+  const auto rotated_fours = [=] __host__ __device__(std::size_t i) {
+    return i < n / 4 * 4 && i % 4 != 3 ? in[i / 4 * 4 + (i % 4 + 1) % 3] : in[i];
+  };
+  const dim3 points = lab::tiles(n / 3 + 1, BLOCK), wide_points = lab::tiles(n / 4 + 1, BLOCK);
+  map.add("points_aos", rotated, lab::launcher(points_aos, points, BLOCK, n));
+  map.add("points_soa", by_planes, lab::launcher(points_soa, points, BLOCK, n));
+  map.add("points_staged", rotated, lab::launcher(points_staged, points, BLOCK, n));
+  map.sweep("points_aligned", rotated_fours,
+            {{"alignas=4", lab::launcher(points_aligned<Point>, wide_points, BLOCK, n)},
+             {"alignas=16", lab::launcher(points_aligned<float4>, wide_points, BLOCK, n)}});
 }
 
-/// Registers the transposes of sections 4 to 6, whose grid has a row of blocks for each row of tiles.
-void add_tiled_rungs(lab::Map<float>& map, const std::vector<float>& transposed, unsigned rows,
-                     unsigned cols) {
+/// Adds the transposes of sections 4 to 8, and what stands behind them.
+void add_transposes(lab::Map<float>& map, unsigned rows, unsigned cols) {
+  const auto in = map.in;
+  const std::size_t height = rows, width = cols;
+  const auto transposed = [=] __host__ __device__(std::size_t i) {
+    return in[i % height * width + i / height];
+  };
+  const dim3 grid = lab::tiles(cols, rows, TILE), block(TILE, ROWS);
+  const auto launch = [=](auto kernel) { return lab::launcher(kernel, grid, block, rows, cols); };
   if (rows > MOST_BLOCKS * TILE) {
     for (const char* const rung :
          {"naive_rows", "naive_columns", "tiled", "no_barrier", "swizzled"}) {
-      map.chapter().skip(rung, "needs more than 65,535 rows of blocks, the limit of gridDim.y");
+      map.ladder().skip(rung, "needs more than 65,535 rows of blocks, the limit of gridDim.y");
     }
-    return;
-  }
-  const auto wanted = [&transposed](std::size_t i) { return transposed[i]; };
-  const dim3 grid = lab::tiles(cols, rows, TILE), block(TILE, ROWS);
-  map.add("naive_rows", wanted,
-          [=](auto* to, auto* from) { naive_rows<<<grid, block>>>(to, from, rows, cols); });
-  map.add("naive_columns", wanted,
-          [=](auto* to, auto* from) { naive_columns<<<grid, block>>>(to, from, rows, cols); });
-  map.sweep(
-      "tiled", wanted,
-      {{"pad=0", [=](auto* to, auto* from) { tiled<0><<<grid, block>>>(to, from, rows, cols); }},
-       {"pad=1", [=](auto* to, auto* from) { tiled<1><<<grid, block>>>(to, from, rows, cols); }}});
-  if (map.n == 1) {
-    map.chapter().skip("no_barrier", "one thread alone has nobody to race with");
   } else {
-    map.demonstrate("no_barrier", [=](auto* to, auto* from) {
-      no_barrier<<<grid, block>>>(to, from, rows, cols);
-    });
+    map.add("naive_rows", transposed, launch(naive_rows));
+    map.add("naive_columns", transposed, launch(naive_columns));
+    map.sweep("tiled", transposed, {{"pad=0", launch(tiled<0>)}, {"pad=1", launch(tiled<1>)}});
+    if (map.n == 1) {
+      map.ladder().skip("no_barrier", "one thread alone has nobody to race with");
+    } else {
+      map.demonstrate("no_barrier", launch(no_barrier));
+    }
+    map.add("swizzled", transposed, launch(swizzled));
   }
-  map.add("swizzled", wanted,
-          [=](auto* to, auto* from) { swizzled<<<grid, block>>>(to, from, rows, cols); });
+  const auto wide = [=](auto kernel) {
+    return [=](float* out, const float* from) { kernel(out, from, rows, cols); };
+  };
+  map.sweep("vectors", transposed,
+            {{"along=in", wide(launch_vectors<false>)},
+             {"along=out", wide(launch_vectors<true>)},
+             {"along=out, evict=first", wide(launch_vectors<true, Evict::first>)},
+             {"along=out, evict=last", wide(launch_vectors<true, Evict::last>)}});
+  const unsigned sectors = lab::ceil_div(rows + 8, 128u) * lab::ceil_div(cols, 64u);
+  map.add("whole_sectors", transposed, lab::launcher(whole_sectors, sectors, 512, rows, cols));
+  lab::add_others(map);
 }
 
-/// Registers the transposes of sections 7 and 8, whose grid has one dimension.
-void add_wide_rungs(lab::Map<float>& map, const std::vector<float>& transposed, unsigned rows,
-                    unsigned cols) {
-  const auto wanted = [&transposed](std::size_t i) { return transposed[i]; };
-  map.sweep(
-      "vectors", wanted,
-      {{"along=in", [=](auto* to, auto* from) { launch_vectors<false>(to, from, rows, cols); }},
-       {"along=out", [=](auto* to, auto* from) { launch_vectors<true>(to, from, rows, cols); }},
-       {"along=out, evict=first",
-        [=](auto* to, auto* from) { launch_vectors<true, Evict::first>(to, from, rows, cols); }},
-       {"along=out, evict=last",
-        [=](auto* to, auto* from) { launch_vectors<true, Evict::last>(to, from, rows, cols); }}});
-  map.add("whole_sectors", wanted, [=](auto* to, auto* from) {
-    whole_sectors<<<lab::ceil_div(rows + 8, 128u) * lab::ceil_div(cols, 64u), 512>>>(to, from, rows,
-                                                                                     cols);
-  });
+/// Adds the copies of section 9 and of the notes.
+void add_more_copies(lab::Map<float>& map) {
+  const std::size_t n = map.n;
+  const auto in = map.in;
+  const auto same = [=] __host__ __device__(std::size_t i) { return in[i]; };
+  const dim3 fours = lab::tiles(n, 4 * BLOCK);
+  map.sweep("four_each", same,
+            {{"restrict=no", lab::launcher(four_each, fours, BLOCK, n)},
+             {"restrict=yes", lab::launcher(four_restricted, fours, BLOCK, n)}});
+  const lab::Problem copies(map.ladder(),
+                            {.outputs = {lab::expect(map.d_out, map.d_in)},
+                             .bytes = TIMES * 2.0 * static_cast<double>(n * sizeof(float)),
+                             .limit = lab::Limit::copy});
+  for (const std::size_t mib : {16, 32, 512}) {
+    copies.add("pieces", lab::variant_name("mib", mib), [&] {
+      pieces(map.d_out.data(), map.d_in.data(), n, (mib << 20) / (2 * sizeof(float)));
+    });
+  }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  lab::Chapter chapter(argc, argv);  // names, ideas, sizes: the header above
-  const auto [rows, cols] = chapter.extents<2>();
-  chapter.require(rows <= (std::size_t{1} << 31) - 256, "rows: at most 2^31 - 256");
-  chapter.require(cols < std::size_t{1} << 31, "columns: fewer than 2^31");
-  lab::Map<float> map(chapter, rows * cols);
-  const std::vector<float> transposed = lab::transposed(map.in, rows, cols);
-  const auto height = static_cast<unsigned>(rows), width = static_cast<unsigned>(cols);
-  add_copies(map);
-  add_tiled_rungs(map, transposed, height, width);
-  add_wide_rungs(map, transposed, height, width);
-  return chapter.run();
+  return lab::run(argc, argv, [](lab::Ladder& ladder, std::size_t rows, std::size_t cols) {
+    ladder.require(rows <= (std::size_t{1} << 31) - 256, "rows: at most 2^31 - 256");
+    ladder.require(cols < std::size_t{1} << 31, "columns: fewer than 2^31");
+    lab::Map<float> map(ladder, rows * cols, 0, rows);
+    add_copies(map);
+    add_transposes(map, static_cast<unsigned>(rows), static_cast<unsigned>(cols));
+    add_more_copies(map);
+  });
 }
 
 // ## What to remember

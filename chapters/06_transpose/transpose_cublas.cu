@@ -8,13 +8,14 @@
 namespace {
 
 const lab::Rungs here([](lab::Map<float>& map) {
-  const auto [rows, cols] = map.chapter().extents<2>();
-  const auto want = std::make_shared<const std::vector<float>>(lab::transposed(map.in, rows, cols));
-  map.add(
-      "cublas", [want](std::size_t i) { return (*want)[i]; },
-      [rows = static_cast<int>(rows), cols = static_cast<int>(cols)](float* out, const float* in) {
-        lab::cublas_transpose(out, in, rows, cols);
-      });
+  const std::size_t rows = map.ladder().extents<2>()[0], cols = map.ladder().extents<2>()[1];
+  const auto from = map.in;
+  const auto transposed = [=] __host__ __device__(std::size_t i) {
+    return from[i % rows * cols + i / rows];
+  };
+  map.add("cublas", transposed, [=](float* out, const float* in) {
+    lab::cublas_transpose(out, in, static_cast<int>(rows), static_cast<int>(cols));
+  });
 });
 
 }  // namespace

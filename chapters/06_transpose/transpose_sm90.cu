@@ -161,9 +161,9 @@ CUtensorMap tensor_map(const float* matrix, std::size_t rows, std::size_t cols) 
 }
 
 const lab::Rungs here([](lab::Map<float>& map) {
-  const auto [rows, cols] = map.chapter().extents<2>();
+  const std::size_t rows = map.ladder().extents<2>()[0], cols = map.ladder().extents<2>()[1];
   if (rows % 4 != 0 || cols % 4 != 0) {
-    map.chapter().skip("tma", "the TMA needs rows of a multiple of 16 bytes");
+    map.ladder().skip("tma", "the TMA needs rows of a multiple of 16 bytes");
     return;
   }
   int multiprocessors = 0, fit = 0;
@@ -174,13 +174,14 @@ const lab::Rungs here([](lab::Map<float>& map) {
   const unsigned tiles = down * static_cast<unsigned>(lab::ceil_div(cols, std::size_t{EDGE}));
   const unsigned blocks = static_cast<unsigned>(multiprocessors * fit);
 
-  const auto want = std::make_shared<const std::vector<float>>(lab::transposed(map.in, rows, cols));
-  map.add(
-      "tma", [want](std::size_t i) { return (*want)[i]; },
-      [=, rows = rows, cols = cols](float* out, const float* in) {
-        tma<<<blocks, TURNING + 32, SHARED_BYTES>>>(tensor_map(in, rows, cols),
-                                                    tensor_map(out, cols, rows), tiles, down);
-      });
+  const auto from = map.in;
+  const auto transposed = [=] __host__ __device__(std::size_t i) {
+    return from[i % rows * cols + i / rows];
+  };
+  map.add("tma", transposed, [=](float* out, const float* in) {
+    tma<<<blocks, TURNING + 32, SHARED_BYTES>>>(tensor_map(in, rows, cols),
+                                                tensor_map(out, cols, rows), tiles, down);
+  });
 });
 
 }  // namespace

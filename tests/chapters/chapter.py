@@ -20,7 +20,7 @@ NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
 CUOBJDUMP = shutil.which("cuobjdump") or shutil.which("/usr/local/cuda/bin/cuobjdump")
 BINARY_DIR = pathlib.Path(os.environ.get("WARP_BINARY_DIR", ROOT / "build" / "simulator"))
 # Of simtcc, for a source that includes lab, and without what only a debugger needs.
-LAB_OPTIONS = ["-std=c++20", "-fno-var-tracking", f"-I{ROOT}/common/lab/include"]
+LAB_OPTIONS = ["-std=c++20", "--extended-lambda", "-fno-var-tracking", f"-I{ROOT}/common/lab/include"]
 
 
 def nvcc_is_the_one_of_the_text():

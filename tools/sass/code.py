@@ -59,7 +59,7 @@ class Compiled:
 
 def options(architecture, source):
     """What nvcc is called with: the options of the gpu preset."""
-    common = ["-std=c++20", "-O3", "-DNDEBUG", "-lineinfo", f"-arch={architecture}"]
+    common = ["-std=c++20", "--extended-lambda", "-O3", "-DNDEBUG", "-lineinfo", f"-arch={architecture}"]
     return [*common, f"-I{LAB}", f"-I{os.path.dirname(os.path.abspath(source))}"]
 
 

@@ -3,17 +3,12 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <array>
-#include <bit>
-#include <cmath>
 #include <cstdio>
-#include <limits>
 #include <utility>
 
 #include "lab/ceil_div.h"
 #include "lab/check.h"
-#include "lab/inputs.h"
-#include "lab/rungs.h"
+#include "lab/header.h"
 #include "lab/text.h"
 
 namespace lab {
@@ -73,32 +68,32 @@ void print_registers(GemmKernel kernel, const GemmLaunch& how) {
 
 GemmRung::~GemmRung() = default;
 
-GemmLadder::~GemmLadder() = default;
+namespace {
 
-GemmLadder::GemmLadder(int argc, char** argv)
-    : GemmLadder(argc, argv, detail::config_of_header()) {}
-
-GemmLadder::GemmLadder(int argc, char** argv, const ChapterConfig& config)
-    : chapter_(argc, argv, SizeKind::m_n_k, config) {
-  add_others();
+/// The product that a ladder is at: a case, or C = A B of its size.
+GemmCase case_of(const Ladder& ladder) {
+  if (ladder.case_number() >= 0) {
+    return gemm_cases()[static_cast<std::size_t>(ladder.case_number())];
+  }
+  const Size& size = ladder.size();
+  const auto extent = [](std::size_t value) { return static_cast<int>(value); };
+  return {.m = extent(size.M), .n = extent(size.N), .k = extent(size.K)};
 }
 
-/// The rungs that stand in files of their own.
-void GemmLadder::add_others() {
-  for (const auto& add_rungs : detail::rungs_of<GemmLadder>()) add_rungs(*this);
-  for (const auto& add_rungs : detail::rungs_of<Chapter>()) add_with(add_rungs);
-}
+}  // namespace
 
-/// cuBLAS, unless the chapter said something else of its peer.
-void GemmLadder::add_vendor() {
-  if (!peer_.empty()) return;
-  if (chapter_.header().use_cublas != nullptr) {
-    chapter_.header().use_cublas(*this);
-  } else if (!chapter_.header().folder.empty()) {
-    skip_peer("cuBLAS", chapter_.on_simulator() ? "needs a GPU and cuBLAS"
-                                                : "this program was built without it");
+GemmLadder::GemmLadder(Ladder& ladder) : ladder_(ladder), problem_(case_of(ladder), ladder.seed()) {
+  const Header& header = ladder.header();
+  if (ladder.is_first()) ladder.measure(Limit::copy);
+  if (header.use_cublas != nullptr) {
+    header.use_cublas(*this);
+  } else if (!header.folder.empty()) {
+    peer("cuBLAS", {}, {},
+         ladder.on_simulator() ? "needs a GPU and cuBLAS" : "this program was built without it");
   }
 }
+
+GemmLadder::~GemmLadder() = default;
 
 void GemmLadder::add(const std::string& name, GemmKernel kernel, const GemmLaunch& how) {
   sweep(name, {{"", kernel, how}});
@@ -119,92 +114,47 @@ void GemmLadder::sweep(const std::string& name, std::initializer_list<GemmVarian
   }
 }
 
+void GemmLadder::add(const GemmRung& rung) {
+  const Gemm gemm = problem_.gemm();
+  Rung entry;
+  entry.name = rung.name;
+  entry.variant = rung.variant;
+  entry.prepare = [this] { problem_.prepare(); };
+  if (rung.launch) entry.launch = [&] { rung.launch(gemm); };
+  if (rung.show) entry.show = [&] { rung.show(gemm); };
+  entry.outputs = {problem_.output()};
+  entry.flops = gemm.flops();
+  entry.limit = Limit::fp32;
+  entry.peer = peer_;
+  entry.may_do_nothing = problem_.what().alpha == 0 && problem_.what().beta == 1;
+  ladder_.add(entry);
+}
+
 void GemmLadder::demonstrate(const std::string& name, GemmKernel kernel, const GemmLaunch& how) {
   demonstrate(name, launcher(kernel, how));
 }
 
 void GemmLadder::demonstrate(const std::string& name,
                              const std::function<void(const Gemm&)>& launch) {
-  chapter_.require_finding(name);
-  add(name, launch);
+  ladder_.demonstrate(name, [&] {
+    problem_.prepare();
+    launch(problem_.gemm());
+  });
 }
 
-void GemmLadder::add(const GemmRung& rung) {
-  items_.push_back({false, [this, rung] {
-                      const std::shared_ptr<GemmProblem> problem = problem_;
-                      Rung entry{.name = rung.name};
-                      entry.variant = rung.variant;
-                      entry.prepare = [problem] { problem->prepare(); };
-                      if (rung.launch)
-                        entry.launch = [problem, rung] { rung.launch(problem->gemm()); };
-                      entry.verify = [problem] { return problem->verify(); };
-                      if (rung.show) entry.show = [problem, rung] { rung.show(problem->gemm()); };
-                      entry.flops = problem->gemm().flops();
-                      entry.limit = Limit::fp32;
-                      entry.peer = chapter_.wants_cases() ? "" : peer_;
-                      entry.outputs = {&problem->output()};
-                      entry.may_do_nothing =
-                          problem->what().alpha == 0 && problem->what().beta == 1;
-                      chapter_.add(entry);
-                    }});
-}
-
-void GemmLadder::add_with(const std::function<void(Chapter&)>& add_rungs) {
-  items_.push_back({true, [this, add_rungs] { add_rungs(chapter_); }});
+void GemmLadder::add_with(const std::function<void(Ladder&)>& add_rungs) {
+  if (ladder_.is_first()) add_rungs(ladder_);
 }
 
 void GemmLadder::peer(const std::string& name, const std::function<void(const Gemm&)>& launch,
-                      const std::function<Comparison(const Gemm&)>& verify) {
-  peer_ = name;
-  add_peer_ = [=, this] {
-    const std::shared_ptr<GemmProblem> problem = problem_;
-    // It writes the same C as the rung: each of the two finds it full of NaN before it is checked.
-    chapter_.peer({.name = name,
-                   .launch = [=] { launch(problem->gemm()); },
-                   .flops = problem->gemm().flops(),
-                   .verify =
-                       [=] {
-                         Comparison found = problem->verify();
-                         return found.pass && verify ? verify(problem->gemm()) : found;
-                       },
-                   .prepare = [=] { problem->prepare(); },
-                   .outputs = {&problem->output()}});
-  };
-}
-
-void GemmLadder::skip_peer(const std::string& name, const std::string& reason) {
-  peer_ = name;
-  add_peer_ = [=, this] { chapter_.skip_peer(name, reason); };
-}
-
-void GemmLadder::add_all(bool with_others) {
-  if (add_peer_ && !chapter_.wants_cases()) add_peer_();
-  for (const Item& item : items_) {
-    if (with_others || !item.other) item.add();
-  }
-}
-
-int GemmLadder::run() {
-  add_vendor();
-  if (chapter_.wants_cases()) {
-    const std::vector<GemmCase> cases = gemm_cases();
-    return chapter_.run_cases(cases.size(), [&](std::size_t i) -> CaseName {
-      problem_ = std::make_shared<GemmProblem>(cases[i], chapter_.seed());
-      add_all(false);
-      return {cases[i].size(), to_string(cases[i])};
-    });
-  }
-  chapter_.measure(Limit::copy);
-  bool first = true;
-  return chapter_.run([&] {
-    problem_.reset();
-    const Size& size = chapter_.size();
-    const auto extent = [](std::size_t value) { return static_cast<int>(value); };
-    problem_ = std::make_shared<GemmProblem>(
-        GemmCase{.m = extent(size.M), .n = extent(size.N), .k = extent(size.K)}, chapter_.seed(),
-        reference_);
-    add_all(std::exchange(first, false));
-  });
+                      const std::function<Comparison(const Gemm&)>& proof,
+                      const std::string& absent) {
+  peer_ = {};
+  peer_.name = name;
+  peer_.absent = absent;
+  peer_.prepare = [this] { problem_.prepare(); };
+  if (launch) peer_.launch = [this, launch] { launch(problem_.gemm()); };
+  if (proof) peer_.proof = [this, proof] { return proof(problem_.gemm()); };
 }
 
 }  // namespace lab

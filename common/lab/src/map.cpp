@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <memory>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "lab/check.h"
+#include "lab/peers.h"
 #include "lab/text.h"
 
 namespace lab {
@@ -17,50 +16,34 @@ MapOptions::~MapOptions() = default;
 
 namespace detail {
 
-void MapRungs::add(std::string_view name, std::string_view variant, Buffer& output, double bytes,
-                   const std::function<void()>& launch,
-                   const std::function<Comparison(const Tolerance&)>& verify,
-                   const MapOptions& options) {
+void MapRungs::add(std::string_view name, std::string_view variant, const Expectation& output,
+                   double bytes, const std::function<void()>& launch, const MapOptions& options) {
   Rung rung;
   rung.name = name;
   rung.variant = variant;
   rung.launch = launch;
-  rung.verify = [verify, tolerance = options.tolerance] { return verify(tolerance); };
-  rung.outputs.push_back(&output);
+  rung.outputs = {output};
   rung.bytes = options.bytes > 0 ? options.bytes : bytes;
   rung.timed = options.timed;
   rung.show = options.show;
   rung.limit = Limit::copy;
   rung.peer = peer_of(rung.bytes);
-  chapter_.add(rung);
+  ladder_.add(rung);
 }
 
-void MapRungs::demonstrate(std::string_view name, Buffer& output,
-                           const std::function<void()>& launch) {
-  chapter_.demonstrate(name, launch, {&output});
+void MapRungs::leave_out(std::string_view name, std::string_view variant) {
+  ladder_.add({.name = std::string(name), .variant = std::string(variant)});
 }
 
-// The name of the peer that moves as many bytes; makes it where it is the first.
-std::string MapRungs::peer_of(double bytes) {
-  const auto half = static_cast<std::size_t>(bytes / 2);
+// The peer that moves as many bytes; made where it is the first.
+const Peer& MapRungs::peer_of(double bytes) {
+  for (const auto& [moves, peer] : peers_) {
+    if (moves == bytes) return peer;
+  }
   const double times = bytes / array_bytes_;
-  const std::string name =
-      times == 1 ? "cudaMemcpy" : format("cudaMemcpy of %g times the bytes", times);
-  if (std::find(peers_.begin(), peers_.end(), name) != peers_.end()) return name;
-  peers_.push_back(name);
-  const auto from = std::make_shared<DeviceBuffer<unsigned char>>(
-      random_bytes(half, chapter_.seed()), "what the peer copies");
-  const auto to = std::make_shared<DeviceBuffer<unsigned char>>(half, "what the peer copies to");
-  chapter_.peer(
-      {.name = name,
-       .launch =
-           [=] {
-             CUDA_CHECK(cudaMemcpyAsync(to->data(), from->data(), half, cudaMemcpyDeviceToDevice));
-           },
-       .bytes = 2.0 * static_cast<double>(half),
-       .verify = [=] { return compare(to->download(), from->download()); },
-       .outputs = {to.get()}});
-  return name;
+  Peer peer = memcpy_peer(static_cast<std::size_t>(bytes / 2), ladder_.seed());
+  if (times != 1) peer.name += format(" of %g times the bytes", times);
+  return peers_.emplace_back(bytes, std::move(peer)).second;
 }
 
 }  // namespace detail

@@ -1,6 +1,7 @@
 #include "lab/size.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <system_error>
 
@@ -16,6 +17,30 @@ std::vector<std::pair<std::string, std::size_t>> Size::dimensions() const {
       return {{"M", M}, {"N", N}, {"K", K}};
   }
   return {};
+}
+
+SizeKind kind_of_size(std::string_view spelled) {
+  const auto commas = std::count(spelled.begin(), spelled.end(), ',');
+  return commas == 0 ? SizeKind::n : commas == 1 ? SizeKind::rows_cols : SizeKind::m_n_k;
+}
+
+std::vector<Size> size_cases(SizeKind kind) {
+  std::vector<Size> cases;
+  if (kind == SizeKind::n) {
+    for (const std::size_t n : {1,   2,   3,   31,  32,  33,  63,   64,   65,   127,  128, 129,
+                                255, 256, 257, 511, 512, 513, 1000, 1023, 1024, 1025, 4099}) {
+      cases.push_back({.kind = kind, .n = n});
+    }
+  } else if (kind == SizeKind::rows_cols) {
+    constexpr std::array<std::size_t, 11> extents{1, 2, 3, 31, 32, 33, 63, 64, 65, 129, 257};
+    for (const std::size_t step : {1, 4, 0}) {  // each extent as rows and as cols, equal ones last
+      for (std::size_t i = 0; i < extents.size(); ++i) {
+        cases.push_back(
+            {.kind = kind, .rows = extents[i], .cols = extents[(i + step) % extents.size()]});
+      }
+    }
+  }
+  return cases;
 }
 
 std::string spelling(SizeKind kind) {

@@ -55,12 +55,35 @@ std::vector<std::string> figures_of(const Row& row, bool times) {
           shared == 0 ? "-" : grouped(conflicts)};
 }
 
+/// Columns of the figures under those headings: a row is printed before the next one is known.
+std::vector<std::size_t> widths_of(bool times) {
+  if (times) return {9, 20, 14, 8, 8};
+  return {10, 7, 5, 10, 7, 5, 9};
+}
+
+constexpr std::size_t status_width = 5;
+
+/// What the figures leave for the name.
+std::size_t label_width(bool times) {
+  std::size_t taken = 2 + status_width;
+  for (const std::size_t width : widths_of(times)) taken += 2 + width;
+  return table_width - taken;
+}
+
 std::string pad_left(const std::string& text, std::size_t width) {
   return std::string(width - std::min(width, text.size()), ' ') + text;
 }
 
 std::string pad_right(const std::string& text, std::size_t width) {
   return text + std::string(width - std::min(width, text.size()), ' ');
+}
+
+std::string columns(const std::vector<std::string>& cells, bool times) {
+  const std::vector<std::size_t> widths = widths_of(times);
+  std::string line;
+  for (std::size_t i = 0; i < cells.size(); ++i) line += "  " + pad_left(cells[i], widths[i]);
+  while (!line.empty() && line.back() == ' ') line.pop_back();
+  return line;
 }
 
 /// The lines below the rows: what the columns mean, the peers, the limits.
@@ -97,77 +120,53 @@ std::vector<std::string> footnotes(const Report& report, bool times) {
 
 }  // namespace
 
-std::string table(const Report& report, bool times, bool color, std::size_t width) {
-  constexpr std::size_t status_width = 5;
-  const bool figures_there =
-      std::any_of(report.rows.begin(), report.rows.end(),
-                  [&](const Row& row) { return !figures_of(row, times).empty(); });
-  const std::vector<std::string> headings =
-      figures_there ? headings_of(times) : std::vector<std::string>{};
+std::string table_head(bool figures, bool times) {
+  if (!figures) return "rung\n";
+  return pad_right("rung", label_width(times) + 2 + status_width) +
+         columns(headings_of(times), times) + "\n";
+}
 
-  std::vector<std::size_t> widths;
-  for (const std::string& heading : headings) widths.push_back(heading.size());
-  std::size_t longest = 4;  // "rung"
-  for (const Row& row : report.rows) {
-    longest = std::max(longest, row.label().size());
-    const std::vector<std::string> figures = figures_of(row, times);
-    for (std::size_t i = 0; i < figures.size(); ++i) {
-      widths[i] = std::max(widths[i], figures[i].size());
+std::string table_row(const Row& row, bool times, bool color) {
+  const std::size_t name_width = label_width(times);
+  const std::string word = pad_right(to_string(row.status), status_width);
+  const std::string painted = !color ? word
+                                     : std::string(row.status == Status::pass   ? "\033[32m"
+                                                   : row.status == Status::skip ? "\033[33m"
+                                                                                : "\033[31m") +
+                                           word + "\033[0m";
+  const std::vector<std::string> figures = figures_of(row, times);
+  const std::string label = row.label();
+  std::string text = label.size() > name_width ? label + "\n" + std::string(name_width, ' ')
+                                               : pad_right(label, name_width);
+  text += "  " + painted + columns(figures, times);
+  const std::string indent(name_width + 2 + status_width + 2, ' ');
+  bool in_line = figures.empty();
+  if (!row.reason.empty()) {
+    for (const std::string& line : wrapped(row.reason, table_width - indent.size())) {
+      text += (in_line ? "  " : "\n" + indent) + line;
+      in_line = false;
     }
   }
-  // What the figures leave is for the name; a longer name has a line of its own.
-  std::size_t taken = 2 + status_width;
-  for (const std::size_t w : widths) taken += 2 + w;
-  const std::size_t label_width =
-      std::min(longest, std::max<std::size_t>(width - std::min(width, taken), 12));
+  while (text.back() == ' ') text.pop_back();
+  return text + "\n";
+}
 
-  const auto painted = [&](Status status) {
-    const std::string word = pad_right(to_string(status), status_width);
-    if (!color) return word;
-    return std::string(status == Status::pass   ? "\033[32m"
-                       : status == Status::skip ? "\033[33m"
-                                                : "\033[31m") +
-           word + "\033[0m";
-  };
-  const auto columns = [&](const std::vector<std::string>& cells) {
-    std::string line;
-    for (std::size_t i = 0; i < cells.size(); ++i) line += "  " + pad_left(cells[i], widths[i]);
-    while (!line.empty() && line.back() == ' ') line.pop_back();
-    return line;
-  };
-
-  const std::string indent(label_width + 2 + status_width + 2, ' ');
-  std::string text = "rung";
-  if (figures_there) {
-    text = pad_right(text, label_width + 2 + status_width) + columns(headings);
-  }
-  text += "\n";
-  for (const Row& row : report.rows) {
-    const std::string label = row.label();
-    if (label.size() > label_width) {
-      text += label + "\n" + std::string(label_width, ' ');
-    } else {
-      text += pad_right(label, label_width);
-    }
-    text += "  " + painted(row.status) + columns(figures_of(row, times));
-    if (!row.reason.empty()) {
-      bool inline_reason = figures_of(row, times).empty();
-      for (const std::string& line :
-           wrapped(row.reason, width - std::min(indent.size(), width / 2))) {
-        text += (inline_reason ? "  " : "\n" + indent) + line;
-        inline_reason = false;
-      }
-    }
-    while (text.back() == ' ') text.pop_back();
-    text += "\n";
-  }
+std::string table_foot(const Report& report, bool times) {
+  std::string text;
   for (const std::string& note : footnotes(report, times)) {
-    for (const std::string& line : wrapped(note, width)) text += line + "\n";
+    for (const std::string& line : wrapped(note, table_width)) text += line + "\n";
   }
-  text +=
-      format("%d PASS, %d FAIL, %d SKIP, %d ERROR\n", report.count(Status::pass),
-             report.count(Status::fail), report.count(Status::skip), report.count(Status::error));
-  return text;
+  return text + format("%d PASS, %d FAIL, %d SKIP, %d ERROR\n", report.count(Status::pass),
+                       report.count(Status::fail), report.count(Status::skip),
+                       report.count(Status::error));
+}
+
+std::string table(const Report& report, bool times, bool color) {
+  const bool figures = std::any_of(report.rows.begin(), report.rows.end(),
+                                   [&](const Row& row) { return !figures_of(row, times).empty(); });
+  std::string text = table_head(figures, times);
+  for (const Row& row : report.rows) text += table_row(row, times, color);
+  return text + table_foot(report, times);
 }
 
 }  // namespace lab

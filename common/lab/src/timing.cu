@@ -86,6 +86,12 @@ class EventPair {
   cudaEvent_t start_ = nullptr, stop_ = nullptr;
 };
 
+/// Whether the medians are known well enough.
+bool known(const std::vector<std::vector<double>>& ms, double precision) {
+  return std::all_of(ms.begin(), ms.end(),
+                     [=](const auto& times) { return median_uncertainty(times) <= precision; });
+}
+
 double seconds_now() {
   std::timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -121,8 +127,10 @@ std::vector<TimeStats> time_interleaved(std::span<const Contestant> contestants,
   };
 
   const double begin = seconds_now();
-  for (int i = 0; i < options.warmup; ++i) {
-    if (i > 0 && seconds_now() - begin >= options.budget_s) break;
+  for (int i = 0;; ++i) {
+    const double spent = seconds_now() - begin;
+    if (i > 0 && spent >= options.budget_s) break;
+    if (i >= options.warmup && spent >= options.warmup_s) break;
     for (const Contestant& contestant : contestants) run(contestant, false);
   }
 
@@ -130,11 +138,13 @@ std::vector<TimeStats> time_interleaved(std::span<const Contestant> contestants,
   const double start = seconds_now();
   for (int i = 1;; ++i) {
     const double spent = seconds_now() - start;
-    const bool last = i >= options.max_runs ||
-                      (i >= options.min_runs && spent >= options.budget_s) ||
-                      (i >= 3 && spent >= 5 * options.budget_s);
+    const bool last =
+        i >= options.max_runs ||
+        (i >= options.min_runs && (spent >= options.budget_s || known(ms, options.precision))) ||
+        (i >= 3 && spent >= 5 * options.budget_s);
     for (std::size_t c = 0; c < contestants.size(); ++c) {
       ms[c].push_back(run(contestants[c], last));
+      if (last && contestants[c].after_last) contestants[c].after_last();
     }
     if (last) break;
   }

@@ -35,22 +35,36 @@ Tolerance tolerance_for_roundings(std::size_t roundings, double u) {
 
 namespace detail {
 
+std::string worthless(std::size_t got, std::size_t want, const Tolerance& tolerance) {
+  if (got != want) return format("the result has %zu elements, the reference %zu", got, want);
+  if (got == 0) return "nothing was compared: the result is empty";
+  if (!(std::isfinite(tolerance.absolute) && tolerance.absolute >= 0 &&
+        std::isfinite(tolerance.relative) && tolerance.relative >= 0)) {
+    return "the tolerance is not a number from 0 up: it would let anything pass";
+  }
+  return "";
+}
+
+std::string describe_comparison(const Comparison& found, double first_got, double first_want,
+                                const std::string& basis) {
+  const std::string elements =
+      found.pass ? format("%zu elements, ", found.size)
+                 : format(
+                       "%zu of %zu elements are wrong, the first at index %zu: %.9g where "
+                       "%.9g is right; ",
+                       found.mismatches, found.size, found.first_mismatch, first_got, first_want);
+  return elements + format("largest error %.3g, allowed %.3g (%s)", found.max_error,
+                           found.tolerance, basis.c_str());
+}
+
 Comparer::Comparer(std::size_t got, std::size_t want, const Tolerance& tolerance)
     : tolerance_(tolerance) {
-  const auto worthless = [&](std::string why) {
-    sound_ = false;
-    result_.max_error = std::numeric_limits<double>::quiet_NaN();
-    result_.text = std::move(why);
-  };
-  if (got != want) {
-    worthless(format("the result has %zu elements, the reference %zu", got, want));
-  } else if (got == 0) {
-    worthless("nothing was compared: the result is empty");
-  } else if (!(std::isfinite(tolerance.absolute) && tolerance.absolute >= 0 &&
-               std::isfinite(tolerance.relative) && tolerance.relative >= 0)) {
-    worthless("the tolerance is not a number from 0 up: it would let anything pass");
-  } else {
+  result_.text = worthless(got, want, tolerance);
+  sound_ = result_.text.empty();
+  if (sound_) {
     result_.size = got;
+  } else {
+    result_.max_error = std::numeric_limits<double>::quiet_NaN();
   }
 }
 
@@ -102,15 +116,7 @@ void Comparer::add(const Comparer& part) {
 Comparison Comparer::result() {
   if (!sound_) return result_;
   result_.pass = result_.mismatches == 0;
-  result_.text =
-      result_.pass
-          ? format("%zu elements, ", result_.size)
-          : format(
-                "%zu of %zu elements are wrong, the first at index %zu: %.9g where "
-                "%.9g is right; ",
-                result_.mismatches, result_.size, result_.first_mismatch, first_got_, first_want_);
-  result_.text += format("largest error %.3g, allowed %.3g (%s)", result_.max_error,
-                         result_.tolerance, tolerance_.basis.c_str());
+  result_.text = describe_comparison(result_, first_got_, first_want_, tolerance_.basis);
   return result_;
 }
 

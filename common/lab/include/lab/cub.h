@@ -1,7 +1,7 @@
 /// \file
 /// CUB, the library of the CUDA Toolkit for scans, reductions and their like, and Thrust, which stands on it, as the peers
-/// of chapters. Where a build has no CUB (the simulator never has), each of these returns an empty function, and the
-/// chapter says `chapter.skip_peer(name, lab::why_no_cub)`.
+/// of chapters: `.peer = lab::vendor("CUB", lab::cub_sum(out, in, n))`. Where a build has no CUB (the simulator never
+/// has), each of these returns an empty function, and the peer says why it is not there.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,6 +9,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string>
+
+#include "lab/ladder.h"
 
 namespace lab {
 
@@ -18,6 +21,9 @@ using CubLaunch = std::function<void(cudaStream_t)>;
 
 /// Why a peer is missing whose `CubLaunch` is empty.
 inline constexpr const char* why_no_cub = "needs a GPU and CUB 3.0, which comes with CUDA 13.0";
+
+/// The peer of that name: it does that work in the default stream. Where the work is empty, it is absent.
+Peer vendor(const std::string& name, const CubLaunch& work);
 
 /// *out = the sum of n floats, by `cub::DeviceReduce::Sum`.
 CubLaunch cub_sum(float* out, const float* in, std::size_t n);
@@ -62,6 +68,10 @@ CubLaunch thrust_scatter(unsigned* out, const unsigned* in, const unsigned* inde
 
 /// Work of Thrust that waits for its result and returns it.
 using ThrustSum = std::function<float()>;
+
+/// The peer of that name: it does that work and leaves what it returns in `*result`, a variable of the host.
+/// \param clock whose time counts
+Peer vendor(const std::string& name, const ThrustSum& work, float* result, Clock clock);
 
 /// The sum of n floats on the device, by `thrust::reduce`.
 ThrustSum thrust_sum(const float* in, std::size_t n);

@@ -3,8 +3,6 @@
 /// `lab_cublas`), and calls them for every chapter about products.
 #pragma once
 
-#include <functional>
-
 #include "lab/gemm.h"
 #include "lab/verify.h"
 
@@ -18,17 +16,14 @@ namespace lab {
 /// computes C^T = B^T A^T: operands, M and N change places, and no element moves.
 void cublas_sgemm(const Gemm& gemm);
 
-/// A `DeviceReference`: the product in double precision by `cublasDgemm`, compared on the device.
-std::function<Comparison()> cublas_reference(const Gemm& gemm, const Tolerance& tolerance);
-
 /// Whether cuBLAS keeps all 24 bits for a product of this size: with a B that has a single 1 in each
 /// column, every element of C must be exactly an element of A. TF32 and BF16 round A first and fail.
 /// \param gemm says the extents, the leading dimensions and A; B and C are made anew
 Comparison cublas_keeps_fp32(const Gemm& gemm);
 
-/// Makes cuBLAS the peer of all rungs (named "cuBLAS", and held to `cublas_keeps_fp32`), `cublasDgemm` the
-/// reference of large products, and adds the rung `cublas` where the header names one. The build puts it into the header of each gemm
-/// chapter where there is cuBLAS, see `Header::use_cublas`.
+/// Makes cuBLAS the peer of all rungs (named "cuBLAS", and held to `cublas_keeps_fp32`), and adds the rung `cublas`
+/// where the header names one. The build puts it into the header of each gemm chapter where there is cuBLAS, see
+/// `Header::use_cublas`.
 void use_cublas(GemmLadder& ladder);
 
 }  // namespace lab

@@ -10,11 +10,13 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "lab/buffer.h"
-#include "lab/chapter.h"
+#include "lab/ladder.h"
+#include "lab/reference.h"
 #include "lab/verify.h"
 
 namespace lab {
@@ -112,27 +114,19 @@ std::vector<GemmCase> gemm_cases();
 /// 1/4, times alpha, and beta times the C that was. See `tolerance_for_sum`.
 Tolerance gemm_tolerance(const GemmCase& what);
 
-/// Makes a check of all of C, in device memory, against a reference that was computed there. It is
-/// called before the product, while C holds what beta multiplies; the check is called when C holds
-/// the result.
-using DeviceReference =
-    std::function<std::function<Comparison()>(const Gemm& gemm, const Tolerance& tolerance)>;
-
 /// One product: its inputs, its output, its reference.
 ///
 /// The elements of A and B are those of `random_floats`, and the same for any leading dimension. The
 /// gaps between the rows of A and B hold NaN, those of C a pattern that has to stay. A and B end with
 /// their last element, so that a read past it is one past the buffer.
 ///
-/// The reference is summed up in double precision on the host: for all of C up to 2^27 multiplications,
-/// for eight rows of larger ones, of which the first and the last are two. A `DeviceReference` checks
-/// the others.
+/// The reference is summed up in double precision, a thread for each element. On the simulator, whose host has to do
+/// it, products of more than 2^27 multiplications are checked in eight rows, of which the first and the last are two.
 class GemmProblem {
  public:
   /// \param what the product
   /// \param seed which elements
-  /// \param reference for products that are too large for the host, where there is a GPU; may be empty
-  GemmProblem(const GemmCase& what, std::uint64_t seed, const DeviceReference& reference = {});
+  GemmProblem(const GemmCase& what, std::uint64_t seed);
   GemmProblem(const GemmProblem&) = delete;
   GemmProblem& operator=(const GemmProblem&) = delete;
   ~GemmProblem();
@@ -145,21 +139,19 @@ class GemmProblem {
   void prepare();
   /// Compares C with the reference, and looks whether the gaps are as they were.
   Comparison verify();
-  /// What a product writes.
-  Buffer& output() { return c_; }
+  /// C, poisoned and checked.
+  Expectation output();
 
  private:
-  Comparison verify_all();
-  Comparison verify_rows();
-
   GemmCase case_;
   Tolerance tolerance_;
-  DeviceBuffer<float> a_, b_, c_;
-  std::vector<float>
-      c_before_;           // C as `prepare` leaves it, gaps and all; empty where that is all NaN
-  std::vector<int> rows_;  // the rows of C that the host has computed
-  std::vector<double> expected_;  // (rows_.size(), n)
-  std::function<Comparison()> device_check_;
+  Input<float> a_, b_;
+  DeviceBuffer<float> c_;
+  std::optional<Input<float>>
+      c_before_;           // C as `prepare` leaves it, gaps and all; none where that is all NaN
+  std::vector<int> rows_;  // the rows of C that are compared; empty: all
+  std::optional<Reference<int>> row_numbers_;
+  std::optional<Reference<double>> want_;  // (rows, n)
 };
 
 /// A rung that computes a product.
@@ -173,20 +165,20 @@ struct GemmRung {
   ~GemmRung();
 };
 
-/// The program of a chapter whose rungs compute products: `main` makes one, registers the rungs, and returns
-/// `run()`. The peer of all rungs is cuBLAS, which is also the rung `cublas` where the header names it: neither is
-/// registered by the chapter. With `--size`, each rung computes C = A B (alpha 1, beta 0, over a
+/// The ladder of a chapter whose rungs compute products: `lab::run` calls the chapter with one, for each size and case.
+/// The peer of all rungs is cuBLAS, which is also the rung `cublas` where the header names it: neither is
+/// added by the chapter. With `--size`, each rung computes C = A B (alpha 1, beta 0, over a
 /// C full of NaN), is verified and timed in turn with the peer; with `--cases`, it is verified on the
 /// cases.
 class GemmLadder {
  public:
-  GemmLadder(int argc, char** argv);
-  /// For tests, which differ in more than the name.
-  GemmLadder(int argc, char** argv, const ChapterConfig& config);
+  explicit GemmLadder(Ladder& ladder);
+  GemmLadder(const GemmLadder&) = delete;
+  GemmLadder& operator=(const GemmLadder&) = delete;
   ~GemmLadder();
 
-  /// The chapter, for its seed, its size and whether it runs on the simulator.
-  Chapter& chapter() { return chapter_; }
+  /// The ladder below it, for its seed, its size, and rungs that compute no product.
+  Ladder& ladder() { return ladder_; }
 
   /// Adds a rung: a kernel of the one signature, and its launch.
   void add(const std::string& name, GemmKernel kernel, const GemmLaunch& how);
@@ -205,39 +197,21 @@ class GemmLadder {
   void demonstrate(const std::string& name, const std::function<void(const Gemm&)>& launch);
   /// Adds rungs that compute no product, or none of the size that is asked for: demonstrations and
   /// microbenchmarks.
-  /// \param add_rungs called once, for the first size, and not for `--cases`: adds them to the chapter
-  void add_with(const std::function<void(Chapter&)>& add_rungs);
+  /// \param add_rungs called for the first size, and not for `--cases`
+  void add_with(const std::function<void(Ladder&)>& add_rungs);
 
-  /// Adds the peer that every rung is timed beside.
-  /// \param name e.g. "cuBLAS"
-  /// \param launch computes the product
-  /// \param verify called once for each size with its arguments and the result in place, after the
+  /// The peer that every rung is timed beside, in place of the vendor's.
+  /// \param launch computes the product; none: `absent` says why
+  /// \param proof called once for each size with its arguments and the result in place, after the
   ///   result was found right: what else a fair peer has to prove; may be empty
   void peer(const std::string& name, const std::function<void(const Gemm&)>& launch,
-            const std::function<Comparison(const Gemm&)>& verify = {});
-  /// Says why there is no peer.
-  void skip_peer(const std::string& name, const std::string& reason);
-  /// Checks large products as a whole.
-  void reference(const DeviceReference& reference) { reference_ = reference; }
-
-  /// Runs what the command line asks for; see `Chapter::run`.
-  int run();
+            const std::function<Comparison(const Gemm&)>& proof = {},
+            const std::string& absent = {});
 
  private:
-  struct Item {
-    bool other;  // from `add_with`
-    std::function<void()> add;
-  };
-  void add_all(bool with_others);
-  void add_others();
-  void add_vendor();
-
-  Chapter chapter_;
-  std::vector<Item> items_;  // in the order of the ladder
-  std::function<void()> add_peer_;
-  std::string peer_;
-  DeviceReference reference_;
-  std::shared_ptr<GemmProblem> problem_;
+  Ladder& ladder_;
+  GemmProblem problem_;
+  Peer peer_;
 };
 
 }  // namespace lab

@@ -15,26 +15,32 @@
 ///     //   ./learn run 06 --rung no_barrier  reads before the tile is full       [raises shared-race]
 ///     //   ./learn run 06 --rung tma         one thread asks, the TMA moves      [needs gpu, sm_90a, cuda 12.9]
 ///
-/// The build links what it says to the program, so that main() gives each name its kernel and nothing else:
+/// The build links what it says to the program, so that the chapter gives each name its kernel and nothing else. A
+/// chapter is a function of its extents; `lab::run` calls it for each size and case, in one loop, and each rung is run
+/// as it is added, so that a launch may capture by reference what the function holds:
 ///
 ///     int main(int argc, char** argv) {
-///       lab::Chapter chapter(argc, argv);  // names, ideas, sizes: the header above
-///       const auto [rows, cols] = chapter.extents<2>();
-///       lab::Map<float> map(chapter, rows * cols);  // in, out, poison, bytes, peer, limit
-///       const auto turned = [&](size_t i) { return map.in[i % rows * cols + i / rows]; };
-///       const dim3 grid = lab::tiles(cols, rows, TILE), block(TILE, ROWS);
+///       return lab::run(argc, argv, [](lab::Ladder& ladder, size_t rows, size_t cols) {
+///         lab::Map<float> map(ladder, rows * cols);  // in, out, poison, bytes, peer, limit
+///         const auto in = map.in;
+///         const auto turned = [=] __host__ __device__(size_t i) { return in[i % rows * cols + i / rows]; };
+///         const dim3 grid = lab::tiles(cols, rows, TILE), block(TILE, ROWS);
 ///
-///       map.add("naive", turned, [&](auto* out, auto* in) { naive<<<grid, block>>>(out, in, rows, cols); });
-///       map.sweep("tiled", turned, {
-///           {"pad=0", [&](auto* out, auto* in) { tiled<0><<<grid, block>>>(out, in, rows, cols); }},
-///           {"pad=1", [&](auto* out, auto* in) { tiled<1><<<grid, block>>>(out, in, rows, cols); }}});
-///       map.demonstrate("no_barrier", [&](auto* out, auto* in) { ... });
-///       return chapter.run();
+///         map.add("naive", turned, [&](auto* out, auto* in) { naive<<<grid, block>>>(out, in, rows, cols); });
+///         map.sweep("tiled", turned, {
+///             {"pad=0", [&](auto* out, auto* in) { tiled<0><<<grid, block>>>(out, in, rows, cols); }},
+///             {"pad=1", [&](auto* out, auto* in) { tiled<1><<<grid, block>>>(out, in, rows, cols); }}});
+///         map.demonstrate("no_barrier", [&](auto* out, auto* in) { ... });
+///         lab::add_others(map);
+///       });
 ///     }
 ///
+/// What a rung has to compute is a `__host__ __device__` function of the index, which captures views by value: on a GPU
+/// the reference is computed there (lab/reference.h).
+///
 /// What the simulator cannot compile stands in a file of its own beside it, `transpose_sm90.cu` or
-/// `transpose_gpu.cu`, and registers itself. Where the build leaves that file out, the header's rungs are SKIP, with
-/// the reason that `[needs ...]` gives:
+/// `transpose_gpu.cu`, and registers itself; `lab::add_others` adds it. Where the build leaves that file out, the
+/// header's rungs are SKIP, with the reason that `[needs ...]` gives:
 ///
 ///     static const lab::Rungs here([](lab::Map<float>& map) { map.add("tma", ...); });
 ///
@@ -45,52 +51,58 @@
 ///                                  int ldb, float beta, float* c, int ldc);
 ///
 ///     int main(int argc, char** argv) {
-///       lab::GemmLadder ladder(argc, argv);
-///       ladder.add("naive_along_columns", naive_along_columns, {.rows = 8, .cols = 32, .threads = {32, 8}});
-///       ladder.sweep("shared_tiles", {{"tile=16", shared_tiles<16>, {16, 16, {16, 16}}},
-///                                     {"tile=32", shared_tiles<32>, {32, 32, {32, 32}}}});
-///       ladder.add("deep_tiles", deep_tiles, {.rows = 32, .cols = 32, .threads = {32, 32}, .shared = bytes});
-///       ladder.add("naive_flat", [](const lab::Gemm& g) { naive_flat<<<..., 256>>>(g.m, g.n, ...); });
-///       ladder.demonstrate("no_second_barrier", no_second_barrier, {32, 32, {32, 32}});
-///       ladder.add_with([](lab::Chapter& chapter) { chapter.add(...); });  // no product: a microbenchmark
-///       return ladder.run();
+///       return lab::run(argc, argv, [](lab::GemmLadder& ladder) {
+///         ladder.add("naive_along_columns", naive_along_columns, {.rows = 8, .cols = 32, .threads = {32, 8}});
+///         ladder.sweep("shared_tiles", {{"tile=16", shared_tiles<16>, {16, 16, {16, 16}}},
+///                                       {"tile=32", shared_tiles<32>, {32, 32, {32, 32}}}});
+///         ladder.add("naive_flat", [](const lab::Gemm& g) { naive_flat<<<..., 256>>>(g.m, g.n, ...); });
+///         ladder.demonstrate("no_second_barrier", no_second_barrier, {32, 32, {32, 32}});
+///         ladder.add_with([](lab::Ladder& ladder) { ladder.add(...); });  // no product: a microbenchmark
+///       });
 ///     }
 ///
-/// Whatever is neither a map nor a product is registered with the chapter itself:
+/// Whatever is neither a map nor a product says what it writes and what has to be in it (lab/expect.h). A problem that
+/// several rungs solve is told once:
 ///
-///     lab::DeviceBuffer<int> names(4 * 48, "names");
-///     chapter.add({.name = "who_am_i",
-///                  .launch = [&] { who_am_i<<<4, 48>>>(names.data()); },
-///                  .verify = [&] { return lab::compare(names.download(), want); },
-///                  .outputs = {&names}});
-///     chapter.sweep("map_square", "block", {32, 64, 1024}, [&](unsigned block) {
-///       return lab::Rung{.launch = ..., .verify = ..., .outputs = {&out}};
-///     });
-///     chapter.demonstrate("host_touches_device", [&] { ... });
+///     lab::DeviceBuffer<float> out(1, "out");
+///     const lab::Problem sums(ladder, {.outputs = {lab::expect(out, std::vector{sum}, tolerance)},
+///                                      .bytes = 4.0 * n,
+///                                      .limit = lab::Limit::copy,
+///                                      .peer = lab::vendor("CUB", lab::cub_sum(out.data(), in.data(), n))});
+///     sums.add("sequential", [&] { in_passes(sequential, out.data(), in.data(), n); });
+///     sums.sweep("unrolled", "block", {64u, 256u}, [&](unsigned block) { ... });
+///     sums.demonstrate("racy_warp", [&] { ... });
+///     ladder.add({.name = "who_am_i", .launch = [&] { ... }, .outputs = {lab::expect(names, want)}, .timed = false});
+///     ladder.demonstrate("host_touches_device", [&] { ... });
 ///
+/// Work in several streams goes by `lab::Streams`; `Rung::clock` times what the host waits for.
 /// `lab/vectors.h` has what kernels need for float4: `aligned16`, `load4`, `store4`, `update4`.
 #pragma once
 
 #include "lab/backend.h"
 #include "lab/buffer.h"
 #include "lab/ceil_div.h"
-#include "lab/chapter.h"
 #include "lab/check.h"
 #include "lab/device.h"
+#include "lab/expect.h"
 #include "lab/gemm.h"
 #include "lab/header.h"
 #include "lab/inputs.h"
 #include "lab/json.h"
+#include "lab/ladder.h"
 #include "lab/limits.h"
 #include "lab/map.h"
 #include "lab/parallel.h"
+#include "lab/peers.h"
+#include "lab/reference.h"
 #include "lab/row.h"
+#include "lab/run.h"
 #include "lab/rungs.h"
 #include "lab/size.h"
 #include "lab/stats.h"
+#include "lab/streams.h"
 #include "lab/table.h"
 #include "lab/text.h"
 #include "lab/timing.h"
-#include "lab/transposed.h"
 #include "lab/vectors.h"
 #include "lab/verify.h"

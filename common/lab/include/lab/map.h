@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <functional>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -14,9 +15,10 @@
 
 #include "lab/buffer.h"
 #include "lab/ceil_div.h"
-#include "lab/chapter.h"
+#include "lab/expect.h"
 #include "lab/inputs.h"
-#include "lab/rungs.h"
+#include "lab/ladder.h"
+#include "lab/reference.h"
 #include "lab/verify.h"
 
 namespace lab {
@@ -38,34 +40,35 @@ namespace detail {
 class MapRungs {
  public:
   /// \param array_bytes of one input and the output
-  MapRungs(Chapter& chapter, double array_bytes) : chapter_(chapter), array_bytes_(array_bytes) {}
+  MapRungs(Ladder& ladder, double array_bytes) : ladder_(ladder), array_bytes_(array_bytes) {}
 
-  /// Adds a rung that writes `output`, and the peer that moves as many bytes where it is the first.
+  /// Adds a rung, beside the peer that moves as many bytes.
   /// \param bytes that must move at least, unless the options say otherwise
-  void add(std::string_view name, std::string_view variant, Buffer& output, double bytes,
-           const std::function<void()>& launch,
-           const std::function<Comparison(const Tolerance&)>& verify, const MapOptions& options);
-  void demonstrate(std::string_view name, Buffer& output, const std::function<void()>& launch);
+  void add(std::string_view name, std::string_view variant, const Expectation& output, double bytes,
+           const std::function<void()>& launch, const MapOptions& options);
 
-  Chapter& chapter() const { return chapter_; }
+  /// Takes note of a rung that the command line does not ask for.
+  void leave_out(std::string_view name, std::string_view variant);
+
+  Ladder& ladder() const { return ladder_; }
 
  private:
-  std::string peer_of(double bytes);
+  const Peer& peer_of(double bytes);
 
-  Chapter& chapter_;
+  Ladder& ladder_;
   double array_bytes_;
-  std::vector<std::string> peers_;
+  std::vector<std::pair<double, Peer>> peers_;
 };
 
 }  // namespace detail
 
 /// Rungs that compute `n_out` elements of type `Out` from `n` random ones of type `In`.
 ///
-/// `main` makes one per chapter, adds the rungs, and returns `chapter.run()`. A launch is called with the device's
-/// pointers, `launch(Out* out, const In* in)`, or `launch(Out* out, const In* in, const In* in2)` for one that reads
-/// two arrays. Its output is poisoned first, has canaries on both sides, and is compared element by element with
-/// `expected(i)`, which may use the host's copies `in` and `in2`, and is called by several threads at once. The bytes
-/// are those of the arrays; the peer is a `cudaMemcpy` in device memory that moves as many; the limit is that of a copy.
+/// A launch is called with the device's pointers, `launch(Out* out, const In* in)`, or `launch(Out* out, const In* in,
+/// const In* in2)` for one that reads two arrays. Its output is poisoned first, has canaries on both sides, and is
+/// compared element by element with `expected(i)`: a `__host__ __device__` function that captures the views `in` and
+/// `in2()` by value. The bytes are those of the arrays; the peer is a `cudaMemcpy` in device memory that moves as many;
+/// the limit is that of a copy.
 template <class In, class Out = In>
 class Map {
  public:
@@ -78,17 +81,15 @@ class Map {
 
   /// \param n elements of each input
   /// \param n_out elements of the output; 0: as many
-  Map(Chapter& chapter, std::size_t n, std::size_t n_out = 0)
+  /// \param cols of the matrix that the output is, if it is one: for messages
+  Map(Ladder& ladder, std::size_t n, std::size_t n_out = 0, std::size_t cols = 0)
       : n(n),
         n_out(n_out == 0 ? n : n_out),
-        d_in(n, "in"),
+        d_in(n, RandomValue<In>{2 * ladder.seed()}, "in"),
         d_out(this->n_out, "out"),
-        in(random_values<In>(n, 2 * chapter.seed())),
-        d_in2_(0, "in2"),
-        rungs_(chapter, static_cast<double>(n * sizeof(In) + this->n_out * sizeof(Out))) {
-    d_in.upload(in);
-    for (const auto& add_rungs : detail::rungs_of<Map>()) add_rungs(*this);
-  }
+        in(d_in.view()),
+        cols_(cols),
+        rungs_(ladder, static_cast<double>(n * sizeof(In) + this->n_out * sizeof(Out))) {}
   Map(const Map&) = delete;
   Map& operator=(const Map&) = delete;
 
@@ -99,8 +100,9 @@ class Map {
   template <class Expected, class Run>
   void add(std::string_view name, std::string_view variant, Expected expected, Run launch,
            const MapOptions& options = {}) {
-    rungs_.add(name, variant, d_out, bytes_of<Run>(), launch_of(launch), check_of(expected),
-               options);
+    if (!ladder().wants(name)) return rungs_.leave_out(name, variant);
+    rungs_.add(name, variant, expect(d_out, expected, Check(options.tolerance, cols_)),
+               bytes_of<Run>(), launch_of(launch), options);
   }
   /// The same for a rung without variants.
   template <class Expected, class Run>
@@ -124,12 +126,12 @@ class Map {
       const std::string variant = variant_name(label, value);
       if constexpr (std::invocable<Run, Out*, const In*, T>) {
         add(
-            name, variant, expected, [=](Out* out, const In* from) { launch(out, from, value); },
+            name, variant, expected, [&](Out* out, const In* from) { launch(out, from, value); },
             options);
       } else {
         add(
             name, variant, expected,
-            [=](Out* out, const In* from, const In* other) { launch(out, from, other, value); },
+            [&](Out* out, const In* from, const In* other) { launch(out, from, other, value); },
             options);
       }
     }
@@ -139,18 +141,23 @@ class Map {
   /// names, `[raises KIND]`.
   template <class Run>
   void demonstrate(std::string_view name, Run launch) {
-    rungs_.demonstrate(name, d_out, launch_of(launch));
+    ladder().demonstrate(name, launch_of(launch), {&d_out});
   }
 
-  /// What the rungs are registered with.
-  Chapter& chapter() const { return rungs_.chapter(); }
+  /// The second input, for `expected`; it is made when it is asked for first.
+  View<In> in2() {
+    if (!d_in2_) d_in2_.emplace(n, RandomValue<In>{2 * ladder().seed() + 1}, "in2");
+    return d_in2_->view();
+  }
+
+  /// The ladder that the rungs are of.
+  Ladder& ladder() const { return rungs_.ladder(); }
 
   const std::size_t n, n_out;
   // Device memory is asked for first: a size that is too large ends there, with advice.
-  DeviceBuffer<In> d_in;     ///< the first input, on the device
-  DeviceBuffer<Out> d_out;   ///< the output
-  const std::vector<In> in;  ///< the first input, on the host
-  std::vector<In> in2;       ///< the second, where a launch reads two; empty before that is added
+  const Input<In> d_in;     ///< the first input, on the device
+  DeviceBuffer<Out> d_out;  ///< the output
+  const View<In> in;        ///< the first input, for `expected`
 
  private:
   /// Whether a launch reads one input, and not two.
@@ -166,33 +173,34 @@ class Map {
   template <class Run>
   std::function<void()> launch_of(Run launch) {
     if constexpr (reads_one<Run>) {
-      return [this, launch] { launch(d_out.data(), std::as_const(d_in).data()); };
+      return [this, launch] { launch(d_out.data(), d_in.data()); };
     } else {
       static_assert(std::invocable<Run, Out*, const In*, const In*>,
                     "a launch takes (Out* out, const In* in), or a second input behind it");
-      make_second_input();
-      return [this, launch] {
-        launch(d_out.data(), std::as_const(d_in).data(), std::as_const(d_in2_).data());
-      };
+      in2();
+      return [this, launch] { launch(d_out.data(), d_in.data(), std::as_const(*d_in2_).data()); };
     }
   }
 
-  void make_second_input() {
-    if (!in2.empty()) return;
-    in2 = random_values<In>(n, 2 * chapter().seed() + 1);
-    d_in2_ = DeviceBuffer<In>(in2, "in2");
-  }
-
-  template <class Expected>
-  std::function<Comparison(const Tolerance&)> check_of(const Expected& expected) {
-    return [this, expected](const Tolerance& tolerance) {
-      return compare_with(d_out.download(), expected, tolerance);
-    };
-  }
-
-  DeviceBuffer<In> d_in2_;
+  const std::size_t cols_;
+  std::optional<Input<In>> d_in2_;
   detail::MapRungs rungs_;
 };
+
+#ifdef __CUDACC__
+/// The launch of a kernel whose first parameters are the output and the input, or two inputs, and whose others are
+/// `rest`: `map.add("square", squared, lab::launcher(square, lab::tiles(n, 256), 256, n));`
+template <class Out, class In, class... More, class... Rest>
+auto launcher(void (*kernel)(Out*, const In*, More...), dim3 grid, dim3 block, Rest... rest) {
+  if constexpr (sizeof...(More) == sizeof...(Rest)) {
+    return [=](Out* out, const In* in) { kernel<<<grid, block>>>(out, in, rest...); };
+  } else {
+    return [=](Out* out, const In* in, const In* in2) {
+      kernel<<<grid, block>>>(out, in, in2, rest...);
+    };
+  }
+}
+#endif
 
 /// The grid that covers a row of `n` elements with blocks of `per_block` of them.
 inline dim3 tiles(std::size_t n, std::size_t per_block) {

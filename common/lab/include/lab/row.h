@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "lab/conditions.h"
 #include "lab/counts.h"
 #include "lab/size.h"
 #include "lab/stats.h"
@@ -42,6 +43,7 @@ struct Row {
   std::string reason;  ///< why it is no PASS, or what a demonstration demonstrated
   std::optional<double> max_error, tolerance;
   std::optional<TimeStats> time;
+  std::optional<Conditions> conditions;  ///< of the GPU while it was timed
   /// Milliseconds of the rung's first launch, on the host's clock: with the loading of its kernels.
   std::optional<double> first_ms;
   std::optional<double> rate;

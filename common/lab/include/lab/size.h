@@ -42,6 +42,13 @@ constexpr std::uint64_t largest_dimension(SizeKind kind) {
   return kind == SizeKind::n ? std::uint64_t{1} << 40 : (std::uint64_t{1} << 31) - 1;
 }
 
+/// Which kind a size is that `--size` spells, by the number of its extents.
+SizeKind kind_of_size(std::string_view spelled);
+
+/// The small sizes of `--cases`: extents around the multiples of 32, small ones, and a prime. None for a product, whose
+/// cases are those of `gemm_cases`.
+std::vector<Size> size_cases(SizeKind kind);
+
 /// How `--size` spells a kind: "n", "rows,cols", "M,N,K".
 std::string spelling(SizeKind kind);
 

@@ -19,4 +19,9 @@ struct TimeStats {
 /// \param ms one time per run; none at all gives zeros
 TimeStats summarize(std::vector<double> ms);
 
+/// How far the median of many more runs may be off from that of these, as a share of it: half of a 95 % confidence
+/// interval, 1.57 x (upper - lower quartile) / sqrt(runs).
+/// \param ms one time per run; of fewer than two nothing is known, and the result is infinite
+double median_uncertainty(std::vector<double> ms);
+
 }  // namespace lab

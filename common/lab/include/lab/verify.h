@@ -95,6 +95,13 @@ double error_of(const G& got, const W& want) {
   }
 }
 
+/// Why a comparison of so many elements would prove nothing; empty where it would.
+std::string worthless(std::size_t got, std::size_t want, const Tolerance& tolerance);
+
+/// What a comparison found, in one line.
+std::string describe_comparison(const Comparison& found, double first_got, double first_want,
+                                const std::string& basis);
+
 /// What `compare` does that does not depend on the type of the elements.
 class Comparer {
  public:

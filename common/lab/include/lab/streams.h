@@ -1,0 +1,33 @@
+/// \file
+/// Several streams whose work begins and ends in the default stream, where a rung is timed.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <vector>
+
+namespace lab {
+
+/// Streams of one device that do not wait for each other, nor for the default stream but at `fork` and `join`.
+class Streams {
+ public:
+  explicit Streams(std::size_t count);
+  ~Streams();
+  Streams(const Streams&) = delete;
+  Streams& operator=(const Streams&) = delete;
+
+  cudaStream_t operator[](std::size_t i) const { return streams_[i]; }
+  std::size_t size() const { return streams_.size(); }
+  /// All streams wait for what was launched in the default stream so far.
+  void fork();
+  /// The default stream waits for what was launched in these streams so far.
+  void join();
+
+ private:
+  std::vector<cudaStream_t> streams_;
+  std::vector<cudaEvent_t> ends_;
+  cudaEvent_t begin_ = nullptr;
+};
+
+}  // namespace lab

@@ -1,0 +1,33 @@
+#include "lab/streams.h"
+
+#include "lab/check.h"
+
+namespace lab {
+
+Streams::Streams(std::size_t count) : streams_(count), ends_(count) {
+  CUDA_CHECK(cudaEventCreateWithFlags(&begin_, cudaEventDisableTiming));
+  for (std::size_t i = 0; i < count; ++i) {
+    CUDA_CHECK(cudaStreamCreateWithFlags(&streams_[i], cudaStreamNonBlocking));
+    CUDA_CHECK(cudaEventCreateWithFlags(&ends_[i], cudaEventDisableTiming));
+  }
+}
+
+Streams::~Streams() {
+  for (const cudaStream_t stream : streams_) cudaStreamDestroy(stream);
+  for (const cudaEvent_t end : ends_) cudaEventDestroy(end);
+  cudaEventDestroy(begin_);
+}
+
+void Streams::fork() {
+  CUDA_CHECK(cudaEventRecord(begin_, nullptr));
+  for (const cudaStream_t stream : streams_) CUDA_CHECK(cudaStreamWaitEvent(stream, begin_, 0));
+}
+
+void Streams::join() {
+  for (std::size_t i = 0; i < streams_.size(); ++i) {
+    CUDA_CHECK(cudaEventRecord(ends_[i], streams_[i]));
+    CUDA_CHECK(cudaStreamWaitEvent(nullptr, ends_[i], 0));
+  }
+}
+
+}  // namespace lab
