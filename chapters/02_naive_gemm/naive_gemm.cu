@@ -759,70 +759,67 @@ void launch_flat(const lab::Gemm& g) {
 }
 
 /// The rungs that compute no product, or one of a size of their own.
-void add_others(lab::Chapter& chapter) {
+void add_others(lab::Ladder& ladder) {
   constexpr int rows = 70, cols = 100, edge = 32;
   const dim3 grid = lab::tiles(cols, rows, edge), block(edge, edge);
-  const auto working = std::make_shared<lab::DeviceBuffer<int>>(grid.x * grid.y, "working");
-  chapter.add(
-      {.name = "edge_blocks",
-       .launch = [=] { edge_blocks<<<grid, block>>>(working->data(), rows, cols); },
-       .verify =
-           [=] { return lab::compare(working->download(), expected_working(rows, cols, edge)); },
-       .show = [=] { print_blocks(working->download(), rows, cols, edge); },
-       .timed = false,
-       .outputs = {working.get()}});
+  lab::DeviceBuffer<int> working(grid.x * grid.y, "working");
+  ladder.add({.name = "edge_blocks",
+              .launch = [&] { edge_blocks<<<grid, block>>>(working.data(), rows, cols); },
+              .outputs = {lab::expect(working, expected_working(rows, cols, edge))},
+              .show = [&] { print_blocks(working.download(), rows, cols, edge); },
+              .timed = false});
 
   // Extents that are no multiples of 32, whatever was asked for.
-  const auto problem =
-      std::make_shared<lab::GemmProblem>(lab::GemmCase{.m = 127, .n = 95, .k = 8}, chapter.seed());
-  chapter.demonstrate("naive_unguarded", [=] {
-    const lab::Gemm g = problem->gemm();
+  lab::GemmProblem problem({.m = 127, .n = 95, .k = 8}, ladder.seed());
+  ladder.demonstrate("naive_unguarded", [&] {
+    const lab::Gemm g = problem.gemm();
     naive_unguarded<<<lab::tiles(95, 127, edge), block>>>(g.m, g.n, g.k, g.alpha, g.a, g.lda, g.b,
                                                           g.ldb, g.beta, g.c, g.ldc);
   });
+}
 
-  // On a GPU several times the L2 cache; on the simulator as little as shows the counts.
-  const std::size_t n = std::size_t{1} << (chapter.on_simulator() ? 14 : 26);
-  const auto host = std::make_shared<std::vector<float>>(lab::random_floats(n, chapter.seed() + 7));
-  const auto in = std::make_shared<lab::DeviceBuffer<float>>(*host, "in");
-  chapter.sweep("read_strided", "stride", {1, 2, 4, 8, 16, 32}, [=](int s) {
+/// read_strided. On a GPU several times the L2 cache; on the simulator as little as shows the counts.
+void add_strided(lab::Ladder& ladder) {
+  const std::size_t n = std::size_t{1} << (ladder.on_simulator() ? 14 : 26);
+  const lab::Input<float> in(n, lab::RandomValue<float>{ladder.seed() + 7});
+  const auto x = in.view();
+  for (const std::size_t stride : {1, 2, 4, 8, 16, 32}) {
     // 16 floats for each thread, or fewer threads would ask for too little at a time.
-    const auto stride = static_cast<std::size_t>(s);
     const dim3 blocks = lab::tiles(n, stride * 16 * 256);
     const std::size_t all = std::size_t{blocks.x} * 256;
-    const auto sums = std::make_shared<lab::DeviceBuffer<float>>(all, "sums");
-    const auto verify = [=] {
-      std::vector<double> want(all, 0.0);
-      for (std::size_t i = 0; i * stride < n; ++i) {
-        want[i % all] += static_cast<double>((*host)[i * stride]);
-      }
-      return lab::compare(sums->download(), want, lab::tolerance_for_sum(16, 0.5));
+    lab::DeviceBuffer<float> sums(all, "sums");
+    const auto sum_of = [=] __host__ __device__(std::size_t thread) {
+      double sum = 0;
+      for (std::size_t i = thread; i * stride < n; i += all) sum += x[i * stride];
+      return sum;
     };
-    return lab::Rung{
-        .launch = [=] { read_strided<<<blocks, 256>>>(sums->data(), in->data(), n, stride); },
-        .verify = verify,
-        .bytes = 4.0 * static_cast<double>(lab::ceil_div(n, stride)),
-        .limit = lab::Limit::copy,
-        .outputs = {sums.get()}};
-  });
+    ladder.add({.name = "read_strided",
+                .variant = lab::variant_name("stride", stride),
+                .launch = [&] { read_strided<<<blocks, 256>>>(sums.data(), in.data(), n, stride); },
+                .outputs = {lab::expect(sums, sum_of, lab::tolerance_for_sum(16, 0.5))},
+                .bytes = 4.0 * static_cast<double>(lab::ceil_div(n, stride)),
+                .limit = lab::Limit::copy});
+  }
 }
 
 }  // namespace
 // [/hide]
 
 int main(int argc, char** argv) {
-  lab::GemmLadder ladder(argc, argv);
-  ladder.add("naive_flat", launch_flat);
-  ladder.add("naive_along_rows", naive_along_rows, {32, 32, dim3(32, 32)});
-  ladder.add({.name = "naive_along_columns",
-              .launch = lab::launcher(naive_along_columns, {32, 32, dim3(32, 32)}),
-              .variant = "block=32x32",
-              .show = print_formula});
-  ladder.sweep("naive_along_columns",
-               {{"block=32x8", naive_along_columns, {8, 32, dim3(32, 8)}},
-                {"block=16x16", naive_along_columns, {16, 16, dim3(16, 16)}}});
-  ladder.add_with(add_others);
-  return ladder.run();
+  return lab::run(argc, argv, [](lab::GemmLadder& ladder) {
+    ladder.add("naive_flat", launch_flat);
+    ladder.add_with(add_others);
+    lab::add_others(ladder);
+    ladder.add_with(add_strided);
+    ladder.add("naive_along_rows", naive_along_rows, {32, 32, dim3(32, 32)});
+    ladder.add({.name = "naive_along_columns",
+                .launch = lab::launcher(naive_along_columns, {32, 32, dim3(32, 32)}),
+                .variant = "block=32x32",
+                .show = print_formula});
+    ladder.sweep("naive_along_columns",
+                 {{"block=32x8", naive_along_columns, {8, 32, dim3(32, 8)}},
+                  {"block=16x16", naive_along_columns, {16, 16, dim3(16, 16)}}});
+  });
 }
 
 // ## What to remember

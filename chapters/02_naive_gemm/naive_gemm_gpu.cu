@@ -150,167 +150,157 @@ std::uint64_t walk(const std::vector<std::uint32_t>& next, std::uint32_t step, u
   return at;
 }
 
-/// Adds the variant of memory_latency for one place, with a chain of `bytes`.
+/// What a chain begins with and ends with, and where its links lie.
+template <class At>
+struct Chain {
+  lab::DeviceBuffer<std::uint64_t> memory{0, "chain"};     // global memory: addresses
+  lab::DeviceBuffer<std::uint32_t> offsets{0, "offsets"};  // shared and constant memory
+  At begin = 1, end = 1;                                   // of a chain of FMAs
+};
+
+/// A chain in one of the memories, one link for each line of 128 bytes, but where there are no lines.
 template <Place place, class At>
-void add_latency(lab::Chapter& chapter, const char* variant, std::size_t bytes, unsigned links) {
-  // One link for each line of 128 bytes, but where there are no lines.
+Chain<At> chain_in(std::size_t bytes, unsigned links, std::uint64_t seed) {
   constexpr bool global = place == Place::l1 || place == Place::l2 || place == Place::memory;
   constexpr std::uint32_t step = global ? 128 : 4;
-  struct State {
-    lab::DeviceBuffer<At> end{1, "end"};
-    lab::DeviceBuffer<long long> cycles{1, "cycles"};
-    lab::DeviceBuffer<std::uint64_t> chain;
-    lab::DeviceBuffer<std::uint32_t> offsets;
-    unsigned words;
-    At begin = 0, want = 0;
-    State(std::size_t bytes, std::size_t words)
-        : chain(bytes / sizeof(std::uint64_t), "chain"),
-          offsets(words, "offsets"),
-          words(static_cast<unsigned>(words)) {}
-  };
-  std::shared_ptr<State> state;
-  const auto table = std::make_shared<std::vector<std::uint32_t>>();
-  if constexpr (place == Place::registers) {
-    state = std::make_shared<State>(0, 0);
-    state->begin = state->want = 1;
+  Chain<At> chain;
+  if (place == Place::registers) return chain;
+  const std::vector<std::uint32_t> next = cycle(bytes / step, step, seed);
+  chain.end = static_cast<At>(walk(next, step, links));
+  if constexpr (global) {
+    chain.memory = lab::DeviceBuffer<std::uint64_t>(bytes / sizeof(std::uint64_t), "chain");
+    const auto base = reinterpret_cast<std::uint64_t>(chain.memory.data());
+    std::vector<std::uint64_t> addresses(chain.memory.size(), 0);
+    for (std::size_t i = 0; i < next.size(); ++i) {
+      addresses[i * step / sizeof(std::uint64_t)] = base + next[i];
+    }
+    chain.memory.upload(addresses);
+    chain.begin = base;
   } else {
-    const std::vector<std::uint32_t> next = cycle(bytes / step, step, chapter.seed());
-    state = std::make_shared<State>(global ? bytes : 0, global ? 0 : next.size());
-    state->want = static_cast<At>(walk(next, step, links));
-    if constexpr (global) {
-      const auto base = reinterpret_cast<std::uint64_t>(state->chain.data());
-      std::vector<std::uint64_t> addresses(state->chain.size(), 0);
-      for (std::size_t i = 0; i < next.size(); ++i) {
-        addresses[i * step / sizeof(std::uint64_t)] = base + next[i];
-      }
-      state->chain.upload(addresses);
-      state->begin = base;
-    } else {
-      state->offsets.upload(next);
-      if (place == Place::constant) *table = next;
+    chain.offsets = lab::DeviceBuffer<std::uint32_t>(next, "offsets");
+    chain.begin = 0;
+    if (place == Place::constant) {
+      CUDA_CHECK(cudaMemcpyToSymbol(constant_table, next.data(), 4 * next.size()));
     }
   }
-  chapter.add(
-      {.name = "memory_latency",
-       .prepare =
-           [table] {
-             if (table->empty()) return;
-             CUDA_CHECK(cudaMemcpyToSymbol(constant_table, table->data(), 4 * table->size()));
-           },
-       .launch =
-           [state, links] {
-             memory_latency<place, At>
-                 <<<1, 1, 4 * state->words>>>(state->end.data(), state->cycles.data(), state->begin,
-                                              state->offsets.data(), state->words, links, 1.0f);
-           },
-       .verify =
-           [state] { return lab::compare(state->end.download(), std::vector<At>{state->want}); },
-       .variant = variant,
-       .show =
-           [state, links] {
-             std::printf("  %.1f cycles each, of %u\n",
-                         static_cast<double>(state->cycles.download()[0]) / links, links);
-           },
-       .outputs = {&state->end}});
+  return chain;
+}
+
+/// What all sums of memory_bandwidth make together, modulo 2^32, and the bytes that were read for them.
+struct Expected {
+  std::uint32_t sum = 0;
+  double bytes = 0;
+};
+Expected expected_of(Place place, const std::vector<std::uint32_t>& pattern, std::size_t threads,
+                     unsigned blocks, std::size_t count, unsigned rounds) {
+  const auto total = [](auto begin, auto end) { return std::accumulate(begin, end, 0u); };
+  const std::uint32_t whole = total(pattern.begin(), pattern.end());
+  const auto iterations = static_cast<double>(threads) * rounds;
+  switch (place) {
+    case Place::registers:  // 1 + 2 + ... + 8; three operands of each of 8 FMAs
+      return {static_cast<std::uint32_t>(36 * threads), 12 * 8 * iterations};
+    case Place::constant:
+    case Place::constant_scattered:
+      return {static_cast<std::uint32_t>(threads * (rounds / constant_words)) *
+                  total(pattern.begin(), pattern.begin() + constant_words),
+              4 * iterations};
+    case Place::shared:
+    case Place::l1:
+      return {blocks * rounds * whole, 16 * iterations};
+    default:
+      return {static_cast<std::uint32_t>(4 * count / pattern.size()) * rounds * whole,
+              16.0 * static_cast<double>(count) * rounds};
+  }
+}
+
+/// Adds the variant of memory_latency for one place, with a chain of `bytes`.
+template <Place place, class At>
+void add_latency(lab::Ladder& ladder, const char* variant, std::size_t bytes, unsigned links) {
+  Chain<At> chain = chain_in<place, At>(bytes, links, ladder.seed());
+  lab::DeviceBuffer<At> end(1, "end");
+  lab::DeviceBuffer<long long> cycles(1, "cycles");
+  const auto words = static_cast<unsigned>(chain.offsets.size());
+  ladder.add({.name = "memory_latency",
+              .variant = variant,
+              .launch =
+                  [&] {
+                    memory_latency<place, At>
+                        <<<1, 1, 4 * words>>>(end.data(), cycles.data(), chain.begin,
+                                              chain.offsets.data(), words, links, 1.0f);
+                  },
+              .outputs = {lab::expect(end, std::vector<At>{chain.end})},
+              .show =
+                  [&] {
+                    std::printf("  %.1f cycles each, of %u\n",
+                                static_cast<double>(cycles.download()[0]) / links, links);
+                  }});
 }
 
 /// Adds the variant of memory_bandwidth for one place.
 /// \param count uint4s that it reads
 template <Place place>
-void add_bandwidth(lab::Chapter& chapter, const char* variant,
-                   const std::shared_ptr<lab::DeviceBuffer<std::uint32_t>>& data,
+void add_bandwidth(lab::Ladder& ladder, const char* variant,
+                   const lab::DeviceBuffer<std::uint32_t>& data,
                    const std::vector<std::uint32_t>& pattern, std::size_t count, unsigned rounds,
                    lab::Limit limit = lab::Limit::none) {
-  constexpr unsigned threads = 1024;
-  const auto blocks =
-      2 * static_cast<unsigned>(lab::device_attribute(cudaDevAttrMultiProcessorCount));
-  const std::size_t all = std::size_t{blocks} * threads;
-  const auto sums = std::make_shared<lab::DeviceBuffer<std::uint32_t>>(all, "sums");
-
-  // What all sums make together, modulo 2^32, and the bytes that were read for them.
-  const auto total = [](auto begin, auto end) { return std::accumulate(begin, end, 0u); };
-  const std::uint32_t whole = total(pattern.begin(), pattern.end());
-  const auto iterations = static_cast<double>(all) * rounds;
-  std::uint32_t want = 0;
-  double bytes = 0;
-  switch (place) {
-    case Place::registers:
-      want = static_cast<std::uint32_t>(36 * all);  // 1 + 2 + ... + 8
-      bytes = 12 * 8 * iterations;                  // three operands of each of 8 FMAs
-      break;
-    case Place::constant:
-    case Place::constant_scattered:
-      want = static_cast<std::uint32_t>(all * (rounds / constant_words)) *
-             total(pattern.begin(), pattern.begin() + constant_words);
-      bytes = 4 * iterations;
-      break;
-    case Place::shared:
-    case Place::l1:
-      want = blocks * rounds * whole;
-      bytes = 16 * iterations;
-      break;
-    case Place::l2:
-    case Place::memory:
-      want = static_cast<std::uint32_t>(4 * count / pattern.size()) * rounds * whole;
-      bytes = 16.0 * static_cast<double>(count) * rounds;
-  }
-  const auto table = std::make_shared<std::vector<std::uint32_t>>(pattern.begin(),
-                                                                  pattern.begin() + constant_words);
-  chapter.add(
+  constexpr unsigned threads = 1024, shared = place == Place::shared ? 16 << 10 : 0;
+  const unsigned blocks = 2 * lab::multiprocessors();
+  lab::DeviceBuffer<std::uint32_t> sums(std::size_t{blocks} * threads, "sums");
+  const Expected want = expected_of(place, pattern, sums.size(), blocks, count, rounds);
+  const auto verify = [&] {
+    const std::vector<std::uint32_t> got = sums.download();
+    return lab::compare(std::vector{std::accumulate(got.begin(), got.end(), 0u)},
+                        std::vector{want.sum});
+  };
+  ladder.add(
       {.name = "memory_bandwidth",
-       .prepare =
-           [table] {
-             CUDA_CHECK(cudaMemcpyToSymbol(constant_table, table->data(), 4 * table->size()));
-           },
-       .launch =
-           [=] {
-             memory_bandwidth<place><<<blocks, threads, place == Place::shared ? 16 << 10 : 0>>>(
-                 sums->data(), reinterpret_cast<const uint4*>(data->data()), count, rounds, 1.0f);
-           },
-       .verify =
-           [=] {
-             const std::vector<std::uint32_t> got = sums->download();
-             return lab::compare(
-                 std::vector<std::uint32_t>{std::accumulate(got.begin(), got.end(), 0u)},
-                 std::vector<std::uint32_t>{want});
-           },
-       .bytes = bytes,
-       .limit = limit,
        .variant = variant,
-       .outputs = {sums.get()}});
+       .launch =
+           [&] {
+             memory_bandwidth<place><<<blocks, threads, shared>>>(
+                 sums.data(), reinterpret_cast<const uint4*>(data.data()), count, rounds, 1.0f);
+           },
+       .outputs = {lab::on_the_way(sums)},
+       .prepare =
+           [&] {
+             CUDA_CHECK(cudaMemcpyToSymbol(constant_table, pattern.data(), 4 * constant_words));
+           },
+       .verify = verify,
+       .bytes = want.bytes,
+       .limit = limit});
 }
 
-void add_memories(lab::Chapter& chapter) {
+void add_memories(lab::Ladder& ladder) {
   // A small product means a run that counts or checks, not one that times.
-  const lab::Size& size = chapter.size();
-  const bool full = size.M * size.N >= std::size_t{1} << 20;
-
-  const unsigned links = full ? 1000000 : 16000;
-  add_latency<Place::registers, float>(chapter, "registers", 0, links);
-  add_latency<Place::shared, std::uint32_t>(chapter, "shared memory", 16 << 10, links);
-  add_latency<Place::constant, std::uint32_t>(chapter, "constant memory", 4 * constant_words,
-                                              links);
-  add_latency<Place::l1, std::uint64_t>(chapter, "L1 cache", 16 << 10, links);
-  add_latency<Place::l2, std::uint64_t>(chapter, "L2 cache", 512 << 10, links);
-  add_latency<Place::memory, std::uint64_t>(chapter, "global memory",
+  const bool full = ladder.size().M * ladder.size().N >= std::size_t{1} << 20;
+  const unsigned links = full ? 1000000 : 16000, rounds = full ? 2048 : 256;
+  add_latency<Place::registers, float>(ladder, "registers", 0, links);
+  add_latency<Place::shared, std::uint32_t>(ladder, "shared memory", 16 << 10, links);
+  add_latency<Place::constant, std::uint32_t>(ladder, "constant memory", 4 * constant_words, links);
+  add_latency<Place::l1, std::uint64_t>(ladder, "L1 cache", 16 << 10, links);
+  add_latency<Place::l2, std::uint64_t>(ladder, "L2 cache", 512 << 10, links);
+  add_latency<Place::memory, std::uint64_t>(ladder, "global memory",
                                             std::size_t{full ? 256u : 16u} << 20, links);
 
   // Words that repeat after 4096 of them, so that the sum of any number of repetitions is known.
-  const std::size_t words = std::size_t{full ? 512u : 32u} << 18;
-  std::vector<std::uint32_t> pattern(4096), all(words);
+  const std::uint64_t seed = ladder.seed();
+  const lab::Input<std::uint32_t> data(
+      std::size_t{full ? 512u : 32u} << 18,
+      [=] __host__ __device__(std::size_t i) {
+        return static_cast<std::uint32_t>(lab::random_bits(seed, i % 4096));
+      },
+      "data");
+  std::vector<std::uint32_t> pattern(4096);
   for (std::size_t i = 0; i < pattern.size(); ++i) {
-    pattern[i] = static_cast<std::uint32_t>(lab::random_bits(chapter.seed(), i));
+    pattern[i] = static_cast<std::uint32_t>(lab::random_bits(seed, i));
   }
-  for (std::size_t i = 0; i < words; ++i) all[i] = pattern[i % pattern.size()];
-  const auto data = std::make_shared<lab::DeviceBuffer<std::uint32_t>>(all, "data");
-  const unsigned rounds = full ? 2048 : 256;
-  add_bandwidth<Place::registers>(chapter, "registers", data, pattern, 0, rounds);
-  add_bandwidth<Place::shared>(chapter, "shared memory", data, pattern, 1024, rounds);
-  add_bandwidth<Place::constant>(chapter, "constant, one word", data, pattern, 0, rounds);
-  add_bandwidth<Place::constant_scattered>(chapter, "constant, 32 words", data, pattern, 0, rounds);
-  add_bandwidth<Place::l1>(chapter, "L1 cache", data, pattern, 1024, rounds);
-  add_bandwidth<Place::l2>(chapter, "L2 cache", data, pattern, std::size_t{1} << 20, rounds / 16);
-  add_bandwidth<Place::memory>(chapter, "global memory", data, pattern, words / 4, 1,
+  add_bandwidth<Place::registers>(ladder, "registers", data, pattern, 0, rounds);
+  add_bandwidth<Place::shared>(ladder, "shared memory", data, pattern, 1024, rounds);
+  add_bandwidth<Place::constant>(ladder, "constant, one word", data, pattern, 0, rounds);
+  add_bandwidth<Place::constant_scattered>(ladder, "constant, 32 words", data, pattern, 0, rounds);
+  add_bandwidth<Place::l1>(ladder, "L1 cache", data, pattern, 1024, rounds);
+  add_bandwidth<Place::l2>(ladder, "L2 cache", data, pattern, std::size_t{1} << 20, rounds / 16);
+  add_bandwidth<Place::memory>(ladder, "global memory", data, pattern, data.size() / 4, 1,
                                lab::Limit::copy);
 }
 

@@ -840,29 +840,19 @@ void blocks_per_sm(const lab::Gemm& gemm, int most) {
 //    of the `LDS.128`, and of the time?
 
 /// The rungs of section 1, with a last run that is not full.
-void add_reversals(lab::Chapter& chapter) {
-  const auto host = std::make_shared<std::vector<float>>(lab::random_floats(1000, chapter.seed()));
-  const auto in = std::make_shared<lab::DeviceBuffer<float>>(*host, "in");
-  const auto out = std::make_shared<lab::DeviceBuffer<float>>(host->size(), "out");
-  const auto launch = [=](auto* kernel) {
-    const int n = static_cast<int>(host->size());
-    return [=] { kernel<<<lab::ceil_div(n, 256), 256>>>(out->data(), in->data(), n); };
+void add_reversals(lab::Ladder& ladder) {
+  const lab::Input<float> in(1000, lab::RandomValue<float>{ladder.seed()});
+  lab::DeviceBuffer<float> out(in.size(), "out");
+  const auto x = in.view();
+  const auto reversed = [=] __host__ __device__(size_t i) {
+    const size_t first = i / 256 * 256, end = first + 256 < 1000 ? first + 256 : 1000;
+    return x[first + (end - 1 - i)];
   };
-  const auto verify = [=] {
-    std::vector<float> want = *host;
-    for (size_t first = 0; first < want.size(); first += 256) {
-      const size_t end = std::min(first + 256, want.size());
-      std::reverse(want.begin() + first, want.begin() + end);
-    }
-    return lab::compare(out->download(), want);
-  };
-  chapter.add({.name = "reverse_block",
-               .launch = launch(reverse_block),
-               .verify = verify,
-               .timed = false,
-               .outputs = {out.get()}});
-  chapter.demonstrate("reverse_no_barrier", launch(reverse_no_barrier), {out.get()});
-  chapter.demonstrate("barrier_in_branch", launch(barrier_in_branch), {out.get()});
+  const auto launch = [&](auto* kernel) { kernel<<<4, 256>>>(out.data(), in.data(), 1000); };
+  const lab::Problem reversal(ladder, {.outputs = {lab::expect(out, reversed)}, .timed = false});
+  reversal.add("reverse_block", [&] { launch(reverse_block); });
+  reversal.demonstrate("reverse_no_barrier", [&] { launch(reverse_no_barrier); });
+  reversal.demonstrate("barrier_in_branch", [&] { launch(barrier_in_branch); });
 }
 
 /// A demonstration on a small product of its own.
@@ -875,39 +865,39 @@ auto on_product(lab::GemmKernel kernel, int m, int n, int k) {
 }
 
 int main(int argc, char** argv) {
-  lab::GemmLadder ladder(argc, argv);
-  const lab::GemmLaunch tile16{16, 16, {16, 16}}, tile32{32, 32, {32, 32}};
+  return lab::run(argc, argv, [](lab::GemmLadder& ladder) {
+    const lab::GemmLaunch tile16{16, 16, {16, 16}}, tile32{32, 32, {32, 32}};
 
-  ladder.add_with(add_reversals);
-  ladder.add("naive_along_columns", naive_along_columns, tile32);
-  ladder.sweep("shared_tiles",
-               {{"tile=16", shared_tiles<16>, tile16}, {"tile=32", shared_tiles<32>, tile32}});
-  ladder.demonstrate("unfilled_edges", on_product(unfilled_edges, 32, 32, 8));
-  ladder.demonstrate("early_return", on_product(early_return, 20, 32, 64));
-  ladder.demonstrate("no_second_barrier", on_product(no_second_barrier, 32, 32, 64));
-  ladder.add("wide_reads", wide_reads, tile32);
+    ladder.add_with(add_reversals);
+    ladder.add("naive_along_columns", naive_along_columns, tile32);
+    ladder.sweep("shared_tiles",
+                 {{"tile=16", shared_tiles<16>, tile16}, {"tile=32", shared_tiles<32>, tile32}});
+    ladder.demonstrate("unfilled_edges", on_product(unfilled_edges, 32, 32, 8));
+    ladder.demonstrate("early_return", on_product(early_return, 20, 32, 64));
+    ladder.demonstrate("no_second_barrier", on_product(no_second_barrier, 32, 32, 64));
+    ladder.add("wide_reads", wide_reads, tile32);
 
-  const auto add_depth = [&](int BK, lab::GemmKernel kernel) {
-    const lab::GemmLaunch how{32, 32, {32, 32}, 2 * 32 * BK * sizeof(float)};
-    const auto print_fit = [=](const lab::Gemm&) {
-      int fit = 0;
-      CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel, 1024, how.shared));
-      std::printf("  %zu KiB of shared memory a block: %d blocks fit on an SM\n", how.shared / 1024,
-                  fit);
+    const auto add_depth = [&](int BK, lab::GemmKernel kernel) {
+      const lab::GemmLaunch how{32, 32, {32, 32}, 2 * 32 * BK * sizeof(float)};
+      const auto print_fit = [=](const lab::Gemm&) {
+        int fit = 0;
+        CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel, 1024, how.shared));
+        std::printf("  %zu KiB of shared memory a block: %d blocks fit on an SM\n",
+                    how.shared / 1024, fit);
+      };
+      ladder.add({.name = "k_tile_depth",
+                  .launch = lab::launcher(kernel, how),
+                  .variant = "BK=" + std::to_string(BK),
+                  .show = print_fit});
     };
-    ladder.add({.name = "k_tile_depth",
-                .launch = lab::launcher(kernel, how),
-                .variant = "BK=" + std::to_string(BK),
-                .show = print_fit});
-  };
-  add_depth(32, k_tile_depth<32, 32>);
-  add_depth(64, k_tile_depth<32, 64>);
-  add_depth(128, k_tile_depth<32, 128>);
-  add_depth(256, k_tile_depth<32, 256>);
+    add_depth(32, k_tile_depth<32, 32>);
+    add_depth(64, k_tile_depth<32, 64>);
+    add_depth(128, k_tile_depth<32, 128>);
+    add_depth(256, k_tile_depth<32, 256>);
 
-  for (const int most : {1, 2, 4, 0}) {
-    ladder.add("blocks_per_sm", most == 0 ? "all that fit" : "at most " + std::to_string(most),
-               [=](const lab::Gemm& gemm) { blocks_per_sm(gemm, most); });
-  }
-  return ladder.run();
+    for (const int most : {1, 2, 4, 0}) {
+      ladder.add("blocks_per_sm", most == 0 ? "all that fit" : "at most " + std::to_string(most),
+                 [=](const lab::Gemm& gemm) { blocks_per_sm(gemm, most); });
+    }
+  });
 }

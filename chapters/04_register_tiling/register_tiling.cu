@@ -899,21 +899,12 @@ __global__ void __launch_bounds__(threads, 2)
 //    aligned. How much does the second path cost?
 
 /// The maps of thread_map, and the check of both against what section 4 says.
-void add_map(lab::Chapter& chapter) {
-  const auto a = std::make_shared<lab::DeviceBuffer<int>>(threads, "loads of A");
-  const auto b = std::make_shared<lab::DeviceBuffer<int>>(threads, "loads of B");
-  const auto c = std::make_shared<lab::DeviceBuffer<int>>(threads, "squares of C");
-  const auto verify = [=] {  // thread t has float4 number t of both tiles, and square t of C
-    std::vector<int> in_turn(threads);
-    std::iota(in_turn.begin(), in_turn.end(), 0);
-    for (const auto& written : {a, b}) {
-      if (const lab::Comparison found = lab::compare(written->download(), in_turn); !found.pass) {
-        return found;
-      }
-    }
-    return lab::compare(c->download(), in_turn);
-  };
-  const auto draw = [=] {
+void add_map(lab::Ladder& ladder) {
+  lab::DeviceBuffer<int> a(threads, "loads of A"), b(threads, "loads of B");
+  lab::DeviceBuffer<int> c(threads, "squares of C");
+  // Thread t has float4 number t of both tiles, and square t of C.
+  const auto in_turn = [] __host__ __device__(size_t i) { return static_cast<int>(i); };
+  const auto draw = [&] {
     const auto print = [](const char* what, const std::vector<int>& thread, int row, int per_row) {
       std::printf("  %s, row %3d:", what, row);
       for (int i = 0; i < per_row; ++i) {
@@ -925,55 +916,50 @@ void add_map(lab::Chapter& chapter) {
     };
     std::printf(
         "  the thread that loads each float4, and the one that computes each 8 x 8 square\n");
-    for (const int row : {0, 1, 9, 127}) print("A's tile", a->download(), row, 2);
-    for (const int row : {0, 1, 7}) print("B's tile", b->download(), row, BN / 4);
-    for (const int row : {0, 1, 2, 15}) print("C's squares", c->download(), row, across);
+    for (const int row : {0, 1, 9, 127}) print("A's tile", a.download(), row, 2);
+    for (const int row : {0, 1, 7}) print("B's tile", b.download(), row, BN / 4);
+    for (const int row : {0, 1, 2, 15}) print("C's squares", c.download(), row, across);
   };
-  chapter.add({.name = "thread_map",
-               .launch = [=] { thread_map<<<1, threads>>>(a->data(), b->data(), c->data()); },
-               .verify = verify,
-               .show = draw,
-               .timed = false,
-               .outputs = {a.get(), b.get(), c.get()}});
+  ladder.add(
+      {.name = "thread_map",
+       .launch = [&] { thread_map<<<1, threads>>>(a.data(), b.data(), c.data()); },
+       .outputs = {lab::expect(a, in_turn), lab::expect(b, in_turn), lab::expect(c, in_turn)},
+       .show = draw,
+       .timed = false});
 }
 
 int main(int argc, char** argv) {
-  lab::GemmLadder ladder(argc, argv);
-  const lab::GemmLaunch element{32, 32, {32, 32}}, column{64, 64, {512}}, square{BM, BN, {threads}};
-
-  // Rungs that print their registers, on a GPU.
-  using Show = std::function<void(const lab::Gemm&)>;
-  const bool simulated = ladder.chapter().on_simulator();
-  const auto registers = [=](lab::GemmKernel kernel, const lab::GemmLaunch& how) {
-    return simulated ? Show() : [=](const lab::Gemm&) { lab::print_registers(kernel, how); };
-  };
-  const auto add = [&](const char* name, const char* variant, lab::GemmKernel kernel,
-                       const lab::GemmLaunch& how) {
-    ladder.add({.name = name,
-                .launch = lab::launcher(kernel, how),
-                .variant = variant,
-                .show = registers(kernel, how)});
-  };
-  const auto add_bounds = [&](const char* variant, auto launch, lab::GemmKernel kernel) {
-    ladder.add({.name = "launch_bounds",
-                .launch = launch,
-                .variant = variant,
-                .show = registers(kernel, square)});
-  };
-  add("wide_reads", "", wide_reads, element);
-  add("thread_tile_1d", "", thread_tile_1d, column);
-  add("thread_tile_2d", "", thread_tile_2d, square);
-  ladder.add_with(add_map);
-  add("thread_tile_float4", "", thread_tile_float4<8>, square);
-  ladder.add("k_tile_depth", "BK=16", k_tile_depth<16>);
-  ladder.add("k_tile_depth", "BK=32", k_tile_depth<32>);
-  add_bounds("blocks=1", launch_bounds<1>, thread_tile_float4<8, 1>);
-  add_bounds("blocks=2", launch_bounds<2>, thread_tile_float4<8, 2>);
-  add_bounds("blocks=3", launch_bounds<3>, thread_tile_float4<8, 3>);
-  add_bounds("blocks=4", launch_bounds<4>, thread_tile_float4<8, 4>);
-  add("unroll_steps", "nothing", unroll_steps<1, 1>, square);
-  add("unroll_steps", "the tile", unroll_steps<1, TM>, square);
-  add("unroll_steps", "the tile, 2 steps", unroll_steps<2, TM>, square);
-  add("unroll_steps", "the tile, 8 steps", unroll_steps<8, TM>, square);
-  return ladder.run();
+  return lab::run(argc, argv, [](lab::GemmLadder& ladder) {
+    const lab::GemmLaunch element{32, 32, {32, 32}}, column{64, 64, {512}},
+        square{BM, BN, {threads}};
+    // Rungs that print their registers, on a GPU.
+    using Launch = std::function<void(const lab::Gemm&)>;
+    const auto show = [&](const char* name, const char* variant, lab::GemmKernel kernel,
+                          const lab::GemmLaunch& how, const Launch& launch) {
+      lab::GemmRung rung{.name = name, .launch = launch, .variant = variant};
+      if (!ladder.ladder().on_simulator()) {
+        rung.show = [&](const lab::Gemm&) { lab::print_registers(kernel, how); };
+      }
+      ladder.add(rung);
+    };
+    const auto add = [&](const char* name, const char* variant, lab::GemmKernel kernel,
+                         const lab::GemmLaunch& how) {
+      show(name, variant, kernel, how, lab::launcher(kernel, how));
+    };
+    add("wide_reads", "", wide_reads, element);
+    add("thread_tile_1d", "", thread_tile_1d, column);
+    add("thread_tile_2d", "", thread_tile_2d, square);
+    ladder.add_with(add_map);
+    add("thread_tile_float4", "", thread_tile_float4<8>, square);
+    ladder.add("k_tile_depth", "BK=16", k_tile_depth<16>);
+    ladder.add("k_tile_depth", "BK=32", k_tile_depth<32>);
+    show("launch_bounds", "blocks=1", thread_tile_float4<8, 1>, square, launch_bounds<1>);
+    show("launch_bounds", "blocks=2", thread_tile_float4<8, 2>, square, launch_bounds<2>);
+    show("launch_bounds", "blocks=3", thread_tile_float4<8, 3>, square, launch_bounds<3>);
+    show("launch_bounds", "blocks=4", thread_tile_float4<8, 4>, square, launch_bounds<4>);
+    add("unroll_steps", "nothing", unroll_steps<1, 1>, square);
+    add("unroll_steps", "the tile", unroll_steps<1, TM>, square);
+    add("unroll_steps", "the tile, 2 steps", unroll_steps<2, TM>, square);
+    add("unroll_steps", "the tile, 8 steps", unroll_steps<8, TM>, square);
+  });
 }

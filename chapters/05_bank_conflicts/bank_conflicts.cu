@@ -998,18 +998,16 @@ __global__ void __launch_bounds__(THREADS, 2)
 
 // [hide] The reads of section 1
 /// Adds a rung, or a variant of one, that reads shared memory and leaves the sum of each thread.
-void add_reads(lab::Chapter& chapter, const char* name, const std::string& variant,
-               std::vector<double> want, double largest, double bytes,
-               std::function<void(float*)> launch) {
-  const auto sums = std::make_shared<lab::DeviceBuffer<float>>(want.size(), "sums");
-  const auto tolerance = lab::tolerance_for_sum(4 * MANY_READS, largest);
-  chapter.add({.name = name,
-               .launch = [=] { launch(sums->data()); },
-               .verify = [=] { return lab::compare(sums->download(), want, tolerance); },
-               .bytes = bytes,
-               .variant = variant,
-               .timed = bytes > 0,
-               .outputs = {sums.get()}});
+void add_reads(lab::Ladder& ladder, const char* name, const std::string& variant,
+               const std::vector<double>& want, double largest, double bytes,
+               const std::function<void(float*)>& launch) {
+  lab::DeviceBuffer<float> sums(want.size(), "sums");
+  ladder.add({.name = name,
+              .variant = variant,
+              .launch = [&] { launch(sums.data()); },
+              .outputs = {lab::expect(sums, want, lab::tolerance_for_sum(4 * MANY_READS, largest))},
+              .bytes = bytes,
+              .timed = bytes > 0});
 }
 
 /// The sum of what a lane reads: `reads` words of so many floats, from number `first` on.
@@ -1021,9 +1019,8 @@ double sum_of_words(int first, int reads, int floats) {
 
 /// A variant of strided_reads: one warp where reads are counted, all SMs where they are timed.
 template <class Word>
-void add_strided(lab::Chapter& chapter, const std::string& word,
-                 std::initializer_list<int> strides) {
-  const bool count = chapter.size().M < 1024;
+void add_strided(lab::Ladder& ladder, const std::string& word, std::initializer_list<int> strides) {
+  const bool count = ladder.size().M < 1024;
   const int reads = count ? FEW_READS : MANY_READS;
   const int sms = lab::device_attribute(cudaDevAttrMultiProcessorCount);
   const unsigned blocks = count ? 1 : 2 * static_cast<unsigned>(sms), threads = count ? 32 : 1024;
@@ -1033,7 +1030,7 @@ void add_strided(lab::Chapter& chapter, const std::string& word,
     for (std::size_t i = 0; i < want.size(); ++i)
       want[i] = sum_of_words(static_cast<int>(i % 32) * stride, reads, floats);
     const std::string variant = stride == 0 ? "one word" : "stride=" + std::to_string(stride);
-    add_reads(chapter, "strided_reads", word + ", " + variant, want, 64,
+    add_reads(ladder, "strided_reads", word + ", " + variant, want, 64,
               double(sizeof(Word)) * reads * blocks * threads,
               [=](float* sums) { strided_reads<Word><<<blocks, threads>>>(sums, stride, reads); });
   }
@@ -1041,18 +1038,17 @@ void add_strided(lab::Chapter& chapter, const std::string& word,
 
 /// A variant of read_patterns.
 template <class Word>
-void add_pattern(lab::Chapter& chapter, const char* variant, const std::vector<int>& which) {
-  const auto index = std::make_shared<lab::DeviceBuffer<int>>(which.size(), "which");
-  index->upload(which);
+void add_pattern(lab::Ladder& ladder, const char* variant, const std::vector<int>& which) {
+  const lab::DeviceBuffer<int> index(which, "which");
   std::vector<double> want;
   for (const int first : which)
     want.push_back(sum_of_words(first, FEW_READS, sizeof(Word) / sizeof(float)));
-  add_reads(chapter, "read_patterns", variant, want, 64, 0, [=](float* sums) {
-    read_patterns<Word><<<1, static_cast<unsigned>(which.size())>>>(sums, index->data());
+  add_reads(ladder, "read_patterns", variant, want, 64, 0, [&](float* sums) {
+    read_patterns<Word><<<1, static_cast<unsigned>(which.size())>>>(sums, index.data());
   });
 }
 
-void add_patterns(lab::Chapter& chapter) {
+void add_patterns(lab::Ladder& ladder) {
   std::vector<int> permuted(32), multicast(32), half(32), two_warps(64);
   for (int i = 0; i < 32; ++i) {
     permuted[i] = 5 * i % 32;
@@ -1060,26 +1056,26 @@ void add_patterns(lab::Chapter& chapter) {
     half[i] = i < 16 ? i : 2 * i;
     two_warps[i] = i, two_warps[32 + i] = 32 + i;
   }
-  add_pattern<float>(chapter, "permuted", permuted);
-  add_pattern<float>(chapter, "multicast", multicast);
-  add_pattern<float2>(chapter, "half of float2", half);
-  add_pattern<float>(chapter, "two warps", two_warps);
+  add_pattern<float>(ladder, "permuted", permuted);
+  add_pattern<float>(ladder, "multicast", multicast);
+  add_pattern<float2>(ladder, "half of float2", half);
+  add_pattern<float>(ladder, "two warps", two_warps);
 }
 
-void add_every_stride(lab::Chapter& chapter) {
+void add_every_stride(lab::Ladder& ladder) {
   constexpr int strides = 34;
   std::vector<double> want;
   for (const int floats : {1, 2, 4})
     for (int stride = 0; stride < strides; ++stride)
       for (int lane = 0; lane < 32; ++lane)
         want.push_back(sum_of_words(lane * stride, FEW_READS, floats));
-  add_reads(chapter, "every_stride", "", want, 64, 0, [](float* to) {
+  add_reads(ladder, "every_stride", "", want, 64, 0, [](float* to) {
     for (const auto kernel : {every_stride<float>, every_stride<float2>, every_stride<float4>})
       for (int stride = 0; stride < strides; ++stride, to += 32) kernel<<<1, 32>>>(to, stride);
   });
 }
 
-void add_shape(lab::Chapter& chapter, unsigned rows, bool pairs, bool split) {
+void add_shape(lab::Ladder& ladder, unsigned rows, bool pairs, bool split) {
   std::vector<double> want(32);
   for (unsigned lane = 0; lane < 32; ++lane) {
     const Place at = pairs ? place_in_pairs(lane, rows) : place_in_rows(lane, rows);
@@ -1093,42 +1089,43 @@ void add_shape(lab::Chapter& chapter, unsigned rows, bool pairs, bool split) {
   const std::string shape = std::to_string(rows) + "x" + std::to_string(32 / rows);
   const std::string variant =
       shape + (pairs ? " in pairs" : " in rows") + (split ? ", split" : ", whole");
-  add_reads(chapter, "warp_shapes", variant, want, 1 << 15, 0,
+  add_reads(ladder, "warp_shapes", variant, want, 1 << 15, 0,
             [=](float* sums) { warp_shapes<<<1, 32>>>(sums, rows, pairs, split); });
 }
 
 /// All rungs that compute no product.
-void add_microbenchmarks(lab::Chapter& chapter) {
-  add_strided<float>(chapter, "float", {0, 1, 2, 4, 8, 16, 32, 33});
-  add_strided<float2>(chapter, "float2", {0, 1, 2, 16, 17});
-  add_strided<float4>(chapter, "float4", {0, 1, 2, 8, 9});
-  add_patterns(chapter);
-  add_every_stride(chapter);
+void add_microbenchmarks(lab::Ladder& ladder) {
+  add_strided<float>(ladder, "float", {0, 1, 2, 4, 8, 16, 32, 33});
+  add_strided<float2>(ladder, "float2", {0, 1, 2, 16, 17});
+  add_strided<float4>(ladder, "float4", {0, 1, 2, 8, 9});
+  add_patterns(ladder);
+  add_every_stride(ladder);
   for (const bool pairs : {false, true})
     for (const bool split : {false, true})
       for (const unsigned rows : {1u, 2u, 4u, 8u, 16u})
-        if (rows > 1 || !pairs) add_shape(chapter, rows, pairs, split);
+        if (rows > 1 || !pairs) add_shape(ladder, rows, pairs, split);
 }
 // [/hide]
 
 // ## The program
 
 int main(int argc, char** argv) {
-  lab::GemmLadder ladder(argc,
-                         argv);  // names, ideas and sizes: the header above; cuBLAS is the peer
-  ladder.add_with(add_microbenchmarks);
+  // Names, ideas and sizes: the header above. cuBLAS is the peer.
+  return lab::run(argc, argv, [](lab::GemmLadder& ladder) {
+    ladder.add_with(add_microbenchmarks);
 
-  const lab::GemmLaunch blocks{BM, BN, THREADS};  // a block of 256 threads for each 128 x 128 of C
-  ladder.add("thread_tile_float4", thread_tile_float4, blocks);
-  ladder.add("thread_tile", thread_tile, blocks);
-  ladder.sweep("transposed_a",
-               {{"pad=0", transposed_a<0>, blocks}, {"pad=4", transposed_a<4>, blocks}});
-  ladder.add("split_tile", split_tile, blocks);
-  ladder.add("square_warp", square_warp, blocks);
-  ladder.add("warp_tile", warp_tile, blocks);
-  ladder.sweep("thread_orders", {{"columns", thread_orders<Order::columns>, blocks},
-                                 {"blocks", thread_orders<Order::blocks>, blocks},
-                                 {"z-curve", thread_orders<Order::z_curve>, blocks},
-                                 {"rows", thread_orders<Order::rows>, blocks}});
-  return ladder.run();
+    const lab::GemmLaunch blocks{BM, BN,
+                                 THREADS};  // a block of 256 threads for each 128 x 128 of C
+    ladder.add("thread_tile_float4", thread_tile_float4, blocks);
+    ladder.add("thread_tile", thread_tile, blocks);
+    ladder.sweep("transposed_a",
+                 {{"pad=0", transposed_a<0>, blocks}, {"pad=4", transposed_a<4>, blocks}});
+    ladder.add("split_tile", split_tile, blocks);
+    ladder.add("square_warp", square_warp, blocks);
+    ladder.add("warp_tile", warp_tile, blocks);
+    ladder.sweep("thread_orders", {{"columns", thread_orders<Order::columns>, blocks},
+                                   {"blocks", thread_orders<Order::blocks>, blocks},
+                                   {"z-curve", thread_orders<Order::z_curve>, blocks},
+                                   {"rows", thread_orders<Order::rows>, blocks}});
+  });
 }

@@ -784,45 +784,43 @@ __global__ void __launch_bounds__(THREADS, 1)
 
 // [hide] The ring of section 3
 /// Adds copy_ring and its demonstration: 10 rows of 128 floats.
-void add_ring(lab::Chapter& chapter) {
-  constexpr int rows = 10, columns = 128;
-  std::vector<float> in(rows * columns);
-  std::vector<double> want(columns);
-  for (int i = 0; i < rows * columns; ++i) {
-    in[static_cast<size_t>(i)] = static_cast<float>(i % 67);
-    want[static_cast<size_t>(columns - 1 - i % columns)] += i % 67;
-  }
-  const auto from = std::make_shared<lab::DeviceBuffer<float>>(in, "in");
-  const auto sums = std::make_shared<lab::DeviceBuffer<float>>(columns, "sums");
-  const auto tolerance = lab::tolerance_for_sum(rows, 67);
-  chapter.add({.name = "copy_ring",
-               .launch = [=] { copy_ring<<<1, 128>>>(sums->data(), from->data(), rows); },
-               .verify = [=] { return lab::compare(sums->download(), want, tolerance); },
-               .timed = false,
-               .outputs = {sums.get()}});
-  chapter.demonstrate("no_wait", [=] { no_wait<<<1, 128>>>(sums->data(), from->data(), rows); });
+void add_ring(lab::Ladder& ladder) {
+  constexpr size_t rows = 10, columns = 128;
+  const auto value = [] __host__ __device__(size_t i) { return static_cast<float>(i % 67); };
+  const auto sum = [] __host__ __device__(size_t column) {
+    double sum = 0;
+    for (size_t row = 0; row < rows; ++row) sum += (row * columns + columns - 1 - column) % 67;
+    return sum;
+  };
+  const lab::Input<float> in(rows * columns, value);
+  lab::DeviceBuffer<float> sums(columns, "sums");
+  ladder.add({.name = "copy_ring",
+              .launch = [&] { copy_ring<<<1, 128>>>(sums.data(), in.data(), rows); },
+              .outputs = {lab::expect(sums, sum, lab::tolerance_for_sum(rows, 67))},
+              .timed = false});
+  ladder.demonstrate("no_wait", [&] { no_wait<<<1, 128>>>(sums.data(), in.data(), rows); });
 }
 // [/hide]
 
 // ## The program
 
 int main(int argc, char** argv) {
-  lab::GemmLadder ladder(argc, argv);
-  const lab::GemmLaunch square{BM, BN, THREADS};
-  ladder.add("warp_tile", warp_tile, square);
-  ladder.add("register_buffer", register_buffer, square);
-  ladder.add_with(add_ring);
-  ladder.add("async_copy", async_copy, {BM, BN, THREADS, async_copy_bytes});
-  const lab::GemmLaunch wide{wide::BM, wide::BN, THREADS, wide::bytes};
-  ladder.add("wide_tile", wide_tile, wide);
-  ladder.add("serpentine", serpentine, wide);
-  // A grid of one dimension: the kernel itself works out which tile is whose.
-  ladder.add("grouped_tiles", [](const lab::Gemm& g) {
-    const int tiles = ((g.m - 1) / wide::BM + 1) * ((g.n - 1) / wide::BN + 1);
-    CUDA_CHECK(cudaFuncSetAttribute(grouped_tiles, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    static_cast<int>(wide::bytes)));
-    grouped_tiles<<<static_cast<unsigned>(tiles), THREADS, wide::bytes>>>(
-        g.m, g.n, g.k, g.alpha, g.a, g.lda, g.b, g.ldb, g.beta, g.c, g.ldc);
+  return lab::run(argc, argv, [](lab::GemmLadder& ladder) {
+    const lab::GemmLaunch square{BM, BN, THREADS};
+    ladder.add("warp_tile", warp_tile, square);
+    ladder.add("register_buffer", register_buffer, square);
+    ladder.add_with(add_ring);
+    ladder.add("async_copy", async_copy, {BM, BN, THREADS, async_copy_bytes});
+    const lab::GemmLaunch wide{wide::BM, wide::BN, THREADS, wide::bytes};
+    ladder.add("wide_tile", wide_tile, wide);
+    ladder.add("serpentine", serpentine, wide);
+    // A grid of one dimension: the kernel itself works out which tile is whose.
+    ladder.add("grouped_tiles", [](const lab::Gemm& g) {
+      const int tiles = ((g.m - 1) / wide::BM + 1) * ((g.n - 1) / wide::BN + 1);
+      CUDA_CHECK(cudaFuncSetAttribute(grouped_tiles, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                      static_cast<int>(wide::bytes)));
+      grouped_tiles<<<static_cast<unsigned>(tiles), THREADS, wide::bytes>>>(
+          g.m, g.n, g.k, g.alpha, g.a, g.lda, g.b, g.ldb, g.beta, g.c, g.ldc);
+    });
   });
-  return ladder.run();
 }

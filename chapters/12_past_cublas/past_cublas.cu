@@ -138,30 +138,29 @@ __global__ void no_empty_wait(float* sums, const float* in, int rows) {
 
 // [hide] The program
 /// Adds the ring and its demonstration: 10 rows of 128 floats.
-void add_ring(lab::Chapter& chapter) {
-  constexpr int rows = 10, columns = 128;
-  std::vector<float> in(rows * columns);
-  std::vector<double> want(columns);
-  for (int i = 0; i < rows * columns; ++i) {
-    in[static_cast<size_t>(i)] = static_cast<float>(i % 67);
-    want[static_cast<size_t>(columns - 1 - i % columns)] += i % 67;
-  }
-  const auto from = std::make_shared<lab::DeviceBuffer<float>>(in, "in");
-  const auto sums = std::make_shared<lab::DeviceBuffer<float>>(columns, "sums");
-  const auto tolerance = lab::tolerance_for_sum(rows, 67);
-  chapter.add({.name = "producer_ring",
-               .launch = [=] { producer_ring<<<1, 160>>>(sums->data(), from->data(), rows); },
-               .verify = [=] { return lab::compare(sums->download(), want, tolerance); },
-               .timed = false,
-               .outputs = {sums.get()}});
-  chapter.demonstrate("no_empty_wait",
-                      [=] { no_empty_wait<<<1, 160>>>(sums->data(), from->data(), rows); });
+void add_ring(lab::Ladder& ladder) {
+  constexpr size_t rows = 10, columns = 128;
+  const auto value = [] __host__ __device__(size_t i) { return static_cast<float>(i % 67); };
+  const auto sum = [] __host__ __device__(size_t column) {
+    double sum = 0;
+    for (size_t row = 0; row < rows; ++row) sum += (row * columns + columns - 1 - column) % 67;
+    return sum;
+  };
+  const lab::Input<float> in(rows * columns, value);
+  lab::DeviceBuffer<float> sums(columns, "sums");
+  ladder.add({.name = "producer_ring",
+              .launch = [&] { producer_ring<<<1, 160>>>(sums.data(), in.data(), rows); },
+              .outputs = {lab::expect(sums, sum, lab::tolerance_for_sum(rows, 67))},
+              .timed = false});
+  ladder.demonstrate("no_empty_wait",
+                     [&] { no_empty_wait<<<1, 160>>>(sums.data(), in.data(), rows); });
 }
 
 // The rungs that need Hopper register themselves, at the end of past_cublas_sm90.cu.
 int main(int argc, char** argv) {
-  lab::GemmLadder ladder(argc, argv);
-  ladder.add_with(add_ring);
-  return ladder.run();
+  return lab::run(argc, argv, [](lab::GemmLadder& ladder) {
+    ladder.add_with(add_ring);
+    lab::add_others(ladder);
+  });
 }
 // [/hide]

@@ -846,61 +846,38 @@ void tile_by_shape(const lab::Gemm& g, float* partials, int* ready) {
 // [hide] How the rungs are registered
 namespace {
 
-/// What kernels that cut tiles need besides the matrices; allocated once it is needed.
-class Workspace {
- public:
-  float* partials() { return memory().partials.data(); }
-  int* ready() { return memory().ready.data(); }
-
- private:
-  struct Memory {
-    int sms = lab::device_attribute(cudaDevAttrMultiProcessorCount);
-    lab::DeviceBuffer<float> partials{static_cast<size_t>(sms) * Large::BM * Large::BN, "partials"};
-    lab::DeviceBuffer<int> ready{static_cast<size_t>(sms), "ready"};
-    Memory() { CUDA_CHECK(cudaMemset(ready.data(), 0, ready.size() * sizeof(int))); }
-  };
-  Memory& memory() {
-    if (!memory_) memory_ = std::make_unique<Memory>();
-    return *memory_;
-  }
-  std::unique_ptr<Memory> memory_;
-};
-
 /// Adds tma_box: a box that sticks out below and to the right of a matrix of 40 x 100.
-void add_box(lab::Chapter& chapter) {
-  constexpr int rows = 40, cols = 100, row = 30, col = 44;
-  std::vector<float> in(rows * cols), want(16 * 64);
-  for (int i = 0; i < rows * cols; ++i) in[static_cast<size_t>(i)] = static_cast<float>(i + 1);
-  for (int r = row; r < std::min(row + 16, rows); ++r)
-    for (int c = col; c < std::min(col + 64, cols); ++c)
-      want[static_cast<size_t>((r - row) * 64 + c - col)] = in[static_cast<size_t>(r * cols + c)];
-  const auto from = std::make_shared<lab::DeviceBuffer<float>>(in, "in");
-  const auto out = std::make_shared<lab::DeviceBuffer<float>>(want.size(), "out");
-  chapter.add({.name = "tma_box",
-               .launch =
-                   [=] {
-                     const CUtensorMap map = tensor_map(from->data(), rows, cols, cols, 16, 64);
-                     tma_box<<<1, 128>>>(out->data(), map, row, col);
-                   },
-               .verify = [=] { return lab::compare(out->download(), want); },
-               .timed = false,
-               .outputs = {out.get()}});
+void add_box(lab::Ladder& ladder) {
+  constexpr size_t rows = 40, cols = 100, row = 30, col = 44;
+  const auto value = [] __host__ __device__(size_t i) { return static_cast<float>(i + 1); };
+  const auto boxed = [] __host__ __device__(size_t i) {
+    const size_t r = row + i / 64, c = col + i % 64;
+    return r < rows && c < cols ? static_cast<float>(r * cols + c + 1) : 0.0f;
+  };
+  const lab::Input<float> in(rows * cols, value);
+  lab::DeviceBuffer<float> out(16 * 64, "out");
+  ladder.add({.name = "tma_box",
+              .launch =
+                  [&] {
+                    const CUtensorMap map = tensor_map(in.data(), rows, cols, cols, 16, 64);
+                    tma_box<<<1, 128>>>(out.data(), map, row, col);
+                  },
+              .outputs = {lab::expect(out, boxed)},
+              .timed = false});
 }
 
 /// Adds register_budget: (200, 256) floats, the rows in reverse order.
-void add_budget(lab::Chapter& chapter) {
-  std::vector<float> in(floats_of_thread * 256), want(in.size());
-  for (size_t i = 0; i < in.size(); ++i) {
-    in[i] = static_cast<float>(i);
-    want[(floats_of_thread - 1 - i / 256) * 256 + i % 256] = in[i];
-  }
-  const auto from = std::make_shared<lab::DeviceBuffer<float>>(in, "in");
-  const auto out = std::make_shared<lab::DeviceBuffer<float>>(in.size(), "out");
-  chapter.add({.name = "register_budget",
-               .launch = [=] { register_budget<<<1, 384>>>(out->data(), from->data()); },
-               .verify = [=] { return lab::compare(out->download(), want); },
-               .timed = false,
-               .outputs = {out.get()}});
+void add_budget(lab::Ladder& ladder) {
+  const auto value = [] __host__ __device__(size_t i) { return static_cast<float>(i); };
+  const auto reversed = [] __host__ __device__(size_t i) {
+    return static_cast<float>((floats_of_thread - 1 - i / 256) * 256 + i % 256);
+  };
+  const lab::Input<float> in(floats_of_thread * 256, value);
+  lab::DeviceBuffer<float> out(in.size(), "out");
+  ladder.add({.name = "register_budget",
+              .launch = [&] { register_budget<<<1, 384>>>(out.data(), in.data()); },
+              .outputs = {lab::expect(out, reversed)},
+              .timed = false});
 }
 
 const lab::Rungs here([](lab::GemmLadder& ladder) {
@@ -914,13 +891,15 @@ const lab::Rungs here([](lab::GemmLadder& ladder) {
                         plan);
                   });
   });
-  const auto workspace = std::make_shared<Workspace>();
-  ladder.add("even_shares", [workspace](const lab::Gemm& g) {
-    launch_shares<Large>(g, workspace->partials(), workspace->ready());
-  });
-  ladder.add("tile_by_shape", [workspace](const lab::Gemm& g) {
-    tile_by_shape(g, workspace->partials(), workspace->ready());
-  });
+  // What kernels that cut tiles need besides the matrices.
+  const size_t sms = lab::multiprocessors();
+  lab::DeviceBuffer<float> partials(sms * Large::BM * Large::BN, "partials");
+  lab::DeviceBuffer<int> ready(sms, "ready");
+  ready.zero();
+  ladder.add("even_shares",
+             [&](const lab::Gemm& g) { launch_shares<Large>(g, partials.data(), ready.data()); });
+  ladder.add("tile_by_shape",
+             [&](const lab::Gemm& g) { tile_by_shape(g, partials.data(), ready.data()); });
 });
 
 }  // namespace

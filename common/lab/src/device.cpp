@@ -27,6 +27,10 @@ int device_attribute(cudaDeviceAttr attribute) {
   return value;
 }
 
+unsigned multiprocessors() {
+  return static_cast<unsigned>(device_attribute(cudaDevAttrMultiProcessorCount));
+}
+
 int compute_capability() {
   return 10 * device_attribute(cudaDevAttrComputeCapabilityMajor) +
          device_attribute(cudaDevAttrComputeCapabilityMinor);

@@ -14,6 +14,9 @@ std::string device_name();
 /// One of the current device's attributes.
 int device_attribute(cudaDeviceAttr attribute);
 
+/// How many SMs the current device has.
+unsigned multiprocessors();
+
 /// The current device's compute capability, 90 for 9.0.
 int compute_capability();
 
