@@ -889,12 +889,54 @@ bool is_refusal(cudaError_t code) {
   return code == cudaErrorInvalidValue || code == cudaErrorInvalidConfiguration;
 }
 
-/// Managed memory that holds some floats.
-std::shared_ptr<float> managed_floats(std::size_t n, const std::vector<float>& values) {
-  float* floats = nullptr;
-  CHECK(cudaMallocManaged(&floats, n * sizeof(float)));
-  std::ranges::copy(values, floats);
-  return {floats, [](float* pointer) { cudaFree(pointer); }};
+/// Launches a block that no GPU runs, then one that any does, and asks after each.
+std::vector<Answer> ask_after_refusal(float* out, std::size_t n) {
+  std::vector<Answer> answers;
+  refused_launch<<<1, 2048>>>(out, n);
+  answers.push_back({"with 2048 threads: cudaPeekAtLastError()", cudaPeekAtLastError()});
+  answers.push_back({"cudaGetLastError()", cudaGetLastError()});
+  answers.push_back({"cudaGetLastError(), again", cudaGetLastError()});
+  refused_launch<<<1, 256>>>(out, n);
+  answers.push_back({"with 256 threads: cudaGetLastError()", cudaGetLastError()});
+  answers.push_back({"cudaDeviceSynchronize()", cudaDeviceSynchronize()});
+  return answers;
+}
+
+/// Whether the first two of those answers say that a launch was refused, and no other does.
+lab::Comparison check_refusal(const std::vector<Answer>& answers) {
+  std::vector<int> refused;
+  for (const Answer& one : answers) {
+    refused.push_back(is_refusal(one.code) ? 1 : one.code == cudaSuccess ? 0 : -1);
+  }
+  return lab::compare(refused, std::vector<int>{1, 1, 0, 0, 0});
+}
+
+/// Lets a kernel follow a null pointer, and asks four times.
+std::vector<Answer> ask_after_death(void* other) {
+  std::vector<Answer> answers;
+  sticky_error<<<1, 1>>>(nullptr);
+  answers.push_back({"cudaDeviceSynchronize()", cudaDeviceSynchronize()});
+  answers.push_back({"cudaGetLastError()", cudaGetLastError()});
+  answers.push_back({"cudaGetLastError(), again", cudaGetLastError()});
+  answers.push_back({"cudaMemset of another array", cudaMemset(other, 0, 4)});
+  for (const auto& [call, code] : answers) {
+    if (code == cudaErrorIllegalAddress) continue;
+    throw lab::Failure(std::string(call) + " returned " + cudaGetErrorName(code));
+  }
+  return answers;
+}
+
+/// Says how much of an array blocks reach whose number was rounded down.
+void print_truncated(std::size_t n, unsigned blocks) {
+  std::printf("  n = %zu: std::ceil(n / 256) = %u blocks reach %zu elements\n", n, blocks,
+              std::size_t{blocks} * block_size);
+}
+
+/// Blocks of `grid_stride` that run at the same time.
+unsigned wave_of_blocks() {
+  int per_sm = 0;
+  CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, grid_stride, block_size, 0));
+  return static_cast<unsigned>(per_sm) * lab::multiprocessors();
 }
 
 }  // namespace
@@ -902,250 +944,199 @@ std::shared_ptr<float> managed_floats(std::size_t n, const std::vector<float>& v
 
 // ## The program
 //
-// The rest is the host's side. `lab::Chapter` reads the command line and runs the rungs; `lab::Map`
-// owns the inputs and the output of those that make one array from another. For each rung the
-// program fills the output with poison, runs the rung, looks for writes past the end, compares
+// The rest is the host's side. `lab::run` reads the command line and calls the function below for each size; each
+// rung runs as it is added. `lab::Map` owns the inputs and the output of those that make one array from another. For
+// each rung the program fills the output with poison, runs the rung, looks for writes past the end, compares
 // every element, times the rung in turn with its {term}`peer`, a `cudaMemcpy` of as many bytes, and
 // compares again.
 
-int main(int argc, char** argv) {
-  lab::Chapter chapter(argc, argv);
-  const auto [n] = chapter.extents<1>();
-  const dim3 grid = lab::tiles(n, block_size);
-  const double bytes = 4.0 * static_cast<double>(n);
-  lab::Map<float> map(chapter, n);
-  lab::Map<std::uint32_t> bits(chapter, n);
-
-  // 2. Which thread am I?
+// Sections 2 and 3.
+void add_indices(lab::Ladder& ladder, lab::Map<float>& map, dim3 grid) {
+  const std::size_t n = map.n;
   lab::DeviceBuffer<int> names(4 * 48, "names");
   const auto add_names = [&](const char* variant, dim3 blocks, dim3 block) {
-    chapter.add(
-        {.name = "who_am_i",
-         .launch = [=, &names] { who_am_i<<<blocks, block>>>(names.data()); },
-         .verify =
-             [=, &names] { return lab::compare(names.download(), expected_names(blocks, block)); },
-         .variant = variant,
-         .show = [=, &names] { print_names(names.download(), blocks, block); },
-         .timed = false,
-         .outputs = {&names}});
+    ladder.add({.name = "who_am_i",
+                .variant = variant,
+                .launch = [&] { who_am_i<<<blocks, block>>>(names.data()); },
+                .outputs = {lab::expect(names, expected_names(blocks, block))},
+                .show = [&] { print_names(names.download(), blocks, block); },
+                .timed = false});
   };
   add_names("4 blocks of 2x2x3", dim3(2, 2, 1), dim3(2, 2, 3));
-  add_names("1 block of 8x6", dim3(1, 1, 1), dim3(8, 6, 1));
+  add_names("1 block of 8x6", 1, dim3(8, 6, 1));
 
-  // 3. One thread for each element
-  const auto sum = [&](std::size_t i) { return map.in[i] + map.in2[i]; };
-  const auto square = [&](std::size_t i) { return map.in[i] * map.in[i]; };
-  const auto same = [&](std::size_t i) { return map.in[i]; };
-  map.add("add_guarded", sum, [=](float* out, const float* a, const float* b) {
-    add_guarded<<<grid, block_size>>>(out, a, b, n);
-  });
+  const auto a = map.in, b = map.in2();
+  const auto sum = [=] __host__ __device__(std::size_t i) { return a[i] + b[i]; };
+  const std::vector<float> host_a = map.d_in.host(), host_b = map.d_in2().host();
+  std::vector<float> on_host(n);
+  ladder.add({.name = "add_on_cpu",
+              .launch = [&] { add_on_cpu(on_host.data(), host_a.data(), host_b.data(), n); },
+              .outputs = {lab::expect(std::span(on_host), sum)},
+              .bytes = 12.0 * static_cast<double>(n),
+              .clock = lab::Clock::host});
+  map.add("add_guarded", sum, lab::launcher(add_guarded, grid, block_size, n));
   // On a length that is no multiple of a block. The slices end where the arrays end.
   const std::size_t skip = n % block_size == 0 ? 1 : 0;
-  map.demonstrate("add_unguarded", [=](float* out, const float* a, const float* b) {
-    add_unguarded<<<grid, block_size>>>(out + skip, a + skip, b + skip, n - skip);
+  map.demonstrate("add_unguarded", [=](float* out, const float* x, const float* y) {
+    add_unguarded<<<grid, block_size>>>(out + skip, x + skip, y + skip, n - skip);
   });
-  std::vector<float> on_host;
-  chapter.add({.name = "add_on_cpu",
-               .prepare = [&] { on_host.assign(n, std::nanf("")); },
-               .launch = [&] { add_on_cpu(on_host.data(), map.in.data(), map.in2.data(), n); },
-               .verify =
-                   [&] {
-                     std::vector<float> want(n);
-                     for (std::size_t i = 0; i < n; ++i) want[i] = sum(i);
-                     return lab::compare(on_host, want);
-                   },
-               .bytes = 3 * bytes,
-               .clock = lab::Clock::host});
-
-  // What lies behind the blocks that are missing has to stay as it was.
-  constexpr float untouched = 99;
   const unsigned blocks = blocks_rounded_down(n);
   const std::size_t reached = std::size_t{blocks} * block_size;
-  chapter.add({.name = "add_truncated",
-               .prepare = [&] { map.d_out.upload(std::vector<float>(n, untouched)); },
-               .launch =
-                   [&, blocks] {
-                     const float* in = map.d_in.data();
-                     if (blocks > 0)
-                       add_truncated<<<blocks, block_size>>>(map.d_out.data(), in, in, n);
-                   },
-               .verify =
-                   [&, reached] {
-                     std::vector<float> want(n, untouched);
-                     for (std::size_t i = 0; i < reached; ++i) want[i] = map.in[i] + map.in[i];
-                     return lab::compare(map.d_out.download(), want);
-                   },
-               .show =
-                   [=] {
-                     std::printf("  n = %zu: std::ceil(n / 256) = %u blocks reach %zu elements\n",
-                                 n, blocks, reached);
-                   },
-               .timed = false,
-               .may_do_nothing = blocks == 0});
-
-  int per_sm = 0;
-  CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, grid_stride, block_size, 0));
-  const int wave = per_sm * lab::device_attribute(cudaDevAttrMultiProcessorCount);
-  const auto stride_in = [=](unsigned count) {
-    return [=](float* out, const float* in) { grid_stride<<<count, block_size>>>(out, in, n); };
+  const auto sums_or_99 = [=] __host__ __device__(std::size_t i) {
+    return i < reached ? a[i] + a[i] : 99;
   };
-  map.sweep("grid_stride", square,
-            {{"grid=1", stride_in(1)},
-             {"grid=wave", stride_in(std::min(static_cast<unsigned>(wave), grid.x))},
-             {"grid=n/256", stride_in(grid.x)}});
+  ladder.add({.name = "add_truncated",
+              .launch =
+                  [&] {
+                    if (blocks > 0)
+                      add_truncated<<<blocks, block_size>>>(map.d_out.data(), map.d_in.data(),
+                                                            map.d_in.data(), n);
+                  },
+              .outputs = {lab::expect(map.d_out, sums_or_99)},
+              // What lies behind the blocks that are missing has to stay as it was.
+              .prepare = [&] { map.d_out.upload(std::vector<float>(n, 99)); },
+              .show = [&] { print_truncated(n, blocks); },
+              .timed = false,
+              .may_do_nothing = blocks == 0});
+}
 
-  // 4. Where the blocks run
-  map.sweep("map_square", "block", {32, 48, 64, 128, 256, 512, 1024}, square,
-            [=](float* out, const float* in, int threads) {
-              map_square<<<lab::tiles(n, static_cast<unsigned>(threads)), threads>>>(out, in, n);
+// Sections 3 to 6.
+void add_maps(lab::Ladder& ladder, lab::Map<float>& map, dim3 grid) {
+  const std::size_t n = map.n;
+  const auto x = map.in;
+  const auto same = [=] __host__ __device__(std::size_t i) { return x[i]; };
+  const auto square = [=] __host__ __device__(std::size_t i) { return x[i] * x[i]; };
+  map.sweep(
+      "grid_stride", square,
+      {{"grid=1", lab::launcher(grid_stride, 1, block_size, n)},
+       {"grid=wave", lab::launcher(grid_stride, std::min(wave_of_blocks(), grid.x), block_size, n)},
+       {"grid=n/256", lab::launcher(grid_stride, grid, block_size, n)}});
+  map.sweep("map_square", "block", {32u, 48u, 64u, 128u, 256u, 512u, 1024u}, square,
+            [=](float* out, const float* in, unsigned threads) {
+              map_square<<<lab::tiles(n, threads), threads>>>(out, in, n);
             });
+  lab::add_others(ladder);
+  const auto [rows, cols] = Picture(n);
+  const dim3 block(32, 8), across = lab::tiles(cols, rows, 32, 8),
+                           down = lab::tiles(rows, cols, 32, 8);
+  map.add("copy_x_fastest", same, lab::launcher(copy_x_fastest, across, block, rows, cols));
+  map.add("copy_y_fastest", same, lab::launcher(copy_y_fastest, down, block, rows, cols));
 
-  // 5. Which index runs fastest?
-  const Picture picture(n);
-  const auto rows = picture.rows, cols = picture.cols;
-  const dim3 block(32, 8);
-  map.add("copy_x_fastest", same, [=](float* out, const float* in) {
-    copy_x_fastest<<<lab::tiles(cols, rows, 32, 8), block>>>(out, in, rows, cols);
-  });
-  map.add("copy_y_fastest", same, [=](float* out, const float* in) {
-    copy_y_fastest<<<lab::tiles(rows, cols, 32, 8), block>>>(out, in, rows, cols);
-  });
-
-  // 6. Divergence; `together`: how many neighbours take the same side
-  const auto mixed = [&](std::size_t together) {
-    return [&, together](std::size_t i) {
-      return i / together % 2 == 0 ? mix_left(bits.in[i]) : mix_right(bits.in2[i]);
-    };
+  lab::Map<std::uint32_t> bits(ladder, n);
+  const auto p = bits.in, q = bits.in2();
+  const auto by_warps = [=] __host__ __device__(std::size_t i) {
+    return i / 32 % 2 == 0 ? mix_left(p[i]) : mix_right(q[i]);
   };
-  using Bits = std::uint32_t;
-  bits.add("diverge_between_warps", mixed(32), [=](Bits* out, const Bits* p, const Bits* q) {
-    diverge_between_warps<<<grid, block_size>>>(out, p, q, n);
-  });
-  bits.add("diverge_within_warps", mixed(1), [=](Bits* out, const Bits* p, const Bits* q) {
-    diverge_within_warps<<<grid, block_size>>>(out, p, q, n);
-  });
+  const auto by_lanes = [=] __host__ __device__(std::size_t i) {
+    return i % 2 == 0 ? mix_left(p[i]) : mix_right(q[i]);
+  };
+  bits.add("diverge_between_warps", by_warps,
+           lab::launcher(diverge_between_warps, grid, block_size, n));
+  bits.add("diverge_within_warps", by_lanes,
+           lab::launcher(diverge_within_warps, grid, block_size, n));
+}
 
-  // 7. Launches and errors
+// Section 7.
+void add_launches(lab::Ladder& ladder, lab::Map<float>& map, dim3 grid) {
+  const std::size_t n = map.n;
+  const auto x = map.in;
+  float* const out = map.d_out.data();
+  const auto doubled =
+      lab::expect(map.d_out, [=] __host__ __device__(std::size_t i) { return x[i] + x[i]; });
   const auto add_launch = [&](const char* variant, lab::Clock clock, bool wait) {
-    chapter.add({.name = "async_launch",
-                 .launch =
-                     [&, grid, wait] {
-                       async_launch<<<grid, block_size>>>(map.d_out.data(), map.d_in.data(), n);
-                       if (wait) CUDA_CHECK(cudaDeviceSynchronize());
-                     },
-                 .verify =
-                     [&] {
-                       std::vector<float> want(n);
-                       for (std::size_t i = 0; i < n; ++i) want[i] = map.in[i] + map.in[i];
-                       return lab::compare(map.d_out.download(), want);
-                     },
-                 .variant = variant,
-                 .clock = clock,
-                 .outputs = {&map.d_out}});
+    const auto launch = [&] {
+      async_launch<<<grid, block_size>>>(out, map.d_in.data(), n);
+      if (wait) CUDA_CHECK(cudaDeviceSynchronize());
+    };
+    ladder.add({.name = "async_launch",
+                .variant = variant,
+                .launch = launch,
+                .outputs = {doubled},
+                .clock = clock});
   };
   add_launch("host, not waiting", lab::Clock::host, false);
   add_launch("host, waiting", lab::Clock::host, true);
   add_launch("device", lab::Clock::device, false);
 
-  std::vector<Answer> refused, died;
-  chapter.add(
+  std::vector<Answer> answers;
+  ladder.add(
       {.name = "refused_launch",
-       .prepare = [&] { refused.clear(); },
-       .launch =
-           [&] {
-             refused_launch<<<1, 2048>>>(map.d_out.data(), n);
-             refused.push_back({"with 2048 threads: cudaPeekAtLastError()", cudaPeekAtLastError()});
-             refused.push_back({"cudaGetLastError()", cudaGetLastError()});
-             refused.push_back({"cudaGetLastError(), again", cudaGetLastError()});
-             refused_launch<<<1, 256>>>(map.d_out.data(), n);
-             refused.push_back({"with 256 threads: cudaGetLastError()", cudaGetLastError()});
-             refused.push_back({"cudaDeviceSynchronize()", cudaDeviceSynchronize()});
-           },
-       .verify =
-           [&] {
-             std::vector<float> got, want = {1, 1, 0, 0, 0};  // which of the calls says "refused"
-             for (const Answer& answer : refused) {
-               got.push_back(is_refusal(answer.code) ? 1 : answer.code == cudaSuccess ? 0 : -1);
-             }
-             const std::vector<float> out = map.d_out.download();
-             const std::size_t written = std::min<std::size_t>(n, 256);
-             got.insert(got.end(), out.begin(), out.begin() + static_cast<std::ptrdiff_t>(written));
-             want.insert(want.end(), written, 1.0f);
-             return lab::compare(got, want);
-           },
-       .show = [&] { print_answers(refused); },
-       .timed = false,
-       .outputs = {&map.d_out}});
-  chapter.add(
-      {.name = "sticky_error",
-       .launch =
-           [&] {
-             sticky_error<<<1, 1>>>(nullptr);
-             died.push_back({"cudaDeviceSynchronize()", cudaDeviceSynchronize()});
-             died.push_back({"cudaGetLastError()", cudaGetLastError()});
-             died.push_back({"cudaGetLastError(), again", cudaGetLastError()});
-             died.push_back({"cudaMemset of another array", cudaMemset(names.data(), 0, 4)});
-             for (const auto& [call, code] : died) {
-               if (code == cudaErrorIllegalAddress) continue;
-               throw lab::Failure(std::string(call) + " returned " + cudaGetErrorName(code));
-             }
-           },
-       .show = [&] { print_answers(died); }});
-  chapter.demonstrate("host_touches_device", [&] {
+       .launch = [&] { answers = ask_after_refusal(out, n); },
+       .outputs = {lab::expect(map.d_out, std::vector<float>(std::min<std::size_t>(n, 256), 1))},
+       .prepare = [&] { answers.clear(); },
+       .verify = [&] { return check_refusal(answers); },
+       .show = [&] { print_answers(answers); },
+       .timed = false});
+  ladder.add({.name = "sticky_error",
+              .launch = [&] { answers = ask_after_death(map.d_out.data()); },
+              .show = [&] { print_answers(answers); }});
+  ladder.demonstrate("host_touches_device", [&] {
     volatile float value = host_touches_device(map.d_in.data());
     static_cast<void>(value);
   });
-  chapter.demonstrate("device_touches_host",
-                      [&] { device_touches_host<<<1, 1>>>(map.d_out.data(), map.in.data()); });
+  const std::vector<float> on_host = map.d_in.host();
+  ladder.demonstrate("device_touches_host",
+                     [&] { device_touches_host<<<1, 1>>>(out, on_host.data()); });
+}
 
-  // 8. Moving data
+// Section 8.
+void add_moves(lab::Ladder& ladder, lab::Map<float>& map, dim3 grid) {
+  const std::size_t n = map.n;
+  const double bytes = 4.0 * static_cast<double>(n);
+  const std::vector<float> values = map.d_in.host();
   lab::PinnedBuffer<float> from_host(n, "from_host"), to_host(n, "to_host");
-  from_host.upload(map.in);
-  const auto add_copy = [&](const char* variant, auto& to, const float* from, double moved) {
-    chapter.add({.name = "copy_memory",
-                 .launch = [&to, from, n] { copy_memory(to.data(), from, n); },
-                 .verify = [&] { return lab::compare(to.download(), map.in); },
-                 .bytes = moved,
-                 .variant = variant,
-                 .outputs = {&to}});
+  from_host.upload(values);
+  const auto arrived = lab::expect(map.d_out, map.d_in);
+  const auto add_copy = [&](const char* variant, float* to, const float* from, double moved,
+                            const lab::Expectation& output) {
+    ladder.add({.name = "copy_memory",
+                .variant = variant,
+                .launch = [&] { copy_memory(to, from, n); },
+                .outputs = {output},
+                .bytes = moved});
   };
-  add_copy("host to device", map.d_out, from_host.data(), bytes);
-  add_copy("device to host", to_host, map.d_in.data(), bytes);
-  add_copy("within the device", map.d_out, map.d_in.data(), 2 * bytes);  // read and written
+  add_copy("host to device", map.d_out.data(), from_host.data(), bytes, arrived);
+  add_copy("device to host", to_host.data(), map.d_in.data(), bytes,
+           lab::expect(to_host.span(), values));
+  add_copy("within the device", map.d_out.data(), map.d_in.data(), 2 * bytes,
+           arrived);  // read and written
 
-  const auto managed = managed_floats(n, map.in);
-  const auto add_managed = [&](const char* variant, bool host_writes) {
-    chapter.add(
-        {.name = "read_managed",
-         .prepare =
-             [&, host_writes] {
-               if (host_writes) std::ranges::copy(map.in, managed.get());
-             },
-         .launch =
-             [&, grid] { read_managed<<<grid, block_size>>>(map.d_out.data(), managed.get(), n); },
-         .verify = [&] { return lab::compare(map.d_out.download(), map.in); },
-         .bytes = 2 * bytes,
-         .variant = variant,
-         .outputs = {&map.d_out},
-         .prepare_every_run = host_writes});
-  };
-  add_managed("pages on the host", true);
-  add_managed("pages on the device", false);
+  float* managed = nullptr;
+  CUDA_CHECK(cudaMallocManaged(&managed, n * sizeof(float)));
+  std::ranges::copy(values, managed);
+  for (const bool host_writes : {true, false}) {
+    ladder.add({.name = "read_managed",
+                .variant = host_writes ? "pages on the host" : "pages on the device",
+                .launch = [&] { read_managed<<<grid, block_size>>>(map.d_out.data(), managed, n); },
+                .outputs = {arrived},
+                .prepare =
+                    [&] {
+                      if (host_writes) std::ranges::copy(values, managed);
+                    },
+                .prepare_every_run = host_writes,
+                .bytes = 2 * bytes});
+  }
+  CUDA_CHECK(cudaFree(managed));
 
+  const auto x = map.in;
+  const auto is_above = [=] __host__ __device__(std::size_t i) { return x[i] > 0.5f ? 1u : 0u; };
   unsigned above = 0;
-  chapter.add({.name = "count_above",
-               .prepare = [&] { above = ~0u; },
-               .launch = [&] { above = how_many_above(0.5f, map.d_in.data(), n); },
-               .verify =
-                   [&] {
-                     const auto want =
-                         std::ranges::count_if(map.in, [](float x) { return x > 0.5f; });
-                     return lab::compare(std::vector<unsigned>{above},
-                                         std::vector<unsigned>{static_cast<unsigned>(want)});
-                   },
-               .show = [&] { std::printf("  %u of %zu elements are above 0.5\n", above, n); },
-               .timed = false});
-  return chapter.run();
+  ladder.add({.name = "count_above",
+              .launch = [&] { above = how_many_above(0.5f, map.d_in.data(), n); },
+              .outputs = {lab::expect(above, lab::fold(n, 0u, is_above, lab::plus<unsigned>()))},
+              .show = [&] { std::printf("  %u of %zu elements are above 0.5\n", above, n); },
+              .timed = false});
+}
+
+int main(int argc, char** argv) {
+  return lab::run(argc, argv, [](lab::Ladder& ladder, std::size_t n) {
+    const dim3 grid = lab::tiles(n, block_size);
+    lab::Map<float> map(ladder, n);
+    add_indices(ladder, map, grid);
+    add_maps(ladder, map, grid);
+    add_launches(ladder, map, grid);
+    add_moves(ladder, map, grid);
+  });
 }
 
 // ## What to remember

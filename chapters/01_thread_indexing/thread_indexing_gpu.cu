@@ -114,20 +114,16 @@ void print_schedule(const std::vector<BlockRecord>& records, const Room& room) {
 }
 
 // Three waves and a half: the last one leaves half of the GPU without work.
-const lab::Rungs here([](lab::Chapter& chapter) {
+const lab::Rungs here([](lab::Ladder& ladder) {
   const Room room;
-  const auto blocks = static_cast<std::size_t>(room.wave() * 7 / 2);
-  const auto records = std::make_shared<lab::DeviceBuffer<BlockRecord>>(blocks, "records");
-  chapter.add({.name = "where_blocks_run",
-               .launch =
-                   [=] {
-                     where_blocks_run<<<static_cast<unsigned>(blocks), threads>>>(records->data(),
-                                                                                  400000);
-                   },
-               .verify = [=] { return check(records->download(), room); },
-               .show = [=] { print_schedule(records->download(), room); },
-               .timed = false,
-               .outputs = {records.get()}});
+  const auto blocks = static_cast<unsigned>(room.wave() * 7 / 2);
+  lab::DeviceBuffer<BlockRecord> records(blocks, "records");
+  ladder.add({.name = "where_blocks_run",
+              .launch = [&] { where_blocks_run<<<blocks, threads>>>(records.data(), 400000); },
+              .outputs = {lab::on_the_way(records)},
+              .verify = [&] { return check(records.download(), room); },
+              .show = [&] { print_schedule(records.download(), room); },
+              .timed = false});
 });
 
 }  // namespace

@@ -82,6 +82,23 @@ const Reference& Stage::reference() const {
   return *reference_;
 }
 
+lab::Expectation Stage::expected(lab::DeviceBuffer<float4>& image) const {
+  if (!want_) {
+    want_ = std::make_shared<const lab::Reference<float>>(reference().image.rgba);
+    allowed_ = std::make_shared<const lab::Reference<double>>(allowed_errors(reference()));
+  }
+  lab::Check check;
+  check.tolerance.basis = "roundings for each visible layer";
+  check.allowed = allowed_;
+  lab::Expectation expectation = lab::expect(image, want_, check);
+  expectation.check = [this, &image, compare = expectation.check] {
+    const lab::Comparison found = compare();
+    // Where it is wrong, the host says which pixel, and how many layers it has.
+    return found.pass ? found : compare_image(floats_of(image.download()), reference());
+  };
+  return expectation;
+}
+
 std::vector<lab::OwnOption> Asked::options() {
   const auto file = [](std::string& into, const char* name, std::string_view ending) {
     return [&into, name, ending](const std::string& value) {
@@ -125,13 +142,14 @@ std::vector<lab::OwnOption> Asked::options() {
   };
 }
 
-Canvas::Canvas(lab::Chapter& chapter, Asked asked, std::function<void(const Frame&)> set_frame)
-    : chapter_(chapter),
+Canvas::Canvas(lab::Ladder& ladder, Asked asked, std::function<void(const Frame&)> set_frame)
+    : ladder_(ladder),
       asked_(std::move(asked)),
       set_frame_(std::move(set_frame)),
-      width_(static_cast<int>(chapter.extents<2>()[1])),
-      height_(static_cast<int>(chapter.extents<2>()[0])),
+      width_(static_cast<int>(ladder.extents<2>()[1])),
+      height_(static_cast<int>(ladder.extents<2>()[0])),
       image_(static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_), "image") {
+  if (!asked_.list) asked_.check();
   for (Scene& scene : asked_.loaded) scene.soft = asked_.soft;
   if (asked_.wants_files() || asked_.list) return;
   const auto stage = [&](Scene scene) {
@@ -139,80 +157,77 @@ Canvas::Canvas(lab::Chapter& chapter, Asked asked, std::function<void(const Fram
   };
   if (asked_.names.empty() && asked_.loaded.empty()) {
     // The size at which counts are compared with the simulator's, and the sanitizers run.
-    const bool small = chapter.on_simulator() || width_ * height_ <= 90 * 61;
+    const bool small = ladder.on_simulator() || width_ * height_ <= 90 * 61;
     asked_.names = small ? SMALL : TIMED;
   }
-  for (const std::string& name : asked_.names) stage(make_scene(name, chapter.seed()));
+  for (const std::string& name : asked_.names) stage(make_scene(name, ladder.seed()));
   for (const Scene& scene : asked_.loaded) stage(scene);
 }
 
-void Canvas::add(std::string_view name, const Make& make, double most_work) {
+bool Canvas::takes(std::string_view name, const Make& make) {
   known_.push_back({std::string(name), make});
-  if (!chapter_.wants(name)) return;
+  if (asked_.wants_files() || asked_.list) return false;
+  if (!ladder_.wants(name)) ladder_.add({.name = std::string(name)});  // known, and left out
+  return ladder_.wants(name);
+}
+
+void Canvas::add(std::string_view name, const Make& make, double most_work) {
+  if (!takes(name, make)) return;
   const double pixels = static_cast<double>(width_) * height_;
-  const double speed = chapter_.on_simulator() ? 1e-3 : 1;
+  const double speed = ladder_.on_simulator() ? 1e-3 : 1;
   bool left_out = true;
   for (const auto& stage : stages_) {
     if (stage->frame.circles * pixels > most_work * speed) continue;
     left_out = false;
-    chapter_.add({.name = std::string(name),
-                  .prepare = [this, stage] { set_frame_(stage->frame); },
-                  .launch = make(*stage),
-                  .verify =
-                      [this, stage] {
-                        return compare_image(floats_of(image_.download()), stage->reference());
-                      },
-                  .bytes = 16 * pixels + 32.0 * stage->frame.circles,
-                  .limit = lab::Limit::copy,
-                  .variant = stage->scene.name,
-                  .outputs = {&image_}});
+    ladder_.add({.name = std::string(name),
+                 .variant = stage->scene.name,
+                 .launch = make(*stage),
+                 .outputs = {stage->expected(image_)},
+                 .prepare = [&] { set_frame_(stage->frame); },
+                 .bytes = 16 * pixels + 32.0 * stage->frame.circles,
+                 .limit = lab::Limit::copy});
   }
-  if (left_out) chapter_.skip(name, "needs a scene with less work");
+  if (left_out) ladder_.skip(name, "needs a scene with less work");
 }
 
 void Canvas::add_host(std::string_view name, const std::function<void(float4*, const Stage&)>& draw,
                       double most_layers) {
-  const std::size_t size = static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_);
-  known_.push_back({std::string(name), [=, this](const Stage& stage) -> Launch {
-                      return [=, this, &stage] {
-                        std::vector<float4> pixels(size);
-                        draw(pixels.data(), stage);
-                        image_.upload(pixels);
-                      };
-                    }});
-  if (!chapter_.wants(name)) return;
+  std::vector<float4> pixels(image_.size());
+  const Make into_the_image = [&, draw](const Stage& stage) -> Launch {
+    return [this, draw, &stage] {
+      std::vector<float4> drawn(image_.size());
+      draw(drawn.data(), stage);
+      image_.upload(drawn);
+    };
+  };
+  if (!takes(name, into_the_image)) return;
   bool left_out = true;
   for (const auto& stage : stages_) {
     if (layers_of(*stage) > most_layers) continue;
     left_out = false;
-    const auto pixels = std::make_shared<std::vector<float4>>(size);
-    chapter_.add(
-        {.name = std::string(name),
-         .prepare =
-             [pixels] {
-               std::fill(pixels->begin(), pixels->end(), float4{-1, -1, -1, -1});
-             },
-         .launch = [=] { draw(pixels->data(), *stage); },
-         .verify = [pixels,
-                    stage] { return compare_image(floats_of(*pixels), stage->reference()); },
-         .bytes = 16.0 * static_cast<double>(pixels->size()) + 32.0 * stage->frame.circles,
-         .variant = stage->scene.name,
-         .clock = lab::Clock::host});
+    ladder_.add({.name = std::string(name),
+                 .variant = stage->scene.name,
+                 .launch = [&] { draw(pixels.data(), *stage); },
+                 .prepare =
+                     [&] {
+                       std::fill(pixels.begin(), pixels.end(), float4{-1, -1, -1, -1});
+                     },
+                 .verify = [&] { return compare_image(floats_of(pixels), stage->reference()); },
+                 .bytes = 16.0 * static_cast<double>(pixels.size()) + 32.0 * stage->frame.circles,
+                 .clock = lab::Clock::host});
   }
-  if (left_out) chapter_.skip(name, "needs a scene with less work");
+  if (left_out) ladder_.skip(name, "needs a scene with less work");
 }
 
 void Canvas::demonstrate(std::string_view name, const Make& make) {
-  known_.push_back({std::string(name), make});
-  if (!chapter_.wants(name) || stages_.empty()) return;
-  const auto stage = stages_.front();
-  const auto launch = make(*stage);
-  chapter_.demonstrate(name,
-                       [this, stage, launch] {
-                         set_frame_(stage->frame);
-                         launch();
-                       },
-                       {&image_});
+  if (!takes(name, make) || stages_.empty()) return;
+  const auto launch = make(*stages_.front());
+  ladder_.demonstrate(name,
+                      [&] {
+                        set_frame_(stages_.front()->frame);
+                        launch();
+                      },
+                      {&image_});
 }
 
 void Asked::check() const {
@@ -242,10 +257,10 @@ void Asked::check() const {
 bool Asked::wants_files() const { return !save.empty() || !image.empty() || !gif.empty(); }
 
 const Canvas::Known* Canvas::drawing_rung() const {
-  if (chapter_.wants(""))
+  if (ladder_.wants(""))
     return nullptr;  // without --rung all are, even one that no rung can be called
   const auto known = std::find_if(known_.begin(), known_.end(),
-                                  [&](const Known& one) { return chapter_.wants(one.name); });
+                                  [&](const Known& one) { return ladder_.wants(one.name); });
   return known == known_.end() ? nullptr : &*known;
 }
 
@@ -265,7 +280,7 @@ void Canvas::write_files() {
   };
   const auto scene = [&](unsigned frame) {
     if (!asked_.loaded.empty()) return asked_.loaded.front();
-    return make_scene(asked_.names.empty() ? default_scene : asked_.names.front(), chapter_.seed(),
+    return make_scene(asked_.names.empty() ? default_scene : asked_.names.front(), ladder_.seed(),
                       frame);
   };
   const std::string circles = lab::format("%zu circles", scene(0).circles.size());
@@ -303,21 +318,16 @@ void Canvas::write_files() {
   if (std::max(width_, height_) <= 90) std::printf("Larger: --size 600,900 (rows, columns)\n");
 }
 
-int Canvas::run() {
+void Canvas::finish() {
   if (asked_.list) {
     for (const SceneKind& kind : scene_kinds()) {
       std::printf("%-10.*s%8zu  %.*s\n", static_cast<int>(kind.name.size()), kind.name.data(),
                   kind.circles, static_cast<int>(kind.summary.size()), kind.summary.data());
     }
-    return 0;
-  }
-  try {
-    asked_.check();
-    if (!asked_.wants_files()) return chapter_.run();
+  } else if (asked_.wants_files()) {
     write_files();
-    return 0;
-  } catch (const lab::BadInput& bad) {
-    std::fprintf(stderr, "renderer: %s\n", bad.what());
-    return 2;
+  } else {
+    return;
   }
+  ladder_.instead(0);
 }

@@ -34,6 +34,8 @@ class Stage {
   Stage(Scene scene, lab::DeviceBuffer<float4>& image, int width, int height);
   /// The reference, painted when it is first asked for.
   const Reference& reference() const;
+  /// What an image in device memory has to be.
+  lab::Expectation expected(lab::DeviceBuffer<float4>& image) const;
 
   Scene scene;
   Frame frame;
@@ -41,6 +43,9 @@ class Stage {
  private:
   lab::DeviceBuffer<float4> place_, colour_;
   mutable std::optional<Reference> reference_;
+  mutable std::shared_ptr<const lab::Reference<float>> want_;  // the same where kernels run
+  mutable std::shared_ptr<const lab::Reference<double>>
+      allowed_;  // what each of its floats may be off
 };
 
 /// What the options of this chapter ask for.
@@ -60,7 +65,7 @@ struct Asked {
   bool wants_files() const;
 };
 
-/// The ladder of this chapter: `main` makes one, and each `add` registers a rung, once for each scene.
+/// The ladder of this chapter: each `add` runs a rung, once for each scene.
 class Canvas {
  public:
   using Launch = std::function<void()>;
@@ -68,27 +73,30 @@ class Canvas {
   using Make = std::function<Launch(const Stage&)>;
 
   /// \param set_frame copies a frame to constant memory
-  Canvas(lab::Chapter& chapter, Asked asked, std::function<void(const Frame&)> set_frame);
+  /// \throws lab::BadInput where the options do not go together
+  Canvas(lab::Ladder& ladder, Asked asked, std::function<void(const Frame&)> set_frame);
 
-  /// Registers a kernel.
+  /// Runs a kernel.
   /// \param most_work it is left out for a scene that needs more circles x pixels than this
   void add(std::string_view name, const Make& make, double most_work = 1e18);
-  /// Registers a function of the host, that draws into an image.
+  /// Runs a function of the host, that draws into an image.
   /// \param most_layers it is left out for a scene with more circles on the average pixel, times pixels, than this
   void add_host(std::string_view name, const std::function<void(float4*, const Stage&)>& draw,
                 double most_layers);
-  /// Registers a demonstration, on the first scene.
+  /// Runs a demonstration, on the first scene.
   void demonstrate(std::string_view name, const Make& make);
 
-  /// Does what the options ask for: runs the ladder, lists the scenes or writes files.
-  /// \return the exit code
-  int run();
+  /// Does what else the options ask for: lists the scenes, or writes files, drawn by the first rung that `--rung` names.
+  /// Called when all rungs were added.
+  void finish();
 
  private:
   struct Known {
     std::string name;
     Make make;
   };
+  /// Whether a rung is to be run; if not, it is taken note of.
+  bool takes(std::string_view name, const Make& make);
   /// Writes the files, drawn by the first rung that `--rung` names, else by the reference; tells what is in them.
   /// \throws lab::BadInput where one cannot be written
   void write_files();
@@ -96,7 +104,7 @@ class Canvas {
   const Known* drawing_rung() const;
   Image draw(Scene scene);
 
-  lab::Chapter& chapter_;
+  lab::Ladder& ladder_;
   Asked asked_;
   std::function<void(const Frame&)> set_frame_;
   int width_, height_;

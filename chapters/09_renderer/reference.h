@@ -24,6 +24,9 @@ struct Reference {
 /// Paints a scene from the nearest circle to the farthest, in double precision, on all cores.
 Reference paint(const Scene& scene, int width, int height);
 
+/// How far each float of an image may be off.
+std::vector<double> allowed_errors(const Reference& want);
+
 /// Compares an image with the reference: no channel of a pixel may be off by more than 4 roundings for each of
 /// its visible layers and 4 more; soft circles have 16 for each, most of them in the exponential. The errors of the
 /// result are in units of what is allowed.

@@ -1413,7 +1413,7 @@ void linked_lists(const Frame& frame, Links links) {
 // **So:** where a circle covers many pixels, the pixels look for it, level by level. Where it covers few, it enters
 // their lists, and its number restores the order at the end.
 
-// [hide] How the rungs are registered
+// [hide] How the kernels are launched for a scene
 namespace {
 
 /// Device memory that lives as long as the launch that uses it.
@@ -1432,123 +1432,116 @@ void launch_clear(const Frame& f) {
   clear<<<static_cast<unsigned>(lab::ceil_div(pixels, size_t{256})), 256>>>();
 }
 
-/// Registers the rungs of sections 1 to 4.
-void add_simple(Canvas& canvas) {
-  canvas.add_host(
-      "one_by_one",
-      [](float4* image, const Stage& stage) {
-        one_by_one(image, stage.scene.circles.data(), stage.frame);
-      },
-      2e8);
-  canvas.demonstrate("circle_per_thread", [](const Stage& stage) -> Canvas::Launch {
-    return [f = stage.frame] {
-      launch_clear(f);
-      circle_per_thread<<<lab::ceil_div(f.circles, 256u), 256>>>();
-    };
-  });
-  constexpr double MOST_TESTS = 2e11;
-  canvas.add(
-      "pixel_per_thread",
-      [](const Stage& stage) -> Canvas::Launch {
-        return [f = stage.frame] {
-          launch_clear(f);
-          pixel_per_thread<<<grid_of(f, TILE), dim3(TILE, TILE)>>>();
-        };
-      },
-      MOST_TESTS);
-  canvas.add(
-      "in_registers",
-      [](const Stage& stage) -> Canvas::Launch {
-        return [f = stage.frame] { in_registers<<<grid_of(f, TILE), dim3(TILE, TILE)>>>(); };
-      },
-      MOST_TESTS);
-  canvas.add("tiles", [](const Stage& stage) -> Canvas::Launch {
-    return [f = stage.frame] { tiles<true><<<grid_of(f, TILE), THREADS>>>(); };
-  });
-  canvas.demonstrate("no_barrier", [](const Stage& stage) -> Canvas::Launch {
-    return [f = stage.frame] { tiles<false><<<grid_of(f, TILE), THREADS>>>(); };
-  });
-  canvas.add("ballots", [](const Stage& stage) -> Canvas::Launch {
-    return [f = stage.frame] { ballots<<<grid_of(f, TILE), THREADS>>>(); };
-  });
+void by_one_core(float4* image, const Stage& stage) {
+  one_by_one(image, stage.scene.circles.data(), stage.frame);
 }
 
-/// Registers the rungs from section 5 on.
-void add_fast(Canvas& canvas) {
-  canvas.add("front_to_back", [](const Stage& stage) -> Canvas::Launch {
-    return [f = stage.frame] { front_to_back<<<grid_of(f, TILE), THREADS>>>(); };
-  });
-  canvas.add("split_tiles", [](const Stage& stage) -> Canvas::Launch {
-    const Frame f = stage.frame;
-    const dim3 grid = grid_of(f, TILE);
-    const size_t most = size_t{grid.x} * grid.y;
-    const auto counts = scratch<unsigned>(1 + most, "counts");
-    const auto tiles = scratch<uint3>(most, "hot tiles");
-    const auto layers = scratch<float4>(most * PARTS * THREADS, "layers");
-    return [=] {
-      split_tiles(f, {counts->data(), counts->data() + 1, tiles->data(), layers->data()});
-    };
-  });
-  canvas.add("sorted_pairs", [](const Stage& stage) -> Canvas::Launch {
-    const Frame f = stage.frame;
-    const dim3 grid = grid_of(f, TILE);
-    const size_t counts = size_t{grid.x} * grid.y * lab::ceil_div(f.circles, CHUNK);
-    const auto within = scratch<unsigned>(counts, "counts");
-    const auto runs = scratch<unsigned>(lab::ceil_div(counts, size_t{CHUNK}) + 1, "runs");
-    return [=] {
-      sorted_pairs(f, {within->data(), runs->data(), runs->data() + runs->size() - 1});
-    };
-  });
-  const auto from_masks = [](auto draw) {
-    return [draw](const Stage& stage) -> Canvas::Launch {
-      const Frame f = stage.frame;
-      const dim3 grid = grid_of(f, SIDE);
-      const unsigned blocks = lab::ceil_div(f.circles, 32 * WORDS_A_BLOCK);
-      const unsigned words = blocks * WORDS_A_BLOCK;
-      const auto bits = scratch<unsigned>(size_t{grid.x + grid.y} * words, "masks");
-      return [=] {
-        unsigned* const columns = bits->data();
-        unsigned* const rows = columns + size_t{grid.x} * words;
-        mark_tiles<<<blocks, 256>>>(columns, rows, words);
-        draw(f, grid, columns, rows, words);
-      };
-    };
+Canvas::Launch by_circles(const Stage& stage) {
+  return [f = stage.frame] {
+    launch_clear(f);
+    circle_per_thread<<<lab::ceil_div(f.circles, 256u), 256>>>();
   };
-  canvas.add("masks",
-             from_masks([](const Frame&, dim3 grid, unsigned* columns, unsigned* rows,
-                           unsigned words) { masks<<<grid, 256>>>(columns, rows, words); }));
-  const Canvas::Make by_blocks =
-      from_masks([](const Frame& f, dim3 grid, unsigned* columns, unsigned* rows, unsigned words) {
-        const bool many = words >= 1024;  // eight at a time save batches
-        const auto kernel = f.soft ? (many ? warp_blocks<true, 8> : warp_blocks<true, 1>)
-                                   : (many ? warp_blocks<false, 8> : warp_blocks<false, 1>);
-        kernel<<<grid, 256>>>(columns, rows, words);
-      });
-  canvas.add("warp_blocks", by_blocks);
-  canvas.add("linked_lists", [by_blocks](const Stage& stage) -> Canvas::Launch {
-    const Frame f = stage.frame;
-    if (!all_small(stage.scene.circles, f)) return by_blocks(stage);
-    const dim3 grid = grid_of(f, TILE);
-    const auto heads = scratch<unsigned>(size_t{grid.x} * grid.y * THREADS, "heads");
-    const auto next = scratch<unsigned>(4 * size_t{f.circles}, "next");
-    return [=] { linked_lists(f, {heads->data(), next->data()}); };
-  });
 }
+
+Canvas::Launch by_pixels(const Stage& stage) {
+  return [f = stage.frame] {
+    launch_clear(f);
+    pixel_per_thread<<<grid_of(f, TILE), dim3(TILE, TILE)>>>();
+  };
+}
+
+/// A kernel that needs nothing but the frame: a block for each tile.
+Canvas::Make by_tiles(void (*kernel)(), dim3 threads) {
+  return [=](const Stage& stage) -> Canvas::Launch {
+    return [=, f = stage.frame] { kernel<<<grid_of(f, TILE), threads>>>(); };
+  };
+}
+
+Canvas::Launch by_parts(const Stage& stage) {
+  const Frame f = stage.frame;
+  const dim3 grid = grid_of(f, TILE);
+  const size_t most = size_t{grid.x} * grid.y;
+  const auto counts = scratch<unsigned>(1 + most, "counts");
+  const auto tiles = scratch<uint3>(most, "hot tiles");
+  const auto layers = scratch<float4>(most * PARTS * THREADS, "layers");
+  return [=] {
+    split_tiles(f, {counts->data(), counts->data() + 1, tiles->data(), layers->data()});
+  };
+}
+
+Canvas::Launch by_pairs(const Stage& stage) {
+  const Frame f = stage.frame;
+  const dim3 grid = grid_of(f, TILE);
+  const size_t counts = size_t{grid.x} * grid.y * lab::ceil_div(f.circles, CHUNK);
+  const auto within = scratch<unsigned>(counts, "counts");
+  const auto runs = scratch<unsigned>(lab::ceil_div(counts, size_t{CHUNK}) + 1, "runs");
+  return [=] { sorted_pairs(f, {within->data(), runs->data(), runs->data() + runs->size() - 1}); };
+}
+
+/// A kernel that draws from the masks of the tiles' columns and rows.
+using FromMasks = void (*)(const unsigned* columns, const unsigned* rows, unsigned words);
+Canvas::Launch with_masks(const Frame& f, FromMasks kernel) {
+  const dim3 grid = grid_of(f, SIDE);
+  const unsigned blocks = lab::ceil_div(f.circles, 32 * WORDS_A_BLOCK);
+  const unsigned words = blocks * WORDS_A_BLOCK;
+  const auto bits = scratch<unsigned>(size_t{grid.x + grid.y} * words, "masks");
+  return [=] {
+    unsigned* const columns = bits->data();
+    unsigned* const rows = columns + size_t{grid.x} * words;
+    mark_tiles<<<blocks, 256>>>(columns, rows, words);
+    kernel<<<grid, 256>>>(columns, rows, words);
+  };
+}
+
+Canvas::Launch by_masks(const Stage& stage) { return with_masks(stage.frame, masks); }
+
+Canvas::Launch by_warps(const Stage& stage) {
+  const Frame& f = stage.frame;
+  const unsigned words = lab::ceil_div(f.circles, 32 * WORDS_A_BLOCK) * WORDS_A_BLOCK;
+  const bool many = words >= 1024;  // eight at a time save batches
+  return with_masks(f, f.soft ? (many ? warp_blocks<true, 8> : warp_blocks<true, 1>)
+                              : (many ? warp_blocks<false, 8> : warp_blocks<false, 1>));
+}
+
+Canvas::Launch by_lists(const Stage& stage) {
+  const Frame f = stage.frame;
+  if (!all_small(stage.scene.circles, f)) return by_warps(stage);
+  const dim3 grid = grid_of(f, TILE);
+  const auto heads = scratch<unsigned>(size_t{grid.x} * grid.y * THREADS, "heads");
+  const auto next = scratch<unsigned>(4 * size_t{f.circles}, "next");
+  return [=] { linked_lists(f, {heads->data(), next->data()}); };
+}
+
+void set_frame(const Frame& host) { CUDA_CHECK(cudaMemcpyToSymbol(frame, &host, sizeof host)); }
 
 }  // namespace
 // [/hide]
 
 int main(int argc, char** argv) {
   Asked asked;
-  lab::Chapter chapter(argc, argv, asked.options());
-  const auto [height, width] = chapter.extents<2>();
-  chapter.require(height <= 16384 && width <= 16384, "at most 16384 rows and columns");
-  Canvas canvas(chapter, asked, [](const Frame& host) {
-    CUDA_CHECK(cudaMemcpyToSymbol(frame, &host, sizeof host));
-  });
-  add_simple(canvas);
-  add_fast(canvas);
-  return canvas.run();
+  const auto options = asked.options();
+  return lab::run(
+      argc, argv,
+      [&](lab::Ladder& ladder, size_t height, size_t width) {
+        ladder.require(height <= 16384 && width <= 16384, "at most 16384 rows and columns");
+        Canvas canvas(ladder, asked, set_frame);
+        constexpr double MOST_TESTS = 2e11;
+        canvas.add_host("one_by_one", by_one_core, 2e8);
+        canvas.demonstrate("circle_per_thread", by_circles);
+        canvas.add("pixel_per_thread", by_pixels, MOST_TESTS);
+        canvas.add("in_registers", by_tiles(in_registers, dim3(TILE, TILE)), MOST_TESTS);
+        canvas.add("tiles", by_tiles(tiles<true>, THREADS));
+        canvas.demonstrate("no_barrier", by_tiles(tiles<false>, THREADS));
+        canvas.add("ballots", by_tiles(ballots, THREADS));
+        canvas.add("front_to_back", by_tiles(front_to_back, THREADS));
+        canvas.add("split_tiles", by_parts);
+        canvas.add("sorted_pairs", by_pairs);
+        canvas.add("masks", by_masks);
+        canvas.add("warp_blocks", by_warps);
+        canvas.add("linked_lists", by_lists);
+        canvas.finish();
+      },
+      options);
 }
 
 // ## What to remember

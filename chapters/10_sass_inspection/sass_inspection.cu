@@ -992,96 +992,95 @@ void print_occupancy(const char* name, Kernel kernel, std::size_t shared) {
               shared / 1024, blocks, blocks * static_cast<int>(BLOCK) / 32, threads / 32);
 }
 
+/// The limits that `warps_or_loads` sets by shared memory.
+void print_occupancies() {
+  for (const unsigned blocks : {1u, 2u, 4u, 8u}) {
+    print_occupancy("copy_batch<4>", copy_batch<4>, blocks == 8 ? 0 : shared_for(blocks));
+  }
+}
+
 }  // namespace
 
-int main(int argc, char** argv) {
-  lab::Chapter chapter(argc, argv);
-  const auto [extent] = chapter.extents<1>();
-  chapter.require(extent < std::size_t{1} << 31, "n: fewer than 2^31");
-  const unsigned n = static_cast<unsigned>(extent);
-  lab::Map<float> map(chapter, n);
-  const auto& in = map.in;
-  const auto same = [&in](std::size_t i) { return in[i]; };
-  const dim3 ones = lab::tiles(n, BLOCK), twos = lab::tiles(n / 2 + 1, BLOCK),
-             fours = lab::tiles(n / 4 + 1, BLOCK);
-  const auto batches = [n](unsigned loads) { return lab::tiles(n / 4 + 1, loads * BLOCK); };
-
-  map.add("copy_scalar", same,
-          [=](auto* to, auto* from) { copy_scalar<<<ones, BLOCK>>>(to, from, n); });
-  map.add("copy_float2", same,
-          [=](auto* to, auto* from) { copy_float2<<<twos, BLOCK>>>(to, from, n); });
-  map.add("copy_float4", same,
-          [=](auto* to, auto* from) { copy_float4<<<fours, BLOCK>>>(to, from, n); });
+/// Adds the copies, all of which have to leave what the input holds.
+void add_copies(lab::Map<float>& map, unsigned n) {
+  const auto in = map.in;
+  const auto same = [=] __host__ __device__(std::size_t i) { return in[i]; };
+  const auto copy = [n](auto kernel, unsigned floats) {  // of a block, or of the array at most
+    return lab::launcher(kernel, lab::tiles(n / floats + (floats > 1), BLOCK), BLOCK, n);
+  };
+  const auto batch = [n](auto kernel, unsigned loads) {
+    return lab::launcher(kernel, lab::tiles(n / 4 + 1, loads * BLOCK), BLOCK, n);
+  };
+  map.add("copy_scalar", same, copy(copy_scalar, 1));
+  map.add("copy_float2", same, copy(copy_float2, 2));
+  map.add("copy_float4", same, copy(copy_float4, 4));
   map.sweep(
       "copy_struct", same,
-      {{"plain", [=](auto* to, auto* from) { copy_struct<Quad><<<fours, BLOCK>>>(to, from, n); }},
-       {"aligned",
-        [=](auto* to, auto* from) { copy_struct<AlignedQuad><<<fours, BLOCK>>>(to, from, n); }}});
+      {{"plain", copy(copy_struct<Quad>, 4)}, {"aligned", copy(copy_struct<AlignedQuad>, 4)}});
   if (n < 5) {
-    map.chapter().skip("copy_misaligned", "a float4 after the first element needs 5");
+    map.ladder().skip("copy_misaligned", "a float4 after the first element needs 5");
   } else {
-    map.demonstrate("copy_misaligned", [=](auto* to, auto* from) {
-      copy_float4<<<fours, BLOCK>>>(to, from + 1, n - 1);
+    map.demonstrate("copy_misaligned", [=](float* to, const float* from) {
+      copy_float4<<<lab::tiles(n / 4 + 1, BLOCK), BLOCK>>>(to, from + 1, n - 1);
     });
   }
   std::string refusal;
   map.add("copy_refused", same,
-          [&refusal, n](auto* to, auto* from) {
+          [&](float* to, const float* from) {
             copy_scalar<<<1, 1>>>(to, from, n);  // element 0
             if (n > 1) refusal = copy_refused(to + 1, from + 1, n - 1);
           },
           {.timed = false, .show = [&] { std::printf("  refused: %s\n", refusal.c_str()); }});
   map.sweep("copy_batch", same,
-            {{"loads=1",
-              [=](auto* to, auto* from) { copy_batch<1><<<batches(1), BLOCK>>>(to, from, n); }},
-             {"loads=2",
-              [=](auto* to, auto* from) { copy_batch<2><<<batches(2), BLOCK>>>(to, from, n); }},
-             {"loads=4",
-              [=](auto* to, auto* from) { copy_batch<4><<<batches(4), BLOCK>>>(to, from, n); }},
-             {"loads=8",
-              [=](auto* to, auto* from) { copy_batch<8><<<batches(8), BLOCK>>>(to, from, n); }}});
+            {{"loads=1", batch(copy_batch<1>, 1)},
+             {"loads=2", batch(copy_batch<2>, 2)},
+             {"loads=4", batch(copy_batch<4>, 4)},
+             {"loads=8", batch(copy_batch<8>, 8)}});
   map.sweep("copy_async", same,
-            {{"loads=1",
-              [=](auto* to, auto* from) { copy_async<1><<<batches(1), BLOCK>>>(to, from, n); }},
-             {"loads=4",
-              [=](auto* to, auto* from) { copy_async<4><<<batches(4), BLOCK>>>(to, from, n); }}});
+            {{"loads=1", batch(copy_async<1>, 1)}, {"loads=4", batch(copy_async<4>, 4)}});
+  lab::add_others(map);
+}
 
-  const auto window = [&in, n](std::size_t i) {
+/// Adds what computes something, and the copies with fewer and fewer warps.
+void add_loops(lab::Map<float>& map, unsigned n) {
+  const auto in = map.in;
+  const auto window = [=] __host__ __device__(std::size_t i) {
     float sum = in[i];
-    for (std::size_t k = 1; k < 4; ++k) sum += in[std::min<std::size_t>(i + k, n - 1)];
+    for (std::size_t k = 1; k < 4; ++k) sum += in[i + k < n ? i + k : n - 1];
     return sum;
   };
-  map.add("window_aliased", window,
-          [=](auto* to, auto* from) { window_aliased<<<ones, BLOCK>>>(to, from, n); });
-  map.add("window_restrict", window,
-          [=](auto* to, auto* from) { window_restrict<<<ones, BLOCK>>>(to, from, n); });
-
-  const auto reversed = [&in, n](std::size_t i) {
-    const std::size_t first = i / (8 * BLOCK) * (8 * BLOCK),
-                      count = std::min<std::size_t>(8 * BLOCK, n - first);
-    return in[first + count - 1 - (i - first)];
+  const auto reversed = [=] __host__ __device__(std::size_t i) {
+    const std::size_t run = 8 * BLOCK, first = i / run * run, left = n - first;
+    return in[first + (left < run ? left : run) - 1 - (i - first)];
   };
-  const dim3 runs = lab::tiles(n, 8 * BLOCK);
-  map.sweep(
-      "store_order", reversed,
-      {{"unroll=1", [=](auto* to, auto* from) { store_order<1><<<runs, BLOCK>>>(to, from, n); }},
-       {"unroll=2", [=](auto* to, auto* from) { store_order<2><<<runs, BLOCK>>>(to, from, n); }},
-       {"unroll=8", [=](auto* to, auto* from) { store_order<8><<<runs, BLOCK>>>(to, from, n); }}});
-
-  const auto limits = [&] {
-    for (const unsigned blocks : {1u, 2u, 4u, 8u}) {
-      print_occupancy("copy_batch<4>", copy_batch<4>, blocks == 8 ? 0 : shared_for(blocks));
-    }
-  };
+  const auto same = [=] __host__ __device__(std::size_t i) { return in[i]; };
+  const dim3 ones = lab::tiles(n, BLOCK), runs = lab::tiles(n, 8 * BLOCK);
+  map.add("window_aliased", window, lab::launcher(window_aliased, ones, BLOCK, n));
+  map.add("window_restrict", window, lab::launcher(window_restrict, ones, BLOCK, n));
+  map.sweep("store_order", reversed,
+            {{"unroll=1", lab::launcher(store_order<1>, runs, BLOCK, n)},
+             {"unroll=2", lab::launcher(store_order<2>, runs, BLOCK, n)},
+             {"unroll=8", lab::launcher(store_order<8>, runs, BLOCK, n)}});
   for (const unsigned blocks : {1u, 2u, 4u, 8u}) {
-    const lab::MapOptions options{.show = blocks == 8 ? std::function<void()>(limits) : nullptr};
-    map.add("warps_or_loads", lab::format("warps=%u, loads=1", 8 * blocks), same,
-            [=](auto* to, auto* from) { warps_or_loads<1>(to, from, n, blocks); });
+    const auto warps = [=](const char* rest) {
+      return lab::format("warps=%u, %s", 8 * blocks, rest);
+    };
+    const lab::MapOptions last{.show = blocks == 8 ? print_occupancies : nullptr};
+    map.add("warps_or_loads", warps("loads=1"), same,
+            [=](float* to, const float* from) { warps_or_loads<1>(to, from, n, blocks); });
     map.add(
-        "warps_or_loads", lab::format("warps=%u, loads=4", 8 * blocks), same,
-        [=](auto* to, auto* from) { warps_or_loads<4>(to, from, n, blocks); }, options);
+        "warps_or_loads", warps("loads=4"), same,
+        [=](float* to, const float* from) { warps_or_loads<4>(to, from, n, blocks); }, last);
   }
-  return chapter.run();
+}
+
+int main(int argc, char** argv) {
+  return lab::run(argc, argv, [](lab::Ladder& ladder, std::size_t n) {
+    ladder.require(n < std::size_t{1} << 31, "n: fewer than 2^31");
+    lab::Map<float> map(ladder, n);
+    add_copies(map, static_cast<unsigned>(n));
+    add_loops(map, static_cast<unsigned>(n));
+  });
 }
 
 // ## What to remember

@@ -187,45 +187,36 @@ bool is_full(const lab::Map<float>& map) { return map.n >= std::size_t{1} << 24;
 
 template <int CHAINS>
 void add_chains(lab::Map<float>& map, unsigned warps) {
-  const auto blocks = static_cast<unsigned>(lab::device_attribute(cudaDevAttrMultiProcessorCount));
-  const unsigned threads = 4 * 32 * warps, steps = is_full(map) ? 1u << 18 : 1u << 8;
-  const auto out = std::make_shared<lab::DeviceBuffer<float>>(blocks * threads, "out");
-  map.chapter().add(
+  const unsigned blocks = lab::multiprocessors(), threads = 4 * 32 * warps;
+  const unsigned steps = is_full(map) ? 1u << 18 : 1u << 8;
+  lab::DeviceBuffer<float> out(blocks * threads, "out");
+  const auto want = [] __host__ __device__(std::size_t i) {
+    return static_cast<float>(CHAINS * i);
+  };
+  map.ladder().add(
       {.name = "hide_latency",
-       .launch = [=] { hide_latency<CHAINS><<<blocks, threads>>>(out->data(), steps, 1.0f, 0.0f); },
-       .verify =
-           [=] {
-             std::vector<float> want(out->size());
-             for (std::size_t i = 0; i < want.size(); ++i) want[i] = static_cast<float>(CHAINS * i);
-             return lab::compare(out->download(), want);
-           },
-       .flops = 2.0 * CHAINS * steps * blocks * threads,
-       .limit = lab::Limit::fp32,
        .variant = lab::format("warps=%u, chains=%d", warps, CHAINS),
-       .outputs = {out.get()}});
+       .launch = [&] { hide_latency<CHAINS><<<blocks, threads>>>(out.data(), steps, 1.0f, 0.0f); },
+       .outputs = {lab::expect(out, want)},
+       .flops = 2.0 * CHAINS * steps * blocks * threads,
+       .limit = lab::Limit::fp32});
 }
 
 template <Stall REASON>
 void add_stall(lab::Map<float>& map, const char* reason, unsigned threads, unsigned per_sm,
                unsigned steps) {
-  const unsigned blocks =
-      per_sm * static_cast<unsigned>(lab::device_attribute(cudaDevAttrMultiProcessorCount));
-  const auto table = std::make_shared<lab::DeviceBuffer<std::uint32_t>>(
-      std::vector<std::uint32_t>(STALL_WORDS, 0), "table");
-  const auto out = std::make_shared<lab::DeviceBuffer<std::uint32_t>>(blocks * threads, "out");
+  using Word = std::uint32_t;
+  const unsigned blocks = per_sm * lab::multiprocessors();
   const unsigned times = is_full(map) ? steps : 1 + steps / 64;
-  map.chapter().add(
+  lab::DeviceBuffer<Word> table(STALL_WORDS, "table"), out(blocks * threads, "out");
+  table.zero();
+  const auto one = [] __host__ __device__(std::size_t) { return Word{1}; };
+  map.ladder().add(
       {.name = "stall_reasons",
-       .launch =
-           [=] {
-             stall_reasons<REASON><<<blocks, threads>>>(out->data(), table->data(), times, 1);
-           },
-       .verify =
-           [=] {
-             return lab::compare(out->download(), std::vector<std::uint32_t>(out->size(), 1));
-           },
        .variant = reason,
-       .outputs = {out.get()}});
+       .launch =
+           [&] { stall_reasons<REASON><<<blocks, threads>>>(out.data(), table.data(), times, 1); },
+       .outputs = {lab::expect(out, one)}});
 }
 
 /// Prints what the clock does in a second of this load, every tenth of a second.
@@ -249,34 +240,32 @@ void print_clock(const std::function<void()>& launch, const lab::DeviceBuffer<Ti
 template <Load LOAD>
 void add_clock(lab::Map<float>& map, const char* load) {
   constexpr unsigned threads = 1024;
-  const unsigned blocks =
-      2 * static_cast<unsigned>(lab::device_attribute(cudaDevAttrMultiProcessorCount));
+  const unsigned blocks = 2 * lab::multiprocessors();
   const bool full = is_full(map);
   const long long cycles = full ? 20'000'000 : 20'000;
-  const auto ticks = std::make_shared<lab::DeviceBuffer<Ticks>>(blocks, "ticks");
-  const auto sink =
-      std::make_shared<lab::DeviceBuffer<float>>(std::size_t{blocks} * threads, "sink");
-  const std::function<void()> launch = [=, &map] {
-    clock_under_load<LOAD><<<blocks, threads>>>(ticks->data(), sink->data(),
+  lab::DeviceBuffer<Ticks> ticks(blocks, "ticks");
+  lab::DeviceBuffer<float> sink(std::size_t{blocks} * threads, "sink");
+  const auto launch = [&] {
+    clock_under_load<LOAD><<<blocks, threads>>>(ticks.data(), sink.data(),
                                                 reinterpret_cast<const float4*>(map.d_in.data()),
                                                 map.n / 4, cycles, 1.0f);
   };
-  map.chapter().add(
-      {.name = "clock_under_load",
-       .launch = launch,
-       .verify =
-           [=] {
-             const std::vector<Ticks> seen = ticks->download();
-             // A short spin takes much longer under a tool that instruments or replays the kernel.
-             const long long most = cycles * (full ? 4 : 10'000);
-             const bool all = std::all_of(seen.begin(), seen.end(), [=](const Ticks& one) {
-               return one.cycles >= cycles && one.cycles < most;
-             });
-             return lab::verdict(all, "a block did not let the cycles pass");
-           },
-       .variant = std::string("load=") + load,
-       .show = full ? std::function<void()>([=] { print_clock(launch, *ticks); }) : nullptr,
-       .outputs = {ticks.get()}});
+  const auto verify = [&] {
+    const std::vector<Ticks> seen = ticks.download();
+    // A short spin takes much longer under a tool that instruments or replays the kernel.
+    const long long most = cycles * (full ? 4 : 10'000);
+    const bool all = std::all_of(seen.begin(), seen.end(), [=](const Ticks& one) {
+      return one.cycles >= cycles && one.cycles < most;
+    });
+    return lab::verdict(all, "a block did not let the cycles pass");
+  };
+  lab::Rung rung{.name = "clock_under_load",
+                 .variant = std::string("load=") + load,
+                 .launch = launch,
+                 .outputs = {lab::on_the_way(ticks)},
+                 .verify = verify};
+  if (full) rung.show = [&] { print_clock(launch, ticks); };
+  map.ladder().add(rung);
 }
 
 const lab::Rungs here([](lab::Map<float>& map) {

@@ -46,12 +46,11 @@ __global__ void __launch_bounds__(BULK_THREADS) copy_bulk(float* out, const floa
 namespace {
 
 const lab::Rungs here([](lab::Map<float>& map) {
-  const auto n = static_cast<unsigned>(map.n);
-  map.add(
-      "copy_bulk", [&map](std::size_t i) { return map.in[i]; },
-      [n](float* out, const float* in) {
-        copy_bulk<<<lab::tiles(n, BULK), BULK_THREADS>>>(out, in, n);
-      });
+  const auto in = map.in;
+  const auto same = [=] __host__ __device__(std::size_t i) { return in[i]; };
+  map.add("copy_bulk", same,
+          lab::launcher(copy_bulk, lab::tiles(map.n, BULK), BULK_THREADS,
+                        static_cast<unsigned>(map.n)));
 });
 
 }  // namespace

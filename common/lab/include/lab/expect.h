@@ -115,6 +115,14 @@ Expectation expect(std::span<T> out, const std::vector<W>& want, const Check& ch
                                    elements_of(want.data(), want.size()), check.tolerance);
           }};
 }
+/// Element i of an array of the host has to be `element(i)`, a `__host__ __device__` function.
+template <class T, std::invocable<std::size_t> F>
+Expectation expect(std::span<T> out, F element, const Check& check = {}) {
+  using W = std::remove_cvref_t<std::invoke_result_t<F, std::size_t>>;
+  Reference<W> want(out.size());
+  fill(want, element);
+  return expect(out, want.host(), check);
+}
 /// One value of the host has to be that.
 template <class T, class W>
 requires(std::is_arithmetic_v<T>) Expectation

@@ -144,11 +144,13 @@ class Map {
     ladder().demonstrate(name, launch_of(launch), {&d_out});
   }
 
-  /// The second input, for `expected`; it is made when it is asked for first.
-  View<In> in2() {
+  /// The second input; it is made when it is asked for first.
+  const Input<In>& d_in2() {
     if (!d_in2_) d_in2_.emplace(n, RandomValue<In>{2 * ladder().seed() + 1}, "in2");
-    return d_in2_->view();
+    return *d_in2_;
   }
+  /// The same for `expected`.
+  View<In> in2() { return d_in2().view(); }
 
   /// The ladder that the rungs are of.
   Ladder& ladder() const { return rungs_.ladder(); }
@@ -177,8 +179,7 @@ class Map {
     } else {
       static_assert(std::invocable<Run, Out*, const In*, const In*>,
                     "a launch takes (Out* out, const In* in), or a second input behind it");
-      in2();
-      return [this, launch] { launch(d_out.data(), d_in.data(), std::as_const(*d_in2_).data()); };
+      return [this, launch, second = d_in2().data()] { launch(d_out.data(), d_in.data(), second); };
     }
   }
 
