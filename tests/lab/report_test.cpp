@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -108,7 +109,7 @@ TEST(Json, HasTheKeysOfTheFormatAndNoOthers) {
   "date": "2026-11-20T18:33:07Z",
   "commit": "abc",
   "limits": {
-    "copy_gb_s": 4232
+    "copy_gb_s": 4232.0
   },
   "rows": [
     {
@@ -117,8 +118,8 @@ TEST(Json, HasTheKeysOfTheFormatAndNoOthers) {
         "n": 67108864
       },
       "status": "PASS",
-      "max_error": 0,
-      "tolerance": 0,
+      "max_error": 0.0,
+      "tolerance": 0.0,
       "time_ms": {
         "median": 0.1912,
         "p10": 0.1905,
@@ -160,6 +161,13 @@ TEST(Json, NumbersReadBackAsTheSameDouble) {
   EXPECT_EQ(std::strtod(value_of(json, "ratio_to_peer").c_str(), nullptr), 0.1895 / 0.1912);
 }
 
+TEST(Json, CountsAreExactBeyondWhatADoubleHolds) {
+  lab::Row row = row_of("many", Status::pass);
+  row.counts = {{"global_load_sectors", ~std::uint64_t{0}}};
+  EXPECT_EQ(value_of(lab::to_json(report_of({row})), "global_load_sectors"),
+            "18446744073709551615");
+}
+
 TEST(Json, CountsAndVariantsOnlyWhereThereAreAny) {
   lab::Row row = counted_row("sweep");
   row.variant = "block=128";
@@ -193,8 +201,13 @@ TEST(Json, EscapesWhatATextMayHold) {
       "quote \" backslash \\ newline \n tab \t bell \a umlaut \xc3\xa4 </script>";
   const std::string json = lab::to_json(report_of({row_of("r", Status::fail, odd)}));
   EXPECT_EQ(value_of(json, "reason"),
-            "\"quote \\\" backslash \\\\ newline \\n tab \\u0009 bell \\u0007 umlaut \xc3\xa4 "
+            "\"quote \\\" backslash \\\\ newline \\n tab \\t bell \\u0007 umlaut \xc3\xa4 "
             "</script>\"");
+}
+
+TEST(Json, WhatIsNoUtf8IsReplaced) {
+  const std::string json = lab::to_json(report_of({row_of("r", Status::fail, "a \xff b")}));
+  EXPECT_EQ(value_of(json, "reason"), "\"a \xef\xbf\xbd b\"");
 }
 
 TEST(Json, NoRowsIsStillAReport) { EXPECT_EQ(value_of(lab::to_json(report_of({})), "rows"), "[]"); }
