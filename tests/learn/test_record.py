@@ -14,6 +14,7 @@ import unittest
 
 import fake
 
+from course.results import as_text
 from learn.commands.record import gpu_slug, not_permitted
 from learn.recording import counts
 from sass import digest
@@ -185,6 +186,14 @@ class Record(fake.Checkout):
             for sizes in ("8", "9"), ("9",):
                 self.record("01", *(word for size in sizes for word in ("--size", size)), WARP_COMMIT=commit)
                 self.assertEqual([row["size"]["n"] for row in self.results()["rows"]], list(map(int, sizes)))
+
+    def test_results_have_a_row_a_line(self):
+        self.record("01", "--only", "run", "--size", "7", "--size", "8")
+        results = pathlib.Path(self.root, "chapters", "01_first_steps", "results", "h200.json")
+        text = results.read_text(encoding="utf-8")
+        for size in 7, 8:
+            self.assertRegex(text, rf'\n  {{"rung": "one", "size": {{"n": {size}}}, [^\n]*}},?\n')
+        self.assertEqual(text, as_text(json.loads(text)))
 
     def test_ended_from_outside_it_ends_its_program(self):
         env = self.environment(WARP_COMMIT="0123abc", FAKE_SLEEP="60")

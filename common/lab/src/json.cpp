@@ -49,6 +49,33 @@ Json to_json(const Row& row) {
   return json;
 }
 
+std::string text(const Json& json) {
+  // A reason may quote what is no UTF-8.
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// With the spaces that dump() writes only together with line breaks: {"n": 1, "m": 2}.
+std::string on_one_line(const Json& json) {
+  if (!json.is_object()) return text(json);
+  std::string line;
+  for (const auto& [key, value] : json.items()) {
+    line += (line.empty() ? "" : ", ") + text(key) + ": " + on_one_line(value);
+  }
+  return "{" + line + "}";
+}
+
+// A line for each fact and each row, so that a difference of two files can be read.
+std::string in_lines(const Json& json, const std::string& indent = "") {
+  if (!json.is_structured() || json.empty()) return text(json);
+  std::string lines;
+  for (const auto& [key, value] : json.items()) {
+    lines += (lines.empty() ? "\n " : ",\n ") + indent;
+    lines +=
+        json.is_object() ? text(key) + ": " + in_lines(value, indent + " ") : on_one_line(value);
+  }
+  return (json.is_object() ? "{" : "[") + lines + "\n" + indent + (json.is_object() ? "}" : "]");
+}
+
 }  // namespace
 
 std::string to_json(const Report& report) {
@@ -63,8 +90,7 @@ std::string to_json(const Report& report) {
   json["limits"] = object_of(report.limits);
   json["rows"] = Json::array();
   for (const Row& row : report.rows) json["rows"].push_back(to_json(row));
-  // A reason may quote what is no UTF-8.
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return in_lines(json) + "\n";
 }
 
 std::string write_json(const std::string& path, const Report& report) {

@@ -6,6 +6,7 @@ import re
 import sys
 from pathlib import Path
 
+from course.results import as_text
 from course.run import write_atomically
 from learn import build, chapters, install, paths, steps, ui
 from learn.commands.run import check_gpu, forget
@@ -364,7 +365,7 @@ class Recorder:
 
 
 def write_results(file, data):
-    write_atomically(Path(file), json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+    write_atomically(Path(file), as_text(data))
 
 
 def version_line(text):
