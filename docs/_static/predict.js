@@ -15,11 +15,15 @@
     },
   };
 
-  // The same forms as ./learn predict reads: 1,024, 2.5, 1/32, 2^20; 90 % is 90 where the unit is per cent, 0.9 elsewhere.
+  // Reads and judges as tools/course/predictions.py does for ./learn predict; tests/course/guesses.json holds both to it.
+  // Forms: 1,024, 2.5, 1/32, 2^20, each with the unit or a part of it; 90 % is 90 where the unit is per cent, 0.9 elsewhere.
   function number(text, unit) {
-    const found = /^([-+]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:e[-+]?\d+)?)(?:([/^])(\d+(?:\.\d+)?))?/i.exec(text.trim());
-    if (!found || !/\d/.test(found[1])) return null;
-    const part = text.trim().slice(found[0].length).trim() === "%" && !["%", "per cent"].includes(unit);
+    const typed = text.trim().toLowerCase();
+    const found = /^([-+]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?:e[-+]?\d+)?)(?:([/^])(\d+(?:\.\d+)?))?/.exec(typed);
+    if (!found) return null;
+    const rest = typed.slice(found[0].length).trim();
+    if (!["%", "x", "times"].includes(rest) && !unit.toLowerCase().includes(rest)) return null;
+    const part = rest === "%" && !["%", "per cent"].includes(unit);
     const value = Number(found[1].replaceAll(",", "")) / (part ? 100 : 1);
     const result = found[2] === "/" ? value / Number(found[3]) : found[2] === "^" ? value ** Number(found[3]) : value;
     return Number.isFinite(result) ? result : null;

@@ -30,7 +30,7 @@ def nvcc_is_the_one_of_the_text():
 
 
 class Run:
-    """One run: exit code, both streams, and the results file (None where there is none)."""
+    """One run: exit code, both streams, and the results file, as text and read (None where there is none)."""
 
     def __init__(self, program, *arguments, results=True, environment=None):
         with tempfile.TemporaryDirectory() as folder:
@@ -41,7 +41,8 @@ class Run:
             environment = {**os.environ, "NO_COLOR": "1", **(environment or {})}
             done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment)
             self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
-            self.results = json.loads(file.read_text()) if file.exists() else None
+            self.text = file.read_text() if file.exists() else None
+            self.results = json.loads(self.text) if self.text else None
 
     @property
     def rows(self):

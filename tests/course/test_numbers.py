@@ -1,10 +1,12 @@
 """Every number that a chapter binds is what its expression says, and every time and rate is bound."""
 
+import json
 import unittest
 
 import small
 
 from course import bindings, run, source
+from course.results import as_text
 
 
 class Numbers(unittest.TestCase):
@@ -20,6 +22,40 @@ class Numbers(unittest.TestCase):
                 pending = [outcome for outcome in outcomes if outcome.word == bindings.PENDING]
                 if pending:
                     self.skipTest(f"{len(pending)} of {len(outcomes)} numbers are not recorded yet; first {pending[0]}")
+
+
+class Files(unittest.TestCase):
+    def test_the_form(self):
+        data = {
+            "device": "\u00fc",
+            "limits": {"copy": 4232.0, "fma": 1},
+            "none": {},
+            "rows": [{"n": [1, 2]}, {"n": {"m": 3}}],
+        }
+        lines = """\
+{
+ "device": "\u00fc",
+ "limits": {
+  "copy": 4232.0,
+  "fma": 1
+ },
+ "none": {},
+ "rows": [
+  {"n": [1, 2]},
+  {"n": {"m": 3}}
+ ]
+}
+"""
+        self.assertEqual(as_text(data), lines)
+        self.assertEqual(json.loads(lines), data)
+
+    def test_recorded_files_have_a_row_a_line(self):
+        files = [file for file in small.ROOT.glob("chapters/*/results/*.json") if file.name != "differences.json"]
+        self.assertGreater(len(files), 24)
+        for file in files:
+            with self.subTest(str(file.relative_to(small.ROOT))):
+                text = file.read_text(encoding="utf-8")
+                self.assertTrue(text == as_text(json.loads(text)), "learn record writes it in another form")
 
 
 if __name__ == "__main__":

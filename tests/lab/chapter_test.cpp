@@ -665,8 +665,8 @@ TEST_F(ChapterTest, WritesResultsAlsoWhenRungsFail) {
   // That the file is JSON, test_faults.py sees: it reads one.
   std::ifstream file(path);
   const std::string json(std::istreambuf_iterator<char>(file), {});
-  EXPECT_TRUE(json.starts_with("{\n  \"chapter\": \"99_test\",\n  \"backend\": \"simulator\","));
-  EXPECT_TRUE(has(json, "\"commit\": \"0123abc\",\n  \"limits\": {},"));
+  EXPECT_TRUE(json.starts_with("{\n \"chapter\": \"99_test\",\n \"backend\": \"simulator\","));
+  EXPECT_TRUE(has(json, "\"commit\": \"0123abc\",\n \"limits\": {},"));
   std::size_t at = 0;
   for (const char* status : {"PASS", "FAIL", "ERROR", "SKIP"}) {
     at = json.find("\"status\": \"" + std::string(status), at + 1);

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -82,14 +83,18 @@ std::string line_with(const std::string& text, const std::string& part) {
   return "";
 }
 
-/// The value of a key where it first stands, as it is written.
+/// The value of a key where it first stands, as it is written: a number, a text, or `{}` or `[]`.
 std::string value_of(const std::string& json, const std::string& key) {
   const std::string start = "\"" + key + "\": ";
   const std::size_t at = json.find(start);
   if (at == std::string::npos) return "";
-  const std::size_t from = at + start.size();
-  std::string value = json.substr(from, json.find('\n', from) - from);
-  if (value.ends_with(',')) value.pop_back();
+  std::size_t end = at + start.size();
+  for (bool quoted = false; end < json.size(); ++end) {
+    if (json[end] == '"' && json[end - 1] != '\\') quoted = !quoted;
+    if (!quoted && (json[end] == ',' || json[end] == '\n')) break;
+  }
+  std::string value = json.substr(at + start.size(), end - at - start.size());
+  while (value.ends_with("}") && !value.starts_with("{")) value.pop_back();
   return value;
 }
 
@@ -100,56 +105,20 @@ TEST(Json, HasTheKeysOfTheFormatAndNoOthers) {
   lab::Report report = report_of({timed, row_of("tma", Status::skip, "needs 9.0")});
   report.limits = {{"copy_gb_s", 4232.0}};
   const char* const want = R"json({
-  "chapter": "01_thread_indexing",
-  "backend": "gpu",
-  "device": "NVIDIA H200",
-  "driver": "580.159 (CUDA 13.0)",
-  "toolkit": "CUDA 13.0",
-  "date": "2026-11-20T18:33:07Z",
-  "commit": "abc",
-  "limits": {
-    "copy_gb_s": 4232
-  },
-  "rows": [
-    {
-      "rung": "add_guarded",
-      "size": {
-        "n": 67108864
-      },
-      "status": "PASS",
-      "max_error": 0,
-      "tolerance": 0,
-      "time_ms": {
-        "median": 0.1912,
-        "p10": 0.1905,
-        "p90": 0.1931,
-        "runs": 200
-      },
-      "first_ms": 0.75,
-      "rate": 4212.4,
-      "rate_unit": "GB/s",
-      "peer": {
-        "name": "cudaMemcpy",
-        "time_ms": {
-          "median": 0.1895,
-          "p10": 0.189,
-          "p90": 0.191,
-          "runs": 200
-        }
-      },
-      "ratio_to_peer": 0.75,
-      "fraction_of_limit": 0.995
-    },
-    {
-      "rung": "tma",
-      "size": {
-        "rows": 30,
-        "cols": 50
-      },
-      "status": "SKIP",
-      "reason": "needs 9.0"
-    }
-  ]
+ "chapter": "01_thread_indexing",
+ "backend": "gpu",
+ "device": "NVIDIA H200",
+ "driver": "580.159 (CUDA 13.0)",
+ "toolkit": "CUDA 13.0",
+ "date": "2026-11-20T18:33:07Z",
+ "commit": "abc",
+ "limits": {
+  "copy_gb_s": 4232.0
+ },
+ "rows": [
+  {"rung": "add_guarded", "size": {"n": 67108864}, "status": "PASS", "max_error": 0.0, "tolerance": 0.0, "time_ms": {"median": 0.1912, "p10": 0.1905, "p90": 0.1931, "runs": 200}, "first_ms": 0.75, "rate": 4212.4, "rate_unit": "GB/s", "peer": {"name": "cudaMemcpy", "time_ms": {"median": 0.1895, "p10": 0.189, "p90": 0.191, "runs": 200}}, "ratio_to_peer": 0.75, "fraction_of_limit": 0.995},
+  {"rung": "tma", "size": {"rows": 30, "cols": 50}, "status": "SKIP", "reason": "needs 9.0"}
+ ]
 }
 )json";
   EXPECT_EQ(lab::to_json(report), want);
@@ -158,6 +127,13 @@ TEST(Json, HasTheKeysOfTheFormatAndNoOthers) {
 TEST(Json, NumbersReadBackAsTheSameDouble) {
   const std::string json = lab::to_json(report_of({timed_row()}));
   EXPECT_EQ(std::strtod(value_of(json, "ratio_to_peer").c_str(), nullptr), 0.1895 / 0.1912);
+}
+
+TEST(Json, CountsAreExactBeyondWhatADoubleHolds) {
+  lab::Row row = row_of("many", Status::pass);
+  row.counts = {{"global_load_sectors", ~std::uint64_t{0}}};
+  EXPECT_EQ(value_of(lab::to_json(report_of({row})), "global_load_sectors"),
+            "18446744073709551615");
 }
 
 TEST(Json, CountsAndVariantsOnlyWhereThereAreAny) {
@@ -193,8 +169,13 @@ TEST(Json, EscapesWhatATextMayHold) {
       "quote \" backslash \\ newline \n tab \t bell \a umlaut \xc3\xa4 </script>";
   const std::string json = lab::to_json(report_of({row_of("r", Status::fail, odd)}));
   EXPECT_EQ(value_of(json, "reason"),
-            "\"quote \\\" backslash \\\\ newline \\n tab \\u0009 bell \\u0007 umlaut \xc3\xa4 "
+            "\"quote \\\" backslash \\\\ newline \\n tab \\t bell \\u0007 umlaut \xc3\xa4 "
             "</script>\"");
+}
+
+TEST(Json, WhatIsNoUtf8IsReplaced) {
+  const std::string json = lab::to_json(report_of({row_of("r", Status::fail, "a \xff b")}));
+  EXPECT_EQ(value_of(json, "reason"), "\"a \xef\xbf\xbd b\"");
 }
 
 TEST(Json, NoRowsIsStillAReport) { EXPECT_EQ(value_of(lab::to_json(report_of({})), "rows"), "[]"); }

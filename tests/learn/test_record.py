@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -14,6 +15,7 @@ import unittest
 
 import fake
 
+from course.results import as_text
 from learn.commands.record import gpu_slug, not_permitted
 from learn.recording import counts
 from sass import digest
@@ -40,6 +42,7 @@ if [ "${FAKE_SLEEP_AT:-$size}" = "$size" ] && [ -n "$FAKE_SLEEP" ]; then
   echo $$ >@CALLS@.running
   sleep "$FAKE_SLEEP"
 fi
+[ "$FAKE_CRASH_AT" = "$size" ] && kill -SEGV $$
 rows='{"rung": "one", "size": {"n": '${size%%,*}'}, "status": "'${FAKE_STATUS:-PASS}'", "at": "'$FAKE_AT'"}'
 [ -z "$json" ] || echo '{"commit": "'$WARP_COMMIT'", "device": "H200", "limits": {}, "rows": ['$rows']}' >"$json"
 echo "01_first_steps on NVIDIA H200, n = 1000, seed 1"
@@ -186,14 +189,48 @@ class Record(fake.Checkout):
                 self.record("01", *(word for size in sizes for word in ("--size", size)), WARP_COMMIT=commit)
                 self.assertEqual([row["size"]["n"] for row in self.results()["rows"]], list(map(int, sizes)))
 
-    def test_ended_from_outside_it_ends_its_program(self):
-        env = self.environment(WARP_COMMIT="0123abc", FAKE_SLEEP="60")
-        process = subprocess.Popen(self.command("record", "01"), env=env, stdout=subprocess.DEVNULL)
+    def started(self, *words, **env):
+        """(./learn record, the process id of the program that it runs), once that sleeps."""
+        env = self.environment(WARP_COMMIT="0123abc", FAKE_SLEEP="60", **env)
+        process = subprocess.Popen(self.command("record", *words), env=env, stdout=subprocess.DEVNULL)
         running = pathlib.Path(self.calls_file + ".running")
-        until = time.monotonic() + 20
+        until = time.monotonic() + 60
         while not (running.exists() and running.read_text()) and time.monotonic() < until:
             time.sleep(0.05)
-        program = int(running.read_text())
+        return process, int(running.read_text())
+
+    def test_a_size_is_on_disk_before_the_next_one_runs(self):
+        folder = pathlib.Path(self.home, "out", "01_first_steps")
+
+        def measured():
+            text = (folder / "h200.json").read_text(encoding="utf-8")
+            return [(row["size"]["n"], row["at"]) for row in json.loads(text)["rows"]]
+
+        words = ("01", "--only", "run", "--out", str(folder.parent))
+        sizes = [word for size in "789" for word in ("--size", size)]
+        process, program = self.started(*words, *sizes, FAKE_SLEEP_AT="8", FAKE_AT="first")
+        process.kill()  # no handler of its own can write anything any more
+        process.wait(timeout=20)
+        os.killpg(program, signal.SIGKILL)
+        self.assertEqual(measured(), [(7, "first")])
+        self.assertIn("n = 1000", (folder / "table.txt").read_text(encoding="utf-8"))
+        done = self.record(*words, *sizes[2:], code=1, FAKE_CRASH_AT="8", FAKE_AT="second")
+        self.assertEqual(self.words(done)["run 01_first_steps 8"], "FAIL")
+        self.assertEqual(sorted(measured()), [(7, "first"), (9, "second")])
+        self.assertIsNone(self.results())
+        self.record(*words, "--size", "8", FAKE_AT="third")
+        self.assertEqual([row["size"]["n"] for row in self.results()["rows"]], [7, 9, 8])
+
+    def test_results_have_a_row_a_line(self):
+        self.record("01", "--only", "run", "--size", "7", "--size", "8")
+        results = pathlib.Path(self.root, "chapters", "01_first_steps", "results", "h200.json")
+        text = results.read_text(encoding="utf-8")
+        for size in 7, 8:
+            self.assertRegex(text, rf'\n  {{"rung": "one", "size": {{"n": {size}}}, [^\n]*}},?\n')
+        self.assertEqual(text, as_text(json.loads(text)))
+
+    def test_ended_from_outside_it_ends_its_program(self):
+        process, program = self.started("01")
         process.terminate()
         self.assertEqual(process.wait(timeout=20), 143)
         until = time.monotonic() + 10

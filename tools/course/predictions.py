@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -117,7 +118,10 @@ def is_measured(prediction: Prediction) -> bool:
 
 
 PER_CENT = ("%", "per cent")  # the units of which 90 % is 90; of others it is 0.9
-_NUMBER = re.compile(r"([-+]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:e[-+]?\d+)?)(?:([/^])(\d+(?:\.\d+)?))?")
+# docs/_static/predict.js reads and judges a number as `guessed` and `is_near` do: tests/course/guesses.json holds both to it.
+_NUMBER = re.compile(
+    r"([-+]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?:e[-+]?\d+)?)(?:([/^])(\d+(?:\.\d+)?))?", re.ASCII
+)
 
 
 def guessed(prediction: Prediction, text: str) -> float | str | None:
@@ -130,9 +134,9 @@ def guessed(prediction: Prediction, text: str) -> float | str | None:
         exact = [choice for choice in begun if bare(choice) == bare(text)]
         return exact[0] if exact else begun[0] if len(begun) == 1 else None
     number = _NUMBER.match(text.lower())
-    rest = text[number.end() :].strip().lower() if number else ""
-    if not number or not re.search(r"\d", number.group(1)):
+    if not number:
         return None
+    rest = text[number.end() :].strip().lower()
     if rest and rest not in ("%", "x", "times") and rest not in prediction.unit.lower():
         return None
     value = float(number.group(1).replace(",", ""))
@@ -140,9 +144,10 @@ def guessed(prediction: Prediction, text: str) -> float | str | None:
         value /= 100
     sign, second = number.group(2), number.group(3)
     try:
-        return value / float(second) if sign == "/" else value ** float(second) if sign == "^" else value
+        value = value / float(second) if sign == "/" else value ** float(second) if sign == "^" else value
     except (ZeroDivisionError, OverflowError):
         return None
+    return value if isinstance(value, float) and math.isfinite(value) else None  # a root of -1 is complex
 
 
 def is_near(prediction: Prediction, guess: float | str, value: float | str) -> bool:

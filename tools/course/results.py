@@ -75,6 +75,29 @@ def load(path: Path) -> Results | None:
     return parse(path.read_text(encoding="utf-8"), str(path))
 
 
+def as_text(data: dict) -> str:
+    """What is recorded, as JSON with a line for each fact and for each row, so that a difference can be read.
+
+    common/lab/src/json.cpp writes the results of a chapter's program in the same form.
+    """
+    return _lines(data, "") + "\n"
+
+
+def _lines(value, indent: str) -> str:
+    inner = indent + " "
+    if isinstance(value, dict) and value:
+        entries, ends = [f"{_line(key)}: {_lines(entry, inner)}" for key, entry in value.items()], "{}"
+    elif isinstance(value, list) and any(isinstance(entry, dict) for entry in value):
+        entries, ends = [_line(entry) for entry in value], "[]"
+    else:
+        return _line(value)
+    return ends[0] + ",".join(f"\n{inner}{entry}" for entry in entries) + f"\n{indent}{ends[1]}"
+
+
+def _line(value) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
 FIRST_GPU = "h200"  # the numbers of the prose are its own unless they say otherwise
 
 

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <string_view>
 
 #ifdef __SIMT__
@@ -15,7 +16,6 @@
 #endif
 
 #include "lab/check.h"
-#include "lab/json_writer.h"
 #include "lab/timing.h"
 
 namespace grader {
@@ -32,30 +32,18 @@ std::vector<Array*>& arrays() {
   return all;
 }
 
-// One JSON object on one line: the writer breaks lines only between values, where blanks mean nothing.
-std::string on_one_line(const std::string& json) {
-  std::string line;
-  for (std::size_t i = 0; i < json.size(); ++i) {
-    if (json[i] == '\n') {
-      while (i + 1 < json.size() && json[i + 1] == ' ') ++i;
-      continue;
-    }
-    line += json[i];
-  }
-  return line;
-}
+using Json = nlohmann::ordered_json;
 
 std::FILE* events = nullptr;
 
 template <class Write>
 void note(const char* event, Write write) {
   if (!events) return;
-  lab::JsonWriter json;
-  json.begin_object();
-  json.value("event", event);
+  Json json;
+  json["event"] = event;
   write(json);
-  json.end_object();
-  std::fputs((on_one_line(json.text()) + "\n").c_str(), events);
+  // The name of a learner's file need not be UTF-8.
+  std::fputs((json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n").c_str(), events);
   std::fflush(events);
 }
 
@@ -177,13 +165,13 @@ void Exercise::run(std::string what, std::function<void()> code) {
   stop_if_failed();
   case_ = std::move(what);
   code_ = std::move(code);
-  note("case", [&](lab::JsonWriter& json) { json.value("case", case_); });
+  note("case", [&](Json& json) { json["case"] = case_; });
   const auto fail = [&](const std::string& kind, const std::string& message) {
     failed_ = true;
-    note("failure", [&](lab::JsonWriter& json) {
-      json.value("kind", kind);
-      json.value("case", case_);
-      json.value("message", message);
+    note("failure", [&](Json& json) {
+      json["kind"] = kind;
+      json["case"] = case_;
+      json["message"] = message;
     });
   };
 #ifdef __SIMT__
@@ -199,13 +187,13 @@ void Exercise::run(std::string what, std::function<void()> code) {
     printed_ = printed.text();
     for (const simt::Finding& finding : simt::take_findings()) {
       failed_ = true;
-      note("failure", [&](lab::JsonWriter& json) {
-        json.value("kind", finding.kind);
-        json.value("case", case_);
-        json.value("message", finding.message);
-        json.value("file", finding.file);
-        json.value("line", finding.line);
-        if (finding.launch >= 0) json.value("thread", thread_text(finding.block, finding.thread));
+      note("failure", [&](Json& json) {
+        json["kind"] = finding.kind;
+        json["case"] = case_;
+        json["message"] = finding.message;
+        json["file"] = finding.file;
+        json["line"] = finding.line;
+        if (finding.launch >= 0) json["thread"] = thread_text(finding.block, finding.thread);
       });
     }
     cudaGetLastError();
@@ -280,11 +268,11 @@ void Exercise::judge(const Values& values) {
         at == lab::Comparison::none || untouched || !values.base
             ? ""
             : writer_of(values.base + at * values.element_size, values.element_size);
-    note("failure", [&](lab::JsonWriter& json) {
-      json.value("kind", "wrong-result");
-      json.value("case", case_);
+    note("failure", [&](Json& json) {
+      json["kind"] = "wrong-result";
+      json["case"] = case_;
       if (at == lab::Comparison::none) {
-        json.value("message", comparison.text);
+        json["message"] = comparison.text;
         return;
       }
       const std::string index = values.name + "[" + std::to_string(at) + "]";
@@ -293,22 +281,22 @@ void Exercise::judge(const Values& values) {
               ? lab::format("row %zu, column %zu of %s", at / static_cast<std::size_t>(values.cols),
                             at % static_cast<std::size_t>(values.cols), values.name.c_str())
               : index;
-      json.value("place", place);
-      if (!writer.empty()) json.value("writer", writer);
-      if (writer.empty() && !untouched && values.base && counted) json.value("unwritten", 1);
-      json.value("expected", lab::format("%.9g", values.want[at]));
-      json.value("got", untouched ? "never written" : lab::format("%.9g", values.got[at]));
+      json["place"] = place;
+      if (!writer.empty()) json["writer"] = writer;
+      if (writer.empty() && !untouched && values.base && counted) json["unwritten"] = 1;
+      json["expected"] = lab::format("%.9g", values.want[at]);
+      json["got"] = untouched ? "never written" : lab::format("%.9g", values.got[at]);
       std::string inputs;
       for (const Array* array : arrays()) {
         const std::string one = array->input_at(at, values.got.size());
         if (!one.empty()) inputs += (inputs.empty() ? "" : ", ") + one;
       }
-      if (!inputs.empty() && values.cols == 0) json.value("inputs", inputs);
-      json.value("wrong", comparison.mismatches);
-      json.value("of", values.got.size());
-      json.value("message", lab::format("%s: expected %.9g, got %s", place.c_str(), values.want[at],
-                                        untouched ? "an element that no thread has written"
-                                                  : lab::format("%.9g", values.got[at]).c_str()));
+      if (!inputs.empty() && values.cols == 0) json["inputs"] = inputs;
+      json["wrong"] = comparison.mismatches;
+      json["of"] = values.got.size();
+      json["message"] = lab::format("%s: expected %.9g, got %s", place.c_str(), values.want[at],
+                                    untouched ? "an element that no thread has written"
+                                              : lab::format("%.9g", values.got[at]).c_str());
     });
   }
   stop_if_failed();
@@ -317,10 +305,10 @@ void Exercise::judge(const Values& values) {
 void Exercise::expect(bool holds, const std::string& kind, const std::string& otherwise) {
   if (!holds) {
     failed_ = true;
-    note("failure", [&](lab::JsonWriter& json) {
-      json.value("kind", kind);
-      json.value("case", case_);
-      json.value("message", otherwise);
+    note("failure", [&](Json& json) {
+      json["kind"] = kind;
+      json["case"] = case_;
+      json["message"] = otherwise;
     });
   }
   stop_if_failed();
@@ -357,27 +345,23 @@ void Exercise::hold(const Metric& metric, const char* relation, double bar) {
                                                                 : !too_many && !too_few;
   const std::vector<Place> places =
       holds ? std::vector<Place>{} : worst_lines(metric, first_launch_, bar, too_many);
-  note("bar", [&](lab::JsonWriter& json) {
-    json.value("name", metric.name);
-    json.value("case", case_);
-    json.value("unit", metric.unit);
-    json.value("is", is);
-    json.value("relation", relation);
-    json.value("bar", bar);
-    json.value("holds", holds ? 1 : 0);
+  note("bar", [&](Json& json) {
+    json["name"] = metric.name;
+    json["case"] = case_;
+    json["unit"] = metric.unit;
+    json["is"] = is;
+    json["relation"] = relation;
+    json["bar"] = bar;
+    json["holds"] = holds ? 1 : 0;
     if (places.empty()) return;
-    json.value("file", places[0].file);
-    json.value("line", places[0].line);
-    json.value("at_line", places[0].value);
-    json.begin_array("others");
+    json["file"] = places[0].file;
+    json["line"] = places[0].line;
+    json["at_line"] = places[0].value;
+    json["others"] = Json::array();
     for (std::size_t i = 1; i < places.size(); ++i) {
-      json.begin_object();
-      json.value("file", places[i].file);
-      json.value("line", places[i].line);
-      json.value("at_line", places[i].value);
-      json.end_object();
+      json["others"].push_back(
+          {{"file", places[i].file}, {"line", places[i].line}, {"at_line", places[i].value}});
     }
-    json.end_array();
   });
   if (!holds) missed_ = true;  // the other bars are looked at as well
 #else
@@ -395,14 +379,14 @@ void Exercise::at_most_times(double factor, const std::string& name,
   const std::vector<lab::TimeStats> times = lab::time_interleaved(contestants);
   const double ratio = times[0].median / times[1].median;
   const bool holds = ratio <= factor;
-  note("bar", [&](lab::JsonWriter& json) {
-    json.value("name", "time, over that of " + name);
-    json.value("case", case_);
-    json.value("unit", "times");
-    json.value("is", ratio);
-    json.value("relation", "at most");
-    json.value("bar", factor);
-    json.value("holds", holds ? 1 : 0);
+  note("bar", [&](Json& json) {
+    json["name"] = "time, over that of " + name;
+    json["case"] = case_;
+    json["unit"] = "times";
+    json["is"] = ratio;
+    json["relation"] = "at most";
+    json["bar"] = factor;
+    json["holds"] = holds ? 1 : 0;
   });
   if (!holds) missed_ = true;
 }
@@ -410,12 +394,12 @@ void Exercise::at_most_times(double factor, const std::string& name,
 void Exercise::predict(const std::string& question, double guess, double measured) {
   const bool answered = guess >= 0;
   const bool right = answered && std::abs(guess - measured) <= 1e-9 * std::abs(measured);
-  note("prediction", [&](lab::JsonWriter& json) {
-    json.value("question", question);
-    json.value("answered", answered ? 1 : 0);
-    json.value("guess", guess);
-    json.value("holds", right ? 1 : 0);
-    json.value("hint", guess < measured ? "too low" : "too high");
+  note("prediction", [&](Json& json) {
+    json["question"] = question;
+    json["answered"] = answered ? 1 : 0;
+    json["guess"] = guess;
+    json["holds"] = right ? 1 : 0;
+    json["hint"] = guess < measured ? "too low" : "too high";
   });
   if (!right) wrong_guess_ = true;  // all of them are looked at
 }
@@ -425,7 +409,7 @@ void Exercise::stop_if_failed() {
 }
 
 void Exercise::finish() {
-  note(failed() ? "failed" : "passed", [](lab::JsonWriter&) {});
+  note(failed() ? "failed" : "passed", [](Json&) {});
   if (events) std::fclose(events);
   events = nullptr;
 }

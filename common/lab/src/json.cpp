@@ -3,82 +3,94 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <nlohmann/json.hpp>
 
-#include "lab/json_writer.h"
 #include "lab/size.h"
 
 namespace lab {
 
 namespace {
 
-void write(JsonWriter& json, const TimeStats& time) {
-  json.begin_object("time_ms");
-  json.value("median", time.median);
-  json.value("p10", time.p10);
-  json.value("p90", time.p90);
-  json.value("runs", time.runs);
-  json.end_object();
+using Json = nlohmann::ordered_json;
+
+Json to_json(const TimeStats& time) {
+  return {{"median", time.median}, {"p10", time.p10}, {"p90", time.p90}, {"runs", time.runs}};
 }
 
-void write(JsonWriter& json, const Row& row) {
-  json.begin_object();
-  json.value("rung", row.rung);
-  if (!row.variant.empty()) json.value("variant", row.variant);
-  json.begin_object("size");
-  for (const auto& [name, value] : row.size.dimensions()) json.value(name, value);
-  json.end_object();
-  json.value("status", to_string(row.status));
-  if (!row.reason.empty()) json.value("reason", row.reason);
-  if (row.max_error) json.value("max_error", *row.max_error);
-  if (row.tolerance) json.value("tolerance", *row.tolerance);
-  if (row.time) write(json, *row.time);
-  if (row.first_ms) json.value("first_ms", *row.first_ms);
+template <class Pairs>
+Json object_of(const Pairs& pairs) {
+  Json object = Json::object();
+  for (const auto& [name, value] : pairs) object[name] = value;
+  return object;
+}
+
+Json to_json(const Row& row) {
+  Json json;
+  json["rung"] = row.rung;
+  if (!row.variant.empty()) json["variant"] = row.variant;
+  json["size"] = object_of(row.size.dimensions());
+  json["status"] = to_string(row.status);
+  if (!row.reason.empty()) json["reason"] = row.reason;
+  if (row.max_error) json["max_error"] = *row.max_error;
+  if (row.tolerance) json["tolerance"] = *row.tolerance;
+  if (row.time) json["time_ms"] = to_json(*row.time);
+  if (row.first_ms) json["first_ms"] = *row.first_ms;
   if (row.rate) {
-    json.value("rate", *row.rate);
-    json.value("rate_unit", row.rate_unit);
+    json["rate"] = *row.rate;
+    json["rate_unit"] = row.rate_unit;
   }
-  if (row.peer) {
-    json.begin_object("peer");
-    json.value("name", row.peer->name);
-    write(json, row.peer->time);
-    json.end_object();
-  }
-  if (row.ratio_to_peer) json.value("ratio_to_peer", *row.ratio_to_peer);
-  if (row.fraction_of_limit) json.value("fraction_of_limit", *row.fraction_of_limit);
-  if (!row.counts.empty()) {
-    json.begin_object("counts");
-    for (const auto& [name, value] : row.counts) json.value(name, value);
-    json.end_object();
-  }
+  if (row.peer) json["peer"] = {{"name", row.peer->name}, {"time_ms", to_json(row.peer->time)}};
+  if (row.ratio_to_peer) json["ratio_to_peer"] = *row.ratio_to_peer;
+  if (row.fraction_of_limit) json["fraction_of_limit"] = *row.fraction_of_limit;
+  if (!row.counts.empty()) json["counts"] = object_of(row.counts);
   if (row.launches) {
-    json.begin_object("launches");
-    json.value("first", row.launches->first);
-    json.value("end", row.launches->second);
-    json.end_object();
+    json["launches"] = {{"first", row.launches->first}, {"end", row.launches->second}};
   }
-  json.end_object();
+  return json;
+}
+
+std::string text(const Json& json) {
+  // A reason may quote what is no UTF-8.
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// With the spaces that dump() writes only together with line breaks: {"n": 1, "m": 2}.
+std::string on_one_line(const Json& json) {
+  if (!json.is_object()) return text(json);
+  std::string line;
+  for (const auto& [key, value] : json.items()) {
+    line += (line.empty() ? "" : ", ") + text(key) + ": " + on_one_line(value);
+  }
+  return "{" + line + "}";
+}
+
+// A line for each fact and each row, so that a difference of two files can be read.
+std::string in_lines(const Json& json, const std::string& indent = "") {
+  if (!json.is_structured() || json.empty()) return text(json);
+  std::string lines;
+  for (const auto& [key, value] : json.items()) {
+    lines += (lines.empty() ? "\n " : ",\n ") + indent;
+    lines +=
+        json.is_object() ? text(key) + ": " + in_lines(value, indent + " ") : on_one_line(value);
+  }
+  return (json.is_object() ? "{" : "[") + lines + "\n" + indent + (json.is_object() ? "}" : "]");
 }
 
 }  // namespace
 
 std::string to_json(const Report& report) {
-  JsonWriter json;
-  json.begin_object();
-  json.value("chapter", report.chapter);
-  json.value("backend", report.backend);
-  json.value("device", report.device);
-  json.value("driver", report.driver);
-  json.value("toolkit", report.toolkit);
-  json.value("date", report.date);
-  json.value("commit", report.commit);
-  json.begin_object("limits");
-  for (const auto& [name, value] : report.limits) json.value(name, value);
-  json.end_object();
-  json.begin_array("rows");
-  for (const Row& row : report.rows) write(json, row);
-  json.end_array();
-  json.end_object();
-  return json.text() + "\n";
+  Json json;
+  json["chapter"] = report.chapter;
+  json["backend"] = report.backend;
+  json["device"] = report.device;
+  json["driver"] = report.driver;
+  json["toolkit"] = report.toolkit;
+  json["date"] = report.date;
+  json["commit"] = report.commit;
+  json["limits"] = object_of(report.limits);
+  json["rows"] = Json::array();
+  for (const Row& row : report.rows) json["rows"].push_back(to_json(row));
+  return in_lines(json) + "\n";
 }
 
 std::string write_json(const std::string& path, const Report& report) {

@@ -6,89 +6,81 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
-#include <limits>
 #include <map>
+#include <nlohmann/json.hpp>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/lane_simd.h"
 #include "base/settings.h"
 #include "base/symbols.h"
-#include "lab/json_writer.h"
 #include "report/log.h"
 
 namespace simt::device {
 namespace {
 
-using lab::JsonWriter;
+using Json = nlohmann::ordered_json;
 
-void write(JsonWriter& json, const Counts& counts) {
-  json.begin_object("counts");
-  for_each_count(counts, [&](const char* name, uint64_t value) { json.value(name, value); });
-  json.end_object();
+Json to_json(const Counts& counts) {
+  Json json;
+  for_each_count(counts, [&](const char* name, uint64_t value) { json[name] = value; });
+  return json;
 }
 
 template <typename Vector>  // uint3, dim3
-void write(JsonWriter& json, const char* key, const Vector& v) {
-  json.begin_array(key);
-  for (const unsigned length : {v.x, v.y, v.z}) json.value("", length);
-  json.end_array();
+Json extents(const Vector& v) {
+  return {v.x, v.y, v.z};
 }
 
-void write(JsonWriter& json, const std::vector<Finding>& findings) {
-  json.begin_array("findings");
+Json to_json(const std::vector<Finding>& findings) {
+  Json json = Json::array();
   for (const Finding& finding : findings) {
     char address[32];
     std::snprintf(address, sizeof(address), "0x%llx",
                   static_cast<unsigned long long>(finding.address));
-    json.begin_object();
-    json.value("kind", finding.kind);
-    json.value("severity", finding.severity == Severity::error ? "error" : "warning");
-    json.value("message", finding.message);
-    json.value("file", finding.file);
-    json.value("line", finding.line);
-    write(json, "block", finding.block);
-    write(json, "thread", finding.thread);
-    json.value("address", address);
-    json.value("allocation", finding.allocation);
-    json.end_object();
+    json.push_back({{"kind", finding.kind},
+                    {"severity", finding.severity == Severity::error ? "error" : "warning"},
+                    {"message", finding.message},
+                    {"file", finding.file},
+                    {"line", finding.line},
+                    {"block", extents(finding.block)},
+                    {"thread", extents(finding.thread)},
+                    {"address", address},
+                    {"allocation", finding.allocation}});
   }
-  json.end_array();
+  return json;
 }
 
 // What the lanes of one request asked for, from the start of the 128-byte line of the lowest address:
 // that leaves sectors and banks as they are. null stands for a lane that did not take part.
-void write(JsonWriter& json, const engine::Example& example) {
+Json to_json(const engine::Example& example) {
   uint64_t base = ~uint64_t{0};
   for (const int lane : engine::lanes_of(example.lanes)) {
     base = std::min(base, example.address[lane]);
   }
   base -= base % 128;
-  json.begin_object();
-  json.value("access", example.access);
-  json.value("space", example.shared ? "shared" : "global");
-  json.value("size", example.size);
-  json.begin_array("addresses");
+  Json addresses = Json::array();
   for (unsigned lane = 0; lane < 32; ++lane) {
-    if (example.lanes >> lane & 1) {
-      json.value("", example.address[lane] - base);
-    } else {
-      json.value("", std::numeric_limits<double>::quiet_NaN());
-    }
+    addresses.push_back(example.lanes >> lane & 1 ? Json(example.address[lane] - base) : Json());
   }
-  json.end_array();
+  Json json = {{"access", example.access},
+               {"space", example.shared ? "shared" : "global"},
+               {"size", example.size},
+               {"addresses", std::move(addresses)}};
   const std::string_view access = example.access;
   if (example.shared && access != "atomic") {
     const SharedCost cost =
         count_wavefronts(example.address.data(), example.lanes, example.size,
                          access == "load" ? SharedAccess::load : SharedAccess::store);
-    json.value("wavefronts", cost.wavefronts);
-    json.value("phase_lanes", cost.phase_lanes);
+    json["wavefronts"] = cost.wavefronts;
+    json["phase_lanes"] = cost.phase_lanes;
   }
-  json.end_object();
+  return json;
 }
 
-void write(JsonWriter& json, const Record& record) {
+Json to_json(const Record& record) {
   const Launch& launch = record.launch;
   std::map<std::pair<std::string_view, int>, std::vector<const engine::Example*>> examples;
   for (const auto& [pc, example] : record.examples) {
@@ -100,35 +92,32 @@ void write(JsonWriter& json, const Record& record) {
     const symbols::Location& at = symbols::locate(pc);
     polls[{at.file, at.line}] += number;
   }
-  json.begin_object();
-  json.value("index", launch.index);
-  json.value("kernel", launch.kernel);
-  write(json, "grid", launch.grid);
-  write(json, "block", launch.block);
-  json.value("traced_blocks", launch.traced_blocks);
-  if (launch.reads_textures) json.value("reads_textures", true);
-  write(json, launch.counts);
-  json.begin_array("lines");
+  Json json;
+  json["index"] = launch.index;
+  json["kernel"] = launch.kernel;
+  json["grid"] = extents(launch.grid);
+  json["block"] = extents(launch.block);
+  json["traced_blocks"] = launch.traced_blocks;
+  if (launch.reads_textures) json["reads_textures"] = true;
+  json["counts"] = to_json(launch.counts);
+  Json lines = Json::array();
   for (const LineCounts& line : launch.lines) {
-    json.begin_object();
-    json.value("file", line.file);
-    json.value("line", line.line);
-    write(json, line.counts);
+    Json entry = {{"file", line.file}, {"line", line.line}, {"counts", to_json(line.counts)}};
     if (const auto polled = polls.find({line.file, line.line}); polled != polls.end())
-      json.value("polls", polled->second);
-    json.begin_array("examples");
-    for (const engine::Example* example : examples[{line.file, line.line}]) write(json, *example);
-    json.end_array();
-    json.end_object();
+      entry["polls"] = polled->second;
+    entry["examples"] = Json::array();
+    for (const engine::Example* example : examples[{line.file, line.line}])
+      entry["examples"].push_back(to_json(*example));
+    lines.push_back(std::move(entry));
   }
-  json.end_array();
-  write(json, launch.findings);
-  json.end_object();
+  json["lines"] = std::move(lines);
+  json["findings"] = to_json(launch.findings);
+  return json;
 }
 
 // The kernels in the order of their first launches, each with the sum of its counts.
 template <class Records>
-void write_kernels(JsonWriter& json, const Records& records) {
+Json kernels_of(const Records& records) {
   struct Kernel {
     std::string_view name;
     std::vector<int> launches;
@@ -143,17 +132,18 @@ void write_kernels(JsonWriter& json, const Records& records) {
     kernels[at->second].launches.push_back(launch.index);
     kernels[at->second].counts += launch.counts;
   }
-  json.begin_array("kernels");
+  Json json = Json::array();
   for (const Kernel& kernel : kernels) {
-    json.begin_object();
-    json.value("kernel", std::string(kernel.name));
-    json.begin_array("launches");
-    for (const int launch : kernel.launches) json.value("", launch);
-    json.end_array();
-    write(json, kernel.counts);
-    json.end_object();
+    json.push_back({{"kernel", kernel.name},
+                    {"launches", kernel.launches},
+                    {"counts", to_json(kernel.counts)}});
   }
-  json.end_array();
+  return json;
+}
+
+// A file's name or a note need not be UTF-8.
+std::string text(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace
@@ -163,24 +153,17 @@ void write_trace() {
   const std::lock_guard lock(s.mutex);
   const char* const path = settings::trace_file();
   if (!path) return;
-  JsonWriter json;
-  json.begin_object();
-  json.begin_array("launches");
-  for (Record& record : s.records) {
-    resolve(record);
-    write(json, record);
-  }
-  json.end_array();
-  write_kernels(json, s.records);
-  write(json, s.host_findings);
-  if (!s.notes.empty()) {
-    json.begin_array("notes");
-    for (const std::string& note : s.notes) json.value("", note);
-    json.end_array();
-  }
-  json.end_object();
   std::ofstream out(path);
-  out << json.text() << "\n";
+  out << "{\n\"launches\": [";
+  const char* before = "\n";
+  for (Record& record : s.records) {  // no more than one launch at a time is a tree
+    resolve(record);
+    out << std::exchange(before, ",\n") << text(to_json(record));
+  }
+  out << "],\n\"kernels\": " << text(kernels_of(s.records));
+  out << ",\n\"findings\": " << text(to_json(s.host_findings));
+  if (!s.notes.empty()) out << ",\n\"notes\": " << text(s.notes);
+  out << "\n}\n";
   out.close();
   if (!out) {
     std::fprintf(stderr, "simt: cannot write the trace to %s\n", path);

@@ -6,6 +6,7 @@ import re
 import sys
 from pathlib import Path
 
+from course.results import as_text
 from course.run import write_atomically
 from learn import build, chapters, install, paths, steps, ui
 from learn.commands.run import check_gpu, forget
@@ -172,8 +173,8 @@ class Recorder:
     def run(self, chapter, folder, sizes):
         """Times and checks at the measured sizes; products also on their cases.
 
-        Each size is a step of its own, whose rows are kept: what the time did not suffice for can be measured by
-        another recording of the same commit, with `--size`.
+        Each size is a step of its own, whose rows are on disk before the next begins: what the time did not suffice
+        for, or what crashed, can be measured by another recording of the same commit, with `--size`.
         """
         results, part = Path(folder, self.products()[0]), Path(folder, "size.json")
         program = chapter.program("gpu")
@@ -189,7 +190,7 @@ class Recorder:
                 good = kept and (new or same_code(kept, found))
                 kept, new = joined(kept, found, chapter.sizes_measured) if good else found, True
                 write_results(results, kept)
-        Path(folder, "table.txt").write_text("\n".join(tables), encoding="utf-8")
+            Path(folder, "table.txt").write_text("\n".join(tables), encoding="utf-8")
         if not new:
             return False
         clean &= self.stamp(chapter, results, program)
@@ -364,7 +365,7 @@ class Recorder:
 
 
 def write_results(file, data):
-    write_atomically(Path(file), json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+    write_atomically(Path(file), as_text(data))
 
 
 def version_line(text):

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from course import header, predictions, source
-from course.results import kernel_base
+from course.results import as_text, kernel_base
 from measure.counters import counts_of, parse_raw_page
 
 KEPT = ("what", "device", "driver", "toolkit", "ncu", "date", "commit")
@@ -64,14 +64,7 @@ def counts_file(measured, folder):
         raise CountsError(f"no launch of a kernel of {Path(folder).name}")
     arguments = measured["arguments"]
     size = arguments[arguments.index("--size") + 1] if "--size" in arguments else ""
-    return _file({**{key: measured[key] for key in KEPT}, "size": size}, launches)
-
-
-def _file(facts, launches):
-    """JSON with a line for each launch, so that a change shows as one."""
-    lines = [f" {json.dumps(key)}: {json.dumps(value)}," for key, value in facts.items()]
-    lines += [' "launches": [', ",\n".join(f"  {json.dumps(launch)}" for launch in launches), " ]"]
-    return "\n".join(["{", *lines, "}"]) + "\n"
+    return as_text({**{key: measured[key] for key in KEPT}, "size": size, "launches": launches})
 
 
 def caches_wanted(main, results_folder):
@@ -126,4 +119,4 @@ def caches_file(facts, parts):
     if len(devices) != 1:
         raise CountsError(f"the counts are of several devices: {', '.join(sorted(devices))}")
     what = {"what": "Nsight Compute's counts of caches and waits, rung by rung", "device": devices.pop(), **facts}
-    return _file(what, [row for _, rows in parts for row in rows])
+    return as_text({**what, "launches": [row for _, rows in parts for row in rows]})

@@ -1,5 +1,5 @@
 /// \file
-/// The results file.
+/// The results file: a line for each fact and for each row, so that a difference of two can be read.
 ///
 /// A key that has nothing to say is absent: no `time_ms` on the simulator, no `counts` on a GPU, no
 /// `peer` without one. A number that is none (the error of a NaN) is `null`.
