@@ -218,7 +218,7 @@ MUTANTS = [
     ("keeps", "i < n && value % 2", "value % 2", "compact", "out-of-bounds"),
     # A well-known one: the comparison past the end.
     ("mark_repeats", "i + 1 < n && in", "in", "repeats_in_steps", "out-of-bounds: read"),
-    ("repeats_in_one", "i + 4 < n && x[r].w", "x[r].w", "repeats_in_one", "size is"),
+    ("repeats_in_one", "i + 4 < n && x[r].w", "x[r].w", "repeats_in_one", "are wrong"),
     ("scatter", "out[index[i]] = in[i]", "out[i] = in[index[i]]", "permute", "are wrong"),
     # The best known of all: without the atomic, what others add in between is lost.
     (
