@@ -537,6 +537,8 @@ __device__ __forceinline__ void run(const lab::Gemm& g, const CUtensorMap& map_b
       ptx::mbarrier_init(in_shared<std::uint64_t>(full + 8 * s), 32 * loading_warps);
       ptx::mbarrier_init(in_shared<std::uint64_t>(empty + 8 * s), computing_threads);
     }
+    // The copy engine sees them initialized.
+    ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
   }
   __syncthreads();
   const Schedule<SHARE, Tile> work(plan);
