@@ -590,9 +590,9 @@ __global__ void diverge_within_warps(std::uint32_t* out, const std::uint32_t* p,
 //? no_wait: The first clock says that the kernel's rate is so many times what a copy reaches. How
 //?   many?
 //? choices: about 1 | less than 1 | far more than 1
-//? answer: "far more than 1" if 8 * 67 / ms("async_launch/host, not waiting") > 3 * limit("copy")
-//?   else "about 1" if 8 * 67 / ms("async_launch/host, not waiting") > 0.7 * limit("copy") else
-//?   "less than 1"
+//? answer: {"about 1": 0.7 < 8 * 67 / ms("async_launch/host, not waiting") / limit("copy") < 1.4,
+//?   "less than 1": 8 * 67 / ms("async_launch/host, not waiting") / limit("copy") < 0.7,
+//?   "far more than 1": 8 * 67 / ms("async_launch/host, not waiting") / limit("copy") > 3}
 
 /// Doubles every element: out[i] = in[i] + in[i] for every i < n.
 ///
@@ -752,8 +752,8 @@ void copy_memory(float* to, const float* from, std::size_t n) {
 //? managed: With the pages on the host, is reading the managed array faster or slower than a copy
 //?   from pinned memory?
 //? choices: faster | slower
-//? answer: "slower" if ms("read_managed/pages on the host") > ms("copy_memory/host to device")
-//?   else "faster"
+//? answer: {"faster": ms("read_managed/pages on the host") < ms("copy_memory/host to device"),
+//?   "slower": ms("read_managed/pages on the host") > ms("copy_memory/host to device")}
 
 /// Copies managed memory to device memory.
 ///

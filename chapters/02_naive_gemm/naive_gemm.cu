@@ -357,8 +357,8 @@ __global__ void naive_unguarded(int /*m*/, int /*n*/, int k, float alpha, const 
 //
 //? skip: What happens to the time from s = 8 to s = 16?
 //? choices: it halves | it stays the same
-//? answer: "it halves" if ms("read_strided/stride=8") > 1.5 * ms("read_strided/stride=16") else
-//?   "it stays the same"
+//? answer: {"it halves": 0.4 < ms("read_strided/stride=16") / ms("read_strided/stride=8") < 0.6,
+//?   "it stays the same": 0.95 < ms("read_strided/stride=16") / ms("read_strided/stride=8") < 1.05}
 
 /// Sums every stride-th float of an array; thread t takes every T-th of these, from number t on,
 /// where T is the number of threads in the grid.
@@ -528,8 +528,8 @@ __global__ void naive_along_rows(int m, int n, int k, float alpha, const float* 
 //
 //? tile_or_flat: Which is faster at M = N = K = 4096?
 //? choices: flat blocks | tiles of 32 x 32
-//? answer: "flat blocks" if ms("naive_flat") < ms("naive_along_columns/block=32x32") else
-//?   "tiles of 32 x 32"
+//? answer: {"flat blocks": ms("naive_flat") < ms("naive_along_columns/block=32x32"),
+//?   "tiles of 32 x 32": ms("naive_along_columns/block=32x32") < ms("naive_flat")}
 //
 //? fewer: With lanes along a row of C: how many times as many sectors does the first kernel load?
 //? answer: count("naive_along_rows", "global_load_sectors") /

@@ -162,7 +162,7 @@ __global__ void naive_along_columns(int m, int n, int k, float alpha, const floa
 //
 //? reuse: If the block loads each of these elements once, how many times does it use each?
 //? choices: once | 32 times | 64 times | 1,024 times
-//? answer: "32 times"
+//? answer: 32 * 32 / 32
 //
 // An element of A is used by all 32 threads of its row, an element of B by all 32 of its column.
 // For every step along K the block loads 64 elements and executes 1,024 FMAs: 1 element for 16
@@ -223,8 +223,12 @@ __global__ void naive_along_columns(int m, int n, int k, float alpha, const floa
 //? near: 10 %
 //? shared_loads: And to shared memory, compared with the naive kernel's 41,664 global ones?
 //? choices: about as many | half as many | a thirtieth
-//? answer: "about as many" if count("shared_tiles/tile=32", "shared_load_requests") > 0.8 *
-//?   count("naive_along_columns", "global_load_requests") else "half as many"
+//? answer: {"about as many": 0.8 < count("shared_tiles/tile=32", "shared_load_requests") /
+//?   count("naive_along_columns", "global_load_requests") < 1.25,
+//?   "half as many": 0.4 < count("shared_tiles/tile=32", "shared_load_requests") / count("naive_along_columns",
+//?   "global_load_requests") < 0.6,
+//?   "a thirtieth": 0.02 < count("shared_tiles/tile=32", "shared_load_requests") / count("naive_along_columns",
+//?   "global_load_requests") < 0.05}
 //? tiled_speed: At 4096, how many times as fast as `naive_along_columns` are tiles of 32?
 //? answer: ms("naive_along_columns") / ms("shared_tiles/tile=32")
 //? unit: times as fast
@@ -427,7 +431,7 @@ __global__ void no_second_barrier(int m, int n, int k, float alpha, const float*
 
 //? smallest_k: What is the smallest K for which this kernel can go wrong?
 //? choices: 2 | 32 | 33 | 64
-//? answer: "33"
+//? answer: 32 + 1
 //
 // With K up to 32 there is one K-tile, nothing is overwritten, and a test with small K passes. From
 // K = 33 on, a warp that starts its second K-tile can overwrite the first. The finding names a
@@ -463,7 +467,7 @@ __global__ void no_second_barrier(int m, int n, int k, float alpha, const float*
 //? bound: A K-tile of 32 takes a warp 64 wavefronts for its loads and 2 for its stores, in which it
 //?   does 32 FMAs. An SM has FMA units for four warps per cycle. How busy can they be at most?
 //? choices: 6 % | 12 % | 25 % | 50 %
-//? answer: "12 %"
+//? answer: 100 * 32 / (4 * (64 + 2))
 //
 // The FMAs would take 8 cycles, the wavefronts take 66. In these 66 cycles a warp does 2 x 32 x 32
 // = 2,048 operations:
@@ -501,8 +505,10 @@ __global__ void no_second_barrier(int m, int n, int k, float alpha, const float*
 // 128-bit load that all lanes make from one address takes 2 wavefronts.
 //
 //? wide_speed: What does the clock say of `wide_reads`, compared with `shared_tiles` of 32?
-//? choices: a quarter faster | equally fast | slower
-//? answer: "equally fast" if abs(ms("wide_reads") / ms("shared_tiles/tile=32") - 1) < 0.03 else "a quarter faster"
+//? choices: a quarter faster | a few per cent faster | slower
+//? answer: {"a quarter faster": 1.2 < ms("shared_tiles/tile=32") / ms("wide_reads") < 1.3,
+//?   "a few per cent faster": 1.01 < ms("shared_tiles/tile=32") / ms("wide_reads") < 1.1,
+//?   "slower": ms("shared_tiles/tile=32") / ms("wide_reads") < 0.99}
 
 /// shared_tiles<32> with four elements of A in one load from shared memory.
 ///
@@ -677,7 +683,7 @@ __global__ void __launch_bounds__(T* T, 2048 / (T * T))
 //? deepest: Blocks of 32 x 32 threads take 256 bytes of shared memory for each step of BK. How deep
 //?   may a K-tile be, if two blocks shall fit on an SM?
 //? choices: 224 | 448 | 512 | 896
-//? answer: "448"
+//? answer: (228 / 2 - 1) * 1024 // 256 // 32 * 32
 //
 // Each of two blocks may have 228 / 2 - 1 = 113 KiB, which are 452 steps, so BK = 448. At BK = 512
 // the second block stays out: half of the threads are lost for the sake of fewer barriers. With two

@@ -242,7 +242,10 @@ __global__ void __launch_bounds__(512)
 //? w_2d: What is w for an 8 x 8 tile, if each 128-bit load takes 4 wavefronts? Four steps along K are
 //?   8 such loads of A and 8 of B, for 256 FMAs.
 //? choices: 1 | 1/2 | 1/4 | 1/16
-//? answer: "1/4"
+//? answer: {"1": (8 + 8) * 4 / 256 == 1,
+//?   "1/2": (8 + 8) * 4 / 256 == 1 / 2,
+//?   "1/4": (8 + 8) * 4 / 256 == 1 / 4,
+//?   "1/16": (8 + 8) * 4 / 256 == 1 / 16}
 //
 // A wavefront delivers 128 bytes, and 32 lanes times 16 bytes are 512: 4 wavefronts for a load in
 // which all lanes want different words. 16 loads make 64 wavefronts for 256 FMAs, just what the FMA
@@ -311,7 +314,8 @@ __device__ void add_outer_products(float4 (&sum)[TM][TN / 4], const float (&a_ti
 //? near: 25 %
 //? small_sizes: Which is faster at 1024?
 //? choices: `thread_tile_1d` | `thread_tile_2d`
-//? answer: "thread_tile_1d" if ms("thread_tile_1d", 1024) < ms("thread_tile_2d", 1024) else "thread_tile_2d"
+//? answer: {"thread_tile_1d": ms("thread_tile_1d", 1024) < ms("thread_tile_2d", 1024),
+//?   "thread_tile_2d": ms("thread_tile_2d", 1024) < ms("thread_tile_1d", 1024)}
 
 /// Writes alpha * sum + beta * out to `out`, which is not read where beta is 0.
 __device__ void store(float& out, float alpha, float sum, float beta) {
@@ -420,7 +424,10 @@ __global__ void __launch_bounds__(threads, 2)  // the 2 is for section 6
 //? oblong: A block of 64 x 256 has as many elements as one of 128 x 128. How many times as many floats
 //?   does it load, for large square matrices?
 //? choices: as many | 1.25 times | 1.5 times | twice
-//? answer: "1.25 times"
+//? answer: {"as many": (64 + 256) / (128 + 128) == 1,
+//?   "1.25 times": (64 + 256) / (128 + 128) == 1.25,
+//?   "1.5 times": (64 + 256) / (128 + 128) == 1.5,
+//?   "twice": (64 + 256) / (128 + 128) == 2}
 //
 // Per element of C and step along K it loads 1 / 64 + 1 / 256 floats instead of 2 / 128: 64 * 256 /
 // (64 + 256) = 51 FMAs for each float, not 64. For a given area the square reads least. cuBLAS's
@@ -496,7 +503,7 @@ __global__ void thread_map(int* loads_a, int* loads_b, int* computes) {
 
 //? warp_rows: Warp 0 is threads 0 to 31. How many rows of C does it compute?
 //? choices: 2 | 8 | 16 | 32
-//? answer: "16"
+//? answer: 32 / (128 / 8) * 8
 //
 // Warp 0 has 2 rows of squares with 8 rows each, across the whole width of the tile. It loads 16
 // rows of A's K-tile and one of B's.
@@ -529,8 +536,10 @@ __global__ void thread_map(int* loads_a, int* loads_b, int* computes) {
 //? near: 15 %
 //? sectors_float4: And sectors?
 //? choices: four times as many | as many
-//? answer: "as many" if count("thread_tile_2d", "global_load_sectors") < 1.2 * count("thread_tile_float4",
-//?   "global_load_sectors") else "four times as many"
+//? answer: {"four times as many": 3.5 < count("thread_tile_float4", "global_load_sectors") /
+//?   count("thread_tile_2d", "global_load_sectors") < 4.5,
+//?   "as many": 0.8 < count("thread_tile_float4", "global_load_sectors") / count("thread_tile_2d",
+//?   "global_load_sectors") < 1.2}
 
 /// C = alpha A B + beta C; each thread computes 8 x 8 elements and loads and stores float4s.
 ///
@@ -625,8 +634,9 @@ __global__ void __launch_bounds__(threads, blocks)
 //
 //? best_bk: Which depth is the fastest at 4096?
 //? choices: 8 | 16 | 32
-//? answer: "16" if ms("k_tile_depth/BK=16") < min(ms("thread_tile_float4"), ms("k_tile_depth/BK=32")) else "8" if
-//?   ms("thread_tile_float4") < ms("k_tile_depth/BK=32") else "32"
+//? answer: {"8": ms("thread_tile_float4") < min(ms("k_tile_depth/BK=16"), ms("k_tile_depth/BK=32")),
+//?   "16": ms("k_tile_depth/BK=16") < min(ms("thread_tile_float4"), ms("k_tile_depth/BK=32")),
+//?   "32": ms("k_tile_depth/BK=32") < min(ms("thread_tile_float4"), ms("k_tile_depth/BK=16"))}
 
 /// C = alpha A B + beta C by thread_tile_float4 with K-tiles of another depth.
 ///
@@ -663,9 +673,14 @@ void k_tile_depth(const lab::Gemm& gemm) {
 //? best_bound: How many blocks per SM are fastest at 4096? With two, a thread may use 128 registers,
 //?   with three 80, with four 64.
 //? choices: 1 | 2 | 3 | 4
-//? answer: "2" if ms("launch_bounds/blocks=2") < min(ms("launch_bounds/blocks=1"), ms("launch_bounds/blocks=3"),
-//?   ms("launch_bounds/blocks=4")) else "1" if ms("launch_bounds/blocks=1") < min(ms("launch_bounds/blocks=3"),
-//?   ms("launch_bounds/blocks=4")) else "3" if ms("launch_bounds/blocks=3") < ms("launch_bounds/blocks=4") else "4"
+//? answer: {"1": ms("launch_bounds/blocks=1") < min(ms("launch_bounds/blocks=2"), ms("launch_bounds/blocks=3"),
+//?   ms("launch_bounds/blocks=4")),
+//?   "2": ms("launch_bounds/blocks=2") < min(ms("launch_bounds/blocks=1"), ms("launch_bounds/blocks=3"),
+//?   ms("launch_bounds/blocks=4")),
+//?   "3": ms("launch_bounds/blocks=3") < min(ms("launch_bounds/blocks=1"), ms("launch_bounds/blocks=2"),
+//?   ms("launch_bounds/blocks=4")),
+//?   "4": ms("launch_bounds/blocks=4") < min(ms("launch_bounds/blocks=1"), ms("launch_bounds/blocks=2"),
+//?   ms("launch_bounds/blocks=3"))}
 
 /// C = alpha A B + beta C by thread_tile_float4<8>, compiled for so many blocks on an SM.
 ///

@@ -520,7 +520,10 @@ __global__ void __launch_bounds__(THREADS)
 //? padding: Rows of `a_tile` that are p floats longer move the second half of the warp by 4 p banks. Which p removes
 //?   the conflicts and still allows float4 reads of the rows?
 //? choices: 1 | 4 | 8 | 32
-//? answer: "4" if count("transposed_a/pad=4", "shared_store_bank_conflicts") == 0 else "1"
+//? answer: {"1": 4 * 1 % 32 == 16,
+//?   "4": 4 * 4 % 32 == 16 and count("transposed_a/pad=4", "shared_store_bank_conflicts") == 0,
+//?   "8": 4 * 8 % 32 == 16,
+//?   "32": 4 * 32 % 32 == 16}
 //
 // 4 p has to be 16 modulo 32, so that the two halves lie side by side, and p has to be a multiple of 4 for float4. The
 // usual advice, p = 1, moves the second half by 4 banks only, so that 12 still collide, and it breaks the alignment.
@@ -529,8 +532,9 @@ __global__ void __launch_bounds__(THREADS)
 //
 //? padding_time: That removes 1,536 of 66,048 wavefronts. What does it do for the time at M = N = K = 4096?
 //? choices: more than 10 % less | 2 to 10 % less | less than 2 % of change
-//? answer: "less than 2 % of change" if abs(ms("transposed_a/pad=0") / ms("transposed_a/pad=4") - 1) < 0.02 else
-//?   "more than 10 % less" if ms("transposed_a/pad=0") / ms("transposed_a/pad=4") > 1.1 else "2 to 10 % less"
+//? answer: {"more than 10 % less": ms("transposed_a/pad=4") / ms("transposed_a/pad=0") < 0.9,
+//?   "2 to 10 % less": 0.9 < ms("transposed_a/pad=4") / ms("transposed_a/pad=0") < 0.98,
+//?   "less than 2 % of change": 0.98 < ms("transposed_a/pad=4") / ms("transposed_a/pad=0") < 1.02}
 //
 // It hardly shows: 3.73 ms become 3.73 ms. The stores were 2 % of the wavefronts, and shared memory is not all that
 // the kernel waits for. Padding costs 128 bytes, so we keep it.
@@ -708,9 +712,18 @@ __global__ void __launch_bounds__(THREADS, 2)
 
 //? shapes: With the tile split and the lanes numbered in pairs, which shape takes the fewest wavefronts?
 //? choices: 2 x 16 | 4 x 8 | 8 x 4 | all the same
-//? answer: "all the same" if count("warp_shapes/2x16 in pairs, split", "shared_load_wavefronts") ==
-//?   count("warp_shapes/4x8 in pairs, split", "shared_load_wavefronts") ==
-//?   count("warp_shapes/8x4 in pairs, split", "shared_load_wavefronts") else "4 x 8"
+//? answer: {"2 x 16": count("warp_shapes/2x16 in pairs, split", "shared_load_wavefronts") <
+//?   min(count("warp_shapes/4x8 in pairs, split", "shared_load_wavefronts"),
+//?   count("warp_shapes/8x4 in pairs, split", "shared_load_wavefronts")),
+//?   "4 x 8": count("warp_shapes/4x8 in pairs, split", "shared_load_wavefronts") <
+//?   min(count("warp_shapes/2x16 in pairs, split", "shared_load_wavefronts"),
+//?   count("warp_shapes/8x4 in pairs, split", "shared_load_wavefronts")),
+//?   "8 x 4": count("warp_shapes/8x4 in pairs, split", "shared_load_wavefronts") <
+//?   min(count("warp_shapes/2x16 in pairs, split", "shared_load_wavefronts"),
+//?   count("warp_shapes/4x8 in pairs, split", "shared_load_wavefronts")),
+//?   "all the same": count("warp_shapes/2x16 in pairs, split", "shared_load_wavefronts") ==
+//?   count("warp_shapes/4x8 in pairs, split", "shared_load_wavefronts") == count("warp_shapes/8x4 in pairs, split",
+//?   "shared_load_wavefronts")}
 
 /// One step along K without the FMAs: each lane reads the 8 floats of A and the 8 of B that its thread tile needs.
 ///
@@ -777,8 +790,9 @@ __global__ void warp_shapes(float* sums, unsigned rows, bool pairs, bool split) 
 //? last: A third of the wavefronts of `split_tile` is gone: 8 per step instead of 12. How much faster is the kernel at
 //?   M = N = K = 4096?
 //? choices: about a third | about a tenth | less than 5 %
-//? answer: "less than 5 %" if ms("split_tile") / ms("warp_tile") < 1.05 else
-//?   "about a tenth" if ms("split_tile") / ms("warp_tile") < 1.2 else "about a third"
+//? answer: {"about a third": 1.25 < ms("split_tile") / ms("warp_tile") < 1.45,
+//?   "about a tenth": 1.05 < ms("split_tile") / ms("warp_tile") < 1.15,
+//?   "less than 5 %": 1 < ms("split_tile") / ms("warp_tile") < 1.05}
 
 /// C = alpha A B + beta C, 32 x 64 elements a warp: 4 x 8 lanes in pairs, four tiles of 4 x 4 for each.
 ///

@@ -179,8 +179,10 @@ __global__ void __launch_bounds__(THREADS, 2)
 //? gains_most: At M = N = K = 4096 two blocks share an SM. At 1024 there are 64 blocks for 132 SMs, so each is alone.
 //?   Where does the pipeline gain more?
 //? choices: at 1024 | at 4096
-//? answer: "at 1024" if ms("warp_tile", 1024) / ms("register_buffer", 1024) >
-//?   ms("warp_tile", 4096) / ms("register_buffer", 4096) else "at 4096"
+//? answer: {"at 1024": ms("warp_tile", 1024) / ms("register_buffer", 1024) > ms("warp_tile", 4096) /
+//?   ms("register_buffer", 4096),
+//?   "at 4096": ms("warp_tile", 4096) / ms("register_buffer", 4096) > ms("warp_tile", 1024) / ms("register_buffer",
+//?   1024)}
 
 /// warp_tile, pipelined: the next K-tile is loaded while this one is computed with, the next fragments are read while
 /// these are multiplied.
@@ -308,7 +310,7 @@ __global__ void no_wait(float* sums, const float* in, int rows) {
 //
 //? ring: How many rows are under way, at most, while a thread adds? The ring has four stages.
 //? choices: 2 | 3 | 4
-//? answer: "3"
+//? answer: 4 - 1
 //
 // Three: one stage is being read, the other three are being filled. After the wait two groups may still be open, then
 // one more is started.
@@ -352,8 +354,9 @@ __device__ void copy_or_zero(float* to, const float* from, bool there) {
 
 //? ahead: `register_buffer` has one K-tile of 8 under way, this kernel three of 16. How much faster is it at 4096?
 //? choices: less than 5 %, or not at all | 5 to 15 % | more than 15 %
-//? answer: "less than 5 %, or not at all" if ms("register_buffer") / ms("async_copy") < 1.05 else
-//?   "5 to 15 %" if ms("register_buffer") / ms("async_copy") < 1.15 else "more than 15 %"
+//? answer: {"less than 5 %, or not at all": ms("register_buffer") / ms("async_copy") < 1.05,
+//?   "5 to 15 %": 1.05 < ms("register_buffer") / ms("async_copy") < 1.15,
+//?   "more than 15 %": ms("register_buffer") / ms("async_copy") > 1.15}
 
 /// warp_tile with K-tiles of 16 in a ring of four stages, filled by asynchronous copies.
 ///
@@ -608,7 +611,8 @@ __device__ __forceinline__ void tile_of_c(Product product, int row0, int col0, i
 //
 //? wider: 7 % fewer instructions for each FMA, but one block on an SM instead of two. What happens at 4096?
 //? choices: faster | slower
-//? answer: "faster" if ms("wide_tile") < ms("async_copy") else "slower"
+//? answer: {"faster": ms("wide_tile") < ms("async_copy"),
+//?   "slower": ms("async_copy") < ms("wide_tile")}
 
 /// async_copy with 16 x 8 elements a thread and 128 x 256 a block.
 ///
@@ -673,8 +677,9 @@ __device__ void serpentine_product(float (&acc)[TM][TN], const float (&a)[TM],
 //
 //? order: How much faster is `serpentine` than `wide_tile` at 4096?
 //? choices: under 2 % | 5-10 % | over 20 %
-//? answer: "under 2 %" if ms("wide_tile") / ms("serpentine") < 1.02 else
-//?   "5-10 %" if ms("wide_tile") / ms("serpentine") < 1.15 else "over 20 %"
+//? answer: {"under 2 %": ms("wide_tile") / ms("serpentine") < 1.02,
+//?   "5-10 %": 1.05 < ms("wide_tile") / ms("serpentine") < 1.1,
+//?   "over 20 %": ms("wide_tile") / ms("serpentine") > 1.2}
 
 /// wide_tile with the FMAs of a step in serpentine order.
 ///

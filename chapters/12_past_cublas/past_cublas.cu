@@ -129,7 +129,7 @@ __global__ void no_empty_wait(float* sums, const float* in, int rows) {
 //
 //? ahead: The matrix has 10 rows. How many rows can the producer have copied, at most, before a consumer reads one?
 //? choices: 1 | 4 | 10
-//? answer: "4"
+//? answer: min(4, 10)
 //
 // Four, one for each stage. For the fifth it needs `empty[0]`, at which 128 consumers have to arrive. The
 // demonstration `no_empty_wait` does not ask. It overwrites stages that may still be read, and it laps the consumers:

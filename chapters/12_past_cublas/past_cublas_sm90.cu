@@ -68,7 +68,7 @@ __global__ void tma_box(float* out, const __grid_constant__ CUtensorMap map, int
 //? requests: In the product a box of B will have 16 rows of 256 floats. How many 16-byte `cp.async` of single threads
 //?   does the one request replace?
 //? choices: 64 | 256 | 1024 | 4096
-//? answer: "1024"
+//? answer: 16 * 256 * 4 / 16
 //
 // 1,024, with as many addresses. The price is flexibility: a box is copied as it is. The TMA cannot transpose, as A
 // needs it.
@@ -111,7 +111,7 @@ __global__ void __launch_bounds__(384, 1) register_budget(float* out, const floa
 //? budget: The block begins with 384 threads of 168 registers. 128 threads keep 40. How many can each of the other 256
 //?   have?
 //? choices: 200 | 216 | 232 | 240
-//? answer: "232"
+//? answer: (384 * 168 - 128 * 40) / 256
 //
 // 232: 128 * 40 + 256 * 232 is 64,512 again, what the block began with. If they asked for 240 they would wait for
 // registers that never come. nvcc uses what `setmaxnreg` grants: the 200 floats stay in registers, nothing is spilled.
@@ -558,8 +558,9 @@ __device__ __forceinline__ void run(const lab::Gemm& g, const CUtensorMap& map_b
 //? producers: Of the instructions that the loop issues, 95 % are FMAs now instead of 90 %, and no barrier stops all
 //?   warps. How much faster than `grouped_tiles` of chapter 11 is it at 4096?
 //? choices: under 3 % | 3-12 % | over 20 %
-//? answer: "under 3 %" if ms("11:grouped_tiles") / ms("producer_warps") < 1.03 else
-//?   "3-12 %" if ms("11:grouped_tiles") / ms("producer_warps") < 1.12 else "over 20 %"
+//? answer: {"under 3 %": ms("11:grouped_tiles") / ms("producer_warps") < 1.03,
+//?   "3-12 %": 1.03 < ms("11:grouped_tiles") / ms("producer_warps") < 1.12,
+//?   "over 20 %": ms("11:grouped_tiles") / ms("producer_warps") > 1.2}
 
 /// C = alpha A B + beta C, tile by tile, by 8 warps that compute and 4 that load.
 ///
@@ -595,7 +596,7 @@ __global__ void __launch_bounds__(block_threads, 1)
 //
 //? wave: What part of the SMs' time is used?
 //? choices: 78 % | 88 % | 97 %
-//? answer: "97 %"
+//? answer: 100 * 512 / 528
 //
 // 512 tiles take the time of 528: 97 %. The missing 3 % are more than some sections have gained.
 //= 97 %: 100 * 512 / 528
