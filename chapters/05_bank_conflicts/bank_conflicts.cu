@@ -876,7 +876,7 @@ __global__ void __launch_bounds__(THREADS, 2)
 //= 41.9: rate("square_warp", 8192) / 1000
 //= 40.0: rate("warp_tile", 8192) / 1000
 //= 1 % and: 100 * (1 - ms("square_warp") / ms("warp_tile"))
-//= 5 %. Both: 100 * (1 - ms("square_warp", 8192) / ms("warp_tile", 8192))
+//= 5 %. Why: 100 * (1 - ms("square_warp", 8192) / ms("warp_tile", 8192))
 //= 571 instructions: sass("warp_tile", "instructions", "FFMA")
 //
 // The kernel is still at four fifths of cuBLAS. Neither shared memory nor the FMA units are busy all the time, so it
