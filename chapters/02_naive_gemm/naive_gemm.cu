@@ -74,7 +74,7 @@
 /// @param c, ldc       m x n floats, and the same; written
 ///
 /// Launch: one dimension, grid.x * block.x >= m * n; no shared memory.
-/// Requires: nothing of alignment.
+/// Requires: no particular alignment.
 __global__ void naive_flat(int m, int n, int k, float alpha, const float* a, int lda,
                            const float* b, int ldb, float beta, float* c, int ldc) {
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x, cols = n;
@@ -692,7 +692,6 @@ __global__ void naive_along_columns(int m, int n, int k, float alpha, const floa
 // that busy probably takes longer to answer. That, and how L1 chooses its sets, was not measured.
 //= 9.6 TB/s: 32 * ncu("naive_flat", "lts__t_sectors_srcunit_tex_op_read.sum", 2048) /
 //=   ms("naive_flat", 2048) / 1e9
-
 
 // ## 9. Rung 0: the library
 //

@@ -137,7 +137,7 @@ __global__ void barrier_in_branch(float* out, const float* in, int n) {
 /// @param c, ldc         m x n floats, and the same; written
 ///
 /// Launch: blocks of any shape; grid.x * block.x >= n, grid.y * block.y >= m; no shared memory.
-/// No alignment requirement.
+/// Requires: no particular alignment.
 __global__ void naive_along_columns(int m, int n, int k, float alpha, const float* a, int lda,
                                     const float* b, int ldb, float beta, float* c, int ldc) {
   const std::size_t row = std::size_t{blockIdx.y} * blockDim.y + threadIdx.y;
@@ -237,7 +237,7 @@ __global__ void naive_along_columns(int m, int n, int k, float alpha, const floa
 ///
 /// Launch: blocks of T x T threads; the grid covers C, x along its columns; 8 T^2 bytes of static
 /// shared memory. Arguments as for naive_along_columns.
-/// Requires: k at most 2^31 - T. No alignment requirement.
+/// Requires: k at most 2^31 - T; no particular alignment.
 /// Source of the idea: the CUDA C++ Programming Guide, "Shared Memory".
 template <int T>
 __global__ void __launch_bounds__(T* T)
@@ -513,7 +513,7 @@ __global__ void no_second_barrier(int m, int n, int k, float alpha, const float*
 ///
 /// Launch: blocks of 32 x 32 threads; the grid covers C, x along its columns; 8 KiB of static shared
 /// memory. Arguments as for naive_along_columns.
-/// Requires: k at most 2^31 - 32. No alignment requirement.
+/// Requires: k at most 2^31 - 32; no particular alignment.
 __global__ void __launch_bounds__(1024)
     wide_reads(int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb,
                float beta, float* c, int ldc) {
@@ -611,7 +611,7 @@ __global__ void __launch_bounds__(1024)
 ///
 /// Launch: blocks of T x T threads; the grid covers C, x along its columns; at least 8 T BK bytes of
 /// dynamic shared memory. Arguments as for naive_along_columns.
-/// Requires: BK a multiple of T; k at most 2^31 - BK. No alignment requirement.
+/// Requires: BK a multiple of T; k at most 2^31 - BK; no particular alignment.
 template <int T, int BK>
 __global__ void __launch_bounds__(T* T, 2048 / (T * T))
     k_tile_depth(int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb,

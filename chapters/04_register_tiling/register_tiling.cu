@@ -65,7 +65,7 @@ using std::size_t;
 ///
 /// Launch: blocks of 32 x 32 threads; the grid covers C, x along its columns; 8 KiB of static shared
 /// memory.
-/// Requires: k at most 2^31 - 32. No alignment requirement.
+/// Requires: k at most 2^31 - 32; no particular alignment.
 __global__ void __launch_bounds__(1024)
     wide_reads(int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb,
                float beta, float* c, int ldc) {
@@ -150,7 +150,7 @@ __global__ void __launch_bounds__(1024)
 ///
 /// Launch: blocks of 512 threads in one dimension, each for 64 x 64 elements of C; 4 KiB of static
 /// shared memory. Arguments as for wide_reads.
-/// Requires: k at most 2^31 - 8. No alignment requirement.
+/// Requires: k at most 2^31 - 8; no particular alignment.
 __global__ void __launch_bounds__(512)
     thread_tile_1d(int m, int n, int k, float alpha, const float* a, int lda, const float* b,
                    int ldb, float beta, float* c, int ldc) {
@@ -324,7 +324,7 @@ __device__ void store(float& out, float alpha, float sum, float beta) {
 ///
 /// Launch: blocks of 256 threads in one dimension, each for 128 x 128 elements of C; 8 KiB of static
 /// shared memory. Arguments as for wide_reads.
-/// Requires: k at most 2^31 - 8. No alignment requirement.
+/// Requires: k at most 2^31 - 8; no particular alignment.
 __global__ void __launch_bounds__(threads, 2)  // the 2 is for section 6
     thread_tile_2d(int m, int n, int k, float alpha, const float* a, int lda, const float* b,
                    int ldb, float beta, float* c, int ldc) {

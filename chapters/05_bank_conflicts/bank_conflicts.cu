@@ -263,7 +263,8 @@ constexpr int THREADS = 256;               // 8 warps
 /// C is not read.
 ///
 /// Launch: blocks of 256 threads, grid.x >= n / 128, grid.y >= m / 128.
-/// Requires: nothing of alignment; rows that do not start at multiples of 16 bytes are moved float by float.
+/// Requires: k at most 2^31 - 8; no particular alignment; rows that do not start at multiples of 16 bytes are moved
+/// float by float.
 __global__ void __launch_bounds__(THREADS, 2)
     thread_tile_float4(int m, int n, int k, float alpha, const float* a, int lda, const float* b,
                        int ldb, float beta, float* c, int ldc) {
@@ -394,7 +395,7 @@ __device__ void store_tile(const float (&acc)[TM][TN], int row, int row_step, in
 /// thread_tile_float4 with the fragment of A read float by float.
 ///
 /// Launch: blocks of 256 threads, grid.x >= n / 128, grid.y >= m / 128.
-/// Requires: nothing of alignment.
+/// Requires: k at most 2^31 - 8; no particular alignment.
 __global__ void __launch_bounds__(THREADS)
     thread_tile(int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb,
                 float beta, float* c, int ldc) {
@@ -460,7 +461,7 @@ __global__ void __launch_bounds__(THREADS)
 /// thread_tile with A's tile transposed in shared memory, and rows of BM + PAD floats there.
 ///
 /// Launch: blocks of 256 threads, grid.x >= n / 128, grid.y >= m / 128.
-/// Requires: PAD a multiple of 4; nothing of the matrices' alignment.
+/// Requires: PAD a multiple of 4; k at most 2^31 - 8; no particular alignment of the matrices.
 template <int PAD>
 __global__ void __launch_bounds__(THREADS)
     transposed_a(int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb,
@@ -569,7 +570,7 @@ __global__ void __launch_bounds__(THREADS)
 /// transposed_a<4> with the thread tile as four tiles of 4 x 4, 64 rows and 64 columns apart.
 ///
 /// Launch: blocks of 256 threads, grid.x >= n / 128, grid.y >= m / 128.
-/// Requires: nothing of alignment.
+/// Requires: k at most 2^31 - 8; no particular alignment.
 __global__ void __launch_bounds__(THREADS)
     split_tile(int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb,
                float beta, float* c, int ldc) {
@@ -669,7 +670,7 @@ __host__ __device__ constexpr Place place_in_pairs(unsigned lane, unsigned rows)
 /// transposed_a<4> with warps of 4 x 8 lanes, numbered in pairs: 32 x 64 elements of C for each warp.
 ///
 /// Launch: blocks of 256 threads, grid.x >= n / 128, grid.y >= m / 128.
-/// Requires: nothing of alignment.
+/// Requires: k at most 2^31 - 8; no particular alignment.
 __global__ void __launch_bounds__(THREADS, 2)
     square_warp(int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb,
                 float beta, float* c, int ldc) {
@@ -812,7 +813,8 @@ __global__ void warp_shapes(float* sums, unsigned rows, bool pairs, bool split) 
 /// C is not read.
 ///
 /// Launch: blocks of 256 threads, grid.x >= n / 128, grid.y >= m / 128.
-/// Requires: nothing of alignment; rows that do not start at multiples of 16 bytes are moved float by float.
+/// Requires: k at most 2^31 - 8; no particular alignment; rows that do not start at multiples of 16 bytes are moved
+/// float by float.
 __global__ void __launch_bounds__(THREADS, 2)
     warp_tile(int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb,
               float beta, float* c, int ldc) {
@@ -925,7 +927,7 @@ __device__ Place place_of(int t) {
 /// thread_tile_float4 with its threads in another order.
 ///
 /// Launch: blocks of 256 threads, grid.x >= n / 128, grid.y >= m / 128.
-/// Requires: nothing of alignment.
+/// Requires: k at most 2^31 - 8; no particular alignment.
 template <Order ORDER>
 __global__ void __launch_bounds__(THREADS, 2)
     thread_orders(int m, int n, int k, float alpha, const float* a, int lda, const float* b,

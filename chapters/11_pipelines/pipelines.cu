@@ -111,7 +111,8 @@ __device__ void store_tile(const float (&acc)[TM][TN], int row, int row_step, in
 /// C is not read.
 ///
 /// Launch: blocks of 256 threads, grid.x >= n / 128, grid.y >= m / 128.
-/// Requires: nothing of alignment; rows that do not start at multiples of 16 bytes are moved float by float.
+/// Requires: k at most 2^31 - 8; no particular alignment; rows that do not start at multiples of 16 bytes are moved
+/// float by float.
 __global__ void __launch_bounds__(THREADS, 2)
     warp_tile(int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb,
               float beta, float* c, int ldc) {
@@ -193,7 +194,8 @@ __global__ void __launch_bounds__(THREADS, 2)
 /// these are multiplied.
 ///
 /// Launch: blocks of 256 threads, grid.x >= n / 128, grid.y >= m / 128.
-/// Requires: nothing of alignment; rows that do not start at multiples of 16 bytes are moved float by float.
+/// Requires: k at most 2^31 - 8; no particular alignment; rows that do not start at multiples of 16 bytes are moved
+/// float by float.
 __global__ void __launch_bounds__(THREADS, 2)
     register_buffer(int m, int n, int k, float alpha, const float* a, int lda, const float* b,
                     int ldb, float beta, float* c, int ldc) {
@@ -368,7 +370,7 @@ __device__ void copy_or_zero(float* to, const float* from, bool there) {
 /// warp_tile with K-tiles of 16 in a ring of four stages, filled by asynchronous copies.
 ///
 /// Launch: blocks of 256 threads with async_copy_bytes of dynamic shared memory; grid.x >= n / 128, grid.y >= m / 128.
-/// Requires: nothing of alignment; rows of B that do not start at multiples of 16 bytes are copied float by float.
+/// Requires: no particular alignment; rows of B that do not start at multiples of 16 bytes are copied float by float.
 /// Source of the idea: CUTLASS, MmaMultistage; CuTe, sgemm_sm80.
 __global__ void __launch_bounds__(THREADS, 2)
     async_copy(int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb,
@@ -633,7 +635,7 @@ __device__ __forceinline__ void tile_of_c(Product product, int row0, int col0, i
 /// async_copy with 16 x 8 elements a thread and 128 x 256 a block.
 ///
 /// Launch: blocks of 256 threads with wide::bytes of dynamic shared memory; grid.x >= n / 256, grid.y >= m / 128.
-/// Requires: nothing of alignment; rows of B that do not start at multiples of 16 bytes are copied float by float.
+/// Requires: no particular alignment; rows of B that do not start at multiples of 16 bytes are copied float by float.
 __global__ void __launch_bounds__(THREADS, 1)
     wide_tile(int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb,
               float beta, float* c, int ldc) {
@@ -701,7 +703,7 @@ __device__ void serpentine_product(float (&acc)[TM][TN], const float (&a)[TM],
 /// wide_tile with the FMAs of a step in serpentine order.
 ///
 /// Launch: blocks of 256 threads with wide::bytes of dynamic shared memory; grid.x >= n / 256, grid.y >= m / 128.
-/// Requires: nothing of alignment.
+/// Requires: no particular alignment.
 __global__ void __launch_bounds__(THREADS, 1)
     serpentine(int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb,
                float beta, float* c, int ldc) {
@@ -758,7 +760,7 @@ __device__ Place grouped_place(int id, int rows, int cols) {
 /// serpentine with the blocks in groups of 8 rows.
 ///
 /// Launch: ceil(m / 128) * ceil(n / 256) blocks of 256 threads with wide::bytes of dynamic shared memory.
-/// Requires: nothing of alignment.
+/// Requires: no particular alignment.
 __global__ void __launch_bounds__(THREADS, 1)
     grouped_tiles(int m, int n, int k, float alpha, const float* a, int lda, const float* b,
                   int ldb, float beta, float* c, int ldc) {

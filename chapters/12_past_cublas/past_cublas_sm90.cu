@@ -572,7 +572,7 @@ __device__ __forceinline__ void run(const lab::Gemm& g, const CUtensorMap& map_b
 /// multiples of 16 bytes. plan: which block computes which tile, none of them cut.
 ///
 /// Launch: a block of 384 threads for each SM, with Large::shared_bytes of shared memory.
-/// Requires: compute capability 9.0 (mbarrier, TMA, setmaxnreg).
+/// Requires: compute capability 9.0 (mbarrier, TMA, setmaxnreg); k at most 2^31 - 16.
 template <bool ALIGNED>
 __global__ void __launch_bounds__(block_threads, 1)
     producer_warps(int m, int n, int k, float alpha, const float* a, int lda, const float* b,
@@ -677,7 +677,7 @@ __global__ void __launch_bounds__(block_threads, 1)
 /// afterwards.
 ///
 /// Launch: a block of 384 threads for each SM, with Tile::shared_bytes of shared memory; one has to fit on an SM.
-/// Requires: compute capability 9.0 (mbarrier, TMA, setmaxnreg).
+/// Requires: compute capability 9.0 (mbarrier, TMA, setmaxnreg); k at most 2^31 - 16.
 /// Source of the idea: Osama et al., Stream-K, 2023.
 template <bool ALIGNED, class Tile>
 __global__ void __launch_bounds__(block_threads, 1)
