@@ -76,7 +76,7 @@ constexpr unsigned FULL = 2048;       ///< threads that an SM holds
 //? float_loop: The 2^28 floats of this chapter lie between -1 and 1 and add up to about 67 million. What does the loop
 //?   return if its accumulator is a float?
 //? choices: 67 million, off by a few hundred | 64 million | 17 million
-//? answer: "17 million"
+//? answer: 2**24 / 1e6
 
 /// Adds up n numbers, one after the other.
 ///
@@ -190,7 +190,7 @@ __global__ void wrong_modulo(float* out, const float* in, size_t n) {
 //? strided_banks: In the step s = 16, the first 8 threads add, and thread t reads element 32 t. How many wavefronts
 //?   does this load take?
 //? choices: 1 | 2 | 4 | 8
-//? answer: "8"
+//? answer: 8 / (32 / 32)
 
 /// The same sums as `interleaved_modulo`; thread t of those that are needed adds pair t.
 ///
@@ -316,7 +316,7 @@ __global__ void past_the_end(float* out, const float* in, size_t) {
 //? idle_lanes: In the five steps from s = 16 to s = 1 that warp executes five additions. What part of its lanes is
 //?   active, on average?
 //? choices: a half | a third | a fifth | a tenth
-//? answer: "a fifth"
+//? answer: (16 + 8 + 4 + 2 + 1) / (5 * 32)
 //
 // The five steps have 16, 8, 4, 2 and 1 active lanes, 31 of 160. A warp that adds with all lanes takes no longer,
 // even if most of the sums are never used. So the last steps need neither a condition nor a barrier of the block. In
@@ -462,7 +462,7 @@ SumKernel unrolled_for(unsigned block) {
 //? cost: Sixteen blocks of 256 elements, one after the other, take 16 trees of 8 steps: 128 steps. How many does one
 //?   block of 256 threads take for the same 4096 elements, if each thread adds up 16 of them before the tree?
 //? choices: 8 | 23 | 64 | 128
-//? answer: "23"
+//? answer: 15 + 8
 //
 // 15 additions in each thread and 8 steps of the tree: 23 instead of 128. The **cost** of a parallel algorithm is its
 // steps times its processors, which are taken whether they add or wait. Here the 256 threads cost 5,888 instead of 32,768,

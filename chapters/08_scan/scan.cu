@@ -69,7 +69,7 @@ using std::size_t;
 //? compacted: The flags of eight elements are 1 0 1 1 0 0 1 0. Where in the output does the element with index 6
 //?   go?
 //? choices: place 2 | place 3 | place 6
-//? answer: "place 3"
+//? answer: 1 + 0 + 1 + 1 + 0 + 0
 //
 // Three elements before it are kept. They take the places 0 to 2.
 //
@@ -278,7 +278,7 @@ __global__ void __launch_bounds__(RUN) one_row(unsigned* out, const unsigned* in
 //? worst: At distance 16, the 32 lanes of the first warp of `blelloch` with pad=0 have a pair each. How many
 //?   wavefronts does the load of the right elements take?
 //? choices: 1 | 2 | 16 | 32
-//? answer: "32"
+//? answer: 32 / (32 / 32)
 //
 //? padding: How many wavefronts do all loads of `blelloch` with pad=0 take, as a multiple of those with pad=1?
 //? answer: count("blelloch/pad=0", "shared_load_wavefronts") / count("blelloch/pad=1",
@@ -742,7 +742,7 @@ __global__ void later_first(unsigned* out, const unsigned* in, Word* words) {
 //? chain: A chain of 2^28 elements has 65,536 tiles. Suppose that it takes 0.3 microseconds until a tile sees
 //?   what the one before it has published. How many milliseconds does the chain take at least?
 //? choices: about 0.2 | about 2 | about 20
-//? answer: "about 0.2" if 65536 * 0.3e-3 < 1 else "about 2" if 65536 * 0.3e-3 < 10 else "about 20"
+//? answer: 65536 * 0.3e-3
 //
 // About 20 ms, where a copy of as many bytes takes half a millisecond. All loads and scans overlap with the
 // waiting of other blocks; the chain itself does not. Its length is what has to be cut.
@@ -1281,7 +1281,7 @@ void repeats_in_steps(unsigned* out, unsigned* size, const unsigned* in, size_t 
 //? repeat_bytes: With few repeats, how many bytes does `repeats_in_steps` move for each element? Count reads
 //?   and writes of the input, of flags and of places. (The scatter reads a place only where the flag is set.)
 //? choices: 12 | 16 | 20
-//? answer: "20"
+//? answer: 4 + 4 + 8 + 4
 //
 // In steps: 4 bytes to read and 4 to write for the flags, 8 for the scan, 4 to read the flags again. That makes
 // 20, and more where there are repeats. In one pass it is 4, and 4 for each repeat.
