@@ -285,6 +285,7 @@ class Compiled(unittest.TestCase):
             [
                 NVCC,
                 "-std=c++20",
+                "--extended-lambda",
                 "-O3",
                 "-lineinfo",
                 "-arch=sm_90a",

@@ -227,6 +227,7 @@ class Compiled(unittest.TestCase):
                 [
                     NVCC,
                     "-std=c++20",
+                    "--extended-lambda",
                     "-O3",
                     "-lineinfo",
                     "-arch=sm_90a",

@@ -284,7 +284,7 @@ class Compiled(unittest.TestCase):
     def test_the_kernels_for_hopper_keep_everything_in_registers(self):
         with tempfile.TemporaryDirectory() as folder:
             done = subprocess.run(
-                [NVCC, "-std=c++20", "-O3", "-arch=sm_90a", "-cubin", "-Xptxas", "-v"]
+                [NVCC, "-std=c++20", "--extended-lambda", "-O3", "-arch=sm_90a", "-cubin", "-Xptxas", "-v"]
                 + [f"-I{ROOT}/common/lab/include", "-o", f"{folder}/a.cubin", str(SM90)],
                 capture_output=True,
                 text=True,

@@ -34,7 +34,7 @@ class Ring(unittest.TestCase):
         """Ten rows in four stages: every parity is asked for."""
         text = CHAPTER.source.read_text()
         self.assertIn("constexpr int RING = 4;", text)
-        self.assertIn("constexpr int rows = 10, columns = 128;", text)
+        self.assertIn("constexpr size_t rows = 10, columns = 128;", text)
 
 
 @unittest.skipUnless(nvcc_is_the_one_of_the_text(), "the text quotes nvcc 13.0, which is not here")
@@ -50,6 +50,7 @@ class Compiled(unittest.TestCase):
             [
                 NVCC,
                 "-std=c++20",
+                "--extended-lambda",
                 "-O3",
                 "-lineinfo",
                 "-arch=sm_90a",
