@@ -596,7 +596,7 @@ __global__ void __launch_bounds__(256, 4)
   // A piece has 4 rows of 4 columns, or of one where loads are narrow.
   constexpr unsigned WIDTH = WIDE_IN ? 4 : 1, PIECES = TR * TC / (4 * WIDTH * THREADS);
   static_assert(PIECES > 0);
-  float piece[PIECES][4][WIDTH];  // (row, col)
+  float piece[PIECES][4][WIDTH] = {};  // (row, col), 0 past the edges
 #pragma unroll
   for (unsigned n = 0; n < PIECES; ++n) {
     const unsigned id = t + n * THREADS, c = id % (TC / WIDTH) * WIDTH, q = id / (TC / WIDTH);
@@ -636,7 +636,7 @@ __global__ void __launch_bounds__(256, 4)
       }
     }
   } else {
-    const float* const words = &tile[0][0].x;
+    const auto words = reinterpret_cast<const float*>(tile);
 #pragma unroll
     for (unsigned id = t; id < TC * TR; id += THREADS) {
       const unsigned r = id % TR, c = id / TR, row = row0 + r, col = col0 + c;
@@ -733,7 +733,7 @@ __global__ void __launch_bounds__(512, 3)
   const unsigned col0 = blockIdx.x / down * TC;
   const int row0 = static_cast<int>(blockIdx.x % down * TR) - static_cast<int>(SECTOR);
 
-  float loaded[LOADED * TC / THREADS];
+  float loaded[LOADED * TC / THREADS] = {};  // 0 past the edges
 #pragma unroll
   for (unsigned n = 0; n < LOADED * TC / THREADS; ++n) {
     const unsigned id = t + n * THREADS, c = id % TC;
