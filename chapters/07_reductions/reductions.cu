@@ -68,7 +68,15 @@ using std::size_t;
 
 constexpr unsigned BLOCK = 256;       ///< threads of a block where nothing else is said
 constexpr unsigned ALL = 0xffffffff;  ///< the mask of all 32 lanes
-constexpr unsigned FULL = 2048;       ///< threads that an SM holds
+
+/// Threads that an SM holds: those of the GPU that a kernel is compiled for, 2048 for the host.
+#if __CUDA_ARCH__ == 750
+constexpr unsigned FULL = 1024;
+#elif (__CUDA_ARCH__ > 800 && __CUDA_ARCH__ < 900) || __CUDA_ARCH__ >= 1100
+constexpr unsigned FULL = 1536;
+#else
+constexpr unsigned FULL = 2048;
+#endif
 
 // ## 1. The loop to beat
 //
