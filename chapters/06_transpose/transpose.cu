@@ -1069,3 +1069,5 @@ int main(int argc, char** argv) {
 //    flight on is it as fast as `cudaMemcpy`, and when does more of them begin to cost?
 // 3. Permute the axes of a tensor (a, b, c) to (c, b, a). Which axis do the loads walk, which the stores?
 // 4. Transpose `double` and `char`. What should the tile be, so that both sides fill whole sectors?
+// 5. Give `points_staged` a path for whole blocks, in which a thread loads its three floats before it stores the first.
+//    Does `./learn sass` show three `LDG` in a row, and how close to `points_aos` does it come?
