@@ -868,11 +868,19 @@ __global__ void __launch_bounds__(THREADS)
 // is a look-back, too, takes 0.68 ms. Its source differs in three points. It takes no number from a counter, so no atomic
 // and no barrier stand in front of its loads. It pauses between two looks at words that are not published, where
 // `look_back` asks L2 again at once. And its threads have more elements each. Which of the three matters how much was
-// not measured. Small arrays are another case, as launches take most of the time: at 2^20 elements `look_back` takes 10.1
-// us, `three_kernels` 12.0 us.
+// not measured. The first is plain to see in the machine code of `look_back`:
 //= 0.52 ms: ms("block_scan")
 //= 0.68 ms: ms("look_back/width=32") * ratio("look_back/width=32")
-//= 10.1 us, `three_kernels` 12.0 us: (1e3 * ms("look_back/width=32", 1048576), 1e3 * ms("three_kernels/reduce first",
+//
+// ```{sass} look_back<32u> only=ATOMG,BAR,LDG lines=3
+// 0090       ATOMG.E.ADD.64.STRONG.GPU PT, R2, desc[UR6][R2.64], R4
+// 0100       BAR.SYNC.DEFER_BLOCKING 0x0
+// 0250       LDG.E.128          R12, desc[UR6][R20.64]
+// ```
+//
+// Small arrays are another case: at 2^20 elements `look_back` takes 10.1 us, `three_kernels` with its three launches 12.0
+// us.
+//= 10.1 us, `three_kernels` with its three launches 12.0 us: (1e3 * ms("look_back/width=32", 1048576), 1e3 * ms("three_kernels/reduce first",
 //=   1048576))
 //
 // **So:** fewer bytes are only a promise. A block that waits keeps its registers and its place on the SM, and has no load
