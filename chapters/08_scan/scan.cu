@@ -851,8 +851,8 @@ __global__ void __launch_bounds__(THREADS)
 // The registers of `look_back` leave room for 6 blocks on an SM, 792 on all 132. Suppose that all have published sums,
 // and none a prefix yet. One lane would need 792 loads to see them all (the variant `width=1`), one after the other,
 // each with the latency of L2. A warp needs 25, and mostly fewer: prefixes follow close behind.
-//= 6 blocks on an SM, 792 on all 132: (65536 // (256 * sass("look_back<32u>", "registers")), 132 * (65536 // (256 *
-//=   sass("look_back<32u>", "registers"))), 132)
+//= 6 blocks on an SM, 792 on all 132: (65536 // (256 * sass("08:look_back<32u>", "registers")), 132 * (65536 // (256 *
+//=   sass("08:look_back<32u>", "registers"))), 132)
 //= 25, and: -(-792 // 32)
 //
 // Each element is read once and written once: 8 bytes, plus a word of 8 bytes for each tile of 4096.
@@ -872,7 +872,7 @@ __global__ void __launch_bounds__(THREADS)
 //= 0.52 ms: ms("block_scan")
 //= 0.68 ms: ms("look_back/width=32") * ratio("look_back/width=32")
 //
-// ```{sass} look_back<32u> only=ATOMG,BAR,LDG lines=3
+// ```{sass} 08:look_back<32u> only=ATOMG,BAR,LDG lines=3
 // 0090       ATOMG.E.ADD.64.STRONG.GPU PT, R2, desc[UR6][R2.64], R4
 // 0100       BAR.SYNC.DEFER_BLOCKING 0x0
 // 0250       LDG.E.128          R12, desc[UR6][R20.64]
