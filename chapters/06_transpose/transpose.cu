@@ -264,8 +264,8 @@ __global__ void points_staged(float* out, const float* in, std::size_t n) {
 // None: 3 is odd, so 32 words at a distance of 3 fall into 32 banks. Any odd stride is free in shared memory.
 //
 // Another remedy is to pad the struct to four floats. That alone is not enough: a struct of floats is aligned to 4
-// bytes, and a wide load from such an address would fault, so nvcc makes four loads. `float4` is such a struct, too, and
-// is declared with `alignas(16)`. Your own structs can be. Chapter 10 shows the machine code of both.
+// bytes, and a wide load from such an address would fault, so nvcc makes four loads. `float4` is such a struct, too,
+// and is declared with `alignas(16)`. Your own structs can be. Chapter 10 shows the machine code of both.
 //
 //? fastest_layout: All four move the same bytes here. Which is the fastest?
 //? choices: points_aos | points_soa | points_staged | points_aligned
@@ -660,10 +660,10 @@ __global__ void __launch_bounds__(256, 4)
 //= 0.79: ratio("tiled/pad=1")
 //
 // The order of the tiles brings more, although no counter of an SM can see it: in any order, each warp does the same.
-// Some 620 blocks run at a time, and what they touch together decides how well L2 and DRAM work. If blocks advance along
-// the rows of `out`, their stores cover long runs of memory; if they advance along the rows of `in`, the loads do, and
-// the stores are scattered. As in section 4, scattered stores cost more than scattered loads: 0.98 along the rows of
-// `out`.
+// Some 620 blocks run at a time, and what they touch together decides how well L2 and DRAM work. If blocks advance
+// along the rows of `out`, their stores cover long runs of memory; if they advance along the rows of `in`, the loads
+// do, and the stores are scattered. As in section 4, scattered stores cost more than scattered loads: 0.98 along the
+// rows of `out`.
 //= 620 blocks: round(132 * ncu("vectors/along=out", "sm__warps_active.avg.per_cycle_active") / 8, -1)
 //= 0.98: ratio("vectors/along=out")
 //
@@ -675,14 +675,14 @@ __global__ void __launch_bounds__(256, 4)
 //= 0.95: ratio("vectors/along=out, evict=first")
 //= 0.99: ratio("vectors/along=out, evict=last")
 //
-// All three variants move the same bytes. Nsight Compute counts 1.07 GB read from DRAM and 1.05 GB written for each; the
-// rest is still in L2 when the kernel ends. Both hints have 45 warps on an SM, so between them only the order in which L2
-// works can differ. (Without a hint it is 38 warps; the notes of the chapter have the gain of `evict=last` with equal
-// numbers, too.) To make room, L2 can discard a clean sector, read from `in`, or write back a dirty one, of `out`. If
-// clean sectors go first, dirty ones may linger and be written back one at a time, apart from their neighbours. If dirty
-// ones go first, whole rows of a tile may be written back together, which suits the open rows of DRAM. No counter shows
-// the order of the writes, so this explanation is not measured. And the gain is not general: where the rows of `out` are
-// not aligned, the next section, `evict=last` is 2 % slower.
+// All three variants move the same bytes. Nsight Compute counts 1.07 GB read from DRAM and 1.05 GB written for each;
+// the rest is still in L2 when the kernel ends. Both hints have 45 warps on an SM, so between them only the order in
+// which L2 works can differ. (Without a hint it is 38 warps; the notes of the chapter have the gain of `evict=last`
+// with equal numbers, too.) To make room, L2 can discard a clean sector, read from `in`, or write back a dirty one, of
+// `out`. If clean sectors go first, dirty ones may linger and be written back one at a time, apart from their
+// neighbours. If dirty ones go first, whole rows of a tile may be written back together, which suits the open rows of
+// DRAM. No counter shows the order of the writes, so this explanation is not measured. And the gain is not general:
+// where the rows of `out` are not aligned, the next section, `evict=last` is 2 % slower.
 //= 45 warps: (ncu("vectors/along=out, evict=first", "sm__warps_active.avg.per_cycle_active") + ncu("vectors/along=out,
 //=   evict=last", "sm__warps_active.avg.per_cycle_active")) / 2
 //= 38 warps: ncu("vectors/along=out", "sm__warps_active.avg.per_cycle_active")
@@ -784,8 +784,9 @@ __global__ void __launch_bounds__(512, 3)
 //
 // `tma` reaches 0.90 of the peer's rate, and it needs rows of a multiple of 16 bytes: with 10,007 of either, it is
 // skipped. The TMA saves instructions, but instructions are not the bottleneck: `vectors` issues one in 28 % of the
-// cycles. Its boxes span 128 bytes of a row where a warp of `vectors` spans 256. Whether that is what makes it slower is
-// not known. The notes have boxes of other shapes, and none is faster. Chapter 12 has work that the TMA is made for.
+// cycles. Its boxes span 128 bytes of a row where a warp of `vectors` spans 256. Whether that is what makes it slower
+// is not known. The notes have boxes of other shapes, and none is faster. Chapter 12 has work that the TMA is made
+// for.
 //= 0.90: ratio("tma")
 //= 28 %: ncu("vectors/along=out", "smsp__issue_active.avg.pct_of_peak_sustained_active")
 //

@@ -266,8 +266,8 @@ __global__ void sequential(float* out, const float* in, size_t n) {
 //= 25 loads take 25: (count("sequential", "shared_load_requests") / 130, count("sequential",
 //=   "shared_load_wavefronts") / 130)
 //
-// **Timed.** 1.2 ms. What has been saved is mostly wavefronts of shared memory; the index is also simpler, and the share
-// of each was not measured.
+// **Timed.** 1.2 ms. What has been saved is mostly wavefronts of shared memory; the index is also simpler, and the
+// share of each was not measured.
 //= 1.2 ms: ms("sequential")
 //
 // ## 4. Threads that only load
@@ -497,8 +497,8 @@ SumKernel unrolled_for(unsigned block) {
 //? answer: "23"
 //
 // 15 additions in each thread and 8 steps of the tree: 23 instead of 128. The **cost** of a parallel algorithm is its
-// steps times its processors, busy or idle. Here the 256 threads cost 5,888 instead of 32,768, for 4,095 additions. With
-// n / log2(n) processors both parts of a sum take about log2(n) steps, and the cost stays proportional to n.
+// steps times its processors, busy or idle. Here the 256 threads cost 5,888 instead of 32,768, for 4,095 additions.
+// With n / log2(n) processors both parts of a sum take about log2(n) steps, and the cost stays proportional to n.
 //= 5,888 instead of 32,768, for 4,095: (256 * 23, 256 * 128, 4096 - 1)
 //
 // To give fewer threads more work each is called *thread coarsening*. The more elements a thread has, the less the tree
@@ -698,8 +698,8 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 //
 // ## 9. One kernel
 //
-// The second launch reads a few hundred floats, and costs a full launch. It is not needed if the blocks of the first one
-// agree on the sum among themselves.
+// The second launch reads a few hundred floats, and costs a full launch. It is not needed if the blocks of the first
+// one agree on the sum among themselves.
 //
 // The usual way is a **ticket**. Each block writes its sum to memory, then adds 1 to a counter with an atomic. The
 // block that gets the last number knows that all sums are there, and adds them up. Between its two steps a block
@@ -860,10 +860,10 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 // The requests that the table counts for `single_pass` include those of the last block while it waits, so they differ
 // a little from run to run.
 //
-// **Timed.** 0.234 ms, 1 % faster than CUB, which launches two kernels. That is 4.58 TB/s, 0.93 of the memory's peak. With
-// tickets it takes 0.235 ms, with a barrier for the grid 0.236 ms: for 2^28 floats the three are no further apart than
-// runs of one of them. For small sums it matters which one is used: at 2^20 floats the notes have 0.93 of CUB's rate
-// with tickets, and 1.15 with words.
+// **Timed.** 0.234 ms, 1 % faster than CUB, which launches two kernels. That is 4.58 TB/s, 0.93 of the memory's peak.
+// With tickets it takes 0.235 ms, with a barrier for the grid 0.236 ms: for 2^28 floats the three are no further apart
+// than runs of one of them. For small sums it matters which one is used: at 2^20 floats the notes have 0.93 of CUB's
+// rate with tickets, and 1.15 with words.
 //= 0.234 ms, 1 % faster: (ms("single_pass"), (ratio("single_pass") - 1) * 100)
 //= 4.58 TB/s, 0.93 of: (rate("single_pass") / 1e3, rate("single_pass") / (6144 * 3201e6 * 2 / 8 / 1e9))
 //= tickets it takes 0.235 ms: ms("single_pass/by=ticket")
@@ -1260,10 +1260,10 @@ __global__ void histogram_global(unsigned* bins, const std::uint8_t* in, size_t 
 //? unit: wavefronts
 //? near: exact
 //
-// Just one. The hardware counts the lanes of a warp that increment the same word before it touches the word. The machine
-// code says so: POPC stands for counting bits, and the destination `RZ` says that the old value is not asked for. This
-// instruction exists for the constant 1 alone. A weighted histogram, which adds another number for each lane, compiles
-// to `ATOMS.ADD`, and must not be expected to be as fast.
+// Just one. The hardware counts the lanes of a warp that increment the same word before it touches the word. The
+// machine code says so: POPC stands for counting bits, and the destination `RZ` says that the old value is not asked
+// for. This instruction exists for the constant 1 alone. A weighted histogram, which adds another number for each
+// lane, compiles to `ATOMS.ADD`, and must not be expected to be as fast.
 //
 // ```{sass} "histogram_shared<512u, 2u, 1u>" only=ATOMS lines=1
 // 0590       ATOMS.POPC.INC.32  RZ, [R12+UR6]
@@ -1343,11 +1343,11 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 // ```{drawing} counters
 // ```
 //
-// **Timed.** Three inputs: random bytes, skewed ones of which seven in eight are equal, and equal ones. Counters in global
-// memory take 69 ms, 185 ms and 197 ms, because all atomics meet in L2. One copy in shared memory takes 0.120, 0.084 and
-// 0.065 ms: equal bytes, the worst case before, are the best one now. With 32 copies in shared memory it is 0.073 ms and
-// 0.073 ms: CUB takes 1.8 times as long for random bytes, 1.1 times for equal ones. The bytes are read at 0.8 of the rate
-// of the sum; what limits the kernel now was not measured.
+// **Timed.** Three inputs: random bytes, skewed ones of which seven in eight are equal, and equal ones. Counters in
+// global memory take 69 ms, 185 ms and 197 ms, because all atomics meet in L2. One copy in shared memory takes 0.120,
+// 0.084 and 0.065 ms: equal bytes, the worst case before, are the best one now. With 32 copies in shared memory it is
+// 0.073 ms and 0.073 ms: CUB takes 1.8 times as long for random bytes, 1.1 times for equal ones. The bytes are read at
+// 0.8 of the rate of the sum; what limits the kernel now was not measured.
 //= 69 ms, 185 ms and 197 ms: (ms("histogram_global/input=random"), ms("histogram_global/input=skewed"),
 //=   ms("histogram_global/input=equal"))
 //= 0.120, 0.084 and 0.065 ms: (ms("histogram_shared/copies=1,input=random"),

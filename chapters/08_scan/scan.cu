@@ -146,9 +146,9 @@ void hillis_steele_launches(unsigned* out, const unsigned* in, size_t n, unsigne
 // ### Up a tree and down again
 //
 // Blelloch's scan does less work. (The adder of Brent and Kung goes up and down a tree in much the same way.) Its
-// **up-sweep** is a reduction: pairs are added, then pairs of pairs, and each sum takes the place of its right element. The last element ends as the total. The **down-sweep** puts 0
-// there and goes back down. At each node it hands its value to its left child, and its value plus the left
-// child's old sum to the right one:
+// **up-sweep** is a reduction: pairs are added, then pairs of pairs, and each sum takes the place of its right
+// element. The last element ends as the total. The **down-sweep** puts 0 there and goes back down. At each node it
+// hands its value to its left child, and its value plus the left child's old sum to the right one:
 //
 // ```{drawing} tree
 // ```
@@ -389,9 +389,8 @@ __global__ void __launch_bounds__(P) in_chunks(unsigned* out, const unsigned* in
 
 // A load request is a step. For 1024 elements one processor takes 1024 steps. With two it is the same number: 512 to
 // scan, and 512 in which the second adds and the first is idle. 32 processors take 32 steps to scan and 32 to add, 16
-// times as few, for
-// about twice the additions. In general it is 2n/P steps, and some to scan the P totals: for P far below n hardly a
-// processor idles.
+// times as few, for about twice the additions. In general it is 2n/P steps, and some to scan the P totals: for P far
+// below n hardly a processor idles.
 //= 16 times as few: count("in_chunks/processors=1", "global_load_requests") / count("in_chunks/processors=32",
 //=   "global_load_requests")
 //
@@ -858,17 +857,17 @@ __global__ void __launch_bounds__(THREADS)
 // Each element is read once and written once: 8 bytes, plus a word of 8 bytes for each tile of 4096.
 //
 
-// **Timed.** 1.5 ms with one lane and 0.90 ms with a warp, 0.76 of CUB's rate. `three_kernels`, reduce first, takes 0.80
-// ms: with 12 bytes for each element it is faster than `look_back` with 8.
+// **Timed.** 1.5 ms with one lane and 0.90 ms with a warp, 0.76 of CUB's rate. `three_kernels`, reduce first, takes
+// 0.80 ms: with 12 bytes for each element it is faster than `look_back` with 8.
 //= 1.5 ms with one lane and 0.90 ms: (ms("look_back/width=1"), ms("look_back/width=32"))
 //= 0.76: ratio("look_back/width=32")
 //= 0.80 ms: ms("three_kernels/reduce first")
 //
-// So bytes do not decide here. `block_scan`, which moves as many and exchanges nothing, takes 0.52 ms; and CUB, whose scan
-// is a look-back, too, takes 0.68 ms. Its source differs in three points. It takes no number from a counter, so no atomic
-// and no barrier stand in front of its loads. It pauses between two looks at words that are not published, where
-// `look_back` asks L2 again at once. And its threads have more elements each. Which of the three matters how much was
-// not measured. The first is plain to see in the machine code of `look_back`:
+// So bytes do not decide here. `block_scan`, which moves as many and exchanges nothing, takes 0.52 ms; and CUB, whose
+// scan is a look-back, too, takes 0.68 ms. Its source differs in three points. It takes no number from a counter, so
+// no atomic and no barrier stand in front of its loads. It pauses between two looks at words that are not published,
+// where `look_back` asks L2 again at once. And its threads have more elements each. Which of the three matters how
+// much was not measured. The first is plain to see in the machine code of `look_back`:
 //= 0.52 ms: ms("block_scan")
 //= 0.68 ms: ms("look_back/width=32") * ratio("look_back/width=32")
 //
@@ -878,13 +877,13 @@ __global__ void __launch_bounds__(THREADS)
 // 0250       LDG.E.128          R12, desc[UR6][R20.64]
 // ```
 //
-// Small arrays are another case: at 2^20 elements `look_back` takes 10.1 us, `three_kernels` with its three launches 12.0
-// us.
-//= 10.1 us, `three_kernels` with its three launches 12.0 us: (1e3 * ms("look_back/width=32", 1048576), 1e3 * ms("three_kernels/reduce first",
-//=   1048576))
+// Small arrays are another case: at 2^20 elements `look_back` takes 10.1 us, `three_kernels` with its three launches
+// 12.0 us.
+//= 10.1 us, `three_kernels` with its three launches 12.0 us: (1e3 *
+//=   ms("look_back/width=32", 1048576), 1e3 * ms("three_kernels/reduce first", 1048576))
 //
-// **So:** fewer bytes are only a promise. A block that waits keeps its registers and its place on the SM, and has no load
-// in flight.
+// **So:** fewer bytes are only a promise. A block that waits keeps its registers and its place on the SM, and has no
+// load in flight.
 //
 // ### The flag and its value (second reading)
 //
@@ -909,17 +908,17 @@ __global__ void torn_word(unsigned* out, const unsigned* in, unsigned* sums, uns
   out[tile] = sum + sums[tile - 1];
 }
 
-// Nothing guarantees that another SM sees these two stores in the order of the source. It may see the flag and
-// read the old sum: *relaxed* accesses order nothing else. A release store of the flag and an acquire load would mend
-// it, or a `__threadfence()` between the stores and another one between the loads, at the price of waiting for the first
+// Nothing guarantees that another SM sees these two stores in the order of the source. It may see the flag and read
+// the old sum: *relaxed* accesses order nothing else. A release store of the flag and an acquire load would mend it,
+// or a `__threadfence()` between the stores and another one between the loads, at the price of waiting for the first
 // store to arrive. A word that has flag *and* value needs neither.
 //
 // ## 7. Look ahead
 //
-// A block of `look_back` loads, waits, then stores. While it waits, it has nothing in flight. Other blocks on
-// the same SM fill the gap in part, but all have the same phases. `look_ahead` (in `scan_sm90.cu`) separates
-// them, as CUB's newest scan does ("decoupled look-ahead", or warpspeed, of 2025). There is one block for each SM, which
-// stays and works through many tiles, and its warps have different roles (chapter 12's {term}`warp specialization`):
+// A block of `look_back` loads, waits, then stores. While it waits, it has nothing in flight. Other blocks on the same
+// SM fill the gap in part, but all have the same phases. `look_ahead` (in `scan_sm90.cu`) separates them, as CUB's
+// newest scan does ("decoupled look-ahead", or warpspeed, of 2025). There is one block for each SM, which stays and
+// works through many tiles, and its warps have different roles (chapter 12's {term}`warp specialization`):
 //
 // | warps | role |
 // |--:|---|
@@ -935,8 +934,8 @@ __global__ void torn_word(unsigned* out, const unsigned* in, unsigned* sums, uns
 //
 // **Timed.** 0.54 ms for 2^28 elements: 0.93 of the rate of a copy, and 1.27 times as fast as the toolkit's CUB, which
 // looks back. For 2^24 elements it is 1.22 times as fast, for 2^20 still 1.20 times, although no block then gets more
-// than one tile. (CUB's look-ahead came later, and for Blackwell first. CUB 3.5, which is newer than the toolkit's, takes
-// 1.30 times as long as `look_ahead` on an H200. That is the time of a look-back.)
+// than one tile. (CUB's look-ahead came later, and for Blackwell first. CUB 3.5, which is newer than the toolkit's,
+// takes 1.30 times as long as `look_ahead` on an H200. That is the time of a look-back.)
 //= 0.54 ms: ms("look_ahead")
 //= 0.93: rate("look_ahead") / limit("copy")
 //= 1.27 times: ratio("look_ahead")
@@ -1335,8 +1334,8 @@ void repeats_in_steps(unsigned* out, unsigned* size, const unsigned* in, size_t 
 // If all elements are equal, every place is read and every index is written: 28 bytes in steps, 8 in one pass.
 //= 28 bytes in steps, 8: (20 + 4 + 4, 4 + 4)
 //
-// The one-pass version is `compact` with another predicate: `repeats_in_one` gets the neighbour of its last element by a shuffle
-// from the lane to the right. `repeats_ahead` divides the work among warps as `look_ahead` does.
+// The one-pass version is `compact` with another predicate: `repeats_in_one` gets the neighbour of its last element by
+// a shuffle from the lane to the right. `repeats_ahead` divides the work among warps as `look_ahead` does.
 //
 // **Timed.** With few repeats 2.4 ms in steps, 0.61 ms in one pass and 0.25 ms with roles. CUB takes 3.2
 // times as long as the last; if all elements are equal, 1.76 times.
@@ -1416,17 +1415,17 @@ void permute(unsigned* out, const unsigned* in, const unsigned* index, size_t n,
   kernel<<<blocks_for(n, 256), 256>>>(out, in, index, n);
 }
 
-// In order, a request touches 4 sectors. In random order nearly every lane needs a sector of its own: 31.9 for each store
-// of the scatter, and as many for each load of the gather. 32 bytes move for the 4 that are used. With runs of eight
-// elements, a sector each, in random order (`sectors`) it is 4 again.
+// In order, a request touches 4 sectors. In random order nearly every lane needs a sector of its own: 31.9 for each
+// store of the scatter, and as many for each load of the gather. 32 bytes move for the 4 that are used. With runs of
+// eight elements, a sector each, in random order (`sectors`) it is 4 again.
 //= 31.9: count("permute/by=scatter, random", "global_store_sectors") / count("permute/by=scatter, random",
 //=   "global_store_requests")
 //= it is 4 again: count("permute/by=scatter, sectors", "global_store_sectors") / count("permute/by=scatter, sectors",
 //=   "global_store_requests")
 //
 // **Timed.** In order 1.2 ms, with random sectors 1.6 ms, at random 7.4 ms for the gather and 16.9 ms for the scatter.
-// Both touch as many sectors. But a sector of which 4 bytes are stored is not complete: if L2 does not hold the rest, it
-// has to be merged with what is in memory. What memory then reads and writes was not measured here.
+// Both touch as many sectors. But a sector of which 4 bytes are stored is not complete: if L2 does not hold the rest,
+// it has to be merged with what is in memory. What memory then reads and writes was not measured here.
 //= In order 1.2 ms, with random sectors 1.6 ms: (ms("permute/by=gather, ordered"), ms("permute/by=gather, sectors"))
 //= 7.4 ms for the gather and 16.9 ms for the scatter: (ms("permute/by=gather, random"), ms("permute/by=scatter, random"))
 //
@@ -1662,12 +1661,12 @@ void scatter_add(unsigned* sums, unsigned size, const unsigned* index, const uns
 //=   ms("scatter_add/by=sort, skewed"), ms("scatter_add/by=atomic, equal"), ms("scatter_add/by=sort, equal"))
 //= 0.37 times: ratio("scatter_add/by=sort, uniform")
 //
-// **So:** atomics where threads seldom meet, a sort where they often do. (Between the two lies a third way, which is not
-// measured here: add up equal indices in the warp or the block first, as the histogram of chapter 07 does, and send only
-// the sums to memory.) Two more reasons to sort: an operator that no
-// atomic has, and the order. Atomics add in another order in each run, so that float sums differ. A stable sort
-// leaves the values of an index in the order of the input; scanned in a fixed order as well (by three kernels:
-// `look_back` adds what it finds published), they give the same float in every run.
+// **So:** atomics where threads seldom meet, a sort where they often do. (Between the two lies a third way, which is
+// not measured here: add up equal indices in the warp or the block first, as the histogram of chapter 07 does, and
+// send only the sums to memory.) Two more reasons to sort: an operator that no atomic has, and the order. Atomics add
+// in another order in each run, so that float sums differ. A stable sort leaves the values of an index in the order of
+// the input; scanned in a fixed order as well (by three kernels: `look_back` adds what it finds published), they give
+// the same float in every run.
 
 // [hide] How the rungs are registered
 namespace {

@@ -740,10 +740,10 @@ void split_tiles(const Frame& frame, HotTiles hot) {
 // comparisons of integers with a box in shared memory.
 //= 4096 tiles that makes 8.2: ((1024 / 16) ** 2, 2 * (1024 / 16) ** 2 * 1e6 / 1e9)
 //
-// The other way round is usual in rasterisers, also in that of Gaussian splatting (B. Kerbl and others, 2023): a thread
-// for each *circle* counts the tiles that its box touches, a scan gives it places, it writes its pairs there, and a
-// stable radix sort (chapter 08) brings them into the order of the tiles. Then no circle is compared with a tile that it
-// does not touch. That is extension 6, and not measured here.
+// The other way round is usual in rasterisers, also in that of Gaussian splatting (B. Kerbl and others, 2023): a
+// thread for each *circle* counts the tiles that its box touches, a scan gives it places, it writes its pairs there,
+// and a stable radix sort (chapter 08) brings them into the order of the tiles. Then no circle is compared with a tile
+// that it does not touch. That is extension 6, and not measured here.
 
 constexpr unsigned CHUNK = 1024;           ///< circles
 constexpr unsigned TOO_MANY = 0xFFFFFFFF;  ///< pairs: their places have 32 bits
@@ -897,7 +897,8 @@ void sorted_pairs(const Frame& frame, Places places) {
 }
 
 // `draw_lists` has no barrier at all: every thread reads its tile's list by itself, and a warp finishes as soon as its
-// 32 pixels are saturated. The threads of a tile read the same addresses at about the same time, mostly from the L1 cache.
+// 32 pixels are saturated. The threads of a tile read the same addresses at about the same time, mostly from the L1
+// cache.
 //
 // **Timed.** `micro2M` takes 6.4 ms instead of 34, but `rand1M` 3.0 instead of 1.4, and `rgb`, with its three circles, 0.095
 // instead of 0.010.
@@ -1127,9 +1128,9 @@ __global__ void __launch_bounds__(256)
 // The four pixels of a thread share the circle's load from shared memory and one of its two offsets. That is the
 // {term}`register tiling <register tile>` of chapter 04, for pixels.
 //
-// `warp_totals` has two rows for a reason. A batch that does not fill the list has only one barrier, and a fast warp may
-// write its next count while a slow one still reads. With two rows that is harmless: before a row is written again,
-// all threads have passed the barrier of the batch in between.
+// `warp_totals` has two rows for a reason. A batch that does not fill the list has only one barrier, and a fast warp
+// may write its next count while a slow one still reads. With two rows that is harmless: before a row is written
+// again, all threads have passed the barrier of the batch in between.
 //
 //? words: How many bytes of masks does `mark_tiles` write for an image of 1024 x 1024 pixels and a million
 //?   circles?
@@ -1141,8 +1142,8 @@ __global__ void __launch_bounds__(256)
 //= 8 bytes: (32 + 32) / 8
 //= 128 bytes: 32 * 32 / 8
 //
-// **Timed.** `micro2M` takes 1.17 ms instead of 6.4, `rand1M` 0.24 instead of 3.0, `rgb` 0.012. (How much of that gain is
-// left against lists made circle by circle was not measured.) `biglittle` takes 0.114 ms, twice as long as with
+// **Timed.** `micro2M` takes 1.17 ms instead of 6.4, `rand1M` 0.24 instead of 3.0, `rgb` 0.012. (How much of that gain
+// is left against lists made circle by circle was not measured.) `biglittle` takes 0.114 ms, twice as long as with
 // `front_to_back`: the tiles are four times as large, and there are a quarter as many blocks.
 //= 1.17 ms instead of 6.4: (ms("masks/micro2M"), ms("sorted_pairs/micro2M"))
 //= 0.24 instead of 3.0: (ms("masks/rand1M"), ms("sorted_pairs/rand1M"))

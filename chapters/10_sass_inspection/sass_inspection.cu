@@ -385,10 +385,10 @@ __global__ void __launch_bounds__(BLOCK) copy_batch(float* out, const float* in,
 //
 // **Timed.** `copy_scalar` has too few bytes in flight, by Little's law: it reaches 0.62 of the rate of `cudaMemcpy`,
 // `copy_float2` 0.91 and `copy_float4` 1.01. The plain struct has the same bytes in flight in four instructions, and
-// reaches 0.99. More bytes in flight than needed gain nothing: with two, four and eight loads per thread it is 0.97, 0.96
-// and 0.97. Why it is even a little less was not measured. The threads on an SM, the registers and the end of the grid
-// differ as well, and on an H100 two and eight loads reach 1.00 and 0.99. One `float4` per thread is all that a copy
-// needs. (A sum, which only reads, gains another 3 % from four of them: chapter 07.)
+// reaches 0.99. More bytes in flight than needed gain nothing: with two, four and eight loads per thread it is 0.97,
+// 0.96 and 0.97. Why it is even a little less was not measured. The threads on an SM, the registers and the end of the
+// grid differ as well, and on an H100 two and eight loads reach 1.00 and 0.99. One `float4` per thread is all that a
+// copy needs. (A sum, which only reads, gains another 3 % from four of them: chapter 07.)
 //= 1.00 and 0.99: (ratio("copy_batch/loads=2", gpu="h100"), ratio("copy_batch/loads=8", gpu="h100"))
 //= another 3 %: 100 * (ms("07:vectors/loads=1") / ms("07:vectors/loads=4") - 1)
 //= 0.62: ratio("copy_scalar")
@@ -448,8 +448,8 @@ __global__ void __launch_bounds__(BLOCK) copy_async(float* out, const float* in,
 // nothing, since the data has to come back through `LDS`. Chapter 11 uses it where the data is needed in shared
 // memory anyway, and where registers are scarce.
 //
-// Hopper goes one step further. In `copy_bulk` (see `sass_inspection_sm90.cu`) one thread starts a copy of 16 KiB with a
-// single instruction:
+// Hopper goes one step further. In `copy_bulk` (see `sass_inspection_sm90.cu`) one thread starts a copy of 16 KiB with
+// a single instruction:
 //
 // ```{sass} copy_bulk only=UBLKCP,SYNCS
 // 0190       SYNCS.EXCH.64      URZ, [UR9], UR4
@@ -638,8 +638,8 @@ __global__ void __launch_bounds__(BLOCK) store_order(float* out, const float* in
 // ## 7. The inner loops of chapters 02 to 05
 //
 // A product's time is spent in one loop. An SM of the H200 issues four instructions per cycle and can start four
-// warp-wide FMAs per cycle, so each instruction that is not an FMA takes the place of one. (So do Ada and Blackwell. Volta,
-// Turing and the A100 start two FMAs per cycle.) The share of `FFMA` in the loop is a ceiling:
+// warp-wide FMAs per cycle, so each instruction that is not an FMA takes the place of one. (So do Ada and Blackwell.
+// Volta, Turing and the A100 start two FMAs per cycle.) The share of `FFMA` in the loop is a ceiling:
 //
 //     132 SMs * 4 FMAs of a warp * 64 operations * 1.98 GHz = 66.9 TFLOP/s, times the share
 //= 66.9 TFLOP/s: 132 * 4 * 64 * 1.98 / 1000
@@ -713,11 +713,11 @@ __global__ void __launch_bounds__(BLOCK) store_order(float* out, const float* in
 // The table shows three things.
 //
 // **A ceiling is not a prediction.** No kernel reaches its own. The ceiling assumes that some warp can issue in every
-// cycle. The rest is lost to waiting: for loads from global memory in `naive_flat`, where 0.61 of a warp's time goes to
-// `long_scoreboard`, and for the queue of shared memory in `shared_tiles`, 0.46 for `mio_throttle` (section 11). The loop
-// of the latter has 32 `LDS` of 32 bits and 8 of 128 bits, one wavefront each, since a warp reads a row of one tile and a
-// single float of the other. 40 wavefronts for 32 FMAs, one per cycle: that ceiling is 13.4 TFLOP/s, below the one of
-// the instructions. Compute both and take the lower.
+// cycle. The rest is lost to waiting: for loads from global memory in `naive_flat`, where 0.61 of a warp's time goes
+// to `long_scoreboard`, and for the queue of shared memory in `shared_tiles`, 0.46 for `mio_throttle` (section 11).
+// The loop of the latter has 32 `LDS` of 32 bits and 8 of 128 bits, one wavefront each, since a warp reads a row of
+// one tile and a single float of the other. 40 wavefronts for 32 FMAs, one per cycle: that ceiling is 13.4 TFLOP/s,
+// below the one of the instructions. Compute both and take the lower.
 //= where 0.61 of: ncu("02:naive_flat", "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio") /
 //=   ncu("02:naive_flat", "smsp__average_warp_latency_per_inst_issued.ratio")
 //= 0.46 for `mio_throttle`: ncu("03:shared_tiles/tile=32",
@@ -751,12 +751,12 @@ __global__ void __launch_bounds__(BLOCK) store_order(float* out, const float* in
 // 0c90       FFMA               R17, R24.reuse, R22, R119
 // ```
 //
-// An FMA reads three registers. NVIDIA does not document how they are stored. As microbenchmarks of Volta found (Z. Jia
-// and others, 2018), the register file has two banks, for even and odd numbers, and three operands from one bank take one
-// cycle more. `.reuse` keeps an operand in a small cache beside the unit, so that the next
-// instruction does not read it again. In an outer product each element of a row meets eight columns, and 376
-// instructions of that loop carry the flag. You cannot set it in CUDA C++; a loop with little reuse is a hint that
-// the tile of a thread is too small.
+// An FMA reads three registers. NVIDIA does not document how they are stored. As microbenchmarks of Volta found (Z.
+// Jia and others, 2018), the register file has two banks, for even and odd numbers, and three operands from one bank
+// take one cycle more. `.reuse` keeps an operand in a small cache beside the unit, so that the next instruction does
+// not read it again. In an outer product each element of a row meets eight columns, and 376 instructions of that loop
+// carry the flag. You cannot set it in CUDA C++; a loop with little reuse is a hint that the tile of a thread is too
+// small.
 //= 376 instructions: sass("04:thread_tile_2d", "reuse", "loop")
 //
 // ## 8. Registers, shared memory, occupancy
@@ -796,8 +796,9 @@ __global__ void __launch_bounds__(BLOCK) store_order(float* out, const float* in
 // ```
 //
 // In a kernel that is slower than it should be, look for `LDL` and `STL` in the inner loop first. The loop of
-// `thread_tile_float4<8, 3>` has 365 of them beside 512 `FFMA`, and it runs at a sixth of the speed. To end spills: ask for fewer blocks, give a thread a
-// smaller tile, unroll less, and never index a thread's own array by a value that the compiler does not know.
+// `thread_tile_float4<8, 3>` has 365 of them beside 512 `FFMA`, and it runs at a sixth of the speed. To end spills:
+// ask for fewer blocks, give a thread a smaller tile, unroll less, and never index a thread's own array by a value
+// that the compiler does not know.
 //= 365 of them: sass("04:thread_tile_float4<8, 3>", "LDL", "loop") + sass("04:thread_tile_float4<8, 3>", "STL", "loop")
 //= 512 `FFMA`: sass("04:thread_tile_float4<8, 3>", "FFMA", "loop")
 //= a sixth: rate("04:launch_bounds/blocks=3") / rate("04:launch_bounds/blocks=2")
@@ -861,8 +862,8 @@ void warps_or_loads(float* out, const float* in, unsigned n, unsigned blocks) {
 //=   ms("warps_or_loads/warps=64, loads=4"))
 //
 // The same holds for arithmetic. An FMA takes four cycles, and a scheduler can start one in each, so it needs four
-// independent FMAs: of four warps, or of one warp with four chains. `hide_latency` (in
-// `sass_inspection_gpu.cu`) measures warps times chains.
+// independent FMAs: of four warps, or of one warp with four chains. `hide_latency` (in `sass_inspection_gpu.cu`)
+// measures warps times chains.
 //
 //? two_by_two: 1 warp per scheduler with 4 chains of FMAs, 2 warps with 2, or 4 warps with 1: which is the fastest?
 //? choices: 1 warp with 4 chains | 2 warps with 2 chains | 4 warps with 1 chain | they differ by less than 10 %
@@ -1023,8 +1024,8 @@ void warps_or_loads(float* out, const float* in, unsigned n, unsigned blocks) {
 //?   ncu("stall_reasons/lg_throttle", "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio") else
 //?   "long_scoreboard"
 //
-// `stall_reasons` with `lg_throttle` is this kernel. No warp waits for data until all 16 loads have issued, but the unit
-// takes 32 cycles for each, and the queue in front of it is short.
+// `stall_reasons` with `lg_throttle` is this kernel. No warp waits for data until all 16 loads have issued, but the
+// unit takes 32 cycles for each, and the queue in front of it is short.
 
 namespace {
 
