@@ -7,7 +7,7 @@
 // Size simulator: 96,160
 // Sizes measured: 16384,16384 16384,10007 10007,16384
 // Run: ./learn run 06
-//   ./learn run 06 --rung copy            the ceiling: as many bytes, in order
+//   ./learn run 06 --rung copy            as many bytes, in order, one float a thread
 //   ./learn run 06 --rung copy_offset     every lane one element off, or several
 //   ./learn run 06 --rung copy_strided    neighbouring lanes read elements that are a stride apart
 //   ./learn run 06 --rung points_aos      an array of structs of three floats
@@ -35,9 +35,9 @@
 
 #include "lab/lab.h"
 
-// Chapters 02 to 05 multiplied matrices, and soon were bound by arithmetic. Most programs are not: they read their
-// data once, do little with it, and write it back. Such a program is {term}`memory-bound`, and its time has a simple
-// lower limit, the bytes that it must move over the bandwidth of the memory. This chapter is about reaching that limit.
+// Chapters 02 to 05 multiplied matrices, and soon became compute-bound. Most programs are not: they read their data
+// once, do little with it, and write it back. Such a program is {term}`memory-bound`, and its time has a simple lower
+// limit, the bytes that it must move over the bandwidth of the memory. This chapter is about reaching that limit.
 //
 // The transpose is the standard example. It computes nothing at all: out(col, row) = in(row, col). It reads each
 // element once and writes it once, as a copy does. But reads and writes cannot both go along rows, and that makes the
@@ -51,20 +51,20 @@ constexpr unsigned TILE = 32;            ///< edge of the tiles in sections 4 to
 constexpr unsigned ROWS = 8;             ///< (ROWS, TILE) threads move such a tile
 constexpr unsigned MOST_BLOCKS = 65535;  ///< the limit of gridDim.y
 
-// ## 1. The ceiling
+// ## 1. How fast can a copy be?
 //
-// How fast can a copy be? The H200's memory has a bus of 6144 bits and transfers data twice per cycle of a 3201 MHz
-// clock, which makes 4.9 TB/s. No program gets all of it: DRAM has to be refreshed, its rows have to be opened and
-// closed, and a bus that turns from reading to writing idles for a while. `cudaMemcpy` within the device's memory,
-// which the table gives as the peer of every rung, shows what is left.
+// The H200's memory has a bus of 6144 bits and transfers data twice per cycle of a 3201 MHz clock, which makes 4.9
+// TB/s. No program gets all of it: DRAM has to be refreshed, its rows have to be opened and closed, and a bus that
+// turns from reading to writing idles for a while. `cudaMemcpy` within the device's memory, which the table gives as
+// the peer of every rung, shows what is left.
 //= 4.9 TB/s: 6144 * 3201e6 * 2 / 8 / 1e12
 //
-// It is about 0.87 of the peak. A kernel that only reads gets a little more, since the bus never turns.
+// `cudaMemcpy` reaches 0.87 of the peak. A kernel that only reads gets a little more, since the bus never turns.
 //= 0.87: limit("copy") / (6144 * 3201e6 * 2 / 8 / 1e9)
 //
 // The simplest copy kernel has one thread per element.
 //
-//? simple_copy: `cudaMemcpy` is a kernel, too. Which part of its rate does `copy` reach?
+//? simple_copy: Which part of the rate of `cudaMemcpy` does `copy` reach?
 //? answer: ratio("copy")
 //? unit: of the rate
 //? near: 20 %
@@ -80,14 +80,18 @@ __global__ void copy(float* out, const float* in, std::size_t n) {
 // A warp of `copy` reads 32 consecutive floats: one request, 128 bytes, 4 {term}`sectors <sector>` of 32 bytes. Its
 // accesses are {term}`coalesced`: the hardware fetches exactly the bytes that are asked for.
 //
-// Less than two thirds, although not a byte is wasted. By {term}`Little's law <Little’s law>`, a memory with latency L
-// and bandwidth B needs L x B bytes in flight. A load takes 0.33 us when the memory is idle (chapter 02), and longer
-// under load. At twice that, 2.1 TB/s of reads need 1.4 MB in flight, or 11 KB for each of 132 SMs. An SM holds 2048
-// threads, and each thread here asks for 4 bytes once: 8 KB at best, less while blocks end and others begin.
+// Yet it reaches less than two thirds of the rate. By {term}`Little's law <Little’s law>`, a memory with latency L and
+// bandwidth B needs L x B bytes in flight. A load takes 0.33 us when the memory is idle (chapter 02), and longer under
+// load. At twice that, 2.1 TB/s of reads need 1.4 MB in flight, or 11 KB for each of 132 SMs. An SM holds 2048 threads,
+// and each thread here asks for 4 bytes once: 8 KB at best, less while blocks end and others begin.
 //= 0.33 us: ms("02:memory_latency/global memory") / 1000
 //= 2.1 TB/s of reads need 1.4 MB in flight, or 11 KB for each of 132: (2.1, 2 * ms("02:memory_latency/global memory") *
 //=   2.1e3 / 1e6, 2 * ms("02:memory_latency/global memory") * 2.1 / 132, 132)
 //= 8 KB: 2048 * 4 / 1e3
+//
+// The change of blocks is no small part of it. `four_each`, without `__restrict__` (section 10), has one 4-byte load
+// in flight in each thread, too, but a quarter of the blocks. It takes 0.66 ms, `copy` 0.80 ms.
+//= 0.66 ms, `copy` 0.80 ms: (ms("four_each/restrict=no"), ms("copy"))
 //
 // So two things decide a memory-bound kernel: **how many sectors** it moves for each useful byte, and **how many bytes
 // are in flight**. The counters show the first. We start with it.
@@ -117,9 +121,9 @@ __global__ void copy_offset(float* out, const float* in, std::size_t n, std::siz
   if (i < n) out[i] = in[i + offset < n ? i + offset : i + offset - n];
 }
 
-// The 128 bytes of a warp now span 5 sectors. An offset of 8 floats is one of 32 bytes: 4 sectors again. The clock does
-// not see the difference. The next warp needs the fifth sector, too, and finds it in L1 or L2, so that the traffic to
-// the memory stays what it was.
+// The 128 bytes of a warp now span 5 sectors. An offset of 8 floats is one of 32 bytes: 4 sectors again. The run time
+// is the same. The next warp needs the fifth sector, too. If it finds it in L1 or L2, the traffic to the memory stays
+// what it was.
 //= 5 sectors: count("copy_offset/offset=1", "global_load_sectors") / count("copy_offset/offset=1",
 //=   "global_load_requests")
 //= 4 sectors: count("copy_offset/offset=8", "global_load_sectors") / count("copy_offset/offset=8",
@@ -160,9 +164,13 @@ __global__ void copy_strided(float* out, const float* in, std::size_t n, std::si
 //? unit: times
 //? near: 30 %
 //
-// The requests have 32 sectors as before, and yet the time doubles. DRAM delivers no less than 64 bytes at a time, two
-// sectors. With a stride of 8 floats the neighbouring lane uses the second one; with a stride of 32, no lane does.
+// The requests have 32 sectors as before, and yet the time doubles. This memory moves 64 bytes at a time, two sectors
+// (chapter 02). With a stride of 8 floats the neighbouring lane uses the second one; with a stride of 32, no lane does.
+// In bytes that makes 1.89 times as much, read and written; the time grows 2.18 times. What the rest is was not
+// measured.
 //= doubles: ms("copy_strided/stride=32") / ms("copy_strided/stride=8")
+//= 1.89 times: (2 * 8 + 1) / (8 + 1)
+//= 2.18 times: ms("copy_strided/stride=32") / ms("copy_strided/stride=8")
 //
 // In all, a stride of 2 takes 1.4 times as long as `copy`, one of 8 takes 2.7 times and one of 32 takes 5.9 times as
 // long.
@@ -204,7 +212,7 @@ __global__ void points_aos(float* out, const float* in, std::size_t n) {
 // The 32 structs of a warp take 384 bytes, 12 sectors, and each of the three loads touches all of them to use a third.
 //= 12 sectors: count("points_aos", "global_load_sectors") / count("points_aos", "global_load_requests")
 //
-// With one array for each coordinate, a struct of arrays, lanes are neighbours again.
+// With one array for each coordinate, a struct of arrays, neighbouring lanes read neighbouring words again.
 //
 // ```{drawing} structs
 // ```
@@ -256,9 +264,9 @@ __global__ void points_staged(float* out, const float* in, std::size_t n) {
 
 // None: 3 is odd, so 32 words at a distance of 3 fall into 32 banks. Any odd stride is free in shared memory.
 //
-// Or the struct is padded to four floats. That alone is not enough: a struct of floats is aligned to 4 bytes, and a wide
-// load from such an address would fault, so nvcc makes four loads. `float4` is such a struct, too, and is declared with
-// `alignas(16)`. Your own structs can be. Chapter 10 shows the machine code of both.
+// Another remedy is to pad the struct to four floats. That alone is not enough: a struct of floats is aligned to 4
+// bytes, and a wide load from such an address would fault, so nvcc makes four loads. `float4` is such a struct, too,
+// and is declared with `alignas(16)`. Your own structs can be. Chapter 10 shows the machine code of both.
 //
 //? fastest_layout: All four move the same bytes here. Which is the fastest?
 //? choices: points_aos | points_soa | points_staged | points_aligned
@@ -299,18 +307,35 @@ __global__ void points_aligned(float* out, const float* in, std::size_t n) {
 //= 16: count("points_aligned/alignas=4", "global_load_sectors") / count("points_aligned/alignas=4",
 //=   "global_load_requests")
 //
-// **Timed.** The 128-bit accesses win: they are as fast as `cudaMemcpy`, since each thread has 16 bytes in flight. With
-// `alignas=4` they are as many, in four loads, and L1 serves the same sectors four times: 2 % slower. The surprise is
-// that the plain array of three floats comes next, and `points_staged`, with its perfect counters, last by far.
-// Each thread of `points_aos` has three loads in flight, and the sectors that they share are fetched once and wait in
-// L1; the thread's three stores meet in L2. Staging exchanges that for two barriers, at which nothing is in flight.
+// **Timed.** The 128-bit accesses win: they are as fast as `cudaMemcpy`. Each thread has 16 bytes in flight. With
+// `alignas=4` the same 16 bytes are in flight, in four loads, and L1 serves each sector four times: 2 % slower. The
+// plain array of three floats comes next, at 0.95 of the rate of `cudaMemcpy`. Each thread of `points_aos` has three
+// loads in flight, and the time leaves no room for fetching each sector three times: two of the three loads find theirs
+// in a cache.
 //= 2 % slower: (ms("points_aligned/alignas=4") / ms("points_aligned/alignas=16") - 1) * 100
+//= 0.95 of the rate: ratio("points_aos")
 //
-// Staging pays where L1 cannot help: for large structs, of which 32 do not fit, and for accesses that return to a
-// sector much later. If the layout is yours to choose, use a struct of arrays, or structs of 8 or 16 aligned bytes.
+// The surprise is `points_staged`. Its counters are perfect, and at 0.81 ms it is as slow as `copy`, 0.80 ms. The
+// machine code says why. Each iteration of its loop compares twice, so nvcc loads one float, waits for it, stores it to
+// shared memory, and only then comes to the next load. A thread has one load in flight, as in `copy`:
+//= 0.81 ms it is as slow as `copy`, 0.80 ms: (ms("points_staged"), ms("copy"))
 //
-// **So:** sectors per request count what is asked of L1. What the memory has to deliver may be much less, or (stride
-// 32) more. First count, then ask which cache stands in between.
+// ```{sass} points_staged only=LDG,STS,BRA,BAR from=LDG lines=4
+// 02f0       LDG.E              R14, desc[UR10][R14.64]
+// 0330       STS                [R11], R14
+// 0380  @!P3 BRA                P4, 0x2d0
+// 03a0       BAR.SYNC.DEFER_BLOCKING 0x0
+// ```
+//
+// Neither shared memory nor the barrier costs that much. `store_order` of chapter 10 also stages through shared memory,
+// with a barrier. With one load in front of each store it reaches 0.72 of the rate of `cudaMemcpy`, with eight 0.97.
+//= 0.72 of the rate: ratio("10:store_order/unroll=1")
+//= eight 0.97: ratio("10:store_order/unroll=8")
+//
+// If the layout is yours to choose, use a struct of arrays, or structs of 8 or 16 aligned bytes.
+//
+// **So:** sectors per request measure the load on L1. What the memory has to deliver may be much less, or (stride 32)
+// more. First count, then ask which cache stands in between, and how many loads are in flight.
 //
 // ## 4. One side has to walk columns
 //
@@ -356,13 +381,23 @@ __global__ void naive_columns(float* out, const float* in, unsigned rows, unsign
 //= 4 sectors: count("naive_rows", "global_load_sectors") / count("naive_rows", "global_load_requests")
 //= 32: count("naive_rows", "global_store_sectors") / count("naive_rows", "global_store_requests")
 //
-// **Timed.** They do not mirror each other in time: writing columns takes four times as long as reading them. A load of
-// 4 bytes fetches its whole sector into L1, where the rest waits for the other rows of the tile. A store of 4 bytes
-// goes straight to L2, which now holds a sector that is written in part. The other seven floats of it come from other
-// rows of the tile, one by one, each as a request of its own.
+// **Timed.** Their times are not mirror images: writing columns takes four times as long as reading them. A load of 4
+// bytes fetches its whole sector into L1, where the rest waits for the other rows of the tile. A store of 4 bytes goes
+// straight to L2, which now holds a sector that is written in part. The other seven floats of it come from other rows
+// of the tile, one by one, each as a request of its own.
 //= four times: ms("naive_rows") / ms("naive_columns")
 //
-// **So:** both sides should walk rows, the stores first of all. The transposition has to happen somewhere else.
+// **The pitch.** Rows of 16,384 floats are a bad case for reading columns. With 10,007 columns `naive_columns` runs at
+// 1.00 times the rate of `copy`, with 16,384 at 0.71 times. Elements of a column that are a power of two apart can fall
+// into the same few sets of a cache and evict each other, before the other rows of the tile have used their sectors;
+// that this is the reason was not measured. Writing columns gains nothing from an odd pitch: it is 5.7 times as slow
+// there.
+//= 1.00 times: rate("naive_columns", "16384,10007") / rate("copy", "16384,10007")
+//= 0.71 times: rate("naive_columns") / rate("copy")
+//= 5.7 times: ms("naive_rows", "16384,10007") / ms("naive_columns", "16384,10007")
+//
+// **So:** if one side has to walk columns, let it be the reads. Better, both sides walk rows, and the transposition
+// happens somewhere else.
 //
 // ## 5. Transpose a tile in shared memory
 //
@@ -414,13 +449,12 @@ __global__ void tiled(float* out, const float* in, unsigned rows, unsigned cols)
 // ```{drawing} padding
 // ```
 //
-// **The guard.** In the second loop, row and column have changed places: `i` counts columns of `in`, `x` its rows. A
-// guard that goes on to compare the coordinate with `x` to the columns, and that with `i` to the rows, is right for
-// every square matrix and wrong for every other. A well-known sample had this mistake. Test with rectangles:
-// `./learn run 06 --size 33,70`.
+// **The guard.** In the second loop, row and column have changed places: `i` counts columns of `in`, `x` its rows. If
+// the second guard still compares `x` with the columns and `i` with the rows, the kernel is correct for square matrices
+// only. Test with rectangles: `./learn run 06 --size 33,70`.
 //
-// **The barrier.** A thread reads what 32 others wrote. Without the barrier the result is right on some runs and wrong
-// on others, so it is the simulator that has to say it.
+// **The barrier.** A warp reads a column that all eight warps wrote. Without the barrier the result is right on some
+// runs and wrong on others, so testing will not find it; the simulator does.
 
 /// `tiled` without its barrier.
 ///
@@ -468,17 +502,22 @@ __global__ void swizzled(float* out, const float* in, unsigned rows, unsigned co
   }
 }
 
-// **Counted and timed.** No conflicts, as with padding. It is a few percent slower: the index has one operation more,
-// and in a kernel as short as this one that can be measured. Use the swizzle where padding is not possible.
+// **Counted and timed.** No conflicts, as with padding. It takes 4 % longer, and with 10,007 rows as long as `tiled`.
+// The padded index folds into the address of a load from shared memory; the swizzled one has to be computed, and nvcc
+// makes 380 instructions of the kernel instead of 318. Use the swizzle where padding is not possible.
+//= 4 % longer: (ms("swizzled") / ms("tiled/pad=1") - 1) * 100
+//= 380 instructions: sass("swizzled", "instructions")
+//= 318.: sass("tiled<1u>", "instructions")
 //
 // All counters are now ideal: 4 sectors per request, no conflict, every byte moved once. The kernel still reaches only
-// four fifths of the peer's rate. What is missing is the other half of section 1.
+// four fifths of the peer's rate. What is missing is bytes in flight (section 1), or something that no counter of an SM
+// shows.
 //= four fifths: ratio("tiled/pad=1")
 //
 // ## 7. Bytes in flight
 //
-// A thread of `tiled` loads four floats, 16 bytes, before its barrier. That is more than in `copy`, but after the
-// barrier the block only stores, and has no load in flight until it ends.
+// A thread of `tiled` loads four floats, 16 bytes, before its barrier. That is more than in `copy`. But once it has
+// passed the barrier, a block only stores, and has no load in flight until it ends.
 //
 // `vectors` gives each thread more to do at a time. The tile has 64 x 64 floats, the block 256 threads. A thread loads
 // four `float4`, from four rows one below the other: 4 x 4 floats, 64 bytes in flight. It transposes them in registers:
@@ -566,7 +605,7 @@ __global__ void __launch_bounds__(256, 4)
   // A piece has 4 rows of 4 columns, or of one where loads are narrow.
   constexpr unsigned WIDTH = WIDE_IN ? 4 : 1, PIECES = TR * TC / (4 * WIDTH * THREADS);
   static_assert(PIECES > 0);
-  float piece[PIECES][4][WIDTH];  // (row, col)
+  float piece[PIECES][4][WIDTH] = {};  // (row, col), 0 past the edges
 #pragma unroll
   for (unsigned n = 0; n < PIECES; ++n) {
     const unsigned id = t + n * THREADS, c = id % (TC / WIDTH) * WIDTH, q = id / (TC / WIDTH);
@@ -606,7 +645,7 @@ __global__ void __launch_bounds__(256, 4)
       }
     }
   } else {
-    const float* const words = &tile[0][0].x;
+    const auto words = reinterpret_cast<const float*>(tile);
 #pragma unroll
     for (unsigned id = t; id < TC * TR; id += THREADS) {
       const unsigned r = id % TR, c = id / TR, row = row0 + r, col = col0 + c;
@@ -622,31 +661,40 @@ __global__ void __launch_bounds__(256, 4)
 //= 16 sectors for a request whose 32: (32 * count("vectors/along=out", "global_load_sectors") /
 //=   count("vectors/along=out", "global_load_active_lanes"), 32)
 //
-// **Timed.** Wide accesses bring most of what was missing. The order of the tiles brings the rest, although no counter
-// of an SM can see it: in any order, each warp does the same. Some 700 blocks run at a time, and what they touch together
-// decides how well L2 and DRAM work. If blocks advance along the rows of `out`, their stores cover long runs of memory;
-// if they advance along the rows of `in`, the loads do, and the stores are scattered. As in section 4, scattered stores
-// cost more than scattered loads.
+// **Timed.** Along the rows of `in`, as the blocks of `tiled` go, the kernel reaches 0.95 of the peer's rate instead of
+// 0.79. Larger tiles, more bytes in flight and wider accesses have come together, and which of them brings how much is
+// not separated here. Width by itself is not needed: section 10 has a copy with accesses of 4 bytes that is as fast as
+// any.
+//= 0.95: ratio("vectors/along=in")
+//= 0.79: ratio("tiled/pad=1")
+//
+// The order of the tiles brings more, although no counter of an SM can see it: in any order, each warp does the same.
+// Some 620 blocks run at a time, and what they touch together decides how well L2 and DRAM work. If blocks advance
+// along the rows of `out`, their stores cover long runs of memory; if they advance along the rows of `in`, the loads
+// do, and the stores are scattered. As in section 4, scattered stores cost more than scattered loads: 0.98 along the
+// rows of `out`.
+//= 620 blocks: round(132 * ncu("vectors/along=out", "sm__warps_active.avg.per_cycle_active") / 8, -1)
+//= 0.98: ratio("vectors/along=out")
 //
 // ```{drawing} orders
 // ```
 //
-// Along the rows of `in` the kernel reaches 0.95 of the peer's rate, along the rows of `out` 0.98.
-//= 0.95: ratio("vectors/along=in")
-//= 0.98: ratio("vectors/along=out")
-//
-// The natural hint, evict first what is read only once, turns out slowest, at 0.95 of the peer's rate. With `evict=last`
-// the kernel reaches 0.99.
+// The obvious hint, evict-first for data that is read once, is the slowest, at 0.95 of the peer's rate. With
+// `evict=last` the kernel reaches 0.99.
 //= 0.95: ratio("vectors/along=out, evict=first")
 //= 0.99: ratio("vectors/along=out, evict=last")
 //
-// All three variants move the same bytes. Nsight Compute counts 1.07 GB read from DRAM and 1.05 GB written for each; the
-// rest is still in L2 when the kernel ends. So the difference must lie in the order. To make room, L2 can discard a clean
-// sector, read from `in`, or write back a dirty one, of `out`. If clean sectors go first, dirty ones linger and are written
-// back one at a time, apart from their neighbours. If dirty ones go first, whole rows of a tile are written back together,
-// which suits the open rows of DRAM. This is inferred from the times, as no counter shows the order of the writes; the
-// notes of the chapter have the same gain with as many blocks on an SM in each variant. The gain is not general: where the
-// rows of `out` are not aligned, the next section, `evict=last` is 2 % slower.
+// All three variants move the same bytes. Nsight Compute counts 1.07 GB read from DRAM and 1.05 GB written for each;
+// the rest is still in L2 when the kernel ends. Both hints have 45 warps on an SM, so between them only the order in
+// which L2 works can differ. (Without a hint it is 38 warps; the notes of the chapter have the gain of `evict=last`
+// with equal numbers, too.) To make room, L2 can discard a clean sector, read from `in`, or write back a dirty one, of
+// `out`. If clean sectors go first, dirty ones may linger and be written back one at a time, apart from their
+// neighbours. If dirty ones go first, whole rows of a tile may be written back together, which suits the open rows of
+// DRAM. No counter shows the order of the writes, so this explanation is not measured. And the gain is not general:
+// where the rows of `out` are not aligned, the next section, `evict=last` is 2 % slower.
+//= 45 warps: (ncu("vectors/along=out, evict=first", "sm__warps_active.avg.per_cycle_active") + ncu("vectors/along=out,
+//=   evict=last", "sm__warps_active.avg.per_cycle_active")) / 2
+//= 38 warps: ncu("vectors/along=out", "sm__warps_active.avg.per_cycle_active")
 //= 2 % slower: (ms("vectors/along=out, evict=last", "10007,16384") / ms("vectors/along=out", "10007,16384") - 1) * 100
 //= 1.07 GB read from DRAM and 1.05: (max(ncu("vectors/along=out, evict=first", "dram__bytes_read.sum"),
 //=   ncu("vectors/along=out", "dram__bytes_read.sum"), ncu("vectors/along=out, evict=last", "dram__bytes_read.sum")) / 1e9,
@@ -658,10 +706,11 @@ __global__ void __launch_bounds__(256, 4)
 //
 // ## 8. Any pitch
 //
-// 16384 x 16384 is the friendliest of all sizes. If `in` has 10,007 columns, its rows start anywhere, and `vectors` has
-// to load floats one by one. That costs little, as the offset did in section 2: the sectors at the ends of a tile's
-// rows are loaded by two blocks. These loads ask L2 to fetch 256 bytes at a time, so that the second block finds them
-// there. If `in` has 10,007 *rows*, the rows of `out` start anywhere, and that is another matter.
+// At 16384 x 16384 each row of `in` and of `out` starts at a sector. If `in` has 10,007 columns, its rows start
+// anywhere, and `vectors` has to load floats one by one. That costs little, as the offset did in section 2: the sectors
+// at the ends of a tile's rows are loaded by two blocks. These loads ask L2 to fetch 256 bytes at a time, so that the
+// second block finds them there. If `in` has 10,007 *rows*, the rows of `out` start anywhere, and that is another
+// matter.
 //
 //? pitch: `vectors` at 10007 x 16384: at which part of its rate for 16384 x 10007 does it run?
 //? answer: rate("vectors/along=out", "10007,16384") / rate("vectors/along=out", "16384,10007")
@@ -683,6 +732,7 @@ __global__ void __launch_bounds__(256, 4)
 ///
 /// Launch: 512 threads, one block for each 128 x 64 tile of in, and 8 rows more: ceil((rows + 8) / 128) of them
 /// down, then across, in one dimension.
+/// Requires: out is aligned to 32 bytes; with another address the result is right and the sectors are cut.
 __global__ void __launch_bounds__(512, 3)
     whole_sectors(float* out, const float* in, unsigned rows, unsigned cols) {
   constexpr unsigned TR = 128, TC = 64, SECTOR = 8, THREADS = 512;
@@ -692,7 +742,7 @@ __global__ void __launch_bounds__(512, 3)
   const unsigned col0 = blockIdx.x / down * TC;
   const int row0 = static_cast<int>(blockIdx.x % down * TR) - static_cast<int>(SECTOR);
 
-  float loaded[LOADED * TC / THREADS];
+  float loaded[LOADED * TC / THREADS] = {};  // 0 past the edges
 #pragma unroll
   for (unsigned n = 0; n < LOADED * TC / THREADS; ++n) {
     const unsigned id = t + n * THREADS, c = id % TC;
@@ -737,17 +787,18 @@ __global__ void __launch_bounds__(512, 3)
 // 64 floats four ahead, transposes them with conflict-free accesses, and has the TMA store them. Its swizzle works on
 // rows of 128 bytes, so a tile comes as boxes of 32 columns.
 //
-//? tma: And how does it compare with `vectors` along the rows of out?
+//? tma: Which is faster, `tma` or `vectors` along the rows of out?
 //? choices: tma is faster | vectors is faster
 //? answer: {"tma is faster": ms("tma") < ms("vectors/along=out"),
 //?   "vectors is faster": ms("vectors/along=out") < ms("tma")}
 //
-// `tma` is slower, and it needs rows of a multiple of 16 bytes: with 10,007 of either, it is skipped. It saves instructions and registers, and neither limits this kernel. And its boxes touch 128 bytes of
-// a row at a time where a warp of `vectors` touches 256. Chapter 12 has work
-// that the TMA is made for.
-//
-// It reaches 0.90 of the peer's rate.
+// `tma` reaches 0.90 of the peer's rate, and it needs rows of a multiple of 16 bytes: with 10,007 of either, it is
+// skipped. The TMA saves instructions, but instructions are not the bottleneck: `vectors` issues one in 28 % of the
+// cycles. Its boxes span 128 bytes of a row where a warp of `vectors` spans 256. Whether that is what makes it slower
+// is not known. The notes have boxes of other shapes, and none is faster. Chapter 12 has work that the TMA is made
+// for.
 //= 0.90: ratio("tma")
+//= 28 %: ncu("vectors/along=out", "smsp__issue_active.avg.pct_of_peak_sustained_active")
 //
 // cuBLAS transposes, too: `cublasSgeam` computes alpha op(A) + beta op(B), here with beta = 0. At this
 // size `vectors` is a little faster; with 10,007 columns the difference is larger.
@@ -760,12 +811,13 @@ __global__ void __launch_bounds__(512, 3)
 //
 // A kernel that reads through one pointer and writes through another looks to the compiler as if a store could change
 // what the next load returns. It then may not move the load before the store. `const float* __restrict__` promises
-// that the data is read through this pointer only, and not written while the kernel runs. Two things follow:
+// that what is read through this pointer is not written while the kernel runs, through whatever pointer. Two things
+// follow:
 //
 // - Loads may move up, so that more of them are in flight. The kernels from section 5 on load everything that they
 //   need before they store anything, in the source; for them the promise changes nothing.
-// - Loads become `LDG.E.CONSTANT`, which may keep data in L1 without asking whether it was written. Up to Kepler that
-//   was a cache of its own, the texture path. Since Volta it is the same L1, and data that is read once gains nothing.
+// - Loads become `LDG.E.CONSTANT`, loads of data that nobody writes. Up to Kepler they had a cache of their own, the
+//   texture path. Since Maxwell it is the same L1, and data that is read once gains nothing.
 //
 // A promise that is false gives wrong results without any message.
 //
@@ -997,16 +1049,18 @@ int main(int argc, char** argv) {
 // - A memory-bound kernel is as fast as its bytes. Compare it with `cudaMemcpy`, and count reads and writes.
 // - Two things make it slower: sectors that are moved and not used, and too few bytes in flight.
 // - An offset is nearly free, a stride is not. From 8 floats on it costs a sector per element; DRAM moves two at least.
-// - Scattered stores cost more than scattered loads: between two evils, write in order.
+// - Scattered stores cost more than scattered loads: if one side must be strided, let it be the reads.
 // - What has to change its order goes through shared memory; pad or swizzle the tile.
-// - Give each thread 16-byte accesses, several of them independent, before it waits for anything.
+// - Keep enough bytes in flight. For a copy 16 bytes a thread are enough, in one access or in four independent ones.
 // - Blocks that run at the same time should write to neighbouring memory.
-// - What a cache evicts matters as much as what it keeps. Time the hints; the natural one can be the wrong one.
+// - What a cache evicts matters as much as what it keeps. Time the hints; the obvious one can be the wrong one.
 //
 // ## Possibilities for extension
 //
 // 1. Transpose in place, a square matrix first. Which two tiles does a block have to hold?
-// 2. Let each thread of `copy` copy four elements, one block's width apart. Then four `float4`. Which part of the
-//    peer's rate is reached, and how many bytes are in flight?
+// 2. Let each thread of `four_restricted` copy two elements, then eight, then four `float4`. From how many bytes in
+//    flight on is it as fast as `cudaMemcpy`, and when does more of them begin to cost?
 // 3. Permute the axes of a tensor (a, b, c) to (c, b, a). Which axis do the loads walk, which the stores?
 // 4. Transpose `double` and `char`. What should the tile be, so that both sides fill whole sectors?
+// 5. Give `points_staged` a path for whole blocks, in which a thread loads its three floats before it stores the first.
+//    Does `./learn sass` show three `LDG` in a row, and how close to `points_aos` does it come?

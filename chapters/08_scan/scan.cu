@@ -38,6 +38,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cuda/atomic>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -58,7 +59,7 @@ using std::size_t;
 //     inclusive  3   4  11  11  15  16  22  25
 //     exclusive  0   3   4  11  11  15  16  22
 //
-// One is the other, shifted. Any associative operator with an identity can take the place of the sum: maxima,
+// Each is the other, shifted by one. Any associative operator with an identity can take the place of the sum: maxima,
 // or the pairs of section 8.
 //
 // Scans matter because they answer the question *where does my result go?* Suppose that some elements of an
@@ -89,7 +90,8 @@ constexpr unsigned RUN = 1024;        ///< elements that a block scans in sectio
 //
 // Let every element add its left neighbour, at distance 1. Each now holds the sum of two elements. Let each add
 // what stands at distance 2: sums of four. After the distances 1, 2, 4, ... up to n, each element holds the sum
-// of all elements up to it. This is the scan of Hillis and Steele. Within a step all additions are independent.
+// of all elements up to it. This is the scan of Hillis and Steele; as an adder it is known by the names of Kogge and
+// Stone. Within a step all additions are independent.
 //
 // ```{drawing} steps
 // ```
@@ -136,7 +138,7 @@ void hillis_steele_launches(unsigned* out, const unsigned* in, size_t n, unsigne
 // 16, since 2^15 < 50,021 <= 2^16. Each of them reads and writes all elements. The **steps** have become few,
 // log n instead of n: they are the {term}`critical path`, which no number of threads can shorten. But the
 // **work** has grown to about n log n additions, 14.7 times that of the loop. For a memory-bound problem the
-// bytes count most, and they have grown in the same way: a scan has to move 8 bytes for each element, and the
+// bytes matter most, and they have grown in the same way: a scan has to move 8 bytes for each element, and the
 // 28 steps for 2^28 elements move 224 bytes.
 //= 16: count("hillis_steele_launches", "global_store_active_lanes") / 50021
 //= 14.7 times: (count("hillis_steele_launches", "global_load_active_lanes") - count("hillis_steele_launches",
@@ -145,10 +147,10 @@ void hillis_steele_launches(unsigned* out, const unsigned* in, size_t n, unsigne
 //
 // ### Up a tree and down again
 //
-// Blelloch's scan does less work. Its **up-sweep** is a reduction: pairs are added, then pairs of pairs, and
-// each sum takes the place of its right element. The last element ends as the total. The **down-sweep** puts 0
-// there and goes back down. At each node it hands its value to its left child, and its value plus the left
-// child's old sum to the right one:
+// Blelloch's scan does less work. (The adder of Brent and Kung goes up and down a tree in much the same way.) Its
+// **up-sweep** is a reduction: pairs are added, then pairs of pairs, and each sum takes the place of its right
+// element. The last element ends as the total. The **down-sweep** puts 0 there and goes back down. At each node it
+// hands its value to its left child, and its value plus the left child's old sum to the right one:
 //
 // ```{drawing} tree
 // ```
@@ -218,8 +220,8 @@ void blelloch_launches(unsigned* out, const unsigned* in, size_t n, unsigned* tr
 //= 8.3 ms: ms("blelloch_launches")
 //= 0.68 ms: ms("look_ahead") * ratio("look_ahead")
 //
-// **So:** the steps belong into a block, where a barrier costs less than a launch and the data can stay in
-// shared memory.
+// **So:** the steps belong inside a block, where a barrier costs less than a launch and the data can stay in shared
+// memory.
 //
 // ## 2. The same in a block
 //
@@ -387,17 +389,18 @@ __global__ void __launch_bounds__(P) in_chunks(unsigned* out, const unsigned* in
   for (size_t i = first; i < end; ++i) out[i] += before;
 }
 
-// A load request is a step. For 1024 elements one processor takes 1024 steps. Two take as many: 512 to scan, and 512 in
-// which the second adds and the first is idle. 32 processors take 32 steps to scan and 32 to add, 16 times as few, for
-// about twice the additions. In general it is 2n/P steps, and some to scan the P totals: for P far below n hardly a
-// processor idles.
+// A load request is a step. For 1024 elements one processor takes 1024 steps. With two it is the same number: 512 to
+// scan, and 512 in which the second adds and the first is idle. 32 processors take 32 steps to scan and 32 to add, 16
+// times as few, for about twice the additions. In general it is 2n/P steps, and some to scan the P totals: for P far
+// below n hardly a processor idles.
 //= 16 times as few: count("in_chunks/processors=1", "global_load_requests") / count("in_chunks/processors=32",
 //=   "global_load_requests")
 //
 // **Timed.** For 2^20 elements it is 0.069 ms with one thread for each run, 0.045 ms with two and 0.038 ms with 32: a
 // gain, but not of 16 times, since a request of 32 lanes that walk through 32 chunks touches 31.4 sectors, and one of a
-// single lane touches 1. For 2^28 there are runs enough for all SMs, and fewer steps gain nothing. Only the scattered
-// requests are left: 4.4 ms, 4.4 ms and 8.2 ms.
+// single lane touches 1. So the times do not show the steps alone: the processors are lanes of one warp, and with their
+// number the sectors of a request grow. For 2^28 there are runs enough for all SMs, fewer steps gain nothing, and the
+// scattered requests decide: 4.4 ms, 4.4 ms and 8.2 ms.
 //= 31.4 sectors: count("in_chunks/processors=32", "global_load_sectors") / count("in_chunks/processors=32",
 //=   "global_load_requests")
 //= 0.069 ms with one thread for each run, 0.045 ms: (ms("in_chunks/processors=1", 1048576),
@@ -445,7 +448,7 @@ __global__ void warp_scan(unsigned* out, const unsigned* in, size_t n) {
 //
 // ### A block
 //
-// A tile of 4096 elements is divided by 8 warps. A warp takes 512 consecutive ones as 4 rows of 128. In each
+// Eight warps share a tile of 4096 elements. A warp takes 512 consecutive ones as 4 rows of 128. In each
 // row a lane loads four consecutive elements with one 128-bit access, so that a request is coalesced. The lane
 // scans its four, the warp scans the lanes' totals, and goes on to the next row with what it has so far. The
 // rows' shuffles are independent of each other and overlap.
@@ -480,14 +483,14 @@ __device__ unsigned scan_rows(uint4 (&x)[ROWS], unsigned (&before)[ROWS]) {
 ///
 /// @param total   the sum of this warp's part
 /// @param shared  WARPS words of shared memory
-/// @param of_all  out: the sum of the block
-__device__ unsigned scan_warps(unsigned total, unsigned* shared, unsigned& of_all) {
+/// @param block_sum  out: the sum of the block
+__device__ unsigned scan_warps(unsigned total, unsigned* shared, unsigned& block_sum) {
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   if (lane == 0) shared[warp] = total;
   __syncthreads();  // all totals are there
   // Every warp scans them for itself: that costs no further barrier.
   const unsigned v = lane < WARPS ? shared[lane] : 0, inclusive = scan_warp(v);
-  of_all = __shfl_sync(ALL, inclusive, 31);
+  block_sum = __shfl_sync(ALL, inclusive, 31);
   return __shfl_sync(ALL, inclusive - v, warp);
 }
 
@@ -516,20 +519,21 @@ __device__ void store_tile(unsigned* out, size_t at, size_t n, const uint4 (&x)[
 /// Requires: out and in are aligned to 16 bytes.
 __global__ void __launch_bounds__(THREADS)
     block_scan(unsigned* out, const unsigned* in, size_t n, const unsigned* start, unsigned* sums) {
-  __shared__ unsigned of_warps[WARPS];
+  __shared__ unsigned warp_sums[WARPS];
   const size_t at = first_of_thread(blockIdx.x);
   uint4 x[ROWS];
   unsigned before[ROWS], total;
   load_tile(x, in, at, n);
-  unsigned offset = scan_warps(scan_rows(x, before), of_warps, total);
+  unsigned offset = scan_warps(scan_rows(x, before), warp_sums, total);
   if (start != nullptr) offset += start[blockIdx.x];
   store_tile(out, at, n, x, before, offset);
   if (sums != nullptr && threadIdx.x == 0) sums[blockIdx.x] = total;
 }
 
 // `block_scan` passes one barrier for 4096 elements, where `hillis_steele` passes 10 for 1024. Shared memory
-// holds 8 words. In the whole grid of 13 blocks there are 104 requests to store to it, and no bank conflicts.
-//= 104 requests: count("block_scan", "shared_store_requests")
+// holds 8 words. In the whole grid of 13 blocks the kernel makes 104 shared-memory store requests, without bank
+// conflicts.
+//= 104 shared-memory: count("block_scan", "shared_store_requests")
 //
 // **Timed.** 0.52 ms: as fast as a copy, within a few percent.
 //= 0.52 ms: ms("block_scan")
@@ -559,17 +563,17 @@ __global__ void __launch_bounds__(THREADS)
 /// Launch: one block of THREADS threads.
 /// Requires: sums is aligned to 16 bytes.
 __global__ void __launch_bounds__(THREADS) scan_sums(unsigned* sums, size_t count) {
-  __shared__ unsigned of_warps[WARPS];
+  __shared__ unsigned warp_sums[WARPS];
   unsigned carry = 0;
   for (size_t tile = 0; tile * TILE < count; ++tile) {
     const size_t at = first_of_thread(tile);
     uint4 x[ROWS];
     unsigned before[ROWS], total;
     load_tile(x, sums, at, count);
-    const unsigned offset = scan_warps(scan_rows(x, before), of_warps, total);
+    const unsigned offset = scan_warps(scan_rows(x, before), warp_sums, total);
     store_tile(sums, at, count, x, before, carry + offset);
     carry += total;
-    __syncthreads();  // of_warps may be overwritten
+    __syncthreads();  // warp_sums may be overwritten
   }
 }
 
@@ -577,13 +581,13 @@ __global__ void __launch_bounds__(THREADS) scan_sums(unsigned* sums, size_t coun
 ///
 /// Launch, Requires: as `block_scan`.
 __global__ void __launch_bounds__(THREADS) sum_tiles(unsigned* sums, const unsigned* in, size_t n) {
-  __shared__ unsigned of_warps[WARPS];
+  __shared__ unsigned warp_sums[WARPS];
   uint4 x[ROWS];
   load_tile(x, in, first_of_thread(blockIdx.x), n);
   unsigned sum = 0, total;
 #pragma unroll
   for (unsigned r = 0; r < ROWS; ++r) sum += (x[r].x + x[r].y) + (x[r].z + x[r].w);
-  scan_warps(__shfl_sync(ALL, scan_warp(sum), 31), of_warps, total);
+  scan_warps(__shfl_sync(ALL, scan_warp(sum), 31), warp_sums, total);
   if (threadIdx.x == 0) sums[blockIdx.x] = total;
 }
 
@@ -643,12 +647,13 @@ void three_kernels(unsigned* out, const unsigned* in, size_t n, unsigned* sums, 
 // fence between two stores. A simpler one is to publish both with a single store: a word of 64 bits, the flag
 // in its upper half and the value in its lower half. Aligned accesses of 8 bytes are never torn.
 //
-// **The load.** A loop that waits must load again each time. `volatile` says so to the compiler, and on the GPU
-// such a load goes to L2, where all SMs see the same.
+// **The load.** A loop that waits must load again each time. `cuda::atomic_ref` (chapter 07) makes each load an access
+// of its own, at L2, where all SMs see the same.
 //
 // **The order.** A block may wait only for blocks that are running or done. CUDA does not say in which order
 // blocks start, and a block that has started keeps its SM until it ends. If all SMs are full of blocks that
-// wait for one that has not started, the kernel never ends.
+// wait for one that has not started, the kernel never ends. (Today's hardware starts them in ascending order, and CUB
+// relies on that.)
 //
 //? numbers: So each block takes the number of its tile from a counter in global memory, with an atomic
 //?   addition, when it starts. What does that guarantee?
@@ -661,12 +666,14 @@ constexpr Word PREFIX =
     2ull << 32;  ///< the value is the sum of everything up to the end of this tile
 constexpr Word FLAGS = 0xFFFFFFFF00000000;
 
+using AtomicWord = cuda::atomic_ref<Word, cuda::thread_scope_device>;
+
 /// Reads what another block publishes: one access, made each time that it is called.
-__device__ Word read_word(const Word* word) { return *const_cast<const volatile Word*>(word); }
+__device__ Word read_word(Word* word) { return AtomicWord(*word).load(cuda::memory_order_relaxed); }
 
 /// Publishes flag and value with one access.
 __device__ void publish(Word* word, Word flag, unsigned value) {
-  *const_cast<volatile Word*>(word) = flag | value;
+  AtomicWord(*word).store(flag | value, cuda::memory_order_relaxed);
 }
 
 /// The number of the tile that this block is to take. Called by all threads of a block.
@@ -690,14 +697,14 @@ void clear(Word* state, size_t n, unsigned tile) {
 /// Requires: out and in are aligned to 16 bytes.
 __global__ void __launch_bounds__(THREADS)
     chained(unsigned* out, const unsigned* in, size_t n, Word* state) {
-  __shared__ unsigned of_warps[WARPS], prefix;
+  __shared__ unsigned warp_sums[WARPS], prefix;
   const unsigned tile = take_tile(state);
   Word* const words = state + 1;
   const size_t at = first_of_thread(tile);
   uint4 x[ROWS];
   unsigned before[ROWS], total;
   load_tile(x, in, at, n);
-  const unsigned offset = scan_warps(scan_rows(x, before), of_warps, total);
+  const unsigned offset = scan_warps(scan_rows(x, before), warp_sums, total);
 
   if (threadIdx.x == 0) {
     Word left = PREFIX;  // of nothing: 0
@@ -748,8 +755,8 @@ __global__ void later_first(unsigned* out, const unsigned* in, Word* words) {
 // waiting of other blocks; the chain itself does not. Its length is what has to be cut.
 //= 20 ms: 65536 * 0.3e-3
 //
-// **Timed.** 19 ms: 0.29 microseconds for each tile of 4096 elements, or 115 GB/s read and written. In tiles of 256
-// elements, which many texts have, as many microseconds for each would leave 7 GB/s.
+// **Timed.** 19 ms: 0.29 microseconds for each tile of 4096 elements, or 115 GB/s read and written. With tiles of 256
+// elements, as in many texts, the same latency per tile would limit the scan to 7 GB/s.
 //= 115 GB/s: rate("chained")
 //= 7 GB/s: 256 * 8 / (ms("chained") / 65536 * 1e6)
 //= 19 ms: ms("chained")
@@ -757,11 +764,11 @@ __global__ void later_first(unsigned* out, const unsigned* in, Word* words) {
 //
 // ## 6. Look back
 //
-// A block that waits for its predecessor waits for more than it needs. The *sum* of a tile is known as soon as
-// the tile has been loaded, without waiting for anybody. So a block publishes twice: first its sum, later the
-// prefix. Those behind it can already use the sum. A block that wants the sum of everything before its tile
-// walks back: as long as it finds sums it adds them, and at the first prefix it stops. This is {term}`decoupled
-// look-back`.
+// A block that waits for its predecessor waits for more than it needs to know. The *sum* of a tile is known as soon as
+// the tile has been loaded, whatever the other blocks do. So a block publishes twice: first its sum, later the prefix.
+// Those behind it can already use the sum. A block that needs the sum of everything before its tile walks back: as long
+// as it finds sums it adds them, and at the first prefix it stops. This is {term}`decoupled look-back`. (Its authors
+// call the two words aggregate and inclusive prefix.)
 //
 // ```{drawing} words
 // ```
@@ -769,12 +776,18 @@ __global__ void later_first(unsigned* out, const unsigned* in, Word* words) {
 // A whole warp looks back. Its 32 lanes read the words of 32 predecessors at once and wait until all are
 // published. The nearest prefix among them ends the search; without one, the warp adds all 32 and goes on with
 // the next 32.
+//
+//? single_pass: `look_back` moves two thirds of the bytes of `three_kernels`, reduce first. How many times as long does
+//?   it take, for 2^28 elements?
+//? answer: ms("look_back/width=32") / ms("three_kernels/reduce first")
+//? unit: times
+//? near: 20 %
 
 /// The sum of everything before `tile`. Called by all lanes of one warp.
 ///
 /// @tparam WIDTH  how many words are read at a time, 32 at most
 template <unsigned WIDTH>
-__device__ unsigned sum_before(const Word* words, unsigned tile) {
+__device__ unsigned sum_before(Word* words, unsigned tile) {
   const unsigned lane = threadIdx.x % 32;
   unsigned sum = 0;
   for (unsigned end = tile; end > 0; end -= min(WIDTH, end)) {
@@ -813,7 +826,7 @@ __device__ unsigned find_prefix(Word* words, unsigned tile, unsigned sum) {
   return prefix;
 }
 
-/// The exclusive scan of n elements in one pass.
+/// The exclusive scan of n elements in one pass. out may be in: a block has loaded its tile before it stores it.
 ///
 /// @tparam WIDTH  how many predecessors a block looks at together
 /// @param state   zeros: the counter of tiles, then a word for each tile
@@ -825,34 +838,61 @@ __device__ unsigned find_prefix(Word* words, unsigned tile, unsigned sum) {
 template <unsigned WIDTH>
 __global__ void __launch_bounds__(THREADS)
     look_back(unsigned* out, const unsigned* in, size_t n, Word* state) {
-  __shared__ unsigned of_warps[WARPS];
+  __shared__ unsigned warp_sums[WARPS];
   const unsigned tile = take_tile(state);
   const size_t at = first_of_thread(tile);
   uint4 x[ROWS];
   unsigned before[ROWS], total;
   load_tile(x, in, at, n);
-  const unsigned offset = scan_warps(scan_rows(x, before), of_warps, total);
+  const unsigned offset = scan_warps(scan_rows(x, before), warp_sums, total);
   const unsigned prefix = find_prefix<WIDTH>(state + 1, tile, total);
   store_tile(out, at, n, x, before, prefix + offset);
 }
 
-// Suppose that 1056 blocks run at the same time, 8 on each of 132 SMs, that all have published sums, and none a
-// prefix yet. One lane would need 1056 loads to see them all (the variant `width=1`), one after the other, each
-// with the latency of L2. A warp needs 33, and mostly fewer: prefixes follow close behind.
-//= 1056: 8 * 132
-//= 33: 8 * 132 / 32
+// The registers of `look_back` leave room for 6 blocks on an SM, 792 on all 132. Suppose that all have published sums,
+// and none a prefix yet. One lane would need 792 loads to see them all (the variant `width=1`), one after the other,
+// each with the latency of L2. A warp needs 25, and mostly fewer: prefixes follow close behind.
+//= 6 blocks on an SM, 792 on all 132: (65536 // (256 * sass("08:look_back<32u>", "registers")), 132 * (65536 // (256 *
+//=   sass("08:look_back<32u>", "registers"))), 132)
+//= 25, and: -(-792 // 32)
 //
-// Each element is read once and written once: 8 bytes, plus a word of 8 bytes for each tile of 4096. What
-// remains to be paid is the clearing of the words before each launch.
+// Each element is read once and written once: 8 bytes, plus a word of 8 bytes for each tile of 4096.
 //
-// **Timed.** 1.5 ms with one lane and 0.90 ms with a warp, 0.76 of CUB's rate.
+
+// **Timed.** 1.5 ms with one lane and 0.90 ms with a warp, 0.76 of CUB's rate. `three_kernels`, reduce first, takes
+// 0.80 ms: with 12 bytes for each element it is faster than `look_back` with 8.
 //= 1.5 ms with one lane and 0.90 ms: (ms("look_back/width=1"), ms("look_back/width=32"))
 //= 0.76: ratio("look_back/width=32")
+//= 0.80 ms: ms("three_kernels/reduce first")
+//
+// So bytes do not decide here. `block_scan`, which moves as many and exchanges nothing, takes 0.52 ms; and CUB, whose
+// scan is a look-back, too, takes 0.68 ms. Its source differs in three points. It takes no number from a counter, so
+// no atomic and no barrier stand in front of its loads. It pauses between two looks at words that are not published,
+// where `look_back` asks L2 again at once. And its threads have more elements each. Which of the three matters how
+// much was not measured. The first is plain to see in the machine code of `look_back`:
+//= 0.52 ms: ms("block_scan")
+//= 0.68 ms: ms("look_back/width=32") * ratio("look_back/width=32")
+//
+// ```{sass} 08:look_back<32u> only=ATOMG,BAR,LDG lines=3
+// 0090       ATOMG.E.ADD.64.STRONG.GPU PT, R2, desc[UR6][R2.64], R4
+// 0100       BAR.SYNC.DEFER_BLOCKING 0x0
+// 0250       LDG.E.128          R12, desc[UR6][R20.64]
+// ```
+//
+// Small arrays are another case: at 2^20 elements `look_back` takes 10.1 us, `three_kernels` with its three launches
+// 12.0 us.
+//= 10.1 us, `three_kernels` with its three launches 12.0 us: (1e3 *
+//=   ms("look_back/width=32", 1048576), 1e3 * ms("three_kernels/reduce first", 1048576))
+//
+// **So:** fewer bytes are only a promise. A block that waits keeps its registers and its place on the SM, and has no
+// load in flight.
 //
 // ### The flag and its value (second reading)
 //
 // Why not keep the sums as plain `unsigned`, in an array beside the flags? That takes half the bytes. Here is
 // that version, as short as it can be:
+
+using AtomicFlag = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;
 
 /// Every block publishes a sum, and the next one adds it to its own: a mistake on purpose.
 ///
@@ -862,24 +902,25 @@ __global__ void torn_word(unsigned* out, const unsigned* in, unsigned* sums, uns
   const unsigned sum = __shfl_sync(ALL, scan_warp(in[tile * 32 + threadIdx.x]), 31);
   if (threadIdx.x != 0) return;
   sums[tile] = sum;
-  *const_cast<volatile unsigned*>(&flags[tile]) = 1;  // nothing orders the two stores
+  AtomicFlag(flags[tile]).store(1, cuda::memory_order_relaxed);  // nothing orders the two stores
 
   if (tile == 0) return;
-  while (*const_cast<volatile unsigned*>(&flags[tile - 1]) == 0) {
+  while (AtomicFlag(flags[tile - 1]).load(cuda::memory_order_relaxed) == 0) {
   }
   out[tile] = sum + sums[tile - 1];
 }
 
-// Nothing guarantees that another SM sees these two stores in the order of the source. It may see the flag and
-// read the old sum. `__threadfence()` between the stores, and another one between the two loads, would mend it,
-// at the price of waiting for the first store to arrive. A word that has flag *and* value needs neither.
+// Nothing guarantees that another SM sees these two stores in the order of the source. It may see the flag and read
+// the old sum: *relaxed* accesses order nothing else. A release store of the flag and an acquire load would mend it,
+// or a `__threadfence()` between the stores and another one between the loads, at the price of waiting for the first
+// store to arrive. A word that has flag *and* value needs neither.
 //
 // ## 7. Look ahead
 //
-// A block of `look_back` loads, waits, then stores. While it waits, it has nothing in flight. Other blocks on
-// the same SM fill the gap in part, but all have the same phases. `look_ahead` (in `scan_sm90.cu`) separates
-// them. There is one block for each SM, which stays and works through many tiles, and its warps have different
-// roles (chapter 12's {term}`warp specialization`):
+// A block of `look_back` loads, waits, then stores. While it waits, it has nothing in flight. Other blocks on the same
+// SM fill the gap in part, but all have the same phases. `look_ahead` (in `scan_sm90.cu`) separates them, as CUB's
+// newest scan does ("decoupled look-ahead", or warpspeed, of 2025). There is one block for each SM, which stays and
+// works through many tiles, and its warps have different roles (chapter 12's {term}`warp specialization`):
 //
 // | warps | role |
 // |--:|---|
@@ -893,20 +934,22 @@ __global__ void torn_word(unsigned* out, const unsigned* in, unsigned* sums, uns
 // the look-back for a later tile runs while an earlier one is stored: it looks ahead. An {term}`mbarrier` for
 // each stage and each role connects them.
 //
-// **Timed.** 0.54 ms for 2^28 elements: 0.93 of the rate of a copy, and 1.27 times as fast as CUB. For 2^24
-// elements it is 1.22 times as fast, for 2^20 still 1.20 times, although no block then gets more than one
-// tile.
+// **Timed.** 0.54 ms for 2^28 elements: 0.93 of the rate of a copy, and 1.27 times as fast as the toolkit's CUB, which
+// looks back. For 2^24 elements it is 1.22 times as fast, for 2^20 still 1.20 times, although no block then gets more
+// than one tile. (CUB's look-ahead came later, and for Blackwell first. CUB 3.5, which is newer than the toolkit's,
+// takes 1.30 times as long as `look_ahead` on an H200. That is the time of a look-back.)
 //= 0.54 ms: ms("look_ahead")
 //= 0.93: rate("look_ahead") / limit("copy")
 //= 1.27 times: ratio("look_ahead")
 //= 1.22 times: ratio("look_ahead", 16777216)
 //= 1.20 times: ratio("look_ahead", 1048576)
+//= 1.30 times: ratio("look_ahead", gpu="h200_cccl")
 //
 // ### When all tiles run at once (second reading)
 //
-// 2^20 elements are 256 tiles of `block_scan`, and an H200 runs that many blocks at the same time. Then nobody takes a
-// number or looks for a prefix: each block publishes the sum of its tile, and adds up the sums of all tiles before it,
-// a word for each thread. The words have an epoch here, too, which the last block advances.
+// 2^20 elements are 256 tiles of `block_scan`, and an H200 runs that many blocks at the same time. No block needs a
+// ticket or a prefix: each publishes the sum of its tile, and adds up the sums of all tiles before it, a word for each
+// thread. The words have an epoch here, too, which the last block advances.
 //= 256: 2**20 // 4096
 //
 // All blocks wait for these sums, so they come first: a block adds up its tile and publishes the sum before it scans
@@ -934,7 +977,7 @@ __device__ inline unsigned warp_sum(unsigned value) {
 /// Requires: out and in are aligned to 16 bytes.
 __global__ void __launch_bounds__(THREADS)
     one_wave(unsigned* out, const unsigned* in, size_t n, Word* state) {
-  __shared__ unsigned of_warps[WARPS], of_tiles[WARPS];
+  __shared__ unsigned warp_sums[WARPS], tile_sums[WARPS];
   const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const Word epoch = (read_word(state) & FLAGS) + (1ull << 32);
   Word* const words = state + 1;
@@ -946,12 +989,12 @@ __global__ void __launch_bounds__(THREADS)
 #pragma unroll
   for (unsigned r = 0; r < ROWS; ++r) sum += x[r].x + x[r].y + x[r].z + x[r].w;
   sum = warp_sum(sum);
-  if (lane == 0) of_warps[warp] = sum;
+  if (lane == 0) warp_sums[warp] = sum;
   __syncthreads();
-  const unsigned of_warp = lane < WARPS ? of_warps[lane] : 0;
+  const unsigned of_warp = lane < WARPS ? warp_sums[lane] : 0;
   if (warp == 0) {
-    const unsigned of_tile = warp_sum(of_warp);
-    if (lane == 0) publish(&words[blockIdx.x], epoch, of_tile);
+    const unsigned tile_sum = warp_sum(of_warp);
+    if (lane == 0) publish(&words[blockIdx.x], epoch, tile_sum);
   }
   unsigned offset = warp_sum(lane < warp ? of_warp : 0);
 
@@ -966,9 +1009,9 @@ __global__ void __launch_bounds__(THREADS)
     others += static_cast<unsigned>(word);
   }
   others = warp_sum(others);
-  if (lane == 0) of_tiles[warp] = others;
+  if (lane == 0) tile_sums[warp] = others;
   __syncthreads();
-  offset += warp_sum(lane < WARPS ? of_tiles[lane] : 0);
+  offset += warp_sum(lane < WARPS ? tile_sums[lane] : 0);
   store_tile(out, at, n, x, before, offset);
 
   // All have read the epoch before the last one is done.
@@ -996,7 +1039,7 @@ __global__ void __launch_bounds__(THREADS)
 //
 //     (a, f) + (b, g)  =  (g ? b : a + b,  f or g)
 //
-// This operator is associative, so every scan of this chapter can use it. And it costs the look-back nothing:
+// This operator is associative, so every scan of this chapter can use it. And the look-back costs no more:
 
 /// A piece of a segmented array: the sum since its last head, and whether it has one.
 struct Piece {
@@ -1021,7 +1064,7 @@ constexpr unsigned SEGMENT_TILE = THREADS * 4;  ///< elements of a block of `seg
 __global__ void __launch_bounds__(THREADS)
     segmented(unsigned* out, const unsigned* in, const unsigned char* heads, size_t n,
               Word* state) {
-  __shared__ Piece of_warps[WARPS];
+  __shared__ Piece warp_sums[WARPS];
   __shared__ unsigned prefix;
   const unsigned tile = take_tile(state), lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   Word* const words = state + 1;
@@ -1048,16 +1091,16 @@ __global__ void __launch_bounds__(THREADS)
                      __shfl_up_sync(ALL, int{inclusive.head}, d) != 0};
     if (lane >= d) inclusive = join(left, inclusive);
   }
-  if (lane == 31) of_warps[warp] = inclusive;
+  if (lane == 31) warp_sums[warp] = inclusive;
   Piece before{__shfl_up_sync(ALL, inclusive.sum, 1),
                __shfl_up_sync(ALL, int{inclusive.head}, 1) != 0};
   if (lane == 0) before = {0, false};
-  __syncthreads();  // of_warps is complete
+  __syncthreads();  // warp_sums is complete
   Piece total{0, false}, warps_before{0, false};
 #pragma unroll
   for (unsigned w = 0; w < WARPS; ++w) {
     if (w == warp) warps_before = total;
-    total = join(total, of_warps[w]);
+    total = join(total, warp_sums[w]);
   }
   before = join(warps_before, before);
 
@@ -1085,7 +1128,7 @@ __global__ void __launch_bounds__(THREADS)
 // What leaves the tile on its right is the sum since its last head, whatever came before. So its first word is
 // already a prefix, and `sum_before` of all later tiles stops there. Short segments make the look-back shorter,
 // one long segment makes it that of a plain scan. Otherwise the time does not depend on how long the segments
-// are, and that is what makes the segmented scan useful.
+// are, and that is what makes the segmented scan useful (G. E. Blelloch, 1990).
 //
 // `segmented_ahead` does to this kernel what `look_ahead` did to `look_back`. It takes byte flags, or keys:
 // then a segment begins where a key differs from the one before it, as in CUB's scan by key. (CUB has none by flags,
@@ -1181,7 +1224,10 @@ void sparse_times_vector(unsigned* y, const SparseMatrix& a, const unsigned* x,
 // floating-point numbers and bytes, not `unsigned`.)
 //
 // **Timed.** For 2^20 values that is 1.9 times as fast as a thread for each row. For 2^28 it is slower, 7.0 ms
-// instead of 6.2: products, heads and sums all pass through memory. Extension 4 saves a part of that.
+// instead of 6.2: products, heads and sums all pass through memory. Extension 4 saves a part of that. A thread for each
+// row is the simplest rival, not the best. The usual next steps, which are not measured here, are a warp for each row
+// (N. Bell and M. Garland, 2009) and equal shares of rows and values together, merge path (D. Merrill and M. Garland,
+// 2016).
 //= 1.9 times: ms("sparse_times_vector/by rows", 1048576) / ms("sparse_times_vector/segmented", 1048576)
 //= 7.0 ms instead of 6.2: (ms("sparse_times_vector/segmented"), ms("sparse_times_vector/by rows"))
 //
@@ -1204,7 +1250,7 @@ __device__ unsigned keeps(unsigned value, size_t i, size_t n) {
 /// Requires: in is aligned to 16 bytes.
 __global__ void __launch_bounds__(THREADS)
     compact(unsigned* out, unsigned* size, const unsigned* in, size_t n, Word* state) {
-  __shared__ unsigned of_warps[WARPS];
+  __shared__ unsigned warp_sums[WARPS];
   const unsigned tile = take_tile(state);
   const size_t at = first_of_thread(tile);
   uint4 x[ROWS], flags[ROWS];
@@ -1216,7 +1262,7 @@ __global__ void __launch_bounds__(THREADS)
     flags[r] = {keeps(x[r].x, i, n), keeps(x[r].y, i + 1, n), keeps(x[r].z, i + 2, n),
                 keeps(x[r].w, i + 3, n)};
   }
-  const unsigned offset = scan_warps(scan_rows(flags, before), of_warps, total);
+  const unsigned offset = scan_warps(scan_rows(flags, before), warp_sums, total);
   const unsigned prefix = find_prefix<32>(state + 1, tile, total);
   if (tile == gridDim.x - 1 && threadIdx.x == 0) *size = prefix + total;
 
@@ -1240,9 +1286,9 @@ __global__ void __launch_bounds__(THREADS)
 //
 // ### Repeats
 //
-// `find_repeats` is a classic assignment: list all i for which a[i] == a[i + 1]. The output depends on the
-// data, in size and in place. First in steps: a kernel that writes the flags, an exclusive scan, a kernel that
-// scatters.
+// List all i for which a[i] == a[i + 1]. (The task is `find_repeats` of an assignment that the courses CMU 15-418 and
+// Stanford CS149 share; chapter 09 has another one of theirs.) The output depends on the data, in size and in place.
+// First in steps: a kernel that writes the flags, an exclusive scan, a kernel that scatters.
 
 /// flags[i] = 1 where element i has a successor that equals it, else 0.
 ///
@@ -1290,8 +1336,8 @@ void repeats_in_steps(unsigned* out, unsigned* size, const unsigned* in, size_t 
 // If all elements are equal, every place is read and every index is written: 28 bytes in steps, 8 in one pass.
 //= 28 bytes in steps, 8: (20 + 4 + 4, 4 + 4)
 //
-// In one pass it is `compact` with another test: `repeats_in_one` gets the neighbour of its last element by a shuffle
-// from the lane to the right. `repeats_ahead` divides the work among warps as `look_ahead` does.
+// The one-pass version is `compact` with another predicate: `repeats_in_one` gets the neighbour of its last element by
+// a shuffle from the lane to the right. `repeats_ahead` divides the work among warps as `look_ahead` does.
 //
 // **Timed.** With few repeats 2.4 ms in steps, 0.61 ms in one pass and 0.25 ms with roles. CUB takes 3.2
 // times as long as the last; if all elements are equal, 1.76 times.
@@ -1300,6 +1346,7 @@ void repeats_in_steps(unsigned* out, unsigned* size, const unsigned* in, size_t 
 //= 0.25 ms: ms("repeats_ahead/density=0")
 //= 3.2 times: ratio("repeats_ahead/density=0")
 //= 1.76 times: ratio("repeats_ahead/density=1")
+//
 // ### Repeats in one pass (second reading)
 
 /// All i with in[i] == in[i + 1], ascending, and how many there are, in one pass.
@@ -1310,7 +1357,7 @@ void repeats_in_steps(unsigned* out, unsigned* size, const unsigned* in, size_t 
 /// Requires: in is aligned to 16 bytes; n < 2^32.
 __global__ void __launch_bounds__(THREADS)
     repeats_in_one(unsigned* out, unsigned* size, const unsigned* in, size_t n, Word* state) {
-  __shared__ unsigned of_warps[WARPS];
+  __shared__ unsigned warp_sums[WARPS];
   const unsigned tile = take_tile(state);
   const size_t at = first_of_thread(tile);
   uint4 x[ROWS], flags[ROWS];
@@ -1325,7 +1372,7 @@ __global__ void __launch_bounds__(THREADS)
                 i + 3 < n && x[r].z == x[r].w, i + 4 < n && x[r].w == next};
     x[r] = flags[r];
   }
-  const unsigned offset = scan_warps(scan_rows(flags, before), of_warps, total);
+  const unsigned offset = scan_warps(scan_rows(flags, before), warp_sums, total);
   const unsigned prefix = find_prefix<32>(state + 1, tile, total);
   if (tile == gridDim.x - 1 && threadIdx.x == 0) *size = prefix + total;
 
@@ -1370,15 +1417,17 @@ void permute(unsigned* out, const unsigned* in, const unsigned* index, size_t n,
   kernel<<<blocks_for(n, 256), 256>>>(out, in, index, n);
 }
 
-// In order, a request touches 4 sectors. At random, nearly each lane needs a sector of its own: 31.9 for each store of
-// the scatter, and as many for each load of the gather. 32 bytes move for the 4 that are used. With runs of eight
-// elements, a sector each, in random order (`sectors`) it is 4 again.
+// In order, a request touches 4 sectors. In random order nearly every lane needs a sector of its own: 31.9 for each
+// store of the scatter, and as many for each load of the gather. 32 bytes move for the 4 that are used. With runs of
+// eight elements, a sector each, in random order (`sectors`) it is 4 again.
 //= 31.9: count("permute/by=scatter, random", "global_store_sectors") / count("permute/by=scatter, random",
 //=   "global_store_requests")
 //= it is 4 again: count("permute/by=scatter, sectors", "global_store_sectors") / count("permute/by=scatter, sectors",
 //=   "global_store_requests")
 //
 // **Timed.** In order 1.2 ms, with random sectors 1.6 ms, at random 7.4 ms for the gather and 16.9 ms for the scatter.
+// Both touch as many sectors. But a sector of which 4 bytes are stored is not complete: if L2 does not hold the rest,
+// it has to be merged with what is in memory. What memory then reads and writes was not measured here.
 //= In order 1.2 ms, with random sectors 1.6 ms: (ms("permute/by=gather, ordered"), ms("permute/by=gather, sectors"))
 //= 7.4 ms for the gather and 16.9 ms for the scatter: (ms("permute/by=gather, random"), ms("permute/by=scatter, random"))
 //
@@ -1395,8 +1444,8 @@ __global__ void add_atomically(unsigned* sums, const unsigned* index, const unsi
 }
 
 // Where indices repeat often, these additions queue at the same address. Sectors do not show this queue: with uniform
-// indices a request touches 31.9 of them, and where all 32 lanes name one address they take turns, each of which counts
-// as one.
+// indices a request touches 31.9 of them, and where all 32 lanes name one address they are serialised, and the counter
+// sees one sector each time.
 //= 31.9: count("scatter_add/by=atomic, uniform", "global_atomic_sectors") / count("scatter_add/by=atomic, uniform",
 //=   "global_atomic_requests")
 //
@@ -1474,7 +1523,7 @@ __global__ void __launch_bounds__(THREADS)
 __global__ void __launch_bounds__(THREADS, 3)
     split_by_digit(unsigned* keys_out, unsigned* values_out, const unsigned* keys,
                    const unsigned* values, size_t n, unsigned shift, const unsigned* starts) {
-  __shared__ unsigned count[WARPS][DIGITS], to[DIGITS], of_warps[WARPS];
+  __shared__ unsigned count[WARPS][DIGITS], to[DIGITS], warp_sums[WARPS];
   __shared__ unsigned sorted_keys[TILE], sorted_values[TILE];
   const unsigned t = threadIdx.x;
   unsigned key[KEYS], rank[KEYS], left;
@@ -1486,7 +1535,7 @@ __global__ void __launch_bounds__(THREADS, 3)
 #pragma unroll
   for (unsigned w = 0; w < WARPS; ++w) sum += count[w][t];
   const unsigned inclusive = scan_warp(sum);
-  unsigned start = inclusive - sum + scan_warps(__shfl_sync(ALL, inclusive, 31), of_warps, all);
+  unsigned start = inclusive - sum + scan_warps(__shfl_sync(ALL, inclusive, 31), warp_sums, all);
   to[t] =
       starts[t * gridDim.x + blockIdx.x] - start;  // from a place in the tile to one in the array
 #pragma unroll
@@ -1614,10 +1663,12 @@ void scatter_add(unsigned* sums, unsigned size, const unsigned* index, const uns
 //=   ms("scatter_add/by=sort, skewed"), ms("scatter_add/by=atomic, equal"), ms("scatter_add/by=sort, equal"))
 //= 0.37 times: ratio("scatter_add/by=sort, uniform")
 //
-// **So:** atomics where threads seldom meet, a sort where they often do. Two more reasons to sort: an operator that no
-// atomic has, and the order. Atomics add in another order in each run, so that float sums differ. A stable sort
-// leaves the values of an index in the order of the input; scanned in a fixed order as well (by three kernels:
-// `look_back` adds what it finds published), they give the same float in every run.
+// **So:** atomics where threads seldom meet, a sort where they often do. (Between the two lies a third way, which is
+// not measured here: add up equal indices in the warp or the block first, as the histogram of chapter 07 does, and
+// send only the sums to memory.) Two more reasons to sort: an operator that no atomic has, and the order. Atomics add
+// in another order in each run, so that float sums differ. A stable sort leaves the values of an index in the order of
+// the input; scanned in a fixed order as well (by three kernels: `look_back` adds what it finds published), they give
+// the same float in every run.
 
 // [hide] How the rungs are registered
 namespace {
@@ -2052,7 +2103,8 @@ int main(int argc, char** argv) {
 // - Count steps, work, idle lanes and bytes. A work-efficient algorithm may still be the slower one.
 // - Threads scan in registers, warps by shuffles, blocks in one barrier. Each level scans the totals of the one
 //   below.
-// - Three kernels move 12 or 16 bytes for each element, one kernel 8.
+// - Three kernels move 12 or 16 bytes for each element, one kernel 8. Whether that is faster depends on what its blocks
+//   wait for.
 // - Blocks may wait for each other only if the ones that are waited for have started: take tile numbers from a
 //   counter.
 // - Publish a flag and its value with one store.
@@ -2064,7 +2116,7 @@ int main(int argc, char** argv) {
 //
 // 1. Write `look_back` for `float`. Is the result the same in each run? What would it take?
 // 2. Scan rows of 1000 elements each, a million of them. Which rung do you start from?
-// 3. Let `split_by_digit` look back, for 256 digits at once, in place of `count_digits` and its scan. How many bytes
-//    does a pass save?
+// 3. Let `split_by_digit` look back, for 256 digits at once, in place of `count_digits` and its scan ("Onesweep", A.
+//    Adinets and D. Merrill, 2022). How many bytes does a pass save?
 // 4. Fuse `multiply_values` into `segmented`. How many bytes does that save?
 // 5. Find the longest run of equal elements with a segmented scan and a reduction.

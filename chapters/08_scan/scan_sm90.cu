@@ -201,6 +201,8 @@ __device__ unsigned begin(State* state, unsigned* epoch, Barrier* full, Barrier*
 ///
 /// Launch: THREADS threads, STAGES * TILE * 4 bytes, any number of blocks; as many as fit on the GPU are best.
 /// Requires: in and out are aligned to 16 bytes.
+/// Source of the idea: the scan with decoupled look-ahead ("warpspeed") of CUB, NVIDIA/cccl, 2025. It takes its tiles by
+/// Blackwell's work stealing, this one from a counter.
 template <unsigned TILE, unsigned STAGES>
 __global__ void __launch_bounds__(THREADS, 1)
     look_ahead(unsigned* __restrict__ out, const unsigned* __restrict__ in, size_t n,

@@ -124,7 +124,7 @@ __global__ void copy_scalar(float* out, const float* in, unsigned n) {
 //   address is read first.
 // - `desc[UR4]` is a memory descriptor from a pair of **uniform registers**. A uniform register has one value for the
 //   whole warp. Values that are the same for all threads, such as the size of a block, are computed once per warp in
-//   `UR0` to `UR62`, by instructions that begin with U: `ULDC`, `UIADD3`, `USHF`.
+//   `UR0` to `UR62` (on this architecture), by instructions that begin with U: `ULDC`, `UIADD3`, `USHF`.
 //
 // A predicate stands before the operation. `@P0 EXIT` ends the threads whose predicate `P0` is true: the guard `i < n`,
 // inverted. `@!P0` runs an instruction where `P0` is false. There are seven predicates, `P0` to `P6`, and `PT`, which
@@ -143,13 +143,15 @@ __global__ void copy_scalar(float* out, const float* in, unsigned n) {
 // `IMAD.WIDE.U32` multiplies two 32-bit numbers, the index and 4, and adds a 64-bit number, the pointer in the register
 // pair. That is a whole address computation, and it is why a 32-bit unsigned index is cheap and a `size_t` is
 // not: a 64-bit product takes several `IMAD`, and a 64-bit sum an `IADD3` and an `IADD3.X`, the second of which adds
-// the carry of the first.
+// the carry of the first. That matters where a loop is bound by the instructions that it issues. It does not in a copy:
+// `copy` of chapter 06 has a `size_t` for its index and takes 0.80 ms, `copy_scalar` takes 0.81 ms.
+//= 0.80 ms, `copy_scalar` takes 0.81 ms: (ms("06:copy"), ms("copy_scalar"))
 //
 // `nvdisasm -hex` shows the 128 bits of an instruction. Some of them are control codes, which NVIDIA does not
 // document and which `./learn sass --json` decodes as independent measurements agree: how many cycles to wait before
 // the next instruction, and six **scoreboards**, the counters by which an instruction waits for a load. The hardware
-// does not track the dependences of arithmetic itself. `ptxas` knows that an `FFMA` takes four cycles and writes the
-// wait down.
+// does not track the dependences of arithmetic itself. `ptxas` knows that an `FFMA` takes four cycles (from Volta on)
+// and writes the wait down.
 //
 // ### The instructions that you will meet
 //
@@ -221,7 +223,7 @@ __global__ void copy_float4(float* out, const float* in, unsigned n) {
 //= 27 instructions for 16: (sass("copy_float4", "instructions"), 16)
 //= under 7: sass("copy_float4", "instructions") / 4
 //
-// The registers pay for it. The load writes `R4` to `R7`, four consecutive registers, of which the first has to be a
+// The cost is registers. The load writes `R4` to `R7`, four consecutive registers, of which the first has to be a
 // multiple of four. `copy_scalar` takes 10 registers and `copy_float4` 14.
 //= 10 registers: sass("copy_scalar", "registers")
 //= 14: sass("copy_float4", "registers")
@@ -388,8 +390,12 @@ __global__ void __launch_bounds__(BLOCK) copy_batch(float* out, const float* in,
 //
 // **Timed.** `copy_scalar` has too few bytes in flight, by Little's law: it reaches 0.62 of the rate of `cudaMemcpy`,
 // `copy_float2` 0.91 and `copy_float4` 1.01. The plain struct has the same bytes in flight in four instructions, and
-// reaches 0.99. But more in flight than it takes is no gain: with two, four and eight loads per thread it is 0.97, 0.96
-// and 0.97, as each block now touches more of the memory at a time. One `float4` per thread is all that a copy needs.
+// reaches 0.99. More bytes in flight than needed gain nothing: with two, four and eight loads per thread it is 0.97,
+// 0.96 and 0.97. Why it is even a little less was not measured. The threads on an SM, the registers and the end of the
+// grid differ as well, and on an H100 two and eight loads reach 1.00 and 0.99. One `float4` per thread is all that a
+// copy needs. (A sum, which only reads, gains another 3 % from four of them: chapter 07.)
+//= 1.00 and 0.99: (ratio("copy_batch/loads=2", gpu="h100"), ratio("copy_batch/loads=8", gpu="h100"))
+//= another 3 %: 100 * (ms("07:vectors/loads=1") / ms("07:vectors/loads=4") - 1)
 //= 0.62: ratio("copy_scalar")
 //= 0.91 and: ratio("copy_float2")
 //= and `copy_float4` 1.01: ratio("copy_float4")
@@ -439,13 +445,16 @@ __global__ void __launch_bounds__(BLOCK) copy_async(float* out, const float* in,
 // 03d0  @!P2 LDS.128            R12, [R26+0x2000]
 // ```
 //
+// The three `LDS` at the top do nothing: their predicate, `!PT`, is never true. nvcc puts them in front of the first
+// `LDGSTS`, and NVIDIA does not document what for.
+//
 // `LDGSTS` is both halves in one instruction: the load and the store to shared memory. `.BYPASS` says that no copy of
 // the data stays in L1. `LDGDEPBAR` closes the group and `DEPBAR` waits for it. A copy that only copies gains
 // nothing, since the data has to come back through `LDS`. Chapter 11 uses it where the data is needed in shared
 // memory anyway, and where registers are scarce.
 //
-// Hopper goes one step further. In `copy_bulk` (see `sass_inspection_sm90.cu`) one thread asks for 16 KiB with a single
-// instruction:
+// Hopper goes one step further. In `copy_bulk` (see `sass_inspection_sm90.cu`) one thread starts a copy of 16 KiB with
+// a single instruction:
 //
 // ```{sass} copy_bulk only=UBLKCP,SYNCS
 // 0190       SYNCS.EXCH.64      URZ, [UR9], UR4
@@ -456,7 +465,7 @@ __global__ void __launch_bounds__(BLOCK) copy_async(float* out, const float* in,
 // 0400       SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R5+URZ], R4
 // ```
 //
-// Neither `UBLKCP` has a width: the number of bytes is an operand. `SYNCS` works on the {term}`mbarrier` in shared
+// `UBLKCP` has no width: the number of bytes is an operand. `SYNCS` works on the {term}`mbarrier` in shared
 // memory that counts the bytes as they arrive. `copy_bulk` reaches 0.96 of `cudaMemcpy`, as `copy_async` does with
 // four loads.
 //= 0.96: ratio("copy_bulk")
@@ -527,9 +536,9 @@ __global__ void window_restrict(float* __restrict__ out, const float* __restrict
 // 01b0       STG.E              desc[UR4][R4.64], R3
 // ```
 //
-// Four loads in a row, three sums, one store. The `LDG` have become `LDG.E.CONSTANT`: data that is not written while
-// the kernel runs may stay in L1 without a check. The promise is yours to keep. If the arrays overlap after all, the
-// results are wrong, and no message tells you.
+// Four loads in a row, three sums, one store. The `LDG` have become `LDG.E.CONSTANT`: loads of data that is not written
+// while the kernel runs, which need no order against the kernel's own stores. The promise is yours to keep. If the
+// arrays overlap after all, the results are wrong, and no message tells you.
 //
 // **Timed.** 0.85 ms instead of 1.14.
 //= 0.85 ms instead of 1.14: (ms("window_restrict"), ms("window_aliased"))
@@ -633,8 +642,9 @@ __global__ void __launch_bounds__(BLOCK) store_order(float* out, const float* in
 //
 // ## 7. The inner loops of chapters 02 to 05
 //
-// A product's time is spent in one loop. An SM issues four instructions per cycle and can start four warp-wide FMAs per
-// cycle, so each instruction that is not an FMA takes the place of one. The share of `FFMA` in the loop is a ceiling:
+// A product's time is spent in one loop. An SM of the H200 issues four instructions per cycle and can start four
+// warp-wide FMAs per cycle, so each instruction that is not an FMA takes the place of one. (So do Ada and Blackwell.
+// Volta, Turing and the A100 start two FMAs per cycle.) The share of `FFMA` in the loop is a ceiling:
 //
 //     132 SMs * 4 FMAs of a warp * 64 operations * 1.98 GHz = 66.9 TFLOP/s, times the share
 //= 66.9 TFLOP/s: 132 * 4 * 64 * 1.98 / 1000
@@ -707,11 +717,17 @@ __global__ void __launch_bounds__(BLOCK) store_order(float* out, const float* in
 //
 // The table shows three things.
 //
-// **A ceiling is no prediction.** No kernel reaches its own. The ceiling assumes that some warp can issue in every
-// cycle. The rest is lost to waiting: for L2 in `naive_flat`, for shared memory in `shared_tiles`. The loop of the
-// latter has 32 `LDS` of 32 bits and 8 of 128 bits, one wavefront each, since a warp reads a row of one tile and a
-// single float of the other. 40 wavefronts for 32 FMAs, one per cycle: that ceiling is 13.4 TFLOP/s, below the one of
-// the instructions. Compute both and take the lower.
+// **A ceiling is not a prediction.** No kernel reaches its own. The ceiling assumes that some warp can issue in every
+// cycle. The rest is lost to waiting: for loads from global memory in `naive_flat`, where 0.61 of a warp's time goes
+// to `long_scoreboard`, and for the queue of shared memory in `shared_tiles`, 0.46 for `mio_throttle` (section 11).
+// The loop of the latter has 32 `LDS` of 32 bits and 8 of 128 bits, one wavefront each, since a warp reads a row of
+// one tile and a single float of the other. 40 wavefronts for 32 FMAs, one per cycle: that ceiling is 13.4 TFLOP/s,
+// below the one of the instructions. Compute both and take the lower.
+//= where 0.61 of: ncu("02:naive_flat", "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio") /
+//=   ncu("02:naive_flat", "smsp__average_warp_latency_per_inst_issued.ratio")
+//= 0.46 for `mio_throttle`: ncu("03:shared_tiles/tile=32",
+//=   "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio") /
+//=   ncu("03:shared_tiles/tile=32", "smsp__average_warp_latency_per_inst_issued.ratio")
 //= 32 `LDS` of 32 bits and 8 of 128: (sass("03:shared_tiles<32>", "LDS.32", "loop"), 32, sass("03:shared_tiles<32>",
 //=   "LDS.128", "loop"), 128)
 //= 40 wavefronts for 32: (sass("03:shared_tiles<32>", "LDS", "loop"), sass("03:shared_tiles<32>", "FFMA", "loop"))
@@ -740,11 +756,12 @@ __global__ void __launch_bounds__(BLOCK) store_order(float* out, const float* in
 // 0c90       FFMA               R17, R24.reuse, R22, R119
 // ```
 //
-// An FMA reads three registers. The register file has two banks, for even and odd numbers, and three operands from
-// one bank take one cycle more. `.reuse` keeps an operand in a small cache beside the unit, so that the next
-// instruction does not read it again. In an outer product each element of a row meets eight columns, and 376
-// instructions of that loop carry the flag. You cannot set it in CUDA C++; a loop with little reuse is a hint that
-// the tile of a thread is too small.
+// An FMA reads three registers. NVIDIA does not document how they are stored. As microbenchmarks of Volta found (Z.
+// Jia and others, 2018), the register file has two banks, for even and odd numbers, and three operands from one bank
+// take one cycle more. `.reuse` keeps an operand in a small cache beside the unit, so that the next instruction does
+// not read it again. In an outer product each element of a row meets eight columns, and 376 instructions of that loop
+// carry the flag. You cannot set it in CUDA C++; a loop with little reuse is a hint that the tile of a thread is too
+// small.
 //= 376 instructions: sass("04:thread_tile_2d", "reuse", "loop")
 //
 // ## 8. Registers, shared memory, occupancy
@@ -783,9 +800,10 @@ __global__ void __launch_bounds__(BLOCK) store_order(float* out, const float* in
 // 0a40       LDL                R29, [R1+0xe0]
 // ```
 //
-// In a kernel that is slower than it should be, look for `LDL` and `STL` in the inner loop first. Its loop has 365 of
-// them beside 512 `FFMA`, and it runs at a sixth of the speed. To end spills: ask for fewer blocks, give a thread a
-// smaller tile, unroll less, and never index a thread's own array by a value that the compiler does not know.
+// In a kernel that is slower than it should be, look for `LDL` and `STL` in the inner loop first. The loop of
+// `thread_tile_float4<8, 3>` has 365 of them beside 512 `FFMA`, and it runs at a sixth of the speed. To end spills:
+// ask for fewer blocks, give a thread a smaller tile, unroll less, and never index a thread's own array by a value
+// that the compiler does not know.
 //= 365 of them: sass("04:thread_tile_float4<8, 3>", "LDL", "loop") + sass("04:thread_tile_float4<8, 3>", "STL", "loop")
 //= 512 `FFMA`: sass("04:thread_tile_float4<8, 3>", "FFMA", "loop")
 //= a sixth: rate("04:launch_bounds/blocks=3") / rate("04:launch_bounds/blocks=2")
@@ -824,18 +842,18 @@ void warps_or_loads(float* out, const float* in, unsigned n, unsigned blocks) {
   copy_batch<LOADS><<<lab::tiles(n / 4 + 1, LOADS * BLOCK), BLOCK, shared>>>(out, in, n);
 }
 
-// Both have 16 KiB in flight per SM when all threads have issued their loads, and Little's law knows no other
-// difference:
+// Both have 16 KiB in flight per SM when all threads have issued their loads, and by Little's law nothing else matters:
 //= 16 KiB: 8 * 32 * 4 * 16 / 1024
 //
 //     bytes in flight = warps * 32 * loads * 16
 //
-// Chapter 06 found that 11 KB have to be in flight at any time. 8 warps with one load have 4 KiB and can reach 0.37
-// of the rate. A block that ends leaves a gap until the next has started, so few warps with much work each and many
-// with little need not be equally fast.
-//= 11 KB: 700e-9 * 2.1e12 / 132 / 1e3
+// Chapter 06 found that 11 KB have to be in flight at any time. 8 warps with one load have 4 KiB and can reach 0.39
+// of the rate. They reach 0.31: a block that ends leaves a gap until the next has started. So few warps with much work
+// each and many with little need not be equally fast.
+//= 11 KB: 2 * ms("02:memory_latency/global memory") * 2.1 / 132
 //= 4 KiB: 8 * 32 * 16 / 1024
-//= 0.37: 8 * 32 * 16 / (700e-9 * 2.1e12 / 132)
+//= 0.39: 8 * 32 * 16 / 1e3 / (2 * ms("02:memory_latency/global memory") * 2.1 / 132)
+//= reach 0.31: ratio("warps_or_loads/warps=8, loads=1")
 //
 // **Timed.** In milliseconds:
 //
@@ -850,9 +868,9 @@ void warps_or_loads(float* out, const float* in, unsigned n, unsigned blocks) {
 //=   ms("warps_or_loads/warps=16, loads=4"), ms("warps_or_loads/warps=32, loads=4"),
 //=   ms("warps_or_loads/warps=64, loads=4"))
 //
-// The same holds for arithmetic. An FMA takes four cycles, and a scheduler can start one in each, so it needs four that
-// do not depend on each other: of four warps, or of one warp with four chains. `hide_latency` (in
-// `sass_inspection_gpu.cu`) measures warps times chains.
+// The same holds for arithmetic. An FMA takes four cycles, and a scheduler can start one in each, so it needs four
+// independent FMAs: of four warps, or of one warp with four chains. `hide_latency` (in `sass_inspection_gpu.cu`)
+// measures warps times chains.
 //
 //? two_by_two: 1 warp per scheduler with 4 chains of FMAs, 2 warps with 2, or 4 warps with 1: which is the fastest?
 //? choices: 1 warp with 4 chains | 2 warps with 2 chains | 4 warps with 1 chain | they differ by less than 10 %
@@ -900,9 +918,16 @@ void warps_or_loads(float* out, const float* in, unsigned n, unsigned blocks) {
 // when it would draw more power than it may. `clock_under_load` lets 20 million cycles pass while the units idle,
 // while all FMA units work, or while the memory is read, and its time says how long a cycle was. Run it before you
 // trust a comparison of cycles with seconds, and look at the line that it prints for a second of work. Our H200 held
-// 1.98 GHz under all three. A GPU with a lower power limit does not, and one that was idle may start slow. `ncu`
-// holds the clock at its base unless it is told `--clock-control none`.
-//= held 1.98 GHz: 20e6 / ms("clock_under_load/load=memory") / 1e6
+// 1.98 GHz without a load, 1.98 GHz with FMAs and 1.98 GHz with reads. `ncu` holds the clock at its base unless it is
+// told `--clock-control none`.
+//= held 1.98 GHz: 20e6 / ms("clock_under_load/load=none") / 1e6
+//= load, 1.98 GHz with FMAs: 20e6 / ms("clock_under_load/load=fma") / 1e6
+//= and 1.98 GHz with reads: 20e6 / ms("clock_under_load/load=memory") / 1e6
+//
+// That says little about power. The recorded loads run for 10 ms. The sums of the FMA load soon are infinite, and
+// operands that do not change draw less power than random ones (H. He, "Strangely, matrix multiplications on GPUs run
+// faster when given predictable data", 2024). And the tensor cores, under which an H200 does lower its clock, are not
+// among the loads.
 //
 // ## 11. Why does a warp wait? (second reading)
 //
@@ -910,24 +935,48 @@ void warps_or_loads(float* out, const float* in, unsigned n, unsigned blocks) {
 // `smsp__average_warps_issue_stalled_NAME`; `./learn profile` prints the three that matter most. `stall_reasons` has a kernel
 // of a few lines for each of the first twelve.
 //
-// | stall reason | the warp waits for | the kernel | seen in |
+// | stall reason | the warp waits for | the kernel | its part in another kernel |
 // |---|---|---|---|
-// | `long_scoreboard` | a load from global or local memory | each load needs the one before | `copy_scalar` |
-// | `short_scoreboard` | shared memory, special functions | the same in shared memory | `shared_tiles` of chapter 03 |
-// | `mio_throttle` | a full queue of shared-memory instructions | 16 `LDS` in a row, 64 warps | `wide_reads` of chapter 03 |
-// | `lg_throttle` | a full queue of global and local accesses | 16 `LDG` of 32 sectors in a row | `copy_struct`, plain |
-// | `barrier` | other warps at `__syncthreads` | 31 warps wait for one | `store_order` |
-// | `membar` | a fence | `__threadfence` after each store | the look-back of chapter 08 |
-// | `wait` | the fixed latency that the control code states | one warp, one chain of `FFMA` | `hide_latency` |
-// | `math_pipe_throttle` | a busy unit | `SHF` and `LOP3`, half as fast as a warp issues | `warp_tile` of chapter 05 |
-// | `not_selected` | nothing: another warp was chosen | 16 warps with eight chains each | `warp_tile` of chapter 05 |
-// | `branch_resolving` | the target of a jump | calls of a function that does nothing | small functions that are not inlined |
-// | `no_instruction` | the instruction cache | 192 KiB of `FFMA` without a loop | a loop unrolled too far |
-// | `sleeping` | its own `__nanosleep` | `__nanosleep` in a loop | a lock that backs off |
-// | `dispatch_stall` | the dispatch unit, as for register banks | – | a loop of `FFMA` without `.reuse` |
-// | `imc_miss` | the cache of a constant bank | – | arguments at the start of a kernel |
-// | `drain` | its last stores, before it ends | – | kernels of few instructions that store much |
+// | `long_scoreboard` | a load from global or local memory | each load needs the one before | 0.79 of `naive_along_columns`, chapter 02 |
+// | `short_scoreboard` | shared memory, special functions | the same in shared memory | – |
+// | `mio_throttle` | a full queue of shared-memory instructions | 16 `LDS` in a row, 64 warps | 0.46 of `wide_reads`, chapter 03 |
+// | `lg_throttle` | a full queue of global and local accesses | 16 `LDG` of 32 sectors in a row | 0.62 of `naive_along_rows`, chapter 02 |
+// | `barrier` | other warps at `__syncthreads` | 31 warps wait for one | 0.22 of `vectors`, chapter 06 |
+// | `membar` | a fence | `__threadfence` after each store | – |
+// | `wait` | the fixed latency that the control code states | one warp, one chain of `FFMA` | – |
+// | `math_pipe_throttle` | a busy unit | `SHF` and `LOP3`, half as fast as a warp issues | 0.08 of `naive_flat`, chapter 02 |
+// | `not_selected` | nothing: another warp was chosen | 16 warps with eight chains each | 0.49 of `async_copy`, chapter 11 |
+// | `branch_resolving` | the target of a jump | calls of a function that does nothing | – |
+// | `no_instruction` | the instruction cache | 192 KiB of `FFMA` without a loop | – |
+// | `sleeping` | its own `__nanosleep` | `__nanosleep` in a loop | – |
+// | `dispatch_stall` | the dispatch unit, as for register banks | – | 0.10 of `async_copy`, chapter 11 |
+// | `imc_miss` | the cache of a constant bank | – | – |
+// | `drain` | its last stores, before it ends | – | 0.03 of `vectors`, chapter 06 |
 //= 192 KiB: 12288 * 16 / 1024
+//= 0.79 of `naive_along_columns`: ncu("02:naive_along_columns/block=32x32",
+//=   "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio") /
+//=   ncu("02:naive_along_columns/block=32x32", "smsp__average_warp_latency_per_inst_issued.ratio")
+//= 0.46 of `wide_reads`: ncu("03:wide_reads",
+//=   "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio") /
+//=   ncu("03:wide_reads", "smsp__average_warp_latency_per_inst_issued.ratio")
+//= 0.62 of `naive_along_rows`: ncu("02:naive_along_rows",
+//=   "smsp__average_warps_issue_stalled_lg_throttle_per_issue_active.ratio") /
+//=   ncu("02:naive_along_rows", "smsp__average_warp_latency_per_inst_issued.ratio")
+//= 0.22 of `vectors`: ncu("06:vectors/along=out",
+//=   "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio") /
+//=   ncu("06:vectors/along=out", "smsp__average_warp_latency_per_inst_issued.ratio")
+//= 0.08 of `naive_flat`: ncu("02:naive_flat",
+//=   "smsp__average_warps_issue_stalled_math_pipe_throttle_per_issue_active.ratio") /
+//=   ncu("02:naive_flat", "smsp__average_warp_latency_per_inst_issued.ratio")
+//= 0.49 of `async_copy`: ncu("11:async_copy",
+//=   "smsp__average_warps_issue_stalled_not_selected_per_issue_active.ratio") /
+//=   ncu("11:async_copy", "smsp__average_warp_latency_per_inst_issued.ratio")
+//= 0.10 of `async_copy`: ncu("11:async_copy",
+//=   "smsp__average_warps_issue_stalled_dispatch_stall_per_issue_active.ratio") /
+//=   ncu("11:async_copy", "smsp__average_warp_latency_per_inst_issued.ratio")
+//= 0.03 of `vectors`: ncu("06:vectors/along=out",
+//=   "smsp__average_warps_issue_stalled_drain_per_issue_active.ratio") /
+//=   ncu("06:vectors/along=out", "smsp__average_warp_latency_per_inst_issued.ratio")
 //
 // **Measured.** The part of a warp's time that goes to the reason of its kernel: 0.94 for `barrier`, 0.91 for `mio_throttle`,
 // 0.89 for `lg_throttle`, 0.88 for `not_selected`, 0.85 for `long_scoreboard`, 0.85 for `membar`, 0.81 for `no_instruction`,
@@ -988,7 +1037,7 @@ void warps_or_loads(float* out, const float* in, unsigned n, unsigned blocks) {
 //?   "smsp__average_warps_issue_stalled_lg_throttle_per_issue_active.ratio") > ncu("stall_reasons/lg_throttle",
 //?   "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio")}
 //
-// `stall_reasons` with `lg_throttle` is this kernel. No warp waits for a load there before all 16 are issued, but the
+// `stall_reasons` with `lg_throttle` is this kernel. No warp waits for data until all 16 loads have issued, but the
 // unit takes 32 cycles for each, and the queue in front of it is short.
 
 namespace {
