@@ -1607,13 +1607,21 @@ std::vector<unsigned> folded(lab::View<int> x) {
   return words;
 }
 
+/// A float and where it stands.
+struct Placed {
+  float value;
+  unsigned index;
+};
+
 /// The lowest index of the largest float.
 unsigned first_largest(lab::View<float> x) {
-  const auto index = [] __host__ __device__(size_t i) { return static_cast<unsigned>(i); };
-  const auto larger = [=] __host__ __device__(unsigned left, unsigned right) {
-    return right == NONE || (left != NONE && x[left] >= x[right]) ? left : right;
+  const auto placed = [=] __host__ __device__(size_t i) {
+    return Placed{x[i], static_cast<unsigned>(i)};
   };
-  return lab::fold(x.size(), NONE, index, larger);
+  const auto larger = [] __host__ __device__(Placed left, Placed right) {
+    return right.index == NONE || (left.index != NONE && left.value >= right.value) ? left : right;
+  };
+  return lab::fold(x.size(), Placed{0, NONE}, placed, larger).index;
 }
 
 /// How many bytes there are of each value.

@@ -98,6 +98,16 @@ std::vector<double> allowed_errors(const Reference& want) {
   return allowed;
 }
 
+std::string describe_mismatch(const lab::Comparison& found, float got, const Reference& want) {
+  const std::size_t i = found.first_mismatch, pixel = i / 4;
+  const std::size_t width = static_cast<std::size_t>(want.image.width);
+  return lab::format(
+      "%zu of %zu values are wrong; the first is %c of the pixel in column %zu, row %zu: %.9g, not "
+      "%.9g (%u layers can be seen there)",
+      found.mismatches, found.size, "rgba"[i % 4], pixel % width, pixel / width,
+      static_cast<double>(got), static_cast<double>(want.image.rgba[i]), want.visible[pixel]);
+}
+
 lab::Comparison compare_image(const std::vector<float>& rgba, const Reference& want) {
   const std::vector<float>& right = want.image.rgba;
   if (rgba.size() != right.size()) {
@@ -107,14 +117,7 @@ lab::Comparison compare_image(const std::vector<float>& rgba, const Reference& w
   lab::Comparison found = lab::compare_each(rgba, right, "roundings for each visible layer",
                                             lab::detail::element_of(allowed));
   if (!found.pass && found.first_mismatch < rgba.size()) {
-    const std::size_t i = found.first_mismatch, pixel = i / 4;
-    const std::size_t width = static_cast<std::size_t>(want.image.width);
-    found.text = lab::format(
-        "%zu of %zu values are wrong; the first is %c of the pixel in column %zu, row %zu: %.9g, "
-        "not "
-        "%.9g (%u layers can be seen there)",
-        found.mismatches, found.size, "rgba"[i % 4], pixel % width, pixel / width,
-        static_cast<double>(rgba[i]), static_cast<double>(right[i]), want.visible[pixel]);
+    found.text = describe_mismatch(found, rgba[found.first_mismatch], want);
   }
   return found;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "lab/verify.h"
@@ -26,6 +27,11 @@ Reference paint(const Scene& scene, int width, int height);
 
 /// How far each float of an image may be off.
 std::vector<double> allowed_errors(const Reference& want);
+
+/// Which pixel of an image is wrong, and how many layers it has.
+/// \param found what a comparison of its floats found
+/// \param got the first of them that is wrong
+std::string describe_mismatch(const lab::Comparison& found, float got, const Reference& want);
 
 /// Compares an image with the reference: no channel of a pixel may be off by more than 4 roundings for each of
 /// its visible layers and 4 more; soft circles have 16 for each, most of them in the exponential. The errors of the

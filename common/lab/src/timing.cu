@@ -142,7 +142,7 @@ std::vector<TimeStats> time_interleaved(std::span<const Contestant> contestants,
     const bool last =
         i >= options.max_runs ||
         (i >= options.min_runs && (spent >= options.budget_s || known(ms, options.precision))) ||
-        (i >= 3 && spent >= 2 * options.budget_s);
+        (i >= 2 && spent >= 2 * options.budget_s);
     for (std::size_t c = 0; c < contestants.size(); ++c) {
       ms[c].push_back(run(contestants[c], last));
       if (last && contestants[c].after_last) contestants[c].after_last();

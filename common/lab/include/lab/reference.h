@@ -188,7 +188,7 @@ void fill(Reference<T>& to, F element) {
 }
 
 /// identity + element(0) + element(1) + ..., where + is `combine`, an associative operator: in pieces of neighbours, in
-/// their order.
+/// their order. The host combines what the pieces come to, so `combine` reads no views.
 template <class T, class F, class Combine>
 T fold(std::size_t n, T identity, F element, Combine combine) {
   const std::size_t pieces = detail::pieces_of(n);
