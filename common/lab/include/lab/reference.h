@@ -23,6 +23,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -61,29 +63,32 @@ class View {
 template <class T>
 class Reference {
  public:
-  explicit Reference(std::size_t n, std::string_view name = "a reference")
-      : size_(n),
-        device_(references_on_device ? n : 0, name, 0),
-        host_(references_on_device ? 0 : n) {}
+  explicit Reference(std::size_t n, std::string_view name = "a reference") : size_(n) {
+    if (references_on_device) {
+      device_.emplace(n, name, 0);
+    } else {
+      host_.resize(n);
+    }
+  }
   explicit Reference(const std::vector<T>& values, std::string_view name = "a reference")
       : Reference(values.size(), name) {
     if (references_on_device) {
-      device_.upload(values);
+      device_->upload(values);
     } else {
       host_ = values;
     }
   }
 
-  T* data() { return references_on_device ? device_.data() : host_.data(); }
-  const T* data() const { return references_on_device ? device_.data() : host_.data(); }
+  T* data() { return references_on_device ? device_->data() : host_.data(); }
+  const T* data() const { return references_on_device ? device_->data() : host_.data(); }
   std::size_t size() const { return size_; }
   View<T> view() const { return {data(), size_}; }
   /// The elements, for the host.
-  std::vector<T> host() const { return references_on_device ? device_.download() : host_; }
+  std::vector<T> host() const { return references_on_device ? device_->download() : host_; }
 
  private:
   std::size_t size_;
-  DeviceBuffer<T> device_;
+  std::optional<DeviceBuffer<T>> device_;
   std::vector<T> host_;
 };
 
