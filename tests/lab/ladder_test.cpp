@@ -1,8 +1,10 @@
-// lab::Chapter, run after run, each with something wrong or nothing wrong. Where a test needs the
-// path of a GPU (times, no findings), it pretends to be one: the launches are the simulator's.
+// A ladder, run after run, each with something wrong or nothing wrong. Where a test needs the path of a GPU (times, no
+// findings), it pretends to be one: the launches are the simulator's.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
@@ -13,21 +15,22 @@
 
 #include "has.h"
 #include "kernels.h"
+#include "lab/cub.h"
 #include "lab/lab.h"
 
 namespace {
 
-using lab::Chapter;
+using lab::Ladder;
+using lab::Peer;
 using lab::Rung;
-using lab::SizeKind;
 using lab::Status;
 
 constexpr int n = 1000;
 constexpr std::size_t guard = 4096;
 
-class ChapterTest : public testing::Test {
+class LadderTest : public testing::Test {
  protected:
-  ChapterTest()
+  LadderTest()
       : host_a(lab::random_floats(n, 1)),
         host_b(lab::random_floats(n, 2)),
         want(n),
@@ -36,79 +39,84 @@ class ChapterTest : public testing::Test {
         c(n, "c", guard) {
     for (int i = 0; i < n; ++i) want[static_cast<std::size_t>(i)] = host_a[i] + host_b[i];
   }
-  ~ChapterTest() override {
+  ~LadderTest() override {
     lab::take_findings();
     static_cast<void>(cudaGetLastError());
     unsetenv("LAB_TIMING");
     unsetenv("WARP_COMMIT");
   }
 
-  static lab::ChapterConfig simulator() {
-    lab::ChapterConfig config;
+  static lab::Config simulator() {
+    lab::Config config;
     config.name = "99_test";
     config.default_size = "1000";
     config.color = false;
     return config;
   }
   /// The same with a header of these rungs.
-  static lab::ChapterConfig with_header(lab::ChapterConfig config,
-                                        std::vector<lab::HeaderRung> rungs) {
+  static lab::Config with_header(lab::Config config, std::vector<lab::HeaderRung> rungs) {
     config.header = {.folder = config.name, .rungs = std::move(rungs)};
     return config;
   }
-  static lab::ChapterConfig pretend_gpu() {
-    lab::ChapterConfig config = simulator();
+  static lab::Config pretend_gpu() {
+    lab::Config config = simulator();
     config.backend = {"gpu", true, false, "CUDA 13.0"};
-    config.timing = {.warmup = 1, .min_runs = 3, .max_runs = 3, .budget_s = 0, .flush = false};
+    config.timing = {
+        .warmup = 1, .warmup_s = 0, .min_runs = 3, .max_runs = 3, .budget_s = 10, .flush = false};
     config.limits = {.copy_bytes = 1 << 16, .fma_iterations = 1};
     return config;
   }
 
-  /// A chapter with the given words on its command line.
-  static Chapter chapter(const lab::ChapterConfig& config, std::vector<std::string> words = {}) {
+  /// The program of that chapter, with these words on its command line; what it prints to stdout is caught.
+  int run(const lab::Config& config, const std::function<void(Ladder&)>& chapter,
+          std::vector<std::string> words = {}) {
     words.insert(words.begin(), "./bin/program");
     std::vector<char*> argv;
     for (std::string& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
-    return Chapter(static_cast<int>(words.size()), argv.data(), SizeKind::n, config);
+    lab::Harness harness(static_cast<int>(words.size()), argv.data(), config);
+    testing::internal::CaptureStdout();
+    code = harness.run(chapter);
+    printed = testing::internal::GetCapturedStdout();
+    report = harness.report();
+    return code;
+  }
+  /// The same, of these rungs.
+  int run(const lab::Config& config, const std::vector<Rung>& rungs,
+          std::vector<std::string> words = {}) {
+    return run(
+        config,
+        [&](Ladder& ladder) {
+          for (const Rung& rung : rungs) ladder.add(rung);
+        },
+        std::move(words));
+  }
+  /// Runs one rung alone and gives back its row.
+  lab::Row row_of(const Rung& rung, const lab::Config& config = simulator()) {
+    run(config, {rung});
+    return report.rows.at(0);
   }
 
+  void add_up_to(int count) { add(4, 256, a.data(), b.data(), c.data(), 0, count); }
   /// A rung that does everything right.
   Rung right(const std::string& name = "add") {
-    return {
-        .name = name,
-        .launch = [this] { add(lab::ceil_div(n, 256), 256, a.data(), b.data(), c.data(), 0, n); },
-        .verify = [this] { return lab::compare(c.download(), want); },
-        .bytes = 12.0 * n,
-        .outputs = {&c}};
-  }
-
-  /// Runs the chapter with what it prints to stdout caught.
-  int run(Chapter& chapter) {
-    testing::internal::CaptureStdout();
-    const int code = chapter.run();
-    printed = testing::internal::GetCapturedStdout();
-    return code;
+    return {.name = name,
+            .launch = [this] { add_up_to(n); },
+            .outputs = {lab::expect(c, want)},
+            .bytes = 12.0 * n};
   }
 
   /// A limit that a run noted; 0 where it did not.
-  static double limit_of(const Chapter& chapter, const std::string& key) {
-    for (const auto& [name, value] : chapter.report().limits) {
+  double limit_of(const std::string& key) const {
+    for (const auto& [name, value] : report.limits) {
       if (name == key) return value;
     }
     return 0;
   }
 
-  /// Runs one rung alone and gives back its row.
-  lab::Row row_of(Rung rung, const lab::ChapterConfig& config = simulator()) {
-    Chapter one = chapter(config);
-    one.add(std::move(rung));
-    code = run(one);
-    return one.report().rows.at(0);
-  }
-
   std::vector<float> host_a, host_b, want;
   lab::DeviceBuffer<float> a, b, c;
+  lab::Report report;
   std::string printed;
   int code = -1;
 };
@@ -122,7 +130,7 @@ std::uint64_t count_of(const lab::Row& row, const std::string& name) {
 
 // ---- what is right passes ----
 
-TEST_F(ChapterTest, ARightRungPassesWithItsCounts) {
+TEST_F(LadderTest, ARightRungPassesWithItsCounts) {
   const lab::Row row = row_of(right());
   EXPECT_EQ(row.status, Status::pass) << row.reason;
   EXPECT_EQ(code, 0);
@@ -141,39 +149,35 @@ TEST_F(ChapterTest, ARightRungPassesWithItsCounts) {
   EXPECT_TRUE(has(printed, "1 PASS, 0 FAIL, 0 SKIP, 0 ERROR\n")) << printed;
 }
 
-TEST_F(ChapterTest, CountsAreThoseOfOneLaunch) {
+TEST_F(LadderTest, CountsAreThoseOfOneLaunch) {
   Rung rung = right();
   rung.prepare = [this] { set(4, 256, c.data(), 0, n, 0.0f); };  // not counted
   rung.verify = [this] {
     set(1, 32, c.data(), 0, 0, 0.0f);  // nor is this
-    return lab::compare(c.download(), want);
+    return lab::verdict(true, "");
   };
   const lab::Row row = row_of(rung);
   EXPECT_EQ(row.status, Status::pass) << row.reason;
   EXPECT_EQ(count_of(row, "global_store_requests"), 32u);
 }
 
-TEST_F(ChapterTest, TimesBesideThePeerAndAgainstTheLimit) {
+TEST_F(LadderTest, TimesBesideThePeerAndAgainstTheLimit) {
   lab::DeviceBuffer<float> peer_out(n, "peer_out");
-  Chapter both = chapter(pretend_gpu());
   std::string log;
-  both.peer({.name = "cudaMemcpy",
-             .launch =
-                 [&] {
-                   log += 'p';
-                   CUDA_CHECK(cudaMemcpy(peer_out.data(), a.data(), n * sizeof(float),
-                                         cudaMemcpyDeviceToDevice));
-                 },
-             .bytes = 8.0 * n,
-             .verify = [&] { return lab::compare(peer_out.download(), host_a); },
-             .outputs = {&peer_out}});
   Rung rung = right();
   rung.launch = [&, launch = rung.launch] { log += 'r', launch(); };
-  rung.peer = "cudaMemcpy";
   rung.limit = lab::Limit::copy;
-  both.add(rung);
-  EXPECT_EQ(run(both), 0);
-  const lab::Row& row = both.report().rows.at(0);
+  rung.peer = {.name = "cudaMemcpy",
+               .launch =
+                   [&] {
+                     log += 'p';
+                     CUDA_CHECK(cudaMemcpy(peer_out.data(), a.data(), n * sizeof(float),
+                                           cudaMemcpyDeviceToDevice));
+                   },
+               .outputs = {lab::expect(peer_out, host_a)},
+               .bytes = 8.0 * n};
+  const lab::Row row = row_of(rung, pretend_gpu());
+  EXPECT_EQ(code, 0);
   EXPECT_EQ(row.status, Status::pass) << row.reason;
   EXPECT_EQ(log,
             "rp"
@@ -183,53 +187,54 @@ TEST_F(ChapterTest, TimesBesideThePeerAndAgainstTheLimit) {
   EXPECT_EQ(row.time->runs, 3);
   EXPECT_EQ(row.rate_unit, "GB/s");
   EXPECT_DOUBLE_EQ(*row.rate, 12.0 * n / (row.time->median * 1e6));
+  EXPECT_DOUBLE_EQ(row.peer->rate, 8.0 * n / (row.peer->time.median * 1e6));
   EXPECT_DOUBLE_EQ(*row.ratio_to_peer, row.peer->time.median / row.time->median);
-  EXPECT_DOUBLE_EQ(*row.fraction_of_limit, *row.rate / limit_of(both, "copy_gb_s"));
-  EXPECT_GT(limit_of(both, "sm_clock_mhz"), 0);
+  EXPECT_DOUBLE_EQ(*row.fraction_of_limit, *row.rate / limit_of("copy_gb_s"));
+  EXPECT_GT(limit_of("sm_clock_mhz"), 0);
   EXPECT_TRUE(row.counts.empty());
   EXPECT_TRUE(has(printed, "peer cudaMemcpy")) << printed;
 }
 
-TEST_F(ChapterTest, MeasuresOnlyTheLimitsThatAreAskedFor) {
-  Chapter none = chapter(pretend_gpu());
-  none.add(right());
-  run(none);
-  EXPECT_EQ(limit_of(none, "copy_gb_s"), 0);
-  EXPECT_EQ(limit_of(none, "fp32_gflop_s"), 0);
+TEST_F(LadderTest, MeasuresOnlyTheLimitsThatAreAskedFor) {
+  row_of(right(), pretend_gpu());
+  EXPECT_EQ(limit_of("copy_gb_s"), 0);
+  EXPECT_EQ(limit_of("fp32_gflop_s"), 0);
 
-  Chapter flops = chapter(pretend_gpu());
   Rung rung = right();
   rung.flops = n;
   rung.limit = lab::Limit::fp32;
-  flops.add(rung);
   Rung other = right("other");
   other.limit = lab::Limit::copy;
   other.timed = false;
-  flops.add(other);
-  run(flops);
-  EXPECT_EQ(limit_of(flops, "copy_gb_s"), 0);  // the rung that asks for it is not timed
-  EXPECT_GT(limit_of(flops, "fp32_gflop_s"), 0);
-  EXPECT_EQ(flops.report().rows[0].rate_unit, "GFLOP/s");
-  EXPECT_FALSE(flops.report().rows[1].time);
+  run(pretend_gpu(), {rung, other});
+  EXPECT_EQ(limit_of("copy_gb_s"), 0);  // the rung that asks for it is not timed
+  EXPECT_GT(limit_of("fp32_gflop_s"), 0);
+  EXPECT_EQ(report.rows[0].rate_unit, "GFLOP/s");
+  EXPECT_FALSE(report.rows[1].time);
+
+  run(pretend_gpu(), [&](Ladder& ladder) {
+    ladder.measure(lab::Limit::copy);
+    ladder.add(right());
+  });
+  EXPECT_GT(limit_of("copy_gb_s"), 0);
 }
 
-TEST_F(ChapterTest, TimingCanBeSwitchedOff) {
+TEST_F(LadderTest, TimingCanBeSwitchedOff) {
   setenv("LAB_TIMING", "off", 1);
   const lab::Row row = row_of(right(), pretend_gpu());
   EXPECT_EQ(row.status, Status::pass);
   EXPECT_FALSE(row.time);
 }
 
-TEST_F(ChapterTest, ARungThatChangesItsInputsIsSetUpForEachRunOrForTheLast) {
+TEST_F(LadderTest, ARungThatChangesItsInputsIsSetUpForEachRunOrForTheLast) {
   for (const bool every : {false, true}) {
     int prepared = 0, launched = 0;
     std::vector<float> twice = host_a;
     for (float& v : twice) v *= 2;
     const lab::Row row = row_of({.name = "scale",
-                                 .prepare = [&] { ++prepared, c.upload(host_a); },
                                  .launch = [&] { ++launched, scale_in_place(4, 256, c.data(), n); },
-                                 .verify = [&] { return lab::compare(c.download(), twice); },
-                                 .outputs = {&c},
+                                 .outputs = {lab::expect(c, twice)},
+                                 .prepare = [&] { ++prepared, c.upload(host_a); },
                                  .prepare_every_run = every},
                                 pretend_gpu());
     EXPECT_EQ(row.status, Status::pass) << row.reason;
@@ -240,15 +245,13 @@ TEST_F(ChapterTest, ARungThatChangesItsInputsIsSetUpForEachRunOrForTheLast) {
 
 // ---- what is wrong fails ----
 
-TEST_F(ChapterTest, ANaNFails) {
+TEST_F(LadderTest, ANaNFails) {
   Rung rung = right("nan");
   rung.launch = [this, launch = rung.launch] {
     launch();
     set(1, 32, c.data(), 500, 1, std::nanf(""));
   };
-  rung.verify = [this] {
-    return lab::compare(c.download(), want, lab::Tolerance{.absolute = 1e30});
-  };
+  rung.outputs = {lab::expect(c, want, lab::Tolerance{.absolute = 1e30})};
   const lab::Row row = row_of(rung);
   EXPECT_EQ(row.status, Status::fail);
   EXPECT_EQ(code, 1);
@@ -257,7 +260,7 @@ TEST_F(ChapterTest, ANaNFails) {
   EXPECT_TRUE(std::isnan(row.max_error.value_or(0)));
 }
 
-TEST_F(ChapterTest, OneWrongElementFails) {
+TEST_F(LadderTest, OneWrongElementFails) {
   Rung rung = right("wrong");
   rung.launch = [this, launch = rung.launch] {
     launch();
@@ -269,41 +272,33 @@ TEST_F(ChapterTest, OneWrongElementFails) {
   EXPECT_TRUE(has(printed, "0 PASS, 1 FAIL")) << printed;
 }
 
-TEST_F(ChapterTest, AnOutputThatNobodyWroteFailsEvenAfterARungThatDid) {
-  Chapter two = chapter(simulator());
-  two.add(right("right"));
-  Rung lazy = right("lazy");
-  lazy.launch = [this] { add(4, 256, a.data(), b.data(), c.data(), 0, n - 1); };
-  two.add(lazy);
-  Rung idle = right("idle");
+TEST_F(LadderTest, AnOutputThatNobodyWroteFailsEvenAfterARungThatDid) {
+  Rung lazy = right("lazy"), idle = right("idle");
+  lazy.launch = [this] { add_up_to(n - 1); };
   idle.launch = [] {};
-  two.add(idle);
-  EXPECT_EQ(run(two), 1);
-  EXPECT_EQ(two.report().rows[0].status, Status::pass);
-  EXPECT_EQ(two.report().rows[1].status, Status::fail);
-  EXPECT_TRUE(
-      has(two.report().rows[1].reason, "1 of 1000 elements are wrong, the first at index 999"));
-  EXPECT_EQ(two.report().rows[2].status, Status::fail);
-  EXPECT_TRUE(has(two.report().rows[2].reason, "1000 of 1000"));
+  EXPECT_EQ(run(simulator(), {right("right"), lazy, idle}), 1);
+  const auto& rows = report.rows;
+  EXPECT_EQ(rows[0].status, Status::pass);
+  EXPECT_EQ(rows[1].status, Status::fail);
+  EXPECT_TRUE(has(rows[1].reason, "1 of 1000 elements are wrong, the first at index 999"));
+  EXPECT_EQ(rows[2].status, Status::fail);
+  EXPECT_TRUE(has(rows[2].reason, "1000 of 1000"));
 }
 
-TEST_F(ChapterTest, AWritePastTheEndFails) {
+TEST_F(LadderTest, AWritePastTheEndFails) {
   Rung rung = right("past");
   rung.launch = [this, launch = rung.launch] {
     launch();
     set(1, 32, c.data(), n, 2, 1.0f);
   };
-  Chapter two = chapter(simulator());
-  two.add(rung);
-  two.add(right("after"));
-  EXPECT_EQ(run(two), 1);
-  const auto& rows = two.report().rows;
+  EXPECT_EQ(run(simulator(), {rung, right("after")}), 1);
+  const auto& rows = report.rows;
   EXPECT_EQ(rows[0].status, Status::fail);
   EXPECT_TRUE(has(rows[0].reason, "c: a write past its end hit byte 4000 ")) << rows[0].reason;
   EXPECT_EQ(rows[1].status, Status::pass) << rows[1].reason;  // it is not blamed for the first
 }
 
-TEST_F(ChapterTest, AWriteIntoAnotherBuffersCanaryFails) {
+TEST_F(LadderTest, AWriteIntoAnotherBuffersCanaryFails) {
   Rung rung = right("stray");
   rung.launch = [this, launch = rung.launch] {
     launch();
@@ -314,17 +309,17 @@ TEST_F(ChapterTest, AWriteIntoAnotherBuffersCanaryFails) {
   EXPECT_TRUE(has(row.reason, "a: a write past its end hit byte 4012 ")) << row.reason;
 }
 
-TEST_F(ChapterTest, ARungThatIsRightOnlyOnceFails) {
+TEST_F(LadderTest, ARungThatIsRightOnlyOnceFails) {
   int launches = 0;
   Rung rung = right("once");
-  rung.launch = [&] { add(4, 256, a.data(), b.data(), c.data(), 0, ++launches == 1 ? n : n - 1); };
+  rung.launch = [&] { add_up_to(++launches == 1 ? n : n - 1); };
   lab::Row row = row_of(rung, pretend_gpu());
   EXPECT_EQ(row.status, Status::fail);
   EXPECT_TRUE(has(row.reason, "after timing: 1 of 1000")) << row.reason;
 
   launches = 0;
   rung.launch = [&] {
-    add(4, 256, a.data(), b.data(), c.data(), 0, n);
+    add_up_to(n);
     if (++launches > 1) set(1, 32, c.data(), n, 1, 1.0f);
   };
   row = row_of(rung, pretend_gpu());
@@ -332,91 +327,105 @@ TEST_F(ChapterTest, ARungThatIsRightOnlyOnceFails) {
   EXPECT_TRUE(has(row.reason, "after timing: c: a write past its end")) << row.reason;
 }
 
-TEST_F(ChapterTest, ThePeersOutputDoesNotStandInForTheRungs) {
+TEST_F(LadderTest, APeerThatWritesTheRungsOutputsDoesNotStandInForTheRung) {
   int launches = 0;
-  Chapter shared = chapter(pretend_gpu());
-  const Rung model = right();
-  shared.peer({.name = "peer", .launch = model.launch, .verify = model.verify, .outputs = {&c}});
   Rung rung = right("once");
-  rung.peer = "peer";
+  rung.peer = {.name = "peer", .launch = right().launch};
   rung.launch = [&] {
-    if (++launches == 1) add(4, 256, a.data(), b.data(), c.data(), 0, n);
+    if (++launches == 1) add_up_to(n);
   };
-  shared.add(rung);
-  EXPECT_EQ(run(shared), 1);
-  EXPECT_EQ(shared.report().rows[0].status, Status::fail);
-  EXPECT_TRUE(has(shared.report().rows[0].reason, "after timing: 1000 of 1000"));
+  const lab::Row row = row_of(rung, pretend_gpu());
+  EXPECT_EQ(row.status, Status::fail);
+  EXPECT_TRUE(has(row.reason, "after timing: 1000 of 1000")) << row.reason;
 }
 
-TEST_F(ChapterTest, AFindingFailsARungWhoseResultIsRight) {
+TEST_F(LadderTest, AFindingFailsARungWhoseResultIsRight) {
   Rung rung = right("racy");
   rung.launch = [this, launch = rung.launch] {
     racy(c.data());
     launch();
   };
-  Chapter two = chapter(simulator());
-  two.add(rung);
-  two.add(right("after"));
-  EXPECT_EQ(run(two), 1);
-  EXPECT_EQ(two.report().rows[0].status, Status::fail);
-  EXPECT_TRUE(has(two.report().rows[0].reason, "shared-race: ")) << two.report().rows[0].reason;
-  EXPECT_EQ(two.report().rows[1].status, Status::pass) << two.report().rows[1].reason;
+  EXPECT_EQ(run(simulator(), {rung, right("after")}), 1);
+  EXPECT_EQ(report.rows[0].status, Status::fail);
+  EXPECT_TRUE(has(report.rows[0].reason, "shared-race: ")) << report.rows[0].reason;
+  EXPECT_EQ(report.rows[1].status, Status::pass) << report.rows[1].reason;
 }
 
-TEST_F(ChapterTest, AnAccessOutsideFailsThatRungAlone) {
+TEST_F(LadderTest, AnAccessOutsideFailsThatRungAlone) {
   lab::DeviceBuffer<float> tight(n, "tight", 0);
-  Chapter two = chapter(simulator());
   Rung rung = right("outside");
-  rung.outputs = {&tight};
+  rung.outputs = {lab::expect(tight, want)};
   rung.launch = [&] { set(4, 256, tight.data(), 0, 1024, 1.0f); };
-  rung.verify = [&] { return lab::compare(tight.download(), want); };
-  two.add(rung);
-  two.add(right("after"));
-  EXPECT_EQ(run(two), 1);
-  EXPECT_EQ(two.report().rows[0].status, Status::fail);
-  EXPECT_TRUE(has(two.report().rows[0].reason, "out-of-bounds: ")) << two.report().rows[0].reason;
-  EXPECT_EQ(two.report().rows[1].status, Status::pass) << two.report().rows[1].reason;
+  EXPECT_EQ(run(simulator(), {rung, right("after")}), 1);
+  EXPECT_EQ(report.rows[0].status, Status::fail);
+  EXPECT_TRUE(has(report.rows[0].reason, "out-of-bounds: ")) << report.rows[0].reason;
+  EXPECT_EQ(report.rows[1].status, Status::pass) << report.rows[1].reason;
 }
 
 // ---- what cannot be judged is an error ----
 
-TEST_F(ChapterTest, ACheckThatPassesBeforeTheRungRanIsAnError) {
+TEST_F(LadderTest, ACheckThatPassesBeforeTheRungRanIsAnError) {
   Rung rung = right("blind");
+  rung.outputs = {lab::on_the_way(c)};
   rung.verify = [] { return lab::verdict(true, ""); };
   EXPECT_EQ(row_of(rung).status, Status::error);
   EXPECT_EQ(code, 1);
 
-  // Without `outputs`, what an earlier rung left would pass.
-  Chapter two = chapter(simulator());
-  two.add(right("first"));
+  // What nobody poisons is what an earlier rung left.
   Rung forgetful = right("second");
-  forgetful.outputs = {};
-  two.add(forgetful);
-  EXPECT_EQ(run(two), 1);
-  EXPECT_EQ(two.report().rows[1].status, Status::error);
-  EXPECT_TRUE(has(two.report().rows[1].reason, "passes before the rung has run"));
+  forgetful.outputs[0].poison = {};
+  EXPECT_EQ(run(simulator(), {right("first"), forgetful}), 1);
+  EXPECT_EQ(report.rows[1].status, Status::error);
+  EXPECT_TRUE(has(report.rows[1].reason, "passes before the rung has run"));
 }
 
-TEST_F(ChapterTest, ARungWithoutLaunchOrCheckIsAnError) {
+TEST_F(LadderTest, EachOfSeveralOutputsIsLookedAt) {
+  lab::DeviceBuffer<float> d(n, "d", guard);
   Rung rung = right();
-  rung.verify = {};
+  rung.outputs.push_back(lab::expect(d, host_a));
+  rung.launch = [&, launch = rung.launch] {
+    launch();
+    CUDA_CHECK(cudaMemcpy(d.data(), a.data(), n * sizeof(float), cudaMemcpyDeviceToDevice));
+  };
+  EXPECT_EQ(row_of(rung).status, Status::pass) << report.rows[0].reason;
+  rung.launch = right().launch;
+  EXPECT_EQ(row_of(rung).status, Status::fail);
+  rung.outputs[1].check = {};  // on its way
+  EXPECT_EQ(row_of(rung).status, Status::pass) << report.rows[0].reason;
+  rung.verify = [] { return lab::verdict(false, "something else is wrong"); };
+  EXPECT_EQ(row_of(rung).status, Status::fail);
+  EXPECT_EQ(report.rows[0].reason, "something else is wrong");
+}
+
+TEST_F(LadderTest, WhatMayDoNothingIsNotAskedBefore) {
+  Rung rung = right();
+  rung.launch = [] {};
+  rung.prepare = [this] { c.upload(want); };
+  EXPECT_EQ(row_of(rung).status, Status::error);
+  rung.may_do_nothing = true;
+  EXPECT_EQ(row_of(rung).status, Status::pass);
+}
+
+TEST_F(LadderTest, ARungWithoutLaunchOrCheckIsAnError) {
+  Rung rung = right();
+  rung.outputs = {};
+  EXPECT_EQ(row_of(rung).status, Status::error);
+  rung.outputs = {lab::on_the_way(c)};
   EXPECT_EQ(row_of(rung).status, Status::error);
   rung = right();
   rung.launch = {};
   EXPECT_EQ(row_of(rung).status, Status::error);
 }
 
-TEST_F(ChapterTest, AWrongPeerIsAnError) {
-  const auto with = [&](lab::Peer peer) {
-    Chapter one = chapter(pretend_gpu());
-    one.peer(std::move(peer));
+TEST_F(LadderTest, AWrongPeerIsAnError) {
+  const auto with = [&](const Peer& peer) {
     Rung rung = right();
-    rung.peer = "peer";
-    one.add(rung);
-    EXPECT_EQ(run(one), 1);
-    EXPECT_EQ(one.report().rows[0].status, Status::error);
-    EXPECT_FALSE(one.report().rows[0].ratio_to_peer);
-    return one.report().rows[0].reason;
+    rung.peer = peer;
+    const lab::Row row = row_of(rung, pretend_gpu());
+    EXPECT_EQ(code, 1);
+    EXPECT_EQ(row.status, Status::error);
+    EXPECT_FALSE(row.ratio_to_peer);
+    return row.reason;
   };
   lab::DeviceBuffer<float> out(n, "out", guard);
   const auto copy = [&](int count) {
@@ -425,33 +434,65 @@ TEST_F(ChapterTest, AWrongPeerIsAnError) {
                             cudaMemcpyDeviceToDevice));
     };
   };
-  const auto verify = [&] { return lab::compare(out.download(), host_a); };
-  EXPECT_TRUE(has(with({.name = "other"}), "its peer 'peer' was never added"));
-  EXPECT_TRUE(has(with({.name = "peer", .launch = copy(n)}), "lacks its launch or its verify"));
+  const std::vector<lab::Expectation> copied{lab::expect(out, host_a)};
+  EXPECT_EQ(with({.name = "peer"}), "its peer 'peer' has no launch, and does not say why");
+  EXPECT_EQ(with({.name = "peer", .launch = copy(n), .outputs = {lab::on_the_way(out)}}),
+            "nothing checks what peer peer writes");
+  EXPECT_TRUE(has(with({.name = "peer", .launch = copy(n - 1), .outputs = copied}),
+                  "peer peer is wrong: 1 of 1000"));
+  EXPECT_TRUE(has(with({.name = "peer", .launch = copy(n + 1), .outputs = copied}),
+                  "out: a write past its end"));
   EXPECT_TRUE(
-      has(with({.name = "peer", .launch = copy(n - 1), .verify = verify, .outputs = {&out}}),
-          "peer peer is wrong: 1 of 1000"));
-  EXPECT_TRUE(
-      has(with({.name = "peer", .launch = copy(n + 1), .verify = verify, .outputs = {&out}}),
-          "out: a write past its end"));
-  EXPECT_TRUE(has(with({.name = "peer",
-                        .launch = copy(n),
-                        .verify = [] { return lab::verdict(true, ""); },
-                        .outputs = {&out}}),
-                  "passes before the peer has run"));
+      has(with({.name = "peer",
+                .launch = copy(n),
+                .outputs = {{[&] { out.poison(); }, [] { return lab::verdict(true, ""); }}}}),
+          "passes before the peer has run"));
+  // Without outputs of its own it has to write those of the rung.
+  EXPECT_TRUE(has(with({.name = "peer", .launch = [this] { add_up_to(n - 1); }}),
+                  "peer peer is wrong: 1 of 1000"));
+  EXPECT_TRUE(has(with({.name = "peer", .launch = copy(n)}), "peer peer is wrong: 1000 of 1000"));
 }
 
-TEST_F(ChapterTest, ACudaErrorIsThatRungsAlone) {
-  Chapter three = chapter(simulator());
-  Rung big = right("big_block");
+TEST_F(LadderTest, APeerThatGoesWrongWhileItIsTimedIsAnError) {
+  int launches = 0, last = 0;
+  const auto run_it = [&] {
+    launches = 0;
+    Rung rung = right();
+    rung.peer = {.name = "peer", .launch = [&] { add_up_to(++launches == last ? n - 1 : n); }};
+    return row_of(rung, pretend_gpu());
+  };
+  EXPECT_EQ(run_it().status, Status::pass) << report.rows[0].reason;
+  last = launches;
+  EXPECT_EQ(last, 1 + 1 + 3);  // checked, warmed up, three rounds
+  const lab::Row row = run_it();
+  EXPECT_EQ(row.status, Status::error);
+  EXPECT_TRUE(has(row.reason, "peer peer is wrong after timing: 1 of 1000")) << row.reason;
+  EXPECT_FALSE(row.time || row.ratio_to_peer);
+}
+
+TEST_F(LadderTest, APeerIsHeldToItsProofOnceForEachSize) {
+  int proofs = 0;
+  bool fair = true;
+  Rung one = right("one");
+  one.peer = {.name = "peer", .launch = right().launch, .proof = [&] {
+                EXPECT_TRUE(lab::compare(c.download(), want).pass);  // its result is in place
+                return ++proofs, lab::verdict(fair, "it rounds");
+              }};
+  Rung two = one;
+  two.name = "two";
+  EXPECT_EQ(run(pretend_gpu(), {one, two}, {"--size", "1000", "--size", "999"}), 0) << printed;
+  EXPECT_EQ(proofs, 2);
+  fair = false;
+  EXPECT_EQ(row_of(one, pretend_gpu()).status, Status::error);
+  EXPECT_EQ(report.rows[0].reason, "peer peer is wrong: it rounds");
+}
+
+TEST_F(LadderTest, ACudaErrorIsThatRungsAlone) {
+  Rung big = right("big_block"), image = right("no_image");
   big.launch = [this] { add(1, 2048, a.data(), b.data(), c.data(), 0, n); };
-  three.add(big);
-  Rung image = right("no_image");
   image.launch = [] { CUDA_CHECK(cudaErrorNoKernelImageForDevice); };
-  three.add(image);
-  three.add(right("after"));
-  EXPECT_EQ(run(three), 1);
-  const auto& rows = three.report().rows;
+  EXPECT_EQ(run(simulator(), {big, image, right("after")}), 1);
+  const auto& rows = report.rows;
   EXPECT_EQ(rows[0].status, Status::error);
   EXPECT_TRUE(has(rows[0].reason, "cudaErrorInvalidValue")) << rows[0].reason;
   EXPECT_TRUE(has(rows[0].reason, "a block of more than 1024 threads")) << rows[0].reason;
@@ -461,68 +502,76 @@ TEST_F(ChapterTest, ACudaErrorIsThatRungsAlone) {
   EXPECT_EQ(rows[2].status, Status::pass) << rows[2].reason;
 }
 
-TEST_F(ChapterTest, ALostContextIsSaidAndTheOthersStillGetARow) {
-  lab::DeviceBuffer<float> tight(n, "tight", 0);
+TEST_F(LadderTest, ALostContextIsSaidAndTheOthersStillGetARow) {
   // A GPU takes no findings: the error sticks.
-  Chapter three = chapter(
-      with_header(pretend_gpu(), {{"before"}, {"outside"}, {"after"}, {"later", "", {"cublas"}}}));
-  three.add(right("before"));
-  Rung outside = right("outside");
-  outside.variant = "v";
-  outside.launch = [&] { set(4, 256, tight.data(), 0, 1024, 1.0f); };
-  three.add(outside);
-  three.add(right("after"));
-  EXPECT_EQ(run(three), 1);
-  const auto& rows = three.report().rows;
-  ASSERT_EQ(rows.size(), 4u);
-  EXPECT_EQ(rows[0].status, Status::pass) << rows[0].reason;
-  EXPECT_EQ(rows[1].status, Status::error);
-  EXPECT_TRUE(has(rows[1].reason, "cudaErrorIllegalAddress")) << rows[1].reason;
-  EXPECT_TRUE(has(rows[1].reason, "The CUDA context is lost")) << rows[1].reason;
-  EXPECT_EQ(rows[2].status, Status::error);
-  EXPECT_EQ(rows[2].reason, "not run: the CUDA context was lost in rung outside v");
-  EXPECT_EQ(rows[3].status, Status::skip);
+  const lab::Config config =
+      with_header(pretend_gpu(),
+                  {{"before"}, {"outside"}, {"after"}, {"never_added"}, {"later", "", {"cublas"}}});
+  for (const bool ends_there : {false, true}) {  // the chapter itself fails, too
+    lab::DeviceBuffer<float> tight(n, "tight", 0);
+    Rung outside = right("outside");
+    outside.variant = "v";
+    outside.launch = [&] { set(4, 256, tight.data(), 0, 1024, 1.0f); };
+    EXPECT_EQ(run(config,
+                  [&](Ladder& ladder) {
+                    ladder.add(right("before"));
+                    ladder.add(outside);
+                    if (ends_there) CUDA_CHECK(cudaErrorIllegalAddress);
+                    ladder.add(right("after"));
+                  }),
+              1);
+    const auto& rows = report.rows;
+    ASSERT_EQ(rows.size(), 5u);
+    EXPECT_EQ(rows[0].status, Status::pass) << rows[0].reason;
+    EXPECT_EQ(rows[1].status, Status::error);
+    EXPECT_TRUE(has(rows[1].reason, "cudaErrorIllegalAddress")) << rows[1].reason;
+    EXPECT_TRUE(has(rows[1].reason, "The CUDA context is lost")) << rows[1].reason;
+    for (const std::size_t i : {2u, 3u}) {
+      EXPECT_EQ(rows[i].status, Status::error);
+      EXPECT_EQ(rows[i].reason, "not run: the CUDA context was lost in rung outside v");
+    }
+    EXPECT_EQ(rows[4].status, Status::skip);
+    lab::take_findings();
+    static_cast<void>(cudaGetLastError());
+  }
 }
 
-TEST_F(ChapterTest, AnExceptionIsThatRungsAlone) {
-  Chapter two = chapter(simulator());
+TEST_F(LadderTest, AnExceptionIsThatRungsAlone) {
   Rung thrower = right("thrower");
   thrower.prepare = [] { throw std::runtime_error("no such\nthing"); };
-  two.add(thrower);
-  two.add(right("after"));
-  EXPECT_EQ(run(two), 1);
-  EXPECT_EQ(two.report().rows[0].status, Status::error);
-  EXPECT_EQ(two.report().rows[0].reason, "no such thing");
-  EXPECT_EQ(two.report().rows[1].status, Status::pass);
+  EXPECT_EQ(run(simulator(), {thrower, right("after")}), 1);
+  EXPECT_EQ(report.rows[0].status, Status::error);
+  EXPECT_EQ(report.rows[0].reason, "no such thing");
+  EXPECT_EQ(report.rows[1].status, Status::pass);
 }
 
 // ---- what is not there is skipped, with its reason ----
 
-TEST_F(ChapterTest, SkipsSayWhy) {
-  Chapter some = chapter(
-      with_header(simulator(), {{"tma", "bulk copies", {"gpu"}}, {"future", "", {"sm_990"}}}));
-  some.add(right("future"));
-  EXPECT_EQ(run(some), 0);
+TEST_F(LadderTest, SkipsSayWhy) {
+  EXPECT_EQ(
+      run(with_header(simulator(), {{"tma", "bulk copies", {"gpu"}}, {"future", "", {"sm_990"}}}),
+          {right("future")}),
+      0);
   EXPECT_TRUE(has(printed, "SKIP   needs a GPU\n")) << printed;
   EXPECT_TRUE(has(printed, "SKIP   needs a GPU of compute capability 99.0 or more\n")) << printed;
   EXPECT_TRUE(has(printed, "0 PASS, 0 FAIL, 2 SKIP, 0 ERROR")) << printed;
 }
 
-TEST_F(ChapterTest, ARungRunsWithoutAPeerThatIsNotThere) {
-  Chapter one = chapter(pretend_gpu());
-  one.skip_peer("cuBLAS", "only the gpu preset links it");
+TEST_F(LadderTest, ARungRunsWithoutAPeerThatIsNotThere) {
   Rung rung = right();
-  rung.peer = "cuBLAS";
-  one.add(rung);
-  EXPECT_EQ(run(one), 0);
-  EXPECT_EQ(one.report().rows[0].status, Status::pass);
-  EXPECT_FALSE(one.report().rows[0].peer);
+  rung.peer = {.name = "cuBLAS", .absent = "only the gpu preset links it"};
+  const lab::Row row = row_of(rung, pretend_gpu());
+  EXPECT_EQ(row.status, Status::pass);
+  EXPECT_FALSE(row.peer);
   EXPECT_TRUE(has(printed, "peer cuBLAS: only the gpu preset links it")) << printed;
+  rung.peer = lab::vendor("CUB", lab::cub_sum(c.data(), a.data(), n));  // the simulator has none
+  EXPECT_EQ(row_of(rung, pretend_gpu()).status, Status::pass);
+  EXPECT_TRUE(has(printed, std::string("peer CUB: ") + lab::why_no_cub)) << printed;
 }
 
 // ---- demonstrations ----
 
-TEST_F(ChapterTest, ADemonstrationPassesOnlyWithItsFinding) {
+TEST_F(LadderTest, ADemonstrationPassesOnlyWithItsFinding) {
   lab::DeviceBuffer<float> tight(n, "tight", 0);
   const auto demo = [&](std::function<void()> launch, const char* finding) {
     return row_of({.name = "demo", .launch = std::move(launch)},
@@ -559,21 +608,21 @@ TEST_F(ChapterTest, ADemonstrationPassesOnlyWithItsFinding) {
   EXPECT_EQ(code, 1);
 }
 
-TEST_F(ChapterTest, DemonstrationsAreTheTracingSimulatorsOnly) {
+TEST_F(LadderTest, DemonstrationsAreTheTracingSimulatorsOnly) {
   const Rung demo{.name = "demo", .launch = [] { FAIL(); }};
   const std::vector<lab::HeaderRung> raises{{"demo", "", {}, "out-of-bounds"}};
   lab::Row row = row_of(demo, with_header(pretend_gpu(), raises));
   EXPECT_EQ(row.status, Status::skip);
   EXPECT_TRUE(has(row.reason, "the simulator shows it")) << row.reason;
-  lab::ChapterConfig fast = with_header(simulator(), raises);
+  lab::Config fast = with_header(simulator(), raises);
   fast.backend.traces = false;
   row = row_of(demo, fast);
   EXPECT_EQ(row.status, Status::skip);
   EXPECT_TRUE(has(row.reason, "fast")) << row.reason;
 }
 
-TEST_F(ChapterTest, AnUntracedProgramShowsNoCounts) {
-  lab::ChapterConfig fast = simulator();
+TEST_F(LadderTest, AnUntracedProgramShowsNoCounts) {
+  lab::Config fast = simulator();
   fast.backend.traces = false;
   const lab::Row row = row_of(right(), fast);
   EXPECT_EQ(row.status, Status::pass);
@@ -582,20 +631,16 @@ TEST_F(ChapterTest, AnUntracedProgramShowsNoCounts) {
 
 // ---- the command line ----
 
-TEST_F(ChapterTest, RunsOnlyTheRungsThatAreAskedFor) {
+TEST_F(LadderTest, RunsOnlyTheRungsThatAreAskedFor) {
   const auto with = [&](std::vector<std::string> words) {
-    Chapter some =
-        chapter(with_header(simulator(), {{"one", "first"}, {"two"}, {"three", "", {"gpu"}}}),
-                std::move(words));
-    some.add(right("one"));
-    Rung two = right("two");
-    two.variant = "block=64";
-    some.add(two);
-    two.variant = "block=128";
-    some.add(two);
-    EXPECT_EQ(run(some), 0);
+    Rung small = right("two"), large = right("two");
+    small.variant = "block=64";
+    large.variant = "block=128";
+    EXPECT_EQ(run(with_header(simulator(), {{"one", "first"}, {"two"}, {"three", "", {"gpu"}}}),
+                  {right("one"), small, large}, std::move(words)),
+              0);
     std::string names;
-    for (const lab::Row& row : some.report().rows) names += row.label() + ";";
+    for (const lab::Row& row : report.rows) names += row.label() + ";";
     return names;
   };
   EXPECT_EQ(with({}), "one;two block=64;two block=128;three;");
@@ -603,64 +648,167 @@ TEST_F(ChapterTest, RunsOnlyTheRungsThatAreAskedFor) {
   EXPECT_EQ(with({"--rung", "three", "--rung", "one"}), "one;three;");
 }
 
-TEST_F(ChapterTest, AnUnknownRungIsBadInput) {
-  Chapter some = chapter(simulator(), {"--rung", "gird_stride"});
-  some.add(right("grid_stride"));
-  testing::internal::CaptureStderr();
-  EXPECT_EQ(run(some), 2);
-  EXPECT_EQ(
-      testing::internal::GetCapturedStderr(),
-      "program: unknown rung 'gird_stride'; did you mean 'grid_stride'? --list names them all\n");
-  EXPECT_EQ(printed, "");
+TEST_F(LadderTest, WhatIsNotAskedForNeedNotBeMade) {
+  run(with_header(simulator(), {{"one"}, {"two"}}),
+      [&](Ladder& ladder) {
+        EXPECT_TRUE(ladder.wants("one") && ladder.wants({"two", "one"}));
+        EXPECT_FALSE(ladder.wants("two") || ladder.wants({"two", "three"}));
+        ladder.add(right("one"));
+        if (ladder.wants("two")) ladder.add(right("two"));
+      },
+      {"--rung", "one"});
+  EXPECT_EQ(code, 0);
 }
 
-TEST_F(ChapterTest, AChapterWithoutRungsIsAnError) {
-  Chapter none = chapter(simulator());
-  EXPECT_EQ(run(none), 1);
+TEST_F(LadderTest, AnUnknownRungIsBadInput) {
+  for (const bool header : {false, true}) {  // a program without one knows its rungs afterwards
+    testing::internal::CaptureStderr();
+    const lab::Config config = header ? with_header(simulator(), {{"grid_stride"}}) : simulator();
+    EXPECT_EQ(run(config, {right("grid_stride")}, {"--rung", "gird_stride"}), 2);
+    EXPECT_EQ(
+        testing::internal::GetCapturedStderr(),
+        "program: unknown rung 'gird_stride'; did you mean 'grid_stride'? --list names them all\n");
+    EXPECT_EQ(printed, "");
+  }
 }
 
-using ChapterDeathTest = ChapterTest;
+TEST_F(LadderTest, AChapterWithoutRungsIsAnError) {
+  EXPECT_EQ(run(simulator(), std::vector<Rung>{}), 1);
+}
 
-TEST_F(ChapterDeathTest, BadInputIsOneLineAndExitCode2) {
+TEST_F(LadderTest, WhatDoesSomethingInsteadEndsWithItsExitCode) {
+  EXPECT_EQ(run(simulator(), [](Ladder& ladder) { ladder.instead(0); }), 0);
+  EXPECT_EQ(run(simulator(), [](Ladder& ladder) { ladder.instead(3); }), 3);
+}
+
+// ---- one process, one loop ----
+
+TEST_F(LadderTest, SizesAndCasesAreCallsOfOneFunctionInOneProcess) {
+  int calls = 0;
+  std::string seen;
+  lab::Config config = with_header(simulator(), {{"add"}, {"tma", "", {"gpu"}}});
+  config.header.kind = "map";
+  const auto chapter = [&](Ladder& ladder) {
+    ++calls;
+    seen += std::to_string(ladder.extents<1>()[0]) + (ladder.is_first() ? "f" : "") + " ";
+    EXPECT_EQ(ladder.size().n, ladder.extents<1>()[0]);
+    ladder.add(right());
+  };
+  EXPECT_EQ(run(config, chapter, {"--size", "5", "--size", "7"}), 0);
+  EXPECT_EQ(seen, "5f 7 ");
+  ASSERT_EQ(report.rows.size(), 4u);
+  EXPECT_EQ(report.rows[0].size.n, 5u);
+  EXPECT_EQ(report.rows[2].size.n, 7u);
+  ASSERT_TRUE(report.rows[0].launches && report.rows[2].launches);
+  EXPECT_EQ(report.rows[2].launches->first, report.rows[0].launches->second);
+  EXPECT_EQ(report.rows[2].counts, report.rows[0].counts);
+
+  const std::size_t all = lab::size_cases(lab::SizeKind::n).size();
+  calls = 0;
+  EXPECT_EQ(run(config, chapter, {"--cases", "all"}), 0);
+  EXPECT_EQ(calls, static_cast<int>(all));  // a case of another process would not count here
+  EXPECT_EQ(report.rows.at(0).reason, std::to_string(all) + " cases");
+  EXPECT_FALSE(report.rows.at(0).launches);
+}
+
+TEST_F(LadderTest, ARowIsPrintedBeforeTheNextRungStarts) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe2(ends.data(), O_NONBLOCK), 0);
+  std::string before;
+  Rung two = right("two");
+  two.launch = [&, launch = two.launch] {
+    std::array<char, 4096> text{};
+    const ssize_t size = read(ends[0], text.data(), text.size());
+    if (size > 0) before.append(text.data(), static_cast<std::size_t>(size));
+    launch();
+  };
+  std::fflush(stdout);
+  const int terminal = dup(1);
+  dup2(ends[1], 1);
+  char name[] = "program";
+  char* argv[] = {name, nullptr};
+  lab::Harness harness(1, argv, simulator());
+  harness.run([&](Ladder& ladder) {
+    ladder.add(right("one"));
+    ladder.add(two);
+  });
+  dup2(terminal, 1);
+  for (const int end : {ends[0], ends[1], terminal}) close(end);
+  EXPECT_TRUE(has(before, "\none ") && has(before, "PASS")) << before;
+  EXPECT_FALSE(has(before, "two")) << before;
+}
+
+TEST_F(LadderTest, ConditionsAreThoseOfTheDriverOrTheirLackIsSaid) {
+  const std::string missing = lab::ConditionSampler::missing();
+  row_of(right(), pretend_gpu());
+  EXPECT_EQ(has(printed, "clock and power were not sampled: "), !missing.empty()) << printed;
+  if (missing.empty()) return;
+  EXPECT_FALSE(report.rows[0].conditions);
+  EXPECT_TRUE(has(printed, missing.substr(0, 20))) << printed;
+  row_of(right());  // the simulator times nothing, and says nothing of it
+  EXPECT_FALSE(has(printed, "not sampled")) << printed;
+}
+
+using LadderDeathTest = LadderTest;
+
+TEST_F(LadderDeathTest, BadInputIsOneLineAndExitCode2) {
   const auto line = [](const std::string& text) { return "^program: " + text + "[^\n]*\n$"; };
-  EXPECT_EXIT(chapter(simulator(), {"--size", "-5"}), testing::ExitedWithCode(2),
+  const auto words = [&](std::vector<std::string> given) {
+    run(simulator(), {right()}, std::move(given));
+  };
+  EXPECT_EXIT(words({"--size", "-5"}), testing::ExitedWithCode(2),
               line("--size '-5': '-5' is not a whole number; legal is n"));
-  EXPECT_EXIT(chapter(simulator(), {"--frob"}), testing::ExitedWithCode(2),
+  EXPECT_EXIT(words({"--frob"}), testing::ExitedWithCode(2),
               line("unknown option '--frob'; legal are"));
-  EXPECT_EXIT(chapter(simulator(), {"--json", "/no/such/folder/x.json"}),
-              testing::ExitedWithCode(2),
+  EXPECT_EXIT(words({"--json", "/no/such/folder/x.json"}), testing::ExitedWithCode(2),
               line("--json '/no/such/folder/x.json' cannot be written: No such file or directory"));
-  EXPECT_EXIT(chapter(simulator()).require(false, "n is even here"), testing::ExitedWithCode(2),
-              line("--size with n = 1000: n is even here"));
-  EXPECT_EXIT(chapter(simulator(), {"--help"}), testing::ExitedWithCode(0), "^$");
-  chapter(simulator()).require(true, "fine");
+  EXPECT_EXIT(run(simulator(), [](Ladder& ladder) { ladder.require(false, "n is even here"); }),
+              testing::ExitedWithCode(2), line("--size with n = 1000: n is even here"));
+  EXPECT_EXIT(words({"--help"}), testing::ExitedWithCode(0), "^$");
+  run(simulator(), [&](Ladder& ladder) {
+    ladder.require(true, "fine");
+    ladder.add(right());
+  });
+  EXPECT_EQ(code, 0);
 }
 
-TEST_F(ChapterDeathTest, TheSameRungTwiceIsAnError) {
-  Chapter some = chapter(simulator());
-  some.add(right("one"));
-  EXPECT_EXIT(some.add(right("one")), testing::ExitedWithCode(1), "was added twice");
+TEST_F(LadderDeathTest, TheSameRungTwiceEndsTheProgram) {
+  EXPECT_EXIT(run(simulator(), {right("one"), right("one")}), testing::ExitedWithCode(1),
+              "was added twice");
+}
+
+TEST_F(LadderDeathTest, RungsOfAnotherFileHaveToBeAskedFor) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a fork has none of the simulator's threads
+  const auto with = [&](bool asks) {
+    const lab::Rungs here([](Ladder& ladder) { ladder.skip("other", "a file of its own"); });
+    std::exit(run(simulator(), [&](Ladder& ladder) {
+      ladder.skip("one", "nothing to do");
+      if (asks) lab::add_others(ladder);
+    }));
+  };
+  EXPECT_EXIT(with(true), testing::ExitedWithCode(0), "^$");
+  EXPECT_EXIT(with(false), testing::ExitedWithCode(1),
+              "rungs of another file were never asked for: call lab::add_others");
+  GTEST_FLAG_SET(death_test_style, "fast");
 }
 
 // ---- the results file ----
 
-TEST_F(ChapterTest, WritesResultsAlsoWhenRungsFail) {
+TEST_F(LadderTest, WritesResultsAlsoWhenRungsFail) {
   setenv("WARP_COMMIT", "0123abc", 1);
   const std::string path = testing::TempDir() + "lab_results_" + std::to_string(getpid()) + ".json";
-  Chapter some =
-      chapter(with_header(simulator(), {{"good"}, {"idle"}, {"big"}, {"tma", "", {"gpu"}}}),
-              {"--json", path, "--size", "1000", "--seed", "5"});
-  EXPECT_FALSE(std::ifstream(path).good());  // looking whether it can be written leaves nothing
-  EXPECT_EQ(some.seed(), 5u);
-  EXPECT_TRUE(some.on_simulator());
-  some.add(right("good"));
-  Rung idle = right("idle");
+  Rung idle = right("idle"), big = right("big");
   idle.launch = [] {};
-  some.add(idle);
-  Rung big = right("big");
   big.launch = [this] { add(1, 2048, a.data(), b.data(), c.data(), 0, n); };
-  some.add(big);
-  EXPECT_EQ(run(some), 1);
+  const auto chapter = [&](Ladder& ladder) {
+    EXPECT_FALSE(std::ifstream(path).good());  // looking whether it can be written leaves nothing
+    EXPECT_EQ(ladder.seed(), 5u);
+    EXPECT_TRUE(ladder.on_simulator());
+    for (const Rung& rung : {right("good"), idle, big}) ladder.add(rung);
+  };
+  EXPECT_EQ(run(with_header(simulator(), {{"good"}, {"idle"}, {"big"}, {"tma", "", {"gpu"}}}),
+                chapter, {"--json", path, "--size", "1000", "--seed", "5"}),
+            1);
 
   // That the file is JSON, test_faults.py sees: it reads one.
   std::ifstream file(path);
@@ -676,17 +824,21 @@ TEST_F(ChapterTest, WritesResultsAlsoWhenRungsFail) {
   EXPECT_EQ(std::remove(path.c_str()), 0);
 }
 
-TEST_F(ChapterTest, LookingWhetherAFileCanBeWrittenKeepsIt) {
+TEST_F(LadderTest, LookingWhetherAFileCanBeWrittenKeepsIt) {
   const std::string path = testing::TempDir() + "lab_keep_" + std::to_string(getpid()) + ".json";
   std::ofstream(path) << "precious";
-  Chapter some = chapter(simulator(), {"--json", path});
   std::string kept;
-  std::ifstream(path) >> kept;
+  run(simulator(),
+      [&](Ladder& ladder) {
+        std::ifstream(path) >> kept;
+        ladder.add(right());
+      },
+      {"--json", path});
   EXPECT_EQ(kept, "precious");
   EXPECT_EQ(std::remove(path.c_str()), 0);
 }
 
-TEST_F(ChapterTest, ShowsWhatARungHasToShow) {
+TEST_F(LadderTest, ShowsWhatARungHasToShow) {
   Rung rung = right();
   rung.show = [] { std::printf("a picture\n"); };
   row_of(rung, with_header(simulator(), {{"add", "one thread per element"}}));
