@@ -224,8 +224,8 @@ void check_references() {
 /// Two arrays, and what a comparison has to find.
 template <class G, class W>
 struct Case {
-  std::vector<G> got;
-  std::vector<W> want;
+  std::vector<G> got = {};
+  std::vector<W> want = {};
   std::size_t mismatches = 0, first = Comparison::none;
   double max_error = 0;
   Tolerance tolerance = {};
@@ -325,11 +325,11 @@ void check_values() {
       float value = 0;
       if (brain) {
         __nv_bfloat16 number;
-        std::memcpy(&number, &pattern, sizeof number);
+        std::memcpy(static_cast<void*>(&number), &pattern, sizeof number);
         value = __bfloat162float(number);
       } else {
         __half number;
-        std::memcpy(&number, &pattern, sizeof number);
+        std::memcpy(static_cast<void*>(&number), &pattern, sizeof number);
         value = __half2float(number);
       }
       if (std::isnan(value)) continue;  // equal to nothing
