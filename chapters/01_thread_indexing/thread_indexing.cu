@@ -44,9 +44,9 @@
 
 #include "lab/lab.h"
 
-// A CPU core finishes one thread as soon as it can. A GPU keeps tens of thousands of threads in
-// flight, and all of them run the same function. So the first thing a thread must find out is which
-// one it is: its index decides which data it works on. This chapter is about that index: how a
+// A CPU core is built to finish one thread as fast as possible. A GPU keeps tens of thousands of
+// threads in flight, and all of them run the same function. So the first thing a thread must find out
+// is which one it is: its index decides which data it works on. This chapter is about that index: how a
 // thread computes it, how it becomes an address, and what the hardware does with the addresses.
 //
 // ## 1. A complete program
@@ -68,8 +68,8 @@
 // {term}`device` is the GPU with a memory of its own. `main()` runs on the host and takes
 // six steps:
 //
-// 1. `cudaMalloc` allocates memory on the device. Like `malloc`, it knows bytes and no types. The
-//    address that it stores in `device` has a meaning on the device only.
+// 1. `cudaMalloc` allocates memory on the device. Like `malloc`, it deals in bytes, not types.
+//    The address that it stores in `device` is valid on the device only.
 // 2. `cudaMemcpy` copies the input to the device: destination, source, bytes, direction.
 // 3. `twice<<<4, 256>>>(device, n)` *launches* the {term}`kernel` `twice`: 4 blocks of 256
 //    threads, and each of these 1024 threads runs the function once. A thread reads its own index
@@ -105,8 +105,8 @@ constexpr unsigned block_size = 256;
 // ## 2. Which thread am I?
 //
 // A function marked `__global__` is a kernel: the host launches it, the device runs it. (A
-// `__device__` function runs on the device, too, and is called from there.) Between `<<<` and `>>>`
-// stands the {term}`launch configuration`. Threads come in {term}`blocks <block>`, and the blocks
+// `__device__` function runs on the device, too, and is called from there.) The {term}`launch
+// configuration` goes between `<<<` and `>>>`. Threads come in {term}`blocks <block>`, and the blocks
 // of a launch are its {term}`grid`:
 //
 //     kernel<<<grid, block>>>(arguments);
@@ -198,8 +198,8 @@ void add_on_cpu(float* out, const float* a, const float* b, std::size_t n) {
 // The kernel below does one addition for 12 bytes, so memory sets the pace. Its peak bandwidth
 // follows from the memory's width and clock. An H200 has 6144 data wires, clocked at 3.2 GHz, with
 // two bits per cycle on each: 6144 x 2 x 3.2e9 / 8 bytes, or 4.92 TB/s. (`cudaDeviceGetAttribute`
-// reports both: `cudaDevAttrGlobalMemoryBusWidth`, `cudaDevAttrMemoryClockRate`.) A copy within the
-// device reaches 87 % of that. In the loop above a CPU core moves 13 GB/s.
+// reports both: `cudaDevAttrGlobalMemoryBusWidth`, `cudaDevAttrMemoryClockRate`; NVIDIA's data sheet
+// says 4.8.) A copy within the device reaches 87 % of that. In the loop above a CPU core moves 13 GB/s.
 //= 13 GB/s: rate("add_on_cpu")
 //= 4.92 TB/s: 6144 * 2 * 3.201e9 / 8 / 1e12
 //= 87 %: 100 * limit("copy") / (6144 * 2 * 3.201 / 8)
@@ -244,8 +244,8 @@ __global__ void add_guarded(float* out, const float* a, const float* b, std::siz
 //= 0.23 ms: ms("add_guarded")
 //= 3.5 TB/s: rate("add_guarded") / 1000
 //
-// The ratio is that of the two bandwidths, a few hundred: both processors wait for memory. Chapter
-// 02 explains why the kernel still falls short of the GPU's bandwidth.
+// The loop on the CPU takes a few hundred times as long, the ratio of the two rates at which bytes
+// move. Chapter 02 explains why the kernel still falls short of the GPU's bandwidth.
 //
 // ### Without the guard
 //
@@ -340,10 +340,10 @@ __global__ void grid_stride(float* out, const float* in, std::size_t n) {
 // the other lanes: in each iteration the 32 lanes of a warp load 32 consecutive floats. Section 5
 // shows what that is worth.
 //
-// One block is a 1056th of what runs at a time, yet it takes only 480 times as long. The full grid
-// is held up by memory bandwidth, which one block never reaches. Its time is all waiting: 95 ms for 262
-// thousand iterations are 0.36 us each, from asking for a float to storing its square. The time
-// that a load takes is the {term}`latency` of memory, and chapter 02 measures it.
+// One block is a 1056th of what runs at a time, yet it takes only 480 times as long. The full grid is
+// bandwidth-bound; a single block is latency-bound. It spends 95 ms on 262 thousand iterations, 0.36 us
+// for each, from asking for a float to storing its square. The time that a load takes is the
+// {term}`latency` of memory, and chapter 02 measures it.
 //= 480 times: round(ms("grid_stride/grid=1") / ms("grid_stride/grid=n/256"), -1)
 //= 95 ms: ms("grid_stride/grid=1")
 //= 262 thousand: 67e6 / 256 / 1000
@@ -351,13 +351,14 @@ __global__ void grid_stride(float* out, const float* in, std::size_t n) {
 //
 // ## 4. Where the blocks run
 //
-// A GPU consists of {term}`streaming multiprocessors <SM>`, SMs; an H200 has 132. An SM has room
-// for 2048 threads in at most 32 blocks, and for a fixed number of registers and bytes of shared
-// memory. A launch is a list of blocks. The block scheduler takes the next one from the list and
-// places it on an SM that has room for all of it. There it stays until its last thread is done.
+// A GPU consists of {term}`streaming multiprocessors <SM>`, SMs; an H200 has 132. Each of them has
+// room for 2048 threads in at most 32 blocks, and for a fixed number of registers and bytes of shared
+// memory. (On other GPUs these numbers differ: an SM of a T4 has room for 1024 threads in 16 blocks.)
+// A launch is a list of blocks. The block scheduler takes the next one from the list and places it on
+// an SM that has room for all of it. There it stays until its last thread is done.
 //
-// An SM has four sub-partitions, each with its own registers, 32 FMA units and a warp scheduler. A
-// warp stays in one of them. In each cycle the warp scheduler picks a warp that is ready, and
+// An SM has four sub-partitions, each with its own registers, a warp scheduler and, on an H200, 32 FMA
+// units. A warp stays in one of them. In each cycle the warp scheduler picks a warp that is ready, and
 // issues one instruction for it. While some warps wait for memory, others run: this is
 // {term}`latency hiding`. The share of an SM's threads that is in use is the {term}`occupancy`.
 //
@@ -411,9 +412,9 @@ __global__ void map_square(float* out, const float* in, std::size_t n) {
 //=   ms("map_square/block=64"), ms("map_square/block=128"), ms("map_square/block=256"),
 //=   ms("map_square/block=512"), ms("map_square/block=1024")
 //
-// From 256 threads on the scheduler keeps up. Larger blocks pay another price: a block's room is
-// free for the next one only when its last thread is done, and a large block leaves more room empty
-// meanwhile. Most kernels begin with 128 or 256 threads a block.
+// From 256 threads on the scheduler keeps up. Larger blocks are slower again. A likely reason, which is
+// not measured here: a block's room is free for the next one only when its last thread is done, and a
+// large block leaves more room empty meanwhile. Start with 128 or 256 threads per block.
 //
 // ### Watching the scheduler
 //
@@ -473,11 +474,14 @@ __global__ void copy_y_fastest(float* out, const float* in, std::size_t rows, st
 // each lane's float lies a whole row from its neighbour's: 32 sectors for a full warp, and 4 bytes
 // of each are used. The same picture takes eight times as many sectors.
 //
-// It takes 4.7 times as long, not 8. The eight warps of a block read neighbouring columns, so a
-// cache often still holds the sector that the next warp wants. What remains is the lookup: the L1
-// cache looks up one line of 128 bytes at a time, one for a request along the row and 32 for a
-// request down the column.
+// It takes 4.7 times as long, not 8. The eight warps of a block read neighbouring columns, so a cache
+// may still hold the sector that the next warp wants. But the L1 cache looks up one line of 128 bytes
+// at a time, one for a request along the row and 32 for a request down the column. For the loads alone
+// these lookups take 0.26 ms of the 1.01 ms. Where the rest goes is not measured here; stores of 4 bytes
+// to 32 sectors are one candidate. Chapter 06 takes reads and writes apart.
 //= 4.7 times: ms("copy_y_fastest") / ms("copy_x_fastest")
+//= 0.26 ms: 67e6 / 32 * 32 / 132 / 1.98e6
+//= 1.01 ms: ms("copy_y_fastest")
 //
 // ### The rule
 //
@@ -590,9 +594,9 @@ __global__ void diverge_within_warps(std::uint32_t* out, const std::uint32_t* p,
 //? no_wait: The first clock says that the kernel's rate is so many times what a copy reaches. How
 //?   many?
 //? choices: about 1 | less than 1 | far more than 1
-//? answer: "far more than 1" if 8 * 67 / ms("async_launch/host, not waiting") > 3 * limit("copy")
-//?   else "about 1" if 8 * 67 / ms("async_launch/host, not waiting") > 0.7 * limit("copy") else
-//?   "less than 1"
+//? answer: {"about 1": 0.7 < 8 * 67 / ms("async_launch/host, not waiting") / limit("copy") < 1.4,
+//?   "less than 1": 8 * 67 / ms("async_launch/host, not waiting") / limit("copy") < 0.7,
+//?   "far more than 1": 8 * 67 / ms("async_launch/host, not waiting") / limit("copy") > 3}
 
 /// Doubles every element: out[i] = in[i] + in[i] for every i < n.
 ///
@@ -607,7 +611,7 @@ __global__ void async_launch(float* out, const float* in, std::size_t n) {
 
 // The first clock reads 3.0 us, the time of a call into the driver, whatever n is: 180 TB/s. **A
 // rate above the limit of the machine is a measurement that did not wait.** The other two read 0.20
-// ms each. Events leave out the way to the GPU and back, so this course uses them.
+// ms each. Events exclude the host-device round trip, so this course uses them.
 //= 3.0 us: 1000 * ms("async_launch/host, not waiting")
 //= 180 TB/s: round(8 * 67 / ms("async_launch/host, not waiting") / 1000, -1)
 //= 0.20 ms: ms("async_launch/device")
@@ -624,9 +628,9 @@ __global__ void async_launch(float* out, const float* in, std::size_t n) {
 // An error shows up in one of three places:
 //
 // 1. **The call itself is wrong**, such as a `cudaMemcpy` to a null pointer. It returns the code.
-// 2. **The launch is refused.** A launch returns nothing, so the runtime keeps the code until
-//    somebody asks. `cudaGetLastError()` returns it and clears it; `cudaPeekAtLastError()` leaves
-//    it. The kernel never ran, and the GPU works as before.
+// 2. **The launch is refused.** A launch returns nothing, so the error is held until the next call
+//    that reads it. `cudaGetLastError()` returns and clears it; `cudaPeekAtLastError()` leaves it. The
+//    kernel never ran, and the GPU works as before.
 // 3. **The kernel fails** on the GPU, some time later. A later call returns the code, perhaps an
 //    innocent `cudaMemcpy` fifty lines below. The device memory of the process is lost, so the
 //    error is {term}`sticky <sticky error>`: every call returns it until the process ends.
@@ -745,15 +749,15 @@ void copy_memory(float* to, const float* from, std::size_t n) {
 //
 // ### Managed memory
 //
-// `cudaMallocManaged` returns memory with one address for both sides. A page moves to the side that
-// touches it, when it is touched. The rung reads such an array twice over: after the host has
-// written all of it, and when its pages are on the device already.
+// `cudaMallocManaged` returns memory with one address for both processors. Pages migrate on first touch
+// to the processor that touches them. The rung reads such an array twice: after the host has written
+// all of it, and when its pages are on the device already.
 //
 //? managed: With the pages on the host, is reading the managed array faster or slower than a copy
 //?   from pinned memory?
 //? choices: faster | slower
-//? answer: "slower" if ms("read_managed/pages on the host") > ms("copy_memory/host to device")
-//?   else "faster"
+//? answer: {"faster": ms("read_managed/pages on the host") < ms("copy_memory/host to device"),
+//?   "slower": ms("read_managed/pages on the host") > ms("copy_memory/host to device")}
 
 /// Copies managed memory to device memory.
 ///
@@ -810,8 +814,10 @@ unsigned how_many_above(float limit, const float* in, std::size_t n) {
 
 // `count` must be zero before the launch, since `cudaMalloc` does not clear memory. `cudaMemset`
 // writes *bytes*, so 0 is one of the few numbers that it can set. `atomicAdd` reads, adds and
-// writes with no other thread in between; a plain `++*count` would lose most additions. All of them
-// go to one address and wait for each other. Chapter 07 does it faster.
+// writes with no other thread in between; a plain `++*count` would lose most additions. All additions
+// go to one address, and are carried out one after the other. (nvcc adds up those of a warp first, so
+// the hardware makes fewer than the source says, and than the simulator counts.) Chapter 07 does it
+// faster.
 
 // [hide] What the checks expect, and what the rungs print
 namespace {
@@ -1152,8 +1158,8 @@ int main(int argc, char** argv) {
 // - A launch does not wait. Check its error, wait before you stop the clock, distrust a first run.
 //
 // Here each element was used once. In a matrix product each is needed thousands of times, and a
-// kernel that fetches it anew each time is bound by memory with thousands of times the bytes.
-// Chapter 02 starts from that kernel.
+// kernel that refetches every operand moves thousands of times the necessary bytes. Chapter 02 starts
+// from that kernel.
 //
 // ## Possibilities for extension
 //
@@ -1164,4 +1170,4 @@ int main(int argc, char** argv) {
 // 3. Let the first half of the threads of `diverge_within_warps` work on all even elements and the
 //    second half on all odd ones. The divergence is gone; what did it cost? Look at the sectors.
 // 4. Let each thread of `count_above` count several elements in a register, with a grid-stride
-//    loop, before it adds. How many atomics are left?
+//    loop, before it adds. How many atomics are left? (On the simulator: nvcc makes one of each warp.)

@@ -31,21 +31,19 @@
 
 using std::size_t;
 
-// Chapter 03 ended with FMA units that wait for shared memory five cycles out of six. A thread has
-// one more memory, and it is the fastest: its registers. An FMA reads its three operands from there
-// at no extra cost. An SM has 65,536 registers, 256 KiB, more than its shared memory, and so far
-// most of them hold nothing.
+// Chapter 03 ended with FMA units that idle five cycles out of six. A thread has one more memory, and
+// it is the fastest: its registers, from which an FMA takes its three operands. An SM has 65,536
+// registers, 256 KiB, more than its shared memory, and so far most of them hold nothing.
 //
 // In this chapter each thread computes more elements of C, so that a float loaded from shared
 // memory into a register serves more than one FMA. Counts are for M = 200, N = 120, K = 60, the
-// size that the simulator runs; times and rates are for 4096 unless another size stands beside
-// them.
+// size that the simulator runs; times and rates are for 4096 unless stated otherwise.
 //
 // ## 1. Where we stand
 //
-// This is the last kernel of chapter 03, word for word.
+// This is `wide_reads` of chapter 03, word for word.
 //
-// One number describes such a kernel better than any other: **how many wavefronts of shared memory
+// One number says whether shared memory limits such a kernel: **how many wavefronts of shared memory
 // does one FMA of a warp take?** Call it w. An SM completes one wavefront per cycle, so it starts
 // at most 1 / w warp-wide FMAs per cycle, 64 operations each. For 132 SMs at 1.98 GHz that is
 //
@@ -67,7 +65,7 @@ using std::size_t;
 ///
 /// Launch: blocks of 32 x 32 threads; the grid covers C, x along its columns; 8 KiB of static shared
 /// memory.
-/// Requires: nothing of alignment; k at most 2^31 - 32.
+/// Requires: k at most 2^31 - 32; no particular alignment.
 __global__ void __launch_bounds__(1024)
     wide_reads(int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb,
                float beta, float* c, int ldc) {
@@ -108,10 +106,14 @@ __global__ void __launch_bounds__(1024)
 //= 8.6 TFLOP/s: rate("wide_reads") / 1000
 //= 51.6 TFLOP/s: rate("cublas") / 1000
 //
-// The FMA units sustain 63 TFLOP/s. Shared memory is in their way until w is down to about a
-// quarter.
-//= 63 TFLOP/s: limit("fma") / 1000
-//= a quarter: 132 * 1.98 * 64 / limit("fma")
+// An SM of the H200 has 128 FMA units, as every GPU of compute capability 8.6 and later. At 1.98 GHz
+// that makes 66.9 TFLOP/s, and a loop of nothing but FMAs reaches more than 90 % of it. So shared
+// memory is the bottleneck until w is down to a quarter. (Where an SM has 64 units, as in 7.x and 8.0,
+// half suffices.)
+//= 66.9 TFLOP/s: 132 * 128 * 2 * 1.98 / 1000
+//= more than 90 %: 100 * limit("fma") / (132 * 128 * 2 * 1.98)
+//= a quarter: 132 * 1.98 * 64 / (132 * 128 * 2 * 1.98)
+//= half: 2 * 132 * 1.98 * 64 / (132 * 128 * 2 * 1.98)
 //
 // ## 2. A column for each thread
 //
@@ -143,15 +145,12 @@ __global__ void __launch_bounds__(1024)
 //? answer: ms("wide_reads") / ms("thread_tile_1d")
 //? unit: times as fast
 //? near: 25 %
-//? direction: Would a thread with eight elements of a *row* be as good?
-//? choices: as good | better | worse
-//? answer: "worse"
 
 /// C = alpha A B + beta C; each thread computes 8 elements of a column of C.
 ///
 /// Launch: blocks of 512 threads in one dimension, each for 64 x 64 elements of C; 4 KiB of static
 /// shared memory. Arguments as for wide_reads.
-/// Requires: nothing of alignment; k at most 2^31 - 8.
+/// Requires: k at most 2^31 - 8; no particular alignment.
 __global__ void __launch_bounds__(512)
     thread_tile_1d(int m, int n, int k, float alpha, const float* a, int lda, const float* b,
                    int ldb, float beta, float* c, int ldc) {
@@ -208,16 +207,15 @@ __global__ void __launch_bounds__(512)
 //
 // Its bound is 2.4 times as high, and the clock says 16.8 TFLOP/s, twice the rate and 66 % of the
 // bound. A K-tile of 8 is shallow: the block waits for its loads and at its barriers four times as
-// often as before.
+// often as before. How much of the missing third that explains is not measured here.
 //= 2.4 times: (count("wide_reads", "shared_wavefronts") / 57344) / (count("thread_tile_1d", "shared_wavefronts") /
 //=   65536)
 //= 16.8 TFLOP/s: rate("thread_tile_1d") / 1000
 //= twice: rate("thread_tile_1d") / rate("wide_reads")
 //= 66 %: 100 * rate("thread_tile_1d") / (132 * 1.98 * 64 / (count("thread_tile_1d", "shared_wavefronts") / 65536))
 //
-// A thread with eight elements of a *row* would keep an element of A, which is a broadcast anyway,
-// and load eight different elements of B: 2 wavefronts for A and at least 32 for B in four steps,
-// where the column takes 20.
+// Would eight elements of a *row* do as well? That depends on which lanes compute which rows, and so
+// on which words a warp reads at a time. Chapter 05 is about that.
 //
 // ## 3. A square for each thread
 //
@@ -242,7 +240,10 @@ __global__ void __launch_bounds__(512)
 //? w_2d: What is w for an 8 x 8 tile, if each 128-bit load takes 4 wavefronts? Four steps along K are
 //?   8 such loads of A and 8 of B, for 256 FMAs.
 //? choices: 1 | 1/2 | 1/4 | 1/16
-//? answer: "1/4"
+//? answer: {"1": (8 + 8) * 4 / 256 == 1,
+//?   "1/2": (8 + 8) * 4 / 256 == 1 / 2,
+//?   "1/4": (8 + 8) * 4 / 256 == 1 / 4,
+//?   "1/16": (8 + 8) * 4 / 256 == 1 / 16}
 //
 // A wavefront delivers 128 bytes, and 32 lanes times 16 bytes are 512: 4 wavefronts for a load in
 // which all lanes want different words. 16 loads make 64 wavefronts for 256 FMAs, just what the FMA
@@ -311,7 +312,8 @@ __device__ void add_outer_products(float4 (&sum)[TM][TN / 4], const float (&a_ti
 //? near: 25 %
 //? small_sizes: Which is faster at 1024?
 //? choices: `thread_tile_1d` | `thread_tile_2d`
-//? answer: "thread_tile_1d" if ms("thread_tile_1d", 1024) < ms("thread_tile_2d", 1024) else "thread_tile_2d"
+//? answer: {"thread_tile_1d": ms("thread_tile_1d", 1024) < ms("thread_tile_2d", 1024),
+//?   "thread_tile_2d": ms("thread_tile_2d", 1024) < ms("thread_tile_1d", 1024)}
 
 /// Writes alpha * sum + beta * out to `out`, which is not read where beta is 0.
 __device__ void store(float& out, float alpha, float sum, float beta) {
@@ -322,7 +324,7 @@ __device__ void store(float& out, float alpha, float sum, float beta) {
 ///
 /// Launch: blocks of 256 threads in one dimension, each for 128 x 128 elements of C; 8 KiB of static
 /// shared memory. Arguments as for wide_reads.
-/// Requires: nothing of alignment; k at most 2^31 - 8.
+/// Requires: k at most 2^31 - 8; no particular alignment.
 __global__ void __launch_bounds__(threads, 2)  // the 2 is for section 6
     thread_tile_2d(int m, int n, int k, float alpha, const float* a, int lda, const float* b,
                    int ldb, float beta, float* c, int ldc) {
@@ -389,12 +391,13 @@ __global__ void __launch_bounds__(threads, 2)  // the 2 is for section 6
 //= 51 TFLOP/s: 132 * 1.98 * 64 / 1000 / (count("thread_tile_2d", "shared_wavefronts") / 65536)
 //
 // Stores got worse. A request touches a sector for each active lane, where the kernels before have
-// 4. It happens once per element of C, while the loop runs K times, so it hardly matters at K =
-// 4096. Section 5 mends it.
+// 4. A store happens once per element of C, while the loop runs K times, so it hardly matters at K =
+// 4096. Section 5 fixes it.
 //
-// The clock says 32 TFLOP/s, 1.9 times the rate, and well below the bound. What is missing is not
-// throughput but *waiting*: all threads of a block load, wait for their loads, wait at the barrier,
-// compute, and wait at the barrier again. Only the other block on the SM fills the time.
+// The clock says 32 TFLOP/s, 1.9 times the rate, and well below the bound. Neither shared memory nor
+// the FMA units are at their limit, so what remains is latency: all threads of a block load, wait for
+// their loads, wait at the barrier, compute, and wait at the barrier again. Meanwhile only the other
+// block on the SM can compute. The sweep of BK in section 5 tests this.
 //= 32 TFLOP/s: rate("thread_tile_2d") / 1000
 //= 1.9 times: ms("thread_tile_1d") / ms("thread_tile_2d")
 //
@@ -420,7 +423,10 @@ __global__ void __launch_bounds__(threads, 2)  // the 2 is for section 6
 //? oblong: A block of 64 x 256 has as many elements as one of 128 x 128. How many times as many floats
 //?   does it load, for large square matrices?
 //? choices: as many | 1.25 times | 1.5 times | twice
-//? answer: "1.25 times"
+//? answer: {"as many": (64 + 256) / (128 + 128) == 1,
+//?   "1.25 times": (64 + 256) / (128 + 128) == 1.25,
+//?   "1.5 times": (64 + 256) / (128 + 128) == 1.5,
+//?   "twice": (64 + 256) / (128 + 128) == 2}
 //
 // Per element of C and step along K it loads 1 / 64 + 1 / 256 floats instead of 2 / 128: 64 * 256 /
 // (64 + 256) = 51 FMAs for each float, not 64. For a given area the square reads least. cuBLAS's
@@ -431,7 +437,7 @@ __global__ void __launch_bounds__(threads, 2)  // the 2 is for section 6
 // ### What the machine code says
 //
 // Wavefronts are one bound, instructions another. An SM issues four instructions per cycle, of any
-// kind, and has FMA units for four warps: each instruction that is not an FMA takes the place of
+// kind. With 128 FMA units all four can be FMAs, so each instruction that is not one takes the place of
 // one. This is what a warp executes for a K-tile, in the machine code of nvcc 13.0 for an H200:
 //
 // | kernel | instructions | `FFMA` | loads from shared memory | the rest |
@@ -439,13 +445,23 @@ __global__ void __launch_bounds__(threads, 2)  // the 2 is for section 6
 // | `wide_reads` | 103 | 32 | 40 | 31 |
 // | `thread_tile_1d` | 111 | 64 | 24 | 23 |
 // | `thread_tile_2d` | 609 | 512 | 32 | 65 |
+//= | 103 | 32 | 40 | 31 |: (sass("wide_reads", "instructions", "FFMA"), sass("wide_reads", "FFMA", "FFMA"),
+//=   sass("wide_reads", "LDS", "FFMA"), sass("wide_reads", "instructions", "FFMA") - sass("wide_reads", "FFMA", "FFMA") -
+//=   sass("wide_reads", "LDS", "FFMA"))
+//= | 111 | 64 | 24 | 23 |: (sass("thread_tile_1d", "instructions", "FFMA"), sass("thread_tile_1d", "FFMA", "FFMA"),
+//=   sass("thread_tile_1d", "LDS", "FFMA"), sass("thread_tile_1d", "instructions", "FFMA") - sass("thread_tile_1d",
+//=   "FFMA", "FFMA") - sass("thread_tile_1d", "LDS", "FFMA"))
+//= | 609 | 512 | 32 | 65 |: (sass("thread_tile_2d", "instructions", "FFMA"), sass("thread_tile_2d", "FFMA", "FFMA"),
+//=   sass("thread_tile_2d", "LDS", "FFMA"), sass("thread_tile_2d", "instructions", "FFMA") - sass("thread_tile_2d",
+//=   "FFMA", "FFMA") - sass("thread_tile_2d", "LDS", "FFMA"))
 //
-// In `thread_tile_2d` 84 % are FMAs, and between the barriers 93 %. This is what the inner loop of
-// every fast kernel looks like: no address to compute, no jump. What is left stands before the
-// first barrier and brings in 8 floats. The bound by instructions is 56 TFLOP/s.
-//= 56 TFLOP/s: 132 * 4 * 1.98 * 64 / 1000 * 512 / 609
-//= 84 %: 100 * 512 / 609
-//= 93 %: 100 * 512 / 549
+// In `thread_tile_2d` 84 % are FMAs. Between its barriers stand the reads and the FMAs, without an
+// address to compute and without a jump, as in the inner loop of every fast kernel. The other
+// instructions stand before the first barrier and bring in 8 floats. The bound by instructions is 56
+// TFLOP/s.
+//= 56 TFLOP/s: 132 * 4 * 1.98 * 64 / 1000 * sass("thread_tile_2d", "FFMA", "FFMA") / sass("thread_tile_2d",
+//=   "instructions", "FFMA")
+//= 84 %: 100 * sass("thread_tile_2d", "FFMA", "FFMA") / sass("thread_tile_2d", "instructions", "FFMA")
 //
 // Its order matters, too. Eight `LDG` come first and eight `STS` after them, so that the eight
 // loads are in flight together. A single loop that loads and stores one element at a time,
@@ -496,7 +512,7 @@ __global__ void thread_map(int* loads_a, int* loads_b, int* computes) {
 
 //? warp_rows: Warp 0 is threads 0 to 31. How many rows of C does it compute?
 //? choices: 2 | 8 | 16 | 32
-//? answer: "16"
+//? answer: 32 / (128 / 8) * 8
 //
 // Warp 0 has 2 rows of squares with 8 rows each, across the whole width of the tile. It loads 16
 // rows of A's K-tile and one of B's.
@@ -507,7 +523,7 @@ __global__ void thread_map(int* loads_a, int* loads_b, int* computes) {
 //
 // - The matrix starts at such an address and its leading dimension is a multiple of 4. Then every row
 //   starts at one, and so does every fourth float of it.
-// - The same, but the row's length is no multiple of 4: its last float4 sticks out.
+// - As above, but the row length is not a multiple of 4: the last float4 is partial.
 // - The rows are not aligned: the matrix starts in the middle of a larger one, or its leading
 //   dimension is odd. Then nothing can be loaded as a float4.
 //
@@ -529,13 +545,15 @@ __global__ void thread_map(int* loads_a, int* loads_b, int* computes) {
 //? near: 15 %
 //? sectors_float4: And sectors?
 //? choices: four times as many | as many
-//? answer: "as many" if count("thread_tile_2d", "global_load_sectors") < 1.2 * count("thread_tile_float4",
-//?   "global_load_sectors") else "four times as many"
+//? answer: {"four times as many": 3.5 < count("thread_tile_float4", "global_load_sectors") /
+//?   count("thread_tile_2d", "global_load_sectors") < 4.5,
+//?   "as many": 0.8 < count("thread_tile_float4", "global_load_sectors") / count("thread_tile_2d",
+//?   "global_load_sectors") < 1.2}
 
 /// C = alpha A B + beta C; each thread computes 8 x 8 elements and loads and stores float4s.
 ///
 /// @tparam BK      depth of a K-tile, a multiple of 8
-/// @tparam blocks  how many blocks shall fit on an SM (section 6)
+/// @tparam blocks  how many blocks must fit on an SM (section 6)
 ///
 /// Launch: blocks of 256 threads in one dimension, each for 128 x 128 elements of C; 1 KiB of static
 /// shared memory for each step of BK. Arguments as for wide_reads.
@@ -602,15 +620,20 @@ __global__ void __launch_bounds__(threads, blocks)
 // 16 bytes from each lane fill half of a sector instead of an eighth.
 //= 224: count("thread_tile_float4", "global_load_requests")
 //= 880: count("thread_tile_2d", "global_load_requests")
-//= 90 %: 100 * 512 / 569
+//= 569 instructions instead of 609: (sass("thread_tile_float4<8, 2>", "instructions", "FFMA"), sass("thread_tile_2d",
+//=   "instructions", "FFMA"))
+//= 90 %: 100 * sass("thread_tile_float4<8, 2>", "FFMA", "FFMA") / sass("thread_tile_float4<8, 2>", "instructions",
+//=   "FFMA")
 //
 // Where rows are not aligned, the kernel is right and slower. With `--size 200,119,60` a row of B
 // and a row of C have 119 floats, and both go one by one.
 //
 // **The clock.** 40 fewer instructions per K-tile are 7 %. The gain is a little more, 9 % at 4096
-// and 11 % at 1024, where each block is alone on its SM and the loads are not hidden at all. The
-// rate of 34 TFLOP/s is 67 % of cuBLAS's.
-//= 7 %: 100 * 40 / 609
+// and 11 % at 1024, where each block is alone on its SM and no other hides its loads. The rate of
+// 34 TFLOP/s is 67 % of cuBLAS's.
+//= 40 fewer: sass("thread_tile_2d", "instructions", "FFMA") - sass("thread_tile_float4<8, 2>", "instructions", "FFMA")
+//= 7 %: 100 - 100 * sass("thread_tile_float4<8, 2>", "instructions", "FFMA") / sass("thread_tile_2d", "instructions",
+//=   "FFMA")
 //= 9 % at: 100 * (rate("thread_tile_float4") / rate("thread_tile_2d") - 1)
 //= 11 % at: 100 * (rate("thread_tile_float4", 1024) / rate("thread_tile_2d", 1024) - 1)
 //= 34 TFLOP/s: rate("thread_tile_float4") / 1000
@@ -618,15 +641,16 @@ __global__ void __launch_bounds__(threads, blocks)
 //
 // ### A sweep of BK
 //
-// The K-tiles of the kernels above are 8 deep. Chapter 03 tells what a deeper one changes: no
+// The K-tiles of the kernels above are 8 deep. Chapter 03 tells what a deeper one changes: as many
 // reads, fewer barriers, more loads in flight at each. What it costs is new here. A thread keeps
 // what is in flight in registers: 2 float4 with BK = 8, 4 with 16, 8 with 32, and the compiler has
 // 128 registers for everything. Shared memory grows from 8 to 32 KiB per block.
 //
 //? best_bk: Which depth is the fastest at 4096?
 //? choices: 8 | 16 | 32
-//? answer: "16" if ms("k_tile_depth/BK=16") < min(ms("thread_tile_float4"), ms("k_tile_depth/BK=32")) else "8" if
-//?   ms("thread_tile_float4") < ms("k_tile_depth/BK=32") else "32"
+//? answer: {"8": ms("thread_tile_float4") < min(ms("k_tile_depth/BK=16"), ms("k_tile_depth/BK=32")),
+//?   "16": ms("k_tile_depth/BK=16") < min(ms("thread_tile_float4"), ms("k_tile_depth/BK=32")),
+//?   "32": ms("k_tile_depth/BK=32") < min(ms("thread_tile_float4"), ms("k_tile_depth/BK=16"))}
 
 /// C = alpha A B + beta C by thread_tile_float4 with K-tiles of another depth.
 ///
@@ -639,11 +663,21 @@ void k_tile_depth(const lab::Gemm& gemm) {
   lab::launch(thread_tile_float4<BK>, {.rows = BM, .cols = BN, .threads = {threads}}, gemm);
 }
 
-// The results below have all three. Two effects pull for depth: 512 pairs of barriers at BK = 8
-// become 128 at BK = 32, and each wait covers four times as many loads. None of the three spills a
-// register. In instructions they are equal within 3 %. So any difference is waiting, and it is
-// worth a sweep on your own GPU: the best depth depends on its latencies, and on nothing that this
-// page could count.
+// The deepest: 38.0 TFLOP/s with BK = 16 and 40.4 with 32, 17 % above BK = 8 and 78 % of cuBLAS. Two
+// effects favour deeper K-tiles: 512 pairs of barriers at BK = 8 become 128 at BK = 32, and each wait
+// covers four times as many loads. None of the three spills a register, they make the same number of
+// FMAs and reads from shared memory, and their instructions per step differ by less than 2 %. So the
+// gain is time that was spent waiting. How it divides between loads and barriers is not measured, and
+// the best depth depends on the latencies of a GPU: sweep it on your own.
+//= 38.0 TFLOP/s: rate("k_tile_depth/BK=16") / 1000
+//= 40.4 with: rate("k_tile_depth/BK=32") / 1000
+//= 17 % above: 100 * (rate("k_tile_depth/BK=32") / rate("thread_tile_float4") - 1)
+//= 78 % of cuBLAS: 100 * rate("k_tile_depth/BK=32") / rate("cublas")
+//= less than 2 %: 100 * (sass("thread_tile_float4<16, 2>", "instructions", "FFMA") / sass("thread_tile_float4<8, 2>",
+//=   "instructions", "FFMA") / 2 - 1)
+//
+// The next chapters go on from BK = 8 all the same. They change one thing at a time, and depth comes
+// back in chapter 11, together with other ways to wait less.
 //
 // ## 6. Registers are a budget
 //
@@ -652,10 +686,10 @@ void k_tile_depth(const lab::Gemm& gemm) {
 // 136, a second block does not fit and nearly half of the registers lie idle.
 //
 // So the compiler has to be told. `__launch_bounds__(256, blocks)` says that a block has at most
-// 256 threads and that at least `blocks` of them shall fit on an SM. From this follows how many
-// registers a thread may use: 65,536 / 256 / blocks, and never more than 255. State the first
-// number always: without it the compiler does not know how many threads there are, and a launch of
-// many may fail for want of registers. State the second where you know it.
+// 256 threads and that at least `blocks` of them must fit on an SM. From this follows how many
+// registers a thread may use: 65,536 / 256 / blocks, and never more than 255. Always state the first
+// number: without it the compiler does not know how many threads a block has, and a large launch may
+// fail with "too many resources requested". State the second where you know it.
 //
 // What the compiler cannot keep in registers it {term}`spills <spill>`: it writes it to local
 // memory and reads it back. `nvcc -Xptxas -v` tells how many bytes.
@@ -663,9 +697,14 @@ void k_tile_depth(const lab::Gemm& gemm) {
 //? best_bound: How many blocks per SM are fastest at 4096? With two, a thread may use 128 registers,
 //?   with three 80, with four 64.
 //? choices: 1 | 2 | 3 | 4
-//? answer: "2" if ms("launch_bounds/blocks=2") < min(ms("launch_bounds/blocks=1"), ms("launch_bounds/blocks=3"),
-//?   ms("launch_bounds/blocks=4")) else "1" if ms("launch_bounds/blocks=1") < min(ms("launch_bounds/blocks=3"),
-//?   ms("launch_bounds/blocks=4")) else "3" if ms("launch_bounds/blocks=3") < ms("launch_bounds/blocks=4") else "4"
+//? answer: {"1": ms("launch_bounds/blocks=1") < min(ms("launch_bounds/blocks=2"), ms("launch_bounds/blocks=3"),
+//?   ms("launch_bounds/blocks=4")),
+//?   "2": ms("launch_bounds/blocks=2") < min(ms("launch_bounds/blocks=1"), ms("launch_bounds/blocks=3"),
+//?   ms("launch_bounds/blocks=4")),
+//?   "3": ms("launch_bounds/blocks=3") < min(ms("launch_bounds/blocks=1"), ms("launch_bounds/blocks=2"),
+//?   ms("launch_bounds/blocks=4")),
+//?   "4": ms("launch_bounds/blocks=4") < min(ms("launch_bounds/blocks=1"), ms("launch_bounds/blocks=2"),
+//?   ms("launch_bounds/blocks=3"))}
 
 /// C = alpha A B + beta C by thread_tile_float4<8>, compiled for so many blocks on an SM.
 ///
@@ -685,9 +724,9 @@ void launch_bounds(const lab::Gemm& gemm) {
 // asks for more shared memory than it uses, as `blocks_per_sm` did in chapter 03.)
 //
 // With one block the SM idles whenever that block waits, and about a third of the speed is lost.
-// With three or four there are more threads to hide the waiting, but the 64 sums alone need 64
-// registers: the kernel spills, and is several times slower. Occupancy is a means, and there it is
-// bought with what it was meant to save.
+// With three or four there are more threads to hide the latency, but the 64 sums alone need 64
+// registers: the kernel spills, and is several times slower. Occupancy is a means to hide latency.
+// Here the spills that it costs add more latency than it hides.
 //= a third: 1 - rate("launch_bounds/blocks=1") / rate("launch_bounds/blocks=2")
 //
 // ### What spilling costs (second reading)
@@ -698,6 +737,16 @@ void launch_bounds(const lab::Gemm& gemm) {
 // | 2 | 128 | 0 | 569 | 0 | 0 |
 // | 3 | 80 | 908 | 985 | 185 | 180 |
 // | 4 | 64 | 1436 | 1233 | 311 | 306 |
+//= | 1 | 128 | 0 | 568 |: (1, sass("thread_tile_float4<8, 1>", "registers"), sass("thread_tile_float4<8, 1>", "spills"),
+//=   sass("thread_tile_float4<8, 1>", "instructions", "FFMA"))
+//= | 2 | 128 | 0 | 569 |: (2, sass("thread_tile_float4<8, 2>", "registers"), sass("thread_tile_float4<8, 2>", "spills"),
+//=   sass("thread_tile_float4<8, 2>", "instructions", "FFMA"))
+//= | 3 | 80 |: (3, sass("thread_tile_float4<8, 3>", "registers"))
+//= | 985 | 185 | 180 |: (sass("thread_tile_float4<8, 3>", "instructions", "FFMA"), sass("thread_tile_float4<8, 3>", "LDL",
+//=   "FFMA"), sass("thread_tile_float4<8, 3>", "STL", "FFMA"))
+//= | 4 | 64 |: (4, sass("thread_tile_float4<8, 4>", "registers"))
+//= | 1233 | 311 | 306 |: (sass("thread_tile_float4<8, 4>", "instructions", "FFMA"), sass("thread_tile_float4<8, 4>", "LDL",
+//=   "FFMA"), sass("thread_tile_float4<8, 4>", "STL", "FFMA"))
 //
 // The first two differ by one instruction, and in whether one block runs on an SM or
 // two. At 1024, where no SM has more than one, they are equally fast.
@@ -718,9 +767,15 @@ void launch_bounds(const lab::Gemm& gemm) {
 //=   rate("launch_bounds/blocks=4", 4096) / 1000, rate("launch_bounds/blocks=4", 8192) / 1000
 //
 // With spills the time grows by much more than the instructions, which are 1.7 and 2.2 times as
-// many. L1 and shared memory are one piece of hardware with one data path, the very one that we
-// have been relieving since section 1. And the spilled values of all blocks on an SM, 276 and 616
-// KiB, have to leave L1: a trial with Nsight Compute found 2.95 GB and 22 GB read from DRAM.
+// many. L1 and shared memory are one piece of hardware with one data path, the one that this chapter
+// has tried to relieve. And the local memory of all blocks on an SM, 276 and 616 KiB, does not fit
+// into L1: in a trial with Nsight Compute 2.95 GB and 22 GB were read from DRAM. Which of the two
+// costs more is not measured.
+//= 1.7 and 2.2 times: (sass("thread_tile_float4<8, 3>", "instructions", "FFMA") / sass("thread_tile_float4<8, 2>",
+//=   "instructions", "FFMA"), sass("thread_tile_float4<8, 4>", "instructions", "FFMA") /
+//=   sass("thread_tile_float4<8, 2>", "instructions", "FFMA"))
+//= 276 and 616 KiB: (3 * 256 * sass("thread_tile_float4<8, 3>", "stack") / 1024,
+//=   4 * 256 * sass("thread_tile_float4<8, 4>", "stack") / 1024)
 //
 // ## 7. Unrolling (second reading)
 //
@@ -798,8 +853,8 @@ __global__ void __launch_bounds__(threads, 2)
   }
 }
 
-// The counts of memory do not change at all: unrolling changes neither what is read nor what is
-// computed. It changes the *instructions*.
+// In the source nothing changes that a memory would see: unrolling changes neither what is read nor
+// what is computed. It changes the *instructions*.
 //
 // | unrolled | registers | local memory | instructions of the inner loop | FMAs in it |
 // |---|--:|---|--:|--:|
@@ -807,11 +862,17 @@ __global__ void __launch_bounds__(threads, 2)
 // | the tile | 108 | 0 | 81 | 64 |
 // | the tile, 2 steps | 112 | 0 | 147 | 128 |
 // | the tile, 8 steps | 128 | 0 | 551, and no loop | 512 |
+//= | nothing | 40 | 320 bytes: (sass("unroll_steps<1, 1>", "registers"), sass("unroll_steps<1, 1>", "stack"))
+//= | the tile | 108 | 0 | 81 | 64 |: (sass("unroll_steps<1, 8>", "registers"), sass("unroll_steps<1, 8>", "stack"),
+//=   sass("unroll_steps<1, 8>", "instructions", "loop"), sass("unroll_steps<1, 8>", "FFMA", "loop"))
+//= steps | 112 | 0 | 147 | 128 |: (sass("unroll_steps<2, 8>", "registers"), sass("unroll_steps<2, 8>", "stack"),
+//=   sass("unroll_steps<2, 8>", "instructions", "loop"), sass("unroll_steps<2, 8>", "FFMA", "loop"))
+//= steps | 128 | 0 |: (sass("unroll_steps<8, 8>", "registers"), sass("unroll_steps<8, 8>", "stack"))
 //
 // In the first line the sums are not in registers. 320 bytes are 64 sums and 16 factors, and they
-// lie in *local memory*: each thread has its own, at the place where global memory is, cached in
-// L1. Each FMA reads two operands from there and writes its sum back. The program runs, and is
-// right, and no tool complains.
+// lie in *local memory*, which is part of device memory, one piece for each thread, cached in L1.
+// Each FMA reads its operands from there and writes its sum back. The program runs, gives the right
+// result, and no tool complains.
 //
 // In the last line the compiler sees that four steps read four neighbours of A, and merges the
 // loads, as it did in chapter 03. The simulator counts the 49,152 wavefronts that the source
@@ -838,16 +899,19 @@ __global__ void __launch_bounds__(threads, 2)
 //
 // The first line is behind the last by a factor of 42 at 4096, more than the instructions account
 // for. The local memory of a block is 80 KiB, and six blocks share an SM: 480 KiB do not fit into
-// L1, and those of all SMs, 65 MB, do not fit into L2.
+// L1, and those of all SMs, 65 MB, do not fit into L2. A trial with Nsight Compute agrees: 61 GB were
+// read from DRAM, where A and B are 0.13 GB (the notes have it).
+//= 0.13 GB: 2 * 4 * 4096**2 / 1e9
 //= 42: rate("unroll_steps/the tile, 8 steps") / rate("unroll_steps/nothing")
 //= 80 KiB: 256 * 320 / 1024
 //= 480 KiB: 6 * 256 * 320 / 1024
 //= 65 MB: 132 * 6 * 256 * 320 / 1e6
 //
 // The last line and `thread_tile_2d` are the same work, with the same 512 `FFMA` and 32 `LDS.128`
-// per K-tile, in another order and with other registers. Their rates differ by a few per cent. Take
-// that as a measure: *the compiler's order of instructions alone is worth that much*, and a
-// difference of this size between two kernels may be no more than that.
+// per K-tile, in another order and with other registers. Their rates differ by a few per cent: the
+// compiler's order of instructions alone can be worth that much. A difference of this size between two
+// kernels proves nothing about anything else that differs.
+//= 512 `FFMA` and 32: (sass("unroll_steps<8, 8>", "FFMA", "FFMA"), sass("unroll_steps<8, 8>", "LDS.128", "FFMA"))
 //
 // Unrolling has a price: registers, and code. 512 `FFMA` are 8 KiB of instructions, which pass
 // through a cache, too. Unroll loops whose indices name registers, always; unroll others if they
@@ -859,7 +923,8 @@ __global__ void __launch_bounds__(threads, 2)
 //   as the registers allow. The same holds for the block's tile and global memory.
 // - An array is in registers only if the compiler knows every index into it: unroll the loops over it.
 // - Count wavefronts per FMA of a warp. At a quarter, shared memory is no longer in the way.
-// - Count instructions: what is not an `FFMA` takes the place of one.
+// - Count instructions: where an SM has 128 FMA units, what is not an `FFMA` takes the place of one.
+// - Deeper K-tiles cost registers and shared memory, and save waiting. Sweep the depth.
 // - Load everything into registers, then store: all loads of a K-tile are in flight together.
 // - What a thread loads and what it computes are two independent maps.
 // - A float4 moves the same bytes with a quarter of the instructions. It needs 16-byte alignment, and
@@ -868,13 +933,14 @@ __global__ void __launch_bounds__(threads, 2)
 //
 // ## What comes next
 //
-// We are at four times the rate of chapter 03, and at 67 % of cuBLAS. A load of B takes 8
-// wavefronts where 4 would do. These bank conflicts come from where the tiles put their elements
-// and from how the lanes of a warp lie on the tile. Chapter 05 takes the banks apart, changes the
-// layout of the tiles, and gives the warps tiles of their own. Chapter 11 is about the waiting
-// between the barriers.
+// With K-tiles of 8 we are at four times the rate of chapter 03 and at 67 % of cuBLAS, with K-tiles
+// of 32 at 78 %. A load of B takes 8 wavefronts where 4 would do. These bank conflicts come from where
+// the tiles put their elements and from how the lanes of a warp lie on the tile. Chapter 05 takes the
+// banks apart, changes the layout of the tiles, and gives the warps tiles of their own. Chapter 11 is
+// about the waiting between the barriers.
 //= four times: rate("thread_tile_float4") / rate("wide_reads")
 //= 67 %: 100 * rate("thread_tile_float4") / rate("cublas")
+//= 78 %: 100 * rate("k_tile_depth/BK=32") / rate("cublas")
 //
 // ## What a library does further
 //

@@ -29,18 +29,24 @@
 
 #include "lab/lab.h"
 
-// In the last kernel of chapter 04 each thread computes 8 x 8 elements of C. For one step along K it reads 16 floats
-// from shared memory and computes 64 FMAs with them, which should keep the FMA units busy. It does not. This chapter
-// finds the reason, removes it in three moves, and gains a fifth of the speed.
-//= a fifth: ms("thread_tile_float4") / ms("warp_tile") - 1
+// In `thread_tile_float4` of chapter 04 each thread computes 8 x 8 elements of C. For one step along K it reads 16
+// floats from shared memory and computes 64 FMAs with them. These reads keep shared memory busy for longer than the FMAs
+// keep the FMA units busy. This chapter shows why, and makes the reads cheaper in three moves. The last kernel is 19 %
+// faster.
+//= 19 %: 100 * (ms("thread_tile_float4") / ms("warp_tile") - 1)
 //
-// The unit of account is the {term}`wavefront`, one pass of a request through shared memory. An SM serves one
-// wavefront per cycle, for all of its warps together. Its four schedulers start four warp-wide FMAs in the same cycle.
-// So four warps need at least 64 cycles for the 64 FMAs of a step, in which shared memory serves 64 wavefronts: 16
-// for each warp. **A kernel that takes more than 16 wavefronts per step waits for shared memory, whatever else it
-// does.**
+// K-tiles are 8 deep all along, so that nothing but the reads changes. Chapter 04 made 40.4 TFLOP/s with K-tiles of 32,
+// which wait less often. What both changes gain together is not measured in this course.
+//= 40.4 TFLOP/s: rate("04:k_tile_depth/BK=32") / 1000
+//
+// We count in {term}`wavefronts <wavefront>`, passes of a request through shared memory. An SM serves one wavefront per
+// cycle, for all of its warps together. On a GPU with 128 FMA units per SM, as the H200, its four schedulers start four
+// warp-wide FMAs in the same cycle. So four warps need at least 64 cycles for the 64 FMAs of a step, in which shared
+// memory serves 64 wavefronts: 16 for each warp. **A kernel that takes more than 16 wavefronts per step is bound by
+// shared memory, whatever else it does.** (With 64 FMA units, as in compute capability 7.x and 8.0, it is 32.)
 //= 64 cycles: 4 * 64 / 4
 //= 16: 64 / 4
+//= it is 32: 2 * 64 / 4
 //
 // All counts on this page are for M = 200, N = 300, K = 60, which the simulator runs by default: 6 tiles of 128 x 128,
 // 8 warps each, 64 steps along K. That is 3,072 steps of a warp. The sizes are no multiples of the tiles, so that a
@@ -119,7 +125,7 @@ __global__ void strided_reads(float* sums, int stride, int reads) {
 }
 
 // Lane i reads from bank 33 i mod 32 = i: 32 different banks, one wavefront. Any odd stride does the same. This is
-// the oldest trick against conflicts: where a stride is a power of two, make it odd with an element that nobody uses.
+// the classic remedy against conflicts: where a stride is a power of two, make it odd with an element that is not used.
 //= one wavefront: count("strided_reads/float, stride=33", "shared_load_wavefronts") / 8
 
 // ### Wide words
@@ -150,8 +156,10 @@ __global__ void strided_reads(float* sums, int stride, int reads) {
 // - every active lane i reads the address of lane i ^ 1: lanes 0 and 1 agree, lanes 2 and 3, and so on;
 // - every active lane i reads the address of lane i ^ 2: lanes 0 and 2 agree, lanes 1 and 3, and so on.
 //
-// NVIDIA does not document this. We found it by measuring 81 read patterns on an H200; the simulator reproduces the
-// count of every one (`tests/microkernels/h200.json`). Section 7 makes use of it.
+// The programming guide does not mention this. NVIDIA's [developer
+// forum](https://forums.developer.nvidia.com/t/unexpected-shared-memory-bank-conflict/77228) states it for compute
+// capability 7.0 to 7.5. We measured 81 read patterns on an H200, and all follow the same rule; the simulator reproduces
+// the count of every one (`tests/microkernels/h200.json`). Section 7 makes use of it.
 
 // ### Other patterns
 //
@@ -189,8 +197,8 @@ __global__ void read_patterns(float* sums, const int* which) {
   sums[threadIdx.x] = sum;
 }
 
-// A conflict is a matter of one request, so of one warp. Requests of different warps take turns anyway: they share the
-// bandwidth, one wavefront per cycle, but do not conflict. The other two variants are the first two cases of the list
+// None: a conflict arises within one request, and so within one warp. Requests of different warps take turns anyway. They
+// share the bandwidth, one wavefront per cycle, but do not conflict. The other two variants are the first two cases of the list
 // above: `permuted`, where the lanes read 32 neighbours in shuffled order, and `multicast`, where each word serves two
 // lanes. Both take one wavefront per read.
 //= one wavefront: count("read_patterns/permuted", "shared_load_wavefronts") / 8
@@ -230,7 +238,7 @@ __global__ void every_stride(float* sums, int stride) {
 
 // ## 2. Where we start
 //
-// This is the last kernel of chapter 04. A block of 256 threads computes 128 x 128 elements of C. It walks along K in
+// This is `thread_tile_float4` of chapter 04. A block of 256 threads computes 128 x 128 elements of C. It goes along K in
 // {term}`K-tiles <K-tile>` of 8: each thread copies one float4 of A and one of B to shared memory, then each thread
 // multiplies. Thread (y, x) of 16 x 16 has rows 8y to 8y + 7 and columns 8x to 8x + 7 of the block's tile. The 8
 // floats of A and 8 of B that it needs for one step along K are its {term}`fragments <fragment>`. Those of B are two
@@ -255,7 +263,8 @@ constexpr int THREADS = 256;               // 8 warps
 /// C is not read.
 ///
 /// Launch: blocks of 256 threads, grid.x >= n / 128, grid.y >= m / 128.
-/// Requires: nothing of alignment; rows that do not start at multiples of 16 bytes are moved float by float.
+/// Requires: k at most 2^31 - 8; no particular alignment; rows that do not start at multiples of 16 bytes are moved
+/// float by float.
 __global__ void __launch_bounds__(THREADS, 2)
     thread_tile_float4(int m, int n, int k, float alpha, const float* a, int lda, const float* b,
                        int ldb, float beta, float* c, int ldc) {
@@ -323,7 +332,7 @@ __global__ void __launch_bounds__(THREADS, 2)
   }
 }
 
-// It takes 20 wavefronts per step, where we can afford 16.
+// It takes 20 wavefronts per step, and the budget is 16.
 //= 20 wavefronts: count("thread_tile_float4", "shared_load_wavefronts") / 3072
 //
 // - *B.* The lanes want 16 different float4, two float4 apart: 8 wavefronts for each of two reads, where 4 would do.
@@ -386,7 +395,7 @@ __device__ void store_tile(const float (&acc)[TM][TN], int row, int row_step, in
 /// thread_tile_float4 with the fragment of A read float by float.
 ///
 /// Launch: blocks of 256 threads, grid.x >= n / 128, grid.y >= m / 128.
-/// Requires: nothing of alignment.
+/// Requires: k at most 2^31 - 8; no particular alignment.
 __global__ void __launch_bounds__(THREADS)
     thread_tile(int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb,
                 float beta, float* c, int ldc) {
@@ -452,7 +461,7 @@ __global__ void __launch_bounds__(THREADS)
 /// thread_tile with A's tile transposed in shared memory, and rows of BM + PAD floats there.
 ///
 /// Launch: blocks of 256 threads, grid.x >= n / 128, grid.y >= m / 128.
-/// Requires: PAD a multiple of 4; nothing of the matrices' alignment.
+/// Requires: PAD a multiple of 4; k at most 2^31 - 8; no particular alignment of the matrices.
 template <int PAD>
 __global__ void __launch_bounds__(THREADS)
     transposed_a(int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb,
@@ -497,9 +506,11 @@ __global__ void __launch_bounds__(THREADS)
 
 // A takes two reads of one float4 for each half-warp. Neighbouring lanes agree, phases merge, 2 wavefronts each: 4 for
 // A, 16 for B, 20 in all. That is what chapter 04 had, with 8 registers for the fragment of A instead of 32. The clock
-// agrees that those registers matter: 36.8 TFLOP/s.
+// says 36.8 TFLOP/s, 6 % more than `thread_tile_float4`. The registers need not be the reason: the launch bounds and the
+// order of the instructions differ, too.
 //= 20 in all: count("transposed_a/pad=0", "shared_load_wavefronts") / 3072
 //= 36.8 TFLOP/s: rate("transposed_a/pad=0") / 1000
+//= 6 % more: 100 * (ms("thread_tile_float4") / ms("transposed_a/pad=0") - 1)
 
 // ## 5. Padding
 //
@@ -520,17 +531,22 @@ __global__ void __launch_bounds__(THREADS)
 //? padding: Rows of `a_tile` that are p floats longer move the second half of the warp by 4 p banks. Which p removes
 //?   the conflicts and still allows float4 reads of the rows?
 //? choices: 1 | 4 | 8 | 32
-//? answer: "4" if count("transposed_a/pad=4", "shared_store_bank_conflicts") == 0 else "1"
+//? answer: {"1": 4 * 1 % 32 == 16,
+//?   "4": 4 * 4 % 32 == 16 and count("transposed_a/pad=4", "shared_store_bank_conflicts") == 0,
+//?   "8": 4 * 8 % 32 == 16,
+//?   "32": 4 * 32 % 32 == 16}
 //
 // 4 p has to be 16 modulo 32, so that the two halves lie side by side, and p has to be a multiple of 4 for float4. The
 // usual advice, p = 1, moves the second half by 4 banks only, so that 12 still collide, and it breaks the alignment.
-// The variant `pad=4` has 0 bank conflicts in its stores.
+// The variant `pad=4` has 0 bank conflicts in its stores. CUTLASS pads by the same rule: `simt_transpose_padding(32, 8,
+// 32)` is 4.
 //= 0 bank conflicts: count("transposed_a/pad=4", "shared_store_bank_conflicts")
 //
 //? padding_time: That removes 1,536 of 66,048 wavefronts. What does it do for the time at M = N = K = 4096?
 //? choices: more than 10 % less | 2 to 10 % less | less than 2 % of change
-//? answer: "less than 2 % of change" if abs(ms("transposed_a/pad=0") / ms("transposed_a/pad=4") - 1) < 0.02 else
-//?   "more than 10 % less" if ms("transposed_a/pad=0") / ms("transposed_a/pad=4") > 1.1 else "2 to 10 % less"
+//? answer: {"more than 10 % less": ms("transposed_a/pad=4") / ms("transposed_a/pad=0") < 0.9,
+//?   "2 to 10 % less": 0.9 < ms("transposed_a/pad=4") / ms("transposed_a/pad=0") < 0.98,
+//?   "less than 2 % of change": 0.98 < ms("transposed_a/pad=4") / ms("transposed_a/pad=0") < 1.02}
 //
 // It hardly shows: 3.73 ms become 3.73 ms. The stores were 2 % of the wavefronts, and shared memory is not all that
 // the kernel waits for. Padding costs 128 bytes, so we keep it.
@@ -554,7 +570,7 @@ __global__ void __launch_bounds__(THREADS)
 /// transposed_a<4> with the thread tile as four tiles of 4 x 4, 64 rows and 64 columns apart.
 ///
 /// Launch: blocks of 256 threads, grid.x >= n / 128, grid.y >= m / 128.
-/// Requires: nothing of alignment.
+/// Requires: k at most 2^31 - 8; no particular alignment.
 __global__ void __launch_bounds__(THREADS)
     split_tile(int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb,
                float beta, float* c, int ldc) {
@@ -596,9 +612,9 @@ __global__ void __launch_bounds__(THREADS)
   store_tile(acc, row0 + row, 64, col0 + col, 64, m, n, alpha, beta, c, ldc);
 }
 
-// Each read of B takes 4 wavefronts, the least for 16 different float4 of a half-warp; each read of A takes 2. That
-// makes 12, within the 16 that a warp can afford, and there is no conflict left. The stores to C gain as well: 16
-// lanes now write consecutive float4, 16 sectors for a request instead of 32.
+// Each read of B takes 4 wavefronts, the least as long as lanes are numbered row by row; each read of A takes 2. That
+// makes 12, within the budget of 16, and there is no conflict left. The stores to C gain as well: 16 lanes now write
+// consecutive float4, 16 sectors for a request instead of 32.
 //= makes 12: count("split_tile", "shared_load_wavefronts") / 3072
 //= instead of 32: 2 * 16
 //
@@ -622,7 +638,8 @@ __global__ void __launch_bounds__(THREADS)
 //             18 19 22 23 26 27 30 31
 //
 // Lanes i and i ^ 1 are in one row and read the same A. Lanes i and i ^ 2 are in one column and read the same B. Both
-// reads merge. Numbered row by row, only the reads of A do. We call the two orders *in pairs* and *in rows*.
+// reads merge. Numbered row by row, only the reads of A do. We call the two orders *in pairs* and *in rows*. (CUTLASS
+// numbers the lanes of its kernels without tensor cores in pairs, too: `RowMajorInterleaved<2>`.)
 //
 // Is that enough to cure the conflicts of B, with the thread tile left in one piece? Here is a kernel whose warps are
 // 4 x 8, numbered in pairs, with 8 x 8 neighbouring elements for each thread.
@@ -653,7 +670,7 @@ __host__ __device__ constexpr Place place_in_pairs(unsigned lane, unsigned rows)
 /// transposed_a<4> with warps of 4 x 8 lanes, numbered in pairs: 32 x 64 elements of C for each warp.
 ///
 /// Launch: blocks of 256 threads, grid.x >= n / 128, grid.y >= m / 128.
-/// Requires: nothing of alignment.
+/// Requires: k at most 2^31 - 8; no particular alignment.
 __global__ void __launch_bounds__(THREADS, 2)
     square_warp(int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb,
                 float beta, float* c, int ldc) {
@@ -708,9 +725,18 @@ __global__ void __launch_bounds__(THREADS, 2)
 
 //? shapes: With the tile split and the lanes numbered in pairs, which shape takes the fewest wavefronts?
 //? choices: 2 x 16 | 4 x 8 | 8 x 4 | all the same
-//? answer: "all the same" if count("warp_shapes/2x16 in pairs, split", "shared_load_wavefronts") ==
-//?   count("warp_shapes/4x8 in pairs, split", "shared_load_wavefronts") ==
-//?   count("warp_shapes/8x4 in pairs, split", "shared_load_wavefronts") else "4 x 8"
+//? answer: {"2 x 16": count("warp_shapes/2x16 in pairs, split", "shared_load_wavefronts") <
+//?   min(count("warp_shapes/4x8 in pairs, split", "shared_load_wavefronts"),
+//?   count("warp_shapes/8x4 in pairs, split", "shared_load_wavefronts")),
+//?   "4 x 8": count("warp_shapes/4x8 in pairs, split", "shared_load_wavefronts") <
+//?   min(count("warp_shapes/2x16 in pairs, split", "shared_load_wavefronts"),
+//?   count("warp_shapes/8x4 in pairs, split", "shared_load_wavefronts")),
+//?   "8 x 4": count("warp_shapes/8x4 in pairs, split", "shared_load_wavefronts") <
+//?   min(count("warp_shapes/2x16 in pairs, split", "shared_load_wavefronts"),
+//?   count("warp_shapes/4x8 in pairs, split", "shared_load_wavefronts")),
+//?   "all the same": count("warp_shapes/2x16 in pairs, split", "shared_load_wavefronts") ==
+//?   count("warp_shapes/4x8 in pairs, split", "shared_load_wavefronts") == count("warp_shapes/8x4 in pairs, split",
+//?   "shared_load_wavefronts")}
 
 /// One step along K without the FMAs: each lane reads the 8 floats of A and the 8 of B that its thread tile needs.
 ///
@@ -777,8 +803,9 @@ __global__ void warp_shapes(float* sums, unsigned rows, bool pairs, bool split) 
 //? last: A third of the wavefronts of `split_tile` is gone: 8 per step instead of 12. How much faster is the kernel at
 //?   M = N = K = 4096?
 //? choices: about a third | about a tenth | less than 5 %
-//? answer: "less than 5 %" if ms("split_tile") / ms("warp_tile") < 1.05 else
-//?   "about a tenth" if ms("split_tile") / ms("warp_tile") < 1.2 else "about a third"
+//? answer: {"about a third": 1.25 < ms("split_tile") / ms("warp_tile") < 1.45,
+//?   "about a tenth": 1.05 < ms("split_tile") / ms("warp_tile") < 1.15,
+//?   "less than 5 %": 1 < ms("split_tile") / ms("warp_tile") < 1.05}
 
 /// C = alpha A B + beta C, 32 x 64 elements a warp: 4 x 8 lanes in pairs, four tiles of 4 x 4 for each.
 ///
@@ -786,7 +813,8 @@ __global__ void warp_shapes(float* sums, unsigned rows, bool pairs, bool split) 
 /// C is not read.
 ///
 /// Launch: blocks of 256 threads, grid.x >= n / 128, grid.y >= m / 128.
-/// Requires: nothing of alignment; rows that do not start at multiples of 16 bytes are moved float by float.
+/// Requires: k at most 2^31 - 8; no particular alignment; rows that do not start at multiples of 16 bytes are moved
+/// float by float.
 __global__ void __launch_bounds__(THREADS, 2)
     warp_tile(int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb,
               float beta, float* c, int ldc) {
@@ -832,31 +860,36 @@ __global__ void __launch_bounds__(THREADS, 2)
   store_tile(acc, row0 + row, 16, col0 + col, 32, m, n, alpha, beta, c, ldc);
 }
 
-// 41.5 TFLOP/s, or 3 % more: 12 wavefronts were within the 16 already. Shared memory is now busy for half of the time
-// that the FMAs take, and its counters have nothing more to tell. Of the 98,304 wavefronts that `thread_tile` needed,
+// 41.5 TFLOP/s, or 3 % more: 12 wavefronts were within the 16 already. The reads now keep shared memory busy for half of
+// the time that the FMAs take, so it is no longer the bottleneck. Of the 98,304 wavefronts that `thread_tile` needed,
 // 24,576 are left. (A well-known tutorial ends with warp tiles, too: Boehm, "How to Optimize a CUDA Matmul Kernel",
-// 2022. Its last kernel makes 36.3 TFLOP/s on an H200.)
+// 2022.)
 //= 41.5 TFLOP/s: rate("warp_tile") / 1000
 //= 3 % more: 100 * (ms("split_tile") / ms("warp_tile") - 1)
 //= 98,304 wavefronts: count("thread_tile", "shared_load_wavefronts")
 //= 24,576 are left: count("warp_tile", "shared_load_wavefronts")
-//= 36.3 TFLOP/s: 36.3
+//= half of: count("warp_tile", "shared_load_wavefronts") / 3072 / 16
 //
-// Below 16 wavefronts their number no longer decides: `square_warp`, with 12 of them and with conflicts, makes 42.1
-// TFLOP/s, and 41.9 at 8192, where `warp_tile` makes 40.0. What is left between the two, these counters do not show.
+// Below 16 wavefronts their number no longer matters: `square_warp`, with 12 of them and with conflicts, makes 42.1
+// TFLOP/s, and 41.9 at 8192, where `warp_tile` makes 40.0. So the kernel without conflicts is the slower one, by 1 % and
+// 5 %. Why is not measured. Both take 571 instructions for a K-tile; their stores of C differ, and the registers that the
+// compiler picks. Chapter 11 goes on with `warp_tile` all the same, as its reads leave shared memory the most room.
 //= 42.1 TFLOP/s: rate("square_warp") / 1000
 //= 41.9: rate("square_warp", 8192) / 1000
 //= 40.0: rate("warp_tile", 8192) / 1000
+//= 1 % and: 100 * (1 - ms("square_warp") / ms("warp_tile"))
+//= 5 %. Why: 100 * (1 - ms("square_warp", 8192) / ms("warp_tile", 8192))
+//= 571 instructions: sass("warp_tile", "instructions", "FFMA")
 //
-// The kernel is still at four fifths of cuBLAS. Its FMA units have their operands in time whenever it computes. They
-// stand still while it *waits*: for global memory, and at the two barriers of each K-tile. Chapter 11 is about that.
+// The kernel is still at four fifths of cuBLAS. Neither shared memory nor the FMA units are busy all the time, so it
+// waits: for global memory, and at the two barriers of each K-tile. Chapter 11 is about that.
 //= four fifths: ratio("warp_tile")
 
 // ## 9. alpha and beta
 //
-// All these kernels compute C = alpha A B + beta C, as BLAS does, and the loop knows nothing of it. In the
-// {term}`epilogue`, the part after the loop, each sum is multiplied by alpha once: M N multiplications beside M N K
-// FMAs.
+// All these kernels compute C = alpha A B + beta C, as BLAS does, and the loop is not affected. In the {term}`epilogue`,
+// the part after the loop, each sum is multiplied by alpha once: M N multiplications beside M N K FMAs. (BLAS does not
+// even read A and B where alpha is 0. These kernels do, so a NaN in A or B reaches C then.)
 //
 // beta is more delicate. Where it is not 0, C has to be *read*, 4 M N bytes more. For 4096 that is 67 MB, which the
 // H200 reads in 0.5 % of the time of the product; for small K it may be most of the time. Where beta is 0, C
@@ -894,7 +927,7 @@ __device__ Place place_of(int t) {
 /// thread_tile_float4 with its threads in another order.
 ///
 /// Launch: blocks of 256 threads, grid.x >= n / 128, grid.y >= m / 128.
-/// Requires: nothing of alignment.
+/// Requires: k at most 2^31 - 8; no particular alignment.
 template <Order ORDER>
 __global__ void __launch_bounds__(THREADS, 2)
     thread_orders(int m, int n, int k, float alpha, const float* a, int lda, const float* b,
@@ -958,11 +991,12 @@ __global__ void __launch_bounds__(THREADS, 2)
 // banks. Every order is good for one operand and bad for the other. Only another layout of the *tile* is good for
 // both.
 //
-// The clock agrees with the last column, except for one detail: `columns` makes 13.6 TFLOP/s, `blocks` 31.3,
-// `z-curve` 33.0 and `rows` 34.7. `z-curve` has the wavefronts of `rows` and is 5 % slower. What differs is when they
-// come: the machine code reads all of A's fragments at the beginning of each half of a K-tile, right after a barrier,
-// when no warp has anything to compute. For `z-curve` that makes 8 * (8 * 8 + 2 * 2) = 544 wavefronts in a row, for
-// `rows` 256. Software pipelining, in chapter 11, reads fragments a step ahead and hides this.
+// Times follow the last column, with one exception: `columns` makes 13.6 TFLOP/s, `blocks` 31.3, `z-curve` 33.0 and
+// `rows` 34.7. `z-curve` has the wavefronts of `rows` and is 5 % slower. In a profile its warps wait 1.48 cycles for
+// shared memory per instruction, those of `rows` 0.79 (the notes have it). A possible reason is when the wavefronts come:
+// the machine code reads all of A's fragments at the beginning of each half of a K-tile, when no warp of the block has
+// anything to compute. For `z-curve` that makes 8 * (8 * 8 + 2 * 2) = 544 wavefronts in a row, for `rows` 256. Software
+// pipelining, in chapter 11, reads fragments a step ahead.
 //= 13.6 TFLOP/s: rate("thread_orders/columns") / 1000
 //= `blocks` 31.3: rate("thread_orders/blocks") / 1000
 //= `z-curve` 33.0: rate("thread_orders/z-curve") / 1000
@@ -973,8 +1007,8 @@ __global__ void __launch_bounds__(THREADS, 2)
 //
 // - Shared memory has 32 banks, each of which delivers one word per wavefront. Different words of one bank cost a
 //   wavefront each; the same word costs nothing more.
-// - Requests of 8 bytes a lane go by half-warps, of 16 bytes by quarter-warps. Two phases merge where all lanes agree
-//   with lane i ^ 1, or all with lane i ^ 2.
+// - Requests of 8 bytes per lane are served by half-warps, of 16 bytes by quarter-warps. Two phases merge where all lanes
+//   agree with lane i ^ 1, or all with lane i ^ 2.
 // - Only lanes of one request conflict. Different warps take turns.
 // - Count wavefronts per step and compare them with the cycles of the FMAs. No conflict does not mean few wavefronts.
 // - Store in the order in which data is read often. Pad so that both sides are free of conflicts.
@@ -982,9 +1016,8 @@ __global__ void __launch_bounds__(THREADS, 2)
 //
 // ## What comes next
 //
-// Shared memory is no longer the limit, but a fifth of the time is spent waiting. Chapter 06 takes banks and padding
-// to a transpose. Chapter 11 goes on with the product: it overlaps the loads with the FMAs, until the FMAs are the
-// limit.
+// Shared memory is no longer the limit, and a fifth of cuBLAS's speed is missing. Chapter 06 takes banks and padding to a
+// transpose. Chapter 11 goes on with the product: it overlaps the loads with the FMAs.
 //
 // ## Possibilities for extension
 //

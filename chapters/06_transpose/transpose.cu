@@ -104,8 +104,9 @@ __global__ void copy(float* out, const float* in, std::size_t n) {
 //
 //? offset_time: What does an offset of 1 cost, compared with an offset of 8?
 //? choices: a tenth or more | a few percent | nothing that can be measured
-//? answer: "a tenth or more" if ms("copy_offset/offset=1") > 1.1 * ms("copy_offset/offset=8") else "a few percent" if
-//?   ms("copy_offset/offset=1") > 1.02 * ms("copy_offset/offset=8") else "nothing that can be measured"
+//? answer: {"a tenth or more": ms("copy_offset/offset=1") / ms("copy_offset/offset=8") > 1.1,
+//?   "a few percent": 1.02 < ms("copy_offset/offset=1") / ms("copy_offset/offset=8") < 1.1,
+//?   "nothing that can be measured": 0.99 < ms("copy_offset/offset=1") / ms("copy_offset/offset=8") < 1.01}
 
 /// out[i] = in[i + offset], which wraps around at the end of the array.
 ///
@@ -261,9 +262,12 @@ __global__ void points_staged(float* out, const float* in, std::size_t n) {
 //
 //? fastest_layout: All four move the same bytes here. Which is the fastest?
 //? choices: points_aos | points_soa | points_staged | points_aligned
-//? answer: "points_aligned" if ms("points_aligned/alignas=16") < min(ms("points_aos"), ms("points_soa"),
-//?   ms("points_staged")) else "points_soa" if ms("points_soa") < min(ms("points_aos"), ms("points_staged")) else
-//?   "points_aos" if ms("points_aos") < ms("points_staged") else "points_staged"
+//? answer: {"points_aos": ms("points_aos") < min(ms("points_soa"), ms("points_staged"),
+//?   ms("points_aligned/alignas=16")),
+//?   "points_soa": ms("points_soa") < min(ms("points_aos"), ms("points_staged"), ms("points_aligned/alignas=16")),
+//?   "points_staged": ms("points_staged") < min(ms("points_aos"), ms("points_soa"), ms("points_aligned/alignas=16")),
+//?   "points_aligned": ms("points_aligned/alignas=16") < min(ms("points_aos"), ms("points_soa"),
+//?   ms("points_staged"))}
 
 /// Four floats, aligned as one float is. `float4` has the same members and alignas(16).
 struct Point {
@@ -320,7 +324,8 @@ __global__ void points_aligned(float* out, const float* in, std::size_t n) {
 //
 //? which_naive: One kernel reads rows and writes columns, another reads columns and writes rows. Which is faster?
 //? choices: naive_rows | naive_columns
-//? answer: "naive_rows" if ms("naive_rows") < ms("naive_columns") else "naive_columns"
+//? answer: {"naive_rows": ms("naive_rows") < ms("naive_columns"),
+//?   "naive_columns": ms("naive_columns") < ms("naive_rows")}
 
 /// out(col, row) = in(row, col); in is (rows, cols), out is (cols, rows), both row-major. Reads along rows.
 ///
@@ -491,14 +496,18 @@ __global__ void swizzled(float* out, const float* in, unsigned rows, unsigned co
 //
 //? order: Should consecutive blocks take tiles that are neighbours in a row of `in`, or in a row of `out`?
 //? choices: along the rows of in | along the rows of out | it does not matter
-//? answer: "it does not matter" if 0.99 < ms("vectors/along=in") / ms("vectors/along=out") < 1.01 else
-//?   "along the rows of in" if ms("vectors/along=in") < ms("vectors/along=out") else "along the rows of out"
+//? answer: {"along the rows of in": ms("vectors/along=in") / ms("vectors/along=out") < 0.99,
+//?   "along the rows of out": ms("vectors/along=in") / ms("vectors/along=out") > 1.01,
+//?   "it does not matter": 0.99 < ms("vectors/along=in") / ms("vectors/along=out") < 1.01}
 //
 //? hint: Each element of `in` is read once. With which hint on its loads is `vectors`, along the rows of out, fastest?
 //? choices: evict=first | none | evict=last
-//? answer: "evict=first" if ms("vectors/along=out, evict=first") < min(ms("vectors/along=out"),
-//?   ms("vectors/along=out, evict=last")) else "none" if ms("vectors/along=out") <
-//?   ms("vectors/along=out, evict=last") else "evict=last"
+//? answer: {"evict=first": ms("vectors/along=out, evict=first") < min(ms("vectors/along=out"),
+//?   ms("vectors/along=out, evict=last")),
+//?   "none": ms("vectors/along=out") < min(ms("vectors/along=out, evict=first"),
+//?   ms("vectors/along=out, evict=last")),
+//?   "evict=last": ms("vectors/along=out, evict=last") < min(ms("vectors/along=out, evict=first"),
+//?   ms("vectors/along=out"))}
 
 /// The place, of 16, that float4 q of row c of the tile takes in `vectors`.
 __device__ unsigned place(unsigned c, unsigned q) { return q ^ ((c ^ (c / 4)) % 16); }
@@ -730,7 +739,8 @@ __global__ void __launch_bounds__(512, 3)
 //
 //? tma: And how does it compare with `vectors` along the rows of out?
 //? choices: tma is faster | vectors is faster
-//? answer: "tma is faster" if ms("tma") < ms("vectors/along=out") else "vectors is faster"
+//? answer: {"tma is faster": ms("tma") < ms("vectors/along=out"),
+//?   "vectors is faster": ms("vectors/along=out") < ms("tma")}
 //
 // `tma` is slower, and it needs rows of a multiple of 16 bytes: with 10,007 of either, it is skipped. It saves instructions and registers, and neither limits this kernel. And its boxes touch 128 bytes of
 // a row at a time where a warp of `vectors` touches 256. Chapter 12 has work

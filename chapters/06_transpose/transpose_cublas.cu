@@ -7,7 +7,7 @@
 
 namespace {
 
-const lab::Rungs here([](lab::Map<float>& map) {
+void add_cublas(lab::Map<float>& map) {
   const std::size_t rows = map.ladder().extents<2>()[0], cols = map.ladder().extents<2>()[1];
   const auto from = map.in;
   const auto transposed = [=] __host__ __device__(std::size_t i) {
@@ -16,6 +16,8 @@ const lab::Rungs here([](lab::Map<float>& map) {
   map.add("cublas", transposed, [=](float* out, const float* in) {
     lab::cublas_transpose(out, in, static_cast<int>(rows), static_cast<int>(cols));
   });
-});
+}
+
+const lab::Rungs here(add_cublas);
 
 }  // namespace

@@ -160,7 +160,7 @@ CUtensorMap tensor_map(const float* matrix, std::size_t rows, std::size_t cols) 
   return map;
 }
 
-const lab::Rungs here([](lab::Map<float>& map) {
+void add_tma(lab::Map<float>& map) {
   const std::size_t rows = map.ladder().extents<2>()[0], cols = map.ladder().extents<2>()[1];
   if (rows % 4 != 0 || cols % 4 != 0) {
     map.ladder().skip("tma", "the TMA needs rows of a multiple of 16 bytes");
@@ -182,6 +182,8 @@ const lab::Rungs here([](lab::Map<float>& map) {
     tma<<<blocks, TURNING + 32, SHARED_BYTES>>>(tensor_map(in, rows, cols),
                                                 tensor_map(out, cols, rows), tiles, down);
   });
-});
+}
+
+const lab::Rungs here(add_tma);
 
 }  // namespace

@@ -39,9 +39,7 @@
 #include <cstdio>
 #include <cstring>
 #include <cuda/atomic>
-#include <functional>
 #include <memory>
-#include <numeric>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -78,7 +76,7 @@ constexpr unsigned FULL = 2048;       ///< threads that an SM holds
 //? float_loop: The 2^28 floats of this chapter lie between -1 and 1 and add up to about 67 million. What does the loop
 //?   return if its accumulator is a float?
 //? choices: 67 million, off by a few hundred | 64 million | 17 million
-//? answer: "17 million"
+//? answer: 2**24 / 1e6
 
 /// Adds up n numbers, one after the other.
 ///
@@ -192,7 +190,7 @@ __global__ void wrong_modulo(float* out, const float* in, size_t n) {
 //? strided_banks: In the step s = 16, the first 8 threads add, and thread t reads element 32 t. How many wavefronts
 //?   does this load take?
 //? choices: 1 | 2 | 4 | 8
-//? answer: "8"
+//? answer: 8 / (32 / 32)
 
 /// The same sums as `interleaved_modulo`; thread t of those that are needed adds pair t.
 ///
@@ -318,7 +316,7 @@ __global__ void past_the_end(float* out, const float* in, size_t) {
 //? idle_lanes: In the five steps from s = 16 to s = 1 that warp executes five additions. What part of its lanes is
 //?   active, on average?
 //? choices: a half | a third | a fifth | a tenth
-//? answer: "a fifth"
+//? answer: (16 + 8 + 4 + 2 + 1) / (5 * 32)
 //
 // The five steps have 16, 8, 4, 2 and 1 active lanes, 31 of 160. A warp that adds with all lanes takes no longer,
 // even if most of the sums are never used. So the last steps need neither a condition nor a barrier of the block. In
@@ -464,7 +462,7 @@ SumKernel unrolled_for(unsigned block) {
 //? cost: Sixteen blocks of 256 elements, one after the other, take 16 trees of 8 steps: 128 steps. How many does one
 //?   block of 256 threads take for the same 4096 elements, if each thread adds up 16 of them before the tree?
 //? choices: 8 | 23 | 64 | 128
-//? answer: "23"
+//? answer: 15 + 8
 //
 // 15 additions in each thread and 8 steps of the tree: 23 instead of 128. The **cost** of a parallel algorithm is its
 // steps times its processors, which are taken whether they add or wait. Here the 256 threads cost 5,888 instead of 32,768,
@@ -1362,7 +1360,11 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 //=   ms("histogram_shared/copies=warps,input=skewed"), ms("histogram_shared/copies=warps,input=equal"))
 //= 16 KiB: 512 // 32 * 256 * 4 / 1024
 
-// [hide] The launches, the peers, and what the checks expect
+// ## 14. The launches
+//
+// A kernel that leaves one sum for each block needs a second launch, and some need more. The host does not wait in
+// between: launches of one stream run one after the other.
+
 namespace {
 
 /// Blocks of a grid that has `tiles` to do and of which `per_sm` run on an SM: at least one.
@@ -1381,604 +1383,509 @@ unsigned resident(Kernel kernel, unsigned threads, unsigned wanted) {
   return std::min(static_cast<unsigned>(blocks), wanted);
 }
 
-/// The problem of the sums: n floats, their sum, and memory for what blocks leave.
-struct Sums {
-  explicit Sums(lab::Chapter& chapter)
-      : chapter(chapter),
-        n(chapter.extents<1>()[0]),
-        in(n, "in"),
-        out(1, "out"),
-        partial(n / 64 + 4096, "partial"),
-        words(4096, "words"),
-        tickets(1, "tickets"),
-        values(lab::random_floats(n, chapter.seed())) {
-    in.upload(values);
-    words.zero();
-    tickets.zero();
-    sum = std::accumulate(values.begin(), values.end(), 0.0);
-    add_peer();
+/// *out = the sum of n floats: launches a kernel on them, on the sums that its blocks leave, and so on, until one block
+/// is left.
+///
+/// @param partial  one float for each block of the first two launches
+/// @param each     elements of a thread
+void in_passes(SumKernel kernel, float* out, float* partial, const float* in, size_t n,
+               unsigned each, unsigned threads = BLOCK) {
+  const size_t per_block = size_t{each} * threads;
+  float *to = partial, *other = partial + lab::ceil_div(n, per_block);
+  for (size_t left = n;; std::swap(to, other)) {
+    const size_t blocks = std::max<size_t>(lab::ceil_div(left, per_block), 1);
+    kernel<<<static_cast<unsigned>(blocks), threads, threads * sizeof(float)>>>(
+        blocks == 1 ? out : to, in, left);
+    if (blocks == 1) return;
+    in = to, left = blocks;
   }
-
-  /// CUB, for all sums of floats.
-  void add_peer() {
-    const lab::CubLaunch cub = lab::cub_sum(cub_out.data(), in.data(), n);
-    if (!cub) return chapter.skip_peer("CUB", lab::why_no_cub);
-    chapter.peer({.name = "CUB",
-                  .launch = [cub] { cub(nullptr); },
-                  .bytes = bytes(),
-                  .verify = [this] { return verify(cub_out.download()); },
-                  .outputs = {&cub_out}});
-  }
-
-  double bytes() const { return 4.0 * static_cast<double>(n); }
-
-  /// Whether this is the sum. The longest chain of additions: those of a thread and of the tree.
-  lab::Comparison verify(const std::vector<float>& got) const {
-    const size_t terms = std::max<size_t>(n, 1), depth = terms / 32768 + 64;
-    return lab::compare(got, std::vector<double>{sum}, lab::tolerance_for_sum(terms, 0.5, depth));
-  }
-
-  void add(std::string_view name, std::string_view variant, const std::function<void()>& launch) {
-    chapter.add({.name = std::string(name),
-                 .launch = launch,
-                 .verify = [this] { return verify(out.download()); },
-                 .bytes = bytes(),
-                 .peer = "CUB",
-                 .limit = lab::Limit::copy,
-                 .variant = std::string(variant),
-                 .outputs = {&out, &partial}});
-  }
-
-  /// Launches a kernel on the elements, on the sums that its blocks leave, and so on, until one block is left.
-  /// @param per_block  elements that a block adds up
-  void in_passes(SumKernel kernel, unsigned threads, size_t per_block) {
-    const float* from = in.data();
-    float *to = partial.data(), *other = partial.data() + lab::ceil_div(n, per_block);
-    for (size_t left = n;; std::swap(to, other)) {
-      const size_t blocks = std::max<size_t>(lab::ceil_div(left, per_block), 1);
-      kernel<<<static_cast<unsigned>(blocks), threads, threads * sizeof(float)>>>(
-          blocks == 1 ? out.data() : to, from, left);
-      if (blocks == 1) return;
-      from = to, left = blocks;
-    }
-  }
-
-  /// Launches a kernel that takes any number of blocks: a grid that fills the GPU, and one block for what that leaves.
-  /// @param tile  elements that a block takes at a time
-  void in_two_passes(SumKernel kernel, unsigned threads, size_t tile) {
-    const unsigned blocks = blocks_for(lab::ceil_div(n, tile), FULL / threads);
-    kernel<<<blocks, threads>>>(blocks == 1 ? out.data() : partial.data(), in.data(), n);
-    if (blocks > 1) kernel<<<1, threads>>>(out.data(), partial.data(), blocks);
-  }
-
-  lab::Chapter& chapter;
-  const size_t n;
-  lab::DeviceBuffer<float> in, out, partial;
-  lab::DeviceBuffer<float> cub_out{1, "CUB's sum"};
-  lab::DeviceBuffer<Word> words;
-  lab::DeviceBuffer<unsigned> tickets;
-  std::vector<float> values;
-  double sum = 0;
-};
-
-void add_sums(Sums& sums) {
-  lab::Chapter& chapter = sums.chapter;
-  const auto on_host = std::make_shared<double>();
-  chapter.add({.name = "on_cpu",
-               .prepare = [=] { *on_host = std::nan(""); },
-               .launch = [=, &sums] { *on_host = on_cpu(sums.values.data(), sums.n); },
-               .verify = [=, &sums] { return sums.verify({static_cast<float>(*on_host)}); },
-               .bytes = sums.bytes(),
-               .peer = "CUB",
-               .clock = lab::Clock::host});
-
-  const auto passes = [&](std::string_view name, SumKernel kernel, unsigned each) {
-    sums.add(name, "", [=, &sums] { sums.in_passes(kernel, BLOCK, each * BLOCK); });
-  };
-  const auto wrong = [&](std::string_view name, SumKernel kernel, unsigned each) {
-    chapter.demonstrate(name, [=, &sums] { sums.in_passes(kernel, BLOCK, each * BLOCK); },
-                        {&sums.out, &sums.partial});
-  };
-  passes("interleaved_modulo", interleaved_modulo, 1);
-  wrong("wrong_modulo", wrong_modulo, 1);
-  passes("interleaved_strided", interleaved_strided, 1);
-  passes("sequential", sequential, 1);
-  passes("first_add", first_add, 2);
-  wrong("past_the_end", past_the_end, 2);
-  wrong("racy_warp", racy_warp, 2);
-  passes("last_warp", last_warp, 2);
-
-  chapter.sweep("unrolled", "block", {64u, 128u, 256u, 512u, 1024u}, [&](unsigned block) {
-    return lab::Rung{
-        .launch = [=, &sums] { sums.in_passes(unrolled_for(block), block, 2 * block); },
-        .verify = [&sums] { return sums.verify(sums.out.download()); },
-        .bytes = sums.bytes(),
-        .peer = "CUB",
-        .limit = lab::Limit::copy,
-        .outputs = {&sums.out, &sums.partial}};
-  });
-
-  sums.add("grid_stride", "", [&] { sums.in_two_passes(grid_stride, BLOCK, BLOCK); });
-  sums.add("shuffled", "", [&] { sums.in_two_passes(shuffled, BLOCK, BLOCK); });
-  sums.add("shuffled", "by=groups", [&] { sums.in_two_passes(group_sums, BLOCK, BLOCK); });
-  sums.add("vectors", "loads=1", [&] { sums.in_two_passes(vectors<512, 1>, 512, 4 * 512); });
-  sums.add("vectors", "loads=2", [&] { sums.in_two_passes(vectors<512, 2>, 512, 4 * 1024); });
-  sums.add("vectors", "loads=4", [&] { sums.in_two_passes(vectors<512, 4>, 512, 4 * 2048); });
-  sums.add("vectors", "loads=8", [&] { sums.in_two_passes(vectors<512, 8>, 512, 4 * 4096); });
-  sums.add("single_pass", "", [&] {
-    const auto kernel = single_pass<512, 8>;
-    const unsigned blocks = blocks_for(lab::ceil_div(sums.n, 4 * 4096), resident(kernel, 512, 4));
-    kernel<<<blocks, 512>>>(sums.out.data(), sums.words.data(), sums.in.data(), sums.n);
-  });
-  sums.add("single_pass", "by=ticket", [&] {
-    const unsigned blocks = blocks_for(lab::ceil_div(sums.n, 4 * 4096), 4);
-    ticketed<512, 8><<<blocks, 512>>>(sums.out.data(), sums.partial.data(), sums.tickets.data(),
-                                      sums.in.data(), sums.n, 0);
-  });
-  const auto synced = [&](std::string_view variant, unsigned barriers) {
-    sums.add("single_pass", variant, [=, &sums] {
-      const auto kernel = grid_synced<512, 8>;
-      const unsigned blocks = blocks_for(lab::ceil_div(sums.n, 4 * 4096), resident(kernel, 512, 4));
-      float *out = sums.out.data(), *partial = sums.partial.data();
-      const float* in = sums.in.data();
-      size_t n = sums.n;
-      unsigned times = barriers;
-      void* arguments[] = {&out, &partial, &in, &n, &times};
-      CUDA_CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), blocks, 512,
-                                             arguments));
-    });
-  };
-  synced("by=grid_sync", 1);
-  synced("by=grid_sync,barriers=101", 101);
 }
 
-/// Small sums: 2^20 elements at most, launched again and again, or fetched by the host.
-struct Small {
-  static constexpr unsigned LAUNCHES = 16, THREADS = 128;
-  template <class T>
-  using Kernel = std::function<void(T* out, unsigned first)>;
+/// *out = the sum of n floats, by a kernel that takes any number of blocks: a grid that fills the GPU, and one block for
+/// what that leaves.
+///
+/// @param partial  one float for each block
+/// @param each     elements that a thread takes at a time
+void in_two_passes(SumKernel kernel, float* out, float* partial, const float* in, size_t n,
+                   unsigned each, unsigned threads = BLOCK) {
+  const unsigned blocks = blocks_for(lab::ceil_div(n, size_t{each} * threads), FULL / threads);
+  kernel<<<blocks, threads>>>(blocks == 1 ? out : partial, in, n);
+  if (blocks > 1) kernel<<<1, threads>>>(out, partial, blocks);
+}
 
-  Small(lab::Chapter& chapter, size_t of)
-      : chapter(chapter),
-        n(std::min(of, size_t{1} << 20)),
-        floats(of_both_signs(lab::random_floats(n, chapter.seed()))),
-        ints(lab::random_values<unsigned>(n, chapter.seed())),
-        sum(std::accumulate(floats.begin(), floats.end(), 0.0)),
-        sum_of_ints(std::accumulate(ints.begin(), ints.end(), 0u)) {
-    tickets.zero();
-    add_launches();
-    add_ways_to_the_host();
+/// Launches `single_pass` with as many blocks as run at a time.
+void in_one_pass(float* out, Word* words, const float* in, size_t n) {
+  const auto kernel = single_pass<512, 8>;
+  const unsigned blocks = blocks_for(lab::ceil_div(n, 4 * 4096), resident(kernel, 512, 4));
+  kernel<<<blocks, 512>>>(out, words, in, n);
+}
+
+/// Launches `ticketed`.
+template <unsigned THREADS, unsigned LOADS>
+void by_tickets(float* out, float* partial, unsigned* tickets, const float* in, size_t n,
+                unsigned first = 0) {
+  const unsigned blocks = blocks_for(lab::ceil_div(n, 4 * THREADS * LOADS), FULL / THREADS);
+  ticketed<THREADS, LOADS><<<blocks, THREADS>>>(out, partial, tickets, in, n, first);
+}
+
+/// Launches `grid_synced` cooperatively: all of its blocks have to fit on the GPU.
+void by_grid_sync(float* out, float* partial, const float* in, size_t n, unsigned barriers) {
+  const auto kernel = grid_synced<512, 8>;
+  const unsigned blocks = blocks_for(lab::ceil_div(n, 4 * 4096), resident(kernel, 512, 4));
+  void* arguments[] = {&out, &partial, &in, &n, &barriers};
+  CUDA_CHECK(
+      cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), blocks, 512, arguments));
+}
+
+/// Waits for the work of the default stream.
+/// @return what it left where the host can read it
+float& waited_for(float* result) {
+  CUDA_CHECK(cudaStreamSynchronize(nullptr));
+  return *result;
+}
+
+/// Copies a float from the device to pageable memory, and returns it.
+float fetched(const float* one) {
+  float result = 0;
+  CUDA_CHECK(cudaMemcpy(&result, one, sizeof result, cudaMemcpyDeviceToHost));
+  return result;
+}
+
+/// The same by way of pinned memory.
+float fetched(const float* one, float* pinned) {
+  CUDA_CHECK(cudaMemcpyAsync(pinned, one, sizeof(float), cudaMemcpyDeviceToHost, nullptr));
+  return waited_for(pinned);
+}
+
+/// Launches `integers` behind the 0 that it adds to.
+void integer_sum(unsigned* out, const int* in, size_t n) {
+  CUDA_CHECK(cudaMemsetAsync(out, 0, sizeof *out));
+  integers<<<blocks_for(lab::ceil_div(n, 4 * BLOCK), FULL / BLOCK), BLOCK>>>(out, in, n);
+}
+
+/// Blocks of `atomic_sum` for n elements.
+unsigned atomic_blocks(size_t n) { return blocks_for(lab::ceil_div(n, BLOCK), FULL / BLOCK); }
+
+constexpr unsigned LAUNCHES = 16;  ///< of a sum, whose results are compared
+
+/// Launches `ticketed` LAUNCHES times; each time other blocks take other shares, and `partial` is full of NaNs.
+void launch_ticketed_often(lab::DeviceBuffer<float>& out, lab::DeviceBuffer<float>& partial,
+                           unsigned* tickets, const float* in, size_t n) {
+  for (unsigned i = 0; i < LAUNCHES; ++i) {
+    CUDA_CHECK(cudaMemsetAsync(partial.data(), 0xff, partial.size_bytes()));
+    by_tickets<128, 1>(out.data() + i, partial.data(), tickets, in, n, 5 * i);
   }
+}
 
-  /// Every other one negated: their sum is small, and what rounding does to it is seen.
-  static std::vector<float> of_both_signs(std::vector<float> values) {
-    for (size_t i = 1; i < values.size(); i += 2) values[i] = -values[i];
-    return values;
+/// The same with `atomic_sum`.
+template <class T>
+void launch_atomic_often(lab::DeviceBuffer<T>& out, const T* in, size_t n) {
+  CUDA_CHECK(cudaMemsetAsync(out.data(), 0, out.size_bytes()));
+  for (unsigned i = 0; i < LAUNCHES; ++i) {
+    atomic_sum<<<atomic_blocks(n), BLOCK>>>(out.data() + i, in, n, 5 * i);
   }
+}
 
-  double bytes() const { return 4.0 * static_cast<double>(n); }
-  /// @param depth  the longest chain of additions
-  lab::Comparison verify(const std::vector<float>& got, size_t depth = 128) const {
-    const lab::Tolerance tolerance = lab::tolerance_for_sum(std::max<size_t>(n, 1), 0.5, depth);
-    return lab::compare(got, std::vector<double>(got.size(), sum), tolerance);
+/// *out = all elements, combined from left to right.
+///
+/// @param out      words of a value of the operator
+/// @param partial  those of one value for each block
+template <class Op>
+void launch_fold(unsigned* out, unsigned* partial, const int* in, size_t n) {
+  using Value = typename Op::Value;
+  const unsigned blocks = blocks_for(lab::ceil_div(n, 4 * BLOCK), FULL / BLOCK);
+  fold<Op><<<blocks, BLOCK>>>(reinterpret_cast<Value*>(partial), in, n);
+  fold<Op><<<1, BLOCK>>>(reinterpret_cast<Value*>(out), reinterpret_cast<const Value*>(partial),
+                         blocks);
+}
+
+/// Launches `dot_product`.
+void launch_dot_product(float* out, float* partial, unsigned* tickets, const float* x,
+                        const float* y, size_t n) {
+  const unsigned blocks = blocks_for(lab::ceil_div(n, 4 * 1024), 4);
+  dot_product<512, 2><<<blocks, 512>>>(out, partial, tickets, x, y, n);
+}
+
+/// Launches `arg_max`.
+void launch_arg_max(unsigned* out, Word* words, const float* in, size_t n) {
+  const unsigned blocks = blocks_for(lab::ceil_div(n, 4 * 4096), 1);
+  arg_max<1024, 4><<<blocks, 1024>>>(out, words, in, static_cast<unsigned>(n));
+}
+
+/// A kernel that adds to 256 counters.
+using HistogramKernel = void (*)(unsigned* bins, const std::uint8_t* in, size_t n);
+
+/// bins[b] = how many of n bytes are b.
+/// @param tile    bytes that a block takes at a time
+/// @param per_sm  blocks
+void histogram(HistogramKernel kernel, unsigned threads, size_t tile, unsigned per_sm,
+               unsigned* bins, const std::uint8_t* in, size_t n) {
+  CUDA_CHECK(cudaMemsetAsync(bins, 0, 256 * sizeof *bins));
+  kernel<<<blocks_for(lab::ceil_div(n, tile), per_sm), threads>>>(bins, in, n);
+}
+
+/// `vectors` with that many loads in flight: 1, 2, 4 or 8.
+SumKernel vectors_for(unsigned loads) {
+  switch (loads) {
+    case 1:
+      return vectors<512, 1>;
+    case 2:
+      return vectors<512, 2>;
+    case 4:
+      return vectors<512, 4>;
+    default:
+      return vectors<512, 8>;
   }
-  /// Whether all launches left the same bits; the error is how far they are from the first.
-  template <class T>
-  static lab::Comparison same_bits(const std::vector<T>& got) {
-    return lab::compare(got, std::vector<T>(got.size(), got[0]));
-  }
+}
 
-  /// Registers LAUNCHES launches, in each of which the blocks have other shares.
-  template <class T>
-  void add_launches(std::string_view variant, lab::DeviceBuffer<T>& out, const Kernel<T>& kernel,
-                    const std::function<lab::Comparison(const std::vector<T>&)>& check) {
-    chapter.add({.name = "integers",
-                 .launch =
-                     [=, &out] {
-                       CUDA_CHECK(cudaMemsetAsync(out.data(), 0, out.size_bytes()));
-                       for (unsigned i = 0; i < LAUNCHES; ++i) kernel(out.data() + i, 5 * i);
-                     },
-                 .verify = [=, &out] { return check(out.download()); },
-                 .variant = std::string(variant),
-                 .show =
-                     [&out] {
-                       std::vector<T> all = out.download();
-                       const double apart = same_bits(all).max_error;
-                       std::sort(all.begin(), all.end());
-                       const auto end = std::unique(all.begin(), all.end());
-                       if (end - all.begin() == 1) {
-                         std::printf("  %u launches, all sums have the same bits\n", LAUNCHES);
-                         return;
-                       }
-                       std::printf(
-                           "  %u launches, %td different sums, up to %g away from the first\n",
-                           LAUNCHES, end - all.begin(), apart);
-                     },
-                 .timed = false,
-                 .outputs = {&out}});
-  }
+// What is right is computed plainly, one element after the other: sums of floats in double, and folds from left to
+// right.
 
-  void add_launches() {
-    add_launches<float>(
-        "of=floats,by=ticket,launches=16", several,
-        [this](float* out, unsigned first) {
-          const unsigned blocks = blocks_for(lab::ceil_div(n, 4 * THREADS), FULL / THREADS);
-          CUDA_CHECK(cudaMemsetAsync(partial.data(), 0xff, partial.size_bytes()));  // NaNs
-          ticketed<THREADS, 1>
-              <<<blocks, THREADS>>>(out, partial.data(), tickets.data(), d_floats.data(), n, first);
-        },
-        [this](const std::vector<float>& got) {
-          const lab::Comparison right = verify(got);
-          return right.pass ? same_bits(got) : right;
-        });
-    // Here the same test has to find a difference, or it could find none above.
-    const unsigned blocks = blocks_for(lab::ceil_div(n, BLOCK), FULL / BLOCK);
-    add_launches<float>(
-        "of=floats,launches=16", several,
-        [=, this](float* out, unsigned first) {
-          atomic_sum<<<blocks, BLOCK>>>(out, d_floats.data(), n, first);
-        },
-        [=, this](const std::vector<float>& got) {
-          lab::Comparison right = verify(got, size_t{blocks} * (BLOCK / 32) + 128);
-          const lab::Comparison same = same_bits(got);
-          if (!right.pass) return right;
-          if (blocks >= 32 && same.pass) {
-            return lab::verdict(false, "atomics in any order, and all sums have the same bits");
-          }
-          right.max_error = same.max_error;
-          return right;
-        });
-    add_launches<unsigned>(
-        "of=ints,launches=16", several_ints,
-        [=, this](unsigned* out, unsigned first) {
-          atomic_sum<<<blocks, BLOCK>>>(out, d_ints.data(), n, first);
-        },
-        [this](const std::vector<unsigned>& got) {
-          return lab::compare(got, std::vector<unsigned>(got.size(), sum_of_ints));
-        });
-  }
+/// The sum of floats, in double.
+double sum_of(lab::View<float> x) {
+  const auto term = [=] __host__ __device__(size_t i) { return double{x[i]}; };
+  return lab::fold(x.size(), 0.0, term, lab::plus<double>());
+}
 
-  /// Registers a way in which the sum gets into a variable of the host, which waits for it.
-  /// @param to     what the variant is called
-  /// @param out    where the kernel writes the sum
-  /// @param fetch  waits, and returns the sum
-  void add_way(const std::string& to, float* out, const std::function<float()>& fetch) {
-    const auto result = std::make_shared<float>();
-    chapter.add({.name = "single_pass",
-                 .prepare = [=] { *result = std::nanf(""); },
-                 .launch =
-                     [=, this] {
-                       const unsigned blocks = blocks_for(lab::ceil_div(n, 4 * 4096), 4);
-                       ticketed<512, 8><<<blocks, 512>>>(out, partial.data(), tickets.data(),
-                                                         d_floats.data(), n, 0);
-                       *result = fetch();
-                     },
-                 .verify = [=, this] { return verify({*result}); },
-                 .bytes = bytes(),
-                 .peer = "Thrust",
-                 .variant = "to=" + to,
-                 .clock = lab::Clock::host,
-                 .outputs = {&one, &pinned, &mapped}});
-  }
+/// The sum of the products of floats, in double.
+double product_of(lab::View<float> x, lab::View<float> y) {
+  const auto term = [=] __host__ __device__(size_t i) { return double{x[i]} * double{y[i]}; };
+  return lab::fold(x.size(), 0.0, term, lab::plus<double>());
+}
 
-  void add_ways_to_the_host() {
-    if (const lab::ThrustSum thrust = lab::thrust_sum(d_floats.data(), n)) {
-      const auto result = std::make_shared<float>();
-      chapter.peer({.name = "Thrust",
-                    .launch = [=] { *result = thrust(); },
-                    .bytes = bytes(),
-                    .verify = [=, this] { return verify({*result}); },
-                    .prepare = [=] { *result = std::nanf(""); },
-                    .clock = lab::Clock::host});
-    } else {
-      chapter.skip_peer("Thrust", lab::why_no_cub);
-    }
-    const auto wait = [] { CUDA_CHECK(cudaStreamSynchronize(nullptr)); };
-    add_way("pageable", one.data(), [this] {
-      float sum = 0;
-      CUDA_CHECK(cudaMemcpy(&sum, one.data(), sizeof sum, cudaMemcpyDeviceToHost));
-      return sum;
-    });
-    add_way("pinned", one.data(), [=, this] {
-      CUDA_CHECK(cudaMemcpyAsync(pinned.data(), one.data(), sizeof(float), cudaMemcpyDeviceToHost,
-                                 nullptr));
-      wait();
-      return pinned[0];
-    });
-    add_way("mapped", mapped.device_data(), [=, this] {
-      wait();
-      return mapped[0];
-    });
-    float* managed = nullptr;
-    CUDA_CHECK(cudaMallocManaged(&managed, sizeof(float)));
-    owned.reset(managed, cudaFree);
-    add_way("managed", managed, [=] {
-      wait();
-      return std::exchange(*managed, std::nanf(""));  // the next sum is not this one
-    });
-  }
+/// The sum of integers, modulo 2^32.
+template <class T>
+unsigned sum_modulo(lab::View<T> x) {
+  const auto term = [=] __host__ __device__(size_t i) { return static_cast<unsigned>(x[i]); };
+  return lab::fold(x.size(), 0u, term, lab::plus<unsigned>());
+}
 
-  lab::Chapter& chapter;
-  const size_t n;
-  const std::vector<float> floats;
-  const std::vector<unsigned> ints;
-  const double sum;
-  const unsigned sum_of_ints;
-  lab::DeviceBuffer<float> d_floats{floats, "a few floats"};
-  lab::DeviceBuffer<unsigned> d_ints{ints, "a few ints"};
-  lab::DeviceBuffer<float> partial{8192, "sums of blocks"}, several{LAUNCHES, "several sums"};
-  lab::DeviceBuffer<unsigned> tickets{1, "tickets"}, several_ints{LAUNCHES, "several sums of ints"};
-  lab::DeviceBuffer<float> one{1, "one sum"};
-  lab::PinnedBuffer<float> pinned{1, "a pinned sum"};
-  lab::MappedBuffer<float> mapped{1, "a mapped sum"};
-  std::shared_ptr<float> owned;
-};
+/// The fold of ints, as words.
+template <class Op>
+std::vector<unsigned> folded(lab::View<int> x) {
+  using Value = typename Op::Value;
+  const auto element = [=] __host__ __device__(size_t i) { return Op::of(x[i]); };
+  const auto both = [] __host__ __device__(Value l, Value r) { return Op::combine(l, r); };
+  const Value all = lab::fold(x.size(), Op::identity(), element, both);
+  std::vector<unsigned> words(sizeof all / sizeof(unsigned));
+  std::memcpy(words.data(), &all, sizeof all);
+  return words;
+}
 
-/// The folds of ints, and arg-max.
-struct Folds {
-  Folds(lab::Chapter& chapter, Sums& sums)
-      : chapter(chapter),
-        n(sums.n),
-        values(lab::random_ints(n, chapter.seed())),
-        in(values, "ints") {
-    add_integers();
-    add_fold<Largest>("largest");
-    add_fold<Checksum>("checksum");
-
-    // Many equal elements, of which the largest is not the first.
-    for (size_t i = 0; i < n; ++i) {
-      ties.push_back(std::floor(8 * sums.values[i]));
-    }
-    d_ties.upload(ties);
-    add_dot_product(sums);
-    add_arg_max("input=random", sums.in, sums.values, sums.words);
-    add_arg_max("input=ties", d_ties, ties, sums.words);
-  }
-
-  double bytes() const { return 4.0 * static_cast<double>(n); }
-
-  void add_integers() {
-    unsigned sum = 0;  // it may overflow, and wraps around then
-    for (const int value : values) sum += static_cast<unsigned>(value);
-    const lab::CubLaunch cub = lab::cub_sum(cub_out.data(), in.data(), n);
-    if (cub) {
-      chapter.peer({.name = "CUB of ints",
-                    .launch = [cub] { cub(nullptr); },
-                    .bytes = bytes(),
-                    .verify =
-                        [=, this] {
-                          return lab::compare(cub_out.download(),
-                                              std::vector<int>{static_cast<int>(sum)});
-                        },
-                    .outputs = {&cub_out}});
-    } else {
-      chapter.skip_peer("CUB of ints", lab::why_no_cub);
-    }
-    chapter.add(
-        {.name = "integers",
-         .launch =
-             [this] {
-               CUDA_CHECK(cudaMemsetAsync(out.data(), 0, out.size_bytes()));
-               const unsigned blocks = blocks_for(lab::ceil_div(n, 4 * BLOCK), FULL / BLOCK);
-               integers<<<blocks, BLOCK>>>(out.data(), in.data(), n);
-             },
-         .verify = [=, this] { return lab::compare(out.download(), std::vector<unsigned>{sum}); },
-         .bytes = bytes(),
-         .peer = "CUB of ints",
-         .limit = lab::Limit::copy,
-         .outputs = {&out}});
-  }
-
-  template <class Op>
-  void add_fold(const std::string& op) {
-    using Value = typename Op::Value;
-    constexpr size_t words = sizeof(Value) / sizeof(unsigned);
-    const auto result = std::make_shared<lab::DeviceBuffer<Value>>(1, "the fold");
-    const auto partial =
-        std::make_shared<lab::DeviceBuffer<Value>>(4096, "the folds of the blocks");
-    Value folded = Op::identity();
-    for (const int value : values) folded = Op::combine(folded, Op::of(value));
-    const auto bits = [](const Value& value) {
-      std::vector<unsigned> all(words);
-      std::memcpy(all.data(), &value, sizeof(Value));
-      return all;
-    };
-    const std::vector<unsigned> want = bits(folded);
-    std::string peer;
-    if constexpr (std::is_same_v<Op, Largest>) {
-      peer = "CUB's fold, largest";
-      if (const lab::CubLaunch cub = lab::cub_fold_largest(cub_out.data(), in.data(), n)) {
-        chapter.peer(
-            {.name = peer,
-             .launch = [cub] { cub(nullptr); },
-             .bytes = bytes(),
-             .verify =
-                 [=, this] { return lab::compare(cub_out.download(), std::vector<int>{folded}); },
-             .outputs = {&cub_out}});
-      } else {
-        chapter.skip_peer(peer, lab::why_no_cub);
-      }
-    }
-    chapter.add({.name = "fold",
-                 .launch =
-                     [=, this] {
-                       const unsigned blocks =
-                           blocks_for(lab::ceil_div(n, 4 * BLOCK), FULL / BLOCK);
-                       fold<Op><<<blocks, BLOCK>>>(partial->data(), in.data(), n);
-                       const Value* const of_blocks = partial->data();
-                       fold<Op><<<1, BLOCK>>>(result->data(), of_blocks, blocks);
-                     },
-                 .verify = [=] { return lab::compare(bits(result->download()[0]), want); },
-                 .bytes = bytes(),
-                 .peer = peer,
-                 .limit = lab::Limit::copy,
-                 .variant = "op=" + op,
-                 .outputs = {result.get(), partial.get()}});
-  }
-
-  /// The dot product of the floats and those with many ties.
-  void add_dot_product(Sums& sums) {
-    const double product =
-        std::inner_product(ties.begin(), ties.end(), sums.values.begin(), 0.0, std::plus<>(),
-                           [](double x, double y) { return x * y; });
-    const auto verify = [=, this](float got) {
-      const size_t terms = std::max<size_t>(n, 1);
-      return lab::compare(std::vector<float>{got}, std::vector<double>{product},
-                          lab::tolerance_for_sum(terms, 4, terms / 32768 + 64));
-    };
-    if (const lab::ThrustSum thrust = lab::thrust_dot_product(sums.in.data(), d_ties.data(), n)) {
-      const auto result = std::make_shared<float>();
-      chapter.peer({.name = "Thrust's inner product",
-                    .launch = [=] { *result = thrust(); },
-                    .bytes = 2 * bytes(),
-                    .verify = [=] { return verify(*result); },
-                    .prepare = [=] { *result = std::nanf(""); }});
-    } else {
-      chapter.skip_peer("Thrust's inner product", lab::why_no_cub);
-    }
-    chapter.add({.name = "fold",
-                 .launch =
-                     [=, this, &sums] {
-                       const unsigned blocks = blocks_for(lab::ceil_div(n, 4 * 1024), 4);
-                       dot_product<512, 2><<<blocks, 512>>>(sums.out.data(), sums.partial.data(),
-                                                            sums.tickets.data(), sums.in.data(),
-                                                            d_ties.data(), n);
-                     },
-                 .verify = [=, &sums] { return verify(sums.out.download()[0]); },
-                 .bytes = 2 * bytes(),
-                 .peer = "Thrust's inner product",
-                 .limit = lab::Limit::copy,
-                 .variant = "op=dot_product",
-                 .outputs = {&sums.out, &sums.partial}});
-  }
-
-  void add_arg_max(const std::string& variant, const lab::DeviceBuffer<float>& from,
-                   const std::vector<float>& of, lab::DeviceBuffer<Word>& words) {
-    const auto first = static_cast<unsigned>(std::max_element(of.begin(), of.end()) - of.begin());
-    const unsigned want = n == 0 ? NONE : first;
-    const std::string peer = "CUB's arg-max, " + variant;
-    const lab::CubLaunch cub = lab::cub_arg_max(cub_value.data(), cub_index.data(), from.data(), n);
-    if (cub) {
-      chapter.peer({.name = peer,
-                    .launch = [cub] { cub(nullptr); },
-                    .bytes = bytes(),
-                    .verify =
-                        [=, this] {
-                          return lab::compare(cub_index.download(),
-                                              std::vector<std::int64_t>{want});
-                        },
-                    .outputs = {&cub_index}});
-    } else {
-      chapter.skip_peer(peer, lab::why_no_cub);
-    }
-    chapter.add(
-        {.name = "arg_max",
-         .launch =
-             [=, this, &from, &words] {
-               const unsigned blocks = blocks_for(lab::ceil_div(n, 4 * 4096), 1);
-               arg_max<1024, 4><<<blocks, 1024>>>(index.data(), words.data(), from.data(),
-                                                  static_cast<unsigned>(n));
-             },
-         .verify = [=,
-                    this] { return lab::compare(index.download(), std::vector<unsigned>{want}); },
-         .bytes = bytes(),
-         .peer = peer,
-         .limit = lab::Limit::copy,
-         .variant = variant,
-         .outputs = {&index}});
-  }
-
-  lab::Chapter& chapter;
-  const size_t n;
-  const std::vector<int> values;
-  lab::DeviceBuffer<int> in;
-  lab::DeviceBuffer<unsigned> out{1, "out"};
-  lab::DeviceBuffer<int> cub_out{1, "CUB's sum of ints"};
-  std::vector<float> ties;
-  lab::DeviceBuffer<float> d_ties{n, "ties"};
-  lab::DeviceBuffer<unsigned> index{1, "index"};
-  lab::DeviceBuffer<std::int64_t> cub_index{1, "CUB's index"};
-  lab::DeviceBuffer<float> cub_value{1, "CUB's largest"};
-};
-
-/// The histograms of n bytes, each input a variant.
-struct Histograms {
-  using Kernel = void (*)(unsigned* bins, const std::uint8_t* in, size_t n);
-  /// A kernel and what it is called; empty where the rung has no variants but the input.
-  struct Launch {
-    std::string_view rung, label;
-    Kernel kernel;
-    unsigned threads;
-    size_t tile;      // bytes that a block takes at a time
-    unsigned per_sm;  // blocks
+/// The lowest index of the largest float.
+unsigned first_largest(lab::View<float> x) {
+  const auto index = [] __host__ __device__(size_t i) { return static_cast<unsigned>(i); };
+  const auto larger = [=] __host__ __device__(unsigned left, unsigned right) {
+    return right == NONE || (left != NONE && x[left] >= x[right]) ? left : right;
   };
+  return lab::fold(x.size(), NONE, index, larger);
+}
 
-  Histograms(lab::Chapter& chapter, size_t n) : chapter(chapter), n(n) {
-    const std::vector<std::uint8_t> random = lab::random_values<std::uint8_t>(n, chapter.seed());
-    std::vector<std::uint8_t> skewed = random;  // seven of eight are 7
-    for (std::uint8_t& byte : skewed) byte = byte % 8 != 0 ? 7 : byte;
-    add_input("random", random);
-    add_input("skewed", skewed);
-    add_input("equal", std::vector<std::uint8_t>(n, 7));
+/// How many bytes there are of each value.
+std::shared_ptr<lab::Reference<unsigned>> counts_of(lab::View<std::uint8_t> bytes) {
+  const auto counts = std::make_shared<lab::Reference<unsigned>>(256);
+  lab::fill(*counts, [] __host__ __device__(size_t) { return 0u; });
+  unsigned* const bins = counts->data();
+  lab::for_each(bytes.size(),
+                [=] __host__ __device__(size_t i) { lab::add_to(bins[bytes[i]], 1u); });
+  return counts;
+}
+
+/// Random floats of which every other one is negated: their sum is small, and what rounding does to it is seen.
+struct BothSigns {
+  std::uint64_t seed;
+  __host__ __device__ float operator()(size_t i) const {
+    const float value = lab::random_float(seed, i);
+    return i % 2 != 0 ? -value : value;
   }
-
-  void add_input(const std::string& input, const std::vector<std::uint8_t>& bytes) {
-    const auto in = std::make_shared<lab::DeviceBuffer<std::uint8_t>>(bytes, input + " bytes");
-    std::vector<unsigned> want(256);
-    for (const std::uint8_t byte : bytes) ++want[byte];
-
-    const std::string peer = "CUB's histogram, " + input;
-    if (const lab::CubLaunch cub = lab::cub_histogram(cub_bins.data(), in->data(), n)) {
-      chapter.peer({.name = peer,
-                    .launch = [cub, in] { cub(nullptr); },
-                    .bytes = static_cast<double>(n),
-                    .verify = [=, this] { return lab::compare(cub_bins.download(), want); },
-                    .outputs = {&cub_bins}});
-    } else {
-      chapter.skip_peer(peer, lab::why_no_cub);
-    }
-    for (const Launch& one : {
-             Launch{"histogram_global", "", histogram_global, BLOCK, BLOCK, 8},
-             Launch{"histogram_shared", "copies=1,", histogram_shared<512, 2, 1>, 512, 16384, 4},
-             Launch{"histogram_shared", "copies=8,", histogram_shared<512, 2, 8>, 512, 16384, 4},
-             Launch{"histogram_shared", "copies=32,", histogram_shared<512, 2, 32>, 512, 16384, 4},
-             Launch{"histogram_shared", "copies=warps,", histogram_warps<512, 2>, 512, 16384, 4},
-         }) {
-      chapter.add({.name = std::string(one.rung),
-                   .launch =
-                       [=, this] {
-                         CUDA_CHECK(cudaMemsetAsync(bins.data(), 0, bins.size_bytes()));
-                         const unsigned blocks = blocks_for(lab::ceil_div(n, one.tile), one.per_sm);
-                         one.kernel<<<blocks, one.threads>>>(bins.data(), in->data(), n);
-                       },
-                   .verify = [=, this] { return lab::compare(bins.download(), want); },
-                   .bytes = static_cast<double>(n),
-                   .peer = peer,
-                   .limit = lab::Limit::copy,
-                   .variant = std::string(one.label) + "input=" + input,
-                   .outputs = {&bins}});
-    }
-  }
-
-  lab::Chapter& chapter;
-  const size_t n;
-  lab::DeviceBuffer<unsigned> bins{256, "bins"};
-  lab::DeviceBuffer<int> cub_bins{256, "CUB's bins"};
 };
+
+/// Random bytes of which those stay whose last three bits are below `kept`; the others become 7.
+struct SomeBytes {
+  std::uint64_t seed;
+  unsigned kept;
+  __host__ __device__ std::uint8_t operator()(size_t i) const {
+    const auto byte = lab::random_value<std::uint8_t>(seed, i);
+    return byte % 8 < kept ? byte : std::uint8_t{7};
+  }
+};
+
+/// What a sum of n floats may be off. The longest chain of additions: those of a thread and of the tree.
+lab::Tolerance tolerance_of_sum(size_t n, double magnitude = 0.5) {
+  const size_t terms = std::max<size_t>(n, 1);
+  return lab::tolerance_for_sum(terms, magnitude, terms / 32768 + 64);
+}
+
+/// The same for a small one.
+/// @param depth  the longest chain of additions
+lab::Tolerance tolerance_of_small_sum(size_t n, size_t depth = 128) {
+  return lab::tolerance_for_sum(std::max<size_t>(n, 1), 0.5, depth);
+}
+
+/// Whether all launches left the same bits; the error is how far they are from the first.
+template <class T>
+lab::Comparison same_bits(const std::vector<T>& sums) {
+  return lab::compare(sums, std::vector<T>(sums.size(), sums[0]));
+}
+
+/// All sums of the same n floats have to be right and to have the same bits.
+lab::Expectation expect_one_order(lab::DeviceBuffer<float>& out, double sum, size_t n) {
+  const auto check = [=, &out] {
+    const std::vector<float> sums = out.download();
+    const lab::Comparison right =
+        lab::compare(sums, std::vector<double>(sums.size(), sum), tolerance_of_small_sum(n));
+    return right.pass ? same_bits(sums) : right;
+  };
+  return {[&out] { out.poison(); }, check};
+}
+
+/// Those of `atomic_sum` have to be right and to differ: the same test has to find a difference here, or it could find none
+/// there. Of a few blocks the sums may be the same.
+lab::Expectation expect_any_order(lab::DeviceBuffer<float>& out, double sum, size_t n) {
+  const auto check = [=, &out] {
+    const std::vector<float> sums = out.download();
+    const size_t blocks = atomic_blocks(n);
+    lab::Comparison right = lab::compare(sums, std::vector<double>(sums.size(), sum),
+                                         tolerance_of_small_sum(n, blocks * (BLOCK / 32) + 128));
+    const lab::Comparison same = same_bits(sums);
+    if (right.pass && same.pass && blocks >= 32) {
+      return lab::verdict(false, "atomics in any order, and all sums have the same bits");
+    }
+    if (right.pass) right.max_error = same.max_error;
+    return right;
+  };
+  return {[&out] { out.poison(); }, check};
+}
+
+/// Prints how many different sums there are.
+template <class T>
+void print_bits(std::vector<T> sums) {
+  const double apart = same_bits(sums).max_error;
+  std::sort(sums.begin(), sums.end());
+  const auto different = std::unique(sums.begin(), sums.end()) - sums.begin();
+  if (different == 1) {
+    std::printf("  %u launches, all sums have the same bits\n", LAUNCHES);
+  } else {
+    std::printf("  %u launches, %td different sums, up to %g away from the first\n", LAUNCHES,
+                different, apart);
+  }
+}
+
+/// The same words for CUB, which counts in ints.
+int* ints_of(lab::DeviceBuffer<unsigned>& words) { return reinterpret_cast<int*>(words.data()); }
+
+/// A float that host and device reach at one address.
+std::shared_ptr<float> managed_float() {
+  float* one = nullptr;
+  CUDA_CHECK(cudaMallocManaged(&one, sizeof *one));
+  return {one, cudaFree};
+}
+
+/// What blocks leave for each other.
+struct Workspace {
+  explicit Workspace(size_t blocks) : partial(blocks, "partial") {
+    words.zero();
+    tickets.zero();
+  }
+  lab::DeviceBuffer<float> partial;              // one for each block
+  lab::DeviceBuffer<Word> words{4096, "words"};  // likewise
+  lab::DeviceBuffer<unsigned> tickets{1, "tickets"};
+};
+
+/// Rungs that read so many bytes once: at best at the rate of a copy.
+lab::Problem reading(lab::Ladder& ladder, double bytes, const lab::Peer& peer,
+                     const std::vector<lab::Expectation>& outputs) {
+  return {ladder, {.outputs = outputs, .bytes = bytes, .limit = lab::Limit::copy, .peer = peer}};
+}
+
+/// Adds the sums of sections 1 to 9.
+void add_sums(lab::Ladder& ladder, const lab::Input<float>& in, Workspace& space) {
+  const size_t n = in.size();
+  const double sum = sum_of(in.view()), bytes = 4.0 * static_cast<double>(n);
+  lab::DeviceBuffer<float> out(1, "out");
+  float *const to = out.data(), *const partial = space.partial.data();
+  const float* const from = in.data();
+  const std::vector<lab::Expectation> right = {
+      lab::expect(out, std::vector{sum}, tolerance_of_sum(n)), lab::on_the_way(space.partial)};
+  const lab::Peer cub = lab::vendor("CUB", lab::cub_sum(to, from, n), right);
+
+  float on_host = 0;
+  std::vector<float> values;
+  ladder.add({.name = "on_cpu",
+              .launch = [&] { on_host = static_cast<float>(on_cpu(values.data(), n)); },
+              .outputs = {lab::expect(on_host, sum, tolerance_of_sum(n))},
+              .prepare = [&] { values = in.host(); },
+              .bytes = bytes,
+              .peer = cub,
+              .clock = lab::Clock::host});
+
+  const lab::Problem sums = reading(ladder, bytes, cub, right);
+  sums.add("interleaved_modulo", [&] { in_passes(interleaved_modulo, to, partial, from, n, 1); });
+  sums.demonstrate("wrong_modulo", [&] { in_passes(wrong_modulo, to, partial, from, n, 1); });
+  sums.add("interleaved_strided", [&] { in_passes(interleaved_strided, to, partial, from, n, 1); });
+  sums.add("sequential", [&] { in_passes(sequential, to, partial, from, n, 1); });
+  sums.add("first_add", [&] { in_passes(first_add, to, partial, from, n, 2); });
+  sums.demonstrate("past_the_end", [&] { in_passes(past_the_end, to, partial, from, n, 2); });
+  sums.demonstrate("racy_warp", [&] { in_passes(racy_warp, to, partial, from, n, 2); });
+  sums.add("last_warp", [&] { in_passes(last_warp, to, partial, from, n, 2); });
+  sums.sweep("unrolled", "block", {64u, 128u, 256u, 512u, 1024u}, [&](unsigned block) {
+    in_passes(unrolled_for(block), to, partial, from, n, 2, block);
+  });
+  sums.add("grid_stride", [&] { in_two_passes(grid_stride, to, partial, from, n, 1); });
+  sums.add("shuffled", [&] { in_two_passes(shuffled, to, partial, from, n, 1); });
+  sums.add("shuffled", "by=groups", [&] { in_two_passes(group_sums, to, partial, from, n, 1); });
+  sums.sweep("vectors", "loads", {1u, 2u, 4u, 8u}, [&](unsigned loads) {
+    in_two_passes(vectors_for(loads), to, partial, from, n, 4 * loads, 512);
+  });
+  sums.add("single_pass", [&] { in_one_pass(to, space.words.data(), from, n); });
+  sums.add("single_pass", "by=ticket",
+           [&] { by_tickets<512, 8>(to, partial, space.tickets.data(), from, n); });
+  sums.add("single_pass", "by=grid_sync", [&] { by_grid_sync(to, partial, from, n, 1); });
+  sums.add("single_pass", "by=grid_sync,barriers=101",
+           [&] { by_grid_sync(to, partial, from, n, 101); });
+}
+
+/// Adds the ways in which a sum gets into a variable of the host, which waits for it.
+void add_ways_to_the_host(lab::Ladder& ladder, const lab::Input<float>& in, Workspace& space) {
+  const size_t n = in.size();
+  lab::DeviceBuffer<float> one(1, "one sum");
+  lab::PinnedBuffer<float> pinned(1, "a pinned sum");
+  lab::MappedBuffer<float> mapped(1, "a mapped sum");
+  const std::shared_ptr<float> managed = managed_float();
+  float host = 0;
+  const lab::Problem ways(
+      ladder,
+      {.outputs = {lab::expect(host, sum_of(in.view()), tolerance_of_small_sum(n)),
+                   lab::on_the_way(one), lab::on_the_way(pinned), lab::on_the_way(mapped)},
+       .bytes = 4.0 * static_cast<double>(n),
+       .peer = lab::vendor("Thrust", lab::thrust_sum(in.data(), n), &host, lab::Clock::host),
+       .clock = lab::Clock::host});
+  const auto sum = [&](float* out) {
+    by_tickets<512, 8>(out, space.partial.data(), space.tickets.data(), in.data(), n);
+    return out;
+  };
+  ways.add("single_pass", "to=pageable", [&] { host = fetched(sum(one.data())); });
+  ways.add("single_pass", "to=pinned", [&] { host = fetched(sum(one.data()), pinned.data()); });
+  ways.add("single_pass", "to=mapped",
+           [&] { sum(mapped.device_data()), host = waited_for(mapped.data()); });
+  ways.add("single_pass", "to=managed", [&] {  // the next sum is not this one
+    host = std::exchange(waited_for(sum(managed.get())), std::nanf(""));
+  });
+}
+
+/// Adds the sums of ints, and the small sums that are launched again and again.
+void add_integers(lab::Ladder& ladder, const lab::Input<int>& in, const lab::Input<float>& few,
+                  Workspace& space) {
+  lab::DeviceBuffer<unsigned> out(1, "out"), int_sums(LAUNCHES, "several sums of ints");
+  lab::DeviceBuffer<float> sums(LAUNCHES, "several sums");
+  reading(ladder, 4.0 * static_cast<double>(in.size()),
+          lab::vendor("CUB of ints", lab::cub_sum(ints_of(out), in.data(), in.size())),
+          {lab::expect(out, std::vector{sum_modulo(in.view())})})
+      .add("integers", [&] { integer_sum(out.data(), in.data(), in.size()); });
+
+  const size_t n = few.size();
+  const double sum = sum_of(few.view());
+  const lab::Input<unsigned> ints(n, lab::RandomValue<unsigned>{ladder.seed()}, "a few ints");
+  const auto add = [&](const char* variant, auto& all, const lab::Expectation& right, auto launch) {
+    const auto show = [&] { print_bits(all.download()); };
+    const lab::Problem launches(ladder, {.outputs = {right}, .show = show, .timed = false});
+    launches.add("integers", variant, launch);
+  };
+  add("of=floats,by=ticket,launches=16", sums, expect_one_order(sums, sum, n),
+      [&] { launch_ticketed_often(sums, space.partial, space.tickets.data(), few.data(), n); });
+  add("of=floats,launches=16", sums, expect_any_order(sums, sum, n),
+      [&] { launch_atomic_often(sums, few.data(), n); });
+  add("of=ints,launches=16", int_sums,
+      lab::expect(int_sums, std::vector(LAUNCHES, sum_modulo(ints.view()))),
+      [&] { launch_atomic_often(int_sums, ints.data(), n); });
+}
+
+/// Adds the folds, and arg-max.
+void add_folds(lab::Ladder& ladder, const lab::Input<int>& ints, const lab::Input<float>& in,
+               Workspace& space) {
+  const size_t n = in.size();
+  const double bytes = 4.0 * static_cast<double>(n);
+  lab::DeviceBuffer<unsigned> out(2, "out"), partial(2 * 4096, "the folds of the blocks");
+  unsigned *const to = out.data(), *const rest = partial.data();
+  const auto problem = [&](const lab::Peer& peer, const std::vector<unsigned>& want) {
+    return reading(ladder, bytes, peer, {lab::expect(out, want), lab::on_the_way(partial)});
+  };
+  const lab::CubLaunch cub = lab::cub_fold_largest(ints_of(out), ints.data(), n);
+  problem(lab::vendor("CUB's fold, largest", cub), folded<Largest>(ints.view()))
+      .add("fold", "op=largest", [&] { launch_fold<Largest>(to, rest, ints.data(), n); });
+  problem({}, folded<Checksum>(ints.view())).add("fold", "op=checksum", [&] {
+    launch_fold<Checksum>(to, rest, ints.data(), n);
+  });
+
+  const lab::View<float> x = in.view();  // many equal ones, of which the largest is not the first:
+  const lab::Input<float> ties(
+      n, [=] __host__ __device__(size_t i) { return floorf(8 * x[i]); }, "ties");
+  const std::vector<double> product{product_of(ties.view(), x)};
+  const lab::Tolerance tolerance = tolerance_of_sum(n, 4);
+  lab::DeviceBuffer<float> sum(1, "out");
+  float host = 0;
+  reading(ladder, 2 * bytes,
+          lab::vendor("Thrust's inner product", lab::thrust_dot_product(in.data(), ties.data(), n),
+                      &host, lab::Clock::device, {lab::expect(host, product[0], tolerance)}),
+          {lab::expect(sum, product, tolerance), lab::on_the_way(space.partial)})
+      .add("fold", "op=dot_product", [&] {
+        launch_dot_product(sum.data(), space.partial.data(), space.tickets.data(), in.data(),
+                           ties.data(), n);
+      });
+
+  lab::DeviceBuffer<std::int64_t> cub_index(1, "CUB's index");
+  lab::DeviceBuffer<float> cub_value(1, "CUB's largest");
+  const auto add_arg_max = [&](const std::string& input, const lab::Input<float>& of) {
+    const unsigned want = first_largest(of.view());
+    problem(lab::vendor("CUB's arg-max, " + input,
+                        lab::cub_arg_max(cub_value.data(), cub_index.data(), of.data(), n),
+                        {lab::expect(cub_index, std::vector<std::int64_t>{want})}),
+            {want})
+        .add("arg_max", input, [&] { launch_arg_max(to, space.words.data(), of.data(), n); });
+  };
+  add_arg_max("input=random", in);
+  add_arg_max("input=ties", ties);
+}
+
+/// Adds the histograms of n bytes.
+void add_histograms(lab::Ladder& ladder, const std::string& input,
+                    const lab::Input<std::uint8_t>& in) {
+  lab::DeviceBuffer<unsigned> bins(256, "bins");
+  const size_t n = in.size();
+  const lab::Problem all = reading(
+      ladder, static_cast<double>(n),
+      lab::vendor("CUB's histogram, " + input, lab::cub_histogram(ints_of(bins), in.data(), n)),
+      {lab::expect(bins, counts_of(in.view()))});
+  const auto add_shared = [&](const char* copies, HistogramKernel kernel) {
+    all.add("histogram_shared", copies + (",input=" + input),
+            [&] { histogram(kernel, 512, 16384, 4, bins.data(), in.data(), n); });
+  };
+  all.add("histogram_global", "input=" + input,
+          [&] { histogram(histogram_global, BLOCK, BLOCK, 8, bins.data(), in.data(), n); });
+  add_shared("copies=1", histogram_shared<512, 2, 1>);
+  add_shared("copies=8", histogram_shared<512, 2, 8>);
+  add_shared("copies=32", histogram_shared<512, 2, 32>);
+  add_shared("copies=warps", histogram_warps<512, 2>);
+}
 
 }  // namespace
-// [/hide]
 
 int main(int argc, char** argv) {
-  lab::Chapter chapter(argc, argv);  // names, ideas, sizes: the header above
-  chapter.require(chapter.extents<1>()[0] < NONE,
-                  "n: at most 4294967294, arg_max has indices of 32 bits");
-  Sums sums(chapter);
-  add_sums(sums);
-  Folds folds(chapter, sums);
-  Small small(chapter, sums.n);
-  Histograms histograms(chapter, sums.n);
-  return chapter.run();
+  return lab::run(argc, argv, [](lab::Ladder& ladder, size_t n) {
+    ladder.require(n < NONE, "n: at most 4294967294, arg_max has indices of 32 bits");
+    const lab::Input<float> in(n, lab::RandomValue<float>{ladder.seed()});
+    const lab::Input<float> few(std::min(n, size_t{1} << 20), BothSigns{ladder.seed()}, "few");
+    const lab::Input<int> ints(n, lab::RandomValue<int>{ladder.seed()}, "ints");
+    Workspace space(n / 64 + 4096);
+    add_sums(ladder, in, space);
+    add_ways_to_the_host(ladder, few, space);
+    lab::add_others(ladder);
+    add_integers(ladder, ints, few, space);
+    add_folds(ladder, ints, in, space);
+    add_histograms(ladder, "random", {n, SomeBytes{ladder.seed(), 8}, "random bytes"});
+    add_histograms(ladder, "skewed", {n, SomeBytes{ladder.seed(), 1}, "skewed bytes"});
+    add_histograms(ladder, "equal", {n, SomeBytes{ladder.seed(), 0}, "equal bytes"});
+  });
 }
 
 // ## What to remember

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cuda/atomic>
+#include <functional>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "lab/cub.h"
@@ -107,75 +107,51 @@ __global__ void __launch_bounds__(THREADS)
   *out = total;
 }
 
-// [hide] The graphs of launches, and CUB's
+// All launches are recorded once, as a CUDA graph, so that the host does not set the pace.
+
 namespace {
-
-/// Launches that were recorded once and are launched as one.
-class Graph {
- public:
-  /// @param record  launches into the stream
-  template <class Record>
-  explicit Graph(Record record) {
-    cudaStream_t stream = nullptr;
-    cudaGraph_t graph = nullptr;
-    CUDA_CHECK(cudaStreamCreate(&stream));
-    CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-    record(stream);
-    CUDA_CHECK(cudaStreamEndCapture(stream, &graph));
-    CUDA_CHECK(cudaGraphInstantiate(&graph_, graph, 0));
-    CUDA_CHECK(cudaGraphDestroy(graph));
-    CUDA_CHECK(cudaStreamDestroy(stream));
-  }
-  Graph(const Graph&) = delete;
-  Graph& operator=(const Graph&) = delete;
-  ~Graph() { static_cast<void>(cudaGraphExecDestroy(graph_)); }
-
-  void launch() const { CUDA_CHECK(cudaGraphLaunch(graph_, nullptr)); }
-
- private:
-  cudaGraphExec_t graph_ = nullptr;
-};
 
 constexpr size_t COUNT = 100, MOST = size_t{1} << 20;  // sums, and floats of each
 
-/// A hundred arrays that lie one behind the other, as many as there is memory for; then they begin again.
-struct SmallSums {
-  explicit SmallSums(lab::Chapter& chapter)
-      : total(chapter.extents<1>()[0]),
-        n(std::min(total, MOST)),
-        arrays(total / n),
-        in(total, "small arrays"),
-        out(COUNT, "small sums"),
-        words(COUNT * sms, "words") {
-    const std::vector<float> values = lab::random_floats(total, chapter.seed());
-    in.upload(values);
-    words.zero();
-    for (size_t i = 0; i < COUNT; ++i) {
-      double sum = 0;
-      for (size_t j = 0; j < n; ++j) sum += values[i % arrays * n + j];
-      want.push_back(sum);
-    }
-  }
-
-  const float* array(size_t i) const { return in.data() + i % arrays * n; }
-  double bytes() const { return 4.0 * static_cast<double>(n * COUNT); }
-  lab::Comparison verify(const std::vector<float>& got) const {
-    return lab::compare(got, want, lab::tolerance_for_sum(n, 0.5, n / 32768 + 64));
-  }
-
-  const size_t total, n, arrays;
-  const size_t sms = static_cast<size_t>(lab::device_attribute(cudaDevAttrMultiProcessorCount));
-  lab::DeviceBuffer<float> in, out;
-  lab::DeviceBuffer<Word> words;
-  std::vector<double> want;
+/// A hundred arrays of n floats that lie one behind the other; behind the last of `count` the first comes again.
+struct Arrays {
+  const float* first;
+  size_t n, count;
+  const float* operator[](size_t i) const { return first + i % count * n; }
 };
 
-/// A graph of all sums.
+/// Records launches once.
+/// @param record  launches into the stream
+/// @return what launches all of them as one, into the default stream
+template <class Record>
+std::function<void()> recorded(const Record& record) {
+  cudaStream_t stream = nullptr;
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t all = nullptr;
+  CUDA_CHECK(cudaStreamCreate(&stream));
+  CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  record(stream);
+  CUDA_CHECK(cudaStreamEndCapture(stream, &graph));
+  CUDA_CHECK(cudaGraphInstantiate(&all, graph, 0));
+  CUDA_CHECK(cudaGraphDestroy(graph));
+  CUDA_CHECK(cudaStreamDestroy(stream));
+  const std::shared_ptr<CUgraphExec_st> owner(all, cudaGraphExecDestroy);
+  return [owner] { CUDA_CHECK(cudaGraphLaunch(owner.get(), nullptr)); };
+}
+
+size_t multiprocessors() {
+  return static_cast<size_t>(lab::device_attribute(cudaDevAttrMultiProcessorCount));
+}
+
+/// All sums: out[i] = that of array i.
+///
+/// @param words         one for each block, and as many for each sum where it has words of its own
 /// @param programmatic  each launch may begin before the one in front has ended
 template <Wait WAIT>
-std::shared_ptr<Graph> graph_of(SmallSums& sums, bool programmatic) {
-  const size_t blocks = std::clamp<size_t>(lab::ceil_div(sums.n, size_t{4} * TILE), 1, sums.sms);
-  return std::make_shared<Graph>([&](cudaStream_t stream) {
+std::function<void()> sums_of(float* out, Word* words, const Arrays& arrays, bool programmatic) {
+  const size_t tiles = lab::ceil_div(arrays.n, size_t{4} * TILE);
+  const size_t blocks = std::clamp<size_t>(tiles, 1, multiprocessors());
+  return recorded([&](cudaStream_t stream) {
     for (size_t i = 0; i < COUNT; ++i) {
       cudaLaunchAttribute attribute{};
       attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
@@ -186,47 +162,58 @@ std::shared_ptr<Graph> graph_of(SmallSums& sums, bool programmatic) {
       config.stream = stream;
       config.attrs = &attribute;
       config.numAttrs = programmatic ? 1 : 0;
-      Word* const words = sums.words.data() + (WAIT == Wait::at_the_end ? i * blocks : 0);
-      CUDA_CHECK(cudaLaunchKernelEx(&config, small_sums<WAIT>, sums.out.data() + i, words,
-                                    sums.array(i), sums.n));
+      Word* const own = words + (WAIT == Wait::at_the_end ? i * blocks : 0);
+      CUDA_CHECK(cudaLaunchKernelEx(&config, small_sums<WAIT>, out + i, own, arrays[i], arrays.n));
     }
   });
 }
 
-const lab::Rungs here([](lab::Chapter& chapter) {
-  if (!chapter.wants("small_sums")) return;
-  const auto sums = std::make_shared<SmallSums>(chapter);
-  const auto add = [&](const std::string& variant, const std::shared_ptr<Graph>& graph) {
-    chapter.add({.name = "small_sums",
-                 .launch = [=] { graph->launch(); },
-                 .verify = [=] { return sums->verify(sums->out.download()); },
-                 .bytes = sums->bytes(),
-                 .peer = "CUB, small sums",
-                 .limit = lab::Limit::copy,
-                 .variant = "launch=" + variant,
-                 .outputs = {&sums->out}});
-  };
-  add("plain", graph_of<Wait::first>(*sums, false));
-  add("programmatic", graph_of<Wait::first>(*sums, true));
-  add("late", graph_of<Wait::before_words>(*sums, true));
-  add("own_words", graph_of<Wait::at_the_end>(*sums, true));
-
-  const auto cub_out = std::make_shared<lab::DeviceBuffer<float>>(COUNT, "CUB's small sums");
-  // They own CUB's temporary memory, which the graph uses each time that it is launched.
-  const auto launches = std::make_shared<std::vector<lab::CubLaunch>>();
+/// The same by CUB.
+lab::CubLaunch cub_sums(float* out, const Arrays& arrays) {
+  std::vector<lab::CubLaunch> sums;  // each owns temporary memory, which the graph uses
   for (size_t i = 0; i < COUNT; ++i) {
-    launches->push_back(lab::cub_sum(cub_out->data() + i, sums->array(i), sums->n));
-    if (!launches->back()) return chapter.skip_peer("CUB, small sums", lab::why_no_cub);
+    sums.push_back(lab::cub_sum(out + i, arrays[i], arrays.n));
+    if (!sums.back()) return {};
   }
-  const auto graph = std::make_shared<Graph>([&](cudaStream_t stream) {
-    for (const lab::CubLaunch& launch : *launches) launch(stream);
+  const std::function<void()> all = recorded([&](cudaStream_t stream) {
+    for (const lab::CubLaunch& sum : sums) sum(stream);
   });
-  chapter.peer({.name = "CUB, small sums",
-                .launch = [graph, launches] { graph->launch(); },
-                .bytes = sums->bytes(),
-                .verify = [=] { return sums->verify(cub_out->download()); },
-                .outputs = {cub_out.get()}});
+  return [all, sums](cudaStream_t) { all(); };
+}
+
+/// What the sums have to be.
+std::vector<double> sums_in_double(lab::View<float> in, size_t n, size_t count) {
+  std::vector<double> sums;
+  for (size_t i = 0; i < COUNT; ++i) {
+    const size_t first = i % count * n;
+    const auto term = [=] __host__ __device__(size_t j) { return double{in[first + j]}; };
+    sums.push_back(lab::fold(n, 0.0, term, lab::plus<double>()));
+  }
+  return sums;
+}
+
+const lab::Rungs here([](lab::Ladder& ladder) {
+  if (!ladder.wants("small_sums")) return;
+  const size_t total = ladder.extents<1>()[0], n = std::min(total, MOST);
+  const lab::Input<float> in(total, lab::RandomValue<float>{ladder.seed()}, "small arrays");
+  lab::DeviceBuffer<float> out(COUNT, "small sums");
+  lab::DeviceBuffer<Word> words(COUNT * multiprocessors(), "words");
+  words.zero();
+  const Arrays arrays{in.data(), n, total / n};
+  float* const to = out.data();
+  const lab::Problem sums(ladder,
+                          {.outputs = {lab::expect(out, sums_in_double(in.view(), n, arrays.count),
+                                                   lab::tolerance_for_sum(n, 0.5, n / 32768 + 64))},
+                           .bytes = 4.0 * static_cast<double>(n * COUNT),
+                           .limit = lab::Limit::copy,
+                           .peer = lab::vendor("CUB, small sums", cub_sums(to, arrays))});
+  sums.add("small_sums", "launch=plain", sums_of<Wait::first>(to, words.data(), arrays, false));
+  sums.add("small_sums", "launch=programmatic",
+           sums_of<Wait::first>(to, words.data(), arrays, true));
+  sums.add("small_sums", "launch=late",
+           sums_of<Wait::before_words>(to, words.data(), arrays, true));
+  sums.add("small_sums", "launch=own_words",
+           sums_of<Wait::at_the_end>(to, words.data(), arrays, true));
 });
 
 }  // namespace
-// [/hide]

@@ -38,12 +38,14 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "lab/cub.h"
 #include "lab/lab.h"
 #include "scan.h"
 
@@ -67,7 +69,7 @@ using std::size_t;
 //? compacted: The flags of eight elements are 1 0 1 1 0 0 1 0. Where in the output does the element with index 6
 //?   go?
 //? choices: place 2 | place 3 | place 6
-//? answer: "place 3"
+//? answer: 1 + 0 + 1 + 1 + 0 + 0
 //
 // Three elements before it are kept. They take the places 0 to 2.
 //
@@ -276,7 +278,7 @@ __global__ void __launch_bounds__(RUN) one_row(unsigned* out, const unsigned* in
 //? worst: At distance 16, the 32 lanes of the first warp of `blelloch` with pad=0 have a pair each. How many
 //?   wavefronts does the load of the right elements take?
 //? choices: 1 | 2 | 16 | 32
-//? answer: "32"
+//? answer: 32 / (32 / 32)
 //
 //? padding: How many wavefronts do all loads of `blelloch` with pad=0 take, as a multiple of those with pad=1?
 //? answer: count("blelloch/pad=0", "shared_load_wavefronts") / count("blelloch/pad=1",
@@ -740,7 +742,7 @@ __global__ void later_first(unsigned* out, const unsigned* in, Word* words) {
 //? chain: A chain of 2^28 elements has 65,536 tiles. Suppose that it takes 0.3 microseconds until a tile sees
 //?   what the one before it has published. How many milliseconds does the chain take at least?
 //? choices: about 0.2 | about 2 | about 20
-//? answer: "about 0.2" if 65536 * 0.3e-3 < 1 else "about 2" if 65536 * 0.3e-3 < 10 else "about 20"
+//? answer: 65536 * 0.3e-3
 //
 // About 20 ms, where a copy of as many bytes takes half a millisecond. All loads and scans overlap with the
 // waiting of other blocks; the chain itself does not. Its length is what has to be cut.
@@ -1279,7 +1281,7 @@ void repeats_in_steps(unsigned* out, unsigned* size, const unsigned* in, size_t 
 //? repeat_bytes: With few repeats, how many bytes does `repeats_in_steps` move for each element? Count reads
 //?   and writes of the input, of flags and of places. (The scatter reads a place only where the flag is set.)
 //? choices: 12 | 16 | 20
-//? answer: "20"
+//? answer: 4 + 4 + 8 + 4
 //
 // In steps: 4 bytes to read and 4 to write for the flags, 8 for the scan, 4 to read the flags again. That makes
 // 20, and more where there are repeats. In one pass it is 4, and 4 for each repeat.
@@ -1620,180 +1622,428 @@ void scatter_add(unsigned* sums, unsigned size, const unsigned* index, const uns
 // [hide] How the rungs are registered
 namespace {
 
-/// Registers the scans of sections 1 to 3, of the whole array or of its runs.
-void add_first_scans(Scans& scans) {
-  const size_t n = scans.n;
-  if (scans.wants({"hillis_steele_launches", "blelloch_launches"})) {
-    unsigned* const spare = scans.scratch(std::bit_ceil(n));
-    scans.add("hillis_steele_launches", "", true, [=](unsigned* out, const unsigned* in) {
-      hillis_steele_launches(out, in, n, spare);
-    });
-    scans.add("blelloch_launches", "", false,
-              [=](unsigned* out, const unsigned* in) { blelloch_launches(out, in, n, spare); });
+// ### Inputs: functions of the index
+
+/// Elements of an array.
+struct Elements {
+  lab::View<unsigned> of;
+  __host__ __device__ unsigned operator()(size_t i) const { return of[i]; }
+};
+
+/// Random numbers below a bound.
+struct Below {
+  std::uint64_t seed, bound;
+  __host__ __device__ unsigned operator()(size_t i) const {
+    return static_cast<unsigned>(lab::random_bits(seed, i) % bound);
   }
-  const unsigned runs = blocks_for(n, RUN);
-  scans.add_runs("hillis_steele", "", RUN, true, [=](unsigned* out, const unsigned* in) {
-    hillis_steele<<<runs, RUN>>>(out, in, n);
-  });
-  scans.demonstrate("one_row",
-                    [=](unsigned* out, const unsigned* in) { one_row<<<runs, RUN>>>(out, in, n); });
-  scans.add_runs("blelloch", "pad=0", RUN, false, [=](unsigned* out, const unsigned* in) {
-    blelloch<0><<<runs, RUN / 2>>>(out, in, n);
-  });
-  scans.add_runs("blelloch", "pad=1", RUN, false, [=](unsigned* out, const unsigned* in) {
-    blelloch<1><<<runs, RUN / 2>>>(out, in, n);
-  });
-  scans.add_runs("in_chunks", "processors=1", RUN, true,
-                 [=](unsigned* out, const unsigned* in) { in_chunks<1><<<runs, 1>>>(out, in, n); });
-  scans.add_runs("in_chunks", "processors=2", RUN, true,
-                 [=](unsigned* out, const unsigned* in) { in_chunks<2><<<runs, 2>>>(out, in, n); });
-  scans.add_runs("in_chunks", "processors=32", RUN, true, [=](unsigned* out, const unsigned* in) {
-    in_chunks<32><<<runs, 32>>>(out, in, n);
-  });
-  scans.add_runs("warp_scan", "", 32, false, [=](unsigned* out, const unsigned* in) {
-    warp_scan<<<blocks_for(n, 256), 256>>>(out, in, n);
-  });
-  scans.add_runs("block_scan", "", TILE, false, [=](unsigned* out, const unsigned* in) {
-    block_scan<<<blocks_for(n, TILE), THREADS>>>(out, in, n, nullptr, nullptr);
-  });
+};
+
+/// Where runs begin: at every `length` elements.
+struct RunHead {
+  size_t length;
+  __host__ __device__ bool operator()(size_t i) const { return i % length == 0; }
+};
+
+/// Where segments begin: at 0, and on average at one in `every` elements; 0: nowhere else.
+struct SegmentHead {
+  std::uint64_t seed;
+  unsigned every;
+  __host__ __device__ bool operator()(size_t i) const {
+    return i == 0 || (every > 0 && lab::random_bits(seed, i) % every == 0);
+  }
+};
+
+/// A random permutation of n elements that keeps runs of `together` of them; 0: nothing moves. What is left behind the
+/// last run stays where it is.
+class Permutation {
+ public:
+  Permutation(std::uint64_t seed, size_t n, size_t together)
+      : seed_(seed),
+        together_(together),
+        runs_(together == 0 ? 0 : n / together),
+        half_(runs_ == 0 ? 0 : (std::bit_width(runs_ - 1) + 1) / 2) {}
+
+  __host__ __device__ unsigned operator()(size_t i) const {
+    if (i >= runs_ * together_) return static_cast<unsigned>(i);
+    return static_cast<unsigned>(shuffled(i / together_) * together_ + i % together_);
+  }
+
+ private:
+  /// Rounds of a Feistel network, which permute a power of four, until the number is below that of runs.
+  __host__ __device__ size_t shuffled(size_t i) const {
+    const size_t mask = (size_t{1} << half_) - 1;
+    do {
+      size_t left = i >> half_, right = i & mask;
+      for (unsigned round = 0; round < 4; ++round) {
+        const size_t mixed = left ^ (lab::random_bits(seed_ + round, right) & mask);
+        left = right;
+        right = mixed;
+      }
+      i = left << half_ | right;
+    } while (i >= runs_);
+    return i;
+  }
+
+  std::uint64_t seed_;
+  size_t together_, runs_;
+  int half_;
+};
+
+constexpr unsigned SUMS = 65536;  ///< results of a scatter that adds
+
+/// Indices of sums: all as frequent, a few frequent and most rare, or all equal.
+enum class Spread { uniform, skewed, equal };
+struct Target {
+  std::uint64_t seed;
+  Spread spread;
+  __host__ __device__ unsigned operator()(size_t i) const {
+    const unsigned bits = static_cast<unsigned>(lab::random_bits(seed, i));
+    if (spread == Spread::uniform) return bits % SUMS;
+    if (spread == Spread::equal) return SUMS / 3;
+    const unsigned below = 1u << bits % 16;  // index k has a share of about 1 / k
+    return below - 1 + (bits >> 4) % below;
+  }
+};
+
+// ### Problems: inputs, what has to come of them, and what is timed beside
+
+/// The scan of the input, which starts anew where `is_head` says so.
+template <class IsHead>
+std::shared_ptr<lab::Reference<unsigned>> scanned(const Common& c, bool inclusive, IsHead is_head) {
+  const auto want = std::make_shared<lab::Reference<unsigned>>(c.n);
+  lab::scan(*want, inclusive, Elements{c.in.view()}, is_head);
+  return want;
 }
 
-/// Registers the scans across blocks, and what goes wrong with them.
-void add_scans(Scans& scans, Word* state) {
-  const size_t n = scans.n;
-  const unsigned tiles = blocks_for(n, TILE);
-  unsigned* const sums = scans.scratch(tiles);
-  for (const bool reduce_first : {false, true}) {
-    scans.add(
-        "three_kernels", reduce_first ? "reduce first" : "scan first", false,
-        [=](unsigned* out, const unsigned* in) { three_kernels(out, in, n, sums, reduce_first); });
-  }
-  scans.add("chained", "", false, [=](unsigned* out, const unsigned* in) {
-    clear(state, n, TILE);
-    chained<<<tiles, THREADS>>>(out, in, n, state);
-  });
-  scans.add("look_back", "width=1", false, [=](unsigned* out, const unsigned* in) {
-    clear(state, n, TILE);
-    look_back<1><<<tiles, THREADS>>>(out, in, n, state);
-  });
-  scans.add("look_back", "width=32", false, [=](unsigned* out, const unsigned* in) {
-    clear(state, n, TILE);
-    look_back<32><<<tiles, THREADS>>>(out, in, n, state);
-  });
+/// Scans of runs of LENGTH elements.
+template <bool INCLUSIVE, unsigned LENGTH = RUN>
+void runs(Common& c, const Use& use) {
+  use(c.arrays(), {.outputs = {lab::expect(c.out, scanned(c, INCLUSIVE, RunHead{LENGTH}))},
+                   .bytes = 8.0 * static_cast<double>(c.n)});
+}
 
+/// The inclusive scan of the array. CUB's is exclusive, as everywhere in this chapter.
+void inclusive(Common& c, const Use& use) {
+  lab::DeviceBuffer<unsigned> out(c.n, "what CUB scans");
+  lab::Peer cub = lab::vendor("CUB", lab::cub_exclusive_sum(out.data(), c.in.data(), c.n));
+  cub.outputs = {lab::expect(out, scanned(c, false, RunHead{c.n}))};
+  use(c.arrays(), {.outputs = {lab::expect(c.out, scanned(c, true, RunHead{c.n}))},
+                   .bytes = 8.0 * static_cast<double>(c.n),
+                   .peer = cub});
+}
+
+/// Inclusive scans of segments, of which one begins in 2, 100 or 100,000 elements on average, or in none.
+void segments(Common& c, const Use& use, bool by_key) {
+  for (const unsigned every : {2u, 100u, 100000u, 0u}) {
+    const std::string name = every == 0 ? "one" : "every=" + std::to_string(every);
+    const SegmentHead is_head{c.seed + 100, every};
+    const lab::Input<unsigned char> heads(by_key ? 0 : c.n, is_head, "heads");
+    lab::Reference<unsigned> before(by_key ? c.n : 0);  // heads behind element 0
+    lab::scan(before, true, [=] __host__ __device__(size_t i) { return i > 0 && is_head(i); });
+    const lab::Input<unsigned> keys(before.size(), Elements{before.view()}, "keys");
+    Arrays a = c.arrays();
+    lab::Rung rung{.variant = name,
+                   .outputs = {lab::expect(c.out, scanned(c, true, is_head))},
+                   .bytes = (by_key ? 12.0 : 9.0) * static_cast<double>(c.n)};
+    a.marks = heads.data();
+    if (by_key) {
+      a.marks = keys.data();
+      rung.peer = lab::vendor("CUB by key, " + name,
+                              lab::cub_sum_by_key(a.out, keys.data(), c.in.data(), c.n));
+    }
+    use(a, rung);
+  }
+}
+
+/// y = A x for a matrix of n values, whose rows are mostly short and sometimes long.
+void products(Common& c, const Use& use) {
+  const std::uint64_t seed = c.seed + 200;
+  std::vector<unsigned> host{0};
+  while (host.back() < c.n) {
+    const size_t row = host.size() - 1;
+    const size_t length = row % 64 == 63 ? 512 : lab::random_bits(seed, row) % 8;
+    host.push_back(static_cast<unsigned>(std::min(c.n, host.back() + length)));
+  }
+  const size_t rows = host.size() - 1;
+  const lab::Input<unsigned> starts(host, "starts");
+  const lab::Input<unsigned> x(rows, lab::RandomValue<unsigned>{seed + 1}, "x");
+  const lab::Input<unsigned> columns(c.n, Below{seed + 2, rows}, "columns");
+  lab::DeviceBuffer<unsigned> y(rows, "y");
+  const auto start = starts.view(), column = columns.view(), value = c.in.view(), vector = x.view();
+  const auto product = [=] __host__ __device__(size_t r) {
+    unsigned sum = 0;
+    for (size_t k = start[r]; k < start[r + 1]; ++k) sum += value[k] * vector[column[k]];
+    return sum;
+  };
+  Arrays a = c.arrays();
+  a.out = y.data();
+  a.in = x.data();
+  a.matrix = {starts.data(), columns.data(), c.in.data(), static_cast<unsigned>(rows), c.n};
+  use(a, {.outputs = {lab::expect(y, product)},
+          .bytes = 8.0 * static_cast<double>(c.n) + 12.0 * static_cast<double>(rows)});
+}
+
+/// A problem that has element(i) for each i with keep(i), in their order, and how many there are.
+template <class Keep, class Element>
+lab::Rung kept(Common& c, Keep keep, Element element) {
+  lab::Reference<unsigned> all(c.n);
+  const size_t size = lab::select(all, c.n, keep, element);
+  const auto want = std::make_shared<lab::Reference<unsigned>>(size);
+  lab::fill(*want, Elements{all.view()});
+  return {.outputs = {lab::expect(c.size, std::vector{size}), lab::expect(c.out, want)},
+          .bytes = 4.0 * static_cast<double>(c.n + size)};
+}
+
+/// The even elements.
+void evens(Common& c, const Use& use) {
+  const Arrays a = c.arrays();
+  const auto in = c.in.view();
+  const auto is_even = [=] __host__ __device__(size_t i) { return in[i] % 2 == 0; };
+  lab::Rung rung = kept(c, is_even, Elements{in});
+  rung.peer = lab::vendor("CUB Select", lab::cub_select_even(a.out, a.size, a.in, a.n));
+  rung.peer.bytes = 4.0 * static_cast<double>(a.n);
+  use(a, rung);
+}
+
+/// Permutations: by indices in ascending order, by those whose runs of eight, which fill a sector, are in random order,
+/// and by those that are all in random order.
+template <bool GATHER>
+void permutations(Common& c, const Use& use) {
+  for (const unsigned together : {0u, 8u, 1u}) {
+    const std::string name = together == 0 ? "ordered" : together == 1 ? "random" : "sectors";
+    const lab::Input<unsigned> index(c.n, Permutation(c.seed + 300, c.n, together), "index");
+    const auto want = std::make_shared<lab::Reference<unsigned>>(c.n);
+    const auto at = index.view(), in = c.in.view();
+    unsigned* const to = want->data();
+    lab::for_each(c.n, [=] __host__ __device__(size_t i) {
+      to[GATHER ? i : at[i]] = in[GATHER ? at[i] : i];
+    });
+    const auto thrust = GATHER ? lab::thrust_gather : lab::thrust_scatter;
+    Arrays a = c.arrays();
+    a.index = index.data();
+    use(a, {.variant = name,
+            .outputs = {lab::expect(c.out, want)},
+            .bytes = 12.0 * static_cast<double>(c.n),
+            .peer = lab::vendor((GATHER ? "Thrust gather, " : "Thrust scatter, ") + name,
+                                thrust(a.out, a.in, a.index, c.n))});
+  }
+}
+
+/// sums[index[i]] += in[i], for indices below SUMS.
+void additions(Common& c, const Use& use) {
+  for (const Spread spread : {Spread::uniform, Spread::skewed, Spread::equal}) {
+    const std::string name = spread == Spread::uniform  ? "uniform"
+                             : spread == Spread::skewed ? "skewed"
+                                                        : "equal";
+    const lab::Input<unsigned> index(c.n, Target{c.seed + 400, spread}, "index");
+    lab::DeviceBuffer<unsigned> sums(SUMS, "sums");
+    const auto want = std::make_shared<lab::Reference<unsigned>>(std::vector<unsigned>(SUMS));
+    const auto at = index.view(), in = c.in.view();
+    unsigned* const to = want->data();
+    lab::for_each(c.n, [=] __host__ __device__(size_t i) { lab::add_to(to[at[i]], in[i]); });
+    Arrays a = c.arrays();
+    a.out = sums.data();
+    a.index = index.data();
+    lab::Peer cub = lab::vendor("CUB sort and reduce, " + name,
+                                lab::cub_scatter_add(a.out, SUMS, a.index, a.in, c.n));
+    cub.bytes = 8.0 * static_cast<double>(c.n);
+    use(a, {.variant = name,
+            .outputs = {lab::expect(sums, want)},
+            .bytes = 8.0 * static_cast<double>(c.n) + 4.0 * SUMS,
+            .peer = cub});
+  }
+}
+
+// ### Launches
+
+/// A block for each run of `run` elements.
+template <class... Rest>
+Launch in_blocks(void (*kernel)(unsigned* out, const unsigned* in, size_t n, Rest...), unsigned run,
+                 unsigned threads, std::type_identity_t<Rest>... rest) {
+  return [=](const Arrays& a) {
+    kernel<<<blocks_for(a.n, run), threads>>>(a.out, a.in, a.n, rest...);
+  };
+}
+
+/// One kernel whose blocks take their tiles from a counter.
+template <class Kernel>
+Launch in_one_pass(Kernel* kernel, unsigned tile) {
+  return [=](const Arrays& a) {
+    clear(a.state, a.n, tile);
+    launch(kernel, {blocks_for(a.n, tile), THREADS}, a, a.state);
+  };
+}
+
+/// Many launches, with memory of their own.
+template <class Scan>
+Launch in_launches(Scan* scan) {
+  return [=](const Arrays& a) { scan(a.out, a.in, a.n, a.words(0)); };
+}
+
+template <bool REDUCE_FIRST>
+void in_three_kernels(const Arrays& a) {
+  three_kernels(a.out, a.in, a.n, a.words(0), REDUCE_FIRST);
+}
+
+template <bool GATHER>
+void permuted(const Arrays& a) {
+  permute(a.out, a.in, a.index, a.n, GATHER);
+}
+
+template <bool BY_SORT>
+void added(const Arrays& a) {
+  const Sorted sorted{a.words(0), a.words(1), a.words(2), a.words(3), a.words(4)};
+  scatter_add(a.out, SUMS, a.index, a.in, a.n, BY_SORT, sorted, a.scratch[5], a.state);
+}
+
+void by_rows(const Arrays& a) {
+  const SparseMatrix& m = a.matrix;
+  multiply_rows<<<blocks_for(m.rows, 256), 256>>>(a.out, m.starts, m.columns, m.values, a.in,
+                                                  m.rows);
+}
+
+void by_segments(const Arrays& a) {
+  sparse_times_vector(a.out, a.matrix, a.in, a.scratch[0], a.words(1), a.state);
+}
+
+void in_steps(const Arrays& a) {
+  repeats_in_steps(a.out, a.size, a.in, a.n, a.words(0), a.words(1), a.state);
+}
+
+/// The most elements whose tiles all run at once.
+size_t most_in_one_wave() {
   int per_sm = 0;
   CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, one_wave, THREADS, 0));
-  const size_t most = size_t{TILE} * static_cast<unsigned>(per_sm) *
-                      static_cast<unsigned>(lab::device_attribute(cudaDevAttrMultiProcessorCount));
-  if (n > most) {
-    scans.skip("one_wave", lab::format("all its tiles run at once: %zu elements at most", most));
-  } else if (scans.wants({"one_wave"})) {
-    const auto words = std::make_shared<lab::DeviceBuffer<Word>>(tiles + size_t{1}, "words");
-    words->zero();
-    scans.add("one_wave", "", false, [=](unsigned* out, const unsigned* in) {
-      Word* state = words->data();
-      size_t count = n;
-      void* arguments[] = {&out, &in, &count, &state};
-      CUDA_CHECK(cudaLaunchCooperativeKernel(one_wave, tiles, THREADS, arguments));
-    });
-  }
-
-  // Demonstrations have blocks of one warp, and more blocks than any machine runs at once.
-  constexpr unsigned BLOCKS = 4096;
-  const auto ones =
-      std::make_shared<lab::DeviceBuffer<unsigned>>(std::vector<unsigned>(BLOCKS * 32, 1), "ones");
-  const auto words = std::make_shared<lab::DeviceBuffer<Word>>(BLOCKS, "words");
-  unsigned* const results = scans.scratch(BLOCKS);
-  scans.demonstrate("later_first", [=](unsigned*, const unsigned*) {
-    words->zero();
-    later_first<<<BLOCKS, 32>>>(results, ones->data(), words->data());
-  });
-  scans.demonstrate("torn_word", [=](unsigned*, const unsigned*) {
-    words->zero();
-    unsigned* const flags = reinterpret_cast<unsigned*>(words->data());
-    torn_word<<<64, 32>>>(results, ones->data(), flags + BLOCKS, flags);
-  });
+  return size_t{TILE} * static_cast<unsigned>(per_sm) *
+         static_cast<unsigned>(lab::device_attribute(cudaDevAttrMultiProcessorCount));
 }
 
-/// Registers what scans are good for.
-void add_uses(Scans& scans, Word* state) {
-  const size_t n = scans.n;
-  const unsigned tiles = blocks_for(n, TILE);
-  scans.add_segmented(
-      "segmented", false, [=](unsigned* out, const unsigned* in, const Segments& segments) {
-        clear(state, n, SEGMENT_TILE);
-        segmented<<<blocks_for(n, SEGMENT_TILE), THREADS>>>(out, in, segments.heads, n, state);
-      });
-  scans.add_sparse("sparse_times_vector", "by rows",
-                   [](unsigned* y, const SparseMatrix& a, const unsigned* x) {
-                     multiply_rows<<<blocks_for(a.rows, 256), 256>>>(y, a.starts, a.columns,
-                                                                     a.values, x, a.rows);
-                   });
-  if (scans.wants({"sparse_times_vector"})) {
-    const auto heads = std::make_shared<lab::DeviceBuffer<unsigned char>>(n, "heads");
-    unsigned* const products = scans.scratch(n);
-    scans.add_sparse("sparse_times_vector", "segmented",
-                     [=](unsigned* y, const SparseMatrix& a, const unsigned* x) {
-                       sparse_times_vector(y, a, x, heads->data(), products, state);
-                     });
-  }
-  scans.add_compaction("compact", [=](unsigned* out, unsigned* size, const unsigned* in) {
-    clear(state, n, TILE);
-    compact<<<tiles, THREADS>>>(out, size, in, n, state);
-  });
-  if (scans.wants({"repeats_in_steps"})) {
-    unsigned* const flags = scans.scratch(n);
-    unsigned* const places = scans.scratch(n);
-    scans.add_repeats("repeats_in_steps", [=](unsigned* out, unsigned* size, const unsigned* in) {
-      repeats_in_steps(out, size, in, n, flags, places, state);
-    });
-  }
-  scans.add_repeats("repeats_in_one", [=](unsigned* out, unsigned* size, const unsigned* in) {
-    clear(state, n, TILE);
-    repeats_in_one<<<tiles, THREADS>>>(out, size, in, n, state);
-  });
+void at_once(const Arrays& a, Word* words) {
+  unsigned* out = a.out;
+  const unsigned* in = a.in;
+  size_t n = a.n;
+  void* arguments[] = {&out, &in, &n, &words};
+  CUDA_CHECK(cudaLaunchCooperativeKernel(one_wave, blocks_for(n, TILE), THREADS, arguments));
 }
 
-/// Registers what goes by an index array.
-void add_indexed(Scans& scans, Word* state) {
-  const size_t n = scans.n;
-  for (const bool by_gather : {true, false}) {
-    scans.add_permutation("permute", by_gather,
-                          [=](unsigned* out, const unsigned* in, const unsigned* index) {
-                            permute(out, in, index, n, by_gather);
-                          });
-  }
-  if (!scans.wants({"scatter_add"})) return;
-  Sorted sorted{};
-  for (unsigned** const words :
-       {&sorted.keys, &sorted.values, &sorted.spare_keys, &sorted.spare_values}) {
-    *words = scans.scratch(n);
-  }
-  sorted.counts = scans.scratch(size_t{blocks_for(n, TILE)} * DIGITS);
-  const auto heads = std::make_shared<lab::DeviceBuffer<unsigned char>>(n, "heads");
-  for (const bool by_sort : {false, true}) {
-    scans.add_scatter("scatter_add", by_sort ? "by=sort" : "by=atomic",
-                      [=](unsigned* sums, const unsigned* index, const unsigned* values) {
-                        scatter_add(sums, Scans::SUMS, index, values, n, by_sort, sorted,
-                                    heads->data(), state);
-                      });
-  }
+/// What demonstrations of chains run on: blocks of one warp, and more blocks than any machine runs at once.
+struct Chain {
+  static constexpr unsigned BLOCKS = 4096;
+  lab::DeviceBuffer<unsigned> ones{std::vector<unsigned>(BLOCKS * 32, 1), "ones"};
+  lab::DeviceBuffer<Word> words{BLOCKS, "words"};
+  lab::DeviceBuffer<unsigned> results{BLOCKS, "scratch"};
+};
+
+void wait_for_later(Chain& chain) {
+  chain.words.zero();
+  later_first<<<Chain::BLOCKS, 32>>>(chain.results.data(), chain.ones.data(), chain.words.data());
+}
+
+void tear(Chain& chain) {
+  chain.words.zero();
+  unsigned* const flags = reinterpret_cast<unsigned*>(chain.words.data());
+  torn_word<<<64, 32>>>(chain.results.data(), chain.ones.data(), flags + Chain::BLOCKS, flags);
 }
 
 }  // namespace
+
+void exclusive(Common& c, const Use& use) {
+  use(c.arrays(),
+      {.outputs = {lab::expect(c.out, scanned(c, false, RunHead{c.n}))},
+       .bytes = 8.0 * static_cast<double>(c.n),
+       .peer = lab::vendor("CUB", lab::cub_exclusive_sum(c.out.data(), c.in.data(), c.n))});
+}
+
+void by_flags(Common& c, const Use& use) { segments(c, use, false); }
+void by_keys(Common& c, const Use& use) { segments(c, use, true); }
+
+/// All i with in[i] == in[i + 1], where there are none, one in 16, one in 2, and as many as there can be.
+void repeats(Common& c, const Use& use) {
+  for (const unsigned one_in : {0u, 16u, 2u, 1u}) {
+    // Of values from 0 to k - 1, one in k equals the one before.
+    const Below below{c.seed, one_in};
+    const auto index = [=] __host__ __device__(size_t i) { return static_cast<unsigned>(i); };
+    const lab::Input<unsigned> input = one_in == 0 ? lab::Input<unsigned>(c.n, index, "in")
+                                                   : lab::Input<unsigned>(c.n, below, "in");
+    Arrays a = c.arrays();
+    a.in = input.data();
+    const size_t n = c.n;
+    const auto in = input.view();
+    const auto repeats = [=] __host__ __device__(size_t i) {
+      return i + 1 < n && in[i] == in[i + 1];
+    };
+    lab::Rung rung = kept(c, repeats, index);
+    rung.variant = (one_in < 2 ? "density=" : "density=1/") + std::to_string(one_in);
+    rung.peer =
+        lab::vendor("CUB Select, " + rung.variant, lab::cub_select_repeats(a.out, a.size, a.in, n));
+    rung.peer.bytes = 4.0 * static_cast<double>(n);
+    use(a, rung);
+  }
+}
+
+void Scans::add(std::string_view name, const std::string& variant, Problem problem,
+                const Launch& launch, const std::vector<size_t>& scratch) {
+  if (!ladder.wants(name)) return;
+  std::vector<lab::DeviceBuffer<unsigned char>> memory;
+  for (const size_t bytes : scratch) memory.emplace_back(bytes, "scratch");
+  problem(common, [&](Arrays arrays, lab::Rung rung) {
+    for (auto& buffer : memory) arrays.scratch.push_back(buffer.data());
+    rung.name = name;
+    rung.variant = variant + (variant.empty() || rung.variant.empty() ? "" : ", ") + rung.variant;
+    rung.launch = [&] { launch(arrays); };
+    rung.limit = lab::Limit::copy;
+    ladder.add(rung);
+  });
+}
 // [/hide]
 
 int main(int argc, char** argv) {
-  lab::Chapter chapter(argc, argv);  // names, ideas, sizes: the header above
-  const auto [n] = chapter.extents<1>();
-  chapter.require(n < size_t{1} << 32, "fewer than 2^32: an index is 32 bits wide");
-  Scans scans(chapter, n);
-  lab::DeviceBuffer<Word> state(blocks_for(n, SEGMENT_TILE) + 1, "state");
-  add_first_scans(scans);
-  add_scans(scans, state.data());
-  add_uses(scans, state.data());
-  add_indexed(scans, state.data());
-  return chapter.run();
+  return lab::run(argc, argv, [](lab::Ladder& ladder, size_t n) {
+    ladder.require(n < size_t{1} << 32, "fewer than 2^32: an index is 32 bits wide");
+    Scans scans{ladder, {n, ladder.seed(), blocks_for(n, SEGMENT_TILE) + 1}};
+    Chain chain;
+    const Launch row = in_blocks(one_row, RUN, RUN);
+    const size_t spare = 4 * std::bit_ceil(n), sums = size_t{4} * blocks_for(n, TILE);
+    const std::vector<size_t> sort{4 * n, 4 * n, 4 * n, 4 * n, sums * DIGITS, n};
+
+    scans.add("hillis_steele_launches", "", inclusive, in_launches(hillis_steele_launches),
+              {spare});
+    scans.add("blelloch_launches", "", exclusive, in_launches(blelloch_launches), {spare});
+    scans.add("hillis_steele", "", runs<true>, in_blocks(hillis_steele, RUN, RUN));
+    ladder.demonstrate("one_row", [&] { row(scans.common.arrays()); }, {&scans.common.out});
+    scans.add("blelloch", "pad=0", runs<false>, in_blocks(blelloch<0>, RUN, RUN / 2));
+    scans.add("blelloch", "pad=1", runs<false>, in_blocks(blelloch<1>, RUN, RUN / 2));
+    scans.add("in_chunks", "processors=1", runs<true>, in_blocks(in_chunks<1>, RUN, 1));
+    scans.add("in_chunks", "processors=2", runs<true>, in_blocks(in_chunks<2>, RUN, 2));
+    scans.add("in_chunks", "processors=32", runs<true>, in_blocks(in_chunks<32>, RUN, 32));
+    scans.add("warp_scan", "", runs<false, 32>, in_blocks(warp_scan, 256, 256));
+    scans.add("block_scan", "", runs<false, TILE>, in_blocks(block_scan, TILE, THREADS, {}, {}));
+    scans.add("three_kernels", "scan first", exclusive, in_three_kernels<false>, {sums});
+    scans.add("three_kernels", "reduce first", exclusive, in_three_kernels<true>, {sums});
+    scans.add("chained", "", exclusive, in_one_pass(chained, TILE));
+    ladder.demonstrate("later_first", [&] { wait_for_later(chain); }, {&chain.results});
+    scans.add("look_back", "width=1", exclusive, in_one_pass(look_back<1>, TILE));
+    scans.add("look_back", "width=32", exclusive, in_one_pass(look_back<32>, TILE));
+    ladder.demonstrate("torn_word", [&] { tear(chain); }, {&chain.results});
+    if (const size_t most = most_in_one_wave(); n > most) {
+      ladder.skip("one_wave", lab::format("all its tiles run at once: %zu elements at most", most));
+    } else {
+      lab::DeviceBuffer<Word> words(blocks_for(n, TILE) + size_t{1}, "words");
+      words.zero();
+      scans.add("one_wave", "", exclusive, [&](auto& a) { at_once(a, words.data()); });
+    }
+    scans.add("segmented", "flags", by_flags, in_one_pass(segmented, SEGMENT_TILE));
+    scans.add("sparse_times_vector", "by rows", products, by_rows);
+    scans.add("sparse_times_vector", "segmented", products, by_segments, {n, 4 * n});
+    scans.add("compact", "", evens, in_one_pass(compact, TILE));
+    scans.add("repeats_in_steps", "", repeats, in_steps, {4 * n, 4 * n});
+    scans.add("repeats_in_one", "", repeats, in_one_pass(repeats_in_one, TILE));
+    scans.add("permute", "by=gather", permutations<true>, permuted<true>);
+    scans.add("permute", "by=scatter", permutations<false>, permuted<false>);
+    scans.add("scatter_add", "by=atomic", additions, added<false>, sort);
+    scans.add("scatter_add", "by=sort", additions, added<true>, sort);
+    lab::add_others(scans);
+  });
 }
 
 // ## What to remember

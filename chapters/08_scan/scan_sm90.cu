@@ -27,7 +27,6 @@
 #include <cstdint>
 #include <cuda/atomic>
 #include <cuda/ptx>
-#include <memory>
 #include <type_traits>
 
 #include "lab/lab.h"
@@ -702,70 +701,44 @@ __global__ void __launch_bounds__(THREADS, 2)
 // [hide] How the rungs are registered
 namespace {
 
-/// A state for tiles of this many elements.
-std::shared_ptr<lab::DeviceBuffer<Word>> state_for(size_t n, unsigned tile) {
-  const auto words = std::make_shared<lab::DeviceBuffer<Word>>(
-      sizeof(State) / sizeof(Word) + blocks_for(n, tile), "state");
-  words->zero();
-  return words;
+/// What the launches of one kernel leave for each other, for tiles of this many elements.
+struct States {
+  lab::DeviceBuffer<Word> words;
+
+  States(size_t n, unsigned tile)
+      : words(sizeof(State) / sizeof(Word) + blocks_for(n, tile), "state") {
+    words.zero();
+  }
+};
+
+unsigned multiprocessors() {
+  return static_cast<unsigned>(lab::device_attribute(cudaDevAttrMultiProcessorCount));
 }
 
-State* state_of(lab::DeviceBuffer<Word>& words) { return reinterpret_cast<State*>(words.data()); }
-
-/// Lets a kernel use this much dynamic shared memory, if the GPU has it.
+/// Blocks whose warps have roles: as many on each multiprocessor, with this much dynamic shared memory.
 template <class Kernel>
-void allow(Kernel kernel, unsigned bytes) {
+Launch in_roles(Kernel* kernel, unsigned per_multiprocessor, unsigned bytes, States& states) {
   CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(bytes)));
+  State* const state = reinterpret_cast<State*>(states.words.data());
+  const unsigned blocks = per_multiprocessor * multiprocessors();
+  return [=](const Arrays& a) { launch(kernel, {blocks, THREADS, bytes}, a, state); };
 }
 
 const lab::Rungs here([](Scans& scans) {
-  const size_t n = scans.n;
-  int count = 0;
-  CUDA_CHECK(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, 0));
-  const unsigned multiprocessors = static_cast<unsigned>(count);
-
-  if (scans.wants({"look_ahead"})) {
-    constexpr unsigned TILE = 8192, STAGES = 6;
-    const auto state = state_for(n, TILE);
-    // A block that gets a tile or two needs no ring for six.
-    const bool few = blocks_for(n, TILE) <= multiprocessors;
-    const unsigned bytes = (few ? 2 : STAGES) * TILE * 4;
-    const auto kernel = few ? look_ahead<TILE, 2> : look_ahead<TILE, STAGES>;
-    allow(kernel, bytes);
-    scans.add("look_ahead", "", false, [=](unsigned* out, const unsigned* in) {
-      kernel<<<multiprocessors, THREADS, bytes>>>(out, in, n, state_of(*state));
-    });
-  }
-  if (scans.wants({"segmented_ahead"})) {
-    constexpr unsigned TILE = 8192, STAGES = 5, BYTES = STAGES * STAGE_BYTES<TILE, false>;
-    const auto state = state_for(n, TILE);
-    const auto kernel = segmented_ahead<TILE, STAGES, false>;
-    allow(kernel, BYTES);
-    scans.add_segmented(
-        "segmented_ahead", false, [=](unsigned* out, const unsigned* in, const Segments& segments) {
-          kernel<<<multiprocessors, THREADS, BYTES>>>(out, in, segments.heads, n, state_of(*state));
-        });
-  }
-  if (scans.wants({"segmented_ahead"})) {
-    constexpr unsigned TILE = 4096, STAGES = 6, BYTES = STAGES * STAGE_BYTES<TILE, true>;
-    const auto state = state_for(n, TILE);
-    const auto kernel = segmented_ahead<TILE, STAGES, true>;
-    allow(kernel, BYTES);
-    scans.add_segmented(
-        "segmented_ahead", true, [=](unsigned* out, const unsigned* in, const Segments& segments) {
-          kernel<<<multiprocessors, THREADS, BYTES>>>(out, in, segments.keys, n, state_of(*state));
-        });
-  }
-  if (scans.wants({"repeats_ahead"})) {
-    constexpr unsigned TILE = 8192, STAGES = 3, RINGS = 8, BYTES = STAGES * (TILE + 4) * 4;
-    const auto state = state_for(n, TILE);
-    const auto kernel = repeats_ahead<TILE, STAGES, RINGS>;
-    allow(kernel, BYTES);
-    scans.add_repeats("repeats_ahead", [=](unsigned* out, unsigned* size, const unsigned* in) {
-      kernel<<<2 * multiprocessors, THREADS, BYTES>>>(out, size, in, n, state_of(*state));
-    });
-  }
+  const size_t n = scans.common.n;
+  States scan(n, 8192), flags(n, 8192), keys(n, 4096), found(n, 8192);
+  // A block that gets a tile or two needs no ring for six.
+  const bool few = blocks_for(n, 8192) <= multiprocessors();
+  scans.add("look_ahead", "", exclusive,
+            few ? in_roles(look_ahead<8192, 2>, 1, 2 * 8192 * 4, scan)
+                : in_roles(look_ahead<8192, 6>, 1, 6 * 8192 * 4, scan));
+  scans.add("segmented_ahead", "flags", by_flags,
+            in_roles(segmented_ahead<8192, 5, false>, 1, 5 * STAGE_BYTES<8192, false>, flags));
+  scans.add("segmented_ahead", "keys", by_keys,
+            in_roles(segmented_ahead<4096, 6, true>, 1, 6 * STAGE_BYTES<4096, true>, keys));
+  scans.add("repeats_ahead", "", repeats,
+            in_roles(repeats_ahead<8192, 3, 8>, 2, 3 * (8192 + 4) * 4, found));
 });
 
 }  // namespace

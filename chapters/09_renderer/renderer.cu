@@ -265,7 +265,9 @@ __global__ void in_registers() {
 //? work: In `rand10k`, a circle has an area of .0088 on average. What part of the tests of `in_registers` finds a
 //?   pixel inside of a circle?
 //? choices: 1 in 11 | 1 in 110 | 1 in 1100
-//? answer: "1 in 110"
+//? answer: {"1 in 11": 10 < 1 / 0.0088 < 12,
+//?   "1 in 110": 100 < 1 / 0.0088 < 120,
+//?   "1 in 1100": 1000 < 1 / 0.0088 < 1200}
 //
 // The circle covers .0088 of the unit square, and so of a square image: 1 test in 114 finds a pixel inside.
 //
@@ -567,7 +569,7 @@ __global__ void __launch_bounds__(THREADS) front_to_back() {
 //? saturated: A pixel's transmittance starts at 1, and DARK is 2^-24. How many layers with alpha 1/2 does a thread
 //?   draw at most?
 //? choices: 23 | 24 | 25
-//? answer: "25"
+//? answer: 24 + 1
 //
 // 24 layers leave 2^-24, which is not less than DARK, so one more is drawn.
 //
@@ -601,7 +603,9 @@ __global__ void __launch_bounds__(THREADS) front_to_back() {
 //? price: Suppose that each tile of `rand100k` is cut into 4 parts of 25,000 circles, and that any 4,000 circles in a
 //?   row saturate it. How many tests is that, compared with `front_to_back`?
 //? choices: a quarter | the same | four times as many
-//? answer: "four times as many"
+//? answer: {"a quarter": 4 * min(25000, 4000) / min(100000, 4000) == 1 / 4,
+//?   "the same": 4 * min(25000, 4000) / min(100000, 4000) == 1,
+//?   "four times as many": 4 * min(25000, 4000) / min(100000, 4000) == 4}
 //
 // A part does not know what is above it, so it draws until it is saturated itself. In the end three of the four parts
 // are hidden. Splitting works against stopping early: **split only what does not saturate soon**.
@@ -1101,7 +1105,7 @@ __global__ void __launch_bounds__(256)
 //? words: How many bytes of masks does `mark_tiles` write for an image of 1024 x 1024 pixels and a million
 //?   circles?
 //? choices: 0.5 MB | 8 MB | 125 MB
-//? answer: "8 MB"
+//? answer: (32 + 32) / 8 * 1e6 / 1e6
 //
 // 32 columns and 32 rows, a bit each: 8 bytes for a circle. All pairs of a tile and a circle, at a bit each, would
 // be 128 bytes.

@@ -239,7 +239,9 @@ __global__ void copy_float4(float* out, const float* in, unsigned n) {
 //
 //? plain_struct: With which loads does `copy_struct<Quad>` read its struct?
 //? choices: one of 128 bits | two of 64 bits | four of 32 bits
-//? answer: "four of 32 bits" if sass("copy_struct<Quad>", "LDG.128") == 0 else "one of 128 bits"
+//? answer: {"one of 128 bits": sass("copy_struct<Quad>", "LDG.128") == 1,
+//?   "two of 64 bits": sass("copy_struct<Quad>", "LDG.64") == 2,
+//?   "four of 32 bits": sass("copy_struct<Quad>", "LDG.32") == 4 + 1}
 
 struct Quad {  ///< four floats, aligned as one
   float x, y, z, w;
@@ -376,10 +378,13 @@ __global__ void __launch_bounds__(BLOCK) copy_batch(float* out, const float* in,
 //
 //? best_batch: Which of the copies is the fastest on an H200?
 //? choices: copy_scalar | copy_float4 | copy_batch with 4 loads | copy_async with 4 loads
-//? answer: "copy_scalar" if ms("copy_scalar") < min(ms("copy_float4"), ms("copy_batch/loads=4"),
-//?   ms("copy_async/loads=4")) else "copy_float4" if ms("copy_float4") < min(ms("copy_batch/loads=4"),
-//?   ms("copy_async/loads=4")) else
-//?   "copy_batch with 4 loads" if ms("copy_batch/loads=4") < ms("copy_async/loads=4") else "copy_async with 4 loads"
+//? answer: {"copy_scalar": ms("copy_scalar") < min(ms("copy_float4"), ms("copy_batch/loads=4"),
+//?   ms("copy_async/loads=4")),
+//?   "copy_float4": ms("copy_float4") < min(ms("copy_scalar"), ms("copy_batch/loads=4"), ms("copy_async/loads=4")),
+//?   "copy_batch with 4 loads": ms("copy_batch/loads=4") < min(ms("copy_scalar"), ms("copy_float4"),
+//?   ms("copy_async/loads=4")),
+//?   "copy_async with 4 loads": ms("copy_async/loads=4") < min(ms("copy_scalar"), ms("copy_float4"),
+//?   ms("copy_batch/loads=4"))}
 //
 // **Timed.** `copy_scalar` has too few bytes in flight, by Little's law: it reaches 0.62 of the rate of `cudaMemcpy`,
 // `copy_float2` 0.91 and `copy_float4` 1.01. The plain struct has the same bytes in flight in four instructions, and
@@ -541,7 +546,7 @@ __global__ void window_restrict(float* __restrict__ out, const float* __restrict
 //
 //? order: With `#pragma unroll 8`, how many of the eight loads stand before the first store to shared memory?
 //? choices: one | two | four | eight
-//? answer: "eight"
+//? answer: sass("store_order<8>", "LDG")
 
 /// Reverses every run of 8 x BLOCK elements, through shared memory.
 ///
@@ -793,9 +798,11 @@ __global__ void __launch_bounds__(BLOCK) store_order(float* out, const float* in
 //
 //? tradeoff: 8 warps on an SM with 4 loads in flight per thread, or 32 warps with one: which is faster?
 //? choices: 8 warps with 4 loads | 32 warps with one load | they differ by less than 10 %
-//? answer: "they differ by less than 10 %" if 0.9 < ms("warps_or_loads/warps=8, loads=4") /
-//?   ms("warps_or_loads/warps=32, loads=1") < 1.11 else "8 warps with 4 loads" if
-//?   ms("warps_or_loads/warps=8, loads=4") < ms("warps_or_loads/warps=32, loads=1") else "32 warps with one load"
+//? answer: {"8 warps with 4 loads": ms("warps_or_loads/warps=8, loads=4") / ms("warps_or_loads/warps=32, loads=1")
+//?   < 0.9,
+//?   "32 warps with one load": ms("warps_or_loads/warps=8, loads=4") / ms("warps_or_loads/warps=32, loads=1") > 1.11,
+//?   "they differ by less than 10 %": 0.9 < ms("warps_or_loads/warps=8, loads=4") /
+//?   ms("warps_or_loads/warps=32, loads=1") < 1.11}
 
 /// Dynamic shared memory that leaves room for `blocks` blocks on an SM.
 std::size_t shared_for(unsigned blocks) {
@@ -849,12 +856,15 @@ void warps_or_loads(float* out, const float* in, unsigned n, unsigned blocks) {
 //
 //? two_by_two: 1 warp per scheduler with 4 chains of FMAs, 2 warps with 2, or 4 warps with 1: which is the fastest?
 //? choices: 1 warp with 4 chains | 2 warps with 2 chains | 4 warps with 1 chain | they differ by less than 10 %
-//? answer: "they differ by less than 10 %" if max(ms("hide_latency/warps=1, chains=4"),
-//?   ms("hide_latency/warps=2, chains=2"), ms("hide_latency/warps=4, chains=1")) < 1.1 *
-//?   min(ms("hide_latency/warps=1, chains=4"), ms("hide_latency/warps=2, chains=2"),
-//?   ms("hide_latency/warps=4, chains=1")) else "1 warp with 4 chains" if ms("hide_latency/warps=1, chains=4") <
-//?   min(ms("hide_latency/warps=2, chains=2"), ms("hide_latency/warps=4, chains=1")) else "2 warps with 2 chains" if
-//?   ms("hide_latency/warps=2, chains=2") < ms("hide_latency/warps=4, chains=1") else "4 warps with 1 chain"
+//? answer: {"1 warp with 4 chains": 1.1 * ms("hide_latency/warps=1, chains=4") <
+//?   min(ms("hide_latency/warps=2, chains=2"), ms("hide_latency/warps=4, chains=1")),
+//?   "2 warps with 2 chains": 1.1 * ms("hide_latency/warps=2, chains=2") < min(ms("hide_latency/warps=1, chains=4"),
+//?   ms("hide_latency/warps=4, chains=1")),
+//?   "4 warps with 1 chain": 1.1 * ms("hide_latency/warps=4, chains=1") < min(ms("hide_latency/warps=1, chains=4"),
+//?   ms("hide_latency/warps=2, chains=2")),
+//?   "they differ by less than 10 %": max(ms("hide_latency/warps=1, chains=4"), ms("hide_latency/warps=2, chains=2"),
+//?   ms("hide_latency/warps=4, chains=1")) < 1.1 * min(ms("hide_latency/warps=1, chains=4"),
+//?   ms("hide_latency/warps=2, chains=2"), ms("hide_latency/warps=4, chains=1"))}
 //
 // Each has four independent FMAs per scheduler and the same number in all. With one warp and one chain three of four
 // cycles are lost, and 0.23 of the rate is left that `lab` measures for FMAs. The three ways to four reach 0.89, 0.88
@@ -970,10 +980,13 @@ void warps_or_loads(float* out, const float* in, unsigned n, unsigned blocks) {
 //? latency_or_queue: 64 warps of an SM read floats, each lane from a sector of its own, 16 loads in a row without a dependence. What
 //?   do they wait for: their loads, or a place in the queue?
 //? choices: long_scoreboard | lg_throttle
-//? answer: "lg_throttle" if
-//?   ncu("stall_reasons/lg_throttle", "smsp__average_warps_issue_stalled_lg_throttle_per_issue_active.ratio") >
-//?   ncu("stall_reasons/lg_throttle", "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio") else
-//?   "long_scoreboard"
+//? answer: {"long_scoreboard": ncu("stall_reasons/lg_throttle",
+//?   "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio") >
+//?   ncu("stall_reasons/lg_throttle",
+//?   "smsp__average_warps_issue_stalled_lg_throttle_per_issue_active.ratio"),
+//?   "lg_throttle": ncu("stall_reasons/lg_throttle",
+//?   "smsp__average_warps_issue_stalled_lg_throttle_per_issue_active.ratio") > ncu("stall_reasons/lg_throttle",
+//?   "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio")}
 //
 // `stall_reasons` with `lg_throttle` is this kernel. No warp waits for a load there before all 16 are issued, but the
 // unit takes 32 cycles for each, and the queue in front of it is short.

@@ -45,12 +45,14 @@ __global__ void __launch_bounds__(BULK_THREADS) copy_bulk(float* out, const floa
 
 namespace {
 
-const lab::Rungs here([](lab::Map<float>& map) {
+void add_bulk(lab::Map<float>& map) {
   const auto in = map.in;
   const auto same = [=] __host__ __device__(std::size_t i) { return in[i]; };
   map.add("copy_bulk", same,
           lab::launcher(copy_bulk, lab::tiles(map.n, BULK), BULK_THREADS,
                         static_cast<unsigned>(map.n)));
-});
+}
+
+const lab::Rungs here(add_bulk);
 
 }  // namespace

@@ -25,19 +25,24 @@
 
 #include "lab/lab.h"
 
-// At the end of chapter 05 the product is free of bank conflicts and shared memory is busy half of the time. Still a
-// fifth of cuBLAS's speed is missing. No unit is at its limit, so the time goes into {term}`latency`: the block loads
-// a K-tile, waits until it is there, computes with it, and loads the next. A load takes some 280 cycles if L2 has the
-// data and 660 if DRAM has to deliver it (chapter 02). The FMAs of a K-tile of 8 take 512 cycles per scheduler and
-// block.
+// At the end of chapter 05 the product is free of bank conflicts, and a fifth of cuBLAS's speed is still missing. The
+// FMAs of a K-tile of 8 take the FMA units of an SM 1,024 cycles. At 4096 an SM spends some 1,650 cycles on each
+// K-tile, while shared memory is busy for 576 of them. No unit is at its limit, so the rest is {term}`latency`:
+// the block loads a K-tile, waits until it has arrived, computes with it, and loads the next.
+//= 1,024 cycles: 128 * 128 * 8 / 128
+//= some 1,650 cycles: 1.98e6 * ms("warp_tile") / (1024 / 132 * 4096 / 8)
+//= a fifth: 1 - rate("warp_tile") / rate("cublas")
+//= 576: count("warp_tile", "shared_wavefronts") / (6 * 12)
+//
+// A load takes some 280 cycles if L2 has the data and 660 if DRAM has to deliver it (chapter 02). Both are less than
+// the 1,024 of the FMAs. If a load begins one K-tile ahead, there is enough computation to hide it.
 //= 280 cycles: round(1.98 * ms("02:memory_latency/L2 cache"), -1)
 //= 660: round(1.98 * ms("02:memory_latency/global memory"), -1)
-//= 512 cycles: 8 * 64 * 2 / 2
 //
-// The cure is {term}`software pipelining`: in one {term}`iteration` of the loop, compute with the data of this
-// iteration while the data of later ones is on its way. This chapter does it three times: from global memory to
-// registers, from shared memory to registers, and from global to shared memory without registers. After that the FMA
-// units are the limit, and the order of the FMAs begins to matter.
+// That is {term}`software pipelining`: in one {term}`iteration` of the loop, compute with the data of this iteration
+// while the data of later ones is on its way. This chapter does it three times: from global memory to registers, from
+// shared memory to registers, and from global to shared memory without registers. After that few warps wait for data,
+// and the order of the FMAs begins to matter.
 //
 // All counts are for M = 200, N = 300, K = 92, which the simulator runs by default: 6 tiles of 128 x 128, 8 warps
 // each.
@@ -106,7 +111,8 @@ __device__ void store_tile(const float (&acc)[TM][TN], int row, int row_step, in
 /// C is not read.
 ///
 /// Launch: blocks of 256 threads, grid.x >= n / 128, grid.y >= m / 128.
-/// Requires: nothing of alignment; rows that do not start at multiples of 16 bytes are moved float by float.
+/// Requires: k at most 2^31 - 8; no particular alignment; rows that do not start at multiples of 16 bytes are moved
+/// float by float.
 __global__ void __launch_bounds__(THREADS, 2)
     warp_tile(int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb,
               float beta, float* c, int ldc) {
@@ -152,19 +158,19 @@ __global__ void __launch_bounds__(THREADS, 2)
   store_tile(acc, row0 + row, 16, col0 + col, 32, m, n, alpha, beta, c, ldc);
 }
 
-// In each iteration it loads, waits, stores, waits at the barrier, and computes. What hides the loads is the second
-// block on the SM: `__launch_bounds__(THREADS, 2)` asks for two, and one computes while the other waits.
+// In each iteration it loads, waits, stores, waits at the barrier, and computes. Only the second block on the SM can
+// hide the loads: `__launch_bounds__(THREADS, 2)` asks for two, and one may compute while the other waits.
 
 // ## 2. A K-tile ahead, in registers
 //
 // A load instruction returns at once; only the first instruction that *uses* the value waits for it. So it suffices to
-// load early: ask for the float4 of the *next* K-tile, compute with this one, and store the float4 after that. They
-// wait in registers meanwhile.
+// load early: ask for the float4 of the *next* K-tile, compute with this one, and store the float4 after that. Until
+// then the data stays in registers.
 //
 // ```{drawing} ahead
 // ```
 //
-// The same helps on a smaller scale. A read from shared memory takes two or three dozen cycles. So the fragments of
+// The same helps on a smaller scale. A read from shared memory takes more than 20 cycles. So the fragments of
 // step l + 1 are read while step l computes. Both are forms of {term}`double buffering`, and both cost registers: 8
 // for the K-tile, 16 for the second pair of fragments.
 
@@ -173,20 +179,23 @@ __global__ void __launch_bounds__(THREADS, 2)
 //? unit: times as many
 //? near: exact
 //
-// Exactly as many: the work is the same, only its order in time is different. No counter of memory accesses can show
-// what a pipeline does. The clock can.
+// Exactly as many: the work is the same, only its order in time differs. Counts of memory accesses cannot show what a
+// pipeline does. Times and stall reasons can.
 //
 //? gains_most: At M = N = K = 4096 two blocks share an SM. At 1024 there are 64 blocks for 132 SMs, so each is alone.
 //?   Where does the pipeline gain more?
 //? choices: at 1024 | at 4096
-//? answer: "at 1024" if ms("warp_tile", 1024) / ms("register_buffer", 1024) >
-//?   ms("warp_tile", 4096) / ms("register_buffer", 4096) else "at 4096"
+//? answer: {"at 1024": ms("warp_tile", 1024) / ms("register_buffer", 1024) > ms("warp_tile", 4096) /
+//?   ms("register_buffer", 4096),
+//?   "at 4096": ms("warp_tile", 4096) / ms("register_buffer", 4096) > ms("warp_tile", 1024) / ms("register_buffer",
+//?   1024)}
 
 /// warp_tile, pipelined: the next K-tile is loaded while this one is computed with, the next fragments are read while
 /// these are multiplied.
 ///
 /// Launch: blocks of 256 threads, grid.x >= n / 128, grid.y >= m / 128.
-/// Requires: nothing of alignment; rows that do not start at multiples of 16 bytes are moved float by float.
+/// Requires: k at most 2^31 - 8; no particular alignment; rows that do not start at multiples of 16 bytes are moved
+/// float by float.
 __global__ void __launch_bounds__(THREADS, 2)
     register_buffer(int m, int n, int k, float alpha, const float* a, int lda, const float* b,
                     int ldb, float beta, float* c, int ldc) {
@@ -241,25 +250,25 @@ __global__ void __launch_bounds__(THREADS, 2)
 }
 
 // Where a block is alone, no other warps compute while it waits. At 4096 the pipeline gains 16 %, and reaches 48.3
-// TFLOP/s; at 1024 it is 1.6 times as fast. {term}`Occupancy <occupancy>` and pipelining both hide
-// latency, and a pipelined kernel needs less occupancy.
+// TFLOP/s; at 1024 it is 1.6 times as fast. {term}`Occupancy <occupancy>` and pipelining both hide latency, so a
+// pipelined kernel needs less occupancy.
 //= 16 %: 100 * (ms("warp_tile") / ms("register_buffer") - 1)
 //= 48.3 TFLOP/s: rate("register_buffer") / 1000
 //= 1.6 times: ms("warp_tile", 1024) / ms("register_buffer", 1024)
 
 // ## 3. Copies that bypass the registers
 //
-// To be more than one K-tile ahead in this way takes too many registers. Since compute capability 8.0 there is another
-// way: `cp.async` copies 4, 8 or 16 bytes from global to shared memory *asynchronously*, without a register in
-// between. In CUDA C++ it takes three calls:
+// Prefetching further ahead in this way costs too many registers. Since compute capability 8.0 there is another way:
+// `cp.async` copies 4, 8 or 16 bytes from global to shared memory *asynchronously*, without a register in between. In
+// CUDA C++ it takes three calls:
 //
 // - `__pipeline_memcpy_async(to, from, bytes)` starts a copy;
 // - `__pipeline_commit()` closes a group of copies, which may be empty;
 // - `__pipeline_wait_prior(n)` waits until all but the latest n groups *of this thread* have arrived.
 //
 // With these, build a ring of {term}`stages <stage>`: buffers in shared memory that are filled in turn. Here is one by
-// itself, without a product. A block walks over rows of 128 floats and each thread adds up a column. It takes the
-// column of *another* thread on purpose, so that a wait for its own copies alone would not do.
+// itself, without a product. A block goes through rows of 128 floats and each thread adds up a column. It takes the
+// column of *another* thread on purpose, so that waiting for its own copies alone is not enough.
 
 constexpr int STAGES = 4;  // buffers of a ring
 
@@ -308,28 +317,30 @@ __global__ void no_wait(float* sums, const float* in, int rows) {
 //
 //? ring: How many rows are under way, at most, while a thread adds? The ring has four stages.
 //? choices: 2 | 3 | 4
-//? answer: "3"
+//? answer: 4 - 1
 //
-// Three: one stage is being read, the other three are being filled. After the wait two groups may still be open, then
-// one more is started.
+// Three: one stage is being read, the other three are being filled. After the wait two groups may still be under way,
+// then one more is started.
 //
 // ```{drawing} ring
 // ```
 //
 //? barriers: `register_buffer` has two barriers in each iteration, the ring has one. What became of the other?
-//? choices: four stages make it unnecessary | the wait replaces it | it is a race
-//? answer: "four stages make it unnecessary"
+//? choices: a second buffer makes it unnecessary | the wait replaces it | it is a race
+//? answer: "a second buffer makes it unnecessary"
 //
 // With one buffer, "the tile is complete" and "all have read it" are two different moments. In a ring the stage that
-// is filled next is not the one that is read now, so the barrier of the next iteration says both.
+// is filled next is not the one that is read now, so one barrier says both, if each iteration waits, meets at the
+// barrier, and only then starts the next copy. Two stages are enough for that. More of them put more copies under way.
 //
-// The demonstration `no_wait` leaves the wait out. On a GPU it would often work by luck. The simulator reports
+// The demonstration `no_wait` leaves out the wait. On a GPU it may often work by luck. The simulator reports
 // `uninitialized-shared`: the stage is read before the copy has arrived.
 
 // ## 4. The product with a ring of K-tiles
 //
-// Now the same for the product. K-tiles are 16 deep, so that each has fewer barriers per FMA. A stage is a K-tile of A
-// and one of B, 16.6 KB; four stages take 66.6 KB, and two blocks still fit on an SM. Three details:
+// Now the same for the product. K-tiles are 16 deep, so that there are fewer barriers per FMA. A stage is a K-tile of A
+// and one of B, 16.6 KB; four stages take 66.6 KB, and two blocks still fit on an SM. The form of the loop is that of
+// CUTLASS's `MmaMultistage` and CuTe's `sgemm_sm80`. Three details:
 //= 16.6 KB: 4 * 16 * (132 + 128) / 1000
 //= 66.6 KB: 4 * 4 * 16 * (132 + 128) / 1000
 //
@@ -352,13 +363,15 @@ __device__ void copy_or_zero(float* to, const float* from, bool there) {
 
 //? ahead: `register_buffer` has one K-tile of 8 under way, this kernel three of 16. How much faster is it at 4096?
 //? choices: less than 5 %, or not at all | 5 to 15 % | more than 15 %
-//? answer: "less than 5 %, or not at all" if ms("register_buffer") / ms("async_copy") < 1.05 else
-//?   "5 to 15 %" if ms("register_buffer") / ms("async_copy") < 1.15 else "more than 15 %"
+//? answer: {"less than 5 %, or not at all": ms("register_buffer") / ms("async_copy") < 1.05,
+//?   "5 to 15 %": 1.05 < ms("register_buffer") / ms("async_copy") < 1.15,
+//?   "more than 15 %": ms("register_buffer") / ms("async_copy") > 1.15}
 
 /// warp_tile with K-tiles of 16 in a ring of four stages, filled by asynchronous copies.
 ///
 /// Launch: blocks of 256 threads with async_copy_bytes of dynamic shared memory; grid.x >= n / 128, grid.y >= m / 128.
-/// Requires: nothing of alignment; rows of B that do not start at multiples of 16 bytes are copied float by float.
+/// Requires: no particular alignment; rows of B that do not start at multiples of 16 bytes are copied float by float.
+/// Source of the idea: CUTLASS, MmaMultistage; CuTe, sgemm_sm80.
 __global__ void __launch_bounds__(THREADS, 2)
     async_copy(int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb,
                float beta, float* c, int ldc) {
@@ -461,20 +474,27 @@ __global__ void __launch_bounds__(THREADS, 2)
 
 constexpr size_t async_copy_bytes = 4 * STAGES * 16 * (BM + 4 + BN);  // of shared memory
 
-// Not at all: 48.1 TFLOP/s, where `register_buffer` made 48.3. The loads were hidden already. A profile says what the
-// warps still wait for, in warps that stand still for each instruction issued, out of four per scheduler: 0.09 wait for
-// a load, 0.38 at the barrier.
+// Not at all: 48.1 TFLOP/s, where `register_buffer` made 48.3. A profile of `async_copy` says what its warps wait for:
+// 2 % of their time for a load, 8 % at the barrier, and half of it for the scheduler, which issues an instruction of
+// another warp. So one K-tile ahead was enough to hide the loads. A is copied 4 bytes at a time here; what 16-byte
+// copies of a transposed A would gain is not measured (extension 3).
 //= made 48.3: rate("register_buffer") / 1000
 //= 48.1 TFLOP/s: rate("async_copy") / 1000
-//= 0.09 wait for a load: ncu("async_copy", "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio")
-//= 0.38 at the barrier: ncu("async_copy", "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio")
+//= 2 % of: 100 * ncu("async_copy", "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio") /
+//=   ncu("async_copy", "smsp__average_warp_latency_per_inst_issued.ratio")
+//= 8 % at: 100 * ncu("async_copy", "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio") /
+//=   ncu("async_copy", "smsp__average_warp_latency_per_inst_issued.ratio")
+//= half of it: ncu("async_copy", "smsp__average_warps_issue_stalled_not_selected_per_issue_active.ratio") /
+//=   ncu("async_copy", "smsp__average_warp_latency_per_inst_issued.ratio")
 
 // ## 5. A wider tile
 //
-// What keeps the FMA units from being busy now? Each of the four schedulers of an SM issues one instruction per cycle,
-// and every instruction that is not an FMA takes the place of one. The loop of `async_copy` has 1221 instructions for
-// a K-tile, 1024 of them FMAs: 84 %. The others read fragments, start copies and work out addresses.
-//= 84 %: 100 * 1024 / 1221
+// What keeps the FMA units from being busy now? Each of the four schedulers of an SM issues one instruction per cycle.
+// On a GPU with 128 FMA units per SM, every instruction that is not an FMA takes the place of one. A K-tile inside the
+// matrices takes a warp of `async_copy` 1146 instructions, of which 1024 are FMAs: 89 %. The others read fragments, start
+// copies and compute addresses.
+//= 1146 instructions, of which 1024: (sass("async_copy", "instructions", "FFMA"), sass("async_copy", "FFMA", "FFMA"))
+//= 89 %: 100 * sass("async_copy", "FFMA", "FFMA") / sass("async_copy", "instructions", "FFMA")
 //
 // Larger tiles improve the ratio. A thread tile of 16 x 8 reads 6 float4 for 128 FMAs, where 8 x 8 reads 4 for 64. And
 // a block tile of 128 x 256 copies 384 floats per step, where two of 128 x 128 copy 512. The price is registers: 128
@@ -482,7 +502,7 @@ constexpr size_t async_copy_bytes = 4 * STAGES * 16 * (BM + 4 + BN);  // of shar
 //= 384 floats: 128 + 256
 //= copy 512: 2 * (128 + 128)
 //
-// Two more sections will use the same loop with small changes. So it stands in a function here: `product` is what it
+// The next two sections use the same loop with small changes. So it stands in a function here: `product` is what it
 // does with two fragments, and the caller chooses the tile.
 
 namespace wide {
@@ -601,19 +621,21 @@ __device__ __forceinline__ void tile_of_c(Product product, int row0, int col0, i
 //? unit: wavefronts per step
 //? near: exact
 //
-// Each read is served in 2 wavefronts, as before: 12, three quarters as many for the same FMAs. Of the 2274
-// instructions of the loop, 2048 are FMAs: 90 %.
+// Each read is served in 2 wavefronts, as before: 12, three quarters as many for the same FMAs. A K-tile takes a warp
+// 2202 instructions, of which 2048 are FMAs: 93 %.
 //= 12, three quarters: (count("wide_tile", "shared_load_wavefronts") / (4 * 8 * 97))
-//= 90 %: 100 * 2048 / 2274
+//= 2202 instructions, of which 2048: (sass("wide_tile", "instructions", "FFMA"), sass("wide_tile", "FFMA", "FFMA"))
+//= 93 %: 100 * sass("wide_tile", "FFMA", "FFMA") / sass("wide_tile", "instructions", "FFMA")
 //
-//? wider: 7 % fewer instructions for each FMA, but one block on an SM instead of two. What happens at 4096?
+//? wider: 4 % fewer instructions for each FMA, but one block on an SM instead of two. What happens at 4096?
 //? choices: faster | slower
-//? answer: "faster" if ms("wide_tile") < ms("async_copy") else "slower"
+//? answer: {"faster": ms("wide_tile") < ms("async_copy"),
+//?   "slower": ms("async_copy") < ms("wide_tile")}
 
 /// async_copy with 16 x 8 elements a thread and 128 x 256 a block.
 ///
 /// Launch: blocks of 256 threads with wide::bytes of dynamic shared memory; grid.x >= n / 256, grid.y >= m / 128.
-/// Requires: nothing of alignment; rows of B that do not start at multiples of 16 bytes are copied float by float.
+/// Requires: no particular alignment; rows of B that do not start at multiples of 16 bytes are copied float by float.
 __global__ void __launch_bounds__(THREADS, 1)
     wide_tile(int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb,
               float beta, float* c, int ldc) {
@@ -625,10 +647,12 @@ __global__ void __launch_bounds__(THREADS, 1)
   wide::tile_of_c(product, row0, col0, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
-// It is *slower*: 46.8 TFLOP/s, where `async_copy` makes 48.1. Only two warps are left for each scheduler, so all
-// depends on how well each of them runs by itself. The profile shows an instruction issued in 79 of 100 cycles, where
-// `async_copy` had 84. One reason stands out, the *dispatch stall*: a warp was chosen, but its instruction could not
-// start. What holds back an FMA whose operands are all there?
+// It is *slower*: 46.8 TFLOP/s, where `async_copy` makes 48.1. Only two warps are left for each scheduler, so
+// performance depends on how well each of them runs by itself. The profile shows an instruction issued in 79 of 100
+// cycles, where `async_copy` had 84. The largest single cause is the *dispatch stall*, 9 % of a warp's time: the warp was
+// selected, but its instruction could not be dispatched. What holds back an FMA whose operands are all there?
+//= 9 % of: 100 * ncu("wide_tile", "smsp__average_warps_issue_stalled_dispatch_stall_per_issue_active.ratio") /
+//=   ncu("wide_tile", "smsp__average_warp_latency_per_inst_issued.ratio")
 //= 46.8 TFLOP/s: rate("wide_tile") / 1000
 //= makes 48.1: rate("async_copy") / 1000
 //= 79 of 100: (ncu("wide_tile", "smsp__issue_active.avg.pct_of_peak_sustained_active"), 100)
@@ -636,16 +660,15 @@ __global__ void __launch_bounds__(THREADS, 1)
 
 // ## 6. The order of the FMAs
 //
-// An FMA reads three registers. The register file has banks, too: on this GPU two, as far as we could measure, for
-// even and odd register numbers, with 64 bits of each per cycle. Three operands that all have to be read take an extra
-// cycle (see the laboratory notes in `results/`). To avoid that, each operand position has a small *reuse
-// cache*: an instruction can mark a register that the next one reads at the same position, `.reuse` in the machine
-// code.
+// An FMA reads three registers, and the register file has banks, too. NVIDIA does not document them. Jia et al.
+// ("Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018) found two banks on Volta, for even and
+// odd register numbers, and an extra cycle where all three operands lie in one. Whether that holds on Hopper we have not
+// established. What the machine code does show is the *reuse cache*: an instruction can mark a register that the next
+// one reads at the same operand position, `.reuse`, so that it is not read again.
 //
-// So the order of independent FMAs matters. Go through the 16 x 8 thread tile row by row, and the element of A is
-// reused along a row; at the end of each row everything is new. Go through it like an ox that plows, down one column
-// and up the next, and the element of B is reused along a column that is twice as long; at the turn it is the element
-// of A.
+// So the order of independent FMAs may matter. Go through the 16 x 8 thread tile row by row, and the element of A is
+// reused along a row; at the end of each row everything is new. Go through it in serpentine order, down one column and
+// up the next, and the element of B is reused along a column that is twice as long; at the turn it is the element of A.
 //
 // ```{drawing} fma-orders
 // ```
@@ -669,17 +692,18 @@ __device__ void serpentine_product(float (&acc)[TM][TN], const float (&a)[TM],
 //? choices: no | yes
 //? answer: "no"
 //
-// No: only FMAs of *different* sums change places. The compiler may do the same, but does not do it by itself.
+// No: only FMAs of *different* sums change places. The compiler is free to reorder them in the same way.
 //
 //? order: How much faster is `serpentine` than `wide_tile` at 4096?
 //? choices: under 2 % | 5-10 % | over 20 %
-//? answer: "under 2 %" if ms("wide_tile") / ms("serpentine") < 1.02 else
-//?   "5-10 %" if ms("wide_tile") / ms("serpentine") < 1.15 else "over 20 %"
+//? answer: {"under 2 %": ms("wide_tile") / ms("serpentine") < 1.02,
+//?   "5-10 %": 1.05 < ms("wide_tile") / ms("serpentine") < 1.1,
+//?   "over 20 %": ms("wide_tile") / ms("serpentine") > 1.2}
 
 /// wide_tile with the FMAs of a step in serpentine order.
 ///
 /// Launch: blocks of 256 threads with wide::bytes of dynamic shared memory; grid.x >= n / 256, grid.y >= m / 128.
-/// Requires: nothing of alignment.
+/// Requires: no particular alignment.
 __global__ void __launch_bounds__(THREADS, 1)
     serpentine(int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb,
                float beta, float* c, int ldc) {
@@ -691,10 +715,14 @@ __global__ void __launch_bounds__(THREADS, 1)
   wide::tile_of_c(product, row0, col0, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
-// 7 %, or 50.1 TFLOP/s, for the order of independent instructions. An instruction is issued in 84 of 100 cycles again.
-// The same FMAs in other orders were both faster and slower, and no rule that we could find predicts which: each order
-// makes the compiler assign registers differently. Measure.
+// 7 %, or 50.1 TFLOP/s, for the order of independent instructions. An instruction is issued in 84 of 100 cycles again,
+// and the dispatch stall is down to 6 % of a warp's time. The loop marks 1939 operands for reuse instead of 1766. But
+// that is no explanation yet: each order makes the compiler assign registers differently, other orders of the same FMAs
+// were both faster and slower, and no rule that we could find predicts which (the notes have a table). Measure.
 //= 7 %: 100 * (ms("wide_tile") / ms("serpentine") - 1)
+//= 6 % of: 100 * ncu("serpentine", "smsp__average_warps_issue_stalled_dispatch_stall_per_issue_active.ratio") /
+//=   ncu("serpentine", "smsp__average_warp_latency_per_inst_issued.ratio")
+//= 1939 operands for reuse instead of 1766: (sass("serpentine", "reuse", "FFMA"), sass("wide_tile", "reuse", "FFMA"))
 //= 50.1 TFLOP/s: rate("serpentine") / 1000
 //= 84 of 100: (ncu("serpentine", "smsp__issue_active.avg.pct_of_peak_sustained_active"), 100)
 //
@@ -732,7 +760,7 @@ __device__ Place grouped_place(int id, int rows, int cols) {
 /// serpentine with the blocks in groups of 8 rows.
 ///
 /// Launch: ceil(m / 128) * ceil(n / 256) blocks of 256 threads with wide::bytes of dynamic shared memory.
-/// Requires: nothing of alignment.
+/// Requires: no particular alignment.
 __global__ void __launch_bounds__(THREADS, 1)
     grouped_tiles(int m, int n, int k, float alpha, const float* a, int lda, const float* b,
                   int ldb, float beta, float* c, int ldc) {
@@ -747,13 +775,16 @@ __global__ void __launch_bounds__(THREADS, 1)
 
 // A launch's counts do not show it: the same requests come in another order. Nsight Compute shows it, at 8192: 5.1 GB
 // come from DRAM for `serpentine`, 3.0 GB for `grouped_tiles`. The clock does not: 50.7 TFLOP/s and 50.6 at 8192. 5.1
-// GB in 21.7 ms are a twentieth of what a copy reaches, and three K-tiles are under way at any time, so no warp waits
-// for DRAM. The order solves a problem that this kernel does not have. A product on tensor cores may have it: there the
-// same bytes are needed in a tenth of the time.
+// GB in 21.7 ms are 5 % of what a copy reaches, and warps spend 3 % of their time waiting for a load with either order.
+// Grouping solves a problem that this kernel does not have. A product on tensor cores may have it, as it needs the
+// same bytes in a fraction of the time.
 //= 5.1 GB: ncu("serpentine", "dram__bytes_read.sum", 8192) / 1e9
 //= 3.0 GB: ncu("grouped_tiles", "dram__bytes_read.sum", 8192) / 1e9
 //= 50.7 TFLOP/s and 50.6: (rate("serpentine", 8192) / 1000, rate("grouped_tiles", 8192) / 1000)
 //= 21.7 ms: ms("serpentine", 8192)
+//= are 5 %: 100 * ncu("serpentine", "dram__bytes_read.sum", 8192) / ms("serpentine", 8192) / limit("copy") / 1e6
+//= 3 % of: 100 * ncu("serpentine", "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio", 8192) /
+//=   ncu("serpentine", "smsp__average_warp_latency_per_inst_issued.ratio", 8192)
 
 // ## What to remember
 //
@@ -761,10 +792,11 @@ __global__ void __launch_bounds__(THREADS, 1)
 //   stands as far behind the request as possible.
 // - A load does not wait; the first use of its value does. Registers are the simplest buffer.
 // - `cp.async` needs no registers, so a ring of several stages fits in shared memory. Each thread waits for its own
-//   copies; a barrier makes that hold for all, and in a ring one barrier per iteration is enough.
+//   copies; a barrier makes that hold for all, and in a ring of two or more stages one barrier per iteration is enough.
 // - Pipelining pays most where occupancy is low.
-// - Once nothing waits, count instructions: every one that is not an FMA takes the place of one.
-// - Registers have banks, too, and the order of independent FMAs can be worth several per cent.
+// - Once nothing waits, count instructions: with 128 FMA units per SM, every one that is not an FMA takes the place of
+//   one.
+// - The order of independent FMAs can be worth several per cent, by the registers that the compiler picks for it.
 // - Large tiles need large matrices.
 //
 // ## What comes next

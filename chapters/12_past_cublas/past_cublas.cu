@@ -1,6 +1,6 @@
 // # Chapter 12: Past cuBLAS
 //
-// Question: The loop is nine tenths FMAs and no load is late. Where is the rest of the machine, and can it be had?
+// Question: The loop is nine tenths FMAs and no load is late. Where does the rest of the peak go, and how much can we recover?
 // Builds on: 11_pipelines
 // Kind: gemm
 // Size gpu: 4096,4096,4096
@@ -28,23 +28,25 @@
 
 #include "lab/lab.h"
 
-// In the last kernels of chapter 11 every warp does everything: it works out addresses, starts copies, waits for them,
+// In the last kernels of chapter 11 every warp does everything: it computes addresses, starts copies, waits for them,
 // meets all others at a barrier, reads fragments, multiplies. Each instruction that is not an FMA takes an issue slot,
-// and each barrier makes all warps wait for the slowest. Of the instructions of the loop 90 % are FMAs, and 84 of 100
-// cycles issue one: three quarters of what the FMA units could do.
-//= 90 %: 100 * 2048 / 2274
+// and each barrier makes all warps wait for the slowest. Of the instructions of the loop 93 % are FMAs, and 84 of 100
+// cycles issue an instruction: the FMA units do 78 % of what they could.
+//= 93 %: 100 * sass("11:grouped_tiles", "FFMA", "FFMA") / sass("11:grouped_tiles", "instructions", "FFMA")
 //= 84 of 100: (ncu("11:grouped_tiles", "smsp__issue_active.avg.pct_of_peak_sustained_active"), 100)
+//= 78 %: sass("11:grouped_tiles", "FFMA", "FFMA") / sass("11:grouped_tiles", "instructions", "FFMA") *
+//=   ncu("11:grouped_tiles", "smsp__issue_active.avg.pct_of_peak_sustained_active")
 //
-// This chapter divides the work, and passes cuBLAS. It takes three things that Hopper (compute capability 9.0) is good
-// at: barriers that copies can arrive at, a copy engine for boxes of a matrix, and registers that warps can hand over.
-// Each comes in a small kernel of its own before the product needs it. The simulator runs the first; the others need
-// the GPU, and are SKIP elsewhere.
+// This chapter divides the work, and passes cuBLAS. It uses three Hopper features (compute capability 9.0): barriers at
+// which copies can arrive, a copy engine for boxes of a matrix, and registers that warps can hand over. Each comes in a
+// small kernel of its own before the product needs it. The simulator runs the first; the others need the GPU, and are
+// SKIP elsewhere.
 
 // ## 1. Warps that only load
 //
 // {term}`Warp specialization <warp specialization>` means that warps of one block run different code. *Producer* warps
-// load, *consumer* warps compute, and a ring of stages in shared memory connects them. `__syncthreads()` would undo
-// it, since it makes everybody wait for everybody. Only two waits are needed:
+// load, *consumer* warps compute, and a ring of stages in shared memory connects them. `__syncthreads()` would defeat
+// the purpose, since it makes all warps wait for each other. Only two waits are needed:
 //
 // - a consumer must not read a stage before *all* of its copies have arrived: the stage is **full**;
 // - a producer must not refill a stage before *all* consumers have read it: the stage is **empty**.
@@ -53,13 +55,14 @@
 // ```
 //
 // The tool for that is the {term}`mbarrier`, a barrier that lies in shared memory; in CUDA C++ it is `cuda::barrier`.
-// It is initialized with a number of arrivals. To *arrive* does not block, and who *waits* need not arrive. When all
-// have arrived, the barrier's {term}`phase <phase>` is complete and the next begins. A thread that waits names the
-// phase by its parity: 0 for the first, 1 for the second, 0 for the third. That suffices, since nobody can be two
-// phases ahead. Each side goes around the ring with a parity of its own, which flips at the end of each round.
+// It is initialized with a number of arrivals. *Arriving* does not block, and a thread that *waits* need not arrive. When
+// all have arrived, the barrier's {term}`phase <phase>` is complete and the next begins. A thread that waits names the
+// phase by its parity: 0 for the first, 1 for the second, 0 for the third. That suffices as long as no side gets two
+// phases ahead of the other. Each side goes around the ring with a parity of its own, which flips at the end of each
+// round.
 //
 // Here is the ring of chapter 11 in this form: it adds up the columns of a matrix. One producer warp copies the rows,
-// four consumer warps add. The copies go through registers; section 4 has asynchronous ones arrive at such a barrier.
+// four consumer warps add. The copies go through registers; in section 4 asynchronous copies arrive at such a barrier.
 
 constexpr int RING = 4;  // stages
 using Barrier = cuda::barrier<cuda::thread_scope_block>;
@@ -129,12 +132,12 @@ __global__ void no_empty_wait(float* sums, const float* in, int rows) {
 //
 //? ahead: The matrix has 10 rows. How many rows can the producer have copied, at most, before a consumer reads one?
 //? choices: 1 | 4 | 10
-//? answer: "4"
+//? answer: min(4, 10)
 //
 // Four, one for each stage. For the fifth it needs `empty[0]`, at which 128 consumers have to arrive. The
-// demonstration `no_empty_wait` does not ask. It overwrites stages that may still be read, and it laps the consumers:
-// `full[0]` completes two phases, parity 0 is current again, and a thread that waits for the end of parity 0 waits forever. The
-// simulator reports the hang.
+// demonstration `no_empty_wait` does not wait for it. It overwrites stages that may still be read, and it laps the
+// consumers. Stage 2 gets rows 2 and 6: `full[2]` completes two phases, a phase of parity 0 is current again, and a
+// consumer that waits for the end of one waits forever. The simulator reports the hang.
 
 // [hide] The program
 /// Adds the ring and its demonstration: 10 rows of 128 floats.

@@ -18,14 +18,14 @@
 // ## 2. A copy engine for boxes
 //
 // The copies of chapter 11 cost instructions: an address, a `cp.async`, its guard, for every 16 bytes and thread.
-// Hopper's {term}`tensor memory accelerator` (TMA) does that in hardware. *One* thread asks for a box of a matrix. The
-// unit works out the addresses, writes zeros where the box sticks out of the matrix, and tells an mbarrier how many
-// bytes have arrived. Where the matrix is and how long its rows are stands in a *tensor map*, 128 bytes that the host
-// prepares; rows have to start at multiples of 16 bytes.
+// Hopper's {term}`tensor memory accelerator` (TMA) does that in hardware. *One* thread requests a box of a matrix. The
+// unit computes the addresses, writes zeros where the box extends beyond the matrix, and tells an mbarrier how many
+// bytes have arrived. A *tensor map*, a descriptor of 128 bytes that the host prepares, holds the matrix's address, its
+// extents and its row pitch; rows have to start at multiples of 16 bytes.
 //
 // An mbarrier can count bytes as well as arrivals. `mbarrier_expect_tx` announces how many bytes belong to the phase,
 // and the phase completes when all threads have arrived *and* all bytes have. From here on we use the instructions
-// themselves, by their names in `cuda::ptx`, as `cuda::barrier` hides the addresses that the last kernels keep in
+// themselves, by their names in `cuda::ptx`, since `cuda::barrier` hides the addresses that the last kernels keep in
 // registers.
 
 namespace ptx = cuda::ptx;
@@ -68,24 +68,24 @@ __global__ void tma_box(float* out, const __grid_constant__ CUtensorMap map, int
 //? requests: In the product a box of B will have 16 rows of 256 floats. How many 16-byte `cp.async` of single threads
 //?   does the one request replace?
 //? choices: 64 | 256 | 1024 | 4096
-//? answer: "1024"
+//? answer: 16 * 256 * 4 / 16
 //
-// 1,024, with as many addresses. The price is flexibility: a box is copied as it is. The TMA cannot transpose, as A
-// needs it.
+// 1,024, with as many addresses. The price is flexibility: a box is copied as it is, with the dimension that is
+// contiguous in memory contiguous in shared memory. The TMA cannot transpose, as A needs it.
 //= 1,024: 16 * 256 * 4 / 16
 //
 //? outside: Eight columns of the box lie beyond the last column of the matrix. What is in shared memory there?
 //? choices: zeros | the beginning of the next row | what was there before
 //? answer: "zeros"
 //
-// Zeros, and they count as arrived bytes, too: the barrier expects the size of the box wherever it lies. That makes
-// the bounds checks of B disappear.
+// Zeros, and they count as arrived bytes, too: the barrier expects the size of the box wherever it lies. So B needs no
+// bounds checks.
 
 // ## 3. Registers that change hands
 //
-// All threads of a kernel get the same number of registers. A loading thread needs a few dozen, a computing thread
-// with a 16 x 8 tile more than 180. `setmaxnreg` redistributes them while the kernel runs. A {term}`warpgroup`, four
-// consecutive warps, executes it together: one gives registers back, another waits until it has more.
+// All threads of a kernel start with the same number of registers. A loading thread needs a few dozen, a computing
+// thread with a 16 x 8 tile more than 180. `setmaxnreg` redistributes them while the kernel runs. A {term}`warpgroup`,
+// four consecutive warps, executes it together: one gives registers back, another waits until it has more.
 
 constexpr int floats_of_thread = 200;  // more than the 168 registers a thread begins with
 
@@ -111,7 +111,7 @@ __global__ void __launch_bounds__(384, 1) register_budget(float* out, const floa
 //? budget: The block begins with 384 threads of 168 registers. 128 threads keep 40. How many can each of the other 256
 //?   have?
 //? choices: 200 | 216 | 232 | 240
-//? answer: "232"
+//? answer: (384 * 168 - 128 * 40) / 256
 //
 // 232: 128 * 40 + 256 * 232 is 64,512 again, what the block began with. If they asked for 240 they would wait for
 // registers that never come. nvcc uses what `setmaxnreg` grants: the 200 floats stay in registers, nothing is spilled.
@@ -129,7 +129,7 @@ __global__ void __launch_bounds__(384, 1) register_budget(float* out, const floa
 
 // ## 4. The product with specialized warps
 //
-// Now put it together. Of 12 warps in a block, 8 compute and 4 load, one of them for each scheduler. A ring of eight
+// Now put it together. Of 12 warps in a block, 8 compute and 4 load, one loading warp per scheduler. A ring of eight
 // stages connects them, each a K-tile of A and one of B, with two mbarriers:
 //
 // - `full` expects 128 arrivals, one of each loading thread. The thread does not arrive itself; it has the hardware do
@@ -213,12 +213,12 @@ __device__ __forceinline__ void copy(std::uint32_t to, const float* from, int by
 }
 // [/hide]
 
-// ### A block stays
+// ### Persistent blocks
 //
-// A block for each tile would begin with an empty ring and end with one that drains, and while it writes its sums the
-// loading warps would have nothing to do. So launch one block per SM and let it compute one tile after the other: a
+// If each tile had a block of its own, each would pay for filling and draining the pipeline, and while it writes its sums
+// the loading warps would have nothing to do. So launch one block per SM and let it compute one tile after the other: a
 // {term}`persistent block`. While the computing warps store a tile in the epilogue, the loading warps have begun the
-// next. Both sides work out for themselves which tile comes next; what all blocks have in common, the `Plan`, comes
+// next. Both sides compute for themselves which tile comes next; what all blocks have in common, the `Plan`, comes
 // from the host. (`share` matters only from section 5 on.)
 
 /// Which block computes what. The host makes it, which spares the blocks most divisions.
@@ -226,7 +226,7 @@ __device__ __forceinline__ void copy(std::uint32_t to, const float* from, int by
 /// The tiles that fill whole waves are computed whole. Of the tiles that are left, if they are to be shared, each
 /// block gets the same number of consecutive K-tiles, so it may have the end of one tile and the beginning of the
 /// next. If not, the first blocks get one tile each.
-/// Source of the idea: Osama et al., Stream-K, 2023 (its data-parallel hybrid).
+/// Source of the idea: Osama et al., Stream-K, 2023 (its one-tile data-parallel hybrid).
 struct Plan {
   int tiles_m, tiles_n, k_tiles;  // of the product
   int whole;                      // tiles that are not cut
@@ -290,11 +290,11 @@ struct Schedule {
 //
 // B's K-tile is one TMA request. A has to be transposed, so it is copied float by float as in chapter 11, in an order
 // that takes few instructions. A lane copies from four rows the elements k, k + 4, k + 8 and k + 12. Their addresses
-// differ by constants, for which the instruction has room, so four copies need one address in registers. A's rows in
-// shared memory are 136 floats long: (k, row) lies in bank (8 k + row) mod 32, a different one for each lane.
+// differ by constants, for which the instruction has an immediate field, so four copies need one address in registers.
+// A's rows in shared memory are 136 floats long: (k, row) lies in bank (8 k + row) mod 32, a different one for each lane.
 //
-// A computing warp looks at the next stage before it knows whether there is one. So the loading warps append an empty
-// stage, which is cheaper than a test in every iteration.
+// A computing warp reads ahead into the next stage before it knows whether there is one. So the loading warps append an
+// empty stage, which is cheaper than a test in every iteration (the notes have the times).
 
 /// What a loading warp does: fills the ring of stages while there are K-tiles, and adds one empty stage.
 ///
@@ -325,7 +325,7 @@ __device__ __forceinline__ void load(const lab::Gemm& g, const CUtensorMap& map_
     const float* a[4];
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      // Instead of a row that does not exist, the last one: its row of C is not stored.
+      // Clamp to the last row: what is computed from it beyond the last row of C is not stored.
       const int r = min(row + row_of_lane + 8 * i, g.m - 1);
       a[i] = g.a + static_cast<std::size_t>(r) * g.lda + k + k_of_lane;
     }
@@ -384,22 +384,25 @@ __device__ __forceinline__ void load(const lab::Gemm& g, const CUtensorMap& map_
 
 // ### The computing warps
 //
-// The loop is that of `serpentine` with less around it: no copies, no addresses but those of the next stage, and
-// instead of `__syncthreads` a look at `full` and an arrival at `empty`. Of its 2163 instructions 2048 are FMAs, 95 %,
-// and 96 more read fragments. The block's loading warps add 4 * 73 for each K-tile, one in 59 of what the computing
-// warps issue.
-//= 95 %: 100 * 2048 / 2163
-//= one in 59: 8 * 2163 / (4 * 73)
+// The loop is that of `serpentine` without the copies: no addresses but those of the next stage, and instead of
+// `__syncthreads` a wait at `full` and an arrival at `empty`. A K-tile takes 2163 instructions, of which 2048 are FMAs
+// (95 %) and 96 read fragments. The four loading warps add 70 each, 1.6 % of what the computing warps issue.
+//= 2163 instructions, of which 2048: (sass("producer_warps<true>", "instructions", "FFMA"), sass("producer_warps<true>",
+//=   "FFMA", "FFMA"))
+//= 95 %: 100 * sass("producer_warps<true>", "FFMA", "FFMA") / sass("producer_warps<true>", "instructions", "FFMA")
+//= 96 read: sass("producer_warps<true>", "LDS.128", "FFMA")
+//= 70 each, 1.6 %: (sass("producer_warps<true>", "instructions", "LDGSTS"), 100 * 4 * sass("producer_warps<true>",
+//=   "instructions", "LDGSTS") / 8 / sass("producer_warps<true>", "instructions", "FFMA"))
 //
-// At this point the compiler's choice of *registers* decides, and three places of the source look odd because of it:
+// From here on the compiler's choice of *registers* decides, and three places of the source look odd because of it:
 //
 // - *The order of the FMAs*: down one column and up the next, but columns and groups of four rows are shuffled.
 //   Section 7 tells how this order was found.
-// - `hide` makes a value look as if it came from nowhere. Otherwise nvcc saves a register and computes the address of
+// - `hide` hides from the compiler how a value was computed. Otherwise nvcc saves a register and computes the address of
 //   shared memory again for each K-tile.
 // - *alpha is multiplied in before the float4 is formed.* A float4 store needs four registers in a row, starting at a
-//   multiple of four. If the sums themselves were stored, that would decide where they lie in the loop, and so which
-//   register bank each is in.
+//   multiple of four. If the sums themselves were stored, that would also fix which registers hold them in the loop. In
+//   a trial the loop was faster with the multiplication in between (the notes have it).
 
 /// What the computing warps do: each computes WM x WN elements of C for each piece of the work.
 ///
@@ -537,6 +540,8 @@ __device__ __forceinline__ void run(const lab::Gemm& g, const CUtensorMap& map_b
       ptx::mbarrier_init(in_shared<std::uint64_t>(full + 8 * s), 32 * loading_warps);
       ptx::mbarrier_init(in_shared<std::uint64_t>(empty + 8 * s), computing_threads);
     }
+    // The copy engine sees them initialized.
+    ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
   }
   __syncthreads();
   const Schedule<SHARE, Tile> work(plan);
@@ -553,11 +558,12 @@ __device__ __forceinline__ void run(const lab::Gemm& g, const CUtensorMap& map_b
 
 }  // namespace
 
-//? producers: Of the instructions that the loop issues, 95 % are FMAs now instead of 90 %, and no barrier stops all
+//? producers: Of the instructions of the computing warps 95 % are FMAs now instead of 93 %, and no barrier stops all
 //?   warps. How much faster than `grouped_tiles` of chapter 11 is it at 4096?
 //? choices: under 3 % | 3-12 % | over 20 %
-//? answer: "under 3 %" if ms("11:grouped_tiles") / ms("producer_warps") < 1.03 else
-//?   "3-12 %" if ms("11:grouped_tiles") / ms("producer_warps") < 1.12 else "over 20 %"
+//? answer: {"under 3 %": ms("11:grouped_tiles") / ms("producer_warps") < 1.03,
+//?   "3-12 %": 1.03 < ms("11:grouped_tiles") / ms("producer_warps") < 1.12,
+//?   "over 20 %": ms("11:grouped_tiles") / ms("producer_warps") > 1.2}
 
 /// C = alpha A B + beta C, tile by tile, by 8 warps that compute and 4 that load.
 ///
@@ -566,7 +572,7 @@ __device__ __forceinline__ void run(const lab::Gemm& g, const CUtensorMap& map_b
 /// multiples of 16 bytes. plan: which block computes which tile, none of them cut.
 ///
 /// Launch: a block of 384 threads for each SM, with Large::shared_bytes of shared memory.
-/// Requires: compute capability 9.0 (mbarrier, TMA, setmaxnreg).
+/// Requires: compute capability 9.0 (mbarrier, TMA, setmaxnreg); k at most 2^31 - 16.
 template <bool ALIGNED>
 __global__ void __launch_bounds__(block_threads, 1)
     producer_warps(int m, int n, int k, float alpha, const float* a, int lda, const float* b,
@@ -576,13 +582,18 @@ __global__ void __launch_bounds__(block_threads, 1)
                              nullptr);
 }
 
-// 7 %: 53.6 TFLOP/s at 4096, and past cuBLAS. If every cycle issued an instruction, it would be a quarter. 91 of 100
-// do. What is left is the dispatch stall: an FMA whose three operands all come from the register file, where a column
-// of the thread tile begins or where a scheduler changes between warps (measured in the notes).
+// 7 %: 53.6 TFLOP/s at 4096, and past cuBLAS. With the loading warps, 93 % of all instructions are FMAs, as before. What
+// changed is that 91 of 100 cycles issue an instruction instead of 84. Several ideas came together here: warps that only
+// load, the TMA, more registers, persistent blocks, the order of tiles and of FMAs. What each of them gains is not
+// measured in this chapter; the notes have a table of trial programs. The largest stall that is left, apart from waiting
+// for the scheduler or for data, is the dispatch stall of chapter 11.
 //= 7 %: 100 * (ms("11:grouped_tiles") / ms("producer_warps") - 1)
 //= 53.6 TFLOP/s: rate("producer_warps") / 1000
-//= a quarter: 0.95 / (0.9 * 0.84) - 1
-//= 91 of 100: (ncu("producer_warps", "smsp__issue_active.avg.pct_of_peak_sustained_active"), 100)
+//= 93 % of: 100 * 8 * sass("producer_warps<true>", "FFMA", "FFMA") / (8 * sass("producer_warps<true>", "instructions",
+//=   "FFMA") + 4 * sass("producer_warps<true>", "instructions", "LDGSTS"))
+//= 91 of 100 cycles issue an instruction instead of 84: (ncu("producer_warps",
+//=   "smsp__issue_active.avg.pct_of_peak_sustained_active"), 100, ncu("11:grouped_tiles",
+//=   "smsp__issue_active.avg.pct_of_peak_sustained_active"))
 
 // ## 5. An even share for every SM
 //
@@ -593,9 +604,9 @@ __global__ void __launch_bounds__(block_threads, 1)
 //
 //? wave: What part of the SMs' time is used?
 //? choices: 78 % | 88 % | 97 %
-//? answer: "97 %"
+//? answer: 100 * 512 / 528
 //
-// 512 tiles take the time of 528: 97 %. The missing 3 % are more than some sections have gained.
+// 512 tiles take the time of 528: 97 %.
 //= 97 %: 100 * 512 / 528
 //
 //? alone: At 1024 there are 32 tiles. What does `producer_warps` make, in TFLOP/s, if it makes 53.6 with all 132 SMs
@@ -604,14 +615,14 @@ __global__ void __launch_bounds__(block_threads, 1)
 //? unit: TFLOP/s
 //? near: 10 %
 //
-// 12.7 TFLOP/s: 32 of 132 SMs are a quarter.
+// 12.7 TFLOP/s: only 32 of 132 SMs, a quarter, have a tile.
 //= 12.7 TFLOP/s: rate("producer_warps", 1024) / 1000
 //= a quarter: 32 / 132
 
 // ### Cut along K
 //
 // Smaller tiles would help, but they need more reads for each FMA. {term}`Stream-K` (Osama et al., 2023) keeps large
-// tiles. A tile is a sum over K-tiles, and a sum can be cut. So deal out K-tiles, not tiles. For 4096 the first three
+// tiles. A tile is a sum over K-tiles, and a sum can be split. So distribute K-tiles, not tiles. For 4096 the first three
 // waves stay whole. The 116 tiles after them have 29,696 K-tiles, and each of 132 blocks gets 224 or 225 *in a row*:
 // the end of one tile, the beginning of another, or both. For 1024, 128 blocks get 16 K-tiles each, four blocks for
 // each tile.
@@ -623,26 +634,28 @@ __global__ void __launch_bounds__(block_threads, 1)
 // ```
 //
 // The block with the *beginning* of a tile adds up its pieces. The others write their sums to global memory, 128 KiB
-// each, which stay in L2, and raise a flag. It waits for the flags and adds what is there: the *fix-up*, in `compute`
-// above. Three questions:
+// each, and raise a flag; all of that fits in L2. The block waits for the flags and adds what is there: the *fix-up*, in
+// `compute` above. Three questions:
 //= 128 KiB: 128 * 256 * 4 / 1024
 //
 // ```{drawing} pieces
 // ```
 //
 // - *Can it deadlock?* A block waits only for blocks after it, and only with the last piece of its share. The piece it
-//   waits for is the first of the other block's share, written without waiting for anyone. So it ends if the blocks it
-//   waits for run. The host launches one block per SM and checks that one fits, so each has a place: if other kernels
-//   hold it, the block starts when they end. That is all it needs, as long as no other kernel waits for this one. A
-//   cooperative launch would have the runtime check the same.
+//   waits for is the first of the other block's share, written without waiting for any other. So it ends if the blocks
+//   it waits for run. Chapter 01 has the rule that no block may wait for one that may not have started, and this kernel
+//   breaks it: it depends on every block having an SM. The host launches one block per SM and checks that one fits. If
+//   other kernels occupy an SM, the block starts when they end, as long as none of them waits for this kernel. A
+//   cooperative launch would have the runtime guarantee it.
 // - *Is what it reads complete?* The threads write, `__threadfence()`, and meet at a barrier of the computing warps;
 //   then one raises the flag. On the other side one thread sees the flag, then come a fence, a barrier, and the reads.
 //   Partial sums go past L1 (`__stcg`, `__ldcg`), which would not notice that another SM has written.
 // - *Is the result reproducible?* The pieces are added in the order of the blocks, not of their arrival as `atomicAdd`
 //   would.
 //
-// To add a piece takes about as long as to compute a K-tile. So a tile is cut into at most the square root of its
-// K-tiles pieces, where both take equally long.
+// Adding a piece takes about as long as computing a K-tile. A tile is therefore cut into at most as many pieces as the
+// square root of its number of K-tiles, where both take equally long. That suits this fix-up, in which one block adds
+// all pieces one after the other. With few tiles it leaves SMs idle.
 
 //? bits: Floating-point sums depend on their order. Do two runs of `even_shares` give the same bits?
 //? choices: yes | no
@@ -664,7 +677,7 @@ __global__ void __launch_bounds__(block_threads, 1)
 /// afterwards.
 ///
 /// Launch: a block of 384 threads for each SM, with Tile::shared_bytes of shared memory; one has to fit on an SM.
-/// Requires: compute capability 9.0 (mbarrier, TMA, setmaxnreg).
+/// Requires: compute capability 9.0 (mbarrier, TMA, setmaxnreg); k at most 2^31 - 16.
 /// Source of the idea: Osama et al., Stream-K, 2023.
 template <bool ALIGNED, class Tile>
 __global__ void __launch_bounds__(block_threads, 1)
@@ -673,7 +686,8 @@ __global__ void __launch_bounds__(block_threads, 1)
   run<Tile, ALIGNED, true>(g, map_b, plan, partials, ready);
 }
 
-// 2.8 times, not four: the sums of three blocks are added to those of a fourth one after the other. In TFLOP/s:
+// 2.8 times, not four. The blocks also store their sums, and the sums of three are added to those of a fourth one after
+// the other. In TFLOP/s:
 //= 2.8 times: ms("producer_warps", 1024) / ms("even_shares", 1024)
 //
 // | M = N = K | `grouped_tiles` | `producer_warps` | `even_shares` | cuBLAS | `even_shares` to cuBLAS |
@@ -695,26 +709,29 @@ __global__ void __launch_bounds__(block_threads, 1)
 //=   rate("even_shares", 8192) / 1000, rate("even_shares", 8192) / ratio("even_shares", 8192) / 1000,
 //=   ratio("even_shares", 8192))
 //
-// At 4096 and 8192 the 3 % of the last wave are won. At 2048 nothing is: 128 tiles are fewer than 132, so every one is
-// cut for the sake of four SMs, and the fix-up takes what they bring.
+// At 4096 and 8192 the 3 % of the last wave are recovered. At 2048 nothing is gained: 128 tiles are fewer than 132, so
+// all of them are cut to employ four more SMs, and the fix-up costs what they bring. A better plan would not cut there.
 //= 3 %: 100 * (ms("producer_warps") / ms("even_shares") - 1)
 
 // ## 6. A tile for the shape
 //
-// Where does the time go at 1024? In a trial each block wrote down the clock on its way. The first K-tile was there
-// after 8,800 cycles; 16 K-tiles took 79,500; after 16,500 more the fourth block of a tile had added up the sums of
-// the others. That is the expensive part: 96 blocks write 128 KiB each, and 32 SMs read them while 100 idle.
+// Where does the time go at 1024? We instrumented each block of an earlier build, with another order of the FMAs, with
+// `clock64()`; the notes have the table. The first K-tile arrived after 8,800 cycles; 16 K-tiles took 79,500; after 16,500
+// more the block that owns a tile had added up the sums of the others. That last part is what a cut costs: 96 blocks
+// write 128 KiB each, and 32 SMs read them while 100 idle.
 //
-// Tiles of 128 x 128 would be twice as many, 64. Cut in two instead of four they are 128 equal shares as well, but
+// There would be twice as many tiles of 128 x 128, 64. Cut in two instead of four they are 128 equal shares as well, but
 // only 64 blocks write, 64 KiB each: a third of the bytes. A thread then has 8 x 8 elements, 92 % of the loop's
 // instructions are FMAs instead of 95 %, and the loading warps bring as much of A for half as many FMAs.
 //= 64 KiB: 128 * 128 * 4 / 1024
 //= a third: 64 * 64 / (96 * 128)
-//= 92 %: 100 * 1024 / 1111
+//= 92 %: 100 * sass("even_shares<true, Small>", "FFMA", "FFMA") / sass("even_shares<true, Small>", "instructions", "FFMA")
+//= instead of 95: 100 * sass("even_shares<true, Large>", "FFMA", "FFMA") / sass("even_shares<true, Large>",
+//=   "instructions", "FFMA")
 
 // The kernel is `even_shares` with another `Tile`. The host estimates the time of both before the launch: the K-tiles
 // of the longest share times the cycles of one, and the pieces that are added to a tile times the cycles of one, as
-// the trial measured them.
+// the trial measured them. It has no term for the start of a block, which both tiles pay.
 
 namespace {
 
@@ -817,31 +834,33 @@ void tile_by_shape(const lab::Gemm& g, float* partials, int* ready) {
   }
 }
 
-// 12 %: 40.2 TFLOP/s, 1.21 times as fast as cuBLAS. In the trial the loop took 6 % longer, but the first K-tile was
-// there 3,100 cycles earlier and the fix-up took 5,200 cycles instead of 16,500. From 2048 on the large tile is
-// chosen. At 13 sizes from 1024 to 4096 the estimate picked the faster tile at 12; the notes have the table, and the
-// shapes that neither tile is made for.
+// 12 %: 40.2 TFLOP/s, 1.21 times as fast as cuBLAS. In the trial the loop took 6 % longer, but the first K-tile arrived
+// 3,100 cycles earlier and the fix-up took 5,200 cycles instead of 16,500. From 2048 on the large tile is chosen. For 13
+// square products from 1024 to 4096 the estimate picked the faster tile 12 times. Below 1024 and for other shapes it has
+// not been tested. The notes have the table, and shapes that neither tile suits.
 //= 12 %: 100 * (1 - ms("tile_by_shape", 1024) / ms("even_shares", 1024))
 //= 40.2 TFLOP/s: rate("tile_by_shape", 1024) / 1000
 //= 1.21 times: ratio("tile_by_shape", 1024)
+//= 6 % longer: 100 * ((89900 - 5700) / (88300 - 8800) - 1)
 //= 3,100 cycles: 8800 - 5700
+//= 5,200 cycles instead of 16,500: (95100 - 89900, 104800 - 88300)
 
 // ## 7. The search for an order (second reading)
 //
 // The order in which a thread computes its FMAs changes nothing but the registers that the compiler picks. Of 646 such
 // orders of `even_shares`, random ones and neighbours of good ones, the slowest made 51.0 TFLOP/s at 4096, half of
-// them less than 53.5, the best 55.1. The best one stands in `Large`. There is no reason in the source why it should
-// be good.
+// them less than 53.5, the best 55.1. `Large` uses the best one. We know no reason why it should be good.
 //
-// What the profiler shows is the dispatch stall. An FMA reads three registers from two banks. What the operand cache
-// of the instruction before still holds is free; two reads, one from each bank, take one cycle; three take two. In a
-// loop of FMAs alone, with one FMA in eight that finds nothing in the cache, we measured 0.886 FMAs per cycle, and 1 /
-// (1 + 1 / 8) is 0.889. In the product the compiler also moves reads of fragments, changes the order of some columns,
-// and the cache is lost when the scheduler changes between warps.
+// What the profiler shows is the dispatch stall. A hypothesis: an FMA whose three operands all have to be read, as the
+// reuse cache holds none of them, takes a second cycle. In a loop of FMAs alone, with one FMA in eight of this kind, we
+// measured 0.886 FMAs per cycle, and 1 / (1 + 1 / 8) is 0.889. But with one in sixteen it was 0.963, where the hypothesis
+// gives 0.941. So it is not the law, and we have none.
+//= 0.889: 1 / (1 + 1 / 8)
+//= 0.941: 1 / (1 + 1 / 16)
 //
-// The search itself is a loop: generate an order, compile, verify, time beside cuBLAS, keep the best. It takes half a
-// minute for each. It has to be repeated for another compiler or another GPU. The laboratory notes in `results/`
-// have what else was tried, what failed, and where the rest of the time goes.
+// The search itself is a loop: generate an order, compile, verify, time beside cuBLAS, keep the best. Each order takes
+// half a minute. The programs of the search are not part of the course, and its result holds for one compiler and one
+// GPU. The laboratory notes in `results/` have what else was tried, what failed, and where the rest of the time goes.
 
 // [hide] How the rungs are registered
 namespace {
@@ -918,22 +937,23 @@ const lab::Rungs here([](lab::GemmLadder& ladder) {
 //
 // ## What a library does further
 //
-// By its name, the kernel that cuBLAS takes at 4096 is of the generation before: tiles of 256 x 128 x 8, three stages
-// of `cp.async`, no specialized warps. That is where the room came from. What a library does besides:
+// By its name, the kernel that cuBLAS uses at 4096 is of the generation before: tiles of 256 x 128 x 8, three stages
+// of `cp.async`, no specialized warps. What a library does beyond this chapter:
 //
 // - It has dozens of such kernels, for transposed operands, other types, small and narrow matrices, and picks one from
-//   what has been measured beforehand. We have two tiles, and at 512 we reach two thirds of cuBLAS.
-// - Its kernels are written or tuned below CUDA C++, so that registers are where the author wants them. Our odd
-//   places are a substitute for that.
+//   what has been measured beforehand. We have two tiles, and at 512 we reach two thirds of cuBLAS. Where rows of B or C
+//   are not aligned to 16 bytes we are slower than it, too.
+// - Its kernels may be written or tuned below CUDA C++, so that registers are where the author wants them. Our
+//   workarounds approximate this in CUDA C++.
 // - It uses tensor cores where it may. FP32 products can be put together from several products of TF32 or BF16. This
 //   chapter stays with FP32 FMAs, and so does the cuBLAS that it is compared with.
 //
 // ## What comes next
 //
-// 9 % of the cycles issue no instruction, most of them at dispatch stalls; hand-written machine code could recover
-// part of that. The product ends here. It began as a kernel that waited for DRAM, then waited for shared memory, and
-// now waits for its own FMA units. Most other problems have little arithmetic, and their question is how to move
-// bytes: chapters 06 to 09.
+// 9 % of the cycles issue no instruction; hand-written machine code might recover part of that. The product ends here.
+// It began as a kernel that waited for its loads, then waited for shared memory, and now keeps the schedulers busy nine
+// cycles out of ten. Most other problems have little arithmetic, and their question is how to move bytes: chapters 06 to
+// 09.
 //= 9 %: 100 - ncu("even_shares", "smsp__issue_active.avg.pct_of_peak_sustained_active")
 //
 // ## Possibilities for extension

@@ -80,11 +80,11 @@ class Lengths(unittest.TestCase):
             "-INFINITY",
             "i % 3 != 0 ? 0.0f : -0.0f",
         ]
-        chosen = "".join(f"chapter.seed() == {seed} ? {value} : " for seed, value in enumerate(inputs, start=2))
-        fill = f"[&] {{ std::vector<float> v(n); for (size_t i = 0; i < n; ++i) v[i] = {chosen} 0.5f; return v; }}()"
+        chosen = "".join(f"seed == {seed} ? {value} : " for seed, value in enumerate(inputs, start=2))
+        fill = f"[=] __host__ __device__(size_t i) -> float {{ return {chosen} 0.5f; }}"
         changes = [
-            ("Sums", "n(chapter.extents<1>()[0])", "n(chapter.seed() == 1 ? 0 : chapter.extents<1>()[0])"),
-            ("Sums", "values(lab::random_floats(n, chapter.seed()))", f"values({fill})"),
+            ("main", "size_t n) {", "size_t n) {\n    const auto seed = ladder.seed();\n    if (seed == 1) n = 0;"),
+            ("main", "in(n, lab::RandomValue<float>{ladder.seed()})", f"in(n, {fill})"),
         ]
         with Mutant(CHAPTER, changes) as program:
             for seed in range(1, len(inputs) + 2):
@@ -152,7 +152,7 @@ class Mutants(unittest.TestCase):
         """Sums by tickets whose order is that of the blocks' numbers, not of their shares; and a control that could find
         no difference, as the sums are exact in any order."""
         order = ("ticketed", "(sum, block, partial", "(sum, blockIdx.x, partial")
-        exact = ("Small", "floats(of_both_signs(lab::random_floats(n, chapter.seed())))", "floats(n, 0.5f)")
+        exact = ("main", "BothSigns{ladder.seed()}", "[] __host__ __device__(size_t) { return 0.5f; }")
         for mutant, wrong, right in (
             (order, "of=floats,by=ticket,launches=16", "of=floats,launches=16"),
             (exact, "of=floats,launches=16", "of=floats,by=ticket,launches=16"),
@@ -164,7 +164,7 @@ class Mutants(unittest.TestCase):
 
     def test_a_block_that_is_no_power_of_two(self):
         """What padding to a power of two hides: a tree over 192 elements leaves some out."""
-        smaller = "per_block) {", "per_block) {\n    threads = 192, per_block = per_block / BLOCK * 192;"
+        smaller = "unsigned threads = BLOCK) {", "unsigned threads = BLOCK) {\n  threads = 192;"
         with Mutant(CHAPTER, [("in_passes", *smaller)]) as program:
             run = program.run(*only("sequential", "first_add"))
         self.assertEqual(run.code, 1, run.explain())

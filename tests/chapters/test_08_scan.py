@@ -218,7 +218,7 @@ MUTANTS = [
     ("keeps", "i < n && value % 2", "value % 2", "compact", "out-of-bounds"),
     # A well-known one: the comparison past the end.
     ("mark_repeats", "i + 1 < n && in", "in", "repeats_in_steps", "out-of-bounds: read"),
-    ("repeats_in_one", "i + 4 < n && x[r].w", "x[r].w", "repeats_in_one", "size is"),
+    ("repeats_in_one", "i + 4 < n && x[r].w", "x[r].w", "repeats_in_one", "are wrong"),
     ("scatter", "out[index[i]] = in[i]", "out[i] = in[index[i]]", "permute", "are wrong"),
     # The best known of all: without the atomic, what others add in between is lost.
     (
@@ -284,7 +284,7 @@ class Compiled(unittest.TestCase):
     def test_the_kernels_for_hopper_keep_everything_in_registers(self):
         with tempfile.TemporaryDirectory() as folder:
             done = subprocess.run(
-                [NVCC, "-std=c++20", "-O3", "-arch=sm_90a", "-cubin", "-Xptxas", "-v"]
+                [NVCC, "-std=c++20", "--extended-lambda", "-O3", "-arch=sm_90a", "-cubin", "-Xptxas", "-v"]
                 + [f"-I{ROOT}/common/lab/include", "-o", f"{folder}/a.cubin", str(SM90)],
                 capture_output=True,
                 text=True,

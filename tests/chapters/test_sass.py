@@ -72,7 +72,9 @@ class Recorded(unittest.TestCase):
             self.assertEqual(recorded.kernels_named(text), list(data["kernels"]))
 
     def test_a_line_written_by_hand_is_found(self):
-        for _, text, data in recordings():
+        shown = [(text, data) for _, text, data in recordings() if recorded.excerpts(text)]
+        self.assertTrue(shown)
+        for text, data in shown:
             one = next(one for one in recorded.excerpts(text) if len(one.body) > 1)
             changed = text.replace(f"// {one.body[0]}\n", f"// {one.body[0]} \n// NOP\n", 1)
             self.assertNotEqual(changed, text)
@@ -83,10 +85,13 @@ class Recorded(unittest.TestCase):
         self.assertEqual(recorded.figure(data, "one", "registers"), 8)
         self.assertEqual(recorded.figure(data, "one", "LDG.32"), 2)
         self.assertEqual(recorded.figure(data, "one", "LDG.128"), 0)
+        asked = '//= 9: sass("one", "LDG",\n//=   "FFMA") + sass("two", "LDG", "LDGSTS") + sass("one", "LDG", "loop")'
+        self.assertEqual(recorded.opcodes_named(asked, "one"), ["FFMA"])
         for asked, part in (
             (("other", "LDG"), "no machine code of other"),
-            (("one", "LDG", "loop"), "must have one"),
-            (("one", "LDG", "block"), "kernel or loop"),
+            (("one", "LDG", "loop"), "the kernel has one; not 'loop'"),
+            (("one", "LDG", "block"), "kernel, loop or an opcode"),
+            (("one", "LDG", "FFMA"), "kernel, loop or an opcode"),
             (("one", "speed"), "'speed' is no opcode"),
         ):
             with self.assertRaises(ExpressionError) as raised:

@@ -181,6 +181,18 @@ class Chapters(small.Course):
         found = [(o.line - self.first, o.quote) for o in self.outcomes(prose) if o.word == bindings.WRONG]
         self.assertEqual(found, [(3, "3 us"), (3, "4.2 TFLOP/s"), (3, "7,000 GB/s"), (11, "7 ms")])
 
+    def test_a_count_of_machine_code_is_not_typed(self):
+        prose = (
+            "One has 1,221 instructions, 12 fewer\n"
+            "instructions than the other, and two instructions more.\n"
+            "//= 1,221: 1000 + 221\n"
+            '//= 12: count("plain", "global_load_sectors") - 8\n'
+            "## Read later (second reading)\n"
+            "It has 16 instructions.\n"
+        )
+        found = [(o.line - self.first, o.quote) for o in self.outcomes(prose) if o.word == bindings.WRONG]
+        self.assertEqual(found, [(0, "1,221 instructions"), (4, "16 instructions")])
+
     def test_misplaced_lines(self):
         for prose, words in (
             ("//= 1: 1", "stands right under the paragraph"),

@@ -24,7 +24,8 @@ Words before.
 //? near: exact
 //? wide: Which is faster?
 //? choices: `plain` | `wide` | neither
-//? answer: "`wide`" if ms("wide/w=4") < ms("plain") else "plain"
+//? answer: {"`plain`": ms("plain") < ms("wide/w=4"), "wide": ms("wide/w=4") < ms("plain"),
+//?   "neither": ms("wide/w=4") == ms("plain")}
 
 Because of this.
 
@@ -34,6 +35,9 @@ And of that.
 
 Other words.
 """
+
+
+ANSWER = QUESTION[QUESTION.index('{"`plain`"') : QUESTION.index("\n\nBecause")]
 
 
 class Written(small.Course):
@@ -59,7 +63,7 @@ class Written(small.Course):
         self.refused("//? near: exact\n", "", "'near' is exact, N % or factor N")
         self.refused("near: exact", "near: close", "'near' is exact, N % or factor N")
         self.refused("//? unit", "//? near: 1 %\n//? unit", "has a second 'near'")
-        self.refused('//? answer: "', '//? unit: "', "lacks the line '//? answer: EXPRESSION'")
+        self.refused("//? answer: {", "//? unit: {", "lacks the line '//? answer: EXPRESSION'")
         self.refused("`plain` | `wide` | neither", "`plain`", "two or more")
         self.refused("//? choices", "//? near: exact\n//? choices", "it needs neither 'near' nor 'unit'")
         self.refused("//? sectors: ", "//? Sectors ", "write '//? NAME: QUESTION'")
@@ -99,7 +103,7 @@ __global__ void other() {}
 
 //? against: Does `plain` ask more often than `other`?
 //? choices: yes | no
-//? answer: "yes" if count("plain", "global_load_requests") > 1 else "no"
+//? answer: {"yes": count("plain", "global_load_requests") > 1, "no": count("plain", "global_load_requests") <= 1}
 
 //? beside: What happens next?
 //? choices: nothing | harm
@@ -151,6 +155,21 @@ class Answered(small.Course):
         answer = predictions.answer(second.prediction, numbers)
         self.assertEqual((answer.value, answer.source), ("`wide`", "measured on NVIDIA H200"))
 
+    def test_choices_that_are_numbers_are_computed(self):
+        def answer(choices, text):
+            return predictions.chosen(Prediction(1, "a", "?", text, choices=choices), None)
+
+        tenths = ["6 %", "about 10 %", "25 %"]
+        self.assertEqual(answer(tenths, "100 / 9"), "about 10 %")
+        self.assertEqual(answer(["once", "32 times", "1,024 times"], "2**10"), "1,024 times")
+        self.assertEqual(answer(["a half", "a fifth"], "31 / 160"), "a fifth")
+        for text in '"25 %"', "25":
+            with self.assertRaisesRegex(expressions.ExpressionError, "compute the answer"):
+                answer(tenths, text)
+        with self.assertRaisesRegex(predictions.NoChoice, "none holds"):
+            answer(tenths, "100 / 5")
+        self.assertEqual(answer(["zeros", "what was there"], '"zeros"'), "zeros")
+
     def test_times_of_ones_own_gpu_come_first(self):
         own = self.root / "own.json"
         report = small.report("gpu", [small.timed("plain", None, 64, 1.0, 1)])
@@ -196,7 +215,13 @@ class Answered(small.Course):
                 "no run answers it",
             ),
             ('"global_load_requests"', '"requests"', "no count is named requests"),
-            ('"`wide`" if', '"wider" if', "the answer is none of the choices"),
+            ('"wide": ms', '"wider": ms', "each choice needs a condition of its own"),
+            (',\n//?   "neither": ms("wide/w=4") == ms("plain")}', "}", "each choice needs a condition of its own"),
+            (ANSWER, '"`wide`" if ms("wide/w=4") < ms("plain") else "plain"', "each choice needs a condition of its own"),
+            ('ms("wide/w=4") < ms("plain")', 'ms("wide/w=4") < ms("plain") / 999', "none holds on NVIDIA H200"),
+            ('ms("wide/w=4") == ms("plain")', 'ms("wide/w=4") > 0', "'`wide`' and 'neither' hold on NVIDIA H200"),
+            ('ms("wide/w=4") == ms("plain")', 'ms("wide/w=4")', "the condition of a choice is a comparison"),
+            (ANSWER, '"none of them"', "none holds"),
             ("## Two", "## Two 2.5 sectors", "gives away sectors: 2.5"),
             ("## Two", "## Two and a half, 2.5 a request", "gives away sectors: 2.5"),
             ("## One", "## The wide one", "gives away wide: `wide`"),

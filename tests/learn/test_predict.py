@@ -32,7 +32,7 @@ __global__ void also(float* out) {
 
 //? second: Which is faster?
 //? choices: `one` | `two`
-//? answer: "`one`" if ms("one") < ms("two") else "`two`"
+//? answer: {"one": ms("one") < ms("two"), "two": ms("two") < ms("one")}
 //
 // A second reason.
 
@@ -168,6 +168,12 @@ class Predict(fake.Checkout):
         self.write("build/results/gpu/01_first_steps.json", results("My GPU", 2.0, 1.0))
         out = self.learn("predict", "01", "--answers", ";two", code=0).stdout
         self.assertIn("the answer  `two`  (measured on My GPU)  right", out)
+
+    def test_a_gpu_of_which_no_choice_is_true(self):
+        self.write("build/results/gpu/01_first_steps.json", results("My GPU", 2.0, 2.0))
+        out = self.learn("predict", "01", "--answers", ";two", code=0).stdout
+        self.assertIn("No answer: of the choices exactly one has to hold; none holds on My GPU.", out)
+        self.assertIn("A second reason.", out)
 
     def test_what_is_refused(self):
         self.assertIn("name one chapter", self.refused("predict"))

@@ -12,7 +12,7 @@ from learn import ui
 from learn.explain import page, problems, sarif, trace
 from learn.explain import report as explained
 from learn.machine import Machine
-from sass import code, disassembly, execution, flow, kinds, lines, occupancy, report, tools
+from sass import code, disassembly, execution, flow, kinds, lines, occupancy, recorded, report, tools
 
 MACHINE = Machine()
 HERE = bool(MACHINE.nvcc() and tools.find(MACHINE, "nvdisasm"))
@@ -145,6 +145,36 @@ class Flow(unittest.TestCase):
         _, one = disassembly.parse(NVDISASM)
         self.assertEqual(flow.loops_of(one), [])
         self.assertIsNone(flow.inner_loop([]))
+
+    def test_an_iteration_of_a_full_tile(self):
+        """A loop whose tile is fetched at once, or at an edge float by float, or, after the last, not at all."""
+        rows = [
+            "@P0 BRA 0x70",  # no tile is left
+            "@P1 BRA 0x40",
+            "LDGSTS.E.128 [R2], [R4.64]",
+            "BRA 0x70",
+            "LDGSTS.E [R2], [R4.64]",  # the edge, a loop of its own
+            "STS [R2], RZ",
+            "@P2 BRA 0x40",
+            "FFMA R0, R1, R2, R0",
+            "FFMA R3, R1, R2, R3",
+            "@P3 BRA 0x0",
+            "FFMA R0, R1, R2, R0",  # after the loop
+            "EXIT",
+        ]
+        made = [disassembly.instruction_of(16 * at, row) for at, row in enumerate(rows)]
+        for one in made:
+            one.target = int(one.operands, 16) if one.opcode == "BRA" else None
+        kernel = disassembly.Kernel("one", made)
+
+        def of(opcode):
+            way = flow.iteration(kernel, flow.loops_of(kernel), opcode, recorded.bits)
+            return [made.index(one) for one in way]
+
+        self.assertEqual(of("FFMA"), [0, 1, 2, 3, 7, 8, 9])
+        self.assertEqual(of("HMMA"), [])
+        made[2].modifiers = ()  # as little as the edge moves: the edge is a loop all the same
+        self.assertEqual(of("FFMA"), [0, 1, 2, 3, 7, 8, 9])
 
     def test_a_predicate_among_the_operands_lets_it_go_on(self):
         rows = ["@P0 EXIT", "BRA.U UP0, 0x40", "FADD R0, R0, R0", "BRA 0x0", "EXIT"]

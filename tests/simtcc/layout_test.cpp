@@ -73,7 +73,9 @@ TEST(Layout, ALoopThatOnlyPollsIsNamed) {
                     more + "\tje\t.L3\n\tret\n");
   };
   const std::string volatile_read = "__tsan_volatile_read4";
-  for (const char* const waits : {"", "\tcall\t_ZN4simt6detail5yieldEv@PLT\n", "\tjs\t.L4\n"}) {
+  for (const char* const waits :
+       {"", "\tcall\t_ZN4simt6detail5yieldEv@PLT\n", "\tjs\t.L4\n",
+        "\tje\t.L4\n\tcall\t__ubsan_handle_type_mismatch_v1@PLT\n.L4:\n"}) {
     EXPECT_EQ(exits_behind_loops(loop(volatile_read, waits)).find(loop("simt_poll_read4", waits)),
               0u);
   }

@@ -76,7 +76,8 @@ class Build(unittest.TestCase):
 //
 //? faster: Which is faster?
 //? choices: `copy_one` | neither
-//? answer: "copy_one" if ms("copy_one", 256) < ms("copy_far/stride=8", 256) else "neither"
+//? answer: {"copy_one": ms("copy_one", 256) < ms("copy_far/stride=8", 256),
+//?   "neither": ms("copy_one", 256) >= ms("copy_far/stride=8", 256)}
 //
 //? later: How long does it take at 1024?
 //? answer: ms("copy_one")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from course import source
-from course.expressions import ExpressionError, NotRecorded, Numbers, evaluate
+from course.expressions import ExpressionError, NotRecorded, Numbers, evaluate, names_in
 
 OK, WRONG, PENDING = "ok", "WRONG", "not recorded"
 
@@ -58,6 +58,7 @@ _ROUGH = re.compile(
 )  # the zeros that end a whole number are not its digits then
 _ABOVE = re.compile(r"\b(?:more than|over|above|at least)\s+$", re.IGNORECASE)
 _BELOW = re.compile(r"\b(?:less than|fewer than|under|below|at most|nearly|almost)\s+$", re.IGNORECASE)
+_COMPILED = re.compile(r"(?<![\w.,^])(\d[\d,]*)(?: (?:more|fewer|other))? instructions\b")
 _TIMED = re.compile(r"(?<![\w.,^])\d[\d,]*(?:\.\d+)?\s?(?:ms|us|µs|μs|ns|[GTM]B/s|[GT]FLOP/s)(?![\w/])")
 
 
@@ -150,14 +151,26 @@ def paragraphs(text: str) -> list[tuple[int, str]]:
 
 def unbound(prose: source.Prose) -> list[tuple[int, str]]:
     """(line, number) of every time and rate in a block of prose that no binding quotes."""
+    return _without(prose, _TIMED, prose.bindings)
+
+
+def typed(prose: source.Prose) -> list[tuple[int, str]]:
+    """(line, "1221 instructions") of every count of instructions that no binding takes from a compilation or a counter."""
+    counted = [one for one in prose.bindings if names_in(one.expression) & {"sass", "count", "hw", "ncu"}]
+    return _without(prose, _COMPILED, counted)
+
+
+def _without(prose: source.Prose, pattern: re.Pattern, known: list[source.Binding]) -> list[tuple[int, str]]:
+    """(line, what was found) of all that the pattern finds in a block of prose and none of the bindings quotes."""
     missing = []
     for index, paragraph in paragraphs(prose.text):
         spans = []
-        for binding in prose.bindings:
+        for binding in known:
             if binding.paragraph in paragraph:
                 spans += [m.span() for m in re.finditer(re.escape(binding.quote), paragraph)]
-        for number in _TIMED.finditer(paragraph):
-            if not any(first <= number.start() and number.end() <= last for first, last in spans):
+        for number in pattern.finditer(paragraph):
+            begin, end = number.span(pattern.groups)  # what has to be quoted
+            if not any(first <= begin and end <= last for first, last in spans):
                 missing.append((prose.rows[index], number.group()))
     return missing
 
@@ -189,4 +202,6 @@ def check_chapter(main: Path, build: Path) -> list[Outcome] | None:
             if on_main_track:
                 for line, number in unbound(block):
                     outcomes.append(Outcome(file, line, number, WRONG, "no '//=' line binds this number"))
+            for line, number in typed(block):
+                outcomes.append(Outcome(file, line, number, WRONG, "a count of machine code is bound by sass()"))
     return outcomes if bound else None

@@ -13,7 +13,8 @@ REF is "rung", "rung/variant" or, of another chapter, "02:rung/variant":
     hw(REF, NAME)                   what Nsight Compute counted at the simulator's size
     ncu(REF, METRIC[, SIZE])        a metric of Nsight Compute at a measured size
     sass(KERNEL, WHAT[, WHERE])     of the recorded machine code: registers, spills, stack, shared, instructions, reuse,
-                                    an opcode or LDG.128; WHERE is "kernel" or "loop", the inner one
+                                    an opcode or LDG.128; WHERE is "kernel"; "loop", the inner one; or an opcode, as
+                                    "FFMA": an iteration of the smallest loop with most of them, of a full tile
     sum, min, max, round, abs
 
 SIZE is 4096 (all extents), "4096,1024,512", or left out: that of `Size gpu`. All but `count` take gpu="h100" for

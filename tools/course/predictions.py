@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 import re
 from dataclasses import dataclass, field
@@ -93,14 +94,49 @@ def collect(main: Path) -> list[Asked]:
     return found
 
 
+class NoChoice(ExpressionError):
+    """None of the choices holds, or several do: on the GPU whose times were asked, if it is measured."""
+
+
+def chosen(prediction: Prediction, numbers: Numbers) -> str:
+    """The choice that holds. ExpressionError unless each choice has a condition of its own: {CHOICE: CONDITION, ...}; or
+    states a number, which the answer computes; or no number decides, and the answer is one of them in quotation marks."""
+    try:
+        tree = ast.parse(prediction.answer, mode="eval").body
+    except SyntaxError:
+        raise ExpressionError(f"this is no expression: {prediction.answer}") from None
+    stated = [bindings.quoted_numbers(choice) for choice in prediction.choices]
+    all_numbers = all(len(found) == 1 for found in stated)
+    if isinstance(tree, ast.Dict):
+        keys = [bare(str(key.value)) if isinstance(key, ast.Constant) else "" for key in tree.keys]
+        if sorted(keys) != sorted(map(bare, prediction.choices)):
+            raise ExpressionError("each choice needs a condition of its own: {CHOICE: CONDITION, ...}, all of them, once")
+        texts = [ast.get_source_segment(prediction.answer, part) for part in tree.values]
+        values = dict(zip(keys, [evaluate(text, numbers) for text in texts]))
+        if not all(isinstance(value, bool) for value in values.values()):
+            raise ExpressionError("the condition of a choice is a comparison")
+        right = [choice for choice in prediction.choices if values[bare(choice)]]
+    elif isinstance(tree, ast.Constant) and isinstance(tree.value, str) and not all_numbers:
+        right = [choice for choice in prediction.choices if bare(choice) == bare(tree.value)]
+    elif all_numbers and not isinstance(tree, ast.Constant):
+        value = evaluate(prediction.answer, numbers)
+        if isinstance(value, (str, bool, tuple)):
+            raise ExpressionError(f"the answer is {value!r}, which is no number")
+        right = [choice for choice, (number,) in zip(prediction.choices, stated) if number.holds(value)]
+    else:
+        how = "the choices are numbers: compute the answer" if all_numbers else "write {CHOICE: CONDITION, ...}"
+        raise ExpressionError(f"each choice needs a condition of its own; {how}")
+    if len(right) != 1:
+        what = " and ".join(f"'{choice}'" for choice in right) + " hold" if right else "none holds"
+        where = f" on {numbers.device()}" if is_measured(prediction) else ""
+        raise NoChoice(f"of the choices exactly one has to hold; {what}{where}")
+    return right[0]
+
+
 def answer(prediction: Prediction, numbers: Numbers) -> Answer:
     """What the run answers; ExpressionError or NotRecorded where it cannot."""
-    value = evaluate(prediction.answer, numbers)
-    if prediction.choices:
-        value = next((choice for choice in prediction.choices if bare(choice) == bare(str(value))), None)
-        if value is None:
-            raise ExpressionError("the answer is none of the choices")
-    elif isinstance(value, (str, bool, tuple)):
+    value = chosen(prediction, numbers) if prediction.choices else evaluate(prediction.answer, numbers)
+    if not prediction.choices and isinstance(value, (str, bool, tuple)):
         raise ExpressionError(f"the answer is {value!r}, which is no number")
     used = names_in(prediction.answer)
     if is_measured(prediction):

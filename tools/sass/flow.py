@@ -159,3 +159,32 @@ def inner_loop(loops, weight=None):
     return max(
         innermost, key=lambda loop: (sum(map(weight or (lambda _: 1), loop.instructions)), -loop.header), default=None
     )
+
+
+def iteration(kernel, loops, opcode, bits):
+    """The instructions of an iteration of the smallest loop that has most of the kernel's instructions of this opcode: of
+    the ways round it those with least of inner loops, of these the ones that move most, of these the shortest. So a full
+    K-tile is meant and not an edge. `bits(instruction)` are what it moves. Empty where no loop has most of them."""
+    instructions = kernel.live
+
+    def number(some):
+        return sum(one.opcode == opcode for one in some)
+
+    with_most = [loop for loop in loops if 2 * number(loop.instructions) > number(instructions)]
+    if not with_most:
+        return []
+    loop = min(with_most, key=lambda one: len(one.instructions))
+    firsts, successors = blocks_of(instructions)
+    ends = [*firsts[1:], len(instructions)]
+    place = {block: index for index, block in enumerate(_order(successors))}
+    head = next(block for block in loop.blocks if instructions[firsts[block]].address == loop.header)
+    inner = set().union(*(other.blocks for other in loops if other.blocks < loop.blocks))
+    ways = {}  # block: the best way from it to the end of the iteration: (-blocks of inner loops, bits, -length, blocks)
+    for block in sorted(loop.blocks, key=place.get, reverse=True):
+        onward = [(0, 0, 0, ())] if head in successors[block] else []
+        onward += [ways[one] for one in successors[block] if one in ways and place[one] > place[block]]
+        if onward:
+            inside, moved, length, rest = max(onward)
+            here = instructions[firsts[block] : ends[block]]
+            ways[block] = (inside - (block in inner), moved + sum(map(bits, here)), length - len(here), (block, *rest))
+    return [one for block in ways[head][3] for one in instructions[firsts[block] : ends[block]]]

@@ -25,7 +25,7 @@ from pathlib import Path
 from course.expressions import ExpressionError, sass_calls
 from course.source import other_files
 from learn.errors import LearnError
-from sass import code, kinds
+from sass import code, flow, kinds
 
 FILE = "recorded_sass.json"
 ARCHITECTURE = "sm_90a"
@@ -107,9 +107,16 @@ def figures(instructions):
     return {"instructions": sum(counted.values()), "reuse": reuse, **dict(counted), **dict(widths)}
 
 
-def facts(compiled):
-    """All figures of a kernel: those of ptxas, of the whole, of its inner loop."""
+def bits(instruction):
+    """What an instruction moves between memories and registers, for each thread."""
+    access = kinds.memory(instruction)
+    return access[2] if access else 0
+
+
+def facts(compiled, opcodes=()):
+    """All figures of a kernel: those of ptxas, of the whole, of its inner loop, of iterations with these opcodes."""
     used = compiled.resources
+    ways = {one: flow.iteration(compiled.kernel, compiled.loops, one, bits) for one in opcodes}
     return {
         "registers": used.registers,
         "spills": used.spill_stores + used.spill_loads,
@@ -117,7 +124,14 @@ def facts(compiled):
         "shared": used.shared,
         "kernel": figures(compiled.instructions),
         "loop": figures(compiled.inner.instructions) if compiled.inner else None,
+        **{one: figures(way) if way else None for one, way in ways.items()},
     }
+
+
+def opcodes_named(text, kernel):
+    """The opcodes by which the `sass()` of a source name loops of a kernel."""
+    found = re.findall(rf'\bsass\("{re.escape(kernel)}",\s+"[^"]*",\s+"([A-Z]\w*)"', text.replace("\n//=", ""))
+    return list(dict.fromkeys(found))
 
 
 def kernels_named(text):
@@ -187,7 +201,9 @@ def make(toolchain, main, text):
     return {
         "architecture": ARCHITECTURE,
         "nvcc": toolchain.release,
-        "kernels": {name: facts(compilations.kernel(name)) for name in kernels_named(text)},
+        "kernels": {
+            name: facts(compilations.kernel(name), opcodes_named(text, name)) for name in kernels_named(text)
+        },
         "excerpts": cut,
     }
 
@@ -218,8 +234,10 @@ def figure(data, name, what, where="kernel"):
         raise ExpressionError(f"no machine code of {name} was recorded: python3 tools/course sass NN")
     if what in ("registers", "spills", "stack", "shared"):
         return kernel[what]
-    if where not in ("kernel", "loop") or kernel[where] is None:
-        raise ExpressionError(f"sass({name}): the place is kernel or loop, and the kernel must have one; not {where!r}")
+    if kernel.get(where) is None or where in ("registers", "spills", "stack", "shared"):
+        raise ExpressionError(
+            f"sass({name}): the place is kernel, loop or an opcode, recorded and such that the kernel has one; not {where!r}"
+        )
     if what not in kernel[where] and not re.fullmatch(r"[A-Z][A-Z0-9]+(\.\d+)?", what):
         raise ExpressionError(
             f"sass({name}): {what!r} is no opcode, as LDG or LDG.128, and none of registers, spills, ..."

@@ -17,7 +17,8 @@ constexpr unsigned THREADS = 256, BLOCKS = 1024;
 
 /// Each block leaves what it found of its share of the elements.
 __global__ void compare_elements(Task task, Findings* of_blocks) {
-  alignas(Findings) __shared__ unsigned char memory[THREADS * sizeof(Findings)];  // Findings have initial values
+  alignas(Findings)
+      __shared__ unsigned char memory[THREADS * sizeof(Findings)];  // Findings have initial values
   Findings* const found = reinterpret_cast<Findings*>(memory);
   Findings mine;
   const std::size_t step = std::size_t{gridDim.x} * THREADS;

@@ -86,31 +86,20 @@ std::string words_of(unsigned long long bits) {
 
 std::string ConditionSampler::missing() { return Nvml::get().missing; }
 
-ConditionSampler::ConditionSampler() {
-  if (missing().empty()) thread_ = std::thread([this] { take_samples(); });
-}
-
-ConditionSampler::~ConditionSampler() {
-  ended_ = true;
-  if (thread_.joinable()) thread_.join();
-}
-
-void ConditionSampler::take_samples() {
+void ConditionSampler::sample() {
+  const auto now = std::chrono::steady_clock::now();
+  if (!missing().empty() || now - last_ < std::chrono::milliseconds(20)) return;
+  last_ = now;
   const Nvml& nvml = Nvml::get();
-  while (!ended_) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));  // let work begin
-    Sample sample;
-    if (nvml.clock(nvml.device, sm_clock, &sample.sm_mhz) == 0 &&
-        nvml.power(nvml.device, &sample.milliwatts) == 0 &&
-        nvml.reasons(nvml.device, &sample.reasons) == 0) {
-      samples_.push_back(sample);
-    }
+  Sample one;
+  if (nvml.clock(nvml.device, sm_clock, &one.sm_mhz) == 0 &&
+      nvml.power(nvml.device, &one.milliwatts) == 0 &&
+      nvml.reasons(nvml.device, &one.reasons) == 0) {
+    samples_.push_back(one);
   }
 }
 
-std::optional<Conditions> ConditionSampler::stop() {
-  ended_ = true;
-  if (thread_.joinable()) thread_.join();
+std::optional<Conditions> ConditionSampler::seen() const {
   if (samples_.empty()) return std::nullopt;
   std::vector<unsigned> clocks;
   Conditions seen;

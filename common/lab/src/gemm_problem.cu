@@ -130,6 +130,14 @@ GemmCase completed(GemmCase what) {
   return what;
 }
 
+/// C before the product of a case; none where it is tight rows of NaN.
+std::optional<Input<float>> c_before(const GemmCase& of, std::uint64_t seed) {
+  if (of.ldc == of.n && of.offset_c == 0 && of.beta == 0) return std::nullopt;
+  const OutputImage image{{of.n, of.ldc, of.offset_c}, 3 * seed + 2, of.beta != 0};
+  return std::optional<Input<float>>(std::in_place, gemm_extent(of.m, of.n, of.ldc, of.offset_c),
+                                     image, "C as it was");
+}
+
 }  // namespace
 
 Size GemmCase::size() const {
@@ -212,11 +220,8 @@ GemmProblem::GemmProblem(const GemmCase& what, std::uint64_t seed)
          InputImage{{case_.k, case_.lda, case_.offset_a}, 3 * seed}, "A"),
       b_(gemm_extent(case_.k, case_.n, case_.ldb, case_.offset_b),
          InputImage{{case_.n, case_.ldb, case_.offset_b}, 3 * seed + 1}, "B"),
+      c_before_(c_before(case_, seed)),
       c_(gemm_extent(case_.m, case_.n, case_.ldc, case_.offset_c), "C") {
-  if (case_.ldc != case_.n || case_.offset_c != 0 || case_.beta != 0) {
-    const OutputImage image{{case_.n, case_.ldc, case_.offset_c}, 3 * seed + 2, case_.beta != 0};
-    c_before_.emplace(c_.size(), image, "C as it was");
-  }
   constexpr double most = 134217728;
   std::size_t rows = static_cast<std::size_t>(case_.m);
   if (!references_on_device && gemm().flops() / 2 > most) {

@@ -254,8 +254,9 @@ void Ladder::time(const Rung& rung, const Peer* peer, Row& row) {
   contestants.push_back(
       {rung.launch, before(rung.outputs, rung.prepare, rung.prepare_every_run), {}, rung.clock});
   ConditionSampler sampler;
-  const std::vector<TimeStats> times = time_interleaved(contestants, harness_.config_.timing);
-  row.conditions = sampler.stop();
+  const std::vector<TimeStats> times =
+      time_interleaved(contestants, harness_.config_.timing, [&] { sampler.sample(); });
+  row.conditions = sampler.seen();
   if (!wrong_peer.empty()) {
     throw Failure("peer " + peer->name + " is wrong after timing: " + wrong_peer);
   }

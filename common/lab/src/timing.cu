@@ -112,7 +112,8 @@ double time_on_host(const std::function<void()>& work) {
 }
 
 std::vector<TimeStats> time_interleaved(std::span<const Contestant> contestants,
-                                        const TimingOptions& options) {
+                                        const TimingOptions& options,
+                                        const std::function<void()>& between) {
   std::optional<CacheFlusher> flush;
   if (options.flush) flush.emplace();
   EventPair events;
@@ -141,11 +142,12 @@ std::vector<TimeStats> time_interleaved(std::span<const Contestant> contestants,
     const bool last =
         i >= options.max_runs ||
         (i >= options.min_runs && (spent >= options.budget_s || known(ms, options.precision))) ||
-        (i >= 3 && spent >= 5 * options.budget_s);
+        (i >= 3 && spent >= 2 * options.budget_s);
     for (std::size_t c = 0; c < contestants.size(); ++c) {
       ms[c].push_back(run(contestants[c], last));
       if (last && contestants[c].after_last) contestants[c].after_last();
     }
+    if (between) between();
     if (last) break;
   }
 

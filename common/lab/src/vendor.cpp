@@ -3,14 +3,19 @@
 
 namespace lab {
 
-Peer vendor(const std::string& name, const CubLaunch& work) {
+Peer vendor(const std::string& name, const CubLaunch& work,
+            const std::vector<Expectation>& outputs) {
   if (!work) return {.name = name, .absent = why_no_cub};
-  return {.name = name, .launch = [work] { work(nullptr); }};
+  return {.name = name, .launch = [work] { work(nullptr); }, .outputs = outputs};
 }
 
-Peer vendor(const std::string& name, const ThrustSum& work, float* result, Clock clock) {
+Peer vendor(const std::string& name, const ThrustSum& work, float* result, Clock clock,
+            const std::vector<Expectation>& outputs) {
   if (!work) return {.name = name, .absent = why_no_cub};
-  return {.name = name, .launch = [work, result] { *result = work(); }, .clock = clock};
+  return {.name = name,
+          .launch = [work, result] { *result = work(); },
+          .outputs = outputs,
+          .clock = clock};
 }
 
 }  // namespace lab

@@ -5,7 +5,8 @@
 
 #include <cinttypes>
 #include <cstdio>
-#include <fstream>
+#include <cstring>
+#include <memory>
 
 #include "base/text.h"
 
@@ -23,13 +24,16 @@ bool read(uint64_t address, uint64_t (&words)[2]) {
 }
 
 // Does the row of pieces from the heap's beginning on lead to this header? A number in the midst of some array may look like one.
+// No std::string: a program's copy of its members may be the one that is linked, and reports what it copies to our caller, who
+// holds a lock.
 bool is_header(uint64_t address) {
-  std::ifstream maps("/proc/self/maps");
-  for (std::string line; std::getline(maps, line);) {
-    if (!line.ends_with("[heap]")) continue;
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> maps(std::fopen("/proc/self/maps", "re"),
+                                                             std::fclose);
+  char line[512];
+  while (maps && std::fgets(line, sizeof line, maps.get())) {
+    if (!std::strstr(line, "[heap]\n")) continue;
     uint64_t at = 0, end = 0;
-    if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64, &at, &end) != 2 || address >= end)
-      return false;
+    if (std::sscanf(line, "%" SCNx64 "-%" SCNx64, &at, &end) != 2 || address >= end) return false;
     while (at < address) {
       const uint64_t bytes = reinterpret_cast<const uint64_t*>(at)[1] & ~kBits;
       if (bytes < 2 * kHeader || bytes % kHeader != 0) return false;

@@ -19,6 +19,10 @@ inline constexpr std::array kAlways = {
     // What some distributions turn on: it makes the frames of kernels larger, and their code another.
     "-fno-stack-protector", "-fno-stack-clash-protection", "-fcf-protection=none",
     "-fno-ipa-ra",  // simtcc uses a register that a function leaves alone
+    "-fPIE",        // simtcc reads how it takes addresses, and not every g++ does it by itself
+#ifdef __x86_64__
+    "-mno-avx512f",  // with -march=native: instructions that conversions.cpp does not know
+#endif
 };
 
 /// Ahead of the reader's flags: what holds unless they say otherwise. The standard is that of nvcc 13. Volatile sums
@@ -44,6 +48,7 @@ inline constexpr std::array kTraced = {
     "-fsanitize=bounds",  // calls our __ubsan_* where an index is wrong
     "-fno-reorder-blocks",
     "-fno-reorder-blocks-and-partition",
+    "-fno-shrink-wrap-separate",  // g++ 16: restores registers in the blocks that leave a loop, which then cannot move
     "-fno-ipa-icf",
     "-fno-ipa-cp",
     "-fno-ipa-modref",  // who knows that a function only writes drops the zones around an array

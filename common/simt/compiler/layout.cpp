@@ -330,12 +330,13 @@ std::vector<Line> with_early_exits_named(std::vector<Line> lines) {
   return lines;
 }
 
-// What a loop calls that only waits: `while (*flag == 0) __nanosleep(20);` with a volatile flag.
+// What a loop calls that only waits: `while (*flag == 0) __nanosleep(20);` with a volatile flag, whose alignment may be checked.
 bool may_wait(Line callee) {
   constexpr std::array<Line, 5> kCalls = {
       "__sanitizer_cov_trace_pc", "_ZN4simt6detail5yieldEv", "_ZN4simt6detail14await_arrivalsEv",
       "_ZN4simt6detail5fenceEv", "_ZN4simt6detail11fence_blockEv"};
-  return std::find(kCalls.begin(), kCalls.end(), callee) != kCalls.end();
+  return callee.starts_with("__ubsan_handle_") ||
+         std::find(kCalls.begin(), kCalls.end(), callee) != kCalls.end();
 }
 
 // Or what the headers say of one ahead of it.

@@ -15,6 +15,7 @@
 #include <system_error>
 #include <vector>
 
+#include "canary.h"
 #include "compiler_messages.h"
 #include "conversions.h"
 #include "execution_spaces.h"
@@ -183,8 +184,9 @@ class Driver {
     command = with_common(input);
     add_code_generation(command);
     if (result.names_wide_type && !options_.fast) append(command, flags::kWide);
-    const std::string dump = temporary(i, ".functions");
     append(command, flags::kMessages);
+    if (const int status = check_compiler(command)) return status;
+    const std::string dump = temporary(i, ".functions");
     const std::string operations = temporary(i, ".operations");
     append(command, Command{flags::kDump + dump, flags::kOperations + operations});
     append(command, Command{"-x", "c++-cpp-output"});
@@ -276,6 +278,15 @@ class Driver {
       if (flag.starts_with("-std=")) dialect.cxx20 = flag.find("++2") != std::string::npos;
     }
     return dialect;
+  }
+
+  // By a g++ whose output simtcc cannot read nothing is compiled.
+  int check_compiler(const Command& command) const {
+    if (options_.dry_run) return 0;
+    const std::string error = why_unreadable(command, options_.common, folder_.path(),
+                                             include_.string(), dialect(), !options_.fast);
+    if (!error.empty()) std::cerr << "simtcc: error: " << error << '\n';
+    return error.empty() ? 0 : 1;
   }
 
   // g++ speaks of a text that the reader has not written.

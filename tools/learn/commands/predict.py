@@ -202,6 +202,9 @@ def settle(chapter, one, typed, numbers):
     except NotRecorded as error:
         ui.say(f"  Nobody has measured this yet ({error}).")
         return
+    except predictions.NoChoice as error:  # a reader's own GPU may do what no choice says
+        ui.say(f"  No answer: {error}.")
+        return
     except (ExpressionError, ResultsError) as error:
         raise LearnError(f"{paths.shown(str(one.file))}:{prediction.line}: {error}")
     unit = f" {ui.plain(prediction.unit)}" if prediction.unit else ""

@@ -2,11 +2,9 @@
 /// Clock, power and throttling of the GPU while something is timed.
 #pragma once
 
-#include <atomic>
-#include <memory>
+#include <chrono>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace lab {
@@ -19,16 +17,14 @@ struct Conditions {
   std::string throttled;  ///< why the clock was held down, "power cap"; empty where it was not
 };
 
-/// Samples the conditions of the current device in a thread of its own, from its construction until `stop`.
+/// Samples the conditions of the current device between runs that are timed, never during one: a query of the driver
+/// holds up what the host launches meanwhile.
 class ConditionSampler {
  public:
-  ConditionSampler();
-  ~ConditionSampler();
-  ConditionSampler(const ConditionSampler&) = delete;
-  ConditionSampler& operator=(const ConditionSampler&) = delete;
-
+  /// Takes a sample, unless the last one was taken less than 20 ms ago.
+  void sample();
   /// What was seen; nothing where NVML is missing, or no sample was taken.
-  std::optional<Conditions> stop();
+  std::optional<Conditions> seen() const;
 
   /// Why conditions cannot be sampled on this machine; empty where they can.
   static std::string missing();
@@ -39,11 +35,8 @@ class ConditionSampler {
     unsigned long long reasons = 0;
   };
 
-  void take_samples();
-
   std::vector<Sample> samples_;
-  std::atomic<bool> ended_ = false;
-  std::thread thread_;
+  std::chrono::steady_clock::time_point last_{};
 };
 
 }  // namespace lab

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "lab/ladder.h"
 
@@ -23,7 +24,9 @@ using CubLaunch = std::function<void(cudaStream_t)>;
 inline constexpr const char* why_no_cub = "needs a GPU and CUB 3.0, which comes with CUDA 13.0";
 
 /// The peer of that name: it does that work in the default stream. Where the work is empty, it is absent.
-Peer vendor(const std::string& name, const CubLaunch& work);
+/// \param outputs what it writes; where empty, what the rung writes
+Peer vendor(const std::string& name, const CubLaunch& work,
+            const std::vector<Expectation>& outputs = {});
 
 /// *out = the sum of n floats, by `cub::DeviceReduce::Sum`.
 CubLaunch cub_sum(float* out, const float* in, std::size_t n);
@@ -71,7 +74,9 @@ using ThrustSum = std::function<float()>;
 
 /// The peer of that name: it does that work and leaves what it returns in `*result`, a variable of the host.
 /// \param clock whose time counts
-Peer vendor(const std::string& name, const ThrustSum& work, float* result, Clock clock);
+/// \param outputs what it writes; where empty, what the rung writes
+Peer vendor(const std::string& name, const ThrustSum& work, float* result, Clock clock,
+            const std::vector<Expectation>& outputs = {});
 
 /// The sum of n floats on the device, by `thrust::reduce`.
 ThrustSum thrust_sum(const float* in, std::size_t n);

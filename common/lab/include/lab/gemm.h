@@ -146,9 +146,10 @@ class GemmProblem {
   GemmCase case_;
   Tolerance tolerance_;
   Input<float> a_, b_;
+  // C as `prepare` leaves it, gaps and all; none where that is all NaN. It lies before C: a write past the end of C
+  // hits nothing that belongs to somebody.
+  std::optional<Input<float>> c_before_;
   DeviceBuffer<float> c_;
-  std::optional<Input<float>>
-      c_before_;           // C as `prepare` leaves it, gaps and all; none where that is all NaN
   std::vector<int> rows_;  // the rows of C that are compared; empty: all
   std::optional<Reference<int>> row_numbers_;
   std::optional<Reference<double>> want_;  // (rows, n)

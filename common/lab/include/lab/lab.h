@@ -42,7 +42,8 @@
 /// `transpose_gpu.cu`, and registers itself; `lab::add_others` adds it. Where the build leaves that file out, the
 /// header's rungs are SKIP, with the reason that `[needs ...]` gives:
 ///
-///     static const lab::Rungs here([](lab::Map<float>& map) { map.add("tma", ...); });
+///     static void add_tma(lab::Map<float>& map) { map.add("tma", ...); }
+///     static const lab::Rungs here(add_tma);
 ///
 /// Matrix products have one signature of kernels, `lab::GemmKernel`, one launcher and a ladder. The peer and the
 /// rung `cublas` come with it:

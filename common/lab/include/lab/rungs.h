@@ -43,10 +43,11 @@ struct LadderOf<void (*)(Ladder&)> {
 
 /// Registers rungs from a file of their own:
 ///
-///     static const lab::Rungs here([](lab::GemmLadder& ladder) { ladder.add(...); });
+///     static void add_tma(lab::Map<float>& map) { map.add("tma", ...); }
+///     static const lab::Rungs here(add_tma);
 ///
 /// The function takes what the chapter adds rungs to: `lab::Ladder&`, `lab::GemmLadder&`, `lab::Map<T>&`, or a type of
-/// its own.
+/// its own. It has a name: nvcc takes no `__host__ __device__` lambda within one that stands outside of all functions.
 class Rungs {
  public:
   template <class F>

@@ -29,7 +29,7 @@ struct TimingOptions {
   int min_runs = 20;       ///< at least so many, unless they take five times the budget
   int max_runs = 200;      ///< at most so many
   double precision = 0.003;  ///< how well the medians are to be known
-  double budget_s = 0.5;     ///< runs go on no longer than that, whatever the precision
+  double budget_s = 0.3;     ///< runs go on no longer than that, whatever the precision
   bool flush = true;         ///< empty the L2 cache before each run
 };
 
@@ -57,8 +57,10 @@ struct Contestant {
 /// Each run starts with a cold L2 cache (`flush`): a chapter's data is larger than the cache, or comes from elsewhere.
 /// A kernel that is too short to be timed by itself is launched many times by its rung, from a graph.
 ///
+/// \param between called between the rounds that count, outside of all times; may be empty
 /// \return the times of each, in the order of `contestants`
 std::vector<TimeStats> time_interleaved(std::span<const Contestant> contestants,
-                                        const TimingOptions& options = {});
+                                        const TimingOptions& options = {},
+                                        const std::function<void()>& between = {});
 
 }  // namespace lab
