@@ -8,8 +8,8 @@ import pathlib
 import re
 import sys
 
-# lab::Ladder&, lab::GemmLadder&, lab::Map<float>&, const lab::Problem&, Canvas& and the ladders of before, lab::Chapter&.
-LADDER = r"(?:\w*Ladder|Map\s*(?:<[^()]*?>)?|\w*Problem|\w*Chapter|\w*Canvas)"
+# lab::Ladder&, lab::GemmLadder&, lab::Map<float>&, const lab::Problem&, Canvas&.
+LADDER = r"(?:\w*Ladder|Map\s*(?:<[^()]*?>)?|\w*Problem|\w*Canvas)"
 PARAMETER = re.compile(rf"[(,]\s*(?:const\s+)?(?:\w+::)*{LADDER}(?:\s+const)?\s*&")
 MAIN = re.compile(r"\bint\s+main\s*\(")
 LITERAL = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.DOTALL)

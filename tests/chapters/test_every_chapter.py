@@ -125,7 +125,6 @@ class Registration(unittest.TestCase):
             "lab::Problem const& sums",
             "Canvas& canvas",
             "int n,\n    lab::Map<float>& map",
-            "lab::Chapter& chapter",
         ):
             body = " {", "  f();", "}", "int other;"
             more = taken.count("\n")

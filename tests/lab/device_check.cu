@@ -46,7 +46,7 @@ int checks = 0, failed = 0;
 /// \param wrong empty where it holds
 void report(const std::string& name, std::string wrong) {
   if (lab::this_backend().name == "simulator") {
-    for (const lab::Finding& one : lab::take_findings()) wrong += " " + one.kind + one.message;
+    for (const lab::Finding& one : lab::take_findings()) wrong += " " + one.kind + ": " + one.message;
   }
   ++checks;
   failed += wrong.empty() ? 0 : 1;

@@ -189,10 +189,11 @@ TEST(Timing, RunsTheContestantsInTurnAndTellsWhichRunIsTheLast) {
       {[&] { log += 'p'; }, [&](bool last) { log += last ? 'L' : '.'; }},
       {[&] { log += 'r'; }, [&](bool last) { log += last ? 'L' : '.'; }, [&] { log += 'a'; },
        lab::Clock::host}};
-  const auto stats = lab::time_interleaved(contestants, quick(3));
+  const auto stats =
+      lab::time_interleaved(contestants, quick(3), [&] { log += '|'; });  // between rounds
   EXPECT_EQ(log,
             ".p.r.p.r"
-            ".p.r.p.rLpLra");  // after the last run, once
+            ".p.r|.p.r|LpLra|");  // what comes after a contestant's last run, once
   ASSERT_EQ(stats.size(), 2u);
   EXPECT_EQ(stats[0].runs, 3);
   EXPECT_EQ(stats[1].runs, 3);
@@ -215,15 +216,15 @@ TEST(Timing, StopsWithTheBudget) {
   EXPECT_EQ(stats.runs, runs);
   EXPECT_GE(elapsed, options.budget_s);
   EXPECT_LE(runs, 11);  // each takes a tenth of the budget or more
-  EXPECT_TRUE(runs >= 5 || elapsed >= 5 * options.budget_s) << runs << " runs";
+  EXPECT_TRUE(runs >= 5 || elapsed >= 2 * options.budget_s) << runs << " runs";
   EXPECT_GE(stats.p10, 10.0);
   EXPECT_LE(stats.p10, stats.median);
   EXPECT_LE(stats.median, stats.p90);
 
-  options.min_runs = 1000;  // five times the budget ends it all the same
+  options.min_runs = 1000;  // twice the budget ends it all the same
   runs = 0;
   lab::time_interleaved(sleeper, options);
-  EXPECT_LT(runs, 200);
+  EXPECT_LE(runs, 21);
 }
 
 /// Runs that take about so many milliseconds of the host's time, in turn.

@@ -26,7 +26,7 @@ enum class Clock {
 struct TimingOptions {
   int warmup = 3;          ///< rounds before the first that counts; fewer once the budget is spent
   double warmup_s = 0.02;  ///< and so long at least: a clock that slept has to wake up
-  int min_runs = 20;       ///< at least so many, unless they take five times the budget
+  int min_runs = 20;       ///< at least so many, unless they take twice the budget
   int max_runs = 200;      ///< at most so many
   double precision = 0.003;  ///< how well the medians are to be known
   double budget_s = 0.3;     ///< runs go on no longer than that, whatever the precision

@@ -6,10 +6,12 @@
 /// out[i] = i.
 __global__ void registered(int* out) { out[threadIdx.x] = static_cast<int>(threadIdx.x); }
 
-static const lab::Rungs here([](lab::Ladder& ladder) {
+static void add_registered(lab::Ladder& ladder) {
   lab::DeviceBuffer<int> out(32, "out");
   ladder.add({.name = "registered",
               .launch = [&] { registered<<<1, 32>>>(out.data()); },
               .outputs = {lab::expect(
                   out, [] __host__ __device__(size_t i) { return static_cast<int>(i); })}});
-});
+}
+
+static const lab::Rungs here(add_registered);
