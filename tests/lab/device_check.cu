@@ -46,7 +46,8 @@ int checks = 0, failed = 0;
 /// \param wrong empty where it holds
 void report(const std::string& name, std::string wrong) {
   if (lab::this_backend().name == "simulator") {
-    for (const lab::Finding& one : lab::take_findings()) wrong += " " + one.kind + ": " + one.message;
+    for (const lab::Finding& one : lab::take_findings())
+      wrong += " " + one.kind + ": " + one.message;
   }
   ++checks;
   failed += wrong.empty() ? 0 : 1;
@@ -315,6 +316,8 @@ void check_values() {
   check_one("a negative int8 and uint8", std::int8_t{-1}, std::uint8_t{255}, false, 256);
   check_one("int16 and uint16", std::int16_t{300}, std::uint16_t{300}, true, 0);
   check_one("int and double", 3, 3.5, false, 0.5);
+  check_one("int64 and double beyond 2^32", std::int64_t{1} << 40, 0x1p40, true, 0);
+  check_one("a negative int64 and double", -(std::int64_t{1} << 40), -0x1p40, true, 0);
 
   // Every pattern of 16 bits, beside the conversion of CUDA's header.
   for (const bool brain : {false, true}) {
