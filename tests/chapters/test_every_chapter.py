@@ -4,10 +4,24 @@ import functools
 import re
 import unittest
 
+import registration
 from chapter import ROOT, Chapter
 
 from course import header, source
 from course.results import as_text
+
+# The most lines of a chapter that register rungs; and the chapters that have more, with what they have: it may only fall.
+MOST_REGISTRATION = 60
+MORE_REGISTRATION = {
+    "01_thread_indexing": 184,
+    "02_naive_gemm": 136,
+    "04_register_tiling": 61,
+    "05_bank_conflicts": 109,
+    "06_transpose": 135,
+    "07_reductions": 199,
+    "10_sass_inspection": 168,
+    "12_past_cublas": 73,
+}
 
 CHAPTERS = [Chapter(main.parent.name) for main in source.find_chapters(ROOT / "chapters")]
 
@@ -71,8 +85,72 @@ class EveryChapter(unittest.TestCase):
         self.assertEqual(absent, [], "in the header, and not registered")
 
     @for_each_chapter
+    def test_its_registration_is_short(self, chapter, said):
+        lines = registration.count(chapter.source.parent)
+        most = MORE_REGISTRATION.get(chapter.name, MOST_REGISTRATION)
+        self.assertLessEqual(lines, most, f"{lines} lines register rungs: `python3 tests/chapters/registration.py`")
+        if chapter.name in MORE_REGISTRATION:
+            self.assertGreater(lines, MOST_REGISTRATION, "no exception any more: take it out of MORE_REGISTRATION")
+            self.assertEqual(lines, most, "fewer than its exception in MORE_REGISTRATION: lower that")
+
+    @for_each_chapter
     def test_the_counts_are_those_of_the_hardware(self, chapter, said):
         self.assertFalse(chapter.disagreements())
+
+
+class Registration(unittest.TestCase):
+    """registration.py, on sources made up."""
+
+    def lines(self, *text):
+        return sorted(registration.registration("\n".join(text)))
+
+    def test_main_and_what_takes_a_ladder_count(self):
+        self.assertEqual(
+            self.lines(
+                "int main(int argc, char** argv) {",
+                "  return lab::run(argc, argv, [](lab::Ladder& ladder, size_t n) {",
+                "    // a comment",
+                "",
+                "    ladder.add({});  // a rung",
+                "  });",
+                "}",
+            ),
+            [0, 1, 4, 5, 6],
+        )
+        for taken in (
+            "lab::Ladder& ladder",
+            "lab::GemmLadder& ladder",
+            "int n, lab::Map<float, lab::Pair<int>>& map",
+            "const lab::Problem& sums",
+            "lab::Problem const& sums",
+            "Canvas& canvas",
+            "int n,\n    lab::Map<float>& map",
+        ):
+            body = " {", "  f();", "}", "int other;"
+            more = taken.count("\n")
+            self.assertEqual(self.lines("void add(" + taken + ")" + body[0], *body[1:]), list(range(3 + more)), taken)
+            rungs = self.lines("static const lab::Rungs here([](" + taken + ") mutable -> void {", "  f();", "});")
+            self.assertEqual(rungs, list(range(3 + more)), taken)
+        self.assertEqual(self.lines("template <class T>", "void add(lab::Map<T>& map) {", "}"), [0, 1, 2])
+
+    def test_all_else_does_not(self):
+        for text in (
+            "__global__ void f(float* out) {\n}",
+            "void add(lab::Ladder& ladder);\nint f() {\n  return 1;\n}",
+            "void f(const lab::Input<float>& in) {\n}",
+            "// void add(lab::Ladder& ladder) {\nint x = f(a) {\n}",
+            'const char* text = "(lab::Ladder& ladder) {";\n',
+            "void f(Mapping& map, Ladders& other) {\n}",
+        ):
+            self.assertEqual(self.lines(text), [], text)
+
+    def test_braces_in_texts_and_comments_are_none(self):
+        self.assertEqual(
+            self.lines("void add(lab::Ladder& l) {", '  f("}");  // }', "  g('}', 1'000);", "}", "int n;"), [0, 1, 2, 3]
+        )
+
+    def test_every_exception_is_of_a_chapter(self):
+        self.assertLessEqual(set(MORE_REGISTRATION), {chapter.name for chapter in CHAPTERS})
 
 
 class TwoThatFail(unittest.TestCase):

@@ -14,8 +14,7 @@
 
 namespace {
 
-using lab::Chapter;
-using lab::HeaderRung;
+using lab::Ladder;
 using lab::Status;
 
 const lab::Backend simulator{"simulator", false, true, "g++ 12"};
@@ -59,8 +58,8 @@ TEST(Needs, OfWhatIsNotRegisteredTheBuildMatters) {
 
 // ---- a chapter with a header ----
 
-lab::ChapterConfig headed() {
-  lab::ChapterConfig made{.name = "99_test", .default_size = "1000", .color = false};
+lab::Config headed() {
+  lab::Config made{.name = "99_test", .default_size = "1000", .color = false};
   made.header = {.folder = "99_test",
                  .kind = "map",
                  .size_gpu = "1000",
@@ -72,47 +71,45 @@ lab::ChapterConfig headed() {
   return made;
 }
 
-Chapter chapter(const lab::ChapterConfig& config, std::vector<std::string> words = {}) {
+struct Sums {
+  lab::Input<float> a{1000, lab::RandomValue<float>{1}}, b{1000, lab::RandomValue<float>{2}};
+  lab::DeviceBuffer<float> c{1000};
+  lab::Rung rung(const std::string& name) {
+    return {.name = name,
+            .launch = [this] { add(4, 256, a.data(), b.data(), c.data(), 0, 1000); },
+            .outputs = {lab::expect(
+                c, [x = a.view(), y = b.view()](std::size_t i) { return x[i] + y[i]; })}};
+  }
+};
+
+struct Ran {
+  int code = 0;
+  std::vector<lab::Row> rows;
+};
+/// The program of that chapter, with these words on its command line.
+Ran run(const std::function<void(Ladder&)>& chapter, std::vector<std::string> words = {},
+        const lab::Config& config = headed()) {
   words.insert(words.begin(), "program");
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
-  return Chapter(static_cast<int>(words.size()), argv.data(), lab::SizeKind::n, config);
-}
-
-struct Sums {
-  lab::DeviceBuffer<float> a{lab::random_floats(1000, 1)}, b{lab::random_floats(1000, 2)}, c{1000};
-  lab::Rung rung(const std::string& name) {
-    return {.name = name,
-            .launch = [this] { add(4, 256, a.data(), b.data(), c.data(), 0, 1000); },
-            .verify =
-                [this] {
-                  std::vector<float> want(1000);
-                  const std::vector<float> x = a.download(), y = b.download();
-                  for (std::size_t i = 0; i < want.size(); ++i) want[i] = x[i] + y[i];
-                  return lab::compare(c.download(), want);
-                },
-            .outputs = {&c}};
-  }
-};
-
-int run(Chapter& chapter) {
+  lab::Harness harness(static_cast<int>(words.size()), argv.data(), config);
   testing::internal::CaptureStdout();
-  const int code = chapter.run();
+  const int code = harness.run(chapter);
   testing::internal::GetCapturedStdout();
   lab::take_findings();
-  return code;
+  return {code, harness.report().rows};
 }
 
 TEST(Header, GivesOrderIdeasAndFindings) {
   Sums sums;
-  Chapter one = chapter(headed());
   lab::DeviceBuffer<float> racing(64, "racing");
-  one.demonstrate("mistake", [&] { racy(racing.data()); }, {&racing});
-  one.add(sums.rung("second"));
-  one.add(sums.rung("first"));
-  EXPECT_EQ(run(one), 0);
-  const auto& rows = one.report().rows;
+  const auto [code, rows] = run([&](Ladder& ladder) {
+    ladder.demonstrate("mistake", [&] { racy(racing.data()); }, {&racing});
+    ladder.add(sums.rung("second"));
+    ladder.add(sums.rung("first"));
+  });
+  EXPECT_EQ(code, 0);
   ASSERT_EQ(rows.size(), 4u);
   EXPECT_EQ(rows[0].rung, "first");
   EXPECT_EQ(rows[0].idea, "the first idea");
@@ -123,62 +120,102 @@ TEST(Header, GivesOrderIdeasAndFindings) {
   EXPECT_EQ(rows[3].reason, "needs a GPU");
 }
 
-TEST(Header, WhatNothingRegistersAndNothingExcusesIsAnError) {
+TEST(Header, WhatNothingAddsAndNothingExcusesIsAnError) {
   Sums sums;
-  Chapter one = chapter(headed());
-  one.add(sums.rung("first"));
-  EXPECT_EQ(run(one), 1);
-  const auto& rows = one.report().rows;
+  const auto [code, rows] = run([&](Ladder& ladder) { ladder.add(sums.rung("first")); });
+  EXPECT_EQ(code, 1);
   ASSERT_EQ(rows.size(), 4u);
   for (const std::size_t i : {1u, 2u}) {
     EXPECT_EQ(rows[i].status, Status::error);
-    EXPECT_TRUE(has(rows[i].reason, "the program does not register it")) << rows[i].reason;
+    EXPECT_TRUE(has(rows[i].reason, "the program does not add it")) << rows[i].reason;
   }
 }
 
 TEST(Header, ASizeThatARungCannotSolveIsSkipped) {
-  Chapter one = chapter(headed(), {"--rung", "first"});
-  one.skip("first", "rows of 1000 floats are not aligned");
-  EXPECT_EQ(run(one), 0);
-  EXPECT_EQ(one.report().rows.at(0).status, Status::skip);
-  EXPECT_EQ(one.report().rows.at(0).reason, "rows of 1000 floats are not aligned");
+  const auto [code, rows] =
+      run([](Ladder& ladder) { ladder.skip("first", "rows of 1000 floats are not aligned"); },
+          {"--rung", "first"});
+  EXPECT_EQ(code, 0);
+  EXPECT_EQ(rows.at(0).status, Status::skip);
+  EXPECT_EQ(rows.at(0).reason, "rows of 1000 floats are not aligned");
 }
 
 TEST(Header, ADemonstrationThatRaisesNothingFails) {
-  Chapter one = chapter(headed(), {"--rung", "mistake"});
-  one.demonstrate("mistake", [] {});
-  EXPECT_EQ(run(one), 1);
-  EXPECT_EQ(one.report().rows.at(0).reason, "should raise shared-race, and raised nothing");
+  const auto [code, rows] =
+      run([](Ladder& ladder) { ladder.demonstrate("mistake", [] {}); }, {"--rung", "mistake"});
+  EXPECT_EQ(code, 1);
+  EXPECT_EQ(rows.at(0).reason, "should raise shared-race, and raised nothing");
 }
 
 TEST(HeaderDeathTest, WhatTheHeaderDoesNotNameEndsTheProgram) {
   Sums sums;
-  Chapter one = chapter(headed());
-  EXPECT_EXIT(one.add(sums.rung("third")), testing::ExitedWithCode(1),
-              "rung third is registered, and the header of 99_test does not name it");
-  EXPECT_EXIT(one.demonstrate("first", [] {}), testing::ExitedWithCode(1),
+  EXPECT_EXIT(run([&](Ladder& ladder) { ladder.add(sums.rung("third")); }),
+              testing::ExitedWithCode(1),
+              "rung third is added, and the header of 99_test does not name it");
+  EXPECT_EXIT(run([](Ladder& ladder) { ladder.demonstrate("first", [] {}); }),
+              testing::ExitedWithCode(1),
               "demonstration first: its line in the header has no .raises KIND.");
-  EXPECT_EXIT(one.extents<2>(), testing::ExitedWithCode(1), "extents<2>.. of a size that has 1: n");
-  EXPECT_EXIT(chapter(headed(), {"--list"}), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(run([](Ladder& ladder) { ladder.extents<2>(); }), testing::ExitedWithCode(1),
+              "extents<2>.. of a size that has 1: n");
+  EXPECT_EXIT(run([](Ladder&) {}, {"--list"}), testing::ExitedWithCode(0), "");
 }
 
 TEST(HeaderDeathTest, AProgramWithoutAHeaderSaysSo) {
   char name[] = "program";
   char* argv[] = {name, nullptr};
-  EXPECT_EXIT(Chapter(1, argv), testing::ExitedWithCode(1), "no header was linked to this program");
+  EXPECT_EXIT(lab::run(1, argv, [](Ladder&, std::size_t) {}), testing::ExitedWithCode(1),
+              "no header was linked to this program");
 }
 
 TEST(Sweep, NamesItsVariants) {
   Sums sums;
-  Chapter one = chapter(headed(), {"--rung", "first"});
-  one.sweep("first", "block", {32, 64}, [&](int) { return sums.rung(""); });
-  one.sweep("first", "", {"plain"}, [&](const char*) { return sums.rung(""); });
-  EXPECT_EQ(run(one), 0);
-  const auto& rows = one.report().rows;
+  const auto [code, rows] = run(
+      [&](Ladder& ladder) {
+        ladder.sweep("first", "block", {32, 64}, [&](int) { return sums.rung(""); });
+        ladder.sweep("first", "", {"plain"}, [&](const char*) { return sums.rung(""); });
+      },
+      {"--rung", "first"});
+  EXPECT_EQ(code, 0);
   ASSERT_EQ(rows.size(), 3u);
   EXPECT_EQ(rows[0].label(), "first block=32");
   EXPECT_EQ(rows[1].label(), "first block=64");
   EXPECT_EQ(rows[2].label(), "first plain");
+}
+
+// ---- what several rungs have in common ----
+
+TEST(Problem, GivesItsRungsWhatTheyHaveInCommon) {
+  Sums sums;
+  int launched = 0;
+  lab::Config how = headed();
+  how.backend = {"gpu", true, false, "CUDA 13.0"};
+  how.timing = {.warmup = 0, .warmup_s = 0, .min_runs = 2, .max_runs = 2, .flush = false};
+  how.limits = {.copy_bytes = 1 << 16, .fma_iterations = 1};
+  const auto chapter = [&](Ladder& ladder) {
+    lab::Rung common = sums.rung("");
+    common.bytes = 12000;
+    common.limit = lab::Limit::copy;
+    common.peer = {.name = "itself", .launch = common.launch};
+    const lab::Problem problem(ladder, common);
+    problem.add("first", [&] { ++launched, common.launch(); });
+    problem.sweep("second", "off", {0, 1}, [&](int off) {
+      add(4, 256, sums.a.data(), sums.b.data(), sums.c.data(), 0, 1000 - off);
+    });
+    problem.demonstrate("mistake", [&] { racy(sums.c.data()); });
+  };
+  const auto [code, rows] = run(chapter, {}, how);
+  EXPECT_EQ(code, 1);
+  ASSERT_EQ(rows.size(), 5u);
+  EXPECT_EQ(launched, 1 + 2);
+  EXPECT_EQ(rows[0].status, Status::pass) << rows[0].reason;
+  EXPECT_EQ(rows[0].peer->name, "itself");
+  EXPECT_TRUE(rows[0].rate && rows[0].fraction_of_limit);
+  EXPECT_EQ(rows[1].label(), "second off=0");
+  EXPECT_EQ(rows[1].status, Status::pass) << rows[1].reason;
+  EXPECT_EQ(rows[2].status, Status::fail);  // its output is poisoned again
+  EXPECT_TRUE(has(rows[2].reason, "first at index 999: nan")) << rows[2].reason;
+  EXPECT_EQ(rows[3].status, Status::skip);
+  EXPECT_EQ(run(chapter, {"--rung", "mistake"}).rows.at(0).status, Status::pass);
 }
 
 // ---- maps ----
@@ -187,13 +224,16 @@ using Launch = std::function<void(float*, const float*, const float*)>;
 
 /// The row of a map that adds two arrays.
 lab::Row row_of(const Launch& launch, const lab::MapOptions& options = {}, float off = 0) {
-  Chapter one = chapter(headed(), {"--rung", "first"});
-  lab::Map<float> map(one, one.size().n);
-  map.add(
-      "first", [&](std::size_t i) { return map.in[i] + map.in2[i] + off; },
-      [&](float* out, const float* a, const float* b) { launch(out, a, b); }, options);
-  run(one);
-  return one.report().rows.at(0);
+  return run(
+             [&](Ladder& ladder) {
+               lab::Map<float> map(ladder, ladder.size().n);
+               map.add(
+                   "first",
+                   [=, x = map.in, y = map.in2()](std::size_t i) { return x[i] + y[i] + off; },
+                   [&](float* out, const float* a, const float* b) { launch(out, a, b); }, options);
+             },
+             {"--rung", "first"})
+      .rows.at(0);
 }
 
 TEST(Map, ARightOnePassesAndAWrongOneDoesNot) {
@@ -220,20 +260,23 @@ TEST(Map, TheToleranceIsThatOfTheRung) {
 }
 
 TEST(Map, BytesAndPeersFollowFromTheArrays) {
-  lab::ChapterConfig how = headed();
+  lab::Config how = headed();
   how.backend = {"gpu", true, false, "CUDA 13.0"};
-  how.timing = {.warmup = 0, .min_runs = 2, .max_runs = 2, .budget_s = 0, .flush = false};
+  how.timing = {.warmup = 0, .warmup_s = 0, .min_runs = 2, .max_runs = 2, .flush = false};
   how.limits = {.copy_bytes = 1 << 16, .fma_iterations = 1};
-  Chapter one = chapter(how, {"--rung", "first", "--rung", "second"});
-  lab::Map<float> map(one, 1000);
-  map.add(
-      "first", [&](std::size_t i) { return map.in[i] + map.in[i]; },
-      [&](float* out, const float* in) { add(4, 256, in, in, out, 0, 1000); });
-  map.add(
-      "second", [&](std::size_t i) { return map.in[i] + map.in2[i]; },
-      [&](float* out, const float* a, const float* b) { add(4, 256, a, b, out, 0, 1000); });
-  EXPECT_EQ(run(one), 0);
-  const auto& rows = one.report().rows;
+  const auto [code, rows] = run(
+      [](Ladder& ladder) {
+        lab::Map<float> map(ladder, 1000);
+        const auto x = map.in, y = map.in2();
+        map.add(
+            "first", [=](std::size_t i) { return x[i] + x[i]; },
+            [&](float* out, const float* in) { add(4, 256, in, in, out, 0, 1000); });
+        map.add(
+            "second", [=](std::size_t i) { return x[i] + y[i]; },
+            [&](float* out, const float* a, const float* b) { add(4, 256, a, b, out, 0, 1000); });
+      },
+      {"--rung", "first", "--rung", "second"}, how);
+  EXPECT_EQ(code, 0);
   ASSERT_EQ(rows.size(), 2u);
   const std::pair<const char*, double> want[] = {{"cudaMemcpy", 8000},
                                                  {"cudaMemcpy of 1.5 times the bytes", 12000}};

@@ -22,7 +22,6 @@
 #include "lab/size.h"
 #include "lab/stats.h"
 #include "lab/text.h"
-#include "lab/transposed.h"
 #include "lab/verify.h"
 
 namespace {
@@ -453,6 +452,11 @@ TEST(Compare, SeesIntegersThatADoubleCannotTellApart) {
   EXPECT_EQ(lab::compare(std::array{INT64_MIN}, std::array{INT64_MAX}).max_error,
             std::ldexp(1.0, 64));
   EXPECT_FALSE(lab::compare(std::array{-1}, std::array{4294967295u}).pass);
+  // 2^64 apart, and the same 64 bits.
+  const lab::Comparison same_bits =
+      lab::compare(std::array{~std::uint64_t{0}}, std::array{std::int64_t{-1}});
+  EXPECT_FALSE(same_bits.pass);
+  EXPECT_EQ(same_bits.max_error, std::ldexp(1.0, 64));
 }
 
 TEST(Verdict, PassesAndFailsAsTold) {
@@ -485,21 +489,6 @@ TEST(Tolerances, HoldForTheSumThatTheyAreStatedForAndNotForAMissingTerm) {
 
 // ---- statistics and text ----
 
-TEST(Transposed, EveryElementChangesItsPlace) {
-  for (const auto& [rows, cols] :
-       {std::pair<std::size_t, std::size_t>{1, 1}, {2, 3}, {64, 65}, {130, 1}, {63, 200}}) {
-    std::vector<int> matrix(rows * cols);
-    std::iota(matrix.begin(), matrix.end(), 0);
-    const std::vector<int> turned = lab::transposed(matrix, rows, cols);
-    ASSERT_EQ(turned.size(), matrix.size());
-    for (std::size_t i = 0; i < turned.size(); ++i) {
-      ASSERT_EQ(turned[i], matrix[i % rows * cols + i / rows])
-          << rows << " x " << cols << " at " << i;
-    }
-  }
-  EXPECT_TRUE(lab::transposed(std::vector<int>{}, 0, 5).empty());
-}
-
 TEST(Stats, MedianAndSpread) {
   const lab::TimeStats odd = lab::summarize({5, 1, 3});
   EXPECT_EQ(odd.median, 3);
@@ -511,6 +500,16 @@ TEST(Stats, MedianAndSpread) {
   EXPECT_EQ(lab::summarize(many).p90, 90);
   EXPECT_EQ(lab::summarize({7}).p90, 7);
   EXPECT_EQ(lab::summarize({}).runs, 0);
+}
+
+TEST(Stats, HowWellAMedianIsKnown) {
+  EXPECT_TRUE(std::isinf(lab::median_uncertainty({})));
+  EXPECT_TRUE(std::isinf(lab::median_uncertainty({3})));
+  EXPECT_EQ(lab::median_uncertainty({3, 3, 3, 3}), 0);
+  // Quartiles 2 and 4 of 1 to 5, median 3.
+  EXPECT_DOUBLE_EQ(lab::median_uncertainty({5, 1, 4, 2, 3}), 1.57 * 2 / (std::sqrt(5.0) * 3));
+  // A quarter of them may be anything.
+  EXPECT_EQ(lab::median_uncertainty({3, 3, 3, 3, 3, 3, 3, 900}), 0);
 }
 
 TEST(Text, NumbersForPeople) {

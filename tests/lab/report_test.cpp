@@ -102,6 +102,8 @@ TEST(Json, HasTheKeysOfTheFormatAndNoOthers) {
   lab::Row timed = timed_row();
   timed.ratio_to_peer = 0.75;
   timed.first_ms = 0.75;
+  timed.conditions = {
+      .sm_mhz = 1755, .sm_mhz_min = 1500.5, .power_w = 640.25, .throttled = "power cap"};
   lab::Report report = report_of({timed, row_of("tma", Status::skip, "needs 9.0")});
   report.limits = {{"copy_gb_s", 4232.0}};
   const char* const want = R"json({
@@ -116,12 +118,21 @@ TEST(Json, HasTheKeysOfTheFormatAndNoOthers) {
   "copy_gb_s": 4232.0
  },
  "rows": [
-  {"rung": "add_guarded", "size": {"n": 67108864}, "status": "PASS", "max_error": 0.0, "tolerance": 0.0, "time_ms": {"median": 0.1912, "p10": 0.1905, "p90": 0.1931, "runs": 200}, "first_ms": 0.75, "rate": 4212.4, "rate_unit": "GB/s", "peer": {"name": "cudaMemcpy", "time_ms": {"median": 0.1895, "p10": 0.189, "p90": 0.191, "runs": 200}}, "ratio_to_peer": 0.75, "fraction_of_limit": 0.995},
+  {"rung": "add_guarded", "size": {"n": 67108864}, "status": "PASS", "max_error": 0.0, "tolerance": 0.0, "time_ms": {"median": 0.1912, "p10": 0.1905, "p90": 0.1931, "runs": 200}, "clock": {"sm_mhz": 1755.0, "sm_mhz_min": 1500.5, "power_w": 640.25, "throttled": "power cap"}, "first_ms": 0.75, "rate": 4212.4, "rate_unit": "GB/s", "peer": {"name": "cudaMemcpy", "time_ms": {"median": 0.1895, "p10": 0.189, "p90": 0.191, "runs": 200}}, "ratio_to_peer": 0.75, "fraction_of_limit": 0.995},
   {"rung": "tma", "size": {"rows": 30, "cols": 50}, "status": "SKIP", "reason": "needs 9.0"}
  ]
 }
 )json";
   EXPECT_EQ(lab::to_json(report), want);
+}
+
+TEST(Json, AClockThatWasNotHeldDownHasNoReason) {
+  lab::Row row = timed_row();
+  EXPECT_EQ(lab::to_json(report_of({row})).find("clock"), std::string::npos);
+  row.conditions = {.sm_mhz = 1755, .sm_mhz_min = 1755, .power_w = 300, .throttled = ""};
+  const std::string json = lab::to_json(report_of({row}));
+  EXPECT_EQ(value_of(json, "power_w"), "300.0");
+  EXPECT_EQ(json.find("throttled"), std::string::npos);
 }
 
 TEST(Json, NumbersReadBackAsTheSameDouble) {
@@ -232,10 +243,10 @@ TEST(Table, FourWordsAndTheirReasons) {
                  row_of("c", Status::skip, "needs compute capability 9.0; this device has 8.6"),
                  row_of("d", Status::error, "no kernel image")}),
       true);
-  EXPECT_EQ(line_with(text, "b "), "b     FAIL   wrong at 3");
-  EXPECT_EQ(line_with(text, "c "),
-            "c     SKIP   needs compute capability 9.0; this device has 8.6");
-  EXPECT_EQ(line_with(text, "d "), "d     ERROR  no kernel image");
+  EXPECT_EQ(line_with(text, "b "), "b" + std::string(25, ' ') + "FAIL   wrong at 3");
+  EXPECT_EQ(line_with(text, "c "), "c" + std::string(25, ' ') +
+                                       "SKIP   needs compute capability 9.0; this device has 8.6");
+  EXPECT_EQ(line_with(text, "d "), "d" + std::string(25, ' ') + "ERROR  no kernel image");
   EXPECT_NE(text.find("1 PASS, 1 FAIL, 1 SKIP, 1 ERROR\n"), std::string::npos);
 }
 

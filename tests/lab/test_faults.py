@@ -22,6 +22,8 @@ ROW_KEYS = [
     "max_error",
     "tolerance",
     "time_ms",
+    "clock",
+    "first_ms",
     "rate",
     "rate_unit",
     "peer",
@@ -76,7 +78,7 @@ class Whole(unittest.TestCase):
         self.expect("unwritten", "FAIL", rf"1 of {n} .* index {n - 1}: nan where")
         self.expect("past_the_end", "FAIL", rf"^c: a write past its end hit byte {4 * n} ")
         self.expect("blind", "ERROR", "passes before the rung has run")
-        self.expect("friendless", "ERROR", "peer 'nobody' was never added")
+        self.expect("friendless", "ERROR", "its peer 'nobody' has no launch, and does not say why")
         self.expect("big_block", "ERROR", "cudaErrorInvalid(Value|Configuration).* 1024 threads")
         self.expect("future", "SKIP", "^needs a GPU of compute capability 99.0 or more")
         self.expect("absent", "SKIP", "^needs CUB$" if self.gpu else "^needs a GPU and CUB$")

@@ -77,7 +77,7 @@ class Maps(unittest.TestCase):
         self.assertRegex(listed, r"^naive        rows in, columns out\ntiled  .*\nsum_of_both  a map of two arrays\n")
         self.assertEqual(len(listed.splitlines()), 7)
 
-    def test_cases_run_each_in_its_own_process(self):
+    def test_cases_are_one_report(self):
         run = Run(MAP, "--cases", "all")
         self.assertEqual(run.code, 0, run.all)
         self.assertEqual(run.row("naive")["reason"], "33 cases")
@@ -95,6 +95,22 @@ class Maps(unittest.TestCase):
         self.assertEqual(sizes, half * [(33, 40)] + half * [(5, 7)])
         self.assertEqual(run.results["rows"][half]["counts"]["global_load_requests"], 5)
         self.assertEqual(run.out.count("\nrung "), 2)
+
+    def test_a_trace_has_the_launches_of_all_sizes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "trace.json"
+            run = Run(MAP, "--size", "33,40", "--size", "5,7", SIMT_JSON=str(file))
+            launches = json.loads(file.read_text())["launches"]
+        self.assertEqual(run.code, 0, run.all)
+        ran = [row for row in run.results["rows"] if row["status"] == "PASS"]
+        self.assertEqual(len(ran), 2 * 7)
+        for row in ran:
+            (launch,) = launches[row["launches"]["first"] : row["launches"]["end"]]
+            kernel = "tiled" if row["rung"] == "no_barrier" else row["rung"]
+            self.assertTrue(launch["kernel"].startswith(kernel), row)
+        self.assertEqual(sum(row["launches"]["end"] - row["launches"]["first"] for row in ran), len(launches))
+        of_naive = [launches[row["launches"]["first"]]["grid"][0] for row in ran if row["rung"] == "naive"]
+        self.assertEqual(of_naive, [2, 1])  # 40 columns, then 7, in tiles of 32
 
     def test_bad_input_ends_with_2_and_one_line(self):
         for words in (

@@ -204,8 +204,10 @@ class Checkout(unittest.TestCase):
             os.chmod(full, 0o755)
         return full
 
-    def add_chapter(self, key, title, rungs, gpu, simulator):
+    def add_chapter(self, key, title, rungs, gpu, simulator, kind=None):
         text = HEADER.format(number=key[:2], title=title, rungs=rungs, gpu=gpu, simulator=simulator)
+        if kind:
+            text = text.replace("// Size gpu", f"// Kind: {kind}\n// Size gpu")
         self.write(f"chapters/{key}/{key[3:]}.cu", text)
 
     def tool(self, name, text, folder=None):

@@ -62,6 +62,9 @@ class Run(fake.Checkout):
         done = self.learn("run", "--cases", "0-11", code=0)
         self.assertIn("--cases 0-11 commit=", done.stdout)
         self.assertNotIn("CHAPTER first_steps", done.stdout)
+        self.add_chapter("03_map", "Map", ("one", "two"), "1000", "100", kind="map")
+        done = self.learn("run", "03", "--cases", "all", code=0)
+        self.assertRegex(done.stdout, "CHAPTER map .*--cases all")
 
     def test_fast(self):
         done = self.learn("run", "01", "--fast", code=0)
@@ -139,7 +142,7 @@ class Run(fake.Checkout):
         self.assertIn("'-5' is no size", self.refused("run", "01", "--size=-5"))
         self.assertIn("M,N,K", self.refused("run", "02", "--size", "5"))
         self.assertIn("'x' is no size", self.refused("run", "02", "--size", "5,6,7", "--size", "x"))
-        self.assertIn("chapter 01 has none", self.refused("run", "01", "--cases", "all"))
+        self.assertIn("Kind map or gemm; chapter 01 has none", self.refused("run", "01", "--cases", "all"))
         self.assertIn("gpu or simulator", self.refused("run", "--backend", "cpu"))
         self.assertIn("there is no folder", self.refused("run", "01", "--json", "/no/such/folder/f.json"))
         self.assertIn("name a folder", self.refused("run", "--json", os.path.join(self.home, "one.json")))

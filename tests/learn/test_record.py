@@ -259,6 +259,15 @@ class Record(fake.Checkout):
         self.assertIn("--cases 0-23", ran)
         self.assertIn("--size 32,32,32", ran)
 
+    def test_maps_are_checked_on_their_cases(self):
+        self.tool("compute-sanitizer", '#!/bin/sh\nwhile [ "${1#--}" != "$1" ]; do shift 2; done\nexec "$@"\n')
+        self.add_chapter("03_map", "Map", ("one", "two"), "1000", "100", kind="map")
+        words = self.words(self.record("03"))
+        self.assertEqual((words["cases 03_map"], words["memcheck cases 03_map"]), ("ok", "ok"))
+        self.assertEqual([name for name in words if "cases" in name], ["cases 03_map", "memcheck cases 03_map"])
+        self.assertEqual(sum("--cases all" in line for line in self.programs()), 2)
+        self.assertNotIn("cases 01_first_steps", self.words(self.record("01")))
+
     def test_what_is_not_clean_is_not_written(self):
         self.tool("compute-sanitizer", '#!/bin/sh\necho "ERROR SUMMARY: 1 error"\nexit 9\n')
         done = self.record("01", code=1)

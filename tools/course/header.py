@@ -48,6 +48,11 @@ class Header:
     intro: str  # Markdown between the fields, usually empty
     end: int  # the number of lines that it takes
 
+    @property
+    def has_cases(self) -> bool:
+        """Whether the program takes `--cases`: many small products, or many small sizes."""
+        return self.kind in ("gemm", "map")
+
     def to_json(self) -> dict:
         """As `header.py FILE.cu` prints it."""
         rungs = [

@@ -25,6 +25,7 @@ class Chapter:
         self.sizes = {}
         self.sizes_measured = []
         self.kind = ""  # map, gemm or free
+        self.has_cases = False
         self.rungs = {}  # name -> course.header.Rung, in the order of the ladder
         self.problem = ""
         self._read_header()
@@ -42,6 +43,7 @@ class Chapter:
             self.title = read.title
             self.question = read.question
             self.kind = read.kind
+            self.has_cases = read.has_cases
             self.builds_on = read.builds_on
             self.sizes = read.sizes
             self.sizes_measured = read.sizes_measured
@@ -123,10 +125,10 @@ def check_rung(word, chapters):
 
 def check_cases(chapters, named):
     """Those of `chapters` that have cases; where one was named that has none, an error."""
-    having = [c for c in chapters if c.kind == "gemm"]
+    having = [c for c in chapters if c.has_cases]
     if not having or (named and having != chapters):
         lacking = [c for c in chapters if c not in having][0]
-        raise UsageError(f"--cases is for the chapters about matrix products; chapter {lacking.number} has none")
+        raise UsageError(f"--cases is for chapters of Kind map or gemm; chapter {lacking.number} has none")
     return having
 
 

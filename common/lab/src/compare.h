@@ -130,8 +130,11 @@ __host__ __device__ inline double error_at(const Task& task, std::size_t i) {
   const bool got_negative = is_signed(task.got.type) && static_cast<std::int64_t>(got) < 0;
   const bool want_negative = is_signed(task.want.type) && static_cast<std::int64_t>(want) < 0;
   if (got == want && got_negative == want_negative) return 0;
-  const bool got_is_less = got_negative != want_negative ? got_negative : got < want;
-  return static_cast<double>(got_is_less ? want - got : got - want);
+  if (got_negative != want_negative) {  // 2^64 apart at most, which a uint64 does not hold
+    return static_cast<double>(got_negative ? 0 - got : got) +
+           static_cast<double>(want_negative ? 0 - want : want);
+  }
+  return static_cast<double>(got < want ? want - got : got - want);
 }
 
 /// How far element i may be off.

@@ -171,7 +171,7 @@ class Recorder:
         self.publish(chapter, folder, clean, [times, *counted] if "run" in self.parts else counted)
 
     def run(self, chapter, folder, sizes):
-        """Times and checks at the measured sizes; products also on their cases.
+        """Times and checks at the measured sizes; maps and products also on their cases.
 
         Each size is a step of its own, whose rows are on disk before the next begins: what the time did not suffice
         for, or what crashed, can be measured by another recording of the same commit, with `--size`.
@@ -194,15 +194,15 @@ class Recorder:
         if not new:
             return False
         clean &= self.stamp(chapter, results, program)
-        if chapter.kind == "gemm":
+        if chapter.has_cases:
             cases = [program, "--cases", "all", "--json", os.path.join(folder, "cases.json")]
             clean &= self.steps.run(f"cases {chapter.key}", 90, cases, self.env)[0] == OK
-            if "cublas" in chapter.rungs:
-                command = [sys.executable, os.path.join(MEASURE, "fp32_kernels.py"), "--timeout", "50", program]
-                command += ["--rung", "cublas"]
-                command += [word for size in sizes for word in ("--size", size)]
-                name = f"cuBLAS in FP32 {chapter.key}"
-                clean &= self.steps.run(name, 60, command, self.quick, permitted=not_permitted)[0] != FAIL
+        if chapter.kind == "gemm" and "cublas" in chapter.rungs:
+            command = [sys.executable, os.path.join(MEASURE, "fp32_kernels.py"), "--timeout", "50", program]
+            command += ["--rung", "cublas"]
+            command += [word for size in sizes for word in ("--size", size)]
+            name = f"cuBLAS in FP32 {chapter.key}"
+            clean &= self.steps.run(name, 60, command, self.quick, permitted=not_permitted)[0] != FAIL
         return clean
 
     def stamp(self, chapter, results, program):
@@ -240,8 +240,8 @@ class Recorder:
             command = [tool, "--tool", kind, *options, "--error-exitcode", "9", chapter.program("gpu")]
             sized = [*command, "--size", chapter.size("simulator")]
             clean &= self.steps.run(f"{kind} {chapter.key}", 90, sized, self.quick)[0] == OK
-            if chapter.kind == "gemm":
-                # The other tools are slower by a multiple; two dozen cases have every extent in every place.
+            # The other tools are slower by a multiple; of products, two dozen cases have every extent in every place.
+            if chapter.kind == "gemm" or (chapter.has_cases and kind == "memcheck"):
                 cases = "all" if kind == "memcheck" else "0-23"
                 clean &= (
                     self.steps.run(f"{kind} cases {chapter.key}", 120, [*command, "--cases", cases], self.quick)[0]

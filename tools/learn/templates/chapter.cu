@@ -45,17 +45,13 @@ __global__ void grid_stride(float* out, const float* in, unsigned n) {
 // **Counted.** The requests are the same; a block of the grid now serves many elements.
 
 int main(int argc, char** argv) {
-  lab::Chapter chapter(argc, argv);
-  const auto [n] = chapter.extents<1>();
-  lab::Map<float> map(chapter, n);
-  const auto doubled = [&](size_t i) { return 2 * map.in[i]; };
-  const unsigned count = static_cast<unsigned>(n), block = 256;
+  return lab::run(argc, argv, [](lab::Ladder& ladder, size_t n) {
+    lab::Map<float> map(ladder, n);
+    const auto in = map.in;
+    const auto doubled = [=] __host__ __device__(size_t i) { return 2 * in[i]; };
+    const auto count = static_cast<unsigned>(n);
 
-  map.add("one_each", doubled, [&](float* out, const float* in) {
-    one_each<<<lab::ceil_div(count, block), block>>>(out, in, count);
+    map.add("one_each", doubled, lab::launcher(one_each, lab::tiles(n, 256), 256, count));
+    map.add("grid_stride", doubled, lab::launcher(grid_stride, 64, 256, count));
   });
-  map.add("grid_stride", doubled, [&](float* out, const float* in) {
-    grid_stride<<<64, block>>>(out, in, count);
-  });
-  return chapter.run();
 }

@@ -56,33 +56,35 @@ __global__ void as_halves(double* out, const int* in, unsigned n) {
 }
 
 int main(int argc, char** argv) {
-  lab::Chapter chapter(argc, argv);
-  const auto [rows, cols] = chapter.extents<2>();
-  const auto n = static_cast<unsigned>(rows * cols);
-  lab::Map<float> map(chapter, n);
-  lab::Map<int, double> halves(chapter, n);
-  const dim3 grid = lab::tiles(cols, rows, TILE), block(TILE, ROWS);
-  const auto turned = [&](size_t i) { return map.in[i % rows * cols + i / rows]; };
+  return lab::run(argc, argv, [](lab::Ladder& ladder, size_t rows, size_t cols) {
+    const auto n = static_cast<unsigned>(rows * cols);
+    lab::Map<float> map(ladder, n);
+    lab::Map<int, double> halves(ladder, n);
+    const dim3 grid = lab::tiles(cols, rows, TILE), block(TILE, ROWS);
+    const auto x = map.in;
+    const auto whole = halves.in;
+    const auto turned = [=] __host__ __device__(size_t i) { return x[i % rows * cols + i / rows]; };
 
-  // Not in the order of the header: the ladder is.
-  halves.sweep(
-      "as_halves", "block", {64u, 256u}, [&](size_t i) { return halves.in[i] / 2.0; },
-      [&](auto* out, auto* in, unsigned threads) {
-        as_halves<<<lab::tiles(n, threads), threads>>>(out, in, n);
-      });
-  map.add("naive", turned,
-          [&](auto* out, auto* in) { naive<<<grid, block>>>(out, in, rows, cols); });
-  map.sweep(
-      "tiled", turned,
-      {{"pad=0", [&](auto* out, auto* in) { tiled<0><<<grid, block>>>(out, in, rows, cols); }},
-       {"pad=1", [&](auto* out, auto* in) { tiled<1><<<grid, block>>>(out, in, rows, cols); }}});
-  map.add(
-      "sum_of_both", [&](size_t i) { return map.in[i] + map.in2[i]; },
-      [&](float* out, const float* a, const float* b) {
-        sum_of_both<<<lab::tiles(n, 256), 256>>>(out, a, b, n);
-      });
-  map.demonstrate("no_barrier", [&](auto* out, auto* in) {
-    tiled<1, false><<<grid, block>>>(out, in, rows, cols);
+    // Not in the order of the header: the results are.
+    halves.sweep(
+        "as_halves", "block", {64u, 256u},
+        [=] __host__ __device__(size_t i) { return whole[i] / 2.0; },
+        [&](auto* out, auto* in, unsigned threads) {
+          as_halves<<<lab::tiles(n, threads), threads>>>(out, in, n);
+        });
+    map.add("naive", turned,
+            [&](auto* out, auto* in) { naive<<<grid, block>>>(out, in, rows, cols); });
+    map.sweep(
+        "tiled", turned,
+        {{"pad=0", [&](auto* out, auto* in) { tiled<0><<<grid, block>>>(out, in, rows, cols); }},
+         {"pad=1", [&](auto* out, auto* in) { tiled<1><<<grid, block>>>(out, in, rows, cols); }}});
+    const auto y = map.in2();
+    map.add(
+        "sum_of_both", [=] __host__ __device__(size_t i) { return x[i] + y[i]; },
+        lab::launcher(sum_of_both, lab::tiles(n, 256), 256, n));
+    map.demonstrate("no_barrier", [&](auto* out, auto* in) {
+      tiled<1, false><<<grid, block>>>(out, in, rows, cols);
+    });
+    lab::add_others(map);
   });
-  return chapter.run();
 }

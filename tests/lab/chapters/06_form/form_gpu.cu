@@ -1,4 +1,4 @@
-// A rung that registers itself.
+// A rung of another file.
 #include <cuda_runtime.h>
 
 #include "lab/lab.h"
@@ -9,10 +9,12 @@ __global__ void other_file(float* out, const float* in, unsigned n) {
   if (i < n) out[i] = -in[i];
 }
 
-static const lab::Rungs here([](lab::Map<float>& map) {
+static void add_other_file(lab::Map<float>& map) {
+  const auto x = map.in;
+  const auto n = static_cast<unsigned>(map.n);
   map.add(
-      "other_file", [&](size_t i) { return -map.in[i]; },
-      [&](auto* out, auto* in) {
-        other_file<<<lab::tiles(map.n, 256), 256>>>(out, in, static_cast<unsigned>(map.n));
-      });
-});
+      "other_file", [=] __host__ __device__(size_t i) { return -x[i]; },
+      lab::launcher(other_file, lab::tiles(n, 256), 256, n));
+}
+
+static const lab::Rungs here(add_other_file);

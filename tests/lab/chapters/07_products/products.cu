@@ -16,8 +16,6 @@
 
 #include <cuda_runtime.h>
 
-#include <vector>
-
 #include "lab/lab.h"
 
 /// C = alpha A B + beta C, a thread for each element.
@@ -66,15 +64,17 @@ __global__ void flat(int m, int n, int k, float alpha, const float* a, int lda, 
 }
 
 int main(int argc, char** argv) {
-  lab::GemmLadder ladder(argc, argv);
-  ladder.add("flat", [](const lab::Gemm& g) {
-    flat<<<lab::tiles(size_t(g.m) * g.n, 128), 128>>>(g.m, g.n, g.k, g.alpha, g.a, g.lda, g.b,
-                                                      g.ldb, g.beta, g.c, g.ldc);
+  return lab::run(argc, argv, [](lab::GemmLadder& ladder) {
+    ladder.add("flat", [](const lab::Gemm& g) {
+      flat<<<lab::tiles(size_t(g.m) * g.n, 128), 128>>>(g.m, g.n, g.k, g.alpha, g.a, g.lda, g.b,
+                                                        g.ldb, g.beta, g.c, g.ldc);
+    });
+    ladder.add("one_each", one_each, {.rows = 8, .cols = 32, .threads = {32, 8}});
+    // 60 KiB are more than a block has without asking.
+    ladder.sweep("strips", {{"depth=16", strips<16>, {1, 32, 32, 16 * sizeof(float)}},
+                            {"depth=15360", strips<15360>, {1, 32, 32, 15360 * sizeof(float)}}});
+    ladder.demonstrate("unwritten", strips<16, false>, {1, 32, 32, 16 * sizeof(float)});
+    ladder.add_with([](lab::Ladder& plain) { lab::add_others(plain); });
+    lab::add_others(ladder);
   });
-  ladder.add("one_each", one_each, {.rows = 8, .cols = 32, .threads = {32, 8}});
-  // 60 KiB are more than a block has without asking.
-  ladder.sweep("strips", {{"depth=16", strips<16>, {1, 32, 32, 16 * sizeof(float)}},
-                          {"depth=15360", strips<15360>, {1, 32, 32, 15360 * sizeof(float)}}});
-  ladder.demonstrate("unwritten", strips<16, false>, {1, 32, 32, 16 * sizeof(float)});
-  return ladder.run();
 }

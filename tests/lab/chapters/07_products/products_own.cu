@@ -1,22 +1,17 @@
-// Rungs that register themselves, in a file that both backends compile.
+// Rungs of another file, in a file that both backends compile.
 #include <cuda_runtime.h>
-
-#include <vector>
 
 #include "lab/lab.h"
 
 /// out[i] = i.
 __global__ void registered(int* out) { out[threadIdx.x] = static_cast<int>(threadIdx.x); }
 
-static const lab::Rungs here([](lab::Chapter& chapter) {
-  const auto out = std::make_shared<lab::DeviceBuffer<int>>(32, "out");
-  chapter.add({.name = "registered",
-               .launch = [out] { registered<<<1, 32>>>(out->data()); },
-               .verify =
-                   [out] {
-                     std::vector<int> want(32);
-                     for (int i = 0; i < 32; ++i) want[static_cast<size_t>(i)] = i;
-                     return lab::compare(out->download(), want);
-                   },
-               .outputs = {out.get()}});
-});
+static void add_registered(lab::Ladder& ladder) {
+  lab::DeviceBuffer<int> out(32, "out");
+  ladder.add({.name = "registered",
+              .launch = [&] { registered<<<1, 32>>>(out.data()); },
+              .outputs = {lab::expect(
+                  out, [] __host__ __device__(size_t i) { return static_cast<int>(i); })}});
+}
+
+static const lab::Rungs here(add_registered);

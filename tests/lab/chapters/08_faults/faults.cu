@@ -22,7 +22,6 @@
 //   ./learn run 08 --rung after          what comes after it
 
 #include <cstdio>
-#include <vector>
 
 #include "lab/lab.h"
 
@@ -51,77 +50,72 @@ __global__ void multiply_add(const float* a, float* c, int n) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  lab::Chapter chapter(argc, argv);
-  chapter.require(chapter.size().n <= 1 << 28, "n is at most 268435456 here");
-  const int n = static_cast<int>(chapter.size().n);
-  const int blocks = lab::ceil_div(n, 256);
+  return lab::run(argc, argv, [](lab::Ladder& ladder, std::size_t size) {
+    ladder.require(size <= 1 << 28, "n is at most 268435456 here");
+    const int n = static_cast<int>(size);
+    const int blocks = lab::ceil_div(n, 256);
+    // Canaries on the simulator, too; and none where a store behind the end is to be found.
+    const std::size_t guard = 4096;
+    lab::DeviceBuffer<float> c(size, "c", guard), copy(size, "copy", guard),
+        tight(size, "tight", 0);
+    const lab::Input<float> a(size, lab::RandomValue<float>{ladder.seed()}, "a");
+    const lab::Input<float> b(size, lab::RandomValue<float>{ladder.seed() + 1}, "b");
+    const auto x = a.view(), y = b.view();
+    int launches = 0;
 
-  const auto host_a = lab::random_floats(chapter.size().n, chapter.seed());
-  const auto host_b = lab::random_floats(chapter.size().n, chapter.seed() + 1);
-  std::vector<float> sums(host_a.size()), chains(host_a.size());
-  for (std::size_t i = 0; i < sums.size(); ++i) {
-    sums[i] = host_a[i] + host_b[i];
-    chains[i] = host_a[i];
-    for (int step = 0; step < 8; ++step) chains[i] = fmaf(chains[i], 0.5f, 1.0f);
-  }
+    const auto add_first = [&](int count) {
+      add<<<blocks, 256>>>(a.data(), b.data(), c.data(), count);
+    };
+    const auto then_poke = [&](long at, float value) {
+      add_first(n), poke<<<1, 32>>>(c.data(), at, value);
+    };
+    lab::Rung sum{
+        .outputs = {lab::expect(c, [=] __host__ __device__(std::size_t i) { return x[i] + y[i]; })},
+        .bytes = 12.0 * n,
+        .limit = lab::Limit::copy};
+    const lab::Problem sums(ladder, sum);
 
-  const std::size_t guard = 4096;  // on the simulator, too
-  lab::DeviceBuffer<float> a(host_a, "a", guard), b(host_b, "b", guard),
-      c(host_a.size(), "c", guard);
-  lab::DeviceBuffer<float> copy(host_a.size(), "copy", guard);
-  lab::DeviceBuffer<float> tight(host_a.size(), "tight", 0);
-  int launches = 0;
-
-  const auto add_all = [&] { add<<<blocks, 256>>>(a.data(), b.data(), c.data(), n); };
-  const auto add_rung = [&](const char* name, std::function<void()> launch) {
-    return lab::Rung{.name = name,
-                     .launch = std::move(launch),
-                     .verify = [&] { return lab::compare(c.download(), sums); },
-                     .bytes = 12.0 * n,
-                     .limit = lab::Limit::copy,
-                     .outputs = {&c}};
-  };
-
-  chapter.peer({.name = "cudaMemcpy",
-                .launch =
-                    [&] {
-                      CUDA_CHECK(cudaMemcpyAsync(copy.data(), a.data(), a.size_bytes(),
-                                                 cudaMemcpyDeviceToDevice));
-                    },
-                .bytes = 8.0 * n,
-                .verify = [&] { return lab::compare(copy.download(), host_a); },
-                .outputs = {&copy}});
-
-  lab::Rung right = add_rung("right", add_all);
-  right.peer = "cudaMemcpy";
-  right.show = [] { std::printf("shown\n"); };
-  chapter.add(right);
-  chapter.add({.name = "chain",
-               .launch = [&] { multiply_add<<<blocks, 256>>>(a.data(), c.data(), n); },
-               .verify = [&] { return lab::compare(c.download(), chains); },
-               .flops = 16.0 * n,
-               .limit = lab::Limit::fp32,
-               .outputs = {&c}});
-  chapter.add(
-      add_rung("not_a_number", [&] { add_all(), poke<<<1, 32>>>(c.data(), n / 2, nanf("")); }));
-  chapter.add(add_rung("one_wrong", [&] { add_all(), poke<<<1, 32>>>(c.data(), n - 1, 9.0f); }));
-  chapter.add(
-      add_rung("unwritten", [&] { add<<<blocks, 256>>>(a.data(), b.data(), c.data(), n - 1); }));
-  chapter.add(add_rung("past_the_end", [&] { add_all(), poke<<<1, 32>>>(c.data(), n, 9.0f); }));
-  chapter.add(add_rung("right_once", [&] {
-    add<<<blocks, 256>>>(a.data(), b.data(), c.data(), ++launches == 1 ? n : n - 1);
-  }));
-  lab::Rung blind = add_rung("blind", add_all);
-  blind.verify = [] { return lab::verdict(true, ""); };
-  chapter.add(blind);
-  lab::Rung friendless = add_rung("friendless", add_all);
-  friendless.peer = "nobody";
-  chapter.add(friendless);
-  chapter.add(add_rung("big_block", [&] { add<<<1, 2048>>>(a.data(), b.data(), c.data(), n); }));
-  chapter.add(add_rung("future", add_all));
-  chapter.demonstrate("demonstration", [&] { poke<<<1, 32>>>(tight.data(), n, 1.0f); });
-  chapter.add(
-      add_rung("far_outside", [&] { add_all(), poke<<<1, 32>>>(c.data(), 1L << 44, 1.0f); }));
-  chapter.add(add_rung("after", add_all));
-  return chapter.run();
+    lab::Rung right = sum;
+    right.name = "right";
+    right.launch = [&] { add_first(n); };
+    right.peer = {.name = "cudaMemcpy",
+                  .launch =
+                      [&] {
+                        CUDA_CHECK(cudaMemcpyAsync(copy.data(), a.data(), a.size_bytes(),
+                                                   cudaMemcpyDeviceToDevice));
+                      },
+                  .outputs = {lab::expect(copy, a)},
+                  .bytes = 8.0 * n};
+    right.show = [] { std::printf("shown\n"); };
+    ladder.add(right);
+    ladder.add({.name = "chain",
+                .launch = [&] { multiply_add<<<blocks, 256>>>(a.data(), c.data(), n); },
+                .outputs = {lab::expect(c,
+                                        [=] __host__ __device__(std::size_t i) {
+                                          float value = x[i];
+                                          for (int k = 0; k < 8; ++k)
+                                            value = fmaf(value, 0.5f, 1.0f);
+                                          return value;
+                                        })},
+                .flops = 16.0 * n,
+                .limit = lab::Limit::fp32});
+    sums.add("not_a_number", [&] { then_poke(n / 2, nanf("")); });
+    sums.add("one_wrong", [&] { then_poke(n - 1, 9.0f); });
+    sums.add("unwritten", [&] { add_first(n - 1); });
+    sums.add("past_the_end", [&] { then_poke(n, 9.0f); });
+    sums.add("right_once", [&] { add_first(++launches == 1 ? n : n - 1); });
+    ladder.add(
+        {.name = "blind", .launch = right.launch, .outputs = {lab::on_the_way(c)}, .verify = [] {
+           return lab::verdict(true, "");
+         }});
+    sum.name = "friendless";
+    sum.launch = right.launch;
+    sum.peer.name = "nobody";
+    ladder.add(sum);
+    sums.add("big_block", [&] { add<<<1, 2048>>>(a.data(), b.data(), c.data(), n); });
+    sums.add("future", right.launch);
+    ladder.demonstrate("demonstration", [&] { poke<<<1, 32>>>(tight.data(), n, 1.0f); });
+    sums.add("far_outside", [&] { then_poke(1L << 44, 1.0f); });
+    sums.add("after", right.launch);
+  });
 }
