@@ -105,9 +105,17 @@ void write(JsonWriter& json, const Record& record) {
   json.value("kernel", launch.kernel);
   write(json, "grid", launch.grid);
   write(json, "block", launch.block);
+  json.value("dynamic_shared", launch.dynamic_shared);
   json.value("traced_blocks", launch.traced_blocks);
+  if (launch.is_sized_by_device) json.value("is_sized_by_device", true);
   if (launch.reads_textures) json.value("reads_textures", true);
   write(json, launch.counts);
+  if (launch.touched) {
+    json.value("global_sectors_read_distinct", launch.touched->read);
+    json.value("global_sectors_written_distinct", launch.touched->written);
+  }
+  if (launch.atomics_on_one_word)
+    json.value("global_atomics_on_one_word", launch.atomics_on_one_word);
   json.begin_array("lines");
   for (const LineCounts& line : launch.lines) {
     json.begin_object();
