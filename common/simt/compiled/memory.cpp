@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "compiled/warp.h"
-#include "count/counter.h"
 
 namespace simt::compiled {
 namespace {
@@ -75,13 +74,14 @@ void Warp::count(const Instruction& one, uint32_t lanes, const uint64_t* address
                                                     : engine::SharedUnit::native;
   std::fill(std::begin(units), std::end(units), unit);
   request.unit = units;
-  Counts& counts = block_.counts[static_cast<size_t>(&one - block_.code.instructions.data())];
-  static engine::Counter counter;
-  if (shared) {
-    counter.count_shared(request, nullptr, counts);
-  } else {
-    counter.count_global(request, counts);
-  }
+  Executed& executed = block_.executed[static_cast<size_t>(&one - block_.code.instructions.data())];
+  if (shared) return block_.counter.count_shared(request, nullptr, executed.counts);
+  const auto sectors = [&] {
+    return executed.counts.global_load_sectors + executed.counts.global_store_sectors;
+  };
+  const uint64_t before = sectors();
+  block_.counter.count_global(request, executed.counts);
+  executed.l1_wavefronts += (sectors() - before + 3) / 4;
 }
 
 void Warp::memory(const Instruction& one, uint32_t lanes) {
@@ -183,7 +183,8 @@ void Warp::atomic(const Instruction& one, uint32_t lanes) {
   });
   const int kind = static_cast<int>(engine::Access::atomic);
   if (spins) {
-    Counts& counts = block_.counts[static_cast<size_t>(&one - block_.code.instructions.data())];
+    Counts& counts =
+        block_.executed[static_cast<size_t>(&one - block_.code.instructions.data())].counts;
     const SpinRound round = count_spin_round(addresses, lanes, size);
     ++counts.shared_atomic_requests;
     counts.shared_atomic_wavefronts += round.wavefronts;

@@ -221,6 +221,9 @@ void Warp::step(Split& split) {
   const uint32_t guard = one.guard.kind == Kind::none ? ~0u : truths(one.guard);
   const uint32_t lanes = split.lanes & guard;
   current_ = split.lanes;
+  Executed& executed = block_.executed[static_cast<size_t>(&one - block_.code.instructions.data())];
+  ++executed.issued;
+  executed.lanes += static_cast<unsigned>(std::popcount(lanes));
   if (one.code >= kBra) return control(one, split, lanes);
   if (one.code == kNone) {
     if (lanes) throw NotCarriedOut{one.opcode + one.modifiers};
