@@ -136,6 +136,27 @@ class Programs(unittest.TestCase):
         text = self.explain("one_block.cu", "--gpu", "H300", code=2)
         self.assertIn("--gpu H300: there is no such GPU in the table; did you mean H", text)
 
+    def test_two_programs_side_by_side(self):
+        text = self.explain("conflicts.cu", "--against", "conflicts_right.cu", nvcc=False)
+        self.assertIn("conflicts.cu against conflicts_right.cu, on an H200", text)
+        self.assertRegex(text, r"shared wavefronts +67,584 +4,096, 16\.5 times fewer")
+        self.assertRegex(text, r"at least +1\.00 us +1\.00 us\n")
+        self.assertIn("- conflicts.cu:9  __shared__ float tile[32][32];", text)
+        self.assertIn("+ conflicts_right.cu:9  __shared__ float tile[32][33];", text)
+        self.assertIn("65,536 wavefronts, 32.0 times the ideal", text)
+        text = self.explain("tiny_grid.cu", "--against", "tiny_grid_right.cu", nvcc=False)
+        self.assertRegex(text, r"without the launch +789 ns +95\.7 ns, 8\.2 times lower")
+        self.assertIn("The lines of both kernels are the same", text)
+
+    def test_what_cannot_be_compared(self):
+        for words, said in (
+            (("one_block.cu", "--against", "nothing.cu"), "there is no file nothing.cu"),
+            (("one_block.cu", "--against", "one_warp.cu", "--json"), "it goes with no --json"),
+            (("06", "--against", "tiled"), "of a chapter two rungs are compared"),
+            (("06", "--rung", "tiled", "--against", "tilted"), "unknown rung 'tilted'"),
+        ):
+            self.assertIn(said, self.explain(*words, code=2))
+
     def test_trace_and_page_have_the_bound(self):
         with tempfile.TemporaryDirectory() as folder:
             trace, page = os.path.join(folder, "trace.json"), os.path.join(folder, "page.html")

@@ -37,7 +37,11 @@ def main(arguments):
             raise UsageError(f"--rung goes with a chapter; {subject} is a program of its own")
         check_source(subject)
     check_outputs(arguments, chapter.source if chapter else subject)
+    if arguments.against:
+        check_against(arguments, subject, chapter)
     machine = Machine()
+    if arguments.against:
+        return compare(arguments, subject, machine)
     if arguments.watch and arguments.json == STDOUT:
         raise UsageError("--watch goes on and on: --json needs a FILE with it")
     if not arguments.watch:
@@ -167,6 +171,50 @@ def once(arguments, subject, machine):
         ui.say()
         ui.say(f"The program ended with {steps.ended(done.code)}.")
     return done.verdict()
+
+
+def compare(arguments, subject, machine):
+    """Two programs, or two rungs of a chapter, side by side; returns the exit code of the first that is not 0."""
+    from learn.explain import against
+
+    other, chapter = arguments.against, as_chapter(subject)
+    if chapter:
+        runs = [run(arguments, subject, machine, [rung]) for rung in (*arguments.rung, other)]
+        labels = [*arguments.rung, other]
+    else:
+        runs = [run(arguments, file, machine, []) for file in (subject, other)]
+        labels = [done.label for done in runs]
+        if labels[0] == labels[1]:
+            labels = [subject, other]
+    sides = [
+        against.Side(label, done.recorded, done.compiled, done.code != 0 or done.verdict() != 0)
+        for label, done in zip(labels, runs)
+    ]
+    gpu, launch = speed.gpu_named(arguments.gpu), launch_number(arguments.launch)
+    ui.say()
+    ui.say(against.render(*sides, ui.palette(), gpu, launch).rstrip("\n"))
+    for label, done in zip(labels, runs):
+        findings = len(trace.all_findings(done.recorded))
+        if done.verdict() or findings:
+            ui.say(
+                f"{label}: {findings} findings and warnings, exit code {done.verdict()}: ./learn explain tells what."
+            )
+    return next((done.verdict() for done in runs if done.verdict()), 0)
+
+
+def check_against(arguments, subject, chapter):
+    """UsageError unless --against names what can be compared."""
+    for option, given in (("--json", arguments.json), ("--html", arguments.html), ("--sarif", arguments.sarif)):
+        if given:
+            raise UsageError(f"--against prints its comparison: it goes with no {option}")
+    if arguments.watch:
+        raise UsageError("--against goes with no --watch")
+    if not chapter:
+        check_source(arguments.against, "--against takes a file that ends in .cu")
+    elif len(arguments.rung) != 1:
+        raise UsageError(f"of a chapter two rungs are compared: ./learn explain {subject} --rung NAME --against NAME")
+    else:
+        chapters.check_rung(arguments.against, [chapter])
 
 
 def machine_code(machine, source):
