@@ -1,6 +1,7 @@
 """Bounds worked out on paper, and the table of GPUs that they stand on."""
 
 import json
+import sys
 import unittest
 
 import small  # noqa: F401  (the path)
@@ -82,7 +83,10 @@ class Launches(unittest.TestCase):
 
     def test_those_of_the_machine_code_are_taken(self):
         executed = {"issued": 50, "fp32": 10, "atomics_on_one_word": 10}
-        launch = dict(self.LAUNCH, compiled={"counts": {"shared_wavefronts": 33}, "lines": [], "executed": executed})
+        launch = dict(
+            self.LAUNCH,
+            compiled={"counts": {"shared_load_wavefronts": 22, "shared_store_wavefronts": 11}, "executed": executed},
+        )
         counts = bounds.counts_of(launch)
         self.assertEqual((counts["shared_wavefronts"], counts["issued"], counts["fp32"]), (33, 50, 10))
         self.assertEqual(counts["global_atomics_on_one_word"], 10)
@@ -120,6 +124,18 @@ class Table(unittest.TestCase):
     def test_each_has_the_limits_of_its_compute_capability(self):
         for gpu in bounds.gpus().values():
             self.assertIsNotNone(gpu.limits, gpu.name)
+
+
+class Page(unittest.TestCase):
+    def test_each_gpu_and_each_source_is_there(self):
+        sys.path.insert(0, str(small.ROOT / "docs" / "_ext"))
+        import gpu_table
+
+        lines = gpu_table.table().split("\n")
+        self.assertEqual([line.split(" | ")[0][2:] for line in lines[2:10]], list(bounds.gpus()))
+        self.assertIn("4,917", next(line for line in lines if line.startswith("| H200")))
+        sources = {source for gpu in bounds.gpus().values() for source in gpu.sources.values()}
+        self.assertEqual({line.split(". ", 1)[1][:-1] for line in lines[11:]}, sources)
 
 
 class Words(unittest.TestCase):

@@ -171,6 +171,19 @@ class Programs(unittest.TestCase):
         self.assertIn("How fast could it be?", text)
         self.assertIn("At least 3.16 us on an H200, bound by L1", text)
 
+    def test_asynchronous_copies_of_the_machine_code_count_as_those_of_the_source(self):
+        with tempfile.TemporaryDirectory() as folder:
+            trace = os.path.join(folder, "trace.json")
+            if speed.NO_MACHINE_CODE in self.explain("copies.cu", "--json", trace):
+                self.skipTest("no nvcc or no nvdisasm")
+            with open(trace, encoding="utf-8") as file:
+                launches = json.load(file)["launches"]
+        for launch in launches:
+            compiled = launch["compiled"]["counts"]
+            self.assertEqual(
+                {name: compiled.get(name, 0) for name in launch["counts"]}, launch["counts"], launch["kernel"]
+            )
+
     def test_what_a_launch_touches(self):
         with tempfile.TemporaryDirectory() as folder:
             trace = os.path.join(folder, "trace.json")

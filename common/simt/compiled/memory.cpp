@@ -132,6 +132,33 @@ void Warp::memory(const Instruction& one, uint32_t lanes) {
   count(one, lanes & ~in_shared, addresses, size, false, kind);
 }
 
+// An asynchronous copy is done at once: who does not wait for it is told so by the checks of the source.
+void Warp::copy_to_shared(const Instruction& one, uint32_t lanes) {
+  // Of another operand, as one that says where zeros are written, is not known which lanes it means.
+  if (one.operands.size() != 2 || one.operands[0].kind != Kind::memory ||
+      one.operands[1].kind != Kind::memory)
+    throw NotCarriedOut{one.opcode + one.modifiers};
+  const unsigned size = bytes_of(one);
+  uint64_t to[kLanesOfWarp] = {}, from[kLanesOfWarp] = {};
+  for_lanes(lanes, [&](unsigned lane) {
+    to[lane] = address(one.operands[0], lane, false);
+    from[lane] = address(one.operands[1], lane, true);
+    std::memcpy(at_shared(block_, to[lane], size), reinterpret_cast<const void*>(from[lane]), size);
+  });
+  const CopyCost cost = count_copy(from, to, lanes, 0, size);
+  engine::Request request;
+  request.kind = engine::Access::load;
+  request.size = size;
+  request.lanes = lanes;
+  request.address = from;
+  Counts counts;
+  block_.counter.count_global(request, counts);
+  counts.global_load_sectors = cost.sectors;
+  counts.shared_wavefronts = cost.wavefronts;
+  counts.shared_wavefronts_ideal = cost.ideal;
+  block_.executed[static_cast<size_t>(&one - block_.code.instructions.data())].counts += counts;
+}
+
 void Warp::atomic(const Instruction& one, uint32_t lanes) {
   const Operand& where = address_of(one);
   const auto& ops = one.operands;

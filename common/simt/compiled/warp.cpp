@@ -91,6 +91,7 @@ int operation_of(std::string_view opcode) {
                                                         {"STS", kStoreShared},
                                                         {"LDL", kLoadLocal},
                                                         {"STL", kStoreLocal},
+                                                        {"LDGSTS", kCopyToShared},
                                                         {"ATOMG", kAtomic},
                                                         {"ATOM", kAtomic},
                                                         {"REDG", kReduce},
@@ -231,6 +232,7 @@ void Warp::step(Split& split) {
   }
   if (!lanes) return;
   if (one.code >= kLoad && one.code <= kStoreLocal) return memory(one, lanes);
+  if (one.code == kCopyToShared) return copy_to_shared(one, lanes);
   if (one.code >= kAtomic && one.code <= kAtomicShared) return atomic(one, lanes);
   if (across_lanes(one, lanes)) return;
   // What a warp has once is the same for all of its lanes.

@@ -76,6 +76,7 @@ enum Operation : int {
   kStoreShared,
   kLoadLocal,
   kStoreLocal,
+  kCopyToShared,
   kAtomic,
   kReduce,
   kAtomicShared,
@@ -164,6 +165,7 @@ class Warp {
   bool reals(const Instruction& one, uint32_t lanes);
   bool across_lanes(const Instruction& one, uint32_t lanes);
   void memory(const Instruction& one, uint32_t lanes);
+  void copy_to_shared(const Instruction& one, uint32_t lanes);
   void atomic(const Instruction& one, uint32_t lanes);
   void control(const Instruction& one, Split& split, uint32_t lanes);
   void iadd3(const Instruction& one, unsigned lane);
