@@ -127,6 +127,15 @@ def shape_at(shapes, counts):
     return shapes[0] if blocks == known else shapes[0]._replace(fills=True)
 
 
+FULL = bounds.Shape((1, 1, 1), (1024, 1, 1), True)
+
+
+def of_a_product(size):
+    """What each product of matrices has to do at least, by whatever kernel of FP32: M N K FMAs."""
+    m, n, k = size
+    return {"fp32": m * n * k // bounds.WARP}
+
+
 def counted_at_sizes(chapter, machine):
     """What counted() says at each size of the chapter's plan."""
     plan = PLANS[chapter.number]
@@ -149,8 +158,13 @@ def table(chapter, runs, gpus=None):
             if not row.get("time_ms"):
                 continue
             samples = [run.get(key) for run in runs]
+            is_product = chapter.kind == "gemm" and row.get("rate_unit") == "GFLOP/s"
             if (chapter.number, row["rung"]) in OTHER_TIMES:
                 without[key] = OTHER_TIMES[chapter.number, row["rung"]]
+            elif not all(samples) and is_product:
+                size = tuple(row["size"].values())
+                found = bounds.of_launch(of_a_product(size), FULL, of)
+                rows.append((name, *key, size, row["time_ms"]["median"] / 1e3, found, ["not simulated"]))
             elif not all(samples):
                 without[key] = "not simulated, or no kernel of its own"
             elif len({len(sample) for sample in samples}) > 1:
@@ -163,6 +177,8 @@ def table(chapter, runs, gpus=None):
                 for launch in zip(*samples):
                     counts, others = extended([counts for counts, _ in launch], plan, size)
                     left_out.update(others)
+                    if is_product:
+                        counts = {**of_a_product(size), **counts}
                     found = bounds.of_launch(counts, shape_at([shape for _, shape in launch], counts), of)
                     best = max(best, found, key=lambda some: some[0].seconds if some else 0)
                 rows.append((name, *key, size, row["time_ms"]["median"] / 1e3, best, sorted(left_out)))
