@@ -91,6 +91,11 @@ class Launches(unittest.TestCase):
         self.assertEqual((counts["shared_wavefronts"], counts["issued"], counts["fp32"]), (33, 50, 10))
         self.assertEqual(counts["global_atomics_on_one_word"], 10)
 
+    def test_those_of_a_kernel_that_waits_are_not(self):
+        executed = {"issued": 50, "atomics_on_one_word": 10}
+        launch = dict(self.LAUNCH, compiled={"counts": {}, "executed": executed}, lines=[{"line": 3, "polls": 7}])
+        self.assertNotIn("issued", bounds.counts_of(launch))
+
     def test_a_grid_that_follows_the_device_fills_it(self):
         self.assertEqual(bounds.filled(bounds.shape_of(self.LAUNCH), bounds.gpu()), (132, 528))
         self.assertEqual(bounds.filled(bounds.Shape((8, 1, 1), (64, 1, 1)), bounds.gpu()), (8, 16))

@@ -127,13 +127,19 @@ WAVEFRONTS = tuple(f"shared_{access}_wavefronts" for access in ("load", "store",
 def counts_of(launch):
     """What of_launch() takes, of a launch of the simulator's trace that was counted in full."""
     counts = {name: launch[name] for name in DISTINCT if name in launch}
-    compiled = launch.get("compiled") or {}
-    if compiled.get("executed"):
+    if executed_of(launch):
+        compiled = launch["compiled"]
         counts.update(compiled["executed"])
         # Those of asynchronous copies are left out: copies of 16 bytes do not queue for the banks.
         counts["shared_wavefronts"] = sum(compiled["counts"].get(name, 0) for name in WAVEFRONTS)
         counts["global_atomics_on_one_word"] = counts.pop("atomics_on_one_word", 0)
     return counts
+
+
+def executed_of(launch):
+    """The instructions of its machine code, {} where they are not known, or depend on when another thread writes what some wait for."""
+    waits = any(line.get("polls") for line in launch.get("lines", ()))
+    return {} if waits else (launch.get("compiled") or {}).get("executed", {})
 
 
 def shape_of(launch):

@@ -136,12 +136,13 @@ def notes(kernel, speed):
     yield grid_in_words(speed)
     if len(kernel.launches) > 1:
         yield f"This is launch {speed.launch['index']}, the one of {len(kernel.launches)} with the highest bound."
-    compiled = speed.launch.get("compiled") or {}
-    if compiled.get("executed"):
+    if bounds.executed_of(speed.launch):
         if speed.gpu.architecture not in ARCHITECTURES:
             yield "Instructions and wavefronts are those of the machine code for compute capability 9.0."
         return
-    if kernel.compiled:
+    if (speed.launch.get("compiled") or {}).get("executed"):
+        yield "Instructions and wavefronts: not counted, as some loads wait for another thread, and how often is not known."
+    elif kernel.compiled:
         yield "Instructions and wavefronts: not counted, as the simulator has not carried out the machine code."
     else:
         yield NO_MACHINE_CODE
@@ -249,7 +250,7 @@ def _one_word(kernel, speed):
 
 def _parted(kernel, speed):
     """Instructions of few lanes, where the accesses do not show it."""
-    executed = (speed.launch.get("compiled") or {}).get("executed") if speed else None
+    executed = bounds.executed_of(speed.launch) if speed else {}
     if not executed or executed["lanes"] >= IDLE * WARP * executed["issued"] or of_kernel_lines(kernel):
         return None
     warps = sum(volume(launch["grid"]) * bounds.warps_of(bounds.shape_of(launch)) for launch in kernel.launches)
@@ -293,8 +294,8 @@ def _double(kernel, speed):
     lines = double_lines(kernel)
     if lines is not None and kernel.compiled:
         lines = _compiled_to_double(kernel)
-    executed = (speed.launch.get("compiled") or {}).get("executed") if speed else None
-    if lines is None or (not lines and not (executed or {}).get("fp64")) or (executed and not executed.get("fp64")):
+    executed = bounds.executed_of(speed.launch) if speed else {}
+    if lines is None or (not lines and not executed.get("fp64")) or (executed and not executed.get("fp64")):
         return None
     gpu = speed.gpu if speed else bounds.gpu()
     amount = f"{executed['fp64']:,} instructions of warps compute" if executed else "Part of the arithmetic is"
