@@ -132,6 +132,11 @@ class Programs(unittest.TestCase):
         self.assertIn("Grid: 391 blocks of 8 warps on 28 SMs; an SM has room for at most 6 (threads): 2.3 waves.", text)
         self.assertIn(speed.NO_MACHINE_CODE, text)
 
+    def test_a_sample_has_no_bound(self):
+        text = self.explain("one_warp.cu", "--blocks", "8", nvcc=False)
+        self.assertIn("No bound: only a sample of the blocks was counted.", text)
+        self.assertNotIn("At least", text)
+
     def test_a_gpu_that_is_not_in_the_table(self):
         text = self.explain("one_block.cu", "--gpu", "H300", code=2)
         self.assertIn("--gpu H300: there is no such GPU in the table; did you mean H", text)

@@ -219,6 +219,8 @@ class _Page:
     def _speed(self, kernel):
         found = None if self.failed else speed.of_kernel(kernel, self.gpu)
         if not found:
+            why = "" if self.failed else speed.why_none(kernel)
+            self.out += [f"<p>{html.escape(why)}</p>"] if why else []
             return
         self.add(f"<h3>How fast could it be?</h3><p>{html.escape(speed.heading(found))}</p>")
         self.add(

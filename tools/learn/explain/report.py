@@ -348,6 +348,8 @@ class Renderer:
         """How fast it could be."""
         found = None if self.failed else speed.of_kernel(kernel, self.gpu)
         if not found:
+            why = "" if self.failed else speed.why_none(kernel)
+            self.out += ["", "  " + why] if why else []
             return
         self.line()
         self.line("  " + self._wrapped(speed.heading(found), 2))

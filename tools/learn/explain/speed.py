@@ -99,6 +99,16 @@ def of_kernel(kernel, gpu):
     return max(found, key=lambda speed: speed.limit.seconds, default=None)
 
 
+def why_none(kernel):
+    """A sentence on why a kernel has no bound; "" where its trace tells nothing, or it did not come to its end."""
+    launches = [launch for launch in kernel.launches if "dynamic_shared" in launch and counted_blocks(launch)]
+    if not launches or kernel.cut_short():
+        return ""
+    if any(counted_blocks(launch) < volume(launch["grid"]) for launch in launches):
+        return "No bound: only a sample of the blocks was counted."
+    return "No bound: the accesses lie so far apart that the sectors were not counted once each."
+
+
 def note_bounds(trace, gpu, compiled=()):
     """Puts each launch's bound into the trace, as `bound`."""
     for launch in trace["launches"]:
