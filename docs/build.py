@@ -26,6 +26,7 @@ sys.path.insert(0, str(DOCS.parent / "tools"))
 import agreement  # noqa: E402
 import doxygen  # noqa: E402
 import figures  # noqa: E402
+import gpu_table  # noqa: E402
 import landing  # noqa: E402
 import simulator_settings  # noqa: E402
 from chapter_stage import Chapters  # noqa: E402
@@ -110,6 +111,7 @@ def build(options) -> None:
     made, projects = chapters.write_all(), chapters.projects
     made["way"] = stage.drawing("way_of_an_access", figures.way_of_an_access(figures.WAY_OF_AN_ACCESS), WAY)
     made["settings"] = simulator_settings.table()
+    made["gpus"] = gpu_table.table()
     print("docs: contracts of lab and simt", flush=True)
     for project, headers in public_headers(options.root).items():
         if not headers:

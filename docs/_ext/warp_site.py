@@ -235,9 +235,11 @@ class Output(SphinxDirective):
 
 
 class Explained(SphinxDirective):
-    """`{explained} 01_thread_indexing copy_y_fastest`: what ./learn explain prints for a kernel."""
+    """`{explained} 01_thread_indexing copy_y_fastest`: what ./learn explain prints for a kernel; with `bound` the end of it, on
+    the launch with the highest bound."""
 
     required_arguments = 2
+    option_spec = {"bound": directives.flag}
 
     def run(self):
         folder, kernel = self.arguments
@@ -247,17 +249,25 @@ class Explained(SphinxDirective):
         self.env.note_dependency(str(path))
         root = course_root(self.env)
         from learn import ui
-        from learn.explain import report
+        from learn.explain import report, speed
+        from learn.explain.trace import kernels_of
 
         recorded = json.loads(path.read_text(encoding="utf-8"))
         launches = [launch for launch in recorded["launches"] if results.kernel_base(launch["kernel"]) == kernel]
         if not launches:
             raise self.error(f"the trace of {folder} has no kernel {kernel}")
+        if "bound" in self.options:
+            (whole,) = kernels_of({"launches": [dict(launch, findings=[], kernel=kernel) for launch in launches]})
+            found = speed.of_kernel(whole, speed.gpu_named(""))
+            launches = [found.launch] if found else launches
         text = report.render(
             {"launches": [dict(launches[0], findings=[])], "findings": []}, ui.Palette(False), width=100
         )
         text = text.replace(str(root) + "/", "")
         text = re.sub(r"(?:\.\./)+(?=chapters/)", "", text)
+        if "bound" in self.options:
+            start = text.index("  At least ")
+            text = text[start : text.index("\n\n", start)]
         return [output_block(text.rstrip("\n").split("\n"))]
 
 

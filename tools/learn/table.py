@@ -44,6 +44,8 @@ COMMANDS = [
             Option("--rung", "only this rung of the chapter", "NAME", repeat=True, complete="rung"),
             Option("--launch", "only the launch with this index, counted from 0", "N"),
             Option("--blocks", "count about N blocks of each launch, spread over the grid: for big grids", "N"),
+            Option("--gpu", "the GPU for the time that no launch can beat; default: H200", "NAME", complete="gpu"),
+            Option("--against", "another file, or of a chapter another rung: what differs", "FILE.cu|NAME"),
             Option("--html", "write the report to FILE, a page that shows the lanes, too", "FILE", complete="file"),
             Option(
                 "--sarif",

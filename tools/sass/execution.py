@@ -3,6 +3,7 @@
 import os
 import re
 
+from course.bounds import unit_of
 from sass import image
 
 ARCHITECTURES = ("sm_90", "sm_90a")  # whose machine code it can carry out
@@ -66,15 +67,33 @@ def add_to(recorded, compiled, path):
         if launch.get("traced_blocks") != _volume(launch["grid"]):
             launch["not_carried_out"] = SAMPLE
             continue
+        whole = of_launch(compiled[number], found)
         lines = [
             {"file": file, "line": line, "counts": counts}
             for (file, line), counts in sorted(by_line(compiled[number], found).items())
         ]
-        launch["compiled"] = {"counts": _sum(found.values()), "lines": lines}
+        launch["compiled"] = {"counts": _sum(found.values()), "lines": lines, "executed": whole}
     for index, why in failed.items():
         if index in known:
             known[index]["not_carried_out"] = why
     return bool(counted or failed)
+
+
+APART = ("issued", "lanes", "l1_wavefronts", "atomics_on_one_word")  # what is counted of instructions of any kind
+
+
+def of_launch(compiled, counts):
+    """What instructions have been carried out, by the names of course.bounds; takes it out of `counts`, {address: counts}."""
+    whole, units = dict.fromkeys(APART, 0), {one.address: unit_of(one) for one in compiled.instructions}
+    for address, found in counts.items():
+        for name in APART:
+            value = found.pop(name, 0)
+            whole[name] += value
+            if name == "issued" and units.get(address):
+                whole[units[address]] = whole.get(units[address], 0) + value
+    for address in [address for address, found in counts.items() if not found]:
+        del counts[address]
+    return {name: value for name, value in whole.items() if value}
 
 
 def by_line(compiled, counts):

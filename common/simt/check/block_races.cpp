@@ -155,7 +155,7 @@ uint32_t BlockRaceCheck::record_words(const uint64_t* address, uint32_t lanes, u
   const unsigned shift = kind == AccessKind::write ? 8 : 0;
   const auto noted = static_cast<uint8_t>(now >> shift);
   if (now >> ShadowWord::kFlagShift != uint64_t{block_} << 2 || !noted ||
-      (epoch_ != 0 && site_of(now).epoch != epoch_)) {
+      (epoch_ != 0 && site_of(now).epoch() != epoch_)) {
     return false;
   }
   if (!(words & ~noted)) return true;
@@ -170,14 +170,15 @@ uint32_t BlockRaceCheck::record_words(const uint64_t* address, uint32_t lanes, u
 // The block's first touch of this kind.
 bool BlockRaceCheck::first_access(const Region& region, ShadowWord& word, uint64_t now,
                                   uint64_t sector, uint32_t words, AccessKind kind, uint32_t pc) {
-  CodeSite site{CodeSite::kNone, CodeSite::kNone, epoch_};
+  CodeSite site{CodeSite::kNone, CodeSite::kNone, epoch_ << 1};
   uint64_t known = 0;
   if (block_of(now) >= first_block) {
     if (now >> ShadowWord::kFlagShift != uint64_t{block_} << 2) return false;
     site = site_of(now);
-    if (site.epoch != epoch_) return false;
+    if (site.epoch() != epoch_) return false;
     known = now & 0xffff;
   }
+  if (kind == AccessKind::read && known >> 8) site.epoch_and_order |= 1;
   (kind == AccessKind::write ? site.store_pc : site.load_pc) = pc;
   const uint32_t number = number_of(site);
   if (number == CodeSites::kMost) return false;

@@ -30,6 +30,24 @@ OverflowSectors& overflow(uint64_t sector) {
   return shards[sector / kSector % kShards];
 }
 
+SectorUse use_of_cell(const ShadowCell& cell, uint64_t sector) {
+  SectorUse use;
+  for_each_record(cell, sector, [&](const AccessRecord& record) {
+    switch (record.kind) {
+      case AccessKind::read:
+        use.read |= record.bytes;
+        break;
+      case AccessKind::write:
+        use.written |= record.bytes;
+        break;
+      default:
+        use.atomic |= record.bytes;
+    }
+  });
+  use.reads_first = use.read && !use.written && !use.atomic;
+  return use;
+}
+
 void inflate(ShadowWord& word, ShadowCell& cell) {
   const uint64_t wide = uint64_t{first_block} << 32 | ShadowWord::kInflated;
   uint64_t now = word.all.load(std::memory_order_acquire);
@@ -41,11 +59,11 @@ void inflate(ShadowWord& word, ShadowCell& cell) {
     int i = 0;
     if (const uint32_t read = now & 0xff) {
       put(cell, i++,
-          {block_of(now), bytes_of_words(read), site.load_pc, site.epoch, AccessKind::read});
+          {block_of(now), bytes_of_words(read), site.load_pc, site.epoch(), AccessKind::read});
     }
     if (const uint32_t stored = now >> 8 & 0xff) {
       put(cell, i,
-          {block_of(now), bytes_of_words(stored), site.store_pc, site.epoch, AccessKind::write});
+          {block_of(now), bytes_of_words(stored), site.store_pc, site.epoch(), AccessKind::write});
     }
   } while (!word.all.compare_exchange_strong(now, wide));
 }

@@ -49,7 +49,11 @@ inline void put(ShadowCell& cell, int i, const AccessRecord& record) {
 // Where in the program, and how many fences into its block, a block came to a sector first.
 struct CodeSite {
   static constexpr uint32_t kNone = ~uint32_t{0};
-  uint32_t load_pc = kNone, store_pc = kNone, epoch = 0;
+  uint32_t load_pc = kNone, store_pc = kNone;
+  uint32_t epoch_and_order =
+      0;  // the order in the last bit, so that there is one number less to compare
+  uint32_t epoch() const { return epoch_and_order >> 1; }
+  bool stores_first() const { return epoch_and_order & 1; }
   bool operator==(const CodeSite&) const = default;
 };
 
@@ -57,7 +61,7 @@ struct CodeSiteHash {
   size_t operator()(const CodeSite& site) const {
     uint64_t x = site.load_pc * 0x9e3779b97f4a7c15;
     x = (x ^ site.store_pc) * 0x9e3779b97f4a7c15;
-    x = (x ^ site.epoch) * 0x9e3779b97f4a7c15;
+    x = (x ^ site.epoch_and_order) * 0x9e3779b97f4a7c15;
     return x >> 32;
   }
 };
@@ -145,6 +149,26 @@ void for_each_record(const ShadowCell& cell, uint64_t sector, F&& f) {
 
 inline bool is_inflated(uint64_t word) {
   return (word & ShadowWord::kInflated) && block_of(word) >= first_block;
+}
+
+// Which bytes of a sector have been touched since the block of this number, and how. No block may be running.
+struct SectorUse {
+  uint32_t read = 0, written = 0, atomic = 0;
+  bool reads_first = false;  // is it known that it was read before it was written?
+};
+SectorUse use_of_cell(const ShadowCell& cell, uint64_t sector);
+inline SectorUse use_of(const Region& region, uint64_t sector, uint32_t first) {
+  const uint64_t word = load(region.word(sector).all);
+  if (block_of(word) < first) return {};
+  if (word & ShadowWord::kInflated)
+    return use_of_cell(region.cells[(sector - region.base) / kSector], sector);
+  SectorUse use;
+  use.read = bytes_of_words(word & 0xff);
+  use.written = bytes_of_words(word >> 8 & 0xff);
+  // The sites of earlier phases of the launch may have been numbered anew.
+  use.reads_first = use.read && (!use.written ||
+                                 (block_of(word) >= first_block && !site_of(word).stores_first()));
+  return use;
 }
 
 // From now on the cell has a sector's records. Under the cell's lock.

@@ -84,35 +84,6 @@ void append_bits(std::vector<Bytes>& runs, uint64_t sector, uint32_t bits) {
   }
 }
 
-struct SectorUse {
-  uint32_t read = 0, written = 0, atomic = 0;
-};
-
-SectorUse use_of(const engine::Region& region, uint64_t sector, uint32_t first_block) {
-  const uint64_t word = engine::load(region.word(sector).all);
-  SectorUse use;
-  if (engine::block_of(word) < first_block) return use;
-  if (!(word & engine::ShadowWord::kInflated)) {
-    use.read = engine::bytes_of_words(word & 0xff);
-    use.written = engine::bytes_of_words(word >> 8 & 0xff);
-    return use;
-  }
-  engine::for_each_record(region.cells[(sector - region.base) / kSector], sector,
-                          [&](const engine::AccessRecord& record) {
-                            switch (record.kind) {
-                              case engine::AccessKind::read:
-                                use.read |= record.bytes;
-                                break;
-                              case engine::AccessKind::write:
-                                use.written |= record.bytes;
-                                break;
-                              default:
-                                use.atomic |= record.bytes;
-                            }
-                          });
-  return use;
-}
-
 uint32_t changed_bytes(const engine::Region& region, uint64_t sector, uint32_t written) {
   const char* const before = region.image(sector);
   const auto* const now = reinterpret_cast<const char*>(sector);
@@ -262,7 +233,7 @@ Shared of_launch(const engine::Footprint& footprint, uint32_t first_block) {
     if (!region || !(all || is_shared(t.base) || is_shared(t.low))) continue;
     if (const memory::Allocation* found = memory::find(t.low); found && found->freed) continue;
     for (uint64_t sector = t.low - t.low % kSector; sector < t.high; sector += kSector) {
-      const SectorUse use = use_of(*region, sector, first_block);
+      const engine::SectorUse use = engine::use_of(*region, sector, first_block);
       append_bits(accesses->read, sector, use.read);
       append_bits(accesses->atomic, sector, use.atomic);
       if (!use.written) continue;

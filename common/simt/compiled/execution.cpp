@@ -88,13 +88,19 @@ void run_block(Block& block) {
   }
 }
 
-void write(FILE* file, int index, const Code& code, const std::vector<Counts>& counts) {
+void write(FILE* file, int index, const Code& code, const std::vector<Executed>& executed,
+           uint64_t atomics_on_one_word) {
   std::fprintf(file, "%d %td", index, &code - codes().data());
-  for (size_t i = 0; i < counts.size(); ++i) {
-    for_each_count(counts[i], [&](const char* name, uint64_t value) {
+  for (size_t i = 0; i < executed.size(); ++i) {
+    const auto put = [&](const char* name, uint64_t value) {
       if (value)
         std::fprintf(file, " %zx:%s:%llu", 16 * i, name, static_cast<unsigned long long>(value));
-    });
+    };
+    for_each_count(executed[i].counts, put);
+    put("issued", executed[i].issued);
+    put("lanes", executed[i].lanes);
+    put("l1_wavefronts", executed[i].l1_wavefronts);
+    if (i == 0) put("atomics_on_one_word", atomics_on_one_word);
   }
   std::fprintf(file, "\n");
 }
@@ -118,7 +124,8 @@ void note(int index, const std::string& what) {
   const rlimit seconds{most, most}, none{0, 0};
   setrlimit(RLIMIT_CPU, &seconds);
   setrlimit(RLIMIT_CORE, &none);
-  std::vector<Counts> counts(code.instructions.size());
+  std::vector<Executed> executed(code.instructions.size());
+  engine::Counter counter;
   std::string why;
   try {
     Block block{code,
@@ -127,7 +134,8 @@ void note(int index, const std::string& what) {
                 {config.grid.x, config.grid.y, config.grid.z},
                 {},
                 {},
-                counts,
+                executed,
+                counter,
                 kBudget};
     fill_banks(block, arguments);
     for (unsigned z = 0; z < config.grid.z; ++z) {
@@ -146,7 +154,7 @@ void note(int index, const std::string& what) {
   if (!why.empty()) {
     note(index, why);
   } else if (FILE* const file = std::fopen(counts_file().c_str(), "a")) {
-    write(file, index, code, counts);
+    write(file, index, code, executed, counter.atomics.most());
     std::fclose(file);
   }
   _exit(0);

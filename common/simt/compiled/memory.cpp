@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "compiled/warp.h"
-#include "count/counter.h"
 
 namespace simt::compiled {
 namespace {
@@ -75,13 +74,14 @@ void Warp::count(const Instruction& one, uint32_t lanes, const uint64_t* address
                                                     : engine::SharedUnit::native;
   std::fill(std::begin(units), std::end(units), unit);
   request.unit = units;
-  Counts& counts = block_.counts[static_cast<size_t>(&one - block_.code.instructions.data())];
-  static engine::Counter counter;
-  if (shared) {
-    counter.count_shared(request, nullptr, counts);
-  } else {
-    counter.count_global(request, counts);
-  }
+  Executed& executed = block_.executed[static_cast<size_t>(&one - block_.code.instructions.data())];
+  if (shared) return block_.counter.count_shared(request, nullptr, executed.counts);
+  const auto sectors = [&] {
+    return executed.counts.global_load_sectors + executed.counts.global_store_sectors;
+  };
+  const uint64_t before = sectors();
+  block_.counter.count_global(request, executed.counts);
+  executed.l1_wavefronts += (sectors() - before + 3) / 4;
 }
 
 void Warp::memory(const Instruction& one, uint32_t lanes) {
@@ -130,6 +130,33 @@ void Warp::memory(const Instruction& one, uint32_t lanes) {
   const int kind = static_cast<int>(loads ? engine::Access::load : engine::Access::store);
   count(one, in_shared, addresses, size, true, kind);
   count(one, lanes & ~in_shared, addresses, size, false, kind);
+}
+
+// An asynchronous copy is done at once: who does not wait for it is told so by the checks of the source.
+void Warp::copy_to_shared(const Instruction& one, uint32_t lanes) {
+  // Of another operand, as one that says where zeros are written, is not known which lanes it means.
+  if (one.operands.size() != 2 || one.operands[0].kind != Kind::memory ||
+      one.operands[1].kind != Kind::memory)
+    throw NotCarriedOut{one.opcode + one.modifiers};
+  const unsigned size = bytes_of(one);
+  uint64_t to[kLanesOfWarp] = {}, from[kLanesOfWarp] = {};
+  for_lanes(lanes, [&](unsigned lane) {
+    to[lane] = address(one.operands[0], lane, false);
+    from[lane] = address(one.operands[1], lane, true);
+    std::memcpy(at_shared(block_, to[lane], size), reinterpret_cast<const void*>(from[lane]), size);
+  });
+  const CopyCost cost = count_copy(from, to, lanes, 0, size);
+  engine::Request request;
+  request.kind = engine::Access::load;
+  request.size = size;
+  request.lanes = lanes;
+  request.address = from;
+  Counts counts;
+  block_.counter.count_global(request, counts);
+  counts.global_load_sectors = cost.sectors;
+  counts.shared_wavefronts = cost.wavefronts;
+  counts.shared_wavefronts_ideal = cost.ideal;
+  block_.executed[static_cast<size_t>(&one - block_.code.instructions.data())].counts += counts;
 }
 
 void Warp::atomic(const Instruction& one, uint32_t lanes) {
@@ -183,7 +210,8 @@ void Warp::atomic(const Instruction& one, uint32_t lanes) {
   });
   const int kind = static_cast<int>(engine::Access::atomic);
   if (spins) {
-    Counts& counts = block_.counts[static_cast<size_t>(&one - block_.code.instructions.data())];
+    Counts& counts =
+        block_.executed[static_cast<size_t>(&one - block_.code.instructions.data())].counts;
     const SpinRound round = count_spin_round(addresses, lanes, size);
     ++counts.shared_atomic_requests;
     counts.shared_atomic_wavefronts += round.wavefronts;

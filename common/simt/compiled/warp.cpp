@@ -91,6 +91,7 @@ int operation_of(std::string_view opcode) {
                                                         {"STS", kStoreShared},
                                                         {"LDL", kLoadLocal},
                                                         {"STL", kStoreLocal},
+                                                        {"LDGSTS", kCopyToShared},
                                                         {"ATOMG", kAtomic},
                                                         {"ATOM", kAtomic},
                                                         {"REDG", kReduce},
@@ -221,6 +222,9 @@ void Warp::step(Split& split) {
   const uint32_t guard = one.guard.kind == Kind::none ? ~0u : truths(one.guard);
   const uint32_t lanes = split.lanes & guard;
   current_ = split.lanes;
+  Executed& executed = block_.executed[static_cast<size_t>(&one - block_.code.instructions.data())];
+  ++executed.issued;
+  executed.lanes += static_cast<unsigned>(std::popcount(lanes));
   if (one.code >= kBra) return control(one, split, lanes);
   if (one.code == kNone) {
     if (lanes) throw NotCarriedOut{one.opcode + one.modifiers};
@@ -228,6 +232,7 @@ void Warp::step(Split& split) {
   }
   if (!lanes) return;
   if (one.code >= kLoad && one.code <= kStoreLocal) return memory(one, lanes);
+  if (one.code == kCopyToShared) return copy_to_shared(one, lanes);
   if (one.code >= kAtomic && one.code <= kAtomicShared) return atomic(one, lanes);
   if (across_lanes(one, lanes)) return;
   // What a warp has once is the same for all of its lanes.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compiled/code.h"
+#include "count/counter.h"
 
 namespace simt::compiled {
 
@@ -75,6 +76,7 @@ enum Operation : int {
   kStoreShared,
   kLoadLocal,
   kStoreLocal,
+  kCopyToShared,
   kAtomic,
   kReduce,
   kAtomicShared,
@@ -106,14 +108,23 @@ struct Split {
   uint32_t awaited = 0;  // of waits_at_sync
 };
 
+// What has been counted of an instruction.
+struct Executed {
+  Counts counts;
+  uint64_t issued = 0;         // by a warp
+  uint64_t lanes = 0;          // sum of those that took part
+  uint64_t l1_wavefronts = 0;  // passes of 128 bytes through L1: four sectors of a request each
+};
+
 // What the warps of a block share, and the launch.
 struct Block {
   const Code& code;
   std::array<unsigned, 3> index{}, block{}, grid{};
   std::vector<unsigned char> shared;
   std::array<std::vector<unsigned char>, 8> banks;
-  std::vector<Counts>& counts;  // of each instruction
-  uint64_t budget = 0;          // instructions that may still be carried out
+  std::vector<Executed>& executed;  // of each instruction
+  engine::Counter& counter;
+  uint64_t budget = 0;  // instructions that may still be carried out
 };
 
 class Warp {
@@ -154,6 +165,7 @@ class Warp {
   bool reals(const Instruction& one, uint32_t lanes);
   bool across_lanes(const Instruction& one, uint32_t lanes);
   void memory(const Instruction& one, uint32_t lanes);
+  void copy_to_shared(const Instruction& one, uint32_t lanes);
   void atomic(const Instruction& one, uint32_t lanes);
   void control(const Instruction& one, Split& split, uint32_t lanes);
   void iadd3(const Instruction& one, unsigned lane);

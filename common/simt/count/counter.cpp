@@ -62,6 +62,7 @@ void Counter::count_global(const Request& request, Counts& counts) {
       ++counts.global_atomic_requests;
       counts.global_atomic_sectors += count_atomic_sectors(request.address, some);
       counts.global_atomic_active_lanes += lanes;
+      for (const int lane : lanes_of(some)) atomics.add(request.address[lane]);
   }
 }
 

@@ -7,6 +7,7 @@
 #include "base/lane_simd.h"
 #include "base/request.h"
 #include "count/count_table.h"
+#include "count/word_tally.h"
 
 namespace simt::engine {
 
@@ -18,6 +19,7 @@ class Counter {
   void count_shared(const Request& request, const TwoRows* rows, Counts& counts);
 
   CountTable table;
+  WordTally atomics;  // on global memory
 
  private:
   const SharedCost& cost_of(const TwoRows& rows, const uint64_t* addresses, Access kind);

@@ -11,6 +11,8 @@ inline constexpr int kMultiprocessors = 8;  // by which programs size grids: tho
 // An H200 has so many. Who has not asked how many blocks are resident has a number of his own, which may be right there.
 inline constexpr int kMostMultiprocessors = 132;
 inline std::atomic<bool> was_asked_for_residents{false};
+// Then a grid may be small here that would be large on a GPU.
+inline std::atomic<bool> was_asked_for_multiprocessors{false};
 inline constexpr int kThreadsPerMultiprocessor = 2048;
 inline constexpr int kBlocksPerMultiprocessor = 32;
 inline constexpr size_t kSharedPerBlock = 48 * 1024;

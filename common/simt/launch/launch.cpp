@@ -22,10 +22,12 @@
 #include "check/strays.h"
 #include "check/stream_order.h"
 #include "check/stream_races.h"
+#include "check/touched_sectors.h"
 #include "compiled/execution.h"
 #include "launch/arguments.h"
 #include "launch/child_launches.h"
 #include "launch/configuration.h"
+#include "launch/device_limits.h"
 #include "launch/forked_child.h"
 #include "launch/kernel_registry.h"
 #include "launch/launch_memo.h"
@@ -96,6 +98,9 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   std::string& kernel = record.launch.kernel;
   record.launch.grid = config.grid;
   record.launch.block = config.block;
+  record.launch.is_sized_by_device =
+      device::was_asked_for_multiprocessors || device::was_asked_for_residents;
+  record.launch.dynamic_shared = static_cast<unsigned>(config.shared);
   const bool compares = traced_program && arguments && !config.cooperative;
   LaunchKey key;
   auto known = launch_memo::Known::nothing;
@@ -164,6 +169,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   std::vector<BlockRaceCheck::TestAndSet> test_and_set;
   std::vector<TestedAtomic> tested_atomics;
   Footprint footprint;
+  WordTally atomics;
   Pool::instance().for_each_worker([&](Worker& worker) {
     Monitor& monitor = worker.monitor;
     footprint.add(monitor.global_checker.footprint);
@@ -185,6 +191,8 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
     }
     table.for_each_poll([&](uint64_t pc, uint64_t polls) { record.polls[pc] += polls; });
     if (!table.empty()) table.clear();
+    atomics.add(monitor.counter.atomics);
+    monitor.counter.atomics.clear();
     for (const BlockRace& race : monitor.block_races.all()) merge(races, race);
     monitor.block_races.clear();
     monitor.thread_checker.races.begin_launch();
@@ -218,9 +226,14 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   });
   if (!grid.checks_blocks || record.by_pc.empty()) memory::mark_all_written();
   add_block_races(races, test_and_set, faults);
+  uint64_t accesses_of_lanes = 0;
   for (const auto& [pc, counts] : record.by_pc) {
-    like_this.accesses += sampling::accesses_of(counts);
+    accesses_of_lanes += sampling::accesses_of(counts);
   }
+  like_this.accesses += accesses_of_lanes;
+  if (grid.checks_blocks)
+    record.launch.touched = touched_sectors(footprint, first, accesses_of_lanes);
+  record.launch.atomics_on_one_word = atomics.most();
   if (kernel_pc) kernel = symbols::function_name(kernel_pc);
   if (kernel.empty()) kernel = kernel_text;
   device::note_results(kernel, footprint,

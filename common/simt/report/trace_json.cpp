@@ -97,9 +97,18 @@ Json to_json(const Record& record) {
   json["kernel"] = launch.kernel;
   json["grid"] = extents(launch.grid);
   json["block"] = extents(launch.block);
+  json["dynamic_shared"] = launch.dynamic_shared;
   json["traced_blocks"] = launch.traced_blocks;
+  if (launch.is_sized_by_device) json["is_sized_by_device"] = true;
   if (launch.reads_textures) json["reads_textures"] = true;
   json["counts"] = to_json(launch.counts);
+  if (launch.touched) {
+    json["global_sectors_read_distinct"] = launch.touched->read;
+    json["global_sectors_written_distinct"] = launch.touched->written;
+  }
+  if (launch.atomics_on_one_word) {
+    json["global_atomics_on_one_word"] = launch.atomics_on_one_word;
+  }
   Json lines = Json::array();
   for (const LineCounts& line : launch.lines) {
     Json entry = {{"file", line.file}, {"line", line.line}, {"counts", to_json(line.counts)}};

@@ -73,6 +73,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* prop, int device) {
   prop->textureAlignment = 512;
   prop->deviceOverlap = 1;
   prop->multiProcessorCount = simt::device::kMultiprocessors;
+  simt::device::was_asked_for_multiprocessors = true;
   prop->canMapHostMemory = 1;
   prop->concurrentKernels = 1;
   prop->asyncEngineCount = 1;
@@ -106,7 +107,10 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* prop, int device) {
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
   cudaDeviceProp p;
   if (!value) return result(cudaErrorInvalidValue);
+  const bool was_asked = simt::device::was_asked_for_multiprocessors;
   if (cudaError_t error = cudaGetDeviceProperties(&p, device)) return error;
+  simt::device::was_asked_for_multiprocessors =
+      was_asked || attribute == cudaDevAttrMultiProcessorCount;
 #define SIMT_ATTRIBUTE(name, field)     \
   case cudaDevAttr##name:               \
     *value = static_cast<int>(p.field); \

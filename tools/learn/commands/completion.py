@@ -100,9 +100,13 @@ def chapter_names():
 
 
 def values(option, before):
-    """Values of an option: its choices, or the rungs of the chapters already typed (else of all)."""
+    """Values of an option: its choices, the GPUs of the table, or the rungs of the chapters already typed (else of all)."""
     if option.choices:
         return option.choices
+    if option.complete == "gpu":
+        from course import bounds
+
+        return [name.replace(" ", "_") for name in bounds.gpus()]
     if option.complete != "rung":
         return []
     known = chapters.all_chapters()

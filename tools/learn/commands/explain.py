@@ -10,7 +10,7 @@ from learn import build, chapters, install, paths, steps, ui
 from learn.commands.run import check_writable, forget
 from learn.errors import LearnError, UsageError
 from learn.explain import report as explained
-from learn.explain import trace
+from learn.explain import speed, trace
 from learn.machine import Machine
 from learn.names import advice
 
@@ -24,6 +24,7 @@ def main(arguments):
         raise UsageError(NEITHER + "; see ./learn explain --help")
     launch_number(arguments.launch)
     sample_size(arguments.blocks)
+    speed.gpu_named(arguments.gpu)
     subject = arguments.words[0]
     chapter = as_chapter(subject)
     if chapter:
@@ -36,7 +37,11 @@ def main(arguments):
             raise UsageError(f"--rung goes with a chapter; {subject} is a program of its own")
         check_source(subject)
     check_outputs(arguments, chapter.source if chapter else subject)
+    if arguments.against:
+        check_against(arguments, subject, chapter)
     machine = Machine()
+    if arguments.against:
+        return compare(arguments, subject, machine)
     if arguments.watch and arguments.json == STDOUT:
         raise UsageError("--watch goes on and on: --json needs a FILE with it")
     if not arguments.watch:
@@ -56,20 +61,38 @@ def check_outputs(arguments, source):
             raise UsageError("{} {}: that is {}".format(option, file, before.replace("--", "the file of --")))
 
 
-def once(arguments, subject, machine):
-    """Builds, runs and reports; returns the exit code."""
+class Run:
+    """A program that has run on the simulator, and what it left."""
+
+    def __init__(self, chapter, source, label):
+        self.chapter = chapter
+        self.source = source
+        self.label = label
+        self.recorded = self.before = None  # its trace, and the last one of the same source
+        self.compiled = []
+        self.code = 0
+        self.json = ""  # the trace as text, where that is asked for
+
+    def verdict(self):
+        """The exit code. A chapter's program says by its own whether a finding was meant to be raised."""
+        found = trace.errors_of(trace.all_findings(self.recorded))
+        return 1 if found and (self.code != 0 or not self.chapter) else self.code if self.code >= 0 else 128 - self.code
+
+
+def run(arguments, subject, machine, rungs):
+    """Builds a program and runs it; returns the Run."""
     chapter = as_chapter(subject)
     if chapter:
         if chapter.problem:
             raise LearnError(chapter.problem)
-        for rung in arguments.rung:
+        for rung in rungs:
             chapters.check_rung(rung, [chapter])
         install.ensure(machine, "simulator")
         build.build("simulator", machine, f"chapter {chapter.number} for the simulator", [chapter.name])
         command = [chapter.program("simulator")]
-        for rung in arguments.rung:
+        for rung in rungs:
             command += ["--rung", rung]
-        main_source, label = chapter.source, chapter.key
+        done = Run(chapter, chapter.source, chapter.key)
     else:
         check_source(subject)
         install.ensure(machine, "simulator")
@@ -77,11 +100,12 @@ def once(arguments, subject, machine):
         first = "the simulator (only the first time, one to three minutes)"
         built = os.path.exists(os.path.join(paths.build_folder("simulator"), SIMULATOR))
         build.build("simulator", machine, "the simulator" if built else first, ["simtcc", "simt"] + lab)
-        main_source, label = subject, os.path.basename(subject)
+        done = Run(None, subject, os.path.basename(subject))
         command = [compile_source(subject)]
-    trace_file = os.path.join(output_folder(main_source), "trace.json")
-    rows_file = os.path.join(output_folder(main_source), "rows.json")
-    before = last_trace(trace_file)
+    folder = output_folder(done.source)
+    trace_file = os.path.join(folder, "trace.json")
+    rows_file = os.path.join(folder, "rows.json")
+    done.before = last_trace(trace_file)
     forget(trace_file)
     forget(rows_file)
     if chapter and "--json" not in arguments.rest:
@@ -91,63 +115,106 @@ def once(arguments, subject, machine):
     if arguments.blocks:
         env["SIMT_BLOCKS"] = sample_size(arguments.blocks)
     only_json = arguments.json == STDOUT
-    compiled, is_known = machine_code(machine, main_source)
+    done.compiled, is_known = machine_code(machine, done.source)
     executed = ""
     if is_known:
-        executed = os.path.join(output_folder(main_source), "compiled.txt")
+        executed = os.path.join(folder, "compiled.txt")
         forget(executed + ".counts")
-        hand_over(executed, compiled, command[0])
+        hand_over(executed, done.compiled, command[0])
         env["SIMT_COMPILED"] = executed
     if only_json:
-        code, told = steps.start(command, env=env, stdout=sys.stderr), []
+        done.code, told = steps.start(command, env=env, stdout=sys.stderr), []
     else:
-        code, told = steps.start_and_hold(command, "simt: ", TOLD_BELOW.match, env=env)
+        done.code, told = steps.start_and_hold(command, "simt: ", TOLD_BELOW.match, env=env)
     if not os.path.exists(trace_file):
         sys.stderr.write("".join(told))
-        raise LearnError(f"{label} ended with {steps.ended(code)} before it wrote a trace")
-    recorded = trace.load(trace_file)
+        raise LearnError(f"{done.label} ended with {steps.ended(done.code)} before it wrote a trace")
+    done.recorded = trace.load(trace_file)
     if executed:
-        take_over(recorded, compiled, executed, trace_file)
-    trace.name_variants(recorded, rows_of(rows_file))
-    sys.stderr.write("".join(left_out(told, trace.all_findings(recorded))))
-    launch = launch_number(arguments.launch)
-    found = trace.errors_of(trace.all_findings(recorded))
-    # A chapter's program says by its exit code whether a finding was meant to be raised.
-    verdict = 1 if found and (code != 0 or not chapter) else code if code >= 0 else 128 - code
+        take_over(done.recorded, done.compiled, executed, trace_file)
+    speed.note_bounds(done.recorded, speed.gpu_named(arguments.gpu), done.compiled)
+    done.json = json.dumps(done.recorded, indent=2) + "\n" if arguments.json else ""
+    trace.name_variants(done.recorded, rows_of(rows_file))
+    sys.stderr.write("".join(left_out(told, trace.all_findings(done.recorded))))
+    return done
+
+
+def once(arguments, subject, machine):
+    """Builds, runs and reports; returns the exit code."""
+    done = run(arguments, subject, machine, arguments.rung)
+    gpu, launch = speed.gpu_named(arguments.gpu), launch_number(arguments.launch)
+    only_json = arguments.json == STDOUT
     if only_json:
-        sys.stdout.write(read(trace_file).decode("utf-8", "replace"))
-    report = explained.render(
-        recorded,
-        ui.palette(),
-        ui.terminal_width(),
-        main=main_source,
-        launch=launch,
-        before=before,
-        compiled=compiled,
-        failed=code != 0,
-    )
+        sys.stdout.write(done.json)
+    shared = dict(main=done.source, launch=launch, compiled=done.compiled, failed=done.code != 0, gpu=gpu)
+    report = explained.render(done.recorded, ui.palette(), ui.terminal_width(), before=done.before, **shared)
     if arguments.json and not only_json:
-        write_output("--json", arguments.json, read(trace_file))
+        write_output("--json", arguments.json, done.json.encode("utf-8"))
     if arguments.html:
         from learn.explain import page
 
-        text = page.render(recorded, label, main=main_source, launch=launch, failed=code != 0, compiled=compiled)
+        text = page.render(done.recorded, done.label, **shared)
         write_output("--html", arguments.html, text.encode("utf-8", "replace"))
     if arguments.sarif:
         from learn.explain import sarif
 
-        write_output("--sarif", arguments.sarif, sarif.render(recorded, launch, compiled).encode("utf-8", "replace"))
+        text = sarif.render(done.recorded, launch, done.compiled, gpu)
+        write_output("--sarif", arguments.sarif, text.encode("utf-8", "replace"))
     if only_json:
-        return verdict
+        return done.verdict()
     ui.say()
     ui.say(report.rstrip("\n"))
     if arguments.html:
         ui.say()
         ui.say("The same as a page: " + paths.shown(arguments.html))
-    if code != 0 and not found:
+    if done.code != 0 and not trace.errors_of(trace.all_findings(done.recorded)):
         ui.say()
-        ui.say(f"The program ended with {steps.ended(code)}.")
-    return verdict
+        ui.say(f"The program ended with {steps.ended(done.code)}.")
+    return done.verdict()
+
+
+def compare(arguments, subject, machine):
+    """Two programs, or two rungs of a chapter, side by side; returns the exit code of the first that is not 0."""
+    from learn.explain import against
+
+    other, chapter = arguments.against, as_chapter(subject)
+    if chapter:
+        runs = [run(arguments, subject, machine, [rung]) for rung in (*arguments.rung, other)]
+        labels = [*arguments.rung, other]
+    else:
+        runs = [run(arguments, file, machine, []) for file in (subject, other)]
+        labels = [done.label for done in runs]
+        if labels[0] == labels[1]:
+            labels = [subject, other]
+    sides = [
+        against.Side(label, done.recorded, done.compiled, done.code != 0 or done.verdict() != 0)
+        for label, done in zip(labels, runs)
+    ]
+    gpu, launch = speed.gpu_named(arguments.gpu), launch_number(arguments.launch)
+    ui.say()
+    ui.say(against.render(*sides, ui.palette(), gpu, launch).rstrip("\n"))
+    for label, done in zip(labels, runs):
+        findings = len(trace.all_findings(done.recorded))
+        if done.verdict() or findings:
+            ui.say(
+                f"{label}: {findings} findings and warnings, exit code {done.verdict()}: ./learn explain tells what."
+            )
+    return next((done.verdict() for done in runs if done.verdict()), 0)
+
+
+def check_against(arguments, subject, chapter):
+    """UsageError unless --against names what can be compared."""
+    for option, given in (("--json", arguments.json), ("--html", arguments.html), ("--sarif", arguments.sarif)):
+        if given:
+            raise UsageError(f"--against prints its comparison: it goes with no {option}")
+    if arguments.watch:
+        raise UsageError("--against goes with no --watch")
+    if not chapter:
+        check_source(arguments.against, "--against takes a file that ends in .cu")
+    elif len(arguments.rung) != 1:
+        raise UsageError(f"of a chapter two rungs are compared: ./learn explain {subject} --rung NAME --against NAME")
+    else:
+        chapters.check_rung(arguments.against, [chapter])
 
 
 def machine_code(machine, source):
@@ -173,10 +240,15 @@ def hand_over(file, compiled, program):
 
 def take_over(recorded, compiled, file, trace_file):
     """What it has counted of the machine code becomes part of the trace."""
+    if execution_counts(recorded, compiled, file):
+        write_output("the trace", trace_file, (json.dumps(recorded, indent=2) + "\n").encode("utf-8"))
+
+
+def execution_counts(recorded, compiled, file):
+    """Adds them to a trace; returns whether there are any."""
     from sass import execution
 
-    if execution.add_to(recorded, compiled, file + ".counts"):
-        write_output("the trace", trace_file, (json.dumps(recorded, indent=2) + "\n").encode("utf-8"))
+    return execution.add_to(recorded, compiled, file + ".counts")
 
 
 # What the simulator says of a finding while the program runs. The report says it again, with the source.
@@ -205,11 +277,6 @@ def rows_of(file):
             return json.load(text)["rows"]
     except (OSError, ValueError, KeyError, TypeError):
         return []
-
-
-def read(file):
-    with open(file, "rb") as opened:
-        return opened.read()
 
 
 def write_output(option, file, content):

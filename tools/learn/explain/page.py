@@ -9,9 +9,9 @@ import json
 import os
 import re
 
-from course import maps
+from course import bounds, maps
 from learn import paths
-from learn.explain import problems, report, trace
+from learn.explain import problems, report, speed, trace
 
 # A painted piece of text, between characters that no source line keeps.
 OPEN, MIDDLE, CLOSE = "\x01", "\x02", "\x03"
@@ -40,17 +40,19 @@ def embedded(value):
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def render(recorded, label, main="", launch=None, failed=False, compiled=()):
+def render(recorded, label, main="", launch=None, failed=False, compiled=(), gpu=None):
     """The page as text; raises LearnError when there is no launch with that index."""
     kernels, findings = trace.selected(recorded, launch, compiled)
-    page = _Page(kernels, findings, os.path.realpath(main) if main else "", failed or trace.may_spoil_results(findings))
+    is_in_doubt = failed or trace.may_spoil_results(findings)
+    page = _Page(kernels, findings, os.path.realpath(main) if main else "", is_in_doubt, gpu or speed.gpu_named(""))
     page.notes = report.notes_of(recorded, failed)
     return page.whole(label)
 
 
 class _Page:
-    def __init__(self, kernels, findings, main, failed):
+    def __init__(self, kernels, findings, main, failed, gpu):
         self.kernels = kernels
+        self.gpu = gpu
         self.failed = failed
         self.findings = findings
         self.notes = []  # what the counts leave out
@@ -85,15 +87,20 @@ class _Page:
             return
         self.add('<section id="summary"><h2>Summary</h2><div class="wide"><table class="numbers">')
         self.add("<thead><tr><th>kernel</th>")
-        for heading in ("requests", "bytes asked for", "bytes moved", "sectors", "wavefronts", "advice"):
+        least = f"at least, {self.gpu.name}"
+        for heading in ("requests", "bytes asked for", "bytes moved", "sectors", "wavefronts", "advice", least):
             self.add(f'<th class="n">{heading}</th>')
         self.add("</tr></thead><tbody>")
         for index, kernel in enumerate(self.kernels):
             totals = kernel.totals()
             numbers = (totals.requests, totals.asked, totals.moved, totals.sectors, totals.wavefronts)
             cells = [trace.thousands(number) for number in numbers]
-            count = sum(len(problem.lines) for problem in problems.of_kernel(kernel))
-            cells.append("{} line{}".format(count, "" if count == 1 else "s") if count else "none")
+            found = report.advice(kernel, self.gpu)
+            count = sum(len(problem.lines) for problem in found)
+            lines = "{} line{}".format(count, "" if count == 1 else "s")
+            cells.append("none" if not found else lines if count else "the launch")
+            bound = None if self.failed else speed.of_kernel(kernel, self.gpu)
+            cells.append(bounds.in_time(bound.limit.seconds) if bound else "")
             self.add(f'<tr><td><a href="#k{index}"><code>{plain(kernel.name)}</code></a></td>')
             self.add("".join(f'<td class="n">{cell}</td>' for cell in cells) + "</tr>")
         self.add("</tbody></table></div>")
@@ -154,10 +161,11 @@ class _Page:
             for file in kernel.files(self.main):
                 for number in kernel.lines[file]:
                     rows[file, number] = f"k{index}-{len(rows)}"
-            found = problems.of_kernel(kernel)
+            found = report.advice(kernel, self.gpu)
             self._hottest(kernel, rows)
             self._advice(kernel, found, rows)
             self._machine_code(kernel, rows)
+            self._speed(kernel)
             self._source(kernel, totals, rows, found)
         self.add("</section>")
 
@@ -180,13 +188,13 @@ class _Page:
         if waits:
             self.add(f"<p>{html.escape(waits)}</p>")
         if not found:
-            text = report.in_short(kernel, self.failed)
+            text = report.in_short(kernel, self.gpu, self.failed)
             if text:
                 self.add(f"<p>{html.escape(text)}</p>")
             return
         self.add('<h3>What to do about it</h3><ol class="advice">')
         for problem in found:
-            links = ", ".join(self._link(rows, file, number) for file, number in problem.lines)
+            links = ", ".join(self._link(rows, file, number) for file, number in problem.lines) or problem.places()
             self.add(f"<li>{links} {html.escape(problem.sentence)}</li>")
         self.add("</ol>")
 
@@ -207,6 +215,23 @@ class _Page:
                 where = self._link(rows, file, number) if known else f"<code>{plain(paths.shown(file))}:{number}</code>"
                 self.add(f"<li>{where} {html.escape(sentence)}</li>")
             self.add("</ul>")
+
+    def _speed(self, kernel):
+        found = None if self.failed else speed.of_kernel(kernel, self.gpu)
+        if not found:
+            why = "" if self.failed else speed.why_none(kernel)
+            self.out += [f"<p>{html.escape(why)}</p>"] if why else []
+            return
+        self.add(f"<h3>How fast could it be?</h3><p>{html.escape(speed.heading(found))}</p>")
+        self.add(
+            '<table class="numbers"><thead><tr><th>resource</th><th class="n">at least</th><th>what there is to do</th>'
+        )
+        self.add("</tr></thead><tbody>")
+        for resource, time, what in speed.rows(found):
+            self.add(f'<tr><td>{html.escape(resource)}</td><td class="n">{time}</td><td>{html.escape(what)}</td></tr>')
+        self.add("</tbody></table>")
+        for note in speed.notes(kernel, found):
+            self.add(f'<p class="dim">{html.escape(note)}</p>')
 
     def _source(self, kernel, totals, rows, found):
         columns = [column for column in report.COLUMNS if column.used(totals)]

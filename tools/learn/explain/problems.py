@@ -120,9 +120,12 @@ def of_line(kernel, file, number, wide=()):
     if _polls(kernel, file, number):
         return None
     totals = kernel.totals(file, number)
+    examples = kernel.examples_at(file, number)
+    parted = _parted(kernel, totals, examples)
+    if parted:  # what else its requests lack follows from it
+        return Problem(file, number, *parted)
     found = [_idle_lanes(kernel, totals)]
     idle = found[0] is not None
-    examples = kernel.examples_at(file, number)
     kinds = [kind for kind in ("load", "store") if (file, number, kind) not in wide]
     found += [_sectors(kernel, totals, examples, kind, idle) for kind in kinds]
     found += [_banks(totals, kind) for kind in ("load", "store")] + [_copies(totals)]
@@ -346,6 +349,35 @@ def _shared_attempts(totals, examples):
         "add within the warp first, with shuffles, and let one lane add the sum",
         "07",
     )
+
+
+def _parted(kernel, totals, examples):
+    """Requests of some lanes of a warp, since a branch takes the others another way: the active lanes lie where they would in a
+    whole warp, and they are not its first ones, as a guard or a tree of sums leaves them."""
+    if not totals.requests or totals.lanes > 0.75 * WARP or not examples:
+        return None
+    if 2 * kernel.totals().divergent < totals.requests or not all(map(_is_part_of_a_row, examples)):
+        return None
+    branches = [
+        (kernel.totals(file, number).divergent, file, number) for file in kernel.lines for number in kernel.lines[file]
+    ]
+    _, file, number = max(branches)
+    return (
+        totals.requests * (1 - totals.lanes / WARP),
+        f"only {totals.lanes:.1f} of 32 lanes take part in each request, as the branch near {paths.shown(file)}:{number} parts the "
+        "lanes of a warp, which then go both ways one after the other",
+        "let whole warps go one way, or compute what both ways need and select",
+        "07",
+    )
+
+
+def _is_part_of_a_row(example):
+    """Whether its lanes' addresses are one element apart for each lane between them, with lanes left out in the middle or ahead."""
+    active = [lane for lane, address in enumerate(example["addresses"]) if address is not None]
+    if not active or active == list(range(len(active))):
+        return False
+    starts = {example["addresses"][lane] - lane * example["size"] for lane in active}
+    return len(starts) == 1
 
 
 def _writes_for_warps(kernel, totals):

@@ -3,7 +3,7 @@
 import os
 
 from learn import paths, ui
-from learn.explain import changes, problems
+from learn.explain import changes, problems, speed
 from learn.explain.trace import (
     HOTTEST,
     KINDS,
@@ -157,15 +157,22 @@ def notes_of(recorded, failed):
     return [MEND_FIRST] * failed + recorded.get("notes", [])
 
 
-def in_short(kernel, failed=False):
-    """What to say of a kernel whose lines need no advice; "" where nothing is certain, as after a wrong result."""
+def advice(kernel, gpu):
+    """The problems of a kernel: of its launch as a whole first, then of its lines, the costliest first."""
+    return speed.problems(kernel, gpu) + problems.of_kernel(kernel)
+
+
+def in_short(kernel, gpu, failed=False):
+    """What to say of a kernel that needs no advice; "" where nothing is certain, as after a wrong result."""
     if failed or kernel.findings():
         return ""
     if kernel.reads_textures():
         return next(iter(problems.in_passing(kernel)), "")
     if not kernel.totals().requests:
         return ""
-    return next(iter(problems.in_passing(kernel)), NOTHING_TO_IMPROVE)
+    text = next(iter(problems.in_passing(kernel)), NOTHING_TO_IMPROVE)
+    is_good = text in (NOTHING_TO_IMPROVE, problems.WIDE_ENOUGH)
+    return (speed.in_short(speed.of_kernel(kernel, gpu)) or text) if is_good else text
 
 
 def hottest(kernel, paint):
@@ -203,12 +210,13 @@ class Renderer:
     """Writes the report as a list of lines.
 
     `paint` colours (ui.Palette); `width` cuts source lines for a terminal, 0 leaves them whole;
-    `main` is the file that was explained: its lines come first. `before`: the kernels of its last trace.
+    `main` is the file that was explained: its lines come first. `before`: the kernels of its last trace. `gpu`: course.bounds.Gpu.
     `failed`: the program said that its result is wrong, or a finding outside of its kernels makes that likely.
     """
 
-    def __init__(self, paint, width=0, main="", before=(), failed=False):
+    def __init__(self, paint, width=0, main="", before=(), failed=False, gpu=None):
         self.paint = paint
+        self.gpu = gpu or speed.gpu_named("")
         self.failed = failed
         self.before = before
         self.legend = {}  # heading of each column that was printed -> its meaning
@@ -247,6 +255,7 @@ class Renderer:
             self._hottest(kernel)
             self._advice(kernel)
             self._machine_code(kernel)
+            self._speed(kernel)
         self.line()
 
     def _widths(self, columns):
@@ -295,13 +304,13 @@ class Renderer:
             self.line(f"    {share:>3} %  {paths.shown(file)}:{number}  {text}")
 
     def _advice(self, kernel):
-        found = problems.of_kernel(kernel)
+        found = advice(kernel, self.gpu)
         self.line()
         waits = problems.waits(kernel)
         if waits:
             self.line("  " + (ui.wrap(waits, 2, self.width - 2) if self.width else waits))
         if not found:
-            text = in_short(kernel, self.failed)
+            text = in_short(kernel, self.gpu, self.failed)
             if text:
                 self.line("  " + (ui.wrap(text, 2, self.width - 2) if self.width else text))
             elif not waits:
@@ -334,6 +343,25 @@ class Renderer:
                 text = f"{place}  {text}"
                 text = ui.wrap(text, 6, self.width - 4) if self.width else text
                 self.line("    " + text.replace(place, self.paint("cyan", place), 1))
+
+    def _speed(self, kernel):
+        """How fast it could be."""
+        found = None if self.failed else speed.of_kernel(kernel, self.gpu)
+        if not found:
+            why = "" if self.failed else speed.why_none(kernel)
+            self.out += ["", "  " + why] if why else []
+            return
+        self.line()
+        self.line("  " + self._wrapped(speed.heading(found), 2))
+        rows = speed.rows(found)
+        for resource, time, what in rows:
+            left = f"{resource:<{max(len(row[0]) for row in rows)}}  {time:>8}  "
+            self.line("    " + self._wrapped(left + what, 4 + len(left)))
+        for note in speed.notes(kernel, found):
+            self.line("    " + self._wrapped(note, 4))
+
+    def _wrapped(self, text, indent):
+        return ui.wrap(text, indent, self.width - 4) if self.width else text
 
     def explain_columns(self):
         """What the columns mean, once for all kernels."""
@@ -405,14 +433,14 @@ def triple(three):
     return "({})".format(",".join(str(number) for number in three or ()))
 
 
-def render(trace, paint, width=0, main="", launch=None, before=None, compiled=(), failed=False):
+def render(trace, paint, width=0, main="", launch=None, before=None, compiled=(), failed=False, gpu=None):
     """The whole report as text; raises LearnError when there is no launch with that index.
 
     `before` is the last trace of the same file, None if there is none; `compiled` are its kernels' machine code.
     """
     kernels, findings = selected(trace, launch, compiled)
     is_in_doubt = failed or may_spoil_results(findings)
-    renderer = Renderer(paint, width, main, kernels_of(before, launch) if before else (), is_in_doubt)
+    renderer = Renderer(paint, width, main, kernels_of(before, launch) if before else (), is_in_doubt, gpu)
     if not kernels:
         renderer.line("The program launched no kernel.")
         renderer.line()

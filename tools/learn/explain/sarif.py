@@ -5,7 +5,7 @@ import os
 from urllib.parse import quote
 
 from learn import paths
-from learn.explain import problems, trace
+from learn.explain import problems, speed, trace
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 BASE = "SRCROOT"  # the course's folder
@@ -29,8 +29,9 @@ RULES = {
 }
 
 
-def render(recorded, launch=None, compiled=()):
+def render(recorded, launch=None, compiled=(), gpu=None):
     """The text of a SARIF file. A finding is an error or a warning, advice is a note."""
+    gpu = gpu or speed.gpu_named("")
     kernels, findings = trace.selected(recorded, launch, compiled)
     rules, results = [], []
 
@@ -58,6 +59,10 @@ def render(recorded, launch=None, compiled=()):
         description = RULES.get(kind, kind.replace("-", " ").capitalize() + ".")
         add(kind, description, level, text, finding.get("file"), finding.get("line"))
     for kernel in kernels:
+        for problem in speed.problems(kernel, gpu):
+            description = "The time is set by something that the memory accesses do not need."
+            for file, line in problem.lines or speed.home(kernel):
+                add("advice/" + problem.rule, description, "note", problem.sentence, file, line)
         for problem in problems.of_kernel(kernel):
             topic = problems.TEACHES[problem.chapter]
             rule = "advice/" + topic.replace(" ", "-")

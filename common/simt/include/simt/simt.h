@@ -42,17 +42,28 @@ struct LineCounts {
   Counts counts;
 };
 
+/// What a launch has touched of the device's memory, each sector counted once: what DRAM has to move at least if no cache holds
+/// any of it before. Memory of the host's, constants and textures are not in it, nor are volatile loads.
+struct TouchedSectors {
+  uint64_t read = 0;     ///< Loaded, and not stored before in the same launch as far as is known.
+  uint64_t written = 0;  ///< Stored, or an atomic operation's.
+};
+
 /// One kernel launch.
 struct Launch {
-  int index = 0;                  ///< In the order of launching, from 0.
-  std::string kernel;             ///< Demangled, with its template arguments.
-  dim3 grid;                      ///< Blocks.
-  dim3 block;                     ///< Threads of a block.
-  uint64_t traced_blocks = 0;     ///< Blocks that were counted: all, or a sample.
-  bool reads_textures = false;    ///< Or accesses surfaces, which is not counted.
-  Counts counts;                  ///< Sum over the launch.
-  std::vector<LineCounts> lines;  ///< By file and line; they sum to `counts`.
-  std::vector<Finding> findings;  ///< What was found in it, taken or not.
+  int index = 0;                          ///< In the order of launching, from 0.
+  std::string kernel;                     ///< Demangled, with its template arguments.
+  dim3 grid;                              ///< Blocks.
+  dim3 block;                             ///< Threads of a block.
+  unsigned dynamic_shared = 0;            ///< Bytes of a block that the launch has asked for.
+  uint64_t traced_blocks = 0;             ///< Blocks that were counted: all, or a sample.
+  bool reads_textures = false;            ///< Or accesses surfaces, which is not counted.
+  bool is_sized_by_device = false;        ///< The program knows how many multiprocessors there are.
+  Counts counts;                          ///< Sum over the launch.
+  std::optional<TouchedSectors> touched;  ///< None of a sample, nor of accesses too far apart.
+  uint64_t atomics_on_one_word = 0;       ///< Of lanes, on a word of global memory, at least.
+  std::vector<LineCounts> lines;          ///< By file and line; they sum to `counts`.
+  std::vector<Finding> findings;          ///< What was found in it, taken or not.
 };
 
 /// True in a traced program, false in one that was compiled with --fast, where nothing is counted.

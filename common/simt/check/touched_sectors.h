@@ -1,0 +1,18 @@
+// How much of the device's memory a launch has touched: sectors, each once, by what the shadow has noted.
+#pragma once
+
+#include <simt/simt.h>
+
+#include <cstdint>
+#include <optional>
+
+#include "memory/footprint.h"
+
+namespace simt::engine {
+
+// Of a launch that has ended just now, whose first block has this number, and whose lanes made so many accesses. None where its
+// accesses lie so far apart that to look would take longer than they did.
+std::optional<TouchedSectors> touched_sectors(const Footprint& footprint, uint32_t first_block,
+                                              uint64_t accesses);
+
+}  // namespace simt::engine

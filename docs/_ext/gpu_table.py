@@ -1,0 +1,41 @@
+"""The GPUs whose bounds ./learn explain knows, as tools/course/gpus.json has them, with the source of each figure."""
+
+from __future__ import annotations
+
+from course import bounds
+
+# Heading, what stands there of a GPU, the figures of the table that it comes from.
+COLUMNS = [
+    ("SMs", lambda gpu: gpu.sms, "sms"),
+    ("clock, MHz", lambda gpu: f"{gpu.clock_mhz:,}", "clock_mhz"),
+    ("DRAM, GB/s", lambda gpu: f"{gpu.dram_gb_s:,}", "dram_gb_s"),
+    ("L2, MiB", lambda gpu: gpu.l2_mib, "l2_mib"),
+    ("L2, bytes a cycle", lambda gpu: f"{bounds.SECTOR * gpu.l2_sectors:,}" if gpu.l2_sectors else "-", "l2_sectors"),
+    (
+        "FP32, FP64, INT32, special",
+        lambda gpu: f"{gpu.fp32}, {gpu.fp64}, {gpu.int32}, {gpu.special}",
+        "fp32 fp64 int32 special",
+    ),
+    ("L1 and shared, bytes a cycle", lambda gpu: gpu.shared_bytes, "shared_bytes"),
+    ("atomics on a word, a cycle", lambda gpu: f"{gpu.atomics:g}", "atomics"),
+    ("launch, us", lambda gpu: f"{gpu.launch_us:g}" if gpu.launch_us else "-", "launch_us"),
+    ("blocks, warps", lambda gpu: f"{gpu.limits.blocks}, {gpu.limits.warps}", ""),
+    ("shared, KiB", lambda gpu: gpu.limits.shared // 1024, ""),
+]
+
+
+def table() -> str:
+    """The table in Markdown, and its sources below it."""
+    sources: dict[str, int] = {}
+    head = ["GPU", *(heading for heading, _, _ in COLUMNS)]
+    rows = [head, [":--", *(["--:"] * len(COLUMNS))]]
+    for gpu in bounds.gpus().values():
+        cells = [gpu.name]
+        for _, cell, figures in COLUMNS:
+            origin = dict.fromkeys(gpu.sources[one] for one in figures.split() if one in gpu.sources)
+            marks = ", ".join(str(sources.setdefault(source, len(sources) + 1)) for source in origin)
+            cells.append(str(cell(gpu)) + (f" [{marks}]" if marks else ""))
+        rows.append(cells)
+    lines = ["| " + " | ".join(map(str, row)) + " |" for row in rows]
+    lines += ["", *(f"{number}. {source}." for source, number in sources.items())]
+    return "\n".join(lines)

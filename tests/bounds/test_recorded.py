@@ -1,0 +1,72 @@
+"""No bound is above a recorded time: each rung of a chapter, on each GPU that has results.
+
+WARP_BUILD_DIR names the folder whose simulator/ this build made, WARP_CHAPTER the chapter's number.
+"""
+
+import dataclasses
+import os
+import unittest
+
+import recorded
+
+from course import bounds
+from learn import chapters
+from learn.machine import Machine
+
+# The least share of the recorded time that the bound of some rung has to reach, on an H200.
+CLOSEST = 0.4
+
+
+def above(rows):
+    return [
+        f"{name} {rung} {variant} {size}: {bounds.in_time(seconds)}, bound {bounds.in_time(found[0].seconds)} by {found[0].resource}"
+        for name, rung, variant, size, seconds, found, _ in rows
+        if found and found[0].seconds > seconds
+    ]
+
+
+class Polynomials(unittest.TestCase):
+    PLAN = recorded.gemm(64, 256)
+
+    def samples(self, count):
+        sizes = [*self.PLAN[1], self.PLAN[2]]
+        return [{"issued": count(*size)} for size in sizes]
+
+    def test_a_product_is_extended_exactly(self):
+        counts, others = recorded.extended(
+            self.samples(lambda m, n, k: 7 + m * n * (3 + k) + 2 * m * k), self.PLAN, (4096,) * 3
+        )
+        self.assertEqual((counts, others), ({"issued": 7 + 4096**2 * (3 + 4096) + 2 * 4096**2}, []))
+
+    def test_what_is_no_polynomial_is_left_out(self):
+        counts, others = recorded.extended(
+            self.samples(lambda m, n, k: m * n * (3 + k) + k * k), self.PLAN, (4096,) * 3
+        )
+        self.assertEqual((counts, others), ({}, ["issued"]))
+
+    def test_an_extent_between_two_multiples_counts_as_the_lower_one(self):
+        counts, _ = recorded.extended(self.samples(lambda m, n, k: m * n), self.PLAN, (100, 129, 300))
+        self.assertEqual(counts, {"issued": 64 * 128})
+
+
+@unittest.skipUnless(os.environ.get("WARP_CHAPTER"), "WARP_CHAPTER names no chapter")
+class Recorded(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        (cls.chapter,) = [one for one in chapters.all_chapters() if one.number == os.environ["WARP_CHAPTER"]]
+        cls.runs = recorded.counted_at_sizes(cls.chapter, Machine())
+
+    def test_no_bound_is_above_a_time(self):
+        rows, _ = recorded.table(self.chapter, self.runs)
+        self.assertTrue(rows)
+        self.assertEqual(above(rows), [])
+        best = max(found[0].seconds / seconds for name, _, _, _, seconds, found, _ in rows if name == "h200")
+        self.assertGreaterEqual(best, CLOSEST)
+
+    def test_figures_that_are_too_low_are_found(self):
+        slow = dataclasses.replace(bounds.gpu("H200"), dram_gb_s=1000, clock_mhz=400)
+        self.assertTrue(above(recorded.table(self.chapter, self.runs, {"h200": slow})[0]))
+
+
+if __name__ == "__main__":
+    unittest.main()

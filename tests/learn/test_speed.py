@@ -1,0 +1,210 @@
+"""What ./learn explain says of how fast a kernel could be: programs that are right and slow, each beside one that is not.
+
+WARP_BUILD_DIR names the folder whose simulator/ this build made.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import fake
+
+from course import bounds
+from learn.errors import UsageError
+from learn.explain import speed
+from learn.explain.trace import Kernel
+
+PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs")
+
+# program -> what its first advice has to say; with nvcc, where that is something else.
+CAUSES = {
+    "one_block": ("The only block keeps 1 of 132 SMs busy",),
+    "tiny_grid": ("The 4 blocks keep 4 of 132 SMs busy",),
+    "one_warp": ("Blocks of one warp: an SM has room for 32 blocks, and so for 32 of the 64 warps",),
+    "double": ("in double, though no parameter is one",),
+    "stride": ("takes 32.0 sectors where 4.0 would do",),
+    "conflicts": ("takes 32.0 wavefronts where 1.0 would do, as lanes meet in a bank",),
+    "divergence": ("as the branch near", "parts the lanes of a warp"),
+    "atomics": ("100,000 atomic operations meet on one word",),
+}
+# The same where only the machine code shows it.
+COMPILED_CAUSES = {
+    "parted": ("of 32 lanes take part in an instruction, as the branch near here parts the lanes of a warp",)
+}
+ADVICE = "What to do about it, costliest first:\n"
+
+
+class Names(unittest.TestCase):
+    def test_without_a_name_it_is_an_h200(self):
+        self.assertEqual(speed.gpu_named(None).name, "H200")
+
+    def test_an_unknown_gpu_gets_the_nearest_and_the_legal_ones(self):
+        with self.assertRaises(UsageError) as raised:
+            speed.gpu_named("rtx 4080")
+        text = str(raised.exception)
+        self.assertIn("--gpu rtx 4080: there is no such GPU in the table; did you mean RTX 4090", text)
+        self.assertIn("Legal are T4, RTX 3060, RTX 4090, RTX 5090, A100, H100, H200, B200", text)
+        self.assertNotIn("\n", text)
+
+
+class Doubles(unittest.TestCase):
+    """Where the source alone shows arithmetic in double."""
+
+    def lines_of(self, body, head="__global__ void k(float* out, float x)"):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "k.cu")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(f"{head} {{\n{body}\n}}\n")
+            kernel = Kernel("k")
+            kernel.lines = {path: {2: {}}}
+            found = speed.double_lines(kernel)
+        return found if found is None else [number for _, number in found]
+
+    def test_a_literal_in_an_expression(self):
+        for text in ("out[0] = x * 0.1;", "out[0] = 0.5 * x;", "out[0] += x + 1.;", "out[0] = (x) / 2e0 - .5 * x;"):
+            self.assertEqual(self.lines_of(text), [2], text)
+
+    def test_a_variable(self):
+        self.assertEqual(self.lines_of("double sum = 0;"), [2])
+
+    def test_what_is_no_double(self):
+        for text in (
+            "out[0] = x * 0.1f;",
+            "out[0] = 0.5;",
+            "out[0] = x; // x * 0.5",
+            "float y = 1.0;",
+            "out[1] = x * 2;",
+            "out[0] = v.x * 3;",
+        ):
+            self.assertEqual(self.lines_of(text), [], text)
+
+    def test_what_is_meant(self):
+        self.assertIsNone(self.lines_of("out[0] = x * 0.1;", "__global__ void k(double* out, float x)"))
+
+
+@unittest.skipUnless(os.environ.get("WARP_BUILD_DIR"), "WARP_BUILD_DIR names no build of the simulator")
+class Programs(unittest.TestCase):
+    def explain(self, program, *words, nvcc=True, code=0):
+        env = dict(os.environ) if nvcc else dict(os.environ, CUDACXX="none")
+        done = subprocess.run(
+            [sys.executable, os.path.join(fake.ROOT, "tools", "learn"), "explain", program, *words],
+            cwd=PROGRAMS,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=600,
+        )
+        self.assertNotIn("Traceback", done.stderr)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done.stdout + done.stderr * (code != 0)
+
+    def check(self, causes, nvcc):
+        for name, phrases in causes.items():
+            with self.subTest(name):
+                text = self.explain(name + ".cu", nvcc=nvcc)
+                self.assertIn(ADVICE, text)
+                first = text.split(ADVICE)[1].split("\n")[0]
+                for phrase in phrases:
+                    self.assertIn(phrase, first)
+                self.assertNotIn("Nothing to improve", text)
+            with self.subTest(name + "_right"):
+                text = self.explain(name + "_right.cu", nvcc=nvcc)
+                self.assertNotIn(ADVICE, text)
+                self.assertRegex(text, "Nothing to improve|lanes are what the bytes need, and the memory takes")
+
+    def test_the_first_advice_names_the_cause_without_nvcc(self):
+        self.check(CAUSES, nvcc=False)
+
+    def test_the_first_advice_names_the_cause_with_nvcc(self):
+        if speed.NO_MACHINE_CODE in self.explain("one_warp.cu"):
+            self.skipTest("no nvcc or no nvdisasm")
+        self.check({**CAUSES, **COMPILED_CAUSES}, nvcc=True)
+
+    def test_the_bound_of_a_gpu(self):
+        text = self.explain("one_block_right.cu", "--gpu", "rtx3060", nvcc=False)
+        self.assertIn("on an RTX 3060, bound by DRAM; a bound, not a measurement.", text)
+        self.assertIn("400 KB at 360 GB/s; 400 KB more may stay in L2", text)
+        self.assertIn("Grid: 391 blocks of 8 warps on 28 SMs; an SM has room for at most 6 (threads): 2.3 waves.", text)
+        self.assertIn(speed.NO_MACHINE_CODE, text)
+
+    def test_a_sample_has_no_bound(self):
+        text = self.explain("one_warp.cu", "--blocks", "8", nvcc=False)
+        self.assertIn("No bound: only a sample of the blocks was counted.", text)
+        self.assertNotIn("At least", text)
+
+    def test_a_gpu_that_is_not_in_the_table(self):
+        text = self.explain("one_block.cu", "--gpu", "H300", code=2)
+        self.assertIn("--gpu H300: there is no such GPU in the table; did you mean H", text)
+
+    def test_two_programs_side_by_side(self):
+        text = self.explain("conflicts.cu", "--against", "conflicts_right.cu", nvcc=False)
+        self.assertIn("conflicts.cu against conflicts_right.cu, on an H200", text)
+        self.assertRegex(text, r"shared wavefronts +67,584 +4,096, 16\.5 times fewer")
+        self.assertRegex(text, r"at least +1\.00 us +1\.00 us\n")
+        self.assertIn("- conflicts.cu:9  __shared__ float tile[32][32];", text)
+        self.assertIn("+ conflicts_right.cu:9  __shared__ float tile[32][33];", text)
+        self.assertIn("65,536 wavefronts, 32.0 times the ideal", text)
+        text = self.explain("tiny_grid.cu", "--against", "tiny_grid_right.cu", nvcc=False)
+        self.assertRegex(text, r"without the launch +789 ns +95\.7 ns, 8\.2 times lower")
+        self.assertIn("The lines of both kernels are the same", text)
+
+    def test_what_cannot_be_compared(self):
+        for words, said in (
+            (("one_block.cu", "--against", "nothing.cu"), "there is no file nothing.cu"),
+            (("one_block.cu", "--against", "one_warp.cu", "--json"), "it goes with no --json"),
+            (("06", "--against", "tiled"), "of a chapter two rungs are compared"),
+            (("06", "--rung", "tiled", "--against", "tilted"), "unknown rung 'tilted'"),
+        ):
+            self.assertIn(said, self.explain(*words, code=2))
+
+    def test_trace_and_page_have_the_bound(self):
+        with tempfile.TemporaryDirectory() as folder:
+            trace, page = os.path.join(folder, "trace.json"), os.path.join(folder, "page.html")
+            self.explain("one_block.cu", "--json", trace, "--html", page, nvcc=False)
+            with open(trace, encoding="utf-8") as file:
+                (launch,) = json.load(file)["launches"]
+            with open(page, encoding="utf-8") as file:
+                text = file.read()
+        self.assertEqual(launch["bound"]["gpu"], "H200")
+        self.assertEqual(launch["bound"]["resource"], bounds.L1)
+        self.assertAlmostEqual(launch["bound"]["seconds"], 800_000 / 128 / 1.98e9)
+        self.assertIn("How fast could it be?", text)
+        self.assertIn("At least 3.16 us on an H200, bound by L1", text)
+
+    def test_asynchronous_copies_of_the_machine_code_count_as_those_of_the_source(self):
+        with tempfile.TemporaryDirectory() as folder:
+            trace = os.path.join(folder, "trace.json")
+            if speed.NO_MACHINE_CODE in self.explain("copies.cu", "--json", trace):
+                self.skipTest("no nvcc or no nvdisasm")
+            with open(trace, encoding="utf-8") as file:
+                launches = json.load(file)["launches"]
+        for launch in launches:
+            compiled = launch["compiled"]["counts"]
+            self.assertEqual(
+                {name: compiled.get(name, 0) for name in launch["counts"]}, launch["counts"], launch["kernel"]
+            )
+
+    def test_what_a_launch_touches(self):
+        with tempfile.TemporaryDirectory() as folder:
+            trace = os.path.join(folder, "trace.json")
+            for program, read, written, atomics in (
+                ("one_warp", 12_500, 12_500, None),
+                ("stride", 12_500, 12_500, None),
+                ("conflicts", 8_192, 8_192, None),
+                ("atomics", 12_500, 1, 100_000),
+            ):
+                self.explain(program + ".cu", "--json", trace, nvcc=False)
+                with open(trace, encoding="utf-8") as file:
+                    (launch,) = json.load(file)["launches"]
+                found = (launch["global_sectors_read_distinct"], launch["global_sectors_written_distinct"])
+                self.assertEqual(found, (read, written), program)
+                self.assertEqual(launch.get("global_atomics_on_one_word"), atomics, program)
+
+
+if __name__ == "__main__":
+    unittest.main()
