@@ -284,32 +284,32 @@ __global__ void __launch_bounds__(T* T)
 // the tiles cover 128 x 96 x 64. Tiling does not remove loads; it redirects them to shared memory.
 //= 49,152: count("shared_tiles/tile=32", "shared_load_requests")
 //
-// **The clock.** The naive kernel takes 48 ms, tiles of 16 take 17.1 ms and tiles of 32 take 16.6
+// **The clock.** The naive kernel takes 50 ms, tiles of 16 take 17.1 ms and tiles of 32 take 16.7
 // ms. A twentieth of the sectors gives three times the speed, and part of the gain reflects a weak
-// baseline: `naive_flat` of chapter 02 takes 26 ms.
-//= 48 ms: ms("naive_along_columns")
+// baseline: `naive_flat` of chapter 02 takes 27 ms.
+//= 50 ms: ms("naive_along_columns")
 //= 17.1 ms: ms("shared_tiles/tile=16")
-//= 16.6 ms: ms("shared_tiles/tile=32")
+//= 16.7 ms: ms("shared_tiles/tile=32")
 //= three times: ms("naive_along_columns") / ms("shared_tiles/tile=32")
-//= 26 ms: ms("02:naive_flat")
+//= 27 ms: ms("02:naive_flat")
 //
 // Shared memory is no wider than L1: they are the same hardware, with the same bandwidth, and its
 // latency is 23 cycles instead of 32. The gain comes from waiting less for what lies *beyond* L1.
 // At 2048 a warp of the naive kernel waits 14.2 cycles for global loads per instruction issued, and
-// a warp of the tiled kernel 3.1; the rate rises from 5.4 to 8.9 TFLOP/s.
+// a warp of the tiled kernel 3.1; the rate rises from 5.3 to 8.9 TFLOP/s.
 //= 23 cycles: ms("02:memory_latency/shared memory") * 1.98
 //= 32: ms("02:memory_latency/L1 cache") * 1.98
 //= 14.2 cycles: ncu("02:naive_along_columns/block=32x32",
 //=   "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio", 2048)
 //= 3.1: ncu("shared_tiles/tile=32", "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio", 2048)
-//= 5.4: rate("naive_along_columns", 2048) / 1000
+//= 5.3: rate("naive_along_columns", 2048) / 1000
 //= 8.9 TFLOP/s: rate("shared_tiles/tile=32", 2048) / 1000
 //
 // Global bandwidth is no longer the limit. At 4096 the kernel requests 17 GB of sectors, which L2
-// delivers in 2.2 ms. Section 5 finds out what takes the other 14.4 ms.
+// delivers in 2.1 ms. Section 5 finds out what takes the other 14.6 ms.
 //= 17 GB: 2 * 4 * 4096**3 / 32 / 1e9
-//= 2.2 ms: 2 * 4 * 4096**3 / 32 / rate("02:memory_bandwidth/L2 cache") / 1e6
-//= 14.4 ms: ms("shared_tiles/tile=32") - 2 * 4 * 4096**3 / 32 / rate("02:memory_bandwidth/L2 cache") / 1e6
+//= 2.1 ms: 2 * 4 * 4096**3 / 32 / rate("02:memory_bandwidth/L2 cache") / 1e6
+//= 14.6 ms: ms("shared_tiles/tile=32") - 2 * 4 * 4096**3 / 32 / rate("02:memory_bandwidth/L2 cache") / 1e6
 //
 // ## 3. Zeros at the edges
 //
@@ -482,9 +482,9 @@ __global__ void no_second_barrier(int m, int n, int k, float alpha, const float*
 //
 // ### What the clock says of the bound
 //
-// The clock says 8.3 TFLOP/s at 4096 and 8.9 TFLOP/s at 2048. *A rate above a bound means that the
+// The clock says 8.2 TFLOP/s at 4096 and 8.9 TFLOP/s at 2048. *A rate above a bound means that the
 // bound is wrong.* The machine code shows why (`cuobjdump -sass`); this is how the loop begins:
-//= 8.3 TFLOP/s: rate("shared_tiles/tile=32") / 1000
+//= 8.2 TFLOP/s: rate("shared_tiles/tile=32") / 1000
 //= 8.9 TFLOP/s: rate("shared_tiles/tile=32", 2048) / 1000
 //
 //     LDS     R26, [R4]           b_tile[0][tx]
@@ -551,12 +551,12 @@ __global__ void __launch_bounds__(1024)
 //     132 * 1.98e9 * 2048 / 50 = 10.7 TFLOP/s
 //= 10.7 TFLOP/s: 132 * 1.98 * 2048 / 50 / 1000
 //
-// `wide_reads` takes 16.0 ms, `shared_tiles` 16.6 ms. The source now says what nvcc made of both:
+// `wide_reads` takes 16.1 ms, `shared_tiles` 16.7 ms. The source now says what nvcc made of both:
 // 36,864 wavefronts, in the simulator as on the hardware. Per K-tile they take 103 instructions and
 // 99, with the same reads from shared memory. Where the 4 % come from is not measured; the order of
 // the instructions differs. The rate is below the bound now, at 80 % of it.
-//= 16.0 ms: ms("wide_reads")
-//= 16.6 ms: ms("shared_tiles/tile=32")
+//= 16.1 ms: ms("wide_reads")
+//= 16.7 ms: ms("shared_tiles/tile=32")
 //= 103 instructions and 99: (sass("wide_reads", "instructions", "FFMA"), sass("shared_tiles<32>", "instructions",
 //=   "FFMA"))
 //= the 4 %: 100 * (ms("shared_tiles/tile=32") / ms("wide_reads") - 1)
@@ -582,10 +582,10 @@ __global__ void __launch_bounds__(1024)
 //= 21 TFLOP/s: 132 * 1.98 * 2048 / 25 / 1000
 //
 // What about the roofline? A float of 4 bytes serves T FMAs, so the arithmetic intensity is T / 4
-// operations per byte: 8 for T = 32. At 4.27 TB/s that allows 34 TFLOP/s, half the machine, and
+// operations per byte: 8 for T = 32. At 4.26 TB/s that allows 34 TFLOP/s, half the machine, and
 // tiles of 64 would allow all of it. The block's tile settles what global memory can do. The next
 // chapter is about the tile of a thread, which settles what shared memory can do.
-//= 4.27 TB/s: limit("copy") / 1000
+//= 4.26 TB/s: limit("copy") / 1000
 //= 34 TFLOP/s: 8 * limit("copy") / 1000
 //
 // ## 6. How deep a K-tile?
@@ -656,14 +656,14 @@ __global__ void __launch_bounds__(T* T, 2048 / (T * T))
 //
 // | BK | 32 | 64 | 128 | 256 |
 // |---|--:|--:|--:|--:|
-// | time in ms, at 4096 | 15.8 | 15.2 | 14.5 | 14.1 |
-// | TFLOP/s at 4096 | 8.7 | 9.0 | 9.5 | 9.7 |
-// | TFLOP/s at 2048 | 9.1 | 9.0 | 9.3 | 9.5 |
-//= | 15.8 | 15.2 | 14.5 | 14.1 |: ms("k_tile_depth/BK=32"), ms("k_tile_depth/BK=64"), ms("k_tile_depth/BK=128"),
+// | time in ms, at 4096 | 15.9 | 15.3 | 14.5 | 14.2 |
+// | TFLOP/s at 4096 | 8.6 | 9.0 | 9.5 | 9.7 |
+// | TFLOP/s at 2048 | 9.1 | 9.1 | 9.3 | 9.5 |
+//= | 15.9 | 15.3 | 14.5 | 14.2 |: ms("k_tile_depth/BK=32"), ms("k_tile_depth/BK=64"), ms("k_tile_depth/BK=128"),
 //=   ms("k_tile_depth/BK=256")
-//= | 8.7 | 9.0 | 9.5 | 9.7 |: rate("k_tile_depth/BK=32") / 1000, rate("k_tile_depth/BK=64") / 1000,
+//= | 8.6 | 9.0 | 9.5 | 9.7 |: rate("k_tile_depth/BK=32") / 1000, rate("k_tile_depth/BK=64") / 1000,
 //=   rate("k_tile_depth/BK=128") / 1000, rate("k_tile_depth/BK=256") / 1000
-//= | 9.1 | 9.0 | 9.3 | 9.5 |: rate("k_tile_depth/BK=32", 2048) / 1000, rate("k_tile_depth/BK=64", 2048) / 1000,
+//= | 9.1 | 9.1 | 9.3 | 9.5 |: rate("k_tile_depth/BK=32", 2048) / 1000, rate("k_tile_depth/BK=64", 2048) / 1000,
 //=   rate("k_tile_depth/BK=128", 2048) / 1000, rate("k_tile_depth/BK=256", 2048) / 1000
 //
 // The sweep gains 12 %. With BK = 32 a thread has two loads in flight, waits for both, and does so
@@ -789,14 +789,14 @@ void blocks_per_sm(const lab::Gemm& gemm, int most) {
 // | blocks on an SM | 1 | 2 | 4 | 8 |
 // |---|--:|--:|--:|--:|
 // | predicted TFLOP/s | 3.6 | 7.1 | 10 | 10 |
-// | at 4096 | 1.7 | 3.1 | 6.1 | 8.1 |
-// | at 2048 | 2.8 | 4.6 | 7.3 | 8.1 |
-//= | 1.7 | 3.1 | 6.1 | 8.1 |: rate("blocks_per_sm/at most 1") / 1000, rate("blocks_per_sm/at most 2") / 1000,
+// | at 4096 | 1.6 | 3.1 | 6.1 | 8.0 |
+// | at 2048 | 2.7 | 4.6 | 7.2 | 8.1 |
+//= | 1.6 | 3.1 | 6.1 | 8.0 |: rate("blocks_per_sm/at most 1") / 1000, rate("blocks_per_sm/at most 2") / 1000,
 //=   rate("blocks_per_sm/at most 4") / 1000, rate("blocks_per_sm/all that fit") / 1000
-//= | 2.8 | 4.6 | 7.3 | 8.1 |: rate("blocks_per_sm/at most 1", 2048) / 1000, rate("blocks_per_sm/at most 2", 2048) /
+//= | 2.7 | 4.6 | 7.2 | 8.1 |: rate("blocks_per_sm/at most 1", 2048) / 1000, rate("blocks_per_sm/at most 2", 2048) /
 //=   1000, rate("blocks_per_sm/at most 4", 2048) / 1000, rate("blocks_per_sm/all that fit", 2048) / 1000
 //
-// The trend is right; the scale is not. At 4096 a lone block takes some 1,300 cycles for a K-tile,
+// The trend is right; the scale is not. At 4096 a lone block takes some 1,320 cycles for a K-tile,
 // at 2048 some 780. Of the 16.1 cycles that a warp takes per instruction at 4096, it waits 8.0 for
 // global loads and 3.0 at the barrier. A load takes longer than predicted, then, perhaps because all
 // SMs load at once, and a warp whose elements have arrived still waits for those whose loads are late.
@@ -806,7 +806,7 @@ void blocks_per_sm(const lab::Gemm& gemm, int most) {
 //= waits 8.0: ncu("blocks_per_sm/at most 1",
 //=   "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio")
 //= and 3.0: ncu("blocks_per_sm/at most 1", "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio")
-//= 1,300 cycles: round(ms("blocks_per_sm/at most 1") * 132 * 1.98e6 / 256**3, -1)
+//= 1,320 cycles: round(ms("blocks_per_sm/at most 1") * 132 * 1.98e6 / 256**3, -1)
 //= 780: round(ms("blocks_per_sm/at most 1", 2048) * 132 * 1.98e6 / 128**3, -1)
 //
 // How many resident warps are needed is Little's law again: latency times issue rate.

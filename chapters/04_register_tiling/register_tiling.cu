@@ -99,12 +99,12 @@ __global__ void __launch_bounds__(1024)
 
 // Four steps along K take one 128-bit load of A, a broadcast of 2 wavefronts, and four loads of B
 // with 1 wavefront each: 6 for 4 FMAs, or 1.5. With the stores that fill the tiles w is 1.56, and
-// the bound is 10.7 TFLOP/s. The clock says 8.6 TFLOP/s, where cuBLAS reaches 51.6 TFLOP/s.
+// the bound is 10.7 TFLOP/s. The clock says 8.5 TFLOP/s, where cuBLAS reaches 51.4 TFLOP/s.
 //= 1.5: count("wide_reads", "shared_load_wavefronts") / 57344
 //= w is 1.56: count("wide_reads", "shared_wavefronts") / 57344
 //= 10.7 TFLOP/s: 132 * 1.98 * 64 / 1000 / (count("wide_reads", "shared_wavefronts") / 57344)
-//= 8.6 TFLOP/s: rate("wide_reads") / 1000
-//= 51.6 TFLOP/s: rate("cublas") / 1000
+//= 8.5 TFLOP/s: rate("wide_reads") / 1000
+//= 51.4 TFLOP/s: rate("cublas") / 1000
 //
 // An SM of the H200 has 128 FMA units, as every GPU of compute capability 8.6 and later. At 1.98 GHz
 // that makes 66.9 TFLOP/s, and a loop of nothing but FMAs reaches more than 90 % of it. So shared
@@ -205,14 +205,14 @@ __global__ void __launch_bounds__(512)
 //= w is 0.656: count("thread_tile_1d", "shared_wavefronts") / 65536
 //= 25.5 TFLOP/s: 132 * 1.98 * 64 / 1000 / (count("thread_tile_1d", "shared_wavefronts") / 65536)
 //
-// Its bound is 2.4 times as high, and the clock says 16.8 TFLOP/s, twice the rate and 66 % of the
+// Its bound is 2.4 times as high, and the clock says 16.6 TFLOP/s, twice the rate and 65 % of the
 // bound. A K-tile of 8 is shallow: the block waits for its loads and at its barriers four times as
 // often as before. How much of the missing third that explains is not measured here.
 //= 2.4 times: (count("wide_reads", "shared_wavefronts") / 57344) / (count("thread_tile_1d", "shared_wavefronts") /
 //=   65536)
-//= 16.8 TFLOP/s: rate("thread_tile_1d") / 1000
+//= 16.6 TFLOP/s: rate("thread_tile_1d") / 1000
 //= twice: rate("thread_tile_1d") / rate("wide_reads")
-//= 66 %: 100 * rate("thread_tile_1d") / (132 * 1.98 * 64 / (count("thread_tile_1d", "shared_wavefronts") / 65536))
+//= 65 %: 100 * rate("thread_tile_1d") / (132 * 1.98 * 64 / (count("thread_tile_1d", "shared_wavefronts") / 65536))
 //
 // Would eight elements of a *row* do as well? That depends on which lanes compute which rows, and so
 // on which words a warp reads at a time. Chapter 05 is about that.
@@ -402,10 +402,10 @@ __global__ void __launch_bounds__(threads, 2)  // the 2 is for section 6
 //= 1.9 times: ms("thread_tile_1d") / ms("thread_tile_2d")
 //
 // A C of 1024 x 1024 has 64 tiles of 128 x 128, and an H200 has 132 SMs: more than half of them get
-// no block at all. `thread_tile_1d` has 256 blocks and reaches 16.3 TFLOP/s, `thread_tile_2d`
+// no block at all. `thread_tile_1d` has 256 blocks and reaches 16.4 TFLOP/s, `thread_tile_2d`
 // 10.4 TFLOP/s. No tile is best for all sizes, which is one reason why libraries have many kernels.
 //= 64 tiles: 1024**2 / 128**2
-//= 16.3 TFLOP/s: rate("thread_tile_1d", 1024) / 1000
+//= 16.4 TFLOP/s: rate("thread_tile_1d", 1024) / 1000
 //= 10.4 TFLOP/s: rate("thread_tile_2d", 1024) / 1000
 //
 // ### What global memory sees
@@ -629,13 +629,13 @@ __global__ void __launch_bounds__(threads, blocks)
 // and a row of C have 119 floats, and both go one by one.
 //
 // **The clock.** 40 fewer instructions per K-tile are 7 %. The gain is a little more, 9 % at 4096
-// and 11 % at 1024, where each block is alone on its SM and no other hides its loads. The rate of
+// and 10 % at 1024, where each block is alone on its SM and no other hides its loads. The rate of
 // 34 TFLOP/s is 67 % of cuBLAS's.
 //= 40 fewer: sass("thread_tile_2d", "instructions", "FFMA") - sass("thread_tile_float4<8, 2>", "instructions", "FFMA")
 //= 7 %: 100 - 100 * sass("thread_tile_float4<8, 2>", "instructions", "FFMA") / sass("thread_tile_2d", "instructions",
 //=   "FFMA")
 //= 9 % at: 100 * (rate("thread_tile_float4") / rate("thread_tile_2d") - 1)
-//= 11 % at: 100 * (rate("thread_tile_float4", 1024) / rate("thread_tile_2d", 1024) - 1)
+//= 10 % at: 100 * (rate("thread_tile_float4", 1024) / rate("thread_tile_2d", 1024) - 1)
 //= 34 TFLOP/s: rate("thread_tile_float4") / 1000
 //= 67 %: 100 * rate("thread_tile_float4") / rate("cublas")
 //
@@ -663,16 +663,16 @@ void k_tile_depth(const lab::Gemm& gemm) {
   lab::launch(thread_tile_float4<BK>, {.rows = BM, .cols = BN, .threads = {threads}}, gemm);
 }
 
-// The deepest: 38.0 TFLOP/s with BK = 16 and 40.4 with 32, 17 % above BK = 8 and 78 % of cuBLAS. Two
+// The deepest: 37.9 TFLOP/s with BK = 16 and 40.4 with 32, 17 % above BK = 8 and 79 % of cuBLAS. Two
 // effects favour deeper K-tiles: 512 pairs of barriers at BK = 8 become 128 at BK = 32, and each wait
 // covers four times as many loads. None of the three spills a register, they make the same number of
 // FMAs and reads from shared memory, and their instructions per step differ by less than 2 %. So the
 // gain is time that was spent waiting. How it divides between loads and barriers is not measured, and
 // the best depth depends on the latencies of a GPU: sweep it on your own.
-//= 38.0 TFLOP/s: rate("k_tile_depth/BK=16") / 1000
+//= 37.9 TFLOP/s: rate("k_tile_depth/BK=16") / 1000
 //= 40.4 with: rate("k_tile_depth/BK=32") / 1000
 //= 17 % above: 100 * (rate("k_tile_depth/BK=32") / rate("thread_tile_float4") - 1)
-//= 78 % of cuBLAS: 100 * rate("k_tile_depth/BK=32") / rate("cublas")
+//= 79 % of cuBLAS: 100 * rate("k_tile_depth/BK=32") / rate("cublas")
 //= less than 2 %: 100 * (sass("thread_tile_float4<16, 2>", "instructions", "FFMA") / sass("thread_tile_float4<8, 2>",
 //=   "instructions", "FFMA") / 2 - 1)
 //
@@ -753,15 +753,15 @@ void launch_bounds(const lab::Gemm& gemm) {
 //
 // | rates in TFLOP/s | 1024 | 2048 | 4096 | 8192 |
 // |---|--:|--:|--:|--:|
-// | 1 | 11.6 | 23.9 | 23.2 | 23.4 |
-// | 2 | 11.5 | 34.3 | 34.5 | 34.1 |
-// | 3 | 3.9 | 5.7 | 5.9 | 6.3 |
+// | 1 | 11.5 | 23.7 | 22.9 | 23.1 |
+// | 2 | 11.3 | 34.1 | 34.5 | 33.9 |
+// | 3 | 3.9 | 5.7 | 5.8 | 6.1 |
 // | 4 | 2.3 | 3.2 | 3.3 | 3.3 |
-//= | 11.6 | 23.9 | 23.2 | 23.4 |: rate("launch_bounds/blocks=1", 1024) / 1000, rate("launch_bounds/blocks=1", 2048) /
+//= | 11.5 | 23.7 | 22.9 | 23.1 |: rate("launch_bounds/blocks=1", 1024) / 1000, rate("launch_bounds/blocks=1", 2048) /
 //=   1000, rate("launch_bounds/blocks=1", 4096) / 1000, rate("launch_bounds/blocks=1", 8192) / 1000
-//= | 11.5 | 34.3 | 34.5 | 34.1 |: rate("launch_bounds/blocks=2", 1024) / 1000, rate("launch_bounds/blocks=2", 2048) /
+//= | 11.3 | 34.1 | 34.5 | 33.9 |: rate("launch_bounds/blocks=2", 1024) / 1000, rate("launch_bounds/blocks=2", 2048) /
 //=   1000, rate("launch_bounds/blocks=2", 4096) / 1000, rate("launch_bounds/blocks=2", 8192) / 1000
-//= | 3.9 | 5.7 | 5.9 | 6.3 |: rate("launch_bounds/blocks=3", 1024) / 1000, rate("launch_bounds/blocks=3", 2048) / 1000,
+//= | 3.9 | 5.7 | 5.8 | 6.1 |: rate("launch_bounds/blocks=3", 1024) / 1000, rate("launch_bounds/blocks=3", 2048) / 1000,
 //=   rate("launch_bounds/blocks=3", 4096) / 1000, rate("launch_bounds/blocks=3", 8192) / 1000
 //= | 2.3 | 3.2 | 3.3 | 3.3 |: rate("launch_bounds/blocks=4", 1024) / 1000, rate("launch_bounds/blocks=4", 2048) / 1000,
 //=   rate("launch_bounds/blocks=4", 4096) / 1000, rate("launch_bounds/blocks=4", 8192) / 1000
@@ -882,18 +882,18 @@ __global__ void __launch_bounds__(threads, 2)
 //
 // | rates in TFLOP/s | 1024 | 2048 | 4096 | 8192 |
 // |---|--:|--:|--:|--:|
-// | nothing | 0.72 | 1.0 | 0.74 | 0.81 |
-// | the tile | 8.7 | 25.4 | 25.9 | 25.9 |
-// | the tile, 2 steps | 9.2 | 27.5 | 28.5 | 29.2 |
-// | the tile, 8 steps | 10.1 | 30.2 | 31.2 | 30.7 |
-//= | 0.72 | 1.0 | 0.74 | 0.81 |: rate("unroll_steps/nothing", 1024) / 1000, rate("unroll_steps/nothing", 2048) / 1000,
+// | nothing | 0.72 | 1.0 | 0.74 | 0.82 |
+// | the tile | 8.8 | 25.4 | 25.9 | 25.9 |
+// | the tile, 2 steps | 9.2 | 27.5 | 28.8 | 29.2 |
+// | the tile, 8 steps | 10.1 | 30.1 | 31.1 | 30.5 |
+//= | 0.72 | 1.0 | 0.74 | 0.82 |: rate("unroll_steps/nothing", 1024) / 1000, rate("unroll_steps/nothing", 2048) / 1000,
 //=   rate("unroll_steps/nothing", 4096) / 1000, rate("unroll_steps/nothing", 8192) / 1000
-//= | 8.7 | 25.4 | 25.9 | 25.9 |: rate("unroll_steps/the tile", 1024) / 1000, rate("unroll_steps/the tile", 2048) /
+//= | 8.8 | 25.4 | 25.9 | 25.9 |: rate("unroll_steps/the tile", 1024) / 1000, rate("unroll_steps/the tile", 2048) /
 //=   1000, rate("unroll_steps/the tile", 4096) / 1000, rate("unroll_steps/the tile", 8192) / 1000
-//= | 9.2 | 27.5 | 28.5 | 29.2 |: rate("unroll_steps/the tile, 2 steps", 1024) / 1000, rate("unroll_steps/the tile,
+//= | 9.2 | 27.5 | 28.8 | 29.2 |: rate("unroll_steps/the tile, 2 steps", 1024) / 1000, rate("unroll_steps/the tile,
 //=   2 steps", 2048) / 1000, rate("unroll_steps/the tile, 2 steps", 4096) / 1000, rate("unroll_steps/the tile,
 //=   2 steps", 8192) / 1000
-//= | 10.1 | 30.2 | 31.2 | 30.7 |: rate("unroll_steps/the tile, 8 steps", 1024) / 1000, rate("unroll_steps/the tile,
+//= | 10.1 | 30.1 | 31.1 | 30.5 |: rate("unroll_steps/the tile, 8 steps", 1024) / 1000, rate("unroll_steps/the tile,
 //=   8 steps", 2048) / 1000, rate("unroll_steps/the tile, 8 steps", 4096) / 1000, rate("unroll_steps/the tile,
 //=   8 steps", 8192) / 1000
 //
@@ -934,13 +934,13 @@ __global__ void __launch_bounds__(threads, 2)
 // ## What comes next
 //
 // With K-tiles of 8 we are at four times the rate of chapter 03 and at 67 % of cuBLAS, with K-tiles
-// of 32 at 78 %. A load of B takes 8 wavefronts where 4 would do. These bank conflicts come from where
+// of 32 at 79 %. A load of B takes 8 wavefronts where 4 would do. These bank conflicts come from where
 // the tiles put their elements and from how the lanes of a warp lie on the tile. Chapter 05 takes the
 // banks apart, changes the layout of the tiles, and gives the warps tiles of their own. Chapter 11 is
 // about the waiting between the barriers.
 //= four times: rate("thread_tile_float4") / rate("wide_reads")
 //= 67 %: 100 * rate("thread_tile_float4") / rate("cublas")
-//= 78 %: 100 * rate("k_tile_depth/BK=32") / rate("cublas")
+//= 79 %: 100 * rate("k_tile_depth/BK=32") / rate("cublas")
 //
 // ## What a library does further
 //

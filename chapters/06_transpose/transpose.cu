@@ -81,11 +81,11 @@ __global__ void copy(float* out, const float* in, std::size_t n) {
 // accesses are {term}`coalesced`: the hardware fetches exactly the bytes that are asked for.
 //
 // Yet it reaches less than two thirds of the rate. By {term}`Little's law <Little’s law>`, a memory with latency L and
-// bandwidth B needs L x B bytes in flight. A load takes 0.33 us when the memory is idle (chapter 02), and longer under
-// load. At twice that, 2.1 TB/s of reads need 1.4 MB in flight, or 11 KB for each of 132 SMs. An SM holds 2048 threads,
+// bandwidth B needs L x B bytes in flight. A load takes 0.35 us when the memory is idle (chapter 02), and longer under
+// load. At twice that, 2.1 TB/s of reads need 1.5 MB in flight, or 11 KB for each of 132 SMs. An SM holds 2048 threads,
 // and each thread here asks for 4 bytes once: 8 KB at best, less while blocks end and others begin.
-//= 0.33 us: ms("02:memory_latency/global memory") / 1000
-//= 2.1 TB/s of reads need 1.4 MB in flight, or 11 KB for each of 132: (2.1, 2 * ms("02:memory_latency/global memory") *
+//= 0.35 us: ms("02:memory_latency/global memory") / 1000
+//= 2.1 TB/s of reads need 1.5 MB in flight, or 11 KB for each of 132: (2.1, 2 * ms("02:memory_latency/global memory") *
 //=   2.1e3 / 1e6, 2 * ms("02:memory_latency/global memory") * 2.1 / 132, 132)
 //= 8 KB: 2048 * 4 / 1e3
 //
@@ -669,33 +669,32 @@ __global__ void __launch_bounds__(256, 4)
 //= 0.79: ratio("tiled/pad=1")
 //
 // The order of the tiles brings more, although no counter of an SM can see it: in any order, each warp does the same.
-// Some 620 blocks run at a time, and what they touch together decides how well L2 and DRAM work. If blocks advance
+// Some 740 blocks run at a time, and what they touch together decides how well L2 and DRAM work. If blocks advance
 // along the rows of `out`, their stores cover long runs of memory; if they advance along the rows of `in`, the loads
 // do, and the stores are scattered. As in section 4, scattered stores cost more than scattered loads: 0.98 along the
 // rows of `out`.
-//= 620 blocks: round(132 * ncu("vectors/along=out", "sm__warps_active.avg.per_cycle_active") / 8, -1)
+//= 740 blocks: round(132 * ncu("vectors/along=out", "sm__warps_active.avg.per_cycle_active") / 8, -1)
 //= 0.98: ratio("vectors/along=out")
 //
 // ```{drawing} orders
 // ```
 //
-// The obvious hint, evict-first for data that is read once, is the slowest, at 0.95 of the peer's rate. With
+// The obvious hint, evict-first for data that is read once, is the slowest, at 0.96 of the peer's rate. With
 // `evict=last` the kernel reaches 0.99.
-//= 0.95: ratio("vectors/along=out, evict=first")
+//= 0.96: ratio("vectors/along=out, evict=first")
 //= 0.99: ratio("vectors/along=out, evict=last")
 //
 // All three variants move the same bytes. Nsight Compute counts 1.07 GB read from DRAM and 1.05 GB written for each;
-// the rest is still in L2 when the kernel ends. Both hints have 45 warps on an SM, so between them only the order in
-// which L2 works can differ. (Without a hint it is 38 warps; the notes of the chapter have the gain of `evict=last`
-// with equal numbers, too.) To make room, L2 can discard a clean sector, read from `in`, or write back a dirty one, of
+// the rest is still in L2 when the kernel ends. Each has 45 warps on an SM, so only the order in which L2 works can
+// differ. To make room, L2 can discard a clean sector, read from `in`, or write back a dirty one, of
 // `out`. If clean sectors go first, dirty ones may linger and be written back one at a time, apart from their
 // neighbours. If dirty ones go first, whole rows of a tile may be written back together, which suits the open rows of
 // DRAM. No counter shows the order of the writes, so this explanation is not measured. And the gain is not general:
-// where the rows of `out` are not aligned, the next section, `evict=last` is 2 % slower.
+// where the rows of `out` are not aligned, the next section, the time with `evict=last` is 1.00 times that without.
 //= 45 warps: (ncu("vectors/along=out, evict=first", "sm__warps_active.avg.per_cycle_active") + ncu("vectors/along=out,
 //=   evict=last", "sm__warps_active.avg.per_cycle_active")) / 2
-//= 38 warps: ncu("vectors/along=out", "sm__warps_active.avg.per_cycle_active")
-//= 2 % slower: (ms("vectors/along=out, evict=last", "10007,16384") / ms("vectors/along=out", "10007,16384") - 1) * 100
+//= 45 warps: ncu("vectors/along=out", "sm__warps_active.avg.per_cycle_active")
+//= 1.00 times: ms("vectors/along=out, evict=last", "10007,16384") / ms("vectors/along=out", "10007,16384")
 //= 1.07 GB read from DRAM and 1.05: (max(ncu("vectors/along=out, evict=first", "dram__bytes_read.sum"),
 //=   ncu("vectors/along=out", "dram__bytes_read.sum"), ncu("vectors/along=out, evict=last", "dram__bytes_read.sum")) / 1e9,
 //=   max(ncu("vectors/along=out, evict=first", "dram__bytes_write.sum"), ncu("vectors/along=out",
@@ -773,10 +772,10 @@ __global__ void __launch_bounds__(512, 3)
 // **Timed.** At 10007 x 16384 it is much faster than `vectors`; where the rows of `out` are aligned anyway, it is
 // slower, by what the additional rows and the 32-bit accesses cost. A library would choose by the number of rows.
 //
-// It is 1.23 times as fast there: 0.96 of the peer's rate. At 16384 x 10007 it takes 6 % longer than `vectors`, which
+// It is 1.24 times as fast there: 0.95 of the peer's rate. At 16384 x 10007 it takes 6 % longer than `vectors`, which
 // reaches 0.96, and 0.97 with `evict=last`.
-//= 1.23 times: ms("vectors/along=out", "10007,16384") / ms("whole_sectors", "10007,16384")
-//= 0.96: ratio("whole_sectors", "10007,16384")
+//= 1.24 times: ms("vectors/along=out", "10007,16384") / ms("whole_sectors", "10007,16384")
+//= 0.95: ratio("whole_sectors", "10007,16384")
 //= 6 %: (ms("whole_sectors", "16384,10007") / ms("vectors/along=out", "16384,10007") - 1) * 100
 //= 0.96, and 0.97: (ratio("vectors/along=out", "16384,10007"), ratio("vectors/along=out, evict=last", "16384,10007"))
 //
@@ -793,12 +792,12 @@ __global__ void __launch_bounds__(512, 3)
 //?   "vectors is faster": ms("vectors/along=out") < ms("tma")}
 //
 // `tma` reaches 0.90 of the peer's rate, and it needs rows of a multiple of 16 bytes: with 10,007 of either, it is
-// skipped. The TMA saves instructions, but instructions are not the bottleneck: `vectors` issues one in 28 % of the
+// skipped. The TMA saves instructions, but instructions are not the bottleneck: `vectors` issues one in 29 % of the
 // cycles. Its boxes span 128 bytes of a row where a warp of `vectors` spans 256. Whether that is what makes it slower
 // is not known. The notes have boxes of other shapes, and none is faster. Chapter 12 has work that the TMA is made
 // for.
 //= 0.90: ratio("tma")
-//= 28 %: ncu("vectors/along=out", "smsp__issue_active.avg.pct_of_peak_sustained_active")
+//= 29 %: ncu("vectors/along=out", "smsp__issue_active.avg.pct_of_peak_sustained_active")
 //
 // cuBLAS transposes, too: `cublasSgeam` computes alpha op(A) + beta op(B), here with beta = 0. At this
 // size `vectors` is a little faster; with 10,007 columns the difference is larger.
@@ -891,18 +890,18 @@ __global__ void four_restricted(float* __restrict__ out, const float* __restrict
 // ## 11. What can go wrong with a measurement (second reading)
 //
 // - **The first launch is slow.** The driver loads a kernel when it is launched for the first time, and clocks rise
-//   only under load. The first launch of `copy` took 1.49 ms, later ones take 0.80 ms; the first call of cuBLAS took 24 ms.
+//   only under load. The first launch of `copy` took 0.85 ms, later ones take 0.80 ms; the first call of cuBLAS took 4 ms.
 //   `lab` launches every rung several times before it starts the clock.
 // - **A small matrix measures L2, or the launch.** `pieces` copies a piece of the matrices eight times, then the next.
 //   Pieces of 512 MiB pass at 4.2 TB/s. Pieces of 32 MiB, which fit the H200's L2 of 60 MB, pass at 4.5 TB/s, faster
-//   than any copy through memory. Pieces of 16 MiB pass at 3.6 TB/s, 4.6 us each: now the gaps between launches count.
+//   than any copy through memory. Pieces of 16 MiB pass at 3.6 TB/s, 4.7 us each: now the gaps between launches count.
 //   `lab` flushes L2 between the runs.
 // - **The copy is not one number.** `copy` and `cudaMemcpy` move the same bytes, at quite different rates. Say which
 //   one you compare with.
-//= 1.49 ms, later ones take 0.80 ms; the first call of cuBLAS took 24 ms: (first("copy"), ms("copy"), first("cublas"))
+//= 0.85 ms, later ones take 0.80 ms; the first call of cuBLAS took 4 ms: (first("copy"), ms("copy"), first("cublas"))
 //= 4.2 TB/s: rate("pieces/mib=512") / 1000
 //= 4.5 TB/s: rate("pieces/mib=32") / 1000
-//= 3.6 TB/s, 4.6 us each: (rate("pieces/mib=16") / 1000, ms("pieces/mib=16") * 1000 / (8 * 128))
+//= 3.6 TB/s, 4.7 us each: (rate("pieces/mib=16") / 1000, ms("pieces/mib=16") * 1000 / (8 * 128))
 
 constexpr unsigned TIMES = 8;  ///< copies that `pieces` makes of each piece
 

@@ -215,10 +215,10 @@ void blelloch_launches(unsigned* out, const unsigned* in, size_t n, unsigned* tr
 // 32 are used. And both kernels wait for a launch after each step, even at the top of the tree, where a single
 // thread has work to do.
 //
-// **Timed.** For 2^28 elements the 28 steps take 24 ms, the two sweeps 8.3 ms. CUB takes 0.68 ms.
+// **Timed.** For 2^28 elements the 28 steps take 24 ms, the two sweeps 8.3 ms. CUB takes 0.69 ms.
 //= 24 ms: ms("hillis_steele_launches")
 //= 8.3 ms: ms("blelloch_launches")
-//= 0.68 ms: ms("look_ahead") * ratio("look_ahead")
+//= 0.69 ms: ms("look_ahead") * ratio("look_ahead")
 //
 // **So:** the steps belong inside a block, where a barrier costs less than a launch and the data can stay in shared
 // memory.
@@ -349,9 +349,9 @@ __global__ void __launch_bounds__(RUN / 2) blelloch(unsigned* out, const unsigne
 // addition and a few accesses that depend on each other, so each step costs the latency of shared memory and of
 // the barrier, however little work it has.
 //
-// **Timed**, as scans of 1024 elements side by side: 1.6 ms for `hillis_steele`, 2.5 ms for `blelloch`, and
+// **Timed**, as scans of 1024 elements side by side: 1.7 ms for `hillis_steele`, 2.5 ms for `blelloch`, and
 // 1.6 ms once it is padded. Fewer additions have gained nothing.
-//= 1.6 ms for `hillis_steele`, 2.5 ms for `blelloch`, and 1.6 ms: (ms("hillis_steele"), ms("blelloch/pad=0"),
+//= 1.7 ms for `hillis_steele`, 2.5 ms for `blelloch`, and 1.6 ms: (ms("hillis_steele"), ms("blelloch/pad=0"),
 //=   ms("blelloch/pad=1"))
 //
 // **So:** fewer operations are not less time. Steps that wait and lanes that idle cost as much as additions,
@@ -396,16 +396,16 @@ __global__ void __launch_bounds__(P) in_chunks(unsigned* out, const unsigned* in
 //= 16 times as few: count("in_chunks/processors=1", "global_load_requests") / count("in_chunks/processors=32",
 //=   "global_load_requests")
 //
-// **Timed.** For 2^20 elements it is 0.069 ms with one thread for each run, 0.045 ms with two and 0.038 ms with 32: a
+// **Timed.** For 2^20 elements it is 0.070 ms with one thread for each run, 0.045 ms with two and 0.041 ms with 32: a
 // gain, but not of 16 times, since a request of 32 lanes that walk through 32 chunks touches 31.4 sectors, and one of a
 // single lane touches 1. So the times do not show the steps alone: the processors are lanes of one warp, and with their
 // number the sectors of a request grow. For 2^28 there are runs enough for all SMs, fewer steps gain nothing, and the
 // scattered requests decide: 4.4 ms, 4.4 ms and 8.2 ms.
 //= 31.4 sectors: count("in_chunks/processors=32", "global_load_sectors") / count("in_chunks/processors=32",
 //=   "global_load_requests")
-//= 0.069 ms with one thread for each run, 0.045 ms: (ms("in_chunks/processors=1", 1048576),
+//= 0.070 ms with one thread for each run, 0.045 ms: (ms("in_chunks/processors=1", 1048576),
 //=   ms("in_chunks/processors=2", 1048576))
-//= 0.038 ms: ms("in_chunks/processors=32", 1048576)
+//= 0.041 ms: ms("in_chunks/processors=32", 1048576)
 //= 4.4 ms, 4.4 ms and 8.2 ms: (ms("in_chunks/processors=1"), ms("in_chunks/processors=2"),
 //=   ms("in_chunks/processors=32"))
 //
@@ -630,9 +630,9 @@ void three_kernels(unsigned* out, const unsigned* in, size_t n, unsigned* sums, 
 //=   first", "global_store_sectors")) / 50021
 //= two thirds: 8 / 12
 //
-// **Timed.** 1.06 ms and 0.80 ms, that is 0.64 and 0.85 of CUB's rate.
-//= 1.06 ms and 0.80 ms: (ms("three_kernels/scan first"), ms("three_kernels/reduce first"))
-//= 0.64 and 0.85: (ratio("three_kernels/scan first"), ratio("three_kernels/reduce first"))
+// **Timed.** 1.07 ms and 0.80 ms, that is 0.65 and 0.86 of CUB's rate.
+//= 1.07 ms and 0.80 ms: (ms("three_kernels/scan first"), ms("three_kernels/reduce first"))
+//= 0.65 and 0.86: (ratio("three_kernels/scan first"), ratio("three_kernels/reduce first"))
 //
 // **So:** to get to 8 bytes, a block has to learn the sum of what precedes its tile while it holds the tile in
 // registers. It needs something from other blocks of the same launch.
@@ -755,12 +755,12 @@ __global__ void later_first(unsigned* out, const unsigned* in, Word* words) {
 // waiting of other blocks; the chain itself does not. Its length is what has to be cut.
 //= 20 ms: 65536 * 0.3e-3
 //
-// **Timed.** 19 ms: 0.29 microseconds for each tile of 4096 elements, or 115 GB/s read and written. With tiles of 256
+// **Timed.** 19 ms: 0.30 microseconds for each tile of 4096 elements, or 111 GB/s read and written. With tiles of 256
 // elements, as in many texts, the same latency per tile would limit the scan to 7 GB/s.
-//= 115 GB/s: rate("chained")
+//= 111 GB/s: rate("chained")
 //= 7 GB/s: 256 * 8 / (ms("chained") / 65536 * 1e6)
 //= 19 ms: ms("chained")
-//= 0.29 microseconds: ms("chained") / 65536 * 1e3
+//= 0.30 microseconds: ms("chained") / 65536 * 1e3
 //
 // ## 6. Look back
 //
@@ -859,19 +859,19 @@ __global__ void __launch_bounds__(THREADS)
 // Each element is read once and written once: 8 bytes, plus a word of 8 bytes for each tile of 4096.
 //
 
-// **Timed.** 1.5 ms with one lane and 0.90 ms with a warp, 0.76 of CUB's rate. `three_kernels`, reduce first, takes
+// **Timed.** 1.6 ms with one lane and 0.91 ms with a warp, 0.76 of CUB's rate. `three_kernels`, reduce first, takes
 // 0.80 ms: with 12 bytes for each element it is faster than `look_back` with 8.
-//= 1.5 ms with one lane and 0.90 ms: (ms("look_back/width=1"), ms("look_back/width=32"))
+//= 1.6 ms with one lane and 0.91 ms: (ms("look_back/width=1"), ms("look_back/width=32"))
 //= 0.76: ratio("look_back/width=32")
 //= 0.80 ms: ms("three_kernels/reduce first")
 //
 // So bytes do not decide here. `block_scan`, which moves as many and exchanges nothing, takes 0.52 ms; and CUB, whose
-// scan is a look-back, too, takes 0.68 ms. Its source differs in three points. It takes no number from a counter, so
+// scan is a look-back, too, takes 0.69 ms. Its source differs in three points. It takes no number from a counter, so
 // no atomic and no barrier stand in front of its loads. It pauses between two looks at words that are not published,
 // where `look_back` asks L2 again at once. And its threads have more elements each. Which of the three matters how
 // much was not measured. The first is plain to see in the machine code of `look_back`:
 //= 0.52 ms: ms("block_scan")
-//= 0.68 ms: ms("look_back/width=32") * ratio("look_back/width=32")
+//= 0.69 ms: ms("look_back/width=32") * ratio("look_back/width=32")
 //
 // ```{sass} 08:look_back<32u> only=ATOMG,BAR,LDG lines=3
 // 0090       ATOMG.E.ADD.64.STRONG.GPU PT, R2, desc[UR6][R2.64], R4
@@ -879,9 +879,9 @@ __global__ void __launch_bounds__(THREADS)
 // 0250       LDG.E.128          R12, desc[UR6][R20.64]
 // ```
 //
-// Small arrays are another case: at 2^20 elements `look_back` takes 10.1 us, `three_kernels` with its three launches
-// 12.0 us.
-//= 10.1 us, `three_kernels` with its three launches 12.0 us: (1e3 *
+// Small arrays are another case: at 2^20 elements `look_back` takes 9.9 us, `three_kernels` with its three launches
+// 12.3 us.
+//= 9.9 us, `three_kernels` with its three launches 12.3 us: (1e3 *
 //=   ms("look_back/width=32", 1048576), 1e3 * ms("three_kernels/reduce first", 1048576))
 //
 // **So:** fewer bytes are only a promise. A block that waits keeps its registers and its place on the SM, and has no
@@ -935,14 +935,14 @@ __global__ void torn_word(unsigned* out, const unsigned* in, unsigned* sums, uns
 // each stage and each role connects them.
 //
 // **Timed.** 0.54 ms for 2^28 elements: 0.93 of the rate of a copy, and 1.27 times as fast as the toolkit's CUB, which
-// looks back. For 2^24 elements it is 1.22 times as fast, for 2^20 still 1.20 times, although no block then gets more
+// looks back. For 2^24 elements it is 1.23 times as fast, for 2^20 still 1.22 times, although no block then gets more
 // than one tile. (CUB's look-ahead came later, and for Blackwell first. CUB 3.5, which is newer than the toolkit's,
 // takes 1.30 times as long as `look_ahead` on an H200. That is the time of a look-back.)
 //= 0.54 ms: ms("look_ahead")
 //= 0.93: rate("look_ahead") / limit("copy")
 //= 1.27 times: ratio("look_ahead")
-//= 1.22 times: ratio("look_ahead", 16777216)
-//= 1.20 times: ratio("look_ahead", 1048576)
+//= 1.23 times: ratio("look_ahead", 16777216)
+//= 1.22 times: ratio("look_ahead", 1048576)
 //= 1.30 times: ratio("look_ahead", gpu="h200_cccl")
 //
 // ### When all tiles run at once (second reading)
@@ -1020,8 +1020,8 @@ __global__ void __launch_bounds__(THREADS)
   }
 }
 
-// **Timed.** 1.41 times as fast as CUB for 2^20 elements; 1.30 times as fast as CUB 3.5, which is newer than the toolkit.
-//= 1.41 times: ratio("one_wave", 1048576)
+// **Timed.** 1.36 times as fast as CUB for 2^20 elements; 1.30 times as fast as CUB 3.5, which is newer than the toolkit.
+//= 1.36 times: ratio("one_wave", 1048576)
 //= 1.30 times: ratio("one_wave", 1048576, gpu="h200_cccl")
 //
 // ## 8. Many scans in one array
@@ -1134,11 +1134,11 @@ __global__ void __launch_bounds__(THREADS)
 // then a segment begins where a key differs from the one before it, as in CUB's scan by key. (CUB has none by flags,
 // so only the keys have a peer.)
 //
-// **Timed.** `segmented` takes 1.3 ms with segments of two and 1.6 ms with a single one, since every
+// **Timed.** `segmented` takes 1.4 ms with segments of two and 1.7 ms with a single one, since every
 // look-back then goes as far as that of a scan. `segmented_ahead` takes 0.62 ms for both, and CUB's scan by
 // key 1.27 times as long as ours.
-//= 1.3 ms: ms("segmented/flags, every=2")
-//= 1.6 ms: ms("segmented/flags, one")
+//= 1.4 ms: ms("segmented/flags, every=2")
+//= 1.7 ms: ms("segmented/flags, one")
 //= 0.62 ms: ms("segmented_ahead/flags, one")
 //= 1.27 times: ratio("segmented_ahead/keys, every=100")
 //
@@ -1223,13 +1223,13 @@ void sparse_times_vector(unsigned* y, const SparseMatrix& a, const unsigned* x,
 // to memory and back. Fusing the multiplication with the scan would save that. (There is no peer: cuSPARSE multiplies
 // floating-point numbers and bytes, not `unsigned`.)
 //
-// **Timed.** For 2^20 values that is 1.9 times as fast as a thread for each row. For 2^28 it is slower, 7.0 ms
-// instead of 6.2: products, heads and sums all pass through memory. Extension 4 saves a part of that. A thread for each
+// **Timed.** For 2^20 values that is 1.9 times as fast as a thread for each row. For 2^28 it is slower, 6.7 ms
+// instead of 6.0: products, heads and sums all pass through memory. Extension 4 saves a part of that. A thread for each
 // row is the simplest rival, not the best. The usual next steps, which are not measured here, are a warp for each row
 // (N. Bell and M. Garland, 2009) and equal shares of rows and values together, merge path (D. Merrill and M. Garland,
 // 2016).
 //= 1.9 times: ms("sparse_times_vector/by rows", 1048576) / ms("sparse_times_vector/segmented", 1048576)
-//= 7.0 ms instead of 6.2: (ms("sparse_times_vector/segmented"), ms("sparse_times_vector/by rows"))
+//= 6.7 ms instead of 6.0: (ms("sparse_times_vector/segmented"), ms("sparse_times_vector/by rows"))
 //
 // ## 9. Where does my result go?
 //
@@ -1281,8 +1281,8 @@ __global__ void __launch_bounds__(THREADS)
 // writes it. That *every* thread writes what it takes for the size is a well-known mistake: the result is right
 // whenever the right thread happens to write last.
 //
-// **Timed.** 0.81 ms, 0.75 of the rate of CUB's `DeviceSelect::If`.
-//= 0.81 ms, 0.75 of the rate: (ms("compact"), ratio("compact"))
+// **Timed.** 0.84 ms, 0.74 of the rate of CUB's `DeviceSelect::If`.
+//= 0.84 ms, 0.74 of the rate: (ms("compact"), ratio("compact"))
 //
 // ### Repeats
 //
@@ -1339,10 +1339,10 @@ void repeats_in_steps(unsigned* out, unsigned* size, const unsigned* in, size_t 
 // The one-pass version is `compact` with another predicate: `repeats_in_one` gets the neighbour of its last element by
 // a shuffle from the lane to the right. `repeats_ahead` divides the work among warps as `look_ahead` does.
 //
-// **Timed.** With few repeats 2.4 ms in steps, 0.61 ms in one pass and 0.25 ms with roles. CUB takes 3.2
+// **Timed.** With few repeats 2.4 ms in steps, 0.62 ms in one pass and 0.25 ms with roles. CUB takes 3.2
 // times as long as the last; if all elements are equal, 1.76 times.
 //= 2.4 ms: ms("repeats_in_steps/density=0")
-//= 0.61 ms: ms("repeats_in_one/density=0")
+//= 0.62 ms: ms("repeats_in_one/density=0")
 //= 0.25 ms: ms("repeats_ahead/density=0")
 //= 3.2 times: ratio("repeats_ahead/density=0")
 //= 1.76 times: ratio("repeats_ahead/density=1")
@@ -1425,11 +1425,11 @@ void permute(unsigned* out, const unsigned* in, const unsigned* index, size_t n,
 //= it is 4 again: count("permute/by=scatter, sectors", "global_store_sectors") / count("permute/by=scatter, sectors",
 //=   "global_store_requests")
 //
-// **Timed.** In order 1.2 ms, with random sectors 1.6 ms, at random 7.4 ms for the gather and 16.9 ms for the scatter.
+// **Timed.** In order 1.2 ms, with random sectors 1.6 ms, at random 6.8 ms for the gather and 16.6 ms for the scatter.
 // Both touch as many sectors. But a sector of which 4 bytes are stored is not complete: if L2 does not hold the rest,
 // it has to be merged with what is in memory. What memory then reads and writes was not measured here.
 //= In order 1.2 ms, with random sectors 1.6 ms: (ms("permute/by=gather, ordered"), ms("permute/by=gather, sectors"))
-//= 7.4 ms for the gather and 16.9 ms for the scatter: (ms("permute/by=gather, random"), ms("permute/by=scatter, random"))
+//= 6.8 ms for the gather and 16.6 ms for the scatter: (ms("permute/by=gather, random"), ms("permute/by=scatter, random"))
 //
 // A scatter that *adds* is the hard one, since two threads may have the same index: a histogram (chapter 07), the
 // transpose of a sparse matrix times a vector, the gradient of a table. With atomic additions it takes a line.
@@ -1655,11 +1655,11 @@ void scatter_add(unsigned* sums, unsigned size, const unsigned* index, const uns
 //= it is 78: 32 * (count("scatter_add/by=sort, equal", "global_load_sectors") + count("scatter_add/by=sort, equal",
 //=   "global_store_sectors")) / 50021
 //
-// **Timed**, for 2^28 pairs and 65,536 sums: with uniform indices 3.5 ms by atomics and 12 ms by sorting; skewed, where
-// index k has a share of about 1/k, 42 ms and 10 ms; with equal ones 198 ms and 6.8 ms. CUB's sort and reduction by key
+// **Timed**, for 2^28 pairs and 65,536 sums: with uniform indices 3.0 ms by atomics and 12 ms by sorting; skewed, where
+// index k has a share of about 1/k, 42 ms and 10 ms; with equal ones 197 ms and 6.9 ms. CUB's sort and reduction by key
 // take 0.37 times as long as ours with uniform indices.
-//= 3.5 ms by atomics and 12 ms by sorting: (ms("scatter_add/by=atomic, uniform"), ms("scatter_add/by=sort, uniform"))
-//= 42 ms and 10 ms; with equal ones 198 ms and 6.8 ms: (ms("scatter_add/by=atomic, skewed"),
+//= 3.0 ms by atomics and 12 ms by sorting: (ms("scatter_add/by=atomic, uniform"), ms("scatter_add/by=sort, uniform"))
+//= 42 ms and 10 ms; with equal ones 197 ms and 6.9 ms: (ms("scatter_add/by=atomic, skewed"),
 //=   ms("scatter_add/by=sort, skewed"), ms("scatter_add/by=atomic, equal"), ms("scatter_add/by=sort, equal"))
 //= 0.37 times: ratio("scatter_add/by=sort, uniform")
 //

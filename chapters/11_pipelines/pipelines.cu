@@ -34,10 +34,10 @@
 //= a fifth: 1 - rate("warp_tile") / rate("cublas")
 //= 576: count("warp_tile", "shared_wavefronts") / (6 * 12)
 //
-// A load takes some 280 cycles if L2 has the data and 660 if DRAM has to deliver it (chapter 02). Both are less than
+// A load takes some 280 cycles if L2 has the data and 680 if DRAM has to deliver it (chapter 02). Both are less than
 // the 1,024 of the FMAs. If a load begins one K-tile ahead, there is enough computation to hide it.
 //= 280 cycles: round(1.98 * ms("02:memory_latency/L2 cache"), -1)
-//= 660: round(1.98 * ms("02:memory_latency/global memory"), -1)
+//= 680: round(1.98 * ms("02:memory_latency/global memory"), -1)
 //
 // That is {term}`software pipelining`: in one {term}`iteration` of the loop, compute with the data of this iteration
 // while the data of later ones is on its way. This chapter does it three times: from global memory to registers, from
@@ -249,11 +249,11 @@ __global__ void __launch_bounds__(THREADS, 2)
   store_tile(acc, row0 + row, 16, col0 + col, 32, m, n, alpha, beta, c, ldc);
 }
 
-// Where a block is alone, no other warps compute while it waits. At 4096 the pipeline gains 16 %, and reaches 48.3
+// Where a block is alone, no other warps compute while it waits. At 4096 the pipeline gains 16 %, and reaches 48.2
 // TFLOP/s; at 1024 it is 1.6 times as fast. {term}`Occupancy <occupancy>` and pipelining both hide latency, so a
 // pipelined kernel needs less occupancy.
 //= 16 %: 100 * (ms("warp_tile") / ms("register_buffer") - 1)
-//= 48.3 TFLOP/s: rate("register_buffer") / 1000
+//= 48.2 TFLOP/s: rate("register_buffer") / 1000
 //= 1.6 times: ms("warp_tile", 1024) / ms("register_buffer", 1024)
 
 // ## 3. Copies that bypass the registers
@@ -474,12 +474,12 @@ __global__ void __launch_bounds__(THREADS, 2)
 
 constexpr size_t async_copy_bytes = 4 * STAGES * 16 * (BM + 4 + BN);  // of shared memory
 
-// Not at all: 48.1 TFLOP/s, where `register_buffer` made 48.3. A profile of `async_copy` says what its warps wait for:
+// Not at all: 48.2 TFLOP/s, where `register_buffer` made 48.2. A profile of `async_copy` says what its warps wait for:
 // 2 % of their time for a load, 8 % at the barrier, and half of it for the scheduler, which issues an instruction of
 // another warp. So one K-tile ahead was enough to hide the loads. A is copied 4 bytes at a time here; what 16-byte
 // copies of a transposed A would gain is not measured (extension 3).
-//= made 48.3: rate("register_buffer") / 1000
-//= 48.1 TFLOP/s: rate("async_copy") / 1000
+//= made 48.2: rate("register_buffer") / 1000
+//= 48.2 TFLOP/s: rate("async_copy") / 1000
 //= 2 % of: 100 * ncu("async_copy", "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio") /
 //=   ncu("async_copy", "smsp__average_warp_latency_per_inst_issued.ratio")
 //= 8 % at: 100 * ncu("async_copy", "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio") /
@@ -647,14 +647,14 @@ __global__ void __launch_bounds__(THREADS, 1)
   wide::tile_of_c(product, row0, col0, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
-// It is *slower*: 46.8 TFLOP/s, where `async_copy` makes 48.1. Only two warps are left for each scheduler, so
+// It is *slower*: 46.8 TFLOP/s, where `async_copy` makes 48.2. Only two warps are left for each scheduler, so
 // performance depends on how well each of them runs by itself. The profile shows an instruction issued in 79 of 100
 // cycles, where `async_copy` had 84. The largest single cause is the *dispatch stall*, 9 % of a warp's time: the warp was
 // selected, but its instruction could not be dispatched. What holds back an FMA whose operands are all there?
 //= 9 % of: 100 * ncu("wide_tile", "smsp__average_warps_issue_stalled_dispatch_stall_per_issue_active.ratio") /
 //=   ncu("wide_tile", "smsp__average_warp_latency_per_inst_issued.ratio")
 //= 46.8 TFLOP/s: rate("wide_tile") / 1000
-//= makes 48.1: rate("async_copy") / 1000
+//= makes 48.2: rate("async_copy") / 1000
 //= 79 of 100: (ncu("wide_tile", "smsp__issue_active.avg.pct_of_peak_sustained_active"), 100)
 //= had 84: ncu("async_copy", "smsp__issue_active.avg.pct_of_peak_sustained_active")
 
@@ -715,7 +715,7 @@ __global__ void __launch_bounds__(THREADS, 1)
   wide::tile_of_c(product, row0, col0, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
-// 7 %, or 50.1 TFLOP/s, for the order of independent instructions. An instruction is issued in 84 of 100 cycles again,
+// 7 %, or 50.0 TFLOP/s, for the order of independent instructions. An instruction is issued in 84 of 100 cycles again,
 // and the dispatch stall is down to 6 % of a warp's time. The loop marks 1939 operands for reuse instead of 1766. But
 // that is no explanation yet: each order makes the compiler assign registers differently, other orders of the same FMAs
 // were both faster and slower, and no rule that we could find predicts which (the notes have a table). Measure.
@@ -723,7 +723,7 @@ __global__ void __launch_bounds__(THREADS, 1)
 //= 6 % of: 100 * ncu("serpentine", "smsp__average_warps_issue_stalled_dispatch_stall_per_issue_active.ratio") /
 //=   ncu("serpentine", "smsp__average_warp_latency_per_inst_issued.ratio")
 //= 1939 operands for reuse instead of 1766: (sass("serpentine", "reuse", "FFMA"), sass("wide_tile", "reuse", "FFMA"))
-//= 50.1 TFLOP/s: rate("serpentine") / 1000
+//= 50.0 TFLOP/s: rate("serpentine") / 1000
 //= 84 of 100: (ncu("serpentine", "smsp__issue_active.avg.pct_of_peak_sustained_active"), 100)
 //
 //? small: A product of 1024 has 32 tiles of 128 x 256. `async_copy` makes 21.3 TFLOP/s there. What does `serpentine`
@@ -774,13 +774,13 @@ __global__ void __launch_bounds__(THREADS, 1)
 }
 
 // A launch's counts do not show it: the same requests come in another order. Nsight Compute shows it, at 8192: 5.1 GB
-// come from DRAM for `serpentine`, 3.0 GB for `grouped_tiles`. The clock does not: 50.7 TFLOP/s and 50.6 at 8192. 5.1
+// come from DRAM for `serpentine`, 3.0 GB for `grouped_tiles`. The clock does not: 50.6 TFLOP/s and 50.6 at 8192. 5.1
 // GB in 21.7 ms are 5 % of what a copy reaches, and warps spend 3 % of their time waiting for a load with either order.
 // Grouping solves a problem that this kernel does not have. A product on tensor cores may have it, as it needs the
 // same bytes in a fraction of the time.
 //= 5.1 GB: ncu("serpentine", "dram__bytes_read.sum", 8192) / 1e9
 //= 3.0 GB: ncu("grouped_tiles", "dram__bytes_read.sum", 8192) / 1e9
-//= 50.7 TFLOP/s and 50.6: (rate("serpentine", 8192) / 1000, rate("grouped_tiles", 8192) / 1000)
+//= 50.6 TFLOP/s and 50.6: (rate("serpentine", 8192) / 1000, rate("grouped_tiles", 8192) / 1000)
 //= 21.7 ms: ms("serpentine", 8192)
 //= are 5 %: 100 * ncu("serpentine", "dram__bytes_read.sum", 8192) / ms("serpentine", 8192) / limit("copy") / 1e6
 //= 3 % of: 100 * ncu("serpentine", "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio", 8192) /

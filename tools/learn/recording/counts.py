@@ -93,7 +93,8 @@ def caches_of(text, own):
     if len(heads) != 1:
         raise CountsError(f"the program names {len(heads)} sizes; one is needed")
     device, size = heads[0][0], {name: int(extent) for name, extent in re.findall(r"(\w+) = (\d+)", heads[0][1])}
-    rungs = re.findall(r"^(\S+)(?: (\S.*?))? +PASS\s*$", text, re.MULTILINE)
+    # A long name has a line of its own.
+    rungs = re.findall(r"^(\S+)(?: (\S.*?))?(?: +|\n +)PASS\s*$", text, re.MULTILINE)
     table = list(csv.reader(line for line in text.splitlines() if line.startswith('"')))
     units = dict(zip(*table[:2])) if len(table) > 1 else {}
     for metric, unit in UNITS.items():

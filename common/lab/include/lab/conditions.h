@@ -17,8 +17,8 @@ struct Conditions {
   std::string throttled;  ///< why the clock was held down, "power cap"; empty where it was not
 };
 
-/// Samples the conditions of the current device between runs that are timed, never during one: a query of the driver
-/// holds up what the host launches meanwhile.
+/// Samples the conditions of the current device between runs that are timed, never during one: the driver that is asked
+/// is the one that launches.
 class ConditionSampler {
  public:
   /// Takes a sample, unless the last one was taken less than 20 ms ago.
