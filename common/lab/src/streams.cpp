@@ -18,7 +18,7 @@ Streams::~Streams() {
   cudaEventDestroy(begin_);
 }
 
-void Streams::fork() {
+void Streams::start() {
   CUDA_CHECK(cudaEventRecord(begin_, nullptr));
   for (const cudaStream_t stream : streams_) CUDA_CHECK(cudaStreamWaitEvent(stream, begin_, 0));
 }

@@ -9,7 +9,7 @@
 
 namespace lab {
 
-/// Streams of one device that do not wait for each other, nor for the default stream but at `fork` and `join`.
+/// Streams of one device that do not wait for each other, nor for the default stream but at `start` and `join`.
 class Streams {
  public:
   explicit Streams(std::size_t count);
@@ -20,7 +20,7 @@ class Streams {
   cudaStream_t operator[](std::size_t i) const { return streams_[i]; }
   std::size_t size() const { return streams_.size(); }
   /// All streams wait for what was launched in the default stream so far.
-  void fork();
+  void start();
   /// The default stream waits for what was launched in these streams so far.
   void join();
 
