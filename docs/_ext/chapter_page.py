@@ -24,10 +24,10 @@ from course.results import Results
 from course.source import SECOND_READING, Chapter, Code, Fold, Prediction, Prose, RungHere, parse_blocks
 
 
-def only_includes(code: Code) -> bool:
+def is_headers(block) -> bool:
     """What a file begins with: its headers, and the names that it takes from them."""
     start = re.compile(r"#\s*(include|pragma once)\b|using [\w:]+;$|namespace \w+ = [\w:]+;$")
-    return all(not line.strip() or start.match(line) for line in code.lines)
+    return isinstance(block, Code) and all(not line.strip() or start.match(line) for line in block.lines)
 
 
 HOST_LINES = 60  # of code for the host alone, as registering rungs takes: what is longer is folded
@@ -154,15 +154,20 @@ def chapter_page(
         f"Default size: {size_words(header.sizes['gpu'])} on a GPU, "
         f"{size_words(header.sizes['simulator'])} on the simulator."
     )
-    out += [":::{container} facts", " ".join(facts), ":::", ""]
+    begins = chapter.blocks[0] if chapter.blocks and is_headers(chapter.blocks[0]) else None
+    out += figures[:1]  # the chapter's plot: how fast each rung is; the counts, which say why, are predicted first
     if header.intro:
-        out += [header.intro, ""]
-    out += [fence(f"./learn run {header.number}", "{code-block} console", [""]), ""]
-    if figures:  # results: whoever wants to predict them first leaves it shut
-        out += [":::::{dropdown} The ladder in one picture", ":class-container: rungs", "", figures[0], ":::::", ""]
+        out += ["", header.intro]
     out += [
-        ":::{dropdown} The rungs of this chapter",
+        "",
+        fence(f"./learn run {header.number}", "{code-block} console", [""]),
+        "",
+        "::::{dropdown} The rungs of this chapter, its source and its sizes",
         ":class-container: rungs",
+        "",
+        ":::{container} facts",
+        " ".join(facts),
+        ":::",
         "",
         table(
             ["rung", "idea"],
@@ -171,7 +176,9 @@ def chapter_page(
         ),
         "",
         f"One rung alone: `./learn run {header.number} --rung {next(iter(header.rungs))}`",
-        ":::",
+        "",
+        *([listing(begins), ""] if begins else []),
+        "::::",
         "",
     ]
 
@@ -201,7 +208,7 @@ def chapter_page(
                 out.extend([prose(block, recorded, kernels), ""])
             elif isinstance(block, Prediction):
                 out.extend([prediction(block, answers), ""])
-            elif isinstance(block, Code) and only_includes(block):
+            elif is_headers(block):
                 out.extend([":::{dropdown} Headers", ":class-container: fold", "", listing(block), ":::", ""])
             elif isinstance(block, Code):
                 title = fold_title(block)
@@ -219,7 +226,7 @@ def chapter_page(
                 render(block.blocks, source, folded=True)
                 out.extend(["::::::::", ""])
 
-    render(chapter.blocks, chapter.path)
+    render(chapter.blocks[1:] if begins else chapter.blocks, chapter.path)
     for other in others:
         lines = read_text(other).split("\n")
         functions = [

@@ -103,20 +103,29 @@ def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results],
     return "\n".join(out)
 
 
-def by_variant(rows: list[dict], names: list[str]) -> str:
-    """Medians, with a row for each rung and a column for each variant; empty unless most rungs have the same ones, such
-    as the scenes of a renderer."""
-    times: dict[str, dict[str, str]] = {}
+def variants_in_common(rows: list[dict], names: list[str]) -> tuple[list[str], dict[str, dict[str, float]]]:
+    """The variants that most rungs have, such as the scenes of a renderer, and the median of each rung in each; no
+    variants where most rungs do not have the same ones."""
+    times: dict[str, dict[str, float]] = {}
     for row in rows:
         if row.get("variant") and row.get("time_ms"):
-            times.setdefault(row["rung"], {})[row["variant"]] = milliseconds(row["time_ms"]["median"])
-    rungs = [name for name in names if name in times]
-    in_order = sorted(rungs, key=lambda name: -len(times[name]))  # a rung that has all of them says in which order
+            times.setdefault(row["rung"], {})[row["variant"]] = row["time_ms"]["median"]
+    times = {name: times[name] for name in names if name in times}
+    in_order = sorted(times, key=lambda name: -len(times[name]))  # a rung that has all of them says in which order
     variants = list(dict.fromkeys(variant for name in in_order for variant in times[name]))
-    common = [v for v in variants if 2 * sum(v in times[name] for name in rungs) > len({row["rung"] for row in rows})]
-    if len(common) < 4 or common != variants:
+    common = [v for v in variants if 2 * sum(v in of for of in times.values()) > len({row["rung"] for row in rows})]
+    return (variants if len(common) >= 4 and common == variants else []), times
+
+
+def by_variant(rows: list[dict], names: list[str]) -> str:
+    """Medians, with a row for each rung and a column for each variant; empty unless most rungs have the same ones."""
+    variants, times = variants_in_common(rows, names)
+    if not variants:
         return ""
-    body = [[f"{{rung}}`{name}`", *(times[name].get(variant, "–") for variant in variants)] for name in rungs]
+    body = [
+        [f"{{rung}}`{name}`", *(milliseconds(of[variant]) if variant in of else "–" for variant in variants)]
+        for name, of in times.items()
+    ]
     head = ["rung", *(f"`{escape_code(variant)}`" for variant in variants)]
     return table(head, body, "l" + "r" * len(variants))
 

@@ -94,6 +94,14 @@ class Looks:
         page.goto((built.SITE / "search.html").as_uri() + "?q=zebrafish")
         self.assertIn("No section", page.locator("#search-summary").inner_text())
 
+    def test_a_chapter_shows_its_ladder_first(self):
+        page = self.page(1440, 900)
+        for folder in built.REPORTS:
+            page.goto((built.SITE / "chapters" / f"{folder}.html").as_uri())
+            box = page.locator("article figure.drawn >> visible=true").first.bounding_box()
+            self.assertLess(box["y"] + min(box["height"], 300), 900, folder)
+            self.assertIn("The ladder of chapter", page.locator("figure.drawn figcaption").first.inner_text())
+
     @unittest.skipUnless(accessibility.axe(), "axe is not installed: ./learn setup --all brings it")
     def test_axe_finds_nothing(self):
         """A page of each kind in two views; `accessibility.py` has all pages in all views, which takes many minutes."""
