@@ -13,6 +13,7 @@ import doxygen
 import exercises_page
 import figures
 import landing
+import live
 from stage import Stage, write
 
 from course import predictions, results, source
@@ -149,7 +150,8 @@ class Chapters:
             notes=notes,
         )
         page += exercises_page.stage(stage.write, self.root, folder)
-        stage.write(f"chapters/{folder}.md", chapter_drawings.place(page, named, chapter.path))
+        page = live.placed(chapter_drawings.place(page, named, chapter.path), folder)
+        stage.write(f"chapters/{folder}.md", page)
         stage.write(f"_data/{folder}.txt", simulated.output)
         stage.write(f"_data/{folder}.trace.json", json.dumps(simulated.trace))
 

@@ -20,6 +20,7 @@ import sys
 from pathlib import Path
 
 import doxygen
+import live_nodes
 import markup
 import reading
 import search_index
@@ -394,7 +395,7 @@ def setup(app):
     app.add_config_value("warp_root", "", "env")
     app.add_role("rung", RungRole())
     app.add_lexer("cuda", warp_pygments.Cuda)
-    for part in (reading, terms, search_index, valid_html):
+    for part in (reading, live_nodes, terms, search_index, valid_html):
         part.setup(app)
     app.connect("doctree-read", drop_section_anchors)
     app.connect("doctree-read", link_rung_names)

@@ -2,6 +2,7 @@
 
 `test_pages.py` runs it with the site that it has built."""
 
+import json
 import unittest
 
 import accessibility
@@ -68,7 +69,7 @@ class Looks:
                 self.assertEqual([u for u in self.requests if not u.startswith(("file:", "data:"))], [])
 
     def test_a_narrow_screen_gets_the_narrow_drawing(self):
-        drawn = next(path for path in sorted(built.SITE.rglob("*.html")) if "only-narrow" in path.read_text())
+        drawn = next(path for path in sorted(built.SITE.glob("chapters/*.html")) if "only-narrow" in path.read_text())
         for width, shown, hidden in ((1400, "only-wide", "only-narrow"), (390, "only-narrow", "only-wide")):
             page = self.page(width)
             page.goto(drawn.as_uri())
@@ -94,6 +95,49 @@ class Looks:
         page.goto((built.SITE / "search.html").as_uri() + "?q=zebrafish")
         self.assertIn("No section", page.locator("#search-summary").inner_text())
 
+    def test_the_live_figure_counts_what_the_traces_say(self):
+        page = self.page(1440)
+        page.goto((built.SITE / "access.html").as_uri())
+        accesses = []
+        for folder in built.REPORTS:
+            trace = json.loads((built.SITE.parent / "runs" / folder / "trace.json").read_text())
+            accesses += [
+                [example["addresses"], example["size"], example["access"] == "store", example["wavefronts"]]
+                for launch in trace["launches"]
+                for line in launch["lines"]
+                for example in line["examples"]
+                if example["space"] == "shared" and example["access"] != "atomic"
+            ]
+        self.assertGreater(len(accesses), 1000)
+        differing = """(accesses) => accesses.filter(([addresses, size, store, wavefronts]) =>
+          warpRules.shared(addresses, size, store).wavefronts !== wavefronts)"""
+        self.assertEqual(page.evaluate(differing, accesses), [])
+        accesses[0][3] += 1
+        self.assertEqual(len(page.evaluate(differing, accesses)), 1)
+
+    def test_the_live_figure(self):
+        """Both of its sides are on a wide screen side by side and on a phone one below the other; without JavaScript it is
+        a drawing."""
+        for name, live in (("access", 1), ("chapters/05_bank_conflicts", 1), ("chapters/06_transpose", 2)):
+            path = built.SITE / f"{name}.html"
+            for width in (1440, 390):
+                page = self.page(width, dark=width == 390)
+                page.goto(path.as_uri())
+                self.assertEqual(page.locator(".live .verdict").count(), live)
+                a, b = (page.locator(".live").first.locator(".side").nth(i).bounding_box() for i in (0, 1))
+                self.assertEqual(a["y"] == b["y"], width == 1440, (a, b))
+                self.assertLessEqual(max(side["x"] + side["width"] for side in (a, b)), width)
+                self.assertEqual((self.errors, page.locator("details .live").count()), ([], 0))
+            without = self.browser.new_context(java_script_enabled=False)
+            self.addCleanup(without.close)
+            still = without.new_page()
+            still.goto(path.as_uri())
+            self.assertEqual(still.locator(".live .drawing >> visible=true").count(), live)
+        page = self.page(1440, 900)
+        page.goto((built.SITE / "access.html").as_uri() + "#access=shared:float*32:float*32+1")
+        self.assertEqual(page.locator(".big b").all_inner_texts(), ["32", "1"])
+        self.assertLess(page.locator(".live").bounding_box()["y"], 100)
+
     def test_a_chapter_shows_its_ladder_first(self):
         page = self.page(1440, 900)
         for folder in built.REPORTS:
@@ -106,7 +150,7 @@ class Looks:
     def test_axe_finds_nothing(self):
         """A page of each kind in two views; `accessibility.py` has all pages in all views, which takes many minutes."""
         views = [self.page(width, 900, theme == "dark") for width, theme in accessibility.VIEWS]
-        names = ("index", "search", "install", "glossary", "chapters/index", "exercises/02_naive_gemm/count_the_reads")
+        names = ("index", "search", "access", "glossary", "chapters/index", "exercises/02_naive_gemm/count_the_reads")
         for number, name in enumerate(names):
             for view in (number % 4, 3 - number % 4):
                 with self.subTest(page=name, view=accessibility.VIEWS[view]):
