@@ -12,6 +12,7 @@ import shlex
 from pathlib import Path
 
 import compiler_explorer
+import counted_listing
 from chapter_tables import agreement, ladder
 from markup import escape, fence, listing, size_words, table, typeset
 from rung_panel import rung_panel
@@ -187,14 +188,13 @@ def chapter_page(
     recorded = json.loads(recorded_sass.read_text(encoding="utf-8")) if recorded_sass.exists() else None
     kernels = explorer_links(recorded, shown)
 
-    def panel(name: str, source: Path) -> str:
+    def panel(name: str) -> str:
         placed.add(name)
         text = rung_panel(
             name,
             typeset(header.rungs[name].idea),
             project,
             signatures.get(name, ""),
-            source,
             simulated,
             measured,
             counted,
@@ -203,6 +203,7 @@ def chapter_page(
         return text + ("\n\n" + rung_figures[name] if name in rung_figures else "")
 
     def render(blocks: list, source: Path, folded: bool = False) -> None:
+        costs = counted_listing.costs_of(simulated.trace if simulated else {}, source.name)
         for block in blocks:
             if isinstance(block, Prose):
                 out.extend([prose(block, recorded, kernels), ""])
@@ -215,11 +216,11 @@ def chapter_page(
                 if title and not folded:
                     out.extend([f":::{{dropdown}} {title}", ":class-container: fold", "", listing(block), ":::", ""])
                 else:
-                    out.extend([listing(block), ""])
+                    out.extend([counted_listing.listing(block, costs), ""])
             elif isinstance(block, RungHere):
                 if block.name not in header.rungs:
                     raise SourceError(f"{source}:1: '[rung {block.name}]': the header lists no such rung")
-                out.extend([panel(block.name, source), ""])
+                out.extend([panel(block.name), ""])
             elif isinstance(block, Fold):
                 title = block.title or f"Lines {block.line + 1} on"
                 out.extend([f"::::::::{{dropdown}} {title}", ":class-container: fold", ""])
@@ -238,7 +239,7 @@ def chapter_page(
     if rest:
         out += ["## Beside the kernels", ""]
         for name in rest:
-            out += [panel(name, chapter.path), ""]
+            out += [panel(name), ""]
     out += [ladder(chapter, simulated, [*filter(None, [measured]), *elsewhere], list(figures[1:])), ""]
     out += [agreement(counted, simulated), ""]
     if notes:

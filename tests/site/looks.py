@@ -138,6 +138,23 @@ class Looks:
         self.assertEqual(page.locator(".big b").all_inner_texts(), ["32", "1"])
         self.assertLess(page.locator(".live").bounding_box()["y"], 100)
 
+    def test_a_number_beside_a_line_opens_its_picture(self):
+        page = self.page(390, 844, dark=True)
+        page.goto((built.SITE / "chapters" / "06_transpose.html").as_uri())
+        listing = page.locator(".counted-listing:has-text('void copy_strided')").first
+        button = listing.locator("button.cost").first
+        self.assertFalse(button.is_visible(), "a prediction asks for it")
+        listing.locator(".counts-switch input").check()
+        button.click()
+        words = listing.locator(".cost-detail").inner_text()
+        self.assertRegex(words, r"Line \d+: global loads of copy_strided, 3 launches: [\d.]+ to 32 sectors a request\.")
+        self.assertIn("\n8 sectors: 4 bytes a lane", words)
+        self.assertEqual(listing.locator(".cost-detail svg").count(), 3)  # strides of 8 and 32 look the same
+        self.assertLessEqual(page.evaluate("document.documentElement.scrollWidth"), 390)
+        button.click()
+        self.assertEqual(listing.locator(".cost-detail").inner_text(), "")
+        self.assertEqual(self.errors, [])
+
     def test_a_chapter_shows_its_ladder_first(self):
         page = self.page(1440, 900)
         for folder in built.REPORTS:

@@ -15,6 +15,7 @@ import sample  # puts docs/_ext on the path
 import chapter_page
 import chapter_tables
 import compiler_explorer
+import counted_listing
 import doxygen
 import markup
 import rung_tables
@@ -303,6 +304,54 @@ class Functions(unittest.TestCase):
 
     def test_digit_separators_are_no_characters(self):
         self.assertEqual(self.find("int a = 1'000'000;\nvoid f() {\n}"), (2, 2, 3))
+
+
+class CountsBesideLines(unittest.TestCase):
+    def launch(self, kernel, line, example=None, **counts):
+        examples = [{"space": "shared", "access": "load", "size": 4, "addresses": example}] if example else []
+        entry = {"file": f"/somewhere/{line[0]}", "line": line[1], "counts": counts, "examples": examples}
+        return {"kernel": f"{kernel}(float*)", "lines": [entry]}
+
+    def costs(self, *launches):
+        return counted_listing.costs_of({"launches": list(launches)}, "a.cu")
+
+    def test_what_a_line_costs(self):
+        steps = [self.launch("f", ("a.cu", 7), [1280 + 4 * s * i for i in range(32)], shared_load_requests=8,
+                             shared_load_wavefronts=8 * s, shared_load_bank_conflicts=8 * (s - 1)) for s in (1, 2, 32)]  # fmt: skip
+        far = self.launch(
+            "g", ("a.cu", 7), None, global_store_requests=2, global_store_sectors=64, global_store_bytes=256
+        )
+        near = self.launch("g", ("a.cu", 9), None, global_load_requests=2, global_load_sectors=8, global_load_bytes=256)
+        found = self.costs(*steps, far, near, self.launch("g", ("b.cu", 9), None, global_load_requests=1))
+        self.assertEqual(sorted(found), [7, 9])
+        self.assertEqual(counted_listing.label_of(found[7]), "32s 1–32w")
+        self.assertEqual(counted_listing.label_of(found[9]), "4s")
+        self.assertEqual(counted_listing.label_of(found[7][1:] + found[9]), "32/4s")
+        self.assertEqual(
+            [cost.words() for cost in found[7] + found[9]],
+            [
+                "shared loads of f, 3 launches: 1 to 32 wavefronts a request",
+                "global stores of g: 2 requests, 32 sectors each",
+                "global loads of g: 2 requests, 4 sectors each",
+            ],
+        )
+        self.assertEqual([cost.wasted for cost in found[7] + found[9]], [True, True, False])
+        self.assertEqual(found[7][0].patterns, [["s", 0, 4, [0, 4 * s]] for s in (1, 2, 32)])  # 1280 is bank 0
+
+    def test_addresses_without_a_step_are_written_out(self):
+        odd = [None, 132, *range(256, 256 + 30 * 4, 4)]
+        one = counted_listing.pattern({"space": "global", "access": "store", "size": 4, "addresses": odd})
+        self.assertEqual(one, ["g", 1, 4, [None, 4, *range(128, 128 + 30 * 4, 4)]])
+        self.assertIsNone(counted_listing.pattern({"space": "shared", "access": "atomic", "size": 4, "addresses": odd}))
+
+    def test_a_listing_has_what_its_lines_cost(self):
+        code = Code(7, ["void f() {", "}"])
+        costs = self.costs(self.launch("f", ("a.cu", 8), None, shared_load_requests=1, shared_load_wavefronts=1))
+        self.assertIn("{counted}", counted_listing.listing(code, costs))
+        self.assertIn('\\"8\\": {\\"label\\": \\"1w\\"', counted_listing.listing(code, costs))
+        self.assertEqual(
+            counted_listing.listing(Code(17, ["void f() {", "}"]), costs), markup.listing(Code(17, ["void f() {", "}"]))
+        )
 
 
 class Pages(Temporary):
