@@ -104,6 +104,7 @@ class Chapters:
             "start": landing.start(known[0], self.pack(), os.environ.get("WARP_SOURCE_URL", "")),
             "best": best,
             "evidence": evidence,
+            "copies": landing.copies(self.recorded),
             "chapters": landing.chapters(known),
             "version": landing.version(self.commit, time.strftime("%Y-%m-%d")),
         }
@@ -152,7 +153,6 @@ class Chapters:
         page += exercises_page.stage(stage.write, self.root, folder)
         page = live.placed(chapter_drawings.place(page, named, chapter.path), folder)
         stage.write(f"chapters/{folder}.md", page)
-        stage.write(f"_data/{folder}.txt", simulated.output)
         stage.write(f"_data/{folder}.trace.json", json.dumps(simulated.trace))
 
     def pack(self) -> str:

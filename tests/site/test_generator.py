@@ -863,15 +863,8 @@ class Results(Temporary):
             with self.assertRaisesRegex(results.ResultsError, "the trace has no request of"):
                 results.examples_of(simulated, kernel, source, line, which)
 
-    def test_rows_of_a_table(self):
-        table = ["rung  loads", "a  PASS  1", "b  PASS  2", "      a reason", "c  PASS", "3 PASS, 0 FAIL"]
-        self.assertEqual(
-            results.rows_of(table, ["b"]),
-            ["rung  loads", "...", "b  PASS  2", "      a reason", "...", "3 PASS, 0 FAIL"],
-        )
-        self.assertRaisesRegex(results.ResultsError, "no row of d", results.rows_of, table, ["b", "d"])
+    def test_what_a_program_prints_before_its_table(self):
         self.assertEqual(results.before_table("01_sample on SIMT simulator, n = 1\n\nhello\n\nrung  loads\n"), "hello")
-        self.assertEqual(results.table_lines("hello\nrung  loads\nx\n"), ["rung  loads", "x"])
         # A rung that only raises its finding has a row and no figures: that table is no print of its own.
         self.assertEqual(results.before_table("rung\nf  PASS  raises a finding\n1 PASS, 0 FAIL, 0 SKIP, 0 ERROR\n"), "")
         self.assertEqual(results.before_table("rung by rung\nrung\nf  PASS\n"), "rung by rung")
