@@ -14,8 +14,8 @@ from course.source import Chapter
 
 
 def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results], figures: list[str]) -> str:
-    """The chapter's end: every rung in one table for each backend and each GPU that was recorded. The first GPU's table
-    at the first size stands in the open; those of other sizes, of other GPUs and, beside them, the counts are folded."""
+    """The chapter's end: every rung in one table for each GPU that was recorded and for the simulator, all of them folded:
+    the picture at the top has what they say. Without a picture, the counts stand in the open."""
     out = ["## The ladder", ""]
     names = list(chapter.header.rungs)
 
@@ -41,18 +41,14 @@ def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results],
             if medians:
                 whole = [medians, ""] + fold(f"Rates and spread{', ' + size_text(size) if size else ''}", whole)
             tables.append([title + (", in milliseconds:" if medians else ":"), "", *whole])
-        there = tables[0]
-        if len(tables) > 1:
-            others = [line for lines in tables[1:] for line in lines]
-            there = there + (fold("At other sizes", others) if measured is recorded[0] else others)
-        there += [
+        there = [line for lines in tables for line in lines] + [
             f":::{{container}} provenance\n{provenance(measured)}. Times are medians; each peer ran in the same "
             "rounds as its rung. *Of the peer* is the peer's time over the rung's: above 100 % the rung wins. "
             "*Of the limit* is the rate over the one that this machine reached in a plain copy or in a loop of "
             "FMAs.\n:::",
             "",
         ]
-        out += there if measured is recorded[0] else fold(f"On {escape(measured.device)}", there)
+        out += fold(f"On {escape(measured.device)}", there)
     if simulated:
         body = []
         for row in (r for n in names for r in simulated.of(n)):

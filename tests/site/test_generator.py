@@ -483,7 +483,7 @@ class Pages(Temporary):
         self.assertIn("Measured on NVIDIA H200, n = 256:", page)
         self.assertIn("Measured on NVIDIA H200, n = 1,024:", page)
         ends = page[page.index("## The ladder") :]
-        places = [ends.index(text) for text in ("n = 256:", "{dropdown} At other sizes", "n = 1,024:")]
+        places = [ends.index(text) for text in ("{dropdown} On NVIDIA H200", "n = 256:", "n = 1,024:")]
         self.assertEqual(places, sorted(places))
         self.assertNotIn("At other sizes", page[: page.index("## The ladder")])
         for size in (2048, 4096, 8192):
