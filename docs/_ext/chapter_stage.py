@@ -120,8 +120,9 @@ class Chapters:
         self.recorded.append((chapter, measured))
         project = f"chapter_{chapter.header.number}"
         files = [chapter.path, *others]
+        declared = sorted(chapter.path.parent.glob("*.h"))  # without them Doxygen does not know what a file defines
         self.projects[project] = doxygen.run(
-            DOCS / "Doxyfile", self.work / "doxygen" / project, files, defines=["__SIMT__"]
+            DOCS / "Doxyfile", self.work / "doxygen" / project, [*files, *declared], defines=["__SIMT__"]
         )
         drawings = []
         if measured:
