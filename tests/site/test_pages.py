@@ -32,6 +32,7 @@ def lost_lines(prose: str, shown: str) -> list[str]:
     """The lines of prose, or the cells where one is a row of a table, that a page does not show."""
     here, lost = bare(shown), []
     prose = re.sub(r"\{\w+\}`([^`<]*?)(?:\s<[^`>]*>)?`", r"\1", prose)  # a role shows its text
+    prose = re.sub(r"\[([^\]]*)\]\(https?:[^)]*\)", r"\1", prose)  # and a link its words
     for line in prose.split("\n"):
         if line.startswith("```"):
             continue
