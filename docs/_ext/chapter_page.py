@@ -35,8 +35,9 @@ HOST_LINES = 60  # of code for the host alone, as registering rungs takes: what 
 
 
 def fold_title(code: Code) -> str:
-    """What stands on the fold of a long listing in which nothing is for the device; "" for a listing that stays open."""
-    if len(code.lines) <= HOST_LINES or any(re.search(r"__(global|device)__", line) for line in code.lines):
+    """What stands on the fold of a long listing in which nothing is for the device alone; "" for a listing that stays open."""
+    device = re.compile(r"__global__|(?<!__host__ )__device__")
+    if len(code.lines) <= HOST_LINES or any(map(device.search, code.lines)):
         return ""
     what = "main()" if any(re.match(r"int main\(", line) for line in code.lines) else "Host code"
     return f"{what}: lines {code.line} to {code.line + len(code.lines) - 1}"

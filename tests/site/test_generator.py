@@ -434,6 +434,8 @@ class Pages(Temporary):
         self.assertNotIn("{dropdown} main()", page("int main() {\n" + "  step();\n" * 50 + "}"))
         self.assertIn("{dropdown} Host code: lines", page(long.replace("int main()", "void registers()")))
         self.assertNotIn("{dropdown} Host", page(long.replace("int main()", "__global__ void kernel()")))
+        self.assertNotIn("{dropdown} main()", page(long.replace("step();", "run([] __device__ {});")))
+        self.assertIn("{dropdown} main()", page(long.replace("step();", "fill([] __host__ __device__ {});")))
 
     def test_what_never_varies_is_said_once(self):
         report = sample.results()
