@@ -9,6 +9,7 @@ import re
 import runpy
 from pathlib import Path
 
+import chapter_tables
 import figures
 import landing
 import markup
@@ -50,41 +51,64 @@ def place(page: str, named: dict[str, str], path: Path) -> str:
     return page
 
 
+def ladder_steps(rungs: dict, rows: list[dict]) -> list[figures.Step]:
+    """A step for each rung that was timed, with its best variant in front."""
+    steps: list[figures.Step] = []
+    before = None
+    for name, rung in rungs.items():
+        of = [row for row in rows if row["rung"] == name]
+        if not of:
+            continue
+        best = max(of, key=lambda row: row["rate"])
+        peer = best["peer"]["name"] if best.get("peer") and best.get("ratio_to_peer") else None
+        # A copy is the peer of whatever moves bytes: rungs that share it may still do different work.
+        same_work = peer and peer == before and not peer.startswith("cuda")
+        gain = best["rate"] / steps[-1].rate if same_work and not steps[-1].is_peer else None
+        steps.append(
+            figures.Step(
+                name,
+                best["rate"],
+                " · ".join(filter(None, [best.get("variant"), rung.idea.replace("`", "")])),
+                [row["rate"] for row in of if row is not best],
+                best["rate"] / best["ratio_to_peer"] if peer else None,
+                gain if gain and gain >= 1.05 else None,
+                is_peer=bool(peer) and name == peer.lower(),
+            )
+        )
+        before = peer
+    return steps
+
+
 def ladders(stage: Stage, chapter, measured) -> list[str]:
-    drawn = []
+    """What the chapter is about, for its top: bars of rates, or a table of colour where its rungs run on many inputs."""
     sizes = rung_tables.sizes_of(measured.rows)
     shown = next((s for s in sizes if ",".join(map(str, s.values())) == chapter.header.sizes["gpu"]), None)
+    rows = [row for row in measured.rows if len(sizes) < 2 or row.get("size") == shown]
+    title = f"The ladder of chapter {chapter.header.number} on {measured.device}"
+    at = f", {markup.size_words(chapter.header.sizes['gpu'])}" if len(sizes) > 1 else ""
+    variants, times = chapter_tables.variants_in_common(rows, list(chapter.header.rungs))
+    if variants:
+        table = [[of.get(variant) for variant in variants] for of in times.values()]
+        caption = f"{title}{at}: how many times as long as the fastest rung of its column each takes. Filled: less than twice."
+        return [stage.drawing(f"{chapter.folder}-ladder", figures.heat(list(times), variants, table, title), caption)]
     # Where a chapter is about arithmetic, its bandwidths are beside the point: they have their tables.
     for unit, limit in (("GFLOP/s", "fp32_gflop_s"), ("GB/s", "copy_gb_s")):
-        if drawn:
-            break
-        bars = []
-        for name in chapter.header.rungs:
-            for row in measured.of(name):
-                if row.get("rate_unit") != unit or not row.get("rate") or (len(sizes) > 1 and row.get("size") != shown):
-                    continue
-                peer, ratio = row.get("peer"), row.get("ratio_to_peer")
-                variant = f" {row['variant']}" if row.get("variant") else ""
-                bars.append(
-                    {
-                        "label": name + variant,
-                        "value": row["rate"],
-                        "peer": row["rate"] / ratio if peer and ratio else None,
-                    }
-                )
-        if len(bars) < 2:
+        timed = [row for row in rows if row.get("rate_unit") == unit and row.get("rate")]
+        steps = ladder_steps(chapter.header.rungs, timed)
+        if len(steps) < 2:
             continue
-        title = f"The ladder of chapter {chapter.header.number} on {measured.device}"
-        prefix = f"{chapter.folder}-ladder-{unit.split('/')[0].lower()}"
-        drawing = figures.ladder(bars, unit, measured.limits.get(limit), title)
-        at = f", {markup.size_words(chapter.header.sizes['gpu'])}" if len(sizes) > 1 else ""
+        peers = {row["peer"]["name"] for row in timed if row.get("peer")}
+        peer = next(iter(peers)) if len(peers) == 1 else "its peer"
+        drawing = figures.ladder(steps, unit, measured.limits.get(limit), title, peer)
         caption = f"{title}{at}, in {unit}; longer is faster."
-        if any(bar["peer"] for bar in bars):
-            caption += " The upright mark on a bar is the peer in the same rounds."
-        if measured.limits.get(limit):
-            caption += " The dashed line is the limit measured on this machine."
-        drawn.append(stage.drawing(prefix, drawing, caption))
-    return drawn
+        if any(step.others for step in steps):
+            caption += " A bar is a rung's best variant, a light mark in it another."
+        if any(step.gain for step in steps):
+            caption += " ×: the gain over the rung above."
+        if len(peers) > 1:
+            caption += " The upright marks are the peers, timed in the same rounds."
+        return [stage.drawing(f"{chapter.folder}-ladder", drawing, caption)]
+    return []
 
 
 def roofline(stage: Stage, chapter, simulated, measured, caches: dict[tuple[str, str], float]) -> list[str]:
@@ -152,24 +176,28 @@ def best(stage: Stage, measured: list) -> tuple[str, str]:
     for (device, _, peer), chapters in stories.items():
         if len(chapters) < 2:
             continue
-        bars = [
-            {
-                "label": f"{chapter.header.number} {best['rung']}{' ' + best['variant'] if best.get('variant') else ''}",
-                "value": best["rate"],
-                "peer": best["rate"] / best["ratio_to_peer"],
-            }
-            for chapter, _, best in chapters
-        ]
+        steps, before = [], None
+        for chapter, _, best in chapters:
+            words = " · ".join(filter(None, [best["rung"], best.get("variant")]))
+            gain = best["rate"] / before if before else None
+            before = best["rate"]
+            steps.append(
+                figures.Step(
+                    f"{chapter.header.number} {chapter.header.title}",
+                    best["rate"],
+                    words,
+                    peer=best["rate"] / best["ratio_to_peer"],
+                    gain=gain if gain and gain >= 1.05 else None,
+                )
+            )
         last, result, _ = chapters[-1]
         limit = result.limits.get("fp32_gflop_s")
         title = f"The fastest rung of each chapter that has {peer} as its peer, on {device}"
-        drawing = figures.ladder(bars, "GFLOP/s", limit, title)
+        drawing = figures.ladder(steps, "GFLOP/s", limit, title, peer)
         caption = (
-            f"{title}: {markup.size_words(last.header.sizes['gpu'])}, in GFLOP/s; longer is faster. The upright "
-            f"mark on a bar is {peer} in the same rounds."
+            f"{title}: {markup.size_words(last.header.sizes['gpu'])}, in GFLOP/s; longer is faster. × is the gain over "
+            f"the chapter before."
         )
-        if limit:
-            caption += " The dashed line is the limit measured on this machine."
         said = landing.evidence([(chapter, best) for chapter, _, best in chapters], device, peer)
         return stage.drawing("best", drawing, caption), said
     return "", ""

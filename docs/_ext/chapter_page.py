@@ -12,6 +12,7 @@ import shlex
 from pathlib import Path
 
 import compiler_explorer
+import counted_listing
 from chapter_tables import agreement, ladder
 from markup import escape, fence, listing, size_words, table, typeset
 from rung_panel import rung_panel
@@ -24,18 +25,19 @@ from course.results import Results
 from course.source import SECOND_READING, Chapter, Code, Fold, Prediction, Prose, RungHere, parse_blocks
 
 
-def only_includes(code: Code) -> bool:
+def is_headers(block) -> bool:
     """What a file begins with: its headers, and the names that it takes from them."""
     start = re.compile(r"#\s*(include|pragma once)\b|using [\w:]+;$|namespace \w+ = [\w:]+;$")
-    return all(not line.strip() or start.match(line) for line in code.lines)
+    return isinstance(block, Code) and all(not line.strip() or start.match(line) for line in block.lines)
 
 
 HOST_LINES = 60  # of code for the host alone, as registering rungs takes: what is longer is folded
 
 
 def fold_title(code: Code) -> str:
-    """What stands on the fold of a long listing in which nothing is for the device; "" for a listing that stays open."""
-    if len(code.lines) <= HOST_LINES or any(re.search(r"__(global|device)__", line) for line in code.lines):
+    """What stands on the fold of a long listing in which nothing is for the device alone; "" for a listing that stays open."""
+    device = re.compile(r"__global__|(?<!__host__ )__device__")
+    if len(code.lines) <= HOST_LINES or any(map(device.search, code.lines)):
         return ""
     what = "main()" if any(re.match(r"int main\(", line) for line in code.lines) else "Host code"
     return f"{what}: lines {code.line} to {code.line + len(code.lines) - 1}"
@@ -154,15 +156,20 @@ def chapter_page(
         f"Default size: {size_words(header.sizes['gpu'])} on a GPU, "
         f"{size_words(header.sizes['simulator'])} on the simulator."
     )
-    out += [":::{container} facts", " ".join(facts), ":::", ""]
+    begins = chapter.blocks[0] if chapter.blocks and is_headers(chapter.blocks[0]) else None
+    out += figures[:1]  # the chapter's plot: how fast each rung is; the counts, which say why, are predicted first
     if header.intro:
-        out += [header.intro, ""]
-    out += [fence(f"./learn run {header.number}", "{code-block} console", [""]), ""]
-    if figures:  # results: whoever wants to predict them first leaves it shut
-        out += [":::::{dropdown} The ladder in one picture", ":class-container: rungs", "", figures[0], ":::::", ""]
+        out += ["", header.intro]
     out += [
-        ":::{dropdown} The rungs of this chapter",
+        "",
+        fence(f"./learn run {header.number}", "{code-block} console", [""]),
+        "",
+        "::::{dropdown} The rungs of this chapter, its source and its sizes",
         ":class-container: rungs",
+        "",
+        ":::{container} facts",
+        " ".join(facts),
+        ":::",
         "",
         table(
             ["rung", "idea"],
@@ -171,7 +178,9 @@ def chapter_page(
         ),
         "",
         f"One rung alone: `./learn run {header.number} --rung {next(iter(header.rungs))}`",
-        ":::",
+        "",
+        *([listing(begins), ""] if begins else []),
+        "::::",
         "",
     ]
 
@@ -180,14 +189,13 @@ def chapter_page(
     recorded = json.loads(recorded_sass.read_text(encoding="utf-8")) if recorded_sass.exists() else None
     kernels = explorer_links(recorded, shown)
 
-    def panel(name: str, source: Path) -> str:
+    def panel(name: str) -> str:
         placed.add(name)
         text = rung_panel(
             name,
             typeset(header.rungs[name].idea),
             project,
             signatures.get(name, ""),
-            source,
             simulated,
             measured,
             counted,
@@ -196,30 +204,31 @@ def chapter_page(
         return text + ("\n\n" + rung_figures[name] if name in rung_figures else "")
 
     def render(blocks: list, source: Path, folded: bool = False) -> None:
+        costs = counted_listing.costs_of(simulated.trace if simulated else {}, source.name)
         for block in blocks:
             if isinstance(block, Prose):
                 out.extend([prose(block, recorded, kernels), ""])
             elif isinstance(block, Prediction):
                 out.extend([prediction(block, answers), ""])
-            elif isinstance(block, Code) and only_includes(block):
+            elif is_headers(block):
                 out.extend([":::{dropdown} Headers", ":class-container: fold", "", listing(block), ":::", ""])
             elif isinstance(block, Code):
                 title = fold_title(block)
                 if title and not folded:
                     out.extend([f":::{{dropdown}} {title}", ":class-container: fold", "", listing(block), ":::", ""])
                 else:
-                    out.extend([listing(block), ""])
+                    out.extend([counted_listing.listing(block, costs), ""])
             elif isinstance(block, RungHere):
                 if block.name not in header.rungs:
                     raise SourceError(f"{source}:1: '[rung {block.name}]': the header lists no such rung")
-                out.extend([panel(block.name, source), ""])
+                out.extend([panel(block.name), ""])
             elif isinstance(block, Fold):
                 title = block.title or f"Lines {block.line + 1} on"
                 out.extend([f"::::::::{{dropdown}} {title}", ":class-container: fold", ""])
                 render(block.blocks, source, folded=True)
                 out.extend(["::::::::", ""])
 
-    render(chapter.blocks, chapter.path)
+    render(chapter.blocks[1:] if begins else chapter.blocks, chapter.path)
     for other in others:
         lines = read_text(other).split("\n")
         functions = [
@@ -231,7 +240,7 @@ def chapter_page(
     if rest:
         out += ["## Beside the kernels", ""]
         for name in rest:
-            out += [panel(name, chapter.path), ""]
+            out += [panel(name), ""]
     out += [ladder(chapter, simulated, [*filter(None, [measured]), *elsewhere], list(figures[1:])), ""]
     out += [agreement(counted, simulated), ""]
     if notes:

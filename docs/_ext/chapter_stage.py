@@ -13,6 +13,7 @@ import doxygen
 import exercises_page
 import figures
 import landing
+import live
 from stage import Stage, write
 
 from course import predictions, results, source
@@ -103,6 +104,7 @@ class Chapters:
             "start": landing.start(known[0], self.pack(), os.environ.get("WARP_SOURCE_URL", "")),
             "best": best,
             "evidence": evidence,
+            "copies": landing.copies(self.recorded),
             "chapters": landing.chapters(known),
             "version": landing.version(self.commit, time.strftime("%Y-%m-%d")),
         }
@@ -118,8 +120,9 @@ class Chapters:
         self.recorded.append((chapter, measured))
         project = f"chapter_{chapter.header.number}"
         files = [chapter.path, *others]
+        declared = sorted(chapter.path.parent.glob("*.h"))  # without them Doxygen does not know what a file defines
         self.projects[project] = doxygen.run(
-            DOCS / "Doxyfile", self.work / "doxygen" / project, files, defines=["__SIMT__"]
+            DOCS / "Doxyfile", self.work / "doxygen" / project, [*files, *declared], defines=["__SIMT__"]
         )
         drawings = []
         if measured:
@@ -149,8 +152,8 @@ class Chapters:
             notes=notes,
         )
         page += exercises_page.stage(stage.write, self.root, folder)
-        stage.write(f"chapters/{folder}.md", chapter_drawings.place(page, named, chapter.path))
-        stage.write(f"_data/{folder}.txt", simulated.output)
+        page = live.placed(chapter_drawings.place(page, named, chapter.path), folder)
+        stage.write(f"chapters/{folder}.md", page)
         stage.write(f"_data/{folder}.trace.json", json.dumps(simulated.trace))
 
     def pack(self) -> str:

@@ -14,8 +14,8 @@ from course.source import Chapter
 
 
 def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results], figures: list[str]) -> str:
-    """The chapter's end: every rung in one table for each backend and each GPU that was recorded. The first GPU's table
-    at the first size stands in the open; those of other sizes, of other GPUs and, beside them, the counts are folded."""
+    """The chapter's end: every rung in one table for each GPU that was recorded and for the simulator, all of them folded:
+    the picture at the top has what they say. Without a picture, the counts stand in the open."""
     out = ["## The ladder", ""]
     names = list(chapter.header.rungs)
 
@@ -41,18 +41,14 @@ def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results],
             if medians:
                 whole = [medians, ""] + fold(f"Rates and spread{', ' + size_text(size) if size else ''}", whole)
             tables.append([title + (", in milliseconds:" if medians else ":"), "", *whole])
-        there = tables[0]
-        if len(tables) > 1:
-            others = [line for lines in tables[1:] for line in lines]
-            there = there + (fold("At other sizes", others) if measured is recorded[0] else others)
-        there += [
+        there = [line for lines in tables for line in lines] + [
             f":::{{container}} provenance\n{provenance(measured)}. Times are medians; each peer ran in the same "
             "rounds as its rung. *Of the peer* is the peer's time over the rung's: above 100 % the rung wins. "
             "*Of the limit* is the rate over the one that this machine reached in a plain copy or in a loop of "
             "FMAs.\n:::",
             "",
         ]
-        out += there if measured is recorded[0] else fold(f"On {escape(measured.device)}", there)
+        out += fold(f"On {escape(measured.device)}", there)
     if simulated:
         body = []
         for row in (r for n in names for r in simulated.of(n)):
@@ -103,20 +99,29 @@ def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results],
     return "\n".join(out)
 
 
-def by_variant(rows: list[dict], names: list[str]) -> str:
-    """Medians, with a row for each rung and a column for each variant; empty unless most rungs have the same ones, such
-    as the scenes of a renderer."""
-    times: dict[str, dict[str, str]] = {}
+def variants_in_common(rows: list[dict], names: list[str]) -> tuple[list[str], dict[str, dict[str, float]]]:
+    """The variants that most rungs have, such as the scenes of a renderer, and the median of each rung in each; no
+    variants where most rungs do not have the same ones."""
+    times: dict[str, dict[str, float]] = {}
     for row in rows:
         if row.get("variant") and row.get("time_ms"):
-            times.setdefault(row["rung"], {})[row["variant"]] = milliseconds(row["time_ms"]["median"])
-    rungs = [name for name in names if name in times]
-    in_order = sorted(rungs, key=lambda name: -len(times[name]))  # a rung that has all of them says in which order
+            times.setdefault(row["rung"], {})[row["variant"]] = row["time_ms"]["median"]
+    times = {name: times[name] for name in names if name in times}
+    in_order = sorted(times, key=lambda name: -len(times[name]))  # a rung that has all of them says in which order
     variants = list(dict.fromkeys(variant for name in in_order for variant in times[name]))
-    common = [v for v in variants if 2 * sum(v in times[name] for name in rungs) > len({row["rung"] for row in rows})]
-    if len(common) < 4 or common != variants:
+    common = [v for v in variants if 2 * sum(v in of for of in times.values()) > len({row["rung"] for row in rows})]
+    return (variants if len(common) >= 4 and common == variants else []), times
+
+
+def by_variant(rows: list[dict], names: list[str]) -> str:
+    """Medians, with a row for each rung and a column for each variant; empty unless most rungs have the same ones."""
+    variants, times = variants_in_common(rows, names)
+    if not variants:
         return ""
-    body = [[f"{{rung}}`{name}`", *(times[name].get(variant, "–") for variant in variants)] for name in rungs]
+    body = [
+        [f"{{rung}}`{name}`", *(milliseconds(of[variant]) if variant in of else "–" for variant in variants)]
+        for name, of in times.items()
+    ]
     head = ["rung", *(f"`{escape_code(variant)}`" for variant in variants)]
     return table(head, body, "l" + "r" * len(variants))
 

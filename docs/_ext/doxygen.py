@@ -141,10 +141,15 @@ def _markdown(element) -> str:
             inner = f"*{inner}*"
         elif child.tag == "bold":
             inner = f"**{inner}**"
+        elif child.tag == "verbatim":  # code, indented by four
+            inner = f"\0```{{code-block}} cuda\n{inner.strip()}\n```\0"
         elif child.tag == "simplesect":
             inner = ""
         pieces += [inner, child.tail or ""]
-    return re.sub(r"\s+", " ", "".join(pieces)).strip() if element.tag == "para" else "".join(pieces)
+    if element.tag != "para":
+        return "".join(pieces)
+    parts = "".join(pieces).split("\0")  # prose and code in turn
+    return "\n\n".join(filter(None, (p if i % 2 else re.sub(r"\s+", " ", p).strip() for i, p in enumerate(parts))))
 
 
 def breathe_directive(entity: Entity, project: str, among: list[Entity]) -> str:

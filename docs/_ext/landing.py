@@ -8,6 +8,7 @@ from pathlib import Path
 
 from markup import escape, number, size_words
 
+from course.results import Results
 from course.source import Chapter
 
 ARCHIVE = "warp-by-warp"
@@ -36,9 +37,8 @@ def start(first: Chapter, download: str, source: str) -> str:
     elif download:
         lines.append(f"$ tar xzf {ARCHIVE}.tar.gz && cd {ARCHIVE}")
     lines += [
-        "$ ./learn run      # builds and runs the chapters",
-        "$ ./learn start    # the first exercise",
-        "$ ./learn docs     # this site",
+        f"$ ./learn run {first.header.number}    # the first chapter",
+        "$ ./learn start     # the first exercise",
     ]
     return "\n\n".join(rows) + "\n\n```{code-block} console\n" + "\n".join(lines) + "\n```"
 
@@ -64,6 +64,19 @@ def evidence(story: list[tuple[Chapter, dict]], device: str, peer: str) -> str:
         f"[chapter {last.header.number}](chapters/{last.folder}.md) {number(round(fast['rate']))}, "
         f"which is {100 * fast['ratio_to_peer']:.0f} % of {peer} in the same rounds."
     )
+
+
+def copies(recorded: list[tuple[Chapter, Results | None]]) -> str:
+    """What the two orders of a copy cost where they were measured; "" where they were not."""
+    for chapter, measured in recorded:
+        rows, columns = (measured.of(f"copy_{order}_fastest") if measured else [] for order in "xy")
+        if rows and columns and rows[0].get("rate") and columns[0].get("rate"):
+            return (
+                f"In [chapter {chapter.header.number}](chapters/{chapter.folder}.md) the first of them reaches "
+                f"{number(round(rows[0]['rate']))} GB/s on an {escape(measured.device)}, the second "
+                f"{number(round(columns[0]['rate']))}."
+            )
+    return ""
 
 
 def version(commit: str, day: str) -> str:

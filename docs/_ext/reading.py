@@ -53,7 +53,9 @@ def is_listing(node: nodes.Node) -> bool:
     """The source stands in the open, with its line numbers: it is what a prediction is made from. A formula of the prose
     belongs to its answer."""
     classes = node.get("classes", []) if isinstance(node, nodes.Element) else []
-    return (isinstance(node, nodes.literal_block) and bool(node.get("linenos"))) or "fold" in classes
+    return (isinstance(node, nodes.literal_block) and bool(node.get("linenos"))) or bool(
+        {"fold", "counted-listing"} & set(classes)
+    )
 
 
 def is_hidden(node: nodes.Node) -> bool:

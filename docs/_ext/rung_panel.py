@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 from markup import escape, escape_code, fence, number, size_text
-from rung_tables import counts_table, lines_table, measured_table, sizes_of, variants_beside
+from rung_tables import counts_table, measured_table, sizes_of, variants_beside
 
 from course.counted import Counted
 from course.results import Results
@@ -64,7 +63,6 @@ def rung_panel(
     idea: str,
     project: str,
     signature: str,
-    source: Path,
     simulated: Results | None,
     measured: Results | None,
     counted: Counted | None = None,
@@ -100,9 +98,6 @@ def rung_panel(
                 if len(traced) > 1 and len(set(divergent)) == 1:
                     text = f"{number(divergent[0])} in each variant"
                 out += [f"Divergent branches: {text}.", ""]
-            by_line = lines_table(name, source, simulated)
-            if by_line:
-                out += [":::{dropdown} Line by line", ":class-container: lines", "", by_line, ":::", ""]
         if simulated.shown.get(name):
             out += [
                 ":::{rubric} Printed",

@@ -1,13 +1,10 @@
-"""The tables of a rung: what the simulator counted, by access and by line, and what was measured."""
+"""The tables of a rung: what the simulator counted, by access, and what was measured."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 from markup import escape_code, milliseconds, number, per, rate, short_size, table
 
 from course.counted import Counted
-from course.header import read_text
 from course.results import Results
 
 # (label, prefix of the counts, what a request costs)
@@ -183,31 +180,3 @@ def variants_beside(name: str, simulated: Results, counted: Counted | None, meas
         return ""
     head = ["variant", "wavefronts per load, simulator", f"on {counted.device}"] + (["measured"] if rates else [])
     return table(head, body, "l" + "r" * (len(head) - 1))
-
-
-def lines_table(name: str, source: Path, simulated: Results) -> str:
-    """Where a kernel's requests come from, line by line; empty where one line makes them all."""
-    lines = simulated.lines.get(name, {})
-    here = {line: counts for (file, line), counts in lines.items() if Path(file).name == source.name}
-    texts = read_text(source).split("\n")
-    body = []
-    for line in sorted(here):
-        if not 1 <= line <= len(texts):
-            continue
-        counts = here[line]
-        for label, prefix, cost in ACCESSES:
-            requests = counts.get(f"{prefix}_requests", 0)
-            if requests:
-                each = per(counts.get(f"{prefix}_{cost}", 0), requests)
-                body.append(
-                    [
-                        str(line),
-                        f"`` {escape_code(texts[line - 1].strip())} ``",
-                        label,
-                        number(requests),
-                        f"{each} {cost[:-1] if each == '1' else cost}",
-                    ]
-                )
-    if len(body) < 2:
-        return ""
-    return table(["line", "source", "access", "requests", "per request"], body, "rllrr")

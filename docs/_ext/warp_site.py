@@ -4,8 +4,7 @@
 `svg`       a drawing, put into the page itself so that it takes the page's colours
 `header`    the contracts of a public header, in the order of the file
 `source`    a program of the course, whole: a path from its folder
-`output`    the table that a chapter's program printed on the simulator while this site was built
-`explained` what ./learn explain prints for a kernel of a chapter
+`explained` what ./learn explain prints beside the source of a chapter's kernel
 `packages`  what a kind of work needs, as the runner knows it
 `counts`    every count with the hardware counter that it equals
 
@@ -20,6 +19,7 @@ import sys
 from pathlib import Path
 
 import doxygen
+import live_nodes
 import markup
 import reading
 import search_index
@@ -211,32 +211,9 @@ class Header(SphinxDirective):
         return self.parse_text_to_nodes("\n".join(lines))
 
 
-class Output(SphinxDirective):
-    """`{output} 01_thread_indexing`: the table that the program printed, or the rows of some rungs of it."""
-
-    required_arguments = 1
-    option_spec = {"rungs": directives.unchanged}
-
-    def run(self):
-        path = Path(self.env.srcdir) / "_data" / f"{self.arguments[0]}.txt"
-        if not path.exists():
-            raise self.error(f"no output of {self.arguments[0]} was recorded")
-        self.env.note_dependency(str(path))
-        lines = results.table_lines(path.read_text(encoding="utf-8"))
-        if not lines:
-            raise self.error(f"{self.arguments[0]} printed no table")
-        wanted = self.options.get("rungs", "").split()
-        if wanted:
-            try:
-                lines = results.rows_of(lines, wanted)
-            except results.ResultsError as error:
-                raise self.error(str(error)) from None
-        return [output_block(lines)]
-
-
 class Explained(SphinxDirective):
-    """`{explained} 01_thread_indexing copy_y_fastest`: what ./learn explain prints for a kernel; with `bound` the end of it, on
-    the launch with the highest bound."""
+    """`{explained} 01_thread_indexing copy_y_fastest`: what ./learn explain prints for the lines of a kernel, and its advice;
+    with `bound` the end of it, on the launch with the highest bound."""
 
     required_arguments = 2
     option_spec = {"bound": directives.flag}
@@ -258,17 +235,20 @@ class Explained(SphinxDirective):
             raise self.error(f"the trace of {folder} has no kernel {kernel}")
         if "bound" in self.options:
             (whole,) = kernels_of({"launches": [dict(launch, findings=[], kernel=kernel) for launch in launches]})
-            found = speed.of_kernel(whole, speed.gpu_named(""))
-            launches = [found.launch] if found else launches
+            bound = speed.of_kernel(whole, speed.gpu_named(""))
+            launches = [bound.launch] if bound else launches
         text = report.render(
-            {"launches": [dict(launches[0], findings=[])], "findings": []}, ui.Palette(False), width=100
+            {"launches": [dict(launches[0], findings=[])], "findings": []}, ui.Palette(False), width=112
         )
         text = text.replace(str(root) + "/", "")
         text = re.sub(r"(?:\.\./)+(?=chapters/)", "", text)
+        part = r"^ *requests .*\| source\n(?:.*\n)*?(?=\n *requests  |\n  At least |\Z)"
         if "bound" in self.options:
-            start = text.index("  At least ")
-            text = text[start : text.index("\n\n", start)]
-        return [output_block(text.rstrip("\n").split("\n"))]
+            part = r"^  At least .*\n(?:.+\n)*"
+        found = re.search(part, text, re.MULTILINE)
+        if not found:
+            raise self.error(f"./learn explain has no such lines for {kernel}")
+        return [output_block(found[0].rstrip("\n").split("\n"))]
 
 
 def output_block(lines: list[str]) -> nodes.Node:
@@ -387,14 +367,13 @@ def setup(app):
     app.add_directive("svg", Svg)
     app.add_directive("header", Header)
     app.add_directive("source", SourceFile)
-    app.add_directive("output", Output)
     app.add_directive("explained", Explained)
     app.add_directive("packages", Packages)
     app.add_directive("counts", CountsTable)
     app.add_config_value("warp_root", "", "env")
     app.add_role("rung", RungRole())
     app.add_lexer("cuda", warp_pygments.Cuda)
-    for part in (reading, terms, search_index, valid_html):
+    for part in (reading, live_nodes, terms, search_index, valid_html):
         part.setup(app)
     app.connect("doctree-read", drop_section_anchors)
     app.connect("doctree-read", link_rung_names)

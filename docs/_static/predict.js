@@ -47,12 +47,19 @@
   const asked = new Set(questions.filter((question) => "answer" in JSON.parse(question.dataset.prediction))
     .map((question) => question.dataset.name));
 
+  // The counts of a listing, which wait for the predictions of its section.
+  const counts = [...document.querySelectorAll(".counted-listing[data-for]")].map((listing) =>
+    [listing.dataset.for.split(" "), listing.querySelector(".counts-switch input")]);
+  const answered = (names) =>
+    (all && all.checked) || (names.length && names.every((name) => name in guesses || !asked.has(name)));
+
   // A fold opens when every question that it answers is answered; what nobody has measured yet is not asked.
   function refresh() {
     for (const fold of folds) {
       const names = (fold.dataset.for ?? "").split(" ").filter(Boolean);
-      if ((all && all.checked) || (names.length && names.every((name) => name in guesses || !asked.has(name)))) fold.open = true;
+      if (answered(names)) fold.open = true;
     }
+    for (const [names, box] of counts) box.checked ||= answered(names);
   }
 
   for (const question of questions) {
@@ -124,6 +131,7 @@
     all.addEventListener("change", () => {
       remembered.set("all", all.checked);
       for (const fold of folds) fold.open = all.checked;
+      for (const [, box] of counts) box.checked = all.checked;
     });
     label.append(all, " Show all answers on this page");
     (document.querySelector("article h1") ?? document.querySelector("h1"))?.after(label);

@@ -2,6 +2,7 @@
 
 `test_pages.py` runs it with the site that it has built."""
 
+import json
 import unittest
 
 import accessibility
@@ -68,7 +69,7 @@ class Looks:
                 self.assertEqual([u for u in self.requests if not u.startswith(("file:", "data:"))], [])
 
     def test_a_narrow_screen_gets_the_narrow_drawing(self):
-        drawn = next(path for path in sorted(built.SITE.rglob("*.html")) if "only-narrow" in path.read_text())
+        drawn = next(path for path in sorted(built.SITE.glob("chapters/*.html")) if "only-narrow" in path.read_text())
         for width, shown, hidden in ((1400, "only-wide", "only-narrow"), (390, "only-narrow", "only-wide")):
             page = self.page(width)
             page.goto(drawn.as_uri())
@@ -94,11 +95,79 @@ class Looks:
         page.goto((built.SITE / "search.html").as_uri() + "?q=zebrafish")
         self.assertIn("No section", page.locator("#search-summary").inner_text())
 
+    def test_the_live_figure_counts_what_the_traces_say(self):
+        page = self.page(1440)
+        page.goto((built.SITE / "access.html").as_uri())
+        accesses = []
+        for folder in built.REPORTS:
+            trace = json.loads((built.SITE.parent / "runs" / folder / "trace.json").read_text())
+            accesses += [
+                [example["addresses"], example["size"], example["access"] == "store", example["wavefronts"]]
+                for launch in trace["launches"]
+                for line in launch["lines"]
+                for example in line["examples"]
+                if example["space"] == "shared" and example["access"] != "atomic"
+            ]
+        self.assertGreater(len(accesses), 1000)
+        differing = """(accesses) => accesses.filter(([addresses, size, store, wavefronts]) =>
+          warpRules.shared(addresses, size, store).wavefronts !== wavefronts)"""
+        self.assertEqual(page.evaluate(differing, accesses), [])
+        accesses[0][3] += 1
+        self.assertEqual(len(page.evaluate(differing, accesses)), 1)
+
+    def test_the_live_figure(self):
+        """Both of its sides are on a wide screen side by side and on a phone one below the other; without JavaScript it is
+        a drawing."""
+        for name, live in (("access", 1), ("chapters/05_bank_conflicts", 1), ("chapters/06_transpose", 2)):
+            path = built.SITE / f"{name}.html"
+            for width in (1440, 390):
+                page = self.page(width, dark=width == 390)
+                page.goto(path.as_uri())
+                self.assertEqual(page.locator(".live .verdict").count(), live)
+                a, b = (page.locator(".live").first.locator(".side").nth(i).bounding_box() for i in (0, 1))
+                self.assertEqual(a["y"] == b["y"], width == 1440, (a, b))
+                self.assertLessEqual(max(side["x"] + side["width"] for side in (a, b)), width)
+                self.assertEqual((self.errors, page.locator("details .live").count()), ([], 0))
+            without = self.browser.new_context(java_script_enabled=False)
+            self.addCleanup(without.close)
+            still = without.new_page()
+            still.goto(path.as_uri())
+            self.assertEqual(still.locator(".live .drawing >> visible=true").count(), live)
+        page = self.page(1440, 900)
+        page.goto((built.SITE / "access.html").as_uri() + "#access=shared:float*32:float*32+1")
+        self.assertEqual(page.locator(".big b").all_inner_texts(), ["32", "1"])
+        self.assertLess(page.locator(".live").bounding_box()["y"], 100)
+
+    def test_a_number_beside_a_line_opens_its_picture(self):
+        page = self.page(390, 844, dark=True)
+        page.goto((built.SITE / "chapters" / "06_transpose.html").as_uri())
+        listing = page.locator(".counted-listing:has-text('void copy_strided')").first
+        button = listing.locator("button.cost").first
+        self.assertFalse(button.is_visible(), "a prediction asks for it")
+        listing.locator(".counts-switch input").check()
+        button.click()
+        words = listing.locator(".cost-detail").inner_text()
+        self.assertRegex(words, r"Line \d+: global loads of copy_strided, 3 launches: [\d.]+ to 32 sectors a request\.")
+        self.assertIn("\n8 sectors: 4 bytes a lane", words)
+        self.assertEqual(listing.locator(".cost-detail svg").count(), 3)  # strides of 8 and 32 look the same
+        self.assertLessEqual(page.evaluate("document.documentElement.scrollWidth"), 390)
+        button.click()
+        self.assertEqual(listing.locator(".cost-detail").inner_text(), "")
+        self.assertEqual(self.errors, [])
+
+    def test_a_chapter_shows_its_ladder_first(self):
+        page = self.page(1440, 900)
+        for folder in built.REPORTS:
+            page.goto((built.SITE / "chapters" / f"{folder}.html").as_uri())
+            box = page.locator("article figure.drawn >> visible=true").first.bounding_box()
+            self.assertLess(box["y"] + min(box["height"], 300), 900, folder)
+            self.assertIn("The ladder of chapter", page.locator("figure.drawn figcaption").first.inner_text())
+
     @unittest.skipUnless(accessibility.axe(), "axe is not installed: ./learn setup --all brings it")
     def test_axe_finds_nothing(self):
         """A page of each kind in two views; `accessibility.py` has all pages in all views, which takes many minutes."""
         views = [self.page(width, 900, theme == "dark") for width, theme in accessibility.VIEWS]
-        names = ("index", "search", "install", "glossary", "chapters/index", "exercises/02_naive_gemm/count_the_reads")
+        names = ("index", "search", "access", "glossary", "chapters/index", "exercises/02_naive_gemm/count_the_reads")
         for number, name in enumerate(names):
             for view in (number % 4, 3 - number % 4):
                 with self.subTest(page=name, view=accessibility.VIEWS[view]):
@@ -122,10 +191,10 @@ class Looks:
             lines = sorted(page.evaluate(LETTERS))
             self.assertTrue(66 <= lines[len(lines) // 2] <= 75, lines[len(lines) // 2])
 
-    def test_the_landing_page_shows_its_chapters_at_once(self):
+    def test_the_landing_page_shows_what_it_is_about_at_once(self):
         page = self.page(1440, 900)
         page.goto((built.SITE / "index.html").as_uri())
-        for selector in (".start a.button", ".landing .drawing svg >> visible=true", ".chapters li >> nth=3"):
+        for selector in (".start a.button", ".landing .drawing svg >> visible=true", ".live .verdict"):
             box = page.locator(selector).first.bounding_box()
             self.assertLess(box["y"] + box["height"], 900, selector)
 

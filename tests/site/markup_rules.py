@@ -55,11 +55,12 @@ class Node:
             return self.attributes["aria-label"]
         if self.tag == "img":
             return self.attributes.get("alt", "")
-        return "".join(
+        words = "".join(
             child if isinstance(child, str) else child.name()
             for child in self.children
             if isinstance(child, str) or child.attributes.get("aria-hidden") != "true"
         ).strip()
+        return words or self.attributes.get("title", "").strip()
 
 
 class Tree(html.parser.HTMLParser):

@@ -151,8 +151,7 @@ INDEX = """\
 chapters/index
 ```
 
-```{output} 01_sample
-:rungs: copy_far
+```{explained} 01_sample copy_one
 ```
 
 ```{header} lab lab.h

@@ -63,7 +63,20 @@ class Build(unittest.TestCase):
             self.assertIn(text, page)
         contents = page[page.index('class="toc-tree"') :]
         self.assertRegex(contents, r'(?s)A heading.*href="#copy_one".*href="#copy_far"')
-        self.assertIn("copy_far  PASS  8  32.0", (site / "index.html").read_text())
+        landing = html.unescape(re.sub(r"<.*?>", "", (site / "index.html").read_text()))
+        self.assertRegex(landing, r"(?s)requests +sect/load .*\| source\n.* 8 +4\.0 +0\.0 \| +30 \|   if \(i < n\)")
+        buttons = re.findall(
+            r'<span class="linenos">(\d+)</span><button type="button" class="cost" data-line="\d+" (.*?)>', page
+        )
+        said = [("30", "loads"), ("31", "stores")]
+        self.assertEqual(
+            buttons,
+            [
+                (n, f'data-cost="4s" title="Line {n}: global {what} of copy_one: 8 requests, 4 sectors each"')
+                for n, what in said
+            ],
+        )
+        self.assertIn('<label class="counts-switch"><input type="checkbox" checked>', page)
         # A link to nowhere, in the same course.
         done = self.build(chapter=sample.CHAPTER.replace("- a list", "[nowhere](nowhere.md)"))
         self.refused(done, "(?s)nowhere.*docs: Sphinx found something wrong")
@@ -157,6 +170,8 @@ int main() { return 0; }"""
                 return page.locator("details.answer[open]").count()
 
             self.assertEqual((page.locator(".prediction form").count(), opened()), (2, 0))
+            counts = page.locator(".counted-listing button.cost >> visible=true")
+            self.assertEqual(counts.count(), 0)  # they wait for the predictions of their section
             field, said = page.locator(".prediction input[type=text]"), page.locator(".prediction output")
             for typed, words in (
                 ("many", "Write a number"),
@@ -173,6 +188,16 @@ int main() { return 0; }"""
             page.locator(".prediction button").last.click()
             self.assertIn("Not so", said.last.inner_text())
             self.assertEqual(opened(), 2)  # nobody has measured the third: it keeps nothing shut
+            self.assertEqual(counts.count(), 2)
+            counts.first.focus()
+            page.keyboard.press("ArrowDown")
+            page.keyboard.press("Enter")
+            self.assertEqual(
+                page.locator(".cost-detail").inner_text(),
+                "Line 31: global stores of copy_one: 8 requests, 4 sectors each.",
+            )
+            page.keyboard.press("Escape")
+            self.assertEqual(page.locator(".cost-detail").inner_text(), "")
             page.reload()
             self.assertIn("Right.", said.first.inner_text())
             self.assertEqual(opened(), 2)
@@ -192,6 +217,9 @@ int main() { return 0; }"""
             self.assertEqual(
                 (without.locator(".prediction form").count(), without.locator(".show-answers").count()), (0, 0)
             )
+            self.assertEqual(without.locator("button.cost >> visible=true").count(), 0)
+            without.locator(".counts-switch input").check()
+            self.assertEqual(without.locator("button.cost >> visible=true").count(), 2)
             without.locator("details.answer summary").first.click()
             self.assertTrue(without.get_by_text("4 sectors per request").first.is_visible())
             browser.close()

@@ -259,26 +259,60 @@ class Drawings(unittest.TestCase):
         return ["".join(node.itertext()) for node in self.check(svg).iter(f"{SVG}text")]
 
     def test_ladder(self):
-        rows = [{"label": "one <x>", "value": 4000.0, "peer": None}, {"label": "two", "value": 12.5, "peer": 4100.0}]
-        drawing = figures.ladder(rows, "GB/s", 4200.0, "The ladder")
+        steps = [
+            figures.Step("one <x>", 4000.0, "idea", [1000.0, 2000.0]),
+            figures.Step("two", 12.5, "pad=1 · a long idea, " * 5, peer=4100.0, gain=440.0),
+            figures.Step("three", 300.0, peer=300.0, is_peer=True),
+        ]
+        drawing = figures.ladder(steps, "GB/s", 4200.0, "The ladder")
         for svg, width in ((drawing.svg, 690), (drawing.narrow, 340)):
             texts = self.texts(svg)
-            self.assertEqual(texts[:4], ["one <x>", "4,000", "two", "12.5"])
-            self.assertEqual(texts[4], "0 GB/s")
+            self.assertEqual(texts[:3], ["limit", "one <x>idea", "4,000"])
+            self.assertEqual(texts[3:8], ["two", "× 44012.5", "three", "300", "0 GB/s"])  # no room for the long idea
             scale = (width - 2) / 4200
-            rects = [float(r.get("width")) for r in self.check(svg).iter(f"{SVG}rect")]
-            self.assertEqual(len(rects), 2)
-            self.assertAlmostEqual(rects[0], 4000 * scale, delta=0.1)
-            self.assertAlmostEqual(rects[1], 12.5 * scale, delta=0.1)
+            rects = list(self.check(svg).iter(f"{SVG}rect"))
+            self.assertEqual([r.get("fill") for r in rects], ["var(--draw-accent)"] * 2 + ["var(--draw-second)"])
+            for drawn, value in zip(rects, (4000, 12.5, 300), strict=True):
+                self.assertAlmostEqual(float(drawn.get("width")), value * scale, delta=0.1)
+            lines = list(self.check(svg).iter(f"{SVG}path"))
+            others = next(line.get("d") for line in lines if line.get("stroke") == "var(--draw-ground)")
+            for at, value in zip(re.findall(r"M([\d.]+)", others), (1000, 2000), strict=True):
+                self.assertAlmostEqual(float(at), 1 + value * scale, delta=0.1)
             marks = [
                 float(re.match(r"M([\d.]+)", line.get("d"))[1])
-                for line in self.check(svg).iter(f"{SVG}path")
+                for line in lines
                 if line.get("stroke") in ("var(--draw-second)", "var(--draw-muted)")
             ]
-            for mark, value in zip(marks, (4200, 4100), strict=True):  # the limit, and the peer of the second bar
+            for mark, value in zip(marks, (4200, 4100, 300), strict=True):  # the limit, and the two peers
                 self.assertAlmostEqual(mark, 1 + value * scale, delta=0.1)
-        self.assertIn("two 12.5 GB/s (peer 4,100)", drawing.alt)
+        self.assertIn("two 12.5 GB/s (the peer 4,100)", drawing.alt)
         self.assertIn("limit is 4,200 GB/s", drawing.alt)
+
+    def test_a_peer_that_never_changes_is_one_line(self):
+        def named(peers, limit):
+            steps = [figures.Step(f"k{i}", 100.0 + i, peer=peer) for i, peer in enumerate(peers)]
+            drawing = figures.ladder(steps, "GFLOP/s", limit, "T", "cuBLAS")
+            lines = [line.get("stroke") for line in self.check(drawing.svg).iter(f"{SVG}path")]
+            return [text for text in self.texts(drawing.svg) if text in ("cuBLAS", "limit")], lines.count(
+                "var(--draw-second)"
+            )
+
+        self.assertEqual(named((500.0, 505.0), 700.0), (["cuBLAS", "limit"], 1))
+        self.assertEqual(named((500.0, 505.0), 510.0), (["cuBLAS"], 1))  # the limit would be on top of it
+        self.assertEqual(named((500.0, 600.0), 700.0), (["limit"], 2))
+
+    def test_a_ladder_on_many_inputs(self):
+        drawing = figures.heat(["slow", "fast"], ["a", "b"], [[2000.0, None], [1.0, 3.0]], "The ladder")
+        for svg in (drawing.svg, drawing.narrow):
+            self.assertEqual(
+                [t for t in self.texts(svg) if t not in ("a", "b", "slow", "fast")], ["2.0k", "–", "1.0", "1.0"]
+            )
+            fills = [r.get("fill") for r in self.check(svg).iter(f"{SVG}rect")]
+            self.assertEqual(fills, ["var(--draw-soft)", "var(--draw-accent)", "var(--draw-accent)"])
+        self.assertIn("slow a 2.0k; fast a 1.0, b 1.0.", drawing.alt)
+        self.assertEqual(
+            [bars.ratio(v) for v in (1.04, 9.96, 440.4, 999.7, 28173)], ["1.0", "10", "440", "1.0k", "28k"]
+        )
 
     def test_ticks(self):
         self.assertEqual(bars.ticks(55345, 7), [0, 10000, 20000, 30000, 40000, 50000])

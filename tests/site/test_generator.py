@@ -15,6 +15,7 @@ import sample  # puts docs/_ext on the path
 import chapter_page
 import chapter_tables
 import compiler_explorer
+import counted_listing
 import doxygen
 import markup
 import rung_tables
@@ -305,6 +306,54 @@ class Functions(unittest.TestCase):
         self.assertEqual(self.find("int a = 1'000'000;\nvoid f() {\n}"), (2, 2, 3))
 
 
+class CountsBesideLines(unittest.TestCase):
+    def launch(self, kernel, line, example=None, **counts):
+        examples = [{"space": "shared", "access": "load", "size": 4, "addresses": example}] if example else []
+        entry = {"file": f"/somewhere/{line[0]}", "line": line[1], "counts": counts, "examples": examples}
+        return {"kernel": f"{kernel}(float*)", "lines": [entry]}
+
+    def costs(self, *launches):
+        return counted_listing.costs_of({"launches": list(launches)}, "a.cu")
+
+    def test_what_a_line_costs(self):
+        steps = [self.launch("f", ("a.cu", 7), [1280 + 4 * s * i for i in range(32)], shared_load_requests=8,
+                             shared_load_wavefronts=8 * s, shared_load_bank_conflicts=8 * (s - 1)) for s in (1, 2, 32)]  # fmt: skip
+        far = self.launch(
+            "g", ("a.cu", 7), None, global_store_requests=2, global_store_sectors=64, global_store_bytes=256
+        )
+        near = self.launch("g", ("a.cu", 9), None, global_load_requests=2, global_load_sectors=8, global_load_bytes=256)
+        found = self.costs(*steps, far, near, self.launch("g", ("b.cu", 9), None, global_load_requests=1))
+        self.assertEqual(sorted(found), [7, 9])
+        self.assertEqual(counted_listing.label_of(found[7]), "32s 1–32w")
+        self.assertEqual(counted_listing.label_of(found[9]), "4s")
+        self.assertEqual(counted_listing.label_of(found[7][1:] + found[9]), "32/4s")
+        self.assertEqual(
+            [cost.words() for cost in found[7] + found[9]],
+            [
+                "shared loads of f, 3 launches: 1 to 32 wavefronts a request",
+                "global stores of g: 2 requests, 32 sectors each",
+                "global loads of g: 2 requests, 4 sectors each",
+            ],
+        )
+        self.assertEqual([cost.wasted for cost in found[7] + found[9]], [True, True, False])
+        self.assertEqual(found[7][0].patterns, [["s", 0, 4, [0, 4 * s]] for s in (1, 2, 32)])  # 1280 is bank 0
+
+    def test_addresses_without_a_step_are_written_out(self):
+        odd = [None, 132, *range(256, 256 + 30 * 4, 4)]
+        one = counted_listing.pattern({"space": "global", "access": "store", "size": 4, "addresses": odd})
+        self.assertEqual(one, ["g", 1, 4, [None, 4, *range(128, 128 + 30 * 4, 4)]])
+        self.assertIsNone(counted_listing.pattern({"space": "shared", "access": "atomic", "size": 4, "addresses": odd}))
+
+    def test_a_listing_has_what_its_lines_cost(self):
+        code = Code(7, ["void f() {", "}"])
+        costs = self.costs(self.launch("f", ("a.cu", 8), None, shared_load_requests=1, shared_load_wavefronts=1))
+        self.assertIn("{counted}", counted_listing.listing(code, costs))
+        self.assertIn('\\"8\\": {\\"label\\": \\"1w\\"', counted_listing.listing(code, costs))
+        self.assertEqual(
+            counted_listing.listing(Code(17, ["void f() {", "}"]), costs), markup.listing(Code(17, ["void f() {", "}"]))
+        )
+
+
 class Pages(Temporary):
     def page(self, simulated=None, measured=None, text=sample.CHAPTER, **more):
         chapter = self.parse(text)
@@ -385,6 +434,8 @@ class Pages(Temporary):
         self.assertNotIn("{dropdown} main()", page("int main() {\n" + "  step();\n" * 50 + "}"))
         self.assertIn("{dropdown} Host code: lines", page(long.replace("int main()", "void registers()")))
         self.assertNotIn("{dropdown} Host", page(long.replace("int main()", "__global__ void kernel()")))
+        self.assertNotIn("{dropdown} main()", page(long.replace("step();", "run([] __device__ {});")))
+        self.assertIn("{dropdown} main()", page(long.replace("step();", "fill([] __host__ __device__ {});")))
 
     def test_what_never_varies_is_said_once(self):
         report = sample.results()
@@ -434,7 +485,7 @@ class Pages(Temporary):
         self.assertIn("Measured on NVIDIA H200, n = 256:", page)
         self.assertIn("Measured on NVIDIA H200, n = 1,024:", page)
         ends = page[page.index("## The ladder") :]
-        places = [ends.index(text) for text in ("n = 256:", "{dropdown} At other sizes", "n = 1,024:")]
+        places = [ends.index(text) for text in ("{dropdown} On NVIDIA H200", "n = 256:", "n = 1,024:")]
         self.assertEqual(places, sorted(places))
         self.assertNotIn("At other sizes", page[: page.index("## The ladder")])
         for size in (2048, 4096, 8192):
@@ -814,15 +865,8 @@ class Results(Temporary):
             with self.assertRaisesRegex(results.ResultsError, "the trace has no request of"):
                 results.examples_of(simulated, kernel, source, line, which)
 
-    def test_rows_of_a_table(self):
-        table = ["rung  loads", "a  PASS  1", "b  PASS  2", "      a reason", "c  PASS", "3 PASS, 0 FAIL"]
-        self.assertEqual(
-            results.rows_of(table, ["b"]),
-            ["rung  loads", "...", "b  PASS  2", "      a reason", "...", "3 PASS, 0 FAIL"],
-        )
-        self.assertRaisesRegex(results.ResultsError, "no row of d", results.rows_of, table, ["b", "d"])
+    def test_what_a_program_prints_before_its_table(self):
         self.assertEqual(results.before_table("01_sample on SIMT simulator, n = 1\n\nhello\n\nrung  loads\n"), "hello")
-        self.assertEqual(results.table_lines("hello\nrung  loads\nx\n"), ["rung  loads", "x"])
         # A rung that only raises its finding has a row and no figures: that table is no print of its own.
         self.assertEqual(results.before_table("rung\nf  PASS  raises a finding\n1 PASS, 0 FAIL, 0 SKIP, 0 ERROR\n"), "")
         self.assertEqual(results.before_table("rung by rung\nrung\nf  PASS\n"), "rung by rung")
@@ -856,6 +900,11 @@ class Contracts(Temporary):
         self.assertIn("{doxygenfunction} f(float a)", doxygen.breathe_directive(found[1], "p", found))
         self.assertEqual(doxygen.members(xml, "n::S"), [("x", "four")])
         self.assertEqual(doxygen.file_doc(xml, path), "About.")
+        path.write_text(
+            "/// \\file\n/// About:\n///\n///     S<int> s;\n///     f(s);\n///\n/// And\n/// more.\n\n/// One.\nint f(int a);\n"
+        )
+        code = "```{code-block} cuda\nS<int> s;\nf(s);\n```"
+        self.assertEqual(doxygen.file_doc(self.extract(path), path), f"About:\n\n{code}\n\nAnd more.")
 
     def test_a_contract_that_lies_is_refused(self):
         text = sample.CHAPTER.replace("@param n    number", "@param m    number")

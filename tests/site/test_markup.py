@@ -17,6 +17,7 @@ PAGE = """<!doctype html>
 <dl><dt>term</dt><dd>meaning</dd></dl>
 <table><thead><tr><th>head</th></tr></thead><tbody><tr><td></td></tr></tbody></table>
 <label>name <input type="text"></label><input type="checkbox" id="box"><label for="box">box</label>
+<button title="what it does"></button>
 <details><summary>more</summary><p>less</p></details>
 <div role="img" aria-label="a drawing"><svg viewBox="0 0 1 1"><path id="p1" d="M0 0"/></svg></div>
 </main>
@@ -39,6 +40,7 @@ class Rules(unittest.TestCase):
             ('for="box"', 'class="x"', "<input> without a label"),
             ("<label>name <input", "<label>name </label><input", "<input> without a label"),
             (">a link<", "><", "<a> without words"),
+            (' title="what it does"', "", "<button> without words"),
             ('aria-label="a drawing"', "", "role img without words"),
             ("<dt>term</dt>", "", "<dl> without a term"),
             ("<dt>term</dt>", "<p>term</p>", "<dl> holds something else"),

@@ -233,33 +233,6 @@ def before_table(output: str) -> str:
     return "\n".join(line.rstrip() for line in lines[:end]).strip("\n")
 
 
-def table_lines(output: str) -> list[str]:
-    """The lines of the table that a program printed, heading first, to its last line."""
-    lines = output.rstrip("\n").split("\n")
-    start = next((i for i, line in enumerate(lines) if is_heading(line)), None)
-    return [] if start is None else lines[start:]
-
-
-def rows_of(table: list[str], rungs: list[str]) -> list[str]:
-    """The heading, the rows of `rungs` and the closing count; `...` stands for what is left out."""
-    kept, missing, keeping = [table[0]], set(rungs), False
-    for line in table[1:]:
-        if re.match(r"\d+ PASS, ", line):
-            kept.append(line)
-            continue
-        if line[:1].strip():
-            word = line.split()[0]
-            keeping = word in rungs
-            missing.discard(word)
-        if keeping:
-            kept.append(line)
-        elif kept[-1] != "...":
-            kept.append("...")
-    if missing:
-        raise ResultsError(f"the table has no row of {', '.join(sorted(missing))}")
-    return kept
-
-
 def lines_by_kernel(trace: dict) -> dict[str, dict]:
     """For each kernel, the counts of its source lines in its first launch."""
     found: dict[str, dict] = {}

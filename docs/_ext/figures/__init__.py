@@ -1,6 +1,6 @@
 """The drawings, all of one kind: an SVG that goes into the page itself and takes its colours from it.
 
-`bars`      the ladder of a chapter, wavefronts by stride
+`bars`      the ladder of a chapter, as bars or as a table of colour; wavefronts by stride
 `rooflines` rate over arithmetic intensity
 `memory`    the sectors of a request, the banks that its lanes want
 `steps`     the values that the steps of an algorithm make
@@ -12,7 +12,7 @@
 `drawing`   what all of them are made of
 """
 
-from figures.bars import ladder, stride_bars
+from figures.bars import Step, heat, ladder, stride_bars
 from figures.drawing import (
     ACCENT,
     FOREGROUND,
@@ -52,10 +52,12 @@ __all__ = [
     "Point",
     "Request",
     "Span",
+    "Step",
     "bank_map",
     "block_grid",
     "chapter_graph",
     "escape",
+    "heat",
     "ladder",
     "lane_map",
     "path",

@@ -1,10 +1,27 @@
-"""Bars: the ladder of a chapter, and wavefronts by stride."""
+"""The ladder of a chapter, as bars or on many inputs as a table of colour, and wavefronts by stride."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
 
-from figures.drawing import ACCENT, FOREGROUND, LINE, MUTED, SECOND, Drawing, escape, halo, path, rate, rect, svg, text
+from figures.drawing import (
+    ACCENT,
+    FOREGROUND,
+    GROUND,
+    LINE,
+    MUTED,
+    SECOND,
+    SOFT,
+    Drawing,
+    escape,
+    halo,
+    path,
+    rate,
+    rect,
+    svg,
+    text,
+)
 
 
 def ticks(most: float, count: int) -> list[float]:
@@ -14,30 +31,76 @@ def ticks(most: float, count: int) -> list[float]:
     return [i * step for i in range(int(most / step) + 1)]
 
 
-def ladder(bars: list[dict], unit: str, limit: float | None, title: str) -> Drawing:
-    """Rates as bars; each bar: label, value, and the peer's value or None.
+@dataclass
+class Step:
+    """A rung of a ladder: its best rate, which variant has it, and the rates of its other variants."""
+
+    name: str
+    rate: float
+    words: str = ""  # its idea, or the variant
+    others: list[float] = field(default_factory=list)
+    peer: float | None = None  # the rate of what it is compared with, timed in the same rounds
+    gain: float | None = None  # over the rung above, where both do the same work
+    is_peer: bool = False
+
+
+def ratio(value: float) -> str:
+    """1.3, 12, 440, 1.2k and 28k."""
+    if value >= 999.5:
+        return f"{value / 1000:.1f}k" if value < 9950 else f"{value / 1000:.0f}k"
+    return f"{value:.1f}" if value < 9.95 else f"{value:.0f}"
+
+
+SAME = 0.03  # peers this close to each other are one line
+
+
+def ladder(steps: list[Step], unit: str, limit: float | None, title: str, peer: str = "the peer") -> Drawing:
+    """Rates as bars, one for each rung, as long as its best variant; light marks are the others. A peer that was as fast
+    beside every rung is one line, else a mark on each bar.
 
     The label stands above its bar, so the drawing needs no margin and works on a narrow screen.
     """
-    most = max([b["value"] for b in bars] + [b["peer"] or 0 for b in bars] + [limit or 0])
+    peers = [step.peer for step in steps if step.peer]
+    most = max([step.rate for step in steps] + peers + [limit or 0])
+    one_peer = sum(peers) / len(peers) if len(peers) > 1 and max(peers) - min(peers) < SAME * max(peers) else None
+    named = [(one_peer, peer, SECOND)] if one_peer else []
+    if limit and not (one_peer and abs(one_peer - limit) < 0.1 * most):  # a copy is all but the limit of copies
+        named.append((limit, "limit", MUTED))
 
-    def draw(width: float, steps: int) -> str:
-        pitch, left, top = 30, 1, 6
+    def draw(width: float, count: int) -> str:
+        pitch, left = 30, 1
+        top = 20 if named else 6
         scale = (width - 2 * left) / most
-        bottom = top + len(bars) * pitch + 4
-        marks = ticks(most, steps)
+        bottom = top + len(steps) * pitch + 4
+        marks = ticks(most, count)
         shapes = [path("".join(f"M{left + at * scale:.1f} {top}V{bottom}" for at in marks), LINE)]
-        if limit:
-            shapes.append(path(f"M{left + limit * scale:.1f} {top}V{bottom}", MUTED, 1, ' stroke-dasharray="3 3"'))
-        for i, bar in enumerate(bars):
+        for value, words, colour in named:
+            x = left + value * scale
+            dashed = "" if colour == SECOND else ' stroke-dasharray="3 3"'
+            shapes.append(path(f"M{x:.1f} {top - 4}V{bottom}", colour, 1.6 if colour == SECOND else 1, dashed))
+            shapes.append(text(min(x + 2, width - 1), 12, escape(words), 12, colour, "end"))
+        for i, step in enumerate(steps):
             base = top + i * pitch + 13
+            gain = (
+                f'<tspan fill="{ACCENT}" font-weight="600">× {ratio(step.gain)}</tspan><tspan dx="9">'
+                if step.gain
+                else ""
+            )
+            value = f"{gain}{rate(step.rate)}" + ("</tspan>" if gain else "")
+            name = f'<tspan class="mono" font-weight="600">{escape(step.name)}</tspan>'
+            room = width - 8.6 * len(step.name) - (110 if gain else 70)
+            if step.words and 6.9 * len(step.words) < room:
+                name += f'<tspan dx="9" font-size="12" fill="{MUTED}">{escape(step.words)}</tspan>'
             shapes += [
-                text(left, base, escape(bar["label"])),
-                text(width - left - 5, base, rate(bar["value"]), 13, MUTED, "end", halo()),
-                rect(left, base + 4, bar["value"] * scale, 9, ACCENT, ' rx="1.5"'),
+                text(left, base, name, more=halo()),
+                text(width - left - 5, base, value, 13, MUTED, "end", halo()),
+                rect(left, base + 4, max(step.rate * scale, 1), 9, SECOND if step.is_peer else ACCENT, ' rx="1.5"'),
             ]
-            if bar["peer"]:
-                shapes.append(path(f"M{left + bar['peer'] * scale:.1f} {base + 2}v13", SECOND, 2.4))
+            if step.others:
+                at = "".join(f"M{left + other * scale:.1f} {base + 4}v9" for other in step.others)
+                shapes.append(path(at, GROUND, 1.6))
+            if step.peer and not one_peer:
+                shapes.append(path(f"M{left + step.peer * scale:.1f} {base + 2}v13", SECOND, 2.4))
         for at in marks:
             x = left + at * scale
             anchor = "start" if at == 0 else "end" if x > width - 24 else "middle"
@@ -46,10 +109,52 @@ def ladder(bars: list[dict], unit: str, limit: float | None, title: str) -> Draw
         return svg(shapes, width, bottom + 20)
 
     words = "; ".join(
-        f"{b['label']} {rate(b['value'])} {unit}" + (f" (peer {rate(b['peer'])})" if b["peer"] else "") for b in bars
+        f"{step.name} {rate(step.rate)} {unit}" + (f" ({peer} {rate(step.peer)})" if step.peer else "")
+        for step in steps
     )
     alt = f"{title}, in {unit}: {words}" + (f"; the machine's limit is {rate(limit)} {unit}" if limit else "") + "."
     return Drawing(draw(690, 7), alt, draw(340, 4))
+
+
+def heat(names: list[str], columns: list[str], times: list[list[float | None]], title: str) -> Drawing:
+    """A ladder on many inputs, as a table of colour: how many times as long as the best of its column each row takes, the
+    best filled. Each of `times` is a row, with None where the row was not measured."""
+    best = [min(filter(None, column)) for column in zip(*times, strict=True)]
+
+    def draw(width: float, beside: bool) -> str:
+        left = 12 + 7.6 * max(map(len, names)) if beside else 0
+        cell, high, label = (width - left) / len(columns), 24, 0 if beside else 18
+        top = 16 + (0 if beside else 50)
+        shapes = []
+        for c, column in enumerate(columns):
+            x = left + (c + 0.5) * cell
+            turned = "" if beside else f' transform="rotate(-90 {x + 4:.4g} 60)"'
+            shapes.append(text(x + (0 if beside else 4), 11 if beside else 60, escape(column), 12, MUTED,
+                               "middle" if beside else "start", turned))  # fmt: skip
+        for r, (name, row) in enumerate(zip(names, times, strict=True)):
+            y = top + r * (high + label) + label
+            words = f'<tspan class="mono">{escape(name)}</tspan>'
+            shapes.append(text(0, y + 16 if beside else y - 5, words, 12.5))
+            for c, value in enumerate(row):
+                x = left + c * cell
+                if value is None:
+                    shapes.append(text(x + cell / 2, y + 16, "–", 12, MUTED, "middle"))
+                    continue
+                share = best[c] / value
+                strong = share > 0.5
+                shapes.append(rect(x + 1, y + 1, cell - 2, high - 2, ACCENT if strong else SOFT,
+                                   f' rx="2"{f" fill-opacity={chr(34)}{0.6 + 0.4 * share:.2f}{chr(34)}" if strong else ""}'))  # fmt: skip
+                shapes.append(
+                    text(x + cell / 2, y + 16, ratio(value / best[c]), 12, GROUND if strong else FOREGROUND, "middle")
+                )
+        return svg(shapes, width, top + len(names) * (high + label) + 2)
+
+    rows = "; ".join(
+        f"{name} "
+        + ", ".join(f"{column} {ratio(value / fastest)}" for column, value, fastest in zip(columns, row, best) if value)
+        for name, row in zip(names, times)
+    )
+    return Drawing(draw(690, True), f"{title}: time over the best of each. {rows}.", draw(340, False))
 
 
 def stride_bars(reads: list[tuple[str, list[int], list[int]]], device: str) -> Drawing:

@@ -1,0 +1,116 @@
+"""What a page has that reacts: the live figure (live.py) and the counts beside a listing (counted_listing.py).
+
+`live`     an access of a warp, two states side by side
+`counted`  holds a listing; its lines have the costs of their requests beside them
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+
+import live
+from docutils import nodes
+from docutils.parsers.rst import directives
+from reading import question
+from sphinx.util.docutils import SphinxDirective
+
+
+class Live(SphinxDirective):
+    """`{live} NAME`, with the names of its examples, the first of which it shows."""
+
+    required_arguments = 1
+    option_spec = {"examples": directives.unchanged_required}
+
+    def run(self):
+        name, names = self.arguments[0], self.options["examples"].split()
+        unknown = [one for one in names if one not in live.EXAMPLES]
+        if unknown:
+            raise self.error(f"no example {unknown[0]}; there are {', '.join(live.EXAMPLES)}")
+        drawn = live.still(live.EXAMPLES[names[0]][1])
+        given = html.escape(json.dumps([live.EXAMPLES[one] for one in names]))
+        pictures = "".join(
+            f'<div class="drawing {only}" role="img" aria-label="{html.escape(drawn.alt)}">{svg}</div>'
+            for svg, only in ((drawn.svg, "only-wide"), (drawn.narrow, "only-narrow"))
+        )
+        node = nodes.container(classes=["live-place"])
+        node["ids"].append(name)
+        self.state.document.note_explicit_target(node)
+        node += nodes.raw("", f'<div class="live" data-examples="{given}">{pictures}</div>', format="html")
+        self.env.metadata[self.env.docname]["live"] = "yes"
+        return [node]
+
+
+class counted(nodes.General, nodes.Element):  # noqa: N801  docutils names its nodes so
+    """A listing with the costs of its lines."""
+
+
+class Counted(SphinxDirective):
+    has_content = True
+    option_spec = {"lines": directives.unchanged_required}
+
+    def run(self):
+        node = counted(classes=["counted-listing"], lines=self.options["lines"], names_for="")
+        node += self.parse_content_to_nodes()
+        self.env.metadata[self.env.docname]["counted"] = "yes"
+        return [node]
+
+
+def ask_first(_app, doctree):
+    """The counts of a listing wait for all predictions of its section, those below included."""
+    for node in doctree.findall(counted):
+        section = node.parent
+        while isinstance(section.parent, nodes.section) and isinstance(section.parent.parent, nodes.section):
+            section = section.parent
+        if isinstance(section, nodes.section):
+            node["names_for"] = " ".join(one["name"] for one in section.findall(question))
+
+
+def visit_counted(self, node):
+    node["begins"] = len(self.body)
+
+
+def depart_counted(self, node):
+    """Puts the costs of a line behind its number."""
+    lines = {int(line): costs for line, costs in json.loads(node["lines"]).items()}
+    shown = "".join(self.body[node["begins"] :])
+    del self.body[node["begins"] :]
+    width = max(len(costs["label"]) for costs in lines.values())
+
+    def cell(found: re.Match) -> str:
+        costs = lines.get(int(found[1]))
+        if not costs:
+            return found[0]
+        words = html.escape(f"Line {found[1]}: " + "; ".join(cost["says"] for cost in costs["costs"]))
+        wasted = " wasted" if costs["wasted"] else ""
+        return (
+            f'{found[0]}<button type="button" class="cost{wasted}" data-line="{int(found[1])}" '
+            f'data-cost="{costs["label"]}" title="{words}"></button>'
+        )
+
+    shown = re.sub(r'<span class="linenos">\s*(\d+)\s*</span>', cell, shown)
+    asked = f' data-for="{node["names_for"]}"' if node["names_for"] else ""
+    drawn = {line: [cost["patterns"] for cost in costs["costs"]] for line, costs in lines.items()}
+    self.body.append(
+        f"<div class='counted-listing' style='--cost: {width}ch' data-costs='{json.dumps(drawn, separators=(',', ':'))}'{asked}>"
+        f'<label class="counts-switch"><input type="checkbox"{"" if asked else " checked"}> Counts of a request: '
+        f"s sectors, w wavefronts</label>\n{shown}</div>\n"
+    )
+
+
+def add_scripts(app, pagename, _template, _context, _doctree):
+    """The files of what a page has."""
+    has = app.env.metadata.get(pagename, {})
+    if has.get("live") or has.get("counted"):
+        for name in ("rules.js", "access.js", *(["counted.js"] if has.get("counted") else [])):
+            app.add_js_file(name, loading_method="defer")
+        app.add_css_file("access.css")
+
+
+def setup(app):
+    app.add_node(counted, html=(visit_counted, depart_counted))
+    app.add_directive("live", Live)
+    app.add_directive("counted", Counted)
+    app.connect("doctree-read", ask_first, priority=800)  # before the answers are folded
+    app.connect("html-page-context", add_scripts)

@@ -1,0 +1,294 @@
+// The live figure: what one access of a warp costs, two states side by side. The rules are the simulator's, compiled to
+// WebAssembly (rules.js); this file makes addresses and draws. The state stands in the page's address.
+"use strict";
+(() => {
+  const bytes = Uint8Array.from(atob(rulesModule), (letter) => letter.charCodeAt(0));
+  const machine = new WebAssembly.Instance(new WebAssembly.Module(bytes)).exports;
+  const LANES = 32, BANKS = 32, SECTOR = 32, WORD = 4;
+  const SIZES = { float: 4, float2: 8, float4: 16 };
+
+  // Writes the lanes' addresses where the rules read them; returns the mask of the active lanes, those that have one.
+  function put(addresses) {
+    const at = new BigUint64Array(machine.memory.buffer, machine.addresses(), LANES);
+    let active = 0;
+    addresses.forEach((address, lane) => {
+      at[lane] = BigInt(address ?? 0);
+      if (address !== null) active |= 1 << lane;
+    });
+    return active;
+  }
+
+  // {wavefronts, phases, ideal, phaseLanes} of one access to shared memory.
+  function shared(addresses, size, store = false) {
+    machine.wavefronts(put(addresses), size, store ? 1 : 0);
+    const [wavefronts, phases, ideal, phaseLanes] = new Uint32Array(machine.memory.buffer, machine.cost(), 4);
+    return { wavefronts, phases, ideal, phaseLanes };
+  }
+
+  const sectors = (addresses, size) => machine.sectors(put(addresses), size);
+
+  // {word: its lanes}, in the order of the words.
+  function wordsOf(addresses, size, from = 0, to = LANES) {
+    const words = new Map();
+    for (let lane = from; lane < to; lane++) {
+      if (addresses[lane] === null) continue;
+      const last = Math.floor((addresses[lane] + size - 1) / WORD);
+      for (let word = Math.floor(addresses[lane] / WORD); word <= last; word++) {
+        if (!words.has(word)) words.set(word, []);
+        words.get(word).push(lane);
+      }
+    }
+    return new Map([...words].sort((a, b) => a[0] - b[0]));
+  }
+
+  const PITCH = 12, CELL = 10.5;
+  const group = (lanes) => `lane${lanes.length > 1 ? "s" : ""} ${lanes.join(", ")}`;
+
+  function svg(shapes, height, words) {
+    return `<svg viewBox="0 0 ${BANKS * PITCH} ${height}" role="img" aria-label="${words}">${shapes}</svg>`;
+  }
+
+  // A column for each bank, a row for each wavefront: what it serves. Round: what waits for a wavefront of its own because
+  // another word was in its bank.
+  function drawBanks(addresses, size, cost) {
+    let shapes = "", y = 15, wavefront = 0;
+    for (const bank of [0, 8, 16, 24, 31]) {
+      const [x, anchor] = bank === 31 ? [BANKS * PITCH - 1, "end"] : [bank * PITCH, "start"];
+      shapes += `<text x="${x}" y="10" text-anchor="${anchor}" class="note">${bank ? "" : "bank "}${bank}</text>`;
+    }
+    for (let first = 0; first < LANES; first += cost.phaseLanes) {
+      const stacks = Array.from({ length: BANKS }, () => []);
+      for (const entry of wordsOf(addresses, size, first, first + cost.phaseLanes)) stacks[entry[0] % BANKS].push(entry);
+      const rows = Math.max(...stacks.map((stack) => stack.length));
+      if (rows && cost.phaseLanes < LANES) {
+        shapes += `<text x="0" y="${y + 12}" class="note">lanes ${first} to ${first + cost.phaseLanes - 1}</text>`;
+        y += 17;
+      }
+      for (let row = 0; row < rows; row++, y += PITCH) {
+        wavefront++;
+        let idle = "";
+        stacks.forEach((stack, bank) => {
+          if (!stack[row]) {
+            idle += `M${bank * PITCH + 3.5} ${y + 3.5}h4v4h-4z`;
+            return;
+          }
+          const [word, lanes] = stack[row];
+          shapes += `<rect x="${bank * PITCH}" y="${y}" width="${CELL}" height="${CELL}" rx="${row ? 5 : 1.5}" class="${row ? "extra" : "used"}" ` +
+            `data-lanes="${lanes.join(" ")}" data-says="word ${word}, bank ${bank}, wavefront ${wavefront}">` +
+            `<title>word ${word}: ${group(lanes)}</title></rect>`;
+        });
+        shapes += `<path d="${idle}" class="idle"/>`;
+      }
+      y += rows ? 4 : 0;
+    }
+    return svg(shapes, y, `The 32 banks: ${cost.wavefronts} wavefront${cost.wavefronts > 1 ? "s" : ""}.`);
+  }
+
+  // The sectors that move, four in a row: eight words each. Filled: wanted; a ring: moved, not wanted.
+  function drawSectors(addresses, size) {
+    const words = wordsOf(addresses, size), moved = [...new Set([...words.keys()].map((word) => Math.floor(word / 8)))];
+    let shapes = "";
+    moved.forEach((sector, i) => {
+      const y = Math.floor(i / 4) * (PITCH + 3);
+      for (let place = 0; place < 8; place++) {
+        const word = sector * 8 + place, lanes = words.get(word), x = (i % 4) * 97 + place * 11.4;
+        shapes += lanes
+          ? `<rect x="${x}" y="${y}" width="${CELL}" height="${CELL}" rx="1.5" class="used" data-lanes="${lanes.join(" ")}" ` +
+            `data-says="word ${word}, sector ${sector}"><title>word ${word}: ${group(lanes)}</title></rect>`
+          : `<rect x="${x + 1}" y="${y + 1}" width="8.5" height="8.5" rx="4" class="ring"/>`;
+      }
+    });
+    const height = Math.ceil(moved.length / 4) * (PITCH + 3);
+    return svg(shapes, height, `${moved.length} sector${moved.length > 1 ? "s" : ""} of 32 bytes.`);
+  }
+
+  // ---- what the figure is made of: two accesses, written as shared:float*32:float*32+1 ----
+
+  function parse(state) {
+    const [space, ...parts] = state.split(":");
+    const sides = parts.map((part) => /^(float[24]?)\*(\d+)(?:\+(\d+))?(\^)?(?:@(\d+))?$/.exec(part));
+    if (!["shared", "global"].includes(space) || sides.length !== 2 || !sides.every(Boolean)) return null;
+    const read = sides.map(([, element, stride, pad, swizzled, first]) =>
+      ({ element, stride: +stride, pad: +(pad ?? 0), swizzled: Boolean(swizzled), first: +(first ?? 0) }));
+    return read.every((side) => side.stride <= 64 && side.pad <= 8 && side.first <= 8) ? { space, sides: read } : null;
+  }
+
+  function written({ space, sides }) {
+    return [space, ...sides.map(({ element, stride, pad, swizzled, first }) =>
+      `${element}*${stride}${pad ? `+${pad}` : ""}${swizzled ? "^" : ""}${first ? `@${first}` : ""}`)].join(":");
+  }
+
+  const canSwizzle = ({ stride }) => stride > 1 && (stride & (stride - 1)) === 0;
+
+  function addressesOf({ element, stride, pad, swizzled, first }) {
+    return Array.from({ length: LANES }, (_, lane) =>
+      SIZES[element] * (lane * (stride + pad) + (swizzled ? lane & (stride - 1) : 0) + first));
+  }
+
+  function source(space, { element, stride, pad, swizzled, first }) {
+    const step = stride === 1 ? "lane" : stride ? `lane * ${stride}` : "0";
+    if (space === "global") return `in[${step}${first ? ` + ${first}` : ""}]`;
+    if (pad || swizzled || stride === 32) return `tile[lane][${swizzled ? "0 ^ lane" : "0"}]  of ${element} tile[32][${stride}${pad ? ` + ${pad}` : ""}]`;
+    return `words[${step}]  of ${element}`;
+  }
+
+  const round = (value) => (Math.abs(value - Math.round(value)) < 0.005 ? String(Math.round(value)) : value.toFixed(2));
+
+  // The cost of a side, its picture, and how many bytes it gets for its cost.
+  function judge(space, side) {
+    const addresses = addressesOf(side), size = SIZES[side.element];
+    if (space === "shared") {
+      const cost = shared(addresses, size);
+      const worst = Math.max(...Array.from({ length: LANES / cost.phaseLanes }, (_, phase) => {
+        const load = Array(BANKS).fill(0);
+        const words = wordsOf(addresses, size, phase * cost.phaseLanes, (phase + 1) * cost.phaseLanes);
+        for (const word of words.keys()) load[word % BANKS]++;
+        return Math.max(...load);
+      }));
+      return {
+        picture: drawBanks(addresses, size, cost), big: cost.wavefronts, unit: cost.wavefronts > 1 ? "wavefronts" : "wavefront",
+        note: `${cost.phases} without conflicts`, per: (LANES * size) / cost.wavefronts,
+        worst,
+      };
+    }
+    const count = sectors(addresses, size), wanted = wordsOf(addresses, size).size * WORD;
+    return {
+      picture: drawSectors(addresses, size), big: count, unit: count > 1 ? "sectors" : "sector",
+      note: `${(count * SECTOR).toLocaleString("en")} bytes moved, ${wanted} wanted`, per: wanted / count,
+    };
+  }
+
+  function verdict(space, [a, b]) {
+    const ratio = Math.max(a.per, b.per) / Math.min(a.per, b.per);
+    const conflict = ({ worst }) => (worst > 1 ? `a${[8, 11, 18].includes(worst) ? "n" : ""} ${worst}-way bank conflict` : "no bank conflict");
+    if (space === "shared") {
+      if (ratio < 1.005) return `The same cost for each byte: ${a.worst === b.worst ? `${conflict(a)}, in A and in B` : `A: ${conflict(a)}; B: ${conflict(b)}`}.`;
+      const [best, worse, good, bad] = a.per > b.per ? ["A", "B", a, b] : ["B", "A", b, a];
+      return `${worse} takes ${round(ratio)} × the wavefronts of ${best} for the same bytes: ${conflict(bad)}; ${best}: ${conflict(good)}.`;
+    }
+    const share = ({ per }) => `${Math.round((1000 * per) / SECTOR) / 10} %`;
+    if (ratio < 1.005) return `The same traffic for each byte: ${share(a)} of what moves is wanted.`;
+    const [best, worse, good, bad] = a.per > b.per ? ["A", "B", a, b] : ["B", "A", b, a];
+    return `${worse} moves ${round(ratio)} × the bytes of ${best} for the same data: ${share(bad)} of them are wanted; ${best}: ${share(good)}.`;
+  }
+
+  function make(tag, attributes, ...children) {
+    const node = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) {
+      if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+      else node.setAttribute(name, value);
+    }
+    node.append(...children);
+    return node;
+  }
+
+  function start(figure) {
+    const id = figure.parentElement.id, examples = JSON.parse(figure.dataset.examples);
+    let state = parse(examples[0][1]), lane = 0;
+    const buttons = examples.map(([words, example]) =>
+      make("button", { type: "button", onclick: () => set(parse(example)) }, words));
+    const said = make("output", { class: "verdict" });
+    const sides = ["A", "B"].map((name, i) => {
+      const fields = make("div", { class: "fields" }), code = make("code", {}), big = make("p", { class: "big" });
+      const picture = make("div", { class: "picture" }), followed = make("span", {});
+      return { name, fields, code, big, picture, followed, node: make("div", { class: "side", role: "group", "aria-label": `Access ${name}` },
+        make("p", { class: "code" }, make("b", {}, name), " ", code), fields, big, picture), i };
+    });
+    const slider = make("input", { type: "range", min: 0, max: LANES - 1, value: 0, oninput: () => follow(+slider.value) });
+    const number = make("output", {});
+    const line = make("p", { class: "follow" }, make("label", {}, "Follow lane ", slider), " ", number, ": ",
+      sides[0].followed, " · ", sides[1].followed);
+    figure.replaceChildren(make("div", { class: "examples", role: "group", "aria-label": "Examples" }, ...buttons),
+      said, make("div", { class: "sides" }, ...sides.map(({ node }) => node)), line);
+
+    function field(side, name, words, most) {
+      const shown = make("output", {}, String(side[name]));
+      const input = make("input", { type: "range", min: 0, max: most, value: side[name], "data-field": name,
+        oninput: () => { side[name] = +input.value; shown.textContent = input.value; changed(); } });
+      return make("label", {}, words, input, shown);
+    }
+
+    function rebuild() {
+      for (const { fields, i } of sides) {
+        const side = state.sides[i];
+        const choose = make("select", { onchange: () => { side.element = choose.value; changed(); } },
+          ...Object.keys(SIZES).map((element) => make("option", element === side.element ? { selected: "" } : {}, element)));
+        const parts = [make("label", {}, "type ", choose), field(side, "stride", "stride ", 64)];
+        if (state.space === "shared") {
+          const swizzle = make("input", { type: "checkbox", onchange: () => { side.swizzled = swizzle.checked; changed(); } });
+          parts.push(field(side, "pad", "pad ", 8), make("label", { class: "swizzle" }, swizzle, " swizzle"));
+        } else parts.push(field(side, "first", "offset ", 8));
+        fields.replaceChildren(...parts);
+      }
+    }
+
+    function show() {
+      const judged = state.sides.map((side) => judge(state.space, side));
+      judged.forEach((cost, i) => {
+        const { code, big, picture, fields } = sides[i], side = state.sides[i];
+        code.textContent = source(state.space, side);
+        big.replaceChildren(make("b", {}, String(cost.big)), ` ${cost.unit}`, make("span", {}, cost.note));
+        big.classList.toggle("bad", cost.per < judged[1 - i].per * 0.995);
+        picture.innerHTML = cost.picture;
+        const swizzle = fields.querySelector("[type=checkbox]");
+        if (swizzle) [swizzle.checked, swizzle.disabled] = [side.swizzled, !canSwizzle(side)];
+      });
+      said.textContent = verdict(state.space, judged);
+      buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(examples[i][1] === written(state))));
+      follow(lane);
+    }
+
+    function changed() {
+      for (const side of state.sides) side.swizzled &&= canSwizzle(side);
+      show();
+      history.replaceState(null, "", `#${id}=${written(state)}`);
+    }
+
+    function set(next) {
+      state = next;
+      rebuild();
+      changed();
+    }
+
+    // Frames a lane's words in both pictures, and says where they are.
+    function follow(which) {
+      lane = which;
+      slider.value = lane;
+      number.textContent = String(lane);
+      for (const { picture, followed } of sides) {
+        let says = [];
+        for (const cell of picture.querySelectorAll("[data-lanes]")) {
+          const has = cell.dataset.lanes.split(" ").includes(String(lane));
+          cell.classList.toggle("on", has);
+          if (has) says.push(cell.dataset.says);
+        }
+        followed.textContent = says.length > 1 ? `${says[0]} and ${says.length - 1} more` : says[0] ?? "";
+      }
+    }
+
+    figure.addEventListener("click", (event) => {
+      const lanes = event.target.dataset?.lanes;
+      if (lanes) follow(+lanes.split(" ")[0]);
+    });
+
+    // A state in the address: of this figure, or of nothing that there is.
+    function arrive() {
+      const found = decodeURIComponent(location.hash).match(/^#([\w-]+)=(.*)$/);
+      if (!found || found[1] !== id) return;
+      const next = parse(found[2]);
+      if (next) [state, lane] = [next, 0];
+      rebuild();
+      show();
+      if (!next) said.textContent = `The address asks for '${found[2]}'; a state is like shared:float*32:float*32+1, with strides to 64, and pads and offsets to 8.`;
+      figure.parentElement.scrollIntoView({ behavior: "instant" });
+    }
+
+    rebuild();
+    show();
+    arrive();
+    addEventListener("hashchange", arrive);
+  }
+
+  document.querySelectorAll(".live[data-examples]").forEach(start);
+  window.warpRules = { shared, sectors, drawBanks, drawSectors };
+})();

@@ -1,0 +1,243 @@
+"""The live figure's WebAssembly: it is what the simulator's sources give, and it answers what the simulator does."""
+
+import base64
+import html
+import importlib.util
+import json
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+import sample
+
+import accessibility
+
+try:
+    from playwright.sync_api import sync_playwright
+except ImportError:
+    sync_playwright = None
+
+import live  # docs/_ext is on the path
+
+RULES = sample.ROOT / "docs" / "rules"
+STATIC = sample.ROOT / "docs" / "_static"
+COUNT = 100_000
+SIMT = sample.ROOT / "common" / "simt"
+
+# The loop of rules_answers.cpp.
+ASK = """(count) => {
+  let state = 1;
+  const next = () => {
+    state ^= state << 13; state ^= state >>> 17; state ^= state << 5;
+    return state >>> 0;
+  };
+  const answers = [];
+  for (let i = 0; i < count; i++) {
+    const size = 1 << next() % 5;
+    const active = next() % 4 ? 0xffffffff : next();
+    const kind = next() % 4, step = next() % 70, range = 1 + next() % 512;
+    const addresses = [];
+    for (let lane = 0; lane < 32; lane++) {
+      const element = kind === 0 ? lane * step : kind === 1 ? next() % range
+        : kind === 2 ? (lane ^ 1) * step + lane % 3 : Math.floor(lane / 2) * step;
+      addresses.push((active >>> lane) & 1 ? element * size : null);
+    }
+    const store = next() % 2 === 1;
+    const { wavefronts, phases, ideal, phaseLanes } = warpRules.shared(addresses, size, store);
+    answers.push([wavefronts, phases, ideal, phaseLanes, warpRules.sectors(addresses, size)].join(" "));
+  }
+  return answers;
+}"""
+
+
+def maker():
+    """docs/rules/make.py."""
+    spec = importlib.util.spec_from_file_location("make_rules", RULES / "make.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class Committed(unittest.TestCase):
+    def setUp(self):
+        self.make = maker()
+        self.text = (STATIC / "rules.js").read_text()
+
+    def test_it_is_of_these_sources(self):
+        recorded = re.search(r"^// sources ([0-9a-f]+), clang", self.text, re.MULTILINE)[1]
+        self.assertEqual(recorded, self.make.digest(), "the rules have changed: run 'python3 docs/rules/make.py'")
+
+    def test_it_is_what_the_compiler_makes(self):
+        version = re.search(r"clang ([\d.]+)$", self.text, re.MULTILINE)[1]
+        try:
+            _, here = self.make.compiler()
+            if here != version:
+                self.skipTest(f"clang {version} compiled it; this one is {here}")
+            module = self.make.compiled()
+        except self.make.NoCompiler as missing:
+            self.skipTest(str(missing))
+        self.assertEqual(base64.b64decode(re.search(r'rulesModule = "(.*)"', self.text)[1]), module)
+
+
+class States(unittest.TestCase):
+    def test_a_state_and_its_addresses(self):
+        space, (a, b) = live.parse("shared:float*32+1:float4*2^@3")
+        self.assertEqual((space, a), ("shared", live.Access("float", 32, 1)))
+        self.assertEqual(b, live.Access("float4", 2, 0, True, 3))
+        self.assertEqual(a.addresses()[:3], [0, 132, 264])
+        self.assertEqual(b.addresses()[:4], [16 * element for element in (3, 6, 7, 10)])
+        for state in (
+            "shared:float*2",
+            "local:float*2:float*3",
+            "shared:float*2:double*3",
+            "shared:float*2:float*3:float*4",
+        ):
+            with self.assertRaisesRegex(ValueError, "is no state"):
+                live.parse(state)
+
+    def test_the_still_picture(self):
+        drawn = live.still("shared:float*32:float*32^")
+        self.assertIn(
+            "tile[lane][0] of float tile[32][32]: 32 wavefronts: at most 32 words in one bank, in 1 bank.", drawn.alt
+        )
+        self.assertIn("tile[lane][0 ^ lane] of float tile[32][32]: 1 wavefront: ", drawn.alt)
+        self.assertIn(
+            "in[lane * 3]: 12 sectors, 384 bytes moved, 128 of them wanted.", live.still("global:float*3:float*1").alt
+        )
+
+    def test_its_place_in_a_chapter(self):
+        live.PLACES["00_test"] = [("kernel", ("strides",))]
+        self.addCleanup(live.PLACES.pop, "00_test")
+        page = "# T\n\n## One\n\nA.\n\n## Two\n\nCases:\n\n- B.\n\nC.\n\n::::::{rung} kernel\n::::::\n\n## Three\n"
+        placed = live.placed(page, "00_test")
+        order = [placed.index(text) for text in ("B.", "{live} access-kernel", "C.", "{rung} kernel")]
+        self.assertEqual(order, sorted(order))
+        self.assertEqual(live.placed(page, "00_other"), page)
+        with self.assertRaisesRegex(live.BuildError, "stands at rung kernel, which 00_test does not have"):
+            live.placed("# T\n\n## One\n", "00_test")
+
+
+@unittest.skipUnless(accessibility.CHROMIUM, "chromium is not installed")
+@unittest.skipUnless(sync_playwright, "this Python has no playwright: ./learn setup --docs brings it")
+class Answers(unittest.TestCase):
+    """The module in a browser, beside the simulator's own rules."""
+
+    @classmethod
+    def setUpClass(cls):
+        playwright = sync_playwright().start()
+        cls.addClassCleanup(playwright.stop)
+        browser = playwright.chromium.launch(
+            executable_path=accessibility.CHROMIUM, args=["--no-sandbox"], timeout=accessibility.PATIENCE
+        )
+        cls.addClassCleanup(browser.close)
+        cls.browser = browser
+
+    def figure(self, examples, rules=None):
+        """A page with one live figure."""
+        folder = Path(tempfile.mkdtemp(prefix="warp-live-"))
+        self.addCleanup(shutil.rmtree, folder)
+        (folder / "rules.js").write_text(rules or (STATIC / "rules.js").read_text())
+        shutil.copy(STATIC / "access.js", folder)
+        given = html.escape(json.dumps([live.EXAMPLES[name] for name in examples]))
+        (folder / "page.html").write_text(
+            f'<!doctype html><meta charset="utf-8"><div id="access"><div class="live" data-examples="{given}"></div></div>'
+            '<script src="rules.js"></script><script src="access.js"></script>'
+        )
+        page = self.browser.new_page()
+        self.addCleanup(page.close)
+        page.set_default_timeout(accessibility.PATIENCE)
+        page.goto((folder / "page.html").as_uri())
+        return page
+
+    def native(self, *flags):
+        """The answers of the simulator's rules, compiled for this machine."""
+        folder = Path(tempfile.mkdtemp(prefix="warp-rules-"))
+        self.addCleanup(shutil.rmtree, folder)
+        program = folder / "rules_answers"
+        sources = [
+            Path(__file__).with_name("rules_answers.cpp"), SIMT / "count" / "rules.cpp", SIMT / "base" / "lane_simd.cpp"
+        ]  # fmt: skip
+        command = ["g++", "-std=c++20", "-O1", *flags, f"-I{SIMT / 'include'}", f"-I{SIMT}", "-o", str(program)]
+        subprocess.run([*command, *map(str, sources)], check=True, timeout=600)
+        done = subprocess.run([program, str(COUNT)], check=True, capture_output=True, text=True, timeout=600)
+        return done.stdout.splitlines()
+
+    def test_they_are_the_simulators(self):
+        here, there = self.figure(["strides"]).evaluate(ASK, COUNT), self.native()
+        self.assertEqual(len(there), COUNT)
+        differing = [(i, ours, theirs) for i, (ours, theirs) in enumerate(zip(here, there)) if ours != theirs]
+        self.assertEqual(differing[:3], [])
+        self.assertGreater(len(set(there)), 500, "the accesses are too much alike")
+
+    def test_an_example_shows_its_costs(self):
+        page = self.figure(live.EXAMPLES)
+        buttons = page.locator(".examples button")
+        self.assertEqual(buttons.count(), len(live.EXAMPLES))
+        for i, (_, state) in enumerate(live.EXAMPLES.values()):
+            with self.subTest(state=state):
+                buttons.nth(i).click()
+                # The still picture, which Python draws, says the same as the rules.
+                counts = [int(n) for n in re.findall(r": (\d+) (?:wavefront|sector)s?[:,]", live.still(state).alt)]
+                self.assertEqual([int(text) for text in page.locator(".big b").all_inner_texts()], counts)
+                self.assertEqual(page.evaluate("decodeURIComponent(location.hash)"), f"#access={state}")
+                self.assertEqual(buttons.nth(i).get_attribute("aria-pressed"), "true")
+        self.assertEqual(page.locator(".examples [aria-pressed=true]").count(), 1)
+
+    def test_every_state_draws_as_many_rows_as_it_takes_wavefronts(self):
+        said = self.figure(["strides"]).evaluate(
+            """() => {
+              const wrong = [];
+              for (const size of [4, 8, 16]) for (let stride = 0; stride <= 72; stride++) {
+                const addresses = Array.from({ length: 32 }, (_, lane) => size * lane * stride);
+                const cost = warpRules.shared(addresses, size);
+                const holder = document.createElement("div");
+                holder.innerHTML = warpRules.drawBanks(addresses, size, cost);
+                const rows = new Set([...holder.querySelectorAll("rect")].map((cell) => cell.getAttribute("y")));
+                if (rows.size !== cost.wavefronts) wrong.push([size, stride, rows.size, cost.wavefronts]);
+              }
+              return wrong;
+            }"""
+        )
+        self.assertEqual(said, [])
+
+    def test_the_sliders_by_keyboard_and_the_verdict(self):
+        page = self.figure(["strides"])
+        self.assertIn(
+            "A takes 2 × the wavefronts of B for the same bytes: a 2-way bank conflict",
+            page.locator(".verdict").inner_text(),
+        )
+        page.locator(".side >> nth=1").locator("[data-field=stride]").focus()
+        page.keyboard.press("ArrowRight")  # 4
+        self.assertEqual(page.locator(".big b").all_inner_texts(), ["2", "4"])
+        self.assertIn("B takes 2 × the wavefronts of A", page.locator(".verdict").inner_text())
+        self.assertTrue(page.url.endswith("#access=shared:float*2:float*4"), page.url)
+        page.locator(".side >> nth=1").locator("[type=checkbox]").check()
+        self.assertTrue(page.url.endswith("#access=shared:float*2:float*4^"), page.url)
+        page.locator(".side >> nth=1").locator("[data-field=stride]").focus()
+        page.keyboard.press("ArrowRight")  # 5 words in a row: nothing to swizzle
+        self.assertTrue(page.url.endswith("#access=shared:float*2:float*5"), page.url)
+        page.locator(".follow input").focus()
+        page.keyboard.press("End")
+        self.assertIn(
+            "31: word 62, bank 30, wavefront 2 · word 155, bank 27, wavefront 1", page.locator(".follow").inner_text()
+        )
+        self.assertEqual(page.locator(".picture .on").count(), 2)
+
+    def test_a_state_in_the_address(self):
+        page = self.figure(["strides"])
+        page.evaluate("location.hash = 'access=global:float*1:float*1@1'")
+        page.wait_for_function("document.querySelector('.big b').textContent === '4'")
+        self.assertEqual(page.locator(".big b").all_inner_texts(), ["4", "5"])
+        self.assertIn("80 %", page.locator(".verdict").inner_text())
+        for wrong in ("shared:float*2", "shared:float*99:float*1"):
+            page.evaluate(f"location.hash = 'access={wrong}'")
+            page.wait_for_function("document.querySelector('.verdict').textContent.startsWith('The address')")
+            self.assertIn(f"asks for '{wrong}'; a state is like", page.locator(".verdict").inner_text())
+            self.assertEqual(page.locator(".big b").all_inner_texts(), ["4", "5"])
+
+
+if __name__ == "__main__":
+    unittest.main()
