@@ -141,7 +141,7 @@ def draw(simulated, source):
     """(None, name, drawing, caption) of each: the prose has their places."""
 
     def counters(copies, launch):
-        example = results.examples_of(simulated, "histogram_shared", source, "atomicAdd(mine + (words", launch)[0]
+        example = results.examples_of(simulated, "histogram_shared", source, "atomicAdd(mine + ((words", launch)[0]
         return f"copies={copies}, random bytes", maps.of_example(example)
 
     return [

@@ -49,7 +49,9 @@ def registration(text):
     lines = set()
     for start in lists:
         end = behind(code, start, "(", ")")
-        body = re.compile(r"[^;{}()]*(?:\([^()]*\)[^;{}()]*)*\{").match(code, end)  # `const`, `noexcept`, `-> int`, `: a_(b)`
+        body = re.compile(r"[^;{}()]*(?:\([^()]*\)[^;{}()]*)*\{").match(
+            code, end
+        )  # `const`, `noexcept`, `-> int`, `: a_(b)`
         if body is None:
             continue  # declared here, and defined elsewhere
         # From where the statement begins: what is returned, and template <...>.

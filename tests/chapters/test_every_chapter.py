@@ -4,8 +4,9 @@ import functools
 import re
 import unittest
 
-import registration
 from chapter import ROOT, Chapter
+
+import registration
 
 from course import header, source
 from course.results import as_text

@@ -217,7 +217,11 @@ class Answered(small.Course):
             ('"global_load_requests"', '"requests"', "no count is named requests"),
             ('"wide": ms', '"wider": ms', "each choice needs a condition of its own"),
             (',\n//?   "neither": ms("wide/w=4") == ms("plain")}', "}", "each choice needs a condition of its own"),
-            (ANSWER, '"`wide`" if ms("wide/w=4") < ms("plain") else "plain"', "each choice needs a condition of its own"),
+            (
+                ANSWER,
+                '"`wide`" if ms("wide/w=4") < ms("plain") else "plain"',
+                "each choice needs a condition of its own",
+            ),
             ('ms("wide/w=4") < ms("plain")', 'ms("wide/w=4") < ms("plain") / 999', "none holds on NVIDIA H200"),
             ('ms("wide/w=4") == ms("plain")', 'ms("wide/w=4") > 0', "'`wide`' and 'neither' hold on NVIDIA H200"),
             ('ms("wide/w=4") == ms("plain")', 'ms("wide/w=4")', "the condition of a choice is a comparison"),

@@ -110,7 +110,9 @@ def chosen(prediction: Prediction, numbers: Numbers) -> str:
     if isinstance(tree, ast.Dict):
         keys = [bare(str(key.value)) if isinstance(key, ast.Constant) else "" for key in tree.keys]
         if sorted(keys) != sorted(map(bare, prediction.choices)):
-            raise ExpressionError("each choice needs a condition of its own: {CHOICE: CONDITION, ...}, all of them, once")
+            raise ExpressionError(
+                "each choice needs a condition of its own: {CHOICE: CONDITION, ...}, all of them, once"
+            )
         texts = [ast.get_source_segment(prediction.answer, part) for part in tree.values]
         values = dict(zip(keys, [evaluate(text, numbers) for text in texts]))
         if not all(isinstance(value, bool) for value in values.values()):

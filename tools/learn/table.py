@@ -29,7 +29,9 @@ COMMANDS = [
                 "SIZE",
                 repeat=True,
             ),
-            Option("--cases", "maps and products: check each rung on small cases; all, a number or FIRST-LAST", "WHICH"),
+            Option(
+                "--cases", "maps and products: check each rung on small cases; all, a number or FIRST-LAST", "WHICH"
+            ),
             Option("--json", "write the results to FILE (a folder for several chapters)", "FILE", complete="file"),
             Option("--fast", "on the simulator: without counting and checking"),
         ],

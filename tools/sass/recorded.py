@@ -201,9 +201,7 @@ def make(toolchain, main, text):
     return {
         "architecture": ARCHITECTURE,
         "nvcc": toolchain.release,
-        "kernels": {
-            name: facts(compilations.kernel(name), opcodes_named(text, name)) for name in kernels_named(text)
-        },
+        "kernels": {name: facts(compilations.kernel(name), opcodes_named(text, name)) for name in kernels_named(text)},
         "excerpts": cut,
     }
 

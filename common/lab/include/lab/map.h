@@ -64,8 +64,8 @@ class MapRungs {
 
 /// Rungs that compute `n_out` elements of type `Out` from `n` random ones of type `In`.
 ///
-/// A launch is called with the device's pointers, `launch(Out* out, const In* in)`, or `launch(Out* out, const In* in,
-/// const In* in2)` for one that reads two arrays. Its output is poisoned first, has canaries on both sides, and is
+/// A launch is called with the device's pointers, `launch(Out* out, const In* in)`, or, for one that reads two arrays,
+/// `launch(Out* out, const In* in, const In* in2)`. Its output is poisoned first, has canaries on both sides, and is
 /// compared element by element with `expected(i)`: a `__host__ __device__` function that captures the views `in` and
 /// `in2()` by value. The bytes are those of the arrays; the peer is a `cudaMemcpy` in device memory that moves as many;
 /// the limit is that of a copy.
