@@ -627,11 +627,11 @@ __global__ void group_sums(float* out, const float* in, size_t n) {
 // that the data is read only once, so that L2 evicts it first. Here that gained 2 to 3 % (notes of the chapter). In
 // chapter 06, where each block also writes, the same hint is the slowest: a hint has to be timed.
 //
-// Some numbers: at a latency of 0.33 us (chapter 02), 4.9 TB/s need 1.6 MB in flight, or 12 KB for each of 132 SMs.
+// Some numbers: at a latency of 0.35 us (chapter 02), 4.9 TB/s need 1.7 MB in flight, or 13 KB for each of 132 SMs.
 // 2048 threads with 4 bytes each have 8 KB in flight, and with four loads of 16 bytes 131 KB. Latency rises with the
 // load on the memory, and at any time some threads are adding, so it takes several times the 12 KB.
-//= 0.33 us: ms("02:memory_latency/global memory") / 1000
-//= 4.9 TB/s need 1.6 MB in flight, or 12 KB for each of 132: (6144 * 3201e6 * 2 / 8 / 1e12,
+//= 0.35 us: ms("02:memory_latency/global memory") / 1000
+//= 4.9 TB/s need 1.7 MB in flight, or 13 KB for each of 132: (6144 * 3201e6 * 2 / 8 / 1e12,
 //=   ms("02:memory_latency/global memory") * 6144 * 3201 * 2 / 8 / 1e9,
 //=   ms("02:memory_latency/global memory") * 6144 * 3201 * 2 / 8 / 132 / 1e6, 132)
 //= 8 KB in flight, and with four loads of 16 bytes 131: (2048 * 4 / 1e3, 16, 2048 * 4 * 16 / 1e3)
@@ -1394,11 +1394,6 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 //= 0.122, 0.085 and 0.066 ms: (ms("histogram_shared/copies=warps,input=random"),
 //=   ms("histogram_shared/copies=warps,input=skewed"), ms("histogram_shared/copies=warps,input=equal"))
 //= 16 KiB: 512 // 32 * 256 * 4 / 1024
-
-// ## 14. The launches
-//
-// A kernel that leaves one sum for each block needs a second launch, and some need more. The host does not wait in
-// between: launches of one stream run one after the other.
 
 namespace {
 

@@ -34,7 +34,7 @@ def unit(text: str, kernel: str) -> str:
     wanted += re.findall(r"[A-Za-z_]\w*", kernel.partition("<")[2])
     while wanted:
         name = wanted.pop()
-        if name in seen:
+        if name in seen or name.startswith("__"):  # `__device__(size_t i) {` of a lambda is no function
             continue
         seen.add(name)
         if name in found:

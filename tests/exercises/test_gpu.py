@@ -37,7 +37,8 @@ def compiled(lines):
         source = Path(folder) / "all.cu"
         source.write_text("\n".join(lines) + "\n", encoding="utf-8")
         command = [NVCC, "-std=c++20", "-arch=sm_90", "-O0", "-Xcicc", "-O0", "-Xptxas", "-O0", "-c", str(source)]
-        command += ["-I" + include for include in checking.INCLUDES] + ["-o", os.path.join(folder, "all.o")]
+        includes = [*checking.INCLUDES, os.path.join(prove.ROOT, "common", "third_party")]  # the grader writes JSON
+        command += ["-I" + include for include in includes] + ["-o", os.path.join(folder, "all.o")]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     return done.returncode, done.stderr + done.stdout
 
