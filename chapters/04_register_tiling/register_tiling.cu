@@ -999,9 +999,8 @@ int main(int argc, char** argv) {
     const lab::GemmLaunch element{32, 32, {32, 32}}, column{64, 64, {512}},
         square{BM, BN, {threads}};
     // Rungs that print their registers, on a GPU.
-    using Launch = std::function<void(const lab::Gemm&)>;
     const auto show = [&](const char* name, const char* variant, lab::GemmKernel kernel,
-                          const lab::GemmLaunch& how, const Launch& launch) {
+                          const lab::GemmLaunch& how, const auto& launch) {
       lab::GemmRung rung{.name = name, .launch = launch, .variant = variant};
       if (!ladder.ladder().on_simulator()) {
         rung.show = [&](const lab::Gemm&) { lab::print_registers(kernel, how); };

@@ -865,51 +865,46 @@ void tile_by_shape(const lab::Gemm& g, float* partials, int* ready) {
 // [hide] How the rungs are registered
 namespace {
 
-/// Adds tma_box: a box that sticks out below and to the right of a matrix of 40 x 100.
-void add_box(lab::Ladder& ladder) {
-  constexpr size_t rows = 40, cols = 100, row = 30, col = 44;
-  const auto value = [] __host__ __device__(size_t i) { return static_cast<float>(i + 1); };
-  const auto boxed = [] __host__ __device__(size_t i) {
-    const size_t r = row + i / 64, c = col + i % 64;
-    return r < rows && c < cols ? static_cast<float>(r * cols + c + 1) : 0.0f;
-  };
-  const lab::Input<float> in(rows * cols, value);
-  lab::DeviceBuffer<float> out(16 * 64, "out");
-  ladder.add({.name = "tma_box",
-              .launch =
-                  [&] {
-                    const CUtensorMap map = tensor_map(in.data(), rows, cols, cols, 16, 64);
-                    tma_box<<<1, 128>>>(out.data(), map, row, col);
-                  },
-              .outputs = {lab::expect(out, boxed)},
-              .timed = false});
+/// Copies a box that sticks out below and to the right of a matrix of 40 x 100.
+void launch_box(float* out, const float* in) {
+  tma_box<<<1, 128>>>(out, tensor_map(in, 40, 100, 100, 16, 64), 30, 44);
 }
 
-/// Adds register_budget: (200, 256) floats, the rows in reverse order.
-void add_budget(lab::Ladder& ladder) {
-  const auto value = [] __host__ __device__(size_t i) { return static_cast<float>(i); };
-  const auto reversed = [] __host__ __device__(size_t i) {
+/// The product by `producer_warps`.
+void launch_producers(const lab::Gemm& g) {
+  launch<Large>(g, false, producer_warps<true>, producer_warps<false>,
+                [&](auto kernel, int blocks, const CUtensorMap& map_b, const Plan& plan) {
+                  kernel<<<static_cast<unsigned>(blocks), block_threads, Large::shared_bytes>>>(
+                      g.m, g.n, g.k, g.alpha, g.a, g.lda, g.b, g.ldb, g.beta, g.c, g.ldc, map_b,
+                      plan);
+                });
+}
+
+/// Adds the small kernels. Elements of their inputs are numbers of their own.
+void add_small(lab::Ladder& ladder) {
+  const auto number = [] __host__ __device__(size_t i) { return static_cast<float>(i); };
+  const auto boxed = [] __host__ __device__(size_t i) {
+    const size_t row = 30 + i / 64, col = 44 + i % 64;
+    return row < 40 && col < 100 ? static_cast<float>(row * 100 + col) : 0.0f;
+  };
+  const auto reversed = [] __host__ __device__(size_t i) {  // the rows, in reverse order
     return static_cast<float>((floats_of_thread - 1 - i / 256) * 256 + i % 256);
   };
-  const lab::Input<float> in(floats_of_thread * 256, value);
-  lab::DeviceBuffer<float> out(in.size(), "out");
+  const lab::Input<float> matrix(40 * 100, number), rows(floats_of_thread * 256, number);
+  lab::DeviceBuffer<float> box(16 * 64, "out"), out(rows.size(), "out");
+  ladder.add({.name = "tma_box",
+              .launch = [&] { launch_box(box.data(), matrix.data()); },
+              .outputs = {lab::expect(box, boxed)},
+              .timed = false});
   ladder.add({.name = "register_budget",
-              .launch = [&] { register_budget<<<1, 384>>>(out.data(), in.data()); },
+              .launch = [&] { register_budget<<<1, 384>>>(out.data(), rows.data()); },
               .outputs = {lab::expect(out, reversed)},
               .timed = false});
 }
 
 const lab::Rungs here([](lab::GemmLadder& ladder) {
-  ladder.add_with(add_box);
-  ladder.add_with(add_budget);
-  ladder.add("producer_warps", [](const lab::Gemm& g) {
-    launch<Large>(g, false, producer_warps<true>, producer_warps<false>,
-                  [&](auto kernel, int blocks, const CUtensorMap& map_b, const Plan& plan) {
-                    kernel<<<static_cast<unsigned>(blocks), block_threads, Large::shared_bytes>>>(
-                        g.m, g.n, g.k, g.alpha, g.a, g.lda, g.b, g.ldb, g.beta, g.c, g.ldc, map_b,
-                        plan);
-                  });
-  });
+  ladder.add_with(add_small);
+  ladder.add("producer_warps", launch_producers);
   // What kernels that cut tiles need besides the matrices.
   const size_t sms = lab::multiprocessors();
   lab::DeviceBuffer<float> partials(sms * Large::BM * Large::BN, "partials");

@@ -16,12 +16,10 @@ MOST_REGISTRATION = 60
 MORE_REGISTRATION = {
     "01_thread_indexing": 184,
     "02_naive_gemm": 136,
-    "04_register_tiling": 61,
     "05_bank_conflicts": 109,
     "06_transpose": 135,
     "07_reductions": 199,
     "10_sass_inspection": 168,
-    "12_past_cublas": 73,
 }
 
 CHAPTERS = [Chapter(main.parent.name) for main in source.find_chapters(ROOT / "chapters")]
