@@ -356,10 +356,9 @@ TEST(Compare, ManyElementsTellWhatFewTell) {
   EXPECT_TRUE(has(found.text, "3 where 2 is right")) << found.text;
   got[many - 1] = nan_float;
   EXPECT_TRUE(std::isnan(lab::compare(got, want, tolerance).max_error));
-  const auto of_index = [&](std::size_t i) { return got[i]; };
-  EXPECT_EQ(lab::compare_with(want, of_index, tolerance).mismatches, 2u);
+  EXPECT_EQ(lab::compare(want, got, tolerance).mismatches, 2u);  // a NaN in the reference
   got[many - 1] = 2;
-  EXPECT_TRUE(lab::compare_with(want, of_index, {.absolute = 1}).pass);
+  EXPECT_TRUE(lab::compare(want, got, {.absolute = 1}).pass);
   EXPECT_EQ(lab::compare_each(want, got, "", [](std::size_t i) { return i > many / 2 ? 1. : 0.; })
                 .first_mismatch,
             many / 2);

@@ -25,7 +25,7 @@ enum class Clock {
 /// Plots, 1978), is at most that share of the median, for each contestant.
 struct TimingOptions {
   int warmup = 3;          ///< rounds before the first that counts; fewer once the budget is spent
-  double warmup_s = 0.02;  ///< and so long at least: a clock that slept has to wake up
+  double warmup_s = 0.02;  ///< and so long at least: the clock of an idle GPU is low
   int min_runs = 20;       ///< at least so many, unless they take twice the budget
   int max_runs = 200;      ///< at most so many
   double precision = 0.003;  ///< how well the medians are to be known

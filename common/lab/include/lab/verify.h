@@ -187,17 +187,6 @@ template <class Got, class Want>
   return compare(got, want, Tolerance::exact());
 }
 
-/// Compares a result with what a function of the index says of each element.
-/// \param got the result: a vector, span or array of numbers
-/// \param want called with an index, by several threads at once: what this element has to be
-/// \param tolerance how far each element may be off
-template <class Got, std::invocable<std::size_t> Want>
-[[nodiscard]] Comparison compare_with(const Got& got, const Want& want,
-                                      const Tolerance& tolerance = Tolerance::exact()) {
-  return detail::compare_elements(std::data(got), want, {std::size(got), std::size(got)},
-                                  tolerance);
-}
-
 /// Compares a result with its reference where each element has a tolerance of its own.
 /// \param basis where the tolerances are from, for people
 /// \param allowed called with an index, by several threads at once: how far this element may be off, from 0 up
