@@ -245,7 +245,7 @@ __global__ void add_guarded(float* out, const float* a, const float* b, std::siz
 //= 3.5 TB/s: rate("add_guarded") / 1000
 //
 // The loop on the CPU takes a few hundred times as long, the ratio of the two rates at which bytes
-// move. Chapter 02 explains why the kernel still falls short of the GPU's bandwidth.
+// move. What keeps the kernel below the GPU's bandwidth is a subject of chapter 02.
 //
 // ### Without the guard
 //

@@ -273,9 +273,9 @@ __global__ void naive_unguarded(int /*m*/, int /*n*/, int k, float alpha, const 
 //
 // Registers, shared memory and L1 deliver what their width allows: 128 FMAs a cycle with three
 // operands of 4 bytes each, and 128 bytes. Global memory reaches nine tenths of its peak, the
-// number of wires times their clock (chapter 01). A register has no latency of its own, since
-// reading it is a part of the instruction: the first line is that of an FMA. It includes a share of
-// the loop around the chain, which jumps after 16 FMAs; published measurements have 4 cycles.
+// number of wires times their clock (chapter 01). Reading a register is a part of the instruction, so
+// the first line is that of an FMA. It includes a share of the loop around the chain, which jumps
+// after 16 FMAs; published measurements have 4 cycles.
 //
 // Shared memory is not a hundred times as fast as global memory, as is sometimes said. Its latency
 // is 29 times shorter, its bandwidth 7.5 times as high, and L1 comes close to it in both.

@@ -153,6 +153,8 @@ __global__ void copy_strided(float* out, const float* in, std::size_t n, std::si
 // times, and with the writes that makes nine GiB, 2.3 ms at the rate of `cudaMemcpy`; the kernel takes that long.
 //= 32 sectors: count("copy_strided/stride=8", "global_load_sectors") / count("copy_strided/stride=8",
 //=   "global_load_requests")
+//= because all of `in` is read eight times: count("copy_strided/stride=8", "global_load_sectors") ==
+//=   8 * count("copy", "global_load_sectors")
 //= nine: 8 + 1
 //= 2.3 ms: 9 * 2**30 / limit("copy") / 1e6
 //

@@ -897,6 +897,7 @@ void warps_or_loads(float* out, const float* in, unsigned n, unsigned blocks) {
 // So high occupancy is one way to hide latency, never an end in itself. The products of chapter 05 run at 25 %
 // occupancy, with 64 independent sums in each thread. A kernel with few independent instructions, such as a search in
 // a tree, needs all the warps that it can get.
+//= because one way to hide latency: rate("hide_latency/warps=4, chains=1") > 3 * rate("hide_latency/warps=1, chains=1")
 //
 // ## 9. Inline PTX (second reading)
 //
@@ -1157,6 +1158,9 @@ int main(int argc, char** argv) {
 // - The share of `FFMA` in the inner loop is a ceiling, the wavefronts of its `LDS` another. Take the lower.
 // - `LDL` or `STL` in a loop: end that first.
 // - Occupancy hides latency, and so does independent work. Bytes in flight count, not warps.
+//= because Occupancy hides latency, and so does independent work: rate("hide_latency/warps=4, chains=1") >
+//=   3 * rate("hide_latency/warps=1, chains=1") and rate("hide_latency/warps=1, chains=4") >
+//=   3 * rate("hide_latency/warps=1, chains=1")
 //
 // ## Possibilities for extension
 //
