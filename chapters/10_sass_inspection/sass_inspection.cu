@@ -778,6 +778,19 @@ __global__ void __launch_bounds__(BLOCK) store_order(float* out, const float* in
 // - shared memory: 228 KiB over what a block asks for, 1 KiB more for each block;
 // - 32 blocks.
 //
+// For `store_order<8>`, in blocks of 256 threads, the report is:
+//
+// ```text
+// ptxas info    : Function properties for _Z11store_orderILi8EEvPfPKfj
+//     0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+// ptxas info    : Used 32 registers, used 1 barriers, 8192 bytes smem
+// ```
+//
+// No stack: no array lies in local memory. No spills. 256 threads of 32 registers are 8,192 of 65,536, so registers allow 8
+// blocks, as do 2048 threads; shared memory would allow 25. The SM is full, with 8 blocks. One register more per thread
+// would be rounded up to 40, and leave room for 6.
+//= 32 registers are 8,192 of 65,536: (sass("store_order<8>", "registers"), 256 * sass("store_order<8>", "registers"), 65536)
+//
 // {term}`Occupancy <occupancy>` is the number of warps that fit, divided by the 64 that an SM has room for.
 // `cudaOccupancyMaxActiveBlocksPerMultiprocessor` computes it at run time, `./learn sass` prints it for four sizes of
 // a block, and `warps_or_loads` prints what the runtime says.
