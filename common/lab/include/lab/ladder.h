@@ -109,8 +109,8 @@ class Ladder {
   const Header& header() const;
   /// Whether the kernels run on the simulator.
   bool on_simulator() const;
-  /// Whether the command line asks for a rung: with no `--rung`, for all. What only rungs need that are left out need
-  /// not be made.
+  /// Whether a rung is to run: the command line asks for it (with no `--rung`, for all), and no `skip_unless` leaves it
+  /// out. What only rungs need that are left out need not be made.
   bool wants(std::string_view rung) const;
   bool wants(std::initializer_list<std::string_view> rungs) const;
   /// Whether it is the first of the sizes, and no case: what does not depend on the size is done there alone.
@@ -150,6 +150,10 @@ class Ladder {
   }
   /// Reports a rung as SKIP that this build has and that cannot solve this size, e.g. for its alignment.
   void skip(std::string_view rung, std::string_view reason);
+  /// Says before they are added which rungs a size may be wrong for: unless `can` holds, `add` and `demonstrate` report
+  /// them as SKIP, variants and all in one row.
+  void skip_unless(bool can, std::initializer_list<std::string_view> rungs,
+                   std::string_view reason);
   /// Measures a limit of the machine that no rung is bound by, for the results file.
   void measure(Limit limit);
   /// The program did what else its own options ask for: there is no ladder, and it ends with this exit code.
@@ -161,6 +165,8 @@ class Ladder {
       : harness_(harness), size_(size), first_(first), case_(number) {}
 
   void copy_extents(std::size_t* values, std::size_t count) const;
+  bool asks_for(std::string_view rung) const;
+  const std::string* reason_to_skip(std::string_view rung) const;
   void take(const Rung& rung, const std::string& skip_reason);
   void add_absent();
   Row run_entry(const Rung& rung, const HeaderRung& line, const std::string& skip_reason,
@@ -175,7 +181,8 @@ class Ladder {
   const bool first_;
   const long case_;
   std::vector<std::string> checked_peers_;
-  std::vector<std::pair<std::string, std::string>> seen_;  // rung and variant
+  std::vector<std::pair<std::string, std::string>> seen_;     // rung and variant
+  std::vector<std::pair<std::string, std::string>> refused_;  // rung and reason
   std::vector<Row> rows_;
 };
 
