@@ -88,7 +88,9 @@ double error_of(const G& got, const W& want) {
     if (std::cmp_equal(got, want)) return 0;
     const auto wide = [](auto v) { return static_cast<std::uint64_t>(v); };
     if (std::cmp_less(got, 0) != std::cmp_less(want, 0)) {  // 2^64 apart at most
-      const auto size = [&](auto v) { return static_cast<double>(v < 0 ? 0 - wide(v) : wide(v)); };
+      const auto size = [&](auto v) {
+        return static_cast<double>(std::cmp_less(v, 0) ? 0 - wide(v) : wide(v));
+      };
       return size(got) + size(want);
     }
     return static_cast<double>(std::cmp_less(got, want) ? wide(want) - wide(got)
