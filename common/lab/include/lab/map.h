@@ -207,7 +207,8 @@ auto launcher(void (*kernel)(Out*, const In*, More...), dim3 grid, dim3 block, R
 /// kernels, `map.add("vectors", transposed, lab::bind_back(launch_vectors, rows, cols));`
 template <class F, class... Last>
 auto bind_back(F f, Last... last) {
-  return [=](auto... first) requires std::invocable<F, decltype(first)..., Last...> {
+  // The type of the result says what it can be called with: nvcc loses a `requires` of a lambda.
+  return [=](auto... first) -> std::invoke_result_t<F, decltype(first)..., Last...> {
     return f(first..., last...);
   };
 }
