@@ -244,6 +244,65 @@ TEST(Problem, GivesItsRungsWhatTheyHaveInCommon) {
   EXPECT_EQ(run(chapter, {"--rung", "mistake"}).rows.at(0).status, Status::pass);
 }
 
+// ---- experiments ----
+
+/// An object that sums up to `until` and has all members that a rung may be.
+struct Whole {
+  explicit Whole(int until) : until(until) {}
+  void prepare() { prepared = true; }
+  void launch() { add(4, 256, sums.a.data(), sums.b.data(), sums.c.data(), 0, until); }
+  std::vector<lab::Expectation> outputs() {
+    ++asked;
+    return sums.rung("").outputs;
+  }
+  lab::Comparison verify() {
+    verified = true;
+    return lab::verdict(prepared, "not prepared");
+  }
+  void show() { shown = true; }
+
+  int until, asked = 0;
+  bool prepared = false, verified = false, shown = false;
+  Sums sums;
+};
+
+/// And one that has no more than it needs.
+struct Bare {
+  void launch() {}
+};
+
+TEST(Experiment, IsRunAndCheckedAndShown) {
+  Whole right(1000), wrong(999);
+  Bare bare;
+  const auto [code, rows] = run([&](Ladder& ladder) {
+    ladder.add("first", "right", right, {.timed = false});
+    ladder.add("first", "wrong", wrong);
+    ladder.add("second", bare);
+    ladder.skip("mistake", "another test");
+  });
+  EXPECT_EQ(code, 1);
+  ASSERT_EQ(rows.size(), 5u);
+  EXPECT_EQ(rows[0].label(), "first right");
+  EXPECT_EQ(rows[0].status, Status::pass) << rows[0].reason;
+  EXPECT_TRUE(right.prepared && right.verified && right.shown);
+  EXPECT_EQ(rows[1].status, Status::fail);
+  EXPECT_TRUE(has(rows[1].reason, "first at index 999")) << rows[1].reason;
+  EXPECT_EQ(rows[2].status, Status::error);
+  EXPECT_TRUE(has(rows[2].reason, "lacks its launch or its check")) << rows[2].reason;
+  right.prepared = false;
+  right.until = 0;
+  EXPECT_EQ(run([&](Ladder& ladder) { ladder.add("first", right); }, {"--rung", "first"})
+                .rows.at(0)
+                .status,
+            Status::fail);
+}
+
+TEST(Experiment, ComputesNoReferenceWhereItIsLeftOut) {
+  Whole one(1000);
+  run([&](Ladder& ladder) { ladder.add("first", one); }, {"--rung", "second"});
+  EXPECT_EQ(one.asked, 0);
+}
+
 // ---- maps ----
 
 using Launch = std::function<void(float*, const float*, const float*)>;

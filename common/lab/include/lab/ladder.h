@@ -26,6 +26,13 @@ namespace lab {
 
 class Harness;
 
+/// What a rung may be where it has memory of its own: an object with members that are called as those of `Rung`, of
+/// which `launch()` is needed and `outputs()`, `prepare()`, `verify()` and `show()` may be there.
+template <class T>
+concept Experiment = requires(T& one) {
+  one.launch();
+};
+
 /// Somebody else's solution, timed in the same rounds as the rung that names it, and checked as the rung is.
 struct Peer {
   std::string name = {};
@@ -130,6 +137,25 @@ class Ladder {
   /// are looked at; it is checked. Then it is timed, round by round with its peer, which has been checked alike; in the
   /// last round it is poisoned, prepared and run once more on the clock, and what that run left is checked.
   void add(const Rung& rung);
+  /// The same for an object: `ladder.add("who_am_i", "1 block of 8x6", Numbering(1, dim3(8, 6)), {.timed = false});`
+  /// \param rung what the object does not say: bytes, clock, ...
+  template <Experiment T>
+  void add(std::string_view name, std::string_view variant, T&& one, Rung rung = {}) {
+    rung.name = name;
+    rung.variant = variant;
+    rung.launch = [&] { one.launch(); };
+    if constexpr (requires { one.outputs(); }) {
+      if (wants(name)) rung.outputs = one.outputs();
+    }
+    if constexpr (requires { one.prepare(); }) rung.prepare = [&] { one.prepare(); };
+    if constexpr (requires { one.verify(); }) rung.verify = [&] { return one.verify(); };
+    if constexpr (requires { one.show(); }) rung.show = [&] { one.show(); };
+    add(rung);
+  }
+  template <Experiment T>
+  void add(std::string_view name, T&& one, const Rung& rung = {}) {
+    add(name, "", one, rung);
+  }
   /// Runs a demonstration: a launch with a mistake. It runs on the simulator alone, and passes if exactly the finding is
   /// raised that the header names, `[raises KIND]`, and no error of another kind.
   /// \param outputs what the launch writes: poisoned before it
