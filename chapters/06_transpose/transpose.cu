@@ -77,12 +77,6 @@ __global__ void copy(float* out, const float* in, std::size_t n) {
   if (i < n) out[i] = in[i];
 }
 
-/// What has to be at place i of a copy.
-struct Copied {
-  lab::View<float> in;
-  __host__ __device__ float operator()(std::size_t i) const { return in[i]; }
-};
-
 // A warp of `copy` reads 32 consecutive floats: one request, 128 bytes, 4 {term}`sectors <sector>` of 32 bytes. Its
 // accesses are {term}`coalesced`: the hardware fetches exactly the bytes that are asked for.
 //
@@ -1000,7 +994,7 @@ int main(int argc, char** argv) {
     const auto each = [=](std::size_t threads, auto kernel, auto... rest) {
       return lab::launcher(kernel, lab::tiles(threads, BLOCK), BLOCK, n, rest...);
     };
-    map.add("copy", Copied{in}, each(n, copy));
+    map.add("copy", in, each(n, copy));
     map.add("copy_offset", "offset=1", Offset{in, 1}, each(n, copy_offset, 1 % n));
     map.add("copy_offset", "offset=8", Offset{in, 8}, each(n, copy_offset, 8 % n));
     map.add("copy_strided", "stride=2", Strided{in, 2}, each(n, copy_strided, 2));
@@ -1030,8 +1024,8 @@ int main(int argc, char** argv) {
     lab::add_others(map);
 
     // Sections 10 and 11.
-    map.add("four_each", "restrict=no", Copied{in}, each((n + 3) / 4, four_each));
-    map.add("four_each", "restrict=yes", Copied{in}, each((n + 3) / 4, four_restricted));
+    map.add("four_each", "restrict=no", in, each((n + 3) / 4, four_each));
+    map.add("four_each", "restrict=yes", in, each((n + 3) / 4, four_restricted));
     const lab::Problem copies(ladder, {.outputs = {lab::expect(map.d_out, map.d_in)},
                                        .bytes = TIMES * 8.0 * static_cast<double>(n),
                                        .limit = lab::Limit::copy});
