@@ -31,9 +31,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "lab/lab.h"
+#include "transposed.h"
 
 // Chapters 02 to 05 multiplied matrices, and soon became compute-bound. Most programs are not: they read their data
 // once, do little with it, and write it back. Such a program is {term}`memory-bound`, and its time has a simple lower
@@ -121,6 +121,13 @@ __global__ void copy_offset(float* out, const float* in, std::size_t n, std::siz
   if (i < n) out[i] = in[i + offset < n ? i + offset : i + offset - n];
 }
 
+/// What `copy_offset` has to leave at place i.
+struct Offset {
+  lab::View<float> in;
+  std::size_t offset;
+  __host__ __device__ float operator()(std::size_t i) const { return in[(i + offset) % in.size()]; }
+};
+
 // The 128 bytes of a warp now span 5 sectors. An offset of 8 floats is one of 32 bytes: 4 sectors again. The run time
 // is the same. The next warp needs the fifth sector, too. If it finds it in L1 or L2, the traffic to the memory stays
 // what it was.
@@ -147,6 +154,16 @@ __global__ void copy_strided(float* out, const float* in, std::size_t n, std::si
   const std::size_t per_pass = n / stride;
   if (i < n) out[i] = in[i < per_pass * stride ? i % per_pass * stride + i / per_pass : i];
 }
+
+/// What `copy_strided` has to leave at place i.
+struct Strided {
+  lab::View<float> in;
+  std::size_t stride;
+  __host__ __device__ float operator()(std::size_t i) const {
+    const std::size_t per_pass = in.size() / stride;
+    return in[i < per_pass * stride ? i % per_pass * stride + i / per_pass : i];
+  }
+};
 
 // From a stride of 8 floats on, every lane has a sector to itself: 32 sectors, of which 4 bytes each are used. The
 // other 28 bytes are needed by later passes, and a pass here is far longer than any cache. So all of `in` is read eight
@@ -211,6 +228,17 @@ __global__ void points_aos(float* out, const float* in, std::size_t n) {
   copy_rest(out, in, n, 3 * points);
 }
 
+/// What has to be at place i of an array of structs whose first three floats were rotated.
+struct Rotated {
+  lab::View<float> in;
+  std::size_t floats;  ///< of a struct
+  __host__ __device__ float operator()(std::size_t i) const {
+    const std::size_t first = i / floats * floats, member = i % floats;
+    const bool rotates = member < 3 && first + floats <= in.size();
+    return in[first + (rotates ? (member + 1) % 3 : member)];
+  }
+};
+
 // The 32 structs of a warp take 384 bytes, 12 sectors, and each of the three loads touches all of them to use a third.
 //= 12 sectors: count("points_aos", "global_load_sectors") / count("points_aos", "global_load_requests")
 //
@@ -230,6 +258,15 @@ __global__ void points_soa(float* out, const float* in, std::size_t n) {
   }
   copy_rest(out, in, n, 3 * points);
 }
+
+/// What has to be at place i of a struct of three arrays: each holds what the next one held.
+struct RotatedArrays {
+  lab::View<float> in;
+  __host__ __device__ float operator()(std::size_t i) const {
+    const std::size_t points = in.size() / 3;
+    return in[i < 3 * points ? (i + points) % (3 * points) : i];
+  }
+};
 
 // Where the layout is given, a block can load its structs as what they are, a run of floats, and take them apart in
 // shared memory.
@@ -365,6 +402,12 @@ __global__ void naive_rows(float* out, const float* in, unsigned rows, unsigned 
     if (row < rows && col < cols)
       out[std::size_t{col} * rows + row] = in[std::size_t{row} * cols + col];
   }
+}
+
+/// The launch of a kernel that has a block for each tile, for in (rows, cols).
+auto by_tiles(void (*kernel)(float*, const float*, unsigned, unsigned), unsigned rows,
+              unsigned cols) {
+  return lab::launcher(kernel, lab::tiles(cols, rows, TILE), dim3(TILE, ROWS), rows, cols);
 }
 
 /// The same; threadIdx.x runs down the columns of in, which are the rows of out: writes along rows.
@@ -665,6 +708,18 @@ __global__ void __launch_bounds__(256, 4)
   }
 }
 
+/// The launch of `vectors` for any in (rows, cols): 128-bit accesses on the sides where rows are multiples of 4 floats.
+template <bool ALONG_OUT, Evict EVICT = Evict::normally>
+auto by_vectors(unsigned rows, unsigned cols) {
+  const bool wide_in = cols % 4 == 0, wide_out = rows % 4 == 0;
+  const auto kernel = wide_in ? (wide_out ? vectors<true, true, ALONG_OUT, EVICT>
+                                          : vectors<true, false, ALONG_OUT, EVICT>)
+                              : (wide_out ? vectors<false, true, ALONG_OUT, EVICT>
+                                          : vectors<false, false, ALONG_OUT, EVICT>);
+  const std::size_t tiles = lab::ceil_div(rows, 64u) * std::size_t{lab::ceil_div(cols, 64u)};
+  return lab::launcher(kernel, static_cast<unsigned>(tiles), 256, rows, cols);
+}
+
 // **Counted.** No bank conflicts, and 16 sectors for a request whose 32 lanes are all active. The tiles at the edges of
 // 96 x 160 have fewer, so the averages in the table are lower.
 //= 16 sectors for a request whose 32: (32 * count("vectors/along=out", "global_load_sectors") /
@@ -776,6 +831,12 @@ __global__ void __launch_bounds__(512, 3)
       out[start + static_cast<std::size_t>(row)] = tile[c][r];
     }
   }
+}
+
+/// The launch of `whole_sectors` for in (rows, cols).
+auto by_sectors(unsigned rows, unsigned cols) {
+  const unsigned down = lab::ceil_div(rows + 8, 128u), across = lab::ceil_div(cols, 64u);
+  return lab::launcher(whole_sectors, down * across, 512, rows, cols);
 }
 
 // **Timed.** At 10007 x 16384 it is much faster than `vectors`; where the rows of `out` are aligned anyway, it is
@@ -914,9 +975,10 @@ __global__ void four_restricted(float* __restrict__ out, const float* __restrict
 
 constexpr unsigned TIMES = 8;  ///< copies that `pieces` makes of each piece
 
-/// Copies n floats in pieces, each TIMES times before the next. What is read and what is written of a piece take
-/// 8 * piece bytes.
-void pieces(float* out, const float* in, std::size_t n, std::size_t piece) {
+/// Copies n floats in pieces, each TIMES times before the next. What is read and what is written of a piece take so
+/// many MiB together.
+void pieces(float* out, const float* in, std::size_t n, std::size_t mib) {
+  const std::size_t piece = (mib << 20) / (2 * sizeof(float));
   for (std::size_t first = 0; first < n; first += piece) {
     const std::size_t size = std::min(piece, n - first);
     for (unsigned time = 0; time < TIMES; ++time) {
@@ -925,130 +987,59 @@ void pieces(float* out, const float* in, std::size_t n, std::size_t piece) {
   }
 }
 
-namespace {
-
-/// Launches `vectors` for any size: 128-bit accesses on the sides where the rows are multiples of 4 floats.
-template <bool ALONG_OUT, Evict EVICT = Evict::normally>
-void launch_vectors(float* out, const float* in, unsigned rows, unsigned cols) {
-  const bool wide_in = cols % 4 == 0, wide_out = rows % 4 == 0;
-  const auto kernel = wide_in ? (wide_out ? vectors<true, true, ALONG_OUT, EVICT>
-                                          : vectors<true, false, ALONG_OUT, EVICT>)
-                              : (wide_out ? vectors<false, true, ALONG_OUT, EVICT>
-                                          : vectors<false, false, ALONG_OUT, EVICT>);
-  const std::size_t tiles = lab::ceil_div(rows, 64u) * std::size_t{lab::ceil_div(cols, 64u)};
-  kernel<<<static_cast<unsigned>(tiles), 256>>>(out, in, rows, cols);
-}
-
-/// Adds the copies of sections 1 to 3.
-void add_copies(lab::Map<float>& map) {
-  const std::size_t n = map.n;
-  const auto in = map.in;
-  const auto same = [=] __host__ __device__(std::size_t i) { return in[i]; };
-  const dim3 grid = lab::tiles(n, BLOCK);
-  map.add("copy", same, lab::launcher(copy, grid, BLOCK, n));
-  for (const std::size_t offset : {1, 8}) {
-    const std::size_t by = offset % n;
-    map.add(
-        "copy_offset", lab::variant_name("offset", offset),
-        [=] __host__ __device__(std::size_t i) { return in[(i + by) % n]; },
-        lab::launcher(copy_offset, grid, BLOCK, n, by));
-  }
-  for (const std::size_t stride : {2, 8, 32}) {
-    const std::size_t passes = n / stride;
-    const auto strided = [=] __host__ __device__(std::size_t i) {
-      return in[i < passes * stride ? i % passes * stride + i / passes : i];
-    };
-    map.add("copy_strided", lab::variant_name("stride", stride), strided,
-            lab::launcher(copy_strided, grid, BLOCK, n, stride));
-  }
-
-  const std::size_t whole = n / 3 * 3;  // floats of whole points
-  const auto rotated = [=] __host__ __device__(std::size_t i) {
-    return i < whole ? in[i / 3 * 3 + (i + 1) % 3] : in[i];
-  };
-  const auto by_planes = [=] __host__ __device__(std::size_t i) {
-    return i < whole ? in[(i + n / 3) % whole] : in[i];
-  };
-  const auto rotated_fours = [=] __host__ __device__(std::size_t i) {
-    return i < n / 4 * 4 && i % 4 != 3 ? in[i / 4 * 4 + (i % 4 + 1) % 3] : in[i];
-  };
-  const dim3 points = lab::tiles(n / 3 + 1, BLOCK), wide_points = lab::tiles(n / 4 + 1, BLOCK);
-  map.add("points_aos", rotated, lab::launcher(points_aos, points, BLOCK, n));
-  map.add("points_soa", by_planes, lab::launcher(points_soa, points, BLOCK, n));
-  map.add("points_staged", rotated, lab::launcher(points_staged, points, BLOCK, n));
-  map.sweep("points_aligned", rotated_fours,
-            {{"alignas=4", lab::launcher(points_aligned<Point>, wide_points, BLOCK, n)},
-             {"alignas=16", lab::launcher(points_aligned<float4>, wide_points, BLOCK, n)}});
-}
-
-/// Adds the transposes of sections 4 to 8, and what stands behind them.
-void add_transposes(lab::Map<float>& map, unsigned rows, unsigned cols) {
-  const auto in = map.in;
-  const std::size_t height = rows, width = cols;
-  const auto transposed = [=] __host__ __device__(std::size_t i) {
-    return in[i % height * width + i / height];
-  };
-  const dim3 grid = lab::tiles(cols, rows, TILE), block(TILE, ROWS);
-  const auto launch = [=](auto kernel) { return lab::launcher(kernel, grid, block, rows, cols); };
-  if (rows > MOST_BLOCKS * TILE) {
-    for (const char* const rung :
-         {"naive_rows", "naive_columns", "tiled", "no_barrier", "swizzled"}) {
-      map.ladder().skip(rung, "needs more than 65,535 rows of blocks, the limit of gridDim.y");
-    }
-  } else {
-    map.add("naive_rows", transposed, launch(naive_rows));
-    map.add("naive_columns", transposed, launch(naive_columns));
-    map.sweep("tiled", transposed, {{"pad=0", launch(tiled<0>)}, {"pad=1", launch(tiled<1>)}});
-    if (map.n == 1) {
-      map.ladder().skip("no_barrier", "one thread alone has nobody to race with");
-    } else {
-      map.demonstrate("no_barrier", launch(no_barrier));
-    }
-    map.add("swizzled", transposed, launch(swizzled));
-  }
-  const auto wide = [=](auto kernel) {
-    return [=](float* out, const float* from) { kernel(out, from, rows, cols); };
-  };
-  map.sweep("vectors", transposed,
-            {{"along=in", wide(launch_vectors<false>)},
-             {"along=out", wide(launch_vectors<true>)},
-             {"along=out, evict=first", wide(launch_vectors<true, Evict::first>)},
-             {"along=out, evict=last", wide(launch_vectors<true, Evict::last>)}});
-  const unsigned sectors = lab::ceil_div(rows + 8, 128u) * lab::ceil_div(cols, 64u);
-  map.add("whole_sectors", transposed, lab::launcher(whole_sectors, sectors, 512, rows, cols));
-  lab::add_others(map);
-}
-
-/// Adds the copies of section 9 and of the notes.
-void add_more_copies(lab::Map<float>& map) {
-  const std::size_t n = map.n;
-  const auto in = map.in;
-  const auto same = [=] __host__ __device__(std::size_t i) { return in[i]; };
-  const dim3 fours = lab::tiles(n, 4 * BLOCK);
-  map.sweep("four_each", same,
-            {{"restrict=no", lab::launcher(four_each, fours, BLOCK, n)},
-             {"restrict=yes", lab::launcher(four_restricted, fours, BLOCK, n)}});
-  const lab::Problem copies(map.ladder(),
-                            {.outputs = {lab::expect(map.d_out, map.d_in)},
-                             .bytes = TIMES * 2.0 * static_cast<double>(n * sizeof(float)),
-                             .limit = lab::Limit::copy});
-  for (const std::size_t mib : {16, 32, 512}) {
-    copies.add("pieces", lab::variant_name("mib", mib), [&] {
-      pieces(map.d_out.data(), map.d_in.data(), n, (mib << 20) / (2 * sizeof(float)));
-    });
-  }
-}
-
-}  // namespace
-
 int main(int argc, char** argv) {
-  return lab::run(argc, argv, [](lab::Ladder& ladder, std::size_t rows, std::size_t cols) {
-    ladder.require(rows <= (std::size_t{1} << 31) - 256, "rows: at most 2^31 - 256");
-    ladder.require(cols < std::size_t{1} << 31, "columns: fewer than 2^31");
-    lab::Map<float> map(ladder, rows * cols, 0, rows);
-    add_copies(map);
-    add_transposes(map, static_cast<unsigned>(rows), static_cast<unsigned>(cols));
-    add_more_copies(map);
+  return lab::run(argc, argv, [](lab::Ladder& ladder, std::size_t height, std::size_t width) {
+    const std::size_t n = height * width;
+    ladder.require(height <= (std::size_t{1} << 31) - 256, "rows: at most 2^31 - 256");
+    ladder.require(width < std::size_t{1} << 31, "columns: fewer than 2^31");
+    ladder.skip_unless(height <= std::size_t{MOST_BLOCKS} * TILE,
+                       {"naive_rows", "naive_columns", "tiled", "no_barrier", "swizzled"},
+                       "needs more than 65,535 rows of blocks, the limit of gridDim.y");
+    ladder.skip_unless(n > 1, {"no_barrier"}, "one thread alone has nobody to race with");
+    lab::Map<float> map(ladder, n, 0, height);
+    const auto in = map.in;
+
+    // Sections 1 to 3: a thread for each of so many things.
+    const auto each = [=](std::size_t threads, auto kernel, auto... rest) {
+      return lab::launcher(kernel, lab::tiles(threads, BLOCK), BLOCK, n, rest...);
+    };
+    map.add("copy", in, each(n, copy));
+    map.add("copy_offset", "offset=1", Offset{in, 1}, each(n, copy_offset, 1 % n));
+    map.add("copy_offset", "offset=8", Offset{in, 8}, each(n, copy_offset, 8 % n));
+    map.add("copy_strided", "stride=2", Strided{in, 2}, each(n, copy_strided, 2));
+    map.add("copy_strided", "stride=8", Strided{in, 8}, each(n, copy_strided, 8));
+    map.add("copy_strided", "stride=32", Strided{in, 32}, each(n, copy_strided, 32));
+    map.add("points_aos", Rotated{in, 3}, each(n / 3 + 1, points_aos));
+    map.add("points_soa", RotatedArrays{in}, each(n / 3 + 1, points_soa));
+    map.add("points_staged", Rotated{in, 3}, each(n / 3 + 1, points_staged));
+    const Rotated rotated{in, 4};
+    map.add("points_aligned", "alignas=4", rotated, each(n / 4 + 1, points_aligned<Point>));
+    map.add("points_aligned", "alignas=16", rotated, each(n / 4 + 1, points_aligned<float4>));
+
+    // Sections 4 to 9: the transposes.
+    const Transposed want{in, height, width};
+    const auto rows = static_cast<unsigned>(height), cols = static_cast<unsigned>(width);
+    map.add("naive_rows", want, by_tiles(naive_rows, rows, cols));
+    map.add("naive_columns", want, by_tiles(naive_columns, rows, cols));
+    map.add("tiled", "pad=0", want, by_tiles(tiled<0>, rows, cols));
+    map.add("tiled", "pad=1", want, by_tiles(tiled<1>, rows, cols));
+    map.demonstrate("no_barrier", by_tiles(no_barrier, rows, cols));
+    map.add("swizzled", want, by_tiles(swizzled, rows, cols));
+    map.add("vectors", "along=in", want, by_vectors<false>(rows, cols));
+    map.add("vectors", "along=out", want, by_vectors<true>(rows, cols));
+    map.add("vectors", "along=out, evict=first", want, by_vectors<true, Evict::first>(rows, cols));
+    map.add("vectors", "along=out, evict=last", want, by_vectors<true, Evict::last>(rows, cols));
+    map.add("whole_sectors", want, by_sectors(rows, cols));
+    lab::add_others(map);
+
+    // Sections 10 and 11.
+    map.add("four_each", "restrict=no", in, each((n + 3) / 4, four_each));
+    map.add("four_each", "restrict=yes", in, each((n + 3) / 4, four_restricted));
+    const lab::Problem copies(ladder, {.outputs = {lab::expect(map.d_out, map.d_in)},
+                                       .bytes = TIMES * 8.0 * static_cast<double>(n),
+                                       .limit = lab::Limit::copy});
+    copies.sweep("pieces", "mib", {16, 32, 512},
+                 [&](std::size_t mib) { pieces(map.d_out.data(), map.d_in.data(), n, mib); });
   });
 }
 

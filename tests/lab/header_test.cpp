@@ -141,6 +141,32 @@ TEST(Header, ASizeThatARungCannotSolveIsSkipped) {
   EXPECT_EQ(rows.at(0).reason, "rows of 1000 floats are not aligned");
 }
 
+TEST(Header, WhatASizeIsWrongForIsSkippedWhereItIsAdded) {
+  Sums sums;
+  lab::DeviceBuffer<float> racing(64, "racing");
+  for (const bool can : {true, false}) {
+    const auto chapter = [&](Ladder& ladder) {
+      ladder.skip_unless(can, {"first", "mistake"}, "needs rows of 16 bytes");
+      ladder.skip_unless(false, {"first"}, "another reason");
+      EXPECT_FALSE(ladder.wants("first"));
+      ladder.sweep("first", "block", {32, 64}, [&](int) { return sums.rung(""); });
+      ladder.add(sums.rung("second"));
+      ladder.demonstrate("mistake", [&] { racy(racing.data()); }, {&racing});
+    };
+    const auto [code, rows] = run(chapter);
+    EXPECT_EQ(code, 0);
+    ASSERT_EQ(rows.size(), 4u);  // variants and all in one row
+    EXPECT_EQ(rows[0].label(), "first");
+    EXPECT_EQ(rows[0].status, Status::skip);
+    EXPECT_EQ(rows[0].reason, can ? "another reason" : "needs rows of 16 bytes");
+    EXPECT_EQ(rows[1].status, Status::pass) << rows[1].reason;
+    EXPECT_EQ(rows[2].status, can ? Status::pass : Status::skip) << rows[2].reason;
+    const auto [second_code, second] = run(chapter, {"--rung", "second"});
+    EXPECT_EQ(second_code, 0);
+    EXPECT_EQ(second.size(), 1u);
+  }
+}
+
 TEST(Header, ADemonstrationThatRaisesNothingFails) {
   const auto [code, rows] =
       run([](Ladder& ladder) { ladder.demonstrate("mistake", [] {}); }, {"--rung", "mistake"});
@@ -224,6 +250,65 @@ TEST(Problem, GivesItsRungsWhatTheyHaveInCommon) {
   EXPECT_TRUE(std::isnan(before));  // poisoned, as for a rung
 }
 
+// ---- experiments ----
+
+/// An object that sums up to `until` and has all members that a rung may be.
+struct Whole {
+  explicit Whole(int until) : until(until) {}
+  void prepare() { prepared = true; }
+  void launch() { add(4, 256, sums.a.data(), sums.b.data(), sums.c.data(), 0, until); }
+  std::vector<lab::Expectation> outputs() {
+    ++asked;
+    return sums.rung("").outputs;
+  }
+  lab::Comparison verify() {
+    verified = true;
+    return lab::verdict(prepared, "not prepared");
+  }
+  void show() { shown = true; }
+
+  int until, asked = 0;
+  bool prepared = false, verified = false, shown = false;
+  Sums sums;
+};
+
+/// And one that has no more than it needs.
+struct Bare {
+  void launch() {}
+};
+
+TEST(Experiment, IsRunAndCheckedAndShown) {
+  Whole right(1000), wrong(999);
+  Bare bare;
+  const auto [code, rows] = run([&](Ladder& ladder) {
+    ladder.add("first", "right", right, {.timed = false});
+    ladder.add("first", "wrong", wrong);
+    ladder.add("second", bare);
+    ladder.skip("mistake", "another test");
+  });
+  EXPECT_EQ(code, 1);
+  ASSERT_EQ(rows.size(), 5u);
+  EXPECT_EQ(rows[0].label(), "first right");
+  EXPECT_EQ(rows[0].status, Status::pass) << rows[0].reason;
+  EXPECT_TRUE(right.prepared && right.verified && right.shown);
+  EXPECT_EQ(rows[1].status, Status::fail);
+  EXPECT_TRUE(has(rows[1].reason, "first at index 999")) << rows[1].reason;
+  EXPECT_EQ(rows[2].status, Status::error);
+  EXPECT_TRUE(has(rows[2].reason, "lacks its launch or its check")) << rows[2].reason;
+  right.prepared = false;
+  right.until = 0;
+  EXPECT_EQ(run([&](Ladder& ladder) { ladder.add("first", right); }, {"--rung", "first"})
+                .rows.at(0)
+                .status,
+            Status::fail);
+}
+
+TEST(Experiment, ComputesNoReferenceWhereItIsLeftOut) {
+  Whole one(1000);
+  run([&](Ladder& ladder) { ladder.add("first", one); }, {"--rung", "second"});
+  EXPECT_EQ(one.asked, 0);
+}
+
 // ---- maps ----
 
 using Launch = std::function<void(float*, const float*, const float*)>;
@@ -256,6 +341,17 @@ TEST(Map, ARightOnePassesAndAWrongOneDoesNot) {
   });
   EXPECT_EQ(past.status, Status::fail);
   EXPECT_TRUE(has(past.reason, "out-of-bounds")) << past.reason;
+}
+
+TEST(Map, TakesAHostFunctionWithItsLastArgumentsGiven) {
+  const auto launch = [](float* c, const float* a, const float* b, int n) {
+    add(4, 256, a, b, c, 0, n);
+  };
+  EXPECT_EQ(row_of(lab::bind_back(launch, 1000)).status, Status::pass);
+  EXPECT_EQ(row_of(lab::bind_back(launch, 999)).status, Status::fail);
+  const auto bound = lab::bind_back(launch, 1000);
+  static_assert(std::is_invocable_v<decltype(bound), float*, const float*, const float*>);
+  static_assert(!std::is_invocable_v<decltype(bound), float*, const float*>);
 }
 
 TEST(Map, TheToleranceIsThatOfTheRung) {

@@ -76,6 +76,10 @@
 ///     ladder.add({.name = "who_am_i", .launch = [&] { ... }, .outputs = {lab::expect(names, want)}, .timed = false});
 ///     ladder.demonstrate("host_touches_device", [&] { ... });
 ///
+/// What has memory of its own is an object, an `Experiment`, whose members are called as those of a rung:
+///
+///     ladder.add("count_above", CountAbove(in), {.timed = false});  // has launch(), outputs() and show()
+///
 /// Work in several streams goes by `lab::Streams`; `Rung::clock` times what the host waits for.
 /// `lab/vectors.h` has what kernels need for float4: `aligned16`, `load4`, `store4`, `update4`.
 #pragma once
