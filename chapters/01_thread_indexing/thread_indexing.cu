@@ -535,6 +535,11 @@ struct Picture {
     }
   }
 
+  static constexpr const char* limit =
+      "needs more than 65,535 rows of blocks, the limit of gridDim.y";
+  /// Whether blocks down the columns keep to the limit.
+  bool fits() const { return cols <= std::size_t{8} * 65535; }
+
   /// The launch of a kernel with threadIdx.x along the row.
   auto along_rows(void (*kernel)(float*, const float*, std::size_t, std::size_t)) const {
     return lab::launcher(kernel, lab::tiles(cols, rows, 32, 8), dim3(32, 8), rows, cols);
@@ -1190,6 +1195,7 @@ int main(int argc, char** argv) {
               square_in_blocks(n));
     lab::add_others(ladder);
     map.add("copy_x_fastest", map.in, Picture(n).along_rows(copy_x_fastest));
+    ladder.skip_unless(Picture(n).fits(), {"copy_y_fastest"}, Picture::limit);
     map.add("copy_y_fastest", map.in, Picture(n).down_columns(copy_y_fastest));
     lab::Map<std::uint32_t> bits(ladder, n);
     bits.add("diverge_between_warps", Mixed{bits.in, bits.in2(), 32}, each(diverge_between_warps));
@@ -1220,9 +1226,9 @@ int main(int argc, char** argv) {
     ladder.add("copy_memory", "device to host", Copy{pinned.data(), in, n, back}, {.bytes = bytes});
     ladder.add("copy_memory", "within the device", Copy{out, in, n, copied}, {.bytes = 2 * bytes});
     Managed managed(map.d_out, host);
-    const auto write = [&] { managed.write(); };
-    ladder.add("read_managed", "pages on the host", managed,
-               {.prepare = write, .prepare_every_run = true, .bytes = 2 * bytes});
+    ladder.add(
+        "read_managed", "pages on the host", managed,
+        {.prepare = [&] { managed.write(); }, .prepare_every_run = true, .bytes = 2 * bytes});
     ladder.add("read_managed", "pages on the device", managed, {.bytes = 2 * bytes});
     ladder.add("count_above", CountAbove(map.d_in), {.timed = false});
   });
