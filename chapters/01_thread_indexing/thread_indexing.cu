@@ -1218,8 +1218,7 @@ int main(int argc, char** argv) {
                        [&] { device_touches_host<<<1, 1>>>(out, host.data()); });
 
     // Section 8.
-    lab::PinnedBuffer<float> pinned(n, "pinned");
-    pinned.upload(host);
+    lab::PinnedBuffer<float> pinned(host, "pinned");
     const auto copied = lab::expect(map.d_out, map.d_in), back = lab::expect(pinned.span(), host);
     ladder.add("copy_memory", "host to device", Copy{out, pinned.data(), n, copied},
                {.bytes = bytes});
