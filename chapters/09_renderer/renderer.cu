@@ -125,14 +125,20 @@ struct Box {
   int left, right, bottom, top;
 };
 
+/// How far the box of a circle reaches beyond it in one direction, in pixels: the centres of pixels lie at 1/2, and the
+/// rest is for the roundings of the box and of the test of a pixel, which grow with the numbers.
+__host__ __device__ inline float margin(float centre, float radius, float unit) {
+  return fmaf(fabsf(centre) + radius, unit * 0x1p-21f, 0.51f);
+}
+
 /// A box with all pixels of the image that the circle may contain; it is empty for a circle outside the image.
 __host__ __device__ inline Box box_of(float x, float y, float radius, const Frame& frame) {
   const float w = static_cast<float>(frame.width), h = static_cast<float>(frame.height);
-  // The centres of pixels lie at 1/2; a hundredth more is for the roundings.
-  const float left = ceilf((x - radius) * frame.unit - 0.51f);
-  const float right = floorf((x + radius) * frame.unit + 0.51f);
-  const float bottom = ceilf((y - radius) * frame.unit - 0.51f);
-  const float top = floorf((y + radius) * frame.unit + 0.51f);
+  const float across = margin(x, radius, frame.unit), along = margin(y, radius, frame.unit);
+  const float left = ceilf((x - radius) * frame.unit - across);
+  const float right = floorf((x + radius) * frame.unit + across);
+  const float bottom = ceilf((y - radius) * frame.unit - along);
+  const float top = floorf((y + radius) * frame.unit + along);
   return {static_cast<int>(fminf(fmaxf(left, 0), w)), static_cast<int>(fminf(fmaxf(right, 0), w)),
           static_cast<int>(fminf(fmaxf(bottom, 0), h)), static_cast<int>(fminf(fmaxf(top, 0), h))};
 }
@@ -743,13 +749,14 @@ void split_tiles(const Frame& frame, HotTiles hot) {
 // and a stable radix sort (chapter 08) brings them into the order of the tiles. Then no circle is compared with a tile
 // that it does not touch. That is extension 6, and not measured here.
 
-constexpr unsigned CHUNK = 1024;  ///< circles
+constexpr unsigned CHUNK = 1024;           ///< circles
+constexpr unsigned TOO_MANY = 0xFFFFFFFF;  ///< pairs: their places have 32 bits
 
 /// Where the pairs of each tile and chunk begin.
 struct Places {
   unsigned* within;  ///< (tiles, chunks): counts, then places within a run of CHUNK counts
   unsigned* runs;    ///< where each run begins
-  unsigned* total;   ///< all pairs
+  unsigned* total;   ///< all pairs, or TOO_MANY
 
   __device__ unsigned of(size_t count) const { return within[count] + runs[count / CHUNK]; }
 };
@@ -824,20 +831,22 @@ __global__ void __launch_bounds__(CHUNK) scan_counts(Places places, size_t count
   if (threadIdx.x == 0) places.runs[blockIdx.x] = total;
 }
 
-/// Scans the sums of the runs.
+/// Scans the sums of the runs. A total that 32 bits do not hold becomes TOO_MANY.
 ///
 /// Launch: one block of CHUNK threads.
 __global__ void __launch_bounds__(CHUNK) scan_runs(Places places, unsigned runs) {
   __shared__ unsigned warp_totals[32];
-  unsigned before = 0;
+  unsigned long long before = 0;
   for (unsigned first = 0; first < runs; first += CHUNK) {
     const unsigned i = first + threadIdx.x;
     unsigned total;
     const unsigned place = scan_1024(i < runs ? places.runs[i] : 0, warp_totals, total);
-    if (i < runs) places.runs[i] = before + place;
+    if (i < runs) places.runs[i] = static_cast<unsigned>(before) + place;
     before += total;
   }
-  if (threadIdx.x == 0) *places.total = before;
+  if (threadIdx.x == 0) {
+    *places.total = static_cast<unsigned>(min(before, 0ull + TOO_MANY));
+  }
 }
 
 /// Draws each pixel from the list of its tile, nearest circles first.
@@ -866,10 +875,12 @@ __global__ void __launch_bounds__(THREADS)
 ///
 /// @param frame   of the scene, on the host
 /// @param places  for all tiles and chunks; overwritten
+/// \throws BadInput where the scene has too many circles or pairs
 void sorted_pairs(const Frame& frame, Places places) {
   const unsigned columns = lab::ceil_div(frame.width, TILE);
   const unsigned rows = lab::ceil_div(frame.height, TILE);
   const unsigned chunks = lab::ceil_div(frame.circles, CHUNK);
+  if (chunks > 65535) throw lab::BadInput("legal are at most 67107840 circles; there are more");
   const size_t counts = size_t{columns} * rows * chunks;
   const unsigned runs = static_cast<unsigned>(lab::ceil_div(counts, size_t{CHUNK}));
   const dim3 grid(lab::ceil_div(columns * rows, THREADS), chunks);
@@ -879,6 +890,10 @@ void sorted_pairs(const Frame& frame, Places places) {
 
   unsigned total = 0, *pairs = nullptr;
   CUDA_CHECK(cudaMemcpy(&total, places.total, sizeof total, cudaMemcpyDeviceToHost));
+  if (total == TOO_MANY) {
+    throw lab::BadInput(
+        "legal are at most 4294967294 pairs of a tile and a circle; there are more");
+  }
   CUDA_CHECK(cudaMallocAsync(&pairs, (size_t{total} + 1) * sizeof(unsigned), nullptr));
   list_pairs<true><<<grid, THREADS>>>(places, pairs);
   draw_lists<<<dim3(columns, rows), THREADS>>>(places, pairs, chunks);
@@ -1408,7 +1423,9 @@ __global__ void __launch_bounds__(THREADS, 6) draw_linked(Links links) {
 /// @param circles  on the host
 bool all_small(const std::vector<Circle>& circles, const Frame& frame) {
   return std::all_of(circles.begin(), circles.end(), [&](const Circle& c) {
-    return 2 * c.radius * frame.unit <= static_cast<float>(TILE) / 2;
+    const float far = std::max(std::abs(c.x), std::abs(c.y));
+    return 2 * c.radius * frame.unit <= static_cast<float>(TILE) / 2 &&
+           margin(far, c.radius, frame.unit) < 1;
   });
 }
 
