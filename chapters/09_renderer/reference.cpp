@@ -21,16 +21,21 @@ void paint_rows(const Scene& scene, Reference& to, int first, int last) {
   const int width = to.image.width;
   const float unit = static_cast<float>(std::max(width, to.image.height)), scale = 1 / unit;
   std::vector<Sum> sums(static_cast<std::size_t>(width) * static_cast<std::size_t>(last - first));
-  const auto pixel_at = [&](float position) {  // far from overflow
-    return static_cast<int>(std::clamp(position * unit, -2.0f, unit + 2.0f));
+  // Where the pixels that a circle may contain end on one side: two pixels beyond it, and more where floats are coarser
+  // than pixels. The test of each pixel decides.
+  const auto edge = [&](float centre, float radius, int side, int limit) {
+    const double far = std::abs(double{centre}) + double{radius};
+    const double position = double{centre} + side * double{radius};
+    const double beyond = 2 + 0x1p-21 * far * double{unit};
+    return static_cast<int>(
+        std::clamp(position * double{unit} + side * beyond, 0.0, static_cast<double>(limit)));
   };
   for (auto circle = scene.circles.rbegin(); circle != scene.circles.rend(); ++circle) {
     const Circle& c = *circle;
     const float radius2 = c.radius * c.radius;
-    const int left = std::max(pixel_at(c.x - c.radius) - 2, 0);
-    const int right = std::min(pixel_at(c.x + c.radius) + 2, width);
-    const int bottom = std::max(pixel_at(c.y - c.radius) - 2, first);
-    const int top = std::min(pixel_at(c.y + c.radius) + 2, last);
+    const int left = edge(c.x, c.radius, -1, width), right = edge(c.x, c.radius, 1, width);
+    const int bottom = std::max(edge(c.y, c.radius, -1, to.image.height), first);
+    const int top = std::min(edge(c.y, c.radius, 1, to.image.height), last);
     for (int y = bottom; y < top; ++y) {
       const float dy = std::fmaf(static_cast<float>(y) + 0.5f, scale, -c.y), dy2 = dy * dy;
       for (int x = left; x < right; ++x) {
