@@ -10,6 +10,8 @@
 
 namespace {
 
+constexpr double NONE = 0x1p-60;  ///< light that is not worth a double's digits
+
 /// A pixel as it becomes visible, layer by layer.
 struct Sum {
   double r = 0, g = 0, b = 0;
@@ -17,10 +19,11 @@ struct Sum {
 };
 
 /// Paints the rows from `first` to `last`, without that.
-void paint_rows(const Scene& scene, Reference& to, int first, int last) {
+WITH_HOST_FMA void paint_rows(const Scene& scene, Reference& to, int first, int last) {
   const int width = to.image.width;
   const float unit = static_cast<float>(std::max(width, to.image.height)), scale = 1 / unit;
   std::vector<Sum> sums(static_cast<std::size_t>(width) * static_cast<std::size_t>(last - first));
+  std::size_t open = sums.size();  // pixels that light passes through
   // Where the pixels that a circle may contain end on one side: two pixels beyond it, and more where floats are coarser
   // than pixels. The test of each pixel decides.
   const auto edge = [&](float centre, float radius, int side, int limit) {
@@ -30,7 +33,7 @@ void paint_rows(const Scene& scene, Reference& to, int first, int last) {
     return static_cast<int>(
         std::clamp(position * double{unit} + side * beyond, 0.0, static_cast<double>(limit)));
   };
-  for (auto circle = scene.circles.rbegin(); circle != scene.circles.rend(); ++circle) {
+  for (auto circle = scene.circles.rbegin(); circle != scene.circles.rend() && open > 0; ++circle) {
     const Circle& c = *circle;
     const float radius2 = c.radius * c.radius;
     const int left = edge(c.x, c.radius, -1, width), right = edge(c.x, c.radius, 1, width);
@@ -43,7 +46,7 @@ void paint_rows(const Scene& scene, Reference& to, int first, int last) {
             static_cast<std::size_t>(y - first) * static_cast<std::size_t>(width) +
             static_cast<std::size_t>(x);
         Sum& sum = sums[i];
-        if (sum.light < 0x1p-60) continue;
+        if (sum.light < NONE) continue;
         // The same roundings as on the device: a pixel on the rim is in for all of them or for none.
         const float dx = std::fmaf(static_cast<float>(x) + 0.5f, scale, -c.x);
         const float d2 = std::fmaf(dx, dx, dy2);
@@ -60,6 +63,7 @@ void paint_rows(const Scene& scene, Reference& to, int first, int last) {
         sum.g += share * static_cast<double>(c.g);
         sum.b += share * static_cast<double>(c.b);
         sum.light -= share;
+        if (sum.light < NONE) --open;
       }
     }
   }
