@@ -728,181 +728,221 @@ void split_tiles(const Frame& frame, HotTiles hot) {
 //
 // All these tiles test circles while they draw: batch by batch, with barriers, until they are saturated. Make the lists
 // first: all **pairs** of a tile and a circle, sorted by tile and, within a tile, by circle. Then each tile finds its
-// circles side by side.
+// circles side by side, and no circle is compared with a tile that it does not touch. Most rasterisers work this way,
+// also that of Gaussian splatting (B. Kerbl and others, 2023).
 //
-// The sort is a counting sort, in three steps that chapter 08 has introduced. The circles are divided into **chunks**
-// of 1024.
+// Every circle knows its tiles: those that its box touches. So a sort needs no comparisons. Three steps, which chapter
+// 08 has introduced, send each pair to its place:
 //
-// 1. Count the pairs of each tile and chunk.
-// 2. An exclusive scan of the counts, tile by tile and within a tile chunk by chunk, tells where the pairs of each
-//    tile and chunk begin.
-// 3. Write each pair to its place.
+// 1. **Count** the pairs of each tile. The order does not matter here, so each circle adds 1 to the counter of each of
+//    its tiles, by atomic operations.
+// 2. **Scan** the counts: the exclusive scan tells where the list of each tile begins.
+// 3. **Write** each pair to its place. Now the order matters: the circles of a tile must be written in their order.
 //
-// One thread handles one tile and one chunk, in the first step and in the third, and goes through the chunk in order.
-// That keeps the order, and no atomic is needed. It has a price: each tile is compared with each circle, twice. For a
-// million circles and 4096 tiles that makes 8.2 x 10^9 tests, where `tiles` makes half as many. Each is short, four
-// comparisons of integers with a box in shared memory.
-//= 4096 tiles that makes 8.2: ((1024 / 16) ** 2, 2 * (1024 / 16) ** 2 * 1e6 / 1e9)
-//
-// The other way round is usual in rasterisers, also in that of Gaussian splatting (B. Kerbl and others, 2023): a
-// thread for each *circle* counts the tiles that its box touches, a scan gives it places, it writes its pairs there,
-// and a stable radix sort (chapter 08) brings them into the order of the tiles. Then no circle is compared with a tile
-// that it does not touch. That is extension 6, and not measured here.
+// One warp that takes circle after circle would keep the order, and leave the rest of the GPU idle. So the circles are
+// divided into up to 1024 **chunks**, and each tile has a counter for each chunk. The scan goes through a tile's
+// counters chunk by chunk, and tells where the pairs of each tile *and chunk* begin. Then all chunks can be written at
+// the same time, each in its order. A radix sort is made of the same steps, with digits in place of tiles.
 
-constexpr unsigned CHUNK = 1024;           ///< circles
-constexpr unsigned TOO_MANY = 0xFFFFFFFF;  ///< pairs: their places have 32 bits
+constexpr unsigned CHUNKS = 1024;  ///< the circles are divided into at most so many
+constexpr unsigned BAND_TILES =
+    512;  ///< a warp writes the pairs of about so many tiles, in whole rows
 
-/// Where the pairs of each tile and chunk begin.
-struct Places {
-  unsigned* within;  ///< (tiles, chunks): counts, then places within a run of CHUNK counts
-  unsigned* runs;    ///< where each run begins
-  unsigned* total;   ///< all pairs, or TOO_MANY
-
-  __device__ unsigned of(size_t count) const { return within[count] + runs[count / CHUNK]; }
+/// All pairs of a tile and a circle: where those of each tile and chunk go.
+struct Pairs {
+  unsigned tiles, chunks;
+  unsigned each;     ///< circles of a chunk, a multiple of 32
+  unsigned* places;  ///< (chunks, tiles): counts, then places in the list of the tile
+  unsigned long long*
+      begins;         ///< (tiles + 1): where the list of each tile begins, and the last one ends
+  unsigned* circles;  ///< the lists, tile by tile
 };
 
-/// Counts the pairs of each tile and chunk, or writes them.
-///
-/// @param pairs  circles, sorted by tile and then by circle
-///
-/// Launch: blocks of THREADS threads: along x one for each THREADS tiles, along y one for each chunk.
-template <bool WRITE>
-__global__ void __launch_bounds__(THREADS) list_pairs(Places places, unsigned* pairs) {
-  __shared__ Box boxes[THREADS];  // in tiles
-  const int columns = (frame.width + TILE - 1) / TILE, rows = (frame.height + TILE - 1) / TILE;
-  const unsigned number = blockIdx.x * THREADS + threadIdx.x, chunk = blockIdx.y;
-  const int column = number % columns, row = number / columns;
-  const size_t count = static_cast<size_t>(number) * gridDim.y + chunk;
-  unsigned found = 0;
-  if (WRITE && row < rows) found = places.of(count);
-
-  for (unsigned first = chunk * CHUNK; first < min((chunk + 1) * CHUNK, frame.circles);
-       first += THREADS) {
-    __syncthreads();  // the boxes before have been read
-    const unsigned i = first + threadIdx.x;
-    Box box = {0, 0, 0, 0};
-    if (i < frame.circles) {
-      const float4 c = frame.place[i];
-      box = box_of(c.x, c.y, c.z, frame);
-      box = {box.left / TILE, (box.right + TILE - 1) / TILE, box.bottom / TILE,
-             (box.top + TILE - 1) / TILE};
-    }
-    boxes[threadIdx.x] = box;
-    __syncthreads();
-    for (unsigned j = 0; j < THREADS; ++j) {
-      const Box b = boxes[j];
-      if (column < b.left || column >= b.right || row < b.bottom || row >= b.top) continue;
-      if (WRITE) pairs[found] = first + j;
-      ++found;
-    }
-  }
-  if (!WRITE && row < rows) places.within[count] = found;
+/// The box of a circle, in tiles.
+__device__ inline Box tiles_of(float4 c) {
+  const Box box = box_of(c.x, c.y, c.z, frame);
+  return {box.left / TILE, (box.right + TILE - 1) / TILE, box.bottom / TILE,
+          (box.top + TILE - 1) / TILE};
 }
 
-/// The exclusive scan of a value of each of 1024 threads.
-__device__ inline unsigned scan_1024(unsigned value, unsigned (&warp_totals)[32], unsigned& total) {
-  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const auto scan_warp = [&](unsigned inclusive) {
-    for (unsigned d = 1; d < 32; d *= 2) {
-      const unsigned left = __shfl_up_sync(ALL, inclusive, d);
-      if (lane >= d) inclusive += left;
+/// Counts the pairs of each tile and chunk.
+///
+/// Launch: one thread per circle, in blocks of one dimension; all places are 0.
+__global__ void count_pairs(Pairs pairs) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= frame.circles) return;
+  const Box box = tiles_of(frame.place[i]);
+  const int columns = (frame.width + TILE - 1) / TILE;
+  unsigned* const counts = pairs.places + size_t{i / pairs.each} * pairs.tiles;
+  for (int row = box.bottom; row < box.top; ++row) {
+    for (int column = box.left; column < box.right; ++column) {
+      atomicAdd(&counts[row * columns + column], 1);
     }
-    return inclusive;
-  };
-  const unsigned inclusive = scan_warp(value);
-  if (lane == 31) warp_totals[warp] = inclusive;
+  }
+}
+
+// In memory the counters stand chunk by chunk, the tiles of a chunk side by side. So the threads of a warp scan
+// neighbouring tiles, and their accesses are coalesced. 32 warps share the chunks of 32 tiles: each sums up its part,
+// a scan of the parts tells where each begins, and a second pass turns counts into places.
+
+/// The exclusive scan of a value of each of 32 lanes.
+template <class T>
+__device__ inline T scan_warp(T value, T& total) {
+  T inclusive = value;
+  for (unsigned d = 1; d < 32; d *= 2) {
+    const T left = __shfl_up_sync(ALL, inclusive, d);
+    if (threadIdx.x % 32 >= d) inclusive += left;
+  }
+  total = __shfl_sync(ALL, inclusive, 31);
+  return inclusive - value;
+}
+
+/// Scans the counts of each tile, chunk by chunk: they become places. `begins` gets each tile's number of pairs.
+///
+/// Launch: blocks of 1024 threads, one for each 32 tiles.
+__global__ void __launch_bounds__(1024) scan_chunks(Pairs pairs) {
+  __shared__ unsigned sums[32][33];  // (part of the chunks, tile)
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, tile = blockIdx.x * 32 + lane;
+  const unsigned each = (pairs.chunks + 31) / 32, first = warp * each;
+  const unsigned last = tile < pairs.tiles ? min(first + each, pairs.chunks) : 0;
+  unsigned sum = 0;
+  for (unsigned chunk = first; chunk < last; ++chunk) {
+    sum += pairs.places[size_t{chunk} * pairs.tiles + tile];
+  }
+  sums[warp][lane] = sum;
   __syncthreads();
-  const unsigned sums = scan_warp(warp_totals[lane]);
-  total = __shfl_sync(ALL, sums, 31);
-  const unsigned before = __shfl_sync(ALL, sums, (warp + 31) % 32);
-  __syncthreads();  // warp_totals may be overwritten
-  return (warp == 0 ? 0 : before) + inclusive - value;
-}
-
-/// Scans each run of CHUNK counts by itself, and leaves its sum.
-///
-/// Launch: blocks of CHUNK threads, one for each run.
-__global__ void __launch_bounds__(CHUNK) scan_counts(Places places, size_t counts) {
-  __shared__ unsigned warp_totals[32];
-  const size_t i = size_t{blockIdx.x} * CHUNK + threadIdx.x;
-  unsigned total;
-  const unsigned before = scan_1024(i < counts ? places.within[i] : 0, warp_totals, total);
-  if (i < counts) places.within[i] = before;
-  if (threadIdx.x == 0) places.runs[blockIdx.x] = total;
-}
-
-/// Scans the sums of the runs. A total that 32 bits do not hold becomes TOO_MANY.
-///
-/// Launch: one block of CHUNK threads.
-__global__ void __launch_bounds__(CHUNK) scan_runs(Places places, unsigned runs) {
-  __shared__ unsigned warp_totals[32];
-  unsigned long long before = 0;
-  for (unsigned first = 0; first < runs; first += CHUNK) {
-    const unsigned i = first + threadIdx.x;
-    unsigned total;
-    const unsigned place = scan_1024(i < runs ? places.runs[i] : 0, warp_totals, total);
-    if (i < runs) places.runs[i] = static_cast<unsigned>(before) + place;
-    before += total;
+  unsigned total;  // of the tile whose number in the block is that of the warp
+  sums[lane][warp] = scan_warp(sums[lane][warp], total);
+  if (lane == 0 && blockIdx.x * 32 + warp < pairs.tiles) {
+    pairs.begins[blockIdx.x * 32 + warp] = total;
   }
-  if (threadIdx.x == 0) {
-    *places.total = static_cast<unsigned>(min(before, 0ull + TOO_MANY));
+  __syncthreads();
+  unsigned before = sums[warp][lane];
+  for (unsigned chunk = first; chunk < last; ++chunk) {
+    unsigned& place = pairs.places[size_t{chunk} * pairs.tiles + tile];
+    const unsigned count = place;
+    place = before;
+    before += count;
+  }
+}
+
+/// Scans the tiles' numbers of pairs.
+///
+/// Launch: one block of 1024 threads.
+__global__ void __launch_bounds__(1024) scan_tiles(Pairs pairs) {
+  using Count = unsigned long long;
+  __shared__ Count sums[32];
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const unsigned each = (pairs.tiles + 1023) / 1024, first = threadIdx.x * each;
+  const unsigned last = min(first + each, pairs.tiles);
+  Count sum = 0, total;
+  for (unsigned tile = first; tile < last; ++tile) sum += pairs.begins[tile];
+  Count before = scan_warp(sum, total);
+  if (lane == 0) sums[warp] = total;
+  __syncthreads();
+  const Count of_warps = scan_warp(sums[lane], total);
+  before += __shfl_sync(ALL, of_warps, warp);
+  for (unsigned tile = first; tile < last; ++tile) {
+    const Count count = pairs.begins[tile];
+    pairs.begins[tile] = before;
+    before += count;
+  }
+  if (threadIdx.x == 0) pairs.begins[pairs.tiles] = total;
+}
+
+// To write the pairs, a warp loads 32 circles at a time, one for each lane, and takes them one by one. Its lanes share
+// the tiles of a circle: each reads the place in its tile, and moves it on for the next circle. `__syncwarp` makes that
+// visible to the other lanes. There are more warps than chunks: the image is divided into **bands** of rows of tiles,
+// and each warp writes the pairs of one chunk in one band. No two warps share a counter, so there is no atomic.
+
+/// Writes each pair to its place: a warp takes the circles of a chunk in their order, for a band of rows of tiles.
+///
+/// @param rows  of tiles in a band
+///
+/// Launch: along x a block for each chunk, along y a block of up to 8 warps for as many bands.
+__global__ void __launch_bounds__(256) write_pairs(Pairs pairs, int rows) {
+  const unsigned lane = threadIdx.x % 32;
+  const int columns = (frame.width + TILE - 1) / TILE;
+  const int bottom = static_cast<int>(blockIdx.y * (blockDim.x / 32) + threadIdx.x / 32) * rows;
+  unsigned* const places = pairs.places + size_t{blockIdx.x} * pairs.tiles;
+  const unsigned begin = blockIdx.x * pairs.each;
+  const unsigned end = min(begin + pairs.each, frame.circles);
+  for (unsigned first = begin; first < end; first += 32) {
+    Box box = {0, 0, 0, 0};
+    if (first + lane < end) box = tiles_of(frame.place[first + lane]);
+    box.bottom = max(box.bottom, bottom), box.top = min(box.top, bottom + rows);
+    unsigned left = __ballot_sync(ALL, box.left < box.right && box.bottom < box.top);
+    for (; left != 0; left &= left - 1) {
+      const int from = __ffs(left) - 1;
+      const Box b = {__shfl_sync(ALL, box.left, from), __shfl_sync(ALL, box.right, from),
+                     __shfl_sync(ALL, box.bottom, from), __shfl_sync(ALL, box.top, from)};
+      for (int row = b.bottom; row < b.top; ++row) {
+        for (int column = b.left + static_cast<int>(lane); column < b.right; column += 32) {
+          const unsigned tile = row * columns + column;
+          pairs.circles[pairs.begins[tile] + places[tile]++] = first + from;
+        }
+      }
+      __syncwarp();  // the next circle finds the places moved on
+    }
   }
 }
 
 /// Draws each pixel from the list of its tile, nearest circles first.
 ///
 /// Launch: blocks of THREADS threads, one for each tile.
-__global__ void __launch_bounds__(THREADS)
-    draw_lists(Places places, const unsigned* pairs, unsigned chunks) {
+__global__ void __launch_bounds__(THREADS) draw_lists(Pairs pairs) {
+  __shared__ float4 place[THREADS], colour[THREADS];
+  const unsigned t = threadIdx.x;
   const Box tile = tile_box(TILE);
-  const int x = tile.left + threadIdx.x % TILE, y = tile.bottom + threadIdx.x / TILE;
-  if (x >= frame.width || y >= frame.height) return;
-  const size_t number = static_cast<size_t>(blockIdx.y) * gridDim.x + blockIdx.x;
-  const bool last = number + 1 == static_cast<size_t>(gridDim.x) * gridDim.y;
-  const unsigned begin = places.of(number * chunks);
-  const unsigned end = last ? *places.total : places.of((number + 1) * chunks);
-  float4 sum = {0, 0, 0, 1};
-  for (unsigned at = end; at > begin && sum.w >= DARK; --at) {
-    const unsigned i = pairs[at - 1];
-    const float4 c = frame.place[i];
-    const float d2 = square(offset(x, frame.scale, c.x), offset(y, frame.scale, c.y));
-    if (d2 <= c.z * c.z) under(sum, frame.colour[i], alpha_at(d2, c.z * c.z, frame.soft));
+  const int x = tile.left + t % TILE, y = tile.bottom + t / TILE;
+  const bool mine = x < frame.width && y < frame.height;
+  const unsigned number = blockIdx.y * gridDim.x + blockIdx.x;
+  const unsigned* const list = pairs.circles + pairs.begins[number];
+  float4 sum = {0, 0, 0, mine ? 1.0f : 0.0f};
+  for (size_t end = pairs.begins[number + 1] - pairs.begins[number]; end > 0;) {
+    const unsigned count = min(end, size_t{THREADS});
+    if (t < count) {
+      const unsigned i = list[end - 1 - t];
+      place[t] = frame.place[i];
+      colour[t] = frame.colour[i];
+    }
+    __syncthreads();  // places and colours are there
+    for (unsigned j = 0; j < count && sum.w >= DARK; ++j) {
+      const float4 c = place[j];
+      const float d2 = square(offset(x, frame.scale, c.x), offset(y, frame.scale, c.y));
+      if (d2 <= c.z * c.z) under(sum, colour[j], alpha_at(d2, c.z * c.z, frame.soft));
+    }
+    end -= count;
+    if (!__syncthreads_or(sum.w >= DARK)) break;
   }
-  frame.image[static_cast<size_t>(y) * frame.width + x] = finished(sum);
+  if (mine) frame.image[static_cast<size_t>(y) * frame.width + x] = finished(sum);
 }
 
 /// Draws a scene with sorted pairs.
 ///
-/// @param frame   of the scene, on the host
-/// @param places  for all tiles and chunks; overwritten
-/// \throws BadInput where the scene has too many circles or pairs
-void sorted_pairs(const Frame& frame, Places places) {
-  const unsigned columns = lab::ceil_div(frame.width, TILE);
-  const unsigned rows = lab::ceil_div(frame.height, TILE);
-  const unsigned chunks = lab::ceil_div(frame.circles, CHUNK);
-  if (chunks > 65535) throw lab::BadInput("legal are at most 67107840 circles; there are more");
-  const size_t counts = size_t{columns} * rows * chunks;
-  const unsigned runs = static_cast<unsigned>(lab::ceil_div(counts, size_t{CHUNK}));
-  const dim3 grid(lab::ceil_div(columns * rows, THREADS), chunks);
-  list_pairs<false><<<grid, THREADS>>>(places, nullptr);
-  scan_counts<<<runs, CHUNK>>>(places, counts);
-  scan_runs<<<1, CHUNK>>>(places, runs);
+/// @param frame  of the scene, on the host
+/// @param pairs  with room for all places; `circles` is allocated here
+void sorted_pairs(const Frame& frame, Pairs pairs) {
+  const int columns = lab::ceil_div(frame.width, TILE), rows = lab::ceil_div(frame.height, TILE);
+  const size_t counts = size_t{pairs.chunks} * pairs.tiles;
+  CUDA_CHECK(cudaMemsetAsync(pairs.places, 0, counts * sizeof(unsigned)));
+  count_pairs<<<lab::ceil_div(frame.circles, 256u), 256>>>(pairs);
+  scan_chunks<<<lab::ceil_div(pairs.tiles, 32u), 1024>>>(pairs);
+  scan_tiles<<<1, 1024>>>(pairs);
 
-  unsigned total = 0, *pairs = nullptr;
-  CUDA_CHECK(cudaMemcpy(&total, places.total, sizeof total, cudaMemcpyDeviceToHost));
-  if (total == TOO_MANY) {
-    throw lab::BadInput(
-        "legal are at most 4294967294 pairs of a tile and a circle; there are more");
-  }
-  CUDA_CHECK(cudaMallocAsync(&pairs, (size_t{total} + 1) * sizeof(unsigned), nullptr));
-  list_pairs<true><<<grid, THREADS>>>(places, pairs);
-  draw_lists<<<dim3(columns, rows), THREADS>>>(places, pairs, chunks);
-  CUDA_CHECK(cudaFreeAsync(pairs, nullptr));
+  unsigned long long total = 0;
+  CUDA_CHECK(cudaMemcpy(&total, pairs.begins + pairs.tiles, sizeof total, cudaMemcpyDeviceToHost));
+  CUDA_CHECK(cudaMallocAsync(&pairs.circles, (total + 1) * sizeof(unsigned), nullptr));
+  const int band = std::max(static_cast<int>(BAND_TILES) / columns, 1);  // rows of tiles
+  const unsigned bands = static_cast<unsigned>(lab::ceil_div(rows, band));
+  const dim3 grid(pairs.chunks, lab::ceil_div(bands, 8u));
+  write_pairs<<<grid, 32 * std::min(bands, 8u)>>>(pairs, band);
+  draw_lists<<<dim3(columns, rows), THREADS>>>(pairs);
+  CUDA_CHECK(cudaFreeAsync(pairs.circles, nullptr));
 }
 
-// `draw_lists` has no barrier at all: every thread reads its tile's list by itself, and a warp finishes as soon as its
-// 32 pixels are saturated. The threads of a tile read the same addresses at about the same time, mostly from the L1
-// cache.
+// `draw_lists` goes through its list in batches, from the end. It needs no tests to make them: all that a batch takes
+// is a load of 256 numbers, one for each thread.
 //
 // **Timed.** `micro2M` takes 6.4 ms instead of 34, but `rand1M` 3.0 instead of 1.4, and `rgb`, with its three circles, 0.095
 // instead of 0.010.
@@ -916,13 +956,13 @@ void sorted_pairs(const Frame& frame, Places places) {
 // circles. Where circles are much larger than a tile, there are far more pairs than circles.
 //
 //? pairs: How many pairs are there for each circle in `rand10k=600`?
-//? answer: count("sorted_pairs/rand10k=600", "global_store_active_lanes", "list_pairs") / 600
+//? answer: count("sorted_pairs/rand10k=600", "global_store_active_lanes", "write_pairs") / 2 / 600
 //? unit: pairs
 //? near: factor 1.5
 //
 // The longer side of this image has 90 pixels, so a circle of radius .05 has a box of 9 x 9 pixels, which touches one
-// to four tiles. The count includes one store for each tile and chunk, in the first step. In an image of 1024 x 1024
-// pixels the same circle has a box of 102 x 102 pixels, and touches about 50 tiles.
+// to four tiles. For each pair `write_pairs` stores twice: the circle, and the next place in its tile. In an image of
+// 1024 x 1024 pixels the same circle has a box of 102 x 102 pixels, and touches about 50 tiles.
 //
 // ## 8. Masks, without a round trip
 //
@@ -1522,10 +1562,12 @@ Canvas::Launch by_parts(const Stage& stage) {
 Canvas::Launch by_pairs(const Stage& stage) {
   const Frame f = stage.frame;
   const dim3 grid = grid_of(f, TILE);
-  const size_t counts = size_t{grid.x} * grid.y * lab::ceil_div(f.circles, CHUNK);
-  const auto within = scratch<unsigned>(counts, "counts");
-  const auto runs = scratch<unsigned>(lab::ceil_div(counts, size_t{CHUNK}) + 1, "runs");
-  return [=] { sorted_pairs(f, {within->data(), runs->data(), runs->data() + runs->size() - 1}); };
+  const unsigned tiles = grid.x * grid.y;
+  const unsigned each = 32 * lab::ceil_div(f.circles, 32 * CHUNKS);
+  const unsigned chunks = lab::ceil_div(f.circles, each);
+  const auto places = scratch<unsigned>(size_t{chunks} * tiles, "places");
+  const auto begins = scratch<unsigned long long>(size_t{tiles} + 1, "begins");
+  return [=] { sorted_pairs(f, {tiles, chunks, each, places->data(), begins->data(), nullptr}); };
 }
 
 /// A kernel that draws from the masks of the tiles' columns and rows.
@@ -1614,4 +1656,5 @@ int main(int argc, char** argv) {
 // 4. `draw_parts` cuts what is left into parts of equal numbers of circles. Let each part have about the same number of
 //    those that touch the tile.
 // 5. Sort the circles by z on the device first.
-// 6. Make the pairs of section 7 circle by circle, and sort them by tile. Does `masks` still win?
+// 6. Let each circle write its pairs side by side, and sort them by tile with `cub::DeviceRadixSort`, over as many bits
+//    as the number of a tile has. For which scenes is that faster than `sorted_pairs`?
