@@ -745,37 +745,36 @@ void split_tiles(const Frame& frame, HotTiles hot) {
 // the same time, each in its order. A radix sort is made of the same steps, with digits in place of tiles.
 
 constexpr unsigned CHUNKS = 1024;  ///< the circles are divided into at most so many
-constexpr unsigned BAND_TILES =
-    512;  ///< a warp writes the pairs of about so many tiles, in whole rows
+constexpr int BAND = 512;          ///< tiles whose lists a warp writes
 
-/// All pairs of a tile and a circle: where those of each tile and chunk go.
+/// All pairs of a tile and a circle.
 struct Pairs {
-  unsigned tiles, chunks;
-  unsigned each;     ///< circles of a chunk, a multiple of 32
-  unsigned* places;  ///< (chunks, tiles): counts, then places in the list of the tile
-  unsigned long long*
-      begins;         ///< (tiles + 1): where the list of each tile begins, and the last one ends
-  unsigned* circles;  ///< the lists, tile by tile
+  int tiles;
+  unsigned chunks;
+  unsigned each;               ///< circles of a chunk, a multiple of 32
+  ushort4* boxes;              ///< the tiles that each circle touches: left, right, bottom, top
+  unsigned* places;            ///< (chunks, tiles): counts, then places in the list of the tile
+  unsigned long long* begins;  ///< (tiles + 1): where the list of each tile begins, and their end
+  unsigned* circles;           ///< the lists, tile by tile
 };
 
-/// The box of a circle, in tiles.
-__device__ inline Box tiles_of(float4 c) {
-  const Box box = box_of(c.x, c.y, c.z, frame);
-  return {box.left / TILE, (box.right + TILE - 1) / TILE, box.bottom / TILE,
-          (box.top + TILE - 1) / TILE};
-}
-
-/// Counts the pairs of each tile and chunk.
+/// Counts the pairs of each tile and chunk, and notes which tiles each circle touches.
 ///
 /// Launch: one thread per circle, in blocks of one dimension; all places are 0.
 __global__ void count_pairs(Pairs pairs) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= frame.circles) return;
-  const Box box = tiles_of(frame.place[i]);
+  const float4 c = frame.place[i];
+  const Box box = box_of(c.x, c.y, c.z, frame);
+  const int left = box.left / TILE, right = (box.right + TILE - 1) / TILE;
+  const int bottom = box.bottom / TILE, top = (box.top + TILE - 1) / TILE;
+  pairs.boxes[i] =
+      make_ushort4(static_cast<unsigned short>(left), static_cast<unsigned short>(right),
+                   static_cast<unsigned short>(bottom), static_cast<unsigned short>(top));
   const int columns = (frame.width + TILE - 1) / TILE;
   unsigned* const counts = pairs.places + size_t{i / pairs.each} * pairs.tiles;
-  for (int row = box.bottom; row < box.top; ++row) {
-    for (int column = box.left; column < box.right; ++column) {
+  for (int row = bottom; row < top; ++row) {
+    for (int column = left; column < right; ++column) {
       atomicAdd(&counts[row * columns + column], 1);
     }
   }
@@ -802,7 +801,8 @@ __device__ inline T scan_warp(T value, T& total) {
 /// Launch: blocks of 1024 threads, one for each 32 tiles.
 __global__ void __launch_bounds__(1024) scan_chunks(Pairs pairs) {
   __shared__ unsigned sums[32][33];  // (part of the chunks, tile)
-  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, tile = blockIdx.x * 32 + lane;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int tile = static_cast<int>(blockIdx.x * 32 + lane);
   const unsigned each = (pairs.chunks + 31) / 32, first = warp * each;
   const unsigned last = tile < pairs.tiles ? min(first + each, pairs.chunks) : 0;
   unsigned sum = 0;
@@ -811,11 +811,10 @@ __global__ void __launch_bounds__(1024) scan_chunks(Pairs pairs) {
   }
   sums[warp][lane] = sum;
   __syncthreads();
-  unsigned total;  // of the tile whose number in the block is that of the warp
+  unsigned total;  // of the tile that has the warp's number
   sums[lane][warp] = scan_warp(sums[lane][warp], total);
-  if (lane == 0 && blockIdx.x * 32 + warp < pairs.tiles) {
-    pairs.begins[blockIdx.x * 32 + warp] = total;
-  }
+  const int of_warp = static_cast<int>(blockIdx.x * 32 + warp);
+  if (lane == 0 && of_warp < pairs.tiles) pairs.begins[of_warp] = total;
   __syncthreads();
   unsigned before = sums[warp][lane];
   for (unsigned chunk = first; chunk < last; ++chunk) {
@@ -833,53 +832,57 @@ __global__ void __launch_bounds__(1024) scan_tiles(Pairs pairs) {
   using Count = unsigned long long;
   __shared__ Count sums[32];
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const unsigned each = (pairs.tiles + 1023) / 1024, first = threadIdx.x * each;
-  const unsigned last = min(first + each, pairs.tiles);
-  Count sum = 0, total;
-  for (unsigned tile = first; tile < last; ++tile) sum += pairs.begins[tile];
-  Count before = scan_warp(sum, total);
-  if (lane == 0) sums[warp] = total;
-  __syncthreads();
-  const Count of_warps = scan_warp(sums[lane], total);
-  before += __shfl_sync(ALL, of_warps, warp);
-  for (unsigned tile = first; tile < last; ++tile) {
-    const Count count = pairs.begins[tile];
-    pairs.begins[tile] = before;
-    before += count;
+  Count before = 0;
+  for (int first = 0; first < pairs.tiles; first += 1024) {
+    const int tile = first + static_cast<int>(threadIdx.x);
+    Count total;
+    const Count in_warp = scan_warp(tile < pairs.tiles ? pairs.begins[tile] : Count{0}, total);
+    if (lane == 0) sums[warp] = total;
+    __syncthreads();
+    const Count of_warps = scan_warp(sums[lane], total);
+    const Count place = before + __shfl_sync(ALL, of_warps, warp) + in_warp;
+    if (tile < pairs.tiles) pairs.begins[tile] = place;
+    before += total;
+    __syncthreads();  // the sums have been read
   }
-  if (threadIdx.x == 0) pairs.begins[pairs.tiles] = total;
+  if (threadIdx.x == 0) pairs.begins[pairs.tiles] = before;
 }
 
 // To write the pairs, a warp loads 32 circles at a time, one for each lane, and takes them one by one. Its lanes share
-// the tiles of a circle: each reads the place in its tile, and moves it on for the next circle. `__syncwarp` makes that
-// visible to the other lanes. There are more warps than chunks: the image is divided into **bands** of rows of tiles,
-// and each warp writes the pairs of one chunk in one band. No two warps share a counter, so there is no atomic.
+// the tiles of a circle: for its tile a lane finds in shared memory where the next circle goes, writes it there, and
+// moves on by one. `__syncwarp` makes that visible to the other lanes. There are more warps than chunks: each writes
+// the lists of a **band** of 512 tiles. No two warps share a place, so there is no atomic operation.
 
-/// Writes each pair to its place: a warp takes the circles of a chunk in their order, for a band of rows of tiles.
+/// Writes each pair to its place.
 ///
-/// @param rows  of tiles in a band
-///
-/// Launch: along x a block for each chunk, along y a block of up to 8 warps for as many bands.
-__global__ void __launch_bounds__(256) write_pairs(Pairs pairs, int rows) {
-  const unsigned lane = threadIdx.x % 32;
-  const int columns = (frame.width + TILE - 1) / TILE;
-  const int bottom = static_cast<int>(blockIdx.y * (blockDim.x / 32) + threadIdx.x / 32) * rows;
-  unsigned* const places = pairs.places + size_t{blockIdx.x} * pairs.tiles;
-  const unsigned begin = blockIdx.x * pairs.each;
-  const unsigned end = min(begin + pairs.each, frame.circles);
-  for (unsigned first = begin; first < end; first += 32) {
-    Box box = {0, 0, 0, 0};
-    if (first + lane < end) box = tiles_of(frame.place[first + lane]);
-    box.bottom = max(box.bottom, bottom), box.top = min(box.top, bottom + rows);
-    unsigned left = __ballot_sync(ALL, box.left < box.right && box.bottom < box.top);
+/// Launch: blocks of 256 threads: along x one for each chunk, along y one for each 8 bands.
+__global__ void __launch_bounds__(256) write_pairs(Pairs pairs) {
+  __shared__ unsigned* next[8][BAND];  // (warp, tile): where its next circle goes
+  __shared__ ushort4 boxes[8][32];     // (warp, circle)
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int begin = (blockIdx.y * 8 + warp) * BAND, end = min(begin + BAND, pairs.tiles);
+  const int columns = (frame.width + TILE - 1) / TILE, row = begin / columns;
+  const unsigned* const places = pairs.places + size_t{blockIdx.x} * pairs.tiles;
+  for (int tile = begin + lane; tile < end; tile += 32) {
+    next[warp][tile - begin] = pairs.circles + pairs.begins[tile] + places[tile];
+  }
+  const unsigned stop = min((blockIdx.x + 1) * pairs.each, frame.circles);
+  for (unsigned first = blockIdx.x * pairs.each; first < stop; first += 32) {
+    ushort4 box = {0, 0, 0, 0};
+    if (first + lane < stop) box = pairs.boxes[first + lane];
+    boxes[warp][lane] = box;
+    const bool here =
+        box.x < box.y && box.z * columns + box.x < end && (box.w - 1) * columns + box.y > begin;
+    unsigned left = __ballot_sync(ALL, here);
+    __syncwarp();  // the boxes, and at first the places, are there
     for (; left != 0; left &= left - 1) {
       const int from = __ffs(left) - 1;
-      const Box b = {__shfl_sync(ALL, box.left, from), __shfl_sync(ALL, box.right, from),
-                     __shfl_sync(ALL, box.bottom, from), __shfl_sync(ALL, box.top, from)};
-      for (int row = b.bottom; row < b.top; ++row) {
-        for (int column = b.left + static_cast<int>(lane); column < b.right; column += 32) {
-          const unsigned tile = row * columns + column;
-          pairs.circles[pairs.begins[tile] + places[tile]++] = first + from;
+      const ushort4 b = boxes[warp][from];
+      // A lane's tiles: eight lanes take eight columns, and four times eight lanes four rows.
+      for (int v = max(b.z, row) + lane / 8; v < b.w && v * columns < end; v += 4) {
+        const int last = min(v * columns + b.y, end);
+        for (int tile = max(v * columns + b.x, begin) + lane % 8; tile < last; tile += 8) {
+          *next[warp][tile - begin]++ = first + from;
         }
       }
       __syncwarp();  // the next circle finds the places moved on
@@ -892,9 +895,10 @@ __global__ void __launch_bounds__(256) write_pairs(Pairs pairs, int rows) {
 /// Launch: blocks of THREADS threads, one for each tile.
 __global__ void __launch_bounds__(THREADS) draw_lists(Pairs pairs) {
   __shared__ float4 place[THREADS], colour[THREADS];
-  const unsigned t = threadIdx.x;
+  const unsigned t = threadIdx.x, lane = t % 32, warp = t / 32;
   const Box tile = tile_box(TILE);
-  const int x = tile.left + t % TILE, y = tile.bottom + t / TILE;
+  // A warp has 8 x 4 pixels.
+  const int x = tile.left + warp % 2 * 8 + lane % 8, y = tile.bottom + warp / 2 * 4 + lane / 8;
   const bool mine = x < frame.width && y < frame.height;
   const unsigned number = blockIdx.y * gridDim.x + blockIdx.x;
   const unsigned* const list = pairs.circles + pairs.begins[number];
@@ -907,10 +911,12 @@ __global__ void __launch_bounds__(THREADS) draw_lists(Pairs pairs) {
       colour[t] = frame.colour[i];
     }
     __syncthreads();  // places and colours are there
-    for (unsigned j = 0; j < count && sum.w >= DARK; ++j) {
-      const float4 c = place[j];
-      const float d2 = square(offset(x, frame.scale, c.x), offset(y, frame.scale, c.y));
-      if (d2 <= c.z * c.z) under(sum, colour[j], alpha_at(d2, c.z * c.z, frame.soft));
+    for (unsigned first = 0; first < count && __any_sync(ALL, sum.w >= DARK); first += 32) {
+      for (unsigned j = first; j < min(first + 32, count); ++j) {
+        const float4 c = place[j];
+        const float d2 = square(offset(x, frame.scale, c.x), offset(y, frame.scale, c.y));
+        if (d2 <= c.z * c.z) under(sum, colour[j], alpha_at(d2, c.z * c.z, frame.soft));
+      }
     }
     end -= count;
     if (!__syncthreads_or(sum.w >= DARK)) break;
@@ -921,23 +927,21 @@ __global__ void __launch_bounds__(THREADS) draw_lists(Pairs pairs) {
 /// Draws a scene with sorted pairs.
 ///
 /// @param frame  of the scene, on the host
-/// @param pairs  with room for all places; `circles` is allocated here
+/// @param pairs  with room for all boxes, places and begins; `circles` is allocated here
 void sorted_pairs(const Frame& frame, Pairs pairs) {
-  const int columns = lab::ceil_div(frame.width, TILE), rows = lab::ceil_div(frame.height, TILE);
-  const size_t counts = size_t{pairs.chunks} * pairs.tiles;
+  const unsigned tiles = static_cast<unsigned>(pairs.tiles);
+  const size_t counts = size_t{pairs.chunks} * tiles;
   CUDA_CHECK(cudaMemsetAsync(pairs.places, 0, counts * sizeof(unsigned)));
   count_pairs<<<lab::ceil_div(frame.circles, 256u), 256>>>(pairs);
-  scan_chunks<<<lab::ceil_div(pairs.tiles, 32u), 1024>>>(pairs);
+  scan_chunks<<<lab::ceil_div(tiles, 32u), 1024>>>(pairs);
   scan_tiles<<<1, 1024>>>(pairs);
 
   unsigned long long total = 0;
   CUDA_CHECK(cudaMemcpy(&total, pairs.begins + pairs.tiles, sizeof total, cudaMemcpyDeviceToHost));
   CUDA_CHECK(cudaMallocAsync(&pairs.circles, (total + 1) * sizeof(unsigned), nullptr));
-  const int band = std::max(static_cast<int>(BAND_TILES) / columns, 1);  // rows of tiles
-  const unsigned bands = static_cast<unsigned>(lab::ceil_div(rows, band));
-  const dim3 grid(pairs.chunks, lab::ceil_div(bands, 8u));
-  write_pairs<<<grid, 32 * std::min(bands, 8u)>>>(pairs, band);
-  draw_lists<<<dim3(columns, rows), THREADS>>>(pairs);
+  write_pairs<<<dim3(pairs.chunks, lab::ceil_div(tiles, 8u * BAND)), 256>>>(pairs);
+  draw_lists<<<dim3(lab::ceil_div(frame.width, TILE), lab::ceil_div(frame.height, TILE)),
+               THREADS>>>(pairs);
   CUDA_CHECK(cudaFreeAsync(pairs.circles, nullptr));
 }
 
@@ -1562,12 +1566,15 @@ Canvas::Launch by_parts(const Stage& stage) {
 Canvas::Launch by_pairs(const Stage& stage) {
   const Frame f = stage.frame;
   const dim3 grid = grid_of(f, TILE);
-  const unsigned tiles = grid.x * grid.y;
+  const int tiles = static_cast<int>(grid.x * grid.y);
   const unsigned each = 32 * lab::ceil_div(f.circles, 32 * CHUNKS);
   const unsigned chunks = lab::ceil_div(f.circles, each);
-  const auto places = scratch<unsigned>(size_t{chunks} * tiles, "places");
-  const auto begins = scratch<unsigned long long>(size_t{tiles} + 1, "begins");
-  return [=] { sorted_pairs(f, {tiles, chunks, each, places->data(), begins->data(), nullptr}); };
+  const auto boxes = scratch<ushort4>(f.circles, "boxes");
+  const auto places = scratch<unsigned>(size_t{chunks} * grid.x * grid.y, "places");
+  const auto begins = scratch<unsigned long long>(size_t{grid.x} * grid.y + 1, "begins");
+  return [=] {
+    sorted_pairs(f, {tiles, chunks, each, boxes->data(), places->data(), begins->data(), nullptr});
+  };
 }
 
 /// A kernel that draws from the masks of the tiles' columns and rows.
