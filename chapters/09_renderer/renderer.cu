@@ -960,13 +960,13 @@ void sorted_pairs(const Frame& frame, Pairs pairs) {
 // circles. Where circles are much larger than a tile, there are far more pairs than circles.
 //
 //? pairs: How many pairs are there for each circle in `rand10k=600`?
-//? answer: count("sorted_pairs/rand10k=600", "global_store_active_lanes", "write_pairs") / 2 / 600
+//? answer: count("sorted_pairs/rand10k=600", "global_store_active_lanes", "write_pairs") / 600
 //? unit: pairs
 //? near: factor 1.5
 //
 // The longer side of this image has 90 pixels, so a circle of radius .05 has a box of 9 x 9 pixels, which touches one
-// to four tiles. For each pair `write_pairs` stores twice: the circle, and the next place in its tile. In an image of
-// 1024 x 1024 pixels the same circle has a box of 102 x 102 pixels, and touches about 50 tiles.
+// to four tiles. In an image of 1024 x 1024 pixels the same circle has a box of 102 x 102 pixels, and touches about 50
+// tiles.
 //
 // ## 8. Masks, without a round trip
 //

@@ -254,7 +254,7 @@ MUTANTS = [
     ("ballots", "list[place] = i", "list[total - 1 - place] = i", "ballots"),
     ("draw_down", "i = n - 1 - (k + t)", "i = k + t", "front_to_back"),
     ("draw_parts", "all.w * layer.w", "layer.w", "split_tiles"),
-    ("tiles_of", "(box.right + TILE - 1) / TILE", "box.right / TILE", "sorted_pairs"),
+    ("count_pairs", "(box.right + TILE - 1) / TILE", "box.right / TILE", "sorted_pairs"),
     ("draw_lists", "end - 1 - t", "end - count + t", "sorted_pairs"),
     ("masks", "y + 8 * s, frame.scale", "y + 7 * s, frame.scale", "masks"),
     ("warp_blocks", "sums[s].w >= DARK", "sums[s].w >= 0x1p-6f", "warp_blocks"),
