@@ -744,8 +744,10 @@ void split_tiles(const Frame& frame, HotTiles hot) {
 // counters chunk by chunk, and tells where the pairs of each tile *and chunk* begin. Then all chunks can be written at
 // the same time, each in its order. A radix sort is made of the same steps, with digits in place of tiles.
 
-constexpr unsigned CHUNKS = 1024;  ///< the circles are divided into at most so many
-constexpr int BAND = 512;          ///< tiles whose lists a warp writes
+constexpr unsigned CHUNKS = 1024;     ///< the circles are divided into at most so many
+constexpr unsigned COUNTS = 1 << 24;  ///< and there are at most so many counters
+constexpr int LANES = 4;              ///< threads that count the pairs of a circle
+constexpr int BAND = 512;             ///< tiles whose lists a warp writes
 
 /// All pairs of a tile and a circle.
 struct Pairs {
@@ -760,21 +762,23 @@ struct Pairs {
 
 /// Counts the pairs of each tile and chunk, and notes which tiles each circle touches.
 ///
-/// Launch: one thread per circle, in blocks of one dimension; all places are 0.
+/// Launch: LANES threads per circle, in blocks of one dimension; all places are 0.
 __global__ void count_pairs(Pairs pairs) {
-  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  const unsigned i = (blockIdx.x * blockDim.x + threadIdx.x) / LANES, lane = threadIdx.x % LANES;
   if (i >= frame.circles) return;
   const float4 c = frame.place[i];
   const Box box = box_of(c.x, c.y, c.z, frame);
   const int left = box.left / TILE, right = (box.right + TILE - 1) / TILE;
   const int bottom = box.bottom / TILE, top = (box.top + TILE - 1) / TILE;
-  pairs.boxes[i] =
-      make_ushort4(static_cast<unsigned short>(left), static_cast<unsigned short>(right),
-                   static_cast<unsigned short>(bottom), static_cast<unsigned short>(top));
+  if (lane == 0) {
+    pairs.boxes[i] =
+        make_ushort4(static_cast<unsigned short>(left), static_cast<unsigned short>(right),
+                     static_cast<unsigned short>(bottom), static_cast<unsigned short>(top));
+  }
   const int columns = (frame.width + TILE - 1) / TILE;
   unsigned* const counts = pairs.places + size_t{i / pairs.each} * pairs.tiles;
   for (int row = bottom; row < top; ++row) {
-    for (int column = left; column < right; ++column) {
+    for (int column = left + static_cast<int>(lane); column < right; column += LANES) {
       atomicAdd(&counts[row * columns + column], 1);
     }
   }
@@ -857,14 +861,14 @@ __global__ void __launch_bounds__(1024) scan_tiles(Pairs pairs) {
 ///
 /// Launch: blocks of 256 threads: along x one for each chunk, along y one for each 8 bands.
 __global__ void __launch_bounds__(256) write_pairs(Pairs pairs) {
-  __shared__ unsigned* next[8][BAND];  // (warp, tile): where its next circle goes
-  __shared__ ushort4 boxes[8][32];     // (warp, circle)
+  __shared__ unsigned long long next[8][BAND];  // (warp, tile): where its next circle goes
+  __shared__ ushort4 boxes[8][32];              // (warp, circle)
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int begin = (blockIdx.y * 8 + warp) * BAND, end = min(begin + BAND, pairs.tiles);
   const int columns = (frame.width + TILE - 1) / TILE, row = begin / columns;
   const unsigned* const places = pairs.places + size_t{blockIdx.x} * pairs.tiles;
   for (int tile = begin + lane; tile < end; tile += 32) {
-    next[warp][tile - begin] = pairs.circles + pairs.begins[tile] + places[tile];
+    next[warp][tile - begin] = pairs.begins[tile] + places[tile];
   }
   const unsigned stop = min((blockIdx.x + 1) * pairs.each, frame.circles);
   for (unsigned first = blockIdx.x * pairs.each; first < stop; first += 32) {
@@ -878,11 +882,13 @@ __global__ void __launch_bounds__(256) write_pairs(Pairs pairs) {
     for (; left != 0; left &= left - 1) {
       const int from = __ffs(left) - 1;
       const ushort4 b = boxes[warp][from];
-      // A lane's tiles: eight lanes take eight columns, and four times eight lanes four rows.
+      // The lanes take 8 x 4 tiles at a time. Most circles touch no more: unrolled loops would cost instructions.
+#pragma unroll 1
       for (int v = max(b.z, row) + lane / 8; v < b.w && v * columns < end; v += 4) {
         const int last = min(v * columns + b.y, end);
+#pragma unroll 1
         for (int tile = max(v * columns + b.x, begin) + lane % 8; tile < last; tile += 8) {
-          *next[warp][tile - begin]++ = first + from;
+          pairs.circles[next[warp][tile - begin]++] = first + from;
         }
       }
       __syncwarp();  // the next circle finds the places moved on
@@ -912,6 +918,7 @@ __global__ void __launch_bounds__(THREADS) draw_lists(Pairs pairs) {
     }
     __syncthreads();  // places and colours are there
     for (unsigned first = 0; first < count && __any_sync(ALL, sum.w >= DARK); first += 32) {
+#pragma unroll 8
       for (unsigned j = first; j < min(first + 32, count); ++j) {
         const float4 c = place[j];
         const float d2 = square(offset(x, frame.scale, c.x), offset(y, frame.scale, c.y));
@@ -932,7 +939,7 @@ void sorted_pairs(const Frame& frame, Pairs pairs) {
   const unsigned tiles = static_cast<unsigned>(pairs.tiles);
   const size_t counts = size_t{pairs.chunks} * tiles;
   CUDA_CHECK(cudaMemsetAsync(pairs.places, 0, counts * sizeof(unsigned)));
-  count_pairs<<<lab::ceil_div(frame.circles, 256u), 256>>>(pairs);
+  count_pairs<<<lab::ceil_div(frame.circles, 256u / LANES), 256>>>(pairs);
   scan_chunks<<<lab::ceil_div(tiles, 32u), 1024>>>(pairs);
   scan_tiles<<<1, 1024>>>(pairs);
 
@@ -945,9 +952,24 @@ void sorted_pairs(const Frame& frame, Pairs pairs) {
   CUDA_CHECK(cudaFreeAsync(pairs.circles, nullptr));
 }
 
-// `draw_lists` goes through its list in batches, from the end. It needs no tests to make them: all that a batch takes
-// is a load of 256 numbers, one for each thread.
+// `draw_lists` goes through its list in batches, from the end. It needs no tests and no scan to fill them. A warp has 8 x
+// 4 pixels, and leaves a batch when all of them are saturated.
 //
+// The host does not know how many pairs there will be. It has to wait for the number before it can allocate the lists: a
+// **round trip**, during which the GPU idles. `cudaMallocAsync` takes memory from a **pool**. By default the pool gives
+// what is free back to the driver whenever the host waits, and the next frame asks for it again. A renderer tells the
+// pool to keep it.
+
+/// Lets the device's default pool keep the memory that `cudaFreeAsync` returns.
+void keep_freed_memory() {
+  int device = 0;
+  cudaMemPool_t pool = nullptr;
+  unsigned long long all = ~0ull;  // bytes
+  CUDA_CHECK(cudaGetDevice(&device));
+  CUDA_CHECK(cudaDeviceGetDefaultMemPool(&pool, device));
+  CUDA_CHECK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all));
+}
+
 // **Timed.** `micro2M` takes 6.4 ms instead of 34, but `rand1M` 3.0 instead of 1.4, and `rgb`, with its three circles, 0.095
 // instead of 0.010.
 //= 6.4 ms instead of 34: (ms("sorted_pairs/micro2M"), ms("front_to_back/micro2M"))
@@ -955,9 +977,8 @@ void sorted_pairs(const Frame& frame, Pairs pairs) {
 //= 0.095: ms("sorted_pairs/rgb")
 //= instead of 0.010: ms("front_to_back/rgb")
 //
-// Two problems are left. Only the device knows the number of pairs, so the host has to wait for it before it can
-// allocate the list: a **round trip**, during which the GPU idles. And all pairs are made, even those of hidden
-// circles. Where circles are much larger than a tile, there are far more pairs than circles.
+// Two problems are left: the round trip, and pairs that nobody looks at. All are made, even those of hidden circles.
+// Where circles are much larger than a tile, there are far more pairs than circles.
 //
 //? pairs: How many pairs are there for each circle in `rand10k=600`?
 //? answer: count("sorted_pairs/rand10k=600", "global_store_active_lanes", "write_pairs") / 600
@@ -1566,14 +1587,16 @@ Canvas::Launch by_parts(const Stage& stage) {
 Canvas::Launch by_pairs(const Stage& stage) {
   const Frame f = stage.frame;
   const dim3 grid = grid_of(f, TILE);
-  const int tiles = static_cast<int>(grid.x * grid.y);
-  const unsigned each = 32 * lab::ceil_div(f.circles, 32 * CHUNKS);
+  const unsigned tiles = grid.x * grid.y;
+  const unsigned each = 32 * lab::ceil_div(f.circles, 32 * std::clamp(COUNTS / tiles, 1u, CHUNKS));
   const unsigned chunks = lab::ceil_div(f.circles, each);
   const auto boxes = scratch<ushort4>(f.circles, "boxes");
-  const auto places = scratch<unsigned>(size_t{chunks} * grid.x * grid.y, "places");
-  const auto begins = scratch<unsigned long long>(size_t{grid.x} * grid.y + 1, "begins");
+  const auto places = scratch<unsigned>(size_t{chunks} * tiles, "places");
+  const auto begins = scratch<unsigned long long>(tiles + 1, "begins");
+  keep_freed_memory();
   return [=] {
-    sorted_pairs(f, {tiles, chunks, each, boxes->data(), places->data(), begins->data(), nullptr});
+    sorted_pairs(f, {static_cast<int>(tiles), chunks, each, boxes->data(), places->data(),
+                     begins->data(), nullptr});
   };
 }
 
