@@ -106,6 +106,9 @@ class Scenes(unittest.TestCase):
         run = Run(CHAPTER.fast, "--size", "1000x777", *few, "--rung", "ballots", *rungs)
         self.assertEqual(run.code, 0, run.explain())
         self.assertEqual(run.rows[0]["size"], {"rows": 777, "cols": 1000})
+        # A band of `write_pairs` ends in the middle of a row of tiles.
+        run = Run(CHAPTER.fast, "--size", "10000x40", *few, "--rung", "sorted_pairs")
+        self.assertEqual(run.code, 0, run.explain())
         for size in ("1x1", "1x40", "33x5"):
             run = Run(CHAPTER.fast, "--size", size, *few)
             self.assertEqual(run.code, 0, run.explain())
