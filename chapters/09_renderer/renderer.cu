@@ -746,7 +746,7 @@ void split_tiles(const Frame& frame, HotTiles hot) {
 
 constexpr unsigned CHUNKS = 1024;     ///< the circles are divided into at most so many
 constexpr unsigned COUNTS = 1 << 24;  ///< and there are at most so many counters
-constexpr int LANES = 4;              ///< threads that count the pairs of a circle
+constexpr int LANES = 4;              ///< threads that count a circle's pairs: it may have hundreds
 constexpr int BAND = 512;             ///< tiles whose lists a warp writes
 
 /// All pairs of a tile and a circle.
@@ -855,8 +855,8 @@ __global__ void __launch_bounds__(1024) scan_tiles(Pairs pairs) {
 
 // To write the pairs, a warp loads 32 circles at a time, one for each lane, and takes them one by one. Its lanes share
 // the tiles of a circle: for its tile a lane finds in shared memory where the next circle goes, writes it there, and
-// moves on by one. `__syncwarp` makes that visible to the other lanes. There are more warps than chunks: each writes
-// the lists of a **band** of 512 tiles. No two warps share a place, so there is no atomic operation.
+// moves on by one. `__syncwarp` makes that visible to the other lanes. A chunk has several warps: each writes the lists
+// of a **band** of 512 tiles. No two warps share a place, so there is no atomic operation.
 
 /// Writes each pair to its place.
 ///
@@ -953,8 +953,8 @@ void sorted_pairs(const Frame& frame, Pairs pairs) {
   CUDA_CHECK(cudaFreeAsync(pairs.circles, nullptr));
 }
 
-// `draw_lists` goes through its list in batches, from the end. It needs no tests and no scan to fill them. A warp has 8 x
-// 4 pixels, and leaves a batch when all of them are saturated.
+// `draw_lists` goes through its list in batches, from the end. It needs no tests and no scan to fill them. A warp has
+// 8 x 4 pixels, and leaves a batch when all of them are saturated.
 //
 // The host does not know how many pairs there will be. It has to wait for the number before it can allocate the lists: a
 // **round trip**, during which the GPU idles. `cudaMallocAsync` takes memory from a **pool**. By default the pool gives
@@ -971,11 +971,11 @@ void keep_freed_memory() {
   CUDA_CHECK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all));
 }
 
-// **Timed.** `micro2M` takes 0.50 ms instead of 34, and `rand1M` 0.29 instead of 1.4. But `rand100k` takes 0.24 instead
+// **Timed.** `micro2M` takes 0.55 ms instead of 34, and `rand1M` 0.30 instead of 1.4. But `rand100k` takes 0.22 instead
 // of 0.112, and `rgb`, with its three circles, 0.055 instead of 0.010.
-//= 0.50 ms instead of 34: (ms("sorted_pairs/micro2M"), ms("front_to_back/micro2M"))
-//= 0.29 instead of 1.4: (ms("sorted_pairs/rand1M"), ms("front_to_back/rand1M"))
-//= 0.24 instead: ms("sorted_pairs/rand100k")
+//= 0.55 ms instead of 34: (ms("sorted_pairs/micro2M"), ms("front_to_back/micro2M"))
+//= 0.30 instead of 1.4: (ms("sorted_pairs/rand1M"), ms("front_to_back/rand1M"))
+//= 0.22 instead: ms("sorted_pairs/rand100k")
 //= of 0.112: ms("front_to_back/rand100k")
 //= 0.055 instead of 0.010: (ms("sorted_pairs/rgb"), ms("front_to_back/rgb"))
 //
@@ -1213,14 +1213,14 @@ __global__ void __launch_bounds__(256)
 //= 8 bytes: (32 + 32) / 8
 //= 128 bytes: 32 * 32 / 8
 //
-// **Timed.** `rgb` takes 0.012 ms instead of 0.055, `rand100k` 0.115 instead of 0.24, and `rand1M` 0.24 instead of 0.29.
-// But `micro2M` takes 1.17 ms, 2.3 times as long as with sorted pairs. `biglittle` takes 0.114, twice as long as with
+// **Timed.** `rgb` takes 0.012 ms instead of 0.055, `rand100k` 0.115 instead of 0.22, and `rand1M` 0.24 instead of 0.30.
+// But `micro2M` takes 1.17 ms, twice as long as with sorted pairs. `biglittle` takes 0.114, twice as long as with
 // `front_to_back`: the tiles are four times as large, and there are a quarter as many blocks.
 //= 0.012 ms instead of 0.055: (ms("masks/rgb"), ms("sorted_pairs/rgb"))
-//= 0.115 instead of 0.24: (ms("masks/rand100k"), ms("sorted_pairs/rand100k"))
-//= 0.24 instead of 0.29: (ms("masks/rand1M"), ms("sorted_pairs/rand1M"))
+//= 0.115 instead of 0.22: (ms("masks/rand100k"), ms("sorted_pairs/rand100k"))
+//= 0.24 instead of 0.30: (ms("masks/rand1M"), ms("sorted_pairs/rand1M"))
 //= 1.17 ms: ms("masks/micro2M")
-//= 2.3 times: ms("masks/micro2M") / ms("sorted_pairs/micro2M")
+//= twice as long as with sorted: ms("masks/micro2M") / ms("sorted_pairs/micro2M")
 //= 0.114: ms("masks/biglittle")
 //= twice as long: ms("masks/biglittle") / ms("front_to_back/biglittle")
 //
@@ -1540,7 +1540,7 @@ void linked_lists(const Frame& frame, Links links) {
 // | `in_registers` | 0.009 | 6.8 | 70 | 7.7 | | |
 // | `tiles` | 0.011 | 0.34 | 3.3 | 2.0 | 23 | 44 |
 // | `front_to_back` | 0.010 | 0.11 | 0.11 | 0.056 | 1.4 | 34 |
-// | `sorted_pairs` | 0.055 | 0.10 | 0.24 | 0.25 | 0.29 | 0.50 |
+// | `sorted_pairs` | 0.055 | 0.09 | 0.22 | 0.29 | 0.30 | 0.55 |
 // | `masks` | 0.012 | 0.08 | 0.11 | 0.11 | 0.24 | 1.2 |
 // | `warp_blocks` | 0.013 | 0.06 | 0.06 | 0.06 | 0.09 | 0.30 |
 // | `linked_lists` | 0.013 | 0.06 | 0.06 | 0.06 | 0.09 | 0.17 |
@@ -1554,7 +1554,7 @@ void linked_lists(const Frame& frame, Links links) {
 //= 0.010 | 0.11 | 0.11 | 0.056 | 1.4 | 34: (ms("front_to_back/rgb"), ms("front_to_back/rand10k"),
 //=   ms("front_to_back/rand100k"),
 //=   ms("front_to_back/biglittle"), ms("front_to_back/rand1M"), ms("front_to_back/micro2M"))
-//= 0.055 | 0.10 | 0.24 | 0.25 | 0.29 | 0.50: (ms("sorted_pairs/rgb"), ms("sorted_pairs/rand10k"),
+//= 0.055 | 0.09 | 0.22 | 0.29 | 0.30 | 0.55: (ms("sorted_pairs/rgb"), ms("sorted_pairs/rand10k"),
 //=   ms("sorted_pairs/rand100k"),
 //=   ms("sorted_pairs/biglittle"), ms("sorted_pairs/rand1M"), ms("sorted_pairs/micro2M"))
 //= 0.012 | 0.08 | 0.11 | 0.11 | 0.24 | 1.2: (ms("masks/rgb"), ms("masks/rand10k"), ms("masks/rand100k"),
