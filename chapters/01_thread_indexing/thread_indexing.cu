@@ -46,8 +46,9 @@
 
 // A CPU core is built to finish one thread as fast as possible. A GPU keeps tens of thousands of
 // threads in flight, and all of them run the same function. So the first thing a thread must find out
-// is which one it is: its index decides which data it works on. This chapter is about that index: how a
-// thread computes it, how it becomes an address, and what the hardware does with the addresses.
+// is which one it is: its index decides which data it works on. (One program, many data: *SPMD*.) This chapter
+// is about that index: how a thread computes it, how it becomes an address, and what the hardware does with the
+// addresses.
 //
 // ## 1. A complete program
 //
@@ -261,7 +262,7 @@ struct Sum {
 //= 3.5 TB/s: rate("add_guarded") / 1000
 //
 // The loop on the CPU takes a few hundred times as long, the ratio of the two rates at which bytes
-// move. Chapter 02 explains why the kernel still falls short of the GPU's bandwidth.
+// move. What keeps the kernel below the GPU's bandwidth is a subject of chapter 02.
 //
 // ### Without the guard
 //
@@ -339,7 +340,7 @@ struct DoubledOr99 {
 //
 // Round up in integers: `(n + 255) / 256`, or `lab::ceil_div(n, 256)`, which cannot overflow.
 // (`std::ceil(n / 256.0f)` is no cure: a float has 24 bits of precision, so 2^24 + 1 rounds to
-// 2^24.)
+// 2^24. `std::ceil(n / 256.0)` computes in double, and is right up to 2^53.)
 //
 // ### The grid-stride loop
 //
@@ -560,7 +561,8 @@ struct Picture {
 // ### The rule
 //
 // **Consecutive lanes should touch consecutive addresses.** Let `threadIdx.x` run along the index
-// that is contiguous in memory. Such accesses are {term}`coalesced`.
+// that is contiguous in memory. Such accesses are {term}`coalesced`. (Older texts ask for pieces that are multiples of
+// 16: on the first GPUs a half-warp of 16 lanes had to fill one aligned piece of memory.)
 //
 // ## 6. Divergence: when lanes disagree
 //
@@ -749,7 +751,8 @@ void launch_and_wait(float* out, const float* in, std::size_t n) {
   } while (false)
 
 // (`lab` has its own, `CUDA_CHECK`, which also gives advice, and ends a rung instead of the
-// program.)
+// program.) Keep the checks in every build. A macro that vanishes without `DEBUG` hides the error in the
+// build that your users run.
 //
 // The next kernel is launched with 2048 threads a block, twice the limit, and then with 256. The
 // program prints what the runtime answers in between.
@@ -841,7 +844,8 @@ __global__ void device_touches_host(float* out, const float* host) { *out = *hos
 // `cudaErrorIllegalAddress`. Most such bugs have the pointer *inside* something that was copied: a
 // struct, or a `std::vector` passed to a kernel, takes its host pointer along. (Where CPU and GPU
 // share page tables, a kernel may read such memory after all; the device attribute
-// `pageableMemoryAccess` tells.)
+// `pageableMemoryAccess` tells. *Mapped* memory, which the host allocates for both sides, works on every
+// GPU. Each access crosses the bus: chapter 07 has one number written that way.)
 //
 // ## 8. Moving data
 //
@@ -1224,6 +1228,17 @@ int main(int argc, char** argv) {
   });
 }
 
+// ## Where this model comes from (second reading)
+//
+// GPUs were built to draw triangles. A *pipeline* of fixed steps moved corners of triangles, found the pixels that each
+// covers, and coloured them. Around 2001 two of the steps became programmable: small programs, *shaders*, that ran
+// for each corner or for each pixel, thousands at once and none aware of the others. Researchers put arrays where the
+// pictures were, and computed products and simulations as if they drew (*GPGPU*). A thread could write to its own pixel
+// only, and to no other place.
+//
+// In 2007 CUDA took the drawing away. What was left are the six steps of section 1: buffers, copies, a program that
+// is launched n times. It added what shaders lacked: any address for a store, blocks, shared memory, barriers.
+//
 // ## What to remember
 //
 // - Host and device have a memory each, and crossing the bus is the most expensive thing a program

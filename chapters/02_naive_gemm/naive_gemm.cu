@@ -51,7 +51,9 @@
 //     row * ld + col
 //
 // of an array. `ld` is the {term}`leading dimension`: the number of floats from the start of one
-// row to the start of the next. For a matrix stored by itself that is the number of columns. It is
+// row to the start of the next. For a matrix stored by itself that is the number of columns: in a matrix of
+// 10 rows and 8 columns, the third element of the second row is element 1 * 8 + 2 = 10. (Multiply by the
+// columns, never by the rows: 1 * 10 + 2 is another element.) It is
 // larger where the matrix is a part of a larger one, or where rows were padded. A kernel that takes
 // the number of columns for `ld` passes every test with plain matrices and fails the first caller
 // who passes a part of one. Three matrices have three of them: `lda`, `ldb`, `ldc`.
@@ -96,6 +98,11 @@ __global__ void naive_flat(int m, int n, int k, float alpha, const float* a, int
 // Where a warp lies within one row of C, its lanes have one `row`. All of them load the *same*
 // element of A, a {term}`broadcast`: one lookup and one sector serve all lanes. From B they load 32
 // consecutive floats, 4 sectors. A warp that spans two rows loads two elements of A.
+//
+// To see such a pattern in any kernel, write the index out as a sum and read off the factor of the lane. Within
+// one row of C `col` is a constant plus the lane, so B's index is `l * ldb + constant + 1 * lane`: a factor of 1,
+// contiguous. A's index, `row * lda + l`, has no lane in it: a factor of 0, a broadcast. A factor of 8 or more puts
+// every lane in a sector of its own.
 //
 // On the H200 the kernel takes 27 ms at 4096, or 5.1 TFLOP/s: a tenth of what cuBLAS reaches. What
 // holds it back takes the rest of the chapter to say.
@@ -242,8 +249,9 @@ __global__ void naive_unguarded(int /*m*/, int /*n*/, int k, float alpha, const 
 // ```{drawing} memories
 // ```
 //
-// {term}`Local memory <local memory>` is not a separate memory: a thread's registers spill into it,
-// and it is a part of global memory, behind both caches.
+// The names of the last column are *logical* memories: CUDA promises who can see them and how long they live, not
+// where they are. So one program runs on GPUs that are built differently. {term}`Local memory <local memory>` is not
+// a separate memory: a thread's registers spill into it, and it is a part of global memory, behind both caches.
 //
 // Two numbers characterize a memory. Its {term}`latency` is how long one load takes; its
 // *bandwidth* is how much all threads together can load in a second. Two rungs in
@@ -285,9 +293,9 @@ __global__ void naive_unguarded(int /*m*/, int /*n*/, int k, float alpha, const 
 //
 // Registers, shared memory and L1 deliver what their width allows: 128 FMAs a cycle with three
 // operands of 4 bytes each, and 128 bytes. Global memory reaches nine tenths of its peak, the
-// number of wires times their clock (chapter 01). A register has no latency of its own, since
-// reading it is a part of the instruction: the first line is that of an FMA. It includes a share of
-// the loop around the chain, which jumps after 16 FMAs; published measurements have 4 cycles.
+// number of wires times their clock (chapter 01). Reading a register is a part of the instruction, so
+// the first line is that of an FMA. It includes a share of the loop around the chain, which jumps
+// after 16 FMAs; published measurements have 4 cycles.
 //
 // Shared memory is not a hundred times as fast as global memory, as is sometimes said. Its latency
 // is 29 times shorter, its bandwidth 7.5 times as high, and L1 comes close to it in both.
@@ -358,7 +366,9 @@ __global__ void naive_unguarded(int /*m*/, int /*n*/, int k, float alpha, const 
 // a *page* of a kilobyte or more, into a buffer, which takes tens of nanoseconds. From the buffer it
 // sends *bursts* of some tens of bytes, as fast as the wires allow. A burst cannot be cut short. The
 // next one from the same page follows at once, while one from another page waits until that page is
-// open.
+// open. A chip has several such grids, its *banks*, and a GPU many chips on *channels* of their own. Neighbouring
+// pieces of memory lie in different channels and banks, so that one page opens while others send. (How the pieces are
+// dealt out is not documented, and not measured here.)
 //
 // The next kernel sums every s-th float of an array, for s from 1 to 32.
 //

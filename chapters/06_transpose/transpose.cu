@@ -172,6 +172,8 @@ struct Strided {
 // times, and with the writes that makes nine GiB, 2.3 ms at the rate of `cudaMemcpy`; the kernel takes that long.
 //= 32 sectors: count("copy_strided/stride=8", "global_load_sectors") / count("copy_strided/stride=8",
 //=   "global_load_requests")
+//= because all of `in` is read eight times: count("copy_strided/stride=8", "global_load_sectors") ==
+//=   8 * count("copy", "global_load_sectors")
 //= nine: 8 + 1
 //= 2.3 ms: 9 * 2**30 / limit("copy") / 1e6
 //
@@ -458,6 +460,9 @@ __global__ void naive_columns(float* out, const float* in, unsigned rows, unsign
   }
 }
 
+// Write the two indices out. `naive_rows` reads element `row * cols + col`, in which `col` holds the lane: a factor of
+// 1. It writes `col * rows + row`, where the lane's factor is `rows`: 32 lanes, 32 sectors.
+//
 // **Counted.** `naive_rows` loads 4 sectors per request and stores to 32; `naive_columns` is its mirror image.
 //= 4 sectors: count("naive_rows", "global_load_sectors") / count("naive_rows", "global_load_requests")
 //= 32: count("naive_rows", "global_store_sectors") / count("naive_rows", "global_store_requests")
@@ -526,6 +531,10 @@ __global__ void tiled(float* out, const float* in, unsigned rows, unsigned cols)
 //= 4 sectors: count("tiled/pad=1", "global_store_sectors") / count("tiled/pad=1", "global_store_requests")
 //= 32 wavefronts: count("tiled/pad=0", "shared_load_wavefronts") / count("tiled/pad=0", "global_store_requests")
 //= 1: count("tiled/pad=1", "shared_load_wavefronts") / count("tiled/pad=1", "global_store_requests")
+//
+// **Timed.** The tile makes the transpose 6.9 times as fast as `naive_rows`, and 1.8 times as fast as `naive_columns`.
+//= 6.9 times as fast as `naive_rows`, and 1.8 times: (ms("naive_rows") / ms("tiled/pad=1"),
+//=   ms("naive_columns") / ms("tiled/pad=1"))
 //
 // ```{drawing} padding
 // ```

@@ -5,6 +5,7 @@
 #include <string>
 #include <thread>
 
+#include "lab/elements.h"
 #include "lab/text.h"
 
 namespace {
@@ -113,9 +114,8 @@ lab::Comparison compare_image(const std::vector<float>& rgba, const Reference& w
   if (rgba.size() != right.size()) {
     return lab::verdict(false, lab::format("%zu floats instead of %zu", rgba.size(), right.size()));
   }
-  const std::vector<double> allowed = allowed_errors(want);
-  lab::Comparison found = lab::compare_each(rgba, right, "roundings for each visible layer",
-                                            lab::detail::element_of(allowed));
+  lab::Comparison found =
+      lab::compare_each(rgba, right, allowed_errors(want), "roundings for each visible layer");
   if (!found.pass && found.first_mismatch < rgba.size()) {
     found.text = describe_mismatch(found, rgba[found.first_mismatch], want);
   }

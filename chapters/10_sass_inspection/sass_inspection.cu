@@ -78,7 +78,7 @@ __global__ void copy_scalar(float* out, const float* in, unsigned n) {
 // $L__BB0_2:
 // ```
 //
-// PTX is documented and stable. A program can carry it, so that a driver compiles it for a GPU that did not exist when
+// PTX is [documented](https://docs.nvidia.com/cuda/parallel-thread-execution/) and stable. A program can carry it, so that a driver compiles it for a GPU that did not exist when
 // the program was built. But it is not what runs: registers, order and many instructions are decided later. To judge
 // performance, read SASS. All of `copy_scalar` fits here:
 //
@@ -119,7 +119,8 @@ __global__ void copy_scalar(float* out, const float* in, unsigned n) {
 //
 // - `LDG` loads from global memory. `.E` says that the address has 64 bits. Without a further modifier the width is 32
 //   bits; `.64` and `.128` are wider, `.U8` or `.S16` narrower.
-// - `R3` is the destination. `R0` to `R254` are 32-bit registers, one for each thread; `RZ` reads as zero.
+// - `R3` is the destination. `R0` to `R254` are 32-bit registers, one for each thread; `RZ` reads as zero. The instruction
+//   is *scalar*, the code of one thread. That 32 of them run at once stands nowhere in it.
 // - `[R2.64]` is a 64-bit address in the pair `R2`, `R3`. The result may overwrite half of its own address: the
 //   address is read first.
 // - `desc[UR4]` is a memory descriptor from a pair of **uniform registers**. A uniform register has one value for the
@@ -133,7 +134,8 @@ __global__ void copy_scalar(float* out, const float* in, unsigned n) {
 // Constants and arguments do not come from registers. `c[0x0][0x28]` is a word of constant bank 0, at byte 0x28. The
 // launch places the block's extents there from byte 0 on (`c[0x0][RZ]` is the first), and, on this architecture, the
 // kernel's arguments from byte 0x210 on. Reading them goes through the constant cache, and all threads read the same
-// word.
+// word. (On the first GPUs of 2006 to 2009, of compute capability 1, arguments lay in shared memory, and took room
+// there.)
 //
 //? argument: `copy_scalar(out, in, n)` has two pointers of 8 bytes, then `n`. At which byte of `c[0x0]` is `n`?
 //? choices: 0x210 | 0x214 | 0x218 | 0x220
@@ -143,7 +145,8 @@ __global__ void copy_scalar(float* out, const float* in, unsigned n) {
 // `IMAD.WIDE.U32` multiplies two 32-bit numbers, the index and 4, and adds a 64-bit number, the pointer in the register
 // pair. That is a whole address computation, and it is why a 32-bit unsigned index is cheap and a `size_t` is
 // not: a 64-bit product takes several `IMAD`, and a 64-bit sum an `IADD3` and an `IADD3.X`, the second of which adds
-// the carry of the first. That matters where a loop is bound by the instructions that it issues. It does not in a copy:
+// the carry of the first. (Those early GPUs multiplied 24 bits faster than 32: `__mul24` in old code was written for
+// them.) That matters where a loop is bound by the instructions that it issues. It does not in a copy:
 // `copy` of chapter 06 has a `size_t` for its index and takes 0.80 ms, `copy_scalar` takes 0.81 ms.
 //= 0.80 ms, `copy_scalar` takes 0.81 ms: (ms("06:copy"), ms("copy_scalar"))
 //
@@ -797,7 +800,8 @@ struct ReversedRuns {
 //
 // ## 8. Registers, shared memory, occupancy
 //
-// The compiler's report, `nvcc -Xptxas -v`, says what a launch needs: registers, static shared memory, stack, spills.
+// The compiler's report, `nvcc -Xptxas -v`, says what a launch needs: registers, static shared memory, stack, spills. The
+// binary carries these numbers beside the code, where the launch reads them, and `cuobjdump -res-usage` prints them.
 // They determine how many blocks an SM of the H200 holds, the least of:
 //
 // - threads: 2048 over the threads of a block;
@@ -928,6 +932,7 @@ void warps_or_loads(float* out, const float* in, unsigned n, unsigned blocks) {
 // So high occupancy is one way to hide latency, never an end in itself. The products of chapter 05 run at 25 %
 // occupancy, with 64 independent sums in each thread. A kernel with few independent instructions, such as a search in
 // a tree, needs all the warps that it can get.
+//= because one way to hide latency: rate("hide_latency/warps=4, chains=1") > 3 * rate("hide_latency/warps=1, chains=1")
 //
 // ## 9. Inline PTX (second reading)
 //
@@ -1156,6 +1161,9 @@ int main(int argc, char** argv) {
 // - The share of `FFMA` in the inner loop is a ceiling, the wavefronts of its `LDS` another. Take the lower.
 // - `LDL` or `STL` in a loop: end that first.
 // - Occupancy hides latency, and so does independent work. Bytes in flight count, not warps.
+//= because Occupancy hides latency, and so does independent work: rate("hide_latency/warps=4, chains=1") >
+//=   3 * rate("hide_latency/warps=1, chains=1") and rate("hide_latency/warps=1, chains=4") >
+//=   3 * rate("hide_latency/warps=1, chains=1")
 //
 // ## Possibilities for extension
 //

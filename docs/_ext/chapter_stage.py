@@ -128,6 +128,7 @@ class Chapters:
         if measured:
             self.caches.update(cache_bandwidths(measured))
             drawings = chapter_drawings.ladders(stage, chapter, measured)
+            drawings += chapter_drawings.limiters(stage, chapter, measured)
             drawings += chapter_drawings.roofline(stage, chapter, simulated, measured, self.caches)
         behind, named = chapter_drawings.own(stage, chapter, simulated)
         for file in files:  # what the page offers for download

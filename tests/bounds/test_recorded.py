@@ -4,10 +4,15 @@ WARP_BUILD_DIR names the folder whose simulator/ this build made, WARP_CHAPTER t
 """
 
 import dataclasses
+import json
 import os
+import sys
 import unittest
 
-import recorded
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path[:0] = [os.path.join(ROOT, "tools"), os.path.join(ROOT, "tools", "measure")]
+
+import bounds_at_size as recorded
 
 from course import bounds
 from learn import chapters
@@ -62,6 +67,12 @@ class Recorded(unittest.TestCase):
         self.assertEqual(above(rows), [])
         best = max(found[0].seconds / seconds for name, _, _, _, seconds, found, _ in rows if name == "h200")
         self.assertGreaterEqual(best, CLOSEST)
+
+    def test_the_chapters_page_shows_these(self):
+        with open(recorded.file_of_the_page(self.chapter), encoding="utf-8") as file:
+            shown = json.load(file)
+        fresh = recorded.of_the_page(self.chapter, recorded.table(self.chapter, self.runs)[0])
+        self.assertEqual(shown, fresh, "python3 tools/measure/bounds_at_size.py --write " + self.chapter.number)
 
     def test_figures_that_are_too_low_are_found(self):
         slow = dataclasses.replace(bounds.gpu("H200"), dram_gb_s=1000, clock_mhz=400)

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <string>
 #include <vector>
@@ -217,6 +218,7 @@ TEST(Problem, GivesItsRungsWhatTheyHaveInCommon) {
   how.backend = {"gpu", true, false, "CUDA 13.0"};
   how.timing = {.warmup = 0, .warmup_s = 0, .min_runs = 2, .max_runs = 2, .flush = false};
   how.limits = {.copy_bytes = 1 << 16, .fma_iterations = 1};
+  float before = 0;
   const auto chapter = [&](Ladder& ladder) {
     lab::Rung common = sums.rung("");
     common.bytes = 12000;
@@ -227,7 +229,10 @@ TEST(Problem, GivesItsRungsWhatTheyHaveInCommon) {
     problem.sweep("second", "off", {0, 1}, [&](int off) {
       add(4, 256, sums.a.data(), sums.b.data(), sums.c.data(), 0, 1000 - off);
     });
-    problem.demonstrate("mistake", [&] { racy(sums.c.data()); });
+    problem.demonstrate("mistake", [&] {
+      before = sums.c.download()[0];
+      racy(sums.c.data());
+    });
   };
   const auto [code, rows] = run(chapter, {}, how);
   EXPECT_EQ(code, 1);
@@ -242,6 +247,7 @@ TEST(Problem, GivesItsRungsWhatTheyHaveInCommon) {
   EXPECT_TRUE(has(rows[2].reason, "first at index 999: nan")) << rows[2].reason;
   EXPECT_EQ(rows[3].status, Status::skip);
   EXPECT_EQ(run(chapter, {"--rung", "mistake"}).rows.at(0).status, Status::pass);
+  EXPECT_TRUE(std::isnan(before));  // poisoned, as for a rung
 }
 
 TEST(Problem, WithOneRungIsAddedAtOnce) {

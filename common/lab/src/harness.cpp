@@ -314,6 +314,8 @@ void Harness::call(const std::function<void(Ladder&)>& chapter, Ladder& ladder) 
 
 int Harness::run(const std::function<void(Ladder&)>& chapter) {
   in_cases_ = !options_.cases.empty();
+  // A recording runs each size as a program of its own: what does not depend on the size belongs to the first.
+  const bool has_first = !in_cases_ && std::getenv("LAB_FURTHER_SIZE") == nullptr;
   const std::vector<Turn> all = turns();
   CaseRange range{0, all.size() - 1};
   try {
@@ -322,7 +324,7 @@ int Harness::run(const std::function<void(Ladder&)>& chapter) {
     for (std::size_t i = range.first; i <= range.last; ++i) {
       turn_ = &all[i];
       printed_ = false;
-      Ladder ladder(*this, turn_->size, i == range.first && !in_cases_, turn_->number);
+      Ladder ladder(*this, turn_->size, has_first && i == range.first, turn_->number);
       call(chapter, ladder);
       if (instead_) return *instead_;
       // At the first size: a case, or a further size, may have no use for them.

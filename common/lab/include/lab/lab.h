@@ -90,6 +90,7 @@
 #include "lab/ceil_div.h"
 #include "lab/check.h"
 #include "lab/device.h"
+#include "lab/elements.h"
 #include "lab/expect.h"
 #include "lab/gemm.h"
 #include "lab/header.h"
