@@ -77,6 +77,12 @@ __global__ void copy(float* out, const float* in, std::size_t n) {
   if (i < n) out[i] = in[i];
 }
 
+/// The launch of a kernel for n floats: so many threads, in blocks of BLOCK.
+template <class Kernel, class... Rest>
+auto each(std::size_t threads, Kernel kernel, std::size_t n, Rest... rest) {
+  return lab::launcher(kernel, lab::tiles(threads, BLOCK), BLOCK, n, rest...);
+}
+
 // A warp of `copy` reads 32 consecutive floats: one request, 128 bytes, 4 {term}`sectors <sector>` of 32 bytes. Its
 // accesses are {term}`coalesced`: the hardware fetches exactly the bytes that are asked for.
 //
@@ -105,12 +111,6 @@ __global__ void copy(float* out, const float* in, std::size_t n) {
 //?   "global_load_requests")
 //? unit: sectors per request
 //? near: exact
-//
-//? offset_time: What does an offset of 1 cost, compared with an offset of 8?
-//? choices: a tenth or more | a few percent | nothing that can be measured
-//? answer: {"a tenth or more": ms("copy_offset/offset=1") / ms("copy_offset/offset=8") > 1.1,
-//?   "a few percent": 1.02 < ms("copy_offset/offset=1") / ms("copy_offset/offset=8") < 1.1,
-//?   "nothing that can be measured": 0.99 < ms("copy_offset/offset=1") / ms("copy_offset/offset=8") < 1.01}
 
 /// out[i] = in[i + offset], which wraps around at the end of the array.
 ///
@@ -129,8 +129,10 @@ struct Offset {
 };
 
 // The 128 bytes of a warp now span 5 sectors. An offset of 8 floats is one of 32 bytes: 4 sectors again. The run time
-// is the same. The next warp needs the fifth sector, too. If it finds it in L1 or L2, the traffic to the memory stays
-// what it was.
+// is the same, 0.84 ms with both. The next warp needs the fifth sector, too. If it finds it in L1 or L2, the traffic to
+// the memory stays what it was.
+//= same, 0.84 ms: ms("copy_offset/offset=1")
+//= 0.84 ms with both: ms("copy_offset/offset=8")
 //= 5 sectors: count("copy_offset/offset=1", "global_load_sectors") / count("copy_offset/offset=1",
 //=   "global_load_requests")
 //= 4 sectors: count("copy_offset/offset=8", "global_load_sectors") / count("copy_offset/offset=8",
@@ -272,49 +274,102 @@ struct RotatedArrays {
 // shared memory.
 //
 //? stride3: Thread t reads the words 3t, 3t + 1 and 3t + 2 of shared memory. How many bank conflicts are there?
-//? answer: count("points_staged", "shared_load_bank_conflicts")
+//? answer: count("points_staged/loads=6", "shared_load_bank_conflicts")
 //? near: exact
+//
+//? staged: `points_staged<1>` loads a float, stores it to shared memory, and only then loads the next. Which part of the
+//?   rate of `cudaMemcpy` does it reach?
+//? answer: ratio("points_staged/loads=1")
+//? unit: of the rate
+//? near: 20 %
 
 /// As `points_aos`, but global memory is only accessed with consecutive lanes.
 ///
-/// Launch: one thread per struct, in blocks of BLOCK.
+/// @tparam LOADS  how many of a thread's loads are in flight at a time: 1, 2, 3 or all 6
+///
+/// Launch: one thread per two structs, in blocks of BLOCK.
+template <unsigned LOADS>
 __global__ void points_staged(float* out, const float* in, std::size_t n) {
-  __shared__ float staged[3 * BLOCK];  // the structs of this block
-  const std::size_t points = n / 3, first = std::size_t{blockIdx.x} * 3 * BLOCK;
+  __shared__ float staged[6 * BLOCK];  // the structs of this block
+  const std::size_t points = n / 3, first = std::size_t{blockIdx.x} * 6 * BLOCK;
   const unsigned t = threadIdx.x;
 
-  for (unsigned i = t; i < 3 * BLOCK && first + i < 3 * points; i += BLOCK) {
-    staged[i] = in[first + i];
+#pragma unroll LOADS
+  for (unsigned k = 0; k < 6; ++k) {
+    const unsigned i = t + k * BLOCK;
+    if (first + i < 3 * points) staged[i] = in[first + i];
   }
   __syncthreads();  // all structs are here
 
-  // A thread reads and writes its own struct: no barrier in between.
-  if (first + 3 * t < 3 * points) {
-    const float x = staged[3 * t], y = staged[3 * t + 1], z = staged[3 * t + 2];
-    staged[3 * t] = y, staged[3 * t + 1] = z, staged[3 * t + 2] = x;
+  // A thread reads and writes its own structs: no barrier in between.
+  for (unsigned k = 0; k < 2; ++k) {
+    const unsigned p = 3 * (t + k * BLOCK);
+    if (first + p < 3 * points) {
+      const float x = staged[p], y = staged[p + 1], z = staged[p + 2];
+      staged[p] = y, staged[p + 1] = z, staged[p + 2] = x;
+    }
   }
   __syncthreads();  // all structs are rotated
 
-  for (unsigned i = t; i < 3 * BLOCK && first + i < 3 * points; i += BLOCK) {
-    out[first + i] = staged[i];
+#pragma unroll LOADS
+  for (unsigned k = 0; k < 6; ++k) {
+    const unsigned i = t + k * BLOCK;
+    if (first + i < 3 * points) out[first + i] = staged[i];
   }
   copy_rest(out, in, n, 3 * points);
 }
 
-// None: 3 is odd, so 32 words at a distance of 3 fall into 32 banks. Any odd stride is free in shared memory.
+// No conflicts: 3 is odd, so 32 words at a distance of 3 fall into 32 banks. Any odd stride is free in shared memory.
+//
+// The counters are perfect, and yet `points_staged<1>` takes 0.74 ms, not much less than `copy`, 0.80 ms. The machine
+// code says why. Its loop loads one float, waits for it, stores it to shared memory, and only then comes to the next
+// load. A thread has one load in flight, as in `copy`:
+//= 0.74 ms, not much less than `copy`, 0.80 ms: (ms("points_staged/loads=1"), ms("copy"))
+//
+// ```{sass} points_staged<1u> only=LDG,STS,BRA,BAR from=LDG lines=4
+// 0200  @!P0 LDG.E              R4, desc[UR8][R4.64]
+// 0230  @!P0 STS                [R11], R4
+// 0260   @P0 BRA                0x180
+// 0290       BAR.SYNC.DEFER_BLOCKING 0x0
+// ```
+//
+// `#pragma unroll 3` writes three iterations out, and the compiler puts their loads in front of the first store, which
+// it may, as global and shared memory never overlap. That is all that changes. With six, no loop is left:
+//
+// ```{sass} points_staged<6u> only=LDG,STS,BRA,BAR from=LDG lines=13
+// 0350  @!P0 LDG.E              R4, desc[UR6][R10.64]
+// 0360  @!P4 LDG.E              R12, desc[UR6][R10.64+0x400]
+// 0370  @!P3 LDG.E              R14, desc[UR6][R10.64+0x800]
+// 0380  @!P2 LDG.E              R16, desc[UR6][R10.64+0xc00]
+// 0390  @!P1 LDG.E              R18, desc[UR6][R10.64+0x1000]
+// 03a0  @!P5 LDG.E              R20, desc[UR6][R10.64+0x1400]
+// 0470  @!P0 STS                [R3], R4
+// 0480  @!P4 STS                [R3+0x400], R12
+// 0490  @!P3 STS                [R3+0x800], R14
+// 04a0  @!P2 STS                [R3+0xc00], R16
+// 04b0  @!P1 STS                [R3+0x1000], R18
+// 04c0  @!P5 STS                [R3+0x1400], R20
+// 04d0       BAR.SYNC.DEFER_BLOCKING 0x0
+// ```
+//
+// | loads in flight | 1 | 2 | 3 | 6 |
+// |---|--:|--:|--:|--:|
+// | part of the rate of `cudaMemcpy` | 0.68 | 0.86 | 0.92 | 0.99 |
+//= | part of the rate of `cudaMemcpy` | 0.68 | 0.86 | 0.92 | 0.99 |: (ratio("points_staged/loads=1"),
+//=   ratio("points_staged/loads=2"), ratio("points_staged/loads=3"), ratio("points_staged/loads=6"))
+//
+// So neither shared memory nor the two barriers cost much, if enough loads are in flight in front of them. Section 6 of
+// chapter 10 follows such a loop through the compiler.
 //
 // Another remedy is to pad the struct to four floats. That alone is not enough: a struct of floats is aligned to 4
 // bytes, and a wide load from such an address would fault, so nvcc makes four loads. `float4` is such a struct, too,
 // and is declared with `alignas(16)`. Your own structs can be. Chapter 10 shows the machine code of both.
 //
-//? fastest_layout: All four move the same bytes here. Which is the fastest?
-//? choices: points_aos | points_soa | points_staged | points_aligned
-//? answer: {"points_aos": ms("points_aos") < min(ms("points_soa"), ms("points_staged"),
-//?   ms("points_aligned/alignas=16")),
-//?   "points_soa": ms("points_soa") < min(ms("points_aos"), ms("points_staged"), ms("points_aligned/alignas=16")),
-//?   "points_staged": ms("points_staged") < min(ms("points_aos"), ms("points_soa"), ms("points_aligned/alignas=16")),
-//?   "points_aligned": ms("points_aligned/alignas=16") < min(ms("points_aos"), ms("points_soa"),
-//?   ms("points_staged"))}
+//? fastest_layout: Without shared memory: these three move the same bytes here. Which is the fastest?
+//? choices: points_aos | points_soa | points_aligned
+//? answer: {"points_aos": ms("points_aos") < min(ms("points_soa"), ms("points_aligned/alignas=16")),
+//?   "points_soa": ms("points_soa") < min(ms("points_aos"), ms("points_aligned/alignas=16")),
+//?   "points_aligned": ms("points_aligned/alignas=16") < min(ms("points_aos"), ms("points_soa"))}
 
 /// Four floats, aligned as one float is. `float4` has the same members and alignas(16).
 struct Point {
@@ -346,30 +401,13 @@ __global__ void points_aligned(float* out, const float* in, std::size_t n) {
 //= 16: count("points_aligned/alignas=4", "global_load_sectors") / count("points_aligned/alignas=4",
 //=   "global_load_requests")
 //
-// **Timed.** The 128-bit accesses win: they are as fast as `cudaMemcpy`. Each thread has 16 bytes in flight. With
-// `alignas=4` the same 16 bytes are in flight, in four loads, and L1 serves each sector four times: 2 % slower. The
-// plain array of three floats comes next, at 0.95 of the rate of `cudaMemcpy`. Each thread of `points_aos` has three
-// loads in flight, and the time leaves no room for fetching each sector three times: two of the three loads find theirs
-// in a cache.
+// **Timed.** Of the layouts, the one with 128-bit accesses wins: it is as fast as `cudaMemcpy`. Each thread has 16 bytes
+// in flight. With `alignas=4` the same 16 bytes are in flight, in four loads, and L1 serves each sector four times: 2 %
+// slower. The plain array of three floats comes next, at 0.95 of the rate of `cudaMemcpy`. Each thread of `points_aos`
+// has three loads in flight, and the time leaves no room for fetching each sector three times: two of the three loads
+// find theirs in a cache.
 //= 2 % slower: (ms("points_aligned/alignas=4") / ms("points_aligned/alignas=16") - 1) * 100
 //= 0.95 of the rate: ratio("points_aos")
-//
-// The surprise is `points_staged`. Its counters are perfect, and at 0.81 ms it is as slow as `copy`, 0.80 ms. The
-// machine code says why. Each iteration of its loop compares twice, so nvcc loads one float, waits for it, stores it to
-// shared memory, and only then comes to the next load. A thread has one load in flight, as in `copy`:
-//= 0.81 ms it is as slow as `copy`, 0.80 ms: (ms("points_staged"), ms("copy"))
-//
-// ```{sass} points_staged only=LDG,STS,BRA,BAR from=LDG lines=4
-// 02f0       LDG.E              R14, desc[UR10][R14.64]
-// 0330       STS                [R11], R14
-// 0380  @!P3 BRA                P4, 0x2d0
-// 03a0       BAR.SYNC.DEFER_BLOCKING 0x0
-// ```
-//
-// Neither shared memory nor the barrier costs that much. `store_order` of chapter 10 also stages through shared memory,
-// with a barrier. With one load in front of each store it reaches 0.72 of the rate of `cudaMemcpy`, with eight 0.97.
-//= 0.72 of the rate: ratio("10:store_order/unroll=1")
-//= eight 0.97: ratio("10:store_order/unroll=8")
 //
 // If the layout is yours to choose, use a struct of arrays, or structs of 8 or 16 aligned bytes.
 //
@@ -997,24 +1035,24 @@ int main(int argc, char** argv) {
                        "needs more than 65,535 rows of blocks, the limit of gridDim.y");
     ladder.skip_unless(n > 1, {"no_barrier"}, "one thread alone has nobody to race with");
     lab::Map<float> map(ladder, n, 0, height);
-    const auto in = map.in;
+    const auto in = map.in;  // what a copy has to leave
 
-    // Sections 1 to 3: a thread for each of so many things.
-    const auto each = [=](std::size_t threads, auto kernel, auto... rest) {
-      return lab::launcher(kernel, lab::tiles(threads, BLOCK), BLOCK, n, rest...);
-    };
-    map.add("copy", in, each(n, copy));
-    map.add("copy_offset", "offset=1", Offset{in, 1}, each(n, copy_offset, 1 % n));
-    map.add("copy_offset", "offset=8", Offset{in, 8}, each(n, copy_offset, 8 % n));
-    map.add("copy_strided", "stride=2", Strided{in, 2}, each(n, copy_strided, 2));
-    map.add("copy_strided", "stride=8", Strided{in, 8}, each(n, copy_strided, 8));
-    map.add("copy_strided", "stride=32", Strided{in, 32}, each(n, copy_strided, 32));
-    map.add("points_aos", Rotated{in, 3}, each(n / 3 + 1, points_aos));
-    map.add("points_soa", RotatedArrays{in}, each(n / 3 + 1, points_soa));
-    map.add("points_staged", Rotated{in, 3}, each(n / 3 + 1, points_staged));
+    // Sections 1 to 3.
+    map.add("copy", in, each(n, copy, n));
+    map.add("copy_offset", "offset=1", Offset{in, 1}, each(n, copy_offset, n, 1 % n));
+    map.add("copy_offset", "offset=8", Offset{in, 8}, each(n, copy_offset, n, 8 % n));
+    map.add("copy_strided", "stride=2", Strided{in, 2}, each(n, copy_strided, n, 2));
+    map.add("copy_strided", "stride=8", Strided{in, 8}, each(n, copy_strided, n, 8));
+    map.add("copy_strided", "stride=32", Strided{in, 32}, each(n, copy_strided, n, 32));
+    map.add("points_aos", Rotated{in, 3}, each(n / 3 + 1, points_aos, n));
+    map.add("points_soa", RotatedArrays{in}, each(n / 3 + 1, points_soa, n));
+    map.add("points_staged", "loads=1", Rotated{in, 3}, each(n / 6 + 1, points_staged<1>, n));
+    map.add("points_staged", "loads=2", Rotated{in, 3}, each(n / 6 + 1, points_staged<2>, n));
+    map.add("points_staged", "loads=3", Rotated{in, 3}, each(n / 6 + 1, points_staged<3>, n));
+    map.add("points_staged", "loads=6", Rotated{in, 3}, each(n / 6 + 1, points_staged<6>, n));
     const Rotated rotated{in, 4};
-    map.add("points_aligned", "alignas=4", rotated, each(n / 4 + 1, points_aligned<Point>));
-    map.add("points_aligned", "alignas=16", rotated, each(n / 4 + 1, points_aligned<float4>));
+    map.add("points_aligned", "alignas=4", rotated, each(n / 4 + 1, points_aligned<Point>, n));
+    map.add("points_aligned", "alignas=16", rotated, each(n / 4 + 1, points_aligned<float4>, n));
 
     // Sections 4 to 9: the transposes.
     const Transposed want{in, height, width};
@@ -1033,8 +1071,8 @@ int main(int argc, char** argv) {
     lab::add_others(map);
 
     // Sections 10 and 11.
-    map.add("four_each", "restrict=no", in, each((n + 3) / 4, four_each));
-    map.add("four_each", "restrict=yes", in, each((n + 3) / 4, four_restricted));
+    map.add("four_each", "restrict=no", in, each((n + 3) / 4, four_each, n));
+    map.add("four_each", "restrict=yes", in, each((n + 3) / 4, four_restricted, n));
     const lab::Problem copies(ladder, {.outputs = {lab::expect(map.d_out, map.d_in)},
                                        .bytes = TIMES * 8.0 * static_cast<double>(n),
                                        .limit = lab::Limit::copy});
@@ -1061,5 +1099,5 @@ int main(int argc, char** argv) {
 //    flight on is it as fast as `cudaMemcpy`, and when does more of them begin to cost?
 // 3. Permute the axes of a tensor (a, b, c) to (c, b, a). Which axis do the loads walk, which the stores?
 // 4. Transpose `double` and `char`. What should the tile be, so that both sides fill whole sectors?
-// 5. Give `points_staged` a path for whole blocks, in which a thread loads its three floats before it stores the first.
-//    Does `./learn sass` show three `LDG` in a row, and how close to `points_aos` does it come?
+// 5. Write the loop of `points_staged` as `for (i = t; i < 6 * BLOCK && first + i < 3 * points; i += BLOCK)`. How many
+//    `LDG` does `./learn sass` show in front of the first `STS`, with `#pragma unroll 6` and without?

@@ -14,7 +14,7 @@
 //   ./learn run 10 --rung copy_refused     the host refuses such an address before the launch
 //   ./learn run 10 --rung copy_batch       several float4 in flight per thread
 //   ./learn run 10 --rung copy_async       copied to shared memory without passing through registers
-//   ./learn run 10 --rung copy_bulk        one thread asks for the block's whole part [needs gpu, sm_90a, cuda 12.9]
+//   ./learn run 10 --rung copy_bulk        one thread starts the block's whole copy [needs gpu, sm_90a, cuda 12.9]
 //   ./learn run 10 --rung window_aliased   adds four neighbours, through pointers that may alias
 //   ./learn run 10 --rung window_restrict  the same kernel with __restrict__
 //   ./learn run 10 --rung store_order      a loop that fills shared memory, rolled up and unrolled
@@ -292,9 +292,14 @@ __global__ void copy_struct(float* out, const float* in, unsigned n) {
 //? answer: "the launch fails"
 //
 // The hardware does not split an access. It stops the kernel with `cudaErrorMisalignedAddress`, which is sticky: the
-// process cannot use the GPU any more. The simulator names the line, the lane and the array; `copy_misaligned` is
-// that launch. `reinterpret_cast` promises what the compiler cannot check, so check it yourself, on the host, before
-// the launch:
+// process cannot use the GPU any more. The simulator names the line, the lane and the array of such a launch:
+
+/// Copies all elements but the first with copy_float4, from an address that is no multiple of 16 bytes.
+void copy_misaligned(float* out, const float* in, unsigned n) {
+  copy_float4<<<lab::tiles(n / 4 + 1, BLOCK), BLOCK>>>(out, in + 1, n - 1);
+}
+
+// `reinterpret_cast` promises what the compiler cannot check, so check it yourself, on the host, before the launch:
 
 /// Throws std::invalid_argument, which names the array, unless `pointer` is a multiple of `alignment` bytes.
 void require_aligned(const char* name, const void* pointer, std::size_t alignment) {
@@ -319,6 +324,12 @@ std::string copy_refused(float* out, const float* in, unsigned n) {
   }
   copy_float4<<<lab::tiles(n / 4 + 1, BLOCK), BLOCK>>>(out, in, n);
   return "";
+}
+
+/// Copies element 0 alone and the others with copy_refused, whose refusal it returns.
+std::string copy_in_two(float* out, const float* in, unsigned n) {
+  copy_scalar<<<1, 1>>>(out, in, n);
+  return n == 1 ? "" : copy_refused(out + 1, in + 1, n - 1);
 }
 
 // The rung passes `in + 1`, gets the exception, and falls back to the scalar kernel. Every public function that takes a
@@ -472,6 +483,7 @@ __global__ void __launch_bounds__(BLOCK) copy_async(float* out, const float* in,
 // memory that counts the bytes as they arrive. `copy_bulk` reaches 0.96 of `cudaMemcpy`, as `copy_async` does with
 // four loads.
 //= 0.96: ratio("copy_bulk")
+//= 0.96 of `cudaMemcpy`, as `copy_async`: ratio("copy_async/loads=4")
 //
 // ## 5. Loads that wait for stores
 //
@@ -510,6 +522,16 @@ __global__ void window_restrict(float* __restrict__ out, const float* __restrict
     out[i] += in[min(i + k, n - 1)];
   }
 }
+
+/// What both have to leave at place i.
+struct WindowSum {
+  lab::View<float> in;
+  __host__ __device__ float operator()(std::size_t i) const {
+    float sum = in[i];
+    for (std::size_t k = 1; k < 4; ++k) sum += in[i + k < in.size() ? i + k : in.size() - 1];
+    return sum;
+  }
+};
 
 // ```{sass} window_aliased only=LDG,FADD,STG
 // 00c0       LDG.E              R7, desc[UR4][R6.64]
@@ -580,6 +602,15 @@ __global__ void __launch_bounds__(BLOCK) store_order(float* out, const float* in
     if (t + k * BLOCK < count) out[first + t + k * BLOCK] = run[count - 1 - t - k * BLOCK];
   }
 }
+
+/// What it has to leave at place i.
+struct ReversedRuns {
+  lab::View<float> in;
+  __host__ __device__ float operator()(std::size_t i) const {
+    const std::size_t run = 8 * BLOCK, first = i / run * run, left = in.size() - first;
+    return in[first + (left < run ? left : run) - 1 - (i - first)];
+  }
+};
 
 // Rolled up, the loop does what the source says. Each iteration waits for its own load before it stores.
 //
@@ -1080,87 +1111,55 @@ void print_occupancies() {
   }
 }
 
+/// The launch of a kernel each of whose threads copies so many elements.
+auto each(unsigned floats, void (*kernel)(float*, const float*, unsigned), unsigned n) {
+  return lab::launcher(kernel, lab::tiles(floats == 1 ? n : n / floats + 1, BLOCK), BLOCK, n);
+}
+
+/// That of `store_order`.
+auto in_runs(void (*kernel)(float*, const float*, unsigned), unsigned n) {
+  return lab::launcher(kernel, lab::tiles(n, 8 * BLOCK), BLOCK, n);
+}
+
 }  // namespace
 
-/// Adds the copies, all of which have to leave what the input holds.
-void add_copies(lab::Map<float>& map, unsigned n) {
-  const auto in = map.in;
-  const auto same = [=] __host__ __device__(std::size_t i) { return in[i]; };
-  const auto copy = [n](auto kernel, unsigned floats) {  // of a block, or of the array at most
-    return lab::launcher(kernel, lab::tiles(n / floats + (floats > 1), BLOCK), BLOCK, n);
-  };
-  const auto batch = [n](auto kernel, unsigned loads) {
-    return lab::launcher(kernel, lab::tiles(n / 4 + 1, loads * BLOCK), BLOCK, n);
-  };
-  map.add("copy_scalar", same, copy(copy_scalar, 1));
-  map.add("copy_float2", same, copy(copy_float2, 2));
-  map.add("copy_float4", same, copy(copy_float4, 4));
-  map.sweep(
-      "copy_struct", same,
-      {{"plain", copy(copy_struct<Quad>, 4)}, {"aligned", copy(copy_struct<AlignedQuad>, 4)}});
-  if (n < 5) {
-    map.ladder().skip("copy_misaligned", "a float4 after the first element needs 5");
-  } else {
-    map.demonstrate("copy_misaligned", [=](float* to, const float* from) {
-      copy_float4<<<lab::tiles(n / 4 + 1, BLOCK), BLOCK>>>(to, from + 1, n - 1);
-    });
-  }
-  std::string refusal;
-  map.add("copy_refused", same,
-          [&](float* to, const float* from) {
-            copy_scalar<<<1, 1>>>(to, from, n);  // element 0
-            if (n > 1) refusal = copy_refused(to + 1, from + 1, n - 1);
-          },
-          {.timed = false, .show = [&] { std::printf("  refused: %s\n", refusal.c_str()); }});
-  map.sweep("copy_batch", same,
-            {{"loads=1", batch(copy_batch<1>, 1)},
-             {"loads=2", batch(copy_batch<2>, 2)},
-             {"loads=4", batch(copy_batch<4>, 4)},
-             {"loads=8", batch(copy_batch<8>, 8)}});
-  map.sweep("copy_async", same,
-            {{"loads=1", batch(copy_async<1>, 1)}, {"loads=4", batch(copy_async<4>, 4)}});
-  lab::add_others(map);
-}
-
-/// Adds what computes something, and the copies with fewer and fewer warps.
-void add_loops(lab::Map<float>& map, unsigned n) {
-  const auto in = map.in;
-  const auto window = [=] __host__ __device__(std::size_t i) {
-    float sum = in[i];
-    for (std::size_t k = 1; k < 4; ++k) sum += in[i + k < n ? i + k : n - 1];
-    return sum;
-  };
-  const auto reversed = [=] __host__ __device__(std::size_t i) {
-    const std::size_t run = 8 * BLOCK, first = i / run * run, left = n - first;
-    return in[first + (left < run ? left : run) - 1 - (i - first)];
-  };
-  const auto same = [=] __host__ __device__(std::size_t i) { return in[i]; };
-  const dim3 ones = lab::tiles(n, BLOCK), runs = lab::tiles(n, 8 * BLOCK);
-  map.add("window_aliased", window, lab::launcher(window_aliased, ones, BLOCK, n));
-  map.add("window_restrict", window, lab::launcher(window_restrict, ones, BLOCK, n));
-  map.sweep("store_order", reversed,
-            {{"unroll=1", lab::launcher(store_order<1>, runs, BLOCK, n)},
-             {"unroll=2", lab::launcher(store_order<2>, runs, BLOCK, n)},
-             {"unroll=8", lab::launcher(store_order<8>, runs, BLOCK, n)}});
-  for (const unsigned blocks : {1u, 2u, 4u, 8u}) {
-    const auto warps = [=](const char* rest) {
-      return lab::format("warps=%u, %s", 8 * blocks, rest);
-    };
-    const lab::MapOptions last{.show = blocks == 8 ? print_occupancies : nullptr};
-    map.add("warps_or_loads", warps("loads=1"), same,
-            [=](float* to, const float* from) { warps_or_loads<1>(to, from, n, blocks); });
-    map.add(
-        "warps_or_loads", warps("loads=4"), same,
-        [=](float* to, const float* from) { warps_or_loads<4>(to, from, n, blocks); }, last);
-  }
-}
-
 int main(int argc, char** argv) {
-  return lab::run(argc, argv, [](lab::Ladder& ladder, std::size_t n) {
-    ladder.require(n < std::size_t{1} << 31, "n: fewer than 2^31");
-    lab::Map<float> map(ladder, n);
-    add_copies(map, static_cast<unsigned>(n));
-    add_loops(map, static_cast<unsigned>(n));
+  return lab::run(argc, argv, [](lab::Ladder& ladder, std::size_t size) {
+    ladder.require(size < std::size_t{1} << 31, "n: fewer than 2^31");
+    ladder.skip_unless(size >= 5, {"copy_misaligned"}, "a float4 after the first element needs 5");
+    lab::Map<float> map(ladder, size);
+    const auto in = map.in;  // what a copy has to leave
+    const auto n = static_cast<unsigned>(size);
+
+    map.add("copy_scalar", in, each(1, copy_scalar, n));
+    map.add("copy_float2", in, each(2, copy_float2, n));
+    map.add("copy_float4", in, each(4, copy_float4, n));
+    map.add("copy_struct", "plain", in, each(4, copy_struct<Quad>, n));
+    map.add("copy_struct", "aligned", in, each(4, copy_struct<AlignedQuad>, n));
+    map.demonstrate("copy_misaligned", lab::bind_back(copy_misaligned, n));
+    std::string refusal;
+    map.add("copy_refused", in,
+            [&](float* to, const float* from) { refusal = copy_in_two(to, from, n); },
+            {.timed = false, .show = [&] { std::printf("  refused: %s\n", refusal.c_str()); }});
+    map.add("copy_batch", "loads=1", in, each(4, copy_batch<1>, n));
+    map.add("copy_batch", "loads=2", in, each(8, copy_batch<2>, n));
+    map.add("copy_batch", "loads=4", in, each(16, copy_batch<4>, n));
+    map.add("copy_batch", "loads=8", in, each(32, copy_batch<8>, n));
+    map.add("copy_async", "loads=1", in, each(4, copy_async<1>, n));
+    map.add("copy_async", "loads=4", in, each(16, copy_async<4>, n));
+    lab::add_others(map);
+
+    map.add("window_aliased", WindowSum{in}, each(1, window_aliased, n));
+    map.add("window_restrict", WindowSum{in}, each(1, window_restrict, n));
+    map.add("store_order", "unroll=1", ReversedRuns{in}, in_runs(store_order<1>, n));
+    map.add("store_order", "unroll=2", ReversedRuns{in}, in_runs(store_order<2>, n));
+    map.add("store_order", "unroll=8", ReversedRuns{in}, in_runs(store_order<8>, n));
+    for (const unsigned blocks : {1u, 2u, 4u, 8u}) {
+      const std::string warps = lab::format("warps=%u, loads=", 8 * blocks);
+      map.add("warps_or_loads", warps + "1", in, lab::bind_back(warps_or_loads<1>, n, blocks));
+      map.add("warps_or_loads", warps + "4", in, lab::bind_back(warps_or_loads<4>, n, blocks),
+              {.show = blocks == 8 ? print_occupancies : nullptr});
+    }
   });
 }
 

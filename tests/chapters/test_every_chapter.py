@@ -15,8 +15,6 @@ from course.results import as_text
 MOST_REGISTRATION = 60
 MORE_REGISTRATION = {
     "05_bank_conflicts": 109,
-    "07_reductions": 199,
-    "10_sass_inspection": 168,
 }
 
 CHAPTERS = [Chapter(main.parent.name) for main in source.find_chapters(ROOT / "chapters")]

@@ -250,6 +250,26 @@ TEST(Problem, GivesItsRungsWhatTheyHaveInCommon) {
   EXPECT_TRUE(std::isnan(before));  // poisoned, as for a rung
 }
 
+TEST(Problem, WithOneRungIsAddedAtOnce) {
+  Sums sums;
+  const auto [code, rows] = run([&](Ladder& ladder) {
+    const lab::Rung common = sums.rung("");
+    for (const int off : {0, 1}) {
+      ladder.add("first", lab::variant_name("off", off), common,
+                 [&] { add(4, 256, sums.a.data(), sums.b.data(), sums.c.data(), 0, 1000 - off); });
+    }
+    ladder.add("second", "", common, common.launch);
+    ladder.demonstrate("mistake", [&] { racy(sums.c.data()); });
+  });
+  EXPECT_EQ(code, 1);
+  ASSERT_EQ(rows.size(), 5u);
+  EXPECT_EQ(rows[0].label(), "first off=0");
+  EXPECT_EQ(rows[0].status, Status::pass) << rows[0].reason;
+  EXPECT_EQ(rows[1].status, Status::fail);  // its output is poisoned again
+  EXPECT_EQ(rows[2].label(), "second");
+  EXPECT_EQ(rows[2].status, Status::pass) << rows[2].reason;
+}
+
 // ---- experiments ----
 
 /// An object that sums up to `until` and has all members that a rung may be.
@@ -352,6 +372,24 @@ TEST(Map, TakesAHostFunctionWithItsLastArgumentsGiven) {
   const auto bound = lab::bind_back(launch, 1000);
   static_assert(std::is_invocable_v<decltype(bound), float*, const float*, const float*>);
   static_assert(!std::is_invocable_v<decltype(bound), float*, const float*>);
+}
+
+TEST(Map, AViewIsWhatACopyHasToLeave) {
+  const auto [code, rows] = run(
+      [](Ladder& ladder) {
+        lab::Map<float> map(ladder, 1000);
+        for (const int size : {1000, 999}) {
+          map.add("first", lab::variant_name("size", size), map.in,
+                  [&](float* out, const float* in) {
+                    cudaMemcpy(out, in, sizeof(float) * size, cudaMemcpyDeviceToDevice);
+                  });
+        }
+      },
+      {"--rung", "first"});
+  EXPECT_EQ(code, 1);
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].status, Status::pass) << rows[0].reason;
+  EXPECT_EQ(rows[1].status, Status::fail);
 }
 
 TEST(Map, TheToleranceIsThatOfTheRung) {

@@ -106,11 +106,7 @@ std::string variant_name(std::string_view label, const std::string& value) {
 
 void Problem::add(std::string_view name, std::string_view variant,
                   const std::function<void()>& launch) const {
-  Rung rung = common_;
-  rung.name = name;
-  rung.variant = variant;
-  rung.launch = launch;
-  ladder_.add(rung);
+  ladder_.add(name, variant, common_, launch);
 }
 
 void Problem::demonstrate(std::string_view name, const std::function<void()>& launch) const {
@@ -159,6 +155,15 @@ void Ladder::measure(Limit limit) {
 void Ladder::instead(int exit_code) { harness_.instead_ = exit_code; }
 
 void Ladder::add(const Rung& rung) { take(rung, ""); }
+
+void Ladder::add(std::string_view name, std::string_view variant, const Rung& problem,
+                 const std::function<void()>& launch) {
+  Rung rung = problem;
+  rung.name = name;
+  rung.variant = variant;
+  rung.launch = launch;
+  add(rung);
+}
 
 void Ladder::skip(std::string_view rung, std::string_view reason) {
   take({.name = std::string(rung)}, std::string(reason));

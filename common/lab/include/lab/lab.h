@@ -73,6 +73,7 @@
 ///     sums.add("sequential", [&] { in_passes(sequential, out.data(), in.data(), n); });
 ///     sums.sweep("unrolled", "block", {64u, 256u}, [&](unsigned block) { ... });
 ///     sums.demonstrate("racy_warp", [&] { ... });
+///     ladder.add("integers", "", {.outputs = ...}, [&] { ... });  // the only rung of a problem
 ///     ladder.add({.name = "who_am_i", .launch = [&] { ... }, .outputs = {lab::expect(names, want)}, .timed = false});
 ///     ladder.demonstrate("host_touches_device", [&] { ... });
 ///

@@ -156,6 +156,9 @@ class Ladder {
   void add(std::string_view name, T&& one, const Rung& rung = {}) {
     add(name, "", one, rung);
   }
+  /// The same for the only rung of a problem: a rung without name, variant and launch. More of them are a `Problem`.
+  void add(std::string_view name, std::string_view variant, const Rung& problem,
+           const std::function<void()>& launch);
   /// Runs a demonstration: a launch with a mistake. It runs on the simulator alone, and passes if exactly the finding is
   /// raised that the header names, `[raises KIND]`, and no error of another kind.
   /// \param outputs what the launch writes: poisoned before it
