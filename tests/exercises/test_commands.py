@@ -42,13 +42,30 @@ class Start(learner.Checkout):
         done = self.learn("check", "foo", code=2)
         self.assertIn("unknown exercise 'foo'; chapter 01 has alpha or beta (./learn list shows all)", done.stderr)
 
-    def test_a_chapter_is_its_first_exercise_where_that_helps(self):
-        for word in ("02", "2"):
-            self.assertIn("task of Gamma", self.learn("start", word, code=0).stdout)
+    def test_a_chapter_is_the_exercise_that_the_learner_is_at_or_its_first_open_one(self):
+        for word in ("02", "2", "02_matrix", "matrix", "matr", "chapters/02_matrix", "my/02_matrix/"):
+            self.learn("start", "alpha", code=0)
+            self.assertIn("task of Gamma", self.learn("start", word, code=0).stdout, word)
         self.assertIn("gamma: hint 1 of 3", self.learn("hint", code=0).stdout)
-        for command in ("hint", "solution", "reset"):
-            done = self.learn(command, "01", code=2)
-            self.assertIn("'01' is a chapter; name one of its exercises: alpha or beta", done.stderr, command)
+        self.assertIn("alpha: hint 1 of 3", self.learn("hint", "first_steps", code=0).stdout)
+        self.assertIn("task of Beta", self.learn("next", "beta", code=0).stdout)
+        self.assertIn("beta: hint 1 of 3", self.learn("hint", "01_first", code=0).stdout)
+        self.assertIn("beta is not passed yet", self.learn("solution", "01", code=1).stderr)
+        self.edit("beta", "solved")
+        self.learn("check", "beta", code=0)
+        self.assertIn("task of Alpha", self.learn("next", "first-steps", code=0).stdout)
+
+    def test_a_chapter_is_all_of_its_exercises_where_several_can_be_meant(self):
+        self.learn("start", code=0)
+        for name in self.names:
+            self.edit(name, "solved")
+        said = self.learn("check", "first_steps", "alpha", code=0).stdout
+        self.assertEqual([said.count(name + ": passed") for name in ("alpha", "beta", "gamma")], [1, 1, 0])
+        self.assertIn("what you wrote in alpha, beta (a backup", self.learn("reset", "01_first_steps", code=1).stderr)
+        self.learn("reset", "01_first_steps", "--yes", code=0)
+        self.assertEqual([self.read(name) == "solved" for name in ("alpha", "beta", "gamma")], [False, False, True])
+
+    def test_no_chapter(self):
         self.assertIn("unknown exercise '03'", self.learn("start", "03", code=2).stderr)
 
     def test_a_file_of_an_exercise_that_has_gone_is_named_and_stays(self):

@@ -31,8 +31,8 @@ class Files(fake.Checkout):
 
     def test_a_program(self):
         done = self.learn("new", "my.cu", code=0)
-        self.assertIn("./learn explain my.cu", done.stdout)
-        text = self.text("my.cu")
+        self.assertIn("./learn explain my/my.cu", done.stdout)
+        text = self.text("my", "my.cu")
         self.assertNotIn("@", text)
         for call in (
             "cudaMalloc(",
@@ -44,19 +44,29 @@ class Files(fake.Checkout):
             "cudaFree(",
         ):
             self.assertIn(call, text)
-        self.assertIn("my.cu exists already", self.refused("new", "my.cu"))
-        self.assertEqual(self.text("my.cu"), text)
+        self.assertIn("my/my.cu exists already", self.refused("new", "my.cu"))
+        self.assertEqual(self.text("my", "my.cu"), text)
         self.learn("new", "programs-of-mine.cu", cwd=self.home, code=0)
         self.assertTrue(os.path.exists(os.path.join(self.home, "programs-of-mine.cu")))
+        # In a folder of the course into my/, too; within my/ and where a folder is named, there.
+        self.learn("new", "second.cu", cwd=os.path.join(self.root, "chapters"), code=0)
+        os.makedirs(os.path.join(self.root, "my", "own"))
+        self.learn("new", "third.cu", cwd=os.path.join(self.root, "my", "own"), code=0)
+        self.learn("new", "./fourth.cu", code=0)
+        for path in ("my/second.cu", "my/own/third.cu", "fourth.cu"):
+            self.assertTrue(os.path.exists(os.path.join(self.root, path)), path)
+
+    def test_a_program_in_my_is_found_by_its_name(self):
+        self.learn("new", "first.cu", code=0)
+        self.assertIn("there is no file first.cu here; did you mean my/first.cu?", self.refused("explain", "first.cu"))
 
     def test_its_command_for_nvcc_works_beside_the_folder_of_the_exercises(self):
         self.learn("new", "my.cu", code=0)
-        os.makedirs(os.path.join(self.root, "my"))
         # What counts is where nvcc shall write to.
         self.tool("nvcc", '#!/bin/sh\nprintf "#!/bin/sh\\necho ran $4\\n" >"$3" && /bin/chmod +x "$3"\n')
-        command = next(line for line in self.text("my.cu").split("\n") if "nvcc" in line).partition("nvcc")[2]
+        command = next(line for line in self.text("my", "my.cu").split("\n") if "nvcc" in line).partition("nvcc")[2]
         done = subprocess.run("nvcc" + command, shell=True, cwd=self.root, env=self.environment(), capture_output=True)
-        self.assertEqual((done.returncode, done.stdout), (0, b"ran my.cu\n"), done.stderr)
+        self.assertEqual((done.returncode, done.stdout), (0, b"ran my/my.cu\n"), done.stderr)
 
     def test_a_chapter_is_its_folder(self):
         self.write(".gitignore", "/build/\n__pycache__/\n")
@@ -84,9 +94,9 @@ class Files(fake.Checkout):
             self.assertIn("already", self.refused("new", "chapter", name))
         self.assertIn("there is no folder nowhere", self.refused("new", "nowhere/my.cu"))
         self.assertIn("is no name for a program", self.refused("new", "my program.cu"))
-        self.write("my.cu", "mine")
+        self.write("my/my.cu", "mine")
         self.assertIn("exists already", self.refused("new", "my.cu"))
-        self.assertEqual(self.text("my.cu"), "mine")
+        self.assertEqual(self.text("my", "my.cu"), "mine")
 
 
 class Compiled(unittest.TestCase):

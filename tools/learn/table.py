@@ -115,7 +115,7 @@ COMMANDS = [
     Command(
         "start",
         "copies the exercises into my/, your own folder, and shows the first one",
-        positional="[EXERCISE...]",
+        positional="[EXERCISE|CHAPTER...]",
         complete="exercise",
     ),
     Command(
@@ -141,15 +141,15 @@ COMMANDS = [
         "watch",
         "checks an exercise each time that you save it, until Ctrl-C",
         [Option("--lines", "as of check")],
-        positional="[EXERCISE]",
+        positional="[EXERCISE|CHAPTER]",
         complete="exercise",
     ),
-    Command("hint", "shows the next hint of an exercise", positional="[EXERCISE]", complete="exercise"),
+    Command("hint", "shows the next hint of an exercise", positional="[EXERCISE|CHAPTER]", complete="exercise"),
     Command(
         "solution",
         "shows the solution of an exercise, why it works and what else does",
         [Option("--anyway", "before you have passed it")],
-        positional="[EXERCISE]",
+        positional="[EXERCISE|CHAPTER]",
         complete="exercise",
     ),
     Command(
@@ -163,7 +163,7 @@ COMMANDS = [
         "reset",
         "puts an exercise back as it was; what you wrote is kept in my/backups",
         [Option("--all", "all exercises"), Option("--yes", "without asking")],
-        positional="[EXERCISE...]",
+        positional="[EXERCISE|CHAPTER...]",
         complete="exercise",
     ),
     Command(
@@ -191,7 +191,7 @@ COMMANDS = [
     ),
     Command(
         "new",
-        "begins a CUDA program of your own, my.cu, or the folder of a chapter",
+        "begins a CUDA program of your own in my/, or the folder of a chapter",
         positional="FILE.cu | chapter NN_NAME",
     ),
     Command(
@@ -239,6 +239,18 @@ COMMANDS = [
         hidden=True,
     ),
 ]
+
+
+# The help's headings, and the commands below each.
+GROUPS = (
+    (
+        "The course",
+        ["run", "list", "predict", "start", "check", "watch", "hint", "next", "solution", "reset", "docs"],
+    ),
+    ("Your own programs", ["new", "explain", "sass", "profile"]),
+    ("This machine", ["setup", "doctor", "completion"]),
+    ("Writing the course", ["record", "test"]),
+)
 
 
 def visible():

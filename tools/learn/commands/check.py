@@ -61,10 +61,7 @@ def chosen(arguments, known):
     """The exercises to check; a single one becomes the current one."""
     if arguments.all:
         return known
-    exercises = []
-    for word in arguments.words:
-        exercises += catalogue.of_chapter(word, known) or [catalogue.find(word, known)]
-    exercises = list({exercise.key: exercise for exercise in exercises}.values())
+    exercises = catalogue.several(arguments.words, known)
     if not exercises:
         exercises = [record.current(known) or known[-1]]
         note_other(exercises[0], known)

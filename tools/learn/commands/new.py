@@ -5,6 +5,7 @@ import re
 
 from learn import chapters, paths, steps, ui
 from learn.errors import LearnError, UsageError
+from learn.exercises import workspace
 
 TEMPLATES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "templates")
 FORMS = "./learn new my.cu, or ./learn new chapter 13_stencils"
@@ -25,6 +26,7 @@ def new_program(path):
     stem = name[: -len(".cu")]
     if not re.fullmatch(r"[A-Za-z0-9_][\w.+-]*", stem):
         raise UsageError(f"'{name}' is no name for a program: letters, digits, _, - and ., as in my.cu")
+    path = place(path)
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):
         raise UsageError(f"there is no folder {paths.shown(folder)}")
@@ -36,6 +38,24 @@ def new_program(path):
         ("edit the kernel, run it again", "the simulator says what is wrong, and where"),
     )
     return 0
+
+
+def place(path):
+    """Where a program goes: a bare name into my/ if one stands in the course, whose folders git watches; else as it says."""
+    here = os.path.realpath(os.getcwd())
+    mine = os.path.realpath(workspace.FOLDER)
+    in_course = is_within(here, os.path.realpath(paths.ROOT)) and not is_within(here, mine)
+    if os.path.dirname(path) or not in_course:
+        return path
+    try:
+        os.makedirs(workspace.FOLDER, exist_ok=True)
+    except OSError as error:
+        raise LearnError(f"cannot write to {paths.shown(workspace.FOLDER)}: {error.strerror}")
+    return os.path.join(workspace.FOLDER, path)
+
+
+def is_within(path, folder):
+    return os.path.commonpath([path, folder]) == folder
 
 
 def new_chapter(name):

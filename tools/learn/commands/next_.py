@@ -7,10 +7,10 @@ from learn.exercises import catalogue, record, show, updates, workspace
 
 def main(arguments):
     if len(arguments.words) > 1:
-        raise UsageError("next takes one exercise to go to, or none")
+        raise UsageError("next takes one exercise or chapter to go to, or none")
     known = catalogue.everything()
     if arguments.words:
-        exercise = catalogue.first(arguments.words[0], known)
+        exercise = record.one(arguments.words[0], known, onwards=True)
     else:
         here = record.current(known)
         done = here is not None and record.all_records([here])[here.key].is_done()

@@ -14,8 +14,7 @@ from learn.exercises import catalogue
 from learn.machine import Machine
 
 WIDTH = 96
-LEAD = 2  # paragraphs before a question
-LONG = 40  # lines of a function that is shown once in a sitting
+ROOM = 70  # lines of code before a question; a function that does not fit is named with its place
 STOP = ("q", "quit", "exit")
 DRAWING = re.compile(r"^```\{drawing\}[^\n]*\n```$", re.MULTILINE)
 
@@ -98,6 +97,9 @@ def ask_all(chapter, asked, todo, numbers, guesses):
     ui.say()
     kept = progress.read().get("predictions", {}).get(chapter.key, {})
     ui.say(score(kept, asked))
+    missed = [one for one in todo if one.name in kept and not kept[one.name].get("near")]
+    for section in dict.fromkeys((heading(one), str(one.file)) for one in missed):
+        ui.say(f"Read again: {section[0]} ({paths.shown(section[1])})")
     ui.say(f"Next: ./learn run {chapter.number} shows the whole ladder; ./learn docs has the text.")
     return 0
 
@@ -105,26 +107,30 @@ def ask_all(chapter, asked, todo, numbers, guesses):
 def situate(one):
     """Where the question stands in the chapter, and what is told before it."""
     paint = ui.palette()
-    title = re.sub(r"^[\d.]+\s+", "", ui.plain(one.section))
-    ui.say(paint("bold", f"--- {title} ") + f"({paths.shown(str(one.file))}:{one.prediction.line})")
+    ui.say(paint("bold", f"--- {heading(one)} ") + f"({paths.shown(str(one.file))}:{one.prediction.line})")
     told = [
         paragraph
         for text in one.lead
         for paragraph in re.split(r"\n\s*\n", DRAWING.sub("", text))
         if paragraph.strip() and not paragraph.startswith("[rung ")
     ]
-    for paragraph in told[-LEAD:]:
+    for paragraph in told:
         ui.say()
         ui.say(indented(paragraph))
     ui.say()
 
 
+def heading(one):
+    """The heading above a question, without its number."""
+    return re.sub(r"^[\d.]+\s+", "", ui.plain(one.section))
+
+
 class Listing:
-    """Shows the code that questions are about: what stands above already is not shown again."""
+    """Shows the code that questions are about: what was shown already is not shown again."""
 
     def __init__(self, chapter):
         self.main = Path(chapter.source)
-        self.here = set()  # shown for the questions of this place
+        self.here = set()  # shown or named for the questions of this place
         self.sitting = set()  # shown for any
 
     def elsewhere(self):
@@ -132,24 +138,32 @@ class Listing:
         self.here = set()
 
     def show(self, one):
-        """The functions, whole."""
-        pieces = [piece for piece in asked_about.pieces(self.main, one).items() if tuple(piece[1]) not in self.here]
-        after = False  # a function, which ends with a blank line
-        for name, lines in pieces:
-            key = tuple(lines)
-            if name and key in self.sitting and len(lines) > LONG:
-                ui.say(f"    // {name}: as above")
-            else:
-                if len(lines) > 1 and not after and (name, lines) != pieces[0]:
+        """The functions that the answer is about, whole, and what they call while there is room."""
+        found = {name: lines for name, lines in asked_about.pieces(self.main, one).items() if lines}
+        found = {name: lines for name, lines in found.items() if tuple(lines) not in self.here}
+        asked = asked_about.answered(self.main, one)
+        room, chosen = ROOM, set()
+        for name in sorted(found, key=lambda name: (name not in asked, len(found[name]))):
+            if tuple(found[name]) not in self.sitting and (len(found[name]) <= room or not name):
+                chosen.add(name)
+                room -= len(found[name])
+        after = True  # a function, which ends with a blank line
+        for name, lines in found.items():
+            if name in chosen:
+                if len(lines) > 1 and not after:
                     ui.say()
                 for line in lines:
                     ui.say("    " + line if line.strip() else "")
-            after = len(lines) > 1
-            if after:
-                ui.say()
-            self.here.add(key)
-            self.sitting.add(key)
-        if pieces and not after:
+                self.sitting.add(tuple(lines))
+                after = len(lines) > 1
+                if after:
+                    ui.say()
+            elif name in asked:
+                where = "as above" if tuple(lines) in self.sitting else asked[name]
+                ui.say(f"    // {name}: {where}")
+                after = False
+            self.here.add(tuple(lines))
+        if found and not after:
             ui.say()
 
 

@@ -4,6 +4,7 @@ import os
 import time
 
 from learn import progress
+from learn.exercises import catalogue
 
 KEY = "exercises"
 CURRENT = "current exercise"
@@ -61,6 +62,18 @@ def first_open(exercises, after=None):
         if not records[exercise.key].is_done():
             return exercise
     return None
+
+
+def one(word, exercises, onwards=False):
+    """The exercise that `word` means; of a chapter the one that the learner is at, else the first that is open. `onwards`:
+    not the one that the learner is at, if it is passed."""
+    of_chapter = catalogue.of_chapter(word, exercises)
+    if not of_chapter:
+        return catalogue.find(word, exercises)
+    here = current(exercises)
+    if here in of_chapter and not (onwards and all_records([here])[here.key].is_done()):
+        return here
+    return first_open(of_chapter, after=here) or of_chapter[0]
 
 
 def changed():

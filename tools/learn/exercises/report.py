@@ -287,8 +287,36 @@ def question(result):
     if any(not guess["answered"] for guess in wrong):
         return "write a number for each question, then check again"
     if wrong:
-        return "take '{}' alone: what is it for one warp, and how many are there?".format(wrong[0]["question"])
+        return of_prediction(wrong[0])
     return ""
+
+
+# A word of a prediction -> what to ask of it. The first that is found counts: "store sectors" is about sectors.
+OF_PREDICTIONS = (
+    ("sector", "which sectors of 32 bytes does one warp touch there, from lane 0 to lane 31?"),
+    (
+        "wavefront|stride|rows of|float[24], ",
+        "which lanes of a warp need different words of one bank (word modulo 32)?",
+    ),
+    ("per cent|busy|waves|tiles", "how many blocks are there, and how many run at the same time?"),
+    ("multiply-adds", "how many products does a thread form of what it has read once?"),
+    ("step", "how often is the distance halved or doubled until it has passed the whole?"),
+    (
+        "request|load|read|store",
+        "one request is one warp at one line: how often does one warp come there, and how many warps?",
+    ),
+)
+
+
+def of_prediction(guess):
+    """What to ask of a wrong guess: by what is counted, and by the side on which it lies."""
+    name = guess["question"]
+    side = {
+        "too low": "does your number leave out lanes, warps or repetitions?",
+        "too high": "does your number count twice what several lanes share?",
+    }.get(guess.get("hint"), "")
+    asked = next((text for words, text in OF_PREDICTIONS if re.search(words, name)), "what does one warp do there?")
+    return f"'{name}': {asked} And {side}" if side else f"'{name}': {asked}"
 
 
 def of_failure(failure):
