@@ -34,6 +34,9 @@ COMMANDS = [
             ),
             Option("--json", "write the results to FILE (a folder for several chapters)", "FILE", complete="file"),
             Option("--fast", "on the simulator: without counting and checking"),
+            Option(
+                "--times", "on the simulator: the GPU whose recorded times are shown; default: h200; or none", "GPU"
+            ),
         ],
         positional="[CHAPTER...]",
         complete="chapter",
