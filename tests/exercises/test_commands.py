@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 import unittest
 from xml.etree import ElementTree
@@ -319,6 +320,61 @@ class OnAGpu(learner.Checkout):
         self.assertIn("launches  0  (at most 0)  missed", self.check("late solved", 1))
         self.assertNotIn("passed", self.progress()["exercises"]["01_first_steps/alpha"])
 
+    # A machine of others: no libdw, and no right to install it.
+    WITHOUT_SIMULATOR = """
+import sys
+sys.path.insert(0, {tools!r})
+from learn import cli, install, needs
+needs.LIBDW.seen = lambda machine: ""
+install.may_install = lambda: False
+sys.exit(cli.main({words!r}))
+"""
+
+    def without_simulator(self, *words, code):
+        text = self.WITHOUT_SIMULATOR.format(tools=os.path.join(self.root, "tools"), words=list(words))
+        done = subprocess.run(
+            [sys.executable, "-c", text], cwd=self.root, env=self.environment(), capture_output=True, text=True
+        )
+        self.assertNotIn("Traceback", done.stderr)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done
+
+    def test_without_the_simulator_the_gpu_checks_alone(self):
+        self.edit("alpha", "solved")
+        done = self.without_simulator("check", "alpha", "--backend", "gpu", code=0)
+        self.assertIn("alpha: passed  (2 cases on the GPU alone", done.stdout)
+        self.assertIn("as the simulator lacks libdw: races and counts are not looked at", done.stderr)
+        self.edit("alpha", "late solved")
+        self.assertIn("missed", self.without_simulator("check", "alpha", "--backend", "gpu", code=1).stdout)
+        self.assertIn("libdw", self.without_simulator("check", "alpha", code=1).stderr)  # the simulator was asked for
+
+    def test_without_the_simulator_counts_answer_nothing(self):
+        source = os.path.join("exercises", "02_matrix", "gamma.cu")
+        with open(os.path.join(self.root, source), encoding="utf-8") as file:
+            text = file.read()
+        self.write(source, text.replace("Kind: fill in", "Kind: predict"))
+        self.edit("alpha", "solved")
+        done = self.without_simulator("check", "gamma", "alpha", "--backend", "gpu", code=0)
+        self.assertIn("left out, as counts answer them: gamma", done.stderr)
+        done = self.without_simulator("check", "gamma", "--backend", "gpu", code=1)
+        self.assertIn("gamma: the simulator's counts answer that, and it lacks libdw", done.stderr)
+
+    def test_without_the_simulator_new_and_predict_do_what_they_can(self):
+        self.without_simulator("new", "own.cu", code=0)
+        chapter = os.path.join("chapters", "01_first_steps", "first_steps.cu")
+        with open(os.path.join(self.root, chapter), encoding="utf-8") as file:
+            text = file.read()
+        ask = "\n// ## A\n//\n// Words.\n\n//? {0}: {0}?\n//? answer: {1}\n//? near: exact\n//\n// Because.\n"
+        counted, computed = ask.format("counted", 'count("one", "x")'), ask.format("computed", "6 * 7")
+        self.write(chapter, text + counted + computed)
+        done = self.without_simulator("predict", "01", "--answers", "42", code=0)
+        self.assertIn("1/1  computed?", done.stdout)
+        self.assertIn("right", done.stdout)
+        self.assertIn("1 of 2 predictions left out: counts answer them", done.stderr)
+        self.write(chapter, text + counted)
+        done = self.without_simulator("predict", "01", "--answers", "42", code=1)
+        self.assertIn("counts answer these predictions, and it lacks libdw", done.stderr)
+
     def test_without_it_the_gpu_is_not_asked(self):
         self.edit("alpha", "late solved")
         self.learn("check", "alpha", code=0)
@@ -345,15 +401,83 @@ class GoingOn(learner.Checkout):
         self.assertIn("beta: hint", self.learn("hint", code=0).stdout)
         said = self.learn("next", code=0).stdout
         self.assertIn("beta is still open; ./learn next beta comes back to it.", said)
-        self.assertIn("task of Gamma", said)
+        self.assertIn("Chapter 02: Matrix", said)  # which comes before its exercises
+        self.assertIn("./learn next 02", said)
+        self.assertIn("task of Gamma", self.learn("next", "02", code=0).stdout)
         self.assertIn("task of Alpha", self.learn("next", "alpha", code=0).stdout)
 
     def test_the_end(self):
         for name in self.names:
             self.edit(name, "solved")
         self.learn("check", "--all", code=0)
-        self.assertIn("All 3 exercises are done.", self.learn("next", code=0).stdout)
-        self.assertIn("Next: ./learn run 01", self.learn(code=0).stdout)
+        for command in ((), ("next",), ("path",)):
+            said = self.learn(*command, code=0).stdout
+            self.assertIn("You have done all of the full path.\nYou can now\n  01  add two numbers\n", said)
+            self.assertNotIn("Next:", said)
+
+    def step(self):
+        """The command that ./learn says comes next; path and list say the same."""
+        found = {
+            re.search(r"^Next: (\./learn .*?)  ", self.learn(*words, code=0).stdout, re.MULTILINE)[1]
+            for words in ((), ("path",))
+        }
+        self.assertEqual(len(found), 1, found)
+        return found.pop()
+
+    def test_one_answer_to_what_comes_next(self):
+        self.assertEqual(self.step(), "./learn run 01")
+        self.assertIn("Chapter 01: First steps", self.learn("next", code=0).stdout)
+        self.assertIn("\n  ./learn next alpha ", self.learn("run", "01", code=0).stdout)
+        self.assertEqual(self.step(), "./learn next alpha")
+        self.assertIn("task of Alpha", self.learn("next", code=0).stdout)
+        self.assertEqual(self.step(), "./learn check alpha")
+        self.edit("alpha", "solved")
+        self.learn("check", code=0)
+        self.assertEqual(self.step(), "./learn next beta")
+        self.assertIn("task of Beta", self.learn("next", code=0).stdout)
+        self.edit("beta", "solved")
+        self.learn("check", code=0)
+        self.assertEqual(self.step(), "./learn run 02")
+        self.assertIn("Chapter 02: Matrix", self.learn("next", code=0).stdout)
+
+    def test_an_exercise_set_aside_comes_at_the_end(self):
+        self.learn("run", "01", code=0)
+        said = self.learn("later", code=0).stdout
+        self.assertIn("alpha comes at the end of your path", said)
+        self.assertIn("task of Beta", said)
+        self.assertRegex(self.learn("list", code=0).stdout, r"alpha .*set aside")
+        self.assertIn("exercises: 0 of 2; 1 set aside.", self.learn(code=0).stdout)
+        self.edit("beta", "solved")
+        self.learn("check", "beta", code=0)
+        self.assertEqual(self.step(), "./learn run 02")
+        self.learn("run", "02", code=0)
+        self.learn("later", "gamma", code=0)
+        self.assertIn("alpha", self.step())  # nothing else is left
+        self.learn("next", "gamma", code=0)
+        self.assertEqual(self.step(), "./learn check gamma")
+        self.assertIn("beta is passed already", self.learn("later", "beta", code=2).stderr)
+        self.assertIn("unknown exercise", self.learn("later", "delta", code=2).stderr)
+
+    def test_the_short_path_has_what_is_marked(self):
+        self.learn("run", "01", code=0)
+        said = self.learn("path", "short", code=0).stdout
+        self.assertRegex(said, r"short +12 min, of which 10 min done  \(yours\)\nfull +16 min, of which 10 min done")
+        self.assertIn("[x] 01 First steps, 10 min\n    [ ] beta, 2 min\n", said)
+        self.assertNotIn("alpha", said)
+        self.assertEqual(self.step(), "./learn next beta")
+        self.edit("beta", "solved")
+        self.learn("check", "beta", code=0)
+        said = self.learn("next", code=0).stdout
+        self.assertIn("You have done all of the short path; ./learn path full goes on", said)
+        self.assertIn("(short path)", self.learn("path", "full", code=0).stdout)
+        self.assertEqual(self.step(), "./learn run 02")
+        self.assertIn("path takes short or full", self.learn("path", "long", code=2).stderr)
+
+    def test_a_run_of_one_rung_is_no_step_back(self):
+        self.learn("run", "01", code=0)
+        before = self.learn(code=0).stdout
+        self.learn("run", "01", "--rung", "one", code=1, env={"FAKE_CHAPTER": "fail"})
+        self.assertEqual(self.learn(code=0).stdout, before)
 
     def test_learn_alone_says_what_comes_next(self):
         self.assertIn("Next: ./learn run 01", self.learn(code=0).stdout)

@@ -16,8 +16,8 @@ class Exercises(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.staged = {}
-        cls.section = exercises_page.stage(cls.staged.__setitem__, sample.ROOT, FOLDER)
         cls.exercises = [e for e in course.all_exercises(sample.ROOT) if e.chapter == FOLDER]
+        cls.section = exercises_page.stage(cls.staged.__setitem__, cls.exercises)
 
     def test_every_exercise_stands_at_the_end_of_its_chapter(self):
         self.assertTrue(self.exercises)
@@ -45,7 +45,7 @@ class Exercises(unittest.TestCase):
             self.assertEqual(exercise.source.read_text(encoding="utf-8").split("\n")[first - 1], line)
 
     def test_a_chapter_without_exercises(self):
-        self.assertEqual(exercises_page.stage(self.staged.__setitem__, sample.ROOT, "99_none"), "")
+        self.assertEqual(exercises_page.stage(self.staged.__setitem__, []), "")
 
     def test_nothing_closes_a_fold_early(self):
         self.assertTrue(exercises_page.dropdown("x", ":::{note}\na\n:::").startswith("::::{dropdown}"))

@@ -22,6 +22,9 @@ class Chapter:
         self.title = self.name.replace("_", " ").capitalize()
         self.question = ""
         self.builds_on = []
+        self.minutes = 0
+        self.on_short_path = False
+        self.afterwards = ""
         self.sizes = {}
         self.sizes_measured = []
         self.kind = ""  # map, gemm or free
@@ -45,6 +48,9 @@ class Chapter:
             self.kind = read.kind
             self.has_cases = read.has_cases
             self.builds_on = read.builds_on
+            self.minutes = read.minutes
+            self.on_short_path = read.on_short_path
+            self.afterwards = read.afterwards
             self.sizes = read.sizes
             self.sizes_measured = read.sizes_measured
             self.rungs = read.rungs

@@ -55,6 +55,27 @@ def ensure(machine, *works):
         ui.note(f"learn: {machine.system()} did not bring {need.lack(machine)}: {need.cost}")
 
 
+def out_of_reach(machine, work):
+    """What this kind of work lacks where nothing can be installed, as on a GPU machine of others, in words; "" where it lacks
+    nothing or can be brought."""
+    refusal = needs.unsupported(platform.system(), platform.machine()) if work == "simulator" else ""
+    lacking = needs.missing(machine, work)
+    if not lacking or (not refusal and may_install()):
+        return refusal
+    return refusal or ", ".join(need.lack(machine) for need in lacking)
+
+
+def may_install():
+    """Whether apt-get is here, and so are the rights to use it."""
+    if needs.manager() != "apt-get":
+        return False
+    if os.geteuid() == 0:
+        return True
+    if not shutil.which("sudo"):
+        return False
+    return steps.ask(["sudo", "-n", "true"]) is not None or bool(sys.stdin is not None and sys.stdin.isatty())
+
+
 def lacked(machine, lacking):
     """Which of them are lacking still."""
     machine.forget()

@@ -163,6 +163,17 @@ COMMANDS = [
         module="next_",
     ),
     Command(
+        "later",
+        "sets an exercise aside until the end of your path, and goes on",
+        positional="[EXERCISE]",
+        complete="exercise",
+    ),
+    Command(
+        "path",
+        "shows the way through the course with its minutes, and chooses the short or the full one",
+        positional="[short|full]",
+    ),
+    Command(
         "reset",
         "puts an exercise back as it was; what you wrote is kept in my/backups",
         [Option("--all", "all exercises"), Option("--yes", "without asking")],
@@ -212,6 +223,7 @@ COMMANDS = [
             Option("--port", "port of --serve; default 8000", "PORT"),
         ],
     ),
+    Command("sheet", "prints launch, index, barriers, counts and findings on one page"),
     Command(
         "doctor",
         "tells what this machine has, what is missing, what that costs and how to get it",
@@ -248,7 +260,8 @@ COMMANDS = [
 GROUPS = (
     (
         "The course",
-        ["run", "list", "predict", "start", "check", "watch", "hint", "next", "solution", "reset", "docs"],
+        ["path", "list", "run", "predict", "start", "check", "watch", "hint", "next", "later", "solution", "reset"]
+        + ["sheet", "docs"],
     ),
     ("Your own programs", ["new", "explain", "sass", "profile"]),
     ("This machine", ["setup", "doctor", "completion"]),

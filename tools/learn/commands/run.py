@@ -220,14 +220,15 @@ def summary(outcomes, backend, arguments):
 
 def next_steps(chapter, backend, arguments):
     """The commands that make sense now."""
-    all_known = chapters.all_chapters()
+    from learn.way import Way
+
+    step = Way().next()
     rows = []
     rung = chapter.first_rung(arguments.rung or ())
     explain = "./learn explain {}{}".format(chapter.number, " --rung " + rung if rung else "")
     rows.append((explain, "the source with the counts of each line"))
-    later = [c for c in all_known if c.key > chapter.key]
-    if later:
-        rows.append((f"./learn run {later[0].number}", later[0].title))
+    if step:
+        rows.append((step.command, step.why))
     rows.append(("./learn docs", "the text of the course, with figures, as a site"))
     width = max(len(command) for command, _ in rows)
     ui.say()

@@ -19,6 +19,7 @@ class Record:
         self.passed = kept.get("passed") if isinstance(kept.get("passed"), str) else ""  # the day, or ""
         self.digest = kept.get("digest") if isinstance(kept.get("digest"), str) else ""  # of the exercise then
         self.tries = _count(kept.get("tries"))  # since the last pass
+        self.later = kept.get("later") is True  # set aside
         self.hints = _count(kept.get("hints"))  # shown
         self.last = kept.get("last") if isinstance(kept.get("last"), dict) else {}  # bar -> value of the last try
 
@@ -85,7 +86,18 @@ def changed():
 
 
 def choose(exercise):
-    progress.change(lambda kept: kept.__setitem__(CURRENT, exercise.key))
+    """It is the one that the learner is at, and no longer set aside."""
+
+    def edit(kept):
+        kept[CURRENT] = exercise.key
+        if Record(_dictionary(kept.get(KEY)).get(exercise.key)).later:
+            _entry(kept, exercise).pop("later")
+
+    progress.change(edit)
+
+
+def set_aside(exercise):
+    progress.change(lambda kept: _entry(kept, exercise).update(later=True))
 
 
 def note_try(exercise, outcome):
@@ -96,6 +108,7 @@ def note_try(exercise, outcome):
         record = Record(entry)
         if outcome.passed:
             entry.update(passed=time.strftime("%Y-%m-%d"), digest=exercise.digest(), tries=0)
+            entry.pop("later", None)
         else:
             entry["tries"] = record.tries + 1
         entry["last"] = {bar["name"]: bar["is"] for bar in outcome.bars}

@@ -89,7 +89,9 @@ def line_with(file, text):
 
 
 def facts(result):
-    where = "on the simulator and the GPU" if result.backend == "gpu" else "on the simulator"
+    where = {"gpu": "on the simulator and the GPU", "gpu alone": "on the GPU alone"}.get(
+        result.backend, "on the simulator"
+    )
     cases = list(dict.fromkeys(result.cases))
     if not cases:
         answers = len(result.predictions)
@@ -370,10 +372,13 @@ def listing(exercises, records, paint, here=None):
             mark, colour = "x", "green"
         elif record.tries:
             note = "1 try" if record.tries == 1 else f"{record.tries} tries"
+        if record.later:
+            note = (note + "; " if note else "") + "set aside"
         if exercise.key in behind:
             note = (note + "; " if note else "") + "the course has changed it since you began"
         if here is not None and exercise.key == here.key:
             note = (note + "; " if note else "") + "you are here"
         text = f"    {paint(colour, f'[{mark}]')} {exercise.name:<24} {exercise.kind}, {exercise.minutes} min"
+        text += ", short path" if exercise.on_short_path else ""
         lines.append(text + ("   " + paint("dim", note) if note else ""))
     return lines
