@@ -278,7 +278,7 @@ class Explain(OwnFile):
             self.assertEqual(json.load(file)["launches"][0]["kernel"], "mine")
 
     def test_the_build_that_happens_once_says_so(self):
-        first = "Building the simulator (only the first time, one to three minutes) ..."
+        first = "Building the simulator (only the first time, about a minute on two cores) ..."
         self.assertIn(first, self.learn("explain", self.cu, env=self.trace(), code=0).stderr)
         self.write("build/simulator/common/simt/libsimt.a", "")
         self.assertNotIn("Building the simulator", self.learn("explain", self.cu, env=self.trace(), code=0).stderr)

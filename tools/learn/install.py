@@ -113,15 +113,34 @@ def install(machine, lacking):
             raise error
 
 
+asks = True  # not for `setup`, which is asked for nothing else
+
+
+def agree(names, command):
+    """Asks who sits at a terminal before their system is changed, once; elsewhere, as in a container's build, goes on."""
+    global asks
+    if not asks or sys.stdin is None or not (sys.stdin.isatty() and ui.is_terminal(sys.stderr)):
+        return
+    ui.note(f"learn: missing: {names}")
+    sys.stderr.write(f"Run {command}? [Y/n] ")
+    sys.stderr.flush()
+    if sys.stdin.readline().strip().lower() not in ("", "y", "yes"):
+        raise LearnError(f"missing: {names}; nothing was installed. To install: {command}")
+    asks = False
+
+
 def rights(names, command):
     """What to put before apt-get: nothing for root, sudo where it works or can ask."""
     if os.geteuid() == 0:
+        agree(names, command)
         return []
     if shutil.which("sudo"):
         if steps.ask(["sudo", "-n", "true"]) is not None:
+            agree(names, command)
             return ["sudo", "-n"]
         if sys.stdin is not None and sys.stdin.isatty():
-            ui.note(f"learn: missing: {names}; installing them needs your password")
+            agree(names, command)
+            ui.note("learn: that needs your password")
             if steps.start(["sudo", "-v"]) == 0:
                 return ["sudo", "-n"]
     raise LearnError(f"missing: {names}; no right to install here. To install: {command}")

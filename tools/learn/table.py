@@ -205,8 +205,8 @@ COMMANDS = [
     ),
     Command(
         "new",
-        "begins a CUDA program of your own in my/, or the folder of a chapter",
-        positional="FILE.cu | chapter NN_NAME",
+        "begins a CUDA program of your own in my/, and without a name runs and counts it; or a chapter's folder",
+        positional="[FILE.cu | chapter NN_NAME]",
     ),
     Command(
         "list",

@@ -99,8 +99,8 @@ def run(arguments, subject, machine, rungs):
         check_source(subject)
         install.ensure(machine, "simulator")
         lab = ["lab"] if includes_lab(subject) else []
-        first = "the simulator (only the first time, one to three minutes)"
-        built = os.path.exists(os.path.join(paths.build_folder("simulator"), SIMULATOR))
+        first = "the simulator (only the first time, about a minute on two cores)"
+        built = is_built()
         build.build(
             "simulator", machine, "the simulator" if built else first, ["simtcc", "simt"] + lab, patience=built * 1.0
         )
@@ -176,6 +176,11 @@ def once(arguments, subject, machine):
         ui.say()
         ui.say(f"The program ended with {steps.ended(done.code)}.")
     return done.verdict()
+
+
+def is_built():
+    """Whether the simulator has been built here before."""
+    return os.path.exists(os.path.join(paths.build_folder("simulator"), SIMULATOR))
 
 
 def columns_told(recorded):
