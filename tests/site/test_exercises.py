@@ -6,8 +6,10 @@ import unittest
 import sample
 
 import exercises_page
+import way
 
 from course import exercises as course
+from course import header, source
 
 FOLDER = "01_thread_indexing"
 
@@ -49,6 +51,42 @@ class Exercises(unittest.TestCase):
 
     def test_nothing_closes_a_fold_early(self):
         self.assertTrue(exercises_page.dropdown("x", ":::{note}\na\n:::").startswith("::::{dropdown}"))
+
+
+class Way(unittest.TestCase):
+    """How long a chapter takes, and what comes next, as its page says it."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.headers = [header.read(main) for main in source.find_chapters(sample.ROOT / "chapters")]
+        cls.exercises = {one.folder: course.all_exercises(sample.ROOT, one.folder) for one in cls.headers}
+
+    def end(self, number):
+        (one,) = [one for one in self.headers if one.number == number]
+        return way.end(one, self.headers)
+
+    def test_what_comes_next(self):
+        both = "Next: [04 Register tiling](/chapters/04_register_tiling.md); on the short path [06 Transpose]("
+        self.assertIn(both, self.end("03"))
+        self.assertIn("You can now stage tiles in shared memory", self.end("03"))
+        self.assertIn("Next: [02 Naive GEMM](/chapters/02_naive_gemm.md).", self.end("01"))
+        self.assertIn("This is the end of the short path.", self.end("07"))
+        self.assertNotIn("short path", self.end("04"))
+        self.assertNotIn("Next:", self.end(self.headers[-1].number))
+
+    def test_how_long_it_takes(self):
+        one = self.headers[0]
+        minutes = sum(e.minutes for e in self.exercises[one.folder])
+        few = sum(e.minutes for e in self.exercises[one.folder] if e.on_short_path)
+        self.assertGreater(minutes, few)
+        said = way.facts(one, self.exercises[one.folder])
+        self.assertIn(f"About {way.hours(one.minutes)} to read, and {way.hours(minutes)} for its exercises", said)
+        self.assertIn(f", {few} of them on the short path.", said)
+        self.assertIn("Not on the short path.", way.facts(self.headers[3], []))
+        (said, _) = way.paths(self.headers, self.exercises)
+        self.assertIn("chapters 01, 02, 03, 06, 07 and those", said)
+        self.assertEqual(way.paths([], {}), [])
+        self.assertEqual([way.hours(n) for n in (45, 60, 75)], ["45 minutes", "1 h", "1 h 15 min"])
 
 
 if __name__ == "__main__":
