@@ -2,6 +2,9 @@
 //
 // Question: Which thread does which work, and what does a wrong index cost?
 // Builds on: nothing
+// Minutes: 50
+// Path: short
+// Afterwards: launch a kernel of your own, index and guard it, and see what its loads and branches cost a warp
 // Kind: free
 // Size gpu: 67000000
 // Size simulator: 65000

@@ -2,6 +2,9 @@
 //
 // Question: What does a matrix product cost if every thread fetches all that it needs by itself?
 // Builds on: 01_thread_indexing
+// Minutes: 50
+// Path: short
+// Afterwards: say from bytes and operations what bounds a kernel, and lay lanes along the columns of a matrix
 // Kind: gemm
 // Size gpu: 4096,4096,4096
 // Size simulator: 125,104,64

@@ -2,6 +2,9 @@
 //
 // Question: How does a block load each element once and use it many times?
 // Builds on: 02_naive_gemm
+// Minutes: 45
+// Path: short
+// Afterwards: stage tiles in shared memory, with the barriers that they need, for any size
 // Kind: gemm
 // Size gpu: 4096,4096,4096
 // Size simulator: 124,88,56

@@ -2,6 +2,8 @@
 //
 // Question: A kernel that works out of shared memory and registers still waits. What for?
 // Builds on: 04_register_tiling
+// Minutes: 45
+// Afterwards: find bank conflicts in the counts, and end them by padding, swizzling or another layout
 // Kind: gemm
 // Size gpu: 4096,4096,4096
 // Size simulator: 200,300,60

@@ -2,6 +2,9 @@
 //
 // Question: A transpose computes nothing. Why does it take so much longer than a copy?
 // Builds on: 05_bank_conflicts
+// Minutes: 50
+// Path: short
+// Afterwards: move data at nearly the rate of a copy, coalesced on both sides and with enough bytes in flight
 // Kind: map
 // Size gpu: 16384,16384
 // Size simulator: 96,160

@@ -2,6 +2,9 @@
 //
 // Question: Every thread has a part of the answer, and the answer is one number. How do they agree on it?
 // Builds on: 06_transpose
+// Minutes: 55
+// Path: short
+// Afterwards: reduce an array within warps, blocks and the grid, and count into histograms
 // Kind: map
 // Size gpu: 268435456
 // Size simulator: 32775

@@ -2,6 +2,8 @@
 //
 // Question: Thousands of transparent circles cover a pixel, and their order matters. What can still be done at once?
 // Builds on: 07_reductions, 08_scan
+// Minutes: 40
+// Afterwards: share irregular work among blocks, and keep an order where the result depends on it
 // Kind: free
 // Size gpu: 1024,1024
 // Size simulator: 61,90

@@ -2,6 +2,8 @@
 //
 // Question: Shared memory has time to spare and the FMA units still idle. What do the warps wait for?
 // Builds on: 05_bank_conflicts
+// Minutes: 30
+// Afterwards: overlap loads with arithmetic: double buffers, asynchronous copies, several stages
 // Kind: gemm
 // Size gpu: 4096,4096,4096
 // Size simulator: 200,300,92

@@ -37,6 +37,7 @@ __global__ void {rungs[0]}(float* out) {{ out[threadIdx.x] = 1; }}
 CHAPTER_PROGRAM = """\
 #!/bin/sh
 echo "CHAPTER ${0##*/} $* commit=$WARP_COMMIT"
+[ -n "$LAB_RECORDED" ] && cat "$LAB_RECORDED"
 json=
 previous=
 for word; do

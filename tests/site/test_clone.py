@@ -75,8 +75,8 @@ class Clone(unittest.TestCase):
             self.assertLess(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 10)
         with self.subTest("a program of one's own"):
             self.learn("new", "my.cu")
-            self.assertIn("saxpy", self.learn("explain", "my.cu"))
-            (self.root / "my.cu").unlink()
+            self.assertIn("saxpy", self.learn("explain", "my/my.cu"))
+            (self.root / "my" / "my.cu").unlink()
         with self.subTest("a chapter is its folder"):
             self.learn("new", "chapter", "13_stencils")
             self.assertEqual(
