@@ -35,6 +35,7 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -457,9 +458,10 @@ constexpr unsigned THREADS = 256, WARPS = THREADS / 32;  ///< of a block
 constexpr unsigned ROWS = 4;                             ///< rows of 128 elements in a warp's part
 constexpr unsigned TILE = THREADS * 4 * ROWS;            ///< elements of a block
 
-/// Where the rows of this thread begin in a tile: its uint4 of row r is at this place + 128 r.
+/// Where the R rows of this thread begin in a tile: its uint4 of row r is at this place + 128 r.
+template <unsigned R = ROWS>
 __device__ size_t first_of_thread(size_t tile) {
-  return tile * TILE + threadIdx.x / 32 * (128 * ROWS) + threadIdx.x % 32 * 4;
+  return tile * (THREADS * 4 * R) + threadIdx.x / 32 * (128 * R) + threadIdx.x % 32 * 4;
 }
 
 /// Scans the part of a tile that a warp holds. Called by all lanes.
@@ -467,11 +469,14 @@ __device__ size_t first_of_thread(size_t tile) {
 /// @param x       in: the uint4s of this lane. out: inclusive scans, each of its uint4 alone
 /// @param before  out: the sum of all that precedes each uint4 in the warp's part
 /// @return the sum of the part
-__device__ unsigned scan_rows(uint4 (&x)[ROWS], unsigned (&before)[ROWS]) {
+template <unsigned R>
+__device__ unsigned scan_rows(uint4 (&x)[R], unsigned (&before)[R]) {
   unsigned total = 0;
 #pragma unroll
-  for (unsigned r = 0; r < ROWS; ++r) {
-    x[r].y += x[r].x, x[r].z += x[r].y, x[r].w += x[r].z;
+  for (unsigned r = 0; r < R; ++r) {
+    x[r].y += x[r].x;
+    x[r].z += x[r].y;
+    x[r].w += x[r].z;
     const unsigned inclusive = scan_warp(x[r].w);
     before[r] = total + inclusive - x[r].w;
     total += __shfl_sync(ALL, inclusive, 31);
@@ -482,32 +487,56 @@ __device__ unsigned scan_rows(uint4 (&x)[ROWS], unsigned (&before)[ROWS]) {
 /// The sums of the warps before this one, and of all. Called by all threads of a block; passes one barrier.
 ///
 /// @param total   the sum of this warp's part
-/// @param shared  WARPS words of shared memory
+/// @param shared  a word of shared memory for each of the W warps
 /// @param block_sum  out: the sum of the block
-__device__ unsigned scan_warps(unsigned total, unsigned* shared, unsigned& block_sum) {
+template <unsigned W>
+__device__ unsigned scan_warps(unsigned total, unsigned (&shared)[W], unsigned& block_sum) {
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   if (lane == 0) shared[warp] = total;
   __syncthreads();  // all totals are there
   // Every warp scans them for itself: that costs no further barrier.
-  const unsigned v = lane < WARPS ? shared[lane] : 0, inclusive = scan_warp(v);
+  const unsigned v = lane < W ? shared[lane] : 0, inclusive = scan_warp(v);
   block_sum = __shfl_sync(ALL, inclusive, 31);
   return __shfl_sync(ALL, inclusive - v, warp);
 }
 
+/// Whether all elements of this thread's R rows come before n.
+template <unsigned R>
+__device__ bool is_whole(size_t at, size_t n) {
+  return at + (R - 1) * 128 + 4 <= n;
+}
+
 /// Loads the uint4s of this thread.
-__device__ void load_tile(uint4 (&x)[ROWS], const unsigned* in, size_t at, size_t n) {
+///
+/// @tparam WHOLE  asks first whether all of them are there, else for each one
+template <bool WHOLE = true, unsigned R>
+__device__ void load_tile(uint4 (&x)[R], const unsigned* in, size_t at, size_t n) {
+  if (WHOLE && is_whole<R>(at, n)) {
 #pragma unroll
-  for (unsigned r = 0; r < ROWS; ++r) x[r] = load4(in, at + r * 128, n);
+    for (unsigned r = 0; r < R; ++r) x[r] = *reinterpret_cast<const uint4*>(in + at + r * 128);
+    return;
+  }
+#pragma unroll
+  for (unsigned r = 0; r < R; ++r) x[r] = load4(in, at + r * 128, n);
 }
 
 /// Stores the exclusive scan: what `scan_rows` left, and `offset` for all that precedes the warp's part.
-__device__ void store_tile(unsigned* out, size_t at, size_t n, const uint4 (&x)[ROWS],
-                           const unsigned (&before)[ROWS], unsigned offset) {
-#pragma unroll
-  for (unsigned r = 0; r < ROWS; ++r) {
+///
+/// @tparam WHOLE  as in `load_tile`
+template <bool WHOLE = true, unsigned R>
+__device__ void store_tile(unsigned* out, size_t at, size_t n, const uint4 (&x)[R],
+                           const unsigned (&before)[R], unsigned offset) {
+  const auto row = [&](unsigned r) -> uint4 {
     const unsigned e = offset + before[r];
-    store4(out, at + r * 128, n, {e, e + x[r].x, e + x[r].y, e + x[r].z});
+    return {e, e + x[r].x, e + x[r].y, e + x[r].z};
+  };
+  if (WHOLE && is_whole<R>(at, n)) {
+#pragma unroll
+    for (unsigned r = 0; r < R; ++r) __stcs(reinterpret_cast<uint4*>(out + at + r * 128), row(r));
+    return;
   }
+#pragma unroll
+  for (unsigned r = 0; r < R; ++r) store4(out, at + r * 128, n, row(r));
 }
 
 /// The exclusive scan of each tile; the last one may be shorter.
@@ -783,13 +812,27 @@ __global__ void later_first(unsigned* out, const unsigned* in, Word* words) {
 //? unit: times
 //? near: 20 %
 
+/// The sum of a value over the lanes of a warp; every lane gets it. All 32 lanes call it.
+__device__ inline unsigned warp_sum(unsigned value) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_add_sync(ALL, value);
+#else
+  for (unsigned d = 16; d > 0; d /= 2) value += __shfl_xor_sync(ALL, value, d);
+  return value;
+#endif
+}
+
+constexpr unsigned FULL = 512;  ///< tiles in front, from which on a pause pays
+
 /// The sum of everything before `tile`. Called by all lanes of one warp.
 ///
 /// @tparam WIDTH  how many words are read at a time, 32 at most
-template <unsigned WIDTH>
+/// @tparam PAUSE  nanoseconds before the first look, of all tiles but the first ones
+template <unsigned WIDTH, unsigned PAUSE>
 __device__ unsigned sum_before(Word* words, unsigned tile) {
   const unsigned lane = threadIdx.x % 32;
-  unsigned sum = 0;
+  unsigned sum = 0;  // of what this lane has read
+  if (PAUSE > 0 && tile >= FULL) __nanosleep(PAUSE);
   for (unsigned end = tile; end > 0; end -= min(WIDTH, end)) {
     const bool reads = lane < WIDTH && lane < end;
     Word word = SUM;  // of 0: for the lanes that have no word to read
@@ -799,11 +842,10 @@ __device__ unsigned sum_before(Word* words, unsigned tile) {
 
     const unsigned prefixes = __ballot_sync(ALL, (word & FLAGS) == PREFIX);
     const unsigned nearest = prefixes != 0 ? __ffs(static_cast<int>(prefixes)) - 1 : 31;
-    const unsigned v = lane <= nearest ? static_cast<unsigned>(word) : 0;
-    sum += __shfl_sync(ALL, scan_warp(v), 31);
+    if (lane <= nearest) sum += static_cast<unsigned>(word);
     if (prefixes != 0) break;
   }
-  return sum;
+  return warp_sum(sum);
 }
 
 /// Publishes the sum of a tile, finds what precedes it, and publishes its prefix. Called by all threads of a
@@ -811,12 +853,12 @@ __device__ unsigned sum_before(Word* words, unsigned tile) {
 ///
 /// @param sum  of this tile
 /// @return the sum of everything before it
-template <unsigned WIDTH>
+template <unsigned WIDTH, unsigned PAUSE>
 __device__ unsigned find_prefix(Word* words, unsigned tile, unsigned sum) {
   __shared__ unsigned prefix;
   if (threadIdx.x < 32) {
     if (threadIdx.x == 0) publish(&words[tile], tile == 0 ? PREFIX : SUM, sum);
-    const unsigned before = sum_before<WIDTH>(words, tile);
+    const unsigned before = sum_before<WIDTH, PAUSE>(words, tile);
     if (threadIdx.x == 0) {
       if (tile > 0) publish(&words[tile], PREFIX, before + sum);
       prefix = before;
@@ -826,27 +868,61 @@ __device__ unsigned find_prefix(Word* words, unsigned tile, unsigned sum) {
   return prefix;
 }
 
+/// How a look-back is built.
+struct Design {
+  const char* name;
+  unsigned width;      ///< predecessors that a block looks at together
+  bool whole_stores;   ///< see `store_tile`
+  bool whole_loads;    ///< see `load_tile`
+  unsigned rows;       ///< of 128 elements in a warp's part
+  unsigned pause;      ///< nanoseconds before the first look
+  bool ticket = true;  ///< tiles are taken from a counter, else by blockIdx.x
+};
+
+/// The steps of this section: each changes one thing.
+constexpr Design STEPS[] = {{"width=1", 1, false, false, 4, 0},
+                            {"width=32", 32, false, false, 4, 0},
+                            {"wide stores", 32, true, false, 4, 0},
+                            {"loads together", 32, true, true, 4, 0},
+                            {"rows=8", 32, true, true, 8, 0},
+                            {"pause", 32, true, true, 8, 3000},
+                            {"blockIdx", 32, true, true, 8, 3000, false}};
+constexpr unsigned BEST = 5;  ///< of the steps
+
+/// Elements of a block of `look_back`.
+template <unsigned STEP>
+constexpr unsigned TILE_OF = THREADS * 4 * STEPS[STEP].rows;
+
 /// The exclusive scan of n elements in one pass. out may be in: a block has loaded its tile before it stores it.
 ///
-/// @tparam WIDTH  how many predecessors a block looks at together
 /// @param state   zeros: the counter of tiles, then a word for each tile
 ///
-/// Launch: blocks of THREADS threads, as many as there are tiles.
+/// Launch: blocks of THREADS threads, as many as there are tiles of TILE_OF<STEP> elements.
 /// Requires: out and in are aligned to 16 bytes.
 /// Source of the idea: D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back",
 /// NVIDIA, 2016.
-template <unsigned WIDTH>
+template <unsigned STEP>
 __global__ void __launch_bounds__(THREADS)
     look_back(unsigned* out, const unsigned* in, size_t n, Word* state) {
+  constexpr Design D = STEPS[STEP];
   __shared__ unsigned warp_sums[WARPS];
-  const unsigned tile = take_tile(state);
-  const size_t at = first_of_thread(tile);
-  uint4 x[ROWS];
-  unsigned before[ROWS], total;
-  load_tile(x, in, at, n);
+  const unsigned tile = D.ticket ? take_tile(state) : blockIdx.x;
+  const size_t at = first_of_thread<D.rows>(tile);
+  uint4 x[D.rows];
+  unsigned before[D.rows], total;
+  load_tile<D.whole_loads>(x, in, at, n);
   const unsigned offset = scan_warps(scan_rows(x, before), warp_sums, total);
-  const unsigned prefix = find_prefix<WIDTH>(state + 1, tile, total);
-  store_tile(out, at, n, x, before, prefix + offset);
+  const unsigned prefix = find_prefix<D.width, D.pause>(state + 1, tile, total);
+  store_tile<D.whole_stores>(out, at, n, x, before, prefix + offset);
+}
+
+/// The exclusive scan of n elements in one pass.
+///
+/// @param state  as for `look_back`; what was in it does not matter
+void scan_in_one_pass(unsigned* out, const unsigned* in, size_t n, Word* state) {
+  constexpr unsigned tile = TILE_OF<BEST>;
+  clear(state, n, tile);
+  look_back<BEST><<<blocks_for(n, tile), THREADS>>>(out, in, n, state);
 }
 
 // The registers of `look_back` leave room for 6 blocks on an SM, 792 on all 132. Suppose that all have published sums,
@@ -957,16 +1033,6 @@ __global__ void torn_word(unsigned* out, const unsigned* in, unsigned* sums, uns
 //
 // A block may still wait only for blocks that are running. A *cooperative* launch makes sure of that: it runs all
 // blocks at once, or fails.
-
-/// The sum of a value over the lanes of a warp; every lane gets it. All 32 lanes call it.
-__device__ inline unsigned warp_sum(unsigned value) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_add_sync(ALL, value);
-#else
-  for (unsigned d = 16; d > 0; d /= 2) value += __shfl_xor_sync(ALL, value, d);
-  return value;
-#endif
-}
 
 /// The exclusive scan of n elements whose tiles are all on the GPU at once.
 ///
@@ -1107,7 +1173,7 @@ __global__ void __launch_bounds__(THREADS)
   if (warp == 0) {
     const bool done = tile == 0 || total.head;  // what comes before does not matter
     if (lane == 0) publish(&words[tile], done ? PREFIX : SUM, total.sum);
-    const unsigned sum = sum_before<32>(words, tile);
+    const unsigned sum = sum_before<32, 0>(words, tile);
     if (lane == 0) {
       prefix = sum;
       if (!done) publish(&words[tile], PREFIX, sum + total.sum);
@@ -1263,7 +1329,7 @@ __global__ void __launch_bounds__(THREADS)
                 keeps(x[r].w, i + 3, n)};
   }
   const unsigned offset = scan_warps(scan_rows(flags, before), warp_sums, total);
-  const unsigned prefix = find_prefix<32>(state + 1, tile, total);
+  const unsigned prefix = find_prefix<32, 0>(state + 1, tile, total);
   if (tile == gridDim.x - 1 && threadIdx.x == 0) *size = prefix + total;
 
 #pragma unroll
@@ -1316,8 +1382,7 @@ void repeats_in_steps(unsigned* out, unsigned* size, const unsigned* in, size_t 
                       unsigned* places, Word* state) {
   CUDA_CHECK(cudaMemsetAsync(size, 0, 4));  // for n = 0, where no thread does it
   mark_repeats<<<blocks_for(n, 256), 256>>>(flags, in, n);
-  clear(state, n, TILE);
-  look_back<32><<<blocks_for(n, TILE), THREADS>>>(places, flags, n, state);
+  scan_in_one_pass(places, flags, n, state);
   scatter_repeats<<<blocks_for(n, 256), 256>>>(out, size, flags, places, n);
 }
 
@@ -1373,7 +1438,7 @@ __global__ void __launch_bounds__(THREADS)
     x[r] = flags[r];
   }
   const unsigned offset = scan_warps(scan_rows(flags, before), warp_sums, total);
-  const unsigned prefix = find_prefix<32>(state + 1, tile, total);
+  const unsigned prefix = find_prefix<32, 0>(state + 1, tile, total);
   if (tile == gridDim.x - 1 && threadIdx.x == 0) *size = prefix + total;
 
 #pragma unroll
@@ -1586,8 +1651,7 @@ void sort_pairs(Sorted& to, const unsigned* keys, const unsigned* values, size_t
   do {
     std::swap(to.keys, to.spare_keys), std::swap(to.values, to.spare_values);
     count_digits<<<tiles, THREADS>>>(to.counts, keys, n, shift);
-    clear(state, counts, TILE);
-    look_back<32><<<blocks_for(counts, TILE), THREADS>>>(to.counts, to.counts, counts, state);
+    scan_in_one_pass(to.counts, to.counts, counts, state);
     split_by_digit<<<tiles, THREADS>>>(to.keys, to.values, keys, values, n, shift, to.counts);
     keys = to.keys, values = to.values;
   } while ((shift += 8) < bits);
@@ -1925,6 +1989,12 @@ Launch in_one_pass(Kernel* kernel, unsigned tile) {
   };
 }
 
+/// The steps of the look-back, in their order.
+template <unsigned... STEP>
+std::array<Launch, sizeof...(STEP)> looks_back(std::integer_sequence<unsigned, STEP...>) {
+  return {in_one_pass(look_back<STEP>, TILE_OF<STEP>)...};
+}
+
 /// Many launches, with memory of their own.
 template <class Scan>
 Launch in_launches(Scan* scan) {
@@ -2073,8 +2143,10 @@ int main(int argc, char** argv) {
     scans.add("three_kernels", "reduce first", exclusive, in_three_kernels<true>, {sums});
     scans.add("chained", "", exclusive, in_one_pass(chained, TILE));
     ladder.demonstrate("later_first", [&] { wait_for_later(chain); }, {&chain.results});
-    scans.add("look_back", "width=1", exclusive, in_one_pass(look_back<1>, TILE));
-    scans.add("look_back", "width=32", exclusive, in_one_pass(look_back<32>, TILE));
+    unsigned step = 0;
+    for (auto& launch : looks_back(std::make_integer_sequence<unsigned, std::size(STEPS)>())) {
+      scans.add("look_back", STEPS[step++].name, exclusive, launch);
+    }
     ladder.demonstrate("torn_word", [&] { tear(chain); }, {&chain.results});
     if (const size_t most = most_in_one_wave(); n > most) {
       ladder.skip("one_wave", lab::format("all its tiles run at once: %zu elements at most", most));
