@@ -822,17 +822,18 @@ __device__ inline unsigned warp_sum(unsigned value) {
 #endif
 }
 
-constexpr unsigned FULL = 512;  ///< tiles in front, from which on a pause pays
+constexpr unsigned PAUSE = 3000;  ///< nanoseconds that a block waits before it looks back
+constexpr unsigned FIRST = 512;   ///< tiles that do not: those that the GPU begins with
 
 /// The sum of everything before `tile`. Called by all lanes of one warp.
 ///
 /// @tparam WIDTH  how many words are read at a time, 32 at most
-/// @tparam PAUSE  nanoseconds before the first look, of all tiles but the first ones
-template <unsigned WIDTH, unsigned PAUSE>
+/// @tparam NS     nanoseconds before the first look, but for the FIRST tiles
+template <unsigned WIDTH, unsigned NS>
 __device__ unsigned sum_before(Word* words, unsigned tile) {
   const unsigned lane = threadIdx.x % 32;
   unsigned sum = 0;  // of what this lane has read
-  if (PAUSE > 0 && tile >= FULL) __nanosleep(PAUSE);
+  if (NS > 0 && tile >= FIRST) __nanosleep(NS);
   for (unsigned end = tile; end > 0; end -= min(WIDTH, end)) {
     const bool reads = lane < WIDTH && lane < end;
     Word word = SUM;  // of 0: for the lanes that have no word to read
@@ -853,12 +854,12 @@ __device__ unsigned sum_before(Word* words, unsigned tile) {
 ///
 /// @param sum  of this tile
 /// @return the sum of everything before it
-template <unsigned WIDTH, unsigned PAUSE>
+template <unsigned WIDTH, unsigned NS>
 __device__ unsigned find_prefix(Word* words, unsigned tile, unsigned sum) {
   __shared__ unsigned prefix;
   if (threadIdx.x < 32) {
     if (threadIdx.x == 0) publish(&words[tile], tile == 0 ? PREFIX : SUM, sum);
-    const unsigned before = sum_before<WIDTH, PAUSE>(words, tile);
+    const unsigned before = sum_before<WIDTH, NS>(words, tile);
     if (threadIdx.x == 0) {
       if (tile > 0) publish(&words[tile], PREFIX, before + sum);
       prefix = before;
@@ -885,8 +886,8 @@ constexpr Design STEPS[] = {{"width=1", 1, false, false, 4, 0},
                             {"wide stores", 32, true, false, 4, 0},
                             {"loads together", 32, true, true, 4, 0},
                             {"rows=8", 32, true, true, 8, 0},
-                            {"pause", 32, true, true, 8, 3000},
-                            {"blockIdx", 32, true, true, 8, 3000, false}};
+                            {"pause", 32, true, true, 8, PAUSE},
+                            {"blockIdx", 32, true, true, 8, PAUSE, false}};
 constexpr unsigned BEST = 5;  ///< of the steps
 
 /// Elements of a block of `look_back`.
@@ -1308,39 +1309,47 @@ __device__ unsigned keeps(unsigned value, size_t i, size_t n) {
   return i < n && value % 2 == 0 ? 1 : 0;
 }
 
+constexpr unsigned KEEP_ROWS = 8, KEEP_TILE = THREADS * 4 * KEEP_ROWS;  ///< of `compact`
+
 /// Keeps the even elements: out has them in their order, *size is how many there are.
 ///
 /// @param state  zeros: the counter of tiles, then a word for each tile
 ///
-/// Launch: blocks of THREADS threads, as many as there are tiles.
+/// Launch: blocks of THREADS threads, as many as there are tiles of KEEP_TILE elements.
 /// Requires: in is aligned to 16 bytes.
 __global__ void __launch_bounds__(THREADS)
     compact(unsigned* out, unsigned* size, const unsigned* in, size_t n, Word* state) {
-  __shared__ unsigned warp_sums[WARPS];
+  __shared__ unsigned warp_sums[WARPS], kept[KEEP_TILE];
   const unsigned tile = take_tile(state);
-  const size_t at = first_of_thread(tile);
-  uint4 x[ROWS], flags[ROWS];
-  unsigned before[ROWS], total;
+  const size_t at = first_of_thread<KEEP_ROWS>(tile);
+  uint4 x[KEEP_ROWS];
+  unsigned before[KEEP_ROWS], sum = 0, total;
+  unsigned keep = 0;  // a bit for each element of this thread
   load_tile(x, in, at, n);
 #pragma unroll
-  for (unsigned r = 0; r < ROWS; ++r) {
+  for (unsigned r = 0; r < KEEP_ROWS; ++r) {
     const size_t i = at + r * 128;
-    flags[r] = {keeps(x[r].x, i, n), keeps(x[r].y, i + 1, n), keeps(x[r].z, i + 2, n),
-                keeps(x[r].w, i + 3, n)};
+    const unsigned four = keeps(x[r].x, i, n) | keeps(x[r].y, i + 1, n) << 1 |
+                          keeps(x[r].z, i + 2, n) << 2 | keeps(x[r].w, i + 3, n) << 3;
+    keep |= four << 4 * r;
+    const unsigned count = __popc(four), inclusive = scan_warp(count);
+    before[r] = sum + inclusive - count;
+    sum += __shfl_sync(ALL, inclusive, 31);
   }
-  const unsigned offset = scan_warps(scan_rows(flags, before), warp_sums, total);
-  const unsigned prefix = find_prefix<32, 0>(state + 1, tile, total);
-  if (tile == gridDim.x - 1 && threadIdx.x == 0) *size = prefix + total;
+  const unsigned offset = scan_warps(sum, warp_sums, total);
 
+  // Packed in shared memory, what is kept is coalesced when it goes to its place.
 #pragma unroll
-  for (unsigned r = 0; r < ROWS; ++r) {
-    const size_t i = at + r * 128;
-    unsigned place = prefix + offset + before[r];
-    if (keeps(x[r].x, i, n)) out[place++] = x[r].x;
-    if (keeps(x[r].y, i + 1, n)) out[place++] = x[r].y;
-    if (keeps(x[r].z, i + 2, n)) out[place++] = x[r].z;
-    if (keeps(x[r].w, i + 3, n)) out[place++] = x[r].w;
+  for (unsigned r = 0; r < KEEP_ROWS; ++r) {
+    unsigned place = offset + before[r];
+    if (keep >> 4 * r & 1) kept[place++] = x[r].x;
+    if (keep >> 4 * r & 2) kept[place++] = x[r].y;
+    if (keep >> 4 * r & 4) kept[place++] = x[r].z;
+    if (keep >> 4 * r & 8) kept[place++] = x[r].w;
   }
+  const unsigned prefix = find_prefix<32, PAUSE>(state + 1, tile, total);  // with a barrier
+  if (tile == gridDim.x - 1 && threadIdx.x == 0) *size = prefix + total;
+  for (unsigned k = threadIdx.x; k < total; k += THREADS) out[prefix + k] = kept[k];
 }
 
 // The number of kept elements is the sum of everything, which the block with the last tile knows. One thread
@@ -2158,7 +2167,7 @@ int main(int argc, char** argv) {
     scans.add("segmented", "flags", by_flags, in_one_pass(segmented, SEGMENT_TILE));
     scans.add("sparse_times_vector", "by rows", products, by_rows);
     scans.add("sparse_times_vector", "segmented", products, by_segments, {n, 4 * n});
-    scans.add("compact", "", evens, in_one_pass(compact, TILE));
+    scans.add("compact", "", evens, in_one_pass(compact, KEEP_TILE));
     scans.add("repeats_in_steps", "", repeats, in_steps, {4 * n, 4 * n});
     scans.add("repeats_in_one", "", repeats, in_one_pass(repeats_in_one, TILE));
     scans.add("permute", "by=gather", permutations<true>, permuted<true>);

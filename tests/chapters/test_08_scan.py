@@ -83,14 +83,18 @@ int main() {
       clear(state.data(), n, TILE);
       chained<<<tiles, THREADS>>>(out.data(), in.data(), n, state.data());
       check("chained", exclusive);
-      clear(state.data(), n, TILE);
-      look_back<32><<<tiles, THREADS>>>(out.data(), in.data(), n, state.data());
+      scan_in_one_pass(out.data(), in.data(), n, state.data());
       check("look_back", exclusive);
+      for (auto& launch : looks_back(std::make_integer_sequence<unsigned, std::size(STEPS)>())) {
+        Arrays arrays{.n = n, .out = out.data(), .in = in.data(), .state = state.data()};
+        launch(arrays);
+        check("a step of look_back", exclusive);
+      }
       clear(state.data(), n, SEGMENT_TILE);
       segmented<<<blocks_for(n, SEGMENT_TILE), THREADS>>>(out.data(), in.data(), heads.data(), n, state.data());
       check("segmented", inclusive);
-      clear(state.data(), n, TILE);
-      compact<<<tiles, THREADS>>>(out.data(), size.data(), in.data(), n, state.data());
+      clear(state.data(), n, KEEP_TILE);
+      compact<<<blocks_for(n, KEEP_TILE), THREADS>>>(out.data(), size.data(), in.data(), n, state.data());
       expect(size, {static_cast<unsigned>(even.size())}, n, kind, "size of compact");
       check("compact", even);
       clear(state.data(), n, TILE);
