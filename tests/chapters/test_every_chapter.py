@@ -16,7 +16,6 @@ MOST_REGISTRATION = 60
 MORE_REGISTRATION = {
     "01_thread_indexing": 184,
     "02_naive_gemm": 136,
-    "05_bank_conflicts": 109,
     "06_transpose": 135,
     "07_reductions": 199,
     "10_sass_inspection": 168,
