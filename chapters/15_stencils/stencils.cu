@@ -1,0 +1,1011 @@
+// # Chapter 15: Stencils
+//
+// Question: A stencil reads 5, 7 or 25 values for one. How can it be as fast as a copy, and how faster than one?
+// Builds on: 06_transpose, 11_pipelines
+// Kind: free
+// Size gpu: 16384,16384
+// Size simulator: 70,132
+// Run: ./learn run 15
+//   ./learn run 15 --rung gradient       a block's elements and a halo, in shared memory
+//   ./learn run 15 --rung below_zero     the halo of the first block is not there [raises out-of-bounds]
+//   ./learn run 15 --rung early_return   threads without an element return before the barrier [raises uninitialized-shared]
+//   ./learn run 15 --rung taps_global    a convolution of 7 and of 33 taps, all of them read from global memory
+//   ./learn run 15 --rung taps_constant  the taps in constant memory
+//   ./learn run 15 --rung taps_window    four outputs a thread, their window in registers
+//   ./learn run 15 --rung taps_shuffled  every element is loaded once, and shuffled to its neighbours
+//   ./learn run 15 --rung taps_staged    twelve outputs a thread, their window from shared memory
+//   ./learn run 15 --rung on_cpu         five points in 2D, a loop on one core of the host
+//   ./learn run 15 --rung five_naive     one thread a cell; the caches do the rest
+//   ./learn run 15 --rung five_tiled     a tile and its halo in shared memory
+//   ./learn run 15 --rung five_columns   several rows of four cells a thread, in registers
+//   ./learn run 15 --rung seven_naive    seven points in 3D, one thread a cell
+//   ./learn run 15 --rung seven_column   a thread walks along z and keeps three cells
+//   ./learn run 15 --rung seven_columns  the same with rows of four cells
+//   ./learn run 15 --rung far_naive      25 points that reach four cells far, one thread a cell
+//   ./learn run 15 --rung far_queue      a queue of nine planes in registers, the rest from the caches
+//   ./learn run 15 --rung five_strips    several steps in one pass: a queue of rows for each
+//   ./learn run 15 --rung seven_tiles    several steps in one pass: a queue of planes for each
+
+#include <cooperative_groups.h>
+#include <cuda_pipeline.h>
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cuda/atomic>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lab/lab.h"
+#include "stencils.h"
+
+using std::size_t;
+
+constexpr unsigned BLOCK = 256;       ///< threads of a block where nothing else is said
+constexpr unsigned ALL = 0xffffffff;  ///< the mask of all 32 lanes
+constexpr unsigned RAD = 3;           ///< elements that `gradient` reads on each side of its own
+
+/// The derivative at `at` to sixth order, in units of the distance of two elements: of the values `RAD` to the left and
+/// to the right.
+__host__ __device__ inline float derivative(const float* at) {
+  return fmaf(1.f / 60, at[3] - at[-3],
+              fmaf(-3.f / 20, at[2] - at[-2], 3.f / 4 * (at[1] - at[-1])));
+}
+
+/// out[i] is the derivative of in at i; before the first element and behind the last one, `in` goes on as it is there.
+///
+/// Launch: one thread for each element, in blocks of BLOCK.
+__global__ void gradient(float* out, const float* in, size_t n) {
+  __shared__ float tile[BLOCK + 2 * RAD];  // the block's elements, and RAD more on each side
+  const size_t i = size_t{blockIdx.x} * BLOCK + threadIdx.x;
+  const unsigned at = threadIdx.x + RAD;  // of element i in the tile
+
+  tile[at] = in[min(i, n - 1)];
+  if (threadIdx.x < RAD) {  // the first threads load both edges
+    tile[at - RAD] = in[min(i < RAD ? 0 : i - RAD, n - 1)];
+    tile[at + BLOCK] = in[min(i + BLOCK, n - 1)];
+  }
+  __syncthreads();  // the tile is full
+  if (i < n) out[i] = derivative(tile + at);
+}
+
+/// `gradient`, whose first block loads what lies before the first element.
+///
+/// Launch: as `gradient`.
+__global__ void below_zero(float* out, const float* in, size_t n) {
+  __shared__ float tile[BLOCK + 2 * RAD];
+  const size_t i = size_t{blockIdx.x} * BLOCK + threadIdx.x;
+  const unsigned at = threadIdx.x + RAD;
+
+  tile[at] = in[min(i, n - 1)];
+  if (threadIdx.x < RAD) {
+    tile[at - RAD] = in[i - RAD];  // i is 0, 1 or 2 in the first block
+    tile[at + BLOCK] = in[min(i + BLOCK, n - 1)];
+  }
+  __syncthreads();
+  if (i < n) out[i] = derivative(tile + at);
+}
+
+/// `gradient`, whose threads without an element return at once.
+///
+/// Launch: as `gradient`.
+__global__ void early_return(float* out, const float* in, size_t n) {
+  __shared__ float tile[BLOCK + 2 * RAD];
+  const size_t i = size_t{blockIdx.x} * BLOCK + threadIdx.x;
+  const unsigned at = threadIdx.x + RAD;
+  if (i >= n) return;  // and the others wait for them
+
+  tile[at] = in[i];
+  if (threadIdx.x < RAD) {
+    tile[at - RAD] = in[i < RAD ? 0 : i - RAD];
+    tile[at + BLOCK] = in[min(i + BLOCK, n - 1)];
+  }
+  __syncthreads();
+  out[i] = derivative(tile + at);
+}
+
+constexpr unsigned MOST_TAPS = 33;
+
+/// The taps of a convolution.
+struct Taps {
+  float weight[MOST_TAPS];
+};
+
+/// The taps, where all threads of a warp read the same one.
+__constant__ float taps[MOST_TAPS];
+
+/// out[i] = sum over k of weight[k] * in[i + k - RADIUS], k from 0 to 2 RADIUS; zeros before and behind `in`.
+///
+/// Launch: one thread for each element, in blocks of one dimension.
+template <unsigned RADIUS>
+__global__ void taps_global(float* out, const float* in, const float* weight, size_t n) {
+  const size_t i = size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  float sum = 0;
+  for (unsigned k = 0; k <= 2 * RADIUS; ++k) {
+    const size_t j =
+        i + k - RADIUS;  // before the first element it wraps around, to a very large one
+    if (j < n) sum = fmaf(weight[k], in[j], sum);
+  }
+  out[i] = sum;
+}
+
+/// The same, with the taps in constant memory.
+///
+/// Launch: as `taps_global`.
+template <unsigned RADIUS>
+__global__ void taps_constant(float* out, const float* in, size_t n) {
+  const size_t i = size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  float sum = 0;
+#pragma unroll
+  for (unsigned k = 0; k <= 2 * RADIUS; ++k) {
+    const size_t j = i + k - RADIUS;
+    if (j < n) sum = fmaf(taps[k], in[j], sum);
+  }
+  out[i] = sum;
+}
+
+/// float4s that hold RADIUS floats.
+__host__ __device__ constexpr unsigned fours(unsigned radius) { return (radius + 3) / 4; }
+
+/// OUTPUTS neighbouring sums from a window of OUTPUTS + 8 fours(RADIUS) inputs, of which the first outputs are in the
+/// middle.
+template <unsigned RADIUS, unsigned OUTPUTS>
+__device__ inline void convolve(float (&sum)[OUTPUTS],
+                                const float (&window)[OUTPUTS + 8 * fours(RADIUS)]) {
+#pragma unroll
+  for (unsigned j = 0; j < OUTPUTS; ++j) sum[j] = 0;
+#pragma unroll
+  for (unsigned k = 0; k <= 2 * RADIUS; ++k) {
+#pragma unroll
+    for (unsigned j = 0; j < OUTPUTS; ++j) {
+      sum[j] = fmaf(taps[k], window[j + k + 4 * fours(RADIUS) - RADIUS], sum[j]);
+    }
+  }
+}
+
+/// Loads FOURS float4s from element `i` on: as such where the caller knows that all of them are `inner`, else float by
+/// float, with zeros for what is not there.
+template <unsigned FOURS>
+__device__ inline void load_fours(float (&to)[4 * FOURS], const float* in, size_t i, size_t n,
+                                  bool inner) {
+  if (inner) {
+#pragma unroll
+    for (unsigned h = 0; h < FOURS; ++h) {
+      reinterpret_cast<float4*>(to)[h] = reinterpret_cast<const float4*>(in + i)[h];
+    }
+  } else {
+#pragma unroll
+    for (unsigned k = 0; k < 4 * FOURS; ++k) to[k] = i + k < n ? in[i + k] : 0;
+  }
+}
+
+/// Writes four elements from `i` on, as far as they are there.
+__device__ inline void put_four(float* out, size_t i, size_t n, float4 four) {
+  if (i + 4 <= n) {
+    *reinterpret_cast<float4*>(out + i) = four;
+    return;
+  }
+  if (i < n) out[i] = four.x;
+  if (i + 1 < n) out[i + 1] = four.y;
+  if (i + 2 < n) out[i + 2] = four.z;
+}
+
+/// `taps_constant`, four outputs a thread: their window is loaded once, as float4s, and stays in registers.
+///
+/// Launch: a block of BLOCK threads for each 4 * BLOCK elements.
+/// Requires: in and out at multiples of 16 bytes.
+template <unsigned RADIUS>
+__global__ void taps_window(float* __restrict__ out, const float* __restrict__ in, size_t n) {
+  constexpr unsigned HALO = fours(RADIUS);
+  const size_t first = size_t{blockIdx.x} * (4 * BLOCK), i = first + threadIdx.x * 4;
+  float window[4 + 8 * HALO], sum[4];
+  load_fours<2 * HALO + 1>(window, in, i - 4 * HALO, n,
+                           first >= 4 * HALO && first + 4 * BLOCK + 4 * HALO <= n);
+  convolve<RADIUS>(sum, window);
+  put_four(out, i, n, make_float4(sum[0], sum[1], sum[2], sum[3]));
+}
+
+/// The same; a lane loads one float4 and gets the rest of its window from the lanes beside it. The first and the last
+/// fours(RADIUS) lanes of a warp only give.
+///
+/// Launch: a warp for each 128 - 8 fours(RADIUS) elements, in blocks of one dimension.
+/// Requires: as `taps_window`.
+template <unsigned RADIUS>
+__global__ void taps_shuffled(float* __restrict__ out, const float* __restrict__ in, size_t n) {
+  constexpr unsigned HALO = fours(RADIUS);
+  const unsigned lane = threadIdx.x % 32;
+  const size_t warp = (size_t{blockIdx.x} * blockDim.x + threadIdx.x) / 32;
+  const size_t i = warp * (128 - 8 * HALO) + lane * 4 - 4 * HALO;
+  float own[4], window[4 + 8 * HALO], sum[4];
+  load_fours<1>(own, in, i, n, i < n && i + 4 <= n);
+#pragma unroll
+  for (unsigned h = 0; h < 2 * HALO + 1; ++h) {
+    const unsigned from = lane + h - HALO;  // a lane that is not there is taken modulo 32
+#pragma unroll
+    for (unsigned k = 0; k < 4; ++k) window[4 * h + k] = __shfl_sync(ALL, own[k], from);
+  }
+  convolve<RADIUS>(sum, window);
+  if (HALO <= lane && lane < 32 - HALO) {
+    put_four(out, i, n, make_float4(sum[0], sum[1], sum[2], sum[3]));
+  }
+}
+
+/// The same, twelve outputs a thread, through shared memory.
+///
+/// Launch: a block of BLOCK threads for each 12 * BLOCK elements.
+/// Requires: as `taps_window`.
+template <unsigned RADIUS>
+__global__ void taps_staged(float* __restrict__ out, const float* __restrict__ in, size_t n) {
+  constexpr unsigned HALO = fours(RADIUS), OUTPUTS = 12, FOURS = BLOCK * OUTPUTS / 4 + 2 * HALO;
+  __shared__ float4 tile[FOURS];
+  const unsigned t = threadIdx.x;
+  const size_t first = size_t{blockIdx.x} * (BLOCK * OUTPUTS);
+  if (first >= 4 * HALO && first + BLOCK * OUTPUTS + 4 * HALO <= n) {
+    const float4* const from = reinterpret_cast<const float4*>(in + first) - HALO;
+#pragma unroll
+    for (unsigned f = 0; f < FOURS; f += BLOCK) {
+      if (f + t < FOURS) tile[f + t] = from[f + t];
+    }
+  } else {
+    for (unsigned k = t; k < 4 * FOURS; k += BLOCK) {
+      const size_t i = first + k - 4 * HALO;
+      reinterpret_cast<float*>(tile)[k] = i < n ? in[i] : 0;
+    }
+  }
+  __syncthreads();  // the tile is full
+
+  float window[OUTPUTS + 8 * HALO], sum[OUTPUTS];
+#pragma unroll
+  for (unsigned h = 0; h < OUTPUTS / 4 + 2 * HALO; ++h) {  // 3 float4s from lane to lane: odd
+    reinterpret_cast<float4*>(window)[h] = tile[t * (OUTPUTS / 4) + h];
+  }
+  convolve<RADIUS>(sum, window);
+  __syncthreads();  // the tile has been read
+#pragma unroll
+  for (unsigned h = 0; h < OUTPUTS / 4; ++h) {
+    tile[t * (OUTPUTS / 4) + h] = reinterpret_cast<const float4*>(sum)[h];
+  }
+  __syncthreads();  // and has the sums
+#pragma unroll
+  for (unsigned h = 0; h < OUTPUTS / 4; ++h) {
+    put_four(out, first + 4 * (t + h * BLOCK), n, tile[t + h * BLOCK]);
+  }
+}
+
+constexpr float CENTRE = 0.5f, SIDE = 0.125f;  ///< weights of the five points
+
+/// The next value of a cell.
+__host__ __device__ inline float relaxed(float centre, float left, float right, float up,
+                                         float down) {
+  return fmaf(SIDE, ((left + right) + up) + down, CENTRE * centre);
+}
+
+/// A step of the five points on the host: out(y, x) from in(y, x) and its four neighbours. Cells at the edge of the grid
+/// keep their values.
+void on_cpu(float* out, const float* in, int rows, int cols) {
+  for (int y = 0; y < rows; ++y) {
+    const float* const row = in + size_t(y) * cols;
+    float* const to = out + size_t(y) * cols;
+    if (y == 0 || y == rows - 1) {
+      std::copy(row, row + cols, to);
+      continue;
+    }
+    to[0] = row[0], to[cols - 1] = row[cols - 1];
+    for (int x = 1; x < cols - 1; ++x) {
+      to[x] =
+          SIDE * (((row[x - 1] + row[x + 1]) + row[x - cols]) + row[x + cols]) + CENTRE * row[x];
+    }
+  }
+}
+
+/// A step of the five points; in and out are (rows, cols), row-major.
+///
+/// Launch: one thread for each cell, x along the rows.
+__global__ void five_naive(float* __restrict__ out, const float* __restrict__ in, int rows,
+                           int cols) {
+  const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= cols || y >= rows) return;
+  const size_t i = size_t(y) * cols + x;
+  const bool edge = x == 0 || y == 0 || x == cols - 1 || y == rows - 1;
+  out[i] = edge ? in[i] : relaxed(in[i], in[i - 1], in[i + 1], in[i - cols], in[i + cols]);
+}
+
+/// The same; a block loads its cells and a halo of one cell first.
+///
+/// Launch: blocks (TILE, TILE), one for each tile of as many cells.
+template <int TILE>
+__global__ void five_tiled(float* __restrict__ out, const float* __restrict__ in, int rows,
+                           int cols) {
+  __shared__ float tile[TILE + 2][TILE + 2];
+  const int x0 = blockIdx.x * TILE - 1, y0 = blockIdx.y * TILE - 1;  // of the tile's corner
+  for (int k = threadIdx.y * TILE + threadIdx.x; k < (TILE + 2) * (TILE + 2); k += TILE * TILE) {
+    const int j = k / (TILE + 2), i = k % (TILE + 2);
+    const bool there = 0 <= y0 + j && y0 + j < rows && 0 <= x0 + i && x0 + i < cols;
+    tile[j][i] = there ? in[size_t(y0 + j) * cols + x0 + i] : 0;
+  }
+  __syncthreads();  // the tile is full
+  const int i = threadIdx.x + 1, j = threadIdx.y + 1, x = x0 + i, y = y0 + j;
+  if (x >= cols || y >= rows) return;
+  const bool edge = x == 0 || y == 0 || x == cols - 1 || y == rows - 1;
+  out[size_t(y) * cols + x] =
+      edge ? tile[j][i]
+           : relaxed(tile[j][i], tile[j][i - 1], tile[j][i + 1], tile[j - 1][i], tile[j + 1][i]);
+}
+
+/// The next values of four cells of a row.
+__device__ inline float4 relaxed4(float4 up, float4 row, float4 down, float left, float right) {
+  return make_float4(
+      relaxed(row.x, left, row.y, up.x, down.x), relaxed(row.y, row.x, row.z, up.y, down.y),
+      relaxed(row.z, row.y, row.w, up.z, down.z), relaxed(row.w, row.z, right, up.w, down.w));
+}
+
+/// A step of the five points, ROWS rows of four cells a thread: what is above and below comes from the thread's own
+/// registers, what is left and right from the lanes beside it.
+///
+/// Launch: blocks (32, WARPS), a warp for each ROWS rows of 128 cells.
+template <bool WIDE, int ROWS, int WARPS>
+__global__ void __launch_bounds__(32 * WARPS)
+    five_columns(float* __restrict__ out, const float* __restrict__ in, int rows, int cols) {
+  const int lane = threadIdx.x, x = (blockIdx.x * 32 + lane) * 4;
+  const int y0 = (blockIdx.y * WARPS + threadIdx.y) * ROWS;
+  float4 row[ROWS + 2];
+  float left[ROWS], right[ROWS];
+#pragma unroll
+  for (int k = 0; k < ROWS + 2; ++k) {
+    row[k] = four_of<WIDE>(in + size_t(inside(y0 + k - 1, rows)) * cols, x, cols);
+  }
+#pragma unroll
+  for (int k = 0; k < ROWS; ++k) {  // the warp's first and last lane load one cell more
+    const float* const from = in + size_t(inside(y0 + k, rows)) * cols;
+    left[k] = lane == 0 && 0 < x && x <= cols ? from[x - 1] : 0;
+    right[k] = lane == 31 && x + 4 < cols ? from[x + 4] : 0;
+  }
+#pragma unroll
+  for (int k = 0; k < ROWS; ++k) {
+    const int y = y0 + k;
+    const float4 now = row[k + 1];
+    const float before = __shfl_up_sync(ALL, now.w, 1), behind = __shfl_down_sync(ALL, now.x, 1);
+    if (lane != 0) left[k] = before;
+    if (lane != 31) right[k] = behind;
+    float4 next = keep_ends(relaxed4(row[k], now, row[k + 2], left[k], right[k]), now, x, cols);
+    if (y == 0 || y == rows - 1) next = now;
+    if (y < rows) put_four_of<WIDE>(out + size_t(y) * cols, x, cols, next);
+  }
+}
+
+/// Walks down a strip of 128 columns, of which a lane has four, and takes STEPS steps on the way. With each row that
+/// comes in, level t can compute the row t above it: it needs the last three of the level below, and keeps two.
+///
+/// @param x  the lane's first column
+/// @param y0, y1  the rows to be written
+/// @param mine  whether the lane's columns are to be written: those near the border of the strip go wrong, one more on
+///   each side with every step
+template <bool WIDE, int STEPS, bool ENDS>
+__device__ inline void walk_down(float* __restrict__ out, const float* __restrict__ in, int rows,
+                                 int cols, int x, int y0, int y1, bool mine) {
+  constexpr int AHEAD = 2;  // rows on their way
+  float4 above[STEPS], here[STEPS], coming[AHEAD];
+#pragma unroll
+  for (int t = 0; t < STEPS; ++t) above[t] = here[t] = make_float4(0, 0, 0, 0);
+#pragma unroll
+  for (int k = 0; k < AHEAD; ++k) {
+    coming[k] = four_of<WIDE>(in + size_t(inside(y0 - STEPS + k, rows)) * cols, x, cols);
+  }
+  for (int first = y0 - STEPS; first < y1 + STEPS; first += AHEAD) {
+#pragma unroll
+    for (int k = 0; k < AHEAD; ++k) {
+      const int y = first + k;
+      float4 row = coming[k];  // row y, of level 0
+      coming[k] = four_of<WIDE>(in + size_t(inside(y + AHEAD, rows)) * cols, x, cols);
+#pragma unroll
+      for (int t = 0; t < STEPS; ++t) {  // row is row y - t of level t
+        const float4 now = here[t];
+        const float left = __shfl_up_sync(ALL, now.w, 1), right = __shfl_down_sync(ALL, now.x, 1);
+        float4 next = relaxed4(above[t], now, row, left, right);
+        if (ENDS) next = keep_ends(next, now, x, cols);
+        if (y - t - 1 == 0 || y - t - 1 == rows - 1) next = now;
+        above[t] = now, here[t] = row, row = next;
+      }
+      const int done = y - STEPS;
+      if (mine && y0 <= done && done < y1)
+        put_four_of<WIDE>(out + size_t(done) * cols, x, cols, row);
+    }
+  }
+}
+
+/// Columns on each side of a strip or tile that go wrong in so many steps, in whole float4s.
+__host__ __device__ constexpr int margin(int steps) { return (steps + 3) / 4 * 4; }
+
+/// STEPS steps of the five points. Every warp has a strip of 128 columns, of which 128 - 2 margin(STEPS) come out
+/// right, and walks down `height` rows of it; the strips and the pieces overlap.
+///
+/// Launch: blocks of 32 * WARPS threads; in x a warp for each strip, in y a block for each `height` rows.
+/// Source: register queues as in AN5D (Matsumura, Zohouri, Wahib, Endo and Matsuoka, 2020), a warp instead of a block.
+template <bool WIDE, int STEPS, int WARPS>
+__global__ void __launch_bounds__(32 * WARPS)
+    five_strips(float* __restrict__ out, const float* __restrict__ in, int rows, int cols,
+                int height) {
+  constexpr int MARGIN = margin(STEPS), USED = 128 - 2 * MARGIN;
+  const int lane = threadIdx.x % 32, strip = blockIdx.x * WARPS + threadIdx.x / 32;
+  if (strip * USED >= cols) return;
+  const int x0 = strip * USED - MARGIN, x = x0 + lane * 4;
+  const int y0 = blockIdx.y * height, y1 = min(rows, y0 + height);
+  const bool mine = MARGIN / 4 <= lane && lane < 32 - MARGIN / 4;
+  if (0 < x0 && x0 + 128 < cols) {
+    walk_down<WIDE, STEPS, false>(out, in, rows, cols, x, y0, y1, mine);
+  } else {
+    walk_down<WIDE, STEPS, true>(out, in, rows, cols, x, y0, y1, mine);
+  }
+}
+
+/// The next value of a cell in 3D.
+__host__ __device__ inline float relaxed(float centre, float left, float right, float up,
+                                         float down, float front, float back) {
+  return fmaf(FACE, (((left + right) + (up + down)) + front) + back, MIDDLE * centre);
+}
+
+/// A step of the seven points; cells at the edge keep their values.
+///
+/// Launch: one thread for each cell, x along the rows, y along the planes.
+__global__ void seven_naive(float* __restrict__ out, const float* __restrict__ in, Box box) {
+  const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  const int z = blockIdx.z;
+  if (x >= box.cols || y >= box.rows) return;
+  const size_t i = box.row(z, y) + x, plane = box.plane();
+  const bool edge = x == 0 || x == box.cols - 1 || box.at_edge(z, y);
+  out[i] = edge ? in[i]
+                : relaxed(in[i], in[i - 1], in[i + 1], in[i - box.cols], in[i + box.cols],
+                          in[i - plane], in[i + plane]);
+}
+
+/// The same; a thread takes `depth` cells behind each other, and keeps the last three in registers.
+///
+/// Launch: one thread for each column of `depth` cells along z; in z a block for each of them.
+__global__ void seven_column(float* __restrict__ out, const float* __restrict__ in, Box box,
+                             int depth) {
+  const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  const int first = blockIdx.z * depth, last = min(box.planes, first + depth);
+  if (x >= box.cols || y >= box.rows) return;
+  float front = in[box.row(first - 1, y) + x], centre = in[box.row(first, y) + x];
+  for (int z = first; z < last; ++z) {
+    const size_t i = box.row(z, y) + x;
+    const float back = in[box.row(z + 1, y) + x];
+    const bool edge = x == 0 || x == box.cols - 1 || box.at_edge(z, y);
+    out[i] = edge ? centre
+                  : relaxed(centre, in[i - 1], in[i + 1], in[i - box.cols], in[i + box.cols], front,
+                            back);
+    front = centre, centre = back;
+  }
+}
+
+/// The next values of four cells of a row in 3D.
+__device__ inline float4 relaxed4(float4 row, float left, float right, float4 up, float4 down,
+                                  float4 front, float4 back) {
+  return make_float4(relaxed(row.x, left, row.y, up.x, down.x, front.x, back.x),
+                     relaxed(row.y, row.x, row.z, up.y, down.y, front.y, back.y),
+                     relaxed(row.z, row.y, row.w, up.z, down.z, front.z, back.z),
+                     relaxed(row.w, row.z, right, up.w, down.w, front.w, back.w));
+}
+
+/// The same, ROWS rows of four cells a thread.
+///
+/// Launch: blocks of 32 * WARPS threads; in x one for each 128 cells, in y for each ROWS * WARPS, in z for each `depth`.
+template <bool WIDE, int ROWS, int WARPS>
+__global__ void __launch_bounds__(32 * WARPS)
+    seven_columns(float* __restrict__ out, const float* __restrict__ in, Box box, int depth) {
+  const int lane = threadIdx.x % 32, x = blockIdx.x * 128 + lane * 4, cols = box.cols;
+  const int y0 = (blockIdx.y * WARPS + threadIdx.x / 32) * ROWS;
+  const int first = blockIdx.z * depth, last = min(box.planes, first + depth);
+  const auto load = [&](int z, int y) { return four_of<WIDE>(in + box.row(z, y), x, cols); };
+  float4 front[ROWS], row[ROWS], back[ROWS];
+#pragma unroll
+  for (int k = 0; k < ROWS; ++k) front[k] = load(first - 1, y0 + k), row[k] = load(first, y0 + k);
+  for (int z = first; z < last; ++z) {
+    float left[ROWS], right[ROWS];
+#pragma unroll
+    for (int k = 0; k < ROWS; ++k) back[k] = load(z + 1, y0 + k);
+    const float4 above = load(z, y0 - 1), below = load(z, y0 + ROWS);
+#pragma unroll
+    for (int k = 0; k < ROWS; ++k) {
+      const float* const from = in + box.row(z, y0 + k);
+      left[k] = lane == 0 && 0 < x && x <= cols ? from[x - 1] : 0;
+      right[k] = lane == 31 && x + 4 < cols ? from[x + 4] : 0;
+    }
+#pragma unroll
+    for (int k = 0; k < ROWS; ++k) {
+      const int y = y0 + k;
+      const float before = __shfl_up_sync(ALL, row[k].w, 1);
+      const float behind = __shfl_down_sync(ALL, row[k].x, 1);
+      if (lane != 0) left[k] = before;
+      if (lane != 31) right[k] = behind;
+      const float4 up = k > 0 ? row[k - 1] : above, down = k + 1 < ROWS ? row[k + 1] : below;
+      float4 next = relaxed4(row[k], left[k], right[k], up, down, front[k], back[k]);
+      next = box.at_edge(z, y) ? row[k] : keep_ends(next, row[k], x, cols);
+      if (y < box.rows) put_four_of<WIDE>(out + box.row(z, y), x, cols, next);
+    }
+#pragma unroll
+    for (int k = 0; k < ROWS; ++k) front[k] = row[k], row[k] = back[k];
+  }
+}
+
+/// Bytes of shared memory of a block of `seven_tiles`.
+constexpr size_t tile_bytes(int steps, int rows, int warps) {
+  return size_t{2} * steps * warps * (rows > 1 ? 2 : 1) * 32 * sizeof(float4);
+}
+
+/// STEPS steps of the seven points. A block has a tile of 128 x ROWS * WARPS columns along z, of which
+/// 128 - 2 margin(STEPS) times ROWS * WARPS - 2 STEPS come out right, and walks through `depth` planes of it. Each level
+/// keeps the last two planes of the one below in registers; the first and the last row of a warp go to the warps beside
+/// it through shared memory.
+///
+/// Launch: blocks of 32 * WARPS threads with tile_bytes; in x and y one for each tile, in z for each `depth` planes.
+/// Source: as `five_strips`; in 3D, 3.5D blocking (Nguyen, Satish, Chhugani, Kim and Dubey, 2010).
+template <bool WIDE, int STEPS, int ROWS, int WARPS>
+__global__ void __launch_bounds__(32 * WARPS)
+    seven_tiles(float* __restrict__ out, const float* __restrict__ in, Box box, int depth) {
+  constexpr int MARGIN = margin(STEPS), USED_X = 128 - 2 * MARGIN,
+                USED_Y = ROWS * WARPS - 2 * STEPS;
+  constexpr int SIDES = ROWS > 1 ? 2 : 1, LAST = SIDES - 1;  // rows that a warp shows to the others
+  extern __shared__ float4
+      shown[];  // (2, STEPS, WARPS, SIDES, 32): of this plane and the one before
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, cols = box.cols;
+  const int x = blockIdx.x * USED_X - MARGIN + lane * 4, y_used = blockIdx.y * USED_Y;
+  const int y0 = y_used - STEPS + warp * ROWS;
+  const int first = blockIdx.z * depth, last = min(box.planes, first + depth);
+  const bool mine = MARGIN / 4 <= lane && lane < 32 - MARGIN / 4;
+  const auto load = [&](int z, int y) { return four_of<WIDE>(in + box.row(z, y), x, cols); };
+  const auto shown_by = [&](int parity, int level, int of, int side) -> float4& {
+    return shown[(((parity * STEPS + level) * WARPS + of) * SIDES + side) * 32 + lane];
+  };
+
+  // What the first planes find there goes into cells that are not used, but it has to be there.
+  for (unsigned k = threadIdx.x; k < 2 * STEPS * WARPS * SIDES * 32; k += 32 * WARPS) {
+    shown[k] = make_float4(0, 0, 0, 0);
+  }
+  __syncthreads();
+
+  float4 front[STEPS][ROWS], here[STEPS][ROWS], coming[ROWS];
+#pragma unroll
+  for (int k = 0; k < ROWS; ++k) {
+    coming[k] = load(first - STEPS, y0 + k);
+#pragma unroll
+    for (int t = 0; t < STEPS; ++t) front[t][k] = here[t][k] = make_float4(0, 0, 0, 0);
+  }
+#pragma unroll 2
+  for (int z = first - STEPS; z < last + STEPS; ++z) {
+    float4 plane[ROWS];  // plane z, of level 0
+#pragma unroll
+    for (int k = 0; k < ROWS; ++k) plane[k] = coming[k], coming[k] = load(z + 1, y0 + k);
+#pragma unroll
+    for (int t = 0; t < STEPS; ++t) {  // plane is plane z - t of level t
+      const float4 above = shown_by((z & 1) ^ 1, t, max(warp - 1, 0), LAST);
+      const float4 below = shown_by((z & 1) ^ 1, t, min(warp + 1, WARPS - 1), 0);
+      shown_by(z & 1, t, warp, 0) = plane[0];
+      if (SIDES > 1) shown_by(z & 1, t, warp, LAST) = plane[ROWS - 1];
+      float4 next[ROWS];
+#pragma unroll
+      for (int k = 0; k < ROWS; ++k) {
+        const float4 now = here[t][k];
+        const float left = __shfl_up_sync(ALL, now.w, 1), right = __shfl_down_sync(ALL, now.x, 1);
+        const float4 up = k > 0 ? here[t][k - 1] : above;
+        const float4 down = k + 1 < ROWS ? here[t][k + 1] : below;
+        next[k] = relaxed4(now, left, right, up, down, front[t][k], plane[k]);
+        next[k] = box.at_edge(z - t - 1, y0 + k) ? now : keep_ends(next[k], now, x, cols);
+      }
+#pragma unroll
+      for (int k = 0; k < ROWS; ++k) {
+        front[t][k] = here[t][k], here[t][k] = plane[k], plane[k] = next[k];
+      }
+    }
+    const int done = z - STEPS;
+    if (mine && first <= done && done < last) {
+#pragma unroll
+      for (int k = 0; k < ROWS; ++k) {
+        const int y = y0 + k;
+        if (y_used <= y && y < min(box.rows, y_used + USED_Y)) {
+          put_four_of<WIDE>(out + box.row(done, y), x, cols, plane[k]);
+        }
+      }
+    }
+    __syncthreads();  // what is shown of this plane is there, and that of the one before has been read
+  }
+}
+
+/// A step of the 25 points; cells in a layer of REACH at the edge keep their values.
+///
+/// Launch: as `seven_naive`.
+__global__ void far_naive(float* __restrict__ out, const float* __restrict__ in, Box box) {
+  const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  const int z = blockIdx.z;
+  if (x >= box.cols || y >= box.rows) return;
+  const size_t i = box.row(z, y) + x, row = box.cols, plane = box.plane();
+  float sum = in[i];
+  if (REACH <= x && x < box.cols - REACH && !box.at_edge(z, y, REACH)) {
+    sum *= far_weight(0);
+#pragma unroll
+    for (int d = 1; d <= REACH; ++d) {
+      sum = fmaf(far_weight(d),
+                 (in[i - d] + in[i + d]) + (in[i - d * row] + in[i + d * row]) +
+                     (in[i - d * plane] + in[i + d * plane]),
+                 sum);
+    }
+  }
+  out[i] = sum;
+}
+
+/// The same, ROWS rows of four cells a thread, which walks along z. The cells before and behind are in a queue in
+/// registers; those above, below, left and right come through L1, where they are since they were at the queue's end.
+///
+/// Launch: as `seven_columns`.
+template <bool WIDE, int ROWS, int WARPS>
+__global__ void __launch_bounds__(32 * WARPS)
+    far_queue(float* __restrict__ out, const float* __restrict__ in, Box box, int depth) {
+  const int lane = threadIdx.x % 32, x = blockIdx.x * 128 + lane * 4, cols = box.cols;
+  const int y0 = (blockIdx.y * WARPS + threadIdx.x / 32) * ROWS;
+  const int first = blockIdx.z * depth, last = min(box.planes, first + depth);
+  const auto load = [&](int z, int y) { return four_of<WIDE>(in + box.row(z, y), x, cols); };
+  float4 queue[2 * REACH + 1][ROWS];  // planes z - REACH to z + REACH
+#pragma unroll
+  for (int k = 0; k < ROWS; ++k) {
+#pragma unroll
+    for (int d = 0; d < 2 * REACH; ++d) queue[d + 1][k] = load(first - REACH + d, y0 + k);
+  }
+  for (int z = first; z < last; ++z) {
+    float4 column[ROWS + 2 * REACH];
+#pragma unroll
+    for (int k = 0; k < ROWS; ++k) {
+#pragma unroll
+      for (int d = 0; d < 2 * REACH; ++d) queue[d][k] = queue[d + 1][k];
+      queue[2 * REACH][k] = load(z + REACH, y0 + k);
+    }
+#pragma unroll
+    for (int j = 0; j < ROWS + 2 * REACH; ++j) {
+      const bool own = REACH <= j && j < ROWS + REACH;
+      column[j] = own ? queue[REACH][own ? j - REACH : 0] : load(z, y0 + j - REACH);
+    }
+#pragma unroll
+    for (int k = 0; k < ROWS; ++k) {
+      const int y = y0 + k;
+      const float* const row = in + box.row(z, y);
+      float4 sum = far_in_plane(make_float4(0, 0, 0, 0), column + k,
+                                four_of<WIDE>(row, x - 4, cols), four_of<WIDE>(row, x + 4, cols));
+#pragma unroll
+      for (int d = 1; d <= REACH; ++d) {
+        sum = fma4(far_weight(d), queue[REACH - d][k] + queue[REACH + d][k], sum);
+      }
+      const float4 now = queue[REACH][k];
+      sum = box.at_edge(z, y, REACH) ? now : keep_ends(sum, now, x, cols, REACH);
+      if (y < box.rows) put_four_of<WIDE>(out + box.row(z, y), x, cols, sum);
+    }
+  }
+}
+
+namespace {
+
+/// The taps of a radius: a bell, not symmetric, so that a mirrored window shows.
+Taps bell(unsigned radius) {
+  Taps bell{};
+  for (unsigned k = 0; k <= 2 * radius; ++k) {
+    const double x = (k - 1.25 * radius) / (radius + 1.0);
+    bell.weight[k] = static_cast<float>(std::exp(-2 * x * x) / (radius + 1.0));
+  }
+  return bell;
+}
+
+/// A convolution that is launched.
+struct TapsLaunch {
+  const char* rung;
+  void (*run)(float* out, const float* in, const float* weight, size_t n);
+};
+
+/// The convolutions with 2 RADIUS + 1 taps.
+template <unsigned RADIUS>
+const std::vector<TapsLaunch>& taps_launches() {
+  static const std::vector<TapsLaunch> all = {
+      {"taps_global",
+       [](float* out, const float* in, const float* weight, size_t n) {
+         taps_global<RADIUS><<<lab::tiles(n, BLOCK), BLOCK>>>(out, in, weight, n);
+       }},
+      {"taps_constant",
+       [](float* out, const float* in, const float*, size_t n) {
+         taps_constant<RADIUS><<<lab::tiles(n, BLOCK), BLOCK>>>(out, in, n);
+       }},
+      {"taps_window",
+       [](float* out, const float* in, const float*, size_t n) {
+         taps_window<RADIUS><<<lab::tiles(n, 4 * BLOCK), BLOCK>>>(out, in, n);
+       }},
+      {"taps_shuffled",
+       [](float* out, const float* in, const float*, size_t n) {
+         const size_t outputs = (128 - 8 * fours(RADIUS)) * (BLOCK / 32);
+         taps_shuffled<RADIUS><<<lab::tiles(n, outputs), BLOCK>>>(out, in, n);
+       }},
+      {"taps_staged", [](float* out, const float* in, const float*, size_t n) {
+         taps_staged<RADIUS><<<lab::tiles(n, 12 * BLOCK), BLOCK>>>(out, in, n);
+       }}};
+  return all;
+}
+
+/// The kernel for rows that begin at multiples of 16 bytes, or the one for any.
+template <class Kernel>
+Kernel for_pitch(int cols, Kernel wide, Kernel any) {
+  return cols % 4 == 0 ? wide : any;
+}
+
+/// Launches `five_columns`.
+void columns_of_five(float* out, const float* in, Box box) {
+  constexpr int ROWS = 2, WARPS = 8;
+  const auto kernel =
+      for_pitch(box.cols, five_columns<true, ROWS, WARPS>, five_columns<false, ROWS, WARPS>);
+  kernel<<<tiles_of(box, 128, ROWS * WARPS), dim3(32, WARPS)>>>(out, in, box.rows, box.cols);
+}
+
+/// Launches `five_strips`.
+template <int STEPS>
+void strips_of_five(float* out, const float* in, Box box) {
+  constexpr int WARPS = 4, HEIGHT = 256;
+  const auto kernel =
+      for_pitch(box.cols, five_strips<true, STEPS, WARPS>, five_strips<false, STEPS, WARPS>);
+  const dim3 grid = tiles_of(box, WARPS * (128 - 2 * margin(STEPS)), HEIGHT);
+  kernel<<<grid, 32 * WARPS>>>(out, in, box.rows, box.cols, HEIGHT);
+}
+
+/// Launches `seven_columns`.
+void columns_of_seven(float* out, const float* in, Box box) {
+  constexpr int ROWS = 2, WARPS = 8, DEPTH = 32;
+  const auto kernel =
+      for_pitch(box.cols, seven_columns<true, ROWS, WARPS>, seven_columns<false, ROWS, WARPS>);
+  kernel<<<tiles_of(box, 128, ROWS * WARPS, DEPTH), 32 * WARPS>>>(out, in, box, DEPTH);
+}
+
+/// Launches `seven_tiles`.
+template <int STEPS>
+void tiles_of_seven(float* out, const float* in, Box box) {
+  constexpr int ROWS = 1, WARPS = 32, DEPTH = 64;
+  const auto kernel = for_pitch(box.cols, seven_tiles<true, STEPS, ROWS, WARPS>,
+                                seven_tiles<false, STEPS, ROWS, WARPS>);
+  const size_t bytes = tile_bytes(STEPS, ROWS, WARPS);
+  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  static_cast<int>(bytes)));
+  const dim3 grid = tiles_of(box, 128 - 2 * margin(STEPS), ROWS * WARPS - 2 * STEPS, DEPTH);
+  kernel<<<grid, 32 * WARPS, bytes>>>(out, in, box, DEPTH);
+}
+
+/// Launches `far_queue`.
+void queue_of_far(float* out, const float* in, Box box) {
+  constexpr int ROWS = 2, WARPS = 8, DEPTH = 64;
+  const auto kernel =
+      for_pitch(box.cols, far_queue<true, ROWS, WARPS>, far_queue<false, ROWS, WARPS>);
+  kernel<<<tiles_of(box, 128, ROWS * WARPS, DEPTH), 32 * WARPS>>>(out, in, box, DEPTH);
+}
+
+const dim3 FLAT{32, 8};  ///< blocks of kernels with one thread a cell
+
+/// What this file launches.
+Launches launches() {
+  return {.five = {{"five_naive", "", 1,
+                    [](float* out, const float* in, Box box) {
+                      five_naive<<<tiles_of(box, 32, 8), FLAT>>>(out, in, box.rows, box.cols);
+                    }},
+                   {"five_tiled", "", 1,
+                    [](float* out, const float* in, Box box) {
+                      five_tiled<32>
+                          <<<tiles_of(box, 32, 32), dim3(32, 32)>>>(out, in, box.rows, box.cols);
+                    }},
+                   {"five_columns", "", 1, columns_of_five},
+                   {"five_strips", "steps=2", 2, strips_of_five<2>},
+                   {"five_strips", "steps=4", 4, strips_of_five<4>},
+                   {"five_strips", "steps=8", 8, strips_of_five<8>}},
+          .small = {},
+          .seven = {{"seven_naive", "", 1,
+                     [](float* out, const float* in, Box box) {
+                       seven_naive<<<tiles_of(box, 32, 8), FLAT>>>(out, in, box);
+                     }},
+                    {"seven_column", "", 1,
+                     [](float* out, const float* in, Box box) {
+                       seven_column<<<tiles_of(box, 32, 8, 64), FLAT>>>(out, in, box, 64);
+                     }},
+                    {"seven_columns", "", 1, columns_of_seven},
+                    {"seven_tiles", "steps=2", 2, tiles_of_seven<2>},
+                    {"seven_tiles", "steps=3", 3, tiles_of_seven<3>}},
+          .far = {{"far_naive", "", 1,
+                   [](float* out, const float* in, Box box) {
+                     far_naive<<<tiles_of(box, 32, 8), FLAT>>>(out, in, box);
+                   }},
+                  {"far_queue", "", 1, queue_of_far}}};
+}
+
+/// A cell after a step of the five points.
+struct FiveStep {
+  Box box;
+  __host__ __device__ float operator()(const lab::View<float>& in, size_t i) const {
+    const int cols = box.cols, y = static_cast<int>(i / cols), x = static_cast<int>(i % cols);
+    if (x == 0 || y == 0 || x == cols - 1 || y == box.rows - 1) return in[i];
+    return relaxed(in[i], in[i - 1], in[i + 1], in[i - cols], in[i + cols]);
+  }
+};
+
+/// A cell after a step of the seven points.
+struct SevenStep {
+  Box box;
+  __host__ __device__ float operator()(const lab::View<float>& in, size_t i) const {
+    const int x = static_cast<int>(i % box.cols), y = static_cast<int>(i / box.cols % box.rows);
+    const int z = static_cast<int>(i / box.plane());
+    if (x == 0 || x == box.cols - 1 || box.at_edge(z, y)) return in[i];
+    return relaxed(in[i], in[i - 1], in[i + 1], in[i - box.cols], in[i + box.cols],
+                   in[i - box.plane()], in[i + box.plane()]);
+  }
+};
+
+/// A cell after a step of the 25 points.
+struct FarStep {
+  Box box;
+  __host__ __device__ float operator()(const lab::View<float>& in, size_t i) const {
+    const int x = static_cast<int>(i % box.cols), y = static_cast<int>(i / box.cols % box.rows);
+    const int z = static_cast<int>(i / box.plane());
+    if (x < REACH || x >= box.cols - REACH || box.at_edge(z, y, REACH)) return in[i];
+    double sum = double{far_weight(0)} * in[i];
+    for (int d = 1; d <= REACH; ++d) {
+      const size_t row = size_t(d) * box.cols, plane = d * box.plane();
+      const double far =
+          double{in[i - d]} + in[i + d] + in[i - row] + in[i + row] + in[i - plane] + in[i + plane];
+      sum += far_weight(d) * far;
+    }
+    return static_cast<float>(sum);
+  }
+};
+
+/// A grid after so many steps.
+template <class Step>
+std::shared_ptr<const lab::Reference<float>> after(int steps, lab::View<float> in, Step step) {
+  std::shared_ptr<const lab::Reference<float>> now;
+  for (int s = 0; s < steps; ++s) {
+    const auto next = std::make_shared<lab::Reference<float>>(in.size(), "a step");
+    lab::fill(*next, [=] __host__ __device__(size_t i) { return step(in, i); });
+    now = next, in = now->view();
+  }
+  return now;
+}
+
+/// What `gradient` has to find.
+__host__ __device__ float slope(const lab::View<float>& in, size_t i) {
+  float around[2 * RAD + 1];
+  for (size_t k = 0; k <= 2 * RAD; ++k) {
+    const size_t j = i + k < RAD ? 0 : i + k - RAD;
+    around[k] = in[j < in.size() ? j : in.size() - 1];
+  }
+  return derivative(around + RAD);
+}
+
+/// What a convolution has to find.
+__host__ __device__ float convolved(const lab::View<float>& in, size_t i, const Taps& taps,
+                                    unsigned radius) {
+  float sum = 0;
+  for (size_t k = 0; k <= 2 * radius; ++k) {
+    if (i + k >= radius && i + k - radius < in.size())
+      sum = fmaf(taps.weight[k], in[i + k - radius], sum);
+  }
+  return sum;
+}
+
+/// A `cudaMemcpy` that moves a grid once.
+lab::Peer copy_of(size_t cells, const std::string& grid) {
+  lab::Peer peer = lab::memcpy_peer(cells * sizeof(float), 1);
+  if (!grid.empty()) peer.name += ", " + grid;
+  peer.bytes = 2.0 * static_cast<double>(cells * sizeof(float));
+  return peer;
+}
+
+/// The boxes that belong to a grid in 2D: 512 x 512 x 512 and 1000 x 777 x 512 to 16384 x 16384, and the one that stays
+/// on the GPU; not too small for a few tiles.
+Box cube_of(Box grid) {
+  return {std::max(grid.rows / 32, 19), std::max(grid.rows / 32, 21),
+          std::max(grid.cols / 32, 36 + grid.cols % 4)};
+}
+Box brick_of(Box grid) {
+  return {std::max(grid.rows / 128 * 125 / 16, 17),
+          std::max(static_cast<int>(grid.rows * 777LL / 16384), 35),
+          std::max(grid.cols / 32, 136 + grid.cols % 4)};
+}
+
+/// The two in one.
+std::string joined(const std::string& variant, const std::string& more) {
+  return variant.empty() || more.empty() ? variant + more : variant + "," + more;
+}
+
+/// Adds steps on one grid.
+template <class Step>
+void add_steps(lab::Ladder& ladder, const std::vector<Launch>& launches, Box box,
+               const std::string& shape, Step step,
+               const lab::Tolerance& tolerance = lab::Tolerance::exact()) {
+  const lab::Input<float> in(box.cells(), lab::RandomValue<float>{ladder.seed()});
+  lab::DeviceBuffer<float> out(box.cells(), "out");
+  const lab::Peer copy = copy_of(box.cells(), shape);
+  for (const Launch& launch : launches) {
+    const char* const reason = launch.cannot ? launch.cannot(box) : nullptr;
+    if (!ladder.wants(launch.rung)) continue;
+    if (reason) {
+      ladder.skip(launch.rung, reason);
+      continue;
+    }
+    ladder.add({.name = launch.rung,
+                .variant = joined(shape, launch.variant),
+                .launch = [&] { launch.run(out.data(), in.data(), box); },
+                .outputs = {lab::expect(out, after(launch.steps, in.view(), step), tolerance)},
+                .bytes = launch.steps * copy.bytes,
+                .limit = lab::Limit::copy,
+                .peer = copy});
+  }
+}
+
+/// Adds the loop on the host.
+void add_on_cpu(lab::Ladder& ladder, Box grid) {
+  if (!ladder.wants("on_cpu")) return;
+  const lab::Input<float> in(grid.cells(), lab::RandomValue<float>{ladder.seed()});
+  const std::vector<float> from = in.host(), want = after(1, in.view(), FiveStep{grid})->host();
+  std::vector<float> to(grid.cells());
+  ladder.add({.name = "on_cpu",
+              .launch = [&] { on_cpu(to.data(), from.data(), grid.rows, grid.cols); },
+              .outputs = {lab::expect(std::span<float>(to), want, lab::tolerance_for_sum(5, 0.5))},
+              .bytes = 8.0 * static_cast<double>(grid.cells()),
+              .peer = copy_of(grid.cells(), ""),
+              .clock = lab::Clock::host});
+}
+
+/// Adds what has one dimension.
+void add_rows(lab::Map<float>& map) {
+  const size_t n = map.n;
+  const auto in = map.in;
+  const auto launch = [&](auto kernel) {
+    return lab::launcher(kernel, lab::tiles(n, BLOCK), BLOCK, n);
+  };
+  map.add(
+      "gradient", [=] __host__ __device__(size_t i) { return slope(in, i); }, launch(gradient));
+  map.demonstrate("below_zero", launch(below_zero));
+  if (n % BLOCK == 0)
+    map.ladder().skip("early_return", "every thread has an element");
+  else
+    map.demonstrate("early_return", launch(early_return));
+}
+
+/// Adds convolutions.
+void add_taps(lab::Map<float>& map, unsigned radius, const std::vector<TapsLaunch>& launches) {
+  const Taps bell = ::bell(radius);
+  const auto in = map.in;
+  const lab::Input<float> weight(std::vector<float>(bell.weight, bell.weight + MOST_TAPS), "taps");
+  CUDA_CHECK(cudaMemcpyToSymbol(taps, bell.weight, sizeof taps));
+  for (const TapsLaunch& launch : launches) {
+    map.add(
+        launch.rung, lab::variant_name("taps", 2 * radius + 1),
+        [=] __host__ __device__(size_t i) { return convolved(in, i, bell, radius); },
+        [&](float* out, const float* from) { launch.run(out, from, weight.data(), map.n); });
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return lab::run(argc, argv, [](lab::Ladder& ladder, size_t rows, size_t cols) {
+    ladder.require(rows < 1 << 24 && cols < 1 << 24, "rows and columns: fewer than 16777216 each");
+    {
+      lab::Map<float> map(ladder, std::max(rows * cols / 4, size_t{1}));
+      add_rows(map);
+      add_taps(map, 3, taps_launches<3>()), add_taps(map, 16, taps_launches<16>());
+    }
+    const Box grid{1, static_cast<int>(rows), static_cast<int>(cols)};
+    Launches all = launches();
+    lab::add_others(all);
+    add_on_cpu(ladder, grid);
+    add_steps(ladder, all.five, grid, "", FiveStep{grid});
+    for (const auto& [shape, box] :
+         {std::pair{"box=cube", cube_of(grid)}, {"box=brick", brick_of(grid)}}) {
+      add_steps(ladder, all.seven, box, shape, SevenStep{box});
+      add_steps(ladder, all.far, box, shape, FarStep{box}, lab::tolerance_for_sum(25, 0.5));
+    }
+  });
+}
