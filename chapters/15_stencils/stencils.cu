@@ -33,6 +33,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <cuda/atomic>
 #include <memory>
 #include <span>
@@ -115,21 +116,21 @@ struct Taps {
   float weight[MOST_TAPS];
 };
 
-/// The taps, where all threads of a warp read the same one.
-__constant__ float taps[MOST_TAPS];
+__device__ float taps_in_memory[MOST_TAPS];  ///< in global memory
+__constant__ float taps[MOST_TAPS];          ///< in constant memory
 
-/// out[i] = sum over k of weight[k] * in[i + k - RADIUS], k from 0 to 2 RADIUS; zeros before and behind `in`.
+/// out[i] = sum over k of tap k times in[i + k - RADIUS], k from 0 to 2 RADIUS; zeros before and behind `in`.
 ///
 /// Launch: one thread for each element, in blocks of one dimension.
 template <unsigned RADIUS>
-__global__ void taps_global(float* out, const float* in, const float* weight, size_t n) {
+__global__ void taps_global(float* out, const float* in, size_t n) {
   const size_t i = size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i >= n) return;
   float sum = 0;
   for (unsigned k = 0; k <= 2 * RADIUS; ++k) {
     const size_t j =
         i + k - RADIUS;  // before the first element it wraps around, to a very large one
-    if (j < n) sum = fmaf(weight[k], in[j], sum);
+    if (j < n) sum = fmaf(taps_in_memory[k], in[j], sum);
   }
   out[i] = sum;
 }
@@ -288,7 +289,8 @@ __host__ __device__ inline float relaxed(float centre, float left, float right, 
 
 /// A step of the five points on the host: out(y, x) from in(y, x) and its four neighbours. Cells at the edge of the grid
 /// keep their values.
-void on_cpu(float* out, const float* in, int rows, int cols) {
+void on_cpu(float* out, const float* in, Box box) {
+  const int rows = box.rows, cols = box.cols;
   for (int y = 0; y < rows; ++y) {
     const float* const row = in + size_t(y) * cols;
     float* const to = out + size_t(y) * cols;
@@ -298,8 +300,7 @@ void on_cpu(float* out, const float* in, int rows, int cols) {
     }
     to[0] = row[0], to[cols - 1] = row[cols - 1];
     for (int x = 1; x < cols - 1; ++x) {
-      to[x] =
-          SIDE * (((row[x - 1] + row[x + 1]) + row[x - cols]) + row[x + cols]) + CENTRE * row[x];
+      to[x] = CENTRE * row[x] + SIDE * (row[x - 1] + row[x + 1] + row[x - cols] + row[x + cols]);
     }
   }
 }
@@ -698,37 +699,34 @@ Taps bell(unsigned radius) {
   return bell;
 }
 
-/// A convolution that is launched.
-struct TapsLaunch {
-  const char* rung;
-  void (*run)(float* out, const float* in, const float* weight, size_t n);
+/// The launch of a kernel in one dimension, a block for each PER_BLOCK elements.
+template <void (*KERNEL)(float*, const float*, size_t), size_t PER_BLOCK = BLOCK>
+void in_a_row(float* out, const float* in, Box row) {
+  const size_t n = row.cells();
+  KERNEL<<<lab::tiles(n, PER_BLOCK), BLOCK>>>(out, in, n);
+}
+
+/// Whether there is no thread without an element.
+const char* only_whole_blocks(Box row) {
+  return row.cells() % BLOCK == 0 ? "every thread has an element" : nullptr;
+}
+
+/// The derivative, and the mistakes.
+const std::vector<Launch> GRADIENTS = {
+    {"gradient", "", 1, in_a_row<gradient>},
+    {"below_zero", "", 0, in_a_row<below_zero>},
+    {"early_return", "", 0, in_a_row<early_return>, only_whole_blocks},
 };
 
 /// The convolutions with 2 RADIUS + 1 taps.
 template <unsigned RADIUS>
-const std::vector<TapsLaunch>& taps_launches() {
-  static const std::vector<TapsLaunch> all = {
-      {"taps_global",
-       [](float* out, const float* in, const float* weight, size_t n) {
-         taps_global<RADIUS><<<lab::tiles(n, BLOCK), BLOCK>>>(out, in, weight, n);
-       }},
-      {"taps_constant",
-       [](float* out, const float* in, const float*, size_t n) {
-         taps_constant<RADIUS><<<lab::tiles(n, BLOCK), BLOCK>>>(out, in, n);
-       }},
-      {"taps_window",
-       [](float* out, const float* in, const float*, size_t n) {
-         taps_window<RADIUS><<<lab::tiles(n, 4 * BLOCK), BLOCK>>>(out, in, n);
-       }},
-      {"taps_shuffled",
-       [](float* out, const float* in, const float*, size_t n) {
-         const size_t outputs = (128 - 8 * fours(RADIUS)) * (BLOCK / 32);
-         taps_shuffled<RADIUS><<<lab::tiles(n, outputs), BLOCK>>>(out, in, n);
-       }},
-      {"taps_staged", [](float* out, const float* in, const float*, size_t n) {
-         taps_staged<RADIUS><<<lab::tiles(n, 12 * BLOCK), BLOCK>>>(out, in, n);
-       }}};
-  return all;
+std::vector<Launch> convolutions() {
+  return {{"taps_global", "", 1, in_a_row<taps_global<RADIUS>>},
+          {"taps_constant", "", 1, in_a_row<taps_constant<RADIUS>>},
+          {"taps_window", "", 1, in_a_row<taps_window<RADIUS>, 4 * BLOCK>},
+          {"taps_shuffled", "", 1,
+           in_a_row<taps_shuffled<RADIUS>, (128 - 8 * fours(RADIUS)) * (BLOCK / 32)>},
+          {"taps_staged", "", 1, in_a_row<taps_staged<RADIUS>, 12 * BLOCK>}};
 }
 
 /// The kernel for rows that begin at multiples of 16 bytes, or the one for any.
@@ -873,25 +871,34 @@ std::shared_ptr<const lab::Reference<float>> after(int steps, lab::View<float> i
 }
 
 /// What `gradient` has to find.
-__host__ __device__ float slope(const lab::View<float>& in, size_t i) {
-  float around[2 * RAD + 1];
-  for (size_t k = 0; k <= 2 * RAD; ++k) {
-    const size_t j = i + k < RAD ? 0 : i + k - RAD;
-    around[k] = in[j < in.size() ? j : in.size() - 1];
+struct Slope {
+  __host__ __device__ float operator()(const lab::View<float>& in, size_t i) const {
+    float around[2 * RAD + 1];
+    for (size_t k = 0; k <= 2 * RAD; ++k) {
+      const size_t j = i + k < RAD ? 0 : i + k - RAD;
+      around[k] = in[j < in.size() ? j : in.size() - 1];
+    }
+    return derivative(around + RAD);
   }
-  return derivative(around + RAD);
-}
+};
 
-/// What a convolution has to find.
-__host__ __device__ float convolved(const lab::View<float>& in, size_t i, const Taps& taps,
-                                    unsigned radius) {
-  float sum = 0;
-  for (size_t k = 0; k <= 2 * radius; ++k) {
-    if (i + k >= radius && i + k - radius < in.size())
-      sum = fmaf(taps.weight[k], in[i + k - radius], sum);
+/// What a convolution has to find. The kernels get the taps when it is made.
+struct Convolved {
+  explicit Convolved(unsigned radius) : radius(radius), bell(::bell(radius)) {
+    CUDA_CHECK(cudaMemcpyToSymbol(taps, bell.weight, sizeof bell.weight));
+    CUDA_CHECK(cudaMemcpyToSymbol(taps_in_memory, bell.weight, sizeof bell.weight));
   }
-  return sum;
-}
+  __host__ __device__ float operator()(const lab::View<float>& in, size_t i) const {
+    float sum = 0;
+    for (size_t k = 0; k <= 2 * radius; ++k) {
+      const size_t j = i + k - radius;
+      if (j < in.size()) sum = fmaf(bell.weight[k], in[j], sum);
+    }
+    return sum;
+  }
+  unsigned radius;
+  Taps bell;
+};
 
 /// A `cudaMemcpy` that moves a grid once.
 lab::Peer copy_of(size_t cells, const std::string& grid) {
@@ -901,8 +908,10 @@ lab::Peer copy_of(size_t cells, const std::string& grid) {
   return peer;
 }
 
-/// The boxes that belong to a grid in 2D: 512 x 512 x 512 and 1000 x 777 x 512 to 16384 x 16384, and the one that stays
-/// on the GPU; not too small for a few tiles.
+/// The row that belongs to a grid in 2D: 2^26 elements to 16384 x 16384.
+Box row_of(Box grid) { return {1, 1, static_cast<int>(std::max(grid.cells() / 4, size_t{1}))}; }
+/// The boxes that belong to a grid in 2D: 512 x 512 x 512 and 1000 x 777 x 512 to 16384 x 16384; not too
+/// small for a few tiles.
 Box cube_of(Box grid) {
   return {std::max(grid.rows / 32, 19), std::max(grid.rows / 32, 21),
           std::max(grid.cols / 32, 36 + grid.cols % 4)};
@@ -918,72 +927,58 @@ std::string joined(const std::string& variant, const std::string& more) {
   return variant.empty() || more.empty() ? variant + more : variant + "," + more;
 }
 
-/// Adds steps on one grid.
-template <class Step>
-void add_steps(lab::Ladder& ladder, const std::vector<Launch>& launches, Box box,
-               const std::string& shape, Step step,
-               const lab::Tolerance& tolerance = lab::Tolerance::exact()) {
-  const lab::Input<float> in(box.cells(), lab::RandomValue<float>{ladder.seed()});
-  lab::DeviceBuffer<float> out(box.cells(), "out");
-  const lab::Peer copy = copy_of(box.cells(), shape);
-  for (const Launch& launch : launches) {
-    const char* const reason = launch.cannot ? launch.cannot(box) : nullptr;
-    if (!ladder.wants(launch.rung)) continue;
-    if (reason) {
-      ladder.skip(launch.rung, reason);
-      continue;
-    }
-    ladder.add({.name = launch.rung,
-                .variant = joined(shape, launch.variant),
-                .launch = [&] { launch.run(out.data(), in.data(), box); },
-                .outputs = {lab::expect(out, after(launch.steps, in.view(), step), tolerance)},
-                .bytes = launch.steps * copy.bytes,
-                .limit = lab::Limit::copy,
-                .peer = copy});
+/// A grid, and where its steps go.
+struct Field {
+  Field(Box box, std::uint64_t seed, const std::string& shape = "")
+      : box(box),
+        shape(shape),
+        in(box.cells(), lab::RandomValue<float>{seed}),
+        out(box.cells(), "out"),
+        copy(copy_of(box.cells(), shape)) {}
+
+  const Box box;
+  std::string shape;  ///< for variants; empty where the grid is the size's
+  const lab::Input<float> in;
+  lab::DeviceBuffer<float> out;
+  const lab::Peer copy;
+
+  void run(const Launch& launch) { launch.run(out.data(), in.data(), box); }
+  /// A rung that has to leave in `out` what is expected.
+  lab::Rung rung(const Launch& launch, const lab::Expectation& right) {
+    return {.name = launch.rung,
+            .variant = joined(shape, launch.variant),
+            .launch = [this, launch] { run(launch); },
+            .outputs = {right},
+            .bytes = launch.steps * copy.bytes,
+            .limit = lab::Limit::copy,
+            .peer = copy};
   }
-}
+  /// The loop on the host, from one array of the host to another.
+  lab::Rung rung_on_host(std::vector<float>& to, const std::vector<float>& from) {
+    const auto want = after(1, in.view(), FiveStep{box})->host();
+    lab::Rung rung =
+        this->rung({"on_cpu", "", 1, on_cpu},
+                   lab::expect(std::span<float>(to), want, lab::tolerance_for_sum(5, 0.5)));
+    rung.launch = [&] { on_cpu(to.data(), from.data(), box); };
+    rung.clock = lab::Clock::host;
+    return rung;
+  }
+};
 
-/// Adds the loop on the host.
-void add_on_cpu(lab::Ladder& ladder, Box grid) {
-  if (!ladder.wants("on_cpu")) return;
-  const lab::Input<float> in(grid.cells(), lab::RandomValue<float>{ladder.seed()});
-  const std::vector<float> from = in.host(), want = after(1, in.view(), FiveStep{grid})->host();
-  std::vector<float> to(grid.cells());
-  ladder.add({.name = "on_cpu",
-              .launch = [&] { on_cpu(to.data(), from.data(), grid.rows, grid.cols); },
-              .outputs = {lab::expect(std::span<float>(to), want, lab::tolerance_for_sum(5, 0.5))},
-              .bytes = 8.0 * static_cast<double>(grid.cells()),
-              .peer = copy_of(grid.cells(), ""),
-              .clock = lab::Clock::host});
-}
-
-/// Adds what has one dimension.
-void add_rows(lab::Map<float>& map) {
-  const size_t n = map.n;
-  const auto in = map.in;
-  const auto launch = [&](auto kernel) {
-    return lab::launcher(kernel, lab::tiles(n, BLOCK), BLOCK, n);
-  };
-  map.add(
-      "gradient", [=] __host__ __device__(size_t i) { return slope(in, i); }, launch(gradient));
-  map.demonstrate("below_zero", launch(below_zero));
-  if (n % BLOCK == 0)
-    map.ladder().skip("early_return", "every thread has an element");
-  else
-    map.demonstrate("early_return", launch(early_return));
-}
-
-/// Adds convolutions.
-void add_taps(lab::Map<float>& map, unsigned radius, const std::vector<TapsLaunch>& launches) {
-  const Taps bell = ::bell(radius);
-  const auto in = map.in;
-  const lab::Input<float> weight(std::vector<float>(bell.weight, bell.weight + MOST_TAPS), "taps");
-  CUDA_CHECK(cudaMemcpyToSymbol(taps, bell.weight, sizeof taps));
-  for (const TapsLaunch& launch : launches) {
-    map.add(
-        launch.rung, lab::variant_name("taps", 2 * radius + 1),
-        [=] __host__ __device__(size_t i) { return convolved(in, i, bell, radius); },
-        [&](float* out, const float* from) { launch.run(out, from, weight.data(), map.n); });
+/// Adds what takes steps on one grid, and mistakes.
+template <class Step>
+void add_steps(lab::Ladder& ladder, Field& field, const std::vector<Launch>& launches, Step step,
+               const lab::Tolerance& tolerance = lab::Tolerance::exact()) {
+  for (const Launch& launch : launches) {
+    if (!ladder.wants(launch.rung)) continue;
+    if (launch.cannot && launch.cannot(field.box)) {
+      ladder.skip(launch.rung, launch.cannot(field.box));
+    } else if (launch.steps == 0) {
+      ladder.demonstrate(launch.rung, [&] { field.run(launch); }, {&field.out});
+    } else {
+      const auto want = after(launch.steps, field.in.view(), step);
+      ladder.add(field.rung(launch, lab::expect(field.out, want, tolerance)));
+    }
   }
 }
 
@@ -991,21 +986,28 @@ void add_taps(lab::Map<float>& map, unsigned radius, const std::vector<TapsLaunc
 
 int main(int argc, char** argv) {
   return lab::run(argc, argv, [](lab::Ladder& ladder, size_t rows, size_t cols) {
-    ladder.require(rows < 1 << 24 && cols < 1 << 24, "rows and columns: fewer than 16777216 each");
-    {
-      lab::Map<float> map(ladder, std::max(rows * cols / 4, size_t{1}));
-      add_rows(map);
-      add_taps(map, 3, taps_launches<3>()), add_taps(map, 16, taps_launches<16>());
-    }
+    ladder.require(rows * cols < size_t{1} << 32, "at most 2^32 - 1 cells");
     const Box grid{1, static_cast<int>(rows), static_cast<int>(cols)};
     Launches all = launches();
     lab::add_others(all);
-    add_on_cpu(ladder, grid);
-    add_steps(ladder, all.five, grid, "", FiveStep{grid});
+    {
+      Field row(row_of(grid), ladder.seed());
+      add_steps(ladder, row, GRADIENTS, Slope());
+      row.shape = "taps=7", add_steps(ladder, row, convolutions<3>(), Convolved(3));
+      row.shape = "taps=33", add_steps(ladder, row, convolutions<16>(), Convolved(16));
+    }
+    Field field(grid, ladder.seed());
+    if (ladder.wants("on_cpu")) {
+      const std::vector<float> from = field.in.host();
+      std::vector<float> to(from.size());
+      ladder.add(field.rung_on_host(to, from));
+    }
+    add_steps(ladder, field, all.five, FiveStep{grid});
     for (const auto& [shape, box] :
          {std::pair{"box=cube", cube_of(grid)}, {"box=brick", brick_of(grid)}}) {
-      add_steps(ladder, all.seven, box, shape, SevenStep{box});
-      add_steps(ladder, all.far, box, shape, FarStep{box}, lab::tolerance_for_sum(25, 0.5));
+      Field in_3d(box, ladder.seed(), shape);
+      add_steps(ladder, in_3d, all.seven, SevenStep{box});
+      add_steps(ladder, in_3d, all.far, FarStep{box}, lab::tolerance_for_sum(25, 0.5));
     }
   });
 }

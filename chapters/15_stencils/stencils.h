@@ -103,7 +103,7 @@ __device__ inline float4 far_in_plane(float4 sum, const float4* column, float4 l
 struct Launch {
   std::string rung;
   std::string variant;
-  int steps;
+  int steps;  ///< 0: a mistake, to be demonstrated
   void (*run)(float* out, const float* in, Box box);
   /// Why it cannot, for this box; none: it always can.
   const char* (*cannot)(Box box) = nullptr;
