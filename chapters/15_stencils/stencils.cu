@@ -13,7 +13,7 @@
 //   ./learn run 15 --rung taps_constant  the taps in constant memory
 //   ./learn run 15 --rung taps_window    four outputs a thread, their window in registers
 //   ./learn run 15 --rung taps_shuffled  every element is loaded once, and shuffled to its neighbours
-//   ./learn run 15 --rung taps_staged    twelve outputs a thread, their window from shared memory
+//   ./learn run 15 --rung taps_staged    twenty outputs a thread, their window from shared memory
 //   ./learn run 15 --rung on_cpu         five points in 2D, a loop on one core of the host
 //   ./learn run 15 --rung five_naive     one thread a cell; the caches do the rest
 //   ./learn run 15 --rung five_tiled     a tile and its halo in shared memory
@@ -21,8 +21,12 @@
 //   ./learn run 15 --rung seven_naive    seven points in 3D, one thread a cell
 //   ./learn run 15 --rung seven_column   a thread walks along z and keeps three cells
 //   ./learn run 15 --rung seven_columns  the same with rows of four cells
+//   ./learn run 15 --rung seven_bricks   all loads before anything is computed
 //   ./learn run 15 --rung far_naive      25 points that reach four cells far, one thread a cell
 //   ./learn run 15 --rung far_queue      a queue of nine planes in registers, the rest from the caches
+//   ./learn run 15 --rung far_tma        planes by the TMA, each read once, sums in registers [needs gpu, sm_90a, cuda 12.9]
+//   ./learn run 15 --rung step_by_step   a hundred steps on a small grid, a launch for each
+//   ./learn run 15 --rung resident       the same in one launch: the grid stays in registers
 //   ./learn run 15 --rung five_strips    several steps in one pass: a queue of rows for each
 //   ./learn run 15 --rung seven_tiles    several steps in one pass: a queue of planes for each
 
@@ -237,24 +241,29 @@ __global__ void taps_shuffled(float* __restrict__ out, const float* __restrict__
   }
 }
 
-/// The same, twelve outputs a thread, through shared memory.
+constexpr unsigned STAGED_BLOCK = 128,
+                   STAGED = 20;  ///< threads of a block of `taps_staged`, outputs of a thread
+
+/// The same, STAGED outputs a thread, through shared memory.
 ///
-/// Launch: a block of BLOCK threads for each 12 * BLOCK elements.
+/// Launch: a block of STAGED_BLOCK threads for each STAGED * STAGED_BLOCK elements.
 /// Requires: as `taps_window`.
 template <unsigned RADIUS>
-__global__ void taps_staged(float* __restrict__ out, const float* __restrict__ in, size_t n) {
-  constexpr unsigned HALO = fours(RADIUS), OUTPUTS = 12, FOURS = BLOCK * OUTPUTS / 4 + 2 * HALO;
+__global__ void __launch_bounds__(STAGED_BLOCK)
+    taps_staged(float* __restrict__ out, const float* __restrict__ in, size_t n) {
+  constexpr unsigned HALO = fours(RADIUS), OUTPUTS = STAGED, THREADS = STAGED_BLOCK,
+                     FOURS = THREADS * OUTPUTS / 4 + 2 * HALO;
   __shared__ float4 tile[FOURS];
   const unsigned t = threadIdx.x;
-  const size_t first = size_t{blockIdx.x} * (BLOCK * OUTPUTS);
-  if (first >= 4 * HALO && first + BLOCK * OUTPUTS + 4 * HALO <= n) {
+  const size_t first = size_t{blockIdx.x} * (THREADS * OUTPUTS);
+  if (first >= 4 * HALO && first + THREADS * OUTPUTS + 4 * HALO <= n) {
     const float4* const from = reinterpret_cast<const float4*>(in + first) - HALO;
 #pragma unroll
-    for (unsigned f = 0; f < FOURS; f += BLOCK) {
+    for (unsigned f = 0; f < FOURS; f += THREADS) {
       if (f + t < FOURS) tile[f + t] = from[f + t];
     }
   } else {
-    for (unsigned k = t; k < 4 * FOURS; k += BLOCK) {
+    for (unsigned k = t; k < 4 * FOURS; k += THREADS) {
       const size_t i = first + k - 4 * HALO;
       reinterpret_cast<float*>(tile)[k] = i < n ? in[i] : 0;
     }
@@ -263,7 +272,7 @@ __global__ void taps_staged(float* __restrict__ out, const float* __restrict__ i
 
   float window[OUTPUTS + 8 * HALO], sum[OUTPUTS];
 #pragma unroll
-  for (unsigned h = 0; h < OUTPUTS / 4 + 2 * HALO; ++h) {  // 3 float4s from lane to lane: odd
+  for (unsigned h = 0; h < OUTPUTS / 4 + 2 * HALO; ++h) {  // 5 float4s from lane to lane: odd
     reinterpret_cast<float4*>(window)[h] = tile[t * (OUTPUTS / 4) + h];
   }
   convolve<RADIUS>(sum, window);
@@ -275,7 +284,7 @@ __global__ void taps_staged(float* __restrict__ out, const float* __restrict__ i
   __syncthreads();  // and has the sums
 #pragma unroll
   for (unsigned h = 0; h < OUTPUTS / 4; ++h) {
-    put_four(out, first + 4 * (t + h * BLOCK), n, tile[t + h * BLOCK]);
+    put_four(out, first + 4 * (t + h * THREADS), n, tile[t + h * THREADS]);
   }
 }
 
@@ -390,7 +399,7 @@ __global__ void __launch_bounds__(32 * WARPS)
 template <bool WIDE, int STEPS, bool ENDS>
 __device__ inline void walk_down(float* __restrict__ out, const float* __restrict__ in, int rows,
                                  int cols, int x, int y0, int y1, bool mine) {
-  constexpr int AHEAD = 2;  // rows on their way
+  constexpr int AHEAD = 4;  // rows on their way
   float4 above[STEPS], here[STEPS], coming[AHEAD];
 #pragma unroll
   for (int t = 0; t < STEPS; ++t) above[t] = here[t] = make_float4(0, 0, 0, 0);
@@ -429,7 +438,7 @@ __host__ __device__ constexpr int margin(int steps) { return (steps + 3) / 4 * 4
 /// Launch: blocks of 32 * WARPS threads; in x a warp for each strip, in y a block for each `height` rows.
 /// Source: register queues as in AN5D (Matsumura, Zohouri, Wahib, Endo and Matsuoka, 2020), a warp instead of a block.
 template <bool WIDE, int STEPS, int WARPS>
-__global__ void __launch_bounds__(32 * WARPS)
+__global__ void __launch_bounds__(32 * WARPS, 16 / WARPS)
     five_strips(float* __restrict__ out, const float* __restrict__ in, int rows, int cols,
                 int height) {
   constexpr int MARGIN = margin(STEPS), USED = 128 - 2 * MARGIN;
@@ -535,86 +544,127 @@ __global__ void __launch_bounds__(32 * WARPS)
   }
 }
 
-/// Bytes of shared memory of a block of `seven_tiles`.
-constexpr size_t tile_bytes(int steps, int rows, int warps) {
-  return size_t{2} * steps * warps * (rows > 1 ? 2 : 1) * 32 * sizeof(float4);
+/// The same, a brick of ROWS rows of four cells in DEPTH planes a thread: everything is loaded before anything is
+/// computed.
+///
+/// Launch: blocks of 32 * WARPS threads; in x one for each 128 cells, in y for each ROWS * WARPS, in z for each DEPTH.
+template <bool WIDE, int ROWS, int DEPTH, int WARPS>
+__global__ void __launch_bounds__(32 * WARPS)
+    seven_bricks(float* __restrict__ out, const float* __restrict__ in, Box box) {
+  const int lane = threadIdx.x % 32, x = blockIdx.x * 128 + lane * 4, cols = box.cols;
+  const int y0 = (blockIdx.y * WARPS + threadIdx.x / 32) * ROWS, z0 = blockIdx.z * DEPTH;
+  const auto load = [&](int z, int y) { return four_of<WIDE>(in + box.row(z, y), x, cols); };
+  float4 row[DEPTH + 2][ROWS], above[DEPTH], below[DEPTH];
+  float left[DEPTH][ROWS], right[DEPTH][ROWS];
+#pragma unroll
+  for (int j = 0; j < DEPTH + 2; ++j) {
+#pragma unroll
+    for (int k = 0; k < ROWS; ++k) row[j][k] = load(z0 + j - 1, y0 + k);
+  }
+#pragma unroll
+  for (int j = 0; j < DEPTH; ++j) {
+    above[j] = load(z0 + j, y0 - 1), below[j] = load(z0 + j, y0 + ROWS);
+#pragma unroll
+    for (int k = 0; k < ROWS; ++k) {
+      const float* const from = in + box.row(z0 + j, y0 + k);
+      left[j][k] = lane == 0 && 0 < x && x <= cols ? from[x - 1] : 0;
+      right[j][k] = lane == 31 && x + 4 < cols ? from[x + 4] : 0;
+    }
+  }
+#pragma unroll
+  for (int j = 0; j < DEPTH; ++j) {
+#pragma unroll
+    for (int k = 0; k < ROWS; ++k) {
+      const int y = y0 + k, z = z0 + j;
+      const float4 now = row[j + 1][k];
+      const float before = __shfl_up_sync(ALL, now.w, 1), behind = __shfl_down_sync(ALL, now.x, 1);
+      if (lane != 0) left[j][k] = before;
+      if (lane != 31) right[j][k] = behind;
+      const float4 up = k > 0 ? row[j + 1][k - 1] : above[j];
+      const float4 down = k + 1 < ROWS ? row[j + 1][k + 1] : below[j];
+      float4 next = relaxed4(now, left[j][k], right[j][k], up, down, row[j][k], row[j + 2][k]);
+      next = box.at_edge(z, y) ? now : keep_ends(next, now, x, cols);
+      if (y < box.rows && z < box.planes) put_four_of<WIDE>(out + box.row(z, y), x, cols, next);
+    }
+  }
 }
 
-/// STEPS steps of the seven points. A block has a tile of 128 x ROWS * WARPS columns along z, of which
-/// 128 - 2 margin(STEPS) times ROWS * WARPS - 2 STEPS come out right, and walks through `depth` planes of it. Each level
-/// keeps the last two planes of the one below in registers; the first and the last row of a warp go to the warps beside
-/// it through shared memory.
+/// Walks through `depth` planes of a tile, and takes STEPS steps on the way: see `seven_tiles`.
+template <bool WIDE, int STEPS, int WARPS, bool ENDS>
+__device__ __forceinline__ void walk_through(float* __restrict__ out, const float* __restrict__ in,
+                                             Box box, float4* shown, int x, int y, int first,
+                                             int last, bool mine) {
+  constexpr int LEVEL = WARPS * 32, PLANE = STEPS * LEVEL;  // of shown, in float4s
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, cols = box.cols;
+  float4* const own = shown + warp * 32 + lane;
+  const float4* const upper = shown + max(warp - 1, 0) * 32 + lane;
+  const float4* const lower = shown + min(warp + 1, WARPS - 1) * 32 + lane;
+  const bool edge = y <= 0 || y >= box.rows - 1;
+  const float* from = in + box.row(first - STEPS, y);
+  float* to = out + box.row(first, y);
+
+  float4 front[STEPS], here[STEPS], coming = four_of<WIDE>(from, x, cols);
+#pragma unroll
+  for (int t = 0; t < STEPS; ++t) front[t] = here[t] = make_float4(0, 0, 0, 0);
+  const int planes = last - first + 2 * STEPS;
+#pragma unroll 6
+  for (int k = 0; k < planes;
+       ++k) {  // 6: three names change places in a queue, and two halves of shown
+    const int z = first - STEPS + k, now_at = k % 2 * PLANE, before_at = PLANE - now_at;
+    float4 row = coming;  // of plane z and level 0
+    if (0 <= z && z + 1 < box.planes) from += box.plane();
+    coming = four_of<WIDE>(from, x, cols);
+#pragma unroll
+    for (int t = 0; t < STEPS; ++t) {  // row is of plane z - t and level t
+      const float4 up = upper[before_at + t * LEVEL], down = lower[before_at + t * LEVEL];
+      own[now_at + t * LEVEL] = row;
+      const float4 now = here[t];
+      const float left = __shfl_up_sync(ALL, now.w, 1), right = __shfl_down_sync(ALL, now.x, 1);
+      float4 next = relaxed4(now, left, right, up, down, front[t], row);
+      if (ENDS) next = keep_ends(next, now, x, cols);
+      if (edge || z - t - 1 <= 0 || z - t - 1 >= box.planes - 1) next = now;
+      front[t] = now, here[t] = row, row = next;
+    }
+    if (k >= 2 * STEPS) {
+      if (mine) put_four_of<WIDE>(to, x, cols, row);
+      to += box.plane();
+    }
+    __syncthreads();  // what is shown of this plane is there, and that of the one before has been read
+  }
+}
+
+/// Bytes of shared memory of a block of `seven_tiles`.
+constexpr size_t tile_bytes(int steps, int warps) {
+  return size_t{2} * steps * warps * 32 * sizeof(float4);
+}
+
+/// STEPS steps of the seven points. A block has a tile of 128 x WARPS columns along z, a warp a row of it, and walks
+/// through `depth` planes. 128 - 2 margin(STEPS) times WARPS - 2 STEPS of the columns come out right; the tiles overlap.
+/// Each level keeps the last two planes of the one below in registers, and what the warps above and below need goes
+/// through shared memory.
 ///
 /// Launch: blocks of 32 * WARPS threads with tile_bytes; in x and y one for each tile, in z for each `depth` planes.
 /// Source: as `five_strips`; in 3D, 3.5D blocking (Nguyen, Satish, Chhugani, Kim and Dubey, 2010).
-template <bool WIDE, int STEPS, int ROWS, int WARPS>
+template <bool WIDE, int STEPS, int WARPS>
 __global__ void __launch_bounds__(32 * WARPS)
     seven_tiles(float* __restrict__ out, const float* __restrict__ in, Box box, int depth) {
-  constexpr int MARGIN = margin(STEPS), USED_X = 128 - 2 * MARGIN,
-                USED_Y = ROWS * WARPS - 2 * STEPS;
-  constexpr int SIDES = ROWS > 1 ? 2 : 1, LAST = SIDES - 1;  // rows that a warp shows to the others
+  constexpr int MARGIN = margin(STEPS), USED_X = 128 - 2 * MARGIN, USED_Y = WARPS - 2 * STEPS;
   extern __shared__ float4
-      shown[];  // (2, STEPS, WARPS, SIDES, 32): of this plane and the one before
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, cols = box.cols;
-  const int x = blockIdx.x * USED_X - MARGIN + lane * 4, y_used = blockIdx.y * USED_Y;
-  const int y0 = y_used - STEPS + warp * ROWS;
+      shown[];  // (2, STEPS, WARPS, 32): rows of this plane and of the one before
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int x0 = blockIdx.x * USED_X - MARGIN, x = x0 + lane * 4,
+            y = blockIdx.y * USED_Y - STEPS + warp;
   const int first = blockIdx.z * depth, last = min(box.planes, first + depth);
-  const bool mine = MARGIN / 4 <= lane && lane < 32 - MARGIN / 4;
-  const auto load = [&](int z, int y) { return four_of<WIDE>(in + box.row(z, y), x, cols); };
-  const auto shown_by = [&](int parity, int level, int of, int side) -> float4& {
-    return shown[(((parity * STEPS + level) * WARPS + of) * SIDES + side) * 32 + lane];
-  };
-
+  const bool mine = MARGIN / 4 <= lane && lane < 32 - MARGIN / 4 && STEPS <= warp &&
+                    warp < WARPS - STEPS && y < box.rows;
   // What the first planes find there goes into cells that are not used, but it has to be there.
-  for (unsigned k = threadIdx.x; k < 2 * STEPS * WARPS * SIDES * 32; k += 32 * WARPS) {
+  for (int k = threadIdx.x; k < 2 * STEPS * WARPS * 32; k += 32 * WARPS)
     shown[k] = make_float4(0, 0, 0, 0);
-  }
   __syncthreads();
-
-  float4 front[STEPS][ROWS], here[STEPS][ROWS], coming[ROWS];
-#pragma unroll
-  for (int k = 0; k < ROWS; ++k) {
-    coming[k] = load(first - STEPS, y0 + k);
-#pragma unroll
-    for (int t = 0; t < STEPS; ++t) front[t][k] = here[t][k] = make_float4(0, 0, 0, 0);
-  }
-#pragma unroll 2
-  for (int z = first - STEPS; z < last + STEPS; ++z) {
-    float4 plane[ROWS];  // plane z, of level 0
-#pragma unroll
-    for (int k = 0; k < ROWS; ++k) plane[k] = coming[k], coming[k] = load(z + 1, y0 + k);
-#pragma unroll
-    for (int t = 0; t < STEPS; ++t) {  // plane is plane z - t of level t
-      const float4 above = shown_by((z & 1) ^ 1, t, max(warp - 1, 0), LAST);
-      const float4 below = shown_by((z & 1) ^ 1, t, min(warp + 1, WARPS - 1), 0);
-      shown_by(z & 1, t, warp, 0) = plane[0];
-      if (SIDES > 1) shown_by(z & 1, t, warp, LAST) = plane[ROWS - 1];
-      float4 next[ROWS];
-#pragma unroll
-      for (int k = 0; k < ROWS; ++k) {
-        const float4 now = here[t][k];
-        const float left = __shfl_up_sync(ALL, now.w, 1), right = __shfl_down_sync(ALL, now.x, 1);
-        const float4 up = k > 0 ? here[t][k - 1] : above;
-        const float4 down = k + 1 < ROWS ? here[t][k + 1] : below;
-        next[k] = relaxed4(now, left, right, up, down, front[t][k], plane[k]);
-        next[k] = box.at_edge(z - t - 1, y0 + k) ? now : keep_ends(next[k], now, x, cols);
-      }
-#pragma unroll
-      for (int k = 0; k < ROWS; ++k) {
-        front[t][k] = here[t][k], here[t][k] = plane[k], plane[k] = next[k];
-      }
-    }
-    const int done = z - STEPS;
-    if (mine && first <= done && done < last) {
-#pragma unroll
-      for (int k = 0; k < ROWS; ++k) {
-        const int y = y0 + k;
-        if (y_used <= y && y < min(box.rows, y_used + USED_Y)) {
-          put_four_of<WIDE>(out + box.row(done, y), x, cols, plane[k]);
-        }
-      }
-    }
-    __syncthreads();  // what is shown of this plane is there, and that of the one before has been read
+  if (0 < x0 && x0 + 128 < box.cols) {
+    walk_through<WIDE, STEPS, WARPS, false>(out, in, box, shown, x, y, first, last, mine);
+  } else {
+    walk_through<WIDE, STEPS, WARPS, true>(out, in, box, shown, x, y, first, last, mine);
   }
 }
 
@@ -687,6 +737,119 @@ __global__ void __launch_bounds__(32 * WARPS)
   }
 }
 
+constexpr int STEPS_ON_CHIP = 100;  ///< of the grid that fits on the chip
+
+/// STEPS_ON_CHIP steps of the five points, a launch for each: from in to out and to the array behind it, in turn.
+void step_by_step(float* out, const float* in, Box box) {
+  constexpr int ROWS = 2, WARPS = 8;
+  float* const other = out + box.cells();
+  for (int left = STEPS_ON_CHIP; left > 0; --left) {
+    float* const to = left % 2 == 0 ? other : out;
+    five_columns<true, ROWS, WARPS>
+        <<<tiles_of(box, 128, ROWS * WARPS), dim3(32, WARPS)>>>(to, in, box.rows, box.cols);
+    in = to;
+  }
+}
+
+using Counter = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;
+
+constexpr int KEPT = 16, KEPT_WARPS = 16;  ///< rows that a block of `resident` keeps, and its warps
+
+/// `steps` steps of the five points. A block keeps KEPT rows in registers, a warp 128 columns of them. Only a block's
+/// first and last row leave the SM in each step, for the blocks above and below.
+///
+/// @param shown  those rows, of two steps: (2, gridDim.x, 2, cols)
+/// @param arrived  0 at first; where SPLIT, blocks count here what they have shown, go on with the rows in the middle,
+///   and wait for each other behind them. Else the grid waits in one place.
+///
+/// Launch: cooperatively, a block of 32 * KEPT_WARPS threads for each KEPT rows.
+/// Requires: rows a multiple of KEPT; cols a multiple of 4, at most 128 * KEPT_WARPS.
+/// Source: PERKS (Zhang, Wahib, Chen, Meng, Wang, Endo and Matsuoka, 2023).
+template <bool SPLIT>
+__global__ void __launch_bounds__(32 * KEPT_WARPS)
+    resident(float* __restrict__ out, const float* __restrict__ in, float* shown, unsigned* arrived,
+             int rows, int cols, int steps) {
+  __shared__ float sides[2][KEPT_WARPS + 2][2]
+                        [KEPT];  // first and last column of each warp, of two steps
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, x = threadIdx.x * 4;
+  const int block = blockIdx.x, blocks = gridDim.x;
+  const bool there = x < cols, outer = lane == 0 || lane == 31;
+  // The first and the last column of the grid keep their values by weights of their own.
+  const float left_side = x == 0 ? 0 : SIDE, left_centre = x == 0 ? 1 : CENTRE;
+  const float right_side = x + 4 == cols ? 0 : SIDE, right_centre = x + 4 == cols ? 1 : CENTRE;
+  for (int k = threadIdx.x; k < 4 * KEPT;
+       k += 32 * KEPT_WARPS) {  // beside the first warp and the last: nothing
+    sides[k / 2 / KEPT][0][k / KEPT % 2][k % KEPT] = 0;
+    sides[k / 2 / KEPT][KEPT_WARPS + 1][k / KEPT % 2][k % KEPT] = 0;
+  }
+
+  const auto show_side = [&](int step, int k, float4 four) {
+    if (outer) sides[step % 2][warp + 1][lane != 0][k] = lane == 0 ? four.x : four.w;
+  };
+  const auto place = [&](int step, int of, int last) {  // of a block's first or last row
+    return reinterpret_cast<float4*>(shown + (size_t(step % 2 * blocks + of) * 2 + last) * cols +
+                                     x);
+  };
+  float4 row[KEPT];
+#pragma unroll
+  for (int k = 0; k < KEPT; ++k) {
+    row[k] = four_of<true>(in + size_t(block * KEPT + k) * cols, x, cols);
+    show_side(0, k, row[k]);
+  }
+  const auto show_rows = [&](int step) {
+    if (there) __stcg(place(step, block, 0), row[0]), __stcg(place(step, block, 1), row[KEPT - 1]);
+    if (SPLIT) {
+      __syncthreads();  // the whole rows
+      if (threadIdx.x == 0) Counter(*arrived).fetch_add(1, cuda::memory_order_release);
+    }
+  };
+  const auto wait = [&](int step) {
+    if (SPLIT) {
+      const unsigned all = unsigned(step + 1) * blocks;
+      while (threadIdx.x == 0 && Counter(*arrived).load(cuda::memory_order_acquire) < all) {
+      }
+      __syncthreads();
+    } else {
+      cooperative_groups::this_grid().sync();
+    }
+  };
+
+  show_rows(0);
+  for (int step = 0; step < steps; ++step) {
+    wait(step);  // all have shown their rows; the sides are there, too
+    const auto next = [&](int k, float4 up, float4 now, float4 down) {
+      float left = __shfl_up_sync(ALL, now.w, 1), right = __shfl_down_sync(ALL, now.x, 1);
+      const float beside = outer ? sides[step % 2][lane == 0 ? warp : warp + 2][lane == 0][k] : 0;
+      if (lane == 0) left = beside;
+      if (lane == 31) right = beside;
+      return make_float4(fmaf(left_side, ((left + now.y) + up.x) + down.x, left_centre * now.x),
+                         relaxed(now.y, now.x, now.z, up.y, down.y),
+                         relaxed(now.z, now.y, now.w, up.z, down.z),
+                         fmaf(right_side, ((now.z + right) + up.w) + down.w, right_centre * now.w));
+    };
+    const float4 first = row[0], last = row[KEPT - 1];
+    float4 above = first, below = last;
+    if (there && block > 0) above = __ldcg(place(step, block - 1, 1));
+    if (there && block < blocks - 1) below = __ldcg(place(step, block + 1, 0));
+    if (block > 0) row[0] = next(0, above, first, row[1]);
+    if (block < blocks - 1) row[KEPT - 1] = next(KEPT - 1, row[KEPT - 2], last, below);
+    if (step + 1 < steps) show_rows(step + 1);
+    show_side(step + 1, 0, row[0]), show_side(step + 1, KEPT - 1, row[KEPT - 1]);
+    float4 up = first;
+#pragma unroll
+    for (int k = 1; k < KEPT - 1; ++k) {
+      const float4 now = row[k];
+      row[k] = next(k, up, now, k + 1 < KEPT - 1 ? row[k + 1] : last);
+      show_side(step + 1, k, row[k]);
+      up = now;
+    }
+  }
+#pragma unroll
+  for (int k = 0; k < KEPT; ++k) {
+    put_four_of<true>(out + size_t(block * KEPT + k) * cols, x, cols, row[k]);
+  }
+}
+
 namespace {
 
 /// The taps of a radius: a bell, not symmetric, so that a mirrored window shows.
@@ -700,10 +863,11 @@ Taps bell(unsigned radius) {
 }
 
 /// The launch of a kernel in one dimension, a block for each PER_BLOCK elements.
-template <void (*KERNEL)(float*, const float*, size_t), size_t PER_BLOCK = BLOCK>
+template <void (*KERNEL)(float*, const float*, size_t), size_t PER_BLOCK = BLOCK,
+          unsigned THREADS = BLOCK>
 void in_a_row(float* out, const float* in, Box row) {
   const size_t n = row.cells();
-  KERNEL<<<lab::tiles(n, PER_BLOCK), BLOCK>>>(out, in, n);
+  KERNEL<<<lab::tiles(n, PER_BLOCK), THREADS>>>(out, in, n);
 }
 
 /// Whether there is no thread without an element.
@@ -721,12 +885,13 @@ const std::vector<Launch> GRADIENTS = {
 /// The convolutions with 2 RADIUS + 1 taps.
 template <unsigned RADIUS>
 std::vector<Launch> convolutions() {
-  return {{"taps_global", "", 1, in_a_row<taps_global<RADIUS>>},
-          {"taps_constant", "", 1, in_a_row<taps_constant<RADIUS>>},
-          {"taps_window", "", 1, in_a_row<taps_window<RADIUS>, 4 * BLOCK>},
-          {"taps_shuffled", "", 1,
-           in_a_row<taps_shuffled<RADIUS>, (128 - 8 * fours(RADIUS)) * (BLOCK / 32)>},
-          {"taps_staged", "", 1, in_a_row<taps_staged<RADIUS>, 12 * BLOCK>}};
+  return {
+      {"taps_global", "", 1, in_a_row<taps_global<RADIUS>>},
+      {"taps_constant", "", 1, in_a_row<taps_constant<RADIUS>>},
+      {"taps_window", "", 1, in_a_row<taps_window<RADIUS>, 4 * BLOCK>},
+      {"taps_shuffled", "", 1,
+       in_a_row<taps_shuffled<RADIUS>, (128 - 8 * fours(RADIUS)) * (BLOCK / 32)>},
+      {"taps_staged", "", 1, in_a_row<taps_staged<RADIUS>, STAGED * STAGED_BLOCK, STAGED_BLOCK>}};
 }
 
 /// The kernel for rows that begin at multiples of 16 bytes, or the one for any.
@@ -746,11 +911,30 @@ void columns_of_five(float* out, const float* in, Box box) {
 /// Launches `five_strips`.
 template <int STEPS>
 void strips_of_five(float* out, const float* in, Box box) {
-  constexpr int WARPS = 4, HEIGHT = 256;
+  constexpr int WARPS = 1, HEIGHT = 256;
   const auto kernel =
       for_pitch(box.cols, five_strips<true, STEPS, WARPS>, five_strips<false, STEPS, WARPS>);
   const dim3 grid = tiles_of(box, WARPS * (128 - 2 * margin(STEPS)), HEIGHT);
   kernel<<<grid, 32 * WARPS>>>(out, in, box.rows, box.cols, HEIGHT);
+}
+
+/// Launches `resident`: what blocks show each other lies behind the grid.
+template <bool SPLIT>
+void resident_steps(float* out, const float* in, Box box) {
+  int rows = box.rows, cols = box.cols, steps = STEPS_ON_CHIP;
+  const unsigned blocks = static_cast<unsigned>(rows / KEPT);
+  float* shown = out + box.cells();
+  unsigned* arrived = reinterpret_cast<unsigned*>(shown + 4 * size_t{blocks} * cols);
+  CUDA_CHECK(cudaMemsetAsync(arrived, 0, sizeof *arrived));
+  void* arguments[] = {&out, &in, &shown, &arrived, &rows, &cols, &steps};
+  CUDA_CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<void*>(resident<SPLIT>), dim3(blocks),
+                                         dim3(32 * KEPT_WARPS), arguments));
+}
+
+/// Whether the GPU cannot keep the grid.
+const char* too_large_to_keep(Box box) {
+  const bool fits = static_cast<unsigned>(box.rows / KEPT) <= lab::multiprocessors();
+  return fits ? nullptr : "the grid needs more SMs than this GPU has";
 }
 
 /// Launches `seven_columns`.
@@ -764,14 +948,25 @@ void columns_of_seven(float* out, const float* in, Box box) {
 /// Launches `seven_tiles`.
 template <int STEPS>
 void tiles_of_seven(float* out, const float* in, Box box) {
-  constexpr int ROWS = 1, WARPS = 32, DEPTH = 64;
-  const auto kernel = for_pitch(box.cols, seven_tiles<true, STEPS, ROWS, WARPS>,
-                                seven_tiles<false, STEPS, ROWS, WARPS>);
-  const size_t bytes = tile_bytes(STEPS, ROWS, WARPS);
+  constexpr int WARPS = 32;
+  const auto kernel =
+      for_pitch(box.cols, seven_tiles<true, STEPS, WARPS>, seven_tiles<false, STEPS, WARPS>);
+  const size_t bytes = tile_bytes(STEPS, WARPS);
   CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(bytes)));
-  const dim3 grid = tiles_of(box, 128 - 2 * margin(STEPS), ROWS * WARPS - 2 * STEPS, DEPTH);
-  kernel<<<grid, 32 * WARPS, bytes>>>(out, in, box, DEPTH);
+  dim3 grid = tiles_of(box, 128 - 2 * margin(STEPS), WARPS - 2 * STEPS);
+  const int depth =
+      even_depth(size_t{grid.x} * grid.y, lab::multiprocessors(), box.planes, 2 * STEPS);
+  grid.z = static_cast<unsigned>(lab::ceil_div(box.planes, depth));
+  kernel<<<grid, 32 * WARPS, bytes>>>(out, in, box, depth);
+}
+
+/// Launches `seven_bricks`.
+void bricks_of_seven(float* out, const float* in, Box box) {
+  constexpr int ROWS = 2, DEPTH = 4, WARPS = 8;
+  const auto kernel = for_pitch(box.cols, seven_bricks<true, ROWS, DEPTH, WARPS>,
+                                seven_bricks<false, ROWS, DEPTH, WARPS>);
+  kernel<<<tiles_of(box, 128, ROWS * WARPS, DEPTH), 32 * WARPS>>>(out, in, box);
 }
 
 /// Launches `far_queue`.
@@ -799,7 +994,11 @@ Launches launches() {
                    {"five_strips", "steps=2", 2, strips_of_five<2>},
                    {"five_strips", "steps=4", 4, strips_of_five<4>},
                    {"five_strips", "steps=8", 8, strips_of_five<8>}},
-          .small = {},
+          .small = {{"step_by_step", "", STEPS_ON_CHIP, step_by_step},
+                    {"resident", "barrier=grid", STEPS_ON_CHIP, resident_steps<false>,
+                     too_large_to_keep},
+                    {"resident", "barrier=split", STEPS_ON_CHIP, resident_steps<true>,
+                     too_large_to_keep}},
           .seven = {{"seven_naive", "", 1,
                      [](float* out, const float* in, Box box) {
                        seven_naive<<<tiles_of(box, 32, 8), FLAT>>>(out, in, box);
@@ -809,6 +1008,7 @@ Launches launches() {
                        seven_column<<<tiles_of(box, 32, 8, 64), FLAT>>>(out, in, box, 64);
                      }},
                     {"seven_columns", "", 1, columns_of_seven},
+                    {"seven_bricks", "", 1, bricks_of_seven},
                     {"seven_tiles", "steps=2", 2, tiles_of_seven<2>},
                     {"seven_tiles", "steps=3", 3, tiles_of_seven<3>}},
           .far = {{"far_naive", "", 1,
@@ -922,6 +1122,12 @@ Box brick_of(Box grid) {
           std::max(grid.cols / 32, 136 + grid.cols % 4)};
 }
 
+/// The grid that fits on the chip: 2048 x 2048 to 16384 x 16384.
+Box small_of(Box grid) {
+  return {1, std::clamp(grid.rows / 8 / KEPT * KEPT, 3 * KEPT, 2048),
+          std::clamp(grid.cols / 8 / 4 * 4, 136, 2048)};
+}
+
 /// The two in one.
 std::string joined(const std::string& variant, const std::string& more) {
   return variant.empty() || more.empty() ? variant + more : variant + "," + more;
@@ -933,13 +1139,13 @@ struct Field {
       : box(box),
         shape(shape),
         in(box.cells(), lab::RandomValue<float>{seed}),
-        out(box.cells(), "out"),
+        out(3 * box.cells(), "out"),
         copy(copy_of(box.cells(), shape)) {}
 
   const Box box;
   std::string shape;  ///< for variants; empty where the grid is the size's
   const lab::Input<float> in;
-  lab::DeviceBuffer<float> out;
+  lab::DeviceBuffer<float> out;  ///< and room for work behind it
   const lab::Peer copy;
 
   void run(const Launch& launch) { launch.run(out.data(), in.data(), box); }
@@ -1003,6 +1209,8 @@ int main(int argc, char** argv) {
       ladder.add(field.rung_on_host(to, from));
     }
     add_steps(ladder, field, all.five, FiveStep{grid});
+    Field small(small_of(grid), ladder.seed(), "small");
+    add_steps(ladder, small, all.small, FiveStep{small.box});
     for (const auto& [shape, box] :
          {std::pair{"box=cube", cube_of(grid)}, {"box=brick", brick_of(grid)}}) {
       Field in_3d(box, ladder.seed(), shape);

@@ -120,3 +120,16 @@ inline dim3 tiles_of(Box box, int cols, int rows, int planes = 1) {
               static_cast<unsigned>(lab::ceil_div(box.rows, rows)),
               static_cast<unsigned>(lab::ceil_div(box.planes, planes)));
 }
+
+/// Planes for each block of a kernel that walks along z: such that all blocks together take as little time as possible,
+/// where `columns` of them stand beside each other, `at_once` run at a time, and each walks through `more` planes more.
+inline int even_depth(std::size_t columns, std::size_t at_once, int planes, int more) {
+  int best = planes;
+  std::size_t least = ~std::size_t{0};
+  for (int pieces = 1; pieces <= planes; ++pieces) {
+    const int depth = lab::ceil_div(planes, pieces);
+    const std::size_t waves = lab::ceil_div(columns * lab::ceil_div(planes, depth), at_once);
+    if (waves * (depth + more) < least) least = waves * (depth + more), best = depth;
+  }
+  return best;
+}
