@@ -838,8 +838,8 @@ __global__ void __launch_bounds__(32 * KEPT_WARPS)
     float4 up = first;
 #pragma unroll
     for (int k = 1; k < KEPT - 1; ++k) {
-      const float4 now = row[k];
-      row[k] = next(k, up, now, k + 1 < KEPT - 1 ? row[k + 1] : last);
+      const float4 now = row[k], down = k + 1 < KEPT - 1 ? row[k + 1] : last;
+      row[k] = next(k, up, now, down);
       show_side(step + 1, k, row[k]);
       up = now;
     }
