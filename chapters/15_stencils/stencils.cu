@@ -50,9 +50,36 @@
 
 using std::size_t;
 
+// A {term}`stencil` computes each cell of a grid from the cells around it: a derivative, a blur, a step of heat or of a
+// wave. Weather, earthquakes and image filters are computed with stencils. Each cell is read 5, 7 or 25 times, and has to
+// come from memory once. So a stencil has the lower limit of a copy, and this chapter asks who serves the other reads:
+// caches, shared memory, registers, or the lane beside.
+//
+// The measure is the bytes that *must* move over the time: each cell read once and written once, 8 bytes for each cell
+// and step, called the effective throughput, T_eff (Omlin and Räss, ParallelStencil.jl). Its peer is a `cudaMemcpy` of as
+// many cells. With several steps in one pass, T_eff can exceed it.
+//
+// Counts are for the simulator's default, 70 x 132 cells. Times are those of an NVIDIA H200 for 16384 x 16384. A row in 1D
+// has a quarter of as many elements, 2^26. The boxes in 3D have 512 x 512 x 512 cells (`cube`) and 1000 x 777 x 512
+// (`brick`).
+
 constexpr unsigned BLOCK = 256;       ///< threads of a block where nothing else is said
 constexpr unsigned ALL = 0xffffffff;  ///< the mask of all 32 lanes
 constexpr unsigned RAD = 3;           ///< elements that `gradient` reads on each side of its own
+
+// ## 1. A derivative, and its halo
+//
+// The slope of a function at an element follows from its neighbours, here three on each side. A block of 256 threads
+// computes 256 slopes and needs 256 + 2 x 3 elements: its own, and a {term}`halo` of three on each side. It loads them
+// into shared memory first.
+//
+// ```{drawing} halo
+// ```
+//
+//? halo_loads: How many load requests does a block of `gradient` make, with its 8 warps?
+//? answer: count("gradient", "global_load_requests") / 10
+//? unit: requests
+//? near: exact
 
 /// The derivative at `at` to sixth order, in units of the distance of two elements: of the values `RAD` to the left and
 /// to the right.
@@ -78,6 +105,12 @@ __global__ void gradient(float* out, const float* in, size_t n) {
   if (i < n) out[i] = derivative(tile + at);
 }
 
+// 10: one for each warp, and two more by the first warp, whose first three lanes load both edges. Indices that fall
+// outside are moved to the element next to them: in front of the array, and behind it.
+//= 10: count("gradient", "global_load_requests") / 10
+//
+// Two mistakes are classic here. The first forgets that the first block has no left neighbour:
+
 /// `gradient`, whose first block loads what lies before the first element.
 ///
 /// Launch: as `gradient`.
@@ -94,6 +127,15 @@ __global__ void below_zero(float* out, const float* in, size_t n) {
   __syncthreads();
   if (i < n) out[i] = derivative(tile + at);
 }
+
+// The simulator stops it, with the line, the thread and the number of bytes before the array. A GPU reads whatever lies
+// there, and often nobody notices.
+//
+// The second lets threads that have no element return at once, as in every kernel without a barrier.
+//
+//? gone: What is wrong with `early_return`?
+//? choices: the barrier waits for ever | elements of the halo are missing | nothing
+//? answer: "elements of the halo are missing"
 
 /// `gradient`, whose threads without an element return at once.
 ///
@@ -112,6 +154,19 @@ __global__ void early_return(float* out, const float* in, size_t n) {
   __syncthreads();
   out[i] = derivative(tile + at);
 }
+
+// The barrier is not the problem: threads that have exited are not waited for. But the threads that went home have not
+// loaded their part of the tile, and the last elements of the array need it. A thread without a result may have a job.
+//
+// ## 2. Convolution: where do taps and windows live?
+//
+// A convolution in 1D is the weighted sum of an element and those around it; the weights are its taps. Here they are 7
+// or 33. The first kernel takes everything from global memory: for each FMA a load of the element and one of the tap.
+//
+//? taps_requests: How many load requests does a warp of `taps_global` make for 7 taps, including those for the taps?
+//? answer: count("taps_global/taps=7", "global_load_requests") / 73
+//? unit: requests
+//? near: exact
 
 constexpr unsigned MOST_TAPS = 33;
 
@@ -139,6 +194,14 @@ __global__ void taps_global(float* out, const float* in, size_t n) {
   out[i] = sum;
 }
 
+// All lanes read the same tap at the same time. That is what constant memory is made for: a {term}`constant bank`, whose
+// values an FMA takes as an operand, without a load of their own.
+//
+//? constant_gain: How many times as fast does that make 33 taps?
+//? answer: ms("taps_global/taps=33") / ms("taps_constant/taps=33")
+//? unit: times
+//? near: 20 %
+
 /// The same, with the taps in constant memory.
 ///
 /// Launch: as `taps_global`.
@@ -154,6 +217,13 @@ __global__ void taps_constant(float* out, const float* in, size_t n) {
   }
   out[i] = sum;
 }
+
+// Hardly: the loads of the elements are the bottleneck, one for each FMA, and they all hit L1. The remedy is the one of
+// chapter 04: a thread computes several neighbouring outputs, and keeps their common window in registers.
+//
+// Textures were the answer to such reads twenty years ago: a cache for neighbourhoods, and indices beyond the edge
+// handled by the hardware. Since Maxwell their cache is the same L1. They are still good for interpolation and for 8-bit
+// images.
 
 /// float4s that hold RADIUS floats.
 __host__ __device__ constexpr unsigned fours(unsigned radius) { return (radius + 3) / 4; }
@@ -216,6 +286,18 @@ __global__ void taps_window(float* __restrict__ out, const float* __restrict__ i
   put_four(out, i, n, make_float4(sum[0], sum[1], sum[2], sum[3]));
 }
 
+// For 7 taps this is a copy: 0.99 of the rate of `cudaMemcpy`. For 33 it reaches 0.69: a thread loads nine float4s for
+// four outputs.
+//= 0.99 of: ratio("taps_window/taps=7")
+//= 0.69: ratio("taps_window/taps=33")
+//
+// Who has those float4s? The lanes beside. Let each lane load one, and shuffle.
+//
+//? shuffle_gain: Which is faster for 33 taps?
+//? choices: taps_window | taps_shuffled
+//? answer: {"taps_window": ms("taps_window/taps=33") < ms("taps_shuffled/taps=33"),
+//?   "taps_shuffled": ms("taps_shuffled/taps=33") < ms("taps_window/taps=33")}
+
 /// The same; a lane loads one float4 and gets the rest of its window from the lanes beside it. The first and the last
 /// fours(RADIUS) lanes of a warp only give.
 ///
@@ -240,6 +322,13 @@ __global__ void taps_shuffled(float* __restrict__ out, const float* __restrict__
     put_four(out, i, n, make_float4(sum[0], sum[1], sum[2], sum[3]));
   }
 }
+
+// A shuffle moves 4 bytes for each lane, where a 16-byte load that hits L1 moves 16. And eight lanes of a warp only
+// give.
+//
+// What helps is a larger window: 20 outputs of a thread share 52 inputs. Neighbouring lanes are then 80 bytes apart, no
+// pattern for global memory, so the block stages elements and results in shared memory. 80 bytes are 5 float4s, an odd
+// number, and so there are no {term}`bank conflicts <bank conflict>` (chapter 05).
 
 constexpr unsigned STAGED_BLOCK = 128,
                    STAGED = 20;  ///< threads of a block of `taps_staged`, outputs of a thread
@@ -288,6 +377,15 @@ __global__ void __launch_bounds__(STAGED_BLOCK)
   }
 }
 
+// 33 taps now run at 0.93 of the copy.
+//= 0.93: ratio("taps_staged/taps=33")
+//
+// ## 3. Five points: from one core to the rate of a copy
+//
+// In 2D a cell has four neighbours. A step of the five-point {term}`Jacobi iteration` takes half of the cell and an eighth
+// of each neighbour; cells at the edge keep their values. Its arithmetic is five operations for 8 bytes. One core of the
+// host is where the story begins.
+
 constexpr float CENTRE = 0.5f, SIDE = 0.125f;  ///< weights of the five points
 
 /// The next value of a cell.
@@ -314,6 +412,11 @@ void on_cpu(float* out, const float* in, Box box) {
   }
 }
 
+//? cpu: How many times as fast as the core is `five_naive`, one thread a cell?
+//? answer: ms("on_cpu") / ms("five_naive")
+//? unit: times
+//? near: factor 2
+
 /// A step of the five points; in and out are (rows, cols), row-major.
 ///
 /// Launch: one thread for each cell, x along the rows.
@@ -325,6 +428,18 @@ __global__ void five_naive(float* __restrict__ out, const float* __restrict__ in
   const bool edge = x == 0 || y == 0 || x == cols - 1 || y == rows - 1;
   out[i] = edge ? in[i] : relaxed(in[i], in[i - 1], in[i + 1], in[i - cols], in[i + cols]);
 }
+
+// It has no shared memory, and each thread makes five loads. Yet `five_naive` reaches 0.54 of a copy: the rows above and
+// below were loaded by other warps shortly before, and L1 and L2 still have them.
+//= 0.54: ratio("five_naive")
+//
+// The textbook stages a tile and its halo in shared memory.
+//
+//? tile_gain: What does the tile make of it?
+//? choices: faster | about as fast | slower
+//? answer: {"faster": ms("five_tiled") < 0.95 * ms("five_naive"),
+//?   "about as fast": 0.95 * ms("five_naive") < ms("five_tiled") < 1.05 * ms("five_naive"),
+//?   "slower": ms("five_tiled") > 1.05 * ms("five_naive")}
 
 /// The same; a block loads its cells and a halo of one cell first.
 ///
@@ -347,6 +462,23 @@ __global__ void five_tiled(float* __restrict__ out, const float* __restrict__ in
       edge ? tile[j][i]
            : relaxed(tile[j][i], tile[j][i - 1], tile[j][i + 1], tile[j - 1][i], tile[j + 1][i]);
 }
+
+// Slower: 0.30 of the copy. Every value takes two instructions more and a barrier; and what it saves, loads from L1, was
+// not what was missing. Bytes in flight were (chapter 06): a thread of either kernel loads 4 bytes at a time.
+//= 0.30 of: ratio("five_tiled")
+//
+// So let a thread take four cells of a row as a float4, and several rows. What is above and below is then in its own
+// registers, what is left and right in the lanes beside; only the first and the last lane of a warp load one cell more.
+// Those float4s begin at multiples of 16 bytes; the halo to the left and right, which does not, is never loaded as a
+// vector.
+//
+// ```{drawing} column
+// ```
+//
+//? columns: Which part of the rate of a copy does `five_columns` reach?
+//? answer: ratio("five_columns")
+//? unit: of the rate
+//? near: 10 %
 
 /// The next values of four cells of a row.
 __device__ inline float4 relaxed4(float4 up, float4 row, float4 down, float left, float right) {
@@ -388,6 +520,277 @@ __global__ void __launch_bounds__(32 * WARPS)
     if (y < rows) put_four_of<WIDE>(out + size_t(y) * cols, x, cols, next);
   }
 }
+
+// 0.99: a stencil of five points costs what a copy costs.
+//= 0.99: ratio("five_columns")
+//
+// ## 4. Seven points: a neighbour a plane away
+//
+// In 3D two of the neighbours lie in other planes, a megabyte away. A thread that takes one cell makes seven loads.
+
+/// The next value of a cell in 3D.
+__host__ __device__ inline float relaxed(float centre, float left, float right, float up,
+                                         float down, float front, float back) {
+  return fmaf(FACE, (((left + right) + (up + down)) + front) + back, MIDDLE * centre);
+}
+
+/// A step of the seven points; cells at the edge keep their values.
+///
+/// Launch: one thread for each cell, x along the rows, y along the planes.
+__global__ void seven_naive(float* __restrict__ out, const float* __restrict__ in, Box box) {
+  const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  const int z = blockIdx.z;
+  if (x >= box.cols || y >= box.rows) return;
+  const size_t i = box.row(z, y) + x, plane = box.plane();
+  const bool edge = x == 0 || x == box.cols - 1 || box.at_edge(z, y);
+  out[i] = edge ? in[i]
+                : relaxed(in[i], in[i - 1], in[i + 1], in[i - box.cols], in[i + box.cols],
+                          in[i - plane], in[i + plane]);
+}
+
+// A thread that walks along z needs only one new cell of its column in each step: the two others it has loaded before.
+// They stay in registers, and the seven loads become five. This is called 2.5D blocking: two dimensions across threads,
+// the third in time.
+//
+// ```{drawing} queue
+// ```
+
+/// The same; a thread takes `depth` cells behind each other, and keeps the last three in registers.
+///
+/// Launch: one thread for each column of `depth` cells along z; in z a block for each of them.
+__global__ void seven_column(float* __restrict__ out, const float* __restrict__ in, Box box,
+                             int depth) {
+  const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  const int first = blockIdx.z * depth, last = min(box.planes, first + depth);
+  if (x >= box.cols || y >= box.rows) return;
+  float front = in[box.row(first - 1, y) + x], centre = in[box.row(first, y) + x];
+  for (int z = first; z < last; ++z) {
+    const size_t i = box.row(z, y) + x;
+    const float back = in[box.row(z + 1, y) + x];
+    const bool edge = x == 0 || x == box.cols - 1 || box.at_edge(z, y);
+    out[i] = edge ? centre
+                  : relaxed(centre, in[i - 1], in[i + 1], in[i - box.cols], in[i + box.cols], front,
+                            back);
+    front = centre, centre = back;
+  }
+}
+
+// From 0.53 to 0.70 of the copy. The next step is that of section 3: float4s, and two rows of them.
+//= 0.53 to 0.70: (ratio("seven_naive/box=cube"), ratio("seven_column/box=cube"))
+
+/// The next values of four cells of a row in 3D.
+__device__ inline float4 relaxed4(float4 row, float left, float right, float4 up, float4 down,
+                                  float4 front, float4 back) {
+  return make_float4(relaxed(row.x, left, row.y, up.x, down.x, front.x, back.x),
+                     relaxed(row.y, row.x, row.z, up.y, down.y, front.y, back.y),
+                     relaxed(row.z, row.y, row.w, up.z, down.z, front.z, back.z),
+                     relaxed(row.w, row.z, right, up.w, down.w, front.w, back.w));
+}
+
+/// The same, ROWS rows of four cells a thread.
+///
+/// Launch: blocks of 32 * WARPS threads; in x one for each 128 cells, in y for each ROWS * WARPS, in z for each `depth`.
+template <bool WIDE, int ROWS, int WARPS>
+__global__ void __launch_bounds__(32 * WARPS)
+    seven_columns(float* __restrict__ out, const float* __restrict__ in, Box box, int depth) {
+  const int lane = threadIdx.x % 32, x = blockIdx.x * 128 + lane * 4, cols = box.cols;
+  const int y0 = (blockIdx.y * WARPS + threadIdx.x / 32) * ROWS;
+  const int first = blockIdx.z * depth, last = min(box.planes, first + depth);
+  const auto load = [&](int z, int y) { return four_of<WIDE>(in + box.row(z, y), x, cols); };
+  float4 front[ROWS], row[ROWS], back[ROWS];
+#pragma unroll
+  for (int k = 0; k < ROWS; ++k) front[k] = load(first - 1, y0 + k), row[k] = load(first, y0 + k);
+  for (int z = first; z < last; ++z) {
+    float left[ROWS], right[ROWS];
+#pragma unroll
+    for (int k = 0; k < ROWS; ++k) back[k] = load(z + 1, y0 + k);
+    const float4 above = load(z, y0 - 1), below = load(z, y0 + ROWS);
+#pragma unroll
+    for (int k = 0; k < ROWS; ++k) {
+      const float* const from = in + box.row(z, y0 + k);
+      left[k] = lane == 0 && 0 < x && x <= cols ? from[x - 1] : 0;
+      right[k] = lane == 31 && x + 4 < cols ? from[x + 4] : 0;
+    }
+#pragma unroll
+    for (int k = 0; k < ROWS; ++k) {
+      const int y = y0 + k;
+      const float before = __shfl_up_sync(ALL, row[k].w, 1);
+      const float behind = __shfl_down_sync(ALL, row[k].x, 1);
+      if (lane != 0) left[k] = before;
+      if (lane != 31) right[k] = behind;
+      const float4 up = k > 0 ? row[k - 1] : above, down = k + 1 < ROWS ? row[k + 1] : below;
+      float4 next = relaxed4(row[k], left[k], right[k], up, down, front[k], back[k]);
+      next = box.at_edge(z, y) ? row[k] : keep_ends(next, row[k], x, cols);
+      if (y < box.rows) put_four_of<WIDE>(out + box.row(z, y), x, cols, next);
+    }
+#pragma unroll
+    for (int k = 0; k < ROWS; ++k) front[k] = row[k], row[k] = back[k];
+  }
+}
+
+// That makes 0.93. What is still missing? In each step a thread has four float4s on their way, and then waits. A brick
+// of two rows in four planes loads twenty float4s before it computes anything. It loads planes twice at its front and
+// back, but the blocks there run at about the same time, and find them in L2.
+//= 0.93: ratio("seven_columns/box=cube")
+//
+//? bricks: More loads for each cell, and more of them in flight. What prevails?
+//? choices: seven_columns is faster | seven_bricks is faster
+//? answer: {"seven_columns is faster": ms("seven_columns/box=cube") < ms("seven_bricks/box=cube"),
+//?   "seven_bricks is faster": ms("seven_bricks/box=cube") < ms("seven_columns/box=cube")}
+
+/// The same, a brick of ROWS rows of four cells in DEPTH planes a thread: everything is loaded before anything is
+/// computed.
+///
+/// Launch: blocks of 32 * WARPS threads; in x one for each 128 cells, in y for each ROWS * WARPS, in z for each DEPTH.
+template <bool WIDE, int ROWS, int DEPTH, int WARPS>
+__global__ void __launch_bounds__(32 * WARPS)
+    seven_bricks(float* __restrict__ out, const float* __restrict__ in, Box box) {
+  const int lane = threadIdx.x % 32, x = blockIdx.x * 128 + lane * 4, cols = box.cols;
+  const int y0 = (blockIdx.y * WARPS + threadIdx.x / 32) * ROWS, z0 = blockIdx.z * DEPTH;
+  const auto load = [&](int z, int y) { return four_of<WIDE>(in + box.row(z, y), x, cols); };
+  float4 row[DEPTH + 2][ROWS], above[DEPTH], below[DEPTH];
+  float left[DEPTH][ROWS], right[DEPTH][ROWS];
+#pragma unroll
+  for (int j = 0; j < DEPTH + 2; ++j) {
+#pragma unroll
+    for (int k = 0; k < ROWS; ++k) row[j][k] = load(z0 + j - 1, y0 + k);
+  }
+#pragma unroll
+  for (int j = 0; j < DEPTH; ++j) {
+    above[j] = load(z0 + j, y0 - 1), below[j] = load(z0 + j, y0 + ROWS);
+#pragma unroll
+    for (int k = 0; k < ROWS; ++k) {
+      const float* const from = in + box.row(z0 + j, y0 + k);
+      left[j][k] = lane == 0 && 0 < x && x <= cols ? from[x - 1] : 0;
+      right[j][k] = lane == 31 && x + 4 < cols ? from[x + 4] : 0;
+    }
+  }
+#pragma unroll
+  for (int j = 0; j < DEPTH; ++j) {
+#pragma unroll
+    for (int k = 0; k < ROWS; ++k) {
+      const int y = y0 + k, z = z0 + j;
+      const float4 now = row[j + 1][k];
+      const float before = __shfl_up_sync(ALL, now.w, 1), behind = __shfl_down_sync(ALL, now.x, 1);
+      if (lane != 0) left[j][k] = before;
+      if (lane != 31) right[j][k] = behind;
+      const float4 up = k > 0 ? row[j + 1][k - 1] : above[j];
+      const float4 down = k + 1 < ROWS ? row[j + 1][k + 1] : below[j];
+      float4 next = relaxed4(now, left[j][k], right[j][k], up, down, row[j][k], row[j + 2][k]);
+      next = box.at_edge(z, y) ? now : keep_ends(next, now, x, cols);
+      if (y < box.rows && z < box.planes) put_four_of<WIDE>(out + box.row(z, y), x, cols, next);
+    }
+  }
+}
+
+// 0.95 of the copy, in the cube and in the brick, whose extents are no powers of two.
+//= 0.95: ratio("seven_bricks/box=cube")
+//
+// ## 5. Twenty-five points (second reading)
+//
+// Seismic codes use derivatives of high order: four cells to each side in x, y and z. Each cell is read 25 times, and the
+// halo of a tile is four cells wide.
+
+/// A step of the 25 points; cells in a layer of REACH at the edge keep their values.
+///
+/// Launch: as `seven_naive`.
+__global__ void far_naive(float* __restrict__ out, const float* __restrict__ in, Box box) {
+  const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  const int z = blockIdx.z;
+  if (x >= box.cols || y >= box.rows) return;
+  const size_t i = box.row(z, y) + x, row = box.cols, plane = box.plane();
+  float sum = in[i];
+  if (REACH <= x && x < box.cols - REACH && !box.at_edge(z, y, REACH)) {
+    sum *= far_weight(0);
+#pragma unroll
+    for (int d = 1; d <= REACH; ++d) {
+      sum = fmaf(far_weight(d),
+                 (in[i - d] + in[i + d]) + (in[i - d * row] + in[i + d * row]) +
+                     (in[i - d * plane] + in[i + d * plane]),
+                 sum);
+    }
+  }
+  out[i] = sum;
+}
+
+// A queue of nine planes in registers leaves sixteen neighbours in the plane itself. Those to the left and right are in
+// two float4s, those above and below in eight.
+
+/// The same, ROWS rows of four cells a thread, which walks along z. The cells before and behind are in a queue in
+/// registers; those above, below, left and right come through L1, where they are since they were at the queue's end.
+///
+/// Launch: as `seven_columns`.
+template <bool WIDE, int ROWS, int WARPS>
+__global__ void __launch_bounds__(32 * WARPS)
+    far_queue(float* __restrict__ out, const float* __restrict__ in, Box box, int depth) {
+  const int lane = threadIdx.x % 32, x = blockIdx.x * 128 + lane * 4, cols = box.cols;
+  const int y0 = (blockIdx.y * WARPS + threadIdx.x / 32) * ROWS;
+  const int first = blockIdx.z * depth, last = min(box.planes, first + depth);
+  const auto load = [&](int z, int y) { return four_of<WIDE>(in + box.row(z, y), x, cols); };
+  float4 queue[2 * REACH + 1][ROWS];  // planes z - REACH to z + REACH
+#pragma unroll
+  for (int k = 0; k < ROWS; ++k) {
+#pragma unroll
+    for (int d = 0; d < 2 * REACH; ++d) queue[d + 1][k] = load(first - REACH + d, y0 + k);
+  }
+  for (int z = first; z < last; ++z) {
+    float4 column[ROWS + 2 * REACH];
+#pragma unroll
+    for (int k = 0; k < ROWS; ++k) {
+#pragma unroll
+      for (int d = 0; d < 2 * REACH; ++d) queue[d][k] = queue[d + 1][k];
+      queue[2 * REACH][k] = load(z + REACH, y0 + k);
+    }
+#pragma unroll
+    for (int j = 0; j < ROWS + 2 * REACH; ++j) {
+      const bool own = REACH <= j && j < ROWS + REACH;
+      column[j] = own ? queue[REACH][own ? j - REACH : 0] : load(z, y0 + j - REACH);
+    }
+#pragma unroll
+    for (int k = 0; k < ROWS; ++k) {
+      const int y = y0 + k;
+      const float* const row = in + box.row(z, y);
+      float4 sum = far_in_plane(make_float4(0, 0, 0, 0), column + k,
+                                four_of<WIDE>(row, x - 4, cols), four_of<WIDE>(row, x + 4, cols));
+#pragma unroll
+      for (int d = 1; d <= REACH; ++d) {
+        sum = fma4(far_weight(d), queue[REACH - d][k] + queue[REACH + d][k], sum);
+      }
+      const float4 now = queue[REACH][k];
+      sum = box.at_edge(z, y, REACH) ? now : keep_ends(sum, now, x, cols, REACH);
+      if (y < box.rows) put_four_of<WIDE>(out + box.row(z, y), x, cols, sum);
+    }
+  }
+}
+
+// The queue takes `far_naive` from 0.34 of the copy to 0.54. On a Hopper GPU, `far_tma` lets the TMA fetch planes with their
+// halo into shared memory, and keeps sums instead of planes: each plane is read once, when it comes. It reaches 0.61. All
+// of them are far from the copy, and this chapter does not get closer. The time that is left is not explained by a
+// measurement here.
+//= 0.34 of: ratio("far_naive/box=cube")
+//= 0.54: ratio("far_queue/box=cube")
+//= 0.61: ratio("far_tma/box=cube")
+//
+// ## 6. Several steps in one pass
+//
+// A solver takes thousands of steps. Each of them reads the grid and writes it, and two arrays change places: ping-pong.
+// No kernel for *one* step beats the copy. But two steps in one pass over memory need the bytes of one.
+//
+// Take a tile, and step it twice on the chip. The cells at its border have neighbours that the tile does not have, so one
+// more layer goes wrong with each step. With overlapping tiles, the wrong ones of each are right in another. The overlap
+// is computed twice.
+//
+// ```{drawing} time
+// ```
+//
+// In 2D a warp can do that alone. It walks down a strip of 128 columns, a float4 in each lane. When row y comes in, row
+// y - 1 can be computed for the first step, row y - 2 for the second, and so on: each level keeps the last two rows of the
+// level below, in registers. There is no shared memory and no barrier; left and right are shuffles.
+//
+//? strips: With eight steps in one pass, how many times the rate of a copy is T_eff?
+//? answer: 8 * ratio("five_strips/steps=8")
+//? unit: times
+//? near: 25 %
 
 /// Walks down a strip of 128 columns, of which a lane has four, and takes STEPS steps on the way. With each row that
 /// comes in, level t can compute the row t above it: it needs the last three of the level below, and keeps two.
@@ -454,140 +857,22 @@ __global__ void __launch_bounds__(32 * WARPS, 16 / WARPS)
   }
 }
 
-/// The next value of a cell in 3D.
-__host__ __device__ inline float relaxed(float centre, float left, float right, float up,
-                                         float down, float front, float back) {
-  return fmaf(FACE, (((left + right) + (up + down)) + front) + back, MIDDLE * centre);
-}
-
-/// A step of the seven points; cells at the edge keep their values.
-///
-/// Launch: one thread for each cell, x along the rows, y along the planes.
-__global__ void seven_naive(float* __restrict__ out, const float* __restrict__ in, Box box) {
-  const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
-  const int z = blockIdx.z;
-  if (x >= box.cols || y >= box.rows) return;
-  const size_t i = box.row(z, y) + x, plane = box.plane();
-  const bool edge = x == 0 || x == box.cols - 1 || box.at_edge(z, y);
-  out[i] = edge ? in[i]
-                : relaxed(in[i], in[i - 1], in[i + 1], in[i - box.cols], in[i + box.cols],
-                          in[i - plane], in[i + plane]);
-}
-
-/// The same; a thread takes `depth` cells behind each other, and keeps the last three in registers.
-///
-/// Launch: one thread for each column of `depth` cells along z; in z a block for each of them.
-__global__ void seven_column(float* __restrict__ out, const float* __restrict__ in, Box box,
-                             int depth) {
-  const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
-  const int first = blockIdx.z * depth, last = min(box.planes, first + depth);
-  if (x >= box.cols || y >= box.rows) return;
-  float front = in[box.row(first - 1, y) + x], centre = in[box.row(first, y) + x];
-  for (int z = first; z < last; ++z) {
-    const size_t i = box.row(z, y) + x;
-    const float back = in[box.row(z + 1, y) + x];
-    const bool edge = x == 0 || x == box.cols - 1 || box.at_edge(z, y);
-    out[i] = edge ? centre
-                  : relaxed(centre, in[i - 1], in[i + 1], in[i - box.cols], in[i + box.cols], front,
-                            back);
-    front = centre, centre = back;
-  }
-}
-
-/// The next values of four cells of a row in 3D.
-__device__ inline float4 relaxed4(float4 row, float left, float right, float4 up, float4 down,
-                                  float4 front, float4 back) {
-  return make_float4(relaxed(row.x, left, row.y, up.x, down.x, front.x, back.x),
-                     relaxed(row.y, row.x, row.z, up.y, down.y, front.y, back.y),
-                     relaxed(row.z, row.y, row.w, up.z, down.z, front.z, back.z),
-                     relaxed(row.w, row.z, right, up.w, down.w, front.w, back.w));
-}
-
-/// The same, ROWS rows of four cells a thread.
-///
-/// Launch: blocks of 32 * WARPS threads; in x one for each 128 cells, in y for each ROWS * WARPS, in z for each `depth`.
-template <bool WIDE, int ROWS, int WARPS>
-__global__ void __launch_bounds__(32 * WARPS)
-    seven_columns(float* __restrict__ out, const float* __restrict__ in, Box box, int depth) {
-  const int lane = threadIdx.x % 32, x = blockIdx.x * 128 + lane * 4, cols = box.cols;
-  const int y0 = (blockIdx.y * WARPS + threadIdx.x / 32) * ROWS;
-  const int first = blockIdx.z * depth, last = min(box.planes, first + depth);
-  const auto load = [&](int z, int y) { return four_of<WIDE>(in + box.row(z, y), x, cols); };
-  float4 front[ROWS], row[ROWS], back[ROWS];
-#pragma unroll
-  for (int k = 0; k < ROWS; ++k) front[k] = load(first - 1, y0 + k), row[k] = load(first, y0 + k);
-  for (int z = first; z < last; ++z) {
-    float left[ROWS], right[ROWS];
-#pragma unroll
-    for (int k = 0; k < ROWS; ++k) back[k] = load(z + 1, y0 + k);
-    const float4 above = load(z, y0 - 1), below = load(z, y0 + ROWS);
-#pragma unroll
-    for (int k = 0; k < ROWS; ++k) {
-      const float* const from = in + box.row(z, y0 + k);
-      left[k] = lane == 0 && 0 < x && x <= cols ? from[x - 1] : 0;
-      right[k] = lane == 31 && x + 4 < cols ? from[x + 4] : 0;
-    }
-#pragma unroll
-    for (int k = 0; k < ROWS; ++k) {
-      const int y = y0 + k;
-      const float before = __shfl_up_sync(ALL, row[k].w, 1);
-      const float behind = __shfl_down_sync(ALL, row[k].x, 1);
-      if (lane != 0) left[k] = before;
-      if (lane != 31) right[k] = behind;
-      const float4 up = k > 0 ? row[k - 1] : above, down = k + 1 < ROWS ? row[k + 1] : below;
-      float4 next = relaxed4(row[k], left[k], right[k], up, down, front[k], back[k]);
-      next = box.at_edge(z, y) ? row[k] : keep_ends(next, row[k], x, cols);
-      if (y < box.rows) put_four_of<WIDE>(out + box.row(z, y), x, cols, next);
-    }
-#pragma unroll
-    for (int k = 0; k < ROWS; ++k) front[k] = row[k], row[k] = back[k];
-  }
-}
-
-/// The same, a brick of ROWS rows of four cells in DEPTH planes a thread: everything is loaded before anything is
-/// computed.
-///
-/// Launch: blocks of 32 * WARPS threads; in x one for each 128 cells, in y for each ROWS * WARPS, in z for each DEPTH.
-template <bool WIDE, int ROWS, int DEPTH, int WARPS>
-__global__ void __launch_bounds__(32 * WARPS)
-    seven_bricks(float* __restrict__ out, const float* __restrict__ in, Box box) {
-  const int lane = threadIdx.x % 32, x = blockIdx.x * 128 + lane * 4, cols = box.cols;
-  const int y0 = (blockIdx.y * WARPS + threadIdx.x / 32) * ROWS, z0 = blockIdx.z * DEPTH;
-  const auto load = [&](int z, int y) { return four_of<WIDE>(in + box.row(z, y), x, cols); };
-  float4 row[DEPTH + 2][ROWS], above[DEPTH], below[DEPTH];
-  float left[DEPTH][ROWS], right[DEPTH][ROWS];
-#pragma unroll
-  for (int j = 0; j < DEPTH + 2; ++j) {
-#pragma unroll
-    for (int k = 0; k < ROWS; ++k) row[j][k] = load(z0 + j - 1, y0 + k);
-  }
-#pragma unroll
-  for (int j = 0; j < DEPTH; ++j) {
-    above[j] = load(z0 + j, y0 - 1), below[j] = load(z0 + j, y0 + ROWS);
-#pragma unroll
-    for (int k = 0; k < ROWS; ++k) {
-      const float* const from = in + box.row(z0 + j, y0 + k);
-      left[j][k] = lane == 0 && 0 < x && x <= cols ? from[x - 1] : 0;
-      right[j][k] = lane == 31 && x + 4 < cols ? from[x + 4] : 0;
-    }
-  }
-#pragma unroll
-  for (int j = 0; j < DEPTH; ++j) {
-#pragma unroll
-    for (int k = 0; k < ROWS; ++k) {
-      const int y = y0 + k, z = z0 + j;
-      const float4 now = row[j + 1][k];
-      const float before = __shfl_up_sync(ALL, now.w, 1), behind = __shfl_down_sync(ALL, now.x, 1);
-      if (lane != 0) left[j][k] = before;
-      if (lane != 31) right[j][k] = behind;
-      const float4 up = k > 0 ? row[j + 1][k - 1] : above[j];
-      const float4 down = k + 1 < ROWS ? row[j + 1][k + 1] : below[j];
-      float4 next = relaxed4(now, left[j][k], right[j][k], up, down, row[j][k], row[j + 2][k]);
-      next = box.at_edge(z, y) ? now : keep_ends(next, now, x, cols);
-      if (y < box.rows && z < box.planes) put_four_of<WIDE>(out + box.row(z, y), x, cols, next);
-    }
-  }
-}
+// Two steps in a pass make 1.7 times the copy, four 3.3 times, eight 4.8 times. Eight steps cost an overlap of 16 columns
+// in 128 and of 16 rows in 272, and more arithmetic than memory traffic: the pass takes 1.6 times as long as one of a
+// single step.
+//= 1.7 times: 2 * ratio("five_strips/steps=2")
+//= 3.3 times: 4 * ratio("five_strips/steps=4")
+//= 4.8 times: 8 * ratio("five_strips/steps=8")
+//= 1.6 times: ms("five_strips/steps=8") / ms("five_columns")
+//
+// In 3D the border of a tile is larger. A warp cannot hold a tile that is wide in x and in y, so a block does: each warp
+// has a row of 128 columns along z, and shows it to the warps above and below through shared memory. One barrier for each
+// plane is enough for all levels, since each reads what was shown in the plane before.
+//
+//? tiles: And three steps of the seven points, in the cube?
+//? answer: 3 * ratio("seven_tiles/box=cube,steps=3")
+//? unit: times
+//? near: 25 %
 
 /// Walks through `depth` planes of a tile, and takes STEPS steps on the way: see `seven_tiles`.
 template <bool WIDE, int STEPS, int WARPS, bool ENDS>
@@ -668,74 +953,19 @@ __global__ void __launch_bounds__(32 * WARPS)
   }
 }
 
-/// A step of the 25 points; cells in a layer of REACH at the edge keep their values.
-///
-/// Launch: as `seven_naive`.
-__global__ void far_naive(float* __restrict__ out, const float* __restrict__ in, Box box) {
-  const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
-  const int z = blockIdx.z;
-  if (x >= box.cols || y >= box.rows) return;
-  const size_t i = box.row(z, y) + x, row = box.cols, plane = box.plane();
-  float sum = in[i];
-  if (REACH <= x && x < box.cols - REACH && !box.at_edge(z, y, REACH)) {
-    sum *= far_weight(0);
-#pragma unroll
-    for (int d = 1; d <= REACH; ++d) {
-      sum = fmaf(far_weight(d),
-                 (in[i - d] + in[i + d]) + (in[i - d * row] + in[i + d * row]) +
-                     (in[i - d * plane] + in[i + d * plane]),
-                 sum);
-    }
-  }
-  out[i] = sum;
-}
-
-/// The same, ROWS rows of four cells a thread, which walks along z. The cells before and behind are in a queue in
-/// registers; those above, below, left and right come through L1, where they are since they were at the queue's end.
-///
-/// Launch: as `seven_columns`.
-template <bool WIDE, int ROWS, int WARPS>
-__global__ void __launch_bounds__(32 * WARPS)
-    far_queue(float* __restrict__ out, const float* __restrict__ in, Box box, int depth) {
-  const int lane = threadIdx.x % 32, x = blockIdx.x * 128 + lane * 4, cols = box.cols;
-  const int y0 = (blockIdx.y * WARPS + threadIdx.x / 32) * ROWS;
-  const int first = blockIdx.z * depth, last = min(box.planes, first + depth);
-  const auto load = [&](int z, int y) { return four_of<WIDE>(in + box.row(z, y), x, cols); };
-  float4 queue[2 * REACH + 1][ROWS];  // planes z - REACH to z + REACH
-#pragma unroll
-  for (int k = 0; k < ROWS; ++k) {
-#pragma unroll
-    for (int d = 0; d < 2 * REACH; ++d) queue[d + 1][k] = load(first - REACH + d, y0 + k);
-  }
-  for (int z = first; z < last; ++z) {
-    float4 column[ROWS + 2 * REACH];
-#pragma unroll
-    for (int k = 0; k < ROWS; ++k) {
-#pragma unroll
-      for (int d = 0; d < 2 * REACH; ++d) queue[d][k] = queue[d + 1][k];
-      queue[2 * REACH][k] = load(z + REACH, y0 + k);
-    }
-#pragma unroll
-    for (int j = 0; j < ROWS + 2 * REACH; ++j) {
-      const bool own = REACH <= j && j < ROWS + REACH;
-      column[j] = own ? queue[REACH][own ? j - REACH : 0] : load(z, y0 + j - REACH);
-    }
-#pragma unroll
-    for (int k = 0; k < ROWS; ++k) {
-      const int y = y0 + k;
-      const float* const row = in + box.row(z, y);
-      float4 sum = far_in_plane(make_float4(0, 0, 0, 0), column + k,
-                                four_of<WIDE>(row, x - 4, cols), four_of<WIDE>(row, x + 4, cols));
-#pragma unroll
-      for (int d = 1; d <= REACH; ++d) {
-        sum = fma4(far_weight(d), queue[REACH - d][k] + queue[REACH + d][k], sum);
-      }
-      const float4 now = queue[REACH][k];
-      sum = box.at_edge(z, y, REACH) ? now : keep_ends(sum, now, x, cols, REACH);
-      if (y < box.rows) put_four_of<WIDE>(out + box.row(z, y), x, cols, sum);
-    }
-  }
-}
+// 1.6 times in the cube: 26 of 32 rows come out right. The loop is unrolled by six, because three registers change roles in
+// a queue and two buffers in shared memory: so no value has to be moved.
+//= 1.6 times: 3 * ratio("seven_tiles/box=cube,steps=3")
+//= 26 of 32: (32 - 2 * 3, 32)
+//
+// ## 7. A grid that stays on the chip
+//
+// 2048 x 2048 floats are 16 MiB. The registers of 132 SMs hold 33 MiB. So a grid of this size need not leave the chip at
+// all: one kernel takes all steps, and each block keeps 16 rows in registers.
+//= 16 MiB: 2048 * 2048 * 4 / 2**20
+//= 132 SMs hold 33 MiB: (132, 132 * 256 / 1024)
+//
+// The baseline launches a kernel for each of a hundred steps. The grid and its copy fit in L2, so memory is not the limit.
 
 constexpr int STEPS_ON_CHIP = 100;  ///< of the grid that fits on the chip
 
@@ -750,6 +980,20 @@ void step_by_step(float* out, const float* in, Box box) {
     in = to;
   }
 }
+
+// Only the first and the last row of a block leave the SM: the blocks above and below need them. All blocks wait for each
+// other in each step, so all of them must run at the same time: a cooperative launch (chapter 07).
+//
+// ```{drawing} resident
+// ```
+//
+// `barrier=grid` waits with `grid.sync()`. `barrier=split` takes the barrier apart. A block computes its first and last
+// row first, shows them and counts itself as arrived; then it computes the rows in between, and waits only behind them.
+//
+//? resident: How many times as fast as launches is the kernel that stays, with the split barrier?
+//? answer: ms("step_by_step/small") / ms("resident/small,barrier=split")
+//? unit: times
+//? near: factor 2
 
 using Counter = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;
 
@@ -849,6 +1093,10 @@ __global__ void __launch_bounds__(32 * KEPT_WARPS)
     put_four_of<true>(out + size_t(block * KEPT + k) * cols, x, cols, row[k]);
   }
 }
+
+// A step by launches takes 8.2 us, one in the kernel with `grid.sync()` 3.0 us.
+//= 8.2 us: ms("step_by_step/small") * 10
+//= 3.0 us: ms("resident/small,barrier=grid") * 10
 
 namespace {
 
@@ -1219,3 +1467,21 @@ int main(int argc, char** argv) {
     }
   });
 }
+
+// ## What to remember
+//
+// - A stencil has the lower limit of a copy: each cell once in, once out. Give its time as a share of that.
+// - Caches serve neighbours well. Shared memory pays where a value is used many times, not where it is used five times.
+// - Let a thread have a float4 and several rows: its own registers are the fastest neighbours, the lanes beside come next.
+// - A halo has corners: indices below zero, and threads without a result that still have to load.
+// - Several steps in one pass are the only way past the copy. The overlap of tiles is the price.
+// - A grid that fits on the chip should stay there.
+//
+// ## Possibilities for extension
+//
+// 1. Add a `zero` and a `periodic` edge to `five_columns`, as a template parameter. What does each cost?
+// 2. Blur an image with a filter of 3 x 3, then 7 x 7. When does it pay to apply rows first and columns second?
+// 3. Let a lane of `five_strips` have eight columns. How much smaller is the overlap, and do the registers suffice?
+// 4. `resident` computes one step between two exchanges. Let a block keep two rows of each neighbour, and exchange every
+//    second step.
+// 5. A step of a wave needs two grids, this one and the one before. What is T_eff for it?
