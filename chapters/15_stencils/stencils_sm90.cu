@@ -1,4 +1,4 @@
-// ## Planes by the TMA
+// ## Planes by the TMA (second reading)
 //
 // The rung `far_tma` of section 5. One warp of a block asks for planes, as far ahead as the ring in shared memory has
 // places; the other warps compute. A box of the {term}`tensor map` is a tile with its halo, four cells wide on each side.
