@@ -671,7 +671,7 @@ __global__ void __launch_bounds__(BLOCK) store_order(float* out, const float* in
 // | `thread_tile_1d` | 49 | 111 | 64 | 24 | 58 | 38.6 | 16.6 |
 // | `thread_tile_2d` | 128 | 609 | 512 | 32 | 84 | 56.2 | 31.6 |
 // | `thread_tile_float4` | 128 | 593 | 512 | 32 | 86 | 57.8 | 34.5 |
-// | `warp_tile` | 119 | 595 | 512 | 32 | 86 | 57.6 | 41.5 |
+// | `warp_tile`, BK=8 | 119 | 595 | 512 | 32 | 86 | 57.6 | 41.5 |
 //= | 32 | 31 | 4 | 0 | 13 | 8.6 | 5.1 |: sass("02:naive_flat", "registers"),
 //=   sass("02:naive_flat", "instructions", "loop"),
 //=   sass("02:naive_flat", "FFMA", "loop"), sass("02:naive_flat", "LDS", "loop"), 100 * sass("02:naive_flat", "FFMA",
@@ -707,13 +707,13 @@ __global__ void __launch_bounds__(BLOCK) store_order(float* out, const float* in
 //=   66.9 * sass("04:thread_tile_float4<8, 2>", "FFMA", "loop") /
 //=   sass("04:thread_tile_float4<8, 2>", "instructions", "loop"),
 //=   rate("04:thread_tile_float4") / 1000
-//= | 119 | 595 | 512 | 32 | 86 | 57.6 | 41.5 |: sass("05:warp_tile", "registers"),
-//=   sass("05:warp_tile", "instructions", "loop"),
-//=   sass("05:warp_tile", "FFMA", "loop"),
-//=   sass("05:warp_tile", "LDS", "loop"),
-//=   100 * sass("05:warp_tile", "FFMA", "loop") / sass("05:warp_tile", "instructions", "loop"),
-//=   66.9 * sass("05:warp_tile", "FFMA", "loop") / sass("05:warp_tile", "instructions", "loop"),
-//=   rate("05:warp_tile") / 1000
+//= | 119 | 595 | 512 | 32 | 86 | 57.6 | 41.5 |: sass("05:product<Transposed<8, 4>, InPairs<4>, true>", "registers"),
+//=   sass("05:product<Transposed<8, 4>, InPairs<4>, true>", "instructions", "loop"),
+//=   sass("05:product<Transposed<8, 4>, InPairs<4>, true>", "FFMA", "loop"),
+//=   sass("05:product<Transposed<8, 4>, InPairs<4>, true>", "LDS", "loop"),
+//=   100 * sass("05:product<Transposed<8, 4>, InPairs<4>, true>", "FFMA", "loop") / sass("05:product<Transposed<8, 4>, InPairs<4>, true>", "instructions", "loop"),
+//=   66.9 * sass("05:product<Transposed<8, 4>, InPairs<4>, true>", "FFMA", "loop") / sass("05:product<Transposed<8, 4>, InPairs<4>, true>", "instructions", "loop"),
+//=   rate("05:warp_tile/BK=8") / 1000
 //
 // The table shows three things.
 //
@@ -746,14 +746,14 @@ __global__ void __launch_bounds__(BLOCK) store_order(float* out, const float* in
 // This is a piece of the loop of `thread_tile_2d`:
 //
 // ```{sass} 04:thread_tile_2d in=loop from=FFMA lines=8
-// 0c20       FFMA               R14, R24.reuse, R29, R14
-// 0c30       FFMA               R87, R24.reuse, R30, R41
-// 0c40       FFMA               R52, R24.reuse, R31, R40
-// 0c50       FFMA               R122, R24.reuse, R28, R17
-// 0c60       FFMA               R54, R24.reuse, R21, R54
-// 0c70       LDS.128            R40, [R3+0x60]
-// 0c80       FFMA               R107, R24.reuse, R20, R107
-// 0c90       FFMA               R17, R24.reuse, R22, R119
+// 0b80       FFMA               R52, R20.reuse, R25, R49
+// 0b90       FFMA               R53, R20.reuse, R26, R50
+// 0ba0       FFMA               R122, R20.reuse, R24, R48
+// 0bb0       FFMA               R55, R20.reuse, R28, R105
+// 0bc0       FFMA               R54, R20.reuse, R29, R106
+// 0bd0       FFMA               R124, R20, R31, R108
+// 0be0       LDS.128            R48, [R11+0x60]
+// 0bf0       FFMA               R114, R32, R27.reuse, R99
 // ```
 //
 // An FMA reads three registers. NVIDIA does not document how they are stored. As microbenchmarks of Volta found (Z.
