@@ -88,7 +88,9 @@ class Counts(unittest.TestCase):
         before = Chapter("04_register_tiling").run("--rung", "k_tile_depth", "--size", size)
         here = CHAPTER.run("--rung", "as_a_lies", "--size", size)
         for depth in (16, 32):
-            theirs, ours = (run.row(rung, f"BK={depth}")["counts"] for run, rung in ((before, "k_tile_depth"), (here, "as_a_lies")))
+            theirs, ours = (
+                run.row(rung, f"BK={depth}")["counts"] for run, rung in ((before, "k_tile_depth"), (here, "as_a_lies"))
+            )
             self.assertEqual(theirs, ours)
 
     def test_rows_of_c_are_stored_in_whole_sectors(self):
