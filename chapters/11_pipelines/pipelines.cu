@@ -28,7 +28,7 @@
 #include "lab/lab.h"
 
 // At the end of chapter 05 the product is free of bank conflicts. This chapter starts from its last kernel with K-tiles of
-// 8, as a pipeline holds several of them at a time. A fifth of cuBLAS's speed is missing there. The FMAs of a K-tile take the FMA units of an SM 1,024 cycles. At 4096 an SM spends some 1,650 cycles on each
+// 8, as a pipeline holds several of them at a time: there a fifth of cuBLAS's speed is missing. The FMAs of a K-tile take the FMA units of an SM 1,024 cycles. At 4096 an SM spends some 1,650 cycles on each
 // K-tile, while shared memory is busy for 576 of them. No unit is at its limit, so the rest is {term}`latency`:
 // the block loads a K-tile, waits until it has arrived, computes with it, and loads the next.
 //= 1,024 cycles: 128 * 128 * 8 / 128
