@@ -464,8 +464,9 @@ __global__ void five_tiled(float* __restrict__ out, const float* __restrict__ in
            : relaxed(tile[j][i], tile[j][i - 1], tile[j][i + 1], tile[j - 1][i], tile[j + 1][i]);
 }
 
-// Slower: 0.30 of the copy. Every value takes two instructions more and a barrier; and what it saves, loads from L1, was
-// not what was missing. Bytes in flight were (chapter 06): a thread of either kernel loads 4 bytes at a time.
+// Slower: 0.30 of the copy. Every value now takes a store to shared memory, a barrier and loads from there, and the
+// loads that this saves were served by L1. The other fault is that of the rung `copy` in chapter 06, and both kernels
+// have it: a thread loads 4 bytes at a time.
 //= 0.30 of: ratio("five_tiled")
 //
 // So let a thread take four cells of a row as a float4, and several rows. What is above and below is then in its own
