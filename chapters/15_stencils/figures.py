@@ -14,9 +14,9 @@ def lines(x, y, columns, rows, cell=CELL):
 
 def halo():
     """A row of elements, and the tiles of two blocks of eight threads."""
-    radius, block, elements = 3, 8, 22
+    radius, block, elements = 3, 8, 24
     shapes = [figures.text(0, 14, '<tspan class="mono">in</tspan>', 13.5)]
-    left, y = 70, 0
+    left, y = 70, 1
     shapes.append(lines(left, y, elements, 1))
     for number, first in ((1, 4), (2, 12)):
         y = 16 + number * 40
@@ -34,7 +34,7 @@ def halo():
 
 def column():
     """What a thread of five_columns holds: its rows, those above and below, and what comes from the lanes beside."""
-    left, top, rows = 150, 8, 4
+    left, top, rows = 184, 8, 4
     shapes = []
     for r in range(rows):
         own = 0 < r < rows - 1

@@ -11,7 +11,7 @@
 //
 // Keep the last three cells in registers, and load each cell once.
 //
-// Bar at 70 x 130: 440 load requests, five for each thread's... 
+// Bar at 70 x 130: 440 load requests, 10 for each 8 rows of a warp
 
 #include <cuda_runtime.h>
 
