@@ -324,10 +324,10 @@ __global__ void points_staged(float* out, const float* in, std::size_t n) {
 
 // No conflicts: 3 is odd, so 32 words at a distance of 3 fall into 32 banks. Any odd stride is free in shared memory.
 //
-// The counters are perfect, and yet `points_staged<1>` takes 0.74 ms, not much less than `copy`, 0.80 ms. The machine
+// The counters are perfect, and yet `points_staged<1>` takes 0.75 ms, not much less than `copy`, 0.80 ms. The machine
 // code says why. Its loop loads one float, waits for it, stores it to shared memory, and only then comes to the next
 // load. A thread has one load in flight, as in `copy`:
-//= 0.74 ms, not much less than `copy`, 0.80 ms: (ms("points_staged/loads=1"), ms("copy"))
+//= 0.75 ms, not much less than `copy`, 0.80 ms: (ms("points_staged/loads=1"), ms("copy"))
 //
 // ```{sass} points_staged<1u> only=LDG,STS,BRA,BAR from=LDG lines=4
 // 0200  @!P0 LDG.E              R4, desc[UR8][R4.64]
@@ -357,8 +357,8 @@ __global__ void points_staged(float* out, const float* in, std::size_t n) {
 //
 // | loads in flight | 1 | 2 | 3 | 6 |
 // |---|--:|--:|--:|--:|
-// | part of the rate of `cudaMemcpy` | 0.68 | 0.86 | 0.92 | 0.99 |
-//= | part of the rate of `cudaMemcpy` | 0.68 | 0.86 | 0.92 | 0.99 |: (ratio("points_staged/loads=1"),
+// | part of the rate of `cudaMemcpy` | 0.67 | 0.85 | 0.91 | 1.00 |
+//= | part of the rate of `cudaMemcpy` | 0.67 | 0.85 | 0.91 | 1.00 |: (ratio("points_staged/loads=1"),
 //=   ratio("points_staged/loads=2"), ratio("points_staged/loads=3"), ratio("points_staged/loads=6"))
 //
 // So neither shared memory nor the two barriers cost much, if enough loads are in flight in front of them. Section 6 of
@@ -784,9 +784,9 @@ auto by_vectors(unsigned rows, unsigned cols) {
 // ```{drawing} orders
 // ```
 //
-// The obvious hint, evict-first for data that is read once, is the slowest, at 0.96 of the peer's rate. With
+// The obvious hint, evict-first for data that is read once, is the slowest, at 0.95 of the peer's rate. With
 // `evict=last` the kernel reaches 0.99.
-//= 0.96: ratio("vectors/along=out, evict=first")
+//= 0.95: ratio("vectors/along=out, evict=first")
 //= 0.99: ratio("vectors/along=out, evict=last")
 //
 // All three variants move the same bytes. Nsight Compute counts 1.07 GB read from DRAM and 1.05 GB written for each;
@@ -1001,18 +1001,18 @@ __global__ void four_restricted(float* __restrict__ out, const float* __restrict
 // ## 11. What can go wrong with a measurement (second reading)
 //
 // - **The first launch is slow.** The driver loads a kernel when it is launched for the first time, and clocks rise
-//   only under load. The first launch of `copy` took 0.85 ms, later ones take 0.80 ms; the first call of cuBLAS took 4 ms.
+//   only under load. The first launch of `copy` took 0.83 ms, later ones take 0.80 ms; the first call of cuBLAS took 18 ms.
 //   `lab` launches every rung several times before it starts the clock.
 // - **A small matrix measures L2, or the launch.** `pieces` copies a piece of the matrices eight times, then the next.
-//   Pieces of 512 MiB pass at 4.2 TB/s. Pieces of 32 MiB, which fit the H200's L2 of 60 MB, pass at 4.5 TB/s, faster
-//   than any copy through memory. Pieces of 16 MiB pass at 3.6 TB/s, 4.7 us each: now the gaps between launches count.
+//   Pieces of 512 MiB pass at 4.2 TB/s. Pieces of 32 MiB, which fit the H200's L2 of 60 MB, pass at 4.4 TB/s, faster
+//   than any copy through memory. Pieces of 16 MiB pass at 3.5 TB/s, 4.7 us each: now the gaps between launches count.
 //   `lab` flushes L2 between the runs.
 // - **The copy is not one number.** `copy` and `cudaMemcpy` move the same bytes, at quite different rates. Say which
 //   one you compare with.
-//= 0.85 ms, later ones take 0.80 ms; the first call of cuBLAS took 4 ms: (first("copy"), ms("copy"), first("cublas"))
+//= 0.83 ms, later ones take 0.80 ms; the first call of cuBLAS took 18 ms: (first("copy"), ms("copy"), first("cublas"))
 //= 4.2 TB/s: rate("pieces/mib=512") / 1000
-//= 4.5 TB/s: rate("pieces/mib=32") / 1000
-//= 3.6 TB/s, 4.7 us each: (rate("pieces/mib=16") / 1000, ms("pieces/mib=16") * 1000 / (8 * 128))
+//= 4.4 TB/s: rate("pieces/mib=32") / 1000
+//= 3.5 TB/s, 4.7 us each: (rate("pieces/mib=16") / 1000, ms("pieces/mib=16") * 1000 / (8 * 128))
 
 constexpr unsigned TIMES = 8;  ///< copies that `pieces` makes of each piece
 

@@ -399,7 +399,7 @@ __global__ void __launch_bounds__(P) in_chunks(unsigned* out, const unsigned* in
 //= 16 times as few: count("in_chunks/processors=1", "global_load_requests") / count("in_chunks/processors=32",
 //=   "global_load_requests")
 //
-// **Timed.** For 2^20 elements it is 0.070 ms with one thread for each run, 0.045 ms with two and 0.041 ms with 32: a
+// **Timed.** For 2^20 elements it is 0.070 ms with one thread for each run, 0.045 ms with two and 0.039 ms with 32: a
 // gain, but not of 16 times, since a request of 32 lanes that walk through 32 chunks touches 31.4 sectors, and one of a
 // single lane touches 1. So the times do not show the steps alone: the processors are lanes of one warp, and with their
 // number the sectors of a request grow. For 2^28 there are runs enough for all SMs, fewer steps gain nothing, and the
@@ -408,7 +408,7 @@ __global__ void __launch_bounds__(P) in_chunks(unsigned* out, const unsigned* in
 //=   "global_load_requests")
 //= 0.070 ms with one thread for each run, 0.045 ms: (ms("in_chunks/processors=1", 1048576),
 //=   ms("in_chunks/processors=2", 1048576))
-//= 0.041 ms: ms("in_chunks/processors=32", 1048576)
+//= 0.039 ms: ms("in_chunks/processors=32", 1048576)
 //= 4.4 ms, 4.4 ms and 8.2 ms: (ms("in_chunks/processors=1"), ms("in_chunks/processors=2"),
 //=   ms("in_chunks/processors=32"))
 //
@@ -661,9 +661,9 @@ void three_kernels(unsigned* out, const unsigned* in, size_t n, unsigned* sums, 
 //=   first", "global_store_sectors")) / 50021
 //= two thirds: 8 / 12
 //
-// **Timed.** 1.07 ms and 0.78 ms, that is 0.65 and 0.88 of CUB's rate.
-//= 1.07 ms and 0.78 ms: (ms("three_kernels/scan first"), ms("three_kernels/reduce first"))
-//= 0.65 and 0.88: (ratio("three_kernels/scan first"), ratio("three_kernels/reduce first"))
+// **Timed.** 1.08 ms and 0.78 ms, that is 0.64 and 0.89 of CUB's rate.
+//= 1.08 ms and 0.78 ms: (ms("three_kernels/scan first"), ms("three_kernels/reduce first"))
+//= 0.64 and 0.89: (ratio("three_kernels/scan first"), ratio("three_kernels/reduce first"))
 //
 // **So:** to get to 8 bytes, a block has to learn the sum of what precedes its tile while it holds the tile in
 // registers. It needs something from other blocks of the same launch.
@@ -786,12 +786,12 @@ __global__ void later_first(unsigned* out, const unsigned* in, Word* words) {
 // waiting of other blocks; the chain itself does not. Its length is what has to be cut.
 //= 20 ms: 65536 * 0.3e-3
 //
-// **Timed.** 19 ms: 0.30 microseconds for each tile of 4096 elements, or 111 GB/s read and written. With tiles of 256
+// **Timed.** 19 ms: 0.29 microseconds for each tile of 4096 elements, or 113 GB/s read and written. With tiles of 256
 // elements, as in many texts, the same latency per tile would limit the scan to 7 GB/s.
-//= 111 GB/s: rate("chained")
+//= 113 GB/s: rate("chained")
 //= 7 GB/s: 256 * 8 / (ms("chained") / 65536 * 1e6)
 //= 19 ms: ms("chained")
-//= 0.30 microseconds: ms("chained") / 65536 * 1e3
+//= 0.29 microseconds: ms("chained") / 65536 * 1e3
 //
 // ## 6. Look back
 //
@@ -942,10 +942,10 @@ void scan_in_one_pass(unsigned* out, const unsigned* in, size_t n, Word* state) 
 //=   sass("08:look_back<1u>", "registers"))), 132)
 //= 25, and: -(-792 // 32)
 //
-// **Timed.** 1.3 ms with one lane and 0.91 ms with a warp. `three_kernels`, reduce first, takes 0.78 ms: with 12 bytes
+// **Timed.** 1.3 ms with one lane and 0.92 ms with a warp. `three_kernels`, reduce first, takes 0.78 ms: with 12 bytes
 // for each element it is faster than this look-back with 8. `block_scan`, which moves 8 as well and exchanges nothing,
 // takes 0.52 ms.
-//= 1.3 ms with one lane and 0.91 ms: (ms("look_back/width=1"), ms("look_back/width=32"))
+//= 1.3 ms with one lane and 0.92 ms: (ms("look_back/width=1"), ms("look_back/width=32"))
 //= 0.78 ms: ms("three_kernels/reduce first")
 //= 0.52 ms: ms("block_scan")
 //
@@ -955,18 +955,18 @@ void scan_in_one_pass(unsigned* out, const unsigned* in, size_t n, Word* state) 
 //
 // | step | what is new | ms |
 // |:--|:--|--:|
-// | `width=32` | | 0.91 |
-// | `wide stores` | every store has 16 bytes | 0.81 |
-// | `loads together` | a thread tests once whether its elements are there | 0.79 |
-// | `rows=8` | 32 elements in each thread instead of 16 | 0.71 |
+// | `width=32` | | 0.92 |
+// | `wide stores` | every store has 16 bytes | 0.83 |
+// | `loads together` | a thread tests once whether its elements are there | 0.80 |
+// | `rows=8` | 32 elements in each thread instead of 16 | 0.72 |
 // | `pause` | a sleep before the first look | 0.61 |
-// | `blockIdx` | no ticket | 0.61 |
-//= 0.91 |: ms("look_back/width=32")
-//= 0.81 |: ms("look_back/wide stores")
-//= 0.79 |: ms("look_back/loads together")
-//= 0.71 |: ms("look_back/rows=8")
+// | `blockIdx` | no ticket | 0.62 |
+//= 0.92 |: ms("look_back/width=32")
+//= 0.83 |: ms("look_back/wide stores")
+//= 0.80 |: ms("look_back/loads together")
+//= 0.72 |: ms("look_back/rows=8")
 //= 0.61 |: ms("look_back/pause")
-//= no ticket | 0.61 |: ms("look_back/blockIdx")
+//= no ticket | 0.62 |: ms("look_back/blockIdx")
 //
 // **Stores.** nvcc stores the first row of a thread in four pieces, which `__stcs` forbids:
 //
@@ -1002,9 +1002,9 @@ void scan_in_one_pass(unsigned* out, const unsigned* in, size_t n, Word* state) 
 //= 49 us instead of 45: (1e3 * ms("look_back/pause", 16777216), 1e3 * ms("look_back/blockIdx", 16777216))
 //
 // With the pause, `look_back` is 1.1 times as fast as CUB, whose scan is a look-back, too. For 2^20 elements it takes
-// 8.4 us, `three_kernels` with its three launches 11.9 us.
+// 8.6 us, `three_kernels` with its three launches 12.3 us.
 //= 1.1 times: ratio("look_back/pause")
-//= 8.4 us, `three_kernels` with its three launches 11.9 us: (1e3 * ms("look_back/pause", 1048576), 1e3 *
+//= 8.6 us, `three_kernels` with its three launches 12.3 us: (1e3 * ms("look_back/pause", 1048576), 1e3 *
 //=   ms("three_kernels/reduce first", 1048576))
 //
 // **So:** fewer bytes are only a promise. A block that waits keeps its registers and its place on the SM, and has no
@@ -1057,15 +1057,15 @@ __global__ void torn_word(unsigned* out, const unsigned* in, unsigned* sums, uns
 // the look-back for a later tile runs while an earlier one is stored: it looks ahead. An {term}`mbarrier` for
 // each stage and each role connects them.
 //
-// **Timed.** 0.54 ms for 2^28 elements: 0.93 of the rate of a copy, and 1.27 times as fast as the toolkit's CUB, which
-// looks back. For 2^24 elements it is 1.23 times as fast, for 2^20 still 1.22 times, although no block then gets more
+// **Timed.** 0.54 ms for 2^28 elements: 0.93 of the rate of a copy, and 1.28 times as fast as the toolkit's CUB, which
+// looks back. For 2^24 elements it is 1.25 times as fast, for 2^20 still 1.20 times, although no block then gets more
 // than one tile. (CUB's look-ahead came later, and for Blackwell first. CUB 3.5, which is newer than the toolkit's,
 // takes 1.30 times as long as `look_ahead` on an H200. That is the time of a look-back.)
 //= 0.54 ms: ms("look_ahead")
 //= 0.93: rate("look_ahead") / limit("copy")
-//= 1.27 times: ratio("look_ahead")
-//= 1.23 times: ratio("look_ahead", 16777216)
-//= 1.22 times: ratio("look_ahead", 1048576)
+//= 1.28 times: ratio("look_ahead")
+//= 1.25 times: ratio("look_ahead", 16777216)
+//= 1.20 times: ratio("look_ahead", 1048576)
 //= 1.30 times: ratio("look_ahead", gpu="h200_cccl")
 //
 // ### When all tiles run at once (second reading)
@@ -1133,8 +1133,8 @@ __global__ void __launch_bounds__(THREADS)
   }
 }
 
-// **Timed.** 1.36 times as fast as CUB for 2^20 elements; 1.30 times as fast as CUB 3.5, which is newer than the toolkit.
-//= 1.36 times: ratio("one_wave", 1048576)
+// **Timed.** 1.42 times as fast as CUB for 2^20 elements; 1.30 times as fast as CUB 3.5, which is newer than the toolkit.
+//= 1.42 times: ratio("one_wave", 1048576)
 //= 1.30 times: ratio("one_wave", 1048576, gpu="h200_cccl")
 //
 // ## 8. Many scans in one array
@@ -1247,13 +1247,13 @@ __global__ void __launch_bounds__(THREADS)
 // then a segment begins where a key differs from the one before it, as in CUB's scan by key. (CUB has none by flags,
 // so only the keys have a peer.)
 //
-// **Timed.** `segmented` takes 1.4 ms with segments of two and 1.7 ms with a single one, since every
-// look-back then goes as far as that of a scan. `segmented_ahead` takes 0.62 ms for both, and CUB's scan by
-// key 1.27 times as long as ours.
-//= 1.4 ms: ms("segmented/flags, every=2")
-//= 1.7 ms: ms("segmented/flags, one")
-//= 0.62 ms: ms("segmented_ahead/flags, one")
-//= 1.27 times: ratio("segmented_ahead/keys, every=100")
+// **Timed.** `segmented` takes 1.3 ms with segments of two and 1.6 ms with a single one, since every
+// look-back then goes as far as that of a scan. `segmented_ahead` takes 0.63 ms for both, and CUB's scan by
+// key 1.26 times as long as ours.
+//= 1.3 ms: ms("segmented/flags, every=2")
+//= 1.6 ms: ms("segmented/flags, one")
+//= 0.63 ms: ms("segmented_ahead/flags, one")
+//= 1.26 times: ratio("segmented_ahead/keys, every=100")
 //
 // ### A sparse matrix times a vector (second reading)
 //
@@ -1336,13 +1336,13 @@ void sparse_times_vector(unsigned* y, const SparseMatrix& a, const unsigned* x,
 // to memory and back. Fusing the multiplication with the scan would save that. (There is no peer: cuSPARSE multiplies
 // floating-point numbers and bytes, not `unsigned`.)
 //
-// **Timed.** For 2^20 values that is 1.9 times as fast as a thread for each row. For 2^28 it is slower, 6.7 ms
+// **Timed.** For 2^20 values that is 1.9 times as fast as a thread for each row. For 2^28 it is slower, 6.6 ms
 // instead of 6.0: products, heads and sums all pass through memory. Extension 4 saves a part of that. A thread for each
 // row is the simplest rival, not the best. The usual next steps, which are not measured here, are a warp for each row
 // (N. Bell and M. Garland, 2009) and equal shares of rows and values together, merge path (D. Merrill and M. Garland,
 // 2016).
 //= 1.9 times: ms("sparse_times_vector/by rows", 1048576) / ms("sparse_times_vector/segmented", 1048576)
-//= 6.7 ms instead of 6.0: (ms("sparse_times_vector/segmented"), ms("sparse_times_vector/by rows"))
+//= 6.6 ms instead of 6.0: (ms("sparse_times_vector/segmented"), ms("sparse_times_vector/by rows"))
 //
 // ## 9. Where does my result go?
 //
@@ -1456,12 +1456,12 @@ void repeats_in_steps(unsigned* out, unsigned* size, const unsigned* in, size_t 
 // a shuffle from the lane to the right. `repeats_ahead` divides the work among warps as `look_ahead` does.
 //
 // **Timed.** With few repeats 2.1 ms in steps, 0.53 ms in one pass and 0.25 ms with roles. CUB takes 3.2
-// times as long as the last; if all elements are equal, 1.76 times.
+// times as long as the last; if all elements are equal, 1.77 times.
 //= 2.1 ms: ms("repeats_in_steps/density=0")
 //= 0.53 ms: ms("repeats_in_one/density=0")
 //= 0.25 ms: ms("repeats_ahead/density=0")
 //= 3.2 times: ratio("repeats_ahead/density=0")
-//= 1.76 times: ratio("repeats_ahead/density=1")
+//= 1.77 times: ratio("repeats_ahead/density=1")
 //
 // ### Repeats in one pass (second reading)
 
@@ -1771,10 +1771,10 @@ void scatter_add(unsigned* sums, unsigned size, const unsigned* index, const uns
 //=   "global_store_sectors")) / 50021
 //
 // **Timed**, for 2^28 pairs and 65,536 sums: with uniform indices 3.0 ms by atomics and 12 ms by sorting; skewed, where
-// index k has a share of about 1/k, 42 ms and 10 ms; with equal ones 197 ms and 6.9 ms. CUB's sort and reduction by key
+// index k has a share of about 1/k, 42 ms and 10 ms; with equal ones 198 ms and 6.8 ms. CUB's sort and reduction by key
 // take 0.37 times as long as ours with uniform indices.
 //= 3.0 ms by atomics and 12 ms by sorting: (ms("scatter_add/by=atomic, uniform"), ms("scatter_add/by=sort, uniform"))
-//= 42 ms and 10 ms; with equal ones 197 ms and 6.9 ms: (ms("scatter_add/by=atomic, skewed"),
+//= 42 ms and 10 ms; with equal ones 198 ms and 6.8 ms: (ms("scatter_add/by=atomic, skewed"),
 //=   ms("scatter_add/by=sort, skewed"), ms("scatter_add/by=atomic, equal"), ms("scatter_add/by=sort, equal"))
 //= 0.37 times: ratio("scatter_add/by=sort, uniform")
 //

@@ -288,9 +288,9 @@ __global__ void in_registers() {
 //
 // The circle covers .0088 of the unit square, and so of a square image: 1 test in 114 finds a pixel inside.
 //
-// **Timed**, for `rand10k`: 0.24 s for `one_by_one` on a core of the host, 11.0 ms for `pixel_per_thread`, 6.8 ms for
+// **Timed**, for `rand10k`: 0.33 s for `one_by_one` on a core of the host, 11.0 ms for `pixel_per_thread`, 6.8 ms for
 // `in_registers`.
-//= 0.24 s: ms("one_by_one/rand10k") / 1e3
+//= 0.33 s: ms("one_by_one/rand10k") / 1e3
 //= 11.0 ms: ms("pixel_per_thread/rand10k")
 //= 6.8 ms: ms("in_registers/rand10k")
 //
@@ -482,9 +482,9 @@ __global__ void __launch_bounds__(THREADS) ballots() {
 // For each batch the scan makes about 15 shared-memory reads; the ballots read 8 totals. The barriers fall from ten to
 // two.
 //
-// **Timed**, for `rand10k`: 0.34 ms for `tiles` and 0.27 ms for `ballots`, instead of 6.8 ms.
+// **Timed**, for `rand10k`: 0.34 ms for `tiles` and 0.28 ms for `ballots`, instead of 6.8 ms.
 //= 0.34 ms: ms("tiles/rand10k")
-//= 0.27 ms: ms("ballots/rand10k")
+//= 0.28 ms: ms("ballots/rand10k")
 //= 6.8 ms: ms("in_registers/rand10k")
 //
 // ## 5. Front to back
@@ -571,11 +571,11 @@ __global__ void __launch_bounds__(THREADS) front_to_back() {
 //= three times: count("ballots/biglittle=600", "global_load_requests") / count("front_to_back/biglittle=600",
 //=   "global_load_requests")
 //
-// **Timed.** `rand100k` takes 0.112 ms instead of 2.68, `biglittle` 0.056 instead of 1.89. The pixels of `micro2M` do not
-// saturate: 34 ms instead of 30.
+// **Timed.** `rand100k` takes 0.112 ms instead of 2.68, `biglittle` 0.057 instead of 1.89. The pixels of `micro2M` do not
+// saturate: 35 ms instead of 30.
 //= 0.112 ms instead of 2.68: (ms("front_to_back/rand100k"), ms("ballots/rand100k"))
-//= 0.056 instead of 1.89: (ms("front_to_back/biglittle"), ms("ballots/biglittle"))
-//= 34 ms instead of 30: (ms("front_to_back/micro2M"), ms("ballots/micro2M"))
+//= 0.057 instead of 1.89: (ms("front_to_back/biglittle"), ms("ballots/biglittle"))
+//= 35 ms instead of 30: (ms("front_to_back/micro2M"), ms("ballots/micro2M"))
 //
 // ### Leaving together
 //
@@ -719,14 +719,14 @@ void split_tiles(const Frame& frame, HotTiles hot) {
 // Which tiles become hot? Circles much larger than a tile saturate it after 30 or 40 of them, because most cover all
 // of its pixels. A tile becomes hot only where *small* circles crowd, or faint ones.
 //
-// **Timed.** On an H200 it is slower. `micro2M` takes 37 ms instead of 34: all of its 4096 tiles are hot, and they kept
+// **Timed.** On an H200 it is slower. `micro2M` takes 37 ms instead of 35: all of its 4096 tiles are hot, and they kept
 // all SMs busy before. `rand1M` takes 3.8 ms instead of 1.4: three of four parts are hidden, as in the question above.
-// Only at 4096 x 4096 does `micro2M` gain, 466 ms instead of 487. These scenes are slow because each tile tests each
+// Only at 4096 x 4096 does `micro2M` gain, 466 ms instead of 501. These scenes are slow because each tile tests each
 // circle, as the next sections show.
-//= 37 ms instead of 34: (ms("split_tiles/micro2M"), ms("front_to_back/micro2M"))
+//= 37 ms instead of 35: (ms("split_tiles/micro2M"), ms("front_to_back/micro2M"))
 //= 4096 tiles: (1024 / 16) ** 2
 //= 3.8 ms instead of 1.4: (ms("split_tiles/rand1M"), ms("front_to_back/rand1M"))
-//= 466 ms instead of 487: (ms("split_tiles/micro2M", "4096,4096"), ms("front_to_back/micro2M", "4096,4096"))
+//= 466 ms instead of 501: (ms("split_tiles/micro2M", "4096,4096"), ms("front_to_back/micro2M", "4096,4096"))
 //
 // ## 7. Sorted pairs
 //
@@ -975,13 +975,13 @@ void keep_freed_memory() {
   CUDA_CHECK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all));
 }
 
-// **Timed.** `micro2M` takes 0.55 ms instead of 34, and `rand1M` 0.30 instead of 1.4. But `rand100k` takes 0.22 instead
-// of 0.112, and `rgb`, with its three circles, 0.055 instead of 0.010.
-//= 0.55 ms instead of 34: (ms("sorted_pairs/micro2M"), ms("front_to_back/micro2M"))
+// **Timed.** `micro2M` takes 0.57 ms instead of 35, and `rand1M` 0.30 instead of 1.4. But `rand100k` takes 0.23 instead
+// of 0.112, and `rgb`, with its three circles, 0.051 instead of 0.010.
+//= 0.57 ms instead of 35: (ms("sorted_pairs/micro2M"), ms("front_to_back/micro2M"))
 //= 0.30 instead of 1.4: (ms("sorted_pairs/rand1M"), ms("front_to_back/rand1M"))
-//= 0.22 instead: ms("sorted_pairs/rand100k")
+//= 0.23 instead: ms("sorted_pairs/rand100k")
 //= of 0.112: ms("front_to_back/rand100k")
-//= 0.055 instead of 0.010: (ms("sorted_pairs/rgb"), ms("front_to_back/rgb"))
+//= 0.051 instead of 0.010: (ms("sorted_pairs/rgb"), ms("front_to_back/rgb"))
 //
 // Two problems are left: the round trip, and pairs that nobody looks at. All are made, even those of hidden circles.
 // Where circles are much larger than a tile, there are far more pairs than circles.
@@ -1217,13 +1217,13 @@ __global__ void __launch_bounds__(256)
 //= 8 bytes: (32 + 32) / 8
 //= 128 bytes: 32 * 32 / 8
 //
-// **Timed.** `rgb` takes 0.012 ms instead of 0.055, `rand100k` 0.115 instead of 0.22, and `rand1M` 0.24 instead of 0.30.
-// But `micro2M` takes 1.17 ms, twice as long as with sorted pairs. `biglittle` takes 0.114, twice as long as with
+// **Timed.** `rgb` takes 0.012 ms instead of 0.051, `rand100k` 0.115 instead of 0.23, and `rand1M` 0.24 instead of 0.30.
+// But `micro2M` takes 1.18 ms, twice as long as with sorted pairs. `biglittle` takes 0.114, twice as long as with
 // `front_to_back`: the tiles are four times as large, and there are a quarter as many blocks.
-//= 0.012 ms instead of 0.055: (ms("masks/rgb"), ms("sorted_pairs/rgb"))
-//= 0.115 instead of 0.22: (ms("masks/rand100k"), ms("sorted_pairs/rand100k"))
+//= 0.012 ms instead of 0.051: (ms("masks/rgb"), ms("sorted_pairs/rgb"))
+//= 0.115 instead of 0.23: (ms("masks/rand100k"), ms("sorted_pairs/rand100k"))
 //= 0.24 instead of 0.30: (ms("masks/rand1M"), ms("sorted_pairs/rand1M"))
-//= 1.17 ms: ms("masks/micro2M")
+//= 1.18 ms: ms("masks/micro2M")
 //= twice as long as with sorted: ms("masks/micro2M") / ms("sorted_pairs/micro2M")
 //= 0.114: ms("masks/biglittle")
 //= twice as long: ms("masks/biglittle") / ms("front_to_back/biglittle")
@@ -1312,9 +1312,9 @@ __global__ void __launch_bounds__(256, 4)
 // Each warp of `masks` loads the place and the colour of every circle in the list. A warp of `warp_blocks` loads one
 // word for 32 circles, and then place and colour of each circle that touches the block.
 //
-// **Timed.** `micro2M` takes 0.30 ms instead of 1.17, `rand1M` 0.095 instead of 0.24, `rand100k` and `biglittle` 0.06 each
+// **Timed.** `micro2M` takes 0.30 ms instead of 1.18, `rand1M` 0.095 instead of 0.24, `rand100k` and `biglittle` 0.06 each
 // instead of 0.115. For three circles the set-up dominates: `rgb` takes 0.013 ms, and with `in_registers` 0.009.
-//= 0.30 ms instead of 1.17: (ms("warp_blocks/micro2M"), ms("masks/micro2M"))
+//= 0.30 ms instead of 1.18: (ms("warp_blocks/micro2M"), ms("masks/micro2M"))
 //= 0.095 instead of 0.24: (ms("warp_blocks/rand1M"), ms("masks/rand1M"))
 //= 0.06 each: ms("warp_blocks/rand100k")
 //= 0.06 each: ms("warp_blocks/biglittle")
@@ -1543,8 +1543,8 @@ void linked_lists(const Frame& frame, Links links) {
 // |:--|--:|--:|--:|--:|--:|--:|
 // | `in_registers` | 0.009 | 6.8 | 70 | 7.7 | | |
 // | `tiles` | 0.011 | 0.34 | 3.3 | 2.0 | 23 | 44 |
-// | `front_to_back` | 0.010 | 0.11 | 0.11 | 0.056 | 1.4 | 34 |
-// | `sorted_pairs` | 0.055 | 0.09 | 0.22 | 0.29 | 0.30 | 0.55 |
+// | `front_to_back` | 0.010 | 0.11 | 0.11 | 0.057 | 1.4 | 35 |
+// | `sorted_pairs` | 0.051 | 0.09 | 0.23 | 0.29 | 0.30 | 0.57 |
 // | `masks` | 0.012 | 0.08 | 0.11 | 0.11 | 0.24 | 1.2 |
 // | `warp_blocks` | 0.013 | 0.06 | 0.06 | 0.06 | 0.09 | 0.30 |
 // | `linked_lists` | 0.013 | 0.06 | 0.06 | 0.06 | 0.09 | 0.17 |
@@ -1555,10 +1555,10 @@ void linked_lists(const Frame& frame, Links links) {
 //=   ms("in_registers/biglittle"))
 //= 0.011 | 0.34 | 3.3 | 2.0 | 23 | 44: (ms("tiles/rgb"), ms("tiles/rand10k"), ms("tiles/rand100k"),
 //=   ms("tiles/biglittle"), ms("tiles/rand1M"), ms("tiles/micro2M"))
-//= 0.010 | 0.11 | 0.11 | 0.056 | 1.4 | 34: (ms("front_to_back/rgb"), ms("front_to_back/rand10k"),
+//= 0.010 | 0.11 | 0.11 | 0.057 | 1.4 | 35: (ms("front_to_back/rgb"), ms("front_to_back/rand10k"),
 //=   ms("front_to_back/rand100k"),
 //=   ms("front_to_back/biglittle"), ms("front_to_back/rand1M"), ms("front_to_back/micro2M"))
-//= 0.055 | 0.09 | 0.22 | 0.29 | 0.30 | 0.55: (ms("sorted_pairs/rgb"), ms("sorted_pairs/rand10k"),
+//= 0.051 | 0.09 | 0.23 | 0.29 | 0.30 | 0.57: (ms("sorted_pairs/rgb"), ms("sorted_pairs/rand10k"),
 //=   ms("sorted_pairs/rand100k"),
 //=   ms("sorted_pairs/biglittle"), ms("sorted_pairs/rand1M"), ms("sorted_pairs/micro2M"))
 //= 0.012 | 0.08 | 0.11 | 0.11 | 0.24 | 1.2: (ms("masks/rgb"), ms("masks/rand10k"), ms("masks/rand100k"),
