@@ -111,7 +111,7 @@ case $FAKE_CMAKE in
     echo $$ >"$FAKE_STARTED.new"
     mv "$FAKE_STARTED.new" "$FAKE_STARTED"
     if [ "$FAKE_CMAKE" = held ]; then
-      while [ ! -e "$FAKE_STARTED.go" ]; do sleep 0.05; done
+      while [ -e "$FAKE_STARTED" ] && [ ! -e "$FAKE_STARTED.go" ]; do sleep 0.05; done  # or its test is gone
     else
       sleep "${FAKE_CMAKE#slow}"
     fi

@@ -5,6 +5,7 @@ from __future__ import annotations
 from figures.drawing import ACCENT, FOREGROUND, GROUND, MUTED, SOFT, Drawing, escape, rect, svg, text
 
 HALF = 0.5
+ROOM = 30  # to the right, for the last heading, which leans over
 
 
 def limiters(names: list[str], resources: list[str], shares: list[list[float | None]], title: str) -> Drawing:
@@ -13,7 +14,7 @@ def limiters(names: list[str], resources: list[str], shares: list[list[float | N
 
     def draw(width: float, beside: bool) -> str:
         left = 12 + 7.6 * max(map(len, names)) if beside else 0
-        cell, high, label = (width - left) / len(resources), 24, 0 if beside else 18
+        cell, high, label = (width - left - ROOM) / len(resources), 24, 0 if beside else 18
         top = 62
         shapes = []
         for c, resource in enumerate(resources):
