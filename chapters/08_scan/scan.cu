@@ -1,7 +1,7 @@
 // # Chapter 08: Scan
 //
 // Question: Each output of a prefix sum needs the one before it. How can thousands of threads compute it at once?
-// Builds on: 05_bank_conflicts
+// Builds on: 05_bank_conflicts, 07_reductions
 // Minutes: 55
 // Afterwards: scan, compact and sort in parallel, in one pass over the data
 // Kind: map
@@ -808,6 +808,10 @@ __global__ void later_first(unsigned* out, const unsigned* in, Word* words) {
 // published. The nearest prefix among them ends the search; without one, the warp adds all 32 and goes on with
 // the next 32.
 //
+// Two warp functions decide for all lanes at once. `__any_sync` is true where the condition holds in some lane.
+// `__ballot_sync` gives every lane a word in which bit i is set where it holds in lane i. Lane 0 has the nearest
+// predecessor, so the lowest set bit, `__ffs(...) - 1`, is the nearest prefix.
+//
 //? single_pass: `look_back` moves two thirds of the bytes of `three_kernels`, reduce first. How many times as long does
 //?   it take, for 2^28 elements?
 //? answer: ms("look_back/width=32") / ms("three_kernels/reduce first")
@@ -832,7 +836,7 @@ __device__ inline unsigned warp_sum(unsigned value) {
 }
 
 constexpr unsigned PAUSE = 3000;  ///< nanoseconds that a block waits before it looks back
-constexpr unsigned FIRST = 512;   ///< tiles that do not: those that the GPU begins with
+constexpr unsigned FIRST = 512;   ///< tiles that do not: about those that the GPU begins with
 
 /// The sum of everything before `tile`. Called by all lanes of one warp.
 ///
@@ -949,7 +953,7 @@ void scan_in_one_pass(unsigned* out, const unsigned* in, size_t n, Word* state) 
 //= 0.78 ms: ms("three_kernels/reduce first")
 //= 0.52 ms: ms("block_scan")
 //
-// ### Faster in five steps
+// ### Faster in four steps, and one that is not taken
 //
 // The next steps change no byte of the traffic, and each of them one thing:
 //
@@ -968,7 +972,8 @@ void scan_in_one_pass(unsigned* out, const unsigned* in, size_t n, Word* state) 
 //= 0.61 |: ms("look_back/pause")
 //= no ticket | 0.62 |: ms("look_back/blockIdx")
 //
-// **Stores.** nvcc stores the first row of a thread in four pieces, which `__stcs` forbids:
+// **Stores.** nvcc may split a store of 16 bytes, and does so for the first row of a thread: four `STG` of 4 bytes, where each
+// of the others is one `STG.E.128`. The intrinsic `__stcs` is always one store:
 //
 // ```{sass} 08:look_back<1u> only=STG lines=7
 // 1660  @!P3 STG.E              desc[UR6][R34.64], R31

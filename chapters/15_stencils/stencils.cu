@@ -3,7 +3,7 @@
 // Question: A stencil reads 5, 7 or 25 values for one. How can it be as fast as a copy, and how faster than one?
 // Minutes: 30
 // Afterwards: give a stencil the rate of a copy, and take several of its steps in one pass over memory
-// Builds on: 06_transpose, 11_pipelines
+// Builds on: 07_reductions, 11_pipelines
 // Kind: free
 // Size gpu: 16384,16384
 // Size simulator: 70,132
@@ -60,7 +60,8 @@ using std::size_t;
 //
 // The measure is the bytes that *must* move over the time: each cell read once and written once, 8 bytes for each cell
 // and step, called the effective throughput, T_eff (Omlin and Räss, ParallelStencil.jl). Its peer is a `cudaMemcpy` of as
-// many cells. With several steps in one pass, T_eff can exceed it.
+// many cells. With several steps in one pass, T_eff can exceed it: the *rate* of the tables counts the bytes of all steps,
+// while *of the peer* compares the time of the whole pass with that of one copy.
 //
 // Counts are for the simulator's default, 70 x 132 cells. Times are those of an NVIDIA H200 for 16384 x 16384. A row in 1D
 // has a quarter of as many elements, 2^26. The boxes in 3D have 512 x 512 x 512 cells (`cube`) and 1000 x 777 x 512
@@ -109,8 +110,10 @@ __global__ void gradient(float* out, const float* in, size_t n) {
 }
 
 // 10: one for each warp, and two more by the first warp, whose first three lanes load both edges. Indices that fall
-// outside are moved to the element next to them: in front of the array, and behind it.
+// outside are moved to the element next to them: in front of the array, and behind it. The kernel reaches 0.54 of the
+// copy. Section 2 shows that seven loads of each element from global memory take as long as this tile.
 //= 10: count("gradient", "global_load_requests") / 10
+//= 0.54 of: ratio("gradient")
 //
 // Two mistakes are classic here. The first forgets that the first block has no left neighbour:
 
@@ -147,7 +150,7 @@ __global__ void early_return(float* out, const float* in, size_t n) {
   __shared__ float tile[BLOCK + 2 * RAD];
   const size_t i = size_t{blockIdx.x} * BLOCK + threadIdx.x;
   const unsigned at = threadIdx.x + RAD;
-  if (i >= n) return;  // and the others wait for them
+  if (i >= n) return;  // and who loads their elements?
 
   tile[at] = in[i];
   if (threadIdx.x < RAD) {
@@ -158,8 +161,8 @@ __global__ void early_return(float* out, const float* in, size_t n) {
   out[i] = derivative(tile + at);
 }
 
-// The barrier is not the problem: threads that have exited are not waited for. But the threads that went home have not
-// loaded their part of the tile, and the last elements of the array need it. A thread without a result may have a job.
+// The barrier is not the problem: from compute capability 7.0 on it does not wait for threads that have exited. But they
+// have not loaded their part of the tile, and the last elements of the array need it. A thread without a result may have a job.
 //
 // ## 2. Convolution: where do taps and windows live?
 //
@@ -221,7 +224,7 @@ __global__ void taps_constant(float* out, const float* in, size_t n) {
   out[i] = sum;
 }
 
-// Hardly: the loads of the elements are the bottleneck, one for each FMA, and they all hit L1. The remedy is the one of
+// Hardly: the loads of the elements are the bottleneck, one for each FMA, and nearly all of them hit L1. The remedy is the one of
 // chapter 04: a thread computes several neighbouring outputs, and keeps their common window in registers.
 //
 // Textures were the answer to such reads twenty years ago: a cache for neighbourhoods, and indices beyond the edge
@@ -326,8 +329,8 @@ __global__ void taps_shuffled(float* __restrict__ out, const float* __restrict__
   }
 }
 
-// A shuffle moves 4 bytes for each lane, where a 16-byte load that hits L1 moves 16. And eight lanes of a warp only
-// give.
+// A shuffle moves 4 bytes for each lane, where a load of a float4 moves 16. And four lanes at each end of a warp have no
+// output of their own.
 //
 // What helps is a larger window: 20 outputs of a thread share 52 inputs. Neighbouring lanes are then 80 bytes apart, no
 // pattern for global memory, so the block stages elements and results in shared memory. 80 bytes are 5 float4s, an odd
@@ -484,6 +487,10 @@ __global__ void five_tiled(float* __restrict__ out, const float* __restrict__ in
 //? unit: of the rate
 //? near: 10 %
 
+// Four helpers are in `stencils.h`. `inside(y, rows)` is y, or the nearest row that exists. `four_of<WIDE>(row, x, cols)`
+// loads the cells x to x + 3, with zeros for those that are not there, and `put_four_of` stores them; WIDE says that all
+// rows begin at multiples of 16 bytes. `keep_ends` gives the first and the last column their old values back.
+
 /// The next values of four cells of a row.
 __device__ inline float4 relaxed4(float4 up, float4 row, float4 down, float left, float right) {
   return make_float4(
@@ -531,7 +538,8 @@ __global__ void __launch_bounds__(32 * WARPS)
 //
 // ## 4. Seven points: a neighbour a plane away
 //
-// In 3D two of the neighbours lie in other planes, a megabyte away. A thread that takes one cell makes seven loads.
+// In 3D two of the neighbours lie in other planes, a megabyte away. A thread that takes one cell makes seven loads. A step
+// takes 0.4 of the cell and 0.1 of each of its six neighbours; `box.row(z, y)` is where row y of plane z begins.
 
 /// The next value of a cell in 3D.
 __host__ __device__ inline float relaxed(float centre, float left, float right, float up,
@@ -541,7 +549,7 @@ __host__ __device__ inline float relaxed(float centre, float left, float right, 
 
 /// A step of the seven points; cells at the edge keep their values.
 ///
-/// Launch: one thread for each cell, x along the rows, y along the planes.
+/// Launch: one thread for each cell, x along a row, y from row to row, z from plane to plane.
 __global__ void seven_naive(float* __restrict__ out, const float* __restrict__ in, Box box) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
   const int z = blockIdx.z;
@@ -555,7 +563,7 @@ __global__ void seven_naive(float* __restrict__ out, const float* __restrict__ i
 
 // A thread that walks along z needs only one new cell of its column in each step: the two others it has loaded before.
 // They stay in registers, and the seven loads become five. This is called 2.5D blocking: two dimensions across threads,
-// the third in time.
+// the third by a loop.
 //
 // ```{drawing} queue
 // ```
@@ -688,8 +696,8 @@ __global__ void __launch_bounds__(32 * WARPS)
   }
 }
 
-// 0.93 of the copy, in the cube and in the brick, whose extents are no powers of two.
-//= 0.93: ratio("seven_bricks/box=cube")
+// 0.93 of the copy in the cube, and 0.92 in the brick, whose extents are no powers of two.
+//= 0.93 of the copy in the cube, and 0.92: (ratio("seven_bricks/box=cube"), ratio("seven_bricks/box=brick"))
 //
 // ## 5. Twenty-five points (second reading)
 //
@@ -788,9 +796,10 @@ __global__ void __launch_bounds__(32 * WARPS)
 // ```{drawing} time
 // ```
 //
-// In 2D a warp can do that alone. It walks down a strip of 128 columns, a float4 in each lane. When row y comes in, row
-// y - 1 can be computed for the first step, row y - 2 for the second, and so on: each level keeps the last two rows of the
-// level below, in registers. There is no shared memory and no barrier; left and right are shuffles.
+// In 2D a warp can do that alone. It walks down a strip of 128 columns, a float4 in each lane. Call the grid after t steps
+// its *level* t; level 0 is what is loaded. When row y of level 0 comes in, row y - 1 of level 1 can be computed, then
+// row y - 2 of level 2, and so on: each level keeps the last two rows of the level below, in registers. There is no shared
+// memory and no barrier; left and right are shuffles.
 //
 //? strips: With eight steps in one pass, how many times the rate of a copy is T_eff?
 //? answer: 8 * ratio("five_strips/steps=8")
@@ -862,13 +871,15 @@ __global__ void __launch_bounds__(32 * WARPS, 16 / WARPS)
   }
 }
 
-// Two steps in a pass make 1.6 times the copy, four 3.1 times, eight 4.7 times. Eight steps cost an overlap of 16 columns
-// in 128 and of 16 rows in 272, and more arithmetic than memory traffic: the pass takes 1.7 times as long as one of a
-// single step.
+// Two steps in a pass make 1.6 times the copy, four 3.1 times, eight 4.7 times. To walk down a strip costs a quarter more
+// than `five_columns`, for two steps as for four. With eight the pass takes 1.7 times as long, and 18 % of what it computes
+// is thrown away: 16 of 128 columns and 16 of 272 rows.
 //= 1.6 times: 2 * ratio("five_strips/steps=2")
 //= 3.1 times: 4 * ratio("five_strips/steps=4")
 //= 4.7 times: 8 * ratio("five_strips/steps=8")
+//= a quarter: ms("five_strips/steps=4") / ms("five_columns") - 1
 //= 1.7 times: ms("five_strips/steps=8") / ms("five_columns")
+//= 18 %: 100 * (1 - 112 / 128 * 256 / 272)
 //
 // In 3D the border of a tile is larger. A warp cannot hold a tile that is wide in x and in y, so a block does: each warp
 // has a row of 128 columns along z, and shows it to the warps above and below through shared memory. One barrier for each
@@ -958,10 +969,12 @@ __global__ void __launch_bounds__(32 * WARPS)
   }
 }
 
-// 1.5 times in the cube: 26 of 32 rows come out right. The loop is unrolled by six, because three registers change roles in
-// a queue and two buffers in shared memory. Unrolled, a role is the name of a register, and no value need be moved.
+// 1.5 times in the cube. Of the 32 rows of a tile 26 come out right, of its 128 columns 120. What shared memory, the
+// barrier of each plane and the planes at both ends take was not measured. The loop is unrolled by six, because three
+// registers change roles in a queue and two buffers in shared memory. Unrolled, a role is the name of a register, and no
+// value need be moved.
 //= 1.5 times: 3 * ratio("seven_tiles/box=cube,steps=3")
-//= 26 of 32: (32 - 2 * 3, 32)
+//= 32 rows of a tile 26 come: (32, 32 - 2 * 3)
 //
 // ## 7. A grid that stays on the chip
 //
@@ -970,7 +983,11 @@ __global__ void __launch_bounds__(32 * WARPS)
 //= 16 MiB: 2048 * 2048 * 4 / 2**20
 //= 132 SMs hold 33 MiB: (132, 132 * 256 / 1024)
 //
-// The baseline launches a kernel for each of a hundred steps. The grid and its copy fit in L2, so memory is not the limit.
+// The baseline launches a kernel for each of a hundred steps. The grid and its copy, 32 MiB, fit in L2. That alone gains
+// little: chapter 06 copies as much out of L2 at 4.4 TB/s, which would take 7.6 us. How much of a step the launch takes,
+// and how much its bytes, was not measured; the kernel that stays saves both.
+//= 4.4 TB/s: rate("06:pieces/mib=32") / 1000
+//= 7.6 us: 2 * 2048 * 2048 * 4 / rate("06:pieces/mib=32") / 1000
 
 constexpr int STEPS_ON_CHIP = 100;  ///< of the grid that fits on the chip
 

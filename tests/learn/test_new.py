@@ -124,25 +124,25 @@ class Files(fake.Checkout):
         self.git("init", "-q")
         self.git("add", "-A")
         self.git("commit", "-q", "-m", "all")
-        done = self.learn("new", "chapter", "13_stencils", code=0)
+        done = self.learn("new", "chapter", "21_histograms", code=0)
         self.assertIn("Nothing outside of it was touched", done.stdout)
         touched = [line[3:] for line in self.git("status", "--porcelain", "-uall").splitlines()]
-        self.assertEqual(touched, ["chapters/13_stencils/stencils.cu", "chapters/13_stencils/test_stencils.py"])
-        text = self.text("chapters", "13_stencils", "stencils.cu")
-        self.assertTrue(text.startswith("// # Chapter 13: Stencils\n"))
+        self.assertEqual(touched, ["chapters/21_histograms/histograms.cu", "chapters/21_histograms/test_histograms.py"])
+        text = self.text("chapters", "21_histograms", "histograms.cu")
+        self.assertTrue(text.startswith("// # Chapter 21: Histograms\n"))
         self.assertIn("// Builds on: 02_matrix\n", text)
-        self.assertNotIn("@", text + self.text("chapters", "13_stencils", "test_stencils.py"))
-        self.assertIn("13  Stencils", self.learn("list", code=0).stdout)
+        self.assertNotIn("@", text + self.text("chapters", "21_histograms", "test_histograms.py"))
+        self.assertIn("21  Histograms", self.learn("list", code=0).stdout)
         self.learn("run", "13", "--backend", "simulator", code=0)
         self.assertEqual(len(self.git("status", "--porcelain", "-uall").splitlines()), 2)
 
     def test_what_is_refused(self):
         for words in (("my.cpp",), ("my.cu", "your.cu"), ("chapter",), ("chapter", "13_a", "14_b")):
             self.assertIn(
-                "legal is ./learn new, ./learn new my.cu, or ./learn new chapter 13_stencils",
+                "legal is ./learn new, ./learn new my.cu, or ./learn new chapter 21_histograms",
                 self.refused("new", *words),
             )
-        for name in ("stencils", "3_stencils", "13_Stencils", "13_", "13-stencils", "../13_stencils"):
+        for name in ("histograms", "3_histograms", "21_Histograms", "21_", "21-histograms", "../21_histograms"):
             self.assertIn("is no name of a chapter", self.refused("new", "chapter", name))
         for name in ("01_other", "13_matrix"):
             self.assertIn("already", self.refused("new", "chapter", name))

@@ -9,7 +9,7 @@ from learn.exercises import workspace
 
 TEMPLATES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "templates")
 FIRST = "first.cu"
-FORMS = "./learn new, ./learn new my.cu, or ./learn new chapter 13_stencils"
+FORMS = "./learn new, ./learn new my.cu, or ./learn new chapter 21_histograms"
 
 
 def main(arguments):
@@ -128,7 +128,7 @@ def new_chapter(name):
     """A chapter's folder: a source that builds and runs, and its test."""
     match = chapters.FOLDER.fullmatch(name)
     if not match or not re.fullmatch(r"[a-z][a-z0-9_]*", match.group(2)):
-        raise UsageError(f"'{name}' is no name of a chapter: two digits, _ and small letters, as in 13_stencils")
+        raise UsageError(f"'{name}' is no name of a chapter: two digits, _ and small letters, as in 21_histograms")
     number, short = match.groups()
     known = chapters.all_chapters()
     for chapter in known:
