@@ -239,10 +239,11 @@ void all_strides(float* sums) {
 // On a GPU `strided_reads` is timed with all SMs reading: two blocks of 32 warps on each of 132 SMs, 512 reads for
 // each warp. That is 32,768 reads per SM. With a stride of 32 each read takes 31 wavefronts more than with a
 // stride of 1, and the kernel 0.51 ms longer: 0.50 ns for each wavefront, one cycle at 1.98 GHz. **A wavefront is one
-// cycle of an SM's shared memory.** A conflict-free access is no slower than that, and a 32-way conflict is 32 times
-// as slow.
+// cycle of an SM's shared memory.** A conflict-free access takes one, a 32-way conflict 32. (The whole kernel takes 26
+// times as long: its start and the filling of the array take as long as before.)
 //= 32,768 reads: 2 * 32 * 512
 //= 0.51 ms: ms("strided_reads/float, stride=32") - ms("strided_reads/float, stride=1")
+//= 26 times: ms("strided_reads/float, stride=32") / ms("strided_reads/float, stride=1")
 //= 0.50 ns: (ms("strided_reads/float, stride=32") - ms("strided_reads/float, stride=1")) * 1e6 / (31 * 32768)
 
 // ## 2. Where we start
@@ -469,9 +470,11 @@ void as_a_lies(const lab::Gemm& gemm) {
 //   32 floats of A, of which a step uses 8.
 //
 // On an H200 it reaches 39.5 TFLOP/s at M = N = K = 4096 with K-tiles of 32, where cuBLAS makes 51.4. The kernel of
-// chapter 04 makes 40.4 with the same reads and FMAs: nvcc orders them differently in the two programs.
+// chapter 04 makes 40.4 with the same reads and FMAs: nvcc orders them differently in the two programs, and here it keeps
+// 24 bytes of each thread in local memory.
 //= reaches 39.5 TFLOP/s: rate("as_a_lies/BK=32") / 1000
 //= makes 51.4: rate("04:cublas") / 1000
+//= 24 bytes: sass("product<AsALies<32>, InRows<2>, false>", "spills")
 //= makes 40.4: rate("04:k_tile_depth/BK=32") / 1000
 
 // ## 3. A transposed
@@ -515,11 +518,12 @@ void transposed_a(const lab::Gemm& gemm) {
 // A, 16 for B, 20 in all, as before.
 //= 20 in all: count("transposed_a/BK=32", "shared_load_wavefronts") / 3072
 //
-// It is faster all the same, 41.4 TFLOP/s, 5 % more. Fewer registers are in use, 115 instead of 128; whether that is
-// the reason is not measured, as the order of the instructions differs, too.
+// It is faster all the same, 41.4 TFLOP/s, 5 % more. Several things differ: 115 registers instead of 128, nothing in local
+// memory, a loop of 16 steps instead of 32, and a warp copies 16 rows of A at a time instead of 4. Which of them counts is
+// not measured.
 //= 41.4 TFLOP/s: rate("transposed_a/BK=32") / 1000
 //= 5 % more: 100 * (ms("as_a_lies/BK=32") / ms("transposed_a/BK=32") - 1)
-//= 115 instead of 128: (sass("product<Transposed<32, 0>, InRows<2>, false>", "registers"),
+//= 115 registers instead of 128: (sass("product<Transposed<32, 0>, InRows<2>, false>", "registers"),
 //=   sass("product<AsALies<32>, InRows<2>, false>", "registers"))
 
 // ## 4. Padding
@@ -564,8 +568,8 @@ void padded_a(const lab::Gemm& gemm) {
 }
 
 // Its stores have 0 bank conflicts. The clock says 42.4 TFLOP/s instead of 41.4, 2 % more, and 2 % of the wavefronts
-// are gone. In the machine code both loops have 1102 instructions, so nothing else has changed. Padding costs 512
-// bytes, so we keep it.
+// are gone. In the machine code both loops have 1102 instructions; nvcc gives them other registers, so that not all of the
+// gain need be due to the conflicts. Padding costs 512 bytes, so we keep it.
 //= 0 bank conflicts: count("padded_a/BK=32", "shared_store_bank_conflicts")
 //= 42.4 TFLOP/s instead of 41.4: (rate("padded_a/BK=32") / 1000, rate("transposed_a/BK=32") / 1000)
 //= 2 % more, and 2 %: (100 * (ms("transposed_a/BK=32") / ms("padded_a/BK=32") - 1),
@@ -729,7 +733,7 @@ __global__ void warp_shapes(float* sums, unsigned rows, bool pairs, bool split) 
 // With the tile split, numbering in pairs takes 8 wavefronts whatever the shape. Without the split the shape matters,
 // and 8 x 4 in pairs needs no split at all. The usual argument, that a square warp needs fewer different floats, does
 // not decide: a wavefront delivers up to 128 bytes, and what counts is how well each phase fills it. We take the split
-// tile, since it also stores C in whole sectors, and 4 x 8, whose warp tile is closest to a square.
+// tile, since it also stores C in whole sectors, and 4 x 8, which with 8 x 4 is closest to a square.
 
 // ## 7. Warp tiles
 //
@@ -764,8 +768,9 @@ void warp_tile(const lab::Gemm& gemm) {
 // ## 8. Wavefronts and waiting
 //
 // Two things cost time in these kernels: wavefronts, and waiting, for loads and at barriers. Each rung ran with K-tiles
-// of three depths, which separates them. Along a row of this table, barriers and loads are the same and the wavefronts
-// of a step differ; down a column it is the other way round. Rates are in TFLOP/s.
+// of three depths. Down a column of this table the wavefronts of a step are the same and the waits differ. Along a row the
+// barriers are the same and the wavefronts differ. But the first three columns show that these are not all: registers and
+// the order of instructions differ from rung to rung, too. Rates are in TFLOP/s.
 //
 // | | `as_a_lies` | `transposed_a` | `padded_a` | `split_tile` | `square_warp` | `warp_tile` |
 // |---|--:|--:|--:|--:|--:|--:|
@@ -794,7 +799,10 @@ void warp_tile(const lab::Gemm& gemm) {
 //= gain 13 % where: 100 * (ms("padded_a/BK=8") / ms("padded_a/BK=32") - 1)
 //= and 7 % where: 100 * (ms("warp_tile/BK=8") / ms("warp_tile/BK=32") - 1)
 // - *Conflicts.* `split_tile` and `square_warp` take as many wavefronts, one without conflicts and the other with four
-// for each step. They are equally fast to within 1 %. What counts is the wavefronts.
+// for each step. They are equally fast to within 1 %. (With K-tiles of 8 at 8192 it is another picture: 44.6, 42.8, and
+// `warp_tile` makes 42.2. Why is not measured.)
+//= 44.6, 42.8, and `warp_tile` makes 42.2: (rate("split_tile/BK=8", 8192) / 1000, rate("square_warp/BK=8", 8192) / 1000,
+//=   rate("warp_tile/BK=8", 8192) / 1000)
 //= within 1 %: max(abs(100 * (1 - ms("split_tile/BK=32") / ms("square_warp/BK=32"))), 1)
 //
 // The best of all is `warp_tile` with K-tiles of 32: 45.5 TFLOP/s at 4096 and 45.9 at 8192, nine tenths of cuBLAS.

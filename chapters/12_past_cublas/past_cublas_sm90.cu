@@ -243,7 +243,8 @@ struct Plan {
     // Adding a piece takes about as long as computing a K-tile: as many pieces as make both equal.
     const int pieces = static_cast<int>(std::sqrt(static_cast<double>(k_tiles)));
     workers = static_cast<int>(std::clamp(1LL * cut * pieces, 1LL, 1LL * blocks));
-    // Equal pieces, as many of each tile, if that leaves few blocks without any.
+    // As many pieces as a multiple of the tiles, if that leaves few blocks without any: they end where tiles end if that
+    // multiple divides the K-tiles.
     const int even = cut > 0 ? workers - workers % cut : 0;
     if (even >= 2 * cut && 16 * even > 15 * workers) workers = even;
     longer = static_cast<int>(left % workers), each = left / workers;
@@ -687,7 +688,7 @@ __global__ void __launch_bounds__(block_threads, 1)
 // - *Is the result reproducible?* The pieces are added in the order of the blocks, not of their arrival as `atomicAdd`
 //   would.
 //
-// Adding a piece takes about as long as computing a K-tile. A tile is therefore cut into at most as many pieces as the
+// Adding a piece takes about as long as computing a K-tile. A tile is therefore cut into about as many pieces as the
 // square root of its number of K-tiles, where both take equally long. That suits this fix-up, in which one block adds
 // all pieces one after the other. With few tiles it leaves SMs idle.
 
@@ -872,7 +873,7 @@ void tile_by_shape(const lab::Gemm& g, float* partials, int* ready) {
 // of B right before the first FMA that needs them: ptxas has undone the software pipelining. It looks at one thread, and a
 // read that is issued later keeps fewer registers occupied.
 //
-// It does not move volatile reads. With them none of 15 orders has two reads in a row, and they make 53.6 to 54.9. So a
+// It does not move volatile reads. With them none of 13 orders has two reads in a row, and they make 53.6 to 54.9. So a
 // search is no longer needed to be near the best. `Large` takes one of these orders, one of
 // the faster ones for both kernels. Why the orders still differ by 2 % is not known. A hypothesis says that
 // an FMA whose three operands all have to be read, as the reuse cache holds none of them, takes a second cycle; in a loop
@@ -955,8 +956,8 @@ const lab::Rungs here([](lab::GemmLadder& ladder) {
 // of `cp.async`, no specialized warps. What a library does beyond this chapter:
 //
 // - It has dozens of such kernels, for transposed operands, other types, small and narrow matrices, and picks one from
-//   what has been measured beforehand. We have two tiles, and at 512 we reach three quarters of cuBLAS. Where rows are not
-//   aligned to 16 bytes we are ahead of it at 4001 and behind it for small products; the notes have more shapes.
+//   what has been measured beforehand. We have two tiles, and at 512 we reach two thirds of cuBLAS. Where rows are not
+//   aligned to 16 bytes, a trial was ahead of it at 1001 and 4001 and behind it at 2047; the notes have more shapes.
 // - Its kernels may be written or tuned below CUDA C++, so that registers are where the author wants them. Our
 //   workarounds approximate this in CUDA C++.
 // - It uses tensor cores where it may. FP32 products can be put together from several products of TF32 or BF16. This

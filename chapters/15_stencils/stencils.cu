@@ -1,6 +1,6 @@
 // # Chapter 15: Stencils
 //
-// Question: A stencil reads 5, 7 or 25 values for one. How can it be as fast as a copy, and how faster than one?
+// Question: A stencil reads 5, 7 or 25 values for one. How can it be as fast as a copy, and how can it be faster?
 // Minutes: 30
 // Afterwards: give a stencil the rate of a copy, and take several of its steps in one pass over memory
 // Builds on: 07_reductions, 11_pipelines
@@ -64,7 +64,7 @@ using std::size_t;
 // while *of the peer* compares the time of the whole pass with that of one copy.
 //
 // Counts are for the simulator's default, 70 x 132 cells. Times are those of an NVIDIA H200 for 16384 x 16384. A row in 1D
-// has a quarter of as many elements, 2^26. The boxes in 3D have 512 x 512 x 512 cells (`cube`) and 1000 x 777 x 512
+// has a quarter as many elements, 2^26. The boxes in 3D have 512 x 512 x 512 cells (`cube`) and 1000 x 777 x 512
 // (`brick`).
 
 constexpr unsigned BLOCK = 256;       ///< threads of a block where nothing else is said
@@ -436,7 +436,7 @@ __global__ void five_naive(float* __restrict__ out, const float* __restrict__ in
 }
 
 // It has no shared memory, and each thread makes five loads. Yet `five_naive` reaches 0.53 of a copy: the rows above and
-// below were loaded by other warps shortly before, and L1 and L2 still have them.
+// below were loaded by other warps shortly before, and L1 or L2 may still have them, which no counter here says.
 //= 0.53: ratio("five_naive")
 //
 // The textbook stages a tile and its halo in shared memory.
@@ -696,7 +696,7 @@ __global__ void __launch_bounds__(32 * WARPS)
   }
 }
 
-// 0.93 of the copy in the cube, and 0.92 in the brick, whose extents are no powers of two.
+// 0.93 of the copy in the cube, and 0.92 in the brick, two of whose extents are no powers of two.
 //= 0.93 of the copy in the cube, and 0.92: (ratio("seven_bricks/box=cube"), ratio("seven_bricks/box=brick"))
 //
 // ## 5. Twenty-five points (second reading)
@@ -730,7 +730,7 @@ __global__ void far_naive(float* __restrict__ out, const float* __restrict__ in,
 // two float4s, those above and below in eight.
 
 /// The same, ROWS rows of four cells a thread, which walks along z. The cells before and behind are in a queue in
-/// registers; those above, below, left and right come through L1, where they are since they were at the queue's end.
+/// registers; those above, below, left and right are loaded again, and those of the block itself may still be in L1.
 ///
 /// Launch: as `seven_columns`.
 template <bool WIDE, int ROWS, int WARPS>
@@ -1501,7 +1501,7 @@ int main(int argc, char** argv) {
 // - Caches serve neighbours well. Shared memory pays where a value is used many times, not where it is used five times.
 // - Let a thread have a float4 and several rows: its own registers are the fastest neighbours, the lanes beside come next.
 // - A halo has corners: indices below zero, and threads without a result that still have to load.
-// - Several steps in one pass are the only way past the copy. The overlap of tiles is the price.
+// - Only several steps in one pass get past the copy: in overlapping tiles, or in a grid that stays on the chip.
 // - A grid that fits on the chip should stay there.
 //
 // ## Possibilities for extension

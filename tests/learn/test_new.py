@@ -133,7 +133,7 @@ class Files(fake.Checkout):
         self.assertIn("// Builds on: 02_matrix\n", text)
         self.assertNotIn("@", text + self.text("chapters", "21_histograms", "test_histograms.py"))
         self.assertIn("21  Histograms", self.learn("list", code=0).stdout)
-        self.learn("run", "13", "--backend", "simulator", code=0)
+        self.learn("run", "21", "--backend", "simulator", code=0)
         self.assertEqual(len(self.git("status", "--porcelain", "-uall").splitlines()), 2)
 
     def test_what_is_refused(self):

@@ -82,7 +82,7 @@ class Clone(unittest.TestCase):
             self.assertEqual(
                 self.touched(), ["chapters/21_histograms/histograms.cu", "chapters/21_histograms/test_histograms.py"]
             )
-            self.assertIn("2 PASS", self.learn("run", "13", "--backend", "simulator"))
+            self.assertIn("2 PASS", self.learn("run", "21", "--backend", "simulator"))
             build = self.root / "build" / "simulator"
             environment = {
                 **os.environ,
@@ -91,7 +91,7 @@ class Clone(unittest.TestCase):
             }
             for command, folder in (
                 ([PYTHON, "-m", "unittest", "test_histograms"], self.root / "chapters" / "21_histograms"),
-                ([PYTHON, "tools/course", "check", "13"], self.root),
+                ([PYTHON, "tools/course", "check", "21"], self.root),
             ):
                 done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
