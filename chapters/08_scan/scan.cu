@@ -1414,7 +1414,7 @@ __global__ void __launch_bounds__(THREADS)
 //= 0.52 ms: ms("compact")
 //= 1.2 times: ratio("compact")
 //
-// ### Repeats
+// ### Repeats (second reading)
 //
 // List all i for which a[i] == a[i + 1]. (The task is `find_repeats` of an assignment that the courses CMU 15-418 and
 // Stanford CS149 share; chapter 09 has another one of theirs.) The output depends on the data, in size and in place.
@@ -1716,7 +1716,7 @@ void sort_pairs(Sorted& to, const unsigned* keys, const unsigned* values, size_t
   } while ((shift += 8) < bits);
 }
 
-// ### Without atomics
+// ### Without atomics (second reading)
 //
 // Sort the pairs (index, value) by index, so that equal indices are neighbours: `sort_pairs` is a radix sort made of
 // this chapter's scans, in two passes of 8 bits. A segmented scan with a head where the index changes adds up each
