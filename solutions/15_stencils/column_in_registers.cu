@@ -5,9 +5,9 @@
 // Minutes: 10
 //
 // `blur` averages each cell of a grid with the ones above and below: `out(y, x)` is
-// `(in(y - 1, x) + in(y, x) + in(y + 1, x)) / 3`, and a row that does not exist is taken for the row
-// next to it. A thread computes 8 cells below each other and loads three for each of them: 24. It
-// could do with 10.
+// `(in(y - 1, x) + in(y, x) + in(y + 1, x)) / 3`, and a row that does not exist is taken for the
+// row next to it. A thread computes 8 cells below each other and loads three for each of them: 24.
+// It could do with 10.
 //
 // Keep the last three cells in registers, and load each cell once.
 //
