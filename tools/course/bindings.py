@@ -116,10 +116,9 @@ def check_binding(binding: source.Binding, numbers: Numbers) -> tuple[str, str]:
     """What became of a binding: a word, and the value or what is wrong."""
     if binding.quote not in binding.paragraph:
         return WRONG, "the paragraph above does not say this, letter by letter"
-    if binding.is_cause:
-        return check_cause(binding, numbers)
-    quoted = quoted_numbers(binding.quote)
-    if not quoted:
+    if binding.is_cause and not names_in(binding.expression) & MEASURED:
+        return WRONG, f"a cause is shown by what was measured or counted: {', '.join(sorted(MEASURED))}"
+    if not binding.is_cause and not quoted_numbers(binding.quote):
         return WRONG, "the quote has no number"
     try:
         value = evaluate(binding.expression, numbers)
@@ -127,6 +126,11 @@ def check_binding(binding: source.Binding, numbers: Numbers) -> tuple[str, str]:
         return WRONG, str(error)
     except NotRecorded as error:
         return PENDING, str(error)
+    return check_cause(value) if binding.is_cause else check_numbers(quoted_numbers(binding.quote), value)
+
+
+def check_numbers(quoted: list[Quoted], value) -> tuple[str, str]:
+    """Whether the value of an expression rounds to the numbers of a quote."""
     values = value if isinstance(value, tuple) else (value,)
     if len(values) != len(quoted):
         return WRONG, f"{len(quoted)} numbers in the quote, {len(values)} in the expression: {shown(value)}"
@@ -137,16 +141,8 @@ def check_binding(binding: source.Binding, numbers: Numbers) -> tuple[str, str]:
     return OK, shown(value)
 
 
-def check_cause(binding: source.Binding, numbers: Numbers) -> tuple[str, str]:
-    """The same for a cause: its condition must hold, and must depend on something measured or counted."""
-    if not names_in(binding.expression) & MEASURED:
-        return WRONG, f"a cause is shown by what was measured or counted: {', '.join(sorted(MEASURED))}"
-    try:
-        value = evaluate(binding.expression, numbers)
-    except ExpressionError as error:
-        return WRONG, str(error)
-    except NotRecorded as error:
-        return PENDING, str(error)
+def check_cause(value) -> tuple[str, str]:
+    """Whether the condition of a cause is one, and holds."""
     if not isinstance(value, bool):
         return WRONG, f"the condition of a cause is true or false, not {shown(value)}"
     return (OK, "it holds") if value else (WRONG, "it does not hold")
