@@ -78,14 +78,14 @@ __global__ void memory_latency(At* end, long long* cycles, At at, const std::uin
 /// @param sums    one word for each thread of the grid; written
 /// @param in      uint4s in global memory: 1024 for shared and l1
 /// @param count   how many there are
-/// @param rounds  iterations of each thread, a multiple of 8: through its share of `in` for l2 and
-///                memory; over `rounds` words for constant memory, else over `rounds` uint4s
+/// @param iterations  of each thread, a multiple of 8: through its share of `in` for l2 and
+///                memory; over `iterations` words for constant memory, else over `iterations` uint4s
 /// @param one     1
 ///
 /// Launch: one dimension, blocks of 1024 threads, with 16 KiB of dynamic shared memory for shared.
 template <Place place>
 __global__ void __launch_bounds__(1024)
-    memory_bandwidth(std::uint32_t* sums, const uint4* in, std::size_t count, unsigned rounds,
+    memory_bandwidth(std::uint32_t* sums, const uint4* in, std::size_t count, unsigned iterations,
                      float one) {
   extern __shared__ uint4 tile[];
   const std::size_t thread = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(1024)
   if constexpr (place == Place::registers) {
     float x[8];
     for (int j = 0; j < 8; ++j) x[j] = one * static_cast<float>(j + 1);  // each a chain of its own
-    for (unsigned r = 0; r < rounds; r += 8) {
+    for (unsigned r = 0; r < iterations; r += 8) {
 #pragma unroll
       for (int j = 0; j < 64; ++j) x[j % 8] = fmaf(x[j % 8], one, one - one);
     }
@@ -105,19 +105,20 @@ __global__ void __launch_bounds__(1024)
     tile[t] = in[t];
     __syncthreads();
 #pragma unroll 8
-    for (unsigned r = 0; r < rounds; ++r) add(tile[(t + 33 * r) % 1024]);
+    for (unsigned r = 0; r < iterations; ++r) add(tile[(t + 33 * r) % 1024]);
   } else if constexpr (place == Place::l1) {
 #pragma unroll 8
-    for (unsigned r = 0; r < rounds; ++r) add(__ldca(in + (t + 33 * r) % 1024));
+    for (unsigned r = 0; r < iterations; ++r) add(__ldca(in + (t + 33 * r) % 1024));
   } else if constexpr (place == Place::constant) {
 #pragma unroll 8
-    for (unsigned r = 0; r < rounds; ++r) sum += constant_table[(r + blockIdx.x) % constant_words];
+    for (unsigned r = 0; r < iterations; ++r)
+      sum += constant_table[(r + blockIdx.x) % constant_words];
   } else if constexpr (place == Place::constant_scattered) {
 #pragma unroll 8
-    for (unsigned r = 0; r < rounds; ++r) sum += constant_table[(r + t) % constant_words];
+    for (unsigned r = 0; r < iterations; ++r) sum += constant_table[(r + t) % constant_words];
   } else {
     const std::size_t step = std::size_t{gridDim.x} * blockDim.x;
-    for (unsigned r = 0; r < rounds; ++r) {
+    for (unsigned r = 0; r < iterations; ++r) {
 #pragma unroll 4
       for (std::size_t i = thread; i < count; i += step) {
         add(place == Place::l2 ? __ldcg(in + i) : __ldcs(in + i));
@@ -216,9 +217,9 @@ struct Word {
 struct Reading {
   const char* memory;
   void (*kernel)(std::uint32_t*, const uint4*, std::size_t, unsigned, float);
-  std::size_t count;  ///< uint4s that it reads
-  unsigned rounds;    ///< as for the kernel
-  unsigned shared;    ///< bytes of shared memory of a block
+  std::size_t count;    ///< uint4s that it reads
+  unsigned iterations;  ///< as for the kernel
+  unsigned shared;      ///< bytes of shared memory of a block
   lab::Limit limit;
   std::uint32_t sum = 0;  ///< of what all threads write, modulo 2^32
   double bytes = 0;       ///< that they read
@@ -246,8 +247,9 @@ class Readings {
   }
 
   void launch(const Reading& one) {
-    one.kernel<<<blocks_, threads, one.shared>>>(
-        sums_.data(), reinterpret_cast<const uint4*>(data_.data()), one.count, one.rounds, 1.0f);
+    one.kernel<<<blocks_, threads, one.shared>>>(sums_.data(),
+                                                 reinterpret_cast<const uint4*>(data_.data()),
+                                                 one.count, one.iterations, 1.0f);
   }
 
   /// The sums of the threads, which together have to be that of the reading.
@@ -264,31 +266,31 @@ class Readings {
   static constexpr unsigned threads = 1024;
 
   template <Place place>
-  Reading of(const char* memory, std::size_t count, unsigned rounds) const {
+  Reading of(const char* memory, std::size_t count, unsigned iterations) const {
     const unsigned shared = place == Place::shared ? 16 << 10 : 0;
     const auto limit = place == Place::memory ? lab::Limit::copy : lab::Limit::none;
-    Reading one{memory, memory_bandwidth<place>, count, rounds, shared, limit};
+    Reading one{memory, memory_bandwidth<place>, count, iterations, shared, limit};
     const auto total = [](auto begin, auto end) { return std::accumulate(begin, end, 0u); };
     const std::uint32_t whole = total(pattern_.begin(), pattern_.end());
     const unsigned all_threads = blocks_ * threads;
-    const double iterations = static_cast<double>(all_threads) * rounds;
+    const double all_iterations = static_cast<double>(all_threads) * iterations;
     switch (place) {
       case Place::registers:  // 1 + 2 + ... + 8; three operands of each of 8 FMAs
-        one.sum = 36 * all_threads, one.bytes = 12 * 8 * iterations;
+        one.sum = 36 * all_threads, one.bytes = 12 * 8 * all_iterations;
         break;
       case Place::constant:
       case Place::constant_scattered:
-        one.sum = all_threads * (rounds / constant_words) *
+        one.sum = all_threads * (iterations / constant_words) *
                   total(pattern_.begin(), pattern_.begin() + constant_words);
-        one.bytes = 4 * iterations;
+        one.bytes = 4 * all_iterations;
         break;
       case Place::shared:
       case Place::l1:
-        one.sum = blocks_ * rounds * whole, one.bytes = 16 * iterations;
+        one.sum = blocks_ * iterations * whole, one.bytes = 16 * all_iterations;
         break;
       default:
-        one.sum = static_cast<std::uint32_t>(4 * count / pattern_words) * rounds * whole;
-        one.bytes = 16.0 * static_cast<double>(count) * rounds;
+        one.sum = static_cast<std::uint32_t>(4 * count / pattern_words) * iterations * whole;
+        one.bytes = 16.0 * static_cast<double>(count) * iterations;
     }
     return one;
   }

@@ -355,17 +355,17 @@ template <unsigned LOADS>
 __global__ void __launch_bounds__(BLOCK) copy_batch(float* out, const float* in, unsigned n) {
   const auto* const from = reinterpret_cast<const float4*>(in);
   auto* const to = reinterpret_cast<float4*>(out);
-  const unsigned first = blockIdx.x * LOADS * BLOCK + threadIdx.x, fours = n / 4;
+  const unsigned first = blockIdx.x * LOADS * BLOCK + threadIdx.x, float4s = n / 4;
   float4 four[LOADS];
 #pragma unroll
   for (unsigned k = 0; k < LOADS; ++k) {
-    if (first + k * BLOCK < fours) four[k] = from[first + k * BLOCK];
+    if (first + k * BLOCK < float4s) four[k] = from[first + k * BLOCK];
   }
 #pragma unroll
   for (unsigned k = 0; k < LOADS; ++k) {
-    if (first + k * BLOCK < fours) to[first + k * BLOCK] = four[k];
+    if (first + k * BLOCK < float4s) to[first + k * BLOCK] = four[k];
   }
-  copy_tail(out, in, n, fours * 4);
+  copy_tail(out, in, n, float4s * 4);
 }
 
 // ```{sass} copy_batch<4u> only=LDG,STG
@@ -431,19 +431,20 @@ template <unsigned LOADS>
 __global__ void __launch_bounds__(BLOCK) copy_async(float* out, const float* in, unsigned n) {
   __shared__ float4 staged[LOADS][BLOCK];
   const auto* const from = reinterpret_cast<const float4*>(in);
-  const unsigned t = threadIdx.x, first = blockIdx.x * LOADS * BLOCK + t, fours = n / 4;
+  const unsigned t = threadIdx.x, first = blockIdx.x * LOADS * BLOCK + t, float4s = n / 4;
 #pragma unroll
   for (unsigned k = 0; k < LOADS; ++k) {
-    if (first + k * BLOCK < fours)
+    if (first + k * BLOCK < float4s)
       __pipeline_memcpy_async(&staged[k][t], &from[first + k * BLOCK], 16);
   }
   __pipeline_commit();
   __pipeline_wait_prior(0);  // a thread reads only what it copied itself: no barrier
 #pragma unroll
   for (unsigned k = 0; k < LOADS; ++k) {
-    if (first + k * BLOCK < fours) reinterpret_cast<float4*>(out)[first + k * BLOCK] = staged[k][t];
+    if (first + k * BLOCK < float4s)
+      reinterpret_cast<float4*>(out)[first + k * BLOCK] = staged[k][t];
   }
-  copy_tail(out, in, n, fours * 4);
+  copy_tail(out, in, n, float4s * 4);
 }
 
 // ```{sass} copy_async<4u> only=LDGSTS,LDGDEPBAR,DEPBAR,LDS,STG

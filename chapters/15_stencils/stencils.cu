@@ -232,42 +232,42 @@ __global__ void taps_constant(float* out, const float* in, size_t n) {
 // images.
 
 /// float4s that hold RADIUS floats.
-__host__ __device__ constexpr unsigned fours(unsigned radius) { return (radius + 3) / 4; }
+__host__ __device__ constexpr unsigned float4s(unsigned radius) { return (radius + 3) / 4; }
 
-/// OUTPUTS neighbouring sums from a window of OUTPUTS + 8 fours(RADIUS) inputs, of which the first outputs are in the
+/// OUTPUTS neighbouring sums from a window of OUTPUTS + 8 float4s(RADIUS) inputs, of which the first outputs are in the
 /// middle.
 template <unsigned RADIUS, unsigned OUTPUTS>
 __device__ inline void convolve(float (&sum)[OUTPUTS],
-                                const float (&window)[OUTPUTS + 8 * fours(RADIUS)]) {
+                                const float (&window)[OUTPUTS + 8 * float4s(RADIUS)]) {
 #pragma unroll
   for (unsigned j = 0; j < OUTPUTS; ++j) sum[j] = 0;
 #pragma unroll
   for (unsigned k = 0; k <= 2 * RADIUS; ++k) {
 #pragma unroll
     for (unsigned j = 0; j < OUTPUTS; ++j) {
-      sum[j] = fmaf(taps[k], window[j + k + 4 * fours(RADIUS) - RADIUS], sum[j]);
+      sum[j] = fmaf(taps[k], window[j + k + 4 * float4s(RADIUS) - RADIUS], sum[j]);
     }
   }
 }
 
-/// Loads FOURS float4s from element `i` on: as such where the caller knows that all of them are `inner`, else float by
+/// Loads FLOAT4S float4s from element `i` on: as such where the caller knows that all of them are `inner`, else float by
 /// float, with zeros for what is not there.
-template <unsigned FOURS>
-__device__ inline void load_fours(float (&to)[4 * FOURS], const float* in, size_t i, size_t n,
-                                  bool inner) {
+template <unsigned FLOAT4S>
+__device__ inline void load_float4s(float (&to)[4 * FLOAT4S], const float* in, size_t i, size_t n,
+                                    bool inner) {
   if (inner) {
 #pragma unroll
-    for (unsigned h = 0; h < FOURS; ++h) {
+    for (unsigned h = 0; h < FLOAT4S; ++h) {
       reinterpret_cast<float4*>(to)[h] = reinterpret_cast<const float4*>(in + i)[h];
     }
   } else {
 #pragma unroll
-    for (unsigned k = 0; k < 4 * FOURS; ++k) to[k] = i + k < n ? in[i + k] : 0;
+    for (unsigned k = 0; k < 4 * FLOAT4S; ++k) to[k] = i + k < n ? in[i + k] : 0;
   }
 }
 
 /// Writes four elements from `i` on, as far as they are there.
-__device__ inline void put_four(float* out, size_t i, size_t n, float4 four) {
+__device__ inline void store_float4(float* out, size_t i, size_t n, float4 four) {
   if (i + 4 <= n) {
     *reinterpret_cast<float4*>(out + i) = four;
     return;
@@ -283,13 +283,13 @@ __device__ inline void put_four(float* out, size_t i, size_t n, float4 four) {
 /// Requires: in and out at multiples of 16 bytes.
 template <unsigned RADIUS>
 __global__ void taps_window(float* __restrict__ out, const float* __restrict__ in, size_t n) {
-  constexpr unsigned HALO = fours(RADIUS);
+  constexpr unsigned HALO = float4s(RADIUS);
   const size_t first = size_t{blockIdx.x} * (4 * BLOCK), i = first + threadIdx.x * 4;
   float window[4 + 8 * HALO], sum[4];
-  load_fours<2 * HALO + 1>(window, in, i - 4 * HALO, n,
-                           first >= 4 * HALO && first + 4 * BLOCK + 4 * HALO <= n);
+  load_float4s<2 * HALO + 1>(window, in, i - 4 * HALO, n,
+                             first >= 4 * HALO && first + 4 * BLOCK + 4 * HALO <= n);
   convolve<RADIUS>(sum, window);
-  put_four(out, i, n, make_float4(sum[0], sum[1], sum[2], sum[3]));
+  store_float4(out, i, n, make_float4(sum[0], sum[1], sum[2], sum[3]));
 }
 
 // For 7 taps this is a copy: 1.00 of the rate of `cudaMemcpy`. For 33 it reaches 0.71: a thread loads nine float4s for
@@ -305,18 +305,18 @@ __global__ void taps_window(float* __restrict__ out, const float* __restrict__ i
 //?   "taps_shuffled": ms("taps_shuffled/taps=33") < ms("taps_window/taps=33")}
 
 /// The same; a lane loads one float4 and gets the rest of its window from the lanes beside it. The first and the last
-/// fours(RADIUS) lanes of a warp only give.
+/// float4s(RADIUS) lanes of a warp only give.
 ///
-/// Launch: a warp for each 128 - 8 fours(RADIUS) elements, in blocks of one dimension.
+/// Launch: a warp for each 128 - 8 float4s(RADIUS) elements, in blocks of one dimension.
 /// Requires: as `taps_window`.
 template <unsigned RADIUS>
 __global__ void taps_shuffled(float* __restrict__ out, const float* __restrict__ in, size_t n) {
-  constexpr unsigned HALO = fours(RADIUS);
+  constexpr unsigned HALO = float4s(RADIUS);
   const unsigned lane = threadIdx.x % 32;
   const size_t warp = (size_t{blockIdx.x} * blockDim.x + threadIdx.x) / 32;
   const size_t i = warp * (128 - 8 * HALO) + lane * 4 - 4 * HALO;
   float own[4], window[4 + 8 * HALO], sum[4];
-  load_fours<1>(own, in, i, n, i < n && i + 4 <= n);
+  load_float4s<1>(own, in, i, n, i < n && i + 4 <= n);
 #pragma unroll
   for (unsigned h = 0; h < 2 * HALO + 1; ++h) {
     const unsigned from = lane + h - HALO;  // a lane that is not there is taken modulo 32
@@ -325,7 +325,7 @@ __global__ void taps_shuffled(float* __restrict__ out, const float* __restrict__
   }
   convolve<RADIUS>(sum, window);
   if (HALO <= lane && lane < 32 - HALO) {
-    put_four(out, i, n, make_float4(sum[0], sum[1], sum[2], sum[3]));
+    store_float4(out, i, n, make_float4(sum[0], sum[1], sum[2], sum[3]));
   }
 }
 
@@ -346,19 +346,19 @@ constexpr unsigned STAGED_BLOCK = 128,
 template <unsigned RADIUS>
 __global__ void __launch_bounds__(STAGED_BLOCK)
     taps_staged(float* __restrict__ out, const float* __restrict__ in, size_t n) {
-  constexpr unsigned HALO = fours(RADIUS), OUTPUTS = STAGED, THREADS = STAGED_BLOCK,
-                     FOURS = THREADS * OUTPUTS / 4 + 2 * HALO;
-  __shared__ float4 tile[FOURS];
+  constexpr unsigned HALO = float4s(RADIUS), OUTPUTS = STAGED, THREADS = STAGED_BLOCK,
+                     FLOAT4S = THREADS * OUTPUTS / 4 + 2 * HALO;
+  __shared__ float4 tile[FLOAT4S];
   const unsigned t = threadIdx.x;
   const size_t first = size_t{blockIdx.x} * (THREADS * OUTPUTS);
   if (first >= 4 * HALO && first + THREADS * OUTPUTS + 4 * HALO <= n) {
     const float4* const from = reinterpret_cast<const float4*>(in + first) - HALO;
 #pragma unroll
-    for (unsigned f = 0; f < FOURS; f += THREADS) {
-      if (f + t < FOURS) tile[f + t] = from[f + t];
+    for (unsigned f = 0; f < FLOAT4S; f += THREADS) {
+      if (f + t < FLOAT4S) tile[f + t] = from[f + t];
     }
   } else {
-    for (unsigned k = t; k < 4 * FOURS; k += THREADS) {
+    for (unsigned k = t; k < 4 * FLOAT4S; k += THREADS) {
       const size_t i = first + k - 4 * HALO;
       reinterpret_cast<float*>(tile)[k] = i < n ? in[i] : 0;
     }
@@ -379,7 +379,7 @@ __global__ void __launch_bounds__(STAGED_BLOCK)
   __syncthreads();  // and has the sums
 #pragma unroll
   for (unsigned h = 0; h < OUTPUTS / 4; ++h) {
-    put_four(out, first + 4 * (t + h * THREADS), n, tile[t + h * THREADS]);
+    store_float4(out, first + 4 * (t + h * THREADS), n, tile[t + h * THREADS]);
   }
 }
 
@@ -487,8 +487,8 @@ __global__ void five_tiled(float* __restrict__ out, const float* __restrict__ in
 //? unit: of the rate
 //? near: 10 %
 
-// Four helpers are in `stencils.h`. `inside(y, rows)` is y, or the nearest row that exists. `four_of<WIDE>(row, x, cols)`
-// loads the cells x to x + 3, with zeros for those that are not there, and `put_four_of` stores them; WIDE says that all
+// Four helpers are in `stencils.h`. `inside(y, rows)` is y, or the nearest row that exists. `float4_of<WIDE>(row, x, cols)`
+// loads the cells x to x + 3, with zeros for those that are not there, and `store_float4_of` stores them; WIDE says that all
 // rows begin at multiples of 16 bytes. `keep_ends` gives the first and the last column their old values back.
 
 /// The next values of four cells of a row.
@@ -511,7 +511,7 @@ __global__ void __launch_bounds__(32 * WARPS)
   float left[ROWS], right[ROWS];
 #pragma unroll
   for (int k = 0; k < ROWS + 2; ++k) {
-    row[k] = four_of<WIDE>(in + size_t(inside(y0 + k - 1, rows)) * cols, x, cols);
+    row[k] = float4_of<WIDE>(in + size_t(inside(y0 + k - 1, rows)) * cols, x, cols);
   }
 #pragma unroll
   for (int k = 0; k < ROWS; ++k) {  // the warp's first and last lane load one cell more
@@ -528,7 +528,7 @@ __global__ void __launch_bounds__(32 * WARPS)
     if (lane != 31) right[k] = behind;
     float4 next = keep_ends(relaxed4(row[k], now, row[k + 2], left[k], right[k]), now, x, cols);
     if (y == 0 || y == rows - 1) next = now;
-    if (y < rows) put_four_of<WIDE>(out + size_t(y) * cols, x, cols, next);
+    if (y < rows) store_float4_of<WIDE>(out + size_t(y) * cols, x, cols, next);
   }
 }
 
@@ -609,7 +609,7 @@ __global__ void __launch_bounds__(32 * WARPS)
   const int lane = threadIdx.x % 32, x = blockIdx.x * 128 + lane * 4, cols = box.cols;
   const int y0 = (blockIdx.y * WARPS + threadIdx.x / 32) * ROWS;
   const int first = blockIdx.z * depth, last = min(box.planes, first + depth);
-  const auto load = [&](int z, int y) { return four_of<WIDE>(in + box.row(z, y), x, cols); };
+  const auto load = [&](int z, int y) { return float4_of<WIDE>(in + box.row(z, y), x, cols); };
   float4 front[ROWS], row[ROWS], back[ROWS];
 #pragma unroll
   for (int k = 0; k < ROWS; ++k) front[k] = load(first - 1, y0 + k), row[k] = load(first, y0 + k);
@@ -634,7 +634,7 @@ __global__ void __launch_bounds__(32 * WARPS)
       const float4 up = k > 0 ? row[k - 1] : above, down = k + 1 < ROWS ? row[k + 1] : below;
       float4 next = relaxed4(row[k], left[k], right[k], up, down, front[k], back[k]);
       next = box.at_edge(z, y) ? row[k] : keep_ends(next, row[k], x, cols);
-      if (y < box.rows) put_four_of<WIDE>(out + box.row(z, y), x, cols, next);
+      if (y < box.rows) store_float4_of<WIDE>(out + box.row(z, y), x, cols, next);
     }
 #pragma unroll
     for (int k = 0; k < ROWS; ++k) front[k] = row[k], row[k] = back[k];
@@ -660,7 +660,7 @@ __global__ void __launch_bounds__(32 * WARPS)
     seven_bricks(float* __restrict__ out, const float* __restrict__ in, Box box) {
   const int lane = threadIdx.x % 32, x = blockIdx.x * 128 + lane * 4, cols = box.cols;
   const int y0 = (blockIdx.y * WARPS + threadIdx.x / 32) * ROWS, z0 = blockIdx.z * DEPTH;
-  const auto load = [&](int z, int y) { return four_of<WIDE>(in + box.row(z, y), x, cols); };
+  const auto load = [&](int z, int y) { return float4_of<WIDE>(in + box.row(z, y), x, cols); };
   float4 row[DEPTH + 2][ROWS], above[DEPTH], below[DEPTH];
   float left[DEPTH][ROWS], right[DEPTH][ROWS];
 #pragma unroll
@@ -691,7 +691,7 @@ __global__ void __launch_bounds__(32 * WARPS)
       const float4 down = k + 1 < ROWS ? row[j + 1][k + 1] : below[j];
       float4 next = relaxed4(now, left[j][k], right[j][k], up, down, row[j][k], row[j + 2][k]);
       next = box.at_edge(z, y) ? now : keep_ends(next, now, x, cols);
-      if (y < box.rows && z < box.planes) put_four_of<WIDE>(out + box.row(z, y), x, cols, next);
+      if (y < box.rows && z < box.planes) store_float4_of<WIDE>(out + box.row(z, y), x, cols, next);
     }
   }
 }
@@ -739,7 +739,7 @@ __global__ void __launch_bounds__(32 * WARPS)
   const int lane = threadIdx.x % 32, x = blockIdx.x * 128 + lane * 4, cols = box.cols;
   const int y0 = (blockIdx.y * WARPS + threadIdx.x / 32) * ROWS;
   const int first = blockIdx.z * depth, last = min(box.planes, first + depth);
-  const auto load = [&](int z, int y) { return four_of<WIDE>(in + box.row(z, y), x, cols); };
+  const auto load = [&](int z, int y) { return float4_of<WIDE>(in + box.row(z, y), x, cols); };
   float4 queue[2 * REACH + 1][ROWS];  // planes z - REACH to z + REACH
 #pragma unroll
   for (int k = 0; k < ROWS; ++k) {
@@ -763,15 +763,16 @@ __global__ void __launch_bounds__(32 * WARPS)
     for (int k = 0; k < ROWS; ++k) {
       const int y = y0 + k;
       const float* const row = in + box.row(z, y);
-      float4 sum = far_in_plane(make_float4(0, 0, 0, 0), column + k,
-                                four_of<WIDE>(row, x - 4, cols), four_of<WIDE>(row, x + 4, cols));
+      float4 sum =
+          far_in_plane(make_float4(0, 0, 0, 0), column + k, float4_of<WIDE>(row, x - 4, cols),
+                       float4_of<WIDE>(row, x + 4, cols));
 #pragma unroll
       for (int d = 1; d <= REACH; ++d) {
         sum = fma4(far_weight(d), queue[REACH - d][k] + queue[REACH + d][k], sum);
       }
       const float4 now = queue[REACH][k];
       sum = box.at_edge(z, y, REACH) ? now : keep_ends(sum, now, x, cols, REACH);
-      if (y < box.rows) put_four_of<WIDE>(out + box.row(z, y), x, cols, sum);
+      if (y < box.rows) store_float4_of<WIDE>(out + box.row(z, y), x, cols, sum);
     }
   }
 }
@@ -822,14 +823,14 @@ __device__ inline void walk_down(float* __restrict__ out, const float* __restric
   for (int t = 0; t < STEPS; ++t) above[t] = here[t] = make_float4(0, 0, 0, 0);
 #pragma unroll
   for (int k = 0; k < AHEAD; ++k) {
-    coming[k] = four_of<WIDE>(in + size_t(inside(y0 - STEPS + k, rows)) * cols, x, cols);
+    coming[k] = float4_of<WIDE>(in + size_t(inside(y0 - STEPS + k, rows)) * cols, x, cols);
   }
   for (int first = y0 - STEPS; first < y1 + STEPS; first += AHEAD) {
 #pragma unroll
     for (int k = 0; k < AHEAD; ++k) {
       const int y = first + k;
       float4 row = coming[k];  // row y, of level 0
-      coming[k] = four_of<WIDE>(in + size_t(inside(y + AHEAD, rows)) * cols, x, cols);
+      coming[k] = float4_of<WIDE>(in + size_t(inside(y + AHEAD, rows)) * cols, x, cols);
 #pragma unroll
       for (int t = 0; t < STEPS; ++t) {  // row is row y - t of level t
         const float4 now = here[t];
@@ -841,7 +842,7 @@ __device__ inline void walk_down(float* __restrict__ out, const float* __restric
       }
       const int done = y - STEPS;
       if (mine && y0 <= done && done < y1)
-        put_four_of<WIDE>(out + size_t(done) * cols, x, cols, row);
+        store_float4_of<WIDE>(out + size_t(done) * cols, x, cols, row);
     }
   }
 }
@@ -904,7 +905,7 @@ __device__ __forceinline__ void walk_through(float* __restrict__ out, const floa
   const float* from = in + box.row(first - STEPS, y);
   float* to = out + box.row(first, y);
 
-  float4 front[STEPS], here[STEPS], coming = four_of<WIDE>(from, x, cols);
+  float4 front[STEPS], here[STEPS], coming = float4_of<WIDE>(from, x, cols);
 #pragma unroll
   for (int t = 0; t < STEPS; ++t) front[t] = here[t] = make_float4(0, 0, 0, 0);
   const int planes = last - first + 2 * STEPS;
@@ -914,7 +915,7 @@ __device__ __forceinline__ void walk_through(float* __restrict__ out, const floa
     const int z = first - STEPS + k, now_at = k % 2 * PLANE, before_at = PLANE - now_at;
     float4 row = coming;  // of plane z and level 0
     if (0 <= z && z + 1 < box.planes) from += box.plane();
-    coming = four_of<WIDE>(from, x, cols);
+    coming = float4_of<WIDE>(from, x, cols);
 #pragma unroll
     for (int t = 0; t < STEPS; ++t) {  // row is of plane z - t and level t
       const float4 up = upper[before_at + t * LEVEL], down = lower[before_at + t * LEVEL];
@@ -927,7 +928,7 @@ __device__ __forceinline__ void walk_through(float* __restrict__ out, const floa
       front[t] = now, here[t] = row, row = next;
     }
     if (k >= 2 * STEPS) {
-      if (mine) put_four_of<WIDE>(to, x, cols, row);
+      if (mine) store_float4_of<WIDE>(to, x, cols, row);
       to += box.plane();
     }
     __syncthreads();  // what is shown of this plane is there, and that of the one before has been read
@@ -1059,7 +1060,7 @@ __global__ void __launch_bounds__(32 * KEPT_WARPS)
   float4 row[KEPT];
 #pragma unroll
   for (int k = 0; k < KEPT; ++k) {
-    row[k] = four_of<true>(in + size_t(block * KEPT + k) * cols, x, cols);
+    row[k] = float4_of<true>(in + size_t(block * KEPT + k) * cols, x, cols);
     show_side(0, k, row[k]);
   }
   const auto show_rows = [&](int step) {
@@ -1112,7 +1113,7 @@ __global__ void __launch_bounds__(32 * KEPT_WARPS)
   }
 #pragma unroll
   for (int k = 0; k < KEPT; ++k) {
-    put_four_of<true>(out + size_t(block * KEPT + k) * cols, x, cols, row[k]);
+    store_float4_of<true>(out + size_t(block * KEPT + k) * cols, x, cols, row[k]);
   }
 }
 
@@ -1161,7 +1162,7 @@ std::vector<Launch> convolutions() {
       {"taps_constant", "", 1, in_a_row<taps_constant<RADIUS>>},
       {"taps_window", "", 1, in_a_row<taps_window<RADIUS>, 4 * BLOCK>},
       {"taps_shuffled", "", 1,
-       in_a_row<taps_shuffled<RADIUS>, (128 - 8 * fours(RADIUS)) * (BLOCK / 32)>},
+       in_a_row<taps_shuffled<RADIUS>, (128 - 8 * float4s(RADIUS)) * (BLOCK / 32)>},
       {"taps_staged", "", 1, in_a_row<taps_staged<RADIUS>, STAGED * STAGED_BLOCK, STAGED_BLOCK>}};
 }
 

@@ -30,7 +30,7 @@ struct Box {
 /// Four cells of a row from column `x` on, a multiple of four, negative or not; zeros for cells that the row does not
 /// have. Where WIDE, rows begin at multiples of 16 bytes.
 template <bool WIDE>
-__device__ inline float4 four_of(const float* row, int x, int cols) {
+__device__ inline float4 float4_of(const float* row, int x, int cols) {
   if constexpr (WIDE) {
     return 0 <= x && x < cols ? *reinterpret_cast<const float4*>(row + x) : make_float4(0, 0, 0, 0);
   } else {
@@ -40,7 +40,7 @@ __device__ inline float4 four_of(const float* row, int x, int cols) {
 
 /// The like for a store.
 template <bool WIDE>
-__device__ inline void put_four_of(float* row, int x, int cols, float4 four) {
+__device__ inline void store_float4_of(float* row, int x, int cols, float4 four) {
   if constexpr (WIDE) {
     if (0 <= x && x < cols) *reinterpret_cast<float4*>(row + x) = four;
   } else {

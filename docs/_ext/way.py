@@ -5,13 +5,7 @@ from __future__ import annotations
 from markup import escape
 
 from course.exercises import Exercise
-from course.header import Header
-
-
-def hours(minutes: int) -> str:
-    """45 minutes; 6 h 20 min."""
-    whole, rest = divmod(minutes, 60)
-    return f"{minutes} minutes" if not whole else f"{whole} h" + (f" {rest} min" if rest else "")
+from course.header import Header, hours
 
 
 def of_exercises(exercises: list[Exercise], short: bool = False) -> int:

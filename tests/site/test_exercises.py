@@ -86,7 +86,7 @@ class Way(unittest.TestCase):
         (said, _) = way.paths(self.headers, self.exercises)
         self.assertIn("chapters 01, 02, 03, 06, 07 and those", said)
         self.assertEqual(way.paths([], {}), [])
-        self.assertEqual([way.hours(n) for n in (45, 60, 75)], ["45 minutes", "1 h", "1 h 15 min"])
+        self.assertEqual([way.hours(n) for n in (45, 60, 75)], ["45 min", "1 h", "1 h 15 min"])
 
 
 if __name__ == "__main__":

@@ -256,6 +256,12 @@ class _Reader:
         return found
 
 
+def hours(minutes: int) -> str:
+    """45 min; 6 h 20 min."""
+    whole, rest = divmod(minutes, 60)
+    return f"{minutes} min" if not whole else f"{whole} h" + (f" {rest} min" if rest else "")
+
+
 def parse(shown: str | Path, folder: str, lines: list[str]) -> Header:
     """The header of a source of which `lines` are the lines and `shown` the name in messages."""
     return _Reader(str(shown), folder).read(lines)

@@ -118,9 +118,3 @@ class Way:
 def in_minutes(one, form=", {} minutes"):
     """How long a chapter or an exercise takes; "" where its header does not say."""
     return form.format(one.minutes) if one.minutes else ""
-
-
-def hours(minutes):
-    """45 min; 6 h 20 min."""
-    whole, rest = divmod(minutes, 60)
-    return f"{minutes} min" if not whole else f"{whole} h" + (f" {rest} min" if rest else "")

@@ -1,12 +1,13 @@
 """./learn alone: where the reader is and what comes next."""
 
+from course.header import hours
 from learn import progress, ui
 from learn.commands.list_ import gpu_state, simulator_state
 from learn.commands.path import next_lines
 from learn.commands.run import in_words
 from learn.exercises import updates, workspace
 from learn.machine import Machine
-from learn.way import Way, hours, in_minutes
+from learn.way import Way, in_minutes
 
 
 def main():

@@ -1,8 +1,9 @@
 """./learn path: the way through the course with its minutes; chooses the short or the full one."""
 
+from course.header import hours
 from learn import progress, ui
 from learn.errors import UsageError
-from learn.way import CHOSEN, PATHS, Way, hours, in_minutes
+from learn.way import CHOSEN, PATHS, Way, in_minutes
 
 
 def main(arguments):
