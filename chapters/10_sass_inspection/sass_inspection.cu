@@ -37,6 +37,8 @@
 #include <cstdio>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "lab/lab.h"
 
@@ -1324,25 +1326,50 @@ struct Steps {
   }
 };
 
-/// The rungs of section 9.
-void add_accidents(lab::Map<float>& map, unsigned n) {
-  const auto in = map.in;
-  const auto run = [n](auto kernel, auto... arguments) {
-    return lab::launcher(kernel, lab::tiles(n, BLOCK), BLOCK, n, arguments...);
-  };
-  const lab::MapOptions steps{.tolerance = lab::tolerance_for_roundings(2 * STEPS)};
-  const Steps literals{Steps::Kind::literal, in}, quotients{Steps::Kind::quotient, in};
-  map.add("literal", "double", literals, run(literal<true>), steps);
-  map.add("literal", "float", literals, run(literal<false>), steps);
-  const auto sum = [in] __host__ __device__(std::size_t i) { return 16 * in[i] + 120; };
-  const lab::MapOptions sums{.tolerance = lab::tolerance_for_sum(16, 8.5)};
-  map.add("indexed", "start=argument", sum, run(indexed<false>, 5), sums);
-  map.add("indexed", "start=0", sum, run(indexed<true>, 0), sums);
-  map.add("quotient", "divisor=argument", quotients, run(quotient<false>, 1009));
-  map.add("quotient", "divisor=1009", quotients, run(quotient<true>, 1009));
-  map.add("branch", "by=lane", Steps{Steps::Kind::branch, in, 1}, run(branch<false>), steps);
-  map.add("branch", "by=warp", Steps{Steps::Kind::branch, in, 32}, run(branch<true>), steps);
+/// Options of `warps_or_loads`: the last one prints occupancies.
+lab::MapOptions shown(bool last) {
+  lab::MapOptions options;
+  if (last) options.show = print_occupancies;
+  return options;
 }
+
+/// What `indexed` has to leave: x + (x + 1) + ... + (x + 15).
+struct SumOf16 {
+  lab::View<float> in;
+  __host__ __device__ float operator()(std::size_t i) const { return 16 * in[i] + 120; }
+};
+
+/// The launch of a kernel of section 9.
+template <class Kernel, class... Rest>
+auto on_all(Kernel kernel, unsigned n, Rest... rest) {
+  return lab::launcher(kernel, lab::tiles(n, BLOCK), BLOCK, n, rest...);
+}
+
+/// What `copy_refused` says.
+struct Refused {
+  float* const out;
+  const float* const in;
+  const unsigned n;
+  const lab::Expectation right;
+  std::string refusal = {};
+
+  void launch() { refusal = copy_in_two(out, in, n); }
+  std::vector<lab::Expectation> outputs() { return {right}; }
+  void show() { std::printf("  refused: %s\n", refusal.c_str()); }
+};
+
+using CopyKernel = void (*)(float*, const float*, unsigned);
+/// Kernels by how many elements a thread copies.
+struct OfSize {
+  unsigned floats;
+  CopyKernel kernel;
+};
+using BoundedCopy = void (*)(float*, const float*, unsigned, unsigned);
+constexpr std::pair<int, BoundedCopy> BOUNDED[] = {{1, warps_or_loads<1>}, {4, warps_or_loads<4>}};
+constexpr OfSize BATCHES[] = {
+    {4, copy_batch<1>}, {8, copy_batch<2>}, {16, copy_batch<4>}, {32, copy_batch<8>}};
+constexpr std::pair<int, CopyKernel> ORDERS[] = {
+    {1, store_order<1>}, {2, store_order<2>}, {8, store_order<8>}};
 
 }  // namespace
 
@@ -1360,30 +1387,35 @@ int main(int argc, char** argv) {
     map.add("copy_struct", "plain", in, each(4, copy_struct<Quad>, n));
     map.add("copy_struct", "aligned", in, each(4, copy_struct<AlignedQuad>, n));
     map.demonstrate("copy_misaligned", lab::bind_back(copy_misaligned, n));
-    std::string refusal;
-    map.add("copy_refused", in,
-            [&](float* to, const float* from) { refusal = copy_in_two(to, from, n); },
-            {.timed = false, .show = [&] { std::printf("  refused: %s\n", refusal.c_str()); }});
-    map.add("copy_batch", "loads=1", in, each(4, copy_batch<1>, n));
-    map.add("copy_batch", "loads=2", in, each(8, copy_batch<2>, n));
-    map.add("copy_batch", "loads=4", in, each(16, copy_batch<4>, n));
-    map.add("copy_batch", "loads=8", in, each(32, copy_batch<8>, n));
+    ladder.add("copy_refused",
+               Refused{map.d_out.data(), map.d_in.data(), n, lab::expect(map.d_out, map.d_in)},
+               {.timed = false});
+    for (const auto& [floats, kernel] : BATCHES)
+      map.add("copy_batch", lab::variant_name("loads", floats / 4), in, each(floats, kernel, n));
     map.add("copy_async", "loads=1", in, each(4, copy_async<1>, n));
     map.add("copy_async", "loads=4", in, each(16, copy_async<4>, n));
     lab::add_others(map);
 
     map.add("window_aliased", WindowSum{in}, each(1, window_aliased, n));
     map.add("window_restrict", WindowSum{in}, each(1, window_restrict, n));
-    map.add("store_order", "unroll=1", ReversedRuns{in}, in_runs(store_order<1>, n));
-    map.add("store_order", "unroll=2", ReversedRuns{in}, in_runs(store_order<2>, n));
-    map.add("store_order", "unroll=8", ReversedRuns{in}, in_runs(store_order<8>, n));
-    add_accidents(map, n);
-    for (const unsigned blocks : {1u, 2u, 4u, 8u}) {
-      const std::string warps = lab::format("warps=%u, loads=", 8 * blocks);
-      map.add("warps_or_loads", warps + "1", in, lab::bind_back(warps_or_loads<1>, n, blocks));
-      map.add("warps_or_loads", warps + "4", in, lab::bind_back(warps_or_loads<4>, n, blocks),
-              {.show = blocks == 8 ? print_occupancies : nullptr});
-    }
+    for (const auto& [unroll, kernel] : ORDERS)
+      map.add("store_order", lab::variant_name("unroll", unroll), ReversedRuns{in},
+              in_runs(kernel, n));
+    const lab::MapOptions steps{.tolerance = lab::tolerance_for_roundings(2 * STEPS)};
+    const Steps literals{Steps::Kind::literal, in}, quotients{Steps::Kind::quotient, in};
+    const Steps lanes{Steps::Kind::branch, in, 1}, warps{Steps::Kind::branch, in, 32};
+    map.add("literal", "double", literals, on_all(literal<true>, n), steps);
+    map.add("literal", "float", literals, on_all(literal<false>, n), steps);
+    map.add("indexed", "start=argument", SumOf16{in}, on_all(indexed<false>, n, 5), steps);
+    map.add("indexed", "start=0", SumOf16{in}, on_all(indexed<true>, n, 0), steps);
+    map.add("quotient", "divisor=argument", quotients, on_all(quotient<false>, n, 1009));
+    map.add("quotient", "divisor=1009", quotients, on_all(quotient<true>, n, 1009));
+    map.add("branch", "by=lane", lanes, on_all(branch<false>, n), steps);
+    map.add("branch", "by=warp", warps, on_all(branch<true>, n), steps);
+    for (const unsigned blocks : {1u, 2u, 4u, 8u})
+      for (const auto& [loads, copy] : BOUNDED)
+        map.add("warps_or_loads", lab::format("warps=%u, loads=%d", 8 * blocks, loads), in,
+                lab::bind_back(copy, n, blocks), shown(loads == 4 && blocks == 8));
   });
 }
 

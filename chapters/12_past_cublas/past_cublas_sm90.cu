@@ -973,11 +973,15 @@ auto by_producers(Kernel if_aligned, Kernel otherwise, bool persistent = true) {
   };
 }
 
-/// Adds `without` for one idea.
+/// The product by `without`.
 template <Idea LEFT_OUT>
-void add_without(lab::GemmLadder& ladder, const std::string& idea) {
-  ladder.add("without", "idea=" + idea,
-             by_producers(without<true, LEFT_OUT>, without<false, LEFT_OUT>));
+auto without_idea() {
+  return by_producers(without<true, LEFT_OUT>, without<false, LEFT_OUT>);
+}
+
+/// The product by `producer_warps`, a block for each tile.
+auto without_persistence() {
+  return by_producers(producer_warps<true>, producer_warps<false>, false);
 }
 
 /// Adds the small kernels. Elements of their inputs are numbers of their own.
@@ -1005,12 +1009,11 @@ void add_small(lab::Ladder& ladder) {
 const lab::Rungs here([](lab::GemmLadder& ladder) {
   ladder.add_with(add_small);
   ladder.add("producer_warps", by_producers(producer_warps<true>, producer_warps<false>));
-  add_without<Idea::tma>(ladder, "tma");
-  add_without<Idea::registers>(ladder, "registers");
-  ladder.add("without", "idea=persistence",
-             by_producers(producer_warps<true>, producer_warps<false>, false));
-  add_without<Idea::tile_order>(ladder, "tile order");
-  add_without<Idea::fma_order>(ladder, "FMA order");
+  ladder.add("without", "idea=tma", without_idea<Idea::tma>());
+  ladder.add("without", "idea=registers", without_idea<Idea::registers>());
+  ladder.add("without", "idea=persistence", without_persistence());
+  ladder.add("without", "idea=tile order", without_idea<Idea::tile_order>());
+  ladder.add("without", "idea=FMA order", without_idea<Idea::fma_order>());
   // What kernels that cut tiles need besides the matrices.
   const size_t sms = lab::multiprocessors();
   lab::DeviceBuffer<float> partials(sms * Large::BM * Large::BN, "partials");

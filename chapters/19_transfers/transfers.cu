@@ -1,11 +1,11 @@
 // # Chapter 19: Transfers
 //
-// Question: The kernel takes 5 ms, and its data 10 ms to come and go. How much of the way can be hidden?
+// Question: The work takes 2 ms, and its data 5 ms to come and go. How much of the way can be hidden?
 // Builds on: 07_reductions
 // Minutes: 45
 // Afterwards: move data between host and device at the rate of the link, and hide the way behind the work
 // Kind: map
-// Size gpu: 67108864
+// Size gpu: 33554432
 // Size simulator: 20011
 // Run: ./learn run 19
 //   ./learn run 19 --rung one_copy       to the device, from pageable and from pinned memory
@@ -30,13 +30,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <vector>
 
 #include "lab/lab.h"
 
 // Every chapter so far began with its data on the device. It has to get there. The link between host and device is
 // slower than the device's memory by a factor of 75, and than its arithmetic by far more. This chapter measures the
-// ways across, and hides them behind the work. Times are those of an H200 and its host for 2^26 floats, 256 MiB; a rate
+// ways across, and hides them behind the work. Times are those of an H200 and its host for 2^25 floats, 128 MiB; a rate
 // counts each byte once.
 //= 75: limit("copy") / 1000 * 1000 / (rate("one_copy/memory=pinned"))
 //
@@ -67,11 +69,11 @@ constexpr unsigned BLOCK = 256;  ///< threads of a block
 //= 63 GB/s: 16 * 32 * 128 / 130 / 8
 //
 // Memory that exists already, of a library or from a file, can be pinned where it is: `cudaHostRegister`. That takes
-// 30 ms here, each page by itself, and 10 ms to undo. A single copy does not repay it.
-//= 30 ms here: ms("registering/what=register")
-//= 10 ms to undo: ms("registering/what=both") - ms("registering/what=register")
+// 10 ms here, several times as long as the copy: it pays for memory that is used again and again.
+//= 10 ms here: ms("registering")
+//= because several times as long: ms("registering") > 3 * ms("one_copy/memory=pinned")
 //
-// Pinned memory is taken from all programs of the machine. Pin buffers that are used again and again, not everything.
+// Pinned memory is taken from all programs of the machine. Pin buffers, not everything.
 //
 // ### A large copy or many small ones
 //
@@ -147,7 +149,7 @@ __global__ void zero_copy(float* out, const float* in, std::size_t n, std::size_
 // touches a page which is not there takes a fault, the driver moves the page, and the warp goes on.
 // `cudaMemPrefetchAsync` moves pages before they are touched.
 //
-//? prefetch: 64 MiB of managed memory were written by the host. How many times as fast does a kernel have them if they
+//? prefetch: 128 MiB of managed memory were written by the host. How many times as fast does a kernel have them if they
 //?   are prefetched, the prefetch included?
 //? answer: ms("managed/pages=faults") / ms("managed/pages=prefetched")
 //? unit: times
@@ -217,7 +219,7 @@ __global__ void work(float* out, const float* in, std::size_t n) {
 // ```{drawing} timeline
 // ```
 //
-//? staged: In one piece the three take 15 ms. How long do they take in 16 pieces, in three streams?
+//? staged: In one piece the three take 7.3 ms. How long do they take in 16 pieces, in eight streams in turn?
 //? answer: ms("staged/pieces=16")
 //? unit: ms
 //? near: 20 %
@@ -246,6 +248,10 @@ void staged(float* to, const float* from, float* d_in, float* d_out, std::size_t
 // | ms | 15.0 | 10.0 | 8.0 | 6.0 | 6.0 |
 //= | ms | 15.0 | 10.0 | 8.0 | 6.0 | 6.0 |: (ms("staged/pieces=1"), ms("staged/pieces=2"), ms("staged/pieces=4"),
 //=   ms("staged/pieces=16"), ms("staged/pieces=64"))
+//
+// With two streams instead of eight 64 pieces take 6.0 ms: a stream takes its next piece in only when it has sent the last
+// one out.
+//= take 6.0 ms: ms("staged/pieces=64, streams=2")
 //
 // The bound is the longest of the three, and in and out together take 5.5 ms (`both_ways`); the peer of this rung is
 // just that. 16 pieces reach 0.95 of it. What is left is the first piece, which nothing hides, and the last.
@@ -457,31 +463,6 @@ class Recorded {
 // [hide] How the rungs are registered
 namespace {
 
-/// What all rungs work on.
-struct Data {
-  const std::size_t n;
-  lab::Map<float> map;
-  std::vector<float> pageable;
-  lab::PinnedBuffer<float> pinned, to;
-  std::vector<float> pageable_to;
-  lab::MappedBuffer<float> mapped;
-  lab::Streams streams{3};
-
-  Data(lab::Ladder& ladder, std::size_t n)
-      : n(n),
-        map(ladder, n),
-        pageable(map.d_in.host()),
-        pinned(pageable, "pinned"),
-        to(n, "to"),
-        pageable_to(n),
-        mapped(n, "mapped") {
-    std::ranges::copy(pageable, mapped.data());
-  }
-  float* out() { return map.d_out.data(); }
-  lab::Expectation copied() { return lab::expect(map.d_out, map.d_in); }
-  double bytes() const { return 4.0 * static_cast<double>(n); }
-};
-
 void to_device(float* d_to, const float* from, std::size_t n) {
   CUDA_CHECK(cudaMemcpyAsync(d_to, from, n * sizeof(float), cudaMemcpyHostToDevice));
 }
@@ -489,43 +470,122 @@ void to_host(float* to, const float* d_from, std::size_t n) {
   CUDA_CHECK(cudaMemcpyAsync(to, d_from, n * sizeof(float), cudaMemcpyDeviceToHost));
 }
 
-/// Pins memory that exists, copies its first floats from there, and unpins it if `both`.
+/// The arrays that all rungs work on, and what has to be in them.
+struct Data {
+  const std::size_t n;
+  lab::Map<float> map;  ///< the arrays of the device: in, out
+  std::vector<float> pageable = map.d_in.host();
+  lab::PinnedBuffer<float> pinned{pageable, "pinned"}, to{n, "to"};
+  std::vector<float> pageable_to = std::vector<float>(n);
+  lab::MappedBuffer<float> mapped{n, "mapped"};
+  lab::DeviceBuffer<float> d_in{n, "d_in"};
+  lab::Streams streams{8};
+
+  Data(lab::Ladder& ladder, std::size_t n) : n(n), map(ladder, n) {
+    std::ranges::copy(pageable, mapped.data());
+  }
+  float* out() { return map.d_out.data(); }
+  const float* in() const { return map.d_in.data(); }
+  double bytes() const { return 4.0 * static_cast<double>(n); }
+  std::vector<float> first(std::size_t count) const {
+    return {pageable.begin(), pageable.begin() + static_cast<std::ptrdiff_t>(count)};
+  }
+
+  lab::Rung in_on_device() {
+    return {.outputs = {lab::expect(map.d_out, map.d_in)}, .bytes = bytes()};
+  }
+  lab::Rung in_on_host(std::span<float> where) {
+    return {.outputs = {lab::expect(where, pageable)}, .bytes = bytes()};
+  }
+  lab::Rung in_on_both() {
+    return {.outputs = {lab::expect(map.d_out, map.d_in), lab::expect(to.span(), pageable)},
+            .bytes = 2 * bytes()};
+  }
+  /// One group of 32 floats of each 16; the others stay as `prepare` leaves them.
+  lab::Rung part_on_device() {
+    const auto view = map.in;
+    const auto some = [view] __host__ __device__(std::size_t i) {
+      return i / 32 % 16 == 0 ? view[i] : 0.0f;
+    };
+    return {.outputs = {lab::expect(map.d_out, some)},
+            .prepare = [this] { map.d_out.zero(); },
+            .bytes = bytes() / 16};
+  }
+  lab::Rung random_on_device() {
+    const auto want = [] __host__ __device__(std::size_t i) {
+      return random_at(static_cast<unsigned>(i));
+    };
+    return {.outputs = {lab::expect(map.d_out, want)}, .bytes = bytes()};
+  }
+  /// The recurrence in closed form.
+  lab::Rung worked_on_host(std::span<float> where) {
+    const double power = std::pow(static_cast<double>(FACTOR), STEPS);
+    const double sum = static_cast<double>(ADDED) * (1 - power) / (1 - static_cast<double>(FACTOR));
+    std::vector<double> want(n);
+    for (std::size_t i = 0; i < n; ++i) want[i] = pageable[i] * power + sum;
+    const lab::Check check(  // a step rounds a number below 1 once
+        lab::Tolerance{STEPS * lab::float_roundoff, 0, "a rounding for each step"});
+    const lab::Peer copies{.name = "both copies",
+                           .launch = [this] { both_copies(2, d_in.data()); },
+                           .outputs = {lab::expect(to.span(), pageable)}};
+    return {.outputs = {lab::expect(where, want, check), lab::on_the_way(map.d_out),
+                        lab::on_the_way(d_in)},
+            .bytes = 2 * bytes(),
+            .peer = copies};
+  }
+
+  void both_copies(std::size_t used, float* d_to) {
+    both_ways(d_to, pinned.data(), to.data(), in(), n, streams, used);
+  }
+  void stage(std::span<float> where, const float* from, std::size_t pieces, std::size_t used) {
+    staged(where.data(), from, d_in.data(), out(), n, pieces, streams, used);
+  }
+  void read_mapped(std::size_t stride) {
+    const std::size_t threads = lab::ceil_div(n, 32 * stride) * 32;
+    zero_copy<<<lab::tiles(threads, BLOCK), BLOCK>>>(out(), mapped.device_data(), n, stride);
+  }
+};
+
+/// Pins memory that exists, and copies its first floats from there.
 struct Registering {
   Data& data;
-  const bool both;
   lab::DeviceBuffer<float> first{std::min<std::size_t>(data.n, 1024), "first"};
   bool pinned = false;
 
-  void unpin() {
+  ~Registering() { prepare(); }
+  void prepare() {
     if (pinned) CUDA_CHECK(cudaHostUnregister(data.pageable.data()));
     pinned = false;
   }
-  void prepare() { unpin(); }
   void launch() {
-    CUDA_CHECK(
-        cudaHostRegister(data.pageable.data(), data.n * sizeof(float), cudaHostRegisterDefault));
+    const std::size_t bytes = data.n * sizeof(float);
+    CUDA_CHECK(cudaHostRegister(data.pageable.data(), bytes, cudaHostRegisterDefault));
     pinned = true;
     to_device(first.data(), data.pageable.data(), first.size());
     CUDA_CHECK(cudaDeviceSynchronize());
-    if (both) unpin();
   }
-  std::vector<lab::Expectation> outputs() {
-    return {lab::expect(first, std::vector<float>(data.pageable.begin(),
-                                                  data.pageable.begin() +
-                                                      static_cast<std::ptrdiff_t>(first.size())))};
-  }
+  std::vector<lab::Expectation> outputs() { return {lab::expect(first, data.first(first.size()))}; }
+};
+
+/// Some of the array in several copies.
+struct Pieces {
+  Data& data;
+  const std::size_t pieces;
+  lab::DeviceBuffer<float> some{std::min<std::size_t>(data.n, 1 << 22), "some"};
+
+  void launch() { in_pieces(some.data(), data.pinned.data(), some.size(), pieces); }
+  std::vector<lab::Expectation> outputs() { return {lab::expect(some, data.first(some.size()))}; }
+  double bytes() const { return 4.0 * static_cast<double>(some.size()); }
 };
 
 /// A kernel that reads managed memory which the host has written.
 struct Pages {
   Data& data;
   const bool prefetched;
-  const std::size_t n = std::max<std::size_t>(data.n / 4, 1);
   float* managed = nullptr;
-  lab::DeviceBuffer<float> out{n, "out of managed"};
 
   Pages(Data& data, bool prefetched) : data(data), prefetched(prefetched) {
-    CUDA_CHECK(cudaMallocManaged(&managed, n * sizeof(float)));
+    CUDA_CHECK(cudaMallocManaged(&managed, data.n * sizeof(float)));
   }
   ~Pages() { cudaFree(managed); }
   Pages(const Pages&) = delete;
@@ -533,177 +593,71 @@ struct Pages {
 
   void prepare() {
     CUDA_CHECK(cudaDeviceSynchronize());
-    std::copy_n(data.pageable.data(), n, managed);
+    std::ranges::copy(data.pageable, managed);
   }
   void launch() {
-    if (prefetched) prefetch(managed, n);
-    zero_copy<<<lab::tiles(n, BLOCK), BLOCK>>>(out.data(), managed, n, 1);
+    if (prefetched) prefetch(managed, data.n);
+    zero_copy<<<lab::tiles(data.n, BLOCK), BLOCK>>>(data.out(), managed, data.n, 1);
   }
+  std::vector<lab::Expectation> outputs() { return {lab::expect(data.map.d_out, data.map.d_in)}; }
+};
+
+/// The sum, and the ring that it goes through.
+struct Sum {
+  Data& data;
+  Ring ring{std::max<std::size_t>(data.n / 32, 256)};
+  lab::DeviceBuffer<double> sum{1, "sum"};
+
+  void run(bool waits) {
+    summed(sum.data(), data.pinned.data(), data.n, ring, data.streams, waits);
+  }
+  void launch() { run(true); }
   std::vector<lab::Expectation> outputs() {
-    return {lab::expect(
-        out, std::vector<float>(data.pageable.begin(),
-                                data.pageable.begin() + static_cast<std::ptrdiff_t>(n)))};
+    double want = 0;
+    for (const float x : data.pageable) want += static_cast<double>(x);
+    const lab::Tolerance tolerance{1e-12 * static_cast<double>(data.n), 1e-12, "doubles"};
+    return {lab::expect(sum, std::vector{want}, lab::Check(tolerance)),
+            lab::on_the_way(ring.buffers)};
   }
 };
 
-void add_copies(lab::Ladder& ladder, Data& data) {
-  const lab::Problem in(ladder, {.outputs = {data.copied()}, .bytes = data.bytes()});
-  in.add("one_copy", "memory=pageable",
-         [&] { to_device(data.out(), data.pageable.data(), data.n); });
-  in.add("one_copy", "memory=pinned", [&] { to_device(data.out(), data.pinned.data(), data.n); });
-  const auto back = [&](std::vector<float>& want, std::span<float> to, const char* variant) {
-    ladder.add("back", variant, {.outputs = {lab::expect(to, want)}, .bytes = data.bytes()},
-               [&, to] { to_host(to.data(), data.map.d_in.data(), data.n); });
-  };
-  back(data.pageable, data.pageable_to, "memory=pageable");
-  back(data.pageable, data.to.span(), "memory=pinned");
-  for (const bool both : {false, true}) {
-    Registering one{data, both};
-    ladder.add("registering", both ? "what=both" : "what=register", one,
-               {.prepare_every_run = true, .clock = lab::Clock::host});
-    one.unpin();
+/// Memory for one kernel.
+struct Allocation {
+  const std::size_t n;
+  const bool pool;
+  lab::DeviceBuffer<float> last{1, "last"};
+
+  Allocation(std::size_t n, bool pool) : n(n), pool(pool) {
+    cudaMemPool_t all = nullptr;
+    CUDA_CHECK(cudaDeviceGetDefaultMemPool(&all, 0));
+    std::uint64_t keep = ~0ull;
+    CUDA_CHECK(cudaMemPoolSetAttribute(all, cudaMemPoolAttrReleaseThreshold, &keep));
   }
-
-  const std::size_t few = std::min<std::size_t>(data.n, 1 << 22);
-  lab::DeviceBuffer<float> some(few, "some");
-  const lab::Problem pieces(
-      ladder,
-      {.outputs = {lab::expect(
-           some, std::vector<float>(data.pageable.begin(),
-                                    data.pageable.begin() + static_cast<std::ptrdiff_t>(few)))},
-       .bytes = 4.0 * static_cast<double>(few)});
-  pieces.sweep("in_pieces", "pieces", {std::size_t{1}, std::size_t{64}, std::size_t{4096}},
-               [&](std::size_t count) { in_pieces(some.data(), data.pinned.data(), few, count); });
-  const lab::Problem both(ladder,
-                          {.outputs = {data.copied(), lab::expect(data.to.span(), data.pageable)},
-                           .bytes = 2 * data.bytes()});
-  both.sweep("both_ways", "streams", {1, 2}, [&](int used) {
-    both_ways(data.out(), data.pinned.data(), data.to.data(), data.map.d_in.data(), data.n,
-              data.streams, static_cast<std::size_t>(used));
-  });
-}
-
-void add_without_copies(lab::Ladder& ladder, Data& data) {
-  ladder.add("zero_copy", "part=all", {.outputs = {data.copied()}, .bytes = data.bytes()}, [&] {
-    zero_copy<<<lab::tiles(data.n, BLOCK), BLOCK>>>(data.out(), data.mapped.device_data(), data.n,
-                                                    1);
-  });
-  // What is not copied stays as it was made: 0.
-  const auto in = data.map.in;
-  const auto some = [in] __host__ __device__(std::size_t i) {
-    return i / 32 % 16 == 0 ? in[i] : 0.0f;
-  };
-  ladder.add("zero_copy", "part=1 of 16",
-             {.outputs = {lab::expect(data.map.d_out, some)},
-              .prepare = [&] { data.map.d_out.zero(); },
-              .bytes = data.bytes() / 16},
-             [&] {
-               const std::size_t threads = lab::ceil_div(data.n, std::size_t{512}) * 32;
-               zero_copy<<<lab::tiles(threads, BLOCK), BLOCK>>>(
-                   data.out(), data.mapped.device_data(), data.n, 16);
-             });
-  for (const bool prefetched : {false, true}) {
-    if (!ladder.wants("managed")) continue;
-    Pages pages(data, prefetched);
-    ladder.add("managed", prefetched ? "pages=prefetched" : "pages=faults", pages,
-               {.prepare_every_run = true, .bytes = 4.0 * static_cast<double>(pages.n)});
+  void launch() { allocation(last.data(), n, pool); }
+  std::vector<lab::Expectation> outputs() {
+    return {lab::expect(last, std::vector{random_at(static_cast<unsigned>(n - 1))})};
   }
-  ladder.add("generated", "",
-             {.outputs = {lab::expect(data.map.d_out,
-                                      [] __host__ __device__(std::size_t i) {
-                                        return random_at(static_cast<unsigned>(i));
-                                      })},
-              .bytes = data.bytes()},
-             [&] { generated<<<lab::tiles(data.n, BLOCK), BLOCK>>>(data.out(), data.n); });
-}
+};
 
-void add_staged(lab::Ladder& ladder, Data& data) {
-  const double power = std::pow(static_cast<double>(FACTOR), STEPS);
-  const double sum = static_cast<double>(ADDED) * (1 - power) / (1 - static_cast<double>(FACTOR));
-  std::vector<double> want(data.n);
-  for (std::size_t i = 0; i < data.n; ++i) want[i] = data.pageable[i] * power + sum;
-  lab::DeviceBuffer<float> d_in(data.n, "d_in");
-  const lab::Check check(  // a step rounds a number below 1 once
-      lab::Tolerance{STEPS * lab::float_roundoff, 0, "a rounding for each step"});
-  const lab::Peer peer{.name = "both copies",
-                       .launch =
-                           [&] {
-                             both_ways(d_in.data(), data.pinned.data(), data.to.data(),
-                                       data.map.d_in.data(), data.n, data.streams, 2);
-                           },
-                       .outputs = {lab::expect(data.to.span(), data.pageable)}};
-  const auto add = [&](const std::string& variant, std::span<float> to, const float* from,
-                       std::size_t pieces, std::size_t used) {
-    ladder.add("staged", variant,
-               {.outputs = {lab::expect(to, want, check), lab::on_the_way(data.map.d_out),
-                            lab::on_the_way(d_in)},
-                .bytes = 2 * data.bytes(),
-                .peer = peer},
-               [&, to, from, pieces, used] {
-                 staged(to.data(), from, d_in.data(), data.out(), data.n, pieces, data.streams,
-                        used);
-               });
-  };
-  for (const std::size_t pieces : {1, 2, 4, 16, 64})
-    add(lab::variant_name("pieces", pieces), data.to.span(), data.pinned.data(), pieces, 3);
-  add("mistake=pageable", data.pageable_to, data.pageable.data(), 16, 3);
-  add("mistake=one stream", data.to.span(), data.pinned.data(), 16, 1);
-  ladder.demonstrate("too_early",
-                     [&] { data.to[0] = too_early(data.to.data(), data.map.d_in.data(), data.n); });
-}
+/// The chain of small kernels.
+struct Chain {
+  lab::DeviceBuffer<float> x{CHAINED, "x"}, other{CHAINED, "other"};
+  Recorded graph{x.data()}, updated{other.data()};
 
-void add_sums(lab::Ladder& ladder, Data& data) {
-  double sum = 0;
-  for (const float x : data.pageable) sum += static_cast<double>(x);
-  lab::DeviceBuffer<double> d_sum(1, "sum");
-  Ring ring(std::max<std::size_t>(data.n / 32, 256));
-  const lab::Tolerance tolerance{1e-12 * static_cast<double>(data.n), 1e-12, "doubles"};
-  ladder.add("summed", "",
-             {.outputs = {lab::expect(d_sum, std::vector{sum}, lab::Check(tolerance)),
-                          lab::on_the_way(ring.buffers)},
-              .bytes = data.bytes()},
-             [&] { summed(d_sum.data(), data.pinned.data(), data.n, ring, data.streams); });
-  ladder.demonstrate("missing_event", [&] {
-    summed(d_sum.data(), data.pinned.data(), data.n, ring, data.streams, false);
-  });
-}
-
-void add_small(lab::Ladder& ladder, Data& data) {
-  lab::DeviceBuffer<float> last(1, "last");
-  const std::size_t some = std::min<std::size_t>(data.n, 1 << 24);
-  cudaMemPool_t pool = nullptr;
-  CUDA_CHECK(cudaDeviceGetDefaultMemPool(&pool, 0));
-  std::uint64_t keep = ~0ull;
-  CUDA_CHECK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
-  const lab::Problem allocations(
-      ladder,
-      {.outputs = {lab::expect(last, std::vector{random_at(static_cast<unsigned>(some - 1))})},
-       .clock = lab::Clock::host});
-  allocations.add("allocation", "by=cudaMalloc", [&] { allocation(last.data(), some, false); });
-  allocations.add("allocation", "by=pool", [&] { allocation(last.data(), some, true); });
-
-  lab::DeviceBuffer<float> x(CHAINED, "x"), other(CHAINED, "other");
-  const lab::Rung steps{.outputs = {lab::expect(x, std::vector<float>(CHAINED, CHAIN))},
-                        .prepare = [&] { x.zero(); },
-                        .prepare_every_run = true};
-  const lab::Problem chain(ladder, steps);
-  chain.add("chain", "how=launches", [&] { launched(x.data(), 0); });
-  Recorded graph(x.data());
-  chain.add("chain", "how=graph", [&] { graph.launch(); });
-  chain.add("chain", "how=stays", [&] {
+  lab::Rung steps(lab::Clock clock) {
+    return {.outputs = {lab::expect(x, std::vector<float>(CHAINED, CHAIN))},
+            .prepare = [this] { x.zero(); },
+            .prepare_every_run = true,
+            .clock = clock};
+  }
+  void in_one_kernel() {
     float* d_x = x.data();
     unsigned n = CHAINED;
     void* arguments[] = {&d_x, &n};
     CUDA_CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<void*>(stays), CHAINED / BLOCK, BLOCK,
                                            arguments));
-  });
-  lab::Rung anew = steps;
-  anew.clock = lab::Clock::host;
-  const lab::Problem graphs(ladder, anew);
-  graphs.add("new_graph", "how=instantiate", [&] { Recorded(x.data()).launch(); });
-  Recorded updated(other.data());
-  graphs.add("new_graph", "how=update", [&] { updated.update(x.data()), updated.launch(); });
-}
+  }
+};
 
 }  // namespace
 // [/hide]
@@ -713,11 +667,63 @@ int main(int argc, char** argv) {
     ladder.require(n < std::size_t{1} << 31, "n: fewer than 2^31");
     ladder.skip_unless(n > 768, {"missing_event"}, "needs three pieces of 256 floats");
     Data data(ladder, n);
-    add_copies(ladder, data);
-    add_without_copies(ladder, data);
-    add_staged(ladder, data);
-    add_sums(ladder, data);
-    add_small(ladder, data);
+    float* const pinned = data.pinned.data();
+
+    // Section 1.
+    const lab::Problem in(ladder, data.in_on_device());
+    in.add("one_copy", "memory=pageable", [&] {
+      CUDA_CHECK(cudaMemcpy(data.out(), data.pageable.data(), n * 4, cudaMemcpyHostToDevice));
+    });
+    in.add("one_copy", "memory=pinned", [&] { to_device(data.out(), pinned, n); });
+    for (const bool pin : {false, true}) {
+      const auto where = pin ? data.to.span() : std::span(data.pageable_to);
+      ladder.add("back", pin ? "memory=pinned" : "memory=pageable", data.in_on_host(where),
+                 [&] { to_host(where.data(), data.in(), n); });
+    }
+    const lab::Rung by_host{.prepare_every_run = true, .clock = lab::Clock::host};
+    ladder.add("registering", Registering{data}, by_host);
+    for (const std::size_t pieces : {1, 64, 4096}) {
+      Pieces one{data, pieces};
+      ladder.add("in_pieces", lab::variant_name("pieces", pieces), one, {.bytes = one.bytes()});
+    }
+    const lab::Problem both(ladder, data.in_on_both());
+    both.sweep("both_ways", "streams", {1u, 2u},
+               [&](std::size_t used) { data.both_copies(used, data.out()); });
+
+    // Section 2.
+    in.add("zero_copy", "part=all", [&] { data.read_mapped(1); });
+    ladder.add("zero_copy", "part=1 of 16", data.part_on_device(), [&] { data.read_mapped(16); });
+    const lab::Rung of_pages{.prepare_every_run = true, .bytes = data.bytes()};
+    ladder.add("managed", "pages=faults", Pages(data, false), of_pages);
+    ladder.add("managed", "pages=prefetched", Pages(data, true), of_pages);
+    ladder.add("generated", "", data.random_on_device(),
+               [&] { generated<<<lab::tiles(n, BLOCK), BLOCK>>>(data.out(), n); });
+
+    // Section 3.
+    const lab::Problem work(ladder, data.worked_on_host(data.to.span()));
+    work.sweep("staged", "pieces", {1u, 2u, 4u, 16u, 64u},
+               [&](std::size_t pieces) { data.stage(data.to.span(), pinned, pieces, 8); });
+    work.add("staged", "pieces=64, streams=2", [&] { data.stage(data.to.span(), pinned, 64, 2); });
+    work.add("staged", "mistake=one stream", [&] { data.stage(data.to.span(), pinned, 16, 1); });
+    ladder.add("staged", "mistake=pageable", data.worked_on_host(data.pageable_to),
+               [&] { data.stage(data.pageable_to, data.pageable.data(), 16, 8); });
+    ladder.demonstrate("too_early", [&] { data.to[0] = too_early(data.to.data(), data.in(), n); });
+
+    // Sections 4 and 5.
+    Sum sum{data};
+    ladder.add("summed", sum, {.bytes = data.bytes()});
+    ladder.demonstrate("missing_event", [&] { sum.run(false); });
+    ladder.add("allocation", "by=cudaMalloc", Allocation(std::min(n, 1ul << 24), false), by_host);
+    ladder.add("allocation", "by=pool", Allocation(std::min(n, 1ul << 24), true), by_host);
+    Chain all;
+    const lab::Problem chain(ladder, all.steps(lab::Clock::device));
+    chain.add("chain", "how=launches", [&] { launched(all.x.data(), 0); });
+    chain.add("chain", "how=graph", [&] { all.graph.launch(); });
+    chain.add("chain", "how=stays", [&] { all.in_one_kernel(); });
+    const lab::Problem graphs(ladder, all.steps(lab::Clock::host));
+    graphs.add("new_graph", "how=instantiate", [&] { Recorded(all.x.data()).launch(); });
+    graphs.add("new_graph", "how=update",
+               [&] { all.updated.update(all.x.data()), all.updated.launch(); });
   });
 }
 
