@@ -46,7 +46,7 @@ __device__ inline void store4(unsigned* out, std::size_t i, std::size_t n, uint4
 /// What a launch is given, in device memory; what its problem does not have is null.
 struct Arrays {
   std::size_t n = 0;  ///< elements
-  unsigned *out = nullptr, *size = nullptr;
+  unsigned *out = nullptr, *size = nullptr, *values_out = nullptr;
   const unsigned *in = nullptr, *index = nullptr;
   const void* marks = nullptr;          ///< of segments: heads, a byte each, or keys
   SparseMatrix matrix = {};             ///< `in` is the vector, `out` the product

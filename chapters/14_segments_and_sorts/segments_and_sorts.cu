@@ -11,13 +11,18 @@
 // Run: ./learn run 14
 //   ./learn run 14 --rung segmented            many scans in one array, told apart by flags
 //   ./learn run 14 --rung segmented_ahead      the same with warps of different roles [needs gpu, sm_90a, cuda 12.9]
-//   ./learn run 14 --rung sparse_times_vector  a sparse matrix times a vector, by rows and by segments
+//   ./learn run 14 --rung multiply_rows        a sparse matrix times a vector, a thread for each row
+//   ./learn run 14 --rung multiply_in_warps    8 or 32 lanes for each row
+//   ./learn run 14 --rung multiply_segments    all products first, then a segmented scan
+//   ./learn run 14 --rung multiply_in_shares   equal shares of rows and values: merge path
 //   ./learn run 14 --rung compact              keeps the elements that pass a test, in their order
 //   ./learn run 14 --rung repeats_in_steps     all i with a[i] == a[i + 1]: flags, scan, scatter
 //   ./learn run 14 --rung repeats_in_one       the same in one kernel
 //   ./learn run 14 --rung repeats_ahead        and with warps of different roles [needs gpu, sm_90a, cuda 12.9]
 //   ./learn run 14 --rung permute              gather and scatter, in order and at random
-//   ./learn run 14 --rung scatter_add          a scatter that adds, with atomics or by sorting
+//   ./learn run 14 --rung sort_in_steps        radix sort: count, scan, split for each digit
+//   ./learn run 14 --rung sort_in_sweeps       the same with a look-back in the split
+//   ./learn run 14 --rung scatter_add          a scatter that adds, by atomics, in warps, in blocks, by sorting
 
 #include <cuda_runtime.h>
 
@@ -51,20 +56,31 @@ using std::size_t;
 
 // ## 1. Many scans in one array
 //
-// A {term}`segmented scan` scans many sequences that are stored one after the other. A flag marks the **head**
-// of each, the element where the sum starts anew:
+// A {term}`segmented scan` scans many sequences that are stored one after the other. A flag marks the **head** of each,
+// the element where the sum starts anew:
 //
 //     in         3   1   7   0   4   1   6   3
 //     heads      1   0   0   1   0   1   0   0
 //     inclusive  3   4  11   0   4   1   7  10
 //
-// A launch for each segment would be a bad plan: a segment may have one element or a hundred million. Instead,
-// choose another operator. Take pairs (sum, head): the sum since the last head, and whether there was one. Two
-// neighbouring pieces make
+// A launch for each segment would be a bad plan: a segment may have one element or a hundred million. Instead, choose
+// another operator. Take pairs (sum, head): the sum since the last head, and whether there was one. Two neighbouring
+// pieces make
 //
 //     (a, f) + (b, g)  =  (g ? b : a + b,  f or g)
 //
-// This operator is associative, so every scan of chapter 08 can use it. And the look-back costs no more:
+// This operator is associative, so every scan of chapter 08 can use it.
+//
+// ```{drawing} segments
+// ```
+//
+//? heads: A tile of a one-pass scan holds a head. Does it have to look back before it can publish its prefix?
+//? choices: yes, always | no, never | only if the head is not its first element
+//? answer: "no, never"
+//
+// What leaves the tile on its right is the sum since its last head, whatever came before. So its first word is already a
+// prefix, and the look-back of all later tiles stops there. Short segments make the look-back shorter; one long segment
+// makes it that of a plain scan.
 
 /// A piece of a segmented array: the sum since its last head, and whether it has one.
 struct Piece {
@@ -77,7 +93,63 @@ __device__ __forceinline__ Piece join(Piece left, Piece right) {
   return {right.head ? right.sum : left.sum + right.sum, left.head || right.head};
 }
 
-constexpr unsigned SEGMENT_TILE = THREADS * 4;  ///< elements of a block of `segmented`
+/// The inclusive scan of pieces over the lanes of a warp: `scan_warp` with join() in place of the sum.
+__device__ Piece scan_pieces(Piece piece) {
+  const unsigned lane = threadIdx.x % 32;
+#pragma unroll
+  for (unsigned d = 1; d < 32; d *= 2) {
+    const Piece left{__shfl_up_sync(ALL, piece.sum, d),
+                     __shfl_up_sync(ALL, int{piece.head}, d) != 0};
+    if (lane >= d) piece = join(left, piece);
+  }
+  return piece;
+}
+
+/// The piece of all lanes to the left of this one, from the inclusive scan.
+__device__ Piece left_of_lane(Piece inclusive) {
+  const Piece left{__shfl_up_sync(ALL, inclusive.sum, 1),
+                   __shfl_up_sync(ALL, int{inclusive.head}, 1) != 0};
+  return threadIdx.x % 32 == 0 ? Piece{0, false} : left;
+}
+
+/// The piece of the warp, from the inclusive scan.
+__device__ Piece of_warp(Piece inclusive) {
+  return {__shfl_sync(ALL, inclusive.sum, 31), __shfl_sync(ALL, int{inclusive.head}, 31) != 0};
+}
+
+/// The pieces of the warps before this one, and of all. Called by all threads of a block; passes one barrier.
+///
+/// @param piece   of this warp
+/// @param shared  a piece for each warp
+/// @param all     out: the piece of the block
+__device__ Piece left_of_warp(Piece piece, Piece (&shared)[WARPS], Piece& all) {
+  const unsigned warp = threadIdx.x / 32;
+  if (threadIdx.x % 32 == 0) shared[warp] = piece;
+  __syncthreads();  // all pieces are there
+  Piece left{0, false};
+  all = {0, false};
+#pragma unroll
+  for (unsigned w = 0; w < WARPS; ++w) {
+    if (w == warp) left = all;
+    all = join(all, shared[w]);
+  }
+  return left;
+}
+
+/// Which of four neighbouring elements are heads, in 4 bits; none from n on.
+__device__ unsigned load_heads(const unsigned char* heads, size_t i, size_t n) {
+  unsigned bits = 0;
+  if (i + 4 <= n) {
+    const uchar4 four = *reinterpret_cast<const uchar4*>(heads + i);
+    bits = (four.x != 0) | (four.y != 0) << 1 | (four.z != 0) << 2 | (four.w != 0) << 3;
+  } else {
+    for (unsigned j = 0; i + j < n; ++j) bits |= (heads[i + j] != 0) << j;
+  }
+  return bits;
+}
+
+constexpr unsigned SEGMENT_ROWS = 4,
+                   SEGMENT_TILE = THREADS * 4 * SEGMENT_ROWS;  ///< of `segmented`
 
 /// The inclusive segmented scan of n elements in one pass.
 ///
@@ -85,93 +157,69 @@ constexpr unsigned SEGMENT_TILE = THREADS * 4;  ///< elements of a block of `seg
 /// @param state  zeros: the counter of tiles, then a word for each tile
 ///
 /// Launch: blocks of THREADS threads, as many as there are tiles of SEGMENT_TILE elements.
-/// Requires: out and in are aligned to 16 bytes, heads to 4.
+/// Requires: out and in are aligned to 16 bytes, heads to 4; out may be in.
+/// Source of the idea: G. E. Blelloch, "Prefix Sums and Their Applications", 1990.
 __global__ void __launch_bounds__(THREADS)
     segmented(unsigned* out, const unsigned* in, const unsigned char* heads, size_t n,
               Word* state) {
-  __shared__ Piece warp_sums[WARPS];
+  __shared__ Piece pieces[WARPS];
   __shared__ unsigned prefix;
-  const unsigned tile = take_tile(state), lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const unsigned tile = take_tile(state);
   Word* const words = state + 1;
-  const size_t at = size_t{tile} * SEGMENT_TILE + threadIdx.x * 4;
-  const uint4 four = load4(in, at, n);
-  uchar4 head{};
-  if (at + 4 <= n) {
-    head = *reinterpret_cast<const uchar4*>(heads + at);
-  } else if (at < n) {
-    head.x = heads[at];
-    if (at + 1 < n) head.y = heads[at + 1];
-    if (at + 2 < n) head.z = heads[at + 2];
-  }
+  const size_t at = first_of_thread<SEGMENT_ROWS>(tile);
+  uint4 x[SEGMENT_ROWS];
+  unsigned h[SEGMENT_ROWS];    // heads of each uint4
+  Piece before[SEGMENT_ROWS];  // what precedes each uint4 in the warp's part
+  load_tile(x, in, at, n);
+#pragma unroll
+  for (unsigned r = 0; r < SEGMENT_ROWS; ++r) h[r] = load_heads(heads, at + r * 128, n);
 
-  // The thread, then the warp, then the block: as in block_scan, with join() in place of the sum.
-  Piece x[4] = {
-      {four.x, head.x != 0}, {four.y, head.y != 0}, {four.z, head.z != 0}, {four.w, head.w != 0}};
+  // The thread, the warp, the block: as in chapter 08, with pieces.
+  Piece part{0, false};  // of the warp, up to this row
 #pragma unroll
-  for (unsigned j = 1; j < 4; ++j) x[j] = join(x[j - 1], x[j]);
-  Piece inclusive = x[3];
-#pragma unroll
-  for (unsigned d = 1; d < 32; d *= 2) {
-    const Piece left{__shfl_up_sync(ALL, inclusive.sum, d),
-                     __shfl_up_sync(ALL, int{inclusive.head}, d) != 0};
-    if (lane >= d) inclusive = join(left, inclusive);
+  for (unsigned r = 0; r < SEGMENT_ROWS; ++r) {
+    if ((h[r] & 2) == 0) x[r].y += x[r].x;
+    if ((h[r] & 4) == 0) x[r].z += x[r].y;
+    if ((h[r] & 8) == 0) x[r].w += x[r].z;
+    const Piece inclusive = scan_pieces({x[r].w, h[r] != 0});
+    before[r] = join(part, left_of_lane(inclusive));
+    part = join(part, of_warp(inclusive));
   }
-  if (lane == 31) warp_sums[warp] = inclusive;
-  Piece before{__shfl_up_sync(ALL, inclusive.sum, 1),
-               __shfl_up_sync(ALL, int{inclusive.head}, 1) != 0};
-  if (lane == 0) before = {0, false};
-  __syncthreads();  // warp_sums is complete
-  Piece total{0, false}, warps_before{0, false};
-#pragma unroll
-  for (unsigned w = 0; w < WARPS; ++w) {
-    if (w == warp) warps_before = total;
-    total = join(total, warp_sums[w]);
-  }
-  before = join(warps_before, before);
+  Piece all;
+  const Piece left = left_of_warp(part, pieces, all);
 
-  if (warp == 0) {
-    const bool done = tile == 0 || total.head;  // what comes before does not matter
-    if (lane == 0) publish(&words[tile], done ? PREFIX : SUM, total.sum);
-    const unsigned sum = sum_before<32, 0>(words, tile);
-    if (lane == 0) {
+  if (threadIdx.x < 32) {
+    const bool done = tile == 0 || all.head;  // what comes before does not matter
+    if (threadIdx.x == 0) publish(&words[tile], done ? PREFIX : SUM, all.sum);
+    const unsigned sum = sum_before<32, PAUSE>(words, tile);
+    if (threadIdx.x == 0) {
       prefix = sum;
-      if (!done) publish(&words[tile], PREFIX, sum + total.sum);
+      if (!done) publish(&words[tile], PREFIX, sum + all.sum);
     }
   }
   __syncthreads();  // prefix is there
 
-  before = join({prefix, false}, before);
 #pragma unroll
-  for (unsigned j = 0; j < 4; ++j) x[j] = join(before, x[j]);
-  store4(out, at, n, {x[0].sum, x[1].sum, x[2].sum, x[3].sum});
+  for (unsigned r = 0; r < SEGMENT_ROWS; ++r) {
+    const unsigned sum = join({prefix, false}, join(left, before[r])).sum;
+    if ((h[r] & 1) == 0) x[r].x += sum;
+    if ((h[r] & 3) == 0) x[r].y += sum;
+    if ((h[r] & 7) == 0) x[r].z += sum;
+    if (h[r] == 0) x[r].w += sum;
+    store4(out, at + r * 128, n, x[r]);
+  }
 }
 
-//? heads: A tile holds a head. Does it have to look back before it can publish its prefix?
-//? choices: yes, always | no, never | only if the head is not its first element
-//? answer: "no, never"
-//
-// What leaves the tile on its right is the sum since its last head, whatever came before. So its first word is
-// already a prefix, and `sum_before` of all later tiles stops there. Short segments make the look-back shorter,
-// one long segment makes it that of a plain scan. Otherwise the time does not depend on how long the segments
-// are, and that is what makes the segmented scan useful (G. E. Blelloch, 1990).
-//
-// `segmented_ahead` does to this kernel what `look_ahead` did to `look_back`. It takes byte flags, or keys:
-// then a segment begins where a key differs from the one before it, as in CUB's scan by key. (CUB has none by flags,
-// so only the keys have a peer.)
-//
-// **Timed.** `segmented` takes 1.3 ms with segments of two and 1.6 ms with a single one, since every
-// look-back then goes as far as that of a scan. `segmented_ahead` takes 0.63 ms for both, and CUB's scan by
-// key 1.26 times as long as ours.
-//= 1.3 ms: ms("segmented/flags, every=2")
-//= 1.6 ms: ms("segmented/flags, one")
-//= 0.63 ms: ms("segmented_ahead/flags, one")
-//= 1.26 times: ratio("segmented_ahead/keys, every=100")
-//
 // ## 2. A sparse matrix times a vector
 //
-// A sparse matrix is stored by rows, without its zeros (compressed sparse rows, CSR): the values of all rows
-// one after the other, the column of each value, and for each row where it starts. The product with a vector x
-// has, in row r, the sum of value times x(column) over that row. One thread for each row is the obvious kernel.
+// A sparse matrix is stored by rows, without its zeros (compressed sparse rows, CSR): the values of all rows one after
+// the other, the column of each value, and for each row where it starts. The product with a vector x has, in row r, the
+// sum of value times x(column) over that row.
+//
+// Two matrices are multiplied here. In the *even* one each row has 12 values. In the *skewed* one rows have up to 7, but
+// one in 64 has 512, as graphs of the web are. In both, the columns of a row lie near the diagonal.
+//
+// ### A thread for each row
 
 /// y[r] = the sum of row r of a matrix times x, one thread per row.
 ///
@@ -188,21 +236,38 @@ __global__ void multiply_rows(unsigned* y, const unsigned* starts, const unsigne
   y[r] = sum;
 }
 
-// The rows of the matrix here have up to 7 values, but one in 64 has 512: skewed, as graphs of the web are.
-//
-//? lanes: In the loads of `multiply_rows`, how many of the 32 lanes are active on average?
-//? answer: count("sparse_times_vector/by rows", "global_load_active_lanes") / count("sparse_times_vector/by
-//?   rows", "global_load_requests")
+//? lanes: In the loads of `multiply_rows` with the skewed matrix, how many of the 32 lanes are active on average?
+//? answer: count("multiply_rows/skewed", "global_load_active_lanes") / count("multiply_rows/skewed",
+//?   "global_load_requests")
 //? unit: lanes
 //? near: factor 1.5
 //
-// A warp runs until its longest row is done, and most of the time a single lane has work: 1.5 lanes on average.
-// And lanes read from different rows, so that nothing is coalesced.
-//= 1.5 lanes: count("sparse_times_vector/by rows", "global_load_active_lanes") / count("sparse_times_vector/by
-//=   rows", "global_load_requests")
-//
-// With a segmented scan, the work is divided by values, not by rows. All products are formed first, one thread
-// for each, and scanned with a head at the start of each row. The last element of each row is its sum.
+// ### Lanes that share a row
+
+/// y[r] = the sum of row r, by LANES neighbouring lanes.
+///
+/// @tparam LANES  a power of two, 32 at most
+///
+/// Launch: LANES threads per row, in blocks of THREADS.
+/// Source of the idea: N. Bell, M. Garland, "Implementing Sparse Matrix-Vector Multiplication on Throughput-Oriented
+/// Processors", 2009, their CSR (vector) kernel.
+template <unsigned LANES>
+__global__ void __launch_bounds__(THREADS)
+    multiply_in_warps(unsigned* y, const unsigned* starts, const unsigned* columns,
+                      const unsigned* values, const unsigned* x, unsigned rows) {
+  const size_t r = (size_t{blockIdx.x} * THREADS + threadIdx.x) / LANES;
+  const unsigned lane = threadIdx.x % LANES;
+  unsigned sum = 0;
+  if (r < rows) {
+    const unsigned end = starts[r + 1];
+    for (unsigned k = starts[r] + lane; k < end; k += LANES) sum += values[k] * x[columns[k]];
+  }
+#pragma unroll
+  for (unsigned d = LANES / 2; d > 0; d /= 2) sum += __shfl_xor_sync(ALL, sum, d);
+  if (r < rows && lane == 0) y[r] = sum;
+}
+
+// ### Segments
 
 /// products[k] = values[k] * x[columns[k]].
 ///
@@ -233,8 +298,8 @@ __global__ void gather_ends(unsigned* y, const unsigned* scanned, const unsigned
 /// y = A x by a segmented scan over all values of A.
 ///
 /// @param heads, products  an element for each value; overwritten
-void sparse_times_vector(unsigned* y, const SparseMatrix& a, const unsigned* x,
-                         unsigned char* heads, unsigned* products, Word* state) {
+void multiply_segments(unsigned* y, const SparseMatrix& a, const unsigned* x, unsigned char* heads,
+                       unsigned* products, Word* state) {
   const unsigned row_blocks = blocks_for(a.rows, 256);
   CUDA_CHECK(cudaMemsetAsync(heads, 0, a.n));
   mark_rows<<<row_blocks, 256>>>(heads, a.starts, a.rows);
@@ -244,18 +309,114 @@ void sparse_times_vector(unsigned* y, const SparseMatrix& a, const unsigned* x,
   gather_ends<<<row_blocks, 256>>>(y, products, a.starts, a.rows);
 }
 
-// In `multiply_values` all 32 lanes are active, however long the rows are. It moves more bytes: the products go
-// to memory and back. Fusing the multiplication with the scan would save that. (There is no peer: cuSPARSE multiplies
-// floating-point numbers and bytes, not `unsigned`.)
-//
-// **Timed.** For 2^20 values that is 1.9 times as fast as a thread for each row. For 2^28 it is slower, 6.6 ms
-// instead of 6.0: products, heads and sums all pass through memory. Extension 4 saves a part of that. A thread for each
-// row is the simplest rival, not the best. The usual next steps, which are not measured here, are a warp for each row
-// (N. Bell and M. Garland, 2009) and equal shares of rows and values together, merge path (D. Merrill and M. Garland,
-// 2016).
-//= 1.9 times: ms("sparse_times_vector/by rows", 1048576) / ms("sparse_times_vector/segmented", 1048576)
-//= 6.6 ms instead of 6.0: (ms("sparse_times_vector/segmented"), ms("sparse_times_vector/by rows"))
-//
+// ### Equal shares
+
+constexpr unsigned STEPS = 8;                ///< of the merge path, for each thread
+constexpr unsigned SHARE = THREADS * STEPS;  ///< for each block
+
+/// How many rows have ended after `steps` steps of the merge path: of the numbers 0, 1, 2, ... and the row ends, merged in
+/// ascending order with an end before the number that equals it, the first `steps`.
+///
+/// @param ends    of the rows, ascending: of each, the number of values up to it
+/// @param offset  of the values that the ends count, those before the first number
+/// @param values  how many numbers there are
+__device__ unsigned rows_ended(size_t steps, const unsigned* ends, unsigned rows, unsigned offset,
+                               size_t values) {
+  size_t low = steps > values ? steps - values : 0, high = min(steps, size_t{rows});
+  while (low < high) {
+    const size_t middle = (low + high) / 2;
+    if (ends[middle] - offset <= steps - 1 - middle) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return static_cast<unsigned>(low);
+}
+
+/// first[b] = the row in which block b begins, for `blocks` blocks and the end of the last one.
+///
+/// Launch: one thread per block of `multiply_shares`, and one more.
+__global__ void find_shares(unsigned* first, const unsigned* starts, unsigned rows, size_t n,
+                            unsigned blocks) {
+  const unsigned b = blockIdx.x * blockDim.x + threadIdx.x;
+  const size_t steps = min(size_t{b} * SHARE, size_t{rows} + n);
+  if (b <= blocks) first[b] = rows_ended(steps, starts + 1, rows, 0, n);
+}
+
+/// y = A x; each block gets SHARE steps of the merge path. y has to be 0 everywhere.
+///
+/// @param first  the row in which each block begins, from `find_shares`
+///
+/// Launch: blocks of THREADS threads, one for each SHARE of rows and values together.
+/// Source of the idea: D. Merrill, M. Garland, "Merge-based Parallel Sparse Matrix-Vector Multiplication", 2016.
+__global__ void __launch_bounds__(THREADS)
+    multiply_shares(unsigned* y, const unsigned* starts, const unsigned* columns,
+                    const unsigned* values, const unsigned* x, unsigned rows, size_t n,
+                    const unsigned* first) {
+  __shared__ unsigned items[SHARE];  // ends of the block's rows, then products
+  __shared__ Piece pieces[WARPS];
+  const unsigned t = threadIdx.x;
+  const size_t begin = size_t{blockIdx.x} * SHARE, end = min(begin + SHARE, size_t{rows} + n);
+  const unsigned row = first[blockIdx.x], last_row = first[blockIdx.x + 1];
+  const unsigned value = static_cast<unsigned>(begin - row);
+  const unsigned ended = last_row - row, all = static_cast<unsigned>(end - begin);
+  unsigned* const products = items + ended;
+
+  for (unsigned i = t; i < ended; i += THREADS) items[i] = starts[row + i + 1];
+#pragma unroll
+  for (unsigned j = 0; j < STEPS; ++j) {
+    const unsigned i = j * THREADS + t, k = value + i;
+    if (i < all - ended) products[i] = values[k] * x[columns[k]];
+  }
+  __syncthreads();  // ends and products are there
+
+  // The thread goes its STEPS: at an end it has a row's sum, or the rest of one that others have begun.
+  const unsigned from = min(t * STEPS, all), to = min(from + STEPS, all);
+  unsigned r = rows_ended(from, items, ended, value, all - ended), k = from - r;
+  Piece mine{0, false};  // the sum since the last end, and whether there was one
+  unsigned rest = 0, rest_row = 0;
+#pragma unroll
+  for (unsigned j = 0; j < STEPS; ++j) {
+    if (from + j >= to) break;
+    if (r == ended || items[r] - value > k) {
+      mine.sum += products[k++];
+      continue;
+    }
+    if (mine.head) {
+      y[row + r] = mine.sum;
+    } else {
+      rest = mine.sum, rest_row = r;
+    }
+    mine = {0, true};
+    ++r;
+  }
+
+  // What the threads before have of the row in which this one begins: a segmented scan.
+  const Piece inclusive = scan_pieces(mine);
+  Piece total;
+  const Piece warps = left_of_warp(of_warp(inclusive), pieces, total);
+  const Piece before = join(warps, left_of_lane(inclusive));
+  if (mine.head) {
+    if (before.head) {
+      y[row + rest_row] = before.sum + rest;
+    } else {
+      atomicAdd(&y[row + rest_row], before.sum + rest);  // blocks before this one may have begun it
+    }
+  }
+  if (t == 0 && last_row < rows) atomicAdd(&y[last_row], total.sum);
+}
+
+/// y = A x in equal shares.
+///
+/// @param first  the number of blocks and one more; overwritten
+void multiply_in_shares(unsigned* y, const SparseMatrix& a, const unsigned* x, unsigned* first) {
+  const unsigned blocks = blocks_for(a.rows + a.n, SHARE);
+  CUDA_CHECK(cudaMemsetAsync(y, 0, size_t{a.rows} * 4));
+  find_shares<<<blocks_for(blocks + size_t{1}, 256), 256>>>(first, a.starts, a.rows, a.n, blocks);
+  multiply_shares<<<blocks, THREADS>>>(y, a.starts, a.columns, a.values, x, a.rows, a.n, first);
+}
+
 // ## 3. Where does my result go?
 //
 // {term}`Stream compaction <stream compaction>` keeps the elements that pass a test, in their order: flags, an
@@ -486,62 +647,78 @@ void permute(unsigned* out, const unsigned* in, const unsigned* index, size_t n,
 //= In order 1.2 ms, with random sectors 1.6 ms: (ms("permute/by=gather, ordered"), ms("permute/by=gather, sectors"))
 //= 6.8 ms for the gather and 16.6 ms for the scatter: (ms("permute/by=gather, random"), ms("permute/by=scatter, random"))
 //
-// A scatter that *adds* is the hard one, since two threads may have the same index: a histogram (chapter 07), the
-// transpose of a sparse matrix times a vector, the gradient of a table. With atomic additions it takes a line.
-
-/// sums[index[i]] += values[i].
-///
-/// Launch: one thread per element, in blocks of one dimension.
-__global__ void add_atomically(unsigned* sums, const unsigned* index, const unsigned* values,
-                               size_t n) {
-  const size_t i = size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i < n) atomicAdd(&sums[index[i]], values[i]);
-}
-
-// Where indices repeat often, these additions queue at the same address. Sectors do not show this queue: with uniform
-// indices a request touches 31.9 of them, and where all 32 lanes name one address they are serialised, and the counter
-// sees one sector each time.
-//= 31.9: count("scatter_add/by=atomic, uniform", "global_atomic_sectors") / count("scatter_add/by=atomic, uniform",
-//=   "global_atomic_requests")
+// ## 5. Sort
 //
-// ### A sort made of scans (second reading)
+// {term}`Radix sort <radix sort>` goes through the digits of the keys, the lowest first. Each pass is a stable split: the
+// pairs with digit 0 in their order, then those with digit 1, and so on.
 //
-// {term}`Radix sort <radix sort>` goes through the digits of the keys, the lowest first. Each pass is a stable split:
-// the pairs with digit 0 in their order, then those with digit 1, and so on. *Where does a pair go?* Behind all pairs
-// with lower digits, behind those of earlier tiles with the same digit, and behind those of its own tile that come
-// before it. The first two are an exclusive scan of counts, by digit, and for each digit by tile.
+// ```{drawing} passes
+// ```
 //
-// The third is found in the tile. A warp takes 32 keys at a time: `__match_any_sync` tells a lane which lanes have the
-// same digit, and a counter for each digit has what the warp saw before. No two lanes write the same counter. So there
-// are no atomics, and equal keys take no longer than others.
+// *Where does a pair go?* Behind all pairs with lower digits, behind those of earlier tiles with the same digit, and
+// behind those of its own tile that come before it. The first two are an exclusive scan of counts, by digit, and for each
+// digit by tile. The third is found in the tile.
+//
+// ### In steps: count, scan, split
+//
+// A warp takes 32 keys at a time: `__match_any_sync` tells a lane which lanes have the same digit, and a counter for each
+// digit has what the warp saw before. No two lanes write the same counter. So there are no atomics, and equal keys take no
+// longer than others.
 
-constexpr unsigned DIGITS = THREADS;       ///< values of a digit, 8 bits; a thread for each
-constexpr unsigned KEYS = TILE / THREADS;  ///< pairs of a thread
-
-/// The place of this lane's first key. The others are 32 apart, so that a request is coalesced.
-///
-/// @param left  out: how many elements there are from it on
-__device__ size_t first_key(size_t tile, size_t n, unsigned& left) {
-  const size_t at = tile * TILE + threadIdx.x / 32 * (32 * KEYS) + threadIdx.x % 32;
-  left = at < n ? static_cast<unsigned>(n - at) : 0;
-  return at;
-}
+constexpr unsigned DIGITS = 256;        ///< values of a digit, 8 bits
+constexpr unsigned SORT_THREADS = 512;  ///< of a block
+constexpr unsigned SORT_WARPS = SORT_THREADS / 32;
+constexpr unsigned KEYS = 16;                        ///< pairs of a thread
+constexpr unsigned SORT_TILE = SORT_THREADS * KEYS;  ///< pairs of a block
 
 __device__ unsigned digit_of(unsigned key, unsigned shift) { return key >> shift & (DIGITS - 1); }
 
-/// Loads the keys of this thread, and counts them by digit. Called by all threads of a block; passes one barrier.
+/// What a block needs in shared memory to sort a tile.
+struct SortMemory {
+  union {
+    unsigned count[SORT_WARPS]
+                  [DIGITS];  ///< keys of each warp with each digit; then, where they go in the tile
+    unsigned sorted[SORT_TILE];  ///< keys, then values, once the counts are of no use
+  };
+  unsigned to[DIGITS];  ///< from a place in the tile to one in the array, for each digit
+  unsigned warp_sums[SORT_WARPS];
+};
+
+/// The place of this lane's first pair. The others are 32 apart, so that a request is coalesced.
 ///
-/// @param keys   of this lane, 32 apart; only those before `left` are there
-/// @param key    out: theirs, and for the rest the largest of all, which is last in every order
+/// @param left  out: how many pairs there are from it on
+__device__ size_t first_pair(size_t tile, size_t n, unsigned& left) {
+  const size_t at = tile * SORT_TILE + threadIdx.x / 32 * (32 * KEYS) + threadIdx.x % 32;
+  left = at < n ? static_cast<unsigned>(min(n - at, size_t{SORT_TILE})) : 0;
+  return at;
+}
+
+/// How many pairs a tile has.
+__device__ unsigned pairs_of(size_t tile, size_t n) {
+  return static_cast<unsigned>(min(n - tile * SORT_TILE, size_t{SORT_TILE}));
+}
+
+/// Loads this lane's keys or values: those before `left`, and `rest` for the others.
+__device__ void load_pairs(unsigned (&x)[KEYS], const unsigned* from, unsigned left,
+                           unsigned rest) {
+  if (left > (KEYS - 1) * 32) {
+#pragma unroll
+    for (unsigned k = 0; k < KEYS; ++k) x[k] = from[k * 32];
+    return;
+  }
+#pragma unroll
+  for (unsigned k = 0; k < KEYS; ++k) x[k] = k * 32 < left ? from[k * 32] : rest;
+}
+
+/// Counts the keys of this warp by digit. Called by all threads of a block; passes one barrier.
+///
+/// @param key    of this lane; where there is none, the largest of all, which is last in every order
 /// @param rank   out: how many keys of this warp with the same digit come before each
 /// @param count  out: how many keys of each warp have which digit
-__device__ void rank_keys(unsigned (&key)[KEYS], unsigned (&rank)[KEYS],
-                          unsigned (&count)[WARPS][DIGITS], const unsigned* keys, unsigned left,
-                          unsigned shift) {
+__device__ void rank_keys(const unsigned (&key)[KEYS], unsigned (&rank)[KEYS],
+                          unsigned (&count)[SORT_WARPS][DIGITS], unsigned shift) {
   const unsigned below = (1u << threadIdx.x % 32) - 1;
   unsigned* const mine = count[threadIdx.x / 32];
-#pragma unroll
-  for (unsigned k = 0; k < KEYS; ++k) key[k] = k * 32 < left ? keys[k * 32] : ALL;
   for (unsigned d = threadIdx.x % 32; d < DIGITS; d += 32) mine[d] = 0;
   __syncwarp();
 #pragma unroll
@@ -556,18 +733,85 @@ __device__ void rank_keys(unsigned (&key)[KEYS], unsigned (&rank)[KEYS],
   __syncthreads();  // the counts of all warps are there
 }
 
+/// Turns the counts of warps into the places in the tile where each warp's keys with a digit begin. Called by all
+/// threads of a block; passes two barriers.
+///
+/// @param sum    out: how many keys of the tile have digit threadIdx.x; 0 for threads without a digit
+/// @param start  out: where they begin in the tile
+__device__ void find_starts(SortMemory& memory, unsigned& sum, unsigned& start) {
+  const unsigned t = threadIdx.x;
+  sum = 0;
+  if (t < DIGITS) {
+#pragma unroll
+    for (unsigned w = 0; w < SORT_WARPS; ++w) {
+      const unsigned here = memory.count[w][t];
+      memory.count[w][t] = sum;
+      sum += here;
+    }
+  }
+  const unsigned inclusive = scan_warp(sum);
+  unsigned all;
+  start = inclusive - sum + scan_warps(__shfl_sync(ALL, inclusive, 31), memory.warp_sums, all);
+  if (t < DIGITS) {
+#pragma unroll
+    for (unsigned w = 0; w < SORT_WARPS; ++w) memory.count[w][t] += start;
+  }
+  __syncthreads();  // the counts have become places
+}
+
+/// Moves the pairs of a tile to their places in the array: `memory.to` has been set. Called by all threads of a block.
+///
+/// @param key, rank  from `rank_keys`
+/// @param values     of this lane, 32 apart; only those before `left` are there
+/// @param here       how many pairs the tile has
+__device__ void move_pairs(unsigned* keys_out, unsigned* values_out, const unsigned (&key)[KEYS],
+                           unsigned (&rank)[KEYS], const unsigned* values, unsigned left,
+                           unsigned here, unsigned shift, SortMemory& memory) {
+  unsigned value[KEYS], place[KEYS];
+  load_pairs(value, values, left, 0);
+#pragma unroll
+  for (unsigned k = 0; k < KEYS; ++k) {
+    rank[k] += memory.count[threadIdx.x / 32][digit_of(key[k], shift)];  // its place in the tile
+  }
+  __syncthreads();  // the counts are of no use any more, and `to` is complete
+
+  // Sorted in shared memory, the pairs of a digit are neighbours, and go to neighbouring places.
+#pragma unroll
+  for (unsigned k = 0; k < KEYS; ++k) memory.sorted[rank[k]] = key[k];
+  __syncthreads();  // the keys are sorted
+#pragma unroll
+  for (unsigned k = 0; k < KEYS; ++k) {
+    const unsigned i = k * SORT_THREADS + threadIdx.x, moved = memory.sorted[i];
+    place[k] = memory.to[digit_of(moved, shift)] + i;
+    if (i < here) keys_out[place[k]] = moved;
+  }
+  __syncthreads();  // all keys are on their way
+#pragma unroll
+  for (unsigned k = 0; k < KEYS; ++k) memory.sorted[rank[k]] = value[k];
+  __syncthreads();  // the values are in the order of the keys
+#pragma unroll
+  for (unsigned k = 0; k < KEYS; ++k) {
+    const unsigned i = k * SORT_THREADS + threadIdx.x;
+    if (i < here) values_out[place[k]] = memory.sorted[i];
+  }
+}
+
 /// counts[digit * tiles + tile] = how many keys of the tile have the digit.
 ///
-/// Launch: blocks of THREADS threads, one for each tile of TILE keys.
-__global__ void __launch_bounds__(THREADS)
+/// Launch: blocks of SORT_THREADS threads, one for each tile of SORT_TILE keys.
+__global__ void __launch_bounds__(SORT_THREADS)
     count_digits(unsigned* counts, const unsigned* keys, size_t n, unsigned shift) {
-  __shared__ unsigned count[WARPS][DIGITS];
-  unsigned key[KEYS], rank[KEYS], left, sum = 0;
-  const size_t at = first_key(blockIdx.x, n, left);
-  rank_keys(key, rank, count, keys + at, left, shift);
+  __shared__ unsigned count[DIGITS];
+  const unsigned t = threadIdx.x;
+  unsigned key[KEYS], left;
+  const size_t at = first_pair(blockIdx.x, n, left);
+  load_pairs(key, keys + at, left, ALL);
+  if (t < DIGITS) count[t] = 0;
+  __syncthreads();  // zeros are there
 #pragma unroll
-  for (unsigned w = 0; w < WARPS; ++w) sum += count[w][threadIdx.x];
-  counts[threadIdx.x * gridDim.x + blockIdx.x] = sum;
+  for (unsigned k = 0; k < KEYS; ++k) atomicAdd(&count[digit_of(key[k], shift)], 1u);
+  __syncthreads();  // all keys are counted
+  if (t < DIGITS) counts[size_t{t} * gridDim.x + blockIdx.x] = count[t];
 }
 
 /// Moves the pairs of each tile to their places in the order of a digit.
@@ -575,51 +819,19 @@ __global__ void __launch_bounds__(THREADS)
 /// @param starts  for each digit, for each tile: where its first pair goes
 ///
 /// Launch: as `count_digits`.
-__global__ void __launch_bounds__(THREADS, 3)
+__global__ void __launch_bounds__(SORT_THREADS)
     split_by_digit(unsigned* keys_out, unsigned* values_out, const unsigned* keys,
                    const unsigned* values, size_t n, unsigned shift, const unsigned* starts) {
-  __shared__ unsigned count[WARPS][DIGITS], to[DIGITS], warp_sums[WARPS];
-  __shared__ unsigned sorted_keys[TILE], sorted_values[TILE];
+  __shared__ SortMemory memory;
   const unsigned t = threadIdx.x;
-  unsigned key[KEYS], rank[KEYS], left;
-  const size_t at = first_key(blockIdx.x, n, left);
-  rank_keys(key, rank, count, keys + at, left, shift);
-
-  // Thread t has digit t: it finds where the digit begins in the tile, and then where it does for each warp.
-  unsigned sum = 0, all;
-#pragma unroll
-  for (unsigned w = 0; w < WARPS; ++w) sum += count[w][t];
-  const unsigned inclusive = scan_warp(sum);
-  unsigned start = inclusive - sum + scan_warps(__shfl_sync(ALL, inclusive, 31), warp_sums, all);
-  to[t] =
-      starts[t * gridDim.x + blockIdx.x] - start;  // from a place in the tile to one in the array
-#pragma unroll
-  for (unsigned w = 0; w < WARPS; ++w) {
-    const unsigned here = count[w][t];
-    count[w][t] = start;
-    start += here;
-  }
-  __syncthreads();  // the counts have become places
-
-  // Sorted in shared memory, the pairs of a digit are neighbours, and go to neighbouring places.
-#pragma unroll
-  for (unsigned k = 0; k < KEYS; ++k) {
-    rank[k] += count[t / 32][digit_of(key[k], shift)];  // its place in the tile
-    sorted_keys[rank[k]] = key[k];
-  }
-#pragma unroll
-  for (unsigned k = 0; k < KEYS; ++k) {
-    if (k * 32 < left) sorted_values[rank[k]] = values[at + k * 32];
-  }
-  __syncthreads();  // the tile is sorted
-#pragma unroll
-  for (unsigned k = 0; k < KEYS; ++k) {
-    const unsigned place = k * THREADS + t, moved = sorted_keys[place];
-    const unsigned i = to[digit_of(moved, shift)] + place;
-    if (i >= n) continue;
-    keys_out[i] = moved;
-    values_out[i] = sorted_values[place];
-  }
+  unsigned key[KEYS], rank[KEYS], left, sum, start;
+  const size_t at = first_pair(blockIdx.x, n, left);
+  load_pairs(key, keys + at, left, ALL);
+  rank_keys(key, rank, memory.count, shift);
+  find_starts(memory, sum, start);
+  if (t < DIGITS) memory.to[t] = starts[size_t{t} * gridDim.x + blockIdx.x] - start;
+  move_pairs(keys_out, values_out, key, rank, values + at, left, pairs_of(blockIdx.x, n), shift,
+             memory);
 }
 
 /// What a sort writes to.
@@ -627,40 +839,207 @@ struct Sorted {
   unsigned *keys, *values;              ///< n each
   unsigned *spare_keys, *spare_values;  ///< n each
   unsigned* counts;                     ///< DIGITS for each tile
+  Word* state;                          ///< a counter, and DIGITS words for each tile
 };
 
 /// Sorts pairs by their keys, stably: pairs with equal keys stay in their order.
 ///
 /// @param bits  of a key
 /// @param to    its keys and values: out, the sorted ones
-void sort_pairs(Sorted& to, const unsigned* keys, const unsigned* values, size_t n, unsigned bits,
-                Word* state) {
-  const unsigned tiles = blocks_for(n, TILE);
+void sort_in_steps(Sorted& to, const unsigned* keys, const unsigned* values, size_t n,
+                   unsigned bits) {
+  const unsigned tiles = blocks_for(n, SORT_TILE);
   const size_t counts = size_t{tiles} * DIGITS;
-  unsigned shift = 0;
-  do {
-    std::swap(to.keys, to.spare_keys), std::swap(to.values, to.spare_values);
-    count_digits<<<tiles, THREADS>>>(to.counts, keys, n, shift);
-    scan_in_one_pass(to.counts, to.counts, counts, state);
-    split_by_digit<<<tiles, THREADS>>>(to.keys, to.values, keys, values, n, shift, to.counts);
-    keys = to.keys, values = to.values;
-  } while ((shift += 8) < bits);
+  for (unsigned shift = 0; shift < bits; shift += 8) {
+    std::swap(to.keys, to.spare_keys);
+    std::swap(to.values, to.spare_values);
+    count_digits<<<tiles, SORT_THREADS>>>(to.counts, keys, n, shift);
+    scan_in_one_pass(to.counts, to.counts, counts, to.state);
+    split_by_digit<<<tiles, SORT_THREADS>>>(to.keys, to.values, keys, values, n, shift, to.counts);
+    keys = to.keys;
+    values = to.values;
+  }
 }
 
-// ### Without atomics (second reading)
-//
-// Sort the pairs (index, value) by index, so that equal indices are neighbours: `sort_pairs` is a radix sort made of
-// scans, in two passes of 8 bits. A segmented scan with a head where the index changes adds up each
-// run. The last element of a run has its sum, and no other run has that index: it is scattered without atomics.
-//
-//? sort_bytes: `add_atomically` reads 8 bytes for each pair. How many bytes does the sum by sorting with `sort_pairs`
-//?   read and write for each, by sectors, with uniform indices? (A pass counts the digits of the keys, then moves the
-//?   pairs.)
-//? answer: 32 * (count("scatter_add/by=sort, uniform", "global_load_sectors") + count("scatter_add/by=sort, uniform",
-//?   "global_store_sectors")) / 50021
-//? unit: bytes per pair
-//? near: factor 1.5
+// ### In sweeps
 
+constexpr unsigned PASSES = 32 / 8;  ///< digits of a key
+
+/// counts[pass * DIGITS + digit] += how many keys have the digit in that pass.
+///
+/// Launch: any number of blocks of SORT_THREADS threads.
+/// Requires: keys is aligned to 16 bytes.
+__global__ void __launch_bounds__(SORT_THREADS)
+    count_all_digits(unsigned* counts, const unsigned* keys, size_t n) {
+  __shared__ unsigned count[PASSES * DIGITS];
+  for (unsigned i = threadIdx.x; i < PASSES * DIGITS; i += SORT_THREADS) count[i] = 0;
+  __syncthreads();  // zeros are there
+  const auto add = [&](unsigned key) {
+#pragma unroll
+    for (unsigned p = 0; p < PASSES; ++p) {
+      atomicAdd(&count[p * DIGITS + digit_of(key, 8 * p)], 1u);
+    }
+  };
+  const size_t step = size_t{gridDim.x} * SORT_THREADS * 4;
+  for (size_t i = (size_t{blockIdx.x} * SORT_THREADS + threadIdx.x) * 4; i < n; i += step) {
+    const uint4 four = load4(keys, i, n);
+    add(four.x);
+    if (i + 1 < n) add(four.y);
+    if (i + 2 < n) add(four.z);
+    if (i + 3 < n) add(four.w);
+  }
+  __syncthreads();  // all keys are counted
+  for (unsigned i = threadIdx.x; i < PASSES * DIGITS; i += SORT_THREADS) {
+    if (count[i] != 0) atomicAdd(&counts[i], count[i]);
+  }
+}
+
+/// The exclusive scan of the counts of each pass, in place.
+///
+/// Launch: a block of DIGITS threads for each pass.
+__global__ void __launch_bounds__(DIGITS) scan_digits(unsigned* counts) {
+  __shared__ unsigned warp_sums[DIGITS / 32];
+  unsigned& mine = counts[blockIdx.x * DIGITS + threadIdx.x];
+  const unsigned inclusive = scan_warp(mine);
+  unsigned all;
+  mine = inclusive - mine + scan_warps(__shfl_sync(ALL, inclusive, 31), warp_sums, all);
+}
+
+/// Publishes how many keys of a tile have digit threadIdx.x, and returns how many of all tiles before it have.
+///
+/// @param words  DIGITS for each tile
+__device__ unsigned count_before(Word* words, unsigned tile, unsigned sum) {
+  const auto word_of = [&](unsigned t) { return words + size_t{t} * DIGITS + threadIdx.x; };
+  publish(word_of(tile), tile == 0 ? PREFIX : SUM, sum);
+  unsigned before = 0;
+  for (unsigned earlier = tile; earlier > 0; --earlier) {
+    Word word;
+    do word = read_word(word_of(earlier - 1));
+    while ((word & FLAGS) == 0);
+    before += static_cast<unsigned>(word);
+    if ((word & FLAGS) == PREFIX) break;
+  }
+  if (tile > 0) publish(word_of(tile), PREFIX, before + sum);
+  return before;
+}
+
+/// `split_by_digit` in one pass: each tile looks back for what the ones before it have counted.
+///
+/// @param starts  for each digit: where its first pair goes
+/// @param state   zeros: the counter of tiles, then DIGITS words for each tile
+///
+/// Launch: as `count_digits`.
+/// Source of the idea: A. Adinets, D. Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs", 2022.
+__global__ void __launch_bounds__(SORT_THREADS)
+    sweep_digit(unsigned* keys_out, unsigned* values_out, const unsigned* keys,
+                const unsigned* values, size_t n, unsigned shift, const unsigned* starts,
+                Word* state) {
+  __shared__ SortMemory memory;
+  const unsigned tile = take_tile(state), t = threadIdx.x;
+  unsigned key[KEYS], rank[KEYS], left, sum, start;
+  const size_t at = first_pair(tile, n, left);
+  load_pairs(key, keys + at, left, ALL);
+  rank_keys(key, rank, memory.count, shift);
+  find_starts(memory, sum, start);
+  if (t < DIGITS) memory.to[t] = starts[t] + count_before(state + 1, tile, sum) - start;
+  move_pairs(keys_out, values_out, key, rank, values + at, left, pairs_of(tile, n), shift, memory);
+}
+
+/// The same as `sort_in_steps`.
+void sort_in_sweeps(Sorted& to, const unsigned* keys, const unsigned* values, size_t n,
+                    unsigned bits) {
+  const unsigned tiles = blocks_for(n, SORT_TILE);
+  const auto blocks =
+      static_cast<unsigned>(2 * lab::device_attribute(cudaDevAttrMultiProcessorCount));
+  CUDA_CHECK(cudaMemsetAsync(to.counts, 0, size_t{PASSES} * DIGITS * 4));
+  count_all_digits<<<std::min(tiles, blocks), SORT_THREADS>>>(to.counts, keys, n);
+  scan_digits<<<PASSES, DIGITS>>>(to.counts);
+  for (unsigned shift = 0; shift < bits; shift += 8) {
+    std::swap(to.keys, to.spare_keys);
+    std::swap(to.values, to.spare_values);
+    CUDA_CHECK(cudaMemsetAsync(to.state, 0, (size_t{tiles} * DIGITS + 1) * sizeof(Word)));
+    sweep_digit<<<tiles, SORT_THREADS>>>(to.keys, to.values, keys, values, n, shift,
+                                         to.counts + shift / 8 * DIGITS, to.state);
+    keys = to.keys;
+    values = to.values;
+  }
+}
+
+// ## 6. A scatter that adds
+//
+// A scatter that *adds* is the hard one, since two threads may have the same index: a histogram (chapter 07), the
+// transpose of a sparse matrix times a vector, the gradient of a table. With atomic additions it takes a line.
+
+/// sums[index[i]] += values[i].
+///
+/// Launch: one thread per element, in blocks of one dimension.
+__global__ void add_atomically(unsigned* sums, const unsigned* index, const unsigned* values,
+                               size_t n) {
+  const size_t i = size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < n) atomicAdd(&sums[index[i]], values[i]);
+}
+
+/// The same; lanes of a warp with the same index add up first.
+///
+/// Launch: as `add_atomically`, in blocks of whole warps.
+/// Requires: compute capability 8.0; no index is 2^32 - 1.
+/// Source of the idea: A. Adinets, "CUDA Pro Tip: Optimized Filtering with Warp-Aggregated Atomics", NVIDIA, 2014.
+__global__ void add_in_warps(unsigned* sums, const unsigned* index, const unsigned* values,
+                             size_t n) {
+  const size_t i = size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const unsigned target = i < n ? index[i] : ALL;  // a lane without an element takes part, too
+  const unsigned value = i < n ? values[i] : 0;
+  const unsigned same = __match_any_sync(ALL, target);
+  const unsigned sum = __reduce_add_sync(same, value);
+  if (i < n && threadIdx.x % 32 + 1 == static_cast<unsigned>(__ffs(static_cast<int>(same))))
+    atomicAdd(&sums[target], sum);
+}
+
+constexpr unsigned ADD_THREADS = 512;  ///< of a block of `add_in_blocks`
+constexpr unsigned EACH = 4;           ///< elements that a thread loads together
+constexpr unsigned SLOTS = 4096;       ///< sums that a block keeps
+
+/// The same; a block keeps sums of its own for the indices that it met first.
+///
+/// A slot belongs to the first index that comes to it. Additions to other indices of the same slot go to memory.
+///
+/// Launch: any number of blocks of ADD_THREADS threads.
+/// Requires: no index is 2^32 - 1.
+__global__ void __launch_bounds__(ADD_THREADS)
+    add_in_blocks(unsigned* sums, const unsigned* index, const unsigned* values, size_t n) {
+  __shared__ unsigned owner[SLOTS], sum[SLOTS];
+  const unsigned t = threadIdx.x;
+  for (unsigned s = t; s < SLOTS; s += ADD_THREADS) {
+    owner[s] = ALL;  // nobody
+    sum[s] = 0;
+  }
+  __syncthreads();  // all slots are free
+  const size_t step = size_t{gridDim.x} * ADD_THREADS * EACH;
+  for (size_t first = size_t{blockIdx.x} * ADD_THREADS * EACH; first < n; first += step) {
+    unsigned target[EACH], value[EACH];
+#pragma unroll
+    for (unsigned e = 0; e < EACH; ++e) {
+      const size_t i = first + e * ADD_THREADS + t;
+      target[e] = i < n ? index[i] : ALL;
+      value[e] = i < n ? values[i] : 0;
+    }
+#pragma unroll
+    for (unsigned e = 0; e < EACH; ++e) {
+      if (target[e] == ALL) continue;
+      const unsigned s = target[e] % SLOTS;
+      const unsigned before = atomicCAS(&owner[s], ALL, target[e]);
+      const bool is_mine = before == ALL || before == target[e];
+      atomicAdd(is_mine ? &sum[s] : &sums[target[e]], value[e]);
+    }
+  }
+  __syncthreads();  // the sums are complete
+  for (unsigned s = t; s < SLOTS; s += ADD_THREADS) {
+    if (sum[s] != 0) atomicAdd(&sums[owner[s]], sum[s]);
+  }
+}
+
+// ### Without atomics
+//
 /// heads[i] = 1 where a run of equal keys begins, else 0.
 ///
 /// Launch: one thread per key, in blocks of one dimension.
@@ -678,51 +1057,32 @@ __global__ void scatter_ends(unsigned* sums, const unsigned* keys, const unsigne
   if (i < n && (i + 1 == n || keys[i] != keys[i + 1])) sums[keys[i]] = scanned[i];
 }
 
+/// How a scatter adds.
+enum class By { atomic, warps, blocks, sort };
+
 /// sums[i] = the sum of the values whose index is i, for i below `size`.
 ///
-/// @param sorted, heads  n elements each; overwritten
+/// @param sorted, heads  memory for By::sort
 void scatter_add(unsigned* sums, unsigned size, const unsigned* index, const unsigned* values,
-                 size_t n, bool by_sort, Sorted sorted, unsigned char* heads, Word* state) {
+                 size_t n, By by, Sorted sorted, unsigned char* heads) {
   const unsigned blocks = blocks_for(n, 256);
   CUDA_CHECK(cudaMemsetAsync(sums, 0, size_t{size} * 4));
-  if (!by_sort) {
-    add_atomically<<<blocks, 256>>>(sums, index, values, n);
-    return;
+  if (by == By::atomic) add_atomically<<<blocks, 256>>>(sums, index, values, n);
+  if (by == By::warps) add_in_warps<<<blocks, 256>>>(sums, index, values, n);
+  if (by == By::blocks) {
+    const auto most = static_cast<unsigned>(
+        4 * lab::device_attribute(cudaDevAttrMultiProcessorCount));  // that run at once
+    add_in_blocks<<<std::min(most, blocks_for(n, ADD_THREADS * EACH)), ADD_THREADS>>>(sums, index,
+                                                                                      values, n);
   }
-  sort_pairs(sorted, index, values, n, std::bit_width(size - 1), state);
+  if (by != By::sort) return;
+  sort_in_sweeps(sorted, index, values, n, std::bit_width(size - 1));
   mark_runs<<<blocks, 256>>>(heads, sorted.keys, n);
-  clear(state, n, SEGMENT_TILE);
+  clear(sorted.state, n, SEGMENT_TILE);
   segmented<<<blocks_for(n, SEGMENT_TILE), THREADS>>>(sorted.values, sorted.values, heads, n,
-                                                      state);
+                                                      sorted.state);
   scatter_ends<<<blocks, 256>>>(sums, sorted.keys, sorted.values, n);
 }
-
-// 102 bytes. Each of the two passes reads keys, then keys and values, and writes both: 20, 40 in all. Marks take 5, the
-// segmented scan 9, the ends 8. The rest are counts, and the sectors in which the places of a digit begin and end: a
-// tile has only 16 pairs of each. If all indices are equal, it is 78. (Your own run may show more: blocks that wait for
-// others load again and again. This page has the counts of one block after the other.)
-//= 102 bytes: 32 * (count("scatter_add/by=sort, uniform", "global_load_sectors") + count("scatter_add/by=sort,
-//=   uniform", "global_store_sectors")) / 50021
-//= 20, 40 in all: (4 + 8 + 8, 2 * 20)
-//= 5, the segmented scan 9, the ends 8: (4 + 1, 4 + 1 + 4, 4 + 4)
-//= 16 pairs: 4096 / 256
-//= it is 78: 32 * (count("scatter_add/by=sort, equal", "global_load_sectors") + count("scatter_add/by=sort, equal",
-//=   "global_store_sectors")) / 50021
-//
-// **Timed**, for 2^28 pairs and 65,536 sums: with uniform indices 3.0 ms by atomics and 12 ms by sorting; skewed, where
-// index k has a share of about 1/k, 42 ms and 10 ms; with equal ones 198 ms and 6.8 ms. CUB's sort and reduction by key
-// take 0.37 times as long as ours with uniform indices.
-//= 3.0 ms by atomics and 12 ms by sorting: (ms("scatter_add/by=atomic, uniform"), ms("scatter_add/by=sort, uniform"))
-//= 42 ms and 10 ms; with equal ones 198 ms and 6.8 ms: (ms("scatter_add/by=atomic, skewed"),
-//=   ms("scatter_add/by=sort, skewed"), ms("scatter_add/by=atomic, equal"), ms("scatter_add/by=sort, equal"))
-//= 0.37 times: ratio("scatter_add/by=sort, uniform")
-//
-// **So:** atomics where threads seldom meet, a sort where they often do. (Between the two lies a third way, which is
-// not measured here: add up equal indices in the warp or the block first, as the histogram of chapter 07 does, and
-// send only the sums to memory.) Two more reasons to sort: an operator that no atomic has, and the order. Atomics add
-// in another order in each run, so that float sums differ. A stable sort leaves the values of an index in the order of
-// the input; scanned in a fixed order as well (by three kernels: `look_back` adds what it finds published), they give
-// the same float in every run.
 
 // [hide] How the rungs are registered
 namespace {
@@ -743,12 +1103,11 @@ struct Below {
   }
 };
 
-/// Where segments begin: at 0, and on average at one in `every` elements; 0: nowhere else.
-struct SegmentHead {
-  std::uint64_t seed;
-  unsigned every;
-  __host__ __device__ bool operator()(size_t i) const {
-    return i == 0 || (every > 0 && lab::random_bits(seed, i) % every == 0);
+/// Columns near the diagonal of a matrix with n values.
+struct Near {
+  std::uint64_t seed, rows, n;
+  __host__ __device__ unsigned operator()(size_t i) const {
+    return static_cast<unsigned>((i * rows / n + lab::random_bits(seed, i) % 2048) % rows);
   }
 };
 
@@ -786,6 +1145,26 @@ class Permutation {
   std::uint64_t seed_;
   size_t together_, runs_;
   int half_;
+};
+
+/// Keys of a sort: a permutation in which four follow each other become equal, spread over 32 bits.
+struct Key {
+  Permutation place;
+  std::uint64_t n;
+  __host__ __device__ unsigned operator()(size_t i) const { return at(place(i)); }
+  /// The key of the sorted pair i.
+  __host__ __device__ unsigned at(size_t i) const {
+    return static_cast<unsigned>((i / 4 << 32) / (n / 4 + 1));
+  }
+};
+
+/// Where segments begin: at 0, and on average at one in `every` elements; 0: nowhere else.
+struct SegmentHead {
+  std::uint64_t seed;
+  unsigned every;
+  __host__ __device__ bool operator()(size_t i) const {
+    return i == 0 || (every > 0 && lab::random_bits(seed, i) % every == 0);
+  }
 };
 
 constexpr unsigned SUMS = 65536;  ///< results of a scatter that adds
@@ -837,32 +1216,36 @@ void segments(Common& c, const Use& use, bool by_key) {
   }
 }
 
-/// y = A x for a matrix of n values, whose rows are mostly short and sometimes long.
+/// y = A x for two matrices of n values: rows that are mostly short and sometimes long, and rows of one length.
 void products(Common& c, const Use& use) {
   const std::uint64_t seed = c.seed + 200;
-  std::vector<unsigned> host{0};
-  while (host.back() < c.n) {
-    const size_t row = host.size() - 1;
-    const size_t length = row % 64 == 63 ? 512 : lab::random_bits(seed, row) % 8;
-    host.push_back(static_cast<unsigned>(std::min(c.n, host.back() + length)));
+  for (const bool skewed : {true, false}) {
+    std::vector<unsigned> host{0};
+    while (host.back() < c.n) {
+      const size_t row = host.size() - 1;
+      const size_t length = !skewed ? 12 : row % 64 == 63 ? 512 : lab::random_bits(seed, row) % 8;
+      host.push_back(static_cast<unsigned>(std::min(c.n, host.back() + length)));
+    }
+    const size_t rows = host.size() - 1;
+    const lab::Input<unsigned> starts(host, "starts");
+    const lab::Input<unsigned> x(rows, lab::RandomValue<unsigned>{seed + 1}, "x");
+    const lab::Input<unsigned> columns(c.n, Near{seed + 2, rows, c.n}, "columns");
+    lab::DeviceBuffer<unsigned> y(rows, "y");
+    const auto start = starts.view(), column = columns.view(), value = c.in.view();
+    const auto vector = x.view();
+    const auto product = [=] __host__ __device__(size_t r) {
+      unsigned sum = 0;
+      for (size_t k = start[r]; k < start[r + 1]; ++k) sum += value[k] * vector[column[k]];
+      return sum;
+    };
+    Arrays a = c.arrays();
+    a.out = y.data();
+    a.in = x.data();
+    a.matrix = {starts.data(), columns.data(), c.in.data(), static_cast<unsigned>(rows), c.n};
+    use(a, {.variant = skewed ? "skewed" : "even",
+            .outputs = {lab::expect(y, product)},
+            .bytes = 8.0 * static_cast<double>(c.n) + 12.0 * static_cast<double>(rows)});
   }
-  const size_t rows = host.size() - 1;
-  const lab::Input<unsigned> starts(host, "starts");
-  const lab::Input<unsigned> x(rows, lab::RandomValue<unsigned>{seed + 1}, "x");
-  const lab::Input<unsigned> columns(c.n, Below{seed + 2, rows}, "columns");
-  lab::DeviceBuffer<unsigned> y(rows, "y");
-  const auto start = starts.view(), column = columns.view(), value = c.in.view(), vector = x.view();
-  const auto product = [=] __host__ __device__(size_t r) {
-    unsigned sum = 0;
-    for (size_t k = start[r]; k < start[r + 1]; ++k) sum += value[k] * vector[column[k]];
-    return sum;
-  };
-  Arrays a = c.arrays();
-  a.out = y.data();
-  a.in = x.data();
-  a.matrix = {starts.data(), columns.data(), c.in.data(), static_cast<unsigned>(rows), c.n};
-  use(a, {.outputs = {lab::expect(y, product)},
-          .bytes = 8.0 * static_cast<double>(c.n) + 12.0 * static_cast<double>(rows)});
 }
 
 /// A problem that has element(i) for each i with keep(i), in their order, and how many there are.
@@ -911,6 +1294,46 @@ void permutations(Common& c, const Use& use) {
   }
 }
 
+/// Pairs sorted by their keys: random ones, of which four are equal each, and all equal. A value is the place of its pair
+/// before, so that it tells whether equal keys have kept their order.
+void sorts(Common& c, const Use& use) {
+  const size_t n = c.n;
+  const auto place = [=] __host__ __device__(size_t i) { return static_cast<unsigned>(i); };
+  const lab::Input<unsigned> values(n, place, "values");
+  lab::DeviceBuffer<unsigned> values_out(n, "values_out");
+  for (const bool equal : {false, true}) {
+    const Key key{Permutation(c.seed + 500, n, 1), n};
+    const auto of_pair = [=] __host__ __device__(size_t i) { return equal ? 7u : key(i); };
+    const lab::Input<unsigned> keys(n, of_pair, "keys");
+    const auto sorted_keys = std::make_shared<lab::Reference<unsigned>>(n);
+    const auto order = std::make_shared<lab::Reference<unsigned>>(n);
+    unsigned* const to = order->data();
+    lab::fill(*sorted_keys, [=] __host__ __device__(size_t i) { return equal ? 7u : key.at(i); });
+    lab::for_each(n, [=] __host__ __device__(size_t i) {
+      to[equal ? i : key.place(i)] = static_cast<unsigned>(i);
+    });
+    lab::for_each(equal ? 0 : (n + 3) / 4, [=] __host__ __device__(size_t group) {
+      const size_t begin = group * 4, end = begin + 4 < n ? begin + 4 : n;
+      for (size_t i = begin; i < end; ++i) {  // equal keys in the order of their places
+        for (size_t j = i; j > begin && to[j] < to[j - 1]; --j) {
+          const unsigned other = to[j];
+          to[j] = to[j - 1];
+          to[j - 1] = other;
+        }
+      }
+    });
+    Arrays a = c.arrays();
+    a.index = keys.data();
+    a.in = values.data();
+    a.values_out = values_out.data();
+    use(a, {.variant = equal ? "equal" : "random",
+            .outputs = {lab::expect(c.out, sorted_keys), lab::expect(values_out, order)},
+            .bytes = 16.0 * static_cast<double>(n),
+            .peer = lab::vendor(std::string("CUB, ") + (equal ? "equal" : "random"),
+                                lab::cub_sort_pairs(a.out, a.values_out, a.index, a.in, n))});
+  }
+}
+
 /// sums[index[i]] += in[i], for indices below SUMS.
 void additions(Common& c, const Use& use) {
   for (const Spread spread : {Spread::uniform, Spread::skewed, Spread::equal}) {
@@ -952,21 +1375,36 @@ void permuted(const Arrays& a) {
   permute(a.out, a.in, a.index, a.n, GATHER);
 }
 
-template <bool BY_SORT>
-void added(const Arrays& a) {
-  const Sorted sorted{a.words(0), a.words(1), a.words(2), a.words(3), a.words(4)};
-  scatter_add(a.out, SUMS, a.index, a.in, a.n, BY_SORT, sorted, a.scratch[5], a.state);
+/// The pairs, their spare memory, and what a sort counts.
+template <void (*SORT)(Sorted&, const unsigned*, const unsigned*, size_t, unsigned)>
+void sorted(const Arrays& a) {
+  Sorted to{a.out,      a.values_out, a.words(0),
+            a.words(1), a.words(2),   reinterpret_cast<Word*>(a.scratch[3])};
+  SORT(to, a.index, a.in, a.n, 32);
 }
 
-void by_rows(const Arrays& a) {
-  const SparseMatrix& m = a.matrix;
-  multiply_rows<<<blocks_for(m.rows, 256), 256>>>(a.out, m.starts, m.columns, m.values, a.in,
-                                                  m.rows);
+template <By BY>
+void added(const Arrays& a) {
+  const Sorted sorted{a.words(4), a.words(5), a.words(0),
+                      a.words(1), a.words(2), reinterpret_cast<Word*>(a.scratch[3])};
+  scatter_add(a.out, SUMS, a.index, a.in, a.n, BY, sorted, a.scratch[6]);
+}
+
+/// A thread, or some of them, for each row.
+template <class Kernel>
+Launch by_rows(Kernel* kernel, unsigned lanes) {
+  return [=](const Arrays& a) {
+    const SparseMatrix& m = a.matrix;
+    kernel<<<blocks_for(size_t{m.rows} * lanes, THREADS), THREADS>>>(a.out, m.starts, m.columns,
+                                                                     m.values, a.in, m.rows);
+  };
 }
 
 void by_segments(const Arrays& a) {
-  sparse_times_vector(a.out, a.matrix, a.in, a.scratch[0], a.words(1), a.state);
+  multiply_segments(a.out, a.matrix, a.in, a.scratch[0], a.words(1), a.state);
 }
+
+void by_shares(const Arrays& a) { multiply_in_shares(a.out, a.matrix, a.in, a.words(0)); }
 
 void in_steps(const Arrays& a) {
   repeats_in_steps(a.out, a.size, a.in, a.n, a.words(0), a.words(1), a.state);
@@ -1020,21 +1458,30 @@ void Segments::add(std::string_view name, const std::string& variant, Problem pr
 int main(int argc, char** argv) {
   return lab::run(argc, argv, [](lab::Ladder& ladder, size_t n) {
     ladder.require(n < size_t{1} << 32, "fewer than 2^32: an index is 32 bits wide");
-    Segments segments{ladder, {n, ladder.seed(), blocks_for(n, SEGMENT_TILE) + 1}};
-    const size_t counts = size_t{4} * blocks_for(n, TILE) * DIGITS;
-    const std::vector<size_t> sort{4 * n, 4 * n, 4 * n, 4 * n, counts, n};
+    Segments all{ladder, {n, ladder.seed(), blocks_for(n, TILE) + size_t{1}}};
+    const size_t words = DIGITS * std::max<size_t>(blocks_for(n, SORT_TILE), PASSES);
+    std::vector<size_t> sort{4 * n, 4 * n, 4 * words, 8 * words + 8};
+    const size_t shares = 4 * (blocks_for(2 * n + 1, SHARE) + size_t{1});
 
-    segments.add("segmented", "flags", by_flags, in_one_pass(segmented, SEGMENT_TILE));
-    segments.add("sparse_times_vector", "by rows", products, by_rows);
-    segments.add("sparse_times_vector", "segmented", products, by_segments, {n, 4 * n});
-    segments.add("compact", "", evens, in_one_pass(compact, KEEP_TILE));
-    segments.add("repeats_in_steps", "", repeats, in_steps, {4 * n, 4 * n});
-    segments.add("repeats_in_one", "", repeats, in_one_pass(repeats_in_one, TILE));
-    segments.add("permute", "by=gather", permutations<true>, permuted<true>);
-    segments.add("permute", "by=scatter", permutations<false>, permuted<false>);
-    segments.add("scatter_add", "by=atomic", additions, added<false>, sort);
-    segments.add("scatter_add", "by=sort", additions, added<true>, sort);
-    lab::add_others(segments);
+    all.add("segmented", "flags", by_flags, in_one_pass(segmented, SEGMENT_TILE));
+    all.add("multiply_rows", "", products, by_rows(multiply_rows, 1));
+    all.add("multiply_in_warps", "lanes=8", products, by_rows(multiply_in_warps<8>, 8));
+    all.add("multiply_in_warps", "lanes=32", products, by_rows(multiply_in_warps<32>, 32));
+    all.add("multiply_segments", "", products, by_segments, {n, 4 * n});
+    all.add("multiply_in_shares", "", products, by_shares, {shares});
+    all.add("compact", "", evens, in_one_pass(compact, KEEP_TILE));
+    all.add("repeats_in_steps", "", repeats, in_steps, {4 * n, 4 * n});
+    all.add("repeats_in_one", "", repeats, in_one_pass(repeats_in_one, TILE));
+    all.add("permute", "by=gather", permutations<true>, permuted<true>);
+    all.add("permute", "by=scatter", permutations<false>, permuted<false>);
+    all.add("sort_in_steps", "", sorts, sorted<sort_in_steps>, sort);
+    all.add("sort_in_sweeps", "", sorts, sorted<sort_in_sweeps>, sort);
+    sort.insert(sort.end(), {4 * n, 4 * n, n});
+    all.add("scatter_add", "by=atomic", additions, added<By::atomic>, sort);
+    all.add("scatter_add", "by=warps", additions, added<By::warps>, sort);
+    all.add("scatter_add", "by=blocks", additions, added<By::blocks>, sort);
+    all.add("scatter_add", "by=sort", additions, added<By::sort>, sort);
+    lab::add_others(all);
   });
 }
 

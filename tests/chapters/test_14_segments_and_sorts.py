@@ -55,7 +55,7 @@ int main() {
         if (host[i] % 2 == 0) even.push_back(host[i]);
       }
       lab::DeviceBuffer<unsigned> in(host, "in"), out(n, "out"), spare(n, "spare"), size(1, "size"), flags(n, "flags");
-      lab::DeviceBuffer<Word> state(blocks_for(n, SEGMENT_TILE) + 1, "state");
+      lab::DeviceBuffer<Word> state(blocks_for(n, TILE) + 1, "state");
       lab::DeviceBuffer<unsigned char> heads(n, "heads");
       heads.zero();
       const unsigned tiles = blocks_for(n, TILE);
@@ -80,32 +80,69 @@ int main() {
         expect(size, {static_cast<unsigned>(repeats.size())}, n, kind, "size of repeats_in_steps");
         check("repeats_in_steps", repeats);
       }
+      // Rows of 0 to 40 values, and one that takes half of them: what each thread, lane, segment and share makes of them.
+      std::vector<unsigned> starts{0}, columns(n), y;
+      while (starts.back() < n) {
+        const size_t length = starts.size() == 5 ? n / 2 : kind == 4 ? 1 : starts.size() * (kind + 1) % 41;
+        starts.push_back(static_cast<unsigned>(std::min(n, starts.back() + length)));
+      }
+      starts.push_back(starts.back());  // and an empty one at the end
+      const auto rows = static_cast<unsigned>(starts.size() - 1);
+      for (size_t k = 0; k < n; ++k) columns[k] = static_cast<unsigned>(k * 7 % rows);
+      for (unsigned r = 0; r < rows; ++r) {
+        y.push_back(0);
+        for (size_t k = starts[r]; k < starts[r + 1]; ++k) y[r] += host[k] * (columns[k] + 1);
+      }
+      std::vector<unsigned> vector(rows);
+      std::iota(vector.begin(), vector.end(), 1u);
+      lab::DeviceBuffer<unsigned> begins(starts, "starts"), of_column(columns, "columns"), x(vector, "x"),
+          product(rows, "product"), first(blocks_for(rows + n, SHARE) + size_t{1}, "first");
+      const SparseMatrix matrix{begins.data(), of_column.data(), in.data(), rows, n};
+      Arrays arrays{.n = n, .out = product.data(), .in = x.data(), .matrix = matrix, .state = state.data()};
+      arrays.scratch = {heads.data(), reinterpret_cast<unsigned char*>(spare.data())};
+      const std::pair<const char*, Launch> launches[] = {{"multiply_rows", by_rows(multiply_rows, 1)},
+                                                         {"2 lanes", by_rows(multiply_in_warps<2>, 2)},
+                                                         {"32 lanes", by_rows(multiply_in_warps<32>, 32)},
+                                                         {"multiply_segments", by_segments}};
+      for (const auto& [what, launch] : launches) {
+        launch(arrays);
+        expect(product, y, n, kind, what);
+        product.poison();
+      }
+      multiply_in_shares(product.data(), matrix, x.data(), first.data());
+      expect(product, y, n, kind, "multiply_in_shares");
+
       if (kind == 0 || kind == 3) continue;
       // Keys of any number of bits, and the values tell whether equal keys have kept their order.
       std::vector<unsigned> order(n), keys(n), want(n);
       std::iota(order.begin(), order.end(), 0u);
+      const size_t words = DIGITS * std::max<size_t>(blocks_for(n, SORT_TILE), PASSES);
       lab::DeviceBuffer<unsigned> k0(n, "k0"), k1(n, "k1"), v0(n, "v0"), v1(n, "v1"), places(order, "places"),
-          counts(size_t{tiles} * DIGITS, "counts");
-      const Sorted memory{k0.data(), v0.data(), k1.data(), v1.data(), counts.data()};
+          counts(words, "counts");
+      lab::DeviceBuffer<Word> of_tiles(words + 1, "words");
+      const Sorted memory{k0.data(), v0.data(), k1.data(), v1.data(), counts.data(), of_tiles.data()};
       for (const unsigned bits : {8u, 9u, 32u}) {
         for (size_t i = 0; i < n; ++i) keys[i] = (kind == 2 ? host[i] * 2654435761u : host[i]) >> (32 - bits);
         lab::DeviceBuffer<unsigned> unsorted(keys, "unsorted");
         want = order;
         std::stable_sort(want.begin(), want.end(), [&](unsigned a, unsigned b) { return keys[a] < keys[b]; });
-        Sorted sorted = memory;
-        sort_pairs(sorted, unsorted.data(), places.data(), n, bits, state.data());
-        expect(sorted.values == v0.data() ? v0 : v1, want, n, kind, "sort_pairs");
-        for (unsigned& place : want) place = keys[place];
-        expect(sorted.keys == k0.data() ? k0 : k1, want, n, kind, "keys of sort_pairs");
+        std::vector<unsigned> ascending;
+        for (const unsigned place : want) ascending.push_back(keys[place]);
+        for (auto* const sort : {sort_in_steps, sort_in_sweeps}) {
+          Sorted sorted = memory;
+          sort(sorted, unsorted.data(), places.data(), n, bits);
+          expect(sorted.values == v0.data() ? v0 : v1, want, n, kind, "a sort");
+          expect(sorted.keys == k0.data() ? k0 : k1, ascending, n, kind, "keys of a sort");
+        }
       }
-      for (const unsigned size_of_sums : {1u, 257u, 65536u}) {
+      for (const unsigned size_of_sums : {2u, 257u, 65536u}) {
         for (size_t i = 0; i < n; ++i) keys[i] = kind == 4 ? size_of_sums - 1 : host[i] % size_of_sums;
         want.assign(size_of_sums, 0);
         for (size_t i = 0; i < n; ++i) want[keys[i]] += host[i];
         lab::DeviceBuffer<unsigned> index(keys, "index"), added(size_of_sums, "sums");
-        for (const bool by_sort : {false, true}) {
-          scatter_add(added.data(), size_of_sums, index.data(), in.data(), n, by_sort, memory, heads.data(), state.data());
-          expect(added, want, n, kind, by_sort ? "scatter_add by sort" : "scatter_add by atomic");
+        for (const By by : {By::atomic, By::warps, By::blocks, By::sort}) {
+          scatter_add(added.data(), size_of_sums, index.data(), in.data(), n, by, memory, heads.data());
+          expect(added, want, n, kind, "scatter_add");
         }
       }
     }
@@ -172,8 +209,18 @@ class OfChapter08(unittest.TestCase):
 
 # (kernel, text, what it becomes, the rung that it spoils, what is said): looked for behind the kernel's name.
 MUTANTS = [
-    ("segmented", "if (lane == 0) before =", "if (lane == 1) before =", "segmented", "are wrong"),
-    ("multiply_rows", "k < starts[r + 1]", "k + 1 < starts[r + 1]", "sparse_times_vector", "are wrong"),
+    ("left_of_lane", "% 32 == 0 ?", "% 32 == 1 ?", "segmented", "are wrong"),
+    ("multiply_rows", "k < starts[r + 1]", "k + 1 < starts[r + 1]", "multiply_rows", "are wrong"),
+    ("multiply_in_warps", "k += LANES", "k += LANES + 1", "multiply_in_warps", "are wrong"),
+    # A row that began in a block before: its first part is lost.
+    (
+        "multiply_shares",
+        "atomicAdd(&y[row + rest_row], before.sum + rest)",
+        "y[row + rest_row] = before.sum + rest",
+        "multiply_in_shares",
+        "global-race",
+    ),
+    ("rows_ended", "<= steps - 1 - middle", "< steps - 1 - middle", "multiply_in_shares", "global-race"),
     ("keeps", "i < n && value % 2", "value % 2", "compact", "out-of-bounds"),
     # A well-known one: the comparison past the end.
     ("mark_repeats", "i + 1 < n && in", "in", "repeats_in_steps", "out-of-bounds: read"),
@@ -188,10 +235,20 @@ MUTANTS = [
         "global-race",
     ),
     ("scatter_ends", "i + 1 == n || ", "", "scatter_add", "out-of-bounds: read"),
+    ("count_before", "if ((word & FLAGS) == PREFIX) break;", "", "sort_in_sweeps", "are wrong"),
+    (
+        "count_digits",
+        "atomicAdd(&count[digit_of(key[k], shift)], 1u)",
+        "++count[digit_of(key[k], shift)]",
+        "sort_in_steps",
+        "shared-race",
+    ),
+    # The slot of another index.
+    ("add_in_blocks", "before == ALL || before == target[e]", "true", "scatter_add", "are wrong"),
 ]
 PAST_THE_END = [
     ("mark_repeats", "if (i < n) flags[i]", "flags[i]", "repeats_in_steps"),
-    ("split_by_digit", "if (i >= n) continue;", "", "scatter_add"),
+    ("move_pairs", "if (i < here) keys_out", "keys_out", "sort_in_sweeps"),
 ]
 # Two well-known ones: every thread writes the size; lanes read and write the same counter with nothing between.
 SIZE = ("scatter_repeats", "if (i == n - 1) *size", "*size")
@@ -203,7 +260,7 @@ class Mutants(unittest.TestCase):
         with Mutant(CHAPTER, [mutant[:3] for mutant in MUTANTS], traced=True) as program:
             for kernel, _, mistake, rung, said in MUTANTS:
                 with self.subTest(kernel=kernel, mistake=mistake):
-                    run = program.run("--size", "5000", "--rung", rung)
+                    run = program.run("--size", "20000", "--rung", rung)
                     self.assertEqual(run.code, 1, run.explain())
                     self.assertIn(said, run.out + run.err)
 
