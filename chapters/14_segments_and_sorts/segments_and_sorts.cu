@@ -12,7 +12,7 @@
 //   ./learn run 14 --rung segmented            many scans in one array, told apart by flags
 //   ./learn run 14 --rung segmented_ahead      the same with warps of different roles [needs gpu, sm_90a, cuda 12.9]
 //   ./learn run 14 --rung multiply_rows        a sparse matrix times a vector, a thread for each row
-//   ./learn run 14 --rung multiply_in_warps    8 or 32 lanes for each row
+//   ./learn run 14 --rung multiply_in_warps    2, 8 or 32 lanes for each row
 //   ./learn run 14 --rung multiply_segments    all products first, then a segmented scan
 //   ./learn run 14 --rung multiply_in_shares   equal shares of rows and values: merge path
 //   ./learn run 14 --rung compact              keeps the elements that pass a test, in their order
@@ -74,7 +74,9 @@ using std::size_t;
 // ```{drawing} segments
 // ```
 //
-//? heads: A tile of a one-pass scan holds a head. Does it have to look back before it can publish its prefix?
+// In a one-pass scan a tile publishes its sum at once, and later its prefix: the sum of everything up to its end.
+//
+//? heads: A tile of a segmented scan holds a head. Does it have to look back before it can publish its prefix?
 //? choices: yes, always | no, never | only if the head is not its first element
 //? answer: "no, never"
 //
@@ -122,14 +124,15 @@ __device__ Piece of_warp(Piece inclusive) {
 /// @param piece   of this warp
 /// @param shared  a piece for each warp
 /// @param all     out: the piece of the block
-__device__ Piece left_of_warp(Piece piece, Piece (&shared)[WARPS], Piece& all) {
+template <unsigned W>
+__device__ Piece left_of_warp(Piece piece, Piece (&shared)[W], Piece& all) {
   const unsigned warp = threadIdx.x / 32;
   if (threadIdx.x % 32 == 0) shared[warp] = piece;
   __syncthreads();  // all pieces are there
   Piece left{0, false};
   all = {0, false};
 #pragma unroll
-  for (unsigned w = 0; w < WARPS; ++w) {
+  for (unsigned w = 0; w < W; ++w) {
     if (w == warp) left = all;
     all = join(all, shared[w]);
   }
@@ -148,7 +151,7 @@ __device__ unsigned load_heads(const unsigned char* heads, size_t i, size_t n) {
   return bits;
 }
 
-constexpr unsigned SEGMENT_ROWS = 4,
+constexpr unsigned SEGMENT_ROWS = 8,
                    SEGMENT_TILE = THREADS * 4 * SEGMENT_ROWS;  ///< of `segmented`
 
 /// The inclusive segmented scan of n elements in one pass.
@@ -210,16 +213,44 @@ __global__ void __launch_bounds__(THREADS)
   }
 }
 
+// `segmented` is the `look_back` of chapter 08 with pieces, where that had sums. Within a lane four bits do for the heads of
+// its four elements.
+//
+//? lengths: How does the time of `segmented` with a single segment compare to that with segments of two elements?
+//? choices: less than half | within a tenth | more than twice
+//? answer: {"less than half": ms("segmented/flags, one") < 0.5 * ms("segmented/flags, every=2"),
+//?   "within a tenth": 0.9 < ms("segmented/flags, one") / ms("segmented/flags, every=2") < 1.1,
+//?   "more than twice": ms("segmented/flags, one") > 2 * ms("segmented/flags, every=2")}
+//
+// **Timed.** 0.73 ms with segments of two and 0.75 ms with a single one: the time hardly depends on how long the segments
+// are, and that is what makes the segmented scan useful. `segmented_ahead` divides the work among warps with roles of
+// their own, as `look_ahead` of chapter 08 does, and takes 0.63 ms for both. It takes byte flags, or keys: then a segment
+// begins where a key differs from the one before it, as in CUB's scan by key, which takes 1.26 times as long. (CUB has none
+// by flags.)
+//= 0.73 ms: ms("segmented/flags, every=2")
+//= 0.75 ms: ms("segmented/flags, one")
+//= 0.63 ms: ms("segmented_ahead/flags, one")
+//= 1.26 times: ratio("segmented_ahead/keys, every=100")
+//
+// **So:** change the operator, not the algorithm. One scan of all segments costs what one scan costs.
+//
 // ## 2. A sparse matrix times a vector
 //
 // A sparse matrix is stored by rows, without its zeros (compressed sparse rows, CSR): the values of all rows one after
 // the other, the column of each value, and for each row where it starts. The product with a vector x has, in row r, the
 // sum of value times x(column) over that row.
 //
-// Two matrices are multiplied here. In the *even* one each row has 12 values. In the *skewed* one rows have up to 7, but
-// one in 64 has 512, as graphs of the web are. In both, the columns of a row lie near the diagonal.
+// Three matrices of 2^28 values are multiplied here. In the *even* one each row has 12 values. In the *skewed* one rows
+// have up to 7, but one in 64 has 512, as graphs of the web are. In both, the columns of a row lie near the diagonal. The
+// *scattered* one has the rows of the skewed one, and columns anywhere.
 //
 // ### A thread for each row
+//
+//? lanes: In the loads of `multiply_rows` with the skewed matrix, how many of the 32 lanes are active on average?
+//? answer: count("multiply_rows/skewed", "global_load_active_lanes") / count("multiply_rows/skewed",
+//?   "global_load_requests")
+//? unit: lanes
+//? near: factor 1.5
 
 /// y[r] = the sum of row r of a matrix times x, one thread per row.
 ///
@@ -236,13 +267,30 @@ __global__ void multiply_rows(unsigned* y, const unsigned* starts, const unsigne
   y[r] = sum;
 }
 
-//? lanes: In the loads of `multiply_rows` with the skewed matrix, how many of the 32 lanes are active on average?
-//? answer: count("multiply_rows/skewed", "global_load_active_lanes") / count("multiply_rows/skewed",
-//?   "global_load_requests")
-//? unit: lanes
-//? near: factor 1.5
+// A warp runs until its longest row is done, and most of the time a single lane has work: 1.5 lanes on average. In the even
+// matrix 31.8 are busy. But neighbouring lanes read from different rows, whose values are 12 apart, so that a request touches
+// 29.8 sectors. The iterations that follow use the rest of these sectors, if L1 keeps them so long.
+//= 1.5 lanes: count("multiply_rows/skewed", "global_load_active_lanes") / count("multiply_rows/skewed",
+//=   "global_load_requests")
+//= 31.8 are busy: count("multiply_rows/even", "global_load_active_lanes") / count("multiply_rows/even",
+//=   "global_load_requests")
+//= 29.8 sectors: count("multiply_rows/even", "global_load_sectors") / count("multiply_rows/even",
+//=   "global_load_requests")
+//
+// **Timed.** 0.74 ms for the even matrix, 3.6 ms for the skewed one.
+//= 0.74 ms for the even matrix, 3.6 ms: (ms("multiply_rows/even"), ms("multiply_rows/skewed"))
 //
 // ### Lanes that share a row
+//
+// Let several lanes take a row together. Each adds up every LANES-th value of it, and shuffles add up the lanes. Now
+// neighbouring lanes read neighbouring values, and a row of 512 takes a warp 16 iterations.
+//
+//? share: With 32 lanes for each row, how many lanes are active on average in the loads of `multiply_in_warps`, for the
+//?   skewed matrix?
+//? answer: count("multiply_in_warps/lanes=32, skewed", "global_load_active_lanes") /
+//?   count("multiply_in_warps/lanes=32, skewed", "global_load_requests")
+//? unit: lanes
+//? near: factor 1.5
 
 /// y[r] = the sum of row r, by LANES neighbouring lanes.
 ///
@@ -267,7 +315,31 @@ __global__ void __launch_bounds__(THREADS)
   if (r < rows && lane == 0) y[r] = sum;
 }
 
+// 18.4 lanes, and that flatters: all 32 load from `starts`, and all take part in the shuffles. A row of three values takes as
+// many warp instructions as one of 32.
+//= 18.4 lanes: count("multiply_in_warps/lanes=32, skewed", "global_load_active_lanes") /
+//=   count("multiply_in_warps/lanes=32, skewed", "global_load_requests")
+//
+// **Timed.**
+//
+// | lanes for a row | even, ms | skewed, ms |
+// |--:|--:|--:|
+// | 1 | 0.74 | 3.6 |
+// | 2 | 0.66 | 2.2 |
+// | 8 | 1.6 | 1.9 |
+// | 32 | 4.4 | 4.4 |
+//= 1 | 0.74 | 3.6: (1, ms("multiply_rows/even"), ms("multiply_rows/skewed"))
+//= 2 | 0.66 | 2.2: (2, ms("multiply_in_warps/lanes=2, even"), ms("multiply_in_warps/lanes=2, skewed"))
+//= 8 | 1.6 | 1.9: (8, ms("multiply_in_warps/lanes=8, even"), ms("multiply_in_warps/lanes=8, skewed"))
+//= 32 | 4.4 | 4.4: (32, ms("multiply_in_warps/lanes=32, even"), ms("multiply_in_warps/lanes=32, skewed"))
+//
+// **So:** the best number of lanes is a property of the matrix, and no number suits rows of 3 and rows of 512. The usual
+// advice, a warp for each row, is the slowest choice here.
+//
 // ### Segments
+//
+// Divide the work by values, not by rows. All products are formed first, one thread for each, and scanned with a head at
+// the start of each row. The last element of each row is its sum.
 
 /// products[k] = values[k] * x[columns[k]].
 ///
@@ -309,10 +381,36 @@ void multiply_segments(unsigned* y, const SparseMatrix& a, const unsigned* x, un
   gather_ends<<<row_blocks, 256>>>(y, products, a.starts, a.rows);
 }
 
+// In `multiply_values` all 32 lanes are active, however long the rows are. But products and heads go to memory and come
+// back, and a scan computes a sum for each value where one for each row is asked for.
+//
+// **Timed.** 1.9 ms for the skewed matrix and 1.9 ms for the even one.
+//= 1.9 ms for the skewed matrix and 1.9 ms: (ms("multiply_segments/skewed"), ms("multiply_segments/even"))
+//
 // ### Equal shares
+//
+// Can each thread have the same amount of work, and the products stay on the chip? Work is of two kinds: a value is
+// multiplied and added, and at the end of a row its sum is stored. Merge the two lists, of values and of row ends, in the
+// order in which a loop on a CPU meets them. That is the **merge path**:
+//
+// ```{drawing} merge
+// ```
+//
+// Every thread gets the same number of steps on it. Where it begins it finds by a binary search: after s steps, of which r
+// were row ends, r has to be the number of rows that end within the first s - r values. A block first finds its own
+// beginning and end, then loads the row ends and forms the products of its share in shared memory, coalesced. Each
+// thread walks its steps there. It may begin within a row and end within another, so each has a piece to hand on: the sum
+// since its last row end, and whether there was one. The block's threads join these pieces by the scan of section 1.
+//
+//? balance: `multiply_in_warps` takes 1.9 ms for the skewed matrix with 8 lanes for a row and 4.4 ms with 32. How long do
+//?   equal shares take, as a multiple of a thread for each row in the *even* matrix, 0.74 ms, for the *skewed* one?
+//? answer: ms("multiply_in_shares/skewed") / ms("multiply_rows/even")
+//? unit: times
+//? near: factor 1.5
 
-constexpr unsigned STEPS = 8;                ///< of the merge path, for each thread
-constexpr unsigned SHARE = THREADS * STEPS;  ///< for each block
+constexpr unsigned SHARE_THREADS = 128, SHARE_WARPS = SHARE_THREADS / 32;
+constexpr unsigned STEPS = 11;                     ///< of the merge path, for each thread
+constexpr unsigned SHARE = SHARE_THREADS * STEPS;  ///< for each block
 
 /// How many rows have ended after `steps` steps of the merge path: of the numbers 0, 1, 2, ... and the row ends, merged in
 /// ascending order with an end before the number that equals it, the first `steps`.
@@ -348,14 +446,14 @@ __global__ void find_shares(unsigned* first, const unsigned* starts, unsigned ro
 ///
 /// @param first  the row in which each block begins, from `find_shares`
 ///
-/// Launch: blocks of THREADS threads, one for each SHARE of rows and values together.
+/// Launch: blocks of SHARE_THREADS threads, one for each SHARE of rows and values together.
 /// Source of the idea: D. Merrill, M. Garland, "Merge-based Parallel Sparse Matrix-Vector Multiplication", 2016.
-__global__ void __launch_bounds__(THREADS)
+__global__ void __launch_bounds__(SHARE_THREADS)
     multiply_shares(unsigned* y, const unsigned* starts, const unsigned* columns,
                     const unsigned* values, const unsigned* x, unsigned rows, size_t n,
                     const unsigned* first) {
   __shared__ unsigned items[SHARE];  // ends of the block's rows, then products
-  __shared__ Piece pieces[WARPS];
+  __shared__ Piece pieces[SHARE_WARPS];
   const unsigned t = threadIdx.x;
   const size_t begin = size_t{blockIdx.x} * SHARE, end = min(begin + SHARE, size_t{rows} + n);
   const unsigned row = first[blockIdx.x], last_row = first[blockIdx.x + 1];
@@ -363,10 +461,10 @@ __global__ void __launch_bounds__(THREADS)
   const unsigned ended = last_row - row, all = static_cast<unsigned>(end - begin);
   unsigned* const products = items + ended;
 
-  for (unsigned i = t; i < ended; i += THREADS) items[i] = starts[row + i + 1];
+  for (unsigned i = t; i < ended; i += SHARE_THREADS) items[i] = starts[row + i + 1];
 #pragma unroll
   for (unsigned j = 0; j < STEPS; ++j) {
-    const unsigned i = j * THREADS + t, k = value + i;
+    const unsigned i = j * SHARE_THREADS + t, k = value + i;
     if (i < all - ended) products[i] = values[k] * x[columns[k]];
   }
   __syncthreads();  // ends and products are there
@@ -414,14 +512,36 @@ void multiply_in_shares(unsigned* y, const SparseMatrix& a, const unsigned* x, u
   const unsigned blocks = blocks_for(a.rows + a.n, SHARE);
   CUDA_CHECK(cudaMemsetAsync(y, 0, size_t{a.rows} * 4));
   find_shares<<<blocks_for(blocks + size_t{1}, 256), 256>>>(first, a.starts, a.rows, a.n, blocks);
-  multiply_shares<<<blocks, THREADS>>>(y, a.starts, a.columns, a.values, x, a.rows, a.n, first);
+  multiply_shares<<<blocks, SHARE_THREADS>>>(y, a.starts, a.columns, a.values, x, a.rows, a.n,
+                                             first);
 }
 
+// STEPS is odd on purpose: the threads of a warp begin STEPS words apart in shared memory, and an odd distance has no bank
+// conflict (chapter 05).
+//
+// **Timed.** 0.95 ms for the skewed matrix and 0.94 ms for the even one: the shape of the rows has no say any more. For the
+// even matrix a thread for each row is still faster. A library does not know the rows in advance. (cuSPARSE, which has no
+// `unsigned`, is a little faster with floats; the laboratory notes have its times.)
+//= 0.95 ms for the skewed matrix and 0.94 ms: (ms("multiply_in_shares/skewed"), ms("multiply_in_shares/even"))
+//
+// The *scattered* matrix takes 6.2 ms by rows and 5.5 ms in shares. Its x has 94 MB and is read in random order, a sector for
+// each value: section 4 has the same access alone.
+//= 6.2 ms by rows and 5.5 ms: (ms("multiply_rows/scattered"), ms("multiply_in_shares/scattered"))
+//= 94 MB: 4 * 23452736 / 1e6
+//
+// **So:** balance the work by what it costs, not by rows or values alone. A binary search on the merged list gives any
+// thread its share.
+//
 // ## 3. Where does my result go?
 //
-// {term}`Stream compaction <stream compaction>` keeps the elements that pass a test, in their order: flags, an
-// exclusive scan of the flags, and each kept element goes to the place that the scan gives it. In one kernel
-// with look-back, the flags never go to memory.
+// {term}`Stream compaction <stream compaction>` keeps the elements that pass a test, in their order: flags, an exclusive
+// scan of the flags, and each kept element goes to the place that the scan gives it. In one kernel with look-back, the flags
+// never go to memory.
+//
+//? kept_bytes: Half of the elements are kept. How many bytes does `compact` read and write for each element of the input?
+//? answer: 32 * (count("compact", "global_load_sectors") + count("compact", "global_store_sectors")) / 50021
+//? unit: bytes per element
+//? near: 10 %
 
 /// 1 for an element that is kept, 0 for the others.
 __device__ unsigned keeps(unsigned value, size_t i, size_t n) {
@@ -471,6 +591,11 @@ __global__ void __launch_bounds__(THREADS)
   for (unsigned k = threadIdx.x; k < total; k += THREADS) out[prefix + k] = kept[k];
 }
 
+// 6.4 bytes: 4 to read each element, 2 on average to write what is kept, and the words of the look-back. Two kernels more,
+// one that writes flags and one that scatters, would add 16.
+//= 6.4 bytes: 32 * (count("compact", "global_load_sectors") + count("compact", "global_store_sectors")) / 50021
+//= add 16: 4 + 8 + 4
+//
 // The number of kept elements is the sum of everything, which the block with the last tile knows. One thread
 // writes it. That *every* thread writes what it takes for the size is a well-known mistake: the result is right
 // whenever the right thread happens to write last.
@@ -641,6 +766,12 @@ void permute(unsigned* out, const unsigned* in, const unsigned* index, size_t n,
 //= it is 4 again: count("permute/by=scatter, sectors", "global_store_sectors") / count("permute/by=scatter, sectors",
 //=   "global_store_requests")
 //
+//? random: Gather and scatter touch as many sectors when all indices are random. Which takes longer?
+//? choices: the gather, twice or more | both about the same | the scatter, twice or more
+//? answer: {"the gather, twice or more": ms("permute/by=gather, random") > 2 * ms("permute/by=scatter, random"),
+//?   "both about the same": 0.8 < ms("permute/by=gather, random") / ms("permute/by=scatter, random") < 1.25,
+//?   "the scatter, twice or more": ms("permute/by=scatter, random") > 2 * ms("permute/by=gather, random")}
+//
 // **Timed.** In order 1.2 ms, with random sectors 1.6 ms, at random 6.8 ms for the gather and 16.6 ms for the scatter.
 // Both touch as many sectors. But a sector of which 4 bytes are stored is not complete: if L2 does not hold the rest,
 // it has to be merged with what is in memory. What memory then reads and writes was not measured here.
@@ -661,14 +792,22 @@ void permute(unsigned* out, const unsigned* in, const unsigned* index, size_t n,
 //
 // ### In steps: count, scan, split
 //
-// A warp takes 32 keys at a time: `__match_any_sync` tells a lane which lanes have the same digit, and a counter for each
-// digit has what the warp saw before. No two lanes write the same counter. So there are no atomics, and equal keys take no
-// longer than others.
+// Digits have 8 bits here, so that keys of 32 bits take four passes. Each has three launches: one counts the digits of each
+// tile, one scans the counts, one moves the pairs.
+//
+// In a tile, a warp takes 32 keys at a time: `__match_any_sync` tells a lane which lanes have the same digit, and a counter
+// for each digit has what the warp saw before. No two lanes write the same counter.
+//
+//? sort_bytes: A pair has 8 bytes. How many bytes does `sort_in_steps` read and write for each pair, in four passes?
+//? answer: 32 * (count("sort_in_steps/random", "global_load_sectors") + count("sort_in_steps/random",
+//?   "global_store_sectors")) / 50021
+//? unit: bytes per pair
+//? near: 25 %
 
 constexpr unsigned DIGITS = 256;        ///< values of a digit, 8 bits
-constexpr unsigned SORT_THREADS = 512;  ///< of a block
+constexpr unsigned SORT_THREADS = 384;  ///< of a block
 constexpr unsigned SORT_WARPS = SORT_THREADS / 32;
-constexpr unsigned KEYS = 16;                        ///< pairs of a thread
+constexpr unsigned KEYS = 20;                        ///< pairs of a thread
 constexpr unsigned SORT_TILE = SORT_THREADS * KEYS;  ///< pairs of a block
 
 __device__ unsigned digit_of(unsigned key, unsigned shift) { return key >> shift & (DIGITS - 1); }
@@ -710,11 +849,27 @@ __device__ void load_pairs(unsigned (&x)[KEYS], const unsigned* from, unsigned l
   for (unsigned k = 0; k < KEYS; ++k) x[k] = k * 32 < left ? from[k * 32] : rest;
 }
 
+/// The lanes of this warp that have the same digit.
+///
+/// @tparam BALLOTS  asks for each bit of the digit which lanes have it set, else `__match_any_sync`
+template <bool BALLOTS>
+__device__ unsigned lanes_with(unsigned digit) {
+  if (!BALLOTS) return __match_any_sync(ALL, digit);
+  unsigned same = ALL;
+#pragma unroll
+  for (unsigned bit = 1; bit < DIGITS; bit *= 2) {
+    const unsigned set = __ballot_sync(ALL, (digit & bit) != 0);
+    same &= (digit & bit) != 0 ? set : ~set;
+  }
+  return same;
+}
+
 /// Counts the keys of this warp by digit. Called by all threads of a block; passes one barrier.
 ///
 /// @param key    of this lane; where there is none, the largest of all, which is last in every order
 /// @param rank   out: how many keys of this warp with the same digit come before each
 /// @param count  out: how many keys of each warp have which digit
+template <bool BALLOTS>
 __device__ void rank_keys(const unsigned (&key)[KEYS], unsigned (&rank)[KEYS],
                           unsigned (&count)[SORT_WARPS][DIGITS], unsigned shift) {
   const unsigned below = (1u << threadIdx.x % 32) - 1;
@@ -723,7 +878,7 @@ __device__ void rank_keys(const unsigned (&key)[KEYS], unsigned (&rank)[KEYS],
   __syncwarp();
 #pragma unroll
   for (unsigned k = 0; k < KEYS; ++k) {
-    const unsigned d = digit_of(key[k], shift), same = __match_any_sync(ALL, d);
+    const unsigned d = digit_of(key[k], shift), same = lanes_with<BALLOTS>(d);
     const unsigned earlier = mine[d];
     rank[k] = earlier + __popc(same & below);
     __syncwarp();  // all have read
@@ -819,7 +974,7 @@ __global__ void __launch_bounds__(SORT_THREADS)
 /// @param starts  for each digit, for each tile: where its first pair goes
 ///
 /// Launch: as `count_digits`.
-__global__ void __launch_bounds__(SORT_THREADS)
+__global__ void __launch_bounds__(SORT_THREADS, 2)
     split_by_digit(unsigned* keys_out, unsigned* values_out, const unsigned* keys,
                    const unsigned* values, size_t n, unsigned shift, const unsigned* starts) {
   __shared__ SortMemory memory;
@@ -827,7 +982,7 @@ __global__ void __launch_bounds__(SORT_THREADS)
   unsigned key[KEYS], rank[KEYS], left, sum, start;
   const size_t at = first_pair(blockIdx.x, n, left);
   load_pairs(key, keys + at, left, ALL);
-  rank_keys(key, rank, memory.count, shift);
+  rank_keys<false>(key, rank, memory.count, shift);
   find_starts(memory, sum, start);
   if (t < DIGITS) memory.to[t] = starts[size_t{t} * gridDim.x + blockIdx.x] - start;
   move_pairs(keys_out, values_out, key, rank, values + at, left, pairs_of(blockIdx.x, n), shift,
@@ -861,7 +1016,28 @@ void sort_in_steps(Sorted& to, const unsigned* keys, const unsigned* values, siz
   }
 }
 
-// ### In sweeps
+// 98 bytes. A pass reads the keys to count them, then keys and values to move them, and writes both: 20 bytes, 80 in four
+// passes. The rest are counts, and the sectors in which the places of a digit begin and end: a tile has 30 pairs of each.
+//= 98 bytes: 32 * (count("sort_in_steps/random", "global_load_sectors") + count("sort_in_steps/random",
+//=   "global_store_sectors")) / 50021
+//= 20 bytes, 80 in four: (4 + 8 + 8, 4 * 20)
+//= 30 pairs: 384 * 20 / 256
+//
+// **Timed.** 14 ms for 2^28 pairs, 0.54 of the rate of CUB's `DeviceRadixSort`.
+//= 14 ms: ms("sort_in_steps/random")
+//= 0.54 of: ratio("sort_in_steps/random")
+//
+// ### In sweeps: look back in the split
+//
+// The split counts the digits of its tile anyway. What it lacks is how many keys of earlier tiles have each digit, and
+// that is a scan in one pass: a tile publishes its count of each digit, and looks back for each. Thread d has digit d.
+//
+// ```{drawing} words
+// ```
+//
+// Only where each *digit* begins in the whole array has to be known before. A pass only reorders the keys, so the counts of
+// all four digits can be taken at once, before the first pass. The launches that count and scan are gone, and 4 of 20 bytes
+// with them. This is the **onesweep** sort.
 
 constexpr unsigned PASSES = 32 / 8;  ///< digits of a key
 
@@ -907,19 +1083,24 @@ __global__ void __launch_bounds__(DIGITS) scan_digits(unsigned* counts) {
 
 /// Publishes how many keys of a tile have digit threadIdx.x, and returns how many of all tiles before it have.
 ///
-/// @param words  DIGITS for each tile
-__device__ unsigned count_before(Word* words, unsigned tile, unsigned sum) {
-  const auto word_of = [&](unsigned t) { return words + size_t{t} * DIGITS + threadIdx.x; };
-  publish(word_of(tile), tile == 0 ? PREFIX : SUM, sum);
+/// @param words  DIGITS for each tile, zeros at first. With 64 bits a word is one of chapter 08; with 32 it has its flag in the
+///               two upper bits, and sums below 2^30
+template <class W>
+__device__ unsigned count_before(W* words, unsigned tile, unsigned sum) {
+  constexpr unsigned SHIFT = sizeof(W) == 8 ? 32 : 30;
+  constexpr W SUM_OF_TILE = W{1} << SHIFT, PREFIX_OF_TILE = W{2} << SHIFT;
+  using Atomic = cuda::atomic_ref<W, cuda::thread_scope_device>;
+  const auto word_of = [&](unsigned t) { return Atomic(words[size_t{t} * DIGITS + threadIdx.x]); };
+  word_of(tile).store((tile == 0 ? PREFIX_OF_TILE : SUM_OF_TILE) | sum, cuda::memory_order_relaxed);
   unsigned before = 0;
   for (unsigned earlier = tile; earlier > 0; --earlier) {
-    Word word;
-    do word = read_word(word_of(earlier - 1));
-    while ((word & FLAGS) == 0);
-    before += static_cast<unsigned>(word);
-    if ((word & FLAGS) == PREFIX) break;
+    W word;
+    do word = word_of(earlier - 1).load(cuda::memory_order_relaxed);
+    while (word >> SHIFT == 0);
+    before += static_cast<unsigned>(word & (SUM_OF_TILE - 1));
+    if (word >> SHIFT == 2) break;
   }
-  if (tile > 0) publish(word_of(tile), PREFIX, before + sum);
+  if (tile > 0) word_of(tile).store(PREFIX_OF_TILE | (before + sum), cuda::memory_order_relaxed);
   return before;
 }
 
@@ -927,10 +1108,12 @@ __device__ unsigned count_before(Word* words, unsigned tile, unsigned sum) {
 ///
 /// @param starts  for each digit: where its first pair goes
 /// @param state   zeros: the counter of tiles, then DIGITS words for each tile
+/// @tparam W      the type of these words
 ///
 /// Launch: as `count_digits`.
 /// Source of the idea: A. Adinets, D. Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs", 2022.
-__global__ void __launch_bounds__(SORT_THREADS)
+template <bool BALLOTS, class W>
+__global__ void __launch_bounds__(SORT_THREADS, 2)
     sweep_digit(unsigned* keys_out, unsigned* values_out, const unsigned* keys,
                 const unsigned* values, size_t n, unsigned shift, const unsigned* starts,
                 Word* state) {
@@ -939,13 +1122,17 @@ __global__ void __launch_bounds__(SORT_THREADS)
   unsigned key[KEYS], rank[KEYS], left, sum, start;
   const size_t at = first_pair(tile, n, left);
   load_pairs(key, keys + at, left, ALL);
-  rank_keys(key, rank, memory.count, shift);
+  rank_keys<BALLOTS>(key, rank, memory.count, shift);
   find_starts(memory, sum, start);
-  if (t < DIGITS) memory.to[t] = starts[t] + count_before(state + 1, tile, sum) - start;
+  if (t < DIGITS)
+    memory.to[t] = starts[t] + count_before(reinterpret_cast<W*>(state + 1), tile, sum) - start;
   move_pairs(keys_out, values_out, key, rank, values + at, left, pairs_of(tile, n), shift, memory);
 }
 
 /// The same as `sort_in_steps`.
+///
+/// @tparam BALLOTS, W  as in `sweep_digit`; with 32 bits n is at most 2^30
+template <bool BALLOTS, class W>
 void sort_in_sweeps(Sorted& to, const unsigned* keys, const unsigned* values, size_t n,
                     unsigned bits) {
   const unsigned tiles = blocks_for(n, SORT_TILE);
@@ -957,18 +1144,57 @@ void sort_in_sweeps(Sorted& to, const unsigned* keys, const unsigned* values, si
   for (unsigned shift = 0; shift < bits; shift += 8) {
     std::swap(to.keys, to.spare_keys);
     std::swap(to.values, to.spare_values);
-    CUDA_CHECK(cudaMemsetAsync(to.state, 0, (size_t{tiles} * DIGITS + 1) * sizeof(Word)));
-    sweep_digit<<<tiles, SORT_THREADS>>>(to.keys, to.values, keys, values, n, shift,
-                                         to.counts + shift / 8 * DIGITS, to.state);
+    CUDA_CHECK(cudaMemsetAsync(to.state, 0, size_t{tiles} * DIGITS * sizeof(W) + sizeof(Word)));
+    sweep_digit<BALLOTS, W><<<tiles, SORT_THREADS>>>(to.keys, to.values, keys, values, n, shift,
+                                                     to.counts + shift / 8 * DIGITS, to.state);
     keys = to.keys;
     values = to.values;
   }
 }
 
+//? ballots: In a second step `lanes_with` makes eight ballots and combines them, in the place of one `__match_any_sync`.
+//?   What happens to the time of the sort?
+//? choices: a quarter less or better | about the same | a quarter more or worse
+//? answer: {"a quarter less or better": ms("sort_in_sweeps/ballots, random") < 0.75 * ms("sort_in_sweeps/match, random"),
+//?   "about the same": 0.9 < ms("sort_in_sweeps/ballots, random") / ms("sort_in_sweeps/match, random") < 1.1,
+//?   "a quarter more or worse": ms("sort_in_sweeps/ballots, random") > 1.25 * ms("sort_in_sweeps/match, random")}
+//
+// **Timed.** The look-back alone makes 12 ms of 14. Two more changes, one at a time:
+//= 12 ms of 14: (ms("sort_in_sweeps/match, random"), ms("sort_in_steps/random"))
+//
+// | step | what is new | ms | of CUB |
+// |:--|:--|--:|--:|
+// | `match` | | 12.1 | 0.61 |
+// | `ballots` | eight ballots in the place of `__match_any_sync` | 8.4 | 0.88 |
+// | `32 bits` | words of 32 bits for the look-back, in the place of 64 | 7.7 | 0.96 |
+//= 12.1 | 0.61: (ms("sort_in_sweeps/match, random"), ratio("sort_in_sweeps/match, random"))
+//= 8.4 | 0.88: (ms("sort_in_sweeps/ballots, random"), ratio("sort_in_sweeps/ballots, random"))
+//= 7.7 | 0.96: (ms("sort_in_sweeps/32 bits, random"), ratio("sort_in_sweeps/32 bits, random"))
+//
+// **Ballots.** One instruction became eight ballots and what combines them, and the sort takes a third less time:
+// `__match_any_sync` costs more the more different values it finds. With equal keys, one value in each warp, it is the
+// faster of the two: 6.0 ms against 7.0.
+//= 6.0 ms against 7.0: (ms("sort_in_sweeps/match, equal"), ms("sort_in_sweeps/ballots, equal"))
+//
+// **Words.** A tile of 7,680 pairs moves 61 kB in and as many out. It publishes 256 words twice and reads at least 256: with
+// 64 bits 6 kB, or 5 %. With 32 bits it is half of that, for arrays of up to 2^30 pairs.
+//= 7,680 pairs: 384 * 20
+//= 61 kB: 7680 * 8 / 1000
+//= 6 kB, or 5 %: (3 * 256 * 8 / 1000, 100 * 3 * 256 * 8 / (2 * 7680 * 8))
+//
+// CUB takes 7.4 ms.
+//= 7.4 ms: ms("sort_in_sweeps/32 bits, random") * ratio("sort_in_sweeps/32 bits, random")
+//
+// **So:** count before you split, or look back while you split. And measure the instruction that looks like one: what the
+// counters call one may take the time of many.
+//
 // ## 6. A scatter that adds
 //
-// A scatter that *adds* is the hard one, since two threads may have the same index: a histogram (chapter 07), the
-// transpose of a sparse matrix times a vector, the gradient of a table. With atomic additions it takes a line.
+// A scatter that *adds* is the hard one, since two threads may have the same index: a histogram (chapter 07), the transpose
+// of a sparse matrix times a vector, the gradient of a table. With atomic additions it takes a line.
+//
+// Three kinds of indices go to 65,536 sums here. *Uniform* ones are random. Of the *skewed* ones, index k has a share of about
+// 1/k, as words in a text have. Or all are *equal*.
 
 /// sums[index[i]] += values[i].
 ///
@@ -979,37 +1205,81 @@ __global__ void add_atomically(unsigned* sums, const unsigned* index, const unsi
   if (i < n) atomicAdd(&sums[index[i]], values[i]);
 }
 
+//? equal: With uniform indices `add_atomically` takes 3.0 ms for 2^28 elements. How many times as long does it take if all
+//?   indices are equal?
+//? answer: ms("scatter_add/by=atomic, equal") / ms("scatter_add/by=atomic, uniform")
+//? unit: times as long
+//? near: factor 2
+//
+// 65 times: additions to one address queue. Sectors do not show this queue: with uniform indices a request touches 31.9 of
+// them, and where all 32 lanes name one address the counter sees one.
+//= 65 times: ms("scatter_add/by=atomic, equal") / ms("scatter_add/by=atomic, uniform")
+//= 31.9 of: count("scatter_add/by=atomic, uniform", "global_atomic_sectors") / count("scatter_add/by=atomic, uniform",
+//=   "global_atomic_requests")
+//
+// ### Add up in the warp first
+//
+// Two lanes with the same index need only one atomic addition between them. `__match_any_sync` shows each lane its peers.
+// They add up as in a tree: in each round a peer takes the sum of the next one to its right, and every second one drops out.
+
 /// The same; lanes of a warp with the same index add up first.
 ///
 /// Launch: as `add_atomically`, in blocks of whole warps.
-/// Requires: compute capability 8.0; no index is 2^32 - 1.
-/// Source of the idea: A. Adinets, "CUDA Pro Tip: Optimized Filtering with Warp-Aggregated Atomics", NVIDIA, 2014.
+/// Requires: no index is 2^32 - 1.
+/// Source of the idea: E. Westphal, "Voting and Shuffling to Optimize Atomic Operations", NVIDIA, 2015.
 __global__ void add_in_warps(unsigned* sums, const unsigned* index, const unsigned* values,
                              size_t n) {
   const size_t i = size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const unsigned lane = threadIdx.x % 32, below = (1u << lane) - 1;
   const unsigned target = i < n ? index[i] : ALL;  // a lane without an element takes part, too
-  const unsigned value = i < n ? values[i] : 0;
+  unsigned sum = i < n ? values[i] : 0;
+
   const unsigned same = __match_any_sync(ALL, target);
-  const unsigned sum = __reduce_add_sync(same, value);
-  if (i < n && threadIdx.x % 32 + 1 == static_cast<unsigned>(__ffs(static_cast<int>(same))))
-    atomicAdd(&sums[target], sum);
+  unsigned rank = __popc(same & below);            // among the peers that are left
+  unsigned right = same & ~below & ~(1u << lane);  // those that this lane has not added yet
+  while (__any_sync(ALL, right != 0)) {
+    const int next = __ffs(static_cast<int>(right));  // of the nearest, and one more; 0: none
+    const unsigned theirs = __shfl_sync(ALL, sum, next > 0 ? next - 1 : 0);
+    if (next > 0) sum += theirs;
+    right &= ~__ballot_sync(ALL, rank % 2 == 1);  // these have been added
+    rank /= 2;
+  }
+  if (i < n && (same & below) == 0) atomicAdd(&sums[target], sum);
 }
 
-constexpr unsigned ADD_THREADS = 512;  ///< of a block of `add_in_blocks`
-constexpr unsigned EACH = 4;           ///< elements that a thread loads together
-constexpr unsigned SLOTS = 4096;       ///< sums that a block keeps
+//? additions: In how many additions to global memory do the 50,021 elements with skewed indices end in `add_in_warps`? The
+//?   answer is a share of the elements.
+//? answer: count("scatter_add/by=warps, skewed", "global_atomic_active_lanes") / 50021
+//? unit: additions per element
+//? near: 15 %
+//
+// 0.92. Even the most frequent index, which one element in 16 has, comes to two lanes of a warp on average, and saves one
+// addition of two. The others save less. If all indices are equal, 31 of 32 additions are gone.
+//= 0.92: count("scatter_add/by=warps, skewed", "global_atomic_active_lanes") / 50021
+//= 31 of 32: (32 * (1 - count("scatter_add/by=warps, equal", "global_atomic_active_lanes") / 50021), 32)
+//
+// ### Add up in the block first
+//
+// A block that stays and works through many elements sees frequent indices again and again. It keeps a table in shared
+// memory. A slot belongs to the first index that comes to it, and adds up the values of that index. Other indices that fall
+// into the same slot go to global memory. A frequent index comes early, and so it has its slot. At the end the block adds
+// its sums to memory.
+
+constexpr unsigned ADD_THREADS = 1024;  ///< of a block of `add_in_blocks`
+constexpr unsigned EACH = 4;            ///< elements that a thread loads together
 
 /// The same; a block keeps sums of its own for the indices that it met first.
 ///
-/// A slot belongs to the first index that comes to it. Additions to other indices of the same slot go to memory.
+/// @param slots  for how many indices; two words of shared memory each
 ///
-/// Launch: any number of blocks of ADD_THREADS threads.
+/// Launch: any number of blocks of ADD_THREADS threads, with 8 * slots bytes of shared memory.
 /// Requires: no index is 2^32 - 1.
 __global__ void __launch_bounds__(ADD_THREADS)
-    add_in_blocks(unsigned* sums, const unsigned* index, const unsigned* values, size_t n) {
-  __shared__ unsigned owner[SLOTS], sum[SLOTS];
-  const unsigned t = threadIdx.x;
-  for (unsigned s = t; s < SLOTS; s += ADD_THREADS) {
+    add_in_blocks(unsigned* sums, const unsigned* index, const unsigned* values, size_t n,
+                  unsigned slots) {
+  extern __shared__ unsigned table[];
+  unsigned *const owner = table, *const sum = table + slots;
+  for (unsigned s = threadIdx.x; s < slots; s += ADD_THREADS) {
     owner[s] = ALL;  // nobody
     sum[s] = 0;
   }
@@ -1019,27 +1289,34 @@ __global__ void __launch_bounds__(ADD_THREADS)
     unsigned target[EACH], value[EACH];
 #pragma unroll
     for (unsigned e = 0; e < EACH; ++e) {
-      const size_t i = first + e * ADD_THREADS + t;
+      const size_t i = first + e * ADD_THREADS + threadIdx.x;
       target[e] = i < n ? index[i] : ALL;
       value[e] = i < n ? values[i] : 0;
     }
 #pragma unroll
     for (unsigned e = 0; e < EACH; ++e) {
-      if (target[e] == ALL) continue;
-      const unsigned s = target[e] % SLOTS;
+      int all_equal;
+      __match_all_sync(ALL, target[e], &all_equal);
+      if (all_equal != 0) value[e] = warp_sum(value[e]);  // one lane adds for all
+      if (target[e] == ALL || (all_equal != 0 && threadIdx.x % 32 != 0)) continue;
+      const unsigned s = target[e] % slots;
       const unsigned before = atomicCAS(&owner[s], ALL, target[e]);
       const bool is_mine = before == ALL || before == target[e];
       atomicAdd(is_mine ? &sum[s] : &sums[target[e]], value[e]);
     }
   }
   __syncthreads();  // the sums are complete
-  for (unsigned s = t; s < SLOTS; s += ADD_THREADS) {
+  for (unsigned s = threadIdx.x; s < slots; s += ADD_THREADS) {
     if (sum[s] != 0) atomicAdd(&sums[owner[s]], sum[s]);
   }
 }
 
 // ### Without atomics
 //
+// Sort the pairs (index, value) by index, so that equal indices are neighbours: two passes of 8 bits. A segmented scan with
+// a head where the index changes adds up each run. The last element of a run has its sum, and no other run has that index:
+// it is scattered without atomics.
+
 /// heads[i] = 1 where a run of equal keys begins, else 0.
 ///
 /// Launch: one thread per key, in blocks of one dimension.
@@ -1062,27 +1339,57 @@ enum class By { atomic, warps, blocks, sort };
 
 /// sums[i] = the sum of the values whose index is i, for i below `size`.
 ///
-/// @param sorted, heads  memory for By::sort
+/// @param sorted, heads  memory for By::sort; n is at most 2^30 then
 void scatter_add(unsigned* sums, unsigned size, const unsigned* index, const unsigned* values,
                  size_t n, By by, Sorted sorted, unsigned char* heads) {
   const unsigned blocks = blocks_for(n, 256);
   CUDA_CHECK(cudaMemsetAsync(sums, 0, size_t{size} * 4));
   if (by == By::atomic) add_atomically<<<blocks, 256>>>(sums, index, values, n);
   if (by == By::warps) add_in_warps<<<blocks, 256>>>(sums, index, values, n);
-  if (by == By::blocks) {
-    const auto most = static_cast<unsigned>(
-        4 * lab::device_attribute(cudaDevAttrMultiProcessorCount));  // that run at once
-    add_in_blocks<<<std::min(most, blocks_for(n, ADD_THREADS * EACH)), ADD_THREADS>>>(sums, index,
-                                                                                      values, n);
+  if (by == By::blocks) {  // a block for each SM, with all of its shared memory
+    const int bytes = lab::device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+    CUDA_CHECK(
+        cudaFuncSetAttribute(add_in_blocks, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    const unsigned sms =
+        static_cast<unsigned>(lab::device_attribute(cudaDevAttrMultiProcessorCount));
+    const unsigned slots = static_cast<unsigned>(bytes) / 8;
+    add_in_blocks<<<std::min(sms, blocks_for(n, ADD_THREADS * EACH)), ADD_THREADS, 8 * slots>>>(
+        sums, index, values, n, slots);
   }
   if (by != By::sort) return;
-  sort_in_sweeps(sorted, index, values, n, std::bit_width(size - 1));
+  sort_in_sweeps<true, unsigned>(sorted, index, values, n, std::bit_width(size - 1));
   mark_runs<<<blocks, 256>>>(heads, sorted.keys, n);
   clear(sorted.state, n, SEGMENT_TILE);
   segmented<<<blocks_for(n, SEGMENT_TILE), THREADS>>>(sorted.values, sorted.values, heads, n,
                                                       sorted.state);
   scatter_ends<<<blocks, 256>>>(sums, sorted.keys, sorted.values, n);
 }
+
+// **Timed**, in milliseconds for 2^28 elements; at the right CUB's sort and reduction by key:
+//
+// | indices | atomic | in warps | in blocks | by sort | CUB |
+// |:--|--:|--:|--:|--:|--:|
+// | uniform | 3.0 | 3.0 | 2.0 | 7.3 | 4.5 |
+// | skewed | 42 | 37 | 0.85 | 6.4 | 4.3 |
+// | equal | 197 | 7.1 | 0.56 | 5.5 | 3.7 |
+//= uniform | 3.0 | 3.0 | 2.0 | 7.3 | 4.5: (ms("scatter_add/by=atomic, uniform"), ms("scatter_add/by=warps, uniform"),
+//=   ms("scatter_add/by=blocks, uniform"), ms("scatter_add/by=sort, uniform"), ms("scatter_add/by=sort, uniform") *
+//=   ratio("scatter_add/by=sort, uniform"))
+//= skewed | 42 | 37 | 0.85 | 6.4 | 4.3: (ms("scatter_add/by=atomic, skewed"), ms("scatter_add/by=warps, skewed"),
+//=   ms("scatter_add/by=blocks, skewed"), ms("scatter_add/by=sort, skewed"), ms("scatter_add/by=sort, skewed") *
+//=   ratio("scatter_add/by=sort, skewed"))
+//= equal | 197 | 7.1 | 0.56 | 5.5 | 3.7: (ms("scatter_add/by=atomic, equal"), ms("scatter_add/by=warps, equal"),
+//=   ms("scatter_add/by=blocks, equal"), ms("scatter_add/by=sort, equal"), ms("scatter_add/by=sort, equal") *
+//=   ratio("scatter_add/by=sort, equal"))
+//
+// The search for peers in the warp costs nothing where it finds none. The table in the block takes the queue of the skewed
+// indices away: it holds 29,056 of 65,536 sums on an H200, and all frequent ones are among them.
+//= 29,056 of 65,536: (227 * 1024 // 8, 65536)
+//
+// **So:** add up where it is cheap, in the warp or the block, and send sums to memory. A sort is right where there is no
+// atomic for the operator, or where the order matters. Atomics add in another order in each run, so that float sums differ.
+// A stable sort leaves the values of an index in the order of the input; scanned in a fixed order as well (by three kernels
+// of chapter 08: a look-back adds what it finds published), they give the same float in every run.
 
 // [hide] How the rungs are registered
 namespace {
@@ -1103,11 +1410,13 @@ struct Below {
   }
 };
 
-/// Columns near the diagonal of a matrix with n values.
-struct Near {
+/// Columns of a matrix with n values: near the diagonal, or anywhere.
+struct Columns {
   std::uint64_t seed, rows, n;
+  bool anywhere;
   __host__ __device__ unsigned operator()(size_t i) const {
-    return static_cast<unsigned>((i * rows / n + lab::random_bits(seed, i) % 2048) % rows);
+    const std::uint64_t bits = lab::random_bits(seed, i);
+    return static_cast<unsigned>(anywhere ? bits % rows : (i * rows / n + bits % 2048) % rows);
   }
 };
 
@@ -1216,10 +1525,11 @@ void segments(Common& c, const Use& use, bool by_key) {
   }
 }
 
-/// y = A x for two matrices of n values: rows that are mostly short and sometimes long, and rows of one length.
+/// y = A x for three matrices of n values: rows of one length, and rows that are mostly short and sometimes long.
 void products(Common& c, const Use& use) {
   const std::uint64_t seed = c.seed + 200;
-  for (const bool skewed : {true, false}) {
+  for (const std::string name : {"even", "skewed", "scattered"}) {
+    const bool skewed = name != "even";
     std::vector<unsigned> host{0};
     while (host.back() < c.n) {
       const size_t row = host.size() - 1;
@@ -1229,7 +1539,8 @@ void products(Common& c, const Use& use) {
     const size_t rows = host.size() - 1;
     const lab::Input<unsigned> starts(host, "starts");
     const lab::Input<unsigned> x(rows, lab::RandomValue<unsigned>{seed + 1}, "x");
-    const lab::Input<unsigned> columns(c.n, Near{seed + 2, rows, c.n}, "columns");
+    const Columns of_value{seed + 2, rows, c.n, name == "scattered"};
+    const lab::Input<unsigned> columns(c.n, of_value, "columns");
     lab::DeviceBuffer<unsigned> y(rows, "y");
     const auto start = starts.view(), column = columns.view(), value = c.in.view();
     const auto vector = x.view();
@@ -1242,7 +1553,7 @@ void products(Common& c, const Use& use) {
     a.out = y.data();
     a.in = x.data();
     a.matrix = {starts.data(), columns.data(), c.in.data(), static_cast<unsigned>(rows), c.n};
-    use(a, {.variant = skewed ? "skewed" : "even",
+    use(a, {.variant = name,
             .outputs = {lab::expect(y, product)},
             .bytes = 8.0 * static_cast<double>(c.n) + 12.0 * static_cast<double>(rows)});
   }
@@ -1458,6 +1769,8 @@ void Segments::add(std::string_view name, const std::string& variant, Problem pr
 int main(int argc, char** argv) {
   return lab::run(argc, argv, [](lab::Ladder& ladder, size_t n) {
     ladder.require(n < size_t{1} << 32, "fewer than 2^32: an index is 32 bits wide");
+    ladder.skip_unless(n <= size_t{1} << 30, {"sort_in_sweeps", "scatter_add"},
+                       "words with 30 bits: 2^30 pairs at most");
     Segments all{ladder, {n, ladder.seed(), blocks_for(n, TILE) + size_t{1}}};
     const size_t words = DIGITS * std::max<size_t>(blocks_for(n, SORT_TILE), PASSES);
     std::vector<size_t> sort{4 * n, 4 * n, 4 * words, 8 * words + 8};
@@ -1465,6 +1778,7 @@ int main(int argc, char** argv) {
 
     all.add("segmented", "flags", by_flags, in_one_pass(segmented, SEGMENT_TILE));
     all.add("multiply_rows", "", products, by_rows(multiply_rows, 1));
+    all.add("multiply_in_warps", "lanes=2", products, by_rows(multiply_in_warps<2>, 2));
     all.add("multiply_in_warps", "lanes=8", products, by_rows(multiply_in_warps<8>, 8));
     all.add("multiply_in_warps", "lanes=32", products, by_rows(multiply_in_warps<32>, 32));
     all.add("multiply_segments", "", products, by_segments, {n, 4 * n});
@@ -1475,7 +1789,9 @@ int main(int argc, char** argv) {
     all.add("permute", "by=gather", permutations<true>, permuted<true>);
     all.add("permute", "by=scatter", permutations<false>, permuted<false>);
     all.add("sort_in_steps", "", sorts, sorted<sort_in_steps>, sort);
-    all.add("sort_in_sweeps", "", sorts, sorted<sort_in_sweeps>, sort);
+    all.add("sort_in_sweeps", "match", sorts, sorted<sort_in_sweeps<false, Word>>, sort);
+    all.add("sort_in_sweeps", "ballots", sorts, sorted<sort_in_sweeps<true, Word>>, sort);
+    all.add("sort_in_sweeps", "32 bits", sorts, sorted<sort_in_sweeps<true, unsigned>>, sort);
     sort.insert(sort.end(), {4 * n, 4 * n, n});
     all.add("scatter_add", "by=atomic", additions, added<By::atomic>, sort);
     all.add("scatter_add", "by=warps", additions, added<By::warps>, sort);
@@ -1487,10 +1803,19 @@ int main(int argc, char** argv) {
 
 // ## What to remember
 //
-// - Pairs with a flag scan segments: another operator, the same algorithm.
-// - Without atomics: sort by index, scan the runs, scatter their ends.
+// - Pairs of a sum and a flag scan all segments at once, in the time of one scan.
+// - Share out what costs time: rows and values together, not one of them. A binary search finds a share's beginning.
+// - A block can find where its results go, and write them, while it holds the data: compaction, repeats, and each pass of a
+//   sort are one kernel with a look-back.
+// - One instruction may take the time of many: `__match_any_sync` on different values, an atomic on one address.
+// - Add up in the warp or the block before an atomic. Where there is no atomic, or the order matters: sort, scan the runs,
+//   scatter their ends.
 //
 // ## Possibilities for extension
 //
-// 1. Fuse `multiply_values` into `segmented`. How many bytes does that save?
+// 1. Form the products in `segmented` itself, without `multiply_values`. How many bytes does that save?
 // 2. Find the longest run of equal elements with a segmented scan and a reduction.
+// 3. Sort keys alone. Which of the bytes of a pass go, and which stay?
+// 4. Two blocks of a cluster together have shared memory for all 65,536 sums: each addition goes to the block that has its
+//    half. For which indices is that faster than `add_in_blocks`? (The laboratory notes have an answer.)
+// 5. Write `multiply_in_shares` for floats. Which additions come in another order in each run, and how would you fix it?
