@@ -402,11 +402,11 @@ void multiply_segments(unsigned* y, const SparseMatrix& a, const unsigned* x, un
 // thread walks its steps there. It may begin within a row and end within another, so each has a piece to hand on: the sum
 // since its last row end, and whether there was one. The block's threads join these pieces by the scan of section 1.
 //
-//? balance: `multiply_in_warps` takes 1.9 ms for the skewed matrix with 8 lanes for a row and 4.4 ms with 32. How long do
-//?   equal shares take, as a multiple of a thread for each row in the *even* matrix, 0.74 ms, for the *skewed* one?
-//? answer: ms("multiply_in_shares/skewed") / ms("multiply_rows/even")
-//? unit: times
-//? near: factor 1.5
+//? balance: A thread for each row takes five times as long for the skewed matrix as for the even one. How many times as
+//?   long does it take in equal shares?
+//? answer: ms("multiply_in_shares/skewed") / ms("multiply_in_shares/even")
+//? unit: times as long
+//? near: 20 %
 
 constexpr unsigned SHARE_THREADS = 128, SHARE_WARPS = SHARE_THREADS / 32;
 constexpr unsigned STEPS = 11;                     ///< of the merge path, for each thread
