@@ -128,7 +128,8 @@ int main() {
         std::stable_sort(want.begin(), want.end(), [&](unsigned a, unsigned b) { return keys[a] < keys[b]; });
         std::vector<unsigned> ascending;
         for (const unsigned place : want) ascending.push_back(keys[place]);
-        for (auto* const sort : {sort_in_steps, sort_in_sweeps}) {
+        using Sort = void (*)(Sorted&, const unsigned*, const unsigned*, size_t, unsigned);
+        for (const Sort sort : {Sort{sort_in_steps}, Sort{sort_in_sweeps<false, Word>}, Sort{sort_in_sweeps<true, unsigned>}}) {
           Sorted sorted = memory;
           sort(sorted, unsorted.data(), places.data(), n, bits);
           expect(sorted.values == v0.data() ? v0 : v1, want, n, kind, "a sort");
@@ -235,7 +236,7 @@ MUTANTS = [
         "global-race",
     ),
     ("scatter_ends", "i + 1 == n || ", "", "scatter_add", "out-of-bounds: read"),
-    ("count_before", "if ((word & FLAGS) == PREFIX) break;", "", "sort_in_sweeps", "are wrong"),
+    ("count_before", "if (word >> SHIFT == 2) break;", "", "sort_in_sweeps", "are wrong"),
     (
         "count_digits",
         "atomicAdd(&count[digit_of(key[k], shift)], 1u)",
@@ -243,6 +244,8 @@ MUTANTS = [
         "sort_in_steps",
         "shared-race",
     ),
+    ("lanes_with", "? set : ~set", "? set : ALL", "sort_in_sweeps", "are wrong"),
+    ("add_in_warps", "(same & below) == 0", "same != 0", "scatter_add", "are wrong"),
     # The slot of another index.
     ("add_in_blocks", "before == ALL || before == target[e]", "true", "scatter_add", "are wrong"),
 ]
