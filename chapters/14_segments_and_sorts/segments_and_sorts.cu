@@ -516,8 +516,8 @@ void multiply_in_shares(unsigned* y, const SparseMatrix& a, const unsigned* x, u
                                              first);
 }
 
-// STEPS is odd on purpose: the threads of a warp begin STEPS words apart in shared memory, and an odd distance has no bank
-// conflict (chapter 05).
+// With an odd number of STEPS the threads of a warp begin in different banks (chapter 05). But 8 steps take as long as 7 or 9,
+// and 11 less than all others. Why was not measured; the laboratory notes have the times.
 //
 // **Timed.** 0.95 ms for the skewed matrix and 0.94 ms for the even one: the shape of the rows has no say any more. For the
 // even matrix a thread for each row is still faster. A library does not know the rows in advance. (cuSPARSE, which has no
@@ -805,9 +805,9 @@ void permute(unsigned* out, const unsigned* in, const unsigned* index, size_t n,
 //? near: 25 %
 
 constexpr unsigned DIGITS = 256;        ///< values of a digit, 8 bits
-constexpr unsigned SORT_THREADS = 384;  ///< of a block
+constexpr unsigned SORT_THREADS = 512;  ///< of a block
 constexpr unsigned SORT_WARPS = SORT_THREADS / 32;
-constexpr unsigned KEYS = 20;                        ///< pairs of a thread
+constexpr unsigned KEYS = 16;                        ///< pairs of a thread
 constexpr unsigned SORT_TILE = SORT_THREADS * KEYS;  ///< pairs of a block
 
 __device__ unsigned digit_of(unsigned key, unsigned shift) { return key >> shift & (DIGITS - 1); }
@@ -1016,12 +1016,12 @@ void sort_in_steps(Sorted& to, const unsigned* keys, const unsigned* values, siz
   }
 }
 
-// 98 bytes. A pass reads the keys to count them, then keys and values to move them, and writes both: 20 bytes, 80 in four
-// passes. The rest are counts, and the sectors in which the places of a digit begin and end: a tile has 30 pairs of each.
-//= 98 bytes: 32 * (count("sort_in_steps/random", "global_load_sectors") + count("sort_in_steps/random",
+// 97 bytes. A pass reads the keys to count them, then keys and values to move them, and writes both: 20 bytes, 80 in four
+// passes. The rest are counts, and the sectors in which the places of a digit begin and end: a tile has 32 pairs of each.
+//= 97 bytes: 32 * (count("sort_in_steps/random", "global_load_sectors") + count("sort_in_steps/random",
 //=   "global_store_sectors")) / 50021
 //= 20 bytes, 80 in four: (4 + 8 + 8, 4 * 20)
-//= 30 pairs: 384 * 20 / 256
+//= 32 pairs: 8192 / 256
 //
 // **Timed.** 14 ms for 2^28 pairs, 0.54 of the rate of CUB's `DeviceRadixSort`.
 //= 14 ms: ms("sort_in_steps/random")
@@ -1164,23 +1164,23 @@ void sort_in_sweeps(Sorted& to, const unsigned* keys, const unsigned* values, si
 //
 // | step | what is new | ms | of CUB |
 // |:--|:--|--:|--:|
-// | `match` | | 12.1 | 0.61 |
+// | `match` | | 12.2 | 0.61 |
 // | `ballots` | eight ballots in the place of `__match_any_sync` | 8.4 | 0.88 |
-// | `32 bits` | words of 32 bits for the look-back, in the place of 64 | 7.7 | 0.96 |
-//= 12.1 | 0.61: (ms("sort_in_sweeps/match, random"), ratio("sort_in_sweeps/match, random"))
+// | `32 bits` | words of 32 bits for the look-back, in the place of 64 | 7.8 | 0.95 |
+//= 12.2 | 0.61: (ms("sort_in_sweeps/match, random"), ratio("sort_in_sweeps/match, random"))
 //= 8.4 | 0.88: (ms("sort_in_sweeps/ballots, random"), ratio("sort_in_sweeps/ballots, random"))
-//= 7.7 | 0.96: (ms("sort_in_sweeps/32 bits, random"), ratio("sort_in_sweeps/32 bits, random"))
+//= 7.8 | 0.95: (ms("sort_in_sweeps/32 bits, random"), ratio("sort_in_sweeps/32 bits, random"))
 //
 // **Ballots.** One instruction became eight ballots and what combines them, and the sort takes a third less time:
 // `__match_any_sync` costs more the more different values it finds. With equal keys, one value in each warp, it is the
 // faster of the two: 6.0 ms against 7.0.
 //= 6.0 ms against 7.0: (ms("sort_in_sweeps/match, equal"), ms("sort_in_sweeps/ballots, equal"))
 //
-// **Words.** A tile of 7,680 pairs moves 61 kB in and as many out. It publishes 256 words twice and reads at least 256: with
+// **Words.** A tile of 8,192 pairs moves 66 kB in and as many out. It publishes 256 words twice and reads at least 256: with
 // 64 bits 6 kB, or 5 %. With 32 bits it is half of that, for arrays of up to 2^30 pairs.
-//= 7,680 pairs: 384 * 20
-//= 61 kB: 7680 * 8 / 1000
-//= 6 kB, or 5 %: (3 * 256 * 8 / 1000, 100 * 3 * 256 * 8 / (2 * 7680 * 8))
+//= 8,192 pairs: 512 * 16
+//= 66 kB: 8192 * 8 / 1000
+//= 6 kB, or 5 %: (3 * 256 * 8 / 1000, 100 * 3 * 256 * 8 / (2 * 8192 * 8))
 //
 // CUB takes 7.4 ms.
 //= 7.4 ms: ms("sort_in_sweeps/32 bits, random") * ratio("sort_in_sweeps/32 bits, random")
@@ -1369,16 +1369,16 @@ void scatter_add(unsigned* sums, unsigned size, const unsigned* index, const uns
 //
 // | indices | atomic | in warps | in blocks | by sort | CUB |
 // |:--|--:|--:|--:|--:|--:|
-// | uniform | 3.0 | 3.0 | 2.0 | 7.3 | 4.5 |
-// | skewed | 42 | 37 | 0.85 | 6.4 | 4.3 |
-// | equal | 197 | 7.1 | 0.56 | 5.5 | 3.7 |
-//= uniform | 3.0 | 3.0 | 2.0 | 7.3 | 4.5: (ms("scatter_add/by=atomic, uniform"), ms("scatter_add/by=warps, uniform"),
+// | uniform | 3.0 | 3.0 | 1.9 | 7.3 | 4.5 |
+// | skewed | 48 | 37 | 0.80 | 6.4 | 4.3 |
+// | equal | 197 | 7.1 | 0.75 | 5.5 | 3.7 |
+//= uniform | 3.0 | 3.0 | 1.9 | 7.3 | 4.5: (ms("scatter_add/by=atomic, uniform"), ms("scatter_add/by=warps, uniform"),
 //=   ms("scatter_add/by=blocks, uniform"), ms("scatter_add/by=sort, uniform"), ms("scatter_add/by=sort, uniform") *
 //=   ratio("scatter_add/by=sort, uniform"))
-//= skewed | 42 | 37 | 0.85 | 6.4 | 4.3: (ms("scatter_add/by=atomic, skewed"), ms("scatter_add/by=warps, skewed"),
+//= skewed | 48 | 37 | 0.80 | 6.4 | 4.3: (ms("scatter_add/by=atomic, skewed"), ms("scatter_add/by=warps, skewed"),
 //=   ms("scatter_add/by=blocks, skewed"), ms("scatter_add/by=sort, skewed"), ms("scatter_add/by=sort, skewed") *
 //=   ratio("scatter_add/by=sort, skewed"))
-//= equal | 197 | 7.1 | 0.56 | 5.5 | 3.7: (ms("scatter_add/by=atomic, equal"), ms("scatter_add/by=warps, equal"),
+//= equal | 197 | 7.1 | 0.75 | 5.5 | 3.7: (ms("scatter_add/by=atomic, equal"), ms("scatter_add/by=warps, equal"),
 //=   ms("scatter_add/by=blocks, equal"), ms("scatter_add/by=sort, equal"), ms("scatter_add/by=sort, equal") *
 //=   ratio("scatter_add/by=sort, equal"))
 //
