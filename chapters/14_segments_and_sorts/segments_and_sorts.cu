@@ -815,9 +815,10 @@ __device__ unsigned digit_of(unsigned key, unsigned shift) { return key >> shift
 /// What a block needs in shared memory to sort a tile.
 struct SortMemory {
   union {
-    unsigned count[SORT_WARPS]
-                  [DIGITS];  ///< keys of each warp with each digit; then, where they go in the tile
-    unsigned sorted[SORT_TILE];  ///< keys, then values, once the counts are of no use
+    /// Keys of each warp with each digit; then, where they go in the tile.
+    unsigned count[SORT_WARPS][DIGITS];
+    /// Keys, then values, once the counts are of no use.
+    unsigned sorted[SORT_TILE];
   };
   unsigned to[DIGITS];  ///< from a place in the tile to one in the array, for each digit
   unsigned warp_sums[SORT_WARPS];
