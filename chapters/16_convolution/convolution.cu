@@ -38,10 +38,53 @@
 
 using std::size_t;
 
-//@INTRO
+// A convolutional layer moves a small window over images of several channels. In each position it multiplies the pixels
+// under the window, of all channels, by the weights of a filter, and adds up. Each filter makes a channel of the result.
+// Networks that see spend most of their time there.
+//
+// ```{drawing} layer
+// ```
+//
+// N images of C channels with H x W pixels meet K filters of C x R x S weights. They make N images of K channels with P x Q
+// pixels. A result is the sum of C R S products, called its *terms* here. As in every framework the filter is not mirrored.
+//
+// | | what it means here |
+// |---|---|
+// | stride | pixels from a window to the next, in both directions |
+// | padding | rows and columns of zeros around an image |
+// | dilation | pixels from a tap of the filter to the next; 1 is a dense filter |
+// | groups | a filter sees C / groups channels, and so many filters each; 1 is the usual layer |
+// | NCHW | pixels of a row are neighbours in memory; all rungs but one take that |
+// | NHWC | channels of a pixel are neighbours in memory |
+//
+// `naive`, `implicit_plain` and `implicit` take all of it. A rung that takes less says so: `./learn run 16 --layer
+// N,C,H,W,K,R,S,STRIDE,PADDING,DILATION,GROUPS` runs a layer of your own on every rung that can.
+//
+// These are the layers of the chapter, by name. The first four are those of a ResNet, which do equal work; `first` is its first
+// layer, and `down` and `up` its 1 x 1 filters.
+//
+// | name | N | C | H x W | K | R x S |
+// |---|--:|--:|---|--:|---|
+// | `c64`, `c128`, `c256`, `c512` | 32 | 64, 128, 256, 512 | 56, 28, 14, 7 squared | as C | 3 x 3 |
+// | `large` | 16 | 64 | 224 x 224 | 64 | 3 x 3 |
+// | `down`, `up` | 32 | 256, 64 | 56 x 56 | 64, 256 | 1 x 1 |
+// | `first` | 32 | 3 | 224 x 224 | 64 | 7 x 7, stride 2 |
+// | `one56`, `one14` | 1 | 64, 256 | 56 x 56, 14 x 14 | as C | 3 x 3 |
+// | `five` | 32 | 128 | 56 x 56 | 128 | 5 x 5 |
+//
+// The peer is cuDNN: the fastest of all its algorithms in either layout, chosen for each layer anew, on the FP32 units
+// (`CUDNN_FMA_MATH`, so no TF32). All rates count the 2 N K P Q C R S operations of the direct sum, whatever the
+// algorithm; a rate can exceed what the FMA units can do. Filters arrive as (K, C, R, S), and what a rung does to them first is part of its
+// time. Times are those of an NVIDIA H200; counts are for the simulator's default, where all extents are smaller.
 
 // ## 1. Seven loops
-//@S1
+//
+// The definition is a program: seven loops around one FMA. On a GPU the outer four become threads.
+//
+//? naive_loads: `naive` does two loads for each FMA. How many TFLOP/s does it reach for `c128`?
+//? choices: under 3 | 10 to 20 | over 30
+//? answer: {"under 3": rate("naive/layer=c128") < 3000, "10 to 20": 10000 < rate("naive/layer=c128") < 20000,
+//?   "over 30": rate("naive/layer=c128") > 30000}
 
 /// What `naive` and the loops on the host compute: element (n, k, p, q) of the results.
 __host__ __device__ inline float window_sum(const Layer& l, const float* in, const float* filter,
@@ -82,7 +125,16 @@ __global__ void naive(float* out, const float* in, const float* filter, Layer l)
                       static_cast<int>(row % l.p()), static_cast<int>(i % l.q()));
 }
 
-//@S1b
+// `naive` makes 1.5 TFLOP/s for `c128`, 2 % of what the FMA units can do. One core takes 130 ms for `one56`, `naive` takes
+// 0.1 ms. It is the naive product of chapter 02 again: two loads for an FMA.
+//= 1.5 TFLOP/s: rate("naive/layer=c128") / 1000
+//= 2 % of: 100 * rate("naive/layer=c128") / limit("fma")
+//= 130 ms: ms("on_cpu/layer=one56")
+//= 0.1 ms: ms("naive/layer=one56")
+//= because two loads for an FMA: count("naive/layer=one56", "global_load_requests") > 0
+//
+// The guard around the FMA is the padding: what lies outside of the image is zero. Who forgets it reads what lies before
+// the image, or the last pixel of the row above, where nothing looks wrong.
 
 /// `naive` for layers of one group, which takes every pixel of a window for one of the image.
 ///
@@ -106,7 +158,35 @@ __global__ void no_padding(float* out, const float* in, const float* filter, Lay
   out[i] = sum;
 }
 
-//@S2
+// ## 2. A convolution is a product
+//
+// Write each window as a column: C R S numbers, one below the other. All windows of all images are a matrix of C R S rows and
+// N P Q columns. Each filter is a row of C R S weights. The layer is the product of the two matrices (Chellapilla, Puri and Simard, "High Performance
+// Convolutional Neural Networks for Document Processing", 2006), and for products this course has fast kernels.
+//
+// ```{drawing} columns
+// ```
+//
+//? column_stores: At the simulator's default `c128` has 5 images of 5 x 5 pixels with 22 channels, and a row of the matrix is filled up to
+//?   128 columns. How many store requests of a warp make the matrix?
+//? answer: count("im2col/layer=c128", "global_store_requests", "im2col")
+//? unit: requests
+//? near: 10 %
+//
+// 792: 22 x 9 rows of 4 warps each. On the GPU the 12.8 MB of images become 116 MB, nine times as much: with 3 x 3 filters each pixel is in nine windows. The matrix is written once and read once, by
+// a product that needs a third of that time for its arithmetic.
+//= 792: count("im2col/layer=c128", "global_store_requests", "im2col")
+//= 12.8 MB: 128 * 32 * 28 * 28 * 4 / 1e6
+//= 116 MB: 128 * 9 * 32 * 28 * 28 * 4 / 1e6
+//= nine times: 3 * 3
+//
+// The product is the loop of `async_copy` in chapter 11, in serpentine order. Two things differ. Tiles are 64 x 64, for two warps of 32
+// threads with 8 x 8 sums each: layers have few filters, and small tiles leave enough blocks. Tiles of 128 x 128, 64 x 128 and
+// 128 x 64 were timed, too; none was more than a tenth faster for any of the layers (the notes have a table). And the filters are transposed and padded first, by a kernel of its own, so that they are copied 16 bytes
+// at a time without a guard.
+//
+// The second operand of the product will come from different places. So the loop is a function with two parameters: a
+// *source*, which starts the copies of the next K-tile, and a *sink*, which takes the sums.
 
 constexpr int BM = 64, BN = 64, BK = 8;  ///< filters and pixels of a tile, terms of a K-tile
 constexpr int THREADS = BM * BN / 64;    ///< of a block: each has 8 x 8 sums
@@ -323,7 +403,24 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
   tile_product(packed + k0, round_up(l.k, BM), k_tiles(l.terms()), source, sink);
 }
 
-//@S3
+// The product runs at the rate of the next section, but first the matrix has to be made and stored: together 0.36 ms,
+// and 20.6 TFLOP/s.
+//= 0.36 ms: ms("im2col/layer=c128")
+//= 20.6 TFLOP/s: rate("im2col/layer=c128") / 1000
+
+// ## 3. The matrix need not exist
+//
+// A tile of the matrix is in shared memory for a moment, and each of its elements is a pixel of the image. So let each thread
+// compute *where* the element is, and copy it from there: an {term}`implicit GEMM`. The 116 MB are never written. Its elements come from the images, eight of nine times
+// from a cache.
+//
+// Element (t, j) of the matrix is tap t of window j. From t follow the channel c, and r and s in the filter; from j the image and the first
+// pixel of the window. Each takes two divisions.
+//
+//? plain_or_columns: Divisions of integers take some twenty instructions each on a GPU. Is `implicit_plain` faster than `im2col`?
+//? choices: yes | no
+//? answer: {"yes": ms("implicit_plain/layer=c128") < ms("im2col/layer=c128"),
+//?   "no": ms("im2col/layer=c128") < ms("implicit_plain/layer=c128")}
 
 /// Where a window begins: its image, and the row and column of its first pixel, which may lie outside.
 struct Window {
@@ -376,7 +473,19 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
   tile_product(packed + size_t(group) * tiles * BK * pitch_a + k0, pitch_a, tiles, source, sink);
 }
 
-//@S3b
+// `implicit_plain` takes @PLAIN@ ms. A thread copies one column of a K-tile, eight elements, and computes 512 FMAs in between; the
+// divisions take more instructions than those.
+//= @PLAIN@ ms: ms("implicit_plain/layer=c128")
+//
+// What changes in the loop? The window does not: its first pixel is one pointer, computed before the loop. The terms do, but they
+// are the same for all windows: how far tap t lies from the first pixel, in memory, in rows and in columns. That is a table of
+// C R S entries, which the host makes once for a layer. All threads of a block read the same entry at the same time.
+//
+// ```{drawing} taps
+// ```
+//
+// What is left for each element: one load, three additions, two comparisons. A comparison of unsigned numbers asks for both ends of a range
+// at once: -1 becomes a very large number. An element outside of the image is zeroed by the copy itself: `cp.async` can fill with zeros.
 
 /// A source: windows as columns, with the places of all terms from a table.
 struct Windows {
@@ -420,7 +529,18 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
   tile_product(packed + size_t(group) * tiles * BK * pitch_a + k0, pitch_a, tiles, source, sink);
 }
 
-//@S4
+// `implicit` takes 0.196 ms, 37.7 TFLOP/s. With the same source the layers with few channels, large windows and strides run as well, since the
+// table hides the differences: `first` with its 7 x 7 taps and stride 2 makes 37.4, where cuDNN's best makes 20.3.
+//= 0.196 ms: ms("implicit/layer=c128")
+//= 37.7 TFLOP/s: rate("implicit/layer=c128") / 1000
+//= makes 37.4: rate("implicit/layer=first") / 1000
+//= makes 20.3: rate("implicit/layer=first") / 1000 / ratio("implicit/layer=first")
+
+// ### Channels inside
+//
+// With NHWC the channels of a pixel are neighbours. Terms get the order R, S, C, in the table and in the filters, so that
+// neighbouring terms are neighbours in memory. Eight lanes now copy eight terms of one window, 32 bytes. The rows of the tile in shared memory are padded by four
+// floats: then the 8 x 4 places that a warp writes lie in different banks.
 
 /// A source for NHWC: eight lanes have neighbouring terms of one window, and the rows of the tile are padded, so that what they
 /// write lies in different banks.
@@ -490,7 +610,14 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
   tile_product(packed + k0, round_up(l.k, BM), k_tiles(l.terms()), source, sink);
 }
 
-//@S5
+// @NHWC@ ms for `c128`, with NCHW 0.196 ms. The layout decides which lanes go together, and little else.
+//= @NHWC@ ms: ms("implicit_nhwc/layer=c128")
+//= 0.196 ms: ms("implicit/layer=c128")
+
+// ## 4. Filters of 1 x 1
+//
+// A 1 x 1 filter with stride 1 has one tap for each channel. The matrix of its windows is the image as it stands: row c is channel c. No table, no
+// comparisons, and four neighbouring pixels are copied at once.
 
 /// A layer of 1 x 1 filters, stride 1 and one group, without padding: the channels of an image are the rows of the second
 /// operand as they are.
@@ -508,7 +635,22 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
   tile_product(packed + k0, round_up(l.k, BM), k_tiles(l.c), source, sink);
 }
 
-//@S6
+// `down` takes 0.078 ms this way, with the table 0.090 ms. cuDNN takes 2.0 times as long.
+//= 0.078 ms: ms("pointwise/layer=down")
+//= 0.090 ms: ms("implicit/layer=down")
+//= 2.0 times: ratio("pointwise/layer=down")
+
+// ## 5. One image
+//
+// `one14` has one image of 14 x 14 pixels: 196 columns and 256 rows, 16 tiles. An H200 has 132 SMs.
+//
+//? one_tile: Each of the 16 blocks adds up 2,304 terms. How can more SMs help?
+//? choices: smaller tiles | several blocks for each tile | two layers at a time
+//? answer: "several blocks for each tile"
+//
+// The terms of a sum can be divided. Blocks of a third dimension of the grid take parts of the K-tiles, each writes its part of
+// the sums, and a second kernel adds the parts up: *split-K*. Smaller tiles load more for each FMA. Atomic additions would need no second kernel, but the order of a sum would change from
+// run to run.
 
 /// What a part of the K-tiles adds to each result of a layer of one group: parts (parts, k, pitch).
 ///
@@ -538,7 +680,65 @@ __global__ void add_parts(float* out, const float* parts, int count_parts, size_
   out[(n * l.k + k) * each + (j - n * each)] = sum;
 }
 
-//@S7
+// With about three blocks for each SM `one14` takes 0.027 ms instead of 0.219: eight times faster, and 2.1 times as fast as cuDNN.
+//= 0.027 ms: ms("split/layer=one14")
+//= of 0.219: ms("implicit/layer=one14")
+//= eight times: ms("implicit/layer=one14") / ms("split/layer=one14")
+//= 2.1 times: ratio("split/layer=one14")
+
+// ## 6. Fewer multiplications
+//
+// So far a result takes C R S multiplications. Winograd showed that it can be fewer ("Arithmetic Complexity of Computations", 1980), and
+// Lavin and Gray brought it to networks ("Fast Algorithms for Convolutional Neural Networks", 2015). Take two neighbouring results in one dimension, of a filter of three taps:
+//
+//     y0 = d0 w0 + d1 w1 + d2 w2
+//     y1 = d1 w0 + d2 w1 + d3 w2
+//
+// Six multiplications. Where do four come from?
+//
+// *A product of polynomials.* Multiply w(x) = w0 + w1 x + w2 x^2 by g(x) = g0 + g1 x. The product s(x) has degree 3: four values determine it. Take those at 0, 1 and -1, and the leading
+// coefficient, which is called the value at infinity. Each value is *one* multiplication, of a value of w by a value of g:
+//
+// | at | w | g |
+// |---|---|---|
+// | 0 | w0 | g0 |
+// | 1 | w0 + w1 + w2 | g0 + g1 |
+// | -1 | w0 - w1 + w2 | g0 - g1 |
+// | infinity | w2 | g1 |
+//
+// From the four values v, interpolation gives the coefficients: s0 = v(0), s3 = v(inf), s2 = (v(1) + v(-1)) / 2 - v(0), and s1 = (v(1) - v(-1)) / 2 - v(inf).
+//
+// *Turned around.* For fixed weights, s is a linear function of g: s = C diag(G w) E g, where E and G evaluate, and C interpolates. The transposed
+// function takes four numbers to two: y = E^T diag(G w) C^T d. Transposing what multiplies polynomials gives y_i = the sum of d_(i+k) w_k: the two results
+// above. So
+//
+//     y = A^T ((G w) * (B^T d))      with A = E and B = C
+//
+// The halves of C move to G. What is left, for the pixels d and the products m:
+//
+//     B^T d:  d0 - d2,   d1 + d2,   d2 - d1,   d3 - d1
+//     G w:    w0,   (w0 + w1 + w2) / 2,   (w0 - w1 + w2) / 2,   w2
+//     y0 = m0 + m1 + m2
+//     y1 = m1 - m2 + m3
+//
+// This is F(2, 3): two results, three taps, four multiplications. With 2 and -2 as two more points, four results take six: F(4, 3).
+//
+// *In two dimensions* transform the rows, then the columns, of pixels and weights: Y = A^T ((G w G^T) * (B^T d B)) A. Tiles of 4 x 4 pixels give 2 x 2 results with 16 multiplications instead of 36. Tiles of 6 x 6 give 4 x 4 results.
+//
+// A result takes 36 / 16 = 2.25 of them for each channel, instead of 9. The sum over the channels commutes with the transforms, so the multiplications of element (i, j) of all tiles are a matrix product over the channels: 36 products
+// of K x C by C x tiles. Three kernels do it: transform, multiply, transform back.
+//
+// ```{drawing} winograd
+// ```
+//
+// The filters are transformed in the same launch as the pixels, by the first blocks: neither waits for the other, and for a small layer a launch costs as
+// much as its work.
+//
+//? winograd_gain: A quarter of the multiplications. By what factor is F(4 x 4) faster than `implicit` for `c64`?
+//? choices: below 1.3 | 1.5 to 2 | 3 to 4
+//? answer: {"below 1.3": ms("implicit/layer=c64") / ms("winograd/layer=c64,tile=4") < 1.3,
+//?   "1.5 to 2": 1.5 < ms("implicit/layer=c64") / ms("winograd/layer=c64,tile=4") < 2,
+//?   "3 to 4": 3 < ms("implicit/layer=c64") / ms("winograd/layer=c64,tile=4") < 4}
 
 /// The three transforms in one dimension of F(M, 3): M results of a filter of three taps with M + 2 products.
 template <int M>
@@ -550,10 +750,10 @@ struct Transform<2> {
     u[0] = a, u[1] = 0.5f * (a + b + c), u[2] = 0.5f * (a - b + c), u[3] = c;
   }
   static __device__ void input(float (&v)[4], const float (&d)[4]) {
-    v[0] = d[0] - d[2], v[1] = d[1] + d[2], v[2] = d[2] - d[1], v[3] = d[1] - d[3];
+    v[0] = d[0] - d[2], v[1] = d[1] + d[2], v[2] = d[2] - d[1], v[3] = d[3] - d[1];
   }
   static __device__ void output(float (&y)[2], const float (&m)[4]) {
-    y[0] = m[0] + m[1] + m[2], y[1] = m[1] - m[2] - m[3];
+    y[0] = m[0] + m[1] + m[2], y[1] = m[1] - m[2] + m[3];
   }
 };
 
@@ -742,7 +942,39 @@ __global__ void transform_outputs(float* out, const float* m, size_t pitch, cons
   }
 }
 
-//@S8
+// 1.7 times. The transformed pixels and the products are 36 numbers for each 16 pixels: for `c64` 58 MB each, written and read again. Work was traded for memory traffic. With
+// more channels the products weigh more: for `c512` F(4 x 4) is 3.7 times as fast as `implicit`.
+//= 1.7 times: ms("implicit/layer=c64") / ms("winograd/layer=c64,tile=4")
+//= 58 MB: 36 * 64 * 32 * 14 * 14 * 4 / 1e6
+//= 3.7 times: ms("implicit/layer=c512") / ms("winograd/layer=c512,tile=4")
+//= because With: ms("implicit/layer=c512") / ms("winograd/layer=c512,tile=4") > ms("implicit/layer=c64") / ms("winograd/layer=c64,tile=4")
+//
+// ### What it costs in accuracy
+//
+// F(4 x 4) multiplies pixels by up to 5, sums by up to 8, and subtracts. Rounding errors grow with it. The largest error for `c128`,
+// against sums in double, is 5.9 times that of the direct sum in float. That of F(2 x 2) is 0.3 times that of the direct sum. More points
+// make it worse quickly.
+//= 5.9 times: error("winograd/layer=c128,tile=4") / error("implicit/layer=c128")
+//= 0.3 times: error("winograd/layer=c128,tile=2") / error("implicit/layer=c128")
+
+// ## 7. What comes after the layer
+//
+// A layer is rarely alone. A bias is added to each channel, negative results become zero (ReLU), and a 2 x 2 pool keeps the largest of four. As kernels of their own, these read and write the results five times more.
+//
+//? fused_gain: `large` takes 0.73 ms with F(4 x 4). By what factor is it faster to do bias, ReLU and pool inside the last kernel, rather
+//?   than with three more?
+//? answer: ms("pooled/layer=large,kernels=apart") / ms("pooled/layer=large,kernels=fused")
+//? unit: times
+//? near: 15 %
+//
+// 1.4 times. The thread that transforms a tile back has 4 x 4 results in registers, four pools. It writes four numbers instead of sixteen.
+//= 1.4 times: ms("pooled/layer=large,kernels=apart") / ms("pooled/layer=large,kernels=fused")
+//
+// `implicit` can do it as well, if a thread has four results of one pool. Its columns may have any order: let four after each
+// other be a pool. Then the float4 that the sink would store is a pool, and one number goes out.
+//
+// ```{drawing} pools
+// ```
 
 /// x += the bias of its channel, for each element of (N, K, each).
 ///
@@ -812,7 +1044,42 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
   tile_product(packed + k0, round_up(l.k, BM), k_tiles(l.terms()), source, sink);
 }
 
-//@S9
+// The maximum comes first, then one bias and one ReLU: neither changes which of the four is the largest.
+//
+// ### Three layers
+//
+// A small network: images with 3 channels of 224 x 224 pixels, three layers with 64, 128 and 256 filters of 3 x 3, each with bias, ReLU and pool. Layer
+// by layer with kernels apart it takes @APART@ ms, fused @FUSED@ ms. Nine launches are left of eighteen.
+//= @APART@ ms: ms("network/kernels=apart")
+//= @FUSED@ ms: ms("network/kernels=fused")
+//
+// ## 8. Which for which layer
+//
+// | layer | rung | as fast as cuDNN's best |
+// |---|---|--:|
+// | 3 x 3, many images | `winograd`, tiles of 4 | 1.1 to 1.4 times |
+// | 1 x 1 | `pointwise` | 2.0 times |
+// | few channels, stride | `implicit` | 1.8 times |
+// | one image | `split` or `winograd`, tiles of 2 | 1.5 to 2.1 times |
+// | 5 x 5 | `implicit` | 0.19 times |
+//= 0.19 times: ratio("implicit/layer=five")
+//= 2.0 times: min(ratio("pointwise/layer=down"), ratio("pointwise/layer=up"))
+//= 1.8 times: ratio("implicit/layer=first")
+//= 1.1 to: min(ratio("winograd/layer=c64,tile=4"), ratio("winograd/layer=c128,tile=4"), ratio("winograd/layer=c256,tile=4"), ratio("winograd/layer=c512,tile=4"))
+//= to 1.4 times: max(ratio("winograd/layer=c64,tile=4"), ratio("winograd/layer=c128,tile=4"), ratio("winograd/layer=c256,tile=4"), ratio("winograd/layer=c512,tile=4"))
+//= 1.5 to: max(ratio("winograd/layer=one56,tile=2"), ratio("split/layer=one56"))
+//= to 2.1 times: ratio("split/layer=one14")
+//
+// For `five` cuDNN transforms tiles of 32 x 32 pixels by an FFT. What F(4 x 4) is to a 3 x 3 filter, the FFT is to larger ones: with a tile of T x T pixels its cost for each
+// result hardly depends on the filter. This chapter has no such rung (extension 3).
+//
+// ## What to remember
+//
+// - A convolution is a product: filters times windows. Store the windows and you pay nine times the images.
+// - In an implicit product, what depends on the column stays in a register, and what depends on the row comes from a table.
+// - A 1 x 1 layer is a product as it stands. With one image, divide the sum.
+// - Winograd trades multiplications for additions, memory traffic and accuracy. F(2 x 2) costs no accuracy; F(4 x 4) loses most of a decimal digit.
+// - What comes after the layer belongs into its last kernel, while the results are in registers.
 
 // [hide] The launches
 namespace {
@@ -1113,4 +1380,11 @@ int main(int argc, char** argv) {
       {layer});
 }
 
-//@END
+// ## Possibilities for extension
+//
+// 1. Let the sink of `implicit` add bias and ReLU without a pool. What does it save for `c64`?
+// 2. Cut `large` into pieces of a few images, so that what Winograd's kernels hand over stays in L2. For which size of a piece does it
+//    pay? (The notes have an answer.)
+// 3. Derive F(2, 5) from the points 0, 1, -1, 2, -2 and infinity, for `five`. How many multiplications does a result take, and how large is the error?
+// 4. Give `split` the filters as they arrive, without `pack`: eight lanes copy eight terms of a filter. What does the launch that is saved bring
+//    for `one56`?
