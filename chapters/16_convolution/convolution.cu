@@ -38,7 +38,7 @@
 
 using std::size_t;
 
-// A convolutional layer moves a small window over images of several channels. In each position it multiplies the pixels
+// A {term}`convolution layer` moves a small window over images of several channels. In each position it multiplies the pixels
 // under the window, of all channels, by the weights of a filter, and adds up. Each filter makes a channel of the result.
 // Networks that see spend most of their time there.
 //
@@ -504,11 +504,16 @@ struct Windows {
         w(l.w) {}
   __device__ void copy(float* stage) {
 #pragma unroll
-    for (int row = 0; row < BK; ++row) {
-      const Tap tap = taps[row];
-      const bool inside = static_cast<unsigned>(y + tap.r) < static_cast<unsigned>(h) &&
-                          static_cast<unsigned>(x + tap.s) < static_cast<unsigned>(w);
-      __pipeline_memcpy_async(stage + row * BN + threadIdx.x, from + tap.offset, 4, inside ? 0 : 4);
+    for (int row = 0; row < BK; row += 2) {
+      const TwoTaps two = *reinterpret_cast<const TwoTaps*>(taps + row);
+#pragma unroll
+      for (int e = 0; e < 2; ++e) {
+        const Tap tap = two.tap[e];
+        const bool inside = static_cast<unsigned>(y + tap.r) < static_cast<unsigned>(h) &&
+                            static_cast<unsigned>(x + tap.s) < static_cast<unsigned>(w);
+        __pipeline_memcpy_async(stage + (row + e) * BN + threadIdx.x, from + tap.offset, 4,
+                                inside ? 0 : 4);
+      }
     }
     taps += BK;
   }
@@ -1272,10 +1277,12 @@ const std::vector<Launch> LAUNCHES = {
     {"winograd", "tile=2", "c64 c128 c256 c512 large one56 one14", run_winograd<2>, takes_3x3,
      winograd_size<2>},
     {"winograd", "tile=4", "c64 c128 c256 c512 large one56 one14", run_winograd<4>, takes_3x3,
-     winograd_size<4>},
+     winograd_size<4>, Result::sums, WINOGRAD_ERROR},
     {"pooled", "kernels=apart", "large", run_apart, takes_pool,
-     [](const Layer& l) { return winograd_size<4>(l) + l.outputs(); }, Result::pooled},
-    {"pooled", "kernels=fused", "large", run_fused, takes_pool, winograd_size<4>, Result::pooled},
+     [](const Layer& l) { return winograd_size<4>(l) + l.outputs(); }, Result::pooled,
+     WINOGRAD_ERROR},
+    {"pooled", "kernels=fused", "large", run_fused, takes_pool, winograd_size<4>, Result::pooled,
+     WINOGRAD_ERROR},
     {"pooled", "kernels=implicit", "large", run_fused_implicit, takes_pool, for_packed,
      Result::pooled}};
 

@@ -20,6 +20,11 @@ struct Tap {
   short r, s;
 };
 
+/// Two neighbours of a table, for one load.
+struct alignas(16) TwoTaps {
+  Tap tap[2];
+};
+
 /// The taps of all terms of a group, and some that lie outside of every image, up to a multiple of `multiple`.
 /// \param nhwc  for images with their channels inside: the order is R, S, C, else C, R, S
 std::vector<Tap> taps_of(const Layer& l, bool nhwc, int multiple);
@@ -107,6 +112,9 @@ enum class Result { sums, nhwc, pooled, mistake };
 
 struct Work;
 
+/// How many times the errors of a direct sum Winograd's may be.
+inline constexpr double WINOGRAD_ERROR = 16;
+
 /// What a rung is added with.
 struct Launch {
   std::string rung, variant;
@@ -116,6 +124,7 @@ struct Launch {
   std::string (*refuses)(const Layer&);  ///< why it cannot take a layer; empty where it can
   std::size_t (*scratch)(const Layer&) = nullptr;  ///< floats that it needs on the way
   Result result = Result::sums;
+  double roundoff = 1;  ///< how many times the errors of a direct sum it may have
 };
 
 /// A layer, its arrays, and what is right.
@@ -124,7 +133,7 @@ struct Work {
   Work(const Layer& layer, const std::string& name, std::uint64_t seed, int terms);
 
   /// What a launch has to leave.
-  lab::Expectation right(Result result);
+  lab::Expectation right(const Launch& launch);
   /// What the host has to leave in an array of its own.
   lab::Expectation right_on_host(std::vector<float>& to) const;
   /// A rung.

@@ -88,13 +88,16 @@ Work::Work(const Layer& layer, const std::string& name, std::uint64_t seed, int 
   sums_ = sums;
 }
 
-lab::Expectation Work::right(Result result) {
+lab::Expectation Work::right(const Launch& launch) {
   // Products of random values have a mean magnitude of 1/4.
-  const lab::Tolerance tolerance = lab::tolerance_for_sum(size_t(layer.terms()), 0.25);
-  if (result == Result::pooled) {
+  const lab::Tolerance tolerance =
+      lab::tolerance_for_sum(size_t(layer.terms()), 0.25, 0, launch.roundoff * lab::float_roundoff);
+  if (launch.result == Result::pooled) {
     return lab::expect(pooled, PooledSum{layer, sums_->view(), bias.view()}, tolerance);
   }
-  if (result == Result::nhwc) return lab::expect(out, TurnedSum{layer, sums_->view()}, tolerance);
+  if (launch.result == Result::nhwc) {
+    return lab::expect(out, TurnedSum{layer, sums_->view()}, tolerance);
+  }
   return lab::expect(out, sums_, tolerance);
 }
 
@@ -105,12 +108,15 @@ lab::Expectation Work::right_on_host(std::vector<float>& to) const {
 
 lab::Rung Work::rung(const Launch& launch) {
   if (peer_.name.empty()) {
-    peer_ = lab::cudnn("cuDNN, " + name, layer, out, in.data(), filter.data(), right(Result::sums));
+    Launch direct = launch;
+    direct.result = Result::sums,
+    direct.roundoff = WINOGRAD_ERROR;  // cuDNN's may be Winograd's, too
+    peer_ = lab::cudnn("cuDNN, " + name, layer, out, in.data(), filter.data(), right(direct));
   }
   lab::Rung rung{.name = launch.rung,
                  .variant = "layer=" + name + (launch.variant.empty() ? "" : "," + launch.variant),
                  .launch = [this, launch] { launch.run(*this); },
-                 .outputs = {right(launch.result)},
+                 .outputs = {right(launch)},
                  .bytes = layer.bytes(),
                  .flops = layer.flops(),
                  .limit = lab::Limit::fp32};

@@ -44,6 +44,7 @@ __global__ void pool(const float* sums, float bias, float* out, int rows, int co
 // sums: rows * cols floats, out: rows / 2 * cols / 2.
 void layer(const float* in, const float* filter, float bias, float* sums, float* out, int rows,
            int cols) {
+  // TODO
   convolve<<<(rows * cols + 127) / 128, 128>>>(in, filter, sums, rows, cols);
   pool<<<(rows * cols / 4 + 127) / 128, 128>>>(sums, bias, out, rows, cols);
 }

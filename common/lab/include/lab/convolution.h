@@ -39,7 +39,7 @@ struct Convolution {
 };
 
 /// The peer of that name: cuDNN's fastest algorithm for a layer in either layout of the images, NCHW or NHWC, on the FP32
-/// pipes (`CUDNN_FMA_MATH`: no TF32). All algorithms that take the layer are timed when the peer is made. For NHWC the
+/// pipes (`CUDNN_FMA_MATH`: no TF32). All algorithms that take the layer are timed when the peer is made, and those with a wrong result left out; the launch is a graph. For NHWC the
 /// images are turned beforehand and the results afterwards, outside of the time. Where the build has no cuDNN the peer
 /// says so.
 ///
