@@ -201,6 +201,12 @@ __host__ __device__ constexpr int round_up(int n, int multiple) {
 }
 /// K-tiles of a sum of so many terms.
 __host__ __device__ constexpr int k_tiles(int terms) { return (terms + BK - 1) / BK; }
+/// So many columns, rounded up to whole tiles.
+constexpr size_t pitch_of(size_t columns) { return lab::ceil_div(columns, size_t{BN}) * BN; }
+/// Blocks of a grid in one dimension.
+constexpr unsigned blocks_for(size_t count, size_t block) {
+  return static_cast<unsigned>(lab::ceil_div(count, block));
+}
 
 /// packed[g][t][k] = term t of filter k of group g: the filters of `tile_product`, (groups, terms rounded up to BK,
 /// filters rounded up to BM), with zeros for what is not there.
@@ -546,6 +552,12 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
 // With NHWC the channels of a pixel are neighbours. Terms get the order R, S, C, in the table and in the filters, so that
 // neighbouring terms are neighbours in memory. Eight lanes now copy eight terms of one window, 32 bytes. The rows of the tile in shared memory are padded by four
 // floats: then the 8 x 4 places that a warp writes lie in different banks.
+//
+//? nhwc: How does `implicit_nhwc` compare with `implicit` for `c128`?
+//? choices: faster | slower by less than a third | half as fast or slower
+//? answer: {"faster": ms("implicit_nhwc/layer=c128") < ms("implicit/layer=c128"),
+//?   "slower by less than a third": 1 < ms("implicit_nhwc/layer=c128") / ms("implicit/layer=c128") < 1.33,
+//?   "half as fast or slower": ms("implicit_nhwc/layer=c128") > 1.8 * ms("implicit/layer=c128")}
 
 /// A source for NHWC: eight lanes have neighbouring terms of one window, and the rows of the tile are padded, so that what they
 /// write lies in different banks.
@@ -739,11 +751,11 @@ __global__ void add_parts(float* out, const float* parts, int count_parts, size_
 // The filters are transformed in the same launch as the pixels, by the first blocks: neither waits for the other, and for a small layer a launch costs as
 // much as its work.
 //
-//? winograd_gain: A quarter of the multiplications. By what factor is F(4 x 4) faster than `implicit` for `c64`?
-//? choices: below 1.3 | 1.5 to 2 | 3 to 4
-//? answer: {"below 1.3": ms("implicit/layer=c64") / ms("winograd/layer=c64,tile=4") < 1.3,
-//?   "1.5 to 2": 1.5 < ms("implicit/layer=c64") / ms("winograd/layer=c64,tile=4") < 2,
-//?   "3 to 4": 3 < ms("implicit/layer=c64") / ms("winograd/layer=c64,tile=4") < 4}
+//? winograd_gain: A quarter of the multiplications. How much faster than `implicit` is F(4 x 4) for `c64`?
+//? choices: hardly | nearly twice | nearly four times
+//? answer: {"hardly": ms("implicit/layer=c64") / ms("winograd/layer=c64,tile=4") < 1.2,
+//?   "nearly twice": 1.5 < ms("implicit/layer=c64") / ms("winograd/layer=c64,tile=4") < 2.2,
+//?   "nearly four times": 3 < ms("implicit/layer=c64") / ms("winograd/layer=c64,tile=4")}
 
 /// The three transforms in one dimension of F(M, 3): M results of a filter of three taps with M + 2 products.
 template <int M>
@@ -947,6 +959,24 @@ __global__ void transform_outputs(float* out, const float* m, size_t pitch, cons
   }
 }
 
+/// A layer of 3 x 3 filters with stride 1, one group and no dilation, in three launches.
+///
+/// \param scratch  winograd_size<M>(l) floats
+/// \param bias  read where POOL
+template <int M, bool POOL>
+void winograd(float* out, const float* in, const float* filter, const float* bias, float* scratch,
+              const Layer& l) {
+  constexpr unsigned ELEMENTS = (M + 2) * (M + 2);
+  const size_t count = Tiling<M>(l).count(), pitch = pitch_of(count);
+  float* const v = scratch + size_t{ELEMENTS} * round_up(l.c, BK) * round_up(l.k, BM);
+  float* const m = v + ELEMENTS * l.c * pitch;
+  transform<M><<<filter_blocks(l) + blocks_for(pitch, AT_ONCE) * l.c, AT_ONCE>>>(scratch, v, pitch,
+                                                                                 in, filter, l);
+  products<<<dim3(blocks_for(l.k, BM), blocks_for(pitch, BN), ELEMENTS), THREADS>>>(m, scratch, v,
+                                                                                    pitch, l);
+  transform_outputs<M, POOL><<<dim3(blocks_for(count, 128), l.k), 128>>>(out, m, pitch, bias, l);
+}
+
 // 1.7 times. The transformed pixels and the products are 36 numbers for each 16 pixels: for `c64` 58 MB each, written and read again. Work was traded for memory traffic. With
 // more channels the products weigh more: for `c512` F(4 x 4) is 3.7 times as fast as `implicit`.
 //= 1.7 times: ms("implicit/layer=c64") / ms("winograd/layer=c64,tile=4")
@@ -955,6 +985,13 @@ __global__ void transform_outputs(float* out, const float* m, size_t pitch, cons
 //= because With: ms("implicit/layer=c512") / ms("winograd/layer=c512,tile=4") > ms("implicit/layer=c64") / ms("winograd/layer=c64,tile=4")
 //
 // ### What it costs in accuracy
+//
+//? accuracy: Compare the largest errors for `c128` with that of the direct sum in float. Which of the two is *smaller* than that?
+//? choices: that of F(2 x 2) | that of F(4 x 4) | both | neither
+//? answer: {"that of F(2 x 2)": error("winograd/layer=c128,tile=2") < error("implicit/layer=c128") < error("winograd/layer=c128,tile=4"),
+//?   "that of F(4 x 4)": error("winograd/layer=c128,tile=4") < error("implicit/layer=c128") < error("winograd/layer=c128,tile=2"),
+//?   "both": max(error("winograd/layer=c128,tile=2"), error("winograd/layer=c128,tile=4")) < error("implicit/layer=c128"),
+//?   "neither": min(error("winograd/layer=c128,tile=2"), error("winograd/layer=c128,tile=4")) > error("implicit/layer=c128")}
 //
 // F(4 x 4) multiplies pixels by up to 5, sums by up to 8, and subtracts. Rounding errors grow with it. The largest error for `c128`,
 // against sums in double, is 5.9 times that of the direct sum in float. That of F(2 x 2) is 0.3 times that of the direct sum. More points
@@ -1051,55 +1088,13 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
 
 // The maximum comes first, then one bias and one ReLU: neither changes which of the four is the largest.
 //
-// ### Three layers
-//
-// A small network: images with 3 channels of 224 x 224 pixels, three layers with 64, 128 and 256 filters of 3 x 3, each with bias, ReLU and pool. Layer
-// by layer with kernels apart it takes @APART@ ms, fused @FUSED@ ms. Nine launches are left of eighteen.
-//= @APART@ ms: ms("network/kernels=apart")
-//= @FUSED@ ms: ms("network/kernels=fused")
-//
-// ## 8. Which for which layer
-//
-// | layer | rung | as fast as cuDNN's best |
-// |---|---|--:|
-// | 3 x 3, many images | `winograd`, tiles of 4 | 1.1 to 1.4 times |
-// | 1 x 1 | `pointwise` | 2.0 times |
-// | few channels, stride | `implicit` | 1.8 times |
-// | one image | `split` or `winograd`, tiles of 2 | 1.5 to 2.1 times |
-// | 5 x 5 | `implicit` | 0.19 times |
-//= 0.19 times: ratio("implicit/layer=five")
-//= 2.0 times: min(ratio("pointwise/layer=down"), ratio("pointwise/layer=up"))
-//= 1.8 times: ratio("implicit/layer=first")
-//= 1.1 to: min(ratio("winograd/layer=c64,tile=4"), ratio("winograd/layer=c128,tile=4"), ratio("winograd/layer=c256,tile=4"), ratio("winograd/layer=c512,tile=4"))
-//= to 1.4 times: max(ratio("winograd/layer=c64,tile=4"), ratio("winograd/layer=c128,tile=4"), ratio("winograd/layer=c256,tile=4"), ratio("winograd/layer=c512,tile=4"))
-//= 1.5 to: max(ratio("winograd/layer=one56,tile=2"), ratio("split/layer=one56"))
-//= to 2.1 times: ratio("split/layer=one14")
-//
-// For `five` cuDNN transforms tiles of 32 x 32 pixels by an FFT. What F(4 x 4) is to a 3 x 3 filter, the FFT is to larger ones: with a tile of T x T pixels its cost for each
-// result hardly depends on the filter. This chapter has no such rung (extension 3).
-//
-// ## What to remember
-//
-// - A convolution is a product: filters times windows. Store the windows and you pay nine times the images.
-// - In an implicit product, what depends on the column stays in a register, and what depends on the row comes from a table.
-// - A 1 x 1 layer is a product as it stands. With one image, divide the sum.
-// - Winograd trades multiplications for additions, memory traffic and accuracy. F(2 x 2) costs no accuracy; F(4 x 4) loses most of a decimal digit.
-// - What comes after the layer belongs into its last kernel, while the results are in registers.
-
 // [hide] The launches
 namespace {
-
-unsigned blocks_for(size_t count, size_t block) {
-  return static_cast<unsigned>(lab::ceil_div(count, block));
-}
 
 /// Floats that `pack` writes.
 size_t packed_size(const Layer& l) {
   return size_t(l.groups) * round_up(l.terms(), BK) * round_up(l.k / l.groups, BM);
 }
-/// Pixels of a layer, rounded up to whole tiles.
-size_t pitch_of(size_t columns) { return lab::ceil_div(columns, size_t{BN}) * BN; }
-
 /// Packs the filters at the beginning of the scratch memory.
 float* packed(Work& w, const float* filter) {
   const Layer& l = w.layer;
@@ -1181,20 +1176,6 @@ template <int M>
 size_t winograd_size(const Layer& l) {
   const size_t filters = size_t(round_up(l.c, BK)) * round_up(l.k, BM);
   return (M + 2) * (M + 2) * (filters + (l.c + l.k) * pitch_of(Tiling<M>(l).count()));
-}
-
-template <int M, bool POOL>
-void winograd(float* out, const float* in, const float* filter, const float* bias, float* scratch,
-              const Layer& l) {
-  constexpr unsigned ELEMENTS = (M + 2) * (M + 2);
-  const size_t count = Tiling<M>(l).count(), pitch = pitch_of(count);
-  float* const v = scratch + size_t{ELEMENTS} * round_up(l.c, BK) * round_up(l.k, BM);
-  float* const m = v + ELEMENTS * l.c * pitch;
-  transform<M><<<filter_blocks(l) + blocks_for(pitch, AT_ONCE) * l.c, AT_ONCE>>>(scratch, v, pitch,
-                                                                                 in, filter, l);
-  products<<<dim3(blocks_for(l.k, BM), blocks_for(pitch, BN), ELEMENTS), THREADS>>>(m, scratch, v,
-                                                                                    pitch, l);
-  transform_outputs<M, POOL><<<dim3(blocks_for(count, 128), l.k), 128>>>(out, m, pitch, bias, l);
 }
 
 template <int M>
@@ -1286,37 +1267,51 @@ const std::vector<Launch> LAUNCHES = {
     {"pooled", "kernels=implicit", "large", run_fused_implicit, takes_pool, for_packed,
      Result::pooled}};
 
-/// Three layers after each other, 3 x 3 with bias, ReLU and pool each, for the images of one batch.
-class Network {
- public:
-  Network(int image, std::uint64_t seed) : steps_(network_for(image, seed)) {
-    size_t most = 0;
-    for (const Step& step : steps_)
-      most = std::max(most, winograd_size<4>(step.layer) + step.layer.outputs());
-    scratch_ = lab::DeviceBuffer<float>(most, "scratch");
-  }
+}  // namespace
+// [/hide]
 
-  void run(bool fused) {
-    for (const Step& step : steps_) {
-      (fused ? winograd<4, true> : winograd_and_three)(step.out->data(), step.in,
-                                                       step.filter->data(), step.bias->data(),
-                                                       scratch_.data(), step.layer);
-    }
-  }
-  /// A rung without name and launch.
-  lab::Rung rung() const {
-    lab::Rung rung{.limit = lab::Limit::fp32};
-    for (const Step& step : steps_) {
-      rung.outputs.push_back(lab::expect(*step.out, step.right, step.tolerance()));
-      rung.flops += step.layer.flops();
-    }
-    return rung;
-  }
+// ### Three layers
+//
+// A small network: images with 3 channels of 224 x 224 pixels, three layers with 64, 128 and 256 filters of 3 x 3, each with bias, ReLU and pool.
+//
+//? network_gain: By what factor is the network faster with bias, ReLU and pool in the last kernel of each layer?
+//? answer: ms("network/kernels=apart") / ms("network/kernels=fused")
+//? unit: times
+//? near: 20 %
+//
 
- private:
-  std::vector<Step> steps_;
-  lab::DeviceBuffer<float> scratch_{1, "scratch"};
-};
+/// The layers of a network one after the other; where fused, bias, ReLU and pool are done by the last kernel of each.
+void network(const std::vector<Step>& steps, float* scratch, bool fused) {
+  for (const Step& step : steps) {
+    (fused ? winograd<4, true> : winograd_and_three)(step.out->data(), step.in, step.filter->data(),
+                                                     step.bias->data(), scratch, step.layer);
+  }
+}
+
+// Layer by layer with kernels apart it takes @APART@ ms, fused @FUSED@ ms. Nine launches are left of eighteen.
+//= @APART@ ms: ms("network/kernels=apart")
+//= @FUSED@ ms: ms("network/kernels=fused")
+//
+
+// [hide] What is added to the ladder
+namespace {
+
+/// Adds the network, with kernels apart and fused.
+void add_network(lab::Ladder& ladder, int image) {
+  if (!ladder.wants("network")) return;
+  const std::vector<Step> steps = network_for(image, ladder.seed());
+  lab::Rung rung{.limit = lab::Limit::fp32};
+  size_t most = 0;
+  for (const Step& step : steps) {
+    most = std::max(most, winograd_size<4>(step.layer) + step.layer.outputs());
+    rung.outputs.push_back(lab::expect(*step.out, step.right, step.tolerance()));
+    rung.flops += step.layer.flops();
+  }
+  lab::DeviceBuffer<float> scratch(most, "scratch");
+  const lab::Problem problem(ladder, rung);
+  problem.add("network", "kernels=apart", [&] { network(steps, scratch.data(), false); });
+  problem.add("network", "kernels=fused", [&] { network(steps, scratch.data(), true); });
+}
 
 /// Whether a rung is to run for a layer.
 bool is_wanted(lab::Ladder& ladder, const std::string& layer) {
@@ -1350,15 +1345,6 @@ void add_layer(lab::Ladder& ladder, Work& work, std::set<std::string>& skipped) 
   }
 }
 
-/// Adds the network, layer by layer and fused.
-void add_network(lab::Ladder& ladder, int image) {
-  if (!ladder.wants("network")) return;
-  Network network(image, ladder.seed());
-  const lab::Problem problem(ladder, network.rung());
-  problem.add("network", "kernels=apart", [&] { network.run(false); });
-  problem.add("network", "kernels=fused", [&] { network.run(true); });
-}
-
 }  // namespace
 // [/hide]
 
@@ -1386,6 +1372,34 @@ int main(int argc, char** argv) {
       },
       {layer});
 }
+
+// ## 8. Which for which layer
+//
+// | layer | rung | as fast as cuDNN's best |
+// |---|---|--:|
+// | 3 x 3, many images | `winograd`, tiles of 4 | 1.1 to 1.4 times |
+// | 1 x 1 | `pointwise` | 2.0 times |
+// | few channels, stride | `implicit` | 1.8 times |
+// | one image | `split` or `winograd`, tiles of 2 | 1.5 to 2.1 times |
+// | 5 x 5 | `implicit` | 0.19 times |
+//= 0.19 times: ratio("implicit/layer=five")
+//= 2.0 times: min(ratio("pointwise/layer=down"), ratio("pointwise/layer=up"))
+//= 1.8 times: ratio("implicit/layer=first")
+//= 1.1 to: min(ratio("winograd/layer=c64,tile=4"), ratio("winograd/layer=c128,tile=4"), ratio("winograd/layer=c256,tile=4"), ratio("winograd/layer=c512,tile=4"))
+//= to 1.4 times: max(ratio("winograd/layer=c64,tile=4"), ratio("winograd/layer=c128,tile=4"), ratio("winograd/layer=c256,tile=4"), ratio("winograd/layer=c512,tile=4"))
+//= 1.5 to: max(ratio("winograd/layer=one56,tile=2"), ratio("split/layer=one56"))
+//= to 2.1 times: ratio("split/layer=one14")
+//
+// For `five` cuDNN transforms tiles of 32 x 32 pixels by an FFT. What F(4 x 4) is to a 3 x 3 filter, the FFT is to larger ones: with a tile of T x T pixels its cost for each
+// result hardly depends on the filter. This chapter has no such rung (extension 3).
+//
+// ## What to remember
+//
+// - A convolution is a product: filters times windows. Store the windows and you pay nine times the images.
+// - In an implicit product, what depends on the column stays in a register, and what depends on the row comes from a table.
+// - A 1 x 1 layer is a product as it stands. With one image, divide the sum.
+// - Winograd trades multiplications for additions, memory traffic and accuracy. F(2 x 2) costs no accuracy; F(4 x 4) loses most of a decimal digit.
+// - What comes after the layer belongs into its last kernel, while the results are in registers.
 
 // ## Possibilities for extension
 //

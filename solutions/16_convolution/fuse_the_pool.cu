@@ -41,7 +41,7 @@ __global__ void convolve_and_pool(const float* in, const float* filter, float bi
 }
 
 // sums: rows * cols floats, out: rows / 2 * cols / 2.
-void layer(const float* in, const float* filter, float bias, float* sums, float* out, int rows,
+void layer(const float* in, const float* filter, float bias, float*, float* out, int rows,
            int cols) {
   convolve_and_pool<<<(rows * cols / 4 + 127) / 128, 128>>>(in, filter, bias, out, rows, cols);
 }

@@ -10,7 +10,7 @@ void grade(grader::Exercise& exercise) {
   for (const Layer& l : layers) {
     const auto in_size = static_cast<std::size_t>(l.n * l.c * l.h * l.w);
     const auto filter_size = static_cast<std::size_t>(l.k * l.c * l.r * l.s);
-    const int each = l.p() * l.q();
+    const int q = l.w + 2 * l.pad - l.s + 1, each = (l.h + 2 * l.pad - l.r + 1) * q;
     const grader::Input<float> in("in", lab::random_floats(in_size, 1));
     const grader::Input<float> filters("filters", lab::random_floats(filter_size, 2));
     grader::Output<float> out("out", static_cast<std::size_t>(l.n * l.k * each));
@@ -27,7 +27,7 @@ void grade(grader::Exercise& exercise) {
           for (int c = 0; c < l.c; ++c) {
             for (int r = 0; r < l.r; ++r) {
               for (int s = 0; s < l.s; ++s) {
-                const int y = at / l.q() + r - l.pad, x = at % l.q() + s - l.pad;
+                const int y = at / q + r - l.pad, x = at % q + s - l.pad;
                 if (y < 0 || y >= l.h || x < 0 || x >= l.w) continue;
                 const int pixel = ((plane / l.k * l.c + c) * l.h + y) * l.w + x;
                 const int weight = ((plane % l.k * l.c + c) * l.r + r) * l.s + s;
