@@ -13,13 +13,13 @@ def only(*rungs):
 
 class Counts(unittest.TestCase):
     def test_the_matrix_of_windows_is_stored_and_an_implicit_product_stores_results_alone(self):
-        # 2 images of 6 x 6, 3 channels, 4 filters: 27 rows of 128 columns, and 4 x 72 results, from filters in 32 rows of 64.
-        run = CHAPTER.run("--layer", "2,3,6,6,4,3,3,1,1", *only("im2col", "implicit"))
+        # 2 images of 8 x 8, 3 channels, 4 filters: 27 rows of 128 columns, and 4 x 128 results, from filters in 32 rows of 64.
+        run = CHAPTER.run("--layer", "2,3,8,8,4,3,3,1,1", *only("im2col", "implicit"))
         self.assertEqual(run.code, 0, run.explain())
         columns = run.row("im2col", "layer=given")["counts"]["global_store_sectors"]
         implicit = run.row("implicit", "layer=given")["counts"]["global_store_sectors"]
         self.assertEqual(columns - implicit, 27 * 128 * 4 // 32)
-        self.assertEqual(implicit, (32 * 64 + 4 * 72) * 4 // 32)
+        self.assertEqual(implicit, (32 * 64 + 4 * 128) * 4 // 32)
 
     def test_no_bank_conflicts(self):
         run = CHAPTER.run(
@@ -90,45 +90,48 @@ class Layers(unittest.TestCase):
         self.assertEqual(run.err.count("\n"), 1, run.err)
 
 
-# (function, text, what it becomes): each gives a wrong result at the default size.
-MUTANTS = [
-    ("window_sum", "k / (l.k / l.groups) * depth", "0 * depth"),
-    ("im2col", "t % rs / l.s", "t % rs / l.r + (t == 1)"),
-    ("implicit_plain", "window_of(l, column)", "window_of(l, column + 1)"),
-    ("implicit", "column < count ?", "column + 1 < count ?"),
-    ("implicit_nhwc", "col0 + j < count ?", "col0 + j + 1 < count ?"),
-    ("pointwise", "column - n * each", "column"),
-    ("split", "taps + first * BK", "taps"),
-    ("add_parts", "part < count_parts", "part + 1 < count_parts"),
-    ("transform_filter", "w[s], w[3 + s], w[6 + s]", "w[s], w[6 + s], w[3 + s]"),
-    ("transform_input", "first.x - l.pad", "first.x"),
-    ("products", "rows * pitch_a + k0", "rows * pitch_a"),
-    ("transform_outputs", "fmaxf(best + bias[k], 0)", "best + bias[k]"),
-    ("window_in_pool", "j % 4 / 2", "j % 2"),
-    ("max_pool", "from[q + 1]", "from[q]"),
-    ("relu", "fmaxf(x[i], 0)", "x[i]"),
+# Programs of mistakes, each with other rungs: (function, text, what it becomes, what runs it, the variants that must fail).
+PROGRAMS = [
+    [
+        (
+            "window_sum",
+            "k / (l.k / l.groups) * depth",
+            "0 * depth",
+            ("naive", "--layer", "1,4,5,5,4,3,3,1,1,1,2"),
+            "given",
+        ),
+        ("im2col", "t % rs / l.s", "t % rs / l.r + (t == 1)", ("im2col",), "c128"),
+        ("implicit_plain", "window_of(l, column)", "window_of(l, column + 1)", ("implicit_plain",), "c128"),
+        ("implicit", "column < count ?", "column + 1 < count ?", ("implicit",), ""),
+        ("implicit_nhwc", "col0 + j < count ?", "col0 + j + 1 < count ?", ("implicit_nhwc",), ""),
+        ("pointwise", "column - n * each", "column", ("pointwise",), ""),
+        ("split", "taps + first * BK", "taps", ("split",), "one14"),
+        ("products", "rows * pitch_a + k0", "rows * pitch_a", ("winograd",), "c512"),
+        ("transform_outputs", "fmaxf(best + bias[k], 0)", "best", ("pooled",), "fused"),
+        ("window_in_pool", "j % 4 / 2", "j % 2", ("pooled",), "implicit"),
+        ("max_pool", "from[q + 1]", "from[q]", ("pooled",), "apart"),
+    ],
+    [
+        ("add_parts", "part < count_parts", "part + 1 < count_parts", ("split",), ""),
+        ("relu", "fmaxf(x[i], 0)", "x[i] + 1", ("network",), "apart"),
+    ],
+    [("transform_filter", "w[s], w[3 + s], w[6 + s]", "w[s], w[6 + s], w[3 + s]", ("winograd",), "c64")],
+    [("transform_input", "first.x - l.pad", "first.x", ("winograd",), "c64")],
 ]
-# What runs it, and a layer where the chapter's own do not show it.
-SHOWN_BY = {
-    "window_sum": ("naive", "--layer", "1,4,5,5,4,3,3,1,1,1,2"),
-    "products": ("winograd", "--layer", "1,3,5,5,70,3,3,1,1"),
-    "add_parts": ("split",),
-    "transform_filter": ("winograd",),
-    "transform_input": ("winograd",),
-    "transform_outputs": ("pooled",),
-    "window_in_pool": ("pooled",),
-    "max_pool": ("pooled",),
-    "relu": ("network",),
-}
 
 
 class Mutants(unittest.TestCase):
     def test_every_mistake_is_noticed(self):
-        with Mutant(CHAPTER, MUTANTS) as program:
-            for function, _, mistake in MUTANTS:
-                with self.subTest(function=function, mistake=mistake):
-                    run = program.run("--rung", *SHOWN_BY.get(function, (function,)))
-                    self.assertEqual(run.code, 1, run.explain())
+        for mistakes in PROGRAMS:
+            with Mutant(CHAPTER, [mistake[:3] for mistake in mistakes]) as program:
+                for function, _, mistake, arguments, variant in mistakes:
+                    with self.subTest(function=function, mistake=mistake):
+                        run = program.run("--rung", *arguments)
+                        self.assertEqual(run.code, 1, run.explain())
+                        failed = [row.get("variant", "") for row in run.rows if row["status"] == "FAIL"]
+                        self.assertTrue(any(variant in one for one in failed), run.explain())
+                        if arguments in (("pooled",), ("network",)):  # its neighbours are other kernels
+                            self.assertEqual(len(failed), {"pooled": 3, "network": 1}[arguments[0]], run.explain())
 
     def test_what_only_the_simulator_notices(self):
         barrier = ("tile_product", "__pipeline_wait_prior(STAGES - 2);\n        __syncthreads();", "__syncthreads();")
