@@ -280,13 +280,13 @@ __device__ __forceinline__ void tile_product(const float* a, int pitch_a, int ti
       if (l == BK - 1) {  // on to the next K-tile, if there is one
         __pipeline_wait_prior(STAGES - 2);
         __syncthreads();
-        if (t + 1 < tiles) reading = (reading + 1) % STAGES;
+        if (t + 1 < tiles) reading = reading + 1 < STAGES ? reading + 1 : 0;
       }
       read_fragments(reading, (l + 1) % BK);
       if (l == 0) {  // all have left the K-tile before: its stage is free
         if (t + STAGES - 1 < tiles) start_copies(writing);
         __pipeline_commit();
-        writing = (writing + 1) % STAGES;
+        writing = writing + 1 < STAGES ? writing + 1 : 0;
       }
 #pragma unroll
       for (int j = 0; j < 8; ++j) {
@@ -318,23 +318,24 @@ struct Images {
   int channels;
 
   __device__ void store(int row, int col, const float (&acc)[8][8], int i, int j) const {
-    const int column = col0 + col;
+    const int column = col0 + col, filter = k0 + row;
+    if (column >= count) return;
+    if (each % 4 == 0) {  // all four columns in one image
+      const int n = column / each;
+      float* to = out + (size_t(n) * channels + filter) * each + (column - n * each);
 #pragma unroll
-    for (int x = 0; x < 4; ++x) {
-      const int filter = k0 + row + x;
-      if (filter >= k || column >= count) continue;
-      if (each % 4 == 0) {  // all four in one image
-        const int n = column / each;
-        float* const to = out + (size_t(n) * channels + filter) * each + (column - n * each);
-        *reinterpret_cast<float4*>(to) = four_of(acc, i + x, j);
-      } else {
+      for (int x = 0; x < 4; ++x, to += each) {
+        if (filter + x < k) *reinterpret_cast<float4*>(to) = four_of(acc, i + x, j);
+      }
+      return;
+    }
 #pragma unroll
-        for (int y = 0; y < 4; ++y) {
-          const int n = (column + y) / each;
-          if (column + y < count)
-            out[(size_t(n) * channels + filter) * each + (column + y - n * each)] =
-                acc[i + x][j + y];
-        }
+    for (int y = 0; y < 4; ++y) {
+      const int n = (column + y) / each;
+      float* to = out + (size_t(n) * channels + filter) * each + (column + y - n * each);
+#pragma unroll
+      for (int x = 0; x < 4; ++x, to += each) {
+        if (filter + x < k && column + y < count) *to = acc[i + x][j + y];
       }
     }
   }
@@ -697,6 +698,12 @@ __global__ void add_parts(float* out, const float* parts, int count_parts, size_
   out[(n * l.k + k) * each + (j - n * each)] = sum;
 }
 
+/// K-tiles of a part: there are to be about `wanted` blocks for each SM, and at least two K-tiles in each part.
+int tiles_of_part(size_t blocks, int tiles, int wanted) {
+  const int parts = static_cast<int>(wanted * lab::multiprocessors() / blocks);
+  return std::max(lab::ceil_div(tiles, std::max(parts, 1)), 2);
+}
+
 // With about three blocks for each SM `one14` takes 0.027 ms instead of 0.219: eight times faster, and 2.1 times as fast as cuDNN.
 //= 0.027 ms: ms("split/layer=one14")
 //= of 0.219: ms("implicit/layer=one14")
@@ -890,25 +897,30 @@ __global__ void transform(float* u, float* v, size_t pitch, const float* in, con
   }
 }
 
-/// m[i] = u[i]^T v[i] for each of the (M + 2)^2 elements i: ((M + 2)^2, k, pitch).
+/// m[part][i] = what a part of the channels adds to u[i]^T v[i], for each of the elements i: (parts, elements, k, pitch).
 ///
-/// Launch: as `columns_product`, for `pitch` columns; grid.z are the elements.
+/// Launch: as `columns_product`, for `pitch` columns; grid.z are the elements of all parts, of `each_part` K-tiles.
 /// Requires: pitch is a multiple of BN.
 __global__ void __launch_bounds__(THREADS, BLOCKS)
-    products(float* m, const float* u, const float* v, size_t pitch, Layer l) {
+    products(float* m, const float* u, const float* v, size_t pitch, int elements, int each_part,
+             Layer l) {
   const int k0 = static_cast<int>(blockIdx.x) * BM, col0 = static_cast<int>(blockIdx.y) * BN;
   const int rows = round_up(l.c, BK), pitch_a = round_up(l.k, BM);
-  const Rows source(v + blockIdx.z * l.c * pitch + col0 + Rows::column(), pitch, l.c, true);
+  const int element = static_cast<int>(blockIdx.z) % elements;
+  const int first = static_cast<int>(blockIdx.z) / elements * each_part * BK;
+  const Rows source(v + size_t(element * l.c + first) * pitch + col0 + Rows::column(), pitch,
+                    l.c - first, true);
   const Matrix sink{m + blockIdx.z * l.k * pitch, pitch, k0, l.k, col0};
-  tile_product(u + size_t{blockIdx.z} * rows * pitch_a + k0, pitch_a, rows / BK, source, sink);
+  tile_product(u + size_t(element * rows + first) * pitch_a + k0, pitch_a,
+               min(each_part, (rows - first) / BK), source, sink);
 }
 
-/// The results of a tile, A^T m A; where POOL, what the 2 x 2 pool leaves of them, with bias and ReLU.
+/// The results of a tile, A^T m A with m the sum of all parts; where POOL, what the 2 x 2 pool leaves of them, with bias and ReLU.
 ///
 /// Launch: blocks of one dimension; grid.x covers the tiles, grid.y are the filters.
 template <int M, bool POOL>
-__global__ void transform_outputs(float* out, const float* m, size_t pitch, const float* bias,
-                                  Layer l) {
+__global__ void transform_outputs(float* out, const float* m, size_t pitch, int parts,
+                                  const float* bias, Layer l) {
   constexpr int T = M + 2;
   const int at = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   const int k = static_cast<int>(blockIdx.y);
@@ -920,6 +932,11 @@ __global__ void transform_outputs(float* out, const float* m, size_t pitch, cons
     float column[T], to[M];
 #pragma unroll
     for (int i = 0; i < T; ++i) column[i] = m[(size_t(i * T + j) * l.k + k) * pitch + at];
+    for (int part = 1; part < parts; ++part) {
+#pragma unroll
+      for (int i = 0; i < T; ++i)
+        column[i] += m[(size_t((part * T + i) * T + j) * l.k + k) * pitch + at];
+    }
     Transform<M>::output(to, column);
 #pragma unroll
     for (int i = 0; i < M; ++i) half[i][j] = to[i];
@@ -959,6 +976,13 @@ __global__ void transform_outputs(float* out, const float* m, size_t pitch, cons
   }
 }
 
+/// The K-tiles of a part in `products`.
+template <int M>
+int winograd_part(const Layer& l) {
+  const size_t columns = blocks_for(Tiling<M>(l).count(), BN);
+  return tiles_of_part(blocks_for(l.k, BM) * columns * (M + 2) * (M + 2), k_tiles(l.c), 9);
+}
+
 /// A layer of 3 x 3 filters with stride 1, one group and no dilation, in three launches.
 ///
 /// \param scratch  winograd_size<M>(l) floats
@@ -968,13 +992,15 @@ void winograd(float* out, const float* in, const float* filter, const float* bia
               const Layer& l) {
   constexpr unsigned ELEMENTS = (M + 2) * (M + 2);
   const size_t count = Tiling<M>(l).count(), pitch = pitch_of(count);
+  const int each_part = winograd_part<M>(l), parts = lab::ceil_div(k_tiles(l.c), each_part);
   float* const v = scratch + size_t{ELEMENTS} * round_up(l.c, BK) * round_up(l.k, BM);
   float* const m = v + ELEMENTS * l.c * pitch;
   transform<M><<<filter_blocks(l) + blocks_for(pitch, AT_ONCE) * l.c, AT_ONCE>>>(scratch, v, pitch,
                                                                                  in, filter, l);
-  products<<<dim3(blocks_for(l.k, BM), blocks_for(pitch, BN), ELEMENTS), THREADS>>>(m, scratch, v,
-                                                                                    pitch, l);
-  transform_outputs<M, POOL><<<dim3(blocks_for(count, 128), l.k), 128>>>(out, m, pitch, bias, l);
+  const dim3 grid(blocks_for(l.k, BM), blocks_for(pitch, BN), ELEMENTS * parts);
+  products<<<grid, THREADS>>>(m, scratch, v, pitch, ELEMENTS, each_part, l);
+  transform_outputs<M, POOL>
+      <<<dim3(blocks_for(count, 128), l.k), 128>>>(out, m, pitch, parts, bias, l);
 }
 
 // 1.7 times. The transformed pixels and the products are 36 numbers for each 16 pixels: for `c64` 58 MB each, written and read again. Work was traded for memory traffic. With
@@ -1152,13 +1178,11 @@ void run_pointwise(Work& w) {
                                                               w.layer);
 }
 
-/// K-tiles of a part, such that there are about three blocks for each SM.
-int tiles_of_part(const Layer& l) {
+int part_of(const Layer& l) {
   const dim3 grid = tiles_of(l, l.pixels());
-  const int parts = std::max(static_cast<int>(3 * lab::multiprocessors() / (grid.x * grid.y)), 1);
-  return lab::ceil_div(k_tiles(l.terms()), parts);
+  return tiles_of_part(size_t{grid.x} * grid.y, k_tiles(l.terms()), 3);
 }
-int parts_of(const Layer& l) { return lab::ceil_div(k_tiles(l.terms()), tiles_of_part(l)); }
+int parts_of(const Layer& l) { return lab::ceil_div(k_tiles(l.terms()), part_of(l)); }
 
 void run_split(Work& w) {
   const Layer& l = w.layer;
@@ -1167,7 +1191,7 @@ void run_split(Work& w) {
   const size_t pitch = pitch_of(l.pixels());
   dim3 grid = tiles_of(l, l.pixels());
   grid.z = static_cast<unsigned>(parts_of(l));
-  split<<<grid, THREADS>>>(parts, pitch, tiles_of_part(l), w.in.data(), a, w.taps.data(), l);
+  split<<<grid, THREADS>>>(parts, pitch, part_of(l), w.in.data(), a, w.taps.data(), l);
   add_parts<<<dim3(blocks_for(l.pixels(), 128), l.k), 128>>>(w.out.data(), parts, parts_of(l),
                                                              pitch, l);
 }
@@ -1175,7 +1199,8 @@ void run_split(Work& w) {
 template <int M>
 size_t winograd_size(const Layer& l) {
   const size_t filters = size_t(round_up(l.c, BK)) * round_up(l.k, BM);
-  return (M + 2) * (M + 2) * (filters + (l.c + l.k) * pitch_of(Tiling<M>(l).count()));
+  const size_t results = size_t(l.k) * lab::ceil_div(k_tiles(l.c), winograd_part<M>(l));
+  return (M + 2) * (M + 2) * (filters + (l.c + results) * pitch_of(Tiling<M>(l).count()));
 }
 
 template <int M>
