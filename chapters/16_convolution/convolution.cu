@@ -125,12 +125,12 @@ __global__ void naive(float* out, const float* in, const float* filter, Layer l)
                       static_cast<int>(row % l.p()), static_cast<int>(i % l.q()));
 }
 
-// `naive` makes 1.5 TFLOP/s for `c128`, 2 % of what the FMA units can do. One core takes 130 ms for `one56`, `naive` takes
-// 0.1 ms. It is the naive product of chapter 02 again: two loads for an FMA.
+// `naive` makes 1.5 TFLOP/s for `c128`, 2 % of what the FMA units can do. One core takes 0.6 s for `one56`, `naive` takes
+// 0.18 ms. It is the naive product of chapter 02 again: two loads for an FMA.
 //= 1.5 TFLOP/s: rate("naive/layer=c128") / 1000
 //= 2 % of: 100 * rate("naive/layer=c128") / limit("fma")
-//= 130 ms: ms("on_cpu/layer=one56")
-//= 0.1 ms: ms("naive/layer=one56")
+//= 0.6 s: ms("on_cpu/layer=one56") / 1000
+//= 0.18 ms: ms("naive/layer=one56")
 //= because two loads for an FMA: count("naive/layer=one56", "global_load_requests") > 0
 //
 // The guard around the FMA is the padding: what lies outside of the image is zero. Who forgets it reads what lies before
@@ -410,10 +410,10 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
   tile_product(packed + k0, round_up(l.k, BM), k_tiles(l.terms()), source, sink);
 }
 
-// The product runs at the rate of the next section, but first the matrix has to be made and stored: together 0.36 ms,
-// and 20.6 TFLOP/s.
-//= 0.36 ms: ms("im2col/layer=c128")
-//= 20.6 TFLOP/s: rate("im2col/layer=c128") / 1000
+// The product runs at the rate of the next section, but first the matrix has to be made and stored: together 0.46 ms,
+// and 16 TFLOP/s.
+//= 0.46 ms: ms("im2col/layer=c128")
+//= 16 TFLOP/s: rate("im2col/layer=c128") / 1000
 
 // ## 3. The matrix need not exist
 //
@@ -480,9 +480,9 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
   tile_product(packed + size_t(group) * tiles * BK * pitch_a + k0, pitch_a, tiles, source, sink);
 }
 
-// `implicit_plain` takes @PLAIN@ ms. A thread copies one column of a K-tile, eight elements, and computes 512 FMAs in between; the
-// divisions take more instructions than those.
-//= @PLAIN@ ms: ms("implicit_plain/layer=c128")
+// Barely: `implicit_plain` takes 0.43 ms. The matrix is saved, and the divisions are in the loop: a thread copies eight elements of a
+// K-tile, and computes 512 FMAs in between.
+//= 0.43 ms: ms("implicit_plain/layer=c128")
 //
 // What changes in the loop? The window does not: its first pixel is one pointer, computed before the loop. The terms do, but they
 // are the same for all windows: how far tap t lies from the first pixel, in memory, in rows and in columns. That is a table of
@@ -541,12 +541,13 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
   tile_product(packed + size_t(group) * tiles * BK * pitch_a + k0, pitch_a, tiles, source, sink);
 }
 
-// `implicit` takes 0.196 ms, 37.7 TFLOP/s. With the same source the layers with few channels, large windows and strides run as well, since the
-// table hides the differences: `first` with its 7 x 7 taps and stride 2 makes 37.4, where cuDNN's best makes 20.3.
-//= 0.196 ms: ms("implicit/layer=c128")
-//= 37.7 TFLOP/s: rate("implicit/layer=c128") / 1000
-//= makes 37.4: rate("implicit/layer=first") / 1000
-//= makes 20.3: rate("implicit/layer=first") / 1000 / ratio("implicit/layer=first")
+// `implicit` takes 0.20 ms, less than half of `implicit_plain`: 37 TFLOP/s. Layers with few channels, large windows and strides run as well, since
+// the table hides the differences: `first` with its 7 x 7 taps and stride 2 makes 35 TFLOP/s, where cuDNN's best makes 20.
+//= 0.20 ms: ms("implicit/layer=c128")
+//= because less than half: ms("implicit/layer=c128") < ms("implicit_plain/layer=c128") / 2
+//= 37 TFLOP/s: rate("implicit/layer=c128") / 1000
+//= makes 35 TFLOP/s: rate("implicit/layer=first") / 1000
+//= makes 20: rate("implicit/layer=first") / 1000 / ratio("implicit/layer=first")
 
 // ### Channels inside
 //
@@ -628,10 +629,10 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
   tile_product(packed + k0, round_up(l.k, BM), k_tiles(l.terms()), source, sink);
 }
 
-// @NHWC@ ms for `c128`, with NCHW 0.196 ms. The layout decides which lanes go together, and little else.
-//= @NHWC@ ms: ms("implicit_nhwc/layer=c128")
-//= 0.196 ms: ms("implicit/layer=c128")
-
+// 0.23 ms, with NCHW 0.20 ms. The layout decides which lanes go together, and little else.
+//= 0.23 ms: ms("implicit_nhwc/layer=c128")
+//= NCHW 0.20 ms: ms("implicit/layer=c128")
+//
 // ## 4. Filters of 1 x 1
 //
 // A 1 x 1 filter with stride 1 has one tap for each channel. The matrix of its windows is the image as it stands: row c is channel c. No table, no
@@ -653,11 +654,11 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
   tile_product(packed + k0, round_up(l.k, BM), k_tiles(l.c), source, sink);
 }
 
-// `down` takes 0.078 ms this way, with the table 0.090 ms. cuDNN takes 2.0 times as long.
-//= 0.078 ms: ms("pointwise/layer=down")
-//= 0.090 ms: ms("implicit/layer=down")
-//= 2.0 times: ratio("pointwise/layer=down")
-
+// `down` takes 0.08 ms this way, with the table 0.095 ms. cuDNN takes 1.6 times as long.
+//= 0.08 ms: ms("pointwise/layer=down")
+//= 0.095 ms: ms("implicit/layer=down")
+//= 1.6 times: ratio("pointwise/layer=down")
+//
 // ## 5. One image
 //
 // `one14` has one image of 14 x 14 pixels: 196 columns and 256 rows, 16 tiles. An H200 has 132 SMs.
@@ -704,12 +705,12 @@ int tiles_of_part(size_t blocks, int tiles, int wanted) {
   return std::max(lab::ceil_div(tiles, std::max(parts, 1)), 2);
 }
 
-// With about three blocks for each SM `one14` takes 0.027 ms instead of 0.219: eight times faster, and 2.1 times as fast as cuDNN.
-//= 0.027 ms: ms("split/layer=one14")
-//= of 0.219: ms("implicit/layer=one14")
-//= eight times: ms("implicit/layer=one14") / ms("split/layer=one14")
-//= 2.1 times: ratio("split/layer=one14")
-
+// With about three blocks for each SM `one14` takes 0.031 ms instead of 0.23: seven times faster, and 1.8 times as fast as cuDNN.
+//= 0.031 ms: ms("split/layer=one14")
+//= of 0.23: ms("implicit/layer=one14")
+//= seven times: ms("implicit/layer=one14") / ms("split/layer=one14")
+//= 1.8 times: ratio("split/layer=one14")
+//
 // ## 6. Fewer multiplications
 //
 // So far a result takes C R S multiplications. Winograd showed that it can be fewer ("Arithmetic Complexity of Computations", 1980), and
@@ -755,7 +756,7 @@ int tiles_of_part(size_t blocks, int tiles, int wanted) {
 // ```{drawing} winograd
 // ```
 //
-// The filters are transformed in the same launch as the pixels, by the first blocks: neither waits for the other, and for a small layer a launch costs as
+// Where there are few tiles, the products are divided as in section 5, and the last kernel adds the parts up. The filters are transformed in the same launch as the pixels, by the first blocks: neither waits for the other, and for a small layer a launch costs as
 // much as its work.
 //
 //? winograd_gain: A quarter of the multiplications. How much faster than `implicit` is F(4 x 4) for `c64`?
@@ -1003,11 +1004,11 @@ void winograd(float* out, const float* in, const float* filter, const float* bia
       <<<dim3(blocks_for(count, 128), l.k), 128>>>(out, m, pitch, parts, bias, l);
 }
 
-// 1.7 times. The transformed pixels and the products are 36 numbers for each 16 pixels: for `c64` 58 MB each, written and read again. Work was traded for memory traffic. With
-// more channels the products weigh more: for `c512` F(4 x 4) is 3.7 times as fast as `implicit`.
-//= 1.7 times: ms("implicit/layer=c64") / ms("winograd/layer=c64,tile=4")
+// 1.8 times. The transformed pixels and the products are 36 numbers for each 16 pixels: for `c64` 58 MB each, written and read again. Work was traded for memory traffic. With
+// more channels the products weigh more: for `c512` F(4 x 4) is 4.0 times as fast as `implicit`.
+//= 1.8 times: ms("implicit/layer=c64") / ms("winograd/layer=c64,tile=4")
 //= 58 MB: 36 * 64 * 32 * 14 * 14 * 4 / 1e6
-//= 3.7 times: ms("implicit/layer=c512") / ms("winograd/layer=c512,tile=4")
+//= 4.0 times: ms("implicit/layer=c512") / ms("winograd/layer=c512,tile=4")
 //= because With: ms("implicit/layer=c512") / ms("winograd/layer=c512,tile=4") > ms("implicit/layer=c64") / ms("winograd/layer=c64,tile=4")
 //
 // ### What it costs in accuracy
@@ -1020,9 +1021,9 @@ void winograd(float* out, const float* in, const float* filter, const float* bia
 //?   "neither": min(error("winograd/layer=c128,tile=2"), error("winograd/layer=c128,tile=4")) > error("implicit/layer=c128")}
 //
 // F(4 x 4) multiplies pixels by up to 5, sums by up to 8, and subtracts. Rounding errors grow with it. The largest error for `c128`,
-// against sums in double, is 5.9 times that of the direct sum in float. That of F(2 x 2) is 0.3 times that of the direct sum. More points
+// against sums in double, is 3 times that of the direct sum in float. That of F(2 x 2) is 0.3 times that of the direct sum. More points
 // make it worse quickly.
-//= 5.9 times: error("winograd/layer=c128,tile=4") / error("implicit/layer=c128")
+//= 3 times: error("winograd/layer=c128,tile=4") / error("implicit/layer=c128")
 //= 0.3 times: error("winograd/layer=c128,tile=2") / error("implicit/layer=c128")
 
 // ## 7. What comes after the layer
@@ -1035,8 +1036,8 @@ void winograd(float* out, const float* in, const float* filter, const float* bia
 //? unit: times
 //? near: 15 %
 //
-// 1.4 times. The thread that transforms a tile back has 4 x 4 results in registers, four pools. It writes four numbers instead of sixteen.
-//= 1.4 times: ms("pooled/layer=large,kernels=apart") / ms("pooled/layer=large,kernels=fused")
+// 1.7 times. The thread that transforms a tile back has 4 x 4 results in registers, four pools. It writes four numbers instead of sixteen.
+//= 1.7 times: ms("pooled/layer=large,kernels=apart") / ms("pooled/layer=large,kernels=fused")
 //
 // `implicit` can do it as well, if a thread has four results of one pool. Its columns may have any order: let four after each
 // other be a pool. Then the float4 that the sink would store is a pool, and one number goes out.
@@ -1313,9 +1314,9 @@ void network(const std::vector<Step>& steps, float* scratch, bool fused) {
   }
 }
 
-// Layer by layer with kernels apart it takes @APART@ ms, fused @FUSED@ ms. Nine launches are left of eighteen.
-//= @APART@ ms: ms("network/kernels=apart")
-//= @FUSED@ ms: ms("network/kernels=fused")
+// Layer by layer with kernels apart it takes 1.7 ms, fused 0.83 ms. Nine launches are left of eighteen.
+//= 1.7 ms: ms("network/kernels=apart")
+//= 0.83 ms: ms("network/kernels=fused")
 //
 
 // [hide] What is added to the ladder
