@@ -1322,19 +1322,20 @@ void network(const std::vector<Step>& steps, float* scratch, bool fused) {
 // [hide] What is added to the ladder
 namespace {
 
+/// Floats that `network` needs.
+size_t network_size(const std::vector<Step>& steps) {
+  size_t most = 0;
+  for (const Step& step : steps)
+    most = std::max(most, winograd_size<4>(step.layer) + step.layer.outputs());
+  return most;
+}
+
 /// Adds the network, with kernels apart and fused.
 void add_network(lab::Ladder& ladder, int image) {
   if (!ladder.wants("network")) return;
   const std::vector<Step> steps = network_for(image, ladder.seed());
-  lab::Rung rung{.limit = lab::Limit::fp32};
-  size_t most = 0;
-  for (const Step& step : steps) {
-    most = std::max(most, winograd_size<4>(step.layer) + step.layer.outputs());
-    rung.outputs.push_back(lab::expect(*step.out, step.right, step.tolerance()));
-    rung.flops += step.layer.flops();
-  }
-  lab::DeviceBuffer<float> scratch(most, "scratch");
-  const lab::Problem problem(ladder, rung);
+  lab::DeviceBuffer<float> scratch(network_size(steps), "scratch");
+  const lab::Problem problem(ladder, rung_of(steps));
   problem.add("network", "kernels=apart", [&] { network(steps, scratch.data(), false); });
   problem.add("network", "kernels=fused", [&] { network(steps, scratch.data(), true); });
 }
@@ -1350,13 +1351,8 @@ bool is_wanted(lab::Ladder& ladder, const std::string& layer) {
 /// Adds what is run for one layer.
 void add_layer(lab::Ladder& ladder, Work& work, std::set<std::string>& skipped) {
   if (is_among(work.name, "one56") && ladder.wants("on_cpu")) {
-    const std::vector<float> in = work.in.host(), filter = work.filter.host();
     std::vector<float> out(work.layer.outputs());
-    lab::Rung rung = work.rung({"on_cpu", "", "one56", nullptr, takes_all});
-    rung.outputs = {work.right_on_host(out)};
-    rung.launch = [&] { on_cpu(out.data(), in.data(), filter.data(), work.layer); };
-    rung.clock = lab::Clock::host;
-    ladder.add(rung);
+    ladder.add(work.rung_on_host({"on_cpu", "", "one56", nullptr, takes_all}, out, on_cpu));
   }
   for (const Launch& launch : LAUNCHES) {
     if (!is_among(work.name, launch.layers) || !ladder.wants(launch.rung)) continue;

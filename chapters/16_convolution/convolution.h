@@ -136,8 +136,9 @@ struct Work {
 
   /// What a launch has to leave.
   lab::Expectation right(const Launch& launch);
-  /// What the host has to leave in an array of its own.
-  lab::Expectation right_on_host(std::vector<float>& to) const;
+  /// A rung of the host, which computes `to`.
+  lab::Rung rung_on_host(const Launch& launch, std::vector<float>& to,
+                         void (*compute)(float*, const float*, const float*, const Layer&));
   /// A rung.
   lab::Rung rung(const Launch& launch);
   /// Makes room for what a launch needs on the way.
@@ -269,11 +270,6 @@ inline lab::Expectation Work::right(const Launch& launch) {
   return lab::expect(out, sums_, tolerance);
 }
 
-inline lab::Expectation Work::right_on_host(std::vector<float>& to) const {
-  return lab::expect(std::span<float>(to), sums_->host(),
-                     lab::tolerance_for_sum(std::size_t(layer.terms()), 0.25));
-}
-
 inline lab::Rung Work::rung(const Launch& launch) {
   if (peer_.name.empty()) {
     Launch direct = launch;
@@ -292,6 +288,19 @@ inline lab::Rung Work::rung(const Launch& launch) {
   } else {
     rung.peer = peer_;
   }
+  return rung;
+}
+
+inline lab::Rung Work::rung_on_host(const Launch& launch, std::vector<float>& to,
+                                    void (*compute)(float*, const float*, const float*,
+                                                    const Layer&)) {
+  lab::Rung rung = this->rung(launch);
+  rung.outputs = {lab::expect(std::span<float>(to), sums_->host(),
+                              lab::tolerance_for_sum(std::size_t(layer.terms()), 0.25))};
+  rung.launch = [&to, compute, images = in.host(), filters = filter.host(), l = layer] {
+    compute(to.data(), images.data(), filters.data(), l);
+  };
+  rung.clock = lab::Clock::host;
   return rung;
 }
 
@@ -343,4 +352,14 @@ inline std::vector<Step> network_for(int image, std::uint64_t seed) {
     c = k, side /= 2;
   }
   return steps;
+}
+
+/// What all layers have to leave: a rung without name and launch.
+inline lab::Rung rung_of(const std::vector<Step>& steps) {
+  lab::Rung rung{.limit = lab::Limit::fp32};
+  for (const Step& step : steps) {
+    rung.outputs.push_back(lab::expect(*step.out, step.right, step.tolerance()));
+    rung.flops += step.layer.flops();
+  }
+  return rung;
 }
