@@ -1455,8 +1455,8 @@ int main(int argc, char** argv) {
 //= 0.16 times: ratio("implicit/layer=five")
 //
 // For `five` cuDNN transforms tiles of 32 x 32 pixels by an FFT. What F(4 x 4) is to a 3 x 3 filter, the FFT is to
-// larger ones: with a tile of T x T pixels its cost for each result hardly depends on the filter (not measured here). This chapter has no
-// such rung (extension 3).
+// larger ones: with a tile of T x T pixels its cost for each result hardly depends on the filter (not measured here).
+// This chapter has no such rung; extension 3 is a step in that direction.
 //
 // ## What to remember
 //
