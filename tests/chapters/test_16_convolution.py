@@ -106,7 +106,7 @@ PROGRAMS = [
         ("implicit_nhwc", "col0 + j < count ?", "col0 + j + 1 < count ?", ("implicit_nhwc",), ""),
         ("pointwise", "column - n * each", "column", ("pointwise",), ""),
         ("split", "taps + first * BK", "taps", ("split",), "one14"),
-        ("products", "rows * pitch_a + k0", "rows * pitch_a", ("winograd",), "c512"),
+        ("products", "* pitch_a + k0", "* pitch_a", ("winograd",), "c512"),
         ("transform_outputs", "fmaxf(best + bias[k], 0)", "best", ("pooled",), "fused"),
         ("window_in_pool", "j % 4 / 2", "j % 2", ("pooled",), "implicit"),
         ("max_pool", "from[q + 1]", "from[q]", ("pooled",), "apart"),
