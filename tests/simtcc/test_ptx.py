@@ -33,7 +33,7 @@ class InlinePtx(unittest.TestCase):
     def test_nvcc_compiles_what_the_tests_call_ptx(self):
         if not NVCC or not os.path.exists(NVCC):
             self.skipTest("no nvcc")
-        sources = [HERE / "ptx_values.cu", HERE / "ptx_threads.cu", HERE.parent / "samples" / "inline_ptx.cu"]
+        sources = [HERE / "ptx_values.cu", HERE / "ptx_threads.cu", HERE / "ptx_matrices.cu", HERE.parent / "samples" / "inline_ptx.cu"]
         for source in sources:
             with self.subTest(source=source.name):
                 command = [NVCC, "-std=c++20", "-arch=sm_90", "-w", "-c", source, "-o", self.folder / "object.o"]

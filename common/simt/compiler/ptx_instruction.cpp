@@ -64,8 +64,11 @@ std::string literal(std::uint64_t value, Type type) {
 struct Instead {
   std::string_view beginning, text;
 };
-constexpr std::string_view kNoTensorCores =
-    "there are no tensor cores: multiply with fma, or run the program on a GPU";
+constexpr std::string_view kOtherMatrices =
+    "of the matrix instructions there are mma.m16n8k16 of .bf16 and .f16, mma.m16n8k8 of .tf32 and "
+    "mma.m16n8k32 of .s8, A .row and B .col, summed up in .f32 or .s32, and ldmatrix, stmatrix and "
+    "movmatrix of .m8n8 and .b16";
+constexpr std::string_view kNoTensorCores = "call nvcuda::wmma, or use mma";
 constexpr std::string_view kNoAccelerator =
     "there is no tensor memory accelerator: copy with cp.async, or run the program on a GPU";
 constexpr std::string_view kNoClusters =
@@ -76,10 +79,9 @@ constexpr std::string_view kNoTextures =
     "call tex1Dfetch() and its like, which read texture objects";
 constexpr std::string_view kNoHalves =
     "call __hadd(), __hfma() and their like, of <cuda_fp16.h> and <cuda_bf16.h>";
-constexpr Instead kInstead[] = {{"ldmatrix", kNoTensorCores},
-                                {"stmatrix", kNoTensorCores},
-                                {"movmatrix", kNoTensorCores},
-                                {"mma", kNoTensorCores},
+constexpr Instead kInstead[] = {{"ldmatrix", kOtherMatrices},
+                                {"stmatrix", kOtherMatrices},
+                                {"mma", kOtherMatrices},
                                 {"wmma", kNoTensorCores},
                                 {"wgmma", kNoTensorCores},
                                 {"tcgen05", kNoTensorCores},

@@ -117,5 +117,6 @@ std::string translate_arithmetic(Instruction& instruction);
 std::string translate_bits(Instruction& instruction);
 std::string translate_memory(Instruction& instruction);
 std::string translate_control(Instruction& instruction);
+std::string translate_matrices(Instruction& instruction);
 
 }  // namespace simtcc::ptx

@@ -203,6 +203,14 @@ struct Hooks {
   static uint64_t collective(detail::CollectiveOp op, unsigned mask, uint64_t value, int operand,
                              int width, const void* pc);
   static unsigned active_mask(const void* pc);
+
+  // ---- matrices.cpp
+
+  static void whole_warp(WholeWarp& operands, const void* pc);
+  static char* access_row(const detail::MatrixRows& rows, StopReason what, const void* pc);
+
+  // ---- synchronization.cpp
+
   static void note_barrier(const void* word, Access kind, const void* pc);
   static void yield(const void* pc);
   static void await_arrivals(const void* pc);
