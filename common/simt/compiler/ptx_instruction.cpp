@@ -70,7 +70,9 @@ constexpr std::string_view kOtherMatrices =
     "movmatrix of .m8n8 and .b16";
 constexpr std::string_view kNoTensorCores = "call nvcuda::wmma, or use mma";
 constexpr std::string_view kNoAccelerator =
-    "there is no tensor memory accelerator: copy with cp.async, or run the program on a GPU";
+    "of the bulk copies there are those between global memory and the block's own shared memory, "
+    "of "
+    "bytes and of a tensor's boxes (.tile)";
 constexpr std::string_view kNoClusters =
     "there are no clusters of blocks: let blocks exchange values through global memory";
 constexpr std::string_view kNoSurfaces =
@@ -297,6 +299,14 @@ std::vector<const Operand*> Instruction::elements(const Operand& operand, std::s
   return result;
 }
 
+std::string Instruction::coordinates(const Operand& operand) const {
+  std::string text;
+  if (operand.parts.empty() || operand.parts.back().kind != Operand::Kind::vector) return text;
+  for (const Operand& part : operand.parts.back().parts)
+    text += (text.empty() ? "" : ", ") + source(part, {'s', 32});
+  return text;
+}
+
 std::string Instruction::address(const Operand& operand, bool is_shared) const {
   if (operand.kind != Operand::Kind::address) fail("takes an address [...] as " + place(operand));
   const Operand& base = operand.parts[0];
@@ -316,7 +326,7 @@ std::string Instruction::address(const Operand& operand, bool is_shared) const {
     text = source(base, {'u', is_short ? 32 : 64});
   }
   std::string offset = std::to_string(static_cast<std::int64_t>(operand.value)) + "ll";
-  if (operand.parts.size() > 1) {
+  if (operand.parts.size() > 1 && operand.parts[1].kind == Operand::Kind::slot) {
     const Operand& number = operand.parts[1];
     if (number.value >= names_.slots.size() || !names_.slots[number.value].is_constant)
       fail("takes a number as the offset of " + place(operand));
