@@ -58,7 +58,7 @@ std::string bulk(Instruction& in) {
   }
   if (in.take("tensor")) return tensor(in);
   const bool loads = !in.take_one({"shared::cluster", "shared::cta"}).empty();
-  if (!loads && !in.has("global")) in.fail_unsupported();
+  if (in.has("shared::cta") == loads && (loads || !in.has("global"))) in.fail_unsupported();
   in.need_one({"global"}, loads ? "the space that it copies from" : "the space that it copies to");
   if (!loads) in.need_one({"shared::cta"}, "the space that it copies from");
   in.need_one({loads ? "mbarrier::complete_tx::bytes" : "bulk_group"}, "how it completes");

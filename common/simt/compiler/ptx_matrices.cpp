@@ -98,6 +98,7 @@ std::string wgmma(Instruction& in) {
     return "::simt::detail::wait_wgmma(" + in.constant(0) + ");";
   }
   in.need_one({"mma_async"}, "what it does");
+  if (in.has("sp")) in.fail_unsupported();
   need_whole_warp(in);
 
   unsigned n = 0;
