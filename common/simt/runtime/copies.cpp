@@ -22,6 +22,7 @@
 #include "check/stream_order.h"
 #include "check/stream_races.h"
 #include "check/virtual_objects.h"
+#include "check/watch.h"
 #include "launch/launch_memo.h"
 #include "memory/textures.h"
 #include "report/api_errors.h"
@@ -216,6 +217,8 @@ cudaError_t simt::runtime::copy_rows(void* to, size_t to_pitch, const void* from
     simt::virtual_objects::note_copied(target + row * to_pitch, source + row * from_pitch, width);
   }
   simt::device::note_transfer(to, from);
+  const size_t span = span_of(is_device(to) ? to_pitch : from_pitch, width, height);
+  if (!simt::device_variables::ByName::is_open()) simt::engine::note_transfer(to, from, span);
   mark_rows_written(to, to_pitch, width, height);
   if (height == 1 && !is_device(to)) simt::device_variables::note_copied(from, width);
   if (height == 1 && is_device(to) && !is_device(from)) simt::host_texts::note_copied(from, width);
