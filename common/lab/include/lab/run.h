@@ -101,7 +101,8 @@ class Harness {
 
 namespace detail {
 
-template <class F>
+/// \tparam Bf16 the type of the elements of such products, which only a chapter of theirs has to know
+template <class F, class Bf16 = __nv_bfloat16>
 void call_chapter(F& chapter, Ladder& ladder) {
   if constexpr (std::invocable<F, GemmLadder&>) {
     GemmLadder products(ladder);
@@ -115,9 +116,9 @@ void call_chapter(F& chapter, Ladder& ladder) {
     const auto [m, n, k] = ladder.extents<3>();
     chapter(ladder, m, n, k);
   } else {
-    static_assert(std::invocable<F, GemmLadderOf<__nv_bfloat16>&>,
+    static_assert(std::invocable<F, GemmLadderOf<Bf16>&>,
                   "a chapter takes a lab::GemmLadderOf<T>&, or lab::Ladder& and its extents");
-    GemmLadderOf<__nv_bfloat16> products(ladder);
+    GemmLadderOf<Bf16> products(ladder);
     chapter(products);
   }
 }
