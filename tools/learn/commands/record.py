@@ -199,7 +199,8 @@ class Recorder:
         if chapter.has_cases:
             cases = [program, "--cases", "all", "--json", os.path.join(folder, "cases.json")]
             clean &= self.steps.run(f"cases {chapter.key}", 90, cases, self.env)[0] == OK
-        if chapter.kind == "gemm" and "cublas" in chapter.rungs:
+        in_fp32 = "fp32_gflop_s" in kept["limits"]  # else it is tensor cores that the library is to use
+        if chapter.kind == "gemm" and "cublas" in chapter.rungs and in_fp32:
             command = [sys.executable, os.path.join(MEASURE, "fp32_kernels.py"), "--timeout", "50", program]
             command += ["--rung", "cublas"]
             command += [word for size in sizes for word in ("--size", size)]
