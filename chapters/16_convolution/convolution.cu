@@ -127,11 +127,11 @@ __global__ void naive(float* out, const float* in, const float* filter, Layer l)
                       static_cast<int>(row % l.p()), static_cast<int>(i % l.q()));
 }
 
-// `naive` makes 1.5 TFLOP/s for `c128`, 2 % of what the FMA units can do. One core takes 0.6 s for `one56`, `naive`
+// `naive` makes 1.5 TFLOP/s for `c128`, 2 % of what the FMA units can do. One core takes 0.7 s for `one56`, `naive`
 // takes 0.18 ms. It is the naive product of chapter 02 again: two loads for an FMA.
 //= 1.5 TFLOP/s: rate("naive/layer=c128") / 1000
 //= 2 % of: 100 * rate("naive/layer=c128") / limit("fma")
-//= 0.6 s: ms("on_cpu/layer=one56") / 1000
+//= 0.7 s: ms("on_cpu/layer=one56") / 1000
 //= 0.18 ms: ms("naive/layer=one56")
 //= because two loads for an FMA: count("naive/layer=one56", "global_load_requests") > 0
 //
@@ -558,13 +558,13 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
   tile_product(packed + size_t(group) * tiles * BK * pitch_a + k0, pitch_a, tiles, source, sink);
 }
 
-// `implicit` takes 0.20 ms, less than half of `implicit_plain`: 37 TFLOP/s. Layers with few channels, large windows and
-// strides run as well, since the table hides the differences: `first` with its 7 x 7 taps and stride 2 makes 35
+// `implicit` takes 0.20 ms, less than half of `implicit_plain`: 36 TFLOP/s. Layers with few channels, large windows and
+// strides run as well, since the table hides the differences: `first` with its 7 x 7 taps and stride 2 makes 36
 // TFLOP/s, where cuDNN's best makes 20.
 //= 0.20 ms: ms("implicit/layer=c128")
 //= because less than half: ms("implicit/layer=c128") < ms("implicit_plain/layer=c128") / 2
-//= 37 TFLOP/s: rate("implicit/layer=c128") / 1000
-//= makes 35 TFLOP/s: rate("implicit/layer=first") / 1000
+//= 36 TFLOP/s: rate("implicit/layer=c128") / 1000
+//= makes 36 TFLOP/s: rate("implicit/layer=first") / 1000
 //= makes 20: rate("implicit/layer=first") / 1000 / ratio("implicit/layer=first")
 
 // ### Channels inside
@@ -673,10 +673,10 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
   tile_product(packed + k0, round_up(l.k, BM), k_tiles(l.c), source, sink);
 }
 
-// `down` takes 0.08 ms this way, with the table 0.095 ms. cuDNN takes 1.6 times as long.
+// `down` takes 0.08 ms this way, with the table 0.093 ms. cuDNN takes 1.5 times as long.
 //= 0.08 ms: ms("pointwise/layer=down")
-//= 0.095 ms: ms("implicit/layer=down")
-//= 1.6 times: ratio("pointwise/layer=down")
+//= 0.093 ms: ms("implicit/layer=down")
+//= 1.5 times: ratio("pointwise/layer=down")
 //
 // ## 5. One image
 //
@@ -726,10 +726,10 @@ int tiles_of_part(size_t blocks, int tiles, int wanted) {
   return std::max(lab::ceil_div(tiles, std::max(parts, 1)), 8);
 }
 
-// With about three blocks for each SM `one14` takes 0.031 ms instead of 0.23: seven times faster, and 1.8 times as fast
+// With about three blocks for each SM `one14` takes 0.031 ms instead of 0.22: seven times faster, and 1.8 times as fast
 // as cuDNN.
 //= 0.031 ms: ms("split/layer=one14")
-//= of 0.23: ms("implicit/layer=one14")
+//= of 0.22: ms("implicit/layer=one14")
 //= seven times: ms("implicit/layer=one14") / ms("split/layer=one14")
 //= 1.8 times: ratio("split/layer=one14")
 //
@@ -1037,12 +1037,12 @@ void winograd(float* out, const float* in, const float* filter, const float* bia
       <<<dim3(blocks_for(count, 128), l.k), 128>>>(out, m, pitch, parts, bias, l);
 }
 
-// 1.8 times. The transformed pixels and the products are 36 numbers for each 16 pixels: for `c64` 58 MB each, written
+// 1.9 times. The transformed pixels and the products are 36 numbers for each 16 pixels: for `c64` 58 MB each, written
 // and read again. Work was traded for memory traffic. With more channels the products weigh more: for `c512` F(4 x 4)
-// is 4.0 times as fast as `implicit`.
-//= 1.8 times: ms("implicit/layer=c64") / ms("winograd/layer=c64,tile=4")
+// is 4.3 times as fast as `implicit`.
+//= 1.9 times: ms("implicit/layer=c64") / ms("winograd/layer=c64,tile=4")
 //= 58 MB: 36 * 64 * 32 * 14 * 14 * 4 / 1e6
-//= 4.0 times: ms("implicit/layer=c512") / ms("winograd/layer=c512,tile=4")
+//= 4.3 times: ms("implicit/layer=c512") / ms("winograd/layer=c512,tile=4")
 //= because With: ms("implicit/layer=c512") / ms("winograd/layer=c512,tile=4") > ms("implicit/layer=c64") / ms("winograd/layer=c64,tile=4")
 //
 // ### What it costs in accuracy
@@ -1054,9 +1054,8 @@ void winograd(float* out, const float* in, const float* filter, const float* bia
 //?   "both": max(error("winograd/layer=c128,tile=2"), error("winograd/layer=c128,tile=4")) < error("implicit/layer=c128"),
 //?   "neither": min(error("winograd/layer=c128,tile=2"), error("winograd/layer=c128,tile=4")) > error("implicit/layer=c128")}
 //
-// F(4 x 4) multiplies pixels by up to 5, sums by up to 8, and subtracts. Rounding errors grow with it. The largest
-// error for `c128`, against sums in double, is 3 times that of the direct sum in float. That of F(2 x 2) is 0.3 times
-// that of the direct sum. More points make it worse quickly.
+// F(4 x 4) multiplies pixels by up to 5, sums by up to 8, and subtracts, and each of these rounds. The largest error for `c128`, against sums in double, is 3 times that of the direct sum in float. That of F(2 x 2) is 0.3 times
+// that of the direct sum. Tiles with more points were not tried.
 //= 3 times: error("winograd/layer=c128,tile=4") / error("implicit/layer=c128")
 //= 0.3 times: error("winograd/layer=c128,tile=2") / error("implicit/layer=c128")
 
@@ -1355,9 +1354,9 @@ void network(const std::vector<Step>& steps, float* scratch, bool fused) {
   }
 }
 
-// Layer by layer with kernels apart it takes 1.7 ms, fused 0.83 ms. Nine launches are left of eighteen.
+// Layer by layer with kernels apart it takes 1.7 ms, fused 0.84 ms. Nine launches are left of eighteen.
 //= 1.7 ms: ms("network/kernels=apart")
-//= 0.83 ms: ms("network/kernels=fused")
+//= 0.84 ms: ms("network/kernels=fused")
 //
 
 // [hide] What is added to the ladder
@@ -1440,18 +1439,18 @@ int main(int argc, char** argv) {
 //
 // | layer | rung | as fast as cuDNN's best |
 // |---|---|--:|
-// | 3 x 3, many images | `winograd`, tiles of 4 | 0.9 to 1.2 times |
-// | 1 x 1 | `pointwise` | 1.3 to 1.6 times |
-// | few channels, stride | `implicit` | 1.7 times |
-// | one image | `winograd`, tiles of 2 | 1.5 to 2.0 times |
+// | 3 x 3, many images | `winograd`, tiles of 4 | 1.0 to 1.2 times |
+// | 1 x 1 | `pointwise` | 1.4 to 1.5 times |
+// | few channels, stride | `implicit` | 1.8 times |
+// | one image | `winograd`, tiles of 2 | 1.5 to 2.6 times |
 // | 5 x 5 | `implicit` | 0.16 times |
-//= 0.9 to 1.2 times: (min(ratio("winograd/layer=c64,tile=4"), ratio("winograd/layer=c128,tile=4"),
+//= 1.0 to 1.2 times: (min(ratio("winograd/layer=c64,tile=4"), ratio("winograd/layer=c128,tile=4"),
 //=   ratio("winograd/layer=c256,tile=4"), ratio("winograd/layer=c512,tile=4"), ratio("winograd/layer=large,tile=4")),
 //=   max(ratio("winograd/layer=c64,tile=4"), ratio("winograd/layer=c128,tile=4"), ratio("winograd/layer=c256,tile=4"),
 //=   ratio("winograd/layer=c512,tile=4"), ratio("winograd/layer=large,tile=4")))
-//= 1.3 to 1.6 times: (ratio("pointwise/layer=up"), ratio("pointwise/layer=down"))
-//= 1.7 times: ratio("implicit/layer=first")
-//= 1.5 to 2.0 times: (ratio("winograd/layer=one56,tile=2"), ratio("winograd/layer=one14,tile=2"))
+//= 1.4 to 1.5 times: (ratio("pointwise/layer=up"), ratio("pointwise/layer=down"))
+//= 1.8 times: ratio("implicit/layer=first")
+//= 1.5 to 2.6 times: (ratio("winograd/layer=one56,tile=2"), ratio("winograd/layer=one14,tile=2"))
 //= 0.16 times: ratio("implicit/layer=five")
 //
 // For `five` cuDNN transforms tiles of 32 x 32 pixels by an FFT. What F(4 x 4) is to a 3 x 3 filter, the FFT is to
