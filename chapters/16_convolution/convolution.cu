@@ -1054,8 +1054,9 @@ void winograd(float* out, const float* in, const float* filter, const float* bia
 //?   "both": max(error("winograd/layer=c128,tile=2"), error("winograd/layer=c128,tile=4")) < error("implicit/layer=c128"),
 //?   "neither": min(error("winograd/layer=c128,tile=2"), error("winograd/layer=c128,tile=4")) > error("implicit/layer=c128")}
 //
-// F(4 x 4) multiplies pixels by up to 5, sums by up to 8, and subtracts, and each of these rounds. The largest error for `c128`, against sums in double, is 3 times that of the direct sum in float. That of F(2 x 2) is 0.3 times
-// that of the direct sum. Tiles with more points were not tried.
+// F(4 x 4) multiplies pixels by up to 5, sums by up to 8, and subtracts, and each of these rounds. The largest error
+// for `c128`, against sums in double, is 3 times that of the direct sum in float. That of F(2 x 2) is 0.3 times that of
+// the direct sum. Tiles with more points were not tried.
 //= 3 times: error("winograd/layer=c128,tile=4") / error("implicit/layer=c128")
 //= 0.3 times: error("winograd/layer=c128,tile=2") / error("implicit/layer=c128")
 
