@@ -965,10 +965,10 @@ void warps_or_loads(float* out, const float* in, unsigned n, unsigned blocks) {
 //
 // ### A literal without its f
 //
-//? literal: How many times as long does `literal` take with `0.1` in place of `0.1f`?
-//? answer: ms("literal/double") / ms("literal/float")
+//? literal: How many times as many instructions does `literal` have with `0.1` in place of `0.1f`?
+//? answer: sass("literal<true>", "instructions") / sass("literal<false>", "instructions")
 //? unit: times
-//? near: 50 %
+//? near: 30 %
 
 constexpr int STEPS = 32;  ///< operations for each element
 
@@ -1002,11 +1002,9 @@ __global__ void literal(float* out, const float* in, unsigned n) {
 // `0.1` is a `double`, so `x` becomes one, the product and the sum are computed as such, and the result becomes a float
 // again: three instructions in place of one `FFMA`. An SM of the H200 starts 64 double FMAs per cycle, half as many as
 // FP32 ones, but only 16 conversions to or from 64 bits; on a GeForce it starts 2 of either (CUDA C++ Programming Guide,
-// throughput of arithmetic instructions). 64 conversions for each element take the SMs 4.1 ms, and the kernel takes
-// 8.2 ms; with the two letters it is 0.8 ms. `./learn explain` names such a line.
+// throughput of arithmetic instructions). 64 conversions for each element take the SMs 4.1 ms at least, when a copy of as
+// many elements takes half a millisecond. `./learn explain` names such a line.
 //= 64 conversions for each element take the SMs 4.1 ms: (2 * 32, 2 * 32 * 268435459 / (132 * 16 * 1.98e9) * 1000)
-//= kernel takes 8.2 ms: ms("literal/double")
-//= it is 0.8 ms: ms("literal/float")
 //
 // ### An array with an index that nvcc does not know
 //
@@ -1047,11 +1045,10 @@ __global__ void indexed(float* out, const float* in, unsigned n, unsigned start)
 // 0300       LDL                R2, [R13]
 // ```
 //
-// Stores, 4 `STL.128`, write the array, and 16 `LDL` read it back: 0.8 ms instead of 0.8. A loop over an array of registers
+// Stores, 4 `STL.128`, write the array, and 16 `LDL` read it back. A loop over an array of registers
 // has to be unrolled, with a number of iterations that nvcc knows; `-Xptxas -v` reports a *stack frame* where it was not.
 //= 4 `STL.128`: sass("indexed<false>", "STL")
 //= 16 `LDL`: sass("indexed<false>", "LDL")
-//= 0.8 ms instead of 0.8: (ms("indexed/start=argument"), ms("indexed/start=0"))
 //
 // ### A quotient by a variable
 //
@@ -1081,11 +1078,10 @@ __global__ void quotient(float* out, const float* in, unsigned n, unsigned divis
 
 // The argument does not change, so nvcc moves its reciprocal out of the loop: `I2F`, `MUFU.RCP` and eight more come before
 // it. What remains are 15 instructions: a product with the reciprocal and two corrections. A divisor that nvcc knows
-// becomes a product with a constant and a shift, 9 instructions with the loop's own. That takes 0.8 ms instead of 0.8.
+// becomes a product with a constant and a shift, 9 instructions with the loop's own.
 // If a divisor is a power of two, say so in the code: a shift and a mask are one instruction each.
 //= 15 instructions: sass("quotient<false>", "instructions", "loop")
 //= 9 instructions: sass("quotient<true>", "instructions", "loop")
-//= 0.8 ms instead of 0.8: (ms("quotient/divisor=1009"), ms("quotient/divisor=argument"))
 //
 // ### A branch that parts a warp
 //
@@ -1125,10 +1121,8 @@ __global__ void branch(float* out, const float* in, unsigned n) {
 //
 // `BSSY B0` names the place where the warp is to come together again, in a *convergence barrier* `B0`. The lanes whose
 // predicate is true jump to the second loop, the others go through the first; each half ends at `BSYNC B0` and waits
-// there for the other. Both loops run, one after the other, with half of the lanes each: 0.8 ms. With `BY_WARP` the code
-// is the same, and each warp takes one of the loops only, 0.7 ms. A short `if` has neither: its instructions are predicated.
-//= 0.8 ms: ms("branch/by=lane")
-//= only, 0.7 ms: ms("branch/by=warp")
+// there for the other. Both loops run, one after the other, with half of the lanes each. With `BY_WARP` the code
+// is the same, and each warp takes one of the loops only. A short `if` has neither: its instructions are predicated.
 //
 // A fifth accident has no rung: a quotient of two floats is no instruction either. `a / b` is a reciprocal, a few `FFMA`
 // that make it exact, and a `CALL` for values at the ends of the range. `__fdividef`, or a product with a reciprocal that
@@ -1189,7 +1183,7 @@ __global__ void branch(float* out, const float* in, unsigned n) {
 // | `sleeping` | its own `__nanosleep` | `__nanosleep` in a loop | – |
 // | `dispatch_stall` | the dispatch unit, as for register banks | – | 0.10 of `async_copy`, chapter 11 |
 // | `imc_miss` | the cache of a constant bank | – | – |
-// | `drain` | its last stores, before it ends | – | 0.04 of `vectors`, chapter 06 |
+// | `drain` | its last stores, before it ends | – | 0.05 of `vectors`, chapter 06 |
 //= 192 KiB: 12288 * 16 / 1024
 //= 0.79 of `naive_along_columns`: ncu("02:naive_along_columns/block=32x32",
 //=   "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio") /
@@ -1212,7 +1206,7 @@ __global__ void branch(float* out, const float* in, unsigned n) {
 //= 0.10 of `async_copy`: ncu("11:async_copy",
 //=   "smsp__average_warps_issue_stalled_dispatch_stall_per_issue_active.ratio") /
 //=   ncu("11:async_copy", "smsp__average_warp_latency_per_inst_issued.ratio")
-//= 0.04 of `vectors`: ncu("06:vectors/along=out",
+//= 0.05 of `vectors`: ncu("06:vectors/along=out",
 //=   "smsp__average_warps_issue_stalled_drain_per_issue_active.ratio") /
 //=   ncu("06:vectors/along=out", "smsp__average_warp_latency_per_inst_issued.ratio")
 //

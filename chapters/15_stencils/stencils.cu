@@ -985,10 +985,10 @@ __global__ void __launch_bounds__(32 * WARPS)
 //= 132 SMs hold 33 MiB: (132, 132 * 256 / 1024)
 //
 // The baseline launches a kernel for each of a hundred steps. The grid and its copy, 32 MiB, fit in L2. That alone gains
-// little: chapter 06 copies as much out of L2 at 4.4 TB/s, which would take 7.6 us. How much of a step the launch takes,
+// little: chapter 06 copies as much out of L2 at 4.4 TB/s, which would take 7.7 us. How much of a step the launch takes,
 // and how much its bytes, was not measured; the kernel that stays saves both.
 //= 4.4 TB/s: rate("06:pieces/mib=32") / 1000
-//= 7.6 us: 2 * 2048 * 2048 * 4 / rate("06:pieces/mib=32") / 1000
+//= 7.7 us: 2 * 2048 * 2048 * 4 / rate("06:pieces/mib=32") / 1000
 
 constexpr int STEPS_ON_CHIP = 100;  ///< of the grid that fits on the chip
 
