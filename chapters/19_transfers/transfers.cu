@@ -61,7 +61,17 @@ constexpr unsigned BLOCK = 256;  ///< threads of a block
 //? answer: ms("one_copy/memory=pageable") / ms("one_copy/memory=pinned")
 //? unit: times
 //? near: factor 2
-//
+
+/// Starts to copy n floats to the device.
+void one_copy(float* d_to, const float* from, std::size_t n) {
+  CUDA_CHECK(cudaMemcpyAsync(d_to, from, n * sizeof(float), cudaMemcpyHostToDevice));
+}
+
+/// Starts to copy n floats to the host.
+void back(float* to, const float* d_from, std::size_t n) {
+  CUDA_CHECK(cudaMemcpyAsync(to, d_from, n * sizeof(float), cudaMemcpyDeviceToHost));
+}
+
 // **Timed.** 55 GB/s from pinned memory, 3 from pageable; back to the host it is 55 and 14. The link is a PCIe 5.0 slot of
 // 16 lanes, 63 GB/s each way before headers. What pageable memory reaches depends on the host's processor, which copies it;
 // ours is a virtual machine.
@@ -73,7 +83,12 @@ constexpr unsigned BLOCK = 256;  ///< threads of a block
 // 21 ms here, several times as long as the copy: it pays for memory that is used again and again.
 //= 21 ms here: ms("registering/what=register")
 //= because it pays for memory: ms("registering/what=register") > 3 * ms("one_copy/memory=pinned")
-//
+
+/// Pins n floats of the host where they are.
+void registering(float* memory, std::size_t n) {
+  CUDA_CHECK(cudaHostRegister(memory, n * sizeof(float), cudaHostRegisterDefault));
+}
+
 // Pinned memory is taken from all programs of the machine. Pin buffers, not everything.
 //
 // ### A large copy or many small ones
@@ -169,6 +184,12 @@ void prefetch(const float* managed, std::size_t n) {
 #else
   CUDA_CHECK(cudaMemPrefetchAsync(managed, n * sizeof(float), 0));
 #endif
+}
+
+/// Copies n floats of managed memory to others of the device, by a kernel; first moves their pages, if `prefetched`.
+void managed(float* out, const float* pages, std::size_t n, bool prefetched) {
+  if (prefetched) prefetch(pages, n);
+  zero_copy<<<lab::tiles(n, BLOCK), BLOCK>>>(out, pages, n, 1);
 }
 
 // **Timed.** By faults the pages come at 7 GB/s, prefetched at 41, 0.75 of the rate of a pinned copy.
@@ -344,6 +365,12 @@ void summed(double* d_sum, const float* from, std::size_t n, Ring& ring, lab::St
   streams.join();
 }
 
+/// The same without the wait for an empty buffer.
+void missing_event(double* d_sum, const float* from, std::size_t n, Ring& ring,
+                   lab::Streams& streams) {
+  summed(d_sum, from, n, ring, streams, false);
+}
+
 // **Timed.** 5 ms, 0.96 of the rate of a pinned copy: the sum costs nothing, and the array could be of any size.
 // `missing_event` leaves out the wait for *empty*. On this machine it may even be right, since a sum is over long before
 // the next copy but one begins. The simulator does not run a race to find it: no event orders the two, and it says so.
@@ -393,7 +420,7 @@ constexpr unsigned CHAIN = 1000;    ///< steps
 constexpr unsigned CHAINED = 4096;  ///< floats
 
 /// The steps, a launch each.
-void launched(float* x, cudaStream_t stream, unsigned n = CHAINED) {
+void chain(float* x, cudaStream_t stream, unsigned n = CHAINED) {
   for (unsigned s = 0; s < CHAIN; ++s) step<<<lab::tiles(n, BLOCK), BLOCK, 0, stream>>>(x, n);
 }
 
@@ -412,7 +439,7 @@ __global__ void stays(float* x, unsigned n) {
 // one is to record: `cudaStreamBeginCapture`, then the launches as they are, which do not run, then
 // `cudaStreamEndCapture`. `cudaGraphInstantiate` prepares it.
 
-/// A graph of `launched`, ready to run.
+/// A graph of `chain`, ready to run.
 class Recorded {
  public:
   explicit Recorded(float* x) {
@@ -438,12 +465,18 @@ class Recorded {
     const lab::Streams streams(1);
     cudaGraph_t graph = nullptr;
     CUDA_CHECK(cudaStreamBeginCapture(streams[0], cudaStreamCaptureModeThreadLocal));
-    launched(x, streams[0]);
+    chain(x, streams[0]);
     CUDA_CHECK(cudaStreamEndCapture(streams[0], &graph));
     return graph;
   }
   cudaGraphExec_t exec_ = nullptr;
 };
+
+/// The chain for an array, in a graph made anew or, where there is one of the same shape, in that one, updated.
+void new_graph(float* x, Recorded* updated) {
+  if (updated) return updated->update(x), updated->launch();
+  Recorded(x).launch();
+}
 
 //? graph: How many microseconds does a step of the chain take in a graph?
 //? answer: ms("chain/how=graph")
@@ -470,13 +503,6 @@ class Recorded {
 
 // [hide] How the rungs are registered
 namespace {
-
-void to_device(float* d_to, const float* from, std::size_t n) {
-  CUDA_CHECK(cudaMemcpyAsync(d_to, from, n * sizeof(float), cudaMemcpyHostToDevice));
-}
-void to_host(float* to, const float* d_from, std::size_t n) {
-  CUDA_CHECK(cudaMemcpyAsync(to, d_from, n * sizeof(float), cudaMemcpyDeviceToHost));
-}
 
 /// The arrays that all rungs work on, and what has to be in them.
 struct Data {
@@ -567,10 +593,9 @@ struct Registering {
     pinned = false;
   }
   void launch() {
-    const std::size_t bytes = data.n * sizeof(float);
-    CUDA_CHECK(cudaHostRegister(data.pageable.data(), bytes, cudaHostRegisterDefault));
+    registering(data.pageable.data(), data.n);
     pinned = true;
-    to_device(first.data(), data.pageable.data(), first.size());
+    one_copy(first.data(), data.pageable.data(), first.size());
     CUDA_CHECK(cudaDeviceSynchronize());
     if (both) prepare();
   }
@@ -593,24 +618,21 @@ struct Pages {
   Data& data;
   const bool prefetched;
   const std::size_t n = std::max<std::size_t>(data.n / 4, 1);
-  float* managed = nullptr;
+  float* pages = nullptr;
   lab::DeviceBuffer<float> out{n, "out of managed"};
 
   Pages(Data& data, bool prefetched) : data(data), prefetched(prefetched) {
-    CUDA_CHECK(cudaMallocManaged(&managed, n * sizeof(float)));
+    CUDA_CHECK(cudaMallocManaged(&pages, n * sizeof(float)));
   }
-  ~Pages() { cudaFree(managed); }
+  ~Pages() { cudaFree(pages); }
   Pages(const Pages&) = delete;
   Pages& operator=(const Pages&) = delete;
 
   void prepare() {
     CUDA_CHECK(cudaDeviceSynchronize());
-    std::copy_n(data.pageable.data(), n, managed);
+    std::copy_n(data.pageable.data(), n, pages);
   }
-  void launch() {
-    if (prefetched) prefetch(managed, n);
-    zero_copy<<<lab::tiles(n, BLOCK), BLOCK>>>(out.data(), managed, n, 1);
-  }
+  void launch() { managed(out.data(), pages, n, prefetched); }
   std::vector<lab::Expectation> outputs() { return {lab::expect(out, data.first(n))}; }
 };
 
@@ -620,10 +642,10 @@ struct Sum {
   Ring ring{std::max<std::size_t>(data.n / 32, 256)};
   lab::DeviceBuffer<double> sum{1, "sum"};
 
-  void run(bool waits) {
-    summed(sum.data(), data.pinned.data(), data.n, ring, data.streams, waits);
+  void launch() { summed(sum.data(), data.pinned.data(), data.n, ring, data.streams); }
+  void launch_unguarded() {
+    missing_event(sum.data(), data.pinned.data(), data.n, ring, data.streams);
   }
-  void launch() { run(true); }
   std::vector<lab::Expectation> outputs() {
     double want = 0;
     for (const float x : data.pageable) want += static_cast<double>(x);
@@ -683,12 +705,12 @@ int main(int argc, char** argv) {
 
     // Section 1.
     const lab::Problem in(ladder, data.in_on_device());
-    in.add("one_copy", "memory=pageable", [&] { to_device(data.out(), data.pageable.data(), n); });
-    in.add("one_copy", "memory=pinned", [&] { to_device(data.out(), pinned, n); });
+    in.add("one_copy", "memory=pageable", [&] { one_copy(data.out(), data.pageable.data(), n); });
+    in.add("one_copy", "memory=pinned", [&] { one_copy(data.out(), pinned, n); });
     for (const bool pin : {false, true}) {
       const auto where = pin ? data.to.span() : std::span(data.pageable_to);
       ladder.add("back", pin ? "memory=pinned" : "memory=pageable", data.in_on_host(where),
-                 [&] { to_host(where.data(), data.in(), n); });
+                 [&] { back(where.data(), data.in(), n); });
     }
     const lab::Rung by_host{.prepare_every_run = true, .clock = lab::Clock::host};
     ladder.add("registering", "what=register", Registering{data, false}, by_host);
@@ -722,18 +744,17 @@ int main(int argc, char** argv) {
     // Sections 4 and 5.
     Sum sum{data};
     ladder.add("summed", sum, {.bytes = data.bytes()});
-    ladder.demonstrate("missing_event", [&] { sum.run(false); });
+    ladder.demonstrate("missing_event", [&] { sum.launch_unguarded(); });
     ladder.add("allocation", "by=cudaMalloc", Allocation(std::min(n, 1ul << 24), false), by_host);
     ladder.add("allocation", "by=pool", Allocation(std::min(n, 1ul << 24), true), by_host);
     Chain all;
-    const lab::Problem chain(ladder, all.steps(lab::Clock::device));
-    chain.add("chain", "how=launches", [&] { launched(all.x.data(), 0); });
-    chain.add("chain", "how=graph", [&] { all.graph.launch(); });
-    chain.add("chain", "how=stays", [&] { all.in_one_kernel(); });
+    const lab::Problem steps(ladder, all.steps(lab::Clock::device));
+    steps.add("chain", "how=launches", [&] { chain(all.x.data(), 0); });
+    steps.add("chain", "how=graph", [&] { all.graph.launch(); });
+    steps.add("chain", "how=stays", [&] { all.in_one_kernel(); });
     const lab::Problem graphs(ladder, all.steps(lab::Clock::host));
-    graphs.add("new_graph", "how=instantiate", [&] { Recorded(all.x.data()).launch(); });
-    graphs.add("new_graph", "how=update",
-               [&] { all.updated.update(all.x.data()), all.updated.launch(); });
+    graphs.add("new_graph", "how=instantiate", [&] { new_graph(all.x.data(), nullptr); });
+    graphs.add("new_graph", "how=update", [&] { new_graph(all.x.data(), &all.updated); });
   });
 }
 
