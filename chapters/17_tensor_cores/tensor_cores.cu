@@ -1,4 +1,4 @@
-// # Chapter 17: Tensor Cores
+// # Chapter 17: Tensor cores
 //
 // Question: A tensor core multiplies whole matrices in one instruction. What does it take to feed it, and to pass cuBLAS?
 // Builds on: 12_past_cublas
