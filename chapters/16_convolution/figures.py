@@ -141,7 +141,7 @@ def pools():
             ("pool by pool", [(y // 2 * 2 + x // 2) * 4 + y % 2 * 2 + x % 2 for y in range(4) for x in range(4)]),
         )
     ):
-        left, cell = 8 + number * 190, 26
+        left, cell = 30 + number * 210, 26
         for at, j in enumerate(order):
             x, y = left + at % 4 * cell, 8 + at // 4 * cell
             shapes.append(figures.rect(x, y, cell, cell, ACCENT if j < 4 else SOFT))
@@ -149,7 +149,7 @@ def pools():
         shapes.append(grid(left, 8, 4, 4, cell))
         shapes.append(label(left + 2 * cell, 8 + 4 * cell + 18, words))
     return figures.Drawing(
-        figures.svg(shapes, 340, 140),
+        figures.svg(shapes, 380, 140),
         "The results of an image of 4 x 4, numbered as columns of the product. In the order of the image columns 0 to 3 are its first row. "
         "Pool by pool they are the first 2 x 2 results.",
     )
