@@ -4,8 +4,9 @@
 // Level: 2
 // Minutes: 8
 //
-// `send` takes an array to the device, piece by piece, through a buffer of its own. That buffer is
-// pageable, so each piece passes another buffer, the driver's.
+// `doubled` takes an array of the host to the device, piece by piece, and doubles it there. The
+// pieces go through a buffer of its own. That buffer is pageable, so each piece passes another
+// buffer, the driver's.
 //
 // Pin it, and leave no memory behind. And mind who may write to the buffer when: a copy from pinned
 // memory returns before it is done, and then the next piece must not be in its way.
@@ -15,29 +16,32 @@
 #include <algorithm>
 #include <cstddef>
 
-constexpr std::size_t kRoom = 128;  // floats in the buffer
+constexpr std::size_t kRoom = 128;  // floats in the buffers
 
-class Staging {
- public:
-  Staging() : data_(new float[kRoom]) {}  // TODO
-  ~Staging() { delete[] data_; }          // TODO
-  Staging(const Staging&) = delete;
-  Staging& operator=(const Staging&) = delete;
-  float* data() { return data_; }
+__global__ void twice(float* out, const float* in, std::size_t n) {
+  const std::size_t i = threadIdx.x;
+  if (i < n) out[i] = 2 * in[i];
+}
 
- private:
-  float* data_;
-};
+// A buffer of kRoom floats on the host.
+float* make_buffer() {
+  return new float[kRoom];  // TODO
+}
 
-// Takes n floats of the host to the device; returns when they are there.
-void send(float* device, const float* values, std::size_t n, Staging& staging,
-          cudaStream_t stream) {
+void free_buffer(float* buffer) {
+  delete[] buffer;  // TODO
+}
+
+// out: n floats on the device, twice those at `values`, on the host; there when it returns. buffer:
+// of make_buffer(). piece: kRoom floats on the device.
+void doubled(float* out, const float* values, std::size_t n, float* buffer, float* piece,
+             cudaStream_t stream) {
   for (std::size_t first = 0; first < n; first += kRoom) {
     const std::size_t count = std::min(kRoom, n - first);
     // TODO
-    std::copy(values + first, values + first + count, staging.data());
-    cudaMemcpyAsync(device + first, staging.data(), count * sizeof(float), cudaMemcpyHostToDevice,
-                    stream);
+    std::copy(values + first, values + first + count, buffer);
+    cudaMemcpyAsync(piece, buffer, count * sizeof(float), cudaMemcpyHostToDevice, stream);
+    twice<<<1, kRoom, 0, stream>>>(out + first, piece, count);
   }
   cudaStreamSynchronize(stream);
 }

@@ -4,13 +4,13 @@
 // Level: 5
 // Minutes: 15
 //
-// `add_by_key` computes sums[keys[i]] += values[i] for n elements. It is right, but where the lanes of a
-// warp have the same key, each of them makes an atomic addition of its own to the same address. Let lanes
-// with equal keys find each other and add up their values in registers, so that a warp makes one atomic
-// addition for each key that it has.
+// `add_by_key` computes sums[keys[i]] += values[i] for n elements. It is right, but where the lanes
+// of a warp have the same key, each of them makes an atomic addition of its own to the same
+// address. Let lanes with equal keys find each other and add up their values in registers, so that
+// a warp makes one atomic addition for each key that it has.
 //
-// n may be any number. Bars: for n = 4096 with eight elements of each key side by side, 512 lanes with an
-// atomic addition; with all keys equal, 128. And no access to shared memory.
+// n may be any number. Bars: for n = 4096 with eight elements of each key side by side, 512 lanes
+// with an atomic addition; with all keys equal, 128. And no access to shared memory.
 
 #include <cuda_runtime.h>
 
