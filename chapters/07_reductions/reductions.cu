@@ -104,7 +104,7 @@ double on_cpu(const float* in, size_t n) {
 //
 // Keep this in mind for the rest of the chapter. A GPU adds in another order: thousands of short sums first, then the
 // sums of these. The terms of each sum are about equally large, so little is rounded away. With floats, the parallel
-// sum is not only faster than the loop but also more accurate.
+// sum is not only faster than a loop with a float accumulator but also more accurate.
 //
 // ## 2. A tree
 //
@@ -189,14 +189,14 @@ __global__ void wrong_modulo(float* out, const float* in, size_t n) {
   if (t == 0) out[blockIdx.x] = sums[0];
 }
 
-// In the step s = 1 all threads add. Thread 0 reads `sums[1]` while thread 1 writes to it, and whether the old or the
+// In the step s = 32 thread 0 reads `sums[32]` while thread 32, of another warp, writes to it, and whether the old or the
 // new value is read depends on which warp comes first. Such a {term}`race` can give the right result for years. The
 // simulator reports it in the first run.
 //
 // ## 3. Which threads add
 //
 // Other threads can do the same additions. Let the *first* threads do them: thread t adds the pair that begins at
-// element 2 s t. Once half of the threads are idle, they are whole warps, and a warp without work costs nothing.
+// element 2 s t. Once half of the threads are idle, they are whole warps, and a warp without work executes no addition.
 //
 //? strided_banks: In the step s = 16, the first 8 threads add, and thread t reads element 32 t. How many wavefronts
 //?   does this load take?
@@ -230,12 +230,12 @@ __global__ void interleaved_strided(float* out, const float* in, size_t n) {
 //= 25 loads take 95 wavefronts: (count("interleaved_strided", "shared_load_requests") / 130,
 //=   count("interleaved_strided", "shared_load_wavefronts") / 130)
 //
-// **Timed.** 1.6 ms instead of 2.6: not because of shared memory, but because `%` is gone and the warps issue fewer
-// instructions.
+// **Timed.** 1.6 ms instead of 2.6: the wavefronts are the same. `%` is gone, and fewer instructions and loads are
+// issued; the share of each was not measured.
 //= 1.6 ms instead of 2.6: (ms("interleaved_strided"), ms("interleaved_modulo"))
 //
-// **So:** both the threads and the elements should be neighbours. Nothing forces us to add elements that are
-// neighbours in the array. Add the two halves of the array to each other, then the halves of what is left:
+// **So:** neighbouring threads should read neighbouring words. That means not to add elements that are neighbours in the
+// array. Add the two halves of the array to each other, then the halves of what is left:
 //
 // ```{drawing} halves
 // ```
@@ -267,8 +267,8 @@ __global__ void sequential(float* out, const float* in, size_t n) {
 //= 25 loads take 25: (count("sequential", "shared_load_requests") / 130, count("sequential",
 //=   "shared_load_wavefronts") / 130)
 //
-// **Timed.** 1.2 ms. What has been saved is mostly wavefronts of shared memory; the index is also simpler, and the
-// share of each was not measured.
+// **Timed.** 1.2 ms. The wavefronts fell from 95 to 25, and the index is simpler; the share of each was not
+// measured.
 //= 1.2 ms: ms("sequential")
 //
 // ## 4. Threads that only load
@@ -305,7 +305,7 @@ __global__ void first_add(float* out, const float* in, size_t n) {
 //= 0.66 ms instead of 1.23 ms: (ms("first_add"), ms("sequential"))
 //
 // Each of the two loads has a guard of its own, because the end of the array may lie between them. A kernel without
-// guards is right for every power of two from 512 on, the sizes of most examples. The guards can be dropped only if the
+// guards is right in its first pass for every multiple of 512, as the sizes of most examples are. The guards can be dropped only if the
 // array is padded with zeros, which costs a copy, or if n is a multiple of the block's elements, which it rarely is.
 
 /// `first_add` with a mistake: it takes n for a multiple of the elements of a block.
@@ -603,7 +603,7 @@ __global__ void group_sums(float* out, const float* in, size_t n) {
 }
 
 // The counts are those of `shuffled`. For this loop the tree hardly matters any more: it is executed once per block, and
-// a block has thousands of elements.
+// a block has hundreds of thousands of elements.
 //
 // **Timed.** Both take 0.42 ms, as `grid_stride` does: 56 % of CUB's rate.
 //= 0.42 ms: (ms("shuffled") + ms("shuffled/by=groups")) / 2
@@ -626,7 +626,7 @@ __global__ void group_sums(float* out, const float* in, size_t n) {
 //
 // Some numbers: at a latency of 0.35 us (chapter 02), 4.9 TB/s need 1.7 MB in flight, or 13 KB for each of 132 SMs.
 // 2048 threads with 4 bytes each have 8 KB in flight, and with four loads of 16 bytes 131 KB. Latency rises with the
-// load on the memory, and at any time some threads are adding, so it takes several times the 12 KB.
+// load on the memory, and at any time some threads are adding, so it takes several times the 13 KB.
 //= 0.35 us: ms("02:memory_latency/global memory") / 1000
 //= 4.9 TB/s need 1.7 MB in flight, or 13 KB for each of 132: (6144 * 3201e6 * 2 / 8 / 1e12,
 //=   ms("02:memory_latency/global memory") * 6144 * 3201 * 2 / 8 / 1e9,
@@ -686,8 +686,8 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 // 512.
 //
 // **Timed.** One load of 16 bytes at a time brings 0.97 of the peer's rate, four bring all of it: 0.237 ms, and 4.5
-// TB/s. That is more than a copy gets, since the memory never switches between reading and writing. Width and number of
-// the loads change together here; chapter 06 shows that loads of 4 bytes do as well if enough of them are in flight.
+// TB/s. That is more than a copy gets, since the memory never switches between reading and writing. From `shuffled` to
+// one load of 16 bytes the width changes, from one to four the number; chapter 06 shows that loads of 4 bytes do as well if enough of them are in flight.
 //= 0.97: ratio("vectors/loads=1")
 //= 0.237 ms, and 4.5 TB/s: (ms("vectors/loads=4"), rate("vectors/loads=4") / 1e3)
 //
@@ -1276,7 +1276,7 @@ __global__ void histogram_global(unsigned* bins, const std::uint8_t* in, size_t 
 //? near: exact
 //
 // More copies keep lanes apart. With 32 of them, and the copies of a counter side by side, lane l owns bank l:
-// whatever the data is, no two lanes of a warp ever meet. That takes 32 KiB, so that four blocks fit on an SM.
+// whatever the data is, no two lanes of a warp ever meet. That takes 32 KiB; four blocks of 512 threads still fit on an SM.
 //= 32 KiB: 256 * 32 * 4 / 1024
 
 /// Counts the bytes of one thread: LOADS uint4 of each tile that its block takes, a grid's length apart, and one of up

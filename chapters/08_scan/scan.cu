@@ -884,7 +884,7 @@ struct Design {
   bool ticket = true;  ///< tiles are taken from a counter, else by blockIdx.x
 };
 
-/// The steps of this section: each changes one thing.
+/// The steps of this section: each has one idea.
 constexpr Design STEPS[] = {{"width=1", 1, false, false, 4, 0},
                             {"width=32", 32, false, false, 4, 0},
                             {"wide stores", 32, true, false, 4, 0},
@@ -936,7 +936,7 @@ __global__ void __launch_bounds__(THREADS)
 //
 // ### Faster in four steps, and one that is not taken
 //
-// The next steps change no byte of the traffic, and each of them one thing:
+// The next steps change no byte of the traffic, and each of them has one idea:
 //
 // | step | what is new | ms |
 // |:--|:--|--:|
@@ -1001,8 +1001,8 @@ __global__ void __launch_bounds__(THREADS)
 //
 // ### The flag and its value (second reading)
 //
-// Why not keep the sums as plain `unsigned`, in an array beside the flags? That takes half the bytes. Here is
-// that version, as short as it can be:
+// Why not keep the sums as plain `unsigned`, in an array beside the flags? The types are simpler,
+// and the bytes as many. Here is that version, as short as it can be:
 
 using AtomicFlag = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;
 

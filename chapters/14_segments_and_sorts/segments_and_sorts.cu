@@ -213,7 +213,7 @@ __global__ void __launch_bounds__(THREADS)
   }
 }
 
-// `segmented` is the `look_back` of chapter 08 with pieces, where that had sums. Within a lane four bits do for the heads of
+// `segmented` is the `look_back` of chapter 08 with pieces, where that had sums. Within a lane four bits suffice for the heads of
 // its four elements.
 //
 //? lengths: How does the time of `segmented` with a single segment compare to that with segments of two elements?
@@ -397,8 +397,8 @@ void multiply_segments(unsigned* y, const SparseMatrix& a, const unsigned* x, un
 // ```
 //
 // Every thread gets the same number of steps on it. Where it begins it finds by a binary search: after s steps, of which r
-// were row ends, r has to be the number of rows that end within the first s - r values. A block first finds its own
-// beginning and end, then loads the row ends and forms the products of its share in shared memory, coalesced. Each
+// were row ends, r has to be the number of rows that end within the first s - r values. A launch before finds the
+// beginning and end of each block, which then loads the row ends and forms the products of its share in shared memory, coalesced. Each
 // thread walks its steps there. It may begin within a row and end within another, so each has a piece to hand on: the sum
 // since its last row end, and whether there was one. The block's threads join these pieces by the scan of section 1.
 //
@@ -516,12 +516,12 @@ void multiply_in_shares(unsigned* y, const SparseMatrix& a, const unsigned* x, u
                                              first);
 }
 
-// With an odd number of STEPS the threads of a warp begin in different banks (chapter 05). But 8 steps take as long as 7 or 9,
-// and 11 less than all others. Why was not measured; the laboratory notes have the times.
+// An odd number of STEPS does not keep the threads of a warp in different banks, as each begins at t STEPS less the rows that
+// have ended. 8 steps take as long as 7 or 9, and 11 less than all others. Why was not measured; the laboratory notes have the times.
 //
 // **Timed.** 1.02 ms for the skewed matrix and 1.02 ms for the even one: the shape of the rows has no say any more. For the
 // even matrix a thread for each row is still faster. A library does not know the rows in advance. (cuSPARSE, which has no
-// `unsigned`, is a little faster with floats; the laboratory notes have its times.)
+// `unsigned`, is 1.15 to 1.3 times as fast with floats; the laboratory notes have its times.)
 //= 1.02 ms for the skewed matrix and 1.02 ms: (ms("multiply_in_shares/skewed"), ms("multiply_in_shares/even"))
 //
 // The *scattered* matrix takes 6.2 ms by rows and 5.5 ms in shares. Its x has 94 MB and is read in random order, a sector for
@@ -680,7 +680,7 @@ void repeats_in_steps(unsigned* out, unsigned* size, const unsigned* in, size_t 
 // The one-pass version is `compact` with another predicate: `repeats_in_one` gets the neighbour of its last element by
 // a shuffle from the lane to the right. `repeats_ahead` divides the work among warps as `look_ahead` does.
 //
-// **Timed.** With few repeats 2.1 ms in steps, 0.53 ms in one pass and 0.25 ms with roles. CUB takes 3.2
+// **Timed.** Without repeats 2.1 ms in steps, 0.53 ms in one pass and 0.25 ms with roles. CUB takes 3.2
 // times as long as the last; if all elements are equal, 1.75 times.
 //= 2.1 ms: ms("repeats_in_steps/density=0")
 //= 0.53 ms: ms("repeats_in_one/density=0")
@@ -772,11 +772,11 @@ void permute(unsigned* out, const unsigned* in, const unsigned* index, size_t n,
 //?   "both about the same": 0.8 < ms("permute/by=gather, random") / ms("permute/by=scatter, random") < 1.25,
 //?   "the scatter, twice or more": ms("permute/by=scatter, random") > 2 * ms("permute/by=gather, random")}
 //
-// **Timed.** In order 1.2 ms, with random sectors 1.6 ms, at random 7.4 ms for the gather and 16.9 ms for the scatter.
+// **Timed.** The gather takes 1.2 ms in order, 1.6 with random sectors, and 7.4 ms at random; the scatter at random 16.9 ms.
 // Both touch as many sectors. But a sector of which 4 bytes are stored is not complete: if L2 does not hold the rest,
 // it has to be merged with what is in memory. What memory then reads and writes was not measured here.
-//= In order 1.2 ms, with random sectors 1.6 ms: (ms("permute/by=gather, ordered"), ms("permute/by=gather, sectors"))
-//= 7.4 ms for the gather and 16.9 ms for the scatter: (ms("permute/by=gather, random"), ms("permute/by=scatter, random"))
+//= 1.2 ms in order, 1.6 with: (ms("permute/by=gather, ordered"), ms("permute/by=gather, sectors"))
+//= 7.4 ms at random; the scatter at random 16.9 ms: (ms("permute/by=gather, random"), ms("permute/by=scatter, random"))
 //
 // ## 5. Sort
 //
@@ -1178,7 +1178,7 @@ void sort_in_sweeps(Sorted& to, const unsigned* keys, const unsigned* values, si
 //= 19 % less: 100 * (1 - ms("sort_in_sweeps/ballots, random") / ms("sort_in_sweeps/match, random"))
 //= 8.0 ms against 9.0: (ms("sort_in_sweeps/match, equal"), ms("sort_in_sweeps/ballots, equal"))
 //
-// **Words.** A tile of 8,192 pairs moves 66 kB in and as many out. It publishes 256 words twice and reads at least 256: with
+// **Words.** A tile of 8,192 pairs moves 66 kB in and as much out. It publishes 256 words twice and reads at least 256: with
 // 64 bits 6 kB, or 5 %. With 32 bits it is half of that, for arrays of up to 2^30 pairs. It saves 1 % of the time.
 //= 8,192 pairs: 512 * 16
 //= 1 % of: 100 * (1 - ms("sort_in_sweeps/32 bits, random") / ms("sort_in_sweeps/ballots, random"))
@@ -1196,8 +1196,8 @@ void sort_in_sweeps(Sorted& to, const unsigned* keys, const unsigned* values, si
 // A scatter that *adds* is the hard one, since two threads may have the same index: a histogram (chapter 07), the transpose
 // of a sparse matrix times a vector, the gradient of a table. With atomic additions it takes a line.
 //
-// Three kinds of indices go to 65,536 sums here. *Uniform* ones are random. Of the *skewed* ones, index k has a share of about
-// 1/k, as words in a text have. Or all are *equal*.
+// Three kinds of indices go to 65,536 sums here. *Uniform* ones are random. Of the *skewed* ones, the share of index k is about
+// in proportion to 1 / (k + 1), as of words in a text. Or all are *equal*.
 
 /// sums[index[i]] += values[i].
 ///
@@ -1208,7 +1208,7 @@ __global__ void add_atomically(unsigned* sums, const unsigned* index, const unsi
   if (i < n) atomicAdd(&sums[index[i]], values[i]);
 }
 
-//? equal: With uniform indices `add_atomically` takes 3.0 ms for 2^28 elements. How many times as long does it take if all
+//? equal: With uniform indices `add_atomically` takes 3.3 ms for 2^28 elements. How many times as long does it take if all
 //?   indices are equal?
 //? answer: ms("scatter_add/by=atomic, equal") / ms("scatter_add/by=atomic, uniform")
 //? unit: times as long

@@ -128,12 +128,12 @@ __global__ void naive(float* out, const float* in, const float* filter, Layer l)
 }
 
 // `naive` makes 1.5 TFLOP/s for `c128`, 2 % of what the FMA units can do. One core takes 0.7 s for `one56`, `naive`
-// takes 0.18 ms. It is the naive product of chapter 02 again: two loads for an FMA.
+// takes 0.18 ms. It is the naive product of chapter 02 again, with two loads for an FMA, and with index
+// arithmetic and guards as well. What each of them costs was not measured.
 //= 1.5 TFLOP/s: rate("naive/layer=c128") / 1000
 //= 2 % of: 100 * rate("naive/layer=c128") / limit("fma")
 //= 0.7 s: ms("on_cpu/layer=one56") / 1000
 //= 0.18 ms: ms("naive/layer=one56")
-//= because two loads for an FMA: count("naive/layer=one56", "global_load_requests") > 0
 //
 // ### The edge
 //
@@ -911,7 +911,7 @@ constexpr int AT_ONCE = 256;  ///< threads of a block that transforms
 
 /// The transforms of all filters, by the first blocks, and of all images, by the others.
 ///
-/// Launch: blocks of AT_ONCE threads: `filter_blocks<M>(l)`, and a row of ceil(pitch / AT_ONCE) for
+/// Launch: blocks of AT_ONCE threads: `filter_blocks(l)`, and a row of ceil(pitch / AT_ONCE) for
 /// each channel.
 template <int M>
 __global__ void transform(float* u, float* v, size_t pitch, const float* in, const float* filter,
@@ -1038,12 +1038,13 @@ void winograd(float* out, const float* in, const float* filter, const float* bia
 }
 
 // 1.9 times. The transformed pixels and the products are 36 numbers for each 16 pixels: for `c64` 58 MB each, written
-// and read again. Work was traded for memory traffic. With more channels the products weigh more: for `c512` F(4 x 4)
-// is 4.3 times as fast as `implicit`.
+// and read again. Work was traded for memory traffic. For `c512` F(4 x 4) is 4.3 times as fast as
+// `implicit`, which falls to 16 TFLOP/s there: it has 200 tiles for 132 SMs.
 //= 1.9 times: ms("implicit/layer=c64") / ms("winograd/layer=c64,tile=4")
 //= 58 MB: 36 * 64 * 32 * 14 * 14 * 4 / 1e6
 //= 4.3 times: ms("implicit/layer=c512") / ms("winograd/layer=c512,tile=4")
-//= because With: ms("implicit/layer=c512") / ms("winograd/layer=c512,tile=4") > ms("implicit/layer=c64") / ms("winograd/layer=c64,tile=4")
+//= falls to 16 TFLOP/s: rate("implicit/layer=c512") / 1000
+//= has 200 tiles for 132: (round(512 / 64) * round(32 * 7 * 7 / 64 + 0.49), 132)
 //
 // ### What it costs in accuracy
 //
@@ -1065,7 +1066,7 @@ void winograd(float* out, const float* in, const float* filter, const float* bia
 // A layer is rarely alone. A bias is added to each channel, negative results become zero (ReLU), and a 2 x 2 pool keeps
 // the largest of four. As kernels of their own, these read and write the results five times more.
 //
-//? fused_gain: `large` takes 0.73 ms with F(4 x 4). By what factor is it faster to do bias, ReLU and pool inside the last kernel, rather
+//? fused_gain: `large` takes 0.74 ms with F(4 x 4). By what factor is it faster to do bias, ReLU and pool inside the last kernel, rather
 //?   than with three more?
 //? answer: ms("pooled/layer=large,kernels=apart") / ms("pooled/layer=large,kernels=fused")
 //? unit: times
@@ -1463,7 +1464,7 @@ int main(int argc, char** argv) {
 // - A convolution is a product: filters times windows. Store the windows and you pay nine times the images.
 // - In an implicit product, what depends on the column stays in a register, and what depends on the row comes from a table.
 // - A 1 x 1 layer is a product as it stands. With one image, divide the sum.
-// - Winograd trades multiplications for additions, memory traffic and accuracy. F(2 x 2) costs no accuracy; F(4 x 4) loses most of a decimal digit.
+// - Winograd trades multiplications for additions, memory traffic and accuracy. F(2 x 2) costs no accuracy; F(4 x 4) loses up to half a decimal digit, in some layers nothing.
 // - What comes after the layer belongs into its last kernel, while the results are in registers.
 
 // ## Possibilities for extension

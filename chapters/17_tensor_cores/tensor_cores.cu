@@ -576,11 +576,12 @@ __global__ void __launch_bounds__(Ring::threads) no_wait(Product g) {
 }
 
 // What if the wait is forgotten? On a GPU the result depends on whether the copies of a stage arrive in time. The
-// simulator tells it in the first one, at the `ldmatrix` that reads what has not arrived: `--rung no_wait`.
+// simulator tells it in the first stage that was not waited for, at the `ldmatrix` that reads what has not arrived: `--rung no_wait`.
 //
 // 240 TFLOP/s, 0.30 of cuBLAS: 2.0 times as fast as without the ring. That is not the most that these instructions give:
-// in a trial program a ring of three stages with tiles of 128 x 128 x 64 made 442 TFLOP/s. What the kernel of this page
-// loses against it was not found yet; the notes have the trials. Every GPU since 2020 has these instructions.
+// in a trial program a ring of three stages with tiles of 128 x 128 x 64 made 442 TFLOP/s. The difference is
+// in `copy_tile`, as it seems: the size of the zero fill is known at run time only, and `__pipeline_memcpy_async` makes a branch
+// of each. That is not measured yet; the notes have the trials. Every GPU since 2020 has these instructions.
 //= 240 TFLOP/s: rate("copy_ring") / 1000
 //= 0.30: ratio("copy_ring")
 //= 2.0 times: ms("swizzled") / ms("copy_ring")

@@ -584,7 +584,8 @@ __global__ void __launch_bounds__(specialized_threads, 1)
 //=   rate("box_stores", 8192) / 1000, rate("persistent", 8192) / 1000, rate("multicast/arrive=relaxed", 8192) / 1000,
 //=   rate("cublas", 8192) / 1000, ratio("multicast/arrive=relaxed", 8192))
 //
-// These rates depend on the power that the GPU may draw. At 8192 the clock falls below its 1,980 MHz, for cuBLAS and for
+// The share is that of cuBLAS timed beside the rung; the cuBLAS of the column is a row of its own, at another clock. These
+// rates depend on the power that the GPU may draw. At 8192 the clock falls below its 1,980 MHz, for cuBLAS and for
 // us, and the same program on another card or on a warmer one gives other figures; only times of one run can be compared. With
 // zeros in A and B, fewer bits switch: in a trial cuBLAS made 859 TFLOP/s at 4096 with zeros and 797 with random
 // elements, the last kernel 863 and 797. Measure with the data that you will have.

@@ -11,14 +11,14 @@
 //   ./learn run 19 --rung one_copy       to the device, from pageable and from pinned memory
 //   ./learn run 19 --rung back           to the host
 //   ./learn run 19 --rung registering    pinning memory that exists already, and what that costs
-//   ./learn run 19 --rung in_pieces      the same bytes in fewer and fewer, larger and larger copies
+//   ./learn run 19 --rung in_pieces      the same bytes in more and more, smaller and smaller copies
 //   ./learn run 19 --rung both_ways      in and out at once
 //   ./learn run 19 --rung zero_copy      a kernel reads the host's memory itself, all of it or a part
 //   ./learn run 19 --rung managed        pages that come when they are touched, or before
 //   ./learn run 19 --rung generated      made on the device instead of sent
 //   ./learn run 19 --rung staged         in, work, out: in one piece, in several, and with three mistakes
 //   ./learn run 19 --rung too_early      the host reads what has not arrived [raises host-access]
-//   ./learn run 19 --rung summed         a sum of more data than the device has room for, here
+//   ./learn run 19 --rung summed         a sum of more data than the device has room for
 //   ./learn run 19 --rung missing_event  the same without the event that guards a buffer [raises stream-race]
 //   ./learn run 19 --rung allocation     memory by cudaMalloc and in the order of a stream
 //   ./learn run 19 --rung chain          a thousand small kernels: launches, a graph, one kernel that stays
@@ -52,7 +52,7 @@ constexpr unsigned BLOCK = 256;  ///< threads of a block
 // `cudaMemcpy` takes any pointer. What lies behind it decides how. Memory from `malloc` or `new` is *pageable*: the
 // operating system may move its pages, or write them to disk. A copy engine needs addresses that stay, so the driver
 // copies piece by piece into a buffer of its own, and from there to the device. {term}`Pinned memory <pinned memory>`,
-// from `cudaMallocHost` or `cudaHostAlloc`, stays where it is, and the copy engine reads it at once.
+// from `cudaMallocHost` or `cudaHostAlloc`, stays where it is, and the copy engine reads it directly.
 //
 // ```{drawing} ways
 // ```
@@ -73,16 +73,17 @@ void back(float* to, const float* d_from, std::size_t n) {
 }
 
 // **Timed.** 55 GB/s from pinned memory, 3 from pageable; back to the host it is 55 and 14. The link is a PCIe 5.0 slot of
-// 16 lanes, 63 GB/s each way before headers. What pageable memory reaches depends on the host's processor, which copies it;
-// ours is a virtual machine.
+// 16 lanes, 63 GB/s each way before headers. What limits the copy from pageable memory here was not
+// looked for; on another host of the kind it was several times as fast.
 //= 55 GB/s from pinned memory, 3: (rate("one_copy/memory=pinned"), rate("one_copy/memory=pageable"))
 //= 55 and 14: (rate("back/memory=pinned"), rate("back/memory=pageable"))
 //= 63 GB/s: 16 * 32 * 128 / 130 / 8
 //
 // Memory that exists already, of a library or from a file, can be pinned where it is: `cudaHostRegister`. That takes
-// 21 ms here, several times as long as the copy: it pays for memory that is used again and again.
+// 21 ms here, several times as long as the copy. Where pageable copies are fast, it pays only for memory that is used
+// again and again.
 //= 21 ms here: ms("registering/what=register")
-//= because it pays for memory: ms("registering/what=register") > 3 * ms("one_copy/memory=pinned")
+//= because it pays only for memory: ms("registering/what=register") > 3 * ms("one_copy/memory=pinned")
 
 /// Pins n floats of the host where they are.
 void registering(float* memory, std::size_t n) {
@@ -277,10 +278,10 @@ void staged(float* to, const float* from, float* d_in, float* d_out, std::size_t
 //=   ms("staged/pieces=16"), ms("staged/pieces=64"))
 //
 // The bound is the longest of the three, and in and out together take 5.5 ms (`both_ways`); the peer of this rung is
-// just that. 16 pieces reach 0.88 of it. The first piece in and the last piece out are hidden by nothing, and a stream
+// just that. 16 pieces reach 0.84 of it. The first piece in and the last piece out are hidden by nothing, and a stream
 // takes its next piece in only when it has sent its last one out. How much each of the two costs was not measured.
 //= take 5.5 ms: ms("both_ways/streams=2")
-//= reach 0.88: ratio("staged/pieces=16")
+//= reach 0.84: ms("both_ways/streams=2") / ms("staged/pieces=16")
 //
 // ### What undoes it
 //
@@ -291,8 +292,8 @@ void staged(float* to, const float* from, float* d_in, float* d_out, std::size_t
 // - *The default stream.* It waits for all others, and they for it. Streams that are to be independent of it are made
 //   with `cudaStreamNonBlocking`, as those of `lab::Streams` are.
 // - *Reading too early.* An asynchronous copy returns before it is done. The host has to wait: for the stream, or for an
-//   event in it. Without that it reads what was there before, sometimes; on a machine that is idle, it works in every
-//   test.
+//   event in it. Without that it reads what was there before; if that is the result of an earlier run, every test
+//   passes.
 
 /// Reads a result before anyone has waited for it.
 float too_early(float* to, const float* d_from, std::size_t n) {
@@ -371,7 +372,7 @@ void missing_event(double* d_sum, const float* from, std::size_t n, Ring& ring,
   summed(d_sum, from, n, ring, streams, false);
 }
 
-// **Timed.** 5 ms, 0.96 of the rate of a pinned copy: the sum costs nothing, and the array could be of any size.
+// **Timed.** 5 ms, 0.96 of the rate of a pinned copy: the sum costs next to nothing, and the array could be of any size.
 // `missing_event` leaves out the wait for *empty*. On this machine it may even be right, since a sum is over long before
 // the next copy but one begins. The simulator does not run a race to find it: no event orders the two, and it says so.
 //= 5 ms, 0.96: (ms("summed"), ms("one_copy/memory=pinned") / ms("summed"))
