@@ -12,7 +12,7 @@ from chapter import NVCC, ROOT, Chapter, Mutant, nvcc_is_the_one_of_the_text, ro
 CHAPTER = Chapter("12_past_cublas")
 SM90 = CHAPTER.source.with_name("past_cublas_sm90.cu")
 H200 = CHAPTER.source.parent / "results" / "h200.json"
-LEAST = {1024: 1.15, 2048: 1.05, 4096: 1.07, 8192: 1.08}  # times as fast as cuBLAS, M = N = K
+LEAST = {1024: 1.15, 2048: 1.05, 4096: 1.06, 8192: 1.07}  # times as fast as cuBLAS, M = N = K
 
 # Programs with a mistake in the ring: (function that has it, text, what it becomes, what the simulator reports).
 MUTANTS = [
