@@ -16,7 +16,7 @@
 //   ./learn run 19 --rung zero_copy      a kernel reads the host's memory itself, all of it or a part
 //   ./learn run 19 --rung managed        pages that come when they are touched, or before
 //   ./learn run 19 --rung generated      made on the device instead of sent
-//   ./learn run 19 --rung staged         in, work, out: in one piece, in several, and with three mistakes
+//   ./learn run 19 --rung staged         in, work, out: in one piece, in several, and with two mistakes
 //   ./learn run 19 --rung too_early      the host reads what has not arrived [raises host-access]
 //   ./learn run 19 --rung summed         a sum of more data than the device has room for
 //   ./learn run 19 --rung missing_event  the same without the event that guards a buffer [raises stream-race]
