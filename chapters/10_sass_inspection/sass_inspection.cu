@@ -960,8 +960,7 @@ void warps_or_loads(float* out, const float* in, unsigned n, unsigned blocks) {
 //
 // ## 9. The accidents of your own code
 //
-// Much of what stands in SASS was not meant. Four accidents are met in nearly every first kernel. Each rung has the
-// accident and the code without it, and repeats one operation so often that the memory is not what limits it.
+// Much of what stands in SASS was not intended. Each rung of this section has one accident and the same code without it.
 //
 // ### A literal without its f
 //
@@ -1011,8 +1010,8 @@ __global__ void literal(float* out, const float* in, unsigned n) {
 // Registers have no addresses. An array whose elements are chosen at run time has to lie in memory: in local memory,
 // behind the same L1 as global memory.
 //
-//? indexed: `indexed` adds the 16 elements of an array in registers, in an order that starts at an argument of the
-//?   kernel. How many `STL` and `LDL` instructions does that take in all?
+//? indexed: `indexed` adds the 16 elements of an array in registers, starting at an index that is an argument
+//?   of the kernel. How many `STL` and `LDL` instructions does that take in all?
 //? answer: sass("indexed<false>", "STL") + sass("indexed<false>", "LDL")
 //? unit: instructions
 //? near: 100 %
@@ -1045,14 +1044,14 @@ __global__ void indexed(float* out, const float* in, unsigned n, unsigned start)
 // 0300       LDL                R2, [R13]
 // ```
 //
-// Stores, 4 `STL.128`, write the array, and 16 `LDL` read it back. A loop over an array of registers
-// has to be unrolled, with a number of iterations that nvcc knows; `-Xptxas -v` reports a *stack frame* where it was not.
+// Stores, 4 `STL.128`, write the array, and 16 `LDL` read it back. After
+// unrolling, every index has to be a constant; `-Xptxas -v` reports a *stack frame* where one is not.
 //= 4 `STL.128`: sass("indexed<false>", "STL")
 //= 16 `LDL`: sass("indexed<false>", "LDL")
 //
 // ### A quotient by a variable
 //
-// No GPU divides integers in one instruction.
+// No NVIDIA GPU divides integers in one instruction.
 //
 //? quotient: How many instructions does `quotient` have in its loop, for one `/` and one `%` by an argument?
 //? answer: sass("quotient<false>", "instructions", "loop")
@@ -1077,8 +1076,8 @@ __global__ void quotient(float* out, const float* in, unsigned n, unsigned divis
 }
 
 // The argument does not change, so nvcc moves its reciprocal out of the loop: `I2F`, `MUFU.RCP` and eight more come before
-// it. What remains are 15 instructions: a product with the reciprocal and two corrections. A divisor that nvcc knows
-// becomes a product with a constant and a shift, 9 instructions with the loop's own.
+// it. What remains are 15 instructions with the loop's own: a product with the reciprocal and two corrections, for `/` and
+// for `%`. A divisor that nvcc knows becomes a product with a constant and a shift, 9 instructions with the loop's own.
 // If a divisor is a power of two, say so in the code: a shift and a mask are one instruction each.
 //= 15 instructions: sass("quotient<false>", "instructions", "loop")
 //= 9 instructions: sass("quotient<true>", "instructions", "loop")
@@ -1122,10 +1121,10 @@ __global__ void branch(float* out, const float* in, unsigned n) {
 // `BSSY B0` names the place where the warp is to come together again, in a *convergence barrier* `B0`. The lanes whose
 // predicate is true jump to the second loop, the others go through the first; each half ends at `BSYNC B0` and waits
 // there for the other. Both loops run, one after the other, with half of the lanes each. With `BY_WARP` the code
-// is the same, and each warp takes one of the loops only. A short `if` has neither: its instructions are predicated.
+// is the same but for the condition, and each warp takes one of the loops only. A short `if` has neither: its instructions are predicated.
 //
 // A fifth accident has no rung: a quotient of two floats is no instruction either. `a / b` is a reciprocal, a few `FFMA`
-// that make it exact, and a `CALL` for values at the ends of the range. `__fdividef`, or a product with a reciprocal that
+// that make it correctly rounded, and a `CALL` for values at the ends of the range. `__fdividef`, or a product with a reciprocal that
 // is computed once, is shorter and less exact.
 //
 // ## 10. Inline PTX (second reading)
