@@ -39,7 +39,10 @@ class Counts(unittest.TestCase):
             run = CHAPTER.run("--size", size)
             self.assertEqual(run.code, 0, run.explain())
             for row in run.rows:
-                if row["rung"] in ("swizzled", "large_tile", "vectors", "whole_sectors") or row.get("variant") == "pad=1":
+                if (
+                    row["rung"] in ("swizzled", "large_tile", "vectors", "whole_sectors")
+                    or row.get("variant") == "pad=1"
+                ):
                     counts = row["counts"]
                     with self.subTest(size=size, rung=row["rung"]):
                         self.assertEqual(
@@ -70,7 +73,9 @@ class Sizes(unittest.TestCase):
         run = Run(CHAPTER.fast, "--size", f"{65535 * 32 + 1},1", *rungs)
         self.assertEqual(run.code, 0, run.explain())
         status = {row["rung"]: row["status"] for row in run.rows}
-        self.assertEqual({rung for rung in TRANSPOSES if status[rung] == "PASS"}, {"large_tile", "vectors", "whole_sectors"})
+        self.assertEqual(
+            {rung for rung in TRANSPOSES if status[rung] == "PASS"}, {"large_tile", "vectors", "whole_sectors"}
+        )
         self.assertEqual({rung for rung in TRANSPOSES if status[rung] == "SKIP"}, {*BY_TILES})
 
     def test_more_rows_than_an_int_counts(self):

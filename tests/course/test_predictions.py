@@ -292,7 +292,8 @@ class Limits(small.Course):
         self.assertEqual(self.wrong(asked + "\n## A\n\n" + words + table + code), [])
         self.assertEqual(self.wrong(asked + parts), [])
         self.assertEqual(
-            self.wrong(asked + parts + "\n## More\n\n" + "word " * 399), ["4,608 words on the main track; at most 4,500"]
+            self.wrong(asked + parts + "\n## More\n\n" + "word " * 399),
+            ["4,608 words on the main track; at most 4,500"],
         )
         self.assertEqual(self.wrong(asked + parts + "\n## More (second reading)\n\n" + "word " * 999), [])
         half = "word " * 400

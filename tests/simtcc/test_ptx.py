@@ -37,7 +37,16 @@ class InlinePtx(unittest.TestCase):
         sources = [HERE / name for name in names] + [HERE.parent / "samples" / "inline_ptx.cu"]
         for source in sources:
             with self.subTest(source=source.name):
-                command = [NVCC, "-std=c++20", "-gencode=arch=compute_90a,code=sm_90a", "-w", "-c", source, "-o", self.folder / "object.o"]
+                command = [
+                    NVCC,
+                    "-std=c++20",
+                    "-gencode=arch=compute_90a,code=sm_90a",
+                    "-w",
+                    "-c",
+                    source,
+                    "-o",
+                    self.folder / "object.o",
+                ]
                 done = subprocess.run(command, capture_output=True, text=True, check=False)
                 self.assertEqual(done.returncode, 0, done.stderr)
 
