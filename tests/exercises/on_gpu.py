@@ -42,13 +42,16 @@ EITHER = {
     "device-access",
     "global-race",
     "hang",
+    "host-access",
     "not-freed",
     "out-of-bounds",
     "shared-race",
+    "stream-race",
     "uninitialized-global",
     "uninitialized-shared",
 }  # fmt: skip
 PASSES = {
+    "atomic additions",
     "bank conflicts",
     "blocks",
     "divergent branches",
