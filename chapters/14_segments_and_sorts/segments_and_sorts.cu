@@ -1223,7 +1223,7 @@ __global__ void add_atomically(unsigned* sums, const unsigned* index, const unsi
 // ### Add up in the warp first
 //
 // Two lanes with the same index need only one atomic addition between them. `__match_any_sync` shows each lane its peers.
-// They add up as in a tree: in each round a peer takes the sum of the next one to its right, and every second one drops out.
+// They add up as in a tree: in each iteration a peer takes the sum of the next one to its right, and every second one drops out.
 
 /// The same; lanes of a warp with the same index add up first.
 ///

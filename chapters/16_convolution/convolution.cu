@@ -73,7 +73,7 @@ using std::size_t;
 // | `one56`, `one14` | 1 | 64, 256 | 56 x 56, 14 x 14 | as C | 3 x 3 |
 // | `five` | 32 | 128 | 56 x 56 | 128 | 5 x 5 |
 //
-// The peer is cuDNN: the fastest of all its algorithms in either layout, chosen for each layer anew, on the FP32 units
+// The peer is cuDNN: the fastest of all its algorithms in either layout, chosen for each layer anew, on the FMA units
 // (`CUDNN_FMA_MATH`, so no TF32). All rates count the 2 N K P Q C R S operations of the direct sum, whatever the
 // algorithm; a rate can exceed what the FMA units can do. Filters arrive as (K, C, R, S), and what a rung does to them
 // first is part of its time. Times are those of an NVIDIA H200; counts are for the simulator's default, where all
