@@ -16,7 +16,8 @@
 
 #include <cuda_runtime.h>
 
-// The values of w0 + w1 x + w2 x^2 at 0, 1, -1, each of the last two halved, and the leading weight.
+// The values of w0 + w1 x + w2 x^2 at 0, 1, -1, each of the last two halved, and the leading
+// weight.
 __device__ void transform_filter(float (&u)[4], float w0, float w1, float w2) {
   u[0] = w0;
   u[1] = (w0 + w1 + w2) / 2;

@@ -4,8 +4,8 @@
 // Level: 4
 // Minutes: 12
 //
-// `layer` filters an image with 3 x 3 taps, with zeros around it, adds a bias, takes the larger of that
-// and 0, and keeps the largest of each 2 x 2 results. The image has `rows` rows and `cols`
+// `layer` filters an image with 3 x 3 taps, with zeros around it, adds a bias, takes the larger of
+// that and 0, and keeps the largest of each 2 x 2 results. The image has `rows` rows and `cols`
 // columns, both even. Two kernels do it, and the first one writes every result for the second to
 // read.
 //

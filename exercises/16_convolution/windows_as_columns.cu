@@ -4,9 +4,9 @@
 // Level: 1
 // Minutes: 5
 //
-// `im2col` writes the windows of an image, with R x R taps and a padding of R / 2, as the columns of a
-// matrix. The image has 4 channels of 16 x 16 pixels, 4 KiB. One block of 256 threads does it: a
-// thread has one column, that is one window, and goes down its rows.
+// `im2col` writes the windows of an image, with R x R taps and a padding of R / 2, as the columns
+// of a matrix. The image has 4 channels of 16 x 16 pixels, 4 KiB. One block of 256 threads does it:
+// a thread has one column, that is one window, and goes down its rows.
 //
 // Write down how large the matrix is for R = 1, 3 and 5, and what it takes to write and to read.
 
@@ -35,7 +35,7 @@ constexpr int kFloats3 = -1;  // TODO
 constexpr int kFloats5 = -1;  // TODO
 // Global store requests of the block for R = 3.
 constexpr int kStores3 = -1;  // TODO
-// Global load requests of the block for R = 3, and for R = 5. A warp has two rows of windows; it makes
-// no request where all of its lanes are outside of the image.
+// Global load requests of the block for R = 3, and for R = 5. A warp has two rows of windows; it
+// makes no request where all of its lanes are outside of the image.
 constexpr int kLoads3 = -1;  // TODO
 constexpr int kLoads5 = -1;  // TODO

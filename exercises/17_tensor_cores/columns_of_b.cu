@@ -5,8 +5,8 @@
 // Minutes: 10
 //
 // One warp computes D = A B with one `mma.sync.m16n8k16`. This time B lies column by column, as the
-// weights of a neural network often do: element (k, n) is `b[n * 16 + k]`. The kernel is that of a B
-// by rows, and its result is wrong. Repair it; B is loaded with one `ldmatrix`.
+// weights of a neural network often do: element (k, n) is `b[n * 16 + k]`. The kernel is that of a
+// B by rows, and its result is wrong. Repair it; B is loaded with one `ldmatrix`.
 
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>

@@ -5,9 +5,10 @@
 // Minutes: 12
 //
 // Each warp has 16 x 8 sums in its registers, as `mma.sync` leaves them, and stores them as BF16: C
-// is rows x cols, row by row, of any size. Two neighbouring sums of a lane go out as one store of 32
-// bits. For rows that are a multiple of 16 and cols a multiple of 8 it works. Repair it for all
-// others. Where a row of C is not at a multiple of four bytes, a lane stores two elements one by one.
+// is rows x cols, row by row, of any size. Two neighbouring sums of a lane go out as one store of
+// 32 bits. For rows that are a multiple of 16 and cols a multiple of 8 it works. Repair it for all
+// others. Where a row of C is not at a multiple of four bytes, a lane stores two elements one by
+// one.
 //
 // Bar for 32 x 64: 32 store requests, as now
 

@@ -4,10 +4,10 @@
 // Level: 4
 // Minutes: 15
 //
-// A persistent block computes one tile after the other. One producer warp fills a ring of three stages,
-// one consumer warp uses them; here a tile is `steps` slices of 32 floats, and its result is their
-// sum, lane by lane. `full` and `empty` are barriers as in the chapter: who waits names the parity
-// of the phase.
+// A persistent block computes one tile after the other. One producer warp fills a ring of three
+// stages, one consumer warp uses them; here a tile is `steps` slices of 32 floats, and its result
+// is their sum, lane by lane. `full` and `empty` are barriers as in the chapter: who waits names
+// the parity of the phase.
 //
 // With one tile it works, and with tiles of six steps as well. With others it ends in a hang or in
 // a wrong result. Repair it. Each slice is loaded once.

@@ -4,10 +4,10 @@
 // Level: 2
 // Minutes: 12
 //
-// A warp copies a tile of 16 x 64 BF16 to shared memory, in chunks of eight elements, and reads it with
-// `ldmatrix`: four 8 x 8 matrices at a time, for which each lane gives the address of one row of 16
-// bytes. `chunk_at` says where chunk `chunk` (0 to 7) of row `row` begins, in elements. With rows
-// in order the eight rows of a matrix are 128 bytes apart and lie in the same banks.
+// A warp copies a tile of 16 x 64 BF16 to shared memory, in chunks of eight elements, and reads it
+// with `ldmatrix`: four 8 x 8 matrices at a time, for which each lane gives the address of one row
+// of 16 bytes. `chunk_at` says where chunk `chunk` (0 to 7) of row `row` begins, in elements. With
+// rows in order the eight rows of a matrix are 128 bytes apart and lie in the same banks.
 //
 // Choose another place for each chunk, so that neither the stores nor `ldmatrix` have a conflict.
 // The tile stays as large as it is.

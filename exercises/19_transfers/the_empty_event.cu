@@ -23,8 +23,8 @@ __global__ void add_piece(float* sum, const float* piece, int count) {
   if (threadIdx.x < count) atomicAdd(sum, piece[threadIdx.x]);
 }
 
-// buffers: 2 * kPiece floats on the device. sum: a float on the device, 0. in: n floats of the host,
-// pinned.
+// buffers: 2 * kPiece floats on the device. sum: a float on the device, 0. in: n floats of the
+// host, pinned.
 void sums(float* sum, const float* in, int n, float* buffers, cudaStream_t copies,
           cudaStream_t adds) {
   cudaEvent_t full[2];

@@ -31,8 +31,9 @@ class Proofs(unittest.TestCase):
 
     def test_the_task_fits_into_100_columns(self):
         for exercise in course.all_exercises(prove.ROOT):
-            wide = [line for line in exercise.header.split("\n") if len(line) > 100]
-            self.assertEqual(wide, [], exercise.key)
+            with self.subTest(exercise.key):
+                wide = [line for line in exercise.header.split("\n") if len(line) > 100]
+                self.assertEqual(wide, [])
 
     def test_a_proof_can_fail(self):
         exercise = course.read(prove.ROOT, "01_thread_indexing", "first_index")
