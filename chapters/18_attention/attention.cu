@@ -128,31 +128,25 @@ __global__ void __launch_bounds__(BLOCK)
 
 // ## 3. One pass: who can keep a row?
 
+constexpr int WARP_ROWS = 4;  ///< rows of a block of `warp_row`, a warp each
+
 /// Each row by one warp, which keeps it in registers: reduce to a state, merge the lanes' states, map.
 ///
-/// Launch: a block of BLOCK threads for each BLOCK / 32 * ROWS rows; cols <= 128 * N. Where WIDE, cols is a multiple of 4.
-template <class Op, bool WIDE, int N, int ROWS>
-__global__ void __launch_bounds__(BLOCK)
+/// Launch: a block of 32 * WARP_ROWS threads for each WARP_ROWS rows; cols <= 128 * N. Where WIDE, cols is a multiple of 4.
+template <class Op, bool WIDE, int N>
+__global__ void __launch_bounds__(32 * WARP_ROWS)
     warp_row(float* __restrict__ out, const float* __restrict__ in, const float* __restrict__ gamma,
              const float* __restrict__ beta, int rows, int cols) {
-  const int first = threadIdx.x % 32 * 4;  // column
-  const int row = (blockIdx.x * (BLOCK / 32) + threadIdx.x / 32) * ROWS;
-  float4 x[ROWS][N];
+  const int row = blockIdx.x * WARP_ROWS + threadIdx.x / 32, first = threadIdx.x % 32 * 4;
+  if (row >= rows) return;
+  float4 x[N];
 #pragma unroll
-  for (int r = 0; r < ROWS; ++r) {
-#pragma unroll
-    for (int i = 0; i < N; ++i) {  // no column of a row that is not there
-      x[r][i] = load_quad<WIDE>(in + size_t(row + r) * cols, first + 128 * i,
-                                row + r < rows ? cols : 0, Op::pad);
-    }
+  for (int i = 0; i < N; ++i) {
+    x[i] = load_quad<WIDE>(in + size_t(row) * cols, first + 128 * i, cols, Op::pad);
   }
-#pragma unroll
-  for (int r = 0; r < ROWS; ++r) {
-    const auto own = Op::template of<WIDE>(x[r], first, 128, cols);
-    const auto all = cols == 128 * N ? merged_by_warp<Op, true>(own) : merged_by_warp<Op>(own);
-    write_mapped<Op, WIDE>(out + size_t(row + r) * cols, x[r], all, gamma, beta, first, 128,
-                           row + r < rows ? cols : 0);
-  }
+  const auto own = Op::template of<WIDE>(x, first, 128, cols);
+  const auto all = cols == 128 * N ? merged_by_warp<Op, true>(own) : merged_by_warp<Op>(own);
+  write_mapped<Op, WIDE>(out + size_t(row) * cols, x, all, gamma, beta, first, 128, cols);
 }
 
 /// The same by a block of THREADS threads.
@@ -635,6 +629,7 @@ constexpr int HEAD = 128;  ///< columns of a head in the cache
 constexpr int STEP = 8;    ///< keys that a warp takes at a time: four for each half of it
 constexpr int PAGE = 16;   ///< keys of a page, a multiple of STEP
 constexpr int DECODING_WARPS = 8;
+constexpr int MOST_PARTS = 132;  ///< blocks that share a head
 
 /// What a part of the keys comes to, for each of GROUP queries: the sum of exp2(score - max) v, the largest score, and the
 /// sum of the weights.
@@ -663,18 +658,37 @@ __device__ __forceinline__ void unpack(float (&to)[8], uint4 eight) {
   }
 }
 
-/// Merges what `count` parts came to for column d of query g: the output, not yet divided by `sum`.
-template <int GROUP>
-__device__ float merged(const Partial<GROUP>* parts, int count, int g, int d, float& max,
-                        float& sum) {
-  max = -INFINITY, sum = 0;
-  for (int i = 0; i < count; ++i) max = fmaxf(max, parts[i].max[g]);
-  float out = 0;
-  for (int i = 0; i < count; ++i) {
-    const float weight = exp2_fast(parts[i].max[g] - finite(max));
-    sum = fmaf(weight, parts[i].sum[g], sum), out = fmaf(weight, parts[i].out[g][d], out);
+/// Merges what `count` parts came to, at most MOST_PARTS: column d of query g becomes to[g][d], not yet divided by the
+/// sum of the weights. A warp first finds the weight of each part, for a query at a time.
+///
+/// Launch: called by all threads of a block.
+template <int GROUP, bool DIVIDE>
+__device__ void merge_parts(float (*to)[HEAD], float* max, float* sum, const Partial<GROUP>* parts,
+                            int count) {
+  __shared__ float weights[GROUP][MOST_PARTS], sums[GROUP];
+  const int lane = threadIdx.x % 32;
+  for (int g = threadIdx.x / 32; g < GROUP; g += blockDim.x / 32) {
+    float largest = -INFINITY, all = 0;
+    for (int i = lane; i < count; i += 32) largest = fmaxf(largest, parts[i].max[g]);
+    for (int far = 16; far > 0; far /= 2)
+      largest = fmaxf(largest, __shfl_xor_sync(ALL, largest, far));
+    for (int i = lane; i < count; i += 32) {
+      weights[g][i] = exp2_fast(parts[i].max[g] - finite(largest));
+      all = fmaf(weights[g][i], parts[i].sum[g], all);
+    }
+    for (int far = 16; far > 0; far /= 2) all += __shfl_xor_sync(ALL, all, far);
+    if (lane == 0) sums[g] = all;
+    if (!DIVIDE && lane == 0) max[g] = largest, sum[g] = all;
   }
-  return out;
+  __syncthreads();
+  for (int i = threadIdx.x; i < GROUP * HEAD; i += blockDim.x) {
+    const int g = i / HEAD, d = i % HEAD;
+    float value = 0;
+#pragma unroll 8
+    for (int n = 0; n < count; ++n) value = fmaf(weights[g][n], parts[n].out[g][d], value);
+    to[g][d] = DIVIDE ? value / sums[g] : value;
+  }
+  __syncthreads();  // who comes next overwrites the weights
 }
 
 /// out = softmax(scale q K^T) V for one query in each head, (sequences, heads, GROUP, HEAD). GROUP heads of q share one of
@@ -712,6 +726,10 @@ __global__ void __launch_bounds__(32 * DECODING_WARPS, 2)
     }
   };
 
+  uint4 keys[KEYS], values[KEYS];
+  int key0 = first + warp * STEP;
+  if (key0 < last)
+    load(keys, cache.k + place(key0), key0), load(values, cache.v + place(key0), key0);
   float query[GROUP][8], sums[GROUP][8] = {}, max = -INFINITY, sum = 0;
 #pragma unroll
   for (int g = 0; g < GROUP; ++g) {
@@ -719,10 +737,6 @@ __global__ void __launch_bounds__(32 * DECODING_WARPS, 2)
     for (int d = 0; d < 8; ++d)
       query[g][d] = scale * q[(size_t(head) * GROUP + g) * HEAD + 8 * l + d];
   }
-  uint4 keys[KEYS], values[KEYS];
-  int key0 = first + warp * STEP;
-  if (key0 < last)
-    load(keys, cache.k + place(key0), key0), load(values, cache.v + place(key0), key0);
   for (; key0 < last; key0 += DECODING_WARPS * STEP) {
     const int then = key0 + DECODING_WARPS * STEP;
     const size_t next = then < last ? place(then) : 0;
@@ -741,19 +755,16 @@ __global__ void __launch_bounds__(32 * DECODING_WARPS, 2)
       }
     }
     if (then < last) load(keys, cache.k + next, then);
-    int kept = KEYS * GROUP;
 #pragma unroll
-    for (int far = 8; far > 0; far /= 2) {
-      if (kept == 1) {
-        score[0] += __shfl_xor_sync(ALL, score[0], far);
-        continue;
-      }
-      kept /= 2;
+    for (int step = 0; step < 4; ++step) {
+      const int far = 8 >> step, kept = KEYS * GROUP >> (step + 1);  // of the scores, 0: add up
+      if (kept == 0) score[0] += __shfl_xor_sync(ALL, score[0], far);
 #pragma unroll
-      for (int i = 0; i < kept; ++i) {
+      for (int i = 0; i < KEYS * GROUP / 2; ++i) {
+        if (i >= kept) continue;
         const bool upper = l & far;
-        const float own = upper ? score[i + kept] : score[i],
-                    other = upper ? score[i] : score[i + kept];
+        const float own = upper ? score[i + kept] : score[i];
+        const float other = upper ? score[i] : score[i + kept];
         score[i] = own + __shfl_xor_sync(ALL, other, far);
       }
     }
@@ -805,11 +816,8 @@ __global__ void __launch_bounds__(32 * DECODING_WARPS, 2)
   }
   __syncthreads();
   Partial<GROUP>* const of_blocks = partial + size_t(head) * gridDim.x;
-  for (int i = threadIdx.x; i < GROUP * HEAD; i += blockDim.x) {
-    const int g = i / HEAD, d = i % HEAD;
-    of_blocks[blockIdx.x].out[g][d] = merged(parts, DECODING_WARPS, g, d, max, sum);
-    if (d == 0) of_blocks[blockIdx.x].max[g] = max, of_blocks[blockIdx.x].sum[g] = sum;
-  }
+  Partial<GROUP>& own = of_blocks[blockIdx.x];
+  merge_parts<GROUP, false>(own.out, own.max, own.sum, parts, DECODING_WARPS);
   __shared__ bool is_last;
   __threadfence();
   __syncthreads();  // all of the block's part is written
@@ -818,10 +826,8 @@ __global__ void __launch_bounds__(32 * DECODING_WARPS, 2)
   if (!is_last) return;
   __threadfence();
   if (threadIdx.x == 0) done[head] = 0;
-  for (int i = threadIdx.x; i < GROUP * HEAD; i += blockDim.x) {
-    const float value = merged(of_blocks, gridDim.x, i / HEAD, i % HEAD, max, sum);
-    out[size_t(head) * GROUP * HEAD + i] = value / sum;
-  }
+  float(*const to)[HEAD] = reinterpret_cast<float(*)[HEAD]>(out + size_t(head) * GROUP * HEAD);
+  merge_parts<GROUP, true>(to, nullptr, nullptr, of_blocks, gridDim.x);
 }
 
 // [hide] What is launched, what has to come out, and the registration
@@ -834,11 +840,11 @@ Kernel for_cols(int cols, Kernel wide, Kernel any) {
 }
 
 /// Launches `warp_row`.
-template <class Op, int N, int ROWS>
+template <class Op, int N>
 void by_warps(const Rows& r) {
-  const auto kernel = for_cols(r.cols, warp_row<Op, true, N, ROWS>, warp_row<Op, false, N, ROWS>);
-  kernel<<<lab::ceil_div(r.rows, BLOCK / 32 * ROWS), BLOCK>>>(r.out, r.in, r.gamma, r.beta, r.rows,
-                                                              r.cols);
+  const auto kernel = for_cols(r.cols, warp_row<Op, true, N>, warp_row<Op, false, N>);
+  kernel<<<lab::ceil_div(r.rows, WARP_ROWS), 32 * WARP_ROWS>>>(r.out, r.in, r.gamma, r.beta, r.rows,
+                                                               r.cols);
 }
 
 /// Launches `block_row`.
@@ -861,11 +867,11 @@ RowLaunches launches_of_rows() {
                    [](const Rows& r) { online<<<r.rows, BLOCK>>>(r.out, r.in, r.cols); }});
   }
   const auto add = [&]<class Op>(int operation, const Op&) {
-    all.push_back({"warp_row", "", 0, operation, by_warps<Op, 1, 4>});
-    all.push_back({"warp_row", "", 1, operation, by_warps<Op, 8, 1>});
-    all.push_back({"block_row", "", 1, operation, by_blocks<Op, 1, 256>});
-    all.push_back({"block_row", "", 2, operation, by_blocks<Op, 4, 256>});
-    all.push_back({"block_row", "", 3, operation, by_blocks<Op, 8, 1024>});
+    all.push_back({"warp_row", "", 0, operation, by_warps<Op, 1>});
+    all.push_back({"warp_row", "", 1, operation, by_warps<Op, 8>});
+    all.push_back({"block_row", "", 1, operation, by_blocks<Op, 2, 128>});
+    all.push_back({"block_row", "", 2, operation, by_blocks<Op, 2, 512>});
+    all.push_back({"block_row", "", 3, operation, by_blocks<Op, 16, 512>});
   };
   add(0, Softmax()), add(1, LayerNorm()), add(2, RmsNorm());
   return all;
@@ -989,7 +995,7 @@ void run_three_kernels(const AttentionData& a) {
   const dim3 grid(lab::ceil_div(a.shape.queries, T::BM), a.shape.heads);
   scores_to_memory<T, CAUSAL>
       <<<grid, T::THREADS, T::BYTES>>>(a.scores, a.q, a.k, a.shape, scale_of(T::D) / LOG2E);
-  by_blocks<Softmax, 4, 256>(
+  by_blocks<Softmax, 2, 512>(
       {a.scores, a.scores, nullptr, nullptr, a.shape.heads * a.shape.queries, a.shape.keys});
   weighted_sum<T><<<grid, T::THREADS, T::BYTES>>>(a.out, a.scores, a.v, a.shape);
 }
@@ -1155,7 +1161,7 @@ class Decoding {
         k_(size_t(sequences) * HEADS * keys * HEAD, BfloatBits{seed + 1}, "k"),
         v_(k_.size(), BfloatBits{seed + 2}, "v"),
         out_(q_.size(), "out"),
-        partial_(size_t(sequences) * HEADS * MOST_SPLITS, "partial"),
+        partial_(size_t(sequences) * HEADS * MOST_PARTS, "partial"),
         done_(size_t(sequences) * HEADS, "done"),
         want_(attended(shape_, HEAD, false, q_.view(), BfloatValue{k_.view()},
                        BfloatValue{v_.view()})) {
@@ -1206,14 +1212,12 @@ class Decoding {
   }
 
  private:
-  static constexpr int MOST_SPLITS = 132;
-
   /// The keys of a block for which the last wave of blocks is fullest.
   static int best_share(int heads, int keys) {
     const int slots = 2 * lab::multiprocessors();
     int best = 0;
     double least = INFINITY;
-    for (int splits = 1; splits <= MOST_SPLITS; ++splits) {
+    for (int splits = 1; splits <= MOST_PARTS; ++splits) {
       const int each = lab::ceil_div(lab::ceil_div(keys, splits), PAGE) * PAGE;
       const int waves = lab::ceil_div(heads * lab::ceil_div(keys, each), slots);
       const double cost = static_cast<double>(waves) * (each + DECODING_WARPS * STEP) + 2 * splits;
@@ -1274,15 +1278,26 @@ lab::Comparison only_wrong(const std::vector<double>& errors, const std::vector<
                                              wrong, errors.size()));
 }
 
+/// Elements of rows, the odd ones 200 times as large.
+struct LoudRows {
+  std::uint64_t seed;
+  size_t cols;
+  __host__ __device__ float operator()(size_t i) const {
+    return lab::random_float(seed, i) * (i / cols % 2 == 1 ? 200 : 1);
+  }
+};
+
+/// Elements near 1000.
+struct FarFromZero {
+  std::uint64_t seed;
+  __host__ __device__ float operator()(size_t i) const { return 1000 + lab::random_float(seed, i); }
+};
+
 /// Rows of which the odd ones are too large for an exp that nothing was subtracted from.
 class Overflow {
  public:
   explicit Overflow(std::uint64_t seed)
-      : in_(ROWS * COLS,
-            [=] __host__ __device__(size_t i) {
-              return lab::random_float(seed, i) * (i / COLS % 2 == 1 ? 200 : 1);
-            }),
-        out_(in_.size(), "out") {}
+      : in_(ROWS * COLS, LoudRows{seed, COLS}), out_(in_.size(), "out") {}
   void launch() { no_maximum<<<ROWS, BLOCK>>>(out_.data(), in_.data(), COLS); }
   std::vector<lab::Expectation> outputs() { return {lab::on_the_way(out_)}; }
   /// The odd rows are wrong, and no other.
@@ -1311,10 +1326,7 @@ class Overflow {
 class Variances {
  public:
   Variances(size_t rows, size_t cols, std::uint64_t seed)
-      : cols_(cols),
-        in_(rows * cols,
-            [=] __host__ __device__(size_t i) { return 1000 + lab::random_float(seed, i); }),
-        out_(rows, "variances") {}
+      : cols_(cols), in_(rows * cols, FarFromZero{seed}), out_(rows, "variances") {}
   template <bool TWO_SUMS>
   void run() {
     variance<TWO_SUMS><<<static_cast<unsigned>(out_.size()), BLOCK>>>(out_.data(), in_.data(),
