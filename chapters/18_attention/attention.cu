@@ -43,10 +43,33 @@
 
 using std::size_t;
 
-// PROSE-INTRO
+// Attention is where a language model spends what is not a plain matrix product. Each position of a text has a *query*,
+// a *key* and a *value*, rows of D numbers. A query is multiplied with all keys, a softmax turns these scores into weights
+// that add up to 1, and the output is the sum of the values with these weights:
 //
+// ```text
+// scores = Q K^T / sqrt(D)      weights = softmax(scores)      out = weights V
+// ```
+//
+// For S positions there are S x S scores. If they go to memory between the three steps, most of the bytes that
+// move are theirs. The chapter ends with kernels that never store them. What makes that possible is a softmax that can be
+// computed piece by piece, so it begins with rows.
+//
+// Counts are for the simulator's default, sequences of 75 positions with four heads. Times are those of an NVIDIA H200, for
+// 4096 positions with 64 heads of 128 columns, or 128 heads of 64. Rows come in four lengths there: 65536 rows of 128
+// elements (`tiny`), and 8192 of 1024 (`short`), 4096 (`middle`) and 32768 (`long`). Their peer is a `cudaMemcpy` of
+// as many elements.
+
 // ## 1. Softmax of a row
 //
+// The {term}`softmax` of a row is exp(x) over the sum of all exp(x). In floats, exp(x) is infinite from x = 88.8 on. So the
+// largest element is subtracted from all: numerator and denominator get the same factor, and no exponent is above 0.
+// Written down like that it takes three passes: for the maximum, for the sum, and for the quotients.
+//
+//? three_reads: How many load requests does `three_passes` make for a row of 600 elements, with its 8 warps?
+//? answer: count("three_passes/softmax,long", "global_load_requests") / 150
+//? unit: requests
+//? near: exact
 
 constexpr int BLOCK = 256;  ///< threads of a block where nothing else is said
 
@@ -82,6 +105,17 @@ __global__ void three_passes(float* __restrict__ out, const float* __restrict__ 
   }
 }
 
+// 57: a pass takes 19, as the last of 19 warps' shares has 24 elements, and there are three passes.
+//= 57: count("three_passes/softmax,long", "global_load_requests") / 150
+//= takes 19: count("three_passes/softmax,long", "global_load_requests") / 150 / 3
+//
+// What if the first pass is left out? The rung `no_maximum` has six rows; in every second one the elements reach
+// 200.
+//
+//? overflow: What is in those rows?
+//? choices: the right result | zeros | NaN and zeros
+//? answer: "NaN and zeros"
+
 /// What `three_passes` does without its first pass: exp(x) overflows from 88.8 on.
 ///
 /// Launch: as `three_passes`.
@@ -95,7 +129,33 @@ __global__ void no_maximum(float* __restrict__ out, const float* __restrict__ in
   }
 }
 
+// An infinite exp(x) makes the sum infinite. A finite number over infinity is 0, infinity over infinity is NaN. The rung
+// passes if exactly these rows are wrong. Such elements are common in attention, where a score is a sum of 128
+// products.
+
 // ## 2. The online softmax
+//
+// Can maximum and sum be found in one pass? Say that m is the largest of the elements so far, and s the sum of their
+// exp(x - m). Now comes an element x that is larger. Each term of s was computed with the wrong maximum, but all of them are
+// wrong by the same factor:
+//
+// ```text
+// exp(x_i - x) = exp(x_i - m) exp(m - x)      so      s becomes  s exp(m - x) + 1
+// ```
+//
+// This is the {term}`online softmax`. Nothing is special about a single element: two *parts* of a row, with (m_a, s_a) and
+// (m_b, s_b), are merged in the same way.
+//
+// ```text
+// m = max(m_a, m_b)      s = s_a exp(m_a - m) + s_b exp(m_b - m)
+// ```
+//
+// ```{drawing} merge
+// ```
+//
+// The operator is associative and commutative, and (-infinity, 0) is its neutral element. So everything that chapters 07
+// and 08 did with sums works with it: lanes merge by shuffles, warps through shared memory, blocks through global memory.
+// In code it is `Softmax::merge` in `rows.h`. There exp(x) is 2^(x log2 e), as the hardware computes powers of two.
 
 /// Merges the states of all threads of a block; each gets the result.
 template <class Op, int WARPS>
@@ -126,7 +186,21 @@ __global__ void __launch_bounds__(BLOCK)
   }
 }
 
+// With three passes over rows of 32768 elements, 0.58 of the rate of a copy is reached, with two 0.66. That is more than
+// the 2 of 4 passes and the 2 of 3 that a copy has to make: part of the repeated reads hit a cache, which is not measured here.
+//= 0.58 of: ratio("three_passes/softmax,long")
+//= two 0.66: ratio("online/softmax,long")
+
 // ## 3. One pass: who can keep a row?
+//
+// A row that is kept on the chip is read once. Registers are the largest memory there, 256 KiB on each SM. A warp keeps a
+// short row: each lane loads its float4s, reduces them to a state, and merges it with those of the other lanes. Then it maps
+// what it still has.
+//
+//? warp_row_share: Which part of the rate of a copy does `warp_row` reach for rows of 1024?
+//? answer: ratio("warp_row/softmax,short")
+//? unit: of the rate
+//? near: 10 %
 
 constexpr int WARP_ROWS = 4;  ///< rows of a block of `warp_row`, a warp each
 
@@ -149,6 +223,13 @@ __global__ void __launch_bounds__(32 * WARP_ROWS)
   write_mapped<Op, WIDE>(out + size_t(row) * cols, x, all, gamma, beta, first, 128, cols);
 }
 
+// 1.00: a softmax costs what a copy costs. For 128 elements, one float4 a lane, it is 0.98.
+//= 1.00: ratio("warp_row/softmax,short")
+//= is 0.98: ratio("warp_row/softmax,tiny")
+//
+// A longer row needs a block: its warps merge through shared memory. 32768 elements are 16 float4s for each of 512
+// threads, half of an SM's registers.
+
 /// The same by a block of THREADS threads.
 ///
 /// Launch: a block of THREADS threads for each row; cols <= 4 * THREADS * N. Where WIDE, cols is a multiple of 4.
@@ -167,7 +248,39 @@ __global__ void __launch_bounds__(THREADS)
                          cols);
 }
 
+//? long_rows: Only one such block fits on an SM: while it waits for its row, nothing computes, and while it computes, nothing
+//?   is loaded. Which part of a copy does `block_row` reach for rows of 32768?
+//? choices: under 0.7 | 0.7 to 0.9 | over 0.9
+//? answer: {"under 0.7": ratio("block_row/softmax,long") < 0.7,
+//?   "0.7 to 0.9": 0.7 <= ratio("block_row/softmax,long") < 0.9,
+//?   "over 0.9": ratio("block_row/softmax,long") >= 0.9}
+//
+// 0.98. The middle rows, which leave room for four blocks on an SM, reach 0.98 as well. Hopper's clusters can share a long row
+// among several SMs, with their registers together (section 8, a second reading). For a softmax that is no gain here.
+//= 0.98. The: ratio("block_row/softmax,long")
+//= reach 0.98: ratio("block_row/softmax,middle")
+
 // ## 4. Norms
+//
+// Layer norm subtracts the mean of a row and divides by its standard deviation; RMS norm divides by the root of the mean
+// square. Both then multiply with weights. They have the form of the softmax: a state, a merge, a map. So `warp_row` and
+// `block_row` take the operation as a template parameter, and only the state is new.
+//
+// For the variance there is a short way: add up x and x^2, and subtract the square of the mean from the mean of the squares.
+// The other way is {term}`Welford's algorithm`: a part has its number of elements, their mean, and the sum of the squares
+// of their distances *from that mean*. When two parts are merged, the distance of their means contributes:
+//
+// ```text
+// n = n_a + n_b      d = mean_b - mean_a
+// mean = mean_a + d n_b / n      squares = squares_a + squares_b + d^2 n_a n_b / n
+// ```
+//
+// The rung `variance` has rows with a mean near 1000 and a variance of 0.27.
+//
+//? two_sums_error: How wrong is the variance by two sums?
+//? answer: error("variance/by=two_sums")
+//? unit: in the same unit as the variance
+//? near: factor 4
 
 /// The variance of each row: by Welford's merge, or as the mean of the squares less the square of the mean.
 ///
@@ -193,7 +306,24 @@ __global__ void variance(float* __restrict__ out, const float* __restrict__ in, 
   }
 }
 
+// The error is of the size of the variance itself; a square root of a negative number has ended many a training.
+// A float near 10^6 has a spacing of 0.06, and the difference of two such numbers cannot be better. Welford's way is wrong by
+// less than 0.00001.
+//= 0.06: 2 ** -4
+//= less than 0.00001: error("variance/by=welford") < 0.00001
+//
+// Layer norm reaches 0.96, 0.96 and 0.97 of the copy for rows of 128, 1024 and 4096 elements, and 0.83 for 32768. Its long
+// rows have weights of 256 KiB that every block reads anew, RMS norm's are half of that; its ratio is 0.90.
+//= 0.96, 0.96 and 0.97: (ratio("warp_row/layer_norm,tiny"), ratio("block_row/layer_norm,short"), ratio("block_row/layer_norm,middle"))
+//= 0.83 for: ratio("block_row/layer_norm,long")
+//= is 0.90: ratio("block_row/rms_norm,long")
+
 // ## 5. Attention in three kernels
+//
+// Now the attention itself, first in three kernels: `scores_to_memory`, the softmax of section 3, and
+// `weighted_sum`. The two products are those of chapters 05 and 11. A block has a tile of BM queries; tiles of BN keys, or
+// values, stream through a ring in shared memory by `cp.async`. A thread has 8 x 8 scores, or 8 x 8 elements of the
+// output. Nothing in them is new but one thing: they are made of parts that the next section puts together.
 
 /// Shapes of an attention: Q is (heads, queries, D), K and V are (heads / group, keys, D), each row after the other.
 struct Heads {
@@ -488,7 +618,26 @@ __global__ void __launch_bounds__(T::THREADS)
   store_output<T>(out + head * shape.queries * T::D, sums, one, row0, shape.queries, at);
 }
 
+// The scores of 64 heads with 4096 positions take 4.3 GB, which are written, read and written by the softmax, and read again. Q, K, V and the output are 0.54 GB together.
+//= 4.3 GB: 64 * 4096 ** 2 * 4 / 1e9
+//= are 0.54 GB: 4 * 64 * 4096 * 128 * 4 / 1e9
+//
+// It takes 17 ms, or 32 TFLOP/s.
+//= takes 17 ms: ms("three_kernels/d=128,full")
+//= or 32 TFLOP/s: rate("three_kernels/d=128,full") / 1000
+
 // ## 6. One kernel
+//
+// The output of a query is a sum with weights exp(score - m). When m grows, all of its terms are wrong by the same factor
+// as those of the sum: so the output can be corrected in the same way. Its state is (m, s, o), and o / s is computed at the
+// very end. A query can walk over the keys in one pass, and no score is ever stored.
+//
+// The first kernel does just that: a warp has a query, and each of its lanes four of the 128 columns.
+//
+//? warp_query: It saves all traffic of the scores. Which is faster?
+//? choices: three_kernels | query_a_warp
+//? answer: {"three_kernels": ms("three_kernels/d=128,full") < ms("query_a_warp/d=128,full"),
+//?   "query_a_warp": ms("query_a_warp/d=128,full") < ms("three_kernels/d=128,full")}
 
 /// out = softmax(scale Q K^T) V. A warp has one query: each lane D / 32 columns of it and of the output.
 ///
@@ -526,6 +675,22 @@ __global__ void __launch_bounds__(BLOCK)
     out[(head * shape.queries + row) * D + lane + 32 * c] = sum > 0 ? sums[c] / sum : 0;
   }
 }
+
+// The one that stores them, by far: each warp loads all keys and values for a single query, 8 bytes for every two FMAs
+// of a lane, and adds up each score by five shuffles. Fusing pays only if the products stay good ones.
+//
+// So keep the tiles of the three kernels. A block has its queries in shared memory and their outputs in registers, and
+// alternates: parts of a tile of K are multiplied into scores; the online softmax of the tile makes weights of them, which go
+// to shared memory; parts of a tile of V are multiplied with the weights into the outputs.
+//
+// ```{drawing} fused
+// ```
+//
+// - A warp has whole rows of the tile. So the maximum of a row is found by shuffles, and the weights that a warp writes
+//   only that warp reads: `__syncwarp` is enough.
+// - A lane's sum of weights is that of its own keys. They are added up once, at the end.
+// - With a {term}`causal mask` a query sees no later key. Tiles that no query of the block sees are not loaded, and indices
+//   are compared only in tiles that some of them see in part. Blocks with most tiles start first.
 
 /// What a kernel does wrong, for demonstrations.
 enum class Mistake { none, no_rescale, late_mask, early_exit };
@@ -623,7 +788,45 @@ __global__ void __launch_bounds__(T::THREADS)
   store_output<T>(out + head * shape.queries * T::D, sums, sum, row0, shape.queries, at);
 }
 
+// 43 TFLOP/s, as 64 % of what the FMA units can do; the three kernels made 32. A causal mask halves the work and the time, to
+// 6.9 ms.
+//= 43 TFLOP/s: rate("fused/d=128,full") / 1000
+//= 64 %: 100 * rate("fused/d=128,full") / limit("fp32")
+//= made 32: rate("three_kernels/d=128,full") / 1000
+//= 6.9 ms: ms("fused/d=128,causal")
+//
+// Three mistakes are easy to make here, and two of them are seen only with the right numbers.
+//
+// - `no_rescale` forgets to correct the output when the maximum grows. Queries whose largest score is in the first tile
+//   are right, all others wrong.
+// - `late_mask` masks the scores after their maximum was found. A masked score then is subtracted from those that count. That
+//   is legal: any number may be subtracted. But if it is larger by 150 or more, all weights become 0. With ordinary inputs
+//   nobody notices.
+// - `early_exit` lets threads without a query return at once. The parts that they should have copied are missing, and the
+//   simulator says where.
+//
+// Heads of Q can share one head of K and V, {term}`grouped queries`. For the kernel it is a division of the head's number, the
+// variant `grouped`.
+
 // ## 7. Decoding: one query, a long cache
+//
+// A model that writes text adds one position at a time. It has one query in each head, and the keys and values of all
+// earlier positions in memory, the {term}`KV cache`. Each of their elements is used for one FMA, or for four where four heads
+// share them. The bytes of the cache are what counts, and BF16 halves them.
+//
+// The trouble is parallelism. One sequence with eight heads in the cache gives eight blocks, for 132 SMs.
+//
+//? whole_cache: Which part of a copy's rate do eight blocks reach, one for each head, with 131072 keys?
+//? answer: ratio("decode/one,long,whole")
+//? unit: of the rate
+//? near: factor 2
+//
+// The merge operator splits the work. Blocks take parts of the keys and find (m, s, o) for their part; whoever finishes
+// last, by an atomic counter as in chapter 07, merges them.
+//
+// In a block each warp takes eight keys at a time, 16 bytes of each a lane. Each lane has a share of the scores of 4 keys
+// and 4 queries, 16 sums that 16 lanes have to add up. Instead of four shuffles for each of them, a lane gives half of its
+// sums to its partner and keeps the other half: 8, 4, 2 and 1 shuffles, and in the end each lane has one score.
 
 constexpr int HEAD = 128;  ///< columns of a head in the cache
 constexpr int STEP = 8;    ///< keys that a warp takes at a time: four for each half of it
@@ -829,6 +1032,15 @@ __global__ void __launch_bounds__(32 * DECODING_WARPS, 2)
   float(*const to)[HEAD] = reinterpret_cast<float(*)[HEAD]>(out + size_t(head) * GROUP * HEAD);
   merge_parts<GROUP, true>(to, nullptr, nullptr, of_blocks, gridDim.x);
 }
+
+// Eight blocks reach 0.07 of a copy, split ones 0.87. With 64 sequences there are blocks enough, and 0.96.
+//= 0.07 of: ratio("decode/one,long,whole")
+//= ones 0.87: ratio("decode/one,long,split")
+//= and 0.96: ratio("decode/many,short,split")
+//
+// A cache grows, and nobody knows how long a text becomes. So it is kept in pages of 16 keys, and a table says where each
+// page is, as for a process's memory. The rung `paged` has its pages in a mixed order, and reaches 0.95.
+//= reaches 0.95: ratio("paged/many,short")
 
 // [hide] What is launched, what has to come out, and the registration
 namespace {
@@ -1477,3 +1689,23 @@ int main(int argc, char** argv) {
     add_decoding(ladder, static_cast<int>(length), static_cast<int>(heads));
   });
 }
+
+// ## What to remember
+//
+// - A softmax needs of a part of its row the largest element and the sum that belongs to it. Two parts are merged by
+//   correcting each sum for the common maximum; in any order, by lanes, warps or blocks.
+// - Rows that are kept in registers cost what a copy costs, up to tens of thousands of elements.
+// - A variance is a small difference of large sums, unless distances are taken from the mean of each part.
+// - Fused attention carries (maximum, sum, output) along the keys. What it saves is the traffic of the scores; what it must
+//   not lose is the quality of its products.
+// - One query against a long cache is a reduction: split the keys, and merge.
+// - Test with large scores, with masked ones that are larger still, and with maxima that come late.
+//
+// ## Possibilities for extension
+//
+// 1. Write the backward pass of layer norm: two sums for each row, and one for each column over all rows.
+// 2. Let `fused` leave the output as it is while no maximum of the warp grows. How often does that happen, and what does
+//    the branch cost?
+// 3. Give `decode` a cache in 8-bit integers, with a scale for each key. Where is the limit then?
+// 4. Add a sliding window to the mask: a query sees the last 1024 keys. Which tiles are needed, from where to where?
+// 5. Keep the keys of `decode` in shared memory by `cp.async`, a ring for each warp. Does it pay?
