@@ -900,6 +900,7 @@ __device__ void merge_parts(float (*to)[HEAD], float* max, float* sum, const Par
 /// @param partial  room for gridDim.x parts of each head
 /// @param done     blocks of each head that have finished; zeros before and after
 ///
+/// Requires: a cache of less than 2^32 uint4s, where PAGED.
 /// Launch: blocks of 32 * DECODING_WARPS threads; in x one for each `each` keys, a multiple of PAGE, in y for each head of
 /// the cache.
 /// Source of the idea: Dao, Haziza, Massa and Sizov, Flash-Decoding, 2023; pages: Kwon et al., PagedAttention, 2023.
@@ -915,15 +916,15 @@ __global__ void __launch_bounds__(32 * DECODING_WARPS, 2)
   const size_t of_head =
       (PAGED ? size_t(head % cache.heads) * PAGE : size_t(head) * cache.keys) * (HEAD / 8) + l;
   const int* const pages = cache.pages + size_t(head / cache.heads) * ((cache.keys - 1) / PAGE + 1);
-  const auto place = [&](int key) {
-    if (!PAGED) return of_head + size_t(key) * (HEAD / 8);
-    return of_head + (size_t(pages[key / PAGE]) * cache.heads * PAGE + key % PAGE) * (HEAD / 8);
+  const uint4 *const k = cache.k + of_head, *const v = cache.v + of_head;
+  const auto place = [&](int key) {  // of a key, in uint4s
+    const unsigned row = PAGED ? pages[key / PAGE] * cache.heads * PAGE + key % PAGE : key;
+    return row * (HEAD / 8);
   };
-  const auto load = [&](uint4(&to)[KEYS], const uint4* from,
-                        int key) {  // the half's keys, of STEP from `key` on
+  // The half's keys, of STEP from `key` on. Behind the last key it is the last once more: its score will be -inf.
+  const auto load = [&](uint4(&to)[KEYS], const uint4* from, int key) {
 #pragma unroll
-    for (int j = 0; j < KEYS;
-         ++j) {  // behind the last key, the last once more: its score will be -inf
+    for (int j = 0; j < KEYS; ++j) {
       const int ahead = PAGED ? 2 * j + half : min(2 * j + half, cache.keys - 1 - key);
       to[j] = __ldcs(from + ahead * (HEAD / 8));
     }
@@ -931,8 +932,7 @@ __global__ void __launch_bounds__(32 * DECODING_WARPS, 2)
 
   uint4 keys[KEYS], values[KEYS];
   int key0 = first + warp * STEP;
-  if (key0 < last)
-    load(keys, cache.k + place(key0), key0), load(values, cache.v + place(key0), key0);
+  if (key0 < last) load(keys, k + place(key0), key0), load(values, v + place(key0), key0);
   float query[GROUP][8], sums[GROUP][8] = {}, max = -INFINITY, sum = 0;
 #pragma unroll
   for (int g = 0; g < GROUP; ++g) {
@@ -942,7 +942,7 @@ __global__ void __launch_bounds__(32 * DECODING_WARPS, 2)
   }
   for (; key0 < last; key0 += DECODING_WARPS * STEP) {
     const int then = key0 + DECODING_WARPS * STEP;
-    const size_t next = then < last ? place(then) : 0;
+    const unsigned next = then < last ? place(then) : 0;
     // Each lane's share of KEYS * GROUP scores; then the lanes of a half add up, and keep half of the scores each time.
     float score[KEYS * GROUP];
 #pragma unroll
@@ -957,7 +957,7 @@ __global__ void __launch_bounds__(32 * DECODING_WARPS, 2)
         score[j * GROUP + g] = dot;
       }
     }
-    if (then < last) load(keys, cache.k + next, then);
+    if (then < last) load(keys, k + next, then);
 #pragma unroll
     for (int step = 0; step < 4; ++step) {
       const int far = 8 >> step, kept = KEYS * GROUP >> (step + 1);  // of the scores, 0: add up
@@ -999,7 +999,7 @@ __global__ void __launch_bounds__(32 * DECODING_WARPS, 2)
         for (int d = 0; d < 8; ++d) sums[g][d] = fmaf(w, value[d], sums[g][d]);
       }
     }
-    if (then < last) load(values, cache.v + next, then);
+    if (then < last) load(values, v + next, then);
   }
 
   // The halves of a warp, the warps of a block, the blocks of a head.
