@@ -71,7 +71,14 @@ MUTANTS = [
     ("merge_parts", "exp2_fast(parts[i].max[g] - finite(largest))", "1.0f"),
     ("unpack", "key % PAGE : key", "0 * PAGE : key"),
 ]
-RUNG_OF = {"merged_by_block": "block_row", "store_output": "fused", "merge_parts": "decode", "unpack": "paged"}
+RUNG_OF = {
+    "merged_by_block": "block_row",
+    "scores_to_memory": "three_kernels",
+    "weighted_sum": "three_kernels",
+    "store_output": "fused",
+    "merge_parts": "decode",
+    "unpack": "paged",
+}
 
 
 class Mutants(unittest.TestCase):
