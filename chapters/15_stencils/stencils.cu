@@ -1010,106 +1010,136 @@ void step_by_step(float* out, const float* in, Box box) {
 // ```{drawing} resident
 // ```
 //
-// `barrier=grid` waits with `grid.sync()`. `barrier=split` takes the barrier apart. A block computes its first and last
-// row first, shows them and counts itself as arrived; then it computes the rows in between, and waits only behind them.
+// How does a block know that a row of its neighbour has come? With a barrier of the whole grid after each step, behind
+// which everything is there: `barrier=grid`. Or each value says so itself: 64 bits hold the float and the step that it
+// belongs to, and arrive as one. A thread reads the four words of its columns again until they are of this step. Nobody
+// waits for the grid, and no fence is needed, since there is no flag that could be seen before the values:
+// `barrier=none`.
 //
-//? resident: How many times as fast as launches is the kernel that stays, with the split barrier?
-//? answer: ms("step_by_step/small") / ms("resident/small,barrier=split")
+//? resident: How many times as fast as launches is the kernel that stays, without the barrier?
+//? answer: ms("step_by_step/small") / ms("resident/small,barrier=none")
 //? unit: times
 //? near: factor 2
 
-using Counter = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;
+/// 64 bits that threads of all blocks read and write as one.
+using Word = cuda::atomic_ref<std::uint64_t, cuda::thread_scope_device>;
 
 constexpr int KEPT = 16, KEPT_WARPS = 16;  ///< rows that a block of `resident` keeps, and its warps
+
+/// Words of a row that `resident` shows: of whole warps.
+__host__ __device__ inline int words_of_row(int cols) { return (cols + 127) / 128 * 128; }
+
+/// A thread's four cells of a row, for another block. Those of a warp lie side by side: word k of a lane is 32 words
+/// behind word k - 1. The upper half of a word is the step that the value belongs to.
+struct Shown {
+  std::uint64_t* words;
+
+  __device__ void store(unsigned step, float4 four) const {
+    const float values[4] = {four.x, four.y, four.z, four.w};
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      Word(words[32 * k])
+          .store(std::uint64_t{step} << 32 | __float_as_uint(values[k]),
+                 cuda::memory_order_relaxed);
+    }
+  }
+  /// Waits until all four are of this step.
+  __device__ float4 wait_for(unsigned step) const {
+    std::uint64_t read[4];
+#pragma unroll
+    for (int k = 0; k < 4; ++k) read[k] = of(k);  // all four on their way at once
+    float values[4];
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      while (read[k] >> 32 != step) read[k] = of(k);
+      values[k] = __uint_as_float(static_cast<unsigned>(read[k]));
+    }
+    return make_float4(values[0], values[1], values[2], values[3]);
+  }
+  __device__ std::uint64_t of(int k) const {
+    return Word(words[32 * k]).load(cuda::memory_order_relaxed);
+  }
+};
 
 /// `steps` steps of the five points. A block keeps KEPT rows in registers, a warp 128 columns of them. Only a block's
 /// first and last row leave the SM in each step, for the blocks above and below.
 ///
-/// @param shown  those rows, of two steps: (2, gridDim.x, 2, cols)
-/// @param arrived  0 at first; where SPLIT, blocks count here what they have shown, go on with the rows in the middle,
-///   and wait for each other behind them. Else the grid waits in one place.
+/// @param shown  those rows, of two steps: (2, gridDim.x, 2, words_of_row(cols)); zeros at first
 ///
 /// Launch: cooperatively, a block of 32 * KEPT_WARPS threads for each KEPT rows.
 /// Requires: rows a multiple of KEPT; cols a multiple of 4, at most 128 * KEPT_WARPS.
-/// Source: PERKS (Zhang, Wahib, Chen, Meng, Wang, Endo and Matsuoka, 2023).
-template <bool SPLIT>
+/// Source: PERKS (Zhang, Wahib, Chen, Meng, Wang, Endo and Matsuoka, 2023); a value that carries its step is the LL
+/// protocol of NCCL.
+template <bool BARRIER>
 __global__ void __launch_bounds__(32 * KEPT_WARPS)
-    resident(float* __restrict__ out, const float* __restrict__ in, float* shown, unsigned* arrived,
-             int rows, int cols, int steps) {
-  __shared__ float sides[2][KEPT_WARPS + 2][2]
-                        [KEPT];  // first and last column of each warp, of two steps
+    resident(float* __restrict__ out, const float* __restrict__ in, std::uint64_t* shown, int rows,
+             int cols, int steps) {
+  constexpr int EARLY = 10;  // rows before those that are shown, which so have time to arrive
+  // First and last column of each warp, of two steps.
+  __shared__ float sides[2][KEPT_WARPS + 2][2][KEPT];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, x = threadIdx.x * 4;
   const int block = blockIdx.x, blocks = gridDim.x;
   const bool there = x < cols, outer = lane == 0 || lane == 31;
-  // The first and the last column of the grid keep their values by weights of their own.
-  const float left_side = x == 0 ? 0 : SIDE, left_centre = x == 0 ? 1 : CENTRE;
-  const float right_side = x + 4 == cols ? 0 : SIDE, right_centre = x + 4 == cols ? 1 : CENTRE;
-  for (int k = threadIdx.x; k < 4 * KEPT;
-       k += 32 * KEPT_WARPS) {  // beside the first warp and the last: nothing
-    sides[k / 2 / KEPT][0][k / KEPT % 2][k % KEPT] = 0;
+  for (int k = threadIdx.x; k < 4 * KEPT; k += 32 * KEPT_WARPS) {
+    sides[k / 2 / KEPT][0][k / KEPT % 2][k % KEPT] =
+        0;  // beside the first warp and the last: nothing
     sides[k / 2 / KEPT][KEPT_WARPS + 1][k / KEPT % 2][k % KEPT] = 0;
   }
-
   const auto show_side = [&](int step, int k, float4 four) {
     if (outer) sides[step % 2][warp + 1][lane != 0][k] = lane == 0 ? four.x : four.w;
   };
-  const auto place = [&](int step, int of, int last) {  // of a block's first or last row
-    return reinterpret_cast<float4*>(shown + (size_t(step % 2 * blocks + of) * 2 + last) * cols +
-                                     x);
+  const auto place = [&](int step, int row) {  // of rows 0 and 1 of a block, the first and the last
+    return Shown{shown + (size_t(step % 2) * blocks * 2 + row) * words_of_row(cols) + warp * 128 +
+                 lane};
   };
+  const int own = 2 * block;
+  const bool has_upper = block > 0, has_lower = block < blocks - 1;
+
   float4 row[KEPT];
 #pragma unroll
   for (int k = 0; k < KEPT; ++k) {
     row[k] = float4_of<true>(in + size_t(block * KEPT + k) * cols, x, cols);
     show_side(0, k, row[k]);
   }
-  const auto show_rows = [&](int step) {
-    if (there) __stcg(place(step, block, 0), row[0]), __stcg(place(step, block, 1), row[KEPT - 1]);
-    if (SPLIT) {
-      __syncthreads();  // the whole rows
-      if (threadIdx.x == 0) Counter(*arrived).fetch_add(1, cuda::memory_order_release);
-    }
-  };
-  const auto wait = [&](int step) {
-    if (SPLIT) {
-      const unsigned all = unsigned(step + 1) * blocks;
-      while (threadIdx.x == 0 && Counter(*arrived).load(cuda::memory_order_acquire) < all) {
-      }
-      __syncthreads();
-    } else {
-      cooperative_groups::this_grid().sync();
-    }
-  };
+  if (there && has_upper) place(0, own).store(1, row[0]);
+  if (there && has_lower) place(0, own + 1).store(1, row[KEPT - 1]);
 
-  show_rows(0);
   for (int step = 0; step < steps; ++step) {
-    wait(step);  // all have shown their rows; the sides are there, too
+    if (BARRIER) {
+      cooperative_groups::this_grid().sync();
+    } else {
+      __syncthreads();  // the sides are there
+    }
     const auto next = [&](int k, float4 up, float4 now, float4 down) {
       float left = __shfl_up_sync(ALL, now.w, 1), right = __shfl_down_sync(ALL, now.x, 1);
       const float beside = outer ? sides[step % 2][lane == 0 ? warp : warp + 2][lane == 0][k] : 0;
       if (lane == 0) left = beside;
       if (lane == 31) right = beside;
-      return make_float4(fmaf(left_side, ((left + now.y) + up.x) + down.x, left_centre * now.x),
-                         relaxed(now.y, now.x, now.z, up.y, down.y),
-                         relaxed(now.z, now.y, now.w, up.z, down.z),
-                         fmaf(right_side, ((now.z + right) + up.w) + down.w, right_centre * now.w));
+      return keep_ends(relaxed4(up, now, down, left, right), now, x, cols);
     };
-    const float4 first = row[0], last = row[KEPT - 1];
-    float4 above = first, below = last;
-    if (there && block > 0) above = __ldcg(place(step, block - 1, 1));
-    if (there && block < blocks - 1) below = __ldcg(place(step, block + 1, 0));
-    if (block > 0) row[0] = next(0, above, first, row[1]);
-    if (block < blocks - 1) row[KEPT - 1] = next(KEPT - 1, row[KEPT - 2], last, below);
-    if (step + 1 < steps) show_rows(step + 1);
-    show_side(step + 1, 0, row[0]), show_side(step + 1, KEPT - 1, row[KEPT - 1]);
-    float4 up = first;
-#pragma unroll
-    for (int k = 1; k < KEPT - 1; ++k) {
+    const float4 second = row[1], last = row[KEPT - 1];
+    float4 up = row[0];
+    const auto inner = [&](int k) {
       const float4 now = row[k], down = k + 1 < KEPT - 1 ? row[k + 1] : last;
       row[k] = next(k, up, now, down);
       show_side(step + 1, k, row[k]);
       up = now;
+    };
+#pragma unroll
+    for (int k = 1; k <= EARLY; ++k) inner(k);
+    if (has_upper) {
+      const float4 above = there ? place(step, own - 1).wait_for(step + 1) : row[0];
+      row[0] = next(0, above, row[0], second);
+      if (there) place(step + 1, own).store(step + 2, row[0]);
     }
+    if (has_lower) {
+      const float4 below = there ? place(step, own + 2).wait_for(step + 1) : last;
+      row[KEPT - 1] = next(KEPT - 1, row[KEPT - 2], last, below);
+      if (there) place(step + 1, own + 1).store(step + 2, row[KEPT - 1]);
+    }
+    show_side(step + 1, 0, row[0]), show_side(step + 1, KEPT - 1, row[KEPT - 1]);
+#pragma unroll
+    for (int k = EARLY + 1; k < KEPT - 1; ++k) inner(k);
   }
 #pragma unroll
   for (int k = 0; k < KEPT; ++k) {
@@ -1117,10 +1147,13 @@ __global__ void __launch_bounds__(32 * KEPT_WARPS)
   }
 }
 
-// A step by launches takes 8.6 us, one in the kernel with `grid.sync()` 3.9 us, one with the split barrier 3.1 us.
+// A step by launches takes 8.6 us, one in the kernel with the barrier 4.3 us, one without it 2.6 us. The two kernels differ in
+// that line alone. A block that computes ten of its rows first, before it looks at what its neighbours show, gives the words
+// time to arrive.
 //= 8.6 us: ms("step_by_step/small") * 10
-//= 3.9 us: ms("resident/small,barrier=grid") * 10
-//= 3.1 us: ms("resident/small,barrier=split") * 10
+//= 4.3 us: ms("resident/small,barrier=grid") * 10
+//= 2.6 us: ms("resident/small,barrier=none") * 10
+
 
 namespace {
 
@@ -1191,15 +1224,15 @@ void strips_of_five(float* out, const float* in, Box box) {
 }
 
 /// Launches `resident`: what blocks show each other lies behind the grid.
-template <bool SPLIT>
+template <bool BARRIER>
 void resident_steps(float* out, const float* in, Box box) {
   int rows = box.rows, cols = box.cols, steps = STEPS_ON_CHIP;
-  const unsigned blocks = static_cast<unsigned>(rows / KEPT);
-  float* shown = out + box.cells();
-  unsigned* arrived = reinterpret_cast<unsigned*>(shown + 4 * size_t{blocks} * cols);
-  CUDA_CHECK(cudaMemsetAsync(arrived, 0, sizeof *arrived));
-  void* arguments[] = {&out, &in, &shown, &arrived, &rows, &cols, &steps};
-  CUDA_CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<void*>(resident<SPLIT>), dim3(blocks),
+  auto* shown = reinterpret_cast<std::uint64_t*>(out + box.cells());
+  const size_t words = size_t{2} * 2 * (rows / KEPT) * words_of_row(cols);
+  CUDA_CHECK(cudaMemsetAsync(shown, 0, words * sizeof *shown));
+  void* arguments[] = {&out, &in, &shown, &rows, &cols, &steps};
+  CUDA_CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<void*>(resident<BARRIER>),
+                                         dim3(static_cast<unsigned>(rows / KEPT)),
                                          dim3(32 * KEPT_WARPS), arguments));
 }
 
@@ -1267,9 +1300,9 @@ Launches launches() {
                    {"five_strips", "steps=4", 4, strips_of_five<4>},
                    {"five_strips", "steps=8", 8, strips_of_five<8>}},
           .small = {{"step_by_step", "", STEPS_ON_CHIP, step_by_step},
-                    {"resident", "barrier=grid", STEPS_ON_CHIP, resident_steps<false>,
+                    {"resident", "barrier=grid", STEPS_ON_CHIP, resident_steps<true>,
                      too_large_to_keep},
-                    {"resident", "barrier=split", STEPS_ON_CHIP, resident_steps<true>,
+                    {"resident", "barrier=none", STEPS_ON_CHIP, resident_steps<false>,
                      too_large_to_keep}},
           .seven = {{"seven_naive", "", 1,
                      [](float* out, const float* in, Box box) {
@@ -1467,6 +1500,7 @@ void add_steps(lab::Ladder& ladder, Field& field, const std::vector<Launch>& lau
 
 int main(int argc, char** argv) {
   return lab::run(argc, argv, [](lab::Ladder& ladder, size_t rows, size_t cols) {
+    ladder.require(rows <= 8 * 65535, "at most 524280 rows");  // 8 for a block, which grid.y counts
     ladder.require(rows * cols < size_t{1} << 32, "at most 2^32 - 1 cells");
     const Box grid{1, static_cast<int>(rows), static_cast<int>(cols)};
     Launches all = launches();
@@ -1503,7 +1537,8 @@ int main(int argc, char** argv) {
 // - Let a thread have a float4 and several rows: its own registers are the fastest neighbours, the lanes beside come next.
 // - A halo has corners: indices below zero, and threads without a result that still have to load.
 // - Only several steps in one pass get past the copy: in overlapping tiles, or in a grid that stays on the chip.
-// - A grid that fits on the chip should stay there.
+// - A grid that fits on the chip should stay there. Blocks that need each other's rows need no barrier of the grid: a value
+//   can carry the step that it belongs to.
 //
 // ## Possibilities for extension
 //
