@@ -641,63 +641,90 @@ __global__ void __launch_bounds__(32 * WARPS)
   }
 }
 
-// That makes 0.86. What is still missing? In each step a thread has four float4s on their way, and then waits. A brick
-// of two rows in four planes loads twenty float4s before it computes anything. It loads planes twice at its front and
-// back; the blocks there run at about the same time, so L2 may still have them, which no counter here says.
+// That makes 0.86. What is still missing? In each step a thread has four float4s on their way, and then waits. Let it take
+// four planes in a step: a brick of two rows in four planes loads sixteen float4s before it computes anything. The last two
+// planes of a brick are the first of the next, and stay in registers.
 //= 0.86: ratio("seven_columns/box=cube")
 //
-//? bricks: More loads for each cell, and more of them in flight. What prevails?
-//? choices: seven_columns is faster | seven_bricks is faster
-//? answer: {"seven_columns is faster": ms("seven_columns/box=cube") < ms("seven_bricks/box=cube"),
-//?   "seven_bricks is faster": ms("seven_bricks/box=cube") < ms("seven_columns/box=cube")}
+// The thread could as well stop after one brick. More blocks then run at the same time, each of which loads the planes in
+// front of its brick and behind it.
+//
+//? bricks: Which is faster, one brick a thread (`depth=4`), or two of them one behind the other (`depth=8`)?
+//? choices: one brick | two bricks
+//? answer: {"one brick": ms("seven_bricks/box=cube,depth=4") < ms("seven_bricks/box=cube,depth=8"),
+//?   "two bricks": ms("seven_bricks/box=cube,depth=8") < ms("seven_bricks/box=cube,depth=4")}
 
-/// The same, a brick of ROWS rows of four cells in DEPTH planes a thread: everything is loaded before anything is
+/// The same; a step takes a brick of ROWS rows of four cells in PLANES planes: everything is loaded before anything is
 /// computed.
 ///
-/// Launch: blocks of 32 * WARPS threads; in x one for each 128 cells, in y for each ROWS * WARPS, in z for each DEPTH.
-template <bool WIDE, int ROWS, int DEPTH, int WARPS>
-__global__ void __launch_bounds__(32 * WARPS)
-    seven_bricks(float* __restrict__ out, const float* __restrict__ in, Box box) {
-  const int lane = threadIdx.x % 32, x = blockIdx.x * 128 + lane * 4, cols = box.cols;
-  const int y0 = (blockIdx.y * WARPS + threadIdx.x / 32) * ROWS, z0 = blockIdx.z * DEPTH;
-  const auto load = [&](int z, int y) { return float4_of<WIDE>(in + box.row(z, y), x, cols); };
-  float4 row[DEPTH + 2][ROWS], above[DEPTH], below[DEPTH];
-  float left[DEPTH][ROWS], right[DEPTH][ROWS];
+/// Launch: blocks of ACROSS * DOWN warps; in x one for each 128 * ACROSS cells, in y for each ROWS * DOWN, in z for each
+/// depth, a multiple of PLANES.
+template <bool WIDE, int ROWS, int PLANES, int ACROSS, int DOWN>
+__global__ void __launch_bounds__(32 * ACROSS * DOWN)
+    seven_bricks(float* __restrict__ out, const float* __restrict__ in, Box box, int depth) {
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, cols = box.cols, end = cols - 1;
+  const int x = ((blockIdx.x * ACROSS + warp % ACROSS) * 32 + lane) * 4;
+  const int y0 = (blockIdx.y * DOWN + warp / ACROSS) * ROWS;
+  const int first = blockIdx.z * depth, last = min(box.planes, first + depth);
+  // The column that the warp's first or last lane needs besides its own.
+  const int beside = lane == 0 ? x - 1 : x + 4;
+  const bool outer = (lane == 0 || lane == 31) && 0 <= beside && beside < cols;
+  int start[ROWS + 2];  // of each row in its plane
 #pragma unroll
-  for (int j = 0; j < DEPTH + 2; ++j) {
+  for (int k = 0; k < ROWS + 2; ++k) start[k] = inside(y0 + k - 1, box.rows) * cols;
+  const auto plane = [&](int z) { return in + inside(z, box.planes) * box.plane(); };
+
+  float4 row[PLANES + 2][ROWS], above[PLANES], below[PLANES];
+  float side[PLANES][ROWS];
 #pragma unroll
-    for (int k = 0; k < ROWS; ++k) row[j][k] = load(z0 + j - 1, y0 + k);
-  }
-#pragma unroll
-  for (int j = 0; j < DEPTH; ++j) {
-    above[j] = load(z0 + j, y0 - 1), below[j] = load(z0 + j, y0 + ROWS);
-#pragma unroll
-    for (int k = 0; k < ROWS; ++k) {
-      const float* const from = in + box.row(z0 + j, y0 + k);
-      left[j][k] = lane == 0 && 0 < x && x <= cols ? from[x - 1] : 0;
-      right[j][k] = lane == 31 && x + 4 < cols ? from[x + 4] : 0;
-    }
-  }
-#pragma unroll
-  for (int j = 0; j < DEPTH; ++j) {
+  for (int j = 0; j < 2; ++j) {
 #pragma unroll
     for (int k = 0; k < ROWS; ++k) {
-      const int y = y0 + k, z = z0 + j;
-      const float4 now = row[j + 1][k];
-      const float before = __shfl_up_sync(ALL, now.w, 1), behind = __shfl_down_sync(ALL, now.x, 1);
-      if (lane != 0) left[j][k] = before;
-      if (lane != 31) right[j][k] = behind;
-      const float4 up = k > 0 ? row[j + 1][k - 1] : above[j];
-      const float4 down = k + 1 < ROWS ? row[j + 1][k + 1] : below[j];
-      float4 next = relaxed4(now, left[j][k], right[j][k], up, down, row[j][k], row[j + 2][k]);
-      next = box.at_edge(z, y) ? now : keep_ends(next, now, x, cols);
-      if (y < box.rows && z < box.planes) store_float4_of<WIDE>(out + box.row(z, y), x, cols, next);
+      row[j][k] = float4_of<WIDE>(plane(first + j - 1) + start[k + 1], x, cols);
     }
+  }
+  for (int z0 = first; z0 < last; z0 += PLANES) {
+#pragma unroll
+    for (int j = 0; j < PLANES; ++j) {
+      const float *const here = plane(z0 + j), *const next = plane(z0 + j + 1);
+      above[j] = float4_of<WIDE>(here + start[0], x, cols);
+      below[j] = float4_of<WIDE>(here + start[ROWS + 1], x, cols);
+#pragma unroll
+      for (int k = 0; k < ROWS; ++k) {
+        row[j + 2][k] = float4_of<WIDE>(next + start[k + 1], x, cols);
+        side[j][k] = outer ? here[start[k + 1] + beside] : 0;
+      }
+    }
+#pragma unroll
+    for (int j = 0; j < PLANES; ++j) {
+      const int z = z0 + j;
+#pragma unroll
+      for (int k = 0; k < ROWS; ++k) {
+        const float4 now = row[j + 1][k];
+        const float before = __shfl_up_sync(ALL, now.w, 1);
+        const float behind = __shfl_down_sync(ALL, now.x, 1);
+        const float left = lane == 0 ? side[j][k] : before;
+        const float right = lane == 31 ? side[j][k] : behind;
+        const float4 up = k > 0 ? row[j + 1][k - 1] : above[j];
+        const float4 down = k + 1 < ROWS ? row[j + 1][k + 1] : below[j];
+        float4 next = relaxed4(now, left, right, up, down, row[j][k], row[j + 2][k]);
+        const bool keep = box.at_edge(z, y0 + k);  // selects, where a conditional would be a branch
+        if (keep || x == 0 || x >= end) next.x = now.x;
+        if (keep || x + 1 >= end) next.y = now.y;
+        if (keep || x + 2 >= end) next.z = now.z;
+        if (keep || x + 3 >= end) next.w = now.w;
+        if (y0 + k < box.rows && z < last) {
+          store_float4_of<WIDE>(out + z * box.plane() + start[k + 1], x, cols, next);
+        }
+      }
+    }
+#pragma unroll
+    for (int k = 0; k < ROWS; ++k) row[0][k] = row[PLANES][k], row[1][k] = row[PLANES + 1][k];
   }
 }
 
-// 0.93 of the copy in the cube, and 0.92 in the brick, two of whose extents are no powers of two.
-//= 0.93 of the copy in the cube, and 0.92: (ratio("seven_bricks/box=cube"), ratio("seven_bricks/box=brick"))
+// Two bricks reach 0.94 of the copy in the cube, and 0.95 in the brick, two of whose extents are no powers of two.
+//= 0.94 of the copy in the cube, and 0.95: (ratio("seven_bricks/box=cube,depth=8"), ratio("seven_bricks/box=brick,depth=8"))
 //
 // ## 5. Twenty-five points (second reading)
 //
@@ -1267,11 +1294,13 @@ void tiles_of_seven(float* out, const float* in, Box box) {
 }
 
 /// Launches `seven_bricks`.
+template <int DEPTH>
 void bricks_of_seven(float* out, const float* in, Box box) {
-  constexpr int ROWS = 2, DEPTH = 4, WARPS = 8;
-  const auto kernel = for_pitch(box.cols, seven_bricks<true, ROWS, DEPTH, WARPS>,
-                                seven_bricks<false, ROWS, DEPTH, WARPS>);
-  kernel<<<tiles_of(box, 128, ROWS * WARPS, DEPTH), 32 * WARPS>>>(out, in, box);
+  constexpr int ROWS = 2, PLANES = 4, ACROSS = 2, DOWN = 8;
+  const auto kernel = for_pitch(box.cols, seven_bricks<true, ROWS, PLANES, ACROSS, DOWN>,
+                                seven_bricks<false, ROWS, PLANES, ACROSS, DOWN>);
+  kernel<<<tiles_of(box, 128 * ACROSS, ROWS * DOWN, DEPTH), 32 * ACROSS * DOWN>>>(out, in, box,
+                                                                                  DEPTH);
 }
 
 /// Launches `far_queue`.
@@ -1313,7 +1342,8 @@ Launches launches() {
                        seven_column<<<tiles_of(box, 32, 8, 64), FLAT>>>(out, in, box, 64);
                      }},
                     {"seven_columns", "", 1, columns_of_seven},
-                    {"seven_bricks", "", 1, bricks_of_seven},
+                    {"seven_bricks", "depth=4", 1, bricks_of_seven<4>},
+                    {"seven_bricks", "depth=8", 1, bricks_of_seven<8>},
                     {"seven_tiles", "steps=2", 2, tiles_of_seven<2>},
                     {"seven_tiles", "steps=3", 3, tiles_of_seven<3>}},
           .far = {{"far_naive", "", 1,
