@@ -31,6 +31,10 @@
 //   ./learn run 15 --rung resident       the same in one launch: the grid stays in registers
 //   ./learn run 15 --rung five_strips    several steps in one pass: a queue of rows for each
 //   ./learn run 15 --rung seven_tiles    several steps in one pass: a queue of planes for each
+//   ./learn run 15 --rung filter_naive   a filter on an image, one thread a pixel
+//   ./learn run 15 --rung filter_columns rows of four results a thread, each row of pixels loaded once
+//   ./learn run 15 --rung filter_tiled   a tile in shared memory; each of its rows is added to all sums that need it
+//   ./learn run 15 --rung filter_separable rows first, then columns
 
 #include <cooperative_groups.h>
 #include <cuda_pipeline.h>
@@ -1181,6 +1185,262 @@ __global__ void __launch_bounds__(32 * KEPT_WARPS)
 //= 4.3 us: ms("resident/small,barrier=grid") * 10
 //= 2.6 us: ms("resident/small,barrier=none") * 10
 
+// ## 8. Filters on images (second reading)
+//
+// A filter replaces each pixel of an image by a weighted sum of the pixels around it. Blurring, sharpening and finding edges
+// are done by filters of 3 x 3 to 15 x 15 weights. The image has 8192 x 8192 pixels, a quarter of the grid.
+//
+// What is beyond the edge of the image has to be decided: zeros, the nearest pixel, or the image again from its other side.
+// A template parameter decides, so that a kernel has the code of one case alone.
+
+/// What stands beyond the edge: zeros, the nearest pixel, or the image from its other side on.
+enum class Edge { zero, clamp, periodic };
+
+/// The index in [0, n) that stands for i; -1 for a zero.
+template <Edge EDGE>
+__host__ __device__ inline int beyond(int i, int n) {
+  if (0 <= i && i < n) return i;
+  return EDGE == Edge::zero ? -1 : EDGE == Edge::clamp ? inside(i, n) : (i % n + n) % n;
+}
+
+/// Pixel (y, x), or what stands for it.
+template <Edge EDGE>
+__host__ __device__ inline float pixel(const float* image, int y, int x, Box box) {
+  const int from_y = beyond<EDGE>(y, box.rows), from_x = beyond<EDGE>(x, box.cols);
+  return from_y < 0 || from_x < 0 ? 0 : image[size_t(from_y) * box.cols + from_x];
+}
+
+constexpr int MOST_WEIGHTS = 15 * 15;
+__constant__ float weights[MOST_WEIGHTS];  ///< of a filter, row by row
+
+/// A filter of 2 RADIUS + 1 rows and columns.
+///
+/// Launch: one thread for each pixel, x along the rows.
+template <int RADIUS, Edge EDGE>
+__global__ void filter_naive(float* __restrict__ out, const float* __restrict__ in, Box box) {
+  constexpr int SIZE = 2 * RADIUS + 1;
+  const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= box.cols || y >= box.rows) return;
+  float sum = 0;
+#pragma unroll
+  for (int i = 0; i < SIZE; ++i) {
+#pragma unroll
+    for (int j = 0; j < SIZE; ++j) {
+      sum = fmaf(weights[i * SIZE + j], pixel<EDGE>(in, y + i - RADIUS, x + j - RADIUS, box), sum);
+    }
+  }
+  out[box.row(0, y) + x] = sum;
+}
+
+// Each FMA has a load again, as in section 2. The remedy is the same, too: neighbouring results share their window. A thread
+// computes several rows of four results. It loads a row of pixels once, as float4s, and adds it to all of its rows of results
+// that need it. The sums wait in registers.
+//
+// ```{drawing} sums
+// ```
+//
+// A block whose tile and halo lie inside the image has no edge to ask for. It takes a path of its own, without a branch: all
+// its loads can be on their way before the first of them has arrived.
+
+/// Four neighbouring values, from any place on.
+__device__ inline float4 four_from(const float* at) {
+  return make_float4(at[0], at[1], at[2], at[3]);
+}
+
+/// ROWS rows of four results from (y0, x) on; INNER: no pixel that they need is beyond the edge.
+template <int RADIUS, Edge EDGE, bool WIDE, int ROWS, bool INNER>
+__device__ inline void filter_rows(float* __restrict__ out, const float* __restrict__ in, Box box,
+                                   int y0, int x) {
+  constexpr int SIZE = 2 * RADIUS + 1, HALO = 4 * float4s(RADIUS);
+  float4 sum[ROWS];
+  float window[4 + 2 * HALO];
+#pragma unroll
+  for (int r = 0; r < ROWS; ++r) sum[r] = make_float4(0, 0, 0, 0);
+#pragma unroll
+  for (int q = 0; q < ROWS + 2 * RADIUS; ++q) {
+    const int y = y0 - RADIUS + q;
+    if constexpr (INNER) {
+      load_float4s<1 + 2 * HALO / 4>(window, in + size_t(y) * box.cols, x - HALO, 0, true);
+    } else {
+#pragma unroll
+      for (int k = 0; k < 4 + 2 * HALO; ++k) window[k] = pixel<EDGE>(in, y, x - HALO + k, box);
+    }
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r) {
+      const int i = q - r;  // row of the filter
+      if (i < 0 || i >= SIZE) continue;
+#pragma unroll
+      for (int j = 0; j < SIZE; ++j) {
+        sum[r] = fma4(weights[i * SIZE + j], four_from(window + HALO - RADIUS + j), sum[r]);
+      }
+    }
+  }
+#pragma unroll
+  for (int r = 0; r < ROWS; ++r) {
+    const int y = y0 + r;
+    if (INNER || y < box.rows) store_float4_of<WIDE>(out + box.row(0, y), x, box.cols, sum[r]);
+  }
+}
+
+/// The same, ROWS rows of four results a thread, everything in registers.
+///
+/// Launch: blocks of ACROSS * DOWN warps, one for each 128 * ACROSS columns and ROWS * DOWN rows.
+template <int RADIUS, Edge EDGE, bool WIDE, int ROWS, int ACROSS, int DOWN>
+__global__ void __launch_bounds__(32 * ACROSS * DOWN, (RADIUS > 3 ? 16 : 24) / (ACROSS * DOWN))
+    filter_columns(float* __restrict__ out, const float* __restrict__ in, Box box) {
+  constexpr int HALO = 4 * float4s(RADIUS), COLS = 128 * ACROSS, HEIGHT = ROWS * DOWN;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int x0 = blockIdx.x * COLS, y0 = blockIdx.y * HEIGHT;  // of the block
+  const int x = x0 + (warp % ACROSS * 32 + lane) * 4, y = y0 + warp / ACROSS * ROWS;
+  if (WIDE && HALO <= x0 && x0 + COLS + HALO <= box.cols && RADIUS <= y0 &&
+      y0 + HEIGHT + RADIUS <= box.rows) {
+    filter_rows<RADIUS, EDGE, WIDE, ROWS, true>(out, in, box, y, x);
+  } else {
+    filter_rows<RADIUS, EDGE, WIDE, ROWS, false>(out, in, box, y, x);
+  }
+}
+
+// The neighbours above, below, left and right load the same pixels. In section 3 a tile in shared memory did not pay, since
+// each value was used five times. Here it is used up to 225 times. A block stages a tile with its halo by `cp.async`
+// (chapter 11), and the threads take their rows from there. What is beyond the edge is filled in when the tile is loaded; the
+// arithmetic need not know of it.
+//
+//? tiled: For which sizes is the tile faster than `filter_columns`?
+//? choices: for all three | for 7 x 7 and 15 x 15 | for 15 x 15 alone | for none
+//? answer: {"for all three": ms("filter_tiled/size=3") < ms("filter_columns/size=3"),
+//?   "for 7 x 7 and 15 x 15": ms("filter_tiled/size=3") > ms("filter_columns/size=3") and ms("filter_tiled/size=7") < ms("filter_columns/size=7"),
+//?   "for 15 x 15 alone": ms("filter_tiled/size=7") > ms("filter_columns/size=7") and ms("filter_tiled/size=15") < ms("filter_columns/size=15"),
+//?   "for none": ms("filter_tiled/size=15") > ms("filter_columns/size=15")}
+
+/// Loads a tile of HEIGHT rows of 128 pixels with its halo of RADIUS pixels, which are whole float4s on the left and right:
+/// (HEIGHT, 128 + 8 float4s(RADIUS)). What is beyond the edge of the image is filled in here, and nowhere else.
+///
+/// @param x0, y0  the first pixel of the block's results
+template <int RADIUS, Edge EDGE, bool WIDE, int HEIGHT, int WARPS>
+__device__ inline void load_tile(float* tile, const float* __restrict__ in, Box box, int x0,
+                                 int y0) {
+  constexpr int HALO = 4 * float4s(RADIUS), WIDTH = 128 + 2 * HALO;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const bool inner = WIDE && HALO <= x0 && x0 + 128 + HALO <= box.cols && RADIUS <= y0 &&
+                     y0 - RADIUS + HEIGHT <= box.rows;
+  if (inner) {
+#pragma unroll
+    for (int r = warp; r < HEIGHT; r += WARPS) {
+      const float* const row = in + size_t(y0 - RADIUS + r) * box.cols + x0 - HALO;
+#pragma unroll
+      for (int k = 4 * lane; k < WIDTH; k += 128) {
+        __pipeline_memcpy_async(tile + r * WIDTH + k, row + k, 16);
+      }
+    }
+  } else {  // at an edge of the image: pixel by pixel
+    for (int r = warp; r < HEIGHT; r += WARPS) {
+      const int y = beyond<EDGE>(y0 - RADIUS + r, box.rows);
+      for (int k = lane; k < WIDTH; k += 32) {
+        const int x = beyond<EDGE>(x0 - HALO + k, box.cols);
+        const bool none = y < 0 || x < 0;
+        __pipeline_memcpy_async(tile + r * WIDTH + k, none ? in : in + size_t(y) * box.cols + x, 4,
+                                none ? 4 : 0);
+      }
+    }
+  }
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  __syncthreads();  // the tile is full
+}
+
+/// The same; a block has a tile in shared memory, a thread ROWS rows of four results.
+///
+/// Launch: a block of 32 * WARPS threads for each tile of 128 columns and ROWS * WARPS rows.
+template <int RADIUS, Edge EDGE, bool WIDE, int ROWS, int WARPS>
+__global__ void __launch_bounds__(32 * WARPS)
+    filter_tiled(float* __restrict__ out, const float* __restrict__ in, Box box) {
+  constexpr int SIZE = 2 * RADIUS + 1, HALO = 4 * float4s(RADIUS), WIDTH = 128 + 2 * HALO;
+  constexpr int HEIGHT = ROWS * WARPS + 2 * RADIUS;
+  __shared__ __align__(16) float tile[HEIGHT * WIDTH];
+  const int lane = threadIdx.x % 32, first = threadIdx.x / 32 * ROWS;  // row of the warp's results
+  const int x0 = blockIdx.x * 128, y0 = blockIdx.y * (ROWS * WARPS);
+  load_tile<RADIUS, EDGE, WIDE, HEIGHT, WARPS>(tile, in, box, x0, y0);
+
+  float4 sum[ROWS];
+  float window[4 + 2 * HALO];
+#pragma unroll
+  for (int r = 0; r < ROWS; ++r) sum[r] = make_float4(0, 0, 0, 0);
+#pragma unroll
+  for (int q = 0; q < ROWS + 2 * RADIUS; ++q) {  // each row of pixels is read once,
+    load_float4s<1 + 2 * HALO / 4>(window, tile + (first + q) * WIDTH, 4 * lane, 0, true);
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r) {  // and added to all rows of results that need it
+      const int i = q - r;            // of the filter
+      if (i < 0 || i >= SIZE) continue;
+#pragma unroll
+      for (int j = 0; j < SIZE; ++j) {
+        sum[r] = fma4(weights[i * SIZE + j], four_from(window + HALO - RADIUS + j), sum[r]);
+      }
+    }
+  }
+#pragma unroll
+  for (int r = 0; r < ROWS; ++r) {
+    const int y = y0 + first + r;
+    if (y < box.rows) store_float4_of<WIDE>(out + box.row(0, y), x0 + 4 * lane, box.cols, sum[r]);
+  }
+}
+
+// With 3 x 3 and 7 x 7 the memory is still the nearer limit. With 15 x 15 it is the FMA units: 53 TFLOP/s of the 67 that they
+// have.
+//= 53 TFLOP/s: 2 * 225 * 8192**2 / ms("filter_tiled/size=15") / 1e9
+//= the 67 that: 132 * 128 * 2 * 1.98 / 1000
+//
+// Many filters are products: the weight in row i and column j is one tap times another, as in a Gaussian blur. Such a filter
+// is separable. Convolve each row first, then add the rows: 30 FMAs a pixel instead of 225.
+//
+//? separable: How many times as fast does that make 15 x 15?
+//? answer: ms("filter_tiled/size=15") / ms("filter_separable/size=15")
+//? unit: times
+//? near: factor 2
+
+/// The same for a filter whose weights are products of two taps: each row of pixels is convolved by itself first, and is
+/// then added with one tap for each row of results.
+///
+/// Launch: as `filter_tiled`.
+template <int RADIUS, Edge EDGE, bool WIDE, int ROWS, int WARPS>
+__global__ void __launch_bounds__(32 * WARPS)
+    filter_separable(float* __restrict__ out, const float* __restrict__ in, Box box) {
+  constexpr int SIZE = 2 * RADIUS + 1, HALO = 4 * float4s(RADIUS), WIDTH = 128 + 2 * HALO;
+  constexpr int HEIGHT = ROWS * WARPS + 2 * RADIUS;
+  __shared__ __align__(16) float tile[HEIGHT * WIDTH];
+  const int lane = threadIdx.x % 32, first = threadIdx.x / 32 * ROWS;
+  const int x0 = blockIdx.x * 128, y0 = blockIdx.y * (ROWS * WARPS);
+  load_tile<RADIUS, EDGE, WIDE, HEIGHT, WARPS>(tile, in, box, x0, y0);
+
+  float4 sum[ROWS];
+  float window[4 + 2 * HALO];
+#pragma unroll
+  for (int r = 0; r < ROWS; ++r) sum[r] = make_float4(0, 0, 0, 0);
+#pragma unroll
+  for (int q = 0; q < ROWS + 2 * RADIUS; ++q) {
+    load_float4s<1 + 2 * HALO / 4>(window, tile + (first + q) * WIDTH, 4 * lane, 0, true);
+    float4 row = make_float4(0, 0, 0, 0);
+#pragma unroll
+    for (int j = 0; j < SIZE; ++j)
+      row = fma4(taps[SIZE - 1 - j], four_from(window + HALO - RADIUS + j), row);
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r) {
+      const int i = q - r;
+      if (0 <= i && i < SIZE) sum[r] = fma4(taps[i], row, sum[r]);
+    }
+  }
+#pragma unroll
+  for (int r = 0; r < ROWS; ++r) {
+    const int y = y0 + first + r;
+    if (y < box.rows) store_float4_of<WIDE>(out + box.row(0, y), x0 + 4 * lane, box.cols, sum[r]);
+  }
+}
+
+// Not 7.5 times: at 0.69 of the rate of a copy there is not much left to gain. The kind of the edge hardly matters: with
+// `clamp` and `periodic` a filter of 7 x 7 takes what it takes with zeros, to within a twentieth.
+//= 7.5 times: 225 / 30
+//= 0.69 of: ratio("filter_separable/size=15")
+//= because hardly matters: 0.95 < ms("filter_tiled/size=7,edge=clamp") / ms("filter_tiled/size=7") < 1.05 and 0.95 < ms("filter_tiled/size=7,edge=periodic") / ms("filter_tiled/size=7") < 1.05
 
 namespace {
 
@@ -1313,6 +1573,48 @@ void queue_of_far(float* out, const float* in, Box box) {
 
 const dim3 FLAT{32, 8};  ///< blocks of kernels with one thread a cell
 
+/// Launches `filter_naive`.
+template <int RADIUS, Edge EDGE>
+void naive_filter(float* out, const float* in, Box box) {
+  filter_naive<RADIUS, EDGE><<<tiles_of(box, 32, 8), FLAT>>>(out, in, box);
+}
+
+/// Launches `filter_columns`.
+template <int RADIUS, Edge EDGE>
+void columns_of_filter(float* out, const float* in, Box box) {
+  constexpr int ROWS = RADIUS == 3 ? 8 : 4, ACROSS = 2, DOWN = 2;
+  const auto kernel = for_pitch(box.cols, filter_columns<RADIUS, EDGE, true, ROWS, ACROSS, DOWN>,
+                                filter_columns<RADIUS, EDGE, false, ROWS, ACROSS, DOWN>);
+  kernel<<<tiles_of(box, 128 * ACROSS, ROWS * DOWN), 32 * ACROSS * DOWN>>>(out, in, box);
+}
+
+/// Launches `filter_tiled`.
+template <int RADIUS, Edge EDGE>
+void tiled_filter(float* out, const float* in, Box box) {
+  constexpr int ROWS = RADIUS > 3 ? 3 : 6, WARPS = 24 / ROWS;
+  const auto kernel = for_pitch(box.cols, filter_tiled<RADIUS, EDGE, true, ROWS, WARPS>,
+                                filter_tiled<RADIUS, EDGE, false, ROWS, WARPS>);
+  kernel<<<tiles_of(box, 128, ROWS * WARPS), 32 * WARPS>>>(out, in, box);
+}
+
+/// Launches `filter_separable`.
+template <int RADIUS, Edge EDGE>
+void separable_filter(float* out, const float* in, Box box) {
+  constexpr int ROWS = 16, WARPS = 4;
+  const auto kernel = for_pitch(box.cols, filter_separable<RADIUS, EDGE, true, ROWS, WARPS>,
+                                filter_separable<RADIUS, EDGE, false, ROWS, WARPS>);
+  kernel<<<tiles_of(box, 128, ROWS * WARPS), 32 * WARPS>>>(out, in, box);
+}
+
+/// The filters of 2 RADIUS + 1 rows and columns.
+template <int RADIUS, Edge EDGE>
+std::vector<Launch> filters() {
+  return {{"filter_naive", "", 1, naive_filter<RADIUS, EDGE>},
+          {"filter_columns", "", 1, columns_of_filter<RADIUS, EDGE>},
+          {"filter_tiled", "", 1, tiled_filter<RADIUS, EDGE>},
+          {"filter_separable", "", 1, separable_filter<RADIUS, EDGE>}};
+}
+
 /// What this file launches.
 Launches launches() {
   return {.five = {{"five_naive", "", 1,
@@ -1435,6 +1737,34 @@ struct Convolved {
   Taps bell;
 };
 
+/// What a filter with one edge or another has to leave. The kernels get the weights when it is made: products of two taps.
+template <int RADIUS, Edge EDGE>
+struct Filtered {
+  explicit Filtered(Box box) : box(box), taps(RADIUS) {
+    float products[MOST_WEIGHTS];
+    for (int k = 0; k < SIZE * SIZE; ++k) products[k] = weight(k);
+    CUDA_CHECK(cudaMemcpyToSymbol(weights, products, sizeof products));
+  }
+  __host__ __device__ float operator()(const lab::View<float>& in, size_t i) const {
+    const int y = static_cast<int>(i / box.cols), x = static_cast<int>(i % box.cols);
+    double sum = 0;
+    for (int k = 0; k < SIZE * SIZE; ++k) {
+      const int from_y = beyond<EDGE>(y + k / SIZE - RADIUS, box.rows);
+      const int from_x = beyond<EDGE>(x + k % SIZE - RADIUS, box.cols);
+      if (from_y < 0 || from_x < 0) continue;
+      sum += double{weight(k)} * in[size_t(from_y) * box.cols + from_x];
+    }
+    return static_cast<float>(sum);
+  }
+  /// Of row k / SIZE and column k % SIZE; rows and columns are not alike, so that a mix-up shows.
+  __host__ __device__ float weight(int k) const {
+    return taps.bell.weight[k / SIZE] * taps.bell.weight[SIZE - 1 - k % SIZE];
+  }
+  static constexpr int SIZE = 2 * RADIUS + 1;
+  Box box;
+  Convolved taps;
+};
+
 /// A `cudaMemcpy` that moves a grid once.
 lab::Peer copy_of(size_t cells, const std::string& grid) {
   lab::Peer peer = lab::memcpy_peer(cells * sizeof(float), 1);
@@ -1455,6 +1785,12 @@ Box brick_of(Box grid) {
   return {std::max(grid.rows / 128 * 125 / 16, 17),
           std::max(static_cast<int>(grid.rows * 777LL / 16384), 35),
           std::max(grid.cols / 32, 136 + grid.cols % 4)};
+}
+
+/// The image that belongs to a grid: 8192 x 8192 to 16384 x 16384; not too narrow for three strips.
+Box image_of(Box grid) {
+  const int half = std::max(grid.cols / 2, 1);
+  return {1, std::max(grid.rows / 2, 1), half < 32 ? half : std::max(half, 300 + grid.cols % 4)};
 }
 
 /// The grid that fits on the chip: 2048 x 2048 to 16384 x 16384.
@@ -1526,6 +1862,15 @@ void add_steps(lab::Ladder& ladder, Field& field, const std::vector<Launch>& lau
   }
 }
 
+/// Adds the filters of one size with one edge.
+template <int RADIUS, Edge EDGE>
+void add_filters(lab::Ladder& ladder, Field& image, const std::string& edge) {
+  constexpr int SIZE = 2 * RADIUS + 1;
+  image.shape = joined("size=" + std::to_string(SIZE), edge);
+  add_steps(ladder, image, filters<RADIUS, EDGE>(), Filtered<RADIUS, EDGE>(image.box),
+            lab::tolerance_for_sum(SIZE * SIZE, 1.0 / (SIZE * SIZE)));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -1557,6 +1902,12 @@ int main(int argc, char** argv) {
       add_steps(ladder, in_3d, all.seven, SevenStep{box});
       add_steps(ladder, in_3d, all.far, FarStep{box}, lab::tolerance_for_sum(25, 0.5));
     }
+    Field image(image_of(grid), ladder.seed(), "image");
+    add_filters<1, Edge::zero>(ladder, image, "");
+    add_filters<3, Edge::zero>(ladder, image, "");
+    add_filters<3, Edge::clamp>(ladder, image, "edge=clamp");
+    add_filters<3, Edge::periodic>(ladder, image, "edge=periodic");
+    add_filters<7, Edge::zero>(ladder, image, "");
   });
 }
 
@@ -1572,8 +1923,9 @@ int main(int argc, char** argv) {
 //
 // ## Possibilities for extension
 //
-// 1. Add a `zero` and a `periodic` edge to `five_columns`, as a template parameter. What does each cost?
-// 2. Blur an image with a filter of 3 x 3, then 7 x 7. When does it pay to apply rows first and columns second?
+// 1. Give `five_columns` the three edges of section 8, as a template parameter. What does each cost?
+// 2. Two filters one after the other read the image twice. Let `filter_tiled` apply both on the chip: how much larger is its
+//    halo, and for which sizes does it pay?
 // 3. Let a lane of `five_strips` have eight columns. How much smaller is the overlap, and do the registers suffice?
 // 4. `resident` computes one step between two exchanges. Let a block keep two rows of each neighbour, and exchange every
 //    second step.
