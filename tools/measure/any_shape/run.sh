@@ -1,0 +1,1 @@
+./trial 6 40 200 "$OUT/times.csv"
