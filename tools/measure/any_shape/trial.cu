@@ -30,6 +30,8 @@ TileLaunch pick(int tile, std::integer_sequence<int, I...>) {
 }
 TileLaunch tile_launch(int tile) { return pick(tile, std::make_integer_sequence<int, TILES>()); }
 std::vector<ThinKernel> thin_list_columns();
+using WsLaunch = cudaError_t(const Product&, bool, bool, bool, float*, int*, cudaStream_t);
+WsLaunch ws_large_40, ws_large_56, ws_small_40, ws_small_56;
 std::vector<ThinKernel> thin_list_rows();
 const std::vector<ThinKernel>& thin_kernels() {
   static const std::vector<ThinKernel> all = [] {
@@ -69,8 +71,13 @@ struct Candidate {
   int tile = -1, thin = -1;
   int cluster = 1, outer = 1;
   bool two_step = false;
+  int ws = -1;  // large, small; registers 40, 56; +4: no shares
   std::string name() const {
     char text[64];
+    if (ws >= 0) {
+      std::snprintf(text, sizeof text, "ws%s%s%s", ws % 2 ? "small" : "large", ws / 2 % 2 ? "56" : "40", ws >= 4 ? "whole" : "");
+      return text;
+    }
     if (tile >= 0)
       std::snprintf(text, sizeof text, "%dx%d#%d/c%do%d%s", tile_infos[tile].bm, tile_infos[tile].bn, tile, cluster,
                     outer, two_step ? "two" : "");
@@ -82,17 +89,21 @@ struct Candidate {
 
 float4* partials;
 unsigned* tickets;
+float* ws_partials;
+int* ws_ready;
 bool vec(const float* p, long long ld) { return (reinterpret_cast<size_t>(p) | static_cast<size_t>(ld) * 4) % 16 == 0; }
 bool thin_swaps(const Call& c) { return c.n < c.m; }
 
 cudaError_t execute(const Candidate& x, const Call& c, cudaStream_t stream) {
   const Cut cut{x.cluster, x.outer, partials, x.two_step ? nullptr : tickets};
-  if (x.tile >= 0) {
+  if (x.tile >= 0 || x.ws >= 0) {
     const Product g{c.m,    c.n,           c.k,           c.alpha,
                     c.a,    size_t(c.lda), c.b,           size_t(c.ldb),
                     c.beta, c.c,           size_t(c.ldc), vec(c.a, c.lda),
                     vec(c.b, c.ldb), vec(c.c, c.ldc)};
-    return tile_launch(x.tile)(g, !c.ta, c.tb, cut, stream);
+    if (x.tile >= 0) return tile_launch(x.tile)(g, !c.ta, c.tb, cut, stream);
+    WsLaunch* const all[] = {ws_large_40, ws_small_40, ws_large_56, ws_small_56};
+    return all[x.ws % 4](g, !c.ta, c.tb, x.ws < 4, ws_partials, ws_ready, stream);
   }
   Thin t;
   t.k = c.k, t.alpha = c.alpha, t.beta = c.beta, t.c = c.c;
@@ -111,7 +122,16 @@ cudaError_t execute(const Candidate& x, const Call& c, cudaStream_t stream) {
 
 constexpr int SMS = 132;
 /// All that may be worth a try, the hopeless left out.
+std::vector<Candidate> every_candidate(const Call& c, bool all);
+std::string only;
 std::vector<Candidate> candidates(const Call& c, bool all) {
+  std::vector<Candidate> out;
+  for (const Candidate& x : every_candidate(c, all)) {
+    if (only.empty() || (only == "ws") == (x.ws >= 0)) out.push_back(x);
+  }
+  return out;
+}
+std::vector<Candidate> every_candidate(const Call& c, bool all) {
   std::vector<Candidate> out;
   const std::pair<int, int> cuts[] = {{1, 1}, {2, 1}, {3, 1}, {4, 1}, {6, 1}, {8, 1}, {4, 2}, {8, 2}, {8, 4}, {8, 8}, {8, 16},
                                       {1, 2}, {1, 3}, {1, 4}, {1, 6}, {1, 8}, {1, 12}, {1, 16}, {1, 32}, {1, 64}, {1, 128}};
@@ -142,6 +162,15 @@ std::vector<Candidate> candidates(const Call& c, bool all) {
   for (size_t i = 0; i < rated.size(); ++i) {
     if (all || i < 6 || (i < 40 && rated[i].cost < 1.8 * rated[0].cost)) out.push_back(rated[i].x);
   }
+  if (c.k > 0 && (all || (1.0 * c.m * c.n * c.k > 1e8 && std::min(c.m, c.n) > 32))) {
+    for (int w = 0; w < 8; ++w) {
+      const long long tiles = 1LL * ((c.m - 1) / 128 + 1) * ((c.n - 1) / (w % 2 ? 128 : 256) + 1);
+      if (w >= 4 && tiles % SMS == 0) continue;  // the same as with shares
+      Candidate x;
+      x.ws = w;
+      out.push_back(x);
+    }
+  }
   const int small = std::min(c.m, c.n), large = std::max(c.m, c.n);
   const bool along_k = thin_swaps(c) ? !c.ta : c.tb;
   for (int t = 0; t < static_cast<int>(thin_kernels().size()); ++t) {
@@ -159,6 +188,7 @@ std::vector<Candidate> candidates(const Call& c, bool all) {
   return out;
 }
 
+__global__ void nothing() {}
 __global__ void fill(float* x, size_t n, unsigned seed) {
   for (size_t i = size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += size_t{gridDim.x} * blockDim.x) {
     unsigned long long z = i + seed * 0x9E3779B97F4A7C15ull;
@@ -201,6 +231,8 @@ int main(int argc, char** argv) {
   const double seconds_verify = argc > 1 ? std::atof(argv[1]) : 8, seconds = argc > 2 ? std::atof(argv[2]) : 26;
   const int random_shapes = argc > 3 ? std::atoi(argv[3]) : 200;
   const char* out_path = argc > 4 ? argv[4] : "times.csv";
+  only = argc > 5 ? argv[5] : "";
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
   const auto since = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
@@ -213,6 +245,9 @@ int main(int argc, char** argv) {
   CHECK(cudaMalloc(&partials, WORKSPACE));
   CHECK(cudaMalloc(&tickets, TICKETS * 4));
   CHECK(cudaMemset(tickets, 0, TICKETS * 4));
+  CHECK(cudaMalloc(&ws_partials, size_t{132} * 128 * 256 * 4));
+  CHECK(cudaMalloc(&ws_ready, 200 * 4));
+  CHECK(cudaMemset(ws_ready, 0, 200 * 4));
   unsigned* wrong;
   CHECK(cudaMallocManaged(&wrong, 8));
   fill<<<1056, 256>>>(pool, POOL, 1);
@@ -271,6 +306,32 @@ int main(int argc, char** argv) {
     }
   }
   std::printf("verified: %d cases, %d runs, %d bad\n", cases, runs, bad);
+
+  // What a launch costs: a graph of 48 empty kernels.
+  for (const int cluster : {1, 2, 4, 8}) {
+    for (const int blocks : {1, 128, 1024}) {
+      if (blocks < cluster) continue;
+      cudaGraph_t graph;
+      cudaGraphExec_t exec;
+      CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+      for (int l = 0; l < 48; ++l) CHECK(start(nothing, blocks, 256, 32768, cluster, stream));
+      CHECK(cudaStreamEndCapture(stream, &graph));
+      CHECK(cudaGraphInstantiate(&exec, graph, 0));
+      cudaEvent_t a, b;
+      CHECK(cudaEventCreate(&a));
+      CHECK(cudaEventCreate(&b));
+      float least = 1e9, ms;
+      for (int i = 0; i < 9; ++i) {
+        CHECK(cudaEventRecord(a, stream));
+        CHECK(cudaGraphLaunch(exec, stream));
+        CHECK(cudaEventRecord(b, stream));
+        CHECK(cudaEventSynchronize(b));
+        CHECK(cudaEventElapsedTime(&ms, a, b));
+        least = std::min(least, ms);
+      }
+      std::printf("empty kernel, cluster %d, %d blocks: %.2f us\n", cluster, blocks, 1e3 * least / 48);
+    }
+  }
 
   // 2. Times.
   struct Shape {
@@ -339,6 +400,7 @@ int main(int argc, char** argv) {
       std::sort(ms.begin(), ms.end());
       return 1e3 * ms[reps / 2] / launches;
     };
+    if (candidates(call(0), false).empty()) continue;
     const double us_blas = time(blas_call);
     const bool keep = fc <= size_t{1} << 27;
     if (keep) CHECK(cudaMemcpy(kept, call(0).c, 4 * fc, cudaMemcpyDeviceToDevice));
