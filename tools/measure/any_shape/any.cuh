@@ -4,7 +4,6 @@
 /// Everything is row-major here; any_shape.cuh turns column-major products into these.
 #pragma once
 
-#include <cooperative_groups.h>
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 
@@ -175,61 +174,53 @@ __device__ __forceinline__ float4 add(float4 a, float4 b) {
   return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
 }
 
+/// A block that shares its tile with no other at the same time. cluster.cuh has the other kind.
+struct Alone {
+  static __device__ void meet(int) { __syncthreads(); }
+  static __device__ float4 sum(const float4* sums, int e, int) { return sums[e]; }
+  static __device__ void leave(int) {}
+};
+
 /// Adds up what the blocks of one tile have, `count` float4s of shared memory each, and hands the sums to
 /// store(element, sum). Block (tile * outer + o) * cluster + rank; the order of the sums is always the same.
-template <int THREADS, class Store>
-__device__ __forceinline__ void reduce(float4* sums, int count, const Cut& cut, Store store) {
-  namespace cg = cooperative_groups;
+template <class Group, int THREADS, class Store>
+__device__ __forceinline__ void reduce(const float4* sums, int count, const Cut& cut, Store store) {
   const int tid = static_cast<int>(threadIdx.x);
   const unsigned per_tile = static_cast<unsigned>(cut.cluster * cut.outer);
   const size_t tile = blockIdx.x / per_tile;
-  const int part = static_cast<int>(blockIdx.x % per_tile), o = part / cut.cluster,
-            rank = part % cut.cluster;
+  const int part = static_cast<int>(blockIdx.x % per_tile), o = part / cut.cluster, rank = part % cut.cluster;
+  // The share of the elements that this block of the cluster adds up.
   const int begin = static_cast<int>(static_cast<long long>(count) * rank / cut.cluster);
   const int end = static_cast<int>(static_cast<long long>(count) * (rank + 1) / cut.cluster);
-  float4* const mine = cut.outer > 1 ? cut.partials + (tile * cut.outer + o) * count : nullptr;
-  if (cut.cluster > 1) {
-    cg::this_cluster().sync();
+  Group::meet(cut.cluster);  // the sums of all blocks of the cluster are there
+  if (cut.outer == 1) {
+    for (int e = begin + tid; e < end; e += THREADS) store(e, Group::sum(sums, e, cut.cluster));
   } else {
-    __syncthreads();
-  }
-  for (int e = begin + tid; e < end; e += THREADS) {
-    float4 sum;
-    if (cut.cluster > 1) {
-      sum = *cg::this_cluster().map_shared_rank(sums + e, 0);
-      for (int r = 1; r < cut.cluster; ++r)
-        sum = add(sum, *cg::this_cluster().map_shared_rank(sums + e, r));
-    } else {
-      sum = sums[e];
-    }
-    if (cut.outer > 1) {
-      __stcg(mine + e, sum);
-    } else {
-      store(e, sum);
-    }
-  }
-  if (cut.outer > 1 && cut.tickets != nullptr) {
-    __shared__ bool last;
-    __syncthreads();
-    if (tid == 0) {
-      __threadfence();
-      unsigned* const ticket = cut.tickets + tile * cut.cluster + rank;
-      last = atomicAdd(ticket, 1u) == static_cast<unsigned>(cut.outer) - 1;
-      if (last) *ticket = 0;
-      __threadfence();
-    }
-    __syncthreads();
-    if (last) {
-      const float4* const all = cut.partials + tile * cut.outer * count;
-      for (int e = begin + tid; e < end; e += THREADS) {
-        float4 sum = __ldcg(all + e);
+    float4* const mine = cut.partials + (tile * cut.outer + o) * count;
+    for (int e = begin + tid; e < end; e += THREADS) __stcg(mine + e, Group::sum(sums, e, cut.cluster));
+    if (cut.tickets != nullptr) {
+      __shared__ bool last;
+      __syncthreads();
+      if (tid == 0) {
+        unsigned* const ticket = cut.tickets + tile * cut.cluster + rank;
+        __threadfence();
+        last = atomicAdd(ticket, 1u) == static_cast<unsigned>(cut.outer) - 1;
+        if (last) atomicExch(ticket, 0u);  // for the next launch
+        __threadfence();
+      }
+      __syncthreads();
+      if (last) {
+        const float4* const all = cut.partials + tile * cut.outer * count;
+        for (int e = begin + tid; e < end; e += THREADS) {
+          float4 sum = __ldcg(all + e);
 #pragma unroll 4
-        for (int q = 1; q < cut.outer; ++q) sum = add(sum, __ldcg(all + static_cast<size_t>(q) * count + e));
-        store(e, sum);
+          for (int q = 1; q < cut.outer; ++q) sum = add(sum, __ldcg(all + static_cast<size_t>(q) * count + e));
+          store(e, sum);
+        }
       }
     }
   }
-  if (cut.cluster > 1) cg::this_cluster().sync();  // nobody reads a block that has gone
+  Group::leave(cut.cluster);  // nobody reads from a block that has gone
 }
 
 /// Which tile a block has: groups of 8 rows of tiles, column by column.
@@ -240,7 +231,7 @@ __device__ __forceinline__ void place(int id, int rows, int cols, int& row, int&
 }
 
 /// One tile of C, or a part of its K, for each block.
-template <class T, bool A_K, bool B_K>
+template <class Group, class T, bool A_K, bool B_K>
 __global__ void __launch_bounds__(T::THREADS, T::BLOCKS) tiles(const Product g, const Cut cut) {
   constexpr int BM = T::BM, BN = T::BN, BK = T::BK, TM = T::TM, TN = T::TN, STAGES = T::STAGES;
   extern __shared__ float4 memory[];
@@ -358,7 +349,7 @@ __global__ void __launch_bounds__(T::THREADS, T::BLOCKS) tiles(const Product g, 
       memory[((row + i / 4 * 16 + i % 4) * BN + col + 32 * q) / 4] = make_float4(s[0], s[1], s[2], s[3]);
     }
   }
-  reduce<T::THREADS>(memory, BM * BN / 4, cut, [&](int e, float4 sum) {
+  reduce<Group, T::THREADS>(memory, BM * BN / 4, cut, [&](int e, float4 sum) {
     const int r = row0 + e / (BN / 4), at = col0 + e % (BN / 4) * 4;
     if (r < g.m && at < g.n)
       update4(g.c + static_cast<size_t>(r) * g.ldc + at, g.n - at, g.c_vec, g.alpha, sum, g.beta);
@@ -415,7 +406,7 @@ __device__ __forceinline__ void update_thin(const Thin& g, int i, int j, float4 
 }
 
 /// y lies along n: a block has 4 * LANES columns, a thread four of them, and WARPS * 32 / LANES rows of y at a time.
-template <int MT, int LANES, int WARPS, bool VEC>
+template <class Group, int MT, int LANES, int WARPS, bool VEC>
 __global__ void __launch_bounds__(32 * WARPS) thin_columns(const Thin g, const Cut cut) {
   constexpr int BJ = 4 * LANES, ROWS = 32 * WARPS / LANES, U = MT >= 16 ? 4 : 8, CHUNK = ROWS * U;
   constexpr int THREADS = 32 * WARPS;
@@ -506,14 +497,14 @@ __global__ void __launch_bounds__(32 * WARPS) thin_columns(const Thin g, const C
       }
     }
   }
-  reduce<THREADS>(sums, MT * LANES, cut, [&](int e, float4 sum) {
+  reduce<Group, THREADS>(sums, MT * LANES, cut, [&](int e, float4 sum) {
     const int i = e / LANES, j = col0 + e % LANES * 4;
     if (i < g.m && j < g.n) update_thin(g, i, j, sum);
   });
 }
 
 /// y lies along k: a warp has JR columns of C at a time; WARPS_K warps share them.
-template <int MT, int WARPS_J, int WARPS_K, bool VEC>
+template <class Group, int MT, int WARPS_J, int WARPS_K, bool VEC>
 __global__ void __launch_bounds__(32 * WARPS_J* WARPS_K) thin_rows(const Thin g, const Cut cut) {
   constexpr int JR = MT >= 16 ? 2 : 4, BJ = JR * WARPS_J < 4 ? 4 : JR * WARPS_J;
   static_assert(BJ % 4 == 0);
@@ -588,7 +579,7 @@ __global__ void __launch_bounds__(32 * WARPS_J* WARPS_K) thin_rows(const Thin g,
     }
     flat[e] = sum;
   }
-  reduce<THREADS>(sums, MT * BJ / 4, cut, [&](int e, float4 sum) {
+  reduce<Group, THREADS>(sums, MT * BJ / 4, cut, [&](int e, float4 sum) {
     const int i = e / (BJ / 4), j = col0 + e % (BJ / 4) * 4;
     if (i < g.m && j < g.n) update_thin(g, i, j, sum);
   });

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <vector>
 
-#include "any.cuh"
+#include "cluster.cuh"
 
 namespace any_shape {
 

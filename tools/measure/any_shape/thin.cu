@@ -4,15 +4,15 @@ namespace any_shape {
 template <int MT, int LANES, int WARPS>
 cudaError_t columns(const Thin& g, const Cut& cut, bool vec, cudaStream_t stream) {
   const long long blocks = 1LL * ((g.n - 1) / (4 * LANES) + 1) * cut.cluster * cut.outer;
-  return vec ? start(thin_columns<MT, LANES, WARPS, true>, blocks, 32 * WARPS, 0, cut.cluster, stream, g, cut)
-             : start(thin_columns<MT, LANES, WARPS, false>, blocks, 32 * WARPS, 0, cut.cluster, stream, g, cut);
+  return vec ? start(thin_columns<Cluster, MT, LANES, WARPS, true>, blocks, 32 * WARPS, 0, cut.cluster, stream, g, cut)
+             : start(thin_columns<Cluster, MT, LANES, WARPS, false>, blocks, 32 * WARPS, 0, cut.cluster, stream, g, cut);
 }
 template <int MT, int WJ, int WK>
 cudaError_t rows(const Thin& g, const Cut& cut, bool vec, cudaStream_t stream) {
   constexpr int BJ = (MT >= 16 ? 2 : 4) * WJ;
   const long long blocks = 1LL * ((g.n - 1) / BJ + 1) * cut.cluster * cut.outer;
-  return vec ? start(thin_rows<MT, WJ, WK, true>, blocks, 32 * WJ * WK, 0, cut.cluster, stream, g, cut)
-             : start(thin_rows<MT, WJ, WK, false>, blocks, 32 * WJ * WK, 0, cut.cluster, stream, g, cut);
+  return vec ? start(thin_rows<Cluster, MT, WJ, WK, true>, blocks, 32 * WJ * WK, 0, cut.cluster, stream, g, cut)
+             : start(thin_rows<Cluster, MT, WJ, WK, false>, blocks, 32 * WJ * WK, 0, cut.cluster, stream, g, cut);
 }
 
 #ifdef THIN_COLUMNS

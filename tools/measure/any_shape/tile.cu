@@ -6,7 +6,7 @@ cudaError_t run(const Product& g, const Cut& cut, cudaStream_t stream) {
   const long long all = 1LL * ((g.m - 1) / T::BM + 1) * ((g.n - 1) / T::BN + 1);
   const int parts = cut.cluster * cut.outer;
   cudaError_t error =
-      start(tiles<T, A_K, B_K>, all * parts, T::THREADS, T::bytes(parts > 1), cut.cluster, stream, g, cut);
+      start(tiles<Cluster, T, A_K, B_K>, all * parts, T::THREADS, T::bytes(parts > 1), cut.cluster, stream, g, cut);
   if (error == cudaSuccess && cut.outer > 1 && cut.tickets == nullptr)
     error = start(add_parts<T::BM, T::BN>, (all * (T::BM * T::BN / 4) + 127) / 128, 128, 0, 1, stream, g, cut);
   return error;
