@@ -1,7 +1,7 @@
 # Builds the trial: one object for each tile.
 cd "$(dirname "$0")"
 flags="-std=c++20 -O3 -gencode=arch=compute_90a,code=sm_90a -Xcompiler=-Wall,-Wextra"
-for t in $(seq 0 13); do nvcc $flags -DTILE=$t -c tile.cu -o tile_$t.o & done
+for t in $(seq 0 17); do nvcc $flags -DTILE=$t -c tile.cu -o tile_$t.o & done
 nvcc $flags -DTHIN_COLUMNS -c thin.cu -o thin_columns.o &
 nvcc $flags -c thin.cu -o thin_rows.o &
 nvcc $flags -DWS_NAME=ws_large_40 -DWS_TILE=Large -c ws.cu -o ws1.o &

@@ -23,7 +23,11 @@ using Tiles = std::tuple<Tile<128, 256, 16, 8, 2, 4, 4, 1>,  // 0
                          Tile<256, 64, 8, 8, 8, 1, 4, 2>,    // 10
                          Tile<64, 256, 8, 8, 2, 4, 4, 2>,    // 11
                          Tile<32, 32, 4, 4, 2, 1, 4, 10>,    // 12
-                         Tile<64, 64, 8, 8, 2, 1, 4, 8>>;    // 13
+                         Tile<64, 64, 8, 8, 2, 1, 4, 8>,     // 13
+                         Tile<64, 64, 4, 4, 4, 2, 4, 3>,     // 14
+                         Tile<128, 128, 8, 8, 4, 2, 3, 2>,   // 15
+                         Tile<128, 64, 8, 4, 4, 2, 4, 2>,    // 16
+                         Tile<64, 128, 8, 4, 2, 4, 4, 2>>;   // 17
 constexpr int TILES = std::tuple_size_v<Tiles>;
 
 /// Floats that two_step and tickets may use.
