@@ -230,22 +230,27 @@ __device__ __forceinline__ void place(int id, int rows, int cols, int& row, int&
   row = g * GROUP + id % in_group % high, col = id % in_group / high;
 }
 
-/// One tile of C, or a part of its K, for each block.
-template <class Group, class T, bool A_K, bool B_K>
-__global__ void __launch_bounds__(T::THREADS, T::BLOCKS) tiles(const Product g, const Cut cut) {
+/// What the threads of a block compute: 4 x 8 lanes in pairs, WARPS_M x WARPS_N warps.
+template <class T>
+struct Seat {
+  int row, col;  // the first element of this thread in the tile
+  bool active;   // the warp has elements of C
+  __device__ Seat(int rows_left, int cols_left) {
+    const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+    const int warp_row = warp / T::WARPS_N * T::WM, warp_col = warp % T::WARPS_N * T::WN;
+    row = warp_row + ((lane >> 1 & 1) | (lane >> 3 & 2)) * 4;
+    col = warp_col + ((lane & 1) | (lane >> 1 & 6)) * 4;
+    active = warp_row < rows_left && warp_col < cols_left;
+  }
+};
+
+/// acc += the K-tiles first to last - 1 of the tile of C at (row0, col0).
+template <class T, bool A_K, bool B_K>
+__device__ __forceinline__ void multiply_tiles(float (&acc)[T::TM][T::TN], const Product& g, float4* memory,
+                                               const Seat<T>& seat, int row0, int col0, int first, int last) {
   constexpr int BM = T::BM, BN = T::BN, BK = T::BK, TM = T::TM, TN = T::TN, STAGES = T::STAGES;
-  extern __shared__ float4 memory[];
   float* const a_tiles = reinterpret_cast<float*>(memory);  // (STAGES, BK, BM + 4)
   float* const b_tiles = a_tiles + STAGES * T::A_STAGE;     // (STAGES, BK, BN + 4)
-  const unsigned parts = static_cast<unsigned>(cut.cluster * cut.outer);
-  const int tile = static_cast<int>(blockIdx.x / parts), part = static_cast<int>(blockIdx.x % parts);
-  int tile_row, tile_col;
-  place(tile, (g.m - 1) / BM + 1, (g.n - 1) / BN + 1, tile_row, tile_col);
-  const int row0 = tile_row * BM, col0 = tile_col * BN;
-
-  const int k_tiles = (g.k + BK - 1) / BK;
-  const int first = static_cast<int>(static_cast<long long>(k_tiles) * part / parts);
-  const int last = static_cast<int>(static_cast<long long>(k_tiles) * (part + 1) / parts);
   const int k_end = min(g.k, last * BK), count = last - first;
   int k_next = first * BK;  // of the K-tile to be copied next
   Mover<T, BM, A_K> a;
@@ -253,17 +258,10 @@ __global__ void __launch_bounds__(T::THREADS, T::BLOCKS) tiles(const Product g, 
   a.init(g.a, g.lda, g.a_vec, row0, g.m, k_next);
   b.init(g.b, g.ldb, g.b_vec, col0, g.n, k_next);
 
-  const int tid = static_cast<int>(threadIdx.x), lane = tid % 32, warp = tid / 32;
-  const int lane_row = (lane >> 1 & 1) | (lane >> 3 & 2), lane_col = (lane & 1) | (lane >> 1 & 6);
-  const int warp_row = warp / T::WARPS_N * T::WM, warp_col = warp % T::WARPS_N * T::WN;
-  const bool active = row0 + warp_row < g.m && col0 + warp_col < g.n;
-  const int row = warp_row + lane_row * 4, col = warp_col + lane_col * 4;
-
-  float acc[TM][TN] = {};
   float fa[2][TM], fb[2][TN];
   const auto read = [&](int which, int stage, int l) {
-    const float* from_a = a_tiles + stage * T::A_STAGE + l * (BM + 4) + row;
-    const float* from_b = b_tiles + stage * T::B_STAGE + l * (BN + 4) + col;
+    const float* from_a = a_tiles + stage * T::A_STAGE + l * (BM + 4) + seat.row;
+    const float* from_b = b_tiles + stage * T::B_STAGE + l * (BN + 4) + seat.col;
 #pragma unroll
     for (int q = 0; q < TM / 4; ++q)
       *reinterpret_cast<float4*>(&fa[which][4 * q]) = *reinterpret_cast<const float4*>(from_a + 16 * q);
@@ -303,7 +301,7 @@ __global__ void __launch_bounds__(T::THREADS, T::BLOCKS) tiles(const Product g, 
       writing = writing + 1 == STAGES ? 0 : writing + 1;
     }
     __pipeline_commit();
-    if (active) {
+    if (seat.active) {
       if (k_left >= BK) {
         read(0, reading, 0);
 #pragma unroll
@@ -321,32 +319,54 @@ __global__ void __launch_bounds__(T::THREADS, T::BLOCKS) tiles(const Product g, 
     }
     reading = reading + 1 == STAGES ? 0 : reading + 1;
   }
+}
 
-  if (parts == 1) {
-    if (active) {
+/// Writes a thread's sums to C.
+template <class T>
+__device__ __forceinline__ void store_tile(const float (&acc)[T::TM][T::TN], const Product& g, const Seat<T>& seat,
+                                           int row0, int col0) {
+  if (!seat.active) return;
 #pragma unroll
-      for (int i = 0; i < TM; ++i) {
-        const int r = row0 + row + i / 4 * 16 + i % 4;
-        if (r >= g.m) continue;
+  for (int i = 0; i < T::TM; ++i) {
+    const int r = row0 + seat.row + i / 4 * 16 + i % 4;
+    if (r >= g.m) continue;
 #pragma unroll
-        for (int q = 0; q < TN / 4; ++q) {
-          const int at = col0 + col + 32 * q;
-          const float* const s = &acc[i][4 * q];
-          update4(g.c + static_cast<size_t>(r) * g.ldc + at, g.n - at, g.c_vec, g.alpha,
-                  make_float4(s[0], s[1], s[2], s[3]), g.beta);
-        }
-      }
+    for (int q = 0; q < T::TN / 4; ++q) {
+      const int at = col0 + seat.col + 32 * q;
+      const float* const s = &acc[i][4 * q];
+      update4(g.c + static_cast<size_t>(r) * g.ldc + at, g.n - at, g.c_vec, g.alpha,
+              make_float4(s[0], s[1], s[2], s[3]), g.beta);
     }
+  }
+}
+
+/// One tile of C, or a part of its K, for each block.
+template <class Group, class T, bool A_K, bool B_K>
+__global__ void __launch_bounds__(T::THREADS, T::BLOCKS) tiles(const Product g, const Cut cut) {
+  constexpr int BM = T::BM, BN = T::BN, BK = T::BK;
+  extern __shared__ float4 memory[];
+  const unsigned parts = static_cast<unsigned>(cut.cluster * cut.outer);
+  const int tile = static_cast<int>(blockIdx.x / parts), part = static_cast<int>(blockIdx.x % parts);
+  int tile_row, tile_col;
+  place(tile, (g.m - 1) / BM + 1, (g.n - 1) / BN + 1, tile_row, tile_col);
+  const int row0 = tile_row * BM, col0 = tile_col * BN, k_tiles = (g.k + BK - 1) / BK;
+  const int first = static_cast<int>(static_cast<long long>(k_tiles) * part / parts);
+  const int last = static_cast<int>(static_cast<long long>(k_tiles) * (part + 1) / parts);
+  const Seat<T> seat(g.m - row0, g.n - col0);
+  float acc[T::TM][T::TN] = {};
+  multiply_tiles<T, A_K, B_K>(acc, g, memory, seat, row0, col0, first, last);
+  if (parts == 1) {
+    store_tile<T>(acc, g, seat, row0, col0);
     return;
   }
   __pipeline_wait_prior(0);
   __syncthreads();  // the ring is free for the sums
 #pragma unroll
-  for (int i = 0; i < TM; ++i) {
+  for (int i = 0; i < T::TM; ++i) {
 #pragma unroll
-    for (int q = 0; q < TN / 4; ++q) {
+    for (int q = 0; q < T::TN / 4; ++q) {
       const float* const s = &acc[i][4 * q];
-      memory[((row + i / 4 * 16 + i % 4) * BN + col + 32 * q) / 4] = make_float4(s[0], s[1], s[2], s[3]);
+      memory[((seat.row + i / 4 * 16 + i % 4) * BN + seat.col + 32 * q) / 4] = make_float4(s[0], s[1], s[2], s[3]);
     }
   }
   reduce<Group, T::THREADS>(memory, BM * BN / 4, cut, [&](int e, float4 sum) {
@@ -354,6 +374,89 @@ __global__ void __launch_bounds__(T::THREADS, T::BLOCKS) tiles(const Product g, 
     if (r < g.m && at < g.n)
       update4(g.c + static_cast<size_t>(r) * g.ldc + at, g.n - at, g.c_vec, g.alpha, sum, g.beta);
   });
+}
+
+/// How Stream-K deals out a product: the first `whole` tiles, a multiple of gridDim.x, are computed whole; of the
+/// K-tiles of the others each block gets `each` in a row, the first `longer` blocks one more.
+/// partials: (blocks, BM x BN) floats. ready: a flag for each block, 0. workers: 0, the number of blocks that have
+/// begun. All are 0 again afterwards.
+struct Shares {
+  int tiles, whole, longer;
+  long long each;
+  float4* partials;
+  unsigned *ready, *workers;
+  __device__ long long begin(int worker) const { return worker * each + min(worker, longer); }
+};
+
+/// Blocks that stay, and share the tiles that do not fill a wave evenly. Of a tile that several have, the block with
+/// its end adds up all pieces. A block takes its pieces from the last to the first: it writes the piece that another
+/// block waits for before it waits itself, and only for blocks that have begun before it.
+///
+/// Source of the idea: Osama et al., Stream-K, 2023.
+template <class T, bool A_K, bool B_K>
+__global__ void __launch_bounds__(T::THREADS, T::BLOCKS) stream_k(const Product g, const Shares s) {
+  constexpr int BM = T::BM, BN = T::BN, BK = T::BK, Q = T::TN / 4;
+  extern __shared__ float4 memory[];
+  __shared__ int number;
+  const int tid = static_cast<int>(threadIdx.x), blocks = static_cast<int>(gridDim.x);
+  if (tid == 0) {
+    number = static_cast<int>(atomicAdd(s.workers, 1u));
+    if (number == blocks - 1) atomicExch(s.workers, 0u);  // all have begun
+  }
+  __syncthreads();
+  const int worker = number, k_tiles = (g.k + BK - 1) / BK;
+  const int rows = (g.m - 1) / BM + 1, cols = (g.n - 1) / BN + 1;
+  const long long begin = s.begin(worker);
+  long long at = s.begin(worker + 1);
+  int next = worker;
+  while (at > begin || next < s.whole) {
+    int tile, first = 0, last = k_tiles;
+    if (at > begin) {
+      const int t = static_cast<int>((at - 1) / k_tiles);
+      const long long start = static_cast<long long>(t) * k_tiles;
+      tile = s.whole + t, last = static_cast<int>(at - start);
+      first = static_cast<int>(max(begin, start) - start);
+      at = start + first;
+    } else {
+      tile = next, next += blocks;
+    }
+    int tile_row, tile_col;
+    place(tile, rows, cols, tile_row, tile_col);
+    const int row0 = tile_row * BM, col0 = tile_col * BN;
+    const Seat<T> seat(g.m - row0, g.n - col0);
+    float acc[T::TM][T::TN] = {};
+    multiply_tiles<T, A_K, B_K>(acc, g, memory, seat, row0, col0, first, last);
+    if (last < k_tiles) {
+      float4* const mine = s.partials + static_cast<size_t>(worker) * (BM * BN / 4) + tid;
+#pragma unroll
+      for (int x = 0; x < T::TM * Q; ++x) {
+        const float* const v = &acc[x / Q][x % Q * 4];
+        __stcg(mine + x * T::THREADS, make_float4(v[0], v[1], v[2], v[3]));
+      }
+      __threadfence();
+      __syncthreads();  // also: the ring is free
+      if (tid == 0) atomicExch(s.ready + worker, 1u);
+      continue;
+    }
+    for (int other = worker; first > 0;) {
+      --other;
+      if (tid == 0) {
+        while (atomicCAS(s.ready + other, 1u, 0u) != 1u) __nanosleep(32);
+        __threadfence();
+      }
+      __syncthreads();
+      const float4* const theirs = s.partials + static_cast<size_t>(other) * (BM * BN / 4) + tid;
+#pragma unroll
+      for (int x = 0; x < T::TM * Q; ++x) {
+        const float4 v = __ldcg(theirs + x * T::THREADS);
+        float* const sum = &acc[x / Q][x % Q * 4];
+        sum[0] += v.x, sum[1] += v.y, sum[2] += v.z, sum[3] += v.w;
+      }
+      first = static_cast<int>(max(0LL, s.begin(other) - static_cast<long long>(tile - s.whole) * k_tiles));
+    }
+    store_tile<T>(acc, g, seat, row0, col0);
+    __syncthreads();  // the ring is free
+  }
 }
 
 /// Adds up the parts of cut tiles, where no tickets do.

@@ -32,7 +32,7 @@ constexpr int TILES = std::tuple_size_v<Tiles>;
 
 /// Floats that two_step and tickets may use.
 constexpr size_t WORKSPACE = size_t{32} << 20;  // bytes
-constexpr size_t TICKETS = 65536;
+constexpr size_t TICKETS = 59000;
 
 using TileLaunch = cudaError_t (*)(const Product&, bool a_k, bool b_k, const Cut&, cudaStream_t);
 TileLaunch tile_launch(int tile);

@@ -23,6 +23,15 @@ using namespace any_shape;
 namespace any_shape {
 template <int INDEX>
 cudaError_t launch(const Product& g, bool a_k, bool b_k, const Cut& cut, cudaStream_t stream);
+template <int INDEX>
+cudaError_t launch_stream(const Product& g, bool a_k, bool b_k, float4* partials, unsigned* ready, cudaStream_t stream);
+using StreamLaunch = cudaError_t (*)(const Product&, bool, bool, float4*, unsigned*, cudaStream_t);
+template <int... I>
+StreamLaunch pick_stream(int tile, std::integer_sequence<int, I...>) {
+  static constexpr StreamLaunch all[] = {launch_stream<I>...};
+  return all[tile];
+}
+StreamLaunch stream_launch(int tile) { return pick_stream(tile, std::make_integer_sequence<int, TILES>()); }
 template <int... I>
 TileLaunch pick(int tile, std::integer_sequence<int, I...>) {
   static constexpr TileLaunch all[] = {launch<I>...};
@@ -71,6 +80,7 @@ struct Candidate {
   int tile = -1, thin = -1;
   int cluster = 1, outer = 1;
   bool two_step = false;
+  bool stream = false;
   int ws = -1;  // large, small; registers 40, 56; +4: no shares
   std::string name() const {
     char text[64];
@@ -80,7 +90,7 @@ struct Candidate {
     }
     if (tile >= 0)
       std::snprintf(text, sizeof text, "%dx%d#%d/c%do%d%s", tile_infos[tile].bm, tile_infos[tile].bn, tile, cluster,
-                    outer, two_step ? "two" : "");
+                    outer, stream ? "stream" : two_step ? "two" : "");
     else
       std::snprintf(text, sizeof text, "%s/c%do%d", thin_kernels()[thin].name, cluster, outer);
     return text;
@@ -101,6 +111,7 @@ cudaError_t execute(const Candidate& x, const Call& c, cudaStream_t stream) {
                     c.a,    size_t(c.lda), c.b,           size_t(c.ldb),
                     c.beta, c.c,           size_t(c.ldc), vec(c.a, c.lda),
                     vec(c.b, c.ldb), vec(c.c, c.ldc)};
+    if (x.stream) return stream_launch(x.tile)(g, !c.ta, c.tb, reinterpret_cast<float4*>(ws_partials), tickets + 60000, stream);
     if (x.tile >= 0) return tile_launch(x.tile)(g, !c.ta, c.tb, cut, stream);
     WsLaunch* const all[] = {ws_large_40, ws_small_40, ws_large_56, ws_small_56};
     return all[x.ws % 4](g, !c.ta, c.tb, x.ws < 4, ws_partials, ws_ready, stream);
@@ -154,9 +165,19 @@ std::vector<Candidate> every_candidate(const Call& c, bool all) {
       const long long per_sm = (blocks + SMS - 1) / SMS;
       const double alone = per_sm == 1 ? 1.3 : 1;
       const double cost = per_block * per_sm * alone + 3000 + (cl > 1 ? 1500 : 0) + (o > 1 ? 3000 + 100 * o : 0);
-      rated.push_back({cost, {t, -1, cl, o, false}});
+      rated.push_back({cost, {t, -1, cl, o}});
       if (o > 1 && cl == 1) rated.push_back({cost + 1, {t, -1, cl, o, true}});
     }
+  }
+  for (int t = 0; t < TILES; ++t) {
+    const auto& info = tile_infos[t];
+    const long long tiles = 1LL * ((c.m - 1) / info.bm + 1) * ((c.n - 1) / info.bn + 1);
+    if (info.bm * info.bn < 8192 || tiles > 1000000 || c.k < 1) continue;
+    const double ideal = 1.0 * tiles * info.bm * info.bn * c.k / 128 / SMS * 1.03 + 6000;
+    if (tiles % (SMS * info.blocks) == 0) continue;
+    Candidate x;
+    x.tile = t, x.stream = true;
+    rated.push_back({ideal, x});
   }
   std::sort(rated.begin(), rated.end(), [](const Rated& a, const Rated& b) { return a.cost < b.cost; });
   for (size_t i = 0; i < rated.size(); ++i) {
@@ -243,9 +264,9 @@ int main(int argc, char** argv) {
   double* want;
   CHECK(cudaMalloc(&want, size_t{300} * 300 * 8));
   CHECK(cudaMalloc(&partials, WORKSPACE));
-  CHECK(cudaMalloc(&tickets, TICKETS * 4));
-  CHECK(cudaMemset(tickets, 0, TICKETS * 4));
-  CHECK(cudaMalloc(&ws_partials, size_t{132} * 128 * 256 * 4));
+  CHECK(cudaMalloc(&tickets, 65536 * 4));
+  CHECK(cudaMemset(tickets, 0, 65536 * 4));
+  CHECK(cudaMalloc(&ws_partials, size_t{132} * 4 * 128 * 256 * 4));
   CHECK(cudaMalloc(&ws_ready, 200 * 4));
   CHECK(cudaMemset(ws_ready, 0, 200 * 4));
   unsigned* wrong;
