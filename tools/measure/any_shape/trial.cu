@@ -81,11 +81,11 @@ struct Candidate {
   int cluster = 1, outer = 1;
   bool two_step = false;
   bool stream = false;
-  int ws = -1;  // large, small; registers 40, 56; +4: no shares
+  int ws = -1;  // large, small; registers 40, 56; +4: one-tile Stream-K
   std::string name() const {
     char text[64];
     if (ws >= 0) {
-      std::snprintf(text, sizeof text, "ws%s%s%s", ws % 2 ? "small" : "large", ws / 2 % 2 ? "56" : "40", ws >= 4 ? "whole" : "");
+      std::snprintf(text, sizeof text, "ws%s%s%s", ws % 2 ? "small" : "large", ws / 2 % 2 ? "56" : "40", ws >= 4 ? "one" : "");
       return text;
     }
     if (tile >= 0)
@@ -186,7 +186,7 @@ std::vector<Candidate> every_candidate(const Call& c, bool all) {
   if (c.k > 0 && (all || (1.0 * c.m * c.n * c.k > 1e8 && std::min(c.m, c.n) > 32))) {
     for (int w = 0; w < 8; ++w) {
       const long long tiles = 1LL * ((c.m - 1) / 128 + 1) * ((c.n - 1) / (w % 2 ? 128 : 256) + 1);
-      if (w >= 4 && tiles % SMS == 0) continue;  // the same as with shares
+      if (w >= 4 && (tiles % SMS == 0 || tiles < SMS)) continue;  // the same as with shares
       Candidate x;
       x.ws = w;
       out.push_back(x);

@@ -70,14 +70,16 @@ __device__ __forceinline__ void copy(std::uint32_t to, const float* from, int mi
   __pipeline_memcpy_async(in_shared<float>(to), from, size, missing);
 }
 
-/// Who computes what: whole tiles in waves, the rest of the tiles in even shares of K-tiles.
+/// Who computes what: the tiles that are cut go first, in even shares of K-tiles, then whole tiles in full waves.
 struct Plan {
   int tiles_m, tiles_n, k_tiles, whole, workers, longer;
   long long each;
   Plan() = default;
-  Plan(int m, int n, int k, int BM, int BN, int blocks, bool share)
+  /// two: where there are more tiles than blocks, two tiles for each block are dealt out, not one.
+  Plan(int m, int n, int k, int BM, int BN, int blocks, bool two)
       : tiles_m((m - 1) / BM + 1), tiles_n((n - 1) / BN + 1), k_tiles((k - 1) / BK + 1) {
-    const int tiles = tiles_m * tiles_n, cut = share ? tiles % blocks : 0;
+    const int tiles = tiles_m * tiles_n, rest = tiles % blocks;
+    const int cut = two && rest > 0 && tiles > blocks ? rest + blocks : rest;
     const long long left = static_cast<long long>(cut) * k_tiles;
     whole = tiles - cut;
     int pieces = 1;
@@ -90,24 +92,28 @@ struct Plan {
   __device__ long long begin(int worker) const { return min(worker, workers) * each + min(worker, longer); }
 };
 
+/// A worker's pieces: its share from the end to the beginning, then its whole tiles.
 template <class Tile>
 struct Schedule {
   const Plan& plan;
   int tile;
-  long long at, end;
-  __device__ explicit Schedule(const Plan& of_all) : plan(of_all), tile(static_cast<int>(blockIdx.x)) {
-    at = plan.begin(tile), end = plan.begin(tile + 1);
+  long long at, begin;
+  __device__ Schedule(const Plan& of_all, int worker) : plan(of_all), tile(worker) {
+    begin = plan.begin(worker), at = plan.begin(worker + 1);
   }
-  __device__ bool next(int& t, int& first, int& count) {
-    if (tile < plan.whole) {
-      t = tile, first = 0, count = plan.k_tiles;
-      tile += static_cast<int>(gridDim.x);
+  /// The next piece: the K-tiles first to last - 1 of tile t.
+  __device__ bool next(int& t, int& first, int& last) {
+    if (at > begin) {
+      const int cut = static_cast<int>((at - 1) / plan.k_tiles);
+      const long long start = static_cast<long long>(cut) * plan.k_tiles;
+      t = plan.whole + cut, last = static_cast<int>(at - start);
+      first = static_cast<int>(max(begin, start) - start);
+      at = start + first;
       return true;
     }
-    if (at >= end) return false;
-    t = plan.whole + static_cast<int>(at / plan.k_tiles), first = static_cast<int>(at % plan.k_tiles);
-    count = static_cast<int>(min(static_cast<long long>(plan.k_tiles - first), end - at));
-    at += count;
+    if (tile >= plan.whole) return false;
+    t = tile, first = 0, last = plan.k_tiles;
+    tile += static_cast<int>(gridDim.x);
     return true;
   }
   __device__ void place(int t, int& row, int& col) const {
@@ -206,8 +212,8 @@ __device__ __forceinline__ void load(const Product& g, Schedule<Tile> work, std:
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const std::uint32_t end = full + 8 * STAGES;
   std::uint32_t barrier = full, to = base, parity = 1;
-  int tile, first, count;
-  while (work.next(tile, first, count)) {
+  int tile, first, last;
+  while (work.next(tile, first, last)) {
     int row, col;
     work.place(tile, row, col);
     Mover<Tile::BM, A_K> a;
@@ -216,7 +222,7 @@ __device__ __forceinline__ void load(const Product& g, Schedule<Tile> work, std:
     b.init(g.b, g.ldb, g.b_vec, col, g.n, first * BK, warp, lane);
     int steps = g.k - first * BK;
 #pragma unroll 1
-    for (int t = count; t > 0; --t, steps -= BK) {
+    for (int t = first; t < last; ++t, steps -= BK) {
       wait_for(barrier + 8 * STAGES, parity);
       a.start(to, g.lda, g.a_vec, steps, warp, lane);
       b.start(to + Tile::a_bytes, g.ldb, g.b_vec, steps, warp, lane);
@@ -230,8 +236,8 @@ __device__ __forceinline__ void load(const Product& g, Schedule<Tile> work, std:
 }
 
 template <class Tile>
-__device__ void compute(const Product& g, Schedule<Tile> work, std::uint32_t base, std::uint32_t full, float* partials,
-                        int* ready) {
+__device__ void compute(const Product& g, Schedule<Tile> work, int worker, std::uint32_t base, std::uint32_t full,
+                        float* partials, int* ready) {
   constexpr int TM = Tile::TM, TN = Tile::TN, BM = Tile::BM, BN = Tile::BN;
   constexpr unsigned stage_bytes = Tile::stage_bytes;
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
@@ -241,7 +247,7 @@ __device__ void compute(const Product& g, Schedule<Tile> work, std::uint32_t bas
   const std::uint32_t a_start = base + 4 * row_in_tile;
   std::uint32_t a_to_b = Tile::a_bytes + 4 * (col_in_tile - row_in_tile);
   hide(a_to_b);
-  const std::uint32_t last = full + 8 * (STAGES - 1);
+  const std::uint32_t last_barrier = full + 8 * (STAGES - 1);
 
   float a[2][TM], b[2][TN], c[TM][TN];
   const auto fragments = [&](std::uint32_t from_a, std::uint32_t from_b, int which) {
@@ -256,16 +262,16 @@ __device__ void compute(const Product& g, Schedule<Tile> work, std::uint32_t bas
   std::uint32_t barrier = full, at_a = a_start, at_b = a_start + a_to_b, parity = 0;
   wait_for(full, 0);
   fragments(at_a, at_b, 0);
-  int tile, first, count;
-  while (work.next(tile, first, count)) {
+  int tile, first, last;
+  while (work.next(tile, first, last)) {
 #pragma unroll
     for (int i = 0; i < TM; ++i) {
 #pragma unroll
       for (int j = 0; j < TN; ++j) c[i][j] = 0;
     }
 #pragma unroll 1
-    for (int t = count; t > 0; --t) {
-      const bool wrap = barrier == last;
+    for (int t = last - first; t > 0; --t) {
+      const bool wrap = barrier == last_barrier;
       const std::uint32_t next = wrap ? full : barrier + 8;
       const std::uint32_t next_a = wrap ? a_start : at_a + stage_bytes, next_b = next_a + a_to_b;
       if (wrap) parity ^= 1;
@@ -285,25 +291,27 @@ __device__ void compute(const Product& g, Schedule<Tile> work, std::uint32_t bas
       barrier = next, at_a = next_a, at_b = next_b;
     }
 
-    if (first > 0) {
-      float* mine = partials + static_cast<std::size_t>(blockIdx.x) * (BM * BN) + thread;
+    if (last < work.plan.k_tiles) {  // the block with the tile's end adds this
+      float* mine = partials + static_cast<std::size_t>(worker) * (BM * BN) + thread;
 #pragma unroll
       for (int x = 0; x < TM * TN; ++x) __stcg(mine + x * computing_threads, c[x / TN][x % TN]);
       __threadfence();
       __barrier_sync_count(1, computing_threads);
-      if (thread == 0) atomicExch(ready + blockIdx.x, 1);
+      if (thread == 0) atomicExch(ready + worker, 1);
       continue;
     }
-    for (int done = count, other = static_cast<int>(blockIdx.x) + 1; done < work.plan.k_tiles; ++other) {
+    for (int other = worker; first > 0;) {
+      --other;
       if (thread == 0) {
-        while (atomicCAS(ready + other, 1, 0) != 1) __nanosleep(64);
+        while (atomicCAS(ready + other, 1, 0) != 1) __nanosleep(32);
         __threadfence();
       }
       __barrier_sync_count(1, computing_threads);
       const float* theirs = partials + static_cast<std::size_t>(other) * (BM * BN) + thread;
 #pragma unroll
       for (int x = 0; x < TM * TN; ++x) c[x / TN][x % TN] += __ldcg(theirs + x * computing_threads);
-      done += static_cast<int>(work.plan.begin(other + 1) - work.plan.begin(other));
+      first = static_cast<int>(
+          max(0LL, work.plan.begin(other) - static_cast<long long>(tile - work.plan.whole) * work.plan.k_tiles));
     }
 
     int row, col;
@@ -339,7 +347,7 @@ __device__ void compute(const Product& g, Schedule<Tile> work, std::uint32_t bas
 }
 
 /// C = alpha op(A) op(B) + beta C by blocks that stay, one for each SM. partials: (blocks, BM x BN) floats; ready: a
-/// flag for each block, 0.
+/// flag for each block, 0, and behind them the number of blocks that have begun, 0. All are 0 again afterwards.
 template <class Tile, bool A_K, bool B_K>
 __global__ void __launch_bounds__(block_threads, 1)
     shares(const Product g, const __grid_constant__ Plan plan, float* partials, int* ready) {
@@ -347,21 +355,26 @@ __global__ void __launch_bounds__(block_threads, 1)
   std::uint32_t base = static_cast<std::uint32_t>(__cvta_generic_to_shared(memory));
   hide(base);
   const std::uint32_t full = base + STAGES * Tile::stage_bytes, empty = full + 8 * STAGES;
+  __shared__ int number;
   if (threadIdx.x == 0) {
+    int* const workers = ready + gridDim.x;
+    number = atomicAdd(workers, 1);
+    if (number == static_cast<int>(gridDim.x) - 1) atomicExch(workers, 0);  // all have begun
     for (int s = 0; s < STAGES; ++s) {
       ptx::mbarrier_init(in_shared<std::uint64_t>(full + 8 * s), loading_threads);
       ptx::mbarrier_init(in_shared<std::uint64_t>(empty + 8 * s), computing_threads);
     }
   }
   __syncthreads();
-  const Schedule<Tile> work(plan);
+  const int worker = number;
+  const Schedule<Tile> work(plan, worker);
   if (threadIdx.x >= computing_threads) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(loading_registers));
     const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 32, 0) - computing_warps;
     load<Tile, A_K, B_K>(g, work, base, full, warp);
   } else {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(computing_registers));
-    compute<Tile>(g, work, base, full, partials, ready);
+    compute<Tile>(g, work, worker, base, full, partials, ready);
   }
 }
 
