@@ -12,8 +12,11 @@
 
 namespace any_shape {
 
-/// A product as the kernels see it. along_k: element (i, l) of A is a[i * lda + l], else a[l * lda + i]; element (l, j)
-/// of B is b[j * ldb + l] where B lies along k, else b[l * ldb + j]. *_vec: rows begin at multiples of 16 bytes.
+/// How an operand lies. Along k: element (i, l) of A is a[i * lda + l], element (l, j) of B is b[j * ldb + l]. Otherwise
+/// along x, which is m or n: a[l * lda + i], b[l * ldb + j]; in FOURS where rows begin at multiples of 16 bytes.
+enum class Lie { ALONG_K, FOURS, FLOATS };
+
+/// A product as the kernels see it. c_vec: rows of C begin at multiples of 16 bytes.
 struct Product {
   int m, n, k;
   float alpha;
@@ -24,7 +27,7 @@ struct Product {
   float beta;
   float* c;
   size_t ldc;
-  bool a_vec, b_vec, c_vec;
+  bool c_vec;
 };
 
 /// How K is cut: cluster * outer parts. The blocks of a cluster add up their parts in distributed shared memory; the
@@ -37,11 +40,11 @@ struct Cut {
 };
 
 template <int BM_, int BN_, int TM_, int TN_, int WARPS_M_, int WARPS_N_, int STAGES_, int BLOCKS_,
-          int BK_ = 16>
+          int ORDER_ = 0, int BK_ = 16>
 struct Tile {
   static constexpr int BM = BM_, BN = BN_, BK = BK_, TM = TM_, TN = TN_;
   static constexpr int WARPS_M = WARPS_M_, WARPS_N = WARPS_N_, WARPS = WARPS_M * WARPS_N;
-  static constexpr int THREADS = 32 * WARPS, STAGES = STAGES_, BLOCKS = BLOCKS_;
+  static constexpr int ORDER = ORDER_, THREADS = 32 * WARPS, STAGES = STAGES_, BLOCKS = BLOCKS_;
   static constexpr int WM = BM / WARPS_M, WN = BN / WARPS_N;
   static_assert(WM == 4 * TM && WN == 8 * TN, "a warp is 4 x 8 lanes");
   static constexpr int A_STAGE = BK * (BM + 4), B_STAGE = BK * (BN + 4);
@@ -50,105 +53,72 @@ struct Tile {
 };
 
 /// Brings the K-tiles (BK, BX) of an operand to shared memory, with a row pitch of BX + 4 floats.
-template <class T, int BX, bool ALONG_K>
+template <class T, int BX, Lie HOW>
 struct Mover {
   static constexpr int BK = T::BK, THREADS = T::THREADS, PITCH = BX + 4;
-  // Along k: a warp copies 4 rows of 8 floats at a time, transposed.
-  static constexpr int K_CHUNKS = BK / 8, X_STEP = T::WARPS / K_CHUNKS * 4;
-  static_assert(T::WARPS % K_CHUNKS == 0);
-  static constexpr int COPIES_K = BX / X_STEP;
-  // Along x: float4s, or floats of neighbouring lanes.
-  static constexpr int V_ROW = BX / 4, V_STEP = THREADS / V_ROW;
-  static constexpr int COPIES_V = BK / V_STEP > 0 ? BK / V_STEP : 1;
-  static constexpr int S_ROW = THREADS < BX ? BX / THREADS : 1, S_STEP = THREADS < BX ? 1 : THREADS / BX;
-  static constexpr int COPIES_S = BK / S_STEP * S_ROW;
-  static_assert(V_STEP >= 1 && BK % S_STEP == 0);
+  static constexpr bool K = HOW == Lie::ALONG_K, V = HOW == Lie::FOURS;
+  // Along k, a warp copies 4 rows of 8 floats at a time, transposed. Along x, neighbouring threads copy neighbours.
+  static constexpr int K_CHUNKS = BK / 8, ROW = V ? BX / 4 : BX;
+  static constexpr int STEP = K ? T::WARPS / K_CHUNKS * 4 : THREADS < ROW ? 1 : THREADS / ROW;
+  static constexpr int R = THREADS < ROW ? ROW / THREADS : 1;  // copies of a thread in a row, along x
+  static constexpr int COPIES = K ? BX / STEP : BK / STEP > 0 ? BK / STEP : 1;
+  static_assert(K ? T::WARPS % K_CHUNKS == 0 : !V || THREADS >= ROW);
 
   const float* from;
-  size_t ld;
-  unsigned exist;  // along k and float by float: which of the copies lie inside; float4: bytes
-  int k_of, to;
-  bool vec, inside;
+  int to;          // of the first copy, in a stage
+  unsigned exist;  // along k, and floats: which of a thread's rows or columns lie inside; fours: bytes
 
-  __device__ void init(const float* x, size_t ld_, bool vec_, int x0, int extent, int k0) {
-    const int tid = static_cast<int>(threadIdx.x), lane = tid % 32, warp = tid / 32;
-    const int left = extent - x0;
-    ld = ld_, vec = vec_, inside = left >= BX, exist = 0;
-    if constexpr (ALONG_K) {
-      k_of = warp % K_CHUNKS * 8 + lane % 8;
-      const int row = warp / K_CHUNKS * 4 + lane / 8;
-      from = x + static_cast<size_t>(x0 + row) * ld + k0 + k_of;
-      to = k_of * PITCH + row;
-#pragma unroll
-      for (int i = 0; i < COPIES_K; ++i) exist |= (row + i * X_STEP < left ? 1u : 0u) << i;
-    } else if (vec) {
-      k_of = tid / V_ROW;
-      const int col = tid % V_ROW * 4;
-      from = x + static_cast<size_t>(k0 + k_of) * ld + x0 + col;
-      to = k_of * PITCH + col;
-      exist = 4 * static_cast<unsigned>(max(0, min(4, left - col)));
-      if (V_STEP > BK && k_of >= BK) exist = 0;
+  static __device__ int k_of() {
+    const int tid = static_cast<int>(threadIdx.x);
+    return K ? tid / 32 % K_CHUNKS * 8 + tid % 8 : THREADS < ROW ? 0 : tid / ROW;
+  }
+  static __device__ int x_of() {
+    const int tid = static_cast<int>(threadIdx.x);
+    return K ? tid / 32 / K_CHUNKS * 4 + tid % 32 / 8 : (THREADS < ROW ? tid : tid % ROW) * (V ? 4 : 1);
+  }
+
+  /// left: rows or columns from x0 to the end of the matrix.
+  __device__ Mover(const float* x, size_t ld, int x0, int left, int k0)
+      : from(K ? x + (x0 + x_of()) * ld + k0 + k_of() : x + (k0 + k_of()) * ld + x0 + x_of()),
+        to(k_of() * PITCH + x_of()),
+        exist(0) {
+    if constexpr (V) {
+      exist = 4 * static_cast<unsigned>(max(0, min(4, left - x_of())));
     } else {
-      k_of = THREADS < BX ? 0 : tid / BX;
-      const int col = THREADS < BX ? tid : tid % BX;
-      from = x + static_cast<size_t>(k0 + k_of) * ld + x0 + col;
-      to = k_of * PITCH + col;
 #pragma unroll
-      for (int r = 0; r < S_ROW; ++r) exist |= (col + r * THREADS < left ? 1u : 0u) << r;
+      for (int i = 0; i < (K ? COPIES : R); ++i)
+        exist |= (x_of() + i * (K ? STEP : THREADS) < left ? 1u : 0u) << i;
     }
   }
 
-  /// Starts to copy the next K-tile, of which `steps` of BK steps exist; zeros for the others.
-  __device__ __forceinline__ void start(float* stage, int steps) {
+  /// Starts to copy the next K-tile. Unless WHOLE, `steps` of BK steps exist at most; zeros for what does not exist.
+  template <bool WHOLE>
+  __device__ __forceinline__ void start(float* stage, size_t ld, int steps) {
     float* const out = stage + to;
-    const bool whole = inside && steps >= BK;
-    if constexpr (ALONG_K) {
-      const float* f = from;
-      if (whole) {
-#pragma unroll
-        for (int i = 0; i < COPIES_K; ++i, f += X_STEP * ld)
-          __pipeline_memcpy_async(out + i * X_STEP, f, 4);
-      } else {
-        const unsigned bits = k_of < steps ? exist : 0;
-#pragma unroll
-        for (int i = 0; i < COPIES_K; ++i, f += X_STEP * ld)
-          __pipeline_memcpy_async(out + i * X_STEP, f, 4, bits >> i & 1 ? 0 : 4);
-      }
+    const float* f = from;
+    const int k = WHOLE ? 0 : k_of();
+    if constexpr (K) {
+      const unsigned bits = WHOLE || k < steps ? exist : 0;
+#pragma unroll(WHOLE ? COPIES : 2)
+      for (int i = 0; i < COPIES; ++i, f += STEP * ld)
+        __pipeline_memcpy_async(out + i * STEP, f, 4, WHOLE || (bits >> i & 1) ? 0 : 4);
       from += BK;
-    } else if (vec) {
-      const float* f = from;
-      if (V_STEP <= BK || k_of < BK) {
-        if (whole) {
-#pragma unroll
-          for (int i = 0; i < COPIES_V; ++i, f += V_STEP * ld)
-            __pipeline_memcpy_async(out + i * V_STEP * PITCH, f, 16);
-        } else {
-#pragma unroll
-          for (int i = 0; i < COPIES_V; ++i, f += V_STEP * ld)
-            __pipeline_memcpy_async(out + i * V_STEP * PITCH, f, 16,
-                                    k_of + i * V_STEP < steps ? 16 - exist : 16);
-        }
-      }
-      from += static_cast<size_t>(BK) * ld;
     } else {
-      const float* f = from;
-      if (whole) {
+      if (STEP <= BK || k_of() < BK) {
 #pragma unroll
-        for (int i = 0; i < COPIES_S / S_ROW; ++i, f += S_STEP * ld) {
+        for (int i = 0; i < COPIES; ++i, f += STEP * ld) {
 #pragma unroll
-          for (int r = 0; r < S_ROW; ++r)
-            __pipeline_memcpy_async(out + i * S_STEP * PITCH + r * THREADS, f + r * THREADS, 4);
-        }
-      } else {
-#pragma unroll
-        for (int i = 0; i < COPIES_S / S_ROW; ++i, f += S_STEP * ld) {
-#pragma unroll
-          for (int r = 0; r < S_ROW; ++r)
-            __pipeline_memcpy_async(out + i * S_STEP * PITCH + r * THREADS, f + r * THREADS, 4,
-                                    (exist >> r & 1) && k_of + i * S_STEP < steps ? 0 : 4);
+          for (int r = 0; r < R; ++r) {
+            const bool there = k + i * STEP < steps;
+            if constexpr (V)
+              __pipeline_memcpy_async(out + i * STEP * PITCH, f, 16, WHOLE ? 0 : there ? 16 - exist : 16);
+            else
+              __pipeline_memcpy_async(out + i * STEP * PITCH + r * THREADS, f + r * THREADS, 4,
+                                      WHOLE || (there && (exist >> r & 1)) ? 0 : 4);
+          }
         }
       }
-      from += static_cast<size_t>(BK) * ld;
+      from += BK * ld;
     }
   }
 };
@@ -245,79 +215,89 @@ struct Seat {
 };
 
 /// acc += the K-tiles first to last - 1 of the tile of C at (row0, col0).
-template <class T, bool A_K, bool B_K>
+template <class T, Lie A, Lie B>
 __device__ __forceinline__ void multiply_tiles(float (&acc)[T::TM][T::TN], const Product& g, float4* memory,
                                                const Seat<T>& seat, int row0, int col0, int first, int last) {
   constexpr int BM = T::BM, BN = T::BN, BK = T::BK, TM = T::TM, TN = T::TN, STAGES = T::STAGES;
   float* const a_tiles = reinterpret_cast<float*>(memory);  // (STAGES, BK, BM + 4)
   float* const b_tiles = a_tiles + STAGES * T::A_STAGE;     // (STAGES, BK, BN + 4)
-  const int k_end = min(g.k, last * BK), count = last - first;
-  int k_next = first * BK;  // of the K-tile to be copied next
-  Mover<T, BM, A_K> a;
-  Mover<T, BN, B_K> b;
-  a.init(g.a, g.lda, g.a_vec, row0, g.m, k_next);
-  b.init(g.b, g.ldb, g.b_vec, col0, g.n, k_next);
-
-  float fa[2][TM], fb[2][TN];
-  const auto read = [&](int which, int stage, int l) {
-    const float* from_a = a_tiles + stage * T::A_STAGE + l * (BM + 4) + seat.row;
-    const float* from_b = b_tiles + stage * T::B_STAGE + l * (BN + 4) + seat.col;
-#pragma unroll
-    for (int q = 0; q < TM / 4; ++q)
-      *reinterpret_cast<float4*>(&fa[which][4 * q]) = *reinterpret_cast<const float4*>(from_a + 16 * q);
-#pragma unroll
-    for (int q = 0; q < TN / 4; ++q)
-      *reinterpret_cast<float4*>(&fb[which][4 * q]) = *reinterpret_cast<const float4*>(from_b + 32 * q);
-  };
-  const auto multiply = [&](int which) {
-#pragma unroll
-    for (int j = 0; j < TN; ++j) {
-#pragma unroll
-      for (int i = 0; i < TM; ++i) {
-        const int ii = j % 2 == 0 ? i : TM - 1 - i;
-        acc[ii][j] += fa[which][ii] * fb[which][j];
+  const int count = last - first;
+  if (count <= 0) return;
+  const bool inside = row0 + BM <= g.m && col0 + BN <= g.n;
+  int steps = min(g.k, last * BK) - first * BK;  // still to be copied
+  Mover<T, BM, A> a(g.a, g.lda, row0, g.m - row0, first * BK);
+  Mover<T, BN, B> b(g.b, g.ldb, col0, g.n - col0, first * BK);
+  int writing = 0;
+  const auto refill = [&] {
+    if (steps > 0) {
+      float *const to_a = a_tiles + writing * T::A_STAGE, *const to_b = b_tiles + writing * T::B_STAGE;
+      if (inside && steps >= BK) {
+        a.template start<true>(to_a, g.lda, BK);
+        b.template start<true>(to_b, g.ldb, BK);
+      } else {
+        a.template start<false>(to_a, g.lda, steps);
+        b.template start<false>(to_b, g.ldb, steps);
       }
-    }
-  };
-
-#pragma unroll 1
-  for (int t = 0; t < STAGES - 1; ++t) {
-    if (t < count) {
-      a.start(a_tiles + t * T::A_STAGE, k_end - k_next);
-      b.start(b_tiles + t * T::B_STAGE, k_end - k_next);
-      k_next += BK;
-    }
-    __pipeline_commit();
-  }
-  int reading = 0, writing = STAGES - 1, k_left = k_end - first * BK;
-#pragma unroll 1
-  for (int t = 0; t < count; ++t, k_left -= BK) {
-    __pipeline_wait_prior(STAGES - 2);
-    __syncthreads();
-    if (k_next < k_end) {
-      a.start(a_tiles + writing * T::A_STAGE, k_end - k_next);
-      b.start(b_tiles + writing * T::B_STAGE, k_end - k_next);
-      k_next += BK;
+      steps -= BK;
       writing = writing + 1 == STAGES ? 0 : writing + 1;
     }
     __pipeline_commit();
-    if (seat.active) {
-      if (k_left >= BK) {
-        read(0, reading, 0);
+  };
+
+  float fa[2][TM], fb[2][TN];
+  const float *from_a = a_tiles + seat.row, *from_b = b_tiles + seat.col;  // of the stage that is read
+  const auto read = [&](int l) {
+    const int at = l % BK;
 #pragma unroll
-        for (int l = 0; l < BK; ++l) {
-          if (l + 1 < BK) read((l + 1) % 2, reading, l + 1);
-          multiply(l % 2);
-        }
-      } else {
-#pragma unroll 1
-        for (int l = 0; l < k_left; ++l) {
-          read(0, reading, l);
-          multiply(0);
-        }
+    for (int q = 0; q < TM / 4; ++q)
+      *reinterpret_cast<float4*>(&fa[l % 2][4 * q]) =
+          *reinterpret_cast<const float4*>(from_a + at * (BM + 4) + 16 * q);
+#pragma unroll
+    for (int q = 0; q < TN / 4; ++q)
+      *reinterpret_cast<float4*>(&fb[l % 2][4 * q]) =
+          *reinterpret_cast<const float4*>(from_b + at * (BN + 4) + 32 * q);
+  };
+  const auto multiply = [&](int l) {
+#pragma unroll
+    for (int x = 0; x < TM * TN; ++x) {
+      int i, j;
+      if constexpr (T::ORDER == 0) {  // row by row
+        i = x / TN, j = x % TN;
+      } else if constexpr (T::ORDER == 1) {  // down one column, up the next
+        j = x / TM, i = j % 2 == 0 ? x % TM : TM - 1 - x % TM;
+      } else {  // along one row, back along the next
+        i = x / TN, j = i % 2 == 0 ? x % TN : TN - 1 - x % TN;
       }
+      acc[i][j] += fa[l % 2][i] * fb[l % 2][j];
     }
-    reading = reading + 1 == STAGES ? 0 : reading + 1;
+  };
+
+#pragma unroll 1
+  for (int t = 0; t < STAGES - 1; ++t) refill();
+  __pipeline_wait_prior(STAGES - 2);
+  __syncthreads();
+  if (seat.active) read(0);
+  int reading = 0;
+#pragma unroll 1
+  for (int t = 0; t < count; ++t) {
+    if (seat.active) {
+#pragma unroll
+      for (int l = 0; l < BK - 1; ++l) {
+        read(l + 1);
+        if (l == 0) refill();  // all have left the K-tile before: its stage is free
+        multiply(l);
+      }
+    } else {
+      refill();
+    }
+    __pipeline_wait_prior(STAGES - 2);
+    __syncthreads();
+    if (t + 1 < count) reading = reading + 1 == STAGES ? 0 : reading + 1;
+    from_a = a_tiles + reading * T::A_STAGE + seat.row, from_b = b_tiles + reading * T::B_STAGE + seat.col;
+    if (seat.active) {  // on to the next K-tile, if there is one
+      read(BK);
+      multiply(BK - 1);
+    }
   }
 }
 
@@ -341,7 +321,7 @@ __device__ __forceinline__ void store_tile(const float (&acc)[T::TM][T::TN], con
 }
 
 /// One tile of C, or a part of its K, for each block.
-template <class Group, class T, bool A_K, bool B_K>
+template <class Group, class T, Lie A, Lie B>
 __global__ void __launch_bounds__(T::THREADS, T::BLOCKS) tiles(const Product g, const Cut cut) {
   constexpr int BM = T::BM, BN = T::BN, BK = T::BK;
   extern __shared__ float4 memory[];
@@ -354,7 +334,7 @@ __global__ void __launch_bounds__(T::THREADS, T::BLOCKS) tiles(const Product g, 
   const int last = static_cast<int>(static_cast<long long>(k_tiles) * (part + 1) / parts);
   const Seat<T> seat(g.m - row0, g.n - col0);
   float acc[T::TM][T::TN] = {};
-  multiply_tiles<T, A_K, B_K>(acc, g, memory, seat, row0, col0, first, last);
+  multiply_tiles<T, A, B>(acc, g, memory, seat, row0, col0, first, last);
   if (parts == 1) {
     store_tile<T>(acc, g, seat, row0, col0);
     return;
@@ -393,7 +373,7 @@ struct Shares {
 /// block waits for before it waits itself, and only for blocks that have begun before it.
 ///
 /// Source of the idea: Osama et al., Stream-K, 2023.
-template <class T, bool A_K, bool B_K>
+template <class T, Lie A, Lie B>
 __global__ void __launch_bounds__(T::THREADS, T::BLOCKS) stream_k(const Product g, const Shares s) {
   constexpr int BM = T::BM, BN = T::BN, BK = T::BK, Q = T::TN / 4;
   extern __shared__ float4 memory[];
@@ -425,7 +405,7 @@ __global__ void __launch_bounds__(T::THREADS, T::BLOCKS) stream_k(const Product 
     const int row0 = tile_row * BM, col0 = tile_col * BN;
     const Seat<T> seat(g.m - row0, g.n - col0);
     float acc[T::TM][T::TN] = {};
-    multiply_tiles<T, A_K, B_K>(acc, g, memory, seat, row0, col0, first, last);
+    multiply_tiles<T, A, B>(acc, g, memory, seat, row0, col0, first, last);
     if (last < k_tiles) {
       float4* const mine = s.partials + static_cast<size_t>(worker) * (BM * BN / 4) + tid;
 #pragma unroll
@@ -490,7 +470,7 @@ struct Thin {
   float beta;
   float* c;
   size_t c_i, c_j;
-  bool c_vec, x_vec;
+  bool c_vec;
 };
 
 __device__ __forceinline__ void update_thin(const Thin& g, int i, int j, float4 sum) {
@@ -607,11 +587,11 @@ __global__ void __launch_bounds__(32 * WARPS) thin_columns(const Thin g, const C
 }
 
 /// y lies along k: a warp has JR columns of C at a time; WARPS_K warps share them.
-template <class Group, int MT, int WARPS_J, int WARPS_K, bool VEC>
+template <class Group, int MT, int JR, int WARPS_J, int WARPS_K, bool VEC>
 __global__ void __launch_bounds__(32 * WARPS_J* WARPS_K) thin_rows(const Thin g, const Cut cut) {
-  constexpr int JR = MT >= 16 ? 2 : 4, BJ = JR * WARPS_J < 4 ? 4 : JR * WARPS_J;
+  constexpr int BJ = JR * WARPS_J, THREADS = 32 * WARPS_J * WARPS_K, STEP = 128 * WARPS_K;
   static_assert(BJ % 4 == 0);
-  constexpr int THREADS = 32 * WARPS_J * WARPS_K, STEP = 128 * WARPS_K;
+  __shared__ __align__(16) float xs[2][MT][STEP];  // a chunk of x, and the next
   __shared__ float parts_of[WARPS_K][MT * BJ];
   __shared__ float4 sums[MT * BJ / 4];
   const unsigned parts = static_cast<unsigned>(cut.cluster * cut.outer);
@@ -623,20 +603,21 @@ __global__ void __launch_bounds__(32 * WARPS_J* WARPS_K) thin_rows(const Thin g,
   const int fours = (g.k + 3) / 4;
   const int begin = static_cast<int>(static_cast<long long>(fours) * part / parts) * 4;
   const int end = min(g.k, static_cast<int>(static_cast<long long>(fours) * (part + 1) / parts) * 4);
+  constexpr int S = VEC ? 1 : 32;  // floats between the four of a lane
+  const int first = 128 * warp_k + (VEC ? 4 * lane : lane);
   float acc[MT][JR] = {};
   const float* y[JR];
 #pragma unroll
   for (int j = 0; j < JR; ++j)
     y[j] = g.y + static_cast<size_t>(min(col0 + warp_j * JR + j, g.n - 1)) * g.ld;
+  int which = 0;
 #pragma unroll 1
-  for (int l0 = begin + 128 * warp_k; l0 < end; l0 += STEP) {
+  for (int l0 = begin; l0 < end; l0 += STEP, which ^= 1) {
     float4 v[JR];
-    const int l = l0 + (VEC ? 4 * lane : lane);
-    constexpr int S = VEC ? 1 : 32;
-    const bool whole = l + 3 * S < end;
+    const int l = l0 + first;
 #pragma unroll
     for (int j = 0; j < JR; ++j) {
-      if (VEC && whole) {
+      if (VEC && l + 3 < end) {
         v[j] = __ldcs(reinterpret_cast<const float4*>(y[j] + l));
       } else {
         v[j].x = l < end ? y[j][l] : 0;
@@ -645,19 +626,20 @@ __global__ void __launch_bounds__(32 * WARPS_J* WARPS_K) thin_rows(const Thin g,
         v[j].w = l + 3 * S < end ? y[j][l + 3 * S] : 0;
       }
     }
+    // Neighbouring threads read neighbouring floats of x, whichever way it lies.
+    for (int e = tid; e < MT * STEP; e += THREADS) {
+      const int i = g.x_l == 1 ? e / STEP : e % MT, k = g.x_l == 1 ? e % STEP : e / MT;
+      xs[which][i][k] = i < g.m && l0 + k < end ? g.x[i * g.x_i + (l0 + k) * g.x_l] : 0;
+    }
+    __syncthreads();
 #pragma unroll
     for (int i = 0; i < MT; ++i) {
-      float4 x = make_float4(0, 0, 0, 0);
-      if (i < g.m) {
-        const float* from = g.x + i * g.x_i;
-        if (VEC && whole && g.x_vec) {
-          x = *reinterpret_cast<const float4*>(from + l);
-        } else {
-          if (l < end) x.x = from[l * g.x_l];
-          if (l + S < end) x.y = from[(l + S) * g.x_l];
-          if (l + 2 * S < end) x.z = from[(l + 2 * S) * g.x_l];
-          if (l + 3 * S < end) x.w = from[(l + 3 * S) * g.x_l];
-        }
+      float4 x;
+      if (VEC) {
+        x = *reinterpret_cast<const float4*>(&xs[which][i][first]);
+      } else {
+        const float* const from = &xs[which][i][first];
+        x = make_float4(from[0], from[S], from[2 * S], from[3 * S]);
       }
 #pragma unroll
       for (int j = 0; j < JR; ++j)
@@ -677,15 +659,43 @@ __global__ void __launch_bounds__(32 * WARPS_J* WARPS_K) thin_rows(const Thin g,
   float* const flat = reinterpret_cast<float*>(sums);
   for (int e = tid; e < MT * BJ; e += THREADS) {
     float sum = 0;
-    if (e % BJ < JR * WARPS_J) {
-      for (int w = 0; w < WARPS_K; ++w) sum += parts_of[w][e];
-    }
+    for (int w = 0; w < WARPS_K; ++w) sum += parts_of[w][e];
     flat[e] = sum;
   }
   reduce<Group, THREADS>(sums, MT * BJ / 4, cut, [&](int e, float4 sum) {
     const int i = e / (BJ / 4), j = col0 + e % (BJ / 4) * 4;
     if (i < g.m && j < g.n) update_thin(g, i, j, sum);
   });
+}
+
+/// Little work: LANES threads for each element of C, straight from global memory.
+///
+/// a_i, a_l: floats from a row of op(A) to the next, and from a column; b_l, b_j: the like for op(B).
+template <int LANES>
+__global__ void __launch_bounds__(128) direct(const Product g, size_t a_i, size_t a_l, size_t b_l, size_t b_j) {
+  const size_t x = size_t{blockIdx.x} * 128 + threadIdx.x;
+  const size_t element = x / LANES, all = static_cast<size_t>(g.m) * static_cast<size_t>(g.n);
+  const bool there = element < all;
+  const size_t i = there ? element / g.n : 0, j = there ? element % g.n : 0;
+  const float *a = g.a + i * a_i, *b = g.b + j * b_j;
+  float sum = 0;
+  int l = static_cast<int>(x % LANES);
+  constexpr int U = 8;
+  for (; l + (U - 1) * LANES < g.k; l += U * LANES) {
+    float fa[U], fb[U];
+#pragma unroll
+    for (int u = 0; u < U; ++u) fa[u] = a[(l + u * LANES) * a_l], fb[u] = b[(l + u * LANES) * b_l];
+#pragma unroll
+    for (int u = 0; u < U; ++u) sum += fa[u] * fb[u];
+  }
+#pragma unroll 4
+  for (; l < g.k; l += LANES) sum += a[l * a_l] * b[l * b_l];
+#pragma unroll
+  for (int d = LANES / 2; d > 0; d /= 2) sum += __shfl_xor_sync(~0u, sum, d);
+  if (there && x % LANES == 0) {
+    float* const c = g.c + i * g.ldc + j;
+    *c = g.beta == 0 ? g.alpha * sum : g.alpha * sum + g.beta * *c;
+  }
 }
 
 }  // namespace any_shape

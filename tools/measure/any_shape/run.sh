@@ -1,2 +1,2 @@
-timeout 40 ./trial 5 27 200 "$OUT/times.csv" tiles
-timeout 16 ./trial 2 12 200 "$OUT/times_ws.csv" ws
+timeout 46 ./trial 5 36 240 "$OUT/times.csv" tiles
+timeout 20 ./trial 2 14 240 "$OUT/times_ws.csv" ws

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <random>
+#include <utility>
 
 #include "menu.h"
 
@@ -21,26 +22,30 @@ using namespace any_shape;
   } while (0)
 
 namespace any_shape {
-template <int INDEX>
-cudaError_t launch(const Product& g, bool a_k, bool b_k, const Cut& cut, cudaStream_t stream);
-template <int INDEX>
-cudaError_t launch_stream(const Product& g, bool a_k, bool b_k, float4* partials, unsigned* ready, cudaStream_t stream);
-using StreamLaunch = cudaError_t (*)(const Product&, bool, bool, float4*, unsigned*, cudaStream_t);
-template <int... I>
-StreamLaunch pick_stream(int tile, std::integer_sequence<int, I...>) {
-  static constexpr StreamLaunch all[] = {launch_stream<I>...};
-  return all[tile];
-}
-StreamLaunch stream_launch(int tile) { return pick_stream(tile, std::make_integer_sequence<int, TILES>()); }
-template <int... I>
+template <Lie A, int... I>
 TileLaunch pick(int tile, std::integer_sequence<int, I...>) {
-  static constexpr TileLaunch all[] = {launch<I>...};
+  static constexpr TileLaunch all[] = {launch_tile<I, A>...};
   return all[tile];
 }
-TileLaunch tile_launch(int tile) { return pick(tile, std::make_integer_sequence<int, TILES>()); }
+TileLaunch tile_launch(int tile, Lie a) {
+  const auto numbers = std::make_integer_sequence<int, TILES>();
+  return a == Lie::ALONG_K ? pick<Lie::ALONG_K>(tile, numbers)
+         : a == Lie::FOURS ? pick<Lie::FOURS>(tile, numbers)
+                           : pick<Lie::FLOATS>(tile, numbers);
+}
+template <Lie A>
+StreamLaunch pick_stream(int tile) {
+  return tile == 0 ? launch_stream<0, A> : launch_stream<2, A>;
+}
+StreamLaunch stream_launch(int tile, Lie a) {
+  return a == Lie::ALONG_K ? pick_stream<Lie::ALONG_K>(tile) : a == Lie::FOURS ? pick_stream<Lie::FOURS>(tile) : pick_stream<Lie::FLOATS>(tile);
+}
+template <bool LARGE>
+WsLaunch pick_ws(Lie a) {
+  return a == Lie::ALONG_K ? launch_ws<LARGE, Lie::ALONG_K> : a == Lie::FOURS ? launch_ws<LARGE, Lie::FOURS> : launch_ws<LARGE, Lie::FLOATS>;
+}
+cudaError_t launch_direct(const Product& g, int lanes, size_t a_i, size_t a_l, size_t b_l, size_t b_j, cudaStream_t stream);
 std::vector<ThinKernel> thin_list_columns();
-using WsLaunch = cudaError_t(const Product&, bool, bool, bool, float*, int*, cudaStream_t);
-WsLaunch ws_large_40, ws_large_56, ws_small_40, ws_small_56;
 std::vector<ThinKernel> thin_list_rows();
 const std::vector<ThinKernel>& thin_kernels() {
   static const std::vector<ThinKernel> all = [] {
@@ -81,11 +86,16 @@ struct Candidate {
   int cluster = 1, outer = 1;
   bool two_step = false;
   bool stream = false;
-  int ws = -1;  // large, small; registers 40, 56; +4: one-tile Stream-K
+  int ws = -1;  // large, small; +2: one-tile Stream-K
+  int direct = 0;  // lanes
   std::string name() const {
     char text[64];
+    if (direct > 0) {
+      std::snprintf(text, sizeof text, "direct%d", direct);
+      return text;
+    }
     if (ws >= 0) {
-      std::snprintf(text, sizeof text, "ws%s%s%s", ws % 2 ? "small" : "large", ws / 2 % 2 ? "56" : "40", ws >= 4 ? "one" : "");
+      std::snprintf(text, sizeof text, "ws%s%s", ws % 2 ? "small" : "large", ws >= 2 ? "one" : "");
       return text;
     }
     if (tile >= 0)
@@ -104,17 +114,26 @@ int* ws_ready;
 bool vec(const float* p, long long ld) { return (reinterpret_cast<size_t>(p) | static_cast<size_t>(ld) * 4) % 16 == 0; }
 bool thin_swaps(const Call& c) { return c.n < c.m; }
 
-cudaError_t execute(const Candidate& x, const Call& c, cudaStream_t stream) {
+Lie lie(bool along_k, const float* p, long long ld) { return along_k ? Lie::ALONG_K : vec(p, ld) ? Lie::FOURS : Lie::FLOATS; }
+/// A vector lies both ways: along k where k is long, else along x.
+Call canonical(Call c) {
+  if (c.m == 1 && c.ta && c.lda == 1) c.ta = false, c.lda = c.k;
+  if (c.n == 1 && !c.tb && c.ldb == 1) c.tb = true, c.ldb = c.k;
+  if (c.k == 1 && !c.ta && c.lda == 1) c.ta = true, c.lda = c.m;
+  if (c.k == 1 && c.tb && c.ldb == 1) c.tb = false, c.ldb = c.n;
+  c.lda = std::max(1LL, c.lda), c.ldb = std::max(1LL, c.ldb);
+  return c;
+}
+cudaError_t execute(const Candidate& x, const Call& given, cudaStream_t stream) {
+  const Call c = canonical(given);
   const Cut cut{x.cluster, x.outer, partials, x.two_step ? nullptr : tickets};
-  if (x.tile >= 0 || x.ws >= 0) {
-    const Product g{c.m,    c.n,           c.k,           c.alpha,
-                    c.a,    size_t(c.lda), c.b,           size_t(c.ldb),
-                    c.beta, c.c,           size_t(c.ldc), vec(c.a, c.lda),
-                    vec(c.b, c.ldb), vec(c.c, c.ldc)};
-    if (x.stream) return stream_launch(x.tile)(g, !c.ta, c.tb, reinterpret_cast<float4*>(ws_partials), tickets + 60000, stream);
-    if (x.tile >= 0) return tile_launch(x.tile)(g, !c.ta, c.tb, cut, stream);
-    WsLaunch* const all[] = {ws_large_40, ws_small_40, ws_large_56, ws_small_56};
-    return all[x.ws % 4](g, !c.ta, c.tb, x.ws < 4, ws_partials, ws_ready, stream);
+  if (x.thin < 0) {
+    const Product g{c.m, c.n, c.k, c.alpha, c.a, size_t(c.lda), c.b, size_t(c.ldb), c.beta, c.c, size_t(c.ldc), vec(c.c, c.ldc)};
+    const Lie a = lie(!c.ta, c.a, c.lda), b = lie(c.tb, c.b, c.ldb);
+    if (x.direct) return launch_direct(g, x.direct, c.ta ? 1 : c.lda, c.ta ? c.lda : 1, c.tb ? 1 : c.ldb, c.tb ? c.ldb : 1, stream);
+    if (x.ws >= 0) return (x.ws % 2 ? pick_ws<false>(a) : pick_ws<true>(a))(g, b, x.ws < 2, ws_partials, ws_ready, stream);
+    if (x.stream) return stream_launch(x.tile, a)(g, b, reinterpret_cast<float4*>(ws_partials), tickets + 60000, stream);
+    return tile_launch(x.tile, a)(g, b, cut, stream);
   }
   Thin t;
   t.k = c.k, t.alpha = c.alpha, t.beta = c.beta, t.c = c.c;
@@ -122,11 +141,11 @@ cudaError_t execute(const Candidate& x, const Call& c, cudaStream_t stream) {
   if (!thin_swaps(c)) {
     t.m = c.m, t.n = c.n, t.x = c.a, t.x_i = c.ta ? 1 : c.lda, t.x_l = c.ta ? c.lda : 1;
     t.y = c.b, t.ld = c.ldb, t.c_i = c.ldc, t.c_j = 1, t.c_vec = vec(c.c, c.ldc);
-    v = vec(c.b, c.ldb), t.x_vec = !c.ta && vec(c.a, c.lda);
+    v = vec(c.b, c.ldb);
   } else {
     t.m = c.n, t.n = c.m, t.x = c.b, t.x_i = c.tb ? c.ldb : 1, t.x_l = c.tb ? 1 : c.ldb;
     t.y = c.a, t.ld = c.lda, t.c_i = 1, t.c_j = c.ldc, t.c_vec = false;
-    v = vec(c.a, c.lda), t.x_vec = c.tb && vec(c.b, c.ldb);
+    v = vec(c.a, c.lda);
   }
   return thin_kernels()[x.thin].launch(t, cut, v, stream);
 }
@@ -142,8 +161,15 @@ std::vector<Candidate> candidates(const Call& c, bool all) {
   }
   return out;
 }
-std::vector<Candidate> every_candidate(const Call& c, bool all) {
+std::vector<Candidate> every_candidate(const Call& given, bool all) {
+  const Call c = canonical(given);
   std::vector<Candidate> out;
+  for (const int lanes : {1, 4, 8, 32}) {
+    if (1.0 * c.m * c.n * c.k > 4e6 || 1.0 * c.k / lanes > 512) continue;
+    Candidate x;
+    x.direct = lanes;
+    out.push_back(x);
+  }
   const std::pair<int, int> cuts[] = {{1, 1}, {2, 1}, {3, 1}, {4, 1}, {6, 1}, {8, 1}, {4, 2}, {8, 2}, {8, 4}, {8, 8}, {8, 16},
                                       {1, 2}, {1, 3}, {1, 4}, {1, 6}, {1, 8}, {1, 12}, {1, 16}, {1, 32}, {1, 64}, {1, 128}};
   const int k_tiles = (c.k + 15) / 16;
@@ -172,7 +198,7 @@ std::vector<Candidate> every_candidate(const Call& c, bool all) {
   for (int t = 0; t < TILES; ++t) {
     const auto& info = tile_infos[t];
     const long long tiles = 1LL * ((c.m - 1) / info.bm + 1) * ((c.n - 1) / info.bn + 1);
-    if (info.bm * info.bn < 8192 || tiles > 1000000 || c.k < 1) continue;
+    if (!streams(t) || tiles > 1000000 || c.k < 1) continue;
     const double ideal = 1.0 * tiles * info.bm * info.bn * c.k / 128 / SMS * 1.03 + 6000;
     if (tiles % (SMS * info.blocks) == 0) continue;
     Candidate x;
@@ -181,12 +207,13 @@ std::vector<Candidate> every_candidate(const Call& c, bool all) {
   }
   std::sort(rated.begin(), rated.end(), [](const Rated& a, const Rated& b) { return a.cost < b.cost; });
   for (size_t i = 0; i < rated.size(); ++i) {
-    if (all || i < 6 || (i < 40 && rated[i].cost < 1.8 * rated[0].cost)) out.push_back(rated[i].x);
+    const size_t most = 1.0 * c.m * c.n * c.k > 2e9 ? 12 : 32;
+    if (all || i < 6 || (i < most && rated[i].cost < 1.8 * rated[0].cost)) out.push_back(rated[i].x);
   }
   if (c.k > 0 && (all || (1.0 * c.m * c.n * c.k > 1e8 && std::min(c.m, c.n) > 32))) {
-    for (int w = 0; w < 8; ++w) {
+    for (int w = 0; w < 4; ++w) {
       const long long tiles = 1LL * ((c.m - 1) / 128 + 1) * ((c.n - 1) / (w % 2 ? 128 : 256) + 1);
-      if (w >= 4 && (tiles % SMS == 0 || tiles < SMS)) continue;  // the same as with shares
+      if (w >= 2 && (tiles % SMS == 0 || tiles < SMS)) continue;  // the same as with shares
       Candidate x;
       x.ws = w;
       out.push_back(x);
@@ -381,6 +408,7 @@ int main(int argc, char** argv) {
   int done = 0;
   for (const Shape& s : shapes) {
     if (since() > seconds) break;
+    fill<<<1056, 256, 0, stream>>>(pool, POOL, 1);
     const auto round = [](size_t x) { return (x + 63) / 64 * 64; };
     const size_t fa = round(size_t(s.m) * s.k), fb = round(size_t(s.k) * s.n), fc = round(size_t(s.m) * s.n);
     const size_t set_floats = fa + fb + fc;

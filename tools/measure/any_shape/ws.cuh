@@ -3,6 +3,14 @@
 /// tiles, and the tiles of the last wave are cut along K.
 #pragma once
 
+#ifndef WS_COLUMNS
+#define WS_COLUMNS 3, 0, 5, 7, 1, 6, 2, 4
+#define WS_ROWS 0, 4, 12, 8
+#endif
+#ifndef WS_SPACE
+#define WS_SPACE registers_40
+#endif
+
 
 #include <algorithm>
 #include <cuda/ptx>
@@ -19,10 +27,10 @@ constexpr int computing_warps = 8, loading_warps = 4;
 constexpr int computing_threads = 32 * computing_warps, loading_threads = 32 * loading_warps;
 constexpr int block_threads = computing_threads + loading_threads;
 #ifdef WS_56
-inline namespace registers_56 {
+inline namespace WS_SPACE {
 constexpr int loading_registers = 56, computing_registers = 224;
 #else
-inline namespace registers_40 {
+inline namespace WS_SPACE {
 constexpr int loading_registers = 40, computing_registers = 232;
 #endif
 
@@ -37,11 +45,11 @@ struct TileOf {
 };
 struct Large : TileOf<16> {
   static __device__ constexpr int column(int j) {
-    constexpr int order[] = {3, 0, 5, 7, 1, 6, 2, 4};
+    constexpr int order[] = {WS_COLUMNS};
     return order[j];
   }
   static __device__ constexpr int four_rows(int i) {
-    constexpr int order[] = {0, 4, 12, 8};
+    constexpr int order[] = {WS_ROWS};
     return order[i];
   }
 };
@@ -123,90 +131,67 @@ struct Schedule {
 };
 
 /// Brings K-tiles (BK, BX) of one operand to the ring, with a pitch of BX + 8 floats.
-template <int BX, bool ALONG_K>
+template <int BX, Lie HOW>
 struct Mover {
-  static constexpr int PITCH = BX + 8, R = BX / 32;
-  // Along x, float4s: 128 threads have 512 / BX rows of k at a time.
-  static constexpr int V_STEP = 512 / BX, V = BK / V_STEP;
+  static constexpr bool K = HOW == Lie::ALONG_K, V = HOW == Lie::FOURS;
+  // Along k: rows BX / 4 warp + lane / 4 + 8 i, elements lane % 4 + 4 e. Fours: 512 / BX rows of k at a time. Floats: row
+  // warp + 4 i of k, columns lane + 32 r.
+  static constexpr int PITCH = BX + 8, R = BX / 32, STEP = V ? 512 / BX : 4;
   const float* from;
   std::uint32_t to;
   unsigned exist;
-  bool inside;
 
-  __device__ void init(const float* x, size_t ld, bool vec, int x0, int extent, int k0, int warp, int lane) {
-    const int left = extent - x0;
-    inside = left >= BX, exist = 0;
-    if constexpr (ALONG_K) {
-      const int k = lane % 4, row = BX / 4 * warp + lane / 4;
-      from = x + static_cast<size_t>(x0 + row) * ld + k0 + k;
-      to = 4 * (k * PITCH + row);
-#pragma unroll
-      for (int i = 0; i < R; ++i) exist |= (row + 8 * i < left ? 1u : 0u) << i;
-    } else if (vec) {
-      const int t = 32 * warp + lane, k = t / (BX / 4), col = t % (BX / 4) * 4;
-      from = x + static_cast<size_t>(k0 + k) * ld + x0 + col;
-      to = 4 * (k * PITCH + col);
-      exist = 4 * static_cast<unsigned>(max(0, min(4, left - col)));
+  static __device__ __forceinline__ int k_of(int warp, int lane) {
+    return K ? lane % 4 : V ? (32 * warp + lane) / (BX / 4) : warp;
+  }
+  static __device__ __forceinline__ int x_of(int warp, int lane) {
+    return K ? BX / 4 * warp + lane / 4 : V ? (32 * warp + lane) % (BX / 4) * 4 : lane;
+  }
+  __device__ __forceinline__ Mover(const float* x, size_t ld, int x0, int left, int k0, int warp, int lane)
+      : from(K ? x + (x0 + x_of(warp, lane)) * ld + k0 + k_of(warp, lane)
+               : x + (k0 + k_of(warp, lane)) * ld + x0 + x_of(warp, lane)),
+        to(4 * (k_of(warp, lane) * PITCH + x_of(warp, lane))),
+        exist(0) {
+    if constexpr (V) {
+      exist = 4 * static_cast<unsigned>(max(0, min(4, left - x_of(warp, lane))));
     } else {
-      from = x + static_cast<size_t>(k0 + warp) * ld + x0 + lane;
-      to = 4 * (warp * PITCH + lane);
 #pragma unroll
-      for (int i = 0; i < R; ++i) exist |= (lane + 32 * i < left ? 1u : 0u) << i;
+      for (int i = 0; i < R; ++i) exist |= (x_of(warp, lane) + i * (K ? 8 : 32) < left ? 1u : 0u) << i;
     }
   }
 
-  __device__ __forceinline__ void start(std::uint32_t stage, size_t ld, bool vec, int steps, int warp, int lane) {
-    const bool whole = inside && steps >= BK;
+  template <bool WHOLE>
+  __device__ __forceinline__ void start(std::uint32_t stage, size_t ld, int steps, int warp, int lane) {
     const std::uint32_t out = stage + to;
     const float* f = from;
-    if constexpr (ALONG_K) {
-      if (whole) {
+    const int k = WHOLE ? 0 : k_of(warp, lane);
+    if constexpr (K) {
+#pragma unroll(WHOLE ? R : 1)
+      for (int i = 0; i < R; ++i, f += 8 * ld) {
 #pragma unroll
-        for (int i = 0; i < R; ++i, f += 8 * ld) {
-#pragma unroll
-          for (int e = 0; e < BK; e += 4) copy<4>(out + 4 * (8 * i + e * PITCH), f + e);
-        }
-      } else {
-#pragma unroll
-        for (int i = 0; i < R; ++i, f += 8 * ld) {
-#pragma unroll
-          for (int e = 0; e < BK; e += 4)
-            copy<4>(out + 4 * (8 * i + e * PITCH), f + e, (exist >> i & 1) && lane % 4 + e < steps ? 0 : 4);
-        }
+        for (int e = 0; e < BK; e += 4)
+          copy<4>(out + 4 * (8 * i + e * PITCH), f + e, WHOLE || ((exist >> i & 1) && k + e < steps) ? 0 : 4);
       }
       from += BK;
-    } else if (vec) {
-      if (whole) {
-#pragma unroll
-        for (int i = 0; i < V; ++i, f += V_STEP * ld) copy<16>(out + 4 * i * V_STEP * PITCH, f);
-      } else {
-        const int k = (32 * warp + lane) / (BX / 4);
-#pragma unroll
-        for (int i = 0; i < V; ++i, f += V_STEP * ld)
-          copy<16>(out + 4 * i * V_STEP * PITCH, f, k + i * V_STEP < steps ? 16 - exist : 16);
-      }
-      from += static_cast<size_t>(BK) * ld;
+    } else if constexpr (V) {
+#pragma unroll(WHOLE ? BK / STEP : 1)
+      for (int i = 0; i < BK / STEP; ++i, f += STEP * ld)
+        copy<16>(out + 4 * i * STEP * PITCH, f, WHOLE ? 0 : k + i * STEP < steps ? 16 - exist : 16);
+      from += BK * ld;
     } else {
-      if (whole) {
+#pragma unroll(WHOLE ? BK / STEP : 1)
+      for (int i = 0; i < BK / STEP; ++i, f += STEP * ld) {
 #pragma unroll
-        for (int i = 0; i < BK / 4; ++i, f += 4 * ld) {
-#pragma unroll
-          for (int r = 0; r < R; ++r) copy<4>(out + 4 * (4 * i * PITCH + 32 * r), f + 32 * r);
-        }
-      } else {
-#pragma unroll
-        for (int i = 0; i < BK / 4; ++i, f += 4 * ld) {
-#pragma unroll
-          for (int r = 0; r < R; ++r)
-            copy<4>(out + 4 * (4 * i * PITCH + 32 * r), f + 32 * r, (exist >> r & 1) && warp + 4 * i < steps ? 0 : 4);
-        }
+        for (int r = 0; r < R; ++r)
+          copy<4>(out + 4 * (i * STEP * PITCH + 32 * r), f + 32 * r,
+                  WHOLE || ((exist >> r & 1) && k + i * STEP < steps) ? 0 : 4);
       }
-      from += static_cast<size_t>(BK) * ld;
+      from += BK * ld;
     }
   }
 };
 
-template <class Tile, bool A_K, bool B_K>
+template <class Tile, Lie A, Lie B>
 __device__ __forceinline__ void load(const Product& g, Schedule<Tile> work, std::uint32_t base, std::uint32_t full,
                                      int warp) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -216,26 +201,30 @@ __device__ __forceinline__ void load(const Product& g, Schedule<Tile> work, std:
   while (work.next(tile, first, last)) {
     int row, col;
     work.place(tile, row, col);
-    Mover<Tile::BM, A_K> a;
-    Mover<Tile::BN, B_K> b;
-    a.init(g.a, g.lda, g.a_vec, row, g.m, first * BK, warp, lane);
-    b.init(g.b, g.ldb, g.b_vec, col, g.n, first * BK, warp, lane);
+    Mover<Tile::BM, A> a(g.a, g.lda, row, g.m - row, first * BK, warp, lane);
+    Mover<Tile::BN, B> b(g.b, g.ldb, col, g.n - col, first * BK, warp, lane);
     int steps = g.k - first * BK;
-#pragma unroll 1
-    for (int t = first; t < last; ++t, steps -= BK) {
+    const auto fill = [&](auto whole) {
       wait_for(barrier + 8 * STAGES, parity);
-      a.start(to, g.lda, g.a_vec, steps, warp, lane);
-      b.start(to + Tile::a_bytes, g.ldb, g.b_vec, steps, warp, lane);
+      b.template start<decltype(whole)::value>(to + Tile::a_bytes, g.ldb, steps, warp, lane);
+      a.template start<decltype(whole)::value>(to, g.lda, steps, warp, lane);
       ptx::cp_async_mbarrier_arrive_noinc(in_shared<std::uint64_t>(barrier));
-      to += Tile::stage_bytes, barrier += 8;
+      to += Tile::stage_bytes, barrier += 8, steps -= BK;
       if (barrier == end) to = base, barrier = full, parity ^= 1;
-    }
+    };
+    const bool inside = row + Tile::BM <= g.m && col + Tile::BN <= g.n;
+    const int whole_until = inside ? min(last, g.k / BK) : first;
+    int t = first;
+#pragma unroll 1
+    for (; t < whole_until; ++t) fill(std::true_type{});
+#pragma unroll 1
+    for (; t < last; ++t) fill(std::false_type{});
   }
   wait_for(barrier + 8 * STAGES, parity);
   ptx::cp_async_mbarrier_arrive_noinc(in_shared<std::uint64_t>(barrier));
 }
 
-template <class Tile>
+template <class Tile, bool ALIGNED>
 __device__ void compute(const Product& g, Schedule<Tile> work, int worker, std::uint32_t base, std::uint32_t full,
                         float* partials, int* ready) {
   constexpr int TM = Tile::TM, TN = Tile::TN, BM = Tile::BM, BN = Tile::BN;
@@ -327,7 +316,7 @@ __device__ void compute(const Product& g, Schedule<Tile> work, int worker, std::
 #pragma unroll
         for (int e = 0; e < 4; ++e) v[e] = g.alpha * c[i][j + e];
         const int c_to = 8 * j, exist = r < g.m ? g.n - col - c_to : 0;
-        if (g.c_vec && exist >= 4) {
+        if (ALIGNED && exist >= 4) {
           float4* to = reinterpret_cast<float4*>(out + c_to);
           if (g.beta != 0) {
             const float4 was = *to;
@@ -348,7 +337,7 @@ __device__ void compute(const Product& g, Schedule<Tile> work, int worker, std::
 
 /// C = alpha op(A) op(B) + beta C by blocks that stay, one for each SM. partials: (blocks, BM x BN) floats; ready: a
 /// flag for each block, 0, and behind them the number of blocks that have begun, 0. All are 0 again afterwards.
-template <class Tile, bool A_K, bool B_K>
+template <class Tile, Lie A, Lie B, bool ALIGNED>
 __global__ void __launch_bounds__(block_threads, 1)
     shares(const Product g, const __grid_constant__ Plan plan, float* partials, int* ready) {
   extern __shared__ __align__(128) float4 memory[];
@@ -371,10 +360,10 @@ __global__ void __launch_bounds__(block_threads, 1)
   if (threadIdx.x >= computing_threads) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(loading_registers));
     const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 32, 0) - computing_warps;
-    load<Tile, A_K, B_K>(g, work, base, full, warp);
+    load<Tile, A, B>(g, work, base, full, warp);
   } else {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(computing_registers));
-    compute<Tile>(g, work, worker, base, full, partials, ready);
+    compute<Tile, ALIGNED>(g, work, worker, base, full, partials, ready);
   }
 }
 
