@@ -1,7 +1,7 @@
 /// \file
 /// C = alpha op(A) op(B) + beta C in FP32 for any shape: the kernels of the trial.
 ///
-/// Everything is row-major here; any_shape.cuh turns column-major products into these.
+/// Everything is row-major here. A column-major product is a row-major one: C^T = op(B)^T op(A)^T.
 #pragma once
 
 #include <cuda_pipeline.h>
@@ -39,6 +39,9 @@ struct Cut {
   unsigned* tickets;
 };
 
+/// A tile of C and who computes it: BM x BN elements of a block, TM x TN of a thread, in WARPS_M x WARPS_N warps of 4 x 8
+/// lanes; a ring of STAGES K-tiles of BK; BLOCKS on an SM. ORDER: of a thread's FMAs, 0 row by row, 1 down one column and
+/// up the next, 2 along one row and back along the next.
 template <int BM_, int BN_, int TM_, int TN_, int WARPS_M_, int WARPS_N_, int STAGES_, int BLOCKS_,
           int ORDER_ = 0, int BK_ = 16>
 struct Tile {
@@ -60,13 +63,15 @@ struct Mover {
   // Along k, a warp copies 4 rows of 8 floats at a time, transposed. Along x, neighbouring threads copy neighbours.
   static constexpr int K_CHUNKS = BK / 8, ROW = V ? BX / 4 : BX;
   static constexpr int STEP = K ? T::WARPS / K_CHUNKS * 4 : THREADS < ROW ? 1 : THREADS / ROW;
-  static constexpr int R = THREADS < ROW ? ROW / THREADS : 1;  // copies of a thread in a row, along x
+  static constexpr int R =
+      THREADS < ROW ? ROW / THREADS : 1;  // copies of a thread in a row, along x
   static constexpr int COPIES = K ? BX / STEP : BK / STEP > 0 ? BK / STEP : 1;
   static_assert(K ? T::WARPS % K_CHUNKS == 0 : !V || THREADS >= ROW);
 
   const float* from;
-  int to;          // of the first copy, in a stage
-  unsigned exist;  // along k, and floats: which of a thread's rows or columns lie inside; fours: bytes
+  int to;  // of the first copy, in a stage
+  unsigned
+      exist;  // along k, and floats: which of a thread's rows or columns lie inside; fours: bytes
 
   static __device__ int k_of() {
     const int tid = static_cast<int>(threadIdx.x);
@@ -74,7 +79,8 @@ struct Mover {
   }
   static __device__ int x_of() {
     const int tid = static_cast<int>(threadIdx.x);
-    return K ? tid / 32 / K_CHUNKS * 4 + tid % 32 / 8 : (THREADS < ROW ? tid : tid % ROW) * (V ? 4 : 1);
+    return K ? tid / 32 / K_CHUNKS * 4 + tid % 32 / 8
+             : (THREADS < ROW ? tid : tid % ROW) * (V ? 4 : 1);
   }
 
   /// left: rows or columns from x0 to the end of the matrix.
@@ -111,7 +117,10 @@ struct Mover {
           for (int r = 0; r < R; ++r) {
             const bool there = k + i * STEP < steps;
             if constexpr (V)
-              __pipeline_memcpy_async(out + i * STEP * PITCH, f, 16, WHOLE ? 0 : there ? 16 - exist : 16);
+              __pipeline_memcpy_async(out + i * STEP * PITCH, f, 16,
+                                      WHOLE   ? 0
+                                      : there ? 16 - exist
+                                              : 16);
             else
               __pipeline_memcpy_async(out + i * STEP * PITCH + r * THREADS, f + r * THREADS, 4,
                                       WHOLE || (there && (exist >> r & 1)) ? 0 : 4);
@@ -124,7 +133,8 @@ struct Mover {
 };
 
 /// Four neighbours of a row of C, of which `left` exist, become alpha sum + beta C.
-__device__ __forceinline__ void update4(float* c, int left, bool vec, float alpha, float4 s, float beta) {
+__device__ __forceinline__ void update4(float* c, int left, bool vec, float alpha, float4 s,
+                                        float beta) {
   s = make_float4(alpha * s.x, alpha * s.y, alpha * s.z, alpha * s.w);
   if (vec && left >= 4) {
     if (beta != 0) {
@@ -158,7 +168,8 @@ __device__ __forceinline__ void reduce(const float4* sums, int count, const Cut&
   const int tid = static_cast<int>(threadIdx.x);
   const unsigned per_tile = static_cast<unsigned>(cut.cluster * cut.outer);
   const size_t tile = blockIdx.x / per_tile;
-  const int part = static_cast<int>(blockIdx.x % per_tile), o = part / cut.cluster, rank = part % cut.cluster;
+  const int part = static_cast<int>(blockIdx.x % per_tile), o = part / cut.cluster,
+            rank = part % cut.cluster;
   // The share of the elements that this block of the cluster adds up.
   const int begin = static_cast<int>(static_cast<long long>(count) * rank / cut.cluster);
   const int end = static_cast<int>(static_cast<long long>(count) * (rank + 1) / cut.cluster);
@@ -167,7 +178,8 @@ __device__ __forceinline__ void reduce(const float4* sums, int count, const Cut&
     for (int e = begin + tid; e < end; e += THREADS) store(e, Group::sum(sums, e, cut.cluster));
   } else {
     float4* const mine = cut.partials + (tile * cut.outer + o) * count;
-    for (int e = begin + tid; e < end; e += THREADS) __stcg(mine + e, Group::sum(sums, e, cut.cluster));
+    for (int e = begin + tid; e < end; e += THREADS)
+      __stcg(mine + e, Group::sum(sums, e, cut.cluster));
     if (cut.tickets != nullptr) {
       __shared__ bool last;
       __syncthreads();
@@ -184,7 +196,8 @@ __device__ __forceinline__ void reduce(const float4* sums, int count, const Cut&
         for (int e = begin + tid; e < end; e += THREADS) {
           float4 sum = __ldcg(all + e);
 #pragma unroll 4
-          for (int q = 1; q < cut.outer; ++q) sum = add(sum, __ldcg(all + static_cast<size_t>(q) * count + e));
+          for (int q = 1; q < cut.outer; ++q)
+            sum = add(sum, __ldcg(all + static_cast<size_t>(q) * count + e));
           store(e, sum);
         }
       }
@@ -216,8 +229,9 @@ struct Seat {
 
 /// acc += the K-tiles first to last - 1 of the tile of C at (row0, col0).
 template <class T, Lie A, Lie B>
-__device__ __forceinline__ void multiply_tiles(float (&acc)[T::TM][T::TN], const Product& g, float4* memory,
-                                               const Seat<T>& seat, int row0, int col0, int first, int last) {
+__device__ __forceinline__ void multiply_tiles(float (&acc)[T::TM][T::TN], const Product& g,
+                                               float4* memory, const Seat<T>& seat, int row0,
+                                               int col0, int first, int last) {
   constexpr int BM = T::BM, BN = T::BN, BK = T::BK, TM = T::TM, TN = T::TN, STAGES = T::STAGES;
   float* const a_tiles = reinterpret_cast<float*>(memory);  // (STAGES, BK, BM + 4)
   float* const b_tiles = a_tiles + STAGES * T::A_STAGE;     // (STAGES, BK, BN + 4)
@@ -230,7 +244,8 @@ __device__ __forceinline__ void multiply_tiles(float (&acc)[T::TM][T::TN], const
   int writing = 0;
   const auto refill = [&] {
     if (steps > 0) {
-      float *const to_a = a_tiles + writing * T::A_STAGE, *const to_b = b_tiles + writing * T::B_STAGE;
+      float *const to_a = a_tiles + writing * T::A_STAGE, *const to_b =
+                                                              b_tiles + writing * T::B_STAGE;
       if (inside && steps >= BK) {
         a.template start<true>(to_a, g.lda, BK);
         b.template start<true>(to_b, g.ldb, BK);
@@ -245,7 +260,8 @@ __device__ __forceinline__ void multiply_tiles(float (&acc)[T::TM][T::TN], const
   };
 
   float fa[2][TM], fb[2][TN];
-  const float *from_a = a_tiles + seat.row, *from_b = b_tiles + seat.col;  // of the stage that is read
+  const float *from_a = a_tiles + seat.row,
+              *from_b = b_tiles + seat.col;  // of the stage that is read
   const auto read = [&](int l) {
     const int at = l % BK;
 #pragma unroll
@@ -293,7 +309,8 @@ __device__ __forceinline__ void multiply_tiles(float (&acc)[T::TM][T::TN], const
     __pipeline_wait_prior(STAGES - 2);
     __syncthreads();
     if (t + 1 < count) reading = reading + 1 == STAGES ? 0 : reading + 1;
-    from_a = a_tiles + reading * T::A_STAGE + seat.row, from_b = b_tiles + reading * T::B_STAGE + seat.col;
+    from_a = a_tiles + reading * T::A_STAGE + seat.row,
+    from_b = b_tiles + reading * T::B_STAGE + seat.col;
     if (seat.active) {  // on to the next K-tile, if there is one
       read(BK);
       multiply(BK - 1);
@@ -303,8 +320,8 @@ __device__ __forceinline__ void multiply_tiles(float (&acc)[T::TM][T::TN], const
 
 /// Writes a thread's sums to C.
 template <class T>
-__device__ __forceinline__ void store_tile(const float (&acc)[T::TM][T::TN], const Product& g, const Seat<T>& seat,
-                                           int row0, int col0) {
+__device__ __forceinline__ void store_tile(const float (&acc)[T::TM][T::TN], const Product& g,
+                                           const Seat<T>& seat, int row0, int col0) {
   if (!seat.active) return;
 #pragma unroll
   for (int i = 0; i < T::TM; ++i) {
@@ -321,12 +338,19 @@ __device__ __forceinline__ void store_tile(const float (&acc)[T::TM][T::TN], con
 }
 
 /// One tile of C, or a part of its K, for each block.
+///
+/// Launch: (tiles of C) * cut.cluster * cut.outer blocks of T::THREADS threads, T::bytes(cut) of dynamic shared memory,
+/// in clusters of cut.cluster blocks. Group is Alone where cut.cluster is always 1.
+/// Requires: m, n >= 1; k from 0 to 2^31 - 32; m and n at most 2^31 - 256.
+/// Source of the idea: CUTLASS, MmaMultistage and its parallel split-K; CUDA's sample threadFenceReduction for the
+/// last block that adds up.
 template <class Group, class T, Lie A, Lie B>
 __global__ void __launch_bounds__(T::THREADS, T::BLOCKS) tiles(const Product g, const Cut cut) {
   constexpr int BM = T::BM, BN = T::BN, BK = T::BK;
   extern __shared__ float4 memory[];
   const unsigned parts = static_cast<unsigned>(cut.cluster * cut.outer);
-  const int tile = static_cast<int>(blockIdx.x / parts), part = static_cast<int>(blockIdx.x % parts);
+  const int tile = static_cast<int>(blockIdx.x / parts),
+            part = static_cast<int>(blockIdx.x % parts);
   int tile_row, tile_col;
   place(tile, (g.m - 1) / BM + 1, (g.n - 1) / BN + 1, tile_row, tile_col);
   const int row0 = tile_row * BM, col0 = tile_col * BN, k_tiles = (g.k + BK - 1) / BK;
@@ -346,7 +370,8 @@ __global__ void __launch_bounds__(T::THREADS, T::BLOCKS) tiles(const Product g, 
 #pragma unroll
     for (int q = 0; q < T::TN / 4; ++q) {
       const float* const s = &acc[i][4 * q];
-      memory[((seat.row + i / 4 * 16 + i % 4) * BN + seat.col + 32 * q) / 4] = make_float4(s[0], s[1], s[2], s[3]);
+      memory[((seat.row + i / 4 * 16 + i % 4) * BN + seat.col + 32 * q) / 4] =
+          make_float4(s[0], s[1], s[2], s[3]);
     }
   }
   reduce<Group, T::THREADS>(memory, BM * BN / 4, cut, [&](int e, float4 sum) {
@@ -372,7 +397,10 @@ struct Shares {
 /// its end adds up all pieces. A block takes its pieces from the last to the first: it writes the piece that another
 /// block waits for before it waits itself, and only for blocks that have begun before it.
 ///
-/// Source of the idea: Osama et al., Stream-K, 2023.
+/// Launch: any number of blocks of T::THREADS threads that is the one `Shares` was made for, T::RING bytes of dynamic
+/// shared memory. Blocks need not all run at the same time.
+/// Requires: k at least 1; as for tiles.
+/// Source of the idea: Osama et al., Stream-K, 2023; here the later block collects.
 template <class T, Lie A, Lie B>
 __global__ void __launch_bounds__(T::THREADS, T::BLOCKS) stream_k(const Product g, const Shares s) {
   constexpr int BM = T::BM, BN = T::BN, BK = T::BK, Q = T::TN / 4;
@@ -432,7 +460,8 @@ __global__ void __launch_bounds__(T::THREADS, T::BLOCKS) stream_k(const Product 
         float* const sum = &acc[x / Q][x % Q * 4];
         sum[0] += v.x, sum[1] += v.y, sum[2] += v.z, sum[3] += v.w;
       }
-      first = static_cast<int>(max(0LL, s.begin(other) - static_cast<long long>(tile - s.whole) * k_tiles));
+      first = static_cast<int>(
+          max(0LL, s.begin(other) - static_cast<long long>(tile - s.whole) * k_tiles));
     }
     store_tile<T>(acc, g, seat, row0, col0);
     __syncthreads();  // the ring is free
@@ -440,6 +469,8 @@ __global__ void __launch_bounds__(T::THREADS, T::BLOCKS) stream_k(const Product 
 }
 
 /// Adds up the parts of cut tiles, where no tickets do.
+///
+/// Launch: a thread for each float4 of each tile.
 template <int BM, int BN>
 __global__ void add_parts(const Product g, const Cut cut) {
   constexpr int count = BM * BN / 4;
@@ -489,6 +520,10 @@ __device__ __forceinline__ void update_thin(const Thin& g, int i, int j, float4 
 }
 
 /// y lies along n: a block has 4 * LANES columns, a thread four of them, and WARPS * 32 / LANES rows of y at a time.
+///
+/// Launch: ceil(n / (4 LANES)) * cut.cluster * cut.outer blocks of 32 WARPS threads. VEC: rows of y begin at multiples of
+/// 16 bytes.
+/// Requires: m at most MT.
 template <class Group, int MT, int LANES, int WARPS, bool VEC>
 __global__ void __launch_bounds__(32 * WARPS) thin_columns(const Thin g, const Cut cut) {
   constexpr int BJ = 4 * LANES, ROWS = 32 * WARPS / LANES, U = MT >= 16 ? 4 : 8, CHUNK = ROWS * U;
@@ -496,8 +531,10 @@ __global__ void __launch_bounds__(32 * WARPS) thin_columns(const Thin g, const C
   __shared__ __align__(16) float xs[2][CHUNK][MT];
   __shared__ float4 sums[MT * LANES];
   const unsigned parts = static_cast<unsigned>(cut.cluster * cut.outer);
-  const int tile = static_cast<int>(blockIdx.x / parts), part = static_cast<int>(blockIdx.x % parts);
-  const int col0 = tile * BJ, tid = static_cast<int>(threadIdx.x), lane = tid % LANES, row = tid / LANES;
+  const int tile = static_cast<int>(blockIdx.x / parts),
+            part = static_cast<int>(blockIdx.x % parts);
+  const int col0 = tile * BJ, tid = static_cast<int>(threadIdx.x), lane = tid % LANES,
+            row = tid / LANES;
   const int begin = static_cast<int>(static_cast<long long>(g.k) * part / parts);
   const int end = static_cast<int>(static_cast<long long>(g.k) * (part + 1) / parts);
   const int col = col0 + (VEC ? 4 * lane : lane);
@@ -557,7 +594,8 @@ __global__ void __launch_bounds__(32 * WARPS) thin_columns(const Thin g, const C
     if (tid % 32 < LANES && warp >= half && warp < 2 * half) {
 #pragma unroll
       for (int i = 0; i < MT; ++i)
-        rows[warp - half][i * LANES + lane] = make_float4(acc[i][0], acc[i][1], acc[i][2], acc[i][3]);
+        rows[warp - half][i * LANES + lane] =
+            make_float4(acc[i][0], acc[i][1], acc[i][2], acc[i][3]);
     }
     __syncthreads();
     if (tid % 32 < LANES && warp < half) {
@@ -587,22 +625,27 @@ __global__ void __launch_bounds__(32 * WARPS) thin_columns(const Thin g, const C
 }
 
 /// y lies along k: a warp has JR columns of C at a time; WARPS_K warps share them.
+///
+/// Launch: ceil(n / (JR WARPS_J)) * cut.cluster * cut.outer blocks of 32 WARPS_J WARPS_K threads. VEC as for thin_columns.
+/// Requires: m at most MT.
 template <class Group, int MT, int JR, int WARPS_J, int WARPS_K, bool VEC>
-__global__ void __launch_bounds__(32 * WARPS_J* WARPS_K) thin_rows(const Thin g, const Cut cut) {
+__global__ void __launch_bounds__(32 * WARPS_J * WARPS_K) thin_rows(const Thin g, const Cut cut) {
   constexpr int BJ = JR * WARPS_J, THREADS = 32 * WARPS_J * WARPS_K, STEP = 128 * WARPS_K;
   static_assert(BJ % 4 == 0);
   __shared__ __align__(16) float xs[2][MT][STEP];  // a chunk of x, and the next
   __shared__ float parts_of[WARPS_K][MT * BJ];
   __shared__ float4 sums[MT * BJ / 4];
   const unsigned parts = static_cast<unsigned>(cut.cluster * cut.outer);
-  const int tile = static_cast<int>(blockIdx.x / parts), part = static_cast<int>(blockIdx.x % parts);
+  const int tile = static_cast<int>(blockIdx.x / parts),
+            part = static_cast<int>(blockIdx.x % parts);
   const int tid = static_cast<int>(threadIdx.x), lane = tid % 32, warp = tid / 32;
   const int warp_j = warp % WARPS_J, warp_k = warp / WARPS_J;
   const int col0 = tile * BJ;
   // In units of 4 floats, so that a part begins where float4s do.
   const int fours = (g.k + 3) / 4;
   const int begin = static_cast<int>(static_cast<long long>(fours) * part / parts) * 4;
-  const int end = min(g.k, static_cast<int>(static_cast<long long>(fours) * (part + 1) / parts) * 4);
+  const int end =
+      min(g.k, static_cast<int>(static_cast<long long>(fours) * (part + 1) / parts) * 4);
   constexpr int S = VEC ? 1 : 32;  // floats between the four of a lane
   const int first = 128 * warp_k + (VEC ? 4 * lane : lane);
   float acc[MT][JR] = {};
@@ -671,8 +714,11 @@ __global__ void __launch_bounds__(32 * WARPS_J* WARPS_K) thin_rows(const Thin g,
 /// Little work: LANES threads for each element of C, straight from global memory.
 ///
 /// a_i, a_l: floats from a row of op(A) to the next, and from a column; b_l, b_j: the like for op(B).
+///
+/// Launch: blocks of 128 threads, LANES threads for each element of C.
 template <int LANES>
-__global__ void __launch_bounds__(128) direct(const Product g, size_t a_i, size_t a_l, size_t b_l, size_t b_j) {
+__global__ void __launch_bounds__(128)
+    direct(const Product g, size_t a_i, size_t a_l, size_t b_l, size_t b_j) {
   const size_t x = size_t{blockIdx.x} * 128 + threadIdx.x;
   const size_t element = x / LANES, all = static_cast<size_t>(g.m) * static_cast<size_t>(g.n);
   const bool there = element < all;

@@ -30,8 +30,10 @@ constexpr size_t WORKSPACE = size_t{32} << 20;  // bytes
 constexpr size_t TICKETS = 59000;
 
 using TileLaunch = cudaError_t (*)(const Product&, Lie b, const Cut&, cudaStream_t);
-using StreamLaunch = cudaError_t (*)(const Product&, Lie b, float4* partials, unsigned* ready, cudaStream_t);
-using WsLaunch = cudaError_t (*)(const Product&, Lie b, bool two, float* partials, int* ready, cudaStream_t);
+using StreamLaunch = cudaError_t (*)(const Product&, Lie b, float4* partials, unsigned* ready,
+                                     cudaStream_t);
+using WsLaunch = cudaError_t (*)(const Product&, Lie b, bool two, float* partials, int* ready,
+                                 cudaStream_t);
 template <int INDEX, Lie A>
 cudaError_t launch_tile(const Product&, Lie b, const Cut&, cudaStream_t);
 template <int INDEX, Lie A>
@@ -51,8 +53,8 @@ struct ThinKernel {
 const std::vector<ThinKernel>& thin_kernels();
 
 template <class Kernel, class... Args>
-cudaError_t start(Kernel kernel, long long blocks, int threads, int shared, int cluster, cudaStream_t stream,
-                  const Args&... args) {
+cudaError_t start(Kernel kernel, long long blocks, int threads, int shared, int cluster,
+                  cudaStream_t stream, const Args&... args) {
   if (blocks > 2147483647) return cudaErrorInvalidValue;
   if (shared > 48 * 1024) {
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 227 * 1024 - 1024);

@@ -38,13 +38,18 @@ StreamLaunch pick_stream(int tile) {
   return tile == 0 ? launch_stream<0, A> : launch_stream<2, A>;
 }
 StreamLaunch stream_launch(int tile, Lie a) {
-  return a == Lie::ALONG_K ? pick_stream<Lie::ALONG_K>(tile) : a == Lie::FOURS ? pick_stream<Lie::FOURS>(tile) : pick_stream<Lie::FLOATS>(tile);
+  return a == Lie::ALONG_K ? pick_stream<Lie::ALONG_K>(tile)
+         : a == Lie::FOURS ? pick_stream<Lie::FOURS>(tile)
+                           : pick_stream<Lie::FLOATS>(tile);
 }
 template <bool LARGE>
 WsLaunch pick_ws(Lie a) {
-  return a == Lie::ALONG_K ? launch_ws<LARGE, Lie::ALONG_K> : a == Lie::FOURS ? launch_ws<LARGE, Lie::FOURS> : launch_ws<LARGE, Lie::FLOATS>;
+  return a == Lie::ALONG_K ? launch_ws<LARGE, Lie::ALONG_K>
+         : a == Lie::FOURS ? launch_ws<LARGE, Lie::FOURS>
+                           : launch_ws<LARGE, Lie::FLOATS>;
 }
-cudaError_t launch_direct(const Product& g, int lanes, size_t a_i, size_t a_l, size_t b_l, size_t b_j, cudaStream_t stream);
+cudaError_t launch_direct(const Product& g, int lanes, size_t a_i, size_t a_l, size_t b_l,
+                          size_t b_j, cudaStream_t stream);
 std::vector<ThinKernel> thin_list_columns();
 std::vector<ThinKernel> thin_list_rows();
 const std::vector<ThinKernel>& thin_kernels() {
@@ -86,7 +91,7 @@ struct Candidate {
   int cluster = 1, outer = 1;
   bool two_step = false;
   bool stream = false;
-  int ws = -1;  // large, small; +2: one-tile Stream-K
+  int ws = -1;     // large, small; +2: one-tile Stream-K
   int direct = 0;  // lanes
   std::string name() const {
     char text[64];
@@ -99,8 +104,11 @@ struct Candidate {
       return text;
     }
     if (tile >= 0)
-      std::snprintf(text, sizeof text, "%dx%d#%d/c%do%d%s", tile_infos[tile].bm, tile_infos[tile].bn, tile, cluster,
-                    outer, stream ? "stream" : two_step ? "two" : "");
+      std::snprintf(text, sizeof text, "%dx%d#%d/c%do%d%s", tile_infos[tile].bm,
+                    tile_infos[tile].bn, tile, cluster, outer,
+                    stream     ? "stream"
+                    : two_step ? "two"
+                               : "");
     else
       std::snprintf(text, sizeof text, "%s/c%do%d", thin_kernels()[thin].name, cluster, outer);
     return text;
@@ -111,10 +119,14 @@ float4* partials;
 unsigned* tickets;
 float* ws_partials;
 int* ws_ready;
-bool vec(const float* p, long long ld) { return (reinterpret_cast<size_t>(p) | static_cast<size_t>(ld) * 4) % 16 == 0; }
+bool vec(const float* p, long long ld) {
+  return (reinterpret_cast<size_t>(p) | static_cast<size_t>(ld) * 4) % 16 == 0;
+}
 bool thin_swaps(const Call& c) { return c.n < c.m; }
 
-Lie lie(bool along_k, const float* p, long long ld) { return along_k ? Lie::ALONG_K : vec(p, ld) ? Lie::FOURS : Lie::FLOATS; }
+Lie lie(bool along_k, const float* p, long long ld) {
+  return along_k ? Lie::ALONG_K : vec(p, ld) ? Lie::FOURS : Lie::FLOATS;
+}
 /// A vector lies both ways: along k where k is long, else along x.
 Call canonical(Call c) {
   if (c.m == 1 && c.ta && c.lda == 1) c.ta = false, c.lda = c.k;
@@ -128,11 +140,18 @@ cudaError_t execute(const Candidate& x, const Call& given, cudaStream_t stream) 
   const Call c = canonical(given);
   const Cut cut{x.cluster, x.outer, partials, x.two_step ? nullptr : tickets};
   if (x.thin < 0) {
-    const Product g{c.m, c.n, c.k, c.alpha, c.a, size_t(c.lda), c.b, size_t(c.ldb), c.beta, c.c, size_t(c.ldc), vec(c.c, c.ldc)};
+    const Product g{c.m, c.n,           c.k,    c.alpha, c.a,           size_t(c.lda),
+                    c.b, size_t(c.ldb), c.beta, c.c,     size_t(c.ldc), vec(c.c, c.ldc)};
     const Lie a = lie(!c.ta, c.a, c.lda), b = lie(c.tb, c.b, c.ldb);
-    if (x.direct) return launch_direct(g, x.direct, c.ta ? 1 : c.lda, c.ta ? c.lda : 1, c.tb ? 1 : c.ldb, c.tb ? c.ldb : 1, stream);
-    if (x.ws >= 0) return (x.ws % 2 ? pick_ws<false>(a) : pick_ws<true>(a))(g, b, x.ws < 2, ws_partials, ws_ready, stream);
-    if (x.stream) return stream_launch(x.tile, a)(g, b, reinterpret_cast<float4*>(ws_partials), tickets + 60000, stream);
+    if (x.direct)
+      return launch_direct(g, x.direct, c.ta ? 1 : c.lda, c.ta ? c.lda : 1, c.tb ? 1 : c.ldb,
+                           c.tb ? c.ldb : 1, stream);
+    if (x.ws >= 0)
+      return (x.ws % 2 ? pick_ws<false>(a) : pick_ws<true>(a))(g, b, x.ws < 2, ws_partials,
+                                                               ws_ready, stream);
+    if (x.stream)
+      return stream_launch(x.tile, a)(g, b, reinterpret_cast<float4*>(ws_partials), tickets + 60000,
+                                      stream);
     return tile_launch(x.tile, a)(g, b, cut, stream);
   }
   Thin t;
@@ -170,8 +189,9 @@ std::vector<Candidate> every_candidate(const Call& given, bool all) {
     x.direct = lanes;
     out.push_back(x);
   }
-  const std::pair<int, int> cuts[] = {{1, 1}, {2, 1}, {3, 1}, {4, 1}, {6, 1}, {8, 1}, {4, 2}, {8, 2}, {8, 4}, {8, 8}, {8, 16},
-                                      {1, 2}, {1, 3}, {1, 4}, {1, 6}, {1, 8}, {1, 12}, {1, 16}, {1, 32}, {1, 64}, {1, 128}};
+  const std::pair<int, int> cuts[] = {{1, 1}, {2, 1}, {3, 1},  {4, 1},  {6, 1},  {8, 1},  {4, 2},
+                                      {8, 2}, {8, 4}, {8, 8},  {8, 16}, {1, 2},  {1, 3},  {1, 4},
+                                      {1, 6}, {1, 8}, {1, 12}, {1, 16}, {1, 32}, {1, 64}, {1, 128}};
   const int k_tiles = (c.k + 15) / 16;
   struct Rated {
     double cost;
@@ -185,12 +205,16 @@ std::vector<Candidate> every_candidate(const Call& given, bool all) {
       const long long parts = 1LL * cl * o, blocks = tiles * parts;
       if (parts > std::max(1, k_tiles)) continue;
       if (parts > 1 && blocks > 2 * SMS * info.blocks) continue;
-      if (o > 1 && (blocks / cl * info.bm * info.bn * 4 > static_cast<long long>(WORKSPACE) || tiles * cl > static_cast<long long>(TICKETS))) continue;
+      if (o > 1 && (blocks / cl * info.bm * info.bn * 4 > static_cast<long long>(WORKSPACE) ||
+                    tiles * cl > static_cast<long long>(TICKETS)))
+        continue;
       // Time in cycles of an SM, roughly.
-      const double per_block = double(info.bm) * info.bn * ((k_tiles + parts - 1) / parts * 16) / 128;
+      const double per_block =
+          double(info.bm) * info.bn * ((k_tiles + parts - 1) / parts * 16) / 128;
       const long long per_sm = (blocks + SMS - 1) / SMS;
       const double alone = per_sm == 1 ? 1.3 : 1;
-      const double cost = per_block * per_sm * alone + 3000 + (cl > 1 ? 1500 : 0) + (o > 1 ? 3000 + 100 * o : 0);
+      const double cost =
+          per_block * per_sm * alone + 3000 + (cl > 1 ? 1500 : 0) + (o > 1 ? 3000 + 100 * o : 0);
       rated.push_back({cost, {t, -1, cl, o}});
       if (o > 1 && cl == 1) rated.push_back({cost + 1, {t, -1, cl, o, true}});
     }
@@ -205,10 +229,12 @@ std::vector<Candidate> every_candidate(const Call& given, bool all) {
     x.tile = t, x.stream = true;
     rated.push_back({ideal, x});
   }
-  std::sort(rated.begin(), rated.end(), [](const Rated& a, const Rated& b) { return a.cost < b.cost; });
+  std::sort(rated.begin(), rated.end(),
+            [](const Rated& a, const Rated& b) { return a.cost < b.cost; });
   for (size_t i = 0; i < rated.size(); ++i) {
     const size_t most = 1.0 * c.m * c.n * c.k > 2e9 ? 12 : 32;
-    if (all || i < 6 || (i < most && rated[i].cost < 1.8 * rated[0].cost)) out.push_back(rated[i].x);
+    if (all || i < 6 || (i < most && rated[i].cost < 1.8 * rated[0].cost))
+      out.push_back(rated[i].x);
   }
   if (c.k > 0 && (all || (1.0 * c.m * c.n * c.k > 1e8 && std::min(c.m, c.n) > 32))) {
     for (int w = 0; w < 4; ++w) {
@@ -223,7 +249,8 @@ std::vector<Candidate> every_candidate(const Call& given, bool all) {
   const bool along_k = thin_swaps(c) ? !c.ta : c.tb;
   for (int t = 0; t < static_cast<int>(thin_kernels().size()); ++t) {
     const auto& kernel = thin_kernels()[t];
-    if (kernel.along_k != along_k || kernel.mt < small || (kernel.mt >= 2 * small && kernel.mt > 1)) continue;
+    if (kernel.along_k != along_k || kernel.mt < small || (kernel.mt >= 2 * small && kernel.mt > 1))
+      continue;
     const long long tiles = (large - 1) / kernel.bj + 1;
     for (const auto& [cl, o] : cuts) {
       const long long blocks = tiles * cl * o;
@@ -238,7 +265,8 @@ std::vector<Candidate> every_candidate(const Call& given, bool all) {
 
 __global__ void nothing() {}
 __global__ void fill(float* x, size_t n, unsigned seed) {
-  for (size_t i = size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += size_t{gridDim.x} * blockDim.x) {
+  for (size_t i = size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n;
+       i += size_t{gridDim.x} * blockDim.x) {
     unsigned long long z = i + seed * 0x9E3779B97F4A7C15ull;
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
@@ -246,7 +274,9 @@ __global__ void fill(float* x, size_t n, unsigned seed) {
   }
 }
 __global__ void set(float* x, size_t n, float v) {
-  for (size_t i = size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += size_t{gridDim.x} * blockDim.x) x[i] = v;
+  for (size_t i = size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n;
+       i += size_t{gridDim.x} * blockDim.x)
+    x[i] = v;
 }
 __global__ void reference(Call c, double* want, float* old) {
   const size_t x = size_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -254,11 +284,13 @@ __global__ void reference(Call c, double* want, float* old) {
   const int i = static_cast<int>(x / c.n), j = static_cast<int>(x % c.n);
   double sum = 0;
   for (int l = 0; l < c.k; ++l)
-    sum += double(c.ta ? c.a[l * c.lda + i] : c.a[i * c.lda + l]) * double(c.tb ? c.b[j * c.ldb + l] : c.b[l * c.ldb + j]);
+    sum += double(c.ta ? c.a[l * c.lda + i] : c.a[i * c.lda + l]) *
+           double(c.tb ? c.b[j * c.ldb + l] : c.b[l * c.ldb + j]);
   want[x] = c.alpha * sum + (c.beta == 0 ? 0 : double(c.beta) * old[i * c.ldc + j]);
 }
 /// Counts wrong elements of C and touched gaps. C has m rows of ldc floats in a buffer of `all` floats.
-__global__ void compare(Call c, const double* want, const float* old, size_t all, double tolerance, unsigned* wrong) {
+__global__ void compare(Call c, const double* want, const float* old, size_t all, double tolerance,
+                        unsigned* wrong) {
   const size_t x = size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (x >= all) return;
   const size_t i = x / c.ldc, j = x % c.ldc;
@@ -268,7 +300,8 @@ __global__ void compare(Call c, const double* want, const float* old, size_t all
     atomicAdd(wrong + 1, 1u);
   }
 }
-__global__ void compare_two(const float* a, const float* b, int m, int n, size_t ld, double tolerance, unsigned* wrong) {
+__global__ void compare_two(const float* a, const float* b, int m, int n, size_t ld,
+                            double tolerance, unsigned* wrong) {
   const size_t x = size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (x >= size_t(m) * n) return;
   const size_t at = x / n * ld + x % n;
@@ -276,7 +309,8 @@ __global__ void compare_two(const float* a, const float* b, int m, int n, size_t
 }
 
 int main(int argc, char** argv) {
-  const double seconds_verify = argc > 1 ? std::atof(argv[1]) : 8, seconds = argc > 2 ? std::atof(argv[2]) : 26;
+  const double seconds_verify = argc > 1 ? std::atof(argv[1]) : 8,
+               seconds = argc > 2 ? std::atof(argv[2]) : 26;
   const int random_shapes = argc > 3 ? std::atoi(argv[3]) : 200;
   const char* out_path = argc > 4 ? argv[4] : "times.csv";
   only = argc > 5 ? argv[5] : "";
@@ -316,10 +350,15 @@ int main(int argc, char** argv) {
   while (since() < seconds_verify) {
     Call c;
     const auto pick = [&] { return extents[random() % 12]; };
-    c.m = std::max(1, pick()), c.n = std::max(1, pick()), c.k = random() % 8 == 0 ? 900 + random() % 2000 : pick();
+    c.m = std::max(1, pick()), c.n = std::max(1, pick()),
+    c.k = random() % 8 == 0 ? 900 + random() % 2000 : pick();
     c.ta = random() % 2, c.tb = random() % 2;
     const int kind = random() % 3;
-    const auto ld = [&](int cols) { return kind == 0 ? std::max(1, cols) : kind == 1 ? (cols + 3) / 4 * 4 + 4 : cols + 1 + int(random() % 9); };
+    const auto ld = [&](int cols) {
+      return kind == 0   ? std::max(1, cols)
+             : kind == 1 ? (cols + 3) / 4 * 4 + 4
+                         : cols + 1 + int(random() % 9);
+    };
     c.lda = ld(c.ta ? c.m : c.k), c.ldb = ld(c.tb ? c.k : c.n), c.ldc = ld(c.n);
     const auto odd = [&] { return kind == 2 ? random() % 4 : 0; };
     c.a = pool + odd(), c.b = pool + (1 << 24) + odd(), c.c = kept + 1024 + odd();
@@ -327,7 +366,10 @@ int main(int argc, char** argv) {
     c.beta = random() % 2 ? 0.f : 0.75f;
     const size_t all = size_t(c.m - 1) * c.ldc + c.n + 256;
     float* old = kept + (1 << 22);
-    if (c.beta == 0) set<<<256, 256>>>(old, all, NAN); else fill<<<256, 256>>>(old, all, 5);
+    if (c.beta == 0)
+      set<<<256, 256>>>(old, all, NAN);
+    else
+      fill<<<256, 256>>>(old, all, 5);
     reference<<<(c.m * c.n + 127) / 128, 128>>>(c, want, old);
     const double tolerance = 1e-6 * 4 * (std::sqrt(double(c.k)) * 3 + 2);
     ++cases;
@@ -347,8 +389,11 @@ int main(int argc, char** argv) {
       ++runs;
       if (sync != cudaSuccess || wrong[0] || wrong[1]) {
         if (bad++ < 20)
-          std::printf("WRONG %s: m %d n %d k %d ta %d tb %d ld %lld %lld %lld kind %d beta %g: %u wrong, %u gaps, %s\n", x.name().c_str(), c.m,
-                      c.n, c.k, c.ta, c.tb, c.lda, c.ldb, c.ldc, kind, c.beta, wrong[0], wrong[1], cudaGetErrorString(sync));
+          std::printf(
+              "WRONG %s: m %d n %d k %d ta %d tb %d ld %lld %lld %lld kind %d beta %g: %u wrong, "
+              "%u gaps, %s\n",
+              x.name().c_str(), c.m, c.n, c.k, c.ta, c.tb, c.lda, c.ldb, c.ldc, kind, c.beta,
+              wrong[0], wrong[1], cudaGetErrorString(sync));
         if (sync != cudaSuccess) return 1;
       }
     }
@@ -377,7 +422,8 @@ int main(int argc, char** argv) {
         CHECK(cudaEventElapsedTime(&ms, a, b));
         least = std::min(least, ms);
       }
-      std::printf("empty kernel, cluster %d, %d blocks: %.2f us\n", cluster, blocks, 1e3 * least / 48);
+      std::printf("empty kernel, cluster %d, %d blocks: %.2f us\n", cluster, blocks,
+                  1e3 * least / 48);
     }
   }
 
@@ -386,17 +432,29 @@ int main(int argc, char** argv) {
     int m, n, k, ta, tb;
   };
   std::vector<Shape> shapes = {
-      {256, 256, 256, 0, 0}, {512, 512, 512, 0, 0}, {768, 768, 768, 0, 0}, {1000, 1000, 1000, 0, 0}, {1024, 1024, 1024, 0, 0},
-      {1280, 1280, 1280, 0, 0}, {1536, 1536, 1536, 0, 0}, {2048, 2048, 2048, 0, 0}, {3072, 3072, 3072, 0, 0}, {4096, 4096, 4096, 0, 0}, {4001, 4001, 4001, 0, 0},
-      {4095, 4097, 4099, 0, 0}, {127, 8191, 333, 0, 0}, {128, 128, 8192, 0, 0}, {64, 64, 65536, 0, 0}, {1, 4096, 4096, 0, 0},
-      {4096, 1, 4096, 0, 0}, {1, 4096, 4096, 0, 1}, {4, 4096, 4096, 0, 0}, {16, 4096, 4096, 0, 0}, {16, 4096, 4096, 0, 1}, {32, 4096, 4096, 0, 0},
-      {64, 4096, 4096, 0, 0}, {4096, 64, 4096, 0, 0}, {4096, 16, 4096, 0, 0}, {4096, 8, 4096, 0, 0}, {32, 11008, 4096, 0, 0}, {300, 5000, 700, 0, 0},
-      {4096, 4096, 16, 0, 0}, {4096, 4096, 64, 0, 0}, {8192, 8192, 128, 0, 0}, {65536, 128, 128, 0, 0}, {65536, 64, 64, 0, 0}, {16384, 512, 512, 0, 0},
-      {1, 1, 1000000, 0, 0}, {8, 8, 100000, 0, 1}, {8192, 8192, 1, 0, 0}, {1, 8192, 1, 0, 0}, {32, 32, 32, 0, 0}, {100, 100, 100, 0, 0}, {1001, 999, 1003, 1, 0}, {777, 777, 777, 0, 1}};
+      {256, 256, 256, 0, 0},    {512, 512, 512, 0, 0},    {768, 768, 768, 0, 0},
+      {1000, 1000, 1000, 0, 0}, {1024, 1024, 1024, 0, 0}, {1280, 1280, 1280, 0, 0},
+      {1536, 1536, 1536, 0, 0}, {2048, 2048, 2048, 0, 0}, {3072, 3072, 3072, 0, 0},
+      {4096, 4096, 4096, 0, 0}, {4001, 4001, 4001, 0, 0}, {4095, 4097, 4099, 0, 0},
+      {127, 8191, 333, 0, 0},   {128, 128, 8192, 0, 0},   {64, 64, 65536, 0, 0},
+      {1, 4096, 4096, 0, 0},    {4096, 1, 4096, 0, 0},    {1, 4096, 4096, 0, 1},
+      {4, 4096, 4096, 0, 0},    {16, 4096, 4096, 0, 0},   {16, 4096, 4096, 0, 1},
+      {32, 4096, 4096, 0, 0},   {64, 4096, 4096, 0, 0},   {4096, 64, 4096, 0, 0},
+      {4096, 16, 4096, 0, 0},   {4096, 8, 4096, 0, 0},    {32, 11008, 4096, 0, 0},
+      {300, 5000, 700, 0, 0},   {4096, 4096, 16, 0, 0},   {4096, 4096, 64, 0, 0},
+      {8192, 8192, 128, 0, 0},  {65536, 128, 128, 0, 0},  {65536, 64, 64, 0, 0},
+      {16384, 512, 512, 0, 0},  {1, 1, 1000000, 0, 0},    {8, 8, 100000, 0, 1},
+      {8192, 8192, 1, 0, 0},    {1, 8192, 1, 0, 0},       {32, 32, 32, 0, 0},
+      {100, 100, 100, 0, 0},    {1001, 999, 1003, 1, 0},  {777, 777, 777, 0, 1}};
   for (int i = 0; i < random_shapes; ++i) {
-    const auto extent = [&] { return std::exp(std::uniform_real_distribution<double>(0, std::log(8192.0))(random)); };
+    const auto extent = [&] {
+      return std::exp(std::uniform_real_distribution<double>(0, std::log(8192.0))(random));
+    };
     const bool odd = i % 3 == 0;
-    const auto whole = [&](double x) { const int e = std::max(1, int(x)); return odd ? e | 1 : e < 8 ? e : e / 4 * 4; };
+    const auto whole = [&](double x) {
+      const int e = std::max(1, int(x));
+      return odd ? e | 1 : e < 8 ? e : e / 4 * 4;
+    };
     Shape s{whole(extent()), whole(extent()), whole(extent()), i / 3 % 2, i / 6 % 2};
     shapes.push_back(s);
   }
@@ -410,22 +468,27 @@ int main(int argc, char** argv) {
     if (since() > seconds) break;
     fill<<<1056, 256, 0, stream>>>(pool, POOL, 1);
     const auto round = [](size_t x) { return (x + 63) / 64 * 64; };
-    const size_t fa = round(size_t(s.m) * s.k), fb = round(size_t(s.k) * s.n), fc = round(size_t(s.m) * s.n);
+    const size_t fa = round(size_t(s.m) * s.k), fb = round(size_t(s.k) * s.n),
+                 fc = round(size_t(s.m) * s.n);
     const size_t set_floats = fa + fb + fc;
     if (set_floats > POOL) continue;
     const double guess = std::max(2e-6, 2.0 * s.m * s.n * s.k / 40e12 + 4.0 * set_floats / 3e12);
-    int sets = static_cast<int>(std::clamp<size_t>((size_t{160} << 20) / (4 * set_floats) + 1, 1, 48));
+    int sets =
+        static_cast<int>(std::clamp<size_t>((size_t{160} << 20) / (4 * set_floats) + 1, 1, 48));
     sets = static_cast<int>(std::min<size_t>(sets, POOL / set_floats));
-    int launches = std::max(sets > 1 ? std::min(sets, 48) : 1, std::min(48, int(200e-6 / guess) + 1));
+    int launches =
+        std::max(sets > 1 ? std::min(sets, 48) : 1, std::min(48, int(200e-6 / guess) + 1));
     if (guess > 300e-6) launches = std::min(launches, 2);
     const auto call = [&](int set) {
       float* p = pool + set_floats * (set % sets);
-      return Call{s.ta != 0, s.tb != 0, s.m, s.n, s.k, 1.f, p, s.ta ? s.m : s.k, p + fa, s.tb ? s.k : s.n, 0.f, p + fa + fb, s.n};
+      return Call{s.ta != 0, s.tb != 0,        s.m, s.n,         s.k, 1.f, p, s.ta ? s.m : s.k,
+                  p + fa,    s.tb ? s.k : s.n, 0.f, p + fa + fb, s.n};
     };
     const auto blas_call = [&](const Call& c) {
       const float one = c.alpha, zero = c.beta;
-      CHECK(cublasSgemm(blas, c.tb ? CUBLAS_OP_T : CUBLAS_OP_N, c.ta ? CUBLAS_OP_T : CUBLAS_OP_N, c.n, c.m, c.k, &one, c.b, int(c.ldb), c.a,
-                        int(c.lda), &zero, c.c, int(c.ldc)));
+      CHECK(cublasSgemm(blas, c.tb ? CUBLAS_OP_T : CUBLAS_OP_N, c.ta ? CUBLAS_OP_T : CUBLAS_OP_N,
+                        c.n, c.m, c.k, &one, c.b, int(c.ldb), c.a, int(c.lda), &zero, c.c,
+                        int(c.ldc)));
     };
     const auto time = [&](auto launch) {
       cudaGraph_t graph;
@@ -465,19 +528,21 @@ int main(int argc, char** argv) {
       const double us = time([&](const Call& c) { CHECK(execute(x, c, stream)); });
       wrong[0] = 0;
       if (keep)
-        compare_two<<<unsigned((size_t(s.m) * s.n + 255) / 256), 256, 0, stream>>>(call(0).c, kept, s.m, s.n, size_t(s.n),
-                                                                                  4e-6 * (std::sqrt(double(s.k)) * 3 + 2), wrong);
+        compare_two<<<unsigned((size_t(s.m) * s.n + 255) / 256), 256, 0, stream>>>(
+            call(0).c, kept, s.m, s.n, size_t(s.n), 4e-6 * (std::sqrt(double(s.k)) * 3 + 2), wrong);
       CHECK(cudaStreamSynchronize(stream));
-      if (wrong[0]) std::printf("WRONG %s on %d %d %d: %u\n", x.name().c_str(), s.m, s.n, s.k, wrong[0]);
-      std::fprintf(file, "%d,%d,%d,%d,%d,%s,%.3f,%.3f\n", s.m, s.n, s.k, s.ta, s.tb, x.name().c_str(), us, us_blas);
+      if (wrong[0])
+        std::printf("WRONG %s on %d %d %d: %u\n", x.name().c_str(), s.m, s.n, s.k, wrong[0]);
+      std::fprintf(file, "%d,%d,%d,%d,%d,%s,%.3f,%.3f\n", s.m, s.n, s.k, s.ta, s.tb,
+                   x.name().c_str(), us, us_blas);
       if (us < best) best = us, best_name = x.name();
     }
     const double us_again = time(blas_call);
     const double peer = std::min(us_blas, us_again);
     ratios.push_back(peer / best);
     ++done;
-    std::printf("%5d %5d %5d %c%c  cublas %9.2f us  best %9.2f  ratio %.3f  %s\n", s.m, s.n, s.k, s.ta ? 'T' : 'N', s.tb ? 'T' : 'N', peer, best,
-                peer / best, best_name.c_str());
+    std::printf("%5d %5d %5d %c%c  cublas %9.2f us  best %9.2f  ratio %.3f  %s\n", s.m, s.n, s.k,
+                s.ta ? 'T' : 'N', s.tb ? 'T' : 'N', peer, best, peer / best, best_name.c_str());
     std::fflush(stdout);
   }
   std::fclose(file);
@@ -485,6 +550,6 @@ int main(int argc, char** argv) {
   double log = 0;
   int above = 0;
   for (double r : ratios) log += std::log(r), above += r >= 1;
-  std::printf("%d shapes: geometric mean %.3f, min %.3f, p10 %.3f, at or above 1: %d; %.1f s\n", done, std::exp(log / done), ratios[0],
-              ratios[done / 10], above, since());
+  std::printf("%d shapes: geometric mean %.3f, min %.3f, p10 %.3f, at or above 1: %d; %.1f s\n",
+              done, std::exp(log / done), ratios[0], ratios[done / 10], above, since());
 }

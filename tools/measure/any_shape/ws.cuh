@@ -3,15 +3,6 @@
 /// tiles, and the tiles of the last wave are cut along K.
 #pragma once
 
-#ifndef WS_COLUMNS
-#define WS_COLUMNS 3, 0, 5, 7, 1, 6, 2, 4
-#define WS_ROWS 0, 4, 12, 8
-#endif
-#ifndef WS_SPACE
-#define WS_SPACE registers_40
-#endif
-
-
 #include <algorithm>
 #include <cuda/ptx>
 #include <type_traits>
@@ -26,14 +17,9 @@ constexpr int BK = 16, STAGES = 8, GROUP = 8;
 constexpr int computing_warps = 8, loading_warps = 4;
 constexpr int computing_threads = 32 * computing_warps, loading_threads = 32 * loading_warps;
 constexpr int block_threads = computing_threads + loading_threads;
-#ifdef WS_56
-inline namespace WS_SPACE {
-constexpr int loading_registers = 56, computing_registers = 224;
-#else
-inline namespace WS_SPACE {
-constexpr int loading_registers = 40, computing_registers = 232;
-#endif
+constexpr int loading_registers = 40, computing_registers = 232;  // of a thread
 
+/// The tiles of a block whose threads compute `rows` x 8 elements: 128 x 256 where rows is 16, 128 x 128 where it is 8.
 template <int rows>
 struct TileOf {
   static constexpr int TM = rows, TN = 8, WM = 4 * TM, WN = 8 * TN;
@@ -43,16 +29,18 @@ struct TileOf {
   static constexpr unsigned stage_bytes = a_bytes + b_bytes;
   static constexpr unsigned shared_bytes = STAGES * (stage_bytes + 2 * sizeof(std::uint64_t));
 };
+/// 128 x 256, with chapter 12's order of the columns and of the groups of four rows.
 struct Large : TileOf<16> {
   static __device__ constexpr int column(int j) {
-    constexpr int order[] = {WS_COLUMNS};
+    constexpr int order[] = {3, 0, 5, 7, 1, 6, 2, 4};
     return order[j];
   }
   static __device__ constexpr int four_rows(int i) {
-    constexpr int order[] = {WS_ROWS};
+    constexpr int order[] = {0, 4, 12, 8};
     return order[i];
   }
 };
+/// 128 x 128.
 struct Small : TileOf<8> {
   static __device__ constexpr int column(int j) {
     constexpr int order[] = {3, 5, 6, 1, 0, 4, 7, 2};
@@ -64,15 +52,19 @@ struct Small : TileOf<8> {
   }
 };
 
+/// What lies at an address of shared memory.
 template <class T>
 __device__ __forceinline__ T* in_shared(std::uint32_t address) {
   return static_cast<T*>(__cvta_shared_to_generic(address));
 }
+/// Hides where a value comes from, so that the compiler keeps it in a register.
 __device__ __forceinline__ void hide(std::uint32_t& value) { asm volatile("" : "+r"(value)); }
+/// Waits until a barrier has completed the phase of this parity.
 __device__ __forceinline__ void wait_for(std::uint32_t barrier, std::uint32_t parity) {
   while (!ptx::mbarrier_try_wait_parity(in_shared<std::uint64_t>(barrier), parity)) {
   }
 }
+/// Starts to copy `size` bytes to shared memory, the last `missing` of which become zero.
 template <int size>
 __device__ __forceinline__ void copy(std::uint32_t to, const float* from, int missing = 0) {
   __pipeline_memcpy_async(in_shared<float>(to), from, size, missing);
@@ -97,7 +89,9 @@ struct Plan {
     if (even >= 2 * cut && 16 * even > 15 * workers) workers = even;
     longer = static_cast<int>(left % workers), each = left / workers;
   }
-  __device__ long long begin(int worker) const { return min(worker, workers) * each + min(worker, longer); }
+  __device__ long long begin(int worker) const {
+    return min(worker, workers) * each + min(worker, longer);
+  }
 };
 
 /// A worker's pieces: its share from the end to the beginning, then its whole tiles.
@@ -147,7 +141,8 @@ struct Mover {
   static __device__ __forceinline__ int x_of(int warp, int lane) {
     return K ? BX / 4 * warp + lane / 4 : V ? (32 * warp + lane) % (BX / 4) * 4 : lane;
   }
-  __device__ __forceinline__ Mover(const float* x, size_t ld, int x0, int left, int k0, int warp, int lane)
+  __device__ __forceinline__ Mover(const float* x, size_t ld, int x0, int left, int k0, int warp,
+                                   int lane)
       : from(K ? x + (x0 + x_of(warp, lane)) * ld + k0 + k_of(warp, lane)
                : x + (k0 + k_of(warp, lane)) * ld + x0 + x_of(warp, lane)),
         to(4 * (k_of(warp, lane) * PITCH + x_of(warp, lane))),
@@ -156,12 +151,14 @@ struct Mover {
       exist = 4 * static_cast<unsigned>(max(0, min(4, left - x_of(warp, lane))));
     } else {
 #pragma unroll
-      for (int i = 0; i < R; ++i) exist |= (x_of(warp, lane) + i * (K ? 8 : 32) < left ? 1u : 0u) << i;
+      for (int i = 0; i < R; ++i)
+        exist |= (x_of(warp, lane) + i * (K ? 8 : 32) < left ? 1u : 0u) << i;
     }
   }
 
   template <bool WHOLE>
-  __device__ __forceinline__ void start(std::uint32_t stage, size_t ld, int steps, int warp, int lane) {
+  __device__ __forceinline__ void start(std::uint32_t stage, size_t ld, int steps, int warp,
+                                        int lane) {
     const std::uint32_t out = stage + to;
     const float* f = from;
     const int k = WHOLE ? 0 : k_of(warp, lane);
@@ -170,7 +167,8 @@ struct Mover {
       for (int i = 0; i < R; ++i, f += 8 * ld) {
 #pragma unroll
         for (int e = 0; e < BK; e += 4)
-          copy<4>(out + 4 * (8 * i + e * PITCH), f + e, WHOLE || ((exist >> i & 1) && k + e < steps) ? 0 : 4);
+          copy<4>(out + 4 * (8 * i + e * PITCH), f + e,
+                  WHOLE || ((exist >> i & 1) && k + e < steps) ? 0 : 4);
       }
       from += BK;
     } else if constexpr (V) {
@@ -191,9 +189,11 @@ struct Mover {
   }
 };
 
+/// What a loading warp does: fills the ring while there are K-tiles, and adds one empty stage, into which the computing
+/// warps read ahead. warp: which of the loading warps this is.
 template <class Tile, Lie A, Lie B>
-__device__ __forceinline__ void load(const Product& g, Schedule<Tile> work, std::uint32_t base, std::uint32_t full,
-                                     int warp) {
+__device__ __forceinline__ void load(const Product& g, Schedule<Tile> work, std::uint32_t base,
+                                     std::uint32_t full, int warp) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const std::uint32_t end = full + 8 * STAGES;
   std::uint32_t barrier = full, to = base, parity = 1;
@@ -224,14 +224,17 @@ __device__ __forceinline__ void load(const Product& g, Schedule<Tile> work, std:
   ptx::cp_async_mbarrier_arrive_noinc(in_shared<std::uint64_t>(barrier));
 }
 
+/// What the computing warps do. ALIGNED: rows of C begin at multiples of 16 bytes.
 template <class Tile, bool ALIGNED>
-__device__ void compute(const Product& g, Schedule<Tile> work, int worker, std::uint32_t base, std::uint32_t full,
-                        float* partials, int* ready) {
+__device__ void compute(const Product& g, Schedule<Tile> work, int worker, std::uint32_t base,
+                        std::uint32_t full, float* partials, int* ready) {
   constexpr int TM = Tile::TM, TN = Tile::TN, BM = Tile::BM, BN = Tile::BN;
   constexpr unsigned stage_bytes = Tile::stage_bytes;
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
-  const int lane_row = ((lane >> 1) & 1) | ((lane >> 3) & 2), lane_col = (lane & 1) | ((lane >> 1) & 6);
-  const int warp_row = warp % Tile::warps_down * Tile::WM, warp_col = warp / Tile::warps_down * Tile::WN;
+  const int lane_row = ((lane >> 1) & 1) | ((lane >> 3) & 2),
+            lane_col = (lane & 1) | ((lane >> 1) & 6);
+  const int warp_row = warp % Tile::warps_down * Tile::WM,
+            warp_col = warp / Tile::warps_down * Tile::WN;
   const int row_in_tile = warp_row + lane_row * 4, col_in_tile = warp_col + lane_col * 4;
   const std::uint32_t a_start = base + 4 * row_in_tile;
   std::uint32_t a_to_b = Tile::a_bytes + 4 * (col_in_tile - row_in_tile);
@@ -300,7 +303,8 @@ __device__ void compute(const Product& g, Schedule<Tile> work, int worker, std::
 #pragma unroll
       for (int x = 0; x < TM * TN; ++x) c[x / TN][x % TN] += __ldcg(theirs + x * computing_threads);
       first = static_cast<int>(
-          max(0LL, work.plan.begin(other) - static_cast<long long>(tile - work.plan.whole) * work.plan.k_tiles));
+          max(0LL, work.plan.begin(other) -
+                       static_cast<long long>(tile - work.plan.whole) * work.plan.k_tiles));
     }
 
     int row, col;
@@ -335,8 +339,14 @@ __device__ void compute(const Product& g, Schedule<Tile> work, int worker, std::
   }
 }
 
-/// C = alpha op(A) op(B) + beta C by blocks that stay, one for each SM. partials: (blocks, BM x BN) floats; ready: a
-/// flag for each block, 0, and behind them the number of blocks that have begun, 0. All are 0 again afterwards.
+/// C = alpha op(A) op(B) + beta C by blocks that stay, 8 warps that compute and 4 that load.
+///
+/// partials: (blocks, BM x BN) floats. ready: a flag for each block, and behind them the number of blocks that have
+/// begun; all 0, and 0 again afterwards.
+///
+/// Launch: a block of 384 threads for each SM, with Tile::shared_bytes of dynamic shared memory.
+/// Requires: compute capability 9.0 (setmaxnreg); k from 1 to 2^31 - 32, m and n at most 2^31 - 256.
+/// Source of the idea: Osama et al., Stream-K, 2023, with two tiles for each block where there is more than one wave.
 template <class Tile, Lie A, Lie B, bool ALIGNED>
 __global__ void __launch_bounds__(block_threads, 1)
     shares(const Product g, const __grid_constant__ Plan plan, float* partials, int* ready) {
@@ -367,5 +377,4 @@ __global__ void __launch_bounds__(block_threads, 1)
   }
 }
 
-}  // inline namespace
 }  // namespace any_shape::ws
