@@ -12,8 +12,9 @@
 
 namespace any_shape {
 
-/// How an operand lies. Along k: element (i, l) of A is a[i * lda + l], element (l, j) of B is b[j * ldb + l]. Otherwise
-/// along x, which is m or n: a[l * lda + i], b[l * ldb + j]; in FOURS where rows begin at multiples of 16 bytes.
+/// How an operand lies. Along k: element (i, l) of A is a[i * lda + l], element (l, j) of B is b[j * ldb + l].
+/// Otherwise along x, which is m or n: a[l * lda + i], b[l * ldb + j]; in FOURS where rows begin at multiples of 16
+/// bytes.
 enum class Lie { ALONG_K, FOURS, FLOATS };
 
 /// A product as the kernels see it. c_vec: rows of C begin at multiples of 16 bytes.
@@ -31,17 +32,17 @@ struct Product {
 };
 
 /// How K is cut: cluster * outer parts. The blocks of a cluster add up their parts in distributed shared memory; the
-/// outer parts go through `partials` ((tile, part, element)). tickets: 0 for each (tile, rank), and 0 again afterwards;
-/// nullptr: another kernel adds the parts up.
+/// outer parts go through `partials` ((tile, part, element)). tickets: 0 for each (tile, rank), and 0 again
+/// afterwards; nullptr: another kernel adds the parts up.
 struct Cut {
   int cluster, outer;
   float4* partials;
   unsigned* tickets;
 };
 
-/// A tile of C and who computes it: BM x BN elements of a block, TM x TN of a thread, in WARPS_M x WARPS_N warps of 4 x 8
-/// lanes; a ring of STAGES K-tiles of BK; BLOCKS on an SM. ORDER: of a thread's FMAs, 0 row by row, 1 down one column and
-/// up the next, 2 along one row and back along the next.
+/// A tile of C and who computes it: BM x BN elements of a block, TM x TN of a thread, in WARPS_M x WARPS_N warps of 4
+/// x 8 lanes; a ring of STAGES K-tiles of BK; BLOCKS on an SM. ORDER: of a thread's FMAs, 0 row by row, 1 down one
+/// column and up the next, 2 along one row and back along the next.
 template <int BM_, int BN_, int TM_, int TN_, int WARPS_M_, int WARPS_N_, int STAGES_, int BLOCKS_,
           int ORDER_ = 0, int BK_ = 16>
 struct Tile {
@@ -339,11 +340,10 @@ __device__ __forceinline__ void store_tile(const float (&acc)[T::TM][T::TN], con
 
 /// One tile of C, or a part of its K, for each block.
 ///
-/// Launch: (tiles of C) * cut.cluster * cut.outer blocks of T::THREADS threads, T::bytes(cut) of dynamic shared memory,
-/// in clusters of cut.cluster blocks. Group is Alone where cut.cluster is always 1.
-/// Requires: m, n >= 1; k from 0 to 2^31 - 32; m and n at most 2^31 - 256.
-/// Source of the idea: CUTLASS, MmaMultistage and its parallel split-K; CUDA's sample threadFenceReduction for the
-/// last block that adds up.
+/// Launch: (tiles of C) * cut.cluster * cut.outer blocks of T::THREADS threads, T::bytes(cut) of dynamic shared
+/// memory, in clusters of cut.cluster blocks. Group is Alone where cut.cluster is always 1. Requires: m, n >= 1; k
+/// from 0 to 2^31 - 32; m and n at most 2^31 - 256. Source of the idea: CUTLASS, MmaMultistage and its parallel
+/// split-K; CUDA's sample threadFenceReduction for the last block that adds up.
 template <class Group, class T, Lie A, Lie B>
 __global__ void __launch_bounds__(T::THREADS, T::BLOCKS) tiles(const Product g, const Cut cut) {
   constexpr int BM = T::BM, BN = T::BN, BK = T::BK;
@@ -521,9 +521,8 @@ __device__ __forceinline__ void update_thin(const Thin& g, int i, int j, float4 
 
 /// y lies along n: a block has 4 * LANES columns, a thread four of them, and WARPS * 32 / LANES rows of y at a time.
 ///
-/// Launch: ceil(n / (4 LANES)) * cut.cluster * cut.outer blocks of 32 WARPS threads. VEC: rows of y begin at multiples of
-/// 16 bytes.
-/// Requires: m at most MT.
+/// Launch: ceil(n / (4 LANES)) * cut.cluster * cut.outer blocks of 32 WARPS threads. VEC: rows of y begin at
+/// multiples of 16 bytes. Requires: m at most MT.
 template <class Group, int MT, int LANES, int WARPS, bool VEC>
 __global__ void __launch_bounds__(32 * WARPS) thin_columns(const Thin g, const Cut cut) {
   constexpr int BJ = 4 * LANES, ROWS = 32 * WARPS / LANES, U = MT >= 16 ? 4 : 8, CHUNK = ROWS * U;
@@ -626,8 +625,8 @@ __global__ void __launch_bounds__(32 * WARPS) thin_columns(const Thin g, const C
 
 /// y lies along k: a warp has JR columns of C at a time; WARPS_K warps share them.
 ///
-/// Launch: ceil(n / (JR WARPS_J)) * cut.cluster * cut.outer blocks of 32 WARPS_J WARPS_K threads. VEC as for thin_columns.
-/// Requires: m at most MT.
+/// Launch: ceil(n / (JR WARPS_J)) * cut.cluster * cut.outer blocks of 32 WARPS_J WARPS_K threads. VEC as for
+/// thin_columns. Requires: m at most MT.
 template <class Group, int MT, int JR, int WARPS_J, int WARPS_K, bool VEC>
 __global__ void __launch_bounds__(32 * WARPS_J * WARPS_K) thin_rows(const Thin g, const Cut cut) {
   constexpr int BJ = JR * WARPS_J, THREADS = 32 * WARPS_J * WARPS_K, STEP = 128 * WARPS_K;

@@ -19,7 +19,8 @@ constexpr int computing_threads = 32 * computing_warps, loading_threads = 32 * l
 constexpr int block_threads = computing_threads + loading_threads;
 constexpr int loading_registers = 40, computing_registers = 232;  // of a thread
 
-/// The tiles of a block whose threads compute `rows` x 8 elements: 128 x 256 where rows is 16, 128 x 128 where it is 8.
+/// The tiles of a block whose threads compute `rows` x 8 elements: 128 x 256 where rows is 16, 128 x 128 where it is
+/// 8.
 template <int rows>
 struct TileOf {
   static constexpr int TM = rows, TN = 8, WM = 4 * TM, WN = 8 * TN;
@@ -189,8 +190,8 @@ struct Mover {
   }
 };
 
-/// What a loading warp does: fills the ring while there are K-tiles, and adds one empty stage, into which the computing
-/// warps read ahead. warp: which of the loading warps this is.
+/// What a loading warp does: fills the ring while there are K-tiles, and adds one empty stage, into which the
+/// computing warps read ahead. warp: which of the loading warps this is.
 template <class Tile, Lie A, Lie B>
 __device__ __forceinline__ void load(const Product& g, Schedule<Tile> work, std::uint32_t base,
                                      std::uint32_t full, int warp) {
