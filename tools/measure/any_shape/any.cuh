@@ -341,9 +341,10 @@ __device__ __forceinline__ void store_tile(const float (&acc)[T::TM][T::TN], con
 /// One tile of C, or a part of its K, for each block.
 ///
 /// Launch: (tiles of C) * cut.cluster * cut.outer blocks of T::THREADS threads, T::bytes(cut) of dynamic shared
-/// memory, in clusters of cut.cluster blocks. Group is Alone where cut.cluster is always 1. Requires: m, n >= 1; k
-/// from 0 to 2^31 - 32; m and n at most 2^31 - 256. Source of the idea: CUTLASS, MmaMultistage and its parallel
-/// split-K; CUDA's sample threadFenceReduction for the last block that adds up.
+/// memory, in clusters of cut.cluster blocks. Group is Alone where cut.cluster is always 1.
+/// Requires: m, n >= 1; k from 0 to 2^31 - 32; m and n at most 2^31 - 256.
+/// Source of the idea: CUTLASS, MmaMultistage and its parallel split-K; CUDA's sample threadFenceReduction for the
+/// last block that adds up.
 template <class Group, class T, Lie A, Lie B>
 __global__ void __launch_bounds__(T::THREADS, T::BLOCKS) tiles(const Product g, const Cut cut) {
   constexpr int BM = T::BM, BN = T::BN, BK = T::BK;
@@ -522,7 +523,8 @@ __device__ __forceinline__ void update_thin(const Thin& g, int i, int j, float4 
 /// y lies along n: a block has 4 * LANES columns, a thread four of them, and WARPS * 32 / LANES rows of y at a time.
 ///
 /// Launch: ceil(n / (4 LANES)) * cut.cluster * cut.outer blocks of 32 WARPS threads. VEC: rows of y begin at
-/// multiples of 16 bytes. Requires: m at most MT.
+/// multiples of 16 bytes.
+/// Requires: m at most MT.
 template <class Group, int MT, int LANES, int WARPS, bool VEC>
 __global__ void __launch_bounds__(32 * WARPS) thin_columns(const Thin g, const Cut cut) {
   constexpr int BJ = 4 * LANES, ROWS = 32 * WARPS / LANES, U = MT >= 16 ? 4 : 8, CHUNK = ROWS * U;
@@ -626,7 +628,8 @@ __global__ void __launch_bounds__(32 * WARPS) thin_columns(const Thin g, const C
 /// y lies along k: a warp has JR columns of C at a time; WARPS_K warps share them.
 ///
 /// Launch: ceil(n / (JR WARPS_J)) * cut.cluster * cut.outer blocks of 32 WARPS_J WARPS_K threads. VEC as for
-/// thin_columns. Requires: m at most MT.
+/// thin_columns.
+/// Requires: m at most MT.
 template <class Group, int MT, int JR, int WARPS_J, int WARPS_K, bool VEC>
 __global__ void __launch_bounds__(32 * WARPS_J * WARPS_K) thin_rows(const Thin g, const Cut cut) {
   constexpr int BJ = JR * WARPS_J, THREADS = 32 * WARPS_J * WARPS_K, STEP = 128 * WARPS_K;
