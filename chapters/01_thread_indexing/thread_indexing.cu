@@ -2,6 +2,9 @@
 //
 // Question: Which thread does which work, and what does a wrong index cost?
 // Builds on: nothing
+// Minutes: 50
+// Path: short
+// Afterwards: launch a kernel of your own, index and guard it, and see what its loads and branches cost a warp
 // Kind: free
 // Size gpu: 67000000
 // Size simulator: 65000
@@ -46,8 +49,9 @@
 
 // A CPU core is built to finish one thread as fast as possible. A GPU keeps tens of thousands of
 // threads in flight, and all of them run the same function. So the first thing a thread must find out
-// is which one it is: its index decides which data it works on. This chapter is about that index: how a
-// thread computes it, how it becomes an address, and what the hardware does with the addresses.
+// is which one it is: its index decides which data it works on. (One program, many data: *SPMD*.) This chapter
+// is about that index: how a thread computes it, how it becomes an address, and what the hardware does with the
+// addresses.
 //
 // ## 1. A complete program
 //
@@ -158,6 +162,16 @@ __global__ void who_am_i(int* names) {
   mine[3] = thread % warpSize;
 }
 
+/// What who_am_i has to write at place i of names, in blocks of so many threads.
+struct Names {
+  unsigned threads;
+  __host__ __device__ int operator()(std::size_t i) const {
+    const unsigned number = static_cast<unsigned>(i / 4), thread = number % threads;
+    const unsigned four[] = {number / threads, thread, thread / 32, thread % 32};
+    return static_cast<int>(four[i % 4]);
+  }
+};
+
 // A warp never spans two blocks. Each block of 12 threads gets a warp of its own, in which 20 lanes
 // have no thread and stay empty. Four warps with four stores each make 16 requests.
 //= 16 requests: count("who_am_i/4 blocks of 2x2x3", "global_store_requests")
@@ -230,6 +244,12 @@ __global__ void add_guarded(float* out, const float* a, const float* b, std::siz
   if (i < n) out[i] = a[i] + b[i];
 }
 
+/// What has to be at place i of the sum of two vectors.
+struct Sum {
+  lab::View<float> a, b;
+  __host__ __device__ float operator()(std::size_t i) const { return a[i] + b[i]; }
+};
+
 // 65,000 elements make 2031 full warps and one with 8 active lanes. Each of the 2032 warps loads
 // twice and stores once, so there are 4064 load requests.
 //= 4064 load requests: count("add_guarded", "global_load_requests")
@@ -245,7 +265,7 @@ __global__ void add_guarded(float* out, const float* a, const float* b, std::siz
 //= 3.5 TB/s: rate("add_guarded") / 1000
 //
 // The loop on the CPU takes a few hundred times as long, the ratio of the two rates at which bytes
-// move. Chapter 02 explains why the kernel still falls short of the GPU's bandwidth.
+// move. What keeps the kernel below the GPU's bandwidth is a subject of chapter 02.
 //
 // ### Without the guard
 //
@@ -261,6 +281,14 @@ __global__ void add_guarded(float* out, const float* a, const float* b, std::siz
 __global__ void add_unguarded(float* out, const float* a, const float* b, std::size_t /*n*/) {
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   out[i] = a[i] + b[i];
+}
+
+/// Launches add_unguarded on a length that is no multiple of a block, with slices that end where
+/// the arrays end.
+void launch_unguarded(float* out, const float* a, const float* b, std::size_t n) {
+  const std::size_t skip = n % block_size == 0 ? 1 : 0;
+  const dim3 grid = lab::tiles(n, block_size);
+  add_unguarded<<<grid, block_size>>>(out + skip, a + skip, b + skip, n - skip);
 }
 
 // The simulator stops at the first access outside every allocation, and names the kernel, the line,
@@ -299,13 +327,23 @@ unsigned blocks_rounded_down(std::size_t n) {
   return static_cast<unsigned>(std::ceil(n / block_size));
 }
 
+/// What add_truncated has to leave at place i of an array of 99s, adding another one to itself: what
+/// lies behind its threads stays as it was.
+struct DoubledOr99 {
+  lab::View<float> in;
+  std::size_t threads;
+  __host__ __device__ float operator()(std::size_t i) const {
+    return i < threads ? in[i] + in[i] : 99;
+  }
+};
+
 // n and 256 are integers, so n / 256 is 253 before `std::ceil` sees it. The last 232 elements are
 // never computed, and no error is reported: every thread did its work.
 //= 232 elements: 65000 - count("add_truncated", "global_store_active_lanes")
 //
 // Round up in integers: `(n + 255) / 256`, or `lab::ceil_div(n, 256)`, which cannot overflow.
 // (`std::ceil(n / 256.0f)` is no cure: a float has 24 bits of precision, so 2^24 + 1 rounds to
-// 2^24.)
+// 2^24. `std::ceil(n / 256.0)` computes in double, and is right up to 2^53.)
 //
 // ### The grid-stride loop
 //
@@ -331,6 +369,20 @@ __global__ void grid_stride(float* out, const float* in, std::size_t n) {
   for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += stride) {
     out[i] = in[i] * in[i];
   }
+}
+
+/// What has to be at place i of an array of squares.
+struct Square {
+  lab::View<float> in;
+  __host__ __device__ float operator()(std::size_t i) const { return in[i] * in[i]; }
+};
+
+/// Blocks that run at the same time, or all that n elements need where these are fewer.
+unsigned wave_of_blocks(std::size_t n) {
+  int per_sm = 0;
+  CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, grid_stride, block_size, 0));
+  return std::min(static_cast<unsigned>(per_sm) * lab::multiprocessors(),
+                  lab::tiles(n, block_size).x);
 }
 
 // The loop's condition is the guard. Whatever the grid, each element is computed once, with the
@@ -403,6 +455,13 @@ __global__ void map_square(float* out, const float* in, std::size_t n) {
   if (i < n) out[i] = in[i] * in[i];
 }
 
+/// The launch of map_square, in blocks of so many threads.
+auto square_in_blocks(std::size_t n) {
+  return [=](float* out, const float* in, unsigned threads) {
+    map_square<<<lab::tiles(n, threads), threads>>>(out, in, n);
+  };
+}
+
 // Half as many blocks, half the time. The rate is the same up to 128 threads:
 //
 // | threads a block | 32 | 64 | 128 | 256 | 512 | 1024 |
@@ -470,6 +529,30 @@ __global__ void copy_y_fastest(float* out, const float* in, std::size_t rows, st
   if (row < rows && col < cols) out[row * cols + col] = in[row * cols + col];
 }
 
+/// A picture of n elements: as nearly square as can be with whole sectors in a row.
+struct Picture {
+  std::size_t rows, cols;
+  explicit Picture(std::size_t n) : rows(1), cols(n) {
+    for (std::size_t length = 8; length * length <= n; length += 8) {
+      if (n % length == 0) rows = n / length, cols = length;
+    }
+  }
+
+  static constexpr const char* limit =
+      "needs more than 65,535 rows of blocks, the limit of gridDim.y";
+  /// Whether blocks down the columns keep to the limit.
+  bool fits() const { return cols <= std::size_t{8} * 65535; }
+
+  /// The launch of a kernel with threadIdx.x along the row.
+  auto along_rows(void (*kernel)(float*, const float*, std::size_t, std::size_t)) const {
+    return lab::launcher(kernel, lab::tiles(cols, rows, 32, 8), dim3(32, 8), rows, cols);
+  }
+  /// And down the column.
+  auto down_columns(void (*kernel)(float*, const float*, std::size_t, std::size_t)) const {
+    return lab::launcher(kernel, lab::tiles(rows, cols, 32, 8), dim3(32, 8), rows, cols);
+  }
+};
+
 // With x along the row, a full warp reads 128 consecutive bytes: 4 sectors. With x down the column,
 // each lane's float lies a whole row from its neighbour's: 32 sectors for a full warp, and 4 bytes
 // of each are used. The same picture takes eight times as many sectors.
@@ -486,7 +569,8 @@ __global__ void copy_y_fastest(float* out, const float* in, std::size_t rows, st
 // ### The rule
 //
 // **Consecutive lanes should touch consecutive addresses.** Let `threadIdx.x` run along the index
-// that is contiguous in memory. Such accesses are {term}`coalesced`.
+// that is contiguous in memory. Such accesses are {term}`coalesced`. (Older texts ask for pieces that are multiples of
+// 16: on the first GPUs a half-warp of 16 lanes had to fill one aligned piece of memory.)
 //
 // ## 6. Divergence: when lanes disagree
 //
@@ -569,6 +653,15 @@ __global__ void diverge_within_warps(std::uint32_t* out, const std::uint32_t* p,
   out[i] = mixed;
 }
 
+/// What has to be at place i where runs of so many elements take one side, then the other.
+struct Mixed {
+  lab::View<std::uint32_t> p, q;
+  unsigned run;
+  __host__ __device__ std::uint32_t operator()(std::size_t i) const {
+    return i / run % 2 == 0 ? mix_left(p[i]) : mix_right(q[i]);
+  }
+};
+
 // Each warp of the second kernel makes two load requests, one on each side, with 16 active lanes
 // spread over the same 4 sectors. The store is one request again, since the lanes *reconverge*
 // after the branch: the compiler placed the point of reconvergence there. A program must not rely
@@ -607,6 +700,23 @@ __global__ void diverge_within_warps(std::uint32_t* out, const std::uint32_t* p,
 __global__ void async_launch(float* out, const float* in, std::size_t n) {
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i < n) out[i] = in[i] + in[i];
+}
+
+/// What has to be at place i of an array that was doubled.
+struct Doubled {
+  lab::View<float> in;
+  __host__ __device__ float operator()(std::size_t i) const { return in[i] + in[i]; }
+};
+
+/// Launches async_launch, and returns.
+void launch_async(float* out, const float* in, std::size_t n) {
+  async_launch<<<lab::tiles(n, block_size), block_size>>>(out, in, n);
+}
+
+/// Launches async_launch, and waits.
+void launch_and_wait(float* out, const float* in, std::size_t n) {
+  launch_async(out, in, n);
+  CUDA_CHECK(cudaDeviceSynchronize());
 }
 
 // The first clock reads 3.0 us, the time of a call into the driver, whatever n is: 180 TB/s. **A
@@ -649,7 +759,8 @@ __global__ void async_launch(float* out, const float* in, std::size_t n) {
   } while (false)
 
 // (`lab` has its own, `CUDA_CHECK`, which also gives advice, and ends a rung instead of the
-// program.)
+// program.) Keep the checks in every build. A macro that vanishes without `DEBUG` hides the error in the
+// build that your users run.
 //
 // The next kernel is launched with 2048 threads a block, twice the limit, and then with 256. The
 // program prints what the runtime answers in between.
@@ -662,6 +773,25 @@ __global__ void async_launch(float* out, const float* in, std::size_t n) {
 /// Launch: one block.
 __global__ void refused_launch(float* out, std::size_t n) {
   if (threadIdx.x < n) out[threadIdx.x] = 1.0f;
+}
+
+/// A call of the runtime, and what it returned.
+struct Answer {
+  const char* call;
+  cudaError_t code;
+};
+
+/// Launches a block that no GPU runs, then one that any does, and asks after each.
+std::vector<Answer> ask_after_refusal(float* out, std::size_t n) {
+  std::vector<Answer> answers;
+  refused_launch<<<1, 2048>>>(out, n);
+  answers.push_back({"with 2048 threads: cudaPeekAtLastError()", cudaPeekAtLastError()});
+  answers.push_back({"cudaGetLastError()", cudaGetLastError()});
+  answers.push_back({"cudaGetLastError(), again", cudaGetLastError()});
+  refused_launch<<<1, 256>>>(out, n);
+  answers.push_back({"with 256 threads: cudaGetLastError()", cudaGetLastError()});
+  answers.push_back({"cudaDeviceSynchronize()", cudaDeviceSynchronize()});
+  return answers;
 }
 
 // The error is there for `cudaPeekAtLastError` and for the first `cudaGetLastError`, and then it is
@@ -678,6 +808,17 @@ __global__ void refused_launch(float* out, std::size_t n) {
 ///
 /// Launch: one block of one thread.
 __global__ void sticky_error(float* out) { *out = 1.0f; }
+
+/// Lets a kernel follow a null pointer, and asks four times.
+std::vector<Answer> ask_after_death(void* other) {
+  std::vector<Answer> answers;
+  sticky_error<<<1, 1>>>(nullptr);
+  answers.push_back({"cudaDeviceSynchronize()", cudaDeviceSynchronize()});
+  answers.push_back({"cudaGetLastError()", cudaGetLastError()});
+  answers.push_back({"cudaGetLastError(), again", cudaGetLastError()});
+  answers.push_back({"cudaMemset of another array", cudaMemset(other, 0, 4)});
+  return answers;
+}
 
 // The launch reports nothing. The first call that waits returns `cudaErrorIllegalAddress`, and so
 // does every call after it. To find the culprit, run with `CUDA_LAUNCH_BLOCKING=1`, which makes
@@ -711,7 +852,8 @@ __global__ void device_touches_host(float* out, const float* host) { *out = *hos
 // `cudaErrorIllegalAddress`. Most such bugs have the pointer *inside* something that was copied: a
 // struct, or a `std::vector` passed to a kernel, takes its host pointer along. (Where CPU and GPU
 // share page tables, a kernel may read such memory after all; the device attribute
-// `pageableMemoryAccess` tells.)
+// `pageableMemoryAccess` tells. *Mapped* memory, which the host allocates for both sides, works on every
+// GPU. Each access crosses the bus: chapter 07 has one number written that way.)
 //
 // ## 8. Moving data
 //
@@ -740,6 +882,17 @@ __global__ void device_touches_host(float* out, const float* host) { *out = *hos
 void copy_memory(float* to, const float* from, std::size_t n) {
   CHECK(cudaMemcpy(to, from, n * sizeof(float), cudaMemcpyDefault));
 }
+
+/// A copy by copy_memory, and what has to arrive.
+struct Copy {
+  float* to;
+  const float* from;
+  std::size_t n;
+  lab::Expectation arrived;
+
+  void launch() const { copy_memory(to, from, n); }
+  std::vector<lab::Expectation> outputs() const { return {arrived}; }
+};
 
 // The bus moves 55 GB/s either way. A copy within the device reads and writes 4.2 TB/s and is done
 // 38 times sooner. **Copy the data over once, and do all the work on it there.**
@@ -770,6 +923,33 @@ __global__ void read_managed(float* out, const float* managed, std::size_t n) {
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i < n) out[i] = managed[i];
 }
+
+/// Managed memory that holds the values of an array of the host, and read_managed on it.
+class Managed {
+ public:
+  Managed(lab::DeviceBuffer<float>& out, const std::vector<float>& values)
+      : out_(out), values_(values) {
+    CUDA_CHECK(cudaMallocManaged(&managed_, values.size() * sizeof(float)));
+    write();
+  }
+  ~Managed() { cudaFree(managed_); }
+  Managed(const Managed&) = delete;
+  Managed& operator=(const Managed&) = delete;
+
+  /// By the host: all pages move there.
+  void write() { std::ranges::copy(values_, managed_); }
+  /// By the device: they move back.
+  void launch() {
+    const std::size_t n = values_.size();
+    read_managed<<<lab::tiles(n, block_size), block_size>>>(out_.data(), managed_, n);
+  }
+  std::vector<lab::Expectation> outputs() { return {lab::expect(out_, values_)}; }
+
+ private:
+  lab::DeviceBuffer<float>& out_;
+  const std::vector<float>& values_;
+  float* managed_ = nullptr;
+};
 
 // Each first touch of a page is a fault, which the driver answers by moving pages across the bus
 // while the warps wait. Once the pages are there, managed memory is device memory: the counts are
@@ -819,26 +999,8 @@ unsigned how_many_above(float limit, const float* in, std::size_t n) {
 // the hardware makes fewer than the source says, and than the simulator counts.) Chapter 07 does it
 // faster.
 
-// [hide] What the checks expect, and what the rungs print
+// [hide] The rungs that print, and the loop on the CPU
 namespace {
-
-/// The numbers that who_am_i has to write: loops over the grid number the threads in the order that
-/// the text states.
-std::vector<int> expected_names(dim3 grid, dim3 block) {
-  std::vector<int> names;
-  const unsigned blocks = grid.x * grid.y * grid.z;
-  for (unsigned b = 0; b < blocks; ++b) {
-    int thread = 0;
-    for (unsigned z = 0; z < block.z; ++z) {
-      for (unsigned y = 0; y < block.y; ++y) {
-        for (unsigned x = 0; x < block.x; ++x, ++thread) {
-          names.insert(names.end(), {static_cast<int>(b), thread, thread / 32, thread % 32});
-        }
-      }
-    }
-  }
-  return names;
-}
 
 /// Prints what the threads of a grid with one layer of blocks wrote: a cell per thread.
 void print_names(const std::vector<int>& names, dim3 grid, dim3 block) {
@@ -867,20 +1029,61 @@ void print_names(const std::vector<int>& names, dim3 grid, dim3 block) {
   }
 }
 
-/// The extents of a picture of n elements: as nearly square as can be with whole sectors in a row.
-struct Picture {
-  std::size_t rows, cols;
-  explicit Picture(std::size_t n) : rows(1), cols(n) {
-    for (std::size_t length = 8; length * length <= n; length += 8) {
-      if (n % length == 0) rows = n / length, cols = length;
-    }
+/// Threads of a grid that write down who they are.
+class Numbering {
+ public:
+  Numbering(dim3 grid, dim3 block) : grid_(grid), block_(block) {}
+
+  void launch() { who_am_i<<<grid_, block_>>>(names_.data()); }
+  std::vector<lab::Expectation> outputs() {
+    return {lab::expect(names_, Names{block_.x * block_.y * block_.z})};
   }
+  void show() const { print_names(names_.download(), grid_, block_); }
+
+ private:
+  const dim3 grid_, block_;
+  lab::DeviceBuffer<int> names_{std::size_t{4} * grid_.x * grid_.y * block_.x * block_.y * block_.z,
+                                "names"};
 };
 
-/// A call of the runtime, and what it returned.
-struct Answer {
-  const char* call;
-  cudaError_t code;
+/// add_on_cpu, with what it reads and writes in the host's memory.
+class OnCpu {
+ public:
+  OnCpu(const lab::Input<float>& a, const lab::Input<float>& b)
+      : a_(a.host()), b_(b.host()), sums_(a.size()), want_{a.view(), b.view()} {}
+
+  void launch() { add_on_cpu(sums_.data(), a_.data(), b_.data(), sums_.size()); }
+  std::vector<lab::Expectation> outputs() { return {lab::expect(std::span(sums_), want_)}; }
+
+ private:
+  const std::vector<float> a_, b_;
+  std::vector<float> sums_;
+  const Sum want_;
+};
+
+/// add_truncated, on an array of 99s.
+class Truncated {
+ public:
+  Truncated(lab::DeviceBuffer<float>& out, const lab::Input<float>& in) : out_(out), in_(in) {}
+
+  void prepare() { out_.upload(std::vector<float>(out_.size(), 99)); }
+  void launch() {
+    if (blocks_ == 0) return;
+    add_truncated<<<blocks_, block_size>>>(out_.data(), in_.data(), in_.data(), out_.size());
+  }
+  std::vector<lab::Expectation> outputs() {
+    return {lab::expect(out_, DoubledOr99{in_.view(), threads_})};
+  }
+  void show() const {
+    std::printf("  n = %zu: std::ceil(n / 256) = %u blocks reach %zu elements\n", out_.size(),
+                blocks_, threads_);
+  }
+
+ private:
+  lab::DeviceBuffer<float>& out_;
+  const lab::Input<float>& in_;
+  const unsigned blocks_ = blocks_rounded_down(out_.size());
+  const std::size_t threads_ = std::size_t{blocks_} * block_size;
 };
 
 void print_answers(const std::vector<Answer>& answers) {
@@ -889,61 +1092,69 @@ void print_answers(const std::vector<Answer>& answers) {
   }
 }
 
-/// Whether a code says that a launch was refused for its configuration: which of the two it is
-/// depends on the version of CUDA.
-bool is_refusal(cudaError_t code) {
-  return code == cudaErrorInvalidValue || code == cudaErrorInvalidConfiguration;
-}
+/// refused_launch: the first two answers say that a launch was refused, and no other does. Which of
+/// two codes that is depends on the version of CUDA.
+class Refusal {
+ public:
+  explicit Refusal(lab::DeviceBuffer<float>& out) : out_(out) {}
 
-/// Launches a block that no GPU runs, then one that any does, and asks after each.
-std::vector<Answer> ask_after_refusal(float* out, std::size_t n) {
-  std::vector<Answer> answers;
-  refused_launch<<<1, 2048>>>(out, n);
-  answers.push_back({"with 2048 threads: cudaPeekAtLastError()", cudaPeekAtLastError()});
-  answers.push_back({"cudaGetLastError()", cudaGetLastError()});
-  answers.push_back({"cudaGetLastError(), again", cudaGetLastError()});
-  refused_launch<<<1, 256>>>(out, n);
-  answers.push_back({"with 256 threads: cudaGetLastError()", cudaGetLastError()});
-  answers.push_back({"cudaDeviceSynchronize()", cudaDeviceSynchronize()});
-  return answers;
-}
-
-/// Whether the first two of those answers say that a launch was refused, and no other does.
-lab::Comparison check_refusal(const std::vector<Answer>& answers) {
-  std::vector<int> refused;
-  for (const Answer& one : answers) {
-    refused.push_back(is_refusal(one.code) ? 1 : one.code == cudaSuccess ? 0 : -1);
+  void prepare() { answers_.clear(); }
+  void launch() { answers_ = ask_after_refusal(out_.data(), out_.size()); }
+  std::vector<lab::Expectation> outputs() {
+    return {lab::expect(out_, std::vector<float>(std::min<std::size_t>(out_.size(), 256), 1))};
   }
-  return lab::compare(refused, std::vector<int>{1, 1, 0, 0, 0});
-}
-
-/// Lets a kernel follow a null pointer, and asks four times.
-std::vector<Answer> ask_after_death(void* other) {
-  std::vector<Answer> answers;
-  sticky_error<<<1, 1>>>(nullptr);
-  answers.push_back({"cudaDeviceSynchronize()", cudaDeviceSynchronize()});
-  answers.push_back({"cudaGetLastError()", cudaGetLastError()});
-  answers.push_back({"cudaGetLastError(), again", cudaGetLastError()});
-  answers.push_back({"cudaMemset of another array", cudaMemset(other, 0, 4)});
-  for (const auto& [call, code] : answers) {
-    if (code == cudaErrorIllegalAddress) continue;
-    throw lab::Failure(std::string(call) + " returned " + cudaGetErrorName(code));
+  lab::Comparison verify() const {
+    std::vector<int> refused;
+    for (const auto& [call, code] : answers_) {
+      const bool is_refusal =
+          code == cudaErrorInvalidValue || code == cudaErrorInvalidConfiguration;
+      refused.push_back(is_refusal ? 1 : code == cudaSuccess ? 0 : -1);
+    }
+    return lab::compare(refused, std::vector<int>{1, 1, 0, 0, 0});
   }
-  return answers;
-}
+  void show() const { print_answers(answers_); }
 
-/// Says how much of an array blocks reach whose number was rounded down.
-void print_truncated(std::size_t n, unsigned blocks) {
-  std::printf("  n = %zu: std::ceil(n / 256) = %u blocks reach %zu elements\n", n, blocks,
-              std::size_t{blocks} * block_size);
-}
+ private:
+  lab::DeviceBuffer<float>& out_;
+  std::vector<Answer> answers_;
+};
 
-/// Blocks of `grid_stride` that run at the same time.
-unsigned wave_of_blocks() {
-  int per_sm = 0;
-  CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, grid_stride, block_size, 0));
-  return static_cast<unsigned>(per_sm) * lab::multiprocessors();
-}
+/// sticky_error: every answer is the same.
+class Death {
+ public:
+  explicit Death(lab::DeviceBuffer<float>& other) : other_(other) {}
+
+  void launch() {
+    answers_ = ask_after_death(other_.data());
+    for (const auto& [call, code] : answers_) {
+      if (code == cudaErrorIllegalAddress) continue;
+      throw lab::Failure(std::string(call) + " returned " + cudaGetErrorName(code));
+    }
+  }
+  void show() const { print_answers(answers_); }
+
+ private:
+  lab::DeviceBuffer<float>& other_;
+  std::vector<Answer> answers_;
+};
+
+/// how_many_above, beside what the host expects.
+class CountAbove {
+ public:
+  explicit CountAbove(const lab::Input<float>& in) : in_(in) {}
+
+  void launch() { above_ = how_many_above(0.5f, in_.data(), in_.size()); }
+  std::vector<lab::Expectation> outputs() {
+    const lab::View<float> x = in_.view();
+    const auto one = [=] __host__ __device__(std::size_t i) { return x[i] > 0.5f ? 1u : 0u; };
+    return {lab::expect(above_, lab::fold(in_.size(), 0u, one, lab::plus<unsigned>()))};
+  }
+  void show() const { std::printf("  %u of %zu elements are above 0.5\n", above_, in_.size()); }
+
+ private:
+  const lab::Input<float>& in_;
+  unsigned above_ = 0;
+};
 
 }  // namespace
 // [/hide]
@@ -951,200 +1162,91 @@ unsigned wave_of_blocks() {
 // ## The program
 //
 // The rest is the host's side. `lab::run` reads the command line and calls the function below for each size; each
-// rung runs as it is added. `lab::Map` owns the inputs and the output of those that make one array from another. For
+// rung runs as it is added. `lab::Map` owns the inputs and the output of those that make one array from another; a
+// function such as `Sum` says what each element has to be. A rung with memory of its own is a class. For
 // each rung the program fills the output with poison, runs the rung, looks for writes past the end, compares
 // every element, times the rung in turn with its {term}`peer`, a `cudaMemcpy` of as many bytes, and
 // compares again.
 
-// Sections 2 and 3.
-void add_indices(lab::Ladder& ladder, lab::Map<float>& map, dim3 grid) {
-  const std::size_t n = map.n;
-  lab::DeviceBuffer<int> names(4 * 48, "names");
-  const auto add_names = [&](const char* variant, dim3 blocks, dim3 block) {
-    ladder.add({.name = "who_am_i",
-                .variant = variant,
-                .launch = [&] { who_am_i<<<blocks, block>>>(names.data()); },
-                .outputs = {lab::expect(names, expected_names(blocks, block))},
-                .show = [&] { print_names(names.download(), blocks, block); },
-                .timed = false});
-  };
-  add_names("4 blocks of 2x2x3", dim3(2, 2, 1), dim3(2, 2, 3));
-  add_names("1 block of 8x6", 1, dim3(8, 6, 1));
-
-  const auto a = map.in, b = map.in2();
-  const auto sum = [=] __host__ __device__(std::size_t i) { return a[i] + b[i]; };
-  const std::vector<float> host_a = map.d_in.host(), host_b = map.d_in2().host();
-  std::vector<float> on_host(n);
-  ladder.add({.name = "add_on_cpu",
-              .launch = [&] { add_on_cpu(on_host.data(), host_a.data(), host_b.data(), n); },
-              .outputs = {lab::expect(std::span(on_host), sum)},
-              .bytes = 12.0 * static_cast<double>(n),
-              .clock = lab::Clock::host});
-  map.add("add_guarded", sum, lab::launcher(add_guarded, grid, block_size, n));
-  // On a length that is no multiple of a block. The slices end where the arrays end.
-  const std::size_t skip = n % block_size == 0 ? 1 : 0;
-  map.demonstrate("add_unguarded", [=](float* out, const float* x, const float* y) {
-    add_unguarded<<<grid, block_size>>>(out + skip, x + skip, y + skip, n - skip);
-  });
-  const unsigned blocks = blocks_rounded_down(n);
-  const std::size_t reached = std::size_t{blocks} * block_size;
-  const auto sums_or_99 = [=] __host__ __device__(std::size_t i) {
-    return i < reached ? a[i] + a[i] : 99;
-  };
-  ladder.add({.name = "add_truncated",
-              .launch =
-                  [&] {
-                    if (blocks > 0)
-                      add_truncated<<<blocks, block_size>>>(map.d_out.data(), map.d_in.data(),
-                                                            map.d_in.data(), n);
-                  },
-              .outputs = {lab::expect(map.d_out, sums_or_99)},
-              // What lies behind the blocks that are missing has to stay as it was.
-              .prepare = [&] { map.d_out.upload(std::vector<float>(n, 99)); },
-              .show = [&] { print_truncated(n, blocks); },
-              .timed = false,
-              .may_do_nothing = blocks == 0});
-}
-
-// Sections 3 to 6.
-void add_maps(lab::Ladder& ladder, lab::Map<float>& map, dim3 grid) {
-  const std::size_t n = map.n;
-  const auto x = map.in;
-  const auto same = [=] __host__ __device__(std::size_t i) { return x[i]; };
-  const auto square = [=] __host__ __device__(std::size_t i) { return x[i] * x[i]; };
-  map.sweep(
-      "grid_stride", square,
-      {{"grid=1", lab::launcher(grid_stride, 1, block_size, n)},
-       {"grid=wave", lab::launcher(grid_stride, std::min(wave_of_blocks(), grid.x), block_size, n)},
-       {"grid=n/256", lab::launcher(grid_stride, grid, block_size, n)}});
-  map.sweep("map_square", "block", {32u, 48u, 64u, 128u, 256u, 512u, 1024u}, square,
-            [=](float* out, const float* in, unsigned threads) {
-              map_square<<<lab::tiles(n, threads), threads>>>(out, in, n);
-            });
-  lab::add_others(ladder);
-  const auto [rows, cols] = Picture(n);
-  const dim3 block(32, 8), across = lab::tiles(cols, rows, 32, 8),
-                           down = lab::tiles(rows, cols, 32, 8);
-  map.add("copy_x_fastest", same, lab::launcher(copy_x_fastest, across, block, rows, cols));
-  map.add("copy_y_fastest", same, lab::launcher(copy_y_fastest, down, block, rows, cols));
-
-  lab::Map<std::uint32_t> bits(ladder, n);
-  const auto p = bits.in, q = bits.in2();
-  const auto by_warps = [=] __host__ __device__(std::size_t i) {
-    return i / 32 % 2 == 0 ? mix_left(p[i]) : mix_right(q[i]);
-  };
-  const auto by_lanes = [=] __host__ __device__(std::size_t i) {
-    return i % 2 == 0 ? mix_left(p[i]) : mix_right(q[i]);
-  };
-  bits.add("diverge_between_warps", by_warps,
-           lab::launcher(diverge_between_warps, grid, block_size, n));
-  bits.add("diverge_within_warps", by_lanes,
-           lab::launcher(diverge_within_warps, grid, block_size, n));
-}
-
-// Section 7.
-void add_launches(lab::Ladder& ladder, lab::Map<float>& map, dim3 grid) {
-  const std::size_t n = map.n;
-  const auto x = map.in;
-  float* const out = map.d_out.data();
-  const auto doubled =
-      lab::expect(map.d_out, [=] __host__ __device__(std::size_t i) { return x[i] + x[i]; });
-  const auto add_launch = [&](const char* variant, lab::Clock clock, bool wait) {
-    const auto launch = [&] {
-      async_launch<<<grid, block_size>>>(out, map.d_in.data(), n);
-      if (wait) CUDA_CHECK(cudaDeviceSynchronize());
-    };
-    ladder.add({.name = "async_launch",
-                .variant = variant,
-                .launch = launch,
-                .outputs = {doubled},
-                .clock = clock});
-  };
-  add_launch("host, not waiting", lab::Clock::host, false);
-  add_launch("host, waiting", lab::Clock::host, true);
-  add_launch("device", lab::Clock::device, false);
-
-  std::vector<Answer> answers;
-  ladder.add(
-      {.name = "refused_launch",
-       .launch = [&] { answers = ask_after_refusal(out, n); },
-       .outputs = {lab::expect(map.d_out, std::vector<float>(std::min<std::size_t>(n, 256), 1))},
-       .prepare = [&] { answers.clear(); },
-       .verify = [&] { return check_refusal(answers); },
-       .show = [&] { print_answers(answers); },
-       .timed = false});
-  ladder.add({.name = "sticky_error",
-              .launch = [&] { answers = ask_after_death(map.d_out.data()); },
-              .show = [&] { print_answers(answers); }});
-  ladder.demonstrate("host_touches_device", [&] {
-    volatile float value = host_touches_device(map.d_in.data());
-    static_cast<void>(value);
-  });
-  const std::vector<float> on_host = map.d_in.host();
-  ladder.demonstrate("device_touches_host",
-                     [&] { device_touches_host<<<1, 1>>>(out, on_host.data()); });
-}
-
-// Section 8.
-void add_moves(lab::Ladder& ladder, lab::Map<float>& map, dim3 grid) {
-  const std::size_t n = map.n;
-  const double bytes = 4.0 * static_cast<double>(n);
-  const std::vector<float> values = map.d_in.host();
-  lab::PinnedBuffer<float> from_host(n, "from_host"), to_host(n, "to_host");
-  from_host.upload(values);
-  const auto arrived = lab::expect(map.d_out, map.d_in);
-  const auto add_copy = [&](const char* variant, float* to, const float* from, double moved,
-                            const lab::Expectation& output) {
-    ladder.add({.name = "copy_memory",
-                .variant = variant,
-                .launch = [&] { copy_memory(to, from, n); },
-                .outputs = {output},
-                .bytes = moved});
-  };
-  add_copy("host to device", map.d_out.data(), from_host.data(), bytes, arrived);
-  add_copy("device to host", to_host.data(), map.d_in.data(), bytes,
-           lab::expect(to_host.span(), values));
-  add_copy("within the device", map.d_out.data(), map.d_in.data(), 2 * bytes,
-           arrived);  // read and written
-
-  float* managed = nullptr;
-  CUDA_CHECK(cudaMallocManaged(&managed, n * sizeof(float)));
-  std::ranges::copy(values, managed);
-  for (const bool host_writes : {true, false}) {
-    ladder.add({.name = "read_managed",
-                .variant = host_writes ? "pages on the host" : "pages on the device",
-                .launch = [&] { read_managed<<<grid, block_size>>>(map.d_out.data(), managed, n); },
-                .outputs = {arrived},
-                .prepare =
-                    [&] {
-                      if (host_writes) std::ranges::copy(values, managed);
-                    },
-                .prepare_every_run = host_writes,
-                .bytes = 2 * bytes});
-  }
-  CUDA_CHECK(cudaFree(managed));
-
-  const auto x = map.in;
-  const auto is_above = [=] __host__ __device__(std::size_t i) { return x[i] > 0.5f ? 1u : 0u; };
-  unsigned above = 0;
-  ladder.add({.name = "count_above",
-              .launch = [&] { above = how_many_above(0.5f, map.d_in.data(), n); },
-              .outputs = {lab::expect(above, lab::fold(n, 0u, is_above, lab::plus<unsigned>()))},
-              .show = [&] { std::printf("  %u of %zu elements are above 0.5\n", above, n); },
-              .timed = false});
-}
-
 int main(int argc, char** argv) {
   return lab::run(argc, argv, [](lab::Ladder& ladder, std::size_t n) {
-    const dim3 grid = lab::tiles(n, block_size);
     lab::Map<float> map(ladder, n);
-    add_indices(ladder, map, grid);
-    add_maps(ladder, map, grid);
-    add_launches(ladder, map, grid);
-    add_moves(ladder, map, grid);
+    const dim3 grid = lab::tiles(n, block_size);
+    const auto each = [=](auto kernel) { return lab::launcher(kernel, grid, block_size, n); };
+    const double bytes = 4.0 * static_cast<double>(n);
+
+    // Section 2.
+    ladder.add("who_am_i", "4 blocks of 2x2x3", Numbering({2, 2}, {2, 2, 3}), {.timed = false});
+    ladder.add("who_am_i", "1 block of 8x6", Numbering(1, {8, 6}), {.timed = false});
+
+    // Section 3.
+    const Sum sum{map.in, map.in2()};
+    const Square square{map.in};
+    ladder.add("add_on_cpu", OnCpu(map.d_in, map.d_in2()),
+               {.bytes = 3 * bytes, .clock = lab::Clock::host});
+    map.add("add_guarded", sum, each(add_guarded));
+    map.demonstrate("add_unguarded", lab::bind_back(launch_unguarded, n));
+    ladder.add("add_truncated", Truncated(map.d_out, map.d_in),
+               {.timed = false, .may_do_nothing = n < block_size});
+    map.sweep("grid_stride", square,
+              {{"grid=1", lab::launcher(grid_stride, 1, block_size, n)},
+               {"grid=wave", lab::launcher(grid_stride, wave_of_blocks(n), block_size, n)},
+               {"grid=n/256", each(grid_stride)}});
+
+    // Sections 4 to 6.
+    map.sweep("map_square", "block", {32u, 48u, 64u, 128u, 256u, 512u, 1024u}, square,
+              square_in_blocks(n));
+    lab::add_others(ladder);
+    map.add("copy_x_fastest", map.in, Picture(n).along_rows(copy_x_fastest));
+    ladder.skip_unless(Picture(n).fits(), {"copy_y_fastest"}, Picture::limit);
+    map.add("copy_y_fastest", map.in, Picture(n).down_columns(copy_y_fastest));
+    lab::Map<std::uint32_t> bits(ladder, n);
+    bits.add("diverge_between_warps", Mixed{bits.in, bits.in2(), 32}, each(diverge_between_warps));
+    bits.add("diverge_within_warps", Mixed{bits.in, bits.in2(), 1}, each(diverge_within_warps));
+
+    // Section 7.
+    float* const out = map.d_out.data();
+    const float* const in = map.d_in.data();
+    std::vector<float> host = map.d_in.host();
+    const auto doubled = lab::expect(map.d_out, Doubled{map.in});
+    const lab::Problem by_host(ladder, {.outputs = {doubled}, .clock = lab::Clock::host});
+    const lab::Problem by_device(ladder, {.outputs = {doubled}});
+    by_host.add("async_launch", "host, not waiting", [=] { launch_async(out, in, n); });
+    by_host.add("async_launch", "host, waiting", [=] { launch_and_wait(out, in, n); });
+    by_device.add("async_launch", "device", [=] { launch_async(out, in, n); });
+    ladder.add("refused_launch", Refusal(map.d_out), {.timed = false});
+    ladder.add("sticky_error", Death(map.d_out));
+    ladder.demonstrate("host_touches_device", [&] { host[0] = host_touches_device(in); });
+    ladder.demonstrate("device_touches_host",
+                       [&] { device_touches_host<<<1, 1>>>(out, host.data()); });
+
+    // Section 8.
+    lab::PinnedBuffer<float> pinned(host, "pinned");
+    const auto copied = lab::expect(map.d_out, map.d_in), back = lab::expect(pinned.span(), host);
+    ladder.add("copy_memory", "host to device", Copy{out, pinned.data(), n, copied},
+               {.bytes = bytes});
+    ladder.add("copy_memory", "device to host", Copy{pinned.data(), in, n, back}, {.bytes = bytes});
+    ladder.add("copy_memory", "within the device", Copy{out, in, n, copied}, {.bytes = 2 * bytes});
+    Managed managed(map.d_out, host);
+    ladder.add(
+        "read_managed", "pages on the host", managed,
+        {.prepare = [&] { managed.write(); }, .prepare_every_run = true, .bytes = 2 * bytes});
+    ladder.add("read_managed", "pages on the device", managed, {.bytes = 2 * bytes});
+    ladder.add("count_above", CountAbove(map.d_in), {.timed = false});
   });
 }
 
+// ## Where this model comes from (second reading)
+//
+// GPUs were built to draw triangles. A *pipeline* of fixed steps moved corners of triangles, found the pixels that each
+// covers, and coloured them. Around 2001 two of the steps became programmable: small programs, *shaders*, that ran
+// for each corner or for each pixel, thousands at once and none aware of the others. Researchers put arrays where the
+// pictures were, and computed products and simulations as if they drew (*GPGPU*). A thread could write to its own pixel
+// only, and to no other place.
+//
+// In 2007 CUDA took the drawing away. What was left are the six steps of section 1: buffers, copies, a program that
+// is launched n times. It added what shaders lacked: any address for a store, blocks, shared memory, barriers.
+//
 // ## What to remember
 //
 // - Host and device have a memory each, and crossing the bus is the most expensive thing a program

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -113,17 +112,24 @@ void print_schedule(const std::vector<BlockRecord>& records, const Room& room) {
   }
 }
 
-// Three waves and a half: the last one leaves half of the GPU without work.
+/// Three waves and a half: the last one leaves half of the GPU without work.
+class Schedule {
+ public:
+  void launch() {
+    where_blocks_run<<<static_cast<unsigned>(records_.size()), threads>>>(records_.data(), 400000);
+  }
+  std::vector<lab::Expectation> outputs() { return {lab::on_the_way(records_)}; }
+  lab::Comparison verify() const { return check(records_.download(), room_); }
+  void show() const { print_schedule(records_.download(), room_); }
+
+ private:
+  const Room room_;
+  lab::DeviceBuffer<BlockRecord> records_{static_cast<std::size_t>(room_.wave() * 7 / 2),
+                                          "records"};
+};
+
 const lab::Rungs here([](lab::Ladder& ladder) {
-  const Room room;
-  const auto blocks = static_cast<unsigned>(room.wave() * 7 / 2);
-  lab::DeviceBuffer<BlockRecord> records(blocks, "records");
-  ladder.add({.name = "where_blocks_run",
-              .launch = [&] { where_blocks_run<<<blocks, threads>>>(records.data(), 400000); },
-              .outputs = {lab::on_the_way(records)},
-              .verify = [&] { return check(records.download(), room); },
-              .show = [&] { print_schedule(records.download(), room); },
-              .timed = false});
+  ladder.add("where_blocks_run", Schedule(), {.timed = false});
 });
 
 }  // namespace

@@ -2,6 +2,9 @@
 //
 // Question: What does a matrix product cost if every thread fetches all that it needs by itself?
 // Builds on: 01_thread_indexing
+// Minutes: 50
+// Path: short
+// Afterwards: say from bytes and operations what bounds a kernel, and lay lanes along the columns of a matrix
 // Kind: gemm
 // Size gpu: 4096,4096,4096
 // Size simulator: 125,104,64
@@ -51,7 +54,9 @@
 //     row * ld + col
 //
 // of an array. `ld` is the {term}`leading dimension`: the number of floats from the start of one
-// row to the start of the next. For a matrix stored by itself that is the number of columns. It is
+// row to the start of the next. For a matrix stored by itself that is the number of columns: in a matrix of
+// 10 rows and 8 columns, the third element of the second row is element 1 * 8 + 2 = 10. (Multiply by the
+// columns, never by the rows: 1 * 10 + 2 is another element.) It is
 // larger where the matrix is a part of a larger one, or where rows were padded. A kernel that takes
 // the number of columns for `ld` passes every test with plain matrices and fails the first caller
 // who passes a part of one. Three matrices have three of them: `lda`, `ldb`, `ldc`.
@@ -97,6 +102,11 @@ __global__ void naive_flat(int m, int n, int k, float alpha, const float* a, int
 // element of A, a {term}`broadcast`: one lookup and one sector serve all lanes. From B they load 32
 // consecutive floats, 4 sectors. A warp that spans two rows loads two elements of A.
 //
+// To see such a pattern in any kernel, write the index out as a sum and read off the factor of the lane. Within
+// one row of C `col` is a constant plus the lane, so B's index is `l * ldb + constant + 1 * lane`: a factor of 1,
+// contiguous. A's index, `row * lda + l`, has no lane in it: a factor of 0, a broadcast. A factor of 8 or more puts
+// every lane in a sector of its own.
+//
 // On the H200 the kernel takes 27 ms at 4096, or 5.1 TFLOP/s: a tenth of what cuBLAS reaches. What
 // holds it back takes the rest of the chapter to say.
 //= 27 ms: ms("naive_flat")
@@ -135,6 +145,18 @@ __global__ void edge_blocks(int* working, int rows, int cols) {
   const int count = __syncthreads_count(mine);
   if (threadIdx.x == 0 && threadIdx.y == 0) working[blockIdx.y * gridDim.x + blockIdx.x] = count;
 }
+
+/// What edge_blocks has to count in block i: how much of it lies within the matrix.
+struct Working {
+  static constexpr int rows = 70, cols = 100, edge = 32;
+  static constexpr int down = lab::ceil_div(rows, edge), across = lab::ceil_div(cols, edge);
+
+  __host__ __device__ int operator()(std::size_t i) const {
+    const int block = static_cast<int>(i);
+    const int below = rows - block / across * edge, right = cols - block % across * edge;
+    return (below < edge ? below : edge) * (right < edge ? right : edge);
+  }
+};
 
 // Twelve blocks cover the matrix: six inside, two at the right edge, three at the bottom edge, and
 // one in the corner, where 6 rows and 4 columns are left: 24 threads of 1024.
@@ -230,8 +252,9 @@ __global__ void naive_unguarded(int /*m*/, int /*n*/, int k, float alpha, const 
 // ```{drawing} memories
 // ```
 //
-// {term}`Local memory <local memory>` is not a separate memory: a thread's registers spill into it,
-// and it is a part of global memory, behind both caches.
+// The names of the last column are *logical* memories: CUDA promises who can see them and how long they live, not
+// where they are. So one program runs on GPUs that are built differently. {term}`Local memory <local memory>` is not
+// a separate memory: a thread's registers spill into it, and it is a part of global memory, behind both caches.
 //
 // Two numbers characterize a memory. Its {term}`latency` is how long one load takes; its
 // *bandwidth* is how much all threads together can load in a second. Two rungs in
@@ -273,9 +296,9 @@ __global__ void naive_unguarded(int /*m*/, int /*n*/, int k, float alpha, const 
 //
 // Registers, shared memory and L1 deliver what their width allows: 128 FMAs a cycle with three
 // operands of 4 bytes each, and 128 bytes. Global memory reaches nine tenths of its peak, the
-// number of wires times their clock (chapter 01). A register has no latency of its own, since
-// reading it is a part of the instruction: the first line is that of an FMA. It includes a share of
-// the loop around the chain, which jumps after 16 FMAs; published measurements have 4 cycles.
+// number of wires times their clock (chapter 01). Reading a register is a part of the instruction, so
+// the first line is that of an FMA. It includes a share of the loop around the chain, which jumps
+// after 16 FMAs; published measurements have 4 cycles.
 //
 // Shared memory is not a hundred times as fast as global memory, as is sometimes said. Its latency
 // is 29 times shorter, its bandwidth 7.5 times as high, and L1 comes close to it in both.
@@ -346,7 +369,9 @@ __global__ void naive_unguarded(int /*m*/, int /*n*/, int k, float alpha, const 
 // a *page* of a kilobyte or more, into a buffer, which takes tens of nanoseconds. From the buffer it
 // sends *bursts* of some tens of bytes, as fast as the wires allow. A burst cannot be cut short. The
 // next one from the same page follows at once, while one from another page waits until that page is
-// open.
+// open. A chip has several such grids, its *banks*, and a GPU many chips on *channels* of their own. Neighbouring
+// pieces of memory lie in different channels and banks, so that one page opens while others send. (How the pieces are
+// dealt out is not documented, and not measured here.)
 //
 // The next kernel sums every s-th float of an array, for s from 1 to 32.
 //
@@ -377,6 +402,21 @@ __global__ void read_strided(float* sums, const float* in, std::size_t n, std::s
   for (std::size_t i = thread * stride; i < n; i += step) sum += in[i];
   sums[thread] = sum;
 }
+
+/// What thread i of so many has to sum up.
+struct StridedSum {
+  lab::View<float> in;
+  std::size_t stride, threads;
+  __host__ __device__ double operator()(std::size_t i) const {
+    double sum = 0;
+    for (std::size_t at = i * stride; at < in.size(); at += threads * stride) sum += in[at];
+    return sum;
+  }
+};
+
+/// Blocks of 256 threads that read n floats so. A thread adds up 16 of them, or fewer threads would ask for too little
+/// at a time.
+dim3 strided_blocks(std::size_t n, std::size_t stride) { return lab::tiles(n, stride * 16 * 256); }
 
 // A request touches 4 s sectors up to s = 8, and one for each lane from there on. The requests
 // halve with each step. So all of the array moves for s = 1 to 8, half of its sectors for s = 16, a
@@ -720,32 +760,21 @@ __global__ void naive_along_columns(int m, int n, int k, float alpha, const floa
 // on their way to shared memory several steps before they are needed. For each size it chooses
 // among dozens of kernels. The next chapters take these ideas one at a time.
 
-// [hide] The picture of the blocks, and the array of read_strided
+// [hide] The picture of the blocks, and the launches
 namespace {
 
-/// What the host expects of edge_blocks: for each block, how much of it lies within the matrix.
-std::vector<int> expected_working(int rows, int cols, int edge) {
-  std::vector<int> expected;
-  for (int top = 0; top < rows; top += edge) {
-    for (int left = 0; left < cols; left += edge) {
-      expected.push_back(std::min(edge, rows - top) * std::min(edge, cols - left));
-    }
-  }
-  return expected;
-}
-
-/// Draws the blocks with the number of working threads in each.
-void print_blocks(const std::vector<int>& working, int rows, int cols, int edge) {
-  const int down = lab::ceil_div(rows, edge), across = lab::ceil_div(cols, edge);
+/// Draws the blocks of edge_blocks with the number of working threads in each.
+void print_blocks(const std::vector<int>& working) {
+  using W = Working;
   std::printf("  a %d x %d matrix in %d x %d blocks of %d x %d threads; working threads of each:\n",
-              rows, cols, down, across, edge, edge);
+              W::rows, W::cols, W::down, W::across, W::edge, W::edge);
   std::string line = "  +";
-  for (int i = 0; i < across; ++i) line += "------+";
+  for (int i = 0; i < W::across; ++i) line += "------+";
   std::printf("%s\n", line.c_str());
-  for (int i = 0; i < down; ++i) {
+  for (int i = 0; i < W::down; ++i) {
     std::printf("  |");
-    for (int j = 0; j < across; ++j) {
-      std::printf(" %4d |", working[static_cast<std::size_t>(i * across + j)]);
+    for (int j = 0; j < W::across; ++j) {
+      std::printf(" %4d |", working[static_cast<std::size_t>(i * W::across + j)]);
     }
     std::printf("\n%s\n", line.c_str());
   }
@@ -768,45 +797,44 @@ void launch_flat(const lab::Gemm& g) {
   naive_flat<<<grid, 256>>>(g.m, g.n, g.k, g.alpha, g.a, g.lda, g.b, g.ldb, g.beta, g.c, g.ldc);
 }
 
-/// The rungs that compute no product, or one of a size of their own.
-void add_others(lab::Ladder& ladder) {
-  constexpr int rows = 70, cols = 100, edge = 32;
-  const dim3 grid = lab::tiles(cols, rows, edge), block(edge, edge);
-  lab::DeviceBuffer<int> working(grid.x * grid.y, "working");
-  ladder.add({.name = "edge_blocks",
-              .launch = [&] { edge_blocks<<<grid, block>>>(working.data(), rows, cols); },
-              .outputs = {lab::expect(working, expected_working(rows, cols, edge))},
-              .show = [&] { print_blocks(working.download(), rows, cols, edge); },
-              .timed = false});
-
-  // Extents that are no multiples of 32, whatever was asked for.
-  lab::GemmProblem problem({.m = 127, .n = 95, .k = 8}, ladder.seed());
-  ladder.demonstrate("naive_unguarded", [&] {
-    const lab::Gemm g = problem.gemm();
-    naive_unguarded<<<lab::tiles(95, 127, edge), block>>>(g.m, g.n, g.k, g.alpha, g.a, g.lda, g.b,
-                                                          g.ldb, g.beta, g.c, g.ldc);
-  });
+void launch_unguarded(const lab::Gemm& g) {
+  naive_unguarded<<<lab::tiles(static_cast<std::size_t>(g.n), static_cast<std::size_t>(g.m), 32),
+                    dim3(32, 32)>>>(g.m, g.n, g.k, g.alpha, g.a, g.lda, g.b, g.ldb, g.beta, g.c,
+                                    g.ldc);
 }
 
-/// read_strided. On a GPU several times the L2 cache; on the simulator as little as shows the counts.
+/// Launches edge_blocks with blocks that cover the matrix.
+void launch_edges(int* working) {
+  using W = Working;
+  edge_blocks<<<dim3(W::across, W::down), dim3(W::edge, W::edge)>>>(working, W::rows, W::cols);
+}
+
+const lab::GemmLaunch tile32{32, 32, dim3(32, 32)};  ///< a thread for each element of 32 x 32
+
+/// The kernels of section 2: edge_blocks, and a product whose extents are no multiples of 32.
+void add_edges(lab::Ladder& ladder) {
+  lab::DeviceBuffer<int> working(Working::down * Working::across, "working");
+  ladder.add({.name = "edge_blocks",
+              .launch = [&] { launch_edges(working.data()); },
+              .outputs = {lab::expect(working, Working())},
+              .show = [&] { print_blocks(working.download()); },
+              .timed = false});
+  lab::GemmProblem ragged({.m = 127, .n = 95, .k = 8}, ladder.seed());
+  ladder.demonstrate("naive_unguarded", [&] { launch_unguarded(ragged.gemm()); });
+}
+
+/// On a GPU read_strided reads several times the L2 cache; on the simulator as little as shows the counts.
 void add_strided(lab::Ladder& ladder) {
   const std::size_t n = std::size_t{1} << (ladder.on_simulator() ? 14 : 26);
   const lab::Input<float> in(n, lab::RandomValue<float>{ladder.seed() + 7});
-  const auto x = in.view();
   for (const std::size_t stride : {1, 2, 4, 8, 16, 32}) {
-    // 16 floats for each thread, or fewer threads would ask for too little at a time.
-    const dim3 blocks = lab::tiles(n, stride * 16 * 256);
-    const std::size_t all = std::size_t{blocks.x} * 256;
-    lab::DeviceBuffer<float> sums(all, "sums");
-    const auto sum_of = [=] __host__ __device__(std::size_t thread) {
-      double sum = 0;
-      for (std::size_t i = thread; i * stride < n; i += all) sum += x[i * stride];
-      return sum;
-    };
+    const dim3 blocks = strided_blocks(n, stride);
+    lab::DeviceBuffer<float> sums(std::size_t{blocks.x} * 256, "sums");
+    const StridedSum want{in.view(), stride, sums.size()};
     ladder.add({.name = "read_strided",
                 .variant = lab::variant_name("stride", stride),
                 .launch = [&] { read_strided<<<blocks, 256>>>(sums.data(), in.data(), n, stride); },
-                .outputs = {lab::expect(sums, sum_of, lab::tolerance_for_sum(16, 0.5))},
+                .outputs = {lab::expect(sums, want, lab::tolerance_for_sum(16, 0.5))},
                 .bytes = 4.0 * static_cast<double>(lab::ceil_div(n, stride)),
                 .limit = lab::Limit::copy});
   }
@@ -818,16 +846,13 @@ void add_strided(lab::Ladder& ladder) {
 int main(int argc, char** argv) {
   return lab::run(argc, argv, [](lab::GemmLadder& ladder) {
     ladder.add("naive_flat", launch_flat);
-    ladder.add_with(add_others);
+    ladder.add_with(add_edges);
     lab::add_others(ladder);
     ladder.add_with(add_strided);
-    ladder.add("naive_along_rows", naive_along_rows, {32, 32, dim3(32, 32)});
-    ladder.add({.name = "naive_along_columns",
-                .launch = lab::launcher(naive_along_columns, {32, 32, dim3(32, 32)}),
-                .variant = "block=32x32",
-                .show = print_formula});
+    ladder.add("naive_along_rows", naive_along_rows, tile32);
     ladder.sweep("naive_along_columns",
-                 {{"block=32x8", naive_along_columns, {8, 32, dim3(32, 8)}},
+                 {{"block=32x32", naive_along_columns, tile32, print_formula},
+                  {"block=32x8", naive_along_columns, {8, 32, dim3(32, 8)}},
                   {"block=16x16", naive_along_columns, {16, 16, dim3(16, 16)}}});
   });
 }

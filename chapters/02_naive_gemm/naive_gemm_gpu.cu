@@ -2,13 +2,10 @@
 
 #include <cuda_runtime.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <functional>
-#include <memory>
 #include <numeric>
-#include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -81,14 +78,14 @@ __global__ void memory_latency(At* end, long long* cycles, At at, const std::uin
 /// @param sums    one word for each thread of the grid; written
 /// @param in      uint4s in global memory: 1024 for shared and l1
 /// @param count   how many there are
-/// @param rounds  iterations of each thread, a multiple of 8: through its share of `in` for l2 and
-///                memory; over `rounds` words for constant memory, else over `rounds` uint4s
+/// @param iterations  of each thread, a multiple of 8: through its share of `in` for l2 and
+///                memory; over `iterations` words for constant memory, else over `iterations` uint4s
 /// @param one     1
 ///
 /// Launch: one dimension, blocks of 1024 threads, with 16 KiB of dynamic shared memory for shared.
 template <Place place>
 __global__ void __launch_bounds__(1024)
-    memory_bandwidth(std::uint32_t* sums, const uint4* in, std::size_t count, unsigned rounds,
+    memory_bandwidth(std::uint32_t* sums, const uint4* in, std::size_t count, unsigned iterations,
                      float one) {
   extern __shared__ uint4 tile[];
   const std::size_t thread = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -99,7 +96,7 @@ __global__ void __launch_bounds__(1024)
   if constexpr (place == Place::registers) {
     float x[8];
     for (int j = 0; j < 8; ++j) x[j] = one * static_cast<float>(j + 1);  // each a chain of its own
-    for (unsigned r = 0; r < rounds; r += 8) {
+    for (unsigned r = 0; r < iterations; r += 8) {
 #pragma unroll
       for (int j = 0; j < 64; ++j) x[j % 8] = fmaf(x[j % 8], one, one - one);
     }
@@ -108,19 +105,20 @@ __global__ void __launch_bounds__(1024)
     tile[t] = in[t];
     __syncthreads();
 #pragma unroll 8
-    for (unsigned r = 0; r < rounds; ++r) add(tile[(t + 33 * r) % 1024]);
+    for (unsigned r = 0; r < iterations; ++r) add(tile[(t + 33 * r) % 1024]);
   } else if constexpr (place == Place::l1) {
 #pragma unroll 8
-    for (unsigned r = 0; r < rounds; ++r) add(__ldca(in + (t + 33 * r) % 1024));
+    for (unsigned r = 0; r < iterations; ++r) add(__ldca(in + (t + 33 * r) % 1024));
   } else if constexpr (place == Place::constant) {
 #pragma unroll 8
-    for (unsigned r = 0; r < rounds; ++r) sum += constant_table[(r + blockIdx.x) % constant_words];
+    for (unsigned r = 0; r < iterations; ++r)
+      sum += constant_table[(r + blockIdx.x) % constant_words];
   } else if constexpr (place == Place::constant_scattered) {
 #pragma unroll 8
-    for (unsigned r = 0; r < rounds; ++r) sum += constant_table[(r + t) % constant_words];
+    for (unsigned r = 0; r < iterations; ++r) sum += constant_table[(r + t) % constant_words];
   } else {
     const std::size_t step = std::size_t{gridDim.x} * blockDim.x;
-    for (unsigned r = 0; r < rounds; ++r) {
+    for (unsigned r = 0; r < iterations; ++r) {
 #pragma unroll 4
       for (std::size_t i = thread; i < count; i += step) {
         add(place == Place::l2 ? __ldcg(in + i) : __ldcs(in + i));
@@ -150,158 +148,180 @@ std::uint64_t walk(const std::vector<std::uint32_t>& next, std::uint32_t step, u
   return at;
 }
 
-/// What a chain begins with and ends with, and where its links lie.
-template <class At>
-struct Chain {
-  lab::DeviceBuffer<std::uint64_t> memory{0, "chain"};     // global memory: addresses
-  lab::DeviceBuffer<std::uint32_t> offsets{0, "offsets"};  // shared and constant memory
-  At begin = 1, end = 1;                                   // of a chain of FMAs
-};
-
-/// A chain in one of the memories, one link for each line of 128 bytes, but where there are no lines.
-template <Place place, class At>
-Chain<At> chain_in(std::size_t bytes, unsigned links, std::uint64_t seed) {
-  constexpr bool global = place == Place::l1 || place == Place::l2 || place == Place::memory;
-  constexpr std::uint32_t step = global ? 128 : 4;
-  Chain<At> chain;
-  if (place == Place::registers) return chain;
-  const std::vector<std::uint32_t> next = cycle(bytes / step, step, seed);
-  chain.end = static_cast<At>(walk(next, step, links));
-  if constexpr (global) {
-    chain.memory = lab::DeviceBuffer<std::uint64_t>(bytes / sizeof(std::uint64_t), "chain");
-    const auto base = reinterpret_cast<std::uint64_t>(chain.memory.data());
-    std::vector<std::uint64_t> addresses(chain.memory.size(), 0);
-    for (std::size_t i = 0; i < next.size(); ++i) {
-      addresses[i * step / sizeof(std::uint64_t)] = base + next[i];
-    }
-    chain.memory.upload(addresses);
-    chain.begin = base;
-  } else {
-    chain.offsets = lab::DeviceBuffer<std::uint32_t>(next, "offsets");
-    chain.begin = 0;
-    if (place == Place::constant) {
-      CUDA_CHECK(cudaMemcpyToSymbol(constant_table, next.data(), 4 * next.size()));
-    }
-  }
-  return chain;
-}
-
-/// What all sums of memory_bandwidth make together, modulo 2^32, and the bytes that were read for them.
-struct Expected {
-  std::uint32_t sum = 0;
-  double bytes = 0;
-};
-Expected expected_of(Place place, const std::vector<std::uint32_t>& pattern, std::size_t threads,
-                     unsigned blocks, std::size_t count, unsigned rounds) {
-  const auto total = [](auto begin, auto end) { return std::accumulate(begin, end, 0u); };
-  const std::uint32_t whole = total(pattern.begin(), pattern.end());
-  const auto iterations = static_cast<double>(threads) * rounds;
-  switch (place) {
-    case Place::registers:  // 1 + 2 + ... + 8; three operands of each of 8 FMAs
-      return {static_cast<std::uint32_t>(36 * threads), 12 * 8 * iterations};
-    case Place::constant:
-    case Place::constant_scattered:
-      return {static_cast<std::uint32_t>(threads * (rounds / constant_words)) *
-                  total(pattern.begin(), pattern.begin() + constant_words),
-              4 * iterations};
-    case Place::shared:
-    case Place::l1:
-      return {blocks * rounds * whole, 16 * iterations};
-    default:
-      return {static_cast<std::uint32_t>(4 * count / pattern.size()) * rounds * whole,
-              16.0 * static_cast<double>(count) * rounds};
-  }
-}
-
-/// Adds the variant of memory_latency for one place, with a chain of `bytes`.
-template <Place place, class At>
-void add_latency(lab::Ladder& ladder, const char* variant, std::size_t bytes, unsigned links) {
-  Chain<At> chain = chain_in<place, At>(bytes, links, ladder.seed());
-  lab::DeviceBuffer<At> end(1, "end");
-  lab::DeviceBuffer<long long> cycles(1, "cycles");
-  const auto words = static_cast<unsigned>(chain.offsets.size());
-  ladder.add({.name = "memory_latency",
-              .variant = variant,
-              .launch =
-                  [&] {
-                    memory_latency<place, At>
-                        <<<1, 1, 4 * words>>>(end.data(), cycles.data(), chain.begin,
-                                              chain.offsets.data(), words, links, 1.0f);
-                  },
-              .outputs = {lab::expect(end, std::vector<At>{chain.end})},
-              .show =
-                  [&] {
-                    std::printf("  %.1f cycles each, of %u\n",
-                                static_cast<double>(cycles.download()[0]) / links, links);
-                  }});
-}
-
-/// Adds the variant of memory_bandwidth for one place.
-/// \param count uint4s that it reads
+/// A walk along a chain through one of the memories, and what the kernel notes down of it.
 template <Place place>
-void add_bandwidth(lab::Ladder& ladder, const char* variant,
-                   const lab::DeviceBuffer<std::uint32_t>& data,
-                   const std::vector<std::uint32_t>& pattern, std::size_t count, unsigned rounds,
-                   lab::Limit limit = lab::Limit::none) {
-  constexpr unsigned threads = 1024, shared = place == Place::shared ? 16 << 10 : 0;
-  const unsigned blocks = 2 * lab::multiprocessors();
-  lab::DeviceBuffer<std::uint32_t> sums(std::size_t{blocks} * threads, "sums");
-  const Expected want = expected_of(place, pattern, sums.size(), blocks, count, rounds);
-  const auto verify = [&] {
-    const std::vector<std::uint32_t> got = sums.download();
-    return lab::compare(std::vector{std::accumulate(got.begin(), got.end(), 0u)},
-                        std::vector{want.sum});
-  };
-  ladder.add(
-      {.name = "memory_bandwidth",
-       .variant = variant,
-       .launch =
-           [&] {
-             memory_bandwidth<place><<<blocks, threads, shared>>>(
-                 sums.data(), reinterpret_cast<const uint4*>(data.data()), count, rounds, 1.0f);
-           },
-       .outputs = {lab::on_the_way(sums)},
-       .prepare =
-           [&] {
-             CUDA_CHECK(cudaMemcpyToSymbol(constant_table, pattern.data(), 4 * constant_words));
-           },
-       .verify = verify,
-       .bytes = want.bytes,
-       .limit = limit});
-}
+class Walk {
+  static constexpr bool global = place == Place::l1 || place == Place::l2 || place == Place::memory;
+  using Address = std::conditional_t<global, std::uint64_t, std::uint32_t>;
+  using At = std::conditional_t<place == Place::registers, float, Address>;  // see follow
+
+ public:
+  /// \param bytes  of the chain, which has one link for each line of 128 bytes, but where there are no lines
+  Walk(std::size_t bytes, unsigned links, std::uint64_t seed) : links_(links) {
+    constexpr std::uint32_t step = global ? 128 : 4;
+    if (place == Place::registers) return;
+    const std::vector<std::uint32_t> next = cycle(bytes / step, step, seed);
+    goal_ = static_cast<At>(walk(next, step, links));
+    if constexpr (global) {
+      memory_ = lab::DeviceBuffer<std::uint64_t>(bytes / sizeof(std::uint64_t), "chain");
+      const auto base = reinterpret_cast<std::uint64_t>(memory_.data());
+      std::vector<std::uint64_t> addresses(memory_.size(), 0);
+      for (std::size_t i = 0; i < next.size(); ++i) {
+        addresses[i * step / sizeof(std::uint64_t)] = base + next[i];
+      }
+      memory_.upload(addresses);
+      begin_ = base;
+    } else {
+      offsets_ = lab::DeviceBuffer<std::uint32_t>(next, "offsets");
+      begin_ = 0;
+      if (place == Place::constant) {
+        CUDA_CHECK(cudaMemcpyToSymbol(constant_table, next.data(), 4 * next.size()));
+      }
+    }
+  }
+
+  void launch() {
+    const auto words = static_cast<unsigned>(offsets_.size());
+    memory_latency<place, At><<<1, 1, 4 * words>>>(end_.data(), cycles_.data(), begin_,
+                                                   offsets_.data(), words, links_, 1.0f);
+  }
+
+  /// Where it has to end.
+  std::vector<lab::Expectation> outputs() { return {lab::expect(end_, std::vector<At>{goal_})}; }
+
+  void show() const {
+    std::printf("  %.1f cycles each, of %u\n", static_cast<double>(cycles_.download()[0]) / links_,
+                links_);
+  }
+
+ private:
+  unsigned links_;
+  lab::DeviceBuffer<std::uint64_t> memory_{0, "chain"};     // global memory: addresses
+  lab::DeviceBuffer<std::uint32_t> offsets_{0, "offsets"};  // shared and constant memory
+  At begin_ = 1, goal_ = 1;                                 // of a chain of FMAs
+  lab::DeviceBuffer<At> end_{1, "end"};
+  lab::DeviceBuffer<long long> cycles_{1, "cycles"};
+};
+
+constexpr std::size_t pattern_words = 4096;
+
+/// Words that repeat after 4096 of them, so that the sum of any number of repetitions is known.
+struct Word {
+  std::uint64_t seed;
+  __host__ __device__ std::uint32_t operator()(std::size_t i) const {
+    return static_cast<std::uint32_t>(lab::random_bits(seed, i % pattern_words));
+  }
+};
+
+/// A launch of memory_bandwidth.
+struct Reading {
+  const char* memory;
+  void (*kernel)(std::uint32_t*, const uint4*, std::size_t, unsigned, float);
+  std::size_t count;    ///< uint4s that it reads
+  unsigned iterations;  ///< as for the kernel
+  unsigned shared;      ///< bytes of shared memory of a block
+  lab::Limit limit;
+  std::uint32_t sum = 0;  ///< of what all threads write, modulo 2^32
+  double bytes = 0;       ///< that they read
+};
+
+/// All of them, with two blocks of 1024 threads for each SM, and what they share.
+class Readings {
+ public:
+  Readings(bool full, std::uint64_t seed)
+      : rounds_(full ? 2048 : 256),
+        data_(std::size_t{full ? 512u : 32u} << 18, Word{seed}, "data"),
+        pattern_(pattern_words) {
+    for (std::size_t i = 0; i < pattern_.size(); ++i) pattern_[i] = Word{seed}(i);
+    CUDA_CHECK(cudaMemcpyToSymbol(constant_table, pattern_.data(), 4 * constant_words));
+  }
+
+  std::vector<Reading> all() const {
+    return {of<Place::registers>("registers", 0, rounds_),
+            of<Place::shared>("shared memory", 1024, rounds_),
+            of<Place::constant>("constant, one word", 0, rounds_),
+            of<Place::constant_scattered>("constant, 32 words", 0, rounds_),
+            of<Place::l1>("L1 cache", 1024, rounds_),
+            of<Place::l2>("L2 cache", std::size_t{1} << 20, rounds_ / 16),
+            of<Place::memory>("global memory", data_.size() / 4, 1)};
+  }
+
+  void launch(const Reading& one) {
+    one.kernel<<<blocks_, threads, one.shared>>>(sums_.data(),
+                                                 reinterpret_cast<const uint4*>(data_.data()),
+                                                 one.count, one.iterations, 1.0f);
+  }
+
+  /// The sums of the threads, which together have to be that of the reading.
+  lab::Expectation sums(const Reading& one) {
+    return {[this] { sums_.poison(); },
+            [this, want = one.sum] {
+              const std::vector<std::uint32_t> got = sums_.download();
+              return lab::compare(std::vector{std::accumulate(got.begin(), got.end(), 0u)},
+                                  std::vector{want});
+            }};
+  }
+
+ private:
+  static constexpr unsigned threads = 1024;
+
+  template <Place place>
+  Reading of(const char* memory, std::size_t count, unsigned iterations) const {
+    const unsigned shared = place == Place::shared ? 16 << 10 : 0;
+    const auto limit = place == Place::memory ? lab::Limit::copy : lab::Limit::none;
+    Reading one{memory, memory_bandwidth<place>, count, iterations, shared, limit};
+    const auto total = [](auto begin, auto end) { return std::accumulate(begin, end, 0u); };
+    const std::uint32_t whole = total(pattern_.begin(), pattern_.end());
+    const unsigned all_threads = blocks_ * threads;
+    const double all_iterations = static_cast<double>(all_threads) * iterations;
+    switch (place) {
+      case Place::registers:  // 1 + 2 + ... + 8; three operands of each of 8 FMAs
+        one.sum = 36 * all_threads, one.bytes = 12 * 8 * all_iterations;
+        break;
+      case Place::constant:
+      case Place::constant_scattered:
+        one.sum = all_threads * (iterations / constant_words) *
+                  total(pattern_.begin(), pattern_.begin() + constant_words);
+        one.bytes = 4 * all_iterations;
+        break;
+      case Place::shared:
+      case Place::l1:
+        one.sum = blocks_ * iterations * whole, one.bytes = 16 * all_iterations;
+        break;
+      default:
+        one.sum = static_cast<std::uint32_t>(4 * count / pattern_words) * iterations * whole;
+        one.bytes = 16.0 * static_cast<double>(count) * iterations;
+    }
+    return one;
+  }
+
+  const unsigned rounds_, blocks_ = 2 * lab::multiprocessors();
+  const lab::Input<std::uint32_t> data_;
+  lab::DeviceBuffer<std::uint32_t> sums_{std::size_t{blocks_} * threads, "sums"};
+  std::vector<std::uint32_t> pattern_;
+};
 
 void add_memories(lab::Ladder& ladder) {
   // A small product means a run that counts or checks, not one that times.
   const bool full = ladder.size().M * ladder.size().N >= std::size_t{1} << 20;
-  const unsigned links = full ? 1000000 : 16000, rounds = full ? 2048 : 256;
-  add_latency<Place::registers, float>(ladder, "registers", 0, links);
-  add_latency<Place::shared, std::uint32_t>(ladder, "shared memory", 16 << 10, links);
-  add_latency<Place::constant, std::uint32_t>(ladder, "constant memory", 4 * constant_words, links);
-  add_latency<Place::l1, std::uint64_t>(ladder, "L1 cache", 16 << 10, links);
-  add_latency<Place::l2, std::uint64_t>(ladder, "L2 cache", 512 << 10, links);
-  add_latency<Place::memory, std::uint64_t>(ladder, "global memory",
-                                            std::size_t{full ? 256u : 16u} << 20, links);
-
-  // Words that repeat after 4096 of them, so that the sum of any number of repetitions is known.
+  const unsigned links = full ? 1000000 : 16000;
+  const std::size_t beyond_l2 = std::size_t{full ? 256u : 16u} << 20;
   const std::uint64_t seed = ladder.seed();
-  const lab::Input<std::uint32_t> data(
-      std::size_t{full ? 512u : 32u} << 18,
-      [=] __host__ __device__(std::size_t i) {
-        return static_cast<std::uint32_t>(lab::random_bits(seed, i % 4096));
-      },
-      "data");
-  std::vector<std::uint32_t> pattern(4096);
-  for (std::size_t i = 0; i < pattern.size(); ++i) {
-    pattern[i] = static_cast<std::uint32_t>(lab::random_bits(seed, i));
+  ladder.add("memory_latency", "registers", Walk<Place::registers>(0, links, seed));
+  ladder.add("memory_latency", "shared memory", Walk<Place::shared>(16 << 10, links, seed));
+  ladder.add("memory_latency", "constant memory", Walk<Place::constant>(1 << 10, links, seed));
+  ladder.add("memory_latency", "L1 cache", Walk<Place::l1>(16 << 10, links, seed));
+  ladder.add("memory_latency", "L2 cache", Walk<Place::l2>(512 << 10, links, seed));
+  ladder.add("memory_latency", "global memory", Walk<Place::memory>(beyond_l2, links, seed));
+  Readings readings(full, seed);
+  for (const Reading& one : readings.all()) {
+    ladder.add({.name = "memory_bandwidth",
+                .variant = one.memory,
+                .launch = [&] { readings.launch(one); },
+                .outputs = {readings.sums(one)},
+                .bytes = one.bytes,
+                .limit = one.limit});
   }
-  add_bandwidth<Place::registers>(ladder, "registers", data, pattern, 0, rounds);
-  add_bandwidth<Place::shared>(ladder, "shared memory", data, pattern, 1024, rounds);
-  add_bandwidth<Place::constant>(ladder, "constant, one word", data, pattern, 0, rounds);
-  add_bandwidth<Place::constant_scattered>(ladder, "constant, 32 words", data, pattern, 0, rounds);
-  add_bandwidth<Place::l1>(ladder, "L1 cache", data, pattern, 1024, rounds);
-  add_bandwidth<Place::l2>(ladder, "L2 cache", data, pattern, std::size_t{1} << 20, rounds / 16);
-  add_bandwidth<Place::memory>(ladder, "global memory", data, pattern, data.size() / 4, 1,
-                               lab::Limit::copy);
 }
 
 const lab::Rungs here([](lab::GemmLadder& ladder) { ladder.add_with(add_memories); });

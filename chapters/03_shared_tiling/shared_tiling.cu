@@ -2,6 +2,9 @@
 //
 // Question: How does a block load each element once and use it many times?
 // Builds on: 02_naive_gemm
+// Minutes: 45
+// Path: short
+// Afterwards: stage tiles in shared memory, with the barriers that they need, for any size
 // Kind: gemm
 // Size gpu: 4096,4096,4096
 // Size simulator: 124,88,56
@@ -836,8 +839,10 @@ void blocks_per_sm(const lab::Gemm& gemm, int most) {
 // At 4096 cuBLAS runs `sm80_xmma_gemm` with a tile of 256 x 128 elements of C per block. Its
 // K-tiles are only 8 deep, and three of them are in shared memory at a time, two being loaded while
 // one is multiplied. With 254 registers a thread, one block of 8 warps fits on an SM: its
-// occupancy is 12.5 %. Yet its FMA units are busy for 77 % of the time, because each warp has
-// independent work while its loads are in flight.
+// occupancy is 12.5 %. Yet its FMA units are busy for 77 % of the time. Many warps are one way to
+// hide latency; independent work within a warp is another, and chapter 10 measures both.
+//= because independent work within a warp is another: rate("10:hide_latency/warps=1, chains=4") >
+//=   3 * rate("10:hide_latency/warps=1, chains=1")
 //
 // ## Possibilities for extension
 //

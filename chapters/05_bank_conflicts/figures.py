@@ -10,6 +10,8 @@ from course.counted import load_counted
 STRIDES = (0, 1, 2, 4, 8, 16, 32, 33)  # the first launches of strided_reads: float
 VECTORS = Path(__file__).resolve().parents[2] / "common/lab/include/lab/vectors.h"  # where C is stored
 EVERY_STRIDE = 34  # launches for each type: the strides from 0 to 33
+# The launches of `product`, three depths of each rung; depth 32 is drawn.
+RUNGS = ("as_a_lies", "transposed_a", "padded_a", "split_tile", "square_warp", "warp_tile")
 
 
 def every_stride(simulated, folder):
@@ -62,37 +64,40 @@ def draw(simulated, source):
 
     thread = figures.bank_map(
         [
-            ("a_tile[row + i][l]", maps.of_example(examples("thread_tile", "a_part[i] = a_tile[row + i][l]")[0])),
+            (
+                "float4 at tile[row][k] of A",
+                maps.of_example(examples("product", "reinterpret_cast<const float4*>(&tile[row][k])", 0)[0]),
+            ),
             (
                 "float4 at b_tile[l][col]",
-                maps.of_example(examples("thread_tile", "reinterpret_cast<const float4*>(from + q * step)")[0]),
+                maps.of_example(examples("product", "reinterpret_cast<const float4*>(from + q * step)", 0)[0]),
             ),
         ]
     )
     thread_caption = (
-        "A read of A and one of B. The two words of A are in one bank. Of B half of the banks are left out, and "
+        "A read of A and one of B. The two float4 of A are in the same banks. Of B half of the banks are left out, and "
         "the others are asked for two float4."
     )
 
     stores = figures.bank_map(
         [
             (
-                f"a_tile[a_k][a_row], pad={pad}",
-                maps.of_example(examples("transposed_a", "a_tile[a_k][a_row] = a4.x", launch)[0]),
+                f"tile[k][row], PAD={pad}",
+                maps.of_example(examples("product", "tile[k][row] = four.x", launch)[0]),
             )
-            for launch, pad in ((0, 0), (1, 4))
+            for launch, pad in ((2, 0), (5, 4))  # of those that transpose
         ]
     )
     stores_caption = "A store of A's tile, without padding and with it."
 
-    def places(kernel):
+    def places(rung):
         """Row and column of each lane of a warp, in units of 4 x 4 elements, from where it stores to C."""
         row_bytes = 4 * simulated.rows[0]["size"]["N"]
-        at = examples(kernel, "*to = sum;", file=VECTORS)[0]["addresses"]
+        at = examples("product", "*to = sum;", 3 * RUNGS.index(rung) + 2, VECTORS)[0]["addresses"]
         return [(address // row_bytes // 4, address % row_bytes // 16) for address in at]
 
-    def read_of_b(kernel):
-        at = [16 * col for _, col in places(kernel)]
+    def read_of_b(rung):
+        at = [16 * col for _, col in places(rung)]
         merged = any(all(at[lane] == at[lane ^ other] for lane in range(32)) for other in (1, 2))
         return maps.of_example(
             {"space": "shared", "access": "load", "size": 16, "phase_lanes": 16 if merged else 8, "addresses": at}
@@ -120,8 +125,8 @@ def draw(simulated, source):
     return [
         ("strided_reads", "strides", strides, strides_caption),
         ("every_stride", "every-stride", every_stride(simulated, source.parent / "results"), every_caption),
-        ("thread_tile", "reads", thread, thread_caption),
-        ("transposed_a", "stores", stores, stores_caption),
+        ("as_a_lies", "reads", thread, thread_caption),
+        ("padded_a", "stores", stores, stores_caption),
         ("split_tile", "split", split, split_caption),
         ("warp_shapes", "lanes", warps, warps_caption),
         ("warp_tile", "clean", clean, clean_caption),

@@ -2,6 +2,9 @@
 //
 // Question: A transpose computes nothing. Why does it take so much longer than a copy?
 // Builds on: 05_bank_conflicts
+// Minutes: 50
+// Path: short
+// Afterwards: move data at nearly the rate of a copy, coalesced on both sides and with enough bytes in flight
 // Kind: map
 // Size gpu: 16384,16384
 // Size simulator: 96,160
@@ -31,9 +34,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "lab/lab.h"
+#include "transposed.h"
 
 // Chapters 02 to 05 multiplied matrices, and soon became compute-bound. Most programs are not: they read their data
 // once, do little with it, and write it back. Such a program is {term}`memory-bound`, and its time has a simple lower
@@ -77,6 +80,12 @@ __global__ void copy(float* out, const float* in, std::size_t n) {
   if (i < n) out[i] = in[i];
 }
 
+/// The launch of a kernel for n floats: so many threads, in blocks of BLOCK.
+template <class Kernel, class... Rest>
+auto each(std::size_t threads, Kernel kernel, std::size_t n, Rest... rest) {
+  return lab::launcher(kernel, lab::tiles(threads, BLOCK), BLOCK, n, rest...);
+}
+
 // A warp of `copy` reads 32 consecutive floats: one request, 128 bytes, 4 {term}`sectors <sector>` of 32 bytes. Its
 // accesses are {term}`coalesced`: the hardware fetches exactly the bytes that are asked for.
 //
@@ -105,12 +114,6 @@ __global__ void copy(float* out, const float* in, std::size_t n) {
 //?   "global_load_requests")
 //? unit: sectors per request
 //? near: exact
-//
-//? offset_time: What does an offset of 1 cost, compared with an offset of 8?
-//? choices: a tenth or more | a few percent | nothing that can be measured
-//? answer: {"a tenth or more": ms("copy_offset/offset=1") / ms("copy_offset/offset=8") > 1.1,
-//?   "a few percent": 1.02 < ms("copy_offset/offset=1") / ms("copy_offset/offset=8") < 1.1,
-//?   "nothing that can be measured": 0.99 < ms("copy_offset/offset=1") / ms("copy_offset/offset=8") < 1.01}
 
 /// out[i] = in[i + offset], which wraps around at the end of the array.
 ///
@@ -121,9 +124,18 @@ __global__ void copy_offset(float* out, const float* in, std::size_t n, std::siz
   if (i < n) out[i] = in[i + offset < n ? i + offset : i + offset - n];
 }
 
+/// What `copy_offset` has to leave at place i.
+struct Offset {
+  lab::View<float> in;
+  std::size_t offset;
+  __host__ __device__ float operator()(std::size_t i) const { return in[(i + offset) % in.size()]; }
+};
+
 // The 128 bytes of a warp now span 5 sectors. An offset of 8 floats is one of 32 bytes: 4 sectors again. The run time
-// is the same. The next warp needs the fifth sector, too. If it finds it in L1 or L2, the traffic to the memory stays
-// what it was.
+// is the same, 0.84 ms with both. The next warp needs the fifth sector, too. If it finds it in L1 or L2, the traffic to
+// the memory stays what it was.
+//= same, 0.84 ms: ms("copy_offset/offset=1")
+//= 0.84 ms with both: ms("copy_offset/offset=8")
 //= 5 sectors: count("copy_offset/offset=1", "global_load_sectors") / count("copy_offset/offset=1",
 //=   "global_load_requests")
 //= 4 sectors: count("copy_offset/offset=8", "global_load_sectors") / count("copy_offset/offset=8",
@@ -148,11 +160,23 @@ __global__ void copy_strided(float* out, const float* in, std::size_t n, std::si
   if (i < n) out[i] = in[i < per_pass * stride ? i % per_pass * stride + i / per_pass : i];
 }
 
+/// What `copy_strided` has to leave at place i.
+struct Strided {
+  lab::View<float> in;
+  std::size_t stride;
+  __host__ __device__ float operator()(std::size_t i) const {
+    const std::size_t per_pass = in.size() / stride;
+    return in[i < per_pass * stride ? i % per_pass * stride + i / per_pass : i];
+  }
+};
+
 // From a stride of 8 floats on, every lane has a sector to itself: 32 sectors, of which 4 bytes each are used. The
 // other 28 bytes are needed by later passes, and a pass here is far longer than any cache. So all of `in` is read eight
 // times, and with the writes that makes nine GiB, 2.3 ms at the rate of `cudaMemcpy`; the kernel takes that long.
 //= 32 sectors: count("copy_strided/stride=8", "global_load_sectors") / count("copy_strided/stride=8",
 //=   "global_load_requests")
+//= because all of `in` is read eight times: count("copy_strided/stride=8", "global_load_sectors") ==
+//=   8 * count("copy", "global_load_sectors")
 //= nine: 8 + 1
 //= 2.3 ms: 9 * 2**30 / limit("copy") / 1e6
 //
@@ -209,6 +233,17 @@ __global__ void points_aos(float* out, const float* in, std::size_t n) {
   copy_rest(out, in, n, 3 * points);
 }
 
+/// What has to be at place i of an array of structs whose first three floats were rotated.
+struct Rotated {
+  lab::View<float> in;
+  std::size_t floats;  ///< of a struct
+  __host__ __device__ float operator()(std::size_t i) const {
+    const std::size_t first = i / floats * floats, member = i % floats;
+    const bool rotates = member < 3 && first + floats <= in.size();
+    return in[first + (rotates ? (member + 1) % 3 : member)];
+  }
+};
+
 // The 32 structs of a warp take 384 bytes, 12 sectors, and each of the three loads touches all of them to use a third.
 //= 12 sectors: count("points_aos", "global_load_sectors") / count("points_aos", "global_load_requests")
 //
@@ -229,53 +264,115 @@ __global__ void points_soa(float* out, const float* in, std::size_t n) {
   copy_rest(out, in, n, 3 * points);
 }
 
+/// What has to be at place i of a struct of three arrays: each holds what the next one held.
+struct RotatedArrays {
+  lab::View<float> in;
+  __host__ __device__ float operator()(std::size_t i) const {
+    const std::size_t points = in.size() / 3;
+    return in[i < 3 * points ? (i + points) % (3 * points) : i];
+  }
+};
+
 // Where the layout is given, a block can load its structs as what they are, a run of floats, and take them apart in
 // shared memory.
 //
 //? stride3: Thread t reads the words 3t, 3t + 1 and 3t + 2 of shared memory. How many bank conflicts are there?
-//? answer: count("points_staged", "shared_load_bank_conflicts")
+//? answer: count("points_staged/loads=6", "shared_load_bank_conflicts")
 //? near: exact
+//
+//? staged: `points_staged<1>` loads a float, stores it to shared memory, and only then loads the next. Which part of the
+//?   rate of `cudaMemcpy` does it reach?
+//? answer: ratio("points_staged/loads=1")
+//? unit: of the rate
+//? near: 20 %
 
 /// As `points_aos`, but global memory is only accessed with consecutive lanes.
 ///
-/// Launch: one thread per struct, in blocks of BLOCK.
+/// @tparam LOADS  how many of a thread's loads are in flight at a time: 1, 2, 3 or all 6
+///
+/// Launch: one thread per two structs, in blocks of BLOCK.
+template <unsigned LOADS>
 __global__ void points_staged(float* out, const float* in, std::size_t n) {
-  __shared__ float staged[3 * BLOCK];  // the structs of this block
-  const std::size_t points = n / 3, first = std::size_t{blockIdx.x} * 3 * BLOCK;
+  __shared__ float staged[6 * BLOCK];  // the structs of this block
+  const std::size_t points = n / 3, first = std::size_t{blockIdx.x} * 6 * BLOCK;
   const unsigned t = threadIdx.x;
 
-  for (unsigned i = t; i < 3 * BLOCK && first + i < 3 * points; i += BLOCK) {
-    staged[i] = in[first + i];
+#pragma unroll LOADS
+  for (unsigned k = 0; k < 6; ++k) {
+    const unsigned i = t + k * BLOCK;
+    if (first + i < 3 * points) staged[i] = in[first + i];
   }
   __syncthreads();  // all structs are here
 
-  // A thread reads and writes its own struct: no barrier in between.
-  if (first + 3 * t < 3 * points) {
-    const float x = staged[3 * t], y = staged[3 * t + 1], z = staged[3 * t + 2];
-    staged[3 * t] = y, staged[3 * t + 1] = z, staged[3 * t + 2] = x;
+  // A thread reads and writes its own structs: no barrier in between.
+  for (unsigned k = 0; k < 2; ++k) {
+    const unsigned p = 3 * (t + k * BLOCK);
+    if (first + p < 3 * points) {
+      const float x = staged[p], y = staged[p + 1], z = staged[p + 2];
+      staged[p] = y, staged[p + 1] = z, staged[p + 2] = x;
+    }
   }
   __syncthreads();  // all structs are rotated
 
-  for (unsigned i = t; i < 3 * BLOCK && first + i < 3 * points; i += BLOCK) {
-    out[first + i] = staged[i];
+#pragma unroll LOADS
+  for (unsigned k = 0; k < 6; ++k) {
+    const unsigned i = t + k * BLOCK;
+    if (first + i < 3 * points) out[first + i] = staged[i];
   }
   copy_rest(out, in, n, 3 * points);
 }
 
-// None: 3 is odd, so 32 words at a distance of 3 fall into 32 banks. Any odd stride is free in shared memory.
+// No conflicts: 3 is odd, so 32 words at a distance of 3 fall into 32 banks. Any odd stride is free in shared memory.
+//
+// The counters are perfect, and yet `points_staged<1>` takes 0.75 ms, not much less than `copy`, 0.80 ms. The machine
+// code says why. Its loop loads one float, waits for it, stores it to shared memory, and only then comes to the next
+// load. A thread has one load in flight, as in `copy`:
+//= 0.75 ms, not much less than `copy`, 0.80 ms: (ms("points_staged/loads=1"), ms("copy"))
+//
+// ```{sass} points_staged<1u> only=LDG,STS,BRA,BAR from=LDG lines=4
+// 0200  @!P0 LDG.E              R4, desc[UR8][R4.64]
+// 0230  @!P0 STS                [R11], R4
+// 0260   @P0 BRA                0x180
+// 0290       BAR.SYNC.DEFER_BLOCKING 0x0
+// ```
+//
+// `#pragma unroll 3` writes three iterations out, and the compiler puts their loads in front of the first store, which
+// it may, as global and shared memory never overlap. That is all that changes. With six, no loop is left:
+//
+// ```{sass} points_staged<6u> only=LDG,STS,BRA,BAR from=LDG lines=13
+// 0350  @!P0 LDG.E              R4, desc[UR6][R10.64]
+// 0360  @!P4 LDG.E              R12, desc[UR6][R10.64+0x400]
+// 0370  @!P3 LDG.E              R14, desc[UR6][R10.64+0x800]
+// 0380  @!P2 LDG.E              R16, desc[UR6][R10.64+0xc00]
+// 0390  @!P1 LDG.E              R18, desc[UR6][R10.64+0x1000]
+// 03a0  @!P5 LDG.E              R20, desc[UR6][R10.64+0x1400]
+// 0470  @!P0 STS                [R3], R4
+// 0480  @!P4 STS                [R3+0x400], R12
+// 0490  @!P3 STS                [R3+0x800], R14
+// 04a0  @!P2 STS                [R3+0xc00], R16
+// 04b0  @!P1 STS                [R3+0x1000], R18
+// 04c0  @!P5 STS                [R3+0x1400], R20
+// 04d0       BAR.SYNC.DEFER_BLOCKING 0x0
+// ```
+//
+// | loads in flight | 1 | 2 | 3 | 6 |
+// |---|--:|--:|--:|--:|
+// | part of the rate of `cudaMemcpy` | 0.67 | 0.85 | 0.91 | 1.00 |
+//= | part of the rate of `cudaMemcpy` | 0.67 | 0.85 | 0.91 | 1.00 |: (ratio("points_staged/loads=1"),
+//=   ratio("points_staged/loads=2"), ratio("points_staged/loads=3"), ratio("points_staged/loads=6"))
+//
+// So neither shared memory nor the two barriers cost much, if enough loads are in flight in front of them. Section 6 of
+// chapter 10 follows such a loop through the compiler.
 //
 // Another remedy is to pad the struct to four floats. That alone is not enough: a struct of floats is aligned to 4
 // bytes, and a wide load from such an address would fault, so nvcc makes four loads. `float4` is such a struct, too,
 // and is declared with `alignas(16)`. Your own structs can be. Chapter 10 shows the machine code of both.
 //
-//? fastest_layout: All four move the same bytes here. Which is the fastest?
-//? choices: points_aos | points_soa | points_staged | points_aligned
-//? answer: {"points_aos": ms("points_aos") < min(ms("points_soa"), ms("points_staged"),
-//?   ms("points_aligned/alignas=16")),
-//?   "points_soa": ms("points_soa") < min(ms("points_aos"), ms("points_staged"), ms("points_aligned/alignas=16")),
-//?   "points_staged": ms("points_staged") < min(ms("points_aos"), ms("points_soa"), ms("points_aligned/alignas=16")),
-//?   "points_aligned": ms("points_aligned/alignas=16") < min(ms("points_aos"), ms("points_soa"),
-//?   ms("points_staged"))}
+//? fastest_layout: Without shared memory: these three move the same bytes here. Which is the fastest?
+//? choices: points_aos | points_soa | points_aligned
+//? answer: {"points_aos": ms("points_aos") < min(ms("points_soa"), ms("points_aligned/alignas=16")),
+//?   "points_soa": ms("points_soa") < min(ms("points_aos"), ms("points_aligned/alignas=16")),
+//?   "points_aligned": ms("points_aligned/alignas=16") < min(ms("points_aos"), ms("points_soa"))}
 
 /// Four floats, aligned as one float is. `float4` has the same members and alignas(16).
 struct Point {
@@ -307,30 +404,13 @@ __global__ void points_aligned(float* out, const float* in, std::size_t n) {
 //= 16: count("points_aligned/alignas=4", "global_load_sectors") / count("points_aligned/alignas=4",
 //=   "global_load_requests")
 //
-// **Timed.** The 128-bit accesses win: they are as fast as `cudaMemcpy`. Each thread has 16 bytes in flight. With
-// `alignas=4` the same 16 bytes are in flight, in four loads, and L1 serves each sector four times: 2 % slower. The
-// plain array of three floats comes next, at 0.95 of the rate of `cudaMemcpy`. Each thread of `points_aos` has three
-// loads in flight, and the time leaves no room for fetching each sector three times: two of the three loads find theirs
-// in a cache.
+// **Timed.** Of the layouts, the one with 128-bit accesses wins: it is as fast as `cudaMemcpy`. Each thread has 16 bytes
+// in flight. With `alignas=4` the same 16 bytes are in flight, in four loads, and L1 serves each sector four times: 2 %
+// slower. The plain array of three floats comes next, at 0.95 of the rate of `cudaMemcpy`. Each thread of `points_aos`
+// has three loads in flight, and the time leaves no room for fetching each sector three times: two of the three loads
+// find theirs in a cache.
 //= 2 % slower: (ms("points_aligned/alignas=4") / ms("points_aligned/alignas=16") - 1) * 100
 //= 0.95 of the rate: ratio("points_aos")
-//
-// The surprise is `points_staged`. Its counters are perfect, and at 0.81 ms it is as slow as `copy`, 0.80 ms. The
-// machine code says why. Each iteration of its loop compares twice, so nvcc loads one float, waits for it, stores it to
-// shared memory, and only then comes to the next load. A thread has one load in flight, as in `copy`:
-//= 0.81 ms it is as slow as `copy`, 0.80 ms: (ms("points_staged"), ms("copy"))
-//
-// ```{sass} points_staged only=LDG,STS,BRA,BAR from=LDG lines=4
-// 02f0       LDG.E              R14, desc[UR10][R14.64]
-// 0330       STS                [R11], R14
-// 0380  @!P3 BRA                P4, 0x2d0
-// 03a0       BAR.SYNC.DEFER_BLOCKING 0x0
-// ```
-//
-// Neither shared memory nor the barrier costs that much. `store_order` of chapter 10 also stages through shared memory,
-// with a barrier. With one load in front of each store it reaches 0.72 of the rate of `cudaMemcpy`, with eight 0.97.
-//= 0.72 of the rate: ratio("10:store_order/unroll=1")
-//= eight 0.97: ratio("10:store_order/unroll=8")
 //
 // If the layout is yours to choose, use a struct of arrays, or structs of 8 or 16 aligned bytes.
 //
@@ -365,6 +445,12 @@ __global__ void naive_rows(float* out, const float* in, unsigned rows, unsigned 
   }
 }
 
+/// The launch of a kernel that has a block for each tile, for in (rows, cols).
+auto by_tiles(void (*kernel)(float*, const float*, unsigned, unsigned), unsigned rows,
+              unsigned cols) {
+  return lab::launcher(kernel, lab::tiles(cols, rows, TILE), dim3(TILE, ROWS), rows, cols);
+}
+
 /// The same; threadIdx.x runs down the columns of in, which are the rows of out: writes along rows.
 ///
 /// Launch, Requires: as `naive_rows`.
@@ -377,6 +463,9 @@ __global__ void naive_columns(float* out, const float* in, unsigned rows, unsign
   }
 }
 
+// Write the two indices out. `naive_rows` reads element `row * cols + col`, in which `col` holds the lane: a factor of
+// 1. It writes `col * rows + row`, where the lane's factor is `rows`: 32 lanes, 32 sectors.
+//
 // **Counted.** `naive_rows` loads 4 sectors per request and stores to 32; `naive_columns` is its mirror image.
 //= 4 sectors: count("naive_rows", "global_load_sectors") / count("naive_rows", "global_load_requests")
 //= 32: count("naive_rows", "global_store_sectors") / count("naive_rows", "global_store_requests")
@@ -445,6 +534,10 @@ __global__ void tiled(float* out, const float* in, unsigned rows, unsigned cols)
 //= 4 sectors: count("tiled/pad=1", "global_store_sectors") / count("tiled/pad=1", "global_store_requests")
 //= 32 wavefronts: count("tiled/pad=0", "shared_load_wavefronts") / count("tiled/pad=0", "global_store_requests")
 //= 1: count("tiled/pad=1", "shared_load_wavefronts") / count("tiled/pad=1", "global_store_requests")
+//
+// **Timed.** The tile makes the transpose 6.9 times as fast as `naive_rows`, and 1.8 times as fast as `naive_columns`.
+//= 6.9 times as fast as `naive_rows`, and 1.8 times: (ms("naive_rows") / ms("tiled/pad=1"),
+//=   ms("naive_columns") / ms("tiled/pad=1"))
 //
 // ```{drawing} padding
 // ```
@@ -656,6 +749,18 @@ __global__ void __launch_bounds__(256, 4)
   }
 }
 
+/// The launch of `vectors` for any in (rows, cols): 128-bit accesses on the sides where rows are multiples of 4 floats.
+template <bool ALONG_OUT, Evict EVICT = Evict::normally>
+auto by_vectors(unsigned rows, unsigned cols) {
+  const bool wide_in = cols % 4 == 0, wide_out = rows % 4 == 0;
+  const auto kernel = wide_in ? (wide_out ? vectors<true, true, ALONG_OUT, EVICT>
+                                          : vectors<true, false, ALONG_OUT, EVICT>)
+                              : (wide_out ? vectors<false, true, ALONG_OUT, EVICT>
+                                          : vectors<false, false, ALONG_OUT, EVICT>);
+  const std::size_t tiles = lab::ceil_div(rows, 64u) * std::size_t{lab::ceil_div(cols, 64u)};
+  return lab::launcher(kernel, static_cast<unsigned>(tiles), 256, rows, cols);
+}
+
 // **Counted.** No bank conflicts, and 16 sectors for a request whose 32 lanes are all active. The tiles at the edges of
 // 96 x 160 have fewer, so the averages in the table are lower.
 //= 16 sectors for a request whose 32: (32 * count("vectors/along=out", "global_load_sectors") /
@@ -679,9 +784,9 @@ __global__ void __launch_bounds__(256, 4)
 // ```{drawing} orders
 // ```
 //
-// The obvious hint, evict-first for data that is read once, is the slowest, at 0.96 of the peer's rate. With
+// The obvious hint, evict-first for data that is read once, is the slowest, at 0.95 of the peer's rate. With
 // `evict=last` the kernel reaches 0.99.
-//= 0.96: ratio("vectors/along=out, evict=first")
+//= 0.95: ratio("vectors/along=out, evict=first")
 //= 0.99: ratio("vectors/along=out, evict=last")
 //
 // All three variants move the same bytes. Nsight Compute counts 1.07 GB read from DRAM and 1.05 GB written for each;
@@ -767,6 +872,12 @@ __global__ void __launch_bounds__(512, 3)
       out[start + static_cast<std::size_t>(row)] = tile[c][r];
     }
   }
+}
+
+/// The launch of `whole_sectors` for in (rows, cols).
+auto by_sectors(unsigned rows, unsigned cols) {
+  const unsigned down = lab::ceil_div(rows + 8, 128u), across = lab::ceil_div(cols, 64u);
+  return lab::launcher(whole_sectors, down * across, 512, rows, cols);
 }
 
 // **Timed.** At 10007 x 16384 it is much faster than `vectors`; where the rows of `out` are aligned anyway, it is
@@ -890,24 +1001,25 @@ __global__ void four_restricted(float* __restrict__ out, const float* __restrict
 // ## 11. What can go wrong with a measurement (second reading)
 //
 // - **The first launch is slow.** The driver loads a kernel when it is launched for the first time, and clocks rise
-//   only under load. The first launch of `copy` took 0.85 ms, later ones take 0.80 ms; the first call of cuBLAS took 4 ms.
+//   only under load. The first launch of `copy` took 0.83 ms, later ones take 0.80 ms; the first call of cuBLAS took 18 ms.
 //   `lab` launches every rung several times before it starts the clock.
 // - **A small matrix measures L2, or the launch.** `pieces` copies a piece of the matrices eight times, then the next.
-//   Pieces of 512 MiB pass at 4.2 TB/s. Pieces of 32 MiB, which fit the H200's L2 of 60 MB, pass at 4.5 TB/s, faster
-//   than any copy through memory. Pieces of 16 MiB pass at 3.6 TB/s, 4.7 us each: now the gaps between launches count.
+//   Pieces of 512 MiB pass at 4.2 TB/s. Pieces of 32 MiB, which fit the H200's L2 of 60 MB, pass at 4.4 TB/s, faster
+//   than any copy through memory. Pieces of 16 MiB pass at 3.5 TB/s, 4.7 us each: now the gaps between launches count.
 //   `lab` flushes L2 between the runs.
 // - **The copy is not one number.** `copy` and `cudaMemcpy` move the same bytes, at quite different rates. Say which
 //   one you compare with.
-//= 0.85 ms, later ones take 0.80 ms; the first call of cuBLAS took 4 ms: (first("copy"), ms("copy"), first("cublas"))
+//= 0.83 ms, later ones take 0.80 ms; the first call of cuBLAS took 18 ms: (first("copy"), ms("copy"), first("cublas"))
 //= 4.2 TB/s: rate("pieces/mib=512") / 1000
-//= 4.5 TB/s: rate("pieces/mib=32") / 1000
-//= 3.6 TB/s, 4.7 us each: (rate("pieces/mib=16") / 1000, ms("pieces/mib=16") * 1000 / (8 * 128))
+//= 4.4 TB/s: rate("pieces/mib=32") / 1000
+//= 3.5 TB/s, 4.7 us each: (rate("pieces/mib=16") / 1000, ms("pieces/mib=16") * 1000 / (8 * 128))
 
 constexpr unsigned TIMES = 8;  ///< copies that `pieces` makes of each piece
 
-/// Copies n floats in pieces, each TIMES times before the next. What is read and what is written of a piece take
-/// 8 * piece bytes.
-void pieces(float* out, const float* in, std::size_t n, std::size_t piece) {
+/// Copies n floats in pieces, each TIMES times before the next. What is read and what is written of a piece take so
+/// many MiB together.
+void pieces(float* out, const float* in, std::size_t n, std::size_t mib) {
+  const std::size_t piece = (mib << 20) / (2 * sizeof(float));
   for (std::size_t first = 0; first < n; first += piece) {
     const std::size_t size = std::min(piece, n - first);
     for (unsigned time = 0; time < TIMES; ++time) {
@@ -916,130 +1028,59 @@ void pieces(float* out, const float* in, std::size_t n, std::size_t piece) {
   }
 }
 
-namespace {
-
-/// Launches `vectors` for any size: 128-bit accesses on the sides where the rows are multiples of 4 floats.
-template <bool ALONG_OUT, Evict EVICT = Evict::normally>
-void launch_vectors(float* out, const float* in, unsigned rows, unsigned cols) {
-  const bool wide_in = cols % 4 == 0, wide_out = rows % 4 == 0;
-  const auto kernel = wide_in ? (wide_out ? vectors<true, true, ALONG_OUT, EVICT>
-                                          : vectors<true, false, ALONG_OUT, EVICT>)
-                              : (wide_out ? vectors<false, true, ALONG_OUT, EVICT>
-                                          : vectors<false, false, ALONG_OUT, EVICT>);
-  const std::size_t tiles = lab::ceil_div(rows, 64u) * std::size_t{lab::ceil_div(cols, 64u)};
-  kernel<<<static_cast<unsigned>(tiles), 256>>>(out, in, rows, cols);
-}
-
-/// Adds the copies of sections 1 to 3.
-void add_copies(lab::Map<float>& map) {
-  const std::size_t n = map.n;
-  const auto in = map.in;
-  const auto same = [=] __host__ __device__(std::size_t i) { return in[i]; };
-  const dim3 grid = lab::tiles(n, BLOCK);
-  map.add("copy", same, lab::launcher(copy, grid, BLOCK, n));
-  for (const std::size_t offset : {1, 8}) {
-    const std::size_t by = offset % n;
-    map.add(
-        "copy_offset", lab::variant_name("offset", offset),
-        [=] __host__ __device__(std::size_t i) { return in[(i + by) % n]; },
-        lab::launcher(copy_offset, grid, BLOCK, n, by));
-  }
-  for (const std::size_t stride : {2, 8, 32}) {
-    const std::size_t passes = n / stride;
-    const auto strided = [=] __host__ __device__(std::size_t i) {
-      return in[i < passes * stride ? i % passes * stride + i / passes : i];
-    };
-    map.add("copy_strided", lab::variant_name("stride", stride), strided,
-            lab::launcher(copy_strided, grid, BLOCK, n, stride));
-  }
-
-  const std::size_t whole = n / 3 * 3;  // floats of whole points
-  const auto rotated = [=] __host__ __device__(std::size_t i) {
-    return i < whole ? in[i / 3 * 3 + (i + 1) % 3] : in[i];
-  };
-  const auto by_planes = [=] __host__ __device__(std::size_t i) {
-    return i < whole ? in[(i + n / 3) % whole] : in[i];
-  };
-  const auto rotated_fours = [=] __host__ __device__(std::size_t i) {
-    return i < n / 4 * 4 && i % 4 != 3 ? in[i / 4 * 4 + (i % 4 + 1) % 3] : in[i];
-  };
-  const dim3 points = lab::tiles(n / 3 + 1, BLOCK), wide_points = lab::tiles(n / 4 + 1, BLOCK);
-  map.add("points_aos", rotated, lab::launcher(points_aos, points, BLOCK, n));
-  map.add("points_soa", by_planes, lab::launcher(points_soa, points, BLOCK, n));
-  map.add("points_staged", rotated, lab::launcher(points_staged, points, BLOCK, n));
-  map.sweep("points_aligned", rotated_fours,
-            {{"alignas=4", lab::launcher(points_aligned<Point>, wide_points, BLOCK, n)},
-             {"alignas=16", lab::launcher(points_aligned<float4>, wide_points, BLOCK, n)}});
-}
-
-/// Adds the transposes of sections 4 to 8, and what stands behind them.
-void add_transposes(lab::Map<float>& map, unsigned rows, unsigned cols) {
-  const auto in = map.in;
-  const std::size_t height = rows, width = cols;
-  const auto transposed = [=] __host__ __device__(std::size_t i) {
-    return in[i % height * width + i / height];
-  };
-  const dim3 grid = lab::tiles(cols, rows, TILE), block(TILE, ROWS);
-  const auto launch = [=](auto kernel) { return lab::launcher(kernel, grid, block, rows, cols); };
-  if (rows > MOST_BLOCKS * TILE) {
-    for (const char* const rung :
-         {"naive_rows", "naive_columns", "tiled", "no_barrier", "swizzled"}) {
-      map.ladder().skip(rung, "needs more than 65,535 rows of blocks, the limit of gridDim.y");
-    }
-  } else {
-    map.add("naive_rows", transposed, launch(naive_rows));
-    map.add("naive_columns", transposed, launch(naive_columns));
-    map.sweep("tiled", transposed, {{"pad=0", launch(tiled<0>)}, {"pad=1", launch(tiled<1>)}});
-    if (map.n == 1) {
-      map.ladder().skip("no_barrier", "one thread alone has nobody to race with");
-    } else {
-      map.demonstrate("no_barrier", launch(no_barrier));
-    }
-    map.add("swizzled", transposed, launch(swizzled));
-  }
-  const auto wide = [=](auto kernel) {
-    return [=](float* out, const float* from) { kernel(out, from, rows, cols); };
-  };
-  map.sweep("vectors", transposed,
-            {{"along=in", wide(launch_vectors<false>)},
-             {"along=out", wide(launch_vectors<true>)},
-             {"along=out, evict=first", wide(launch_vectors<true, Evict::first>)},
-             {"along=out, evict=last", wide(launch_vectors<true, Evict::last>)}});
-  const unsigned sectors = lab::ceil_div(rows + 8, 128u) * lab::ceil_div(cols, 64u);
-  map.add("whole_sectors", transposed, lab::launcher(whole_sectors, sectors, 512, rows, cols));
-  lab::add_others(map);
-}
-
-/// Adds the copies of section 9 and of the notes.
-void add_more_copies(lab::Map<float>& map) {
-  const std::size_t n = map.n;
-  const auto in = map.in;
-  const auto same = [=] __host__ __device__(std::size_t i) { return in[i]; };
-  const dim3 fours = lab::tiles(n, 4 * BLOCK);
-  map.sweep("four_each", same,
-            {{"restrict=no", lab::launcher(four_each, fours, BLOCK, n)},
-             {"restrict=yes", lab::launcher(four_restricted, fours, BLOCK, n)}});
-  const lab::Problem copies(map.ladder(),
-                            {.outputs = {lab::expect(map.d_out, map.d_in)},
-                             .bytes = TIMES * 2.0 * static_cast<double>(n * sizeof(float)),
-                             .limit = lab::Limit::copy});
-  for (const std::size_t mib : {16, 32, 512}) {
-    copies.add("pieces", lab::variant_name("mib", mib), [&] {
-      pieces(map.d_out.data(), map.d_in.data(), n, (mib << 20) / (2 * sizeof(float)));
-    });
-  }
-}
-
-}  // namespace
-
 int main(int argc, char** argv) {
-  return lab::run(argc, argv, [](lab::Ladder& ladder, std::size_t rows, std::size_t cols) {
-    ladder.require(rows <= (std::size_t{1} << 31) - 256, "rows: at most 2^31 - 256");
-    ladder.require(cols < std::size_t{1} << 31, "columns: fewer than 2^31");
-    lab::Map<float> map(ladder, rows * cols, 0, rows);
-    add_copies(map);
-    add_transposes(map, static_cast<unsigned>(rows), static_cast<unsigned>(cols));
-    add_more_copies(map);
+  return lab::run(argc, argv, [](lab::Ladder& ladder, std::size_t height, std::size_t width) {
+    const std::size_t n = height * width;
+    ladder.require(height <= (std::size_t{1} << 31) - 256, "rows: at most 2^31 - 256");
+    ladder.require(width < std::size_t{1} << 31, "columns: fewer than 2^31");
+    ladder.skip_unless(height <= std::size_t{MOST_BLOCKS} * TILE,
+                       {"naive_rows", "naive_columns", "tiled", "no_barrier", "swizzled"},
+                       "needs more than 65,535 rows of blocks, the limit of gridDim.y");
+    ladder.skip_unless(n > 1, {"no_barrier"}, "one thread alone has nobody to race with");
+    lab::Map<float> map(ladder, n, 0, height);
+    const auto in = map.in;  // what a copy has to leave
+
+    // Sections 1 to 3.
+    map.add("copy", in, each(n, copy, n));
+    map.add("copy_offset", "offset=1", Offset{in, 1}, each(n, copy_offset, n, 1 % n));
+    map.add("copy_offset", "offset=8", Offset{in, 8}, each(n, copy_offset, n, 8 % n));
+    map.add("copy_strided", "stride=2", Strided{in, 2}, each(n, copy_strided, n, 2));
+    map.add("copy_strided", "stride=8", Strided{in, 8}, each(n, copy_strided, n, 8));
+    map.add("copy_strided", "stride=32", Strided{in, 32}, each(n, copy_strided, n, 32));
+    map.add("points_aos", Rotated{in, 3}, each(n / 3 + 1, points_aos, n));
+    map.add("points_soa", RotatedArrays{in}, each(n / 3 + 1, points_soa, n));
+    map.add("points_staged", "loads=1", Rotated{in, 3}, each(n / 6 + 1, points_staged<1>, n));
+    map.add("points_staged", "loads=2", Rotated{in, 3}, each(n / 6 + 1, points_staged<2>, n));
+    map.add("points_staged", "loads=3", Rotated{in, 3}, each(n / 6 + 1, points_staged<3>, n));
+    map.add("points_staged", "loads=6", Rotated{in, 3}, each(n / 6 + 1, points_staged<6>, n));
+    const Rotated rotated{in, 4};
+    map.add("points_aligned", "alignas=4", rotated, each(n / 4 + 1, points_aligned<Point>, n));
+    map.add("points_aligned", "alignas=16", rotated, each(n / 4 + 1, points_aligned<float4>, n));
+
+    // Sections 4 to 9: the transposes.
+    const Transposed want{in, height, width};
+    const auto rows = static_cast<unsigned>(height), cols = static_cast<unsigned>(width);
+    map.add("naive_rows", want, by_tiles(naive_rows, rows, cols));
+    map.add("naive_columns", want, by_tiles(naive_columns, rows, cols));
+    map.add("tiled", "pad=0", want, by_tiles(tiled<0>, rows, cols));
+    map.add("tiled", "pad=1", want, by_tiles(tiled<1>, rows, cols));
+    map.demonstrate("no_barrier", by_tiles(no_barrier, rows, cols));
+    map.add("swizzled", want, by_tiles(swizzled, rows, cols));
+    map.add("vectors", "along=in", want, by_vectors<false>(rows, cols));
+    map.add("vectors", "along=out", want, by_vectors<true>(rows, cols));
+    map.add("vectors", "along=out, evict=first", want, by_vectors<true, Evict::first>(rows, cols));
+    map.add("vectors", "along=out, evict=last", want, by_vectors<true, Evict::last>(rows, cols));
+    map.add("whole_sectors", want, by_sectors(rows, cols));
+    lab::add_others(map);
+
+    // Sections 10 and 11.
+    map.add("four_each", "restrict=no", in, each((n + 3) / 4, four_each, n));
+    map.add("four_each", "restrict=yes", in, each((n + 3) / 4, four_restricted, n));
+    const lab::Problem copies(ladder, {.outputs = {lab::expect(map.d_out, map.d_in)},
+                                       .bytes = TIMES * 8.0 * static_cast<double>(n),
+                                       .limit = lab::Limit::copy});
+    copies.sweep("pieces", "mib", {16, 32, 512},
+                 [&](std::size_t mib) { pieces(map.d_out.data(), map.d_in.data(), n, mib); });
   });
 }
 
@@ -1061,5 +1102,5 @@ int main(int argc, char** argv) {
 //    flight on is it as fast as `cudaMemcpy`, and when does more of them begin to cost?
 // 3. Permute the axes of a tensor (a, b, c) to (c, b, a). Which axis do the loads walk, which the stores?
 // 4. Transpose `double` and `char`. What should the tile be, so that both sides fill whole sectors?
-// 5. Give `points_staged` a path for whole blocks, in which a thread loads its three floats before it stores the first.
-//    Does `./learn sass` show three `LDG` in a row, and how close to `points_aos` does it come?
+// 5. Write the loop of `points_staged` as `for (i = t; i < 6 * BLOCK && first + i < 3 * points; i += BLOCK)`. How many
+//    `LDG` does `./learn sass` show in front of the first `STS`, with `#pragma unroll 6` and without?

@@ -13,10 +13,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cuda/ptx>
-#include <memory>
-#include <vector>
 
 #include "lab/lab.h"
+#include "transposed.h"
 
 namespace ptx = cuda::ptx;
 
@@ -160,28 +159,25 @@ CUtensorMap tensor_map(const float* matrix, std::size_t rows, std::size_t cols) 
   return map;
 }
 
-void add_tma(lab::Map<float>& map) {
-  const std::size_t rows = map.ladder().extents<2>()[0], cols = map.ladder().extents<2>()[1];
-  if (rows % 4 != 0 || cols % 4 != 0) {
-    map.ladder().skip("tma", "the TMA needs rows of a multiple of 16 bytes");
-    return;
-  }
-  int multiprocessors = 0, fit = 0;
-  CUDA_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0));
+/// The launch of `tma` for a matrix (rows, cols), with as many blocks as fit on the GPU.
+auto by_tma(std::size_t rows, std::size_t cols) {
+  int fit = 0;
   CUDA_CHECK(cudaFuncSetAttribute(tma, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES));
   CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, tma, TURNING + 32, SHARED_BYTES));
+  const unsigned blocks = lab::multiprocessors() * static_cast<unsigned>(fit);
   const unsigned down = static_cast<unsigned>(lab::ceil_div(rows, std::size_t{EDGE}));
   const unsigned tiles = down * static_cast<unsigned>(lab::ceil_div(cols, std::size_t{EDGE}));
-  const unsigned blocks = static_cast<unsigned>(multiprocessors * fit);
-
-  const auto from = map.in;
-  const auto transposed = [=] __host__ __device__(std::size_t i) {
-    return from[i % rows * cols + i / rows];
-  };
-  map.add("tma", transposed, [=](float* out, const float* in) {
+  return [=](float* out, const float* in) {
     tma<<<blocks, TURNING + 32, SHARED_BYTES>>>(tensor_map(in, rows, cols),
                                                 tensor_map(out, cols, rows), tiles, down);
-  });
+  };
+}
+
+void add_tma(lab::Map<float>& map) {
+  const auto [rows, cols] = map.ladder().extents<2>();
+  map.ladder().skip_unless(rows % 4 == 0 && cols % 4 == 0, {"tma"},
+                           "the TMA needs rows of a multiple of 16 bytes");
+  map.add("tma", Transposed{map.in, rows, cols}, by_tma(rows, cols));
 }
 
 const lab::Rungs here(add_tma);

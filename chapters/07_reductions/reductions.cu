@@ -2,6 +2,9 @@
 //
 // Question: Every thread has a part of the answer, and the answer is one number. How do they agree on it?
 // Builds on: 06_transpose
+// Minutes: 55
+// Path: short
+// Afterwards: reduce an array within warps, blocks and the grid, and count into histograms
 // Kind: map
 // Size gpu: 268435456
 // Size simulator: 32775
@@ -1413,84 +1416,79 @@ unsigned resident(Kernel kernel, unsigned threads, unsigned wanted) {
   return std::min(static_cast<unsigned>(blocks), wanted);
 }
 
-/// *out = the sum of n floats: launches a kernel on them, on the sums that its blocks leave, and so on, until one block
-/// is left.
+/// What a sum reads and writes: *out = the sum of n floats.
+struct Sum {
+  float* out;
+  const float* in;
+  size_t n;
+  float* partial;     ///< one for each block
+  Word* words;        ///< likewise, all 0
+  unsigned* tickets;  ///< one, 0
+};
+
+/// Launches a kernel on the floats, on the sums that its blocks leave, and so on, until one block is left.
 ///
-/// @param partial  one float for each block of the first two launches
-/// @param each     elements of a thread
-void in_passes(SumKernel kernel, float* out, float* partial, const float* in, size_t n,
-               unsigned each, unsigned threads = BLOCK) {
+/// @param each  elements of a thread
+void in_passes(const Sum& sum, SumKernel kernel, unsigned each, unsigned threads = BLOCK) {
   const size_t per_block = size_t{each} * threads;
-  float *to = partial, *other = partial + lab::ceil_div(n, per_block);
-  for (size_t left = n;; std::swap(to, other)) {
+  const float* in = sum.in;
+  float *to = sum.partial, *other = sum.partial + lab::ceil_div(sum.n, per_block);
+  for (size_t left = sum.n;; std::swap(to, other)) {
     const size_t blocks = std::max<size_t>(lab::ceil_div(left, per_block), 1);
     kernel<<<static_cast<unsigned>(blocks), threads, threads * sizeof(float)>>>(
-        blocks == 1 ? out : to, in, left);
+        blocks == 1 ? sum.out : to, in, left);
     if (blocks == 1) return;
     in = to, left = blocks;
   }
 }
 
-/// *out = the sum of n floats, by a kernel that takes any number of blocks: a grid that fills the GPU, and one block for
-/// what that leaves.
+/// Launches a kernel that takes any number of blocks: a grid that fills the GPU, and one block for what that leaves.
 ///
-/// @param partial  one float for each block
-/// @param each     elements that a thread takes at a time
-void in_two_passes(SumKernel kernel, float* out, float* partial, const float* in, size_t n,
-                   unsigned each, unsigned threads = BLOCK) {
-  const unsigned blocks = blocks_for(lab::ceil_div(n, size_t{each} * threads), FULL / threads);
-  kernel<<<blocks, threads>>>(blocks == 1 ? out : partial, in, n);
-  if (blocks > 1) kernel<<<1, threads>>>(out, partial, blocks);
+/// @param each  elements that a thread takes at a time
+void in_two_passes(const Sum& sum, SumKernel kernel, unsigned each, unsigned threads = BLOCK) {
+  const unsigned blocks = blocks_for(lab::ceil_div(sum.n, size_t{each} * threads), FULL / threads);
+  kernel<<<blocks, threads>>>(blocks == 1 ? sum.out : sum.partial, sum.in, sum.n);
+  if (blocks > 1) kernel<<<1, threads>>>(sum.out, sum.partial, blocks);
+}
+
+/// Launches `vectors` with that many loads in flight: 1, 2, 4 or 8.
+void by_vectors(const Sum& sum, unsigned loads) {
+  const SumKernel kernel = loads == 1   ? vectors<512, 1>
+                           : loads == 2 ? vectors<512, 2>
+                           : loads == 4 ? vectors<512, 4>
+                                        : vectors<512, 8>;
+  in_two_passes(sum, kernel, 4 * loads, 512);
 }
 
 /// Launches `single_pass` with as many blocks as run at a time.
-void in_one_pass(float* out, Word* words, const float* in, size_t n) {
+void in_one_pass(const Sum& sum) {
   const auto kernel = single_pass<512, 8>;
-  const unsigned blocks = blocks_for(lab::ceil_div(n, 4 * 4096), resident(kernel, 512, 4));
-  kernel<<<blocks, 512>>>(out, words, in, n);
+  const unsigned blocks = blocks_for(lab::ceil_div(sum.n, 4 * 4096), resident(kernel, 512, 4));
+  kernel<<<blocks, 512>>>(sum.out, sum.words, sum.in, sum.n);
 }
 
 /// Launches `ticketed`.
 template <unsigned THREADS, unsigned LOADS>
-void by_tickets(float* out, float* partial, unsigned* tickets, const float* in, size_t n,
-                unsigned first = 0) {
-  const unsigned blocks = blocks_for(lab::ceil_div(n, 4 * THREADS * LOADS), FULL / THREADS);
-  ticketed<THREADS, LOADS><<<blocks, THREADS>>>(out, partial, tickets, in, n, first);
+void by_tickets(const Sum& sum, unsigned first = 0) {
+  const unsigned blocks = blocks_for(lab::ceil_div(sum.n, 4 * THREADS * LOADS), FULL / THREADS);
+  ticketed<THREADS, LOADS>
+      <<<blocks, THREADS>>>(sum.out, sum.partial, sum.tickets, sum.in, sum.n, first);
 }
 
 /// Launches `grid_synced` cooperatively: all of its blocks have to fit on the GPU.
-void by_grid_sync(float* out, float* partial, const float* in, size_t n, unsigned barriers) {
+void by_grid_sync(Sum sum, unsigned barriers) {
   const auto kernel = grid_synced<512, 8>;
-  const unsigned blocks = blocks_for(lab::ceil_div(n, 4 * 4096), resident(kernel, 512, 4));
-  void* arguments[] = {&out, &partial, &in, &n, &barriers};
+  const unsigned blocks = blocks_for(lab::ceil_div(sum.n, 4 * 4096), resident(kernel, 512, 4));
+  void* arguments[] = {&sum.out, &sum.partial, &sum.in, &sum.n, &barriers};
   CUDA_CHECK(
       cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), blocks, 512, arguments));
 }
 
-/// Waits for the work of the default stream.
-/// @return what it left where the host can read it
-float& waited_for(float* result) {
-  CUDA_CHECK(cudaStreamSynchronize(nullptr));
-  return *result;
-}
-
-/// Copies a float from the device to pageable memory, and returns it.
-float fetched(const float* one) {
-  float result = 0;
-  CUDA_CHECK(cudaMemcpy(&result, one, sizeof result, cudaMemcpyDeviceToHost));
-  return result;
-}
-
-/// The same by way of pinned memory.
-float fetched(const float* one, float* pinned) {
-  CUDA_CHECK(cudaMemcpyAsync(pinned, one, sizeof(float), cudaMemcpyDeviceToHost, nullptr));
-  return waited_for(pinned);
-}
-
 /// Launches `integers` behind the 0 that it adds to.
-void integer_sum(unsigned* out, const int* in, size_t n) {
-  CUDA_CHECK(cudaMemsetAsync(out, 0, sizeof *out));
-  integers<<<blocks_for(lab::ceil_div(n, 4 * BLOCK), FULL / BLOCK), BLOCK>>>(out, in, n);
+void integer_sum(lab::DeviceBuffer<unsigned>& out, const lab::Input<int>& in) {
+  const unsigned blocks = blocks_for(lab::ceil_div(in.size(), 4 * BLOCK), FULL / BLOCK);
+  CUDA_CHECK(cudaMemsetAsync(out.data(), 0, sizeof(unsigned)));
+  integers<<<blocks, BLOCK>>>(out.data(), in.data(), in.size());
 }
 
 /// Blocks of `atomic_sum` for n elements.
@@ -1498,75 +1496,53 @@ unsigned atomic_blocks(size_t n) { return blocks_for(lab::ceil_div(n, BLOCK), FU
 
 constexpr unsigned LAUNCHES = 16;  ///< of a sum, whose results are compared
 
-/// Launches `ticketed` LAUNCHES times; each time other blocks take other shares, and `partial` is full of NaNs.
-void launch_ticketed_often(lab::DeviceBuffer<float>& out, lab::DeviceBuffer<float>& partial,
-                           unsigned* tickets, const float* in, size_t n) {
-  for (unsigned i = 0; i < LAUNCHES; ++i) {
+/// Launches `ticketed` LAUNCHES times, for as many sums; each time other blocks take other shares, and `partial` is full
+/// of NaNs.
+void by_tickets_often(Sum sum, lab::DeviceBuffer<float>& partial) {
+  for (unsigned i = 0; i < LAUNCHES; ++i, ++sum.out) {
     CUDA_CHECK(cudaMemsetAsync(partial.data(), 0xff, partial.size_bytes()));
-    by_tickets<128, 1>(out.data() + i, partial.data(), tickets, in, n, 5 * i);
+    by_tickets<128, 1>(sum, 5 * i);
   }
 }
 
 /// The same with `atomic_sum`.
 template <class T>
-void launch_atomic_often(lab::DeviceBuffer<T>& out, const T* in, size_t n) {
+void by_atomics_often(lab::DeviceBuffer<T>& out, const lab::Input<T>& in) {
+  const size_t n = in.size();
   CUDA_CHECK(cudaMemsetAsync(out.data(), 0, out.size_bytes()));
   for (unsigned i = 0; i < LAUNCHES; ++i) {
-    atomic_sum<<<atomic_blocks(n), BLOCK>>>(out.data() + i, in, n, 5 * i);
+    atomic_sum<<<atomic_blocks(n), BLOCK>>>(out.data() + i, in.data(), n, 5 * i);
   }
-}
-
-/// *out = all elements, combined from left to right.
-///
-/// @param out      words of a value of the operator
-/// @param partial  those of one value for each block
-template <class Op>
-void launch_fold(unsigned* out, unsigned* partial, const int* in, size_t n) {
-  using Value = typename Op::Value;
-  const unsigned blocks = blocks_for(lab::ceil_div(n, 4 * BLOCK), FULL / BLOCK);
-  fold<Op><<<blocks, BLOCK>>>(reinterpret_cast<Value*>(partial), in, n);
-  fold<Op><<<1, BLOCK>>>(reinterpret_cast<Value*>(out), reinterpret_cast<const Value*>(partial),
-                         blocks);
-}
-
-/// Launches `dot_product`.
-void launch_dot_product(float* out, float* partial, unsigned* tickets, const float* x,
-                        const float* y, size_t n) {
-  const unsigned blocks = blocks_for(lab::ceil_div(n, 4 * 1024), 4);
-  dot_product<512, 2><<<blocks, 512>>>(out, partial, tickets, x, y, n);
 }
 
 /// Launches `arg_max`.
-void launch_arg_max(unsigned* out, Word* words, const float* in, size_t n) {
-  const unsigned blocks = blocks_for(lab::ceil_div(n, 4 * 4096), 1);
-  arg_max<1024, 4><<<blocks, 1024>>>(out, words, in, static_cast<unsigned>(n));
+void launch_arg_max(lab::DeviceBuffer<unsigned>& out, lab::DeviceBuffer<Word>& words,
+                    const lab::Input<float>& in) {
+  const unsigned blocks = blocks_for(lab::ceil_div(in.size(), 4 * 4096), 1);
+  arg_max<1024, 4>
+      <<<blocks, 1024>>>(out.data(), words.data(), in.data(), static_cast<unsigned>(in.size()));
 }
 
-/// A kernel that adds to 256 counters.
-using HistogramKernel = void (*)(unsigned* bins, const std::uint8_t* in, size_t n);
+/// A kernel that adds to 256 counters, the bytes that its blocks take at a time, and how many run on an SM.
+struct Histogram {
+  const char *rung, *copies;
+  void (*kernel)(unsigned* bins, const std::uint8_t* in, size_t n);
+  unsigned threads, tile, per_sm;
 
-/// bins[b] = how many of n bytes are b.
-/// @param tile    bytes that a block takes at a time
-/// @param per_sm  blocks
-void histogram(HistogramKernel kernel, unsigned threads, size_t tile, unsigned per_sm,
-               unsigned* bins, const std::uint8_t* in, size_t n) {
-  CUDA_CHECK(cudaMemsetAsync(bins, 0, 256 * sizeof *bins));
-  kernel<<<blocks_for(lab::ceil_div(n, tile), per_sm), threads>>>(bins, in, n);
-}
-
-/// `vectors` with that many loads in flight: 1, 2, 4 or 8.
-SumKernel vectors_for(unsigned loads) {
-  switch (loads) {
-    case 1:
-      return vectors<512, 1>;
-    case 2:
-      return vectors<512, 2>;
-    case 4:
-      return vectors<512, 4>;
-    default:
-      return vectors<512, 8>;
+  /// bins[b] = how many of the bytes are b.
+  void launch(lab::DeviceBuffer<unsigned>& bins, const lab::Input<std::uint8_t>& in) const {
+    const unsigned blocks = blocks_for(lab::ceil_div(in.size(), size_t{tile}), per_sm);
+    CUDA_CHECK(cudaMemsetAsync(bins.data(), 0, bins.size_bytes()));
+    kernel<<<blocks, threads>>>(bins.data(), in.data(), in.size());
   }
-}
+};
+constexpr Histogram HISTOGRAMS[] = {
+    {"histogram_global", "", histogram_global, BLOCK, BLOCK, 8},
+    {"histogram_shared", "copies=1,", histogram_shared<512, 2, 1>, 512, 16384, 4},
+    {"histogram_shared", "copies=8,", histogram_shared<512, 2, 8>, 512, 16384, 4},
+    {"histogram_shared", "copies=32,", histogram_shared<512, 2, 32>, 512, 16384, 4},
+    {"histogram_shared", "copies=warps,", histogram_warps<512, 2>, 512, 16384, 4},
+};
 
 // What is right is computed plainly, one element after the other: sums of floats in double, and folds from left to
 // right.
@@ -1719,191 +1695,209 @@ std::shared_ptr<float> managed_float() {
   return {one, cudaFree};
 }
 
-/// What blocks leave for each other.
-struct Workspace {
-  explicit Workspace(size_t blocks) : partial(blocks, "partial") {
+/// What bytes a histogram is of.
+struct Bytes {
+  const std::string input;
+  const unsigned kept;  ///< see SomeBytes
+  const std::string variant = "input=" + input, name = input + " bytes";
+};
+const Bytes BYTES[] = {{"random", 8}, {"skewed", 1}, {"equal", 0}};
+
+/// Floats of which many are equal, and the largest is not the first.
+struct Ties {
+  lab::View<float> of;
+  __host__ __device__ float operator()(size_t i) const { return floorf(8 * of[i]); }
+};
+
+/// What the rungs read, what blocks leave for each other, and what comes out.
+struct Memory {
+  Memory(size_t n, std::uint64_t seed)
+      : n(n),
+        in(n, lab::RandomValue<float>{seed}),
+        ties(n, Ties{in.view()}, "ties"),
+        ints(n, lab::RandomValue<int>{seed}, "ints"),
+        few(std::min(n, size_t{1} << 20), BothSigns{seed}, "few"),
+        few_ints(few.size(), lab::RandomValue<unsigned>{seed}, "a few ints"),
+        partial(n / 64 + 4096, "partial") {
     words.zero();
     tickets.zero();
   }
+
+  /// A sum of floats, as the kernels take it.
+  Sum sum_of(const lab::Input<float>& floats, float* to) {
+    return {to, floats.data(), floats.size(), partial.data(), words.data(), tickets.data()};
+  }
+
+  size_t n;
+  lab::Input<float> in, ties;
+  lab::Input<int> ints;
+  lab::Input<float> few;
+  lab::Input<unsigned> few_ints;
   lab::DeviceBuffer<float> partial;              // one for each block
   lab::DeviceBuffer<Word> words{4096, "words"};  // likewise
   lab::DeviceBuffer<unsigned> tickets{1, "tickets"};
+  lab::DeviceBuffer<unsigned> values{2 * 4096, "the folds of the blocks"};
+
+  lab::DeviceBuffer<float> sum{1, "out"}, sums{LAUNCHES, "several sums"};
+  lab::DeviceBuffer<unsigned> out{2, "out"}, int_sum{1, "out"},
+      int_sums{LAUNCHES, "several sums of ints"};
+  lab::DeviceBuffer<unsigned> bins{256, "bins"};
+  std::vector<float> on_host;  // what the loop of the host reads
+  float host = 0;
+  lab::PinnedBuffer<float> pinned{1, "a pinned sum"};
+  lab::MappedBuffer<float> mapped{1, "a mapped sum"};
+  std::shared_ptr<float> managed = managed_float();
+  lab::DeviceBuffer<std::int64_t> cub_index{1, "CUB's index"};
+  lab::DeviceBuffer<float> cub_value{1, "CUB's largest"};
 };
 
-/// Rungs that read so many bytes once: at best at the rate of a copy.
-lab::Problem reading(lab::Ladder& ladder, double bytes, const lab::Peer& peer,
-                     const std::vector<lab::Expectation>& outputs) {
-  return {ladder, {.outputs = outputs, .bytes = bytes, .limit = lab::Limit::copy, .peer = peer}};
+/// Sums up the few floats in a variable of the host, which waits for it: by way of pageable memory.
+void to_pageable(Memory& m) {
+  by_tickets<512, 8>(m.sum_of(m.few, m.sum.data()));
+  CUDA_CHECK(cudaMemcpy(&m.host, m.sum.data(), sizeof m.host, cudaMemcpyDeviceToHost));
 }
 
-/// Adds the sums of sections 1 to 9.
-void add_sums(lab::Ladder& ladder, const lab::Input<float>& in, Workspace& space) {
-  const size_t n = in.size();
-  const double sum = sum_of(in.view()), bytes = 4.0 * static_cast<double>(n);
-  lab::DeviceBuffer<float> out(1, "out");
-  float *const to = out.data(), *const partial = space.partial.data();
-  const float* const from = in.data();
+/// The same by way of pinned memory.
+void to_pinned(Memory& m) {
+  float* const pinned = m.pinned.data();
+  by_tickets<512, 8>(m.sum_of(m.few, m.sum.data()));
+  CUDA_CHECK(
+      cudaMemcpyAsync(pinned, m.sum.data(), sizeof *pinned, cudaMemcpyDeviceToHost, nullptr));
+  CUDA_CHECK(cudaStreamSynchronize(nullptr));
+  m.host = *pinned;
+}
+
+/// The same in memory of the host that the device writes to.
+void to_mapped(Memory& m) {
+  by_tickets<512, 8>(m.sum_of(m.few, m.mapped.device_data()));
+  CUDA_CHECK(cudaStreamSynchronize(nullptr));
+  m.host = *m.mapped.data();
+}
+
+/// The same in memory that both reach at one address.
+void to_managed(Memory& m) {
+  by_tickets<512, 8>(m.sum_of(m.few, m.managed.get()));
+  CUDA_CHECK(cudaStreamSynchronize(nullptr));
+  m.host = std::exchange(*m.managed, std::nanf(""));  // the next sum is not this one
+}
+
+/// Combines all ints, from left to right.
+template <class Op>
+void fold_ints(Memory& m) {
+  using Value = typename Op::Value;
+  const unsigned blocks = blocks_for(lab::ceil_div(m.n, 4 * BLOCK), FULL / BLOCK);
+  Value* const values = reinterpret_cast<Value*>(m.values.data());  // one for each block
+  fold<Op><<<blocks, BLOCK>>>(values, m.ints.data(), m.n);
+  fold<Op><<<1, BLOCK>>>(reinterpret_cast<Value*>(m.out.data()), values, blocks);
+}
+
+/// Adds up the products of floats and ties.
+void multiply_floats(Memory& m) {
+  const unsigned blocks = blocks_for(lab::ceil_div(m.n, 4 * 1024), 4);
+  dot_product<512, 2><<<blocks, 512>>>(m.sum.data(), m.partial.data(), m.tickets.data(),
+                                       m.in.data(), m.ties.data(), m.n);
+}
+
+/// A problem: what has to come out, how many bytes are read for it, at best at the rate of a copy, and who else does it.
+lab::Rung reading(size_t bytes, const std::vector<lab::Expectation>& outputs,
+                  const lab::Peer& peer) {
+  return {.outputs = outputs,
+          .bytes = static_cast<double>(bytes),
+          .limit = lab::Limit::copy,
+          .peer = peer};
+}
+
+/// The sum of n floats.
+lab::Rung sum_of_floats(Memory& m) {
+  const double sum = sum_of(m.in.view());
   const std::vector<lab::Expectation> right = {
-      lab::expect(out, std::vector{sum}, tolerance_of_sum(n)), lab::on_the_way(space.partial)};
-  const lab::Peer cub = lab::vendor("CUB", lab::cub_sum(to, from, n), right);
-
-  float on_host = 0;
-  std::vector<float> values;
-  ladder.add({.name = "on_cpu",
-              .launch = [&] { on_host = static_cast<float>(on_cpu(values.data(), n)); },
-              .outputs = {lab::expect(on_host, sum, tolerance_of_sum(n))},
-              .prepare = [&] { values = in.host(); },
-              .bytes = bytes,
-              .peer = cub,
-              .clock = lab::Clock::host});
-
-  const lab::Problem sums = reading(ladder, bytes, cub, right);
-  sums.add("interleaved_modulo", [&] { in_passes(interleaved_modulo, to, partial, from, n, 1); });
-  sums.demonstrate("wrong_modulo", [&] { in_passes(wrong_modulo, to, partial, from, n, 1); });
-  sums.add("interleaved_strided", [&] { in_passes(interleaved_strided, to, partial, from, n, 1); });
-  sums.add("sequential", [&] { in_passes(sequential, to, partial, from, n, 1); });
-  sums.add("first_add", [&] { in_passes(first_add, to, partial, from, n, 2); });
-  sums.demonstrate("past_the_end", [&] { in_passes(past_the_end, to, partial, from, n, 2); });
-  sums.demonstrate("racy_warp", [&] { in_passes(racy_warp, to, partial, from, n, 2); });
-  sums.add("last_warp", [&] { in_passes(last_warp, to, partial, from, n, 2); });
-  sums.sweep("unrolled", "block", {64u, 128u, 256u, 512u, 1024u}, [&](unsigned block) {
-    in_passes(unrolled_for(block), to, partial, from, n, 2, block);
-  });
-  sums.add("grid_stride", [&] { in_two_passes(grid_stride, to, partial, from, n, 1); });
-  sums.add("shuffled", [&] { in_two_passes(shuffled, to, partial, from, n, 1); });
-  sums.add("shuffled", "by=groups", [&] { in_two_passes(group_sums, to, partial, from, n, 1); });
-  sums.sweep("vectors", "loads", {1u, 2u, 4u, 8u}, [&](unsigned loads) {
-    in_two_passes(vectors_for(loads), to, partial, from, n, 4 * loads, 512);
-  });
-  sums.add("single_pass", [&] { in_one_pass(to, space.words.data(), from, n); });
-  sums.add("single_pass", "by=ticket",
-           [&] { by_tickets<512, 8>(to, partial, space.tickets.data(), from, n); });
-  sums.add("single_pass", "by=grid_sync", [&] { by_grid_sync(to, partial, from, n, 1); });
-  sums.add("single_pass", "by=grid_sync,barriers=101",
-           [&] { by_grid_sync(to, partial, from, n, 101); });
+      lab::expect(m.sum, std::vector{sum}, tolerance_of_sum(m.n)), lab::on_the_way(m.partial)};
+  return reading(4 * m.n, right,
+                 lab::vendor("CUB", lab::cub_sum(m.sum.data(), m.in.data(), m.n), right));
 }
 
-/// Adds the ways in which a sum gets into a variable of the host, which waits for it.
-void add_ways_to_the_host(lab::Ladder& ladder, const lab::Input<float>& in, Workspace& space) {
-  const size_t n = in.size();
-  lab::DeviceBuffer<float> one(1, "one sum");
-  lab::PinnedBuffer<float> pinned(1, "a pinned sum");
-  lab::MappedBuffer<float> mapped(1, "a mapped sum");
-  const std::shared_ptr<float> managed = managed_float();
-  float host = 0;
-  const lab::Problem ways(
-      ladder,
-      {.outputs = {lab::expect(host, sum_of(in.view()), tolerance_of_small_sum(n)),
-                   lab::on_the_way(one), lab::on_the_way(pinned), lab::on_the_way(mapped)},
-       .bytes = 4.0 * static_cast<double>(n),
-       .peer = lab::vendor("Thrust", lab::thrust_sum(in.data(), n), &host, lab::Clock::host),
-       .clock = lab::Clock::host});
-  const auto sum = [&](float* out) {
-    by_tickets<512, 8>(out, space.partial.data(), space.tickets.data(), in.data(), n);
-    return out;
-  };
-  ways.add("single_pass", "to=pageable", [&] { host = fetched(sum(one.data())); });
-  ways.add("single_pass", "to=pinned", [&] { host = fetched(sum(one.data()), pinned.data()); });
-  ways.add("single_pass", "to=mapped",
-           [&] { sum(mapped.device_data()), host = waited_for(mapped.data()); });
-  ways.add("single_pass", "to=managed", [&] {  // the next sum is not this one
-    host = std::exchange(waited_for(sum(managed.get())), std::nanf(""));
-  });
+/// The same in a variable of the host, which computes it.
+lab::Rung sum_on_host(Memory& m) {
+  return {.outputs = {lab::expect(m.host, sum_of(m.in.view()), tolerance_of_sum(m.n))},
+          .prepare = [&m] { m.on_host = m.in.host(); },
+          .bytes = 4.0 * static_cast<double>(m.n),
+          .peer = sum_of_floats(m).peer,
+          .clock = lab::Clock::host};
 }
 
-/// Adds the sums of ints, and the small sums that are launched again and again.
-void add_integers(lab::Ladder& ladder, const lab::Input<int>& in, const lab::Input<float>& few,
-                  Workspace& space) {
-  lab::DeviceBuffer<unsigned> out(1, "out"), int_sums(LAUNCHES, "several sums of ints");
-  lab::DeviceBuffer<float> sums(LAUNCHES, "several sums");
-  reading(ladder, 4.0 * static_cast<double>(in.size()),
-          lab::vendor("CUB of ints", lab::cub_sum(ints_of(out), in.data(), in.size())),
-          {lab::expect(out, std::vector{sum_modulo(in.view())})})
-      .add("integers", [&] { integer_sum(out.data(), in.data(), in.size()); });
-
-  const size_t n = few.size();
-  const double sum = sum_of(few.view());
-  const lab::Input<unsigned> ints(n, lab::RandomValue<unsigned>{ladder.seed()}, "a few ints");
-  const auto add = [&](const char* variant, auto& all, const lab::Expectation& right, auto launch) {
-    const auto show = [&] { print_bits(all.download()); };
-    const lab::Problem launches(ladder, {.outputs = {right}, .show = show, .timed = false});
-    launches.add("integers", variant, launch);
-  };
-  add("of=floats,by=ticket,launches=16", sums, expect_one_order(sums, sum, n),
-      [&] { launch_ticketed_often(sums, space.partial, space.tickets.data(), few.data(), n); });
-  add("of=floats,launches=16", sums, expect_any_order(sums, sum, n),
-      [&] { launch_atomic_often(sums, few.data(), n); });
-  add("of=ints,launches=16", int_sums,
-      lab::expect(int_sums, std::vector(LAUNCHES, sum_modulo(ints.view()))),
-      [&] { launch_atomic_often(int_sums, ints.data(), n); });
+/// The sum of a few floats in a variable of the host, which waits for it.
+lab::Rung sum_for_host(Memory& m) {
+  const size_t n = m.few.size();
+  return {
+      .outputs = {lab::expect(m.host, sum_of(m.few.view()), tolerance_of_small_sum(n)),
+                  lab::on_the_way(m.sum), lab::on_the_way(m.pinned), lab::on_the_way(m.mapped)},
+      .bytes = 4.0 * static_cast<double>(n),
+      .peer = lab::vendor("Thrust", lab::thrust_sum(m.few.data(), n), &m.host, lab::Clock::host),
+      .clock = lab::Clock::host};
 }
 
-/// Adds the folds, and arg-max.
-void add_folds(lab::Ladder& ladder, const lab::Input<int>& ints, const lab::Input<float>& in,
-               Workspace& space) {
-  const size_t n = in.size();
-  const double bytes = 4.0 * static_cast<double>(n);
-  lab::DeviceBuffer<unsigned> out(2, "out"), partial(2 * 4096, "the folds of the blocks");
-  unsigned *const to = out.data(), *const rest = partial.data();
-  const auto problem = [&](const lab::Peer& peer, const std::vector<unsigned>& want) {
-    return reading(ladder, bytes, peer, {lab::expect(out, want), lab::on_the_way(partial)});
-  };
-  const lab::CubLaunch cub = lab::cub_fold_largest(ints_of(out), ints.data(), n);
-  problem(lab::vendor("CUB's fold, largest", cub), folded<Largest>(ints.view()))
-      .add("fold", "op=largest", [&] { launch_fold<Largest>(to, rest, ints.data(), n); });
-  problem({}, folded<Checksum>(ints.view())).add("fold", "op=checksum", [&] {
-    launch_fold<Checksum>(to, rest, ints.data(), n);
-  });
-
-  const lab::View<float> x = in.view();  // many equal ones, of which the largest is not the first:
-  const lab::Input<float> ties(
-      n, [=] __host__ __device__(size_t i) { return floorf(8 * x[i]); }, "ties");
-  const std::vector<double> product{product_of(ties.view(), x)};
-  const lab::Tolerance tolerance = tolerance_of_sum(n, 4);
-  lab::DeviceBuffer<float> sum(1, "out");
-  float host = 0;
-  reading(ladder, 2 * bytes,
-          lab::vendor("Thrust's inner product", lab::thrust_dot_product(in.data(), ties.data(), n),
-                      &host, lab::Clock::device, {lab::expect(host, product[0], tolerance)}),
-          {lab::expect(sum, product, tolerance), lab::on_the_way(space.partial)})
-      .add("fold", "op=dot_product", [&] {
-        launch_dot_product(sum.data(), space.partial.data(), space.tickets.data(), in.data(),
-                           ties.data(), n);
-      });
-
-  lab::DeviceBuffer<std::int64_t> cub_index(1, "CUB's index");
-  lab::DeviceBuffer<float> cub_value(1, "CUB's largest");
-  const auto add_arg_max = [&](const std::string& input, const lab::Input<float>& of) {
-    const unsigned want = first_largest(of.view());
-    problem(lab::vendor("CUB's arg-max, " + input,
-                        lab::cub_arg_max(cub_value.data(), cub_index.data(), of.data(), n),
-                        {lab::expect(cub_index, std::vector<std::int64_t>{want})}),
-            {want})
-        .add("arg_max", input, [&] { launch_arg_max(to, space.words.data(), of.data(), n); });
-  };
-  add_arg_max("input=random", in);
-  add_arg_max("input=ties", ties);
+/// The sum of n ints.
+lab::Rung sum_of_ints(Memory& m) {
+  return reading(4 * m.n, {lab::expect(m.int_sum, std::vector{sum_modulo(m.ints.view())})},
+                 lab::vendor("CUB of ints", lab::cub_sum(ints_of(m.int_sum), m.ints.data(), m.n)));
 }
 
-/// Adds the histograms of n bytes.
-void add_histograms(lab::Ladder& ladder, const std::string& input,
-                    const lab::Input<std::uint8_t>& in) {
-  lab::DeviceBuffer<unsigned> bins(256, "bins");
-  const size_t n = in.size();
-  const lab::Problem all = reading(
-      ladder, static_cast<double>(n),
-      lab::vendor("CUB's histogram, " + input, lab::cub_histogram(ints_of(bins), in.data(), n)),
-      {lab::expect(bins, counts_of(in.view()))});
-  const auto add_shared = [&](const char* copies, HistogramKernel kernel) {
-    all.add("histogram_shared", copies + (",input=" + input),
-            [&] { histogram(kernel, 512, 16384, 4, bins.data(), in.data(), n); });
-  };
-  all.add("histogram_global", "input=" + input,
-          [&] { histogram(histogram_global, BLOCK, BLOCK, 8, bins.data(), in.data(), n); });
-  add_shared("copies=1", histogram_shared<512, 2, 1>);
-  add_shared("copies=8", histogram_shared<512, 2, 8>);
-  add_shared("copies=32", histogram_shared<512, 2, 32>);
-  add_shared("copies=warps", histogram_warps<512, 2>);
+/// The sums of several launches.
+template <class T>
+lab::Rung several(lab::DeviceBuffer<T>& sums, const lab::Expectation& right) {
+  return {.outputs = {right}, .show = [&sums] { print_bits(sums.download()); }, .timed = false};
+}
+
+lab::Rung sums_in_one_order(Memory& m) {
+  return several(m.sums, expect_one_order(m.sums, sum_of(m.few.view()), m.few.size()));
+}
+lab::Rung sums_in_any_order(Memory& m) {
+  return several(m.sums, expect_any_order(m.sums, sum_of(m.few.view()), m.few.size()));
+}
+lab::Rung sums_of_few_ints(Memory& m) {
+  const std::vector<unsigned> sums(LAUNCHES, sum_modulo(m.few_ints.view()));
+  return several(m.int_sums, lab::expect(m.int_sums, sums));
+}
+
+/// The fold of n ints.
+template <class Op>
+lab::Rung fold_of_ints(Memory& m, const lab::Peer& peer) {
+  return reading(4 * m.n,
+                 {lab::expect(m.out, folded<Op>(m.ints.view())), lab::on_the_way(m.values)}, peer);
+}
+lab::Rung largest_int(Memory& m) {
+  return fold_of_ints<Largest>(
+      m, lab::vendor("CUB's fold, largest",
+                     lab::cub_fold_largest(ints_of(m.out), m.ints.data(), m.n)));
+}
+lab::Rung checksum(Memory& m) { return fold_of_ints<Checksum>(m, {}); }
+
+/// The sum of the products of floats and ties.
+lab::Rung product_of_floats(Memory& m) {
+  const double product = product_of(m.ties.view(), m.in.view());
+  const lab::Tolerance tolerance = tolerance_of_sum(m.n, 4);
+  return reading(8 * m.n,
+                 {lab::expect(m.sum, std::vector{product}, tolerance), lab::on_the_way(m.partial)},
+                 lab::vendor("Thrust's inner product",
+                             lab::thrust_dot_product(m.in.data(), m.ties.data(), m.n), &m.host,
+                             lab::Clock::device, {lab::expect(m.host, product, tolerance)}));
+}
+
+/// The lowest index of the largest of n floats.
+lab::Rung index_of_largest(Memory& m, const lab::Input<float>& in, const std::string& input) {
+  const unsigned index = first_largest(in.view());
+  return reading(
+      4 * m.n, {lab::expect(m.out, std::vector{index}), lab::on_the_way(m.values)},
+      lab::vendor("CUB's arg-max, " + input,
+                  lab::cub_arg_max(m.cub_value.data(), m.cub_index.data(), in.data(), m.n),
+                  {lab::expect(m.cub_index, std::vector<std::int64_t>{index})}));
+}
+
+/// How many of n bytes are 0, 1, and so on.
+lab::Rung counts_of(Memory& m, const lab::Input<std::uint8_t>& in, const std::string& input) {
+  return reading(m.n, {lab::expect(m.bins, counts_of(in.view()))},
+                 lab::vendor("CUB's histogram, " + input,
+                             lab::cub_histogram(ints_of(m.bins), in.data(), m.n)));
 }
 
 }  // namespace
@@ -1911,18 +1905,61 @@ void add_histograms(lab::Ladder& ladder, const std::string& input,
 int main(int argc, char** argv) {
   return lab::run(argc, argv, [](lab::Ladder& ladder, size_t n) {
     ladder.require(n < NONE, "n: at most 4294967294, arg_max has indices of 32 bits");
-    const lab::Input<float> in(n, lab::RandomValue<float>{ladder.seed()});
-    const lab::Input<float> few(std::min(n, size_t{1} << 20), BothSigns{ladder.seed()}, "few");
-    const lab::Input<int> ints(n, lab::RandomValue<int>{ladder.seed()}, "ints");
-    Workspace space(n / 64 + 4096);
-    add_sums(ladder, in, space);
-    add_ways_to_the_host(ladder, few, space);
+    Memory m(n, ladder.seed());
+
+    // Sections 1 to 9: sums of floats.
+    ladder.add("on_cpu", "", sum_on_host(m), [&] { m.host = on_cpu(m.on_host.data(), n); });
+    const lab::Problem sums(ladder, sum_of_floats(m));
+    const Sum all = m.sum_of(m.in, m.sum.data());
+    sums.add("interleaved_modulo", [&] { in_passes(all, interleaved_modulo, 1); });
+    sums.demonstrate("wrong_modulo", [&] { in_passes(all, wrong_modulo, 1); });
+    sums.add("interleaved_strided", [&] { in_passes(all, interleaved_strided, 1); });
+    sums.add("sequential", [&] { in_passes(all, sequential, 1); });
+    sums.add("first_add", [&] { in_passes(all, first_add, 2); });
+    sums.demonstrate("past_the_end", [&] { in_passes(all, past_the_end, 2); });
+    sums.demonstrate("racy_warp", [&] { in_passes(all, racy_warp, 2); });
+    sums.add("last_warp", [&] { in_passes(all, last_warp, 2); });
+    sums.sweep("unrolled", "block", {64u, 128u, 256u, 512u, 1024u},
+               [&](unsigned block) { in_passes(all, unrolled_for(block), 2, block); });
+    sums.add("grid_stride", [&] { in_two_passes(all, grid_stride, 1); });
+    sums.add("shuffled", [&] { in_two_passes(all, shuffled, 1); });
+    sums.add("shuffled", "by=groups", [&] { in_two_passes(all, group_sums, 1); });
+    sums.sweep("vectors", "loads", {1u, 2u, 4u, 8u}, [&](auto loads) { by_vectors(all, loads); });
+    sums.add("single_pass", [&] { in_one_pass(all); });
+    sums.add("single_pass", "by=ticket", [&] { by_tickets<512, 8>(all); });
+    sums.add("single_pass", "by=grid_sync", [&] { by_grid_sync(all, 1); });
+    sums.add("single_pass", "by=grid_sync,barriers=101", [&] { by_grid_sync(all, 101); });
+    const lab::Problem ways(ladder, sum_for_host(m));
+    ways.add("single_pass", "to=pageable", [&] { to_pageable(m); });
+    ways.add("single_pass", "to=pinned", [&] { to_pinned(m); });
+    ways.add("single_pass", "to=mapped", [&] { to_mapped(m); });
+    ways.add("single_pass", "to=managed", [&] { to_managed(m); });
     lab::add_others(ladder);
-    add_integers(ladder, ints, few, space);
-    add_folds(ladder, ints, in, space);
-    add_histograms(ladder, "random", {n, SomeBytes{ladder.seed(), 8}, "random bytes"});
-    add_histograms(ladder, "skewed", {n, SomeBytes{ladder.seed(), 1}, "skewed bytes"});
-    add_histograms(ladder, "equal", {n, SomeBytes{ladder.seed(), 0}, "equal bytes"});
+
+    // Sections 10 to 12: the order of the additions, and other operators.
+    ladder.add("integers", "", sum_of_ints(m), [&] { integer_sum(m.int_sum, m.ints); });
+    ladder.add("integers", "of=floats,by=ticket,launches=16", sums_in_one_order(m),
+               [&] { by_tickets_often(m.sum_of(m.few, m.sums.data()), m.partial); });
+    ladder.add("integers", "of=floats,launches=16", sums_in_any_order(m),
+               [&] { by_atomics_often(m.sums, m.few); });
+    ladder.add("integers", "of=ints,launches=16", sums_of_few_ints(m),
+               [&] { by_atomics_often(m.int_sums, m.few_ints); });
+    ladder.add("fold", "op=largest", largest_int(m), [&] { fold_ints<Largest>(m); });
+    ladder.add("fold", "op=checksum", checksum(m), [&] { fold_ints<Checksum>(m); });
+    ladder.add("fold", "op=dot_product", product_of_floats(m), [&] { multiply_floats(m); });
+    ladder.add("arg_max", "input=random", index_of_largest(m, m.in, "input=random"),
+               [&] { launch_arg_max(m.out, m.words, m.in); });
+    ladder.add("arg_max", "input=ties", index_of_largest(m, m.ties, "input=ties"),
+               [&] { launch_arg_max(m.out, m.words, m.ties); });
+
+    // Section 13: histograms of the same bytes, one after the other.
+    for (const Bytes& bytes : BYTES) {
+      const lab::Input<std::uint8_t> in(n, SomeBytes{ladder.seed(), bytes.kept}, bytes.name);
+      const lab::Problem counts(ladder, counts_of(m, in, bytes.input));
+      for (const Histogram& one : HISTOGRAMS) {
+        counts.add(one.rung, one.copies + bytes.variant, [&] { one.launch(m.bins, in); });
+      }
+    }
   });
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cuda/atomic>
 #include <functional>
 #include <memory>
@@ -113,6 +114,20 @@ namespace {
 
 constexpr size_t COUNT = 100, MOST = size_t{1} << 20;  // sums, and floats of each
 
+/// A launch of `small_sums`.
+struct Way {
+  const char* variant;
+  void (*kernel)(float* out, Word* words, const float* in, size_t n);
+  bool programmatic;  ///< it may begin before the one in front has ended
+  bool own_words;     ///< for each sum; else the sums share theirs
+};
+constexpr Way WAYS[] = {
+    {"launch=plain", small_sums<Wait::first>, false, false},
+    {"launch=programmatic", small_sums<Wait::first>, true, false},
+    {"launch=late", small_sums<Wait::before_words>, true, false},
+    {"launch=own_words", small_sums<Wait::at_the_end>, true, true},
+};
+
 /// A hundred arrays of n floats that lie one behind the other; behind the last of `count` the first comes again.
 struct Arrays {
   const float* first;
@@ -145,10 +160,8 @@ size_t multiprocessors() {
 
 /// All sums: out[i] = that of array i.
 ///
-/// @param words         one for each block, and as many for each sum where it has words of its own
-/// @param programmatic  each launch may begin before the one in front has ended
-template <Wait WAIT>
-std::function<void()> sums_of(float* out, Word* words, const Arrays& arrays, bool programmatic) {
+/// @param words  one for each block, and as many for each sum that has its own
+std::function<void()> sums_of(float* out, Word* words, const Arrays& arrays, const Way& way) {
   const size_t tiles = lab::ceil_div(arrays.n, size_t{4} * TILE);
   const size_t blocks = std::clamp<size_t>(tiles, 1, multiprocessors());
   return recorded([&](cudaStream_t stream) {
@@ -161,9 +174,9 @@ std::function<void()> sums_of(float* out, Word* words, const Arrays& arrays, boo
       config.blockDim = THREADS;
       config.stream = stream;
       config.attrs = &attribute;
-      config.numAttrs = programmatic ? 1 : 0;
-      Word* const own = words + (WAIT == Wait::at_the_end ? i * blocks : 0);
-      CUDA_CHECK(cudaLaunchKernelEx(&config, small_sums<WAIT>, out + i, own, arrays[i], arrays.n));
+      config.numAttrs = way.programmatic ? 1 : 0;
+      Word* const own = words + (way.own_words ? i * blocks : 0);
+      CUDA_CHECK(cudaLaunchKernelEx(&config, way.kernel, out + i, own, arrays[i], arrays.n));
     }
   });
 }
@@ -192,28 +205,38 @@ std::vector<double> sums_in_double(lab::View<float> in, size_t n, size_t count) 
   return sums;
 }
 
+/// The sums, and what they have to be.
+struct SmallSums {
+  SmallSums(size_t total, std::uint64_t seed)
+      : in(total, lab::RandomValue<float>{seed}, "small arrays"),
+        arrays{in.data(), std::min(total, MOST), total / std::min(total, MOST)} {
+    words.zero();
+  }
+
+  lab::Rung problem() {
+    const size_t n = arrays.n;
+    return {.outputs = {lab::expect(out, sums_in_double(in.view(), n, arrays.count),
+                                    lab::tolerance_for_sum(n, 0.5, n / 32768 + 64))},
+            .bytes = 4.0 * static_cast<double>(n * COUNT),
+            .limit = lab::Limit::copy,
+            .peer = lab::vendor("CUB, small sums", cub_sums(out.data(), arrays))};
+  }
+
+  std::function<void()> launches(const Way& way) {
+    return sums_of(out.data(), words.data(), arrays, way);
+  }
+
+  lab::Input<float> in;
+  Arrays arrays;
+  lab::DeviceBuffer<float> out{COUNT, "small sums"};
+  lab::DeviceBuffer<Word> words{COUNT * multiprocessors(), "words"};
+};
+
 const lab::Rungs here([](lab::Ladder& ladder) {
   if (!ladder.wants("small_sums")) return;
-  const size_t total = ladder.extents<1>()[0], n = std::min(total, MOST);
-  const lab::Input<float> in(total, lab::RandomValue<float>{ladder.seed()}, "small arrays");
-  lab::DeviceBuffer<float> out(COUNT, "small sums");
-  lab::DeviceBuffer<Word> words(COUNT * multiprocessors(), "words");
-  words.zero();
-  const Arrays arrays{in.data(), n, total / n};
-  float* const to = out.data();
-  const lab::Problem sums(ladder,
-                          {.outputs = {lab::expect(out, sums_in_double(in.view(), n, arrays.count),
-                                                   lab::tolerance_for_sum(n, 0.5, n / 32768 + 64))},
-                           .bytes = 4.0 * static_cast<double>(n * COUNT),
-                           .limit = lab::Limit::copy,
-                           .peer = lab::vendor("CUB, small sums", cub_sums(to, arrays))});
-  sums.add("small_sums", "launch=plain", sums_of<Wait::first>(to, words.data(), arrays, false));
-  sums.add("small_sums", "launch=programmatic",
-           sums_of<Wait::first>(to, words.data(), arrays, true));
-  sums.add("small_sums", "launch=late",
-           sums_of<Wait::before_words>(to, words.data(), arrays, true));
-  sums.add("small_sums", "launch=own_words",
-           sums_of<Wait::at_the_end>(to, words.data(), arrays, true));
+  SmallSums small(ladder.extents<1>()[0], ladder.seed());
+  const lab::Problem sums(ladder, small.problem());
+  for (const Way& way : WAYS) sums.add("small_sums", way.variant, small.launches(way));
 });
 
 }  // namespace

@@ -1,11 +1,13 @@
 // # Chapter 08: Scan
 //
 // Question: Each output of a prefix sum needs the one before it. How can thousands of threads compute it at once?
-// Builds on: 05_bank_conflicts
+// Builds on: 05_bank_conflicts, 07_reductions
+// Minutes: 55
+// Afterwards: scan, compact and sort in parallel, in one pass over the data
 // Kind: map
 // Size gpu: 268435456
 // Size simulator: 50021
-// Sizes measured: 268435456 16777216 1048576 1048583
+// Sizes measured: 268435456 16777216 1048576
 // Run: ./learn run 08
 //   ./learn run 08 --rung hillis_steele_launches  a launch for each step, over the whole array
 //   ./learn run 08 --rung blelloch_launches       up a tree and down again, a launch for each level
@@ -35,6 +37,7 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -346,8 +349,8 @@ __global__ void __launch_bounds__(RUN / 2) blelloch(unsigned* out, const unsigne
 //=   "shared_load_wavefronts")
 //
 // **Barriers.** Blelloch's scan passes 21 barriers, Hillis and Steele's 10. Between two of them a thread has an
-// addition and a few accesses that depend on each other, so each step costs the latency of shared memory and of
-// the barrier, however little work it has.
+// addition and a few accesses that depend on each other. How much of a step is latency of shared memory, and how much
+// the barrier, was not measured.
 //
 // **Timed**, as scans of 1024 elements side by side: 1.7 ms for `hillis_steele`, 2.5 ms for `blelloch`, and
 // 1.6 ms once it is padded. Fewer additions have gained nothing.
@@ -396,7 +399,7 @@ __global__ void __launch_bounds__(P) in_chunks(unsigned* out, const unsigned* in
 //= 16 times as few: count("in_chunks/processors=1", "global_load_requests") / count("in_chunks/processors=32",
 //=   "global_load_requests")
 //
-// **Timed.** For 2^20 elements it is 0.070 ms with one thread for each run, 0.045 ms with two and 0.041 ms with 32: a
+// **Timed.** For 2^20 elements it is 0.070 ms with one thread for each run, 0.045 ms with two and 0.039 ms with 32: a
 // gain, but not of 16 times, since a request of 32 lanes that walk through 32 chunks touches 31.4 sectors, and one of a
 // single lane touches 1. So the times do not show the steps alone: the processors are lanes of one warp, and with their
 // number the sectors of a request grow. For 2^28 there are runs enough for all SMs, fewer steps gain nothing, and the
@@ -405,7 +408,7 @@ __global__ void __launch_bounds__(P) in_chunks(unsigned* out, const unsigned* in
 //=   "global_load_requests")
 //= 0.070 ms with one thread for each run, 0.045 ms: (ms("in_chunks/processors=1", 1048576),
 //=   ms("in_chunks/processors=2", 1048576))
-//= 0.041 ms: ms("in_chunks/processors=32", 1048576)
+//= 0.039 ms: ms("in_chunks/processors=32", 1048576)
 //= 4.4 ms, 4.4 ms and 8.2 ms: (ms("in_chunks/processors=1"), ms("in_chunks/processors=2"),
 //=   ms("in_chunks/processors=32"))
 //
@@ -457,9 +460,10 @@ constexpr unsigned THREADS = 256, WARPS = THREADS / 32;  ///< of a block
 constexpr unsigned ROWS = 4;                             ///< rows of 128 elements in a warp's part
 constexpr unsigned TILE = THREADS * 4 * ROWS;            ///< elements of a block
 
-/// Where the rows of this thread begin in a tile: its uint4 of row r is at this place + 128 r.
+/// Where the R rows of this thread begin in a tile: its uint4 of row r is at this place + 128 r.
+template <unsigned R = ROWS>
 __device__ size_t first_of_thread(size_t tile) {
-  return tile * TILE + threadIdx.x / 32 * (128 * ROWS) + threadIdx.x % 32 * 4;
+  return tile * (THREADS * 4 * R) + threadIdx.x / 32 * (128 * R) + threadIdx.x % 32 * 4;
 }
 
 /// Scans the part of a tile that a warp holds. Called by all lanes.
@@ -467,11 +471,14 @@ __device__ size_t first_of_thread(size_t tile) {
 /// @param x       in: the uint4s of this lane. out: inclusive scans, each of its uint4 alone
 /// @param before  out: the sum of all that precedes each uint4 in the warp's part
 /// @return the sum of the part
-__device__ unsigned scan_rows(uint4 (&x)[ROWS], unsigned (&before)[ROWS]) {
+template <unsigned R>
+__device__ unsigned scan_rows(uint4 (&x)[R], unsigned (&before)[R]) {
   unsigned total = 0;
 #pragma unroll
-  for (unsigned r = 0; r < ROWS; ++r) {
-    x[r].y += x[r].x, x[r].z += x[r].y, x[r].w += x[r].z;
+  for (unsigned r = 0; r < R; ++r) {
+    x[r].y += x[r].x;
+    x[r].z += x[r].y;
+    x[r].w += x[r].z;
     const unsigned inclusive = scan_warp(x[r].w);
     before[r] = total + inclusive - x[r].w;
     total += __shfl_sync(ALL, inclusive, 31);
@@ -482,32 +489,56 @@ __device__ unsigned scan_rows(uint4 (&x)[ROWS], unsigned (&before)[ROWS]) {
 /// The sums of the warps before this one, and of all. Called by all threads of a block; passes one barrier.
 ///
 /// @param total   the sum of this warp's part
-/// @param shared  WARPS words of shared memory
+/// @param shared  a word of shared memory for each of the W warps
 /// @param block_sum  out: the sum of the block
-__device__ unsigned scan_warps(unsigned total, unsigned* shared, unsigned& block_sum) {
+template <unsigned W>
+__device__ unsigned scan_warps(unsigned total, unsigned (&shared)[W], unsigned& block_sum) {
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   if (lane == 0) shared[warp] = total;
   __syncthreads();  // all totals are there
   // Every warp scans them for itself: that costs no further barrier.
-  const unsigned v = lane < WARPS ? shared[lane] : 0, inclusive = scan_warp(v);
+  const unsigned v = lane < W ? shared[lane] : 0, inclusive = scan_warp(v);
   block_sum = __shfl_sync(ALL, inclusive, 31);
   return __shfl_sync(ALL, inclusive - v, warp);
 }
 
+/// Whether all elements of this thread's R rows come before n.
+template <unsigned R>
+__device__ bool is_whole(size_t at, size_t n) {
+  return at + (R - 1) * 128 + 4 <= n;
+}
+
 /// Loads the uint4s of this thread.
-__device__ void load_tile(uint4 (&x)[ROWS], const unsigned* in, size_t at, size_t n) {
+///
+/// @tparam WHOLE  asks first whether all of them are there, else for each one
+template <bool WHOLE = true, unsigned R>
+__device__ void load_tile(uint4 (&x)[R], const unsigned* in, size_t at, size_t n) {
+  if (WHOLE && is_whole<R>(at, n)) {
 #pragma unroll
-  for (unsigned r = 0; r < ROWS; ++r) x[r] = load4(in, at + r * 128, n);
+    for (unsigned r = 0; r < R; ++r) x[r] = *reinterpret_cast<const uint4*>(in + at + r * 128);
+    return;
+  }
+#pragma unroll
+  for (unsigned r = 0; r < R; ++r) x[r] = load4(in, at + r * 128, n);
 }
 
 /// Stores the exclusive scan: what `scan_rows` left, and `offset` for all that precedes the warp's part.
-__device__ void store_tile(unsigned* out, size_t at, size_t n, const uint4 (&x)[ROWS],
-                           const unsigned (&before)[ROWS], unsigned offset) {
-#pragma unroll
-  for (unsigned r = 0; r < ROWS; ++r) {
+///
+/// @tparam WHOLE  as in `load_tile`
+template <bool WHOLE = true, unsigned R>
+__device__ void store_tile(unsigned* out, size_t at, size_t n, const uint4 (&x)[R],
+                           const unsigned (&before)[R], unsigned offset) {
+  const auto row = [&](unsigned r) -> uint4 {
     const unsigned e = offset + before[r];
-    store4(out, at + r * 128, n, {e, e + x[r].x, e + x[r].y, e + x[r].z});
+    return {e, e + x[r].x, e + x[r].y, e + x[r].z};
+  };
+  if (WHOLE && is_whole<R>(at, n)) {
+#pragma unroll
+    for (unsigned r = 0; r < R; ++r) __stcs(reinterpret_cast<uint4*>(out + at + r * 128), row(r));
+    return;
   }
+#pragma unroll
+  for (unsigned r = 0; r < R; ++r) store4(out, at + r * 128, n, row(r));
 }
 
 /// The exclusive scan of each tile; the last one may be shorter.
@@ -630,9 +661,9 @@ void three_kernels(unsigned* out, const unsigned* in, size_t n, unsigned* sums, 
 //=   first", "global_store_sectors")) / 50021
 //= two thirds: 8 / 12
 //
-// **Timed.** 1.07 ms and 0.80 ms, that is 0.65 and 0.86 of CUB's rate.
-//= 1.07 ms and 0.80 ms: (ms("three_kernels/scan first"), ms("three_kernels/reduce first"))
-//= 0.65 and 0.86: (ratio("three_kernels/scan first"), ratio("three_kernels/reduce first"))
+// **Timed.** 1.08 ms and 0.78 ms, that is 0.64 and 0.89 of CUB's rate.
+//= 1.08 ms and 0.78 ms: (ms("three_kernels/scan first"), ms("three_kernels/reduce first"))
+//= 0.64 and 0.89: (ratio("three_kernels/scan first"), ratio("three_kernels/reduce first"))
 //
 // **So:** to get to 8 bytes, a block has to learn the sum of what precedes its tile while it holds the tile in
 // registers. It needs something from other blocks of the same launch.
@@ -755,12 +786,12 @@ __global__ void later_first(unsigned* out, const unsigned* in, Word* words) {
 // waiting of other blocks; the chain itself does not. Its length is what has to be cut.
 //= 20 ms: 65536 * 0.3e-3
 //
-// **Timed.** 19 ms: 0.30 microseconds for each tile of 4096 elements, or 111 GB/s read and written. With tiles of 256
+// **Timed.** 19 ms: 0.29 microseconds for each tile of 4096 elements, or 113 GB/s read and written. With tiles of 256
 // elements, as in many texts, the same latency per tile would limit the scan to 7 GB/s.
-//= 111 GB/s: rate("chained")
+//= 113 GB/s: rate("chained")
 //= 7 GB/s: 256 * 8 / (ms("chained") / 65536 * 1e6)
 //= 19 ms: ms("chained")
-//= 0.30 microseconds: ms("chained") / 65536 * 1e3
+//= 0.29 microseconds: ms("chained") / 65536 * 1e3
 //
 // ## 6. Look back
 //
@@ -777,19 +808,45 @@ __global__ void later_first(unsigned* out, const unsigned* in, Word* words) {
 // published. The nearest prefix among them ends the search; without one, the warp adds all 32 and goes on with
 // the next 32.
 //
+// Two warp functions decide for all lanes at once. `__any_sync` is true where the condition holds in some lane.
+// `__ballot_sync` gives every lane a word in which bit i is set where it holds in lane i. Lane 0 has the nearest
+// predecessor, so the lowest set bit, `__ffs(...) - 1`, is the nearest prefix.
+//
 //? single_pass: `look_back` moves two thirds of the bytes of `three_kernels`, reduce first. How many times as long does
 //?   it take, for 2^28 elements?
 //? answer: ms("look_back/width=32") / ms("three_kernels/reduce first")
 //? unit: times
 //? near: 20 %
+//
+//? sleep: In the step `pause` of `STEPS` below, a block sleeps for 3 microseconds before it looks back. How does its
+//?   time compare to that of `rows=8`, which does not sleep?
+//? choices: a tenth more or worse | about the same | a tenth less or better
+//? answer: {"a tenth more or worse": ms("look_back/pause") > 1.1 * ms("look_back/rows=8"),
+//?   "about the same": 0.95 < ms("look_back/pause") / ms("look_back/rows=8") < 1.05,
+//?   "a tenth less or better": ms("look_back/pause") < 0.9 * ms("look_back/rows=8")}
+
+/// The sum of a value over the lanes of a warp; every lane gets it. All 32 lanes call it.
+__device__ inline unsigned warp_sum(unsigned value) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_add_sync(ALL, value);
+#else
+  for (unsigned d = 16; d > 0; d /= 2) value += __shfl_xor_sync(ALL, value, d);
+  return value;
+#endif
+}
+
+constexpr unsigned PAUSE = 3000;  ///< nanoseconds that a block waits before it looks back
+constexpr unsigned FIRST = 512;   ///< tiles that do not: about those that the GPU begins with
 
 /// The sum of everything before `tile`. Called by all lanes of one warp.
 ///
 /// @tparam WIDTH  how many words are read at a time, 32 at most
-template <unsigned WIDTH>
+/// @tparam NS     nanoseconds before the first look, but for the FIRST tiles
+template <unsigned WIDTH, unsigned NS>
 __device__ unsigned sum_before(Word* words, unsigned tile) {
   const unsigned lane = threadIdx.x % 32;
-  unsigned sum = 0;
+  unsigned sum = 0;  // of what this lane has read
+  if (NS > 0 && tile >= FIRST) __nanosleep(NS);
   for (unsigned end = tile; end > 0; end -= min(WIDTH, end)) {
     const bool reads = lane < WIDTH && lane < end;
     Word word = SUM;  // of 0: for the lanes that have no word to read
@@ -799,11 +856,10 @@ __device__ unsigned sum_before(Word* words, unsigned tile) {
 
     const unsigned prefixes = __ballot_sync(ALL, (word & FLAGS) == PREFIX);
     const unsigned nearest = prefixes != 0 ? __ffs(static_cast<int>(prefixes)) - 1 : 31;
-    const unsigned v = lane <= nearest ? static_cast<unsigned>(word) : 0;
-    sum += __shfl_sync(ALL, scan_warp(v), 31);
+    if (lane <= nearest) sum += static_cast<unsigned>(word);
     if (prefixes != 0) break;
   }
-  return sum;
+  return warp_sum(sum);
 }
 
 /// Publishes the sum of a tile, finds what precedes it, and publishes its prefix. Called by all threads of a
@@ -811,12 +867,12 @@ __device__ unsigned sum_before(Word* words, unsigned tile) {
 ///
 /// @param sum  of this tile
 /// @return the sum of everything before it
-template <unsigned WIDTH>
+template <unsigned WIDTH, unsigned NS>
 __device__ unsigned find_prefix(Word* words, unsigned tile, unsigned sum) {
   __shared__ unsigned prefix;
   if (threadIdx.x < 32) {
     if (threadIdx.x == 0) publish(&words[tile], tile == 0 ? PREFIX : SUM, sum);
-    const unsigned before = sum_before<WIDTH>(words, tile);
+    const unsigned before = sum_before<WIDTH, NS>(words, tile);
     if (threadIdx.x == 0) {
       if (tile > 0) publish(&words[tile], PREFIX, before + sum);
       prefix = before;
@@ -826,63 +882,138 @@ __device__ unsigned find_prefix(Word* words, unsigned tile, unsigned sum) {
   return prefix;
 }
 
+/// How a look-back is built.
+struct Design {
+  const char* name;
+  unsigned width;      ///< predecessors that a block looks at together
+  bool whole_stores;   ///< see `store_tile`
+  bool whole_loads;    ///< see `load_tile`
+  unsigned rows;       ///< of 128 elements in a warp's part
+  unsigned pause;      ///< nanoseconds before the first look
+  bool ticket = true;  ///< tiles are taken from a counter, else by blockIdx.x
+};
+
+/// The steps of this section: each changes one thing.
+constexpr Design STEPS[] = {{"width=1", 1, false, false, 4, 0},
+                            {"width=32", 32, false, false, 4, 0},
+                            {"wide stores", 32, true, false, 4, 0},
+                            {"loads together", 32, true, true, 4, 0},
+                            {"rows=8", 32, true, true, 8, 0},
+                            {"pause", 32, true, true, 8, PAUSE},
+                            {"blockIdx", 32, true, true, 8, PAUSE, false}};
+constexpr unsigned BEST = 5;  ///< of the steps
+
+/// Elements of a block of `look_back`.
+template <unsigned STEP>
+constexpr unsigned TILE_OF = THREADS * 4 * STEPS[STEP].rows;
+
 /// The exclusive scan of n elements in one pass. out may be in: a block has loaded its tile before it stores it.
 ///
-/// @tparam WIDTH  how many predecessors a block looks at together
 /// @param state   zeros: the counter of tiles, then a word for each tile
 ///
-/// Launch: blocks of THREADS threads, as many as there are tiles.
+/// Launch: blocks of THREADS threads, as many as there are tiles of TILE_OF<STEP> elements.
 /// Requires: out and in are aligned to 16 bytes.
 /// Source of the idea: D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back",
 /// NVIDIA, 2016.
-template <unsigned WIDTH>
+template <unsigned STEP>
 __global__ void __launch_bounds__(THREADS)
     look_back(unsigned* out, const unsigned* in, size_t n, Word* state) {
+  constexpr Design D = STEPS[STEP];
   __shared__ unsigned warp_sums[WARPS];
-  const unsigned tile = take_tile(state);
-  const size_t at = first_of_thread(tile);
-  uint4 x[ROWS];
-  unsigned before[ROWS], total;
-  load_tile(x, in, at, n);
+  const unsigned tile = D.ticket ? take_tile(state) : blockIdx.x;
+  const size_t at = first_of_thread<D.rows>(tile);
+  uint4 x[D.rows];
+  unsigned before[D.rows], total;
+  load_tile<D.whole_loads>(x, in, at, n);
   const unsigned offset = scan_warps(scan_rows(x, before), warp_sums, total);
-  const unsigned prefix = find_prefix<WIDTH>(state + 1, tile, total);
-  store_tile(out, at, n, x, before, prefix + offset);
+  const unsigned prefix = find_prefix<D.width, D.pause>(state + 1, tile, total);
+  store_tile<D.whole_stores>(out, at, n, x, before, prefix + offset);
 }
 
-// The registers of `look_back` leave room for 6 blocks on an SM, 792 on all 132. Suppose that all have published sums,
-// and none a prefix yet. One lane would need 792 loads to see them all (the variant `width=1`), one after the other,
-// each with the latency of L2. A warp needs 25, and mostly fewer: prefixes follow close behind.
-//= 6 blocks on an SM, 792 on all 132: (65536 // (256 * sass("08:look_back<32u>", "registers")), 132 * (65536 // (256 *
-//=   sass("08:look_back<32u>", "registers"))), 132)
+/// The exclusive scan of n elements in one pass.
+///
+/// @param state  as for `look_back`; what was in it does not matter
+void scan_in_one_pass(unsigned* out, const unsigned* in, size_t n, Word* state) {
+  constexpr unsigned tile = TILE_OF<BEST>;
+  clear(state, n, tile);
+  look_back<BEST><<<blocks_for(n, tile), THREADS>>>(out, in, n, state);
+}
+
+// The registers of the step `width=32` leave room for 6 blocks on an SM, 792 on all 132. Suppose that all have published
+// sums, and none a prefix yet. One lane would need 792 loads to see them all (`width=1`), one after the other, each with
+// the latency of L2. A warp needs 25, and mostly fewer: prefixes follow close behind.
+//= 6 blocks on an SM, 792 on all 132: (65536 // (256 * sass("08:look_back<1u>", "registers")), 132 * (65536 // (256 *
+//=   sass("08:look_back<1u>", "registers"))), 132)
 //= 25, and: -(-792 // 32)
 //
-// Each element is read once and written once: 8 bytes, plus a word of 8 bytes for each tile of 4096.
-//
-
-// **Timed.** 1.6 ms with one lane and 0.91 ms with a warp, 0.76 of CUB's rate. `three_kernels`, reduce first, takes
-// 0.80 ms: with 12 bytes for each element it is faster than `look_back` with 8.
-//= 1.6 ms with one lane and 0.91 ms: (ms("look_back/width=1"), ms("look_back/width=32"))
-//= 0.76: ratio("look_back/width=32")
-//= 0.80 ms: ms("three_kernels/reduce first")
-//
-// So bytes do not decide here. `block_scan`, which moves as many and exchanges nothing, takes 0.52 ms; and CUB, whose
-// scan is a look-back, too, takes 0.69 ms. Its source differs in three points. It takes no number from a counter, so
-// no atomic and no barrier stand in front of its loads. It pauses between two looks at words that are not published,
-// where `look_back` asks L2 again at once. And its threads have more elements each. Which of the three matters how
-// much was not measured. The first is plain to see in the machine code of `look_back`:
+// **Timed.** 1.3 ms with one lane and 0.92 ms with a warp. `three_kernels`, reduce first, takes 0.78 ms: with 12 bytes
+// for each element it is faster than this look-back with 8. `block_scan`, which moves 8 as well and exchanges nothing,
+// takes 0.52 ms.
+//= 1.3 ms with one lane and 0.92 ms: (ms("look_back/width=1"), ms("look_back/width=32"))
+//= 0.78 ms: ms("three_kernels/reduce first")
 //= 0.52 ms: ms("block_scan")
-//= 0.69 ms: ms("look_back/width=32") * ratio("look_back/width=32")
 //
-// ```{sass} 08:look_back<32u> only=ATOMG,BAR,LDG lines=3
-// 0090       ATOMG.E.ADD.64.STRONG.GPU PT, R2, desc[UR6][R2.64], R4
-// 0100       BAR.SYNC.DEFER_BLOCKING 0x0
-// 0250       LDG.E.128          R12, desc[UR6][R20.64]
+// ### Faster in four steps, and one that is not taken
+//
+// The next steps change no byte of the traffic, and each of them one thing:
+//
+// | step | what is new | ms |
+// |:--|:--|--:|
+// | `width=32` | | 0.92 |
+// | `wide stores` | every store has 16 bytes | 0.83 |
+// | `loads together` | a thread tests once whether its elements are there | 0.80 |
+// | `rows=8` | 32 elements in each thread instead of 16 | 0.72 |
+// | `pause` | a sleep before the first look | 0.61 |
+// | `blockIdx` | no ticket | 0.62 |
+//= 0.92 |: ms("look_back/width=32")
+//= 0.83 |: ms("look_back/wide stores")
+//= 0.80 |: ms("look_back/loads together")
+//= 0.72 |: ms("look_back/rows=8")
+//= 0.61 |: ms("look_back/pause")
+//= no ticket | 0.62 |: ms("look_back/blockIdx")
+//
+// **Stores.** nvcc may split a store of 16 bytes, and does so for the first row of a thread: four `STG` of 4 bytes, where each
+// of the others is one `STG.E.128`. The intrinsic `__stcs` is always one store:
+//
+// ```{sass} 08:look_back<1u> only=STG lines=7
+// 1660  @!P3 STG.E              desc[UR6][R34.64], R31
+// 16b0  @!P3 STG.E              desc[UR6][R34.64+0xc], R5
+// 16e0  @!P0 STG.E.128          desc[UR6][R34.64+0x200], R16
+// 1700  @!P1 STG.E.128          desc[UR6][R34.64+0x400], R20
+// 1710  @!P2 STG.E.128          desc[UR6][R34.64+0x600], R24
+// 1720  @!P3 STG.E              desc[UR6][R34.64+0x4], R7
+// 1730  @!P3 STG.E              desc[UR6][R34.64+0x8], R29
 // ```
 //
-// Small arrays are another case: at 2^20 elements `look_back` takes 9.9 us, `three_kernels` with its three launches
-// 12.3 us.
-//= 9.9 us, `three_kernels` with its three launches 12.3 us: (1e3 *
-//=   ms("look_back/width=32", 1048576), 1e3 * ms("three_kernels/reduce first", 1048576))
+// **Loads.** If each load has a test of its own, nvcc adds up the first rows between two of these tests, and waits for
+// them before it asks for the others. Where all tests are one, all loads are in flight at once.
+//
+// **Rows.** A thread needs 64 registers instead of 38, and an SM runs 4 blocks instead of 6. But these hold 32,768
+// elements instead of 24,576, in half as many tiles. (The laboratory notes have how much each of the two gains.)
+//= 64 registers instead of 38: (sass("08:look_back<4u>", "registers"), sass("08:look_back<3u>", "registers"))
+//= 4 blocks instead of 6: (65536 // (256 * sass("08:look_back<4u>", "registers")), 65536 // (256 *
+//=   sass("08:look_back<3u>", "registers")))
+//= 32,768: 4 * 8192
+//= 24,576: 6 * 4096
+//
+// **The pause.** Without it, most looks find words that are not there yet, and a warp looks more than twice as often
+// before it knows its prefix. But a pause between two looks gained nothing, and one behind the last look cost time (the
+// laboratory notes have the numbers). Why the early looks cost so much was not measured. The FIRST tiles do not pause:
+// a small array would only wait.
+//
+// **The ticket.** For 2^28 elements the counter costs nothing that can be seen, for 2^24 a tenth: 49 us instead of 45, and
+// on an H100 56 instead of 55. CUB has none and relies on the order in which today's hardware starts blocks. `look_back` keeps it, and with it what
+// CUDA guarantees.
+//= 49 us instead of 45: (1e3 * ms("look_back/pause", 16777216), 1e3 * ms("look_back/blockIdx", 16777216))
+//= 56 instead of 55: (1e3 * ms("look_back/pause", 16777216, gpu="h100"), 1e3 * ms("look_back/blockIdx", 16777216, gpu="h100"))
+//
+// With the pause, `look_back` is 1.1 times as fast as CUB, whose scan is a look-back, too; for 2^24 elements it is
+// 0.99 times. For 2^20 it takes
+// 8.6 us, `three_kernels` with its three launches 12.3 us.
+//= 1.1 times: ratio("look_back/pause")
+//= 0.99 times: ratio("look_back/pause", 16777216)
+//= 8.6 us, `three_kernels` with its three launches 12.3 us: (1e3 * ms("look_back/pause", 1048576), 1e3 *
+//=   ms("three_kernels/reduce first", 1048576))
 //
 // **So:** fewer bytes are only a promise. A block that waits keeps its registers and its place on the SM, and has no
 // load in flight.
@@ -934,15 +1065,15 @@ __global__ void torn_word(unsigned* out, const unsigned* in, unsigned* sums, uns
 // the look-back for a later tile runs while an earlier one is stored: it looks ahead. An {term}`mbarrier` for
 // each stage and each role connects them.
 //
-// **Timed.** 0.54 ms for 2^28 elements: 0.93 of the rate of a copy, and 1.27 times as fast as the toolkit's CUB, which
-// looks back. For 2^24 elements it is 1.23 times as fast, for 2^20 still 1.22 times, although no block then gets more
+// **Timed.** 0.54 ms for 2^28 elements: 0.93 of the rate of a copy, and 1.28 times as fast as the toolkit's CUB, which
+// looks back. For 2^24 elements it is 1.25 times as fast, for 2^20 still 1.20 times, although no block then gets more
 // than one tile. (CUB's look-ahead came later, and for Blackwell first. CUB 3.5, which is newer than the toolkit's,
 // takes 1.30 times as long as `look_ahead` on an H200. That is the time of a look-back.)
 //= 0.54 ms: ms("look_ahead")
 //= 0.93: rate("look_ahead") / limit("copy")
-//= 1.27 times: ratio("look_ahead")
-//= 1.23 times: ratio("look_ahead", 16777216)
-//= 1.22 times: ratio("look_ahead", 1048576)
+//= 1.28 times: ratio("look_ahead")
+//= 1.25 times: ratio("look_ahead", 16777216)
+//= 1.20 times: ratio("look_ahead", 1048576)
 //= 1.30 times: ratio("look_ahead", gpu="h200_cccl")
 //
 // ### When all tiles run at once (second reading)
@@ -957,16 +1088,6 @@ __global__ void torn_word(unsigned* out, const unsigned* in, unsigned* sums, uns
 //
 // A block may still wait only for blocks that are running. A *cooperative* launch makes sure of that: it runs all
 // blocks at once, or fails.
-
-/// The sum of a value over the lanes of a warp; every lane gets it. All 32 lanes call it.
-__device__ inline unsigned warp_sum(unsigned value) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_add_sync(ALL, value);
-#else
-  for (unsigned d = 16; d > 0; d /= 2) value += __shfl_xor_sync(ALL, value, d);
-  return value;
-#endif
-}
 
 /// The exclusive scan of n elements whose tiles are all on the GPU at once.
 ///
@@ -1020,8 +1141,8 @@ __global__ void __launch_bounds__(THREADS)
   }
 }
 
-// **Timed.** 1.36 times as fast as CUB for 2^20 elements; 1.30 times as fast as CUB 3.5, which is newer than the toolkit.
-//= 1.36 times: ratio("one_wave", 1048576)
+// **Timed.** 1.42 times as fast as CUB for 2^20 elements; 1.30 times as fast as CUB 3.5, which is newer than the toolkit.
+//= 1.42 times: ratio("one_wave", 1048576)
 //= 1.30 times: ratio("one_wave", 1048576, gpu="h200_cccl")
 //
 // ## 8. Many scans in one array
@@ -1107,7 +1228,7 @@ __global__ void __launch_bounds__(THREADS)
   if (warp == 0) {
     const bool done = tile == 0 || total.head;  // what comes before does not matter
     if (lane == 0) publish(&words[tile], done ? PREFIX : SUM, total.sum);
-    const unsigned sum = sum_before<32>(words, tile);
+    const unsigned sum = sum_before<32, 0>(words, tile);
     if (lane == 0) {
       prefix = sum;
       if (!done) publish(&words[tile], PREFIX, sum + total.sum);
@@ -1134,13 +1255,13 @@ __global__ void __launch_bounds__(THREADS)
 // then a segment begins where a key differs from the one before it, as in CUB's scan by key. (CUB has none by flags,
 // so only the keys have a peer.)
 //
-// **Timed.** `segmented` takes 1.4 ms with segments of two and 1.7 ms with a single one, since every
-// look-back then goes as far as that of a scan. `segmented_ahead` takes 0.62 ms for both, and CUB's scan by
-// key 1.27 times as long as ours.
-//= 1.4 ms: ms("segmented/flags, every=2")
-//= 1.7 ms: ms("segmented/flags, one")
-//= 0.62 ms: ms("segmented_ahead/flags, one")
-//= 1.27 times: ratio("segmented_ahead/keys, every=100")
+// **Timed.** `segmented` takes 1.3 ms with segments of two and 1.6 ms with a single one, since every
+// look-back then goes as far as that of a scan. `segmented_ahead` takes 0.63 ms for both, and CUB's scan by
+// key 1.26 times as long as ours.
+//= 1.3 ms: ms("segmented/flags, every=2")
+//= 1.6 ms: ms("segmented/flags, one")
+//= 0.63 ms: ms("segmented_ahead/flags, one")
+//= 1.26 times: ratio("segmented_ahead/keys, every=100")
 //
 // ### A sparse matrix times a vector (second reading)
 //
@@ -1223,13 +1344,13 @@ void sparse_times_vector(unsigned* y, const SparseMatrix& a, const unsigned* x,
 // to memory and back. Fusing the multiplication with the scan would save that. (There is no peer: cuSPARSE multiplies
 // floating-point numbers and bytes, not `unsigned`.)
 //
-// **Timed.** For 2^20 values that is 1.9 times as fast as a thread for each row. For 2^28 it is slower, 6.7 ms
+// **Timed.** For 2^20 values that is 1.9 times as fast as a thread for each row. For 2^28 it is slower, 6.6 ms
 // instead of 6.0: products, heads and sums all pass through memory. Extension 4 saves a part of that. A thread for each
 // row is the simplest rival, not the best. The usual next steps, which are not measured here, are a warp for each row
 // (N. Bell and M. Garland, 2009) and equal shares of rows and values together, merge path (D. Merrill and M. Garland,
 // 2016).
 //= 1.9 times: ms("sparse_times_vector/by rows", 1048576) / ms("sparse_times_vector/segmented", 1048576)
-//= 6.7 ms instead of 6.0: (ms("sparse_times_vector/segmented"), ms("sparse_times_vector/by rows"))
+//= 6.6 ms instead of 6.0: (ms("sparse_times_vector/segmented"), ms("sparse_times_vector/by rows"))
 //
 // ## 9. Where does my result go?
 //
@@ -1242,49 +1363,58 @@ __device__ unsigned keeps(unsigned value, size_t i, size_t n) {
   return i < n && value % 2 == 0 ? 1 : 0;
 }
 
+constexpr unsigned KEEP_ROWS = 8, KEEP_TILE = THREADS * 4 * KEEP_ROWS;  ///< of `compact`
+
 /// Keeps the even elements: out has them in their order, *size is how many there are.
 ///
 /// @param state  zeros: the counter of tiles, then a word for each tile
 ///
-/// Launch: blocks of THREADS threads, as many as there are tiles.
-/// Requires: in is aligned to 16 bytes.
+/// Launch: blocks of THREADS threads, as many as there are tiles of KEEP_TILE elements.
+/// Requires: in is aligned to 16 bytes; n < 2^32.
 __global__ void __launch_bounds__(THREADS)
     compact(unsigned* out, unsigned* size, const unsigned* in, size_t n, Word* state) {
-  __shared__ unsigned warp_sums[WARPS];
+  __shared__ unsigned warp_sums[WARPS], kept[KEEP_TILE];
   const unsigned tile = take_tile(state);
-  const size_t at = first_of_thread(tile);
-  uint4 x[ROWS], flags[ROWS];
-  unsigned before[ROWS], total;
+  const size_t at = first_of_thread<KEEP_ROWS>(tile);
+  uint4 x[KEEP_ROWS];
+  unsigned before[KEEP_ROWS], sum = 0, total;
+  unsigned keep = 0;  // a bit for each element of this thread
   load_tile(x, in, at, n);
 #pragma unroll
-  for (unsigned r = 0; r < ROWS; ++r) {
+  for (unsigned r = 0; r < KEEP_ROWS; ++r) {
     const size_t i = at + r * 128;
-    flags[r] = {keeps(x[r].x, i, n), keeps(x[r].y, i + 1, n), keeps(x[r].z, i + 2, n),
-                keeps(x[r].w, i + 3, n)};
+    const unsigned four = keeps(x[r].x, i, n) | keeps(x[r].y, i + 1, n) << 1 |
+                          keeps(x[r].z, i + 2, n) << 2 | keeps(x[r].w, i + 3, n) << 3;
+    keep |= four << 4 * r;
+    const unsigned count = __popc(four), inclusive = scan_warp(count);
+    before[r] = sum + inclusive - count;
+    sum += __shfl_sync(ALL, inclusive, 31);
   }
-  const unsigned offset = scan_warps(scan_rows(flags, before), warp_sums, total);
-  const unsigned prefix = find_prefix<32>(state + 1, tile, total);
-  if (tile == gridDim.x - 1 && threadIdx.x == 0) *size = prefix + total;
+  const unsigned offset = scan_warps(sum, warp_sums, total);
 
+  // Packed in shared memory, what is kept is coalesced when it goes to its place.
 #pragma unroll
-  for (unsigned r = 0; r < ROWS; ++r) {
-    const size_t i = at + r * 128;
-    unsigned place = prefix + offset + before[r];
-    if (keeps(x[r].x, i, n)) out[place++] = x[r].x;
-    if (keeps(x[r].y, i + 1, n)) out[place++] = x[r].y;
-    if (keeps(x[r].z, i + 2, n)) out[place++] = x[r].z;
-    if (keeps(x[r].w, i + 3, n)) out[place++] = x[r].w;
+  for (unsigned r = 0; r < KEEP_ROWS; ++r) {
+    unsigned place = offset + before[r];
+    if (keep >> 4 * r & 1) kept[place++] = x[r].x;
+    if (keep >> 4 * r & 2) kept[place++] = x[r].y;
+    if (keep >> 4 * r & 4) kept[place++] = x[r].z;
+    if (keep >> 4 * r & 8) kept[place++] = x[r].w;
   }
+  const unsigned prefix = find_prefix<32, PAUSE>(state + 1, tile, total);  // with a barrier
+  if (tile == gridDim.x - 1 && threadIdx.x == 0) *size = prefix + total;
+  for (unsigned k = threadIdx.x; k < total; k += THREADS) out[prefix + k] = kept[k];
 }
 
 // The number of kept elements is the sum of everything, which the block with the last tile knows. One thread
 // writes it. That *every* thread writes what it takes for the size is a well-known mistake: the result is right
 // whenever the right thread happens to write last.
 //
-// **Timed.** 0.84 ms, 0.74 of the rate of CUB's `DeviceSelect::If`.
-//= 0.84 ms, 0.74 of the rate: (ms("compact"), ratio("compact"))
+// **Timed.** 0.52 ms; CUB's `DeviceSelect::If` takes 1.2 times as long.
+//= 0.52 ms: ms("compact")
+//= 1.2 times: ratio("compact")
 //
-// ### Repeats
+// ### Repeats (second reading)
 //
 // List all i for which a[i] == a[i + 1]. (The task is `find_repeats` of an assignment that the courses CMU 15-418 and
 // Stanford CS149 share; chapter 09 has another one of theirs.) The output depends on the data, in size and in place.
@@ -1316,21 +1446,15 @@ void repeats_in_steps(unsigned* out, unsigned* size, const unsigned* in, size_t 
                       unsigned* places, Word* state) {
   CUDA_CHECK(cudaMemsetAsync(size, 0, 4));  // for n = 0, where no thread does it
   mark_repeats<<<blocks_for(n, 256), 256>>>(flags, in, n);
-  clear(state, n, TILE);
-  look_back<32><<<blocks_for(n, TILE), THREADS>>>(places, flags, n, state);
+  scan_in_one_pass(places, flags, n, state);
   scatter_repeats<<<blocks_for(n, 256), 256>>>(out, size, flags, places, n);
 }
 
 // The comparison with i + 1 and the guard belong together. The last element has no successor, so a guard of `i
 // < n` alone reads past the end; and there it may find an equal value and write one repeat too many.
 //
-//? repeat_bytes: With few repeats, how many bytes does `repeats_in_steps` move for each element? Count reads
-//?   and writes of the input, of flags and of places. (The scatter reads a place only where the flag is set.)
-//? choices: 12 | 16 | 20
-//? answer: 4 + 4 + 8 + 4
-//
-// In steps: 4 bytes to read and 4 to write for the flags, 8 for the scan, 4 to read the flags again. That makes
-// 20, and more where there are repeats. In one pass it is 4, and 4 for each repeat.
+// In steps, each element takes 4 bytes to read and 4 to write for the flags, 8 for the scan, and 4 to read the flags
+// again: 20, and more where there are repeats. In one pass it is 4, and 4 for each repeat.
 //= 20: 4 + 4 + 8 + 4
 //
 // If all elements are equal, every place is read and every index is written: 28 bytes in steps, 8 in one pass.
@@ -1339,13 +1463,13 @@ void repeats_in_steps(unsigned* out, unsigned* size, const unsigned* in, size_t 
 // The one-pass version is `compact` with another predicate: `repeats_in_one` gets the neighbour of its last element by
 // a shuffle from the lane to the right. `repeats_ahead` divides the work among warps as `look_ahead` does.
 //
-// **Timed.** With few repeats 2.4 ms in steps, 0.62 ms in one pass and 0.25 ms with roles. CUB takes 3.2
-// times as long as the last; if all elements are equal, 1.76 times.
-//= 2.4 ms: ms("repeats_in_steps/density=0")
-//= 0.62 ms: ms("repeats_in_one/density=0")
+// **Timed.** With few repeats 2.1 ms in steps, 0.53 ms in one pass and 0.25 ms with roles. CUB takes 3.2
+// times as long as the last; if all elements are equal, 1.77 times.
+//= 2.1 ms: ms("repeats_in_steps/density=0")
+//= 0.53 ms: ms("repeats_in_one/density=0")
 //= 0.25 ms: ms("repeats_ahead/density=0")
 //= 3.2 times: ratio("repeats_ahead/density=0")
-//= 1.76 times: ratio("repeats_ahead/density=1")
+//= 1.77 times: ratio("repeats_ahead/density=1")
 //
 // ### Repeats in one pass (second reading)
 
@@ -1373,7 +1497,7 @@ __global__ void __launch_bounds__(THREADS)
     x[r] = flags[r];
   }
   const unsigned offset = scan_warps(scan_rows(flags, before), warp_sums, total);
-  const unsigned prefix = find_prefix<32>(state + 1, tile, total);
+  const unsigned prefix = find_prefix<32, 0>(state + 1, tile, total);
   if (tile == gridDim.x - 1 && threadIdx.x == 0) *size = prefix + total;
 
 #pragma unroll
@@ -1586,14 +1710,13 @@ void sort_pairs(Sorted& to, const unsigned* keys, const unsigned* values, size_t
   do {
     std::swap(to.keys, to.spare_keys), std::swap(to.values, to.spare_values);
     count_digits<<<tiles, THREADS>>>(to.counts, keys, n, shift);
-    clear(state, counts, TILE);
-    look_back<32><<<blocks_for(counts, TILE), THREADS>>>(to.counts, to.counts, counts, state);
+    scan_in_one_pass(to.counts, to.counts, counts, state);
     split_by_digit<<<tiles, THREADS>>>(to.keys, to.values, keys, values, n, shift, to.counts);
     keys = to.keys, values = to.values;
   } while ((shift += 8) < bits);
 }
 
-// ### Without atomics
+// ### Without atomics (second reading)
 //
 // Sort the pairs (index, value) by index, so that equal indices are neighbours: `sort_pairs` is a radix sort made of
 // this chapter's scans, in two passes of 8 bits. A segmented scan with a head where the index changes adds up each
@@ -1656,10 +1779,10 @@ void scatter_add(unsigned* sums, unsigned size, const unsigned* index, const uns
 //=   "global_store_sectors")) / 50021
 //
 // **Timed**, for 2^28 pairs and 65,536 sums: with uniform indices 3.0 ms by atomics and 12 ms by sorting; skewed, where
-// index k has a share of about 1/k, 42 ms and 10 ms; with equal ones 197 ms and 6.9 ms. CUB's sort and reduction by key
+// index k has a share of about 1/k, 42 ms and 10 ms; with equal ones 198 ms and 6.8 ms. CUB's sort and reduction by key
 // take 0.37 times as long as ours with uniform indices.
 //= 3.0 ms by atomics and 12 ms by sorting: (ms("scatter_add/by=atomic, uniform"), ms("scatter_add/by=sort, uniform"))
-//= 42 ms and 10 ms; with equal ones 197 ms and 6.9 ms: (ms("scatter_add/by=atomic, skewed"),
+//= 42 ms and 10 ms; with equal ones 198 ms and 6.8 ms: (ms("scatter_add/by=atomic, skewed"),
 //=   ms("scatter_add/by=sort, skewed"), ms("scatter_add/by=atomic, equal"), ms("scatter_add/by=sort, equal"))
 //= 0.37 times: ratio("scatter_add/by=sort, uniform")
 //
@@ -1925,6 +2048,12 @@ Launch in_one_pass(Kernel* kernel, unsigned tile) {
   };
 }
 
+/// The steps of the look-back, in their order.
+template <unsigned... STEP>
+std::array<Launch, sizeof...(STEP)> looks_back(std::integer_sequence<unsigned, STEP...>) {
+  return {in_one_pass(look_back<STEP>, TILE_OF<STEP>)...};
+}
+
 /// Many launches, with memory of their own.
 template <class Scan>
 Launch in_launches(Scan* scan) {
@@ -2073,8 +2202,10 @@ int main(int argc, char** argv) {
     scans.add("three_kernels", "reduce first", exclusive, in_three_kernels<true>, {sums});
     scans.add("chained", "", exclusive, in_one_pass(chained, TILE));
     ladder.demonstrate("later_first", [&] { wait_for_later(chain); }, {&chain.results});
-    scans.add("look_back", "width=1", exclusive, in_one_pass(look_back<1>, TILE));
-    scans.add("look_back", "width=32", exclusive, in_one_pass(look_back<32>, TILE));
+    unsigned step = 0;
+    for (auto& launch : looks_back(std::make_integer_sequence<unsigned, std::size(STEPS)>())) {
+      scans.add("look_back", STEPS[step++].name, exclusive, launch);
+    }
     ladder.demonstrate("torn_word", [&] { tear(chain); }, {&chain.results});
     if (const size_t most = most_in_one_wave(); n > most) {
       ladder.skip("one_wave", lab::format("all its tiles run at once: %zu elements at most", most));
@@ -2086,7 +2217,7 @@ int main(int argc, char** argv) {
     scans.add("segmented", "flags", by_flags, in_one_pass(segmented, SEGMENT_TILE));
     scans.add("sparse_times_vector", "by rows", products, by_rows);
     scans.add("sparse_times_vector", "segmented", products, by_segments, {n, 4 * n});
-    scans.add("compact", "", evens, in_one_pass(compact, TILE));
+    scans.add("compact", "", evens, in_one_pass(compact, KEEP_TILE));
     scans.add("repeats_in_steps", "", repeats, in_steps, {4 * n, 4 * n});
     scans.add("repeats_in_one", "", repeats, in_one_pass(repeats_in_one, TILE));
     scans.add("permute", "by=gather", permutations<true>, permuted<true>);

@@ -48,12 +48,13 @@ std::string numbered(const std::string& file, unsigned frame) {
 /// "snow" of "snow=300".
 std::string_view word_of(std::string_view name) { return name.substr(0, name.find('=')); }
 
-/// The sum of the circles' areas, in pixels: about so many layers are to be drawn.
+/// The sum of the circles' areas, in pixels, each at most the image: about so many layers are to be drawn.
 double layers_of(const Stage& stage) {
+  const double pixels = static_cast<double>(stage.frame.width) * stage.frame.height;
   double sum = 0;
   for (const Circle& circle : stage.scene.circles) {
     const double radius = static_cast<double>(circle.radius * stage.frame.unit);
-    sum += 3.14159 * radius * radius + 1;
+    sum += std::min(3.14159 * radius * radius, pixels) + 1;
   }
   return sum;
 }

@@ -9,6 +9,14 @@
 #include "lab/verify.h"
 #include "scenes.h"
 
+/// Before a function of the host: a copy of it uses the processor's FMA instruction, where there is one. Without the
+/// instruction each `fmaf` is a call of the C library.
+#ifdef __x86_64__
+#define WITH_HOST_FMA __attribute__((target_clones("default", "fma")))
+#else
+#define WITH_HOST_FMA  // others have it anyway
+#endif
+
 /// An image of RGBA pixels, row 0 at the bottom. A is the coverage: 1 less what the circles let through.
 struct Image {
   int width = 0, height = 0;

@@ -106,6 +106,9 @@ class Scenes(unittest.TestCase):
         run = Run(CHAPTER.fast, "--size", "1000x777", *few, "--rung", "ballots", *rungs)
         self.assertEqual(run.code, 0, run.explain())
         self.assertEqual(run.rows[0]["size"], {"rows": 777, "cols": 1000})
+        # A band of `write_pairs` ends in the middle of a row of tiles.
+        run = Run(CHAPTER.fast, "--size", "10000x40", *few, "--rung", "sorted_pairs")
+        self.assertEqual(run.code, 0, run.explain())
         for size in ("1x1", "1x40", "33x5"):
             run = Run(CHAPTER.fast, "--size", size, *few)
             self.assertEqual(run.code, 0, run.explain())
@@ -142,6 +145,13 @@ class Files(unittest.TestCase):
         self.assertEqual(*lines)
         run = Run(CHAPTER.fast, "--load", str(first), "--soft", "--rung", "warp_blocks")
         self.assertEqual((run.code, len(run.rows)), (0, 1), run.explain())
+
+    def test_circles_whose_centre_is_far_away(self):
+        """Where floats are coarser than pixels, neither a box nor the reference may lose what a pixel's test finds."""
+        far = self.folder / "far.txt"
+        far.write_text("900000.5 .3 0 1 0 0 900000.2\n100000.5 .3 0 0 1 0 100000.2\n.3 -300000.5 0 0 0 1 300000.8\n")
+        run = Run(CHAPTER.fast, "--load", str(far), "--size", "61x90")
+        self.assertEqual(run.code, 0, run.explain())
 
     def test_bad_files_name_the_line(self):
         good = "# a comment\n0 0 0 1 1 1 .5  # and another\n\n"
@@ -247,7 +257,8 @@ MUTANTS = [
     ("ballots", "list[place] = i", "list[total - 1 - place] = i", "ballots"),
     ("draw_down", "i = n - 1 - (k + t)", "i = k + t", "front_to_back"),
     ("draw_parts", "all.w * layer.w", "layer.w", "split_tiles"),
-    ("list_pairs", "column < b.left", "column <= b.left", "sorted_pairs"),
+    ("count_pairs", "(box.right + TILE - 1) / TILE", "box.right / TILE", "sorted_pairs"),
+    ("draw_lists", "end - 1 - t", "end - count + t", "sorted_pairs"),
     ("masks", "y + 8 * s, frame.scale", "y + 7 * s, frame.scale", "masks"),
     ("warp_blocks", "sums[s].w >= DARK", "sums[s].w >= 0x1p-6f", "warp_blocks"),
     ("draw_linked", "noted[place][pixel] = i + 1", "noted[place][pixel] = n - i", "linked_lists"),

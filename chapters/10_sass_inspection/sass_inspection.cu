@@ -2,6 +2,8 @@
 //
 // Question: You wrote CUDA C++, and the GPU runs something else. What did the compiler make of it?
 // Builds on: 05_bank_conflicts, 06_transpose
+// Minutes: 45
+// Afterwards: read SASS: registers, spills, wide loads and what fills a loop
 // Kind: map
 // Size gpu: 268435459
 // Size simulator: 20011
@@ -14,7 +16,7 @@
 //   ./learn run 10 --rung copy_refused     the host refuses such an address before the launch
 //   ./learn run 10 --rung copy_batch       several float4 in flight per thread
 //   ./learn run 10 --rung copy_async       copied to shared memory without passing through registers
-//   ./learn run 10 --rung copy_bulk        one thread asks for the block's whole part [needs gpu, sm_90a, cuda 12.9]
+//   ./learn run 10 --rung copy_bulk        one thread starts the block's whole copy [needs gpu, sm_90a, cuda 12.9]
 //   ./learn run 10 --rung window_aliased   adds four neighbours, through pointers that may alias
 //   ./learn run 10 --rung window_restrict  the same kernel with __restrict__
 //   ./learn run 10 --rung store_order      a loop that fills shared memory, rolled up and unrolled
@@ -78,7 +80,7 @@ __global__ void copy_scalar(float* out, const float* in, unsigned n) {
 // $L__BB0_2:
 // ```
 //
-// PTX is documented and stable. A program can carry it, so that a driver compiles it for a GPU that did not exist when
+// PTX is [documented](https://docs.nvidia.com/cuda/parallel-thread-execution/) and stable. A program can carry it, so that a driver compiles it for a GPU that did not exist when
 // the program was built. But it is not what runs: registers, order and many instructions are decided later. To judge
 // performance, read SASS. All of `copy_scalar` fits here:
 //
@@ -119,7 +121,8 @@ __global__ void copy_scalar(float* out, const float* in, unsigned n) {
 //
 // - `LDG` loads from global memory. `.E` says that the address has 64 bits. Without a further modifier the width is 32
 //   bits; `.64` and `.128` are wider, `.U8` or `.S16` narrower.
-// - `R3` is the destination. `R0` to `R254` are 32-bit registers, one for each thread; `RZ` reads as zero.
+// - `R3` is the destination. `R0` to `R254` are 32-bit registers, one for each thread; `RZ` reads as zero. The instruction
+//   is *scalar*, the code of one thread. That 32 of them run at once stands nowhere in it.
 // - `[R2.64]` is a 64-bit address in the pair `R2`, `R3`. The result may overwrite half of its own address: the
 //   address is read first.
 // - `desc[UR4]` is a memory descriptor from a pair of **uniform registers**. A uniform register has one value for the
@@ -133,7 +136,8 @@ __global__ void copy_scalar(float* out, const float* in, unsigned n) {
 // Constants and arguments do not come from registers. `c[0x0][0x28]` is a word of constant bank 0, at byte 0x28. The
 // launch places the block's extents there from byte 0 on (`c[0x0][RZ]` is the first), and, on this architecture, the
 // kernel's arguments from byte 0x210 on. Reading them goes through the constant cache, and all threads read the same
-// word.
+// word. (On the first GPUs of 2006 to 2009, of compute capability 1, arguments lay in shared memory, and took room
+// there.)
 //
 //? argument: `copy_scalar(out, in, n)` has two pointers of 8 bytes, then `n`. At which byte of `c[0x0]` is `n`?
 //? choices: 0x210 | 0x214 | 0x218 | 0x220
@@ -143,7 +147,8 @@ __global__ void copy_scalar(float* out, const float* in, unsigned n) {
 // `IMAD.WIDE.U32` multiplies two 32-bit numbers, the index and 4, and adds a 64-bit number, the pointer in the register
 // pair. That is a whole address computation, and it is why a 32-bit unsigned index is cheap and a `size_t` is
 // not: a 64-bit product takes several `IMAD`, and a 64-bit sum an `IADD3` and an `IADD3.X`, the second of which adds
-// the carry of the first. That matters where a loop is bound by the instructions that it issues. It does not in a copy:
+// the carry of the first. (Those early GPUs multiplied 24 bits faster than 32: `__mul24` in old code was written for
+// them.) That matters where a loop is bound by the instructions that it issues. It does not in a copy:
 // `copy` of chapter 06 has a `size_t` for its index and takes 0.80 ms, `copy_scalar` takes 0.81 ms.
 //= 0.80 ms, `copy_scalar` takes 0.81 ms: (ms("06:copy"), ms("copy_scalar"))
 //
@@ -289,9 +294,14 @@ __global__ void copy_struct(float* out, const float* in, unsigned n) {
 //? answer: "the launch fails"
 //
 // The hardware does not split an access. It stops the kernel with `cudaErrorMisalignedAddress`, which is sticky: the
-// process cannot use the GPU any more. The simulator names the line, the lane and the array; `copy_misaligned` is
-// that launch. `reinterpret_cast` promises what the compiler cannot check, so check it yourself, on the host, before
-// the launch:
+// process cannot use the GPU any more. The simulator names the line, the lane and the array of such a launch:
+
+/// Copies all elements but the first with copy_float4, from an address that is no multiple of 16 bytes.
+void copy_misaligned(float* out, const float* in, unsigned n) {
+  copy_float4<<<lab::tiles(n / 4 + 1, BLOCK), BLOCK>>>(out, in + 1, n - 1);
+}
+
+// `reinterpret_cast` promises what the compiler cannot check, so check it yourself, on the host, before the launch:
 
 /// Throws std::invalid_argument, which names the array, unless `pointer` is a multiple of `alignment` bytes.
 void require_aligned(const char* name, const void* pointer, std::size_t alignment) {
@@ -318,6 +328,12 @@ std::string copy_refused(float* out, const float* in, unsigned n) {
   return "";
 }
 
+/// Copies element 0 alone and the others with copy_refused, whose refusal it returns.
+std::string copy_in_two(float* out, const float* in, unsigned n) {
+  copy_scalar<<<1, 1>>>(out, in, n);
+  return n == 1 ? "" : copy_refused(out + 1, in + 1, n - 1);
+}
+
 // The rung passes `in + 1`, gets the exception, and falls back to the scalar kernel. Every public function that takes a
 // pointer and loads vectors needs such a check, or a prologue of single elements up to the first aligned one.
 //
@@ -339,17 +355,17 @@ template <unsigned LOADS>
 __global__ void __launch_bounds__(BLOCK) copy_batch(float* out, const float* in, unsigned n) {
   const auto* const from = reinterpret_cast<const float4*>(in);
   auto* const to = reinterpret_cast<float4*>(out);
-  const unsigned first = blockIdx.x * LOADS * BLOCK + threadIdx.x, fours = n / 4;
+  const unsigned first = blockIdx.x * LOADS * BLOCK + threadIdx.x, float4s = n / 4;
   float4 four[LOADS];
 #pragma unroll
   for (unsigned k = 0; k < LOADS; ++k) {
-    if (first + k * BLOCK < fours) four[k] = from[first + k * BLOCK];
+    if (first + k * BLOCK < float4s) four[k] = from[first + k * BLOCK];
   }
 #pragma unroll
   for (unsigned k = 0; k < LOADS; ++k) {
-    if (first + k * BLOCK < fours) to[first + k * BLOCK] = four[k];
+    if (first + k * BLOCK < float4s) to[first + k * BLOCK] = four[k];
   }
-  copy_tail(out, in, n, fours * 4);
+  copy_tail(out, in, n, float4s * 4);
 }
 
 // ```{sass} copy_batch<4u> only=LDG,STG
@@ -415,19 +431,20 @@ template <unsigned LOADS>
 __global__ void __launch_bounds__(BLOCK) copy_async(float* out, const float* in, unsigned n) {
   __shared__ float4 staged[LOADS][BLOCK];
   const auto* const from = reinterpret_cast<const float4*>(in);
-  const unsigned t = threadIdx.x, first = blockIdx.x * LOADS * BLOCK + t, fours = n / 4;
+  const unsigned t = threadIdx.x, first = blockIdx.x * LOADS * BLOCK + t, float4s = n / 4;
 #pragma unroll
   for (unsigned k = 0; k < LOADS; ++k) {
-    if (first + k * BLOCK < fours)
+    if (first + k * BLOCK < float4s)
       __pipeline_memcpy_async(&staged[k][t], &from[first + k * BLOCK], 16);
   }
   __pipeline_commit();
   __pipeline_wait_prior(0);  // a thread reads only what it copied itself: no barrier
 #pragma unroll
   for (unsigned k = 0; k < LOADS; ++k) {
-    if (first + k * BLOCK < fours) reinterpret_cast<float4*>(out)[first + k * BLOCK] = staged[k][t];
+    if (first + k * BLOCK < float4s)
+      reinterpret_cast<float4*>(out)[first + k * BLOCK] = staged[k][t];
   }
-  copy_tail(out, in, n, fours * 4);
+  copy_tail(out, in, n, float4s * 4);
 }
 
 // ```{sass} copy_async<4u> only=LDGSTS,LDGDEPBAR,DEPBAR,LDS,STG
@@ -469,6 +486,7 @@ __global__ void __launch_bounds__(BLOCK) copy_async(float* out, const float* in,
 // memory that counts the bytes as they arrive. `copy_bulk` reaches 0.96 of `cudaMemcpy`, as `copy_async` does with
 // four loads.
 //= 0.96: ratio("copy_bulk")
+//= 0.96 of `cudaMemcpy`, as `copy_async`: ratio("copy_async/loads=4")
 //
 // ## 5. Loads that wait for stores
 //
@@ -507,6 +525,16 @@ __global__ void window_restrict(float* __restrict__ out, const float* __restrict
     out[i] += in[min(i + k, n - 1)];
   }
 }
+
+/// What both have to leave at place i.
+struct WindowSum {
+  lab::View<float> in;
+  __host__ __device__ float operator()(std::size_t i) const {
+    float sum = in[i];
+    for (std::size_t k = 1; k < 4; ++k) sum += in[i + k < in.size() ? i + k : in.size() - 1];
+    return sum;
+  }
+};
 
 // ```{sass} window_aliased only=LDG,FADD,STG
 // 00c0       LDG.E              R7, desc[UR4][R6.64]
@@ -577,6 +605,15 @@ __global__ void __launch_bounds__(BLOCK) store_order(float* out, const float* in
     if (t + k * BLOCK < count) out[first + t + k * BLOCK] = run[count - 1 - t - k * BLOCK];
   }
 }
+
+/// What it has to leave at place i.
+struct ReversedRuns {
+  lab::View<float> in;
+  __host__ __device__ float operator()(std::size_t i) const {
+    const std::size_t run = 8 * BLOCK, first = i / run * run, left = in.size() - first;
+    return in[first + (left < run ? left : run) - 1 - (i - first)];
+  }
+};
 
 // Rolled up, the loop does what the source says. Each iteration waits for its own load before it stores.
 //
@@ -669,9 +706,9 @@ __global__ void __launch_bounds__(BLOCK) store_order(float* out, const float* in
 // | `naive_flat` | 32 | 31 | 4 | 0 | 13 | 8.6 | 5.1 |
 // | `shared_tiles`, tile=32 | 31 | 99 | 32 | 40 | 32 | 21.6 | 8.2 |
 // | `thread_tile_1d` | 49 | 111 | 64 | 24 | 58 | 38.6 | 16.6 |
-// | `thread_tile_2d` | 128 | 609 | 512 | 32 | 84 | 56.2 | 31.6 |
+// | `thread_tile_2d` | 128 | 610 | 512 | 32 | 84 | 56.2 | 30.9 |
 // | `thread_tile_float4` | 128 | 593 | 512 | 32 | 86 | 57.8 | 34.5 |
-// | `warp_tile` | 119 | 595 | 512 | 32 | 86 | 57.6 | 41.5 |
+// | `warp_tile`, BK=8 | 119 | 595 | 512 | 32 | 86 | 57.6 | 42.5 |
 //= | 32 | 31 | 4 | 0 | 13 | 8.6 | 5.1 |: sass("02:naive_flat", "registers"),
 //=   sass("02:naive_flat", "instructions", "loop"),
 //=   sass("02:naive_flat", "FFMA", "loop"), sass("02:naive_flat", "LDS", "loop"), 100 * sass("02:naive_flat", "FFMA",
@@ -691,7 +728,7 @@ __global__ void __launch_bounds__(BLOCK) store_order(float* out, const float* in
 //=   100 * sass("04:thread_tile_1d", "FFMA", "loop") / sass("04:thread_tile_1d", "instructions", "loop"),
 //=   66.9 * sass("04:thread_tile_1d", "FFMA", "loop") / sass("04:thread_tile_1d", "instructions", "loop"),
 //=   rate("04:thread_tile_1d") / 1000
-//= | 128 | 609 | 512 | 32 | 84 | 56.2 | 31.6 |: sass("04:thread_tile_2d", "registers"),
+//= | 128 | 610 | 512 | 32 | 84 | 56.2 | 30.9 |: sass("04:thread_tile_2d", "registers"),
 //=   sass("04:thread_tile_2d", "instructions", "loop"),
 //=   sass("04:thread_tile_2d", "FFMA", "loop"),
 //=   sass("04:thread_tile_2d", "LDS", "loop"),
@@ -707,13 +744,15 @@ __global__ void __launch_bounds__(BLOCK) store_order(float* out, const float* in
 //=   66.9 * sass("04:thread_tile_float4<8, 2>", "FFMA", "loop") /
 //=   sass("04:thread_tile_float4<8, 2>", "instructions", "loop"),
 //=   rate("04:thread_tile_float4") / 1000
-//= | 119 | 595 | 512 | 32 | 86 | 57.6 | 41.5 |: sass("05:warp_tile", "registers"),
-//=   sass("05:warp_tile", "instructions", "loop"),
-//=   sass("05:warp_tile", "FFMA", "loop"),
-//=   sass("05:warp_tile", "LDS", "loop"),
-//=   100 * sass("05:warp_tile", "FFMA", "loop") / sass("05:warp_tile", "instructions", "loop"),
-//=   66.9 * sass("05:warp_tile", "FFMA", "loop") / sass("05:warp_tile", "instructions", "loop"),
-//=   rate("05:warp_tile") / 1000
+//= | 119 | 595 | 512 | 32 | 86 | 57.6 | 42.5 |: sass("05:product<Transposed<8, 4>, InPairs<4>, true>", "registers"),
+//=   sass("05:product<Transposed<8, 4>, InPairs<4>, true>", "instructions", "loop"),
+//=   sass("05:product<Transposed<8, 4>, InPairs<4>, true>", "FFMA", "loop"),
+//=   sass("05:product<Transposed<8, 4>, InPairs<4>, true>", "LDS", "loop"),
+//=   100 * sass("05:product<Transposed<8, 4>, InPairs<4>, true>", "FFMA", "loop") /
+//=   sass("05:product<Transposed<8, 4>, InPairs<4>, true>", "instructions", "loop"),
+//=   66.9 * sass("05:product<Transposed<8, 4>, InPairs<4>, true>", "FFMA", "loop") /
+//=   sass("05:product<Transposed<8, 4>, InPairs<4>, true>", "instructions", "loop"),
+//=   rate("05:warp_tile/BK=8") / 1000
 //
 // The table shows three things.
 //
@@ -746,33 +785,47 @@ __global__ void __launch_bounds__(BLOCK) store_order(float* out, const float* in
 // This is a piece of the loop of `thread_tile_2d`:
 //
 // ```{sass} 04:thread_tile_2d in=loop from=FFMA lines=8
-// 0c20       FFMA               R14, R24.reuse, R29, R14
-// 0c30       FFMA               R87, R24.reuse, R30, R41
-// 0c40       FFMA               R52, R24.reuse, R31, R40
-// 0c50       FFMA               R122, R24.reuse, R28, R17
-// 0c60       FFMA               R54, R24.reuse, R21, R54
-// 0c70       LDS.128            R40, [R3+0x60]
-// 0c80       FFMA               R107, R24.reuse, R20, R107
-// 0c90       FFMA               R17, R24.reuse, R22, R119
+// 0b80       FFMA               R52, R20.reuse, R25, R49
+// 0b90       FFMA               R53, R20.reuse, R26, R50
+// 0ba0       FFMA               R122, R20.reuse, R24, R48
+// 0bb0       FFMA               R55, R20.reuse, R28, R105
+// 0bc0       FFMA               R54, R20.reuse, R29, R106
+// 0bd0       FFMA               R124, R20, R31, R108
+// 0be0       LDS.128            R48, [R11+0x60]
+// 0bf0       FFMA               R114, R32, R27.reuse, R99
 // ```
 //
 // An FMA reads three registers. NVIDIA does not document how they are stored. As microbenchmarks of Volta found (Z.
 // Jia and others, 2018), the register file has two banks, for even and odd numbers, and three operands from one bank
 // take one cycle more. `.reuse` keeps an operand in a small cache beside the unit, so that the next instruction does
-// not read it again. In an outer product each element of a row meets eight columns, and 376 instructions of that loop
+// not read it again. In an outer product each element of a row meets eight columns, and 382 instructions of that loop
 // carry the flag. You cannot set it in CUDA C++; a loop with little reuse is a hint that the tile of a thread is too
 // small.
-//= 376 instructions: sass("04:thread_tile_2d", "reuse", "loop")
+//= 382 instructions: sass("04:thread_tile_2d", "reuse", "loop")
 //
 // ## 8. Registers, shared memory, occupancy
 //
-// The compiler's report, `nvcc -Xptxas -v`, says what a launch needs: registers, static shared memory, stack, spills.
+// The compiler's report, `nvcc -Xptxas -v`, says what a launch needs: registers, static shared memory, stack, spills. The
+// binary carries these numbers beside the code, where the launch reads them, and `cuobjdump -res-usage` prints them.
 // They determine how many blocks an SM of the H200 holds, the least of:
 //
 // - threads: 2048 over the threads of a block;
 // - registers: 65,536 over registers times threads, where a warp's registers are rounded up to a multiple of 256;
 // - shared memory: 228 KiB over what a block asks for, 1 KiB more for each block;
 // - 32 blocks.
+//
+// For `store_order<8>`, in blocks of 256 threads, the report is:
+//
+// ```text
+// ptxas info    : Function properties for _Z11store_orderILi8EEvPfPKfj
+//     0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+// ptxas info    : Used 32 registers, used 1 barriers, 8192 bytes smem
+// ```
+//
+// No stack: no array lies in local memory. No spills. 256 threads of 32 registers are 8,192 of 65,536, so registers allow 8
+// blocks, as do 2048 threads; shared memory would allow 25. The SM is full, with 8 blocks. One register more per thread
+// would be rounded up to 40, and leave room for 6.
+//= 32 registers are 8,192 of 65,536: (sass("store_order<8>", "registers"), 256 * sass("store_order<8>", "registers"), 65536)
 //
 // {term}`Occupancy <occupancy>` is the number of warps that fit, divided by the 64 that an SM has room for.
 // `cudaOccupancyMaxActiveBlocksPerMultiprocessor` computes it at run time, `./learn sass` prints it for four sizes of
@@ -897,6 +950,7 @@ void warps_or_loads(float* out, const float* in, unsigned n, unsigned blocks) {
 // So high occupancy is one way to hide latency, never an end in itself. The products of chapter 05 run at 25 %
 // occupancy, with 64 independent sums in each thread. A kernel with few independent instructions, such as a search in
 // a tree, needs all the warps that it can get.
+//= because one way to hide latency: rate("hide_latency/warps=4, chains=1") > 3 * rate("hide_latency/warps=1, chains=1")
 //
 // ## 9. Inline PTX (second reading)
 //
@@ -942,7 +996,7 @@ void warps_or_loads(float* out, const float* in, unsigned n, unsigned blocks) {
 // | `short_scoreboard` | shared memory, special functions | the same in shared memory | – |
 // | `mio_throttle` | a full queue of shared-memory instructions | 16 `LDS` in a row, 64 warps | 0.46 of `wide_reads`, chapter 03 |
 // | `lg_throttle` | a full queue of global and local accesses | 16 `LDG` of 32 sectors in a row | 0.62 of `naive_along_rows`, chapter 02 |
-// | `barrier` | other warps at `__syncthreads` | 31 warps wait for one | 0.18 of `vectors`, chapter 06 |
+// | `barrier` | other warps at `__syncthreads` | 31 warps wait for one | 0.19 of `vectors`, chapter 06 |
 // | `membar` | a fence | `__threadfence` after each store | – |
 // | `wait` | the fixed latency that the control code states | one warp, one chain of `FFMA` | – |
 // | `math_pipe_throttle` | a busy unit | `SHF` and `LOP3`, half as fast as a warp issues | 0.08 of `naive_flat`, chapter 02 |
@@ -963,7 +1017,7 @@ void warps_or_loads(float* out, const float* in, unsigned n, unsigned blocks) {
 //= 0.62 of `naive_along_rows`: ncu("02:naive_along_rows",
 //=   "smsp__average_warps_issue_stalled_lg_throttle_per_issue_active.ratio") /
 //=   ncu("02:naive_along_rows", "smsp__average_warp_latency_per_inst_issued.ratio")
-//= 0.18 of `vectors`: ncu("06:vectors/along=out",
+//= 0.19 of `vectors`: ncu("06:vectors/along=out",
 //=   "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio") /
 //=   ncu("06:vectors/along=out", "smsp__average_warp_latency_per_inst_issued.ratio")
 //= 0.08 of `naive_flat`: ncu("02:naive_flat",
@@ -1062,87 +1116,55 @@ void print_occupancies() {
   }
 }
 
+/// The launch of a kernel each of whose threads copies so many elements.
+auto each(unsigned floats, void (*kernel)(float*, const float*, unsigned), unsigned n) {
+  return lab::launcher(kernel, lab::tiles(floats == 1 ? n : n / floats + 1, BLOCK), BLOCK, n);
+}
+
+/// That of `store_order`.
+auto in_runs(void (*kernel)(float*, const float*, unsigned), unsigned n) {
+  return lab::launcher(kernel, lab::tiles(n, 8 * BLOCK), BLOCK, n);
+}
+
 }  // namespace
 
-/// Adds the copies, all of which have to leave what the input holds.
-void add_copies(lab::Map<float>& map, unsigned n) {
-  const auto in = map.in;
-  const auto same = [=] __host__ __device__(std::size_t i) { return in[i]; };
-  const auto copy = [n](auto kernel, unsigned floats) {  // of a block, or of the array at most
-    return lab::launcher(kernel, lab::tiles(n / floats + (floats > 1), BLOCK), BLOCK, n);
-  };
-  const auto batch = [n](auto kernel, unsigned loads) {
-    return lab::launcher(kernel, lab::tiles(n / 4 + 1, loads * BLOCK), BLOCK, n);
-  };
-  map.add("copy_scalar", same, copy(copy_scalar, 1));
-  map.add("copy_float2", same, copy(copy_float2, 2));
-  map.add("copy_float4", same, copy(copy_float4, 4));
-  map.sweep(
-      "copy_struct", same,
-      {{"plain", copy(copy_struct<Quad>, 4)}, {"aligned", copy(copy_struct<AlignedQuad>, 4)}});
-  if (n < 5) {
-    map.ladder().skip("copy_misaligned", "a float4 after the first element needs 5");
-  } else {
-    map.demonstrate("copy_misaligned", [=](float* to, const float* from) {
-      copy_float4<<<lab::tiles(n / 4 + 1, BLOCK), BLOCK>>>(to, from + 1, n - 1);
-    });
-  }
-  std::string refusal;
-  map.add("copy_refused", same,
-          [&](float* to, const float* from) {
-            copy_scalar<<<1, 1>>>(to, from, n);  // element 0
-            if (n > 1) refusal = copy_refused(to + 1, from + 1, n - 1);
-          },
-          {.timed = false, .show = [&] { std::printf("  refused: %s\n", refusal.c_str()); }});
-  map.sweep("copy_batch", same,
-            {{"loads=1", batch(copy_batch<1>, 1)},
-             {"loads=2", batch(copy_batch<2>, 2)},
-             {"loads=4", batch(copy_batch<4>, 4)},
-             {"loads=8", batch(copy_batch<8>, 8)}});
-  map.sweep("copy_async", same,
-            {{"loads=1", batch(copy_async<1>, 1)}, {"loads=4", batch(copy_async<4>, 4)}});
-  lab::add_others(map);
-}
-
-/// Adds what computes something, and the copies with fewer and fewer warps.
-void add_loops(lab::Map<float>& map, unsigned n) {
-  const auto in = map.in;
-  const auto window = [=] __host__ __device__(std::size_t i) {
-    float sum = in[i];
-    for (std::size_t k = 1; k < 4; ++k) sum += in[i + k < n ? i + k : n - 1];
-    return sum;
-  };
-  const auto reversed = [=] __host__ __device__(std::size_t i) {
-    const std::size_t run = 8 * BLOCK, first = i / run * run, left = n - first;
-    return in[first + (left < run ? left : run) - 1 - (i - first)];
-  };
-  const auto same = [=] __host__ __device__(std::size_t i) { return in[i]; };
-  const dim3 ones = lab::tiles(n, BLOCK), runs = lab::tiles(n, 8 * BLOCK);
-  map.add("window_aliased", window, lab::launcher(window_aliased, ones, BLOCK, n));
-  map.add("window_restrict", window, lab::launcher(window_restrict, ones, BLOCK, n));
-  map.sweep("store_order", reversed,
-            {{"unroll=1", lab::launcher(store_order<1>, runs, BLOCK, n)},
-             {"unroll=2", lab::launcher(store_order<2>, runs, BLOCK, n)},
-             {"unroll=8", lab::launcher(store_order<8>, runs, BLOCK, n)}});
-  for (const unsigned blocks : {1u, 2u, 4u, 8u}) {
-    const auto warps = [=](const char* rest) {
-      return lab::format("warps=%u, %s", 8 * blocks, rest);
-    };
-    const lab::MapOptions last{.show = blocks == 8 ? print_occupancies : nullptr};
-    map.add("warps_or_loads", warps("loads=1"), same,
-            [=](float* to, const float* from) { warps_or_loads<1>(to, from, n, blocks); });
-    map.add(
-        "warps_or_loads", warps("loads=4"), same,
-        [=](float* to, const float* from) { warps_or_loads<4>(to, from, n, blocks); }, last);
-  }
-}
-
 int main(int argc, char** argv) {
-  return lab::run(argc, argv, [](lab::Ladder& ladder, std::size_t n) {
-    ladder.require(n < std::size_t{1} << 31, "n: fewer than 2^31");
-    lab::Map<float> map(ladder, n);
-    add_copies(map, static_cast<unsigned>(n));
-    add_loops(map, static_cast<unsigned>(n));
+  return lab::run(argc, argv, [](lab::Ladder& ladder, std::size_t size) {
+    ladder.require(size < std::size_t{1} << 31, "n: fewer than 2^31");
+    ladder.skip_unless(size >= 5, {"copy_misaligned"}, "a float4 after the first element needs 5");
+    lab::Map<float> map(ladder, size);
+    const auto in = map.in;  // what a copy has to leave
+    const auto n = static_cast<unsigned>(size);
+
+    map.add("copy_scalar", in, each(1, copy_scalar, n));
+    map.add("copy_float2", in, each(2, copy_float2, n));
+    map.add("copy_float4", in, each(4, copy_float4, n));
+    map.add("copy_struct", "plain", in, each(4, copy_struct<Quad>, n));
+    map.add("copy_struct", "aligned", in, each(4, copy_struct<AlignedQuad>, n));
+    map.demonstrate("copy_misaligned", lab::bind_back(copy_misaligned, n));
+    std::string refusal;
+    map.add("copy_refused", in,
+            [&](float* to, const float* from) { refusal = copy_in_two(to, from, n); },
+            {.timed = false, .show = [&] { std::printf("  refused: %s\n", refusal.c_str()); }});
+    map.add("copy_batch", "loads=1", in, each(4, copy_batch<1>, n));
+    map.add("copy_batch", "loads=2", in, each(8, copy_batch<2>, n));
+    map.add("copy_batch", "loads=4", in, each(16, copy_batch<4>, n));
+    map.add("copy_batch", "loads=8", in, each(32, copy_batch<8>, n));
+    map.add("copy_async", "loads=1", in, each(4, copy_async<1>, n));
+    map.add("copy_async", "loads=4", in, each(16, copy_async<4>, n));
+    lab::add_others(map);
+
+    map.add("window_aliased", WindowSum{in}, each(1, window_aliased, n));
+    map.add("window_restrict", WindowSum{in}, each(1, window_restrict, n));
+    map.add("store_order", "unroll=1", ReversedRuns{in}, in_runs(store_order<1>, n));
+    map.add("store_order", "unroll=2", ReversedRuns{in}, in_runs(store_order<2>, n));
+    map.add("store_order", "unroll=8", ReversedRuns{in}, in_runs(store_order<8>, n));
+    for (const unsigned blocks : {1u, 2u, 4u, 8u}) {
+      const std::string warps = lab::format("warps=%u, loads=", 8 * blocks);
+      map.add("warps_or_loads", warps + "1", in, lab::bind_back(warps_or_loads<1>, n, blocks));
+      map.add("warps_or_loads", warps + "4", in, lab::bind_back(warps_or_loads<4>, n, blocks),
+              {.show = blocks == 8 ? print_occupancies : nullptr});
+    }
   });
 }
 
@@ -1157,6 +1179,9 @@ int main(int argc, char** argv) {
 // - The share of `FFMA` in the inner loop is a ceiling, the wavefronts of its `LDS` another. Take the lower.
 // - `LDL` or `STL` in a loop: end that first.
 // - Occupancy hides latency, and so does independent work. Bytes in flight count, not warps.
+//= because Occupancy hides latency, and so does independent work: rate("hide_latency/warps=4, chains=1") >
+//=   3 * rate("hide_latency/warps=1, chains=1") and rate("hide_latency/warps=1, chains=4") >
+//=   3 * rate("hide_latency/warps=1, chains=1")
 //
 // ## Possibilities for extension
 //

@@ -9,8 +9,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -42,6 +40,13 @@ __global__ void __launch_bounds__(1024)
   for (int j = 0; j < CHAINS; ++j) sum += x[j];
   out[thread] = sum;
 }
+
+/// `hide_latency` with so many chains.
+struct Chains {
+  int count;
+  void (*kernel)(float* out, unsigned steps, float one, float zero);
+};
+constexpr Chains CHAINS[] = {{1, hide_latency<1>}, {2, hide_latency<2>}, {4, hide_latency<4>}};
 
 /// The stall reasons that a kernel is made for.
 enum class Stall {
@@ -129,6 +134,27 @@ __global__ void __launch_bounds__(1024)
   out[thread] = x == 0 && sum == 0 ? 1 : 2;
 }
 
+/// `stall_reasons` for one reason, and the grid in which its warps wait for that.
+struct Waiting {
+  const char* reason;
+  void (*kernel)(std::uint32_t* out, volatile std::uint32_t* table, unsigned steps, unsigned one);
+  unsigned threads, blocks_per_sm, steps;
+};
+constexpr Waiting WAITING[] = {
+    {"long_scoreboard", stall_reasons<Stall::long_scoreboard>, 128, 1, 4096},
+    {"short_scoreboard", stall_reasons<Stall::short_scoreboard>, 128, 1, 4096},
+    {"mio_throttle", stall_reasons<Stall::mio_throttle>, 1024, 2, 64},
+    {"lg_throttle", stall_reasons<Stall::lg_throttle>, 1024, 2, 64},
+    {"barrier", stall_reasons<Stall::barrier>, 1024, 1, 256},
+    {"membar", stall_reasons<Stall::membar>, 128, 1, 1024},
+    {"wait", stall_reasons<Stall::wait>, 128, 1, 16384},
+    {"math_pipe_throttle", stall_reasons<Stall::math_pipe_throttle>, 1024, 2, 1024},
+    {"not_selected", stall_reasons<Stall::not_selected>, 1024, 2, 1024},
+    {"branch_resolving", stall_reasons<Stall::branch_resolving>, 128, 1, 4096},
+    {"no_instruction", stall_reasons<Stall::no_instruction>, 128, 1, 64},
+    {"sleeping", stall_reasons<Stall::sleeping>, 128, 1, 256},
+};
+
 /// What the units do while the cycles of clock_under_load pass.
 enum class Load { none, fma, memory };
 
@@ -180,115 +206,117 @@ __global__ void __launch_bounds__(1024)
   if (threadIdx.x == 0) ticks[blockIdx.x] = {end - begin, end_time - begin_time};
 }
 
+/// `clock_under_load` with one load.
+struct Loaded {
+  const char* variant;
+  void (*kernel)(Ticks* ticks, float* sink, const float4* in, std::size_t count, long long cycles,
+                 float one);
+};
+constexpr Loaded LOADED[] = {{"load=none", clock_under_load<Load::none>},
+                             {"load=fma", clock_under_load<Load::fma>},
+                             {"load=memory", clock_under_load<Load::memory>}};
+
 namespace {
 
-/// A small n means a run that counts or checks, not one that times.
-bool is_full(const lab::Map<float>& map) { return map.n >= std::size_t{1} << 24; }
-
-template <int CHAINS>
-void add_chains(lab::Map<float>& map, unsigned warps) {
+/// `hide_latency` with so many warps for each of an SM's four schedulers.
+struct Latency {
+  const Chains chains;
+  const unsigned warps, steps;
   const unsigned blocks = lab::multiprocessors(), threads = 4 * 32 * warps;
-  const unsigned steps = is_full(map) ? 1u << 18 : 1u << 8;
-  lab::DeviceBuffer<float> out(blocks * threads, "out");
-  const auto want = [] __host__ __device__(std::size_t i) {
-    return static_cast<float>(CHAINS * i);
-  };
-  map.ladder().add(
-      {.name = "hide_latency",
-       .variant = lab::format("warps=%u, chains=%d", warps, CHAINS),
-       .launch = [&] { hide_latency<CHAINS><<<blocks, threads>>>(out.data(), steps, 1.0f, 0.0f); },
-       .outputs = {lab::expect(out, want)},
-       .flops = 2.0 * CHAINS * steps * blocks * threads,
-       .limit = lab::Limit::fp32});
-}
+  lab::DeviceBuffer<float> out{blocks * threads, "out"};
 
-template <Stall REASON>
-void add_stall(lab::Map<float>& map, const char* reason, unsigned threads, unsigned per_sm,
-               unsigned steps) {
-  using Word = std::uint32_t;
-  const unsigned blocks = per_sm * lab::multiprocessors();
-  const unsigned times = is_full(map) ? steps : 1 + steps / 64;
-  lab::DeviceBuffer<Word> table(STALL_WORDS, "table"), out(blocks * threads, "out");
-  table.zero();
-  const auto one = [] __host__ __device__(std::size_t) { return Word{1}; };
-  map.ladder().add(
-      {.name = "stall_reasons",
-       .variant = reason,
-       .launch =
-           [&] { stall_reasons<REASON><<<blocks, threads>>>(out.data(), table.data(), times, 1); },
-       .outputs = {lab::expect(out, one)}});
-}
-
-/// Prints what the clock does in a second of this load, every tenth of a second.
-void print_clock(const std::function<void()>& launch, const lab::DeviceBuffer<Ticks>& ticks) {
-  std::printf("  MHz, while a second passes:");
-  double passed = 0;
-  for (int printed = 0; passed < 1e9;) {
-    launch();
-    CUDA_CHECK(cudaDeviceSynchronize());
-    const Ticks first = ticks.download()[0];
-    passed += static_cast<double>(first.time);
-    if (passed >= 1e8 * printed) {
-      std::printf(" %.0f",
-                  1e3 * static_cast<double>(first.cycles) / static_cast<double>(first.time));
-      ++printed;
-    }
+  void launch() { chains.kernel<<<blocks, threads>>>(out.data(), steps, 1.0f, 0.0f); }
+  std::vector<lab::Expectation> outputs() {
+    const int count = chains.count;
+    return {lab::expect(
+        out, [=] __host__ __device__(std::size_t i) { return static_cast<float>(count * i); })};
   }
-  std::printf("\n");
-}
+  std::string variant() const { return lab::format("warps=%u, chains=%d", warps, chains.count); }
+  double flops() const { return 2.0 * chains.count * steps * blocks * threads; }
+};
 
-template <Load LOAD>
-void add_clock(lab::Map<float>& map, const char* load) {
-  constexpr unsigned threads = 1024;
-  const unsigned blocks = 2 * lab::multiprocessors();
-  const bool full = is_full(map);
+/// `stall_reasons` for one reason.
+struct Stalls {
+  const Waiting waiting;
+  const bool full;  ///< a run that times
+  const unsigned steps = full ? waiting.steps : 1 + waiting.steps / 64;
+  const unsigned blocks = waiting.blocks_per_sm * lab::multiprocessors();
+  lab::DeviceBuffer<std::uint32_t> table{STALL_WORDS, "table"};
+  lab::DeviceBuffer<std::uint32_t> out{blocks * waiting.threads, "out"};
+
+  void prepare() { table.zero(); }
+  void launch() { waiting.kernel<<<blocks, waiting.threads>>>(out.data(), table.data(), steps, 1); }
+  std::vector<lab::Expectation> outputs() {
+    return {lab::expect(out, [] __host__ __device__(std::size_t) { return std::uint32_t{1}; })};
+  }
+};
+
+/// `clock_under_load` with one load.
+struct Clock {
+  static constexpr unsigned threads = 1024;
+  const Loaded load;
+  const lab::Input<float>& in;
+  const bool full;  ///< a run that times
   const long long cycles = full ? 20'000'000 : 20'000;
-  lab::DeviceBuffer<Ticks> ticks(blocks, "ticks");
-  lab::DeviceBuffer<float> sink(std::size_t{blocks} * threads, "sink");
-  const auto launch = [&] {
-    clock_under_load<LOAD><<<blocks, threads>>>(ticks.data(), sink.data(),
-                                                reinterpret_cast<const float4*>(map.d_in.data()),
-                                                map.n / 4, cycles, 1.0f);
-  };
-  const auto verify = [&] {
+  const unsigned blocks = 2 * lab::multiprocessors();
+  lab::DeviceBuffer<Ticks> ticks{blocks, "ticks"};
+  lab::DeviceBuffer<float> sink{std::size_t{blocks} * threads, "sink"};
+
+  void launch() {
+    load.kernel<<<blocks, threads>>>(ticks.data(), sink.data(),
+                                     reinterpret_cast<const float4*>(in.data()), in.size() / 4,
+                                     cycles, 1.0f);
+  }
+  std::vector<lab::Expectation> outputs() { return {lab::on_the_way(ticks)}; }
+
+  /// Whether each block let the cycles pass, and not many more.
+  lab::Comparison verify() const {
     const std::vector<Ticks> seen = ticks.download();
     // A short spin takes much longer under a tool that instruments or replays the kernel.
     const long long most = cycles * (full ? 4 : 10'000);
-    const bool all = std::all_of(seen.begin(), seen.end(), [=](const Ticks& one) {
+    const bool all = std::all_of(seen.begin(), seen.end(), [&](const Ticks& one) {
       return one.cycles >= cycles && one.cycles < most;
     });
     return lab::verdict(all, "a block did not let the cycles pass");
-  };
-  lab::Rung rung{.name = "clock_under_load",
-                 .variant = std::string("load=") + load,
-                 .launch = launch,
-                 .outputs = {lab::on_the_way(ticks)},
-                 .verify = verify};
-  if (full) rung.show = [&] { print_clock(launch, ticks); };
-  map.ladder().add(rung);
+  }
+
+  /// Prints what the clock does in a second of this load, every tenth of a second; of a short run, what it was.
+  void show() {
+    std::printf(full ? "  MHz, while a second passes:" : "  MHz:");
+    double passed = 0;
+    int printed = 0;
+    do {
+      if (full) launch();
+      CUDA_CHECK(cudaDeviceSynchronize());
+      const Ticks first = ticks.download()[0];
+      passed += static_cast<double>(first.time);
+      if (passed >= 1e8 * printed) {
+        std::printf(" %.0f",
+                    1e3 * static_cast<double>(first.cycles) / static_cast<double>(first.time));
+        ++printed;
+      }
+    } while (full && passed < 1e9);
+    std::printf("\n");
+  }
+};
+
+void add_microbenchmarks(lab::Map<float>& map) {
+  // A small n means a run that counts or checks, not one that times.
+  const bool full = map.n >= std::size_t{1} << 24;
+  for (const unsigned warps : {1u, 2u, 4u, 8u}) {
+    for (const Chains& chains : CHAINS) {
+      Latency one{chains, warps, full ? 1u << 18 : 1u << 8};
+      map.ladder().add("hide_latency", one.variant(), one,
+                       {.flops = one.flops(), .limit = lab::Limit::fp32});
+    }
+  }
+  for (const Waiting& one : WAITING)
+    map.ladder().add("stall_reasons", one.reason, Stalls{one, full});
+  for (const Loaded& one : LOADED) {
+    map.ladder().add("clock_under_load", one.variant, Clock{one, map.d_in, full});
+  }
 }
 
-const lab::Rungs here([](lab::Map<float>& map) {
-  for (const unsigned warps : {1u, 2u, 4u, 8u}) {
-    add_chains<1>(map, warps);
-    add_chains<2>(map, warps);
-    add_chains<4>(map, warps);
-  }
-  add_stall<Stall::long_scoreboard>(map, "long_scoreboard", 128, 1, 4096);
-  add_stall<Stall::short_scoreboard>(map, "short_scoreboard", 128, 1, 4096);
-  add_stall<Stall::mio_throttle>(map, "mio_throttle", 1024, 2, 64);
-  add_stall<Stall::lg_throttle>(map, "lg_throttle", 1024, 2, 64);
-  add_stall<Stall::barrier>(map, "barrier", 1024, 1, 256);
-  add_stall<Stall::membar>(map, "membar", 128, 1, 1024);
-  add_stall<Stall::wait>(map, "wait", 128, 1, 16384);
-  add_stall<Stall::math_pipe_throttle>(map, "math_pipe_throttle", 1024, 2, 1024);
-  add_stall<Stall::not_selected>(map, "not_selected", 1024, 2, 1024);
-  add_stall<Stall::branch_resolving>(map, "branch_resolving", 128, 1, 4096);
-  add_stall<Stall::no_instruction>(map, "no_instruction", 128, 1, 64);
-  add_stall<Stall::sleeping>(map, "sleeping", 128, 1, 256);
-  add_clock<Load::none>(map, "none");
-  add_clock<Load::fma>(map, "fma");
-  add_clock<Load::memory>(map, "memory");
-});
+const lab::Rungs here(add_microbenchmarks);
 
 }  // namespace

@@ -1,8 +1,8 @@
 // ## A bulk copy
 //
-// The rung `copy_bulk` of section 4. Thread 0 asks for the block's 16 KiB with one instruction, and the
-// {term}`mbarrier` counts the bytes that arrive. Then it asks for the way back. The other 31 threads of the block only
-// copy what does not fill 16 bytes.
+// The rung `copy_bulk` of section 4. Thread 0 starts the copy of the block's 16 KiB with one instruction, and the
+// {term}`mbarrier` counts the bytes that arrive. Then thread 0 starts the copy back. The other 31 threads of the block
+// only copy what does not fill 16 bytes.
 
 #include <cuda_runtime.h>
 
@@ -43,16 +43,7 @@ __global__ void __launch_bounds__(BULK_THREADS) copy_bulk(float* out, const floa
   if (i < n && i < first + BULK) out[i] = in[i];
 }
 
-namespace {
-
-void add_bulk(lab::Map<float>& map) {
-  const auto in = map.in;
-  const auto same = [=] __host__ __device__(std::size_t i) { return in[i]; };
-  map.add("copy_bulk", same,
-          lab::launcher(copy_bulk, lab::tiles(map.n, BULK), BULK_THREADS,
-                        static_cast<unsigned>(map.n)));
-}
-
-const lab::Rungs here(add_bulk);
-
-}  // namespace
+static const lab::Rungs here([](lab::Map<float>& map) {
+  const auto n = static_cast<unsigned>(map.n);
+  map.add("copy_bulk", map.in, lab::launcher(copy_bulk, lab::tiles(n, BULK), BULK_THREADS, n));
+});

@@ -2,13 +2,15 @@
 //
 // Question: Shared memory has time to spare and the FMA units still idle. What do the warps wait for?
 // Builds on: 05_bank_conflicts
+// Minutes: 30
+// Afterwards: overlap loads with arithmetic: double buffers, asynchronous copies, several stages
 // Kind: gemm
 // Size gpu: 4096,4096,4096
 // Size simulator: 200,300,92
 // Sizes measured: 4096,4096,4096 1024,1024,1024 2048,2048,2048 8192,8192,8192
 // Run: ./learn run 11
 //   ./learn run 11 --rung cublas           the vendor's library: what all others are compared with  [needs cublas]
-//   ./learn run 11 --rung warp_tile        32 x 64 elements a warp: the last kernel of chapter 05
+//   ./learn run 11 --rung warp_tile        32 x 64 elements a warp: the last kernel of chapter 05, K-tiles of 8
 //   ./learn run 11 --rung register_buffer  the next K-tile and the next fragments are on their way to registers
 //   ./learn run 11 --rung copy_ring        a ring of four stages that asynchronous copies fill, by itself
 //   ./learn run 11 --rung no_wait          the ring without waiting for its copies  [raises uninitialized-shared]
@@ -25,8 +27,8 @@
 
 #include "lab/lab.h"
 
-// At the end of chapter 05 the product is free of bank conflicts, and a fifth of cuBLAS's speed is still missing. The
-// FMAs of a K-tile of 8 take the FMA units of an SM 1,024 cycles. At 4096 an SM spends some 1,650 cycles on each
+// At the end of chapter 05 the product is free of bank conflicts. This chapter starts from its last kernel with K-tiles of
+// 8, as a pipeline holds several of them at a time: there a fifth of cuBLAS's speed is missing. The FMAs of a K-tile take the FMA units of an SM 1,024 cycles. At 4096 an SM spends some 1,650 cycles on each
 // K-tile, while shared memory is busy for 576 of them. No unit is at its limit, so the rest is {term}`latency`:
 // the block loads a K-tile, waits until it has arrived, computes with it, and loads the next.
 //= 1,024 cycles: 128 * 128 * 8 / 128
@@ -49,7 +51,7 @@
 
 // ## 1. Where we start
 //
-// This is the last kernel of chapter 05 with its helpers.
+// This is `warp_tile` of chapter 05 for K-tiles of 8, with its helpers, written out for this one layout.
 
 constexpr int BM = 128, BN = 128, BK = 8;  // of a block: BM x BN elements of C, in K-tiles of BK
 constexpr int TM = 8, TN = 8;              // of a thread

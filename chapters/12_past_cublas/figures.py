@@ -131,13 +131,13 @@ def pieces():
                 shapes.append(figures.path(marks, MUTED))
             shapes.append(figures.text(x + width / 2 - 1, y + 21, f"block {block}", 12.5, letters[block % 2], "middle"))
             said.append(f"block {block} has K-tiles {low} to {up} of tile {tile}")
-        for (_, first_low, first_up), (_, low, up) in zip(runs, runs[1:]):
-            x1, x2 = left + (low + up + 1) / 2 * cell, left + (first_low + first_up + 1) / 2 * cell
+        for _, low, up in runs[:-1]:
+            x1, x2 = left + (low + up + 1) / 2 * cell, left + (runs[-1][1] + runs[-1][2] + 1) / 2 * cell
             shapes.append(figures.path(f"M{x1:g} {y + 34}v10H{x2:g}v-9m-4 6l4 -6l4 6", SECOND, 1.6))
     return figures.Drawing(
         figures.svg(shapes, left + k_tiles * cell + 2, top + tiles * pitch - 12),
         f"{tiles} tiles of {k_tiles} K-tiles, dealt out to {blocks} blocks, {each} K-tiles in a row for each: "
-        f"{'; '.join(said)}. The sums of a later piece go to the block that has the beginning of the tile.",
+        f"{'; '.join(said)}. The sums of an earlier piece go to the block that has the end of the tile.",
     )
 
 
@@ -160,7 +160,7 @@ def draw(_simulated, _source):
             None,
             "pieces",
             pieces(),
-            "Three tiles of 8 K-tiles for four blocks. An arrow is a fix-up: sums that go to the block with the beginning of "
+            "Three tiles of 8 K-tiles for four blocks. An arrow is a fix-up: sums that go to the block with the end of "
             "the tile.",
         ),
     ]

@@ -2,6 +2,8 @@
 //
 // Question: The loop is nine tenths FMAs and no load is late. Where does the rest of the peak go, and how much can we recover?
 // Builds on: 11_pipelines
+// Minutes: 35
+// Afterwards: specialize warps, order tiles and share them evenly, and say what keeps a product from the peak
 // Kind: gemm
 // Size gpu: 4096,4096,4096
 // Size simulator: 200,300,92

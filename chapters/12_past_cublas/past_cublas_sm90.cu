@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cuda/atomic>
 #include <cuda/ptx>
 #include <memory>
 #include <type_traits>
@@ -162,14 +163,10 @@ struct TileOf {
   static constexpr unsigned shared_bytes = STAGES * (stage_bytes + 2 * sizeof(std::uint64_t));
 };
 
-/// The tile of 128 x 256. column() and four_rows() are the order in which a thread computes its columns and groups of
-/// four rows; the cycles are what an H200 takes for a K-tile, and to add the sums of a piece.
+/// The tile of 128 x 256. four_rows() is the order in which a thread computes its groups of four rows; the cycles are what
+/// an H200 takes for a K-tile, and to add the sums of a piece.
 struct Large : TileOf<16> {
   static constexpr int cycles_of_k_tile = 4950, cycles_of_piece = 5300;
-  static __device__ constexpr int column(int j) {
-    constexpr int order[] = {3, 0, 5, 7, 1, 6, 2, 4};
-    return order[j];
-  }
   static __device__ constexpr int four_rows(int i) {
     constexpr int order[] = {0, 4, 12, 8};
     return order[i];
@@ -179,14 +176,7 @@ struct Large : TileOf<16> {
 /// The tile of 128 x 128.
 struct Small : TileOf<8> {
   static constexpr int cycles_of_k_tile = 2600, cycles_of_piece = 2600;
-  static __device__ constexpr int column(int j) {
-    constexpr int order[] = {3, 5, 6, 1, 0, 4, 7, 2};
-    return order[j];
-  }
-  static __device__ constexpr int four_rows(int i) {
-    constexpr int order[] = {4, 0};
-    return order[i];
-  }
+  static __device__ constexpr int four_rows(int i) { return 4 * i; }
 };
 
 // [hide] Addresses in shared memory, barriers and copies
@@ -200,11 +190,22 @@ __device__ __forceinline__ T* in_shared(std::uint32_t address) {
 /// for each K-tile.
 __device__ __forceinline__ void hide(std::uint32_t& value) { asm volatile("" : "+r"(value)); }
 
+/// Reads four floats from shared memory. ptxas leaves volatile reads where they stand; others it may move down, together,
+/// until right before they are needed.
+__device__ __forceinline__ void read(float* to, std::uint32_t from) {
+  asm volatile("ld.volatile.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3])
+               : "r"(from));
+}
+
 /// Waits until a barrier has completed the phase of this parity.
 __device__ __forceinline__ void wait_for(std::uint32_t barrier, std::uint32_t parity) {
   while (!ptx::mbarrier_try_wait_parity(in_shared<std::uint64_t>(barrier), parity)) {
   }
 }
+
+/// A flag in global memory that blocks raise for each other.
+using Flag = cuda::atomic_ref<int, cuda::thread_scope_device>;
 
 /// Starts to copy `size` bytes to shared memory, of which the first `bytes` exist; zeros for the others.
 template <int size>
@@ -242,7 +243,8 @@ struct Plan {
     // Adding a piece takes about as long as computing a K-tile: as many pieces as make both equal.
     const int pieces = static_cast<int>(std::sqrt(static_cast<double>(k_tiles)));
     workers = static_cast<int>(std::clamp(1LL * cut * pieces, 1LL, 1LL * blocks));
-    // Equal pieces, as many of each tile, if that leaves few blocks without any.
+    // As many pieces as a multiple of the tiles, if that leaves few blocks without any: they end where tiles end if that
+    // multiple divides the K-tiles.
     const int even = cut > 0 ? workers - workers % cut : 0;
     if (even >= 2 * cut && 16 * even > 15 * workers) workers = even;
     longer = static_cast<int>(left % workers), each = left / workers;
@@ -253,16 +255,18 @@ struct Plan {
   }
 };
 
-/// Walks over a block's share of the product, piece by piece.
+/// Walks over a block's share of the product, piece by piece, the last piece first: what is not the end of a tile is
+/// computed, and passed on, before anything that waits.
 template <bool SHARE, class Tile>
 struct Schedule {
   const Plan& plan;
-  int tile;           // the next whole tile of this block
-  long long at, end;  // its K-tiles of the others, counted from tile `whole` on
+  int tile;  // the next whole tile of this block
+  long long begin,
+      at;  // what is left of its share of the others, K-tiles counted from tile `whole` on
 
-  __device__ explicit Schedule(const Plan& of_all)
-      : plan(of_all), tile(static_cast<int>(blockIdx.x)), at(0), end(0) {
-    if (SHARE) at = plan.begin(tile), end = plan.begin(tile + 1);
+  __device__ Schedule(const Plan& of_all, int worker)
+      : plan(of_all), tile(worker), begin(0), at(0) {
+    if (SHARE) begin = plan.begin(worker), at = plan.begin(worker + 1);
   }
   /// The next piece: `count` K-tiles of tile `t` from `first` on.
   __device__ bool next(int& t, int& first, int& count) {
@@ -271,11 +275,13 @@ struct Schedule {
       tile += static_cast<int>(gridDim.x);
       return true;
     }
-    if (!SHARE || at >= end) return false;
-    t = plan.whole + static_cast<int>(at / plan.k_tiles),
-    first = static_cast<int>(at % plan.k_tiles);
-    count = static_cast<int>(min(static_cast<long long>(plan.k_tiles - first), end - at));
-    at += count;
+    if (!SHARE || at <= begin) return false;
+    const long long last = at - 1;
+    const int until = static_cast<int>(last % plan.k_tiles) + 1;  // K-tiles of its tile before `at`
+    t = plan.whole + static_cast<int>(last / plan.k_tiles);
+    count = static_cast<int>(min(static_cast<long long>(until), at - begin));
+    first = until - count;
+    at -= count;
     return true;
   }
   /// The first row and column of tile `t`; tiles next to each other share rows of A or columns of B.
@@ -299,10 +305,11 @@ struct Schedule {
 /// What a loading warp does: fills the ring of stages while there are K-tiles, and adds one empty stage.
 ///
 /// Of A's K-tile (BM, BK) a lane copies the elements k = lane % 4 + 4 e of the rows 32 warp + lane / 4 + 8 i, with e
-/// and i from 0 to 3. B's K-tile is requested by one lane of the first warp; where rows of B are not aligned, all four
-/// warps copy it float by float.
+/// and i from 0 to 3. B's K-tile is requested by one lane of the first warp. Where rows of B are not aligned to 16 bytes,
+/// each warp copies every fourth row of it float by float, with addresses that differ by constants, too.
 ///
-/// ALIGNED: rows of B start at multiples of 16 bytes. map_b: B, in boxes of (BK, BN). work: the block's share. base
+/// ALIGNED: rows of B and of C start at multiples of 16 bytes; without it the kernel looks at each of the two itself.
+/// map_b: B, in boxes of (BK, BN), if its rows are aligned. work: the block's share. base
 /// and full: addresses in shared memory of the first stage and of its barrier `full`; the others follow, then the
 /// barriers `empty`. warp: which of the loading warps this is.
 template <class Tile, bool ALIGNED, class Work>
@@ -314,6 +321,9 @@ __device__ __forceinline__ void load(const lab::Gemm& g, const CUtensorMap& map_
   const int k_of_lane = lane % 4, row_of_lane = 32 * warp + lane / 4;
   std::uint32_t a_to = 4 * (k_of_lane * lda_shared + row_of_lane);
   hide(a_to);
+  std::uint32_t b_to = a_bytes + 4 * (warp * BN + lane);  // only where the threads copy B
+  if (!ALIGNED) hide(b_to);
+  const bool aligned_b = ALIGNED || lab::aligned16(g.b, g.ldb);
   const std::uint32_t end = full + 8 * STAGES;
   std::uint32_t barrier = full, to = base;
   std::uint32_t parity = 1;  // of the phase before the first: all stages are empty
@@ -329,10 +339,12 @@ __device__ __forceinline__ void load(const lab::Gemm& g, const CUtensorMap& map_
       const int r = min(row + row_of_lane + 8 * i, g.m - 1);
       a[i] = g.a + static_cast<std::size_t>(r) * g.lda + k + k_of_lane;
     }
+    const float* b = g.b + static_cast<std::size_t>(k + warp) * g.ldb + col + lane;
+    const int columns = g.n - col - lane;  // of B from this lane's first one on
 
     const auto fill = [&](auto whole) {  // whether the K-tile ends inside the matrix
       wait_for(barrier + 8 * STAGES, parity);
-      if constexpr (ALIGNED) {
+      if (aligned_b) {
         if (warp == 0 && lane == 0) {
           auto* arrived = in_shared<std::uint64_t>(barrier);
           ptx::mbarrier_expect_tx(ptx::sem_relaxed, ptx::scope_cta, ptx::space_shared, arrived,
@@ -341,6 +353,18 @@ __device__ __forceinline__ void load(const lab::Gemm& g, const CUtensorMap& map_
           ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global,
                                     in_shared<void>(to + a_bytes), &map_b, corner, arrived);
         }
+      } else if constexpr (decltype(whole)::value) {
+        const float* from = b;
+#pragma unroll
+        for (int r = 0; r < BK; r += loading_warps) {
+#pragma unroll
+          for (int c = 0; c < BN; c += 32) {
+            // What is left in place of a column that does not exist ends in a column of C that does not exist.
+            if (c < columns) copy<4>(to + b_to + 4 * (r * BN + c), from + c);
+          }
+          from += static_cast<std::size_t>(loading_warps) * g.ldb;
+        }
+        b = from;
       } else {
 #pragma unroll 1
         for (int x = 0; x < BK * BN / 128; ++x) {
@@ -385,19 +409,20 @@ __device__ __forceinline__ void load(const lab::Gemm& g, const CUtensorMap& map_
 // ### The computing warps
 //
 // The loop is that of `serpentine` without the copies: no addresses but those of the next stage, and instead of
-// `__syncthreads` a wait at `full` and an arrival at `empty`. A K-tile takes 2163 instructions, of which 2048 are FMAs
+// `__syncthreads` a wait at `full` and an arrival at `empty`. A K-tile takes 2165 instructions, of which 2048 are FMAs
 // (95 %) and 96 read fragments. The four loading warps add 70 each, 1.6 % of what the computing warps issue.
-//= 2163 instructions, of which 2048: (sass("producer_warps<true>", "instructions", "FFMA"), sass("producer_warps<true>",
+//= 2165 instructions, of which 2048: (sass("producer_warps<true>", "instructions", "FFMA"), sass("producer_warps<true>",
 //=   "FFMA", "FFMA"))
 //= 95 %: 100 * sass("producer_warps<true>", "FFMA", "FFMA") / sass("producer_warps<true>", "instructions", "FFMA")
 //= 96 read: sass("producer_warps<true>", "LDS.128", "FFMA")
 //= 70 each, 1.6 %: (sass("producer_warps<true>", "instructions", "LDGSTS"), 100 * 4 * sass("producer_warps<true>",
 //=   "instructions", "LDGSTS") / 8 / sass("producer_warps<true>", "instructions", "FFMA"))
 //
-// From here on the compiler's choice of *registers* decides, and three places of the source look odd because of it:
+// From here on it matters what the compiler makes of the loop, and four places of the source look odd because of it:
 //
-// - *The order of the FMAs*: down one column and up the next, but columns and groups of four rows are shuffled.
-//   Section 7 tells how this order was found.
+// - *The reads of fragments are volatile.* They stand a step ahead of their use. In six of twelve trial builds without it ptxas
+//   had moved them down again, six in a row right before the first FMA that needs them. Section 7 tells how it was found.
+// - *The order of the FMAs*: down one column and up the next, with the third and fourth group of four rows exchanged.
 // - `hide` hides from the compiler how a value was computed. Otherwise nvcc saves a register and computes the address of
 //   shared memory again for each K-tile.
 // - *alpha is multiplied in before the float4 is formed.* A float4 store needs four registers in a row, starting at a
@@ -406,11 +431,11 @@ __device__ __forceinline__ void load(const lab::Gemm& g, const CUtensorMap& map_
 
 /// What the computing warps do: each computes WM x WN elements of C for each piece of the work.
 ///
-/// ALIGNED: rows of C start at multiples of 16 bytes. partials: (blocks, BM x BN) floats for the sums of pieces, and
-/// ready: a flag for each block, 0; both unused if no tile is cut. The others as for load().
+/// ALIGNED: as for load(). partials: (workers, BM x BN) floats for the sums of pieces, and
+/// ready: a flag for each worker, 0; both unused if no tile is cut. worker: the block's number. The others as for load().
 template <class Tile, bool ALIGNED, class Work>
 __device__ void compute(const lab::Gemm& g, Work work, std::uint32_t base, std::uint32_t full,
-                        float* partials, int* ready) {
+                        float* partials, int* ready, int worker) {
   constexpr int TM = Tile::TM, TN = Tile::TN, BM = Tile::BM, BN = Tile::BN;
   constexpr int lda_shared = Tile::lda_shared;
   constexpr unsigned a_bytes = Tile::a_bytes, stage_bytes = Tile::stage_bytes;
@@ -429,11 +454,11 @@ __device__ void compute(const lab::Gemm& g, Work work, std::uint32_t base, std::
   const auto fragments = [&](std::uint32_t from_a, std::uint32_t from_b, int which) {
 #pragma unroll
     for (int i = 0; i < TM / 4; ++i) {
-      *reinterpret_cast<float4*>(&a[which][4 * i]) = *in_shared<const float4>(from_a + 64 * i);
+      read(&a[which][4 * i], from_a + 64 * i);
     }
 #pragma unroll
     for (int j = 0; j < TN / 4; ++j) {
-      *reinterpret_cast<float4*>(&b[which][4 * j]) = *in_shared<const float4>(from_b + 128 * j);
+      read(&b[which][4 * j], from_b + 128 * j);
     }
   };
 
@@ -462,7 +487,7 @@ __device__ void compute(const lab::Gemm& g, Work work, std::uint32_t base, std::
 #pragma unroll
         for (int x = 0; x < TM * TN; ++x) {  // down one column of C, up the next
           const int down = x / TM % 2 == 0 ? x % TM : TM - 1 - x % TM;
-          const int i = Tile::four_rows(down / 4) + down % 4, j = Tile::column(x / TM);
+          const int i = Tile::four_rows(down / 4) + down % 4, j = x / TM;
           c[i][j] += a[k % 2][i] * b[k % 2][j];
         }
       }
@@ -470,33 +495,34 @@ __device__ void compute(const lab::Gemm& g, Work work, std::uint32_t base, std::
       barrier = next, at_a = next_a, at_b = next_b;
     }
 
-    if (first > 0) {
-      // Not the beginning of a tile: the sums go to the block that has it.
-      float* mine = partials + static_cast<std::size_t>(blockIdx.x) * (BM * BN) + thread;
+    if (first + count < work.plan.k_tiles) {
+      // Not the end of a tile: the sums go to the block that has it.
+      float* mine = partials + static_cast<std::size_t>(worker) * (BM * BN) + thread;
 #pragma unroll
       for (int x = 0; x < TM * TN; ++x) __stcg(mine + x * computing_threads, c[x / TN][x % TN]);
-      __threadfence();
       __barrier_sync_count(1, computing_threads);
-      if (thread == 0) atomicExch(ready + blockIdx.x, 1);
+      if (thread == 0)
+        Flag(ready[worker]).store(1, cuda::memory_order_release);  // of all threads' sums
       continue;
     }
-    // The beginning, but not all: the next blocks have the rest, and computed it first.
-    for (int done = count, other = static_cast<int>(blockIdx.x) + 1; done < work.plan.k_tiles;
-         ++other) {
+    // The end, but not all: the workers before this one have the rest, and computed it first.
+    for (int missing = first, other = worker - 1; missing > 0; --other) {
       if (thread == 0) {
-        while (atomicCAS(ready + other, 1, 0) != 1) __nanosleep(64);
-        __threadfence();
+        Flag flag(ready[other]);
+        while (flag.load(cuda::memory_order_acquire) == 0) __nanosleep(64);
+        flag.store(0, cuda::memory_order_relaxed);  // for the next launch
       }
       __barrier_sync_count(1, computing_threads);
       const float* theirs = partials + static_cast<std::size_t>(other) * (BM * BN) + thread;
 #pragma unroll
       for (int x = 0; x < TM * TN; ++x) c[x / TN][x % TN] += __ldcg(theirs + x * computing_threads);
-      done += static_cast<int>(work.plan.begin(other + 1) - work.plan.begin(other));
+      missing -= static_cast<int>(work.plan.begin(other + 1) - work.plan.begin(other));
     }
 
     int row, col;
     work.place(tile, row, col);
     row += row_in_tile, col += col_in_tile;
+    const bool aligned_c = ALIGNED || lab::aligned16(g.c, g.ldc);
 #pragma unroll
     for (int i = 0; i < TM; ++i) {
       const int r = row + i / 4 * 16 + i % 4;
@@ -508,7 +534,7 @@ __device__ void compute(const lab::Gemm& g, Work work, std::uint32_t base, std::
 #pragma unroll
         for (int e = 0; e < 4; ++e) v[e] = g.alpha * c[i][j + e];
         const int c_to = 8 * j, exist = r < g.m ? g.n - col - c_to : 0;
-        if (ALIGNED && exist >= 4) {
+        if (aligned_c && exist >= 4) {
           float4* to = reinterpret_cast<float4*>(out + c_to);
           if (g.beta != 0) {
             const float4 was = *to;
@@ -527,7 +553,10 @@ __device__ void compute(const lab::Gemm& g, Work work, std::uint32_t base, std::
   }
 }
 
-/// Sets up the ring of stages and splits the warps. SHARE: whether tiles may be cut.
+/// Sets up the ring of stages and splits the warps.
+///
+/// SHARE: whether tiles may be cut. Then ready has one more integer behind the flags, 0: the ticket. A block takes its
+/// number from it when it starts, so that it never waits for one that has not started. The last one sets it to 0 again.
 template <class Tile, bool ALIGNED, bool SHARE>
 __device__ __forceinline__ void run(const lab::Gemm& g, const CUtensorMap& map_b, const Plan& plan,
                                     float* partials, int* ready) {
@@ -543,8 +572,17 @@ __device__ __forceinline__ void run(const lab::Gemm& g, const CUtensorMap& map_b
     // The copy engine sees them initialized.
     ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
   }
-  __syncthreads();
-  const Schedule<SHARE, Tile> work(plan);
+  int worker = static_cast<int>(blockIdx.x);
+  if constexpr (SHARE) {
+    __shared__ unsigned number;
+    if (threadIdx.x == 0)
+      number = atomicInc(reinterpret_cast<unsigned*>(ready + gridDim.x), gridDim.x - 1);
+    __syncthreads();
+    worker = static_cast<int>(number);
+  } else {
+    __syncthreads();
+  }
+  const Schedule<SHARE, Tile> work(plan, worker);
   if (threadIdx.x >= computing_threads) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(loading_registers));
     // From the first lane, so that the compiler knows the number to be the same for all lanes.
@@ -552,7 +590,7 @@ __device__ __forceinline__ void run(const lab::Gemm& g, const CUtensorMap& map_b
     load<Tile, ALIGNED>(g, map_b, work, base, full, warp);
   } else {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(computing_registers));
-    compute<Tile, ALIGNED>(g, work, base, full, partials, ready);
+    compute<Tile, ALIGNED>(g, work, base, full, partials, ready, worker);
   }
 }
 
@@ -568,8 +606,8 @@ __device__ __forceinline__ void run(const lab::Gemm& g, const CUtensorMap& map_b
 /// C = alpha A B + beta C, tile by tile, by 8 warps that compute and 4 that load.
 ///
 /// The first eleven arguments are those of every product of this course: A is (m, k), B (k, n) and C (m, n),
-/// row-major. map_b describes B in boxes of (16, 256) and is not looked at unless ALIGNED: rows of B and C start at
-/// multiples of 16 bytes. plan: which block computes which tile, none of them cut.
+/// row-major. map_b describes B in boxes of (16, 256) if its rows start at multiples of 16 bytes. ALIGNED: they do, and
+/// those of C. plan: which block computes which tile, none of them cut.
 ///
 /// Launch: a block of 384 threads for each SM, with Large::shared_bytes of shared memory.
 /// Requires: compute capability 9.0 (mbarrier, TMA, setmaxnreg); k at most 2^31 - 16.
@@ -582,16 +620,16 @@ __global__ void __launch_bounds__(block_threads, 1)
                              nullptr);
 }
 
-// 8 %: 53.8 TFLOP/s at 4096, and past cuBLAS. With the loading warps, 93 % of all instructions are FMAs, as before. What
-// changed is that 91 of 100 cycles issue an instruction instead of 84. Several ideas came together here: warps that only
+// 7 %: 53.6 TFLOP/s at 4096, and past cuBLAS. With the loading warps, 93 % of all instructions are FMAs, as before. What
+// changed is that 90 of 100 cycles issue an instruction instead of 84. Several ideas came together here: warps that only
 // load, the TMA, more registers, persistent blocks, the order of tiles and of FMAs. What each of them gains is not
 // measured in this chapter; the notes have a table of trial programs. The largest stall that is left, apart from waiting
 // for the scheduler or for data, is the dispatch stall of chapter 11.
-//= 8 %: 100 * (ms("11:grouped_tiles") / ms("producer_warps") - 1)
-//= 53.8 TFLOP/s: rate("producer_warps") / 1000
+//= 7 %: 100 * (ms("11:grouped_tiles") / ms("producer_warps") - 1)
+//= 53.6 TFLOP/s: rate("producer_warps") / 1000
 //= 93 % of: 100 * 8 * sass("producer_warps<true>", "FFMA", "FFMA") / (8 * sass("producer_warps<true>", "instructions",
 //=   "FFMA") + 4 * sass("producer_warps<true>", "instructions", "LDGSTS"))
-//= 91 of 100 cycles issue an instruction instead of 84: (ncu("producer_warps",
+//= 90 of 100 cycles issue an instruction instead of 84: (ncu("producer_warps",
 //=   "smsp__issue_active.avg.pct_of_peak_sustained_active"), 100, ncu("11:grouped_tiles",
 //=   "smsp__issue_active.avg.pct_of_peak_sustained_active"))
 
@@ -615,8 +653,8 @@ __global__ void __launch_bounds__(block_threads, 1)
 //? unit: TFLOP/s
 //? near: 10 %
 //
-// 12.9 TFLOP/s: only 32 of 132 SMs, a quarter, have a tile.
-//= 12.9 TFLOP/s: rate("producer_warps", 1024) / 1000
+// 13.0 TFLOP/s: only 32 of 132 SMs, a quarter, have a tile.
+//= 13.0 TFLOP/s: rate("producer_warps", 1024) / 1000
 //= a quarter: 32 / 132
 
 // ### Cut along K
@@ -633,7 +671,7 @@ __global__ void __launch_bounds__(block_threads, 1)
 // ```{drawing} waves
 // ```
 //
-// The block with the *beginning* of a tile adds up its pieces. The others write their sums to global memory, 128 KiB
+// The block with the *end* of a tile adds up its pieces. The others write their sums to global memory, 128 KiB
 // each, and raise a flag; all of that fits in L2. The block waits for the flags and adds what is there: the *fix-up*, in
 // `compute` above. Three questions:
 //= 128 KiB: 128 * 256 * 4 / 1024
@@ -641,19 +679,16 @@ __global__ void __launch_bounds__(block_threads, 1)
 // ```{drawing} pieces
 // ```
 //
-// - *Can it deadlock?* A block waits only for blocks after it, and only with the last piece of its share. The piece it
-//   waits for is the first of the other block's share, written without waiting for any other. So it ends if the blocks
-//   it waits for run. Chapter 01 has the rule that no block may wait for one that may not have started, and this kernel
-//   breaks it: it depends on every block having an SM. The host launches one block per SM and checks that one fits. If
-//   other kernels occupy an SM, the block starts when they end, as long as none of them waits for this kernel. A
-//   cooperative launch would have the runtime guarantee it.
-// - *Is what it reads complete?* The threads write, `__threadfence()`, and meet at a barrier of the computing warps;
-//   then one raises the flag. On the other side one thread sees the flag, then come a fence, a barrier, and the reads.
-//   Partial sums go past L1 (`__stcg`, `__ldcg`), which would not notice that another SM has written.
+// - *Can it deadlock?* Chapter 01 has the rule that no block may wait for one that may not have started. So a block takes
+//   its number from a counter when it starts, as in chapter 08, and waits only for blocks with lower numbers. It computes
+//   its share from the back: the piece that others wait for comes first, before the block itself waits for anything.
+// - *Is what it reads complete?* The threads write and meet at a barrier of the computing warps; then one raises the flag
+//   with a *release*, which covers what the barrier has ordered before it. On the other side one thread reads the flag
+//   with an *acquire*, then come a barrier and the reads. Partial sums go past L1 (`__stcg`, `__ldcg`).
 // - *Is the result reproducible?* The pieces are added in the order of the blocks, not of their arrival as `atomicAdd`
 //   would.
 //
-// Adding a piece takes about as long as computing a K-tile. A tile is therefore cut into at most as many pieces as the
+// Adding a piece takes about as long as computing a K-tile. A tile is therefore cut into about as many pieces as the
 // square root of its number of K-tiles, where both take equally long. That suits this fix-up, in which one block adds
 // all pieces one after the other. With few tiles it leaves SMs idle.
 
@@ -673,8 +708,8 @@ __global__ void __launch_bounds__(block_threads, 1)
 ///
 /// It needs more than the arguments of a product, which are one argument here, g: nvcc then addresses the rows of C in
 /// the way that was measured. map_b, ALIGNED: as for producer_warps, with boxes of (16, Tile::BN). plan: who computes
-/// what. partials: (blocks, BM x BN) floats for the sums of pieces. ready: a flag for each block, 0, and 0 again
-/// afterwards.
+/// what. partials: (blocks, BM x BN) floats for the sums of pieces. ready: a flag for each block and a ticket, 0, and 0
+/// again afterwards.
 ///
 /// Launch: a block of 384 threads for each SM, with Tile::shared_bytes of shared memory; one has to fit on an SM.
 /// Requires: compute capability 9.0 (mbarrier, TMA, setmaxnreg); k at most 2^31 - 16.
@@ -692,32 +727,32 @@ __global__ void __launch_bounds__(block_threads, 1)
 //
 // | M = N = K | `grouped_tiles` | `producer_warps` | `even_shares` | cuBLAS | `even_shares` to cuBLAS |
 // |---|--:|--:|--:|--:|--:|
-// | 1024 | 11.8 | 12.9 | 35.9 | 33.7 | 1.07 |
-// | 2048 | 48.9 | 52.4 | 52.6 | 49.6 | 1.06 |
-// | 4096 | 49.9 | 53.8 | 55.3 | 51.2 | 1.08 |
-// | 8192 | 50.6 | 53.9 | 55.8 | 51.1 | 1.09 |
-//= | 11.8 | 12.9 | 35.9 | 33.7 | 1.07 |: (rate("11:grouped_tiles", 1024) / 1000, rate("producer_warps", 1024) / 1000,
+// | 1024 | 11.8 | 13.0 | 36.2 | 33.6 | 1.08 |
+// | 2048 | 48.9 | 52.5 | 52.7 | 49.5 | 1.06 |
+// | 4096 | 49.9 | 53.6 | 54.9 | 51.2 | 1.07 |
+// | 8192 | 50.6 | 54.1 | 55.3 | 51.1 | 1.08 |
+//= | 11.8 | 13.0 | 36.2 | 33.6 | 1.08 |: (rate("11:grouped_tiles", 1024) / 1000, rate("producer_warps", 1024) / 1000,
 //=   rate("even_shares", 1024) / 1000, rate("even_shares", 1024) / ratio("even_shares", 1024) / 1000,
 //=   ratio("even_shares", 1024))
-//= | 48.9 | 52.4 | 52.6 | 49.6 | 1.06 |: (rate("11:grouped_tiles", 2048) / 1000, rate("producer_warps", 2048) / 1000,
+//= | 48.9 | 52.5 | 52.7 | 49.5 | 1.06 |: (rate("11:grouped_tiles", 2048) / 1000, rate("producer_warps", 2048) / 1000,
 //=   rate("even_shares", 2048) / 1000, rate("even_shares", 2048) / ratio("even_shares", 2048) / 1000,
 //=   ratio("even_shares", 2048))
-//= | 49.9 | 53.8 | 55.3 | 51.2 | 1.08 |: (rate("11:grouped_tiles", 4096) / 1000, rate("producer_warps", 4096) / 1000,
+//= | 49.9 | 53.6 | 54.9 | 51.2 | 1.07 |: (rate("11:grouped_tiles", 4096) / 1000, rate("producer_warps", 4096) / 1000,
 //=   rate("even_shares", 4096) / 1000, rate("even_shares", 4096) / ratio("even_shares", 4096) / 1000,
 //=   ratio("even_shares", 4096))
-//= | 50.6 | 53.9 | 55.8 | 51.1 | 1.09 |: (rate("11:grouped_tiles", 8192) / 1000, rate("producer_warps", 8192) / 1000,
+//= | 50.6 | 54.1 | 55.3 | 51.1 | 1.08 |: (rate("11:grouped_tiles", 8192) / 1000, rate("producer_warps", 8192) / 1000,
 //=   rate("even_shares", 8192) / 1000, rate("even_shares", 8192) / ratio("even_shares", 8192) / 1000,
 //=   ratio("even_shares", 8192))
 //
-// At 4096 and 8192 the 3 % of the last wave are recovered. At 2048 nothing is gained: 128 tiles are fewer than 132, so
+// At 4096 and 8192 the 2 % of the last wave are recovered. At 2048 nothing is gained: 128 tiles are fewer than 132, so
 // all of them are cut to employ four more SMs, and the fix-up costs what they bring. A better plan would not cut there.
-//= 3 %: 100 * (ms("producer_warps") / ms("even_shares") - 1)
+//= 2 %: 100 * (ms("producer_warps") / ms("even_shares") - 1)
 
 // ## 6. A tile for the shape
 //
 // Where does the time go at 1024? We instrumented each block of an earlier build, with another order of the FMAs, with
 // `clock64()`; the notes have the table. The first K-tile arrived after 8,800 cycles; 16 K-tiles took 79,500; after 16,500
-// more the block that owns a tile had added up the sums of the others. That last part is what a cut costs: 96 blocks
+// more the block that adds up a tile had added the sums of the others. That last part is what a cut costs: 96 blocks
 // write 128 KiB each, and 32 SMs read them while 100 idle.
 //
 // There would be twice as many tiles of 128 x 128, 64. Cut in two instead of four they are 128 equal shares as well, but
@@ -772,41 +807,24 @@ CUtensorMap tensor_map(const float* matrix, int rows, int columns, int ld, int b
   return map;
 }
 
-/// Launches one of two kernels, by the alignment of the rows of B and C. `launch_one(kernel, map_b, plan)` does it.
+/// Launches one of two kernels, by whether the rows of B and C are aligned. `launch_one(kernel, map_b, plan)` does it.
 template <class Tile, class Kernel, class Launch>
 void launch(const lab::Gemm& g, bool share, Kernel if_aligned, Kernel otherwise,
             Launch launch_one) {
-  const bool aligned = lab::aligned16(g.b, g.ldb) && lab::aligned16(g.c, g.ldc);
+  const bool aligned_b = lab::aligned16(g.b, g.ldb);
+  const bool aligned = aligned_b && lab::aligned16(g.c, g.ldc);
   const Kernel kernel = aligned ? if_aligned : otherwise;
   const CUtensorMap map_b =
-      aligned ? tensor_map(g.b, g.k, g.n, g.ldb, BK, Tile::BN) : CUtensorMap{};
+      aligned_b ? tensor_map(g.b, g.k, g.n, g.ldb, BK, Tile::BN) : CUtensorMap{};
   const int blocks = lab::device_attribute(cudaDevAttrMultiProcessorCount);
   CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(Tile::shared_bytes)));
   launch_one(kernel, blocks, map_b, Plan(g, Tile::BM, Tile::BN, blocks, share));
 }
 
-/// Whether a block of each kernel that waits for other blocks fits on an SM: all blocks of a launch then have a place.
-bool every_block_has_a_place() {
-  const auto fits = [](auto kernel, unsigned shared) {
-    int blocks = 0;
-    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    static_cast<int>(shared)));
-    CUDA_CHECK(
-        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, block_threads, shared));
-    return blocks >= 1;
-  };
-  return fits(even_shares<true, Large>, Large::shared_bytes) &&
-         fits(even_shares<false, Large>, Large::shared_bytes) &&
-         fits(even_shares<true, Small>, Small::shared_bytes) &&
-         fits(even_shares<false, Small>, Small::shared_bytes);
-}
-
 /// Launches even_shares with one of the tiles.
 template <class Tile>
 void launch_shares(const lab::Gemm& g, float* partials, int* ready) {
-  static const bool safe = every_block_has_a_place();
-  CUDA_CHECK(safe ? cudaSuccess : cudaErrorCooperativeLaunchTooLarge);
   launch<Tile>(g, true, even_shares<true, Tile>, even_shares<false, Tile>,
                [&](auto kernel, int blocks, const CUtensorMap& map_b, const Plan& plan) {
                  kernel<<<static_cast<unsigned>(blocks), block_threads, Tile::shared_bytes>>>(
@@ -824,7 +842,7 @@ void launch_shares(const lab::Gemm& g, float* partials, int* ready) {
 
 /// C = alpha A B + beta C by even_shares, with the tile that is estimated to be faster.
 ///
-/// partials: (SMs, 128 x 256) floats; ready: a flag for each SM, 0, and 0 again afterwards.
+/// partials: (SMs, 128 x 256) floats; ready: a flag for each SM and a ticket, 0, and 0 again afterwards.
 void tile_by_shape(const lab::Gemm& g, float* partials, int* ready) {
   const int blocks = lab::device_attribute(cudaDevAttrMultiProcessorCount);
   if (cycles<Small>(g, blocks) < cycles<Large>(g, blocks)) {
@@ -834,33 +852,35 @@ void tile_by_shape(const lab::Gemm& g, float* partials, int* ready) {
   }
 }
 
-// 13 %: 41.3 TFLOP/s, 1.23 times as fast as cuBLAS. In the trial the loop took 6 % longer, but the first K-tile arrived
+// 13 %: 41.6 TFLOP/s, 1.24 times as fast as cuBLAS. In the trial the loop took 6 % longer, but the first K-tile arrived
 // 3,100 cycles earlier and the fix-up took 5,200 cycles instead of 16,500. From 2048 on the large tile is chosen. For 13
 // square products from 1024 to 4096 the estimate picked the faster tile 12 times. Below 1024 and for other shapes it has
 // not been tested. The notes have the table, and shapes that neither tile suits.
 //= 13 %: 100 * (1 - ms("tile_by_shape", 1024) / ms("even_shares", 1024))
-//= 41.3 TFLOP/s: rate("tile_by_shape", 1024) / 1000
-//= 1.23 times: ratio("tile_by_shape", 1024)
+//= 41.6 TFLOP/s: rate("tile_by_shape", 1024) / 1000
+//= 1.24 times: ratio("tile_by_shape", 1024)
 //= 6 % longer: 100 * ((89900 - 5700) / (88300 - 8800) - 1)
 //= 3,100 cycles: 8800 - 5700
 //= 5,200 cycles instead of 16,500: (95100 - 89900, 104800 - 88300)
 
-// ## 7. The search for an order (second reading)
+// ## 7. Where the reads stand (second reading)
 //
-// The order in which a thread computes its FMAs changes nothing but the registers that the compiler picks. Of 646 such
-// orders of `even_shares`, random ones and neighbours of good ones, the slowest made 51.0 TFLOP/s at 4096, half of
-// them less than 53.5, the best 55.1. `Large` uses the best one. We know no reason why it should be good.
+// An earlier build of `even_shares` had its reads of fragments written like any other, a step ahead of their use, and was
+// sensitive to what should not matter: of 646 orders of the FMAs the slowest made 51.0 TFLOP/s at 4096, half of them less
+// than 53.5, the best 55.1. In 12 builds that differ in the order, or in code behind the loop, the machine code shows one
+// difference between six slow ones (52.2 to 53.3 TFLOP/s) and six fast ones (54.4 to 55.3). In the fast ones, FMAs stand
+// between any two reads. In the slow ones, 44 to 58 of the 96 `LDS.128` of a K-tile stand right behind another one, and those
+// of B right before the first FMA that needs them: ptxas has undone the software pipelining. It looks at one thread, and a
+// read that is issued later keeps fewer registers occupied.
 //
-// What the profiler shows is the dispatch stall. A hypothesis: an FMA whose three operands all have to be read, as the
-// reuse cache holds none of them, takes a second cycle. In a loop of FMAs alone, with one FMA in eight of this kind, we
-// measured 0.886 FMAs per cycle, and 1 / (1 + 1 / 8) is 0.889. But with one in sixteen it was 0.963, where the hypothesis
-// gives 0.941. So it is not the law, and we have none.
+// It does not move volatile reads. With them none of 13 orders has two reads in a row, and they make 53.6 to 54.9. So a
+// search is no longer needed to be near the best. `Large` takes one of these orders, one of
+// the faster ones for both kernels. Why the orders still differ by 2 % is not known. A hypothesis says that
+// an FMA whose three operands all have to be read, as the reuse cache holds none of them, takes a second cycle; in a loop
+// of FMAs alone, with one FMA in eight of this kind, we measured 0.886 FMAs per cycle, and 1 / (1 + 1 / 8) is 0.889. But
+// with one in sixteen it was 0.963, where the hypothesis gives 0.941. The laboratory notes in `results/` have the tables.
 //= 0.889: 1 / (1 + 1 / 8)
 //= 0.941: 1 / (1 + 1 / 16)
-//
-// The search itself is a loop: generate an order, compile, verify, time beside cuBLAS, keep the best. Each order takes
-// half a minute. The programs of the search are not part of the course, and its result holds for one compiler and one
-// GPU. The laboratory notes in `results/` have what else was tried, what failed, and where the rest of the time goes.
 
 // [hide] How the rungs are registered
 namespace {
@@ -908,7 +928,7 @@ const lab::Rungs here([](lab::GemmLadder& ladder) {
   // What kernels that cut tiles need besides the matrices.
   const size_t sms = lab::multiprocessors();
   lab::DeviceBuffer<float> partials(sms * Large::BM * Large::BN, "partials");
-  lab::DeviceBuffer<int> ready(sms, "ready");
+  lab::DeviceBuffer<int> ready(sms + 1, "ready");  // flags, and the ticket
   ready.zero();
   ladder.add("even_shares",
              [&](const lab::Gemm& g) { launch_shares<Large>(g, partials.data(), ready.data()); });
@@ -936,8 +956,8 @@ const lab::Rungs here([](lab::GemmLadder& ladder) {
 // of `cp.async`, no specialized warps. What a library does beyond this chapter:
 //
 // - It has dozens of such kernels, for transposed operands, other types, small and narrow matrices, and picks one from
-//   what has been measured beforehand. We have two tiles, and at 512 we reach two thirds of cuBLAS. Where rows of B or C
-//   are not aligned to 16 bytes we are slower than it, too.
+//   what has been measured beforehand. We have two tiles, and at 512 we reach two thirds of cuBLAS. Where rows are not
+//   aligned to 16 bytes, a trial was ahead of it at 1001 and 4001 and behind it at 2047; the notes have more shapes.
 // - Its kernels may be written or tuned below CUDA C++, so that registers are where the author wants them. Our
 //   workarounds approximate this in CUDA C++.
 // - It uses tensor cores where it may. FP32 products can be put together from several products of TF32 or BF16. This
@@ -945,17 +965,18 @@ const lab::Rungs here([](lab::GemmLadder& ladder) {
 //
 // ## What comes next
 //
-// 9 % of the cycles issue no instruction; hand-written machine code might recover part of that. The product ends here.
+// 10 % of the cycles issue no instruction; hand-written machine code might recover part of that. The product ends here.
 // It began as a kernel that waited for its loads, then waited for shared memory, and now keeps the schedulers busy nine
 // cycles out of ten. Most other problems have little arithmetic, and their question is how to move bytes: chapters 06 to
 // 09.
-//= 9 %: 100 - ncu("even_shares", "smsp__issue_active.avg.pct_of_peak_sustained_active")
+//= 10 %: 100 - ncu("even_shares", "smsp__issue_active.avg.pct_of_peak_sustained_active")
 //
 // ## Possibilities for extension
 //
 // 1. In `producer_ring`, let one lane of each warp arrive at `empty`, after a `__syncwarp()`. Does the simulator
 //    accept it?
-// 2. Change the order of the FMAs in `Large`. Look at `nvcc -Xptxas -v`, then measure. Does the one predict the other?
+// 2. Read the fragments with a plain `float4` again. In the machine code, how many `LDS.128` stand right behind another one?
+//    Measure, then change the order of the FMAs in `Large` and look again.
 // 3. Let the loading warps prefetch the first K-tile of the next tile into L2. Does it matter which rows of A they
 //    take?
 // 4. `even_shares` deals out only the K-tiles of the last wave. Deal out all of them, as the first version of Stream-K

@@ -4,6 +4,7 @@ Each is staged, and comes back as the directive that shows it."""
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import runpy
@@ -97,6 +98,9 @@ def ladders(stage: Stage, chapter, measured) -> list[str]:
         steps = ladder_steps(chapter.header.rungs, timed)
         if len(steps) < 2:
             continue
+        for step in steps:  # several steps in one pass beside a peer that passes once: its rate is not this one
+            if step.peer and step.peer > 1.5 * measured.limits.get(limit, math.inf):
+                step.peer = None
         peers = {row["peer"]["name"] for row in timed if row.get("peer")}
         peer = next(iter(peers)) if len(peers) == 1 else "its peer"
         drawing = figures.ladder(steps, unit, measured.limits.get(limit), title, peer)
@@ -149,6 +153,55 @@ def roofline(stage: Stage, chapter, simulated, measured, caches: dict[tuple[str,
         "A point above a slope has its bytes from a level nearer by."
     )
     return [stage.drawing(f"{chapter.folder}-roofline", drawing, caption)]
+
+
+RESOURCES = {
+    "FP32 instructions": "FP32",
+    "integer instructions": "integers",
+    "issue slots": "issue slots",
+    "shared memory": "shared",
+    "L1": "L1",
+    "L2": "L2",
+    "DRAM": "DRAM",
+    "atomics on one word": "one word",
+    "the launch itself": "launch",
+}  # as tools/course/bounds.py calls them, and as a column does
+LEAST_SHARE = 0.05
+
+
+def limiters(stage: Stage, chapter, measured) -> list[str]:
+    """What each resource alone would take of the time of each rung, in the variant that its ladder shows."""
+    path = chapter.path.parent / "results" / "h200_bounds.json"
+    if not path.exists():
+        return []
+    known = json.loads(path.read_text(encoding="utf-8"))["rows"]
+    names, alone = [], []
+    for name in chapter.header.rungs:
+        rows = []
+        for bound in (one for one in known if one["rung"] == name):
+            for row in measured.of(name):
+                same = row.get("variant") or None, list(row["size"].values())
+                if same == (bound["variant"], bound["size"]) and row.get("time_ms"):
+                    time = row["time_ms"]["median"]
+                    rows.append((row.get("rate") or 0, {what: ms / time for what, ms in bound["alone_ms"].items()}))
+        best = max(rows, key=lambda row: row[0], default=(0, {}))[1]
+        if any(share >= LEAST_SHARE for share in best.values()):  # others measure latencies, or the host
+            names.append(name)
+            alone.append(best)
+    shown = [what for what in RESOURCES if any(of.get(what, 0) >= LEAST_SHARE for of in alone)]
+    if len(names) < 2:
+        return []
+    title = f"What each resource alone would take of chapter {chapter.header.number}'s rungs on {measured.device}"
+    drawing = figures.limiters(
+        names, [RESOURCES[what] for what in shown], [[of.get(what) for what in shown] for of in alone], title
+    )
+    size = ",".join(map(str, known[0]["size"]))
+    caption = (
+        f"{title}, {markup.size_words(size)}, in per cent of the measured time: the instructions, wavefronts and bytes that were "
+        "counted, at the best rate of the machine. The largest of a row has an edge, and is filled from 50 on. Near 100 it is what "
+        "bounds the kernel. Where all are low, the kernel waits, and no count says for what."
+    )
+    return [stage.drawing(f"{chapter.folder}-limiters", drawing, caption)]
 
 
 def best(stage: Stage, measured: list) -> tuple[str, str]:

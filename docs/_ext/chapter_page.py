@@ -13,11 +13,13 @@ from pathlib import Path
 
 import compiler_explorer
 import counted_listing
+import way
 from chapter_tables import agreement, ladder
 from markup import escape, fence, listing, size_words, table, typeset
 from rung_panel import rung_panel
 
 from course.counted import Counted
+from course.exercises import Exercise
 from course.functions import find_function
 from course.header import SourceError, read_text
 from course.predictions import Answer
@@ -137,6 +139,7 @@ def chapter_page(
     counted: Counted | None = None,
     notes: str = "",
     answers: dict[str, Answer] | None = None,
+    exercises: list[Exercise] = (),
 ) -> str:
     """The page of a chapter. `signatures` says how Breathe finds each rung's contract."""
     header = chapter.header
@@ -144,6 +147,7 @@ def chapter_page(
     if simulated:  # what was measured may be older than a rung's name
         check_rungs(chapter, simulated, "the simulator's run")
     out = [f"# Chapter {header.number}: {header.title}", "", f":::{{container}} question\n{header.question}\n:::", ""]
+    out += [f":::{{container}} facts\n{way.facts(header, exercises)}\n:::", ""] if header.minutes else []
     # Chapters may have functions of one name: each has its own namespace, which no signature shows.
     out += [f"```{{cpp:namespace}} {project}\n```", ""]
     facts = [f"Builds on {links_to_map(header, titles)}." if header.builds_on else "Builds on no other chapter."]
@@ -258,7 +262,7 @@ def notes_page(text: str, chapter: Chapter) -> str:
     return f"---\norphan: true\n---\n\n{title}\n\n{back}\n\n{typeset(rest.strip())}\n"
 
 
-def map_page(chapters: list[Chapter], drawings: str) -> str:
+def map_page(chapters: list[Chapter], drawings: str, exercises: dict[str, list[Exercise]]) -> str:
     """The map: what there is, which question each chapter answers, what it builds on."""
     titles = {c.folder: f"{c.header.number} {c.header.title}" for c in chapters}
     out = [
@@ -267,6 +271,7 @@ def map_page(chapters: list[Chapter], drawings: str) -> str:
         "Each chapter is one program: the page and the program are the same file. It climbs a ladder of "
         "kernels, from the obvious one up; each rung is verified, counted and timed.",
         "",
+        *way.paths([chapter.header for chapter in chapters], exercises),
         drawings,
         "",
     ]
@@ -278,6 +283,7 @@ def map_page(chapters: list[Chapter], drawings: str) -> str:
             "",
             header.question,
             "",
+            *([way.facts(header, exercises.get(chapter.folder, [])), ""] if header.minutes else []),
             f"Builds on: {links_to_map(header, titles)}",
             "",
             f"Rungs: {rungs}",

@@ -14,10 +14,12 @@ import exercises_page
 import figures
 import landing
 import live
+import way
 from stage import Stage, write
 
 from course import predictions, results, source
 from course.counted import load_counted
+from course.exercises import all_exercises
 from course.expressions import ExpressionError, NotRecorded, Numbers
 from course.header import SourceError
 from course.run import kept_run
@@ -90,6 +92,7 @@ class Chapters:
                     raise SourceError(f"{main}:1: builds on {name}, which is no earlier chapter")
             self.titles[chapter.folder] = f"{chapter.header.number} {chapter.header.title}"
             self.chapters.append((chapter, others))
+        self.exercises = {chapter.folder: all_exercises(root, chapter.folder) for chapter, _ in self.chapters}
 
     def write_all(self) -> dict[str, str]:
         """Writes the pages of the chapters and their map; returns what the landing page shows of them."""
@@ -99,7 +102,7 @@ class Chapters:
         known = [chapter for chapter, _ in self.chapters]
         graph = figures.chapter_graph([(c.folder, c.header.number, c.header.title, c.header.builds_on) for c in known])
         drawn = "\n\n".join(filter(None, [self.stage.drawing("chapters", graph, ""), best]))
-        self.stage.write("chapters/index.md", chapter_page.map_page(known, drawn))
+        self.stage.write("chapters/index.md", chapter_page.map_page(known, drawn, self.exercises))
         return {
             "start": landing.start(known[0], self.pack(), os.environ.get("WARP_SOURCE_URL", "")),
             "best": best,
@@ -128,6 +131,7 @@ class Chapters:
         if measured:
             self.caches.update(cache_bandwidths(measured))
             drawings = chapter_drawings.ladders(stage, chapter, measured)
+            drawings += chapter_drawings.limiters(stage, chapter, measured)
             drawings += chapter_drawings.roofline(stage, chapter, simulated, measured, self.caches)
         behind, named = chapter_drawings.own(stage, chapter, simulated)
         for file in files:  # what the page offers for download
@@ -150,8 +154,10 @@ class Chapters:
             answers=answers_of(chapter.path, self.simulator),
             rung_figures=behind,
             notes=notes,
+            exercises=self.exercises[folder],
         )
-        page += exercises_page.stage(stage.write, self.root, folder)
+        page += exercises_page.stage(stage.write, self.exercises[folder])
+        page += way.end(chapter.header, [known.header for known, _ in self.chapters])
         page = live.placed(chapter_drawings.place(page, named, chapter.path), folder)
         stage.write(f"chapters/{folder}.md", page)
         stage.write(f"_data/{folder}.trace.json", json.dumps(simulated.trace))

@@ -30,7 +30,8 @@ def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results],
 
     for measured in recorded:
         tables = []
-        for size in sizes_of(measured.rows) or [{}]:
+        sizes = sizes_of(measured.rows) or [{}]
+        for size in sizes if measured is recorded[0] else sizes[:1]:  # the others have theirs in their results file
             body = []
             for row in (r for n in names for r in measured.of(n) if r.get("size", {}) == size):
                 cells = measured_cells(row) or ["–"] * 5

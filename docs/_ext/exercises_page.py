@@ -7,7 +7,7 @@ from pathlib import Path
 
 from markup import escape, fence, typeset
 
-from course.exercises import Exercise, all_exercises, header_of
+from course.exercises import Exercise, header_of
 
 
 def dropdown(title: str, body: str) -> str:
@@ -43,7 +43,8 @@ def section(exercises: list[Exercise]) -> str:
         out += [
             f"### {escape(exercise.title)}",
             "",
-            f":::{{container}} facts\n`{exercise.name}`: {exercise.kind}, about {exercise.minutes} minutes.\n:::",
+            f":::{{container}} facts\n`{exercise.name}`: {exercise.kind}, about {exercise.minutes} minutes"
+            f"{', on the short path' if exercise.on_short_path else ''}.\n:::",
             "",
             typeset(exercise.task),
             "",
@@ -88,9 +89,8 @@ def solution_page(exercise: Exercise) -> str:
     )
 
 
-def stage(write, root: Path, folder: str) -> str:
-    """Stages the solutions of a chapter with `write(name, text)`; returns the section for its page."""
-    exercises = all_exercises(root, folder)
+def stage(write, exercises: list[Exercise]) -> str:
+    """Stages the solutions of a chapter's exercises with `write(name, text)`; returns the section for its page."""
     for exercise in exercises:
         write(f"exercises/{exercise.chapter}/{exercise.name}.md", solution_page(exercise))
     return section(exercises)

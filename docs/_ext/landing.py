@@ -37,6 +37,7 @@ def start(first: Chapter, download: str, source: str) -> str:
     elif download:
         lines.append(f"$ tar xzf {ARCHIVE}.tar.gz && cd {ARCHIVE}")
     lines += [
+        "$ ./learn new       # a kernel of your own, run and counted; needs no GPU",
         f"$ ./learn run {first.header.number}    # the first chapter",
         "$ ./learn start     # the first exercise",
     ]

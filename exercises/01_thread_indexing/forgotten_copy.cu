@@ -3,6 +3,7 @@
 // Kind: repair
 // Level: 4
 // Minutes: 6
+// Path: short
 //
 // `square_all` takes an array on the host and returns the squares of its elements, computed on the
 // device. The kernel is right. The host's part is not: it has three mistakes.

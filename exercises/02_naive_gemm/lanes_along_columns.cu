@@ -3,6 +3,7 @@
 // Kind: optimise
 // Level: 4
 // Minutes: 10
+// Path: short
 //
 // `product` computes C = A B (A: M x K, B: K x N, row-major), one thread per element, and is right.
 // But `threadIdx.x` counts the rows of C: in each iteration the lanes of a warp read 32 rows of A,

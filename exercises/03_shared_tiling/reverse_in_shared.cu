@@ -3,6 +3,7 @@
 // Kind: fill in
 // Level: 1
 // Minutes: 6
+// Path: short
 //
 // `reverse` turns each piece of 256 elements around, in place: the first element of a piece changes
 // places with its last, and so on. The last piece may be shorter; it is turned around as it is. One

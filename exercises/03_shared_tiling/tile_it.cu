@@ -3,6 +3,7 @@
 // Kind: optimise
 // Level: 6
 // Minutes: 25
+// Path: short
 //
 // `product` computes C = A B (A: M x K, B: K x N, C: M x N, row-major) with one thread per element.
 // It reads every element of A and B from global memory as often as it is used. Rewrite the kernel,

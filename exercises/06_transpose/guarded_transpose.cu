@@ -3,6 +3,7 @@
 // Kind: fill in
 // Level: 3
 // Minutes: 12
+// Path: short
 //
 // `transpose` turns a row-major matrix of rows x cols floats into one of cols x rows: `out[c][r] =
 // in[r][c]`. Neither extent is a multiple of 32. A block of 32 x 8 threads turns a tile of 32 x 32:

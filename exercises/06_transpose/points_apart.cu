@@ -3,6 +3,7 @@
 // Kind: fill in
 // Level: 1
 // Minutes: 4
+// Path: short
 //
 // `move` adds `step` to the x of every point. `n` points of three floats (component 0 is x, 1 is y,
 // 2 is z) lie in one array of 3 n floats, and `place` says where: component c of point i is element

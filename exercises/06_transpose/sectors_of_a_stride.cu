@@ -3,6 +3,7 @@
 // Kind: predict
 // Level: 2
 // Minutes: 6
+// Path: short
 //
 // Each lane of one warp reads one element of an array that begins at a multiple of 256 bytes. A
 // sector is 32 bytes, at a multiple of 32. How many sectors does the load of each kernel touch?

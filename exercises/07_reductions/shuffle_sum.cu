@@ -3,6 +3,7 @@
 // Kind: fill in
 // Level: 3
 // Minutes: 10
+// Path: short
 //
 // `block_sums` adds up the elements that the threads of each block meet in a grid-stride loop:
 // sums[b] is the sum of block b. Complete the two functions that it needs.

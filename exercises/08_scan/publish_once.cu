@@ -15,6 +15,10 @@
 
 #include <cuda_runtime.h>
 
+#include <cuda/atomic>
+
+using Flag = cuda::atomic_ref<int, cuda::thread_scope_device>;
+
 __global__ void chain(int* tile_start, const int* in, unsigned* counter, int* sums, int* ready) {
   const int tile = gridDim.x - 1 - blockIdx.x;
   const int sum = __reduce_add_sync(0xFFFFFFFF, in[tile * 32 + threadIdx.x]);
@@ -22,11 +26,11 @@ __global__ void chain(int* tile_start, const int* in, unsigned* counter, int* su
 
   int before = 0;
   if (tile > 0) {
-    while (*static_cast<volatile int*>(&ready[tile - 1]) == 0) {
+    while (Flag(ready[tile - 1]).load(cuda::memory_order_relaxed) == 0) {
     }
     before = sums[tile - 1];
   }
   tile_start[tile] = before;
   sums[tile] = before + sum;
-  *static_cast<volatile int*>(&ready[tile]) = 1;
+  Flag(ready[tile]).store(1, cuda::memory_order_relaxed);
 }

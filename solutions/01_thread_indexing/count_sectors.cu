@@ -3,6 +3,7 @@
 // Kind: predict
 // Level: 3
 // Minutes: 6
+// Path: short
 //
 // A warp of 32 threads reads floats (4 bytes each) from an array that begins on a 256-byte
 // boundary. Each kernel below makes one load request. How many sectors of 32 bytes does it touch?

@@ -3,6 +3,7 @@
 // Kind: fill in
 // Level: 1
 // Minutes: 2
+// Path: short
 //
 // `twice` writes `y[i] = 2 * x[i]` for all `n` elements, one element per thread. The launch has
 // enough threads: `(n + 127) / 128` blocks of 128. Every thread of the grid must work on an element

@@ -3,6 +3,7 @@
 // Kind: repair
 // Level: 2
 // Minutes: 4
+// Path: short
 //
 // `add` computes `c[i] = a[i] + b[i]` for `n` elements. It gives the right sums for n = 256 and n =
 // 4096. For n = 100 and n = 255 nothing is computed at all, and for n = 257 the last element is

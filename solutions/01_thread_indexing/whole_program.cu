@@ -3,6 +3,7 @@
 // Kind: fill in
 // Level: 6
 // Minutes: 15
+// Path: short
 //
 // Complete the program: it adds two arrays, which the host fills, on the device, and prints the sum
 // of all results: 2001000. The five steps of every CUDA program are missing: allocate, copy in,

@@ -3,6 +3,7 @@
 // Kind: repair
 // Level: 1
 // Minutes: 5
+// Path: short
 //
 // `product` computes C = A B, where A is M x K, B is K x N and C is M x N, all of them row-major.
 // It passed every test of its author, who tested with square matrices alone: for M = N = K it is

@@ -3,6 +3,7 @@
 // Kind: repair
 // Level: 3
 // Minutes: 8
+// Path: short
 //
 // `product` computes C = A B (A: M x K, B: K x N, C: M x N, row-major) with tiles of 16 x 16 in
 // shared memory. It gives the right result in many runs, and now and then a wrong one. M, N and K

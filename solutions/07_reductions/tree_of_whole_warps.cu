@@ -3,6 +3,7 @@
 // Kind: optimise
 // Level: 1
 // Minutes: 8
+// Path: short
 //
 // `block_sums` adds up the 256 elements of each block with a tree: sums[b] is the sum of elements
 // 256 b to 256 b + 255; elements behind the end count as 0. It is right. But the threads that add

@@ -15,6 +15,10 @@
 
 #include <cuda_runtime.h>
 
+#include <cuda/atomic>
+
+using Flag = cuda::atomic_ref<int, cuda::thread_scope_device>;
+
 __global__ void chain(int* tile_start, const int* in, unsigned* counter, int* sums, int* ready) {
   __shared__ int taken;
   if (threadIdx.x == 0) taken = static_cast<int>(atomicAdd(counter, 1u));
@@ -25,7 +29,7 @@ __global__ void chain(int* tile_start, const int* in, unsigned* counter, int* su
 
   int before = 0;
   if (tile > 0) {
-    while (*static_cast<volatile int*>(&ready[tile - 1]) == 0) {
+    while (Flag(ready[tile - 1]).load(cuda::memory_order_relaxed) == 0) {
     }
     __threadfence();
     before = sums[tile - 1];
@@ -33,5 +37,5 @@ __global__ void chain(int* tile_start, const int* in, unsigned* counter, int* su
   tile_start[tile] = before;
   sums[tile] = before + sum;
   __threadfence();
-  *static_cast<volatile int*>(&ready[tile]) = 1;
+  Flag(ready[tile]).store(1, cuda::memory_order_relaxed);
 }

@@ -19,20 +19,23 @@
 
 #include <cuda_runtime.h>
 
+#include <cuda/atomic>
+
 using Word = unsigned long long;
+using AtomicWord = cuda::atomic_ref<Word, cuda::thread_scope_device>;
 constexpr unsigned ALL = 0xFFFFFFFF;
 constexpr Word SUM = 1ull << 32;
 constexpr Word PREFIX = 2ull << 32;
 
 __device__ void publish(Word* word, Word flag, unsigned value) {
-  *static_cast<volatile Word*>(word) = flag | value;
+  AtomicWord(*word).store(flag | value, cuda::memory_order_relaxed);
 }
 
-__device__ unsigned look_back(const Word* words, int tile) {
+__device__ unsigned look_back(Word* words, int tile) {
   unsigned before = 0;
   for (int left = tile - 1; left >= 0; --left) {
     Word word = 0;
-    while (word == 0) word = *static_cast<const volatile Word*>(&words[left]);
+    while (word == 0) word = AtomicWord(words[left]).load(cuda::memory_order_relaxed);
     before += static_cast<unsigned>(word);
     if ((word & PREFIX) != 0) break;
   }

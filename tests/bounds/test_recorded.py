@@ -4,10 +4,15 @@ WARP_BUILD_DIR names the folder whose simulator/ this build made, WARP_CHAPTER t
 """
 
 import dataclasses
+import json
 import os
+import sys
 import unittest
 
-import recorded
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path[:0] = [os.path.join(ROOT, "tools"), os.path.join(ROOT, "tools", "measure")]
+
+import bounds_at_size as recorded
 
 from course import bounds
 from learn import chapters
@@ -62,6 +67,26 @@ class Recorded(unittest.TestCase):
         self.assertEqual(above(rows), [])
         best = max(found[0].seconds / seconds for name, _, _, _, seconds, found, _ in rows if name == "h200")
         self.assertGreaterEqual(best, CLOSEST)
+
+    def test_the_chapters_page_shows_these(self):
+        with open(recorded.file_of_the_page(self.chapter), encoding="utf-8") as file:
+            shown = json.load(file)
+        fresh = recorded.of_the_page(self.chapter, recorded.table(self.chapter, self.runs)[0])
+        again = "python3 tools/measure/bounds_at_size.py --write " + self.chapter.number
+
+        def by_row(bounds_of_page):
+            rows = bounds_of_page["rows"]
+            return {(row["rung"], row["variant"], tuple(row["size"])): row["alone_ms"] for row in rows}
+
+        shown, fresh = by_row(shown), by_row(fresh)
+        self.assertEqual(set(shown), set(fresh), again)
+        for row, alone in fresh.items():
+            # What a kernel executes that waits for others differs from run to run, and is then no polynomial.
+            both = alone.keys() & shown[row].keys()
+            self.assertTrue(both, f"{row}: {again}")
+            for resource in both:
+                ratio = shown[row][resource] / alone[resource]
+                self.assertTrue(0.98 < ratio < 1.02, f"{row}, {resource}: {ratio} of what it is now: {again}")
 
     def test_figures_that_are_too_low_are_found(self):
         slow = dataclasses.replace(bounds.gpu("H200"), dram_gb_s=1000, clock_mhz=400)

@@ -11,16 +11,9 @@ import unittest
 from chapter import NVCC, ROOT, Chapter, Mutant, Run, nvcc_is_the_one_of_the_text
 
 CHAPTER = Chapter("05_bank_conflicts")
-PRODUCTS = [
-    "thread_tile_float4",
-    "thread_tile",
-    "transposed_a",
-    "transposed_a",
-    "split_tile",
-    "square_warp",
-    "warp_tile",
-    *["thread_orders"] * 4,
-]
+RUNGS = ("as_a_lies", "transposed_a", "padded_a", "split_tile", "square_warp", "warp_tile")
+DEPTHS = (8, 16, 32)
+PRODUCTS = [*(rung for rung in RUNGS for _ in DEPTHS), *["thread_orders"] * 3]
 STEPS = 6 * 8 * 64  # blocks, warps, steps along K at the simulator's size
 READS = 8  # of each lane in strided_reads and its like
 
@@ -63,41 +56,47 @@ class Counts(unittest.TestCase):
             self.assertEqual(counts["shared_load_bank_conflicts"], READS * conflicts, variant)
 
     def test_wavefronts_of_a_step(self):
-        """What the ladder is about: 20, 32, 20, 20, 12, 12 and 8 wavefronts, and no conflicts in the end."""
-        for rung, variant, requests, wavefronts, loads, stores in (
-            ("thread_tile_float4", None, 4, 20, 8, 0),
-            ("thread_tile", None, 10, 32, 16, 0),
-            ("transposed_a", "pad=0", 4, 20, 8, 0.5),
-            ("transposed_a", "pad=4", 4, 20, 8, 0),
-            ("split_tile", None, 4, 12, 0, 0),
-            ("square_warp", None, 4, 12, 4, 0),
-            ("warp_tile", None, 4, 8, 0, 0),
-            ("thread_orders", "columns", 4, 68, 56, 0),
-            ("thread_orders", "blocks", 4, 24, 12, 0),
-            ("thread_orders", "z-curve", 4, 20, 12, 0),
-            ("thread_orders", "rows", 4, 20, 8, 0),
+        """What the ladder is about: 20, 20, 20, 12, 12 and 8 wavefronts whatever the depth, and no conflicts in the end."""
+        for rung, wavefronts, loads, stores in (
+            ("as_a_lies", 20, 8, 0),
+            ("transposed_a", 20, 8, 0.5),
+            ("padded_a", 20, 8, 0),
+            ("split_tile", 12, 0, 0),
+            ("square_warp", 12, 4, 0),
+            ("warp_tile", 8, 0, 0),
         ):
-            with self.subTest(rung=rung, variant=variant):
-                counts = self.counts(rung, variant)
-                self.assertEqual(counts["shared_load_requests"], requests * STEPS)
-                self.assertEqual(counts["shared_load_wavefronts"], wavefronts * STEPS)
-                self.assertEqual(counts["shared_load_bank_conflicts"], loads * STEPS)
-                self.assertEqual(counts["shared_store_bank_conflicts"], stores * STEPS)
+            for depth in DEPTHS:
+                self.steps(rung, f"BK={depth}", wavefronts, loads, stores)
+        for variant, wavefronts, loads in (
+            ("16 x 2 in columns", 68, 56),
+            ("4 x 8 in rows", 24, 12),
+            ("4 x 8 in pairs", 16, 8),
+        ):
+            self.steps("thread_orders", variant, wavefronts, loads, 0)
+
+    def steps(self, rung, variant, wavefronts, loads, stores):
+        """The reads of a step, which are four, their wavefronts and conflicts, and the conflicts of its stores."""
+        with self.subTest(rung=rung, variant=variant):
+            counts = self.counts(rung, variant)
+            self.assertEqual(counts["shared_load_requests"], 4 * STEPS)
+            self.assertEqual(counts["shared_load_wavefronts"], wavefronts * STEPS)
+            self.assertEqual(counts["shared_load_bank_conflicts"], loads * STEPS)
+            self.assertEqual(counts["shared_store_bank_conflicts"], stores * STEPS)
 
     def test_the_first_kernel_counts_as_the_last_of_chapter_04(self):
         size = "256,512,48"
-        before = Chapter("04_register_tiling").run("--rung", "thread_tile_float4", "--size", size)
-        here = CHAPTER.run("--rung", "thread_tile_float4", "--size", size)
-        self.assertEqual(before.row("thread_tile_float4")["counts"], here.row("thread_tile_float4")["counts"])
+        before = Chapter("04_register_tiling").run("--rung", "k_tile_depth", "--size", size)
+        here = CHAPTER.run("--rung", "as_a_lies", "--size", size)
+        for depth in (16, 32):
+            theirs, ours = (
+                run.row(rung, f"BK={depth}")["counts"] for run, rung in ((before, "k_tile_depth"), (here, "as_a_lies"))
+            )
+            self.assertEqual(theirs, ours)
 
     def test_rows_of_c_are_stored_in_whole_sectors(self):
         run = CHAPTER.run("--size", "256,512,48")
-        for rung, variant, sectors in (
-            ("transposed_a", "pad=4", 32),
-            ("split_tile", None, 16),
-            ("warp_tile", None, 16),
-        ):
-            counts = run.row(rung, variant)["counts"]
+        for rung, sectors in (("padded_a", 32), ("split_tile", 16), ("warp_tile", 16)):
+            counts = run.row(rung, "BK=32")["counts"]
             self.assertEqual(counts["global_store_sectors"], sectors * counts["global_store_requests"], rung)
 
 
@@ -124,36 +123,30 @@ class Cases(unittest.TestCase):
 # Programs with one mistake for each of some rungs: (function that has it, text, what it becomes, rung that has to fail).
 MUTANTS = [
     [
-        ("thread_tile_float4", "&b_tile[l + step][col + 4 * j]", "&b_tile[l][col + 4 * j]", "thread_tile_float4"),
-        ("thread_tile", "a_tile[row + i][l]", "a_tile[row + i][(l + 1) % BK]", "thread_tile"),
-        ("transposed_a", "a4.y", "a4.z", "transposed_a"),
-        ("split_tile", "row0 + row, 64,", "row0 + row, 4,", "split_tile"),
-        ("square_warp", "lane.col * TN", "lane.col * 4", "square_warp"),
-        ("warp_tile", "% 2) * 64", "% 2) * 32", "warp_tile"),
-        ("thread_orders", "&b_tile[l + step][col]", "&b_tile[l][col]", "thread_orders"),
-    ],
-    [
-        ("transposed_a", "b_left > 0 ? b_there : 0", "b_there", "transposed_a"),
-        ("warp_tile", "row0 + a_row < m ? k - a_k : 0", "k - a_k", "warp_tile"),
-    ],
-    [
-        ("place_of", "lane >> 2 & 4", "lane >> 2 & 2", "thread_orders"),
+        ("store", "frag[0][i] = four.x", "frag[0][i] = four.y", "as_a_lies"),
+        ("store", "tile[k + 1][row] = four.y", "tile[k + 1][row] = four.z", "transposed_a"),
+        ("thread_tile", "SPLIT ? 4 * ROWS : 4", "SPLIT ? 4 * ROWS : 8", "square_warp"),
         ("place_in_pairs", "rest % pairs * 2", "rest / pairs * 2", "warp_tile"),
+        ("place", "lane) / ROWS", "lane) % COLS", "thread_orders"),
     ],
+    [
+        ("product", "b_rows_left > 0 ? b_left", "true ? b_left", "padded_a"),
+        ("thread_tile", "SPLIT ? 4 * COLS : 4", "4", "split_tile"),
+    ],
+    [("product", "row0 + a_row < m ? k - a_k", "true ? k - a_k", "warp_tile")],
+    [("product", "a_left - right : 0", "a_left : 0", "warp_tile")],
 ]
 
-# Without one of their barriers: the simulator has to find the race.
+# Without one of its barriers: the simulator has to find the race.
 UNGUARDED = [
-    ("thread_tile_float4", "    __syncthreads();  // all have read", "    // all have read", "thread_tile_float4"),
-    ("thread_tile", "__syncthreads();  // all have read", "// all have read", "thread_tile"),
-    ("warp_tile", "__syncthreads();  // the K-tile", "// the K-tile", "warp_tile"),
+    ("product", "__syncthreads();  // all have read", "// all have read", "as_a_lies"),
+    ("product", "__syncthreads();  // the K-tile", "// the K-tile", "warp_tile"),
 ]
 
 # With a guard that is one too generous: the simulator has to find the access outside.
 OUTSIDE = [
-    ("thread_tile_float4", "if (r >= m) continue;", "if (r > m) continue;", "thread_tile_float4"),
-    ("store_tile", "if (r >= m) continue;", "if (r > m) continue;", "split_tile"),
-    ("warp_tile", "row0 + a_row < m ?", "row0 + a_row <= m ?", "warp_tile"),
+    ("store_tile", "if (row >= m) continue;", "if (row > m) continue;", "split_tile"),
+    ("product", "row0 + a_row < m ?", "row0 + a_row <= m ?", "warp_tile"),
 ]
 
 
@@ -170,20 +163,18 @@ class Mutants(unittest.TestCase):
                         self.assertIn("FAIL", run.out)
 
     def test_a_missing_barrier_is_found(self):
-        with Mutant(CHAPTER, [mutant[:3] for mutant in UNGUARDED], traced=True) as program:
-            for mutant in UNGUARDED:
-                with self.subTest(mutant=mutant):
-                    run = program.run("--rung", mutant[3], "--size", "128,128,80")
-                    self.assertEqual(run.code, 1, run.explain())
-                    self.assertIn("race", run.out + run.err)
+        self.found(UNGUARDED, "128,128,80", "race")
 
     def test_an_access_outside_is_found(self):
-        with Mutant(CHAPTER, [mutant[:3] for mutant in OUTSIDE], traced=True) as program:
-            for mutant in OUTSIDE:
-                with self.subTest(mutant=mutant):
-                    run = program.run("--rung", mutant[3], "--size", "33,36,20")
-                    self.assertEqual(run.code, 1, run.explain())
-                    self.assertIn("out-of-bounds", run.out + run.err)
+        self.found(OUTSIDE, "33,36,20", "out-of-bounds")
+
+    def found(self, mutants, size, finding):
+        """Each in a program of its own, as they all are mistakes of one kernel."""
+        for mutant in mutants:
+            with self.subTest(mutant=mutant), Mutant(CHAPTER, [mutant[:3]], traced=True) as program:
+                run = program.run("--rung", mutant[3], "--size", size)
+                self.assertEqual(run.code, 1, run.explain())
+                self.assertIn(finding, run.out + run.err)
 
 
 class Drawings(unittest.TestCase):
@@ -243,15 +234,14 @@ class Compiled(unittest.TestCase):
                 text=True,
                 check=True,
             )
-        seen = set()
+        seen = 0
         for entry in done.stderr.split("Compiling entry function '")[1:]:
-            name = re.match(r"_Z(\d+)(\w+)", entry)
-            name = name.group(2)[: int(name.group(1))] if name else ""
-            if name in set(PRODUCTS) - {"thread_orders"}:  # two of these four orders spill 12 bytes
-                seen.add(name)
-                self.assertIn(" 0 bytes spill stores", entry, name)
-                self.assertLessEqual(int(re.search(r"Used (\d+) registers", entry).group(1)), 128, name)
-        self.assertEqual(seen, set(PRODUCTS) - {"thread_orders"})
+            if entry.startswith("_Z7product"):
+                seen += 1
+                if "AsALies" not in entry:  # nvcc 13.0 spills up to 16 bytes of some of these
+                    self.assertIn(" 0 bytes spill stores", entry)
+                self.assertLessEqual(int(re.search(r"Used (\d+) registers", entry).group(1)), 128, entry)
+        self.assertEqual(seen, len(PRODUCTS))
 
 
 if __name__ == "__main__":

@@ -84,7 +84,7 @@ class Lengths(unittest.TestCase):
         fill = f"[=] __host__ __device__(size_t i) -> float {{ return {chosen} 0.5f; }}"
         changes = [
             ("main", "size_t n) {", "size_t n) {\n    const auto seed = ladder.seed();\n    if (seed == 1) n = 0;"),
-            ("main", "in(n, lab::RandomValue<float>{ladder.seed()})", f"in(n, {fill})"),
+            ("Memory", "in(n, lab::RandomValue<float>{seed})", f"in(n, {fill})"),
         ]
         with Mutant(CHAPTER, changes) as program:
             for seed in range(1, len(inputs) + 2):
@@ -152,7 +152,7 @@ class Mutants(unittest.TestCase):
         """Sums by tickets whose order is that of the blocks' numbers, not of their shares; and a control that could find
         no difference, as the sums are exact in any order."""
         order = ("ticketed", "(sum, block, partial", "(sum, blockIdx.x, partial")
-        exact = ("main", "BothSigns{ladder.seed()}", "[] __host__ __device__(size_t) { return 0.5f; }")
+        exact = ("Memory", "BothSigns{seed}", "[] __host__ __device__(size_t) { return 0.5f; }")
         for mutant, wrong, right in (
             (order, "of=floats,by=ticket,launches=16", "of=floats,launches=16"),
             (exact, "of=floats,launches=16", "of=floats,by=ticket,launches=16"),

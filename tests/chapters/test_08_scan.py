@@ -83,14 +83,18 @@ int main() {
       clear(state.data(), n, TILE);
       chained<<<tiles, THREADS>>>(out.data(), in.data(), n, state.data());
       check("chained", exclusive);
-      clear(state.data(), n, TILE);
-      look_back<32><<<tiles, THREADS>>>(out.data(), in.data(), n, state.data());
+      scan_in_one_pass(out.data(), in.data(), n, state.data());
       check("look_back", exclusive);
+      for (auto& launch : looks_back(std::make_integer_sequence<unsigned, std::size(STEPS)>())) {
+        Arrays arrays{.n = n, .out = out.data(), .in = in.data(), .state = state.data()};
+        launch(arrays);
+        check("a step of look_back", exclusive);
+      }
       clear(state.data(), n, SEGMENT_TILE);
       segmented<<<blocks_for(n, SEGMENT_TILE), THREADS>>>(out.data(), in.data(), heads.data(), n, state.data());
       check("segmented", inclusive);
-      clear(state.data(), n, TILE);
-      compact<<<tiles, THREADS>>>(out.data(), size.data(), in.data(), n, state.data());
+      clear(state.data(), n, KEEP_TILE);
+      compact<<<blocks_for(n, KEEP_TILE), THREADS>>>(out.data(), size.data(), in.data(), n, state.data());
       expect(size, {static_cast<unsigned>(even.size())}, n, kind, "size of compact");
       check("compact", even);
       clear(state.data(), n, TILE);
@@ -153,6 +157,10 @@ class Sizes(unittest.TestCase):
         run = Run(CHAPTER.fast, "--size", str(2**20 - 1), "--rung", "look_back", "--rung", "three_kernels")
         self.assertEqual(run.code, 0, run.explain())
 
+    def test_so_many_tiles_that_blocks_pause(self):
+        run = Run(CHAPTER.fast, "--size", str(513 * 8192 + 1), "--rung", "look_back", "--rung", "compact")
+        self.assertEqual(run.code, 0, run.explain())
+
     def test_no_index_of_more_than_32_bits(self):
         run = CHAPTER.run("--size", str(2**32), results=False)
         self.assertEqual(run.code, 2, run.explain())
@@ -194,6 +202,15 @@ class Counts(unittest.TestCase):
         first, *others = (run.row("one_wave", None)["counts"] for run in runs)
         self.assertGreater(first["global_load_requests"], 0)
         self.assertEqual(others, [first, first])
+
+    def test_every_step_of_the_look_back_stores_the_same(self):
+        """20,011 elements: 5,002 stores of four, three of one, and a sum and a prefix of each tile but the first."""
+        run = CHAPTER.run("--size", "20011", "--rung", "look_back")
+        rows = [row for row in run.rows if row["rung"] == "look_back"]
+        self.assertEqual(len(rows), 7)
+        for row in rows:
+            tiles = 3 if row["variant"] in ("rows=8", "pause", "blockIdx") else 5
+            self.assertEqual(row["counts"]["global_store_active_lanes"], 5005 + 2 * tiles - 1, row["variant"])
 
     def test_bytes_of_three_kernels(self):
         run = CHAPTER.run("--size", str(2**18), "--rung", "three_kernels")
@@ -237,6 +254,7 @@ MENDED = [
     ("torn_word", "sums[tile] = sum;", "sums[tile] = sum; __threadfence();"),
 ]
 PAST_THE_END = [
+    ("store_tile", "WHOLE && is_whole<R>(at, n)", "WHOLE", "block_scan"),
     ("mark_repeats", "if (i < n) flags[i]", "flags[i]", "repeats_in_steps"),
     ("split_by_digit", "if (i >= n) continue;", "", "scatter_add"),
 ]

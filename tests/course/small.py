@@ -17,6 +17,8 @@ HEADER = """\
 //
 // Question: Does the prose say what was measured?
 // Builds on: nothing
+// Minutes: 5
+// Afterwards: read what was measured
 // Size gpu: 64
 // Size simulator: 9
 // Sizes measured: 64 128 256

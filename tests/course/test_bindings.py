@@ -130,6 +130,33 @@ class Chapters(small.Course):
     def test_a_chapter_without_any(self):
         self.assertIsNone(self.outcomes("It takes 51.98 ms."))
 
+    def test_a_cause_of_a_time_needs_evidence(self):
+        number = '//= 51.98 ms: ms("plain")\n'
+        says = "It takes 51.98 ms, because it waits.\n"
+        compares = '//= because it waits: ms("plain") > ms("wide/w=2")\n'
+        for evidence in (
+            compares,
+            '//= 51.98: ms("plain") + 0 * ms("wide/w=2")\n',
+            '//= 51.98: ms("plain") + 0 * count("plain", "global_load_sectors")\n',
+        ):
+            found = self.outcomes(says + number + evidence)
+            self.assertEqual({str(one) for one in found if one.word != bindings.OK}, set())
+        self.assertFalse(
+            [one for one in self.outcomes(says[:-2] + ": not measured.\n" + number) if one.word == bindings.WRONG]
+        )
+        found = self.outcomes(says + number)
+        self.assertEqual([one.word for one in found], [bindings.OK, bindings.WRONG])
+        self.assertIn("It takes 51.98 ms, because it waits.: a cause without evidence", str(found[1]))
+        for wrong, why in (
+            ('it waits: ms("plain") < ms("wide/w=2")', "it does not hold"),
+            ('it waits: ms("plain")', "true or false, not 51.9"),
+            ("it waits: 1 < 2", "a cause is shown by what was measured or counted"),
+            ('it works: ms("plain") > ms("wide/w=2")', "does not say this"),
+        ):
+            found = self.outcomes(says + number + f"//= because {wrong}\n")
+            self.assertEqual([one.word for one in found][1], bindings.WRONG)
+            self.assertIn(why, found[1].value)
+
     def test_right_and_wrong(self):
         prose = (
             "It takes 51.98 ms, three\n"

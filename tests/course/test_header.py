@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 READER = ROOT / "tools" / "course" / "header.py"
 
-from course import header, source  # noqa: E402
+from course import exercises, header, source  # noqa: E402
 
 SOURCE = """\
 // # Chapter 06: Transpose
@@ -40,6 +40,20 @@ def parse(text, folder="06_transpose"):
 
 
 class Read(unittest.TestCase):
+    def test_the_way_through(self):
+        plain = parse(SOURCE)
+        self.assertEqual((plain.minutes, plain.on_short_path, plain.afterwards), (0, False, ""))
+        fields = "// Minutes: 45\n// Path: short\n// Afterwards: move data,\n//   fast\n"
+        read = parse(SOURCE.replace("// Size gpu", fields + "// Size gpu", 1))
+        self.assertEqual((read.minutes, read.on_short_path, read.afterwards), (45, True, "move data, fast"))
+        for wrong, legal in (
+            ("Minutes: long", "a number from 1"),
+            ("Minutes: 1000", "a number"),
+            ("Path: long", "legal is short"),
+        ):
+            with self.assertRaisesRegex(header.SourceError, legal):
+                parse(SOURCE.replace("// Size gpu", f"// {wrong}\n// Size gpu", 1))
+
     def test_all_of_it(self):
         read = parse(SOURCE)
         self.assertEqual((read.number, read.title, read.kind), ("06", "Transpose", "map"))
@@ -139,6 +153,36 @@ class Readme(unittest.TestCase):
         # A chapter is in the table once it is measured; `./learn new chapter` edits nothing outside its folder.
         recorded = {folder for folder in rows if list((ROOT / "chapters" / folder / "results").glob("*00.json"))}
         self.assertLessEqual(recorded, set(shown), "README.md lacks a chapter that has results")
+
+
+class Paths(unittest.TestCase):
+    """The way through the course, as the headers of its chapters and exercises state it."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.chapters = {main.parent.name: header.read(main) for main in source.find_chapters(ROOT / "chapters")}
+        cls.exercises = exercises.all_exercises(ROOT)
+
+    def hours(self, on):
+        chosen = [one for one in [*self.chapters.values(), *self.exercises] if on(one)]
+        return sum(one.minutes for one in chosen) / 60
+
+    def test_the_short_path_takes_about_six_hours(self):
+        self.assertTrue(5.5 < self.hours(lambda one: one.on_short_path) < 6.5)
+
+    def test_the_readme_has_the_hours(self):
+        text = (ROOT / "README.md").read_text(encoding="utf-8")
+        full, short = re.search(r"about (\d+) hours.*?about (\d+)", text, re.DOTALL).groups()
+        self.assertEqual(int(full), round(self.hours(lambda one: True)))
+        self.assertEqual(int(short), round(self.hours(lambda one: one.on_short_path)))
+
+    def test_exercises_of_the_short_path_have_their_chapter_on_it(self):
+        """And a chapter on it has two at least, none of which needs one that is left out."""
+        short = [key for key, one in self.chapters.items() if one.on_short_path]
+        found = [one.chapter for one in self.exercises if one.on_short_path]
+        self.assertEqual(sorted(set(found)), short)
+        for key in short:
+            self.assertGreaterEqual(found.count(key), 2, key)
 
 
 if __name__ == "__main__":

@@ -258,7 +258,29 @@ class Answered(small.Course):
 class Limits(small.Course):
     def wrong(self, text, **header):
         self.source(text)
-        return [line.split(": ", 1)[1] for line in limits.check_chapter(self.main)[0]]
+        found = [line.split(": ", 1)[1] for line in limits.check_chapter(self.main)[0]]
+        return [line for line in found if "main track takes" not in line]
+
+    def test_minutes(self):
+        """A chapter that is measured says how long it takes, and that is near what its words and questions take."""
+        asked = "".join(f"//? p{i}: Why?\n//? answer: 1\n//? near: exact\n" for i in range(8))
+        text = asked + "".join(f"\n## H{i}\n\n{'word ' * 600}\n" for i in range(5))
+        for stated, wrong in (
+            ("// Minutes: 30\n", []),
+            ("// Minutes: 45\n", ["'Minutes: 45'; its main track takes about 30"]),
+            ("// Minutes: 20\n", ["'Minutes: 20'; its main track takes about 30"]),
+            ("", ["no line 'Minutes:'; its main track takes about 30"]),
+        ):
+            self.source(text)
+            source_text = self.main.read_text(encoding="utf-8").replace("// Minutes: 5\n", stated)
+            self.main.write_text(source_text, encoding="utf-8")
+            found = [line.split(": ", 1)[1] for line in limits.check_chapter(self.main)[0]]
+            self.assertEqual(found, wrong, stated)
+        text = self.main.read_text(encoding="utf-8").replace(
+            "// Afterwards: read what was measured\n", "// Minutes: 30\n"
+        )
+        self.main.write_text(text, encoding="utf-8")
+        self.assertIn("no line 'Afterwards:'", limits.check_chapter(self.main)[0][0])
 
     def test_lengths(self):
         asked = "".join(f"//? p{i}: Why?\n//? answer: 1\n//? near: exact\n" for i in range(8))

@@ -88,12 +88,17 @@ NVCC = SIMTCC.replace(
 
 
 class Checkout(fake.Checkout):
-    """self.names: alpha and beta of chapter 01, gamma of chapter 02."""
+    """self.names: alpha and beta of chapter 01, gamma of chapter 02. Chapter 01 and beta are on the short path."""
 
     names = ("alpha", "beta", "gamma")
 
     def setUp(self):
         super().setUp()
+        chapter = os.path.join(self.root, "chapters", "01_first_steps", "first_steps.cu")
+        with open(chapter, encoding="utf-8") as file:
+            text = file.read()
+        fields = "// Minutes: 10\n// Path: short\n// Afterwards: add two numbers\n"
+        self.write(os.path.relpath(chapter, self.root), text.replace("// Size gpu", fields + "// Size gpu", 1))
         for level, name in enumerate(self.names, 1):
             self.add_exercise("02_matrix" if name == "gamma" else "01_first_steps", name, level)
         self.tool("simtcc", SIMTCC, self.home)
@@ -104,6 +109,8 @@ class Checkout(fake.Checkout):
 
     def add_exercise(self, chapter, name, level):
         source = SOURCE.format(title=name.capitalize(), level=level)
+        if name == "beta":
+            source = source.replace("// Minutes: 2\n", "// Minutes: 2\n// Path: short\n")
         self.write(f"exercises/{chapter}/{name}.cu", source)
         self.write(f"exercises/{chapter}/{name}.md", NOTES.format(title=name.capitalize()))
         self.write(f"exercises/{chapter}/check/{name}.cu", "// the checker\n")

@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 import unittest
 from xml.etree import ElementTree
@@ -42,13 +43,30 @@ class Start(learner.Checkout):
         done = self.learn("check", "foo", code=2)
         self.assertIn("unknown exercise 'foo'; chapter 01 has alpha or beta (./learn list shows all)", done.stderr)
 
-    def test_a_chapter_is_its_first_exercise_where_that_helps(self):
-        for word in ("02", "2"):
-            self.assertIn("task of Gamma", self.learn("start", word, code=0).stdout)
+    def test_a_chapter_is_the_exercise_that_the_learner_is_at_or_its_first_open_one(self):
+        for word in ("02", "2", "02_matrix", "matrix", "matr", "chapters/02_matrix", "my/02_matrix/"):
+            self.learn("start", "alpha", code=0)
+            self.assertIn("task of Gamma", self.learn("start", word, code=0).stdout, word)
         self.assertIn("gamma: hint 1 of 3", self.learn("hint", code=0).stdout)
-        for command in ("hint", "solution", "reset"):
-            done = self.learn(command, "01", code=2)
-            self.assertIn("'01' is a chapter; name one of its exercises: alpha or beta", done.stderr, command)
+        self.assertIn("alpha: hint 1 of 3", self.learn("hint", "first_steps", code=0).stdout)
+        self.assertIn("task of Beta", self.learn("next", "beta", code=0).stdout)
+        self.assertIn("beta: hint 1 of 3", self.learn("hint", "01_first", code=0).stdout)
+        self.assertIn("beta is not passed yet", self.learn("solution", "01", code=1).stderr)
+        self.edit("beta", "solved")
+        self.learn("check", "beta", code=0)
+        self.assertIn("task of Alpha", self.learn("next", "first-steps", code=0).stdout)
+
+    def test_a_chapter_is_all_of_its_exercises_where_several_can_be_meant(self):
+        self.learn("start", code=0)
+        for name in self.names:
+            self.edit(name, "solved")
+        said = self.learn("check", "first_steps", "alpha", code=0).stdout
+        self.assertEqual([said.count(name + ": passed") for name in ("alpha", "beta", "gamma")], [1, 1, 0])
+        self.assertIn("what you wrote in alpha, beta (a backup", self.learn("reset", "01_first_steps", code=1).stderr)
+        self.learn("reset", "01_first_steps", "--yes", code=0)
+        self.assertEqual([self.read(name) == "solved" for name in ("alpha", "beta", "gamma")], [False, False, True])
+
+    def test_no_chapter(self):
         self.assertIn("unknown exercise '03'", self.learn("start", "03", code=2).stderr)
 
     def test_a_file_of_an_exercise_that_has_gone_is_named_and_stays(self):
@@ -302,6 +320,61 @@ class OnAGpu(learner.Checkout):
         self.assertIn("launches  0  (at most 0)  missed", self.check("late solved", 1))
         self.assertNotIn("passed", self.progress()["exercises"]["01_first_steps/alpha"])
 
+    # A machine of others: no libdw, and no right to install it.
+    WITHOUT_SIMULATOR = """
+import sys
+sys.path.insert(0, {tools!r})
+from learn import cli, install, needs
+needs.LIBDW.seen = lambda machine: ""
+install.may_install = lambda: False
+sys.exit(cli.main({words!r}))
+"""
+
+    def without_simulator(self, *words, code):
+        text = self.WITHOUT_SIMULATOR.format(tools=os.path.join(self.root, "tools"), words=list(words))
+        done = subprocess.run(
+            [sys.executable, "-c", text], cwd=self.root, env=self.environment(), capture_output=True, text=True
+        )
+        self.assertNotIn("Traceback", done.stderr)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done
+
+    def test_without_the_simulator_the_gpu_checks_alone(self):
+        self.edit("alpha", "solved")
+        done = self.without_simulator("check", "alpha", "--backend", "gpu", code=0)
+        self.assertIn("alpha: passed  (2 cases on the GPU alone", done.stdout)
+        self.assertIn("as the simulator lacks libdw: races and counts are not looked at", done.stderr)
+        self.edit("alpha", "late solved")
+        self.assertIn("missed", self.without_simulator("check", "alpha", "--backend", "gpu", code=1).stdout)
+        self.assertIn("libdw", self.without_simulator("check", "alpha", code=1).stderr)  # the simulator was asked for
+
+    def test_without_the_simulator_counts_answer_nothing(self):
+        source = os.path.join("exercises", "02_matrix", "gamma.cu")
+        with open(os.path.join(self.root, source), encoding="utf-8") as file:
+            text = file.read()
+        self.write(source, text.replace("Kind: fill in", "Kind: predict"))
+        self.edit("alpha", "solved")
+        done = self.without_simulator("check", "gamma", "alpha", "--backend", "gpu", code=0)
+        self.assertIn("left out, as counts answer them: gamma", done.stderr)
+        done = self.without_simulator("check", "gamma", "--backend", "gpu", code=1)
+        self.assertIn("gamma: the simulator's counts answer that, and it lacks libdw", done.stderr)
+
+    def test_without_the_simulator_new_and_predict_do_what_they_can(self):
+        self.without_simulator("new", "own.cu", code=0)
+        chapter = os.path.join("chapters", "01_first_steps", "first_steps.cu")
+        with open(os.path.join(self.root, chapter), encoding="utf-8") as file:
+            text = file.read()
+        ask = "\n// ## A\n//\n// Words.\n\n//? {0}: {0}?\n//? answer: {1}\n//? near: exact\n//\n// Because.\n"
+        counted, computed = ask.format("counted", 'count("one", "x")'), ask.format("computed", "6 * 7")
+        self.write(chapter, text + counted + computed)
+        done = self.without_simulator("predict", "01", "--answers", "42", code=0)
+        self.assertIn("1/1  computed?", done.stdout)
+        self.assertIn("right", done.stdout)
+        self.assertIn("1 of 2 predictions left out: counts answer them", done.stderr)
+        self.write(chapter, text + counted)
+        done = self.without_simulator("predict", "01", "--answers", "42", code=1)
+        self.assertIn("counts answer these predictions, and it lacks libdw", done.stderr)
+
     def test_without_it_the_gpu_is_not_asked(self):
         self.edit("alpha", "late solved")
         self.learn("check", "alpha", code=0)
@@ -328,15 +401,19 @@ class GoingOn(learner.Checkout):
         self.assertIn("beta: hint", self.learn("hint", code=0).stdout)
         said = self.learn("next", code=0).stdout
         self.assertIn("beta is still open; ./learn next beta comes back to it.", said)
-        self.assertIn("task of Gamma", said)
+        self.assertIn("Chapter 02: Matrix", said)  # which comes before its exercises
+        self.assertIn("./learn next 02", said)
+        self.assertIn("task of Gamma", self.learn("next", "02", code=0).stdout)
         self.assertIn("task of Alpha", self.learn("next", "alpha", code=0).stdout)
 
     def test_the_end(self):
         for name in self.names:
             self.edit(name, "solved")
         self.learn("check", "--all", code=0)
-        self.assertIn("All 3 exercises are done.", self.learn("next", code=0).stdout)
-        self.assertIn("Next: ./learn run 01", self.learn(code=0).stdout)
+        for command in ((), ("next",), ("path",)):
+            said = self.learn(*command, code=0).stdout
+            self.assertIn("You have done all of the full path.\nYou can now\n  01  add two numbers\n", said)
+            self.assertNotIn("Next:", said)
 
     def test_learn_alone_says_what_comes_next(self):
         self.assertIn("Next: ./learn run 01", self.learn(code=0).stdout)

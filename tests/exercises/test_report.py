@@ -25,8 +25,9 @@ def finding(kind, line, message):
 
 
 class Report(unittest.TestCase):
-    def said(self, *failures, bars=(), tries=1, hints=0):
+    def said(self, *failures, bars=(), predictions=(), tries=1, hints=0):
         result = checking.Outcome()
+        result.predictions = list(predictions)
         result.cases, result.failures, result.bars = ["n = 1", "n = 2"], list(failures), list(bars)
         exercise = SimpleNamespace(name="alpha", hints=["a", "b", "c"])
         record = SimpleNamespace(tries=tries, hints=hints)
@@ -88,6 +89,24 @@ class Report(unittest.TestCase):
             bar = {"name": name, "case": "n = 2", "is": 8, "relation": "at most", "bar": 4, "holds": False}
             self.assertIn(words, self.said(bars=[dict(bar, file=FILE, line=7, at_line=8)]))
             self.assertIn("look at the launch", self.said(bars=[bar]))
+
+    def test_each_kind_of_prediction_has_its_question(self):
+        seen = set()
+        for name, hint, words in (
+            ("float4", "too low", "what does one warp do there? And does your number leave out"),
+            ("float4", "too high", "what several lanes share"),
+            ("store sectors along rows", "too low", "which sectors of 32 bytes"),
+            ("load requests", "too low", "how many warps?"),
+            ("stride 32", "too low", "one bank"),
+            ("waves, 4096", "too high", "run at the same time"),
+            ("steps near", "too low", "halved or doubled"),
+        ):
+            guess = {"question": name, "guess": 7, "answered": 1, "holds": 0, "hint": hint}
+            asked = self.said(predictions=[guess])
+            self.assertIn(f"'{name}': ", asked)
+            self.assertIn(words, asked)
+            seen.add(asked)
+        self.assertEqual(len(seen), 7)
 
     def test_the_lines_that_share_a_bar(self):
         bar = {

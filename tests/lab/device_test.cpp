@@ -19,6 +19,7 @@
 #include "lab/buffer.h"
 #include "lab/check.h"
 #include "lab/limits.h"
+#include "lab/streams.h"
 #include "lab/timing.h"
 #include "lab/verify.h"
 
@@ -63,6 +64,32 @@ TEST(Check, SaysCallPlaceNameTextAndAdvice) {
 TEST(CheckDeathTest, OutsideOfARungEndsTheProgramWithOneLineAndExitCode1) {
   EXPECT_EXIT(CUDA_CHECK(cudaErrorInvalidConfiguration), testing::ExitedWithCode(1),
               "^ERROR [^\n]*device_test.cpp:[0-9]+: [^\n]*cudaErrorInvalidConfiguration[^\n]*\n$");
+}
+
+// ---- streams ----
+
+/// Findings of work in the default stream, then in two streams, then in the default stream again.
+std::size_t findings_between(lab::Streams& streams, bool start, bool join) {
+  lab::DeviceBuffer<float> x(256, "x", 0), y(256, "y", 0);
+  set(1, 256, x.data(), 0, 256, 1);
+  set(1, 256, y.data(), 0, 256, 2);
+  if (start) streams.start();
+  scale_in_stream(streams[0], x.data(), 256);
+  scale_in_stream(streams[1], y.data(), 256);
+  if (join) streams.join();
+  add(1, 256, x.data(), y.data(), x.data(), 0, 256);
+  cudaDeviceSynchronize();
+  EXPECT_EQ(x.download()[255], 6);
+  return lab::take_findings().size();
+}
+
+TEST(Streams, BeginAndEndInTheDefaultStream) {
+  lab::Streams streams(2);
+  EXPECT_EQ(streams.size(), 2u);
+  EXPECT_EQ(findings_between(streams, true, true), 0u);
+  EXPECT_EQ(findings_between(streams, true, true), 0u);  // again: its events are used anew
+  EXPECT_GT(findings_between(streams, false, true), 0u);
+  EXPECT_GT(findings_between(streams, true, false), 0u);
 }
 
 // ---- buffers ----

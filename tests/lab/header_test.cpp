@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <string>
 #include <vector>
@@ -140,6 +141,32 @@ TEST(Header, ASizeThatARungCannotSolveIsSkipped) {
   EXPECT_EQ(rows.at(0).reason, "rows of 1000 floats are not aligned");
 }
 
+TEST(Header, WhatASizeIsWrongForIsSkippedWhereItIsAdded) {
+  Sums sums;
+  lab::DeviceBuffer<float> racing(64, "racing");
+  for (const bool can : {true, false}) {
+    const auto chapter = [&](Ladder& ladder) {
+      ladder.skip_unless(can, {"first", "mistake"}, "needs rows of 16 bytes");
+      ladder.skip_unless(false, {"first"}, "another reason");
+      EXPECT_FALSE(ladder.wants("first"));
+      ladder.sweep("first", "block", {32, 64}, [&](int) { return sums.rung(""); });
+      ladder.add(sums.rung("second"));
+      ladder.demonstrate("mistake", [&] { racy(racing.data()); }, {&racing});
+    };
+    const auto [code, rows] = run(chapter);
+    EXPECT_EQ(code, 0);
+    ASSERT_EQ(rows.size(), 4u);  // variants and all in one row
+    EXPECT_EQ(rows[0].label(), "first");
+    EXPECT_EQ(rows[0].status, Status::skip);
+    EXPECT_EQ(rows[0].reason, can ? "another reason" : "needs rows of 16 bytes");
+    EXPECT_EQ(rows[1].status, Status::pass) << rows[1].reason;
+    EXPECT_EQ(rows[2].status, can ? Status::pass : Status::skip) << rows[2].reason;
+    const auto [second_code, second] = run(chapter, {"--rung", "second"});
+    EXPECT_EQ(second_code, 0);
+    EXPECT_EQ(second.size(), 1u);
+  }
+}
+
 TEST(Header, ADemonstrationThatRaisesNothingFails) {
   const auto [code, rows] =
       run([](Ladder& ladder) { ladder.demonstrate("mistake", [] {}); }, {"--rung", "mistake"});
@@ -191,6 +218,7 @@ TEST(Problem, GivesItsRungsWhatTheyHaveInCommon) {
   how.backend = {"gpu", true, false, "CUDA 13.0"};
   how.timing = {.warmup = 0, .warmup_s = 0, .min_runs = 2, .max_runs = 2, .flush = false};
   how.limits = {.copy_bytes = 1 << 16, .fma_iterations = 1};
+  float before = 0;
   const auto chapter = [&](Ladder& ladder) {
     lab::Rung common = sums.rung("");
     common.bytes = 12000;
@@ -201,7 +229,10 @@ TEST(Problem, GivesItsRungsWhatTheyHaveInCommon) {
     problem.sweep("second", "off", {0, 1}, [&](int off) {
       add(4, 256, sums.a.data(), sums.b.data(), sums.c.data(), 0, 1000 - off);
     });
-    problem.demonstrate("mistake", [&] { racy(sums.c.data()); });
+    problem.demonstrate("mistake", [&] {
+      before = sums.c.download()[0];
+      racy(sums.c.data());
+    });
   };
   const auto [code, rows] = run(chapter, {}, how);
   EXPECT_EQ(code, 1);
@@ -216,6 +247,86 @@ TEST(Problem, GivesItsRungsWhatTheyHaveInCommon) {
   EXPECT_TRUE(has(rows[2].reason, "first at index 999: nan")) << rows[2].reason;
   EXPECT_EQ(rows[3].status, Status::skip);
   EXPECT_EQ(run(chapter, {"--rung", "mistake"}).rows.at(0).status, Status::pass);
+  EXPECT_TRUE(std::isnan(before));  // poisoned, as for a rung
+}
+
+TEST(Problem, WithOneRungIsAddedAtOnce) {
+  Sums sums;
+  const auto [code, rows] = run([&](Ladder& ladder) {
+    const lab::Rung common = sums.rung("");
+    for (const int off : {0, 1}) {
+      ladder.add("first", lab::variant_name("off", off), common,
+                 [&] { add(4, 256, sums.a.data(), sums.b.data(), sums.c.data(), 0, 1000 - off); });
+    }
+    ladder.add("second", "", common, common.launch);
+    ladder.demonstrate("mistake", [&] { racy(sums.c.data()); });
+  });
+  EXPECT_EQ(code, 1);
+  ASSERT_EQ(rows.size(), 5u);
+  EXPECT_EQ(rows[0].label(), "first off=0");
+  EXPECT_EQ(rows[0].status, Status::pass) << rows[0].reason;
+  EXPECT_EQ(rows[1].status, Status::fail);  // its output is poisoned again
+  EXPECT_EQ(rows[2].label(), "second");
+  EXPECT_EQ(rows[2].status, Status::pass) << rows[2].reason;
+}
+
+// ---- experiments ----
+
+/// An object that sums up to `until` and has all members that a rung may be.
+struct Whole {
+  explicit Whole(int until) : until(until) {}
+  void prepare() { prepared = true; }
+  void launch() { add(4, 256, sums.a.data(), sums.b.data(), sums.c.data(), 0, until); }
+  std::vector<lab::Expectation> outputs() {
+    ++asked;
+    return sums.rung("").outputs;
+  }
+  lab::Comparison verify() {
+    verified = true;
+    return lab::verdict(prepared, "not prepared");
+  }
+  void show() { shown = true; }
+
+  int until, asked = 0;
+  bool prepared = false, verified = false, shown = false;
+  Sums sums;
+};
+
+/// And one that has no more than it needs.
+struct Bare {
+  void launch() {}
+};
+
+TEST(Experiment, IsRunAndCheckedAndShown) {
+  Whole right(1000), wrong(999);
+  Bare bare;
+  const auto [code, rows] = run([&](Ladder& ladder) {
+    ladder.add("first", "right", right, {.timed = false});
+    ladder.add("first", "wrong", wrong);
+    ladder.add("second", bare);
+    ladder.skip("mistake", "another test");
+  });
+  EXPECT_EQ(code, 1);
+  ASSERT_EQ(rows.size(), 5u);
+  EXPECT_EQ(rows[0].label(), "first right");
+  EXPECT_EQ(rows[0].status, Status::pass) << rows[0].reason;
+  EXPECT_TRUE(right.prepared && right.verified && right.shown);
+  EXPECT_EQ(rows[1].status, Status::fail);
+  EXPECT_TRUE(has(rows[1].reason, "first at index 999")) << rows[1].reason;
+  EXPECT_EQ(rows[2].status, Status::error);
+  EXPECT_TRUE(has(rows[2].reason, "lacks its launch or its check")) << rows[2].reason;
+  right.prepared = false;
+  right.until = 0;
+  EXPECT_EQ(run([&](Ladder& ladder) { ladder.add("first", right); }, {"--rung", "first"})
+                .rows.at(0)
+                .status,
+            Status::fail);
+}
+
+TEST(Experiment, ComputesNoReferenceWhereItIsLeftOut) {
+  Whole one(1000);
+  run([&](Ladder& ladder) { ladder.add("first", one); }, {"--rung", "second"});
+  EXPECT_EQ(one.asked, 0);
 }
 
 // ---- maps ----
@@ -250,6 +361,35 @@ TEST(Map, ARightOnePassesAndAWrongOneDoesNot) {
   });
   EXPECT_EQ(past.status, Status::fail);
   EXPECT_TRUE(has(past.reason, "out-of-bounds")) << past.reason;
+}
+
+TEST(Map, TakesAHostFunctionWithItsLastArgumentsGiven) {
+  const auto launch = [](float* c, const float* a, const float* b, int n) {
+    add(4, 256, a, b, c, 0, n);
+  };
+  EXPECT_EQ(row_of(lab::bind_back(launch, 1000)).status, Status::pass);
+  EXPECT_EQ(row_of(lab::bind_back(launch, 999)).status, Status::fail);
+  const auto bound = lab::bind_back(launch, 1000);
+  static_assert(std::is_invocable_v<decltype(bound), float*, const float*, const float*>);
+  static_assert(!std::is_invocable_v<decltype(bound), float*, const float*>);
+}
+
+TEST(Map, AViewIsWhatACopyHasToLeave) {
+  const auto [code, rows] = run(
+      [](Ladder& ladder) {
+        lab::Map<float> map(ladder, 1000);
+        for (const int size : {1000, 999}) {
+          map.add("first", lab::variant_name("size", size), map.in,
+                  [&](float* out, const float* in) {
+                    cudaMemcpy(out, in, sizeof(float) * size, cudaMemcpyDeviceToDevice);
+                  });
+        }
+      },
+      {"--rung", "first"});
+  EXPECT_EQ(code, 1);
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].status, Status::pass) << rows[0].reason;
+  EXPECT_EQ(rows[1].status, Status::fail);
 }
 
 TEST(Map, TheToleranceIsThatOfTheRung) {

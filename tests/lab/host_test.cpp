@@ -17,12 +17,12 @@
 #include "has.h"
 #include "lab/ceil_div.h"
 #include "lab/command_line.h"
+#include "lab/elements.h"
 #include "lab/inputs.h"
 #include "lab/parallel.h"
 #include "lab/size.h"
 #include "lab/stats.h"
 #include "lab/text.h"
-#include "lab/verify.h"
 
 namespace {
 
@@ -293,15 +293,15 @@ TEST(Inputs, BytesAreNotFlat) {
 
 TEST(Compare, EachElementHasATolerance) {
   const std::vector<float> want{1, 2, 3}, got{1.5f, 2, 3.25f};
-  const Comparison found =
-      lab::compare_each(got, want, "by index", [](std::size_t i) { return i == 0 ? 0.5 : 0.125; });
+  const std::vector<double> allowed{0.5, 0.125, 0.125};
+  const Comparison found = lab::compare_each(got, want, allowed, "by index");
   EXPECT_EQ(found.mismatches, 1u);
   EXPECT_EQ(found.first_mismatch, 2u);
   EXPECT_TRUE(has(found.text, "by index"));
-  EXPECT_TRUE(lab::compare_each(got, want, "", [](std::size_t) { return 0.5; }).pass);
-  EXPECT_FALSE(lab::compare_each(got, want, "", [](std::size_t) { return std::nan(""); }).pass);
-  EXPECT_FALSE(
-      lab::compare_each(std::vector{1.0f}, want, "", [](std::size_t) { return 9.0; }).pass);
+  EXPECT_TRUE(lab::compare_each(got, want, std::vector(3, 0.5), "").pass);
+  EXPECT_FALSE(lab::compare_each(got, want, std::vector(3, std::nan("")), "").pass);
+  EXPECT_FALSE(lab::compare_each(std::vector{1.0f}, want, std::vector(3, 9.0), "").pass);
+  EXPECT_FALSE(lab::compare_each(got, want, {9.0}, "").pass);
 }
 
 // Enough elements for a range of each core, be they as many as they may.
@@ -359,9 +359,9 @@ TEST(Compare, ManyElementsTellWhatFewTell) {
   EXPECT_EQ(lab::compare(want, got, tolerance).mismatches, 2u);  // a NaN in the reference
   got[many - 1] = 2;
   EXPECT_TRUE(lab::compare(want, got, {.absolute = 1}).pass);
-  EXPECT_EQ(lab::compare_each(want, got, "", [](std::size_t i) { return i > many / 2 ? 1. : 0.; })
-                .first_mismatch,
-            many / 2);
+  std::vector<double> allowed(many, 1);
+  allowed[many / 2] = 0;
+  EXPECT_EQ(lab::compare_each(want, got, allowed, "").first_mismatch, many / 2);
 }
 
 TEST(Compare, PassesWhatIsRight) {

@@ -97,6 +97,10 @@ void scale_in_place(int blocks, int threads, float* x, int count) {
   scale_kernel<<<blocks, threads>>>(x, count);
 }
 
+void scale_in_stream(cudaStream_t stream, float* x, int count) {
+  scale_kernel<<<1, 256, 0, stream>>>(x, count);
+}
+
 void update4(float* c, int there, int ld, float alpha, float beta) {
   update4_kernel<<<1, 1>>>(c, there, ld, alpha, beta);
 }

@@ -13,6 +13,9 @@ void set(int blocks, int threads, float* c, long first, int count, float value);
 /// x = 2 x, in place.
 void scale_in_place(int blocks, int threads, float* x, int count);
 
+/// The same in a stream.
+void scale_in_stream(cudaStream_t stream, float* x, int count);
+
 /// What a product may do wrong.
 enum class GemmFault {
   none,

@@ -702,6 +702,11 @@ TEST_F(LadderTest, SizesAndCasesAreCallsOfOneFunctionInOneProcess) {
   ASSERT_TRUE(report.rows[0].launches && report.rows[2].launches);
   EXPECT_EQ(report.rows[2].launches->first, report.rows[0].launches->second);
   EXPECT_EQ(report.rows[2].counts, report.rows[0].counts);
+  seen.clear();
+  setenv("LAB_FURTHER_SIZE", "1", 1);
+  EXPECT_EQ(run(config, chapter, {"--size", "7"}), 0);
+  unsetenv("LAB_FURTHER_SIZE");
+  EXPECT_EQ(seen, "7 ");
 
   const std::size_t all = lab::size_cases(lab::SizeKind::n).size();
   calls = 0;

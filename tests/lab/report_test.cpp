@@ -4,11 +4,13 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <set>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -284,6 +286,46 @@ TEST(Table, StaysWithin100Columns) {
     EXPECT_NE(text.find(row.rung + " block=1024\n"), std::string::npos) << text;
     EXPECT_EQ(text.find(" \n"), std::string::npos) << text;  // no blanks at the end of a line
   }
+}
+
+TEST(Table, RecordedTimesAreTheLastColumn) {
+  const std::string file = "/tmp/recorded_" + std::to_string(getpid());
+  std::ofstream(file) << "NVIDIA H200\t16384,16384\nadd\t\t0.52341\nadd\ttile=16\t1234.5\n"
+                      << "needs_a_gpu\t\t0.25\nnot_counted\t\t60.17\n";
+  const lab::RecordedTimes recorded = lab::recorded_times(file.c_str());
+  lab::Row variant = counted_row("add");
+  variant.variant = "tile=16";
+  lab::Row noted = counted_row("add");
+  noted.reason = "of note";
+  const lab::Report report = report_of(
+      {counted_row("add"), variant, noted, counted_row("unrecorded"),
+       row_of("needs_a_gpu", Status::skip, "needs a GPU"), row_of("not_counted", Status::pass)});
+  const std::string text = lab::table(report, false, false, recorded);
+  const std::vector<std::string> lines = lines_of(text);
+  const std::size_t end = lines[0].size();
+  EXPECT_EQ(lines[0].substr(end - 9), "  H200 ms") << text;
+  const auto shows = [&](const std::string& line, const std::string& time) {
+    return line.size() == end && line.substr(end - time.size() - 1) == " " + time;
+  };
+  EXPECT_TRUE(shows(lines[1], "0.5234")) << text;
+  EXPECT_TRUE(shows(lines[2], "1234")) << text;  // of the variant
+  EXPECT_TRUE(shows(lines[3], "0.5234")) << text;
+  EXPECT_NE(lines[4].find("of note"), std::string::npos) << text;
+  EXPECT_EQ(lines[5].back(), '-') << text;
+  EXPECT_NE(lines[6].find("needs a GPU; recorded: 0.2500 ms"), std::string::npos) << text;
+  EXPECT_TRUE(shows(lines[7], "60.17")) << text;
+  const std::string legend =
+      "H200 ms: recorded on an NVIDIA H200 at 16384,16384, not measured here\n";
+  EXPECT_NE(text.find(legend), std::string::npos) << text;
+  EXPECT_EQ(lab::table(report, false).find("H200"), std::string::npos);
+  EXPECT_EQ(lab::table(report_of({counted_row("other")}), false, false, recorded).find(legend),
+            std::string::npos);
+
+  std::ofstream(file) << "NVIDIA H200\t1\nadd 0.5\n";
+  EXPECT_THROW(lab::recorded_times(file.c_str()), std::runtime_error);
+  EXPECT_THROW(lab::recorded_times("/no/such/file"), std::runtime_error);
+  EXPECT_EQ(lab::recorded_times(nullptr).gpu, "");
+  std::remove(file.c_str());
 }
 
 TEST(Table, ColorsOnlyWhenAsked) {

@@ -37,6 +37,7 @@ __global__ void {rungs[0]}(float* out) {{ out[threadIdx.x] = 1; }}
 CHAPTER_PROGRAM = """\
 #!/bin/sh
 echo "CHAPTER ${0##*/} $* commit=$WARP_COMMIT"
+[ -n "$LAB_RECORDED" ] && cat "$LAB_RECORDED"
 json=
 previous=
 for word; do
@@ -110,7 +111,7 @@ case $FAKE_CMAKE in
     echo $$ >"$FAKE_STARTED.new"
     mv "$FAKE_STARTED.new" "$FAKE_STARTED"
     if [ "$FAKE_CMAKE" = held ]; then
-      while [ ! -e "$FAKE_STARTED.go" ]; do sleep 0.05; done
+      while [ -e "$FAKE_STARTED" ] && [ ! -e "$FAKE_STARTED.go" ]; do sleep 0.05; done  # or its test is gone
     else
       sleep "${FAKE_CMAKE#slow}"
     fi

@@ -31,8 +31,8 @@ class Files(fake.Checkout):
 
     def test_a_program(self):
         done = self.learn("new", "my.cu", code=0)
-        self.assertIn("./learn explain my.cu", done.stdout)
-        text = self.text("my.cu")
+        self.assertIn("./learn explain my/my.cu", done.stdout)
+        text = self.text("my", "my.cu")
         self.assertNotIn("@", text)
         for call in (
             "cudaMalloc(",
@@ -44,49 +44,113 @@ class Files(fake.Checkout):
             "cudaFree(",
         ):
             self.assertIn(call, text)
-        self.assertIn("my.cu exists already", self.refused("new", "my.cu"))
-        self.assertEqual(self.text("my.cu"), text)
+        self.assertIn("my/my.cu exists already", self.refused("new", "my.cu"))
+        self.assertEqual(self.text("my", "my.cu"), text)
         self.learn("new", "programs-of-mine.cu", cwd=self.home, code=0)
         self.assertTrue(os.path.exists(os.path.join(self.home, "programs-of-mine.cu")))
+        # In a folder of the course into my/, too; within my/ and where a folder is named, there.
+        self.learn("new", "second.cu", cwd=os.path.join(self.root, "chapters"), code=0)
+        os.makedirs(os.path.join(self.root, "my", "own"))
+        self.learn("new", "third.cu", cwd=os.path.join(self.root, "my", "own"), code=0)
+        self.learn("new", "./fourth.cu", code=0)
+        for path in ("my/second.cu", "my/own/third.cu", "fourth.cu"):
+            self.assertTrue(os.path.exists(os.path.join(self.root, path)), path)
+
+    def test_without_a_name_it_is_run_and_counted(self):
+        counts = {"global_store_requests": 1, "global_store_sectors": 1, "global_store_active_lanes": 32}
+        launch = {"index": 0, "kernel": "saxpy", "grid": [1, 1, 1], "block": [32, 1, 1], "counts": counts}
+        launch["lines"] = [{"file": os.path.join(self.root, "my", "first.cu"), "line": 22, "counts": counts}]
+        trace = {"FAKE_TRACE": fake.write_json(os.path.join(self.home, "t.json"), fake.trace_of([launch]))}
+        chapter = os.path.join("chapters", "01_first_steps", "first_steps.cu")
+        told = self.text(chapter).replace("#include", "// A GPU has many threads.\n//\n// ## 1. More\n\n#include", 1)
+        self.write(chapter, told)
+        done = self.learn("new", env=trace, code=0)
+        for words in (
+            "my/first.cu is a whole CUDA program, and yours",
+            "Meanwhile, read my/first.cu from the top",
+            "  A GPU has many threads.\n",
+            "It goes on in chapters/01_first_steps/first_steps.cu",
+            "Kernel saxpy",
+            "./learn explain my/first.cu",
+        ):
+            self.assertIn(words, done.stdout)
+        self.assertLess(done.stdout.index("Meanwhile"), done.stdout.index("Kernel saxpy"))
+        with open(os.path.join(self.root, "my", "first.cu"), "a", encoding="utf-8") as file:
+            file.write("// mine\n")
+        self.write("build/simulator/common/simt/libsimt.a", "")
+        again = self.learn("new", env=trace, code=0)
+        self.assertNotIn("Meanwhile", again.stdout)
+        self.assertIn("// mine\n", self.text("my", "first.cu"))
+
+    def test_without_the_simulator_nvcc_runs_it(self):
+        self.add_gpu()
+        self.tool("nvcc", '#!/bin/sh\nprintf "#!/bin/sh\\necho ran\\n" >"$4" && /bin/chmod +x "$4"\n')
+        text = (
+            "import sys; sys.path.insert(0, {!r})\n"
+            "from learn import cli, install, needs\n"
+            "needs.LIBDW.seen = lambda machine: ''\n"
+            "install.may_install = lambda: False\n"
+            "sys.exit(cli.main(['new']))\n"
+        ).format(os.path.join(self.root, "tools"))
+
+        def run(**env):
+            command = [fake.sys.executable, "-c", text]
+            return subprocess.run(command, cwd=self.root, env=self.environment(**env), capture_output=True, text=True)
+
+        done = run()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("\nran\n", done.stdout)
+        self.assertIn("with nvcc, as the simulator lacks libdw", done.stderr)
+        self.assertEqual(self.calls("--build"), [])
+        os.unlink(os.path.join(self.bin, "nvcc"))
+        done = run()
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn("the simulator lacks libdw, and there is no GPU with nvcc here", done.stderr)
+
+    def test_a_program_in_my_is_found_by_its_name(self):
+        self.learn("new", "first.cu", code=0)
+        self.assertIn("there is no file first.cu here; did you mean my/first.cu?", self.refused("explain", "first.cu"))
 
     def test_its_command_for_nvcc_works_beside_the_folder_of_the_exercises(self):
         self.learn("new", "my.cu", code=0)
-        os.makedirs(os.path.join(self.root, "my"))
         # What counts is where nvcc shall write to.
         self.tool("nvcc", '#!/bin/sh\nprintf "#!/bin/sh\\necho ran $4\\n" >"$3" && /bin/chmod +x "$3"\n')
-        command = next(line for line in self.text("my.cu").split("\n") if "nvcc" in line).partition("nvcc")[2]
+        command = next(line for line in self.text("my", "my.cu").split("\n") if "nvcc" in line).partition("nvcc")[2]
         done = subprocess.run("nvcc" + command, shell=True, cwd=self.root, env=self.environment(), capture_output=True)
-        self.assertEqual((done.returncode, done.stdout), (0, b"ran my.cu\n"), done.stderr)
+        self.assertEqual((done.returncode, done.stdout), (0, b"ran my/my.cu\n"), done.stderr)
 
     def test_a_chapter_is_its_folder(self):
         self.write(".gitignore", "/build/\n__pycache__/\n")
         self.git("init", "-q")
         self.git("add", "-A")
         self.git("commit", "-q", "-m", "all")
-        done = self.learn("new", "chapter", "13_stencils", code=0)
+        done = self.learn("new", "chapter", "21_histograms", code=0)
         self.assertIn("Nothing outside of it was touched", done.stdout)
         touched = [line[3:] for line in self.git("status", "--porcelain", "-uall").splitlines()]
-        self.assertEqual(touched, ["chapters/13_stencils/stencils.cu", "chapters/13_stencils/test_stencils.py"])
-        text = self.text("chapters", "13_stencils", "stencils.cu")
-        self.assertTrue(text.startswith("// # Chapter 13: Stencils\n"))
+        self.assertEqual(touched, ["chapters/21_histograms/histograms.cu", "chapters/21_histograms/test_histograms.py"])
+        text = self.text("chapters", "21_histograms", "histograms.cu")
+        self.assertTrue(text.startswith("// # Chapter 21: Histograms\n"))
         self.assertIn("// Builds on: 02_matrix\n", text)
-        self.assertNotIn("@", text + self.text("chapters", "13_stencils", "test_stencils.py"))
-        self.assertIn("13  Stencils", self.learn("list", code=0).stdout)
-        self.learn("run", "13", "--backend", "simulator", code=0)
+        self.assertNotIn("@", text + self.text("chapters", "21_histograms", "test_histograms.py"))
+        self.assertIn("21  Histograms", self.learn("list", code=0).stdout)
+        self.learn("run", "21", "--backend", "simulator", code=0)
         self.assertEqual(len(self.git("status", "--porcelain", "-uall").splitlines()), 2)
 
     def test_what_is_refused(self):
-        for words in ((), ("my.cpp",), ("my.cu", "your.cu"), ("chapter",), ("chapter", "13_a", "14_b")):
-            self.assertIn("legal is ./learn new my.cu, or ./learn new chapter 13_stencils", self.refused("new", *words))
-        for name in ("stencils", "3_stencils", "13_Stencils", "13_", "13-stencils", "../13_stencils"):
+        for words in (("my.cpp",), ("my.cu", "your.cu"), ("chapter",), ("chapter", "13_a", "14_b")):
+            self.assertIn(
+                "legal is ./learn new, ./learn new my.cu, or ./learn new chapter 21_histograms",
+                self.refused("new", *words),
+            )
+        for name in ("histograms", "3_histograms", "21_Histograms", "21_", "21-histograms", "../21_histograms"):
             self.assertIn("is no name of a chapter", self.refused("new", "chapter", name))
         for name in ("01_other", "13_matrix"):
             self.assertIn("already", self.refused("new", "chapter", name))
         self.assertIn("there is no folder nowhere", self.refused("new", "nowhere/my.cu"))
         self.assertIn("is no name for a program", self.refused("new", "my program.cu"))
-        self.write("my.cu", "mine")
+        self.write("my/my.cu", "mine")
         self.assertIn("exists already", self.refused("new", "my.cu"))
-        self.assertEqual(self.text("my.cu"), "mine")
+        self.assertEqual(self.text("my", "my.cu"), "mine")
 
 
 class Compiled(unittest.TestCase):

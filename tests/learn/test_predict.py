@@ -136,9 +136,27 @@ class Predict(fake.Checkout):
         self.assertIn("    __global__ void two(float* out) { out[0] = 1; }\n\n2/3  ", out)
         self.assertNotIn("more lines", out)
         self.assertNotRegex(out, r"\n\n\n")  # where a drawing was
-        self.assertNotIn("What nobody needs.", out)
+        self.assertEqual(out.count("  What nobody needs.\n"), 1)
+        self.assertIn("    // one: as above\n    __global__ void two(", out)
+        self.assertIn("Read again: How a warps asks (chapters/01_first_steps/first_steps.cu)\n", out)
         self.assertNotIn("A contract", out)
         self.assertEqual(self.kept(), {"first": {"guess": "8", "near": True}, "second": {"guess": "2", "near": False}})
+
+    def test_a_function_that_does_not_fit_is_named_with_its_place(self):
+        source = os.path.join(self.root, "chapters", "01_first_steps", "first_steps.cu")
+        with open(source, encoding="utf-8") as file:
+            text = file.read()
+        body = "".join(f"  out[{i}] = {i};\n" for i in range(45))
+        text = text.replace("{ out[threadIdx.x] = 1; }", "{\n" + body + "}").replace(
+            "two(float* out) { out[0] = 1; }", "two(float* out) {\n" + body + "}"
+        )
+        asked = 'count("one", "global_load_requests")'
+        text = text.replace(asked, asked + ' + 0 * ms("two")')
+        self.write("chapters/01_first_steps/first_steps.cu", text)
+        out = self.learn("predict", "01", "--answers", "8", code=0).stdout
+        before = out[: out.index("1/3  ")]
+        self.assertEqual(before.count("__global__"), 1)
+        self.assertRegex(before, r"\n    // (one|two): 47 lines, 01_first_steps/first_steps.cu:\d+\n")
 
     def test_asked_one_after_the_other(self):
         out = self.predict("many\n9\n\nq\n")

@@ -31,7 +31,7 @@ def runs(program):
 
 PROGRAM = """\
 #!/bin/sh
-echo "$*" >>@CALLS@.programs
+echo "$*${LAB_FURTHER_SIZE:+ further}" >>@CALLS@.programs
 previous= size=1000
 for word; do
   [ "$previous" = --json ] && json=$word
@@ -149,8 +149,8 @@ class Record(fake.Checkout):
 
     def test_sizes_and_parts(self):
         self.record("01", "--only", "run", "--size", "7", "--size", "8", "--out", os.path.join(self.home, "out"))
-        for size in "7", "8":
-            self.assertTrue(any(line.endswith(f"--size {size}") for line in self.programs()))
+        for ending in "--size 7", "--size 8 further":
+            self.assertTrue(any(line.endswith(ending) for line in self.programs()))
         self.assertEqual([row["size"]["n"] for row in self.results()["rows"]], [7, 8])
         self.assertTrue(os.path.exists(os.path.join(self.home, "out", "summary.txt")))
 

@@ -1,6 +1,7 @@
 """Installing: what is missing comes through apt-get, or one line says what to type."""
 
 import os
+import pty
 import shutil
 import subprocess
 import sys
@@ -279,6 +280,54 @@ class WithoutRights(fake.Checkout):
         self.tool("sudo", "#!/bin/sh\necho 'sudo: a password is required' >&2\nexit 1\n")
         done = self.learn("run", "01", code=1, **self.user)
         self.assertIn("no right to install here", done.stderr)
+
+
+@unittest.skipUnless(os.geteuid() == 0, "installing without sudo needs root")
+class Asked(fake.Checkout):
+    """At a terminal a reader is asked before their system is changed."""
+
+    def setUp(self):
+        super().setUp()
+        self.ready_venv()
+        self.not_installed("g++")
+
+    def answer(self, text, *words):
+        """(exit code, what stands on the terminal) of a command whose question is answered so."""
+        main, side = pty.openpty()
+        process = subprocess.Popen(
+            self.command(*words), env=self.environment(), cwd=self.root, stdin=side, stdout=side, stderr=side
+        )
+        os.close(side)
+        os.write(main, text.encode())
+        written = b""
+        try:
+            while chunk := os.read(main, 65536):
+                written += chunk
+        except OSError:
+            pass
+        os.close(main)
+        return process.wait(timeout=60), written.decode()
+
+    def test_yes_is_the_default(self):
+        code, text = self.answer("\n", "run", "01")
+        self.assertEqual(code, 0, text)
+        self.assertIn("learn: missing: g++ 12 or newer", text)
+        self.assertEqual(text.count("[Y/n]"), 1)
+        self.assertIn("Run apt-get update && apt-get install -y g++? [Y/n]", text)
+        self.assertTrue(self.calls(" install "))
+
+    def test_no_changes_nothing(self):
+        code, text = self.answer("n\n", "run", "01")
+        self.assertEqual(code, 1)
+        self.assertIn("nothing was installed. To install: apt-get update", text)
+        self.assertEqual(self.calls("apt-get"), [])
+
+    def test_setup_does_not_ask(self):
+        self.tool("doxygen", "#!/bin/sh\necho 1.9.4\n")
+        code, text = self.answer("", "setup")
+        self.assertEqual(code, 0, text)
+        self.assertNotIn("[Y/n]", text)
+        self.assertTrue(self.calls(" install "))
 
 
 # What make_venv() does where Python has no ensurepip, as in Debian and Ubuntu without python3-venv.

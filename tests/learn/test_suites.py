@@ -116,10 +116,30 @@ class Suites(fake.Checkout):
             "add_test(NAME one COMMAND true)",
             "add_test(NAME two COMMAND false)",
             "set_tests_properties(one PROPERTIES LABELS unit)",
+            "add_test(NAME alpha COMMAND true)",
         )
         self.assertEqual(self.run_tests("--only", "^one$", code=0)[1], "1 passed, 0 failed, 0 skipped")
         self.assertEqual(self.run_tests("--label", "unit", code=0)[1], "1 passed, 0 failed, 0 skipped")
-        self.assertIn("no test was found that matches", self.run_tests("--only", "nothing", code=1)[0].stderr)
+        for option, wrong, said in (
+            ("--only", "nothing", "no test matches --only nothing\n"),
+            ("--only", "alhpa", "no test matches --only alhpa; did you mean alpha?"),
+            ("--label", "unti", "no test matches --label unti; did you mean unit?"),
+            ("--label", "zzz", "no test matches --label zzz; unit"),
+        ):
+            done, _ = self.run_tests(option, wrong, code=2)
+            self.assertIn(said, done.stderr)
+            self.assertNotIn("Building", done.stderr)
+
+    def test_tests_of_programs_that_are_still_to_be_built_have_names_and_labels(self):
+        self.project("add_test(NAME unit_NOT_BUILT COMMAND true)")
+        self.write("tests/unit.cpp", "TEST(Sectors, OfARow) {}\n")
+        self.write(
+            "tests/CMakeLists.txt", 'gtest_discover_tests(unit TEST_PREFIX simt. PROPERTIES LABELS "unit;simt")\n'
+        )
+        for words in (("--only", "^simt[.]Sectors[.]Of"), ("--label", "^simt$")):
+            self.assertIn("Building", self.run_tests(*words, code=1)[0].stderr)
+        for words in (("--only", "^lab[.]Sectors"), ("--label", "lab")):
+            self.assertNotIn("Building", self.run_tests(*words, code=2)[0].stderr)
         self.assertIn("no regular expression", self.run_tests("--only", "(", code=2)[0].stderr)
 
     def test_slow_tests_run_where_they_are_asked_for(self):

@@ -62,6 +62,23 @@ class Terminal(fake.Checkout):
         self.assertNotRegex(text, ESCAPE)
         self.assertIn("Building chapter 01 for the simulator ...", text)
 
+    def test_what_a_column_means_is_told_once(self):
+        self.write("mine.cu", "__global__ void mine(int* a) {\n  a[0] = 1;\n}\nint main() {}\n")
+        counts = {"global_store_requests": 1, "global_store_sectors": 1, "global_store_active_lanes": 32}
+        line = {"file": os.path.join(self.root, "mine.cu"), "line": 2, "counts": counts}
+        launch = {
+            "index": 0,
+            "kernel": "mine",
+            "grid": [1, 1, 1],
+            "block": [32, 1, 1],
+            "counts": counts,
+            "lines": [line],
+        }
+        trace = {"FAKE_TRACE": fake.write_json(os.path.join(self.home, "t.json"), fake.trace_of([launch]))}
+        texts = [self.on_terminal("explain", "mine.cu", env=trace)[1] for _ in range(2)]
+        piped = self.learn("explain", "mine.cu", env=trace, code=0).stdout
+        self.assertEqual([len(re.findall("requests  memory", text)) for text in (*texts, piped)], [1, 0, 1])
+
 
 class Pipe(fake.Checkout):
     def test_plain_lines(self):
@@ -175,6 +192,7 @@ class TwoAtATime(fake.Checkout):
 
     def test_the_second_waits_for_the_first(self):
         started = os.path.join(self.home, "started")
+        self.write("build/results/simulator/02_matrix.json", '{"rows": []}')  # of no newcomer
         first = self.start("run", "01", FAKE_CMAKE="held", FAKE_STARTED=started)
         deadline = time.monotonic() + 120
         while not os.path.exists(started) and time.monotonic() < deadline:

@@ -48,6 +48,10 @@ class Commands(unittest.TestCase):
                 with self.subTest(text=name, line=line):
                     self.check(line)
 
+    def test_the_help_has_each_command_once(self):
+        grouped = [name for _, names in table.GROUPS for name in names]
+        self.assertEqual(sorted(grouped), sorted(command.name for command in table.visible()))
+
     def test_the_check_itself_fails_on_a_wrong_command(self):
         with self.assertRaises(AssertionError):
             self.check("./learn rnu")

@@ -75,14 +75,14 @@ class Clone(unittest.TestCase):
             self.assertLess(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 10)
         with self.subTest("a program of one's own"):
             self.learn("new", "my.cu")
-            self.assertIn("saxpy", self.learn("explain", "my.cu"))
-            (self.root / "my.cu").unlink()
+            self.assertIn("saxpy", self.learn("explain", "my/my.cu"))
+            (self.root / "my" / "my.cu").unlink()
         with self.subTest("a chapter is its folder"):
-            self.learn("new", "chapter", "13_stencils")
+            self.learn("new", "chapter", "21_histograms")
             self.assertEqual(
-                self.touched(), ["chapters/13_stencils/stencils.cu", "chapters/13_stencils/test_stencils.py"]
+                self.touched(), ["chapters/21_histograms/histograms.cu", "chapters/21_histograms/test_histograms.py"]
             )
-            self.assertIn("2 PASS", self.learn("run", "13", "--backend", "simulator"))
+            self.assertIn("2 PASS", self.learn("run", "21", "--backend", "simulator"))
             build = self.root / "build" / "simulator"
             environment = {
                 **os.environ,
@@ -90,8 +90,8 @@ class Clone(unittest.TestCase):
                 "PYTHONPATH": str(self.root / "tests" / "chapters"),
             }
             for command, folder in (
-                ([PYTHON, "-m", "unittest", "test_stencils"], self.root / "chapters" / "13_stencils"),
-                ([PYTHON, "tools/course", "check", "13"], self.root),
+                ([PYTHON, "-m", "unittest", "test_histograms"], self.root / "chapters" / "21_histograms"),
+                ([PYTHON, "tools/course", "check", "21"], self.root),
             ):
                 done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)

@@ -314,6 +314,21 @@ class Drawings(unittest.TestCase):
             [bars.ratio(v) for v in (1.04, 9.96, 440.4, 999.7, 28173)], ["1.0", "10", "440", "1.0k", "28k"]
         )
 
+    def test_what_bounds_each_rung(self):
+        shares = [[0.9, 0.301, None], [0.2, 0.4, 0.001]]
+        drawing = figures.limiters(["tiled", "naive"], ["FP32", "L1", "DRAM"], shares, "Limits")
+        for svg in (drawing.svg, drawing.narrow):
+            self.assertEqual(
+                [t for t in self.texts(svg) if t[0] in "0123456789<–"], ["90", "30", "–", "20", "40", "<1"]
+            )
+            cells = [(r.get("fill")[11:-1], r.get("stroke")) for r in self.check(svg).iter(f"{SVG}rect")]
+            edge = "var(--draw-accent)"
+            self.assertEqual(cells[:2], [("accent", edge), ("soft", None)])  # filled: more than a half of its time
+            self.assertEqual(cells[2:], [("soft", None), ("soft", edge), ("soft", None)])
+        self.assertEqual(
+            drawing.alt, "Limits, in per cent of the time: tiled FP32 90, L1 30; naive FP32 20, L1 40, DRAM 0."
+        )
+
     def test_ticks(self):
         self.assertEqual(bars.ticks(55345, 7), [0, 10000, 20000, 30000, 40000, 50000])
         self.assertEqual(bars.ticks(55345, 3), [0, 20000, 40000])

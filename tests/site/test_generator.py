@@ -624,7 +624,7 @@ class Pages(Temporary):
         self.assertTrue(markup.fence("````", "text").startswith("`````text"))
 
     def test_map(self):
-        page = chapter_page.map_page([self.parse()], "GRAPH")
+        page = chapter_page.map_page([self.parse()], "GRAPH", {})
         for text in ("GRAPH", "Does the page say", "Builds on: nothing", "{rung}`01_sample/copy_one`", "01_sample\n"):
             self.assertIn(text, page)
 

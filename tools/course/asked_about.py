@@ -33,6 +33,15 @@ def pieces(main: Path, one: Asked) -> dict[str, list[str]]:
     return {"": lines} if lines else {}
 
 
+def answered(main: Path, one: Asked) -> dict[str, str]:
+    """{name: what a reader needs to find it} of the functions that the answer names."""
+    found = _named(main, one, re.findall(r'"([^"]*)"', one.prediction.answer))
+    return {
+        name: f"{function.last - function.first + 1} lines, {file.parent.name}/{file.name}:{function.first}"
+        for (file, name), function in found.items()
+    }
+
+
 def _named(main: Path, one: Asked, names: list[str]) -> dict[tuple[Path, str], Function]:
     found = {}
     for name in names:

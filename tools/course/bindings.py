@@ -1,7 +1,8 @@
 """Holds the numbers of a chapter's prose against what they are computed from. Standard library only.
 
 A line `//= QUOTE: EXPRESSION` under a paragraph binds a number of it. The quote stands in the paragraph as it is; its
-number, rounded to the digits quoted, is the expression's value. Several numbers in one quote take a tuple.
+number, rounded to the digits quoted, is the expression's value. Several numbers in one quote take a tuple. A line
+`//= because QUOTE: CONDITION` binds a cause: the condition compares what was measured, and holds.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from course import source
+from course import causes, source
 from course.expressions import ExpressionError, NotRecorded, Numbers, evaluate, names_in
 
 OK, WRONG, PENDING = "ok", "WRONG", "not recorded"
+MEASURED = {"ms", "first", "rate", "ratio", "count", "hw", "ncu", "sass"}
 
 
 @dataclass
@@ -114,8 +116,9 @@ def check_binding(binding: source.Binding, numbers: Numbers) -> tuple[str, str]:
     """What became of a binding: a word, and the value or what is wrong."""
     if binding.quote not in binding.paragraph:
         return WRONG, "the paragraph above does not say this, letter by letter"
-    quoted = quoted_numbers(binding.quote)
-    if not quoted:
+    if binding.is_cause and not names_in(binding.expression) & MEASURED:
+        return WRONG, f"a cause is shown by what was measured or counted: {', '.join(sorted(MEASURED))}"
+    if not binding.is_cause and not quoted_numbers(binding.quote):
         return WRONG, "the quote has no number"
     try:
         value = evaluate(binding.expression, numbers)
@@ -123,6 +126,11 @@ def check_binding(binding: source.Binding, numbers: Numbers) -> tuple[str, str]:
         return WRONG, str(error)
     except NotRecorded as error:
         return PENDING, str(error)
+    return check_cause(value) if binding.is_cause else check_numbers(quoted_numbers(binding.quote), value)
+
+
+def check_numbers(quoted: list[Quoted], value) -> tuple[str, str]:
+    """Whether the value of an expression rounds to the numbers of a quote."""
     values = value if isinstance(value, tuple) else (value,)
     if len(values) != len(quoted):
         return WRONG, f"{len(quoted)} numbers in the quote, {len(values)} in the expression: {shown(value)}"
@@ -131,6 +139,13 @@ def check_binding(binding: source.Binding, numbers: Numbers) -> tuple[str, str]:
     if not all(number.holds(one) for number, one in zip(quoted, values)):
         return WRONG, f"it is {shown(value)}"
     return OK, shown(value)
+
+
+def check_cause(value) -> tuple[str, str]:
+    """Whether the condition of a cause is one, and holds."""
+    if not isinstance(value, bool):
+        return WRONG, f"the condition of a cause is true or false, not {shown(value)}"
+    return (OK, "it holds") if value else (WRONG, "it does not hold")
 
 
 def paragraphs(text: str) -> list[tuple[int, str]]:
@@ -202,6 +217,8 @@ def check_chapter(main: Path, build: Path) -> list[Outcome] | None:
             if on_main_track:
                 for line, number in unbound(block):
                     outcomes.append(Outcome(file, line, number, WRONG, "no '//=' line binds this number"))
+                for line, sentence in causes.unproven(block, paragraphs(block.text)):
+                    outcomes.append(Outcome(file, line, sentence, WRONG, "a cause without evidence"))
             for line, number in typed(block):
                 outcomes.append(Outcome(file, line, number, WRONG, "a count of machine code is bound by sass()"))
     return outcomes if bound else None

@@ -54,6 +54,7 @@ class Exercise:
     kind: str = ""
     level: int = 0
     minutes: int = 0
+    on_short_path: bool = False
     task: str = ""
     header: str = ""  # the comment that the file begins with, as it stands
     hints: list[str] = dataclasses.field(default_factory=list)
@@ -152,7 +153,7 @@ def _read_source(exercise: Exercise) -> None:
         raise ExerciseError(f"{where}:1: the first line must be '// # Title'")
     exercise.title = lines[0][2:].strip()
     fields, at = {}, 1
-    while at < len(lines) and (not lines[at] or (match := re.match(r"(Kind|Level|Minutes): (.+)$", lines[at]))):
+    while at < len(lines) and (not lines[at] or (match := re.match(r"(Kind|Level|Minutes|Path): (.+)$", lines[at]))):
         if lines[at]:
             fields[match.group(1)] = match.group(2).strip()
         at += 1
@@ -163,6 +164,9 @@ def _read_source(exercise: Exercise) -> None:
         if not re.fullmatch(r"[1-9]\d?", fields.get(field, "")):
             raise ExerciseError(f"{where}: '{field}:' must be a number from 1 to 99")
         setattr(exercise, field.lower(), int(fields[field]))
+    if fields.get("Path", "short") != "short":
+        raise ExerciseError(f"{where}: 'Path:' must be short, or left out")
+    exercise.on_short_path = "Path" in fields
     exercise.task = "\n".join(lines[at:]).strip()
     if len(exercise.task.split()) < 10:
         raise ExerciseError(f"{where}: the task must stand in the header, after the fields")

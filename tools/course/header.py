@@ -47,6 +47,9 @@ class Header:
     rungs: dict[str, Rung]  # by name, in the order of the ladder
     intro: str  # Markdown between the fields, usually empty
     end: int  # the number of lines that it takes
+    minutes: int = 0  # to read the main track and to answer its predictions; exercises have their own
+    on_short_path: bool = False
+    afterwards: str = ""  # what a reader can do then, as a phrase that follows "you can"
 
     @property
     def has_cases(self) -> bool:
@@ -68,7 +71,18 @@ KINDS = {"map": (1, 2), "gemm": (3,), "free": (1, 2, 3)}  # and how many extents
 LIBRARIES = ("gpu", "cublas", "cub")
 NEEDS = "gpu, sm_90, sm_90a, cuda 12.9, cublas or cub"
 
-_FIELDS = ("Question", "Builds on", "Kind", "Size gpu", "Size simulator", "Sizes measured", "Run")
+_FIELDS = (
+    "Question",
+    "Builds on",
+    "Minutes",
+    "Path",
+    "Afterwards",
+    "Kind",
+    "Size gpu",
+    "Size simulator",
+    "Sizes measured",
+    "Run",
+)
 _FIELD = re.compile(rf"({'|'.join(_FIELDS)}):\s*(.*)$")
 _RUN_LINE = re.compile(r"(?:Run:)?\s*\./learn run (\S+) --rung (\S+)(?:\s+(.*))?$")
 _SIZE = re.compile(r"[1-9][0-9]*(,[1-9][0-9]*)*")
@@ -122,6 +136,9 @@ class _Reader:
             self.rungs,
             "\n".join(self.intro).strip(),
             end,
+            self._minutes(),
+            self._on_short_path(),
+            self.fields.get("Afterwards", ""),
         )
 
     def _collect(self, lines: list[str], chapter: str) -> None:
@@ -213,6 +230,18 @@ class _Reader:
             )
         return kind
 
+    def _minutes(self) -> int:
+        text = self.fields.get("Minutes", "0")
+        if not re.fullmatch(r"0|[1-9]\d{0,2}", text):
+            raise self.bad(self.lines["Minutes"], f"'Minutes: {text}': legal is a number from 1 to 999")
+        return int(text)
+
+    def _on_short_path(self) -> bool:
+        text = self.fields.get("Path", "")
+        if text not in ("", "short"):
+            raise self.bad(self.lines["Path"], f"'Path: {text}': legal is short, or no such line")
+        return text == "short"
+
     def _builds_on(self, number: str) -> list[str]:
         text = re.sub(r"\(.*?\)", "", self.fields["Builds on"]).strip().rstrip(".")
         if text == "nothing":
@@ -225,6 +254,12 @@ class _Reader:
                     f"'Builds on: {part}': write 'nothing' or folder names such as 01_thread_indexing",
                 )
         return found
+
+
+def hours(minutes: int) -> str:
+    """45 min; 6 h 20 min."""
+    whole, rest = divmod(minutes, 60)
+    return f"{minutes} min" if not whole else f"{whole} h" + (f" {rest} min" if rest else "")
 
 
 def parse(shown: str | Path, folder: str, lines: list[str]) -> Header:

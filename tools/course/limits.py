@@ -16,6 +16,8 @@ WORDS = 5000  # of prose on the main track
 RUNGS = 20  # names in the header, but for those whose kernel is second reading
 STRETCH = 700  # words without a heading, a figure or a kernel
 PREDICTIONS = (8, 16)  # at least and at most
+WORDS_A_MINUTE = 150  # with the code and the tables beside them
+MINUTES_A_PREDICTION = 1.5
 
 
 @dataclass
@@ -27,6 +29,11 @@ class Lengths:
     predictions: int = 0
     longest: tuple[int, str, int] = (0, "", 0)  # words, file and first line of the longest stretch
     early_folds: list[str] = field(default_factory=list)  # folds before the first kernel
+
+    @property
+    def minutes(self) -> int:
+        """How long a reader takes, exercises aside; in steps of five."""
+        return 5 * round((self.words / WORDS_A_MINUTE + self.predictions * MINUTES_A_PREDICTION) / 5)
 
 
 def words_of(markdown: str) -> int:
@@ -92,5 +99,11 @@ def check_chapter(main: Path) -> tuple[list[str], Lengths]:
     finished = bool(recorded_gpus(main.parent / "results"))  # a draft may have fewer
     if found.predictions > most or (finished and found.predictions < least):
         wrong.append(f"{main}:1: {found.predictions} predictions on the main track; legal is {least} to {most}")
+    read = headers.read(main)
+    if finished and (not read.minutes or abs(read.minutes - found.minutes) > max(5, found.minutes / 4)):
+        stated = f"'Minutes: {read.minutes}'" if read.minutes else "no line 'Minutes:'"
+        wrong.append(f"{main}:1: {stated}; its main track takes about {found.minutes}")
+    if finished and not read.afterwards:
+        wrong.append(f"{main}:1: no line 'Afterwards:' says what a reader can do then")
     wrong += [f"{place}: a fold before the first kernel" for place in found.early_folds]
     return wrong, found

@@ -20,12 +20,16 @@ SECOND_READING = " (second reading)"  # ends the heading of a section that a fir
 
 @dataclass
 class Binding:
-    """`//= QUOTE: EXPRESSION`: a number of the prose and what it is computed from."""
+    """`//= QUOTE: EXPRESSION`: a number of the prose and what it is computed from.
+
+    `//= because QUOTE: CONDITION`: a cause that the prose names, and what must hold if it is the cause.
+    """
 
     line: int
     quote: str
     expression: str
     paragraph: str  # the text above it, in which the quote stands
+    is_cause: bool = False
 
 
 @dataclass
@@ -189,7 +193,8 @@ class _Blocks:
             raise self.bad(number, "'//=' stands right under the paragraph whose number it binds")
         if not colon or not expression.strip():
             raise self.bad(number, "write '//= QUOTE: EXPRESSION', as in '//= 51.98 ms: ms(\"naive\", 4096)'")
-        self.prose.bindings.append(Binding(number, quote.strip(), expression.strip(), " ".join(self.paragraph)))
+        quote, is_cause = quote.strip().removeprefix("because "), quote.startswith("because ")
+        self.prose.bindings.append(Binding(number, quote, expression.strip(), " ".join(self.paragraph), is_cause))
         self.bound = True
 
     def add_prediction(self, number: int, text: str) -> None:

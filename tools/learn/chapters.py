@@ -5,7 +5,7 @@ import re
 
 from course import header
 from learn import paths
-from learn.errors import UsageError
+from learn.errors import LearnError, UsageError
 from learn.names import advice, one_of
 
 FOLDER = re.compile(r"(\d\d)_(\w+)$")
@@ -22,6 +22,9 @@ class Chapter:
         self.title = self.name.replace("_", " ").capitalize()
         self.question = ""
         self.builds_on = []
+        self.minutes = 0
+        self.on_short_path = False
+        self.afterwards = ""
         self.sizes = {}
         self.sizes_measured = []
         self.kind = ""  # map, gemm or free
@@ -45,6 +48,9 @@ class Chapter:
             self.kind = read.kind
             self.has_cases = read.has_cases
             self.builds_on = read.builds_on
+            self.minutes = read.minutes
+            self.on_short_path = read.on_short_path
+            self.afterwards = read.afterwards
             self.sizes = read.sizes
             self.sizes_measured = read.sizes_measured
             self.rungs = read.rungs
@@ -67,6 +73,36 @@ class Chapter:
         told = [rung for rung in rungs if rung + "(" in text]
         shown = (rung for rung in told if rung in kernels and (rung in asked or not self.rungs[rung].raises))
         return next(shown, next(iter(told or rungs), ""))
+
+    def page(self):
+        """Its page on the site that ./learn docs builds."""
+        return os.path.join(paths.BUILD, "docs", "html", "chapters", self.key + ".html")
+
+    def recorded_gpus(self):
+        """The GPUs on which it was measured, as their results files are named; the one that its prose is about first."""
+        from pathlib import Path
+
+        from course import results
+
+        return results.recorded_gpus(Path(self.folder, "results"))
+
+    def recorded_times(self, gpu):
+        """The medians of one of them at the size of a GPU, as a chapter's program reads them: see lab/table.h."""
+        from pathlib import Path
+
+        from course import results
+
+        size = self.size("gpu")
+        try:
+            found = results.load(Path(self.folder, "results", gpu + ".json"))
+        except results.ResultsError as error:
+            raise LearnError(str(error))
+        lines = [f"{found.device}\t{size}"]
+        for row in found.rows:
+            time = (row.get("time_ms") or {}).get("median")
+            if time is not None and ",".join(str(part) for part in row.get("size", {}).values()) == size:
+                lines.append("{}\t{}\t{}".format(row["rung"], row.get("variant", ""), time))
+        return "\n".join(lines) + "\n"
 
     def program(self, backend, fast=False):
         name = self.name + ("_fast" if fast else "")

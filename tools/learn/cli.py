@@ -16,10 +16,20 @@ INTERRUPTED = 130
 def help_text():
     paint = ui.palette()
     width = max(len(command.name) for command in table.visible())
-    lines = ["usage: ./learn COMMAND ...    (./learn COMMAND --help tells more)", ""]
-    for command in table.visible():
-        lines.append("  {}  {}".format(paint("bold", command.name.ljust(width)), command.summary))
+    lines = ["usage: ./learn COMMAND ...    (./learn COMMAND --help tells more)"]
+    for group, names in table.GROUPS:
+        lines += ["", group]
+        for name in names:
+            lines.append("  {}  {}".format(paint("bold", name.ljust(width)), table.find(name).summary))
     return "\n".join(lines)
+
+
+def version():
+    """Which course this is: the commit and its day, as it has no other number."""
+    from learn import paths, steps
+
+    told = steps.ask(["git", "-C", paths.ROOT, "log", "-1", "--format=commit %h of %cs"])
+    return "Warp by Warp, " + (told.strip() if told else "a copy without its history")
 
 
 def dispatch(words):
@@ -33,6 +43,11 @@ def dispatch(words):
         if rest and command is None:
             raise UsageError(unknown_command(rest[0]))
         ui.say(command.help() if command else help_text())
+        return 0
+    if name == "--version":
+        if rest:
+            raise UsageError(f"--version takes no argument '{rest[0]}'")
+        ui.say(version())
         return 0
     command = table.find(name)
     if command is None:

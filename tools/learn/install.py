@@ -55,6 +55,27 @@ def ensure(machine, *works):
         ui.note(f"learn: {machine.system()} did not bring {need.lack(machine)}: {need.cost}")
 
 
+def out_of_reach(machine, work):
+    """What this kind of work lacks where nothing can be installed, as on a GPU machine of others, in words; "" where it lacks
+    nothing or can be brought."""
+    refusal = needs.unsupported(platform.system(), platform.machine()) if work == "simulator" else ""
+    lacking = needs.missing(machine, work)
+    if not lacking or (not refusal and may_install()):
+        return refusal
+    return refusal or ", ".join(need.lack(machine) for need in lacking)
+
+
+def may_install():
+    """Whether apt-get is here, and so are the rights to use it."""
+    if needs.manager() != "apt-get":
+        return False
+    if os.geteuid() == 0:
+        return True
+    if not shutil.which("sudo"):
+        return False
+    return steps.ask(["sudo", "-n", "true"]) is not None or bool(sys.stdin is not None and sys.stdin.isatty())
+
+
 def lacked(machine, lacking):
     """Which of them are lacking still."""
     machine.forget()
@@ -92,15 +113,34 @@ def install(machine, lacking):
             raise error
 
 
+asks = True  # not for `setup`, which is asked for nothing else
+
+
+def agree(names, command):
+    """Asks who sits at a terminal before their system is changed, once; elsewhere, as in a container's build, goes on."""
+    global asks
+    if not asks or sys.stdin is None or not (sys.stdin.isatty() and ui.is_terminal(sys.stderr)):
+        return
+    ui.note(f"learn: missing: {names}")
+    sys.stderr.write(f"Run {command}? [Y/n] ")
+    sys.stderr.flush()
+    if sys.stdin.readline().strip().lower() not in ("", "y", "yes"):
+        raise LearnError(f"missing: {names}; nothing was installed. To install: {command}")
+    asks = False
+
+
 def rights(names, command):
     """What to put before apt-get: nothing for root, sudo where it works or can ask."""
     if os.geteuid() == 0:
+        agree(names, command)
         return []
     if shutil.which("sudo"):
         if steps.ask(["sudo", "-n", "true"]) is not None:
+            agree(names, command)
             return ["sudo", "-n"]
         if sys.stdin is not None and sys.stdin.isatty():
-            ui.note(f"learn: missing: {names}; installing them needs your password")
+            agree(names, command)
+            ui.note("learn: that needs your password")
             if steps.start(["sudo", "-v"]) == 0:
                 return ["sudo", "-n"]
     raise LearnError(f"missing: {names}; no right to install here. To install: {command}")

@@ -34,6 +34,9 @@ COMMANDS = [
             ),
             Option("--json", "write the results to FILE (a folder for several chapters)", "FILE", complete="file"),
             Option("--fast", "on the simulator: without counting and checking"),
+            Option(
+                "--times", "on the simulator: the GPU whose recorded times are shown; default: h200; or none", "GPU"
+            ),
         ],
         positional="[CHAPTER...]",
         complete="chapter",
@@ -115,7 +118,7 @@ COMMANDS = [
     Command(
         "start",
         "copies the exercises into my/, your own folder, and shows the first one",
-        positional="[EXERCISE...]",
+        positional="[EXERCISE|CHAPTER...]",
         complete="exercise",
     ),
     Command(
@@ -141,15 +144,15 @@ COMMANDS = [
         "watch",
         "checks an exercise each time that you save it, until Ctrl-C",
         [Option("--lines", "as of check")],
-        positional="[EXERCISE]",
+        positional="[EXERCISE|CHAPTER]",
         complete="exercise",
     ),
-    Command("hint", "shows the next hint of an exercise", positional="[EXERCISE]", complete="exercise"),
+    Command("hint", "shows the next hint of an exercise", positional="[EXERCISE|CHAPTER]", complete="exercise"),
     Command(
         "solution",
         "shows the solution of an exercise, why it works and what else does",
         [Option("--anyway", "before you have passed it")],
-        positional="[EXERCISE]",
+        positional="[EXERCISE|CHAPTER]",
         complete="exercise",
     ),
     Command(
@@ -160,10 +163,21 @@ COMMANDS = [
         module="next_",
     ),
     Command(
+        "later",
+        "sets an exercise aside until the end of your path, and goes on",
+        positional="[EXERCISE]",
+        complete="exercise",
+    ),
+    Command(
+        "path",
+        "shows the way through the course with its minutes, and chooses the short or the full one",
+        positional="[short|full]",
+    ),
+    Command(
         "reset",
         "puts an exercise back as it was; what you wrote is kept in my/backups",
         [Option("--all", "all exercises"), Option("--yes", "without asking")],
-        positional="[EXERCISE...]",
+        positional="[EXERCISE|CHAPTER...]",
         complete="exercise",
     ),
     Command(
@@ -191,8 +205,8 @@ COMMANDS = [
     ),
     Command(
         "new",
-        "begins a CUDA program of your own, my.cu, or the folder of a chapter",
-        positional="FILE.cu | chapter NN_NAME",
+        "begins a CUDA program of your own in my/, and without a name runs and counts it; or a chapter's folder",
+        positional="[FILE.cu | chapter NN_NAME]",
     ),
     Command(
         "list",
@@ -209,6 +223,7 @@ COMMANDS = [
             Option("--port", "port of --serve; default 8000", "PORT"),
         ],
     ),
+    Command("sheet", "prints launch, index, barriers, counts and findings on one page"),
     Command(
         "doctor",
         "tells what this machine has, what is missing, what that costs and how to get it",
@@ -239,6 +254,19 @@ COMMANDS = [
         hidden=True,
     ),
 ]
+
+
+# The help's headings, and the commands below each.
+GROUPS = (
+    (
+        "The course",
+        ["path", "list", "run", "predict", "start", "check", "watch", "hint", "next", "later", "solution", "reset"]
+        + ["sheet", "docs"],
+    ),
+    ("Your own programs", ["new", "explain", "sass", "profile"]),
+    ("This machine", ["setup", "doctor", "completion"]),
+    ("Writing the course", ["record", "test"]),
+)
 
 
 def visible():

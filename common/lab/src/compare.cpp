@@ -39,6 +39,30 @@ namespace {
 using detail::Findings;
 using detail::Task;
 
+/// Why a comparison of so many elements would prove nothing; empty where it would.
+std::string worthless(std::size_t got, std::size_t want, const Tolerance& tolerance) {
+  if (got != want) return format("the result has %zu elements, the reference %zu", got, want);
+  if (got == 0) return "nothing was compared: the result is empty";
+  if (!(std::isfinite(tolerance.absolute) && tolerance.absolute >= 0 &&
+        std::isfinite(tolerance.relative) && tolerance.relative >= 0)) {
+    return "the tolerance is not a number from 0 up: it would let anything pass";
+  }
+  return "";
+}
+
+/// What a comparison found, in one line.
+std::string describe(const Comparison& found, double first_got, double first_want,
+                     const std::string& basis) {
+  const std::string elements =
+      found.pass ? format("%zu elements, ", found.size)
+                 : format(
+                       "%zu of %zu elements are wrong, the first at index %zu: %.9g where "
+                       "%.9g is right; ",
+                       found.mismatches, found.size, found.first_mismatch, first_got, first_want);
+  return elements + format("largest error %.3g, allowed %.3g (%s)", found.max_error,
+                           found.tolerance, basis.c_str());
+}
+
 /// One element of an array, for the host to look at.
 class Fetched {
  public:
@@ -99,7 +123,7 @@ Findings find_on_host(const Task& task) {
 Comparison compare_somewhere(const Elements& got, const Elements& want, const Tolerance& tolerance,
                              const double* allowed, bool on_device) {
   Comparison result;
-  if (std::string why = detail::worthless(got.size, want.size, tolerance); !why.empty()) {
+  if (std::string why = worthless(got.size, want.size, tolerance); !why.empty()) {
     result.max_error = std::numeric_limits<double>::quiet_NaN();
     result.text = std::move(why);
     return result;
@@ -118,7 +142,7 @@ Comparison compare_somewhere(const Elements& got, const Elements& want, const To
     result.first_mismatch = found.first;
     first_got = first.got, first_want = first.want;
   }
-  result.text = detail::describe_comparison(result, first_got, first_want, tolerance.basis);
+  result.text = describe(result, first_got, first_want, tolerance.basis);
   if (!result.pass && got.cols != 0 && got.rows == nullptr) {
     result.text += format("; that is row %zu, column %zu", result.first_mismatch / got.cols,
                           result.first_mismatch % got.cols);

@@ -66,6 +66,7 @@ void print_registers(GemmKernel kernel, const GemmLaunch& how) {
       made.numRegs, made.localSizeBytes, fit, threads);
 }
 
+GemmVariant::~GemmVariant() = default;
 GemmRung::~GemmRung() = default;
 
 namespace {
@@ -110,7 +111,10 @@ void GemmLadder::add(const std::string& name, const std::string& variant,
 
 void GemmLadder::sweep(const std::string& name, std::initializer_list<GemmVariant> variants) {
   for (const GemmVariant& one : variants) {
-    add(name, one.variant, launcher(one.kernel, one.how));
+    add({.name = name,
+         .launch = launcher(one.kernel, one.how),
+         .variant = one.variant,
+         .show = one.show});
   }
 }
 

@@ -223,6 +223,12 @@ bool Harness::names_exist() {
   return true;
 }
 
+/// The times that stand beside the counts of a simulated run: LAB_RECORDED names their file.
+static const RecordedTimes& recorded() {
+  static const RecordedTimes times = recorded_times(std::getenv("LAB_RECORDED"));
+  return times;
+}
+
 /// Prints what stands above the rows, once there is a row.
 void Harness::begin(const Turn& turn) {
   if (printed_) return;
@@ -231,14 +237,15 @@ void Harness::begin(const Turn& turn) {
   std::printf("%s%s on %s, %s, seed %llu\n\n%s", turn.size == options_.sizes.front() ? "" : "\n",
               report_.chapter.c_str(), report_.device.c_str(), to_string(turn.size).c_str(),
               static_cast<unsigned long long>(options_.seed),
-              table_head(wants_times() || config_.backend.traces, config_.backend.times).c_str());
+              table_head(wants_times() || config_.backend.traces, config_.backend.times, recorded())
+                  .c_str());
   std::fflush(stdout);
 }
 
 void Harness::report_row(const Row& row) {
   if (in_cases_) return add_case(row, *turn_);
   begin(*turn_);
-  std::printf("%s", table_row(row, config_.backend.times, config_.color).c_str());
+  std::printf("%s", table_row(row, config_.backend.times, config_.color, recorded()).c_str());
   std::fflush(stdout);
 }
 
@@ -292,7 +299,7 @@ void Harness::end(Ladder& ladder) {
   if (rows.empty()) return;
   here_ = report_;
   here_.rows = rows;
-  std::printf("%s", table_foot(here_, config_.backend.times).c_str());
+  std::printf("%s", table_foot(here_, config_.backend.times, recorded()).c_str());
   std::fflush(stdout);
   if (!options_.json.empty()) write_json(options_.json, report_);  // what is there is kept
 }
@@ -314,6 +321,8 @@ void Harness::call(const std::function<void(Ladder&)>& chapter, Ladder& ladder) 
 
 int Harness::run(const std::function<void(Ladder&)>& chapter) {
   in_cases_ = !options_.cases.empty();
+  // A recording runs each size as a program of its own: what does not depend on the size belongs to the first.
+  const bool has_first = !in_cases_ && std::getenv("LAB_FURTHER_SIZE") == nullptr;
   const std::vector<Turn> all = turns();
   CaseRange range{0, all.size() - 1};
   try {
@@ -322,7 +331,7 @@ int Harness::run(const std::function<void(Ladder&)>& chapter) {
     for (std::size_t i = range.first; i <= range.last; ++i) {
       turn_ = &all[i];
       printed_ = false;
-      Ladder ladder(*this, turn_->size, i == range.first && !in_cases_, turn_->number);
+      Ladder ladder(*this, turn_->size, has_first && i == range.first, turn_->number);
       call(chapter, ladder);
       if (instead_) return *instead_;
       // At the first size: a case, or a further size, may have no use for them.

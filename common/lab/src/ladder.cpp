@@ -106,11 +106,7 @@ std::string variant_name(std::string_view label, const std::string& value) {
 
 void Problem::add(std::string_view name, std::string_view variant,
                   const std::function<void()>& launch) const {
-  Rung rung = common_;
-  rung.name = name;
-  rung.variant = variant;
-  rung.launch = launch;
-  ladder_.add(rung);
+  ladder_.add(name, variant, common_, launch);
 }
 
 void Problem::demonstrate(std::string_view name, const std::function<void()>& launch) const {
@@ -125,6 +121,11 @@ const Header& Ladder::header() const { return harness_.config_.header; }
 bool Ladder::on_simulator() const { return harness_.config_.backend.name == "simulator"; }
 
 bool Ladder::wants(std::string_view rung) const {
+  return asks_for(rung) && reason_to_skip(rung) == nullptr;
+}
+
+/// Whether the command line asks for a rung.
+bool Ladder::asks_for(std::string_view rung) const {
   const auto& asked = harness_.options_.rungs;
   return asked.empty() || std::find(asked.begin(), asked.end(), rung) != asked.end();
 }
@@ -155,8 +156,30 @@ void Ladder::instead(int exit_code) { harness_.instead_ = exit_code; }
 
 void Ladder::add(const Rung& rung) { take(rung, ""); }
 
+void Ladder::add(std::string_view name, std::string_view variant, const Rung& problem,
+                 const std::function<void()>& launch) {
+  Rung rung = problem;
+  rung.name = name;
+  rung.variant = variant;
+  rung.launch = launch;
+  add(rung);
+}
+
 void Ladder::skip(std::string_view rung, std::string_view reason) {
   take({.name = std::string(rung)}, std::string(reason));
+}
+
+void Ladder::skip_unless(bool can, std::initializer_list<std::string_view> rungs,
+                         std::string_view reason) {
+  if (can) return;
+  for (const std::string_view rung : rungs) refused_.emplace_back(rung, reason);
+}
+
+/// Why `skip_unless` leaves a rung out; nothing where it does not.
+const std::string* Ladder::reason_to_skip(std::string_view rung) const {
+  const auto found = std::find_if(refused_.begin(), refused_.end(),
+                                  [&](const auto& one) { return one.first == rung; });
+  return found == refused_.end() ? nullptr : &found->second;
 }
 
 void Ladder::demonstrate(std::string_view name, const std::function<void()>& launch,
@@ -178,13 +201,19 @@ void Ladder::take(const Rung& rung, const std::string& skip_reason) {
     detail::fail("rung " + rung.name + " is added, and the header of " + header().folder +
                  " does not name it");
   }
+  if (const std::string* const reason = reason_to_skip(rung.name);
+      reason != nullptr && skip_reason.empty()) {
+    const auto is_it = [&](const auto& one) { return one.first == rung.name; };
+    if (std::none_of(seen_.begin(), seen_.end(), is_it)) take({.name = rung.name}, *reason);
+    return;
+  }
   const std::pair<std::string, std::string> key{rung.name, rung.variant};
   if (std::find(seen_.begin(), seen_.end(), key) != seen_.end()) {
     detail::fail("rung " + rung.name + " " + rung.variant + " was added twice");
   }
   seen_.push_back(key);
   harness_.there_.push_back(rung.name);
-  if (!wants(rung.name)) return;
+  if (!asks_for(rung.name)) return;
   const HeaderRung about = line != nullptr ? *line : HeaderRung{.name = rung.name};
   if (harness_.in_cases_ && (!about.raises.empty() || harness_.is_wrong(rung.name, rung.variant))) {
     return;
@@ -197,7 +226,7 @@ void Ladder::take(const Rung& rung, const std::string& skip_reason) {
 void Ladder::add_absent() {
   for (const HeaderRung& line : header().rungs) {
     const auto is_it = [&](const auto& one) { return one.first == line.name; };
-    if (!wants(line.name) || std::any_of(seen_.begin(), seen_.end(), is_it)) continue;
+    if (!asks_for(line.name) || std::any_of(seen_.begin(), seen_.end(), is_it)) continue;
     if (harness_.in_cases_ && (!line.raises.empty() || harness_.is_wrong(line.name, ""))) continue;
     if (!first_) {
       // What was there at the first size is complete with it, and what is no case of anything has none.

@@ -1,6 +1,9 @@
 #include "lab/table.h"
 
 #include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
 #include <string_view>
 #include <vector>
 
@@ -61,7 +64,7 @@ std::vector<std::size_t> widths_of(bool times) {
   return {10, 7, 5, 10, 7, 5, 9};
 }
 
-constexpr std::size_t status_width = 5;
+constexpr std::size_t status_width = 5, recorded_width = 8;
 
 /// What the figures leave for the name.
 std::size_t label_width(bool times) {
@@ -87,7 +90,8 @@ std::string columns(const std::vector<std::string>& cells, bool times) {
 }
 
 /// The lines below the rows: what the columns mean, the peers, the limits.
-std::vector<std::string> footnotes(const Report& report, bool times) {
+std::vector<std::string> footnotes(const Report& report, bool times,
+                                   const RecordedTimes& recorded) {
   std::vector<std::string> notes;
   const bool counted = std::any_of(report.rows.begin(), report.rows.end(),
                                    [](const Row& row) { return !row.counts.empty(); });
@@ -95,6 +99,12 @@ std::vector<std::string> footnotes(const Report& report, bool times) {
     notes.emplace_back(
         "loads, stores: requests to global memory, one per warp instruction; sectors of 32 bytes "
         "and active lanes are per request; conflicts: bank conflicts in shared memory");
+  }
+  const bool any_recorded = std::any_of(report.rows.begin(), report.rows.end(),
+                                        [&](const Row& row) { return !recorded.of(row).empty(); });
+  if (any_recorded) {
+    notes.push_back(recorded.heading() + ": recorded on an " + recorded.gpu + " at " +
+                    recorded.size + ", not measured here");
   }
   std::vector<std::string_view> named;
   for (const Row& row : report.rows) {
@@ -120,13 +130,41 @@ std::vector<std::string> footnotes(const Report& report, bool times) {
 
 }  // namespace
 
-std::string table_head(bool figures, bool times) {
-  if (!figures) return "rung\n";
-  return pad_right("rung", label_width(times) + 2 + status_width) +
-         columns(headings_of(times), times) + "\n";
+std::string RecordedTimes::heading() const { return gpu.substr(gpu.find(' ') + 1) + " ms"; }
+
+std::string RecordedTimes::of(const Row& row) const {
+  const auto found = ms.find({row.rung, row.variant});
+  return found == ms.end() ? "" : milliseconds(found->second);
 }
 
-std::string table_row(const Row& row, bool times, bool color) {
+RecordedTimes recorded_times(const char* file) {
+  RecordedTimes times;
+  if (file == nullptr) return times;
+  std::ifstream in(file);
+  std::string line;
+  if (!std::getline(in, line)) throw std::runtime_error(std::string(file) + ": cannot be read");
+  times.gpu = line.substr(0, line.find('\t'));
+  times.size = line.substr(line.find('\t') + 1);
+  while (std::getline(in, line)) {
+    std::istringstream parts(line);
+    std::string rung, variant;
+    double ms = 0;
+    if (!std::getline(parts, rung, '\t') || !std::getline(parts, variant, '\t') || !(parts >> ms)) {
+      throw std::runtime_error(std::string(file) + ": no recorded time: " + line);
+    }
+    times.ms[{rung, variant}] = ms;
+  }
+  return times;
+}
+
+std::string table_head(bool figures, bool times, const RecordedTimes& recorded) {
+  if (!figures) return "rung\n";
+  return pad_right("rung", label_width(times) + 2 + status_width) +
+         columns(headings_of(times), times) +
+         (recorded.gpu.empty() ? "" : "  " + pad_left(recorded.heading(), recorded_width)) + "\n";
+}
+
+std::string table_row(const Row& row, bool times, bool color, const RecordedTimes& recorded) {
   const std::size_t name_width = label_width(times);
   const std::string word = pad_right(to_string(row.status), status_width);
   const std::string painted = !color ? word
@@ -138,11 +176,19 @@ std::string table_row(const Row& row, bool times, bool color) {
   const std::string label = row.label();
   std::string text = label.size() > name_width ? label + "\n" + std::string(name_width, ' ')
                                                : pad_right(label, name_width);
-  text += "  " + painted + columns(figures, times);
+  const std::string cells = columns(figures, times), time = recorded.of(row);
   const std::string indent(name_width + 2 + status_width + 2, ' ');
+  text += "  " + painted + cells;
   bool in_line = figures.empty();
-  if (!row.reason.empty()) {
-    for (const std::string& line : wrapped(row.reason, table_width - indent.size())) {
+  std::string reason = row.reason;
+  if (!time.empty() && in_line && !reason.empty()) {  // the reason stands where the column would
+    reason += "; recorded: " + time + " ms";
+  } else if (!time.empty()) {
+    const std::size_t place = table_width - name_width - 2 - status_width;
+    text += std::string(place - cells.size(), ' ') + "  " + pad_left(time, recorded_width);
+  }
+  if (!reason.empty()) {
+    for (const std::string& line : wrapped(reason, table_width - indent.size())) {
       text += (in_line ? "  " : "\n" + indent) + line;
       in_line = false;
     }
@@ -151,9 +197,9 @@ std::string table_row(const Row& row, bool times, bool color) {
   return text + "\n";
 }
 
-std::string table_foot(const Report& report, bool times) {
+std::string table_foot(const Report& report, bool times, const RecordedTimes& recorded) {
   std::string text;
-  for (const std::string& note : footnotes(report, times)) {
+  for (const std::string& note : footnotes(report, times, recorded)) {
     for (const std::string& line : wrapped(note, table_width)) text += line + "\n";
   }
   return text + format("%d PASS, %d FAIL, %d SKIP, %d ERROR\n", report.count(Status::pass),
@@ -161,12 +207,12 @@ std::string table_foot(const Report& report, bool times) {
                        report.count(Status::error));
 }
 
-std::string table(const Report& report, bool times, bool color) {
+std::string table(const Report& report, bool times, bool color, const RecordedTimes& recorded) {
   const bool figures = std::any_of(report.rows.begin(), report.rows.end(),
                                    [&](const Row& row) { return !figures_of(row, times).empty(); });
-  std::string text = table_head(figures, times);
-  for (const Row& row : report.rows) text += table_row(row, times, color);
-  return text + table_foot(report, times);
+  std::string text = table_head(figures, times, recorded);
+  for (const Row& row : report.rows) text += table_row(row, times, color, recorded);
+  return text + table_foot(report, times, recorded);
 }
 
 }  // namespace lab

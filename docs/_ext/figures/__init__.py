@@ -1,6 +1,7 @@
 """The drawings, all of one kind: an SVG that goes into the page itself and takes its colours from it.
 
 `bars`      the ladder of a chapter, as bars or as a table of colour; wavefronts by stride
+`limiters`  what each resource would take alone, beside the time
 `rooflines` rate over arithmetic intensity
 `memory`    the sectors of a request, the banks that its lanes want
 `steps`     the values that the steps of an algorithm make
@@ -30,6 +31,7 @@ from figures.drawing import (
     text,
 )
 from figures.graph import chapter_graph
+from figures.limiters import limiters
 from figures.memory import Request, bank_map, sector_map, word_map
 from figures.rooflines import Point, roofline
 from figures.simulator import WAY_OF_AN_ACCESS, way_of_an_access
@@ -60,6 +62,7 @@ __all__ = [
     "heat",
     "ladder",
     "lane_map",
+    "limiters",
     "path",
     "rate",
     "rect",

@@ -29,6 +29,9 @@ def main(arguments):
 
             check_writable(file, option)
     exercises = chosen(arguments, known)
+    on_gpu_alone = backend == "gpu" and without_simulator(exercises)
+    if on_gpu_alone:
+        exercises = [exercise for exercise in exercises if exercise.kind != "predict"]
     if not arguments.all:
         not_started = [exercise for exercise in exercises if not workspace.is_started(exercise)]
         updates.bring(not_started)
@@ -46,6 +49,8 @@ def main(arguments):
             ui.say()
             show.task(exercises[-1])
             return 1
+    if on_gpu_alone:
+        backend = GPU_ALONE
     for needed in sorted({place for exercise in exercises for place in backends(exercise, backend)}):
         checking.prepare(needed)
     outcomes = check_all(exercises, backend, arguments.lines)
@@ -57,14 +62,30 @@ def main(arguments):
     return 0 if all(outcome.passed for _, outcome in outcomes) else 1
 
 
+GPU_ALONE = "gpu alone"
+
+
+def without_simulator(exercises):
+    """Whether the simulator can neither be built nor brought here. Says what is not looked at then."""
+    from learn import install
+
+    lack = install.out_of_reach(Machine(), "simulator")
+    if not lack:
+        return False
+    asked = [exercise.name for exercise in exercises if exercise.kind == "predict"]
+    if len(asked) == len(exercises):
+        raise LearnError(f"{', '.join(asked)}: the simulator's counts answer that, and it lacks {lack}")
+    ui.note(f"learn: on the GPU alone, as the simulator lacks {lack}: races and counts are not looked at")
+    if asked:
+        ui.note(f"learn: left out, as counts answer them: {', '.join(asked)}")
+    return True
+
+
 def chosen(arguments, known):
     """The exercises to check; a single one becomes the current one."""
     if arguments.all:
         return known
-    exercises = []
-    for word in arguments.words:
-        exercises += catalogue.of_chapter(word, known) or [catalogue.find(word, known)]
-    exercises = list({exercise.key: exercise for exercise in exercises}.values())
+    exercises = catalogue.several(arguments.words, known)
     if not exercises:
         exercises = [record.current(known) or known[-1]]
         note_other(exercises[0], known)
@@ -110,6 +131,8 @@ def wait_for(future, exercise):
 def backends(exercise, backend):
     """Where an exercise is checked, in order. On a GPU after the simulator has had its say: counts, races and reads
     outside of an array are seen there alone. A prediction is answered by what the simulator counts."""
+    if backend == GPU_ALONE:
+        return ("gpu",)
     return ("simulator",) if backend == "simulator" or exercise.kind == "predict" else ("simulator", "gpu")
 
 
@@ -127,6 +150,8 @@ def one(exercise, backend):
             outcome.seconds += before.seconds
         if not outcome.passed:
             break
+    if backend == GPU_ALONE:
+        outcome.backend = GPU_ALONE
     return outcome
 
 

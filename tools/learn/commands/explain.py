@@ -6,14 +6,16 @@ import re
 import sys
 import time
 
-from learn import build, chapters, install, paths, steps, ui
+from learn import build, chapters, install, paths, progress, steps, ui
 from learn.commands.run import check_writable, forget
 from learn.errors import LearnError, UsageError
+from learn.exercises import workspace
 from learn.explain import report as explained
 from learn.explain import speed, trace
 from learn.machine import Machine
 from learn.names import advice
 
+COLUMNS_TOLD = "columns told"
 STDOUT = "-"  # as FILE of --json: standard output, which then holds nothing else
 SIMULATOR = os.path.join("common", "simt", "libsimt.a")  # in its build folder
 NEITHER = "explain takes one chapter or one file that ends in .cu"
@@ -88,7 +90,7 @@ def run(arguments, subject, machine, rungs):
         for rung in rungs:
             chapters.check_rung(rung, [chapter])
         install.ensure(machine, "simulator")
-        build.build("simulator", machine, f"chapter {chapter.number} for the simulator", [chapter.name])
+        build.build("simulator", machine, f"chapter {chapter.number} for the simulator", [chapter.name], patience=1.0)
         command = [chapter.program("simulator")]
         for rung in rungs:
             command += ["--rung", rung]
@@ -97,9 +99,11 @@ def run(arguments, subject, machine, rungs):
         check_source(subject)
         install.ensure(machine, "simulator")
         lab = ["lab"] if includes_lab(subject) else []
-        first = "the simulator (only the first time, one to three minutes)"
-        built = os.path.exists(os.path.join(paths.build_folder("simulator"), SIMULATOR))
-        build.build("simulator", machine, "the simulator" if built else first, ["simtcc", "simt"] + lab)
+        first = "the simulator (only the first time, about a minute on two cores)"
+        built = is_built()
+        build.build(
+            "simulator", machine, "the simulator" if built else first, ["simtcc", "simt"] + lab, patience=built * 1.0
+        )
         done = Run(None, subject, os.path.basename(subject))
         command = [compile_source(subject)]
     folder = output_folder(done.source)
@@ -147,7 +151,8 @@ def once(arguments, subject, machine):
     if only_json:
         sys.stdout.write(done.json)
     shared = dict(main=done.source, launch=launch, compiled=done.compiled, failed=done.code != 0, gpu=gpu)
-    report = explained.render(done.recorded, ui.palette(), ui.terminal_width(), before=done.before, **shared)
+    told = columns_told(done.recorded)
+    report = explained.render(done.recorded, ui.palette(), ui.terminal_width(), before=done.before, told=told, **shared)
     if arguments.json and not only_json:
         write_output("--json", arguments.json, done.json.encode("utf-8"))
     if arguments.html:
@@ -171,6 +176,23 @@ def once(arguments, subject, machine):
         ui.say()
         ui.say(f"The program ended with {steps.ended(done.code)}.")
     return done.verdict()
+
+
+def is_built():
+    """Whether the simulator has been built here before."""
+    return os.path.exists(os.path.join(paths.build_folder("simulator"), SIMULATOR))
+
+
+def columns_told(recorded):
+    """The columns whose meaning this reader has read before; those of this report are kept as told. Who writes the report to
+    a file gets all of them."""
+    if not ui.is_terminal(sys.stdout):
+        return ()
+    told = progress.read().get(COLUMNS_TOLD) or []
+    new = [heading for heading in explained.headings(recorded) if heading not in told]
+    if new:
+        progress.change(lambda kept: kept.__setitem__(COLUMNS_TOLD, sorted({*told, *new})))
+    return told
 
 
 def compare(arguments, subject, machine):
@@ -374,6 +396,9 @@ def check_source(file, legal=NEITHER):
             others = [name for name in os.listdir(folder) if name.endswith(".cu")]
         except OSError:
             raise UsageError(f"there is no file {file}")
+        mine = os.path.join(workspace.FOLDER, file)
+        if not os.path.dirname(file) and os.path.exists(mine):
+            raise UsageError(f"there is no file {file} here; did you mean {paths.shown(mine)}?")
         begin = f"./learn new {file} begins one"
         raise UsageError(f"there is no file {file}{advice(os.path.basename(file), others, begin)}")
     if not os.access(file, os.R_OK):

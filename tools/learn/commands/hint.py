@@ -7,9 +7,9 @@ from learn.exercises import catalogue, record, show
 
 def main(arguments):
     if len(arguments.words) > 1:
-        raise UsageError("hint takes one exercise, or none: then the one that you are at")
+        raise UsageError("hint takes one exercise or chapter, or none: then the one that you are at")
     known = catalogue.everything()
-    exercise = catalogue.find(arguments.words[0], known) if arguments.words else record.current(known)
+    exercise = record.one(arguments.words[0], known) if arguments.words else record.current(known)
     if exercise is None:
         ui.say("All exercises are done; ./learn hint NAME shows the hints of one.")
         return 0

@@ -1,82 +1,53 @@
 """./learn alone: where the reader is and what comes next."""
 
-from learn import chapters, progress, ui
-from learn.cli import help_text
+from course.header import hours
+from learn import progress, ui
 from learn.commands.list_ import gpu_state, simulator_state
-from learn.commands.run import in_words, last_run
-from learn.exercises import catalogue, record, updates, workspace
+from learn.commands.path import next_lines
+from learn.commands.run import in_words
+from learn.exercises import updates, workspace
 from learn.machine import Machine
+from learn.way import Way, in_minutes
 
 
 def main():
-    paint = ui.palette()
-    machine = Machine()
-    known, exercises = chapters.all_chapters(), catalogue.whatever_there_is()
-    records = record.all_records(exercises)
+    paint, way, machine = ui.palette(), Way(), Machine()
     ui.say(paint("bold", "Warp by Warp") + ": CUDA performance, one chapter at a time")
     ui.say()
+    whole, done = way.minutes()
+    if whole:
+        ui.say(f"Your path is the {way.path} one: {hours(whole)}, of which {hours(done)} done (./learn path).")
     ui.say(f"This machine: GPU: {gpu_state(machine)}; simulator: {simulator_state(machine)}.")
-    kept = progress.read()
-    runs = {chapter.key: last_runs(chapter) for chapter in known}
-    for chapter in known:
-        mine = [exercise for exercise in exercises if exercise.chapter == chapter.key]
-        done = sum(records[exercise.key].is_done() for exercise in mine)
-        text = "Chapter {}, {}: {}".format(chapter.number, chapter.title, "; ".join(runs[chapter.key]) or "not run yet")
-        predicted = progress.predictions_in_words(kept, chapter.key)
-        text += "; " + predicted if predicted else ""
-        ui.say(text + (f"; exercises: {done} of {len(mine)}." if mine else "."))
-    for exercise in exercises:
-        if records[exercise.key].has_changed(exercise):
+    ui.say()
+    for chapter in way.chapters:
+        if way.is_on(chapter) or way.is_begun(chapter):
+            ui.say(of_chapter(way, chapter))
+    for exercise in way.exercises:
+        if way.records[exercise.key].has_changed(exercise):
             ui.say(f"The course has changed {exercise.name} since you passed it: ./learn check {exercise.name}")
-    for exercise in updates.behind(exercises, records):
+    for exercise in updates.behind(way.exercises, way.records):
         ui.say(f"The course has changed {exercise.name} since you began it: {updates.how_to_follow(exercise)}")
-    here = record.current(exercises)
-    if here is not None and workspace.is_edited(here) and not records[here.key].is_done():
+    here = way.here()
+    if here is not None and workspace.is_edited(here) and not way.is_done(here):
         ui.say(f"You are at exercise {here.name} of chapter {here.number}: ./learn check")
     ui.say()
-    step, why = next_step(known, runs, exercises, records)
-    if step:
-        ui.say("Next: {}  {}".format(paint("bold", step), why))
-        ui.say()
-    ui.say(help_text())
+    for line in next_lines(way):
+        ui.say(line)
+    ui.say("All commands: ./learn --help")
     return 0
 
 
-def last_runs(chapter):
-    """What the last run on each backend came to, in words."""
-    return [
+def of_chapter(way, chapter):
+    """One line: what was run, predicted and exercised."""
+    runs = [
         "{} on the {}".format(in_words(counts), "GPU" if backend == "gpu" else backend)
-        for backend in ("gpu", "simulator")
-        for counts in [last_run(backend, chapter)]
-        if counts is not None
+        for backend, counts in way.runs(chapter).items()
     ]
-
-
-def next_step(known, runs, exercises, records):
-    """(command, why): the exercise that the learner is in the middle of, else the first chapter with something left to
-    do, its program before its exercises."""
-    here = record.current(exercises)
-    if here is not None and not records[here.key].is_done() and (records[here.key].tries or record.was_chosen(here)):
-        return f"./learn check {here.name}", f"the exercise of chapter {here.number} that you are at"
-    if here is not None and records[here.key].is_done() and record.was_chosen(here):
-        following = record.first_open(exercises, after=here)
-        if following is not None and following.chapter == here.chapter:
-            return f"./learn next {following.name}", f"the next exercise of chapter {here.number}"
-    for chapter in known:
-        if not runs[chapter.key]:
-            return (
-                f"./learn run {chapter.number}",
-                f"runs chapter {chapter.number}; the text is beside it (./learn docs)",
-            )
-        left = [e for e in exercises if e.chapter == chapter.key and not records[e.key].is_done()]
-        if not left:
-            continue
-        if not workspace.is_started(left[0]):
-            return "./learn start", "puts the exercises into my/ and shows the first one"
-        if here is not None and here.key in [exercise.key for exercise in left]:
-            return f"./learn check {here.name}", "the exercise that you are at"
-        return f"./learn next {left[0].name}", f"{len(left)} exercises of chapter {chapter.number} are open"
-    if known:
-        last = known[-1].number
-        return f"./learn explain {last}", f"reads chapter {last} line by line; you have done all the rest"
-    return "", ""
+    parts = ["; ".join(runs) or "not run yet"]
+    parts += filter(None, [progress.predictions_in_words(way.kept, chapter.key)])
+    mine = way.exercises_of(chapter)
+    if mine:
+        parts.append(f"exercises: {sum(map(way.is_done, mine))} of {len(mine)}")
+    aside = sum(way.records[one.key].later for one in mine)
+    parts += [f"{aside} set aside"] if aside else []
+    return f"Chapter {chapter.number}, {chapter.title}{in_minutes(chapter, ' ({} min)')}: {'; '.join(parts)}."

@@ -19,7 +19,9 @@ def main(arguments):
     kept = progress.read()
     broken = 0
     for chapter in asked or known:
-        ui.say("{}  {}".format(paint("bold", chapter.number), paint("bold", chapter.title)))
+        minutes = f"  about {chapter.minutes} min" if chapter.minutes else ""
+        path = ", short path" if chapter.on_short_path else ""
+        ui.say("{}  {}".format(paint("bold", chapter.number), paint("bold", chapter.title)) + minutes + path)
         if chapter.problem:
             ui.say("    " + paint("red", chapter.problem))
             broken += 1

@@ -5,18 +5,85 @@ import re
 
 from learn import chapters, paths, steps, ui
 from learn.errors import LearnError, UsageError
+from learn.exercises import workspace
 
 TEMPLATES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "templates")
-FORMS = "./learn new my.cu, or ./learn new chapter 13_stencils"
+FIRST = "first.cu"
+FORMS = "./learn new, ./learn new my.cu, or ./learn new chapter 21_histograms"
 
 
 def main(arguments):
     words = arguments.words
+    if not words:
+        return first_program()
     if len(words) == 1 and words[0].endswith(".cu"):
         return new_program(words[0])
     if len(words) == 2 and words[0] == "chapter":
         return new_chapter(words[1])
     raise UsageError(f"legal is {FORMS}")
+
+
+def first_program():
+    """A program of the reader's own, run and counted at once; what was begun before is taken as it is."""
+    from learn import install, options, table
+    from learn.commands import explain
+    from learn.machine import Machine
+
+    path = place(FIRST)
+    shown = paths.shown(os.path.abspath(path))
+    if not os.path.exists(path):
+        write(path, "program.cu", FILE=shown, STEM=FIRST[: -len(".cu")])
+    ui.say(f"{shown} is a whole CUDA program, and yours: it allocates, copies, launches a kernel, checks and frees.")
+    machine = Machine()
+    lack = install.out_of_reach(machine, "simulator")
+    if lack:
+        return on_gpu(path, shown, machine, lack)
+    if not explain.is_built():
+        for line in meanwhile(shown):
+            ui.say(line)
+    ui.say()
+    code = explain.main(options.parse(table.find("explain"), [path]))
+    next_steps(
+        (f"edit {shown}, then ./learn explain {shown}", "what it costs now, or what is wrong and where"),
+        ("leave out 'if (i < n)', explain again", "a thread without an element, and the array that it misses"),
+        ("./learn run 01", "the first chapter"),
+    )
+    return code
+
+
+def meanwhile(shown):
+    """What to read while the simulator is built: the beginning of the course."""
+    from pathlib import Path
+
+    from course import source
+    from course.header import SourceError
+    from learn.commands.predict import indented
+
+    lines = ["", f"The simulator is built now, once. Meanwhile, read {shown} from the top, and how the course begins:"]
+    for chapter in chapters.all_chapters()[:1]:
+        try:
+            _, blocks = source.all_blocks(Path(chapter.source))[0]
+        except (OSError, SourceError):
+            continue
+        told = next((block.text for block in blocks if isinstance(block, source.Prose) and not block.heading), "")
+        lines += ["", indented(told)] if told else []
+        lines += ["", f"It goes on in {paths.shown(chapter.source)}, which is the text of chapter {chapter.number}."]
+    return lines
+
+
+def on_gpu(path, shown, machine, lack):
+    """The same with nvcc, where the simulator cannot be brought."""
+    if not (machine.gpus() and machine.nvcc()):
+        raise LearnError(f"the simulator lacks {lack}, and there is no GPU with nvcc here: ./learn doctor says more")
+    ui.note(f"learn: with nvcc, as the simulator lacks {lack}")
+    program = os.path.splitext(os.path.abspath(path))[0] + ".out"
+    command = [machine.nvcc(), "-std=c++17", "-arch=native", "-o", program, path]
+    steps.run("Compiling " + shown, command, "new")
+    code = steps.start([program])
+    next_steps(
+        (f"edit {shown}, then ./learn new", "compiles and runs it again"), ("./learn run 01", "the first chapter")
+    )
+    return code
 
 
 def new_program(path):
@@ -25,6 +92,7 @@ def new_program(path):
     stem = name[: -len(".cu")]
     if not re.fullmatch(r"[A-Za-z0-9_][\w.+-]*", stem):
         raise UsageError(f"'{name}' is no name for a program: letters, digits, _, - and ., as in my.cu")
+    path = place(path)
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):
         raise UsageError(f"there is no folder {paths.shown(folder)}")
@@ -38,11 +106,29 @@ def new_program(path):
     return 0
 
 
+def place(path):
+    """Where a program goes: a bare name into my/ if one stands in the course, whose folders git watches; else as it says."""
+    here = os.path.realpath(os.getcwd())
+    mine = os.path.realpath(workspace.FOLDER)
+    in_course = is_within(here, os.path.realpath(paths.ROOT)) and not is_within(here, mine)
+    if os.path.dirname(path) or not in_course:
+        return path
+    try:
+        os.makedirs(workspace.FOLDER, exist_ok=True)
+    except OSError as error:
+        raise LearnError(f"cannot write to {paths.shown(workspace.FOLDER)}: {error.strerror}")
+    return os.path.join(workspace.FOLDER, path)
+
+
+def is_within(path, folder):
+    return os.path.commonpath([path, folder]) == folder
+
+
 def new_chapter(name):
     """A chapter's folder: a source that builds and runs, and its test."""
     match = chapters.FOLDER.fullmatch(name)
     if not match or not re.fullmatch(r"[a-z][a-z0-9_]*", match.group(2)):
-        raise UsageError(f"'{name}' is no name of a chapter: two digits, _ and small letters, as in 13_stencils")
+        raise UsageError(f"'{name}' is no name of a chapter: two digits, _ and small letters, as in 21_histograms")
     number, short = match.groups()
     known = chapters.all_chapters()
     for chapter in known:

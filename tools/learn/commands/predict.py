@@ -14,8 +14,7 @@ from learn.exercises import catalogue
 from learn.machine import Machine
 
 WIDTH = 96
-LEAD = 2  # paragraphs before a question
-LONG = 40  # lines of a function that is shown once in a sitting
+ROOM = 70  # lines of code before a question; a function that does not fit is named with its place
 STOP = ("q", "quit", "exit")
 DRAWING = re.compile(r"^```\{drawing\}[^\n]*\n```$", re.MULTILINE)
 
@@ -47,8 +46,12 @@ def main(arguments):
             if typed and predictions.guessed(one.prediction, typed) is None:
                 raise UsageError(f"'{typed}' is no answer to {one.name}. {legal(one.prediction)}")
     machine = Machine()
-    install.ensure(machine, "simulator")
-    build.build("simulator", machine, f"chapter {chapter.number} for the simulator", [chapter.name])
+    lack = install.out_of_reach(machine, "simulator")
+    if lack:
+        asked = without_counts(asked, lack)
+    else:
+        install.ensure(machine, "simulator")
+        build.build("simulator", machine, f"chapter {chapter.number} for the simulator", [chapter.name], patience=1.0)
     numbers = open_numbers(chapter)
     done = progress.read().get("predictions", {}).get(chapter.key, {})
     todo = asked if arguments.again or guesses is not None else [one for one in asked if one.name not in done]
@@ -57,6 +60,17 @@ def main(arguments):
         ui.say(f"You have answered all of them; once more: ./learn predict {chapter.number} --again")
         return 0
     return ask_all(chapter, asked, todo, numbers, guesses)
+
+
+def without_counts(asked, lack):
+    """The predictions that need no run of the simulator: measured times answer them, or arithmetic."""
+    kept = [one for one in asked if not re.search(r"\bcount\(", one.prediction.answer)]
+    if not kept:
+        raise LearnError(f"the simulator's counts answer these predictions, and it lacks {lack}")
+    if len(kept) < len(asked):
+        few = f"{len(asked) - len(kept)} of {len(asked)} predictions"
+        ui.note(f"learn: {few} left out: counts answer them, and the simulator lacks {lack}")
+    return kept
 
 
 def open_numbers(chapter):
@@ -98,6 +112,9 @@ def ask_all(chapter, asked, todo, numbers, guesses):
     ui.say()
     kept = progress.read().get("predictions", {}).get(chapter.key, {})
     ui.say(score(kept, asked))
+    missed = [one for one in todo if one.name in kept and not kept[one.name].get("near")]
+    for section in dict.fromkeys((heading(one), str(one.file)) for one in missed):
+        ui.say(f"Read again: {section[0]} ({paths.shown(section[1])})")
     ui.say(f"Next: ./learn run {chapter.number} shows the whole ladder; ./learn docs has the text.")
     return 0
 
@@ -105,26 +122,30 @@ def ask_all(chapter, asked, todo, numbers, guesses):
 def situate(one):
     """Where the question stands in the chapter, and what is told before it."""
     paint = ui.palette()
-    title = re.sub(r"^[\d.]+\s+", "", ui.plain(one.section))
-    ui.say(paint("bold", f"--- {title} ") + f"({paths.shown(str(one.file))}:{one.prediction.line})")
+    ui.say(paint("bold", f"--- {heading(one)} ") + f"({paths.shown(str(one.file))}:{one.prediction.line})")
     told = [
         paragraph
         for text in one.lead
         for paragraph in re.split(r"\n\s*\n", DRAWING.sub("", text))
         if paragraph.strip() and not paragraph.startswith("[rung ")
     ]
-    for paragraph in told[-LEAD:]:
+    for paragraph in told:
         ui.say()
         ui.say(indented(paragraph))
     ui.say()
 
 
+def heading(one):
+    """The heading above a question, without its number."""
+    return re.sub(r"^[\d.]+\s+", "", ui.plain(one.section))
+
+
 class Listing:
-    """Shows the code that questions are about: what stands above already is not shown again."""
+    """Shows the code that questions are about: what was shown already is not shown again."""
 
     def __init__(self, chapter):
         self.main = Path(chapter.source)
-        self.here = set()  # shown for the questions of this place
+        self.here = set()  # shown or named for the questions of this place
         self.sitting = set()  # shown for any
 
     def elsewhere(self):
@@ -132,24 +153,32 @@ class Listing:
         self.here = set()
 
     def show(self, one):
-        """The functions, whole."""
-        pieces = [piece for piece in asked_about.pieces(self.main, one).items() if tuple(piece[1]) not in self.here]
-        after = False  # a function, which ends with a blank line
-        for name, lines in pieces:
-            key = tuple(lines)
-            if name and key in self.sitting and len(lines) > LONG:
-                ui.say(f"    // {name}: as above")
-            else:
-                if len(lines) > 1 and not after and (name, lines) != pieces[0]:
+        """The functions that the answer is about, whole, and what they call while there is room."""
+        found = {name: lines for name, lines in asked_about.pieces(self.main, one).items() if lines}
+        found = {name: lines for name, lines in found.items() if tuple(lines) not in self.here}
+        asked = asked_about.answered(self.main, one)
+        room, chosen = ROOM, set()
+        for name in sorted(found, key=lambda name: (name not in asked, len(found[name]))):
+            if tuple(found[name]) not in self.sitting and (len(found[name]) <= room or not name):
+                chosen.add(name)
+                room -= len(found[name])
+        after = True  # a function, which ends with a blank line
+        for name, lines in found.items():
+            if name in chosen:
+                if len(lines) > 1 and not after:
                     ui.say()
                 for line in lines:
                     ui.say("    " + line if line.strip() else "")
-            after = len(lines) > 1
-            if after:
-                ui.say()
-            self.here.add(key)
-            self.sitting.add(key)
-        if pieces and not after:
+                self.sitting.add(tuple(lines))
+                after = len(lines) > 1
+                if after:
+                    ui.say()
+            elif name in asked:
+                where = "as above" if tuple(lines) in self.sitting else asked[name]
+                ui.say(f"    // {name}: {where}")
+                after = False
+            self.here.add(tuple(lines))
+        if found and not after:
             ui.say()
 
 

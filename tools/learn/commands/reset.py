@@ -10,8 +10,8 @@ from learn.exercises import catalogue, record, updates, workspace
 def main(arguments):
     known = catalogue.everything()
     if arguments.all == bool(arguments.words):
-        raise UsageError("reset takes exercises, or --all")
-    exercises = known if arguments.all else [catalogue.find(word, known) for word in arguments.words]
+        raise UsageError("reset takes exercises or chapters, or --all")
+    exercises = known if arguments.all else catalogue.several(arguments.words, known)
     edited = [exercise for exercise in exercises if workspace.is_worth_asking(exercise)]
     if edited and not arguments.yes:
         names = ", ".join(exercise.name for exercise in edited)

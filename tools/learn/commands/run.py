@@ -6,6 +6,7 @@ import os
 from learn import build, chapters, install, paths, steps, ui
 from learn.errors import LearnError, UsageError
 from learn.machine import Machine
+from learn.names import advice, one_of
 
 
 def main(arguments):
@@ -36,6 +37,7 @@ def main(arguments):
 
     machine = Machine()
     backend = arguments.backend or ("simulator" if arguments.fast else machine.default_backend())
+    recorded = recorded_files(arguments.times, wanted, backend)
     part = bool(arguments.rung or arguments.cases or arguments.rest)
     results = results_files(arguments.json, wanted, backend, part)
     if backend == "gpu":
@@ -44,13 +46,17 @@ def main(arguments):
         ui.note("learn: there is a GPU but no nvcc (./learn doctor); running on the simulator")
 
     install.ensure(machine, backend)
+    if is_new(wanted, known):
+        for line in introduction(wanted[0], backend):
+            ui.note(line)
+        ui.note("")
     targets = [chapter.name + ("_fast" if arguments.fast else "") for chapter in wanted]
     what = "{} for the {}".format(", ".join("chapter " + c.number for c in wanted), backend_name(backend))
     build.build(backend, machine, what, targets)
 
-    env = dict(os.environ, WARP_COMMIT=build.commit())
     outcomes = []
     for chapter in wanted:
+        env = dict(os.environ, WARP_COMMIT=build.commit(), **recorded.get(chapter.key, {}))
         command = [chapter.program(backend, arguments.fast), "--json", results[chapter.key]]
         for rung in arguments.rung:
             command += ["--rung", rung]
@@ -66,6 +72,56 @@ def main(arguments):
     if arguments.rest and outcomes[0][2] is None:  # it was asked for something else than its ladder
         return outcomes[0][1]
     return summary(outcomes, backend, arguments)
+
+
+NO_TIMES = "none"
+
+
+def recorded_files(asked, wanted, backend):
+    """{chapter: {LAB_RECORDED: file}} with the times that a GPU took for the rungs: they stand beside the simulator's counts.
+    Those of the first GPU recorded, or of the one that was asked for."""
+    if backend == "gpu":
+        if asked:
+            raise UsageError("--times goes with the simulator: on a GPU the times are measured")
+        return {}
+    gpus = {chapter.key: chapter.recorded_gpus() for chapter in wanted}
+    names = sorted({name for known in gpus.values() for name in known})
+    gpu = (asked or "").lower()
+    if asked and gpu not in (*names, NO_TIMES):
+        raise UsageError(
+            f"--times {asked}: no such GPU was recorded{advice(gpu, names)}; legal is {one_of([*names, NO_TIMES])}"
+        )
+    files = {}
+    for chapter in wanted:
+        taken = gpu or next(iter(gpus[chapter.key]), NO_TIMES)
+        if taken in gpus[chapter.key]:
+            file = os.path.splitext(paths.last_results(backend, chapter.key))[0] + ".times"
+            steps.make_folder(os.path.dirname(file))
+            with open(file, "w", encoding="utf-8") as opened:
+                opened.write(chapter.recorded_times(taken))
+            files[chapter.key] = {"LAB_RECORDED": file}
+    return files
+
+
+def is_new(wanted, known):
+    """Whether the reader runs one chapter, and none was run here before."""
+    runs = [last_run(backend, chapter) for backend in ("gpu", "simulator") for chapter in known]
+    return len(wanted) == 1 and all(one is None for one in runs)
+
+
+def introduction(chapter, backend):
+    """Five lines for who has not seen such a table before, to read while the first build lasts."""
+    rung, several = chapter.first_rung(), any(one.raises for one in chapter.rungs.values())
+    what = "times" if backend == "gpu" else "counts"
+    return [
+        f"Chapter {chapter.number}, {chapter.title}: {chapter.question}",
+        f"A table follows, one row for each of its {len(chapter.rungs)} kernels ("
+        f'"rungs"): whether the result is right, and its {what}{"; some are wrong on purpose" if several else ""}.',
+        f"Nothing in it has to be understood yet. Read first: {paths.shown(chapter.source)}, which is the chapter's text, from the top.",
+        f"The same with figures: ./learn docs makes {paths.shown(chapter.page())}.",
+        f"One kernel alone, its source with the counts of each line: ./learn explain {chapter.number}"
+        + (f" --rung {rung}" if rung else ""),
+    ]
 
 
 def backend_name(backend):
@@ -164,14 +220,15 @@ def summary(outcomes, backend, arguments):
 
 def next_steps(chapter, backend, arguments):
     """The commands that make sense now."""
-    all_known = chapters.all_chapters()
+    from learn.way import Way
+
+    step = Way().next()
     rows = []
     rung = chapter.first_rung(arguments.rung or ())
     explain = "./learn explain {}{}".format(chapter.number, " --rung " + rung if rung else "")
     rows.append((explain, "the source with the counts of each line"))
-    later = [c for c in all_known if c.key > chapter.key]
-    if later:
-        rows.append((f"./learn run {later[0].number}", later[0].title))
+    if step:
+        rows.append((step.command, step.why))
     rows.append(("./learn docs", "the text of the course, with figures, as a site"))
     width = max(len(command) for command, _ in rows)
     ui.say()

@@ -5,6 +5,7 @@ from learn.machine import Machine
 
 
 def main(arguments):
+    install.asks = False
     machine = Machine()
     if arguments.sass:
         return machine_code(machine)

@@ -7,9 +7,9 @@ from learn.exercises import catalogue, record, show
 
 def main(arguments):
     if len(arguments.words) > 1:
-        raise UsageError("solution takes one exercise, or none: then the one that you are at")
+        raise UsageError("solution takes one exercise or chapter, or none: then the one that you are at")
     known = catalogue.everything()
-    exercise = catalogue.find(arguments.words[0], known) if arguments.words else record.current(known) or known[-1]
+    exercise = record.one(arguments.words[0], known) if arguments.words else record.current(known) or known[-1]
     if not record.all_records([exercise])[exercise.key].is_done() and not arguments.anyway:
         raise LearnError(
             f"{exercise.name} is not passed yet: ./learn hint {exercise.name} helps, ./learn solution {exercise.name} --anyway shows it all the same"

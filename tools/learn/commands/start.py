@@ -6,7 +6,7 @@ from learn.exercises import catalogue, record, show, updates, workspace
 
 def main(arguments):
     known = catalogue.everything()
-    asked = [catalogue.first(word, known) for word in arguments.words]
+    asked = [record.one(word, known, onwards=True) for word in arguments.words]
     copied, renewed = updates.bring(known)
     if copied:
         number = "1 exercise is" if len(copied) == 1 else f"{len(copied)} exercises are"

@@ -6,8 +6,9 @@ import sys
 
 from learn import build, chapters, install, needs, paths, steps, ui
 from learn.commands.run import check_gpu, in_words, results_files, statuses
-from learn.errors import LearnError
+from learn.errors import LearnError, UsageError
 from learn.machine import Machine
+from learn.names import advice, one_of
 
 SLOWEST = 5
 SLOW = "^slow$"  # the label of what --all runs alone
@@ -38,6 +39,8 @@ def main(arguments):
     results, left_out = [], 0
     try:
         install.ensure(machine, "test", "docs")
+        if filtered:
+            check_names(machine, arguments)
         results += site_packages(machine)
         # Who names tests wants them, however long they take.
         build.build("simulator", machine, "everything for the simulator", testing=True)
@@ -66,12 +69,69 @@ def site_packages(machine):
 
 
 def check_regex(text):
-    from learn.errors import UsageError
-
     try:
         re.compile(text)
     except re.error as error:
         raise UsageError(f"--only {text} is no regular expression: {error}")
+
+
+GTEST = re.compile(r"^TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\s*\)", re.MULTILINE)
+GTEST_PREFIX = re.compile(r"TEST_PREFIX (\S+)")
+LABELS = re.compile(r'LABELS "?([\w;]+)')
+NOT_BUILT = "_NOT_BUILT"  # what CMake lists for the tests of a program that is still to be built
+
+
+def check_names(machine, arguments):
+    """UsageError where no test has such a name or label, before anything is built: ctest's tests, and those in the
+    sources of programs that are still to come."""
+    with build.lock("simulator"):
+        build.configure("simulator", machine, testing=True)
+    command = [machine.ctest(), "--test-dir", paths.build_folder("simulator"), "-N"]
+    _, listed = steps.run("Looking for the tests", command, "ctest-names", cwd=paths.ROOT, check=False, patience=1.0)
+    names = re.findall(r"^ +Test +#\d+: (\S+)", listed, re.MULTILINE)
+    _, listed = steps.run(
+        "Looking for the labels",
+        [*command, "--print-labels"],
+        "ctest-labels",
+        cwd=paths.ROOT,
+        check=False,
+        patience=1.0,
+    )
+    labels = re.findall(r"^  (\S+)$", listed, re.MULTILINE)
+    if any(name.endswith(NOT_BUILT) for name in names):
+        names, labels = names + names_in_sources(), labels + labels_in_sources()
+    for option, wanted, known in (("--only", arguments.only, names), ("--label", arguments.label, labels)):
+        if wanted and not any(re.search(wanted, name) for name in known):
+            known = sorted({name for name in known if not name.endswith(NOT_BUILT)})
+            legal = one_of(known) if option == "--label" else ""
+            raise UsageError(f"no test matches {option} {wanted}{advice(wanted, known, legal)}")
+
+
+def names_in_sources():
+    """The tests that GoogleTest's programs will have."""
+    found = []
+    for text in test_files((".cpp", ".cu")):
+        found += [".".join(names) for names in GTEST.findall(text)]
+    prefixes = {prefix for text in test_files(("CMakeLists.txt",)) for prefix in GTEST_PREFIX.findall(text)}
+    return [prefix + name for prefix in prefixes for name in found]
+
+
+def labels_in_sources():
+    return [
+        label
+        for text in test_files(("CMakeLists.txt",))
+        for found in LABELS.findall(text)
+        for label in found.split(";")
+    ]
+
+
+def test_files(endings):
+    """The texts of the files of tests/ whose names end so."""
+    for folder, _, files in os.walk(os.path.join(paths.ROOT, "tests")):
+        for name in files:
+            if name.endswith(endings):
+                with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
+                    yield file.read()
 
 
 def count_slow(machine):

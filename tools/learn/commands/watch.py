@@ -10,14 +10,14 @@ from learn.exercises import catalogue, checking, record, updates, watching, work
 
 def main(arguments):
     if len(arguments.words) > 1:
-        raise UsageError("watch takes one exercise, or none: then whichever you save")
+        raise UsageError("watch takes one exercise or chapter, or none: then whichever you save")
     known = catalogue.everything()
     updates.bring(known)
-    only = catalogue.find(arguments.words[0], known) if arguments.words else None
+    only = catalogue.several(arguments.words, known)
     checking.prepare("simulator")
-    files = {os.path.realpath(workspace.file_of(exercise)): exercise for exercise in ([only] if only else known)}
+    files = {os.path.realpath(workspace.file_of(exercise)): exercise for exercise in only or known}
     watcher = watching.watcher(sorted({os.path.dirname(file) for file in files}))
-    exercise = only or record.current(known) or known[-1]
+    exercise = record.one(arguments.words[0], known) if only else record.current(known) or known[-1]
     while True:
         if arguments.lines:
             ui.say("Checking " + exercise.name)
@@ -32,7 +32,8 @@ def main(arguments):
         ui.say()
         ui.say(
             "Watching {} ({}); Ctrl-C ends.".format(
-                paths.shown(workspace.file_of(only)) if only else paths.shown(workspace.FOLDER) + "/", watcher.name
+                " ".join(paths.shown(workspace.file_of(one)) for one in only) or paths.shown(workspace.FOLDER) + "/",
+                watcher.name,
             )
         )
         exercise = next_saved(watcher, files)

@@ -40,9 +40,6 @@ def find(word, known):
         return found[0]
     if found:
         raise UsageError(f"'{word}' could be {one_of(e.key for e in found)}; write more of it")
-    if of_chapter(word, known):
-        names = one_of(e.name for e in of_chapter(word, known))
-        raise UsageError(f"'{word}' is a chapter; name one of its exercises: {names}")
     pool = pool or known
     of_first = [e.name for e in pool if e.chapter == pool[0].chapter]
     there = f"chapter {pool[0].number} has {one_of(of_first)}" if pool else ""
@@ -51,10 +48,19 @@ def find(word, known):
 
 
 def of_chapter(word, known):
-    """The exercises of the chapter with this number, or none where `word` is no number."""
-    return [e for e in known if word.isdigit() and int(e.number) == int(word)]
+    """The exercises of the chapter that `word` means: its number, its name, a path to it, or a beginning of its name that
+    no exercise and no other chapter has; none where it means no chapter."""
+    if word.isdigit():
+        return [e for e in known if int(e.number) == int(word)]
+    plain = os.path.basename(os.path.normpath(word)).lower().replace("-", "_")
+    names = {e.chapter: (e.chapter, e.chapter.partition("_")[2]) for e in known}
+    found = [key for key, forms in names.items() if plain in forms]
+    if not found and not any(e.name.lower().startswith(plain) for e in known):
+        found = [key for key, forms in names.items() if any(form.startswith(plain) for form in forms)]
+    return [e for e in known if e.chapter == found[0]] if len(found) == 1 else []
 
 
-def first(word, known):
-    """The exercise that `word` means, or the first one of the chapter with this number."""
-    return (of_chapter(word, known) or [find(word, known)])[0]
+def several(words, known):
+    """The exercises that the words mean, each once; a chapter means all of its exercises."""
+    meant = [exercise for word in words for exercise in of_chapter(word, known) or [find(word, known)]]
+    return list({exercise.key: exercise for exercise in meant}.values())

@@ -4,6 +4,7 @@ import os
 import time
 
 from learn import progress
+from learn.exercises import catalogue
 
 KEY = "exercises"
 CURRENT = "current exercise"
@@ -18,6 +19,7 @@ class Record:
         self.passed = kept.get("passed") if isinstance(kept.get("passed"), str) else ""  # the day, or ""
         self.digest = kept.get("digest") if isinstance(kept.get("digest"), str) else ""  # of the exercise then
         self.tries = _count(kept.get("tries"))  # since the last pass
+        self.later = kept.get("later") is True  # set aside
         self.hints = _count(kept.get("hints"))  # shown
         self.last = kept.get("last") if isinstance(kept.get("last"), dict) else {}  # bar -> value of the last try
 
@@ -63,6 +65,18 @@ def first_open(exercises, after=None):
     return None
 
 
+def one(word, exercises, onwards=False):
+    """The exercise that `word` means; of a chapter the one that the learner is at, else the first that is open. `onwards`:
+    not the one that the learner is at, if it is passed."""
+    of_chapter = catalogue.of_chapter(word, exercises)
+    if not of_chapter:
+        return catalogue.find(word, exercises)
+    here = current(exercises)
+    if here in of_chapter and not (onwards and all_records([here])[here.key].is_done()):
+        return here
+    return first_open(of_chapter, after=here) or of_chapter[0]
+
+
 def changed():
     """When a command last kept something, in seconds; 0 before the first."""
     try:
@@ -72,7 +86,18 @@ def changed():
 
 
 def choose(exercise):
-    progress.change(lambda kept: kept.__setitem__(CURRENT, exercise.key))
+    """It is the one that the learner is at, and no longer set aside."""
+
+    def edit(kept):
+        kept[CURRENT] = exercise.key
+        if Record(_dictionary(kept.get(KEY)).get(exercise.key)).later:
+            _entry(kept, exercise).pop("later")
+
+    progress.change(edit)
+
+
+def set_aside(exercise):
+    progress.change(lambda kept: _entry(kept, exercise).update(later=True))
 
 
 def note_try(exercise, outcome):
@@ -83,6 +108,7 @@ def note_try(exercise, outcome):
         record = Record(entry)
         if outcome.passed:
             entry.update(passed=time.strftime("%Y-%m-%d"), digest=exercise.digest(), tries=0)
+            entry.pop("later", None)
         else:
             entry["tries"] = record.tries + 1
         entry["last"] = {bar["name"]: bar["is"] for bar in outcome.bars}

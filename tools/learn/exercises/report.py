@@ -89,7 +89,9 @@ def line_with(file, text):
 
 
 def facts(result):
-    where = "on the simulator and the GPU" if result.backend == "gpu" else "on the simulator"
+    where = {"gpu": "on the simulator and the GPU", "gpu alone": "on the GPU alone"}.get(
+        result.backend, "on the simulator"
+    )
     cases = list(dict.fromkeys(result.cases))
     if not cases:
         answers = len(result.predictions)
@@ -287,8 +289,36 @@ def question(result):
     if any(not guess["answered"] for guess in wrong):
         return "write a number for each question, then check again"
     if wrong:
-        return "take '{}' alone: what is it for one warp, and how many are there?".format(wrong[0]["question"])
+        return of_prediction(wrong[0])
     return ""
+
+
+# A word of a prediction -> what to ask of it. The first that is found counts: "store sectors" is about sectors.
+OF_PREDICTIONS = (
+    ("sector", "which sectors of 32 bytes does one warp touch there, from lane 0 to lane 31?"),
+    (
+        "wavefront|stride|rows of|float[24], ",
+        "which lanes of a warp need different words of one bank (word modulo 32)?",
+    ),
+    ("per cent|busy|waves|tiles", "how many blocks are there, and how many run at the same time?"),
+    ("multiply-adds", "how many products does a thread form of what it has read once?"),
+    ("step", "how often is the distance halved or doubled until it has passed the whole?"),
+    (
+        "request|load|read|store",
+        "one request is one warp at one line: how often does one warp come there, and how many warps?",
+    ),
+)
+
+
+def of_prediction(guess):
+    """What to ask of a wrong guess: by what is counted, and by the side on which it lies."""
+    name = guess["question"]
+    side = {
+        "too low": "does your number leave out lanes, warps or repetitions?",
+        "too high": "does your number count twice what several lanes share?",
+    }.get(guess.get("hint"), "")
+    asked = next((text for words, text in OF_PREDICTIONS if re.search(words, name)), "what does one warp do there?")
+    return f"'{name}': {asked} And {side}" if side else f"'{name}': {asked}"
 
 
 def of_failure(failure):
@@ -342,10 +372,13 @@ def listing(exercises, records, paint, here=None):
             mark, colour = "x", "green"
         elif record.tries:
             note = "1 try" if record.tries == 1 else f"{record.tries} tries"
+        if record.later:
+            note = (note + "; " if note else "") + "set aside"
         if exercise.key in behind:
             note = (note + "; " if note else "") + "the course has changed it since you began"
         if here is not None and exercise.key == here.key:
             note = (note + "; " if note else "") + "you are here"
         text = f"    {paint(colour, f'[{mark}]')} {exercise.name:<24} {exercise.kind}, {exercise.minutes} min"
+        text += ", short path" if exercise.on_short_path else ""
         lines.append(text + ("   " + paint("dim", note) if note else ""))
     return lines

@@ -363,8 +363,9 @@ class Renderer:
     def _wrapped(self, text, indent):
         return ui.wrap(text, indent, self.width - 4) if self.width else text
 
-    def explain_columns(self):
-        """What the columns mean, once for all kernels."""
+    def explain_columns(self, told):
+        """What the columns mean, once for all kernels; not what the reader was `told` before."""
+        self.legend = {heading: meaning for heading, meaning in self.legend.items() if heading not in told}
         for column in COLUMNS:
             if column.heading in self.legend:
                 text = f"{column.heading:>10}  {column.meaning}"
@@ -433,10 +434,17 @@ def triple(three):
     return "({})".format(",".join(str(number) for number in three or ()))
 
 
-def render(trace, paint, width=0, main="", launch=None, before=None, compiled=(), failed=False, gpu=None):
+def headings(trace):
+    """The columns of a report of all launches."""
+    kernels = [kernel for kernel in selected(trace, None, ())[0] if kernel.lines]
+    return [column.heading for column in COLUMNS if any(column.used(kernel.totals()) for kernel in kernels)]
+
+
+def render(trace, paint, width=0, main="", launch=None, before=None, compiled=(), failed=False, gpu=None, told=()):
     """The whole report as text; raises LearnError when there is no launch with that index.
 
-    `before` is the last trace of the same file, None if there is none; `compiled` are its kernels' machine code.
+    `before` is the last trace of the same file, None if there is none; `compiled` are its kernels' machine code; `told` the
+    columns whose meaning is left out.
     """
     kernels, findings = selected(trace, launch, compiled)
     is_in_doubt = failed or may_spoil_results(findings)
@@ -446,7 +454,7 @@ def render(trace, paint, width=0, main="", launch=None, before=None, compiled=()
         renderer.line()
     for kernel in kernels:
         renderer.kernel(kernel)
-    renderer.explain_columns()
+    renderer.explain_columns(told)
     for note in notes_of(trace, failed):
         renderer.line(note)
         renderer.line()

@@ -2,6 +2,8 @@
 //
 // Question: Which question does this chapter answer?
 // Builds on: @BUILDS_ON@
+// Minutes: 30
+// Afterwards: do what this chapter is about
 // Kind: map
 // Size gpu: 67108859
 // Size simulator: 65531

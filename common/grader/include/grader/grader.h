@@ -34,9 +34,9 @@
 
 #include "lab/buffer.h"
 #include "lab/ceil_div.h"
+#include "lab/elements.h"
 #include "lab/inputs.h"
 #include "lab/text.h"
-#include "lab/verify.h"
 
 namespace grader {
 

@@ -151,6 +151,13 @@ class PinnedBuffer : public TypedBuffer<T> {
                         std::size_t guard = default_guard())
       : TypedBuffer<T>(Memory::pinned, n, name, guard) {}
 
+  /// Allocates, and takes a copy of the values.
+  explicit PinnedBuffer(std::span<const T> values, std::string_view name = "a pinned buffer",
+                        std::size_t guard = default_guard())
+      : PinnedBuffer(values.size(), name, guard) {
+    this->upload(values);
+  }
+
   /// First element, for the host.
   T* data() { return this->typed(); }
   const T* data() const { return this->typed(); }

@@ -4,7 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <string>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "lab/verify.h"
 
@@ -77,5 +81,34 @@ Comparison compare_on_device(const Elements& got, const Elements& want, const To
 /// The same in the host's memory, on all of its threads.
 Comparison compare_on_host(const Elements& got, const Elements& want, const Tolerance& tolerance,
                            const double* allowed = nullptr);
+
+/// Compares a result with its reference, element by element, in the host's memory.
+///
+/// An element passes only if `error <= tolerance` holds, which it does not for a NaN, in the result
+/// or in the reference. Different sizes fail, and so does comparing nothing.
+///
+/// \param got the result: a vector, span or array of numbers
+/// \param want the reference, of the same size; its type may be wider
+/// \param tolerance how far each element may be off; without it, bit for bit
+template <class Got, class Want>
+[[nodiscard]] Comparison compare(const Got& got, const Want& want,
+                                 const Tolerance& tolerance = Tolerance::exact()) {
+  return compare_on_host(elements_of(std::data(got), std::size(got)),
+                         elements_of(std::data(want), std::size(want)), tolerance);
+}
+
+/// The same where each element has a tolerance of its own.
+/// \param allowed how far each may be off, from 0 up: one for each element of the reference
+/// \param basis where these are from, for people
+template <class Got, class Want>
+[[nodiscard]] Comparison compare_each(const Got& got, const Want& want,
+                                      const std::vector<double>& allowed, std::string basis) {
+  if (allowed.size() != std::size(want)) {
+    return verdict(false, "the tolerances are not as many as the elements of the reference");
+  }
+  return compare_on_host(elements_of(std::data(got), std::size(got)),
+                         elements_of(std::data(want), std::size(want)),
+                         Tolerance{.basis = std::move(basis)}, allowed.data());
+}
 
 }  // namespace lab

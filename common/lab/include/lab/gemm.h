@@ -84,6 +84,9 @@ struct GemmVariant {
   std::string variant;  ///< "tile=16"
   GemmKernel kernel;
   GemmLaunch how;
+  std::function<void(const Gemm&)> show = {};  ///< prints to stdout, after it ran
+
+  ~GemmVariant();
 };
 
 /// What distinguishes one product from another but for the elements.

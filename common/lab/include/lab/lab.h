@@ -73,8 +73,13 @@
 ///     sums.add("sequential", [&] { in_passes(sequential, out.data(), in.data(), n); });
 ///     sums.sweep("unrolled", "block", {64u, 256u}, [&](unsigned block) { ... });
 ///     sums.demonstrate("racy_warp", [&] { ... });
+///     ladder.add("integers", "", {.outputs = ...}, [&] { ... });  // the only rung of a problem
 ///     ladder.add({.name = "who_am_i", .launch = [&] { ... }, .outputs = {lab::expect(names, want)}, .timed = false});
 ///     ladder.demonstrate("host_touches_device", [&] { ... });
+///
+/// What has memory of its own is an object, an `Experiment`, whose members are called as those of a rung:
+///
+///     ladder.add("count_above", CountAbove(in), {.timed = false});  // has launch(), outputs() and show()
 ///
 /// Work in several streams goes by `lab::Streams`; `Rung::clock` times what the host waits for.
 /// `lab/vectors.h` has what kernels need for float4: `aligned16`, `load4`, `store4`, `update4`.
@@ -85,6 +90,7 @@
 #include "lab/ceil_div.h"
 #include "lab/check.h"
 #include "lab/device.h"
+#include "lab/elements.h"
 #include "lab/expect.h"
 #include "lab/gemm.h"
 #include "lab/header.h"

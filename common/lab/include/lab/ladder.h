@@ -26,6 +26,13 @@ namespace lab {
 
 class Harness;
 
+/// What a rung may be where it has memory of its own: an object with members that are called as those of `Rung`, of
+/// which `launch()` is needed and `outputs()`, `prepare()`, `verify()` and `show()` may be there.
+template <class T>
+concept Experiment = requires(T& one) {
+  one.launch();
+};
+
 /// Somebody else's solution, timed in the same rounds as the rung that names it, and checked as the rung is.
 struct Peer {
   std::string name = {};
@@ -109,8 +116,8 @@ class Ladder {
   const Header& header() const;
   /// Whether the kernels run on the simulator.
   bool on_simulator() const;
-  /// Whether the command line asks for a rung: with no `--rung`, for all. What only rungs need that are left out need
-  /// not be made.
+  /// Whether a rung is to run: the command line asks for it (with no `--rung`, for all), and no `skip_unless` leaves it
+  /// out. What only rungs need that are left out need not be made.
   bool wants(std::string_view rung) const;
   bool wants(std::initializer_list<std::string_view> rungs) const;
   /// Whether it is the first of the sizes, and no case: what does not depend on the size is done there alone.
@@ -130,6 +137,28 @@ class Ladder {
   /// are looked at; it is checked. Then it is timed, round by round with its peer, which has been checked alike; in the
   /// last round it is poisoned, prepared and run once more on the clock, and what that run left is checked.
   void add(const Rung& rung);
+  /// The same for an object: `ladder.add("who_am_i", "1 block of 8x6", Numbering(1, dim3(8, 6)), {.timed = false});`
+  /// \param rung what the object does not say: bytes, clock, ...
+  template <Experiment T>
+  void add(std::string_view name, std::string_view variant, T&& one, Rung rung = {}) {
+    rung.name = name;
+    rung.variant = variant;
+    rung.launch = [&] { one.launch(); };
+    if constexpr (requires { one.outputs(); }) {
+      if (wants(name)) rung.outputs = one.outputs();
+    }
+    if constexpr (requires { one.prepare(); }) rung.prepare = [&] { one.prepare(); };
+    if constexpr (requires { one.verify(); }) rung.verify = [&] { return one.verify(); };
+    if constexpr (requires { one.show(); }) rung.show = [&] { one.show(); };
+    add(rung);
+  }
+  template <Experiment T>
+  void add(std::string_view name, T&& one, const Rung& rung = {}) {
+    add(name, "", one, rung);
+  }
+  /// The same for the only rung of a problem: a rung without name, variant and launch. More of them are a `Problem`.
+  void add(std::string_view name, std::string_view variant, const Rung& problem,
+           const std::function<void()>& launch);
   /// Runs a demonstration: a launch with a mistake. It runs on the simulator alone, and passes if exactly the finding is
   /// raised that the header names, `[raises KIND]`, and no error of another kind.
   /// \param outputs what the launch writes: poisoned before it
@@ -150,6 +179,10 @@ class Ladder {
   }
   /// Reports a rung as SKIP that this build has and that cannot solve this size, e.g. for its alignment.
   void skip(std::string_view rung, std::string_view reason);
+  /// Says before they are added which rungs a size may be wrong for: unless `can` holds, `add` and `demonstrate` report
+  /// them as SKIP, variants and all in one row.
+  void skip_unless(bool can, std::initializer_list<std::string_view> rungs,
+                   std::string_view reason);
   /// Measures a limit of the machine that no rung is bound by, for the results file.
   void measure(Limit limit);
   /// The program did what else its own options ask for: there is no ladder, and it ends with this exit code.
@@ -161,6 +194,8 @@ class Ladder {
       : harness_(harness), size_(size), first_(first), case_(number) {}
 
   void copy_extents(std::size_t* values, std::size_t count) const;
+  bool asks_for(std::string_view rung) const;
+  const std::string* reason_to_skip(std::string_view rung) const;
   void take(const Rung& rung, const std::string& skip_reason);
   void add_absent();
   Row run_entry(const Rung& rung, const HeaderRung& line, const std::string& skip_reason,
@@ -175,7 +210,8 @@ class Ladder {
   const bool first_;
   const long case_;
   std::vector<std::string> checked_peers_;
-  std::vector<std::pair<std::string, std::string>> seen_;  // rung and variant
+  std::vector<std::pair<std::string, std::string>> seen_;     // rung and variant
+  std::vector<std::pair<std::string, std::string>> refused_;  // rung and reason
   std::vector<Row> rows_;
 };
 

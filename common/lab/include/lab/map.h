@@ -65,10 +65,10 @@ class MapRungs {
 /// Rungs that compute `n_out` elements of type `Out` from `n` random ones of type `In`.
 ///
 /// A launch is called with the device's pointers, `launch(Out* out, const In* in)`, or, for one that reads two arrays,
-/// `launch(Out* out, const In* in, const In* in2)`. Its output is poisoned first, has canaries on both sides, and is
-/// compared element by element with `expected(i)`: a `__host__ __device__` function that captures the views `in` and
-/// `in2()` by value. The bytes are those of the arrays; the peer is a `cudaMemcpy` in device memory that moves as many;
-/// the limit is that of a copy.
+/// `launch(Out* out, const In* in, const In* in2)`. `lab::launcher` and `lab::bind_back` make one. Its output is poisoned
+/// first, has canaries on both sides, and is compared element by element with `expected(i)`: a `__host__ __device__`
+/// function that captures the views `in` and `in2()` by value. The bytes are those of the arrays; the peer is a
+/// `cudaMemcpy` in device memory that moves as many; the limit is that of a copy.
 template <class In, class Out = In>
 class Map {
  public:
@@ -202,6 +202,16 @@ auto launcher(void (*kernel)(Out*, const In*, More...), dim3 grid, dim3 block, R
   }
 }
 #endif
+
+/// `f` with its last arguments given, as C++23's `std::bind_back` does it: the launch of a host function that launches
+/// kernels, `map.add("vectors", transposed, lab::bind_back(launch_vectors, rows, cols));`
+template <class F, class... Last>
+auto bind_back(F f, Last... last) {
+  // The type of the result says what it can be called with: nvcc loses a `requires` of a lambda.
+  return [=](auto... first) -> std::invoke_result_t<F, decltype(first)..., Last...> {
+    return f(first..., last...);
+  };
+}
 
 /// The grid that covers a row of `n` elements with blocks of `per_block` of them.
 inline dim3 tiles(std::size_t n, std::size_t per_block) {

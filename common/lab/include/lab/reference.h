@@ -51,6 +51,8 @@ class View {
   View() = default;
   View(const T* data, std::size_t size) : data_(data), size_(size) {}
   __host__ __device__ const T& operator[](std::size_t i) const { return data_[i]; }
+  /// As a function of the index: what a copy has to leave.
+  __host__ __device__ const T& operator()(std::size_t i) const { return data_[i]; }
   __host__ __device__ std::size_t size() const { return size_; }
   __host__ __device__ const T* data() const { return data_; }
 

@@ -4,8 +4,14 @@ Counts of a kernel that works in tiles are polynomials of the extents as long as
 terms 1, MN, MNK, MK and NK, of rows and columns 1 and their product, of n elements 1 and n. Each count is fitted on as many sizes as
 there are terms, and holds only if it then says exactly what is counted at one size more. A recorded extent that is no multiple
 is rounded down to one: less is done there.
+
+    python3 tools/measure/bounds_at_size.py [--write] [NN...]
+
+prints them; with --write, results/h200_bounds.json of each chapter has what each resource alone would take of each rung, at the
+default size of a GPU, in milliseconds. The programs are those of build/simulator.
 """
 
+import itertools
 import json
 import os
 import subprocess
@@ -13,10 +19,10 @@ import sys
 import tempfile
 from fractions import Fraction
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "tools"))
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from course import bounds  # noqa: E402
+from course.results import as_text  # noqa: E402
 from learn import chapters  # noqa: E402
 from learn.commands import explain  # noqa: E402
 from learn.machine import Machine  # noqa: E402
@@ -49,6 +55,7 @@ PLANS = {
 # What a row's time is not that of a launch, and why.
 OTHER_TIMES = {
     ("02", "memory_latency"): "the time of one load",
+    ("05", "strided_reads"): "a GPU runs another launch",
     ("01", "async_launch"): "also the time of the call, and of the host that waits",
 }
 
@@ -173,24 +180,67 @@ def table(chapter, runs, gpus=None):
                 continue
             else:
                 size = tuple(row["size"].values())
-                best, left_out = [], set()
+                left_out, of_launches = set(), []
                 for launch in zip(*samples):
                     counts, others = extended([counts for counts, _ in launch], plan, size)
                     left_out.update(others)
                     if is_product:
                         counts = {**of_a_product(size), **counts}
-                    found = bounds.of_launch(counts, shape_at([shape for _, shape in launch], counts), of)
-                    best = max(best, found, key=lambda some: some[0].seconds if some else 0)
-                rows.append((name, *key, size, row["time_ms"]["median"] / 1e3, best, sorted(left_out)))
+                    of_launches.append(bounds.of_launch(counts, shape_at([shape for _, shape in launch], counts), of))
+                found = together(of_launches)
+                rows.append((name, *key, size, row["time_ms"]["median"] / 1e3, found, sorted(left_out)))
     return rows, without
+
+
+def together(of_launches):
+    """The bounds of launches one after the other. What one has read or written the next may find in L2, and a graph starts many in
+    the time of few: DRAM, L2 and the launch itself count for the launch alone that takes them longest."""
+    found = {}
+    for one in itertools.chain(*of_launches):
+        before = found.get(one.resource)
+        if before is None or one.resource not in (bounds.DRAM, bounds.L2, bounds.LAUNCH):
+            seconds = one.seconds + (before.seconds if before else 0)
+        else:
+            seconds = max(one.seconds, before.seconds)
+        found[one.resource] = bounds.Bound(one.resource, seconds, one.what)
+    return sorted(found.values(), key=lambda bound: -bound.seconds)
+
+
+def of_the_page(chapter, rows):
+    """What results/h200_bounds.json holds: what each resource alone would take of each rung at the default size, or at the only one
+    that is known."""
+    default = tuple(map(int, chapter.sizes["gpu"].split(",")))
+    of_gpu = [row for row in rows if row[0] == "h200"]
+    at_size = [row for row in of_gpu if row[3] == default] or of_gpu
+    lines = [
+        {
+            "rung": rung,
+            "variant": variant or None,
+            "size": list(size),
+            "alone_ms": {bound.resource: float(f"{1e3 * bound.seconds:.3g}") for bound in found},
+        }
+        for _, rung, variant, size, _, found, _ in at_size
+        if found
+    ]
+    return {"chapter": os.path.basename(chapter.folder), "gpu": "H200", "rows": lines}
+
+
+def file_of_the_page(chapter):
+    return os.path.join(chapter.folder, "results", "h200_bounds.json")
 
 
 def main(arguments):
     machine = Machine()
+    writes = "--write" in arguments
+    arguments = [one for one in arguments if one != "--write"]
     for chapter in chapters.all_chapters():
         if arguments and chapter.number not in arguments:
             continue
         rows, without = table(chapter, counted_at_sizes(chapter, machine))
+        if writes:
+            with open(file_of_the_page(chapter), "w", encoding="utf-8") as file:
+                file.write(as_text(of_the_page(chapter, rows)))
+            continue
         for gpu, rung, variant, size, seconds, found, left_out in rows:
             share = found[0].seconds / seconds
             mark = "ABOVE" if share > 1 else ""

@@ -1,0 +1,57 @@
+"""The way through the course on its pages: minutes, the short path, and what comes next. `./learn path` says the same."""
+
+from __future__ import annotations
+
+from markup import escape
+
+from course.exercises import Exercise
+from course.header import Header, hours
+
+
+def of_exercises(exercises: list[Exercise], short: bool = False) -> int:
+    return sum(one.minutes for one in exercises if one.on_short_path or not short)
+
+
+def facts(header: Header, exercises: list[Exercise]) -> str:
+    """How long a chapter takes, and whether it is on the short path."""
+    text = f"About {hours(header.minutes)} to read"
+    if exercises:
+        text += f", and {hours(of_exercises(exercises))} for its exercises"
+    if not header.on_short_path:
+        return text + ". Not on the short path."
+    few = of_exercises(exercises, short=True)
+    return text + (f", {few} of them on the short path." if few else ". On the short path.")
+
+
+def paths(headers: list[Header], exercises: dict[str, list[Exercise]]) -> list[str]:
+    """Both ways through the course."""
+    full = sum(one.minutes + of_exercises(exercises.get(one.folder, [])) for one in headers)
+    few = [one for one in headers if one.on_short_path]
+    short = sum(one.minutes + of_exercises(exercises.get(one.folder, []), short=True) for one in few)
+    if not short:
+        return []
+    names = ", ".join(one.number for one in few)
+    return [
+        f"All of it takes about {hours(full)} with the exercises. The short path takes {hours(short)}: chapters {names} and "
+        "those of their exercises that are marked. `./learn path short` chooses it.",
+        "",
+    ]
+
+
+def end(header: Header, headers: list[Header]) -> str:
+    """The end of a chapter's page: what a reader can do now, and which chapter comes next on each path."""
+    later = headers[[one.folder for one in headers].index(header.folder) + 1 :]
+    lines = [f"You can now {header.afterwards}."] if header.afterwards else []
+    following = later[:1]
+    on_short = [one for one in later if one.on_short_path][:1] if header.on_short_path else following
+    if following:
+        lines.append(f"Next: {link(following[0])}.")
+    if header.on_short_path and on_short and on_short != following:
+        lines[-1] = lines[-1][:-1] + f"; on the short path {link(on_short[0])}."
+    if header.on_short_path and not on_short:
+        lines.append("This is the end of the short path.")
+    return "\n".join(["## What next", "", " ".join(lines), ""]) if lines else ""
+
+
+def link(header: Header) -> str:
+    return f"[{header.number} {escape(header.title)}](/chapters/{header.folder}.md)"
