@@ -9,9 +9,9 @@
 #include <random>
 #include <utility>
 
-#include "menu.h"
+#include "any_product.cuh"
 
-using namespace any_shape;
+using namespace any_product;
 #define CHECK(x)                                                                   \
   do {                                                                             \
     const auto e = (x);                                                            \
@@ -21,57 +21,7 @@ using namespace any_shape;
     }                                                                              \
   } while (0)
 
-namespace any_shape {
-template <Lie A, int... I>
-TileLaunch pick(int tile, std::integer_sequence<int, I...>) {
-  static constexpr TileLaunch all[] = {launch_tile<I, A>...};
-  return all[tile];
-}
-TileLaunch tile_launch(int tile, Lie a) {
-  const auto numbers = std::make_integer_sequence<int, TILES>();
-  return a == Lie::ALONG_K ? pick<Lie::ALONG_K>(tile, numbers)
-         : a == Lie::FOURS ? pick<Lie::FOURS>(tile, numbers)
-                           : pick<Lie::FLOATS>(tile, numbers);
-}
-template <Lie A>
-StreamLaunch pick_stream(int tile) {
-  return tile == 0 ? launch_stream<0, A> : launch_stream<2, A>;
-}
-StreamLaunch stream_launch(int tile, Lie a) {
-  return a == Lie::ALONG_K ? pick_stream<Lie::ALONG_K>(tile)
-         : a == Lie::FOURS ? pick_stream<Lie::FOURS>(tile)
-                           : pick_stream<Lie::FLOATS>(tile);
-}
-template <bool LARGE>
-WsLaunch pick_ws(Lie a) {
-  return a == Lie::ALONG_K ? launch_ws<LARGE, Lie::ALONG_K>
-         : a == Lie::FOURS ? launch_ws<LARGE, Lie::FOURS>
-                           : launch_ws<LARGE, Lie::FLOATS>;
-}
-cudaError_t launch_direct(const Product& g, int lanes, size_t a_i, size_t a_l, size_t b_l,
-                          size_t b_j, cudaStream_t stream);
-std::vector<ThinKernel> thin_list_columns();
-std::vector<ThinKernel> thin_list_rows();
-const std::vector<ThinKernel>& thin_kernels() {
-  static const std::vector<ThinKernel> all = [] {
-    auto a = thin_list_columns();
-    for (const auto& x : thin_list_rows()) a.push_back(x);
-    return a;
-  }();
-  return all;
-}
-}  // namespace any_shape
-
-struct TileInfo {
-  int bm, bn, blocks;
-};
-template <int... I>
-std::vector<TileInfo> infos(std::integer_sequence<int, I...>) {
-  return {{std::tuple_element_t<I, Tiles>::BM, std::tuple_element_t<I, Tiles>::BN,
-           std::tuple_element_t<I, Tiles>::BLOCKS}...};
-}
-const std::vector<TileInfo> tile_infos = infos(std::make_integer_sequence<int, TILES>());
-
+cudaError_t cluster_launch(int kernel, const Product&, int parts, cudaStream_t);
 /// A product, row-major; ta: A is given as (k, m).
 struct Call {
   bool ta, tb;
@@ -87,179 +37,81 @@ struct Call {
 };
 
 struct Candidate {
-  int tile = -1, thin = -1;
-  int cluster = 1, outer = 1;
-  bool two_step = false;
-  bool stream = false;
-  int ws = -1;     // large, small; +2: one-tile Stream-K
-  int direct = 0;  // lanes
+  int kernel, parts = 1;
+  bool second = false, cluster = false;
   std::string name() const {
     char text[64];
-    if (direct > 0) {
-      std::snprintf(text, sizeof text, "direct%d", direct);
-      return text;
-    }
-    if (ws >= 0) {
-      std::snprintf(text, sizeof text, "ws%s%s", ws % 2 ? "small" : "large", ws >= 2 ? "one" : "");
-      return text;
-    }
-    if (tile >= 0)
-      std::snprintf(text, sizeof text, "%dx%d#%d/c%do%d%s", tile_infos[tile].bm,
-                    tile_infos[tile].bn, tile, cluster, outer,
-                    stream     ? "stream"
-                    : two_step ? "two"
-                               : "");
-    else
-      std::snprintf(text, sizeof text, "%s/c%do%d", thin_kernels()[thin].name, cluster, outer);
+    std::snprintf(text, sizeof text, "%s/p%d%s", menu[kernel].name, parts, cluster ? "cluster" : second ? "two" : "");
     return text;
   }
 };
-
-float4* partials;
-unsigned* tickets;
-float* ws_partials;
-int* ws_ready;
-bool vec(const float* p, long long ld) {
-  return (reinterpret_cast<size_t>(p) | static_cast<size_t>(ld) * 4) % 16 == 0;
-}
-bool thin_swaps(const Call& c) { return c.n < c.m; }
-
-Lie lie(bool along_k, const float* p, long long ld) {
-  return along_k ? Lie::ALONG_K : vec(p, ld) ? Lie::FOURS : Lie::FLOATS;
-}
-/// A vector lies both ways: along k where k is long, else along x.
-Call canonical(Call c) {
+void* workspace;
+Product product(const Call& given) {
+  Call c = given;
   if (c.m == 1 && c.ta && c.lda == 1) c.ta = false, c.lda = c.k;
   if (c.n == 1 && !c.tb && c.ldb == 1) c.tb = true, c.ldb = c.k;
   if (c.k == 1 && !c.ta && c.lda == 1) c.ta = true, c.lda = c.m;
   if (c.k == 1 && c.tb && c.ldb == 1) c.tb = false, c.ldb = c.n;
   c.lda = std::max(1LL, c.lda), c.ldb = std::max(1LL, c.ldb);
-  return c;
+  return {c.m, c.n, c.k, {c.a, size_t(c.lda), !c.ta, c.ta && aligned16(c.a, size_t(c.lda))},
+          {c.b, size_t(c.ldb), c.tb, !c.tb && aligned16(c.b, size_t(c.ldb))}, c.alpha, c.beta, c.c, size_t(c.ldc),
+          aligned16(c.c, size_t(c.ldc))};
 }
 cudaError_t execute(const Candidate& x, const Call& given, cudaStream_t stream) {
-  const Call c = canonical(given);
-  const Cut cut{x.cluster, x.outer, partials, x.two_step ? nullptr : tickets};
-  if (x.thin < 0) {
-    const Product g{c.m, c.n,           c.k,    c.alpha, c.a,           size_t(c.lda),
-                    c.b, size_t(c.ldb), c.beta, c.c,     size_t(c.ldc), vec(c.c, c.ldc)};
-    const Lie a = lie(!c.ta, c.a, c.lda), b = lie(c.tb, c.b, c.ldb);
-    if (x.direct)
-      return launch_direct(g, x.direct, c.ta ? 1 : c.lda, c.ta ? c.lda : 1, c.tb ? 1 : c.ldb,
-                           c.tb ? c.ldb : 1, stream);
-    if (x.ws >= 0)
-      return (x.ws % 2 ? pick_ws<false>(a) : pick_ws<true>(a))(g, b, x.ws < 2, ws_partials,
-                                                               ws_ready, stream);
-    if (x.stream)
-      return stream_launch(x.tile, a)(g, b, reinterpret_cast<float4*>(ws_partials), tickets + 60000,
-                                      stream);
-    return tile_launch(x.tile, a)(g, b, cut, stream);
-  }
-  Thin t;
-  t.k = c.k, t.alpha = c.alpha, t.beta = c.beta, t.c = c.c;
-  bool v;
-  if (!thin_swaps(c)) {
-    t.m = c.m, t.n = c.n, t.x = c.a, t.x_i = c.ta ? 1 : c.lda, t.x_l = c.ta ? c.lda : 1;
-    t.y = c.b, t.ld = c.ldb, t.c_i = c.ldc, t.c_j = 1, t.c_vec = vec(c.c, c.ldc);
-    v = vec(c.b, c.ldb);
-  } else {
-    t.m = c.n, t.n = c.m, t.x = c.b, t.x_i = c.tb ? c.ldb : 1, t.x_l = c.tb ? 1 : c.ldb;
-    t.y = c.a, t.ld = c.lda, t.c_i = 1, t.c_j = c.ldc, t.c_vec = false;
-    v = vec(c.a, c.lda);
-  }
-  return thin_kernels()[x.thin].launch(t, cut, v, stream);
+  const Product g = product(given);
+  if (x.cluster) return cluster_launch(x.kernel, g, x.parts, stream);
+  return menu[x.kernel].launch(g, x.parts, x.second, workspace, stream);
 }
-
 constexpr int SMS = 132;
-/// All that may be worth a try, the hopeless left out.
-std::vector<Candidate> every_candidate(const Call& c, bool all);
-std::string only;
-std::vector<Candidate> candidates(const Call& c, bool all) {
-  std::vector<Candidate> out;
-  for (const Candidate& x : every_candidate(c, all)) {
-    if (only.empty() || (only == "ws") == (x.ws >= 0)) out.push_back(x);
-  }
-  return out;
-}
-std::vector<Candidate> every_candidate(const Call& given, bool all) {
-  const Call c = canonical(given);
-  std::vector<Candidate> out;
-  for (const int lanes : {1, 4, 8, 32}) {
-    if (1.0 * c.m * c.n * c.k > 4e6 || 1.0 * c.k / lanes > 512) continue;
-    Candidate x;
-    x.direct = lanes;
-    out.push_back(x);
-  }
-  const std::pair<int, int> cuts[] = {{1, 1}, {2, 1}, {3, 1},  {4, 1},  {6, 1},  {8, 1},  {4, 2},
-                                      {8, 2}, {8, 4}, {8, 8},  {8, 16}, {1, 2},  {1, 3},  {1, 4},
-                                      {1, 6}, {1, 8}, {1, 12}, {1, 16}, {1, 32}, {1, 64}, {1, 128}};
-  const int k_tiles = (c.k + 15) / 16;
+constexpr int part_counts[] = {1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 128};
+std::vector<Candidate> candidates(const Call& given, bool all) {
+  const Product g = product(given);
   struct Rated {
     double cost;
     Candidate x;
   };
   std::vector<Rated> rated;
-  for (int t = 0; t < TILES; ++t) {
-    const auto& info = tile_infos[t];
-    const long long tiles = 1LL * ((c.m - 1) / info.bm + 1) * ((c.n - 1) / info.bn + 1);
-    for (const auto& [cl, o] : cuts) {
-      const long long parts = 1LL * cl * o, blocks = tiles * parts;
-      if (parts > std::max(1, k_tiles)) continue;
-      if (parts > 1 && blocks > 2 * SMS * info.blocks) continue;
-      if (o > 1 && (blocks / cl * info.bm * info.bn * 4 > static_cast<long long>(WORKSPACE) ||
-                    tiles * cl > static_cast<long long>(TICKETS)))
+  std::vector<Candidate> out;
+  const int k_tiles = (g.k + 15) / 16, small = std::min(g.m, g.n), large = std::max(g.m, g.n);
+  const bool along_k = g.m <= g.n ? g.b.along_k : g.a.along_k;
+  for (int i = 0; i < int(std::size(menu)); ++i) {
+    const Kernel& y = menu[i];
+    if (y.kind == Kind::LITTLE) {
+      if (1.0 * g.m * g.n * g.k <= 4e6 && 1.0 * g.k / y.bm <= 512) out.push_back({i});
+    } else if (y.kind == Kind::TILE || y.kind == Kind::STREAM) {
+      const long long tiles = 1LL * ((g.m - 1) / y.bm + 1) * ((g.n - 1) / y.bn + 1);
+      if (y.kind == Kind::STREAM) {
+        if (g.k < 1 || tiles % (SMS * y.blocks) == 0 || tiles > 1000000) continue;
+        if (tiles < SMS / 4 && !all) continue;
+        if (1.0 * g.m * g.n * g.k > 3e7 || all) out.push_back({i});
         continue;
-      // Time in cycles of an SM, roughly.
-      const double per_block =
-          double(info.bm) * info.bn * ((k_tiles + parts - 1) / parts * 16) / 128;
-      const long long per_sm = (blocks + SMS - 1) / SMS;
-      const double alone = per_sm == 1 ? 1.3 : 1;
-      const double cost =
-          per_block * per_sm * alone + 3000 + (cl > 1 ? 1500 : 0) + (o > 1 ? 3000 + 100 * o : 0);
-      rated.push_back({cost, {t, -1, cl, o}});
-      if (o > 1 && cl == 1) rated.push_back({cost + 1, {t, -1, cl, o, true}});
+      }
+      for (const int parts : part_counts) {
+        const long long blocks = tiles * parts;
+        if (parts > std::max(1, k_tiles) || (parts > 1 && blocks > 2 * SMS * y.blocks)) continue;
+        if (parts > 1 && (blocks * y.bm * y.bn / 4 > (long long)PARTIALS || tiles > TICKETS)) continue;
+        const double per_block = double(y.bm) * y.bn * ((k_tiles + parts - 1) / parts * 16) / 128;
+        const long long per_sm = (blocks + SMS - 1) / SMS;
+        const double cost = per_block * per_sm * (per_sm == 1 ? 1.3 : 1) + 3000 + (parts > 1 ? 3000 + 100 * parts : 0);
+        rated.push_back({cost, {i, parts}});
+        if (parts > 4) rated.push_back({cost + 1, {i, parts, true}});
+        if (parts > 1 && parts <= 8) rated.push_back({cost - 500, {i, parts, false, true}});
+      }
+    } else {
+      if (y.bm < small || (y.bm >= 2 * small && y.bm > 1) || (y.kind == Kind::ROWS) != along_k) continue;
+      const long long tiles = (large - 1) / y.bn + 1;
+      for (const int parts : part_counts) {
+        const long long blocks = tiles * parts;
+        if (parts > 1 && (blocks > 8 * SMS || parts > (g.k + 127) / 128 || tiles > TICKETS)) continue;
+        if (!all && parts > 1 && blocks < SMS / 3 && parts < (g.k + 1023) / 1024) continue;
+        out.push_back({i, parts});
+      }
     }
   }
-  for (int t = 0; t < TILES; ++t) {
-    const auto& info = tile_infos[t];
-    const long long tiles = 1LL * ((c.m - 1) / info.bm + 1) * ((c.n - 1) / info.bn + 1);
-    if (!streams(t) || tiles > 1000000 || c.k < 1) continue;
-    const double ideal = 1.0 * tiles * info.bm * info.bn * c.k / 128 / SMS * 1.03 + 6000;
-    if (tiles % (SMS * info.blocks) == 0) continue;
-    Candidate x;
-    x.tile = t, x.stream = true;
-    rated.push_back({ideal, x});
-  }
-  std::sort(rated.begin(), rated.end(),
-            [](const Rated& a, const Rated& b) { return a.cost < b.cost; });
-  for (size_t i = 0; i < rated.size(); ++i) {
-    const size_t most = 1.0 * c.m * c.n * c.k > 2e9 ? 12 : 32;
-    if (all || i < 6 || (i < most && rated[i].cost < 1.8 * rated[0].cost))
-      out.push_back(rated[i].x);
-  }
-  if (c.k > 0 && (all || (1.0 * c.m * c.n * c.k > 1e8 && std::min(c.m, c.n) > 32))) {
-    for (int w = 0; w < 4; ++w) {
-      const long long tiles = 1LL * ((c.m - 1) / 128 + 1) * ((c.n - 1) / (w % 2 ? 128 : 256) + 1);
-      if (w >= 2 && (tiles % SMS == 0 || tiles < SMS)) continue;  // the same as with shares
-      Candidate x;
-      x.ws = w;
-      out.push_back(x);
-    }
-  }
-  const int small = std::min(c.m, c.n), large = std::max(c.m, c.n);
-  const bool along_k = thin_swaps(c) ? !c.ta : c.tb;
-  for (int t = 0; t < static_cast<int>(thin_kernels().size()); ++t) {
-    const auto& kernel = thin_kernels()[t];
-    if (kernel.along_k != along_k || kernel.mt < small || (kernel.mt >= 2 * small && kernel.mt > 1))
-      continue;
-    const long long tiles = (large - 1) / kernel.bj + 1;
-    for (const auto& [cl, o] : cuts) {
-      const long long blocks = tiles * cl * o;
-      if (cl * o > 1 && (blocks > 6 * SMS || cl * o > (c.k + 127) / 128)) continue;
-      if (tiles * cl > static_cast<long long>(TICKETS)) continue;
-      if (!all && cl * o > 1 && blocks < SMS / 3 && cl * o < (c.k + 1023) / 1024) continue;
-      out.push_back({-1, t, cl, o, false});
-    }
-  }
+  std::sort(rated.begin(), rated.end(), [](const Rated& a, const Rated& b) { return a.cost < b.cost; });
+  const size_t most = 1.0 * g.m * g.n * g.k > 2e9 ? 10 : 26;
+  for (size_t i = 0; i < rated.size(); ++i)
+    if (all || i < 6 || (i < most && rated[i].cost < 1.8 * rated[0].cost)) out.push_back(rated[i].x);
   return out;
 }
 
@@ -313,7 +165,6 @@ int main(int argc, char** argv) {
                seconds = argc > 2 ? std::atof(argv[2]) : 26;
   const int random_shapes = argc > 3 ? std::atoi(argv[3]) : 200;
   const char* out_path = argc > 4 ? argv[4] : "times.csv";
-  only = argc > 5 ? argv[5] : "";
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
@@ -324,12 +175,8 @@ int main(int argc, char** argv) {
   CHECK(cudaMalloc(&kept, (size_t{1} << 27) * 4));
   double* want;
   CHECK(cudaMalloc(&want, size_t{300} * 300 * 8));
-  CHECK(cudaMalloc(&partials, WORKSPACE));
-  CHECK(cudaMalloc(&tickets, 65536 * 4));
-  CHECK(cudaMemset(tickets, 0, 65536 * 4));
-  CHECK(cudaMalloc(&ws_partials, size_t{132} * 4 * 128 * 256 * 4));
-  CHECK(cudaMalloc(&ws_ready, 200 * 4));
-  CHECK(cudaMemset(ws_ready, 0, 200 * 4));
+  CHECK(cudaMalloc(&workspace, WORKSPACE));
+  CHECK(cudaMemset(workspace, 0, WORKSPACE));
   unsigned* wrong;
   CHECK(cudaMallocManaged(&wrong, 8));
   fill<<<1056, 256>>>(pool, POOL, 1);
@@ -374,7 +221,7 @@ int main(int argc, char** argv) {
     const double tolerance = 1e-6 * 4 * (std::sqrt(double(c.k)) * 3 + 2);
     ++cases;
     for (const Candidate& x : candidates(c, true)) {
-      if (x.cluster * x.outer > 1 && random() % 3) continue;
+      if (x.parts > 1 && random() % 4) continue;
       CHECK(cudaMemcpyAsync(c.c, old, all * 4, cudaMemcpyDeviceToDevice));
       wrong[0] = wrong[1] = 0;
       CHECK(cudaDeviceSynchronize());
@@ -400,14 +247,12 @@ int main(int argc, char** argv) {
   }
   std::printf("verified: %d cases, %d runs, %d bad\n", cases, runs, bad);
 
-  // What a launch costs: a graph of 48 empty kernels.
-  for (const int cluster : {1, 2, 4, 8}) {
-    for (const int blocks : {1, 128, 1024}) {
-      if (blocks < cluster) continue;
+  for (const int threads : {32, 256}) {
+    for (const int blocks : {1, 132, 1056, 8448}) {
       cudaGraph_t graph;
       cudaGraphExec_t exec;
       CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-      for (int l = 0; l < 48; ++l) CHECK(start(nothing, blocks, 256, 32768, cluster, stream));
+      for (int l = 0; l < 48; ++l) nothing<<<blocks, threads, 0, stream>>>();
       CHECK(cudaStreamEndCapture(stream, &graph));
       CHECK(cudaGraphInstantiate(&exec, graph, 0));
       cudaEvent_t a, b;
@@ -422,8 +267,7 @@ int main(int argc, char** argv) {
         CHECK(cudaEventElapsedTime(&ms, a, b));
         least = std::min(least, ms);
       }
-      std::printf("empty kernel, cluster %d, %d blocks: %.2f us\n", cluster, blocks,
-                  1e3 * least / 48);
+      std::printf("empty kernel, %d blocks of %d: %.2f us\n", blocks, threads, 1e3 * least / 48);
     }
   }
 
@@ -455,7 +299,7 @@ int main(int argc, char** argv) {
       const int e = std::max(1, int(x));
       return odd ? e | 1 : e < 8 ? e : e / 4 * 4;
     };
-    Shape s{whole(extent()), whole(extent()), whole(extent()), i / 3 % 2, i / 6 % 2};
+    const Shape s{whole(extent()), whole(extent()), whole(extent()), i / 3 % 2, i / 6 % 2};
     shapes.push_back(s);
   }
   FILE* file = std::fopen(out_path, "w");

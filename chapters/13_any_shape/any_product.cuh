@@ -1,0 +1,852 @@
+/// \file
+/// C = alpha op(A) op(B) + beta C in FP32 for any shape: kernels, and the function that chooses one.
+#pragma once
+
+#include <cuda_pipeline.h>
+#include <cuda_runtime.h>
+
+#include <cstddef>
+
+namespace any_product {
+
+/// op(A) or op(B). Element (x, l): x counts the rows of op(A) or the columns of op(B), l runs along K.
+struct Operand {
+  const float* data;
+  size_t ld;     ///< floats from a row in memory to the next
+  bool along_k;  ///< element (x, l) is data[x * ld + l]; otherwise data[l * ld + x]
+  bool wide;     ///< not along K, and its rows begin at multiples of 16 bytes
+};
+
+/// A product as the kernels see it; C is row-major.
+struct Product {
+  int m, n, k;
+  Operand a, b;
+  float alpha, beta;
+  float* c;
+  size_t ldc;
+  bool c_wide;  ///< the rows of C begin at multiples of 16 bytes
+};
+
+/// How K is split, and where the sums of the parts go: (tile, part, element). tickets: one for each tile, 0 before and
+/// afterwards; none: a second kernel adds the parts up.
+struct Split {
+  int parts;
+  float4* partials;
+  unsigned* tickets;
+};
+
+/// A tile of C and who computes it: BM x BN elements of a block, TM x TN of a thread, in WARPS_M x WARPS_N warps of 4 x
+/// 8 lanes; a ring of STAGES K-tiles; BLOCKS at a time on an SM.
+template <int BM_, int BN_, int TM_, int TN_, int WARPS_M_, int WARPS_N_, int BLOCKS_>
+struct Tile {
+  static constexpr int BM = BM_, BN = BN_, BK = 16, TM = TM_, TN = TN_, STAGES = 4;
+  static constexpr int WARPS_M = WARPS_M_, WARPS_N = WARPS_N_, WARPS = WARPS_M * WARPS_N;
+  static constexpr int THREADS = 32 * WARPS, BLOCKS = BLOCKS_;
+  static constexpr int WM = BM / WARPS_M, WN = BN / WARPS_N;
+  static_assert(WM == 4 * TM && WN == 8 * TN, "a warp is 4 x 8 lanes");
+  static constexpr int A_STAGE = BK * (BM + 4), B_STAGE = BK * (BN + 4);
+  static constexpr int SHARED = 4 * STAGES * (A_STAGE + B_STAGE);  // bytes
+};
+
+/// A thread's share of the copies that bring the K-tiles of an operand, (BK, BX), to shared memory; a row has BX + 4
+/// floats there.
+template <class T, int BX>
+struct Copies {
+  static constexpr int BK = T::BK, THREADS = T::THREADS, PITCH = BX + 4;
+  static constexpr int FLOATS = BX * BK / THREADS, FOURS = FLOATS / 4;
+  static_assert(THREADS >= BX && FOURS >= 1);
+  // Along K, a warp copies 4 rows of 8 floats; otherwise neighbours copy neighbours. From a copy to the next:
+  static constexpr int X_STEP = T::WARPS / 2 * 4, K_STEP = THREADS / BX, WIDE_STEP = 4 * K_STEP;
+
+  const float* from;
+  int to;          // in a stage
+  unsigned exist;  // along K: a bit for each copy whose row exists; wide: floats; otherwise 1 if the column exists
+
+  static __device__ int x_of(const Operand& o) {
+    const int tid = static_cast<int>(threadIdx.x);
+    return o.along_k ? tid / 64 * 4 + tid % 32 / 8 : o.wide ? tid % (BX / 4) * 4 : tid % BX;
+  }
+  static __device__ int k_of(const Operand& o) {
+    const int tid = static_cast<int>(threadIdx.x);
+    return o.along_k ? tid / 32 % 2 * 8 + tid % 8 : o.wide ? tid / (BX / 4) : tid / BX;
+  }
+
+  /// left: rows of op(A), or columns of op(B), from x0 to the end.
+  __device__ Copies(const Operand& o, int x0, int left, int k0) {
+    const int x = x_of(o), k = k_of(o);
+    exist = o.wide ? max(0, min(4, left - x)) : x < left;
+    if (o.along_k) {
+      exist = 0;
+#pragma unroll
+      for (int i = 0; i < FLOATS; ++i) exist |= (x + i * X_STEP < left ? 1u : 0u) << i;
+    }
+    from = o.along_k ? o.data + (x0 + x) * o.ld + k0 + k : o.data + (k0 + k) * o.ld + x0 + x;
+    to = k * PITCH + x;
+  }
+
+  /// Starts to copy the next K-tile. INSIDE: all of it exists; otherwise `steps` of K do, and the rest becomes zeros.
+  template <bool INSIDE>
+  __device__ __forceinline__ void start(const Operand& o, float* stage, int steps) {
+    const float* f = from;
+    float* t = stage + to;
+    if (o.wide) {
+      const int k = INSIDE ? 0 : k_of(o);
+#pragma unroll
+      for (int i = 0; i < FOURS; ++i) {
+        const int floats = INSIDE ? 4 : k + i * WIDE_STEP < steps ? static_cast<int>(exist) : 0;
+        if (floats == 4) {
+          __pipeline_memcpy_async(t, f, 16);
+        } else {
+#pragma unroll 1
+          for (int e = 0; e < 4; ++e) t[e] = e < floats ? f[e] : 0;
+        }
+        f += WIDE_STEP * o.ld, t += WIDE_STEP * PITCH;
+      }
+      from = f;
+    } else {
+      const size_t step = (o.along_k ? X_STEP : K_STEP) * o.ld;
+      const int t_step = o.along_k ? X_STEP : K_STEP * PITCH;
+      unsigned bits = exist;
+      if (!INSIDE) {
+        const int k = k_of(o);
+        if (k >= steps) bits = 0;
+        if (!o.along_k && bits != 0)
+          bits = (1u << min(FLOATS, (steps - k + K_STEP - 1) / K_STEP)) - 1;
+      }
+#pragma unroll
+      for (int i = 0; i < FLOATS; ++i) {
+        if (INSIDE || (bits >> i & 1)) {
+          __pipeline_memcpy_async(t, f, 4);
+        } else {
+          *t = 0;
+        }
+        f += step, t += t_step;
+      }
+      from = o.along_k ? from + BK : f;
+    }
+  }
+};
+
+/// Where a thread's elements lie in the tile: the first of them, and whether its warp has any in C.
+template <class T>
+struct Seat {
+  int row, col;
+  bool active;
+  __device__ Seat(int rows_left, int cols_left) {
+    const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+    const int warp_row = warp / T::WARPS_N * T::WM, warp_col = warp % T::WARPS_N * T::WN;
+    row = warp_row + ((lane >> 1 & 1) | (lane >> 3 & 2)) * 4;
+    col = warp_col + ((lane & 1) | (lane >> 1 & 6)) * 4;
+    active = warp_row < rows_left && warp_col < cols_left;
+  }
+};
+
+/// acc += the K-tiles first to last - 1 of the tile of C at (row0, col0).
+template <class T>
+__device__ __forceinline__ void multiply_tiles(float (&acc)[T::TM][T::TN], const Product& g,
+                                               float4* memory, const Seat<T>& seat, int row0,
+                                               int col0, int first, int last) {
+  constexpr int BM = T::BM, BN = T::BN, BK = T::BK, TM = T::TM, TN = T::TN, STAGES = T::STAGES;
+  float* const a_tiles = reinterpret_cast<float*>(memory);  // (STAGES, BK, BM + 4)
+  float* const b_tiles = a_tiles + STAGES * T::A_STAGE;     // (STAGES, BK, BN + 4)
+  const int count = last - first;
+  if (count <= 0) return;
+  const bool inside = row0 + BM <= g.m && col0 + BN <= g.n;
+  int steps = min(g.k, last * BK) - first * BK;  // still to be copied
+  Copies<T, BM> a(g.a, row0, g.m - row0, first * BK);
+  Copies<T, BN> b(g.b, col0, g.n - col0, first * BK);
+  int writing = 0;
+  const auto refill = [&] {
+    if (steps > 0) {
+      float* const to_a = a_tiles + writing * T::A_STAGE;
+      float* const to_b = b_tiles + writing * T::B_STAGE;
+      if (inside && steps >= BK) {
+        a.template start<true>(g.a, to_a, BK);
+        b.template start<true>(g.b, to_b, BK);
+      } else {
+        a.template start<false>(g.a, to_a, steps);
+        b.template start<false>(g.b, to_b, steps);
+      }
+      steps -= BK;
+      writing = writing + 1 == STAGES ? 0 : writing + 1;
+    }
+    __pipeline_commit();
+  };
+
+  float fa[2][TM], fb[2][TN];
+  const float *from_a = a_tiles + seat.row, *from_b = b_tiles + seat.col;
+  const auto read = [&](int l) {
+#pragma unroll
+    for (int q = 0; q < TM / 4; ++q)
+      *reinterpret_cast<float4*>(&fa[l % 2][4 * q]) =
+          *reinterpret_cast<const float4*>(from_a + l % BK * (BM + 4) + 16 * q);
+#pragma unroll
+    for (int q = 0; q < TN / 4; ++q)
+      *reinterpret_cast<float4*>(&fb[l % 2][4 * q]) =
+          *reinterpret_cast<const float4*>(from_b + l % BK * (BN + 4) + 32 * q);
+  };
+  const auto multiply = [&](int l) {  // down one column, up the next
+#pragma unroll
+    for (int x = 0; x < TM * TN; ++x) {
+      const int j = x / TM, i = j % 2 == 0 ? x % TM : TM - 1 - x % TM;
+      acc[i][j] += fa[l % 2][i] * fb[l % 2][j];
+    }
+  };
+
+#pragma unroll 1
+  for (int t = 0; t < STAGES - 1; ++t) refill();
+  __pipeline_wait_prior(STAGES - 2);
+  __syncthreads();
+  if (seat.active) read(0);
+  int reading = 0;
+#pragma unroll 1
+  for (int t = 0; t < count; ++t) {
+    if (seat.active) {
+#pragma unroll
+      for (int l = 0; l < BK - 1; ++l) {
+        read(l + 1);
+        if (l == 0) refill();  // all have left the K-tile before: its stage is free
+        multiply(l);
+      }
+    } else {
+      refill();
+    }
+    __pipeline_wait_prior(STAGES - 2);
+    __syncthreads();
+    if (t + 1 < count) reading = reading + 1 == STAGES ? 0 : reading + 1;
+    from_a = a_tiles + reading * T::A_STAGE + seat.row;
+    from_b = b_tiles + reading * T::B_STAGE + seat.col;
+    if (seat.active) {  // on to the next K-tile, if there is one
+      read(BK);
+      multiply(BK - 1);
+    }
+  }
+}
+
+__device__ __forceinline__ float4 add(float4 a, float4 b) {
+  return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
+}
+
+/// Four neighbours of a row of C, of which `left` exist, become alpha sum + beta C.
+__device__ __forceinline__ void update4(float* c, int left, bool wide, float alpha, float4 s,
+                                        float beta) {
+  s = make_float4(alpha * s.x, alpha * s.y, alpha * s.z, alpha * s.w);
+  if (wide && left >= 4) {
+    if (beta != 0) {
+      const float4 o = *reinterpret_cast<const float4*>(c);
+      s = add(s, make_float4(beta * o.x, beta * o.y, beta * o.z, beta * o.w));
+    }
+    *reinterpret_cast<float4*>(c) = s;
+    return;
+  }
+  if (left > 0) c[0] = beta == 0 ? s.x : s.x + beta * c[0];
+  if (left > 1) c[1] = beta == 0 ? s.y : s.y + beta * c[1];
+  if (left > 2) c[2] = beta == 0 ? s.z : s.z + beta * c[2];
+  if (left > 3) c[3] = beta == 0 ? s.w : s.w + beta * c[3];
+}
+
+/// Writes a thread's sums to C.
+template <class T>
+__device__ __forceinline__ void store_tile(const float (&acc)[T::TM][T::TN], const Product& g,
+                                           const Seat<T>& seat, int row0, int col0) {
+  if (!seat.active) return;
+#pragma unroll
+  for (int i = 0; i < T::TM; ++i) {
+    const int r = row0 + seat.row + i / 4 * 16 + i % 4;
+    if (r >= g.m) continue;
+#pragma unroll
+    for (int q = 0; q < T::TN / 4; ++q) {
+      const int at = col0 + seat.col + 32 * q;
+      const float* const s = &acc[i][4 * q];
+      update4(g.c + static_cast<size_t>(r) * g.ldc + at, g.n - at, g.c_wide, g.alpha,
+              make_float4(s[0], s[1], s[2], s[3]), g.beta);
+    }
+  }
+}
+
+/// The tile of C of a block: groups of 8 rows of tiles, column by column.
+__device__ __forceinline__ void place(int id, int rows, int cols, int& row, int& col) {
+  constexpr int GROUP = 8;
+  const int in_group = GROUP * cols, group = id / in_group;
+  const int height = min(GROUP, rows - group * GROUP);
+  row = group * GROUP + id % in_group % height, col = id % in_group / height;
+}
+
+/// Whether this block is the last of `parts` that draw this ticket. What the others wrote before is visible to it.
+__device__ __forceinline__ bool last_to_arrive(unsigned* ticket, int parts) {
+  __shared__ bool last;
+  __syncthreads();  // all threads have written
+  if (threadIdx.x == 0) {
+    __threadfence();
+    last = atomicAdd(ticket, 1u) == static_cast<unsigned>(parts) - 1;
+    if (last) atomicExch(ticket, 0u);  // for the next launch
+    __threadfence();
+  }
+  __syncthreads();
+  return last;
+}
+
+/// One tile of C for each block, or a part of its K.
+///
+/// Launch: (tiles of C) * split.parts blocks of T::THREADS threads, T::SHARED bytes of dynamic shared memory.
+/// Requires: m, n >= 1; k from 0 to 2^31 - 32; m and n at most 2^31 - 256.
+/// Source of the idea: CUTLASS, MmaMultistage and its parallel split-K; CUDA's sample threadFenceReduction for the
+/// last block that adds up.
+template <class T>
+__global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
+    tile_product(const Product g, const Split split) {
+  constexpr int BM = T::BM, BN = T::BN, BK = T::BK, FOURS = T::TM * T::TN / 4, Q = T::TN / 4;
+  extern __shared__ float4 memory[];
+  const int tile = static_cast<int>(blockIdx.x) / split.parts;
+  const int part = static_cast<int>(blockIdx.x) % split.parts;
+  int tile_row, tile_col;
+  place(tile, (g.m - 1) / BM + 1, (g.n - 1) / BN + 1, tile_row, tile_col);
+  const int row0 = tile_row * BM, col0 = tile_col * BN, k_tiles = (g.k + BK - 1) / BK;
+  const int first = static_cast<int>(static_cast<long long>(k_tiles) * part / split.parts);
+  const int last = static_cast<int>(static_cast<long long>(k_tiles) * (part + 1) / split.parts);
+  const Seat<T> seat(g.m - row0, g.n - col0);
+  float acc[T::TM][T::TN] = {};
+  multiply_tiles<T>(acc, g, memory, seat, row0, col0, first, last);
+  if (split.parts > 1) {
+    float4* const all = split.partials +
+                        static_cast<size_t>(tile) * split.parts * (BM * BN / 4) + threadIdx.x;
+#pragma unroll
+    for (int x = 0; x < FOURS; ++x) {
+      const float* const s = &acc[x / Q][x % Q * 4];
+      __stcg(all + part * (BM * BN / 4) + x * T::THREADS, make_float4(s[0], s[1], s[2], s[3]));
+    }
+    if (split.tickets == nullptr || !last_to_arrive(split.tickets + tile, split.parts)) return;
+#pragma unroll
+    for (int x = 0; x < FOURS; ++x) *reinterpret_cast<float4*>(&acc[x / Q][x % Q * 4]) = {};
+#pragma unroll 1
+    for (int p = 0; p < split.parts; ++p) {  // always in this order
+#pragma unroll
+      for (int x = 0; x < FOURS; ++x) {
+        float* const s = &acc[x / Q][x % Q * 4];
+        const float4 v = __ldcg(all + p * (BM * BN / 4) + x * T::THREADS);
+        s[0] += v.x, s[1] += v.y, s[2] += v.z, s[3] += v.w;
+      }
+    }
+  }
+  store_tile<T>(acc, g, seat, row0, col0);
+}
+
+/// Adds up the parts of the tiles, where tickets do not.
+///
+/// Launch: T::TM * T::TN / 4 blocks of T::THREADS threads for each tile.
+template <class T>
+__global__ void add_parts(const Product g, const Split split) {
+  constexpr int FOURS = T::TM * T::TN / 4, Q = T::TN / 4, COUNT = T::BM * T::BN / 4;
+  const int tile = static_cast<int>(blockIdx.x) / FOURS, x = static_cast<int>(blockIdx.x) % FOURS;
+  int tile_row, tile_col;
+  place(tile, (g.m - 1) / T::BM + 1, (g.n - 1) / T::BN + 1, tile_row, tile_col);
+  const Seat<T> seat(g.m, g.n);
+  const int r = tile_row * T::BM + seat.row + x / Q / 4 * 16 + x / Q % 4;
+  const int at = tile_col * T::BN + seat.col + x % Q * 32;
+  if (r >= g.m || at >= g.n) return;
+  const float4* const all = split.partials + static_cast<size_t>(tile) * split.parts * COUNT +
+                            x * T::THREADS + threadIdx.x;
+  float4 sum = {};
+#pragma unroll 8
+  for (int p = 0; p < split.parts; ++p) sum = add(sum, __ldcg(all + static_cast<size_t>(p) * COUNT));
+  update4(g.c + static_cast<size_t>(r) * g.ldc + at, g.n - at, g.c_wide, g.alpha, sum, g.beta);
+}
+
+/// A thin product: C (m, n) with m at most MT. x (m, k) and y (k, n); element (i, j) of C is c[i * c_i + j * c_j].
+struct Thin {
+  int m, n, k;
+  Operand x, y;
+  float alpha, beta;
+  float* c;
+  size_t c_i, c_j;
+  bool c_wide;  ///< c_j is 1, and the rows of C begin at multiples of 16 bytes
+};
+
+__device__ __forceinline__ float element(const Operand& o, int x, int l) {
+  return o.along_k ? o.data[x * o.ld + l] : o.data[l * o.ld + x];
+}
+
+/// Adds up what the parts of a tile have, `count` float4s of shared memory each, and hands the sums to store(element,
+/// sum) in one of the blocks.
+template <int THREADS, class Store>
+__device__ __forceinline__ void combine(const float4* sums, int count, int tile, int part,
+                                        const Split& split, Store store) {
+  const int tid = static_cast<int>(threadIdx.x);
+  __syncthreads();  // the sums are there
+  if (split.parts == 1) {
+    for (int e = tid; e < count; e += THREADS) store(e, sums[e]);
+    return;
+  }
+  float4* const all = split.partials + static_cast<size_t>(tile) * split.parts * count;
+  for (int e = tid; e < count; e += THREADS) __stcg(all + part * count + e, sums[e]);
+  if (!last_to_arrive(split.tickets + tile, split.parts)) return;
+  for (int e = tid; e < count; e += THREADS) {
+    float4 sum = __ldcg(all + e);
+#pragma unroll 8
+    for (int p = 1; p < split.parts; ++p) sum = add(sum, __ldcg(all + p * count + e));
+    store(e, sum);
+  }
+}
+
+__device__ __forceinline__ void update_thin(const Thin& g, int i, int j, float4 sum) {
+  if (g.c_j == 1) {
+    update4(g.c + i * g.c_i + j, g.n - j, g.c_wide, g.alpha, sum, g.beta);
+  } else {
+    const float s[4] = {sum.x, sum.y, sum.z, sum.w};
+#pragma unroll
+    for (int e = 0; e < 4; ++e) {
+      if (j + e < g.n) {
+        float* c = g.c + i * g.c_i + (j + e) * g.c_j;
+        *c = g.beta == 0 ? g.alpha * s[e] : g.alpha * s[e] + g.beta * *c;
+      }
+    }
+  }
+}
+
+/// y does not lie along K: a block has 4 * LANES columns, a thread four of them, and WARPS * 32 / LANES rows of y at a time.
+///
+/// Launch: ceil(n / (4 LANES)) * split.parts blocks of 32 WARPS threads. VEC: rows of y begin at
+/// multiples of 16 bytes.
+/// Requires: m at most MT.
+template <int MT, int LANES, int WARPS, bool VEC>
+__global__ void __launch_bounds__(32 * WARPS) thin_columns(const Thin g, const Split split) {
+  constexpr int BJ = 4 * LANES, ROWS = 32 * WARPS / LANES, U = MT >= 16 ? 4 : 8, CHUNK = ROWS * U;
+  constexpr int THREADS = 32 * WARPS;
+  __shared__ __align__(16) float xs[2][CHUNK][MT];
+  __shared__ float4 sums[MT * LANES];
+  const int tile = static_cast<int>(blockIdx.x) / split.parts;
+  const int part = static_cast<int>(blockIdx.x) % split.parts;
+  const int col0 = tile * BJ, tid = static_cast<int>(threadIdx.x), lane = tid % LANES,
+            row = tid / LANES;
+  const int begin = static_cast<int>(static_cast<long long>(g.k) * part / split.parts);
+  const int end = static_cast<int>(static_cast<long long>(g.k) * (part + 1) / split.parts);
+  const int col = col0 + (VEC ? 4 * lane : lane);
+  float acc[MT][4] = {};
+  int which = 0;
+  for (int l0 = begin; l0 < end; l0 += CHUNK, which ^= 1) {
+    float4 y[U];
+#pragma unroll
+    for (int u = 0; u < U; ++u) {
+      const int l = l0 + row + u * ROWS;
+      y[u] = make_float4(0, 0, 0, 0);
+      if (l < end) {
+        const float* from = g.y.data + static_cast<size_t>(l) * g.y.ld + col;
+        if (VEC && col + 3 < g.n) {
+          y[u] = __ldcs(reinterpret_cast<const float4*>(from));
+        } else {
+          constexpr int S = VEC ? 1 : LANES;
+          if (col < g.n) y[u].x = from[0];
+          if (col + S < g.n) y[u].y = from[S];
+          if (col + 2 * S < g.n) y[u].z = from[2 * S];
+          if (col + 3 * S < g.n) y[u].w = from[3 * S];
+        }
+      }
+    }
+    for (int e = tid; e < CHUNK * MT; e += THREADS) {
+      // Neighbouring threads read neighbouring floats of x, whichever way it lies.
+      const int l = g.x.along_k ? e % CHUNK : e / MT, i = g.x.along_k ? e / CHUNK : e % MT;
+      xs[which][l][i] = i < g.m && l0 + l < end ? element(g.x, i, l0 + l) : 0;
+    }
+    __syncthreads();
+#pragma unroll
+    for (int u = 0; u < U; ++u) {
+      const float* const x = xs[which][row + u * ROWS];
+#pragma unroll
+      for (int i = 0; i < MT; ++i) {
+        acc[i][0] += x[i] * y[u].x;
+        acc[i][1] += x[i] * y[u].y;
+        acc[i][2] += x[i] * y[u].z;
+        acc[i][3] += x[i] * y[u].w;
+      }
+    }
+  }
+  // Lanes of a warp that have the same columns, then the warps one after the other in pairs.
+#pragma unroll
+  for (int i = 0; i < MT; ++i) {
+#pragma unroll
+    for (int e = 0; e < 4; ++e) {
+#pragma unroll
+      for (int d = 16; d >= LANES; d /= 2) acc[i][e] += __shfl_xor_sync(~0u, acc[i][e], d);
+    }
+  }
+  __shared__ float4 rows[WARPS > 1 ? WARPS / 2 : 1][MT * LANES];
+  const int warp = tid / 32;
+#pragma unroll
+  for (int half = WARPS / 2; half >= 1; half /= 2) {
+    __syncthreads();
+    if (tid % 32 < LANES && warp >= half && warp < 2 * half) {
+#pragma unroll
+      for (int i = 0; i < MT; ++i)
+        rows[warp - half][i * LANES + lane] =
+            make_float4(acc[i][0], acc[i][1], acc[i][2], acc[i][3]);
+    }
+    __syncthreads();
+    if (tid % 32 < LANES && warp < half) {
+#pragma unroll
+      for (int i = 0; i < MT; ++i) {
+        const float4 o = rows[warp][i * LANES + lane];
+        acc[i][0] += o.x, acc[i][1] += o.y, acc[i][2] += o.z, acc[i][3] += o.w;
+      }
+    }
+  }
+  if (tid < LANES) {
+#pragma unroll
+    for (int i = 0; i < MT; ++i) {
+      if (VEC) {
+        sums[i * LANES + lane] = make_float4(acc[i][0], acc[i][1], acc[i][2], acc[i][3]);
+      } else {
+        float* const s = reinterpret_cast<float*>(sums + i * LANES);
+#pragma unroll
+        for (int e = 0; e < 4; ++e) s[lane + e * LANES] = acc[i][e];
+      }
+    }
+  }
+  combine<THREADS>(sums, MT * LANES, tile, part, split, [&](int e, float4 sum) {
+    const int i = e / LANES, j = col0 + e % LANES * 4;
+    if (i < g.m && j < g.n) update_thin(g, i, j, sum);
+  });
+}
+
+/// y lies along K: a warp has JR columns of C at a time; WARPS_K warps share them.
+///
+/// Launch: ceil(n / (JR WARPS_J)) * split.parts blocks of 32 WARPS_J WARPS_K threads. VEC as for
+/// thin_columns.
+/// Requires: m at most MT.
+template <int MT, int JR, int WARPS_J, int WARPS_K, bool VEC>
+__global__ void __launch_bounds__(32 * WARPS_J * WARPS_K) thin_rows(const Thin g, const Split split) {
+  constexpr int BJ = JR * WARPS_J, THREADS = 32 * WARPS_J * WARPS_K, STEP = 128 * WARPS_K;
+  static_assert(BJ % 4 == 0);
+  __shared__ __align__(16) float xs[2][MT][STEP];  // a chunk of x, and the next
+  __shared__ float parts_of[WARPS_K][MT * BJ];
+  __shared__ float4 sums[MT * BJ / 4];
+  const int tile = static_cast<int>(blockIdx.x) / split.parts;
+  const int part = static_cast<int>(blockIdx.x) % split.parts;
+  const int tid = static_cast<int>(threadIdx.x), lane = tid % 32, warp = tid / 32;
+  const int warp_j = warp % WARPS_J, warp_k = warp / WARPS_J;
+  const int col0 = tile * BJ;
+  // In units of 4 floats, so that a part begins where float4s do.
+  const int fours = (g.k + 3) / 4;
+  const int begin = static_cast<int>(static_cast<long long>(fours) * part / split.parts) * 4;
+  const int end =
+      min(g.k, static_cast<int>(static_cast<long long>(fours) * (part + 1) / split.parts) * 4);
+  constexpr int S = VEC ? 1 : 32;  // floats between the four of a lane
+  const int first = 128 * warp_k + (VEC ? 4 * lane : lane);
+  float acc[MT][JR] = {};
+  const float* y[JR];
+#pragma unroll
+  for (int j = 0; j < JR; ++j)
+    y[j] = g.y.data + static_cast<size_t>(min(col0 + warp_j * JR + j, g.n - 1)) * g.y.ld;
+  int which = 0;
+#pragma unroll 1
+  for (int l0 = begin; l0 < end; l0 += STEP, which ^= 1) {
+    float4 v[JR];
+    const int l = l0 + first;
+#pragma unroll
+    for (int j = 0; j < JR; ++j) {
+      if (VEC && l + 3 < end) {
+        v[j] = __ldcs(reinterpret_cast<const float4*>(y[j] + l));
+      } else {
+        v[j].x = l < end ? y[j][l] : 0;
+        v[j].y = l + S < end ? y[j][l + S] : 0;
+        v[j].z = l + 2 * S < end ? y[j][l + 2 * S] : 0;
+        v[j].w = l + 3 * S < end ? y[j][l + 3 * S] : 0;
+      }
+    }
+    // Neighbouring threads read neighbouring floats of x, whichever way it lies.
+    for (int e = tid; e < MT * STEP; e += THREADS) {
+      const int i = g.x.along_k ? e / STEP : e % MT, k = g.x.along_k ? e % STEP : e / MT;
+      xs[which][i][k] = i < g.m && l0 + k < end ? element(g.x, i, l0 + k) : 0;
+    }
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < MT; ++i) {
+      float4 x;
+      if (VEC) {
+        x = *reinterpret_cast<const float4*>(&xs[which][i][first]);
+      } else {
+        const float* const from = &xs[which][i][first];
+        x = make_float4(from[0], from[S], from[2 * S], from[3 * S]);
+      }
+#pragma unroll
+      for (int j = 0; j < JR; ++j)
+        acc[i][j] += x.x * v[j].x + x.y * v[j].y + x.z * v[j].z + x.w * v[j].w;
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < MT; ++i) {
+#pragma unroll
+    for (int j = 0; j < JR; ++j) {
+#pragma unroll
+      for (int d = 16; d > 0; d /= 2) acc[i][j] += __shfl_xor_sync(~0u, acc[i][j], d);
+      if (lane == 0) parts_of[warp_k][i * BJ + warp_j * JR + j] = acc[i][j];
+    }
+  }
+  __syncthreads();
+  float* const flat = reinterpret_cast<float*>(sums);
+  for (int e = tid; e < MT * BJ; e += THREADS) {
+    float sum = 0;
+    for (int w = 0; w < WARPS_K; ++w) sum += parts_of[w][e];
+    flat[e] = sum;
+  }
+  combine<THREADS>(sums, MT * BJ / 4, tile, part, split, [&](int e, float4 sum) {
+    const int i = e / (BJ / 4), j = col0 + e % (BJ / 4) * 4;
+    if (i < g.m && j < g.n) update_thin(g, i, j, sum);
+  });
+}
+
+/// Little work: `lanes` threads for each element of C, straight from global memory.
+///
+/// Launch: blocks of THREADS threads, `lanes` threads, a power of two up to 32, for each element of C.
+template <int THREADS>
+__global__ void __launch_bounds__(THREADS) little_product(const Product g, int lanes) {
+  const size_t x = size_t{blockIdx.x} * THREADS + threadIdx.x, element_of = x / lanes;
+  const bool there = element_of < static_cast<size_t>(g.m) * static_cast<size_t>(g.n);
+  const int i = there ? static_cast<int>(element_of / g.n) : 0;
+  const int j = there ? static_cast<int>(element_of % g.n) : 0;
+  const float* a = g.a.data + i * (g.a.along_k ? g.a.ld : 1);
+  const float* b = g.b.data + j * (g.b.along_k ? g.b.ld : 1);
+  const size_t a_l = g.a.along_k ? 1 : g.a.ld, b_l = g.b.along_k ? 1 : g.b.ld;
+  float sum = 0;
+  int l = static_cast<int>(x % lanes);
+  constexpr int U = 8;
+  for (; l + (U - 1) * lanes < g.k; l += U * lanes) {
+    float fa[U], fb[U];
+#pragma unroll
+    for (int u = 0; u < U; ++u) fa[u] = a[(l + u * lanes) * a_l], fb[u] = b[(l + u * lanes) * b_l];
+#pragma unroll
+    for (int u = 0; u < U; ++u) sum += fa[u] * fb[u];
+  }
+#pragma unroll 4
+  for (; l < g.k; l += lanes) sum += a[l * a_l] * b[l * b_l];
+  for (int d = lanes / 2; d > 0; d /= 2) sum += __shfl_xor_sync(~0u, sum, d);
+  if (there && x % lanes == 0) {
+    float* const c = g.c + i * g.ldc + j;
+    *c = g.beta == 0 ? g.alpha * sum : g.alpha * sum + g.beta * *c;
+  }
+}
+
+/// How Stream-K deals out a product: the first `whole` tiles, a multiple of gridDim.x, are computed whole; of the
+/// K-tiles of the others each block gets `each` in a row, the first `longer` blocks one more.
+/// partials: (blocks, BM x BN) floats. ready: a flag for each block, 0. workers: 0, the number of blocks that have
+/// begun. All are 0 again afterwards.
+struct Shares {
+  int tiles, whole, longer;
+  long long each;
+  float4* partials;
+  unsigned *ready, *workers;
+  __device__ long long begin(int worker) const { return worker * each + min(worker, longer); }
+};
+
+/// Blocks that stay, and share the tiles that do not fill a wave evenly. Of a tile that several have, the block with
+/// its end adds up all pieces. A block takes its pieces from the last to the first: it writes the piece that another
+/// block waits for before it waits itself, and only for blocks that have begun before it.
+///
+/// Launch: any number of blocks of T::THREADS threads that is the one `Shares` was made for, T::SHARED bytes of dynamic
+/// shared memory. Blocks need not all run at the same time.
+/// Requires: k at least 1; as for tiles.
+/// Source of the idea: Osama et al., Stream-K, 2023; here the later block collects.
+template <class T>
+__global__ void __launch_bounds__(T::THREADS, T::BLOCKS) stream_k(const Product g, const Shares s) {
+  constexpr int BM = T::BM, BN = T::BN, BK = T::BK, Q = T::TN / 4;
+  extern __shared__ float4 memory[];
+  __shared__ int number;
+  const int tid = static_cast<int>(threadIdx.x), blocks = static_cast<int>(gridDim.x);
+  if (tid == 0) {
+    number = static_cast<int>(atomicAdd(s.workers, 1u));
+    if (number == blocks - 1) atomicExch(s.workers, 0u);  // all have begun
+  }
+  __syncthreads();
+  const int worker = number, k_tiles = (g.k + BK - 1) / BK;
+  const int rows = (g.m - 1) / BM + 1, cols = (g.n - 1) / BN + 1;
+  const long long begin = s.begin(worker);
+  long long at = s.begin(worker + 1);
+  int next = worker;
+  while (at > begin || next < s.whole) {
+    int tile, first = 0, last = k_tiles;
+    if (at > begin) {
+      const int t = static_cast<int>((at - 1) / k_tiles);
+      const long long start = static_cast<long long>(t) * k_tiles;
+      tile = s.whole + t, last = static_cast<int>(at - start);
+      first = static_cast<int>(max(begin, start) - start);
+      at = start + first;
+    } else {
+      tile = next, next += blocks;
+    }
+    int tile_row, tile_col;
+    place(tile, rows, cols, tile_row, tile_col);
+    const int row0 = tile_row * BM, col0 = tile_col * BN;
+    const Seat<T> seat(g.m - row0, g.n - col0);
+    float acc[T::TM][T::TN] = {};
+    multiply_tiles<T>(acc, g, memory, seat, row0, col0, first, last);
+    if (last < k_tiles) {
+      float4* const mine = s.partials + static_cast<size_t>(worker) * (BM * BN / 4) + tid;
+#pragma unroll
+      for (int x = 0; x < T::TM * Q; ++x) {
+        const float* const v = &acc[x / Q][x % Q * 4];
+        __stcg(mine + x * T::THREADS, make_float4(v[0], v[1], v[2], v[3]));
+      }
+      __threadfence();
+      __syncthreads();  // also: the ring is free
+      if (tid == 0) atomicExch(s.ready + worker, 1u);
+      continue;
+    }
+    for (int other = worker; first > 0;) {
+      --other;
+      if (tid == 0) {
+        while (atomicCAS(s.ready + other, 1u, 0u) != 1u) __nanosleep(32);
+        __threadfence();
+      }
+      __syncthreads();
+      const float4* const theirs = s.partials + static_cast<size_t>(other) * (BM * BN / 4) + tid;
+#pragma unroll
+      for (int x = 0; x < T::TM * Q; ++x) {
+        const float4 v = __ldcg(theirs + x * T::THREADS);
+        float* const sum = &acc[x / Q][x % Q * 4];
+        sum[0] += v.x, sum[1] += v.y, sum[2] += v.z, sum[3] += v.w;
+      }
+      first = static_cast<int>(
+          max(0LL, s.begin(other) - static_cast<long long>(tile - s.whole) * k_tiles));
+    }
+    store_tile<T>(acc, g, seat, row0, col0);
+    __syncthreads();  // the ring is free
+  }
+}
+
+
+// What the workspace holds: tickets, all 0 between two products, and sums of parts.
+constexpr size_t WORKSPACE = size_t{32} << 20;  ///< bytes
+constexpr int TICKETS = 60000, FLAGS = 5536;    // of splits; of Stream-K
+constexpr size_t PARTIALS = WORKSPACE / 16 - (TICKETS + FLAGS) / 4;  // float4s
+
+template <class T>
+cudaError_t launch_tile(const Product& g, int parts, bool second, void* workspace, cudaStream_t stream) {
+  unsigned* const tickets = static_cast<unsigned*>(workspace);
+  const Split split{parts, reinterpret_cast<float4*>(tickets + TICKETS + FLAGS), second ? nullptr : tickets};
+  const unsigned tiles = static_cast<unsigned>((g.m - 1) / T::BM + 1) * static_cast<unsigned>((g.n - 1) / T::BN + 1);
+  const cudaError_t error =
+      cudaFuncSetAttribute(tile_product<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, T::SHARED);
+  if (error != cudaSuccess) return error;
+  tile_product<T><<<tiles * static_cast<unsigned>(parts), T::THREADS, T::SHARED, stream>>>(g, split);
+  if (second) add_parts<T><<<tiles * (T::TM * T::TN / 4), T::THREADS, 0, stream>>>(g, split);
+  return cudaGetLastError();
+}
+
+template <class T>
+cudaError_t launch_stream(const Product& g, int, bool, void* workspace, cudaStream_t stream) {
+  unsigned* const flags = static_cast<unsigned*>(workspace) + TICKETS;
+  int device, sms;
+  cudaError_t error = cudaGetDevice(&device);
+  if (error == cudaSuccess) error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
+  if (error == cudaSuccess)
+    error = cudaFuncSetAttribute(stream_k<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, T::SHARED);
+  if (error != cudaSuccess) return error;
+  const int blocks = sms * T::BLOCKS, tiles = ((g.m - 1) / T::BM + 1) * ((g.n - 1) / T::BN + 1);
+  const int rest = tiles % blocks, cut = rest == 0 ? 0 : tiles < blocks ? rest : rest + blocks;
+  const long long left = 1LL * cut * ((g.k + T::BK - 1) / T::BK);
+  const Shares shares{tiles, tiles - cut, static_cast<int>(left % blocks), left / blocks,
+                      reinterpret_cast<float4*>(flags + FLAGS), flags + 1, flags};
+  stream_k<T><<<static_cast<unsigned>(blocks), T::THREADS, T::SHARED, stream>>>(g, shares);
+  return cudaGetLastError();
+}
+
+/// The product as a thin one: its transpose where C has fewer columns than rows.
+inline Thin thin(const Product& g) {
+  if (g.m <= g.n) return {g.m, g.n, g.k, g.a, g.b, g.alpha, g.beta, g.c, g.ldc, 1, g.c_wide};
+  return {g.n, g.m, g.k, g.b, g.a, g.alpha, g.beta, g.c, 1, g.ldc, false};
+}
+
+inline bool aligned16(const float* data, size_t ld) {
+  return (reinterpret_cast<size_t>(data) | ld * sizeof(float)) % 16 == 0;
+}
+
+template <int MT, int LANES, int WARPS>
+cudaError_t launch_columns(const Product& g, int parts, bool, void* workspace, cudaStream_t stream) {
+  unsigned* const tickets = static_cast<unsigned*>(workspace);
+  const Split split{parts, reinterpret_cast<float4*>(tickets + TICKETS + FLAGS), tickets};
+  const Thin t = thin(g);
+  const unsigned blocks = static_cast<unsigned>((t.n - 1) / (4 * LANES) + 1) * static_cast<unsigned>(parts);
+  if (aligned16(t.y.data, t.y.ld)) {
+    thin_columns<MT, LANES, WARPS, true><<<blocks, 32 * WARPS, 0, stream>>>(t, split);
+  } else {
+    thin_columns<MT, LANES, WARPS, false><<<blocks, 32 * WARPS, 0, stream>>>(t, split);
+  }
+  return cudaGetLastError();
+}
+
+template <int MT, int JR, int WARPS_J, int WARPS_K>
+cudaError_t launch_rows(const Product& g, int parts, bool, void* workspace, cudaStream_t stream) {
+  unsigned* const tickets = static_cast<unsigned*>(workspace);
+  const Split split{parts, reinterpret_cast<float4*>(tickets + TICKETS + FLAGS), tickets};
+  const Thin t = thin(g);
+  const unsigned blocks = static_cast<unsigned>((t.n - 1) / (JR * WARPS_J) + 1) * static_cast<unsigned>(parts);
+  constexpr int THREADS = 32 * WARPS_J * WARPS_K;
+  if (aligned16(t.y.data, t.y.ld)) {
+    thin_rows<MT, JR, WARPS_J, WARPS_K, true><<<blocks, THREADS, 0, stream>>>(t, split);
+  } else {
+    thin_rows<MT, JR, WARPS_J, WARPS_K, false><<<blocks, THREADS, 0, stream>>>(t, split);
+  }
+  return cudaGetLastError();
+}
+
+template <int LANES>
+cudaError_t launch_little(const Product& g, int, bool, void*, cudaStream_t stream) {
+  const size_t threads = static_cast<size_t>(g.m) * static_cast<size_t>(g.n) * LANES;
+  little_product<128><<<static_cast<unsigned>((threads + 127) / 128), 128, 0, stream>>>(g, LANES);
+  return cudaGetLastError();
+}
+
+enum class Kind { TILE, STREAM, COLUMNS, ROWS, LITTLE };
+
+/// One line of the menu.
+struct Kernel {
+  const char* name;
+  Kind kind;
+  int bm, bn;  // tile; thin: rows of x at most, columns of a block; little: lanes
+  int blocks;  // at a time on an SM
+  cudaError_t (*launch)(const Product&, int parts, bool second, void* workspace, cudaStream_t);
+};
+
+template <class T>
+constexpr Kernel tile(const char* name) {
+  return {name, Kind::TILE, T::BM, T::BN, T::BLOCKS, launch_tile<T>};
+}
+
+using Tile128x256 = Tile<128, 256, 16, 8, 2, 4, 1>;
+using Tile128x128 = Tile<128, 128, 8, 8, 4, 2, 2>;
+
+inline constexpr Kernel menu[] = {
+    tile<Tile128x256>("128x256"),
+    tile<Tile128x128>("128x128"),
+    tile<Tile<128, 64, 8, 8, 4, 1, 4>>("128x64"),
+    tile<Tile<64, 128, 8, 8, 2, 2, 4>>("64x128"),
+    tile<Tile<64, 64, 8, 4, 2, 2, 5>>("64x64"),
+    tile<Tile<32, 128, 8, 4, 1, 4, 5>>("32x128"),
+    tile<Tile<128, 32, 8, 4, 4, 1, 5>>("128x32"),
+    tile<Tile<32, 64, 4, 4, 2, 2, 8>>("32x64"),
+    tile<Tile<64, 32, 4, 4, 4, 1, 8>>("64x32"),
+    tile<Tile<32, 32, 4, 4, 2, 1, 8>>("32x32"),
+    {"128x256 stream", Kind::STREAM, 128, 256, 1, launch_stream<Tile128x256>},
+    {"128x128 stream", Kind::STREAM, 128, 128, 2, launch_stream<Tile128x128>},
+    {"columns 1x32", Kind::COLUMNS, 1, 32, 4, launch_columns<1, 8, 16>},
+    {"columns 1x128", Kind::COLUMNS, 1, 128, 8, launch_columns<1, 32, 8>},
+    {"columns 2x32", Kind::COLUMNS, 2, 32, 4, launch_columns<2, 8, 16>},
+    {"columns 4x32", Kind::COLUMNS, 4, 32, 4, launch_columns<4, 8, 16>},
+    {"columns 4x128", Kind::COLUMNS, 4, 128, 8, launch_columns<4, 32, 8>},
+    {"columns 8x32", Kind::COLUMNS, 8, 32, 4, launch_columns<8, 8, 8>},
+    {"columns 8x128", Kind::COLUMNS, 8, 128, 4, launch_columns<8, 32, 8>},
+    {"columns 16x64", Kind::COLUMNS, 16, 64, 4, launch_columns<16, 16, 4>},
+    {"rows 1x8", Kind::ROWS, 1, 8, 4, launch_rows<1, 4, 2, 4>},
+    {"rows 1x4", Kind::ROWS, 1, 4, 4, launch_rows<1, 4, 1, 8>},
+    {"rows 1x32", Kind::ROWS, 1, 32, 4, launch_rows<1, 8, 4, 2>},
+    {"rows 2x8", Kind::ROWS, 2, 8, 4, launch_rows<2, 4, 2, 4>},
+    {"rows 4x8", Kind::ROWS, 4, 8, 4, launch_rows<4, 4, 2, 4>},
+    {"rows 4x16", Kind::ROWS, 4, 16, 4, launch_rows<4, 4, 4, 2>},
+    {"rows 8x16", Kind::ROWS, 8, 16, 4, launch_rows<8, 4, 4, 2>},
+    {"rows 8x8", Kind::ROWS, 8, 8, 4, launch_rows<8, 4, 2, 4>},
+    {"rows 16x16", Kind::ROWS, 16, 16, 2, launch_rows<16, 4, 4, 2>},
+    {"little 1", Kind::LITTLE, 1, 1, 16, launch_little<1>},
+    {"little 4", Kind::LITTLE, 4, 1, 16, launch_little<4>},
+    {"little 32", Kind::LITTLE, 32, 1, 16, launch_little<32>},
+};
+
+}  // namespace any_product
