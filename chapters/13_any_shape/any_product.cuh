@@ -5,6 +5,8 @@
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 
 namespace any_product {
@@ -37,11 +39,13 @@ struct Split {
 
 /// A tile of C and who computes it: BM x BN elements of a block, TM x TN of a thread, in WARPS_M x WARPS_N warps of 4 x
 /// 8 lanes; a ring of STAGES K-tiles; BLOCKS at a time on an SM.
-template <int BM_, int BN_, int TM_, int TN_, int WARPS_M_, int WARPS_N_, int BLOCKS_>
+template <int BM_, int BN_, int TM_, int TN_, int WARPS_M_, int WARPS_N_, int BLOCKS_,
+          bool SKIP_ = true>
 struct Tile {
   static constexpr int BM = BM_, BN = BN_, BK = 16, TM = TM_, TN = TN_, STAGES = 4;
   static constexpr int WARPS_M = WARPS_M_, WARPS_N = WARPS_N_, WARPS = WARPS_M * WARPS_N;
   static constexpr int THREADS = 32 * WARPS, BLOCKS = BLOCKS_;
+  static constexpr bool SKIP = SKIP_;  // warps outside of C do not multiply
   static constexpr int WM = BM / WARPS_M, WN = BN / WARPS_N;
   static_assert(WM == 4 * TM && WN == 8 * TN, "a warp is 4 x 8 lanes");
   static constexpr int A_STAGE = BK * (BM + 4), B_STAGE = BK * (BN + 4);
@@ -59,8 +63,9 @@ struct Copies {
   static constexpr int X_STEP = T::WARPS / 2 * 4, K_STEP = THREADS / BX, WIDE_STEP = 4 * K_STEP;
 
   const float* from;
-  int to;          // in a stage
-  unsigned exist;  // along K: a bit for each copy whose row exists; wide: floats; otherwise 1 if the column exists
+  int to;  // in a stage
+  unsigned
+      exist;  // along K: a bit for each copy whose row exists; wide: floats; otherwise 1 if the column exists
 
   static __device__ int x_of(const Operand& o) {
     const int tid = static_cast<int>(threadIdx.x);
@@ -137,7 +142,7 @@ struct Seat {
     const int warp_row = warp / T::WARPS_N * T::WM, warp_col = warp % T::WARPS_N * T::WN;
     row = warp_row + ((lane >> 1 & 1) | (lane >> 3 & 2)) * 4;
     col = warp_col + ((lane & 1) | (lane >> 1 & 6)) * 4;
-    active = warp_row < rows_left && warp_col < cols_left;
+    active = !T::SKIP || (warp_row < rows_left && warp_col < cols_left);
   }
 };
 
@@ -272,6 +277,11 @@ __device__ __forceinline__ void place(int id, int rows, int cols, int& row, int&
   row = group * GROUP + id % in_group % height, col = id % in_group / height;
 }
 
+/// The first of `count` things that belong to part `part` of `parts`.
+__host__ __device__ inline int share(int count, int part, int parts) {
+  return static_cast<int>(static_cast<long long>(count) * part / parts);
+}
+
 /// Whether this block is the last of `parts` that draw this ticket. What the others wrote before is visible to it.
 __device__ __forceinline__ bool last_to_arrive(unsigned* ticket, int parts) {
   __shared__ bool last;
@@ -302,14 +312,14 @@ __global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
   int tile_row, tile_col;
   place(tile, (g.m - 1) / BM + 1, (g.n - 1) / BN + 1, tile_row, tile_col);
   const int row0 = tile_row * BM, col0 = tile_col * BN, k_tiles = (g.k + BK - 1) / BK;
-  const int first = static_cast<int>(static_cast<long long>(k_tiles) * part / split.parts);
-  const int last = static_cast<int>(static_cast<long long>(k_tiles) * (part + 1) / split.parts);
+  const int first = share(k_tiles, part, split.parts);
+  const int last = share(k_tiles, part + 1, split.parts);
   const Seat<T> seat(g.m - row0, g.n - col0);
   float acc[T::TM][T::TN] = {};
   multiply_tiles<T>(acc, g, memory, seat, row0, col0, first, last);
   if (split.parts > 1) {
-    float4* const all = split.partials +
-                        static_cast<size_t>(tile) * split.parts * (BM * BN / 4) + threadIdx.x;
+    float4* const all =
+        split.partials + static_cast<size_t>(tile) * split.parts * (BM * BN / 4) + threadIdx.x;
 #pragma unroll
     for (int x = 0; x < FOURS; ++x) {
       const float* const s = &acc[x / Q][x % Q * 4];
@@ -348,7 +358,8 @@ __global__ void add_parts(const Product g, const Split split) {
                             x * T::THREADS + threadIdx.x;
   float4 sum = {};
 #pragma unroll 8
-  for (int p = 0; p < split.parts; ++p) sum = add(sum, __ldcg(all + static_cast<size_t>(p) * COUNT));
+  for (int p = 0; p < split.parts; ++p)
+    sum = add(sum, __ldcg(all + static_cast<size_t>(p) * COUNT));
   update4(g.c + static_cast<size_t>(r) * g.ldc + at, g.n - at, g.c_wide, g.alpha, sum, g.beta);
 }
 
@@ -374,11 +385,17 @@ __device__ __forceinline__ void combine(const float4* sums, int count, int tile,
   const int tid = static_cast<int>(threadIdx.x);
   __syncthreads();  // the sums are there
   if (split.parts == 1) {
-    for (int e = tid; e < count; e += THREADS) store(e, sums[e]);
+    for (int e = tid; e < count; e += THREADS) {
+      const float4 sum = sums[e];
+      store(e, sum);
+    }
     return;
   }
   float4* const all = split.partials + static_cast<size_t>(tile) * split.parts * count;
-  for (int e = tid; e < count; e += THREADS) __stcg(all + part * count + e, sums[e]);
+  for (int e = tid; e < count; e += THREADS) {
+    const float4 sum = sums[e];
+    __stcg(all + part * count + e, sum);
+  }
   if (!last_to_arrive(split.tickets + tile, split.parts)) return;
   for (int e = tid; e < count; e += THREADS) {
     float4 sum = __ldcg(all + e);
@@ -418,8 +435,7 @@ __global__ void __launch_bounds__(32 * WARPS) thin_columns(const Thin g, const S
   const int part = static_cast<int>(blockIdx.x) % split.parts;
   const int col0 = tile * BJ, tid = static_cast<int>(threadIdx.x), lane = tid % LANES,
             row = tid / LANES;
-  const int begin = static_cast<int>(static_cast<long long>(g.k) * part / split.parts);
-  const int end = static_cast<int>(static_cast<long long>(g.k) * (part + 1) / split.parts);
+  const int begin = share(g.k, part, split.parts), end = share(g.k, part + 1, split.parts);
   const int col = col0 + (VEC ? 4 * lane : lane);
   float acc[MT][4] = {};
   int which = 0;
@@ -513,7 +529,8 @@ __global__ void __launch_bounds__(32 * WARPS) thin_columns(const Thin g, const S
 /// thin_columns.
 /// Requires: m at most MT.
 template <int MT, int JR, int WARPS_J, int WARPS_K, bool VEC>
-__global__ void __launch_bounds__(32 * WARPS_J * WARPS_K) thin_rows(const Thin g, const Split split) {
+__global__ void __launch_bounds__(32 * WARPS_J * WARPS_K)
+    thin_rows(const Thin g, const Split split) {
   constexpr int BJ = JR * WARPS_J, THREADS = 32 * WARPS_J * WARPS_K, STEP = 128 * WARPS_K;
   static_assert(BJ % 4 == 0);
   __shared__ __align__(16) float xs[2][MT][STEP];  // a chunk of x, and the next
@@ -526,9 +543,8 @@ __global__ void __launch_bounds__(32 * WARPS_J * WARPS_K) thin_rows(const Thin g
   const int col0 = tile * BJ;
   // In units of 4 floats, so that a part begins where float4s do.
   const int fours = (g.k + 3) / 4;
-  const int begin = static_cast<int>(static_cast<long long>(fours) * part / split.parts) * 4;
-  const int end =
-      min(g.k, static_cast<int>(static_cast<long long>(fours) * (part + 1) / split.parts) * 4);
+  const int begin = share(fours, part, split.parts) * 4;
+  const int end = min(g.k, share(fours, part + 1, split.parts) * 4);
   constexpr int S = VEC ? 1 : 32;  // floats between the four of a lane
   const int first = 128 * warp_k + (VEC ? 4 * lane : lane);
   float acc[MT][JR] = {};
@@ -712,22 +728,24 @@ __global__ void __launch_bounds__(T::THREADS, T::BLOCKS) stream_k(const Product 
   }
 }
 
-
 // What the workspace holds: tickets, all 0 between two products, and sums of parts.
-constexpr size_t WORKSPACE = size_t{32} << 20;  ///< bytes
-constexpr int TICKETS = 60000, FLAGS = 5536;    // of splits; of Stream-K
+constexpr size_t WORKSPACE = size_t{32} << 20;                       ///< bytes
+constexpr int TICKETS = 60000, FLAGS = 5536;                         // of splits; of Stream-K
 constexpr size_t PARTIALS = WORKSPACE / 16 - (TICKETS + FLAGS) / 4;  // float4s
 
 template <class T>
-cudaError_t launch_tile(const Product& g, int parts, bool second, void* workspace, cudaStream_t stream) {
+cudaError_t launch_tile(const Product& g, int parts, bool second, void* workspace,
+                        cudaStream_t stream) {
   unsigned* const tickets = static_cast<unsigned*>(workspace);
-  const Split split{parts, reinterpret_cast<float4*>(tickets + TICKETS + FLAGS), second ? nullptr : tickets};
-  const unsigned tiles = static_cast<unsigned>((g.m - 1) / T::BM + 1) * static_cast<unsigned>((g.n - 1) / T::BN + 1);
+  const Split split{parts, reinterpret_cast<float4*>(tickets + TICKETS + FLAGS),
+                    second ? nullptr : tickets};
+  const unsigned tiles =
+      static_cast<unsigned>((g.m - 1) / T::BM + 1) * static_cast<unsigned>((g.n - 1) / T::BN + 1);
   const cudaError_t error =
       cudaFuncSetAttribute(tile_product<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, T::SHARED);
   if (error != cudaSuccess) return error;
-  tile_product<T><<<tiles * static_cast<unsigned>(parts), T::THREADS, T::SHARED, stream>>>(g, split);
-  if (second) add_parts<T><<<tiles * (T::TM * T::TN / 4), T::THREADS, 0, stream>>>(g, split);
+  tile_product<T><<<tiles* static_cast<unsigned>(parts), T::THREADS, T::SHARED, stream>>>(g, split);
+  if (second) add_parts<T><<<tiles*(T::TM * T::TN / 4), T::THREADS, 0, stream>>>(g, split);
   return cudaGetLastError();
 }
 
@@ -736,15 +754,22 @@ cudaError_t launch_stream(const Product& g, int, bool, void* workspace, cudaStre
   unsigned* const flags = static_cast<unsigned*>(workspace) + TICKETS;
   int device, sms;
   cudaError_t error = cudaGetDevice(&device);
-  if (error == cudaSuccess) error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
   if (error == cudaSuccess)
-    error = cudaFuncSetAttribute(stream_k<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, T::SHARED);
+    error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
+  if (error == cudaSuccess)
+    error =
+        cudaFuncSetAttribute(stream_k<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, T::SHARED);
   if (error != cudaSuccess) return error;
   const int blocks = sms * T::BLOCKS, tiles = ((g.m - 1) / T::BM + 1) * ((g.n - 1) / T::BN + 1);
   const int rest = tiles % blocks, cut = rest == 0 ? 0 : tiles < blocks ? rest : rest + blocks;
   const long long left = 1LL * cut * ((g.k + T::BK - 1) / T::BK);
-  const Shares shares{tiles, tiles - cut, static_cast<int>(left % blocks), left / blocks,
-                      reinterpret_cast<float4*>(flags + FLAGS), flags + 1, flags};
+  const Shares shares{tiles,
+                      tiles - cut,
+                      static_cast<int>(left % blocks),
+                      left / blocks,
+                      reinterpret_cast<float4*>(flags + FLAGS),
+                      flags + 1,
+                      flags};
   stream_k<T><<<static_cast<unsigned>(blocks), T::THREADS, T::SHARED, stream>>>(g, shares);
   return cudaGetLastError();
 }
@@ -760,11 +785,13 @@ inline bool aligned16(const float* data, size_t ld) {
 }
 
 template <int MT, int LANES, int WARPS>
-cudaError_t launch_columns(const Product& g, int parts, bool, void* workspace, cudaStream_t stream) {
+cudaError_t launch_columns(const Product& g, int parts, bool, void* workspace,
+                           cudaStream_t stream) {
   unsigned* const tickets = static_cast<unsigned*>(workspace);
   const Split split{parts, reinterpret_cast<float4*>(tickets + TICKETS + FLAGS), tickets};
   const Thin t = thin(g);
-  const unsigned blocks = static_cast<unsigned>((t.n - 1) / (4 * LANES) + 1) * static_cast<unsigned>(parts);
+  const unsigned blocks =
+      static_cast<unsigned>((t.n - 1) / (4 * LANES) + 1) * static_cast<unsigned>(parts);
   if (aligned16(t.y.data, t.y.ld)) {
     thin_columns<MT, LANES, WARPS, true><<<blocks, 32 * WARPS, 0, stream>>>(t, split);
   } else {
@@ -778,7 +805,8 @@ cudaError_t launch_rows(const Product& g, int parts, bool, void* workspace, cuda
   unsigned* const tickets = static_cast<unsigned*>(workspace);
   const Split split{parts, reinterpret_cast<float4*>(tickets + TICKETS + FLAGS), tickets};
   const Thin t = thin(g);
-  const unsigned blocks = static_cast<unsigned>((t.n - 1) / (JR * WARPS_J) + 1) * static_cast<unsigned>(parts);
+  const unsigned blocks =
+      static_cast<unsigned>((t.n - 1) / (JR * WARPS_J) + 1) * static_cast<unsigned>(parts);
   constexpr int THREADS = 32 * WARPS_J * WARPS_K;
   if (aligned16(t.y.data, t.y.ld)) {
     thin_rows<MT, JR, WARPS_J, WARPS_K, true><<<blocks, THREADS, 0, stream>>>(t, split);
@@ -795,58 +823,367 @@ cudaError_t launch_little(const Product& g, int, bool, void*, cudaStream_t strea
   return cudaGetLastError();
 }
 
+using Tile128x256 = Tile<128, 256, 16, 8, 2, 4, 1>;
+using Tile128x128 = Tile<128, 128, 8, 8, 4, 2, 2>;
+using Tile128x64 = Tile<128, 64, 8, 8, 4, 1, 4>;
+using Tile64x128 = Tile<64, 128, 8, 8, 2, 2, 4>;
+using Tile64x64 = Tile<64, 64, 8, 4, 2, 2, 5>;
+using Tile128x32 = Tile<128, 32, 8, 4, 4, 1, 5>;
+using Tile32x128 = Tile<32, 128, 8, 4, 1, 4, 5>;
+using Tile64x32 = Tile<64, 32, 4, 4, 4, 1, 8>;
+using Tile32x64 = Tile<32, 64, 4, 4, 2, 2, 8>;
+using Tile32x32 = Tile<32, 32, 4, 4, 2, 1, 8>;
+
 enum class Kind { TILE, STREAM, COLUMNS, ROWS, LITTLE };
+
+/// What the model knows of a kernel, in microseconds on an H200: from the launch to the first K-tile; a K-tile of 16 for
+/// a block that is alone on its SM, and for each of many; the epilogue of a block; one more copy of an operand float by
+/// float, and an edge, as shares; reading the sums of parts: at all, and for each part, by the last block and by a
+/// second kernel (for each MB).
+struct Costs {
+  float start, alone, each, epilogue, floats, edge, last, last_part, second, second_mb, stream;
+};
 
 /// One line of the menu.
 struct Kernel {
   const char* name;
   Kind kind;
-  int bm, bn;  // tile; thin: rows of x at most, columns of a block; little: lanes
-  int blocks;  // at a time on an SM
+  int bm, bn;  ///< tile; thin: rows of x at most, columns of a block; little: lanes, 1
+  int blocks;  ///< at a time on an SM
   cudaError_t (*launch)(const Product&, int parts, bool second, void* workspace, cudaStream_t);
+  Costs costs;
 };
 
 template <class T>
-constexpr Kernel tile(const char* name) {
-  return {name, Kind::TILE, T::BM, T::BN, T::BLOCKS, launch_tile<T>};
+constexpr Kernel tile(const char* name, const Costs& costs) {
+  return {name, Kind::TILE, T::BM, T::BN, T::BLOCKS, launch_tile<T>, costs};
 }
 
-using Tile128x256 = Tile<128, 256, 16, 8, 2, 4, 1>;
-using Tile128x128 = Tile<128, 128, 8, 8, 4, 2, 2>;
-
 inline constexpr Kernel menu[] = {
-    tile<Tile128x256>("128x256"),
-    tile<Tile128x128>("128x128"),
-    tile<Tile<128, 64, 8, 8, 4, 1, 4>>("128x64"),
-    tile<Tile<64, 128, 8, 8, 2, 2, 4>>("64x128"),
-    tile<Tile<64, 64, 8, 4, 2, 2, 5>>("64x64"),
-    tile<Tile<32, 128, 8, 4, 1, 4, 5>>("32x128"),
-    tile<Tile<128, 32, 8, 4, 4, 1, 5>>("128x32"),
-    tile<Tile<32, 64, 4, 4, 2, 2, 8>>("32x64"),
-    tile<Tile<64, 32, 4, 4, 4, 1, 8>>("64x32"),
-    tile<Tile<32, 32, 4, 4, 2, 1, 8>>("32x32"),
-    {"128x256 stream", Kind::STREAM, 128, 256, 1, launch_stream<Tile128x256>},
-    {"128x128 stream", Kind::STREAM, 128, 128, 2, launch_stream<Tile128x128>},
-    {"columns 1x32", Kind::COLUMNS, 1, 32, 4, launch_columns<1, 8, 16>},
-    {"columns 1x128", Kind::COLUMNS, 1, 128, 8, launch_columns<1, 32, 8>},
-    {"columns 2x32", Kind::COLUMNS, 2, 32, 4, launch_columns<2, 8, 16>},
-    {"columns 4x32", Kind::COLUMNS, 4, 32, 4, launch_columns<4, 8, 16>},
-    {"columns 4x128", Kind::COLUMNS, 4, 128, 8, launch_columns<4, 32, 8>},
-    {"columns 8x32", Kind::COLUMNS, 8, 32, 4, launch_columns<8, 8, 8>},
-    {"columns 8x128", Kind::COLUMNS, 8, 128, 4, launch_columns<8, 32, 8>},
-    {"columns 16x64", Kind::COLUMNS, 16, 64, 4, launch_columns<16, 16, 4>},
-    {"rows 1x8", Kind::ROWS, 1, 8, 4, launch_rows<1, 4, 2, 4>},
-    {"rows 1x4", Kind::ROWS, 1, 4, 4, launch_rows<1, 4, 1, 8>},
-    {"rows 1x32", Kind::ROWS, 1, 32, 4, launch_rows<1, 8, 4, 2>},
-    {"rows 2x8", Kind::ROWS, 2, 8, 4, launch_rows<2, 4, 2, 4>},
-    {"rows 4x8", Kind::ROWS, 4, 8, 4, launch_rows<4, 4, 2, 4>},
-    {"rows 4x16", Kind::ROWS, 4, 16, 4, launch_rows<4, 4, 4, 2>},
-    {"rows 8x16", Kind::ROWS, 8, 16, 4, launch_rows<8, 4, 4, 2>},
-    {"rows 8x8", Kind::ROWS, 8, 8, 4, launch_rows<8, 4, 2, 4>},
-    {"rows 16x16", Kind::ROWS, 16, 16, 2, launch_rows<16, 4, 4, 2>},
-    {"little 1", Kind::LITTLE, 1, 1, 16, launch_little<1>},
-    {"little 4", Kind::LITTLE, 4, 1, 16, launch_little<4>},
-    {"little 32", Kind::LITTLE, 32, 1, 16, launch_little<32>},
+    tile<Tile128x256>("128x256", {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}),
+    tile<Tile128x128>("128x128", {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}),
+    tile<Tile128x64>("128x64", {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}),
+    tile<Tile64x128>("64x128", {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}),
+    tile<Tile64x64>("64x64", {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}),
+    tile<Tile128x32>("128x32", {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}),
+    tile<Tile32x128>("32x128", {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}),
+    tile<Tile64x32>("64x32", {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}),
+    tile<Tile32x64>("32x64", {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}),
+    tile<Tile32x32>("32x32", {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}),
+    {"128x256 stream",
+     Kind::STREAM,
+     128,
+     256,
+     1,
+     launch_stream<Tile128x256>,
+     {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
+    {"128x128 stream",
+     Kind::STREAM,
+     128,
+     128,
+     2,
+     launch_stream<Tile128x128>,
+     {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
+    {"columns 1x32",
+     Kind::COLUMNS,
+     1,
+     32,
+     4,
+     launch_columns<1, 8, 16>,
+     {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
+    {"columns 1x128",
+     Kind::COLUMNS,
+     1,
+     128,
+     8,
+     launch_columns<1, 32, 8>,
+     {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
+    {"columns 2x32",
+     Kind::COLUMNS,
+     2,
+     32,
+     4,
+     launch_columns<2, 8, 16>,
+     {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
+    {"columns 4x32",
+     Kind::COLUMNS,
+     4,
+     32,
+     4,
+     launch_columns<4, 8, 16>,
+     {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
+    {"columns 4x128",
+     Kind::COLUMNS,
+     4,
+     128,
+     8,
+     launch_columns<4, 32, 8>,
+     {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
+    {"columns 8x32",
+     Kind::COLUMNS,
+     8,
+     32,
+     4,
+     launch_columns<8, 8, 8>,
+     {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
+    {"columns 8x128",
+     Kind::COLUMNS,
+     8,
+     128,
+     4,
+     launch_columns<8, 32, 8>,
+     {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
+    {"columns 16x64",
+     Kind::COLUMNS,
+     16,
+     64,
+     4,
+     launch_columns<16, 16, 4>,
+     {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
+    {"rows 1x8",
+     Kind::ROWS,
+     1,
+     8,
+     4,
+     launch_rows<1, 4, 2, 4>,
+     {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
+    {"rows 1x4",
+     Kind::ROWS,
+     1,
+     4,
+     4,
+     launch_rows<1, 4, 1, 8>,
+     {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
+    {"rows 1x32",
+     Kind::ROWS,
+     1,
+     32,
+     4,
+     launch_rows<1, 8, 4, 2>,
+     {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
+    {"rows 2x8",
+     Kind::ROWS,
+     2,
+     8,
+     4,
+     launch_rows<2, 4, 2, 4>,
+     {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
+    {"rows 4x8",
+     Kind::ROWS,
+     4,
+     8,
+     4,
+     launch_rows<4, 4, 2, 4>,
+     {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
+    {"rows 4x16",
+     Kind::ROWS,
+     4,
+     16,
+     4,
+     launch_rows<4, 4, 4, 2>,
+     {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
+    {"rows 8x16",
+     Kind::ROWS,
+     8,
+     16,
+     4,
+     launch_rows<8, 4, 4, 2>,
+     {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
+    {"rows 8x8",
+     Kind::ROWS,
+     8,
+     8,
+     4,
+     launch_rows<8, 4, 2, 4>,
+     {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
+    {"rows 16x16",
+     Kind::ROWS,
+     16,
+     16,
+     2,
+     launch_rows<16, 4, 4, 2>,
+     {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
+    {"little 1",
+     Kind::LITTLE,
+     1,
+     1,
+     16,
+     launch_little<1>,
+     {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
+    {"little 4",
+     Kind::LITTLE,
+     4,
+     1,
+     16,
+     launch_little<4>,
+     {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
+    {"little 32",
+     Kind::LITTLE,
+     32,
+     1,
+     16,
+     launch_little<32>,
+     {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
 };
+
+/// What is launched: a kernel of the menu, in so many parts of K; `second`: a second kernel adds them up.
+struct Choice {
+  const Kernel* kernel;
+  int parts;
+  bool second;
+  float microseconds;  ///< estimated
+};
+
+/// How long a kernel will take for a product, in microseconds.
+inline float estimate(const Kernel& kernel, const Product& g, int parts, bool second, int sms) {
+  const Costs& c = kernel.costs;
+  const auto up = [](double a, double b) { return std::ceil(a / b); };
+  const double m = g.m, n = g.n, k = g.k;
+  const double megabytes = 4e-6 * (m * k + k * n + m * n);
+  double tiles, k_tiles, mb_of_tile = 4e-6 * kernel.bm * kernel.bn;
+  bool edge = false;
+  const bool a_floats = !g.a.wide, b_floats = !g.b.wide;
+  if (kernel.kind == Kind::TILE || kernel.kind == Kind::STREAM) {
+    tiles = up(m, kernel.bm) * up(n, kernel.bn), k_tiles = up(up(k, 16), parts);
+    edge = g.m % kernel.bm != 0 || g.n % kernel.bn != 0 || g.k % 16 != 0;
+  } else if (kernel.kind == Kind::LITTLE) {
+    tiles = up(m * n * kernel.bm, 128), k_tiles = up(k, kernel.bm) / 8 + 1;
+  } else {
+    tiles = up(std::max(m, n), kernel.bn), k_tiles = k / parts / 16;
+    edge = (g.m <= g.n ? g.b.ld : g.a.ld) % 4 != 0;
+  }
+  const double slots = double(sms) * kernel.blocks;
+  double blocks = tiles * parts;
+  if (kernel.kind == Kind::STREAM)
+    k_tiles = std::max(1.0, tiles * up(k, 16) / slots), blocks = slots;
+  const double slower = (1 + c.floats * (a_floats + b_floats)) * (edge ? 1 + c.edge : 1);
+  const auto wave = [&](double on_an_sm) {
+    return k_tiles * std::max<double>(c.alone, on_an_sm * c.each * slower) + on_an_sm * c.epilogue;
+  };
+  const double full = std::floor(blocks / slots), rest = blocks - full * slots;
+  double time = c.start + full * wave(kernel.blocks);
+  if (rest > 0) time += wave(up(rest, sms));
+  if (kernel.kind == Kind::STREAM) time += c.stream;
+  if (parts > 1 && !second) time += c.last + c.last_part * parts;
+  if (parts > 1 && second) time += c.second + c.second_mb * parts * tiles * mb_of_tile;
+  return static_cast<float>(std::max(time, 1.5 + megabytes / 3.6));
+}
+
+/// The kernel of the menu that the model finds fastest, and in how many parts. splits: there is a workspace. allowed:
+/// kinds to choose from; none: all.
+inline Choice fastest(const Product& g, int sms, bool splits, bool (*allowed)(Kind) = nullptr) {
+  Choice best{nullptr, 1, false, 1e30f};
+  const int thin = std::min(g.m, g.n);
+  const bool along_k = g.m <= g.n ? g.b.along_k : g.a.along_k;  // how y lies
+  for (const Kernel& kernel : menu) {
+    if (allowed != nullptr && !allowed(kernel.kind)) continue;
+    const bool tiled = kernel.kind == Kind::TILE || kernel.kind == Kind::STREAM;
+    if (kernel.kind == Kind::STREAM && (!splits || sms * kernel.blocks >= FLAGS)) continue;
+    if (kernel.kind == Kind::COLUMNS && (along_k || kernel.bm < thin)) continue;
+    if (kernel.kind == Kind::ROWS && (!along_k || kernel.bm < thin)) continue;
+    const double height = tiled ? kernel.bm : kernel.kind == Kind::LITTLE ? 1 : 1e30;
+    const double width = kernel.kind == Kind::LITTLE ? 128.0 / kernel.bm : kernel.bn;
+    const double m = tiled ? g.m : 1, n = tiled ? g.n : std::max(g.m, g.n);
+    double tiles = std::ceil(m / height) * std::ceil(n / width);
+    if (kernel.kind == Kind::LITTLE) tiles = double(g.m) * g.n * kernel.bm / 128;
+    if (tiles >= 2e9) continue;
+    const int smallest = tiled ? 16 : 128;  // of K, in a part
+    for (const int parts : {1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 128}) {
+      const double floats = tiles * parts * kernel.bm * kernel.bn;
+      if (parts > 1 && (!splits || kernel.kind == Kind::LITTLE || kernel.kind == Kind::STREAM ||
+                        (g.k - 1) / smallest < parts - 1 || tiles > TICKETS ||
+                        floats > 4.0 * PARTIALS || tiles * parts > 8.0 * sms * (tiled ? 2 : 1)))
+        break;
+      for (const bool second : {false, true}) {
+        if (second && (parts <= 4 || !tiled)) break;
+        const float time = estimate(kernel, g, parts, second, sms);
+        if (time < best.microseconds) best = {&kernel, parts, second, time};
+      }
+    }
+  }
+  return best;
+}
+
+enum class Order { ROW_MAJOR, COLUMN_MAJOR };
+
+/// C = alpha op(A) op(B) + beta C of row-major matrices, as the kernels take it. A vector lies along K and across it: it
+/// is taken as what it can be copied as fastest.
+inline Product row_major(bool transpose_a, bool transpose_b, int m, int n, int k, float alpha,
+                         const float* a, long long lda, const float* b, long long ldb, float beta,
+                         float* c, long long ldc) {
+  if (m == 1 && transpose_a && lda == 1) transpose_a = false, lda = k;
+  if (n == 1 && !transpose_b && ldb == 1) transpose_b = true, ldb = k;
+  if (k == 1 && !transpose_a && lda == 1) transpose_a = true, lda = m;
+  if (k == 1 && transpose_b && ldb == 1) transpose_b = false, ldb = n;
+  const auto operand = [](const float* data, long long ld, bool along_k) {
+    const size_t pitch = static_cast<size_t>(ld);
+    return Operand{data, pitch, along_k, !along_k && aligned16(data, pitch)};
+  };
+  const size_t pitch = static_cast<size_t>(ldc);
+  return {m,
+          n,
+          k,
+          operand(a, lda, !transpose_a),
+          operand(b, ldb, transpose_b),
+          alpha,
+          beta,
+          c,
+          pitch,
+          aligned16(c, pitch)};
+}
+
+/// C = beta C, or zeros.
+///
+/// Launch: any number of blocks of THREADS threads.
+template <int THREADS>
+__global__ void scale(const Product g) {
+  const size_t all = static_cast<size_t>(g.m) * static_cast<size_t>(g.n);
+  for (size_t e = size_t{blockIdx.x} * THREADS + threadIdx.x; e < all;
+       e += size_t{gridDim.x} * THREADS) {
+    float& c = g.c[e / g.n * g.ldc + e % g.n];
+    c = g.beta == 0 ? 0 : g.beta * c;
+  }
+}
+
+/// C = alpha op(A) op(B) + beta C in FP32, for any shape.
+///
+/// C is (m, n), op(A) (m, k), op(B) (k, n); m, n, k >= 0. Where transpose_a, A is (k, m) in memory, and the like for B.
+/// lda, ldb and ldc: floats from a row (Order::ROW_MAJOR) or a column (Order::COLUMN_MAJOR) in memory to the next, at
+/// least as many as it has. Matrices may begin at any float. Where beta is 0, C is not read; where alpha or k is 0, A
+/// and B are not; what lies between the rows of C stays as it is.
+///
+/// workspace: WORKSPACE bytes of device memory, zero before the first call, for one stream at a time; none: K is not
+/// split, which is slower for small m and n. The result is the same, bit for bit, for the same arguments, alignments
+/// and GPU.
+/// Returns cudaErrorInvalidValue, and does nothing, where an extent is negative or above 2^31 - 256, or a leading
+/// dimension is too small; otherwise what the launch returned. Does not wait for the GPU.
+/// Requires: compute capability 8.0.
+inline cudaError_t sgemm(Order order, bool transpose_a, bool transpose_b, long long m, long long n,
+                         long long k, float alpha, const float* a, long long lda, const float* b,
+                         long long ldb, float beta, float* c, long long ldc, void* workspace,
+                         cudaStream_t stream) {
+  if (order == Order::COLUMN_MAJOR)  // C^T = op(B)^T op(A)^T
+    return sgemm(Order::ROW_MAJOR, transpose_b, transpose_a, n, m, k, alpha, b, ldb, a, lda, beta,
+                 c, ldc, workspace, stream);
+  constexpr long long MOST = 2147483647 - 255;
+  if (m < 0 || n < 0 || k < 0 || m > MOST || n > MOST || k > MOST) return cudaErrorInvalidValue;
+  if (lda < std::max(1LL, transpose_a ? m : k) || ldb < std::max(1LL, transpose_b ? k : n) ||
+      ldc < std::max(1LL, n))
+    return cudaErrorInvalidValue;
+  if (m == 0 || n == 0) return cudaSuccess;
+  const Product g = row_major(transpose_a, transpose_b, static_cast<int>(m), static_cast<int>(n),
+                              static_cast<int>(k), alpha, a, lda, b, ldb, beta, c, ldc);
+  if (k == 0 || alpha == 0) {
+    scale<256><<<static_cast<unsigned>(std::min(m * n / 256 + 1, 8192LL)), 256, 0, stream>>>(g);
+    return cudaGetLastError();
+  }
+  int device = 0, sms = 0;
+  cudaError_t error = cudaGetDevice(&device);
+  if (error == cudaSuccess)
+    error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
+  if (error != cudaSuccess) return error;
+  const Choice choice = fastest(g, sms, workspace != nullptr);
+  return choice.kernel->launch(g, choice.parts, choice.second, workspace, stream);
+}
 
 }  // namespace any_product

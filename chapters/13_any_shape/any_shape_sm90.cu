@@ -1,0 +1,93 @@
+// The rung of chapter 13 that needs compute capability 9.0. It registers itself, and is SKIP in a build without this file.
+
+#include <cooperative_groups.h>
+#include <cuda_pipeline.h>
+#include <cuda_runtime.h>
+
+#include <algorithm>
+
+#include "any_product.cuh"
+#include "lab/lab.h"
+
+namespace {
+
+using namespace any_product;
+
+/// Shared memory of a block: the ring, or the sums of the tile.
+template <class T>
+constexpr int cluster_bytes = T::SHARED > 4 * T::BM* T::BN ? T::SHARED : 4 * T::BM* T::BN;
+
+}  // namespace
+
+/// C = alpha op(A) op(B) + beta C: the blocks of a cluster have a tile, and a part of K each. They add up their sums in
+/// distributed shared memory, always in the order of their ranks.
+///
+/// Launch: (tiles of C) * parts blocks of T::THREADS threads in clusters of `parts`, cluster_bytes<T> of dynamic shared
+/// memory.
+/// Requires: compute capability 9.0; at most 8 parts.
+template <class T>
+__global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
+    split_k_cluster(const Product g, int parts) {
+  constexpr int BM = T::BM, BN = T::BN, BK = T::BK, FOURS = T::TM * T::TN / 4, Q = T::TN / 4;
+  extern __shared__ float4 memory[];
+  const auto cluster = cooperative_groups::this_cluster();
+  const int part = static_cast<int>(blockIdx.x) % parts, k_tiles = (g.k + BK - 1) / BK;
+  int tile_row, tile_col;
+  place(static_cast<int>(blockIdx.x) / parts, (g.m - 1) / BM + 1, (g.n - 1) / BN + 1, tile_row,
+        tile_col);
+  const int row0 = tile_row * BM, col0 = tile_col * BN;
+  const Seat<T> seat(g.m - row0, g.n - col0);
+  float acc[T::TM][T::TN] = {};
+  multiply_tiles<T>(acc, g, memory, seat, row0, col0, share(k_tiles, part, parts),
+                    share(k_tiles, part + 1, parts));
+  __pipeline_wait_prior(0);
+  __syncthreads();  // the ring is free for the sums
+#pragma unroll
+  for (int x = 0; x < FOURS; ++x) {
+    const float* const s = &acc[x / Q][x % Q * 4];
+    memory[x * T::THREADS + static_cast<int>(threadIdx.x)] = make_float4(s[0], s[1], s[2], s[3]);
+  }
+  cluster.sync();  // the sums of all blocks are there
+  for (int x = share(FOURS, part, parts); x < share(FOURS, part + 1, parts); ++x) {
+    const int row = row0 + seat.row + x / Q / 4 * 16 + x / Q % 4,
+              col = col0 + seat.col + x % Q * 32;
+    float4* const here = memory + x * T::THREADS + static_cast<int>(threadIdx.x);
+    float4 sum = *cluster.map_shared_rank(here, 0);
+    for (int p = 1; p < parts; ++p)
+      sum = add(sum, *cluster.map_shared_rank(here, static_cast<unsigned>(p)));
+    if (row < g.m && col < g.n)
+      update4(g.c + static_cast<size_t>(row) * g.ldc + col, g.n - col, g.c_wide, g.alpha, sum,
+              g.beta);
+  }
+  cluster.sync();  // no block exits while another one reads its shared memory
+}
+
+// [hide] How the rung is registered
+namespace {
+
+/// As many parts as there are SMs for, up to 8.
+void launch_cluster(const lab::Gemm& g) {
+  using T = Tile64x64;
+  const int tiles = lab::ceil_div(g.m, T::BM) * lab::ceil_div(g.n, T::BN);
+  const int sms = static_cast<int>(lab::multiprocessors());
+  const int parts = std::clamp(2 * sms / tiles, 1, std::clamp(lab::ceil_div(g.k, 2 * T::BK), 1, 8));
+  const Product product =
+      row_major(false, false, g.m, g.n, g.k, g.alpha, g.a, g.lda, g.b, g.ldb, g.beta, g.c, g.ldc);
+  CUDA_CHECK(cudaFuncSetAttribute(split_k_cluster<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  cluster_bytes<T>));
+  cudaLaunchConfig_t config = {};
+  config.gridDim = static_cast<unsigned>(tiles * parts), config.blockDim = T::THREADS;
+  config.dynamicSmemBytes = cluster_bytes<T>;
+  cudaLaunchAttribute attribute = {};
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim = {static_cast<unsigned>(parts), 1, 1};
+  config.attrs = &attribute, config.numAttrs = 1;
+  CUDA_CHECK(cudaLaunchKernelEx(&config, split_k_cluster<T>, product, parts));
+}
+
+const lab::Rungs here([](lab::GemmLadder& ladder) {
+  ladder.add("split_k_cluster", launch_cluster);
+});
+
+}  // namespace
+// [/hide]
