@@ -1,5 +1,5 @@
-/// \file
-/// C = alpha op(A) op(B) + beta C in FP32 for any shape: kernels, and the function that chooses one.
+// Products of any shape: the kernels of chapter 13, and `sgemm`, which chooses one of them. This header needs CUDA and C++20
+// alone: include it in a program of your own.
 #pragma once
 
 #include <cuda_pipeline.h>
@@ -10,6 +10,20 @@
 #include <cstddef>
 
 namespace any_product {
+
+// ## 4. Any alignment, any transposition
+//
+// A matrix lies *along K* if the elements that belong to one row of op(A), or one column of op(B), follow each other in
+// memory; otherwise rows of it run across K. A row-major A lies along K, a row-major B across it, and a transposition
+// turns that around. A copy of 16 bytes needs rows across K that begin at multiples of 16 bytes; all others go float by
+// float. A, B and C have this property, or do not have it, each by itself: for 4096 x 4001 x 4096, A and B can be
+// different.
+//
+// A kernel for each combination would make nine of each tile. Here one kernel asks as it runs, once for each K-tile
+// and operand, and all threads take the same way. The struct below describes an operand to all kernels.
+
+/// How an operand lies in memory: along K; or across it in rows that begin at multiples of 16 bytes; or across it anyhow.
+enum class Lie { ALONG_K, WIDE, FLOATS };
 
 /// op(A) or op(B). Element (x, l): x counts the rows of op(A) or the columns of op(B), l runs along K.
 struct Operand {
@@ -40,97 +54,108 @@ struct Split {
 /// A tile of C and who computes it: BM x BN elements of a block, TM x TN of a thread, in WARPS_M x WARPS_N warps of 4 x
 /// 8 lanes; a ring of STAGES K-tiles; BLOCKS at a time on an SM.
 template <int BM_, int BN_, int TM_, int TN_, int WARPS_M_, int WARPS_N_, int BLOCKS_,
-          bool SKIP_ = true>
+          bool SKIP_ = false>
 struct Tile {
   static constexpr int BM = BM_, BN = BN_, BK = 16, TM = TM_, TN = TN_, STAGES = 4;
   static constexpr int WARPS_M = WARPS_M_, WARPS_N = WARPS_N_, WARPS = WARPS_M * WARPS_N;
   static constexpr int THREADS = 32 * WARPS, BLOCKS = BLOCKS_;
-  static constexpr bool SKIP = SKIP_;  // warps outside of C do not multiply
+  static constexpr bool SKIP = SKIP_;  // a warp without elements of C does not multiply
   static constexpr int WM = BM / WARPS_M, WN = BN / WARPS_N;
   static_assert(WM == 4 * TM && WN == 8 * TN, "a warp is 4 x 8 lanes");
   static constexpr int A_STAGE = BK * (BM + 4), B_STAGE = BK * (BN + 4);
   static constexpr int SHARED = 4 * STAGES * (A_STAGE + B_STAGE);  // bytes
 };
 
+// In shared memory a K-tile of either operand has the same form, (BK, BX) with padded rows. Along K, a warp copies 4 rows of
+// 8 floats and so transposes them; no two lanes write to the same bank. Inside of the matrix the copies are `cp.async`, without
+// a test. At the edges and in the last K-tile, what does not exist becomes zeros, by plain stores: the loop that multiplies
+// never asks.
+//
+// Of a K-tile of 16 x 128 floats, each of 256 threads copies 8 one by one, where 2 of 16 bytes would do. It multiplies 1,024
+// times meanwhile.
+
 /// A thread's share of the copies that bring the K-tiles of an operand, (BK, BX), to shared memory; a row has BX + 4
 /// floats there.
-template <class T, int BX>
+template <class T, int BX, Lie LIE>
 struct Copies {
+  static constexpr bool ALONG_K = LIE == Lie::ALONG_K, WIDE = LIE == Lie::WIDE;
   static constexpr int BK = T::BK, THREADS = T::THREADS, PITCH = BX + 4;
-  static constexpr int FLOATS = BX * BK / THREADS, FOURS = FLOATS / 4;
-  static_assert(THREADS >= BX && FOURS >= 1);
-  // Along K, a warp copies 4 rows of 8 floats; otherwise neighbours copy neighbours. From a copy to the next:
-  static constexpr int X_STEP = T::WARPS / 2 * 4, K_STEP = THREADS / BX, WIDE_STEP = 4 * K_STEP;
+  static constexpr int ROW = WIDE ? BX / 4 : BX;  // threads side by side, across K
+  static constexpr int COUNT = BX * BK / THREADS / (WIDE ? 4 : 1);
+  // From a copy to the next: rows or columns of the operand along K, or steps of K.
+  static constexpr int STEP = ALONG_K ? T::WARPS / 2 * 4 : THREADS / ROW;
+  static constexpr int TO_STEP = ALONG_K ? STEP : STEP * PITCH;
+  static_assert(THREADS >= BX && COUNT >= 1);
 
   const float* from;
-  int to;  // in a stage
-  unsigned
-      exist;  // along K: a bit for each copy whose row exists; wide: floats; otherwise 1 if the column exists
+  int to;          // in a stage
+  unsigned exist;  // along K: a bit for each copy; otherwise how many of its floats exist
 
-  static __device__ int x_of(const Operand& o) {
+  static __device__ int x_of() {
     const int tid = static_cast<int>(threadIdx.x);
-    return o.along_k ? tid / 64 * 4 + tid % 32 / 8 : o.wide ? tid % (BX / 4) * 4 : tid % BX;
+    return ALONG_K ? tid / 64 * 4 + tid % 32 / 8 : tid % ROW * (WIDE ? 4 : 1);
   }
-  static __device__ int k_of(const Operand& o) {
+  static __device__ int k_of() {
     const int tid = static_cast<int>(threadIdx.x);
-    return o.along_k ? tid / 32 % 2 * 8 + tid % 8 : o.wide ? tid / (BX / 4) : tid / BX;
+    return ALONG_K ? tid / 32 % 2 * 8 + tid % 8 : tid / ROW;
   }
 
   /// left: rows of op(A), or columns of op(B), from x0 to the end.
-  __device__ Copies(const Operand& o, int x0, int left, int k0) {
-    const int x = x_of(o), k = k_of(o);
-    exist = o.wide ? max(0, min(4, left - x)) : x < left;
-    if (o.along_k) {
-      exist = 0;
+  __device__ Copies(const Operand& o, int x0, int left, int k0)
+      : from(ALONG_K ? o.data + (x0 + x_of()) * o.ld + k0 + k_of()
+                     : o.data + (k0 + k_of()) * o.ld + x0 + x_of()),
+        to(k_of() * PITCH + x_of()),
+        exist(0) {
+    if constexpr (ALONG_K) {
 #pragma unroll
-      for (int i = 0; i < FLOATS; ++i) exist |= (x + i * X_STEP < left ? 1u : 0u) << i;
+      for (int i = 0; i < COUNT; ++i) exist |= (x_of() + i * STEP < left ? 1u : 0u) << i;
+    } else {
+      exist = static_cast<unsigned>(max(0, min(WIDE ? 4 : 1, left - x_of())));
     }
-    from = o.along_k ? o.data + (x0 + x) * o.ld + k0 + k : o.data + (k0 + k) * o.ld + x0 + x;
-    to = k * PITCH + x;
   }
 
   /// Starts to copy the next K-tile. INSIDE: all of it exists; otherwise `steps` of K do, and the rest becomes zeros.
   template <bool INSIDE>
   __device__ __forceinline__ void start(const Operand& o, float* stage, int steps) {
-    const float* f = from;
-    float* t = stage + to;
-    if (o.wide) {
-      const int k = INSIDE ? 0 : k_of(o);
+    float* const t = stage + to;
+    if constexpr (INSIDE) {
 #pragma unroll
-      for (int i = 0; i < FOURS; ++i) {
-        const int floats = INSIDE ? 4 : k + i * WIDE_STEP < steps ? static_cast<int>(exist) : 0;
-        if (floats == 4) {
-          __pipeline_memcpy_async(t, f, 16);
+      for (int i = 0; i < COUNT; ++i)
+        __pipeline_memcpy_async(t + i * TO_STEP, from + i * STEP * o.ld, WIDE ? 16 : 4);
+    } else {
+      const int k = k_of();
+#pragma unroll(2)
+      for (int i = 0; i < COUNT; ++i) {
+        const int floats = ALONG_K                ? (k < steps ? exist >> i & 1 : 0)
+                           : k + i * STEP < steps ? exist
+                                                  : 0;
+        const float* const f = from + i * STEP * o.ld;
+        if (floats == (WIDE ? 4 : 1)) {
+          __pipeline_memcpy_async(t + i * TO_STEP, f, WIDE ? 16 : 4);
         } else {
 #pragma unroll 1
-          for (int e = 0; e < 4; ++e) t[e] = e < floats ? f[e] : 0;
+          for (int e = 0; e < (WIDE ? 4 : 1); ++e) t[i * TO_STEP + e] = e < floats ? f[e] : 0;
         }
-        f += WIDE_STEP * o.ld, t += WIDE_STEP * PITCH;
       }
-      from = f;
-    } else {
-      const size_t step = (o.along_k ? X_STEP : K_STEP) * o.ld;
-      const int t_step = o.along_k ? X_STEP : K_STEP * PITCH;
-      unsigned bits = exist;
-      if (!INSIDE) {
-        const int k = k_of(o);
-        if (k >= steps) bits = 0;
-        if (!o.along_k && bits != 0)
-          bits = (1u << min(FLOATS, (steps - k + K_STEP - 1) / K_STEP)) - 1;
-      }
-#pragma unroll
-      for (int i = 0; i < FLOATS; ++i) {
-        if (INSIDE || (bits >> i & 1)) {
-          __pipeline_memcpy_async(t, f, 4);
-        } else {
-          *t = 0;
-        }
-        f += step, t += t_step;
-      }
-      from = o.along_k ? from + BK : f;
     }
+    from += ALONG_K ? BK : BK * o.ld;
   }
 };
+
+// ## 5. Warps outside of C
+//
+// A tile that sticks out of C computes zeros. For 4096 x 64 x 4096, half of each tile of 128 x 128 lies outside. A smaller tile
+// wastes less, but reads more: a tile of BM x BN reads (BM + BN) / (BM BN) floats for each FMA. So the menu has tiles from
+// 128 x 256 down to 32 x 32. And in any tile, a warp that has no element of C skips the FMAs. It goes on copying, and reaches
+// each barrier.
+//
+//? working: On the simulator C is 140 x 13: two tiles of 128 x 128, each with 4 x 2 warps of 32 x 64 elements. How many of these 16
+//?   warps multiply in `one_tile`?
+//? answer: 16 * count("one_tile", "shared_load_requests") / count("all_warps", "shared_load_requests")
+//? unit: warps
+//? near: exact
+//
+// 5: the four on the left of the upper tile, and one of the lower. In `all_warps` all 16 do, and the result is the same.
 
 /// Where a thread's elements lie in the tile: the first of them, and whether its warp has any in C.
 template <class T>
@@ -147,7 +172,7 @@ struct Seat {
 };
 
 /// acc += the K-tiles first to last - 1 of the tile of C at (row0, col0).
-template <class T>
+template <class T, Lie A, Lie B>
 __device__ __forceinline__ void multiply_tiles(float (&acc)[T::TM][T::TN], const Product& g,
                                                float4* memory, const Seat<T>& seat, int row0,
                                                int col0, int first, int last) {
@@ -158,8 +183,8 @@ __device__ __forceinline__ void multiply_tiles(float (&acc)[T::TM][T::TN], const
   if (count <= 0) return;
   const bool inside = row0 + BM <= g.m && col0 + BN <= g.n;
   int steps = min(g.k, last * BK) - first * BK;  // still to be copied
-  Copies<T, BM> a(g.a, row0, g.m - row0, first * BK);
-  Copies<T, BN> b(g.b, col0, g.n - col0, first * BK);
+  Copies<T, BM, A> a(g.a, row0, g.m - row0, first * BK);
+  Copies<T, BN, B> b(g.b, col0, g.n - col0, first * BK);
   int writing = 0;
   const auto refill = [&] {
     if (steps > 0) {
@@ -190,10 +215,15 @@ __device__ __forceinline__ void multiply_tiles(float (&acc)[T::TM][T::TN], const
       *reinterpret_cast<float4*>(&fb[l % 2][4 * q]) =
           *reinterpret_cast<const float4*>(from_b + l % BK * (BN + 4) + 32 * q);
   };
-  const auto multiply = [&](int l) {  // down one column, up the next
+  const auto multiply = [&](int l) {
 #pragma unroll
     for (int x = 0; x < TM * TN; ++x) {
-      const int j = x / TM, i = j % 2 == 0 ? x % TM : TM - 1 - x % TM;
+      int i, j;
+      if constexpr (TM == 16) {  // down one column, up the next
+        j = x / TM, i = j % 2 == 0 ? x % TM : TM - 1 - x % TM;
+      } else {  // along one row; where rows are short, back along the next
+        i = x / TN, j = TN == 4 && i % 2 == 1 ? TN - 1 - x % TN : x % TN;
+      }
       acc[i][j] += fa[l % 2][i] * fb[l % 2][j];
     }
   };
@@ -277,6 +307,14 @@ __device__ __forceinline__ void place(int id, int rows, int cols, int& row, int&
   row = group * GROUP + id % in_group % height, col = id % in_group / height;
 }
 
+// ## 6. In order
+//
+// To add up in a fixed order, each block writes its sums to memory and the last one to arrive adds up all of them, from the
+// first part to the last. Which block that is, a *ticket* says: an atomic counter for each tile. The fence before the ticket
+// makes the sums visible to whoever draws a later one (chapter 07).
+//
+// The last block reads all parts alone. With many parts, a second kernel is faster, in which all SMs read.
+
 /// The first of `count` things that belong to part `part` of `parts`.
 __host__ __device__ inline int share(int count, int part, int parts) {
   return static_cast<int>(static_cast<long long>(count) * part / parts);
@@ -302,7 +340,7 @@ __device__ __forceinline__ bool last_to_arrive(unsigned* ticket, int parts) {
 /// Requires: m, n >= 1; k from 0 to 2^31 - 32; m and n at most 2^31 - 256.
 /// Source of the idea: CUTLASS, MmaMultistage and its parallel split-K; CUDA's sample threadFenceReduction for the
 /// last block that adds up.
-template <class T>
+template <class T, Lie A, Lie B>
 __global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
     tile_product(const Product g, const Split split) {
   constexpr int BM = T::BM, BN = T::BN, BK = T::BK, FOURS = T::TM * T::TN / 4, Q = T::TN / 4;
@@ -316,7 +354,7 @@ __global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
   const int last = share(k_tiles, part + 1, split.parts);
   const Seat<T> seat(g.m - row0, g.n - col0);
   float acc[T::TM][T::TN] = {};
-  multiply_tiles<T>(acc, g, memory, seat, row0, col0, first, last);
+  multiply_tiles<T, A, B>(acc, g, memory, seat, row0, col0, first, last);
   if (split.parts > 1) {
     float4* const all =
         split.partials + static_cast<size_t>(tile) * split.parts * (BM * BN / 4) + threadIdx.x;
@@ -362,6 +400,15 @@ __global__ void add_parts(const Product g, const Split split) {
     sum = add(sum, __ldcg(all + static_cast<size_t>(p) * COUNT));
   update4(g.c + static_cast<size_t>(r) * g.ldc + at, g.n - at, g.c_wide, g.alpha, sum, g.beta);
 }
+
+// ## 7. Thin products
+//
+// If C has 16 rows or fewer, no tile helps: the bytes of B are the floor, and each of them is used at most 16 times. So stream B
+// by at the rate of a copy. `x` is the small operand and `y` the large one. Threads hold float4s of y in registers and take
+// x from shared memory; every thread adds to all rows of x. Where C has few columns instead, its transpose has few rows.
+//
+// Which lanes of a warp hold what depends on how y lies. Across K, a warp's lanes have neighbouring columns and each adds up
+// its own; along K, they have neighbouring elements of one row, and shuffle at the end.
 
 /// A thin product: C (m, n) with m at most MT. x (m, k) and y (k, n); element (i, j) of C is c[i * c_i + j * c_j].
 struct Thin {
@@ -610,6 +657,11 @@ __global__ void __launch_bounds__(32 * WARPS_J * WARPS_K)
   });
 }
 
+// ## 8. Little products
+//
+// 30 x 30 x 30 does not need shared memory. Up to 32 lanes share an element of C, straight from global memory; caches serve
+// the rest.
+
 /// Little work: `lanes` threads for each element of C, straight from global memory.
 ///
 /// Launch: blocks of THREADS threads, `lanes` threads, a power of two up to 32, for each element of C.
@@ -641,6 +693,20 @@ __global__ void __launch_bounds__(THREADS) little_product(const Product g, int l
   }
 }
 
+// ## 9. Stream-K
+//
+// 133 tiles on 132 SMs take as long as 264. {term}`Stream-K` gives each block the same number of K-tiles; chapter 12 does that
+// with blocks that must all run at the same time. Here they need not. A block draws its number from a ticket as it begins, and
+// waits only for blocks with smaller numbers, which have begun before: the block with the *end* of a tile adds up. It takes
+// its pieces from the last to the first, so it has written what others wait for before it waits itself.
+//
+//? end_collects: Why does the block with the end of a tile add up, and not the one with its beginning?
+//? choices: it has more K-tiles | the others have begun before it | the order of the sums
+//? answer: "the others have begun before it"
+//
+// Its predecessors have smaller numbers, so they hold an SM or are done. If the first block collected, it would wait for later
+// ones, and these might wait for its SM.
+
 /// How Stream-K deals out a product: the first `whole` tiles, a multiple of gridDim.x, are computed whole; of the
 /// K-tiles of the others each block gets `each` in a row, the first `longer` blocks one more.
 /// partials: (blocks, BM x BN) floats. ready: a flag for each block, 0. workers: 0, the number of blocks that have
@@ -661,7 +727,7 @@ struct Shares {
 /// shared memory. Blocks need not all run at the same time.
 /// Requires: k at least 1; as for tiles.
 /// Source of the idea: Osama et al., Stream-K, 2023; here the later block collects.
-template <class T>
+template <class T, Lie A, Lie B>
 __global__ void __launch_bounds__(T::THREADS, T::BLOCKS) stream_k(const Product g, const Shares s) {
   constexpr int BM = T::BM, BN = T::BN, BK = T::BK, Q = T::TN / 4;
   extern __shared__ float4 memory[];
@@ -693,7 +759,7 @@ __global__ void __launch_bounds__(T::THREADS, T::BLOCKS) stream_k(const Product 
     const int row0 = tile_row * BM, col0 = tile_col * BN;
     const Seat<T> seat(g.m - row0, g.n - col0);
     float acc[T::TM][T::TN] = {};
-    multiply_tiles<T>(acc, g, memory, seat, row0, col0, first, last);
+    multiply_tiles<T, A, B>(acc, g, memory, seat, row0, col0, first, last);
     if (last < k_tiles) {
       float4* const mine = s.partials + static_cast<size_t>(worker) * (BM * BN / 4) + tid;
 #pragma unroll
@@ -728,10 +794,30 @@ __global__ void __launch_bounds__(T::THREADS, T::BLOCKS) stream_k(const Product 
   }
 }
 
+// ## 10. The launches
+
 // What the workspace holds: tickets, all 0 between two products, and sums of parts.
 constexpr size_t WORKSPACE = size_t{32} << 20;                       ///< bytes
 constexpr int TICKETS = 60000, FLAGS = 5536;                         // of splits; of Stream-K
 constexpr size_t PARTIALS = WORKSPACE / 16 - (TICKETS + FLAGS) / 4;  // float4s
+
+/// Calls take with A and B as template arguments. If one of them has to be copied float by float, the other one is, too,
+/// unless it lies along K: seven combinations are left of nine.
+template <class Take>
+cudaError_t with_lies(const Product& g, Take take) {
+  const bool a_wide = g.a.wide && (g.b.along_k || g.b.wide),
+             b_wide = g.b.wide && (g.a.along_k || g.a.wide);
+  if (g.a.along_k) {
+    if (g.b.along_k) return take.template operator()<Lie::ALONG_K, Lie::ALONG_K>();
+    return b_wide ? take.template operator()<Lie::ALONG_K, Lie::WIDE>()
+                  : take.template operator()<Lie::ALONG_K, Lie::FLOATS>();
+  }
+  if (g.b.along_k)
+    return a_wide ? take.template operator()<Lie::WIDE, Lie::ALONG_K>()
+                  : take.template operator()<Lie::FLOATS, Lie::ALONG_K>();
+  return a_wide && b_wide ? take.template operator()<Lie::WIDE, Lie::WIDE>()
+                          : take.template operator()<Lie::FLOATS, Lie::FLOATS>();
+}
 
 template <class T>
 cudaError_t launch_tile(const Product& g, int parts, bool second, void* workspace,
@@ -741,11 +827,16 @@ cudaError_t launch_tile(const Product& g, int parts, bool second, void* workspac
                     second ? nullptr : tickets};
   const unsigned tiles =
       static_cast<unsigned>((g.m - 1) / T::BM + 1) * static_cast<unsigned>((g.n - 1) / T::BN + 1);
-  const cudaError_t error =
-      cudaFuncSetAttribute(tile_product<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, T::SHARED);
-  if (error != cudaSuccess) return error;
-  tile_product<T><<<tiles* static_cast<unsigned>(parts), T::THREADS, T::SHARED, stream>>>(g, split);
-  if (second) add_parts<T><<<tiles*(T::TM * T::TN / 4), T::THREADS, 0, stream>>>(g, split);
+  const cudaError_t error = with_lies(g, [&]<Lie A, Lie B>() {
+    const auto kernel = tile_product<T, A, B>;
+    const cudaError_t set =
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, T::SHARED);
+    if (set != cudaSuccess) return set;
+    kernel<<<tiles* static_cast<unsigned>(parts), T::THREADS, T::SHARED, stream>>>(g, split);
+    return cudaGetLastError();
+  });
+  if (error != cudaSuccess || !second) return error;
+  add_parts<T><<<tiles*(T::TM * T::TN / 4), T::THREADS, 0, stream>>>(g, split);
   return cudaGetLastError();
 }
 
@@ -756,9 +847,6 @@ cudaError_t launch_stream(const Product& g, int, bool, void* workspace, cudaStre
   cudaError_t error = cudaGetDevice(&device);
   if (error == cudaSuccess)
     error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
-  if (error == cudaSuccess)
-    error =
-        cudaFuncSetAttribute(stream_k<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, T::SHARED);
   if (error != cudaSuccess) return error;
   const int blocks = sms * T::BLOCKS, tiles = ((g.m - 1) / T::BM + 1) * ((g.n - 1) / T::BN + 1);
   const int rest = tiles % blocks, cut = rest == 0 ? 0 : tiles < blocks ? rest : rest + blocks;
@@ -770,8 +858,14 @@ cudaError_t launch_stream(const Product& g, int, bool, void* workspace, cudaStre
                       reinterpret_cast<float4*>(flags + FLAGS),
                       flags + 1,
                       flags};
-  stream_k<T><<<static_cast<unsigned>(blocks), T::THREADS, T::SHARED, stream>>>(g, shares);
-  return cudaGetLastError();
+  return with_lies(g, [&]<Lie A, Lie B>() {
+    const auto kernel = stream_k<T, A, B>;
+    const cudaError_t set =
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, T::SHARED);
+    if (set != cudaSuccess) return set;
+    kernel<<<static_cast<unsigned>(blocks), T::THREADS, T::SHARED, stream>>>(g, shares);
+    return cudaGetLastError();
+  });
 }
 
 /// The product as a thin one: its transpose where C has fewer columns than rows.
@@ -825,8 +919,8 @@ cudaError_t launch_little(const Product& g, int, bool, void*, cudaStream_t strea
 
 using Tile128x256 = Tile<128, 256, 16, 8, 2, 4, 1>;
 using Tile128x128 = Tile<128, 128, 8, 8, 4, 2, 2>;
-using Tile128x64 = Tile<128, 64, 8, 8, 4, 1, 4>;
-using Tile64x128 = Tile<64, 128, 8, 8, 2, 2, 4>;
+using Tile128x64 = Tile<128, 64, 8, 8, 4, 1, 3>;
+using Tile64x128 = Tile<64, 128, 8, 8, 2, 2, 3>;
 using Tile64x64 = Tile<64, 64, 8, 4, 2, 2, 5>;
 using Tile128x32 = Tile<128, 32, 8, 4, 4, 1, 5>;
 using Tile32x128 = Tile<32, 128, 8, 4, 1, 4, 5>;
@@ -835,6 +929,15 @@ using Tile32x64 = Tile<32, 64, 4, 4, 2, 2, 8>;
 using Tile32x32 = Tile<32, 32, 4, 4, 2, 1, 8>;
 
 enum class Kind { TILE, STREAM, COLUMNS, ROWS, LITTLE };
+
+// ## 11. The choice
+//
+// Which kernel, and how many parts? A model answers, not a table of shapes. For each kernel it has the time to the first
+// K-tile, the time of a K-tile when a block is alone on its SM and when several share it, and the epilogue; and what it costs
+// to add up parts. Blocks go in waves, as in chapter 12. The time is never less than the start and the bytes allow.
+//
+// The figures come from timings of all kernels on an H200, fitted so that the relative error is small. On another GPU
+// the number of SMs is its own and the rest is taken as it is; that has not been measured.
 
 /// What the model knows of a kernel, in microseconds on an H200: from the launch to the first K-tile; a K-tile of 16 for
 /// a block that is alone on its SM, and for each of many; the epilogue of a block; one more copy of an operand float by
@@ -860,170 +963,122 @@ constexpr Kernel tile(const char* name, const Costs& costs) {
 }
 
 inline constexpr Kernel menu[] = {
-    tile<Tile128x256>("128x256", {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}),
-    tile<Tile128x128>("128x128", {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}),
-    tile<Tile128x64>("128x64", {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}),
-    tile<Tile64x128>("64x128", {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}),
-    tile<Tile64x64>("64x64", {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}),
-    tile<Tile128x32>("128x32", {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}),
-    tile<Tile32x128>("32x128", {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}),
-    tile<Tile64x32>("64x32", {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}),
-    tile<Tile32x64>("32x64", {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}),
-    tile<Tile32x32>("32x32", {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}),
-    {"128x256 stream",
-     Kind::STREAM,
-     128,
-     256,
-     1,
-     launch_stream<Tile128x256>,
-     {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
+    tile<Tile128x256>("128x256",
+                      {3.18f, 3.5f, 0.12f, 5.38f, 0.02f, 0.02f, 13.5f, 0.0693f, 1.5f, 0.3f, 2}),
+    tile<Tile128x128>("128x128",
+                      {0.334f, 3.3f, 0.12f, 2.56f, 0.02f, 0.02f, 1.84f, 4, 16.4f, 0.0679f, 2}),
+    tile<Tile128x64>(
+        "128x64", {3.95f, 0.3f, 0.974f, 1.1f, 0.000738f, 0.269f, 3.35f, 2.35f, 1.61f, 0.566f, 2}),
+    tile<Tile64x128>(
+        "64x128", {3.2f, 1.68f, 0.819f, 1.23f, 0.113f, 0.309f, 8.12f, 0.0415f, 2.99f, 0.0491f, 2}),
+    tile<Tile64x64>("64x64",
+                    {2.24f, 0.801f, 0.412f, 0.555f, 0.067f, 0.125f, 5, 0.371f, 3.91f, 0.0191f, 2}),
+    tile<Tile32x128>(
+        "32x128", {2.28f, 0.826f, 0.367f, 0.508f, 0.139f, 0.378f, 5.43f, 0.549f, 7.49f, 0.184f, 2}),
+    tile<Tile64x32>(
+        "64x32", {1.64f, 0.817f, 0.268f, 0.416f, 0.0851f, 0.201f, 1.51f, 0.212f, 1.99f, 0.58f, 2}),
+    tile<Tile32x64>(
+        "32x64", {1.58f, 0.775f, 0.229f, 0.456f, 0.152f, 0.175f, 1.73f, 0.208f, 1.97f, 0.54f, 2}),
+    tile<Tile32x32>("32x32", {1.94f, 0.644f, 0.143f, 0.255f, 0.000203f, 0.405f, 0.969f, 0.218f,
+                              2.08f, 0.432f, 2}),
     {"128x128 stream",
      Kind::STREAM,
      128,
      128,
      2,
      launch_stream<Tile128x128>,
-     {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
+     {9.83f, 3.51f, 0.12f, 0.334f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 9.83f}},
     {"columns 1x32",
      Kind::COLUMNS,
      1,
      32,
      4,
      launch_columns<1, 8, 16>,
-     {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
-    {"columns 1x128",
-     Kind::COLUMNS,
-     1,
-     128,
-     8,
-     launch_columns<1, 32, 8>,
-     {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
-    {"columns 2x32",
-     Kind::COLUMNS,
-     2,
-     32,
-     4,
-     launch_columns<2, 8, 16>,
-     {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
-    {"columns 4x32",
-     Kind::COLUMNS,
-     4,
-     32,
-     4,
-     launch_columns<4, 8, 16>,
-     {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
+     {1.58f, 0.0321f, 0.0312f, 0.967f, 0.00979f, 0.00966f, 1.17f, 0.0828f, 1.5f, 0.3f, 2}},
     {"columns 4x128",
      Kind::COLUMNS,
      4,
      128,
      8,
      launch_columns<4, 32, 8>,
-     {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
+     {0.707f, 0.344f, 0.255f, 1.5f, 0.00248f, 0.02f, 1.48f, 0.0421f, 1.5f, 0.3f, 2}},
     {"columns 8x32",
      Kind::COLUMNS,
      8,
      32,
      4,
      launch_columns<8, 8, 8>,
-     {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
-    {"columns 8x128",
-     Kind::COLUMNS,
-     8,
-     128,
-     4,
-     launch_columns<8, 32, 8>,
-     {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
+     {1.57f, 0.102f, 0.0877f, 1.64f, 0.00857f, 0.0197f, 0.894f, 0.0708f, 1.5f, 0.3f, 2}},
     {"columns 16x64",
      Kind::COLUMNS,
      16,
      64,
      4,
      launch_columns<16, 16, 4>,
-     {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
+     {2.12f, 0.472f, 0.302f, 0.635f, 0.0204f, 0.02f, 1.23f, 0.192f, 1.5f, 0.3f, 2}},
     {"rows 1x8",
      Kind::ROWS,
      1,
      8,
      4,
      launch_rows<1, 4, 2, 4>,
-     {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
+     {1.59f, 0.0333f, 0.0136f, 0.597f, 0.0185f, 0.0121f, 1.29f, 0.0585f, 1.5f, 0.3f, 2}},
     {"rows 1x4",
      Kind::ROWS,
      1,
      4,
      4,
      launch_rows<1, 4, 1, 8>,
-     {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
-    {"rows 1x32",
-     Kind::ROWS,
-     1,
-     32,
-     4,
-     launch_rows<1, 8, 4, 2>,
-     {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
+     {1.68f, 0.0175f, 0.00639f, 0.61f, 0.0181f, 0.0109f, 1.32f, 0.0593f, 1.5f, 0.3f, 2}},
     {"rows 2x8",
      Kind::ROWS,
      2,
      8,
      4,
      launch_rows<2, 4, 2, 4>,
-     {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
-    {"rows 4x8",
-     Kind::ROWS,
-     4,
-     8,
-     4,
-     launch_rows<4, 4, 2, 4>,
-     {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
+     {1.66f, 0.0391f, 0.0126f, 0.92f, 0.0185f, 0.02f, 1.16f, 0.0866f, 1.5f, 0.3f, 2}},
     {"rows 4x16",
      Kind::ROWS,
      4,
      16,
      4,
      launch_rows<4, 4, 4, 2>,
-     {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
+     {1.36f, 0.0978f, 0.0319f, 1.31f, 0.0191f, 0.371f, 1.08f, 0.0514f, 1.5f, 0.3f, 2}},
     {"rows 8x16",
      Kind::ROWS,
      8,
      16,
      4,
      launch_rows<8, 4, 4, 2>,
-     {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
-    {"rows 8x8",
-     Kind::ROWS,
-     8,
-     8,
-     4,
-     launch_rows<8, 4, 2, 4>,
-     {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
+     {1.79f, 0.136f, 0.0556f, 1.68f, 0.331f, 0.0181f, 0.627f, 0.123f, 1.5f, 0.3f, 2}},
     {"rows 16x16",
      Kind::ROWS,
      16,
      16,
      2,
      launch_rows<16, 4, 4, 2>,
-     {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
+     {2.15f, 0.102f, 0.102f, 3.02f, 0.00133f, 0.0169f, 0.178f, 0.0458f, 1.5f, 0.3f, 2}},
     {"little 1",
      Kind::LITTLE,
      1,
      1,
      16,
      launch_little<1>,
-     {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
+     {0.519f, 0.942f, 0.0566f, 0.0936f, 0.0197f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
     {"little 4",
      Kind::LITTLE,
      4,
      1,
      16,
      launch_little<4>,
-     {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
+     {0.464f, 1.1f, 0.0661f, 0.0767f, 0.0193f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
     {"little 32",
      Kind::LITTLE,
      32,
      1,
      16,
      launch_little<32>,
-     {2, 0.3f, 0.12f, 0.3f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
+     {0.407f, 1.29f, 0.0773f, 0.0719f, 0.0198f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
 };
 
 /// What is launched: a kernel of the menu, in so many parts of K; `second`: a second kernel adds them up.
@@ -1069,40 +1124,49 @@ inline float estimate(const Kernel& kernel, const Product& g, int parts, bool se
   return static_cast<float>(std::max(time, 1.5 + megabytes / 3.6));
 }
 
-/// The kernel of the menu that the model finds fastest, and in how many parts. splits: there is a workspace. allowed:
-/// kinds to choose from; none: all.
-inline Choice fastest(const Product& g, int sms, bool splits, bool (*allowed)(Kind) = nullptr) {
-  Choice best{nullptr, 1, false, 1e30f};
-  const int thin = std::min(g.m, g.n);
-  const bool along_k = g.m <= g.n ? g.b.along_k : g.a.along_k;  // how y lies
+/// Calls take(choice) for each kernel of the menu that can compute a product, and each number of parts that its K and
+/// the workspace allow. splits: there is a workspace. allowed: kinds to choose from; none: all.
+template <class Take>
+void for_each_choice(const Product& g, int sms, bool splits, bool (*allowed)(Kind), Take take) {
+  const int shorter = std::min(g.m, g.n), longer = std::max(g.m, g.n);
+  const bool along_k =
+      g.m <= g.n ? g.b.along_k : g.a.along_k;  // how the larger operand of a thin product lies
   for (const Kernel& kernel : menu) {
     if (allowed != nullptr && !allowed(kernel.kind)) continue;
-    const bool tiled = kernel.kind == Kind::TILE || kernel.kind == Kind::STREAM;
+    const bool thin = kernel.kind == Kind::COLUMNS || kernel.kind == Kind::ROWS;
+    if (thin && (kernel.bm < shorter || (kernel.kind == Kind::ROWS) != along_k)) continue;
     if (kernel.kind == Kind::STREAM && (!splits || sms * kernel.blocks >= FLAGS)) continue;
-    if (kernel.kind == Kind::COLUMNS && (along_k || kernel.bm < thin)) continue;
-    if (kernel.kind == Kind::ROWS && (!along_k || kernel.bm < thin)) continue;
-    const double height = tiled ? kernel.bm : kernel.kind == Kind::LITTLE ? 1 : 1e30;
-    const double width = kernel.kind == Kind::LITTLE ? 128.0 / kernel.bm : kernel.bn;
-    const double m = tiled ? g.m : 1, n = tiled ? g.n : std::max(g.m, g.n);
-    double tiles = std::ceil(m / height) * std::ceil(n / width);
-    if (kernel.kind == Kind::LITTLE) tiles = double(g.m) * g.n * kernel.bm / 128;
+    const double tiles = kernel.kind == Kind::LITTLE ? std::ceil(1.0 * g.m * g.n * kernel.bm / 128)
+                         : thin
+                             ? std::ceil(1.0 * longer / kernel.bn)
+                             : std::ceil(1.0 * g.m / kernel.bm) * std::ceil(1.0 * g.n / kernel.bn);
     if (tiles >= 2e9) continue;
-    const int smallest = tiled ? 16 : 128;  // of K, in a part
-    for (const int parts : {1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 128}) {
-      const double floats = tiles * parts * kernel.bm * kernel.bn;
-      if (parts > 1 && (!splits || kernel.kind == Kind::LITTLE || kernel.kind == Kind::STREAM ||
-                        (g.k - 1) / smallest < parts - 1 || tiles > TICKETS ||
-                        floats > 4.0 * PARTIALS || tiles * parts > 8.0 * sms * (tiled ? 2 : 1)))
+    take(Choice{&kernel, 1, false, estimate(kernel, g, 1, false, sms)});
+    if (!splits || kernel.kind == Kind::LITTLE || kernel.kind == Kind::STREAM || tiles > TICKETS)
+      continue;
+    for (const int parts : {2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 128}) {
+      if ((g.k - 1) / (thin ? 128 : 16) < parts - 1 || tiles * parts > 16.0 * sms ||
+          tiles * parts * kernel.bm * kernel.bn > 4.0 * PARTIALS)
         break;
-      for (const bool second : {false, true}) {
-        if (second && (parts <= 4 || !tiled)) break;
-        const float time = estimate(kernel, g, parts, second, sms);
-        if (time < best.microseconds) best = {&kernel, parts, second, time};
-      }
+      take(Choice{&kernel, parts, false, estimate(kernel, g, parts, false, sms)});
+      if (parts > 4 && !thin)
+        take(Choice{&kernel, parts, true, estimate(kernel, g, parts, true, sms)});
     }
   }
+}
+
+/// The choice that the model finds fastest.
+inline Choice fastest(const Product& g, int sms, bool splits, bool (*allowed)(Kind) = nullptr) {
+  Choice best{nullptr, 1, false, 1e30f};
+  for_each_choice(g, sms, splits, allowed, [&](const Choice& choice) {
+    if (choice.microseconds < best.microseconds) best = choice;
+  });
   return best;
 }
+
+// ## 12. The function
+//
+// A column-major product is a row-major one: C^T = op(B)^T op(A)^T. So the kernels know row-major C alone.
 
 enum class Order { ROW_MAJOR, COLUMN_MAJOR };
 

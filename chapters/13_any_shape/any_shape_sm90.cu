@@ -25,7 +25,7 @@ constexpr int cluster_bytes = T::SHARED > 4 * T::BM* T::BN ? T::SHARED : 4 * T::
 /// Launch: (tiles of C) * parts blocks of T::THREADS threads in clusters of `parts`, cluster_bytes<T> of dynamic shared
 /// memory.
 /// Requires: compute capability 9.0; at most 8 parts.
-template <class T>
+template <class T, Lie A, Lie B>
 __global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
     split_k_cluster(const Product g, int parts) {
   constexpr int BM = T::BM, BN = T::BN, BK = T::BK, FOURS = T::TM * T::TN / 4, Q = T::TN / 4;
@@ -38,8 +38,8 @@ __global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
   const int row0 = tile_row * BM, col0 = tile_col * BN;
   const Seat<T> seat(g.m - row0, g.n - col0);
   float acc[T::TM][T::TN] = {};
-  multiply_tiles<T>(acc, g, memory, seat, row0, col0, share(k_tiles, part, parts),
-                    share(k_tiles, part + 1, parts));
+  multiply_tiles<T, A, B>(acc, g, memory, seat, row0, col0, share(k_tiles, part, parts),
+                          share(k_tiles, part + 1, parts));
   __pipeline_wait_prior(0);
   __syncthreads();  // the ring is free for the sums
 #pragma unroll
@@ -73,16 +73,19 @@ void launch_cluster(const lab::Gemm& g) {
   const int parts = std::clamp(2 * sms / tiles, 1, std::clamp(lab::ceil_div(g.k, 2 * T::BK), 1, 8));
   const Product product =
       row_major(false, false, g.m, g.n, g.k, g.alpha, g.a, g.lda, g.b, g.ldb, g.beta, g.c, g.ldc);
-  CUDA_CHECK(cudaFuncSetAttribute(split_k_cluster<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  cluster_bytes<T>));
-  cudaLaunchConfig_t config = {};
-  config.gridDim = static_cast<unsigned>(tiles * parts), config.blockDim = T::THREADS;
-  config.dynamicSmemBytes = cluster_bytes<T>;
-  cudaLaunchAttribute attribute = {};
-  attribute.id = cudaLaunchAttributeClusterDimension;
-  attribute.val.clusterDim = {static_cast<unsigned>(parts), 1, 1};
-  config.attrs = &attribute, config.numAttrs = 1;
-  CUDA_CHECK(cudaLaunchKernelEx(&config, split_k_cluster<T>, product, parts));
+  CUDA_CHECK(with_lies(product, [&]<Lie A, Lie B>() {
+    const auto kernel = split_k_cluster<T, A, B>;
+    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    cluster_bytes<T>));
+    cudaLaunchConfig_t config = {};
+    config.gridDim = static_cast<unsigned>(tiles * parts), config.blockDim = T::THREADS;
+    config.dynamicSmemBytes = cluster_bytes<T>;
+    cudaLaunchAttribute attribute = {};
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim = {static_cast<unsigned>(parts), 1, 1};
+    config.attrs = &attribute, config.numAttrs = 1;
+    return cudaLaunchKernelEx(&config, kernel, product, parts);
+  }));
 }
 
 const lab::Rungs here([](lab::GemmLadder& ladder) {
