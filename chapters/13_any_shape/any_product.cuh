@@ -13,14 +13,26 @@ namespace any_product {
 
 // ## 4. Any alignment, any transposition
 //
-// A matrix lies *along K* if the elements that belong to one row of op(A), or one column of op(B), follow each other in
-// memory; otherwise rows of it run across K. A row-major A lies along K, a row-major B across it, and a transposition
-// turns that around. A copy of 16 bytes needs rows across K that begin at multiples of 16 bytes; all others go float by
-// float. A, B and C have this property, or do not have it, each by itself: for 4096 x 4001 x 4096, A and B can be
-// different.
+// A matrix lies *along K* if the elements of one row of op(A), or of one column of op(B), follow each other in memory. Otherwise
+// its rows in memory run across K. A row-major A lies along K, a row-major B across it, and a transposition turns
+// that around. Rows across K can be copied 16 bytes at a time if they begin at multiples of 16 bytes; everything else is
+// copied float by float. A, B and C have that property, or lack it, each by itself.
 //
-// A kernel for each combination would make nine of each tile. Here one kernel asks as it runs, once for each K-tile
-// and operand, and all threads take the same way. The struct below describes an operand to all kernels.
+// That makes three layouts for A and three for B. Should a kernel ask for them as it runs, once for each K-tile, or should there be
+// a kernel for each pair?
+//
+//? layouts: The FMAs of a K-tile take thousands of cycles, and the question is the same for all threads. What does it cost at
+//?   M = N = K = 4096 to ask as the kernel runs?
+//? choices: under 3 % | 3 to 12 % | over 12 %
+//? answer: "3 to 12 %"
+//
+// In a trial it cost 8 %: 41.5 TFLOP/s, where the same kernel with the layouts compiled in made 45.2. What the compiler does with
+// each was not compared, so the reason is not shown here. There is a kernel for each pair, then. If one operand must be
+// copied float by float, the other one is, too, unless it lies along K: seven kernels for each tile are enough. All of the header
+// compiles in about a minute.
+//= 8 %: 100 * (1 - 3041.1 / 3312.1)
+//= 41.5 TFLOP/s: 2 * 4096**3 / 3312.1e6
+//= 45.2: 2 * 4096**3 / 3041.1e6
 
 /// How an operand lies in memory: along K; or across it in rows that begin at multiples of 16 bytes; or across it anyhow.
 enum class Lie { ALONG_K, WIDE, FLOATS };
@@ -66,13 +78,10 @@ struct Tile {
   static constexpr int SHARED = 4 * STAGES * (A_STAGE + B_STAGE);  // bytes
 };
 
-// In shared memory a K-tile of either operand has the same form, (BK, BX) with padded rows. Along K, a warp copies 4 rows of
-// 8 floats and so transposes them; no two lanes write to the same bank. Inside of the matrix the copies are `cp.async`, without
-// a test. At the edges and in the last K-tile, what does not exist becomes zeros, by plain stores: the loop that multiplies
-// never asks.
-//
-// Of a K-tile of 16 x 128 floats, each of 256 threads copies 8 one by one, where 2 of 16 bytes would do. It multiplies 1,024
-// times meanwhile.
+// In shared memory a K-tile of either operand has the same form, (BK, BX) with padded rows, so the loop that multiplies does not know
+// the layout. Along K, a warp copies 4 rows of 8 floats and so transposes them; no two lanes write to the same bank. Inside of
+// the matrix the copies are `cp.async`, without a test. At the edges and in the last K-tile, what does not exist becomes zeros, by
+// plain stores: the loop never asks how much of K is left.
 
 /// A thread's share of the copies that bring the K-tiles of an operand, (BK, BX), to shared memory; a row has BX + 4
 /// floats there.
@@ -142,20 +151,28 @@ struct Copies {
   }
 };
 
-// ## 5. Warps outside of C
+// ## 5. Tiles that suit C
 //
-// A tile that sticks out of C computes zeros. For 4096 x 64 x 4096, half of each tile of 128 x 128 lies outside. A smaller tile
-// wastes less, but reads more: a tile of BM x BN reads (BM + BN) / (BM BN) floats for each FMA. So the menu has tiles from
-// 128 x 256 down to 32 x 32. And in any tile, a warp that has no element of C skips the FMAs. It goes on copying, and reaches
-// each barrier.
+// A tile that sticks out of C computes zeros. For 4096 x 64 x 4096, half of each tile of 128 x 128 lies outside. One remedy is a
+// test: a warp that has no element of C skips the FMAs. It goes on copying, and reaches each barrier. That is `skip_outside`.
 //
 //? working: On the simulator C is 140 x 13: two tiles of 128 x 128, each with 4 x 2 warps of 32 x 64 elements. How many of these 16
-//?   warps multiply in `one_tile`?
-//? answer: 16 * count("one_tile", "shared_load_requests") / count("all_warps", "shared_load_requests")
+//?   warps multiply in `skip_outside`?
+//? answer: 16 * count("skip_outside", "shared_load_requests") / count("one_tile", "shared_load_requests")
 //? unit: warps
 //? near: exact
 //
-// 5: the four on the left of the upper tile, and one of the lower. In `all_warps` all 16 do, and the result is the same.
+// 5: the four on the left of the upper tile, and one of the lower. In `one_tile` all 16 do, and the result is the same.
+//
+//? skipping: M = K = 4096, N = 64: half of the warps lie outside of C. How much faster is `skip_outside` than `one_tile`?
+//? choices: more than 1.5 times | 1.1 to 1.5 times | less than 1.1 times, or slower
+//? answer: {"more than 1.5 times": ms("one_tile", "4096,64,4096") / ms("skip_outside", "4096,64,4096") > 1.5,
+//?   "1.1 to 1.5 times": 1.1 < ms("one_tile", "4096,64,4096") / ms("skip_outside", "4096,64,4096") < 1.5,
+//?   "less than 1.1 times, or slower": ms("one_tile", "4096,64,4096") / ms("skip_outside", "4096,64,4096") < 1.1}
+//
+// The test stands in the loop, around the FMAs, and in a trial the loop became slower by more than the skipped FMAs saved. Why was
+// not measured. The other remedy is a smaller tile, which wastes less but reads more: a tile of BM x BN reads (BM + BN) / (BM BN)
+// floats for each FMA. So there are tiles from 128 x 128 down to 32 x 32, and none of them skips.
 
 /// Where a thread's elements lie in the tile: the first of them, and whether its warp has any in C.
 template <class T>
@@ -218,12 +235,8 @@ __device__ __forceinline__ void multiply_tiles(float (&acc)[T::TM][T::TN], const
   const auto multiply = [&](int l) {
 #pragma unroll
     for (int x = 0; x < TM * TN; ++x) {
-      int i, j;
-      if constexpr (TM == 16) {  // down one column, up the next
-        j = x / TM, i = j % 2 == 0 ? x % TM : TM - 1 - x % TM;
-      } else {  // along one row; where rows are short, back along the next
-        i = x / TN, j = TN == 4 && i % 2 == 1 ? TN - 1 - x % TN : x % TN;
-      }
+      // Along one row; where rows are short, back along the next.
+      const int i = x / TN, j = TN == 4 && i % 2 == 1 ? TN - 1 - x % TN : x % TN;
       acc[i][j] += fa[l % 2][i] * fb[l % 2][j];
     }
   };
@@ -402,6 +415,11 @@ __global__ void add_parts(const Product g, const Split split) {
 }
 
 // ## 7. Thin products
+//
+//? thin_floor: A matrix of 4096 x 4096 times a vector. What share of the rate of a copy does `thin` reach, in per cent?
+//? answer: 100 * 4 * (4096 * 4096 + 2 * 4096) / (1e6 * ms("thin", "1,4096,4096")) / limit("copy")
+//? unit: per cent
+//? near: factor 2
 //
 // If C has 16 rows or fewer, no tile helps: the bytes of B are the floor, and each of them is used at most 16 times. So stream B
 // by at the rate of a copy. `x` is the small operand and `y` the large one. Threads hold float4s of y in registers and take
@@ -917,7 +935,6 @@ cudaError_t launch_little(const Product& g, int, bool, void*, cudaStream_t strea
   return cudaGetLastError();
 }
 
-using Tile128x256 = Tile<128, 256, 16, 8, 2, 4, 1>;
 using Tile128x128 = Tile<128, 128, 8, 8, 4, 2, 2>;
 using Tile128x64 = Tile<128, 64, 8, 8, 4, 1, 3>;
 using Tile64x128 = Tile<64, 128, 8, 8, 2, 2, 3>;
@@ -963,31 +980,29 @@ constexpr Kernel tile(const char* name, const Costs& costs) {
 }
 
 inline constexpr Kernel menu[] = {
-    tile<Tile128x256>("128x256",
-                      {3.18f, 3.5f, 0.12f, 5.38f, 0.02f, 0.02f, 13.5f, 0.0693f, 1.5f, 0.3f, 2}),
     tile<Tile128x128>("128x128",
-                      {0.334f, 3.3f, 0.12f, 2.56f, 0.02f, 0.02f, 1.84f, 4, 16.4f, 0.0679f, 2}),
+                      {11.6f, 2.88f, 0.12f, 0.659f, 0.02f, 0.02f, 9.01f, 0.0708f, 1.5f, 0.3f, 2}),
     tile<Tile128x64>(
-        "128x64", {3.95f, 0.3f, 0.974f, 1.1f, 0.000738f, 0.269f, 3.35f, 2.35f, 1.61f, 0.566f, 2}),
-    tile<Tile64x128>(
-        "64x128", {3.2f, 1.68f, 0.819f, 1.23f, 0.113f, 0.309f, 8.12f, 0.0415f, 2.99f, 0.0491f, 2}),
-    tile<Tile64x64>("64x64",
-                    {2.24f, 0.801f, 0.412f, 0.555f, 0.067f, 0.125f, 5, 0.371f, 3.91f, 0.0191f, 2}),
+        "128x64", {3.05f, 1.52f, 0.656f, 1.14f, 0.0504f, 0.0513f, 1.5f, 0.1f, 0.0527f, 0.0154f, 2}),
+    tile<Tile64x128>("64x128", {10.8f, 1.39f, 0.649f, 0.619f, 0.00199f, 0.356f, 2.08f, 0.0416f,
+                                0.0912f, 0.0093f, 2}),
+    tile<Tile64x64>("64x64", {6.25f, 0.552f, 0.353f, 0.295f, 0.126f, 0.291f, 0.159f, 0.255f, 0.043f,
+                              0.0536f, 2}),
     tile<Tile32x128>(
-        "32x128", {2.28f, 0.826f, 0.367f, 0.508f, 0.139f, 0.378f, 5.43f, 0.549f, 7.49f, 0.184f, 2}),
+        "32x128", {10, 0.808f, 0.359f, 0.237f, 0.0386f, 0.34f, 1.1f, 0.0269f, 0.0616f, 0.0131f, 2}),
     tile<Tile64x32>(
-        "64x32", {1.64f, 0.817f, 0.268f, 0.416f, 0.0851f, 0.201f, 1.51f, 0.212f, 1.99f, 0.58f, 2}),
+        "64x32", {3.07f, 0.425f, 0.308f, 0.158f, 0.0105f, 0.323f, 0.2f, 0.247f, 0.702f, 0.448f, 2}),
     tile<Tile32x64>(
-        "32x64", {1.58f, 0.775f, 0.229f, 0.456f, 0.152f, 0.175f, 1.73f, 0.208f, 1.97f, 0.54f, 2}),
-    tile<Tile32x32>("32x32", {1.94f, 0.644f, 0.143f, 0.255f, 0.000203f, 0.405f, 0.969f, 0.218f,
-                              2.08f, 0.432f, 2}),
+        "32x64", {3.52f, 0.353f, 0.198f, 0.21f, 0.198f, 0.188f, 0.0581f, 0.242f, 0.202f, 0.53f, 2}),
+    tile<Tile32x32>("32x32", {3.14f, 0.337f, 0.137f, 0.12f, 0.00299f, 0.87f, 0.164f, 0.214f, 0.524f,
+                              0.684f, 2}),
     {"128x128 stream",
      Kind::STREAM,
      128,
      128,
      2,
      launch_stream<Tile128x128>,
-     {9.83f, 3.51f, 0.12f, 0.334f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 9.83f}},
+     {9.31f, 2.95f, 0.12f, 0.335f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 9.31f}},
     {"columns 1x32",
      Kind::COLUMNS,
      1,
@@ -1001,7 +1016,7 @@ inline constexpr Kernel menu[] = {
      128,
      8,
      launch_columns<4, 32, 8>,
-     {0.707f, 0.344f, 0.255f, 1.5f, 0.00248f, 0.02f, 1.48f, 0.0421f, 1.5f, 0.3f, 2}},
+     {10.7f, 0.205f, 0.101f, 0.34f, 0.0197f, 0.02f, 4.05f, 0.174f, 1.5f, 0.3f, 2}},
     {"columns 8x32",
      Kind::COLUMNS,
      8,

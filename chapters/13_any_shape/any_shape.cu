@@ -79,6 +79,9 @@ namespace ap = any_product;
 // Where C has too few tiles, split K. Each tile gets several blocks; each of them multiplies a part of K, and the sums have
 // to be added up ({term}`split-K <split-K>`). The quickest way to write that is an atomic addition to C.
 //
+// ```{drawing} parts
+// ```
+//
 // `multiply_tiles` is the pipeline of chapter 11, from a first K-tile to a last one; section 4 has its source.
 
 /// C += alpha A B: each block multiplies a part of K, and adds its sums to C with atomics.

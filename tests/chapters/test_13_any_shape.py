@@ -68,7 +68,12 @@ class TakenHome(unittest.TestCase):
 # (text, what it becomes): all stand in one header, where M(number, wrong, right) takes the one that MISTAKE names.
 SWITCH = """#include <cstdlib>
 static __managed__ int mistake = -1;
-static const int set = std::getenv("MISTAKE") ? mistake = std::atoi(std::getenv("MISTAKE")) : -1;
+inline int take_mistake() {
+  int* const at = &mistake;
+  if (const char* number = std::getenv("MISTAKE")) *at = std::atoi(number);
+  return 0;
+}
+static const int taken = take_mistake();
 #define M(number, wrong, right) (mistake == number ? (wrong) : (right))
 """
 MUTANTS = [
@@ -79,7 +84,7 @@ MUTANTS = [
     ("p < split.parts; ++p)\n", "p < split.parts - M(4, 1, 0); ++p)\n"),
     ("p < split.parts; ++p) sum", "p < split.parts - M(5, 1, 0); ++p) sum"),
     ("i < g.m && l0 + l < end", "i < g.m && l0 + l < end - M(6, 1, 0)"),
-    ("l + 3 * S < end ?", "l + 3 * S < end - M(7, 1, 0) ?"),
+    ("l < end ? y[j][l]", "l < end - M(7, 1, 0) ? y[j][l]"),
     ("; l < g.k; l += lanes", "; l < g.k - M(8, 1, 0); l += lanes"),
     ("max(0LL, s.begin(other)", "max(0LL, s.begin(other - M(9, 1, 0))"),
     ("k == 0 || alpha == 0", "k == 0 || M(10, false, alpha == 0)"),
