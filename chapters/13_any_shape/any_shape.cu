@@ -54,7 +54,9 @@ namespace ap = any_product;
 //?   "both large": shapes("one tile, both large") < 0.9 * min(shapes("one tile, C small, K large"),
 //?   shapes("one tile, C large, K small"))}
 //
-// A product of 128 x 128 x 8192 is one tile. One block computes it, and 131 SMs of an H200 have nothing to do.
+// A product of 128 x 128 x 8192 is one tile. One block computes it, 131 SMs of an H200 have nothing to do, and `one_tile` takes
+// about 100 times as long as cuBLAS.
+//= about 100 times: 1 / ratio("one_tile", "128,128,8192")
 //
 // ## 2. Three floors
 //
@@ -69,6 +71,15 @@ namespace ap = any_product;
 //= 67 MB: 4 * 4096 * 4096 / 1e6
 //= 17: 4096 * 4096 / 1e6
 //= 0.5 microseconds: 1e6 * 4096 * 4096 / (132 * 128 * 1.98e9)
+//
+//? highest: 8192 x 8192 x 16: which floor is the highest on an H200, which copies 4.2 TB/s?
+//? choices: FMAs | bytes | start
+//? answer: "bytes"
+//
+// C alone has 268 MB, which take 64 microseconds; the FMAs take 32. Each sum is stored after 16 FMAs.
+//= 268 MB: 4 * 8192**2 / 1e6
+//= 64 microseconds: 4 * 8192**2 / 4.2e6
+//= 32: 1e6 * 8192**2 * 16 / (132 * 128 * 1.98e9)
 //
 // A kernel is near the highest of its floors only if *all* SMs work on it. A tile that suits the FMAs, 128 x 128, makes too
 // few blocks of a small C, and computes elements outside of a thin one. Each of the following sections removes one such
@@ -163,6 +174,37 @@ void add_with_atomics(const lab::Gemm& g) {
   }));
 }
 
+}  // namespace
+
+/// The tile of 128 x 128 for every shape.
+void one_tile(const lab::Gemm& g, void* workspace) {
+  CUDA_CHECK(ap::launch_tile<ap::Tile128x128>(product(g), 1, false, workspace, nullptr));
+}
+
+/// one_tile, whose warps outside of C do not multiply.
+void skip_outside(const lab::Gemm& g, void* workspace) {
+  using T = ap::Tile<128, 128, 8, 8, 4, 2, 2, true>;
+  CUDA_CHECK(ap::launch_tile<T>(product(g), 1, false, workspace, nullptr));
+}
+
+/// Smaller tiles.
+template <class T>
+void small_tiles(const lab::Gemm& g, void* workspace) {
+  CUDA_CHECK(ap::launch_tile<T>(product(g), 1, false, workspace, nullptr));
+}
+
+/// In as many parts as the SMs take at a time, added up in order: by the last block of a tile, or by a second kernel.
+void split_k_ordered(const lab::Gemm& g, bool second, void* workspace) {
+  const int parts = parts_for<Tile64x64>(g);
+  CUDA_CHECK(
+      ap::launch_tile<Tile64x64>(product(g), parts, second && parts > 1, workspace, nullptr));
+}
+
+/// A warp for each element of C.
+void little(const lab::Gemm& g, void* workspace) {
+  CUDA_CHECK(ap::launch_little<32>(product(g), 1, false, workspace, nullptr));
+}
+
 /// Up to 16 rows or columns at a time, by the thin kernels.
 void thin(const lab::Gemm& all, void* workspace) {
   const int sms = static_cast<int>(lab::multiprocessors()), shorter = std::min(all.m, all.n);
@@ -186,37 +228,30 @@ void choose(const lab::Gemm& g, void* workspace) {
                        g.ldb, g.beta, g.c, g.ldc, workspace, nullptr));
 }
 
-}  // namespace
-
 int main(int argc, char** argv) {
   return lab::run(argc, argv, [](lab::GemmLadder& ladder) {
     lab::DeviceBuffer<float> room(ap::WORKSPACE / sizeof(float), "workspace");
     room.zero();
     void* const workspace = room.data();
-    using Launch = cudaError_t (*)(const ap::Product&, int, bool, void*, cudaStream_t);
-    const auto with = [workspace](Launch launch, int parts = 1, bool second = false) {
-      return [=](const lab::Gemm& g) {
-        CUDA_CHECK(launch(product(g), parts, second, workspace, nullptr));
-      };
+    const auto with = [workspace](void (*launch)(const lab::Gemm&, void*)) {
+      return [=](const lab::Gemm& g) { launch(g, workspace); };
     };
-    ladder.add("one_tile", with(ap::launch_tile<ap::Tile128x128>));
-    ladder.add("skip_outside", with(ap::launch_tile<ap::Tile<128, 128, 8, 8, 4, 2, 2, true>>));
-    ladder.add("small_tiles", "tile=128x32", with(ap::launch_tile<ap::Tile128x32>));
-    ladder.add("small_tiles", "tile=64x64", with(ap::launch_tile<Tile64x64>));
-    ladder.add("small_tiles", "tile=32x32", with(ap::launch_tile<ap::Tile32x32>));
+    ladder.add("one_tile", with(one_tile));
+    ladder.add("skip_outside", with(skip_outside));
+    ladder.add("small_tiles", "tile=128x64", with(small_tiles<ap::Tile128x64>));
+    ladder.add("small_tiles", "tile=64x64", with(small_tiles<Tile64x64>));
+    ladder.add("small_tiles", "tile=32x32", with(small_tiles<ap::Tile32x32>));
     ladder.add("split_k_atomic", add_with_atomics);
-    for (const bool second : {false, true}) {
-      ladder.add("split_k_ordered", second ? "second kernel" : "tickets", [=](const lab::Gemm& g) {
-        const int parts = parts_for<Tile64x64>(g);
-        CUDA_CHECK(
-            ap::launch_tile<Tile64x64>(product(g), parts, second && parts > 1, workspace, nullptr));
-      });
-    }
+    for (const bool second : {false, true})
+      ladder.add("split_k_ordered", second ? "second kernel" : "tickets",
+                 [=](const lab::Gemm& g) { split_k_ordered(g, second, workspace); });
     lab::add_others(ladder);
-    ladder.add("stream_k", with(ap::launch_stream<ap::Tile128x128>));
-    ladder.add("thin", [=](const lab::Gemm& g) { thin(g, workspace); });
-    ladder.add("little", with(ap::launch_little<32>));
-    ladder.add("choose", [=](const lab::Gemm& g) { choose(g, workspace); });
+    ladder.add("stream_k", [=](const lab::Gemm& g) {
+      CUDA_CHECK(ap::launch_stream<ap::Tile128x128>(product(g), 1, false, workspace, nullptr));
+    });
+    ladder.add("thin", with(thin));
+    ladder.add("little", with(little));
+    ladder.add("choose", with(choose));
   });
 }
 // [/hide]
