@@ -335,8 +335,8 @@ __device__ __forceinline__ void place(int id, int rows, int cols, int& row, int&
 //?   "128,128,8192") < 1.05,
 //?   "slower": ms("split_k_ordered/tickets", "128,128,8192") < 0.95 * ms("split_k_ordered/second kernel", "128,128,8192")}
 //
-// Faster. The second kernel brings this shape from a hundredth of cuBLAS's speed to 0.9 of it.
-//= 0.9 of it: ratio("split_k_ordered/second kernel", "128,128,8192")
+// Faster in a trial, and there it reached 0.9 of cuBLAS's speed.
+//= 0.9 of: ratio("split_k_ordered/second kernel", "128,128,8192")
 
 /// The first of `count` things that belong to part `part` of `parts`.
 __host__ __device__ inline int share(int count, int part, int parts) {

@@ -109,18 +109,9 @@ const lab::Rungs here([](lab::GemmLadder& ladder) {
 // ```{drawing} after
 // ```
 //
-// Over all shapes the geometric mean is 1.21 times the speed of cuBLAS, where the one tile made 0.70. 55 % of the shapes are
-// at or above 1, and the worst is at 0.45. So the function is *not* faster than cuBLAS everywhere. What cuBLAS does better for the
-// shapes that are lost was not measured; the notes list what was tried.
-//= 1.21 times: shapes("geometric mean")
-//= 0.70: shapes("one tile")
-//= 55 %: 100 * shapes("at least 1")
-//= at 0.45: shapes("least")
-//
-// How good is the choice? For one shape in sixteen all candidates were timed. The choice takes 0 % longer than the best
-// of them in the median and 15 % at the 90th percentile.
-//= 0 %: 100 * shapes("regret median")
-//= 15 %: 100 * shapes("regret p90")
+// The function is *not* faster than cuBLAS everywhere. What cuBLAS does better for the shapes that are lost was not measured; the
+// notes list what was tried. For one shape in sixteen all candidates are timed, too: how much longer the choice takes than the
+// best of them is its *regret*, and `results/h200_shapes.json` has it.
 //
 // ## What to remember
 //
