@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/host_memory.h"
+#include "check/warp_times.h"
 #include "exec/fiber_pool.h"
 
 namespace simt::engine {
@@ -37,6 +38,8 @@ class AsyncState {
     unsigned phase = 0;
     unsigned threads = 0;
     uint64_t waits_at = 0;  // program counter of the last thread that waits
+    WarpTimes arrivals;     // what those have done that came in this phase
+    WarpTimes completed;    // ... in the one before
   };
   static constexpr unsigned kNamed = 16;
   Named& named(unsigned number) {

@@ -49,6 +49,13 @@ struct Exchange {
   uint64_t result;
 };
 
+// An instruction that all lanes of a warp carry out together: each brings its operands, and `run` is called with those of all.
+struct WholeWarp {
+  void (*run)(WholeWarp* const* lanes);
+};
+// Why it could not be.
+inline constexpr uint64_t kTooFewLanes = 1, kOtherInstruction = 2;
+
 // An atomic operation.
 struct Update {
   detail::AtomicOp op;

@@ -3,6 +3,7 @@
 #include <device_launch_parameters.h>
 
 #include <bit>
+#include <utility>
 
 #include "hooks/hooks.h"
 
@@ -29,6 +30,7 @@ void Hooks::named_barrier(unsigned number, unsigned threads, bool waits, const v
   named.threads = wanted;
   const Warp& warp = *worker->warp_;
   const bool is_first = worker->lane_ == std::countr_zero(warp.born);
+  worker->monitor.arrive(worker->warp_->checks, named.arrivals);
   named.arrived += is_first ? kLanes + 1 - static_cast<unsigned>(std::popcount(warp.born)) : 1;
   // Without a number of threads nobody waits for those that have exited.
   const auto exited = [&] {
@@ -44,12 +46,14 @@ void Hooks::named_barrier(unsigned number, unsigned threads, bool waits, const v
     if (named.arrived + exited() >= wanted) {
       named.arrived = 0;
       ++named.phase;
-      worker->monitor.next_interval();
+      named.completed = std::exchange(named.arrivals, {});
     }
-    if (!waits || named.phase != phase) return;
+    if (!waits) return;
+    if (named.phase != phase) break;
     named.waits_at = reinterpret_cast<uint64_t>(pc);
     yield(pc);
   } while (named.phase == phase);
+  worker->monitor.leave(worker->warp_->checks, named.completed);
 }
 
 void Hooks::exit_thread(const void* pc) {

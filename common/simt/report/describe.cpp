@@ -54,6 +54,14 @@ std::string usual_cause(engine::Fault::Cause cause, const char* otherwise) {
     case engine::Fault::Cause::barrier:
       return "a barrier to which threads come that do not know yet that it is initialized. Put a "
              "__syncthreads() between the initialization, by one thread, and the first arrival.";
+    case engine::Fault::Cause::stage_in_use:
+      return "a bulk copy to a stage that threads still read or write. Let each of them arrive at "
+             "an "
+             "mbarrier, or come to a __syncthreads(), after its last access, and let the thread "
+             "that "
+             "asks for the copy wait for that first.";
+    case engine::Fault::Cause::no_bytes:
+    case engine::Fault::Cause::parity:
     case engine::Fault::Cause::unknown:
       break;
   }
@@ -183,7 +191,10 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
     case Kind::shared_uninitialized:
       f.kind = "uninitialized-shared";
       if (fault.text) {
-        f.message = access + where + others + early_read(fault, shared_place(fault));
+        f.message =
+            access + where + others +
+            (std::string_view(fault.text) == "bulk" ? early_bulk_access(fault, shared_place(fault))
+                                                    : early_read(fault, shared_place(fault)));
         f.address = 0;
         break;
       }
@@ -271,7 +282,10 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
     case Kind::shared_race:
       f.kind = "shared-race";
       if (fault.text) {
-        f.message = access + where + early_write(fault, shared_place(fault));
+        f.message =
+            access + where +
+            (std::string_view(fault.text) == "bulk" ? early_bulk_access(fault, shared_place(fault))
+                                                    : early_write(fault, shared_place(fault)));
         f.address = 0;
         break;
       }
@@ -288,6 +302,16 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
                                     "array that is changed in place needs it between reading and "
                                     "writing: let each thread read into variables first."
                                   : "a missing __syncthreads(), or within a warp __syncwarp().");
+      f.address = 0;
+      break;
+    case Kind::proxy_fence:
+      f.kind = "missing-proxy-fence";
+      f.message =
+          "asynchronous read of " + shared_place(fault) + where + ": it may miss the write at " +
+          other.text() + " by thread " + text(fault.other_thread) +
+          ". The copy engine and wgmma access shared memory past the way of plain loads and "
+          "stores: let each thread that has written execute fence.proxy.async after that, "
+          "then come to the barrier behind which the copy is asked for.";
       f.address = 0;
       break;
     case Kind::barrier_divergence:
