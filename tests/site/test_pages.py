@@ -60,6 +60,7 @@ class Content(unittest.TestCase):
         for name in (
             "index",
             "install",
+            "class",
             "chapters/index",
             "simulator",
             "debugging",

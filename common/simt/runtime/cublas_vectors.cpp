@@ -156,6 +156,7 @@ struct VectorRoutines {
   static void give(R* to, R value) {
     *to = value;
     memory::mark_written(reinterpret_cast<uint64_t>(to), sizeof(R));
+    if (!memory::in_device_arena(reinterpret_cast<uint64_t>(to))) device::note_came_back();
   }
 };
 

@@ -15,9 +15,7 @@ void grade(grader::Exercise& exercise) {
         find_repeats(out.data(), size.data(), a.data(), n, flags.data(), places.data());
       });
       exercise.compare(size, [&](std::size_t) { return want.size(); });
-      std::vector<int> found = out.download();
-      found.resize(want.size());
-      if (!want.empty()) exercise.compare_host("out", found, want);
+      exercise.compare_first(out, want);
     }
   }
   exercise.at_most(grader::launches, 3);
