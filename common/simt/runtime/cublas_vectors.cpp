@@ -1,6 +1,7 @@
 // The routines of cuBLAS for vectors, and those between a matrix and vectors: see simt/cublas_routines.h.
 #include <cmath>
 
+#include "report/unread_results.h"
 #include "runtime/blas_call.h"
 
 namespace {
