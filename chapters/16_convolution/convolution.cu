@@ -38,15 +38,16 @@
 
 using std::size_t;
 
-// A {term}`convolution layer` moves a small window over images of several channels. In each position it multiplies the pixels
-// under the window, of all channels, by the weights of a filter, and adds up. Each filter makes a channel of the result.
-// Networks that see spend most of their time there.
+// A {term}`convolution layer` moves a small window over images of several channels. In each position it multiplies the
+// pixels under the window, of all channels, by the weights of a filter, and adds up. Each filter makes a channel of the
+// result. Networks that see spend most of their time there.
 //
 // ```{drawing} layer
 // ```
 //
-// N images of C channels with H x W pixels meet K filters of C x R x S weights. They make N images of K channels with P x Q
-// pixels. A result is the sum of C R S products, called its *terms* here. As in every framework the filter is not mirrored.
+// N images of C channels with H x W pixels meet K filters of C x R x S weights. They make N images of K channels with
+// P x Q pixels. A result is the sum of C R S products, called its *terms* here. As in every framework the filter is not
+// mirrored.
 //
 // | | what it means here |
 // |---|---|
@@ -60,8 +61,8 @@ using std::size_t;
 // `naive`, `implicit_plain` and `implicit` take all of it. A rung that takes less says so: `./learn run 16 --layer
 // N,C,H,W,K,R,S,STRIDE,PADDING,DILATION,GROUPS` runs a layer of your own on every rung that can.
 //
-// These are the layers of the chapter, by name. The first four are those of a ResNet, which do equal work; `first` is its first
-// layer, and `down` and `up` its 1 x 1 filters.
+// These are the layers of the chapter, by name. The first four are those of a ResNet, which do equal work; `first` is
+// its first layer, and `down` and `up` its 1 x 1 filters.
 //
 // | name | N | C | H x W | K | R x S |
 // |---|--:|--:|---|--:|---|
@@ -74,8 +75,9 @@ using std::size_t;
 //
 // The peer is cuDNN: the fastest of all its algorithms in either layout, chosen for each layer anew, on the FP32 units
 // (`CUDNN_FMA_MATH`, so no TF32). All rates count the 2 N K P Q C R S operations of the direct sum, whatever the
-// algorithm; a rate can exceed what the FMA units can do. Filters arrive as (K, C, R, S), and what a rung does to them first is part of its
-// time. Times are those of an NVIDIA H200; counts are for the simulator's default, where all extents are smaller.
+// algorithm; a rate can exceed what the FMA units can do. Filters arrive as (K, C, R, S), and what a rung does to them
+// first is part of its time. Times are those of an NVIDIA H200; counts are for the simulator's default, where all
+// extents are smaller.
 
 // ## 1. Seven loops
 //
@@ -125,16 +127,18 @@ __global__ void naive(float* out, const float* in, const float* filter, Layer l)
                       static_cast<int>(row % l.p()), static_cast<int>(i % l.q()));
 }
 
-// `naive` makes 1.5 TFLOP/s for `c128`, 2 % of what the FMA units can do. One core takes 0.6 s for `one56`, `naive` takes
-// 0.18 ms. It is the naive product of chapter 02 again: two loads for an FMA.
+// `naive` makes 1.5 TFLOP/s for `c128`, 2 % of what the FMA units can do. One core takes 0.6 s for `one56`, `naive`
+// takes 0.18 ms. It is the naive product of chapter 02 again: two loads for an FMA.
 //= 1.5 TFLOP/s: rate("naive/layer=c128") / 1000
 //= 2 % of: 100 * rate("naive/layer=c128") / limit("fma")
 //= 0.6 s: ms("on_cpu/layer=one56") / 1000
 //= 0.18 ms: ms("naive/layer=one56")
 //= because two loads for an FMA: count("naive/layer=one56", "global_load_requests") > 0
 //
-// The guard around the FMA is the padding: what lies outside of the image is zero. Who forgets it reads what lies before
-// the image, or the last pixel of the row above, where nothing looks wrong.
+// ### The edge
+//
+// The guard around the FMA is the padding: what lies outside of the image is zero. Who forgets it reads what lies
+// before the image, or the last pixel of the row above, where nothing looks wrong.
 
 /// `naive` for layers of one group, which takes every pixel of a window for one of the image.
 ///
@@ -160,9 +164,10 @@ __global__ void no_padding(float* out, const float* in, const float* filter, Lay
 
 // ## 2. A convolution is a product
 //
-// Write each window as a column: C R S numbers, one below the other. All windows of all images are a matrix of C R S rows and
-// N P Q columns. Each filter is a row of C R S weights. The layer is the product of the two matrices (Chellapilla, Puri and Simard, "High Performance
-// Convolutional Neural Networks for Document Processing", 2006), and for products this course has fast kernels.
+// Write each window as a column: C R S numbers, one below the other. All windows of all images are a matrix of C R S
+// rows and N P Q columns. Each filter is a row of C R S weights. The layer is the product of the two matrices
+// (Chellapilla, Puri and Simard, "High Performance Convolutional Neural Networks for Document Processing", 2006), and
+// for products this course has fast kernels.
 //
 // ```{drawing} columns
 // ```
@@ -173,17 +178,20 @@ __global__ void no_padding(float* out, const float* in, const float* filter, Lay
 //? unit: requests
 //? near: 10 %
 //
-// 792: 22 x 9 rows of 4 warps each. On the GPU the 12.8 MB of images become 116 MB, nine times as much: with 3 x 3 filters each pixel is in nine windows. The matrix is written once and read once, by
-// a product that needs a third of that time for its arithmetic.
+// 792: 22 x 9 rows of 4 warps each. On the GPU the 12.8 MB of images become 116 MB, nine times as much: with 3 x 3
+// filters each pixel is in nine windows. The matrix is written once and read once.
 //= 792: count("im2col/layer=c128", "global_store_requests", "im2col")
 //= 12.8 MB: 128 * 32 * 28 * 28 * 4 / 1e6
 //= 116 MB: 128 * 9 * 32 * 28 * 28 * 4 / 1e6
 //= nine times: 3 * 3
 //
-// The product is the loop of `async_copy` in chapter 11, in serpentine order. Two things differ. Tiles are 64 x 64, for two warps of 32
-// threads with 8 x 8 sums each: layers have few filters, and small tiles leave enough blocks. Tiles of 128 x 128, 64 x 128 and
-// 128 x 64 were timed, too; none was more than a tenth faster for any of the layers (the notes have a table). And the filters are transposed and padded first, by a kernel of its own, so that they are copied 16 bytes
-// at a time without a guard.
+// ### The product
+//
+// The product is the loop of `async_copy` in chapter 11, in serpentine order. Two things differ. Tiles are 64 x 64, for
+// two warps of 32 threads with 8 x 8 sums each: layers have few filters, and small tiles leave enough blocks. Tiles of
+// 128 x 128, 64 x 128 and 128 x 64 were timed, too; none was more than a tenth faster for any of the layers (the notes
+// have a table). And the filters are transposed and padded first, by a kernel of its own, so that they are copied 16
+// bytes at a time without a guard.
 //
 // The second operand of the product will come from different places. So the loop is a function with two parameters: a
 // *source*, which starts the copies of the next K-tile, and a *sink*, which takes the sums.
@@ -208,8 +216,8 @@ constexpr unsigned blocks_for(size_t count, size_t block) {
   return static_cast<unsigned>(lab::ceil_div(count, block));
 }
 
-/// packed[g][t][k] = term t of filter k of group g: the filters of `tile_product`, (groups, terms rounded up to BK,
-/// filters rounded up to BM), with zeros for what is not there.
+/// packed[g][t][k] = term t of filter k of group g: the filters of `tile_product`, (groups, terms
+/// rounded up to BK, filters rounded up to BM), with zeros for what is not there.
 ///
 /// Launch: blocks of one dimension; grid.x covers a row, grid.y are the rows, grid.z the groups.
 __global__ void pack(float* packed, const float* filter, Layer l) {
@@ -228,13 +236,14 @@ __device__ inline void load_fragment(float (&part)[8], const float* from, int ap
   *reinterpret_cast<float4*>(part + 4) = *reinterpret_cast<const float4*>(from + apart);
 }
 
-/// A tile of filters times pixels, BM x BN sums: the loop of `async_copy` in chapter 11, with serpentine order. Where the second
-/// operand comes from, and where the sums go, its caller says.
+/// A tile of filters times pixels, BM x BN sums: the loop of `async_copy` in chapter 11, with
+/// serpentine order. Where the second operand comes from, and where the sums go, its caller says.
 ///
 /// \param a  the filters of the tile, packed: (tiles * BK, pitch_a)
-/// \param source  source.copy(stage) starts to copy the next K-tile, (BK, source.pitch), and moves on
-/// \param sink  sink.store(row, col, acc, i, j) takes sums 4 x 4 at a time: those from acc[i][j] on belong to the filter and
-///   pixel at (row, col) in the tile
+/// \param source  source.copy(stage) starts to copy the next K-tile, (BK, source.pitch), and
+///   moves on
+/// \param sink  sink.store(row, col, acc, i, j) takes sums 4 x 4 at a time: those from acc[i][j]
+///   on belong to the filter and pixel at (row, col) in the tile
 template <class Source, class Sink>
 __device__ __forceinline__ void tile_product(const float* a, int pitch_a, int tiles, Source source,
                                              Sink sink) {
@@ -310,7 +319,8 @@ __device__ inline float4 four_of(const float (&acc)[8][8], int i, int j) {
   return make_float4(acc[i][j], acc[i][j + 1], acc[i][j + 2], acc[i][j + 3]);
 }
 
-/// A sink: results (N, channels, each), of which this block has those from filter k0 and from column col0 on.
+/// A sink: results (N, channels, each), of which this block has those from filter k0 and from
+/// column col0 on.
 struct Images {
   float* out;  ///< the first channel of the group
   int k0, k;   ///< of its filters
@@ -357,7 +367,8 @@ struct Matrix {
   }
 };
 
-/// A source: rows of a matrix, copied 16 bytes at a time. Rows and columns that do not exist are zeros.
+/// A source: rows of a matrix, copied 16 bytes at a time. Rows and columns that do not exist are
+/// zeros.
 struct Rows {
   static constexpr int pitch = BN;
   const float* from;
@@ -383,8 +394,8 @@ struct Rows {
   }
 };
 
-/// columns[t][j] = term t of the window of pixel j: zero where it lies outside of the image, and for pixels that fill a row
-/// up.
+/// columns[t][j] = term t of the window of pixel j: zero where it lies outside of the image, and
+/// for pixels that fill a row up.
 ///
 /// Launch: blocks of one dimension; grid.x covers a row, grid.y are the terms.
 __global__ void im2col(float* columns, size_t pitch, const float* in, Layer l) {
@@ -401,7 +412,8 @@ __global__ void im2col(float* columns, size_t pitch, const float* in, Layer l) {
 
 /// The product of packed filters and the matrix that `im2col` makes.
 ///
-/// Launch: THREADS threads; grid.x covers the filters with tiles of BM, grid.y the pixels with tiles of BN.
+/// Launch: THREADS threads; grid.x covers the filters with tiles of BM, grid.y the pixels with
+/// tiles of BN.
 __global__ void __launch_bounds__(THREADS, BLOCKS)
     columns_product(float* out, const float* columns, size_t pitch, const float* packed, Layer l) {
   const int k0 = static_cast<int>(blockIdx.x) * BM, col0 = static_cast<int>(blockIdx.y) * BN;
@@ -417,19 +429,20 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
 
 // ## 3. The matrix need not exist
 //
-// A tile of the matrix is in shared memory for a moment, and each of its elements is a pixel of the image. So let each thread
-// compute *where* the element is, and copy it from there: an {term}`implicit GEMM`. The 116 MB are never written. Its elements come from the images, eight of nine times
-// from a cache.
+// A tile of the matrix is in shared memory for a moment, and each of its elements is a pixel of the image. So let each
+// thread compute *where* the element is, and copy it from there: an {term}`implicit GEMM`. The 116 MB are never
+// written. Its elements come from the images, eight of nine times from a cache.
 //
-// Element (t, j) of the matrix is tap t of window j. From t follow the channel c, and r and s in the filter; from j the image and the first
-// pixel of the window. Each takes two divisions.
+// Element (t, j) of the matrix is tap t of window j. From t follow the channel c, and r and s in the filter; from j the
+// image and the first pixel of the window. Each takes two divisions.
 //
-//? plain_or_columns: Divisions of integers take some twenty instructions each on a GPU. Is `implicit_plain` faster than `im2col`?
+//? plain_or_columns: A GPU has no instruction that divides integers; it takes a sequence of others. Is `implicit_plain` faster than `im2col`?
 //? choices: yes | no
 //? answer: {"yes": ms("implicit_plain/layer=c128") < ms("im2col/layer=c128"),
 //?   "no": ms("im2col/layer=c128") < ms("implicit_plain/layer=c128")}
 
-/// Where a window begins: its image, and the row and column of its first pixel, which may lie outside.
+/// Where a window begins: its image, and the row and column of its first pixel, which may lie
+/// outside.
 struct Window {
   int n, y, x;
 };
@@ -480,19 +493,23 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
   tile_product(packed + size_t(group) * tiles * BK * pitch_a + k0, pitch_a, tiles, source, sink);
 }
 
-// Barely: `implicit_plain` takes 0.43 ms. The matrix is saved, and the divisions are in the loop: a thread copies eight elements of a
-// K-tile, and computes 512 FMAs in between.
+// Barely: `implicit_plain` takes 0.43 ms. The matrix is saved, and the divisions are in the loop: a thread copies eight
+// elements of a K-tile, and computes 512 FMAs in between.
 //= 0.43 ms: ms("implicit_plain/layer=c128")
 //
-// What changes in the loop? The window does not: its first pixel is one pointer, computed before the loop. The terms do, but they
-// are the same for all windows: how far tap t lies from the first pixel, in memory, in rows and in columns. That is a table of
-// C R S entries, which the host makes once for a layer. All threads of a block read the same entry at the same time.
+// ### A table of terms
+//
+// What changes in the loop? The window does not: its first pixel is one pointer, computed before the loop. The terms
+// do, but they are the same for all windows: how far tap t lies from the first pixel, in memory, in rows and in
+// columns. That is a table of C R S entries, which the host makes once for a layer. All threads of a block read the
+// same entry at the same time.
 //
 // ```{drawing} taps
 // ```
 //
-// What is left for each element: one load, three additions, two comparisons. A comparison of unsigned numbers asks for both ends of a range
-// at once: -1 becomes a very large number. An element outside of the image is zeroed by the copy itself: `cp.async` can fill with zeros.
+// What is left for each element: one load, three additions, two comparisons. A comparison of unsigned numbers asks for
+// both ends of a range at once: -1 becomes a very large number. An element outside of the image is zeroed by the copy
+// itself: `cp.async` can fill with zeros.
 
 /// A source: windows as columns, with the places of all terms from a table.
 struct Windows {
@@ -541,8 +558,9 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
   tile_product(packed + size_t(group) * tiles * BK * pitch_a + k0, pitch_a, tiles, source, sink);
 }
 
-// `implicit` takes 0.20 ms, less than half of `implicit_plain`: 37 TFLOP/s. Layers with few channels, large windows and strides run as well, since
-// the table hides the differences: `first` with its 7 x 7 taps and stride 2 makes 35 TFLOP/s, where cuDNN's best makes 20.
+// `implicit` takes 0.20 ms, less than half of `implicit_plain`: 37 TFLOP/s. Layers with few channels, large windows and
+// strides run as well, since the table hides the differences: `first` with its 7 x 7 taps and stride 2 makes 35
+// TFLOP/s, where cuDNN's best makes 20.
 //= 0.20 ms: ms("implicit/layer=c128")
 //= because less than half: ms("implicit/layer=c128") < ms("implicit_plain/layer=c128") / 2
 //= 37 TFLOP/s: rate("implicit/layer=c128") / 1000
@@ -551,9 +569,10 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
 
 // ### Channels inside
 //
-// With NHWC the channels of a pixel are neighbours. Terms get the order R, S, C, in the table and in the filters, so that
-// neighbouring terms are neighbours in memory. Eight lanes now copy eight terms of one window, 32 bytes. The rows of the tile in shared memory are padded by four
-// floats: then the 8 x 4 places that a warp writes lie in different banks.
+// With NHWC the channels of a pixel are neighbours. Terms get the order R, S, C, in the table and in the filters, so
+// that neighbouring terms are neighbours in memory. Eight lanes now copy eight terms of one window, 32 bytes. The rows
+// of the tile in shared memory are padded by four floats: then the 8 x 4 places that a warp writes lie in different
+// banks.
 //
 //? nhwc: How does `implicit_nhwc` compare with `implicit` for `c128`?
 //? choices: faster | slower by less than a third | half as fast or slower
@@ -561,8 +580,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
 //?   "slower by less than a third": 1 < ms("implicit_nhwc/layer=c128") / ms("implicit/layer=c128") < 1.33,
 //?   "half as fast or slower": ms("implicit_nhwc/layer=c128") > 1.8 * ms("implicit/layer=c128")}
 
-/// A source for NHWC: eight lanes have neighbouring terms of one window, and the rows of the tile are padded, so that what they
-/// write lies in different banks.
+/// A source for NHWC: eight lanes have neighbouring terms of one window, and the rows of the tile
+/// are padded, so that what they write lies in different banks.
 struct InnerChannels {
   static constexpr int pitch = BN + 4;
   const float* in;
@@ -612,8 +631,8 @@ struct Pixels {
   }
 };
 
-/// `implicit` for a layer of one group whose arrays have their channels inside: in (N, H, W, C), out (N, P, Q, K), filters packed in
-/// the order (R, S, C).
+/// `implicit` for a layer of one group whose arrays have their channels inside: in (N, H, W, C),
+/// out (N, P, Q, K), filters packed in the order (R, S, C).
 ///
 /// Launch: as `columns_product`.
 __global__ void __launch_bounds__(THREADS, BLOCKS)
@@ -635,11 +654,11 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
 //
 // ## 4. Filters of 1 x 1
 //
-// A 1 x 1 filter with stride 1 has one tap for each channel. The matrix of its windows is the image as it stands: row c is channel c. No table, no
-// comparisons, and four neighbouring pixels are copied at once.
+// A 1 x 1 filter with stride 1 has one tap for each channel. The matrix of its windows is the image as it stands: row c
+// is channel c. No table, no comparisons, and four neighbouring pixels are copied at once.
 
-/// A layer of 1 x 1 filters, stride 1 and one group, without padding: the channels of an image are the rows of the second
-/// operand as they are.
+/// A layer of 1 x 1 filters, stride 1 and one group, without padding: the channels of an image are
+/// the rows of the second operand as they are.
 ///
 /// Launch: as `columns_product`.
 /// Requires: H W is a multiple of 4.
@@ -667,13 +686,14 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
 //? choices: smaller tiles | several blocks for each tile | two layers at a time
 //? answer: "several blocks for each tile"
 //
-// The terms of a sum can be divided. Blocks of a third dimension of the grid take parts of the K-tiles, each writes its part of
-// the sums, and a second kernel adds the parts up: *split-K*. Smaller tiles load more for each FMA. Atomic additions would need no second kernel, but the order of a sum would change from
-// run to run.
+// The terms of a sum can be divided. Blocks of a third dimension of the grid take parts of the K-tiles, each writes its
+// part of the sums, and a second kernel adds the parts up: *split-K*. Smaller tiles load more for each FMA. Atomic
+// additions would need no second kernel, but the order of a sum would change from run to run.
 
 /// What a part of the K-tiles adds to each result of a layer of one group: parts (parts, k, pitch).
 ///
-/// Launch: as `columns_product`; grid.z are the parts, of `each_part` K-tiles, the last perhaps of fewer.
+/// Launch: as `columns_product`; grid.z are the parts, of `each_part` K-tiles, the last perhaps of
+/// fewer.
 __global__ void __launch_bounds__(THREADS, BLOCKS)
     split(float* parts, size_t pitch, int each_part, const float* in, const float* packed,
           const Tap* taps, Layer l) {
@@ -699,13 +719,15 @@ __global__ void add_parts(float* out, const float* parts, int count_parts, size_
   out[(n * l.k + k) * each + (j - n * each)] = sum;
 }
 
-/// K-tiles of a part: there are to be about `wanted` blocks for each SM, and at least two K-tiles in each part.
+/// K-tiles of a part: there are to be about `wanted` blocks for each SM, and at least
+/// eight K-tiles in each part.
 int tiles_of_part(size_t blocks, int tiles, int wanted) {
   const int parts = static_cast<int>(wanted * lab::multiprocessors() / blocks);
-  return std::max(lab::ceil_div(tiles, std::max(parts, 1)), 2);
+  return std::max(lab::ceil_div(tiles, std::max(parts, 1)), 8);
 }
 
-// With about three blocks for each SM `one14` takes 0.031 ms instead of 0.23: seven times faster, and 1.8 times as fast as cuDNN.
+// With about three blocks for each SM `one14` takes 0.031 ms instead of 0.23: seven times faster, and 1.8 times as fast
+// as cuDNN.
 //= 0.031 ms: ms("split/layer=one14")
 //= of 0.23: ms("implicit/layer=one14")
 //= seven times: ms("implicit/layer=one14") / ms("split/layer=one14")
@@ -713,16 +735,18 @@ int tiles_of_part(size_t blocks, int tiles, int wanted) {
 //
 // ## 6. Fewer multiplications
 //
-// So far a result takes C R S multiplications. Winograd showed that it can be fewer ("Arithmetic Complexity of Computations", 1980), and
-// Lavin and Gray brought it to networks ("Fast Algorithms for Convolutional Neural Networks", 2015). Take two neighbouring results in one dimension, of a filter of three taps:
+// So far a result takes C R S multiplications. Winograd showed that it can be fewer ("Arithmetic Complexity of
+// Computations", 1980), and Lavin and Gray brought it to networks ("Fast Algorithms for Convolutional Neural Networks",
+// 2015). Take two neighbouring results in one dimension, of a filter of three taps:
 //
 //     y0 = d0 w0 + d1 w1 + d2 w2
 //     y1 = d1 w0 + d2 w1 + d3 w2
 //
 // Six multiplications. Where do four come from?
 //
-// *A product of polynomials.* Multiply w(x) = w0 + w1 x + w2 x^2 by g(x) = g0 + g1 x. The product s(x) has degree 3: four values determine it. Take those at 0, 1 and -1, and the leading
-// coefficient, which is called the value at infinity. Each value is *one* multiplication, of a value of w by a value of g:
+// *A product of polynomials.* Multiply w(x) = w0 + w1 x + w2 x^2 by g(x) = g0 + g1 x. The product s(x) has degree 3:
+// four values determine it. Take those at 0, 1 and -1, and the leading coefficient, which is called the value at
+// infinity. Each value is *one* multiplication, of a value of w by a value of g:
 //
 // | at | w | g |
 // |---|---|---|
@@ -731,11 +755,12 @@ int tiles_of_part(size_t blocks, int tiles, int wanted) {
 // | -1 | w0 - w1 + w2 | g0 - g1 |
 // | infinity | w2 | g1 |
 //
-// From the four values v, interpolation gives the coefficients: s0 = v(0), s3 = v(inf), s2 = (v(1) + v(-1)) / 2 - v(0), and s1 = (v(1) - v(-1)) / 2 - v(inf).
+// From the four values v, interpolation gives the coefficients: s0 = v(0), s3 = v(inf), s2 = (v(1) + v(-1)) / 2 - v(0),
+// and s1 = (v(1) - v(-1)) / 2 - v(inf).
 //
-// *Turned around.* For fixed weights, s is a linear function of g: s = C diag(G w) E g, where E and G evaluate, and C interpolates. The transposed
-// function takes four numbers to two: y = E^T diag(G w) C^T d. Transposing what multiplies polynomials gives y_i = the sum of d_(i+k) w_k: the two results
-// above. So
+// *Turned around.* For fixed weights, s is a linear function of g: s = C diag(G w) E g, where E and G evaluate, and C
+// interpolates. The transposed function takes four numbers to two: y = E^T diag(G w) C^T d. Transposing what multiplies
+// polynomials gives y_i = the sum of d_(i+k) w_k: the two results above. So
 //
 //     y = A^T ((G w) * (B^T d))      with A = E and B = C
 //
@@ -746,18 +771,22 @@ int tiles_of_part(size_t blocks, int tiles, int wanted) {
 //     y0 = m0 + m1 + m2
 //     y1 = m1 - m2 + m3
 //
-// This is F(2, 3): two results, three taps, four multiplications. With 2 and -2 as two more points, four results take six: F(4, 3).
+// This is F(2, 3): two results, three taps, four multiplications. With 2 and -2 as two more points, four results take
+// six: F(4, 3).
 //
-// *In two dimensions* transform the rows, then the columns, of pixels and weights: Y = A^T ((G w G^T) * (B^T d B)) A. Tiles of 4 x 4 pixels give 2 x 2 results with 16 multiplications instead of 36. Tiles of 6 x 6 give 4 x 4 results.
+// *In two dimensions* transform the rows, then the columns, of pixels and weights: Y = A^T ((G w G^T) * (B^T d B)) A.
+// Tiles of 4 x 4 pixels give 2 x 2 results with 16 multiplications instead of 36. Tiles of 6 x 6 give 4 x 4 results.
 //
-// A result takes 36 / 16 = 2.25 of them for each channel, instead of 9. The sum over the channels commutes with the transforms, so the multiplications of element (i, j) of all tiles are a matrix product over the channels: 36 products
+// A result takes 36 / 16 = 2.25 of them for each channel, instead of 9. The sum over the channels commutes with the
+// transforms, so the multiplications of element (i, j) of all tiles are a matrix product over the channels: 36 products
 // of K x C by C x tiles. Three kernels do it: transform, multiply, transform back.
 //
 // ```{drawing} winograd
 // ```
 //
-// Where there are few tiles, the products are divided as in section 5, and the last kernel adds the parts up. The filters are transformed in the same launch as the pixels, by the first blocks: neither waits for the other, and for a small layer a launch costs as
-// much as its work.
+// Where there are few tiles, the products are divided as in section 5, and the last kernel adds the parts up. The
+// filters are transformed in the same launch as the pixels, by the first blocks: neither waits for the other, and for a
+// small layer a launch costs as much as its work.
 //
 //? winograd_gain: A quarter of the multiplications. How much faster than `implicit` is F(4 x 4) for `c64`?
 //? choices: hardly | nearly twice | nearly four times
@@ -765,7 +794,8 @@ int tiles_of_part(size_t blocks, int tiles, int wanted) {
 //?   "nearly twice": 1.5 < ms("implicit/layer=c64") / ms("winograd/layer=c64,tile=4") < 2.2,
 //?   "nearly four times": 3 < ms("implicit/layer=c64") / ms("winograd/layer=c64,tile=4")}
 
-/// The three transforms in one dimension of F(M, 3): M results of a filter of three taps with M + 2 products.
+/// The three transforms in one dimension of F(M, 3): M results of a filter of three taps with M + 2
+/// products.
 template <int M>
 struct Transform;
 
@@ -820,8 +850,8 @@ struct Tiling {
   }
 };
 
-/// u[i][c][k] = element i of G w G^T, for the 3 x 3 filter w of k over c: ((M + 2)^2, c rounded up to BK, k rounded up to
-/// BM), with zeros for what is not there.
+/// u[i][c][k] = element i of G w G^T, for the 3 x 3 filter w of k over c: ((M + 2)^2, c rounded up
+/// to BK, k rounded up to BM), with zeros for what is not there.
 template <int M>
 __device__ void transform_filter(float* u, const float* filter, const Layer& l, int k, int c) {
   constexpr int T = M + 2;
@@ -842,8 +872,8 @@ __device__ void transform_filter(float* u, const float* filter, const Layer& l, 
   }
 }
 
-/// v[i][c][tile] = element i of B^T d B, for the (M + 2) x (M + 2) pixels d that a tile needs of channel c:
-/// ((M + 2)^2, c, pitch). Tiles that do not exist are zeros.
+/// v[i][c][tile] = element i of B^T d B, for the (M + 2) x (M + 2) pixels d that a tile needs of
+/// channel c: ((M + 2)^2, c, pitch). Tiles that do not exist are zeros.
 template <int M>
 __device__ void transform_input(float* v, size_t pitch, const float* in, const Layer& l, int tile,
                                 int c) {
@@ -881,7 +911,8 @@ constexpr int AT_ONCE = 256;  ///< threads of a block that transforms
 
 /// The transforms of all filters, by the first blocks, and of all images, by the others.
 ///
-/// Launch: blocks of AT_ONCE threads: `filter_blocks<M>(l)`, and a row of ceil(pitch / AT_ONCE) for each channel.
+/// Launch: blocks of AT_ONCE threads: `filter_blocks<M>(l)`, and a row of ceil(pitch / AT_ONCE) for
+/// each channel.
 template <int M>
 __global__ void transform(float* u, float* v, size_t pitch, const float* in, const float* filter,
                           Layer l) {
@@ -898,10 +929,11 @@ __global__ void transform(float* u, float* v, size_t pitch, const float* in, con
   }
 }
 
-/// m[part][i] = what a part of the channels adds to u[i]^T v[i], for each of the elements i: (parts, elements, k, pitch).
+/// m[part][i] = what a part of the channels adds to u[i]^T v[i], for each of the elements i:
+/// (parts, elements, k, pitch).
 ///
-/// Launch: as `columns_product`, for `pitch` columns; grid.z are the elements of all parts, of `each_part` K-tiles.
-/// Requires: pitch is a multiple of BN.
+/// Launch: as `columns_product`, for `pitch` columns; grid.z are the elements of all parts, of
+/// `each_part` K-tiles. Requires: pitch is a multiple of BN.
 __global__ void __launch_bounds__(THREADS, BLOCKS)
     products(float* m, const float* u, const float* v, size_t pitch, int elements, int each_part,
              Layer l) {
@@ -916,7 +948,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
                min(each_part, (rows - first) / BK), source, sink);
 }
 
-/// The results of a tile, A^T m A with m the sum of all parts; where POOL, what the 2 x 2 pool leaves of them, with bias and ReLU.
+/// The results of a tile, A^T m A with m the sum of all parts; where POOL, what the 2 x 2 pool
+/// leaves of them, with bias and ReLU.
 ///
 /// Launch: blocks of one dimension; grid.x covers the tiles, grid.y are the filters.
 template <int M, bool POOL>
@@ -1004,8 +1037,9 @@ void winograd(float* out, const float* in, const float* filter, const float* bia
       <<<dim3(blocks_for(count, 128), l.k), 128>>>(out, m, pitch, parts, bias, l);
 }
 
-// 1.8 times. The transformed pixels and the products are 36 numbers for each 16 pixels: for `c64` 58 MB each, written and read again. Work was traded for memory traffic. With
-// more channels the products weigh more: for `c512` F(4 x 4) is 4.0 times as fast as `implicit`.
+// 1.8 times. The transformed pixels and the products are 36 numbers for each 16 pixels: for `c64` 58 MB each, written
+// and read again. Work was traded for memory traffic. With more channels the products weigh more: for `c512` F(4 x 4)
+// is 4.0 times as fast as `implicit`.
 //= 1.8 times: ms("implicit/layer=c64") / ms("winograd/layer=c64,tile=4")
 //= 58 MB: 36 * 64 * 32 * 14 * 14 * 4 / 1e6
 //= 4.0 times: ms("implicit/layer=c512") / ms("winograd/layer=c512,tile=4")
@@ -1020,15 +1054,16 @@ void winograd(float* out, const float* in, const float* filter, const float* bia
 //?   "both": max(error("winograd/layer=c128,tile=2"), error("winograd/layer=c128,tile=4")) < error("implicit/layer=c128"),
 //?   "neither": min(error("winograd/layer=c128,tile=2"), error("winograd/layer=c128,tile=4")) > error("implicit/layer=c128")}
 //
-// F(4 x 4) multiplies pixels by up to 5, sums by up to 8, and subtracts. Rounding errors grow with it. The largest error for `c128`,
-// against sums in double, is 3 times that of the direct sum in float. That of F(2 x 2) is 0.3 times that of the direct sum. More points
-// make it worse quickly.
+// F(4 x 4) multiplies pixels by up to 5, sums by up to 8, and subtracts. Rounding errors grow with it. The largest
+// error for `c128`, against sums in double, is 3 times that of the direct sum in float. That of F(2 x 2) is 0.3 times
+// that of the direct sum. More points make it worse quickly.
 //= 3 times: error("winograd/layer=c128,tile=4") / error("implicit/layer=c128")
 //= 0.3 times: error("winograd/layer=c128,tile=2") / error("implicit/layer=c128")
 
 // ## 7. What comes after the layer
 //
-// A layer is rarely alone. A bias is added to each channel, negative results become zero (ReLU), and a 2 x 2 pool keeps the largest of four. As kernels of their own, these read and write the results five times more.
+// A layer is rarely alone. A bias is added to each channel, negative results become zero (ReLU), and a 2 x 2 pool keeps
+// the largest of four. As kernels of their own, these read and write the results five times more.
 //
 //? fused_gain: `large` takes 0.73 ms with F(4 x 4). By what factor is it faster to do bias, ReLU and pool inside the last kernel, rather
 //?   than with three more?
@@ -1036,11 +1071,14 @@ void winograd(float* out, const float* in, const float* filter, const float* bia
 //? unit: times
 //? near: 15 %
 //
-// 1.7 times. The thread that transforms a tile back has 4 x 4 results in registers, four pools. It writes four numbers instead of sixteen.
+// 1.7 times. The thread that transforms a tile back has 4 x 4 results in registers, four pools. It writes four numbers
+// instead of sixteen.
 //= 1.7 times: ms("pooled/layer=large,kernels=apart") / ms("pooled/layer=large,kernels=fused")
 //
-// `implicit` can do it as well, if a thread has four results of one pool. Its columns may have any order: let four after each
-// other be a pool. Then the float4 that the sink would store is a pool, and one number goes out.
+// ### A pool in an implicit product
+//
+// `implicit` can do it as well, if a thread has four results of one pool. Its columns may have any order: let four
+// after each other be a pool. Then the float4 that the sink would store is a pool, and one number goes out.
 //
 // ```{drawing} pools
 // ```
@@ -1072,7 +1110,8 @@ __global__ void max_pool(float* out, const float* in, int p, int q, size_t size)
   out[i] = fmaxf(fmaxf(from[0], from[1]), fmaxf(from[q], from[q + 1]));
 }
 
-/// The window of column j where four columns after each other are what the pool makes one result of.
+/// The window of column j where four columns after each other are what the pool makes one result
+/// of.
 __device__ inline Window window_in_pool(const Layer& l, int j) {
   const int p = l.p() / 2, q = l.q() / 2, result = j / 4;
   const int n = result / (p * q), at = result - n * (p * q);
@@ -1298,7 +1337,8 @@ const std::vector<Launch> LAUNCHES = {
 
 // ### Three layers
 //
-// A small network: images with 3 channels of 224 x 224 pixels, three layers with 64, 128 and 256 filters of 3 x 3, each with bias, ReLU and pool.
+// A small network: images with 3 channels of 224 x 224 pixels, three layers with 64, 128 and 256 filters of 3 x 3, each
+// with bias, ReLU and pool.
 //
 //? network_gain: By what factor is the network faster with bias, ReLU and pool in the last kernel of each layer?
 //? answer: ms("network/kernels=apart") / ms("network/kernels=fused")
@@ -1306,7 +1346,8 @@ const std::vector<Launch> LAUNCHES = {
 //? near: 20 %
 //
 
-/// The layers of a network one after the other; where fused, bias, ReLU and pool are done by the last kernel of each.
+/// The layers of a network one after the other; where fused, bias, ReLU and pool are done by the
+/// last kernel of each.
 void network(const std::vector<Step>& steps, float* scratch, bool fused) {
   for (const Step& step : steps) {
     (fused ? winograd<4, true> : winograd_and_three)(step.out->data(), step.in, step.filter->data(),
@@ -1399,21 +1440,23 @@ int main(int argc, char** argv) {
 //
 // | layer | rung | as fast as cuDNN's best |
 // |---|---|--:|
-// | 3 x 3, many images | `winograd`, tiles of 4 | 1.1 to 1.4 times |
-// | 1 x 1 | `pointwise` | 2.0 times |
-// | few channels, stride | `implicit` | 1.8 times |
-// | one image | `split` or `winograd`, tiles of 2 | 1.5 to 2.1 times |
-// | 5 x 5 | `implicit` | 0.19 times |
-//= 0.19 times: ratio("implicit/layer=five")
-//= 2.0 times: min(ratio("pointwise/layer=down"), ratio("pointwise/layer=up"))
-//= 1.8 times: ratio("implicit/layer=first")
-//= 1.1 to: min(ratio("winograd/layer=c64,tile=4"), ratio("winograd/layer=c128,tile=4"), ratio("winograd/layer=c256,tile=4"), ratio("winograd/layer=c512,tile=4"))
-//= to 1.4 times: max(ratio("winograd/layer=c64,tile=4"), ratio("winograd/layer=c128,tile=4"), ratio("winograd/layer=c256,tile=4"), ratio("winograd/layer=c512,tile=4"))
-//= 1.5 to: max(ratio("winograd/layer=one56,tile=2"), ratio("split/layer=one56"))
-//= to 2.1 times: ratio("split/layer=one14")
+// | 3 x 3, many images | `winograd`, tiles of 4 | 0.9 to 1.2 times |
+// | 1 x 1 | `pointwise` | 1.3 to 1.6 times |
+// | few channels, stride | `implicit` | 1.7 times |
+// | one image | `winograd`, tiles of 2 | 1.5 to 2.0 times |
+// | 5 x 5 | `implicit` | 0.16 times |
+//= 0.9 to 1.2 times: (min(ratio("winograd/layer=c64,tile=4"), ratio("winograd/layer=c128,tile=4"),
+//=   ratio("winograd/layer=c256,tile=4"), ratio("winograd/layer=c512,tile=4"), ratio("winograd/layer=large,tile=4")),
+//=   max(ratio("winograd/layer=c64,tile=4"), ratio("winograd/layer=c128,tile=4"), ratio("winograd/layer=c256,tile=4"),
+//=   ratio("winograd/layer=c512,tile=4"), ratio("winograd/layer=large,tile=4")))
+//= 1.3 to 1.6 times: (ratio("pointwise/layer=up"), ratio("pointwise/layer=down"))
+//= 1.7 times: ratio("implicit/layer=first")
+//= 1.5 to 2.0 times: (ratio("winograd/layer=one56,tile=2"), ratio("winograd/layer=one14,tile=2"))
+//= 0.16 times: ratio("implicit/layer=five")
 //
-// For `five` cuDNN transforms tiles of 32 x 32 pixels by an FFT. What F(4 x 4) is to a 3 x 3 filter, the FFT is to larger ones: with a tile of T x T pixels its cost for each
-// result hardly depends on the filter. This chapter has no such rung (extension 3).
+// For `five` cuDNN transforms tiles of 32 x 32 pixels by an FFT. What F(4 x 4) is to a 3 x 3 filter, the FFT is to
+// larger ones: with a tile of T x T pixels its cost for each result hardly depends on the filter (not measured here). This chapter has no
+// such rung (extension 3).
 //
 // ## What to remember
 //

@@ -28,7 +28,7 @@ def layer():
         shapes.append(figures.rect(x, y, 7 * CELL, 6 * CELL, SOFT))
         shapes.append(figures.rect(x + 2 * CELL, y + CELL, 3 * CELL, 3 * CELL, ACCENT))
         shapes.append(grid(x, y, 7, 6))
-    shapes.append(label(8 + 3.5 * CELL, 148, "an image: C channels"))
+    shapes.append(label(8, 148, "an image: C channels", "start"))
     for k, (y, fill) in enumerate(((8, SECOND), (76, ACCENT))):
         for c in (2, 1, 0):
             shapes.append(figures.rect(208 + c * 7, y + 14 - c * 7, 3 * CELL, 3 * CELL, SOFT if k == 0 else fill))
@@ -68,7 +68,7 @@ def columns():
     shapes.append(label(right, y + 2 * CELL + 4, "results: a row for each filter", "start"))
     shapes.append(label(left, y + filters * CELL + 18, "filters: C R S weights a row", "start"))
     return figures.Drawing(
-        figures.svg(shapes, right + 262, y + filters * CELL + 26),
+        figures.svg(shapes, right + 300, y + filters * CELL + 26),
         "A product of matrices. On the left the filters, one a row. Above on the right the windows, one a column. Below them the results: "
         "the marked one is the product of the marked row and the marked column.",
     )
