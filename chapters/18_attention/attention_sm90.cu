@@ -25,7 +25,7 @@ namespace cg = cooperative_groups;
 /// clusters as run at the same time. cols <= 4 * CLUSTER * THREADS * N.
 /// Requires: compute capability 9.0; cols a multiple of 4.
 template <class Op, int N, int THREADS, int CLUSTER>
-__global__ void __launch_bounds__(THREADS)
+__global__ void __launch_bounds__(THREADS, 512 / THREADS)
     cluster_row(float* __restrict__ out, const float* __restrict__ in,
                 const float* __restrict__ gamma, const float* __restrict__ beta, int rows,
                 int cols) {
@@ -101,9 +101,9 @@ void by_clusters(const Rows& r) {
 }
 
 const lab::Rungs here([](RowLaunches& launches) {
-  launches.push_back({"cluster_row", "", 3, 0, by_clusters<Softmax, 4, 256, 8>});
-  launches.push_back({"cluster_row", "", 3, 1, by_clusters<LayerNorm, 4, 256, 8>});
-  launches.push_back({"cluster_row", "", 3, 2, by_clusters<RmsNorm, 4, 256, 8>});
+  launches.push_back({"cluster_row", "", 3, 0, by_clusters<Softmax, 8, 128, 8>});
+  launches.push_back({"cluster_row", "", 3, 1, by_clusters<LayerNorm, 8, 128, 8>});
+  launches.push_back({"cluster_row", "", 3, 2, by_clusters<RmsNorm, 8, 128, 8>});
 });
 
 }  // namespace

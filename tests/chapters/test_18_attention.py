@@ -32,32 +32,24 @@ class Counts(unittest.TestCase):
             counts = row["counts"]
             self.assertEqual(counts["shared_load_wavefronts"], 2 * counts["shared_load_requests"], row["variant"])
 
-    def test_a_causal_mask_skips_tiles(self):
-        run = CHAPTER.run("--size", "300,4", *only("fused"))
-        self.assertEqual(run.code, 0, run.explain())
-        full, causal = (
-            run.row("fused", f"d=128,{mask}")["counts"]["global_load_requests"] for mask in ("full", "causal")
-        )
-        self.assertLess(causal, 0.85 * full)
-
     def test_what_decoding_reads_does_not_depend_on_the_split(self):
         run = CHAPTER.run("--size", "64,4", *only("decode"))
         whole, split = (
             run.row("decode", f"one,long,{how}")["counts"]["global_load_sectors"] for how in ("whole", "split")
         )
-        self.assertLess(split, 1.1 * whole)
+        self.assertLess(split, 1.2 * whole)
 
 
 class Sizes(unittest.TestCase):
     def test_lengths_around_the_tiles(self):
         # Rows that are a multiple of 16 bytes, and rows that are not; one position; one more than a tile.
-        for size in ("1,4", "2,8", "33,4", "129,4", "128,4", "257,4"):
+        for size in ("1,4", "33,8", "129,4", "132,4"):
             with self.subTest(size=size):
                 run = Run(CHAPTER.fast, "--size", size)
                 self.assertEqual(run.code, 0, run.explain())
 
     def test_what_is_no_legal_size(self):
-        for size in ("75,6", "75,0", "20000,4"):
+        for size in ("75,0", "20000,4", "75,5000"):
             with self.subTest(size=size):
                 run = CHAPTER.run("--size", size, results=False)
                 self.assertEqual(run.code, 2, run.explain())
@@ -72,14 +64,14 @@ MUTANTS = [
     ("variance", "squares - mean * mean", "squares"),
     ("query_a_warp", "fmaf(sum, shrink, weight)", "sum + weight"),
     ("fused", "sum[i] *= shrink", "sum[i] *= 1"),
-    ("mask", "shape.seen(row0 + at.row_of(i))", "shape.seen(row0)"),
+    ("store_output", "shape.seen(row0 + at.row_of(i))", "shape.seen(row0)"),
     ("scores_to_memory", "CAUSAL && key >= shape.seen(row)", "CAUSAL && key > shape.seen(row)"),
     ("weighted_sum", "weights + part * T::VK", "weights + 0 * T::VK"),
     ("decode", "sum *= shrink, max = now", "max = now"),
     ("merge_parts", "exp2_fast(parts[i].max[g] - finite(largest))", "1.0f"),
-    ("paged", "key % PAGE) * (HEAD / 8)", "0 * PAGE) * (HEAD / 8)"),
+    ("unpack", "key % PAGE : key", "0 * PAGE : key"),
 ]
-RUNG_OF = {"merged_by_block": "block_row", "mask": "fused", "merge_parts": "decode"}
+RUNG_OF = {"merged_by_block": "block_row", "store_output": "fused", "merge_parts": "decode", "unpack": "paged"}
 
 
 class Mutants(unittest.TestCase):
@@ -91,7 +83,7 @@ class Mutants(unittest.TestCase):
                     self.assertEqual(run.code, 1, run.explain())
 
     def test_what_only_the_simulator_notices(self):
-        barrier = ("fused", "__syncwarp();", "")
+        barrier = ("Stream", "__syncthreads();", "")
         with Mutant(CHAPTER, [barrier], traced=True) as program:
             run = program.run("--rung", "fused")
             self.assertEqual(run.code, 1, run.explain())
