@@ -33,7 +33,7 @@ class InlinePtx(unittest.TestCase):
     def test_nvcc_compiles_what_the_tests_call_ptx(self):
         if not NVCC or not os.path.exists(NVCC):
             self.skipTest("no nvcc")
-        names = ["ptx_values.cu", "ptx_threads.cu", "ptx_matrices.cu", "ptx_bulk.cu"]
+        names = ["ptx_values.cu", "ptx_threads.cu", "ptx_matrices.cu", "ptx_bulk.cu", "wgmma.cu"]
         sources = [HERE / name for name in names] + [HERE.parent / "samples" / "inline_ptx.cu"]
         for source in sources:
             with self.subTest(source=source.name):

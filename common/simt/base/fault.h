@@ -44,6 +44,8 @@ struct Fault {
     virtual_parameter,       // an object with virtual functions, of the host's
     constant_uninitialized,  // `other_store`: something was copied to the variable
     proxy_fence,  // that is missing between a thread's write and what the copy engine or wgmma reads
+    pending_sum,    // of wgmma, which a thread touches before it is there
+    other_swizzle,  // of a descriptor: `size` bytes, and the bulk copy's has `lanes`
   };
   Kind kind = Kind::none;
   // Of a race between threads of a block. Update: several read an element, and write it. In place: a thread reads what another

@@ -50,6 +50,12 @@ struct BulkLoad {
   bool holds(uint64_t address) const { return address - to < data.size(); }
 };
 
+// What a box has been copied to, the last one for each place.
+struct BulkBox {
+  uint64_t to, bytes, pc;
+  unsigned swizzle;
+};
+
 // Those of a block. Used by one OS thread only, whose lanes take turns.
 class BulkCopies {
  public:
@@ -57,6 +63,7 @@ class BulkCopies {
     if (loads.empty() && barriers_.empty()) return;
     loads.clear();
     barriers_.clear();
+    boxes_.clear();
     waits_.assign(waits_.size(), {});
   }
   // The mbarrier with this word, or nullptr.
@@ -102,6 +109,19 @@ class BulkCopies {
     return std::find(issued_.begin(), issued_.end(), pc) != issued_.end();
   }
 
+  void note_box(const BulkBox& box) {
+    std::erase_if(boxes_, [&](const BulkBox& other) {
+      return other.to < box.to + box.bytes && box.to < other.to + other.bytes;
+    });
+    boxes_.push_back(box);
+  }
+  const BulkBox* box_of(uint64_t address) const {
+    for (const BulkBox& box : boxes_) {
+      if (address - box.to < box.bytes) return &box;
+    }
+    return nullptr;
+  }
+
   HostVector<BulkLoad> loads;  // in the order of their issue
 
  private:
@@ -109,6 +129,7 @@ class BulkCopies {
   static constexpr unsigned kThreads = 1024;
   HostVector<Wait> waits_;
   HostVector<Mbarrier> barriers_;
+  HostVector<BulkBox> boxes_;
 };
 
 }  // namespace simt::engine

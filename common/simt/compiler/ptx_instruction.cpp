@@ -68,7 +68,9 @@ constexpr std::string_view kOtherMatrices =
     "of the matrix instructions there are mma.m16n8k16 of .bf16 and .f16, mma.m16n8k8 of .tf32 and "
     "mma.m16n8k32 of .s8, A .row and B .col, summed up in .f32 or .s32, and ldmatrix, stmatrix and "
     "movmatrix of .m8n8 and .b16";
-constexpr std::string_view kNoTensorCores = "call nvcuda::wmma, or use mma";
+constexpr std::string_view kOtherWarpgroups =
+    "of wgmma there is m64nNk16 of .bf16 and .f16 and m64nNk8 of .tf32, summed up in .f32";
+constexpr std::string_view kNoTensorCores = "call nvcuda::wmma, or use mma or wgmma";
 constexpr std::string_view kNoAccelerator =
     "of the bulk copies there are those between global memory and the block's own shared memory, "
     "of "
@@ -85,7 +87,7 @@ constexpr Instead kInstead[] = {{"ldmatrix", kOtherMatrices},
                                 {"stmatrix", kOtherMatrices},
                                 {"mma", kOtherMatrices},
                                 {"wmma", kNoTensorCores},
-                                {"wgmma", kNoTensorCores},
+                                {"wgmma", kOtherWarpgroups},
                                 {"tcgen05", kNoTensorCores},
                                 {"cp.async.bulk", kNoAccelerator},
                                 {"tensormap", kNoAccelerator},

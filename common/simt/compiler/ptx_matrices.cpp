@@ -80,12 +80,64 @@ std::string movmatrix(Instruction& in) {
   return call("movmatrix", {}, {in.out(0, kB32), in.in(1, kB32)});
 }
 
+// wgmma: D of n / 2 registers, A in four of them or as a descriptor, B as a descriptor.
+std::string wgmma(Instruction& in) {
+  if (in.take("fence")) {
+    need_whole_warp(in);
+    in.end(0);
+    return "asm volatile(\"\" ::: \"memory\");";
+  }
+  if (in.take("commit_group")) {
+    need_whole_warp(in);
+    in.end(0);
+    return "::simt::detail::commit_wgmma();";
+  }
+  if (in.take("wait_group")) {
+    need_whole_warp(in);
+    in.end(1);
+    return "::simt::detail::wait_wgmma(" + in.constant(0) + ");";
+  }
+  in.need_one({"mma_async"}, "what it does");
+  need_whole_warp(in);
+
+  unsigned n = 0;
+  std::string_view depth;
+  for (unsigned columns = 8; columns <= 256 && !n; columns += 8) {
+    for (const std::string_view k : {"k16", "k8"}) {
+      if (!in.take("m64n" + std::to_string(columns) + std::string(k))) continue;
+      n = columns;
+      depth = k;
+    }
+  }
+  if (!n || !in.take("f32")) in.fail_unsupported();
+  const std::string element(in.take_one({"bf16", "f16", "tf32"}));
+  if (element.empty() || (element == "tf32") != (depth == "k8") || !in.take(element))
+    in.fail_unsupported();
+  const bool in_registers = in.operand(1).kind == Operand::Kind::vector;
+  const std::size_t turns = element == "tf32" ? 0 : in_registers ? 1 : 2;
+  in.end(6 + turns);
+  const auto is_minus = [&](std::size_t i) { return "(" + in.constant(i) + " == -1)"; };
+  const auto is_one = [&](std::size_t i) {
+    return i < in.operands() ? "(" + in.constant(i) + " == 1)" : std::string("false");
+  };
+  std::string operands = in_registers ? sources(in, 1, 4, kB32) : in.in(1, {'b', 64});
+  operands += ", " + in.in(2, {'b', 64}) + ", " + is_minus(4) + ", " + is_minus(5);
+  if (!in_registers) operands += ", " + is_one(6);
+  operands += ", " + is_one(in_registers ? 6 : 7);
+  return call("wgmma", {"::simt::detail::MatrixType::" + element},
+              {"::simt::ptx::wgmma_operands(" + operands + ")", in.in(3, kPredicate),
+               targets(in, 0, n / 2, {'f', 32})});
+}
+
 }  // namespace
 
 std::string translate_matrices(Instruction& instruction) {
   using Function = std::string (*)(Instruction&);
-  static const std::map<std::string_view, Function> functions = {
-      {"mma", mma}, {"ldmatrix", rows}, {"stmatrix", rows}, {"movmatrix", movmatrix}};
+  static const std::map<std::string_view, Function> functions = {{"mma", mma},
+                                                                 {"ldmatrix", rows},
+                                                                 {"stmatrix", rows},
+                                                                 {"movmatrix", movmatrix},
+                                                                 {"wgmma", wgmma}};
   const auto found = functions.find(instruction.name());
   return found == functions.end() ? std::string() : found->second(instruction);
 }

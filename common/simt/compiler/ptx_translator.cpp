@@ -15,7 +15,7 @@ constexpr std::string_view kNotSimulated =
     "ldu mad24 mapa multimem pmevent red.async set slct st.async stackrestore stacksave "
     "suld suq sured sust szext tcgen05 tensormap testp tex tld4 txq vabsdiff vabsdiff2 "
     "vabsdiff4 vadd vadd2 vadd4 vavrg2 vavrg4 vmad vmax vmax2 vmax4 vmin vmin2 vmin4 vset "
-    "vset2 vset4 vshl vshr vsub vsub2 vsub4 wgmma wmma clusterlaunchcontrol ";
+    "vset2 vset4 vshl vshr vsub vsub2 vsub4 wmma clusterlaunchcontrol ";
 
 class Translator {
  public:
@@ -111,6 +111,7 @@ class Translator {
     if (code.empty()) refuse(statement);
     check_carry(statement);
     result_.wide |= accesses_wide(statement);
+    result_.is_wgmma |= statement.opcode.starts_with("wgmma.mma_async");
     add(statement, std::move(code));
   }
 

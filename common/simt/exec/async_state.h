@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/host_memory.h"
+#include "check/pending_sums.h"
 #include "check/warp_times.h"
 #include "exec/fiber_pool.h"
 
@@ -20,6 +21,7 @@ class AsyncState {
     used_ = false;
     parts_ = {};
     named_ = {};
+    for (PendingSums& sums : pending_) sums.clear();
   }
 
   // A barrier among `warps` neighbouring warps from `first` on.
@@ -54,6 +56,14 @@ class AsyncState {
     return number;
   }
 
+  // The accumulators of a thread that wgmma has yet to write.
+  PendingSums& pending_sums(unsigned thread) {
+    used_ = true;
+    if (pending_.empty()) pending_.resize(kMaxBlockThreads);
+    return pending_[thread];
+  }
+  bool has_pending_sums() const { return !pending_.empty(); }
+
   // 32 bytes for each thread, through which threads of different warps hand each other values.
   void* slot(unsigned thread) {
     if (slots_.empty()) slots_.resize(kMaxBlockThreads);
@@ -64,6 +74,7 @@ class AsyncState {
   bool used_ = false;
   std::array<std::array<Part, 6>, 32> parts_{};
   std::array<Named, kNamed> named_{};
+  HostVector<PendingSums> pending_;
   std::vector<std::array<uint64_t, 4>, HostAllocator<std::array<uint64_t, 4>>> slots_;
 };
 

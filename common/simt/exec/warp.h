@@ -140,13 +140,14 @@ struct Trail {
   void reset();
 };
 
-// Asynchronous copies.
+// Asynchronous copies, and rows of matrices.
 struct Copies {
   uint32_t lanes = 0;       // those that stopped at one, to their `address`
   uint64_t source[kLanes];  // what they copy
   uint32_t zeros = 0;       // those that write zeros instead, and read nothing
+  uint32_t rows = 0;        // those that stopped at a row of a matrix
 
-  void reset() { lanes = zeros = 0; }
+  void reset() { lanes = zeros = rows = 0; }
 };
 
 // Atomic operations: how the hardware does them.

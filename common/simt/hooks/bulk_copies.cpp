@@ -141,6 +141,11 @@ const TensorMap& Hooks::tensor_map(const void* map, const detail::Corner& corner
   if (found->rank != corner.rank)
     trap("a bulk copy of a tensor with another number of coordinates than its map has dimensions",
          pc);
+  if (corner.at[0] * found->element_bytes % static_cast<int>(kUnit))
+    trap(
+        "a bulk copy of a tensor whose innermost coordinate is not at a multiple of 16 bytes, "
+        "which is an illegal instruction",
+        pc);
   return *found;
 }
 
@@ -155,6 +160,8 @@ void Hooks::tensor_load(void* to, const void* map_at, const detail::Corner& corn
     access_bulk(Access::load, from, bytes, false, pc);
     std::memcpy(&load.data[place - load.to], reinterpret_cast<const void*>(from), bytes);
   });
+  running->monitor.bulk.note_box(
+      {load.to, load.data.size(), reinterpret_cast<uint64_t>(pc), map.swizzle});
   issue(std::move(load), barrier, pc);
 }
 

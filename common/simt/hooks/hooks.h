@@ -224,6 +224,16 @@ struct Hooks {
                            const void* pc);
   static void fence_proxy(const void* pc);
 
+  // ---- wgmma.cpp
+
+  static void wgmma(const detail::Wgmma& how, float* const* sums, const void* pc);
+  static void commit_wgmma(const void* pc);
+  static void wait_wgmma(unsigned kept, const void* pc);
+  static void read_matrix(const void* matrix, unsigned first, unsigned lines,
+                          detail::MatrixType type, const void* pc);
+  static uint64_t shared_from_descriptor(uint32_t low);
+  static void check_pending_sum(uint64_t address, StopReason what, const void* pc);
+
   // ---- synchronization.cpp
 
   static void fence(const void* pc, bool whole_device);

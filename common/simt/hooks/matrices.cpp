@@ -147,7 +147,15 @@ char* Hooks::access_row(const MatrixRows& rows, StopReason what, const void* pc)
     worker->fail(fault);
   }
   auto* const row = reinterpret_cast<char*>(address);
-  access(row, kRowBytes, what, false, static_cast<const char*>(pc) - 1);
+  if (!worker->traced_) return row;
+  Warp& warp = *worker->warp_;
+  const int lane = worker->lane_;
+  warp.address[lane] = address;
+  warp.size[lane] = kRowBytes;
+  warp.is_volatile[lane] = warp.is_padded[lane] = false;
+  warp.copies.rows |= 1u << lane;
+  note(warp, lane, what, static_cast<const char*>(pc) - 1);
+  worker->stop(warp, lane);
   return row;
 }
 

@@ -12,8 +12,8 @@ struct TensorMap {
 
   uint64_t mark;
   uint64_t address;
-  uint64_t strides[kMostRank - 1];   // bytes, of all dimensions but the innermost
-  uint32_t dimensions[kMostRank];    // less one
+  uint64_t strides[kMostRank - 1];  // bytes, of all dimensions but the innermost
+  uint32_t dimensions[kMostRank];   // less one
   uint16_t box[kMostRank];
   uint8_t rank, element_bytes, swizzle;  // 0 to 3: none, 32, 64, 128 bytes
 

@@ -314,6 +314,29 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
           "then come to the barrier behind which the copy is asked for.";
       f.address = 0;
       break;
+    case Kind::pending_sum:
+      f.kind = "pending-accumulator";
+      f.message =
+          std::string(fault.store ? "write" : "read") + where +
+          ": it touches an accumulator of the wgmma at " + other.text() +
+          ", which is still under way. wgmma writes its sums some time later: close the group "
+          "with wgmma.commit_group and wait for it with wgmma.wait_group before this.";
+      f.address = 0;
+      break;
+    case Kind::other_swizzle: {
+      const auto name = [](unsigned bytes) {
+        return bytes ? "a swizzle of " + plural(bytes, "byte") : std::string("no swizzle");
+      };
+      f.kind = "wrong-swizzle";
+      f.message =
+          "wgmma" + where + ": its descriptor says " + name(fault.size) + ", but " +
+          shared_place(fault) + " was filled by the bulk copy at " + other.text() + " with " +
+          name(fault.lanes) +
+          ". Both have to be the same: bits 62 and 63 of the descriptor (1: 128 bytes, 2: 64, "
+          "3: 32, 0: none) and the tensor map's.";
+      f.address = 0;
+      break;
+    }
     case Kind::barrier_divergence:
       f.kind = "barrier-divergence";
       if (fault.text) {

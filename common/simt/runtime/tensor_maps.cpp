@@ -60,6 +60,9 @@ std::string what_is_wrong(const TensorMap& map, const cuuint64_t* dimensions,
   if (map.swizzle && row > widest)
     return "a row of the box has " + number(row) + " bytes: a swizzle of " + number(widest) +
            " bytes takes no more than these";
+  if (map.swizzle && row < widest)
+    return "a row of the box has " + number(row) + " bytes: with a swizzle of " + number(widest) +
+           " only as many are simulated";
   return {};
 }
 

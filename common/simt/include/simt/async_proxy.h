@@ -3,6 +3,8 @@
 /// No program calls these itself.
 #pragma once
 
+#include <simt/runtime.h>
+
 #include <cstdint>
 
 namespace simt::detail {
@@ -31,6 +33,23 @@ void tensor_store(const void* map, Corner corner, const void* from);
 /// Groups of stores, as those of cp.async.
 void bulk_commit();
 void bulk_wait(unsigned kept);
+
+/// wgmma.mma_async: sums of 16 rows a warp, and n columns.
+struct Wgmma {
+  MatrixType type = MatrixType::bf16;
+  unsigned n = 0;
+  uint64_t a = 0;  ///< descriptors
+  uint32_t a_registers[4] = {};
+  uint64_t b = 0;
+  bool has_a_in_registers = false;
+  bool adds = false;  ///< to the sums so far
+  bool negates_a = false, negates_b = false;
+  bool turns_a = false, turns_b = false;  ///< Neighbours are elements of one k.
+};
+/// \param sums the n / 2 variables that stand for the lane's registers. They have a mark until wait_wgmma().
+void wgmma(const Wgmma& how, float* const* sums);
+void commit_wgmma();
+void wait_wgmma(unsigned kept);
 
 void fence_proxy_async();
 /// The program has instructions of this proxy: shared memory keeps who wrote what.

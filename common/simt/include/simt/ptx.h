@@ -12,6 +12,7 @@
 #include <simt/ptx_memory.h>
 #include <simt/ptx_registers.h>
 #include <simt/ptx_warp.h>
+#include <simt/ptx_wgmma.h>
 
 #include <type_traits>
 
