@@ -7,7 +7,6 @@ own file.
 import ctypes
 import re
 import tempfile
-import time
 import unittest
 from pathlib import Path
 
@@ -50,11 +49,9 @@ class Cheats(unittest.TestCase):
             with self.subTest(file.stem):
                 text = file.read_text(encoding="utf-8")
                 name, reason = re.match(r"// (\w+): (.+)", text).groups()
-                began = time.monotonic()
                 outcome = self.check(KNOWN[name], text)
                 self.assertFalse(outcome.passed)
                 self.assertEqual(outcome.reasons()[0][0], reason, outcome.to_json())
-                self.assertLess(time.monotonic() - began, checking.SECONDS, "it ended by itself")
 
     def test_an_honest_file_passes(self):
         for name in ("missing_guard", "count_sectors", "whole_program"):
