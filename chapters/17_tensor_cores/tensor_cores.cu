@@ -15,15 +15,14 @@
 //   ./learn run 17 --rung mma_sync        the instruction itself, with fragments put together by hand
 //   ./learn run 17 --rung ldmatrix        a warp loads four 8 x 8 matrices with one instruction
 //   ./learn run 17 --rung swizzled        the tiles in shared memory in an order without bank conflicts
-//   ./learn run 17 --rung copy_ring       asynchronous copies into a ring of stages, a wider tile
+//   ./learn run 17 --rung copy_ring       asynchronous copies into a ring of stages
 //   ./learn run 17 --rung tma_wgmma       Hopper: boxes by the TMA, and an instruction that reads shared memory
 //                                         [needs gpu, sm_90a, cuda 12.9]
 //   ./learn run 17 --rung producer_warp   one thread requests boxes, two warpgroups multiply
 //                                         [needs gpu, sm_90a, cuda 12.9]
-//   ./learn run 17 --rung multicast       two blocks share the boxes of B  [needs gpu, sm_90a, cuda 12.9]
-//   ./learn run 17 --rung persistent      blocks stay for many tiles, in an order that suits L2
-//                                         [needs gpu, sm_90a, cuda 12.9]
-//   ./learn run 17 --rung box_stores      C leaves through shared memory, in boxes  [needs gpu, sm_90a, cuda 12.9]
+//   ./learn run 17 --rung box_stores      sums leave through shared memory, in boxes  [needs gpu, sm_90a, cuda 12.9]
+//   ./learn run 17 --rung persistent      blocks stay for many tiles  [needs gpu, sm_90a, cuda 12.9]
+//   ./learn run 17 --rung multicast       two blocks load the boxes of B for each other  [needs gpu, sm_90a, cuda 12.9]
 
 #include <cuda_bf16.h>
 #include <cuda_pipeline.h>

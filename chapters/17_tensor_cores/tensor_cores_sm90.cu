@@ -221,9 +221,9 @@ __global__ void __launch_bounds__(256, 1)
   store_sums(g, d, row + 64 * group, col);
 }
 
-// 605 TFLOP/s. The loop has four `wgmma` and hardly anything else, yet each iteration ends with two waits: for the
+// 602 TFLOP/s. The loop has four `wgmma` and hardly anything else, yet each iteration ends with two waits: for the
 // products, and at the barrier for the other warpgroup. While they wait the tensor cores have nothing to do.
-//= 605 TFLOP/s: rate("tma_wgmma") / 1000
+//= 602 TFLOP/s: rate("tma_wgmma") / 1000
 //= because the tensor cores have nothing to do: rate("producer_warp") > 1.1 * rate("tma_wgmma")
 //
 // ## 7. Producer and consumers
@@ -490,13 +490,13 @@ __global__ void __launch_bounds__(specialized_threads, 1)
   specialized<How{false, false, 1}>(g, map_a, map_b, map_c);
 }
 
-// 15 %: 700 TFLOP/s.
+// 15 %: 694 TFLOP/s.
 //= 15 %: 100 * (ms("tma_wgmma") / ms("producer_warp") - 1)
-//= 700 TFLOP/s: rate("producer_warp") / 1000
+//= 694 TFLOP/s: rate("producer_warp") / 1000
 //
 // ## 8. The way out
 //
-// A lane holds pairs of neighbours, so a store of a warp writes 16 bytes in each of eight rows: half a sector each, 128 store
+// A lane holds pairs of neighbours, so a store of a warp writes 16 bytes in each of eight rows: half a sector each, 64 store
 // instructions a thread, while the tensor cores wait. `stmatrix` is `ldmatrix` the other way: the warpgroup writes
 // its sums, rounded, as a swizzled box into shared memory, and one thread has the TMA store it. The TMA clips the box
 // where C ends. The stores are ordinary ones, the TMA reads through the async proxy: so each thread fences before the barrier.
@@ -615,7 +615,7 @@ __global__ void copy_rows(bf16* to, int ld_to, const bf16* from, int ld, int col
 }
 
 // 3.5 times. cuBLAS falls to 126 TFLOP/s where rows are not aligned; why was not measured. The copies take
-// a fifth of our time, by a trial.
+// a quarter of our time, by a trial.
 //= 3.5 times: ratio("multicast/arrive=relaxed", 4001)
 //= 126 TFLOP/s: rate("cublas", 4001) / 1000
 
