@@ -16,6 +16,7 @@
 //   ./learn run 17 --rung ldmatrix        a warp loads four 8 x 8 matrices with one instruction
 //   ./learn run 17 --rung swizzled        the tiles in shared memory in an order without bank conflicts
 //   ./learn run 17 --rung copy_ring       asynchronous copies into a ring of stages
+//   ./learn run 17 --rung no_wait         the ring without waiting for its copies  [raises uninitialized-shared]
 //   ./learn run 17 --rung tma_wgmma       Hopper: boxes by the TMA, and an instruction that reads shared memory
 //                                         [needs gpu, sm_90a, cuda 12.9]
 //   ./learn run 17 --rung producer_warp   one thread requests boxes, two warpgroups multiply
@@ -467,12 +468,9 @@ struct Column {
   }
 };
 
-/// C = alpha A B + beta C.
-///
-/// Launch: a block of Ring::threads for each Ring::BM x Ring::BN elements of C, in one dimension; Ring::shared_bytes.
-/// Requires: compute capability 8.0; if ALIGNED, rows of A and B that begin at multiples of 16 bytes.
-template <bool ALIGNED>
-__global__ void __launch_bounds__(Ring::threads) copy_ring(Product g) {
+/// What a block of copy_ring does. WAITS is false for a demonstration.
+template <bool ALIGNED, bool WAITS>
+__device__ __forceinline__ void multiply_ring(const Product& g) {
   constexpr int BM = Ring::BM, BN = Ring::BN, BK = Ring::BK, WM = Ring::WM, WN = Ring::WN;
   constexpr int STAGES = Ring::STAGES;
   extern __shared__ __align__(128) bf16 stages[];  // STAGES of (BM, BK) and (BK, BN)
@@ -531,7 +529,7 @@ __global__ void __launch_bounds__(Ring::threads) copy_ring(Product g) {
       if (k + 16 < BK) {
         fragments(next, stage, k + 16);
       } else {
-        __pipeline_wait_prior(STAGES - 2);
+        if (WAITS) __pipeline_wait_prior(STAGES - 2);
         __syncthreads();  // the next K-tile is there, and nobody reads the one before this
         fragments(next, next_stage, 0);
       }
@@ -561,6 +559,26 @@ __global__ void __launch_bounds__(Ring::threads) copy_ring(Product g) {
   }
 }
 
+/// C = alpha A B + beta C.
+///
+/// Launch: a block of Ring::threads for each Ring::BM x Ring::BN elements of C, in one dimension; Ring::shared_bytes.
+/// Requires: compute capability 8.0; if ALIGNED, rows of A and B that begin at multiples of 16 bytes.
+template <bool ALIGNED>
+__global__ void __launch_bounds__(Ring::threads) copy_ring(Product g) {
+  multiply_ring<ALIGNED, true>(g);
+}
+
+/// The ring without the wait in its loop, as a demonstration.
+///
+/// Launch, Requires: as copy_ring.
+template <bool ALIGNED>
+__global__ void __launch_bounds__(Ring::threads) no_wait(Product g) {
+  multiply_ring<ALIGNED, false>(g);
+}
+
+// What if the wait is forgotten? On a GPU the result depends on whether the copies of a stage arrive in time. The
+// simulator tells it in the first one, at the `ldmatrix` that reads what has not arrived: `--rung no_wait`.
+//
 // 442 TFLOP/s, 0.56 of cuBLAS: 3.7 times as fast as without the ring. Of 30 shapes and orders in trials none was faster; a
 // block of 128 x 256 elements with an address and two guards computed anew for each chunk, as `copy_tile` does, made 328 TFLOP/s,
 // and with one address a thread 374. The notes have the others. This is as far as we got with instructions that
@@ -584,9 +602,9 @@ std::function<void(const Product&)> tiles(Kernel if_aligned, Kernel otherwise) {
   };
 }
 
-/// Launches copy_ring.
-void launch_ring(const Product& g) {
-  const Kernel kernel = aligned_rows(g) ? copy_ring<true> : copy_ring<false>;
+/// Launches copy_ring, or no_wait.
+void launch_ring(const Product& g, Kernel if_aligned, Kernel otherwise) {
+  const Kernel kernel = aligned_rows(g) ? if_aligned : otherwise;
   CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(Ring::shared_bytes)));
   const int blocks = lab::ceil_div(g.m, Ring::BM) * lab::ceil_div(g.n, Ring::BN);
@@ -622,7 +640,10 @@ int main(int argc, char** argv) {
     ladder.add("mma_sync", tiles(mma_sync<true>, mma_sync<false>));
     ladder.add("ldmatrix", tiles(ldmatrix<true>, ldmatrix<false>));
     ladder.add("swizzled", tiles(swizzled<true>, swizzled<false>));
-    ladder.add("copy_ring", launch_ring);
+    ladder.add("copy_ring",
+               [](const Product& g) { launch_ring(g, copy_ring<true>, copy_ring<false>); });
+    ladder.demonstrate("no_wait",
+                       [](const Product& g) { launch_ring(g, no_wait<true>, no_wait<false>); });
     lab::add_others(ladder);
   });
 }

@@ -55,11 +55,17 @@ MUTANTS = [
     ("of_a", "r % 2 * 8) * BK", "r / 2 * 8) * BK"),
     ("of_b", "lane % 4 * 2 + r % 2 * 8", "lane % 4 * 2 + r / 2 * 8"),
     ("chunk_at", "COLS == 32 ? row / 2 % 4 : row % 8", "COLS == 32 ? row / 2 % 8 : row % 8"),
-    ("copy_ring", "b.rows -= BK", "b.rows -= 0"),
-    ("copy_ring", "sizeof(bf16) * k * BN", "sizeof(bf16) * 0 * BN"),
+    ("multiply_ring", "b.rows -= BK", "b.rows -= 0"),
+    ("multiply_ring", "sizeof(bf16) * k * BN", "sizeof(bf16) * 0 * BN"),
     ("existing", "cols - col", "cols - col + 1"),
 ]
-RUNG_OF = {"of_a": "mma_sync", "of_b": "mma_sync", "chunk_at": "swizzled", "existing": "swizzled"}
+RUNG_OF = {
+    "multiply_ring": "copy_ring",
+    "of_a": "mma_sync",
+    "of_b": "mma_sync",
+    "chunk_at": "swizzled",
+    "existing": "swizzled",
+}
 
 
 class Mutants(unittest.TestCase):
@@ -71,7 +77,7 @@ class Mutants(unittest.TestCase):
                     self.assertEqual(run.code, 1, run.explain())
 
     def test_what_only_the_simulator_notices(self):
-        mistakes = [("copy_ring", "__pipeline_wait_prior(STAGES - 2);\n        __syncthreads();", "__syncthreads();")]
+        mistakes = [("multiply_ring", "if (WAITS) __pipeline_wait_prior(STAGES - 2);", "")]
         with Mutant(CHAPTER, mistakes, traced=True) as program:
             run = program.run("--size", "200,264,200", "--rung", "copy_ring")
             self.assertEqual(run.code, 1, run.explain())
