@@ -570,10 +570,9 @@ __global__ void __launch_bounds__(Ring::threads) copy_ring(Product g) {
 
 /// The ring without the wait in its loop, as a demonstration.
 ///
-/// Launch, Requires: as copy_ring.
-template <bool ALIGNED>
+/// Launch, Requires: as copy_ring<true>.
 __global__ void __launch_bounds__(Ring::threads) no_wait(Product g) {
-  multiply_ring<ALIGNED, false>(g);
+  multiply_ring<true, false>(g);
 }
 
 // What if the wait is forgotten? On a GPU the result depends on whether the copies of a stage arrive in time. The
@@ -602,9 +601,9 @@ std::function<void(const Product&)> tiles(Kernel if_aligned, Kernel otherwise) {
   };
 }
 
-/// Launches copy_ring, or no_wait.
-void launch_ring(const Product& g, Kernel if_aligned, Kernel otherwise) {
-  const Kernel kernel = aligned_rows(g) ? if_aligned : otherwise;
+/// Launches copy_ring.
+void launch_ring(const Product& g) {
+  const Kernel kernel = aligned_rows(g) ? copy_ring<true> : copy_ring<false>;
   CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(Ring::shared_bytes)));
   const int blocks = lab::ceil_div(g.m, Ring::BM) * lab::ceil_div(g.n, Ring::BN);
@@ -631,6 +630,27 @@ void add_one(lab::Ladder& ladder) {
               .timed = false});
 }
 
+/// Adds the demonstration: a product of one block and three K-tiles.
+void add_mistake(lab::Ladder& ladder) {
+  constexpr int m = 128, n = 128, k = 192;
+  const lab::Input<bf16> a(m * k, lab::RandomValue<bf16>{1}), b(k * n, lab::RandomValue<bf16>{2});
+  lab::DeviceBuffer<bf16> c(m * n, "c");
+  const Product g{.m = m,
+                  .n = n,
+                  .k = k,
+                  .a = a.data(),
+                  .lda = k,
+                  .b = b.data(),
+                  .ldb = n,
+                  .c = c.data(),
+                  .ldc = n};
+  ladder.demonstrate("no_wait", [&] {
+    CUDA_CHECK(cudaFuncSetAttribute(no_wait, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    static_cast<int>(Ring::shared_bytes)));
+    no_wait<<<1, Ring::threads, Ring::shared_bytes>>>(g);
+  });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -640,10 +660,8 @@ int main(int argc, char** argv) {
     ladder.add("mma_sync", tiles(mma_sync<true>, mma_sync<false>));
     ladder.add("ldmatrix", tiles(ldmatrix<true>, ldmatrix<false>));
     ladder.add("swizzled", tiles(swizzled<true>, swizzled<false>));
-    ladder.add("copy_ring",
-               [](const Product& g) { launch_ring(g, copy_ring<true>, copy_ring<false>); });
-    ladder.demonstrate("no_wait",
-                       [](const Product& g) { launch_ring(g, no_wait<true>, no_wait<false>); });
+    ladder.add("copy_ring", launch_ring);
+    ladder.add_with(add_mistake);
     lab::add_others(ladder);
   });
 }
