@@ -23,7 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 
 from learn import paths  # noqa: E402
-from learn.exercises import checking  # noqa: E402
+from learn.exercises import compiling  # noqa: E402
 from learn.machine import Machine, first_version, version_tuple  # noqa: E402
 
 FOLDER = pathlib.Path(paths.BUILD) / "toolkits"
@@ -114,12 +114,11 @@ def exercises():
 
 def compile_exercise(nvcc, host, checker, source):
     """What nvcc says of one, linking left out."""
-    command = checking.compile_command(checker, source, os.devnull, "gpu")
-    libraries = [word for word in command if word.endswith(".a")]
-    command = [word for word in command if word not in libraries and word != "-arch=native"]
+    command = [word for word in compiling.checked("gpu", source) if word != "-arch=native"]
     command[0] = str(nvcc)
+    output = ["-c", str(checker), "-o", os.devnull]
     done = subprocess.run(
-        [*command, "-c", "-arch=sm_" + ARCHITECTURE, *(["-ccbin", host] if host else [])],
+        [*command, *output, "-arch=sm_" + ARCHITECTURE, *(["-ccbin", host] if host else [])],
         capture_output=True,
         text=True,
         errors="replace",

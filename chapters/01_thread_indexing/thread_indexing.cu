@@ -389,7 +389,7 @@ unsigned wave_of_blocks(std::size_t n) {
 // same number of requests; one thread is enough to debug the kernel.
 //
 // A CPU thread would take a run of neighbouring elements. A GPU thread takes every T-th, because of
-// the other lanes: in each iteration the 32 lanes of a warp load 32 consecutive floats. Section 5
+// the other lanes: in each iteration the 32 lanes of a warp load 32 consecutive floats. Section 4
 // shows what that is worth.
 //
 // One block is a 1056th of what runs at a time, yet it takes only 480 times as long. The full grid is
@@ -401,88 +401,7 @@ unsigned wave_of_blocks(std::size_t n) {
 //= 262 thousand: 67e6 / 256 / 1000
 //= 0.36 us: ms("grid_stride/grid=1") * 1000 / (67e6 / 256)
 //
-// ## 4. Where the blocks run
-//
-// A GPU consists of {term}`streaming multiprocessors <SM>`, SMs; an H200 has 132. Each of them has
-// room for 2048 threads in at most 32 blocks, and for a fixed number of registers and bytes of shared
-// memory. (On other GPUs these numbers differ: an SM of a T4 has room for 1024 threads in 16 blocks.)
-// A launch is a list of blocks. The block scheduler takes the next one from the list and places it on
-// an SM that has room for all of it. There it stays until its last thread is done.
-//
-// An SM has four sub-partitions, each with its own registers, a warp scheduler and, on an H200, 32 FMA
-// units. A warp stays in one of them. In each cycle the warp scheduler picks a warp that is ready, and
-// issues one instruction for it. While some warps wait for memory, others run: this is
-// {term}`latency hiding`. The share of an SM's threads that is in use is the {term}`occupancy`.
-//
-// ```{drawing} machine
-// ```
-//
-// Three rules follow:
-//
-// - The threads of a block are on one SM at the same time. They can share memory and wait for each
-//   other.
-// - Blocks run in any order, on any SM. No block may wait for one that may not have started.
-// - A grid with many more blocks than fit at once runs on a small GPU and on a large one unchanged.
-//
-// A block has at most 1024 threads, with at most 1024 along x and y and 64 along z. How many should
-// it have? The next kernel runs in blocks of 32 to 1024 threads. The counts are the same for all
-// multiples of 32. In blocks of 48 every second warp has 16 threads, and a third more requests do
-// the same work.
-//
-// ### The scheduler's limit
-//
-// Blocks of 32 threads take 1.26 ms. An SM holds 32 blocks, so half of its room stays empty. From
-// 64 threads on it can be full, and one would expect the same time for all larger blocks. But the
-// block scheduler has a limit of its own: the launch has 2.1 million blocks of 32 threads, and 1.7
-// of them start in each nanosecond.
-//= 1.26 ms: ms("map_square/block=32")
-//= 1.7 of: 67e6 / 32 / ms("map_square/block=32") / 1e6
-//
-//? block64: If the number of blocks started per nanosecond is the limit, how long do blocks of 64
-//?   threads take?
-//? answer: ms("map_square/block=64")
-//? unit: ms
-//? near: 20 %
-
-/// Squares every element: out[i] = in[i] * in[i] for every i < n.
-///
-/// @param out, in  n floats in device memory each; out is written
-/// @param n        number of elements, any
-///
-/// Launch: one dimension, grid.x * block.x >= n; no shared memory.
-__global__ void map_square(float* out, const float* in, std::size_t n) {
-  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i < n) out[i] = in[i] * in[i];
-}
-
-/// The launch of map_square, in blocks of so many threads.
-auto square_in_blocks(std::size_t n) {
-  return [=](float* out, const float* in, unsigned threads) {
-    map_square<<<lab::tiles(n, threads), threads>>>(out, in, n);
-  };
-}
-
-// Half as many blocks, half the time. The rate is the same up to 128 threads:
-//
-// | threads a block | 32 | 64 | 128 | 256 | 512 | 1024 |
-// |---|--:|--:|--:|--:|--:|--:|
-// | time in ms | 1.26 | 0.63 | 0.32 | 0.20 | 0.21 | 0.24 |
-//= | 1.26 | 0.63 | 0.32 | 0.20 | 0.21 | 0.24 |: ms("map_square/block=32"),
-//=   ms("map_square/block=64"), ms("map_square/block=128"), ms("map_square/block=256"),
-//=   ms("map_square/block=512"), ms("map_square/block=1024")
-//
-// From 256 threads on the scheduler keeps up. Larger blocks are slower again. A likely reason, which is
-// not measured here: a block's room is free for the next one only when its last thread is done, and a
-// large block leaves more room empty meanwhile. Start with 128 or 256 threads per block.
-//
-// ### Watching the scheduler
-//
-// `where_blocks_run`, in `thread_indexing_gpu.cu`, lets every block record its SM, and when it
-// began and ended. It launches 924 blocks of 1024 threads, of which each SM has room for two: 264
-// run at a time, a {term}`wave`, and three and a half waves take as long as four. The order cannot
-// be predicted. In one run block 0 ran on SM 124, and some SMs had six blocks, others eight.
-//
-// ## 5. Which index runs fastest?
+// ## 4. Which index runs fastest?
 //
 // Memory moves in {term}`sectors <sector>`, aligned pieces of 32 bytes. A request costs as many
 // sectors as the addresses of its lanes fall into. Lanes that read 32 consecutive floats touch 128
@@ -571,6 +490,87 @@ struct Picture {
 // **Consecutive lanes should touch consecutive addresses.** Let `threadIdx.x` run along the index
 // that is contiguous in memory. Such accesses are {term}`coalesced`. (Older texts ask for pieces that are multiples of
 // 16: on the first GPUs a half-warp of 16 lanes had to fill one aligned piece of memory.)
+//
+// ## 5. Where the blocks run
+//
+// A GPU consists of {term}`streaming multiprocessors <SM>`, SMs; an H200 has 132. Each of them has
+// room for 2048 threads in at most 32 blocks, and for a fixed number of registers and bytes of shared
+// memory. (On other GPUs these numbers differ: an SM of a T4 has room for 1024 threads in 16 blocks.)
+// A launch is a list of blocks. The block scheduler takes the next one from the list and places it on
+// an SM that has room for all of it. There it stays until its last thread is done.
+//
+// An SM has four sub-partitions, each with its own registers, a warp scheduler and, on an H200, 32 FMA
+// units. A warp stays in one of them. In each cycle the warp scheduler picks a warp that is ready, and
+// issues one instruction for it. While some warps wait for memory, others run: this is
+// {term}`latency hiding`. The share of an SM's threads that is in use is the {term}`occupancy`.
+//
+// ```{drawing} machine
+// ```
+//
+// Three rules follow:
+//
+// - The threads of a block are on one SM at the same time. They can share memory and wait for each
+//   other.
+// - Blocks run in any order, on any SM. No block may wait for one that may not have started.
+// - A grid with many more blocks than fit at once runs on a small GPU and on a large one unchanged.
+//
+// A block has at most 1024 threads, with at most 1024 along x and y and 64 along z. How many should
+// it have? The next kernel runs in blocks of 32 to 1024 threads. The counts are the same for all
+// multiples of 32. In blocks of 48 every second warp has 16 threads, and a third more requests do
+// the same work.
+//
+// ### The scheduler's limit
+//
+// Blocks of 32 threads take 1.26 ms. An SM holds 32 blocks, so half of its room stays empty. From
+// 64 threads on it can be full, and one would expect the same time for all larger blocks. But the
+// block scheduler has a limit of its own: the launch has 2.1 million blocks of 32 threads, and 1.7
+// of them start in each nanosecond.
+//= 1.26 ms: ms("map_square/block=32")
+//= 1.7 of: 67e6 / 32 / ms("map_square/block=32") / 1e6
+//
+//? block64: If the number of blocks started per nanosecond is the limit, how long do blocks of 64
+//?   threads take?
+//? answer: ms("map_square/block=64")
+//? unit: ms
+//? near: 20 %
+
+/// Squares every element: out[i] = in[i] * in[i] for every i < n.
+///
+/// @param out, in  n floats in device memory each; out is written
+/// @param n        number of elements, any
+///
+/// Launch: one dimension, grid.x * block.x >= n; no shared memory.
+__global__ void map_square(float* out, const float* in, std::size_t n) {
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = in[i] * in[i];
+}
+
+/// The launch of map_square, in blocks of so many threads.
+auto square_in_blocks(std::size_t n) {
+  return [=](float* out, const float* in, unsigned threads) {
+    map_square<<<lab::tiles(n, threads), threads>>>(out, in, n);
+  };
+}
+
+// Half as many blocks, half the time. The rate is the same up to 128 threads:
+//
+// | threads a block | 32 | 64 | 128 | 256 | 512 | 1024 |
+// |---|--:|--:|--:|--:|--:|--:|
+// | time in ms | 1.26 | 0.63 | 0.32 | 0.20 | 0.21 | 0.24 |
+//= | 1.26 | 0.63 | 0.32 | 0.20 | 0.21 | 0.24 |: ms("map_square/block=32"),
+//=   ms("map_square/block=64"), ms("map_square/block=128"), ms("map_square/block=256"),
+//=   ms("map_square/block=512"), ms("map_square/block=1024")
+//
+// From 256 threads on the scheduler keeps up. Larger blocks are slower again. A likely reason, which is
+// not measured here: a block's room is free for the next one only when its last thread is done, and a
+// large block leaves more room empty meanwhile. Start with 128 or 256 threads per block.
+//
+// ### Watching the scheduler
+//
+// `where_blocks_run`, in `thread_indexing_gpu.cu`, lets every block record its SM, and when it
+// began and ended. It launches 924 blocks of 1024 threads, of which each SM has room for two: 264
+// run at a time, a {term}`wave`, and three and a half waves take as long as four. The order cannot
+// be predicted. In one run block 0 ran on SM 124, and some SMs had six blocks, others eight.
 //
 // ## 6. Divergence: when lanes disagree
 //

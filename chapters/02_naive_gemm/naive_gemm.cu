@@ -175,7 +175,7 @@ struct Working {
 //
 // The guard is `row < m && col < n`, and it needs both halves. The next kernel has neither.
 
-/// naive_along_columns, which section 7 shows, without its guard.
+/// naive_along_columns, which section 4 shows, without its guard.
 ///
 /// @param m, n, k      extents; m and n are not looked at, which is the mistake
 /// @param alpha, beta  factors; where beta is 0, c is not read
@@ -235,268 +235,7 @@ __global__ void naive_unguarded(int /*m*/, int /*n*/, int k, float alpha, const 
 //= 344 GB: 32 * 4096 * 4096 * (4096 / 32 + 4096 / 8) / 1e9
 //= 0.2 GB: 3 * 4 * 4096**2 / 1e9
 //
-// ## 4. The memories of a GPU
-//
-// Where can an element be kept, so that it need not be fetched again? On an H200 with its 132
-// {term}`SMs <SM>`:
-//
-// | memory | size | visible to | in CUDA C++ |
-// |---|---|---|---|
-// | registers | 256 KiB an SM, at most 255 words a thread | one thread | a local variable |
-// | shared memory | at most 227 KiB a block, 228 KiB an SM | the block, or a cluster of blocks | `__shared__` |
-// | L1 cache | what shared memory leaves of 256 KiB an SM | the SM | automatic |
-// | constant memory | 64 KiB, cached in each SM | all threads, read only | `__constant__` |
-// | L2 cache | 60 MB | all SMs | automatic |
-// | global memory | 141 GB | all threads, the host by copies | `cudaMalloc` |
-//
-// ```{drawing} memories
-// ```
-//
-// The names of the last column are *logical* memories: CUDA promises who can see them and how long they live, not
-// where they are. So one program runs on GPUs that are built differently. {term}`Local memory <local memory>` is not
-// a separate memory: a thread's registers spill into it, and it is a part of global memory, behind both caches.
-//
-// Two numbers characterize a memory. Its {term}`latency` is how long one load takes; its
-// *bandwidth* is how much all threads together can load in a second. Two rungs in
-// `naive_gemm_gpu.cu` measure them. In `memory_latency` one thread follows a chain, in which each
-// load says where the next one is, so that no two can overlap. For registers the chain is one of
-// FMAs, {term}`fused multiply-adds <FMA>`, each of which needs the result of the one before. In
-// `memory_bandwidth` all SMs are full of threads that load 16 bytes at a time.
-//
-// Bandwidth follows from the width of the paths. An SM loads 128 bytes in a cycle from shared
-// memory, and as many from L1.
-//
-//? shared_rate: How much do 132 SMs at 1.98 GHz load from shared memory in a second?
-//? answer: rate("memory_bandwidth/shared memory") / 1000
-//? unit: TB/s
-//? near: 5 %
-//
-// | memory | latency, cycles | TB/s | expected |
-// |---|--:|--:|--:|
-// | registers | 4.4 | 370 | 400 |
-// | shared memory | 23 | 33 | 33 |
-// | L1 cache | 32 | 33 | 33 |
-// | constant memory, one word | 53 | 16 | |
-// | constant memory, 32 words | | 0.5 | |
-// | L2 cache | 280 | 8.1 | |
-// | global memory | 680 | 4.3 | 4.9 |
-//= | 4.4 | 370 | 400 |: 1.98 * ms("memory_latency/registers"),
-//=   round(rate("memory_bandwidth/registers") / 1000, -1), round(132 * 128 * 12 * 1.98 / 1000, -1)
-//= | 23 | 33 | 33 |: 1.98 * ms("memory_latency/shared memory"),
-//=   rate("memory_bandwidth/shared memory") / 1000, 132 * 128 * 1.98 / 1000
-//= | 32 | 33 | 33 |: 1.98 * ms("memory_latency/L1 cache"),
-//=   rate("memory_bandwidth/L1 cache") / 1000, 132 * 128 * 1.98 / 1000
-//= | 53 | 16 |: 1.98 * ms("memory_latency/constant memory"),
-//=   rate("memory_bandwidth/constant, one word") / 1000
-//= | 0.5 |: rate("memory_bandwidth/constant, 32 words") / 1000
-//= | 280 | 8.1 |: round(1.98 * ms("memory_latency/L2 cache"), -1),
-//=   rate("memory_bandwidth/L2 cache") / 1000
-//= | 680 | 4.3 | 4.9 |: round(1.98 * ms("memory_latency/global memory"), -1),
-//=   rate("memory_bandwidth/global memory") / 1000, 6144 * 2 * 3.201 / 8 / 1000
-//
-// Registers, shared memory and L1 deliver what their width allows: 128 FMAs a cycle with three
-// operands of 4 bytes each, and 128 bytes. Global memory reaches nine tenths of its peak, the
-// number of wires times their clock (chapter 01). Reading a register is a part of the instruction, so
-// the first line is that of an FMA. It includes a share of the loop around the chain, which jumps
-// after 16 FMAs; published measurements have 4 cycles.
-//
-// Shared memory is not a hundred times as fast as global memory, as is sometimes said. Its latency
-// is 29 times shorter, its bandwidth 7.5 times as high, and L1 comes close to it in both.
-//= 29 times: ms("memory_latency/global memory") / ms("memory_latency/shared memory")
-//= 7.5 times: rate("memory_bandwidth/shared memory") / rate("memory_bandwidth/global memory")
-//
-// ### Constant memory
-//
-// The cache of {term}`constant memory` hands out *one word* at a time, to all lanes that want it.
-// Lanes that want different words are served one after the other.
-//
-//? constant: How many times the bandwidth do the lanes get if all of them want one word, compared
-//?   with 32 different words?
-//? answer: rate("memory_bandwidth/constant, one word") / rate("memory_bandwidth/constant, 32
-//?   words")
-//? unit: times
-//? near: 10 %
-//
-// It suits values that all threads need at once, such as a kernel's parameters, which are kept
-// there. It is the wrong place for a matrix.
-//
-// ### What an FMA can be fed from
-//
-// Each FMA of the product needs two operands, 8 bytes, and does two operations.
-//
-//? fed: What rate can the product reach if both operands of every FMA come from shared memory?
-//? answer: rate("memory_bandwidth/shared memory") / 8 * 2 / 1000
-//? unit: TFLOP/s
-//? near: 10 %
-//
-// That is an eighth of what the FMA units can do, 67 TFLOP/s (section 6). Moving the matrices into
-// shared memory is not enough (chapter 03). Every value that is loaded from there must be used several
-// times from registers (chapter 04).
-//= an eighth: rate("memory_bandwidth/shared memory") / 4 / (132 * 128 * 2 * 1.98)
-//= 67 TFLOP/s: 132 * 128 * 2 * 1.98 / 1000
-//
-// ### Bytes in flight
-//
-// A memory delivers its bandwidth only if enough loads are in flight. If each load takes a time t,
-// then in the time t all bytes that are in flight arrive, so
-//
-//     bytes in flight = bandwidth x latency
-//
-// This is {term}`Little's law <Little’s law>`.
-//
-//? in_flight: How many bytes must each of the 132 SMs have in flight to get the full 4.3 TB/s?
-//? answer: rate("memory_bandwidth/global memory") * ms("memory_latency/global memory") / 132
-//? unit: bytes
-//? near: 15 %
-//
-// 680 cycles are 0.35 us. In that time 1.5 MB arrive, 11 KB for each SM. A full SM has 2048
-// threads. If each has asked for *one* float, 8 KB are in flight, and the bandwidth is out of reach
-// even if no load took longer than the shortest. Two numbers of chapter 01 agree: `map_square` reached
-// 65 % of what a copy does, and `add_guarded`, with two floats in flight, 83 %. More threads do not
-// fit. But a thread can ask for more before it waits, with several loads in a row, or with a
-// {term}`float4` that loads 16 bytes at once.
-//= 0.35 us: ms("memory_latency/global memory") / 1000
-//= 1.5 MB: rate("memory_bandwidth/global memory") * ms("memory_latency/global memory") / 1e6
-//= 11 KB: rate("memory_bandwidth/global memory") * ms("memory_latency/global memory") / 132 / 1000
-//= 8 KB: 2048 * 4 / 1000
-//= 65 %: 100 * ratio("01:map_square/block=256")
-//= 83 %: 100 * ratio("01:add_guarded")
-//
-// ## 5. Why contiguous access matters: DRAM pages and bursts
-//
-// Caches move data in sectors of 32 bytes. DRAM, of which global memory consists, has larger units. A
-// DRAM chip is a grid of tiny capacitors. To read any of them it first copies a whole row of the grid,
-// a *page* of a kilobyte or more, into a buffer, which takes tens of nanoseconds. From the buffer it
-// sends *bursts* of some tens of bytes, as fast as the wires allow. A burst cannot be cut short. The
-// next one from the same page follows at once, while one from another page waits until that page is
-// open. A chip has several such grids, its *banks*, and a GPU many chips on *channels* of their own. Neighbouring
-// pieces of memory lie in different channels and banks, so that one page opens while others send. (How the pieces are
-// dealt out is not documented, and not measured here.)
-//
-// The next kernel sums every s-th float of an array, for s from 1 to 32.
-//
-//? stride_sectors: How many sectors does a request touch at s = 4?
-//? answer: count("read_strided/stride=4", "global_load_sectors") /
-//?   count("read_strided/stride=4", "global_load_requests")
-//? unit: sectors per request
-//? near: exact
-//
-//? skip: What happens to the time from s = 8 to s = 16?
-//? choices: it halves | it stays the same
-//? answer: {"it halves": 0.4 < ms("read_strided/stride=16") / ms("read_strided/stride=8") < 0.6,
-//?   "it stays the same": 0.95 < ms("read_strided/stride=16") / ms("read_strided/stride=8") < 1.05}
-
-/// Sums every stride-th float of an array; thread t takes every T-th of these, from number t on,
-/// where T is the number of threads in the grid.
-///
-/// @param sums    one float for each thread of the grid; written
-/// @param in      n floats in device memory
-/// @param n       number of floats
-/// @param stride  floats from one that is read to the next
-///
-/// Launch: one dimension, any grid and any block; no shared memory.
-__global__ void read_strided(float* sums, const float* in, std::size_t n, std::size_t stride) {
-  const std::size_t thread = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  const std::size_t step = std::size_t{gridDim.x} * blockDim.x * stride;
-  float sum = 0;
-  for (std::size_t i = thread * stride; i < n; i += step) sum += in[i];
-  sums[thread] = sum;
-}
-
-/// What thread i of so many has to sum up.
-struct StridedSum {
-  lab::View<float> in;
-  std::size_t stride, threads;
-  __host__ __device__ double operator()(std::size_t i) const {
-    double sum = 0;
-    for (std::size_t at = i * stride; at < in.size(); at += threads * stride) sum += in[at];
-    return sum;
-  }
-};
-
-/// Blocks of 256 threads that read n floats so. A thread adds up 16 of them, or fewer threads would ask for too little
-/// at a time.
-dim3 strided_blocks(std::size_t n, std::size_t stride) { return lab::tiles(n, stride * 16 * 256); }
-
-// A request touches 4 s sectors up to s = 8, and one for each lane from there on. The requests
-// halve with each step. So all of the array moves for s = 1 to 8, half of its sectors for s = 16, a
-// quarter for s = 32.
-//
-// | s | 1 | 2 | 4 | 8 | 16 | 32 |
-// |---|--:|--:|--:|--:|--:|--:|
-// | time in us | 120 | 76 | 65 | 63 | 63 | 36 |
-//= | 120 | 76 | 65 | 63 | 63 | 36 |: round(1000 * ms("read_strided/stride=1"), -1),
-//=   1000 * ms("read_strided/stride=2"), 1000 * ms("read_strided/stride=4"),
-//=   1000 * ms("read_strided/stride=8"), 1000 * ms("read_strided/stride=16"),
-//=   1000 * ms("read_strided/stride=32")
-//
-// Half of the sectors were left out and no time was saved. So at least two sectors, 64 bytes, are
-// fetched at a time, and a sector that was left out has moved all the same. Whether L2 asks for no less
-// or DRAM sends no less is not measured here; L2's fetch granularity can be set (extension 6). From s =
-// 16 to 32 whole pieces are left out, and the time falls. At s = 8 the array arrives with 4.2 TB/s, as
-// fast as in a copy.
-//= 4.2 TB/s: 2**26 * 4 / ms("read_strided/stride=8") / 1e9
-//
-// ### Why the small strides are slow
-//
-// For s = 1 and s = 2 the same bytes take longer. This is Little's law again: nvcc has not unrolled
-// the loop, so each thread has one load in flight, 8 KiB an SM. That allows at most 3.1 TB/s at the
-// shortest latency. A larger stride brings more sectors with every load, and more is in flight. The
-// cure is to load several elements before the first addition. It has to be written into the source:
-// `#pragma unroll 4` leaves a comparison between the loads, since the compiler does not know how
-// many iterations remain (extension 4).
-//= 3.1 TB/s: 132 * 8192 / ms("memory_latency/global memory") / 1000
-//
-// ## 6. Arithmetic intensity and the roofline
-//
-// A kernel has two bounds. It cannot compute faster than the FMA units do: 132 SMs with 128 of
-// them, 2 operations each, at 1.98 GHz, are 67 TFLOP/s. A loop of nothing but FMAs reaches more than
-// 90 % of that. And a kernel cannot compute faster than its data arrives, which depends on how much it
-// computes with each byte:
-//= 67 TFLOP/s: 132 * 128 * 2 * 1.98 / 1000
-//= more than 90 %: 100 * limit("fma") / (132 * 128 * 2 * 1.98)
-//
-//     arithmetic intensity = operations / bytes moved
-//     rate <= min(peak, intensity * bandwidth)
-//
-// Drawn over the {term}`arithmetic intensity` on logarithmic axes, the bound is a slope and then a
-// flat top: the {term}`roofline` (Williams, Waterman and Patterson, 2009). A kernel under the slope
-// is {term}`memory-bound`, however cleverly it computes; one under the flat top is
-// {term}`compute-bound`.
-//
-//? ridge: At which intensity do the slope of global memory and the flat top meet on the H200?
-//? answer: 132 * 128 * 2 * 1.98 / limit("copy")
-//? unit: operations per byte
-//? near: 15 %
-//
-// At 16 operations for each byte of global memory.
-//= 16 operations: 132 * 128 * 2 * 1.98 / limit("copy")
-//
-// ### Where the product stands
-//
-// The *problem* is compute-bound: 2 M N K operations for 4 (M K + K N + M N) bytes, an intensity of
-// 683 at 4096. The *kernel* is what counts, though, and what it moves. A full warp of `naive_flat`
-// loads 5 sectors, 160 bytes, for 64 operations.
-//= 683: 2 * 4096**3 / (3 * 4 * 4096**2)
-//
-//? intensity: Which rate does the slope of global memory allow at that intensity?
-//? answer: 64 / 160 * limit("copy") / 1000
-//? unit: TFLOP/s
-//? near: 10 %
-//
-// `naive_flat` reaches three times as much, since most of its bytes come from the caches. Each
-// level of memory has a slope of its own. At 0.4 operations for each byte, the 33 TB/s of L1
-// allow 13 TFLOP/s, a fifth of the flat top. So a kernel that asks L1 for 160 bytes in 64
-// operations stays below that, even if L1 never misses. (It cannot even come close: L1 delivers 33 TB/s
-// only where each cycle brings 128 bytes, and a broadcast takes a cycle for 4. Section 7 has the bound
-// that counts these cycles.) The kernel has to load an element once and use it many times, out of
-// registers.
-//= three times: rate("naive_flat") / (0.4 * limit("copy"))
-//= 33 TB/s: rate("memory_bandwidth/L1 cache") / 1000
-//= 13 TFLOP/s: 0.4 * rate("memory_bandwidth/L1 cache") / 1000
-//= a fifth: 0.4 * rate("memory_bandwidth/L1 cache") / (132 * 128 * 2 * 1.98)
-//
-// ## 7. Which way do the lanes run?
+// ## 4. Which way do the lanes run?
 //
 // With blocks of two dimensions there is a choice. `threadIdx.x`, in which the lanes of a warp
 // differ, can run down a column of C or along a row. The same 1024 threads compute the same 1024
@@ -666,6 +405,267 @@ __global__ void naive_along_columns(int m, int n, int k, float alpha, const floa
 //= 1.6 at: rate("naive_flat", 8192, gpu="h100") / 1000
 //= make 2.7: rate("naive_along_columns/block=32x32", 8192, gpu="h100") / 1000
 //
+// ## 5. The memories of a GPU
+//
+// Where can an element be kept, so that it need not be fetched again? On an H200 with its 132
+// {term}`SMs <SM>`:
+//
+// | memory | size | visible to | in CUDA C++ |
+// |---|---|---|---|
+// | registers | 256 KiB an SM, at most 255 words a thread | one thread | a local variable |
+// | shared memory | at most 227 KiB a block, 228 KiB an SM | the block, or a cluster of blocks | `__shared__` |
+// | L1 cache | what shared memory leaves of 256 KiB an SM | the SM | automatic |
+// | constant memory | 64 KiB, cached in each SM | all threads, read only | `__constant__` |
+// | L2 cache | 60 MB | all SMs | automatic |
+// | global memory | 141 GB | all threads, the host by copies | `cudaMalloc` |
+//
+// ```{drawing} memories
+// ```
+//
+// The names of the last column are *logical* memories: CUDA promises who can see them and how long they live, not
+// where they are. So one program runs on GPUs that are built differently. {term}`Local memory <local memory>` is not
+// a separate memory: a thread's registers spill into it, and it is a part of global memory, behind both caches.
+//
+// Two numbers characterize a memory. Its {term}`latency` is how long one load takes; its
+// *bandwidth* is how much all threads together can load in a second. Two rungs in
+// `naive_gemm_gpu.cu` measure them. In `memory_latency` one thread follows a chain, in which each
+// load says where the next one is, so that no two can overlap. For registers the chain is one of
+// FMAs, {term}`fused multiply-adds <FMA>`, each of which needs the result of the one before. In
+// `memory_bandwidth` all SMs are full of threads that load 16 bytes at a time.
+//
+// Bandwidth follows from the width of the paths. An SM loads 128 bytes in a cycle from shared
+// memory, and as many from L1.
+//
+//? shared_rate: How much do 132 SMs at 1.98 GHz load from shared memory in a second?
+//? answer: rate("memory_bandwidth/shared memory") / 1000
+//? unit: TB/s
+//? near: 5 %
+//
+// | memory | latency, cycles | TB/s | expected |
+// |---|--:|--:|--:|
+// | registers | 4.4 | 370 | 400 |
+// | shared memory | 23 | 33 | 33 |
+// | L1 cache | 32 | 33 | 33 |
+// | constant memory, one word | 53 | 16 | |
+// | constant memory, 32 words | | 0.5 | |
+// | L2 cache | 280 | 8.1 | |
+// | global memory | 680 | 4.3 | 4.9 |
+//= | 4.4 | 370 | 400 |: 1.98 * ms("memory_latency/registers"),
+//=   round(rate("memory_bandwidth/registers") / 1000, -1), round(132 * 128 * 12 * 1.98 / 1000, -1)
+//= | 23 | 33 | 33 |: 1.98 * ms("memory_latency/shared memory"),
+//=   rate("memory_bandwidth/shared memory") / 1000, 132 * 128 * 1.98 / 1000
+//= | 32 | 33 | 33 |: 1.98 * ms("memory_latency/L1 cache"),
+//=   rate("memory_bandwidth/L1 cache") / 1000, 132 * 128 * 1.98 / 1000
+//= | 53 | 16 |: 1.98 * ms("memory_latency/constant memory"),
+//=   rate("memory_bandwidth/constant, one word") / 1000
+//= | 0.5 |: rate("memory_bandwidth/constant, 32 words") / 1000
+//= | 280 | 8.1 |: round(1.98 * ms("memory_latency/L2 cache"), -1),
+//=   rate("memory_bandwidth/L2 cache") / 1000
+//= | 680 | 4.3 | 4.9 |: round(1.98 * ms("memory_latency/global memory"), -1),
+//=   rate("memory_bandwidth/global memory") / 1000, 6144 * 2 * 3.201 / 8 / 1000
+//
+// Registers, shared memory and L1 deliver what their width allows: 128 FMAs a cycle with three
+// operands of 4 bytes each, and 128 bytes. Global memory reaches nine tenths of its peak, the
+// number of wires times their clock (chapter 01). Reading a register is a part of the instruction, so
+// the first line is that of an FMA. It includes a share of the loop around the chain, which jumps
+// after 16 FMAs; published measurements have 4 cycles.
+//
+// Shared memory is not a hundred times as fast as global memory, as is sometimes said. Its latency
+// is 29 times shorter, its bandwidth 7.5 times as high, and L1 comes close to it in both.
+//= 29 times: ms("memory_latency/global memory") / ms("memory_latency/shared memory")
+//= 7.5 times: rate("memory_bandwidth/shared memory") / rate("memory_bandwidth/global memory")
+//
+// ### Constant memory
+//
+// The cache of {term}`constant memory` hands out *one word* at a time, to all lanes that want it.
+// Lanes that want different words are served one after the other.
+//
+//? constant: How many times the bandwidth do the lanes get if all of them want one word, compared
+//?   with 32 different words?
+//? answer: rate("memory_bandwidth/constant, one word") / rate("memory_bandwidth/constant, 32
+//?   words")
+//? unit: times
+//? near: 10 %
+//
+// It suits values that all threads need at once, such as a kernel's parameters, which are kept
+// there. It is the wrong place for a matrix.
+//
+// ### What an FMA can be fed from
+//
+// Each FMA of the product needs two operands, 8 bytes, and does two operations.
+//
+//? fed: What rate can the product reach if both operands of every FMA come from shared memory?
+//? answer: rate("memory_bandwidth/shared memory") / 8 * 2 / 1000
+//? unit: TFLOP/s
+//? near: 10 %
+//
+// That is an eighth of what the FMA units can do, 67 TFLOP/s (section 7). Moving the matrices into
+// shared memory is not enough (chapter 03). Every value that is loaded from there must be used several
+// times from registers (chapter 04).
+//= an eighth: rate("memory_bandwidth/shared memory") / 4 / (132 * 128 * 2 * 1.98)
+//= 67 TFLOP/s: 132 * 128 * 2 * 1.98 / 1000
+//
+// ### Bytes in flight
+//
+// A memory delivers its bandwidth only if enough loads are in flight. If each load takes a time t,
+// then in the time t all bytes that are in flight arrive, so
+//
+//     bytes in flight = bandwidth x latency
+//
+// This is {term}`Little's law <Little’s law>`.
+//
+//? in_flight: How many bytes must each of the 132 SMs have in flight to get the full 4.3 TB/s?
+//? answer: rate("memory_bandwidth/global memory") * ms("memory_latency/global memory") / 132
+//? unit: bytes
+//? near: 15 %
+//
+// 680 cycles are 0.35 us. In that time 1.5 MB arrive, 11 KB for each SM. A full SM has 2048
+// threads. If each has asked for *one* float, 8 KB are in flight, and the bandwidth is out of reach
+// even if no load took longer than the shortest. Two numbers of chapter 01 agree: `map_square` reached
+// 65 % of what a copy does, and `add_guarded`, with two floats in flight, 83 %. More threads do not
+// fit. But a thread can ask for more before it waits, with several loads in a row, or with a
+// {term}`float4` that loads 16 bytes at once.
+//= 0.35 us: ms("memory_latency/global memory") / 1000
+//= 1.5 MB: rate("memory_bandwidth/global memory") * ms("memory_latency/global memory") / 1e6
+//= 11 KB: rate("memory_bandwidth/global memory") * ms("memory_latency/global memory") / 132 / 1000
+//= 8 KB: 2048 * 4 / 1000
+//= 65 %: 100 * ratio("01:map_square/block=256")
+//= 83 %: 100 * ratio("01:add_guarded")
+//
+// ## 6. Why contiguous access matters: DRAM pages and bursts
+//
+// Caches move data in sectors of 32 bytes. DRAM, of which global memory consists, has larger units. A
+// DRAM chip is a grid of tiny capacitors. To read any of them it first copies a whole row of the grid,
+// a *page* of a kilobyte or more, into a buffer, which takes tens of nanoseconds. From the buffer it
+// sends *bursts* of some tens of bytes, as fast as the wires allow. A burst cannot be cut short. The
+// next one from the same page follows at once, while one from another page waits until that page is
+// open. A chip has several such grids, its *banks*, and a GPU many chips on *channels* of their own. Neighbouring
+// pieces of memory lie in different channels and banks, so that one page opens while others send. (How the pieces are
+// dealt out is not documented, and not measured here.)
+//
+// The next kernel sums every s-th float of an array, for s from 1 to 32.
+//
+//? stride_sectors: How many sectors does a request touch at s = 4?
+//? answer: count("read_strided/stride=4", "global_load_sectors") /
+//?   count("read_strided/stride=4", "global_load_requests")
+//? unit: sectors per request
+//? near: exact
+//
+//? skip: What happens to the time from s = 8 to s = 16?
+//? choices: it halves | it stays the same
+//? answer: {"it halves": 0.4 < ms("read_strided/stride=16") / ms("read_strided/stride=8") < 0.6,
+//?   "it stays the same": 0.95 < ms("read_strided/stride=16") / ms("read_strided/stride=8") < 1.05}
+
+/// Sums every stride-th float of an array; thread t takes every T-th of these, from number t on,
+/// where T is the number of threads in the grid.
+///
+/// @param sums    one float for each thread of the grid; written
+/// @param in      n floats in device memory
+/// @param n       number of floats
+/// @param stride  floats from one that is read to the next
+///
+/// Launch: one dimension, any grid and any block; no shared memory.
+__global__ void read_strided(float* sums, const float* in, std::size_t n, std::size_t stride) {
+  const std::size_t thread = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const std::size_t step = std::size_t{gridDim.x} * blockDim.x * stride;
+  float sum = 0;
+  for (std::size_t i = thread * stride; i < n; i += step) sum += in[i];
+  sums[thread] = sum;
+}
+
+/// What thread i of so many has to sum up.
+struct StridedSum {
+  lab::View<float> in;
+  std::size_t stride, threads;
+  __host__ __device__ double operator()(std::size_t i) const {
+    double sum = 0;
+    for (std::size_t at = i * stride; at < in.size(); at += threads * stride) sum += in[at];
+    return sum;
+  }
+};
+
+/// Blocks of 256 threads that read n floats so. A thread adds up 16 of them, or fewer threads would ask for too little
+/// at a time.
+dim3 strided_blocks(std::size_t n, std::size_t stride) { return lab::tiles(n, stride * 16 * 256); }
+
+// A request touches 4 s sectors up to s = 8, and one for each lane from there on. The requests
+// halve with each step. So all of the array moves for s = 1 to 8, half of its sectors for s = 16, a
+// quarter for s = 32.
+//
+// | s | 1 | 2 | 4 | 8 | 16 | 32 |
+// |---|--:|--:|--:|--:|--:|--:|
+// | time in us | 120 | 76 | 65 | 63 | 63 | 36 |
+//= | 120 | 76 | 65 | 63 | 63 | 36 |: round(1000 * ms("read_strided/stride=1"), -1),
+//=   1000 * ms("read_strided/stride=2"), 1000 * ms("read_strided/stride=4"),
+//=   1000 * ms("read_strided/stride=8"), 1000 * ms("read_strided/stride=16"),
+//=   1000 * ms("read_strided/stride=32")
+//
+// Half of the sectors were left out and no time was saved. So at least two sectors, 64 bytes, are
+// fetched at a time, and a sector that was left out has moved all the same. Whether L2 asks for no less
+// or DRAM sends no less is not measured here; L2's fetch granularity can be set (extension 6). From s =
+// 16 to 32 whole pieces are left out, and the time falls. At s = 8 the array arrives with 4.2 TB/s, as
+// fast as in a copy.
+//= 4.2 TB/s: 2**26 * 4 / ms("read_strided/stride=8") / 1e9
+//
+// ### Why the small strides are slow
+//
+// For s = 1 and s = 2 the same bytes take longer. This is Little's law again: nvcc has not unrolled
+// the loop, so each thread has one load in flight, 8 KiB an SM. That allows at most 3.1 TB/s at the
+// shortest latency. A larger stride brings more sectors with every load, and more is in flight. The
+// cure is to load several elements before the first addition. It has to be written into the source:
+// `#pragma unroll 4` leaves a comparison between the loads, since the compiler does not know how
+// many iterations remain (extension 4).
+//= 3.1 TB/s: 132 * 8192 / ms("memory_latency/global memory") / 1000
+//
+// ## 7. Arithmetic intensity and the roofline
+//
+// A kernel has two bounds. It cannot compute faster than the FMA units do: 132 SMs with 128 of
+// them, 2 operations each, at 1.98 GHz, are 67 TFLOP/s. A loop of nothing but FMAs reaches more than
+// 90 % of that. And a kernel cannot compute faster than its data arrives, which depends on how much it
+// computes with each byte:
+//= 67 TFLOP/s: 132 * 128 * 2 * 1.98 / 1000
+//= more than 90 %: 100 * limit("fma") / (132 * 128 * 2 * 1.98)
+//
+//     arithmetic intensity = operations / bytes moved
+//     rate <= min(peak, intensity * bandwidth)
+//
+// Drawn over the {term}`arithmetic intensity` on logarithmic axes, the bound is a slope and then a
+// flat top: the {term}`roofline` (Williams, Waterman and Patterson, 2009). A kernel under the slope
+// is {term}`memory-bound`, however cleverly it computes; one under the flat top is
+// {term}`compute-bound`.
+//
+//? ridge: At which intensity do the slope of global memory and the flat top meet on the H200?
+//? answer: 132 * 128 * 2 * 1.98 / limit("copy")
+//? unit: operations per byte
+//? near: 15 %
+//
+// At 16 operations for each byte of global memory.
+//= 16 operations: 132 * 128 * 2 * 1.98 / limit("copy")
+//
+// ### Where the product stands
+//
+// The *problem* is compute-bound: 2 M N K operations for 4 (M K + K N + M N) bytes, an intensity of
+// 683 at 4096. The *kernel* is what counts, though, and what it moves. A full warp of `naive_flat`
+// loads 5 sectors, 160 bytes, for 64 operations.
+//= 683: 2 * 4096**3 / (3 * 4 * 4096**2)
+//
+//? intensity: Which rate does the slope of global memory allow at that intensity?
+//? answer: 64 / 160 * limit("copy") / 1000
+//? unit: TFLOP/s
+//? near: 10 %
+//
+// `naive_flat` reaches three times as much, since most of its bytes come from the caches. Each
+// level of memory has a slope of its own. At 0.4 operations for each byte, the 33 TB/s of L1
+// allow 13 TFLOP/s, a fifth of the flat top. So a kernel that asks L1 for 160 bytes in 64
+// operations stays below that, even if L1 never misses. (It cannot even come close: L1 delivers 33 TB/s
+// only where each cycle brings 128 bytes, and a broadcast takes a cycle for 4. Section 4 has the bound
+// that counts these cycles.) The kernel has to load an element once and use it many times, out of
+// registers.
+//= three times: rate("naive_flat") / (0.4 * limit("copy"))
+//= 33 TB/s: rate("memory_bandwidth/L1 cache") / 1000
+//= 13 TFLOP/s: 0.4 * rate("memory_bandwidth/L1 cache") / 1000
+//= a fifth: 0.4 * rate("memory_bandwidth/L1 cache") / (132 * 128 * 2 * 1.98)
+//
 // ## 8. Case study: how this was found (second reading)
 //
 // The prediction was that tiles are faster, and the clock contradicted it. Three steps led from
@@ -685,7 +685,7 @@ __global__ void naive_along_columns(int m, int n, int k, float alpha, const floa
 // **From source to machine code.** `cuobjdump -sass` shows the four unrolled iterations, and the
 // loads that stand behind the first FMA. They cannot be issued before the first loads have arrived,
 // so the warp waits twice. One load takes 280 cycles from L2 and 680 from global memory if nobody
-// else wants anything (section 4). Two of the one fit into 860, two of the other into 1,620. So at
+// else wants anything (section 5). Two of the one fit into 860, two of the other into 1,620. So at
 // 4096 the loads seem to come from further away, and there are two suspects:
 //
 // - *B is too large for L2*, as explained above.

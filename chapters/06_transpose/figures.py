@@ -105,6 +105,42 @@ def tile_orders():
     )
 
 
+def registers():
+    """Four float4 that a thread loads, one of each of four rows; its columns are the float4 that it stores."""
+    cell, top, gap, x = 34, 40, 90, 1
+    shapes = []
+    for name, above, by_row in (
+        ("4 loads of a thread", "a row of in each", True),
+        ("4 stores", "a column each", False),
+    ):
+        shapes += [figures.text(x, 14, name, 13.5), figures.text(x, 31, above, 12, MUTED)]
+        for n in range(4):
+            at = (x, top + n * cell, 4 * cell, cell) if by_row else (x + n * cell, top, cell, 4 * cell)
+            shapes.append(figures.rect(*at, (ACCENT, SOFT)[n % 2]))
+        for row in range(4):
+            for column in range(4):
+                dark = (row if by_row else column) % 2 == 0
+                shapes.append(
+                    figures.text(
+                        x + (column + 0.5) * cell,
+                        top + row * cell + 22,
+                        f"r{4 * row + column}",
+                        12,
+                        GROUND if dark else FOREGROUND,
+                        "middle",
+                    )
+                )
+        shapes.append(box(x, top, 4, 4, cell))
+        if by_row:
+            shapes.append(figures.path(f"M{x + 4 * cell + 18} {top + 2 * cell}h{gap - 36}m-6 -5l6 5l-6 5", MUTED, 1.4))
+        x += 4 * cell + gap
+    return figures.Drawing(
+        figures.svg(shapes, x - gap + 1, top + 4 * cell + 2),
+        "A square of 4 x 4 registers, r0 to r15, twice. A thread loads its four rows, r0 to r3 first, and stores its four "
+        "columns, r0, r4, r8 and r12 first. No register moves.",
+    )
+
+
 def pitch():
     """Rows of out that begin within a sector, and where blocks cut them."""
     unit, sector, left, high = 7, 8, 74, 20
@@ -200,6 +236,12 @@ def draw(simulated, source):
             "swizzle",
             bank_tiles([plain, ("swizzled", EDGE, lambda r, c: c ^ r)]),
             "The same tile, without padding and swizzled. Where column 2 lies now: word 2 ^ row of each row.",
+        ),
+        (
+            None,
+            "registers",
+            registers(),
+            "The registers of a thread of `vectors`. What was loaded by rows is stored by columns; nothing is moved.",
         ),
         (
             None,

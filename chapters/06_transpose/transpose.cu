@@ -11,22 +11,24 @@
 // Sizes measured: 16384,16384 16384,10007 10007,16384
 // Run: ./learn run 06
 //   ./learn run 06 --rung copy            as many bytes, in order, one float a thread
+//   ./learn run 06 --rung four_each       four elements a thread, with and without restrict
+//   ./learn run 06 --rung naive_rows      reads rows, writes columns
+//   ./learn run 06 --rung naive_columns   reads columns, writes rows
+//   ./learn run 06 --rung longer_pitch    reads columns of a matrix whose rows lie further apart
+//   ./learn run 06 --rung tiled           reads rows, writes rows, and transposes a tile in shared memory
+//   ./learn run 06 --rung no_barrier      reads the tile before it is full [raises shared-race]
+//   ./learn run 06 --rung swizzled        conflict-free without padding
+//   ./learn run 06 --rung large_tile      16 loads in flight a thread instead of four
+//   ./learn run 06 --rung vectors         128-bit accesses, two orders of the tiles, and hints for L2
+//   ./learn run 06 --rung whole_sectors   stores that start at a sector, whatever the pitch
 //   ./learn run 06 --rung copy_offset     every lane one element off, or several
 //   ./learn run 06 --rung copy_strided    neighbouring lanes read elements that are a stride apart
 //   ./learn run 06 --rung points_aos      an array of structs of three floats
 //   ./learn run 06 --rung points_soa      a struct of three arrays
 //   ./learn run 06 --rung points_staged   the array of structs, staged through shared memory
 //   ./learn run 06 --rung points_aligned  structs of four floats, with and without alignas(16)
-//   ./learn run 06 --rung naive_rows      reads rows, writes columns
-//   ./learn run 06 --rung naive_columns   reads columns, writes rows
-//   ./learn run 06 --rung tiled           reads rows, writes rows, and transposes a tile in shared memory
-//   ./learn run 06 --rung no_barrier      reads the tile before it is full [raises shared-race]
-//   ./learn run 06 --rung swizzled        conflict-free without padding
-//   ./learn run 06 --rung vectors         128-bit accesses, two orders of the tiles, and hints for L2
-//   ./learn run 06 --rung whole_sectors   stores that start at a sector, whatever the pitch
 //   ./learn run 06 --rung tma             one thread asks, the TMA moves [needs gpu, sm_90a, cuda 12.9]
 //   ./learn run 06 --rung cublas          the vendor's library [needs cublas]
-//   ./learn run 06 --rung four_each       a copy of four elements a thread, with and without restrict
 //   ./learn run 06 --rung pieces          a copy in pieces, each copied eight times
 
 #include <cuda_runtime.h>
@@ -34,6 +36,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "lab/lab.h"
 #include "transposed.h"
@@ -49,9 +55,10 @@
 // Counts are for 96 x 160 floats, the simulator's default. Times are those of an NVIDIA H200 for 16384 x 16384, two
 // matrices of 1 GiB. A rate is bytes read plus bytes written, over the time.
 
-constexpr unsigned BLOCK = 256;          ///< threads of a block in the rungs of sections 1 to 3
-constexpr unsigned TILE = 32;            ///< edge of the tiles in sections 4 to 6
+constexpr unsigned BLOCK = 256;          ///< threads of a block that copies, in sections 1, 7 and 8
+constexpr unsigned TILE = 32;            ///< edge of the tiles in sections 2 to 4
 constexpr unsigned ROWS = 8;             ///< (ROWS, TILE) threads move such a tile
+constexpr unsigned LARGE = 64;           ///< edge of the tile of `large_tile`
 constexpr unsigned MOST_BLOCKS = 65535;  ///< the limit of gridDim.y
 
 // ## 1. How fast can a copy be?
@@ -98,14 +105,655 @@ auto each(std::size_t threads, Kernel kernel, std::size_t n, Rest... rest) {
 //=   2.1e3 / 1e6, 2 * ms("02:memory_latency/global memory") * 2.1 / 132, 132)
 //= 8 KB: 2048 * 4 / 1e3
 //
-// The change of blocks is no small part of it. `four_each`, without `__restrict__` (section 10), has one 4-byte load
-// in flight in each thread, too, but a quarter of the blocks. It takes 0.66 ms, `copy` 0.80 ms.
+// So a thread should ask for more. `four_each` copies four elements, one after the other.
+
+/// out[i] = in[i], four elements a thread: each is stored before the next is loaded.
+///
+/// Launch: blocks of BLOCK threads, one for each 4 * BLOCK elements.
+__global__ void four_each(float* out, const float* in, std::size_t n) {
+  const std::size_t i = std::size_t{blockIdx.x} * 4 * BLOCK + threadIdx.x;
+  if (i + 3 * BLOCK < n) {
+    out[i] = in[i], out[i + BLOCK] = in[i + BLOCK];
+    out[i + 2 * BLOCK] = in[i + 2 * BLOCK], out[i + 3 * BLOCK] = in[i + 3 * BLOCK];
+  } else {
+#pragma unroll 1
+    for (std::size_t k = i; k < n; k += BLOCK) out[k] = in[k];
+  }
+}
+
+// To the compiler it looks as if a store could change what the next load returns, because `out` and `in` may overlap.
+// So it keeps the order of the source, and a thread has one load in flight, as in `copy`:
+//
+// ```{sass} four_each only=LDG,STG from=R7 lines=8
+// 02f0       LDG.E              R7, desc[UR4][R2.64]
+// 0320       STG.E              desc[UR4][R4.64], R7
+// 0330       LDG.E              R9, desc[UR4][R2.64+0x400]
+// 0340       STG.E              desc[UR4][R4.64+0x400], R9
+// 0350       LDG.E              R11, desc[UR4][R2.64+0x800]
+// 0360       STG.E              desc[UR4][R4.64+0x800], R11
+// 0370       LDG.E              R13, desc[UR4][R2.64+0xc00]
+// 0380       STG.E              desc[UR4][R4.64+0xc00], R13
+// ```
+//
+// It takes 0.66 ms, `copy` 0.80 ms: there are a quarter as many blocks, and less time passes while one block ends and
+// the next begins. `const float* __restrict__` promises that what is read through this pointer is not written while the
+// kernel runs, through whatever pointer. Then loads may move up.
 //= 0.66 ms, `copy` 0.80 ms: (ms("four_each/restrict=no"), ms("copy"))
 //
-// So two things decide a memory-bound kernel: **how many sectors** it moves for each useful byte, and **how many bytes
-// are in flight**. The counters show the first. We start with it.
+//? promise: How many times as fast does the promise make it?
+//? answer: ms("four_each/restrict=no") / ms("four_each/restrict=yes")
+//? unit: times
+//? near: 15 %
+
+/// The same, word for word but for the promise.
+///
+/// Launch: as `four_each`.
+/// Requires: in and out do not overlap.
+__global__ void four_restricted(float* __restrict__ out, const float* __restrict__ in,
+                                std::size_t n) {
+  const std::size_t i = std::size_t{blockIdx.x} * 4 * BLOCK + threadIdx.x;
+  if (i + 3 * BLOCK < n) {
+    out[i] = in[i], out[i + BLOCK] = in[i + BLOCK];
+    out[i + 2 * BLOCK] = in[i + 2 * BLOCK], out[i + 3 * BLOCK] = in[i + 3 * BLOCK];
+  } else {
+#pragma unroll 1
+    for (std::size_t k = i; k < n; k += BLOCK) out[k] = in[k];
+  }
+}
+
+// ```{sass} four_restricted only=LDG,STG from=R7 lines=8
+// 02f0       LDG.E.CONSTANT     R7, desc[UR4][R2.64]
+// 0300       LDG.E.CONSTANT     R9, desc[UR4][R2.64+0x400]
+// 0310       LDG.E.CONSTANT     R11, desc[UR4][R2.64+0x800]
+// 0320       LDG.E.CONSTANT     R13, desc[UR4][R2.64+0xc00]
+// 0350       STG.E              desc[UR4][R4.64], R7
+// 0360       STG.E              desc[UR4][R4.64+0x400], R9
+// 0370       STG.E              desc[UR4][R4.64+0x800], R11
+// 0380       STG.E              desc[UR4][R4.64+0xc00], R13
+// ```
 //
-// ## 2. Offsets and strides
+// Now four loads stand in front of the first store, and the kernel is 1.32 times as fast. It reaches 1.01 of the rate
+// of `cudaMemcpy`, with accesses of 4 bytes: what counts are the bytes in flight, not the width of the instruction.
+//= four: sass("four_restricted", "LDG") - 1
+//= 1.32 times: ms("four_each/restrict=no") / ms("four_each/restrict=yes")
+//= 1.01: ratio("four_each/restrict=yes")
+//
+// | copy | loads of a thread in flight | blocks | part of the rate of `cudaMemcpy` |
+// |---|--:|--:|--:|
+// | `copy` | 1 | 1 | 0.63 |
+// | `four_each` | 1 | 1/4 | 0.76 |
+// | the same, `__restrict__` | 4 | 1/4 | 1.01 |
+//= 0.63 |: ratio("copy")
+//= 0.76 |: ratio("four_each/restrict=no")
+//= 1.01 |: ratio("four_each/restrict=yes")
+//
+// (`LDG.E.CONSTANT` is a load of data that nobody writes. Up to Kepler it went through a cache of its own, the texture
+// path; since Maxwell that is the same L1, and data that is read once gains nothing from it. A promise that is false
+// gives wrong results without any message.)
+//
+// So two things decide a memory-bound kernel: **how many sectors** it moves for each useful byte, and **how many bytes
+// are in flight**. The rest of the chapter is about getting both right for a transpose.
+//
+// ## 2. One side has to walk columns
+//
+// A transpose moves as many bytes as the copy. A block of (ROWS, TILE) threads moves a tile of TILE x TILE floats,
+// each thread TILE / ROWS of them. Consecutive lanes have consecutive columns of `in`.
+//
+//? naive_stores: How many sectors does a store request of `naive_rows` touch?
+//? answer: count("naive_rows", "global_store_sectors") / count("naive_rows", "global_store_requests")
+//? unit: sectors per request
+//? near: exact
+//
+//? which_naive: One kernel reads rows and writes columns, another reads columns and writes rows. Which is faster?
+//? choices: naive_rows | naive_columns
+//? answer: {"naive_rows": ms("naive_rows") < ms("naive_columns"),
+//?   "naive_columns": ms("naive_columns") < ms("naive_rows")}
+
+/// out(col, row) = in(row, col); in is (rows, cols), out is (cols, rows), both row-major. Reads along rows.
+///
+/// Launch: blocks (TILE, ROWS), one for each TILE x TILE tile of in, x along the columns.
+/// Requires: rows <= 65,535 TILE, the limit of gridDim.y.
+__global__ void naive_rows(float* out, const float* in, unsigned rows, unsigned cols) {
+  const unsigned col = blockIdx.x * TILE + threadIdx.x;
+  for (unsigned i = threadIdx.y; i < TILE; i += ROWS) {
+    const unsigned row = blockIdx.y * TILE + i;
+    if (row < rows && col < cols)
+      out[std::size_t{col} * rows + row] = in[std::size_t{row} * cols + col];
+  }
+}
+
+/// The launch of a kernel that has a block for each tile, for in (rows, cols).
+auto by_tiles(void (*kernel)(float*, const float*, unsigned, unsigned), unsigned rows,
+              unsigned cols) {
+  return lab::launcher(kernel, lab::tiles(cols, rows, TILE), dim3(TILE, ROWS), rows, cols);
+}
+
+/// The same; threadIdx.x runs down the columns of in, which are the rows of out: writes along rows.
+///
+/// Launch, Requires: as `naive_rows`.
+__global__ void naive_columns(float* out, const float* in, unsigned rows, unsigned cols) {
+  const unsigned row = blockIdx.y * TILE + threadIdx.x;
+  for (unsigned i = threadIdx.y; i < TILE; i += ROWS) {
+    const unsigned col = blockIdx.x * TILE + i;
+    if (row < rows && col < cols)
+      out[std::size_t{col} * rows + row] = in[std::size_t{row} * cols + col];
+  }
+}
+
+// Write the two indices out. `naive_rows` reads element `row * cols + col`, in which `col` holds the lane: a factor of
+// 1. It writes `col * rows + row`, where the lane's factor is `rows`: 32 lanes, 32 sectors.
+//
+// **Counted.** `naive_rows` loads 4 sectors per request and stores to 32; `naive_columns` is its mirror image.
+//= 4 sectors: count("naive_rows", "global_load_sectors") / count("naive_rows", "global_load_requests")
+//= 32: count("naive_rows", "global_store_sectors") / count("naive_rows", "global_store_requests")
+//
+// **Timed.** Their times are not mirror images: writing columns takes four times as long as reading them. A load of 4
+// bytes fetches its whole sector into L1, where the rest waits for the other rows of the tile. A store of 4 bytes goes
+// straight to L2, which now holds a sector that is written in part. The other seven floats of it come from other rows
+// of the tile, one by one, each as a request of its own.
+//= four times: ms("naive_rows") / ms("naive_columns")
+//
+// **The pitch.** Rows of 16,384 floats are a bad case for reading columns: elements of a column lie 65,536 bytes apart.
+// `longer_pitch` is the same kernel on the same matrix, whose rows have up to 32 unused floats at their ends.
+//
+//? pitch_gain: How many times as fast is it with rows that are 32 floats, one line of a cache, longer?
+//? answer: ms("longer_pitch/pad=0") / ms("longer_pitch/pad=32")
+//? unit: times
+//? near: 20 %
+
+/// out(col, row) = in(row, col); in is (rows, cols) with `pitch` floats from a row to the next, out is (cols, rows),
+/// without gaps. Writes along rows.
+///
+/// Launch, Requires: as `naive_rows`; pitch >= cols.
+__global__ void longer_pitch(float* out, const float* in, unsigned rows, unsigned cols,
+                             unsigned pitch) {
+  const unsigned row = blockIdx.y * TILE + threadIdx.x;
+  for (unsigned i = threadIdx.y; i < TILE; i += ROWS) {
+    const unsigned col = blockIdx.x * TILE + i;
+    if (row < rows && col < cols)
+      out[std::size_t{col} * rows + row] = in[std::size_t{row} * pitch + col];
+  }
+}
+
+// | floats from a row to the next | 16,384 | 16,385 | 16,392 | 16,416 |
+// |---|--:|--:|--:|--:|
+// | part of the rate of `copy` | 0.71 | 1.00 | 0.90 | 0.71 |
+// | sectors found in L1, % | 78 | 75 | 78 | 78 |
+//= | part of the rate of `copy` | 0.71 | 1.00 | 0.90 | 0.71 |: (ms("copy") / ms("longer_pitch/pad=0"),
+//=   ms("copy") / ms("longer_pitch/pad=1"), ms("copy") / ms("longer_pitch/pad=8"), ms("copy") / ms("longer_pitch/pad=32"))
+//= | sectors found in L1, % | 78 | 75 | 78 | 78 |: (ncu("longer_pitch/pad=0", "l1tex__t_sector_hit_rate.pct"),
+//=   ncu("longer_pitch/pad=1", "l1tex__t_sector_hit_rate.pct"), ncu("longer_pitch/pad=8", "l1tex__t_sector_hit_rate.pct"),
+//=   ncu("longer_pitch/pad=32", "l1tex__t_sector_hit_rate.pct"))
+//
+// The usual explanation is a cache's *sets*: a few bits of an address choose the few lines among which a line has its
+// place, and addresses a large power of two apart compete for the same ones. Then L1 would find less with the first
+// pitch, and 32 floats, one line of 128 bytes, would cure it, since each row would begin in the next line. Neither is so.
+// L1 finds as much with all four, DRAM reads 1.07 GB with the first and the third, and 32 floats change nothing. The
+// counters refute the explanation and offer no other. The practical rule is what was measured: a float or a sector more,
+// not a line.
+//= 1.07 GB: ncu("longer_pitch/pad=0", "dram__bytes_read.sum") / 1e9
+//= 1.07 GB: ncu("longer_pitch/pad=8", "dram__bytes_read.sum") / 1e9
+//
+// Writing columns gains nothing from an odd pitch: with 10,007 columns `naive_rows` is 5.7 times as slow as
+// `naive_columns`.
+//= 5.7 times: ms("naive_rows", "16384,10007") / ms("naive_columns", "16384,10007")
+//
+// **So:** if one side has to walk columns, let it be the reads. Better, both sides walk rows, and the transposition
+// happens somewhere else.
+//
+// ## 3. Transpose a tile in shared memory
+//
+// A block loads a tile row by row into shared memory and reads it from there column by column. Shared memory has no
+// sectors, but it has banks.
+//
+// ```{drawing} tile
+// ```
+//
+//? conflicts: With rows of 32 words (pad=0), how many wavefronts does a load request from shared memory take?
+//? answer: count("tiled/pad=0", "shared_load_wavefronts") / (count("tiled/pad=0", "global_store_requests"))
+//? unit: wavefronts per request
+//? near: exact
+//
+//? pad_gain: How many times as fast does padding every row by one word make it?
+//? answer: ms("tiled/pad=0") / ms("tiled/pad=1")
+//? unit: times
+//? near: 30 %
+
+/// out(col, row) = in(row, col); a tile in shared memory turns rows into columns.
+///
+/// Launch: blocks (TILE, ROWS), one for each TILE x TILE tile of in, x along the columns.
+/// Requires: rows <= 65,535 TILE.
+/// Source: M. Harris, "An Efficient Matrix Transpose in CUDA C/C++", NVIDIA, 2013.
+template <unsigned PAD>
+__global__ void tiled(float* out, const float* in, unsigned rows, unsigned cols) {
+  __shared__ float tile[TILE][TILE + PAD];  // (row, col) of in
+  const unsigned row0 = blockIdx.y * TILE, col0 = blockIdx.x * TILE, x = threadIdx.x;
+
+  for (unsigned i = threadIdx.y; i < TILE; i += ROWS) {
+    if (row0 + i < rows && col0 + x < cols)
+      tile[i][x] = in[std::size_t{row0 + i} * cols + col0 + x];
+  }
+  __syncthreads();  // the tile is full
+
+  // x still walks a row, now one of out; the guard goes with it.
+  for (unsigned i = threadIdx.y; i < TILE; i += ROWS) {
+    if (col0 + i < cols && row0 + x < rows)
+      out[std::size_t{col0 + i} * rows + row0 + x] = tile[x][i];
+  }
+}
+
+// **Counted.** 4 sectors per request on both sides. Without padding, a column of the tile lies in one bank: 32
+// wavefronts for each read. With rows of 33 words it is 1.
+//= 4 sectors: count("tiled/pad=1", "global_store_sectors") / count("tiled/pad=1", "global_store_requests")
+//= 32 wavefronts: count("tiled/pad=0", "shared_load_wavefronts") / count("tiled/pad=0", "global_store_requests")
+//= 1: count("tiled/pad=1", "shared_load_wavefronts") / count("tiled/pad=1", "global_store_requests")
+//
+// **Timed.** The tile makes the transpose 6.9 times as fast as `naive_rows`, and 1.8 times as fast as `naive_columns`.
+//= 6.9 times as fast as `naive_rows`, and 1.8 times: (ms("naive_rows") / ms("tiled/pad=1"),
+//=   ms("naive_columns") / ms("tiled/pad=1"))
+//
+// ```{drawing} padding
+// ```
+//
+// **The guard.** In the second loop, row and column have changed places: `i` counts columns of `in`, `x` its rows. If
+// the second guard still compares `x` with the columns and `i` with the rows, the kernel is correct for square matrices
+// only. Test with rectangles: `./learn run 06 --size 33,70`.
+//
+// **The barrier.** A warp reads a column that all eight warps wrote. Without the barrier the result is right on some
+// runs and wrong on others, so testing will not find it; the simulator does.
+
+/// `tiled` without its barrier.
+///
+/// Launch, Requires: as `tiled`.
+__global__ void no_barrier(float* out, const float* in, unsigned rows, unsigned cols) {
+  __shared__ float tile[TILE][TILE + 1];
+  const unsigned row0 = blockIdx.y * TILE, col0 = blockIdx.x * TILE, x = threadIdx.x;
+  for (unsigned i = threadIdx.y; i < TILE; i += ROWS) {
+    if (row0 + i < rows && col0 + x < cols)
+      tile[i][x] = in[std::size_t{row0 + i} * cols + col0 + x];
+  }
+  for (unsigned i = threadIdx.y; i < TILE; i += ROWS) {
+    if (col0 + i < cols && row0 + x < rows)
+      out[std::size_t{col0 + i} * rows + row0 + x] = tile[x][i];
+  }
+}
+
+// ## 4. Swizzle instead of padding
+//
+// Padding costs memory, and it spoils alignment: rows of 33 words cannot be read as `float4`, and the TMA cannot write
+// them. A {term}`swizzle` permutes the words within a row instead. Element (row, col) goes to word `col ^ row` of its
+// row. For a fixed row that is a permutation of the 32 banks, and for a fixed column, too.
+//
+// ```{drawing} swizzle
+// ```
+
+/// As `tiled`, with tiles of TILE x TILE words and no more.
+///
+/// Launch, Requires: as `tiled`.
+__global__ void swizzled(float* out, const float* in, unsigned rows, unsigned cols) {
+  __shared__ float tile[TILE][TILE];  // (row, col ^ row) of in
+  const unsigned row0 = blockIdx.y * TILE, col0 = blockIdx.x * TILE, x = threadIdx.x;
+
+  for (unsigned i = threadIdx.y; i < TILE; i += ROWS) {
+    if (row0 + i < rows && col0 + x < cols) {
+      tile[i][x ^ i] = in[std::size_t{row0 + i} * cols + col0 + x];
+    }
+  }
+  __syncthreads();  // the tile is full
+
+  for (unsigned i = threadIdx.y; i < TILE; i += ROWS) {
+    if (col0 + i < cols && row0 + x < rows) {
+      out[std::size_t{col0 + i} * rows + row0 + x] = tile[x][i ^ x];
+    }
+  }
+}
+
+// **Counted and timed.** No conflicts, as with padding. It takes 3 % longer, and with 10,007 rows as long as `tiled`.
+// The padded index folds into the address of a load from shared memory; the swizzled one has to be computed, and nvcc
+// makes 380 instructions of the kernel instead of 318. Use the swizzle where padding is not possible.
+//= 3 % longer: (ms("swizzled") / ms("tiled/pad=1") - 1) * 100
+//= 380 instructions: sass("swizzled", "instructions")
+//= 318.: sass("tiled<1u>", "instructions")
+//
+// All counters are now ideal: 4 sectors per request, no conflict, every byte moved once. The kernel still reaches only
+// four fifths of the peer's rate. What is missing is bytes in flight (section 1), or something that no counter of an SM
+// shows.
+//= four fifths: ratio("tiled/pad=1")
+//
+// ## 5. Bytes in flight
+//
+// A thread of `tiled` loads four floats, 16 bytes, before its barrier. That is more than in `copy`. But once it has
+// passed the barrier, a block only stores, and has no load in flight until it ends. Three changes follow, one at a
+// time.
+//
+// ### A larger tile
+//
+// The same 256 threads take a tile of 64 x 64: 16 floats each, all loaded before the first is stored.
+//
+//? larger: Which part of the peer's rate does `large_tile` reach? (`tiled` has four fifths.)
+//? answer: ratio("large_tile")
+//? unit: of the rate
+//? near: 8 %
+
+/// As `tiled`, with a tile of LARGE x LARGE, of which each thread loads 16 elements before it stores one.
+///
+/// Launch: blocks (LARGE, 4), one for each LARGE x LARGE tile of in, x along the columns.
+/// Requires: rows <= 65,535 LARGE.
+__global__ void large_tile(float* out, const float* in, unsigned rows, unsigned cols) {
+  __shared__ float tile[LARGE][LARGE + 1];  // (row, col) of in
+  const unsigned row0 = blockIdx.y * LARGE, col0 = blockIdx.x * LARGE, x = threadIdx.x;
+
+  float loaded[LARGE / 4] = {};  // of rows 4 apart, 0 past the edges
+#pragma unroll
+  for (unsigned j = 0; j < LARGE / 4; ++j) {
+    const unsigned row = row0 + threadIdx.y + 4 * j;
+    if (row < rows && col0 + x < cols) loaded[j] = in[std::size_t{row} * cols + col0 + x];
+  }
+#pragma unroll
+  for (unsigned j = 0; j < LARGE / 4; ++j) tile[threadIdx.y + 4 * j][x] = loaded[j];
+  __syncthreads();  // the tile is full
+
+#pragma unroll
+  for (unsigned j = 0; j < LARGE / 4; ++j) {
+    const unsigned col = col0 + threadIdx.y + 4 * j;
+    if (col < cols && row0 + x < rows)
+      out[std::size_t{col} * rows + row0 + x] = tile[x][threadIdx.y + 4 * j];
+  }
+}
+
+// **Counted.** As `tiled`: 4 sectors a request and 0 bank conflicts.
+//= 4 sectors: count("large_tile", "global_store_sectors") / count("large_tile", "global_store_requests")
+//= 0 bank conflicts: count("large_tile", "shared_load_bank_conflicts")
+//
+// **Timed.** 0.93 of the peer's rate.
+//= 0.93: ratio("large_tile")
+//
+// ### Wider accesses
+//
+// `vectors` has the same tile and as many bytes in flight, in accesses of 128 bits. A thread loads four `float4`, from
+// four rows one below the other: 4 x 4 floats, 64 bytes. It transposes them in registers: the first components of the
+// four vectors are a column, which is a `float4` of the output, so the compiler only has to pick other registers. Shared
+// memory is written and read with 128-bit accesses, too.
+//
+// ```{drawing} registers
+// ```
+//
+// A swizzle of whole `float4`s avoids bank conflicts. A 128-bit access takes one wavefront for each quarter of a warp,
+// if the 8 lanes of the quarter fall into 8 different groups of 4 banks. Lanes that store hold columns that are 4
+// apart, or consecutive ones, and in both cases the low three bits of `c ^ (c / 4)` differ. Lanes that read have one
+// column, and 8 consecutive values of `q`.
+//
+// The loads of `vectors` can carry a hint for L2. Both matrices pass through this cache; once it is full, each sector
+// that comes in evicts another one. A load can mark its sectors to be evicted before all others (`evict_first`) or
+// after them (`evict_last`).
+//
+//? order: Should consecutive blocks take tiles that are neighbours in a row of `in`, or in a row of `out`?
+//? choices: along the rows of in | along the rows of out | it does not matter
+//? answer: {"along the rows of in": ms("vectors/along=in") / ms("vectors/along=out") < 0.99,
+//?   "along the rows of out": ms("vectors/along=in") / ms("vectors/along=out") > 1.01,
+//?   "it does not matter": 0.99 < ms("vectors/along=in") / ms("vectors/along=out") < 1.01}
+//
+//? hint: Each element of `in` is read once. With which hint on its loads is `vectors`, along the rows of out, fastest?
+//? choices: evict=first | none | evict=last
+//? answer: {"evict=first": ms("vectors/along=out, evict=first") < min(ms("vectors/along=out"),
+//?   ms("vectors/along=out, evict=last")),
+//?   "none": ms("vectors/along=out") < min(ms("vectors/along=out, evict=first"),
+//?   ms("vectors/along=out, evict=last")),
+//?   "evict=last": ms("vectors/along=out, evict=last") < min(ms("vectors/along=out, evict=first"),
+//?   ms("vectors/along=out"))}
+
+/// The place, of 16, that float4 q of row c of the tile takes in `vectors`.
+__device__ unsigned place(unsigned c, unsigned q) { return q ^ ((c ^ (c / 4)) % 16); }
+
+/// When L2 evicts the sectors that a load brings.
+enum class Evict { normally, first, last };
+
+/// Loads 16 bytes; or 4, and asks L2 to fetch the aligned 256 bytes that contain them (section 6 says why).
+template <Evict EVICT, class T>
+__device__ T load(const T* from) {
+#if __CUDA_ARCH__ >= 800
+  std::uint64_t policy = 0;
+  if constexpr (EVICT == Evict::first) {
+    asm("createpolicy.fractional.L2::evict_first.b64 %0;" : "=l"(policy));
+  } else if constexpr (EVICT == Evict::last) {
+    asm("createpolicy.fractional.L2::evict_last.b64 %0;" : "=l"(policy));
+  }
+  T value;
+  if constexpr (EVICT == Evict::normally && sizeof(T) == 16) {
+    value = *from;
+  } else if constexpr (EVICT == Evict::normally) {
+    asm volatile("ld.global.L2::256B.f32 %0, [%1];" : "=f"(value) : "l"(from));
+  } else if constexpr (sizeof(T) == 16) {
+    asm volatile("ld.global.L2::cache_hint.v4.f32 {%0, %1, %2, %3}, [%4], %5;"
+                 : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
+                 : "l"(from), "l"(policy));
+  } else {
+    asm volatile("ld.global.L2::cache_hint.L2::256B.f32 %0, [%1], %2;"
+                 : "=f"(value)
+                 : "l"(from), "l"(policy));
+  }
+  return value;
+#else
+  return *from;
+#endif
+}
+
+/// out(col, row) = in(row, col), 16 bytes at a time where the rows allow it.
+///
+/// @tparam WIDE_IN    rows of in are multiples of 4 floats: loads of 128 bits, else of 32
+/// @tparam WIDE_OUT   rows of out are multiples of 4 floats: stores of 128 bits, else of 32
+/// @tparam ALONG_OUT  consecutive blocks are neighbours in a row of out, else in a row of in
+/// @tparam EVICT      the hint on the loads
+///
+/// Launch: blocks of 256 threads, one for each tile of 64 x 64, in one dimension.
+/// Requires: in and out are aligned to 16 bytes.
+template <bool WIDE_IN, bool WIDE_OUT, bool ALONG_OUT, Evict EVICT>
+__global__ void __launch_bounds__(256, 4)
+    vectors(float* out, const float* in, unsigned rows, unsigned cols) {
+  constexpr unsigned TR = 64, TC = 64, THREADS = 256;
+  __shared__ float4 tile[TC][TR / 4];  // (col, float4 of rows) of in
+  const unsigned across = (cols + TC - 1) / TC, down = (rows + TR - 1) / TR, t = threadIdx.x;
+  const unsigned row0 = (ALONG_OUT ? blockIdx.x % down : blockIdx.x / across) * TR;
+  const unsigned col0 = (ALONG_OUT ? blockIdx.x / down : blockIdx.x % across) * TC;
+
+  // A piece has 4 rows of 4 columns, or of one where loads are narrow.
+  constexpr unsigned WIDTH = WIDE_IN ? 4 : 1, PIECES = TR * TC / (4 * WIDTH * THREADS);
+  static_assert(PIECES > 0);
+  float piece[PIECES][4][WIDTH] = {};  // (row, col), 0 past the edges
+#pragma unroll
+  for (unsigned n = 0; n < PIECES; ++n) {
+    const unsigned id = t + n * THREADS, c = id % (TC / WIDTH) * WIDTH, q = id / (TC / WIDTH);
+#pragma unroll
+    for (unsigned j = 0; j < 4; ++j) {
+      const unsigned row = row0 + 4 * q + j, col = col0 + c;
+      if (row >= rows || col >= cols) continue;
+      const float* const from = in + std::size_t{row} * cols + col;
+      if constexpr (WIDE_IN) {
+        const float4 four = load<EVICT>(reinterpret_cast<const float4*>(from));
+        piece[n][j][0] = four.x, piece[n][j][1] = four.y, piece[n][j][2] = four.z,
+        piece[n][j][3] = four.w;
+      } else {
+        piece[n][j][0] = load<EVICT>(from);
+      }
+    }
+  }
+
+  // A column of the piece is a float4 of the output.
+#pragma unroll
+  for (unsigned n = 0; n < PIECES; ++n) {
+    const unsigned id = t + n * THREADS, c = id % (TC / WIDTH) * WIDTH, q = id / (TC / WIDTH);
+#pragma unroll
+    for (unsigned k = 0; k < WIDTH; ++k) {
+      tile[c + k][place(c + k, q)] =
+          make_float4(piece[n][0][k], piece[n][1][k], piece[n][2][k], piece[n][3][k]);
+    }
+  }
+  __syncthreads();  // the tile is full
+
+  if constexpr (WIDE_OUT) {
+#pragma unroll
+    for (unsigned id = t; id < TC * TR / 4; id += THREADS) {
+      const unsigned q = id % (TR / 4), c = id / (TR / 4), row = row0 + 4 * q, col = col0 + c;
+      if (row < rows && col < cols) {
+        *reinterpret_cast<float4*>(out + std::size_t{col} * rows + row) = tile[c][place(c, q)];
+      }
+    }
+  } else {
+    const auto words = reinterpret_cast<const float*>(tile);
+#pragma unroll
+    for (unsigned id = t; id < TC * TR; id += THREADS) {
+      const unsigned r = id % TR, c = id / TR, row = row0 + r, col = col0 + c;
+      if (row < rows && col < cols) {
+        out[std::size_t{col} * rows + row] = words[c * TR + 4 * place(c, r / 4) + r % 4];
+      }
+    }
+  }
+}
+
+/// The launch of `vectors` for any in (rows, cols): 128-bit accesses on the sides where rows are multiples of 4 floats.
+template <bool ALONG_OUT, Evict EVICT = Evict::normally>
+auto by_vectors(unsigned rows, unsigned cols) {
+  const bool wide_in = cols % 4 == 0, wide_out = rows % 4 == 0;
+  const auto kernel = wide_in ? (wide_out ? vectors<true, true, ALONG_OUT, EVICT>
+                                          : vectors<true, false, ALONG_OUT, EVICT>)
+                              : (wide_out ? vectors<false, true, ALONG_OUT, EVICT>
+                                          : vectors<false, false, ALONG_OUT, EVICT>);
+  const std::size_t tiles = lab::ceil_div(rows, 64u) * std::size_t{lab::ceil_div(cols, 64u)};
+  return lab::launcher(kernel, static_cast<unsigned>(tiles), 256, rows, cols);
+}
+
+// **Counted.** No bank conflicts, and 16 sectors for a request whose 32 lanes are all active. The tiles at the edges of
+// 96 x 160 have fewer, so the averages in the table are lower.
+//= 16 sectors for a request whose 32: (32 * count("vectors/along=out", "global_load_sectors") /
+//=   count("vectors/along=out", "global_load_active_lanes"), 32)
+//
+// **Timed.** Along the rows of `in`, as the blocks of `tiled` and `large_tile` go, the kernel reaches 0.95 of the peer's
+// rate, 2 % more than with accesses of 32 bits. The width is worth little here; the bytes in flight were worth 18 %.
+//= 0.95: ratio("vectors/along=in")
+//= 2 % more: 100 * (ms("large_tile") / ms("vectors/along=in") - 1)
+//= worth 18 %: 100 * (ms("tiled/pad=1") / ms("large_tile") - 1)
+//
+// ### The order of the tiles
+//
+// The order of the tiles brings more, although no counter of an SM can see it: in any order, each warp does the same.
+// Some 740 blocks run at a time, and what they touch together decides how well L2 and DRAM work. If blocks advance
+// along the rows of `out`, their stores cover long runs of memory; if they advance along the rows of `in`, the loads
+// do, and the stores are scattered. As in section 2, scattered stores cost more than scattered loads: 0.98 along the
+// rows of `out`.
+//= 740 blocks: round(132 * ncu("vectors/along=out", "sm__warps_active.avg.per_cycle_active") / 8, -1)
+//= 0.98: ratio("vectors/along=out")
+//
+// ```{drawing} orders
+// ```
+//
+// The obvious hint, evict-first for data that is read once, is the slowest, at 0.95 of the peer's rate. With
+// `evict=last` the kernel reaches 0.99.
+//= 0.95: ratio("vectors/along=out, evict=first")
+//= 0.99: ratio("vectors/along=out, evict=last")
+//
+// All three variants move the same bytes. Nsight Compute counts 1.07 GB read from DRAM and 1.05 GB written for each;
+// the rest is still in L2 when the kernel ends. Each has 45 warps on an SM, so only the order in which L2 works can
+// differ. To make room, L2 can discard a clean sector, read from `in`, or write back a dirty one, of
+// `out`. If clean sectors go first, dirty ones may linger and be written back one at a time, apart from their
+// neighbours. If dirty ones go first, whole rows of a tile may be written back together, which suits the open rows of
+// DRAM. No counter shows the order of the writes, so this explanation is not measured. And the gain is not general:
+// where the rows of `out` are not aligned, the next section, the time with `evict=last` is 0.99 times that without.
+//= 45 warps: (ncu("vectors/along=out, evict=first", "sm__warps_active.avg.per_cycle_active") + ncu("vectors/along=out,
+//=   evict=last", "sm__warps_active.avg.per_cycle_active")) / 2
+//= 45 warps: ncu("vectors/along=out", "sm__warps_active.avg.per_cycle_active")
+//= 0.99 times: ms("vectors/along=out, evict=last", "10007,16384") / ms("vectors/along=out", "10007,16384")
+//= 1.07 GB read from DRAM and 1.05: (max(ncu("vectors/along=out, evict=first", "dram__bytes_read.sum"),
+//=   ncu("vectors/along=out", "dram__bytes_read.sum"), ncu("vectors/along=out, evict=last", "dram__bytes_read.sum")) / 1e9,
+//=   max(ncu("vectors/along=out, evict=first", "dram__bytes_write.sum"), ncu("vectors/along=out",
+//=   "dram__bytes_write.sum"), ncu("vectors/along=out, evict=last", "dram__bytes_write.sum")) / 1e9)
+//
+// **So:** coalescing does not end at the warp. Neighbouring blocks should write neighbouring memory. And measure a hint
+// before you keep it.
+//
+// ## 6. Any pitch
+//
+// At 16384 x 16384 each row of `in` and of `out` starts at a sector. If `in` has 10,007 columns, its rows start
+// anywhere, and `vectors` has to load floats one by one. That costs little: the sectors at the ends of a tile's rows
+// are loaded by two blocks. These loads ask L2 to fetch 256 bytes at a time, so that the second block finds them
+// there. If `in` has 10,007 *rows*, the rows of `out` start anywhere, and that is another matter.
+//
+//? pitch: `vectors` at 10007 x 16384: at which part of its rate for 16384 x 10007 does it run?
+//? answer: rate("vectors/along=out", "10007,16384") / rate("vectors/along=out", "16384,10007")
+//? unit: of the rate
+//? near: 15 %
+//
+// The tile's rows of 64 floats, 256 bytes, now begin and end in the middle of a sector. The other part of that sector
+// is stored by another block, at another time. If L2 has to write it back in between, or to fetch what is missing,
+// memory moves the same sector several times.
+//
+// The remedy: cut the tiles along sectors of `out`, not along rows of `in`. The rows that a block stores of column `c`
+// begin at a multiple of 8 floats in memory, so each column begins at another row, up to 7 rows earlier. The block
+// loads 8 rows more than it stores, which neighbouring blocks load, too, and find in L2.
+//
+// ```{drawing} pitch
+// ```
+
+/// out(col, row) = in(row, col); every store but those at the ends of a row of out fills whole sectors.
+///
+/// Launch: 512 threads, one block for each 128 x 64 tile of in, and 8 rows more: ceil((rows + 8) / 128) of them
+/// down, then across, in one dimension.
+/// Requires: out is aligned to 32 bytes; with another address the result is right and the sectors are cut.
+__global__ void __launch_bounds__(512, 3)
+    whole_sectors(float* out, const float* in, unsigned rows, unsigned cols) {
+  constexpr unsigned TR = 128, TC = 64, SECTOR = 8, THREADS = 512;
+  constexpr unsigned LOADED = TR + SECTOR;
+  __shared__ float tile[TC][LOADED + 1];  // (col, row) of in; an odd pitch: no conflicts either way
+  const unsigned down = (rows + SECTOR + TR - 1) / TR, t = threadIdx.x;
+  const unsigned col0 = blockIdx.x / down * TC;
+  const int row0 = static_cast<int>(blockIdx.x % down * TR) - static_cast<int>(SECTOR);
+
+  float loaded[LOADED * TC / THREADS] = {};  // 0 past the edges
+#pragma unroll
+  for (unsigned n = 0; n < LOADED * TC / THREADS; ++n) {
+    const unsigned id = t + n * THREADS, c = id % TC;
+    const int row = row0 + static_cast<int>(id / TC);
+    if (row >= 0 && row < static_cast<int>(rows) && col0 + c < cols) {
+      loaded[n] = in[static_cast<std::size_t>(row) * cols + col0 + c];
+    }
+  }
+#pragma unroll
+  for (unsigned n = 0; n < LOADED * TC / THREADS; ++n) {
+    const unsigned id = t + n * THREADS;
+    tile[id % TC][id / TC] = loaded[n];
+  }
+  __syncthreads();  // the tile is full
+
+#pragma unroll
+  for (unsigned n = 0; n < TR * TC / THREADS; ++n) {
+    const unsigned id = t + n * THREADS, c = id / TR;
+    const std::size_t start = std::size_t{col0 + c} * rows;  // of this row of out
+    const unsigned r = SECTOR - static_cast<unsigned>(start % SECTOR) + id % TR;
+    const int row = row0 + static_cast<int>(r);
+    if (row >= 0 && row < static_cast<int>(rows) && col0 + c < cols) {
+      out[start + static_cast<std::size_t>(row)] = tile[c][r];
+    }
+  }
+}
+
+/// The launch of `whole_sectors` for in (rows, cols).
+auto by_sectors(unsigned rows, unsigned cols) {
+  const unsigned down = lab::ceil_div(rows + 8, 128u), across = lab::ceil_div(cols, 64u);
+  return lab::launcher(whole_sectors, down * across, 512, rows, cols);
+}
+
+// **Timed.** At 10007 x 16384 it is much faster than `vectors`; where the rows of `out` are aligned anyway, it is
+// slower, by what the additional rows and the 32-bit accesses cost. A library would choose by the number of rows.
+//
+// It is 1.25 times as fast there: 0.95 of the peer's rate. At 16384 x 10007 it takes 6 % longer than `vectors`, which
+// reaches 0.95, and 0.97 with `evict=last`.
+//= 1.25 times: ms("vectors/along=out", "10007,16384") / ms("whole_sectors", "10007,16384")
+//= 0.95: ratio("whole_sectors", "10007,16384")
+//= 6 %: (ms("whole_sectors", "16384,10007") / ms("vectors/along=out", "16384,10007") - 1) * 100
+//= 0.95, and 0.97: (ratio("vectors/along=out", "16384,10007"), ratio("vectors/along=out, evict=last", "16384,10007"))
+//
+// ## 7. Offsets and strides (second reading)
+//
+// Sectors and bytes in flight decide for other data layouts, too. First, arrays that are read at an offset or a stride.
 //
 // Memory moves in sectors, and a sector is an aligned piece of 32 bytes. What if the data does not start at one?
 //
@@ -205,7 +853,7 @@ struct Strided {
 // Look at what the kernel computes: with a stride of s, the array is a matrix of n / s rows and s columns, and the
 // kernel reads it column by column. A strided copy *is* a transpose.
 //
-// ## 3. Structs
+// ## 8. Structs
 //
 // Strides are rarely written as such. They come from data layouts: an array of structs, of which every thread takes
 // one. A point has three coordinates, and to have something to do that needs no arithmetic, we rotate them: (x, y, z)
@@ -404,11 +1052,11 @@ __global__ void points_aligned(float* out, const float* in, std::size_t n) {
 //= 16: count("points_aligned/alignas=4", "global_load_sectors") / count("points_aligned/alignas=4",
 //=   "global_load_requests")
 //
-// **Timed.** Of the layouts, the one with 128-bit accesses wins: it is as fast as `cudaMemcpy`. Each thread has 16 bytes
-// in flight. With `alignas=4` the same 16 bytes are in flight, in four loads, and L1 serves each sector four times: 2 %
-// slower. The plain array of three floats comes next, at 0.95 of the rate of `cudaMemcpy`. Each thread of `points_aos`
-// has three loads in flight, and the time leaves no room for fetching each sector three times: two of the three loads
-// find theirs in a cache.
+// **Timed.** Of the layouts, the one with 128-bit accesses wins: it is as fast as `cudaMemcpy`. Each thread has 16
+// bytes in flight. With `alignas=4` the same 16 bytes are in flight, in four loads, and L1 serves each sector four
+// times: 2 % slower. The plain array of three floats comes next, at 0.95 of the rate of `cudaMemcpy`. Each thread of
+// `points_aos` has three loads in flight, and the time leaves no room for fetching each sector three times: two of the
+// three loads find theirs in a cache.
 //= 2 % slower: (ms("points_aligned/alignas=4") / ms("points_aligned/alignas=16") - 1) * 100
 //= 0.95 of the rate: ratio("points_aos")
 //
@@ -416,479 +1064,6 @@ __global__ void points_aligned(float* out, const float* in, std::size_t n) {
 //
 // **So:** sectors per request measure the load on L1. What the memory has to deliver may be much less, or (stride 32)
 // more. First count, then ask which cache stands in between, and how many loads are in flight.
-//
-// ## 4. One side has to walk columns
-//
-// Now the transpose. A block of (ROWS, TILE) threads moves a tile of TILE x TILE floats, each thread TILE / ROWS of
-// them. Consecutive lanes have consecutive columns of `in`.
-//
-//? naive_stores: How many sectors does a store request of `naive_rows` touch?
-//? answer: count("naive_rows", "global_store_sectors") / count("naive_rows", "global_store_requests")
-//? unit: sectors per request
-//? near: exact
-//
-//? which_naive: One kernel reads rows and writes columns, another reads columns and writes rows. Which is faster?
-//? choices: naive_rows | naive_columns
-//? answer: {"naive_rows": ms("naive_rows") < ms("naive_columns"),
-//?   "naive_columns": ms("naive_columns") < ms("naive_rows")}
-
-/// out(col, row) = in(row, col); in is (rows, cols), out is (cols, rows), both row-major. Reads along rows.
-///
-/// Launch: blocks (TILE, ROWS), one for each TILE x TILE tile of in, x along the columns.
-/// Requires: rows <= 65,535 TILE, the limit of gridDim.y.
-__global__ void naive_rows(float* out, const float* in, unsigned rows, unsigned cols) {
-  const unsigned col = blockIdx.x * TILE + threadIdx.x;
-  for (unsigned i = threadIdx.y; i < TILE; i += ROWS) {
-    const unsigned row = blockIdx.y * TILE + i;
-    if (row < rows && col < cols)
-      out[std::size_t{col} * rows + row] = in[std::size_t{row} * cols + col];
-  }
-}
-
-/// The launch of a kernel that has a block for each tile, for in (rows, cols).
-auto by_tiles(void (*kernel)(float*, const float*, unsigned, unsigned), unsigned rows,
-              unsigned cols) {
-  return lab::launcher(kernel, lab::tiles(cols, rows, TILE), dim3(TILE, ROWS), rows, cols);
-}
-
-/// The same; threadIdx.x runs down the columns of in, which are the rows of out: writes along rows.
-///
-/// Launch, Requires: as `naive_rows`.
-__global__ void naive_columns(float* out, const float* in, unsigned rows, unsigned cols) {
-  const unsigned row = blockIdx.y * TILE + threadIdx.x;
-  for (unsigned i = threadIdx.y; i < TILE; i += ROWS) {
-    const unsigned col = blockIdx.x * TILE + i;
-    if (row < rows && col < cols)
-      out[std::size_t{col} * rows + row] = in[std::size_t{row} * cols + col];
-  }
-}
-
-// Write the two indices out. `naive_rows` reads element `row * cols + col`, in which `col` holds the lane: a factor of
-// 1. It writes `col * rows + row`, where the lane's factor is `rows`: 32 lanes, 32 sectors.
-//
-// **Counted.** `naive_rows` loads 4 sectors per request and stores to 32; `naive_columns` is its mirror image.
-//= 4 sectors: count("naive_rows", "global_load_sectors") / count("naive_rows", "global_load_requests")
-//= 32: count("naive_rows", "global_store_sectors") / count("naive_rows", "global_store_requests")
-//
-// **Timed.** Their times are not mirror images: writing columns takes four times as long as reading them. A load of 4
-// bytes fetches its whole sector into L1, where the rest waits for the other rows of the tile. A store of 4 bytes goes
-// straight to L2, which now holds a sector that is written in part. The other seven floats of it come from other rows
-// of the tile, one by one, each as a request of its own.
-//= four times: ms("naive_rows") / ms("naive_columns")
-//
-// **The pitch.** Rows of 16,384 floats are a bad case for reading columns. With 10,007 columns `naive_columns` runs at
-// 1.00 times the rate of `copy`, with 16,384 at 0.71 times. Elements of a column that are a power of two apart can fall
-// into the same few sets of a cache and evict each other, before the other rows of the tile have used their sectors;
-// that this is the reason was not measured. Writing columns gains nothing from an odd pitch: it is 5.7 times as slow
-// there.
-//= 1.00 times: rate("naive_columns", "16384,10007") / rate("copy", "16384,10007")
-//= 0.71 times: rate("naive_columns") / rate("copy")
-//= 5.7 times: ms("naive_rows", "16384,10007") / ms("naive_columns", "16384,10007")
-//
-// **So:** if one side has to walk columns, let it be the reads. Better, both sides walk rows, and the transposition
-// happens somewhere else.
-//
-// ## 5. Transpose a tile in shared memory
-//
-// A block loads a tile row by row into shared memory and reads it from there column by column. Shared memory has no
-// sectors, but it has banks.
-//
-// ```{drawing} tile
-// ```
-//
-//? conflicts: With rows of 32 words (pad=0), how many wavefronts does a load request from shared memory take?
-//? answer: count("tiled/pad=0", "shared_load_wavefronts") / (count("tiled/pad=0", "global_store_requests"))
-//? unit: wavefronts per request
-//? near: exact
-//
-//? pad_gain: How many times as fast does padding every row by one word make it?
-//? answer: ms("tiled/pad=0") / ms("tiled/pad=1")
-//? unit: times
-//? near: 30 %
-
-/// out(col, row) = in(row, col); a tile in shared memory turns rows into columns.
-///
-/// Launch: blocks (TILE, ROWS), one for each TILE x TILE tile of in, x along the columns.
-/// Requires: rows <= 65,535 TILE.
-/// Source: M. Harris, "An Efficient Matrix Transpose in CUDA C/C++", NVIDIA, 2013.
-template <unsigned PAD>
-__global__ void tiled(float* out, const float* in, unsigned rows, unsigned cols) {
-  __shared__ float tile[TILE][TILE + PAD];  // (row, col) of in
-  const unsigned row0 = blockIdx.y * TILE, col0 = blockIdx.x * TILE, x = threadIdx.x;
-
-  for (unsigned i = threadIdx.y; i < TILE; i += ROWS) {
-    if (row0 + i < rows && col0 + x < cols)
-      tile[i][x] = in[std::size_t{row0 + i} * cols + col0 + x];
-  }
-  __syncthreads();  // the tile is full
-
-  // x still walks a row, now one of out; the guard goes with it.
-  for (unsigned i = threadIdx.y; i < TILE; i += ROWS) {
-    if (col0 + i < cols && row0 + x < rows)
-      out[std::size_t{col0 + i} * rows + row0 + x] = tile[x][i];
-  }
-}
-
-// **Counted.** 4 sectors per request on both sides. Without padding, a column of the tile lies in one bank: 32
-// wavefronts for each read. With rows of 33 words it is 1.
-//= 4 sectors: count("tiled/pad=1", "global_store_sectors") / count("tiled/pad=1", "global_store_requests")
-//= 32 wavefronts: count("tiled/pad=0", "shared_load_wavefronts") / count("tiled/pad=0", "global_store_requests")
-//= 1: count("tiled/pad=1", "shared_load_wavefronts") / count("tiled/pad=1", "global_store_requests")
-//
-// **Timed.** The tile makes the transpose 6.9 times as fast as `naive_rows`, and 1.8 times as fast as `naive_columns`.
-//= 6.9 times as fast as `naive_rows`, and 1.8 times: (ms("naive_rows") / ms("tiled/pad=1"),
-//=   ms("naive_columns") / ms("tiled/pad=1"))
-//
-// ```{drawing} padding
-// ```
-//
-// **The guard.** In the second loop, row and column have changed places: `i` counts columns of `in`, `x` its rows. If
-// the second guard still compares `x` with the columns and `i` with the rows, the kernel is correct for square matrices
-// only. Test with rectangles: `./learn run 06 --size 33,70`.
-//
-// **The barrier.** A warp reads a column that all eight warps wrote. Without the barrier the result is right on some
-// runs and wrong on others, so testing will not find it; the simulator does.
-
-/// `tiled` without its barrier.
-///
-/// Launch, Requires: as `tiled`.
-__global__ void no_barrier(float* out, const float* in, unsigned rows, unsigned cols) {
-  __shared__ float tile[TILE][TILE + 1];
-  const unsigned row0 = blockIdx.y * TILE, col0 = blockIdx.x * TILE, x = threadIdx.x;
-  for (unsigned i = threadIdx.y; i < TILE; i += ROWS) {
-    if (row0 + i < rows && col0 + x < cols)
-      tile[i][x] = in[std::size_t{row0 + i} * cols + col0 + x];
-  }
-  for (unsigned i = threadIdx.y; i < TILE; i += ROWS) {
-    if (col0 + i < cols && row0 + x < rows)
-      out[std::size_t{col0 + i} * rows + row0 + x] = tile[x][i];
-  }
-}
-
-// ## 6. Swizzle instead of padding
-//
-// Padding costs memory, and it spoils alignment: rows of 33 words cannot be read as `float4`, and the TMA cannot write
-// them. A {term}`swizzle` permutes the words within a row instead. Element (row, col) goes to word `col ^ row` of its
-// row. For a fixed row that is a permutation of the 32 banks, and for a fixed column, too.
-//
-// ```{drawing} swizzle
-// ```
-
-/// As `tiled`, with tiles of TILE x TILE words and no more.
-///
-/// Launch, Requires: as `tiled`.
-__global__ void swizzled(float* out, const float* in, unsigned rows, unsigned cols) {
-  __shared__ float tile[TILE][TILE];  // (row, col ^ row) of in
-  const unsigned row0 = blockIdx.y * TILE, col0 = blockIdx.x * TILE, x = threadIdx.x;
-
-  for (unsigned i = threadIdx.y; i < TILE; i += ROWS) {
-    if (row0 + i < rows && col0 + x < cols) {
-      tile[i][x ^ i] = in[std::size_t{row0 + i} * cols + col0 + x];
-    }
-  }
-  __syncthreads();  // the tile is full
-
-  for (unsigned i = threadIdx.y; i < TILE; i += ROWS) {
-    if (col0 + i < cols && row0 + x < rows) {
-      out[std::size_t{col0 + i} * rows + row0 + x] = tile[x][i ^ x];
-    }
-  }
-}
-
-// **Counted and timed.** No conflicts, as with padding. It takes 4 % longer, and with 10,007 rows as long as `tiled`.
-// The padded index folds into the address of a load from shared memory; the swizzled one has to be computed, and nvcc
-// makes 380 instructions of the kernel instead of 318. Use the swizzle where padding is not possible.
-//= 4 % longer: (ms("swizzled") / ms("tiled/pad=1") - 1) * 100
-//= 380 instructions: sass("swizzled", "instructions")
-//= 318.: sass("tiled<1u>", "instructions")
-//
-// All counters are now ideal: 4 sectors per request, no conflict, every byte moved once. The kernel still reaches only
-// four fifths of the peer's rate. What is missing is bytes in flight (section 1), or something that no counter of an SM
-// shows.
-//= four fifths: ratio("tiled/pad=1")
-//
-// ## 7. Bytes in flight
-//
-// A thread of `tiled` loads four floats, 16 bytes, before its barrier. That is more than in `copy`. But once it has
-// passed the barrier, a block only stores, and has no load in flight until it ends.
-//
-// `vectors` gives each thread more to do at a time. The tile has 64 x 64 floats, the block 256 threads. A thread loads
-// four `float4`, from four rows one below the other: 4 x 4 floats, 64 bytes in flight. It transposes them in registers:
-// the first components of the four vectors are a column, which is a `float4` of the output, so the compiler only has to
-// pick other registers. Shared memory is written and read with 128-bit accesses, too.
-//
-// A swizzle of whole `float4`s avoids bank conflicts. A 128-bit access takes one wavefront for each quarter of a warp,
-// if the 8 lanes of the quarter fall into 8 different groups of 4 banks. Lanes that store hold columns that are 4 apart,
-// or consecutive ones, and in both cases the low three bits of `c ^ (c / 4)` differ. Lanes that read have one column,
-// and 8 consecutive values of `q`.
-//
-// The loads of `vectors` can carry a hint for L2. Both matrices pass through this cache; once it is full, each sector
-// that comes in evicts another one. A load can mark its sectors to be evicted before all others (`evict_first`) or after
-// them (`evict_last`).
-//
-//? order: Should consecutive blocks take tiles that are neighbours in a row of `in`, or in a row of `out`?
-//? choices: along the rows of in | along the rows of out | it does not matter
-//? answer: {"along the rows of in": ms("vectors/along=in") / ms("vectors/along=out") < 0.99,
-//?   "along the rows of out": ms("vectors/along=in") / ms("vectors/along=out") > 1.01,
-//?   "it does not matter": 0.99 < ms("vectors/along=in") / ms("vectors/along=out") < 1.01}
-//
-//? hint: Each element of `in` is read once. With which hint on its loads is `vectors`, along the rows of out, fastest?
-//? choices: evict=first | none | evict=last
-//? answer: {"evict=first": ms("vectors/along=out, evict=first") < min(ms("vectors/along=out"),
-//?   ms("vectors/along=out, evict=last")),
-//?   "none": ms("vectors/along=out") < min(ms("vectors/along=out, evict=first"),
-//?   ms("vectors/along=out, evict=last")),
-//?   "evict=last": ms("vectors/along=out, evict=last") < min(ms("vectors/along=out, evict=first"),
-//?   ms("vectors/along=out"))}
-
-/// The place, of 16, that float4 q of row c of the tile takes in `vectors`.
-__device__ unsigned place(unsigned c, unsigned q) { return q ^ ((c ^ (c / 4)) % 16); }
-
-/// When L2 evicts the sectors that a load brings.
-enum class Evict { normally, first, last };
-
-/// Loads 16 bytes; or 4, and asks L2 to fetch the aligned 256 bytes that contain them (section 8 says why).
-template <Evict EVICT, class T>
-__device__ T load(const T* from) {
-#if __CUDA_ARCH__ >= 800
-  std::uint64_t policy = 0;
-  if constexpr (EVICT == Evict::first) {
-    asm("createpolicy.fractional.L2::evict_first.b64 %0;" : "=l"(policy));
-  } else if constexpr (EVICT == Evict::last) {
-    asm("createpolicy.fractional.L2::evict_last.b64 %0;" : "=l"(policy));
-  }
-  T value;
-  if constexpr (EVICT == Evict::normally && sizeof(T) == 16) {
-    value = *from;
-  } else if constexpr (EVICT == Evict::normally) {
-    asm volatile("ld.global.L2::256B.f32 %0, [%1];" : "=f"(value) : "l"(from));
-  } else if constexpr (sizeof(T) == 16) {
-    asm volatile("ld.global.L2::cache_hint.v4.f32 {%0, %1, %2, %3}, [%4], %5;"
-                 : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
-                 : "l"(from), "l"(policy));
-  } else {
-    asm volatile("ld.global.L2::cache_hint.L2::256B.f32 %0, [%1], %2;"
-                 : "=f"(value)
-                 : "l"(from), "l"(policy));
-  }
-  return value;
-#else
-  return *from;
-#endif
-}
-
-/// out(col, row) = in(row, col), 16 bytes at a time where the rows allow it.
-///
-/// @tparam WIDE_IN    rows of in are multiples of 4 floats: loads of 128 bits, else of 32
-/// @tparam WIDE_OUT   rows of out are multiples of 4 floats: stores of 128 bits, else of 32
-/// @tparam ALONG_OUT  consecutive blocks are neighbours in a row of out, else in a row of in
-/// @tparam EVICT      the hint on the loads
-///
-/// Launch: blocks of 256 threads, one for each tile of 64 x 64, in one dimension.
-/// Requires: in and out are aligned to 16 bytes.
-template <bool WIDE_IN, bool WIDE_OUT, bool ALONG_OUT, Evict EVICT>
-__global__ void __launch_bounds__(256, 4)
-    vectors(float* out, const float* in, unsigned rows, unsigned cols) {
-  constexpr unsigned TR = 64, TC = 64, THREADS = 256;
-  __shared__ float4 tile[TC][TR / 4];  // (col, float4 of rows) of in
-  const unsigned across = (cols + TC - 1) / TC, down = (rows + TR - 1) / TR, t = threadIdx.x;
-  const unsigned row0 = (ALONG_OUT ? blockIdx.x % down : blockIdx.x / across) * TR;
-  const unsigned col0 = (ALONG_OUT ? blockIdx.x / down : blockIdx.x % across) * TC;
-
-  // A piece has 4 rows of 4 columns, or of one where loads are narrow.
-  constexpr unsigned WIDTH = WIDE_IN ? 4 : 1, PIECES = TR * TC / (4 * WIDTH * THREADS);
-  static_assert(PIECES > 0);
-  float piece[PIECES][4][WIDTH] = {};  // (row, col), 0 past the edges
-#pragma unroll
-  for (unsigned n = 0; n < PIECES; ++n) {
-    const unsigned id = t + n * THREADS, c = id % (TC / WIDTH) * WIDTH, q = id / (TC / WIDTH);
-#pragma unroll
-    for (unsigned j = 0; j < 4; ++j) {
-      const unsigned row = row0 + 4 * q + j, col = col0 + c;
-      if (row >= rows || col >= cols) continue;
-      const float* const from = in + std::size_t{row} * cols + col;
-      if constexpr (WIDE_IN) {
-        const float4 four = load<EVICT>(reinterpret_cast<const float4*>(from));
-        piece[n][j][0] = four.x, piece[n][j][1] = four.y, piece[n][j][2] = four.z,
-        piece[n][j][3] = four.w;
-      } else {
-        piece[n][j][0] = load<EVICT>(from);
-      }
-    }
-  }
-
-  // A column of the piece is a float4 of the output.
-#pragma unroll
-  for (unsigned n = 0; n < PIECES; ++n) {
-    const unsigned id = t + n * THREADS, c = id % (TC / WIDTH) * WIDTH, q = id / (TC / WIDTH);
-#pragma unroll
-    for (unsigned k = 0; k < WIDTH; ++k) {
-      tile[c + k][place(c + k, q)] =
-          make_float4(piece[n][0][k], piece[n][1][k], piece[n][2][k], piece[n][3][k]);
-    }
-  }
-  __syncthreads();  // the tile is full
-
-  if constexpr (WIDE_OUT) {
-#pragma unroll
-    for (unsigned id = t; id < TC * TR / 4; id += THREADS) {
-      const unsigned q = id % (TR / 4), c = id / (TR / 4), row = row0 + 4 * q, col = col0 + c;
-      if (row < rows && col < cols) {
-        *reinterpret_cast<float4*>(out + std::size_t{col} * rows + row) = tile[c][place(c, q)];
-      }
-    }
-  } else {
-    const auto words = reinterpret_cast<const float*>(tile);
-#pragma unroll
-    for (unsigned id = t; id < TC * TR; id += THREADS) {
-      const unsigned r = id % TR, c = id / TR, row = row0 + r, col = col0 + c;
-      if (row < rows && col < cols) {
-        out[std::size_t{col} * rows + row] = words[c * TR + 4 * place(c, r / 4) + r % 4];
-      }
-    }
-  }
-}
-
-/// The launch of `vectors` for any in (rows, cols): 128-bit accesses on the sides where rows are multiples of 4 floats.
-template <bool ALONG_OUT, Evict EVICT = Evict::normally>
-auto by_vectors(unsigned rows, unsigned cols) {
-  const bool wide_in = cols % 4 == 0, wide_out = rows % 4 == 0;
-  const auto kernel = wide_in ? (wide_out ? vectors<true, true, ALONG_OUT, EVICT>
-                                          : vectors<true, false, ALONG_OUT, EVICT>)
-                              : (wide_out ? vectors<false, true, ALONG_OUT, EVICT>
-                                          : vectors<false, false, ALONG_OUT, EVICT>);
-  const std::size_t tiles = lab::ceil_div(rows, 64u) * std::size_t{lab::ceil_div(cols, 64u)};
-  return lab::launcher(kernel, static_cast<unsigned>(tiles), 256, rows, cols);
-}
-
-// **Counted.** No bank conflicts, and 16 sectors for a request whose 32 lanes are all active. The tiles at the edges of
-// 96 x 160 have fewer, so the averages in the table are lower.
-//= 16 sectors for a request whose 32: (32 * count("vectors/along=out", "global_load_sectors") /
-//=   count("vectors/along=out", "global_load_active_lanes"), 32)
-//
-// **Timed.** Along the rows of `in`, as the blocks of `tiled` go, the kernel reaches 0.95 of the peer's rate instead of
-// 0.79. Larger tiles, more bytes in flight and wider accesses have come together, and which of them brings how much is
-// not separated here. Width by itself is not needed: section 10 has a copy with accesses of 4 bytes that is as fast as
-// any.
-//= 0.95: ratio("vectors/along=in")
-//= 0.79: ratio("tiled/pad=1")
-//
-// The order of the tiles brings more, although no counter of an SM can see it: in any order, each warp does the same.
-// Some 740 blocks run at a time, and what they touch together decides how well L2 and DRAM work. If blocks advance
-// along the rows of `out`, their stores cover long runs of memory; if they advance along the rows of `in`, the loads
-// do, and the stores are scattered. As in section 4, scattered stores cost more than scattered loads: 0.98 along the
-// rows of `out`.
-//= 740 blocks: round(132 * ncu("vectors/along=out", "sm__warps_active.avg.per_cycle_active") / 8, -1)
-//= 0.98: ratio("vectors/along=out")
-//
-// ```{drawing} orders
-// ```
-//
-// The obvious hint, evict-first for data that is read once, is the slowest, at 0.95 of the peer's rate. With
-// `evict=last` the kernel reaches 0.99.
-//= 0.95: ratio("vectors/along=out, evict=first")
-//= 0.99: ratio("vectors/along=out, evict=last")
-//
-// All three variants move the same bytes. Nsight Compute counts 1.07 GB read from DRAM and 1.05 GB written for each;
-// the rest is still in L2 when the kernel ends. Each has 45 warps on an SM, so only the order in which L2 works can
-// differ. To make room, L2 can discard a clean sector, read from `in`, or write back a dirty one, of
-// `out`. If clean sectors go first, dirty ones may linger and be written back one at a time, apart from their
-// neighbours. If dirty ones go first, whole rows of a tile may be written back together, which suits the open rows of
-// DRAM. No counter shows the order of the writes, so this explanation is not measured. And the gain is not general:
-// where the rows of `out` are not aligned, the next section, the time with `evict=last` is 1.00 times that without.
-//= 45 warps: (ncu("vectors/along=out, evict=first", "sm__warps_active.avg.per_cycle_active") + ncu("vectors/along=out,
-//=   evict=last", "sm__warps_active.avg.per_cycle_active")) / 2
-//= 45 warps: ncu("vectors/along=out", "sm__warps_active.avg.per_cycle_active")
-//= 1.00 times: ms("vectors/along=out, evict=last", "10007,16384") / ms("vectors/along=out", "10007,16384")
-//= 1.07 GB read from DRAM and 1.05: (max(ncu("vectors/along=out, evict=first", "dram__bytes_read.sum"),
-//=   ncu("vectors/along=out", "dram__bytes_read.sum"), ncu("vectors/along=out, evict=last", "dram__bytes_read.sum")) / 1e9,
-//=   max(ncu("vectors/along=out, evict=first", "dram__bytes_write.sum"), ncu("vectors/along=out",
-//=   "dram__bytes_write.sum"), ncu("vectors/along=out, evict=last", "dram__bytes_write.sum")) / 1e9)
-//
-// **So:** coalescing does not end at the warp. Neighbouring blocks should write neighbouring memory. And measure a hint
-// before you keep it.
-//
-// ## 8. Any pitch
-//
-// At 16384 x 16384 each row of `in` and of `out` starts at a sector. If `in` has 10,007 columns, its rows start
-// anywhere, and `vectors` has to load floats one by one. That costs little, as the offset did in section 2: the sectors
-// at the ends of a tile's rows are loaded by two blocks. These loads ask L2 to fetch 256 bytes at a time, so that the
-// second block finds them there. If `in` has 10,007 *rows*, the rows of `out` start anywhere, and that is another
-// matter.
-//
-//? pitch: `vectors` at 10007 x 16384: at which part of its rate for 16384 x 10007 does it run?
-//? answer: rate("vectors/along=out", "10007,16384") / rate("vectors/along=out", "16384,10007")
-//? unit: of the rate
-//? near: 15 %
-//
-// The tile's rows of 64 floats, 256 bytes, now begin and end in the middle of a sector. The other part of that sector
-// is stored by another block, at another time. If L2 has to write it back in between, or to fetch what is missing,
-// memory moves the same sector several times.
-//
-// The remedy: cut the tiles along sectors of `out`, not along rows of `in`. The rows that a block stores of column `c`
-// begin at a multiple of 8 floats in memory, so each column begins at another row, up to 7 rows earlier. The block
-// loads 8 rows more than it stores, which neighbouring blocks load, too, and find in L2.
-//
-// ```{drawing} pitch
-// ```
-
-/// out(col, row) = in(row, col); every store but those at the ends of a row of out fills whole sectors.
-///
-/// Launch: 512 threads, one block for each 128 x 64 tile of in, and 8 rows more: ceil((rows + 8) / 128) of them
-/// down, then across, in one dimension.
-/// Requires: out is aligned to 32 bytes; with another address the result is right and the sectors are cut.
-__global__ void __launch_bounds__(512, 3)
-    whole_sectors(float* out, const float* in, unsigned rows, unsigned cols) {
-  constexpr unsigned TR = 128, TC = 64, SECTOR = 8, THREADS = 512;
-  constexpr unsigned LOADED = TR + SECTOR;
-  __shared__ float tile[TC][LOADED + 1];  // (col, row) of in; an odd pitch: no conflicts either way
-  const unsigned down = (rows + SECTOR + TR - 1) / TR, t = threadIdx.x;
-  const unsigned col0 = blockIdx.x / down * TC;
-  const int row0 = static_cast<int>(blockIdx.x % down * TR) - static_cast<int>(SECTOR);
-
-  float loaded[LOADED * TC / THREADS] = {};  // 0 past the edges
-#pragma unroll
-  for (unsigned n = 0; n < LOADED * TC / THREADS; ++n) {
-    const unsigned id = t + n * THREADS, c = id % TC;
-    const int row = row0 + static_cast<int>(id / TC);
-    if (row >= 0 && row < static_cast<int>(rows) && col0 + c < cols) {
-      loaded[n] = in[static_cast<std::size_t>(row) * cols + col0 + c];
-    }
-  }
-#pragma unroll
-  for (unsigned n = 0; n < LOADED * TC / THREADS; ++n) {
-    const unsigned id = t + n * THREADS;
-    tile[id % TC][id / TC] = loaded[n];
-  }
-  __syncthreads();  // the tile is full
-
-#pragma unroll
-  for (unsigned n = 0; n < TR * TC / THREADS; ++n) {
-    const unsigned id = t + n * THREADS, c = id / TR;
-    const std::size_t start = std::size_t{col0 + c} * rows;  // of this row of out
-    const unsigned r = SECTOR - static_cast<unsigned>(start % SECTOR) + id % TR;
-    const int row = row0 + static_cast<int>(r);
-    if (row >= 0 && row < static_cast<int>(rows) && col0 + c < cols) {
-      out[start + static_cast<std::size_t>(row)] = tile[c][r];
-    }
-  }
-}
-
-/// The launch of `whole_sectors` for in (rows, cols).
-auto by_sectors(unsigned rows, unsigned cols) {
-  const unsigned down = lab::ceil_div(rows + 8, 128u), across = lab::ceil_div(cols, 64u);
-  return lab::launcher(whole_sectors, down * across, 512, rows, cols);
-}
-
-// **Timed.** At 10007 x 16384 it is much faster than `vectors`; where the rows of `out` are aligned anyway, it is
-// slower, by what the additional rows and the 32-bit accesses cost. A library would choose by the number of rows.
-//
-// It is 1.24 times as fast there: 0.95 of the peer's rate. At 16384 x 10007 it takes 6 % longer than `vectors`, which
-// reaches 0.96, and 0.97 with `evict=last`.
-//= 1.24 times: ms("vectors/along=out", "10007,16384") / ms("whole_sectors", "10007,16384")
-//= 0.95: ratio("whole_sectors", "10007,16384")
-//= 6 %: (ms("whole_sectors", "16384,10007") / ms("vectors/along=out", "16384,10007") - 1) * 100
-//= 0.96, and 0.97: (ratio("vectors/along=out", "16384,10007"), ratio("vectors/along=out, evict=last", "16384,10007"))
 //
 // ## 9. The TMA and the vendor
 //
@@ -902,12 +1077,12 @@ auto by_sectors(unsigned rows, unsigned cols) {
 //? answer: {"tma is faster": ms("tma") < ms("vectors/along=out"),
 //?   "vectors is faster": ms("vectors/along=out") < ms("tma")}
 //
-// `tma` reaches 0.90 of the peer's rate, and it needs rows of a multiple of 16 bytes: with 10,007 of either, it is
+// `tma` reaches 0.89 of the peer's rate, and it needs rows of a multiple of 16 bytes: with 10,007 of either, it is
 // skipped. The TMA saves instructions, but instructions are not the bottleneck: `vectors` issues one in 29 % of the
 // cycles. Its boxes span 128 bytes of a row where a warp of `vectors` spans 256. Whether that is what makes it slower
 // is not known. The notes have boxes of other shapes, and none is faster. Chapter 12 has work that the TMA is made
 // for.
-//= 0.90: ratio("tma")
+//= 0.89: ratio("tma")
 //= 29 %: ncu("vectors/along=out", "smsp__issue_active.avg.pct_of_peak_sustained_active")
 //
 // cuBLAS transposes, too: `cublasSgeam` computes alpha op(A) + beta op(B), here with beta = 0. At this
@@ -917,102 +1092,21 @@ auto by_sectors(unsigned rows, unsigned cols) {
 //= 1.06 times: ms("cublas") / ms("vectors/along=out, evict=last")
 //= 1.12 times: ms("cublas", "16384,10007") / ms("vectors/along=out, evict=last", "16384,10007")
 //
-// ## 10. What `__restrict__` does (second reading)
-//
-// A kernel that reads through one pointer and writes through another looks to the compiler as if a store could change
-// what the next load returns. It then may not move the load before the store. `const float* __restrict__` promises
-// that what is read through this pointer is not written while the kernel runs, through whatever pointer. Two things
-// follow:
-//
-// - Loads may move up, so that more of them are in flight. The kernels from section 5 on load everything that they
-//   need before they store anything, in the source; for them the promise changes nothing.
-// - Loads become `LDG.E.CONSTANT`, loads of data that nobody writes. Up to Kepler they had a cache of their own, the
-//   texture path. Since Maxwell it is the same L1, and data that is read once gains nothing.
-//
-// A promise that is false gives wrong results without any message.
-//
-// `four_each` loads and stores in turn.
-//
-//? promise: How many times as fast does the promise make it?
-//? answer: ms("four_each/restrict=no") / ms("four_each/restrict=yes")
-//? unit: times
-//? near: 15 %
-
-/// out[i] = in[i], four elements a thread: each is stored before the next is loaded.
-///
-/// Launch: blocks of BLOCK threads, one for each 4 * BLOCK elements.
-__global__ void four_each(float* out, const float* in, std::size_t n) {
-  const std::size_t i = std::size_t{blockIdx.x} * 4 * BLOCK + threadIdx.x;
-  if (i + 3 * BLOCK < n) {
-    out[i] = in[i], out[i + BLOCK] = in[i + BLOCK];
-    out[i + 2 * BLOCK] = in[i + 2 * BLOCK], out[i + 3 * BLOCK] = in[i + 3 * BLOCK];
-  } else {
-#pragma unroll 1
-    for (std::size_t k = i; k < n; k += BLOCK) out[k] = in[k];
-  }
-}
-
-/// The same, word for word but for the promise.
-///
-/// Launch: as `four_each`.
-/// Requires: in and out do not overlap.
-__global__ void four_restricted(float* __restrict__ out, const float* __restrict__ in,
-                                std::size_t n) {
-  const std::size_t i = std::size_t{blockIdx.x} * 4 * BLOCK + threadIdx.x;
-  if (i + 3 * BLOCK < n) {
-    out[i] = in[i], out[i + BLOCK] = in[i + BLOCK];
-    out[i + 2 * BLOCK] = in[i + 2 * BLOCK], out[i + 3 * BLOCK] = in[i + 3 * BLOCK];
-  } else {
-#pragma unroll 1
-    for (std::size_t k = i; k < n; k += BLOCK) out[k] = in[k];
-  }
-}
-
-// Without the promise, nvcc keeps the order of the source, and a thread has one load in flight:
-//
-// ```{sass} four_each only=LDG,STG from=R7 lines=8
-// 02f0       LDG.E              R7, desc[UR4][R2.64]
-// 0320       STG.E              desc[UR4][R4.64], R7
-// 0330       LDG.E              R9, desc[UR4][R2.64+0x400]
-// 0340       STG.E              desc[UR4][R4.64+0x400], R9
-// 0350       LDG.E              R11, desc[UR4][R2.64+0x800]
-// 0360       STG.E              desc[UR4][R4.64+0x800], R11
-// 0370       LDG.E              R13, desc[UR4][R2.64+0xc00]
-// 0380       STG.E              desc[UR4][R4.64+0xc00], R13
-// ```
-//
-// With it, four, and the kernel is 1.32 times as fast. It reaches 1.01 of the rate of `cudaMemcpy`, with accesses of 4
-// bytes: what counts are the bytes in flight, not the width of the instruction.
-//= four: sass("four_restricted", "LDG") - 1
-//= 1.32 times: ms("four_each/restrict=no") / ms("four_each/restrict=yes")
-//= 1.01: ratio("four_each/restrict=yes")
-//
-// ```{sass} four_restricted only=LDG,STG from=R7 lines=8
-// 02f0       LDG.E.CONSTANT     R7, desc[UR4][R2.64]
-// 0300       LDG.E.CONSTANT     R9, desc[UR4][R2.64+0x400]
-// 0310       LDG.E.CONSTANT     R11, desc[UR4][R2.64+0x800]
-// 0320       LDG.E.CONSTANT     R13, desc[UR4][R2.64+0xc00]
-// 0350       STG.E              desc[UR4][R4.64], R7
-// 0360       STG.E              desc[UR4][R4.64+0x400], R9
-// 0370       STG.E              desc[UR4][R4.64+0x800], R11
-// 0380       STG.E              desc[UR4][R4.64+0xc00], R13
-// ```
-//
-// ## 11. What can go wrong with a measurement (second reading)
+// ## 10. What can go wrong with a measurement (second reading)
 //
 // - **The first launch is slow.** The driver loads a kernel when it is launched for the first time, and clocks rise
-//   only under load. The first launch of `copy` took 0.83 ms, later ones take 0.80 ms; the first call of cuBLAS took 18 ms.
+//   only under load. The first launch of `copy` took 0.84 ms, later ones take 0.80 ms; the first call of cuBLAS took 3 ms.
 //   `lab` launches every rung several times before it starts the clock.
 // - **A small matrix measures L2, or the launch.** `pieces` copies a piece of the matrices eight times, then the next.
 //   Pieces of 512 MiB pass at 4.2 TB/s. Pieces of 32 MiB, which fit the H200's L2 of 60 MB, pass at 4.4 TB/s, faster
-//   than any copy through memory. Pieces of 16 MiB pass at 3.5 TB/s, 4.7 us each: now the gaps between launches count.
+//   than any copy through memory. Pieces of 16 MiB pass at 3.5 TB/s, 4.8 us each: now the gaps between launches count.
 //   `lab` flushes L2 between the runs.
 // - **The copy is not one number.** `copy` and `cudaMemcpy` move the same bytes, at quite different rates. Say which
 //   one you compare with.
-//= 0.83 ms, later ones take 0.80 ms; the first call of cuBLAS took 18 ms: (first("copy"), ms("copy"), first("cublas"))
+//= 0.84 ms, later ones take 0.80 ms; the first call of cuBLAS took 3 ms: (first("copy"), ms("copy"), first("cublas"))
 //= 4.2 TB/s: rate("pieces/mib=512") / 1000
 //= 4.4 TB/s: rate("pieces/mib=32") / 1000
-//= 3.5 TB/s, 4.7 us each: (rate("pieces/mib=16") / 1000, ms("pieces/mib=16") * 1000 / (8 * 128))
+//= 3.5 TB/s, 4.8 us each: (rate("pieces/mib=16") / 1000, ms("pieces/mib=16") * 1000 / (8 * 128))
 
 constexpr unsigned TIMES = 8;  ///< copies that `pieces` makes of each piece
 
@@ -1028,59 +1122,107 @@ void pieces(float* out, const float* in, std::size_t n, std::size_t mib) {
   }
 }
 
+/// `longer_pitch` on a copy of in whose rows have `pad` unused floats at their ends.
+struct Padded {
+  lab::Map<float>& map;
+  const Transposed want;
+  const unsigned rows, cols, pad, pitch = cols + pad;
+  lab::DeviceBuffer<float> in{std::size_t{rows} * pitch, "padded in"};
+
+  void prepare() {
+    CUDA_CHECK(cudaMemcpy2D(in.data(), sizeof(float) * pitch, map.d_in.data(), sizeof(float) * cols,
+                            sizeof(float) * cols, rows, cudaMemcpyDeviceToDevice));
+  }
+  void launch() {
+    longer_pitch<<<lab::tiles(cols, rows, TILE), dim3(TILE, ROWS)>>>(map.d_out.data(), in.data(),
+                                                                     rows, cols, pitch);
+  }
+  std::vector<lab::Expectation> outputs() { return {lab::expect(map.d_out, want)}; }
+};
+
+/// The rung `pieces`.
+struct InPieces {
+  lab::Map<float>& map;
+  const std::size_t mib;
+
+  void launch() { pieces(map.d_out.data(), map.d_in.data(), map.n, mib); }
+  std::vector<lab::Expectation> outputs() { return {lab::expect(map.d_out, map.d_in)}; }
+};
+
+/// `points_staged`, by how many loads are in flight.
+constexpr std::pair<const char*, void (*)(float*, const float*, std::size_t)> STAGED[] = {
+    {"loads=1", points_staged<1>},
+    {"loads=2", points_staged<2>},
+    {"loads=3", points_staged<3>},
+    {"loads=6", points_staged<6>}};
+
+/// The bytes of a copy, and its limit.
+lab::Rung as_a_copy(std::size_t n) {
+  return {.bytes = 8.0 * static_cast<double>(n), .limit = lab::Limit::copy};
+}
+
+/// The launch of `large_tile`.
+auto by_large_tiles(unsigned rows, unsigned cols) {
+  return lab::launcher(large_tile, lab::tiles(cols, rows, LARGE), dim3(LARGE, 4), rows, cols);
+}
+
+const std::initializer_list<std::string_view> BY_TILES = {
+    "naive_rows", "naive_columns", "longer_pitch", "tiled", "no_barrier", "swizzled"};
+constexpr const char* TOO_MANY = "needs more than 65,535 rows of blocks, the limit of gridDim.y";
+
 int main(int argc, char** argv) {
   return lab::run(argc, argv, [](lab::Ladder& ladder, std::size_t height, std::size_t width) {
     const std::size_t n = height * width;
     ladder.require(height <= (std::size_t{1} << 31) - 256, "rows: at most 2^31 - 256");
     ladder.require(width < std::size_t{1} << 31, "columns: fewer than 2^31");
-    ladder.skip_unless(height <= std::size_t{MOST_BLOCKS} * TILE,
-                       {"naive_rows", "naive_columns", "tiled", "no_barrier", "swizzled"},
-                       "needs more than 65,535 rows of blocks, the limit of gridDim.y");
+    ladder.skip_unless(height <= std::size_t{MOST_BLOCKS} * TILE, BY_TILES, TOO_MANY);
+    ladder.skip_unless(height <= std::size_t{MOST_BLOCKS} * LARGE, {"large_tile"}, TOO_MANY);
     ladder.skip_unless(n > 1, {"no_barrier"}, "one thread alone has nobody to race with");
     lab::Map<float> map(ladder, n, 0, height);
     const auto in = map.in;  // what a copy has to leave
 
-    // Sections 1 to 3.
+    // Section 1.
     map.add("copy", in, each(n, copy, n));
-    map.add("copy_offset", "offset=1", Offset{in, 1}, each(n, copy_offset, n, 1 % n));
-    map.add("copy_offset", "offset=8", Offset{in, 8}, each(n, copy_offset, n, 8 % n));
-    map.add("copy_strided", "stride=2", Strided{in, 2}, each(n, copy_strided, n, 2));
-    map.add("copy_strided", "stride=8", Strided{in, 8}, each(n, copy_strided, n, 8));
-    map.add("copy_strided", "stride=32", Strided{in, 32}, each(n, copy_strided, n, 32));
-    map.add("points_aos", Rotated{in, 3}, each(n / 3 + 1, points_aos, n));
-    map.add("points_soa", RotatedArrays{in}, each(n / 3 + 1, points_soa, n));
-    map.add("points_staged", "loads=1", Rotated{in, 3}, each(n / 6 + 1, points_staged<1>, n));
-    map.add("points_staged", "loads=2", Rotated{in, 3}, each(n / 6 + 1, points_staged<2>, n));
-    map.add("points_staged", "loads=3", Rotated{in, 3}, each(n / 6 + 1, points_staged<3>, n));
-    map.add("points_staged", "loads=6", Rotated{in, 3}, each(n / 6 + 1, points_staged<6>, n));
-    const Rotated rotated{in, 4};
-    map.add("points_aligned", "alignas=4", rotated, each(n / 4 + 1, points_aligned<Point>, n));
-    map.add("points_aligned", "alignas=16", rotated, each(n / 4 + 1, points_aligned<float4>, n));
+    map.add("four_each", "restrict=no", in, each((n + 3) / 4, four_each, n));
+    map.add("four_each", "restrict=yes", in, each((n + 3) / 4, four_restricted, n));
 
-    // Sections 4 to 9: the transposes.
+    // Sections 2 to 6: the transposes.
     const Transposed want{in, height, width};
     const auto rows = static_cast<unsigned>(height), cols = static_cast<unsigned>(width);
     map.add("naive_rows", want, by_tiles(naive_rows, rows, cols));
     map.add("naive_columns", want, by_tiles(naive_columns, rows, cols));
+    for (const unsigned pad : {0u, 1u, 8u, 32u})
+      ladder.add("longer_pitch", lab::format("pad=%u", pad), Padded{map, want, rows, cols, pad},
+                 as_a_copy(n));
     map.add("tiled", "pad=0", want, by_tiles(tiled<0>, rows, cols));
     map.add("tiled", "pad=1", want, by_tiles(tiled<1>, rows, cols));
     map.demonstrate("no_barrier", by_tiles(no_barrier, rows, cols));
     map.add("swizzled", want, by_tiles(swizzled, rows, cols));
+    map.add("large_tile", want, by_large_tiles(rows, cols));
     map.add("vectors", "along=in", want, by_vectors<false>(rows, cols));
     map.add("vectors", "along=out", want, by_vectors<true>(rows, cols));
     map.add("vectors", "along=out, evict=first", want, by_vectors<true, Evict::first>(rows, cols));
     map.add("vectors", "along=out, evict=last", want, by_vectors<true, Evict::last>(rows, cols));
     map.add("whole_sectors", want, by_sectors(rows, cols));
-    lab::add_others(map);
 
-    // Sections 10 and 11.
-    map.add("four_each", "restrict=no", in, each((n + 3) / 4, four_each, n));
-    map.add("four_each", "restrict=yes", in, each((n + 3) / 4, four_restricted, n));
-    const lab::Problem copies(ladder, {.outputs = {lab::expect(map.d_out, map.d_in)},
-                                       .bytes = TIMES * 8.0 * static_cast<double>(n),
-                                       .limit = lab::Limit::copy});
-    copies.sweep("pieces", "mib", {16, 32, 512},
-                 [&](std::size_t mib) { pieces(map.d_out.data(), map.d_in.data(), n, mib); });
+    // Sections 7 and 8.
+    map.add("copy_offset", "offset=1", Offset{in, 1}, each(n, copy_offset, n, 1 % n));
+    map.add("copy_offset", "offset=8", Offset{in, 8}, each(n, copy_offset, n, 8 % n));
+    for (const std::size_t stride : {2, 8, 32})
+      map.add("copy_strided", lab::variant_name("stride", stride), Strided{in, stride},
+              each(n, copy_strided, n, stride));
+    map.add("points_aos", Rotated{in, 3}, each(n / 3 + 1, points_aos, n));
+    map.add("points_soa", RotatedArrays{in}, each(n / 3 + 1, points_soa, n));
+    for (const auto& [loads, kernel] : STAGED)
+      map.add("points_staged", loads, Rotated{in, 3}, each(n / 6 + 1, kernel, n));
+    const Rotated rotated{in, 4};
+    map.add("points_aligned", "alignas=4", rotated, each(n / 4 + 1, points_aligned<Point>, n));
+    map.add("points_aligned", "alignas=16", rotated, each(n / 4 + 1, points_aligned<float4>, n));
+
+    // Sections 9 and 10.
+    lab::add_others(map);
+    for (const std::size_t mib : {16, 32, 512})
+      ladder.add("pieces", lab::variant_name("mib", mib), InPieces{map, mib}, as_a_copy(TIMES * n));
   });
 }
 
@@ -1091,6 +1233,7 @@ int main(int argc, char** argv) {
 // - An offset is nearly free, a stride is not. From 8 floats on it costs a sector per element; DRAM moves two at least.
 // - Scattered stores cost more than scattered loads: if one side must be strided, let it be the reads.
 // - What has to change its order goes through shared memory; pad or swizzle the tile.
+// - Avoid rows whose pitch is a large power of two, and make them a float or a sector longer, not a line.
 // - Keep enough bytes in flight. For a copy 16 bytes a thread are enough, in one access or in four independent ones.
 // - Blocks that run at the same time should write to neighbouring memory.
 // - What a cache evicts matters as much as what it keeps. Time the hints; the obvious one can be the wrong one.

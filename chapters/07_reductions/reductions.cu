@@ -487,11 +487,6 @@ SumKernel unrolled_for(unsigned block) {
 // log2(P) steps to combine P sums. In the first part every thread adds in every step. In the tree most threads wait.
 // So use the tree rarely: once for a long sum.
 //
-// Take eight threads, 48 elements, and T for the time of an addition. Two blocks of 24 elements run one after the
-// other: a thread adds up three of them in 2 T, and the tree takes 3 T. That is 5 T for each block, and 1 T more for the
-// sum of their sums. In a single block, a thread adds up six elements in 5 T, and there is one tree: 11 T against 8 T.
-//= 11 T against 8 T: (2 * (24 // 8 - 1 + 3) + 1, 48 // 8 - 1 + 3)
-//
 //? cost: Sixteen blocks of 256 elements, one after the other, take 16 trees of 8 steps: 128 steps. How many does one
 //?   block of 256 threads take for the same 4096 elements, if each thread adds up 16 of them before the tree?
 //? choices: 8 | 23 | 64 | 128
@@ -499,7 +494,6 @@ SumKernel unrolled_for(unsigned block) {
 //
 // 15 additions in each thread and 8 steps of the tree: 23 instead of 128. The **cost** of a parallel algorithm is its
 // steps times its processors, busy or idle. Here the 256 threads cost 5,888 instead of 32,768, for 4,095 additions.
-// With n / log2(n) processors both parts of a sum take about log2(n) steps, and the cost stays proportional to n.
 //= 5,888 instead of 32,768, for 4,095: (256 * 23, 256 * 128, 4096 - 1)
 //
 // To give fewer threads more work each is called *thread coarsening*. The more elements a thread has, the less the tree
@@ -582,7 +576,7 @@ __global__ void shuffled(float* out, const float* in, size_t n) {
 // would be a mistake: the mask names 32 lanes, and some would not arrive.
 //= 19 loads: count("grid_stride", "shared_load_requests") / 65
 //
-// ### Cooperative groups
+// ### Cooperative groups (second reading)
 //
 // The header `cooperative_groups.h` has objects for all this. `tiled_partition<32>` of a block is the warp of the
 // caller, its `thread_rank()` the lane, and `reduce` the five shuffles, for any operator that commutes:
@@ -755,7 +749,7 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
   if (last_block_adds<THREADS>(sum, block, partial, tickets) && threadIdx.x == 0) *out = sum;
 }
 
-// ### A barrier for the grid
+// ### A barrier for the grid (second reading)
 //
 // A **cooperative launch**, `cudaLaunchCooperativeKernel`, fails unless all blocks of the grid fit on the GPU at the
 // same time. So they may wait for each other: `sync()` of a grid is a barrier for all of its threads, and a fence.
@@ -1125,7 +1119,7 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 //= 0.247 ms: ms("fold/op=largest")
 //= operator 0.96 times: ratio("fold/op=largest")
 //
-// ## 12. Where is the maximum?
+// ## 12. Where is the maximum? (second reading)
 //
 // `arg_max` returns the index, not the value. The operator acts on pairs of value and index, and takes the larger
 // value. Every implementation has to decide what happens to equal values. If it takes either, the operator is no

@@ -12,15 +12,6 @@
 
 #include "lab/lab.h"
 
-/// A sparse matrix in device memory: row r has the values starts[r] to starts[r + 1] - 1.
-struct SparseMatrix {
-  const unsigned* starts;   ///< rows + 1
-  const unsigned* columns;  ///< of each value
-  const unsigned* values;
-  unsigned rows;
-  std::size_t n;  ///< values
-};
-
 /// Blocks that cover n elements with tiles; one for no elements, which finds nothing to do.
 inline unsigned blocks_for(std::size_t n, std::size_t tile) {
   return static_cast<unsigned>(std::max<std::size_t>(lab::ceil_div(n, tile), 1));
@@ -46,10 +37,8 @@ __device__ inline void store4(unsigned* out, std::size_t i, std::size_t n, uint4
 /// What a launch is given, in device memory; what its problem does not have is null.
 struct Arrays {
   std::size_t n = 0;  ///< elements
-  unsigned *out = nullptr, *size = nullptr;
-  const unsigned *in = nullptr, *index = nullptr;
-  const void* marks = nullptr;          ///< of segments: heads, a byte each, or keys
-  SparseMatrix matrix = {};             ///< `in` is the vector, `out` the product
+  unsigned* out = nullptr;
+  const unsigned* in = nullptr;
   unsigned long long* state = nullptr;  ///< a counter and a word for each tile
   std::vector<unsigned char*> scratch = {};
 
@@ -63,12 +52,10 @@ struct Common {
   std::uint64_t seed;
   std::size_t words;  ///< of `state`
   lab::Input<unsigned> in{n, lab::RandomValue<unsigned>{2 * seed}, "in"};
-  lab::DeviceBuffer<unsigned> out{n, "out"}, size{1, "size"};
+  lab::DeviceBuffer<unsigned> out{n, "out"};
   lab::DeviceBuffer<unsigned long long> state{words, "state"};
 
-  Arrays arrays() {
-    return {.n = n, .out = out.data(), .size = size.data(), .in = in.data(), .state = state.data()};
-  }
+  Arrays arrays() { return {.n = n, .out = out.data(), .in = in.data(), .state = state.data()}; }
 };
 
 /// Makes the inputs of a problem, one after the other, and calls `use` with each: what a launch is given, and a rung
@@ -76,11 +63,8 @@ struct Common {
 using Use = std::function<void(const Arrays& arrays, const lab::Rung& rung)>;
 using Problem = void (*)(Common& common, const Use& use);
 
-// Those that more than one file solves.
+/// The exclusive scan, which more than one file solves.
 void exclusive(Common& common, const Use& use);
-void by_flags(Common& common, const Use& use);
-void by_keys(Common& common, const Use& use);
-void repeats(Common& common, const Use& use);
 
 /// The rungs of this chapter: each is launched with every input of its problem.
 struct Scans {
@@ -91,28 +75,3 @@ struct Scans {
   void add(std::string_view name, const std::string& variant, Problem problem, const Launch& launch,
            const std::vector<std::size_t>& scratch = {});
 };
-
-/// How a kernel is launched.
-struct Grid {
-  unsigned blocks, threads, bytes = 0;  ///< bytes of dynamic shared memory
-};
-
-/// Launches a kernel that knows of its other tiles by a state.
-template <class State>
-void launch(void (*kernel)(unsigned* out, const unsigned* in, std::size_t n, State*), Grid grid,
-            const Arrays& a, State* state) {
-  kernel<<<grid.blocks, grid.threads, grid.bytes>>>(a.out, a.in, a.n, state);
-}
-/// The same for one that scans segments.
-template <class Mark, class State>
-void launch(void (*kernel)(unsigned* out, const unsigned* in, const Mark*, std::size_t n, State*),
-            Grid grid, const Arrays& a, State* state) {
-  kernel<<<grid.blocks, grid.threads, grid.bytes>>>(a.out, a.in, static_cast<const Mark*>(a.marks),
-                                                    a.n, state);
-}
-/// The same for one that keeps some elements.
-template <class State>
-void launch(void (*kernel)(unsigned* out, unsigned* size, const unsigned* in, std::size_t, State*),
-            Grid grid, const Arrays& a, State* state) {
-  kernel<<<grid.blocks, grid.threads, grid.bytes>>>(a.out, a.size, a.in, a.n, state);
-}

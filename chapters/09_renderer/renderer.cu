@@ -323,8 +323,8 @@ __device__ inline bool touches(float4 c, Box box) {
   return square(dx, dy) <= c.z * c.z;
 }
 
-// The second step is the {term}`stream compaction` of chapter 08: the exclusive scan of the flags tells each thread
-// where in the list its circle goes. **Why a scan, and not an atomic counter?** A counter gives each circle *a*
+// The second step is a {term}`stream compaction`: the exclusive scan of the flags (chapter 08) tells each thread where
+// in the list its circle goes. **Why a scan, and not an atomic counter?** A counter gives each circle *a*
 // place, in the order in which threads happen to reach it. A scan gives it the number of circles before it, and so
 // keeps the order.
 
@@ -616,7 +616,7 @@ __global__ void __launch_bounds__(THREADS) front_to_back() {
 //     (C1, T1) over (C2, T2)  =  (C1 + T1 C2, T1 T2)
 //
 // So a stack may be cut anywhere, each part drawn on its own, and the parts combined in order. It is an operator for
-// a scan, associative and not commutative, as in section 8 of chapter 08.
+// a scan, associative and not commutative, like that of segments in chapter 14.
 //
 //? price: Suppose that each tile of `rand100k` is cut into 4 parts of 25,000 circles, and that any 4,000 circles in a
 //?   row saturate it. How many tests is that, compared with `front_to_back`?

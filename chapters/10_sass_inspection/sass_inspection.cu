@@ -21,6 +21,10 @@
 //   ./learn run 10 --rung window_restrict  the same kernel with __restrict__
 //   ./learn run 10 --rung store_order      a loop that fills shared memory, rolled up and unrolled
 //   ./learn run 10 --rung warps_or_loads   fewer and fewer warps on an SM, with one load or four each
+//   ./learn run 10 --rung literal          a literal with and without its f
+//   ./learn run 10 --rung indexed          an array in registers, with an index that nvcc knows or does not know
+//   ./learn run 10 --rung quotient         a division by an argument and by a constant
+//   ./learn run 10 --rung branch           lanes, or whole warps, that part at a branch
 //   ./learn run 10 --rung hide_latency     one to eight warps per scheduler, with one to four chains of FMAs [needs gpu]
 //   ./learn run 10 --rung clock_under_load how fast the clock is while the units idle or work [needs gpu]
 //   ./learn run 10 --rung stall_reasons    a kernel for each reason to wait [needs gpu]
@@ -33,6 +37,8 @@
 #include <cstdio>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "lab/lab.h"
 
@@ -239,7 +245,7 @@ __global__ void copy_float4(float* out, const float* in, unsigned n) {
 //= 158: count("copy_float4", "global_load_requests")
 //= 16: count("copy_float4", "global_load_sectors") / count("copy_float4", "global_load_requests")
 //
-// ### The type decides
+// ### The type decides (second reading)
 //
 // What the compiler may assume about the address decides the width of an access, not the address at run time. Here
 // are two structs with the same members.
@@ -419,7 +425,7 @@ __global__ void __launch_bounds__(BLOCK) copy_batch(float* out, const float* in,
 //= 0.98, 0.96: (ratio("copy_batch/loads=2"), ratio("copy_batch/loads=4"))
 //= and 0.97: ratio("copy_batch/loads=8")
 //
-// ### Copies that pass no registers
+// ### Copies that pass no registers (second reading)
 //
 // An asynchronous copy goes from global to shared memory without a register in between.
 
@@ -952,7 +958,183 @@ void warps_or_loads(float* out, const float* in, unsigned n, unsigned blocks) {
 // a tree, needs all the warps that it can get.
 //= because one way to hide latency: rate("hide_latency/warps=4, chains=1") > 3 * rate("hide_latency/warps=1, chains=1")
 //
-// ## 9. Inline PTX (second reading)
+// ## 9. The accidents of your own code
+//
+// Much of what stands in SASS was not meant. Four accidents are met in nearly every first kernel. Each rung has the
+// accident and the code without it, and repeats one operation so often that the memory is not what limits it.
+//
+// ### A literal without its f
+//
+//? literal: How many times as long does `literal` take with `0.1` in place of `0.1f`?
+//? answer: ms("literal/double") / ms("literal/float")
+//? unit: times
+//? near: 50 %
+
+constexpr int STEPS = 32;  ///< operations for each element
+
+/// out[i] = STEPS times x = 0.1 x + 0.5, of x = in[i].
+///
+/// @tparam DOUBLE  the literals lack their f
+///
+/// Launch: one thread per element, in blocks of one dimension.
+template <bool DOUBLE>
+__global__ void literal(float* out, const float* in, unsigned n) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  float x = in[i];
+#pragma unroll
+  for (int step = 0; step < STEPS; ++step) {
+    if constexpr (DOUBLE) {
+      x = x * 0.1 + 0.5;
+    } else {
+      x = x * 0.1f + 0.5f;
+    }
+  }
+  out[i] = x;
+}
+
+// ```{sass} literal<true> only=F2F,DFMA,FFMA lines=3
+// 00e0       F2F.F64.F32        R6, R12
+// 00f0       DFMA               R6, R6, R2, 0.5
+// 0100       F2F.F32.F64        R6, R6
+// ```
+//
+// `0.1` is a `double`, so `x` becomes one, the product and the sum are computed as such, and the result becomes a float
+// again: three instructions in place of one `FFMA`. An SM of the H200 starts 64 double FMAs per cycle, half as many as
+// FP32 ones, but only 16 conversions to or from 64 bits; on a GeForce it starts 2 of either (CUDA C++ Programming Guide,
+// throughput of arithmetic instructions). 64 conversions for each element take the SMs 4.1 ms, and the kernel takes
+// 8.2 ms; with the two letters it is 0.8 ms. `./learn explain` names such a line.
+//= 64 conversions for each element take the SMs 4.1 ms: (2 * 32, 2 * 32 * 268435459 / (132 * 16 * 1.98e9) * 1000)
+//= kernel takes 8.2 ms: ms("literal/double")
+//= it is 0.8 ms: ms("literal/float")
+//
+// ### An array with an index that nvcc does not know
+//
+// Registers have no addresses. An array whose elements are chosen at run time has to lie in memory: in local memory,
+// behind the same L1 as global memory.
+//
+//? indexed: `indexed` adds the 16 elements of an array in registers, in an order that starts at an argument of the
+//?   kernel. How many `STL` and `LDL` instructions does that take in all?
+//? answer: sass("indexed<false>", "STL") + sass("indexed<false>", "LDL")
+//? unit: instructions
+//? near: 100 %
+
+/// out[i] = x_0 + ... + x_15, of x_k = in[i] + k, added from element `start` on and around.
+///
+/// @tparam KNOWN  `start` is 0, as nvcc sees
+///
+/// Launch: one thread per element, in blocks of one dimension.
+template <bool KNOWN>
+__global__ void indexed(float* out, const float* in, unsigned n, unsigned start) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  float x[16];
+  x[0] = in[i];
+#pragma unroll
+  for (unsigned k = 1; k < 16; ++k) x[k] = x[0] + static_cast<float>(k);
+  float sum = 0;
+#pragma unroll
+  for (unsigned k = 0; k < 16; ++k) sum += x[(k + (KNOWN ? 0 : start)) % 16];
+  out[i] = sum;
+}
+
+// ```{sass} indexed<false> only=STL,LDL lines=6
+// 01d0       STL.128            [R1+0x10], R12
+// 0250       STL.128            [R1+0x20], R16
+// 0260       STL.128            [R1], R4
+// 0280       STL.128            [R1+0x30], R8
+// 02b0       LDL                R0, [R15]
+// 0300       LDL                R2, [R13]
+// ```
+//
+// Stores, 4 `STL.128`, write the array, and 16 `LDL` read it back: 0.8 ms instead of 0.8. A loop over an array of registers
+// has to be unrolled, with a number of iterations that nvcc knows; `-Xptxas -v` reports a *stack frame* where it was not.
+//= 4 `STL.128`: sass("indexed<false>", "STL")
+//= 16 `LDL`: sass("indexed<false>", "LDL")
+//= 0.8 ms instead of 0.8: (ms("indexed/start=argument"), ms("indexed/start=0"))
+//
+// ### A quotient by a variable
+//
+// No GPU divides integers in one instruction.
+//
+//? quotient: How many instructions does `quotient` have in its loop, for one `/` and one `%` by an argument?
+//? answer: sass("quotient<false>", "instructions", "loop")
+//? unit: instructions
+//? near: 50 %
+
+/// out[i] = in[i] + h / 1024, where h is i after STEPS times h = 3 (h % divisor) + h / divisor.
+///
+/// @tparam KNOWN  the divisor is 1009, as nvcc sees
+///
+/// Launch: one thread per element, in blocks of one dimension.
+/// Requires: divisor > 0.
+template <bool KNOWN>
+__global__ void quotient(float* out, const float* in, unsigned n, unsigned divisor) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  const unsigned d = KNOWN ? 1009 : divisor;
+  unsigned h = i;
+#pragma unroll 1
+  for (int step = 0; step < STEPS; ++step) h = 3 * (h % d) + h / d;
+  out[i] = in[i] + static_cast<float>(h) / 1024;
+}
+
+// The argument does not change, so nvcc moves its reciprocal out of the loop: `I2F`, `MUFU.RCP` and eight more come before
+// it. What remains are 15 instructions: a product with the reciprocal and two corrections. A divisor that nvcc knows
+// becomes a product with a constant and a shift, 9 instructions with the loop's own. That takes 0.8 ms instead of 0.8.
+// If a divisor is a power of two, say so in the code: a shift and a mask are one instruction each.
+//= 15 instructions: sass("quotient<false>", "instructions", "loop")
+//= 9 instructions: sass("quotient<true>", "instructions", "loop")
+//= 0.8 ms instead of 0.8: (ms("quotient/divisor=1009"), ms("quotient/divisor=argument"))
+//
+// ### A branch that parts a warp
+//
+// Chapter 01 counted what divergence costs. This is what it looks like.
+
+/// out[i] = STEPS times x = x^2 - 0.5 or x = 0.5 - x^2, of x = in[i]: one for one half of the threads, one for the other.
+///
+/// @tparam BY_WARP  whole warps take turns, else neighbouring lanes
+///
+/// Launch: one thread per element, in blocks of one dimension.
+template <bool BY_WARP>
+__global__ void branch(float* out, const float* in, unsigned n) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  float x = in[i];
+  if ((BY_WARP ? i / 32 : i) % 2 == 0) {
+#pragma unroll 1
+    for (int step = 0; step < STEPS; ++step) x = x * x - 0.5f;
+  } else {
+#pragma unroll 1
+    for (int step = 0; step < STEPS; ++step) x = 0.5f - x * x;
+  }
+  out[i] = x;
+}
+
+// ```{sass} branch<false> only=BSSY,BRA,BSYNC,FFMA lines=9
+// 00d0       BSSY               B0, 0x1d0
+// 00f0   @P0 BRA                0x170
+// 0100       FFMA               R7, -R7, R7, 0.5
+// 0130       FFMA               R7, -R7, R7, 0.5
+// 0150   @P0 BRA                0x120
+// 0160       BRA                0x1c0
+// 0190       FFMA               R7, R7, R7, -0.5
+// 01b0   @P0 BRA                0x180
+// 01c0       BSYNC              B0
+// ```
+//
+// `BSSY B0` names the place where the warp is to come together again, in a *convergence barrier* `B0`. The lanes whose
+// predicate is true jump to the second loop, the others go through the first; each half ends at `BSYNC B0` and waits
+// there for the other. Both loops run, one after the other, with half of the lanes each: 0.8 ms. With `BY_WARP` the code
+// is the same, and each warp takes one of the loops only, 0.7 ms. A short `if` has neither: its instructions are predicated.
+//= 0.8 ms: ms("branch/by=lane")
+//= only, 0.7 ms: ms("branch/by=warp")
+//
+// A fifth accident has no rung: a quotient of two floats is no instruction either. `a / b` is a reciprocal, a few `FFMA`
+// that make it exact, and a `CALL` for values at the ends of the range. `__fdividef`, or a product with a reciprocal that
+// is computed once, is shorter and less exact.
+//
+// ## 10. Inline PTX (second reading)
 //
 // `asm` puts a PTX instruction into a kernel. Use it where CUDA C++ has no function:
 //
@@ -967,7 +1149,7 @@ void warps_or_loads(float* out, const float* in, unsigned n, unsigned blocks) {
 // it like any other instruction. Where there is an intrinsic, prefer that: `__ldg`, `__ldcs`, `__stcs`, `cuda::ptx`.
 // The simulator runs these lines, too; of PTX that it lacks it says so when the program is compiled.
 //
-// ## 10. How fast is the clock? (second reading)
+// ## 11. How fast is the clock? (second reading)
 //
 // Ceilings in this course assume 1.98 GHz, the H200's highest clock. The clock is not constant: the GPU lowers it
 // when it would draw more power than it may. `clock_under_load` lets 20 million cycles pass while the units idle,
@@ -979,12 +1161,13 @@ void warps_or_loads(float* out, const float* in, unsigned n, unsigned blocks) {
 //= load, 1.98 GHz with FMAs: 20e6 / ms("clock_under_load/load=fma") / 1e6
 //= and 1.98 GHz with reads: 20e6 / ms("clock_under_load/load=memory") / 1e6
 //
-// That says little about power. The recorded loads run for 10 ms. The sums of the FMA load soon are infinite, and
+// That says little about power. The recorded loads run for 10 ms each. The sums of the FMA load soon are infinite, and
 // operands that do not change draw less power than random ones (H. He, "Strangely, matrix multiplications on GPUs run
 // faster when given predictable data", 2024). And the tensor cores, under which an H200 does lower its clock, are not
 // among the loads.
+//= run for 10 ms: ms("clock_under_load/load=fma")
 //
-// ## 11. Why does a warp wait? (second reading)
+// ## 12. Why does a warp wait? (second reading)
 //
 // Nsight Compute samples what each warp waits for. The names are those of its metrics,
 // `smsp__average_warps_issue_stalled_NAME`; `./learn profile` prints the three that matter most. `stall_reasons` has a kernel
@@ -1126,6 +1309,68 @@ auto in_runs(void (*kernel)(float*, const float*, unsigned), unsigned n) {
   return lab::launcher(kernel, lab::tiles(n, 8 * BLOCK), BLOCK, n);
 }
 
+/// x after STEPS steps of `literal`, of `branch` for thread i, or h after those of `quotient`.
+struct Steps {
+  enum class Kind { literal, branch, quotient } kind;
+  lab::View<float> in;
+  std::size_t lanes = 1;  ///< neighbours that take the same branch
+  __host__ __device__ float operator()(std::size_t i) const {
+    float x = in[i];
+    unsigned h = static_cast<unsigned>(i);
+    for (int step = 0; step < STEPS; ++step) {
+      if (kind == Kind::literal) x = x * 0.1f + 0.5f;
+      if (kind == Kind::branch) x = i / lanes % 2 == 0 ? x * x - 0.5f : 0.5f - x * x;
+      h = 3 * (h % 1009) + h / 1009;
+    }
+    return kind == Kind::quotient ? in[i] + static_cast<float>(h) / 1024 : x;
+  }
+};
+
+/// Options of `warps_or_loads`: the last one prints occupancies.
+lab::MapOptions shown(bool last) {
+  lab::MapOptions options;
+  if (last) options.show = print_occupancies;
+  return options;
+}
+
+/// What `indexed` has to leave: x + (x + 1) + ... + (x + 15).
+struct SumOf16 {
+  lab::View<float> in;
+  __host__ __device__ float operator()(std::size_t i) const { return 16 * in[i] + 120; }
+};
+
+/// The launch of a kernel of section 9.
+template <class Kernel, class... Rest>
+auto on_all(Kernel kernel, unsigned n, Rest... rest) {
+  return lab::launcher(kernel, lab::tiles(n, BLOCK), BLOCK, n, rest...);
+}
+
+/// What `copy_refused` says.
+struct Refused {
+  float* const out;
+  const float* const in;
+  const unsigned n;
+  const lab::Expectation right;
+  std::string refusal = {};
+
+  void launch() { refusal = copy_in_two(out, in, n); }
+  std::vector<lab::Expectation> outputs() { return {right}; }
+  void show() { std::printf("  refused: %s\n", refusal.c_str()); }
+};
+
+using CopyKernel = void (*)(float*, const float*, unsigned);
+/// Kernels by how many elements a thread copies.
+struct OfSize {
+  unsigned floats;
+  CopyKernel kernel;
+};
+using BoundedCopy = void (*)(float*, const float*, unsigned, unsigned);
+constexpr std::pair<int, BoundedCopy> BOUNDED[] = {{1, warps_or_loads<1>}, {4, warps_or_loads<4>}};
+constexpr OfSize BATCHES[] = {
+    {4, copy_batch<1>}, {8, copy_batch<2>}, {16, copy_batch<4>}, {32, copy_batch<8>}};
+constexpr std::pair<int, CopyKernel> ORDERS[] = {
+    {1, store_order<1>}, {2, store_order<2>}, {8, store_order<8>}};
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -1142,29 +1387,35 @@ int main(int argc, char** argv) {
     map.add("copy_struct", "plain", in, each(4, copy_struct<Quad>, n));
     map.add("copy_struct", "aligned", in, each(4, copy_struct<AlignedQuad>, n));
     map.demonstrate("copy_misaligned", lab::bind_back(copy_misaligned, n));
-    std::string refusal;
-    map.add("copy_refused", in,
-            [&](float* to, const float* from) { refusal = copy_in_two(to, from, n); },
-            {.timed = false, .show = [&] { std::printf("  refused: %s\n", refusal.c_str()); }});
-    map.add("copy_batch", "loads=1", in, each(4, copy_batch<1>, n));
-    map.add("copy_batch", "loads=2", in, each(8, copy_batch<2>, n));
-    map.add("copy_batch", "loads=4", in, each(16, copy_batch<4>, n));
-    map.add("copy_batch", "loads=8", in, each(32, copy_batch<8>, n));
+    ladder.add("copy_refused",
+               Refused{map.d_out.data(), map.d_in.data(), n, lab::expect(map.d_out, map.d_in)},
+               {.timed = false});
+    for (const auto& [floats, kernel] : BATCHES)
+      map.add("copy_batch", lab::variant_name("loads", floats / 4), in, each(floats, kernel, n));
     map.add("copy_async", "loads=1", in, each(4, copy_async<1>, n));
     map.add("copy_async", "loads=4", in, each(16, copy_async<4>, n));
     lab::add_others(map);
 
     map.add("window_aliased", WindowSum{in}, each(1, window_aliased, n));
     map.add("window_restrict", WindowSum{in}, each(1, window_restrict, n));
-    map.add("store_order", "unroll=1", ReversedRuns{in}, in_runs(store_order<1>, n));
-    map.add("store_order", "unroll=2", ReversedRuns{in}, in_runs(store_order<2>, n));
-    map.add("store_order", "unroll=8", ReversedRuns{in}, in_runs(store_order<8>, n));
-    for (const unsigned blocks : {1u, 2u, 4u, 8u}) {
-      const std::string warps = lab::format("warps=%u, loads=", 8 * blocks);
-      map.add("warps_or_loads", warps + "1", in, lab::bind_back(warps_or_loads<1>, n, blocks));
-      map.add("warps_or_loads", warps + "4", in, lab::bind_back(warps_or_loads<4>, n, blocks),
-              {.show = blocks == 8 ? print_occupancies : nullptr});
-    }
+    for (const auto& [unroll, kernel] : ORDERS)
+      map.add("store_order", lab::variant_name("unroll", unroll), ReversedRuns{in},
+              in_runs(kernel, n));
+    const lab::MapOptions steps{.tolerance = lab::tolerance_for_roundings(2 * STEPS)};
+    const Steps literals{Steps::Kind::literal, in}, quotients{Steps::Kind::quotient, in};
+    const Steps lanes{Steps::Kind::branch, in, 1}, warps{Steps::Kind::branch, in, 32};
+    map.add("literal", "double", literals, on_all(literal<true>, n), steps);
+    map.add("literal", "float", literals, on_all(literal<false>, n), steps);
+    map.add("indexed", "start=argument", SumOf16{in}, on_all(indexed<false>, n, 5), steps);
+    map.add("indexed", "start=0", SumOf16{in}, on_all(indexed<true>, n, 0), steps);
+    map.add("quotient", "divisor=argument", quotients, on_all(quotient<false>, n, 1009));
+    map.add("quotient", "divisor=1009", quotients, on_all(quotient<true>, n, 1009));
+    map.add("branch", "by=lane", lanes, on_all(branch<false>, n), steps);
+    map.add("branch", "by=warp", warps, on_all(branch<true>, n), steps);
+    for (const unsigned blocks : {1u, 2u, 4u, 8u})
+      for (const auto& [loads, copy] : BOUNDED)
+        map.add("warps_or_loads", lab::format("warps=%u, loads=%d", 8 * blocks, loads), in,
+                lab::bind_back(copy, n, blocks), shown(loads == 4 && blocks == 8));
   });
 }
 
@@ -1177,7 +1428,8 @@ int main(int argc, char** argv) {
 // - Sum in a local variable, or promise `__restrict__`. A store that may alias holds up every load behind it.
 // - Give loops a constant number of iterations, so that nvcc can unroll them and put the loads first.
 // - The share of `FFMA` in the inner loop is a ceiling, the wavefronts of its `LDS` another. Take the lower.
-// - `LDL` or `STL` in a loop: end that first.
+// - `LDL` or `STL` in a loop: end that first. Look for `F2F`, `DFMA` and `CALL`, too: few of them are meant.
+// - `BSSY` and `BSYNC` enclose what a warp may go through in parts.
 // - Occupancy hides latency, and so does independent work. Bytes in flight count, not warps.
 //= because Occupancy hides latency, and so does independent work: rate("hide_latency/warps=4, chains=1") >
 //=   3 * rate("hide_latency/warps=1, chains=1") and rate("hide_latency/warps=1, chains=4") >

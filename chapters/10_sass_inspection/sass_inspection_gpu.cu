@@ -232,7 +232,9 @@ struct Latency {
         out, [=] __host__ __device__(std::size_t i) { return static_cast<float>(count * i); })};
   }
   std::string variant() const { return lab::format("warps=%u, chains=%d", warps, chains.count); }
-  double flops() const { return 2.0 * chains.count * steps * blocks * threads; }
+  lab::Rung rung() const {
+    return {.flops = 2.0 * chains.count * steps * blocks * threads, .limit = lab::Limit::fp32};
+  }
 };
 
 /// `stall_reasons` for one reason.
@@ -255,17 +257,16 @@ struct Stalls {
 struct Clock {
   static constexpr unsigned threads = 1024;
   const Loaded load;
-  const lab::Input<float>& in;
   const bool full;  ///< a run that times
   const long long cycles = full ? 20'000'000 : 20'000;
   const unsigned blocks = 2 * lab::multiprocessors();
+  lab::DeviceBuffer<float4> in{std::size_t{1} << (full ? 26 : 10), "in"};  // larger than L2 if full
   lab::DeviceBuffer<Ticks> ticks{blocks, "ticks"};
   lab::DeviceBuffer<float> sink{std::size_t{blocks} * threads, "sink"};
 
+  void prepare() { in.zero(); }
   void launch() {
-    load.kernel<<<blocks, threads>>>(ticks.data(), sink.data(),
-                                     reinterpret_cast<const float4*>(in.data()), in.size() / 4,
-                                     cycles, 1.0f);
+    load.kernel<<<blocks, threads>>>(ticks.data(), sink.data(), in.data(), in.size(), cycles, 1.0f);
   }
   std::vector<lab::Expectation> outputs() { return {lab::on_the_way(ticks)}; }
 
@@ -306,15 +307,13 @@ void add_microbenchmarks(lab::Map<float>& map) {
   for (const unsigned warps : {1u, 2u, 4u, 8u}) {
     for (const Chains& chains : CHAINS) {
       Latency one{chains, warps, full ? 1u << 18 : 1u << 8};
-      map.ladder().add("hide_latency", one.variant(), one,
-                       {.flops = one.flops(), .limit = lab::Limit::fp32});
+      map.ladder().add("hide_latency", one.variant(), one, one.rung());
     }
   }
   for (const Waiting& one : WAITING)
     map.ladder().add("stall_reasons", one.reason, Stalls{one, full});
-  for (const Loaded& one : LOADED) {
-    map.ladder().add("clock_under_load", one.variant, Clock{one, map.d_in, full});
-  }
+  for (const Loaded& one : LOADED)
+    map.ladder().add("clock_under_load", one.variant, Clock{one, full});
 }
 
 const lab::Rungs here(add_microbenchmarks);

@@ -18,6 +18,7 @@
 //                                          [needs gpu, sm_90a, cuda 12.9]
 //   ./learn run 12 --rung producer_warps   the product: four warps load, eight compute; a block stays for many tiles
 //                                          [needs gpu, sm_90a, cuda 12.9]
+//   ./learn run 12 --rung without          the same product without one of its ideas  [needs gpu, sm_90a, cuda 12.9]
 //   ./learn run 12 --rung even_shares      the tiles that fill no whole wave are cut along K, evenly
 //                                          [needs gpu, sm_90a, cuda 12.9]
 //   ./learn run 12 --rung tile_by_shape    smaller tiles where there are few of them  [needs gpu, sm_90a, cuda 12.9]

@@ -11,6 +11,7 @@
 #include <cuda/atomic>
 #include <cuda/ptx>
 #include <memory>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -149,6 +150,9 @@ constexpr int STAGES = 8;  // of the ring
 constexpr int GROUP = 8;   // rows of tiles that are computed side by side, for L2
 constexpr int loading_registers = 40, computing_registers = 232;  // of a thread
 
+/// What `producer_warps` brings together, and `without` leaves out one at a time.
+enum class Idea { tma, registers, tile_order, fma_order };
+
 /// The tiles of a block whose threads compute `rows` x 8 elements: 128 x 256 where rows is 16, 128 x 128 where it is
 /// 8, which only section 6 needs.
 template <int rows>
@@ -161,6 +165,7 @@ struct TileOf {
   static constexpr unsigned a_bytes = 4 * BK * lda_shared, b_bytes = 4 * BK * BN;
   static constexpr unsigned stage_bytes = a_bytes + b_bytes;
   static constexpr unsigned shared_bytes = STAGES * (stage_bytes + 2 * sizeof(std::uint64_t));
+  static __device__ constexpr bool has(Idea) { return true; }
 };
 
 /// The tile of 128 x 256. four_rows() is the order in which a thread computes its groups of four rows; the cycles are what
@@ -171,6 +176,12 @@ struct Large : TileOf<16> {
     constexpr int order[] = {0, 4, 12, 8};
     return order[i];
   }
+};
+
+/// The tile of 128 x 256 in a kernel that lacks an idea.
+template <Idea LEFT_OUT>
+struct Without : Large {
+  static __device__ constexpr bool has(Idea idea) { return idea != LEFT_OUT; }
 };
 
 /// The tile of 128 x 128.
@@ -286,9 +297,10 @@ struct Schedule {
   }
   /// The first row and column of tile `t`; tiles next to each other share rows of A or columns of B.
   __device__ void place(int t, int& row, int& col) const {
-    const int in_group = GROUP * plan.tiles_n, g = t / in_group;
-    const int high = min(GROUP, plan.tiles_m - g * GROUP);
-    row = (g * GROUP + t % in_group % high) * Tile::BM, col = t % in_group / high * Tile::BN;
+    constexpr int group = Tile::has(Idea::tile_order) ? GROUP : 1;
+    const int in_group = group * plan.tiles_n, g = t / in_group;
+    const int high = min(group, plan.tiles_m - g * group);
+    row = (g * group + t % in_group % high) * Tile::BM, col = t % in_group / high * Tile::BN;
   }
 };
 
@@ -322,8 +334,8 @@ __device__ __forceinline__ void load(const lab::Gemm& g, const CUtensorMap& map_
   std::uint32_t a_to = 4 * (k_of_lane * lda_shared + row_of_lane);
   hide(a_to);
   std::uint32_t b_to = a_bytes + 4 * (warp * BN + lane);  // only where the threads copy B
-  if (!ALIGNED) hide(b_to);
-  const bool aligned_b = ALIGNED || lab::aligned16(g.b, g.ldb);
+  if (!ALIGNED || !Tile::has(Idea::tma)) hide(b_to);
+  const bool aligned_b = Tile::has(Idea::tma) && (ALIGNED || lab::aligned16(g.b, g.ldb));
   const std::uint32_t end = full + 8 * STAGES;
   std::uint32_t barrier = full, to = base;
   std::uint32_t parity = 1;  // of the phase before the first: all stages are empty
@@ -487,7 +499,9 @@ __device__ void compute(const lab::Gemm& g, Work work, std::uint32_t base, std::
 #pragma unroll
         for (int x = 0; x < TM * TN; ++x) {  // down one column of C, up the next
           const int down = x / TM % 2 == 0 ? x % TM : TM - 1 - x % TM;
-          const int i = Tile::four_rows(down / 4) + down % 4, j = x / TM;
+          const bool turns = Tile::has(Idea::fma_order);  // else row by row
+          const int i = turns ? Tile::four_rows(down / 4) + down % 4 : x / TN;
+          const int j = turns ? x / TM : x % TN;
           c[i][j] += a[k % 2][i] * b[k % 2][j];
         }
       }
@@ -584,12 +598,14 @@ __device__ __forceinline__ void run(const lab::Gemm& g, const CUtensorMap& map_b
   }
   const Schedule<SHARE, Tile> work(plan, worker);
   if (threadIdx.x >= computing_threads) {
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(loading_registers));
+    if constexpr (Tile::has(Idea::registers))
+      asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(loading_registers));
     // From the first lane, so that the compiler knows the number to be the same for all lanes.
     const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 32, 0) - computing_warps;
     load<Tile, ALIGNED>(g, map_b, work, base, full, warp);
   } else {
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(computing_registers));
+    if constexpr (Tile::has(Idea::registers))
+      asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(computing_registers));
     compute<Tile, ALIGNED>(g, work, base, full, partials, ready, worker);
   }
 }
@@ -621,9 +637,7 @@ __global__ void __launch_bounds__(block_threads, 1)
 }
 
 // 7 %: 53.6 TFLOP/s at 4096, and past cuBLAS. With the loading warps, 93 % of all instructions are FMAs, as before. What
-// changed is that 90 of 100 cycles issue an instruction instead of 84. Several ideas came together here: warps that only
-// load, the TMA, more registers, persistent blocks, the order of tiles and of FMAs. What each of them gains is not
-// measured in this chapter; the notes have a table of trial programs. The largest stall that is left, apart from waiting
+// changed is that 90 of 100 cycles issue an instruction instead of 84. The largest stall that is left, apart from waiting
 // for the scheduler or for data, is the dispatch stall of chapter 11.
 //= 7 %: 100 * (ms("11:grouped_tiles") / ms("producer_warps") - 1)
 //= 53.6 TFLOP/s: rate("producer_warps") / 1000
@@ -632,6 +646,60 @@ __global__ void __launch_bounds__(block_threads, 1)
 //= 90 of 100 cycles issue an instruction instead of 84: (ncu("producer_warps",
 //=   "smsp__issue_active.avg.pct_of_peak_sustained_active"), 100, ncu("11:grouped_tiles",
 //=   "smsp__issue_active.avg.pct_of_peak_sustained_active"))
+
+// ### What each idea is worth
+//
+// Several ideas came together in this kernel. The rung `without` takes one of them away at a time.
+//
+//? worth: Which of them costs the most when it is missing?
+//? choices: the TMA | setmaxnreg | persistent blocks | the order of tiles | the order of FMAs
+//? answer: {"the TMA": ms("without/idea=tma") == max(ms("without/idea=tma"), ms("without/idea=registers"),
+//?   ms("without/idea=persistence"), ms("without/idea=tile order"), ms("without/idea=FMA order")), "setmaxnreg":
+//?   ms("without/idea=registers") == max(ms("without/idea=tma"), ms("without/idea=registers"),
+//?   ms("without/idea=persistence"), ms("without/idea=tile order"), ms("without/idea=FMA order")),
+//?   "persistent blocks": ms("without/idea=persistence") == max(ms("without/idea=tma"),
+//?   ms("without/idea=registers"), ms("without/idea=persistence"), ms("without/idea=tile order"),
+//?   ms("without/idea=FMA order")), "the order of tiles": ms("without/idea=tile order") ==
+//?   max(ms("without/idea=tma"), ms("without/idea=registers"), ms("without/idea=persistence"),
+//?   ms("without/idea=tile order"), ms("without/idea=FMA order")), "the order of FMAs":
+//?   ms("without/idea=FMA order") == max(ms("without/idea=tma"), ms("without/idea=registers"),
+//?   ms("without/idea=persistence"), ms("without/idea=tile order"), ms("without/idea=FMA order"))}
+
+/// `producer_warps` without one of its ideas: four loading warps copy B, too; all warps have as many registers; tiles are
+/// computed row by row; or a thread's FMAs are.
+///
+/// Arguments, Launch, Requires: as `producer_warps`.
+template <bool ALIGNED, Idea LEFT_OUT>
+__global__ void __launch_bounds__(block_threads, 1)
+    without(int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb,
+            float beta, float* c, int ldc, const __grid_constant__ CUtensorMap map_b,
+            const __grid_constant__ Plan plan) {
+  run<Without<LEFT_OUT>, ALIGNED, false>({m, n, k, alpha, a, lda, b, ldb, beta, c, ldc}, map_b,
+                                         plan, nullptr, nullptr);
+}
+
+// | left out | what replaces it | TFLOP/s at 4096 | at 8192 |
+// |---|---|--:|--:|
+// | nothing | | 53.6 | 53.7 |
+// | the TMA | the loading warps copy B float by float | 49.5 | 49.7 |
+// | `setmaxnreg` | 168 registers for each thread | 29.3 | 29.4 |
+// | persistent blocks | a block for each tile | 54.1 | 54.5 |
+// | the order of the tiles | tiles row by row | 52.2 | 52.9 |
+// | the order of the FMAs | FMAs row by row | 50.5 | 51.0 |
+//= | 53.6 | 53.7 |: (rate("producer_warps") / 1000, rate("producer_warps", 8192) / 1000)
+//= float | 49.5 | 49.7 |: (rate("without/idea=tma") / 1000, rate("without/idea=tma", 8192) / 1000)
+//= each thread | 29.3 | 29.4 |: (rate("without/idea=registers") / 1000, rate("without/idea=registers", 8192) / 1000)
+//= each tile | 54.1 | 54.5 |: (rate("without/idea=persistence") / 1000, rate("without/idea=persistence", 8192) / 1000)
+//= tiles row by row | 52.2 | 52.9 |: (rate("without/idea=tile order") / 1000, rate("without/idea=tile order", 8192) / 1000)
+//= FMAs row by row | 50.5 | 51.0 |: (rate("without/idea=FMA order") / 1000, rate("without/idea=FMA order", 8192) / 1000)
+//
+// `setmaxnreg` decides whether the design works at all. With 168 registers the sums and fragments of a thread do not fit,
+// and ptxas spills: 109 `LDL` stand in its code. The TMA and the order of the FMAs follow. Persistent blocks do not pay:
+// with a block for each tile the kernel is even 1 % faster at 4096 and at 8192. Why the head
+// start on the next tile does not show was not measured. Blocks that stay are what section 5 builds on.
+//= 109 `LDL`: sass("without<true, (Idea)1>", "LDL")
+//= 1 % faster: 100 * (ms("producer_warps") / ms("without/idea=persistence") - 1)
+//= 1 % faster at 4096 and at 8192: (100 * (ms("producer_warps", 8192) / ms("without/idea=persistence", 8192) - 1), 4096, 8192)
 
 // ## 5. An even share for every SM
 //
@@ -653,8 +721,8 @@ __global__ void __launch_bounds__(block_threads, 1)
 //? unit: TFLOP/s
 //? near: 10 %
 //
-// 13.0 TFLOP/s: only 32 of 132 SMs, a quarter, have a tile.
-//= 13.0 TFLOP/s: rate("producer_warps", 1024) / 1000
+// 12.9 TFLOP/s: only 32 of 132 SMs, a quarter, have a tile.
+//= 12.9 TFLOP/s: rate("producer_warps", 1024) / 1000
 //= a quarter: 32 / 132
 
 // ### Cut along K
@@ -727,20 +795,20 @@ __global__ void __launch_bounds__(block_threads, 1)
 //
 // | M = N = K | `grouped_tiles` | `producer_warps` | `even_shares` | cuBLAS | `even_shares` to cuBLAS |
 // |---|--:|--:|--:|--:|--:|
-// | 1024 | 11.8 | 13.0 | 36.2 | 33.6 | 1.08 |
-// | 2048 | 48.9 | 52.5 | 52.7 | 49.5 | 1.06 |
-// | 4096 | 49.9 | 53.6 | 54.9 | 51.2 | 1.07 |
-// | 8192 | 50.6 | 54.1 | 55.3 | 51.1 | 1.08 |
-//= | 11.8 | 13.0 | 36.2 | 33.6 | 1.08 |: (rate("11:grouped_tiles", 1024) / 1000, rate("producer_warps", 1024) / 1000,
+// | 1024 | 11.8 | 12.9 | 36.5 | 33.4 | 1.09 |
+// | 2048 | 48.9 | 52.5 | 52.6 | 49.6 | 1.06 |
+// | 4096 | 49.9 | 53.6 | 55.0 | 51.4 | 1.07 |
+// | 8192 | 50.6 | 53.7 | 55.2 | 51.3 | 1.08 |
+//= | 11.8 | 12.9 | 36.5 | 33.4 | 1.09 |: (rate("11:grouped_tiles", 1024) / 1000, rate("producer_warps", 1024) / 1000,
 //=   rate("even_shares", 1024) / 1000, rate("even_shares", 1024) / ratio("even_shares", 1024) / 1000,
 //=   ratio("even_shares", 1024))
-//= | 48.9 | 52.5 | 52.7 | 49.5 | 1.06 |: (rate("11:grouped_tiles", 2048) / 1000, rate("producer_warps", 2048) / 1000,
+//= | 48.9 | 52.5 | 52.6 | 49.6 | 1.06 |: (rate("11:grouped_tiles", 2048) / 1000, rate("producer_warps", 2048) / 1000,
 //=   rate("even_shares", 2048) / 1000, rate("even_shares", 2048) / ratio("even_shares", 2048) / 1000,
 //=   ratio("even_shares", 2048))
-//= | 49.9 | 53.6 | 54.9 | 51.2 | 1.07 |: (rate("11:grouped_tiles", 4096) / 1000, rate("producer_warps", 4096) / 1000,
+//= | 49.9 | 53.6 | 55.0 | 51.4 | 1.07 |: (rate("11:grouped_tiles", 4096) / 1000, rate("producer_warps", 4096) / 1000,
 //=   rate("even_shares", 4096) / 1000, rate("even_shares", 4096) / ratio("even_shares", 4096) / 1000,
 //=   ratio("even_shares", 4096))
-//= | 50.6 | 54.1 | 55.3 | 51.1 | 1.08 |: (rate("11:grouped_tiles", 8192) / 1000, rate("producer_warps", 8192) / 1000,
+//= | 50.6 | 53.7 | 55.2 | 51.3 | 1.08 |: (rate("11:grouped_tiles", 8192) / 1000, rate("producer_warps", 8192) / 1000,
 //=   rate("even_shares", 8192) / 1000, rate("even_shares", 8192) / ratio("even_shares", 8192) / 1000,
 //=   ratio("even_shares", 8192))
 //
@@ -852,13 +920,13 @@ void tile_by_shape(const lab::Gemm& g, float* partials, int* ready) {
   }
 }
 
-// 13 %: 41.6 TFLOP/s, 1.24 times as fast as cuBLAS. In the trial the loop took 6 % longer, but the first K-tile arrived
+// 10 %: 40.5 TFLOP/s, 1.19 times as fast as cuBLAS. In the trial the loop took 6 % longer, but the first K-tile arrived
 // 3,100 cycles earlier and the fix-up took 5,200 cycles instead of 16,500. From 2048 on the large tile is chosen. For 13
 // square products from 1024 to 4096 the estimate picked the faster tile 12 times. Below 1024 and for other shapes it has
 // not been tested. The notes have the table, and shapes that neither tile suits.
-//= 13 %: 100 * (1 - ms("tile_by_shape", 1024) / ms("even_shares", 1024))
-//= 41.6 TFLOP/s: rate("tile_by_shape", 1024) / 1000
-//= 1.24 times: ratio("tile_by_shape", 1024)
+//= 10 %: 100 * (1 - ms("tile_by_shape", 1024) / ms("even_shares", 1024))
+//= 40.5 TFLOP/s: rate("tile_by_shape", 1024) / 1000
+//= 1.19 times: ratio("tile_by_shape", 1024)
 //= 6 % longer: 100 * ((89900 - 5700) / (88300 - 8800) - 1)
 //= 3,100 cycles: 8800 - 5700
 //= 5,200 cycles instead of 16,500: (95100 - 89900, 104800 - 88300)
@@ -890,14 +958,30 @@ void launch_box(float* out, const float* in) {
   tma_box<<<1, 128>>>(out, tensor_map(in, 40, 100, 100, 16, 64), 30, 44);
 }
 
-/// The product by `producer_warps`.
-void launch_producers(const lab::Gemm& g) {
-  launch<Large>(g, false, producer_warps<true>, producer_warps<false>,
-                [&](auto kernel, int blocks, const CUtensorMap& map_b, const Plan& plan) {
-                  kernel<<<static_cast<unsigned>(blocks), block_threads, Large::shared_bytes>>>(
-                      g.m, g.n, g.k, g.alpha, g.a, g.lda, g.b, g.ldb, g.beta, g.c, g.ldc, map_b,
-                      plan);
-                });
+/// The product by `producer_warps`, or by `without`: by as many blocks as SMs, or one for each tile.
+template <class Kernel>
+auto by_producers(Kernel if_aligned, Kernel otherwise, bool persistent = true) {
+  return [=](const lab::Gemm& g) {
+    launch<Large>(g, false, if_aligned, otherwise,
+                  [&](auto kernel, int blocks, const CUtensorMap& map_b, const Plan& plan) {
+                    const Plan of_all(g, Large::BM, Large::BN, plan.tiles_m * plan.tiles_n, false);
+                    if (!persistent) blocks = plan.tiles_m * plan.tiles_n;
+                    kernel<<<static_cast<unsigned>(blocks), block_threads, Large::shared_bytes>>>(
+                        g.m, g.n, g.k, g.alpha, g.a, g.lda, g.b, g.ldb, g.beta, g.c, g.ldc, map_b,
+                        persistent ? plan : of_all);
+                  });
+  };
+}
+
+/// The product by `without`.
+template <Idea LEFT_OUT>
+auto without_idea() {
+  return by_producers(without<true, LEFT_OUT>, without<false, LEFT_OUT>);
+}
+
+/// The product by `producer_warps`, a block for each tile.
+auto without_persistence() {
+  return by_producers(producer_warps<true>, producer_warps<false>, false);
 }
 
 /// Adds the small kernels. Elements of their inputs are numbers of their own.
@@ -924,7 +1008,12 @@ void add_small(lab::Ladder& ladder) {
 
 const lab::Rungs here([](lab::GemmLadder& ladder) {
   ladder.add_with(add_small);
-  ladder.add("producer_warps", launch_producers);
+  ladder.add("producer_warps", by_producers(producer_warps<true>, producer_warps<false>));
+  ladder.add("without", "idea=tma", without_idea<Idea::tma>());
+  ladder.add("without", "idea=registers", without_idea<Idea::registers>());
+  ladder.add("without", "idea=persistence", without_persistence());
+  ladder.add("without", "idea=tile order", without_idea<Idea::tile_order>());
+  ladder.add("without", "idea=FMA order", without_idea<Idea::fma_order>());
   // What kernels that cut tiles need besides the matrices.
   const size_t sms = lab::multiprocessors();
   lab::DeviceBuffer<float> partials(sms * Large::BM * Large::BN, "partials");
@@ -946,7 +1035,8 @@ const lab::Rungs here([](lab::GemmLadder& ladder) {
 //   side.
 // - The TMA copies boxes at the request of one thread and handles the edges. It cannot transpose.
 // - `setmaxnreg` gives registers to the warps that need them.
-// - A persistent block overlaps the epilogue of one tile with the loads of the next.
+// - A persistent block loads its next tile while it stores the last. Here that gained nothing by itself; it is what equal
+//   shares need.
 // - Deal out equal *work*, not equal tiles, and add the pieces in a fixed order.
 // - No tile is best for every shape. Estimate before the launch, from a few measured figures.
 //

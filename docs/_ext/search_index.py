@@ -1,7 +1,8 @@
 """The site's search: an index of sections, not of pages, so that a hit leads to where the words stand.
 
-An entry is a section, a rung's panel or a declaration of the reference: its title, its page, its anchor, and its prose
-without tables and listings. `_static/search.js` reads the index on the search page, from file:// as well.
+An entry is a section, a rung's panel or a declaration of the reference: its title, its page, its anchor, its prose
+without tables and listings, and the names of CUDA that its listings use. `_static/search.js` reads the index on the
+search page, from file:// as well.
 """
 
 from __future__ import annotations
@@ -12,18 +13,34 @@ import re
 from docutils import nodes
 from sphinx import addnodes
 
-Entry = tuple[str, str, str]  # anchor, title, prose
+Entry = tuple[str, str, str, str]  # anchor, title, prose, names of CUDA
+NAMES = re.compile(
+    r"\b(?:__\w+__|__\w{4,}|cuda[A-Z]\w+|cu[A-Z]\w{4,}|atomic\w+|cp_async\w*|mbarrier\w*|wmma|float[24])\b"
+)
+
+
+def apart(node: nodes.Node) -> bool:
+    """Whether what lies in the node belongs to an entry of its own."""
+    panel = isinstance(node, nodes.container) and {"rung", "provenance"} & set(node.get("classes", []))
+    return isinstance(node, (nodes.section, addnodes.desc)) or bool(panel)
+
+
+def names_of(node: nodes.Node) -> str:
+    """The names of CUDA in a node's own listings."""
+    found: set[str] = set()
+    for child in node.children:
+        if isinstance(child, nodes.literal_block):
+            found |= set(NAMES.findall(child.astext()))
+        elif not apart(child):
+            found |= set(names_of(child).split())
+    return " ".join(sorted(found))
 
 
 def words_of(node: nodes.Node, own: nodes.Node | None = None) -> list[str]:
     """The paragraphs of a node, without what belongs to an entry of its own, to a table or to a listing."""
     texts = []
     for child in node.children:
-        if isinstance(
-            child, (nodes.section, addnodes.desc, nodes.table, nodes.literal_block, nodes.raw, nodes.Invisible)
-        ):
-            continue
-        if isinstance(child, nodes.container) and {"rung", "provenance"} & set(child.get("classes", [])):
+        if apart(child) or isinstance(child, (nodes.table, nodes.literal_block, nodes.raw, nodes.Invisible)):
             continue
         if isinstance(child, (nodes.paragraph, nodes.caption, nodes.term)):
             if "rung-title" not in child.get("classes", []):
@@ -39,24 +56,26 @@ def entries_of(doctree: nodes.document) -> list[Entry]:
         title = next((child for child in section.children if isinstance(child, nodes.title)), None)
         if title is not None and section["ids"]:
             top = isinstance(section.parent, nodes.document)
-            found.append(("" if top else section["ids"][0], title.astext(), " ".join(words_of(section))))
+            found.append(
+                ("" if top else section["ids"][0], title.astext(), " ".join(words_of(section)), names_of(section))
+            )
     for panel in doctree.findall(nodes.container):
         if "rung" in panel.get("classes", []) and panel["ids"]:
             idea = next(
                 (node.astext() for node in panel.findall(nodes.inline) if "idea" in node.get("classes", [])), ""
             )
-            found.append((panel["ids"][0], panel["ids"][0], idea))
+            found.append((panel["ids"][0], panel["ids"][0], idea, names_of(panel)))
     for item in doctree.findall(nodes.definition_list_item):
         for term in item.findall(nodes.term):
             if term["ids"]:
                 meaning = next(iter(item.findall(nodes.definition)), None)
-                found.append((term["ids"][0], term.astext(), " ".join(words_of(meaning)) if meaning else ""))
+                found.append((term["ids"][0], term.astext(), " ".join(words_of(meaning)) if meaning else "", ""))
     for described in doctree.findall(addnodes.desc):
         for signature in described.findall(addnodes.desc_signature):
             name = next(iter(signature.findall(addnodes.desc_name)), None)
             if signature.parent is described and signature["ids"] and name is not None:
                 content = next(iter(described.findall(addnodes.desc_content)), None)
-                found.append((signature["ids"][0], name.astext(), " ".join(words_of(content)) if content else ""))
+                found.append((signature["ids"][0], name.astext(), " ".join(words_of(content)) if content else "", ""))
     return found
 
 

@@ -1,6 +1,8 @@
-/* The search: every word has to be in a section, its heading or its page's title. Headings count most, then how often. */
+/* The search. A word of the query stands for what means the same here (docs/_static/search-words.js), or, if no section
+   has it, for words that differ from it by a letter or two. Sections that have all come first, then those that lack
+   least. Headings count most, then how often. */
 (() => {
-  const idle = new Set("a an and are as at be by can do does for from has have how i in is it of on or that the this to was what when where which who why with you".split(" "));
+  const idle = new Set("a an and are as at be by can do does for from has have how i in is it many me much my of on or that the this to was what when where which who why with you your".split(" "));
 
   // install, installs, installed, installing and installation are one word.
   function stem(word) {
@@ -19,31 +21,91 @@
     return found;
   }
 
-  function search(query) {
-    const asked = wordsOf(query);
-    const telling = asked.filter((word) => !idle.has(word));
-    const wanted = [...new Set((telling.length ? telling : asked).map(stem))];
-    if (!wanted.length) return [];
-    const results = [];
+  let sections; // of all pages, with the stems of what they have; made by the first search
+  const vocabulary = new Set();
+  function read() {
+    sections = [];
     for (const { page, title, entries } of searchIndex) {
-      const pageStems = stemsOf(title);
-      for (const [anchor, heading, prose] of entries) {
-        const headingStems = stemsOf(heading), proseStems = stemsOf(prose);
-        let score = 0;
-        const all = wanted.every((word) => {
-          const inHeading = hits(headingStems, word), inProse = hits(proseStems, word), inPage = hits(pageStems, word);
-          score += 12 * Math.min(inHeading, 1) + 3 * Math.min(inPage, 1) + Math.log2(1 + inProse);
-          return inHeading || inProse || inPage;
-        });
-        if (!all || !wanted.some((word) => hits(headingStems, word) || hits(proseStems, word))) continue;
-        score += 4 * wanted.filter((word) => hits(headingStems, word)).length / Math.max(headingStems.length, 1);
-        if (!anchor) score += 2;
-        if (page.startsWith("exercises/") || page.startsWith("notes/")) score -= 4;
-        results.push({ page, title, anchor, heading, prose, score });
+      for (const [anchor, heading, prose, names] of entries) {
+        if (page === "glossary.html" && !anchor) continue; // its terms are entries
+        const stems = { heading: stemsOf(heading), prose: stemsOf(prose), page: stemsOf(title), names: names ? stemsOf(names) : [] };
+        for (const list of Object.values(stems)) for (const one of list) vocabulary.add(one);
+        sections.push({ page, title, anchor, heading, prose, stems });
       }
     }
-    return results.sort((a, b) => b.score - a.score);
   }
+
+  // Letters to insert, to leave out, to replace or to swap with the next; `most` or more are not told apart.
+  function distance(a, b, most) {
+    if (Math.abs(a.length - b.length) >= most) return most;
+    let before = [], row = [...Array(b.length + 1).keys()];
+    for (let i = 1; i <= a.length; ++i) {
+      const next = [i];
+      for (let j = 1; j <= b.length; ++j) {
+        next[j] = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] !== b[j - 1]));
+        if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) next[j] = Math.min(next[j], before[j - 2] + 1);
+      }
+      before = row;
+      row = next;
+    }
+    return Math.min(row[b.length], most);
+  }
+
+  // What a query asks for: for each of its words or phrases the alternatives, each a list of stems.
+  function alternatives(query) {
+    let rest = ` ${wordsOf(query).join(" ")} `;
+    const wanted = [];
+    for (const [asked, meant] of searchWords) {
+      for (const phrase of asked) {
+        if (!rest.includes(` ${phrase} `)) continue;
+        rest = rest.replace(` ${phrase} `, " ");
+        wanted.push([phrase, ...meant].map(stemsOf));
+        break;
+      }
+    }
+    const words = wordsOf(rest), telling = words.filter((word) => !idle.has(word));
+    for (const word of new Set((telling.length || wanted.length ? telling : words).map(stem))) {
+      const most = word.length < 5 ? 1 : word.length < 9 ? 2 : 3;
+      const known = vocabulary.has(word) || [...vocabulary].some((one) => word.length > 2 && one.startsWith(word));
+      const near = known ? [] : [...vocabulary].filter((one) => distance(word, one, most) < most);
+      wanted.push([[word], ...near.map((one) => [one])]);
+    }
+    return wanted;
+  }
+
+  // How well a section has a list of stems, all of them.
+  function scoreOf({ heading, prose, page, names }, stems) {
+    let least = stems.length ? Infinity : 0;
+    for (const one of stems) {
+      const inHeading = hits(heading, one), inProse = hits(prose, one) + hits(names, one), inPage = hits(page, one);
+      const own = inHeading || inProse ? 3 * Math.min(inPage, 1) : 0;
+      least = Math.min(least, 12 * Math.min(inHeading, 1) + own + Math.log2(1 + inProse) + (inHeading ? 4 / heading.length : 0));
+    }
+    return least;
+  }
+
+  function search(query) {
+    if (!sections) read();
+    const results = sections.map((section) => ({ ...section, score: 0, found: 0 }));
+    const wanted = alternatives(query);
+    for (const ways of wanted) {
+      const scores = sections.map(({ stems }) => Math.max(...ways.map((one, rank) => (rank ? 0.9 : 1) * scoreOf(stems, one))));
+      const weight = Math.log2(1 + sections.length / (1 + scores.filter((one) => one > 0).length)); // of a rare word more
+      for (const [i, score] of scores.entries()) {
+        if (score <= 0) continue;
+        ++results[i].found;
+        results[i].score += weight * (score + 6);
+      }
+    }
+    for (const one of results) {
+      if (!one.anchor) one.score += 6;
+      if (/^(exercises|notes|reference|agreement)\b/.test(one.page)) one.score *= 0.7;
+      if (/^Solution/.test(one.heading)) one.score *= 0.5;
+      one.missing = wanted.length - one.found;
+    }
+    return results.filter((one) => one.found).sort((a, b) => b.score - a.score);
+  }
+  if (typeof document === "undefined") return void (globalThis.search = search); // a test
 
   // The part of the prose that has the words, whole words at both ends, with them marked.
   function excerpt(prose, wanted) {
@@ -68,12 +130,14 @@
   const summary = document.getElementById("search-summary");
   for (const field of document.querySelectorAll('input[name="q"]')) field.value = query;
   if (!query.trim()) return;
-  const wanted = [...new Set(wordsOf(query).filter((word) => !idle.has(word)).map(stem))];
   const results = search(query);
-  const most = 40;
-  summary.textContent = results.length
-    ? `${results.length} ${results.length === 1 ? "section" : "sections"} for “${query}”${results.length > most ? `, the first ${most}` : ""}`
-    : `No section has all of “${query}”. Fewer words find more.`;
+  const wanted = alternatives(query).flat(2);
+  const most = 40, lacking = results.every((one) => one.missing);
+  summary.textContent = !results.length
+    ? `No section has “${query}”, nor a word like it.`
+    : lacking
+      ? `No section has all of “${query}”. These have some of it:`
+      : `${results.filter((one) => !one.missing).length} sections for “${query}”${results.length > most ? `, the first ${most}` : ""}`;
   for (const { page, title, anchor, heading, prose } of results.slice(0, most)) {
     const item = document.createElement("li");
     const link = document.createElement("a");

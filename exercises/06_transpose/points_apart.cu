@@ -8,7 +8,7 @@
 // `move` adds `step` to the x of every point. `n` points of three floats (component 0 is x, 1 is y,
 // 2 is z) lie in one array of 3 n floats, and `place` says where: component c of point i is element
 // `place(i, c, n)`. As it stands it is an array of structs, x y z x y z and so on: the x of 32
-// neighboring points are spread over 384 bytes, 12 sectors.
+// neighbouring points are spread over 384 bytes, 12 sectors.
 //
 // Change `place` to a struct of arrays. The kernel and the check follow it.
 //

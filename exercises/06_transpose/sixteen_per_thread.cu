@@ -10,7 +10,7 @@
 //
 // Let a thread move 4 x 4 elements, without shared memory: it reads four `float4`, one from each of
 // four rows, swaps its 16 values in registers, and writes four `float4`. The shape of the block is
-// yours: of a warp's lanes, some must be neighbors along a row of `in`, some along a row of `out`.
+// yours: of a warp's lanes, some must be neighbours along a row of `in`, some along a row of `out`.
 //
 // Bars at 64 x 96: 48 load requests, 48 store requests (192 of each now), 16 sectors in each of
 // them, which is what 32 x 16 bytes fill

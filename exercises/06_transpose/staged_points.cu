@@ -9,7 +9,7 @@
 // bytes apart: 12 sectors per request.
 //
 // The layout has to stay. Let the block copy its 3 x 128 floats into shared memory first, every
-// load of a warp 32 neighboring floats; then each thread reads the three of its point there. The
+// load of a warp 32 neighbouring floats; then each thread reads the three of its point there. The
 // last block may have fewer points.
 //
 // Bars at n = 4096: 4 sectors per load request, 384 load requests, no bank conflicts

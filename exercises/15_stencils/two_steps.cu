@@ -7,8 +7,8 @@
 // A step of heat in a rod takes `x[i]` to `x[i] + (x[i - 1] - 2 * x[i] + x[i + 1]) / 4`; the first
 // and the last element keep their values. `two_steps` takes two of them in one pass through memory.
 //
-// A block of 128 threads loads 128 neighboring elements and computes the first step of all of them
-// whose neighbors it has. From those it computes the second step, of fewer. How many of the 128
+// A block of 128 threads loads 128 neighbouring elements and computes the first step of all of them
+// whose neighbours it has. From those it computes the second step, of fewer. How many of the 128
 // come out right, and at which distance must the blocks begin, so that all elements are computed? n
 // is any number; write each element once.
 //

@@ -11,7 +11,7 @@
 
 #include <cuda_runtime.h>
 
-// t is the number of the thread in its warp, 0 to 31.
+// threadIdx.x is the number of the thread in its warp, 0 to 31.
 __global__ void neighbours(const float* x, float* y) { y[threadIdx.x] = x[threadIdx.x]; }
 __global__ void shifted(const float* x, float* y) { y[threadIdx.x] = x[threadIdx.x + 1]; }
 __global__ void every_second(const float* x, float* y) { y[threadIdx.x] = x[2 * threadIdx.x]; }

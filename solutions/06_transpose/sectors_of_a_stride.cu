@@ -24,11 +24,11 @@ constexpr int kEverySecond = 8;
 constexpr int kEveryEighth = 32;
 // A column of a matrix with 1000 floats per row: first 0, stride 1000
 constexpr int kColumn = 32;
-// Neighbors, but from the third float on: first 3, stride 1
+// Neighbours, but from the third float on: first 3, stride 1
 constexpr int kFromTheThird = 5;
-// Neighboring doubles: read_doubles
+// Neighbouring doubles: read_doubles
 constexpr int kDoubles = 8;
 // Every third float, as the x of points of three floats: first 0, stride 3
 constexpr int kEveryThird = 12;
-// Neighboring float4, 16 bytes each: read_float4
+// Neighbouring float4, 16 bytes each: read_float4
 constexpr int kFloat4 = 16;

@@ -8,7 +8,7 @@
 // one is filled, and one barrier per iteration is enough. `out[b * 128 + t]` is the sum over all
 // slices of element `(t + 1) mod 128` of the slice.
 //
-// The kernel below works for one slice. For two it races, and it reads past the end of the row.
+// The kernel below reads past the end of the row, and from two slices on it races.
 // There are two mistakes; keep the one barrier per iteration, and read and store each element once.
 
 #include <cuda_runtime.h>

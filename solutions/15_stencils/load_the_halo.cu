@@ -5,7 +5,7 @@
 // Minutes: 8
 //
 // `spread` computes how far the values around each element are apart: `out[i]` is the largest of
-// `in[i - 2]` to `in[i + 2]`, minus the smallest. Neighbors that do not exist are left out, which
+// `in[i - 2]` to `in[i + 2]`, minus the smallest. Neighbours that do not exist are left out, which
 // is the same as taking the first or the last element for them.
 //
 // The block's 128 elements are in the tile already. Load the two on each side as well, by the first

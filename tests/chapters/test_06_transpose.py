@@ -5,7 +5,8 @@ import unittest
 from chapter import Chapter, Mutant, Run
 
 CHAPTER = Chapter("06_transpose")
-TRANSPOSES = ("naive_rows", "naive_columns", "tiled", "swizzled", "vectors", "whole_sectors")
+BY_TILES = ("naive_rows", "naive_columns", "longer_pitch", "tiled", "swizzled")
+TRANSPOSES = (*BY_TILES, "large_tile", "vectors", "whole_sectors")
 
 
 def per_request(counts, kind):
@@ -38,7 +39,7 @@ class Counts(unittest.TestCase):
             run = CHAPTER.run("--size", size)
             self.assertEqual(run.code, 0, run.explain())
             for row in run.rows:
-                if row["rung"] in ("swizzled", "vectors", "whole_sectors") or row.get("variant") == "pad=1":
+                if row["rung"] in ("swizzled", "large_tile", "vectors", "whole_sectors") or row.get("variant") == "pad=1":
                     counts = row["counts"]
                     with self.subTest(size=size, rung=row["rung"]):
                         self.assertEqual(
@@ -69,8 +70,8 @@ class Sizes(unittest.TestCase):
         run = Run(CHAPTER.fast, "--size", f"{65535 * 32 + 1},1", *rungs)
         self.assertEqual(run.code, 0, run.explain())
         status = {row["rung"]: row["status"] for row in run.rows}
-        self.assertEqual({rung for rung in TRANSPOSES if status[rung] == "PASS"}, {"vectors", "whole_sectors"})
-        self.assertEqual({rung for rung in TRANSPOSES if status[rung] == "SKIP"}, {*TRANSPOSES[:4]})
+        self.assertEqual({rung for rung in TRANSPOSES if status[rung] == "PASS"}, {"large_tile", "vectors", "whole_sectors"})
+        self.assertEqual({rung for rung in TRANSPOSES if status[rung] == "SKIP"}, {*BY_TILES})
 
     def test_more_rows_than_an_int_counts(self):
         run = CHAPTER.run("--size", f"{2**31},1", results=False)
@@ -92,6 +93,8 @@ MUTANTS = [
     ("four_each", "out[i + 2 * BLOCK] = in[i + 2 * BLOCK]", "out[i + 2 * BLOCK] = in[i + BLOCK]"),
     ("naive_rows", "std::size_t{col} * rows + row] =", "std::size_t{col} * rows + row - row % 2] ="),
     ("naive_columns", "row < rows && col < cols", "row < cols && col < rows"),
+    ("longer_pitch", "std::size_t{row} * pitch + col", "std::size_t{row} * cols + col"),
+    ("large_tile", "tile[x][threadIdx.y + 4 * j]", "tile[x][threadIdx.y + 3 * j]"),
     GUARD,  # the well-known one: row and column have changed places, the extents have not
     ("swizzled", "tile[x][i ^ x]", "tile[x][i]"),
     ("vectors", "load<EVICT>(from)", "load<EVICT>(from - (col > 0))"),

@@ -11,14 +11,13 @@ from chapter import BINARY_DIR, LAB_OPTIONS, NVCC, ROOT, Chapter, Mutant, Run, n
 CHAPTER = Chapter("08_scan")
 SM90 = CHAPTER.source.with_name("scan_sm90.cu")
 
-# Sizes at which tiles, warps and quads end, and the host functions at 0; inputs in which runs and repeats are extreme.
+# Sizes at which tiles, warps and quads end, and the host functions at 0; inputs of small and of large numbers.
 EXTREMES = r"""
 #define main chapter_main
 #include "scan.cu"
 #undef main
 
 #include <cstdio>
-#include <numeric>
 
 namespace {
 
@@ -47,20 +46,15 @@ int main() {
   for (const size_t n : {0, 1, 2, 31, 32, 33, 255, 1023, 1024, 1025, 4096, 4097, 20011}) {
     for (int kind = 0; kind < 5; ++kind) {
       const std::vector<unsigned> host = made(n, kind);
-      std::vector<unsigned> exclusive(n), inclusive(n), in_runs(n), repeats, even;
+      std::vector<unsigned> exclusive(n), inclusive(n), in_runs(n);
       unsigned sum = 0;
       for (size_t i = 0; i < n; ++i) {
         exclusive[i] = sum;
         inclusive[i] = sum += host[i];
         in_runs[i] = i % RUN == 0 ? host[i] : in_runs[i - 1] + host[i];
-        if (i + 1 < n && host[i] == host[i + 1]) repeats.push_back(static_cast<unsigned>(i));
-        if (host[i] % 2 == 0) even.push_back(host[i]);
       }
-      lab::DeviceBuffer<unsigned> in(host, "in"), out(n, "out"), spare(std::bit_ceil(n), "spare"), size(1, "size"),
-          flags(n, "flags");
-      lab::DeviceBuffer<Word> state(blocks_for(n, SEGMENT_TILE) + 1, "state");
-      lab::DeviceBuffer<unsigned char> heads(n, "heads");
-      heads.zero();
+      lab::DeviceBuffer<unsigned> in(host, "in"), out(n, "out"), spare(std::bit_ceil(n), "spare");
+      lab::DeviceBuffer<Word> state(blocks_for(n, TILE) + 1, "state");
       const unsigned tiles = blocks_for(n, TILE);
       lab::DeviceBuffer<unsigned> sums(tiles, "sums");
       const auto check = [&](const char* what, const std::vector<unsigned>& want) {
@@ -83,62 +77,16 @@ int main() {
       clear(state.data(), n, TILE);
       chained<<<tiles, THREADS>>>(out.data(), in.data(), n, state.data());
       check("chained", exclusive);
-      scan_in_one_pass(out.data(), in.data(), n, state.data());
-      check("look_back", exclusive);
       for (auto& launch : looks_back(std::make_integer_sequence<unsigned, std::size(STEPS)>())) {
         Arrays arrays{.n = n, .out = out.data(), .in = in.data(), .state = state.data()};
         launch(arrays);
         check("a step of look_back", exclusive);
       }
-      clear(state.data(), n, SEGMENT_TILE);
-      segmented<<<blocks_for(n, SEGMENT_TILE), THREADS>>>(out.data(), in.data(), heads.data(), n, state.data());
-      check("segmented", inclusive);
-      clear(state.data(), n, KEEP_TILE);
-      compact<<<blocks_for(n, KEEP_TILE), THREADS>>>(out.data(), size.data(), in.data(), n, state.data());
-      expect(size, {static_cast<unsigned>(even.size())}, n, kind, "size of compact");
-      check("compact", even);
-      clear(state.data(), n, TILE);
-      repeats_in_one<<<tiles, THREADS>>>(out.data(), size.data(), in.data(), n, state.data());
-      expect(size, {static_cast<unsigned>(repeats.size())}, n, kind, "size of repeats_in_one");
-      check("repeats_in_one", repeats);
       in_chunks<1><<<blocks_for(n, RUN), 1>>>(spare.data(), in.data(), n);
       in_chunks<32><<<blocks_for(n, RUN), 32>>>(out.data(), in.data(), n);
       check("in_chunks", in_runs);
       expect(spare, in_runs, n, kind, "in_chunks by one");
 
-      if (n > 0) {
-        repeats_in_steps(out.data(), size.data(), in.data(), n, flags.data(), spare.data(), state.data());
-        expect(size, {static_cast<unsigned>(repeats.size())}, n, kind, "size of repeats_in_steps");
-        check("repeats_in_steps", repeats);
-      }
-      if (kind == 0 || kind == 3) continue;
-      // Keys of any number of bits, and the values tell whether equal keys have kept their order.
-      std::vector<unsigned> order(n), keys(n), want(n);
-      std::iota(order.begin(), order.end(), 0u);
-      lab::DeviceBuffer<unsigned> k0(n, "k0"), k1(n, "k1"), v0(n, "v0"), v1(n, "v1"), places(order, "places"),
-          counts(size_t{tiles} * DIGITS, "counts");
-      const Sorted memory{k0.data(), v0.data(), k1.data(), v1.data(), counts.data()};
-      for (const unsigned bits : {8u, 9u, 32u}) {
-        for (size_t i = 0; i < n; ++i) keys[i] = (kind == 2 ? host[i] * 2654435761u : host[i]) >> (32 - bits);
-        lab::DeviceBuffer<unsigned> unsorted(keys, "unsorted");
-        want = order;
-        std::stable_sort(want.begin(), want.end(), [&](unsigned a, unsigned b) { return keys[a] < keys[b]; });
-        Sorted sorted = memory;
-        sort_pairs(sorted, unsorted.data(), places.data(), n, bits, state.data());
-        expect(sorted.values == v0.data() ? v0 : v1, want, n, kind, "sort_pairs");
-        for (unsigned& place : want) place = keys[place];
-        expect(sorted.keys == k0.data() ? k0 : k1, want, n, kind, "keys of sort_pairs");
-      }
-      for (const unsigned size_of_sums : {1u, 257u, 65536u}) {
-        for (size_t i = 0; i < n; ++i) keys[i] = kind == 4 ? size_of_sums - 1 : host[i] % size_of_sums;
-        want.assign(size_of_sums, 0);
-        for (size_t i = 0; i < n; ++i) want[keys[i]] += host[i];
-        lab::DeviceBuffer<unsigned> index(keys, "index"), added(size_of_sums, "sums");
-        for (const bool by_sort : {false, true}) {
-          scatter_add(added.data(), size_of_sums, index.data(), in.data(), n, by_sort, memory, heads.data(), state.data());
-          expect(added, want, n, kind, by_sort ? "scatter_add by sort" : "scatter_add by atomic");
-        }
-      }
     }
   }
   return wrong;
@@ -158,7 +106,7 @@ class Sizes(unittest.TestCase):
         self.assertEqual(run.code, 0, run.explain())
 
     def test_so_many_tiles_that_blocks_pause(self):
-        run = Run(CHAPTER.fast, "--size", str(513 * 8192 + 1), "--rung", "look_back", "--rung", "compact")
+        run = Run(CHAPTER.fast, "--size", str(513 * 8192 + 1), "--rung", "look_back")
         self.assertEqual(run.code, 0, run.explain())
 
     def test_no_index_of_more_than_32_bits(self):
@@ -230,22 +178,6 @@ MUTANTS = [
     ("block_scan", "offset += start[", "offset = start[", "three_kernels", "are wrong"),
     ("chained", "prefix + total)", "prefix)", "chained", "are wrong"),
     ("in_chunks", "p < threadIdx.x", "p <= threadIdx.x", "in_chunks", "are wrong"),
-    ("segmented", "if (lane == 0) before =", "if (lane == 1) before =", "segmented", "are wrong"),
-    ("multiply_rows", "k < starts[r + 1]", "k + 1 < starts[r + 1]", "sparse_times_vector", "are wrong"),
-    ("keeps", "i < n && value % 2", "value % 2", "compact", "out-of-bounds"),
-    # A well-known one: the comparison past the end.
-    ("mark_repeats", "i + 1 < n && in", "in", "repeats_in_steps", "out-of-bounds: read"),
-    ("repeats_in_one", "i + 4 < n && x[r].w", "x[r].w", "repeats_in_one", "are wrong"),
-    ("scatter", "out[index[i]] = in[i]", "out[i] = in[index[i]]", "permute", "are wrong"),
-    # The best known of all: without the atomic, what others add in between is lost.
-    (
-        "add_atomically",
-        "atomicAdd(&sums[index[i]], values[i])",
-        "sums[index[i]] += values[i]",
-        "scatter_add",
-        "global-race",
-    ),
-    ("scatter_ends", "i + 1 == n || ", "", "scatter_add", "out-of-bounds: read"),
 ]
 # The demonstrations without their mistake, and a mistake in what many rungs use.
 MENDED = [
@@ -253,16 +185,8 @@ MENDED = [
     ("later_first", "gridDim.x - 1 - blockIdx.x", "blockIdx.x"),
     ("torn_word", "sums[tile] = sum;", "sums[tile] = sum; __threadfence();"),
 ]
-PAST_THE_END = [
-    ("store_tile", "WHOLE && is_whole<R>(at, n)", "WHOLE", "block_scan"),
-    ("mark_repeats", "if (i < n) flags[i]", "flags[i]", "repeats_in_steps"),
-    ("split_by_digit", "if (i >= n) continue;", "", "scatter_add"),
-]
-# A mistake in what many rungs use, and two well-known ones: every thread writes the size; lanes read and write the
-# same counter with nothing between.
 PREFIX = ("find_prefix", "before + sum", "before")
-SIZE = ("scatter_repeats", "if (i == n - 1) *size", "*size")
-LANES = ("rank_keys", "__syncwarp();  // all have read", "")
+PAST_THE_END = [("store_tile", "WHOLE && is_whole<R>(at, n)", "WHOLE", "block_scan")]
 
 
 class Mutants(unittest.TestCase):
@@ -282,7 +206,7 @@ class Mutants(unittest.TestCase):
                 self.assertIn("out-of-bounds: write", run.out + run.err)
 
     def test_demonstrations_raise_nothing_without_their_mistake(self):
-        with Mutant(CHAPTER, [*MENDED, PREFIX, SIZE, LANES], traced=True) as program:
+        with Mutant(CHAPTER, [*MENDED, PREFIX], traced=True) as program:
             for rung, _, _ in MENDED:
                 with self.subTest(rung=rung):
                     run = program.run("--rung", rung)
@@ -290,11 +214,6 @@ class Mutants(unittest.TestCase):
                     self.assertIn("raised nothing", " ".join(run.out.split()))
             run = program.run("--size", "20000", "--rung", "look_back")
             self.assertEqual(run.code, 1, run.explain())
-            run = program.run("--size", "4000", "--rung", "repeats_in_steps")  # a tile, so that no prefix is used
-            self.assertEqual(run.code, 1, run.explain())
-            self.assertIn("global-race", run.out + run.err)
-            run = program.run("--size", "4000", "--rung", "scatter_add")
-            self.assertIn("shared-race", run.out + run.err)
 
 
 @unittest.skipUnless(nvcc_is_the_one_of_the_text(), "the registers are those of nvcc 13.0, which is not here")
@@ -309,10 +228,10 @@ class Compiled(unittest.TestCase):
             )
         self.assertEqual(done.returncode, 0, done.stderr)
         spills = re.findall(r"(\d+) bytes spill stores, (\d+) bytes spill loads", done.stderr)
-        self.assertEqual(spills, [("0", "0")] * 5, done.stderr)  # look_ahead comes with two rings
-        # Blocks of 480 threads: one for each SM, two of repeats_ahead.
-        for kernel, registers in re.findall(r"function '_Z\d+([a-z_]+?)I.*?Used (\d+) reg", done.stderr, re.DOTALL):
-            self.assertLessEqual(int(registers), 65536 // (480 * (2 if kernel == "repeats_ahead" else 1)), kernel)
+        self.assertEqual(spills, [("0", "0")] * 2, done.stderr)  # look_ahead comes with two rings
+        # Blocks of 480 threads, one for each SM.
+        for registers in re.findall(r"Used (\d+) reg", done.stderr):
+            self.assertLessEqual(int(registers), 65536 // 480)
 
 
 if __name__ == "__main__":

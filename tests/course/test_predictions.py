@@ -287,12 +287,12 @@ class Limits(small.Course):
         words = "word " * 699
         table = "\n| 1 | 2 |\n|---|---|\n| 3 | 4 |\n"
         code = "\n```text\nnot prose\n```\n"
-        parts = "".join(f"\n## H{i}\n\n{words}\n" for i in range(7))
+        parts = "".join(f"\n## H{i}\n\n{words}\n" for i in range(6))
         self.assertEqual(self.wrong(asked + words), ["707 words without a heading, a figure or a kernel; at most 700"])
         self.assertEqual(self.wrong(asked + "\n## A\n\n" + words + table + code), [])
         self.assertEqual(self.wrong(asked + parts), [])
         self.assertEqual(
-            self.wrong(asked + parts + "\n## More\n\n" + "word " * 99), ["5,008 words on the main track; at most 5,000"]
+            self.wrong(asked + parts + "\n## More\n\n" + "word " * 399), ["4,608 words on the main track; at most 4,500"]
         )
         self.assertEqual(self.wrong(asked + parts + "\n## More (second reading)\n\n" + "word " * 999), [])
         half = "word " * 400

@@ -36,24 +36,40 @@ Nothing else is half as good as this is.
 """
 MUTANTS = "# one: wrong-result\n- return 1\n+ return 2\n\n# two: wrong-result\n- return 1\n+ return 3\n"
 
-# simtcc: a check passes once the learner's file says "solved"; other words make it fail in other ways.
+# simtcc: a check passes once the learner's file says "solved"; other words make it fail in other ways. An object holds the path of
+# its source. The program that judges is whatever performs: that notes what a check would.
 SIMTCC = """\
 #!/bin/sh
-previous= source=
+previous= source= objects= output=
 for word; do
   [ "$previous" = -o ] && output=$word
   case $word in
-    -DEXERCISE=*) source=${word#-DEXERCISE=?} source=${source%?} ;;
+    -c) objects=yes ;;
+    *.cu) source=$word ;;
+    */mine.o) [ "$previous" = -o ] || read -r source <"$word" ;;
   esac
   previous=$word
 done
-if grep -q unended "$source"; then
-  echo "$source:3:3: error: expected ',' or ';' before 'int'" >&2
+if [ "$objects" ]; then
+  if grep -q unended "$source"; then
+    echo "$source:3:3: error: expected ',' or ';' before 'int'" >&2
+    exit 1
+  fi
+  if grep -q nonsense "$source"; then
+    echo "$source:9:5: error: 'nonsense' was not declared in this scope" >&2
+    exit 1
+  fi
+  echo "$source" >"$output"
+  exit
+fi
+if [ "$source" ] && grep -q renamed "$source"; then
+  echo "check.cu:(.text+0x1): undefined reference to \\`work(float const*, int)'" >&2
   exit 1
 fi
-if grep -q nonsense "$source"; then
-  echo "$source:9:5: error: 'nonsense' was not declared in this scope" >&2
-  exit 1
+if ! [ "$source" ]; then
+  printf '#!/bin/sh\\nexec "$2" "$1"\\n' >"$output"
+  chmod +x "$output"
+  exit
 fi
 cat >"$output" <<END
 #!/bin/sh

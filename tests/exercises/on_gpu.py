@@ -117,7 +117,7 @@ def run(job):
     exercise, program, blank, solution, mutants = job
     for variant in [blank, solution] + [variant for _, variant in mutants]:
         if variant.compiles:
-            variant.outcome = prove.run(program, variant, program.parent, "gpu")
+            variant.outcome = prove.run(program, variant, "gpu")
     return job
 
 

@@ -24,8 +24,9 @@ sys.path.insert(0, str(ROOT / "tools"))
 import mutations  # noqa: E402  (beside this file)
 
 from course import exercises as course  # noqa: E402
+from course import interface  # noqa: E402
 from learn import paths  # noqa: E402
-from learn.exercises import checking  # noqa: E402
+from learn.exercises import checking, compiling  # noqa: E402
 
 FEWEST_MUTATIONS = 8
 
@@ -69,7 +70,11 @@ def prove(exercise):
     program = compile_all(exercise, variants, folder)
     for variant in variants:
         if variant.compiles:
-            variant.outcome = run(program, variant, folder)
+            variant.outcome = run(program, variant)
+    # The way that a learner's file takes: compiled apart from the checker, and linked with it.
+    apart = checking.check(exercise, exercise.solution)
+    if not apart.passed:
+        proof.complaints.append(f"the solution fails in a check: {reasons(Variant('', '', apart))}")
     judge(proof)
     proof.seconds = time.monotonic() - began
     return proof
@@ -89,10 +94,10 @@ def compile_all(exercise, variants, folder, backend="simulator"):
             "\n".join(build(exercise, [v for v in variants if v.compiles], folder)) + "\n", encoding="utf-8"
         )
         options = ("-g1", "-fno-var-tracking", "--many-constants") if backend == "simulator" else ()  # for no debugger
-        errors = checking.compile_check(source, None, str(program), backend, options)
-        if errors is None:
+        errors = compiling.together(source, program, backend, options)
+        if not errors:
             return program
-        wrong = {Path(match["file"]).stem for match in map(checking.ERROR.match, errors.splitlines()) if match}
+        wrong = {Path(match["file"]).stem for match in map(compiling.ERROR.match, errors.splitlines()) if match}
         if build is with_a_checker_each:
             wrong |= set(re.findall(r"in namespace ['‘](\w+)['’]", errors))
         if not wrong & {v.name for v in variants}:
@@ -145,7 +150,7 @@ def with_one_checker(exercise, variants, folder):
     else:
         for variant in variants:
             lines += [f"namespace {variant.name} {{", f'#include "{folder / variant.name}.cu"', "}"]
-        names = functions(exercise.solution.read_text(encoding="utf-8"))
+        names = interface.functions(exercise.solution.read_text(encoding="utf-8"))
         lines.append("namespace checked {")
         lines += [f"static decltype(&{variants[0].name}::{name}) {name} = nullptr;" for name in names]
         chosen = [" ".join(f"{name} = &{variant.name}::{name};" for name in names) for variant in variants]
@@ -168,20 +173,9 @@ def answers_of(variants):
     return {name: [value[name] for value in values] for name in values[0] if len({value[name] for value in values}) > 1}
 
 
-def functions(text):
-    """The functions of a file that a checker may call: kernels and what the host has, no templates."""
-    text = re.sub(r" *__launch_bounds__\([^)]*\)", "", re.sub(r"//.*", "", text))
-    text = re.sub(r"^template\b[^;{]*", "", text, flags=re.M)
-    found = re.findall(
-        r"^((?:__global__|__host__ __device__|static|inline|void|int|float|bool)\b[\w:*& ]*?)\b(\w+)\(", text, re.M
-    )
-    return list(dict.fromkeys(name for before, name in found if "constexpr" not in before and name != "main"))
-
-
-def run(program, variant, folder, backend="simulator"):
+def run(program, variant, backend="simulator"):
     outcome = checking.Outcome(backend)
-    events = folder / (variant.name + ".events")
-    checking.run_check([str(program), str(events), variant.name], str(events), outcome)
+    checking.run_check(compiling.Programs(str(program), str(program)), outcome, [variant.name])
     return outcome
 
 

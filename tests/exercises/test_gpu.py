@@ -18,6 +18,7 @@ from learn.exercises import checking
 from learn.machine import Machine
 
 NVCC = Machine().nvcc()
+SOURCES = ("grader", "handover", "confine", "performing", "main")  # of the grader
 
 
 def together(exercises):
@@ -28,7 +29,7 @@ def together(exercises):
         lines += [f"namespace {exercise.name} {{", f'#define EXERCISE "{exercise.solution}"']
         lines += [f'#include "{exercise.checker}"', "#undef EXERCISE", "#undef main", "}"]
         lines.append(f'static const grader::Variant {exercise.name}_("{exercise.name}", {exercise.name}::grade);')
-    return lines + [f'#include "{prove.ROOT}/common/grader/src/{name}.cpp"' for name in ("grader", "main")]
+    return lines + [f'#include "{prove.ROOT}/common/grader/src/{name}.cpp"' for name in SOURCES]
 
 
 def compiled(lines):
@@ -37,7 +38,10 @@ def compiled(lines):
         source = Path(folder) / "all.cu"
         source.write_text("\n".join(lines) + "\n", encoding="utf-8")
         command = [NVCC, "-std=c++20", "-arch=sm_90", "-O0", "-Xcicc", "-O0", "-Xptxas", "-O0", "-c", str(source)]
-        includes = [*checking.INCLUDES, os.path.join(prove.ROOT, "common", "third_party")]  # the grader writes JSON
+        includes = [
+            *checking.compiling.INCLUDES,
+            os.path.join(prove.ROOT, "common", "third_party"),
+        ]  # the grader writes JSON
         command += ["-I" + include for include in includes] + ["-o", os.path.join(folder, "all.o")]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     return done.returncode, done.stderr + done.stdout
@@ -109,7 +113,7 @@ class OnGpu(unittest.TestCase):
         exercise = course.read(prove.ROOT, "01_thread_indexing", "first_index")
         source = str(exercise.solution)
         with (
-            mock.patch.object(checking, "compile_check", return_value=None),
+            mock.patch.object(checking.compiling, "make", return_value=checking.compiling.Programs("", "")),
             mock.patch.object(checking, "run_check", run_check),
             mock.patch.object(checking.build, "lock", mock.MagicMock()),
         ):

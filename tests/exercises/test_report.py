@@ -77,6 +77,11 @@ class Report(unittest.TestCase):
         self.assertIn("which thread should write y[1]", said)
         self.assertIn("got       NaN", self.said(dict(WRONG, got="-nan")))
 
+    def test_an_element_made_of_what_nobody_has_set(self):
+        said = self.said(dict(WRONG, unset=1))
+        self.assertIn("got       7, which is made of an element that nobody has set", said)
+        self.assertIn("which element does the thread that writes y[1] read before anyone has set it?", said)
+
     def test_each_kind_of_bar_has_its_question(self):
         for name, words in (
             ("sectors per load request", "which addresses"),

@@ -1,4 +1,5 @@
 // Ways in which a program ends, each with or without a fault: what is reported then, and the exit code.
+#include <cublas_v2.h>
 #include <cuda_runtime.h>
 #include <dlfcn.h>
 #include <sys/time.h>
@@ -117,7 +118,7 @@ void write_past_end() {
 }
 
 // A program that copies data to the device and lets a kernel compute: what does it take back?
-enum class Back { nothing, before, result, text, wrongly };
+enum class Back { nothing, before, result, text, wrongly, in_two_steps, by_library };
 void compute(Back back) {
   int* memory = allocate();
   std::vector<int> host(64, 1);
@@ -126,9 +127,34 @@ void compute(Back back) {
   fill<<<1, 64>>>(memory, 64);
   if (back == Back::result) cudaMemcpy(host.data(), memory, kBytes, cudaMemcpyDeviceToHost);
   if (back == Back::wrongly) cudaMemcpy(memory, host.data(), kBytes, cudaMemcpyDeviceToHost);
+  if (back == Back::in_two_steps) {
+    int* last = allocate();
+    cudaMemcpy(last, memory, kBytes, cudaMemcpyDeviceToDevice);
+    cudaMemcpy(host.data(), last, kBytes, cudaMemcpyDeviceToHost);
+    cudaFree(last);
+  }
+  if (back == Back::by_library) {
+    cublasHandle_t library;
+    cublasCreate(&library);
+    float sum = 0;  // of the host
+    cublasSasum(library, 64, reinterpret_cast<const float*>(memory), 1, &sum);
+    cublasDestroy(library);
+  }
   if (back == Back::text) say<<<1, 1>>>();
   cudaDeviceSynchronize();
   cudaFree(memory);
+}
+
+// A copy within the device, under a direction that says otherwise: the runtime goes by the addresses.
+bool copies_under(cudaMemcpyKind direction) {
+  int *from = allocate(), *to = allocate();
+  int host[64] = {1, 2, 3}, back[64] = {};
+  cudaMemcpy(from, host, kBytes, cudaMemcpyHostToDevice);
+  const cudaError_t error = cudaMemcpy(to, from, kBytes, direction);
+  cudaMemcpy(back, to, kBytes, cudaMemcpyDeviceToHost);
+  cudaFree(from);
+  cudaFree(to);
+  return error == cudaSuccess && back[2] == 3;
 }
 
 int run(std::string_view how) {
@@ -149,6 +175,18 @@ int run(std::string_view how) {
     compute(Back::wrongly);
   } else if (how == "reads_what_no_copy_brought" || how == "reads_what_no_launch_computed") {
     read_results_of_failure(how == "reads_what_no_copy_brought");
+  } else if (how == "copies_result_in_two_steps") {
+    compute(Back::in_two_steps);
+  } else if (how == "copies_result_by_library") {
+    compute(Back::by_library);
+  } else if (how == "copies_under_another_direction") {
+    return copies_under(cudaMemcpyHostToDevice) ? 0 : 3;
+  } else if (how == "copies_within_the_device") {
+    return copies_under(cudaMemcpyDeviceToDevice) ? 0 : 3;
+  } else if (how == "fails_once_it_has_waited") {
+    write_past_end();
+    const cudaError_t launched = cudaGetLastError(), waited = cudaDeviceSynchronize();
+    return launched == cudaSuccess && waited != cudaSuccess && cudaGetLastError() == waited ? 0 : 3;
   } else if (how == "prints_result") {
     compute(Back::text);
   } else if (how == "leaks") {

@@ -445,47 +445,50 @@ void check_places() {
 // ---- products ----
 
 /// What is wrong with the reference of a product, which three loops compute here.
+template <class T>
 std::string wrong_product(const lab::GemmCase& what) {
-  lab::GemmProblem problem(what, 3);
-  const lab::Gemm g = problem.gemm();
+  lab::GemmProblemOf<T> problem(what, 3);
+  const lab::GemmOf<T> g = problem.gemm();
+  const auto number = [](T x) { return static_cast<double>(static_cast<float>(x)); };
   const auto wide = [](int x) { return static_cast<std::size_t>(x); };
-  const auto fetch = [&](const float* from, int rows, int cols, int ld) {
-    std::vector<float> all(wide(rows - 1) * wide(ld) + wide(cols));
-    CUDA_CHECK(cudaMemcpy(all.data(), from, all.size() * sizeof(float), cudaMemcpyDeviceToHost));
+  const auto fetch = [&](const T* from, int rows, int cols, int ld) {
+    std::vector<T> all(wide(rows - 1) * wide(ld) + wide(cols));
+    CUDA_CHECK(cudaMemcpy(all.data(), from, all.size() * sizeof(T), cudaMemcpyDeviceToHost));
     return all;
   };
   problem.prepare();
   if (what.alpha != 0 && problem.verify().pass) return "passes with nothing written";
-  const std::vector<float> a = fetch(g.a, g.m, g.k, g.lda), b = fetch(g.b, g.k, g.n, g.ldb);
-  std::vector<float> c = fetch(g.c, g.m, g.n, g.ldc);
+  const std::vector<T> a = fetch(g.a, g.m, g.k, g.lda), b = fetch(g.b, g.k, g.n, g.ldb);
+  std::vector<T> c = fetch(g.c, g.m, g.n, g.ldc);
   for (std::size_t i = 0; i < wide(g.m); ++i) {
     for (std::size_t j = 0; j < wide(g.n); ++j) {
       double sum = 0;
       for (std::size_t l = 0; l < wide(g.k); ++l) {
-        sum += static_cast<double>(a[i * wide(g.lda) + l]) *
-               static_cast<double>(b[l * wide(g.ldb) + j]);
+        sum += number(a[i * wide(g.lda) + l]) * number(b[l * wide(g.ldb) + j]);
       }
       sum *= static_cast<double>(g.alpha);
-      float& out = c[i * wide(g.ldc) + j];
-      if (g.beta != 0) sum += static_cast<double>(g.beta) * static_cast<double>(out);
-      out = static_cast<float>(sum);
+      T& out = c[i * wide(g.ldc) + j];
+      if (g.beta != 0) sum += static_cast<double>(g.beta) * number(out);
+      out = static_cast<T>(static_cast<float>(sum));
     }
   }
   const auto verify = [&] {
-    CUDA_CHECK(cudaMemcpy(g.c, c.data(), c.size() * sizeof(float), cudaMemcpyHostToDevice));
+    CUDA_CHECK(cudaMemcpy(g.c, c.data(), c.size() * sizeof(T), cudaMemcpyHostToDevice));
     return problem.verify();
   };
   const Comparison right = verify();
   if (!right.pass) return right.text;
-  // No sum here exceeds 64, whose rounding to float is at most 2^-19.
-  if (right.max_error > 0x1p-19) return lab::format("off by %g", right.max_error);
+  // No sum here exceeds 64, whose rounding to float is at most 2^-19, and to BF16 2^-3.
+  if (right.max_error > (sizeof(T) == 4 ? 0x1p-19 : 0x1p-3))
+    return lab::format("off by %g", right.max_error);
   const std::size_t last = c.size() - 1;
-  c[last] += 1;
+  const T kept = c[last];
+  c[last] = static_cast<T>(static_cast<float>(kept) + 1);
   const Comparison wrong = verify();
   if (wrong.pass || wrong.mismatches != 1) return "a wrong last element: " + wrong.text;
-  c[last] -= 1;
+  c[last] = kept;
   if (g.ldc == g.n || g.m == 1) return "";
-  c[wide(g.n)] = 0;  // behind the first row
+  c[wide(g.n)] = T(0.0f);  // behind the first row
   const Comparison gap = verify();
   return gap.pass ? "a write into a gap passes" : "";
 }
@@ -508,7 +511,8 @@ void check_products() {
            lab::GemmCase{.m = 257, .n = 129, .k = 63, .ldc = 131, .offset_c = 1},
            lab::GemmCase{.m = 3, .n = 257, .k = 2, .alpha = 0, .beta = -0.5f},
        }) {
-    report("product, " + lab::to_string(what), wrong_product(what));
+    report("product, " + lab::to_string(what), wrong_product<float>(what));
+    report("product in BF16, " + lab::to_string(what), wrong_product<__nv_bfloat16>(what));
   }
 }
 

@@ -29,10 +29,17 @@ CAUSES = {
     "conflicts": ("takes 32.0 wavefronts where 1.0 would do, as lanes meet in a bank",),
     "divergence": ("as the branch near", "parts the lanes of a warp"),
     "atomics": ("100,000 atomic operations meet on one word",),
+    "managed_block": ("The only block keeps 1 of 132 SMs busy",),
+    "members": ("as the lanes are 32 bytes apart, as in an array of structures: give each member an array of its own",),
+    "reloads": (
+        "83.9 MB are loaded of 524 KB, each byte about 160 times",
+        "let a block load a tile into shared memory once",
+    ),
 }
 # The same where only the machine code shows it.
 COMPILED_CAUSES = {
-    "parted": ("of 32 lanes take part in an instruction, as the branch near here parts the lanes of a warp",)
+    "parted": ("of 32 lanes take part in an instruction, as the branch near here parts the lanes of a warp",),
+    "registers": ("An H200 refuses this launch with cudaErrorLaunchOutOfResources: nvcc gives each thread",),
 }
 ADVICE = "What to do about it, costliest first:\n"
 

@@ -1,5 +1,7 @@
-// A vector's header brings the algorithms that nvcc's brings: programs count on it.
+// A header of Thrust brings what nvcc's brings: a vector's the algorithms and placeholders, that of sorting std::cout. Programs
+// count on it.
 #include <thrust/device_vector.h>
+#include <thrust/sort.h>
 
 #include <cstdio>
 
@@ -18,6 +20,9 @@ int main() {
   right = right && thrust::equal(a.begin(), a.end(), b.begin());
   b[4] = 0;
   right = right && thrust::mismatch(a.begin(), a.end(), b.begin()).first - a.begin() == 4;
+  thrust::transform(b.begin(), b.end(), b.begin(), 10 - thrust::placeholders::_1);
+  thrust::sort(b.begin(), b.end());
+  right = right && b[0] == 4 && b[5] == 10 && std::cout.good();
   std::printf("thrust headers: %s\n", right ? "ok" : "FAILED");
   return right ? 0 : 1;
 }

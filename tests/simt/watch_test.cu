@@ -54,4 +54,28 @@ TEST(Watch, NobodyAndNoLonger) {
   EXPECT_FALSE(simt::last_writer().has_value());
 }
 
+TEST(Watch, CopiesOfTheHost) {
+  Buffer<int> out(128);
+  Buffer<int> other(128);
+  int host[4] = {};
+  const auto copy_all = [&] {
+    cudaMemcpy(out.data() + 3, host, sizeof host, cudaMemcpyHostToDevice);
+    cudaMemcpy(host, out.data() + 5, 2 * sizeof(int), cudaMemcpyDeviceToHost);
+    cudaMemcpy(out.data(), other.data(), sizeof host, cudaMemcpyDeviceToDevice);
+  };
+  copy_all();
+  EXPECT_TRUE(simt::transfers().empty());
+  simt::watch_transfers(true);
+  copy_all();
+  simt::watch_transfers(false);
+  copy_all();
+  ASSERT_EQ(simt::transfers().size(), 2u);
+  EXPECT_EQ(simt::transfers()[0].device, out.data() + 3);
+  EXPECT_EQ(simt::transfers()[0].bytes, sizeof host);
+  EXPECT_TRUE(simt::transfers()[0].to_device);
+  EXPECT_EQ(simt::transfers()[1].device, out.data() + 5);
+  EXPECT_EQ(simt::transfers()[1].bytes, 2 * sizeof(int));
+  EXPECT_FALSE(simt::transfers()[1].to_device);
+}
+
 }  // namespace

@@ -115,7 +115,7 @@ TEST_F(DriverTest, NoCompilerIsNamed) {
 
 TEST_F(DriverTest, WhatIsNotSimulatedIsNamedWithItsLine) {
   write("a.cu",
-        "#include <mma.h>\n"
+        "#include <cudnn.h>\n"
         "#define LANE(x) asm volatile(\"mov.u32 %0, %%pm0;\" : \"=r\"(x))\n"
         "__global__ void k(int* p) {\n"
         "  unsigned lane;\n"
@@ -133,9 +133,7 @@ TEST_F(DriverTest, WhatIsNotSimulatedIsNamedWithItsLine) {
         "}\n");
   expect_line(
       "-c a.cu", 1,
-      "a.cu:1: error: simt: tensor-core matrices (mma.h) are not simulated: multiply in a loop "
-      "with "
-      "fmaf(), or run the program on a GPU\n"
+      "a.cu:1: error: simt: the library cuDNN (cudnn.h) is not simulated\n"
       "a.cu:5:3: error: simt: inline PTX: 'mov.u32' names %pm0, which is no register declared "
       "here and no "
       "special register that is simulated\n"

@@ -967,12 +967,10 @@ TEST(NotSimulated, OtherAsmStays) {
 }
 
 TEST(NotSimulated, HeadersAreReportedWhereTheyAreIncluded) {
-  EXPECT_EQ(
-      complaint("# 0 \"a.cu\"\n# 1 \"a.cu\"\nint i;\n\n# 1 \"mma.h\" 1 3\n"
-                "#pragma simt not_simulated \"tensor-core matrices (mma.h) are\"\n# 4 "
-                "\"a.cu\" 2\nint j;\n"),
-      "a.cu:3: error: simt: tensor-core matrices (mma.h) are not simulated: multiply in a loop "
-      "with fmaf(), or run the program on a GPU");
+  EXPECT_EQ(complaint("# 0 \"a.cu\"\n# 1 \"a.cu\"\nint i;\n\n# 1 \"cudnn.h\" 1 3\n"
+                      "#pragma simt not_simulated \"the library cuDNN (cudnn.h) is\"\n# 4 "
+                      "\"a.cu\" 2\nint j;\n"),
+            "a.cu:3: error: simt: the library cuDNN (cudnn.h) is not simulated");
 }
 
 TEST(NotSimulated, OneMessageForALine) {

@@ -33,10 +33,11 @@ class InlinePtx(unittest.TestCase):
     def test_nvcc_compiles_what_the_tests_call_ptx(self):
         if not NVCC or not os.path.exists(NVCC):
             self.skipTest("no nvcc")
-        sources = [HERE / "ptx_values.cu", HERE / "ptx_threads.cu", HERE.parent / "samples" / "inline_ptx.cu"]
+        names = ["ptx_values.cu", "ptx_threads.cu", "ptx_matrices.cu", "ptx_bulk.cu", "wgmma.cu"]
+        sources = [HERE / name for name in names] + [HERE.parent / "samples" / "inline_ptx.cu"]
         for source in sources:
             with self.subTest(source=source.name):
-                command = [NVCC, "-std=c++20", "-arch=sm_90", "-w", "-c", source, "-o", self.folder / "object.o"]
+                command = [NVCC, "-std=c++20", "-gencode=arch=compute_90a,code=sm_90a", "-w", "-c", source, "-o", self.folder / "object.o"]
                 done = subprocess.run(command, capture_output=True, text=True, check=False)
                 self.assertEqual(done.returncode, 0, done.stderr)
 

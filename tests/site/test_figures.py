@@ -46,6 +46,25 @@ class Drawings(unittest.TestCase):
         """What a chapter's figures.py has."""
         return runpy.run_path(str(sample.ROOT / "chapters" / chapter / "figures.py"))
 
+    def test_segments_and_sorts(self):
+        """The drawings of chapter 14: segments are scanned, shares are equal, keys end sorted, and each digit finds its sum."""
+        drawn = self.drawn("14_segments_and_sorts")
+        drawings = {name: drawing for _, name, drawing, _ in drawn["draw"](None, None)}
+        self.assertEqual(list(drawings), ["segments", "merge", "passes", "words"])
+        for drawing in drawings.values():
+            self.check(drawing.svg)
+        sums = []
+        for value, head in zip(drawn["VALUES"], drawn["HEADS"]):
+            sums.append(value if head else sums[-1] + value)
+        self.assertTrue(drawings["segments"].alt.endswith(f"d = 4: |{' |'.join(map(str, sums))}."))
+        steps = [
+            sum(map(int, found)) for found in re.findall(r"(\d+) values and (\d+) row ends", drawings["merge"].alt)
+        ]
+        self.assertEqual(steps, [drawn["STEPS"]] * drawn["SHARES"])
+        self.assertEqual(sum(steps), sum(drawn["ROWS"]) + len(drawn["ROWS"]))
+        self.assertTrue(drawings["passes"].alt.endswith(f"{' '.join(map(str, sorted(drawn['KEYS'])))}."))
+        self.assertEqual(re.findall(r"finds (\d+)", drawings["words"].alt), ["13", "11", "13", "11"])
+
     def test_reductions(self):
         """The drawings of chapter 07 end with the sum, and their warps add as often as the text says."""
         drawn = self.drawn("07_reductions")

@@ -60,6 +60,7 @@ class Content(unittest.TestCase):
         for name in (
             "index",
             "install",
+            "class",
             "chapters/index",
             "simulator",
             "debugging",
@@ -165,13 +166,13 @@ class Content(unittest.TestCase):
         known = {page.path: page.ids for page in built.pages()}
         entries = 0
         for page in index:
-            for anchor, title, _ in page["entries"]:
+            for anchor, title, _, _ in page["entries"]:
                 entries += 1
                 self.assertTrue(title.strip(), page["page"])
                 if anchor:
                     self.assertIn(anchor, known[built.SITE / page["page"]], page["page"])
         self.assertGreater(entries, 300)
-        found = {anchor for page in index for anchor, _, _ in page["entries"]}
+        found = {anchor for page in index for anchor, _, _, _ in page["entries"]}
         for name in ("copy_y_fastest", "term-sector", "without-root"):
             self.assertIn(name, found)
 

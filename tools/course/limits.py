@@ -12,7 +12,7 @@ from course.bindings import main_track
 from course.results import recorded_gpus
 from course.source import Code, Fold, Prediction, Prose
 
-WORDS = 5000  # of prose on the main track
+WORDS = 4500  # of prose on the main track
 RUNGS = 20  # names in the header, but for those whose kernel is second reading
 STRETCH = 700  # words without a heading, a figure or a kernel
 PREDICTIONS = (8, 16)  # at least and at most

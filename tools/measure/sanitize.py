@@ -87,7 +87,7 @@ def first_line(*command):
 def build(folder):
     nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
     # Frames and lines of the host for its faults, lines of the device for the kernels'.
-    flags = ["-std=c++20", "-arch=sm_90", "-rdc=true", "-lineinfo", "-Xcompiler=-g,-rdynamic"]
+    flags = ["-std=c++20", "-gencode=arch=compute_90a,code=sm_90a", "-rdc=true", "-lineinfo", "-Xcompiler=-g,-rdynamic"]
     sources = sorted(SOURCES.glob("*.cu"))
     with concurrent.futures.ThreadPoolExecutor(len(sources)) as pool:
         objects = [folder / f"{source.stem}.o" for source in sources]

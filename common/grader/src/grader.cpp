@@ -1,8 +1,6 @@
 // The checks of exercises: what is noted, and how it is written down.
 #include "grader/grader.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -11,12 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#ifdef __SIMT__
-#include <simt/simt.h>
-#endif
-
-#include "lab/check.h"
+#include "handover.h"
 #include "lab/timing.h"
+#include "performing.h"
 
 namespace grader {
 namespace {
@@ -27,17 +22,15 @@ constexpr bool counted = true;  // and watched: who writes where is known
 constexpr bool counted = false;
 #endif
 
-std::vector<Array*>& arrays() {
-  static std::vector<Array*> all;
-  return all;
-}
+using handover::give;
+using handover::Json;
+using handover::performs;
+using handover::take;
 
-using Json = nlohmann::ordered_json;
-
-std::FILE* events = nullptr;
+std::FILE* events = nullptr;  // where it is judged
 
 template <class Write>
-void note(const char* event, Write write) {
+void note(const char* event, Write write) {  // does nothing in the process that performs
   if (!events) return;
   Json json;
   json["event"] = event;
@@ -47,117 +40,31 @@ void note(const char* event, Write write) {
   std::fflush(events);
 }
 
-// What is printed while it lives, by the host or by kernels. It goes to the terminal afterwards.
-class Printed {
- public:
-  Printed() : file_(std::tmpfile()) {
-    std::fflush(stdout);
-    if (!file_) return;
-    before_ = dup(STDOUT_FILENO);
-    dup2(fileno(file_), STDOUT_FILENO);
-  }
-  ~Printed() { text(); }
-  Printed(const Printed&) = delete;
-  Printed& operator=(const Printed&) = delete;
-
-  // Ends it.
-  std::string text() {
-    std::fflush(stdout);
-    if (!file_) return "";
-    dup2(before_, STDOUT_FILENO);
-    close(before_);
-    std::string all;
-    std::rewind(file_);
-    for (int c; (c = std::fgetc(file_)) != EOF;) all += static_cast<char>(c);
-    std::fclose(file_);
-    file_ = nullptr;
-    std::fputs(all.c_str(), stdout);
-    return all;
-  }
-
- private:
-  std::FILE* file_;
-  int before_ = -1;
-};
+// Whole numbers with all of their digits.
+std::string number(double value) {
+  const bool is_whole = std::abs(value) < 1e15 && value == std::floor(value);
+  return lab::format(is_whole ? "%.0f" : "%.9g", value);
+}
 
 }  // namespace
+
+namespace detail {
+
+bool performs() { return handover::performs(); }
+
+void hand_over(const std::string& what, std::string& bytes, std::size_t wanted) {
+  if (performs()) return give(what, Json::object(), bytes);
+  take(what, &bytes);
+  if (wanted != any && bytes.size() != wanted) throw handover::Unexpected();
+}
+
+}  // namespace detail
 
 Array::Array(std::string name) : name_(std::move(name)) { arrays().push_back(this); }
 Array::~Array() { std::erase(arrays(), this); }
 
-#ifdef __SIMT__
-
-namespace {
-
-double sum_of(const char* names, const simt::Counts& counts) {
-  double sum = 0;
-  const std::string_view wanted = names;
-  simt::for_each_count(counts, [&](std::string_view name, std::uint64_t value) {
-    for (std::size_t at = 0; at <= wanted.size();) {
-      const std::size_t end = std::min(wanted.find('+', at), wanted.size());
-      if (wanted.substr(at, end - at) == name) sum += static_cast<double>(value);
-      at = end + 1;
-    }
-  });
-  return sum;
-}
-
-double value_of(const Metric& metric, const simt::Counts& counts) {
-  const double amount = sum_of(metric.amount, counts);
-  if (!*metric.per) return amount;
-  const double per = sum_of(metric.per, counts);
-  return per > 0 ? amount / per : 0;
-}
-
-// The lines on the wrong side of the bar, the one that is furthest there first.
-struct Place {
-  std::string file;
-  int line = 0;
-  double value = 0;
-};
-std::vector<Place> worst_lines(const Metric& metric, std::size_t first_launch, double bar,
-                               bool too_many) {
-  std::vector<std::pair<Place, simt::Counts>> lines;
-  for (std::size_t i = first_launch; i < simt::launch_count(); ++i) {
-    for (const simt::LineCounts& line : simt::launch(i).lines) {
-      const auto same = std::find_if(lines.begin(), lines.end(), [&](const auto& known) {
-        return known.first.file == line.file && known.first.line == line.line;
-      });
-      if (same == lines.end()) {
-        lines.push_back({{line.file, line.line, 0}, line.counts});
-      } else {
-        same->second += line.counts;
-      }
-    }
-  }
-  std::vector<std::pair<double, Place>> wrong;
-  for (auto& [place, counts] : lines) {
-    place.value = value_of(metric, counts);
-    const double amount = sum_of(metric.amount, counts);
-    const double excess = *metric.per ? amount - bar * sum_of(metric.per, counts) : amount;
-    const double far = too_many || !*metric.per ? excess : -excess;
-    if (far > 0) wrong.emplace_back(far, place);
-  }
-  std::stable_sort(wrong.begin(), wrong.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
-  std::vector<Place> worst;
-  for (const auto& [far, place] : wrong) worst.push_back(place);
-  return worst;
-}
-
-double extent(dim3 extents) { return static_cast<double>(extents.x) * extents.y * extents.z; }
-
-std::string thread_text(uint3 block, uint3 thread) {
-  return lab::format("block (%u,%u,%u), thread (%u,%u,%u)", block.x, block.y, block.z, thread.x,
-                     thread.y, thread.z);
-}
-
-}  // namespace
-
-#endif
-
 bool Exercise::write_to(const std::string& file) {
-  events = std::fopen(file.c_str(), "w");
+  events = std::fopen(file.c_str(), "we");
   return events != nullptr;
 }
 
@@ -165,62 +72,37 @@ void Exercise::run(std::string what, std::function<void()> code) {
   stop_if_failed();
   case_ = std::move(what);
   code_ = std::move(code);
+  looked_ = true;
   note("case", [&](Json& json) { json["case"] = case_; });
-  const auto fail = [&](const std::string& kind, const std::string& message) {
+  Json came;
+  if (performs()) {
+    came = perform().json;
+    came["case"] = case_;
+    came["printed"] = printed_;
+    give("run", came);
+  } else {
+    came = take("run");
+    if (came.value("case", "") != case_) throw handover::Unexpected();
+    printed_ = came.value("printed", "");
+  }
+  for (const Json& failure : came.value("failures", Json::array())) {
     failed_ = true;
-    note("failure", [&](Json& json) {
-      json["kind"] = kind;
-      json["case"] = case_;
-      json["message"] = message;
-    });
-  };
-#ifdef __SIMT__
-  first_launch_ = simt::launch_count();
-#endif
-  printed_.clear();
-  Printed printed;
-  try {
-    lab::detail::ThrowInstead in_here;
-    code_();
-#ifdef __SIMT__
-    cudaDeviceSynchronize();
-    printed_ = printed.text();
-    for (const simt::Finding& finding : simt::take_findings()) {
-      failed_ = true;
-      note("failure", [&](Json& json) {
-        json["kind"] = finding.kind;
-        json["case"] = case_;
-        json["message"] = finding.message;
-        json["file"] = finding.file;
-        json["line"] = finding.line;
-        if (finding.launch >= 0) json["thread"] = thread_text(finding.block, finding.thread);
-      });
-    }
-    cudaGetLastError();
-#else
-    cudaError_t error = cudaGetLastError();  // of a launch that could not be
-    if (error == cudaSuccess) error = cudaDeviceSynchronize();
-    printed_ = printed.text();
-    if (error != cudaSuccess) {
-      fail("cuda-error", lab::detail::describe(error));
-      throw Stop();  // after an error of a kernel nothing can be copied or looked at any more
-    }
-#endif
-  } catch (const lab::Failure& failure) {
-#ifdef __SIMT__
-    simt::take_findings();
-#endif
-    fail("cuda-error", failure.what());
-#ifndef __SIMT__
-    throw Stop();
-#endif
+    note("failure", [&](Json& json) { json.update(failure); });
   }
-  if (const auto damage = lab::check_all_canaries()) fail("out-of-bounds", *damage);
-  if (failed_) return;
-  for (const Array* array : arrays()) {
-    const std::string damage = array->damage();
-    if (!damage.empty()) fail("input-changed", damage);
+  if (failed_) {
+    if (came.value("ends", false)) throw Stop();
+  } else if (counted && came.value("launches", 0) < 1) {
+    fail("no-kernel", "your code has launched no kernel: let one do the work");
   }
+}
+
+void Exercise::fail(const std::string& kind, const std::string& message) {
+  failed_ = true;
+  note("failure", [&](Json& json) {
+    json["kind"] = kind;
+    json["case"] = case_;
+    json["message"] = message;
+  });
 }
 
 bool Exercise::is_poison(const void* value, std::size_t size) {
@@ -233,29 +115,18 @@ bool Exercise::is_poison(const void* value, std::size_t size) {
   return size >= 2;
 }
 
-// Runs the case once more to see which thread writes there last.
-std::string Exercise::writer_of(const void* address, std::size_t size) {
-#ifdef __SIMT__
-  for (Array* array : arrays()) array->restore();
-  simt::watch(address, size);
+std::string Exercise::writer_of(const Values& values, std::size_t at) {
+  std::string text;
+  if (performs()) {
+    text = writer_here(values, at);
+    give("writer", {{"text", text}});
+    return text;
+  }
   try {
-    lab::detail::ThrowInstead in_here;
-    code_();
-    cudaDeviceSynchronize();
-  } catch (const lab::Failure&) {
+    text = take("writer").value("text", "");
+  } catch (const handover::Ended&) {  // that it is wrong is told all the same
   }
-  const auto writer = simt::last_writer();
-  simt::watch(nullptr, 0);
-  simt::take_findings();
-  if (writer) {
-    return lab::format("%s, line %d", thread_text(writer->block, writer->thread).c_str(),
-                       writer->line);
-  }
-#else
-  static_cast<void>(address);
-  static_cast<void>(size);
-#endif
-  return "";
+  return text;
 }
 
 void Exercise::judge(const Values& values) {
@@ -264,10 +135,11 @@ void Exercise::judge(const Values& values) {
     failed_ = true;
     const std::size_t at = comparison.first_mismatch;
     const bool untouched = at < values.untouched.size() && values.untouched[at];
-    const std::string writer =
-        at == lab::Comparison::none || untouched || !values.base
-            ? ""
-            : writer_of(values.base + at * values.element_size, values.element_size);
+    const bool asks = values.array && at != lab::Comparison::none && (counted || !untouched);
+    const std::string writer = asks ? writer_of(values, at) : "";
+    // A thread has stored what stood there before, or something made of it.
+    const bool unset = untouched && !writer.empty();
+    const bool unwritten = untouched && writer.empty();
     note("failure", [&](Json& json) {
       json["kind"] = "wrong-result";
       json["case"] = case_;
@@ -283,9 +155,10 @@ void Exercise::judge(const Values& values) {
               : index;
       json["place"] = place;
       if (!writer.empty()) json["writer"] = writer;
-      if (writer.empty() && !untouched && values.base && counted) json["unwritten"] = 1;
-      json["expected"] = lab::format("%.9g", values.want[at]);
-      json["got"] = untouched ? "never written" : lab::format("%.9g", values.got[at]);
+      if (writer.empty() && !untouched && values.array && counted) json["unwritten"] = 1;
+      if (unset) json["unset"] = 1;
+      json["expected"] = number(values.want[at]);
+      json["got"] = unwritten ? "never written" : number(values.got[at]);
       std::string inputs;
       for (const Array* array : arrays()) {
         const std::string one = array->input_at(at, values.got.size());
@@ -294,45 +167,25 @@ void Exercise::judge(const Values& values) {
       if (!inputs.empty() && values.cols == 0) json["inputs"] = inputs;
       json["wrong"] = comparison.mismatches;
       json["of"] = values.got.size();
-      json["message"] = lab::format("%s: expected %.9g, got %s", place.c_str(), values.want[at],
-                                    untouched ? "an element that no thread has written"
-                                              : lab::format("%.9g", values.got[at]).c_str());
+      const std::string got = unwritten ? "an element that no thread has written"
+                              : unset   ? "a value made of an element that nobody has set"
+                                        : number(values.got[at]);
+      json["message"] = place + ": expected " + number(values.want[at]) + ", got " + got;
     });
   }
   stop_if_failed();
 }
 
 void Exercise::expect(bool holds, const std::string& kind, const std::string& otherwise) {
-  if (!holds) {
-    failed_ = true;
-    note("failure", [&](Json& json) {
-      json["kind"] = kind;
-      json["case"] = case_;
-      json["message"] = otherwise;
-    });
-  }
+  if (!holds) fail(kind, otherwise);
   stop_if_failed();
 }
 
 double Exercise::count(const Metric& metric) const {
-#ifdef __SIMT__
-  // Of launches there is more to know than the counts.
-  double launched = 0, blocks = 0, threads = 0;
-  for (std::size_t i = first_launch_; i < simt::launch_count(); ++i) {
-    const simt::Launch& launch = simt::launch(i);
-    launched += 1;
-    blocks += extent(launch.grid);
-    threads += extent(launch.block);
-  }
-  const std::string_view amount = metric.amount;
-  if (amount == "launches") return launched;
-  if (amount == "blocks") return blocks;
-  if (amount == "threads") return launched > 0 ? threads / launched : 0;
-  return value_of(metric, simt::counts_since(first_launch_));
-#else
-  static_cast<void>(metric);
-  return 0;
-#endif
+  if (!performs()) return take(metric.name).value("count", 0.0);
+  const double count = counted_here(metric);
+  give(metric.name, {{"count", count}});
+  return count;
 }
 
 void Exercise::hold(const Metric& metric, const char* relation, double bar) {
@@ -343,8 +196,13 @@ void Exercise::hold(const Metric& metric, const char* relation, double bar) {
   const bool holds = std::string_view(relation) == "at most"    ? !too_many
                      : std::string_view(relation) == "at least" ? !too_few
                                                                 : !too_many && !too_few;
-  const std::vector<Place> places =
-      holds ? std::vector<Place>{} : worst_lines(metric, first_launch_, bar, too_many);
+  Json places = Json::array();
+  if (!holds && performs()) {
+    places = lines_here(metric, bar, too_many).json;
+    give("places", {{"places", places}});
+  } else if (!holds) {
+    places = take("places").value("places", Json::array());
+  }
   note("bar", [&](Json& json) {
     json["name"] = metric.name;
     json["case"] = case_;
@@ -354,14 +212,9 @@ void Exercise::hold(const Metric& metric, const char* relation, double bar) {
     json["bar"] = bar;
     json["holds"] = holds ? 1 : 0;
     if (places.empty()) return;
-    json["file"] = places[0].file;
-    json["line"] = places[0].line;
-    json["at_line"] = places[0].value;
-    json["others"] = Json::array();
-    for (std::size_t i = 1; i < places.size(); ++i) {
-      json["others"].push_back(
-          {{"file", places[i].file}, {"line", places[i].line}, {"at_line", places[i].value}});
-    }
+    json.update(places[0]);
+    places.erase(0);
+    json["others"] = places;
   });
   if (!holds) missed_ = true;  // the other bars are looked at as well
 #else
@@ -375,9 +228,15 @@ void Exercise::at_most_times(double factor, const std::string& name,
                              const std::function<void()>& reference) {
   if (failed_) throw Stop();
   if (!lab::this_backend().times) return;
-  const lab::Contestant contestants[] = {{code_}, {reference}};
-  const std::vector<lab::TimeStats> times = lab::time_interleaved(contestants);
-  const double ratio = times[0].median / times[1].median;
+  double ratio = 0;
+  if (performs()) {
+    const lab::Contestant contestants[] = {{code_}, {reference}};
+    const std::vector<lab::TimeStats> times = lab::time_interleaved(contestants);
+    ratio = times[0].median / times[1].median;
+    give(name, {{"ratio", ratio}});
+  } else {
+    ratio = take(name).at("ratio").get<double>();
+  }
   const bool holds = ratio <= factor;
   note("bar", [&](Json& json) {
     json["name"] = "time, over that of " + name;
@@ -392,6 +251,7 @@ void Exercise::at_most_times(double factor, const std::string& name,
 }
 
 void Exercise::predict(const std::string& question, double guess, double measured) {
+  looked_ = true;
   const bool answered = guess >= 0;
   const bool right = answered && std::abs(guess - measured) <= 1e-9 * std::abs(measured);
   note("prediction", [&](Json& json) {
@@ -408,8 +268,15 @@ void Exercise::stop_if_failed() {
   if (failed_ || missed_) throw Stop();
 }
 
-void Exercise::finish() {
-  note(failed() ? "failed" : "passed", [](Json&) {});
+void Exercise::reject() {
+  fail("handed-over",
+       "the process of your code handed over something else than the check has asked it for");
+}
+
+void Exercise::finish(bool came_through, int code) {
+  if (came_through && !looked_ && !failed()) fail("nothing-checked", "the check has run no case");
+  note("ended", [&](Json& json) { json["code"] = code; });
+  if (came_through && (failed() || code == 0)) note(failed() ? "failed" : "passed", [](Json&) {});
   if (events) std::fclose(events);
   events = nullptr;
 }

@@ -1,4 +1,4 @@
-// The program of a checker: PROGRAM EVENTS [VARIANT]
+// The program of a checker. handover.h says what the two ways to run it are.
 #include <algorithm>
 #include <cstdio>
 #include <string_view>
@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "grader/grader.h"
+#include "handover.h"
 
 // Of a program with one checker; one with several registers them as variants.
 [[gnu::weak]] void grade(grader::Exercise& exercise);
@@ -30,17 +31,23 @@ Variant::Variant(const char* name, void (*grade)(Exercise&)) {
 
 int main(int argc, char** argv) {
   using namespace grader;
-  if (argc < 2 || argc > 3) {
-    std::fputs("usage: PROGRAM EVENTS [VARIANT]\n", stderr);
+  const bool performs = argc >= 2 && std::string_view(argv[1]) == "--perform";
+  const int first = performs ? 2 : 3;
+  if (argc < first || argc > first + 1) {
+    std::fputs(
+        "usage: PROGRAM EVENTS PERFORMER [VARIANT]   judges\n"
+        "       PERFORMER --perform [VARIANT]        is started by it\n",
+        stderr);
     return 2;
   }
+  const char* const variant = argc > first ? argv[first] : nullptr;
   void (*entry)(Exercise&) = grade;
-  if (argc == 3) {
+  if (variant) {
     const auto& all = variants();
     const auto found =
-        std::find_if(all.begin(), all.end(), [&](const Entry& e) { return e.first == argv[2]; });
+        std::find_if(all.begin(), all.end(), [&](const Entry& e) { return e.first == variant; });
     if (found == all.end()) {
-      std::fprintf(stderr, "there is no variant %s\n", argv[2]);
+      std::fprintf(stderr, "there is no variant %s\n", variant);
       return 2;
     }
     entry = found->second;
@@ -50,14 +57,34 @@ int main(int argc, char** argv) {
     return 2;
   }
   Exercise exercise;
+  if (performs) {
+    handover::perform();
+    try {
+      entry(exercise);
+    } catch (const Stop&) {
+    }
+    return exercise.failed() ? 1 : 0;
+  }
   if (!exercise.write_to(argv[1])) {
     std::fprintf(stderr, "cannot write %s\n", argv[1]);
     return 2;
   }
+  if (!handover::start(argv[2], variant)) {
+    std::fprintf(stderr, "cannot start %s\n", argv[2]);
+    return 2;
+  }
+  bool came_through = true, is_lying = false;
   try {
     entry(exercise);
   } catch (const Stop&) {
+  } catch (const handover::Ended&) {
+    came_through = false;
+  } catch (const handover::Unexpected&) {
+    is_lying = true;
+  } catch (const handover::Json::exception&) {  // a piece of another form
+    is_lying = true;
   }
-  exercise.finish();
+  if (is_lying) exercise.reject();
+  exercise.finish(came_through, handover::finish(is_lying));
   return exercise.failed() ? 1 : 0;
 }

@@ -12,6 +12,9 @@ CubLaunch cub_exclusive_sum(unsigned*, const unsigned*, std::size_t) { return {}
 CubLaunch cub_sum_by_key(unsigned*, const unsigned*, const unsigned*, std::size_t) { return {}; }
 CubLaunch cub_select_repeats(unsigned*, unsigned*, const unsigned*, std::size_t) { return {}; }
 CubLaunch cub_select_even(unsigned*, unsigned*, const unsigned*, std::size_t) { return {}; }
+CubLaunch cub_sort_pairs(unsigned*, unsigned*, const unsigned*, const unsigned*, std::size_t) {
+  return {};
+}
 CubLaunch cub_scatter_add(unsigned*, unsigned, const unsigned*, const unsigned*, std::size_t) {
   return {};
 }

@@ -1,5 +1,5 @@
 /// \file
-/// Bodies of lab/cub.h: scans, what is selected by them, and a scatter that adds.
+/// Bodies of lab/cub.h: scans, what is selected by them, a sort, and a scatter that adds.
 #include <thrust/iterator/counting_iterator.h>
 
 #include <algorithm>
@@ -63,6 +63,15 @@ CubLaunch cub_select_even(unsigned* out, unsigned* size, const unsigned* in, std
   const unsigned count = static_cast<unsigned>(n);
   return detail::with_temporary([=](void* temporary, std::size_t& bytes, cudaStream_t stream) {
     return cub::DeviceSelect::If(temporary, bytes, in, out, size, count, IsEven{}, stream);
+  });
+}
+
+CubLaunch cub_sort_pairs(unsigned* keys_out, unsigned* values_out, const unsigned* keys,
+                         const unsigned* values, std::size_t n) {
+  const unsigned count = static_cast<unsigned>(n);
+  return detail::with_temporary([=](void* temporary, std::size_t& bytes, cudaStream_t stream) {
+    return cub::DeviceRadixSort::SortPairs(temporary, bytes, keys, keys_out, values, values_out,
+                                           count, 0, 32, stream);
   });
 }
 

@@ -2,6 +2,7 @@
 /// Bodies of lab/cublas_gemm.h.
 
 #include <cublas_v2.h>
+#include <cuda_bf16.h>
 #include <cuda_runtime.h>
 
 #include <cstdlib>
@@ -71,6 +72,14 @@ void cublas_sgemm(const Gemm& gemm) {
                "cublasSgemm");
 }
 
+void cublas_bf16_gemm(const GemmOf<__nv_bfloat16>& gemm) {
+  check_cublas(
+      cublasGemmEx(handle(), CUBLAS_OP_N, CUBLAS_OP_N, gemm.n, gemm.m, gemm.k, &gemm.alpha, gemm.b,
+                   CUDA_R_16BF, gemm.ldb, gemm.a, CUDA_R_16BF, gemm.lda, &gemm.beta, gemm.c,
+                   CUDA_R_16BF, gemm.ldc, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
+      "cublasGemmEx");
+}
+
 Comparison cublas_keeps_fp32(const Gemm& gemm) {
   DeviceBuffer<float> b(product(gemm.k, gemm.n), "a B that picks"),
       c(product(gemm.m, gemm.n), "what it picked");
@@ -93,6 +102,11 @@ Comparison cublas_keeps_fp32(const Gemm& gemm) {
 void use_cublas(GemmLadder& ladder) {
   ladder.peer("cuBLAS", cublas_sgemm, cublas_keeps_fp32);
   if (ladder.ladder().header().find("cublas") != nullptr) ladder.add("cublas", cublas_sgemm);
+}
+
+void use_cublas(GemmLadderOf<__nv_bfloat16>& ladder) {
+  ladder.peer("cuBLAS", cublas_bf16_gemm);
+  if (ladder.ladder().header().find("cublas") != nullptr) ladder.add("cublas", cublas_bf16_gemm);
 }
 
 }  // namespace lab

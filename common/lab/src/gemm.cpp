@@ -1,5 +1,6 @@
 #include "lab/gemm.h"
 
+#include <cuda_bf16.h>
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -13,16 +14,9 @@
 
 namespace lab {
 
-Gemm Gemm::rows(int first, int count) const {
-  Gemm slice = *this;
-  slice.m = count;
-  slice.a = a + static_cast<std::size_t>(first) * static_cast<std::size_t>(lda);
-  slice.c = c + static_cast<std::size_t>(first) * static_cast<std::size_t>(ldc);
-  return slice;
-}
-
-void for_row_slices(const Gemm& gemm, int rows_per_block,
-                    const std::function<void(const Gemm&)>& launch) {
+template <class T>
+void for_row_slices(const GemmOf<T>& gemm, int rows_per_block,
+                    const std::function<void(const std::type_identity_t<GemmOf<T>>&)>& launch) {
   constexpr int most_blocks = 65535;
   const std::int64_t step = std::int64_t{most_blocks} * rows_per_block;
   for (std::int64_t first = 0; first < gemm.m; first += step) {
@@ -31,14 +25,15 @@ void for_row_slices(const Gemm& gemm, int rows_per_block,
   }
 }
 
-void launch(GemmKernel kernel, const GemmLaunch& how, const Gemm& gemm) {
+template <class T>
+void launch(GemmKernelOf<T> kernel, const GemmLaunch& how, const GemmOf<T>& gemm) {
   const void* const function = reinterpret_cast<const void*>(kernel);
   if (how.shared > std::size_t{48} << 10) {
     CUDA_CHECK(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                     static_cast<int>(how.shared)));
   }
-  for_row_slices(gemm, how.rows, [&](const Gemm& g) {
-    Gemm slice = g;
+  for_row_slices(gemm, how.rows, [&](const GemmOf<T>& g) {
+    GemmOf<T> slice = g;
     void* arguments[] = {&slice.m, &slice.n,   &slice.k,    &slice.alpha, &slice.a,  &slice.lda,
                          &slice.b, &slice.ldb, &slice.beta, &slice.c,     &slice.ldc};
     const dim3 grid(static_cast<unsigned>(ceil_div(g.n, how.cols)),
@@ -47,11 +42,13 @@ void launch(GemmKernel kernel, const GemmLaunch& how, const Gemm& gemm) {
   });
 }
 
-std::function<void(const Gemm&)> launcher(GemmKernel kernel, const GemmLaunch& how) {
-  return [=](const Gemm& gemm) { launch(kernel, how, gemm); };
+template <class T>
+std::function<void(const GemmOf<T>&)> launcher(GemmKernelOf<T> kernel, const GemmLaunch& how) {
+  return [=](const GemmOf<T>& gemm) { launch(kernel, how, gemm); };
 }
 
-void print_registers(GemmKernel kernel, const GemmLaunch& how) {
+template <class T>
+void print_registers(GemmKernelOf<T> kernel, const GemmLaunch& how) {
   if (this_backend().name == "simulator") return;
   const void* const function = reinterpret_cast<const void*>(kernel);
   const unsigned threads = how.threads.x * how.threads.y * how.threads.z;
@@ -66,8 +63,10 @@ void print_registers(GemmKernel kernel, const GemmLaunch& how) {
       made.numRegs, made.localSizeBytes, fit, threads);
 }
 
-GemmVariant::~GemmVariant() = default;
-GemmRung::~GemmRung() = default;
+template <class T>
+GemmVariantOf<T>::~GemmVariantOf() = default;
+template <class T>
+GemmRungOf<T>::~GemmRungOf() = default;
 
 namespace {
 
@@ -83,34 +82,48 @@ GemmCase case_of(const Ladder& ladder) {
 
 }  // namespace
 
-GemmLadder::GemmLadder(Ladder& ladder) : ladder_(ladder), problem_(case_of(ladder), ladder.seed()) {
+template <class T>
+GemmLadderOf<T>::GemmLadderOf(Ladder& ladder)
+    : ladder_(ladder), problem_(case_of(ladder), ladder.seed()) {
   const Header& header = ladder.header();
   if (ladder.is_first()) ladder.measure(Limit::copy);
-  if (header.use_cublas != nullptr) {
-    header.use_cublas(*this);
+  const auto use_cublas = [&] {
+    if constexpr (std::is_same_v<T, float>)
+      return header.use_cublas;
+    else
+      return header.use_cublas_bf16;
+  }();
+  if (use_cublas != nullptr) {
+    use_cublas(*this);
   } else if (!header.folder.empty()) {
     peer("cuBLAS", {}, {},
          ladder.on_simulator() ? "needs a GPU and cuBLAS" : "this program was built without it");
   }
 }
 
-GemmLadder::~GemmLadder() = default;
+template <class T>
+GemmLadderOf<T>::~GemmLadderOf() = default;
 
-void GemmLadder::add(const std::string& name, GemmKernel kernel, const GemmLaunch& how) {
+template <class T>
+void GemmLadderOf<T>::add(const std::string& name, GemmKernelOf<T> kernel, const GemmLaunch& how) {
   sweep(name, {{"", kernel, how}});
 }
 
-void GemmLadder::add(const std::string& name, const std::function<void(const Gemm&)>& launch) {
+template <class T>
+void GemmLadderOf<T>::add(const std::string& name, const Launch& launch) {
   add(name, "", launch);
 }
 
-void GemmLadder::add(const std::string& name, const std::string& variant,
-                     const std::function<void(const Gemm&)>& launch) {
+template <class T>
+void GemmLadderOf<T>::add(const std::string& name, const std::string& variant,
+                          const Launch& launch) {
   add({.name = name, .launch = launch, .variant = variant});
 }
 
-void GemmLadder::sweep(const std::string& name, std::initializer_list<GemmVariant> variants) {
-  for (const GemmVariant& one : variants) {
+template <class T>
+void GemmLadderOf<T>::sweep(const std::string& name,
+                            std::initializer_list<GemmVariantOf<T>> variants) {
+  for (const GemmVariantOf<T>& one : variants) {
     add({.name = name,
          .launch = launcher(one.kernel, one.how),
          .variant = one.variant,
@@ -118,8 +131,9 @@ void GemmLadder::sweep(const std::string& name, std::initializer_list<GemmVarian
   }
 }
 
-void GemmLadder::add(const GemmRung& rung) {
-  const Gemm gemm = problem_.gemm();
+template <class T>
+void GemmLadderOf<T>::add(const GemmRungOf<T>& rung) {
+  const GemmOf<T> gemm = problem_.gemm();
   Rung entry;
   entry.name = rung.name;
   entry.variant = rung.variant;
@@ -128,31 +142,35 @@ void GemmLadder::add(const GemmRung& rung) {
   if (rung.show) entry.show = [&] { rung.show(gemm); };
   entry.outputs = {problem_.output()};
   entry.flops = gemm.flops();
-  entry.limit = Limit::fp32;
+  entry.limit = std::is_same_v<T, float> ? Limit::fp32 : Limit::none;
   entry.peer = peer_;
   entry.may_do_nothing = problem_.what().alpha == 0 && problem_.what().beta == 1;
   ladder_.add(entry);
 }
 
-void GemmLadder::demonstrate(const std::string& name, GemmKernel kernel, const GemmLaunch& how) {
+template <class T>
+void GemmLadderOf<T>::demonstrate(const std::string& name, GemmKernelOf<T> kernel,
+                                  const GemmLaunch& how) {
   demonstrate(name, launcher(kernel, how));
 }
 
-void GemmLadder::demonstrate(const std::string& name,
-                             const std::function<void(const Gemm&)>& launch) {
+template <class T>
+void GemmLadderOf<T>::demonstrate(const std::string& name, const Launch& launch) {
   ladder_.demonstrate(name, [&] {
     problem_.prepare();
     launch(problem_.gemm());
   });
 }
 
-void GemmLadder::add_with(const std::function<void(Ladder&)>& add_rungs) {
+template <class T>
+void GemmLadderOf<T>::add_with(const std::function<void(Ladder&)>& add_rungs) {
   if (ladder_.is_first()) add_rungs(ladder_);
 }
 
-void GemmLadder::peer(const std::string& name, const std::function<void(const Gemm&)>& launch,
-                      const std::function<Comparison(const Gemm&)>& proof,
-                      const std::string& absent) {
+template <class T>
+void GemmLadderOf<T>::peer(const std::string& name, const Launch& launch,
+                           const std::function<Comparison(const GemmOf<T>&)>& proof,
+                           const std::string& absent) {
   peer_ = {};
   peer_.name = name;
   peer_.absent = absent;
@@ -160,5 +178,19 @@ void GemmLadder::peer(const std::string& name, const std::function<void(const Ge
   if (launch) peer_.launch = [this, launch] { launch(problem_.gemm()); };
   if (proof) peer_.proof = [this, proof] { return proof(problem_.gemm()); };
 }
+
+// The types of elements that there are products of.
+#define LAB_PRODUCTS_OF(T)                                                                     \
+  template void for_row_slices(const GemmOf<T>&, int,                                          \
+                               const std::function<void(const GemmOf<T>&)>&);                  \
+  template void launch(GemmKernelOf<T>, const GemmLaunch&, const GemmOf<T>&);                  \
+  template std::function<void(const GemmOf<T>&)> launcher(GemmKernelOf<T>, const GemmLaunch&); \
+  template void print_registers(GemmKernelOf<T>, const GemmLaunch&);                           \
+  template struct GemmVariantOf<T>;                                                            \
+  template struct GemmRungOf<T>;                                                               \
+  template class GemmLadderOf<T>
+
+LAB_PRODUCTS_OF(float);
+LAB_PRODUCTS_OF(__nv_bfloat16);
 
 }  // namespace lab

@@ -1,9 +1,11 @@
+#include <cuda_bf16.h>
 #include <cuda_runtime.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 #include "lab/check.h"
@@ -29,16 +31,27 @@ constexpr std::size_t gemm_extent(int rows, int cols, int ld, int offset) {
   return gemm_index(rows - 1, cols, ld, offset);
 }
 
-__host__ __device__ float float_of(std::uint32_t bits) {
-  float value;
-  memcpy(&value, &bits, sizeof value);
-  return value;
-}
+/// The bits of an element, as many as it has.
+template <class T>
+using BitsOf = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint16_t>;
 
-__host__ __device__ std::uint32_t bits_of(float value) {
-  std::uint32_t bits;
+template <class T>
+__host__ __device__ BitsOf<T> bits_of(T value) {
+  BitsOf<T> bits;
   memcpy(&bits, &value, sizeof bits);
   return bits;
+}
+
+/// One of the quiet NaNs, of which T has `nans<T>`.
+template <class T>
+constexpr std::size_t nans = sizeof(T) == 4 ? 4194301 : 61;
+
+template <class T>
+__host__ __device__ T nan_of(std::size_t which) {
+  const auto bits = static_cast<BitsOf<T>>((sizeof(T) == 4 ? 0x7FC00000u : 0x7FC0u) | which);
+  T value;
+  memcpy(&value, &bits, sizeof bits);
+  return value;
 }
 
 /// A matrix with its gaps: where its rows lie in the memory from the aligned address on.
@@ -59,54 +72,58 @@ struct Place {
 };
 
 /// A or B: random elements, NaN between the rows.
+template <class T>
 struct InputImage {
   Place place;
   std::uint64_t seed;
-  __host__ __device__ float operator()(std::size_t at) const {
-    return place.in_gap(at) ? float_of(0x7FC00000u) : random_float(seed, place.element(at));
+  __host__ __device__ T operator()(std::size_t at) const {
+    return place.in_gap(at) ? nan_of<T>(0) : T(random_float(seed, place.element(at)));
   }
 };
 
 /// C before the product: random elements or NaN, and between the rows a NaN that says where it lies and must stay.
+template <class T>
 struct OutputImage {
   Place place;
   std::uint64_t seed;
   bool random;
-  __host__ __device__ float operator()(std::size_t at) const {
-    if (place.in_gap(at))
-      return float_of(0x7FC00000u | static_cast<std::uint32_t>(at % 4194301 + 1));
-    return random ? random_float(seed, place.element(at)) : float_of(0x7FC00000u);
+  __host__ __device__ T operator()(std::size_t at) const {
+    if (place.in_gap(at)) return nan_of<T>(at % nans<T> + 1);
+    return random ? T(random_float(seed, place.element(at))) : nan_of<T>(0);
   }
 };
 
 /// An element of alpha A B + beta C, in double.
+template <class T>
 struct ProductElement {
   GemmCase of;
-  View<float> a, b, c;
+  View<T> a, b, c;
   View<int> rows;  // which rows are wanted; empty: all
   __host__ __device__ double operator()(std::size_t i) const {
     const auto n = static_cast<std::size_t>(of.n);
     const int row = rows.size() == 0 ? static_cast<int>(i / n) : rows[i / n];
     const int col = static_cast<int>(i % n);
-    const float* const a_row = a.data() + gemm_index(row, 0, of.lda, of.offset_a);
-    const float* b_at = b.data() + gemm_index(0, col, of.ldb, of.offset_b);
+    const T* const a_row = a.data() + gemm_index(row, 0, of.lda, of.offset_a);
+    const T* b_at = b.data() + gemm_index(0, col, of.ldb, of.offset_b);
     double sum = 0;
     for (int l = 0; l < of.k; ++l, b_at += of.ldb) {
-      sum += static_cast<double>(a_row[l]) * static_cast<double>(*b_at);
+      sum += static_cast<double>(static_cast<float>(a_row[l])) *
+             static_cast<double>(static_cast<float>(*b_at));
     }
     sum *= static_cast<double>(of.alpha);
     if (of.beta == 0) return sum;
-    return sum + static_cast<double>(of.beta) *
-                     static_cast<double>(c[gemm_index(row, col, of.ldc, of.offset_c)]);
+    return sum + static_cast<double>(of.beta) * static_cast<double>(static_cast<float>(
+                                                    c[gemm_index(row, col, of.ldc, of.offset_c)]));
   }
 };
 
 constexpr std::size_t whole = ~std::size_t{0};
 
 /// The index of an element in a gap that is not what it was, or `whole`.
+template <class T>
 struct DamageAt {
   Place place;
-  View<float> now, before;
+  View<T> now, before;
   __host__ __device__ std::size_t operator()(std::size_t at) const {
     return place.in_gap(at) && bits_of(now[at]) != bits_of(before[at]) ? at : ~std::size_t{0};
   }
@@ -131,11 +148,22 @@ GemmCase completed(GemmCase what) {
 }
 
 /// C before the product of a case; none where it is tight rows of NaN.
-std::optional<Input<float>> c_before(const GemmCase& of, std::uint64_t seed) {
+template <class T>
+std::optional<Input<T>> c_before(const GemmCase& of, std::uint64_t seed) {
   if (of.ldc == of.n && of.offset_c == 0 && of.beta == 0) return std::nullopt;
-  const OutputImage image{{of.n, of.ldc, of.offset_c}, 3 * seed + 2, of.beta != 0};
-  return std::optional<Input<float>>(std::in_place, gemm_extent(of.m, of.n, of.ldc, of.offset_c),
-                                     image, "C as it was");
+  const OutputImage<T> image{{of.n, of.ldc, of.offset_c}, 3 * seed + 2, of.beta != 0};
+  return std::optional<Input<T>>(std::in_place, gemm_extent(of.m, of.n, of.ldc, of.offset_c), image,
+                                 "C as it was");
+}
+
+/// The tolerance of a result that is rounded to T in the end.
+template <class T>
+Tolerance rounded_to(Tolerance tolerance) {
+  if constexpr (!std::is_same_v<T, float>) {
+    tolerance.relative += 0x1p-8;  // half a unit in the last of 8 bits
+    tolerance.basis += ", rounded to BF16";
+  }
+  return tolerance;
 }
 
 }  // namespace
@@ -213,14 +241,15 @@ Tolerance gemm_tolerance(const GemmCase& what) {
   return tolerance;
 }
 
-GemmProblem::GemmProblem(const GemmCase& what, std::uint64_t seed)
+template <class T>
+GemmProblemOf<T>::GemmProblemOf(const GemmCase& what, std::uint64_t seed)
     : case_(completed(what)),
-      tolerance_(gemm_tolerance(case_)),
+      tolerance_(rounded_to<T>(gemm_tolerance(case_))),
       a_(gemm_extent(case_.m, case_.k, case_.lda, case_.offset_a),
-         InputImage{{case_.k, case_.lda, case_.offset_a}, 3 * seed}, "A"),
+         InputImage<T>{{case_.k, case_.lda, case_.offset_a}, 3 * seed}, "A"),
       b_(gemm_extent(case_.k, case_.n, case_.ldb, case_.offset_b),
-         InputImage{{case_.n, case_.ldb, case_.offset_b}, 3 * seed + 1}, "B"),
-      c_before_(c_before(case_, seed)),
+         InputImage<T>{{case_.n, case_.ldb, case_.offset_b}, 3 * seed + 1}, "B"),
+      c_before_(c_before<T>(case_, seed)),
       c_(gemm_extent(case_.m, case_.n, case_.ldc, case_.offset_c), "C") {
   constexpr double most = 134217728;
   std::size_t rows = static_cast<std::size_t>(case_.m);
@@ -235,13 +264,15 @@ GemmProblem::GemmProblem(const GemmCase& what, std::uint64_t seed)
   }
   row_numbers_.emplace(rows_);
   want_.emplace(rows * static_cast<std::size_t>(case_.n));
-  fill(*want_, ProductElement{case_, a_.view(), b_.view(),
-                              c_before_ ? c_before_->view() : View<float>(), row_numbers_->view()});
+  fill(*want_, ProductElement<T>{case_, a_.view(), b_.view(),
+                                 c_before_ ? c_before_->view() : View<T>(), row_numbers_->view()});
 }
 
-GemmProblem::~GemmProblem() = default;
+template <class T>
+GemmProblemOf<T>::~GemmProblemOf() = default;
 
-Gemm GemmProblem::gemm() {
+template <class T>
+GemmOf<T> GemmProblemOf<T>::gemm() {
   return {.m = case_.m,
           .n = case_.n,
           .k = case_.k,
@@ -255,7 +286,8 @@ Gemm GemmProblem::gemm() {
           .ldc = case_.ldc};
 }
 
-void GemmProblem::prepare() {
+template <class T>
+void GemmProblemOf<T>::prepare() {
   if (!c_before_) {
     c_.poison();  // NaN
   } else {
@@ -264,10 +296,11 @@ void GemmProblem::prepare() {
   }
 }
 
-Comparison GemmProblem::verify() {
+template <class T>
+Comparison GemmProblemOf<T>::verify() {
   // On the simulator the host compares, its own copy.
-  const std::vector<float> copy = references_on_device ? std::vector<float>() : c_.download();
-  const View<float> image(references_on_device ? c_.data() : copy.data(), c_.size());
+  const std::vector<T> copy = references_on_device ? std::vector<T>() : c_.download();
+  const View<T> image(references_on_device ? c_.data() : copy.data(), c_.size());
   const auto n = static_cast<std::size_t>(case_.n);
   Elements got = elements_of(image.data() + case_.offset_c, want_->size());
   got.cols = n;
@@ -286,18 +319,23 @@ Comparison GemmProblem::verify() {
   if (!found.pass || !c_before_) return found;
 
   const Place place{case_.n, case_.ldc, case_.offset_c};
-  const std::size_t at = fold(c_.size(), whole, DamageAt{place, image, c_before_->view()}, Least{});
+  const std::size_t at =
+      fold(c_.size(), whole, DamageAt<T>{place, image, c_before_->view()}, Least{});
   if (at == whole) return found;
   const auto offset = static_cast<std::size_t>(case_.offset_c),
              ld = static_cast<std::size_t>(case_.ldc);
   return verdict(false, at < offset
-                            ? format("a write before the start of C, by %zu floats", offset - at)
+                            ? format("a write before the start of C, by %zu elements", offset - at)
                             : format("a write between the rows of C: row %zu, column %zu of %zu",
                                      (at - offset) / ld, (at - offset) % ld, n));
 }
 
-Expectation GemmProblem::output() {
+template <class T>
+Expectation GemmProblemOf<T>::output() {
   return {[this] { c_.poison(); }, [this] { return verify(); }};
 }
+
+template class GemmProblemOf<float>;
+template class GemmProblemOf<__nv_bfloat16>;
 
 }  // namespace lab

@@ -43,12 +43,26 @@ struct Fault {
     exited_thread,           // before a barrier that others reach
     virtual_parameter,       // an object with virtual functions, of the host's
     constant_uninitialized,  // `other_store`: something was copied to the variable
+    proxy_fence,  // that is missing between a thread's write and what the copy engine or wgmma reads
+    pending_sum,    // of wgmma, which a thread touches before it is there
+    other_swizzle,  // of a descriptor: `size` bytes, and the bulk copy's has `lanes`
   };
   Kind kind = Kind::none;
   // Of a race between threads of a block. Update: several read an element, and write it. In place: a thread reads what another
   // overwrites in the same step. Of one between blocks: an atomic operation has the scope of the block. Barrier: a thread
   // arrives at one that another initialises.
-  enum class Cause : uint8_t { unknown, in_place, update, scope, barrier };
+  // Of what a bulk copy has yet to bring. No bytes: its barrier's phase ends without them. Parity: a wait for the phase before let
+  // the thread pass. Stage in use: of a bulk copy to what threads still read.
+  enum class Cause : uint8_t {
+    unknown,
+    in_place,
+    update,
+    scope,
+    barrier,
+    no_bytes,
+    parity,
+    stage_in_use
+  };
   Cause cause = Cause::unknown;
   uint64_t pc = 0;
   // Race: of the earlier access. Barrier: where the others are, 0 if they exited. Exited thread: where it left the kernel.
@@ -77,7 +91,8 @@ struct Fault {
   // Static shared memory: the array that holds the address, or beside which it fell; else it is dynamic. The
   // address counts from the start of either memory, and `limit` is how many bytes of the latter there are. Of a
   // hang it is how many steps the warp was given; 0: more would not help. At a barrier of PTX: for how many threads that is, `size`
-  // its number, `lanes` how many have come.
+  // its number, `lanes` how many have come. At an mbarrier: `lanes` of `size` arrivals are missing in the phase `may_leave`, and
+  // `other_block` of `not_begun` announced bytes have come; `store` is the parity that is waited for, if `other_store`.
   const symbols::SharedVariable* variable = nullptr;
   uint64_t limit = 0;
 };
@@ -88,7 +103,8 @@ inline bool ends_the_kernel(Fault::Kind kind) {
          kind != Fault::Kind::global_race && kind != Fault::Kind::global_uninitialized &&
          kind != Fault::Kind::division_by_zero && kind != Fault::Kind::exited_lane &&
          kind != Fault::Kind::absent_lane && kind != Fault::Kind::exited_thread &&
-         kind != Fault::Kind::virtual_parameter && kind != Fault::Kind::constant_uninitialized;
+         kind != Fault::Kind::virtual_parameter && kind != Fault::Kind::proxy_fence &&
+         kind != Fault::Kind::constant_uninitialized;
 }
 
 }  // namespace simt::engine

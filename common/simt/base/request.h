@@ -25,6 +25,8 @@ struct Request {
   Span span;                          // of the addresses of `lanes`
   uint32_t volatile_lanes = 0;
   bool is_copy = false;     // the store of an asynchronous copy
+  bool is_bulk = false;     // by the copy engine or a matrix unit, past the threads' own way
+  bool is_matrix = false;   // rows of ldmatrix or stmatrix
   bool is_barrier = false;  // of the state of a barrier
   // Part of a larger access, of which only some bytes have been written; or an atomic exchange whose old value nobody
   // looks at.

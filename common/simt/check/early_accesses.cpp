@@ -35,6 +35,7 @@ const AsyncCopy* find_like(const ThreadCopies& copies, uint64_t pc) {
 // True if the access is a fault.
 bool SharedChecker::touches_copy(const Request& request, int lane, size_t word,
                                  RaceCheck::Copy state) {
+  if (state == RaceCheck::Copy::under_way && touches_bulk_copy(request, lane, word)) return true;
   if (request.is_copy) return false;  // copy_begins() knows what it brings
   const unsigned self = request.warp->first_thread() + static_cast<unsigned>(lane);
   const Write& copy = races.last_write(word);

@@ -3,6 +3,7 @@
 #include <execinfo.h>
 
 #include <algorithm>
+#include <fstream>
 #include <mutex>
 #include <set>
 #include <string>
@@ -57,6 +58,16 @@ void shared_access(uint64_t address, uint64_t size, bool store, uint64_t pc) {
     report_outside(address, size, store, pc);
 }
 
+// Does the program call Thrust in this line?
+bool calls_thrust(const symbols::Location& at) {
+  std::ifstream file(at.file);
+  std::string line;
+  for (int i = 0; i < at.line; ++i) {
+    if (!std::getline(file, line)) return false;
+  }
+  return line.find("thrust::") != std::string::npos;
+}
+
 // Host code at `pc` touched device memory; told once for each line.
 void host_access(uint64_t address, unsigned size, bool store, uint64_t pc) {
   static std::mutex mutex;
@@ -72,10 +83,14 @@ void host_access(uint64_t address, unsigned size, bool store, uint64_t pc) {
   f.address = address;
   const memory::Allocation* found = memory::find(address);
   f.allocation = found ? memory::describe(*found) : "device memory";
-  f.message = "the host " + std::string(store ? "writes" : "reads") + " " +
-              (size ? plural(size, "byte") + " of " : std::string()) + "device memory at " +
-              at.text() + ", in " + f.allocation +
-              ". Only kernels may follow a device pointer; the host copies with cudaMemcpy.";
+  f.message =
+      "the host " + std::string(store ? "writes" : "reads") + " " +
+      (size ? plural(size, "byte") + " of " : std::string()) + "device memory at " + at.text() +
+      ", in " + f.allocation +
+      (calls_thrust(at) ? ". Thrust takes a plain pointer for one of the host's: give it "
+                          "thrust::device as the first argument, or thrust::device_ptr<T>(pointer)."
+                        : ". Only kernels may follow a device pointer; the host copies with "
+                          "cudaMemcpy.");
   device::report(std::move(f));
 }
 

@@ -134,6 +134,7 @@ void SharedChecker::check_words(const Request& request, int lane) {
         [[unlikely]] {
       if (touches_copy(request, lane, word, state)) return;
     }
+    if (request.is_bulk && !write && is_unseen_by_engine(request, lane, word)) return;
     if (request.kind != Access::store) {
       if (!races.is_written(word, bytes)) [[unlikely]] {
         Fault fault = fault_at(Fault::Kind::shared_uninitialized, request, lane, address);
@@ -162,7 +163,10 @@ void SharedChecker::check_words(const Request& request, int lane) {
     fault.other_pc = full_pc(race.other_pc);
     fault.other_thread = block_.thread(race.other_thread);
     fault.other_store = race.other_wrote;
-    fault.cause = request.is_barrier ? Fault::Cause::barrier : cause_of(race, request, lane);
+    fault.cause = request.is_barrier         ? Fault::Cause::barrier
+                  : request.is_bulk && write ? Fault::Cause::stage_in_use
+                                             : cause_of(race, request, lane);
+    if (bulk_.has_issued_at(race.other_pc)) fault.text = "bulk";
     if (race.both_write) {
       conflicts_.add(request, lane, fault, race.lane_of_instruction());
     } else {

@@ -6,7 +6,9 @@
 #include "base/block_context.h"
 #include "base/request.h"
 #include "check/async_copies.h"
+#include "check/bulk_copies.h"
 #include "check/faults.h"
+#include "check/proxy_fences.h"
 #include "check/shared_races.h"
 #include "check/store_conflicts.h"
 #include "check/thread_order.h"
@@ -20,14 +22,16 @@ class SharedChecker {
  public:
   SharedChecker(const BlockContext& block, const SharedMemory& shared, FaultLog& faults,
                 ThreadOrder& thread_order, StoreConflicts& conflicts, UninitializedValues& values,
-                AsyncCopies& copies)
+                AsyncCopies& copies, BulkCopies& bulk, const ProxyFences& proxies)
       : block_(block),
         shared_(shared),
         faults_(faults),
         thread_order_(thread_order),
         conflicts_(conflicts),
         values_(values),
-        copies_(copies) {
+        copies_(copies),
+        bulk_(bulk),
+        proxies_(proxies) {
     races.resize(shared.words());
   }
   void begin_block() { races.begin_block(); }
@@ -50,6 +54,10 @@ class SharedChecker {
   void copy_begins(const AsyncCopy& copy, unsigned thread, const WarpChecks& warp);
   void copy_arrives(const AsyncCopy& copy, unsigned thread, const WarpChecks& warp);
 
+  // The same of a bulk copy, by a lane of the warp. It has arrived once its barrier's phase is over.
+  void bulk_begins(const BulkLoad& load, const WarpChecks& warp);
+  void bulk_arrives(const BulkLoad& load);
+
   // Have some of the bytes been written, and others not?
   bool is_partly_written(uint64_t address, uint64_t size) const;
 
@@ -65,6 +73,8 @@ class SharedChecker {
   bool check_place(const Request& request, int lane, const symbols::SharedVariable*& array);
   void check_words(const Request& request, int lane);
   bool touches_copy(const Request& request, int lane, size_t word, RaceCheck::Copy state);
+  bool touches_bulk_copy(const Request& request, int lane, size_t word);
+  bool is_unseen_by_engine(const Request& request, int lane, size_t word);
 
   const BlockContext& block_;
   const SharedMemory& shared_;
@@ -73,6 +83,8 @@ class SharedChecker {
   StoreConflicts& conflicts_;
   UninitializedValues& values_;
   AsyncCopies& copies_;
+  BulkCopies& bulk_;
+  const ProxyFences& proxies_;
 };
 
 }  // namespace simt::engine

@@ -101,13 +101,20 @@ class RaceCheck {
   void next_interval() {
     ++interval_;
     listed_.clear();
-    kind_ = Kind::empty;
+    kind_ = keeps_writes_ ? Kind::each : Kind::empty;
   }
   void begin_block() {
     next_interval();
     ++interval_;  // what arrived in the interval before is whole from the one after it: not in this block
     block_ = interval_;
     has_copies_ = false;
+  }
+
+  uint32_t interval() const { return interval_; }
+  // The copy engine may ask later who wrote a word: no request is listed any more.
+  void keep_writes() {
+    keeps_writes_ = true;
+    begin_each();
   }
 
   // Have these bytes been written since the block began? Until then shared memory holds garbage.
@@ -142,6 +149,9 @@ class RaceCheck {
   // The last plain write to a word, and whether `thread` may know of it.
   const Write& last_write(size_t word) const {
     return words_[word].split == block_ ? bytes_[word * 4].plain : words_[word].use.plain;
+  }
+  bool is_of_this_block(const Write& write) const {
+    return write.interval - block_ <= interval_ - block_;
   }
   bool is_ordered(const Write& write, unsigned thread, const WarpOrder& order) const {
     return write.thread == thread || write.interval != interval_ ||
@@ -204,7 +214,8 @@ class RaceCheck {
       whole_;  // of words for which is_whole() holds: the interval of the last store
   std::vector<Listed> listed_;  // the requests of this interval, unless each is checked
   Kind kind_ = Kind::empty;
-  bool has_copies_ = false;     // the block has begun an asynchronous copy
+  bool has_copies_ = false;  // the block has begun an asynchronous copy
+  bool keeps_writes_ = false;
   HostArray<SharedUse> bytes_;  // four for each word
   uint32_t interval_ = 1;
   uint32_t block_ = 1;

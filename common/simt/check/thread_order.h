@@ -2,7 +2,8 @@
 //
 // A thread that executes a fence and then an atomic operation or a volatile store releases what it did before the
 // fence; one that has executed an atomic operation or a volatile load since then knows of it. Which address either
-// names is not asked: a flag that is none orders too much here, and hides a race rather than invents one.
+// names is not asked: a flag that is none orders too much here, and hides a race rather than invents one. Barriers of a part of the
+// block order, too: see warp_times.h.
 #pragma once
 
 #include <algorithm>
@@ -10,12 +11,14 @@
 #include <vector>
 
 #include "base/request.h"
+#include "check/warp_times.h"
 
 namespace simt::engine {
 
 class ThreadOrder {
  public:
   void begin_block() {
+    warps.begin_block();
     if (!releases_) return;
     releases_ = 0;
     for (Thread& thread : threads_) thread = {};
@@ -51,6 +54,7 @@ class ThreadOrder {
 
   // Does `thread` know what the other one did at `time`?
   bool is_ordered(unsigned other, uint32_t time, unsigned thread) const {
+    if (warps.is_ordered(other, time, thread)) return true;
     if (!releases_) [[likely]]
       return false;
     const std::vector<Release>& released = threads_[other].released;
@@ -58,6 +62,8 @@ class ThreadOrder {
                                         [](uint32_t t, const Release& r) { return t < r.fence; });
     return first != released.end() && first->number <= threads_[thread].acquired;
   }
+
+  WarpKnowledge warps;
 
  private:
   static constexpr unsigned kMostThreads = 1024;

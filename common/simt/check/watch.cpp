@@ -6,6 +6,7 @@
 
 #include "base/lasting.h"
 #include "base/symbols.h"
+#include "memory/allocations.h"
 
 namespace simt {
 namespace engine {
@@ -23,6 +24,14 @@ struct Last {
 
 Last& last() { return lasting<Last>(); }
 
+struct Transfers {
+  std::mutex mutex;
+  bool kept = false;
+  std::vector<Transfer> all;
+};
+
+Transfers& kept_transfers() { return lasting<Transfers>(); }
+
 }  // namespace
 
 void note_writer(uint64_t pc, uint3 block, uint3 thread) {
@@ -32,6 +41,14 @@ void note_writer(uint64_t pc, uint3 block, uint3 thread) {
   writer.pc = pc;
   writer.block = block;
   writer.thread = thread;
+}
+
+void note_transfer(const void* to, const void* from, uint64_t span) {
+  const bool to_device = memory::in_device_arena(reinterpret_cast<uint64_t>(to));
+  if (to_device == memory::in_device_arena(reinterpret_cast<uint64_t>(from))) return;
+  Transfers& transfers = kept_transfers();
+  const std::lock_guard lock(transfers.mutex);
+  if (transfers.kept) transfers.all.push_back({to_device ? to : from, span, to_device});
 }
 
 }  // namespace engine
@@ -48,5 +65,13 @@ std::optional<Writer> last_writer() {
   const symbols::Location& at = symbols::locate(writer.pc);
   return Writer{writer.block, writer.thread, at.file, at.line};
 }
+
+void watch_transfers(bool on) {
+  engine::Transfers& transfers = engine::kept_transfers();
+  if (on) transfers.all.clear();
+  transfers.kept = on;
+}
+
+const std::vector<Transfer>& transfers() { return engine::kept_transfers().all; }
 
 }  // namespace simt

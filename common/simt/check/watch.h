@@ -1,4 +1,4 @@
-// Who wrote last to the bytes that a program watches.
+// Who wrote last to the bytes that a program watches, and what its host copies from and to the device.
 #pragma once
 
 #include <vector_types.h>
@@ -16,5 +16,8 @@ inline bool is_watched(uint64_t low, uint64_t high, unsigned size) {
 
 // A thread stores there.
 void note_writer(uint64_t pc, uint3 block, uint3 thread);
+
+// The host has copied so many bytes, from the first to the last.
+void note_transfer(const void* to, const void* from, uint64_t span);
 
 }  // namespace simt::engine

@@ -16,6 +16,7 @@ inline constexpr std::array kAlways = {
     "-fno-omit-frame-pointer",
     "-ftls-model=local-exec",  // __shared__ is thread-local, and a program is one executable
     "-Wno-implicit-fallthrough",
+    "-Wno-psabi",  // of CUtensorMap, which is aligned to 64 bytes
     // What some distributions turn on: it makes the frames of kernels larger, and their code another.
     "-fno-stack-protector", "-fno-stack-clash-protection", "-fcf-protection=none",
     "-fno-ipa-ra",  // simtcc uses a register that a function leaves alone

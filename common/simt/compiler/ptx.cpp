@@ -61,6 +61,7 @@ class Ptx : private Rule {
     replace_token(i, "::simt::ptx::run");
     remove_tokens(i + 1, open);
     write_code(translation, open + 1);
+    is_wgmma_ = translation.is_wgmma;
     write_operands(at);
     if (translation.atomic) note_address(*translation.atomic);
   }
@@ -283,9 +284,11 @@ class Ptx : private Rule {
         insert_after(end - 1, ">()");
       } else {
         static constexpr std::string_view kFunctions[] = {"input", "output", "in_out"};
-        replace_token(
-            at, ", ::simt::ptx::" + std::string(kFunctions[static_cast<int>(operand.use)]) + "<'" +
-                    operand.letter + "'>(");
+        const bool is_later = is_wgmma_ && operand.use != Operand::Use::input;
+        const std::string_view function =
+            is_later ? "accumulator" : kFunctions[static_cast<int>(operand.use)];
+        replace_token(at,
+                      ", ::simt::ptx::" + std::string(function) + "<'" + operand.letter + "'>(");
         insert_after(end - 1, ")");
       }
       at = end;
@@ -299,6 +302,7 @@ class Ptx : private Rule {
   std::vector<Operand> operands_;
   std::vector<ptx::Slot> slots_;
   bool clobbers_memory_ = false;
+  bool is_wgmma_ = false;
 };
 
 }  // namespace

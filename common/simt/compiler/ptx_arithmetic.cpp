@@ -210,6 +210,10 @@ std::string pack_halves(Instruction& in, std::string_view rounding, bool relu) {
 
 std::string cvt(Instruction& in) {
   static constexpr std::string_view kTypes = "u8 u16 u32 u64 s8 s16 s32 s64 f16 bf16 f32 f64";
+  if (in.has("tf32") && in.take("rna") && in.take("tf32") && in.take("f32")) {
+    in.end(2);
+    return call("to_tf32", {}, {in.out(0, kB32, true), in.in(1, {'f', 32})});
+  }
   if (in.has("pack") || in.has("tf32") || in.has("e4m3x2") || in.has("e5m2x2") || in.has("rna") ||
       in.has("rs"))
     in.fail_unsupported();

@@ -97,17 +97,17 @@ std::string bar(Instruction& in) {
                in.in(in.operands() - 1, kPredicate), threads});
 }
 
-// Barriers in shared memory. What counts bytes is for the tensor memory accelerator.
+// Barriers in shared memory.
 std::string mbarrier(Instruction& in) {
-  if (in.has("expect_tx") || in.has("complete_tx") || in.has("shared::cluster"))
-    in.fail_unsupported();
-  const std::string_view what = in.need_one(
-      {"init", "inval", "arrive", "arrive_drop", "test_wait", "try_wait", "pending_count"},
-      "an operation");
+  if (in.has("complete_tx") || in.has("shared::cluster")) in.fail_unsupported();
+  const std::string_view what = in.need_one({"init", "inval", "arrive", "arrive_drop", "expect_tx",
+                                             "test_wait", "try_wait", "pending_count"},
+                                            "an operation");
   const bool arrives = what.starts_with("arrive"), waits = what.ends_with("wait");
   const bool by_parity = waits && in.take("parity");
-  bool has_count = arrives && in.take("noComplete");
-  if (waits || arrives) {
+  const bool expects = arrives && in.take("expect_tx");
+  bool has_count = (arrives && in.take("noComplete")) || expects;
+  if (waits || arrives || what == "expect_tx") {
     const std::string_view order = in.take_one({"release", "acquire", "relaxed"});
     if (!order.empty()) in.need_one({"cta", "cluster"}, "a scope");
   }
@@ -134,11 +134,18 @@ std::string mbarrier(Instruction& in) {
     in.end(1);
     return call("mbarrier_inval", {space}, {address(0)});
   }
+  if (what == "expect_tx") {
+    in.end(2);
+    return call("mbarrier_expect_tx", {space}, {address(0), in.in(1, kU32)});
+  }
   if (arrives) {
     in.end(has_count ? 3 : 2, 3);
-    return call("mbarrier_arrive", {space, what == "arrive" ? "false" : "true"},
-                {in.out(0, word), address(1),
-                 in.operands() == 3 ? count(2) : "::simt::ptx::Constant<1>{}"});
+    const std::string number = in.operands() < 3 ? "::simt::ptx::Constant<1>{}"
+                               : expects         ? in.in(2, kU32)
+                                                 : count(2);
+    return call("mbarrier_arrive",
+                {space, what == "arrive" ? "false" : "true", expects ? "true" : "false"},
+                {in.out(0, word), address(1), number});
   }
   in.end(3, what == "try_wait" ? 4 : 3);
   if (in.operands() == 4) in.in(3, kU32);  // for how long it may sleep
@@ -165,11 +172,29 @@ std::string fence(Instruction& in) {
     in.end(0);
     return fence_of("cluster");
   }
-  if (in.has("proxy") || in.has("acquire") || in.has("release")) in.fail_unsupported();
+  if (in.take("proxy")) {
+    if (!in.take("async")) in.fail_unsupported();
+    in.take_one({"shared::cta", "shared::cluster", "global"});
+    in.end(0);
+    return "::simt::detail::fence_proxy_async();";
+  }
+  if (in.has("acquire") || in.has("release")) in.fail_unsupported();
   in.take_one({"sc", "acq_rel"});
   const std::string_view scope = in.need_one({"cta", "cluster", "gpu", "sys"}, "a scope");
   in.end(0);
   return fence_of(scope);
+}
+
+// How many registers a thread has, where there are as many as it wants.
+std::string setmaxnreg(Instruction& in) {
+  in.need_one({"inc", "dec"}, "what it does");
+  need_sync(in);
+  in.need_one({"aligned"}, "the modifier");
+  in.type("u32");
+  in.end(1);
+  return "static_assert(" + in.constant(0) + " % 8 == 0 && " + in.constant(0) + " >= 24 && " +
+         in.constant(0) +
+         " <= 256, \"simt: inline PTX: setmaxnreg takes 24 to 256 registers, a multiple of 8\");";
 }
 
 std::string nanosleep(Instruction& in) {
@@ -222,6 +247,7 @@ std::string translate_control(Instruction& instruction) {
                                                                  {"fence", fence},
                                                                  {"griddepcontrol", griddepcontrol},
                                                                  {"nanosleep", nanosleep},
+                                                                 {"setmaxnreg", setmaxnreg},
                                                                  {"trap", trap},
                                                                  {"brkpt", trap},
                                                                  {"exit", exit},

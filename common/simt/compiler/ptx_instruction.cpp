@@ -64,10 +64,17 @@ std::string literal(std::uint64_t value, Type type) {
 struct Instead {
   std::string_view beginning, text;
 };
-constexpr std::string_view kNoTensorCores =
-    "there are no tensor cores: multiply with fma, or run the program on a GPU";
+constexpr std::string_view kOtherMatrices =
+    "of the matrix instructions there are mma.m16n8k16 of .bf16 and .f16, mma.m16n8k8 of .tf32 and "
+    "mma.m16n8k32 of .s8, A .row and B .col, summed up in .f32 or .s32, and ldmatrix, stmatrix and "
+    "movmatrix of .m8n8 and .b16";
+constexpr std::string_view kOtherWarpgroups =
+    "of wgmma there is m64nNk16 of .bf16 and .f16 and m64nNk8 of .tf32, summed up in .f32";
+constexpr std::string_view kNoTensorCores = "call nvcuda::wmma, or use mma or wgmma";
 constexpr std::string_view kNoAccelerator =
-    "there is no tensor memory accelerator: copy with cp.async, or run the program on a GPU";
+    "of the bulk copies there are those between global memory and the block's own shared memory, "
+    "of "
+    "bytes and of a tensor's boxes (.tile)";
 constexpr std::string_view kNoClusters =
     "there are no clusters of blocks: let blocks exchange values through global memory";
 constexpr std::string_view kNoSurfaces =
@@ -76,12 +83,11 @@ constexpr std::string_view kNoTextures =
     "call tex1Dfetch() and its like, which read texture objects";
 constexpr std::string_view kNoHalves =
     "call __hadd(), __hfma() and their like, of <cuda_fp16.h> and <cuda_bf16.h>";
-constexpr Instead kInstead[] = {{"ldmatrix", kNoTensorCores},
-                                {"stmatrix", kNoTensorCores},
-                                {"movmatrix", kNoTensorCores},
-                                {"mma", kNoTensorCores},
+constexpr Instead kInstead[] = {{"ldmatrix", kOtherMatrices},
+                                {"stmatrix", kOtherMatrices},
+                                {"mma", kOtherMatrices},
                                 {"wmma", kNoTensorCores},
-                                {"wgmma", kNoTensorCores},
+                                {"wgmma", kOtherWarpgroups},
                                 {"tcgen05", kNoTensorCores},
                                 {"cp.async.bulk", kNoAccelerator},
                                 {"tensormap", kNoAccelerator},
@@ -295,6 +301,14 @@ std::vector<const Operand*> Instruction::elements(const Operand& operand, std::s
   return result;
 }
 
+std::string Instruction::coordinates(const Operand& operand) const {
+  std::string text;
+  if (operand.parts.empty() || operand.parts.back().kind != Operand::Kind::vector) return text;
+  for (const Operand& part : operand.parts.back().parts)
+    text += (text.empty() ? "" : ", ") + source(part, {'s', 32});
+  return text;
+}
+
 std::string Instruction::address(const Operand& operand, bool is_shared) const {
   if (operand.kind != Operand::Kind::address) fail("takes an address [...] as " + place(operand));
   const Operand& base = operand.parts[0];
@@ -314,7 +328,7 @@ std::string Instruction::address(const Operand& operand, bool is_shared) const {
     text = source(base, {'u', is_short ? 32 : 64});
   }
   std::string offset = std::to_string(static_cast<std::int64_t>(operand.value)) + "ll";
-  if (operand.parts.size() > 1) {
+  if (operand.parts.size() > 1 && operand.parts[1].kind == Operand::Kind::slot) {
     const Operand& number = operand.parts[1];
     if (number.value >= names_.slots.size() || !names_.slots[number.value].is_constant)
       fail("takes a number as the offset of " + place(operand));

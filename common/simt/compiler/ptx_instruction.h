@@ -80,6 +80,8 @@ class Instruction {
   std::string target(const Operand& operand, Type type, bool wider = false) const;
   /// The elements of `{a, b}`, or the operand alone where there shall be one.
   std::vector<const Operand*> elements(const Operand& operand, std::size_t count) const;
+  /// The coordinates of [map, {x, y}] as C++; "" where there are none.
+  std::string coordinates(const Operand& operand) const;
   /// [a + 8] as C++: base and offset.
   std::string address(const Operand& operand, bool is_shared) const;
   /// The number of an operand that has to be one, as C++ that the compiler knows.
@@ -117,5 +119,8 @@ std::string translate_arithmetic(Instruction& instruction);
 std::string translate_bits(Instruction& instruction);
 std::string translate_memory(Instruction& instruction);
 std::string translate_control(Instruction& instruction);
+std::string translate_matrices(Instruction& instruction);
+/// What follows cp.async.bulk.
+std::string bulk(Instruction& in);
 
 }  // namespace simtcc::ptx

@@ -229,9 +229,24 @@ std::string isspacep(Instruction& in) {
               {in.out(0, kPredicate), in.in(1, kU64)});
 }
 
+// cp.async.mbarrier.arrive: the copies of the thread arrive at a barrier.
+std::string arrive_behind_copies(Instruction& in) {
+  in.need_one({"arrive"}, "what it does");
+  const bool counts = in.take("noinc");
+  const bool is_shared = !in.take_one({"shared", "shared::cta"}).empty();
+  in.type("b64");
+  in.end(1);
+  return call("copies_arrive",
+              {std::string("::simt::ptx::Space::") + (is_shared ? "shared" : "generic"),
+               counts ? "true" : "false"},
+              {in.address(in.operand(0), is_shared)});
+}
+
 // cp.async: a copy, or what is done with those begun.
 std::string cp(Instruction& in) {
-  if (!in.take("async") || in.has("bulk") || in.has("mbarrier")) in.fail_unsupported();
+  if (!in.take("async")) in.fail_unsupported();
+  if (in.take("bulk")) return bulk(in);
+  if (in.take("mbarrier")) return arrive_behind_copies(in);
   if (in.take("commit_group")) {
     in.end(0);
     return "::simt::detail::commit_copies();";

@@ -245,7 +245,14 @@ class Parser {
     result.kind = Operand::Kind::address;
     skip_blanks();
     result.parts.push_back(simple_operand());
-    if (take(',')) fail(at_, "coordinates of a tensor are not simulated");
+    if (take(',')) {  // [map, {x, y}]
+      skip_blanks();
+      result.parts.push_back(simple_operand());
+      if (result.parts.back().kind != Operand::Kind::vector)
+        fail(result.parts.back().offset, "the coordinates of a tensor stand in {...}");
+      expect(']');
+      return;
+    }
     skip_blanks();
     if (peek() == '+' || peek() == '-') {
       const bool minus = peek() == '-';

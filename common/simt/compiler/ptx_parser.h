@@ -43,7 +43,7 @@ struct Operand {
     real,     ///< `value`: the bits of a double; of 0f3F800000 those of a float
     vector,   ///< {a, b}
     pair,     ///< p|q
-    address,  ///< [parts[0] + value]
+    address,  ///< [parts[0] + value], or [parts[0], parts[1]], which are coordinates
     sink,     ///< _
   };
   Kind kind = Kind::name;

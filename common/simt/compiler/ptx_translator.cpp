@@ -10,20 +10,12 @@ namespace simtcc::ptx {
 namespace {
 
 // Instructions of PTX that are not simulated. (Of others it is said that there are no such.)
-constexpr std::string_view kNotSimulated[] = {
-    "alloca",       "applypriority", "bmsk",       "brx",      "call",
-    "cnot",         "discard",       "dp2a",       "elect",    "fns",
-    "getctarank",   "istypep",       "ldmatrix",   "ldu",      "mad24",
-    "mapa",         "mma",           "movmatrix",  "multimem", "pmevent",
-    "red.async",    "set",           "setmaxnreg", "slct",     "st.async",
-    "stackrestore", "stacksave",     "stmatrix",   "suld",     "suq",
-    "sured",        "sust",          "szext",      "tcgen05",  "tensormap",
-    "testp",        "tex",           "tld4",       "txq",      "vabsdiff",
-    "vabsdiff2",    "vabsdiff4",     "vadd",       "vadd2",    "vadd4",
-    "vavrg2",       "vavrg4",        "vmad",       "vmax",     "vmax2",
-    "vmax4",        "vmin",          "vmin2",      "vmin4",    "vset",
-    "vset2",        "vset4",         "vshl",       "vshr",     "vsub",
-    "vsub2",        "vsub4",         "wgmma",      "wmma",     "clusterlaunchcontrol"};
+constexpr std::string_view kNotSimulated =
+    " alloca applypriority bmsk brx call cnot discard dp2a elect fns getctarank istypep "
+    "ldu mad24 mapa multimem pmevent red.async set slct st.async stackrestore stacksave "
+    "suld suq sured sust szext tcgen05 tensormap testp tex tld4 txq vabsdiff vabsdiff2 "
+    "vabsdiff4 vadd vadd2 vadd4 vavrg2 vavrg4 vmad vmax vmax2 vmax4 vmin vmin2 vmin4 vset "
+    "vset2 vset4 vshl vshr vsub vsub2 vsub4 wmma clusterlaunchcontrol ";
 
 class Translator {
  public:
@@ -107,8 +99,8 @@ class Translator {
 
   void instruction(const Statement& statement) {
     std::string code;
-    for (const auto translate :
-         {translate_arithmetic, translate_bits, translate_memory, translate_control}) {
+    for (const auto translate : {translate_arithmetic, translate_bits, translate_memory,
+                                 translate_control, translate_matrices}) {
       Instruction instruction(statement, names_, is_volatile_);
       code = translate(instruction);
       if (code.empty()) continue;
@@ -119,12 +111,12 @@ class Translator {
     if (code.empty()) refuse(statement);
     check_carry(statement);
     result_.wide |= accesses_wide(statement);
+    result_.is_wgmma |= statement.opcode.starts_with("wgmma.mma_async");
     add(statement, std::move(code));
   }
 
   [[noreturn]] static void refuse(const Statement& statement) {
-    if (std::find(std::begin(kNotSimulated), std::end(kNotSimulated), statement.name) !=
-        std::end(kNotSimulated))
+    if (kNotSimulated.find(" " + std::string(statement.name) + " ") != std::string_view::npos)
       throw Error{statement.offset, not_simulated(statement.opcode)};
     throw Error{statement.offset, "'" + std::string(statement.name) + "' is no instruction of PTX"};
   }

@@ -30,8 +30,9 @@ struct Translation {
   std::string declarations;  ///< of all registers: they come first
   std::vector<Piece> pieces;
   std::vector<std::pair<std::size_t, std::string_view>>
-      outer_registers;  ///< declared outside of all braces, and where
-  bool wide = false;    ///< Accesses more than 8 bytes at a time.
+      outer_registers;    ///< declared outside of all braces, and where
+  bool wide = false;      ///< Accesses more than 8 bytes at a time.
+  bool is_wgmma = false;  ///< Its outputs are written later.
   std::optional<AtomicOperands> atomic;
 };
 

@@ -83,9 +83,12 @@ const SharedCost& Counter::cost_of(const TwoRows& rows, const uint64_t* addresse
 void Counter::count_shared(const Request& request, const TwoRows* rows, Counts& counts) {
   if (request.is_atomic()) return count_shared_atomic(request, counts);
   const bool loads = request.kind == Access::load;
-  const SharedCost cost = rows ? cost_of(*rows, request.address, request.kind)
-                               : count_wavefronts(request.address, request.lanes, request.size,
-                                                  loads ? SharedAccess::load : SharedAccess::store);
+  // Eight rows of a matrix are a phase, and phases do not join: so it is with stores.
+  const bool joins = loads && !request.is_matrix;
+  const SharedCost cost = rows && joins == loads
+                              ? cost_of(*rows, request.address, request.kind)
+                              : count_wavefronts(request.address, request.lanes, request.size,
+                                                 joins ? SharedAccess::load : SharedAccess::store);
   (loads ? add_load : add_store)(counts, cost, count_lanes(request.lanes));
 }
 

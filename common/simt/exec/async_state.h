@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "base/host_memory.h"
+#include "check/pending_sums.h"
+#include "check/warp_times.h"
 #include "exec/fiber_pool.h"
 
 namespace simt::engine {
@@ -19,6 +21,7 @@ class AsyncState {
     used_ = false;
     parts_ = {};
     named_ = {};
+    for (PendingSums& sums : pending_) sums.clear();
   }
 
   // A barrier among `warps` neighbouring warps from `first` on.
@@ -37,6 +40,8 @@ class AsyncState {
     unsigned phase = 0;
     unsigned threads = 0;
     uint64_t waits_at = 0;  // program counter of the last thread that waits
+    WarpTimes arrivals;     // what those have done that came in this phase
+    WarpTimes completed;    // ... in the one before
   };
   static constexpr unsigned kNamed = 16;
   Named& named(unsigned number) {
@@ -51,6 +56,14 @@ class AsyncState {
     return number;
   }
 
+  // The accumulators of a thread that wgmma has yet to write.
+  PendingSums& pending_sums(unsigned thread) {
+    used_ = true;
+    if (pending_.empty()) pending_.resize(kMaxBlockThreads);
+    return pending_[thread];
+  }
+  bool has_pending_sums() const { return !pending_.empty(); }
+
   // 32 bytes for each thread, through which threads of different warps hand each other values.
   void* slot(unsigned thread) {
     if (slots_.empty()) slots_.resize(kMaxBlockThreads);
@@ -61,6 +74,7 @@ class AsyncState {
   bool used_ = false;
   std::array<std::array<Part, 6>, 32> parts_{};
   std::array<Named, kNamed> named_{};
+  HostVector<PendingSums> pending_;
   std::vector<std::array<uint64_t, 4>, HostAllocator<std::array<uint64_t, 4>>> slots_;
 };
 

@@ -132,6 +132,18 @@ void check_broadcast(Worker& worker, const Warp& warp, uint32_t members) {
   worker.monitor.faults.add(fault);
 }
 
+// The result is why it cannot be done; 0 if it was.
+uint64_t run_whole_warp(const Warp& warp, uint32_t members) {
+  if (~members) return kTooFewLanes;
+  WholeWarp* lanes[kLanes];
+  for (int lane = 0; lane < kLanes; ++lane) {
+    lanes[lane] = reinterpret_cast<WholeWarp*>(warp.exchange[lane].value);
+    if (lanes[lane]->run != lanes[0]->run) return kOtherInstruction;
+  }
+  lanes[0]->run(lanes);
+  return 0;
+}
+
 }  // namespace
 
 // Completes every collective whose lanes have all come; true if there was one.
@@ -151,7 +163,8 @@ bool Worker::resolve_collectives(Warp& warp) {
     if ((leader.mask & warp.born & ~warp.live) && traced_) [[unlikely]]
       check_exited(*this, warp, members, leader.mask);
 
-    const uint64_t common = common_result(warp, members, leader.op);
+    const uint64_t common = leader.op == Op::whole_warp ? run_whole_warp(warp, members)
+                                                        : common_result(warp, members, leader.op);
     const uint32_t doubtful = warp.checks.doubtful & members;
     if (~members && leader.op == Op::shuffle_index && traced_) [[unlikely]]
       check_broadcast(*this, warp, members);

@@ -63,6 +63,20 @@ void Worker::report_hang(const Warp& warp, uint64_t key, uint64_t steps) {
   if (reads && !monitor.shared.holds(address)) fault.not_begun = blocks - grid_->begun();
   if (!steps && hang_watch_.loaded) name_barrier(fault);
   if (!steps && !hang_watch_.loaded) fault.text = hang_watch_.awaits ? "arrivals" : "condition";
+  const BulkCopies::Wait& wait =
+      monitor.bulk.wait_of(static_cast<unsigned>(warp.checks.index * kLanes + lane));
+  const Mbarrier* const barrier = monitor.bulk.find(wait.word);
+  if (barrier && !steps && !wait.is_over && wait.pc == fault.pc) {
+    monitor.shared_checker.name_place(fault, barrier->address);
+    fault.text = "mbarrier";
+    fault.lanes = static_cast<unsigned>(MbarrierWord::pending(barrier->word()));
+    fault.size = static_cast<unsigned>(MbarrierWord::expected(barrier->word()));
+    fault.may_leave = static_cast<unsigned>(barrier->phase());
+    fault.other_store = wait.by_parity;
+    fault.store = wait.which & 1;
+    fault.not_begun = barrier->announced;
+    fault.other_block = barrier->arrived;
+  }
   if (const unsigned number = async.named_at(fault.pc); number < AsyncState::kNamed) {
     const AsyncState::Named& named = async.named(number);
     fault.text = "named barrier";

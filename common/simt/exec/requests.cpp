@@ -26,6 +26,10 @@ Request request_of(Warp& warp, uint32_t lanes) {
     request.within_block = warp.atomics.within_block & lanes;
     warp.atomics.within_block &= ~lanes;
   }
+  if (warp.copies.rows & lanes) [[unlikely]] {
+    request.is_matrix = true;
+    warp.copies.rows &= ~lanes;
+  }
   request.warp = &warp.checks;
   return request;
 }

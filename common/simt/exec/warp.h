@@ -49,6 +49,13 @@ struct Exchange {
   uint64_t result;
 };
 
+// An instruction that all lanes of a warp carry out together: each brings its operands, and `run` is called with those of all.
+struct WholeWarp {
+  void (*run)(WholeWarp* const* lanes);
+};
+// Why it could not be.
+inline constexpr uint64_t kTooFewLanes = 1, kOtherInstruction = 2;
+
 // An atomic operation.
 struct Update {
   detail::AtomicOp op;
@@ -133,13 +140,14 @@ struct Trail {
   void reset();
 };
 
-// Asynchronous copies.
+// Asynchronous copies, and rows of matrices.
 struct Copies {
   uint32_t lanes = 0;       // those that stopped at one, to their `address`
   uint64_t source[kLanes];  // what they copy
   uint32_t zeros = 0;       // those that write zeros instead, and read nothing
+  uint32_t rows = 0;        // those that stopped at a row of a matrix
 
-  void reset() { lanes = zeros = 0; }
+  void reset() { lanes = zeros = rows = 0; }
 };
 
 // Atomic operations: how the hardware does them.

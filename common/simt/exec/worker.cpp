@@ -89,6 +89,10 @@ Fault Worker::fault_at(Fault::Kind kind, const Warp& warp, int lane) const {
 
 void Worker::fail(const Fault& fault) {
   monitor.faults.add(fault);
+  end_block();
+}
+
+void Worker::end_block() {
   aborted_ = true;
   leave_to_main();
   __builtin_unreachable();  // nobody returns to an abandoned lane

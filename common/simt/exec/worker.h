@@ -181,6 +181,7 @@ class Worker {
 
   // worker.cpp
   [[noreturn]] void fail(const Fault& fault);
+  [[noreturn]] void end_block();
   // True if g++ notes there whether it has run the constructor of a shared variable, which is to do nothing.
   bool is_guard(uint64_t address, StopReason what);
 

@@ -10,6 +10,7 @@ void Hooks::begin_copy(const void* to, const void* from, unsigned size, bool zer
                        const void* pc) {
   Worker* worker = running;
   if (worker->traced_) {
+    catch_up(pc);  // a load that the lane has begun is no copy
     Warp& warp = *worker->warp_;
     warp.copies.lanes |= 1u << worker->lane_;
     warp.copies.source[worker->lane_] = reinterpret_cast<uint64_t>(from);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <signal.h>
+#include <simt/async_proxy.h>
 #include <simt/runtime.h>
 
 #include <cstdarg>
@@ -21,6 +22,8 @@
 #define SIMT_PC __builtin_return_address(0)
 
 namespace simt::engine {
+
+struct TensorMap;
 
 struct Hooks {
   // ---- accesses.cpp: loads and stores
@@ -193,6 +196,44 @@ struct Hooks {
   static void misaligned(uint64_t address);
   static void defer_for_access(DeferredEffect effect);
 
+  // ---- mbarriers.cpp, bulk_copies.cpp
+
+  static Mbarrier& mbarrier(const uint64_t* word, const void* pc);
+  static void mbarrier_init(uint64_t* word, uint32_t count, const void* pc);
+  static void mbarrier_inval(uint64_t* word, const void* pc);
+  static uint64_t mbarrier_arrive(uint64_t* word, uint32_t count, bool drops, bool expects,
+                                  uint32_t bytes, const void* pc);
+  static void mbarrier_expect(uint64_t* word, uint32_t bytes, const void* pc);
+  static bool mbarrier_wait(uint64_t* word, uint64_t phase, bool by_parity, const void* pc);
+  static void copies_arrive(uint64_t* word, bool counts, const void* pc);
+  static void announce(Mbarrier& barrier, uint32_t bytes);
+  static void deliver(Mbarrier& barrier);
+  static void end_phase(Mbarrier& barrier);
+  static void access_bulk(Access kind, uint64_t address, uint64_t bytes, bool is_copy,
+                          const void* pc);
+  static void check_bulk(const void* shared, uint64_t alignment, const void* pc);
+  static void check_range(const void* global, uint32_t size, const void* pc);
+  static void issue(BulkLoad&& load, uint64_t* barrier, const void* pc);
+  static void bulk_load(void* to, const void* from, uint32_t size, uint64_t* barrier,
+                        const void* pc);
+  static void bulk_store(void* to, const void* from, uint32_t size, const void* pc);
+  static const TensorMap& tensor_map(const void* map, const detail::Corner& corner, const void* pc);
+  static void tensor_load(void* to, const void* map, const detail::Corner& corner,
+                          uint64_t* barrier, const void* pc);
+  static void tensor_store(const void* map, const detail::Corner& corner, const void* from,
+                           const void* pc);
+  static void fence_proxy(const void* pc);
+
+  // ---- wgmma.cpp
+
+  static void wgmma(const detail::Wgmma& how, float* const* sums, const void* pc);
+  static void commit_wgmma(const void* pc);
+  static void wait_wgmma(unsigned kept, const void* pc);
+  static void read_matrix(const void* matrix, unsigned first, unsigned lines,
+                          detail::MatrixType type, const void* pc);
+  static uint64_t shared_from_descriptor(uint32_t low);
+  static void check_pending_sum(uint64_t address, StopReason what, const void* pc);
+
   // ---- synchronization.cpp
 
   static void fence(const void* pc, bool whole_device);
@@ -203,6 +244,14 @@ struct Hooks {
   static uint64_t collective(detail::CollectiveOp op, unsigned mask, uint64_t value, int operand,
                              int width, const void* pc);
   static unsigned active_mask(const void* pc);
+
+  // ---- matrices.cpp
+
+  static void whole_warp(WholeWarp& operands, const void* pc);
+  static char* access_row(const detail::MatrixRows& rows, StopReason what, const void* pc);
+
+  // ---- synchronization.cpp
+
   static void note_barrier(const void* word, Access kind, const void* pc);
   static void yield(const void* pc);
   static void await_arrivals(const void* pc);

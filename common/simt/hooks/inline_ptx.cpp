@@ -2,7 +2,10 @@
 // end of a thread.
 #include <device_launch_parameters.h>
 
+#include <algorithm>
 #include <bit>
+#include <optional>
+#include <utility>
 
 #include "hooks/hooks.h"
 
@@ -29,6 +32,7 @@ void Hooks::named_barrier(unsigned number, unsigned threads, bool waits, const v
   named.threads = wanted;
   const Warp& warp = *worker->warp_;
   const bool is_first = worker->lane_ == std::countr_zero(warp.born);
+  worker->monitor.arrive(worker->warp_->checks, named.arrivals);
   named.arrived += is_first ? kLanes + 1 - static_cast<unsigned>(std::popcount(warp.born)) : 1;
   // Without a number of threads nobody waits for those that have exited.
   const auto exited = [&] {
@@ -44,12 +48,64 @@ void Hooks::named_barrier(unsigned number, unsigned threads, bool waits, const v
     if (named.arrived + exited() >= wanted) {
       named.arrived = 0;
       ++named.phase;
-      worker->monitor.next_interval();
+      named.completed = std::exchange(named.arrivals, {});
     }
-    if (!waits || named.phase != phase) return;
+    if (!waits) return;
+    if (named.phase != phase) break;
     named.waits_at = reinterpret_cast<uint64_t>(pc);
     yield(pc);
   } while (named.phase == phase);
+  worker->monitor.leave(worker->warp_->checks, named.completed);
+}
+
+namespace {
+
+// Addresses of shared memory that the block has had converted to 32 bits, by pages.
+class Windows {
+ public:
+  void note(Worker& worker, uint64_t window) {
+    begin(worker);
+    const uint64_t page = window / kPage * kPage;
+    if (std::find(pages_.begin(), pages_.end(), page) == pages_.end()) pages_.push_back(page);
+  }
+  // Of the addresses with these low bits the one that lies closest behind one of them, or nothing.
+  std::optional<uint64_t> find(Worker& worker, uint64_t low, uint64_t range) {
+    begin(worker);
+    std::optional<uint64_t> found;
+    uint64_t least = range;
+    for (const uint64_t page : pages_) {
+      const uint64_t behind = (low - page) % range;
+      if (behind < least) found = page + behind;
+      least = std::min(least, behind);
+    }
+    return found;
+  }
+
+ private:
+  static constexpr uint64_t kPage = 1024;
+  void begin(Worker& worker) {
+    const RaceCheck& races = worker.monitor.shared_checker.races;
+    Write first{};
+    first.interval = interval_;
+    if (!races.is_of_this_block(first)) pages_.clear();
+    interval_ = races.interval();
+  }
+  uint32_t interval_ = 0;  // of the last one
+  HostVector<uint64_t> pages_;
+};
+thread_local Windows windows;
+
+}  // namespace
+
+// A descriptor of a matrix has the low 18 bits of an address of 32: so much as a GPU has. Here all kernels of the program have arrays, and
+// it is the one that is meant from which the descriptor was made.
+uint64_t Hooks::shared_from_descriptor(uint32_t low) {
+  constexpr uint64_t kRange = 1 << 18;
+  Worker* worker = running;
+  const SharedMemory& shared = worker->monitor.shared;
+  if (const auto window = windows.find(*worker, low, kRange))
+    return shared.from_window(static_cast<uint32_t>(*window));
+  return shared.from_descriptor(low, static_cast<uint32_t>(worker->dynamic_shared_size()));
 }
 
 void Hooks::exit_thread(const void* pc) {
@@ -65,8 +121,11 @@ namespace simt::detail {
 
 uint64_t to_shared_window(const void* pointer) {
   const auto address = reinterpret_cast<uint64_t>(pointer);
-  const engine::Worker* worker = engine::running;
-  return worker ? worker->monitor.shared.to_window(address) : address;
+  engine::Worker* worker = engine::running;
+  if (!worker) return address;
+  const uint64_t window = worker->monitor.shared.to_window(address);
+  if (engine::uses_async_proxy) engine::windows.note(*worker, window);
+  return window;
 }
 
 void* from_shared_window(uint32_t address) {

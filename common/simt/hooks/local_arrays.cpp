@@ -82,6 +82,7 @@ const symbols::Local* array_of(const Frame& frame) {
 void Hooks::on_zone(uint64_t address, unsigned size, StopReason what, const void* pc) {
   Worker* worker = running;
   if (!worker->traced_ || worker->is_loop_) return;
+  if (worker->async.has_pending_sums()) check_pending_sum(address, what, pc);
   const char* name = nullptr;
   uint64_t begin = 0, end = 0;
   {

@@ -1,6 +1,7 @@
 /// \file
 /// The types of the driver API. Many programs include this header and then use the runtime only; what they find in it
-/// are the version, the types and the results. simtcc refuses the functions by name (cuModuleLoad, cuLaunchKernel).
+/// are the version, the types and the results. simtcc refuses the functions by name (cuModuleLoad, cuLaunchKernel), all but
+/// cuTensorMapEncodeTiled().
 ///
 /// `__cuda_cuda_h__` is not defined: helper headers ask for it before they call the driver.
 #pragma once
@@ -32,6 +33,8 @@ enum CUresult {
   CUDA_ERROR_NOT_SUPPORTED = 801,
   CUDA_ERROR_UNKNOWN = 999,
 };
+
+#include <simt/tensor_map.h>
 
 using CUdevice = int;
 using CUdeviceptr = unsigned long long;

@@ -169,7 +169,7 @@ void run() {
   while (!pending.empty()) {
     ChildLaunch launch = std::move(pending.back());
     pending.pop_back();
-    if (device::sticky_error()) continue;
+    if (device::has_failed()) continue;
     if (launch.error) {
       if (!launch.asked) tell(launch);
       if (launch.error == cudaErrorLaunchPendingCountExceeded) tree.too_deep = launch.pc;

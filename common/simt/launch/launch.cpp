@@ -81,7 +81,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   // One launch at a time, until what its blocks have left is collected: they share the workers.
   static auto* const one_at_a_time = new std::mutex;  // outlives static destructors
   const std::lock_guard lock(*one_at_a_time);
-  if (device::sticky_error()) return;
+  if (device::has_failed()) return;
   std::string why;
   if (const cudaError_t error = check_configuration(config, why)) {
     device::explain(std::move(why), kernel_text);

@@ -34,6 +34,9 @@ struct Running {
   Watched launch;
   Clock::time_point begun;
   bool pace_told = false;
+  Clock::time_point first;   // launch of all
+  uint64_t launches = 0;     // so far
+  double launches_told = 0;  // seconds after the first one
 };
 
 std::atomic<uint64_t> moves{0};  // launches that began, and blocks that ended
@@ -93,6 +96,21 @@ void tell_pace(Running& now) {
              : "");
 }
 
+// Of a program with many launches: after kLong, and each time that as much again has gone by.
+void tell_launches(Running& now) {
+  constexpr uint64_t kMany = 100;
+  const double elapsed = std::chrono::duration<double>(Clock::now() - now.first).count();
+  if (now.launches < kMany || elapsed < std::max(kLong, 2 * now.launches_told)) return;
+  const bool offers = now.launches_told == 0 && now.launch.traced && !settings::has_blocks();
+  now.launches_told = elapsed;
+  std::fprintf(stderr, "simt: %llu launches so far, in %s, and the program goes on.%s\n",
+               static_cast<unsigned long long>(now.launches), in_words(elapsed).c_str(),
+               offers
+                   ? " With SIMT_BLOCKS=4 (./learn explain --blocks 4) about 4 blocks of each are "
+                     "counted, and the others run several times faster; fewer steps tell as much."
+                   : "");
+}
+
 void watch() {
   uint64_t seen = 0;
   double since = 0;
@@ -104,6 +122,7 @@ void watch() {
     {
       const std::lock_guard lock(running().mutex);
       if (!running().kernel.empty()) tell_pace(running());
+      if (running().launches) tell_launches(running());
       const bool goes_on = now != seen;
       const bool stays = !running().kernel.empty() && !running().launch.traced && !goes_on;
       // It may wait for the host, if it has memory of the host's.
@@ -144,6 +163,7 @@ void begin(const Watched& launch) {
   running().launch = launch;
   running().begun = Clock::now();
   running().pace_told = false;
+  if (running().launches++ == 0) running().first = running().begun;
   moves.fetch_add(1, std::memory_order_relaxed);
 }
 

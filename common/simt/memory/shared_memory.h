@@ -49,6 +49,15 @@ class SharedMemory {
     return reinterpret_cast<uint64_t>(dynamic) + (place - dynamic_window());
   }
 
+  // A descriptor of a matrix has the low 18 bits of such an address: it means the dynamic memory, of which the block has so many bytes,
+  // if it can.
+  uint64_t from_descriptor(uint32_t low, uint32_t dynamic_bytes) const {
+    constexpr uint64_t kRange = 1 << 18;
+    const uint64_t offset = (low - dynamic_window()) % kRange;
+    return offset < dynamic_bytes ? reinterpret_cast<uint64_t>(dynamic) + offset
+                                  : window_zero() + low;
+  }
+
   // Whether an address of 32 bits is one of either memory, or so close to one that an index that is off by some leads there.
   bool is_near_window(uint32_t address) const {
     const auto behind =

@@ -12,11 +12,16 @@
 
 namespace simt::engine {
 
-void Monitor::begin_launch(const BlockContext& context) { block = context; }
+void Monitor::begin_launch(const BlockContext& context) {
+  block = context;
+  if (uses_async_proxy) shared_checker.races.keep_writes();
+}
 
 void Monitor::begin_block(unsigned x, unsigned y, unsigned z, bool is_clean) {
   block.index.x = x, block.index.y = y, block.index.z = z;
   copies.begin_block();
+  bulk.begin_block();
+  proxies.begin_block();
   if (is_clean) return global_checker.begin_block();
   shared_checker.begin_block();
   thread_checker.races.begin_block();
@@ -245,6 +250,13 @@ bool Monitor::observe_copy(const Request& store, const uint64_t* source, uint32_
   entry.counts.shared_wavefronts += cost.wavefronts;
   entry.counts.shared_wavefronts_ideal += cost.ideal;
   return true;
+}
+
+bool Monitor::observe_bulk(const Request& request) {
+  Counts none;  // the counters of a warp's loads and stores know nothing of them
+  CountTable::Entry unseen{};
+  unseen.example_lanes = kLanes;
+  return observe(request, unseen, none);
 }
 
 void Monitor::settle(WarpChecks& warp) {

@@ -8,8 +8,10 @@
 #include "check/array_index.h"
 #include "check/async_copies.h"
 #include "check/block_races.h"
+#include "check/bulk_copies.h"
 #include "check/faults.h"
 #include "check/global_checker.h"
+#include "check/proxy_fences.h"
 #include "check/shared_checker.h"
 #include "check/store_conflicts.h"
 #include "check/thread_checker.h"
@@ -31,14 +33,28 @@ class Monitor {
   void begin_launch(const BlockContext& context);
   // `is_clean`: nothing has been observed since the block before began, in the same launch.
   void begin_block(unsigned x, unsigned y, unsigned z, bool is_clean);
-  // All threads of the block have met at a barrier, or some at one of their own: what comes is ordered behind.
+  // All threads of the block have met at a barrier: what comes is ordered behind.
   void next_interval();
+  // Threads of a warp come to a barrier for a part of the block, and go on behind it.
+  void arrive(WarpChecks& warp, WarpTimes& barrier) {
+    thread_order_.warps.arrive(static_cast<unsigned>(warp.index), warp.order.now++, barrier);
+  }
+  void leave(const WarpChecks& warp, const WarpTimes& barrier) {
+    thread_order_.warps.leave(static_cast<unsigned>(warp.index), barrier);
+  }
 
   // A warp instruction is about to access memory. False where the block has to end: see `faults`.
   bool observe(const Request& request);
   // An asynchronous copy: one instruction of the hardware, which is a load from `source` and a store to the checks. Lanes
   // of `zeros` write zeros and read nothing.
   bool observe_copy(const Request& store, const uint64_t* source, uint32_t zeros);
+  // An access of the copy engine's, which a thread has asked for: checked, and counted nowhere.
+  bool observe_bulk(const Request& request);
+  void fence_proxy(unsigned thread, WarpChecks& warp) {
+    shared_checker.races.keep_writes();
+    proxies.fence(thread, shared_checker.races.interval(), warp.order.now++,
+                  thread_order_.warps.of(static_cast<unsigned>(warp.index)));
+  }
   // The lanes of the warp have run on: what they were about to store has been stored.
   void settle(WarpChecks& warp);
 
@@ -57,6 +73,8 @@ class Monitor {
   BlockRaceLog block_races;
 
   AsyncCopies copies;
+  BulkCopies bulk;
+  ProxyFences proxies;
 
  private:
   ThreadOrder thread_order_;
@@ -65,7 +83,8 @@ class Monitor {
 
  public:
   ArrayIndexCheck array_index{block, shared, faults};
-  SharedChecker shared_checker{block, shared, faults, thread_order_, conflicts_, values_, copies};
+  SharedChecker shared_checker{block,   shared, faults, thread_order_, conflicts_,
+                               values_, copies, bulk,   proxies};
   GlobalChecker global_checker{block, faults, block_races, conflicts_, values_, ranges};
   ThreadChecker thread_checker{block, block_races, thread_order_, conflicts_};
 

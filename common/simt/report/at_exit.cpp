@@ -79,7 +79,8 @@ void at_quick_exit() {
 void at_abort(int signal_number) {
   signal(signal_number, SIG_DFL);
   take_what_may_be_why(128 + signal_number);
-  if (has_news()) tell_all(128 + signal_number);
+  // A failed assertion about the result is an end as any other where somebody waits for the trace.
+  if (has_news() || (settings::trace_file() && getpid() == process)) tell_all(128 + signal_number);
   raise(signal_number);
 }
 

@@ -40,6 +40,35 @@ std::string copy_at(const engine::Fault& fault) {
 
 }  // namespace
 
+std::string early_bulk_access(const engine::Fault& fault, const std::string& place) {
+  const std::string copy = ": the bulk copy at " + line_of(fault.other_pc) + " by thread " +
+                           text(fault.other_thread) + " to " + place + ", has not arrived. ";
+  const std::string wait = fault.wait_pc ? "The wait at " + line_of(fault.wait_pc) : "A wait";
+  switch (fault.cause) {
+    case engine::Fault::Cause::no_bytes:
+      return copy +
+             "Its mbarrier's phase does not wait for its bytes, because nobody has announced them: "
+             "let "
+             "the thread that asks for the copy arrive with mbarrier.arrive.expect_tx and the "
+             "number of bytes.";
+    case engine::Fault::Cause::parity:
+      return copy + wait +
+             " let the thread pass, since the phase with that parity was over before: the phase "
+             "that the copy belongs to, number " +
+             std::to_string(fault.may_leave) +
+             ", has the other parity. A fresh barrier is waited for with parity 0, and a ring's "
+             "parity changes each time that it begins anew." +
+             (fault.may_leave
+                  ? " Or the copy was asked for too early, while this thread had still to "
+                    "read what was there: it has to wait until all have read."
+                  : "");
+    default:
+      return copy +
+             "Each thread that uses it has to wait for the phase of its mbarrier first, with "
+             "mbarrier.try_wait.parity in a loop.";
+  }
+}
+
 std::string early_read(const engine::Fault& fault, const std::string& place) {
   return copy_at(fault) + " to " + place + ", has not arrived. " + cure_of(fault);
 }

@@ -54,6 +54,14 @@ std::string usual_cause(engine::Fault::Cause cause, const char* otherwise) {
     case engine::Fault::Cause::barrier:
       return "a barrier to which threads come that do not know yet that it is initialized. Put a "
              "__syncthreads() between the initialization, by one thread, and the first arrival.";
+    case engine::Fault::Cause::stage_in_use:
+      return "a bulk copy to a stage that threads still read or write. Let each of them arrive at "
+             "an "
+             "mbarrier, or come to a __syncthreads(), after its last access, and let the thread "
+             "that "
+             "asks for the copy wait for that first.";
+    case engine::Fault::Cause::no_bytes:
+    case engine::Fault::Cause::parity:
     case engine::Fault::Cause::unknown:
       break;
   }
@@ -183,7 +191,10 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
     case Kind::shared_uninitialized:
       f.kind = "uninitialized-shared";
       if (fault.text) {
-        f.message = access + where + others + early_read(fault, shared_place(fault));
+        f.message =
+            access + where + others +
+            (std::string_view(fault.text) == "bulk" ? early_bulk_access(fault, shared_place(fault))
+                                                    : early_read(fault, shared_place(fault)));
         f.address = 0;
         break;
       }
@@ -271,7 +282,10 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
     case Kind::shared_race:
       f.kind = "shared-race";
       if (fault.text) {
-        f.message = access + where + early_write(fault, shared_place(fault));
+        f.message =
+            access + where +
+            (std::string_view(fault.text) == "bulk" ? early_bulk_access(fault, shared_place(fault))
+                                                    : early_write(fault, shared_place(fault)));
         f.address = 0;
         break;
       }
@@ -290,6 +304,39 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
                                   : "a missing __syncthreads(), or within a warp __syncwarp().");
       f.address = 0;
       break;
+    case Kind::proxy_fence:
+      f.kind = "missing-proxy-fence";
+      f.message =
+          "asynchronous read of " + shared_place(fault) + where + ": it may miss the write at " +
+          other.text() + " by thread " + text(fault.other_thread) +
+          ". The copy engine and wgmma access shared memory past the way of plain loads and "
+          "stores: let each thread that has written execute fence.proxy.async after that, "
+          "then come to the barrier behind which the copy is asked for.";
+      f.address = 0;
+      break;
+    case Kind::pending_sum:
+      f.kind = "pending-accumulator";
+      f.message =
+          std::string(fault.store ? "write" : "read") + where +
+          ": it touches an accumulator of the wgmma at " + other.text() +
+          ", which is still under way. wgmma writes its sums some time later: close the group "
+          "with wgmma.commit_group and wait for it with wgmma.wait_group before this.";
+      f.address = 0;
+      break;
+    case Kind::other_swizzle: {
+      const auto name = [](unsigned bytes) {
+        return bytes ? "a swizzle of " + plural(bytes, "byte") : std::string("no swizzle");
+      };
+      f.kind = "wrong-swizzle";
+      f.message =
+          "wgmma" + where + ": its descriptor says " + name(fault.size) + ", but " +
+          shared_place(fault) + " was filled by the bulk copy at " + other.text() + " with " +
+          name(fault.lanes) +
+          ". Both have to be the same: bits 62 and 63 of the descriptor (1: 128 bytes, 2: 64, "
+          "3: 32, 0: none) and the tensor map's.";
+      f.address = 0;
+      break;
+    }
     case Kind::barrier_divergence:
       f.kind = "barrier-divergence";
       if (fault.text) {

@@ -61,6 +61,41 @@ std::string of_circles(const engine::Fault& fault, const std::string& at) {
          "makes sure.)";
 }
 
+// Of a wait at an mbarrier.
+std::string of_mbarrier(const engine::Fault& fault, const std::string& at) {
+  const auto number = [](uint64_t n) { return std::to_string(n); };
+  const uint64_t announced = fault.not_begun, arrived = fault.other_block, phase = fault.may_leave;
+  const std::string place =
+      fault.variable
+          ? fault.variable->name + " (byte " + number(fault.address - fault.variable->begin) + ")"
+          : "at byte " + number(fault.address) + " of the shared memory";
+  std::string text =
+      " will never end: thread " + simt::text(fault.thread) + " waits at " + at +
+      (fault.other_store ? " for the parity " + number(fault.store) + " of" : " for a phase of") +
+      " the mbarrier " + place + ". Its phase " + number(phase) + " (parity " + number(phase % 2) +
+      ") goes on: " + number(fault.size - fault.lanes) + " of " + plural(fault.size, "arrival") +
+      " and " + number(arrived) + " of " + plural(announced, "announced byte") +
+      " have come, and nobody else will come. Usual cause: ";
+  if (!fault.lanes) {
+    return text +
+           (arrived < announced
+                ? "expect_tx announces more bytes than the copies bring (it counts bytes, of the "
+                  "whole box, what lies outside of the tensor too), or a copy that is missing."
+                : "expect_tx announces fewer bytes than the copies bring: it counts bytes, of "
+                  "all copies that report to this barrier in this phase.");
+  }
+  return text +
+         "it was initialized for more arrivals than come, a thread that should arrive waits "
+         "itself, or "
+         "the parity is one off: phase n has the parity n % 2, and a ring's parity changes each "
+         "time "
+         "that it begins anew." +
+         (phase < 2
+              ? ""
+              : " Or the barrier has gone on by two phases before this thread looked, because a "
+                "stage is filled again before all have read it.");
+}
+
 }  // namespace
 
 void describe_hang(const engine::Fault& fault, const std::string& kernel, Finding& f) {
@@ -81,6 +116,8 @@ void describe_hang(const engine::Fault& fault, const std::string& kernel, Findin
                  "that waits for the host, which waits for the kernel, or for a thread that waits "
                  "for this one, or whose turn comes later: with --fast threads run one after the "
                  "other. (SIMT_STEPS=n, beyond 2^24, allows more time.)";
+  } else if (what == "mbarrier") {
+    f.message += of_mbarrier(fault, at);
   } else if (what == "named barrier") {
     f.message += " will never end: thread " + text(fault.thread) + " waits at barrier " +
                  std::to_string(fault.size) + " at " + at + " for " + std::to_string(fault.limit) +

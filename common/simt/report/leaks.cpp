@@ -17,7 +17,7 @@ namespace simt::device {
 // One finding for each source line that allocated, and of warnings no more than a handful. Once a kernel has
 // failed nothing can be freed any more, and nothing counts as leaked.
 void report_leaks() {
-  if (sticky_error()) return;
+  if (has_failed()) return;
   std::map<std::tuple<std::string, int, memory::Kind>, std::vector<memory::Allocation>> by_call;
   const Severity severity = settings::leaks_are_errors() ? Severity::error : Severity::warning;
   for (memory::Allocation& allocation : memory::live()) {

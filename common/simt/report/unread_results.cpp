@@ -61,6 +61,10 @@ void note_transfer(const void* to, const void* from) {
   const std::lock_guard lock(r.mutex);
   if (memory::in_device_arena(target)) {
     r.sent |= !memory::in_device_arena(source);
+    // Within the device a result may move on before it comes back.
+    const memory::Allocation *of = memory::find(source), *copy = memory::find(target);
+    if (of && copy && r.written.contains(of->base))
+      r.written.try_emplace(copy->base, Result(r.written[of->base]));
     return;
   }
   if (!memory::in_device_arena(source)) {

@@ -22,6 +22,7 @@
 #include "check/stream_order.h"
 #include "check/stream_races.h"
 #include "check/virtual_objects.h"
+#include "check/watch.h"
 #include "launch/launch_memo.h"
 #include "memory/textures.h"
 #include "report/api_errors.h"
@@ -100,6 +101,8 @@ std::string wrong_direction(const void* to, const void* from, cudaMemcpyKind kin
   const auto fits = [](const void* pointer, bool host) {
     return host ? !is_device(pointer) : is_reachable(pointer);
   };
+  if (is_device(to) && is_device(from))
+    return {};  // a GPU goes by the addresses: see warn_of_direction()
   const bool to_fits = fits(to, to_host);
   if (to_fits && fits(from, from_host)) return {};
   const bool said_host = to_fits ? from_host : to_host;
@@ -143,8 +146,8 @@ cudaError_t wrong_pitch(size_t width, size_t pitch) {
   return result(cudaErrorInvalidPitchValue);
 }
 
-struct Overlaps {
-  std::set<uint64_t> told;  // calls
+struct Told {
+  std::set<uint64_t> overlaps, directions;  // calls
 };
 
 // A copy whose source and target have bytes in common, told once for each line.
@@ -153,7 +156,7 @@ void look_for_overlap(const void* to, const void* from, size_t size) {
   const uint64_t apart = first > second ? first - second : second - first;
   if (apart == 0 || apart >= size) return;
   const simt::device::Call call = simt::device::call_under_way();
-  if (!simt::lasting<Overlaps>().told.insert(call.pc).second) return;
+  if (!simt::lasting<Told>().overlaps.insert(call.pc).second) return;
   const simt::symbols::Location& at = simt::symbols::locate(call.pc);
   simt::Finding f = simt::device::finding_at(at, "api-error", simt::Severity::warning);
   f.address = first;
@@ -162,6 +165,21 @@ void look_for_overlap(const void* to, const void* from, size_t size) {
               " away from where they lie: source and target overlap. A GPU copies in any "
               "order, so that some of the source may be overwritten before it is read: copy by "
               "way of another buffer.";
+  simt::device::report(std::move(f));
+}
+
+// A copy within the device that is said to be another, told once for each line: the runtime copies all the same.
+void warn_of_direction(const void* to, const void* from, cudaMemcpyKind kind) {
+  const bool says_so = kind == cudaMemcpyDefault || kind == cudaMemcpyDeviceToDevice;
+  if (says_so || !is_device(to) || !is_device(from)) return;
+  const simt::device::Call call = simt::device::call_under_way();
+  if (!simt::lasting<Told>().directions.insert(call.pc).second) return;
+  const simt::symbols::Location& at = simt::symbols::locate(call.pc);
+  simt::Finding f = simt::device::finding_at(at, "api-error", simt::Severity::warning);
+  f.address = reinterpret_cast<uint64_t>(to);
+  f.message = call.name + " at " + at.text() +
+              " copies within the device, and its direction says otherwise. The runtime goes by "
+              "the addresses: is one of the two pointers wrong?";
   simt::device::report(std::move(f));
 }
 
@@ -207,6 +225,7 @@ cudaError_t simt::runtime::copy_rows(void* to, size_t to_pitch, const void* from
     return result(cudaErrorInvalidValue);
   }
   if (to_variable) constants::prepare();
+  warn_of_direction(to, from, kind);
   if (height == 1 || (to_pitch == width && from_pitch == width))
     look_for_overlap(to, from, width * height);
   auto* target = static_cast<char*>(to);
@@ -216,6 +235,8 @@ cudaError_t simt::runtime::copy_rows(void* to, size_t to_pitch, const void* from
     simt::virtual_objects::note_copied(target + row * to_pitch, source + row * from_pitch, width);
   }
   simt::device::note_transfer(to, from);
+  const size_t span = span_of(is_device(to) ? to_pitch : from_pitch, width, height);
+  if (!simt::device_variables::ByName::is_open()) simt::engine::note_transfer(to, from, span);
   mark_rows_written(to, to_pitch, width, height);
   if (height == 1 && !is_device(to)) simt::device_variables::note_copied(from, width);
   if (height == 1 && is_device(to) && !is_device(from)) simt::host_texts::note_copied(from, width);

@@ -1,6 +1,7 @@
 // The routines of cuBLAS for vectors, and those between a matrix and vectors: see simt/cublas_routines.h.
 #include <cmath>
 
+#include "report/unread_results.h"
 #include "runtime/blas_call.h"
 
 namespace {
@@ -156,6 +157,7 @@ struct VectorRoutines {
   static void give(R* to, R value) {
     *to = value;
     memory::mark_written(reinterpret_cast<uint64_t>(to), sizeof(R));
+    if (!memory::in_device_arena(reinterpret_cast<uint64_t>(to))) device::note_came_back();
   }
 };
 

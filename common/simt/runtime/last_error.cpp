@@ -8,7 +8,7 @@
 cudaError_t cudaGetLastError() {
   if (simt::engine::child_launches::in_kernel())
     return simt::engine::child_launches::last_error(true);
-  if (const cudaError_t sticky = simt::device::sticky_error()) return sticky;
+  if (const cudaError_t sticky = simt::device::surfaced_error()) return sticky;
   const cudaError_t last = simt::device::exchange_last_error(cudaSuccess);
   simt::device::api_error_told(last, true);
   return last;
@@ -17,7 +17,7 @@ cudaError_t cudaGetLastError() {
 cudaError_t cudaPeekAtLastError() {
   if (simt::engine::child_launches::in_kernel())
     return simt::engine::child_launches::last_error(false);
-  if (const cudaError_t sticky = simt::device::sticky_error()) return sticky;
+  if (const cudaError_t sticky = simt::device::surfaced_error()) return sticky;
   const cudaError_t last = simt::device::exchange_last_error(cudaSuccess);
   simt::device::exchange_last_error(last);
   simt::device::api_error_told(last, false);

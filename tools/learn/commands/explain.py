@@ -247,9 +247,14 @@ def machine_code(machine, source):
     try:
         toolchain = tools.Toolchain(machine)
         architecture = toolchain.architecture()
+    except LearnError:  # they are not here, which is said elsewhere
+        return [], False
+    try:
         found = code.compile_source(toolchain, source, architecture)
         return found, bool(found) and architecture in execution.ARCHITECTURES
-    except LearnError:
+    except LearnError as error:
+        first = next((line for line in error.detail.splitlines() if "error" in line), error.message)
+        ui.note(f"learn: nvcc does not take it, so nothing is said of the machine code: {first.strip()}")
         return [], False
 
 

@@ -1,20 +1,19 @@
-"""Checks a learner's file: compiles it with the exercise's checker, runs that, and reads what it noted."""
+"""Checks a learner's file: has it compiled and judged, and reads what was noted."""
 
 import contextlib
 import json
 import os
-import re
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 
 from learn import build, install, paths, steps
 from learn.errors import LearnError
+from learn.exercises import compiling
 from learn.machine import Machine
 
-INCLUDES = [os.path.join(paths.ROOT, "common", part, "include") for part in ("grader", "lab")]
-LIBRARIES = ("common/grader/libgrader.a", "common/lab/liblab.a")
 TARGETS = ("simtcc", "simt", "lab", "grader")
 SECONDS = 20  # that a check may run; most take a tenth of a second, and nearly every endless loop is found before
 GPU = threading.Lock()  # one check at a time runs there: bars in time are no others' business
@@ -55,7 +54,7 @@ def prepare(backend):
     machine = Machine()
     install.ensure(machine, backend)
     targets = TARGETS if backend == "simulator" else ("lab", "grader")
-    built = os.path.exists(os.path.join(paths.build_folder(backend), LIBRARIES[0]))
+    built = os.path.exists(compiling.libraries(backend)[0])
     build.build(
         backend, machine, "the checker" if built else "the checker (only the first time)", targets, patience=1.0
     )
@@ -67,18 +66,15 @@ def check(exercise, source, backend="simulator"):
     steps.make_folder(folder)
     began = time.monotonic()
     with build.lock(f"check-{exercise.number}-{exercise.name}"):
-        program, events = os.path.join(folder, "check"), os.path.join(folder, "events")
         outcome = Outcome(backend)
         unfit = what_is_unfit(source)
         if unfit:
             outcome.fail(*unfit)
             return outcome
-        errors = compile_check(exercise.checker, source, program, backend)
-        if errors is None:
+        programs = compiling.make(exercise, source, folder, backend, outcome)
+        if programs:
             with GPU if backend == "gpu" else contextlib.nullcontext():
-                run_check([program, events], events, outcome)
-        else:
-            explain_errors(errors, source, outcome)
+                run_check(programs, outcome)
     outcome.seconds = time.monotonic() - began
     return outcome
 
@@ -99,78 +95,66 @@ def what_is_unfit(source):
     return None if text.strip() else ("empty", "the file is empty")
 
 
-def compile_command(checker, source, program, backend="simulator", options=()):
-    """The command that makes a check. `source` None: the checker names its files itself."""
-    folder = paths.build_folder(backend)
-    if backend == "simulator":
-        command = [os.path.join(folder, "bin", "simtcc"), "-Wall", "-Wextra", "-Werror=return-type"]
-    else:
-        command = [Machine().nvcc() or "nvcc", "-arch=native", "-O3", "-lineinfo"]
-    command += ["-std=c++20", *options] + ["-I" + include for include in INCLUDES]
-    if source:
-        command.append('-DEXERCISE="{}"'.format(os.path.abspath(source).replace("\\", "\\\\").replace('"', '\\"')))
-    return command + [str(checker)] + [os.path.join(folder, library) for library in LIBRARIES] + ["-o", program]
-
-
-def compile_check(checker, source, program, backend="simulator", options=()):
-    """None, or what the compiler had to say. Its warnings are not the learner's concern while it compiles."""
-    if os.path.exists(program):
-        os.unlink(program)  # an interrupted compilation must not leave the last program in its place
-    command = compile_command(checker, source, program, backend, options)
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-    except OSError as error:
-        raise LearnError(f"cannot run {paths.shown(command[0])}: {error.strerror}")
-    return None if done.returncode == 0 else done.stderr + done.stdout
-
-
-def run_check(command, events, outcome):
-    """Runs a check's program and adds what it noted to `outcome`."""
-    if os.path.exists(events):
-        os.unlink(events)
+def run_check(programs, outcome, variant=()):
+    """Lets a check judge, and adds what it noted to `outcome`. The code that it judges runs in a process of its own, which has
+    no way to the notes."""
     env = dict(os.environ, SIMT_STEPS=os.environ.get("SIMT_STEPS", STEPS))
     env.pop("SIMT_JSON", None)
     code = None
-    process = subprocess.Popen(
-        command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
-    try:
-        said, _ = process.communicate(timeout=SECONDS)
-        code = process.returncode
-    except subprocess.TimeoutExpired:
-        process.kill()
-        said, _ = process.communicate()
-    except BaseException:
-        process.kill()
-        process.wait()
-        raise
-    text = said.decode("utf-8", "replace")
+    with tempfile.TemporaryFile() as events:
+        process = subprocess.Popen(
+            [programs.judge, f"/dev/fd/{events.fileno()}", programs.performer, *variant],
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            pass_fds=[events.fileno()],
+            start_new_session=True,
+        )
+        said = []
+        reading = threading.Thread(target=lambda: said.append(process.stdout.read()))
+        reading.start()
+        try:
+            code = process.wait(timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            pass
+        finally:
+            end_all_of(process)  # a process that it has left would keep the output open
+            reading.join()
+            process.stdout.close()
+        events.seek(0)
+        noted = events.read().decode("utf-8", "replace")
+    text = b"".join(said).decode("utf-8", "replace")
     outcome.said = "\n".join(line for line in text.splitlines() if not line.startswith("simt: "))
-    ended = read_events(events, outcome)
+    ended, its_code = read_events(noted, outcome)
     case = outcome.cases[-1] if outcome.cases else ""
     if code is None:
         outcome.fail("timeout", f"it did not end within {SECONDS} s", case=case)
     elif not ended and not outcome.failures:
+        code = code if its_code is None else its_code
         how = f"with exit code {code}" if code >= 0 else "by " + signal.Signals(-code).name
         kind = "exit" if code >= 0 else "crash"
         outcome.fail(kind, f"your code ended the program {how} before the check was over", case=case)
     outcome.passed = ended == "passed" and not outcome.reasons() and code == 0
 
 
-def read_events(file, outcome):
-    """Adds the events of a file to `outcome`; "passed", "failed", or "" where it ends too early."""
-    try:
-        with open(file, encoding="utf-8", errors="replace") as opened:
-            lines = opened.read().splitlines()
-    except OSError:
-        return ""
-    ended = ""
-    for line in lines:
+def end_all_of(process):
+    """Nothing that the learner's code has started outlives the check."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def read_events(noted, outcome):
+    """Adds the notes to `outcome`: "passed", "failed", or "" where they end too early; and the exit code of the process that
+    the learner's code ran in, or None."""
+    ended, code = "", None
+    for line in noted.splitlines():
         try:
             event = json.loads(line)
-        except ValueError:
+            kind = event.pop("event")
+        except (ValueError, AttributeError, KeyError):
             break  # cut off in the middle
-        kind = event.pop("event")
         if kind == "case":
             outcome.cases.append(event["case"])
         elif kind == "failure":
@@ -179,49 +163,8 @@ def read_events(file, outcome):
             outcome.bars.append(dict(event, holds=bool(event["holds"])))
         elif kind == "prediction":
             outcome.predictions.append(dict(event, holds=bool(event["holds"]), answered=bool(event["answered"])))
+        elif kind == "ended":
+            code = event["code"]
         elif kind in ("passed", "failed"):
             ended = kind
-    return ended
-
-
-ERROR = re.compile(
-    r"(?P<file>[^:\n]+)(?::(?P<line>\d+)(?::(?P<column>\d+))?|\((?P<nvcc>\d+)\)): (?:fatal )?error: (?P<message>.+)"
-)
-
-
-def explain_errors(text, source, outcome):
-    """One sentence for the first error at the learner's own line."""
-    found = [match for match in map(ERROR.match, text.splitlines()) if match]
-    own = [match for match in found if os.path.realpath(match["file"]) == os.path.realpath(source)]
-    if own:
-        line, message = int(own[0]["line"] or own[0]["nvcc"]), own[0]["message"].strip()
-        message = re.sub(r" \[-f\w+\]$", "", message)
-        semicolon = re.match(r"expected .*[‘'\"];[’'\"](?! at end)", message)
-        if semicolon:
-            before = ends_before(source, line, int(own[0]["column"] or 0))
-            line, message = before or line, "a ; is missing at the end of this line" if before else message
-        outcome.fail("compile", message, file=str(source), line=line, more=len(own) - 1)
-        return
-    missing = next((re.search(r"['‘](\w+)['’] was not declared", match["message"]) for match in found), None)
-    if missing:
-        message = f"the check uses {missing[1]}, which your file no longer has: keep its name and its parameters"
-        outcome.fail("interface", message, name=missing[1])
-        return
-    first = found[0]["message"] if found else steps.tail(text, 5).strip() or "the compiler ended without a word"
-    outcome.fail("interface", "the check does not compile with your file (keep the names and parameters): " + first)
-
-
-def ends_before(source, line, column):
-    """The line that a missing ; belongs to: that line, or the one before if the compiler stumbled over the line's first
-    word (`column` 0: it does not say); 0 where neither is so."""
-    with open(source, encoding="utf-8", errors="replace") as file:
-        lines = [re.sub(r"//.*", "", text).rstrip() for text in file]
-    if line > len(lines):
-        return 0
-    text = lines[line - 1]
-    if column > len(text):
-        return line  # g++ points behind the last word
-    if column and text[: column - 1].strip():
-        return 0
-    before = next((number for number in range(line - 1, 0, -1) if lines[number - 1].strip()), 0)
-    return before if before and lines[before - 1][-1] not in ";{}" else 0
+    return ended, code

@@ -21,7 +21,9 @@ class Record:
         self.tries = _count(kept.get("tries"))  # since the last pass
         self.later = kept.get("later") is True  # set aside
         self.hints = _count(kept.get("hints"))  # shown
-        self.last = kept.get("last") if isinstance(kept.get("last"), dict) else {}  # bar -> value of the last try
+        self.last = (
+            kept.get("last") if isinstance(kept.get("last"), dict) else {}
+        )  # bar_and_case() -> value of the last try
 
     def has_changed(self, exercise):
         """The course has another version than the one that was passed."""
@@ -29,6 +31,11 @@ class Record:
 
     def is_done(self):
         return bool(self.passed)
+
+
+def bar_and_case(bar):
+    """What a value of a bar can be compared with: that of another case is another one."""
+    return f"{bar['name']} at {bar['case']}"
 
 
 def _count(value):
@@ -111,7 +118,7 @@ def note_try(exercise, outcome):
             entry.pop("later", None)
         else:
             entry["tries"] = record.tries + 1
-        entry["last"] = {bar["name"]: bar["is"] for bar in outcome.bars}
+        entry["last"] = {bar_and_case(bar): bar["is"] for bar in outcome.bars}
 
     progress.change(edit)
 

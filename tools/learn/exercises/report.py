@@ -4,7 +4,7 @@ import os
 import re
 
 from learn import paths, ui
-from learn.exercises import updates
+from learn.exercises import record, updates
 
 WIDTH = 96
 FEW = 3  # failures shown of one case; the rest is a consequence as a rule
@@ -21,6 +21,8 @@ STEPS = {
     "uninitialized-shared": "who writes this element of shared memory, and before whom?",
     "uninitialized-global": "who fills this memory before it is read: a kernel, a copy, a memset?",
     "misaligned-access": "a float4 needs an address that is a multiple of 16 bytes: when is it one?",
+    "no-kernel": "which kernel shall do that work, and where is it launched?",
+    "host-computes": "which kernel could compute that, where the data lie?",
     "input-changed": "the input is only to be read; write where the task says",
     "api-error": "look at the arguments of that call: what does it want, and in which unit?",
     "cuda-error": "look at the arguments of that call: what does it want, and in which unit?",
@@ -153,7 +155,14 @@ def wrong_element(failure, paint):
     lines = ["  {}: {} is wrong".format(paint("bold", failure["case"]), failure["place"])]
     lines.append("    expected  {}".format(failure["expected"]))
     lines.append(
-        "    got       {}".format(got + (", as before: no thread wrote it" if failure.get("unwritten") else ""))
+        "    got       {}{}".format(
+            got,
+            ", as before: no thread wrote it"
+            if failure.get("unwritten")
+            else ", which is made of an element that nobody has set"
+            if failure.get("unset")
+            else "",
+        )
     )
     if failure.get("inputs"):
         lines.append("    inputs    {}".format(ui.wrap(failure["inputs"], 14, WIDTH)))
@@ -239,7 +248,7 @@ def bars(result, source, shown, before, paint):
     for name, bar in latest.items():
         word = paint("green", "holds") if bar["holds"] else paint("red", "missed")
         text = f"  {name:<{width}}  {number(bar['is'])}  ({bar['relation']} {number(bar['bar'])})  {word}"
-        last = before.get(name)
+        last = before.get(record.bar_and_case(bar))
         if isinstance(last, (int, float)) and last != bar["is"]:
             text += "  before: " + number(last)
         if not bar["holds"]:
@@ -335,6 +344,8 @@ def of_failure(failure):
         place = failure.get("place", "it")
         if failure.get("got") == "never written" or failure.get("unwritten"):
             return f"which thread should write {place}, and what keeps it from doing so?"
+        if failure.get("unset"):
+            return f"which element does the thread that writes {place} read before anyone has set it?"
         return f"compute by hand what the thread that writes {place} reads"
     return usual_cause(message).replace("{", "{{").replace("}", "}}")
 

@@ -7,7 +7,7 @@ import os
 import re
 
 from learn import paths
-from learn.explain.trace import SECTOR, volume
+from learn.explain.trace import SECTOR, read_source, volume
 
 WARP = 32
 
@@ -29,6 +29,8 @@ ATOMICS_TOO_MANY = 2.05
 WALKS = 4  # requests of a line for each warp, from which on its threads walk through memory in a loop
 REQUESTS_TOO_MANY = 4.0  # for few active lanes: against the requests that full warps would make
 SHARE_THAT_MATTERS = 0.05  # of the kernel's sectors and wavefronts, or of its requests for few active lanes
+MEMBER = re.compile(r"(?:\]\s*\.|->)\s*[A-Za-z_]\w*(?!\w*\s*\()")  # of an element
+LARGEST_STRUCTURE = 128  # bytes from lane to lane: beyond that it is rather a row
 USED_WELL = 0.95  # of the moved bytes: what ragged edges leave unused is less
 
 WIDE_ENOUGH = "Nothing to improve in its memory accesses: nvcc makes wider ones of those that leave sectors half used."
@@ -126,8 +128,10 @@ def of_line(kernel, file, number, wide=()):
         return Problem(file, number, *parted)
     found = [_idle_lanes(kernel, totals)]
     idle = found[0] is not None
+    source = read_source(file)
+    line = source[number - 1] if source and number <= len(source) else ""
     kinds = [kind for kind in ("load", "store") if (file, number, kind) not in wide]
-    found += [_sectors(kernel, totals, examples, kind, idle) for kind in kinds]
+    found += [_sectors(kernel, totals, examples, kind, idle, MEMBER.search(line)) for kind in kinds]
     found += [_banks(totals, kind) for kind in ("load", "store")] + [_copies(totals)]
     found += [_global_atomics(totals, examples), _shared_atomics(totals), _shared_attempts(totals, examples)]
     found = [problem for problem in found if problem]
@@ -208,21 +212,21 @@ def _begins_inside(example):
     return bool(lanes) and lanes[0] % SECTOR > 0 and all(b - a <= size for a, b in zip(lanes, lanes[1:]))
 
 
-def _structure_at(examples, kind):
+def _structure_at(examples, kind, of_members):
     """By how many bytes the lanes of a request are apart, if it is by one distance and that of a structure of some
-    members; else 0. Of 32 bytes and more it may as well be a matrix of few columns."""
+    members; else 0. Of 32 bytes and more it may as well be a matrix of few columns, unless the line names members."""
     for example in examples:
         lanes = [address for address in example["addresses"] if address is not None]
         steps = {b - a for a, b in zip(lanes, lanes[1:])}
         if (example["space"], example["access"]) != ("global", kind) or len(steps) != 1:
             continue
         (step,) = steps
-        if 2 * example["size"] < step < SECTOR:
+        if 2 * example["size"] < step < (LARGEST_STRUCTURE + 1 if of_members else SECTOR):
             return step
     return 0
 
 
-def _sectors(kernel, totals, examples, kind, idle):
+def _sectors(kernel, totals, examples, kind, idle, of_members):
     """Global loads or stores whose sectors hold more than the active lanes asked for."""
     part = totals.part(kind)
     requests, sectors, ideal = part.requests, part.sectors, part.ideal_sectors
@@ -234,7 +238,7 @@ def _sectors(kernel, totals, examples, kind, idle):
         return None  # no more than a full warp would take: the idle lanes are to blame
     what = f"each {kind} request takes {sectors / requests:.1f} sectors where {ideal / requests:.1f} would do"
     excess = sectors - ideal
-    apart = _structure_at(examples, kind)
+    apart = _structure_at(examples, kind, of_members)
     if apart:
         what += f", as the lanes are {apart} bytes apart, as in an array of structures"
         cure = "give each member an array of its own, or pass the structures through shared memory"

@@ -15,6 +15,7 @@ FAR = 8  # times as long as the memory would take: then the bound of another res
 FEW = 16  # a grid of so many times fewer blocks than there are SMs leaves the GPU idle
 # Elements that each thread goes through: a tile in registers is up to 100 or so, and its grid grows with the size of the problem.
 LOOPS_OF_ONE_BLOCK, LOOPS = 16, 128
+RELOADS = 16  # times that a byte is loaded, from which on a tile is worth advice
 SHORT = 1e-7  # seconds: what takes less, at a size as small as the simulator's, tells nothing
 SHOWN = 0.01  # of the bound: what takes less is left out
 IDLE = 0.6  # of a warp's lanes: with fewer in an instruction on average, a branch that parts them is worth advice
@@ -40,7 +41,7 @@ class Speed:
         self.bounds = bounds_found
         self.gpu = gpu
         self.shape = bounds.shape_of(launch)
-        self.is_known_in_full = registers > 0
+        self.registers = registers  # of a thread; 0: not known
         self.resident = bounds.residency(self.shape, gpu, registers, shared + launch.get("dynamic_shared", 0))
 
     @property
@@ -170,7 +171,7 @@ def grid_in_words(speed):
         text += f" on {sms} SMs"
     if speed.resident and speed.resident.blocks:
         fit = speed.resident.blocks
-        most = "" if speed.is_known_in_full else "at most "
+        most = "" if speed.registers else "at most "
         text += f"; an SM has room for {most}{fit} ({speed.resident.by})"
         if not speed.shape.fills and blocks > fit * sms:
             text += f": {blocks / (fit * sms):.1f} waves"
@@ -199,9 +200,29 @@ class WholeProblem(Problem):
 def problems(kernel, gpu):
     """[WholeProblem] that the bounds show, the worst first."""
     speed = of_kernel(kernel, gpu)
-    found = [_few_blocks(kernel, speed), _one_warp(speed), _double(kernel, speed), _one_word(kernel, speed)]
-    found.append(_parted(kernel, speed))
+    found = [
+        _no_room(speed),
+        _few_blocks(kernel, speed),
+        _one_warp(speed),
+        _double(kernel, speed),
+        _one_word(kernel, speed),
+    ]
+    found += [_parted(kernel, speed), _reloads(kernel, speed)]
     return [problem for problem in found if problem]
+
+
+def _no_room(speed):
+    """A block that no SM can hold, which the simulator cannot know: it has no registers."""
+    if not speed or not speed.resident or speed.resident.blocks or speed.resident.by != "registers":
+        return None
+    threads = volume(speed.shape.block)
+    return WholeProblem(
+        "too-many-registers",
+        f"{with_article(speed.gpu.name)} refuses this launch with cudaErrorLaunchOutOfResources: nvcc gives each thread "
+        f"{speed.registers} registers, and {threads:,} threads take more than the 65,536 of an SM",
+        f"launch smaller blocks, or write __launch_bounds__({threads}) beside __global__, which makes nvcc spill some of them",
+        "",
+    )
 
 
 def _few_blocks(kernel, speed):
@@ -210,6 +231,8 @@ def _few_blocks(kernel, speed):
     blocks, sms = volume(speed.shape.grid), speed.gpu.sms
     threads = blocks * volume(speed.shape.block)
     touched = speed.launch["global_sectors_read_distinct"] + speed.launch["global_sectors_written_distinct"]
+    if not touched:  # managed memory, whose sectors are not told apart
+        touched = sum(speed.launch["counts"].get(f"global_{kind}_sectors", 0) for kind in ("load", "store"))
     elements = touched * bounds.SECTOR / 4  # of 4 bytes: of smaller ones there are more
     least = LOOPS_OF_ONE_BLOCK if blocks == 1 else LOOPS
     if blocks > max(4, sms // FEW) or elements < least * threads or elements / 256 < 2 * blocks:
@@ -275,6 +298,39 @@ def _parted(kernel, speed):
         "07",
         [place],
     )
+
+
+def _reloads(kernel, speed):
+    """The same bytes from L1 again and again, in requests that are well formed. Without the machine code it is not known how long
+    that takes, so there have to be more of them."""
+    if not speed or of_kernel_lines(kernel):
+        return None
+    is_timed = bool(bounds.executed_of(speed.launch))
+    if is_timed and not (speed.is_far() and speed.farthest().resource == bounds.L1):
+        return None
+    distinct = speed.launch["global_sectors_read_distinct"]
+    loaded = speed.launch["counts"].get("global_load_sectors", 0)
+    if not distinct or loaded < (RELOADS if is_timed else 4 * RELOADS) * distinct:
+        return None
+    most, place = max((kernel.totals(*place).part("load").sectors, place) for place in _places(kernel))
+    if 2 * most < loaded:
+        return None
+    what = f"{bytes_in_words(loaded)} are loaded of {bytes_in_words(distinct)}, each byte about {loaded / distinct:,.0f} times"
+    if is_timed:
+        through_l1, memory = bounds.in_time(speed.farthest().seconds), bounds.in_time(speed.memory)
+        what += f", and what passes through L1 takes {through_l1}, the memory {memory}"
+    cure = (
+        "let a block load a tile into shared memory once and use it many times, and a thread what it has in registers"
+    )
+    return WholeProblem("reloads", what, cure, "03", [place])
+
+
+def bytes_in_words(sectors):
+    size = sectors * bounds.SECTOR
+    unit, name = next(
+        (unit, name) for unit, name in ((1e9, "GB"), (1e6, "MB"), (1e3, "KB"), (1, "bytes")) if size >= unit
+    )
+    return f"{size / unit:,.3g} {name}"
 
 
 def home(kernel):

@@ -19,13 +19,19 @@
 ///     }
 ///
 /// The first case that fails ends the check, once all that can be said of it has been noted.
+///
+/// grade() runs twice, side by side: in a process that has the learner's code, and in one that judges and does not have it.
+/// What the first one got from that code is handed over to the second, which decides. So nothing of the learner's is called
+/// but in run() and ask(), and what they leave in a variable comes from the result of ask(), from an Output or from compare_host().
 #pragma once
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -63,6 +69,27 @@ struct Product {
 inline constexpr Product products[] = {{1, 1, 1},    {1, 33, 2},   {33, 1, 3},   {2, 3, 31},
                                        {31, 32, 33}, {33, 31, 32}, {64, 32, 64}, {65, 70, 37}};
 
+namespace detail {
+
+/// Whether this process runs the learner's code. The other one judges.
+bool performs();
+inline constexpr std::size_t any = ~std::size_t{0};
+/// Where the code runs, `bytes` are handed over; where it is judged, they become what was handed over, as many as `wanted`.
+void hand_over(const std::string& what, std::string& bytes, std::size_t wanted);
+
+/// The same for an array of `wanted` elements.
+template <class T>
+void hand_over(const std::string& what, std::vector<T>& values, std::size_t wanted) {
+  static_assert(std::is_trivially_copyable_v<T>, "elements travel as bytes");
+  std::string bytes(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
+  hand_over(what, bytes, wanted == any ? any : wanted * sizeof(T));
+  if (performs()) return;
+  values.resize(bytes.size() / sizeof(T));
+  bytes.copy(reinterpret_cast<char*>(values.data()), values.size() * sizeof(T));
+}
+
+}  // namespace detail
+
 /// What all arrays of a case have in common: name, initial values, and whether the learner's code may write.
 class Array {
  public:
@@ -80,6 +107,8 @@ class Array {
   friend class Exercise;
   virtual void restore() = 0;              // the values before the run
   virtual std::string damage() const = 0;  // what a run did that it must not; "" if nothing
+  virtual bool is_input() const = 0;
+  virtual std::pair<const void*, std::size_t> bytes() const = 0;  // on the device
   // Element `i` as messages show it, for inputs with as many elements as `of`; "" for all other arrays.
   virtual std::string input_at(std::size_t, std::size_t) const { return ""; }
   std::string name_;
@@ -89,20 +118,25 @@ class Array {
 template <class T>
 class Input : public Array {
  public:
-  Input(std::string name, std::vector<T> values)
-      : Array(name), values_(std::move(values)), buffer_(std::span<const T>(values_), name) {}
+  Input(std::string name, std::vector<T> values) : Array(name), values_(std::move(values)) {
+    if (detail::performs()) buffer_.emplace(std::span<const T>(values_), name);
+  }
 
   /// For kernels.
-  const T* data() const { return buffer_.data(); }
+  const T* data() const { return buffer_ ? buffer_->data() : nullptr; }
   /// The value of element `i`, on the host.
   const T& operator[](std::size_t i) const { return values_[i]; }
   std::size_t size() const { return values_.size(); }
   const std::vector<T>& values() const { return values_; }
 
  private:
-  void restore() override { buffer_.upload(values_); }
+  void restore() override { buffer_->upload(values_); }
+  bool is_input() const override { return true; }
+  std::pair<const void*, std::size_t> bytes() const override {
+    return {data(), size() * sizeof(T)};
+  }
   std::string damage() const override {
-    const std::vector<T> now = buffer_.download();
+    const std::vector<T> now = buffer_->download();
     for (std::size_t i = 0; i < now.size(); ++i) {
       if (now[i] != values_[i]) {
         return lab::format("element %zu of %s was changed, which is only to be read", i,
@@ -121,7 +155,7 @@ class Input : public Array {
   }
 
   std::vector<T> values_;
-  lab::DeviceBuffer<T> buffer_;
+  std::optional<lab::DeviceBuffer<T>> buffer_;  // where the learner's code runs
 };
 
 /// An array that the learner's code fills: poisoned, so that an element that nobody writes shows; or, made with
@@ -129,34 +163,46 @@ class Input : public Array {
 template <class T>
 class Output : public Array {
  public:
-  Output(std::string name, std::size_t n) : Array(name), buffer_(n, name) { restore(); }
+  Output(std::string name, std::size_t n) : Array(name), size_(n) { allocate(); }
   Output(std::string name, std::vector<T> values)
-      : Array(name), values_(std::move(values)), buffer_(values_.size(), name) {
-    restore();
+      : Array(name), values_(std::move(values)), size_(values_.size()) {
+    allocate();
   }
 
   /// For kernels.
-  T* data() { return buffer_.data(); }
+  T* data() { return buffer_ ? buffer_->data() : nullptr; }
   /// The value of element `i` before the run, on the host, if it was made with values.
   const T& operator[](std::size_t i) const { return values_[i]; }
-  std::size_t size() const { return buffer_.size(); }
+  std::size_t size() const { return size_; }
   /// What is there now.
-  std::vector<T> download() const { return buffer_.download(); }
-  /// Where element `i` lies.
-  const void* address(std::size_t i) const { return buffer_.data() + i; }
+  std::vector<T> download() const {
+    std::vector<T> values = buffer_ ? buffer_->download() : std::vector<T>();
+    detail::hand_over(name(), values, size_);
+    return values;
+  }
 
  private:
+  void allocate() {
+    if (!detail::performs()) return;
+    buffer_.emplace(size_, name());
+    restore();
+  }
   void restore() override {
     if (values_.empty()) {
-      buffer_.poison();
+      buffer_->poison();
     } else {
-      buffer_.upload(values_);
+      buffer_->upload(values_);
     }
   }
   std::string damage() const override { return ""; }
+  bool is_input() const override { return false; }
+  std::pair<const void*, std::size_t> bytes() const override {
+    return {buffer_ ? buffer_->data() : nullptr, size_ * sizeof(T)};
+  }
 
   std::vector<T> values_;
-  lab::DeviceBuffer<T> buffer_;
+  std::size_t size_;
+  std::optional<lab::DeviceBuffer<T>> buffer_;  // where the learner's code runs
 };
 
 /// The counts that bars are set for: amount, or amount over `per`. simt/counts.h says what each is.
@@ -216,6 +262,23 @@ class Exercise {
   /// that were changed. Its launches are those that the bars look at from here on.
   void run(std::string what, std::function<void()> code);
 
+  /// What a call of the learner's code gives, outside of run(): a number, a struct of such, or a std::vector of them.
+  template <class Code>
+  auto ask(Code code) {
+    using Answer = std::invoke_result_t<Code>;
+    if constexpr (std::is_trivially_copyable_v<Answer>) {
+      std::vector<Answer> answer;
+      if (detail::performs()) answer.push_back(code());
+      detail::hand_over("an answer", answer, 1);
+      return answer[0];
+    } else {
+      Answer answer;
+      if (detail::performs()) answer = code();
+      detail::hand_over("an answer", answer, detail::any);
+      return answer;
+    }
+  }
+
   /// Holds an array against its reference: `want(i)` is what element `i` must be.
   template <class T, class Want>
   requires std::invocable<Want, std::size_t>
@@ -224,6 +287,13 @@ class Exercise {
     std::vector<double> expected(got.size());
     for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = static_cast<double>(want(i));
     compare_values(got, expected, tolerance, 0);
+  }
+
+  /// The same for the first elements, as many as are wanted; what stands behind them does not matter.
+  template <class T>
+  void compare_first(const Output<T>& got, const std::vector<T>& want,
+                     const lab::Tolerance& tolerance = lab::Tolerance::exact()) {
+    if (!want.empty()) compare_values(got, {want.begin(), want.end()}, tolerance, 0);
   }
 
   /// The same for a row-major matrix: `want(row, col)`.
@@ -243,8 +313,9 @@ class Exercise {
 
   /// The same for values that came back to the host; `name` is what messages call them.
   template <class T>
-  void compare_host(const std::string& name, const std::vector<T>& got, const std::vector<T>& want,
+  void compare_host(const std::string& name, std::vector<T> got, const std::vector<T>& want,
                     const lab::Tolerance& tolerance = lab::Tolerance::exact()) {
+    detail::hand_over(name, got, detail::any);
     judge(
         {name, {got.begin(), got.end()}, {want.begin(), want.end()}, tolerance, 0, {}, nullptr, 0});
   }
@@ -268,10 +339,14 @@ class Exercise {
   /// A number that the learner wrote down against what was measured. A negative one is no answer yet.
   void predict(const std::string& question, double guess, double measured);
 
-  /// Everything that is noted goes to `file` as it happens, one JSON object a line. False if it cannot be written.
+  /// Everything that is noted where it is judged goes to `file` as it happens, one JSON object a line. False if it cannot be
+  /// written.
   bool write_to(const std::string& file);
-  /// Ends the check.
-  void finish();
+  /// Ends the check. `came_through`: to its end, or to a failure. `code`: with which the process that performed has ended, or
+  /// minus the signal.
+  void finish(bool came_through, int code);
+  /// What came from there is no answer to the checker.
+  void reject();
   bool failed() const { return failed_ || missed_ || wrong_guess_; }
 
  private:
@@ -281,14 +356,15 @@ class Exercise {
     lab::Tolerance tolerance;
     int cols;                     // of a matrix; 0: none
     std::vector<bool> untouched;  // still poison
-    const char* base;             // of the array on the device; nullptr: on the host
+    const Array* array;           // that it is; nullptr: values of the host
     std::size_t element_size;
   };
 
   template <class T>
   void compare_values(const Output<T>& got, const std::vector<double>& want,
                       const lab::Tolerance& tolerance, int cols) {
-    const std::vector<T> values = got.download();
+    std::vector<T> values = got.download();
+    values.resize(std::min(values.size(), want.size()));
     std::vector<bool> untouched(values.size());
     for (std::size_t i = 0; i < values.size(); ++i) untouched[i] = is_poison(&values[i], sizeof(T));
     judge({got.name(),
@@ -297,12 +373,19 @@ class Exercise {
            tolerance,
            cols,
            std::move(untouched),
-           static_cast<const char*>(got.address(0)),
+           &got,
            sizeof(T)});
   }
   static bool is_poison(const void* value, std::size_t size);
+  struct Performed;
+  Performed perform();
+  Performed lines_here(const Metric& metric, double bar, bool too_many) const;
+  std::string computed_by_host() const;
+  double counted_here(const Metric& metric) const;
+  void fail(const std::string& kind, const std::string& message);
   void judge(const Values& values);
-  std::string writer_of(const void* address, std::size_t size);
+  std::string writer_of(const Values& values, std::size_t at);  // the last one, in words
+  std::string writer_here(const Values& values, std::size_t at);
   void hold(const Metric& metric, const char* relation, double bar);
   void stop_if_failed();
 
@@ -313,6 +396,7 @@ class Exercise {
   bool failed_ = false;  // something is wrong
   bool missed_ = false;  // a bar
   bool wrong_guess_ = false;
+  bool looked_ = false;  // at a case, or at an answer
 };
 
 /// One of several variants of a learner's file that a program was compiled with, each with its checker.

@@ -58,6 +58,11 @@ CubLaunch cub_select_repeats(unsigned* out, unsigned* size, const unsigned* in, 
 /// \param n less than 2^32
 CubLaunch cub_select_even(unsigned* out, unsigned* size, const unsigned* in, std::size_t n);
 
+/// n pairs in the order of their keys, equal ones in that of before, by `cub::DeviceRadixSort::SortPairs`.
+/// \param n less than 2^32
+CubLaunch cub_sort_pairs(unsigned* keys_out, unsigned* values_out, const unsigned* keys,
+                         const unsigned* values, std::size_t n);
+
 /// sums[i] = the sum of the values whose index is i, for i below `size`: by `cub::DeviceRadixSort::SortPairs` over as
 /// many bits as an index has, `cub::DeviceReduce::ReduceByKey`, and a kernel that writes each sum to its place.
 /// \param n less than 2^32

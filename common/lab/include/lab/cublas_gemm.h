@@ -16,6 +16,10 @@ namespace lab {
 /// computes C^T = B^T A^T: operands, M and N change places, and no element moves.
 void cublas_sgemm(const Gemm& gemm);
 
+/// The same for matrices of BF16 by `cublasGemmEx`, which adds up in FP32 (`CUBLAS_COMPUTE_32F`) and picks an algorithm
+/// by its heuristic.
+void cublas_bf16_gemm(const GemmOf<__nv_bfloat16>& gemm);
+
 /// Whether cuBLAS keeps all 24 bits for a product of this size: with a B that has a single 1 in each
 /// column, every element of C must be exactly an element of A. TF32 and BF16 round A first and fail.
 /// \param gemm says the extents, the leading dimensions and A; B and C are made anew
@@ -25,5 +29,6 @@ Comparison cublas_keeps_fp32(const Gemm& gemm);
 /// where the header names one. The build puts it into the header of each gemm chapter where there is cuBLAS, see
 /// `Header::use_cublas`.
 void use_cublas(GemmLadder& ladder);
+void use_cublas(GemmLadderOf<__nv_bfloat16>& ladder);
 
 }  // namespace lab

@@ -1,8 +1,10 @@
 /// \file
-/// The host side of C = alpha A B + beta C in FP32: arguments, problems with their references, the
+/// The host side of C = alpha A B + beta C: arguments, problems with their references, the
 /// small cases that every kernel must solve, and the ladder of a chapter about them.
 ///
-/// All matrices are row-major: element (i, j) of A is `a[i * lda + j]`.
+/// All matrices are row-major: element (i, j) of A is `a[i * lda + j]`. Their elements are of one type T: float, whose
+/// names have no suffix (`Gemm`, `GemmLadder`), or `__nv_bfloat16` (`GemmOf<__nv_bfloat16>`). alpha, beta and the sums
+/// are float either way.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "lab/buffer.h"
@@ -19,46 +22,59 @@
 #include "lab/reference.h"
 #include "lab/verify.h"
 
+struct __nv_bfloat16;
+
 namespace lab {
 
 /// The arguments of one product C = alpha A B + beta C, as the launcher of every rung takes them.
 ///
 /// The extents are ints, as in BLAS; an offset such as `row * lda` needs 64 bits. The pointers are
-/// aligned to 4 bytes, no more is promised: whoever loads a float4 has to look.
-struct Gemm {
-  int m = 0;                 ///< rows of A and of C, at least 1
-  int n = 0;                 ///< columns of B and of C, at least 1
-  int k = 0;                 ///< columns of A, rows of B, at least 1
-  float alpha = 1;           ///< factor of the product
-  const float* a = nullptr;  ///< m x k in device memory
-  int lda = 0;               ///< floats from a row of A to the next, at least k
-  const float* b = nullptr;  ///< k x n in device memory
-  int ldb = 0;               ///< floats from a row of B to the next, at least n
+/// aligned to an element, no more is promised: whoever loads a float4 has to look.
+template <class T>
+struct GemmOf {
+  int m = 0;             ///< rows of A and of C, at least 1
+  int n = 0;             ///< columns of B and of C, at least 1
+  int k = 0;             ///< columns of A, rows of B, at least 1
+  float alpha = 1;       ///< factor of the product
+  const T* a = nullptr;  ///< m x k in device memory
+  int lda = 0;           ///< elements from a row of A to the next, at least k
+  const T* b = nullptr;  ///< k x n in device memory
+  int ldb = 0;           ///< elements from a row of B to the next, at least n
   float beta = 0;  ///< factor of the C that was; where 0, it may hold NaN, which must not spread
-  float* c = nullptr;  ///< m x n in device memory; what lies between its rows stays as it is
-  int ldc = 0;         ///< floats from a row of C to the next, at least n
+  T* c = nullptr;  ///< m x n in device memory; what lies between its rows stays as it is
+  int ldc = 0;     ///< elements from a row of C to the next, at least n
 
   /// Floating-point operations of the product, an FMA counting as 2.
   double flops() const { return 2.0 * m * n * k; }
 
   /// The product of some rows of A alone: rows `first` to `first + count - 1` of C.
-  Gemm rows(int first, int count) const;
+  GemmOf rows(int first, int count) const {
+    GemmOf slice = *this;
+    slice.m = count;
+    slice.a = a + static_cast<std::size_t>(first) * static_cast<std::size_t>(lda);
+    slice.c = c + static_cast<std::size_t>(first) * static_cast<std::size_t>(ldc);
+    return slice;
+  }
 };
+using Gemm = GemmOf<float>;
 
 /// Launches a product in slices of rows, where one launch cannot have all of them: a grid has at most
 /// 65,535 blocks along y.
 /// \param gemm the product
 /// \param rows_per_block rows of C that a block along y computes
 /// \param launch called with each slice, from the first row down; nearly always once
-void for_row_slices(const Gemm& gemm, int rows_per_block,
-                    const std::function<void(const Gemm&)>& launch);
+template <class T>
+void for_row_slices(const GemmOf<T>& gemm, int rows_per_block,
+                    const std::function<void(const std::type_identity_t<GemmOf<T>>&)>& launch);
 
 /// The one signature of a kernel that computes C = alpha A B + beta C, the arguments in the order of `Gemm`:
 ///
 ///     __global__ void name(int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb,
 ///                          float beta, float* c, int ldc)
-using GemmKernel = void (*)(int m, int n, int k, float alpha, const float* a, int lda,
-                            const float* b, int ldb, float beta, float* c, int ldc);
+template <class T>
+using GemmKernelOf = void (*)(int m, int n, int k, float alpha, const T* a, int lda, const T* b,
+                              int ldb, float beta, T* c, int ldc);
+using GemmKernel = GemmKernelOf<float>;
 
 /// How such a kernel is launched: a block for each tile of C, blockIdx.x along its columns and blockIdx.y along
 /// its rows.
@@ -70,31 +86,36 @@ struct GemmLaunch {
 
 /// Launches a product in the default stream: as many blocks as its C needs, in slices of rows where these are
 /// more than a grid has along y; asks for dynamic shared memory beyond 48 KiB.
-void launch(GemmKernel kernel, const GemmLaunch& how, const Gemm& gemm);
+template <class T>
+void launch(GemmKernelOf<T> kernel, const GemmLaunch& how, const GemmOf<T>& gemm);
 
 /// The same, for `GemmRung::launch`.
-std::function<void(const Gemm&)> launcher(GemmKernel kernel, const GemmLaunch& how);
+template <class T>
+std::function<void(const GemmOf<T>&)> launcher(GemmKernelOf<T> kernel, const GemmLaunch& how);
 
 /// Prints what the compiler made of a kernel: registers and local memory of a thread, and how many blocks fit
 /// on an SM. Nothing on the simulator, which has no registers.
-void print_registers(GemmKernel kernel, const GemmLaunch& how);
+template <class T>
+void print_registers(GemmKernelOf<T> kernel, const GemmLaunch& how);
 
 /// One of several kernels, or launches, of one rung.
-struct GemmVariant {
+template <class T>
+struct GemmVariantOf {
   std::string variant;  ///< "tile=16"
-  GemmKernel kernel;
+  GemmKernelOf<T> kernel;
   GemmLaunch how;
-  std::function<void(const Gemm&)> show = {};  ///< prints to stdout, after it ran
+  std::function<void(const GemmOf<T>&)> show = {};  ///< prints to stdout, after it ran
 
-  ~GemmVariant();
+  ~GemmVariantOf();
 };
+using GemmVariant = GemmVariantOf<float>;
 
 /// What distinguishes one product from another but for the elements.
 struct GemmCase {
   int m = 1, n = 1, k = 1;
   float alpha = 1, beta = 0;
   int lda = 0, ldb = 0, ldc = 0;                 ///< 0: the length of the row
-  int offset_a = 0, offset_b = 0, offset_c = 0;  ///< floats from an aligned address to the matrix
+  int offset_a = 0, offset_b = 0, offset_c = 0;  ///< elements from an aligned address to the matrix
 
   /// M, N and K.
   Size size() const;
@@ -108,7 +129,7 @@ std::string to_string(const GemmCase& what);
 /// The first 144 take M, N and K from {1, 2, 3, 17, 31, 32, 33, 127, 128, 129, 255, 257}, each of the
 /// 144 pairs of M and N once, of M and K, and of N and K (a Latin square). alpha is 1 or -0.5, beta 0,
 /// 1 or -0.5. Each of the three matrices has, in turn, rows without a gap, rows whose length is a
-/// multiple of 4 floats behind an aligned address, or rows with any gap at an address that is not
+/// multiple of 4 elements behind an aligned address, or rows with any gap at an address that is not
 /// aligned. In the remaining nine alpha is 0, and beta runs through its values. Where beta is 0, C is
 /// full of NaN. Any dozen in a row from a multiple of 12 on has each M and each N.
 std::vector<GemmCase> gemm_cases();
@@ -119,23 +140,24 @@ Tolerance gemm_tolerance(const GemmCase& what);
 
 /// One product: its inputs, its output, its reference.
 ///
-/// The elements of A and B are those of `random_floats`, and the same for any leading dimension. The
+/// The elements of A and B are those of `random_floats`, rounded to T, and the same for any leading dimension. The
 /// gaps between the rows of A and B hold NaN, those of C a pattern that has to stay. A and B end with
 /// their last element, so that a read past it is one past the buffer.
 ///
 /// The reference is summed up in double precision, a thread for each element. On the simulator, whose host has to do
 /// it, products of more than 2^27 multiplications are checked in eight rows, of which the first and the last are two.
-class GemmProblem {
+template <class T>
+class GemmProblemOf {
  public:
   /// \param what the product
   /// \param seed which elements
-  GemmProblem(const GemmCase& what, std::uint64_t seed);
-  GemmProblem(const GemmProblem&) = delete;
-  GemmProblem& operator=(const GemmProblem&) = delete;
-  ~GemmProblem();
+  GemmProblemOf(const GemmCase& what, std::uint64_t seed);
+  GemmProblemOf(const GemmProblemOf&) = delete;
+  GemmProblemOf& operator=(const GemmProblemOf&) = delete;
+  ~GemmProblemOf();
 
   /// The arguments.
-  Gemm gemm();
+  GemmOf<T> gemm();
   /// The case.
   const GemmCase& what() const { return case_; }
   /// Sets C up: random where beta is not 0, otherwise NaN; the pattern in the gaps.
@@ -148,57 +170,62 @@ class GemmProblem {
  private:
   GemmCase case_;
   Tolerance tolerance_;
-  Input<float> a_, b_;
+  Input<T> a_, b_;
   // C as `prepare` leaves it, gaps and all; none where that is all NaN. It lies before C: a write past the end of C
   // hits nothing that belongs to somebody.
-  std::optional<Input<float>> c_before_;
-  DeviceBuffer<float> c_;
+  std::optional<Input<T>> c_before_;
+  DeviceBuffer<T> c_;
   std::vector<int> rows_;  // the rows of C that are compared; empty: all
   std::optional<Reference<int>> row_numbers_;
   std::optional<Reference<double>> want_;  // (rows, n)
 };
+using GemmProblem = GemmProblemOf<float>;
 
 /// A rung that computes a product.
-struct GemmRung {
+template <class T>
+struct GemmRungOf {
   std::string name = {};  ///< the kernel's name
   /// Launches the product in the default stream, whatever its arguments.
-  std::function<void(const Gemm&)> launch = {};
-  std::string variant = {};                    ///< which of several launches of one name
-  std::function<void(const Gemm&)> show = {};  ///< prints to stdout, after the rung ran
+  std::function<void(const GemmOf<T>&)> launch = {};
+  std::string variant = {};                         ///< which of several launches of one name
+  std::function<void(const GemmOf<T>&)> show = {};  ///< prints to stdout, after the rung ran
 
-  ~GemmRung();
+  ~GemmRungOf();
 };
+using GemmRung = GemmRungOf<float>;
 
 /// The ladder of a chapter whose rungs compute products: `lab::run` calls the chapter with one, for each size and case.
 /// The peer of all rungs is cuBLAS, which is also the rung `cublas` where the header names it: neither is
 /// added by the chapter. With `--size`, each rung computes C = A B (alpha 1, beta 0, over a
 /// C full of NaN), is verified and timed in turn with the peer; with `--cases`, it is verified on the
 /// cases.
-class GemmLadder {
+template <class T>
+class GemmLadderOf {
  public:
-  explicit GemmLadder(Ladder& ladder);
-  GemmLadder(const GemmLadder&) = delete;
-  GemmLadder& operator=(const GemmLadder&) = delete;
-  ~GemmLadder();
+  using Launch = std::function<void(const GemmOf<T>&)>;
+
+  explicit GemmLadderOf(Ladder& ladder);
+  GemmLadderOf(const GemmLadderOf&) = delete;
+  GemmLadderOf& operator=(const GemmLadderOf&) = delete;
+  ~GemmLadderOf();
 
   /// The ladder below it, for its seed, its size, and rungs that compute no product.
   Ladder& ladder() { return ladder_; }
 
   /// Adds a rung: a kernel of the one signature, and its launch.
-  void add(const std::string& name, GemmKernel kernel, const GemmLaunch& how);
+  void add(const std::string& name, GemmKernelOf<T> kernel, const GemmLaunch& how);
   /// Adds a rung that launches in a way of its own, whatever the product.
-  void add(const std::string& name, const std::function<void(const Gemm&)>& launch);
-  void add(const std::string& name, const std::string& variant,
-           const std::function<void(const Gemm&)>& launch);
+  void add(const std::string& name, const Launch& launch);
+  void add(const std::string& name, const std::string& variant, const Launch& launch);
   /// Adds a rung with all that it may have.
-  void add(const GemmRung& rung);
+  void add(const GemmRungOf<T>& rung);
   /// Adds the variants of a rung: `ladder.sweep("shared_tiles", {{"tile=16", shared_tiles<16>, {16, 16, {16,
   /// 16}}}, {"tile=32", shared_tiles<32>, {32, 32, {32, 32}}}});`
-  void sweep(const std::string& name, std::initializer_list<GemmVariant> variants);
+  void sweep(const std::string& name, std::initializer_list<GemmVariantOf<T>> variants);
   /// Adds a demonstration: a kernel with a mistake, which passes if exactly the finding is raised that the header
   /// names, `[raises KIND]`. It computes the product of `--size`, and no cases.
-  void demonstrate(const std::string& name, GemmKernel kernel, const GemmLaunch& how);
-  void demonstrate(const std::string& name, const std::function<void(const Gemm&)>& launch);
+  void demonstrate(const std::string& name, GemmKernelOf<T> kernel, const GemmLaunch& how);
+  void demonstrate(const std::string& name, const Launch& launch);
   /// Adds rungs that compute no product, or none of the size that is asked for: demonstrations and
   /// microbenchmarks.
   /// \param add_rungs called for the first size, and not for `--cases`
@@ -208,14 +235,15 @@ class GemmLadder {
   /// \param launch computes the product; none: `absent` says why
   /// \param proof called once for each size with its arguments and the result in place, after the
   ///   result was found right: what else a fair peer has to prove; may be empty
-  void peer(const std::string& name, const std::function<void(const Gemm&)>& launch,
-            const std::function<Comparison(const Gemm&)>& proof = {},
+  void peer(const std::string& name, const Launch& launch,
+            const std::function<Comparison(const GemmOf<T>&)>& proof = {},
             const std::string& absent = {});
 
  private:
   Ladder& ladder_;
-  GemmProblem problem_;
+  GemmProblemOf<T> problem_;
   Peer peer_;
 };
+using GemmLadder = GemmLadderOf<float>;
 
 }  // namespace lab

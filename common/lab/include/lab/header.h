@@ -9,9 +9,12 @@
 
 #include "lab/backend.h"
 
+struct __nv_bfloat16;
+
 namespace lab {
 
-class GemmLadder;
+template <class T>
+class GemmLadderOf;
 
 /// One line of the ladder: `//   ./learn run 06 --rung NAME   idea  [needs a, b; raises KIND]`.
 struct HeaderRung {
@@ -29,7 +32,9 @@ struct Header {
   std::string kind = {};                           ///< "map", "gemm" or "free"
   std::string size_gpu = {}, size_simulator = {};  ///< defaults of `--size`
   std::vector<HeaderRung> rungs = {};              ///< in the order of the ladder
-  void (*use_cublas)(GemmLadder&) = nullptr;       ///< a gemm's peer, where this build has cuBLAS
+  /// A gemm's peer, where this build has cuBLAS.
+  void (*use_cublas)(GemmLadderOf<float>&) = nullptr;
+  void (*use_cublas_bf16)(GemmLadderOf<__nv_bfloat16>&) = nullptr;  ///< the same for BF16
 
   /// The rung of that name, or nothing.
   const HeaderRung* find(std::string_view name) const;

@@ -89,6 +89,7 @@
 #include "lab/buffer.h"
 #include "lab/ceil_div.h"
 #include "lab/check.h"
+#include "lab/convolution.h"
 #include "lab/device.h"
 #include "lab/elements.h"
 #include "lab/expect.h"

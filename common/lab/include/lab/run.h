@@ -111,18 +111,21 @@ void call_chapter(F& chapter, Ladder& ladder) {
   } else if constexpr (std::invocable<F, Ladder&, std::size_t, std::size_t>) {
     const auto [rows, cols] = ladder.extents<2>();
     chapter(ladder, rows, cols);
-  } else {
-    static_assert(std::invocable<F, Ladder&, std::size_t, std::size_t, std::size_t>,
-                  "a chapter takes lab::GemmLadder&, or lab::Ladder& and its extents");
+  } else if constexpr (std::invocable<F, Ladder&, std::size_t, std::size_t, std::size_t>) {
     const auto [m, n, k] = ladder.extents<3>();
     chapter(ladder, m, n, k);
+  } else {
+    static_assert(std::invocable<F, GemmLadderOf<__nv_bfloat16>&>,
+                  "a chapter takes a lab::GemmLadderOf<T>&, or lab::Ladder& and its extents");
+    GemmLadderOf<__nv_bfloat16> products(ladder);
+    chapter(products);
   }
 }
 
 }  // namespace detail
 
 /// The program of a chapter: `int main(int argc, char** argv) { return lab::run(argc, argv, chapter); }`.
-/// \param chapter called for each size and case, with `lab::GemmLadder&`, or with `lab::Ladder&` and the extents
+/// \param chapter called for each size and case, with `lab::GemmLadder&` (or that of another type), or with `lab::Ladder&` and the extents
 /// \param own options that this chapter has beside those of all
 template <class F>
 int run(int argc, char** argv, F chapter, const std::vector<OwnOption>& own = {}) {

@@ -224,6 +224,7 @@ SIMT_INLINE unsigned __isLocal(const void* p) {
 }
 SIMT_INLINE size_t __cvta_generic_to_global(const void* p) { return reinterpret_cast<size_t>(p); }
 SIMT_INLINE size_t __cvta_generic_to_shared(const void* p) {
+  asm("" : "+r"(p));  // g++ shall take into account that the number leads there, too
   return simt::detail::to_shared_window(p);
 }
 SIMT_INLINE size_t __cvta_generic_to_constant(const void* p) { return reinterpret_cast<size_t>(p); }

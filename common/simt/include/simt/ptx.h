@@ -7,9 +7,12 @@
 #include <simt/ptx_arithmetic.h>
 #include <simt/ptx_barriers.h>
 #include <simt/ptx_bits.h>
+#include <simt/ptx_bulk.h>
+#include <simt/ptx_matrices.h>
 #include <simt/ptx_memory.h>
 #include <simt/ptx_registers.h>
 #include <simt/ptx_warp.h>
+#include <simt/ptx_wgmma.h>
 
 #include <type_traits>
 

@@ -376,6 +376,14 @@ SIMT_INLINE void convert_pair(R&& target, A high, B low) {
   set(target, upper << 16 | lower);
 }
 
+/// cvt.rna.tf32: to 10 bits of fraction, the nearest, ties away from zero.
+template <class R, class A>
+SIMT_INLINE void to_tf32(R&& target, A a) {
+  const u32 bits = get<u32>(a);
+  const bool is_number = (bits & 0x7fffffff) <= 0x7f800000;
+  set(target, is_number ? (bits + 0x1000) & 0xffffe000 : 0x7fffffff);
+}
+
 /// The sum of four products of bytes and c.
 template <class A, class B, class R, class X, class Y, class C>
 SIMT_INLINE void dot4(R&& target, X a, Y b, C c) {

@@ -111,6 +111,7 @@ enum class CollectiveOp {
   reduce_and,
   reduce_or,
   reduce_xor,
+  whole_warp,  // an instruction of all 32 lanes at once: see WholeWarp in exec/warp.h
 };
 [[gnu::pure]] uint64_t collective(CollectiveOp op, unsigned mask, uint64_t value, int operand,
                                   int width, int call);
@@ -126,6 +127,27 @@ template <class F>
   asm volatile("" : : "r"(result));
   return result;
 }
+
+// The matrix instructions of a warp, which all 32 lanes carry out together. Registers travel in pairs, the first in the low half.
+enum class MatrixType { bf16, f16, tf32, s8 };
+/// Four registers of 32 bits.
+struct FourRegisters {
+  uint32_t at[4];
+};
+/// D = A B + C of 16 x 8 elements, and 32 bytes of each row of A and each column of B.
+[[gnu::pure]] FourRegisters mma(MatrixType type, uint64_t a01, uint64_t a23, uint64_t b01,
+                                uint64_t c01, uint64_t c23, int call);
+/// Which of ldmatrix and stmatrix: `count` matrices of 8 rows of 16 bytes. Lanes 8i to 8i + 7 name the rows of matrix i.
+struct MatrixRows {
+  uint64_t address;  ///< of this lane's row: generic, or in 32 bits
+  bool is_window;    ///< the latter
+  bool is_transposed;
+  uint8_t count;
+};
+[[gnu::pure]] FourRegisters load_matrices(MatrixRows rows, int call);
+void store_matrices(MatrixRows rows, FourRegisters values);
+/// movmatrix: an 8 x 8 matrix of 16-bit elements, a row of it in four lanes, transposed.
+[[gnu::pure]] uint32_t transpose_matrix(uint32_t value, int call);
 
 /// The barrier of the grid: all threads of all blocks of a cooperative launch.
 void grid_barrier();

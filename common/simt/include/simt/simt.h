@@ -106,4 +106,17 @@ void watch(const void* begin, std::size_t bytes);
 /// The thread that has written to the watched bytes last, if one has: in a block that was traced.
 std::optional<Writer> last_writer();
 
+/// A copy between memory of the host's alone and memory of the device's.
+struct Transfer {
+  const void* device = nullptr;  ///< The first byte there.
+  std::size_t bytes = 0;         ///< From there to the last one.
+  bool to_device = false;
+};
+
+/// Keeps the transfers from here on, or no further ones; on, those before are forgotten.
+void watch_transfers(bool on);
+
+/// Those that were kept.
+const std::vector<Transfer>& transfers();
+
 }  // namespace simt

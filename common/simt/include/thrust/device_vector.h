@@ -3,6 +3,7 @@
 #pragma once
 
 #include <simt/thrust/find.h>
+#include <simt/thrust/placeholders.h>
 #include <simt/thrust/reduce.h>
 #include <simt/thrust/scan.h>
 #include <simt/thrust/transform.h>

@@ -3,3 +3,5 @@
 #pragma once
 
 #include <simt/thrust/random.h>
+
+#include <iostream>  // which programs use that include no more

@@ -1,0 +1,89 @@
+"""The drawings of chapter 19: the ways of a copy, and pieces in several streams over time."""
+
+import figures
+from figures import ACCENT, FOREGROUND, GROUND, LINE, MUTED, SECOND, SOFT
+
+
+def boxed(x, y, width, height, label, fill="none", colour=FOREGROUND):
+    return figures.rect(x, y, width, height, fill, f' stroke="{MUTED}" stroke-width="1.2"') + figures.text(
+        x + width / 2, y + height / 2 + 5, label, 13, colour, "middle"
+    )
+
+
+def arrow(x, y, length, colour):
+    return figures.path(f"M{x} {y}h{length - 3}m-7 -5l7 5l-7 5", colour, 1.8)
+
+
+def ways():
+    """From pageable memory through a buffer of the driver's, from pinned memory at once."""
+    shapes, left, high = [], 1, 40
+    for y, name, staged in ((20, "pageable", True), (100, "pinned", False)):
+        shapes.append(figures.text(left, y - 6, f"{name} memory", 13))
+        shapes.append(boxed(left, y, 130, high, "array", SOFT))
+        if staged:
+            shapes.append(arrow(left + 134, y + high / 2, 86, MUTED))
+            shapes.append(figures.text(left + 177, y + high / 2 - 8, "CPU", 12, MUTED, "middle"))
+            shapes.append(boxed(left + 224, y, 120, high, "driver's buffer", SOFT))
+            shapes.append(arrow(left + 348, y + high / 2, 106, ACCENT))
+        else:
+            shapes.append(arrow(left + 134, y + high / 2, 320, ACCENT))
+        shapes.append(figures.text(left + 401, y + high / 2 - 8, "copy engine", 12, MUTED, "middle"))
+        shapes.append(boxed(left + 458, y, 130, high, "device memory"))
+    return figures.Drawing(
+        figures.svg(shapes, left + 590, 144),
+        "From pageable memory the processor copies the array into a buffer of the driver's, piece by piece, and a copy "
+        "engine takes it from there to the memory of the device. From pinned memory the copy engine takes it at once.",
+    )
+
+
+STAGES = (("in", ACCENT, GROUND), ("work", SECOND, FOREGROUND), ("out", SOFT, FOREGROUND))
+
+
+def rows_of(pieces):
+    """For each stage, when each piece is in it: stages take one after the other what has passed the one before."""
+    length, ends = 1 / pieces, [0.0] * pieces
+    rows = []
+    for _ in STAGES:
+        free, row = 0.0, []
+        for piece in range(pieces):
+            begin = max(free, ends[piece])
+            free = ends[piece] = begin + length
+            row.append((begin, free))
+        rows.append(row)
+    return rows
+
+
+def timeline():
+    """In, work and out over time, in one piece and in four."""
+    unit, left, high, gap = 170, 60, 26, 6
+    shapes, y = [], 0
+    for pieces in (1, 4):
+        shapes.append(figures.text(0, y + 14, "one piece" if pieces == 1 else f"{pieces} pieces", 13.5))
+        y += 24
+        for (name, fill, colour), row in zip(STAGES, rows_of(pieces)):
+            shapes.append(figures.text(left - 10, y + 18, name, 12, MUTED, "end"))
+            for piece, (begin, end) in enumerate(row):
+                x, width = left + begin * unit, (end - begin) * unit
+                shapes.append(figures.rect(x, y, width, high, fill, f' stroke="{LINE}" stroke-width="1"'))
+                shapes.append(figures.text(x + width / 2, y + 18, piece, 12, colour, "middle"))
+            y += high + gap
+        y += 14
+    return figures.Drawing(
+        figures.svg(shapes, left + 3 * unit + 2, y - 14),
+        "Time runs to the right. In one piece the copy in, the work and the copy out follow each other and take three "
+        "units of time. In four pieces each stage begins with a piece as soon as the stage before has passed it, and all "
+        "is over after one and a half.",
+    )
+
+
+def draw(_simulated, _source):
+    """(None, name, drawing, caption) of each: the prose has their places."""
+    return [
+        (None, "ways", ways(), "Two ways to the device: what is pageable passes a buffer of the driver's."),
+        (
+            None,
+            "timeline",
+            timeline(),
+            "Drawn, not measured: three stages that take equally long, in one piece and in four. A number is a piece.",
+        ),
+    ]

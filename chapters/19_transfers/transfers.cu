@@ -1,0 +1,747 @@
+// # Chapter 19: Transfers
+//
+// Question: The work takes 2 ms, and its data 5 ms to come and go. How much of the way can be hidden?
+// Builds on: 07_reductions
+// Minutes: 45
+// Afterwards: move data between host and device at the rate of the link, and hide the way behind the work
+// Kind: map
+// Size gpu: 33554432
+// Size simulator: 20011
+// Run: ./learn run 19
+//   ./learn run 19 --rung one_copy       to the device, from pageable and from pinned memory
+//   ./learn run 19 --rung back           to the host
+//   ./learn run 19 --rung registering    pinning memory that exists already, and what that costs
+//   ./learn run 19 --rung in_pieces      the same bytes in fewer and fewer, larger and larger copies
+//   ./learn run 19 --rung both_ways      in and out at once
+//   ./learn run 19 --rung zero_copy      a kernel reads the host's memory itself, all of it or a part
+//   ./learn run 19 --rung managed        pages that come when they are touched, or before
+//   ./learn run 19 --rung generated      made on the device instead of sent
+//   ./learn run 19 --rung staged         in, work, out: in one piece, in several, and with three mistakes
+//   ./learn run 19 --rung too_early      the host reads what has not arrived [raises host-access]
+//   ./learn run 19 --rung summed         a sum of more data than the device has room for, here
+//   ./learn run 19 --rung missing_event  the same without the event that guards a buffer [raises stream-race]
+//   ./learn run 19 --rung allocation     memory by cudaMalloc and in the order of a stream
+//   ./learn run 19 --rung chain          a thousand small kernels: launches, a graph, one kernel that stays
+//   ./learn run 19 --rung new_graph      a graph for other arguments: made anew, or updated
+
+#include <cooperative_groups.h>
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "lab/lab.h"
+
+// Every chapter so far began with its data on the device. It has to get there. The link between host and device is
+// slower than the device's memory by a factor of 75, and than its arithmetic by far more. This chapter measures the
+// ways across, and hides them behind the work. Times are those of an H200 and its host for 2^25 floats, 128 MiB; a rate
+// counts each byte once.
+//= 75: limit("copy") / 1000 * 1000 / (rate("one_copy/memory=pinned"))
+//
+// The simulator knows no time, but it knows order: which copy, which kernel and which read of the host may run at once.
+// The mistakes of this chapter are mistakes of order, and it tells them all.
+
+constexpr unsigned BLOCK = 256;  ///< threads of a block
+
+// ## 1. One copy
+//
+// `cudaMemcpy` takes any pointer. What lies behind it decides how. Memory from `malloc` or `new` is *pageable*: the
+// operating system may move its pages, or write them to disk. A copy engine needs addresses that stay, so the driver
+// copies piece by piece into a buffer of its own, and from there to the device. {term}`Pinned memory <pinned memory>`,
+// from `cudaMallocHost` or `cudaHostAlloc`, stays where it is, and the copy engine reads it at once.
+//
+// ```{drawing} ways
+// ```
+//
+//? pinned: How many times as fast is the copy from pinned memory?
+//? answer: ms("one_copy/memory=pageable") / ms("one_copy/memory=pinned")
+//? unit: times
+//? near: factor 2
+//
+// **Timed.** 55 GB/s from pinned memory, 20 from pageable; back to the host it is 55 and 15. The link is a PCIe 5.0 slot of
+// 16 lanes, 63 GB/s each way before headers.
+//= 55 GB/s from pinned memory, 20: (rate("one_copy/memory=pinned"), rate("one_copy/memory=pageable"))
+//= 55 and 15: (rate("back/memory=pinned"), rate("back/memory=pageable"))
+//= 63 GB/s: 16 * 32 * 128 / 130 / 8
+//
+// Memory that exists already, of a library or from a file, can be pinned where it is: `cudaHostRegister`. That takes
+// 10 ms here, several times as long as the copy: it pays for memory that is used again and again.
+//= 10 ms here: ms("registering")
+//= because several times as long: ms("registering") > 3 * ms("one_copy/memory=pinned")
+//
+// Pinned memory is taken from all programs of the machine. Pin buffers, not everything.
+//
+// ### A large copy or many small ones
+//
+//? small: 16 MiB go to the device in 4096 copies of 4 KiB. How many times as long as one copy of 16 MiB does that take?
+//? answer: ms("in_pieces/pieces=4096") / ms("in_pieces/pieces=1")
+//? unit: times
+//? near: factor 2
+
+/// Starts to copy n floats to the device, in so many copies.
+void in_pieces(float* d_to, const float* from, std::size_t n, std::size_t pieces) {
+  for (std::size_t p = 0; p < pieces; ++p) {
+    const std::size_t first = n * p / pieces, end = n * (p + 1) / pieces;
+    CUDA_CHECK(cudaMemcpyAsync(d_to + first, from + first, (end - first) * sizeof(float),
+                               cudaMemcpyHostToDevice));
+  }
+}
+
+// Each copy is a command of its own, 2 us from one to the next: 4 KiB at a time come at 2 GB/s, 256 KiB at 50 GB/s. Gather
+// what is small on the host, and send it at once.
+//= 2 us: 1000 * ms("in_pieces/pieces=4096") / 4096
+//= come at 2 GB/s: rate("in_pieces/pieces=4096")
+//= 256 KiB at 50 GB/s: (16 * 1024 / 64, rate("in_pieces/pieces=64"))
+//
+// ### Both ways at once
+//
+// The link has two directions, and the device a copy engine for each. A copy in one stream and a copy in another, the
+// other way, share nothing but the host's memory.
+
+/// Copies n floats to the device in one stream and n others to the host in another, or both in the first.
+void both_ways(float* d_to, const float* from, float* to, const float* d_from, std::size_t n,
+               lab::Streams& streams, std::size_t used) {
+  streams.start();
+  CUDA_CHECK(
+      cudaMemcpyAsync(d_to, from, n * sizeof(float), cudaMemcpyHostToDevice, streams[0 % used]));
+  CUDA_CHECK(
+      cudaMemcpyAsync(to, d_from, n * sizeof(float), cudaMemcpyDeviceToHost, streams[1 % used]));
+  streams.join();
+}
+
+// In one stream they take 10 ms, in two 5.5 ms, which is 98 GB/s in all.
+//= 10 ms, in two 5.5 ms, which is 98 GB/s: (ms("both_ways/streams=1"), ms("both_ways/streams=2"), rate("both_ways/streams=2"))
+//
+// ## 2. Without a copy
+//
+// ### A kernel that reads the host's memory
+//
+// Pinned memory has an address for kernels, too. A load from there goes across the link, and the warp waits for it as for
+// any other: *zero copy*. No buffer on the device, no copy to wait for; and nothing is kept: what is read twice crosses
+// twice.
+
+/// out[i] = in[i] for the elements of every `stride`-th warp; in may be memory of the host.
+///
+/// Launch: one thread for each element of those warps, in one dimension.
+__global__ void zero_copy(float* out, const float* in, std::size_t n, std::size_t stride) {
+  const std::size_t thread = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const std::size_t i = thread / 32 * 32 * stride + thread % 32;
+  if (i < n) out[i] = in[i];
+}
+
+//? part: A kernel needs every 16th group of 32 floats of the array. Which is faster?
+//? choices: copy all, then read | read across the link
+//? answer: {"copy all, then read": ms("one_copy/memory=pinned") < ms("zero_copy/part=1 of 16"),
+//?   "read across the link": ms("one_copy/memory=pinned") > ms("zero_copy/part=1 of 16")}
+//
+// **Timed.** All of the array takes 5 ms, 0.96 of the rate of the copy. One group of 16 takes 0.3 ms. Zero copy is for
+// data of which little is read, or all of it once, and for results of a few bytes (chapter 07).
+//= 5 ms, 0.96: (ms("zero_copy/part=all"), ms("one_copy/memory=pinned") / ms("zero_copy/part=all"))
+//= takes 0.3 ms: ms("zero_copy/part=1 of 16")
+//
+// ### Pages that move by themselves
+//
+// Managed memory has one address for both sides, and pages move to the side that touches them (chapter 01). A kernel that
+// touches a page which is not there takes a fault, the driver moves the page, and the warp goes on.
+// `cudaMemPrefetchAsync` moves pages before they are touched.
+//
+//? prefetch: 128 MiB of managed memory were written by the host. How many times as fast does a kernel have them if they
+//?   are prefetched, the prefetch included?
+//? answer: ms("managed/pages=faults") / ms("managed/pages=prefetched")
+//? unit: times
+//? near: factor 2
+
+/// Moves n managed floats to the device before a kernel touches them.
+void prefetch(const float* managed, std::size_t n) {
+#if CUDART_VERSION >= 13000
+  const cudaMemLocation device{cudaMemLocationTypeDevice, 0};
+  CUDA_CHECK(cudaMemPrefetchAsync(managed, n * sizeof(float), device, 0));
+#else
+  CUDA_CHECK(cudaMemPrefetchAsync(managed, n * sizeof(float), 0));
+#endif
+}
+
+// **Timed.** By faults the pages come at 10 GB/s, prefetched at 50, 0.90 of the rate of a pinned copy.
+//= come at 10 GB/s, prefetched at 50, 0.90: (rate("managed/pages=faults"), rate("managed/pages=prefetched"),
+//=   rate("managed/pages=prefetched") / rate("one_copy/memory=pinned"))
+//
+// ### Not sent at all
+//
+// The fastest transfer is none. Random inputs, grids of coordinates, tables: what the device can compute need not
+// cross the link.
+
+/// The element i of a stream of random numbers in [0, 1): a hash of i.
+__host__ __device__ inline float random_at(unsigned i) {
+  unsigned x = i * 0x9e3779b9u + 1;
+  x ^= x >> 16, x *= 0x7feb352du, x ^= x >> 15, x *= 0x846ca68bu, x ^= x >> 16;
+  return static_cast<float>(x >> 8) / 16777216.0f;
+}
+
+/// out[i] = random number i.
+///
+/// Launch: one thread per element, in one dimension.
+__global__ void generated(float* out, std::size_t n) {
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = random_at(static_cast<unsigned>(i));
+}
+
+// 0.1 ms for what takes 5 ms to send.
+//= 0.1 ms for what takes 5 ms: (ms("generated"), ms("one_copy/memory=pinned"))
+//
+// ## 3. In, work, out
+//
+// What cannot be avoided can be hidden. Here is some work, a recurrence on each element:
+
+constexpr int STEPS = 2048;  ///< of the recurrence
+constexpr float FACTOR = 0.9995f, ADDED = 1e-4f;
+
+/// out[i] = in[i] after STEPS times x = FACTOR x + ADDED.
+///
+/// Launch: one thread per element, in one dimension.
+__global__ void work(float* out, const float* in, std::size_t n) {
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  float x = in[i];
+#pragma unroll 16
+  for (int step = 0; step < STEPS; ++step) x = x * FACTOR + ADDED;
+  out[i] = x;
+}
+
+// In one stream three things follow each other: the copy in, the kernel, the copy out. The three use different parts of
+// the machine, and each idles while another works. So cut the array into pieces, and give the pieces to several streams
+// in turn. Within a stream the order holds; between streams there is none, so one piece comes in while the one before
+// is worked on and the one before that goes out.
+//
+// ```{drawing} timeline
+// ```
+//
+//? staged: In one piece the three take 7.3 ms. How long do they take in 16 pieces, in eight streams in turn?
+//? answer: ms("staged/pieces=16")
+//? unit: ms
+//? near: 20 %
+
+/// From the host to the host: copies pieces in, works on them, copies them out, in `used` streams in turn.
+///
+/// d_in and d_out have room for all. from and to: if they are not pinned, each copy holds up the host.
+void staged(float* to, const float* from, float* d_in, float* d_out, std::size_t n,
+            std::size_t pieces, lab::Streams& streams, std::size_t used) {
+  streams.start();
+  for (std::size_t p = 0; p < pieces; ++p) {
+    const cudaStream_t stream = streams[p % used];
+    const std::size_t first = n * p / pieces, count = n * (p + 1) / pieces - first;
+    if (count == 0) continue;
+    CUDA_CHECK(cudaMemcpyAsync(d_in + first, from + first, count * sizeof(float),
+                               cudaMemcpyHostToDevice, stream));
+    work<<<lab::tiles(count, BLOCK), BLOCK, 0, stream>>>(d_out + first, d_in + first, count);
+    CUDA_CHECK(cudaMemcpyAsync(to + first, d_out + first, count * sizeof(float),
+                               cudaMemcpyDeviceToHost, stream));
+  }
+  streams.join();
+}
+
+// | pieces | 1 | 2 | 4 | 16 | 64 |
+// |---|--:|--:|--:|--:|--:|
+// | ms | 15.0 | 10.0 | 8.0 | 6.0 | 6.0 |
+//= | ms | 15.0 | 10.0 | 8.0 | 6.0 | 6.0 |: (ms("staged/pieces=1"), ms("staged/pieces=2"), ms("staged/pieces=4"),
+//=   ms("staged/pieces=16"), ms("staged/pieces=64"))
+//
+// With two streams instead of eight 64 pieces take 6.0 ms: a stream takes its next piece in only when it has sent the last
+// one out.
+//= take 6.0 ms: ms("staged/pieces=64, streams=2")
+//
+// The bound is the longest of the three, and in and out together take 5.5 ms (`both_ways`); the peer of this rung is
+// just that. 16 pieces reach 0.95 of it. What is left is the first piece, which nothing hides, and the last.
+//= take 5.5 ms: ms("both_ways/streams=2")
+//= reach 0.95: ratio("staged/pieces=16")
+//
+// ### What undoes it
+//
+// - *Pageable memory.* The copy has to pass the driver's buffer, and the host waits for it: 20 ms, in 16 pieces.
+//= 20 ms: ms("staged/mistake=pageable")
+// - *One stream.* 15 ms in 16 pieces: without a second stream, nothing may overlap.
+//= 15 ms: ms("staged/mistake=one stream")
+// - *The default stream.* It waits for all others, and they for it. Streams that are to be independent of it are made
+//   with `cudaStreamNonBlocking`, as those of `lab::Streams` are.
+// - *Reading too early.* An asynchronous copy returns before it is done. The host has to wait: for the stream, or for an
+//   event in it. Without that it reads what was there before, sometimes; on a machine that is idle, it works in every
+//   test.
+
+/// Reads a result before anyone has waited for it.
+float too_early(float* to, const float* d_from, std::size_t n) {
+  CUDA_CHECK(cudaMemcpyAsync(to, d_from, n * sizeof(float), cudaMemcpyDeviceToHost, 0));
+  return to[n - 1];
+}
+
+// ## 4. More data than room
+//
+// A sum needs each element once. The data may be larger than the device's memory, if it comes in pieces that are
+// dropped afterwards: two buffers suffice, one that is filled while the other is summed.
+//
+// Now two streams share buffers, and order between them has to be made. An **event** marks a place in a stream:
+// `cudaEventRecord(event, a)` sets it behind what stream `a` was given so far, and `cudaStreamWaitEvent(b, event)` lets
+// stream `b` wait there. Neither holds up the host. Each buffer needs two: *full*, which the sum waits for, and *empty*,
+// which the next copy into it waits for. (Chapter 12 has the same ring within a block.)
+
+/// Adds up the elements of a piece; *sum grows by them.
+///
+/// Launch: blocks of BLOCK, any number of them.
+__global__ void add_piece(double* sum, const float* in, std::size_t n) {
+  double mine = 0;
+  const std::size_t threads = std::size_t{gridDim.x} * BLOCK;
+  for (std::size_t i = std::size_t{blockIdx.x} * BLOCK + threadIdx.x; i < n; i += threads)
+    mine += static_cast<double>(in[i]);
+  for (int d = 16; d > 0; d /= 2) mine += __shfl_xor_sync(0xffffffff, mine, d);
+  if (threadIdx.x % 32 == 0) atomicAdd(sum, mine);
+}
+
+/// Two buffers on the device, each with an event for being full and one for being empty.
+struct Ring {
+  static constexpr std::size_t BUFFERS = 2;
+  const std::size_t room;  ///< floats in a buffer
+  lab::DeviceBuffer<float> buffers{BUFFERS * room, "buffers"};
+  cudaEvent_t full[BUFFERS], empty[BUFFERS];
+
+  explicit Ring(std::size_t room) : room(room) {
+    for (std::size_t b = 0; b < BUFFERS; ++b) {
+      CUDA_CHECK(cudaEventCreateWithFlags(&full[b], cudaEventDisableTiming));
+      CUDA_CHECK(cudaEventCreateWithFlags(&empty[b], cudaEventDisableTiming));
+    }
+  }
+  ~Ring() {
+    for (std::size_t b = 0; b < BUFFERS; ++b) cudaEventDestroy(full[b]), cudaEventDestroy(empty[b]);
+  }
+  Ring(const Ring&) = delete;
+  Ring& operator=(const Ring&) = delete;
+};
+
+/// *d_sum = the sum of n floats of the host, of which the device holds two pieces at a time.
+///
+/// waits: whether a copy waits until its buffer is empty; without it, the result is wrong.
+void summed(double* d_sum, const float* from, std::size_t n, Ring& ring, lab::Streams& streams,
+            bool waits = true) {
+  CUDA_CHECK(cudaMemsetAsync(d_sum, 0, sizeof(double)));
+  streams.start();
+  const cudaStream_t copies = streams[0], sums = streams[1];
+  for (std::size_t first = 0, piece = 0; first < n; first += ring.room, ++piece) {
+    const std::size_t b = piece % Ring::BUFFERS, count = std::min(ring.room, n - first);
+    float* const buffer = ring.buffers.data() + b * ring.room;
+    if (piece >= Ring::BUFFERS && waits) CUDA_CHECK(cudaStreamWaitEvent(copies, ring.empty[b]));
+    CUDA_CHECK(cudaMemcpyAsync(buffer, from + first, count * sizeof(float), cudaMemcpyHostToDevice,
+                               copies));
+    CUDA_CHECK(cudaEventRecord(ring.full[b], copies));
+    CUDA_CHECK(cudaStreamWaitEvent(sums, ring.full[b]));
+    add_piece<<<std::min(lab::tiles(count, BLOCK).x, 1056u), BLOCK, 0, sums>>>(d_sum, buffer,
+                                                                               count);
+    CUDA_CHECK(cudaEventRecord(ring.empty[b], sums));
+  }
+  streams.join();
+}
+
+// **Timed.** 5 ms, 0.98 of the rate of a pinned copy: the sum costs nothing, and the array could be of any size.
+// `missing_event` leaves out the wait for *empty*. On this machine it may even be right, since a sum is over long before
+// the next copy but one begins. The simulator does not run a race to find it: no event orders the two, and it says so.
+//= 5 ms, 0.98: (ms("summed"), ms("one_copy/memory=pinned") / ms("summed"))
+//
+// ### Memory in the order of a stream
+//
+// `cudaMalloc` and `cudaFree` are calls of the whole device, and `cudaFree` waits for it. `cudaMallocAsync` takes memory
+// from a pool, in the order of a stream: what is freed in a stream can be handed out again in the same stream, without
+// anybody waiting.
+
+/// A buffer for one kernel: allocated, filled, looked at, freed.
+///
+/// pool: in the order of the default stream, from its pool.
+void allocation(float* d_last, std::size_t n, bool pool) {
+  float* buffer = nullptr;
+  const std::size_t bytes = n * sizeof(float);
+  CUDA_CHECK(pool ? cudaMallocAsync(&buffer, bytes, 0) : cudaMalloc(&buffer, bytes));
+  generated<<<lab::tiles(n, BLOCK), BLOCK>>>(buffer, n);
+  CUDA_CHECK(cudaMemcpyAsync(d_last, buffer + n - 1, sizeof(float), cudaMemcpyDeviceToDevice, 0));
+  CUDA_CHECK(pool ? cudaFreeAsync(buffer, 0) : cudaFree(buffer));
+}
+
+// By the host's clock, 64 MiB for one kernel: 500 us with `cudaMalloc`, 50 us from the pool. (By default a pool gives its
+// memory back at each synchronization; here it keeps it, by `cudaMemPoolAttrReleaseThreshold`.)
+//= 500 us with `cudaMalloc`, 50 us: (1000 * ms("allocation/by=cudaMalloc"), 1000 * ms("allocation/by=pool"))
+//
+// ## 5. A thousand small kernels
+//
+// A launch is a transfer as well: a command goes to the device. A simulation of many steps on little data is a chain of
+// launches, each of which needs what the one before has left.
+
+/// x[i] += 1.
+///
+/// Launch: one thread per element, in one dimension.
+__global__ void step(float* x, unsigned n) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) x[i] += 1;
+}
+
+constexpr unsigned CHAIN = 1000;    ///< steps
+constexpr unsigned CHAINED = 4096;  ///< floats
+
+/// The steps, a launch each.
+void launched(float* x, cudaStream_t stream, unsigned n = CHAINED) {
+  for (unsigned s = 0; s < CHAIN; ++s) step<<<lab::tiles(n, BLOCK), BLOCK, 0, stream>>>(x, n);
+}
+
+/// All steps in one kernel, with a barrier for the grid between two of them.
+///
+/// Launch: cooperative, one thread per element, in one dimension.
+__global__ void stays(float* x, unsigned n) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  for (unsigned s = 0; s < CHAIN; ++s) {
+    if (i < n) x[i] += 1;
+    cooperative_groups::this_grid().sync();
+  }
+}
+
+// A **graph** is a list of work with its order, given to the driver once and launched as one. The simplest way to make
+// one is to record: `cudaStreamBeginCapture`, then the launches as they are, which do not run, then
+// `cudaStreamEndCapture`. `cudaGraphInstantiate` prepares it.
+
+/// A graph of `launched`, ready to run.
+class Recorded {
+ public:
+  explicit Recorded(float* x) {
+    cudaGraph_t graph = record(x);
+    CUDA_CHECK(cudaGraphInstantiate(&exec_, graph, 0));
+    CUDA_CHECK(cudaGraphDestroy(graph));
+  }
+  ~Recorded() { cudaGraphExecDestroy(exec_); }
+  Recorded(const Recorded&) = delete;
+  Recorded& operator=(const Recorded&) = delete;
+
+  void launch() { CUDA_CHECK(cudaGraphLaunch(exec_, 0)); }
+  /// The same steps on another array: the shape of the graph stays, its arguments change.
+  void update(float* x) {
+    cudaGraph_t graph = record(x);
+    cudaGraphExecUpdateResultInfo result;
+    CUDA_CHECK(cudaGraphExecUpdate(exec_, graph, &result));
+    CUDA_CHECK(cudaGraphDestroy(graph));
+  }
+
+ private:
+  static cudaGraph_t record(float* x) {
+    const lab::Streams streams(1);
+    cudaGraph_t graph = nullptr;
+    CUDA_CHECK(cudaStreamBeginCapture(streams[0], cudaStreamCaptureModeThreadLocal));
+    launched(x, streams[0]);
+    CUDA_CHECK(cudaStreamEndCapture(streams[0], &graph));
+    return graph;
+  }
+  cudaGraphExec_t exec_ = nullptr;
+};
+
+//? graph: How many microseconds does a step of the chain take in a graph?
+//? answer: ms("chain/how=graph")
+//? unit: us
+//? near: 40 %
+//
+// | how | us a step |
+// |---|--:|
+// | a launch for each | 2.0 |
+// | a graph | 1.5 |
+// | one kernel that stays | 1.3 |
+//= | a launch for each | 2.0 |: ms("chain/how=launches")
+//= | a graph | 1.5 |: ms("chain/how=graph")
+//= stays | 1.3 |: ms("chain/how=stays")
+//
+// The kernel that stays pays for a barrier of the grid, not for a launch. It needs all its blocks on the device at once
+// (chapter 07). Between the two lies {term}`programmatic dependent launch`, with which a kernel starts while the one
+// before still ends; `small_sums` of chapter 07 has it.
+//
+// To make the graph takes 3 ms. If only arguments change, as here the array, `cudaGraphExecUpdate` takes 1 ms less: both
+// record the launches anew, and an update then compares the two instead of preparing one.
+//= takes 3 ms: ms("new_graph/how=instantiate")
+//= takes 1 ms less: ms("new_graph/how=instantiate") - ms("new_graph/how=update")
+
+// [hide] How the rungs are registered
+namespace {
+
+void to_device(float* d_to, const float* from, std::size_t n) {
+  CUDA_CHECK(cudaMemcpyAsync(d_to, from, n * sizeof(float), cudaMemcpyHostToDevice));
+}
+void to_host(float* to, const float* d_from, std::size_t n) {
+  CUDA_CHECK(cudaMemcpyAsync(to, d_from, n * sizeof(float), cudaMemcpyDeviceToHost));
+}
+
+/// The arrays that all rungs work on, and what has to be in them.
+struct Data {
+  const std::size_t n;
+  lab::Map<float> map;  ///< the arrays of the device: in, out
+  std::vector<float> pageable = map.d_in.host();
+  lab::PinnedBuffer<float> pinned{pageable, "pinned"}, to{n, "to"};
+  std::vector<float> pageable_to = std::vector<float>(n);
+  lab::MappedBuffer<float> mapped{n, "mapped"};
+  lab::DeviceBuffer<float> d_in{n, "d_in"};
+  lab::Streams streams{8};
+
+  Data(lab::Ladder& ladder, std::size_t n) : n(n), map(ladder, n) {
+    std::ranges::copy(pageable, mapped.data());
+  }
+  float* out() { return map.d_out.data(); }
+  const float* in() const { return map.d_in.data(); }
+  double bytes() const { return 4.0 * static_cast<double>(n); }
+  std::vector<float> first(std::size_t count) const {
+    return {pageable.begin(), pageable.begin() + static_cast<std::ptrdiff_t>(count)};
+  }
+
+  lab::Rung in_on_device() {
+    return {.outputs = {lab::expect(map.d_out, map.d_in)}, .bytes = bytes()};
+  }
+  lab::Rung in_on_host(std::span<float> where) {
+    return {.outputs = {lab::expect(where, pageable)}, .bytes = bytes()};
+  }
+  lab::Rung in_on_both() {
+    return {.outputs = {lab::expect(map.d_out, map.d_in), lab::expect(to.span(), pageable)},
+            .bytes = 2 * bytes()};
+  }
+  /// One group of 32 floats of each 16; the others stay as `prepare` leaves them.
+  lab::Rung part_on_device() {
+    const auto view = map.in;
+    const auto some = [view] __host__ __device__(std::size_t i) {
+      return i / 32 % 16 == 0 ? view[i] : 0.0f;
+    };
+    return {.outputs = {lab::expect(map.d_out, some)},
+            .prepare = [this] { map.d_out.zero(); },
+            .bytes = bytes() / 16};
+  }
+  lab::Rung random_on_device() {
+    const auto want = [] __host__ __device__(std::size_t i) {
+      return random_at(static_cast<unsigned>(i));
+    };
+    return {.outputs = {lab::expect(map.d_out, want)}, .bytes = bytes()};
+  }
+  /// The recurrence in closed form.
+  lab::Rung worked_on_host(std::span<float> where) {
+    const double power = std::pow(static_cast<double>(FACTOR), STEPS);
+    const double sum = static_cast<double>(ADDED) * (1 - power) / (1 - static_cast<double>(FACTOR));
+    std::vector<double> want(n);
+    for (std::size_t i = 0; i < n; ++i) want[i] = pageable[i] * power + sum;
+    const lab::Check check(  // a step rounds a number below 1 once
+        lab::Tolerance{STEPS * lab::float_roundoff, 0, "a rounding for each step"});
+    const lab::Peer copies{.name = "both copies",
+                           .launch = [this] { both_copies(2, d_in.data()); },
+                           .outputs = {lab::expect(to.span(), pageable)}};
+    return {.outputs = {lab::expect(where, want, check), lab::on_the_way(map.d_out),
+                        lab::on_the_way(d_in)},
+            .bytes = 2 * bytes(),
+            .peer = copies};
+  }
+
+  void both_copies(std::size_t used, float* d_to) {
+    both_ways(d_to, pinned.data(), to.data(), in(), n, streams, used);
+  }
+  void stage(std::span<float> where, const float* from, std::size_t pieces, std::size_t used) {
+    staged(where.data(), from, d_in.data(), out(), n, pieces, streams, used);
+  }
+  void read_mapped(std::size_t stride) {
+    const std::size_t threads = lab::ceil_div(n, 32 * stride) * 32;
+    zero_copy<<<lab::tiles(threads, BLOCK), BLOCK>>>(out(), mapped.device_data(), n, stride);
+  }
+};
+
+/// Pins memory that exists, and copies its first floats from there.
+struct Registering {
+  Data& data;
+  lab::DeviceBuffer<float> first{std::min<std::size_t>(data.n, 1024), "first"};
+  bool pinned = false;
+
+  ~Registering() { prepare(); }
+  void prepare() {
+    if (pinned) CUDA_CHECK(cudaHostUnregister(data.pageable.data()));
+    pinned = false;
+  }
+  void launch() {
+    const std::size_t bytes = data.n * sizeof(float);
+    CUDA_CHECK(cudaHostRegister(data.pageable.data(), bytes, cudaHostRegisterDefault));
+    pinned = true;
+    to_device(first.data(), data.pageable.data(), first.size());
+    CUDA_CHECK(cudaDeviceSynchronize());
+  }
+  std::vector<lab::Expectation> outputs() { return {lab::expect(first, data.first(first.size()))}; }
+};
+
+/// Some of the array in several copies.
+struct Pieces {
+  Data& data;
+  const std::size_t pieces;
+  lab::DeviceBuffer<float> some{std::min<std::size_t>(data.n, 1 << 22), "some"};
+
+  void launch() { in_pieces(some.data(), data.pinned.data(), some.size(), pieces); }
+  std::vector<lab::Expectation> outputs() { return {lab::expect(some, data.first(some.size()))}; }
+  double bytes() const { return 4.0 * static_cast<double>(some.size()); }
+};
+
+/// A kernel that reads managed memory which the host has written.
+struct Pages {
+  Data& data;
+  const bool prefetched;
+  float* managed = nullptr;
+
+  Pages(Data& data, bool prefetched) : data(data), prefetched(prefetched) {
+    CUDA_CHECK(cudaMallocManaged(&managed, data.n * sizeof(float)));
+  }
+  ~Pages() { cudaFree(managed); }
+  Pages(const Pages&) = delete;
+  Pages& operator=(const Pages&) = delete;
+
+  void prepare() {
+    CUDA_CHECK(cudaDeviceSynchronize());
+    std::ranges::copy(data.pageable, managed);
+  }
+  void launch() {
+    if (prefetched) prefetch(managed, data.n);
+    zero_copy<<<lab::tiles(data.n, BLOCK), BLOCK>>>(data.out(), managed, data.n, 1);
+  }
+  std::vector<lab::Expectation> outputs() { return {lab::expect(data.map.d_out, data.map.d_in)}; }
+};
+
+/// The sum, and the ring that it goes through.
+struct Sum {
+  Data& data;
+  Ring ring{std::max<std::size_t>(data.n / 32, 256)};
+  lab::DeviceBuffer<double> sum{1, "sum"};
+
+  void run(bool waits) {
+    summed(sum.data(), data.pinned.data(), data.n, ring, data.streams, waits);
+  }
+  void launch() { run(true); }
+  std::vector<lab::Expectation> outputs() {
+    double want = 0;
+    for (const float x : data.pageable) want += static_cast<double>(x);
+    const lab::Tolerance tolerance{1e-12 * static_cast<double>(data.n), 1e-12, "doubles"};
+    return {lab::expect(sum, std::vector{want}, lab::Check(tolerance)),
+            lab::on_the_way(ring.buffers)};
+  }
+};
+
+/// Memory for one kernel.
+struct Allocation {
+  const std::size_t n;
+  const bool pool;
+  lab::DeviceBuffer<float> last{1, "last"};
+
+  Allocation(std::size_t n, bool pool) : n(n), pool(pool) {
+    cudaMemPool_t all = nullptr;
+    CUDA_CHECK(cudaDeviceGetDefaultMemPool(&all, 0));
+    std::uint64_t keep = ~0ull;
+    CUDA_CHECK(cudaMemPoolSetAttribute(all, cudaMemPoolAttrReleaseThreshold, &keep));
+  }
+  void launch() { allocation(last.data(), n, pool); }
+  std::vector<lab::Expectation> outputs() {
+    return {lab::expect(last, std::vector{random_at(static_cast<unsigned>(n - 1))})};
+  }
+};
+
+/// The chain of small kernels.
+struct Chain {
+  lab::DeviceBuffer<float> x{CHAINED, "x"}, other{CHAINED, "other"};
+  Recorded graph{x.data()}, updated{other.data()};
+
+  lab::Rung steps(lab::Clock clock) {
+    return {.outputs = {lab::expect(x, std::vector<float>(CHAINED, CHAIN))},
+            .prepare = [this] { x.zero(); },
+            .prepare_every_run = true,
+            .clock = clock};
+  }
+  void in_one_kernel() {
+    float* d_x = x.data();
+    unsigned n = CHAINED;
+    void* arguments[] = {&d_x, &n};
+    CUDA_CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<void*>(stays), CHAINED / BLOCK, BLOCK,
+                                           arguments));
+  }
+};
+
+}  // namespace
+// [/hide]
+
+int main(int argc, char** argv) {
+  return lab::run(argc, argv, [](lab::Ladder& ladder, std::size_t n) {
+    ladder.require(n < std::size_t{1} << 31, "n: fewer than 2^31");
+    ladder.skip_unless(n > 768, {"missing_event"}, "needs three pieces of 256 floats");
+    Data data(ladder, n);
+    float* const pinned = data.pinned.data();
+
+    // Section 1.
+    const lab::Problem in(ladder, data.in_on_device());
+    in.add("one_copy", "memory=pageable", [&] {
+      CUDA_CHECK(cudaMemcpy(data.out(), data.pageable.data(), n * 4, cudaMemcpyHostToDevice));
+    });
+    in.add("one_copy", "memory=pinned", [&] { to_device(data.out(), pinned, n); });
+    for (const bool pin : {false, true}) {
+      const auto where = pin ? data.to.span() : std::span(data.pageable_to);
+      ladder.add("back", pin ? "memory=pinned" : "memory=pageable", data.in_on_host(where),
+                 [&] { to_host(where.data(), data.in(), n); });
+    }
+    const lab::Rung by_host{.prepare_every_run = true, .clock = lab::Clock::host};
+    ladder.add("registering", Registering{data}, by_host);
+    for (const std::size_t pieces : {1, 64, 4096}) {
+      Pieces one{data, pieces};
+      ladder.add("in_pieces", lab::variant_name("pieces", pieces), one, {.bytes = one.bytes()});
+    }
+    const lab::Problem both(ladder, data.in_on_both());
+    both.sweep("both_ways", "streams", {1u, 2u},
+               [&](std::size_t used) { data.both_copies(used, data.out()); });
+
+    // Section 2.
+    in.add("zero_copy", "part=all", [&] { data.read_mapped(1); });
+    ladder.add("zero_copy", "part=1 of 16", data.part_on_device(), [&] { data.read_mapped(16); });
+    const lab::Rung of_pages{.prepare_every_run = true, .bytes = data.bytes()};
+    ladder.add("managed", "pages=faults", Pages(data, false), of_pages);
+    ladder.add("managed", "pages=prefetched", Pages(data, true), of_pages);
+    ladder.add("generated", "", data.random_on_device(),
+               [&] { generated<<<lab::tiles(n, BLOCK), BLOCK>>>(data.out(), n); });
+
+    // Section 3.
+    const lab::Problem work(ladder, data.worked_on_host(data.to.span()));
+    work.sweep("staged", "pieces", {1u, 2u, 4u, 16u, 64u},
+               [&](std::size_t pieces) { data.stage(data.to.span(), pinned, pieces, 8); });
+    work.add("staged", "pieces=64, streams=2", [&] { data.stage(data.to.span(), pinned, 64, 2); });
+    work.add("staged", "mistake=one stream", [&] { data.stage(data.to.span(), pinned, 16, 1); });
+    ladder.add("staged", "mistake=pageable", data.worked_on_host(data.pageable_to),
+               [&] { data.stage(data.pageable_to, data.pageable.data(), 16, 8); });
+    ladder.demonstrate("too_early", [&] { data.to[0] = too_early(data.to.data(), data.in(), n); });
+
+    // Sections 4 and 5.
+    Sum sum{data};
+    ladder.add("summed", sum, {.bytes = data.bytes()});
+    ladder.demonstrate("missing_event", [&] { sum.run(false); });
+    ladder.add("allocation", "by=cudaMalloc", Allocation(std::min(n, 1ul << 24), false), by_host);
+    ladder.add("allocation", "by=pool", Allocation(std::min(n, 1ul << 24), true), by_host);
+    Chain all;
+    const lab::Problem chain(ladder, all.steps(lab::Clock::device));
+    chain.add("chain", "how=launches", [&] { launched(all.x.data(), 0); });
+    chain.add("chain", "how=graph", [&] { all.graph.launch(); });
+    chain.add("chain", "how=stays", [&] { all.in_one_kernel(); });
+    const lab::Problem graphs(ladder, all.steps(lab::Clock::host));
+    graphs.add("new_graph", "how=instantiate", [&] { Recorded(all.x.data()).launch(); });
+    graphs.add("new_graph", "how=update",
+               [&] { all.updated.update(all.x.data()), all.updated.launch(); });
+  });
+}
+
+// ## What to remember
+//
+// - Pinned memory for what crosses the link again and again; pageable memory passes a buffer of the driver's.
+// - Few large copies, not many small ones. Both directions at once.
+// - In pieces and several streams, a transfer hides the work or the work the transfer. The bound is the longest of the
+//   three: in, work, out.
+// - Streams have no order between them but what events make. A buffer that is used again needs two.
+// - An asynchronous copy is done when its stream or event says so, not when the call returns.
+// - Zero copy for what is read once, or only in part. Managed memory with a prefetch, if at all.
+// - Record a chain of small launches as a graph.
+//
+// ## Possibilities for extension
+//
+// 1. Draw the timeline of `staged` from events: record one before and after each copy and kernel.
+// 2. Let `staged` keep only three pieces on the device, as `summed` keeps two.
+// 3. Give the last kernel of a chain a higher priority (`cudaStreamCreateWithPriority`) while another stream keeps the
+//    device busy. When does it run?
+// 4. Read a file in pieces with `mmap` and `cudaHostRegister`. Which of the two is the bottleneck?

@@ -1,0 +1,59 @@
+// Accesses to the target of a bulk copy before it has arrived, and of the copy engine to what threads have just written.
+#include "check/shared_checker.h"
+
+namespace simt::engine {
+
+// True if the access is a fault.
+bool SharedChecker::touches_bulk_copy(const Request& request, int lane, size_t word) {
+  const BulkLoad* const load =
+      bulk_.load_of(shared_.word_zero(request.address[lane]) + uint64_t{word} * 4);
+  if (!load) return false;
+  const bool reads = request.kind == Access::load;
+  Fault fault = fault_at(reads ? Fault::Kind::shared_uninitialized : Fault::Kind::shared_race,
+                         request, lane, request.address[lane]);
+  fault.text = "bulk";
+  fault.other_pc = load->pc;
+  fault.other_thread = block_.thread(load->thread);
+  fault.other_store = true;
+  if (const Mbarrier* const barrier = bulk_.find(load->barrier)) {
+    const unsigned self = request.warp->first_thread() + static_cast<unsigned>(lane);
+    const BulkCopies::Wait& wait = bulk_.wait_of(self);
+    const bool has_passed = wait.is_over && wait.word == load->barrier;
+    const bool is_announced = barrier->announced || barrier->bytes > 0;
+    if (has_passed) fault.wait_pc = wait.pc;
+    fault.may_leave = static_cast<unsigned>(load->phase);
+    fault.cause = barrier->phase() != load->phase || !is_announced ? Fault::Cause::no_bytes
+                  : has_passed                                     ? Fault::Cause::parity
+                                                                   : Fault::Cause::unknown;
+  }
+  faults_.add(fault);
+  return true;
+}
+
+// True if the engine reads what a thread has written and has not handed over: that is a fault.
+bool SharedChecker::is_unseen_by_engine(const Request& request, int lane, size_t word) {
+  const Write& write = races.last_write(word);
+  const unsigned self = request.warp->first_thread() + static_cast<unsigned>(lane);
+  if (!races.is_of_this_block(write) || bulk_.has_issued_at(write.pc) ||
+      proxies_.is_seen(write, self))
+    return false;
+  Fault fault = fault_at(Fault::Kind::proxy_fence, request, lane, request.address[lane]);
+  fault.other_pc = full_pc(write.pc);
+  fault.other_thread = block_.thread(write.thread);
+  faults_.add(fault);
+  return true;
+}
+
+void SharedChecker::bulk_begins(const BulkLoad& load, const WarpChecks& warp) {
+  bulk_.note_issue(short_pc(load.pc));
+  const size_t first = shared_.word_of(load.to);
+  for (size_t i = 0; i < load.data.size() / 4; ++i)
+    races.begin_copy(first + i, load.thread, short_pc(load.pc), warp.order.now - 1);
+}
+
+void SharedChecker::bulk_arrives(const BulkLoad& load) {
+  const size_t first = shared_.word_of(load.to);
+  for (size_t i = 0; i < load.data.size() / 4; ++i) races.set_doubt(first + i, 0);
+}
+
+}  // namespace simt::engine

@@ -1,0 +1,217 @@
+// Bulk copies, which the copy engine (the tensor memory accelerator) makes for one thread.
+#include <bit>
+#include <cstring>
+
+#include "base/host_memory.h"
+#include "hooks/hooks.h"
+#include "memory/tensor_map.h"
+
+namespace simt::engine {
+namespace {
+
+constexpr unsigned kUnit = 16;
+
+// Pieces of at most 16 bytes, each at a multiple of its size.
+template <class F>
+bool for_each_piece(uint64_t address, uint64_t bytes, F&& f) {
+  while (bytes) {
+    const uint64_t most = std::min<uint64_t>(kUnit, std::bit_floor(bytes));
+    const unsigned size = static_cast<unsigned>(
+        address ? std::min(most, uint64_t{1} << std::countr_zero(address)) : most);
+    if (!f(address, size)) return false;
+    address += size;
+    bytes -= size;
+  }
+  return true;
+}
+
+}  // namespace
+
+// What the running lane has the engine access. A fault ends the block.
+void Hooks::access_bulk(Access kind, uint64_t address, uint64_t bytes, bool is_copy,
+                        const void* pc) {
+  Worker* worker = running;
+  if (!worker->traced_) return;
+  uint64_t addresses[kLanes] = {};
+  const int lane = worker->lane_;
+  Request request;
+  request.pc = reinterpret_cast<uint64_t>(pc);
+  request.kind = kind;
+  request.lanes = 1u << lane;
+  request.address = addresses;
+  request.is_copy = is_copy;
+  request.is_bulk = true;
+  request.warp = &worker->warp_->checks;
+  const bool goes_on = for_each_piece(address, bytes, [&](uint64_t at, unsigned size) {
+    addresses[lane] = at;
+    request.size = size;
+    request.span = span_of(addresses, request.lanes);
+    const HostMemory bookkeeping;
+    return worker->monitor.observe_bulk(request);
+  });
+  if (!goes_on) worker->end_block();
+}
+
+void Hooks::check_bulk(const void* shared, uint64_t alignment, const void* pc) {
+  Worker* worker = fiber_worker();
+  if (!worker) trap("a bulk copy outside of a kernel", pc);
+  catch_up(pc);
+  show_effect();
+  const auto address = reinterpret_cast<uint64_t>(shared);
+  if (!worker->monitor.shared.holds(address))
+    trap("a bulk copy between global memory and an address that is not in shared memory", pc,
+         Fault::Kind::trap, address);
+  if (address % alignment)
+    trap(alignment == kUnit
+             ? "a bulk copy of shared memory that does not begin at a multiple of 16 bytes"
+             : "a bulk copy of a tensor's box to or from shared memory that does not begin at a "
+               "multiple of 128 bytes",
+         pc, Fault::Kind::trap, address);
+}
+
+void Hooks::check_range(const void* global, uint32_t size, const void* pc) {
+  if (reinterpret_cast<uint64_t>(global) % kUnit)
+    trap("a bulk copy of global memory that does not begin at a multiple of 16 bytes", pc,
+         Fault::Kind::trap, reinterpret_cast<uint64_t>(global));
+  if (!size || size % kUnit) trap("a bulk copy of a size that is no multiple of 16 bytes", pc);
+}
+
+// The data are what is there now; they come when a thread waits for them. Until then there is garbage, as there may be on hardware.
+void Hooks::issue(BulkLoad&& load, uint64_t* barrier, const void* pc) {
+  Worker* worker = running;
+  Mbarrier& reports_to = mbarrier(barrier, pc);
+  load.barrier = reports_to.address;
+  load.phase = reports_to.phase();
+  load.pc = reinterpret_cast<uint64_t>(pc);
+  load.thread = worker->thread_rank();
+  access_bulk(Access::store, load.to, load.data.size(), true, pc);
+  std::memset(reinterpret_cast<void*>(load.to), 0xff, load.data.size());
+  if (worker->traced_) worker->monitor.shared_checker.bulk_begins(load, worker->warp_->checks);
+  worker->monitor.arrive(worker->warp_->checks, reports_to.arrivals);
+  worker->hang_watch_.changed = true;
+  worker->monitor.bulk.loads.push_back(std::move(load));
+}
+
+void Hooks::bulk_load(void* to, const void* from, uint32_t size, uint64_t* barrier,
+                      const void* pc) {
+  check_bulk(to, kUnit, pc);
+  check_range(from, size, pc);
+  access_bulk(Access::load, reinterpret_cast<uint64_t>(from), size, false, pc);
+  BulkLoad load;
+  load.to = reinterpret_cast<uint64_t>(to);
+  load.data.assign(static_cast<const unsigned char*>(from),
+                   static_cast<const unsigned char*>(from) + size);
+  issue(std::move(load), barrier, pc);
+}
+
+void Hooks::bulk_store(void* to, const void* from, uint32_t size, const void* pc) {
+  check_bulk(from, kUnit, pc);
+  check_range(to, size, pc);
+  access_bulk(Access::load, reinterpret_cast<uint64_t>(from), size, false, pc);
+  access_bulk(Access::store, reinterpret_cast<uint64_t>(to), size, false, pc);
+  std::memcpy(to, from, size);
+  running->hang_watch_.changed = true;
+}
+
+namespace {
+
+constexpr uint64_t kBoxAlignment = 128;
+
+// Calls f(global address, shared address, bytes) for each piece of the box that lies within the tensor.
+template <class F>
+void for_each_part(const TensorMap& map, const detail::Corner& corner, uint64_t shared, F&& f) {
+  for (unsigned i = 0; i < map.rows(); ++i) {
+    const TensorMap::Row row = map.row(corner.at, i);
+    const uint64_t begin = shared + uint64_t{i} * map.row_bytes();
+    for (unsigned done = 0; done < row.bytes;) {
+      const unsigned offset = row.begin + done;
+      const unsigned bytes = std::min(kUnit - offset % kUnit, row.bytes - done);
+      f(row.from + done, swizzled(begin + offset, map.swizzle), bytes);
+      done += bytes;
+    }
+  }
+}
+
+}  // namespace
+
+const TensorMap& Hooks::tensor_map(const void* map, const detail::Corner& corner, const void* pc) {
+  const TensorMap* const found = TensorMap::at(map);
+  if (!found)
+    trap("a bulk copy of a tensor with a map that cuTensorMapEncodeTiled() has not made", pc);
+  if (found->rank != corner.rank)
+    trap("a bulk copy of a tensor with another number of coordinates than its map has dimensions",
+         pc);
+  if (corner.at[0] * found->element_bytes % static_cast<int>(kUnit))
+    trap(
+        "a bulk copy of a tensor whose innermost coordinate is not at a multiple of 16 bytes, "
+        "which is an illegal instruction",
+        pc);
+  return *found;
+}
+
+void Hooks::tensor_load(void* to, const void* map_at, const detail::Corner& corner,
+                        uint64_t* barrier, const void* pc) {
+  check_bulk(to, kBoxAlignment, pc);
+  const TensorMap& map = tensor_map(map_at, corner, pc);
+  BulkLoad load;
+  load.to = reinterpret_cast<uint64_t>(to);
+  load.data.assign(map.bytes(), 0);  // what lies outside of the tensor
+  for_each_part(map, corner, load.to, [&](uint64_t from, uint64_t place, unsigned bytes) {
+    access_bulk(Access::load, from, bytes, false, pc);
+    std::memcpy(&load.data[place - load.to], reinterpret_cast<const void*>(from), bytes);
+  });
+  running->monitor.bulk.note_box(
+      {load.to, load.data.size(), reinterpret_cast<uint64_t>(pc), map.swizzle});
+  issue(std::move(load), barrier, pc);
+}
+
+void Hooks::tensor_store(const void* map_at, const detail::Corner& corner, const void* from,
+                         const void* pc) {
+  check_bulk(from, kBoxAlignment, pc);
+  const TensorMap& map = tensor_map(map_at, corner, pc);
+  for_each_part(map, corner, reinterpret_cast<uint64_t>(from),
+                [&](uint64_t to, uint64_t place, unsigned bytes) {
+                  access_bulk(Access::load, place, bytes, false, pc);
+                  access_bulk(Access::store, to, bytes, false, pc);
+                  std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(place),
+                              bytes);
+                });
+  running->hang_watch_.changed = true;
+}
+
+void Hooks::fence_proxy(const void* pc) {
+  Worker* worker = running;
+  if (!worker || !worker->traced_) return;
+  catch_up(pc);
+  const HostMemory bookkeeping;
+  worker->monitor.fence_proxy(worker->thread_rank(), worker->warp_->checks);
+}
+
+}  // namespace simt::engine
+
+namespace simt::detail {
+
+using engine::Hooks;
+
+void bulk_load(void* to, const void* from, uint32_t size, uint64_t* barrier) {
+  Hooks::bulk_load(to, from, size, barrier, SIMT_PC);
+}
+void bulk_store(void* to, const void* from, uint32_t size) {
+  Hooks::bulk_store(to, from, size, SIMT_PC);
+}
+void tensor_load(void* to, const void* map, Corner corner, uint64_t* barrier) {
+  Hooks::tensor_load(to, map, corner, barrier, SIMT_PC);
+}
+void tensor_store(const void* map, Corner corner, const void* from) {
+  Hooks::tensor_store(map, corner, from, SIMT_PC);
+}
+// A store is done when it is asked for.
+void bulk_commit() {}
+void bulk_wait(unsigned) {}
+void fence_proxy_async() { Hooks::fence_proxy(SIMT_PC); }
+bool use_async_proxy() {
+  engine::uses_async_proxy = true;
+  return true;
+}
+
+}  // namespace simt::detail

@@ -1,0 +1,146 @@
+// mbarriers: barriers in shared memory that count arrivals, and the bytes of bulk copies.
+#include <utility>
+
+#include "hooks/hooks.h"
+
+namespace simt::engine {
+
+using Word = MbarrierWord;
+
+// The barrier with this word, which has to be initialized.
+Mbarrier& Hooks::mbarrier(const uint64_t* word, const void* pc) {
+  Worker* worker = fiber_worker();
+  if (!worker) trap("an mbarrier outside of a kernel", pc);
+  const auto address = reinterpret_cast<uint64_t>(word);
+  if (address % sizeof(*word) || !worker->monitor.shared.holds(address))
+    trap("an mbarrier that is no 8 bytes of shared memory", pc, Fault::Kind::trap, address);
+  Mbarrier* const known = worker->monitor.bulk.find(address);
+  if (!known) trap("an mbarrier that no mbarrier.init has initialized", pc);
+  return *known;
+}
+
+void Hooks::mbarrier_init(uint64_t* word, uint32_t count, const void* pc) {
+  Worker* worker = fiber_worker();
+  if (!worker) trap("an mbarrier outside of a kernel", pc);
+  const auto address = reinterpret_cast<uint64_t>(word);
+  if (address % sizeof(*word) || !worker->monitor.shared.holds(address))
+    trap("an mbarrier that is no 8 bytes of shared memory", pc, Fault::Kind::trap, address);
+  if (!count || count > Word::kCount) trap("an mbarrier expects 1 to 1048575 arrivals", pc);
+  note_barrier(word, Access::store, pc);
+  *word = Word::of(count, count, 0);
+  worker->monitor.bulk.make(address);
+}
+
+void Hooks::mbarrier_inval(uint64_t* word, const void* pc) {
+  const Mbarrier& barrier = mbarrier(word, pc);
+  running->monitor.bulk.forget(barrier.address);
+}
+
+// The phase ends when all have arrived, and as many bytes as were announced.
+void Hooks::end_phase(Mbarrier& barrier) {
+  auto* const word = reinterpret_cast<uint64_t*>(barrier.address);
+  if (Word::pending(*word) || barrier.bytes) return;
+  const uint64_t expected = Word::expected(*word);
+  *word = Word::of(expected, expected, Word::phase(*word) + 1);
+  barrier.announced = barrier.arrived = 0;
+  barrier.completed.add(std::exchange(barrier.arrivals, {}));
+  Monitor& monitor = running->monitor;
+  HostVector<BulkLoad>& loads = monitor.bulk.loads;
+  std::erase_if(loads, [&](const BulkLoad& load) {
+    const bool is_done = load.has_arrived && load.barrier == barrier.address;
+    if (is_done && running->traced_) monitor.shared_checker.bulk_arrives(load);
+    return is_done;
+  });
+}
+
+uint64_t Hooks::mbarrier_arrive(uint64_t* word, uint32_t count, bool drops, bool expects,
+                                uint32_t bytes, const void* pc) {
+  catch_up(pc);
+  Mbarrier& barrier = mbarrier(word, pc);
+  note_barrier(word, Access::atomic, pc);
+  Worker* worker = running;
+  const uint64_t before = *word;
+  if (Word::pending(before) < count)
+    trap(
+        "an arrival at an mbarrier that expects no more in this phase: it was initialized for "
+        "fewer, "
+        "or nobody has waited for the phase to end",
+        pc);
+  if (expects) announce(barrier, bytes);
+  worker->monitor.arrive(worker->warp_->checks, barrier.arrivals);
+  worker->hang_watch_.changed = true;
+  *word = Word::of(Word::pending(before) - count, Word::expected(before) - (drops ? count : 0),
+                   Word::phase(before));
+  end_phase(barrier);
+  return before;
+}
+
+void Hooks::announce(Mbarrier& barrier, uint32_t bytes) {
+  barrier.bytes += bytes;
+  barrier.announced += bytes;
+}
+
+void Hooks::mbarrier_expect(uint64_t* word, uint32_t bytes, const void* pc) {
+  catch_up(pc);
+  announce(mbarrier(word, pc), bytes);
+}
+
+// The bytes of a copy arrive when somebody has to wait for them, and no earlier: who does not wait finds none.
+void Hooks::deliver(Mbarrier& barrier) {
+  for (BulkLoad& load : running->monitor.bulk.loads) {
+    if (load.barrier != barrier.address || load.has_arrived) continue;
+    load.has_arrived = true;
+    __builtin_memcpy(reinterpret_cast<void*>(load.to), load.data.data(), load.data.size());
+    barrier.bytes -= static_cast<int64_t>(load.data.size());
+    barrier.arrived += load.data.size();
+    running->hang_watch_.changed = true;
+  }
+  end_phase(barrier);
+}
+
+bool Hooks::mbarrier_wait(uint64_t* word, uint64_t phase, bool by_parity, const void* pc) {
+  catch_up(pc);
+  Mbarrier& barrier = mbarrier(word, pc);
+  Worker* worker = running;
+  const auto is_over = [&] {
+    const uint64_t now = Word::phase(*word);
+    return by_parity ? (now & 1) != (phase & 1) : now != Word::phase(phase);
+  };
+  if (!is_over()) deliver(barrier);
+  worker->monitor.bulk.wait_of(worker->thread_rank()) = {
+      barrier.address, by_parity ? phase & 1 : Word::phase(phase), reinterpret_cast<uint64_t>(pc),
+      by_parity, is_over()};
+  if (is_over()) {
+    worker->monitor.leave(worker->warp_->checks, barrier.completed);
+    return true;
+  }
+  await_arrivals(pc);
+  return false;
+}
+
+void Hooks::copies_arrive(uint64_t* word, bool counts, const void* pc) {
+  commit_copies(pc);
+  wait_copies(0, pc);
+  if (counts) mbarrier_arrive(word, 1, false, false, 0, pc);
+}
+
+}  // namespace simt::engine
+
+namespace simt::detail {
+
+using engine::Hooks;
+
+void mbarrier_init(uint64_t* word, uint32_t count) { Hooks::mbarrier_init(word, count, SIMT_PC); }
+void mbarrier_inval(uint64_t* word) { Hooks::mbarrier_inval(word, SIMT_PC); }
+uint64_t mbarrier_arrive(uint64_t* word, uint32_t count, bool drops, bool expects, uint32_t bytes) {
+  return Hooks::mbarrier_arrive(word, count, drops, expects, bytes, SIMT_PC);
+}
+void mbarrier_expect(uint64_t* word, uint32_t bytes) {
+  Hooks::mbarrier_expect(word, bytes, SIMT_PC);
+}
+bool mbarrier_wait(uint64_t* word, uint64_t phase, bool by_parity) {
+  return Hooks::mbarrier_wait(word, phase, by_parity, SIMT_PC);
+}
+void copies_arrive(uint64_t* word, bool counts) { Hooks::copies_arrive(word, counts, SIMT_PC); }
+
+}  // namespace simt::detail

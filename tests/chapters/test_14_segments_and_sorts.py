@@ -1,0 +1,308 @@
+"""Chapter 14, run as a reader runs it: what its text says of counts, any size and input, and kernels with a mistake."""
+
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+from chapter import BINARY_DIR, LAB_OPTIONS, NVCC, ROOT, Chapter, Mutant, Run, nvcc_is_the_one_of_the_text
+
+CHAPTER = Chapter("14_segments_and_sorts")
+SM90 = CHAPTER.source.with_name("segments_and_sorts_sm90.cu")
+
+# Sizes at which tiles, warps and quads end, and the host functions at 0; inputs in which runs and repeats are extreme.
+EXTREMES = r"""
+#define main chapter_main
+#include "segments_and_sorts.cu"
+#undef main
+
+#include <cstdio>
+#include <numeric>
+
+namespace {
+
+std::vector<unsigned> made(size_t n, int kind) {
+  std::vector<unsigned> in(n);
+  for (size_t i = 0; i < n; ++i) {
+    in[i] = kind == 0 ? 2 : kind == 1 ? i % 2 : kind == 2 ? (i > n / 3 && i < n / 2 ? 8 : i) : kind == 3 ? i / 5 : ~0u;
+  }
+  return in;
+}
+
+int wrong = 0;
+
+void expect(const lab::DeviceBuffer<unsigned>& out, const std::vector<unsigned>& want, size_t n, int kind,
+            const char* what) {
+  std::vector<unsigned> got = out.download();
+  got.resize(want.size());
+  if (got == want && !lab::check_all_canaries()) return;
+  std::printf("%s is wrong for n = %zu, input %d\n", what, n, kind);
+  wrong = 1;
+}
+
+}  // namespace
+
+int main() {
+  for (const size_t n : {0, 1, 2, 31, 32, 33, 255, 1023, 1024, 1025, 4096, 4097, 20011}) {
+    for (int kind = 0; kind < 5; ++kind) {
+      const std::vector<unsigned> host = made(n, kind);
+      std::vector<unsigned> inclusive(n), repeats, even;
+      unsigned sum = 0;
+      for (size_t i = 0; i < n; ++i) {
+        inclusive[i] = sum += host[i];
+        if (i + 1 < n && host[i] == host[i + 1]) repeats.push_back(static_cast<unsigned>(i));
+        if (host[i] % 2 == 0) even.push_back(host[i]);
+      }
+      lab::DeviceBuffer<unsigned> in(host, "in"), out(n, "out"), spare(n, "spare"), size(1, "size"), flags(n, "flags");
+      lab::DeviceBuffer<Word> state(blocks_for(n, TILE) + 1, "state");
+      lab::DeviceBuffer<unsigned char> heads(n, "heads");
+      heads.zero();
+      const unsigned tiles = blocks_for(n, TILE);
+      const auto check = [&](const char* what, const std::vector<unsigned>& want) {
+        expect(out, want, n, kind, what);
+        out.poison();
+      };
+      clear(state.data(), n, SEGMENT_TILE);
+      segmented<<<blocks_for(n, SEGMENT_TILE), THREADS>>>(out.data(), in.data(), heads.data(), n, state.data());
+      check("segmented", inclusive);
+      clear(state.data(), n, KEEP_TILE);
+      compact<<<blocks_for(n, KEEP_TILE), THREADS>>>(out.data(), size.data(), in.data(), n, state.data());
+      expect(size, {static_cast<unsigned>(even.size())}, n, kind, "size of compact");
+      check("compact", even);
+      clear(state.data(), n, TILE);
+      repeats_in_one<<<tiles, THREADS>>>(out.data(), size.data(), in.data(), n, state.data());
+      expect(size, {static_cast<unsigned>(repeats.size())}, n, kind, "size of repeats_in_one");
+      check("repeats_in_one", repeats);
+
+      if (n > 0) {
+        repeats_in_steps(out.data(), size.data(), in.data(), n, flags.data(), spare.data(), state.data());
+        expect(size, {static_cast<unsigned>(repeats.size())}, n, kind, "size of repeats_in_steps");
+        check("repeats_in_steps", repeats);
+      }
+      // Rows of 0 to 40 values, and one that takes half of them: what each thread, lane, segment and share makes of them.
+      std::vector<unsigned> starts{0}, columns(n), y;
+      while (starts.back() < n) {
+        const size_t length = starts.size() == 5 ? n / 2 : kind == 4 ? 1 : starts.size() * (kind + 1) % 41;
+        starts.push_back(static_cast<unsigned>(std::min(n, starts.back() + length)));
+      }
+      starts.push_back(starts.back());  // and an empty one at the end
+      const auto rows = static_cast<unsigned>(starts.size() - 1);
+      for (size_t k = 0; k < n; ++k) columns[k] = static_cast<unsigned>(k * 7 % rows);
+      for (unsigned r = 0; r < rows; ++r) {
+        y.push_back(0);
+        for (size_t k = starts[r]; k < starts[r + 1]; ++k) y[r] += host[k] * (columns[k] + 1);
+      }
+      std::vector<unsigned> vector(rows);
+      std::iota(vector.begin(), vector.end(), 1u);
+      lab::DeviceBuffer<unsigned> begins(starts, "starts"), of_column(columns, "columns"), x(vector, "x"),
+          product(rows, "product"), first(blocks_for(rows + n, SHARE) + size_t{1}, "first");
+      const SparseMatrix matrix{begins.data(), of_column.data(), in.data(), rows, n};
+      Arrays arrays{.n = n, .out = product.data(), .in = x.data(), .matrix = matrix, .state = state.data()};
+      arrays.scratch = {heads.data(), reinterpret_cast<unsigned char*>(spare.data())};
+      const std::pair<const char*, Launch> launches[] = {{"multiply_rows", by_rows(multiply_rows, 1)},
+                                                         {"2 lanes", by_rows(multiply_in_warps<2>, 2)},
+                                                         {"32 lanes", by_rows(multiply_in_warps<32>, 32)},
+                                                         {"multiply_segments", by_segments}};
+      for (const auto& [what, launch] : launches) {
+        launch(arrays);
+        expect(product, y, n, kind, what);
+        product.poison();
+      }
+      multiply_in_shares(product.data(), matrix, x.data(), first.data());
+      expect(product, y, n, kind, "multiply_in_shares");
+
+      if (kind == 0 || kind == 3) continue;
+      // Keys of any number of bits, and the values tell whether equal keys have kept their order.
+      std::vector<unsigned> order(n), keys(n), want(n);
+      std::iota(order.begin(), order.end(), 0u);
+      const size_t words = DIGITS * std::max<size_t>(blocks_for(n, SORT_TILE), PASSES);
+      lab::DeviceBuffer<unsigned> k0(n, "k0"), k1(n, "k1"), v0(n, "v0"), v1(n, "v1"), places(order, "places"),
+          counts(words, "counts");
+      lab::DeviceBuffer<Word> of_tiles(words + 1, "words");
+      const Sorted memory{k0.data(), v0.data(), k1.data(), v1.data(), counts.data(), of_tiles.data()};
+      for (const unsigned bits : {8u, 9u, 32u}) {
+        for (size_t i = 0; i < n; ++i) keys[i] = (kind == 2 ? host[i] * 2654435761u : host[i]) >> (32 - bits);
+        lab::DeviceBuffer<unsigned> unsorted(keys, "unsorted");
+        want = order;
+        std::stable_sort(want.begin(), want.end(), [&](unsigned a, unsigned b) { return keys[a] < keys[b]; });
+        std::vector<unsigned> ascending;
+        for (const unsigned place : want) ascending.push_back(keys[place]);
+        using Sort = void (*)(Sorted&, const unsigned*, const unsigned*, size_t, unsigned);
+        for (const Sort sort : {Sort{sort_in_steps}, Sort{sort_in_sweeps<false, Word>}, Sort{sort_in_sweeps<true, unsigned>}}) {
+          Sorted sorted = memory;
+          sort(sorted, unsorted.data(), places.data(), n, bits);
+          expect(sorted.values == v0.data() ? v0 : v1, want, n, kind, "a sort");
+          expect(sorted.keys == k0.data() ? k0 : k1, ascending, n, kind, "keys of a sort");
+        }
+      }
+      for (const unsigned size_of_sums : {2u, 257u, 65536u}) {
+        for (size_t i = 0; i < n; ++i) keys[i] = kind == 4 ? size_of_sums - 1 : host[i] % size_of_sums;
+        want.assign(size_of_sums, 0);
+        for (size_t i = 0; i < n; ++i) want[keys[i]] += host[i];
+        lab::DeviceBuffer<unsigned> index(keys, "index"), added(size_of_sums, "sums");
+        for (const By by : {By::atomic, By::warps, By::blocks, By::sort}) {
+          scatter_add(added.data(), size_of_sums, index.data(), in.data(), n, by, memory, heads.data());
+          expect(added, want, n, kind, "scatter_add");
+        }
+      }
+    }
+  }
+  return wrong;
+}
+"""
+
+
+class Sizes(unittest.TestCase):
+    def test_all_cases(self):
+        run = CHAPTER.run("--cases", "all")
+        self.assertEqual(run.code, 0, run.explain())
+
+    def test_a_million_elements_and_a_ragged_end(self):
+        run = Run(CHAPTER.fast, "--size", str(2**20 + 7))
+        self.assertEqual(run.code, 0, run.explain())
+
+    def test_so_many_tiles_that_blocks_pause(self):
+        run = Run(CHAPTER.fast, "--size", str(513 * 8192 + 1), "--rung", "compact")
+        self.assertEqual(run.code, 0, run.explain())
+
+    def test_no_index_of_more_than_32_bits(self):
+        run = CHAPTER.run("--size", str(2**32), results=False)
+        self.assertEqual(run.code, 2, run.explain())
+        self.assertEqual(run.err.count("\n"), 1, run.err)
+
+    def test_extreme_sizes_and_inputs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            source, program = pathlib.Path(folder) / "extremes.cu", pathlib.Path(folder) / "extremes"
+            source.write_text(EXTREMES)
+            subprocess.run(
+                [BINARY_DIR / "bin" / "simtcc", *LAB_OPTIONS, f"-I{CHAPTER.source.parent}", "-o", program, source]
+                + CHAPTER.lab(),
+                check=True,
+            )
+            done = subprocess.run([program], capture_output=True, text=True, timeout=300)
+        self.assertEqual((done.returncode, done.stdout), (0, ""), done.stdout + done.stderr)
+
+
+class OfChapter08(unittest.TestCase):
+    """What tiles.h and the file for Hopper take over from chapter 08 is still what stands there."""
+
+    def functions(self, text):
+        """{name: text} of the functions for the device, each with its contract; blanks and `inline` do not count."""
+        whole = r"(?:^///.*\n)*(?:^template.*\n)?^__device__[^({;]*?(\w+)\((?:.*\{ .*\}|(?:.*\n)+?\})$"
+        return {
+            found.group(1): re.sub(r"\s+|inline ", " ", found.group().replace("inline ", ""))
+            for found in re.finditer(whole, text, re.MULTILINE)
+        }
+
+    def test_each_function_is_the_same(self):
+        theirs = ROOT / "chapters" / "08_scan"
+        for mine, other, least in (
+            (CHAPTER.source.with_name("tiles.h"), theirs / "scan.cu", 13),
+            (SM90, theirs / "scan_sm90.cu", 14),
+        ):
+            known, of_mine = self.functions(other.read_text()), self.functions(mine.read_text())
+            shared = [name for name in of_mine if name in known]
+            self.assertGreaterEqual(len(shared), least, shared)
+            for name in shared:
+                self.assertEqual(of_mine[name], known[name], f"{mine.name}: {name}")
+
+
+# (kernel, text, what it becomes, the rung that it spoils, what is said): looked for behind the kernel's name.
+MUTANTS = [
+    ("left_of_lane", "% 32 == 0 ?", "% 32 == 1 ?", "segmented", "are wrong"),
+    ("multiply_rows", "k < starts[r + 1]", "k + 1 < starts[r + 1]", "multiply_rows", "are wrong"),
+    ("multiply_in_warps", "k += LANES", "k += LANES + 1", "multiply_in_warps", "are wrong"),
+    # A row that began in a block before: its first part is lost.
+    (
+        "multiply_shares",
+        "atomicAdd(&y[row + rest_row], before.sum + rest)",
+        "y[row + rest_row] = before.sum + rest",
+        "multiply_in_shares",
+        "global-race",
+    ),
+    ("rows_ended", "<= steps - 1 - middle", "< steps - 1 - middle", "multiply_in_shares", "global-race"),
+    ("keeps", "i < n && value % 2", "value % 2", "compact", "out-of-bounds"),
+    # A well-known one: the comparison past the end.
+    ("mark_repeats", "i + 1 < n && in", "in", "repeats_in_steps", "out-of-bounds: read"),
+    ("repeats_in_one", "i + 4 < n && x[r].w", "x[r].w", "repeats_in_one", "are wrong"),
+    ("scatter", "out[index[i]] = in[i]", "out[i] = in[index[i]]", "permute", "are wrong"),
+    # The best known of all: without the atomic, what others add in between is lost.
+    (
+        "add_atomically",
+        "atomicAdd(&sums[index[i]], values[i])",
+        "sums[index[i]] += values[i]",
+        "scatter_add",
+        "global-race",
+    ),
+    ("scatter_ends", "i + 1 == n || ", "", "scatter_add", "out-of-bounds: read"),
+    (
+        "count_digits",
+        "atomicAdd(&count[digit_of(key[k], shift)], 1u)",
+        "++count[digit_of(key[k], shift)]",
+        "sort_in_steps",
+        "shared-race",
+    ),
+    ("add_in_warps", "(same & below) == 0", "same != 0", "scatter_add", "are wrong"),
+    # The slot of another index.
+    ("add_in_blocks", "before == ALL || before == target[e]", "true", "scatter_add", "are wrong"),
+]
+PAST_THE_END = [
+    ("mark_repeats", "if (i < n) flags[i]", "flags[i]", "repeats_in_steps"),
+    ("move_pairs", "if (i < here) keys_out", "keys_out", "sort_in_sweeps"),
+]
+# Two well-known ones: every thread writes the size; lanes read and write the same counter with nothing between.
+SIZE = ("scatter_repeats", "if (i == n - 1) *size", "*size")
+LANES = ("rank_keys", "__syncwarp();  // all have read", "")
+# A look-back that goes on behind a prefix counts what the prefix has.
+PREFIX = ("count_before", "if (word >> SHIFT == 2) break;", "")
+
+
+class Mutants(unittest.TestCase):
+    def test_every_mistake_is_noticed(self):
+        with Mutant(CHAPTER, [mutant[:3] for mutant in MUTANTS], traced=True) as program:
+            for kernel, _, mistake, rung, said in MUTANTS:
+                with self.subTest(kernel=kernel, mistake=mistake):
+                    run = program.run("--size", "5000", "--rung", rung)
+                    self.assertEqual(run.code, 1, run.explain())
+                    self.assertIn(said, run.out + run.err)
+
+    def test_writing_past_the_end_is_noticed(self):
+        with Mutant(CHAPTER, [mutant[:3] for mutant in PAST_THE_END], traced=True) as program:
+            for _, _, _, rung in PAST_THE_END:
+                run = program.run("--size", "5000", "--rung", rung)
+                self.assertEqual(run.code, 1, run.explain())
+                self.assertIn("out-of-bounds: write", run.out + run.err)
+
+    def test_races_and_a_look_back_too_far_are_noticed(self):
+        with Mutant(CHAPTER, [SIZE, LANES, PREFIX], traced=True) as program:
+            run = program.run("--size", "4000", "--rung", "repeats_in_steps")
+            self.assertEqual(run.code, 1, run.explain())
+            self.assertIn("global-race", run.out + run.err)
+            run = program.run("--size", "4000", "--rung", "sort_in_steps")
+            self.assertIn("shared-race", run.out + run.err)
+            run = program.run("--size", "30000", "--rung", "sort_in_sweeps")
+            self.assertEqual(run.code, 1, run.explain())
+            self.assertRegex(run.out + run.err, "are wrong|out-of-bounds: write")
+
+
+@unittest.skipUnless(nvcc_is_the_one_of_the_text(), "the registers are those of nvcc 13.0, which is not here")
+class Compiled(unittest.TestCase):
+    def test_the_kernels_for_hopper_keep_everything_in_registers(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run(
+                [NVCC, "-std=c++20", "--extended-lambda", "-O3", "-arch=sm_90a", "-cubin", "-Xptxas", "-v"]
+                + [f"-I{ROOT}/common/lab/include", "-o", f"{folder}/a.cubin", str(SM90)],
+                capture_output=True,
+                text=True,
+            )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        spills = re.findall(r"(\d+) bytes spill stores, (\d+) bytes spill loads", done.stderr)
+        self.assertEqual(spills, [("0", "0")] * 3, done.stderr)
+        # Blocks of 480 threads: one for each SM, two of repeats_ahead.
+        for kernel, registers in re.findall(r"function '_Z\d+([a-z_]+?)I.*?Used (\d+) reg", done.stderr, re.DOTALL):
+            self.assertLessEqual(int(registers), 65536 // (480 * (2 if kernel == "repeats_ahead" else 1)), kernel)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,144 @@
+"""Chapter 16, run as a reader runs it: what its text says of counts, layers of many shapes, and kernels with a mistake."""
+
+import unittest
+
+from chapter import Chapter, Mutant, Run
+
+CHAPTER = Chapter("16_convolution")
+
+
+def only(*rungs):
+    return [word for rung in rungs for word in ("--rung", rung)]
+
+
+class Counts(unittest.TestCase):
+    def test_the_matrix_of_windows_is_stored_and_an_implicit_product_stores_results_alone(self):
+        # 2 images of 8 x 8, 3 channels, 4 filters: 27 rows of 128 columns, and 4 x 128 results, from filters in 32 rows of 64.
+        run = CHAPTER.run("--layer", "2,3,8,8,4,3,3,1,1", *only("im2col", "implicit"))
+        self.assertEqual(run.code, 0, run.explain())
+        columns = run.row("im2col", "layer=given")["counts"]["global_store_sectors"]
+        implicit = run.row("implicit", "layer=given")["counts"]["global_store_sectors"]
+        self.assertEqual(columns - implicit, 27 * 128 * 4 // 32)
+        self.assertEqual(implicit, (32 * 64 + 4 * 128) * 4 // 32)
+
+    def test_no_bank_conflicts(self):
+        run = CHAPTER.run(
+            "--layer", "2,9,6,6,12,3,3,1,1", *only("implicit", "implicit_nhwc", "split", "winograd", "pooled")
+        )
+        self.assertEqual(run.code, 0, run.explain())
+        for row in run.rows:
+            counts = row["counts"]
+            conflicts = counts["shared_load_bank_conflicts"] + counts["shared_store_bank_conflicts"]
+            self.assertEqual(conflicts, 0, (row["rung"], row.get("variant")))
+
+
+class Layers(unittest.TestCase):
+    def test_layers_of_odd_shapes(self):
+        # N,C,H,W,K,R,S,stride,padding,dilation,groups
+        for layer in (
+            "1,1,1,1,1,1,1",
+            "2,5,1,1,65,3,3,1,1",
+            "1,3,7,13,5,3,3,1,1",
+            "1,3,7,13,65,5,5,3,2",
+            "3,65,7,13,3,5,3,2,2",
+            "1,1,57,46,3,3,3,1,1",
+            "2,6,9,11,4,3,3,2,1,2,2",
+            "1,8,23,22,8,3,3,3,2,2,8",
+            "2,5,8,6,70,1,1",
+            "3,4,5,4,4,1,1,2",
+            "1,3,9,8,5,3,3,1,0",
+            "1,3,9,8,5,3,3,1,3",
+        ):
+            with self.subTest(layer=layer):
+                run = Run(CHAPTER.fast, "--layer", layer)
+                self.assertEqual(run.code, 0, run.explain())
+
+    def test_other_sizes(self):
+        for size in ("1", "13", "32", "44"):
+            with self.subTest(size=size):
+                run = Run(CHAPTER.fast, "--size", size)
+                self.assertEqual(run.code, 0, run.explain())
+
+    def test_a_rung_says_what_it_takes(self):
+        run = Run(CHAPTER.fast, "--layer", "1,4,6,6,4,3,3,2,1,1,2", *only("winograd", "split", "pointwise", "implicit"))
+        self.assertEqual(run.code, 0, run.explain())
+        status = {row["rung"]: row["status"] for row in run.rows}
+        self.assertEqual(status, {"implicit": "PASS", "pointwise": "SKIP", "split": "SKIP", "winograd": "SKIP"})
+
+    def test_what_is_no_layer(self):
+        for layer, words in (
+            ("1,2", "has 2 numbers"),
+            ("1,3,4,4,4,3,x", "is no layer"),
+            ("1,3,4,4,4,3,3,1,1,1,2", "groups divide C and K"),
+            ("1,3,4,4,4,7,7", "no larger than the padded image"),
+            ("0,3,4,4,4,3,3", "at least 1"),
+            ("1,3,4,4,4,3,3,0", "stride"),
+            ("1,64,65536,65536,4,3,3", "2^31"),
+            ("1,1,99999,1,1,99999,1", "2^15"),
+            ("1,3,4,4,4,3,3,1,1,1,1,1", "has 12 numbers"),
+            ("1,3,4,4,4,3,99999999999", "is no layer"),
+        ):
+            with self.subTest(layer=layer):
+                run = CHAPTER.run("--layer", layer, results=False)
+                self.assertEqual(run.code, 2, run.explain())
+                self.assertIn(words, run.err)
+                self.assertEqual(run.err.count("\n"), 1, run.err)
+
+    def test_an_image_that_is_too_large(self):
+        run = CHAPTER.run("--size", "1000", results=False)
+        self.assertEqual(run.code, 2, run.explain())
+        self.assertEqual(run.err.count("\n"), 1, run.err)
+
+
+# Programs of mistakes, each with other rungs: (function, text, what it becomes, what runs it, the variants that must fail).
+PROGRAMS = [
+    [
+        (
+            "window_sum",
+            "k / (l.k / l.groups) * depth",
+            "0 * depth",
+            ("naive", "--layer", "1,4,5,5,4,3,3,1,1,1,2"),
+            "given",
+        ),
+        ("im2col", "t % rs / l.s", "t % rs / l.r + (t == 1)", ("im2col",), "c128"),
+        ("implicit_plain", "window_of(l, column)", "window_of(l, column + 1)", ("implicit_plain",), "c128"),
+        ("implicit", "column < count ?", "column + 1 < count ?", ("implicit",), ""),
+        ("implicit_nhwc", "col0 + j < count ?", "col0 + j + 1 < count ?", ("implicit_nhwc",), ""),
+        ("pointwise", "column - n * each", "column", ("pointwise",), ""),
+        ("split", "taps + first * BK", "taps", ("split",), "one14"),
+        ("products", "rows * pitch_a + k0", "rows * pitch_a", ("winograd",), "c512"),
+        ("transform_outputs", "fmaxf(best + bias[k], 0)", "best", ("pooled",), "fused"),
+        ("window_in_pool", "j % 4 / 2", "j % 2", ("pooled",), "implicit"),
+        ("max_pool", "from[q + 1]", "from[q]", ("pooled",), "apart"),
+    ],
+    [
+        ("add_parts", "part < count_parts", "part + 1 < count_parts", ("split",), ""),
+        ("relu", "fmaxf(x[i], 0)", "x[i] + 1", ("network",), "apart"),
+    ],
+    [("transform_filter", "w[s], w[3 + s], w[6 + s]", "w[s], w[6 + s], w[3 + s]", ("winograd",), "c64")],
+    [("transform_input", "first.x - l.pad", "first.x", ("winograd",), "c64")],
+]
+
+
+class Mutants(unittest.TestCase):
+    def test_every_mistake_is_noticed(self):
+        for mistakes in PROGRAMS:
+            with Mutant(CHAPTER, [mistake[:3] for mistake in mistakes]) as program:
+                for function, _, mistake, arguments, variant in mistakes:
+                    with self.subTest(function=function, mistake=mistake):
+                        run = program.run("--rung", *arguments)
+                        self.assertEqual(run.code, 1, run.explain())
+                        failed = [row.get("variant", "") for row in run.rows if row["status"] == "FAIL"]
+                        self.assertTrue(any(variant in one for one in failed), run.explain())
+                        if arguments in (("pooled",), ("network",)):  # its neighbours are other kernels
+                            self.assertEqual(len(failed), {"pooled": 3, "network": 1}[arguments[0]], run.explain())
+
+    def test_what_only_the_simulator_notices(self):
+        barrier = ("tile_product", "__pipeline_wait_prior(STAGES - 2);\n        __syncthreads();", "__syncthreads();")
+        with Mutant(CHAPTER, [barrier], traced=True) as program:
+            run = program.run(*only("pointwise"))
+            self.assertEqual(run.code, 1, run.explain())
+
+
+if __name__ == "__main__":
+    unittest.main()

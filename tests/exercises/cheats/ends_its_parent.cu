@@ -1,0 +1,8 @@
+// missing_guard: api-error
+BLANK
+#include <unistd.h>
+
+#include <csignal>
+struct Ends {
+  Ends() { kill(getppid(), SIGKILL); }
+} ends;

@@ -1,0 +1,3 @@
+// missing_guard: api-error
+#define main not_main
+BLANK

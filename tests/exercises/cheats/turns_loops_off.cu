@@ -1,0 +1,4 @@
+// missing_guard: api-error
+BLANK
+#define for \
+  if (false) for
