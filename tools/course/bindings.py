@@ -15,7 +15,7 @@ from course import causes, source
 from course.expressions import ExpressionError, NotRecorded, Numbers, evaluate, names_in
 
 OK, WRONG, PENDING = "ok", "WRONG", "not recorded"
-MEASURED = {"ms", "first", "rate", "ratio", "count", "hw", "ncu", "sass"}
+MEASURED = {"ms", "first", "rate", "ratio", "count", "hw", "ncu", "sass", "shapes"}
 
 
 @dataclass

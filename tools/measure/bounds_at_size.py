@@ -57,8 +57,7 @@ SCENES = (lambda rows, cols: [1], [(777, 1000)], (777, 1000), (1, 1))  # only th
 PLANS = {
     "02": gemm(64, 256), "03": gemm(64, 256), "04": gemm(128, 64), "05": gemm(256, 64), "11": gemm(256, 64), "12": gemm(256, 64),
     "06": MAP, "09": SCENES, "01": line(1 << 16), "07": line(1 << 19), "08": line(1 << 16), "10": line(1 << 16),
-    "14": line(1 << 16),
-    "15": GRIDS,
+    "14": line(1 << 16), "15": GRIDS,
 }  # fmt: skip
 
 # What a row's time is not that of a launch, and why.
