@@ -1301,6 +1301,10 @@ struct KeyValue {
   }
 };
 
+/// What a sum of values may be off by: a score is a sum of up to 128 products and as large as 32, where each addition
+/// rounds by up to 2e-6, and its weight is off by as much, relatively.
+const lab::Tolerance ATTENDED{5e-5, 0, "up to 128 roundings of scores of up to 32"};
+
 /// An attention in float.
 class AttentionField {
  public:
@@ -1324,8 +1328,7 @@ class AttentionField {
   lab::Rung problem(bool causal) {
     const double pairs =
         static_cast<double>(shape_.heads) * shape_.queries * shape_.keys * (causal ? 0.5 : 1);
-    return {.outputs = {lab::expect(out_, right(causal),
-                                    {{1e-5, 0, "roundings of scores of up to 32"}, size_t(d_)})},
+    return {.outputs = {lab::expect(out_, right(causal), {ATTENDED, size_t(d_)})},
             .flops = 4.0 * d_ * pairs,
             .limit = lab::Limit::fp32};
   }
@@ -1389,16 +1392,15 @@ class Decoding {
                                 : best_share(heads, keys);
     const double bytes = 2.0 * static_cast<double>(k_.size_bytes());
     if (paged && !pages_) make_pages();
-    return {
-        .name = rung,
-        .variant = name_ + (splits == 1             ? ",whole"
-                            : splits == 0 && !paged ? ",split"
-                                                    : ""),
-        .launch = [=, this] { launch(each, paged); },
-        .outputs = {lab::expect(out_, want_, {{1e-5, 0, "roundings of scores of up to 32"}, HEAD})},
-        .bytes = bytes,
-        .limit = lab::Limit::copy,
-        .peer = RowField::copy(k_.size_bytes(), name_)};
+    return {.name = rung,
+            .variant = name_ + (splits == 1             ? ",whole"
+                                : splits == 0 && !paged ? ",split"
+                                                        : ""),
+            .launch = [=, this] { launch(each, paged); },
+            .outputs = {lab::expect(out_, want_, {ATTENDED, HEAD})},
+            .bytes = bytes,
+            .limit = lab::Limit::copy,
+            .peer = RowField::copy(k_.size_bytes(), name_)};
   }
 
   /// Deals the keys to pages in a mixed order.
