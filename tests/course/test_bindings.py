@@ -7,8 +7,8 @@ import unittest
 
 import small
 
-from course import bindings, expressions, source
-from course.header import SourceError
+from warp.chapter import bindings, expressions, source
+from warp.chapter.header import SourceError
 
 
 class Quotes(unittest.TestCase):
@@ -262,7 +262,7 @@ class Chapters(small.Course):
 
     def test_the_authors_command(self):
         def ask(*words):
-            command = [sys.executable, str(small.ROOT / "tools" / "course"), *words]
+            command = [sys.executable, str(small.ROOT / "tools" / "warp" / "chapter"), *words]
             environment = {"WARP_BINARY_DIR": str(self.build), "PATH": "/usr/bin:/bin"}
             return subprocess.run(command, capture_output=True, text=True, env=environment)
 

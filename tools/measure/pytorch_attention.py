@@ -15,7 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from course import results  # noqa: E402
+from warp.chapter import results  # noqa: E402
 
 LENGTH, HEADS = 4096, 64  # as `Size gpu` of the chapter
 ROWS = {"tiny": (65536, 128), "short": (8192, 1024), "middle": (8192, 4096), "long": (8192, 32768)}
