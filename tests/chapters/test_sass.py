@@ -13,7 +13,7 @@ import compiler_explorer
 from warp.base.errors import LearnError
 from warp.base.machine import Machine
 from warp.chapter import recorded, source
-from warp.chapter.expressions import ExpressionError
+from warp.chapter.errors import ExpressionError
 from warp.chapter.functions import find_function
 from warp.machinecode import code, expectations, tools
 

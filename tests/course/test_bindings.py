@@ -8,7 +8,7 @@ import unittest
 import small
 
 from warp.chapter import bindings, expressions
-from warp.chapter.header import SourceError
+from warp.chapter.errors import SourceError
 
 
 class Quotes(unittest.TestCase):

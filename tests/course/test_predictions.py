@@ -9,7 +9,7 @@ import unittest.mock
 import small
 
 from warp.chapter import asked_about, expressions, limits, predictions, run, source
-from warp.chapter.header import SourceError
+from warp.chapter.errors import SourceError
 from warp.chapter.source import Prediction
 
 QUESTION = """\

@@ -7,9 +7,8 @@ from pathlib import Path
 
 from warp.base.errors import LearnError
 from warp.chapter import bindings, limits, predictions
-from warp.chapter.expressions import ExpressionError, NotRecorded, Numbers
-from warp.chapter.header import SourceError
-from warp.chapter.results import ResultsError
+from warp.chapter.errors import SourceError
+from warp.chapter.expressions import Numbers
 from warp.chapter.run import ROOT, build_folder, is_stale
 
 USAGE = """usage: python3 tools/warp/chapter COMMAND CHAPTER...
@@ -68,7 +67,7 @@ def asked(main: Path) -> int:
         try:
             answer = predictions.answer(one.prediction, known)
             said = f"{answer.text} {one.prediction.unit}".strip() + f" ({answer.source})"
-        except (ExpressionError, NotRecorded) as error:
+        except LearnError as error:
             said = str(error)
         print(f"{one.file.name}:{one.prediction.line:<5} {one.name}: {said}")
     wrong, pending, count = predictions.check_chapter(main, build)
@@ -115,6 +114,6 @@ def main(words: list[str]) -> int:
         return 2
     try:
         return 1 if sum([COMMANDS[words[0]](find(word)) for word in words[1:]]) else 0
-    except (SourceError, ResultsError, LearnError) as error:
+    except LearnError as error:
         print(f"course: {error}", file=sys.stderr)
         return 2

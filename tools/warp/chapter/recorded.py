@@ -23,7 +23,7 @@ from collections import Counter
 from pathlib import Path
 
 from warp.base.errors import LearnError
-from warp.chapter.expressions import ExpressionError, sass_calls
+from warp.chapter.errors import ExpressionError
 from warp.chapter.source import other_files
 from warp.machinecode import code, flow, kinds
 
@@ -132,6 +132,11 @@ def opcodes_named(text, kernel):
     """The opcodes by which the `sass()` of a source name loops of a kernel."""
     found = re.findall(rf'\bsass\("{re.escape(kernel)}",\s+"[^"]*",\s+"([A-Z]\w*)"', text.replace("\n//=", ""))
     return list(dict.fromkeys(found))
+
+
+def sass_calls(text: str) -> list[str]:
+    """The kernels that the `sass()` of a source speak of, in their order."""
+    return list(dict.fromkeys(re.findall(r'\bsass\("([^"]+)"', text)))
 
 
 def kernels_named(text):

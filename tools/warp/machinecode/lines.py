@@ -5,7 +5,7 @@ import os
 import re
 
 from warp.machinecode import kinds
-from warp.trace.trace import SECTOR
+from warp.machinecode.kinds import SECTOR
 
 COPY = "global to shared"  # it loads from one and stores to the other
 SPACES = {"global": ("global", "generic", COPY), "shared": ("shared", "generic", COPY)}

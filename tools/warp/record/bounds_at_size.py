@@ -24,8 +24,8 @@ sys.path.insert(0, os.path.abspath(__file__ + "/../../.."))
 from warp.base.machine import Machine  # noqa: E402
 from warp.chapter import chapters  # noqa: E402
 from warp.chapter.results import as_text  # noqa: E402
-from warp.cli.commands import explain  # noqa: E402
 from warp.machinecode import bounds  # noqa: E402
+from warp.trace import running  # noqa: E402
 
 
 # Kind of a size -> its terms, the sizes to fit on, the one to check, what extents are multiples of.
@@ -63,7 +63,7 @@ OTHER_TIMES = {
 
 def counted(chapter, size, machine):
     """{(rung, variant): [(counts, shape) of each launch]} of a chapter's program at a size."""
-    compiled, is_known = explain.machine_code(machine, chapter.source)
+    compiled, is_known = running.machine_code(machine, chapter.source)
     found = {}
     for rung in chapter.rungs:
         with tempfile.TemporaryDirectory() as folder:
@@ -71,7 +71,7 @@ def counted(chapter, size, machine):
             program = chapter.program("simulator")
             env = dict(os.environ, SIMT_JSON=trace, LAB_TIMING="off")
             if is_known:
-                explain.hand_over(code, compiled, program)
+                running.hand_over(code, compiled, program)
                 env["SIMT_COMPILED"] = code
             command = [program, "--rung", rung, "--size", ",".join(map(str, size)), "--json", rows]
             subprocess.run(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -80,8 +80,8 @@ def counted(chapter, size, machine):
             with open(trace, encoding="utf-8") as file:
                 recorded = json.load(file)
             if is_known:
-                explain.execution_counts(recorded, compiled, code)
-            for row in explain.rows_of(rows):
+                running.execution_counts(recorded, compiled, code)
+            for row in running.rows_of(rows):
                 made = row.get("launches")
                 if not made or row["status"] != "PASS":
                     continue

@@ -10,6 +10,7 @@ import os
 import re
 
 from warp.base import paths
+from warp.base.text import read_source, thousands
 from warp.chapter import maps
 from warp.machinecode import bounds
 from warp.trace import problems, report, speed, trace
@@ -95,7 +96,7 @@ class _Page:
         for index, kernel in enumerate(self.kernels):
             totals = kernel.totals()
             numbers = (totals.requests, totals.asked, totals.moved, totals.sectors, totals.wavefronts)
-            cells = [trace.thousands(number) for number in numbers]
+            cells = [thousands(number) for number in numbers]
             found = report.advice(kernel, self.gpu)
             count = sum(len(problem.lines) for problem in found)
             lines = "{} line{}".format(count, "" if count == 1 else "s")
@@ -134,7 +135,7 @@ class _Page:
             self.add(f"<p>{plain(text)}</p>")
         for text in report.circumstances(finding, count):
             self.add(f'<p class="dim">{plain(text)}</p>')
-        source = trace.read_source(file) if file else None
+        source = read_source(file) if file else None
         if source:
             self.add('<pre class="excerpt">')
             for number in range(max(1, line - 2), min(len(source), line + 2) + 1):
@@ -252,7 +253,7 @@ class _Page:
     def _file(self, kernel, file, columns, rows, advice):
         counted = kernel.lines[file]
         self.add(f'<tr class="file"><td colspan="{len(columns) + 2}">{plain(paths.shown(file))}</td></tr>')
-        source = trace.read_source(file)
+        source = read_source(file)
         numbers = sorted(counted) if source is None else trace.shown_lines(source, counted, kernel.function)
         before = None
         for number in numbers:

@@ -7,7 +7,9 @@ import os
 import re
 
 from warp.base import paths
-from warp.trace.trace import SECTOR, read_source, volume
+from warp.base.text import read_source
+from warp.machinecode.kinds import SECTOR
+from warp.trace.trace import volume
 
 WARP = 32
 

@@ -3,6 +3,7 @@
 import os
 
 from warp.base import paths, ui
+from warp.base.text import read_source, thousands
 from warp.trace import changes, problems, speed
 from warp.trace.trace import (
     HOTTEST,
@@ -15,10 +16,8 @@ from warp.trace.trace import (
     lanes_grade,
     may_spoil_results,
     ratio,
-    read_source,
     selected,
     shown_lines,
-    thousands,
 )
 
 

@@ -9,9 +9,10 @@ import os
 import re
 
 from warp.base.errors import LearnError, UsageError
+from warp.base.text import thousands
 from warp.chapter.functions import find_function
+from warp.machinecode.kinds import SECTOR
 
-SECTOR = 32  # bytes
 KINDS = ("load", "store", "atomic")
 REQUESTS = [f"{space}_{kind}_requests" for space in ("global", "shared") for kind in KINDS]
 HOTTEST = 5  # lines of the summary
@@ -394,15 +395,6 @@ def name_variants(trace, rows):
 # ---- the source beside the counts -----------------------------------------------------------------
 
 
-def read_source(path):
-    """Lines of a source file; None if it cannot be read (moved, or generated)."""
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read().expandtabs(4).split("\n")
-    except OSError:
-        return None
-
-
 def shown_lines(source, counted, function):
     """Which lines of a file to print: the kernel whole if it stands there, the others with their neighbours."""
     last = len(source)
@@ -415,10 +407,6 @@ def shown_lines(source, counted, function):
         if line not in lines:
             lines.update(range(max(1, line - 1), min(last, line + 1) + 1))
     return sorted(line for line in lines if 1 <= line <= last)
-
-
-def thousands(number):
-    return f"{int(number):,}"
 
 
 def group(findings):

@@ -58,7 +58,7 @@ def meanwhile(shown):
     from pathlib import Path
 
     from warp.chapter import source
-    from warp.chapter.header import SourceError
+    from warp.chapter.errors import SourceError
     from warp.cli.commands.predict import indented
 
     lines = ["", f"The simulator is built now, once. Meanwhile, read {shown} from the top, and how the course begins:"]

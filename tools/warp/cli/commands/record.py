@@ -8,11 +8,11 @@ from pathlib import Path
 
 from warp.base import build, install, paths, steps, ui
 from warp.base.errors import LearnError, UsageError
+from warp.base.files import forget, write_atomically
 from warp.base.machine import Machine
 from warp.chapter import chapters
 from warp.chapter.results import as_text
-from warp.chapter.run import write_atomically
-from warp.cli.commands.run import check_gpu, forget
+from warp.cli.commands.run import check_gpu
 from warp.machinecode import digest
 from warp.record import counts
 from warp.record.profiling import not_permitted
