@@ -226,7 +226,7 @@ class Explained(SphinxDirective):
         self.env.note_dependency(str(path))
         root = course_root(self.env)
         from warp.base import ui
-        from warp.trace import report, speed
+        from warp.explain import report, speed
         from warp.trace.trace import kernels_of
 
         recorded = json.loads(path.read_text(encoding="utf-8"))

@@ -13,7 +13,7 @@ from warp.base import paths
 from warp.base.errors import LearnError
 from warp.base.machine import Machine
 from warp.chapter import maps
-from warp.trace import page
+from warp.explain import page
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
 

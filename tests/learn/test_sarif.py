@@ -9,7 +9,7 @@ import fake
 
 import test_trace
 
-from warp.trace import sarif
+from warp.explain import sarif
 
 FINDING = {
     "kind": "out-of-bounds",

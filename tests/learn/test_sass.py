@@ -11,9 +11,10 @@ import fake
 from warp.base import ui
 from warp.base.machine import Machine
 from warp.chapter import recorded
-from warp.machinecode import code, disassembly, execution, flow, kinds, lines, occupancy, report, tools
-from warp.trace import page, problems, sarif, trace
-from warp.trace import report as explained
+from warp.explain import lines, page, problems, sarif
+from warp.explain import report as explained
+from warp.machinecode import code, disassembly, flow, kinds, occupancy, report, tools
+from warp.trace import execution, trace
 
 MACHINE = Machine()
 HERE = bool(MACHINE.nvcc() and tools.find(MACHINE, "nvdisasm"))

@@ -10,7 +10,8 @@ import fake
 
 from warp.base.errors import LearnError
 from warp.base.ui import Palette
-from warp.trace import changes, problems, report, trace
+from warp.explain import changes, problems, report
+from warp.trace import trace
 
 SOURCE = """\
 #include "helper.cuh"

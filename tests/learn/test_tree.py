@@ -14,11 +14,12 @@ TREE = pathlib.Path(fake.ROOT) / "tools" / "warp"
 MAY_IMPORT = {
     "base": [],
     "machinecode": ["base"],
+    "trace": ["base", "machinecode"],
     "chapter": ["base", "machinecode"],
-    "trace": ["base", "machinecode", "chapter"],
+    "explain": ["base", "machinecode", "trace", "chapter"],
     "exercise": ["base"],
-    "record": ["base", "machinecode", "chapter", "trace"],
-    "cli": ["base", "machinecode", "chapter", "trace", "exercise", "record"],
+    "record": ["base", "machinecode", "chapter", "explain"],
+    "cli": ["base", "machinecode", "trace", "chapter", "explain", "exercise", "record"],
 }
 
 
@@ -123,8 +124,8 @@ class WrongTree(unittest.TestCase):
         return pathlib.Path(folder.name)
 
     def test_an_arrow_upwards(self):
-        tree = self.tree({"base/ui.py": "def say():\n    from warp.trace import report\n", "trace/report.py": ""})
-        self.assertEqual(wrong_arrows(tree), ["warp.base.ui imports warp.trace.report: base may import nothing else"])
+        tree = self.tree({"base/ui.py": "def say():\n    from warp.explain import report\n", "explain/report.py": ""})
+        self.assertEqual(wrong_arrows(tree), ["warp.base.ui imports warp.explain.report: base may import nothing else"])
 
     def test_a_circle(self):
         tree = self.tree({"base/a.py": "import warp.base.b\n", "base/b.py": "from warp.base import a\n"})

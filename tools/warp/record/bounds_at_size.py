@@ -24,8 +24,8 @@ sys.path.insert(0, os.path.abspath(__file__ + "/../../.."))
 from warp.base.machine import Machine  # noqa: E402
 from warp.chapter import chapters  # noqa: E402
 from warp.chapter.results import as_text  # noqa: E402
+from warp.explain import running  # noqa: E402
 from warp.machinecode import bounds  # noqa: E402
-from warp.trace import running  # noqa: E402
 
 
 # Kind of a size -> its terms, the sizes to fit on, the one to check, what extents are multiples of.

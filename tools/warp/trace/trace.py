@@ -10,7 +10,6 @@ import re
 
 from warp.base.errors import LearnError, UsageError
 from warp.base.text import thousands
-from warp.chapter.functions import find_function
 from warp.machinecode.kinds import SECTOR
 
 KINDS = ("load", "store", "atomic")
@@ -392,21 +391,7 @@ def name_variants(trace, rows):
                 launch["variant"] = row.get("variant", "")
 
 
-# ---- the source beside the counts -----------------------------------------------------------------
-
-
-def shown_lines(source, counted, function):
-    """Which lines of a file to print: the kernel whole if it stands there, the others with their neighbours."""
-    last = len(source)
-    lines = set()
-    if function:
-        found = find_function("\n".join(source), function)
-        if found and any(found.first <= line <= found.last for line in counted):
-            lines.update(range(found.first, found.last + 1))
-    for line in counted:
-        if line not in lines:
-            lines.update(range(max(1, line - 1), min(last, line + 1) + 1))
-    return sorted(line for line in lines if 1 <= line <= last)
+# ---- what is told ---------------------------------------------------------------------------------
 
 
 def group(findings):

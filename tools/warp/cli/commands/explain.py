@@ -12,9 +12,9 @@ from warp.base.machine import Machine
 from warp.base.names import advice
 from warp.chapter import chapters
 from warp.exercise import workspace
-from warp.trace import report as explained
-from warp.trace import speed, trace
-from warp.trace.running import (
+from warp.explain import report as explained
+from warp.explain import speed
+from warp.explain.running import (
     TOLD_BELOW,
     hand_over,
     includes_lab,
@@ -25,6 +25,7 @@ from warp.trace.running import (
     rows_of,
     take_over,
 )
+from warp.trace import trace
 
 COLUMNS_TOLD = "columns told"
 STDOUT = "-"  # as FILE of --json: standard output, which then holds nothing else
@@ -167,12 +168,12 @@ def once(arguments, subject, machine):
     if arguments.json and not only_json:
         write_output("--json", arguments.json, done.json.encode("utf-8"))
     if arguments.html:
-        from warp.trace import page
+        from warp.explain import page
 
         text = page.render(done.recorded, done.label, **shared)
         write_output("--html", arguments.html, text.encode("utf-8", "replace"))
     if arguments.sarif:
-        from warp.trace import sarif
+        from warp.explain import sarif
 
         text = sarif.render(done.recorded, launch, done.compiled, gpu)
         write_output("--sarif", arguments.sarif, text.encode("utf-8", "replace"))
@@ -208,7 +209,7 @@ def columns_told(recorded):
 
 def compare(arguments, subject, machine):
     """Two programs, or two rungs of a chapter, side by side; returns the exit code of the first that is not 0."""
-    from warp.trace import against
+    from warp.explain import against
 
     other, chapter = arguments.against, as_chapter(subject)
     if chapter:

@@ -114,7 +114,7 @@ def made_wide(kernel):
     """{(file, line, load or store)} of global accesses that fill their sectors once nvcc has merged them."""
     if not kernel.compiled:
         return set()
-    from warp.machinecode import lines
+    from warp.explain import lines
 
     return lines.made_wide(kernel, kernel.compiled, SECTORS_TOO_MANY)
 

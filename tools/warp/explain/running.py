@@ -13,7 +13,8 @@ from warp.trace import trace
 def machine_code(machine, source):
     """([sass.code.Compiled] of a source's kernels, whether the simulator can carry them out); none where nvcc or nvdisasm is
     missing, or where nvcc refuses it."""
-    from warp.machinecode import code, execution, tools
+    from warp.machinecode import code, tools
+    from warp.trace import execution
 
     try:
         toolchain = tools.Toolchain(machine)
@@ -31,7 +32,7 @@ def machine_code(machine, source):
 
 def hand_over(file, compiled, program):
     """Gives the simulator the machine code to carry out beside the program."""
-    from warp.machinecode import execution
+    from warp.trace import execution
 
     execution.write(file, compiled, program)
 
@@ -44,7 +45,7 @@ def take_over(recorded, compiled, file, trace_file):
 
 def execution_counts(recorded, compiled, file):
     """Adds them to a trace; returns whether there are any."""
-    from warp.machinecode import execution
+    from warp.trace import execution
 
     return execution.add_to(recorded, compiled, file + ".counts")
 

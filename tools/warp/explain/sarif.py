@@ -5,7 +5,8 @@ import os
 from urllib.parse import quote
 
 from warp.base import paths
-from warp.trace import problems, speed, trace
+from warp.explain import problems, speed
+from warp.trace import trace
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 BASE = "SRCROOT"  # the course's folder
@@ -70,7 +71,7 @@ def render(recorded, launch=None, compiled=(), gpu=None):
                 description = f"The memory system is asked for more than the bytes need ({topic})."
                 add(rule, description, "note", problem.sentence, file, line)
         if kernel.compiled:
-            from warp.machinecode import lines
+            from warp.explain import lines
 
             for file, line, sentence in lines.what_nvcc_makes(kernel)[0]:
                 add("compiled", "nvcc makes other accesses than the source has.", "note", sentence, file, line)

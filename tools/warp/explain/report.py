@@ -4,7 +4,8 @@ import os
 
 from warp.base import paths, ui
 from warp.base.text import read_source, thousands
-from warp.trace import changes, problems, speed
+from warp.chapter.functions import find_function
+from warp.explain import changes, problems, speed
 from warp.trace.trace import (
     HOTTEST,
     KINDS,
@@ -17,7 +18,6 @@ from warp.trace.trace import (
     may_spoil_results,
     ratio,
     selected,
-    shown_lines,
 )
 
 
@@ -205,6 +205,20 @@ def line_in_words(row, paint):
     return "; ".join(parts)
 
 
+def shown_lines(source, counted, function):
+    """Which lines of a file to print: the kernel whole if it stands there, the others with their neighbours."""
+    last = len(source)
+    lines = set()
+    if function:
+        found = find_function("\n".join(source), function)
+        if found and any(found.first <= line <= found.last for line in counted):
+            lines.update(range(found.first, found.last + 1))
+    for line in counted:
+        if line not in lines:
+            lines.update(range(max(1, line - 1), min(last, line + 1) + 1))
+    return sorted(line for line in lines if 1 <= line <= last)
+
+
 class Renderer:
     """Writes the report as a list of lines.
 
@@ -329,7 +343,7 @@ class Renderer:
         """Where nvcc has made other accesses than the source has."""
         if not kernel.compiled:
             return
-        from warp.machinecode import lines
+        from warp.explain import lines
 
         rows, unknown = lines.what_nvcc_makes(kernel)
         if rows or unknown:

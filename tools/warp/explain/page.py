@@ -12,8 +12,9 @@ import re
 from warp.base import paths
 from warp.base.text import read_source, thousands
 from warp.chapter import maps
+from warp.explain import problems, report, speed
 from warp.machinecode import bounds
-from warp.trace import problems, report, speed, trace
+from warp.trace import trace
 
 # A painted piece of text, between characters that no source line keeps.
 OPEN, MIDDLE, CLOSE = "\x01", "\x02", "\x03"
@@ -203,7 +204,7 @@ class _Page:
     def _machine_code(self, kernel, rows):
         if not kernel.compiled:
             return
-        from warp.machinecode import lines
+        from warp.explain import lines
 
         changed, unknown = lines.what_nvcc_makes(kernel)
         if changed or unknown:
@@ -254,7 +255,7 @@ class _Page:
         counted = kernel.lines[file]
         self.add(f'<tr class="file"><td colspan="{len(columns) + 2}">{plain(paths.shown(file))}</td></tr>')
         source = read_source(file)
-        numbers = sorted(counted) if source is None else trace.shown_lines(source, counted, kernel.function)
+        numbers = sorted(counted) if source is None else report.shown_lines(source, counted, kernel.function)
         before = None
         for number in numbers:
             if before is not None and number != before + 1:

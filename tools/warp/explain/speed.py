@@ -6,10 +6,10 @@ from warp.base.errors import UsageError
 from warp.base.names import nearest, one_of
 from warp.base.text import read_source
 from warp.chapter.functions import find_function, mask
+from warp.explain.problems import WARP, Problem
+from warp.explain.problems import of_kernel as of_kernel_lines
 from warp.machinecode import bounds
-from warp.machinecode.execution import ARCHITECTURES
-from warp.trace.problems import WARP, Problem
-from warp.trace.problems import of_kernel as of_kernel_lines
+from warp.trace.execution import ARCHITECTURES
 from warp.trace.trace import counted_blocks, volume
 
 FAR = 8  # times as long as the memory would take: then the bound of another resource is worth advice
