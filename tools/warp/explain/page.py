@@ -9,7 +9,7 @@ import json
 import os
 import re
 
-from warp.base import paths
+from warp.base import paths, records
 from warp.base.text import read_source, thousands
 from warp.chapter import maps
 from warp.explain import problems, report, speed
@@ -123,16 +123,16 @@ class _Page:
             self.add("</section>")
 
     def _finding(self, count, finding, colour):
-        where = "in kernel " + finding["kernel"] if finding.get("kernel") else "in host code"
-        file, line = finding.get("file"), finding.get("line")
+        where = "in kernel " + finding.kernel if finding.kernel else "in host code"
+        file, line = finding.file, finding.line
         if file:
             where += f" at {paths.shown(file)}:{line}"
         kind = "error" if colour == "red" else "warning"
-        title = (kind, colour, plain(finding["kind"]), plain(where))
+        title = (kind, colour, plain(finding.kind), plain(where))
         self.add('<article class="{}"><h3><span class="{}">{}</span> {}</h3>'.format(*title))
-        if finding.get("kernel"):
+        if finding.kernel:
             self.add(f'<p class="dim">{plain(report.where_it_ran(finding))}</p>')
-        for text in finding.get("message", "").splitlines():
+        for text in finding.message.splitlines():
             self.add(f"<p>{plain(text)}</p>")
         for text in report.circumstances(finding, count):
             self.add(f'<p class="dim">{plain(text)}</p>')
@@ -266,7 +266,11 @@ class _Page:
 
     def _row(self, kernel, file, number, text, columns, rows, advice):
         place = (file, number)
-        drawn = [drawing for drawing in map(maps.of_example, kernel.examples_at(file, number)) if drawing]
+        drawn = [
+            drawing
+            for drawing in (maps.of_example(records.write(example)) for example in kernel.examples_at(file, number))
+            if drawing
+        ]
         name = rows.get(place)
         classes = " ".join(kind for kind, on in (("problem", place in advice), ("map", drawn)) if on)
         opening = "<tr"

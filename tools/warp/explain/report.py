@@ -153,7 +153,7 @@ def times_ideal(totals):
 
 def notes_of(recorded, failed):
     """What is to be said of all counts together."""
-    return [MEND_FIRST] * failed + recorded.get("notes", [])
+    return [MEND_FIRST] * failed + recorded.notes
 
 
 def advice(kernel, gpu):
@@ -396,16 +396,16 @@ class Renderer:
     def _findings(self, findings, colour):
         for count, finding in group(findings):
             self.line()
-            place = "{}:{}".format(paths.shown(finding["file"]), finding["line"]) if finding.get("file") else ""
-            where = "in kernel " + finding["kernel"] if finding.get("kernel") else "in host code"
+            place = f"{paths.shown(finding.file)}:{finding.line}" if finding.file else ""
+            where = "in kernel " + finding.kernel if finding.kernel else "in host code"
             self.line(
-                "{} {}{}".format(self.paint(colour + "+bold", finding["kind"]), where, " at " + place if place else "")
+                "{} {}{}".format(self.paint(colour + "+bold", finding.kind), where, " at " + place if place else "")
             )
-            if finding.get("file"):
-                self._excerpt(finding["file"], finding["line"], colour)
-            if finding.get("kernel"):
+            if finding.file:
+                self._excerpt(finding.file, finding.line, colour)
+            if finding.kernel:
                 self.line("  " + where_it_ran(finding))
-            for text in finding.get("message", "").splitlines():
+            for text in finding.message.splitlines():
                 self.line("  " + (ui.wrap(text, 2, self.width - 2) if self.width else text))
             for text in circumstances(finding, count):
                 self.line("  " + text)
@@ -427,17 +427,13 @@ def ideal_in_words(part):
 
 
 def where_it_ran(finding):
-    return "block {}, thread {}, launch {}".format(
-        triple(finding.get("block")),
-        triple(finding.get("thread")),
-        finding.get("launch"),
-    )
+    return f"block {triple(finding.block)}, thread {triple(finding.thread)}, launch {finding.launch}"
 
 
 def circumstances(finding, count):
     """What else there is to say of `count` equal findings: which memory, how many more."""
-    allocation = finding.get("allocation")
-    if allocation and allocation not in finding.get("message", ""):
+    allocation = finding.allocation
+    if allocation and allocation not in finding.message:
         yield "allocation: " + allocation
     if count > 1:
         yield f"and {count - 1} more of this kind at this line"

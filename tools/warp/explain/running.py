@@ -4,7 +4,7 @@ import json
 import os
 import re
 
-from warp.base import paths, steps, ui
+from warp.base import paths, records, steps, ui
 from warp.base.errors import LearnError
 from warp.base.files import write_output
 from warp.trace import trace
@@ -40,7 +40,7 @@ def hand_over(file, compiled, program):
 def take_over(recorded, compiled, file, trace_file):
     """What it has counted of the machine code becomes part of the trace."""
     if execution_counts(recorded, compiled, file):
-        write_output("the trace", trace_file, (json.dumps(recorded, indent=2) + "\n").encode("utf-8"))
+        write_output("the trace", trace_file, (json.dumps(records.write(recorded), indent=2) + "\n").encode("utf-8"))
 
 
 def execution_counts(recorded, compiled, file):
@@ -110,6 +110,6 @@ TOLD_BELOW = re.compile(r"simt: ((warning: )?(?P<kind>[a-z]+(-[a-z]+)*): (?P<mes
 
 def left_out(told, findings):
     """The lines of the simulator that the report does not say again."""
-    known = {(finding.get("kind"), finding.get("message")) for finding in findings}
+    known = {(finding.kind, finding.message) for finding in findings}
     matches = ((line, TOLD_BELOW.match(line)) for line in told)
     return [line for line, found in matches if found["kind"] and (found["kind"], found["message"]) not in known]

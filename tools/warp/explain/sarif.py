@@ -52,13 +52,13 @@ def render(recorded, launch=None, compiled=(), gpu=None):
             results.append(result)
 
     for count, finding in trace.group(findings):
-        kind = finding.get("kind", "finding")
-        text = finding.get("message") or kind
+        kind = finding.kind
+        text = finding.message or kind
         if count > 1:
             text += f" (and {count - 1} more of this kind at this line)"
-        level = "warning" if finding.get("severity") == "warning" else "error"
+        level = "warning" if finding.severity == "warning" else "error"
         description = RULES.get(kind, kind.replace("-", " ").capitalize() + ".")
-        add(kind, description, level, text, finding.get("file"), finding.get("line"))
+        add(kind, description, level, text, finding.file, finding.line)
     for kernel in kernels:
         for problem in speed.problems(kernel, gpu):
             description = "The time is set by something that the memory accesses do not need."

@@ -26,6 +26,8 @@ from warp.chapter import chapters  # noqa: E402
 from warp.chapter.results import as_text  # noqa: E402
 from warp.explain import running  # noqa: E402
 from warp.machinecode import bounds  # noqa: E402
+from warp.trace import execution  # noqa: E402
+from warp.trace.trace import load as read_trace  # noqa: E402
 
 
 # Kind of a size -> its terms, the sizes to fit on, the one to check, what extents are multiples of.
@@ -77,19 +79,18 @@ def counted(chapter, size, machine):
             subprocess.run(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             if not os.path.exists(trace) or not os.path.exists(rows):
                 continue
-            with open(trace, encoding="utf-8") as file:
-                recorded = json.load(file)
+            recorded = read_trace(trace)
             if is_known:
                 running.execution_counts(recorded, compiled, code)
             for row in running.rows_of(rows):
                 made = row.get("launches")
                 if not made or row["status"] != "PASS":
                     continue
-                launches = [one for one in recorded["launches"] if made["first"] <= one["index"] < made["end"]]
+                launches = [one for one in recorded.launches if made["first"] <= one.index < made["end"]]
                 found[row["rung"], row.get("variant", "")] = [
-                    (dict(bounds.counts_of(one), blocks=bounds.volume(one["grid"])), bounds.shape_of(one))
+                    (dict(execution.counts_of(one), blocks=bounds.volume(one.grid)), execution.shape_of(one))
                     for one in launches
-                    if one.get("traced_blocks") == bounds.volume(one["grid"])
+                    if one.traced_blocks == bounds.volume(one.grid)
                 ]
     return found
 

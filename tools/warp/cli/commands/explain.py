@@ -5,7 +5,7 @@ import os
 import sys
 import time
 
-from warp.base import build, install, paths, progress, steps, ui
+from warp.base import build, install, paths, progress, records, steps, ui
 from warp.base.errors import LearnError, UsageError
 from warp.base.files import check_writable, forget, write_output
 from warp.base.machine import Machine
@@ -149,7 +149,7 @@ def run(arguments, subject, machine, rungs):
     if executed:
         take_over(done.recorded, done.compiled, executed, trace_file)
     speed.note_bounds(done.recorded, speed.gpu_named(arguments.gpu), done.compiled)
-    done.json = json.dumps(done.recorded, indent=2) + "\n" if arguments.json else ""
+    done.json = json.dumps(records.write(done.recorded), indent=2) + "\n" if arguments.json else ""
     trace.name_variants(done.recorded, rows_of(rows_file))
     sys.stderr.write("".join(left_out(told, trace.all_findings(done.recorded))))
     return done
