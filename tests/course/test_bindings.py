@@ -245,7 +245,7 @@ class Chapters(small.Course):
 
     def test_the_authors_command(self):
         def ask(*words):
-            command = [sys.executable, str(small.ROOT / "tools" / "warp" / "chapter"), *words]
+            command = [sys.executable, str(small.ROOT / "tools" / "warp"), "author", *words]
             environment = {"WARP_BINARY_DIR": str(self.build), "PATH": "/usr/bin:/bin"}
             return subprocess.run(command, capture_output=True, text=True, env=environment)
 

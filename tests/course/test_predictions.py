@@ -309,7 +309,7 @@ class Limits(small.Course):
 class Command(small.Course):
     def test_check(self):
         self.source(QUESTION)
-        command = [sys.executable, str(small.ROOT / "tools" / "warp" / "chapter"), "check", str(self.main)]
+        command = [sys.executable, str(small.ROOT / "tools" / "warp"), "author", "check", str(self.main)]
         done = subprocess.run(
             command, capture_output=True, text=True, env={"WARP_BINARY_DIR": str(self.build), "PATH": "/bin"}
         )

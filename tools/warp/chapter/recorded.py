@@ -1,6 +1,6 @@
 """What a chapter's text says of machine code, recorded: figures of kernels, and excerpts of what nvcc made of them.
 
-A fence of the prose names what it is cut from; its body is written by `python3 tools/warp/chapter sass NN`, never by hand:
+A fence of the prose names what it is cut from; its body is written by `./learn author sass NN`, never by hand:
 
     ```{sass} copy_float4 from=LDG lines=3
     ```{sass} "04:thread_tile_2d" in=loop lines=6
@@ -234,7 +234,7 @@ def figure(data, name, what, where="kernel"):
     """What `sass(KERNEL, WHAT, WHERE)` is; ExpressionError where there is no such figure."""
     kernel = (data or {}).get("kernels", {}).get(name)
     if kernel is None:
-        raise ExpressionError(f"no machine code of {name} was recorded: python3 tools/warp/chapter sass NN")
+        raise ExpressionError(f"no machine code of {name} was recorded: ./learn author sass NN")
     if what in ("registers", "spills", "stack", "shared"):
         return kernel[what]
     if kernel.get(where) is None or where in ("registers", "spills", "stack", "shared"):

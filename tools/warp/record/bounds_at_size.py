@@ -5,7 +5,7 @@ terms 1, MN, MNK, MK and NK, of rows and columns 1 and their product, of n eleme
 there are terms, and holds only if it then says exactly what is counted at one size more. A recorded extent that is no multiple
 is rounded down to one: less is done there.
 
-    python3 tools/warp/record/bounds_at_size.py [--write] [NN...]
+    ./learn author bounds [--write] [NN...]
 
 prints them; with --write, results/h200_bounds.json of each chapter has what each resource alone would take of each rung, at the
 default size of a GPU, in milliseconds. The programs are those of build/simulator.
@@ -15,19 +15,16 @@ import itertools
 import json
 import os
 import subprocess
-import sys
 import tempfile
 from fractions import Fraction
 
-sys.path.insert(0, os.path.abspath(__file__ + "/../../.."))
-
-from warp.base.machine import Machine  # noqa: E402
-from warp.chapter import chapters  # noqa: E402
-from warp.chapter.results import as_text  # noqa: E402
-from warp.explain import running  # noqa: E402
-from warp.machinecode import bounds  # noqa: E402
-from warp.trace import execution  # noqa: E402
-from warp.trace.trace import load as read_trace  # noqa: E402
+from warp.base.machine import Machine
+from warp.chapter import chapters
+from warp.chapter.results import as_text
+from warp.explain import running
+from warp.machinecode import bounds
+from warp.trace import execution
+from warp.trace.trace import load as read_trace
 
 
 # Kind of a size -> its terms, the sizes to fit on, the one to check, what extents are multiples of.
@@ -231,7 +228,7 @@ def file_of_the_page(chapter):
     return os.path.join(chapter.folder, "results", "h200_bounds.json")
 
 
-def main(arguments):
+def main(arguments: list[str]) -> int:
     machine = Machine()
     writes = "--write" in arguments
     arguments = [one for one in arguments if one != "--write"]
@@ -253,7 +250,4 @@ def main(arguments):
             )
         for (rung, variant), why in without.items():
             print(f"{chapter.number} -- {rung} {variant}: {why}")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])
+    return 0
