@@ -69,11 +69,11 @@ def compared(first, one, second, other, paint, gpu):
 
 def counts(one, other):
     """[(words, old, new, how it changes, colour)] of what either counts."""
-    for words, name in changes.COUNTS:
-        old, new = one.counts.get(name, 0), other.counts.get(name, 0)
+    for count in changes.COUNTS:
+        old, new = one.counts.get(count.name, 0), other.counts.get(count.name, 0)
         if old or new:
             how = changes.by_how_much(old, new) if old != new else ""
-            yield words, thousands(old), thousands(new), how, changes.colour(old, new) if how else ""
+            yield count.words, thousands(old), thousands(new), how, changes.colour(old, new) if how else ""
 
 
 def times(first, one, second, other, gpu):

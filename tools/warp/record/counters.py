@@ -27,34 +27,10 @@ import subprocess
 import sys
 import tempfile
 
-# What is counted, in the order of the course's table, and the hardware metrics whose sum it is. Requests to shared
-# memory are those of the instructions themselves: the counter in the hardware, beside, reads a few too many now and
-# then, and does not see a generic pointer into shared memory.
-COUNTS = {
-    "global_load_requests": ["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"],
-    "global_load_sectors": ["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"],
-    "global_store_requests": ["l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"],
-    "global_store_sectors": ["l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"],
-    "shared_load_requests": ["smsp__sass_inst_executed_op_shared_ld.sum"],
-    "shared_load_wavefronts": ["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"],
-    "shared_load_bank_conflicts": ["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"],
-    "shared_store_requests": ["smsp__sass_inst_executed_op_shared_st.sum"],
-    "shared_store_wavefronts": ["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum"],
-    "shared_store_bank_conflicts": ["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum"],
-    "shared_wavefronts": ["memory_l1_wavefronts_shared"],
-    "shared_wavefronts_ideal": ["memory_l1_wavefronts_shared_ideal"],
-    "global_atomic_requests": [
-        "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum",
-        "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum",
-    ],
-    "global_atomic_sectors": [
-        "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum",
-        "l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum",
-    ],
-    "shared_atomic_requests": ["smsp__inst_executed_op_shared_atom_pred_on_any.sum"],
-    "shared_atomic_wavefronts": ["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum"],
-    "divergent_branches": ["smsp__sass_branch_targets_threads_divergent.sum"],
-}
+from warp.base.counts import COUNTS as TABLE
+
+# What is counted, and the hardware metrics whose sum it is.
+COUNTS = {count.name: count.counters for count in TABLE if count.counters}
 
 # Metrics kept beside the counts: twins that must agree with them, active lanes, guards against accesses
 # that nobody meant (local memory), and what explains a difference.
