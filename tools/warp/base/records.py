@@ -82,12 +82,14 @@ def _reader(kind: Any, strict: bool) -> Callable[[Any], Any]:
     return plain if kind is not Any else lambda value: value
 
 
-def _container_reader(container: type, inner: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def _container_reader(container: Any, inner: Callable[[Any], Any]) -> Callable[[Any], Any]:
     def read_all(value: Any) -> Any:
         if not isinstance(value, container):
             raise _Wrong(f"{value!r} is no {'list' if container is list else 'object'}")
         try:
-            return {key: inner(one) for key, one in value.items()} if container is dict else list(map(inner, value))
+            if isinstance(value, dict):
+                return {key: inner(one) for key, one in value.items()}
+            return [inner(one) for one in value]
         except _Wrong as wrong:
             raise _further(wrong, _place_of(value, inner))
 

@@ -151,7 +151,9 @@ def check_cause(value) -> tuple[str, str]:
 
 def paragraphs(text: str) -> list[tuple[int, str]]:
     """The paragraphs of a block of prose, each on one line, with the index of its first line; fences left out."""
-    found, current, first, fence = [], [], 0, False
+    found: list[tuple[int, str]] = []
+    current: list[str] = []
+    first, fence = 0, False
     for index, line in enumerate([*text.split("\n"), ""]):
         if re.match(r" {0,3}(```|~~~)", line):
             fence = not fence

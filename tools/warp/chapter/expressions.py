@@ -144,7 +144,7 @@ class Numbers:
     @property
     def compiled_by(self) -> str:
         """What made the recorded machine code."""
-        return "compiled by nvcc {nvcc} for {architecture}".format(**self.files["sass"])
+        return "compiled by nvcc {nvcc} for {architecture}".format(**(self.files["sass"] or {}))
 
     def device(self, gpu: str = stored.FIRST_GPU) -> str:
         """The GPU that the times are of."""

@@ -8,6 +8,7 @@ that binds a number of the paragraph above it.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -304,7 +305,7 @@ def has_no_function(rung: Rung) -> bool:
     return rung.raises is not None or not {"cublas", "cub"}.isdisjoint(rung.needs)
 
 
-def parse_chapter(path: Path, other_files: list[Path] = ()) -> Chapter:
+def parse_chapter(path: Path, other_files: Iterable[Path] = ()) -> Chapter:
     """Reads `chapters/NN_name/name.cu`; rungs may also be defined in `other_files`."""
     text = read_text(path)
     lines = text.split("\n")

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, field
+from typing import Optional
 
 LABEL = re.compile(r"^\s*(\.L_\w+|\$\w[\w$.]*):")
 SECTION = re.compile(r"^\.text\.(\S+):")
@@ -40,8 +41,8 @@ class Instruction:
     file: str = ""  # the kernel's own line, where a called function was inlined
     line: int = 0
     inlined: tuple = ()  # (file, line) of the inlined functions, the innermost first
-    control: Control = None
-    target: int = None  # address that a branch goes to
+    control: Optional[Control] = None
+    target: Optional[int] = None  # address that a branch goes to
 
     @property
     def name(self):

@@ -36,7 +36,7 @@ class Facts:
 
 class Image:
     def __init__(self, data):
-        at, entry, many, names = struct.unpack_from("<Q", data, 40)[0], *struct.unpack_from("<HHH", data, 58)
+        (at,), (entry, many, names) = struct.unpack_from("<Q", data, 40), struct.unpack_from("<HHH", data, 58)
         rows = [struct.unpack_from("<IIQQQQIIQQ", data, at + i * entry) for i in range(many)]
         strings = data[rows[names][4] : rows[names][4] + rows[names][5]]
         self.sections = [

@@ -10,6 +10,7 @@ import json
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 from warp.record import sanitize
 
@@ -55,7 +56,9 @@ def main(words: list[str]) -> int:
         log = file.read()
 
     marked = marks()
-    programs = {result["program"]: {"faulty": {}, "correct": {}} for result in measured["results"]}
+    programs: dict[str, dict[str, dict[str, Any]]] = {
+        result["program"]: {"faulty": {}, "correct": {}} for result in measured["results"]
+    }
     ran = set()
     for tool, variant, names, code, text in runs(log):
         errors, reports = sanitize.parse(text)
