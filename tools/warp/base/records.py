@@ -4,6 +4,8 @@ again; and the JSON Schema of it, to which the programs that write it are held.
 A field without a default has to be there. One with the metadata NOTED is not the writer's: it is noted afterwards.
 """
 
+from __future__ import annotations
+
 import dataclasses
 import functools
 import typing
@@ -24,7 +26,7 @@ class FormError(LearnError):
 class _Wrong(Exception):
     """What is wrong; the way to it is put together on the way up."""
 
-    def __init__(self, what: str):
+    def __init__(self, what: str) -> None:
         super().__init__(what)
         self.way = ""
 

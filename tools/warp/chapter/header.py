@@ -82,7 +82,7 @@ _SIZE = re.compile(r"[1-9][0-9]*(,[1-9][0-9]*)*")
 class _Reader:
     """Collects the lines of one header."""
 
-    def __init__(self, shown: str, folder: str):
+    def __init__(self, shown: str, folder: str) -> None:
         self.shown = shown
         self.folder = folder
         self.fields: dict[str, str] = {}

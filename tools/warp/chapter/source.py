@@ -8,7 +8,7 @@ that binds a number of the paragraph above it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -121,7 +121,7 @@ _NEAR = re.compile(r"exact|\d+(\.\d+)? ?%|factor \d+(\.\d+)?")
 class _Blocks:
     """Collects the blocks of a source, line by line."""
 
-    def __init__(self, path: Path | str):
+    def __init__(self, path: Path | str) -> None:
         self.path = path
         self.top: list = []
         self.target = self.top
@@ -291,7 +291,7 @@ def parse_blocks(path: Path | str, lines: list[str], first: int, contracts: list
     return blocks.top
 
 
-def every_block(blocks: list):
+def every_block(blocks: list) -> Iterator[Code | Prediction | Prose]:
     """All blocks in their order, those in folds too; a fold comes before what is in it."""
     for block in blocks:
         yield block

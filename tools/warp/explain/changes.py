@@ -1,7 +1,12 @@
 """What has changed since a kernel was explained before: counts of the last trace of the same file beside today's."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable
+
 from warp.base.counts import BY_NAME
 from warp.base.text import thousands
+from warp.trace.trace import Kernel
 
 # What a reader's edit is meant to change. Launch shapes come first: they explain the counts below them.
 COUNTS = [
@@ -20,7 +25,7 @@ COUNTS = [
 UNCHANGED = "counts as in the last run"
 
 
-def of_kernel(before, kernel):
+def of_kernel(before: Iterable[Kernel], kernel: Kernel) -> list[tuple[str, str]]:
     """[(text, colour)] of what changed from the kernels of the last trace; one line if nothing did, none if unknown."""
     last = next((other for other in before if other.name == kernel.name), None)
     if last is None or last.cut_short() or kernel.cut_short():
@@ -40,11 +45,11 @@ def of_kernel(before, kernel):
     return found or [(UNCHANGED, "")]
 
 
-def colour(old, new):
+def colour(old: int, new: int) -> str:
     return "green" if new < old else "yellow"
 
 
-def by_how_much(old, new):
+def by_how_much(old: int, new: int) -> str:
     """`, 8.0 times fewer`, `, 12 % more`; nothing where one of them is 0."""
     if not old or not new:
         return ""
