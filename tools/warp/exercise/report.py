@@ -9,7 +9,8 @@ from typing import Any
 from warp.base import paths, ui
 from warp.base.ui import Palette
 from warp.exercise import record, updates
-from warp.exercise.checking import Outcome
+from warp.exercise.exercises import Exercise
+from warp.exercise.outcomes import Outcome
 
 WIDTH = 96
 FEW = 3  # failures shown of one case; the rest is a consequence as a rule
@@ -40,7 +41,7 @@ STEPS = {
 }
 
 
-def outcome(exercise: Any, source: str, result: Outcome, before: dict[Any, Any], paint: Palette) -> list[str]:
+def outcome(exercise: Exercise, source: str, result: Outcome, before: dict[Any, Any], paint: Palette) -> list[str]:
     """Lines that tell of a check. `before`: the values of the bars at the last try."""
     shown = paths.shown(source)
     if result.passed:
@@ -58,11 +59,11 @@ def outcome(exercise: Any, source: str, result: Outcome, before: dict[Any, Any],
     return lines
 
 
-def for_editors(source: Any, result: Any) -> Any:
+def for_editors(source: str, result: Outcome) -> list[str]:
     """FILE:LINE: error: what, one line for each thing that is wrong: a problem matcher finds them."""
     shown, lines = paths.shown(source), []
 
-    def add(file: Any, line: Any, text: Any) -> None:
+    def add(file: str | None, line: int | None, text: str) -> None:
         where = paths.shown(file) if file else shown
         lines.append("{}:{}: error: {}".format(where, line or 1, " ".join(text.split())))
 
@@ -82,7 +83,7 @@ def for_editors(source: Any, result: Any) -> Any:
     return lines
 
 
-def line_with(file: Any, text: Any) -> Any:
+def line_with(file: str, text: str) -> int:
     """The last line of a file that has `text`, as a constant or a kernel is named there; 1 where none has."""
     wanted, found = re.sub(r"\W|_", "", text).lower(), 1
     try:
@@ -279,7 +280,7 @@ def number(value: float) -> str:
     return f"{value:.0f}" if float(value).is_integer() else f"{value:.2f}"
 
 
-def next_step(exercise: Any, result: Outcome, record: Any) -> list[str]:
+def next_step(exercise: Exercise, result: Outcome, record: Any) -> list[str]:
     """Lines: what to do or to ask next, and from the third try on where there is help."""
     name = exercise.name
     if result.passed:
@@ -375,7 +376,7 @@ def of_bar(bar: dict[str, Any]) -> str:
     return f"which addresses do the lanes of one warp touch in line {line} at the same time?"
 
 
-def listing(exercises: list[Any], records: dict[Any, Any], paint: Palette, here: Any = None) -> list[Any]:
+def listing(exercises: list[Exercise], records: dict[Any, Any], paint: Palette, here: Any = None) -> list[Any]:
     """The exercises of one chapter with what is done."""
     lines, behind = [], [exercise.key for exercise in updates.behind(exercises, records)]
     for exercise in exercises:

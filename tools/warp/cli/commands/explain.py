@@ -249,7 +249,7 @@ def compare(arguments: Arguments, subject: str, machine: Machine) -> int:
     return next((done.verdict() for done in runs if done.verdict()), 0)
 
 
-def check_against(arguments: Arguments, subject: Any, chapter: Any) -> None:
+def check_against(arguments: Arguments, subject: str, chapter: Chapter | None) -> None:
     """UsageError unless --against names what can be compared."""
     for option, given in (("--json", arguments.json), ("--html", arguments.html), ("--sarif", arguments.sarif)):
         if given:
