@@ -59,7 +59,7 @@ def schema(kind: type) -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **top, "$defs": defined}
 
 
-def _is_required(field: "dataclasses.Field[Any]") -> bool:
+def _is_required(field: dataclasses.Field[Any]) -> bool:
     return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, Tuple
+from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from warp.base.errors import LearnError
 from warp.exercise.exercises import Exercise
 from warp.exercise.outcomes import Outcome
 
-Outcomes = Sequence[Tuple[Exercise, Outcome]]
+Outcomes = Sequence[tuple[Exercise, Outcome]]
 
 
 def as_json(outcomes: Outcomes) -> str:

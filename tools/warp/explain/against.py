@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator
-from typing import Tuple
 
 from warp.base import paths
 from warp.base.text import read_source, thousands
@@ -17,7 +16,7 @@ from warp.machinecode.code import Compiled
 from warp.trace.model import Trace
 from warp.trace.trace import Kernel, Totals, selected
 
-Row = Tuple[str, int, str]  # file, line, text
+Row = tuple[str, int, str]  # file, line, text
 SAME_LINES = "The lines of both kernels are the same, and what was counted at them."
 
 

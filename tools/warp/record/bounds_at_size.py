@@ -20,7 +20,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, List, Tuple
+from typing import Any
 
 from warp.base.machine import Machine
 from warp.chapter import chapters
@@ -32,7 +32,7 @@ from warp.trace import execution
 from warp.trace.trace import load as read_trace
 
 # The terms of a kind of size, the sizes to fit on, the one to check, what extents are multiples of.
-Plan = Tuple[Callable[..., List[int]], List[Tuple[int, ...]], Tuple[int, ...], Tuple[int, ...]]
+Plan = tuple[Callable[..., list[int]], list[tuple[int, ...]], tuple[int, ...], tuple[int, ...]]
 
 
 def gemm(tile: int, depth: int) -> Plan:

@@ -67,9 +67,9 @@ def main(arguments: Arguments) -> int:
         return compare(arguments, subject, machine)
     if arguments.watch and arguments.json == STDOUT:
         raise UsageError("--watch goes on and on: --json needs a FILE with it")
-    if not arguments.watch:
-        return once(arguments, subject, machine)
-    watch(arguments, subject, machine)
+    if arguments.watch:
+        watch(arguments, subject, machine)
+    return once(arguments, subject, machine)
 
 
 def check_outputs(arguments: Arguments, source: str) -> None:
