@@ -32,7 +32,6 @@ class Functions : private Rule {
     const std::size_t parameters = parameters_of(i + 1);
     if (parameters == kNone && !lambda) {
       if (!kernel) note_variables(i + 1);
-      if (!kernel && !in_function()) check_initial_value(unit_, i);
       if (!kernel) check_thread_local(i);
       if (!kernel) check_member(i);
       if (!kernel) check_local(i);

@@ -21,11 +21,10 @@ struct Scope {
   enum class Kind { space, type, block };  // namespace or file; class; everything else
   Kind kind;
   Side side;
-  int outer_parentheses;               // of the enclosing scope, kept while this one is open
-  std::size_t outer_head;              // likewise
-  std::string_view name;               // of a class or a namespace
-  bool templated;                      // of a template, or in one
-  std::string_view access = "public";  // of the members that come next
+  int outer_parentheses;   // of the enclosing scope, kept while this one is open
+  std::size_t outer_head;  // likewise
+  std::string_view name;   // of a class or a namespace
+  bool templated;          // of a template, or in one
 };
 
 /// Words that can stand before an expression and are no part of it.

@@ -19,11 +19,6 @@ uint3 block_index(dim3 grid, uint64_t number) {
 
 }  // namespace
 
-bool Worker::is_empty_block(uint64_t number) const {
-  const Grid& grid = *grid_;
-  return grid.all_return(grid.arguments, block_index(grid.grid, number), grid.block, grid.grid);
-}
-
 void Worker::begin_launch(const Grid& grid) {
   grid_ = &grid;
   pool_ = &pools_[has_large_stacks];

@@ -42,9 +42,6 @@ struct Grid {
   void (*entry)(void*) = nullptr;
   void* closure = nullptr;
   uint64_t kernel = 0;  // where it begins; 0: unknown, or the thread does more than to call it
-  // Do all threads of a block return at once, the same way? nullptr: not known.
-  detail::AllReturn all_return = nullptr;
-  const detail::Argument* arguments = nullptr;
   uint64_t step_budget = 0;
   bool traced = false;
   bool run_ahead = true;       // see LoadQueue
@@ -77,8 +74,6 @@ class Worker {
   void begin_launch(const Grid& grid);
   // Runs the block with this linear number to its end, or until a fault stops it; false if it did.
   bool run_block(uint64_t number);
-  // Has it no effect at all? Then there is nothing to run.
-  bool is_empty_block(uint64_t number) const;
 
   Monitor monitor;
   AsyncState async;

@@ -131,8 +131,6 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   grid.entry = entry;
   grid.closure = closure;
   grid.kernel = reinterpret_cast<uint64_t>(config.kernel);
-  grid.all_return = arguments ? kernels::find(config.kernel).all_return : nullptr;
-  grid.arguments = arguments;
   grid.step_budget = settings::steps(uint64_t{1} << 24);
   grid.traced = traced_program;
   grid.run_ahead = settings::runs_ahead();
