@@ -164,31 +164,6 @@ TEST_F(DriverTest, HeadersOfTheDriverAndOfCurandMayBeIncluded) {
   expect_silent("-c a.cu");
 }
 
-// There is a device to ask for its name, and no sensor.
-TEST_F(DriverTest, NvmlKnowsTheDeviceAndMeasuresNothing) {
-  write("a.cu",
-        "#include <cstdio>\n"
-        "#include <nvml.h>\n"
-        "int main() {\n"
-        "  unsigned count = 0, milliwatts = 0;\n"
-        "  nvmlDevice_t device;\n"
-        "  char name[NVML_DEVICE_NAME_BUFFER_SIZE], few[2];\n"
-        "  nvmlInit();\n"
-        "  nvmlDeviceGetCount(&count);\n"
-        "  if (nvmlDeviceGetHandleByIndex(1, &device) != NVML_ERROR_INVALID_ARGUMENT) return 1;\n"
-        "  nvmlDeviceGetHandleByIndex(0, &device);\n"
-        "  if (nvmlDeviceGetName(device, few, 2) != NVML_ERROR_INSUFFICIENT_SIZE) return 2;\n"
-        "  if (nvmlDeviceGetName(device, name, sizeof(name)) != NVML_SUCCESS) return 3;\n"
-        "  const nvmlReturn_t power = nvmlDeviceGetPowerUsage(device, &milliwatts);\n"
-        "  std::printf(\"%u device, power: %s\\n\", count, nvmlErrorString(power));\n"
-        "  return nvmlShutdown();\n"
-        "}\n");
-  expect_silent("a.cu -lnvidia-ml -o a");
-  const Outcome outcome = shell("./a");
-  EXPECT_EQ(outcome.output, "1 device, power: Not Supported\n");
-  EXPECT_EQ(outcome.status, 0);
-}
-
 // Each thread launches 32 more, so that the device's limit of levels alone would end it after 32^24 launches.
 TEST_F(DriverTest, KernelsThatLaunchWithoutEndAreToldSoon) {
   write("a.cu",
