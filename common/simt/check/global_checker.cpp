@@ -24,7 +24,6 @@ GlobalChecker::Place GlobalChecker::check_place(const Request& request) {
     values_.settle(warp, request.lanes, faults_);
   const Range* range = ranges_.find(request.span.low, size);
   Place place;
-  if (request.is_atomic() || request.is_volatile()) footprint.show();
   if (range && request.span.high + size <= range->end) [[likely]]
     place.range = range;
   if (place.range && are_aligned(request.span.bits, size) && !(request.lanes & warp.has_misaligned))

@@ -115,7 +115,7 @@ struct Conflict {
   bool first_writes, second_writes;
 };
 
-Conflict conflict(const Accesses& first, const Accesses& second, bool repeats) {
+Conflict conflict(const Accesses& first, const Accesses& second) {
   const struct {
     const std::vector<Bytes>&first, &second;
     bool first_writes, second_writes;
@@ -126,7 +126,6 @@ Conflict conflict(const Accesses& first, const Accesses& second, bool repeats) {
       {first.written, second.changed, true, true},
   };
   for (const auto& pair : pairs) {
-    if (repeats && &pair.second == &second.changed) continue;
     const Bytes both = common(pair.first, pair.second);
     if (both.end) return {both, pair.first_writes, pair.second_writes};
   }
@@ -244,7 +243,7 @@ Shared of_launch(const engine::Footprint& footprint, uint32_t first_block) {
   return accesses;
 }
 
-void note(std::string kernel, Shared accesses, bool repeats) {
+void note(std::string kernel, Shared accesses) {
   const stream_order::Work* const work = stream_order::Work::current();
   if (!work || !accesses) return;
   const Bytes shared = shared_part(*accesses);
@@ -261,7 +260,7 @@ void note(std::string kernel, Shared accesses, bool repeats) {
   const bool is_told = !s.told_stacks.empty() && s.told_stacks.contains(mine.stack);
   for (auto other = s.pending.rbegin(); other != s.pending.rend() && !is_told; ++other) {
     if (work->is_behind(other->queue, other->number)) continue;
-    const Conflict found = conflict(*other->accesses, *mine.accesses, repeats);
+    const Conflict found = conflict(*other->accesses, *mine.accesses);
     if (!found.bytes.end) continue;
     s.told_stacks.insert(mine.stack);
     report(s, *other, mine, found);

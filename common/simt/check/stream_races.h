@@ -37,9 +37,8 @@ extern std::atomic<bool> has_fence;
 
 // What a launch has touched that has ended just now, whose first block has this number.
 Shared of_launch(const engine::Footprint& footprint, uint32_t first_block);
-// The work under way has done this: a kernel, or, if there is none, the runtime's function that was called. `repeats`: it has
-// left everything as it was.
-void note(std::string kernel, Shared accesses, bool repeats = false);
+// The work under way has done this: a kernel, or, if there is none, the runtime's function that was called.
+void note(std::string kernel, Shared accesses);
 
 // One side of a copy, or memory that is set: `height` rows of `width` bytes.
 struct Rows {

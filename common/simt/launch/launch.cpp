@@ -1,6 +1,5 @@
 // A launch: the configuration checked, the blocks given to the workers, their counts merged.
 #include <algorithm>
-#include <bit>
 #include <cstdio>
 #include <map>
 #include <mutex>
@@ -30,7 +29,6 @@
 #include "launch/device_limits.h"
 #include "launch/forked_child.h"
 #include "launch/kernel_registry.h"
-#include "launch/launch_memo.h"
 #include "launch/life_sign.h"
 #include "launch/race_policy.h"
 #include "launch/sampling.h"
@@ -47,15 +45,6 @@ extern "C" void __sanitizer_cov_trace_pc();
 
 namespace simt::engine {
 namespace {
-
-LaunchKey key_of(const LaunchShape& shape, std::span<const detail::Argument> arguments) {
-  LaunchKey key{shape, {}};
-  for (const detail::Argument& argument : arguments) {
-    const auto* bytes = static_cast<const unsigned char*>(argument.data);
-    key.arguments.insert(key.arguments.end(), bytes, bytes + argument.size);
-  }
-  return key;
-}
 
 bool is_child_without_threads(const char* kernel_text) {
   if (!is_forked_child()) return false;
@@ -101,28 +90,6 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   record.launch.is_sized_by_device =
       device::was_asked_for_multiprocessors || device::was_asked_for_residents;
   record.launch.dynamic_shared = static_cast<unsigned>(config.shared);
-  const bool compares = traced_program && arguments && !config.cooperative;
-  LaunchKey key;
-  auto known = launch_memo::Known::nothing;
-  bool learns = false;
-  if (compares) {
-    key = key_of(shape, {arguments, count});
-    stream_races::Shared accesses;
-    known = launch_memo::look_up(key, kernel, accesses);
-    if (known == launch_memo::Known::all && sampling::is_enough(like_this)) {
-      stream_races::note(kernel, std::move(accesses), true);
-      device::finish_launch(std::move(record), {});
-      return;
-    }
-    kernel.clear();
-    // Others like this one repeat, and it comes again and again, with arguments of its own: counted in full once more, it
-    // is known as well.
-    if (known == launch_memo::Known::nothing && like_this.repeats &&
-        sampling::is_enough(like_this)) {
-      const unsigned times = launch_memo::missed(key);
-      learns = times >= 4 && std::has_single_bit(times);
-    }
-  }
 
   Grid grid;
   grid.grid = config.grid;
@@ -135,7 +102,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   grid.traced = traced_program;
   grid.run_ahead = settings::runs_ahead();
   const uint64_t blocks = uint64_t{grid.grid.x} * grid.grid.y * grid.grid.z;
-  const uint64_t wanted = learns ? blocks : sampling::wanted(blocks, like_this);
+  const uint64_t wanted = sampling::wanted(blocks, like_this);
   grid.stride = wanted < blocks ? (blocks + wanted - 1) / wanted : 1;
   grid.checks_blocks = grid.traced && grid.stride == 1 && blocks < uint64_t{1} << 31;
   if (grid.checks_blocks) shadow::begin_phase(blocks);
@@ -149,7 +116,6 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   if (config.cooperative)
     grid.barrier = &barrier.emplace(blocks, grid.checks_blocks, settings::threads() == 1);
   const uint32_t first = first_block;
-  const uint64_t before = memory::latest_version();
   Pool& pool = Pool::instance();
   life_sign::begin({kernel_text, grid.traced, blocks, &pool.next_block(), pool.threads_for(grid),
                     patience_of(grid)});
@@ -244,15 +210,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   // Who has waited for the host, and perhaps answered, is in step with it.
   if (!beside_host::has_let_go()) {
     managed_results::note_launch(footprint, accesses);
-    stream_races::note(kernel, accesses);
-  }
-  if (compares && known == launch_memo::Known::what_it_writes && faults.empty()) {
-    launch_memo::remember_again(key);
-  } else if (compares && grid.checks_blocks && faults.empty()) {
-    like_this.repeats =
-        launch_memo::remember(std::move(key), kernel, footprint, std::move(accesses), before);
-  } else {
-    memory::note_stored_anywhere();
+    stream_races::note(kernel, std::move(accesses));
   }
   record.launch.reads_textures = footprint.reads_textures();
   if (config.has_virtual) {

@@ -29,9 +29,7 @@ class Footprint {
     const HostMemory bookkeeping;  // a lane may be running
     touched_.push_back({base, !write, write, low, high});
   }
-  void show() { shown_ = true; }  // an effect beyond loads and stores of memory
-  bool shown() const { return shown_; }
-  void note_texture() { shown_ = reads_textures_ = true; }  // what is read through one is not noted
+  void note_texture() { reads_textures_ = true; }  // what is read through one is not noted
   bool reads_textures() const { return reads_textures_; }
   const std::vector<Touched>& touched() const { return touched_; }
   void add(const Footprint& other);
@@ -39,7 +37,6 @@ class Footprint {
 
  private:
   std::vector<Touched> touched_;
-  bool shown_ = false;
   bool reads_textures_ = false;
 };
 

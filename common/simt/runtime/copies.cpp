@@ -23,7 +23,6 @@
 #include "check/stream_races.h"
 #include "check/virtual_objects.h"
 #include "check/watch.h"
-#include "launch/launch_memo.h"
 #include "memory/textures.h"
 #include "report/api_errors.h"
 #include "report/errors.h"
@@ -185,10 +184,8 @@ void warn_of_direction(const void* to, const void* from, cudaMemcpyKind kind) {
 
 void mark_rows_written(void* to, size_t pitch, size_t width, size_t height) {
   const auto address = reinterpret_cast<uint64_t>(to);
-  if (simt::engine::in_program_data(address)) {
-    simt::engine::launch_memo::forget();
+  if (simt::engine::in_program_data(address))
     simt::constants::note_written(address, span_of(pitch, width, height));
-  }
   if (simt::managed_results::extent)
     simt::managed_results::access(address, span_of(pitch, width, height), true, 0);
   if (!simt::memory::in_device_arena(address)) return;

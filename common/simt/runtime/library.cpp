@@ -36,7 +36,7 @@ cudaError_t enter_library(const char* library) {
 
 void leave_library() {
   if (engine::running || in_library == 0) return;
-  if (--in_library == 0) engine::end_of_library();
+  --in_library;
 }
 
 void* library_allocate(size_t size, bool initialized) {
