@@ -39,6 +39,7 @@ MILD = {
     "managed_read_between_atomics",
     "copy_read_early",
     "leader_not_in_mask",
+    "lanes_without_element",
     "leave_before_barrier",
     "barrier_passed_by",
     "source_refilled_early",

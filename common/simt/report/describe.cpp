@@ -416,6 +416,16 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
     case Kind::absent_lane:
       f.kind = "invalid-mask";
       f.severity = Severity::warning;
+      if (fault.text) {
+        f.message = "shuffle" + where + ": it brings the value of lane " +
+                    std::to_string(fault.limit) + ", which takes no part (the mask is " +
+                    mask_text(fault.address) +
+                    "), so it is undefined, here 0, and what comes of it is stored. Use it only "
+                    "where the other lane takes part, or let all 32 lanes come, those without an "
+                    "element with one that changes nothing (-FLT_MAX for a maximum).";
+        f.address = 0;
+        break;
+      }
       f.message = "shuffle" + where + others + ": it asks for the value of lane " +
                   std::to_string(fault.limit) + ", which the mask " + mask_text(fault.address) +
                   " does not name, so what comes is undefined. Usual cause: lane 0 taken for the "
