@@ -140,6 +140,7 @@ void GlobalChecker::report_clash(const Request& request, uint32_t lanes, AccessK
     fault.other_pc = full_pc(clash.pc);
     fault.other_store = clash.kind != AccessKind::read;
     fault.other_block = BlockRaceCheck::linear(clash.block);
+    if (request.warp->locking >> lane & 1) fault.cause = Fault::Cause::lock;
     if (request.within_block) fault.cause = Fault::Cause::scope;
     if (kind == AccessKind::write && !request.is_atomic()) {
       // As long as nothing has changed here, the other block's store may be still to come.

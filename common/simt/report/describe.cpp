@@ -39,14 +39,17 @@ std::string usual_cause(engine::Fault::Cause cause, const char* otherwise) {
     case engine::Fault::Cause::update:
       return "several threads that each read an element, change it and write it back, so that "
              "changes are lost. Let atomicAdd(), or another atomic function, do it in one step, "
-             "give "
-             "each thread an element of its own, or let one thread do it for all.";
+             "give each thread an element of its own, or let one thread do it for all.";
+    case engine::Fault::Cause::lock:
+      return "a lock without fences: it keeps other threads out, and orders nothing that they have "
+             "read or written. Put a __threadfence_block() after it is taken and before it is "
+             "given "
+             "back (__threadfence() where blocks share it), or let atomicAdd() do it in one step.";
     case engine::Fault::Cause::in_place:
       return "an array that is changed in place while other threads still read its old elements. "
              "Let each thread read all that it needs into variables, then wait at a "
-             "__syncthreads(), "
-             "or at a __syncwarp() where only one warp comes, then write; or write to a second "
-             "array.";
+             "__syncthreads(), or at a __syncwarp() where only one warp comes, then write; or "
+             "write to a second array.";
     case engine::Fault::Cause::scope:
       return "an atomic operation with the scope of the block (atomicAdd_block(), "
              "thread_scope_block, .cta), which holds among threads of one block only. Let it have "
@@ -56,10 +59,8 @@ std::string usual_cause(engine::Fault::Cause cause, const char* otherwise) {
              "__syncthreads() between the initialization, by one thread, and the first arrival.";
     case engine::Fault::Cause::stage_in_use:
       return "a bulk copy to a stage that threads still read or write. Let each of them arrive at "
-             "an "
-             "mbarrier, or come to a __syncthreads(), after its last access, and let the thread "
-             "that "
-             "asks for the copy wait for that first.";
+             "an mbarrier, or come to a __syncthreads(), after its last access, and let the "
+             "thread that asks for the copy wait for that first.";
     case engine::Fault::Cause::no_bytes:
     case engine::Fault::Cause::parity:
     case engine::Fault::Cause::unknown:
