@@ -21,6 +21,9 @@ WARNINGS = {
     "uninitialized-constant",
     "api-error",
     "division-by-zero",
+    "same-random",
+    "short-grid",
+    "unread-result",
 }  # with SIMT_LEAKS a leak is an error
 # What nobody looks at fails the run, and what would end the program.
 LAUNCHES = {

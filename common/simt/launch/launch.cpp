@@ -18,6 +18,7 @@
 #include "check/constants.h"
 #include "check/host_texts.h"
 #include "check/managed_results.h"
+#include "check/random_states.h"
 #include "check/strays.h"
 #include "check/stream_order.h"
 #include "check/stream_races.h"
@@ -38,6 +39,7 @@
 #include "report/errors.h"
 #include "report/kernel_text.h"
 #include "report/log.h"
+#include "report/result_extents.h"
 #include "report/unread_results.h"
 
 // What each block of traced code calls first.
@@ -200,9 +202,12 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   record.launch.atomics_on_one_word = atomics.most();
   if (kernel_pc) kernel = symbols::function_name(kernel_pc);
   if (kernel.empty()) kernel = kernel_text;
-  device::note_results(kernel, footprint,
-                       grid.checks_blocks && faults.empty() && !record.by_pc.empty());
+  const bool seen = grid.checks_blocks && faults.empty() && !record.by_pc.empty();
+  device::note_results(kernel, footprint, seen);
+  const uint64_t threads = uint64_t{config.block.x} * config.block.y * config.block.z;
+  device::note_extents(kernel, footprint, blocks * threads, threads, seen);
   device::note_text_of(kernel);
+  random_states::end_launch(kernel);
   stream_races::Shared accesses;
   if (grid.checks_blocks && faults.empty()) accesses = stream_races::of_launch(footprint, first);
   if (grid.checks_blocks && faults.empty() && arguments)

@@ -27,6 +27,7 @@
 #include "report/api_errors.h"
 #include "report/errors.h"
 #include "report/log.h"
+#include "report/result_extents.h"
 #include "report/unread_results.h"
 #include "runtime/memory_calls.h"
 #include "runtime/streams.h"
@@ -233,6 +234,8 @@ cudaError_t simt::runtime::copy_rows(void* to, size_t to_pitch, const void* from
   }
   simt::device::note_transfer(to, from);
   const size_t span = span_of(is_device(to) ? to_pitch : from_pitch, width, height);
+  simt::device::note_copied_extent(reinterpret_cast<uint64_t>(to), reinterpret_cast<uint64_t>(from),
+                                   span);
   if (!simt::device_variables::ByName::is_open()) simt::engine::note_transfer(to, from, span);
   mark_rows_written(to, to_pitch, width, height);
   if (height == 1 && !is_device(to)) simt::device_variables::note_copied(from, width);

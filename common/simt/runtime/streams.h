@@ -12,6 +12,7 @@
 #include "base/handles.h"
 #include "check/captures.h"
 #include "check/stream_order.h"
+#include "report/errors.h"
 
 namespace simt::graphs {
 
