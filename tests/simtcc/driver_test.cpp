@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <string>
 
 namespace {
@@ -147,6 +148,31 @@ TEST_F(DriverTest, WhatIsNotSimulatedIsNamedWithItsLine) {
       "(curandGenerateLongLong) "
       "are not simulated");
   EXPECT_FALSE(exists("a.o"));
+}
+
+// What is declared with the name comes to nothing either, and of that nothing is said.
+TEST_F(DriverTest, WhatCubAndThrustLackIsNamed) {
+  write("a.cu",
+        "#include <cub/cub.cuh>\n"
+        "__global__ void k(unsigned char* p) {\n"
+        "  using Histogram = cub::BlockHistogram<unsigned char, 32, 4, 256>;\n"
+        "  __shared__ typename Histogram::TempStorage memory;\n"
+        "  unsigned char data[4] = {*p};\n"
+        "  Histogram(memory).Histogram(data, p);\n"
+        "}\n"
+        "int main() { thrust::absent(1); }\n");
+  const Outcome outcome = simtcc("-c a.cu");
+  EXPECT_EQ(outcome.status, 1);
+  std::string errors;
+  std::istringstream lines(outcome.output);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("error") != std::string::npos) errors += line + '\n';
+  }
+  EXPECT_EQ(errors,
+            "a.cu:3:26: error: simt: cub::BlockHistogram is not simulated: do its work without the "
+            "library, or run the program on a GPU\n"
+            "a.cu:8:22: error: simt: thrust::absent is not simulated: do its work without the "
+            "library, or run the program on a GPU\n");
 }
 
 // Many programs include these two for the runtime and for curand_kernel.h, which they come with.

@@ -314,6 +314,8 @@ class Rewriter : private Rule {
     // thrust::tuple and its like are the standard library's
     if (t.text == "thrust" && !t.in_system_header && is(i + 1, "::") && is_identifier(i + 2))
       unit_.names.cuda_std.insert(list_[i + 2].text);
+    if (t.text == "thrust" && !t.in_system_header && i > 0 && is(i - 1, "namespace"))
+      unit_.names.cuda_std.insert("tuple");
     if (!t.in_system_header && is(i + 1, "(") && !in_function() && unit_.parentheses == 0) {
       bool marked = false;
       for (std::size_t j = unit_.head; j < i; ++j)

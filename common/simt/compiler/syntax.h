@@ -83,8 +83,6 @@ class Syntax {
   /// The parts of [begin, end) between commas.
   std::vector<std::pair<std::size_t, std::size_t>> parts(std::size_t begin, std::size_t end) const;
   bool has_pack(std::size_t begin, std::size_t end) const;
-  /// The types of the parameters in the parenthesis, as they are written: they tell functions of one name apart.
-  std::vector<std::string> parameter_types(std::size_t parenthesis) const;
   /// The first token of the declaration in whose specifiers token i stands.
   std::size_t declaration_start(std::size_t i) const;
   /// Is the variable whose qualifier stands at i const as well? Then the compiler keeps it in read-only

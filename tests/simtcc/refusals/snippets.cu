@@ -1609,3 +1609,13 @@ struct S { friend __global__ void k(S s) {} };
 //- kernel declared a friend: accepted
 struct S { friend __global__ void k(S s); };
 __global__ void k(S s) {}
+//- fmax of a float and an integer: refused 1:36 'std::fmax' is a constexpr function of the host and cannot be called in the kernel 'k': kernels have it for floats or doubles, not for integers or a mix: convert first, as in fmaxf(x, 0.0f) or sqrtf(float(n)), or compile with --expt-relaxed-constexpr
+__global__ void k(float* p) { *p = fmax(*p, 0); }
+//- fmin of a float and a double: refused 1:36 'std::fmin' is a constexpr function of the host and cannot be called in the kernel 'k': kernels have it for floats or doubles, not for integers or a mix: convert first, as in fmaxf(x, 0.0f) or sqrtf(float(n)), or compile with --expt-relaxed-constexpr
+__global__ void k(float* p) { *p = fmin(*p, 1.0); }
+//- sqrt of an integer: refused 1:43 'std::sqrt' is a constexpr function of the host and cannot be called in the kernel 'k': kernels have it for floats or doubles, not for integers or a mix: convert first, as in fmaxf(x, 0.0f) or sqrtf(float(n)), or compile with --expt-relaxed-constexpr
+__global__ void k(float* p, int n) { *p = sqrt(n); }
+//- std::fmod of a float and an integer: refused 1:36 'std::fmod' is a constexpr function of the host and cannot be called in the kernel 'k': kernels have it for floats or doubles, not for integers or a mix: convert first, as in fmaxf(x, 0.0f) or sqrtf(float(n)), or compile with --expt-relaxed-constexpr
+__global__ void k(float* p) { *p = std::fmod(*p, 2); }
+//- mathematics of one type, and pow of any: accepted
+__global__ void k(float* p, int n) { *p = pow(*p, 2) + sqrtf(float(n)) + fmax(*p, 0.0f) + fmin(2.0, 1.0) + abs(n); }
