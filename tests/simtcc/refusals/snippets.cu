@@ -740,7 +740,6 @@ void f() { add<<1, 32>>(nullptr); }
 //- rarer enumerators of the runtime: accepted
 static_assert(cudaGraphDebugDotFlagsVerbose == 1 && cudaGraphDebugDotFlagsHandles == 1 << 10, "");
 static_assert(cudaGraphNodeTypeConditional == 13 && cudaGraphNodeTypeExtSemaphoreWait == 9, "");
-static_assert(cudaGraphExecUpdateErrorFunctionChanged == 4 && cudaGraphExecUpdateErrorAttributesChanged == 8, "");
 static_assert(cudaGraphInstantiateSuccess == 0 && cudaGraphInstantiateConditionalHandleUnused == 5, "");
 static_assert(cudaFuncAttributeClusterDimMustBeSet == 10 && cudaFuncAttributeNonPortableClusterSizeAllowed == 14, "");
 static_assert(cudaFuncAttributeClusterSchedulingPolicyPreference == 15, "");

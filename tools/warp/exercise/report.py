@@ -346,6 +346,8 @@ def of_failure(failure):
             return f"which thread should write {place}, and what keeps it from doing so?"
         if failure.get("unset"):
             return f"which element does the thread that writes {place} read before anyone has set it?"
+        if "the last of" in failure.get("writer", ""):
+            return f"which threads write {place}, and how often should it be written?"
         return f"compute by hand what the thread that writes {place} reads"
     return usual_cause(message).replace("{", "{{").replace("}", "}}")
 
