@@ -667,6 +667,9 @@ struct Mixed {
 // after the branch: the compiler placed the point of reconvergence there. A program must not rely
 // on it; where it has to be sure, it calls `__syncwarp()`.
 //
+// ```{drawing} divergence
+// ```
+//
 // Every warp executes both sides: 1.9 times as long, a little less than 2 because moving the data
 // is a part of both times. A single lane on the other side would cost as much as 16. So arrange the
 // work so that neighbouring lanes agree, by index, as here, or by sorting the data. The guard is

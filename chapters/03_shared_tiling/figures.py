@@ -2,7 +2,7 @@
 
 import figures
 
-from course import maps, results
+from course import maps, recording, results
 
 FOREGROUND, MUTED, SOFT, ACCENT, GROUND = (
     f"var(--draw-{name})" for name in ("foreground", "muted", "soft", "accent", "ground")
@@ -97,8 +97,29 @@ def draw(simulated, source):
         "One request of each kind in the inner loop, as the simulator saw it: 32 banks, and below each that is "
         "used the lanes that it serves. From A a request gets 4 or 16 bytes, from B 128."
     )
+    race = figures.warp_time(
+        [
+            figures.Panel(
+                recording.recorded(simulated, "shared_tiles", "--size", "32,32,64", launch=1, blocks=False),
+                source,
+                [0, 1],
+                "with both barriers",
+            ),
+            figures.Panel(
+                recording.recorded(simulated, "no_second_barrier", blocks=False), source, [0, 1], "without the second"
+            ),
+        ],
+        "Two warps of a block that walks over two K-tiles, with both barriers and without the second.",
+    )
     return [
         (None, "cuts", two_cuts(), cuts_caption),
         (None, "walk", walk, walk_caption),
+        (
+            None,
+            "race",
+            race,
+            "Warps 0 and 1 of a block of 32 × 32 threads on two K-tiles, as the simulator recorded them. An upright line is a barrier. "
+            "Framed: between the same two barriers one warp stores to words that another one accesses, and nothing orders the two.",
+        ),
         ("wide_reads", "banks", banks, banks_caption),
     ]

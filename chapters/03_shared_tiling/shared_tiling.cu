@@ -440,6 +440,9 @@ __global__ void no_second_barrier(int m, int n, int k, float alpha, const float*
 // *write* that races with a read; without the first barrier it would be a read that races with a
 // write.
 //
+// ```{drawing} race
+// ```
+//
 // Between two K-tiles with the same buffers both barriers are needed. With two or more pairs of
 // buffers, used in turn, one barrier per K-tile suffices. Chapter 11 builds such a ring, to load later
 // K-tiles during the computation.

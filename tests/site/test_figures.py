@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import pathlib
 import re
 import runpy
 import unittest
@@ -11,9 +12,9 @@ import sample  # puts docs/_ext on the path
 
 import figures
 import labels
-from figures import bars, rooflines
+from figures import bars, roles, rooflines
 
-from course import maps
+from course import maps, recording
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -81,6 +82,34 @@ class Drawings(unittest.TestCase):
             re.findall(r"(\d+) additions of a warp, (\d+) of a lane", lanes.svg), [("47", "255"), ("12", "255")]
         )
         self.check(drawn["last_block"]().svg)
+
+    def test_warps_over_time(self):
+        """Lanes that take part are filled, the others hatched; a barrier is a line, and a race is framed."""
+        step = recording.Step
+        half, all_lanes = 0x55555555, 2**32 - 1
+        source = pathlib.Path(__file__)
+        steps = [
+            step(0, 0, "load", "global", 1, half, cost=4),
+            step(0, 0, "enter", "", 2, all_lanes, times=8),
+            step(0, 0, "wait", "", 3, all_lanes),
+            step(0, 1, "store", "shared", 4, all_lanes, cost=2, races=True),
+        ]
+        panel = figures.Panel(recording.Recording("kernel", steps, [3]), source, [0])
+        drawing = figures.warp_time([panel], "One warp.")
+        for svg in (drawing.svg, drawing.narrow):
+            root = self.check(svg)
+            columns = root.findall(f".//{SVG}g[@data-column]")
+            self.assertEqual(len(columns), 4)
+            used = [[kind for kind in ("loaded", "computing", "wasted", "shared")
+                     if f"role-{kind}" in ElementTree.tostring(column, encoding="unicode")] for column in columns]  # fmt: skip
+            self.assertEqual(used, [["loaded", "wasted"], ["computing"], [], ["shared"]])
+        self.assertEqual(drawing.svg.count('stroke="var(--draw-wasted)" stroke-width="2.5"'), 1)
+        self.assertIn("10 steps, 95% of their lanes used", drawing.alt)
+        first, *_, last = drawing.data["panels"][0]["frames"]
+        self.assertEqual(first, [1, "16 lanes load from global memory, 4 sectors", 1, 16, 0])
+        self.assertEqual(last[1:], ["all lanes store to shared memory, 2 wavefronts: a race", 10, 304, 2])
+        with self.assertRaisesRegex(ValueError, "'lost' is no role: loaded, shared, computing, wasted, idle"):
+            roles.fill("lost")
 
     def test_transposes(self):
         """The drawings of chapter 06: padded and swizzled, a column of the matrix is in every bank."""

@@ -7,6 +7,8 @@
 `steps`     the values that the steps of an algorithm make
 `tiles`     matrices cut into tiles and blocks, and what a warp reads of them
 `warps`     where the lanes of a warp stand, and what they load
+`roles`     five colours with fixed meanings, and their legend
+`warp_time` warps over time, as the simulator recorded them
 `timeline`  what happens when
 `graph`     the chapters and what each builds on
 `simulator` the way of one access through the simulator
@@ -38,6 +40,7 @@ from figures.simulator import WAY_OF_AN_ACCESS, way_of_an_access
 from figures.steps import Levels
 from figures.tiles import block_grid, tile_walk, warp_reads
 from figures.timeline import Span, timeline
+from figures.warp_time import Panel, warp_time
 from figures.warps import lane_map, warp_map
 
 __all__ = [
@@ -51,6 +54,7 @@ __all__ = [
     "WAY_OF_AN_ACCESS",
     "Drawing",
     "Levels",
+    "Panel",
     "Point",
     "Request",
     "Span",
@@ -75,6 +79,7 @@ __all__ = [
     "timeline",
     "warp_map",
     "warp_reads",
+    "warp_time",
     "way_of_an_access",
     "word_map",
 ]
