@@ -72,12 +72,11 @@ def draw(simulated, source):
         "A tile of C needs rows of A and columns of B, and two ways of cutting make smaller pieces of them. A K-tile is "
         "used up once its products are added; a piece of the cut C is needed again by other tiles of C."
     )
-    size = next(row for row in simulated.rows if row["rung"] == "shared_tiles")["size"]
-    walk = figures.tile_walk(size["M"], size["N"], size["K"], 16, (4, 3))
-    walk_caption = (
-        "What a block of the tiled kernel takes for its tile of C, drawn for tiles of 16: at each K-tile the two "
-        "tiles with the same number. They take the place of those before them, and the sums stay where they are."
-    )
+    blocks = {T: {"BM": T, "BN": T, "BK": T, "TM": 1, "TN": 1} for T in (16, 32)}
+    kernels = [("03_shared_tiling", f"shared_tiles/tile={T}", block) for T, block in blocks.items()]
+    among = {"BM": (8, 128), "BN": (8, 128), "BK": (4, 64)}
+    walk = figures.measured_walk(blocks[32], source.parent.parent, kernels, among=among, wide=False)
+    walk_caption = "A block on its walk along K. Each K-tile takes the place of the one before it, and the sums stay where they are."
 
     def example(kernel, line, lanes_differ):
         for request in results.examples_of(simulated, kernel, source, line):
@@ -114,6 +113,12 @@ def draw(simulated, source):
     return [
         (None, "cuts", two_cuts(), cuts_caption),
         (None, "walk", walk, walk_caption),
+        (
+            None,
+            "resident",
+            figures.resident(1024, 32, 112),
+            "An SM with blocks of 1024 threads and 112 KiB, as for BK = 448. A block starts when all that it needs is free.",
+        ),
         (
             None,
             "race",

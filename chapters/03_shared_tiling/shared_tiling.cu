@@ -700,6 +700,9 @@ __global__ void __launch_bounds__(T* T, 2048 / (T * T))
 // idle until the slowest warp arrives. The program asks
 // `cudaOccupancyMaxActiveBlocksPerMultiprocessor` for each depth and prints the answer.
 //
+// ```{drawing} resident
+// ```
+//
 // High occupancy is a means, not a goal. The kernels of the next chapters are faster at a quarter of
 // it: each warp has more independent work while its loads are in flight.
 //

@@ -40,6 +40,19 @@ PLACES = {
     "06_transpose": [("copy_strided", ("apart", "wide_global")), ("swizzled", ("swizzle", "column", "strides"))],
 }
 
+# What the scenes of the player take from others.
+BESIDE = {
+    "tiles": ("rules.js", "access.js", "scene_sm.js"),
+    "lookback": ("timeline.js",),
+    "ring": ("timeline.js",),
+}
+
+
+def files_of(scene: str) -> tuple[str, ...]:
+    """The scripts of a figure that docs/_static/player.js plays, in their order, behind the player's own."""
+    return (*BESIDE.get(scene, ()), f"scene_{scene}.js")
+
+
 ELEMENTS = {"float": 4, "float2": 8, "float4": 16}
 
 

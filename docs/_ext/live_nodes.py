@@ -114,10 +114,11 @@ def add_scripts(app, pagename, _template, _context, _doctree):
         for name in ("rules.js", "access.js", *(["counted.js"] if has.get("counted") else [])):
             app.add_js_file(name, loading_method="defer")
         app.add_css_file("access.css")
-    if has.get("player"):
+    scenes = has.get("player", "").split()
+    if scenes:
         app.add_js_file("player.js", loading_method="defer")
-        for scene in sorted(has["player"].split()):
-            app.add_js_file(f"scene_{scene}.js", loading_method="defer")
+        for name in dict.fromkeys(file for scene in scenes for file in live.files_of(scene)):
+            app.add_js_file(name, loading_method="defer")
         app.add_css_file("player.css")
 
 

@@ -106,5 +106,5 @@ window.warpPlayer = (() => {
   }
 
   addEventListener("DOMContentLoaded", () => document.querySelectorAll(".player[data-scene]").forEach(start));
-  return { scene: (name, made) => (scenes[name] = made), make };
+  return { scene: (name, made) => (scenes[name] = made), make, models: {} };
 })();

@@ -155,24 +155,6 @@ class Drawings(unittest.TestCase):
         self.assertIn("near: one load: 4 sectors, 128 of 128 bytes used.", drawing.alt)
         self.assertIn("far: one load: 32 sectors, 128 of 1,024 bytes used.", drawing.alt)
 
-    def test_tile_walk(self):
-        drawing = figures.tile_walk(48, 40, 50, 16, (1, 2))
-        root = self.check(drawing.svg)
-        rects = list(root.iter(f"{SVG}rect"))
-        fills = [r.get("fill") for r in rects]
-        self.assertEqual(
-            (fills.count("var(--draw-soft)"), fills.count("var(--draw-accent)")), (8, 1)
-        )  # 50 is 4 K-tiles
-        texts = ["".join(t.itertext()) for t in root.iter(f"{SVG}text")]
-        self.assertEqual(texts, ["1", "2", "3", "4", "A 48 × 50", "1", "2", "3", "4", "B 50 × 40", "C 48 × 40"])
-        scale = 336 / 90
-        last = [float(rects[3].get(key)) / scale for key in ("width", "height")]
-        self.assertAlmostEqual(last[0], 2, delta=0.1)  # the last K-tile of A has 2 columns left,
-        self.assertAlmostEqual(last[1], 16, delta=0.1)
-        c = rects[fills.index("var(--draw-accent)")]
-        self.assertAlmostEqual(float(c.get("width")) / scale, 8, delta=0.1)  # the last tile of C 8
-        self.assertIn("in row 2 and column 3", drawing.alt)
-
     def test_block_grid(self):
         drawing = figures.block_grid(5, 7, (4, 4), [[16, 12], [4, 3]])
         root = self.check(drawing.svg)

@@ -2,6 +2,7 @@
 
 `bars`      the ladder of a chapter, as bars or as a table of colour; wavefronts by stride
 `limiters`  what each resource would take alone, beside the time
+`resident`  how many blocks fit on an SM
 `rooflines` rate over arithmetic intensity
 `memory`    the sectors of a request, the banks that its lanes want
 `steps`     the values that the steps of an algorithm make
@@ -35,10 +36,11 @@ from figures.drawing import (
 from figures.graph import chapter_graph
 from figures.limiters import limiters
 from figures.memory import Request, bank_map, sector_map, word_map
+from figures.resident import resident
 from figures.rooflines import Point, roofline
 from figures.simulator import WAY_OF_AN_ACCESS, way_of_an_access
 from figures.steps import Levels
-from figures.tiles import block_grid, tile_walk, warp_reads
+from figures.tiles import block_grid, measured_walk, tile_walk, warp_reads
 from figures.timeline import Span, timeline
 from figures.warp_time import Panel, warp_time
 from figures.warps import lane_map, warp_map
@@ -67,9 +69,11 @@ __all__ = [
     "ladder",
     "lane_map",
     "limiters",
+    "measured_walk",
     "path",
     "rate",
     "rect",
+    "resident",
     "roofline",
     "sector_map",
     "stride_bars",
