@@ -3,7 +3,8 @@
 import figures
 from figures import ACCENT, FOREGROUND, MUTED, SOFT
 
-from course import recording, results
+from warp.chapter import results
+from warp.trace import recording
 
 SMS = 132  # of an H200
 SUB_PARTITIONS = 4

@@ -2,7 +2,8 @@
 
 import figures
 
-from course import maps, recording, results
+from warp.chapter import maps, results
+from warp.trace import recording
 
 FOREGROUND, MUTED, SOFT, ACCENT, GROUND = (
     f"var(--draw-{name})" for name in ("foreground", "muted", "soft", "accent", "ground")

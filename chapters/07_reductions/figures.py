@@ -3,7 +3,8 @@
 import figures
 from figures import ACCENT, FOREGROUND, GROUND, LINE, MUTED, SECOND, SOFT
 
-from course import maps, recording, results
+from warp.chapter import maps, results
+from warp.trace import recording
 
 VALUES = (3, 1, 7, 0, 4, 1, 6, 3)
 BLOCK, WARP = 256, 32

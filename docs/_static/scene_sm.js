@@ -1,5 +1,5 @@
 // How many blocks fit on an SM: they come one after the other until something that they need is used up. The rules are those
-// of tools/sass/occupancy.py, and a test holds the two together.
+// of tools/warp/machinecode/occupancy.py, and a test holds the two together.
 "use strict";
 (() => {
   const up = (value, unit) => Math.ceil(value / unit) * unit;

@@ -102,7 +102,7 @@
   warpPlayer.models.tiles = { perFma, judge };
   warpPlayer.scene("tiles", (_, told) => ({
     fields: Object.entries(told.among).map(([name, ends]) => ({ name, words: name, among: POWERS(...ends), value: told.sizes[name] })),
-    kind: "Drawn: 256 x 256 elements of C, 128 along K. Dot: what none of the four bounds forbids, by counts and the rates measured on an H200. Rings: what the course measured.",
+    kind: "Drawn: 256 × 256 elements of C, 128 along K. Dot: what none of the four bounds forbids, by counts and the rates measured on an H200. Rings: what the course measured.",
     play: (values) => {
       const sizes = { ...told.sizes, ...values }, count = DEPTH / sizes.BK, judged = judge(sizes, told);
       return {

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import small  # noqa: F401  (the path)
 
-from course import recording, results, run
+from warp.chapter import results, run
+from warp.trace import recording
 
 HALF = 0x55555555
 

@@ -14,7 +14,8 @@ import figures
 import labels
 from figures import bars, roles, rooflines
 
-from course import maps, recording
+from warp.chapter import maps
+from warp.trace import recording
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -20,8 +20,8 @@ except ImportError:
 import figures
 import live
 
-from course import run
-from sass import occupancy
+from warp.chapter import run
+from warp.machinecode import occupancy
 
 STATIC = sample.ROOT / "docs" / "_static"
 SCENES = ("warp", "sm", "tiles", "lookback", "ring")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from figures.drawing import FOREGROUND, LINE, MUTED, Drawing, rect, svg, text
 from figures.roles import fill, legend
-from sass import occupancy
+from warp.machinecode import occupancy
 
 SM = "sm_90"
 

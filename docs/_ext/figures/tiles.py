@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from course import results
 from figures.drawing import ACCENT, FOREGROUND, GROUND, LINE, MUTED, SOFT, Drawing, escape, path, rect, svg, text
 from figures.roles import colour, fill, legend
-from sass import occupancy
+from warp.chapter import results
+from warp.machinecode import occupancy
 
 EDGE, DEPTH = 256, 128  # of the part of a product that is drawn
 
