@@ -491,6 +491,10 @@ struct Picture {
 // that is contiguous in memory. Such accesses are {term}`coalesced`. (Older texts ask for pieces that are multiples of
 // 16: on the first GPUs a half-warp of 16 lanes had to fill one aligned piece of memory.)
 //
+// ```{live} access-rule
+// :examples: rows offset apart
+// ```
+//
 // ## 5. Where the blocks run
 //
 // A GPU consists of {term}`streaming multiprocessors <SM>`, SMs; an H200 has 132. Each of them has

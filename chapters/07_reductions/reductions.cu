@@ -274,6 +274,10 @@ __global__ void sequential(float* out, const float* in, size_t n) {
 // ```{drawing} trees
 // ```
 //
+// ```{live} access-trees
+// :examples: tree_steps tree_orders
+// ```
+//
 // ## 4. Threads that only load
 //
 // Half of the threads of `sequential` load an element, store it, and never add anything. Let each thread load two
