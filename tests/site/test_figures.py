@@ -146,13 +146,20 @@ class Drawings(unittest.TestCase):
         self.assertIn("a wave of 116 in which 16 SMs have none", drawings["waves"].alt)
         self.assertEqual(len(re.findall(r"block \d has K-tiles", drawings["pieces"].alt)), 6)
 
+    def test_letters_stay_large_on_a_phone(self):
+        """A drawing that is too wide for a phone is scrolled there, not shrunk until nobody can read it."""
+        shapes = [figures.text(0, 20, "words", 12)]
+        self.assertNotIn("min-width", figures.svg(shapes, 340, 40))
+        self.assertIn("max-width: 680px; min-width: 624px", figures.svg(shapes, 680, 40))
+        self.assertIn("max-width: 680px; min-width: 680px", figures.svg([figures.text(0, 9, "x", 10)], 680, 40))
+
     def test_sector_map(self):
         drawing = figures.sector_map([figures.Request("near", "load", 4, 128), figures.Request("far", "load", 32, 128)])
         for svg in (drawing.svg, drawing.narrow):
             root = self.check(svg)
             fills = [r.get("fill") for r in root.iter(f"{SVG}rect")]
-            self.assertEqual(len(fills), (4 + 32) * 8)
-            self.assertEqual(fills.count("var(--draw-accent)"), 64)  # 32 words each
+            self.assertEqual(len(fills), (4 + 32) * 8 + 2)  # and the legend
+            self.assertEqual(fills.count(roles.fill("loaded")), 64 + 1)  # 32 words each
         self.assertIn("near: one load: 4 sectors, 128 of 128 bytes used.", drawing.alt)
         self.assertIn("far: one load: 32 sectors, 128 of 1,024 bytes used.", drawing.alt)
 
@@ -193,7 +200,8 @@ class Drawings(unittest.TestCase):
             rects = list(self.check(svg).iter(f"{SVG}rect"))
             fills = [r.get("fill") for r in rects]
             # Sectors: 32 of A and 1 of B, then 1 and 4. Floats: 32, 1 and 32 of C, then 1, 32 and 32.
-            self.assertEqual([fills.count(f"var(--draw-{what})") for what in ("soft", "accent")], [33 + 5, 65 + 65])
+            kinds = ("wasted", "loaded", "computing")
+            self.assertEqual([fills.count(roles.fill(what)) for what in kinds], [33 + 5, 33 + 33, 32 + 32])
             self.assertEqual(fills.count("none"), 6)
             for words in (
                 "of A 32 floats in 32 sectors; of B 1 float in 1 sector",
@@ -216,9 +224,9 @@ class Drawings(unittest.TestCase):
         for svg in (drawing.svg, drawing.narrow):
             root = self.check(svg)
             fills = [r.get("fill") for r in root.iter(f"{SVG}rect")]
-            self.assertEqual(
-                (fills.count("var(--draw-accent)"), fills.count("var(--draw-soft)")), (1 + 32 + 32, 31 + 16)
-            )
+            # What a second wavefront serves is told apart; one more of each in the legend.
+            counts = [fills.count(what) for what in (roles.fill("shared"), roles.fill("wasted"), "var(--draw-soft)")]
+            self.assertEqual(counts, [1 + 32 + 16 + 1, 16 + 1, 31 + 16])
         self.assertIn(">0-31</text>", drawing.svg)
         self.assertIn(
             "all[0]: 1 wavefront: at most 1 word in one bank, in 1 bank. each[lane]: 1 wavefront: at most 1 word in "
@@ -231,8 +239,8 @@ class Drawings(unittest.TestCase):
         drawing = figures.lane_map([("in pairs", places, set(range(16)))])
         root = self.check(drawing.svg)
         rects = list(root.iter(f"{SVG}rect"))
-        self.assertEqual([r.get("fill") for r in rects], ["var(--draw-soft)"] * 16 + ["none"] * 16)
-        self.assertEqual((float(rects[6].get("x")), float(rects[6].get("y")) - float(rects[0].get("y"))), (61, 30))
+        self.assertEqual([r.get("fill") for r in rects], [roles.fill("shared")] * 16 + ["none"] * 16)
+        self.assertEqual((float(rects[6].get("x")), float(rects[6].get("y")) - float(rects[0].get("y"))), (45, 22))
         self.assertIn("in pairs: row by row, lanes 0 1 4 5 8 9 12 13; 2 3 6 7 10 11 14 15; 16 17 ", drawing.alt)
 
     def test_stride_bars(self):
@@ -263,9 +271,11 @@ class Drawings(unittest.TestCase):
             rects = list(self.check(svg).iter(f"{SVG}rect"))
             fills = [r.get("fill") for r in rects]
             # Two drawings of 64 quads loaded, 2 and 16 strips read, 32 places, 3 frames.
-            self.assertEqual([fills.count(f"var(--draw-{what})") for what in ("second", "soft")], [128, 2 * (18 + 32)])
+            self.assertEqual(
+                [fills.count(what) for what in (roles.fill("loaded"), "var(--draw-soft)")], [128, 2 * (18 + 32)]
+            )
             self.assertEqual(fills.count("none"), 6)
-        loaded = [r for r in self.check(drawing.svg).iter(f"{SVG}rect") if r.get("fill") == "var(--draw-second)"]
+        loaded = [r for r in self.check(drawing.svg).iter(f"{SVG}rect") if r.get("fill") == roles.fill("loaded")]
         self.assertEqual(sum(float(r.get("width")) * float(r.get("height")) for r in loaded[:32]), 18 * 36)  # 8 x 16
         self.assertIn(
             "It loads rows 0 to 15 of A's K-tile and row 0 of B's. rows: 2 x 16 places, row by row lanes 0 1 2",
