@@ -128,6 +128,21 @@ class Drawings(unittest.TestCase):
         for name in ("tile", "tile_orders", "pitch"):
             self.check(drawn[name]().svg)
 
+    def test_machine_code(self):
+        """The drawings of chapter 10: each instruction is for what reads its result, and the loops add up."""
+        drawn = self.drawn("10_sass_inspection")
+        source = sample.ROOT / "chapters" / "10_sass_inspection" / "sass_inspection.cu"
+        drawings = {name: drawing for _, name, drawing, _ in drawn["draw"](None, source)}
+        for drawing in drawings.values():
+            self.check(drawing.svg)
+        self.assertIn(
+            "if (i < n): ULDC, ISETP.GE.U32.AND, EXIT; in[i]: LDC.64, IMAD.WIDE.U32, LDG.E;", drawings["beside"].alt
+        )
+        self.assertIn("shared_tiles: 32 FFMA, 42 shared memory, 2 global memory, 23 addresses", drawings["mix"].alt)
+        code = ["0000 LDC.64 R2, c[0x0][0x210]", "0010 IMAD R2, R5, R5, R6", "0020 LDG.E R3, desc[UR4][R2.64]"]
+        self.assertEqual(drawn["parts_of"](code), [{"load"}, {"load"}, {"load"}])  # R3 of the first, R2 of the second
+        self.assertEqual(drawn["parts_of"](code[:2])[0], set())  # nobody reads it
+
     def test_pipelines(self):
         """The drawings of chapters 11 and 12 agree with the figures of the text."""
         drawings = {name: drawing for _, name, drawing, _ in self.drawn("11_pipelines")["draw"](None, None)}
