@@ -143,6 +143,29 @@ class Drawings(unittest.TestCase):
         self.assertEqual(drawn["parts_of"](code), [{"load"}, {"load"}, {"load"}])  # R3 of the first, R2 of the second
         self.assertEqual(drawn["parts_of"](code[:2])[0], set())  # nobody reads it
 
+    def test_grids(self):
+        """The strips of chapter 01: each element has one thread, and the rest of the last pass is wasted."""
+        strip = self.drawn("01_thread_indexing")["strip"]
+        for blocks, spare in ((4, 24), (2, 24), (3, 536)):
+            drawing = strip("title", blocks, "note")
+            self.check(drawing.svg)
+            self.assertIn(f"in the last pass {spare} threads have no element", drawing.alt)
+            rects = list(self.check(drawing.narrow).iter(f"{SVG}rect"))
+            wide = [float(r.get("width")) + 2 for r in rects if r.get("fill") == roles.fill("computing")][:-1]  # the legend's last
+            all_of_it = float(rects[0].get("width"))
+            self.assertAlmostEqual(sum(w for w in wide if w > 0), all_of_it, delta=1)
+
+    def test_masks(self):
+        """A tile's circles in chapter 09 are those that touch both its column and its row."""
+        drawn = self.drawn("09_renderer")
+        self.check(drawn["masks"]().svg)
+        self.check(drawn["links"]().svg)
+        columns, rows, both = re.search(r"(\d{8}) and (\d{8}) give (\d{8})", drawn["masks"]().alt).groups()
+        near = [abs(x - 1.5) < r + 0.5 and abs(y - 1.5) < r + 0.5 for x, y, r in drawn["MASKED"]]
+        self.assertEqual(both, "".join("1" if one else "0" for one in near))
+        self.assertEqual(int(both, 2), int(columns, 2) & int(rows, 2))
+        self.assertEqual(both.count("1"), 3)
+
     def test_pipelines(self):
         """The drawings of chapters 11 and 12 agree with the figures of the text."""
         drawings = {name: drawing for _, name, drawing, _ in self.drawn("11_pipelines")["draw"](None, None)}
