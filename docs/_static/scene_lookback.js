@@ -51,6 +51,7 @@
       }));
       return {
         count,
+        keeps: "above",
         show: (step, stage) => {
           const at = now(step);
           warpPlayer.timeline.draw(stage, rows, at, longest, [["loaded", "loads, stores"], ["idle", "looks back, waits"],
