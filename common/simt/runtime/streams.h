@@ -12,6 +12,7 @@
 #include "base/handles.h"
 #include "check/captures.h"
 #include "check/stream_order.h"
+#include "report/errors.h"
 
 namespace simt::graphs {
 
@@ -75,6 +76,7 @@ struct CUevent_st {
   std::chrono::steady_clock::time_point when;
   bool recorded = false;
   unsigned flags = cudaEventDefault;
+  int device = 0;                                // it was made on
   simt::stream_order::Clock position;            // of the stream when it was recorded
   std::weak_ptr<simt::graphs::Capture> capture;  // in which it was recorded
   std::vector<CUgraphNode_st*> last;
