@@ -112,6 +112,11 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
           ".";
       break;
     }
+    case Kind::closed_memory:
+      f.kind = "peer-access";
+      f.allocation = holder_of(fault.address);
+      f.message = access + where + others + closed_memory(fault, f.allocation);
+      break;
     case Kind::shared_out_of_bounds:
       f.kind = "out-of-bounds";
       if (fault.text) {
@@ -254,6 +259,12 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
                         "threads that share an element which each was to have for itself: give "
                         "each its own index (blockIdx.x * blockDim.x + threadIdx.x), add with "
                         "atomicAdd(), or part the phases by a __syncthreads().");
+        break;
+      }
+      if (fault.other_device >= 0) {
+        f.message = access + where + " races with the " + (fault.other_store ? "write" : "read") +
+                    " at " + other.text() + " by block " + text(other_block) +
+                    race_of_devices(fault, f.allocation);
         break;
       }
       f.message =

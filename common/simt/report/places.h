@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/fault.h"
 #include "memory/allocations.h"
 
 namespace simt::device {
@@ -21,5 +22,10 @@ std::string holder_of(uint64_t address);
 std::string into(const memory::Allocation& allocation, uint64_t address);
 
 bool is_host_memory(uint64_t address);
+
+// Of an access to memory of a device that has not opened it.
+std::string closed_memory(const engine::Fault& fault, const std::string& allocation);
+// Of a race between kernels of two devices.
+std::string race_of_devices(const engine::Fault& race, const std::string& allocation);
 
 }  // namespace simt::device
