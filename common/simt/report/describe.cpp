@@ -17,16 +17,6 @@
 namespace simt::device {
 namespace {
 
-// "tile in shared memory, byte 64". Addresses in shared memory say nothing to the reader.
-std::string shared_place(const engine::Fault& fault) {
-  if (!fault.variable) {
-    return "byte " + std::to_string(fault.address) + " of the " + (fault.limit ? "dynamic " : "") +
-           "shared memory";
-  }
-  return fault.variable->name + " in shared memory, byte " +
-         std::to_string(fault.address - fault.variable->begin);
-}
-
 std::string mask_text(uint64_t mask) {
   char text[16];
   std::snprintf(text, sizeof(text), "0x%08x", static_cast<unsigned>(mask));
@@ -43,8 +33,7 @@ std::string usual_cause(engine::Fault::Cause cause, const char* otherwise) {
     case engine::Fault::Cause::lock:
       return "a lock without fences: it keeps other threads out, and orders nothing that they have "
              "read or written. Put a __threadfence_block() after it is taken and before it is "
-             "given "
-             "back (__threadfence() where blocks share it), or let atomicAdd() do it in one step.";
+             "given back (__threadfence() where blocks share it), or let atomicAdd() do all.";
     case engine::Fault::Cause::in_place:
       return "an array that is changed in place while other threads still read its old elements. "
              "Let each thread read all that it needs into variables, then wait at a "
