@@ -145,7 +145,7 @@ class Svg(SphinxDirective):
 
     required_arguments = 1
     has_content = True
-    option_spec = {"alt": directives.unchanged_required}
+    option_spec = {"alt": directives.unchanged_required, "scene": directives.unchanged}
 
     def run(self):
         if not self.options.get("alt", "").strip():
@@ -165,6 +165,16 @@ class Svg(SphinxDirective):
                 f'<div class="drawing {only}" role="{role}" aria-label="{escape_html(self.options["alt"])}">{drawing}</div>'
             )
         figure = nodes.figure(classes=["drawn"])
+        if "scene" in self.options:
+            data = path.with_suffix(".json")
+            self.env.note_dependency(str(data))
+            live_nodes.needs(self.env, "player", self.options["scene"])
+            told = escape_html(data.read_text(encoding="utf-8"))
+            pieces = [
+                f'<div class="player" data-scene="{self.options["scene"]}" data-told="{told}">',
+                *pieces,
+                "</div>",
+            ]
         figure += nodes.raw("", "".join(pieces), format="html")
         if self.content:
             caption = nodes.caption()

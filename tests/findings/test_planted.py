@@ -21,6 +21,9 @@ WARNINGS = {
     "uninitialized-constant",
     "api-error",
     "division-by-zero",
+    "same-random",
+    "short-grid",
+    "unread-result",
 }  # with SIMT_LEAKS a leak is an error
 # What nobody looks at fails the run, and what would end the program.
 LAUNCHES = {
@@ -39,6 +42,7 @@ MILD = {
     "managed_read_between_atomics",
     "copy_read_early",
     "leader_not_in_mask",
+    "lanes_without_element",
     "leave_before_barrier",
     "barrier_passed_by",
     "source_refilled_early",

@@ -32,6 +32,7 @@ RULES = {
     "hang": "A kernel that does not come to its end.",
     "trap": "A kernel that ended itself, by a failed assertion or a trap.",
     "device-access": "Host code follows a pointer to device memory, or a kernel one to host memory.",
+    "peer-access": "A kernel goes to memory of another device that is not open to its own.",
     "api-error": "A call of the CUDA runtime failed, and nobody looked.",
     "leak": "Device memory that was never freed.",
 }
