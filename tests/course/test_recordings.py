@@ -9,8 +9,7 @@ from pathlib import Path
 
 import small  # noqa: F401  (the path)
 
-from warp.chapter import results, run
-from warp.trace import recording
+from warp.chapter import recording, results, run
 
 HALF = 0x55555555
 

@@ -1,7 +1,7 @@
 """What the simulator writes to SIMT_JSON (common/simt/report/trace_json.cpp), as data classes; base/records.py reads them."""
 
 from dataclasses import dataclass, field
-from typing import Optional
+from typing import Any, Optional
 
 from warp.base.records import NOTED
 
@@ -94,6 +94,7 @@ class Launch:
     global_atomics_on_one_word: int = 0
     lines: list[Line] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
+    recording: Optional[list[dict[str, Any]]] = None  # its first block step by step, where SIMT_RECORD asks for it
     compiled: Optional[Compiled] = field(default=None, metadata=NOTED)
     not_carried_out: str = field(default="", metadata=NOTED)  # why its machine code was not
     bound: Optional[Limit] = field(default=None, metadata=NOTED)
