@@ -7,6 +7,8 @@ headers say so.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from warp.base import progress
 from warp.chapter import chapters
 from warp.chapter.chapters import Chapter
@@ -18,16 +20,14 @@ PATHS = ("short", "full")
 CHOSEN = "path"  # the key of the progress
 
 
+@dataclass(eq=False)
 class Step:
     """One thing to do: a chapter, or one of its exercises. What a reader types for it, and why."""
 
-    def __init__(
-        self, command: str = "", why: str = "", chapter: Chapter | None = None, exercise: Exercise | None = None
-    ) -> None:
-        self.command = command
-        self.why = why
-        self.chapter = chapter
-        self.exercise = exercise
+    command: str = ""
+    why: str = ""
+    chapter: Chapter | None = None
+    exercise: Exercise | None = None
 
 
 class Way:

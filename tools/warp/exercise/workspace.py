@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import dataclass
 from typing import Any
 
 from warp.base import paths
@@ -175,11 +176,11 @@ def _written(beside: str, content: bytes) -> str:
     return name
 
 
+@dataclass(eq=False)
 class _complaining:
     """Turns an OSError into one line."""
 
-    def __init__(self, file: str) -> None:
-        self.file = file
+    file: str
 
     def __enter__(self) -> Any:
         return self
