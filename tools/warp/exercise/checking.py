@@ -17,7 +17,7 @@ from warp.base import build, install, paths, steps
 from warp.base.errors import LearnError
 from warp.base.machine import Machine
 from warp.base.text import there
-from warp.exercise import compiling
+from warp.exercise import compiling, outcomes
 from warp.exercise.compiling import Programs
 from warp.exercise.exercises import Exercise
 from warp.exercise.outcomes import Outcome
@@ -132,20 +132,20 @@ def read_events(noted: str, outcome: Outcome) -> tuple[str, int | None]:
     ended, code = "", None
     for line in noted.splitlines():
         try:
-            event = json.loads(line)
-            kind = event.pop("event")
-        except (ValueError, AttributeError, KeyError):
+            data = json.loads(line)
+            event = outcomes.read_event(data)
+        except (ValueError, AttributeError, TypeError, LearnError):
             break  # cut off in the middle
-        if kind == "case":
-            outcome.cases.append(event["case"])
-        elif kind == "failure":
+        if isinstance(event, outcomes.Case):
+            outcome.cases.append(event.case)
+        elif isinstance(event, outcomes.Failure):
             outcome.failures.append(event)
-        elif kind == "bar":
-            outcome.bars.append(dict(event, holds=bool(event["holds"])))
-        elif kind == "prediction":
-            outcome.predictions.append(dict(event, holds=bool(event["holds"]), answered=bool(event["answered"])))
-        elif kind == "ended":
-            code = event["code"]
-        elif kind in ("passed", "failed"):
-            ended = kind
+        elif isinstance(event, outcomes.Bar):
+            outcome.bars.append(event)
+        elif isinstance(event, outcomes.Guess):
+            outcome.predictions.append(event)
+        elif isinstance(event, outcomes.Ended):
+            code = event.code
+        else:
+            ended = data["event"]
     return ended, code

@@ -9,7 +9,7 @@ from typing import Any
 from warp.base import progress
 from warp.exercise import catalogue
 from warp.exercise.exercises import Exercise
-from warp.exercise.outcomes import Outcome
+from warp.exercise.outcomes import Bar, Outcome
 
 KEY = "exercises"
 CURRENT = "current exercise"
@@ -36,9 +36,9 @@ class Record:
         return bool(self.passed)
 
 
-def bar_and_case(bar: dict[str, Any]) -> str:
+def bar_and_case(bar: Bar) -> str:
     """What a value of a bar can be compared with: that of another case is another one."""
-    return f"{bar['name']} at {bar['case']}"
+    return f"{bar.name} at {bar.case}"
 
 
 def _text(value: object) -> str:
@@ -125,7 +125,7 @@ def note_try(exercise: Exercise, outcome: Outcome) -> None:
             entry.pop("later", None)
         else:
             entry["tries"] = record.tries + 1
-        entry["last"] = {bar_and_case(bar): bar["is"] for bar in outcome.bars}
+        entry["last"] = {bar_and_case(bar): bar.value for bar in outcome.bars}
 
     progress.change(edit)
 

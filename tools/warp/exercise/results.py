@@ -47,7 +47,7 @@ def as_junit(outcomes: Outcomes) -> str:
                 lines.append(head + "/>")
                 continue
             reasons = [kind + (" at " + case if case else "") for kind, case in outcome.reasons()]
-            text = "\n".join(failure["message"] for failure in outcome.failures)
+            text = "\n".join(failure.message for failure in outcome.failures)
             lines.append(head + ">")
             lines.append(
                 "      <failure type={} message={}>{}</failure>".format(

@@ -162,7 +162,7 @@ def one(exercise: Exercise, backend: str) -> checking.Outcome:
 
 def tell(exercise: Exercise, outcome: Outcome, paint: Palette, brief: bool = False, for_editors: bool = False) -> None:
     """Prints what a check came to, and keeps it."""
-    if outcome.failures and outcome.failures[0]["kind"] == "not-started":
+    if outcome.failures and outcome.failures[0].kind == "not-started":
         ui.say(f"{exercise.name}: not started")
         return
     before = record.all_records([exercise])[exercise.key]
