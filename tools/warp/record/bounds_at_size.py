@@ -87,11 +87,11 @@ def counted(chapter: Chapter, size: tuple[int, ...], machine: Machine) -> Any:
             if is_known:
                 running.execution_counts(recorded, compiled, code)
             for row in running.rows_of(rows):
-                made = row.get("launches")
-                if not made or row["status"] != "PASS":
+                made = row.launches
+                if not made or row.status != "PASS":
                     continue
-                launches = [one for one in recorded.launches if made["first"] <= one.index < made["end"]]
-                found[row["rung"], row.get("variant", "")] = [
+                launches = [one for one in recorded.launches if made.first <= one.index < made.end]
+                found[row.rung, row.variant] = [
                     (dict(execution.counts_of(one), blocks=bounds.volume(one.grid)), execution.shape_of(one))
                     for one in launches
                     if one.traced_blocks == bounds.volume(one.grid)

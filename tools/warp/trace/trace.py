@@ -394,15 +394,6 @@ def told_once(kernels: list[Kernel]) -> list[Kernel]:
     return kept
 
 
-def name_variants(trace: Trace, rows: list[dict[str, Any]]) -> None:
-    """Notes at each launch the variant of the rung that made it, as the rows say."""
-    for row in rows:
-        made = row.get("launches") or {"first": 0, "end": 0}
-        for launch in trace.launches:
-            if made["first"] <= launch.index < made["end"]:
-                launch.variant = row.get("variant", "")
-
-
 # ---- what is told ---------------------------------------------------------------------------------
 
 

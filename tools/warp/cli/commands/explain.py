@@ -28,6 +28,7 @@ from warp.explain.running import (
     last_trace,
     left_out,
     machine_code,
+    name_variants,
     output_folder,
     rows_of,
     take_over,
@@ -161,7 +162,7 @@ def run(arguments: Arguments, subject: str, machine: Machine, rungs: list[str]) 
         take_over(done.recorded, done.compiled, executed, trace_file)
     speed.note_bounds(done.recorded, speed.gpu_named(arguments.gpu), done.compiled)
     done.json = json.dumps(records.write(done.recorded), indent=2) + "\n" if arguments.json else ""
-    trace.name_variants(done.recorded, rows_of(rows_file))
+    name_variants(done.recorded, rows_of(rows_file))
     sys.stderr.write("".join(left_out(told, trace.all_findings(done.recorded))))
     return done
 
