@@ -78,9 +78,9 @@ class _Page:
     main: str
     failed: bool
     gpu: Gpu
-    notes: list[Any] = field(default_factory=list)  # what the counts leave out
-    maps: dict[Any, Any] = field(default_factory=dict)  # id of a source row -> its maps and its advice
-    out: list[Any] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  # what the counts leave out
+    maps: dict[str, Any] = field(default_factory=dict)  # id of a source row -> its maps and its advice
+    out: list[str] = field(default_factory=list)
 
     def add(self, text: str) -> None:
         self.out.append(text)
@@ -179,7 +179,7 @@ class _Page:
             self.add(f"<li>{escaped(text)}</li>")
         self.add("</ul>")
         if kernel.lines:
-            rows: dict[Any, Any] = {}  # (file, line) -> id of its row
+            rows: dict[tuple[str, int], str] = {}  # (file, line) -> id of its row
             for file in kernel.files(self.main):
                 for number in kernel.lines[file]:
                     rows[file, number] = f"k{index}-{len(rows)}"
@@ -306,7 +306,7 @@ class _Page:
             for drawing in (maps.of_example(records.write(example)) for example in kernel.examples_at(file, number))
             if drawing
         ]
-        name = rows.get(place)
+        name = rows.get(place, "")
         classes = " ".join(kind for kind, on in (("problem", place in advice), ("map", drawn)) if on)
         opening = "<tr"
         if name:

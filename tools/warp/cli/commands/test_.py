@@ -229,7 +229,7 @@ def count_suite(result: Result) -> None:
     if not ran or result.skipped:
         return
     total = sum(int(number) for number in ran)
-    numbers: dict[Any, Any] = {}
+    numbers: dict[str, int] = {}
     for details in UNITTEST_END.findall(result.output):
         for word, number in re.findall(r"([a-z ]+)=(\d+)", details):
             numbers[word.strip()] = numbers.get(word.strip(), 0) + int(number)
