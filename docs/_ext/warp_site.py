@@ -164,7 +164,10 @@ class Svg(SphinxDirective):
             pieces.append(
                 f'<div class="drawing {only}" role="{role}" aria-label="{escape_html(self.options["alt"])}">{drawing}</div>'
             )
-        figure = nodes.figure(classes=["drawn"])
+        # A small drawing has its caption beside it, in the room that prose leaves.
+        room = next((room for room in BESIDE if drawn_width(path) <= room), 0)
+        beside = room and self.content and "scene" not in self.options
+        figure = nodes.figure(classes=["drawn", "beside", f"beside-{room}"] if beside else ["drawn"])
         if "scene" in self.options:
             data = path.with_suffix(".json")
             self.env.note_dependency(str(data))
@@ -182,6 +185,13 @@ class Svg(SphinxDirective):
                 caption += paragraph.children if isinstance(paragraph, nodes.paragraph) else [paragraph]
             figure += caption
         return [figure]
+
+
+BESIDE = (300, 400, 500)  # pixels: as wide as drawings may be that have their captions beside them
+
+
+def drawn_width(path: Path) -> float:
+    return float(re.search(r'viewBox="0 0 ([\d.]+) ', path.read_text(encoding="utf-8"))[1])
 
 
 def escape_html(text: str) -> str:
