@@ -151,7 +151,9 @@ class Drawings(unittest.TestCase):
             self.check(drawing.svg)
             self.assertIn(f"in the last pass {spare} threads have no element", drawing.alt)
             rects = list(self.check(drawing.narrow).iter(f"{SVG}rect"))
-            wide = [float(r.get("width")) + 2 for r in rects if r.get("fill") == roles.fill("computing")][:-1]  # the legend's last
+            wide = [float(r.get("width")) + 2 for r in rects if r.get("fill") == roles.fill("computing")][
+                :-1
+            ]  # the legend's last
             all_of_it = float(rects[0].get("width"))
             self.assertAlmostEqual(sum(w for w in wide if w > 0), all_of_it, delta=1)
 
@@ -190,6 +192,17 @@ class Drawings(unittest.TestCase):
         self.assertNotIn("min-width", figures.svg(shapes, 340, 40))
         self.assertIn("max-width: 680px; min-width: 624px", figures.svg(shapes, 680, 40))
         self.assertIn("max-width: 680px; min-width: 680px", figures.svg([figures.text(0, 9, "x", 10)], 680, 40))
+
+        def said(svg, only=""):
+            return labels.small(f'<div class="drawing {only}" role="img">{svg}</div>')
+
+        self.assertEqual(said(figures.svg(shapes, 680, 40)), [])
+        shrunk = '<svg viewBox="0 0 680 40" style="max-width: 680px"><text font-size="12">words</text></svg>'
+        self.assertEqual(said(shrunk), ["6.0 pixels in a drawing of 680: words"])
+        self.assertEqual(said(shrunk, "only-wide"), [])  # a phone has another one
+        self.assertEqual(
+            said(figures.svg([figures.text(0, 9, "x", 10)], 300, 40)), ["10.0 pixels in a drawing of 300: x"]
+        )
 
     def test_sector_map(self):
         drawing = figures.sector_map([figures.Request("near", "load", 4, 128), figures.Request("far", "load", 32, 128)])
