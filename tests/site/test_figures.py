@@ -346,6 +346,12 @@ class Drawings(unittest.TestCase):
             self.assertEqual(len(list(root.iter(f"{SVG}path"))), 3)
         self.assertIn("03 C builds on 01 A and 02 B <&.", drawing.alt)
         self.assertEqual(figures.chapter_graph(chapters[:1]).narrow, "")
+        # The edge from 01 to 03 passes the row of 02: beside its box.
+        root = self.check(drawing.svg)
+        x, top, wide = (float(list(root.iter(f"{SVG}rect"))[1].get(key)) for key in ("x", "y", "width"))
+        past = [float(d.split("V")[0].split()[-2]) for line in root.iter(f"{SVG}path") if "V" in (d := line.get("d"))]
+        self.assertEqual(len(past), 1)
+        self.assertFalse(x <= past[0] <= x + wide, (x, wide, past))
 
     def texts(self, svg):
         return ["".join(node.itertext()) for node in self.check(svg).iter(f"{SVG}text")]
