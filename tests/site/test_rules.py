@@ -195,6 +195,30 @@ class Answers(unittest.TestCase):
                 self.assertEqual(buttons.nth(i).get_attribute("aria-pressed"), "true")
         self.assertEqual(page.locator(".examples [aria-pressed=true]").count(), 1)
 
+    def test_wavefronts_one_after_the_other(self):
+        """The slider shows as many of either side as it says, and all of them at first."""
+        page = self.figure(["column", "offset", "broadcast"])
+        first, second = (page.locator(".picture").nth(i).locator("[data-step]") for i in (0, 1))
+        order = page.locator(".order input")
+        self.assertEqual((page.locator(".later").count(), order.get_attribute("max")), (0, "32"))
+        order.fill("4")
+        later = [
+            side.evaluate_all("cells => cells.filter((one) => one.matches('.later')).length")
+            for side in (first, second)
+        ]
+        self.assertEqual(later, [28, 0])  # a word in each wavefront, and 32 in one
+        self.assertEqual(page.locator(".order output").inner_text(), "4 of 32")
+        page.locator(".examples button").nth(1).click()  # 4 sectors and 5
+        self.assertEqual(page.locator(".later").count(), 0)
+        order.fill("3")
+        later = [
+            side.evaluate_all("cells => cells.filter((one) => one.matches('.later')).length")
+            for side in (first, second)
+        ]
+        self.assertEqual(later, [8, 16])
+        page.locator(".examples button").nth(2).click()  # one wavefront each: nothing to play
+        self.assertFalse(page.locator(".order").is_visible())
+
     def test_every_state_draws_as_many_rows_as_it_takes_wavefronts(self):
         said = self.figure(["strides"]).evaluate(
             """() => {
