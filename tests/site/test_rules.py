@@ -149,10 +149,11 @@ class Answers(unittest.TestCase):
         folder = Path(tempfile.mkdtemp(prefix="warp-live-"))
         self.addCleanup(shutil.rmtree, folder)
         (folder / "rules.js").write_text(rules or (STATIC / "rules.js").read_text())
-        shutil.copy(STATIC / "access.js", folder)
+        for name in ("access.js", "access.css"):
+            shutil.copy(STATIC / name, folder)
         given = html.escape(json.dumps([live.EXAMPLES[name] for name in examples]))
         (folder / "page.html").write_text(
-            f'<!doctype html><meta charset="utf-8"><div id="access"><div class="live" data-examples="{given}"></div></div>'
+            f'<!doctype html><meta charset="utf-8"><link rel="stylesheet" href="access.css"><div id="access"><div class="live" data-examples="{given}"></div></div>'
             '<script src="rules.js"></script><script src="access.js"></script>'
         )
         page = self.browser.new_page()
@@ -255,7 +256,7 @@ class Answers(unittest.TestCase):
         page.locator(".follow input").focus()
         page.keyboard.press("End")
         self.assertIn(
-            "31: word 62, bank 30, wavefront 2 · word 155, bank 27, wavefront 1", page.locator(".follow").inner_text()
+            "31: word 62, bank 30, wavefront 2 · word 155, bank 27, wavefront 1", page.locator(".follow").text_content()
         )
         self.assertEqual(page.locator(".picture .on").count(), 2)
 
