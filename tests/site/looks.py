@@ -75,7 +75,11 @@ QUERIES = {
     "__syncthreads": ("glossary.html#term-barrier", "chapters/03_shared_tiling.html"),
     "__launch_bounds__": "chapters/04_register_tiling.html#launch_bounds",
     "cudaMemcpyAsync": "glossary.html#term-stream",
-    "atomicAdd slow": ("simulator.html#atomic-operations", "chapters/07", "chapters/14_segments_and_sorts.html#without-atomics"),
+    "atomicAdd slow": (
+        "simulator.html#atomic-operations",
+        "chapters/07",
+        "chapters/14_segments_and_sorts.html#without-atomics",
+    ),
     "teach a class": "class.html",
 }
 

@@ -164,7 +164,9 @@ class Content(unittest.TestCase):
 
     def test_every_entry_of_the_search_has_its_place(self):
         text = (built.SITE / "_static" / "search-index.js").read_text()
-        index = json.loads(zlib.decompress(base64.b64decode(text.removeprefix('const searchIndex = "').removesuffix('";\n'))))
+        index = json.loads(
+            zlib.decompress(base64.b64decode(text.removeprefix('const searchIndex = "').removesuffix('";\n')))
+        )
         self.assertLess(len(text), 450_000)  # it is loaded by a phone
         known = {page.path: page.ids for page in built.pages()}
         entries = 0

@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 
-from learn import paths, ui
+from learn import pages, paths, ui
 from learn.build import lock
 from learn.errors import LearnError
 
@@ -55,6 +55,7 @@ def change(edit):
             shutil.copyfile(FILE, FILE + ".damaged")
             ui.note(f"learn: it is now {paths.shown(FILE)}.damaged")
         _write(json.dumps(kept, indent=1, sort_keys=True) + "\n", keeps_before=not damaged)
+    pages.note_passed(kept)
     return result
 
 

@@ -1,6 +1,8 @@
 """The drawings, all of one kind: an SVG that goes into the page itself and takes its colours from it.
 
 `bars`      the ladder of a chapter, as bars or as a table of colour; wavefronts by stride
+`stairs`    the course as a staircase, past the vendor's library
+`icons`     a small picture of each chapter
 `limiters`  what each resource would take alone, beside the time
 `rooflines` rate over arithmetic intensity
 `memory`    the sectors of a request, the banks that its lanes want
@@ -31,10 +33,12 @@ from figures.drawing import (
     text,
 )
 from figures.graph import chapter_graph
+from figures.icons import icon
 from figures.limiters import limiters
 from figures.memory import Request, bank_map, sector_map, word_map
 from figures.rooflines import Point, roofline
 from figures.simulator import WAY_OF_AN_ACCESS, way_of_an_access
+from figures.stairs import Stair, stairs
 from figures.steps import Levels
 from figures.tiles import block_grid, tile_walk, warp_reads
 from figures.timeline import Span, timeline
@@ -54,12 +58,14 @@ __all__ = [
     "Point",
     "Request",
     "Span",
+    "Stair",
     "Step",
     "bank_map",
     "block_grid",
     "chapter_graph",
     "escape",
     "heat",
+    "icon",
     "ladder",
     "lane_map",
     "limiters",
@@ -68,6 +74,7 @@ __all__ = [
     "rect",
     "roofline",
     "sector_map",
+    "stairs",
     "stride_bars",
     "svg",
     "text",

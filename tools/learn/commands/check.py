@@ -3,7 +3,7 @@
 import concurrent.futures
 import os
 
-from learn import paths, ui
+from learn import pages, paths, ui
 from learn.errors import LearnError, UsageError
 from learn.exercises import catalogue, checking, record, report, results, show, updates, workspace
 from learn.machine import Machine
@@ -178,6 +178,7 @@ def tell(exercise, outcome, paint, brief=False, for_editors=False):
         ui.say()
         for line in report.next_step(exercise, outcome, now):
             ui.say("  " + line)
+        pages.tell_exercise(exercise, indent="  ")
     else:
         ui.say()
 

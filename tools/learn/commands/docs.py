@@ -8,7 +8,7 @@ from pathlib import Path
 from course import freshness
 from course.header import SourceError
 from course.run import write_atomically
-from learn import build, chapters, install, paths, steps, ui
+from learn import build, chapters, install, pages, paths, progress, steps, ui
 from learn.errors import LearnError, UsageError
 from learn.machine import Machine
 
@@ -31,6 +31,7 @@ def main(arguments):
     index = os.path.join(folder, "index.html")
     if not os.path.exists(index):
         raise LearnError(f"docs/build.py ended well but wrote no {paths.shown(index)}")
+    pages.note_passed(progress.read())
     ui.say("The site: " + paths.shown(index))
     if arguments.serve:
         return serve(folder, port)
@@ -96,6 +97,20 @@ def serve(folder, port):
     class Quiet(http.server.SimpleHTTPRequestHandler):
         def log_message(self, *_arguments):
             pass
+
+        def send_error(self, code, message=None, explain=None):
+            """The site's own page for an address that is wrong, as a host shows it."""
+            page = Path(folder, "404.html")
+            if code != 404 or not page.exists():
+                super().send_error(code, message, explain)
+                return
+            body = page.read_bytes()
+            self.send_response(404)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(body)
 
     handler = functools.partial(Quiet, directory=folder)
     try:

@@ -6,7 +6,7 @@ import re
 import sys
 import time
 
-from learn import build, chapters, install, paths, progress, steps, ui
+from learn import build, chapters, install, pages, paths, progress, steps, ui
 from learn.commands.run import check_writable, forget
 from learn.errors import LearnError, UsageError
 from learn.exercises import workspace
@@ -169,6 +169,9 @@ def once(arguments, subject, machine):
         return done.verdict()
     ui.say()
     ui.say(report.rstrip("\n"))
+    if done.chapter and pages.folder():
+        ui.say()
+        pages.tell_chapter(done.chapter, arguments.rung)
     if arguments.html:
         ui.say()
         ui.say("The same as a page: " + paths.shown(arguments.html))

@@ -3,7 +3,7 @@
 import json
 import os
 
-from learn import build, chapters, install, paths, steps, ui
+from learn import build, chapters, install, pages, paths, steps, ui
 from learn.errors import LearnError, UsageError
 from learn.machine import Machine
 from learn.names import advice, one_of
@@ -229,9 +229,11 @@ def next_steps(chapter, backend, arguments):
     rows.append((explain, "the source with the counts of each line"))
     if step:
         rows.append((step.command, step.why))
-    rows.append(("./learn docs", "the text of the course, with figures, as a site"))
+    if not pages.folder():
+        rows.append(("./learn docs", "the text of the course, with figures, as a site"))
     width = max(len(command) for command, _ in rows)
     ui.say()
     ui.say("Next:")
     for command, why in rows:
         ui.say(f"  {command:<{width}}  {why}")
+    pages.tell_chapter(chapter, arguments.rung or ())
