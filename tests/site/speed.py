@@ -1,17 +1,21 @@
-"""How long a phone waits for a page: a processor a quarter as fast as this one, 1.6 Mbit/s with 150 ms of latency, nothing packed."""
+"""How long a phone waits for a page: a processor a quarter as fast as this one, 1.6 Mbit/s with 150 ms of latency, nothing packed.
 
-import functools
+`test_pages.py` runs it with the site that it has built."""
+
 import http.server
 import threading
 import unittest
 
 import accessibility
 import built
+import sample  # noqa: F401, for tools/ on the path
 
 try:
     from playwright.sync_api import sync_playwright
 except ImportError:
     sync_playwright = None
+
+from learn.commands import docs
 
 LARGEST_PAINT = 2500  # ms
 SLOWER = 4
@@ -23,22 +27,12 @@ NOTE_PAINTS = """(() => { window.largest = 0;
     .observe({ type: "largest-contentful-paint", buffered: true }); })()"""
 
 
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *_arguments):
-        pass
-
-
-def setUpModule():
-    built.make()
-
-
 @unittest.skipUnless(accessibility.CHROMIUM, "chromium is not installed")
 @unittest.skipUnless(sync_playwright, "this Python has no playwright: ./learn setup --docs brings it")
 class Speed(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        handler = functools.partial(Quiet, directory=str(built.SITE))
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), docs.handler_of(str(built.SITE)))
         threading.Thread(target=server.serve_forever, daemon=True).start()
         cls.addClassCleanup(server.server_close)
         cls.addClassCleanup(server.shutdown)
@@ -79,7 +73,3 @@ class Speed(unittest.TestCase):
                     if 0 < best < LARGEST_PAINT:
                         break
                 self.assertTrue(0 < best < LARGEST_PAINT, f"{best:.0f} ms")
-
-
-if __name__ == "__main__":
-    unittest.main()

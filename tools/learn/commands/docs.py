@@ -89,8 +89,8 @@ def port_number(text, serving):
     return int(text)
 
 
-def serve(folder, port):
-    """Serves a folder to this machine alone, until Ctrl-C."""
+def handler_of(folder):
+    """Answers with the files of a folder, and with its 404.html for an address that is wrong, as a host does."""
     import functools
     import http.server
 
@@ -99,7 +99,6 @@ def serve(folder, port):
             pass
 
         def send_error(self, code, message=None, explain=None):
-            """The site's own page for an address that is wrong, as a host shows it."""
             page = Path(folder, "404.html")
             if code != 404 or not page.exists():
                 super().send_error(code, message, explain)
@@ -112,9 +111,15 @@ def serve(folder, port):
             if self.command != "HEAD":
                 self.wfile.write(body)
 
-    handler = functools.partial(Quiet, directory=folder)
+    return functools.partial(Quiet, directory=folder)
+
+
+def serve(folder, port):
+    """Serves a folder to this machine alone, until Ctrl-C."""
+    import http.server
+
     try:
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", port), handler)
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", port), handler_of(folder))
     except OSError as error:
         raise LearnError(f"port {port} cannot be used ({error.strerror}); another one: --port 8001")
     with server:
