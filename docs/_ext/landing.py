@@ -10,10 +10,10 @@ import figures
 import way
 from markup import escape, number, size_words
 
-from course.exercises import Exercise
-from course.header import hours
-from course.results import Results
-from course.source import Chapter
+from warp.chapter.header import hours
+from warp.chapter.results import Results
+from warp.chapter.source import Chapter
+from warp.exercise.exercises import Exercise
 
 ARCHIVE = "warp-by-warp"
 

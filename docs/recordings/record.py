@@ -35,8 +35,8 @@ SAVES = (
 
 def frames() -> list[dict]:
     """[{"edit": words, "says": the lines on the terminal}], one for each save."""
-    from learn import ui
-    from learn.exercises import catalogue, checking, record, report
+    from warp.base import ui
+    from warp.exercise import catalogue, checking, record, report
 
     (exercise,) = catalogue.several([EXERCISE], catalogue.everything())
     checking.prepare("simulator")

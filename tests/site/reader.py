@@ -2,15 +2,15 @@
 
 `test_pages.py` runs it in the browser that `looks.py` opens."""
 
-import functools
 import http.server
 import threading
 
-import accessibility
-import built
 import sample  # noqa: F401, for tools/ on the path
 
-from learn.commands import docs
+import accessibility
+import built
+
+from warp.cli.commands import docs
 
 
 class Reader:

@@ -6,16 +6,17 @@ import http.server
 import threading
 import unittest
 
+import sample  # noqa: F401, for tools/ on the path
+
 import accessibility
 import built
-import sample  # noqa: F401, for tools/ on the path
 
 try:
     from playwright.sync_api import sync_playwright
 except ImportError:
     sync_playwright = None
 
-from learn.commands import docs
+from warp.cli.commands import docs
 
 LARGEST_PAINT = 2500  # ms
 SLOWER = 4

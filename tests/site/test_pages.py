@@ -19,7 +19,7 @@ from looks import CHROMIUM, SCREENS, Looks, sync_playwright
 from reader import Reader
 from speed import Speed  # noqa: F401, a suite of its own
 
-from course import source
+from warp.chapter import source
 
 
 def setUpModule():
