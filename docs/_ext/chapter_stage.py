@@ -14,6 +14,7 @@ import exercises_page
 import figures
 import landing
 import live
+import recording
 import way
 from stage import Stage, write
 
@@ -98,17 +99,19 @@ class Chapters:
         """Writes the pages of the chapters and their map; returns what the landing page shows of them."""
         for chapter, others in self.chapters:
             self.write_page(chapter, others)
-        best, evidence = chapter_drawings.best(self.stage, self.recorded)
+        told = chapter_drawings.story(self.recorded)
         known = [chapter for chapter, _ in self.chapters]
         graph = figures.chapter_graph([(c.folder, c.header.number, c.header.title, c.header.builds_on) for c in known])
-        drawn = "\n\n".join(filter(None, [self.stage.drawing("chapters", graph, ""), best]))
+        drawn = "\n\n".join(
+            filter(None, [self.stage.drawing("chapters", graph, ""), chapter_drawings.best(self.stage, told)])
+        )
         self.stage.write("chapters/index.md", chapter_page.map_page(known, drawn, self.exercises))
         return {
             "start": landing.start(known[0], self.pack(), os.environ.get("WARP_SOURCE_URL", "")),
-            "best": best,
-            "evidence": evidence,
+            "stairs": chapter_drawings.stairs(self.stage, told),
             "copies": landing.copies(self.recorded),
-            "chapters": landing.chapters(known),
+            "chapters": landing.chapters(known, self.exercises),
+            "watch": recording.watch(self.root),
             "version": landing.version(self.commit, time.strftime("%Y-%m-%d")),
         }
 

@@ -7,8 +7,12 @@ that writes something else is told by the tests: `tests/site/markup_rules.py` re
 from __future__ import annotations
 
 import re
+from urllib.parse import urlsplit
 
 from docutils import nodes
+
+# What docs/_static/card.png shows, which is drawn in docs/card.html.
+CARD = "Warp by Warp: see why a CUDA kernel is slow. A staircase of kernels that ends above cuBLAS."
 
 BLOCKS = (
     nodes.literal_block,
@@ -102,7 +106,16 @@ def described(app, pagename, _templatename, context, doctree):
     if words:
         tags += [("name", "description", words), ("property", "og:description", words)]
     if app.config.html_baseurl:
-        tags += [("property", "og:url", app.config.html_baseurl.rstrip("/") + f"/{pagename}.html")]
+        address = app.config.html_baseurl.rstrip("/")
+        tags += [("property", "og:url", f"{address}/{pagename}.html")]
+        tags += [
+            ("property", "og:image", f"{address}/_static/card.png"),
+            ("name", "twitter:card", "summary_large_image"),
+        ]
+        tags += [("property", "og:image:alt", CARD)]
+    context["site_path"] = (
+        urlsplit(app.config.html_baseurl).path.rstrip("/") + "/"
+    )  # of the page for addresses that are wrong
     context["metatags"] = (context.get("metatags") or "") + "".join(
         f'\n    <meta {kind}="{name}" content="{escaped(text)}">' for kind, name, text in tags
     )

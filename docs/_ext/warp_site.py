@@ -21,6 +21,7 @@ from pathlib import Path
 import doxygen
 import live_nodes
 import markup
+import one_style
 import reading
 import search_index
 import terms
@@ -392,7 +393,7 @@ def setup(app):
     app.add_config_value("warp_root", "", "env")
     app.add_role("rung", RungRole())
     app.add_lexer("cuda", warp_pygments.Cuda)
-    for part in (reading, live_nodes, terms, search_index, valid_html):
+    for part in (reading, live_nodes, terms, search_index, valid_html, one_style):
         part.setup(app)
     app.connect("doctree-read", drop_section_anchors)
     app.connect("doctree-read", link_rung_names)

@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 
-from warp.base import paths, ui
+from warp.base import pages, paths, ui
 from warp.base.build import lock
 from warp.base.errors import LearnError
 
@@ -55,6 +55,7 @@ def change(edit):
             shutil.copyfile(FILE, FILE + ".damaged")
             ui.note(f"learn: it is now {paths.shown(FILE)}.damaged")
         _write(json.dumps(kept, indent=1, sort_keys=True) + "\n", keeps_before=not damaged)
+    pages.note_passed(kept)
     return result
 
 

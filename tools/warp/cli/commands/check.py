@@ -3,7 +3,7 @@
 import concurrent.futures
 import os
 
-from warp.base import paths, ui
+from warp.base import pages, paths, ui
 from warp.base.errors import LearnError, UsageError
 from warp.base.machine import Machine
 from warp.exercise import catalogue, checking, record, report, results, show, updates, workspace
@@ -178,6 +178,7 @@ def tell(exercise, outcome, paint, brief=False, for_editors=False):
         ui.say()
         for line in report.next_step(exercise, outcome, now):
             ui.say("  " + line)
+        pages.tell_exercise(exercise, indent="  ")
     else:
         ui.say()
 

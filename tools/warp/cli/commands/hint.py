@@ -1,6 +1,6 @@
 """./learn hint: the next hint of an exercise; those shown before come with it."""
 
-from warp.base import ui
+from warp.base import pages, ui
 from warp.base.errors import UsageError
 from warp.exercise import catalogue, record, show
 
@@ -22,6 +22,8 @@ def main(arguments):
         for i, line in enumerate(show.prose(hint)):
             text = (f"{number}. " if i == 0 else "   ") + line
             ui.say("  " + (text if number == shown else paint("dim", text)))
+    ui.say()
+    pages.tell_exercise(exercise)
     if shown == len(exercise.hints):
         ui.say()
         ui.say(f"That was the last one; ./learn solution {exercise.name} --anyway shows the solution.")
