@@ -335,34 +335,22 @@ class Packages(SphinxDirective):
 
 
 class CountsTable(SphinxDirective):
-    """Every count, what it is (from counts.h) and the hardware counter that it equals (from tools/warp/record)."""
+    """Every count, what it is (from counts.h) and the hardware counter that it equals (from tools/warp/base/counts.py)."""
 
     def run(self):
         xml = Path(self.env.config.breathe_projects["simt"])
         described = doxygen.members(xml, "simt::Counts")
         if not described:
             raise self.error("Doxygen extracted no member of simt::Counts")
-        source = course_root(self.env) / "tools" / "warp" / "record" / "counters.py"
-        self.env.note_dependency(str(source))
-        metrics = counter_names(source)
-        unknown = sorted(set(metrics) - {name for name, _ in described})
-        if unknown:
-            raise self.error(f"{source.name} names counts that simt::Counts does not have: {', '.join(unknown)}")
+        course_root(self.env)
+        from warp.base import counts
+
+        self.env.note_dependency(counts.__file__)
         rows = []
         for name, text in described:
-            counters = " plus ".join(f"`{metric}`" for metric in metrics.get(name, [])) or "–"
+            counters = " plus ".join(f"`{metric}`" for metric in counts.BY_NAME[name].counters) or "–"
             rows.append([f"`{name}`", markup.escape(text.rstrip(".")), counters])
         return self.parse_text_to_nodes(markup.table(["count", "what", "Nsight Compute"], rows, "lll"))
-
-
-def counter_names(source: Path) -> dict[str, list[str]]:
-    """The table COUNTS of tools/warp/record/counters.py, read without running it."""
-    import ast
-
-    for node in ast.parse(source.read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.Assign) and [t.id for t in node.targets if isinstance(t, ast.Name)] == ["COUNTS"]:
-            return ast.literal_eval(node.value)
-    raise ValueError(f"{source}: no table COUNTS")
 
 
 def contract_signs(words: str) -> str:

@@ -268,11 +268,11 @@ class Rendering(Made):
         before = {"launches": [self.launch(), self.launch(1, "gone")]}
         self.assertIn("since the last run: counts as in the last run", self.render([self.launch()], before=before))
         text = self.render([self.launch(scale=3), self.launch(1, "new")], before=before)
-        self.assertIn("since the last run: load requests: 2 before, 6 now, 3.0 times as many", text)
-        self.assertIn("\n" + " " * 22 + "store sectors: 8 before, 24 now", text)
+        self.assertIn("since the last run: global load requests: 2 before, 6 now, 3.0 times as many", text)
+        self.assertIn("\n" + " " * 22 + "global store sectors: 8 before, 24 now", text)
         self.assertEqual(text.count("since the last run"), 1)
         better = self.render([self.launch()], before={"launches": [self.launch(scale=4)]})
-        self.assertIn("load requests: 8 before, 2 now, 4.0 times fewer", better)
+        self.assertIn("global load requests: 8 before, 2 now, 4.0 times fewer", better)
         self.assertIn(
             "launched as grid 7, block 32 before",
             self.render([self.launch()], before={"launches": [dict(self.launch(), grid=[7, 1, 1])]}),

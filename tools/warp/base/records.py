@@ -4,6 +4,8 @@ again; and the JSON Schema of it, to which the programs that write it are held.
 A field without a default has to be there. One with the metadata NOTED is not the writer's: it is noted afterwards.
 """
 
+from __future__ import annotations
+
 import dataclasses
 import functools
 import typing
@@ -24,7 +26,7 @@ class FormError(LearnError):
 class _Wrong(Exception):
     """What is wrong; the way to it is put together on the way up."""
 
-    def __init__(self, what: str):
+    def __init__(self, what: str) -> None:
         super().__init__(what)
         self.way = ""
 
@@ -82,12 +84,14 @@ def _reader(kind: Any, strict: bool) -> Callable[[Any], Any]:
     return plain if kind is not Any else lambda value: value
 
 
-def _container_reader(container: type, inner: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def _container_reader(container: Any, inner: Callable[[Any], Any]) -> Callable[[Any], Any]:
     def read_all(value: Any) -> Any:
         if not isinstance(value, container):
             raise _Wrong(f"{value!r} is no {'list' if container is list else 'object'}")
         try:
-            return {key: inner(one) for key, one in value.items()} if container is dict else list(map(inner, value))
+            if isinstance(value, dict):
+                return {key: inner(one) for key, one in value.items()}
+            return [inner(one) for one in value]
         except _Wrong as wrong:
             raise _further(wrong, _place_of(value, inner))
 

@@ -3,12 +3,16 @@
 What a request costs the simulator has said; here its lanes are placed in a picture.
 """
 
+from __future__ import annotations
+
+from typing import Any
+
 SECTOR = 32
 BANKS = 32
 WORD = 4
 
 
-def of_example(example):
+def of_example(example: dict[str, Any]) -> dict[str, list[dict[str, Any]] | str] | None:
     """A map of one request, or None if no lane is active.
 
     {"space": "shared", "title", "caption", "groups": [{"label", "stacks": [[word, ...] for each bank]}]}
@@ -43,20 +47,20 @@ def of_example(example):
     return drawn
 
 
-def words_of(lanes, size):
+def words_of(lanes: list[tuple[int, int]], size: int) -> dict[int, list[int]]:
     """{word index: [lanes that touch it]}"""
-    words = {}
+    words: dict[int, list[int]] = {}
     for lane, address in lanes:
         for word in range(address // WORD, (address + size - 1) // WORD + 1):
             words.setdefault(word, []).append(lane)
     return words
 
 
-def word_entry(lanes):
+def word_entry(lanes: list[int]) -> dict[str, str]:
     return {"lanes": short(lanes), "all": ("lane " if len(lanes) == 1 else "lanes ") + ", ".join(map(str, lanes))}
 
 
-def short(lanes):
+def short(lanes: list[int]) -> str:
     """5, or 0-31, or 0+3 for lane 0 and three others that do not follow one another."""
     first, last = lanes[0], lanes[-1]
     if len(lanes) == 1:
@@ -66,7 +70,7 @@ def short(lanes):
     return f"{first}+{len(lanes) - 1}"
 
 
-def _global(lanes, size):
+def _global(lanes: list[tuple[int, int]], size: int) -> dict[str, list[dict[str, Any]] | str]:
     words = words_of(lanes, size)
     sectors = sorted({word * WORD // SECTOR for word in words})
     drawn = []
@@ -90,18 +94,18 @@ def _global(lanes, size):
     return {"caption": caption, "sectors": drawn}
 
 
-def phases_of(lanes, width):
+def phases_of(lanes: list[tuple[int, int]], width: int) -> list[tuple[int, list[tuple[int, int]]]]:
     """The lanes that go through the banks together, `width` neighbours each: (first, members)."""
-    phases = {}
+    phases: dict[Any, Any] = {}
     for lane, address in lanes:
         phases.setdefault(lane // width, []).append((lane, address))
     return [(number * width, phases[number]) for number in sorted(phases)]
 
 
-def _shared(lanes, size, access, width, total):
+def _shared(lanes: list[tuple[int, int]], size: int, access: str, width: int, total: int | None) -> dict[str, Any]:
     groups, passes = [], []
     for first, members in phases_of(lanes, width):
-        stacks = [[] for _ in range(BANKS)]
+        stacks: list[Any] = [[] for _ in range(BANKS)]
         if access == "atomic":  # most kinds serve each lane by itself, whether the words differ or not
             for lane, address in members:
                 for word in range(address // WORD, (address + size - 1) // WORD + 1):

@@ -8,6 +8,7 @@ that binds a number of the paragraph above it.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -120,7 +121,7 @@ _NEAR = re.compile(r"exact|\d+(\.\d+)? ?%|factor \d+(\.\d+)?")
 class _Blocks:
     """Collects the blocks of a source, line by line."""
 
-    def __init__(self, path: Path | str):
+    def __init__(self, path: Path | str) -> None:
         self.path = path
         self.top: list = []
         self.target = self.top
@@ -290,7 +291,7 @@ def parse_blocks(path: Path | str, lines: list[str], first: int, contracts: list
     return blocks.top
 
 
-def every_block(blocks: list):
+def every_block(blocks: list) -> Iterator[Code | Prediction | Prose]:
     """All blocks in their order, those in folds too; a fold comes before what is in it."""
     for block in blocks:
         yield block
@@ -304,7 +305,7 @@ def has_no_function(rung: Rung) -> bool:
     return rung.raises is not None or not {"cublas", "cub"}.isdisjoint(rung.needs)
 
 
-def parse_chapter(path: Path, other_files: list[Path] = ()) -> Chapter:
+def parse_chapter(path: Path, other_files: Iterable[Path] = ()) -> Chapter:
     """Reads `chapters/NN_name/name.cu`; rungs may also be defined in `other_files`."""
     text = read_text(path)
     lines = text.split("\n")

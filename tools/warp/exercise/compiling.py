@@ -5,12 +5,16 @@ program that judges. The learner's file is compiled apart, with CUDA's headers a
 checker it becomes the program that performs. In a prediction there is nothing to compile but the learner's numbers.
 """
 
+from __future__ import annotations
+
 import concurrent.futures
 import hashlib
 import os
 import re
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from warp.base import paths, steps
 from warp.base.errors import LearnError
@@ -24,11 +28,11 @@ LIBRARIES = ("common/grader/libgrader.a", "common/lab/liblab.a")
 class Programs:
     """What a check runs: `judge EVENTS performer`."""
 
-    def __init__(self, judge, performer):
+    def __init__(self, judge: Any, performer: Any) -> None:
         self.judge, self.performer = judge, performer
 
 
-def make(exercise, source, folder, backend, outcome):
+def make(exercise: Any, source: Any, folder: Any, backend: Any, outcome: Any) -> Any:
     """The programs for the learner's file `source`; None, and a failure in `outcome`, where it does not compile."""
     if exercise.kind == "predict":
         return of_answers(exercise, source, folder, backend, outcome)
@@ -46,11 +50,11 @@ def make(exercise, source, folder, backend, outcome):
     return None
 
 
-def is_program(exercise):
+def is_program(exercise: Any) -> Any:
     return "#define main " + interface.PROGRAM in exercise.checker.read_text(encoding="utf-8")
 
 
-def make_judge(exercise, objects, judge, backend, compile_):
+def make_judge(exercise: Any, objects: Any, judge: Any, backend: Any, compile_: Any) -> None:
     """Compiles the checker and links it with the course's own copy of the exercise, whose functions it does not call; unless that
     has been done."""
     checker, blank = objects["checker"], objects["blank"]
@@ -70,12 +74,12 @@ def make_judge(exercise, objects, judge, backend, compile_):
     Path(key).write_text(wanted, encoding="utf-8")
 
 
-def link(checker, learners, program, backend):
+def link(checker: Any, learners: Any, program: Any, backend: Any) -> Any:
     """The learner's file stands behind the libraries, so that nothing in it takes the place of what is theirs."""
     return run(compiler(backend) + [checker, *libraries(backend), learners, "-o", program], program)
 
 
-def digest(exercise, backend):
+def digest(exercise: Any, backend: Any) -> Any:
     """Changes with whatever a checker is made of."""
     sums = hashlib.sha256(exercise.checker.read_bytes() + exercise.source.read_bytes())
     headers = [file for folder in INCLUDES for file in Path(folder).rglob("*") if file.is_file()]
@@ -90,7 +94,7 @@ ANSWER = re.compile(r"^(constexpr \w+ (\w+) = )-1;", re.M)
 NUMBER = r"[-+*/%()\s\d.']+"
 
 
-def of_answers(exercise, source, folder, backend, outcome):
+def of_answers(exercise: Any, source: Any, folder: Any, backend: Any, outcome: Any) -> Any:
     """The program of a prediction: the course's own kernels, with the learner's numbers."""
     blank = exercise.source.read_text(encoding="utf-8")
     with open(source, encoding="utf-8", errors="replace") as file:
@@ -122,7 +126,7 @@ def of_answers(exercise, source, folder, backend, outcome):
     return None
 
 
-def compiler(backend):
+def compiler(backend: Any) -> Any:
     if backend == "simulator":
         folder = paths.build_folder(backend)
         command = [os.path.join(folder, "bin", "simtcc"), "-Wall", "-Wextra", "-Werror=return-type"]
@@ -131,25 +135,25 @@ def compiler(backend):
     return command + ["-std=c++20"]
 
 
-def checked(backend, file):
+def checked(backend: Any, file: Any) -> Any:
     """Compiles a checker, which includes `file`."""
     text = os.path.abspath(file).replace("\\", "\\\\").replace('"', '\\"')
     return compiler(backend) + ["-I" + include for include in INCLUDES] + [f'-DEXERCISE="{text}"']
 
 
-def libraries(backend):
+def libraries(backend: Any) -> Any:
     folder = paths.build_folder(backend)
     names = LIBRARIES + (("common/simt/libsimt.a",) if backend == "simulator" else ())
     return [os.path.join(folder, name) for name in names]
 
 
-def together(source, program, backend, options=()):
+def together(source: Any, program: Any, backend: Any, options: Sequence[Any] = ()) -> Any:
     """Compiles a program that names all of its files itself: what the proofs of an exercise are. "", or the errors."""
     command = compiler(backend) + [*options, *["-I" + include for include in INCLUDES]]
     return run(command + [str(source), *libraries(backend), "-o", str(program)], str(program))
 
 
-def run(command, made):
+def run(command: Any, made: Any) -> Any:
     """ "", or what the compiler had to say. Its warnings are not the learner's concern while it compiles."""
     if os.path.exists(made):
         os.unlink(made)  # an interrupted compilation must not leave the last one in its place
@@ -165,7 +169,7 @@ ERROR = re.compile(
 )
 
 
-def explain(text, source, outcome):
+def explain(text: Any, source: Any, outcome: Any) -> None:
     """One sentence for the first error at the learner's own line."""
     found = [match for match in map(ERROR.match, text.splitlines()) if match]
     own = [match for match in found if os.path.realpath(match["file"]) == os.path.realpath(source)]
@@ -193,7 +197,7 @@ def explain(text, source, outcome):
     outcome.fail("interface", "the check does not compile with your file (keep the names and parameters): " + first)
 
 
-def ends_before(source, line, column):
+def ends_before(source: Any, line: Any, column: Any) -> Any:
     """The line that a missing ; belongs to: that line, or the one before if the compiler stumbled over the line's first
     word (`column` 0: it does not say); 0 where neither is so."""
     with open(source, encoding="utf-8", errors="replace") as file:

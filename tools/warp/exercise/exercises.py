@@ -154,9 +154,9 @@ def _read_source(exercise: Exercise) -> None:
     if not lines[0].startswith("# "):
         raise ExerciseError(f"{where}:1: the first line must be '// # Title'")
     exercise.title = lines[0][2:].strip()
-    fields, at = {}, 1
+    fields, at, match = {}, 1, None
     while at < len(lines) and (not lines[at] or (match := re.match(r"(Kind|Level|Minutes|Path): (.+)$", lines[at]))):
-        if lines[at]:
+        if lines[at] and match:
             fields[match.group(1)] = match.group(2).strip()
         at += 1
     exercise.kind = fields.get("Kind", "")

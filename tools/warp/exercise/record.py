@@ -1,7 +1,10 @@
 """The progress in the exercises, under "exercises" of learn.progress: what was passed, tried and hinted, and the last try."""
 
+from __future__ import annotations
+
 import os
 import time
+from typing import Any
 
 from warp.base import progress
 from warp.exercise import catalogue
@@ -14,7 +17,7 @@ BLANKS = "blanks"  # exercise -> digest of the blank that its copy began as
 class Record:
     """What is kept of one exercise; reading it never fails, whatever stands in the file."""
 
-    def __init__(self, kept):
+    def __init__(self, kept: Any) -> None:
         kept = kept if isinstance(kept, dict) else {}
         self.passed = kept.get("passed") if isinstance(kept.get("passed"), str) else ""  # the day, or ""
         self.digest = kept.get("digest") if isinstance(kept.get("digest"), str) else ""  # of the exercise then
@@ -25,30 +28,30 @@ class Record:
             kept.get("last") if isinstance(kept.get("last"), dict) else {}
         )  # bar_and_case() -> value of the last try
 
-    def has_changed(self, exercise):
+    def has_changed(self, exercise: Any) -> Any:
         """The course has another version than the one that was passed."""
         return bool(self.passed and self.digest and self.digest != exercise.digest())
 
-    def is_done(self):
+    def is_done(self) -> Any:
         return bool(self.passed)
 
 
-def bar_and_case(bar):
+def bar_and_case(bar: dict[str, Any]) -> str:
     """What a value of a bar can be compared with: that of another case is another one."""
     return f"{bar['name']} at {bar['case']}"
 
 
-def _count(value):
+def _count(value: Any) -> Any:
     return value if isinstance(value, int) and value >= 0 else 0
 
 
-def all_records(exercises):
+def all_records(exercises: list[Any]) -> dict[Any, Any]:
     """{key: Record} for all of them."""
     kept = _dictionary(progress.read().get(KEY))
     return {exercise.key: Record(kept.get(exercise.key)) for exercise in exercises}
 
 
-def current(exercises):
+def current(exercises: list[Any]) -> Any:
     """The exercise that the learner is at: the one started or chosen last, or the first that is open; None at the end."""
     kept = progress.read().get(CURRENT)
     for exercise in exercises:
@@ -57,12 +60,12 @@ def current(exercises):
     return first_open(exercises)
 
 
-def was_chosen(exercise):
+def was_chosen(exercise: Any) -> Any:
     """It is the one that the learner named, checked or was led to last."""
     return progress.read().get(CURRENT) == exercise.key
 
 
-def first_open(exercises, after=None):
+def first_open(exercises: list[Any], after: Any = None) -> Any:
     """The next exercise that was not passed, behind `after` first, then from the start; None if there is none."""
     records = all_records(exercises)
     begin = exercises.index(after) + 1 if after in exercises else 0
@@ -72,7 +75,7 @@ def first_open(exercises, after=None):
     return None
 
 
-def one(word, exercises, onwards=False):
+def one(word: Any, exercises: Any, onwards: bool = False) -> Any:
     """The exercise that `word` means; of a chapter the one that the learner is at, else the first that is open. `onwards`:
     not the one that the learner is at, if it is passed."""
     of_chapter = catalogue.of_chapter(word, exercises)
@@ -84,7 +87,7 @@ def one(word, exercises, onwards=False):
     return first_open(of_chapter, after=here) or of_chapter[0]
 
 
-def changed():
+def changed() -> Any:
     """When a command last kept something, in seconds; 0 before the first."""
     try:
         return os.stat(progress.FILE).st_mtime
@@ -92,10 +95,10 @@ def changed():
         return 0.0
 
 
-def choose(exercise):
+def choose(exercise: Any) -> None:
     """It is the one that the learner is at, and no longer set aside."""
 
-    def edit(kept):
+    def edit(kept: Any) -> None:
         kept[CURRENT] = exercise.key
         if Record(_dictionary(kept.get(KEY)).get(exercise.key)).later:
             _entry(kept, exercise).pop("later")
@@ -103,14 +106,14 @@ def choose(exercise):
     progress.change(edit)
 
 
-def set_aside(exercise):
+def set_aside(exercise: Any) -> None:
     progress.change(lambda kept: _entry(kept, exercise).update(later=True))
 
 
-def note_try(exercise, outcome):
+def note_try(exercise: Any, outcome: Any) -> None:
     """Keeps what a check came to."""
 
-    def edit(kept):
+    def edit(kept: Any) -> None:
         entry = _entry(kept, exercise)
         record = Record(entry)
         if outcome.passed:
@@ -123,33 +126,33 @@ def note_try(exercise, outcome):
     progress.change(edit)
 
 
-def note_hint(exercise, shown):
+def note_hint(exercise: Any, shown: Any) -> None:
     progress.change(lambda kept: _entry(kept, exercise).update(hints=shown))
 
 
-def blanks():
+def blanks() -> dict[Any, Any]:
     return _dictionary(progress.read().get(BLANKS))
 
 
-def keep_blanks(digests):
+def keep_blanks(digests: Any) -> None:
     progress.change(lambda kept: kept.__setitem__(BLANKS, {**_dictionary(kept.get(BLANKS)), **digests}))
 
 
-def forget(exercise):
+def forget(exercise: Any) -> None:
     """After a reset the exercise is open again."""
 
-    def edit(kept):
+    def edit(kept: Any) -> None:
         kept[KEY] = _dictionary(kept.get(KEY))
         kept[KEY].pop(exercise.key, None)
 
     progress.change(edit)
 
 
-def _dictionary(value):
+def _dictionary(value: Any) -> dict[Any, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _entry(kept, exercise):
+def _entry(kept: Any, exercise: Any) -> Any:
     kept[KEY] = _dictionary(kept.get(KEY))
     kept[KEY][exercise.key] = _dictionary(kept[KEY].get(exercise.key))
     return kept[KEY][exercise.key]

@@ -1,10 +1,15 @@
 """What a check came to, for the learner: what was run, what was wrong and where, the bars, and one next step."""
 
+from __future__ import annotations
+
 import os
 import re
+from typing import Any
 
 from warp.base import paths, ui
+from warp.base.ui import Palette
 from warp.exercise import record, updates
+from warp.exercise.checking import Outcome
 
 WIDTH = 96
 FEW = 3  # failures shown of one case; the rest is a consequence as a rule
@@ -36,7 +41,7 @@ STEPS = {
 }
 
 
-def outcome(exercise, source, result, before, paint):
+def outcome(exercise: Any, source: str, result: Outcome, before: dict[Any, Any], paint: Palette) -> list[str]:
     """Lines that tell of a check. `before`: the values of the bars at the last try."""
     shown = paths.shown(source)
     if result.passed:
@@ -54,11 +59,11 @@ def outcome(exercise, source, result, before, paint):
     return lines
 
 
-def for_editors(source, result):
+def for_editors(source: Any, result: Any) -> Any:
     """FILE:LINE: error: what, one line for each thing that is wrong: a problem matcher finds them."""
     shown, lines = paths.shown(source), []
 
-    def add(file, line, text):
+    def add(file: Any, line: Any, text: Any) -> None:
         where = paths.shown(file) if file else shown
         lines.append("{}:{}: error: {}".format(where, line or 1, " ".join(text.split())))
 
@@ -78,7 +83,7 @@ def for_editors(source, result):
     return lines
 
 
-def line_with(file, text):
+def line_with(file: Any, text: Any) -> Any:
     """The last line of a file that has `text`, as a constant or a kernel is named there; 1 where none has."""
     wanted, found = re.sub(r"\W|_", "", text).lower(), 1
     try:
@@ -91,7 +96,7 @@ def line_with(file, text):
     return found
 
 
-def facts(result):
+def facts(result: Outcome) -> str:
     where = {"gpu": "on the simulator and the GPU", "gpu alone": "on the GPU alone"}.get(
         result.backend, "on the simulator"
     )
@@ -103,7 +108,7 @@ def facts(result):
     return f"({count} {where}, {ui.duration(result.seconds)})"
 
 
-def failures(result, source, shown, paint):
+def failures(result: Outcome, source: str, shown: str, paint: Palette) -> list[str]:
     lines = []
     cases = list(dict.fromkeys(result.cases))
     told, same = news(result.failures)
@@ -134,9 +139,12 @@ def failures(result, source, shown, paint):
     return lines
 
 
-def news(all_failures):
+def news(
+    all_failures: list[dict[str, Any]],
+) -> tuple[list[dict[str, Any]], dict[tuple[str, str], list[dict[str, Any]]]]:
     """The failures that tell something of their own, and {(kind, case): further findings of that kind, in other lines}."""
-    told, same = [], {}
+    told: list[dict[str, Any]] = []
+    same: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for failure in all_failures:
         case = failure.get("case", "")
         if failure["kind"] == "wrong-result" and any(f["kind"] in FATAL and f.get("case", "") == case for f in told):
@@ -151,7 +159,7 @@ def news(all_failures):
     return told, same
 
 
-def wrong_element(failure, paint):
+def wrong_element(failure: dict[str, Any], paint: Palette) -> list[str]:
     got = re.sub("-?nan", "NaN", failure["got"])
     lines = ["  {}: {} is wrong".format(paint("bold", failure["case"]), failure["place"])]
     lines.append("    expected  {}".format(failure["expected"]))
@@ -174,7 +182,7 @@ def wrong_element(failure, paint):
     return lines
 
 
-def located(failure, title, source, shown, paint):
+def located(failure: dict[str, Any], title: str, source: str, shown: str, paint: Palette) -> list[str]:
     """A failure at a line: the line itself, then what is to be said."""
     mine = os.path.realpath(failure["file"]) == os.path.realpath(source) if failure.get("file") else False
     lines = []
@@ -190,7 +198,7 @@ def located(failure, title, source, shown, paint):
     return lines
 
 
-def first_sentences(message, file=None):
+def first_sentences(message: str, file: str | None = None) -> str:
     """What happened, without the place, which stands above, and without the advice: the next step takes its turn."""
     message = re.sub(r" at \S+:\d+(?= in | failed)", "", message)
     message = re.sub(r"(?:, and the program never asked for it:| Usual cause:| \(SIMT_STEPS=).*", "", message)
@@ -200,19 +208,19 @@ def first_sentences(message, file=None):
     return message.strip()
 
 
-def with_element(match):
+def with_element(match: re.Match[str]) -> str:
     """`of 4 bytes ... byte 1020` with the element that this is in an array of such."""
     size, byte = int(match[1]), int(match[3])
     return match[0] + (f" (element {byte // size} of {size} bytes)" if size and byte % size == 0 else "")
 
 
-def usual_cause(message):
+def usual_cause(message: str) -> str:
     """The advice of a finding, as a sentence of its own."""
     match = re.search(r"Usual cause: (.+)", message)
     return "usual cause: " + match[1].rstrip(". ") if match else ""
 
 
-def line_of(file, number):
+def line_of(file: str, number: int) -> str:
     try:
         with open(file, encoding="utf-8", errors="replace") as opened:
             return opened.read().splitlines()[number - 1].strip()
@@ -220,7 +228,7 @@ def line_of(file, number):
         return ""
 
 
-def predictions(result, paint):
+def predictions(result: Outcome, paint: Palette) -> list[str]:
     if not result.predictions:
         return []
     lines = [""]
@@ -236,11 +244,11 @@ def predictions(result, paint):
     return lines
 
 
-def bars(result, source, shown, before, paint):
+def bars(result: Outcome, source: str, shown: str, before: dict[Any, Any], paint: Palette) -> list[str]:
     """The last look at each bar, or the one that was missed; with the line that causes it."""
     if not result.bars:
         return []
-    latest = {}
+    latest: dict[Any, Any] = {}
     for bar in result.bars:
         if bar["name"] not in latest or latest[bar["name"]]["holds"]:
             latest[bar["name"]] = bar
@@ -263,16 +271,16 @@ def bars(result, source, shown, before, paint):
     return lines
 
 
-def places(bar):
+def places(bar: dict[str, Any]) -> list[dict[str, Any]]:
     """Where a bar is missed, the line that does most of it first; no more than a learner can look at."""
     return ([bar] + list(bar.get("others", ())))[:FEW] if bar.get("line") else []
 
 
-def number(value):
+def number(value: float) -> str:
     return f"{value:.0f}" if float(value).is_integer() else f"{value:.2f}"
 
 
-def next_step(exercise, result, record):
+def next_step(exercise: Any, result: Outcome, record: Any) -> list[str]:
     """Lines: what to do or to ask next, and from the third try on where there is help."""
     name = exercise.name
     if result.passed:
@@ -288,7 +296,7 @@ def next_step(exercise, result, record):
     return lines
 
 
-def question(result):
+def question(result: Outcome) -> str:
     """What a learner should ask of what went wrong first; "" where only a hint helps."""
     if result.failures:
         return of_failure(result.failures[0])
@@ -320,18 +328,18 @@ OF_PREDICTIONS = (
 )
 
 
-def of_prediction(guess):
+def of_prediction(guess: dict[str, Any]) -> str:
     """What to ask of a wrong guess: by what is counted, and by the side on which it lies."""
     name = guess["question"]
     side = {
         "too low": "does your number leave out lanes, warps or repetitions?",
         "too high": "does your number count twice what several lanes share?",
-    }.get(guess.get("hint"), "")
+    }.get(guess.get("hint", ""), "")
     asked = next((text for words, text in OF_PREDICTIONS if re.search(words, name)), "what does one warp do there?")
     return f"'{name}': {asked} And {side}" if side else f"'{name}': {asked}"
 
 
-def of_failure(failure):
+def of_failure(failure: dict[str, Any]) -> str:
     kind, message = failure["kind"], failure["message"]
     if kind == "interface" and failure.get("name"):
         return f"give {failure['name']} its name back, or undo what you did to its parameters"
@@ -353,7 +361,7 @@ def of_failure(failure):
     return usual_cause(message).replace("{", "{{").replace("}", "}}")
 
 
-def of_bar(bar):
+def of_bar(bar: dict[str, Any]) -> str:
     name, line = bar["name"], bar.get("line")
     if not line:
         return "look at the launch: {} must be {} {}".format(name, bar["relation"], number(bar["bar"]))
@@ -370,7 +378,7 @@ def of_bar(bar):
     return f"which addresses do the lanes of one warp touch in line {line} at the same time?"
 
 
-def listing(exercises, records, paint, here=None):
+def listing(exercises: list[Any], records: dict[Any, Any], paint: Palette, here: Any = None) -> list[Any]:
     """The exercises of one chapter with what is done."""
     lines, behind = [], [exercise.key for exercise in updates.behind(exercises, records)]
     for exercise in exercises:

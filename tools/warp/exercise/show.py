@@ -1,10 +1,14 @@
 """An exercise's task, on the terminal."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from warp.base import paths, ui
 from warp.exercise import workspace
 
 
-def task(exercise):
+def task(exercise: Any) -> None:
     """Title, task and what to do with it."""
     paint = ui.palette()
     ui.say(
@@ -25,11 +29,11 @@ def task(exercise):
     ui.say("  Stuck  " + paint("cyan", "./learn hint " + exercise.name))
 
 
-def prose(markdown):
+def prose(markdown: Any) -> Any:
     """Paragraphs of the Markdown, wrapped; lists and code as they stand."""
     import textwrap
 
-    lines = []
+    lines: list[Any] = []
     for paragraph in markdown.split("\n\n"):
         if lines:
             lines.append("")

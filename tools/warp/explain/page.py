@@ -4,46 +4,64 @@ The words and numbers are those of the terminal (trace.report, trace.problems). 
 when pointed at, which lane of a warp touches which bank or sector.
 """
 
+from __future__ import annotations
+
 import html
 import json
 import os
 import re
+from collections.abc import Sequence
+from typing import Any
 
 from warp.base import paths, records
 from warp.base.text import read_source, thousands
 from warp.chapter import maps
 from warp.explain import problems, report, speed
+from warp.explain.problems import Problem
+from warp.explain.report import Column
 from warp.machinecode import bounds
+from warp.machinecode.bounds import Gpu
+from warp.machinecode.code import Compiled
 from warp.trace import trace
+from warp.trace.model import Finding, Trace
+from warp.trace.trace import Kernel, Totals
 
 # A painted piece of text, between characters that no source line keeps.
 OPEN, MIDDLE, CLOSE = "\x01", "\x02", "\x03"
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f]")
 
 
-def marks(colour, text):
+def marks(colour: str, text: str) -> str:
     """Stands where ui.Palette does: marks what is painted, so that it can be told apart after escaping."""
     return OPEN + colour + MIDDLE + text + CLOSE if colour and text else text
 
 
-def escaped(text):
+def escaped(text: str) -> str:
     """The text as HTML, with spans where it was painted."""
     safe = html.escape(text)
     return re.sub(f"{OPEN}(.*?){MIDDLE}(.*?){CLOSE}", r'<span class="\1">\2</span>', safe, flags=re.DOTALL)
 
 
-def plain(text):
+def plain(text: str) -> str:
     """Text of a source file or a program, which may hold anything: escaped, without control characters."""
     return html.escape(CONTROL.sub("\N{REPLACEMENT CHARACTER}", text))
 
 
-def embedded(value):
+def embedded(value: dict[str, dict[str, Any] | str]) -> str:
     """JSON that can stand in a script element: nothing in it ends the element or starts a comment."""
     text = json.dumps(value, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def render(recorded, label, main="", launch=None, failed=False, compiled=(), gpu=None):
+def render(
+    recorded: Trace,
+    label: str,
+    main: str = "",
+    launch: int | None = None,
+    failed: bool = False,
+    compiled: Sequence[Compiled] = (),
+    gpu: Gpu | None = None,
+) -> str:
     """The page as text; raises LearnError when there is no launch with that index."""
     kernels, findings = trace.selected(recorded, launch, compiled)
     is_in_doubt = failed or trace.may_spoil_results(findings)
@@ -53,20 +71,20 @@ def render(recorded, label, main="", launch=None, failed=False, compiled=(), gpu
 
 
 class _Page:
-    def __init__(self, kernels, findings, main, failed, gpu):
+    def __init__(self, kernels: list[Kernel], findings: list[Finding], main: str, failed: bool, gpu: Gpu) -> None:
         self.kernels = kernels
         self.gpu = gpu
         self.failed = failed
         self.findings = findings
-        self.notes = []  # what the counts leave out
+        self.notes: list[Any] = []  # what the counts leave out
         self.main = main
-        self.maps = {}  # id of a source row -> its maps and its advice
-        self.out = []
+        self.maps: dict[Any, Any] = {}  # id of a source row -> its maps and its advice
+        self.out: list[Any] = []
 
-    def add(self, text):
+    def add(self, text: str) -> None:
         self.out.append(text)
 
-    def whole(self, label):
+    def whole(self, label: str) -> str:
         title = f"{label}, explained"
         self.add(f"<header><h1>{plain(title)}</h1>")
         self.add("<p>What the simulator counted, line by line, by the rules of the hardware.</p></header>")
@@ -84,7 +102,7 @@ class _Page:
             self.add(f"<script>{SCRIPT}</script>")
         return PAGE % {"title": plain(title), "style": STYLE, "body": "\n".join(self.out)}
 
-    def _summary(self):
+    def _summary(self) -> None:
         if not self.kernels:
             self.add("<p>The program launched no kernel.</p>")
             return
@@ -114,7 +132,7 @@ class _Page:
 
     # Findings.
 
-    def _findings(self):
+    def _findings(self) -> None:
         for heading, colour, found in trace.by_severity(self.findings):
             name = "findings" if colour == "red" else "warnings"
             self.add(f'<section id="{name}"><h2>{heading}</h2>')
@@ -122,7 +140,7 @@ class _Page:
                 self._finding(count, finding, colour)
             self.add("</section>")
 
-    def _finding(self, count, finding, colour):
+    def _finding(self, count: int, finding: Finding, colour: str) -> None:
         where = "in kernel " + finding.kernel if finding.kernel else "in host code"
         file, line = finding.file, finding.line
         if file:
@@ -147,7 +165,7 @@ class _Page:
 
     # A kernel.
 
-    def _kernel(self, index, kernel):
+    def _kernel(self, index: int, kernel: Kernel) -> None:
         totals = kernel.totals()
         self.add(f'<section id="k{index}"><h2>Kernel <code>{plain(kernel.name)}</code></h2>')
         self.add(f'<p class="dim">{html.escape(kernel.shapes())}; {html.escape(kernel.which())}</p>')
@@ -160,7 +178,7 @@ class _Page:
             self.add(f"<li>{escaped(text)}</li>")
         self.add("</ul>")
         if kernel.lines:
-            rows = {}  # (file, line) -> id of its row
+            rows: dict[Any, Any] = {}  # (file, line) -> id of its row
             for file in kernel.files(self.main):
                 for number in kernel.lines[file]:
                     rows[file, number] = f"k{index}-{len(rows)}"
@@ -172,11 +190,11 @@ class _Page:
             self._source(kernel, totals, rows, found)
         self.add("</section>")
 
-    def _link(self, rows, file, number):
+    def _link(self, rows: dict[tuple[str, int], str], file: str, number: int) -> str:
         where = f"{paths.shown(file)}:{number}"
         return f'<a href="#{rows[file, number]}"><code>{plain(where)}</code></a>'
 
-    def _hottest(self, kernel, rows):
+    def _hottest(self, kernel: Kernel, rows: dict[tuple[str, int], str]) -> None:
         lines = report.hottest(kernel, marks)
         if len(lines) < 2:
             return
@@ -186,7 +204,7 @@ class _Page:
             self.add(f"<td>{self._link(rows, file, number)} {escaped(text)}</td></tr>")
         self.add("</table>")
 
-    def _advice(self, kernel, found, rows):
+    def _advice(self, kernel: Kernel, found: list[Problem], rows: dict[tuple[str, int], str]) -> None:
         waits = problems.waits(kernel)
         if waits:
             self.add(f"<p>{html.escape(waits)}</p>")
@@ -201,7 +219,7 @@ class _Page:
             self.add(f"<li>{links} {html.escape(problem.sentence)}</li>")
         self.add("</ol>")
 
-    def _machine_code(self, kernel, rows):
+    def _machine_code(self, kernel: Kernel, rows: dict[tuple[str, int], str]) -> None:
         if not kernel.compiled:
             return
         from warp.explain import lines
@@ -219,7 +237,7 @@ class _Page:
                 self.add(f"<li>{where} {html.escape(sentence)}</li>")
             self.add("</ul>")
 
-    def _speed(self, kernel):
+    def _speed(self, kernel: Kernel) -> None:
         found = None if self.failed else speed.of_kernel(kernel, self.gpu)
         if not found:
             why = "" if self.failed else speed.why_none(kernel)
@@ -236,7 +254,7 @@ class _Page:
         for note in speed.notes(kernel, found):
             self.add(f'<p class="dim">{html.escape(note)}</p>')
 
-    def _source(self, kernel, totals, rows, found):
+    def _source(self, kernel: Kernel, totals: Totals, rows: dict[tuple[str, int], str], found: list[Problem]) -> None:
         columns = [column for column in report.COLUMNS if column.used(totals)]
         advice = {place: problem.sentence for problem in found for place in problem.lines}
         self.add("<h3>Source</h3>")
@@ -251,7 +269,14 @@ class _Page:
             self._file(kernel, file, columns, rows, advice)
         self.add("</tbody></table></div>")
 
-    def _file(self, kernel, file, columns, rows, advice):
+    def _file(
+        self,
+        kernel: Kernel,
+        file: str,
+        columns: list[Column],
+        rows: dict[tuple[str, int], str],
+        advice: dict[tuple[str, int], str],
+    ) -> None:
         counted = kernel.lines[file]
         self.add(f'<tr class="file"><td colspan="{len(columns) + 2}">{plain(paths.shown(file))}</td></tr>')
         source = read_source(file)
@@ -264,7 +289,16 @@ class _Page:
             text = "(source not found)" if source is None else source[number - 1].rstrip()
             self._row(kernel, file, number, text, columns, rows, advice)
 
-    def _row(self, kernel, file, number, text, columns, rows, advice):
+    def _row(
+        self,
+        kernel: Kernel,
+        file: str,
+        number: int,
+        text: str,
+        columns: list[Column],
+        rows: dict[tuple[str, int], str],
+        advice: dict[tuple[str, int], str],
+    ) -> None:
         place = (file, number)
         drawn = [
             drawing

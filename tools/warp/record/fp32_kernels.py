@@ -8,6 +8,8 @@ Products in double precision (a reference) may use what they like. No product at
 nothing was checked. Only the standard library is needed.
 """
 
+from __future__ import annotations
+
 import argparse
 import collections
 import os
@@ -22,13 +24,13 @@ DOUBLE = re.compile(r"f64|dgemm|d(?:884|1688|16816)gemm|zgemm", re.IGNORECASE)
 TENSOR = re.compile(r"tensor|warpgroup|[hwg]gmma|hmma|imma|tf32|bf16|f16|884|1688|16816|bf3x|bf9x", re.IGNORECASE)
 
 
-def verdict(names):
+def verdict(names: list[str]) -> tuple[list[str], list[str]]:
     """(products in float, those of them on tensor cores)"""
     products = [name for name in names if GEMM.search(name) and not DOUBLE.search(name)]
     return products, [name for name in products if TENSOR.search(name)]
 
 
-def self_test():
+def self_test() -> None:
     fp32 = [
         "ampere_sgemm_128x64_nn",
         "cutlass_80_simt_sgemm_256x128_8x4_nn_align1",
