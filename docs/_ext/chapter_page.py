@@ -15,7 +15,7 @@ import compiler_explorer
 import counted_listing
 import way
 from chapter_tables import agreement, ladder
-from markup import escape, fence, listing, size_words, table, typeset
+from markup import container, escape, fence, listing, size_words, table, typeset
 from rung_panel import rung_panel
 
 from course.counted import Counted
@@ -124,7 +124,79 @@ def links_to_map(header, titles: dict[str, str]) -> str:
     return ", ".join(f"[{escape(titles[name])}](/chapters/{name}.md)" for name in header.builds_on)
 
 
-def chapter_page(
+class _Pages:
+    """Writes the pages of a chapter: its main road, and what lies beside it."""
+
+    def __init__(self, chapter: Chapter, project: str, signatures: dict[str, str], simulated, measured, elsewhere, counted):
+        self.chapter, self.project, self.signatures = chapter, project, signatures
+        self.simulated, self.measured, self.elsewhere, self.counted = simulated, measured, elsewhere, counted
+        self.rung_figures: dict[str, str] = {}
+        self.answers: dict[str, Answer] = {}
+        self.recorded: dict | None = None  # machine code
+        self.kernels: dict[str, str] = {}  # those that still need a link to Compiler Explorer
+        self.placed: list[str] = []  # rungs whose panel stands on a page
+
+    def panel(self, name: str) -> str:
+        names = list(self.chapter.header.rungs)
+        at = names.index(name)
+        self.placed.append(name)
+        text = rung_panel(
+            name,
+            typeset(self.chapter.header.rungs[name].idea),
+            self.project,
+            self.signatures.get(name, ""),
+            self.simulated,
+            self.measured,
+            self.counted,
+            self.elsewhere,
+            names[at - 1] if at else "",
+        )
+        return text + ("\n\n" + self.rung_figures[name] if name in self.rung_figures else "")
+
+    def render(self, blocks: list, source: Path, folded: bool = False) -> list[str]:
+        """Prose, questions, listings and panels, in the order of a source."""
+        costs = counted_listing.costs_of(self.simulated.trace if self.simulated else {}, source.name)
+        out = []
+        for block in blocks:
+            if isinstance(block, Prose):
+                out += [prose(block, self.recorded, self.kernels), ""]
+            elif isinstance(block, Prediction):
+                out += [prediction(block, self.answers), ""]
+            elif is_headers(block):
+                out += [":::{dropdown} Headers", ":class-container: fold", "", listing(block), ":::", ""]
+            elif isinstance(block, Code):
+                title = fold_title(block)
+                if title and not folded:
+                    out += [f":::{{dropdown}} {title}", ":class-container: fold", "", listing(block), ":::", ""]
+                else:
+                    out += [counted_listing.listing(block, costs), ""]
+            elif isinstance(block, RungHere):
+                if block.name not in self.chapter.header.rungs:
+                    raise SourceError(f"{source}:1: '[rung {block.name}]': the header lists no such rung")
+                out += [self.panel(block.name), ""]
+            elif isinstance(block, Fold):
+                title = block.title or f"Lines {block.line + 1} on"
+                out += [f"::::::::{{dropdown}} {title}", ":class-container: fold", ""]
+                out += self.render(block.blocks, source, folded=True)
+                out += ["::::::::", ""]
+        return out
+
+    def beside(self, name: str, title: str, about: str, lines: list[str]) -> str:
+        """A page beside the main road, which links it."""
+        header = self.chapter.header
+        back = f"{about} [Back to chapter {header.number}](/chapters/{self.chapter.folder}.md)."
+        # Chapters may have functions of one name: each has its own namespace, which no signature shows.
+        space = f"```{{cpp:namespace}} {self.project}\n```"
+        top = ["---", "orphan: true", "---", "", f"# Chapter {header.number}: {title}", "", back, "", space, ""]
+        return "\n".join([*top, *lines])
+
+
+def carries_on(blocks: list) -> bool:
+    """Whether a further file's sections carry on those of the chapter, as their numbers say: `## 6. Hopper`."""
+    return any(isinstance(block, Prose) and re.match(r"## \d", block.text) for block in blocks)
+
+
+def chapter_pages(
     chapter: Chapter,
     *,
     project: str,
@@ -140,31 +212,94 @@ def chapter_page(
     notes: str = "",
     answers: dict[str, Answer] | None = None,
     exercises: list[Exercise] = (),
-) -> str:
-    """The page of a chapter. `signatures` says how Breathe finds each rung's contract."""
-    header = chapter.header
-    rung_figures, answers = rung_figures or {}, answers or {}
+) -> dict[str, str]:
+    """The pages of a chapter by their names, the one that is read first. `signatures` says how Breathe finds each rung's
+    contract."""
+    header, folder = chapter.header, chapter.folder
     if simulated:  # what was measured may be older than a rung's name
         check_rungs(chapter, simulated, "the simulator's run")
+    pages = _Pages(chapter, project, signatures, simulated, measured, elsewhere, counted)
+    pages.rung_figures, pages.answers = rung_figures or {}, answers or {}
+    recorded_sass = chapter.path.parent / "recorded_sass.json"
+    if recorded_sass.exists():
+        pages.recorded = json.loads(recorded_sass.read_text(encoding="utf-8"))
+    pages.kernels = explorer_links(pages.recorded, [chapter.path, *others])
+
+    begins = chapter.blocks[0] if chapter.blocks and is_headers(chapter.blocks[0]) else None
+    road = pages.render(chapter.blocks[1:] if begins else chapter.blocks, chapter.path)
+    beside: dict[str, str] = {}
+    links: list[str] = []  # cards of what lies beside the road
+    off_road: dict[str, str] = {}  # rung -> its page
+    for other in others:
+        lines = read_text(other).split("\n")
+        functions = [
+            f for name in header.rungs if name not in chapter.functions and (f := find_function("\n".join(lines), name))
+        ]
+        blocks = parse_blocks(other, lines, 1, functions)
+        if carries_on(blocks):
+            road += [f"## {other.name}", "", *pages.render(blocks, other)]
+            continue
+        before, name = list(pages.placed), f"more/{folder}/{other.stem}.md"
+        about = f"A file of the chapter that {NEEDS[other.stem.rpartition('_')[2]]}."
+        beside[name] = pages.beside(name, f"`{other.name}`", about, pages.render(blocks, other))
+        here = [rung for rung in pages.placed if rung not in before]
+        off_road.update(dict.fromkeys(here, name))
+        links.append(more_card(f"`{other.name}`", name, about))
+    rest = [name for name in header.rungs if name not in pages.placed]
+    name = f"more/{folder}/measurements.md"
+    off_road.update(dict.fromkeys(rest, name))
+    lines = [line for rung in rest for line in (pages.panel(rung), "")]
+    recorded = [*filter(None, [measured]), *elsewhere]
+    lines += [ladder(chapter, simulated, recorded, list(figures[1:])), "", agreement(counted, simulated), ""]
+    if notes:
+        lines += [f"How the figures were measured, and what else was tried: [laboratory notes](/{notes}).", ""]
+    about = "Times and counts of every rung, and the simulator's counts beside the hardware's."
+    beside[name] = pages.beside(name, "measurements", about, lines)
+    links.append(more_card("Measurements", name, about))
+    if notes:
+        links.append(more_card("Laboratory notes", notes, "How the figures were measured, and what else was tried."))
+
+    out = [*head(chapter, titles, exercises, [chapter.path, *others], figures, begins, project), *road]
+    out += ["## More about this chapter", "", container("cards", "\n\n".join(links)), ""]
+    for rung, page in off_road.items():
+        out += [f"```{{rung-elsewhere}} {rung}\n:idea: {json.dumps(typeset(header.rungs[rung].idea), ensure_ascii=False)}"]
+        out += [f":page: /{page.removesuffix('.md')}", "```", ""]
+    return {f"chapters/{folder}.md": "\n".join(out), **beside}
+
+
+# What a file of a chapter needs, by the end of its name.
+NEEDS = {
+    "gpu": "is compiled for a GPU alone",
+    "cublas": "needs cuBLAS",
+    "sm90": "needs a Hopper GPU",
+    "cub": "needs CUB",
+}
+
+
+def more_card(title: str, page: str, about: str) -> str:
+    return container("card", f"[{title}](/{page})\n\n{about}")
+
+
+def head(chapter: Chapter, titles, exercises, files: list[Path], figures, begins, project: str) -> list[str]:
+    """The top of a chapter's page: its question, its key picture, its time, and what one can do afterwards."""
+    header = chapter.header
     out = [f"# Chapter {header.number}: {header.title}", "", f":::{{container}} question\n{header.question}\n:::", ""]
     out += [f":::{{container}} facts\n{way.facts(header, exercises)}\n:::", ""] if header.minutes else []
-    # Chapters may have functions of one name: each has its own namespace, which no signature shows.
     out += [f"```{{cpp:namespace}} {project}\n```", ""]
     facts = [f"Builds on {links_to_map(header, titles)}." if header.builds_on else "Builds on no other chapter."]
-    shown = [chapter.path, *others]
     links = [
-        f"{{download}}`chapters/{chapter.folder}/{file.name} </_files/{chapter.folder}/{file.name}>`" for file in shown
+        f"{{download}}`chapters/{chapter.folder}/{file.name} </_files/{chapter.folder}/{file.name}>`" for file in files
     ]
     facts.append(f"Source: {', '.join(links)}.")
     facts.append(
         f"Default size: {size_words(header.sizes['gpu'])} on a GPU, "
         f"{size_words(header.sizes['simulator'])} on the simulator."
     )
-    begins = chapter.blocks[0] if chapter.blocks and is_headers(chapter.blocks[0]) else None
     out += figures[:1]  # the chapter's plot: how fast each rung is; the counts, which say why, are predicted first
     if header.intro:
         out += ["", header.intro]
-    out += [
+    return [
+        *out,
         "",
         fence(f"./learn run {header.number}", "{code-block} console", [""]),
         "",
@@ -187,69 +322,6 @@ def chapter_page(
         "::::",
         "",
     ]
-
-    placed: set[str] = set()
-    recorded_sass = chapter.path.parent / "recorded_sass.json"
-    recorded = json.loads(recorded_sass.read_text(encoding="utf-8")) if recorded_sass.exists() else None
-    kernels = explorer_links(recorded, shown)
-
-    def panel(name: str) -> str:
-        placed.add(name)
-        text = rung_panel(
-            name,
-            typeset(header.rungs[name].idea),
-            project,
-            signatures.get(name, ""),
-            simulated,
-            measured,
-            counted,
-            elsewhere,
-        )
-        return text + ("\n\n" + rung_figures[name] if name in rung_figures else "")
-
-    def render(blocks: list, source: Path, folded: bool = False) -> None:
-        costs = counted_listing.costs_of(simulated.trace if simulated else {}, source.name)
-        for block in blocks:
-            if isinstance(block, Prose):
-                out.extend([prose(block, recorded, kernels), ""])
-            elif isinstance(block, Prediction):
-                out.extend([prediction(block, answers), ""])
-            elif is_headers(block):
-                out.extend([":::{dropdown} Headers", ":class-container: fold", "", listing(block), ":::", ""])
-            elif isinstance(block, Code):
-                title = fold_title(block)
-                if title and not folded:
-                    out.extend([f":::{{dropdown}} {title}", ":class-container: fold", "", listing(block), ":::", ""])
-                else:
-                    out.extend([counted_listing.listing(block, costs), ""])
-            elif isinstance(block, RungHere):
-                if block.name not in header.rungs:
-                    raise SourceError(f"{source}:1: '[rung {block.name}]': the header lists no such rung")
-                out.extend([panel(block.name), ""])
-            elif isinstance(block, Fold):
-                title = block.title or f"Lines {block.line + 1} on"
-                out.extend([f"::::::::{{dropdown}} {title}", ":class-container: fold", ""])
-                render(block.blocks, source, folded=True)
-                out.extend(["::::::::", ""])
-
-    render(chapter.blocks[1:] if begins else chapter.blocks, chapter.path)
-    for other in others:
-        lines = read_text(other).split("\n")
-        functions = [
-            f for name in header.rungs if name not in chapter.functions and (f := find_function("\n".join(lines), name))
-        ]
-        out += [f"## {other.name}", ""]
-        render(parse_blocks(other, lines, 1, functions), other)
-    rest = [name for name in header.rungs if name not in placed]
-    if rest:
-        out += ["## Beside the kernels", ""]
-        for name in rest:
-            out += [panel(name), ""]
-    out += [ladder(chapter, simulated, [*filter(None, [measured]), *elsewhere], list(figures[1:])), ""]
-    out += [agreement(counted, simulated), ""]
-    if notes:
-        out += [f"How the figures were measured, and what else was tried: [laboratory notes](/{notes}).", ""]
-    return "\n".join(out)
 
 
 def notes_page(text: str, chapter: Chapter) -> str:

@@ -2,6 +2,7 @@
 
 `prediction`      a question; what follows it in its section, listings aside, is folded as its answer
 `second-reading`  stands under a heading: the rest of its section is folded
+`tab`             a part of a rung's card that is closed at first
 
 Both fold into <details>, which open without JavaScript. With it (docs/_static/predict.js) a question has a field, the
 answer opens when it is given, and one switch opens all answers of a page.
@@ -44,6 +45,19 @@ class Prediction(SphinxDirective):
         return [node]
 
 
+class Tab(SphinxDirective):
+    """`{tab} Title`: a part of a card that is closed at first."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+    has_content = True
+
+    def run(self):
+        node = folded(classes=["tab"], names_for="", summary=self.arguments[0])
+        node += self.parse_content_to_nodes()
+        return [node]
+
+
 class SecondReading(SphinxDirective):
     def run(self):
         return [second_reading()]
@@ -63,64 +77,74 @@ def is_hidden(node: nodes.Node) -> bool:
     return isinstance(node, (nodes.target, nodes.comment, nodes.Invisible)) and not node.astext().strip()
 
 
+def is_figure(node: nodes.Node) -> bool:
+    """A drawing is looked at without a click."""
+    return isinstance(node, nodes.figure) or "live-place" in (
+        node.get("classes", []) if isinstance(node, nodes.Element) else []
+    )
+
+
+def is_card(node: nodes.Node) -> bool:
+    return isinstance(node, nodes.container) and "rung" in node.get("classes", [])
+
+
 def fold_answers(_app, doctree):
-    """Folds what follows each prediction up to the next heading or prediction."""
+    """Folds what follows each prediction up to the next heading or prediction: one answer, in the card of the first rung
+    where there is one. The listing that the prediction is made from stays in the open, and so do the drawings, behind the
+    answer."""
     for section in list(doctree.findall(nodes.section)):
-        names, said, run = [], [], []
-        explained = False
-        for child in list(section.children):
-            if isinstance(child, question):
-                if explained:
-                    _fold(section, run, names, said)
-                    names, said, run, explained = [], [], [], False
-                names.append(child["name"])
-                said += [child["said"]] if child["said"] else []
-            elif isinstance(child, nodes.section):
+        questions: list[nodes.Node] = []
+        following: list[nodes.Node] = []
+        for child in [*section.children, None]:
+            ends = child is None or isinstance(child, (question, nodes.section))
+            if ends and following:
+                _fold(section, questions, following)
+                questions, following = [], []
+            if child is None or isinstance(child, nodes.section):
                 break
-            elif names and is_listing(child):
-                _fold(section, run, names, said)
-                said, run = ([], []) if run else (said, run)
-                explained = True
-            elif names and isinstance(child, nodes.container) and "rung" in child.get("classes", []):
-                _fold(section, run, names, said)
-                said, run = ([], []) if run else (said, run)
-                explained = True
-                said = _fold_panel(child, names, said)
-            elif names and not is_hidden(child):
-                run.append(child)
-                explained = True
-        _fold(section, run, names, said)
+            if isinstance(child, question):
+                questions.append(child)
+            elif questions and not (is_hidden(child) and not following):
+                following.append(child)
 
 
-def _fold(parent, run, names, said):
-    """Puts a run of neighbours into one fold; the answers themselves are its first lines."""
-    if not run:
-        return
-    fold = folded(classes=["answer"], names_for=" ".join(names), summary="Answer" if said else "Answer, continued")
-    parent.insert(parent.index(run[0]), fold)
+def _fold(section, questions, following):
+    """Puts what follows some questions into one fold; the answers themselves are its first lines."""
+    while following and is_listing(following[0]):
+        following.pop(0)
+    drawings = [node for node in following if is_figure(node)]
+    rest = [node for node in following if not is_figure(node)]
+    said = [one["said"] for one in questions if one["said"]]
+    names = " ".join(one["name"] for one in questions)
+    fold = folded(classes=["answer"], names_for=names, summary="Answer")
     for text in said:
         fold += nodes.paragraph("", "", nodes.inline(text=text), classes=["said"])
-    for node in run:
-        parent.remove(node)
+    card = rest.pop(0) if rest and is_card(rest[0]) else None
+    if card is not None:
+        inside = [child for child in card.children if not _is_open(child)]
+        card.insert(card.index(inside[0]) if inside else len(card), fold)
+        for child in inside:
+            card.remove(child)
+            fold += child
+    for node in rest:
+        section.remove(node)
         fold += node
+    if card is None and len(fold):
+        at = section.index(drawings[0]) if drawings else section.index(questions[-1]) + 1
+        while not drawings and at < len(section) and (is_listing(section[at]) or is_hidden(section[at])):
+            at += 1
+        section.insert(at, fold)
+    elif card is not None and not len(fold):
+        card.remove(fold)
 
 
-def _fold_panel(panel, names, said):
-    """A rung's panel keeps its title and its contract; its counts and times are answers."""
-    results = [child for child in panel.children if not _is_contract(child)]
-    if results:
-        _fold(panel, results, names, said)
-        return []
-    return said
-
-
-def _is_contract(node):
+def _is_open(node):
+    """Of a card before its answer is opened: its title and its contract."""
     classes = node.get("classes", [])
     return (
         "rung-title" in classes
-        or "cpp" in classes
         or isinstance(node, nodes.Invisible)
-        or type(node).__name__ in ("desc", "index")
+        or (isinstance(node, folded) and node["summary"] == "Contract")
     )
 
 
@@ -165,6 +189,7 @@ def setup(app):
     app.add_node(second_reading, html=(lambda *_: None, lambda *_: None))
     app.add_directive("prediction", Prediction)
     app.add_directive("second-reading", SecondReading)
+    app.add_directive("tab", Tab)
     app.connect("doctree-read", fold_answers, priority=900)  # after the panels' own anchors and links
     app.connect("doctree-read", fold_second_readings, priority=901)
     app.add_js_file("predict.js", loading_method="defer")

@@ -1,6 +1,6 @@
 """The site's own Sphinx directives and roles.
 
-`rung`      the panel after a rung's function, with the rung's name as its anchor
+`rung`      the card after a rung's function, with the rung's name as its anchor; `rung-elsewhere` leads to one on another page
 `svg`       a drawing, put into the page itself so that it takes the page's colours
 `header`    the contracts of a public header, in the order of the file
 `source`    a program of the course, whole: a path from its folder
@@ -38,27 +38,67 @@ log = logging.getLogger(__name__)
 
 
 class Rung(SphinxDirective):
+    """The card of a rung. `numbers` has, as JSON, its key figures: what it was before, what it is, of what."""
+
     required_arguments = 1
     has_content = True
-    option_spec = {"idea": directives.unchanged}
+    option_spec = {"idea": directives.unchanged, "numbers": directives.unchanged}
 
     def run(self):
         name = self.arguments[0]
         panel = nodes.container(classes=["rung"])
         panel["ids"].append(name)
         self.state.document.note_explicit_target(panel)
+        panel += self.title(name)
+        figures = json.loads(self.options.get("numbers", "[]"))
+        if figures:
+            panel += self.numbers(figures)
+        panel += self.parse_content_to_nodes()
+        self.env.metadata[self.env.docname].setdefault("rungs", "")
+        self.env.metadata[self.env.docname]["rungs"] += f" {name}"
+        return [panel]
+
+    def title(self, name: str) -> nodes.paragraph:
         title = nodes.paragraph(classes=["rung-title"])
         title += nodes.literal(text=name)
         idea, _ = self.parse_inline(self.options.get("idea", ""))
         if idea:
             title += nodes.inline("", "", *idea, classes=["idea"])
-        link = nodes.reference("", "#", refuri=f"#{name}", classes=["headerlink"], reftitle="Link to this rung")
-        title += link
-        panel += title
-        panel += self.parse_content_to_nodes()
+        title += nodes.reference("", "#", refuri=f"#{name}", classes=["headerlink"], reftitle="Link to this rung")
+        return title
+
+    @staticmethod
+    def numbers(figures: list[list[str]]) -> nodes.container:
+        box = nodes.container(classes=["numbers"])
+        for before, value, of_what in figures:
+            line = nodes.paragraph(classes=["figure-of-rung"])
+            if before:
+                line += nodes.inline(text=f"{before} → ", classes=["before"])
+            line += nodes.strong(text=value)
+            line += nodes.inline(text=f" {of_what}")
+            box += line
+        return box
+
+
+class RungElsewhere(Rung):
+    """A rung whose card stands on another page: its anchor, its idea and the way there."""
+
+    has_content = False
+    option_spec = {"idea": directives.unchanged, "page": directives.unchanged_required}
+
+    def run(self):
+        name = self.arguments[0]
+        place = nodes.container(classes=["rung-elsewhere"])
+        place["ids"].append(name)
+        self.state.document.note_explicit_target(place)
+        uri = self.env.app.builder.get_relative_uri(self.env.docname, self.options["page"].lstrip("/"))
+        line = nodes.paragraph("", "", nodes.reference("", "", nodes.literal(text=name), refuri=f"{uri}#{name}"))
+        idea, _ = self.parse_inline(self.options.get("idea", ""))
+        line += nodes.inline("", " ", *idea, classes=["idea"])
+        place += line
         self.env.metadata[self.env.docname].setdefault("rungs", "")
         self.env.metadata[self.env.docname]["rungs"] += f" {name}"
-        return [panel]
+        return [place]
 
 
 class RungRole(SphinxRole):
@@ -364,6 +404,7 @@ def typeset_contracts(app, doctree) -> None:
 
 def setup(app):
     app.add_directive("rung", Rung)
+    app.add_directive("rung-elsewhere", RungElsewhere)
     app.add_directive("svg", Svg)
     app.add_directive("header", Header)
     app.add_directive("source", SourceFile)
