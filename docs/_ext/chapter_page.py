@@ -33,16 +33,18 @@ def is_headers(block) -> bool:
     return isinstance(block, Code) and all(not line.strip() or start.match(line) for line in block.lines)
 
 
-HOST_LINES = 60  # of code for the host alone, as registering rungs takes: what is longer is folded
+HELPER_LINES = 12  # of code without a kernel that stands in the open: what is longer is folded
+DEFINED = re.compile(r"(?:(?:struct|class|enum class|enum|union) (\w+)|(?!using|static_assert|//)[A-Za-z_][\w:<>,&* ]*?[ *&](\w+)\()")
 
 
 def fold_title(code: Code) -> str:
-    """What stands on the fold of a long listing in which nothing is for the device alone; "" for a listing that stays open."""
-    device = re.compile(r"__global__|(?<!__host__ )__device__")
-    if len(code.lines) <= HOST_LINES or any(map(device.search, code.lines)):
+    """What stands on the fold of a long listing that has no kernel; "" for a listing that stays open."""
+    if len(code.lines) <= HELPER_LINES or any("__global__" in line for line in code.lines):
         return ""
-    what = "main()" if any(re.match(r"int main\(", line) for line in code.lines) else "Host code"
-    return f"{what}: lines {code.line} to {code.line + len(code.lines) - 1}"
+    names = [found[1] or found[2] for line in code.lines if (found := DEFINED.match(line))]
+    names = [name for name in dict.fromkeys(names) if not name.startswith("__")]
+    what = ", ".join(f"`{name}`" for name in names[:3]) + (" and more" if len(names) > 3 else "")
+    return f"{what or 'Code'}: lines {code.line} to {code.line + len(code.lines) - 1}"
 
 
 def check_rungs(chapter: Chapter, results: Results, origin: str) -> None:
@@ -135,10 +137,10 @@ class _Pages:
         self.recorded: dict | None = None  # machine code
         self.kernels: dict[str, str] = {}  # those that still need a link to Compiler Explorer
         self.placed: list[str] = []  # rungs whose panel stands on a page
+        self.kernels_before: dict[str, list[str]] = {}  # the lines of the rungs' functions that were shown
+        self.base: dict[str, str] = {}  # rung -> the earlier one that it is like
 
     def panel(self, name: str) -> str:
-        names = list(self.chapter.header.rungs)
-        at = names.index(name)
         self.placed.append(name)
         text = rung_panel(
             name,
@@ -149,15 +151,16 @@ class _Pages:
             self.measured,
             self.counted,
             self.elsewhere,
-            names[at - 1] if at else "",
+            self.base.get(name, ""),
         )
         return text + ("\n\n" + self.rung_figures[name] if name in self.rung_figures else "")
 
     def render(self, blocks: list, source: Path, folded: bool = False) -> list[str]:
         """Prose, questions, listings and panels, in the order of a source."""
         costs = counted_listing.costs_of(self.simulated.trace if self.simulated else {}, source.name)
+        prefix = "" if source == self.chapter.path else f"{source.stem}-"
         out = []
-        for block in blocks:
+        for block, following in zip(blocks, [*blocks[1:], None]):
             if isinstance(block, Prose):
                 out += [prose(block, self.recorded, self.kernels), ""]
             elif isinstance(block, Prediction):
@@ -166,10 +169,12 @@ class _Pages:
                 out += [":::{dropdown} Headers", ":class-container: fold", "", listing(block), ":::", ""]
             elif isinstance(block, Code):
                 title = fold_title(block)
-                if title and not folded:
-                    out += [f":::{{dropdown}} {title}", ":class-container: fold", "", listing(block), ":::", ""]
+                marks = self.marks(block, following.name) if isinstance(following, RungHere) else None
+                shown = counted_listing.listing(block, costs, marks, prefix)
+                if title and not folded and not isinstance(following, RungHere):
+                    out += [f":::{{dropdown}} {title}", ":class-container: fold", "", shown, ":::", ""]
                 else:
-                    out += [counted_listing.listing(block, costs), ""]
+                    out += [shown, ""]
             elif isinstance(block, RungHere):
                 if block.name not in self.chapter.header.rungs:
                     raise SourceError(f"{source}:1: '[rung {block.name}]': the header lists no such rung")
@@ -180,6 +185,18 @@ class _Pages:
                 out += self.render(block.blocks, source, folded=True)
                 out += ["::::::::", ""]
         return out
+
+    def marks(self, code: Code, rung: str) -> counted_listing.Marks | None:
+        """What of a rung's function differs from the earlier one that it is most like."""
+        function = find_function("\n".join(code.lines), rung)
+        if not function:
+            return None
+        lines = code.lines[function.first - 1 : function.last]
+        found = counted_listing.compared(rung, lines, code.line + function.first - 1, self.kernels_before)
+        self.kernels_before[rung] = lines
+        if found:
+            self.base[rung] = found.base
+        return found
 
     def beside(self, name: str, title: str, about: str, lines: list[str]) -> str:
         """A page beside the main road, which links it."""

@@ -1,13 +1,15 @@
-"""Counts beside the lines of a listing: what the requests of a line cost, from the trace of the chapter's program.
+"""A listing of a chapter: the counts beside its lines, what differs from an earlier kernel, and what of a long one is shown.
 
-`{counted}` holds a listing; `:lines:` has what its lines cost. The numbers are part of the page, in a column that a box above
+`{counted}` holds a listing; `:lines:` has what its lines cost, from the trace of the chapter's program. The numbers are part of the page, in a column that a box above
 the listing shows: from the start, or where a prediction of the section asks first, once that is answered
 (docs/_static/predict.js). docs/_static/counted.js draws a line's banks and sectors when its number is pressed. Standard library only; live_nodes.py has the directive.
 """
 
 from __future__ import annotations
 
+import difflib
 import json
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -99,8 +101,71 @@ def label_of(costs: list[Cost]) -> str:
     return " ".join(parts)
 
 
-def listing(code, costs: dict[int, list[Cost]]) -> str:
-    """A listing of the page, with the costs of its lines where it has any."""
+LONG = 40  # lines of a listing that a reader takes in at once
+CONTEXT = 2  # lines around what a shortened listing shows
+HEADS = re.compile(r"(template <|__global__|__device__|struct |for \(|  __syncthreads|#pragma)|.*(__syncthreads|__syncwarp|asm )")
+
+
+@dataclass
+class Marks:
+    """What a kernel shares with an earlier one: the name of that one, and the lines that differ from it."""
+
+    base: str
+    changed: set[int]
+
+
+def compared(name: str, function: list[str], first: int, earlier: dict[str, list[str]]) -> Marks | None:
+    """The kernel most like an earlier one, if half of its lines are that one's. `first` is its first line's number."""
+
+    def bare(lines: list[str], own: str) -> list[str]:
+        return [re.sub(rf"\b{own}\b", "", line.split("//")[0]).strip() for line in lines]
+
+    best, most = None, 0.5
+    mine = bare(function, name)
+    for other, lines in reversed(earlier.items()):
+        matcher = difflib.SequenceMatcher(None, bare(lines, other), mine, autojunk=False)
+        if matcher.quick_ratio() > most and matcher.ratio() > most + 0.02:
+            best, most = (other, matcher), matcher.ratio()
+    if best is None:
+        return None
+    changed = {
+        first + line
+        for kind, _, _, begin, end in best[1].get_opcodes()
+        if kind in ("insert", "replace")
+        for line in range(begin, end)
+        if len(mine[line]) > 1  # a brace alone says nothing
+    }
+    return Marks(best[0], changed)
+
+
+def shown_lines(code, costs: dict[int, list[Cost]], marks: Marks | None) -> set[int]:
+    """The lines of a listing that a reader sees at first: all of a short one, of a kernel what differs from an earlier one,
+    of other long ones heads, loops, barriers and what touches memory."""
+    every = range(code.line, code.line + len(code.lines))
+    if marks and len(code.lines) > 16:
+        wanted, around = set(marks.changed), CONTEXT
+        wanted |= {line for line in every if re.match(r"__global__|template <", code.lines[line - code.line])}
+    elif len(code.lines) > LONG:
+        wanted = {line for line in every if line in costs or HEADS.match(code.lines[line - code.line])}
+        around = 1 if len(wanted) < LONG // 2 else 0
+    else:
+        return set(every)
+    wanted |= {every[0], every[-1]}
+    near = {line + by for line in wanted for by in range(-around, around + 1)}
+    shown, hidden = set(), []
+    for line in every:
+        if line in near:
+            shown |= set(hidden) if len(hidden) < 4 else set()  # a gap of three lines saves nothing
+            hidden = []
+            shown.add(line)
+        else:
+            hidden.append(line)
+    return shown | (set(hidden) if len(hidden) < 4 else set())
+
+
+def listing(code, costs: dict[int, list[Cost]], marks: Marks | None = None, prefix: str = "") -> str:
+    """A listing of the page: the costs of its lines where it has any, the lines that differ from an earlier kernel marked, and
+    of a long one what matters at first. `prefix` begins the anchors of its lines."""
     lines = {}
     for line in range(code.line, code.line + len(code.lines)):
         if line in costs:
@@ -109,7 +174,10 @@ def listing(code, costs: dict[int, list[Cost]]) -> str:
                 said.append({"says": cost.words(), "patterns": cost.patterns[:left]})
                 left -= len(said[-1]["patterns"])
             lines[line] = {"label": label_of(costs[line]), "wasted": any(c.wasted for c in costs[line]), "costs": said}
-    shown = markup.listing(code)
-    if not lines:
-        return shown
-    return markup.fence(shown, "{counted}", [f":lines: {json.dumps(json.dumps(lines))}", ""])
+    shown = shown_lines(code, costs, marks)
+    data: dict = {"prefix": prefix, "costs": lines}
+    if marks and marks.changed:
+        data.update(base=marks.base, changed=sorted(marks.changed))
+    if len(shown) < len(code.lines):
+        data.update(hidden=sorted(set(range(code.line, code.line + len(code.lines))) - shown), lines=len(code.lines))
+    return markup.fence(markup.listing(code), "{counted}", [f":lines: {json.dumps(json.dumps(data))}", ""])
