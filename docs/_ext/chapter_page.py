@@ -91,12 +91,51 @@ def explorer_links(recorded: dict | None, files: list[Path]) -> dict[str, str]:
 
 
 def prose(block: Prose, recorded: dict | None = None, kernels: dict[str, str] | None = None) -> str:
-    """A block of prose as the page has it; the rest of a section for second reading is folded."""
+    """A block of prose as the page has it."""
     text = machine_code(typeset(block.text), recorded, kernels)
     if not block.second_reading:
         return text
     head, _, body = text.partition("\n")
-    return "\n".join([head.rstrip().removesuffix(SECOND_READING), "", "```{second-reading}", "```", body])
+    return "\n".join([head.rstrip().removesuffix(SECOND_READING), body])
+
+
+# Sections at the end of a chapter that no later one needs: they have a page together.
+FURTHER = {
+    "What comes next",
+    "What a library does further",
+    "What others reach",
+    "Possibilities for extension",
+    "Where this model comes from",
+    "The program",
+}
+
+
+def apart(blocks: list) -> list[tuple[Prose | None, list]]:
+    """The blocks of a source as runs: those of the main road with None before them, and each section beside it with its
+    first block."""
+    runs: list[tuple[Prose | None, list]] = [(None, [])]
+    for block in blocks:
+        heading = block.heading if isinstance(block, Prose) else None
+        inside = runs[-1][0]
+        beside = heading and (block.second_reading or heading[1] in FURTHER)
+        if beside and not (inside and heading[0] > inside.heading[0]):
+            runs.append((block, [block]))
+        elif heading and inside and heading[0] <= inside.heading[0]:
+            runs.append((None, [block]))
+        else:
+            runs[-1][1].append(block)
+    return runs
+
+
+def raised(text: str, by: int) -> str:
+    """Headings of a section that became a page, so many levels higher."""
+    if by <= 0:
+        return text
+    fence, out = False, []
+    for line in text.split("\n"):
+        fence ^= bool(re.match(r" {0,3}(```|~~~)", line))
+        out.append(line if fence else re.sub(rf"^#{{{by}}}(?=#+ )", "", line))
+    return "\n".join(out)
 
 
 def prediction(block: Prediction, answers: dict[str, Answer]) -> str:
@@ -170,8 +209,10 @@ class _Pages:
             elif isinstance(block, Code):
                 title = fold_title(block)
                 marks = self.marks(block, following.name) if isinstance(following, RungHere) else None
-                shown = counted_listing.listing(block, costs, marks, prefix)
-                if title and not folded and not isinstance(following, RungHere):
+                is_rung = isinstance(following, RungHere)
+                long = counted_listing.LONG if is_rung else counted_listing.LONG_HELPER
+                shown = counted_listing.listing(block, costs, marks, prefix, long)
+                if title and not folded and not is_rung:
                     out += [f":::{{dropdown}} {title}", ":class-container: fold", "", shown, ":::", ""]
                 else:
                     out += [shown, ""]
@@ -243,10 +284,44 @@ def chapter_pages(
     pages.kernels = explorer_links(pages.recorded, [chapter.path, *others])
 
     begins = chapter.blocks[0] if chapter.blocks and is_headers(chapter.blocks[0]) else None
-    road = pages.render(chapter.blocks[1:] if begins else chapter.blocks, chapter.path)
+    road: list[str] = []
     beside: dict[str, str] = {}
     links: list[str] = []  # cards of what lies beside the road
-    off_road: dict[str, str] = {}  # rung -> its page
+    off_road: dict[str, str] = {}  # rung -> its page, where no section of the road leads to it
+
+    further: list = []
+
+    def walk(blocks: list, source: Path) -> None:
+        """Sections in their order; each for a second reading becomes a page, to which its heading leads."""
+        for second, run in apart(blocks):
+            if second is None:
+                road.extend(pages.render(run, source))
+                continue
+            level, title = second.heading
+            if title in FURTHER:
+                further.extend(run)
+                continue
+            title = re.sub(r"^\d+\. ", "", title)
+            name = f"more/{folder}/{re.sub(r'[^a-z0-9]+', '_', title.lower()).strip('_')}.md"
+            before, text = list(pages.placed), "\n".join(pages.render(run, source)).partition("\n")[2]
+            beside[name] = pages.beside(name, typeset(title), "For a second reading.", [raised(text, level - 1)])
+            road.extend([f"{'#' * level} {typeset(second.heading[1])}", "", f"For a second reading: [{typeset(title)}](/{name}).", ""])
+            road.extend(elsewhere_anchors([rung for rung in pages.placed if rung not in before], name))
+
+    def elsewhere_anchors(rungs: list[str], page: str) -> list[str]:
+        out = []
+        for rung in rungs:
+            idea = json.dumps(typeset(header.rungs[rung].idea), ensure_ascii=False)
+            out += [f"```{{rung-elsewhere}} {rung}\n:idea: {idea}\n:page: /{page.removesuffix('.md')}\n```", ""]
+        return out
+
+    walk(chapter.blocks[1:] if begins else chapter.blocks, chapter.path)
+    if further:
+        before, name = list(pages.placed), f"more/{folder}/further.md"
+        beside[name] = pages.beside(name, "further", "", pages.render(further, chapter.path))
+        off_road.update({rung: name for rung in pages.placed if rung not in before})
+        titles_of = [block.heading[1] for block in further if isinstance(block, Prose) and block.heading]
+        links.append(more_card("Further", name, "; ".join(titles_of) + "."))
     for other in others:
         lines = read_text(other).split("\n")
         functions = [
@@ -254,7 +329,8 @@ def chapter_pages(
         ]
         blocks = parse_blocks(other, lines, 1, functions)
         if carries_on(blocks):
-            road += [f"## {other.name}", "", *pages.render(blocks, other)]
+            road += [f"## {other.name}", ""]
+            walk(blocks, other)
             continue
         before, name = list(pages.placed), f"more/{folder}/{other.stem}.md"
         about = f"A file of the chapter that {NEEDS[other.stem.rpartition('_')[2]]}."
@@ -279,8 +355,7 @@ def chapter_pages(
     out = [*head(chapter, titles, exercises, [chapter.path, *others], figures, begins, project), *road]
     out += ["## More about this chapter", "", container("cards", "\n\n".join(links)), ""]
     for rung, page in off_road.items():
-        out += [f"```{{rung-elsewhere}} {rung}\n:idea: {json.dumps(typeset(header.rungs[rung].idea), ensure_ascii=False)}"]
-        out += [f":page: /{page.removesuffix('.md')}", "```", ""]
+        out += elsewhere_anchors([rung], page)
     return {f"chapters/{folder}.md": "\n".join(out), **beside}
 
 
@@ -300,8 +375,11 @@ def more_card(title: str, page: str, about: str) -> str:
 def head(chapter: Chapter, titles, exercises, files: list[Path], figures, begins, project: str) -> list[str]:
     """The top of a chapter's page: its question, its key picture, its time, and what one can do afterwards."""
     header = chapter.header
-    out = [f"# Chapter {header.number}: {header.title}", "", f":::{{container}} question\n{header.question}\n:::", ""]
-    out += [f":::{{container}} facts\n{way.facts(header, exercises)}\n:::", ""] if header.minutes else []
+    title = f"# [Chapter {header.number}:]{{.chapter-number}} {header.title}"
+    out = [title, "", f":::{{container}} question\n{header.question}\n:::", ""]
+    if header.minutes:
+        after = f" Afterwards you can {header.afterwards}." if header.afterwards else ""
+        out += [f":::{{container}} facts\n{way.facts(header, exercises)}{after}\n:::", ""]
     out += [f"```{{cpp:namespace}} {project}\n```", ""]
     facts = [f"Builds on {links_to_map(header, titles)}." if header.builds_on else "Builds on no other chapter."]
     links = [

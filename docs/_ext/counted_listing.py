@@ -101,8 +101,9 @@ def label_of(costs: list[Cost]) -> str:
     return " ".join(parts)
 
 
-LONG = 40  # lines of a listing that a reader takes in at once
-CONTEXT = 2  # lines around what a shortened listing shows
+LONG = 26  # lines of a rung's listing that a reader takes in at once
+LONG_HELPER = 18  # of one that is no rung's
+CONTEXT = 1  # lines around what a shortened listing shows
 HEADS = re.compile(r"(template <|__global__|__device__|struct |for \(|  __syncthreads|#pragma)|.*(__syncthreads|__syncwarp|asm )")
 
 
@@ -138,16 +139,16 @@ def compared(name: str, function: list[str], first: int, earlier: dict[str, list
     return Marks(best[0], changed)
 
 
-def shown_lines(code, costs: dict[int, list[Cost]], marks: Marks | None) -> set[int]:
+def shown_lines(code, costs: dict[int, list[Cost]], marks: Marks | None, long: int = LONG) -> set[int]:
     """The lines of a listing that a reader sees at first: all of a short one, of a kernel what differs from an earlier one,
     of other long ones heads, loops, barriers and what touches memory."""
     every = range(code.line, code.line + len(code.lines))
     if marks and len(code.lines) > 16:
         wanted, around = set(marks.changed), CONTEXT
         wanted |= {line for line in every if re.match(r"__global__|template <", code.lines[line - code.line])}
-    elif len(code.lines) > LONG:
+    elif len(code.lines) > long:
         wanted = {line for line in every if line in costs or HEADS.match(code.lines[line - code.line])}
-        around = 1 if len(wanted) < LONG // 2 else 0
+        around = 1 if len(wanted) < long // 2 else 0
     else:
         return set(every)
     wanted |= {every[0], every[-1]}
@@ -163,7 +164,7 @@ def shown_lines(code, costs: dict[int, list[Cost]], marks: Marks | None) -> set[
     return shown | (set(hidden) if len(hidden) < 4 else set())
 
 
-def listing(code, costs: dict[int, list[Cost]], marks: Marks | None = None, prefix: str = "") -> str:
+def listing(code, costs: dict[int, list[Cost]], marks: Marks | None = None, prefix: str = "", long: int = LONG) -> str:
     """A listing of the page: the costs of its lines where it has any, the lines that differ from an earlier kernel marked, and
     of a long one what matters at first. `prefix` begins the anchors of its lines."""
     lines = {}
@@ -174,7 +175,7 @@ def listing(code, costs: dict[int, list[Cost]], marks: Marks | None = None, pref
                 said.append({"says": cost.words(), "patterns": cost.patterns[:left]})
                 left -= len(said[-1]["patterns"])
             lines[line] = {"label": label_of(costs[line]), "wasted": any(c.wasted for c in costs[line]), "costs": said}
-    shown = shown_lines(code, costs, marks)
+    shown = shown_lines(code, costs, marks, long)
     data: dict = {"prefix": prefix, "costs": lines}
     if marks and marks.changed:
         data.update(base=marks.base, changed=sorted(marks.changed))

@@ -1,8 +1,7 @@
-"""How a page is read: questions before their answers, and what a first reading may skip.
+"""How a page is read: questions before their answers, and what matters before the rest.
 
-`prediction`      a question; what follows it in its section, listings aside, is folded as its answer
-`second-reading`  stands under a heading: the rest of its section is folded
-`tab`             a part of a rung's card that is closed at first
+`prediction`  a question; what follows it in its section, listings aside, is folded as its answer
+`tab`         a part of a rung's card that is closed at first
 
 Both fold into <details>, which open without JavaScript. With it (docs/_static/predict.js) a question has a field, the
 answer opens when it is given, and one switch opens all answers of a page.
@@ -21,10 +20,6 @@ class question(nodes.container):  # noqa: N801  docutils names its nodes so
 
 class folded(nodes.General, nodes.Element):  # noqa: N801
     """What a reader opens; `summary` is the line that is seen before."""
-
-
-class second_reading(nodes.General, nodes.Element):  # noqa: N801
-    """Stands right under the heading of a section that a first reader may skip."""
 
 
 class Prediction(SphinxDirective):
@@ -56,11 +51,6 @@ class Tab(SphinxDirective):
         node = folded(classes=["tab"], names_for="", summary=self.arguments[0])
         node += self.parse_content_to_nodes()
         return [node]
-
-
-class SecondReading(SphinxDirective):
-    def run(self):
-        return [second_reading()]
 
 
 def is_listing(node: nodes.Node) -> bool:
@@ -116,7 +106,9 @@ def _fold(section, questions, following):
     rest = [node for node in following if not is_figure(node)]
     said = [one["said"] for one in questions if one["said"]]
     names = " ".join(one["name"] for one in questions)
-    fold = folded(classes=["answer"], names_for=names, summary="Answer")
+    kernels = [node["ids"][0] for node in rest[1 if rest and is_card(rest[0]) else 0 :] if is_card(node)]
+    summary = f"Answer, with {' and '.join(kernels)}" if kernels else "Answer"
+    fold = folded(classes=["answer"], names_for=names, summary=summary)
     for text in said:
         fold += nodes.paragraph("", "", nodes.inline(text=text), classes=["said"])
     card = rest.pop(0) if rest and is_card(rest[0]) else None
@@ -138,6 +130,21 @@ def _fold(section, questions, following):
         card.remove(fold)
 
 
+def group_questions(_app, doctree):
+    """Questions one after the other stand side by side."""
+    for first in list(doctree.findall(question)):
+        parent = first.parent
+        at = parent.index(first)
+        if at and isinstance(parent[at - 1], question):
+            continue
+        together = [first]
+        while at + len(together) < len(parent) and isinstance(parent[at + len(together)], question):
+            together.append(parent[at + len(together)])
+        if len(together) > 1:
+            box = nodes.container("", *together, classes=["predictions"])
+            parent[at : at + len(together)] = [box]
+
+
 def _is_open(node):
     """Of a card before its answer is opened: its title and its contract."""
     classes = node.get("classes", [])
@@ -146,18 +153,6 @@ def _is_open(node):
         or isinstance(node, nodes.Invisible)
         or (isinstance(node, folded) and node["summary"] == "Contract")
     )
-
-
-def fold_second_readings(_app, doctree):
-    """Folds the rest of each section that is marked."""
-    for mark in list(doctree.findall(second_reading)):
-        section = mark.parent
-        following = section.children[section.index(mark) + 1 :]
-        fold = folded(classes=["second-reading"], names_for="", summary="For a second reading")
-        section.replace(mark, fold)
-        for node in following:
-            section.remove(node)
-            fold += node
 
 
 def _escaped(text: str) -> str:
@@ -186,11 +181,9 @@ def depart_folded(self, _node):
 def setup(app):
     app.add_node(question, html=(visit_question, depart_question))
     app.add_node(folded, html=(visit_folded, depart_folded))
-    app.add_node(second_reading, html=(lambda *_: None, lambda *_: None))
     app.add_directive("prediction", Prediction)
-    app.add_directive("second-reading", SecondReading)
     app.add_directive("tab", Tab)
     app.connect("doctree-read", fold_answers, priority=900)  # after the panels' own anchors and links
-    app.connect("doctree-read", fold_second_readings, priority=901)
+    app.connect("doctree-read", group_questions, priority=901)
     app.add_js_file("predict.js", loading_method="defer")
     app.add_css_file("predict.css")

@@ -95,14 +95,11 @@ def rung_panel(
                 reason = f"Not run on the simulator{variant}: {escape(row.get('reason', 'no reason given'))}."
                 out += [reason.replace("..", "."), ""]
             elif row.get("reason"):
-                out += [
-                    f":::{{rubric}} Found by the simulator{variant}",
-                    ":class: found",
-                    ":::",
-                    "",
-                    fence(row["reason"], "{code-block} text", [":class: finding", ""]),
-                    "",
-                ]
+                first, _, more = row["reason"].partition("\n")
+                out += [f":::{{container}} finding\n`{escape_code(first)}`{variant}\n:::", ""]
+                if more.strip():
+                    whole = fence(row["reason"], "{code-block} text", [":class: finding", ""])
+                    tabs += tab(f"What the simulator found{variant}", [whole])
         silent = [
             row for row in rows
             if row["status"] != "SKIP" and not row.get("reason") and not any((row.get("counts") or {}).values())
