@@ -104,7 +104,10 @@ def label_of(costs: list[Cost]) -> str:
 LONG = 26  # lines of a rung's listing that a reader takes in at once
 LONG_HELPER = 18  # of one that is no rung's
 CONTEXT = 1  # lines around what a shortened listing shows
-HEADS = re.compile(r"(template <|__global__|__device__|struct |for \(|  __syncthreads|#pragma)|.*(__syncthreads|__syncwarp|asm )")
+# What of a long listing is shown at first, for as long as there is room: its kernels, what touches memory, barriers, loops.
+HEADS = re.compile(r"__global__|template <.*|.*__launch_bounds__")
+BARRIERS = re.compile(r".*(__syncthreads|__syncwarp|asm )")
+LOOPS = re.compile(r"\s*(for|while) \(")
 
 
 @dataclass
@@ -147,8 +150,13 @@ def shown_lines(code, costs: dict[int, list[Cost]], marks: Marks | None, long: i
         wanted, around = set(marks.changed), CONTEXT
         wanted |= {line for line in every if re.match(r"__global__|template <", code.lines[line - code.line])}
     elif len(code.lines) > long:
-        wanted = {line for line in every if line in costs or HEADS.match(code.lines[line - code.line])}
-        around = 1 if len(wanted) < long // 2 else 0
+        wanted, around = set(), 0
+        text = {line: code.lines[line - code.line] for line in every}
+        for of in (HEADS.match, None, BARRIERS.match, LOOPS.match):
+            more = {line for line in every if (of(text[line]) if of else line in costs)}
+            if len(wanted | more) <= long or not wanted:
+                wanted |= more
+        around = CONTEXT if 3 * len(wanted) <= long else 0
     else:
         return set(every)
     wanted |= {every[0], every[-1]}

@@ -130,21 +130,6 @@ def _fold(section, questions, following):
         card.remove(fold)
 
 
-def group_questions(_app, doctree):
-    """Questions one after the other stand side by side."""
-    for first in list(doctree.findall(question)):
-        parent = first.parent
-        at = parent.index(first)
-        if at and isinstance(parent[at - 1], question):
-            continue
-        together = [first]
-        while at + len(together) < len(parent) and isinstance(parent[at + len(together)], question):
-            together.append(parent[at + len(together)])
-        if len(together) > 1:
-            box = nodes.container("", *together, classes=["predictions"])
-            parent[at : at + len(together)] = [box]
-
-
 def _is_open(node):
     """Of a card before its answer is opened: its title and its contract."""
     classes = node.get("classes", [])
@@ -184,6 +169,5 @@ def setup(app):
     app.add_directive("prediction", Prediction)
     app.add_directive("tab", Tab)
     app.connect("doctree-read", fold_answers, priority=900)  # after the panels' own anchors and links
-    app.connect("doctree-read", group_questions, priority=901)
     app.add_js_file("predict.js", loading_method="defer")
     app.add_css_file("predict.css")

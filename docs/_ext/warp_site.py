@@ -13,6 +13,8 @@ The role `rung` links to a panel, and so does every `name` in code type that is 
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import re
 import sys
@@ -199,7 +201,7 @@ class Svg(SphinxDirective):
                     raise self.error(f"no drawing {path}")
                 continue
             self.env.note_dependency(str(file))
-            drawing = file.read_text(encoding="utf-8")
+            drawing = self.with_files(file.read_text(encoding="utf-8"))
             role = "group" if "<a " in drawing else "img"  # a picture has nothing to follow
             pieces.append(
                 f'<div class="drawing {only}" role="{role}" aria-label="{escape_html(self.options["alt"])}">{drawing}</div>'
@@ -212,6 +214,20 @@ class Svg(SphinxDirective):
                 caption += paragraph.children if isinstance(paragraph, nodes.paragraph) else [paragraph]
             figure += caption
         return [figure]
+
+
+    def with_files(self, drawing: str) -> str:
+        """The drawing with its photographs as files beside the page: a wide and a narrow drawing share them."""
+
+        def file_of(found: re.Match) -> str:
+            data = base64.b64decode(found[1])
+            name = f"_images/{hashlib.sha256(data).hexdigest()[:16]}.png"
+            path = Path(self.env.app.outdir) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+            return f'href="{"../" * self.env.docname.count("/")}{name}"'
+
+        return re.sub(r'href="data:image/png;base64,([^"]*)"', file_of, drawing)
 
 
 def escape_html(text: str) -> str:
