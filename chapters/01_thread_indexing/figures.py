@@ -3,7 +3,8 @@
 import figures
 from figures import ACCENT, FOREGROUND, MUTED, SOFT
 
-from course import results
+from warp.chapter import results
+from warp.trace import recording
 
 SMS = 132  # of an H200
 SUB_PARTITIONS = 4
@@ -104,6 +105,15 @@ def sectors(simulated, source):
     return figures.sector_map(requests)
 
 
+def divergence(simulated, source):
+    """Two warps of either kernel on the same 64 elements."""
+    kernels = ("diverge_between_warps", "diverge_within_warps")
+    return figures.warp_time(
+        [figures.Panel(recording.recorded(simulated, kernel, "--size", "64"), source, [0, 1]) for kernel in kernels],
+        "Two warps of two kernels over time, which do the same for 64 elements.",
+    )
+
+
 def draw(simulated, source):
     """(rung, name, drawing, caption) of each; without a rung it stands where the prose names it."""
     return [
@@ -112,4 +122,7 @@ def draw(simulated, source):
         ("copy_y_fastest", "sectors", sectors(simulated, source),
          "The first load of each kernel. Each small square is a 4-byte word, each group of eight a sector; what the lanes "
          "asked for is filled."),
+        (None, "divergence", divergence(simulated, source),
+         "Warps 0 and 1 of both kernels, as the simulator recorded them: the 32 lanes from top to bottom, the warp's own steps "
+         "from left to right. A step is an access or a basic block of the code."),
     ]  # fmt: skip

@@ -491,6 +491,10 @@ struct Picture {
 // that is contiguous in memory. Such accesses are {term}`coalesced`. (Older texts ask for pieces that are multiples of
 // 16: on the first GPUs a half-warp of 16 lanes had to fill one aligned piece of memory.)
 //
+// ```{live} access-rule
+// :examples: rows offset apart
+// ```
+//
 // ## 5. Where the blocks run
 //
 // A GPU consists of {term}`streaming multiprocessors <SM>`, SMs; an H200 has 132. Each of them has
@@ -666,6 +670,9 @@ struct Mixed {
 // spread over the same 4 sectors. The store is one request again, since the lanes *reconverge*
 // after the branch: the compiler placed the point of reconvergence there. A program must not rely
 // on it; where it has to be sure, it calls `__syncwarp()`.
+//
+// ```{drawing} divergence
+// ```
 //
 // Every warp executes both sides: 1.9 times as long, a little less than 2 because moving the data
 // is a part of both times. A single lane on the other side would cost as much as 16. So arrange the

@@ -2,7 +2,7 @@
 
 import figures
 
-from course import results
+from warp.chapter import results
 
 FOREGROUND, MUTED, LINE, SOFT, ACCENT, SECOND = (
     f"var(--draw-{name})" for name in ("foreground", "muted", "line", "soft", "accent", "second")
@@ -119,11 +119,31 @@ def draw(simulated, source):
         f"Thread {THREAD}, from what <code>thread_map</code> wrote: what it loads for everybody, what it reads of what "
         f"everybody has loaded, and what it keeps. The depth of the K-tiles is drawn larger than it is."
     )
+    square = {"BM": TILE, "BN": TILE, "BK": DEPTH, "TM": SIDE, "TN": SIDE}
+    kernels = [
+        ("04_register_tiling", "wide_reads", {"BM": 32, "BN": 32, "BK": 32, "TM": 1, "TN": 1}),
+        ("04_register_tiling", "thread_tile_1d", {"BM": 64, "BN": 64, "BK": 8, "TM": 8, "TN": 1}),
+        ("04_register_tiling", "thread_tile_2d", square),
+        ("04_register_tiling", "k_tile_depth/BK=32", {**square, "BK": 32}),
+    ]
+    among = {"BM": (16, 256), "BN": (16, 256), "BK": (4, 64), "TM": (1, 16), "TN": (1, 16)}
     return [
         (
             "thread_map",
             "places",
             figures.Drawing(wide, alt, narrow),
             caption.replace("<code>", "`").replace("</code>", "`"),
-        )
+        ),
+        (
+            None,
+            "walk",
+            figures.measured_walk(square, source.parent.parent, kernels, among=among, wide=True),
+            "A block of `thread_tile_2d` on its walk along K, and what bounds it. Other sizes move the dot.",
+        ),
+        (
+            None,
+            "budget",
+            figures.resident(256, 128, 8),
+            "An SM with blocks of 256 threads and 128 registers a thread. With one register more the second block has no room.",
+        ),
     ]

@@ -69,7 +69,7 @@ def look_back():
         f"{prefixes} to {me} have published their sums: {', '.join(map(str, sums[prefixes:]))}. Tile {me} goes back and adds "
         f"{terms} = {total}: the sums of tiles {passed[0]} to {passed[-1]} and the prefix of tile {prefixes - 1}."
     )
-    return figures.Drawing(figures.svg(shapes, 2 + len(sums) * cell, below + 26), alt)
+    return figures.Drawing(figures.svg(shapes, 2 + len(sums) * cell, below + 26), alt, scene="lookback")
 
 
 def draw(_simulated, _source):

@@ -1,5 +1,7 @@
 """The drawings of chapter 11: who waits for what with one buffer, two, and a ring; orders of FMAs and of tiles."""
 
+import dataclasses
+
 import figures
 from figures import ACCENT, LINE, MUTED, SECOND, Span
 
@@ -49,11 +51,12 @@ def ring():
     for row in range(2):
         alone += [Span(at, latency, "load", str(row)), Span(at + latency, compute, "compute", str(row))]
         at += latency + compute
-    return figures.timeline(
+    drawn = figures.timeline(
         [("one buffer", [("stage 0", alone)]), ("copy_ring", stages)],
         "What happens to the buffers, by row of the matrix.",
         {"load": "filled, then full", "compute": "read"},
     )
+    return dataclasses.replace(drawn, scene="ring")
 
 
 def fma_orders():

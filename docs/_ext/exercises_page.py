@@ -6,9 +6,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import live
 from markup import container, escape, fence, typeset
 
-from course.exercises import Exercise, header_of
+from warp.exercise.exercises import Exercise, header_of
 
 
 def dropdown(title: str, body: str, classes: str = "fold") -> str:
@@ -73,6 +74,7 @@ def exercise_page(exercise: Exercise) -> str:
         code_of(exercise.solution),
         rubric("Why"),
         typeset(exercise.explanation),
+        live.answer(exercise.name),
         rubric("What else"),
         typeset(exercise.alternatives),
     ]

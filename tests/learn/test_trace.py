@@ -8,9 +8,9 @@ import unittest
 
 import fake
 
-from learn.errors import LearnError
-from learn.explain import changes, problems, report, trace
-from learn.ui import Palette
+from warp.base.errors import LearnError
+from warp.base.ui import Palette
+from warp.trace import changes, problems, report, trace
 
 SOURCE = """\
 #include "helper.cuh"
@@ -697,7 +697,7 @@ class Advice(unittest.TestCase):
         self.assertEqual(problem.places(), "k.cu:1, 2")
 
     def test_chapters_that_are_still_to_come(self):
-        from learn import paths
+        from warp.base import paths
 
         before = paths.CHAPTERS
         self.addCleanup(setattr, paths, "CHAPTERS", before)

@@ -12,6 +12,7 @@ uint64_t counted_in_full(uint64_t usually);  // SIMT_FULL
 bool has_blocks();                           // SIMT_BLOCKS is there,
 uint64_t blocks(uint64_t all);               // and says how many
 uint64_t steps(uint64_t usually);            // SIMT_STEPS
+uint64_t recorded();                         // SIMT_RECORD; 0: none
 uint64_t stack_bytes();                      // SIMT_STACK; 0: as the kernel needs
 bool leaks_are_errors();                     // SIMT_LEAKS
 bool runs_ahead();                           // SIMT_AHEAD

@@ -50,6 +50,7 @@ void Worker::begin_block(uint64_t number) {
   traced_ = grid.traced && (grid.stride == 1 || number % grid.stride == 0);
   monitor.begin_block(simt_block_index.x, simt_block_index.y, simt_block_index.z,
                       std::exchange(is_clean_, false));
+  monitor.recording.begin(number == 0 && traced_ ? grid.recorded : 0);
   async.begin_block();
   warp_count_ = 0;
   entry_pc_ = 0;
@@ -179,6 +180,8 @@ bool Worker::open_barrier() {
   if (traced_) report_exited_threads(first_pc);
   if (grid_wait_ && !pass_grid_barrier()) return false;
   monitor.next_interval();
+  if (monitor.recording.is_on()) [[unlikely]]
+    monitor.recording.add({.what = RecordedStep::What::meet, .pc = first_pc});
   for (unsigned w = 0; w < warp_count_; ++w) {
     Warp& warp = *warps_[w];
     for (const int lane : lanes_of(warp.at_barrier)) {

@@ -47,7 +47,8 @@ struct Grid {
   const detail::Argument* arguments = nullptr;
   uint64_t step_budget = 0;
   bool traced = false;
-  bool run_ahead = true;       // see LoadQueue
+  bool run_ahead = true;  // see LoadQueue
+  uint64_t recorded = 0;  // steps of its first block that are kept; with it, nothing runs ahead
   bool checks_blocks = false;  // races between blocks, and global memory that nobody has written
   GridBarrier* barrier = nullptr;  // of a cooperative launch
   HangVote* hang_vote = nullptr;
@@ -113,6 +114,7 @@ class Worker {
   void note_new_end(Progress& progress, uint64_t address);
   void make_room(Warp& warp, uint64_t key, int first);
   void park(Warp& warp, uint32_t group, StopReason what);
+  void record(const Warp& warp, RecordedStep::What what, uint32_t lanes, uint64_t key);
   void run_warp(Warp& warp);
 
   // requests.cpp: `group` are the lanes of a warp instruction that accesses memory. False where the block has to end.

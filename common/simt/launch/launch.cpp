@@ -135,7 +135,8 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   grid.arguments = arguments;
   grid.step_budget = settings::steps(uint64_t{1} << 24);
   grid.traced = traced_program;
-  grid.run_ahead = settings::runs_ahead();
+  grid.recorded = settings::recorded();
+  grid.run_ahead = settings::runs_ahead() && !grid.recorded;
   const uint64_t blocks = uint64_t{grid.grid.x} * grid.grid.y * grid.grid.z;
   const uint64_t wanted = learns ? blocks : sampling::wanted(blocks, like_this);
   grid.stride = wanted < blocks ? (blocks + wanted - 1) / wanted : 1;
@@ -189,6 +190,9 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
       Example& kept = record.examples[pc];
       if (example.is_better_than(kept)) kept = example;
     }
+    const Recording::Steps& steps = monitor.recording.steps();
+    record.steps.insert(record.steps.end(), steps.begin(), steps.end());
+    monitor.recording.clear();
     table.for_each_poll([&](uint64_t pc, uint64_t polls) { record.polls[pc] += polls; });
     if (!table.empty()) table.clear();
     atomics.add(monitor.counter.atomics);

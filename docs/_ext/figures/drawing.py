@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 # The page's own colours, so that a drawing is right in light and in dark.
 FOREGROUND, MUTED, LINE, ACCENT, SOFT, SECOND, GROUND = (
@@ -17,6 +17,8 @@ class Drawing:
     svg: str
     alt: str
     narrow: str = ""
+    scene: str = ""  # what docs/_static/player.js plays it as
+    data: dict = field(default_factory=dict)  # and what that needs
 
 
 def svg(shapes: list[str], width: float, height: float) -> str:
