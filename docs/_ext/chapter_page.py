@@ -13,6 +13,7 @@ from pathlib import Path
 
 import compiler_explorer
 import counted_listing
+import exercises_page
 import way
 from chapter_tables import agreement, ladder
 from markup import container, escape, fence, listing, size_words, table, typeset
@@ -343,7 +344,7 @@ def chapter_pages(
     off_road.update(dict.fromkeys(rest, name))
     lines = [line for rung in rest for line in (pages.panel(rung), "")]
     recorded = [*filter(None, [measured]), *elsewhere]
-    lines += [ladder(chapter, simulated, recorded, list(figures[1:])), "", agreement(counted, simulated), ""]
+    lines += [ladder(chapter, simulated, recorded, []), "", agreement(counted, simulated), ""]
     if notes:
         lines += [f"How the figures were measured, and what else was tried: [laboratory notes](/{notes}).", ""]
     about = "Times and counts of every rung, and the simulator's counts beside the hardware's."
@@ -352,6 +353,10 @@ def chapter_pages(
     if notes:
         links.append(more_card("Laboratory notes", notes, "How the figures were measured, and what else was tried."))
 
+    exercises_page.trained(list(exercises), road, folder)
+    if figures[1:]:
+        end = next((i for i, line in enumerate(road) if line.startswith("## What to remember")), len(road))
+        road[end:end] = ["## What bounds each rung", "", *(line for figure in figures[1:] for line in (figure, ""))]
     out = [*head(chapter, titles, exercises, [chapter.path, *others], figures, begins, project), *road]
     out += ["## More about this chapter", "", container("cards", "\n\n".join(links)), ""]
     for rung, page in off_road.items():

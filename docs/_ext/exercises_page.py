@@ -9,7 +9,7 @@ from pathlib import Path
 import live
 from markup import container, escape, fence, typeset
 
-from warp.exercise.exercises import Exercise, header_of
+from warp.exercise.exercises import Exercise, ExerciseError, header_of
 
 
 def dropdown(title: str, body: str, classes: str = "fold") -> str:
@@ -66,6 +66,20 @@ def section(exercises: list[Exercise]) -> str:
             "",
         ]
     )
+
+
+def trained(exercises: list[Exercise], road: list[str], where: str) -> None:
+    """Puts links to exercises at the end of the sections that they train; `road` has a chapter's blocks."""
+    for number in dict.fromkeys(one.section for one in exercises if one.section):
+        begins = next((i for i, block in enumerate(road) if block.startswith(f"## {number}. ")), None)
+        those = [one for one in exercises if one.section == number]
+        if begins is None:
+            raise ExerciseError(f"exercises/{those[0].key}.md: {where} has no section {number}")
+        ends = next((i for i in range(begins + 1, len(road)) if road[i].startswith("## ")), len(road))
+        links = " · ".join(
+            f"[{escape(one.title)}](/exercises/{one.chapter}/{one.name}.md) ({one.kind}, {one.minutes} min)" for one in those
+        )
+        road[ends:ends] = [container("trains", f"Try it: {links}"), ""]
 
 
 def exercise_page(exercise: Exercise) -> str:

@@ -6,7 +6,7 @@ import math
 
 from markup import milliseconds
 
-from course.results import Results
+from warp.chapter.results import Results
 
 # What a request of each kind costs: (prefix of the counts, unit, its words), the most telling one first.
 COSTS = [

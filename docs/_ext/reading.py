@@ -67,11 +67,10 @@ def is_hidden(node: nodes.Node) -> bool:
     return isinstance(node, (nodes.target, nodes.comment, nodes.Invisible)) and not node.astext().strip()
 
 
-def is_figure(node: nodes.Node) -> bool:
-    """A drawing is looked at without a click."""
-    return isinstance(node, nodes.figure) or "live-place" in (
-        node.get("classes", []) if isinstance(node, nodes.Element) else []
-    )
+def stays_open(node: nodes.Node) -> bool:
+    """A drawing is looked at without a click, and an exercise is no answer."""
+    classes = node.get("classes", []) if isinstance(node, nodes.Element) else []
+    return isinstance(node, nodes.figure) or bool({"live-place", "trains"} & set(classes))
 
 
 def is_card(node: nodes.Node) -> bool:
@@ -80,7 +79,7 @@ def is_card(node: nodes.Node) -> bool:
 
 def fold_answers(_app, doctree):
     """Folds what follows each prediction up to the next heading or prediction: one answer, in the card of the first rung
-    where there is one. The listing that the prediction is made from stays in the open, and so do the drawings, behind the
+    where there is one. The listing that the prediction is made from stays in the open, and so do drawings and exercises, behind the
     answer."""
     for section in list(doctree.findall(nodes.section)):
         questions: list[nodes.Node] = []
@@ -102,8 +101,8 @@ def _fold(section, questions, following):
     """Puts what follows some questions into one fold; the answers themselves are its first lines."""
     while following and is_listing(following[0]):
         following.pop(0)
-    drawings = [node for node in following if is_figure(node)]
-    rest = [node for node in following if not is_figure(node)]
+    open_ones = [node for node in following if stays_open(node)]
+    rest = [node for node in following if not stays_open(node)]
     said = [one["said"] for one in questions if one["said"]]
     names = " ".join(one["name"] for one in questions)
     kernels = [node["ids"][0] for node in rest[1 if rest and is_card(rest[0]) else 0 :] if is_card(node)]
@@ -122,8 +121,8 @@ def _fold(section, questions, following):
         section.remove(node)
         fold += node
     if card is None and len(fold):
-        at = section.index(drawings[0]) if drawings else section.index(questions[-1]) + 1
-        while not drawings and at < len(section) and (is_listing(section[at]) or is_hidden(section[at])):
+        at = section.index(open_ones[0]) if open_ones else section.index(questions[-1]) + 1
+        while not open_ones and at < len(section) and (is_listing(section[at]) or is_hidden(section[at])):
             at += 1
         section.insert(at, fold)
     elif card is not None and not len(fold):
