@@ -41,6 +41,20 @@ class Exercises(unittest.TestCase):
         self.assertEqual(begins, [":::::", "::::", ":::"])
         self.assertTrue(nested.endswith(":::\n\n::::\n\n:::::"))
 
+    def test_an_exercise_stands_at_the_section_that_it_trains(self):
+        one = self.exercises[0]
+        road = ["## 1. A", "", "text", "### 1.1 B", "## 2. C", "", "more", "## What to remember"]
+        exercises_page.trained([one], road, "01_x")
+        at = 4 if one.section == "1" else 7
+        self.assertIn(f"Try it: [{one.title}](/exercises/{one.key}.md) ({one.kind}, {one.minutes} min)", road[at])
+        with self.assertRaisesRegex(course.ExerciseError, f"{one.key}.md: 01_x has no section {one.section}"):
+            exercises_page.trained([one], ["## 9. A"], "01_x")
+
+    def test_every_exercise_of_a_chapter_with_sections_names_one(self):
+        for exercise in course.all_exercises(sample.ROOT):
+            if int(exercise.number) <= 12:
+                self.assertRegex(exercise.section, r"\d", exercise.key)
+
     def test_listings_have_the_lines_of_the_file(self):
         for exercise in self.exercises:
             block = exercises_page.code_of(exercise.source)

@@ -540,6 +540,14 @@ class Pages(Temporary):
         )
         self.assertEqual((head, body, constant), (["a", "n", "y"], [["p", "1", "–"], ["q", "1", "–"]], ["5 x"]))
 
+    def test_many_variants_are_bars(self):
+        body = [[f"`{n}`", f"{n}.5 GB/s", "x"] for n in (1, 10, 20, 5)]
+        cells = [cells[1] for cells in rung_tables.charted(body, 1)]
+        self.assertEqual(cells[1:3], ["[10.5 GB/s]{.bar .p10}", "[20.5 GB/s]{.bar .p20}"])
+        self.assertEqual(rung_tables.charted(body[:3], 1), body[:3])
+        self.assertEqual(rung_tables.charted([["a", "2"]] * 4, 1), [["a", "2"]] * 4)
+        self.assertIn(["e", "–"], rung_tables.charted([*([f"{n}", f"{n}"] for n in range(4)), ["e", "–"]], 1))
+
     def test_every_gpu_is_shown(self):
         first, second = (results.parse(json.dumps(sample.results("gpu")), "r.json") for _ in range(2))
         second.device = "NVIDIA H100"
