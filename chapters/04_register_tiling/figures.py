@@ -1,11 +1,12 @@
 """The drawing of chapter 04: one thread's way from global memory over shared memory to its registers."""
 
 import figures
+from figures import roles
 
 from warp.chapter import results
 
-FOREGROUND, MUTED, LINE, SOFT, ACCENT, SECOND = (
-    f"var(--draw-{name})" for name in ("foreground", "muted", "line", "soft", "accent", "second")
+FOREGROUND, MUTED, LINE, SOFT, ACCENT = (
+    f"var(--draw-{name})" for name in ("foreground", "muted", "line", "soft", "computing")
 )
 THREAD = 18
 TILE, DEPTH, SIDE = 128, 8, 8  # elements: of a block's tile, of a K-tile, of a thread's square
@@ -56,9 +57,9 @@ def registers(x, square):
     for i in range(SIDE):
         shapes += [
             box(x + 8, below + i * cell, cell, cell, SOFT, LINE),
-            text(x + 16.5, below + i * cell + 12.5, f"a{i}", 10.5, anchor="middle"),
+            text(x + 16.5, below + i * cell + 12.5, f"a{i}", 11, anchor="middle"),
             box(left + i * cell, top, cell, cell, SOFT, LINE),
-            text(left + (i + 0.5) * cell, top + 12.5, f"b{i}", 10.5, anchor="middle"),
+            text(left + (i + 0.5) * cell, top + 12.5, f"b{i}", 11, anchor="middle"),
         ]
         shapes += [box(left + j * cell, below + i * cell, cell, cell, ACCENT, LINE) for j in range(SIDE)]
     row, col = square
@@ -83,14 +84,14 @@ def draw(simulated, source):
 
     loads = {
         "places": ((a_row, 4 * a_four, 1, 4), (b_row, 4 * b_four, 1, 4)),
-        "fill": SECOND,
+        "fill": roles.fill("loaded"),
         "middle": "C",
         "a": f"A({a_row}, {4 * a_four}..{4 * a_four + 3})",
         "b": f"B({b_row}, {4 * b_four}..{4 * b_four + 3})",
     }
     reads = {
         "places": ((row, 0, SIDE, DEPTH), (0, col, DEPTH, SIDE)),
-        "fill": ACCENT,
+        "fill": roles.fill("shared"),
         "middle": "C",
         "a": f"rows {row} to {row + 7}",
         "b": f"columns {col} to {col + 7}",

@@ -94,6 +94,7 @@ def draw(_simulated, _source):
             "words",
             look_back(),
             "Filled: a prefix, the sum of everything up to the end of its tile. Not filled: the sum of one tile. Tile 9 does "
-            "not wait for the prefixes of tiles 4 to 8: it adds their sums, and the nearest prefix ends the search.",
+            "not wait for the prefixes of tiles 4 to 8: it adds their sums, and the nearest prefix ends the search. The model shows "
+            "32 tiles over time.",
         ),
     ]

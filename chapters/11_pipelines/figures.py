@@ -44,7 +44,9 @@ def ring():
         spans = []
         for row in range(stage, rows, STAGES):
             read = latency + row * compute
-            spans.append(Span(begin[row], read - begin[row], "load", str(row)))
+            spans.append(Span(begin[row], latency, "load", str(row)))
+            if read > begin[row] + latency:
+                spans.append(Span(begin[row] + latency, read - begin[row] - latency, "full"))
             spans.append(Span(read, compute, "compute", str(row)))
         stages.append((f"stage {stage}", spans))
     alone, at = [], 0
@@ -54,7 +56,7 @@ def ring():
     drawn = figures.timeline(
         [("one buffer", [("stage 0", alone)]), ("copy_ring", stages)],
         "What happens to the buffers, by row of the matrix.",
-        {"load": "filled, then full", "compute": "read"},
+        {"load": "on its way", "full": "full", "compute": "read"},
     )
     return dataclasses.replace(drawn, scene="ring")
 

@@ -22,6 +22,7 @@ from pathlib import Path
 
 import doxygen
 import live_nodes
+import margin
 import markup
 import reading
 import search_index
@@ -206,7 +207,12 @@ class Svg(SphinxDirective):
             pieces.append(
                 f'<div class="drawing {only}" role="{role}" aria-label="{escape_html(self.options["alt"])}">{drawing}</div>'
             )
-        figure = nodes.figure(classes=["drawn"])
+        # A small drawing has its caption beside it, in the room that prose leaves.
+        room = next((room for room in BESIDE if drawn_width(path) <= room), 0)
+        beside = room and self.content and "scene" not in self.options
+        figure = nodes.figure(classes=["drawn", "beside", f"beside-{room}"] if beside else ["drawn"])
+        if "scene" not in self.options:
+            figure["margin_height"] = margin.height_of(narrow if narrow.exists() else path)
         if "scene" in self.options:
             data = path.with_suffix(".json")
             self.env.note_dependency(str(data))
@@ -238,6 +244,13 @@ class Svg(SphinxDirective):
             return f'href="{"../" * self.env.docname.count("/")}{name}"'
 
         return re.sub(r'href="data:image/png;base64,([^"]*)"', file_of, drawing)
+
+
+BESIDE = (300, 400, 500)  # pixels: as wide as drawings may be that have their captions beside them
+
+
+def drawn_width(path: Path) -> float:
+    return float(re.search(r'viewBox="0 0 ([\d.]+) ', path.read_text(encoding="utf-8"))[1])
 
 
 def escape_html(text: str) -> str:
@@ -440,7 +453,7 @@ def setup(app):
     app.add_config_value("warp_root", "", "env")
     app.add_role("rung", RungRole())
     app.add_lexer("cuda", warp_pygments.Cuda)
-    for part in (reading, live_nodes, terms, search_index, valid_html):
+    for part in (reading, margin, live_nodes, terms, search_index, valid_html):
         part.setup(app)
     app.connect("doctree-read", drop_section_anchors)
     app.connect("doctree-read", link_rung_names)

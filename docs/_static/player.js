@@ -16,8 +16,9 @@ window.warpPlayer = (() => {
   }
 
   // scene(still, told) returns {fields, kind, play(values)}: `fields` are sliders and choices, {name, words, from, to, step,
-  // value} or {name, words, of: [...]}; play(values) returns {count, show(step, stage)}, which draws a step into the stage and
-  // returns {said, numbers}: what happens, as HTML, and [[number, unit, whether it is bad]].
+  // value} or {name, words, of: [...]}; play(values) returns {count, show(step, stage), keeps}, which draws a step into the stage and
+  // returns {said, numbers}: what happens, as HTML, and [[number, unit, whether it is bad]]. `keeps` says where the still drawing
+  // stays: "in it", in the stage, or "above" all else.
   function start(host) {
     const scene = scenes[host.dataset.scene];
     if (!scene) return;
@@ -97,8 +98,8 @@ window.warpPlayer = (() => {
     const groups = fields.map(control);
     const rows = [...groups.filter((one) => one.className === "choices"),
       make("div", { class: "fields" }, ...groups.filter((one) => one.className !== "choices"))].filter((row) => row.children.length);
-    if (film.keeps) stage.append(...still);
-    host.replaceChildren(...rows, stage, transport, said, numbers, ...(kind ? [make("p", { class: "kind" }, kind)] : []));
+    if (film.keeps === "in it") stage.append(...still);
+    host.replaceChildren(...(film.keeps === "above" ? still : []), ...rows, stage, transport, said, numbers, ...(kind ? [make("p", { class: "kind" }, kind)] : []));
     slider.max = film.count - 1;
     transport.hidden = film.count < 2;
     show(at);

@@ -51,9 +51,10 @@
       }));
       return {
         count,
+        keeps: "above",
         show: (step, stage) => {
           const at = now(step);
-          stage.innerHTML = warpPlayer.timeline.draw(rows, at, longest, [["loaded", "loads, stores"], ["idle", "looks back, waits"],
+          warpPlayer.timeline.draw(stage, rows, at, longest, [["loaded", "loads, stores"], ["idle", "looks back, waits"],
             ["var(--draw-shared)", "its sum is published"], ["var(--draw-computing)", "its prefix is published"]], "in loads");
           const sums = tiles.filter((tile) => tile.sum <= at && tile.prefix > at).length, prefixes = tiles.filter((tile) => tile.prefix <= at).length;
           return {

@@ -35,7 +35,7 @@
       return {
         count,
         show: (step, stage) => {
-          stage.innerHTML = warpPlayer.timeline.draw(rows, step, end, [["loaded", "on its way"], ["shared", "full"], ["computing", "read, computed with"], ["idle", "idle"]]);
+          warpPlayer.timeline.draw(stage, rows, step, end, [["loaded", "on its way"], ["shared", "full"], ["computing", "read, computed with"], ["idle", "idle"]]);
           const way = tiles.filter((tile) => tile.copy <= step && step < tile.arrive).length, full = tiles.filter((tile) => tile.arrive <= step && step < tile.begin).length;
           const now = tiles.findIndex((tile) => tile.begin <= step && step < tile.end);
           return {

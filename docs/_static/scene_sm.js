@@ -21,15 +21,15 @@
 
   const round = (value) => (Number.isInteger(value) ? value.toLocaleString("en") : value.toFixed(1));
 
-  function draw({ limits, fields }, values, placed) {
+  function draw({ limits }, values, placed, wide) {
     const { blocks, parts, share } = occupancy(limits, values.threads, values.registers, 1024 * values.shared);
-    const wide = 560, refused = placed > blocks;
+    const refused = placed > blocks;
     const shown = Math.min(placed, blocks);
     let shapes = "", y = 0;
     for (const { name, has, takes, allows, unit, of } of parts) {
       const scale = wide / has, full = refused && allows === blocks;
       shapes += `<text x="0" y="${y + 14}" font-size="13" fill="var(--draw-foreground)" font-weight="${full ? 700 : 400}">${name}</text>` +
-        `<text x="${wide}" y="${y + 14}" font-size="12" text-anchor="end" fill="var(--draw-muted)">${round((shown * takes) / unit)} of ${round(has / unit)}${of}, ${round(takes / unit)} a block</text>` +
+        `<text x="${wide}" y="${y + 14}" font-size="12" text-anchor="end" fill="var(--draw-muted)">${round((shown * takes) / unit)} of ${round(has / unit)}${of}${wide > 480 ? `, ${round(takes / unit)} a block` : ""}</text>` +
         `<rect x="0" y="${y + 20}" width="${wide}" height="24" fill="url(#role-idle)" stroke="${full ? "var(--draw-wasted)" : "var(--draw-line)"}" stroke-width="${full ? 2 : 1}"/>`;
       for (let i = 0; i < shown; i++) {
         shapes += `<rect x="${(i * takes * scale + 1).toFixed(1)}" y="${y + 21}" width="${Math.max(takes * scale - 1.5, 0.6).toFixed(1)}" height="22" fill="url(#role-computing)"/>`;
@@ -42,7 +42,7 @@
     }
     // The occupancy at every size of a block.
     const left = 42, base = y + 92, tall = 70;
-    shapes += `<text x="0" y="${y + 12}" font-size="13" fill="var(--draw-foreground)">Occupancy by threads of a block, with these registers and this much shared memory</text>`;
+    shapes += `<text x="0" y="${y + 12}" font-size="13" fill="var(--draw-foreground)">Occupancy by threads of a block</text>`;
     let line = "";
     for (let threads = 32; threads <= 1024; threads += 32) {
       const at = occupancy(limits, threads, values.registers, 1024 * values.shared).share;
@@ -57,7 +57,7 @@
       shapes += `<text x="${(left + ((wide - left - 8) * (tick - 32)) / 992).toFixed(1)}" y="${base + 16}" font-size="11.5" text-anchor="middle" fill="var(--draw-muted)">${tick}</text>`;
     }
     shapes += `<path d="${line}" fill="none" stroke="var(--draw-computing)" stroke-width="2"/><circle cx="${x.toFixed(1)}" cy="${(base - tall * share).toFixed(1)}" r="5" fill="var(--draw-wasted)"/>`;
-    return `<svg viewBox="0 0 ${wide + 12} ${base + 22}" style="max-width: 660px" role="img" aria-label="${shown} blocks on the SM">${shapes}</svg>`;
+    return `<svg viewBox="0 0 ${wide + 12} ${base + 22}" style="max-width: ${wide + 12}px" role="img" aria-label="${shown} blocks on the SM">${shapes}</svg>`;
   }
 
   warpPlayer.scene("sm", (_, told) => ({
@@ -74,7 +74,7 @@
         count: blocks + 2,
         begin: blocks + 1,
         show: (step, stage) => {
-          stage.innerHTML = draw(told, values, step);
+          stage.innerHTML = draw(told, values, step, Math.max(300, Math.min(640, (stage.clientWidth || 572) - 12)));
           const left = parts.filter(({ name }) => by.includes(name)).map(({ name, has, takes, unit, of }) =>
             `of the ${name} ${round((has - blocks * takes) / unit)}${of} are left, and a block takes ${round(takes / unit)}${of}`);
           return {

@@ -26,5 +26,5 @@ warpPlayer.scene("warp", (host, { panels }) => {
     return { said: `<div class="beside">${said}</div>` };
   }
 
-  return { play: () => ({ count, show, keeps: true }) };
+  return { play: () => ({ count, show, keeps: "in it" }) };
 });

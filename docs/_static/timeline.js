@@ -7,9 +7,9 @@ warpPlayer.timeline = (() => {
     return () => (state = (state * 1664525 + 1013904223) >>> 0) / 2 ** 32;
   }
 
-  // rows: [{name, spans: [[from, to, role, words]], marks: [[at, words]]}], drawn up to `now` of `end`.
-  function draw(rows, now, end, legend, note) {
-    const left = 66, wide = 620, pitch = rows.length > 12 ? 13 : 26, high = pitch - 3, scale = (wide - left - 4) / end;
+  // rows: [{name, spans: [[from, to, role, words]], marks: [[at, colour]]}], drawn into the stage up to `now` of `end`.
+  function draw(stage, rows, now, end, legend, note) {
+    const left = 66, wide = Math.max(300, Math.min(700, stage.clientWidth || 620)), pitch = rows.length > 12 ? 13 : 26, high = pitch - 3, scale = (wide - left - 4) / end;
     let shapes = "";
     rows.forEach(({ name, spans, marks = [] }, i) => {
       const y = 4 + i * pitch;
@@ -19,7 +19,7 @@ warpPlayer.timeline = (() => {
         if (until <= from) continue;
         const x = left + from * scale, long = (until - from) * scale;
         shapes += `<rect x="${x.toFixed(1)}" y="${y}" width="${Math.max(long - 0.8, 0.6).toFixed(1)}" height="${high}" fill="url(#role-${role})"${role === "idle" ? ' stroke="var(--draw-line)"' : ""}/>`;
-        if (words && long > 18 && pitch > 20) {
+        if (words !== undefined && long > 18 && pitch > 20) {
           shapes += `<text x="${(x + long / 2).toFixed(1)}" y="${y + high / 2 + 4.5}" font-size="12.5" text-anchor="middle" fill="var(--draw-foreground)" stroke="var(--draw-ground)" stroke-width="4" style="paint-order: stroke">${words}</text>`;
         }
       }
@@ -38,7 +38,7 @@ warpPlayer.timeline = (() => {
       shapes += `${fill}<text x="${x + 19}" y="${y + 11}" font-size="12" fill="var(--draw-muted)">${words}</text>`;
       x += long;
     }
-    return `<svg viewBox="0 0 ${wide} ${y + 20}" role="img" aria-label="Time ${now.toFixed(1)} of ${end.toFixed(1)}">${shapes}</svg>`;
+    stage.innerHTML = `<svg viewBox="0 0 ${wide} ${y + 20}" style="max-width: ${wide}px" role="img" aria-label="Time ${now.toFixed(1)} of ${end.toFixed(1)}">${shapes}</svg>`;
   }
 
   return { random, draw };

@@ -115,6 +115,14 @@ class Recorded(unittest.TestCase):
         wrong = recording.recorded(chapter, "no_second_barrier", blocks=False)
         self.assertEqual({one.interval for one in wrong.steps if one.races}, {1})
 
+    def test_lines_that_an_edit_of_prose_has_moved(self):
+        chapter = self.chapter("01_thread_indexing")
+        arguments = ("diverge_within_warps", "--size", "64")
+        before = recording.recorded(chapter, *arguments).steps
+        chapter.moves = {"thread_indexing.cu": {one.line: one.line + 3 for one in before}}
+        after = recording.recorded(chapter, *arguments).steps
+        self.assertEqual([one.line for one in after], [one.line + 3 for one in before])
+
     def test_a_rung_without_a_kernel(self):
         with self.assertRaisesRegex(results.ResultsError, "no recording of launch 0 of on_cpu"):
             recording.recorded(self.chapter("07_reductions"), "on_cpu", "--size", "64")

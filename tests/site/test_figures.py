@@ -128,6 +128,44 @@ class Drawings(unittest.TestCase):
         for name in ("tile", "tile_orders", "pitch"):
             self.check(drawn[name]().svg)
 
+    def test_machine_code(self):
+        """The drawings of chapter 10: each instruction is for what reads its result, and the loops add up."""
+        drawn = self.drawn("10_sass_inspection")
+        source = sample.ROOT / "chapters" / "10_sass_inspection" / "sass_inspection.cu"
+        drawings = {name: drawing for _, name, drawing, _ in drawn["draw"](None, source)}
+        for drawing in drawings.values():
+            self.check(drawing.svg)
+        self.assertIn(
+            "if (i < n): ULDC, ISETP.GE.U32.AND, EXIT; in[i]: LDC.64, IMAD.WIDE.U32, LDG.E;", drawings["beside"].alt
+        )
+        self.assertIn("shared_tiles: 32 FFMA, 42 shared memory, 2 global memory, 23 addresses", drawings["mix"].alt)
+        code = ["0000 LDC.64 R2, c[0x0][0x210]", "0010 IMAD R2, R5, R5, R6", "0020 LDG.E R3, desc[UR4][R2.64]"]
+        self.assertEqual(drawn["parts_of"](code), [{"load"}, {"load"}, {"load"}])  # R3 of the first, R2 of the second
+        self.assertEqual(drawn["parts_of"](code[:2])[0], set())  # nobody reads it
+
+    def test_grids(self):
+        """The strips of chapter 01: each element has one thread, and the rest of the last pass is wasted."""
+        strip = self.drawn("01_thread_indexing")["strip"]
+        for blocks, spare in ((4, 24), (2, 24), (3, 536)):
+            drawing = strip("title", blocks, "note")
+            self.check(drawing.svg)
+            self.assertIn(f"in the last pass {spare} threads have no element", drawing.alt)
+            rects = list(self.check(drawing.narrow).iter(f"{SVG}rect"))
+            wide = [float(r.get("width")) + 2 for r in rects if r.get("fill") == roles.fill("computing")][:-1]  # the legend's last
+            all_of_it = float(rects[0].get("width"))
+            self.assertAlmostEqual(sum(w for w in wide if w > 0), all_of_it, delta=1)
+
+    def test_masks(self):
+        """A tile's circles in chapter 09 are those that touch both its column and its row."""
+        drawn = self.drawn("09_renderer")
+        self.check(drawn["masks"]().svg)
+        self.check(drawn["links"]().svg)
+        columns, rows, both = re.search(r"(\d{8}) and (\d{8}) give (\d{8})", drawn["masks"]().alt).groups()
+        near = [abs(x - 1.5) < r + 0.5 and abs(y - 1.5) < r + 0.5 for x, y, r in drawn["MASKED"]]
+        self.assertEqual(both, "".join("1" if one else "0" for one in near))
+        self.assertEqual(int(both, 2), int(columns, 2) & int(rows, 2))
+        self.assertEqual(both.count("1"), 3)
+
     def test_pipelines(self):
         """The drawings of chapters 11 and 12 agree with the figures of the text."""
         drawings = {name: drawing for _, name, drawing, _ in self.drawn("11_pipelines")["draw"](None, None)}
@@ -146,13 +184,20 @@ class Drawings(unittest.TestCase):
         self.assertIn("a wave of 116 in which 16 SMs have none", drawings["waves"].alt)
         self.assertEqual(len(re.findall(r"block \d has K-tiles", drawings["pieces"].alt)), 6)
 
+    def test_letters_stay_large_on_a_phone(self):
+        """A drawing that is too wide for a phone is scrolled there, not shrunk until nobody can read it."""
+        shapes = [figures.text(0, 20, "words", 12)]
+        self.assertNotIn("min-width", figures.svg(shapes, 340, 40))
+        self.assertIn("max-width: 680px; min-width: 624px", figures.svg(shapes, 680, 40))
+        self.assertIn("max-width: 680px; min-width: 680px", figures.svg([figures.text(0, 9, "x", 10)], 680, 40))
+
     def test_sector_map(self):
         drawing = figures.sector_map([figures.Request("near", "load", 4, 128), figures.Request("far", "load", 32, 128)])
         for svg in (drawing.svg, drawing.narrow):
             root = self.check(svg)
             fills = [r.get("fill") for r in root.iter(f"{SVG}rect")]
-            self.assertEqual(len(fills), (4 + 32) * 8)
-            self.assertEqual(fills.count("var(--draw-accent)"), 64)  # 32 words each
+            self.assertEqual(len(fills), (4 + 32) * 8 + 2)  # and the legend
+            self.assertEqual(fills.count(roles.fill("loaded")), 64 + 1)  # 32 words each
         self.assertIn("near: one load: 4 sectors, 128 of 128 bytes used.", drawing.alt)
         self.assertIn("far: one load: 32 sectors, 128 of 1,024 bytes used.", drawing.alt)
 
@@ -193,7 +238,8 @@ class Drawings(unittest.TestCase):
             rects = list(self.check(svg).iter(f"{SVG}rect"))
             fills = [r.get("fill") for r in rects]
             # Sectors: 32 of A and 1 of B, then 1 and 4. Floats: 32, 1 and 32 of C, then 1, 32 and 32.
-            self.assertEqual([fills.count(f"var(--draw-{what})") for what in ("soft", "accent")], [33 + 5, 65 + 65])
+            kinds = ("wasted", "loaded", "computing")
+            self.assertEqual([fills.count(roles.fill(what)) for what in kinds], [33 + 5, 33 + 33, 32 + 32])
             self.assertEqual(fills.count("none"), 6)
             for words in (
                 "of A 32 floats in 32 sectors; of B 1 float in 1 sector",
@@ -216,9 +262,9 @@ class Drawings(unittest.TestCase):
         for svg in (drawing.svg, drawing.narrow):
             root = self.check(svg)
             fills = [r.get("fill") for r in root.iter(f"{SVG}rect")]
-            self.assertEqual(
-                (fills.count("var(--draw-accent)"), fills.count("var(--draw-soft)")), (1 + 32 + 32, 31 + 16)
-            )
+            # What a second wavefront serves is told apart; one more of each in the legend.
+            counts = [fills.count(what) for what in (roles.fill("shared"), roles.fill("wasted"), "var(--draw-soft)")]
+            self.assertEqual(counts, [1 + 32 + 16 + 1, 16 + 1, 31 + 16])
         self.assertIn(">0-31</text>", drawing.svg)
         self.assertIn(
             "all[0]: 1 wavefront: at most 1 word in one bank, in 1 bank. each[lane]: 1 wavefront: at most 1 word in "
@@ -231,8 +277,8 @@ class Drawings(unittest.TestCase):
         drawing = figures.lane_map([("in pairs", places, set(range(16)))])
         root = self.check(drawing.svg)
         rects = list(root.iter(f"{SVG}rect"))
-        self.assertEqual([r.get("fill") for r in rects], ["var(--draw-soft)"] * 16 + ["none"] * 16)
-        self.assertEqual((float(rects[6].get("x")), float(rects[6].get("y")) - float(rects[0].get("y"))), (61, 30))
+        self.assertEqual([r.get("fill") for r in rects], [roles.fill("shared")] * 16 + ["none"] * 16)
+        self.assertEqual((float(rects[6].get("x")), float(rects[6].get("y")) - float(rects[0].get("y"))), (45, 22))
         self.assertIn("in pairs: row by row, lanes 0 1 4 5 8 9 12 13; 2 3 6 7 10 11 14 15; 16 17 ", drawing.alt)
 
     def test_stride_bars(self):
@@ -263,9 +309,11 @@ class Drawings(unittest.TestCase):
             rects = list(self.check(svg).iter(f"{SVG}rect"))
             fills = [r.get("fill") for r in rects]
             # Two drawings of 64 quads loaded, 2 and 16 strips read, 32 places, 3 frames.
-            self.assertEqual([fills.count(f"var(--draw-{what})") for what in ("second", "soft")], [128, 2 * (18 + 32)])
+            self.assertEqual(
+                [fills.count(what) for what in (roles.fill("loaded"), "var(--draw-soft)")], [128, 2 * (18 + 32)]
+            )
             self.assertEqual(fills.count("none"), 6)
-        loaded = [r for r in self.check(drawing.svg).iter(f"{SVG}rect") if r.get("fill") == "var(--draw-second)"]
+        loaded = [r for r in self.check(drawing.svg).iter(f"{SVG}rect") if r.get("fill") == roles.fill("loaded")]
         self.assertEqual(sum(float(r.get("width")) * float(r.get("height")) for r in loaded[:32]), 18 * 36)  # 8 x 16
         self.assertIn(
             "It loads rows 0 to 15 of A's K-tile and row 0 of B's. rows: 2 x 16 places, row by row lanes 0 1 2",

@@ -164,12 +164,12 @@ def warp_reads(kernels: list[tuple[str, Places, Places, Places]]) -> Drawing:
             if label != "C":
                 shapes += [
                     f'<rect x="{x + col * cell}" y="{y + row * cell}" width="{8 * cell}" height="{cell}" '
-                    f'fill="{SOFT}"/>'
+                    f'fill="{fill("wasted")}"/>'
                     for row, col in sorted(sectors(places))
                 ]
             shapes += [
                 f'<rect x="{x + col * cell + 0.5:g}" y="{y + row * cell + 0.5:g}" width="{cell - 1}" '
-                f'height="{cell - 1}" fill="{ACCENT}"/>'
+                f'height="{cell - 1}" fill="{fill("loaded" if label != "C" else "computing")}"/>'
                 for row, col in sorted(set(places))
             ]
             shapes.append(
