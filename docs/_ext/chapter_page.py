@@ -35,7 +35,9 @@ def is_headers(block) -> bool:
 
 
 HELPER_LINES = 12  # of code without a kernel that stands in the open: what is longer is folded
-DEFINED = re.compile(r"(?:(?:struct|class|enum class|enum|union) (\w+)|(?!using|static_assert|//)[A-Za-z_][\w:<>,&* ]*?[ *&](\w+)\()")
+DEFINED = re.compile(
+    r"(?:(?:struct|class|enum class|enum|union) (\w+)|(?!using|static_assert|//)[A-Za-z_][\w:<>,&* ]*?[ *&](\w+)\()"
+)
 
 
 def fold_title(code: Code) -> str:
@@ -169,7 +171,9 @@ def links_to_map(header, titles: dict[str, str]) -> str:
 class _Pages:
     """Writes the pages of a chapter: its main road, and what lies beside it."""
 
-    def __init__(self, chapter: Chapter, project: str, signatures: dict[str, str], simulated, measured, elsewhere, counted):
+    def __init__(
+        self, chapter: Chapter, project: str, signatures: dict[str, str], simulated, measured, elsewhere, counted
+    ):
         self.chapter, self.project, self.signatures = chapter, project, signatures
         self.simulated, self.measured, self.elsewhere, self.counted = simulated, measured, elsewhere, counted
         self.rung_figures: dict[str, str] = {}
@@ -306,7 +310,14 @@ def chapter_pages(
             name = f"more/{folder}/{re.sub(r'[^a-z0-9]+', '_', title.lower()).strip('_')}.md"
             before, text = list(pages.placed), "\n".join(pages.render(run, source)).partition("\n")[2]
             beside[name] = pages.beside(name, typeset(title), "For a second reading.", [raised(text, level - 1)])
-            road.extend([f"{'#' * level} {typeset(second.heading[1])}", "", f"For a second reading: [{typeset(title)}](/{name}).", ""])
+            road.extend(
+                [
+                    f"{'#' * level} {typeset(second.heading[1])}",
+                    "",
+                    f"For a second reading: [{typeset(title)}](/{name}).",
+                    "",
+                ]
+            )
             road.extend(elsewhere_anchors([rung for rung in pages.placed if rung not in before], name))
 
     def elsewhere_anchors(rungs: list[str], page: str) -> list[str]:

@@ -34,7 +34,9 @@ def hints(texts: list[str]) -> str:
     """Hints of which each stands in the fold of the one before it: a reader meets one at a time."""
     inner = ""
     for number in range(len(texts), 0, -1):
-        inner = dropdown(f"Hint {number} of {len(texts)}", f"{typeset(texts[number - 1])}\n\n{inner}".strip(), "fold hint")
+        inner = dropdown(
+            f"Hint {number} of {len(texts)}", f"{typeset(texts[number - 1])}\n\n{inner}".strip(), "fold hint"
+        )
     return inner
 
 
@@ -43,9 +45,7 @@ def rubric(text: str) -> str:
 
 
 def facts(exercise: Exercise) -> str:
-    return (
-        f"{exercise.kind.capitalize()}, about {exercise.minutes} min{', on the short path' if exercise.on_short_path else ''}"
-    )
+    return f"{exercise.kind.capitalize()}, about {exercise.minutes} min{', on the short path' if exercise.on_short_path else ''}"
 
 
 def section(exercises: list[Exercise]) -> str:
@@ -77,7 +77,8 @@ def trained(exercises: list[Exercise], road: list[str], where: str) -> None:
             raise ExerciseError(f"exercises/{those[0].key}.md: {where} has no section {number}")
         ends = next((i for i in range(begins + 1, len(road)) if road[i].startswith("## ")), len(road))
         links = " · ".join(
-            f"[{escape(one.title)}](/exercises/{one.chapter}/{one.name}.md) ({one.kind}, {one.minutes} min)" for one in those
+            f"[{escape(one.title)}](/exercises/{one.chapter}/{one.name}.md) ({one.kind}, {one.minutes} min)"
+            for one in those
         )
         road[ends:ends] = [container("trains", f"Try it: {links}"), ""]
 

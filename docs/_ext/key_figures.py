@@ -69,7 +69,9 @@ def count(name: str, before: str, simulated: Results | None, variant: str | None
     if not here:
         return []
     words = {prefix: words for prefix, _, words in COSTS}
-    change = {prefix: abs(math.log(here[prefix] / there[prefix])) for prefix in here if there.get(prefix) and here[prefix]}
+    change = {
+        prefix: abs(math.log(here[prefix] / there[prefix])) for prefix in here if there.get(prefix) and here[prefix]
+    }
     most = max(change, key=lambda prefix: change[prefix], default="")
     if most and change[most] > SAME:
         return [[short(there[most]), short(here[most]), words[most]]]

@@ -119,7 +119,9 @@ def write_sitemap(app, exception):
     address = app.config.html_baseurl
     if exception or not address or app.builder.format != "html":
         return
-    pages = sorted(name for name in app.env.all_docs if not name.startswith(("exercises/", "more/", "notes/")) and name != "404")
+    pages = sorted(
+        name for name in app.env.all_docs if not name.startswith(("exercises/", "more/", "notes/")) and name != "404"
+    )
     lines = [f"  <url><loc>{address.rstrip('/')}/{name}.html</loc></url>" for name in pages]
     text = '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
     (app.outdir / "sitemap.xml").write_text(text + "\n".join(lines) + "\n</urlset>\n", encoding="utf-8")

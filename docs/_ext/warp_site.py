@@ -231,7 +231,6 @@ class Svg(SphinxDirective):
             figure += caption
         return [figure]
 
-
     def with_files(self, drawing: str) -> str:
         """The drawing with its photographs as files beside the page: a wide and a narrow drawing share them."""
 

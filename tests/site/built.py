@@ -113,4 +113,6 @@ def pages():
 
 def pages_of(folder: str) -> list[Page]:
     """The page of a chapter, and those beside it."""
-    return [Page(path) for path in (SITE / "chapters" / f"{folder}.html", *sorted((SITE / "more" / folder).glob("*.html")))]
+    return [
+        Page(path) for path in (SITE / "chapters" / f"{folder}.html", *sorted((SITE / "more" / folder).glob("*.html")))
+    ]

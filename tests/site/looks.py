@@ -221,7 +221,9 @@ class Looks:
             with self.subTest(chapter=folder):
                 self.assertEqual(folded, [], "figures within a fold")
                 self.assertLess(first, FIRST_PICTURE, "the screen of the first picture")
-                self.assertGreaterEqual(pictures, FEWER_PICTURES.get(folder, LEAST_PICTURES), "pictures, % of the height")
+                self.assertGreaterEqual(
+                    pictures, FEWER_PICTURES.get(folder, LEAST_PICTURES), "pictures, % of the height"
+                )
                 self.assertLessEqual(screens, MORE_SCREENS.get(folder, MOST_SCREENS), "screens")
 
     def test_a_line_of_prose_has_66_to_75_letters(self):

@@ -66,7 +66,8 @@ class Build(unittest.TestCase):
         landing = html.unescape(re.sub(r"<.*?>", "", (site / "index.html").read_text()))
         self.assertRegex(landing, r"(?s)requests +sect/load .*\| source\n.* 8 +4\.0 +0\.0 \| +30 \|   if \(i < n\)")
         buttons = re.findall(
-            r'<span class="linenos" id="L\d+">(\d+)</span><button type="button" class="cost" data-line="\d+" (.*?)>', page
+            r'<span class="linenos" id="L\d+">(\d+)</span><button type="button" class="cost" data-line="\d+" (.*?)>',
+            page,
         )
         said = [("30", "loads"), ("31", "stores")]
         self.assertEqual(
@@ -150,7 +151,9 @@ int main() { return 0; }"""
     def test_a_second_reading_is_a_page_of_its_own(self):
         page = self.predicted()
         road = page.read_text()
-        self.assertRegex(road, r'<h2>Much later<a.*?</h2>\s*<p>For a second reading: <a [^>]*href="\.\./more/01_sample/much_later')
+        self.assertRegex(
+            road, r'<h2>Much later<a.*?</h2>\s*<p>For a second reading: <a [^>]*href="\.\./more/01_sample/much_later'
+        )
         for words in ("Only for the patient.", "Even later", "(second reading)"):
             self.assertNotIn(words, road)
         later = (page.parents[1] / "more" / "01_sample" / "much_later.html").read_text()

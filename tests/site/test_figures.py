@@ -151,7 +151,9 @@ class Drawings(unittest.TestCase):
             self.check(drawing.svg)
             self.assertIn(f"in the last pass {spare} threads have no element", drawing.alt)
             rects = list(self.check(drawing.narrow).iter(f"{SVG}rect"))
-            wide = [float(r.get("width")) + 2 for r in rects if r.get("fill") == roles.fill("computing")][:-1]  # the legend's last
+            wide = [float(r.get("width")) + 2 for r in rects if r.get("fill") == roles.fill("computing")][
+                :-1
+            ]  # the legend's last
             all_of_it = float(rects[0].get("width"))
             self.assertAlmostEqual(sum(w for w in wide if w > 0), all_of_it, delta=1)
 

@@ -385,7 +385,9 @@ class ShortListings(unittest.TestCase):
     def test_a_long_kernel_shows_what_differs(self):
         filler = [f"  x{i} = {i};" for i in range(20)]
         code = Code(101, [*self.STRIDED[:1], *filler, *self.STRIDED[1:]])
-        marks = counted_listing.compared("strided", code.lines, 101, {"tree": [*self.TREE[:1], *filler, *self.TREE[1:]]})
+        marks = counted_listing.compared(
+            "strided", code.lines, 101, {"tree": [*self.TREE[:1], *filler, *self.TREE[1:]]}
+        )
         shown = counted_listing.shown_lines(code, {}, marks)
         self.assertEqual(sorted(shown), [101, 102, 125, 126, 127, 128, 129, 130])
         self.assertEqual(counted_listing.shown_lines(code, {}, None, long=40), set(range(101, 131)))
