@@ -16,10 +16,9 @@ from pathlib import Path
 import markup
 from rung_tables import ACCESSES
 
-from warp.chapter import results
+from warp.chapter import maps, results
 
 PICTURES = 4  # of a line: patterns of addresses that differ
-LINE_BYTES = 128  # patterns this far apart are alike: the same banks, and the same places in their sectors
 
 
 @dataclass
@@ -47,19 +46,6 @@ def short(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-def pattern(example: dict) -> list | None:
-    """A request for counted.js: g or s for its memory, whether it stores, its bytes, and the lanes' addresses, as a first one
-    and a step where that says them all."""
-    known = [address for address in example["addresses"] if address is not None]
-    if not known or example["access"] == "atomic":
-        return None
-    base = min(known) // LINE_BYTES * LINE_BYTES
-    at = [None if address is None else address - base for address in example["addresses"]]
-    if None not in at and len({b - a for a, b in zip(at, at[1:])}) == 1:
-        at = [at[0], at[1] - at[0]]
-    return [example["space"][0], int(example["access"] == "store"), example["size"], at]
-
-
 def costs_of(trace: dict, name: str) -> dict[int, list[Cost]]:
     """What the lines of a file cost, by line."""
     found: dict[int, dict[tuple[str, str], Cost]] = {}
@@ -81,7 +67,7 @@ def costs_of(trace: dict, name: str) -> dict[int, list[Cost]]:
                 cost.wasted |= unit == "sectors" and asked is not None and 32 * amount >= 2 * asked
                 space, access = prefix.split("_")
                 for example in entry.get("examples", []):
-                    one = pattern(example)
+                    one = maps.pattern(example)
                     if one and (example["space"], example["access"]) == (space, access) and one not in cost.patterns:
                         cost.patterns.append(one)
     return {line: list(costs.values()) for line, costs in found.items()}

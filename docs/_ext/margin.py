@@ -36,8 +36,8 @@ def prose_height(node: nodes.Node) -> float:
 def into_margin(_app, doctree):
     for figure in list(doctree.findall(nodes.figure)):
         parent, high = figure.parent, figure.get("margin_height", 0)
-        if not isinstance(parent, nodes.section) or not high:
-            continue
+        if not isinstance(parent, nodes.section) or isinstance(parent.parent, nodes.document) or not high:
+            continue  # a page's own picture, at its top, is large
         words = sum(len(child.astext()) for child in figure.children if isinstance(child, nodes.caption))
         high += CAPTION_LINE * -(-words // CAPTION_LETTERS) + 16
         at = parent.index(figure)

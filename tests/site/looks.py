@@ -264,7 +264,7 @@ class Looks:
 
     def test_the_page_of_agreement_shows_differences_only(self):
         page = self.page(1440, 900)
-        page.goto((built.SITE / "chapters" / "06_transpose.html").as_uri())
+        page.goto((built.SITE / "more" / "06_transpose" / "measurements.html").as_uri())
         self.assertEqual(page.locator("details.agreement").count(), 1)
         self.assertEqual(page.locator(".filter").count(), 0, "it is for that page, not for a chapter's table")
         page.goto((built.SITE / "agreement.html").as_uri())

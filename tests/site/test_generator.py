@@ -22,7 +22,7 @@ import markup
 import rung_tables
 import valid_html
 
-from warp.chapter import results, source
+from warp.chapter import maps, results, source
 from warp.chapter.counted import load_counted
 from warp.chapter.functions import find_function
 from warp.chapter.header import SourceError
@@ -342,9 +342,9 @@ class CountsBesideLines(unittest.TestCase):
 
     def test_addresses_without_a_step_are_written_out(self):
         odd = [None, 132, *range(256, 256 + 30 * 4, 4)]
-        one = counted_listing.pattern({"space": "global", "access": "store", "size": 4, "addresses": odd})
+        one = maps.pattern({"space": "global", "access": "store", "size": 4, "addresses": odd})
         self.assertEqual(one, ["g", 1, 4, [None, 4, *range(128, 128 + 30 * 4, 4)]])
-        self.assertIsNone(counted_listing.pattern({"space": "shared", "access": "atomic", "size": 4, "addresses": odd}))
+        self.assertIsNone(maps.pattern({"space": "shared", "access": "atomic", "size": 4, "addresses": odd}))
 
     def test_a_listing_has_what_its_lines_cost(self):
         code = Code(7, ["void f() {", "}"])

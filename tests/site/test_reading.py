@@ -97,6 +97,14 @@ class Margin(unittest.TestCase):
         self.assertEqual(self.order(text(9), text(tall), figure(150)), ([0, 2, 1], [False, False, True]))
         self.assertEqual(self.order(text(tall), nodes.container(), figure(150), text(9))[1][2], False)
 
+    def test_the_picture_at_the_top_of_a_page_stays_large(self):
+        page, drawn = nodes.document(None, None), figure(150)
+        top = nodes.section()
+        top += [drawn, text(8 * margin.LETTERS)]
+        page += top
+        margin.into_margin(None, page)
+        self.assertNotIn("in-margin", drawn["classes"])
+
     def test_one_that_is_too_high_for_its_prose_or_may_not_be_small_stays(self):
         for high in (400, margin.TALLEST + 50, 0):
             self.assertEqual(self.order(text(8 * margin.LETTERS), figure(high)), ([0, 1], [False, False]))
