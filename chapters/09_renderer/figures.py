@@ -12,7 +12,8 @@ from pathlib import Path
 import figures
 from figures import ACCENT, FOREGROUND, LINE, MUTED, SOFT
 
-from warp.chapter.run import build_folder, digest_of, program_of, write_atomically
+from warp.base.files import write_atomically
+from warp.chapter.run import build_folder, digest_of, program_of
 
 SIDE = 132  # of an image on the page
 SCENES = ("rgb", "rgby", "pattern", "rand10k", "rand100k", "rand1M=200000", "biglittle", "littlebig", "micro2M=100000",

@@ -25,6 +25,9 @@ inline constexpr Setting kTable[] = {
     {"SIMT_COMPILED", "FILE",
      "`FILE` has the kernels as `nvcc` compiles them (`./learn explain` writes it): what they "
      "count for goes to `FILE.counts`"},
+    {"SIMT_DEVICES", "n",
+     "how many devices there are, from 1 to 16; 1 without it. All are alike, and each can open its "
+     "memory to the others"},
     {"SIMT_LEAKS", "1", "memory that is never freed is an error"},
     {"SIMT_AHEAD", "0", "the lanes wait at every load: slower, and the counts are the same"},
     {"SIMT_STEPS", "n",

@@ -42,10 +42,13 @@ struct Grid {
   void (*entry)(void*) = nullptr;
   void* closure = nullptr;
   uint64_t kernel = 0;  // where it begins; 0: unknown, or the thread does more than to call it
-  // Do all threads of a block return at once, the same way? nullptr: not known.
-  detail::AllReturn all_return = nullptr;
-  const detail::Argument* arguments = nullptr;
   uint64_t step_budget = 0;
+  int device = 0;
+  int beside = -1;                                 // see beside_host::of_this_thread()
+  const std::atomic<unsigned>* running = nullptr;  // launches, this one among them
+  bool has_company() const { return running && *running > 1; }
+  uint32_t offset = 0;  // of its blocks among those that run at once
+  const VectorClock* behind = nullptr;
   bool traced = false;
   bool run_ahead = true;  // see LoadQueue
   uint64_t recorded = 0;  // steps of its first block that are kept; with it, nothing runs ahead
@@ -53,8 +56,8 @@ struct Grid {
   GridBarrier* barrier = nullptr;  // of a cooperative launch
   HangVote* hang_vote = nullptr;
   // Of a plain launch: lets blocks begin that a GPU would have resident, too, if there are any left.
-  void (*start_more)() = nullptr;
-  uint64_t (*begun)() =
+  void (*start_more)(int device) = nullptr;
+  uint64_t (*begun)(int device) =
       nullptr;          // how many blocks; once there is a fault, how many there were then
   uint64_t stride = 1;  // of the blocks, in linear order, every so many is traced
 };
@@ -78,8 +81,6 @@ class Worker {
   void begin_launch(const Grid& grid);
   // Runs the block with this linear number to its end, or until a fault stops it; false if it did.
   bool run_block(uint64_t number);
-  // Has it no effect at all? Then there is nothing to run.
-  bool is_empty_block(uint64_t number) const;
 
   Monitor monitor;
   AsyncState async;

@@ -14,6 +14,7 @@ namespace simt::engine {
 
 void Monitor::begin_launch(const BlockContext& context) {
   block = context;
+  ranges.begin_launch(context.device);
   if (uses_async_proxy) shared_checker.races.keep_writes();
 }
 

@@ -61,6 +61,8 @@ class Monitor {
 
   // A fence by a thread of the block, whose warp is given; it orders other blocks, too, or only this one.
   void fence(unsigned thread, const WarpChecks& warp, bool whole_device);
+  // What stands for a fault that is told once something comes of it: see uninitialized_values.h.
+  uint8_t number_of(const Fault& fault) { return values_.number(fault); }
   // Have some of the bytes been written, and others not?
   bool is_partly_written(uint64_t address, uint64_t size) const;
 

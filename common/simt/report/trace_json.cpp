@@ -121,6 +121,7 @@ Json to_json(const Record& record) {
   Json json;
   json["index"] = launch.index;
   json["kernel"] = launch.kernel;
+  if (launch.device) json["device"] = launch.device;
   json["grid"] = extents(launch.grid);
   json["block"] = extents(launch.block);
   json["dynamic_shared"] = launch.dynamic_shared;

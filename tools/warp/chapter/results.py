@@ -10,9 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-
-class ResultsError(Exception):
-    """What is wrong with a program or a results file, in one line."""
+from warp.chapter.errors import ResultsError
 
 
 @dataclass
