@@ -908,7 +908,7 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 //= and 14.1 us: 1000 * ms("single_pass/to=managed")
 //= sum, takes 30.1 us: 1000 * ms("single_pass/to=mapped") * ratio("single_pass/to=mapped")
 //
-// ## 10. Order
+// ## 10. Order (second reading)
 //
 // Floats are not associative: (a + b) + c and a + (b + c) are rounded differently. Each kernel so far adds in an
 // order that depends only on n and on the launch. Its result is **reproducible**, bit for bit, on the same GPU.

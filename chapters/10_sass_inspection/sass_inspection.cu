@@ -296,7 +296,7 @@ __global__ void copy_struct(float* out, const float* in, unsigned n) {
 // there would fail. So nvcc splits it, and neighbouring lanes are 16 bytes apart: each of the four requests touches 16
 // sectors and uses a quarter of each. With `alignas(16)` it is one load. (The other `LDG` of both is the tail's.)
 //
-// ### What a misaligned pointer does
+// ### What a misaligned pointer does (second reading)
 //
 //? misaligned: What happens if `copy_float4` is launched with `in + 1`?
 //? choices: it is slower | it copies other elements | the launch fails
@@ -847,7 +847,7 @@ struct ReversedRuns {
 //= 512 `FFMA`: sass("04:thread_tile_float4<8, 3>", "FFMA", "loop")
 //= a sixth: rate("04:launch_bounds/blocks=3") / rate("04:launch_bounds/blocks=2")
 //
-// ### More warps, or more work for each
+// ### More warps, or more work for each (second reading)
 //
 // Latency is hidden by other work. It may come from other warps, which is what occupancy is for, or from the same
 // warp, as independent instructions. `warps_or_loads` varies both: it launches `copy_batch` with 1 or 4 loads per
@@ -1029,7 +1029,7 @@ __global__ void indexed(float* out, const float* in, unsigned n, unsigned start)
 //= 4 `STL.128`: sass("indexed<false>", "STL")
 //= 16 `LDL`: sass("indexed<false>", "LDL")
 //
-// ### A quotient by a variable
+// ### A quotient by a variable (second reading)
 //
 // No NVIDIA GPU divides integers in one instruction.
 //

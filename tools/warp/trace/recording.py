@@ -41,6 +41,7 @@ def recorded(of: results.Results, rung: str, *arguments: str, launch: int = 0, b
     """The first block of the rung's kernel, in that of its launches, with the blocks of code that its warps entered or without.
     `of` is the run of its chapter; `arguments`, as `--size`, may make the launch smaller. It is recorded once for each program."""
     program, work = of.program, of.work
+    assert program and work, "a run that was made here"
     kept = work / f"recorded-{rung}.json"
     key = [run.digest_of(program), *arguments]
     try:
