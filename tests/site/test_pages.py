@@ -37,6 +37,7 @@ def lost_lines(prose: str, shown: str) -> list[str]:
     here, lost = bare(shown), []
     prose = re.sub(r"\{\w+\}`([^`<]*?)(?:\s<[^`>]*>)?`", r"\1", prose)  # a role shows its text
     prose = re.sub(r"\[([^\]]*)\]\(https?:[^)]*\)", r"\1", prose)  # and a link its words
+    prose = re.sub(r"^(```\{\w+\}.*\n)(?::[\w-]+:.*\n)+", r"\1", prose, flags=re.MULTILINE)  # a directive its effect
     for line in prose.split("\n"):
         if line.startswith("```"):
             continue
@@ -113,6 +114,7 @@ class Content(unittest.TestCase):
             lost_lines("a warp spends 62\n% of *its* time\n- 128 x 96", "a warp spends 62 128 × 96"),
             ["% of *its* time"],
         )
+        self.assertEqual(lost_lines("```{live} name\n:examples: some\n```\n:no: option", ""), [":no: option"])
         for main in source.find_chapters(built.CHAPTERS):
             shown = "".join("".join(page.text) for page in built.pages_of(main.parent.name))
             for file, blocks in source.all_blocks(main):
