@@ -36,7 +36,9 @@ class Pages(unittest.TestCase):
     def test_a_page_is_named_where_there_is_a_site(self):
         self.assertEqual(self.told("chapters/01_first"), "")
         self.make(self.shipped)
-        self.assertEqual(self.told("chapters/01_first", "copy"), f"Its page: {self.shipped}/chapters/01_first.html#copy\n")
+        self.assertEqual(
+            self.told("chapters/01_first", "copy"), f"Its page: {self.shipped}/chapters/01_first.html#copy\n"
+        )
         self.make(self.built)
         self.assertEqual(self.told("chapters/01_first"), f"Its page: {self.built}/chapters/01_first.html\n")
         self.assertEqual(self.told("chapters/99_none"), "")
