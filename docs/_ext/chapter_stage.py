@@ -106,13 +106,14 @@ class Chapters:
             filter(None, [self.stage.drawing("chapters", graph, ""), chapter_drawings.best(self.stage, told)])
         )
         self.stage.write("chapters/index.md", chapter_page.map_page(known, drawn, self.exercises))
+        download = self.pack()
         return {
-            "start": landing.start(known[0], self.pack(), os.environ.get("WARP_SOURCE_URL", "")),
+            "start": landing.start(known[0], download, os.environ.get("WARP_SOURCE_URL", "")),
             "stairs": chapter_drawings.stairs(self.stage, told),
             "copies": landing.copies(self.recorded),
             "chapters": landing.chapters(known, self.exercises),
             "watch": recording.watch(self.root),
-            "version": landing.version(self.commit, time.strftime("%Y-%m-%d")),
+            "version": landing.version(self.commit, time.strftime("%Y-%m-%d"), download),
         }
 
     def write_page(self, chapter: source.Chapter, others: list[Path]) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
+import tarfile
 from pathlib import Path
 
 import figures
@@ -27,6 +29,25 @@ def pack(root: Path, archive: Path) -> bool:
     except OSError:
         return False
     return done.returncode == 0
+
+
+def pack_site(site: Path, kept: Path, anew: bool) -> None:
+    """Puts the site into the archive that it offers, as `site/`: who downloads the course can read it before anything is built.
+    `kept` has that archive for the next build, which makes it again only where all pages are made `anew`."""
+    for archive in site.glob(f"_downloads/*/{ARCHIVE}.tar.gz"):
+        if kept.exists() and not anew:
+            shutil.copyfile(kept, archive)
+            return
+        packed = archive.with_suffix(".tmp")
+        with tarfile.open(archive) as course, tarfile.open(packed, "w:gz", compresslevel=6) as both:
+            for member in course:
+                if not member.name.startswith(f"{ARCHIVE}/site/"):
+                    both.addfile(member, course.extractfile(member) if member.isfile() else None)
+            for path in sorted(site.rglob("*")):
+                if path.is_file() and path != archive and path != packed:
+                    both.add(path, f"{ARCHIVE}/site/{path.relative_to(site)}", recursive=False)
+        packed.replace(archive)
+        shutil.copyfile(archive, kept)
 
 
 def start(first: Chapter, download: str, source: str) -> str:
@@ -90,8 +111,9 @@ def copies(recorded: list[tuple[Chapter, Results | None]]) -> str:
     return ""
 
 
-def version(commit: str, day: str) -> str:
-    return f":::{{div}} version\n\nBuilt on {day} from commit {escape(commit)}.\n\n:::"
+def version(commit: str, day: str, download: str = "") -> str:
+    too = " The archive has this site, too, in its folder `site`." if download else ""
+    return f":::{{div}} version\n\nBuilt on {day} from commit {escape(commit)}.{too}\n\n:::"
 
 
 def placed(page: str, made: dict[str, str]) -> str:
