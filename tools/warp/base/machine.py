@@ -9,7 +9,7 @@ import re
 import shlex
 import shutil
 from collections.abc import Callable
-from typing import Any, Callable, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from warp.base import paths, steps
 

@@ -7,6 +7,7 @@ import re
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, TextIO
 
 from warp.base.errors import LearnError
@@ -28,6 +29,7 @@ def wants_colour(stream: TextIO) -> bool:
 Paint = Callable[[str, str], str]  # (colour, text), as a Palette
 
 
+@dataclass(eq=False)
 class Palette:
     """Paints text, or leaves it alone when colours are off."""
 
@@ -40,8 +42,7 @@ class Palette:
         "cyan": "36",
     }
 
-    def __init__(self, on: bool) -> None:
-        self.on = on
+    on: bool
 
     def __call__(self, colour: str, text: str) -> str:
         if not self.on or not colour or not text:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from warp.chapter.errors import SourceError
@@ -79,16 +80,16 @@ _RUN_LINE = re.compile(r"(?:Run:)?\s*\./learn run (\S+) --rung (\S+)(?:\s+(.*))?
 _SIZE = re.compile(r"[1-9][0-9]*(,[1-9][0-9]*)*")
 
 
+@dataclass(eq=False)
 class _Reader:
     """Collects the lines of one header."""
 
-    def __init__(self, shown: str, folder: str) -> None:
-        self.shown = shown
-        self.folder = folder
-        self.fields: dict[str, str] = {}
-        self.lines: dict[str, int] = {}  # field -> its line
-        self.rungs: dict[str, Rung] = {}
-        self.intro: list[str] = []
+    shown: str
+    folder: str
+    fields: dict[str, str] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)  # field -> its line
+    rungs: dict[str, Rung] = field(default_factory=dict)
+    intro: list[str] = field(default_factory=list)
 
     def bad(self, line: int, what: str) -> SourceError:
         return SourceError(f"{self.shown}:{line}: {what}")

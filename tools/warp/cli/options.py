@@ -7,33 +7,25 @@ argparse would do most of it, but not in one line with the nearest name, and a v
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from warp.base.errors import UsageError
 from warp.base.names import advice, one_of
 
 
+@dataclass(eq=False)
 class Option:
     """`--name`, with a value when `value` names one. `repeat` collects a list. With `otherwise` the value may
     be missing: a next word that is an option or a CUDA source is none."""
 
-    def __init__(
-        self,
-        name: str,
-        help: str,
-        value: str | None = None,
-        choices: tuple[str, ...] | None = None,
-        repeat: bool = False,
-        complete: str | None = None,
-        otherwise: str | None = None,
-    ) -> None:
-        self.name = name
-        self.help = help
-        self.value = value
-        self.choices = choices
-        self.repeat = repeat
-        self.complete = complete  # what completion offers for the value: rung, file
-        self.otherwise = otherwise
+    name: str
+    help: str
+    value: str | None = None
+    choices: tuple[str, ...] | None = None
+    repeat: bool = False
+    complete: str | None = None  # what completion offers for the value: rung, file
+    otherwise: str | None = None
 
     @property
     def key(self) -> str:

@@ -17,8 +17,10 @@ from warp.base import build, install, paths, steps
 from warp.base.errors import LearnError
 from warp.base.machine import Machine
 from warp.base.text import there
-from warp.exercise import compiling
+from warp.exercise import compiling, outcomes
 from warp.exercise.compiling import Programs
+from warp.exercise.exercises import Exercise
+from warp.exercise.outcomes import Outcome
 
 TARGETS = ("simtcc", "simt", "lab", "grader")
 SECONDS = 20  # that a check may run; most take a tenth of a second, and nearly every endless loop is found before
@@ -27,35 +29,7 @@ LARGEST = 1 << 20  # bytes of a learner's file; an exercise has a few thousand
 STEPS = "2000000"  # of one warp between two barriers, before the simulator calls it a hang
 
 
-class Outcome:
-    """What a check came to. The dictionaries are the events of common/grader."""
-
-    def __init__(self, backend: str = "simulator") -> None:
-        self.backend = backend
-        self.passed = False
-        self.failures: list[Any] = []  # kind, message, case and where
-        self.bars: list[Any] = []
-        self.predictions: list[Any] = []
-        self.cases: list[Any] = []
-        self.said = ""  # by the learner's own code
-        self.seconds = 0.0
-
-    def reasons(self) -> Any:
-        """Kinds of failure, and the names of the bars and predictions that were missed, each with its case."""
-        found = [(failure["kind"], failure.get("case", "")) for failure in self.failures]
-        found += [(bar["name"], bar["case"]) for bar in self.bars if not bar["holds"]]
-        found += [("prediction " + guess["question"], "") for guess in self.predictions if not guess["holds"]]
-        return found
-
-    def fail(self, kind: Any, message: Any, **more: Any) -> None:
-        self.failures.append(dict(kind=kind, message=message, **more))
-
-    def to_json(self) -> Any:
-        names = ("backend", "passed", "failures", "bars", "predictions", "cases", "said")
-        return dict({name: getattr(self, name) for name in names}, seconds=round(self.seconds, 2))
-
-
-def prepare(backend: Any) -> None:
+def prepare(backend: str) -> None:
     """Builds what every check needs; quick where that is done."""
     machine = Machine()
     install.ensure(machine, backend)
@@ -66,7 +40,7 @@ def prepare(backend: Any) -> None:
     )
 
 
-def check(exercise: Any, source: Any, backend: str = "simulator") -> Any:
+def check(exercise: Exercise, source: str, backend: str = "simulator") -> Outcome:
     """The outcome for the file `source`; prepare() has been called."""
     folder = os.path.join(paths.BUILD, "exercises", exercise.chapter, exercise.name)
     steps.make_folder(folder)
@@ -85,7 +59,7 @@ def check(exercise: Any, source: Any, backend: str = "simulator") -> Any:
     return outcome
 
 
-def what_is_unfit(source: Any) -> Any:
+def what_is_unfit(source: str) -> tuple[str, str] | None:
     """(kind, message) where there is no use in compiling the learner's file; else None."""
     try:
         with open(source, "rb") as file:
@@ -145,33 +119,33 @@ def run_check(programs: Programs, outcome: Outcome, variant: Sequence[Any] = ())
     outcome.passed = ended == "passed" and not outcome.reasons() and code == 0
 
 
-def end_all_of(process: Any) -> None:
+def end_all_of(process: subprocess.Popen[bytes]) -> None:
     """Nothing that the learner's code has started outlives the check."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
 
 
-def read_events(noted: Any, outcome: Any) -> Any:
+def read_events(noted: str, outcome: Outcome) -> tuple[str, int | None]:
     """Adds the notes to `outcome`: "passed", "failed", or "" where they end too early; and the exit code of the process that
     the learner's code ran in, or None."""
     ended, code = "", None
     for line in noted.splitlines():
         try:
-            event = json.loads(line)
-            kind = event.pop("event")
-        except (ValueError, AttributeError, KeyError):
+            data = json.loads(line)
+            event = outcomes.read_event(data)
+        except (ValueError, AttributeError, TypeError, LearnError):
             break  # cut off in the middle
-        if kind == "case":
-            outcome.cases.append(event["case"])
-        elif kind == "failure":
+        if isinstance(event, outcomes.Case):
+            outcome.cases.append(event.case)
+        elif isinstance(event, outcomes.Failure):
             outcome.failures.append(event)
-        elif kind == "bar":
-            outcome.bars.append(dict(event, holds=bool(event["holds"])))
-        elif kind == "prediction":
-            outcome.predictions.append(dict(event, holds=bool(event["holds"]), answered=bool(event["answered"])))
-        elif kind == "ended":
-            code = event["code"]
-        elif kind in ("passed", "failed"):
-            ended = kind
+        elif isinstance(event, outcomes.Bar):
+            outcome.bars.append(event)
+        elif isinstance(event, outcomes.Guess):
+            outcome.predictions.append(event)
+        elif isinstance(event, outcomes.Ended):
+            code = event.code
+        else:
+            ended = data["event"]
     return ended, code

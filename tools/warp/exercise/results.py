@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from warp.base.errors import LearnError
+from warp.exercise.exercises import Exercise
+from warp.exercise.outcomes import Outcome
+
+Outcomes = Sequence[tuple[Exercise, Outcome]]
 
 
-def as_json(outcomes: Any) -> Any:
+def as_json(outcomes: Outcomes) -> str:
     """{"passed", "total", "exercises": [{"exercise", "chapter", "title", "kind", ...outcome}]}"""
     rows = [
         dict(exercise=e.name, chapter=e.chapter, title=e.title, kind=e.kind, **outcome.to_json())
@@ -19,7 +24,7 @@ def as_json(outcomes: Any) -> Any:
     return json.dumps({"passed": passed, "total": len(rows), "exercises": rows}, indent=2) + "\n"
 
 
-def as_junit(outcomes: Any) -> Any:
+def as_junit(outcomes: Outcomes) -> str:
     """One testcase for each exercise, in a testsuite for each chapter."""
     chapters: dict[Any, Any] = {}
     for exercise, outcome in outcomes:
@@ -42,7 +47,7 @@ def as_junit(outcomes: Any) -> Any:
                 lines.append(head + "/>")
                 continue
             reasons = [kind + (" at " + case if case else "") for kind, case in outcome.reasons()]
-            text = "\n".join(failure["message"] for failure in outcome.failures)
+            text = "\n".join(failure.message for failure in outcome.failures)
             lines.append(head + ">")
             lines.append(
                 "      <failure type={} message={}>{}</failure>".format(
@@ -55,7 +60,7 @@ def as_junit(outcomes: Any) -> Any:
     return "\n".join(lines) + "\n"
 
 
-def as_markdown(outcomes: Any) -> Any:
+def as_markdown(outcomes: Outcomes) -> str:
     """A table for people: what continuous integration shows as its summary."""
     passed = sum(outcome.passed for _, outcome in outcomes)
     lines = [
@@ -72,16 +77,16 @@ def as_markdown(outcomes: Any) -> Any:
     return "\n".join(lines) + "\n"
 
 
-def attribute(text: Any) -> Any:
+def attribute(text: str) -> str:
     return quoteattr(printable(text))
 
 
-def printable(text: Any) -> Any:
+def printable(text: str) -> str:
     """XML has no way to say control characters."""
     return "".join(c if c in "\n\t" or ord(c) >= 32 else "?" for c in text)
 
 
-def write(file: Any, option: Any, text: Any) -> None:
+def write(file: str, option: Any, text: str) -> None:
     try:
         with open(file, "w", encoding="utf-8") as opened:
             opened.write(text)

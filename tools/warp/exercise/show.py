@@ -6,9 +6,10 @@ from typing import Any
 
 from warp.base import paths, ui
 from warp.exercise import workspace
+from warp.exercise.exercises import Exercise
 
 
-def task(exercise: Any) -> None:
+def task(exercise: Exercise) -> None:
     """Title, task and what to do with it."""
     paint = ui.palette()
     ui.say(
@@ -29,7 +30,7 @@ def task(exercise: Any) -> None:
     ui.say("  Stuck  " + paint("cyan", "./learn hint " + exercise.name))
 
 
-def prose(markdown: Any) -> Any:
+def prose(markdown: str) -> list[str]:
     """Paragraphs of the Markdown, wrapped; lists and code as they stand."""
     import textwrap
 

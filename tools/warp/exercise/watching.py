@@ -17,7 +17,7 @@ class Inotify:
 
     name = "inotify"
 
-    def __init__(self, folders: Any) -> None:
+    def __init__(self, folders: list[str]) -> None:
         import ctypes
 
         libc = ctypes.CDLL(None, use_errno=True)
@@ -50,7 +50,7 @@ class Polling:
 
     name = "polling"
 
-    def __init__(self, folders: Any) -> None:
+    def __init__(self, folders: list[str]) -> None:
         self.folders = list(folders)
         self.seen = self._look()
 
@@ -79,7 +79,7 @@ class Polling:
                 return saved
 
 
-def watcher(folders: Any) -> Any:
+def watcher(folders: list[str]) -> Any:
     """The best that this machine and its file system have. WARP_POLL=1 asks for polling."""
     if not os.environ.get("WARP_POLL"):
         try:

@@ -7,25 +7,27 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import dataclass
 from typing import Any
 
 from warp.base import paths
 from warp.base.errors import LearnError
+from warp.exercise.exercises import Exercise
 
 FOLDER = os.path.abspath(os.environ.get("WARP_MY_DIR") or os.path.join(paths.ROOT, "my"))
 BACKUPS = os.path.join(FOLDER, "backups")
 CHECKED = os.path.join(FOLDER, "checked")  # of each exercise the version that was checked last
 
 
-def file_of(exercise: Any) -> Any:
+def file_of(exercise: Exercise) -> str:
     return os.path.join(FOLDER, exercise.chapter, exercise.name + ".cu")
 
 
-def is_started(exercise: Any) -> Any:
+def is_started(exercise: Exercise) -> bool:
     return os.path.exists(file_of(exercise))
 
 
-def content(exercise: Any) -> Any:
+def content(exercise: Exercise) -> bytes | None:
     """The learner's file; None where there is none."""
     try:
         with open(file_of(exercise), "rb") as file:
@@ -34,17 +36,17 @@ def content(exercise: Any) -> Any:
         return None
 
 
-def is_edited(exercise: Any) -> Any:
+def is_edited(exercise: Exercise) -> bool:
     """There is a file, and it is not the blank."""
     return content(exercise) not in (None, exercise.source.read_bytes())
 
 
-def is_worth_asking(exercise: Any) -> Any:
+def is_worth_asking(exercise: Exercise) -> bool:
     """What a reset would replace is more than space."""
     return is_edited(exercise) and bool((content(exercise) or b"").strip())
 
 
-def of_no_exercise(exercises: Any) -> Any:
+def of_no_exercise(exercises: list[Exercise]) -> list[str]:
     """Files in the chapters' folders of my/ that belong to none of the exercises: an update renamed or dropped it."""
     known, found = {file_of(exercise) for exercise in exercises}, []
     for chapter in sorted({exercise.chapter for exercise in exercises}):
@@ -54,7 +56,7 @@ def of_no_exercise(exercises: Any) -> Any:
     return [file for file in found if file not in known]
 
 
-def saved(exercise: Any) -> Any:
+def saved(exercise: Exercise) -> float:
     """When its file was saved, in seconds; 0 where there is none."""
     try:
         return os.stat(file_of(exercise)).st_mtime
@@ -62,12 +64,12 @@ def saved(exercise: Any) -> Any:
         return 0.0
 
 
-def saved_last(exercises: Any) -> Any:
+def saved_last(exercises: list[Exercise]) -> Exercise | None:
     """The exercise whose file was saved last, of those that are not blank; None if all are."""
     return max(filter(is_edited, exercises), key=saved, default=None)
 
 
-def start(exercise: Any) -> Any:
+def start(exercise: Exercise) -> bool:
     """Copies the exercise into my/, unless it is there; True if it was copied."""
     file = file_of(exercise)
     with _complaining(file):
@@ -90,7 +92,7 @@ def start(exercise: Any) -> Any:
     return True
 
 
-def reset(exercise: Any) -> Any:
+def reset(exercise: Exercise) -> str:
     """Puts the blank in the place of the learner's file; returns the backup, "" where there was nothing to keep."""
     file = file_of(exercise)
     blank = exercise.source.read_bytes()
@@ -107,18 +109,18 @@ def reset(exercise: Any) -> Any:
     return kept
 
 
-def replace(exercise: Any, content: Any) -> None:
+def replace(exercise: Exercise, content: bytes) -> None:
     """Puts `content` in the place of the learner's file, of which nothing is kept."""
     file = file_of(exercise)
     with _complaining(file):
         os.replace(_written(file, content), file)
 
 
-def checked_file_of(exercise: Any) -> Any:
+def checked_file_of(exercise: Exercise) -> str:
     return os.path.join(CHECKED, f"{exercise.number}-{exercise.name}.cu")
 
 
-def keep_checked(exercise: Any) -> None:
+def keep_checked(exercise: Exercise) -> None:
     """Keeps a copy of what is about to be checked, in case that its file is deleted. Without one the check goes on."""
     kept = checked_file_of(exercise)
     try:
@@ -136,13 +138,13 @@ def keep_checked(exercise: Any) -> None:
         pass
 
 
-def checked_last(exercise: Any) -> Any:
+def checked_last(exercise: Exercise) -> str:
     """Where the version that was checked last is kept, for the learner to read; "" if none is."""
     kept = checked_file_of(exercise)
     return paths.shown(kept) if os.path.exists(kept) else ""
 
 
-def backup(exercise: Any, content: Any) -> Any:
+def backup(exercise: Exercise, content: bytes) -> str:
     """Keeps `content` in a new file of my/backups; returns its path."""
     os.makedirs(BACKUPS, exist_ok=True)
     stem = os.path.join(BACKUPS, "{}-{}-{}".format(exercise.number, exercise.name, time.strftime("%Y%m%d-%H%M%S")))
@@ -164,7 +166,7 @@ def backup(exercise: Any, content: Any) -> Any:
     raise LearnError(f"{paths.shown(BACKUPS)} holds too many backups of {exercise.name}")
 
 
-def _written(beside: Any, content: Any) -> Any:
+def _written(beside: str, content: bytes) -> str:
     """A temporary file in the same folder, written to the disk."""
     name = os.path.join(os.path.dirname(beside), f".{os.path.basename(beside)}.{os.getpid()}")
     with open(name, "wb") as file:
@@ -174,11 +176,11 @@ def _written(beside: Any, content: Any) -> Any:
     return name
 
 
+@dataclass(eq=False)
 class _complaining:
     """Turns an OSError into one line."""
 
-    def __init__(self, file: Any) -> None:
-        self.file = file
+    file: str
 
     def __enter__(self) -> Any:
         return self

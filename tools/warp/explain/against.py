@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator
-from typing import Tuple
+from dataclasses import dataclass
 
 from warp.base import paths
 from warp.base.text import read_source, thousands
@@ -17,7 +17,7 @@ from warp.machinecode.code import Compiled
 from warp.trace.model import Trace
 from warp.trace.trace import Kernel, Totals, selected
 
-Row = Tuple[str, int, str]  # file, line, text
+Row = tuple[str, int, str]  # file, line, text
 SAME_LINES = "The lines of both kernels are the same, and what was counted at them."
 
 
@@ -34,14 +34,14 @@ def render(first: Side, second: Side, paint: Paint, gpu: Gpu, launch: int | None
     return "\n".join(out)
 
 
+@dataclass(eq=False)
 class Side:
     """One of the two programs, and what it left in its trace."""
 
-    def __init__(self, label: str, recorded: Trace, compiled: list[Compiled], failed: bool = False) -> None:
-        self.label = label
-        self.recorded = recorded
-        self.compiled = compiled
-        self.failed = failed
+    label: str
+    recorded: Trace
+    compiled: list[Compiled]
+    failed: bool = False
 
     def kernels(self, launch: int | None) -> list[Kernel]:
         return selected(self.recorded, launch, self.compiled)[0]

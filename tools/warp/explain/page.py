@@ -11,6 +11,7 @@ import json
 import os
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from warp.base import paths, records
@@ -64,16 +65,16 @@ def render(
     return page.whole(label)
 
 
+@dataclass(eq=False)
 class _Page:
-    def __init__(self, kernels: list[Kernel], findings: list[Finding], main: str, failed: bool, gpu: Gpu) -> None:
-        self.kernels = kernels
-        self.gpu = gpu
-        self.failed = failed
-        self.findings = findings
-        self.notes: list[Any] = []  # what the counts leave out
-        self.main = main
-        self.draws = False  # some line has a picture
-        self.out: list[Any] = []
+    kernels: list[Kernel]
+    findings: list[Finding]
+    main: str
+    failed: bool
+    gpu: Gpu
+    notes: list[Any] = field(default_factory=list)  # what the counts leave out
+    draws: bool = False  # some line has a picture
+    out: list[Any] = field(default_factory=list)
 
     def add(self, text: str) -> None:
         self.out.append(text)

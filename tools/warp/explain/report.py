@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from warp.base import paths, ui
@@ -31,14 +32,14 @@ from warp.trace.trace import (
 )
 
 
+@dataclass(eq=False)
 class Column:
     """One column of the gutter: a heading, what it means and, for a line's totals, a text and its colour."""
 
-    def __init__(self, heading: str, used: Callable[..., Any], cell: Callable[..., Any], meaning: str) -> None:
-        self.heading = heading
-        self.used = used  # used(totals of the kernel): is the column worth printing?
-        self.cell = cell
-        self.meaning = meaning
+    heading: str
+    used: Callable[..., Any]  # used(totals of the kernel): is the column worth printing?
+    cell: Callable[..., Any]
+    meaning: str
 
 
 def amount(number: int, thing: str) -> str:

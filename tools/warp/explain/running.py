@@ -11,6 +11,7 @@ from warp.base import paths, records, steps, ui
 from warp.base.errors import LearnError
 from warp.base.files import write_output
 from warp.base.machine import Machine
+from warp.chapter.written import Launches, Report, Row
 from warp.trace import trace
 from warp.trace.model import Finding, Trace
 
@@ -63,13 +64,22 @@ def last_trace(file: str) -> Trace | None:
         return None
 
 
-def rows_of(file: str) -> list[dict[str, Any]]:
+def rows_of(file: str) -> list[Row]:
     """The rows of a chapter's report; none where there is no report."""
     try:
         with open(file, encoding="utf-8") as text:
-            return json.load(text)["rows"]
-    except (OSError, ValueError, KeyError, TypeError):
+            return records.read(Report, json.load(text)).rows
+    except (OSError, ValueError, LearnError):
         return []
+
+
+def name_variants(trace: Trace, rows: list[Row]) -> None:
+    """Notes at each launch the variant of the rung that made it, as the rows say."""
+    for row in rows:
+        made = row.launches or Launches(0, 0)
+        for launch in trace.launches:
+            if made.first <= launch.index < made.end:
+                launch.variant = row.variant
 
 
 def output_folder(source: str) -> str:

@@ -69,10 +69,10 @@ def render(recorded: Trace, launch: Any = None, compiled: Sequence[Compiled] = (
         description = RULES.get(kind, kind.replace("-", " ").capitalize() + ".")
         add(kind, description, level, text, finding.file, finding.line)
     for kernel in kernels:
-        for problem in speed.problems(kernel, gpu):
+        for whole in speed.problems(kernel, gpu):
             description = "The time is set by something that the memory accesses do not need."
-            for file, line in problem.lines or speed.home(kernel):
-                add("advice/" + problem.rule, description, "note", problem.sentence, file, line)
+            for file, line in whole.lines or speed.home(kernel):
+                add("advice/" + whole.rule, description, "note", whole.sentence, file, line)
         for problem in problems.of_kernel(kernel):
             topic = problems.TEACHES[problem.chapter]
             rule = "advice/" + topic.replace(" ", "-")

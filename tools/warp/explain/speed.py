@@ -13,7 +13,7 @@ from warp.chapter.functions import find_function, mask
 from warp.explain.problems import WARP, Problem
 from warp.explain.problems import of_kernel as of_kernel_lines
 from warp.machinecode import bounds
-from warp.machinecode.bounds import Gpu
+from warp.machinecode.bounds import Bound, Gpu
 from warp.machinecode.code import Compiled
 from warp.trace import execution
 from warp.trace.execution import ARCHITECTURES
@@ -54,38 +54,38 @@ class Speed:
         self.resident = bounds.residency(self.shape, gpu, registers, shared + (launch.dynamic_shared or 0))
 
     @property
-    def limit(self) -> Any:
+    def limit(self) -> Bound:
         return self.bounds[0]
 
-    def seconds(self, *resources: Any) -> Any:
+    def seconds(self, *resources: Any) -> float:
         """The longest of these alone; 0 where none is known."""
         return max((bound.seconds for bound in self.bounds if bound.resource in resources), default=0.0)
 
     @property
-    def memory(self) -> Any:
+    def memory(self) -> float:
         """What DRAM takes for all that is touched, also what might stay in L2 at this size."""
         return self.launch.distinct() * bounds.SECTOR / (self.gpu.dram_gb_s * 1e9)
 
     @property
-    def work(self) -> Any:
+    def work(self) -> Bound | None:
         """The bound of the work, if only to be launched takes longer; None elsewhere."""
         return self.bounds[1] if self.limit.resource == bounds.LAUNCH and len(self.bounds) > 1 else None
 
-    def is_far(self) -> Any:
+    def is_far(self) -> bool:
         """Whether something else than the memory, and than to be launched at all, takes many times as long."""
         others = [bound for bound in self.bounds if bound.resource not in (bounds.DRAM, bounds.L2, bounds.LAUNCH)]
         return bool(others) and others[0].seconds >= max(FAR * self.memory, SHORT)
 
-    def farthest(self) -> Any:
+    def farthest(self) -> Bound:
         return next(bound for bound in self.bounds if bound.resource not in (bounds.DRAM, bounds.L2, bounds.LAUNCH))
 
-    def as_limit(self) -> Any:
+    def as_limit(self) -> Limit:
         """As the trace has it."""
         bounds_found = [LeastTime(bound.resource, bound.seconds, bound.what) for bound in self.bounds]
         return Limit(self.gpu.name, self.limit.seconds, self.limit.resource, bounds_found)
 
 
-def of_launch(launch: Launch, gpu: Gpu, compiled: Sequence[Compiled] = ()) -> Any:
+def of_launch(launch: Launch, gpu: Gpu, compiled: Sequence[Compiled] = ()) -> Speed | None:
     """The Speed of one launch; None of one of which only a sample was counted, or nothing at all."""
     if counted_blocks(launch) != volume(launch.grid) or launch.global_sectors_read_distinct is None:
         return None
@@ -97,7 +97,7 @@ def of_launch(launch: Launch, gpu: Gpu, compiled: Sequence[Compiled] = ()) -> An
     return Speed(launch, found, gpu, one.registers if one else 0, one.shared if one else 0)
 
 
-def of_kernel(kernel: Kernel, gpu: Gpu) -> Any:
+def of_kernel(kernel: Kernel, gpu: Gpu) -> Speed | None:
     """The Speed of its launch with the highest bound, None where no launch has one."""
     if kernel.cut_short():
         return None
@@ -195,14 +195,14 @@ class WholeProblem(Problem):
         self.lines = list(lines)
 
     @property
-    def sentence(self) -> Any:
+    def sentence(self) -> str:
         return super().sentence if self.chapter else f"{self.what[0].upper() + self.what[1:]}: {self.cure}."
 
-    def places(self) -> Any:
+    def places(self) -> str:
         return super().places() if self.lines else "The launch"
 
 
-def problems(kernel: Kernel, gpu: Gpu) -> list[Any]:
+def problems(kernel: Kernel, gpu: Gpu) -> list[WholeProblem]:
     """[WholeProblem] that the bounds show, the worst first."""
     speed = of_kernel(kernel, gpu)
     found = [
@@ -216,7 +216,7 @@ def problems(kernel: Kernel, gpu: Gpu) -> list[Any]:
     return [problem for problem in found if problem]
 
 
-def _no_room(speed: Speed | None) -> Any:
+def _no_room(speed: Speed | None) -> WholeProblem | None:
     """A block that no SM can hold, which the simulator cannot know: it has no registers."""
     if not speed or not speed.resident or speed.resident.blocks or speed.resident.by != "registers":
         return None
@@ -230,7 +230,7 @@ def _no_room(speed: Speed | None) -> Any:
     )
 
 
-def _few_blocks(kernel: Kernel, speed: Speed | None) -> Any:
+def _few_blocks(kernel: Kernel, speed: Speed | None) -> WholeProblem | None:
     if not speed or speed.shape.fills:
         return None
     blocks, sms = volume(speed.shape.grid), speed.gpu.sms
@@ -251,7 +251,7 @@ def _few_blocks(kernel: Kernel, speed: Speed | None) -> Any:
     )
 
 
-def _one_warp(speed: Speed | None) -> Any:
+def _one_warp(speed: Speed | None) -> WholeProblem | None:
     if not speed or volume(speed.shape.block) != WARP or not speed.resident:
         return None
     if volume(speed.shape.grid) <= speed.gpu.sms or speed.resident.share > 0.5:
@@ -265,7 +265,7 @@ def _one_warp(speed: Speed | None) -> Any:
     )
 
 
-def _one_word(kernel: Kernel, speed: Speed | None) -> Any:
+def _one_word(kernel: Kernel, speed: Speed | None) -> WholeProblem | None:
     if not speed:
         return None
     operations = execution.counts_of(speed.launch).get("global_atomics_on_one_word", 0)
@@ -286,7 +286,7 @@ def _one_word(kernel: Kernel, speed: Speed | None) -> Any:
     )
 
 
-def _parted(kernel: Kernel, speed: Speed | None) -> Any:
+def _parted(kernel: Kernel, speed: Speed | None) -> WholeProblem | None:
     """Instructions of few lanes, where the accesses do not show it."""
     executed = execution.executed_of(speed.launch) if speed else {}
     if not executed or executed["lanes"] >= IDLE * WARP * executed["issued"] or of_kernel_lines(kernel):
@@ -305,7 +305,7 @@ def _parted(kernel: Kernel, speed: Speed | None) -> Any:
     )
 
 
-def _reloads(kernel: Kernel, speed: Speed | None) -> Any:
+def _reloads(kernel: Kernel, speed: Speed | None) -> WholeProblem | None:
     """The same bytes from L1 again and again, in requests that are well formed. Without the machine code it is not known how long
     that takes, so there have to be more of them."""
     if not speed or of_kernel_lines(kernel):
@@ -330,7 +330,7 @@ def _reloads(kernel: Kernel, speed: Speed | None) -> Any:
     return WholeProblem("reloads", what, cure, "03", [place])
 
 
-def bytes_in_words(sectors: Any) -> Any:
+def bytes_in_words(sectors: float) -> str:
     size = sectors * bounds.SECTOR
     unit, name = next(
         (unit, name) for unit, name in ((1e9, "GB"), (1e6, "MB"), (1e3, "KB"), (1, "bytes")) if size >= unit
@@ -338,7 +338,7 @@ def bytes_in_words(sectors: Any) -> Any:
     return f"{size / unit:,.3g} {name}"
 
 
-def home(kernel: Kernel) -> Any:
+def home(kernel: Kernel) -> list[tuple[str, int]]:
     """[(file, line)] of the kernel's name, [] where its source is not found."""
     for file in kernel.lines:
         source = read_source(file)
@@ -348,7 +348,7 @@ def home(kernel: Kernel) -> Any:
     return []
 
 
-def _places(kernel: Kernel) -> Any:
+def _places(kernel: Kernel) -> list[tuple[str, int]]:
     return [(file, number) for file, lines in kernel.lines.items() for number in lines]
 
 
@@ -360,7 +360,7 @@ MIXED = re.compile(rf"{OPERAND}\s*[-+*/]=?\s*{NUMBER}|{NUMBER}\s*[-+*/]\s*[A-Za-
 DOUBLE = re.compile(r"\bdouble\b")
 
 
-def _double(kernel: Kernel, speed: Speed | None) -> Any:
+def _double(kernel: Kernel, speed: Speed | None) -> WholeProblem | None:
     """Arithmetic in double in a kernel whose parameters have none."""
     lines = double_lines(kernel)
     if lines is not None and kernel.compiled:
@@ -401,7 +401,7 @@ def double_lines(kernel: Kernel) -> list[Any] | None:
     return None
 
 
-def _compiled_to_double(kernel: Kernel) -> Any:
+def _compiled_to_double(kernel: Kernel) -> list[tuple[str, int]]:
     """The lines of the source that have FP64 instructions."""
     found: dict[Any, Any] = {}
     for one in kernel.compiled:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Any, Optional
+from typing import Any
 
 from warp.base.text import there
 
@@ -29,8 +29,8 @@ class Control:
 
     stall: int  # cycles until the next instruction of the warp may issue
     yields: bool
-    write_barrier: Optional[int]  # 0 to 5: cleared when the result is written; None without one
-    read_barrier: Optional[int]  # 0 to 5: cleared when the operands are read; None without one
+    write_barrier: int | None  # 0 to 5: cleared when the result is written; None without one
+    read_barrier: int | None  # 0 to 5: cleared when the operands are read; None without one
     waits: int  # bit i: waits until barrier i is clear
     reuse: int  # bit i: operand i stays in the reuse cache
 
@@ -45,8 +45,8 @@ class Instruction:
     file: str = ""  # the kernel's own line, where a called function was inlined
     line: int = 0
     inlined: tuple = ()  # (file, line) of the inlined functions, the innermost first
-    control: Optional[Control] = None
-    target: Optional[int] = None  # address that a branch goes to
+    control: Control | None = None
+    target: int | None = None  # address that a branch goes to
 
     @property
     def name(self) -> str:

@@ -20,10 +20,11 @@ import subprocess
 import tempfile
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, List, Tuple
+from typing import Any
 
 from warp.base.machine import Machine
 from warp.chapter import chapters
+from warp.chapter.chapters import Chapter
 from warp.chapter.results import as_text
 from warp.explain import running
 from warp.machinecode import bounds
@@ -31,7 +32,7 @@ from warp.trace import execution
 from warp.trace.trace import load as read_trace
 
 # The terms of a kind of size, the sizes to fit on, the one to check, what extents are multiples of.
-Plan = Tuple[Callable[..., List[int]], List[Tuple[int, ...]], Tuple[int, ...], Tuple[int, ...]]
+Plan = tuple[Callable[..., list[int]], list[tuple[int, ...]], tuple[int, ...], tuple[int, ...]]
 
 
 def gemm(tile: int, depth: int) -> Plan:
@@ -66,7 +67,7 @@ OTHER_TIMES = {
 }
 
 
-def counted(chapter: Any, size: Any, machine: Machine) -> Any:
+def counted(chapter: Chapter, size: tuple[int, ...], machine: Machine) -> Any:
     """{(rung, variant): [(counts, shape) of each launch]} of a chapter's program at a size."""
     compiled, is_known = running.machine_code(machine, chapter.source)
     found = {}
@@ -86,11 +87,11 @@ def counted(chapter: Any, size: Any, machine: Machine) -> Any:
             if is_known:
                 running.execution_counts(recorded, compiled, code)
             for row in running.rows_of(rows):
-                made = row.get("launches")
-                if not made or row["status"] != "PASS":
+                made = row.launches
+                if not made or row.status != "PASS":
                     continue
-                launches = [one for one in recorded.launches if made["first"] <= one.index < made["end"]]
-                found[row["rung"], row.get("variant", "")] = [
+                launches = [one for one in recorded.launches if made.first <= one.index < made.end]
+                found[row.rung, row.variant] = [
                     (dict(execution.counts_of(one), blocks=bounds.volume(one.grid)), execution.shape_of(one))
                     for one in launches
                     if one.traced_blocks == bounds.volume(one.grid)
@@ -146,19 +147,19 @@ def shape_at(shapes: Any, counts: Any) -> Any:
 FULL = bounds.Shape((1, 1, 1), (1024, 1, 1), True)
 
 
-def of_a_product(size: Any) -> Any:
+def of_a_product(size: tuple[int, ...]) -> Any:
     """What each product of matrices has to do at least, by whatever kernel of FP32: M N K FMAs."""
     m, n, k = size
     return {"fp32": m * n * k // bounds.WARP}
 
 
-def counted_at_sizes(chapter: Any, machine: Machine) -> Any:
+def counted_at_sizes(chapter: Chapter, machine: Machine) -> Any:
     """What counted() says at each size of the chapter's plan."""
     plan = PLANS[chapter.number]
     return [counted(chapter, size, machine) for size in ([plan[2]] if plan is SCENES else [*plan[1], plan[2]])]
 
 
-def table(chapter: Any, runs: Any, gpus: Any = None) -> Any:
+def table(chapter: Chapter, runs: Any, gpus: Any = None) -> Any:
     """([(gpu, rung, variant, size, seconds recorded, [Bound], names left out)], {(rung, variant): why there is no bound}) of what
     counted_at_sizes() has found. `gpus`: {name of a results file: Gpu}."""
     plan = PLANS[chapter.number]
@@ -215,7 +216,7 @@ def together(of_launches: Any) -> Any:
     return sorted(found.values(), key=lambda bound: -bound.seconds)
 
 
-def of_the_page(chapter: Any, rows: Any) -> Any:
+def of_the_page(chapter: Chapter, rows: Any) -> Any:
     """What results/h200_bounds.json holds: what each resource alone would take of each rung at the default size, or at the only one
     that is known."""
     default = tuple(map(int, chapter.sizes["gpu"].split(",")))
@@ -234,7 +235,7 @@ def of_the_page(chapter: Any, rows: Any) -> Any:
     return {"chapter": os.path.basename(chapter.folder), "gpu": "H200", "rows": lines}
 
 
-def file_of_the_page(chapter: Any) -> Any:
+def file_of_the_page(chapter: Chapter) -> Any:
     return os.path.join(chapter.folder, "results", "h200_bounds.json")
 
 

@@ -1,15 +1,9 @@
 """Counts what a CUDA program's kernels do on the GPU, with Nsight Compute, under the names the course uses.
 
-usage: counters.py [--out FILE.json] [--source FILE.csv.gz] [--first-of-each] [--launches N] [--kernels NAME,...]
-                   [--extra METRIC]... [--only METRIC,...] [--timeout S] PROGRAM [ARGUMENTS...]
-       counters.py --self-test
-
 Runs PROGRAM once under ncu with the clocks left alone and writes one JSON file: the tools' versions, the
 device, the driver, the date and, for every launch in order, the process (programs that PROGRAM starts are
 measured too), the kernel's name, its grid and block, the raw metrics and the counts made of them. A metric that this ncu or this GPU does not know is left out and
 named under "missing_metrics"; the run is not lost for it.
-
-Only the standard library is needed.
 """
 
 from __future__ import annotations
@@ -365,51 +359,6 @@ def measure(arguments: Any, log: Callable[..., Any]) -> int:
     return 0 if launches and code == 0 else 1
 
 
-def self_test() -> None:
-    """Checks the parsing on made-up output of ncu."""
-    page = "\n".join(
-        [
-            "==PROF== Connected to process 1",
-            '"ID","Process ID","Process Name","Kernel Name","Block Size","Grid Size",'
-            '"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum","memory_l1_wavefronts_shared",'
-            '"gpu__time_duration.sum","l1tex__t_requests_pipe_lsu_mem_global_op_red.sum"',
-            '"","","","","","","sector","","ns",""',
-            '"0","77","rows","transpose_naive","(32, 32, 1)","(32, 32, 1)","131,072","n/a","5,120.5","3"',
-            '"1","78","columns","next","(48, 1, 1)","(4, 1, 1)","7","12","1","3"',
-        ]
-    )
-    metrics = [
-        "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-        "memory_l1_wavefronts_shared",
-        "gpu__time_duration.sum",
-        "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum",
-        "absent",
-    ]
-    launches = parse_raw_page(page, metrics)
-    assert [launch["kernel"] for launch in launches] == ["transpose_naive", "next"], launches
-    assert [launch["process"] for launch in launches] == ["rows", "columns"], launches
-    assert launches[0]["grid"] == [32, 32, 1] and launches[1]["block"] == [48, 1, 1]
-    assert launches[0]["metrics"] == {metrics[0]: 131072, metrics[2]: 5120.5, metrics[3]: 3}
-    assert launches[0]["counts"] == {"global_load_sectors": 131072}, launches[0]["counts"]
-    assert launches[1]["counts"] == {"global_load_sectors": 7, "shared_wavefronts": 12}
-    listing = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld   Counter   sector  # of sectors\n"
-    assert known_metrics(listing, metrics) == metrics[:2] + metrics[3:4]
-    assert known_metrics("", metrics) == metrics
-    output = "==ERROR== Failed to find metric smsp__a.sum\n==PROF== smsp__a.sum_b smsp__c.sum\n"
-    assert refused_metrics(output, ["smsp__a.sum", "smsp__a.sum_b", "smsp__c.sum"]) == ["smsp__a.sum"]
-    assert parse_raw_page("No kernels were profiled.", metrics) == []
-    denied = "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission\n" + "rung  PASS\n" * 20
-    assert "ERR_NVGPUCTRPERM" in last_words(denied) and "PASS" not in last_words(denied)
-    assert last_words("Segmentation fault\n") == "Segmentation fault"
-    pattern = only_kernels(["scan", "scan_tiles"]).removeprefix("regex:")
-    assert [bool(re.search(pattern, name)) for name in ("scan", "scan_tiles", "DeviceScanKernel")] == [
-        True,
-        True,
-        False,
-    ]
-    print("counters.py: the self-test passed")
-
-
 def main(words: list[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="./learn author count",
@@ -423,13 +372,7 @@ def main(words: list[str]) -> int:
     parser.add_argument("--extra", action="append", default=[], help="one more metric")
     parser.add_argument("--only", default="", help="these metrics, separated by commas, and no others")
     parser.add_argument("--timeout", type=int, default=240, help="seconds for one run of ncu")
-    parser.add_argument("--self-test", action="store_true", help="check this script itself")
-    parser.add_argument("program", nargs="?")
+    parser.add_argument("program", help="the program to measure")
     parser.add_argument("arguments", nargs=argparse.REMAINDER)
     arguments = parser.parse_args(words)
-    if arguments.self_test:
-        self_test()
-        return 0
-    if not arguments.program:
-        parser.error("name the program to measure")
     return measure(arguments, lambda text: print(text, file=sys.stderr, flush=True))

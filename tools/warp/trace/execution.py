@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from warp.machinecode import image
 from warp.machinecode.bounds import Shape, unit_of, volume
-from warp.trace.model import Compiled, Launch, Line, Trace
+from warp.machinecode.code import Compiled as Kernel
+from warp.machinecode.disassembly import Instruction
+from warp.trace.model import Compiled, Counts, Launch, Line, Trace
 
 ARCHITECTURES = ("sm_90", "sm_90a")  # whose machine code it can carry out
 SAMPLE = "launches of which a sample of blocks is counted"
 RETURNS_TO = re.compile(r"\b32@(lo|hi)\(\(.*?\+ 0x([0-9a-f]+)@srel\)\)")
 
 
-def write(path: Any, compiled: Any, program: Any) -> None:
+def write(path: str, compiled: list[Kernel], program: str) -> None:
     """Writes the kernels to `path` for SIMT_COMPILED; `program` is the simulated program's file."""
     known = image.variables(program)
     with open(path, "w", encoding="utf-8") as file:
@@ -29,7 +32,7 @@ def write(path: Any, compiled: Any, program: Any) -> None:
                 file.write(row_of(instruction) + "\n")
 
 
-def row_of(instruction: Any) -> Any:
+def row_of(instruction: Instruction) -> str:
     """`i 10 @P0 LDG.E R2 desc[UR4][R2.64]`: operands without blanks."""
     text = instruction.operands.replace(".reuse", "").replace("`", "")
     operands = [re.sub(r"\s+", "", part) for part in text.split(",")] if text else []
@@ -60,7 +63,7 @@ def read(path: str) -> tuple[dict[int, tuple[int, dict[int, dict[Any, Any]]]], d
     return counted, failed
 
 
-def add_to(recorded: Trace, compiled: list[None], path: str) -> bool:
+def add_to(recorded: Trace, compiled: list[Kernel], path: str) -> bool:
     """Notes at each launch of a trace, as `compiled`, what its machine code has counted: `counts`, and `lines` as the trace has
     them; as `not_carried_out` why it has not. Returns whether there is any."""
     counted, failed = read(path)
@@ -84,7 +87,7 @@ def add_to(recorded: Trace, compiled: list[None], path: str) -> bool:
 APART = ("issued", "lanes", "l1_wavefronts", "atomics_on_one_word")  # what is counted of instructions of any kind
 
 
-def of_launch(compiled: Any, counts: Any) -> Any:
+def of_launch(compiled: Kernel, counts: dict[int, Counts]) -> Counts:
     """What instructions have been carried out, by the names of course.bounds; takes it out of `counts`, {address: counts}."""
     whole, units = dict.fromkeys(APART, 0), {one.address: unit_of(one) for one in compiled.instructions}
     for address, found in counts.items():
@@ -98,7 +101,7 @@ def of_launch(compiled: Any, counts: Any) -> Any:
     return {name: value for name, value in whole.items() if value}
 
 
-def by_line(compiled: Any, counts: Any) -> Any:
+def by_line(compiled: Kernel, counts: dict[int, Counts]) -> dict[tuple[str, int], Counts]:
     """{(file, line): counts} of a kernel's {address: counts}. An instruction of a library's function counts at the line that
     calls it, as in the simulator."""
     found: dict[Any, Any] = {}
@@ -110,11 +113,11 @@ def by_line(compiled: Any, counts: Any) -> Any:
     return found
 
 
-def _is_own(file: Any) -> Any:
+def _is_own(file: str) -> bool:
     return not file.startswith(("/usr/", "/opt/")) and "/cuda" not in file and "site-packages" not in file
 
 
-def _sum(all_counts: Any) -> Any:
+def _sum(all_counts: Iterable[Counts]) -> Counts:
     total: dict[Any, Any] = {}
     for counts in all_counts:
         for name, value in counts.items():

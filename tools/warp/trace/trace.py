@@ -11,6 +11,7 @@ import json
 import os
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from warp.base import records
@@ -103,11 +104,11 @@ def add(total: dict[str, int], counts: dict[str, int]) -> None:
         total[name] = total.get(name, 0) + value
 
 
+@dataclass(eq=False)
 class Totals:
     """The counts of a kernel or a line, as the columns need them."""
 
-    def __init__(self, counts: dict[str, int]) -> None:
-        self.counts = counts
+    counts: dict[str, int]
 
     def get(self, *names: str) -> int:
         return sum(self.counts.get(name, 0) for name in names)
@@ -212,21 +213,26 @@ def lanes_grade(lanes: float) -> str:
 # ---- kernels --------------------------------------------------------------------------------------
 
 
+@dataclass(eq=False)
 class Kernel:
     """All launches of one kernel, summed."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.launches: list[Launch] = []
-        self.counts: Counts = {}
-        self.lines: dict[str, dict[int, Counts]] = {}  # by file and line
-        self.examples: dict[tuple[str, int], list[Example]] = {}  # of a line, one request of each kind of access
-        self.polls: dict[tuple[str, int], int] = {}  # loads of what the one before has loaded, to wait for a change
-        self.twins: list[Kernel] = []  # kernels that are told with this one: see told_once()
-        # As `lines`, of the machine code; None where it is not known of all launches, and why, once each.
-        self.as_compiled: dict[str, dict[int, Counts]] | None = {}
-        self.not_carried_out: dict[str, bool] = {}
-        self.compiled: list[Compiled] = []  # its instantiations as nvcc makes them; none where nvcc is not here
+    name: str
+    launches: list[Launch] = field(default_factory=list)
+    counts: Counts = field(default_factory=dict)
+    lines: dict[str, dict[int, Counts]] = field(default_factory=dict)  # by file and line
+    examples: dict[tuple[str, int], list[Example]] = field(
+        default_factory=dict
+    )  # of a line, one request of each kind of access
+    polls: dict[tuple[str, int], int] = field(
+        default_factory=dict
+    )  # loads of what the one before has loaded, to wait for a change
+    twins: list[Kernel] = field(default_factory=list)  # kernels that are told with this one: see told_once()
+    as_compiled: dict[str, dict[int, Counts]] | None = field(default_factory=dict)
+    not_carried_out: dict[str, bool] = field(default_factory=dict)
+    compiled: list[Compiled] = field(
+        default_factory=list
+    )  # its instantiations as nvcc makes them; none where nvcc is not here
 
     def add(self, launch: Launch) -> None:
         self.launches.append(launch)
@@ -386,15 +392,6 @@ def told_once(kernels: list[Kernel]) -> list[Kernel]:
         else:
             kept.append(kernel)
     return kept
-
-
-def name_variants(trace: Trace, rows: list[dict[str, Any]]) -> None:
-    """Notes at each launch the variant of the rung that made it, as the rows say."""
-    for row in rows:
-        made = row.get("launches") or {"first": 0, "end": 0}
-        for launch in trace.launches:
-            if made["first"] <= launch.index < made["end"]:
-                launch.variant = row.get("variant", "")
 
 
 # ---- what is told ---------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from warp.base.ui import Palette
 from warp.cli.options import Arguments
 from warp.exercise import catalogue, checking, record, report, results, show, updates, workspace
 from warp.exercise.exercises import Exercise
+from warp.exercise.outcomes import Outcome
 
 
 def main(arguments: Arguments) -> Any:
@@ -71,7 +72,7 @@ def main(arguments: Arguments) -> Any:
 GPU_ALONE = "gpu alone"
 
 
-def without_simulator(exercises: Any) -> Any:
+def without_simulator(exercises: list[Exercise]) -> Any:
     """Whether the simulator can neither be built nor brought here. Says what is not looked at then."""
     from warp.base import install
 
@@ -107,7 +108,7 @@ def note_other(here: Any, known: Any) -> None:
         ui.note(f"This checks {here.name}; of {other.name}, saved last, it is ./learn check {other.name}.")
 
 
-def check_all(exercises: Any, backend: Any, for_editors: bool = False) -> Any:
+def check_all(exercises: list[Exercise], backend: str, for_editors: bool = False) -> Any:
     """(exercise, outcome) of each; told as soon as it is known, in the order of the course."""
     paint = ui.palette()
     outcomes = []
@@ -124,7 +125,7 @@ def check_all(exercises: Any, backend: Any, for_editors: bool = False) -> Any:
     return outcomes
 
 
-def wait_for(future: Any, exercise: Any) -> Any:
+def wait_for(future: Any, exercise: Exercise) -> Any:
     """Its result; on a terminal with a sign of life, which goes away in the end."""
     with ui.Progress("Checking " + exercise.name, patience=0.3, leaves=False) as progress:
         while True:
@@ -134,7 +135,7 @@ def wait_for(future: Any, exercise: Any) -> Any:
                 progress.update()
 
 
-def backends(exercise: Any, backend: Any) -> Any:
+def backends(exercise: Exercise, backend: str | None) -> Any:
     """Where an exercise is checked, in order. On a GPU after the simulator has had its say: counts, races and reads
     outside of an array are seen there alone. A prediction is answered by what the simulator counts."""
     if backend == GPU_ALONE:
@@ -159,9 +160,9 @@ def one(exercise: Exercise, backend: str) -> checking.Outcome:
     return outcome
 
 
-def tell(exercise: Any, outcome: Any, paint: Palette, brief: bool = False, for_editors: bool = False) -> None:
+def tell(exercise: Exercise, outcome: Outcome, paint: Palette, brief: bool = False, for_editors: bool = False) -> None:
     """Prints what a check came to, and keeps it."""
-    if outcome.failures and outcome.failures[0]["kind"] == "not-started":
+    if outcome.failures and outcome.failures[0].kind == "not-started":
         ui.say(f"{exercise.name}: not started")
         return
     before = record.all_records([exercise])[exercise.key]

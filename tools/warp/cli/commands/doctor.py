@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from warp.base import install, needs, paths, ui
 from warp.base.machine import Machine, version_tuple
 from warp.base.needs import Need
@@ -12,13 +14,13 @@ TOOLKIT = "the CUDA Toolkit, 12.4 or newer: https://developer.nvidia.com/cuda-do
 GIBIBYTE = 1 << 30
 
 
+@dataclass(eq=False)
 class Row:
-    def __init__(self, name: str, found: str, state: str = "ok", cost: str = "", get: str = "") -> None:
-        self.name = name
-        self.found = found
-        self.state = state  # ok; missing: something asked for does not work; optional: one thing less
-        self.cost = cost
-        self.get = get
+    name: str
+    found: str
+    state: str = "ok"  # ok; missing: something asked for does not work; optional: one thing less
+    cost: str = ""
+    get: str = ""
 
 
 def examine(machine: Machine) -> list[Row]:

@@ -28,6 +28,7 @@ from warp.explain.running import (
     last_trace,
     left_out,
     machine_code,
+    name_variants,
     output_folder,
     rows_of,
     take_over,
@@ -67,9 +68,9 @@ def main(arguments: Arguments) -> int:
         return compare(arguments, subject, machine)
     if arguments.watch and arguments.json == STDOUT:
         raise UsageError("--watch goes on and on: --json needs a FILE with it")
-    if not arguments.watch:
-        return once(arguments, subject, machine)
-    watch(arguments, subject, machine)
+    if arguments.watch:
+        watch(arguments, subject, machine)
+    return once(arguments, subject, machine)
 
 
 def check_outputs(arguments: Arguments, source: str) -> None:
@@ -161,7 +162,7 @@ def run(arguments: Arguments, subject: str, machine: Machine, rungs: list[str]) 
         take_over(done.recorded, done.compiled, executed, trace_file)
     speed.note_bounds(done.recorded, speed.gpu_named(arguments.gpu), done.compiled)
     done.json = json.dumps(records.write(done.recorded), indent=2) + "\n" if arguments.json else ""
-    trace.name_variants(done.recorded, rows_of(rows_file))
+    name_variants(done.recorded, rows_of(rows_file))
     sys.stderr.write("".join(left_out(told, trace.all_findings(done.recorded))))
     return done
 
@@ -252,7 +253,7 @@ def compare(arguments: Arguments, subject: str, machine: Machine) -> int:
     return next((done.verdict() for done in runs if done.verdict()), 0)
 
 
-def check_against(arguments: Arguments, subject: Any, chapter: Any) -> None:
+def check_against(arguments: Arguments, subject: str, chapter: Chapter | None) -> None:
     """UsageError unless --against names what can be compared."""
     for option, given in (("--json", arguments.json), ("--html", arguments.html), ("--sarif", arguments.sarif)):
         if given:

@@ -10,6 +10,7 @@ from warp.base.text import there
 from warp.cli.options import Arguments
 from warp.cli.way import Way, in_minutes
 from warp.exercise import catalogue, record, show, updates, workspace
+from warp.exercise.exercises import Exercise
 
 
 def main(arguments: Arguments) -> Any:
@@ -21,15 +22,16 @@ def main(arguments: Arguments) -> Any:
     return go_to(record.one(arguments.words[0], known, onwards=True))
 
 
-def go_on(but: Any = None) -> Any:
+def go_on(but: Exercise | None = None) -> int:
     """The next step, and where it is an exercise its task; `but`: another one than this."""
     way = Way()
     here = way.here()
-    is_open = here is not None and not way.is_done(here) and not way.records[here.key].later
-    if is_open and not workspace.is_started(here):
+    if here is not None and (way.is_done(here) or way.records[here.key].later):
+        here = None
+    if here is not None and not workspace.is_started(here):
         return go_to(here)
     step = way.next(leave=True, but=but)
-    if is_open and step is not None and step.exercise is not here:
+    if here is not None and step is not None and step.exercise is not here:
         ui.say(f"{here.name} is still open; ./learn next {here.name} comes back to it.")
         ui.say()
     if step is None:
@@ -54,7 +56,7 @@ def go_on(but: Any = None) -> Any:
     return 0
 
 
-def go_to(exercise: Any) -> Any:
+def go_to(exercise: Exercise) -> int:
     updates.bring([exercise])
     record.choose(exercise)
     show.task(exercise)

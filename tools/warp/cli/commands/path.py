@@ -8,6 +8,7 @@ from warp.chapter.chapters import Chapter
 from warp.chapter.header import hours
 from warp.cli.options import Arguments
 from warp.cli.way import CHOSEN, PATHS, Way, in_minutes
+from warp.exercise.exercises import Exercise
 
 
 def main(arguments: Arguments) -> int:
@@ -38,7 +39,7 @@ def main(arguments: Arguments) -> int:
     return 0
 
 
-def short(way: Way, one: Chapter) -> str:
+def short(way: Way, one: Chapter | Exercise) -> str:
     return "  (short path)" if way.path == "full" and one.on_short_path else ""
 
 

@@ -381,7 +381,7 @@ def write_results(file: Path, data: dict[str, Any]) -> None:
     write_atomically(Path(file), as_text(data))
 
 
-def version_line(text: Any) -> Any:
+def version_line(text: str | None) -> str:
     """The line of a tool's `--version` that has the version."""
     return next(
         (line.strip() for line in (text or "").splitlines() if "ersion" in line and re.search(r"\d\.\d", line)),

@@ -14,6 +14,7 @@ from warp.base.files import check_writable, write_output
 from warp.base.machine import Machine
 from warp.base.names import advice, one_of
 from warp.chapter import chapters
+from warp.chapter.chapters import Chapter
 from warp.cli.commands.explain import STDOUT, as_chapter, check_source
 from warp.cli.options import Arguments
 from warp.machinecode.code import Compiled
@@ -97,7 +98,7 @@ def block_size(text: str | None) -> Any:
     return int(text)
 
 
-def sources_of(chapter: Any, rungs: Any, architecture: Any) -> Any:
+def sources_of(chapter: Chapter, rungs: Any, architecture: Any) -> Any:
     """The files of a chapter that are compiled for an architecture; of these, those that name the rungs."""
     files = [chapter.source]
     for name in sorted(os.listdir(chapter.folder)):

@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from warp.base import build, install, needs, paths, steps, ui
@@ -25,26 +26,17 @@ UNITTEST = re.compile(r"^Ran (\d+) tests? in ", re.MULTILINE)
 UNITTEST_END = re.compile(r"^(?:OK|FAILED)(?: \((.*)\))?$", re.MULTILINE)
 
 
+@dataclass(eq=False)
 class Result:
     """One test, or one Python suite that ran several."""
 
-    def __init__(
-        self,
-        name: str,
-        seconds: float = 0.0,
-        passed: int = 0,
-        failed: int = 0,
-        skipped: int = 0,
-        output: str = "",
-        reason: str = "",
-    ) -> None:
-        self.name = name
-        self.seconds = seconds
-        self.passed = passed
-        self.failed = failed
-        self.skipped = skipped
-        self.output = output
-        self.reason = reason
+    name: str
+    seconds: float = 0.0
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    output: str = ""
+    reason: str = ""
 
 
 def main(arguments: Arguments) -> int:
