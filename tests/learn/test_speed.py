@@ -13,8 +13,8 @@ import unittest
 import fake
 
 from warp.base.errors import UsageError
+from warp.explain import speed
 from warp.machinecode import bounds
-from warp.trace import speed
 from warp.trace.trace import Kernel
 
 PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs")

@@ -45,6 +45,7 @@ struct Fault {
     constant_uninitialized,  // `other_store`: something was copied to the variable
     proxy_fence,  // that is missing between a thread's write and what the copy engine or wgmma reads
     pending_sum,    // of wgmma, which a thread touches before it is there
+    closed_memory,  // of another device
     other_swizzle,  // of a descriptor: `size` bytes, and the bulk copy's has `lanes`
   };
   Kind kind = Kind::none;
@@ -83,6 +84,8 @@ struct Fault {
   bool same_block = false;   // global race: of two threads of one block; else
   uint64_t other_block = 0;  // the linear index in
   dim3 grid;                 // this grid
+  int device = 0;            // of the kernel
+  int other_device = -1;     // global race: of the other block, if that is of another launch
   unsigned lanes = 0;        // how many lanes of the warp did it
   bool again = false;        // and warps after it: `lanes` are of all of them
   const char* text = nullptr;

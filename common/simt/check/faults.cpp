@@ -29,6 +29,7 @@ Fault fault_of(Fault::Kind kind, const BlockContext& block, const Request& reque
   fault.block = block.index;
   fault.thread = request.warp->thread[lane];
   fault.grid = block.grid;
+  fault.device = block.device;
   return fault;
 }
 

@@ -43,14 +43,21 @@ struct Grid {
   void* closure = nullptr;
   uint64_t kernel = 0;  // where it begins; 0: unknown, or the thread does more than to call it
   uint64_t step_budget = 0;
+  int device = 0;
+  int beside = -1;                                 // see beside_host::of_this_thread()
+  const std::atomic<unsigned>* running = nullptr;  // launches, this one among them
+  bool has_company() const { return running && *running > 1; }
+  uint32_t offset = 0;  // of its blocks among those that run at once
+  const VectorClock* behind = nullptr;
   bool traced = false;
-  bool run_ahead = true;       // see LoadQueue
+  bool run_ahead = true;  // see LoadQueue
+  uint64_t recorded = 0;  // steps of its first block that are kept; with it, nothing runs ahead
   bool checks_blocks = false;  // races between blocks, and global memory that nobody has written
   GridBarrier* barrier = nullptr;  // of a cooperative launch
   HangVote* hang_vote = nullptr;
   // Of a plain launch: lets blocks begin that a GPU would have resident, too, if there are any left.
-  void (*start_more)() = nullptr;
-  uint64_t (*begun)() =
+  void (*start_more)(int device) = nullptr;
+  uint64_t (*begun)(int device) =
       nullptr;          // how many blocks; once there is a fault, how many there were then
   uint64_t stride = 1;  // of the blocks, in linear order, every so many is traced
 };
@@ -108,6 +115,7 @@ class Worker {
   void note_new_end(Progress& progress, uint64_t address);
   void make_room(Warp& warp, uint64_t key, int first);
   void park(Warp& warp, uint32_t group, StopReason what);
+  void record(const Warp& warp, RecordedStep::What what, uint32_t lanes, uint64_t key);
   void run_warp(Warp& warp);
 
   // requests.cpp: `group` are the lanes of a warp instruction that accesses memory. False where the block has to end.

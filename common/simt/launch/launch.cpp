@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "base/branch.h"
+#include "base/devices.h"
 #include "base/lasting.h"
 #include "base/program.h"
 #include "base/settings.h"
@@ -33,6 +33,7 @@
 #include "launch/life_sign.h"
 #include "launch/race_policy.h"
 #include "launch/sampling.h"
+#include "launch/side_by_side.h"
 #include "launch/worker_pool.h"
 #include "memory/allocations.h"
 #include "report/api_errors.h"
@@ -69,9 +70,9 @@ std::string name_of(const Config& config, const char* kernel_text) {
 void run(const char* kernel_text, const Config& config, void (*entry)(void*), void* closure,
          const detail::Argument* arguments, unsigned count) {
   if (is_child_without_threads(kernel_text)) return;
-  // One launch at a time, until what its blocks have left is collected: they share the workers.
-  static auto* const one_at_a_time = new std::mutex;  // outlives static destructors
-  const std::lock_guard lock(*one_at_a_time);
+  const int on_device = devices::current();
+  beside_host::wait_for(on_device);
+  side_by_side::Lock lock = side_by_side::lock();
   if (device::has_failed()) return;
   std::string why;
   if (const cudaError_t error = check_configuration(config, why)) {
@@ -79,14 +80,26 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
     device::result(error);
     return;
   }
+  if (const int other = stream_order::device_of(config.stream); other != on_device) {
+    device::explain("the stream is one of device " + std::to_string(other) +
+                        ", and the current device is " + std::to_string(on_device) +
+                        ": call cudaSetDevice(" + std::to_string(other) + ") before the launch",
+                    kernel_text);
+    device::result(cudaErrorInvalidResourceHandle);
+    return;
+  }
   device::launch_begins(kernel_text);
+  lock.unlock();  // it may wait for what is under way
   const stream_order::Work work(config.stream);
   beside_host::is_work(work.queue(), work.number());
+  lock.lock();
+  side_by_side::Launch launch(lock, on_device);
   if (arguments) check_arguments(kernel_text, {arguments, count});
   const LaunchShape shape = shape_of(config, entry);
   sampling::Launches& like_this = lasting<std::map<LaunchShape, sampling::Launches>>()[shape];
   device::Record record;
   std::string& kernel = record.launch.kernel;
+  record.launch.device = on_device;
   record.launch.grid = config.grid;
   record.launch.block = config.block;
   record.launch.is_sized_by_device =
@@ -101,32 +114,40 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   grid.closure = closure;
   grid.kernel = reinterpret_cast<uint64_t>(config.kernel);
   grid.step_budget = settings::steps(uint64_t{1} << 24);
+  grid.device = on_device;
+  grid.beside = beside_host::of_this_thread();
   grid.traced = traced_program;
-  grid.run_ahead = settings::runs_ahead();
+  grid.recorded = settings::recorded();
+  grid.run_ahead = settings::runs_ahead() && !grid.recorded;
   const uint64_t blocks = uint64_t{grid.grid.x} * grid.grid.y * grid.grid.z;
   const uint64_t wanted = sampling::wanted(blocks, like_this);
   grid.stride = wanted < blocks ? (blocks + wanted - 1) / wanted : 1;
   grid.checks_blocks = grid.traced && grid.stride == 1 && blocks < uint64_t{1} << 31;
-  if (grid.checks_blocks) shadow::begin_phase(blocks);
-  choose_stacks(grid.kernel);
+  Pool& pool = Pool::of(on_device);
+  std::optional<GridBarrier> barrier;
+  if (config.cooperative)
+    grid.barrier = &barrier.emplace(blocks, grid.checks_blocks && !launch.has_company(),
+                                    settings::threads() == 1);
+  grid.checks_blocks = launch.begin(grid, pool.threads_for(grid), config.cooperative);
+  if (!launch.has_company()) choose_stacks(grid.kernel, devices::any_open);
   constants::prepare();
   managed_results::before_launch();
   host_texts::note_arguments({arguments, arguments ? count : 0});
   Patience::begin_launch();
   child_launches::begin_grid();
-  std::optional<GridBarrier> barrier;
-  if (config.cooperative)
-    grid.barrier = &barrier.emplace(blocks, grid.checks_blocks, settings::threads() == 1);
-  const uint32_t first = first_block;
-  Pool& pool = Pool::instance();
-  life_sign::begin({kernel_text, grid.traced, blocks, &pool.next_block(), pool.threads_for(grid),
-                    patience_of(grid)});
+  life_sign::begin({kernel_text, on_device, grid.traced, blocks, &pool.next_block(),
+                    pool.threads_for(grid), patience_of(grid), grid.beside});
+  // Nobody sees what order it keeps: on a GPU the host goes on at once.
+  if (!grid.traced && devices::any_open) beside_host::let_go(grid.beside, beside_host::For::device);
   if (arguments) {
     compiled::begin(static_cast<int>(launch_count()), name_of(config, kernel_text), config,
                     {arguments, count});
   }
+  lock.unlock();
   pool.run(grid);
-  life_sign::end();
+  lock.lock();
+  life_sign::end(on_device);
+  if (grid.checks_blocks) launch.end();
 
   record.launch.traced_blocks = grid.traced ? (blocks + grid.stride - 1) / grid.stride : 0;
   uint64_t kernel_pc = 0;
@@ -136,7 +157,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   std::vector<TestedAtomic> tested_atomics;
   Footprint footprint;
   WordTally atomics;
-  Pool::instance().for_each_worker([&](Worker& worker) {
+  pool.for_each_worker([&](Worker& worker) {
     Monitor& monitor = worker.monitor;
     footprint.add(monitor.global_checker.footprint);
     monitor.global_checker.footprint.clear();
@@ -155,6 +176,9 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
       Example& kept = record.examples[pc];
       if (example.is_better_than(kept)) kept = example;
     }
+    const Recording::Steps& steps = monitor.recording.steps();
+    record.steps.insert(record.steps.end(), steps.begin(), steps.end());
+    monitor.recording.clear();
     table.for_each_poll([&](uint64_t pc, uint64_t polls) { record.polls[pc] += polls; });
     if (!table.empty()) table.clear();
     atomics.add(monitor.counter.atomics);
@@ -198,7 +222,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   }
   like_this.accesses += accesses_of_lanes;
   if (grid.checks_blocks)
-    record.launch.touched = touched_sectors(footprint, first, accesses_of_lanes);
+    record.launch.touched = touched_sectors(footprint, launch.member(), accesses_of_lanes);
   record.launch.atomics_on_one_word = atomics.most();
   if (kernel_pc) kernel = symbols::function_name(kernel_pc);
   if (kernel.empty()) kernel = kernel_text;
@@ -209,13 +233,14 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   device::note_text_of(kernel);
   random_states::end_launch(kernel);
   stream_races::Shared accesses;
-  if (grid.checks_blocks && faults.empty()) accesses = stream_races::of_launch(footprint, first);
+  if (grid.checks_blocks && faults.empty())
+    accesses = stream_races::of_launch(footprint, launch.member());
   if (grid.checks_blocks && faults.empty() && arguments)
     strays::look_for(kernel, {arguments, count}, footprint);
   // Who has waited for the host, and perhaps answered, is in step with it.
-  if (!beside_host::has_let_go()) {
+  if (!beside_host::has_let_go(grid.beside)) {
     managed_results::note_launch(footprint, accesses);
-    stream_races::note(kernel, std::move(accesses));
+    stream_races::note(kernel, std::move(accesses), launch.beside());
   }
   record.launch.reads_textures = footprint.reads_textures();
   if (config.has_virtual) {

@@ -1,8 +1,10 @@
 #include "launch/worker_pool.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
+#include "base/devices.h"
 #include "base/settings.h"
 #include "exec/grid_barrier.h"
 #include "exec/hang_proof.h"
@@ -31,8 +33,10 @@ Pool::Pool() : threads_(settings::threads()) {
   workers_.resize(1);  // the caller's place
 }
 
-Pool& Pool::instance() {
-  static Pool* pool = new Pool;  // its threads live as long as the process
+Pool& Pool::of(int device) {
+  static std::array<std::atomic<Pool*>, devices::kMost> pools{};
+  std::atomic<Pool*>& pool = pools[static_cast<size_t>(device)];
+  if (!pool) pool = new Pool;  // its threads live as long as the process
   return *pool;
 }
 
@@ -48,10 +52,8 @@ void Pool::run(Grid& grid) {
   next_block_ = begun_ = 0;
   block_count_ = uint64_t{grid.grid.x} * grid.grid.y * grid.grid.z;
   const size_t helpers = threads_for(grid) - 1;
-  HangVote hang_vote(helpers + 1);
-  grid.hang_vote = &hang_vote;
-  grid.begun = [] { return instance().begun(); };
-  if (!grid.barrier) grid.start_more = [] { instance().start_more(); };
+  grid.begun = [](int device) { return of(device).begun(); };
+  if (!grid.barrier) grid.start_more = [](int device) { of(device).start_more(); };
   {
     const std::lock_guard lock(starting_);
     if (!grid.barrier) waiting_ = &grid;
@@ -89,7 +91,7 @@ bool Pool::start_more() {
   const Grid& grid = *std::exchange(waiting_, nullptr);
   const uint64_t wanted = std::min(block_count_, resident_blocks(grid)), begun = threads_for(grid);
   if (wanted <= begun) return false;
-  life_sign::note_workers(wanted);
+  life_sign::note_workers(grid.device, wanted);
   grid.hang_vote->join(wanted - begun);
   call(begun, wanted - 1);
   return true;

@@ -19,6 +19,7 @@
 #include "check/uninitialized_values.h"
 #include "check/warp_checks.h"
 #include "count/counter.h"
+#include "count/recording.h"
 #include "memory/range_cache.h"
 #include "memory/shared_memory.h"
 
@@ -72,6 +73,7 @@ class Monitor {
   // Of the launch so far.
   Counter counter;
   FaultLog faults;
+  Recording recording;
   BlockRaceLog block_races;
 
   AsyncCopies copies;
@@ -91,6 +93,7 @@ class Monitor {
   ThreadChecker thread_checker{block, block_races, thread_order_, conflicts_};
 
  private:
+  [[gnu::noinline, gnu::cold]] void record(const Request& request, bool is_shared);
   uint32_t lanes_in_shared(const Request& request) const;
   static uint32_t lanes_in_constants(const Request& request);
   static uint32_t lanes_in_own_constants(const Request& request);

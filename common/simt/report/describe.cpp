@@ -17,16 +17,6 @@
 namespace simt::device {
 namespace {
 
-// "tile in shared memory, byte 64". Addresses in shared memory say nothing to the reader.
-std::string shared_place(const engine::Fault& fault) {
-  if (!fault.variable) {
-    return "byte " + std::to_string(fault.address) + " of the " + (fault.limit ? "dynamic " : "") +
-           "shared memory";
-  }
-  return fault.variable->name + " in shared memory, byte " +
-         std::to_string(fault.address - fault.variable->begin);
-}
-
 std::string mask_text(uint64_t mask) {
   char text[16];
   std::snprintf(text, sizeof(text), "0x%08x", static_cast<unsigned>(mask));
@@ -43,8 +33,7 @@ std::string usual_cause(engine::Fault::Cause cause, const char* otherwise) {
     case engine::Fault::Cause::lock:
       return "a lock without fences: it keeps other threads out, and orders nothing that they have "
              "read or written. Put a __threadfence_block() after it is taken and before it is "
-             "given "
-             "back (__threadfence() where blocks share it), or let atomicAdd() do it in one step.";
+             "given back (__threadfence() where blocks share it), or let atomicAdd() do all.";
     case engine::Fault::Cause::in_place:
       return "an array that is changed in place while other threads still read its old elements. "
              "Let each thread read all that it needs into variables, then wait at a "
@@ -112,6 +101,11 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
           ".";
       break;
     }
+    case Kind::closed_memory:
+      f.kind = "peer-access";
+      f.allocation = holder_of(fault.address);
+      f.message = access + where + others + closed_memory(fault, f.allocation);
+      break;
     case Kind::shared_out_of_bounds:
       f.kind = "out-of-bounds";
       if (fault.text) {
@@ -254,6 +248,12 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
                         "threads that share an element which each was to have for itself: give "
                         "each its own index (blockIdx.x * blockDim.x + threadIdx.x), add with "
                         "atomicAdd(), or part the phases by a __syncthreads().");
+        break;
+      }
+      if (fault.other_device >= 0) {
+        f.message = access + where + " races with the " + (fault.other_store ? "write" : "read") +
+                    " at " + other.text() + " by block " + text(other_block) +
+                    race_of_devices(fault, f.allocation);
         break;
       }
       f.message =

@@ -295,17 +295,6 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size, cudaMemcpyK
   return enqueue(stream, cudaGraphNodeTypeMemcpy,
                  [=] { return copy_rows(to, size, from, size, size, 1, kind); });
 }
-cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device,
-                           size_t size) {
-  if (to_device != 0 || from_device != 0) return result(cudaErrorInvalidDevice);
-  const simt::stream_order::BlockingCall here;
-  return copy_rows(to, size, from, size, size, 1, cudaMemcpyDefault);
-}
-cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device,
-                                size_t size, cudaStream_t stream) {
-  return enqueue(stream, cudaGraphNodeTypeMemcpy,
-                 [=] { return cudaMemcpyPeer(to, to_device, from, from_device, size); });
-}
 cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch,
                          size_t width, size_t height, cudaMemcpyKind kind) {
   const simt::stream_order::BlockingCall here;

@@ -3,10 +3,11 @@
 import difflib
 
 from warp.base import paths
+from warp.base.text import read_source, thousands
 from warp.chapter.functions import find_function
+from warp.explain import changes, report, speed
 from warp.machinecode import bounds
-from warp.trace import changes, report, speed
-from warp.trace.trace import Totals, read_source, selected, thousands
+from warp.trace.trace import Totals, selected
 
 SAME_LINES = "The lines of both kernels are the same, and what was counted at them."
 

@@ -5,7 +5,7 @@ import os
 import re
 
 from warp.machinecode import kinds
-from warp.trace.trace import SECTOR
+from warp.machinecode.kinds import SECTOR
 
 COPY = "global to shared"  # it loads from one and stores to the other
 SPACES = {"global": ("global", "generic", COPY), "shared": ("shared", "generic", COPY)}
@@ -154,7 +154,7 @@ def _both(space, access, what, before, after):
 def _cause(kernel, instructions, place, access, before, after, gained):
     """Why. `instructions` are [(bits, number)] of the line; `gained`: other lines have more of these accesses than above."""
     file, line = place
-    seen = {8 * one["size"] for one in kernel.examples_at(file, line) if one["access"] == access}
+    seen = {8 * one.size for one in kernel.examples_at(file, line) if one.access == access}
     wide = sorted(bits for bits, _ in instructions if seen and bits > max(seen))
     if access == "load" and after[0] > before[0] and _line_matches(file, line, LARGE_ARGUMENTS):
         return "for large arguments sine and cosine read a table"
@@ -201,10 +201,8 @@ def made_wide(kernel, compiled, tolerance):
             ):
                 continue
             widths = _widths(accesses(compiled[0]).get((os.path.realpath(file), line), {}), "global", access)
-            examples = [
-                one for one in kernel.examples_at(file, line) if (one["space"], one["access"]) == ("global", access)
-            ]
-            if not widths or all(_fills_sectors(one["addresses"], min(widths) // 8, tolerance) for one in examples):
+            examples = [one for one in kernel.examples_at(file, line) if (one.space, one.access) == ("global", access)]
+            if not widths or all(_fills_sectors(one.addresses, min(widths) // 8, tolerance) for one in examples):
                 found.add((file, line, access))
     return found
 
@@ -219,7 +217,7 @@ def _fills_sectors(addresses, size, tolerance):
 def _sentence(kernel, tables, file, line, space, access, requests):
     """What to say of one kind of access of a line; "" where the compiled one is as wide as the source's."""
     examples = kernel.examples_at(file, line)
-    seen = {8 * one["size"] for one in examples if (one["space"], one["access"]) == (space, access)}
+    seen = {8 * one.size for one in examples if (one.space, one.access) == (space, access)}
     compiled = {_widths(table.get((os.path.realpath(file), line), {}), space, access) for table in tables}
     if len(compiled) != 1 or not seen:
         return ""

@@ -7,7 +7,9 @@ import os
 import re
 
 from warp.base import paths
-from warp.trace.trace import SECTOR, read_source, volume
+from warp.base.text import read_source
+from warp.machinecode.kinds import SECTOR
+from warp.trace.trace import volume
 
 WARP = 32
 
@@ -112,7 +114,7 @@ def made_wide(kernel):
     """{(file, line, load or store)} of global accesses that fill their sectors once nvcc has merged them."""
     if not kernel.compiled:
         return set()
-    from warp.machinecode import lines
+    from warp.explain import lines
 
     return lines.made_wide(kernel, kernel.compiled, SECTORS_TOO_MANY)
 
@@ -147,7 +149,7 @@ def in_passing(kernel):
     Idle lanes of ragged last warps and edge tiles are no fault, nor is a launch of a single block.
     """
     for launch in kernel.launches:
-        threads, blocks = volume(launch["block"]), volume(launch["grid"])
+        threads, blocks = volume(launch.block), volume(launch.grid)
         if threads % WARP and blocks > 1:
             which = "last" if threads > 2 * WARP else "second" if threads > WARP else "only"
             idle = WARP - threads % WARP
@@ -169,7 +171,7 @@ def in_passing(kernel):
                 if not part.requests or part.lanes < WARP - 1 or part.sectors <= 1.1 * part.ideal_sectors:
                     continue
                 per = f"{part.sectors / part.requests:.1f} sectors where {part.ideal_sectors / part.requests:.1f} would do"
-                shown = [e for e in kernel.examples_at(file, number) if e["space"] == "global" and e["access"] == kind]
+                shown = [e for e in kernel.examples_at(file, number) if e.space == "global" and e.access == kind]
                 told = begin if shown and all(_begins_inside(example) for example in shown) else others
                 told.append((part.ideal_sectors - part.sectors, f"{paths.shown(file)}:{number}", kind, per))
     if not begin and not others:
@@ -207,8 +209,8 @@ def _atomics_in_turns(kernel):
 
 def _begins_inside(example):
     """Whether a request's lanes lie side by side, in whatever order, from an address on that is no sector's first."""
-    lanes = sorted({address for address in example["addresses"] if address is not None})
-    size = example["size"]
+    lanes = sorted({address for address in example.addresses if address is not None})
+    size = example.size
     return bool(lanes) and lanes[0] % SECTOR > 0 and all(b - a <= size for a, b in zip(lanes, lanes[1:]))
 
 
@@ -216,12 +218,12 @@ def _structure_at(examples, kind, of_members):
     """By how many bytes the lanes of a request are apart, if it is by one distance and that of a structure of some
     members; else 0. Of 32 bytes and more it may as well be a matrix of few columns, unless the line names members."""
     for example in examples:
-        lanes = [address for address in example["addresses"] if address is not None]
+        lanes = [address for address in example.addresses if address is not None]
         steps = {b - a for a, b in zip(lanes, lanes[1:])}
-        if (example["space"], example["access"]) != ("global", kind) or len(steps) != 1:
+        if (example.space, example.access) != ("global", kind) or len(steps) != 1:
             continue
         (step,) = steps
-        if 2 * example["size"] < step < (LARGEST_STRUCTURE + 1 if of_members else SECTOR):
+        if 2 * example.size < step < (LARGEST_STRUCTURE + 1 if of_members else SECTOR):
             return step
     return 0
 
@@ -311,8 +313,8 @@ def _global_atomics(totals, examples):
     if not requests or sectors <= ATOMICS_TOO_MANY * ideal:
         return None
     what = f"each atomic request takes {sectors / requests:.1f} sectors where {ideal / requests:.1f} would do"
-    shown = [e for e in examples if e["access"] == "atomic" and e["space"] == "global"]
-    addresses = [[a for a in e["addresses"] if a is not None] for e in shown]
+    shown = [e for e in examples if e.access == "atomic" and e.space == "global"]
+    addresses = [[a for a in e.addresses if a is not None] for e in shown]
     if shown and all(len(set(some)) == len(some) for some in addresses):
         what += ", as its lanes' addresses lie apart"
         return sectors - ideal, what, "let neighbouring lanes update neighbouring elements", "02"
@@ -338,10 +340,10 @@ def _shared_atomics(totals):
 def _shared_attempts(totals, examples):
     """Additions of floats or 64 bits, which are a loop of a load and an attempt: its loads have no example."""
     attempts, loads = totals.get("shared_atomic_requests"), totals.get("shared_load_requests")
-    shown = {e["access"]: e for e in examples if e["space"] == "shared"}
+    shown = {e.access: e for e in examples if e.space == "shared"}
     if not attempts or loads < attempts or "load" in shown or "atomic" not in shown:
         return None
-    banks = [address // 4 % 32 for address in shown["atomic"]["addresses"] if address is not None]
+    banks = [address // 4 % 32 for address in shown["atomic"].addresses if address is not None]
     rounds = max(map(banks.count, banks), default=0)
     if rounds <= ATOMICS_TOO_MANY:
         return None
@@ -377,10 +379,10 @@ def _parted(kernel, totals, examples):
 
 def _is_part_of_a_row(example):
     """Whether its lanes' addresses are one element apart for each lane between them, with lanes left out in the middle or ahead."""
-    active = [lane for lane, address in enumerate(example["addresses"]) if address is not None]
+    active = [lane for lane, address in enumerate(example.addresses) if address is not None]
     if not active or active == list(range(len(active))):
         return False
-    starts = {example["addresses"][lane] - lane * example["size"] for lane in active}
+    starts = {(example.addresses[lane] or 0) - lane * example.size for lane in active}
     return len(starts) == 1
 
 

@@ -1,10 +1,11 @@
-"""Machine code for the simulator to carry out, and what it has counted of it: the counts as compiled."""
+"""Machine code for the simulator to carry out, what it has counted of it, the counts as compiled, and what bounds take of both."""
 
 import os
 import re
 
 from warp.machinecode import image
-from warp.machinecode.bounds import unit_of
+from warp.machinecode.bounds import Shape, unit_of, volume
+from warp.trace.model import Compiled, Line
 
 ARCHITECTURES = ("sm_90", "sm_90a")  # whose machine code it can carry out
 SAMPLE = "launches of which a sample of blocks is counted"
@@ -59,23 +60,20 @@ def add_to(recorded, compiled, path):
     """Notes at each launch of a trace, as `compiled`, what its machine code has counted: `counts`, and `lines` as the trace has
     them; as `not_carried_out` why it has not. Returns whether there is any."""
     counted, failed = read(path)
-    known = {launch["index"]: launch for launch in recorded["launches"]}
+    known = {launch.index: launch for launch in recorded.launches}
     for index, (number, found) in counted.items():
         launch = known.get(index)
         if launch is None or number >= len(compiled):
             continue
-        if launch.get("traced_blocks") != _volume(launch["grid"]):
-            launch["not_carried_out"] = SAMPLE
+        if launch.traced_blocks != volume(launch.grid):
+            launch.not_carried_out = SAMPLE
             continue
         whole = of_launch(compiled[number], found)
-        lines = [
-            {"file": file, "line": line, "counts": counts}
-            for (file, line), counts in sorted(by_line(compiled[number], found).items())
-        ]
-        launch["compiled"] = {"counts": _sum(found.values()), "lines": lines, "executed": whole}
+        lines = [Line(file, line, counts) for (file, line), counts in sorted(by_line(compiled[number], found).items())]
+        launch.compiled = Compiled(_sum(found.values()), lines, whole)
     for index, why in failed.items():
         if index in known:
-            known[index]["not_carried_out"] = why
+            known[index].not_carried_out = why
     return bool(counted or failed)
 
 
@@ -120,5 +118,36 @@ def _sum(all_counts):
     return total
 
 
-def _volume(grid):
-    return grid[0] * grid[1] * grid[2]
+# ---- what machinecode/bounds.py takes ----------------------------------------------------------------
+
+SIMULATED_SMS = 8  # of the simulated device: kMultiprocessors in common/simt/launch/device_limits.h
+WAVEFRONTS = tuple(f"shared_{access}_wavefronts" for access in ("load", "store", "atomic"))
+
+
+def counts_of(launch):
+    """What bounds.of_launch() takes, of a launch that was counted in full."""
+    counts = {}
+    if launch.global_sectors_read_distinct is not None:
+        counts["global_sectors_read_distinct"] = launch.global_sectors_read_distinct
+        counts["global_sectors_written_distinct"] = launch.global_sectors_written_distinct or 0
+    if launch.global_atomics_on_one_word:
+        counts["global_atomics_on_one_word"] = launch.global_atomics_on_one_word
+    executed = executed_of(launch)
+    if executed and launch.compiled:
+        counts.update(executed)
+        # Those of asynchronous copies are left out: copies of 16 bytes do not queue for the banks.
+        counts["shared_wavefronts"] = sum(launch.compiled.counts.get(name, 0) for name in WAVEFRONTS)
+        counts["global_atomics_on_one_word"] = counts.pop("atomics_on_one_word", 0)
+    return counts
+
+
+def executed_of(launch):
+    """The instructions of its machine code, {} where they are not known, or depend on when another thread writes what some wait for."""
+    waits = any(line.polls for line in launch.lines)
+    return launch.compiled.executed if launch.compiled and not waits else {}
+
+
+def shape_of(launch):
+    """The Shape of a launch. A grid of the program's that knows the number of SMs may have so many blocks for each."""
+    follows = launch.is_sized_by_device and volume(launch.grid) % SIMULATED_SMS == 0
+    return Shape(launch.grid, launch.block, follows)

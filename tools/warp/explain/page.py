@@ -9,10 +9,12 @@ import json
 import os
 import re
 
-from warp.base import paths
+from warp.base import paths, records
+from warp.base.text import read_source, thousands
 from warp.chapter import maps
+from warp.explain import problems, report, speed
 from warp.machinecode import bounds
-from warp.trace import problems, report, speed, trace
+from warp.trace import trace
 
 # A painted piece of text, between characters that no source line keeps.
 OPEN, MIDDLE, CLOSE = "\x01", "\x02", "\x03"
@@ -95,7 +97,7 @@ class _Page:
         for index, kernel in enumerate(self.kernels):
             totals = kernel.totals()
             numbers = (totals.requests, totals.asked, totals.moved, totals.sectors, totals.wavefronts)
-            cells = [trace.thousands(number) for number in numbers]
+            cells = [thousands(number) for number in numbers]
             found = report.advice(kernel, self.gpu)
             count = sum(len(problem.lines) for problem in found)
             lines = "{} line{}".format(count, "" if count == 1 else "s")
@@ -121,20 +123,20 @@ class _Page:
             self.add("</section>")
 
     def _finding(self, count, finding, colour):
-        where = "in kernel " + finding["kernel"] if finding.get("kernel") else "in host code"
-        file, line = finding.get("file"), finding.get("line")
+        where = "in kernel " + finding.kernel if finding.kernel else "in host code"
+        file, line = finding.file, finding.line
         if file:
             where += f" at {paths.shown(file)}:{line}"
         kind = "error" if colour == "red" else "warning"
-        title = (kind, colour, plain(finding["kind"]), plain(where))
+        title = (kind, colour, plain(finding.kind), plain(where))
         self.add('<article class="{}"><h3><span class="{}">{}</span> {}</h3>'.format(*title))
-        if finding.get("kernel"):
+        if finding.kernel:
             self.add(f'<p class="dim">{plain(report.where_it_ran(finding))}</p>')
-        for text in finding.get("message", "").splitlines():
+        for text in finding.message.splitlines():
             self.add(f"<p>{plain(text)}</p>")
         for text in report.circumstances(finding, count):
             self.add(f'<p class="dim">{plain(text)}</p>')
-        source = trace.read_source(file) if file else None
+        source = read_source(file) if file else None
         if source:
             self.add('<pre class="excerpt">')
             for number in range(max(1, line - 2), min(len(source), line + 2) + 1):
@@ -202,7 +204,7 @@ class _Page:
     def _machine_code(self, kernel, rows):
         if not kernel.compiled:
             return
-        from warp.machinecode import lines
+        from warp.explain import lines
 
         changed, unknown = lines.what_nvcc_makes(kernel)
         if changed or unknown:
@@ -252,8 +254,8 @@ class _Page:
     def _file(self, kernel, file, columns, rows, advice):
         counted = kernel.lines[file]
         self.add(f'<tr class="file"><td colspan="{len(columns) + 2}">{plain(paths.shown(file))}</td></tr>')
-        source = trace.read_source(file)
-        numbers = sorted(counted) if source is None else trace.shown_lines(source, counted, kernel.function)
+        source = read_source(file)
+        numbers = sorted(counted) if source is None else report.shown_lines(source, counted, kernel.function)
         before = None
         for number in numbers:
             if before is not None and number != before + 1:
@@ -264,7 +266,11 @@ class _Page:
 
     def _row(self, kernel, file, number, text, columns, rows, advice):
         place = (file, number)
-        drawn = [drawing for drawing in map(maps.of_example, kernel.examples_at(file, number)) if drawing]
+        drawn = [
+            drawing
+            for drawing in (maps.of_example(records.write(example)) for example in kernel.examples_at(file, number))
+            if drawing
+        ]
         name = rows.get(place)
         classes = " ".join(kind for kind, on in (("problem", place in advice), ("map", drawn)) if on)
         opening = "<tr"

@@ -1,6 +1,6 @@
 """What has changed since a kernel was explained before: counts of the last trace of the same file beside today's."""
 
-from warp.trace.trace import thousands
+from warp.base.text import thousands
 
 # What a reader's edit is meant to change. Launch shapes come first: they explain the counts below them.
 COUNTS = (

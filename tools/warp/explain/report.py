@@ -3,7 +3,9 @@
 import os
 
 from warp.base import paths, ui
-from warp.trace import changes, problems, speed
+from warp.base.text import read_source, thousands
+from warp.chapter.functions import find_function
+from warp.explain import changes, problems, speed
 from warp.trace.trace import (
     HOTTEST,
     KINDS,
@@ -15,10 +17,7 @@ from warp.trace.trace import (
     lanes_grade,
     may_spoil_results,
     ratio,
-    read_source,
     selected,
-    shown_lines,
-    thousands,
 )
 
 
@@ -154,7 +153,7 @@ def times_ideal(totals):
 
 def notes_of(recorded, failed):
     """What is to be said of all counts together."""
-    return [MEND_FIRST] * failed + recorded.get("notes", [])
+    return [MEND_FIRST] * failed + recorded.notes
 
 
 def advice(kernel, gpu):
@@ -204,6 +203,20 @@ def line_in_words(row, paint):
             text += f", {paint(grade(row.wavefronts, row.ideal_wavefronts), times_ideal(row))} the ideal"
         parts.append(text)
     return "; ".join(parts)
+
+
+def shown_lines(source, counted, function):
+    """Which lines of a file to print: the kernel whole if it stands there, the others with their neighbours."""
+    last = len(source)
+    lines = set()
+    if function:
+        found = find_function("\n".join(source), function)
+        if found and any(found.first <= line <= found.last for line in counted):
+            lines.update(range(found.first, found.last + 1))
+    for line in counted:
+        if line not in lines:
+            lines.update(range(max(1, line - 1), min(last, line + 1) + 1))
+    return sorted(line for line in lines if 1 <= line <= last)
 
 
 class Renderer:
@@ -330,7 +343,7 @@ class Renderer:
         """Where nvcc has made other accesses than the source has."""
         if not kernel.compiled:
             return
-        from warp.machinecode import lines
+        from warp.explain import lines
 
         rows, unknown = lines.what_nvcc_makes(kernel)
         if rows or unknown:
@@ -383,16 +396,16 @@ class Renderer:
     def _findings(self, findings, colour):
         for count, finding in group(findings):
             self.line()
-            place = "{}:{}".format(paths.shown(finding["file"]), finding["line"]) if finding.get("file") else ""
-            where = "in kernel " + finding["kernel"] if finding.get("kernel") else "in host code"
+            place = f"{paths.shown(finding.file)}:{finding.line}" if finding.file else ""
+            where = "in kernel " + finding.kernel if finding.kernel else "in host code"
             self.line(
-                "{} {}{}".format(self.paint(colour + "+bold", finding["kind"]), where, " at " + place if place else "")
+                "{} {}{}".format(self.paint(colour + "+bold", finding.kind), where, " at " + place if place else "")
             )
-            if finding.get("file"):
-                self._excerpt(finding["file"], finding["line"], colour)
-            if finding.get("kernel"):
+            if finding.file:
+                self._excerpt(finding.file, finding.line, colour)
+            if finding.kernel:
                 self.line("  " + where_it_ran(finding))
-            for text in finding.get("message", "").splitlines():
+            for text in finding.message.splitlines():
                 self.line("  " + (ui.wrap(text, 2, self.width - 2) if self.width else text))
             for text in circumstances(finding, count):
                 self.line("  " + text)
@@ -414,17 +427,13 @@ def ideal_in_words(part):
 
 
 def where_it_ran(finding):
-    return "block {}, thread {}, launch {}".format(
-        triple(finding.get("block")),
-        triple(finding.get("thread")),
-        finding.get("launch"),
-    )
+    return f"block {triple(finding.block)}, thread {triple(finding.thread)}, launch {finding.launch}"
 
 
 def circumstances(finding, count):
     """What else there is to say of `count` equal findings: which memory, how many more."""
-    allocation = finding.get("allocation")
-    if allocation and allocation not in finding.get("message", ""):
+    allocation = finding.allocation
+    if allocation and allocation not in finding.message:
         yield "allocation: " + allocation
     if count > 1:
         yield f"and {count - 1} more of this kind at this line"

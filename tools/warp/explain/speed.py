@@ -4,12 +4,15 @@ import re
 
 from warp.base.errors import UsageError
 from warp.base.names import nearest, one_of
+from warp.base.text import read_source
 from warp.chapter.functions import find_function, mask
+from warp.explain.problems import WARP, Problem
+from warp.explain.problems import of_kernel as of_kernel_lines
 from warp.machinecode import bounds
-from warp.machinecode.execution import ARCHITECTURES
-from warp.trace.problems import WARP, Problem
-from warp.trace.problems import of_kernel as of_kernel_lines
-from warp.trace.trace import counted_blocks, read_source, volume
+from warp.trace import execution
+from warp.trace.execution import ARCHITECTURES
+from warp.trace.model import LeastTime, Limit
+from warp.trace.trace import counted_blocks, volume
 
 FAR = 8  # times as long as the memory would take: then the bound of another resource is worth advice
 FEW = 16  # a grid of so many times fewer blocks than there are SMs leaves the GPU idle
@@ -40,9 +43,9 @@ class Speed:
         self.launch = launch
         self.bounds = bounds_found
         self.gpu = gpu
-        self.shape = bounds.shape_of(launch)
+        self.shape = execution.shape_of(launch)
         self.registers = registers  # of a thread; 0: not known
-        self.resident = bounds.residency(self.shape, gpu, registers, shared + launch.get("dynamic_shared", 0))
+        self.resident = bounds.residency(self.shape, gpu, registers, shared + (launch.dynamic_shared or 0))
 
     @property
     def limit(self):
@@ -55,8 +58,7 @@ class Speed:
     @property
     def memory(self):
         """What DRAM takes for all that is touched, also what might stay in L2 at this size."""
-        touched = self.launch["global_sectors_read_distinct"] + self.launch["global_sectors_written_distinct"]
-        return touched * bounds.SECTOR / (self.gpu.dram_gb_s * 1e9)
+        return self.launch.distinct() * bounds.SECTOR / (self.gpu.dram_gb_s * 1e9)
 
     @property
     def work(self):
@@ -71,20 +73,17 @@ class Speed:
     def farthest(self):
         return next(bound for bound in self.bounds if bound.resource not in (bounds.DRAM, bounds.L2, bounds.LAUNCH))
 
-    def as_json(self):
-        return {
-            "gpu": self.gpu.name,
-            "seconds": self.limit.seconds,
-            "resource": self.limit.resource,
-            "bounds": [bound.as_json() for bound in self.bounds],
-        }
+    def as_limit(self):
+        """As the trace has it."""
+        bounds_found = [LeastTime(bound.resource, bound.seconds, bound.what) for bound in self.bounds]
+        return Limit(self.gpu.name, self.limit.seconds, self.limit.resource, bounds_found)
 
 
 def of_launch(launch, gpu, compiled=()):
     """The Speed of one launch; None of one of which only a sample was counted, or nothing at all."""
-    if counted_blocks(launch) != volume(launch["grid"]) or "global_sectors_read_distinct" not in launch:
+    if counted_blocks(launch) != volume(launch.grid) or launch.global_sectors_read_distinct is None:
         return None
-    found = bounds.of_launch(bounds.counts_of(launch), bounds.shape_of(launch), gpu)
+    found = bounds.of_launch(execution.counts_of(launch), execution.shape_of(launch), gpu)
     if not found:
         return None
     # Of several instances of a template it is not known here which one ran.
@@ -102,20 +101,20 @@ def of_kernel(kernel, gpu):
 
 def why_none(kernel):
     """A sentence on why a kernel has no bound; "" where its trace tells nothing, or it did not come to its end."""
-    launches = [launch for launch in kernel.launches if "dynamic_shared" in launch and counted_blocks(launch)]
+    launches = [launch for launch in kernel.launches if launch.dynamic_shared is not None and counted_blocks(launch)]
     if not launches or kernel.cut_short():
         return ""
-    if any(counted_blocks(launch) < volume(launch["grid"]) for launch in launches):
+    if any(counted_blocks(launch) < volume(launch.grid) for launch in launches):
         return "No bound: only a sample of the blocks was counted."
     return "No bound: the accesses lie so far apart that the sectors were not counted once each."
 
 
 def note_bounds(trace, gpu, compiled=()):
     """Puts each launch's bound into the trace, as `bound`."""
-    for launch in trace["launches"]:
+    for launch in trace.launches:
         speed = of_launch(launch, gpu, compiled)
         if speed:
-            launch["bound"] = speed.as_json()
+            launch.bound = speed.as_limit()
 
 
 # ---- in words -------------------------------------------------------------------------------------
@@ -146,12 +145,12 @@ def notes(kernel, speed):
     """Sentences on the grid, and on what is not counted."""
     yield grid_in_words(speed)
     if len(kernel.launches) > 1:
-        yield f"This is launch {speed.launch['index']}, the one of {len(kernel.launches)} with the highest bound."
-    if bounds.executed_of(speed.launch):
+        yield f"This is launch {speed.launch.index}, the one of {len(kernel.launches)} with the highest bound."
+    if execution.executed_of(speed.launch):
         if speed.gpu.architecture not in ARCHITECTURES:
             yield "Instructions and wavefronts are those of the machine code for compute capability 9.0."
         return
-    if (speed.launch.get("compiled") or {}).get("executed"):
+    if speed.launch.compiled and speed.launch.compiled.executed:
         yield "Instructions and wavefronts: not counted, as some loads wait for another thread, and how often is not known."
     elif kernel.compiled:
         yield "Instructions and wavefronts: not counted, as the simulator has not carried out the machine code."
@@ -230,9 +229,9 @@ def _few_blocks(kernel, speed):
         return None
     blocks, sms = volume(speed.shape.grid), speed.gpu.sms
     threads = blocks * volume(speed.shape.block)
-    touched = speed.launch["global_sectors_read_distinct"] + speed.launch["global_sectors_written_distinct"]
+    touched = speed.launch.distinct()
     if not touched:  # managed memory, whose sectors are not told apart
-        touched = sum(speed.launch["counts"].get(f"global_{kind}_sectors", 0) for kind in ("load", "store"))
+        touched = sum(speed.launch.counts.get(f"global_{kind}_sectors", 0) for kind in ("load", "store"))
     elements = touched * bounds.SECTOR / 4  # of 4 bytes: of smaller ones there are more
     least = LOOPS_OF_ONE_BLOCK if blocks == 1 else LOOPS
     if blocks > max(4, sms // FEW) or elements < least * threads or elements / 256 < 2 * blocks:
@@ -263,7 +262,7 @@ def _one_warp(speed):
 def _one_word(kernel, speed):
     if not speed:
         return None
-    operations = bounds.counts_of(speed.launch).get("global_atomics_on_one_word", 0)
+    operations = execution.counts_of(speed.launch).get("global_atomics_on_one_word", 0)
     atomics = speed.seconds(bounds.ATOMICS)
     if operations < 64 or atomics < FAR * speed.memory:
         return None
@@ -283,10 +282,10 @@ def _one_word(kernel, speed):
 
 def _parted(kernel, speed):
     """Instructions of few lanes, where the accesses do not show it."""
-    executed = bounds.executed_of(speed.launch) if speed else {}
+    executed = execution.executed_of(speed.launch) if speed else {}
     if not executed or executed["lanes"] >= IDLE * WARP * executed["issued"] or of_kernel_lines(kernel):
         return None
-    warps = sum(volume(launch["grid"]) * bounds.warps_of(bounds.shape_of(launch)) for launch in kernel.launches)
+    warps = sum(volume(launch.grid) * bounds.warps_of(execution.shape_of(launch)) for launch in kernel.launches)
     if 2 * kernel.totals().divergent < warps:
         return None
     most, place = max((kernel.totals(*place).divergent, place) for place in _places(kernel))
@@ -305,11 +304,11 @@ def _reloads(kernel, speed):
     that takes, so there have to be more of them."""
     if not speed or of_kernel_lines(kernel):
         return None
-    is_timed = bool(bounds.executed_of(speed.launch))
+    is_timed = bool(execution.executed_of(speed.launch))
     if is_timed and not (speed.is_far() and speed.farthest().resource == bounds.L1):
         return None
-    distinct = speed.launch["global_sectors_read_distinct"]
-    loaded = speed.launch["counts"].get("global_load_sectors", 0)
+    distinct = speed.launch.global_sectors_read_distinct
+    loaded = speed.launch.counts.get("global_load_sectors", 0)
     if not distinct or loaded < (RELOADS if is_timed else 4 * RELOADS) * distinct:
         return None
     most, place = max((kernel.totals(*place).part("load").sectors, place) for place in _places(kernel))
@@ -360,7 +359,7 @@ def _double(kernel, speed):
     lines = double_lines(kernel)
     if lines is not None and kernel.compiled:
         lines = _compiled_to_double(kernel)
-    executed = bounds.executed_of(speed.launch) if speed else {}
+    executed = execution.executed_of(speed.launch) if speed else {}
     if lines is None or (not lines and not executed.get("fp64")) or (executed and not executed.get("fp64")):
         return None
     gpu = speed.gpu if speed else bounds.gpu()

@@ -5,7 +5,8 @@ import os
 from urllib.parse import quote
 
 from warp.base import paths
-from warp.trace import problems, speed, trace
+from warp.explain import problems, speed
+from warp.trace import trace
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 BASE = "SRCROOT"  # the course's folder
@@ -24,6 +25,7 @@ RULES = {
     "hang": "A kernel that does not come to its end.",
     "trap": "A kernel that ended itself, by a failed assertion or a trap.",
     "device-access": "Host code follows a pointer to device memory, or a kernel one to host memory.",
+    "peer-access": "A kernel goes to memory of another device that is not open to its own.",
     "api-error": "A call of the CUDA runtime failed, and nobody looked.",
     "leak": "Device memory that was never freed.",
 }
@@ -51,13 +53,13 @@ def render(recorded, launch=None, compiled=(), gpu=None):
             results.append(result)
 
     for count, finding in trace.group(findings):
-        kind = finding.get("kind", "finding")
-        text = finding.get("message") or kind
+        kind = finding.kind
+        text = finding.message or kind
         if count > 1:
             text += f" (and {count - 1} more of this kind at this line)"
-        level = "warning" if finding.get("severity") == "warning" else "error"
+        level = "warning" if finding.severity == "warning" else "error"
         description = RULES.get(kind, kind.replace("-", " ").capitalize() + ".")
-        add(kind, description, level, text, finding.get("file"), finding.get("line"))
+        add(kind, description, level, text, finding.file, finding.line)
     for kernel in kernels:
         for problem in speed.problems(kernel, gpu):
             description = "The time is set by something that the memory accesses do not need."
@@ -70,7 +72,7 @@ def render(recorded, launch=None, compiled=(), gpu=None):
                 description = f"The memory system is asked for more than the bytes need ({topic})."
                 add(rule, description, "note", problem.sentence, file, line)
         if kernel.compiled:
-            from warp.machinecode import lines
+            from warp.explain import lines
 
             for file, line, sentence in lines.what_nvcc_makes(kernel)[0]:
                 add("compiled", "nvcc makes other accesses than the source has.", "note", sentence, file, line)
