@@ -5,10 +5,9 @@ import unittest
 import sample  # noqa: F401  the path to docs/_ext
 
 try:
-    from docutils import nodes
-
     import margin
     import reading
+    from docutils import nodes
 except ImportError:
     nodes = None
 
