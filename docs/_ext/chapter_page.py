@@ -356,7 +356,7 @@ def chapter_pages(
     off_road.update(dict.fromkeys(rest, name))
     lines = [line for rung in rest for line in (pages.panel(rung), "")]
     recorded = [*filter(None, [measured]), *elsewhere]
-    lines += [ladder(chapter, simulated, recorded, []), "", agreement(counted, simulated), ""]
+    lines += [ladder(chapter, simulated, recorded), "", agreement(counted, simulated), ""]
     if notes:
         lines += [f"How the figures were measured, and what else was tried: [laboratory notes](/{notes}).", ""]
     about = "Times and counts of every rung, and the simulator's counts beside the hardware's."
