@@ -9,8 +9,10 @@ from pathlib import Path
 
 import small  # noqa: F401  (the path)
 
+from warp.base import records
 from warp.chapter import results, run
 from warp.trace import recording
+from warp.trace.model import Trace
 
 HALF = 0x55555555
 
@@ -84,7 +86,9 @@ class Recorded(unittest.TestCase):
             command = [str(program), "--rung", "interleaved_strided", "--size", "256"]
             environment = dict(os.environ, SIMT_JSON=str(trace), SIMT_RECORD=most)
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=environment)
-            (launch,) = json.loads(trace.read_text(encoding="utf-8"))["launches"]
+            written = json.loads(trace.read_text(encoding="utf-8"))
+            self.assertEqual(len(records.read(Trace, written, strict=True).launches), 1)
+            (launch,) = written["launches"]
             counts.append(launch["counts"])
             steps = launch.get("recording", [])
             for line in launch["lines"] if steps else ():

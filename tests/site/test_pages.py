@@ -54,6 +54,11 @@ class Drawings(unittest.TestCase):
                 self.assertEqual(labels.cut(text), [])
         self.assertGreater(drawn, 1000)
 
+    def test_letters_are_not_too_small(self):
+        for page in built.pages():
+            with self.subTest(page=page.path.name):
+                self.assertEqual(labels.small(page.path.read_text(encoding="utf-8")), [])
+
 
 class Content(unittest.TestCase):
     def test_what_there_is(self):
