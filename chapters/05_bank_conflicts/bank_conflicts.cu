@@ -2,7 +2,7 @@
 //
 // Question: A kernel that works out of shared memory and registers still waits. What for?
 // Builds on: 04_register_tiling
-// Minutes: 45
+// Minutes: 40
 // Afterwards: find bank conflicts in the counts, and end them by padding, swizzling or another layout
 // Kind: gemm
 // Size gpu: 4096,4096,4096
@@ -661,7 +661,7 @@ void square_warp(const lab::Gemm& gemm) {
 // makes 12, as many as the split tile alone, by another way: half of the reads are still conflicts.
 //= makes 12: count("square_warp/BK=32", "shared_load_wavefronts") / 3072
 
-// ### Every shape at once
+// ### Every shape at once (second reading)
 //
 // The next rung does the reads of one step, without FMAs, for every combination of shape, numbering and thread tile.
 
@@ -765,7 +765,7 @@ void warp_tile(const lab::Gemm& gemm) {
 //= 24,576 are: count("warp_tile/BK=32", "shared_load_wavefronts")
 //= half of: count("warp_tile/BK=32", "shared_load_wavefronts") / 3072 / 16
 
-// ## 8. Wavefronts and waiting
+// ## 8. Wavefronts and waiting (second reading)
 //
 // Two things cost time in these kernels: wavefronts, and waiting, for loads and at barriers. Each rung ran with K-tiles
 // of three depths. Down a column of this table the wavefronts of a step are the same and the waits differ. Along a row the

@@ -2,7 +2,7 @@
 //
 // Question: Thousands of transparent circles cover a pixel, and their order matters. What can still be done at once?
 // Builds on: 07_reductions, 08_scan
-// Minutes: 40
+// Minutes: 35
 // Afterwards: share irregular work among blocks, and keep an order where the result depends on it
 // Kind: free
 // Size gpu: 1024,1024
@@ -728,7 +728,7 @@ void split_tiles(const Frame& frame, HotTiles hot) {
 //= 3.8 ms instead of 1.4: (ms("split_tiles/rand1M"), ms("front_to_back/rand1M"))
 //= 466 ms instead of 501: (ms("split_tiles/micro2M", "4096,4096"), ms("front_to_back/micro2M", "4096,4096"))
 //
-// ## 7. Sorted pairs
+// ## 7. Sorted pairs (second reading)
 //
 // All these tiles test circles while they draw: batch by batch, with barriers, until they are saturated. Make the lists
 // first: all **pairs** of a tile and a circle, sorted by tile and, within a tile, by circle. Then each tile finds its

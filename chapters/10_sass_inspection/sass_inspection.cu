@@ -2,7 +2,7 @@
 //
 // Question: You wrote CUDA C++, and the GPU runs something else. What did the compiler make of it?
 // Builds on: 05_bank_conflicts, 06_transpose
-// Minutes: 45
+// Minutes: 40
 // Afterwards: read SASS: registers, spills, wide loads and what fills a loop
 // Kind: map
 // Size gpu: 268435459
@@ -585,7 +585,7 @@ struct WindowSum {
 // them. You can get the same code without the promise: keep the sum in a local variable and store it once. That is
 // better style, too.
 //
-// ## 6. The order of a loop's loads and stores
+// ## 6. The order of a loop's loads and stores (second reading)
 //
 // The loop that fills a tile of shared memory is in every kernel since chapter 03: load an element, store it to the
 // tile, eight times. How often does it wait?
@@ -766,7 +766,7 @@ struct ReversedRuns {
 // addresses that the lanes of a warp read, and no instruction shows those: bank conflicts show in the simulator's
 // counters, not in SASS. You need both.
 //
-// ### `.reuse`
+// ### `.reuse` (second reading)
 //
 // This is a piece of the loop of `thread_tile_2d`:
 //

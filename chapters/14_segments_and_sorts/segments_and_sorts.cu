@@ -336,7 +336,7 @@ __global__ void __launch_bounds__(THREADS)
 // **So:** the best number of lanes is a property of the matrix, and no number suits rows of 3 and rows of 512. The usual
 // advice, a warp for each row, is the slowest choice here.
 //
-// ### Segments
+// ### Segments (second reading)
 //
 // Divide the work by values, not by rows. All products are formed first, one thread for each, and scanned with a head at
 // the start of each row. The last element of each row is its sum.

@@ -356,7 +356,7 @@ def chapter_pages(
     off_road.update(dict.fromkeys(rest, name))
     lines = [line for rung in rest for line in (pages.panel(rung), "")]
     recorded = [*filter(None, [measured]), *elsewhere]
-    lines += [ladder(chapter, simulated, recorded, []), "", agreement(counted, simulated), ""]
+    lines += [ladder(chapter, simulated, recorded), "", agreement(counted, simulated), ""]
     if notes:
         lines += [f"How the figures were measured, and what else was tried: [laboratory notes](/{notes}).", ""]
     about = "Times and counts of every rung, and the simulator's counts beside the hardware's."
@@ -369,10 +369,11 @@ def chapter_pages(
     if figures[1:]:
         end = next((i for i, line in enumerate(road) if line.startswith("## What to remember")), len(road))
         road[end:end] = ["## What bounds each rung", "", *(line for figure in figures[1:] for line in (figure, ""))]
-    out = [*head(chapter, titles, exercises, [chapter.path, *others], figures, begins, project), *road]
+    out = [*head(chapter, exercises, figures, project), *road]
     out += ["## More about this chapter", "", container("cards", "\n\n".join(links)), ""]
     for rung, page in off_road.items():
         out += elsewhere_anchors([rung], page)
+    out += foot(chapter, titles, [chapter.path, *others], begins)
     return {f"chapters/{folder}.md": "\n".join(out), **beside}
 
 
@@ -389,15 +390,22 @@ def more_card(title: str, page: str, about: str) -> str:
     return container("card", f"[{title}](/{page})\n\n{about}")
 
 
-def head(chapter: Chapter, titles, exercises, files: list[Path], figures, begins, project: str) -> list[str]:
+def head(chapter: Chapter, exercises, figures, project: str) -> list[str]:
     """The top of a chapter's page: its question, its key picture, its time, and what one can do afterwards."""
     header = chapter.header
     title = f"# [Chapter {header.number}:]{{.chapter-number}} {header.title}"
     out = [title, "", f":::{{container}} question\n{header.question}\n:::", ""]
-    if header.minutes:
-        after = f" Afterwards you can {header.afterwards}." if header.afterwards else ""
-        out += [f":::{{container}} facts\n{way.facts(header, exercises)}{after}\n:::", ""]
-    out += [f"```{{cpp:namespace}} {project}\n```", ""]
+    facts = [f"{way.facts(header, exercises)}"] if header.minutes else []
+    facts += [f"Afterwards you can {header.afterwards}."] if header.afterwards else []
+    facts.append(f"`./learn run {header.number}` runs it.")
+    out += [f":::{{container}} facts\n{' '.join(facts)}\n:::", "", f"```{{cpp:namespace}} {project}\n```", ""]
+    out += figures[:1]  # the chapter's plot: how fast each rung is; the counts, which say why, are predicted first
+    return [*out, "", header.intro, ""] if header.intro else [*out, ""]
+
+
+def foot(chapter: Chapter, titles: dict[str, str], files: list[Path], begins: Code | None) -> list[str]:
+    """The rungs of a chapter, its files and its sizes."""
+    header = chapter.header
     facts = [f"Builds on {links_to_map(header, titles)}." if header.builds_on else "Builds on no other chapter."]
     links = [
         f"{{download}}`chapters/{chapter.folder}/{file.name} </_files/{chapter.folder}/{file.name}>`" for file in files
@@ -407,14 +415,7 @@ def head(chapter: Chapter, titles, exercises, files: list[Path], figures, begins
         f"Default size: {size_words(header.sizes['gpu'])} on a GPU, "
         f"{size_words(header.sizes['simulator'])} on the simulator."
     )
-    out += figures[:1]  # the chapter's plot: how fast each rung is; the counts, which say why, are predicted first
-    if header.intro:
-        out += ["", header.intro]
     return [
-        *out,
-        "",
-        fence(f"./learn run {header.number}", "{code-block} console", [""]),
-        "",
         "::::{dropdown} The rungs of this chapter, its source and its sizes",
         ":class-container: rungs",
         "",

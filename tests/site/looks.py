@@ -18,6 +18,8 @@ PATIENCE = accessibility.PATIENCE
 # What every chapter keeps on a screen of 1440 x 900 with its folds shut: screens, the screen where its first picture begins at
 # the latest, and the pictures' part of its height in per cent.
 MOST_SCREENS, FIRST_PICTURE, LEAST_PICTURES = 15, 2, 12
+MORE_SCREENS: dict[str, float] = {}
+FEWER_PICTURES: dict[str, float] = {}
 # Width, height, and whether it is dark.
 VIEWS = ((1400, 1000, False), (390, 844, True), (768, 1000, False), (1040, 900, True))
 

@@ -445,8 +445,7 @@ class Pages(Temporary):
             for text in (
                 "# [Chapter 01:]{.chapter-number} Sample",
                 "Does the page say",
-                "4,096 on a GPU",
-                "256 on the simulator",
+                "`./learn run 01` runs it.",
                 "The first paragraph",
                 ":lineno-start: 28",
                 "const int i = blockIdx",
@@ -456,6 +455,8 @@ class Pages(Temporary):
                 "::::::{rung} copy_far",
                 "{dropdown} Setting up",
                 "int main()",
+                "4,096 on a GPU",
+                "256 on the simulator",
                 "## The ladder",
             )
         ]
