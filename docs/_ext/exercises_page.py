@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import live
 from markup import escape, fence, typeset
 
-from course.exercises import Exercise, header_of
+from warp.exercise.exercises import Exercise, header_of
 
 
 def dropdown(title: str, body: str) -> str:
@@ -80,6 +81,8 @@ def solution_page(exercise: Exercise) -> str:
             "## Why",
             "",
             typeset(exercise.explanation),
+            "",
+            live.answer(exercise.name),
             "",
             "## What else",
             "",

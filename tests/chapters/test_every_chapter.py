@@ -8,8 +8,8 @@ from chapter import ROOT, Chapter
 
 import registration
 
-from course import header, source
-from course.results import as_text
+from warp.chapter import header, source
+from warp.chapter.results import as_text
 
 MOST_REGISTRATION = 60  # lines of a chapter that register rungs
 

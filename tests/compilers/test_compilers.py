@@ -23,7 +23,7 @@ sys.path[:0] = [str(TESTS / "simt"), str(TESTS.parent / "tools")]
 
 from golden import FIXED_ADDRESSES, first_difference  # noqa: E402
 
-from course.counted import NOT_COMPARED  # noqa: E402
+from warp.chapter.counted import NOT_COMPARED  # noqa: E402
 
 # How often these look at what they wait for, time decides.
 TIMED = {"flag_never_set", "lock_never_released", "more_blocks_than_fit"}

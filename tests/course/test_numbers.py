@@ -5,8 +5,8 @@ import unittest
 
 import small
 
-from course import bindings, run, source
-from course.results import as_text
+from warp.chapter import bindings, run, source
+from warp.chapter.results import as_text
 
 
 class Numbers(unittest.TestCase):

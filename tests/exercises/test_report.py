@@ -7,8 +7,8 @@ from types import SimpleNamespace
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 
-from learn.exercises import checking, report  # noqa: E402
-from learn.ui import Palette  # noqa: E402
+from warp.base.ui import Palette  # noqa: E402
+from warp.exercise import checking, report  # noqa: E402
 
 FILE = "/course/my/03_tiles/second_barrier.cu"
 RACE = (
@@ -149,6 +149,12 @@ class Report(unittest.TestCase):
         self.assertEqual(report.facts(result), "(not run)")
         result.predictions = [{}, {}]
         self.assertEqual(report.facts(result), "(2 answers)")
+
+    def test_an_element_that_several_have_written(self):
+        writer = "block (0,0,0), thread (29,0,0), line 23"
+        self.assertIn("Next: compute by hand", self.said({**WRONG, "writer": writer}))
+        said = self.said({**WRONG, "writer": writer + ", the last of 4 writes"})
+        self.assertIn("Next: which threads write y[1], and how often should it be written?", said)
 
     def test_help_comes_beside_the_question(self):
         self.assertNotIn("Help:", self.said(WRONG))

@@ -13,7 +13,7 @@ import unittest
 
 import fake
 
-from learn import options, table
+from warp.cli import options, table
 
 NOTEBOOK = os.path.join(fake.ROOT, "notebooks", "start.ipynb")
 PATIENCE = 3000  # seconds for a cell: the simulator and a chapter are compiled

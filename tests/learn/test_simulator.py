@@ -14,8 +14,10 @@ import unittest
 
 import fake
 
-from course import maps
-from learn import chapters, paths
+from warp.base import paths, records
+from warp.chapter import chapters, maps
+from warp.explain import running
+from warp.trace.model import Trace
 
 PROGRAM = """\
 #include <cstdio>
@@ -122,7 +124,7 @@ class Simulator(unittest.TestCase):
 
     def learn(self, *words, code=None):
         done = subprocess.run(
-            [sys.executable, os.path.join(fake.ROOT, "tools", "learn"), *words],
+            [sys.executable, os.path.join(fake.ROOT, "tools", "warp"), *words],
             cwd=self.folder,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -247,6 +249,17 @@ class Explain(Simulator):
             nonzero = {name: value for name, value in launch["counts"].items() if value}
             self.assertEqual({name: value for name, value in summed.items() if value}, nonzero)
 
+    def test_the_simulator_writes_the_form_that_is_read(self):
+        """Every key is known, none is missing: strictly, where a reader leaves out what it does not know."""
+        for name, text in (("gather", PROGRAM), ("banks", BANKS), ("part", PARTING)):
+            source = self.write(name + ".cu", text)
+            self.learn("explain", source, code=0)
+            written = os.path.join(self.folder, name + ".json")
+            program = os.path.join(running.output_folder(source), name)
+            subprocess.run([program], env=dict(os.environ, SIMT_JSON=written), check=True, capture_output=True)
+            with open(written, encoding="utf-8") as file:
+                self.assertTrue(records.read(Trace, json.load(file), strict=True).launches, name)
+
     def test_lanes_part_at_the_branch(self):
         """Not where the block of code begins that ends with it, nor at its last access."""
         recorded = json.loads(self.learn("explain", self.write("part.cu", PARTING), "--json", code=0).stdout)
@@ -273,7 +286,7 @@ class Explain(Simulator):
 
     def test_watch(self):
         source = self.write("gather.cu", PROGRAM)
-        command = [sys.executable, os.path.join(fake.ROOT, "tools", "learn"), "explain", source, "--watch"]
+        command = [sys.executable, os.path.join(fake.ROOT, "tools", "warp"), "explain", source, "--watch"]
         process = subprocess.Popen(
             command,
             cwd=self.folder,

@@ -12,10 +12,10 @@ import unittest
 
 import fake
 
-from course import bounds
-from learn.errors import UsageError
-from learn.explain import speed
-from learn.explain.trace import Kernel
+from warp.base.errors import UsageError
+from warp.explain import speed
+from warp.machinecode import bounds
+from warp.trace.trace import Kernel
 
 PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs")
 
@@ -97,7 +97,7 @@ class Programs(unittest.TestCase):
     def explain(self, program, *words, nvcc=True, code=0):
         env = dict(os.environ) if nvcc else dict(os.environ, CUDACXX="none")
         done = subprocess.run(
-            [sys.executable, os.path.join(fake.ROOT, "tools", "learn"), "explain", program, *words],
+            [sys.executable, os.path.join(fake.ROOT, "tools", "warp"), "explain", program, *words],
             cwd=PROGRAMS,
             env=env,
             stdin=subprocess.DEVNULL,

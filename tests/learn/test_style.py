@@ -1,4 +1,4 @@
-"""The Python of the course is as ruff has it: its rules, its format (ruff.toml)."""
+"""The Python of the course is as ruff has it: its rules, its format (pyproject.toml)."""
 
 import os
 import shutil
@@ -27,7 +27,7 @@ class Style(unittest.TestCase):
 
     def test_both_can_fail(self):
         with tempfile.TemporaryDirectory() as folder:
-            shutil.copy(os.path.join(fake.ROOT, "ruff.toml"), folder)
+            shutil.copy(os.path.join(fake.ROOT, "pyproject.toml"), folder)
             with open(os.path.join(folder, "bad.py"), "w", encoding="utf-8") as file:
                 file.write("import os\nprint('%s' % 1 )\n")
             done = self.ruff("check", "--output-format", "concise", ".", folder=folder)

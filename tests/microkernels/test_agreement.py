@@ -17,7 +17,7 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / "tools"))
 
-from course.counted import NOT_COMPARED, agree  # noqa: E402  the site compares with the same code
+from warp.chapter.counted import NOT_COMPARED, agree  # noqa: E402  the site compares with the same code
 
 
 def load(name):

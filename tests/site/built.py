@@ -12,7 +12,7 @@ from pathlib import Path
 
 import sample
 
-from course import source
+from warp.chapter import source
 
 PYTHON = sample.site_python()
 SIMULATOR = os.environ.get("WARP_SIMULATOR_BUILD")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import sample
 
-from learn.machine import Machine
+from warp.base.machine import Machine
 
 try:
     from playwright.sync_api import sync_playwright

@@ -50,7 +50,7 @@ struct Fault {
   };
   Kind kind = Kind::none;
   // Of a race between threads of a block. Update: several read an element, and write it. In place: a thread reads what another
-  // overwrites in the same step. Of one between blocks: an atomic operation has the scope of the block. Barrier: a thread
+  // overwrites in the same step. Lock: an update by threads that hold one, which orders nothing. Of one between blocks: an atomic operation has the scope of the block. Barrier: a thread
   // arrives at one that another initialises.
   // Of what a bulk copy has yet to bring. No bytes: its barrier's phase ends without them. Parity: a wait for the phase before let
   // the thread pass. Stage in use: of a bulk copy to what threads still read.
@@ -58,6 +58,7 @@ struct Fault {
     unknown,
     in_place,
     update,
+    lock,
     scope,
     barrier,
     no_bytes,

@@ -43,6 +43,7 @@ long devices() {
 bool has_blocks() { return std::getenv("SIMT_BLOCKS"); }
 uint64_t blocks(uint64_t all) { return number("SIMT_BLOCKS", all); }  // "all" is no number
 uint64_t steps(uint64_t usually) { return number("SIMT_STEPS", usually); }
+uint64_t recorded() { return number("SIMT_RECORD", 0); }
 uint64_t stack_bytes() { return number("SIMT_STACK", 0); }
 bool leaks_are_errors() {
   const char* wanted = std::getenv("SIMT_LEAKS");

@@ -14,6 +14,7 @@ long devices();                              // SIMT_DEVICES; 1 without it, 0 if
 bool has_blocks();                           // SIMT_BLOCKS is there,
 uint64_t blocks(uint64_t all);               // and says how many
 uint64_t steps(uint64_t usually);            // SIMT_STEPS
+uint64_t recorded();                         // SIMT_RECORD; 0: none
 uint64_t stack_bytes();                      // SIMT_STACK; 0: as the kernel needs
 bool leaks_are_errors();                     // SIMT_LEAKS
 bool runs_ahead();                           // SIMT_AHEAD

@@ -33,6 +33,10 @@ inline constexpr Setting kTable[] = {
     {"SIMT_STEPS", "n",
      "after how many steps of a warp, between barriers and at no new address, a kernel counts as "
      "hanging, or after 16 times as many if it does not touch memory; 2^24 without it"},
+    {"SIMT_RECORD", "n",
+     "the trace has the first `n` steps of block 0 of each launch: accesses, basic blocks entered "
+     "and "
+     "barriers, with warp, line and lanes"},
     {"SIMT_STACK", "n",
      "bytes of stack of each CUDA thread, at least 65536; if it is not set, 128 KiB, or 576 KiB "
      "for a kernel with large arrays of its own"},

@@ -25,7 +25,6 @@ GlobalChecker::Place GlobalChecker::check_place(const Request& request) {
     values_.settle(warp, request.lanes, faults_);
   const Range* range = ranges_.find(request.span.low, size);
   Place place;
-  if (request.is_atomic() || request.is_volatile()) footprint.show();
   if (range && request.span.high + size <= range->end) [[likely]]
     place.range = range;
   if (place.range && !place.range->is_closed && are_aligned(request.span.bits, size) &&
@@ -143,6 +142,7 @@ void GlobalChecker::report_clash(const Request& request, uint32_t lanes, AccessK
     fault.other_pc = full_pc(clash.pc);
     fault.other_store = clash.kind != AccessKind::read;
     blocks.name_other(fault, clash.block);
+    if (request.warp->locking >> lane & 1) fault.cause = Fault::Cause::lock;
     if (request.within_block) fault.cause = Fault::Cause::scope;
     if (kind == AccessKind::write && !request.is_atomic()) {
       // As long as nothing has changed here, the other block's store may be still to come.

@@ -116,7 +116,7 @@ struct Conflict {
   bool first_writes, second_writes;
 };
 
-Conflict conflict(const Accesses& first, const Accesses& second, bool repeats) {
+Conflict conflict(const Accesses& first, const Accesses& second) {
   const struct {
     const std::vector<Bytes>&first, &second;
     bool first_writes, second_writes;
@@ -127,7 +127,6 @@ Conflict conflict(const Accesses& first, const Accesses& second, bool repeats) {
       {first.written, second.changed, true, true},
   };
   for (const auto& pair : pairs) {
-    if (repeats && &pair.second == &second.changed) continue;
     const Bytes both = common(pair.first, pair.second);
     if (both.end) return {both, pair.first_writes, pair.second_writes};
   }
@@ -266,7 +265,7 @@ static bool signals(const Accesses& first, const Accesses& second) {
          (common(first.atomic, second.polled).end || common(first.written, second.polled).end);
 }
 
-void note(std::string kernel, Shared accesses, bool repeats, const Beside& beside) {
+void note(std::string kernel, Shared accesses, const Beside& beside) {
   const stream_order::Work* const work = stream_order::Work::current();
   if (!work || !accesses) return;
   const Bytes shared = shared_part(*accesses);
@@ -303,7 +302,7 @@ void note(std::string kernel, Shared accesses, bool repeats, const Beside& besid
   const bool is_told = !s.told_stacks.empty() && s.told_stacks.contains(mine.stack);
   for (auto other = s.pending.rbegin(); other != s.pending.rend() && !is_told; ++other) {
     if (work->is_behind(other->queue, other->number) || ran_beside(*other)) continue;
-    const Conflict found = conflict(*other->accesses, *mine.accesses, repeats);
+    const Conflict found = conflict(*other->accesses, *mine.accesses);
     if (!found.bytes.end) continue;
     s.told_stacks.insert(mine.stack);
     report(s, *other, mine, found);

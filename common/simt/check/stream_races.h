@@ -40,10 +40,10 @@ extern std::atomic<bool> has_fence;
 
 // What a launch has touched that has ended just now.
 Shared of_launch(const engine::Footprint& footprint, const engine::Member& launch);
-// The work under way has done this: a kernel, or, if there is none, the runtime's function that was called. `repeats`: it has
-// left everything as it was. `beside`: pieces of work that ran at once with it, whose races the blocks' check has seen.
+// The work under way has done this: a kernel, or, if there is none, the runtime's function that was called. `beside`: pieces of
+// work that ran at once with it, whose races the blocks' check has seen.
 using Beside = std::vector<std::pair<uint32_t, uint64_t>>;
-void note(std::string kernel, Shared accesses, bool repeats = false, const Beside& beside = {});
+void note(std::string kernel, Shared accesses, const Beside& beside = {});
 
 // One side of a copy, or memory that is set: `height` rows of `width` bytes.
 struct Rows {

@@ -18,8 +18,6 @@
 namespace simt::engine {
 namespace {
 
-constexpr uint64_t kEmptyAtOnce = 64;
-
 // Blocks that the device runs side by side.
 uint64_t resident_blocks(const Grid& grid) {
   const auto* const kernel = reinterpret_cast<const void*>(grid.kernel);
@@ -156,28 +154,11 @@ void Pool::take_blocks(Worker& worker) {
   grid_->hang_vote->leave();
 }
 
-// Blocks that do nothing are passed over, but for the first, by which the kernel makes itself known. They are taken many at a
-// time: where one is empty, the next most often are.
 void Pool::run_blocks(Worker& worker) {
   worker.begin_launch(*grid_);
-  const bool looks_ahead = grid_->all_return && !grid_->barrier;
-  uint64_t next = 0, end = 0, at_once = 1;  // blocks that are this worker's
   for (;;) {
-    if (next == end) {
-      next = next_block_.fetch_add(at_once, std::memory_order_relaxed);
-      if (next >= block_count_) return;
-      end = std::min(next + at_once, block_count_);
-      at_once = 1;
-    }
-    const uint64_t block = next++;
-    if (looks_ahead && block != 0 && worker.is_empty_block(block)) {
-      if (next == end) {
-        at_once = kEmptyAtOnce;
-        Patience::move();
-        if (!grid_->traced) life_sign::block_ended();
-      }
-      continue;
-    }
+    const uint64_t block = next_block_.fetch_add(1, std::memory_order_relaxed);
+    if (block >= block_count_) return;
     if (grid_->barrier) grid_->barrier->begin(block);
     const bool ended = worker.run_block(block);
     if (grid_->barrier) grid_->barrier->leave(block, !ended);

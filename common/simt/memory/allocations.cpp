@@ -100,9 +100,6 @@ void discard(uint64_t base, uint64_t size) {
 
 }  // namespace
 
-// Stores are numbered, those that may have gone anywhere as well. Under the mutex.
-static uint64_t stores = 0, stored_anywhere = 0;
-
 uint64_t allocate(Kind kind, uint64_t size, uint64_t caller) {
   State& s = state();
   std::lock_guard lock(s.mutex);
@@ -130,7 +127,6 @@ uint64_t allocate(Kind kind, uint64_t size, uint64_t caller) {
                     .size = size,
                     .kind = kind,
                     .device = device,
-                    .stored = ++stores,
                     .written = kind != Kind::device,
                     .allocated_at = caller};
 
@@ -147,7 +143,6 @@ void allocate_again(uint64_t base) {
   Allocation* const freed = at_base(base);
   if (!freed || !freed->freed) return;
   freed->freed = freed->written = false;
-  freed->stored = ++stores;
   ++changes;
   s.live_bytes[static_cast<size_t>(freed->device)] += freed->size;
   poison(*freed);
@@ -225,33 +220,10 @@ bool unregister_host(uint64_t base) {
   return true;
 }
 
-uint64_t version_of(uint64_t base) {
-  const std::lock_guard lock(state().mutex);
-  const Allocation* const found = at_base(base);
-  if (!found || found->freed || found->kind != Kind::device) return 0;
-  return std::max(found->stored, stored_anywhere);
-}
-
-uint64_t latest_version() {
-  std::lock_guard lock(state().mutex);
-  return stores;
-}
-
-void note_stored(uint64_t base) {
-  const std::lock_guard lock(state().mutex);
-  if (Allocation* const found = at_base(base)) found->stored = ++stores;
-}
-
-void note_stored_anywhere() {
-  std::lock_guard lock(state().mutex);
-  stored_anywhere = ++stores;
-}
-
 void mark_written(uint64_t address, uint64_t size) {
   const std::lock_guard lock(state().mutex);
   Allocation* const found = below(address);
   if (!found) return;
-  found->stored = ++stores;
   if (found->written || address >= found->end()) return;
   if (address == found->base && size >= found->size) {
     ++changes;

@@ -26,7 +26,6 @@ struct Allocation {
   Kind kind = Kind::device;
   int device = 0;  // that it is memory of, or of which the host asked for it
   bool freed = false;
-  uint64_t stored = 0;   // see version_of()
   bool written = false;  // all of it, as far as can be known; else shadow.h knows which bytes
   uint64_t row_bytes = 0, pitch = 0;  // of cudaMallocPitch and its like
   uint64_t allocated_at = 0;          // program counter of the call
@@ -76,14 +75,6 @@ const Allocation* find_above(uint64_t address);
 // Opens [base, base + size) of the host to the device; false if part of it is open already.
 bool register_host(uint64_t base, uint64_t size, uint64_t caller);
 bool unregister_host(uint64_t base);
-
-// A number that changes when somebody writes to the allocation of cudaMalloc that begins at `base`; 0 if there
-// is none.
-uint64_t version_of(uint64_t base);
-uint64_t latest_version();  // of all
-// A kernel has written to it; or kernels whose stores nobody saw have, to any.
-void note_stored(uint64_t base);
-void note_stored_anywhere();
 
 // A copy or the host has written there.
 void mark_written(uint64_t address, uint64_t size);

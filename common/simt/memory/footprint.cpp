@@ -3,7 +3,6 @@
 namespace simt::engine {
 
 void Footprint::add(const Footprint& other) {
-  shown_ |= other.shown_;
   reads_textures_ |= other.reads_textures_;
   for (const Touched& t : other.touched_) {
     if (t.read) note(t.base, false, t.low, t.high);

@@ -23,6 +23,15 @@ std::string into(const memory::Allocation& allocation, uint64_t address) {
          memory::describe(allocation);
 }
 
+std::string shared_place(const engine::Fault& fault) {
+  if (!fault.variable) {
+    return "byte " + std::to_string(fault.address) + " of the " + (fault.limit ? "dynamic " : "") +
+           "shared memory";
+  }
+  return fault.variable->name + " in shared memory, byte " +
+         std::to_string(fault.address - fault.variable->begin);
+}
+
 Place place_of(uint64_t address) {
   static constexpr uint64_t kFar = uint64_t{1} << 31;
   static constexpr const char* kWrapped =

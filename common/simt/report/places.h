@@ -21,6 +21,9 @@ std::string holder_of(uint64_t address);
 // "8 bytes into the 4096 bytes of x"
 std::string into(const memory::Allocation& allocation, uint64_t address);
 
+// "tile in shared memory, byte 64". Addresses in shared memory say nothing to the reader.
+std::string shared_place(const engine::Fault& fault);
+
 bool is_host_memory(uint64_t address);
 
 // Of an access to memory of a device that has not opened it.

@@ -15,9 +15,10 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[2] / "tools"))
 
-from learn.machine import Machine  # noqa: E402
-from sass import code, execution  # noqa: E402
-from sass.tools import Toolchain  # noqa: E402
+from warp.base.machine import Machine  # noqa: E402
+from warp.machinecode import code  # noqa: E402
+from warp.machinecode.tools import Toolchain  # noqa: E402
+from warp.trace import execution  # noqa: E402
 
 CODE = HERE / "causes.txt"
 SOURCE = HERE / "causes.cu"

@@ -98,10 +98,11 @@ void name_allocation(const void* base, std::string_view name);
 
 /// A thread that has written to watched memory.
 struct Writer {
-  uint3 block{};     ///< blockIdx
-  uint3 thread{};    ///< threadIdx
-  std::string file;  ///< Source file of the store.
-  int line = 0;      ///< Source line of the store.
+  uint3 block{};             ///< blockIdx
+  uint3 thread{};            ///< threadIdx
+  std::string file;          ///< Source file of the store.
+  int line = 0;              ///< Source line of the store.
+  std::uint64_t writes = 0;  ///< How many there have been since watch(), by all threads.
 };
 
 /// Watches these bytes of global memory from here on, and no others; 0 bytes end it.

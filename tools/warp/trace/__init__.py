@@ -1,0 +1,1 @@
+"""A trace of the simulator as data: launches, the counts of their lines, findings."""
