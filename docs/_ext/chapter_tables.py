@@ -14,9 +14,9 @@ from warp.chapter.results import Results
 from warp.chapter.source import Chapter
 
 
-def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results], figures: list[str]) -> str:
-    """The chapter's end: every rung in one table for each GPU that was recorded and for the simulator, all of them folded:
-    the picture at the top has what they say. Without a picture, the counts stand in the open."""
+def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results]) -> str:
+    """Every rung in one table for each GPU that was recorded and for the simulator, all but the first folded. Where nothing was
+    recorded, the counts stand in the open."""
     out = ["## The ladder", ""]
     names = list(chapter.header.rungs)
 
@@ -24,10 +24,11 @@ def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results],
         variant = f" `{escape_code(row['variant'])}`" if row.get("variant") else ""
         return f"{{rung}}`{row['rung']}`{variant}"
 
-    def fold(title: str, lines: list[str]) -> list[str]:
+    def fold(title: str, lines: list[str], is_open: bool = False) -> list[str]:
         inner = [len(line) - len(line.lstrip(":")) for line in lines]
         fence = ":" * (max([3, *inner]) + 1)
-        return [f"{fence}{{dropdown}} {title}", ":class-container: lines", "", *lines, fence, ""]
+        options = [":class-container: lines", *([":open:"] if is_open else [])]
+        return [f"{fence}{{dropdown}} {title}", *options, "", *lines, fence, ""]
 
     for measured in recorded:
         tables = []
@@ -50,7 +51,7 @@ def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results],
             "FMAs.\n:::",
             "",
         ]
-        out += fold(f"On {escape(measured.device)}", there)
+        out += fold(f"On {escape(measured.device)}", there, is_open=measured is recorded[0])
     if simulated:
         body = []
         for row in (r for n in names for r in simulated.of(n)):
@@ -91,7 +92,6 @@ def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results],
         ]
         title = f"Counted on the simulator, {size}"
         out += fold(title, counts) if recorded else [f"{title}:", "", *counts]
-    out += figures
     if not recorded:
         out += [
             "No measurement on hardware is recorded for this chapter yet: "

@@ -153,6 +153,18 @@ class Report(unittest.TestCase):
         result.predictions = [outcomes.Guess("warps", 1, 8, 1)] * 2
         self.assertEqual(report.facts(result), "(2 answers)")
 
+    def test_a_value_of_the_host(self):
+        said = self.said({**WRONG, "place": "the kind of the memory", "host": 1})
+        self.assertIn("Next: which line of your host code decides about the kind of the memory, and when", said)
+
+    def test_memory_that_another_call_gives_back(self):
+        for message in (
+            "free() of the 512-byte allocation made by cudaMallocHost: to free it takes cudaFreeHost.",
+            "cudaFree failed and did nothing: to free the 512-byte allocation takes cudaFreeHost.",
+        ):
+            said = self.said(finding("api-error", 3, message))
+            self.assertIn("Next: which call has made that memory, and which one gives it back?", said)
+
     def test_an_element_that_several_have_written(self):
         writer = "block (0,0,0), thread (29,0,0), line 23"
         self.assertIn("Next: compute by hand", self.said({**WRONG, "writer": writer}))

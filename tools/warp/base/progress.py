@@ -12,7 +12,7 @@ import shutil
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from warp.base import paths, ui
+from warp.base import pages, paths, ui
 from warp.base.build import lock
 from warp.base.errors import LearnError
 
@@ -60,6 +60,7 @@ def change(edit: Callable[[dict[str, Any]], Result]) -> Result:
             shutil.copyfile(FILE, FILE + ".damaged")
             ui.note(f"learn: it is now {paths.shown(FILE)}.damaged")
         _write(json.dumps(kept, indent=1, sort_keys=True) + "\n", keeps_before=not damaged)
+    pages.note_passed(kept)
     return result
 
 

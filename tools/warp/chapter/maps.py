@@ -10,6 +10,21 @@ from typing import Any
 SECTOR = 32
 BANKS = 32
 WORD = 4
+LINE_BYTES = 128  # patterns this far apart are alike: the same banks, and the same places in their sectors
+
+
+def pattern(example: dict[str, Any]) -> list[Any] | None:
+    """A request as docs/_static/counted.js draws it: g or s for its memory, whether it stores, its bytes, and the lanes'
+    addresses, as a first one and a step where that says them all. None for what no rule of addresses alone tells: an atomic
+    operation in shared memory."""
+    known = [address for address in example["addresses"] if address is not None]
+    if not known or (example["access"] == "atomic" and example["space"] == "shared"):
+        return None
+    base = min(known) // LINE_BYTES * LINE_BYTES
+    at: list[int | None] = [None if address is None else address - base for address in example["addresses"]]
+    if len(known) == len(at) and len({b - a for a, b in zip(known, known[1:])}) == 1:
+        at = [known[0] - base, known[1] - known[0]]
+    return [example["space"][0], int(example["access"] == "store"), example["size"], at]
 
 
 def of_example(example: dict[str, Any]) -> dict[str, list[dict[str, Any]] | str] | None:

@@ -62,7 +62,10 @@ def recorded(of: results.Results, rung: str, *arguments: str, launch: int = 0, b
         run.write_atomically(kept, json.dumps(known))
     if len(known["launches"]) <= launch:
         raise results.ResultsError(f"{program}: no recording of launch {launch} of {rung}")
-    return parse(rung, known["launches"][launch], blocks)
+    steps = known["launches"][launch]
+    for step in steps:
+        step["line"] = of.moves.get(Path(step["file"]).name, {}).get(step["line"], step["line"])
+    return parse(rung, steps, blocks)
 
 
 def parse(kernel: str, steps: list[dict], blocks: bool = True) -> Recording:

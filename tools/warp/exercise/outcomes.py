@@ -28,6 +28,7 @@ class Failure:
     place: str = ""
     writer: str = ""  # of the element: block, thread and line; "" where that is not known
     unwritten: int = 0  # 1: no thread wrote it
+    host: int = 0  # 1: a value of the host, which no thread writes
     unset: int = 0  # 1: it is made of what nobody has set
     expected: str = ""
     got: str = ""

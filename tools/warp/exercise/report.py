@@ -342,6 +342,8 @@ def of_failure(failure: Failure) -> str:
         return f"give {failure.name} its name back, or undo what you did to its parameters"
     if kind == "api-error" and "holds no thread" in message:
         return "how many blocks does {} need, and what does the division give?".format(failure.case or "this")
+    if kind == "api-error" and re.search("to free (it|the )", message):
+        return "which call has made that memory, and which one gives it back?"
     if kind == "uninitialized-shared" and "asynchronous" in message:
         return "what must the copying thread wait for, and what all others, before the copy can be read?"
     if kind in STEPS:
@@ -352,6 +354,8 @@ def of_failure(failure: Failure) -> str:
             return f"which thread should write {place}, and what keeps it from doing so?"
         if failure.unset:
             return f"which element does the thread that writes {place} read before anyone has set it?"
+        if failure.host:
+            return f"which line of your host code decides about {place}, and when does it run?"
         if "the last of" in failure.writer:
             return f"which threads write {place}, and how often should it be written?"
         return f"compute by hand what the thread that writes {place} reads"

@@ -6,7 +6,7 @@ import concurrent.futures
 import os
 from typing import Any
 
-from warp.base import paths, ui
+from warp.base import pages, paths, ui
 from warp.base.errors import LearnError, UsageError
 from warp.base.machine import Machine
 from warp.base.ui import Palette
@@ -184,6 +184,7 @@ def tell(exercise: Exercise, outcome: Outcome, paint: Palette, brief: bool = Fal
         ui.say()
         for line in report.next_step(exercise, outcome, now):
             ui.say("  " + line)
+        pages.tell_exercise(exercise, indent="  ")
     else:
         ui.say()
 

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from warp.base import build, install, paths, steps, ui
+from warp.base import build, install, pages, paths, progress, steps, ui
 from warp.base.errors import LearnError, UsageError
 from warp.base.files import write_atomically
 from warp.base.machine import Machine
@@ -35,6 +35,7 @@ def main(arguments: Arguments) -> int:
     index = os.path.join(folder, "index.html")
     if not os.path.exists(index):
         raise LearnError(f"docs/build.py ended well but wrote no {paths.shown(index)}")
+    pages.note_passed(progress.read())
     ui.say("The site: " + paths.shown(index))
     if arguments.serve:
         return serve(folder, port)
@@ -89,8 +90,8 @@ def port_number(text: str | None, serving: bool) -> int:
     return int(text)
 
 
-def serve(folder: str, port: int) -> int:
-    """Serves a folder to this machine alone, until Ctrl-C."""
+def handler_of(folder: str) -> Any:
+    """Answers with the files of a folder, and with its 404.html for an address that is wrong, as a host does."""
     import functools
     import http.server
 
@@ -98,9 +99,28 @@ def serve(folder: str, port: int) -> int:
         def log_message(self, *_arguments: str) -> None:
             pass
 
-    handler = functools.partial(Quiet, directory=folder)
+        def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+            page = Path(folder, "404.html")
+            if code != 404 or not page.exists():
+                super().send_error(code, message, explain)
+                return
+            body = page.read_bytes()
+            self.send_response(404)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(body)
+
+    return functools.partial(Quiet, directory=folder)
+
+
+def serve(folder: str, port: int) -> int:
+    """Serves a folder to this machine alone, until Ctrl-C."""
+    import http.server
+
     try:
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", port), handler)
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", port), handler_of(folder))
     except OSError as error:
         raise LearnError(f"port {port} cannot be used ({error.strerror}); another one: --port 8001")
     with server:

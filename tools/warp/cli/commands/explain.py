@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from warp.base import build, install, paths, progress, records, steps, ui
+from warp.base import build, install, pages, paths, progress, records, steps, ui
 from warp.base.errors import LearnError, UsageError
 from warp.base.files import check_writable, forget, write_output
 from warp.base.machine import Machine
@@ -195,6 +195,9 @@ def once(arguments: Arguments, subject: str, machine: Machine) -> int:
         return done.verdict()
     ui.say()
     ui.say(report.rstrip("\n"))
+    if done.chapter and pages.folder():
+        ui.say()
+        pages.tell_chapter(done.chapter, arguments.rung)
     if arguments.html:
         ui.say()
         ui.say("The same as a page: " + paths.shown(arguments.html))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warp.base import ui
+from warp.base import pages, ui
 from warp.base.errors import UsageError
 from warp.cli.options import Arguments
 from warp.exercise import catalogue, record, show
@@ -25,6 +25,8 @@ def main(arguments: Arguments) -> int:
         for i, line in enumerate(show.prose(hint)):
             text = (f"{number}. " if i == 0 else "   ") + line
             ui.say("  " + (text if number == shown else paint("dim", text)))
+    ui.say()
+    pages.tell_exercise(exercise)
     if shown == len(exercise.hints):
         ui.say()
         ui.say(f"That was the last one; ./learn solution {exercise.name} --anyway shows the solution.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from warp.base import build, install, paths, steps, ui
+from warp.base import build, install, pages, paths, steps, ui
 from warp.base.errors import LearnError, UsageError
 from warp.base.files import check_writable, forget
 from warp.base.machine import Machine
@@ -190,9 +190,11 @@ def next_steps(chapter: Chapter, backend: str, arguments: Arguments) -> None:
     rows.append((explain, "the source with the counts of each line"))
     if step:
         rows.append((step.command, step.why))
-    rows.append(("./learn docs", "the text of the course, with figures, as a site"))
+    if not pages.folder():
+        rows.append(("./learn docs", "the text of the course, with figures, as a site"))
     width = max(len(command) for command, _ in rows)
     ui.say()
     ui.say("Next:")
     for command, why in rows:
         ui.say(f"  {command:<{width}}  {why}")
+    pages.tell_chapter(chapter, arguments.rung or ())
