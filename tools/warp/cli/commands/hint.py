@@ -1,11 +1,16 @@
 """./learn hint: the next hint of an exercise; those shown before come with it."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from warp.base import pages, ui
 from warp.base.errors import UsageError
+from warp.cli.options import Arguments
 from warp.exercise import catalogue, record, show
 
 
-def main(arguments):
+def main(arguments: Arguments) -> Any:
     if len(arguments.words) > 1:
         raise UsageError("hint takes one exercise or chapter, or none: then the one that you are at")
     known = catalogue.everything()
