@@ -264,7 +264,7 @@ class Looks:
     def test_the_landing_page_shows_what_it_is_about_at_once(self):
         page = self.page(1440, 900)
         page.goto((built.SITE / "index.html").as_uri())
-        for selector in (".start a.button", ".landing .drawing svg >> visible=true", ".live .verdict"):
+        for selector in (".start a.button", ".live .picture svg >> visible=true", ".live .verdict"):
             box = page.locator(selector).first.bounding_box()
             self.assertLess(box["y"] + box["height"], 900, selector)
 
