@@ -10,8 +10,7 @@ from pathlib import Path
 import small  # noqa: F401  (the path)
 
 from warp.base import records
-from warp.chapter import results, run
-from warp.trace import recording
+from warp.chapter import recording, results, run
 from warp.trace.model import Trace
 
 HALF = 0x55555555

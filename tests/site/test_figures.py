@@ -14,8 +14,7 @@ import figures
 import labels
 from figures import bars, roles, rooflines
 
-from warp.chapter import maps
-from warp.trace import recording
+from warp.chapter import maps, recording
 
 SVG = "{http://www.w3.org/2000/svg}"
 
