@@ -312,7 +312,7 @@ class Explain(Simulator):
                         height = sum(max(len(stack) for stack in group["stacks"]) for group in groups)
                         self.assertEqual(height, example["wavefronts"], example)
                         heights.append((example["access"], example["size"], height))
-        # As they were measured on an H200, see tests/microkernels.
+        # As they were measured on an H200, see tests/simulator/microkernels.
         self.assertEqual(
             sorted(heights),
             [("load", 4, 2), ("load", 8, 1), ("load", 8, 4), ("load", 16, 2), ("load", 16, 8)]
@@ -323,7 +323,7 @@ class Explain(Simulator):
 
     def test_every_count_of_the_reference_is_in_the_trace(self):
         recorded = json.loads(self.learn("explain", self.write("talks.cu", TALKS), "--json", code=0).stdout)
-        with open(os.path.join(fake.ROOT, "tests", "microkernels", "h200.json")) as file:
+        with open(os.path.join(fake.ROOT, "tests", "simulator", "microkernels", "h200.json")) as file:
             measured = next(iter(json.load(file)["cases"].values()))["counts"]
         self.assertEqual(set(measured) - set(recorded["launches"][0]["counts"]), set())
 

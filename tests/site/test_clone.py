@@ -87,7 +87,7 @@ class Clone(unittest.TestCase):
             environment = {
                 **os.environ,
                 "WARP_BINARY_DIR": str(build),
-                "PYTHONPATH": str(self.root / "tests" / "chapters"),
+                "PYTHONPATH": str(self.root / "tests" / "course" / "chapters"),
             }
             for command, folder in (
                 ([PYTHON, "-m", "unittest", "test_histograms"], self.root / "chapters" / "21_histograms"),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes the tests' vector of what h200.sh counted: record_microkernels.py microkernels.json
 
-Writes tests/microkernels/h200.json: for each microkernel the counts, made of its metrics, without these.
+Writes tests/simulator/microkernels/h200.json: for each microkernel the counts, made of its metrics, without these.
 """
 
 import json
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from counters import counts_of
 
-VECTOR = Path(__file__).resolve().parents[2] / "tests" / "microkernels" / "h200.json"
+VECTOR = Path(__file__).resolve().parents[2] / "tests" / "simulator" / "microkernels" / "h200.json"
 KEPT = ("what", "device", "driver", "toolkit", "ncu", "date", "commit")
 
 

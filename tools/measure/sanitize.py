@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the programs with planted faults under compute-sanitizer: sanitize.py OUTPUT_FOLDER [SECONDS]
 
-Builds tests/findings with nvcc, runs each faulty program under each of the four tools, and the corrected
+Builds tests/simulator/findings with nvcc, runs each faulty program under each of the four tools, and the corrected
 twins, several in one process where they are clean. SECONDS (default 190) bounds the whole; what does not fit
 any more is recorded as not run. Needs a GPU. Written to OUTPUT_FOLDER:
 
@@ -22,7 +22,7 @@ import tempfile
 import time
 from pathlib import Path
 
-SOURCES = Path(__file__).resolve().parents[2] / "tests" / "findings"
+SOURCES = Path(__file__).resolve().parents[2] / "tests" / "simulator" / "findings"
 TOOLS = {
     "memcheck": ["--leak-check", "full"],
     "racecheck": [],

@@ -77,7 +77,7 @@ class EveryChapter(unittest.TestCase):
     @for_each_chapter
     def test_its_registration_is_short(self, chapter, said):
         lines = registration.count(chapter.source.parent)
-        said = f"{lines} lines register rungs: `python3 tests/chapters/registration.py`"
+        said = f"{lines} lines register rungs: `python3 tests/course/chapters/registration.py`"
         self.assertLessEqual(lines, MOST_REGISTRATION, said)
 
     @for_each_chapter

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT / "docs" / "_ext"), str(ROOT / "tools")]
 from course import header as course_header  # noqa: E402
 from course import results as site_results  # noqa: E402

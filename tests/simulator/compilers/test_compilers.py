@@ -19,7 +19,7 @@ import tempfile
 import unittest
 
 TESTS = pathlib.Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(TESTS / "simt"), str(TESTS.parent / "tools")]
+sys.path[:0] = [str(TESTS / "simt"), str(TESTS.parents[1] / "tools")]
 
 from golden import FIXED_ADDRESSES, first_difference  # noqa: E402
 
@@ -28,7 +28,7 @@ from course.counted import NOT_COMPARED  # noqa: E402
 # How often these look at what they wait for, time decides.
 TIMED = {"flag_never_set", "lock_never_released", "more_blocks_than_fit"}
 SIMTCC = os.environ["WARP_SIMTCC"]
-BUILD = pathlib.Path(os.environ["WARP_BINARY_DIR"]) / "tests"
+BUILD = pathlib.Path(os.environ["WARP_BINARY_DIR"]) / "tests" / "simulator"
 GTEST = os.environ["WARP_GTEST"].split(";")
 OLDEST, NEWEST = 12, 30
 OPTIONS = ["-std=c++20", "-Wall", "-Wextra", "-fno-var-tracking"]  # as the build's own, in cmake/WarpSimt.cmake

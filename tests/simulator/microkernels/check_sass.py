@@ -19,7 +19,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
 from sass import disassembly, kinds  # noqa: E402
 
 MEMORY = {*kinds.MEMORY, "LDTM"}

@@ -17,7 +17,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE / "members.cu"
 WIDTHS = HERE / "widths.json"
 ARCHITECTURE = "sm_90"
-sys.path.insert(0, str(HERE.parents[2] / "tools"))
+sys.path.insert(0, str(HERE.parents[3] / "tools"))
 
 from learn.errors import LearnError  # noqa: E402
 from learn.machine import Machine  # noqa: E402

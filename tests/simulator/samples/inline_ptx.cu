@@ -1,5 +1,5 @@
 // Inline PTX as public kernels have it, and the same kernel with CUDA's functions: one result, and one set of counts
-// (tests/simtcc/test_ptx.py).
+// (tests/simulator/simtcc/test_ptx.py).
 #include <cuda_pipeline.h>
 
 #include <cstdint>

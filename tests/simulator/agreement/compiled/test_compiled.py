@@ -13,7 +13,7 @@ import tempfile
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parents[2] / "tools"))
+sys.path.insert(0, str(HERE.parents[3] / "tools"))
 
 from learn.machine import Machine  # noqa: E402
 from sass import code, execution  # noqa: E402

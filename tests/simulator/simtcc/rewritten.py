@@ -1,7 +1,7 @@
 """What simtcc makes of every .cu file of the repository, byte for byte.
 
-    python3 tests/simtcc/rewritten.py store FOLDER [--simtcc build/simulator/bin/simtcc]
-    python3 tests/simtcc/rewritten.py compare FOLDER [--simtcc build/simulator/bin/simtcc]
+    python3 tests/simulator/simtcc/rewritten.py store FOLDER [--simtcc build/simulator/bin/simtcc]
+    python3 tests/simulator/simtcc/rewritten.py compare FOLDER [--simtcc build/simulator/bin/simtcc]
 
 For whoever changes the rewriter without meaning to change what it does: `store` before, `compare` after. It shows the
 first line that differs of each file. (No test of `./learn test`: the repository does not hold the state before a change.)
@@ -14,7 +14,7 @@ import pathlib
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 INCLUDES = ["-Icommon/lab/include", "-Icommon/grader/include", "-Icommon/grader/src", "-Itests"]
 
 

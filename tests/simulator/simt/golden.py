@@ -1,7 +1,7 @@
 """The golden record: what every program of the simulator's tests traces and prints, byte for byte.
 
-    python3 tests/simt/golden.py store FOLDER [--build build/simulator]
-    python3 tests/simt/golden.py compare FOLDER [--build build/simulator]
+    python3 tests/simulator/simt/golden.py store FOLDER [--build build/simulator]
+    python3 tests/simulator/simt/golden.py compare FOLDER [--build build/simulator]
 
 For whoever changes common/simt. `store` runs the microkernels, the agreement programs, the samples and all planted
 faults, one thread each, and keeps their traces, standard error and exit codes in FOLDER; `compare` runs them again
@@ -20,14 +20,14 @@ import re
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 # Addresses in traces are those of allocations: they must not depend on the system's mood.
 FIXED_ADDRESSES = ["setarch", "-R"]
 
 
 def commands(build):
     """Name -> command line of each run."""
-    tests = build / "tests"
+    tests = build / "tests" / "simulator"
     runs = {"microkernels": [tests / "microkernels" / "microkernels"]}
     for program in sorted((tests / "agreement").glob("agreement_*")):
         if program.is_file() and os.access(program, os.X_OK):

@@ -1,5 +1,5 @@
 // Atomic operations of which nvcc lets one lane do all: which, was read from the code that nvcc 13.0 makes
-// for sm_90 (VOTE, POPC or REDUX, and a predicated RED or ATOM); tests/agreement has counts of the hardware.
+// for sm_90 (VOTE, POPC or REDUX, and a predicated RED or ATOM); tests/simulator/agreement has counts of the hardware.
 
 #include <gtest/gtest.h>
 #include <simt/simt.h>

@@ -1,5 +1,5 @@
 // What findings say: what happened, where, in which memory, and what usually causes it. The kinds themselves are
-// tested in findings_test.cu and tests/findings.
+// tested in findings_test.cu and tests/simulator/findings.
 #include <cuda_pipeline.h>
 #include <gtest/gtest.h>
 #include <simt/simt.h>

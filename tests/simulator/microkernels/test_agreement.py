@@ -15,7 +15,7 @@ import tempfile
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parents[1] / "tools"))
+sys.path.insert(0, str(HERE.parents[2] / "tools"))
 
 from course.counted import NOT_COMPARED, agree  # noqa: E402  the site compares with the same code
 

@@ -70,5 +70,5 @@ def count(folder):
 
 
 if __name__ == "__main__":
-    for chapter in sorted(pathlib.Path(__file__).resolve().parents[2].glob("chapters/[0-9][0-9]_*")):
+    for chapter in sorted(pathlib.Path(__file__).resolve().parents[3].glob("chapters/[0-9][0-9]_*")):
         sys.stdout.write(f"{chapter.name:24} {count(chapter):4}\n")

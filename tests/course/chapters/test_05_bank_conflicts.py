@@ -205,7 +205,7 @@ class Drawings(unittest.TestCase):
 
 class Patterns(unittest.TestCase):
     def test_as_many_as_the_text_says(self):
-        report = json.loads((ROOT / "tests" / "microkernels" / "h200.json").read_text())
+        report = json.loads((ROOT / "tests" / "simulator" / "microkernels" / "h200.json").read_text())
         patterns = sum(name.startswith("lds") for name in report["cases"])
         self.assertIn(f"measured {patterns} read patterns", CHAPTER.prose())
 

@@ -1,9 +1,9 @@
 """fuzz.py SIMTCC: programs made at random of what the rewriter has to read, each with an output that is known beforehand.
 
-    python3 tests/simtcc/fuzz.py build/simulator/bin/simtcc                      the short run of ./learn test
-    nice python3 tests/simtcc/fuzz.py build/simulator/bin/simtcc --minutes 60    a long one, with seeds of its own
-    python3 tests/simtcc/fuzz.py build/simulator/bin/simtcc --nvcc nvcc          nvcc takes what is made here, too
-    python3 tests/simtcc/fuzz.py build/simulator/bin/simtcc --nvcc nvcc --gpu    and what it makes prints the same on a GPU
+    python3 tests/simulator/simtcc/fuzz.py build/simulator/bin/simtcc                      the short run of ./learn test
+    nice python3 tests/simulator/simtcc/fuzz.py build/simulator/bin/simtcc --minutes 60    a long one, with seeds of its own
+    python3 tests/simulator/simtcc/fuzz.py build/simulator/bin/simtcc --nvcc nvcc          nvcc takes what is made here, too
+    python3 tests/simulator/simtcc/fuzz.py build/simulator/bin/simtcc --nvcc nvcc --gpu    and what it makes prints the same on a GPU
 
 A program has many cases, a namespace each: a kernel in one of its many spellings, and a launch of it in another. The values
 that it writes are worked out here, by other rules than C++'s: every expression is made together with its value. Between
