@@ -118,8 +118,8 @@ class Settings(unittest.TestCase):
         for command in ("./learn run", "./learn test"):
             self.assertIn("run: " + command + "\n", workflow)
             self.assertIn(command + "\n", read("README.md"))
-        self.assertIn("run: ./learn test --all\n", workflow)
-        self.assertIn("exec ./learn test --all\n", read(".ci/run"))
+        for command in (".ci/run", ".ci/run lint"):
+            self.assertIn("run: " + command + "\n", workflow)
         self.assertTrue(os.access(os.path.join(fake.ROOT, ".ci", "run"), os.X_OK))
         subprocess.run(["bash", "-n", os.path.join(fake.ROOT, ".ci", "run")], check=True)
         subprocess.run(["sh", "-n", os.path.join(fake.ROOT, "learn")], check=True)

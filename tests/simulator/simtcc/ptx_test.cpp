@@ -177,11 +177,13 @@ TEST(Ptx, WhatThereIsInstead) {
 TEST(Ptx, NotSimulated) {
   for (const char* text :
        {"mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16",
-        "ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8", "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes",
+        "ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8",
+        "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes",
         "mbarrier.complete_tx.relaxed.cluster.shared::cluster.b64",
-        "tcgen05.alloc.cta_group::1.sync.aligned.b32", "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16",
-        "barrier.cluster.arrive", "fence.proxy.tensormap::generic.release.gpu", "add.f16x2",
-        "fma.rn.bf16x2", "tex.2d.v4.f32.f32", "ld.param.u32", "red.async.u32"}) {
+        "tcgen05.alloc.cta_group::1.sync.aligned.b32",
+        "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16", "barrier.cluster.arrive",
+        "fence.proxy.tensormap::generic.release.gpu", "add.f16x2", "fma.rn.bf16x2",
+        "tex.2d.v4.f32.f32", "ld.param.u32", "red.async.u32"}) {
     EXPECT_TRUE(what_is_wrong_with(std::string(text) + " %0;")
                     .starts_with(std::string(text) + " is not simulated"))
         << text;

@@ -64,7 +64,7 @@ def render(recorded, launch=None, compiled=(), gpu=None):
             for file, line in problem.lines or speed.home(kernel):
                 add("advice/" + problem.rule, description, "note", problem.sentence, file, line)
         for problem in problems.of_kernel(kernel):
-            topic = problems.TEACHES[problem.chapter]
+            topic = problems.TOPICS[problem.chapter]
             rule = "advice/" + topic.replace(" ", "-")
             for file, line in problem.lines:
                 description = f"The memory system is asked for more than the bytes need ({topic})."
