@@ -1,7 +1,4 @@
-"""Real programs on the real simulator: what ./learn explain and ./learn run say about them.
-
-WARP_BUILD_DIR names the folder whose simulator/ this build made.
-"""
+"""Real programs on the real simulator: what ./learn explain and ./learn run say about them."""
 
 import json
 import os
@@ -14,8 +11,13 @@ import unittest
 
 import fake
 
+import suites
+
 from course import maps
 from learn import chapters, paths
+
+LABELS = ["learn", "simt"]
+NEEDS = ["simtcc", "simt", "chapters"]
 
 PROGRAM = """\
 #include <cstdio>
@@ -108,7 +110,7 @@ int main() {
 """
 
 
-@unittest.skipUnless(os.environ.get("WARP_BUILD_DIR"), "WARP_BUILD_DIR names no build of the simulator")
+@unittest.skipUnless((suites.SIMULATOR / "bin" / "simtcc").exists(), "simtcc is not built")
 class Simulator(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="learn-test-")

@@ -11,7 +11,13 @@ from pathlib import Path
 
 import sample
 
-PYTHON = sample.site_python()
+import suites
+
+LABELS = ["site", "slow"]
+SECONDS = 3600  # it compiles everything once more
+COST = 400
+
+PYTHON = suites.site_python()
 PATIENCE = 3000  # seconds for a step: the simulator and every chapter are compiled
 
 

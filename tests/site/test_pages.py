@@ -17,6 +17,11 @@ from looks import CHROMIUM, SCREENS, Looks, sync_playwright
 
 from course import source
 
+LABELS = ["site", "slow"]
+NEEDS = ["site_programs"]
+SECONDS = 1800
+COST = 300
+
 
 def setUpModule():
     built.make()

@@ -15,9 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def build_folder() -> Path:
-    """The simulator's build: WARP_BINARY_DIR, else below WARP_BUILD_DIR, else build/simulator."""
-    if os.environ.get("WARP_BINARY_DIR"):
-        return Path(os.environ["WARP_BINARY_DIR"])
+    """The simulator's build, below WARP_BUILD_DIR or build/."""
     return Path(os.environ.get("WARP_BUILD_DIR") or ROOT / "build") / "simulator"
 
 

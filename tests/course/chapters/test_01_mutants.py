@@ -4,6 +4,8 @@ import unittest
 
 from chapter import Chapter, Mutant
 
+NEEDS = ["thread_indexing", "simtcc", "lab"]
+
 CHAPTER = Chapter("01_thread_indexing")
 
 # (rung, text, what it becomes), several for a rung: one program has the n-th of each. A comparison notices them.

@@ -11,6 +11,9 @@ import registration
 from course import header, source
 from course.results import as_text
 
+LABELS = ["chapter"]
+NEEDS = ["chapters"]
+
 MOST_REGISTRATION = 60  # lines of a chapter that register rungs
 
 CHAPTERS = [Chapter(main.parent.name) for main in source.find_chapters(ROOT / "chapters")]

@@ -12,6 +12,9 @@ from chapter import CUOBJDUMP, NVCC, ROOT
 from course import results, source
 from sass import digest
 
+LABELS = ["chapter"]
+NEEDS = []
+
 
 def release():
     found = re.search(r"V[\d.]+", subprocess.run([NVCC, "--version"], capture_output=True, text=True).stdout)

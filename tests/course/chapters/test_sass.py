@@ -17,6 +17,9 @@ from learn.errors import LearnError
 from learn.machine import Machine
 from sass import code, expectations, recorded, tools
 
+LABELS = ["chapter"]
+NEEDS = []
+
 
 def toolchain():
     """(tools.Toolchain, None), or (None, why there is none)."""

@@ -10,6 +10,10 @@ import unittest
 
 import learner
 
+LABELS = ["exercises", "slow"]
+SECONDS = 1500
+COST = 250
+
 KILLS = 100  # of each command
 MINE = "my work\nwrong\n"
 COMMANDS = (

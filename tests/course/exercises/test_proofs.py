@@ -10,6 +10,10 @@ import prove
 from course import exercises as course
 from learn.exercises import checking
 
+LABELS = ["exercises", "slow"]
+SECONDS = 1500
+COST = 350
+
 
 class Proofs(unittest.TestCase):
     @classmethod

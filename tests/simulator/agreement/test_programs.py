@@ -19,7 +19,12 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "microkernels"))
 
-from test_agreement import NOT_COMPARED, agree  # noqa: E402
+from test_hardware import NOT_COMPARED, agree  # noqa: E402
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+from suites import SIMULATOR  # noqa: E402
+
+NEEDS = ["agreement"]
 
 
 def load(name):
@@ -90,8 +95,10 @@ def judged(found, entries):
 class Programs(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        paths = [pathlib.Path(path) for path in os.environ["WARP_AGREEMENT"].split(";")]
-        cls.launches = {path.name.replace("agreement_", ""): simulated(path) for path in paths}
+        cls.launches = {
+            file.stem: simulated(SIMULATOR / "tests/simulator/agreement" / f"agreement_{file.stem}")
+            for file in HERE.glob("*.cu")
+        }
         cls.data = load("h200.json")
         cls.found = [
             difference

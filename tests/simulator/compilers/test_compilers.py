@@ -19,17 +19,23 @@ import tempfile
 import unittest
 
 TESTS = pathlib.Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(TESTS / "simt"), str(TESTS.parents[1] / "tools")]
+sys.path[:0] = [str(TESTS / "simt"), str(TESTS.parent), str(TESTS.parents[1] / "tools")]
 
 from golden import FIXED_ADDRESSES, first_difference  # noqa: E402
+from suites import SIMULATOR  # noqa: E402
 
 from course.counted import NOT_COMPARED  # noqa: E402
 
+LABELS = ["simt", "compilers", "slow"]
+NEEDS = ["all", "fast_programs"]
+SECONDS = 3600
+COST = 200
+
 # How often these look at what they wait for, time decides.
 TIMED = {"flag_never_set", "lock_never_released", "more_blocks_than_fit"}
-SIMTCC = os.environ["WARP_SIMTCC"]
-BUILD = pathlib.Path(os.environ["WARP_BINARY_DIR"]) / "tests" / "simulator"
-GTEST = os.environ["WARP_GTEST"].split(";")
+SIMTCC = str(SIMULATOR / "bin" / "simtcc")
+BUILD = SIMULATOR / "tests" / "simulator"
+GTEST = ["-lgtest_main", "-lgtest"]
 OLDEST, NEWEST = 12, 30
 OPTIONS = ["-std=c++20", "-Wall", "-Wextra", "-fno-var-tracking"]  # as the build's own, in cmake/WarpSimt.cmake
 AGREEMENT = ["-std=c++17", "-w"]

@@ -4,10 +4,16 @@ import json
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 import unittest
 
-PROGRAM = os.environ["WARP_ENDINGS"]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+from suites import SIMULATOR  # noqa: E402
+
+NEEDS = ["endings"]
+
+PROGRAM = SIMULATOR / "tests/simulator/findings/endings"
 FOUND = 86  # the exit code of a program with errors
 
 CHILD = (

@@ -10,11 +10,17 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+from suites import SIMULATOR  # noqa: E402
+
+NEEDS = ["planted"]
+
 HERE = pathlib.Path(__file__).resolve().parent
-PROGRAM = os.environ["WARP_PLANTED"]
+PROGRAM = SIMULATOR / "tests/simulator/findings/planted"
 FOUND = 86  # the exit code of a program with errors
 WARNINGS = {
     "uninitialized-global",
@@ -89,7 +95,7 @@ def run(name, variant, **settings):
             text=True,
             timeout=120,
             check=False,
-            env={**os.environ, "SIMT_JSON": str(trace), "SIMT_LEAKS": "1", **settings},
+            env={**os.environ, "SIMT_JSON": str(trace), "SIMT_LEAKS": "1", "SIMT_STEPS": "200000", **settings},
         )
         if not trace.exists():
             raise AssertionError(f"{variant} {name} left no trace, exit {done.returncode}:\n{done.stderr}")

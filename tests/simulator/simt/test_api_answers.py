@@ -6,7 +6,13 @@ NAME_h200.txt or NAME_h100.txt is what NAME.cu prints there, compiled with `nvcc
 import os
 import pathlib
 import subprocess
+import sys
 import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+from suites import SIMULATOR  # noqa: E402
+
+NEEDS = ["simt_api_answers", "simt_capture_answers"]
 
 HERE = pathlib.Path(__file__).resolve().parent
 # Answers that differ, and why. Each has to differ.
@@ -17,10 +23,10 @@ OURS = {
 
 
 class Answers(unittest.TestCase):
-    def beside(self, variable, file):
-        """The lines that differ, here and there, of the program that the environment's variable names."""
+    def beside(self, program, file):
+        """The lines that differ, here and there, of this program."""
         run = subprocess.run(
-            [os.environ[variable]],
+            [SIMULATOR / "tests/simulator/simt" / program],
             capture_output=True,
             text=True,
             timeout=60,
@@ -33,13 +39,13 @@ class Answers(unittest.TestCase):
         return [(one, other) for one, other in zip(ours, theirs) if one != other]
 
     def test_to_wrong_calls(self):
-        differing = self.beside("WARP_API_ANSWERS", "api_answers_h200.txt")
+        differing = self.beside("simt_api_answers", "api_answers_h200.txt")
         wrong = [pair for pair in differing if not pair[1].startswith(tuple(OURS))]
         self.assertEqual(wrong, [], "here, and on the H200")
         self.assertEqual(len(differing), len(OURS), differing)
 
     def test_to_calls_during_a_capture(self):
-        self.assertEqual(self.beside("WARP_CAPTURE_ANSWERS", "capture_answers_h100.txt"), [], "here, and on the H100")
+        self.assertEqual(self.beside("simt_capture_answers", "capture_answers_h100.txt"), [], "here, and on the H100")
 
 
 if __name__ == "__main__":

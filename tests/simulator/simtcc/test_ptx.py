@@ -1,18 +1,22 @@
-"""test_ptx.py SAMPLE [NVCC]: inline PTX counts as the C++ that says the same, and is PTX by nvcc's judgement.
-
-SAMPLE is the program of samples/inline_ptx.cu. Without NVCC nothing is compiled.
-"""
+"""Inline PTX counts as the C++ that says the same, and is PTX by nvcc's judgement where there is one."""
 
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+from suites import SIMULATOR  # noqa: E402
+
+NEEDS = ["sample_inline_ptx"]
+
 HERE = pathlib.Path(__file__).resolve().parent
-SAMPLE, NVCC = None, None
+SAMPLE = SIMULATOR / "tests/simulator/samples/sample_inline_ptx"
+NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
 
 
 class InlinePtx(unittest.TestCase):
@@ -31,7 +35,7 @@ class InlinePtx(unittest.TestCase):
         self.assertEqual(ptx["counts"], cpp["counts"])
 
     def test_nvcc_compiles_what_the_tests_call_ptx(self):
-        if not NVCC or not os.path.exists(NVCC):
+        if not NVCC:
             self.skipTest("no nvcc")
         names = ["ptx_values.cu", "ptx_threads.cu", "ptx_matrices.cu", "ptx_bulk.cu", "wgmma.cu"]
         sources = [HERE / name for name in names] + [HERE.parent / "samples" / "inline_ptx.cu"]
@@ -52,6 +56,4 @@ class InlinePtx(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    SAMPLE = sys.argv[1]
-    NVCC = sys.argv[2] if len(sys.argv) > 2 else None
-    unittest.main(argv=sys.argv[:1])
+    unittest.main()

@@ -145,7 +145,7 @@ def new_chapter(name):
     next_steps(
         (f"./learn run {number}", "builds and runs it"),
         (f"python3 tools/course check {number}", "numbers, predictions and lengths of its text"),
-        (f"./learn test --only {name}", "its test"),
+        (f"./learn test {name}", "its test"),
         (f"./learn record {number}", "on a machine with a GPU: its measured results"),
     )
     return 0

@@ -19,6 +19,12 @@ from learn.machine import Machine  # noqa: E402
 from sass import code, execution  # noqa: E402
 from sass.tools import Toolchain  # noqa: E402
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
+from suites import SIMULATOR  # noqa: E402
+
+NEEDS = ["agreement_causes"]
+CAUSES = str(SIMULATOR / "tests/simulator/agreement/agreement_causes")
+
 CODE = HERE / "causes.txt"
 SOURCE = HERE / "causes.cu"
 # What moves with time or is a guide only.
@@ -32,7 +38,7 @@ def run(text):
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
         environment = dict(os.environ, SIMT_COMPILED=path, SIMT_JSON=trace)
-        subprocess.run([os.environ["WARP_CAUSES"]], env=environment, check=True, timeout=200)
+        subprocess.run([CAUSES], env=environment, check=True, timeout=200)
         counted, failed = execution.read(path + ".counts")
         with open(trace, encoding="utf-8") as file:
             launches = json.load(file)["launches"]
@@ -90,7 +96,7 @@ class Compiled(unittest.TestCase):
 
 def record():
     toolchain = Toolchain(Machine())
-    execution.write(CODE, code.compile_source(toolchain, str(SOURCE), "sm_90a"), os.environ["WARP_CAUSES"])
+    execution.write(CODE, code.compile_source(toolchain, str(SOURCE), "sm_90a"), CAUSES)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,11 @@ from learn.machine import Machine  # noqa: E402
 from sass import code, kinds  # noqa: E402
 from sass.tools import Toolchain  # noqa: E402
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
+from suites import SIMULATOR  # noqa: E402
+
+NEEDS = ["agreement_members"]
+
 
 def compiled():
     """{kernel: {"global load": [bits of each]}} as nvcc makes it, and nvcc's release; LearnError without nvcc or nvdisasm."""
@@ -46,7 +51,9 @@ def simulated():
     with tempfile.TemporaryDirectory() as folder:
         trace = pathlib.Path(folder) / "trace.json"
         environment = {**os.environ, "SIMT_JSON": str(trace)}
-        subprocess.run([os.environ["WARP_MEMBERS"]], env=environment, check=True, timeout=200)
+        subprocess.run(
+            [SIMULATOR / "tests/simulator/agreement/agreement_members"], env=environment, check=True, timeout=200
+        )
         launches = json.loads(trace.read_text(encoding="utf-8"))["launches"]
     return {launch["kernel"].split("(")[0].split()[-1]: launch["counts"] for launch in launches}
 

@@ -1,4 +1,4 @@
-// What nvcc refuses, what it takes, and what simtcc says. test_refusals.py reads this file: each part begins with
+// What nvcc refuses, what it takes, and what simtcc says. refusals.py reads this file: each part begins with
 //   //- name: accepted            both compile it
 //   //- name: refused LINE:COLUMN the message of simtcc, without its prefix
 //   //- name: warned LINE:COLUMN  simtcc warns in these words, nvcc compiles it

@@ -1,4 +1,4 @@
-"""test_refusals.py [--simtcc FILE] [--nvcc FILE]: each compiler refuses and takes what refusals/snippets.cu says, whose head
+"""refusals.py [--simtcc FILE] [--nvcc FILE]: each compiler refuses and takes what refusals/snippets.cu says, whose head
 tells how; so both do the same.
 """
 

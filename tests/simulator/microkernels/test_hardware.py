@@ -19,6 +19,12 @@ sys.path.insert(0, str(HERE.parents[2] / "tools"))
 
 from course.counted import NOT_COMPARED, agree  # noqa: E402  the site compares with the same code
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+from suites import SIMULATOR  # noqa: E402
+
+NEEDS = ["microkernels"]
+SECONDS = 1800
+
 
 def load(name):
     with open(HERE / name, encoding="utf-8") as file:
@@ -30,7 +36,7 @@ def simulated():
     with tempfile.TemporaryDirectory() as folder:
         trace = pathlib.Path(folder) / "trace.json"
         run = subprocess.run(
-            [os.environ["WARP_MICROKERNELS"]],
+            [SIMULATOR / "tests/simulator/microkernels/microkernels"],
             env={**os.environ, "SIMT_JSON": str(trace)},
             capture_output=True,
             text=True,
