@@ -192,6 +192,7 @@ class Checkout(unittest.TestCase):
                 os.path.join(ROOT, "tools", package), os.path.join(self.root, "tools", package), ignore=ignore
             )
         self.write("docs/requirements.txt", "")
+        self.write("VERSION", "1.2.3\n")
         self.add_chapter("01_first_steps", "First steps", ("one", "two"), "1000", "100")
         self.add_chapter("02_matrix", "Matrix", ("naive", "tiled"), "64,64,64", "32,32,32")
         self.add_tools()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -384,6 +385,15 @@ class Chapters(Simulator):
         done = self.learn("explain", chapter.number, "--rung", "add_guarded", code=0)
         self.assertIn("Kernel add_guarded", done.stdout)
         self.assertRegex(done.stdout, r"\d +\| +\d+ \| .*\[\w+\] = ")
+
+    def test_the_readme_shows_what_explain_prints(self):
+        with open(os.path.join(fake.ROOT, "README.md"), encoding="utf-8") as file:
+            shown = re.search(r"`\./learn (explain [^`]+)`, shortened\):\n\n```\n(.*?)```", file.read(), re.DOTALL)
+        printed = self.learn(*shown[1].split(), code=0).stdout
+        lines = shown[2].splitlines()
+        self.assertGreater(len(lines), 10)
+        missing = [line for line in lines if line not in printed]
+        self.assertEqual(missing, [])
 
     def test_a_sample_is_called_one(self):
         done = self.learn("explain", "01", "--rung", "add_guarded", "--blocks", "16", code=0)

@@ -5,7 +5,7 @@ usage: header.py FILE.cu
 
 Prints the header as JSON: number, folder, title, question, builds_on, kind, sizes, sizes_measured, intro and
 rungs, each with name, idea, needs and raises. A header that is wrong gets one line, FILE:LINE and what is
-legal, and exit code 2. CONTRIBUTING shows the form.
+legal, and exit code 2. docs/reference/chapter.md shows the form.
 """
 
 from __future__ import annotations
