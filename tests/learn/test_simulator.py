@@ -389,6 +389,7 @@ class Chapters(Simulator):
     def test_the_readme_shows_what_explain_prints(self):
         with open(os.path.join(fake.ROOT, "README.md"), encoding="utf-8") as file:
             shown = re.search(r"`\./learn (explain [^`]+)`, shortened\):\n\n```\n(.*?)```", file.read(), re.DOTALL)
+        self.folder = fake.ROOT  # paths are shown from there
         printed = self.learn(*shown[1].split(), code=0).stdout
         lines = shown[2].splitlines()
         self.assertGreater(len(lines), 10)
