@@ -22,7 +22,7 @@ function(warp_header_source main output)
     BYPRODUCTS ${output}
     COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/cmake/chapter_header.py ${main} ${output} ${cublas}
     COMMAND ${CMAKE_COMMAND} -E touch ${output}.stamp
-    DEPENDS ${main} ${PROJECT_SOURCE_DIR}/cmake/chapter_header.py ${PROJECT_SOURCE_DIR}/tools/course/header.py
+    DEPENDS ${main} ${PROJECT_SOURCE_DIR}/cmake/chapter_header.py ${PROJECT_SOURCE_DIR}/tools/warp/chapter/header.py
     COMMENT "Reading the header of ${main}"
     VERBATIM)
   set_source_files_properties(${output} PROPERTIES GENERATED TRUE SKIP_UNITY_BUILD_INCLUSION TRUE)

@@ -13,7 +13,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
 from pathlib import Path  # noqa: E402
 
-from course import header as reader  # noqa: E402
+from warp.chapter import header as reader  # noqa: E402
 
 
 def quoted(text):

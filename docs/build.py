@@ -32,9 +32,9 @@ import simulator_settings  # noqa: E402
 from chapter_stage import Chapters  # noqa: E402
 from stage import BuildError, Stage, write  # noqa: E402
 
-from course.exercises import ExerciseError  # noqa: E402
-from course.header import SourceError  # noqa: E402
-from course.results import ResultsError  # noqa: E402
+from warp.chapter.header import SourceError  # noqa: E402
+from warp.chapter.results import ResultsError  # noqa: E402
+from warp.exercise.exercises import ExerciseError  # noqa: E402
 
 # Below the drawing of docs/inside.md.
 WAY = "An access on its way: the folder, what happens there, and the functions that do it."

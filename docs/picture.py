@@ -16,7 +16,7 @@ sys.path[:0] = [str(ROOT / "docs" / "_ext"), str(ROOT / "tools")]
 import chapter_drawings  # noqa: E402
 from figures import Drawing  # noqa: E402
 
-from course import results, source  # noqa: E402
+from warp.chapter import results, source  # noqa: E402
 
 PICTURE = ROOT / "docs" / "ladder.svg"
 # The names of the drawings' colours in furo, and furo's own values for those that docs/conf.py leaves as they are.

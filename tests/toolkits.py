@@ -22,9 +22,9 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 
-from learn import paths  # noqa: E402
-from learn.exercises import compiling  # noqa: E402
-from learn.machine import Machine, first_version, version_tuple  # noqa: E402
+from warp.base import paths  # noqa: E402
+from warp.base.machine import Machine, first_version, version_tuple  # noqa: E402
+from warp.exercise import compiling  # noqa: E402
 
 FOLDER = pathlib.Path(paths.BUILD) / "toolkits"
 # nvcc takes its parts from beside it, so they are of one release.

@@ -3,7 +3,7 @@
 import figures
 from figures import ACCENT, FOREGROUND, MUTED, SOFT
 
-from course import results
+from warp.chapter import results
 
 SMS = 132  # of an H200
 SUB_PARTITIONS = 4

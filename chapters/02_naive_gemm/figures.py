@@ -5,7 +5,7 @@ import re
 import figures
 from figures import ACCENT, FOREGROUND, LINE, MUTED, SOFT
 
-from course import results
+from warp.chapter import results
 
 
 def memories():

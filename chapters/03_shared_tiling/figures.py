@@ -2,7 +2,7 @@
 
 import figures
 
-from course import maps, results
+from warp.chapter import maps, results
 
 FOREGROUND, MUTED, SOFT, ACCENT, GROUND = (
     f"var(--draw-{name})" for name in ("foreground", "muted", "soft", "accent", "ground")

@@ -2,7 +2,7 @@
 
 import figures
 
-from course import results
+from warp.chapter import results
 
 FOREGROUND, MUTED, LINE, SOFT, ACCENT, SECOND = (
     f"var(--draw-{name})" for name in ("foreground", "muted", "line", "soft", "accent", "second")

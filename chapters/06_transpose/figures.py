@@ -3,7 +3,7 @@
 import figures
 from figures import ACCENT, FOREGROUND, GROUND, LINE, MUTED, SECOND, SOFT
 
-from course import maps, results
+from warp.chapter import maps, results
 
 EDGE, CELL = 8, 24  # of the tiles drawn here: 8 x 8 stands for 32 x 32
 

@@ -3,7 +3,7 @@
 import figures
 from figures import ACCENT, FOREGROUND, GROUND, LINE, MUTED, SECOND, SOFT
 
-from course import maps, results
+from warp.chapter import maps, results
 
 VALUES = (3, 1, 7, 0, 4, 1, 6, 3)
 BLOCK, WARP = 256, 32

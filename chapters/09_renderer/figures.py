@@ -12,7 +12,7 @@ from pathlib import Path
 import figures
 from figures import ACCENT, FOREGROUND, GROUND, LINE, MUTED, SECOND, SOFT
 
-from course.run import build_folder, digest_of, program_of, write_atomically
+from warp.chapter.run import build_folder, digest_of, program_of, write_atomically
 
 SIDE = 132  # of an image on the page
 SCENES = ("rgb", "rgby", "pattern", "rand10k", "rand100k", "rand1M=200000", "biglittle", "littlebig", "micro2M=100000",

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import markup
 
-from course.counted import agree
-from course.run import digest_of
+from warp.chapter.counted import agree
+from warp.chapter.run import digest_of
 
 # The columns: what they are called, and the count that they show.
 COLUMNS = [

@@ -17,7 +17,7 @@ import markup
 import rung_tables
 from stage import BuildError, Stage
 
-from course import results
+from warp.chapter import results
 
 
 def own(stage: Stage, chapter, simulated) -> tuple[dict[str, str], dict[str, str]]:
@@ -165,7 +165,7 @@ RESOURCES = {
     "DRAM": "DRAM",
     "atomics on one word": "one word",
     "the launch itself": "launch",
-}  # as tools/course/bounds.py calls them, and as a column does
+}  # as tools/warp/machinecode/bounds.py calls them, and as a column does
 LEAST_SHARE = 0.05
 
 

@@ -18,13 +18,13 @@ from chapter_tables import agreement, ladder
 from markup import escape, fence, listing, size_words, table, typeset
 from rung_panel import rung_panel
 
-from course.counted import Counted
-from course.exercises import Exercise
-from course.functions import find_function
-from course.header import SourceError, read_text
-from course.predictions import Answer
-from course.results import Results
-from course.source import SECOND_READING, Chapter, Code, Fold, Prediction, Prose, RungHere, parse_blocks
+from warp.chapter.counted import Counted
+from warp.chapter.functions import find_function
+from warp.chapter.header import SourceError, read_text
+from warp.chapter.predictions import Answer
+from warp.chapter.results import Results
+from warp.chapter.source import SECOND_READING, Chapter, Code, Fold, Prediction, Prose, RungHere, parse_blocks
+from warp.exercise.exercises import Exercise
 
 
 def is_headers(block) -> bool:

@@ -17,12 +17,12 @@ import live
 import way
 from stage import Stage, write
 
-from course import predictions, results, source
-from course.counted import load_counted
-from course.exercises import all_exercises
-from course.expressions import ExpressionError, NotRecorded, Numbers
-from course.header import SourceError
-from course.run import kept_run
+from warp.chapter import predictions, results, source
+from warp.chapter.counted import load_counted
+from warp.chapter.expressions import ExpressionError, NotRecorded, Numbers
+from warp.chapter.header import SourceError
+from warp.chapter.run import kept_run
+from warp.exercise.exercises import all_exercises
 
 DOCS = Path(__file__).resolve().parents[1]
 

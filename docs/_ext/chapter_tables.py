@@ -8,9 +8,9 @@ from markup import escape, escape_code, milliseconds, number, per, size_text, si
 from rung_panel import provenance
 from rung_tables import MEASURED_HEAD, measured_cells, sizes_of
 
-from course.counted import Counted, CountedLine
-from course.results import Results
-from course.source import Chapter
+from warp.chapter.counted import Counted, CountedLine
+from warp.chapter.results import Results
+from warp.chapter.source import Chapter
 
 
 def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results], figures: list[str]) -> str:

@@ -10,7 +10,7 @@ import base64
 import json
 import re
 
-from course.functions import find_function, mask
+from warp.chapter.functions import find_function, mask
 
 SITE = "https://godbolt.org/clientstate/"
 COMPILER = "nvcc125u1"  # NVCC 12.5.1; Compiler Explorer keeps its names

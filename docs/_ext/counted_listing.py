@@ -14,7 +14,7 @@ from pathlib import Path
 import markup
 from rung_tables import ACCESSES
 
-from course import results
+from warp.chapter import results
 
 PICTURES = 4  # of a line: patterns of addresses that differ
 LINE_BYTES = 128  # patterns this far apart are alike: the same banks, and the same places in their sectors

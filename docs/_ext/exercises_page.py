@@ -7,7 +7,7 @@ from pathlib import Path
 
 from markup import escape, fence, typeset
 
-from course.exercises import Exercise, header_of
+from warp.exercise.exercises import Exercise, header_of
 
 
 def dropdown(title: str, body: str) -> str:

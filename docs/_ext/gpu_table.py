@@ -1,8 +1,8 @@
-"""The GPUs whose bounds ./learn explain knows, as tools/course/gpus.json has them, with the source of each figure."""
+"""The GPUs whose bounds ./learn explain knows, as tools/warp/machinecode/gpus.json has them, with the source of each figure."""
 
 from __future__ import annotations
 
-from course import bounds
+from warp.machinecode import bounds
 
 # Heading, what stands there of a GPU, the figures of the table that it comes from.
 COLUMNS = [

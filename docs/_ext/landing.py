@@ -8,8 +8,8 @@ from pathlib import Path
 
 from markup import escape, number, size_words
 
-from course.results import Results
-from course.source import Chapter
+from warp.chapter.results import Results
+from warp.chapter.source import Chapter
 
 ARCHIVE = "warp-by-warp"
 

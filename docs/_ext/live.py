@@ -15,7 +15,7 @@ import figures
 import markup
 from stage import BuildError
 
-from course import maps
+from warp.chapter import maps
 
 # What a reader can choose: the words on the button, and the state.
 EXAMPLES = {

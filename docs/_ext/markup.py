@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from course.source import Code
+from warp.chapter.source import Code
 
 
 def number(value: float) -> str:

@@ -7,8 +7,8 @@ import json
 from markup import escape, escape_code, fence, number, size_text
 from rung_tables import counts_table, measured_table, sizes_of, variants_beside
 
-from course.counted import Counted
-from course.results import Results
+from warp.chapter.counted import Counted
+from warp.chapter.results import Results
 
 
 def provenance(results: Results) -> str:

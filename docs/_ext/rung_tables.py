@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from markup import escape_code, milliseconds, number, per, rate, short_size, table
 
-from course.counted import Counted
-from course.results import Results
+from warp.chapter.counted import Counted
+from warp.chapter.results import Results
 
 # (label, prefix of the counts, what a request costs)
 ACCESSES = [

@@ -32,7 +32,7 @@ from sphinx import addnodes
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-from course import results
+from warp.chapter import results
 
 log = logging.getLogger(__name__)
 
@@ -225,9 +225,9 @@ class Explained(SphinxDirective):
             raise self.error(f"no trace of {folder} was recorded")
         self.env.note_dependency(str(path))
         root = course_root(self.env)
-        from learn import ui
-        from learn.explain import report, speed
-        from learn.explain.trace import kernels_of
+        from warp.base import ui
+        from warp.trace import report, speed
+        from warp.trace.trace import kernels_of
 
         recorded = json.loads(path.read_text(encoding="utf-8"))
         launches = [launch for launch in recorded["launches"] if results.kernel_base(launch["kernel"]) == kernel]
@@ -290,7 +290,7 @@ class Packages(SphinxDirective):
 
     def run(self):
         course_root(self.env)
-        from learn import needs
+        from warp.base import needs
 
         works = self.arguments[0].split()
         for work in works:
@@ -315,14 +315,14 @@ class Packages(SphinxDirective):
 
 
 class CountsTable(SphinxDirective):
-    """Every count, what it is (from counts.h) and the hardware counter that it equals (from tools/measure)."""
+    """Every count, what it is (from counts.h) and the hardware counter that it equals (from tools/warp/record)."""
 
     def run(self):
         xml = Path(self.env.config.breathe_projects["simt"])
         described = doxygen.members(xml, "simt::Counts")
         if not described:
             raise self.error("Doxygen extracted no member of simt::Counts")
-        source = course_root(self.env) / "tools" / "measure" / "counters.py"
+        source = course_root(self.env) / "tools" / "warp" / "record" / "counters.py"
         self.env.note_dependency(str(source))
         metrics = counter_names(source)
         unknown = sorted(set(metrics) - {name for name, _ in described})
@@ -336,7 +336,7 @@ class CountsTable(SphinxDirective):
 
 
 def counter_names(source: Path) -> dict[str, list[str]]:
-    """The table COUNTS of tools/measure/counters.py, read without running it."""
+    """The table COUNTS of tools/warp/record/counters.py, read without running it."""
     import ast
 
     for node in ast.parse(source.read_text(encoding="utf-8")).body:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from markup import escape
 
-from course.exercises import Exercise
-from course.header import Header, hours
+from warp.chapter.header import Header, hours
+from warp.exercise.exercises import Exercise
 
 
 def of_exercises(exercises: list[Exercise], short: bool = False) -> int:

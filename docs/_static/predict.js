@@ -15,7 +15,7 @@
     },
   };
 
-  // Reads and judges as tools/course/predictions.py does for ./learn predict; tests/course/guesses.json holds both to it.
+  // Reads and judges as tools/warp/chapter/predictions.py does for ./learn predict; tests/course/guesses.json holds both to it.
   // Forms: 1,024, 2.5, 1/32, 2^20, each with the unit or a part of it; 90 % is 90 where the unit is per cent, 0.9 elsewhere.
   function number(text, unit) {
     const typed = text.trim().toLowerCase();

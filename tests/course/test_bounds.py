@@ -6,7 +6,7 @@ import unittest
 
 import small  # noqa: F401  (the path)
 
-from course import bounds
+from warp.machinecode import bounds
 
 FULL = bounds.Shape((1320, 1, 1), (256, 1, 1))  # ten blocks for each SM of an H200
 

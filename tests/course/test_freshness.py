@@ -5,7 +5,7 @@ import unittest
 
 import small
 
-from course import freshness, results, run
+from warp.chapter import freshness, results, run
 
 PROSE = "Some words.\n\nOther words.\n"
 

@@ -10,9 +10,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
-READER = ROOT / "tools" / "course" / "header.py"
+READER = ROOT / "tools" / "warp" / "chapter" / "header.py"
 
-from course import exercises, header, source  # noqa: E402
+from warp.chapter import header, source  # noqa: E402
+from warp.exercise import exercises  # noqa: E402
 
 SOURCE = """\
 // # Chapter 06: Transpose

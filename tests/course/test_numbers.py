@@ -5,8 +5,10 @@ import unittest
 
 import small
 
-from course import bindings, limits, predictions, run, source
-from course.results import as_text
+from warp.chapter import bindings, limits, predictions, run, source
+from warp.chapter.results import as_text
+
+NEEDS = ["chapters"]
 
 NEEDS = ["chapters"]
 

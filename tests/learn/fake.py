@@ -186,11 +186,7 @@ class Checkout(unittest.TestCase):
         os.makedirs(self.bin)
         shutil.copy(os.path.join(ROOT, "learn"), self.root)
         ignore = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(os.path.join(ROOT, "tools", "learn"), os.path.join(self.root, "tools", "learn"), ignore=ignore)
-        for package in ("course", "measure", "sass"):
-            shutil.copytree(
-                os.path.join(ROOT, "tools", package), os.path.join(self.root, "tools", package), ignore=ignore
-            )
+        shutil.copytree(os.path.join(ROOT, "tools", "warp"), os.path.join(self.root, "tools", "warp"), ignore=ignore)
         self.write("docs/requirements.txt", "")
         self.write("VERSION", "1.2.3\n")
         self.add_chapter("01_first_steps", "First steps", ("one", "two"), "1000", "100")

@@ -5,8 +5,9 @@ import unittest
 
 import fake
 
-from learn import chapters, paths
-from learn.errors import UsageError
+from warp.base import paths
+from warp.base.errors import UsageError
+from warp.chapter import chapters
 
 
 class Chapters(fake.Checkout):

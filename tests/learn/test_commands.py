@@ -597,7 +597,7 @@ class Launcher(fake.Checkout):
 
     def test_an_old_python_is_told_or_replaced(self):
         old = os.path.join(self.home, "old.py")
-        with open(os.path.join(self.root, "tools", "learn", "__main__.py")) as file:
+        with open(os.path.join(self.root, "tools", "warp", "__main__.py")) as file:
             source = file.read()
         with open(old, "w") as file:
             file.write(source.replace("sys.version_info < OLDEST", "True").replace("os.execv", "print"))

@@ -9,11 +9,11 @@ import unittest
 
 import test_trace
 
-from course import maps
-from learn import paths
-from learn.errors import LearnError
-from learn.explain import page
-from learn.machine import Machine
+from warp.base import paths
+from warp.base.errors import LearnError
+from warp.base.machine import Machine
+from warp.chapter import maps
+from warp.trace import page
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
 

@@ -4,9 +4,9 @@ import unittest
 
 import fake  # noqa: F401  (finds the runner)
 
-from learn import options, table
-from learn.errors import UsageError
-from learn.names import advice, nearest, one_of
+from warp.base.errors import UsageError
+from warp.base.names import advice, nearest, one_of
+from warp.cli import options, table
 
 
 class Nearest(unittest.TestCase):
@@ -92,7 +92,7 @@ class Table(unittest.TestCase):
         import importlib
 
         for command in table.COMMANDS:
-            module = importlib.import_module("learn.commands." + command.module)
+            module = importlib.import_module("warp.cli.commands." + command.module)
             self.assertTrue(callable(module.main), command.name)
             self.assertIn(command.name, command.usage())
 

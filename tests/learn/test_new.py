@@ -88,7 +88,8 @@ class Files(fake.Checkout):
         self.tool("nvcc", '#!/bin/sh\nprintf "#!/bin/sh\\necho ran\\n" >"$4" && /bin/chmod +x "$4"\n')
         text = (
             "import sys; sys.path.insert(0, {!r})\n"
-            "from learn import cli, install, needs\n"
+            "from warp.cli import main as cli\n"
+            "from warp.base import install, needs\n"
             "needs.LIBDW.seen = lambda machine: ''\n"
             "install.may_install = lambda: False\n"
             "sys.exit(cli.main(['new']))\n"

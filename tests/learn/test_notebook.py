@@ -7,7 +7,7 @@ import unittest
 
 import fake
 
-from learn import options, table
+from warp.cli import options, table
 
 NOTEBOOK = os.path.join(fake.ROOT, "notebooks", "start.ipynb")
 EXERCISE = "02_naive_gemm/swapped_indices.cu"

@@ -9,9 +9,8 @@ import unittest
 
 import fake
 
-from learn import profiling
-from learn.ui import Palette
-from measure import counters
+from warp.base.ui import Palette
+from warp.record import counters, profiling
 
 # ncu: writes a report and, asked to import one, a page of it. FAKE_NCU says what goes wrong.
 NCU = """\
@@ -275,7 +274,7 @@ class Page(unittest.TestCase):
         env["PATH"] = "/usr/bin:/bin"  # no profiler of this machine
         env["CUDACXX"] = "/nowhere/nvcc"
         return subprocess.run(
-            [sys.executable, os.path.join("tools", "learn", "__main__.py"), *words],
+            [sys.executable, os.path.join("tools", "warp", "__main__.py"), *words],
             cwd=fake.ROOT,
             env=env,
             capture_output=True,

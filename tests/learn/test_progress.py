@@ -11,7 +11,7 @@ import fake
 ADD = """
 import sys
 sys.path.insert(0, {tools!r})
-from learn import progress
+from warp.base import progress
 for number in range({first}, {first} + 20):
     progress.change(lambda kept: kept.setdefault("numbers", []).append(number))
 """
@@ -54,7 +54,7 @@ class Progress(fake.Checkout):
     def test_what_a_damaged_file_was_before_counts(self):
         self.python(self.script()).communicate(timeout=60)
         self.write(".progress.json", "{")
-        look = f"import sys; sys.path.insert(0, {os.path.join(self.root, 'tools')!r})\nfrom learn import progress\n"
+        look = f"import sys; sys.path.insert(0, {os.path.join(self.root, 'tools')!r})\nfrom warp.base import progress\n"
         look += "sys.exit(0 if progress.read()['numbers'] == list(range(19)) else 1)"
         reader = self.python(look)
         _, said = reader.communicate(timeout=60)

@@ -15,10 +15,10 @@ import unittest
 
 import fake
 
-from course.results import as_text
-from learn.commands.record import gpu_slug, not_permitted
-from learn.recording import counts
-from sass import digest
+from warp.chapter.results import as_text
+from warp.cli.commands.record import gpu_slug, not_permitted
+from warp.machinecode import digest
+from warp.record import counts
 
 
 def runs(program):
@@ -53,8 +53,8 @@ exit "${FAKE_CODE:-0}"
 STARTING = """\
 import os, signal, subprocess, sys
 sys.path.insert(0, {tools!r})
-from learn import cli
-from learn.recording import timed
+from warp.cli import main as cli
+from warp.record import timed
 signal.signal(signal.SIGTERM, cli.leave)
 start = subprocess.Popen
 def started(*arguments, **options):

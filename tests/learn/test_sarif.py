@@ -9,7 +9,7 @@ import fake
 
 import test_trace
 
-from learn.explain import sarif
+from warp.trace import sarif
 
 FINDING = {
     "kind": "out-of-bounds",

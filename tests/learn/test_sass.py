@@ -8,11 +8,12 @@ import unittest
 
 import fake
 
-from learn import ui
-from learn.explain import page, problems, sarif, trace
-from learn.explain import report as explained
-from learn.machine import Machine
-from sass import code, disassembly, execution, flow, kinds, lines, occupancy, recorded, report, tools
+from warp.base import ui
+from warp.base.machine import Machine
+from warp.chapter import recorded
+from warp.machinecode import code, disassembly, execution, flow, kinds, lines, occupancy, report, tools
+from warp.trace import page, problems, sarif, trace
+from warp.trace import report as explained
 
 MACHINE = Machine()
 HERE = bool(MACHINE.nvcc() and tools.find(MACHINE, "nvdisasm"))

@@ -335,7 +335,7 @@ BARE = """\
 import os, sys
 sys.path.insert(0, {tools!r})
 sys.modules["ensurepip"] = None
-from learn import install
+from warp.base import install
 install.install = lambda machine, lacking: print("install", *(need.package for need in lacking))
 install.steps.run = lambda title, *_rest: os.makedirs(install.paths.VENV) or print(title)
 install.make_venv()

@@ -6,9 +6,9 @@ import unittest
 
 import fake
 
-from learn.commands import sheet
-from learn.explain.report import COLUMNS
-from learn.ui import Palette
+from warp.base.ui import Palette
+from warp.cli.commands import sheet
+from warp.trace.report import COLUMNS
 
 
 def source():

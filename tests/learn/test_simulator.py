@@ -14,8 +14,8 @@ import fake
 
 import suites
 
-from course import maps
-from learn import chapters, paths
+from warp.base import paths
+from warp.chapter import chapters, maps
 
 LABELS = ["learn", "simt"]
 NEEDS = ["simtcc", "simt", "chapters"]
@@ -125,7 +125,7 @@ class Simulator(unittest.TestCase):
 
     def learn(self, *words, code=None):
         done = subprocess.run(
-            [sys.executable, os.path.join(fake.ROOT, "tools", "learn"), *words],
+            [sys.executable, os.path.join(fake.ROOT, "tools", "warp"), *words],
             cwd=self.folder,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -276,7 +276,7 @@ class Explain(Simulator):
 
     def test_watch(self):
         source = self.write("gather.cu", PROGRAM)
-        command = [sys.executable, os.path.join(fake.ROOT, "tools", "learn"), "explain", source, "--watch"]
+        command = [sys.executable, os.path.join(fake.ROOT, "tools", "warp"), "explain", source, "--watch"]
         process = subprocess.Popen(
             command,
             cwd=self.folder,

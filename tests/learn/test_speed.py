@@ -11,10 +11,10 @@ import fake
 
 import suites
 
-from course import bounds
-from learn.errors import UsageError
-from learn.explain import speed
-from learn.explain.trace import Kernel
+from warp.base.errors import UsageError
+from warp.machinecode import bounds
+from warp.trace import speed
+from warp.trace.trace import Kernel
 
 LABELS = ["learn", "simt"]
 NEEDS = ["simtcc", "simt"]
@@ -99,7 +99,7 @@ class Programs(unittest.TestCase):
     def explain(self, program, *words, nvcc=True, code=0):
         env = dict(os.environ) if nvcc else dict(os.environ, CUDACXX="none")
         done = subprocess.run(
-            [sys.executable, os.path.join(fake.ROOT, "tools", "learn"), "explain", program, *words],
+            [sys.executable, os.path.join(fake.ROOT, "tools", "warp"), "explain", program, *words],
             cwd=PROGRAMS,
             env=env,
             stdin=subprocess.DEVNULL,

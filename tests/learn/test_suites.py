@@ -7,8 +7,8 @@ from unittest import mock
 
 import fake
 
-from learn import install, needs
-from learn.commands import test_
+from warp.base import install, needs
+from warp.cli.commands import test_
 
 PRESETS = """\
 {"version": 6, "configurePresets": [

@@ -9,8 +9,9 @@ import unittest
 
 import fake
 
-from learn import chapters, options, table
-from learn.errors import UsageError
+from warp.base.errors import UsageError
+from warp.chapter import chapters
+from warp.cli import options, table
 
 TEXTS = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"]
 REFERENCE = [f"docs/reference/{name}.md" for name in ("commands", "chapter", "recording", "tests", "house")]
@@ -116,7 +117,7 @@ class Settings(unittest.TestCase):
         self.assertIn(defaults["rung"], chapter.rungs)
 
     def test_the_container_has_what_setup_brings(self):
-        from learn import needs
+        from warp.base import needs
 
         text = read(".devcontainer/Dockerfile")
         for work in needs.WORK.values():
@@ -133,16 +134,13 @@ class Settings(unittest.TestCase):
 
 
 class Sources(unittest.TestCase):
-    PACKAGES = ("learn", "course", "sass")
-
     def sources(self):
         """(name, text) of every Python file of the runner and of what it shares with the site."""
-        for package in self.PACKAGES:
-            for place, _, files in os.walk(os.path.join(fake.ROOT, "tools", package)):
-                for name in files:
-                    if name.endswith(".py") and os.path.basename(place) != "templates":
-                        with open(os.path.join(place, name), encoding="utf-8") as file:
-                            yield name, file.read()
+        for place, _, files in os.walk(os.path.join(fake.ROOT, "tools", "warp")):
+            for name in files:
+                if name.endswith(".py") and os.path.basename(place) != "templates":
+                    with open(os.path.join(place, name), encoding="utf-8") as file:
+                        yield name, file.read()
 
     def test_they_are_written_for_python_3_9(self):
         import ast
@@ -163,9 +161,7 @@ class Sources(unittest.TestCase):
                 modules += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
                 for module in modules:
                     first = module.split(".")[0]
-                    self.assertTrue(
-                        first in (*self.PACKAGES, "measure") or first in sys.stdlib_module_names, f"{name}: {module}"
-                    )
+                    self.assertTrue(first == "warp" or first in sys.stdlib_module_names, f"{name}: {module}")
 
 
 if __name__ == "__main__":

@@ -8,10 +8,10 @@ import unittest
 
 import fake
 
-from learn import chapters
-from learn.errors import LearnError
-from learn.explain import changes, problems, report, trace
-from learn.ui import Palette
+from warp.base.errors import LearnError
+from warp.base.ui import Palette
+from warp.chapter import chapters
+from warp.trace import changes, problems, report, trace
 
 SOURCE = """\
 #include "helper.cuh"

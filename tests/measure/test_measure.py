@@ -1,4 +1,4 @@
-"""The scripts of tools/measure, as far as they need no GPU."""
+"""The scripts of tools/warp/record, as far as they need no GPU."""
 
 import pathlib
 import subprocess
@@ -6,7 +6,7 @@ import sys
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-TOOLS = ROOT / "tools" / "measure"
+TOOLS = ROOT / "tools" / "warp" / "record"
 
 
 def run(script, *arguments):

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import sample  # noqa: F401, for tools/ on the path
 
-from learn.machine import Machine
+from warp.base.machine import Machine
 
 VIEWS = [(width, theme) for width in (1440, 390) for theme in ("light", "dark")]
 CHROMIUM = Machine().chromium()

@@ -15,7 +15,7 @@ import sample
 import suites
 from suites import SIMULATOR
 
-from course import source
+from warp.chapter import source
 
 PYTHON = suites.site_python()
 CHAPTERS = sample.ROOT / "chapters"

@@ -14,7 +14,7 @@ import sample
 
 import suites
 
-from learn.machine import Machine
+from warp.base.machine import Machine
 
 NEEDS = ["site_programs"]
 SECONDS = 1800

@@ -97,7 +97,7 @@ class Clone(unittest.TestCase):
             }
             for command, folder in (
                 ([PYTHON, "-m", "unittest", "test_histograms"], self.root / "chapters" / "21_histograms"),
-                ([PYTHON, "tools/course", "check", "21"], self.root),
+                ([PYTHON, "tools/warp/chapter", "check", "21"], self.root),
             ):
                 done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)

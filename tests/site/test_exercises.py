@@ -8,8 +8,8 @@ import sample
 import exercises_page
 import way
 
-from course import exercises as course
-from course import header, source
+from warp.chapter import header, source
+from warp.exercise import exercises as course
 
 FOLDER = "01_thread_indexing"
 

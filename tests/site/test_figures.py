@@ -13,7 +13,7 @@ import figures
 import labels
 from figures import bars, rooflines
 
-from course import maps
+from warp.chapter import maps
 
 SVG = "{http://www.w3.org/2000/svg}"
 

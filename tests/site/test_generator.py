@@ -21,11 +21,11 @@ import markup
 import rung_tables
 import valid_html
 
-from course import results, source
-from course.counted import load_counted
-from course.functions import find_function
-from course.header import SourceError
-from course.source import Code, Fold, Prose, RungHere
+from warp.chapter import results, source
+from warp.chapter.counted import load_counted
+from warp.chapter.functions import find_function
+from warp.chapter.header import SourceError
+from warp.chapter.source import Code, Fold, Prose, RungHere
 
 
 class Temporary(unittest.TestCase):

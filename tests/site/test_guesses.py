@@ -10,7 +10,7 @@ from pathlib import Path
 
 import sample
 
-from learn.machine import Machine
+from warp.base.machine import Machine
 
 CHROMIUM = Machine().chromium()
 SCRIPT = sample.ROOT / "docs" / "_static" / "predict.js"

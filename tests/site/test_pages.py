@@ -15,7 +15,7 @@ import labels
 import markup_rules
 from looks import CHROMIUM, SCREENS, Looks, sync_playwright
 
-from course import source
+from warp.chapter import source
 
 LABELS = ["site", "slow"]
 NEEDS = ["site_programs"]

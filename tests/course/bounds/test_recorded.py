@@ -7,13 +7,12 @@ import sys
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-sys.path[:0] = [os.path.join(ROOT, "tools"), os.path.join(ROOT, "tools", "measure")]
+sys.path.insert(0, os.path.join(ROOT, "tools"))
 
-import bounds_at_size as recorded
-
-from course import bounds
-from learn import chapters
-from learn.machine import Machine
+from warp.base.machine import Machine
+from warp.chapter import chapters
+from warp.machinecode import bounds
+from warp.record import bounds_at_size as recorded
 
 SECONDS = 3600
 CHAPTERS = ("01", "02", "03", "04", "05", "06", "07", "08", "09", "10", "11", "12")
@@ -70,7 +69,7 @@ class Recorded:
         with open(recorded.file_of_the_page(self.chapter), encoding="utf-8") as file:
             shown = json.load(file)
         fresh = recorded.of_the_page(self.chapter, recorded.table(self.chapter, self.runs)[0])
-        again = "python3 tools/measure/bounds_at_size.py --write " + self.chapter.number
+        again = "python3 tools/warp/record/bounds_at_size.py --write " + self.chapter.number
 
         def by_row(bounds_of_page):
             rows = bounds_of_page["rows"]

@@ -6,7 +6,7 @@ import unittest
 
 from chapter import Chapter, Mutant, Run
 
-from course import header as course_header
+from warp.chapter import header as course_header
 
 CHAPTER = Chapter("03_shared_tiling")
 HEADER = course_header.read(CHAPTER.source)

@@ -9,7 +9,7 @@ import unittest
 
 from chapter import CUOBJDUMP, NVCC, ROOT, Chapter, Mutant, Run, nvcc_is_the_one_of_the_text, site_results
 
-from course import header as course_header
+from warp.chapter import header as course_header
 
 CHAPTER = Chapter("04_register_tiling")
 HEADER = course_header.read(CHAPTER.source)

@@ -8,8 +8,8 @@ from chapter import ROOT, Chapter
 
 import registration
 
-from course import header, source
-from course.results import as_text
+from warp.chapter import header, source
+from warp.chapter.results import as_text
 
 LABELS = ["chapter"]
 NEEDS = ["chapters"]

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from chapter import CUOBJDUMP, NVCC, ROOT
 
-from course import results, source
-from sass import digest
+from warp.chapter import results, source
+from warp.machinecode import digest
 
 LABELS = ["chapter"]
 NEEDS = []

@@ -16,10 +16,10 @@ from pathlib import Path
 
 import prove
 
-from learn import paths
-from learn.errors import LearnError
-from learn.exercises import checking
-from learn.machine import Machine
+from warp.base import paths
+from warp.base.errors import LearnError
+from warp.base.machine import Machine
+from warp.exercise import checking
 
 # What each reason of a mutant, as the simulator gives it, must become on a GPU.
 FAILS = {

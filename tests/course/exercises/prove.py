@@ -23,10 +23,13 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 import mutations  # noqa: E402  (beside this file)
 
-from course import exercises as course  # noqa: E402
-from course import interface  # noqa: E402
-from learn import paths  # noqa: E402
-from learn.exercises import checking, compiling  # noqa: E402
+from warp.base import paths  # noqa: E402
+from warp.exercise import (  # noqa: E402
+    checking,
+    compiling,
+    interface,  # noqa: E402
+)
+from warp.exercise import exercises as course  # noqa: E402
 
 FEWEST_MUTATIONS = 8
 

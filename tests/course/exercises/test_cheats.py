@@ -12,8 +12,8 @@ from pathlib import Path
 
 import prove
 
-from course import exercises as course
-from learn.exercises import checking
+from warp.exercise import checking
+from warp.exercise import exercises as course
 
 CHEATS = sorted((Path(__file__).parent / "cheats").glob("*.cu"))
 KNOWN = {exercise.name: exercise for exercise in course.all_exercises(prove.ROOT)}

@@ -324,7 +324,8 @@ class OnAGpu(learner.Checkout):
     WITHOUT_SIMULATOR = """
 import sys
 sys.path.insert(0, {tools!r})
-from learn import cli, install, needs
+from warp.cli import main as cli
+from warp.base import install, needs
 needs.LIBDW.seen = lambda machine: ""
 install.may_install = lambda: False
 sys.exit(cli.main({words!r}))

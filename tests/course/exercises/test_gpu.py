@@ -13,9 +13,9 @@ from unittest import mock
 import on_gpu
 import prove
 
-from course import exercises as course
-from learn.exercises import checking
-from learn.machine import Machine
+from warp.base.machine import Machine
+from warp.exercise import checking
+from warp.exercise import exercises as course
 
 NVCC = Machine().nvcc()
 SOURCES = ("grader", "handover", "confine", "performing", "main")  # of the grader

@@ -43,7 +43,7 @@ def counting(call):
             os._exit(137)
         return call(*arguments, **named)
     return counted
-from learn import cli
+from warp.cli import main as cli
 for name in ("link", "rename", "replace", "unlink", "fsync", "makedirs"):
     setattr(os, name, counting(getattr(os, name)))
 original = builtins.open

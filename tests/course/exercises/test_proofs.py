@@ -7,8 +7,8 @@ from pathlib import Path
 import mutations
 import prove
 
-from course import exercises as course
-from learn.exercises import checking
+from warp.exercise import checking
+from warp.exercise import exercises as course
 
 LABELS = ["exercises", "slow"]
 SECONDS = 1500

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
 
-from learn.exercises import checking, report  # noqa: E402
-from learn.ui import Palette  # noqa: E402
+from warp.base.ui import Palette  # noqa: E402
+from warp.exercise import checking, report  # noqa: E402
 
 FILE = "/course/my/03_tiles/second_barrier.cu"
 RACE = (

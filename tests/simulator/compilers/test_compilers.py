@@ -24,7 +24,7 @@ sys.path[:0] = [str(TESTS / "simt"), str(TESTS.parent), str(TESTS.parents[1] / "
 from golden import FIXED_ADDRESSES, first_difference  # noqa: E402
 from suites import SIMULATOR  # noqa: E402
 
-from course.counted import NOT_COMPARED  # noqa: E402
+from warp.chapter.counted import NOT_COMPARED  # noqa: E402
 
 LABELS = ["simt", "compilers", "slow"]
 NEEDS = ["all", "fast_programs"]

@@ -164,7 +164,7 @@ class Planted(unittest.TestCase):
                 self.assertIn("nobody will change" if name not in hangs else "will never end", found[1])
 
     def test_nothing_that_compute_sanitizer_finds_is_missed(self):
-        self.assertEqual(set(self.hardware), self.on_hardware, "run tools/measure/sanitize.py on a GPU again")
+        self.assertEqual(set(self.hardware), self.on_hardware, "run tools/warp/record/sanitize.py on a GPU again")
         compared = 0
         for name, measured in self.hardware.items():
             with self.subTest(name):

@@ -20,7 +20,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
-from sass import disassembly, kinds  # noqa: E402
+from warp.machinecode import disassembly, kinds  # noqa: E402
 
 MEMORY = {*kinds.MEMORY, "LDTM"}
 

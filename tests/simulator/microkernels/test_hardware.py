@@ -17,7 +17,7 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[2] / "tools"))
 
-from course.counted import NOT_COMPARED, agree  # noqa: E402  the site compares with the same code
+from warp.chapter.counted import NOT_COMPARED, agree  # noqa: E402  the site compares with the same code
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
 from suites import SIMULATOR  # noqa: E402

@@ -1,6 +1,6 @@
 /// \file
 /// What the header comment of a chapter's source says, as its program knows it. The build reads the comment
-/// (tools/course/header.py) and links what it found: no name and no idea is written twice.
+/// (tools/warp/chapter/header.py) and links what it found: no name and no idea is written twice.
 #pragma once
 
 #include <string>

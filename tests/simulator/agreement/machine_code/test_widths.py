@@ -19,10 +19,10 @@ WIDTHS = HERE / "widths.json"
 ARCHITECTURE = "sm_90"
 sys.path.insert(0, str(HERE.parents[3] / "tools"))
 
-from learn.errors import LearnError  # noqa: E402
-from learn.machine import Machine  # noqa: E402
-from sass import code, kinds  # noqa: E402
-from sass.tools import Toolchain  # noqa: E402
+from warp.base.errors import LearnError  # noqa: E402
+from warp.base.machine import Machine  # noqa: E402
+from warp.machinecode import code, kinds  # noqa: E402
+from warp.machinecode.tools import Toolchain  # noqa: E402
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
 from suites import SIMULATOR  # noqa: E402

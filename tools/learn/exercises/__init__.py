@@ -1,4 +1,0 @@
-"""The exercises as the learner meets them: their files in my/, checks, hints, progress.
-
-tools/course/exercises.py reads what an exercise is; here is what becomes of it. exercises/README.md has the form.
-"""

@@ -1,0 +1,1 @@
+"""What every package stands on: errors, paths, words, processes, and what this machine has."""

@@ -1,0 +1,120 @@
+"""The author's command: python3 tools/warp/chapter numbers 02. Standard library only."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from warp.base.errors import LearnError
+from warp.chapter import bindings, limits, predictions
+from warp.chapter.expressions import ExpressionError, NotRecorded, Numbers
+from warp.chapter.header import SourceError
+from warp.chapter.results import ResultsError
+from warp.chapter.run import ROOT, build_folder, is_stale
+
+USAGE = """usage: python3 tools/warp/chapter COMMAND CHAPTER...
+
+  numbers   each bound number of the prose beside the value that it is computed from
+  asked     each prediction beside what the run answers, and what gives an answer away
+  limits    words, rungs, predictions and the longest stretch without a heading or kernel
+  check     all of these
+  sass      compiles with nvcc what the text says of machine code, records it, and fills in the excerpts
+
+CHAPTER is a number, a folder below chapters/ or a source."""
+
+
+def find(word: str) -> Path:
+    """The main source of the chapter that `word` means."""
+    path = Path(word)
+    if path.suffix == ".cu" and path.exists():
+        folder = path.resolve().parent
+    else:
+        found = [
+            f
+            for f in sorted((ROOT / "chapters").glob("[0-9][0-9]_*"))
+            if f.name == path.name or f.name[:2] == word.zfill(2)
+        ]
+        if len(found) != 1:
+            raise SourceError(f"'{word}' is no chapter: name a number, a folder below chapters/ or a source")
+        folder = found[0]
+    return folder / f"{folder.name[3:]}.cu"
+
+
+def numbers(main: Path) -> int:
+    """Prints every binding of a chapter; the number of those that are wrong."""
+    build = build_folder()
+    outcomes = bindings.check_chapter(main, build)
+    if outcomes is None:
+        print(f"{main.parent.name}: not yet bound: no '//=' line in it")
+        return 0
+    width = max((len(outcome.quote) for outcome in outcomes), default=0)
+    for outcome in sorted(outcomes, key=lambda outcome: (outcome.file != main, outcome.file, outcome.line)):
+        print(
+            f"{outcome.file.name}:{outcome.line:<5} {outcome.word:12}  {outcome.quote:{min(width, 40)}}  {outcome.value}"
+        )
+    wrong = sum(outcome.word == bindings.WRONG for outcome in outcomes)
+    pending = sum(outcome.word == bindings.PENDING for outcome in outcomes)
+    print(f"{main.parent.name}: {len(outcomes) - wrong - pending} ok, {wrong} wrong, {pending} not recorded yet")
+    if is_stale(main, build):
+        print(f"note: {main.name} is newer than its program: counts are those of the program (build {main.stem})")
+    return wrong
+
+
+def asked(main: Path) -> int:
+    """Prints every prediction of a chapter with its answer; how many things are wrong."""
+    build = build_folder()
+    known = Numbers(main, build)
+    for one in predictions.collect(main):
+        try:
+            answer = predictions.answer(one.prediction, known)
+            said = f"{answer.text} {one.prediction.unit}".strip() + f" ({answer.source})"
+        except (ExpressionError, NotRecorded) as error:
+            said = str(error)
+        print(f"{one.file.name}:{one.prediction.line:<5} {one.name}: {said}")
+    wrong, pending, count = predictions.check_chapter(main, build)
+    for line in wrong:
+        print(f"WRONG {line}")
+    print(f"{main.parent.name}: {count} predictions, {len(wrong)} wrong, {len(pending)} not recorded yet")
+    return len(wrong)
+
+
+def sizes(main: Path) -> int:
+    """Prints how long a chapter is; how many limits it exceeds."""
+    wrong, found = limits.check_chapter(main)
+    for line in wrong:
+        print(f"WRONG {line}")
+    words, file, line = found.longest
+    print(
+        f"{main.parent.name}: {found.words:,} of {limits.WORDS:,} words, {found.rungs} of {limits.RUNGS} rungs, "
+        f"{found.predictions} predictions; longest stretch {words} of {limits.STRETCH} words, {Path(file).name}:{line}"
+    )
+    return len(wrong)
+
+
+def check(main: Path) -> int:
+    return numbers(main) + asked(main) + sizes(main)
+
+
+def sass(main: Path) -> int:
+    """Records what nvcc makes of the kernels that a chapter shows or binds; 0."""
+    from warp.base.machine import Machine
+    from warp.chapter import recorded
+    from warp.machinecode.tools import Toolchain
+
+    data = recorded.write(Toolchain(Machine()), main)
+    print(f"{main.parent.name}: {len(data['kernels'])} kernels, {len(data['excerpts'])} excerpts, nvcc {data['nvcc']}")
+    return 0
+
+
+COMMANDS = {"numbers": numbers, "asked": asked, "limits": sizes, "check": check, "sass": sass}
+
+
+def main(words: list[str]) -> int:
+    if len(words) < 2 or words[0] not in COMMANDS:
+        print(USAGE, file=sys.stderr)
+        return 2
+    try:
+        return 1 if sum([COMMANDS[words[0]](find(word)) for word in words[1:]]) else 0
+    except (SourceError, ResultsError, LearnError) as error:
+        print(f"course: {error}", file=sys.stderr)
+        return 2

@@ -1,0 +1,130 @@
+"""Which tests there are, what each needs, and how Python suites are run that need nothing built."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+from warp.base import build, paths, steps
+from warp.base.errors import UsageError
+from warp.base.names import advice, one_of
+
+TESTS = os.path.join(paths.ROOT, "tests")
+GTEST = re.compile(r"^TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\s*\)", re.MULTILINE)
+NOT_BUILT = "_NOT_BUILT"  # what CMake lists for the tests of a program that is still to be built
+
+
+class Test:
+    """One test of ctest's: a program's, or a Python suite."""
+
+    def __init__(self, name, labels, needs, is_suite=False):
+        self.name = name
+        self.labels = labels
+        self.needs = needs  # targets
+        self.is_suite = is_suite
+
+
+def python_suites():
+    """Those of tests/suites.py, which says what a suite is."""
+    module = _suites()
+    found = module.suites() if module else []
+    return [Test(suite.name, suite.labels, suite.needs, is_suite=True) for suite in found]
+
+
+def _suites():
+    import importlib.util
+
+    file = os.path.join(TESTS, "suites.py")
+    if not os.path.exists(file):
+        return None
+    spec = importlib.util.spec_from_file_location("suites", file)
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def programs(machine):
+    """The tests of programs, from the build's own list; of a program that is not built, those in its sources."""
+    with build.lock("simulator"):
+        build.configure("simulator", machine, testing=True)
+    folder = paths.build_folder("simulator")
+    command = [machine.ctest(), "--test-dir", folder, "--show-only=json-v1"]
+    _, text = steps.run("Looking for the tests", command, "ctest-names", cwd=paths.ROOT, check=False, patience=1.0)
+    found = []
+    for test in json.loads(text[text.index("{") :])["tests"]:
+        name = test["name"]
+        labels = next((p["value"] for p in test.get("properties", []) if p["name"] == "LABELS"), [])
+        if name.endswith(NOT_BUILT):
+            found += in_sources(folder, name[: -len(NOT_BUILT)])
+        elif not is_run_by_suites(test):
+            target = os.path.basename(test["command"][0]) if folder in test.get("command", [""])[0] else ""
+            found.append(Test(name, labels, [target] if target else ["all"]))
+    return found
+
+
+def is_run_by_suites(test):
+    return any(os.path.basename(word) == "suites.py" for word in test.get("command", []))
+
+
+def in_sources(folder, program):
+    """The tests that a GoogleTest program will have, of which CMake says in programs.txt what they are made of."""
+    try:
+        with open(os.path.join(folder, "tests", "programs.txt"), encoding="utf-8") as file:
+            lines = [line.rstrip("\n").split("|") for line in file]
+    except OSError:
+        return []
+    found = []
+    for target, prefix, label, sources in lines:
+        for source in sources.split(",") if target == program else []:
+            with open(source, encoding="utf-8", errors="replace") as file:
+                names = [prefix + ".".join(names) for names in GTEST.findall(file.read())]
+            found += [Test(name, [label], [target]) for name in names]
+    return found
+
+
+def chosen(tests, patterns, label):
+    """The tests that one of the patterns matches, of this label. UsageError where there is none."""
+    for pattern in patterns:
+        if not any(re.search(pattern, test.name) for test in tests):
+            raise UsageError(
+                f"no test matches {pattern}{advice(pattern, short_names(tests), './learn test --list names them')}"
+            )
+    labels = {name for test in tests for name in test.labels}
+    if label and label not in labels:
+        raise UsageError(f"no test has the label {label}{advice(label, sorted(labels), one_of(sorted(labels)))}")
+    found = [
+        test
+        for test in tests
+        if (not patterns or any(re.search(pattern, test.name) for pattern in patterns))
+        and (not label or label in test.labels)
+    ]
+    if not found:
+        raise UsageError(f"no test that matches {one_of(patterns)} has the label {label}")
+    return found
+
+
+def short_names(tests):
+    return sorted({test.name for test in tests} | {test.name.rsplit(".", 1)[-1] for test in tests if test.is_suite})
+
+
+def check_regex(text):
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise UsageError(f"{text} is no regular expression: {error}")
+
+
+def run_suite(test):
+    """Runs it as ctest would; returns its exit code and what it printed."""
+    command = [sys.executable, os.path.join(TESTS, "suites.py"), "--run", test.name]
+    done = subprocess.run(
+        command,
+        env=dict(os.environ, WARP_BUILD_DIR=paths.BUILD),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+    )
+    return done.returncode, done.stdout

@@ -1,0 +1,259 @@
+"""The time below which no GPU of a kind can run a launch, resource by resource: bounds, not measurements.
+
+    found = of_launch(counts_of(launch), shape_of(launch), gpu("H200"))
+    found[0]     the resource that sets the bound; found[0].seconds is the bound
+
+`counts` has, by name, what is known of the launch; what it lacks is in no bound:
+
+- global_sectors_read_distinct, global_sectors_written_distinct: sectors that the launch touches, each once
+- global_atomics_on_one_word: lanes' atomic operations on the word that has most of them
+- and of its machine code, as nvcc compiles it: issued (instructions of warps), the same by unit as in UNITS, shared_wavefronts,
+  l1_wavefronts (passes of 128 bytes: four sectors of a request each). The source's own counts will not do: nvcc merges accesses,
+  and keeps values in registers.
+
+A resource is taken as if nothing else took time and each cycle were used. What is written may stay in L2 until after the launch, so
+that only what L2 has no room for counts for DRAM; what is read is taken to come from DRAM: L2 is cold.
+"""
+
+import collections
+import functools
+import json
+import os
+from dataclasses import dataclass
+
+from warp.machinecode import kinds, occupancy
+
+TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "gpus.json")
+DEFAULT = "H200"
+SECTOR = 32  # bytes
+LINE = 128
+WARP = 32
+PARTITIONS = 4  # of an SM: each issues an instruction a cycle
+SIMULATED_SMS = 8  # of the simulated device: kMultiprocessors in common/simt/launch/device_limits.h
+
+# Three extents each; `fills`: on a GPU the grid is larger, as it follows the number of SMs.
+Shape = collections.namedtuple("Shape", "grid block fills", defaults=(False,))
+
+# Units of an SM -> the opcodes that go through them and nowhere else. Others count for the issue slots alone: moves, IMAD and
+# what compares may go through one unit or another.
+UNITS = {
+    "fp32": ("FFMA", "FADD", "FMUL"),
+    "fp64": ("DFMA", "DADD", "DMUL", "DSETP"),
+    "int32": ("IADD3", "LOP3", "SHF", "ISETP", "LEA"),
+    "special": ("MUFU",),
+}
+UNIT_OF = {opcode: unit for unit, opcodes in UNITS.items() for opcode in opcodes}
+NAMES = {"fp32": "FP32 instructions", "fp64": "FP64 instructions", "int32": "integer instructions"}
+NAMES["special"] = "special functions"
+
+DRAM, L2, L1, SHARED = "DRAM", "L2", "L1", "shared memory"
+ATOMICS, ISSUE, LAUNCH = "atomics on one word", "issue slots", "the launch itself"
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What one resource takes alone."""
+
+    resource: str
+    seconds: float
+    what: str  # what there is to do, and how fast it goes
+
+    def as_json(self):
+        return {"resource": self.resource, "seconds": self.seconds, "what": self.what}
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """One row of gpus.json, with the figures of its compute capability from machinecode.occupancy."""
+
+    name: str
+    capability: str
+    sms: int
+    clock_mhz: int
+    dram_gb_s: float
+    l2_mib: float
+    fp32: int  # lanes of an SM
+    fp64: int
+    int32: int
+    special: int
+    shared_bytes: int  # a cycle and SM
+    l2_sectors: float  # a cycle; None: neither published nor measured
+    atomics: float  # on one word, a cycle
+    launch_us: float
+    sources: dict  # figure -> where it comes from
+
+    @property
+    def architecture(self):
+        return "sm_" + self.capability.replace(".", "")
+
+    @property
+    def limits(self):
+        return occupancy.limits(self.architecture)
+
+    @property
+    def cycles_a_second(self):
+        return self.clock_mhz * 1e6
+
+
+@functools.cache
+def gpus():
+    """{name: Gpu} in the order of the table."""
+    with open(TABLE, encoding="utf-8") as file:
+        table = json.load(file)
+    found = {}
+    for row in table["gpus"]:
+        row = dict(row)
+        origin = row.pop("from")
+        sources = {figure: table["sources"][key] for key, figures in origin.items() for figure in figures.split()}
+        found[row["name"]] = Gpu(**row, sources=sources)
+    return found
+
+
+def gpu(name=DEFAULT):
+    """The Gpu of a name, whatever its case and blanks; KeyError for one that the table lacks."""
+    plain = _plain(name)
+    return next((one for known, one in gpus().items() if _plain(known) == plain), None) or gpus()[name]
+
+
+def _plain(name):
+    return name.lower().replace(" ", "").replace("-", "").replace("_", "")
+
+
+DISTINCT = ("global_sectors_read_distinct", "global_sectors_written_distinct", "global_atomics_on_one_word")
+
+WAVEFRONTS = tuple(f"shared_{access}_wavefronts" for access in ("load", "store", "atomic"))
+
+
+def counts_of(launch):
+    """What of_launch() takes, of a launch of the simulator's trace that was counted in full."""
+    counts = {name: launch[name] for name in DISTINCT if name in launch}
+    if executed_of(launch):
+        compiled = launch["compiled"]
+        counts.update(compiled["executed"])
+        # Those of asynchronous copies are left out: copies of 16 bytes do not queue for the banks.
+        counts["shared_wavefronts"] = sum(compiled["counts"].get(name, 0) for name in WAVEFRONTS)
+        counts["global_atomics_on_one_word"] = counts.pop("atomics_on_one_word", 0)
+    return counts
+
+
+def executed_of(launch):
+    """The instructions of its machine code, {} where they are not known, or depend on when another thread writes what some wait for."""
+    waits = any(line.get("polls") for line in launch.get("lines", ()))
+    return {} if waits else (launch.get("compiled") or {}).get("executed", {})
+
+
+def shape_of(launch):
+    """The Shape of a launch of the trace. A grid of the program's that knows the number of SMs may have so many blocks for each."""
+    follows = launch.get("is_sized_by_device") and volume(launch["grid"]) % SIMULATED_SMS == 0
+    return Shape(launch["grid"], launch["block"], bool(follows))
+
+
+def of_launch(counts, shape, of):
+    """[Bound] of a launch on the Gpu `of`, the slowest first; never empty where the Gpu has a launch floor or a byte is touched."""
+    found = _memory(counts, of) + _instructions(counts, shape, of)
+    atomics = counts.get("global_atomics_on_one_word", 0)
+    if atomics > 1:
+        found.append(Bound(ATOMICS, atomics / of.atomics / of.cycles_a_second, f"{atomics:,}, one after the other"))
+    if of.launch_us:
+        found.append(Bound(LAUNCH, of.launch_us * 1e-6, "whatever it does"))
+    return sorted(found, key=lambda bound: -bound.seconds)
+
+
+def _memory(counts, of):
+    read = counts.get("global_sectors_read_distinct")
+    if read is None:
+        return []
+    written = counts.get("global_sectors_written_distinct", 0)
+    stays = min(SECTOR * written, int(of.l2_mib * 2**20))
+    moved = SECTOR * (read + written) - stays
+    found = []
+    if moved:
+        where = "" if stays == 0 else f"; {in_bytes(stays)} more may stay in L2"
+        found.append(
+            Bound(DRAM, moved / (of.dram_gb_s * 1e9), f"{in_bytes(moved)} at {of.dram_gb_s:,} GB/s{where}"),
+        )
+    if of.l2_sectors:
+        sectors = read + written  # stores of several requests to one sector may be merged on the way
+        seconds = sectors / of.l2_sectors / of.cycles_a_second
+        if sectors:
+            rate = of.l2_sectors * SECTOR * of.cycles_a_second / 1e9
+            found.append(Bound(L2, seconds, f"{in_bytes(SECTOR * sectors)} at {rate:,.0f} GB/s"))
+    return found
+
+
+def filled(shape, of):
+    """(SMs, partitions of SMs) that a grid can keep busy."""
+    blocks, warps = volume(shape.grid), warps_of(shape)
+    if shape.fills:
+        return of.sms, PARTITIONS * of.sms
+    return min(of.sms, blocks), min(PARTITIONS * of.sms, blocks * min(PARTITIONS, warps))
+
+
+def _instructions(counts, shape, of):
+    sms, partitions = filled(shape, of)
+    found = []
+
+    def add(resource, amount, cycles, what):
+        if amount:
+            found.append(Bound(resource, cycles / of.cycles_a_second, what))
+
+    issued = counts.get("issued", 0)
+    add(ISSUE, issued, issued / partitions, f"{issued:,} instructions of warps on {partitions:,} schedulers")
+    for unit, name in NAMES.items():
+        amount, lanes = counts.get(unit, 0), getattr(of, unit)
+        cycles = amount * WARP / (lanes / PARTITIONS) / partitions
+        add(name, amount, cycles, f"{amount:,} of warps, {lanes} lanes a cycle and SM")
+    wavefronts = counts.get("shared_wavefronts", 0)
+    cycles = wavefronts * LINE / of.shared_bytes / sms
+    add(SHARED, wavefronts, cycles, f"{wavefronts:,} wavefronts on {_some(sms, 'SM')}, one a cycle")
+    # Without machine code: what is touched has to pass through the L1 of some SM once.
+    touched = SECTOR * (
+        counts.get("global_sectors_read_distinct", 0) + counts.get("global_sectors_written_distinct", 0)
+    )
+    through = LINE * counts.get("l1_wavefronts", 0) or touched
+    rate = f"{of.shared_bytes} bytes a cycle"
+    add(L1, through, through / of.shared_bytes / sms, f"{in_bytes(through)} on {_some(sms, 'SM')}, {rate}")
+    return found
+
+
+def _some(number, thing):
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def unit_of(instruction):
+    """The unit of an instruction of the machine code, as UNITS has it; None where it may be one or another."""
+    return UNIT_OF.get(instruction.opcode) if kinds.kind(instruction) != "move" else None
+
+
+# ---- how many blocks fit -------------------------------------------------------------------------
+
+
+def volume(three):
+    return three[0] * three[1] * three[2]
+
+
+def warps_of(shape):
+    return -(-volume(shape.block) // WARP)
+
+
+def residency(shape, of, registers=0, shared=0):
+    """machinecode.occupancy.Occupancy of a launch; `registers` 0: not known."""
+    return occupancy.occupancy(of.architecture, volume(shape.block), registers, shared)
+
+
+# ---- in words -------------------------------------------------------------------------------------
+
+
+def in_time(seconds):
+    """`0.50 ms`, `2.3 us`, `41 ns`"""
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
+        if seconds >= 0.1 * size if unit == "ms" else seconds >= size:
+            return f"{seconds / size:.2f} {unit}" if seconds < 10 * size else f"{seconds / size:.3g} {unit}"
+    return f"{seconds * 1e9:.3g} ns"
+
+
+def in_bytes(number):
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("KB", 1e3)):
+        if number >= size:
+            return f"{number / size:.3g} {unit}"
+    return _some(int(number), "byte")

@@ -1,0 +1,77 @@
+"""A digest of each kernel's machine code: what was measured can be told from what is compiled today."""
+
+import hashlib
+import os
+import re
+import subprocess
+import tempfile
+
+from warp.machinecode import code
+
+FUNCTION = re.compile(r"^\s*Function : (\S+)", re.MULTILINE)
+INSTRUCTION = re.compile(r"^\s*(/\*[0-9a-f]{4,}\*/.*?)\s*$", re.MULTILINE)
+ENCODING = re.compile(r"^\s*(/\* 0x[0-9a-f]{16} \*/)\s*$", re.MULTILINE)
+ANONYMOUS = re.compile(r"(\d+)(_GLOBAL__N_)")
+
+
+class CompilerError(Exception):
+    """nvcc or cuobjdump refused a source."""
+
+
+def digests(sass):
+    """{kernel as the compiler names it: digest of its instructions} of what `cuobjdump -sass` prints."""
+    parts = FUNCTION.split(sass)
+    found = {}
+    for name, body in zip(parts[1::2], parts[2::2]):
+        lines = [line for line in body.splitlines() if INSTRUCTION.match(line) or ENCODING.match(line)]
+        text = "\n".join(" ".join(line.split()) for line in lines)
+        found[without_paths(name)] = hashlib.sha256(text.encode()).hexdigest()[:16]
+    return found
+
+
+def without_paths(mangled):
+    """The name without those of anonymous namespaces, which nvcc makes of the file's path."""
+    at = 0
+    while found := ANONYMOUS.search(mangled, at):
+        end = found.start(2) + int(found.group(1))
+        mangled = f"{mangled[: found.start()]}12_GLOBAL__N_1{mangled[end:]}"
+        at = found.start() + len("12_GLOBAL__N_1")
+    return mangled
+
+
+def base_name(mangled):
+    """`_Z10naive_flatiiif...` and `_ZN3lab4pickILi2EEEvi` -> `naive_flat` and `pick`."""
+    at = 3 if mangled.startswith("_ZN") else 2
+    name = ""
+    while at < len(mangled) and mangled[at].isdigit():
+        length = re.match(r"\d+", mangled[at:]).group()
+        at += len(length) + int(length)
+        name = mangled[at - int(length) : at]
+    return name or mangled
+
+
+def changed(recorded, compiled, kernels):
+    """Of the `kernels` (their plain names), those whose machine code is not what was recorded, in order."""
+
+    def of(digests_, kernel):
+        return sorted((name, digest) for name, digest in digests_.items() if base_name(name) == kernel)
+
+    return [kernel for kernel in kernels if of(recorded, kernel) != of(compiled, kernel)]
+
+
+def compiled(nvcc, cuobjdump, sources, architecture):
+    """The digests of what these sources become today, with the options of the gpu preset; `architecture` is as 90a.
+
+    Only machine code is made, no program: a matter of seconds. CompilerError where nvcc refuses.
+    """
+    found = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for source in sources:
+            cubin = os.path.join(folder, "kernels.cubin")
+            command = [nvcc, *code.options(f"sm_{architecture}", source), "-cubin", "-o", cubin, str(source)]
+            for step in (command, [cuobjdump, "-sass", cubin]):
+                done = subprocess.run(step, capture_output=True, text=True)
+                if done.returncode != 0:
+                    raise CompilerError(f"{os.path.basename(step[0])} fails on {source}: {done.stderr.strip()[-500:]}")
+            found.update(digests(done.stdout))
+    return found

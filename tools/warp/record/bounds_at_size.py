@@ -1,0 +1,258 @@
+"""The bound of every recorded rung beside its time: counts of small sizes, extended to the recorded size where that is exact.
+
+Counts of a kernel that works in tiles are polynomials of the extents as long as these are multiples of the tiles: of M, N and K the
+terms 1, MN, MNK, MK and NK, of rows and columns 1 and their product, of n elements 1 and n. Each count is fitted on as many sizes as
+there are terms, and holds only if it then says exactly what is counted at one size more. A recorded extent that is no multiple
+is rounded down to one: less is done there.
+
+    python3 tools/warp/record/bounds_at_size.py [--write] [NN...]
+
+prints them; with --write, results/h200_bounds.json of each chapter has what each resource alone would take of each rung, at the
+default size of a GPU, in milliseconds. The programs are those of build/simulator.
+"""
+
+import itertools
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from fractions import Fraction
+
+sys.path.insert(0, os.path.abspath(__file__ + "/../../.."))
+
+from warp.base.machine import Machine  # noqa: E402
+from warp.chapter import chapters  # noqa: E402
+from warp.chapter.results import as_text  # noqa: E402
+from warp.cli.commands import explain  # noqa: E402
+from warp.machinecode import bounds  # noqa: E402
+
+
+# Kind of a size -> its terms, the sizes to fit on, the one to check, what extents are multiples of.
+def gemm(tile, depth):
+    fit = [(1, 1, 1), (2, 1, 1), (1, 2, 1), (1, 1, 2), (2, 1, 2)]
+    step = (tile, tile, depth)
+    return (
+        lambda m, n, k: [1, m * n, m * n * k, m * k, n * k],
+        [tuple(of * extent for of, extent in zip(times, step)) for times in fit],
+        (2 * tile, 2 * tile, 2 * depth),
+        step,
+    )
+
+
+def line(step):
+    return lambda n: [1, n], [(step,), (2 * step,)], (3 * step,), (step,)
+
+
+MAP = (lambda rows, cols: [1, rows * cols], [(128, 256), (256, 256)], (256, 512), (128, 128))
+SCENES = (lambda rows, cols: [1], [(777, 1000)], (777, 1000), (1, 1))  # only the size itself
+
+PLANS = {
+    "02": gemm(64, 256), "03": gemm(64, 256), "04": gemm(128, 64), "05": gemm(256, 64), "11": gemm(256, 64), "12": gemm(256, 64),
+    "06": MAP, "09": SCENES, "01": line(1 << 16), "07": line(1 << 19), "08": line(1 << 16), "10": line(1 << 16),
+    "14": line(1 << 16),
+}  # fmt: skip
+
+# What a row's time is not that of a launch, and why.
+OTHER_TIMES = {
+    ("02", "memory_latency"): "the time of one load",
+    ("05", "strided_reads"): "a GPU runs another launch",
+    ("01", "async_launch"): "also the time of the call, and of the host that waits",
+}
+
+
+def counted(chapter, size, machine):
+    """{(rung, variant): [(counts, shape) of each launch]} of a chapter's program at a size."""
+    compiled, is_known = explain.machine_code(machine, chapter.source)
+    found = {}
+    for rung in chapter.rungs:
+        with tempfile.TemporaryDirectory() as folder:
+            trace, rows, code = (os.path.join(folder, name) for name in ("trace", "rows", "code"))
+            program = chapter.program("simulator")
+            env = dict(os.environ, SIMT_JSON=trace, LAB_TIMING="off")
+            if is_known:
+                explain.hand_over(code, compiled, program)
+                env["SIMT_COMPILED"] = code
+            command = [program, "--rung", rung, "--size", ",".join(map(str, size)), "--json", rows]
+            subprocess.run(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            if not os.path.exists(trace) or not os.path.exists(rows):
+                continue
+            with open(trace, encoding="utf-8") as file:
+                recorded = json.load(file)
+            if is_known:
+                explain.execution_counts(recorded, compiled, code)
+            for row in explain.rows_of(rows):
+                made = row.get("launches")
+                if not made or row["status"] != "PASS":
+                    continue
+                launches = [one for one in recorded["launches"] if made["first"] <= one["index"] < made["end"]]
+                found[row["rung"], row.get("variant", "")] = [
+                    (dict(bounds.counts_of(one), blocks=bounds.volume(one["grid"])), bounds.shape_of(one))
+                    for one in launches
+                    if one.get("traced_blocks") == bounds.volume(one["grid"])
+                ]
+    return found
+
+
+def solve(matrix, values):
+    """x of matrix x = values, in fractions."""
+    rows = [[Fraction(cell) for cell in row] + [Fraction(value)] for row, value in zip(matrix, values)]
+    for column in range(len(rows)):
+        pivot = next(i for i in range(column, len(rows)) if rows[i][column])
+        rows[column], rows[pivot] = rows[pivot], rows[column]
+        rows[column] = [cell / rows[column][column] for cell in rows[column]]
+        for i, row in enumerate(rows):
+            if i != column and row[column]:
+                rows[i] = [a - row[column] * b for a, b in zip(row, rows[column])]
+    return [row[-1] for row in rows]
+
+
+def extended(samples, plan, size):
+    """(counts at `size`, names that are no polynomial) of one launch; `samples` are its counts at the plan's sizes."""
+    terms, fit, check, multiple = plan
+    if plan is SCENES:
+        return dict(samples[0]), []
+    whole = [extent // step * step for extent, step in zip(size, multiple)]
+    found, others = {}, []
+    for name in samples[0]:
+        values = [one.get(name, 0) for one in samples]
+        factors = solve([terms(*at) for at in fit], values[:-1])
+        at_check = sum(f * t for f, t in zip(factors, terms(*check)))
+        if at_check != values[-1]:
+            others += [name] if name != "lanes" else []
+            continue
+        found[name] = int(sum(f * t for f, t in zip(factors, terms(*whole))))
+    return found, others
+
+
+def shape_at(shapes, counts):
+    """A grid that grows with the extents is as large as these say, one of the program's own number of blocks stays. Another one follows
+    the device, or is not known, and fills it."""
+    known = max(bounds.volume(shape.grid) for shape in shapes)
+    blocks = counts.get("blocks", 0)
+    if blocks > known:
+        return shapes[0]._replace(grid=(blocks, 1, 1), fills=False)
+    return shapes[0] if blocks == known else shapes[0]._replace(fills=True)
+
+
+FULL = bounds.Shape((1, 1, 1), (1024, 1, 1), True)
+
+
+def of_a_product(size):
+    """What each product of matrices has to do at least, by whatever kernel of FP32: M N K FMAs."""
+    m, n, k = size
+    return {"fp32": m * n * k // bounds.WARP}
+
+
+def counted_at_sizes(chapter, machine):
+    """What counted() says at each size of the chapter's plan."""
+    plan = PLANS[chapter.number]
+    return [counted(chapter, size, machine) for size in ([plan[2]] if plan is SCENES else [*plan[1], plan[2]])]
+
+
+def table(chapter, runs, gpus=None):
+    """([(gpu, rung, variant, size, seconds recorded, [Bound], names left out)], {(rung, variant): why there is no bound}) of what
+    counted_at_sizes() has found. `gpus`: {name of a results file: Gpu}."""
+    plan = PLANS[chapter.number]
+    rows, without = [], {}
+    for name, of in (gpus or {name: bounds.gpu(name) for name in ("h200", "h100")}).items():
+        results = os.path.join(chapter.folder, "results", name + ".json")
+        if not os.path.exists(results):
+            continue
+        with open(results, encoding="utf-8") as file:
+            recorded = json.load(file)["rows"]
+        for row in recorded:
+            key = (row["rung"], row.get("variant", ""))
+            if not row.get("time_ms"):
+                continue
+            samples = [run.get(key) for run in runs]
+            is_product = chapter.kind == "gemm" and row.get("rate_unit") == "GFLOP/s"
+            if (chapter.number, row["rung"]) in OTHER_TIMES:
+                without[key] = OTHER_TIMES[chapter.number, row["rung"]]
+            elif not all(samples) and is_product:
+                size = tuple(row["size"].values())
+                found = bounds.of_launch(of_a_product(size), FULL, of)
+                rows.append((name, *key, size, row["time_ms"]["median"] / 1e3, found, ["not simulated"]))
+            elif not all(samples):
+                without[key] = "not simulated, or no kernel of its own"
+            elif len({len(sample) for sample in samples}) > 1:
+                without[key] = "other numbers of launches at other sizes"
+            elif plan is SCENES and tuple(row["size"].values()) != plan[2]:
+                continue
+            else:
+                size = tuple(row["size"].values())
+                left_out, of_launches = set(), []
+                for launch in zip(*samples):
+                    counts, others = extended([counts for counts, _ in launch], plan, size)
+                    left_out.update(others)
+                    if is_product:
+                        counts = {**of_a_product(size), **counts}
+                    of_launches.append(bounds.of_launch(counts, shape_at([shape for _, shape in launch], counts), of))
+                found = together(of_launches)
+                rows.append((name, *key, size, row["time_ms"]["median"] / 1e3, found, sorted(left_out)))
+    return rows, without
+
+
+def together(of_launches):
+    """The bounds of launches one after the other. What one has read or written the next may find in L2, and a graph starts many in
+    the time of few: DRAM, L2 and the launch itself count for the launch alone that takes them longest."""
+    found = {}
+    for one in itertools.chain(*of_launches):
+        before = found.get(one.resource)
+        if before is None or one.resource not in (bounds.DRAM, bounds.L2, bounds.LAUNCH):
+            seconds = one.seconds + (before.seconds if before else 0)
+        else:
+            seconds = max(one.seconds, before.seconds)
+        found[one.resource] = bounds.Bound(one.resource, seconds, one.what)
+    return sorted(found.values(), key=lambda bound: -bound.seconds)
+
+
+def of_the_page(chapter, rows):
+    """What results/h200_bounds.json holds: what each resource alone would take of each rung at the default size, or at the only one
+    that is known."""
+    default = tuple(map(int, chapter.sizes["gpu"].split(",")))
+    of_gpu = [row for row in rows if row[0] == "h200"]
+    at_size = [row for row in of_gpu if row[3] == default] or of_gpu
+    lines = [
+        {
+            "rung": rung,
+            "variant": variant or None,
+            "size": list(size),
+            "alone_ms": {bound.resource: float(f"{1e3 * bound.seconds:.3g}") for bound in found},
+        }
+        for _, rung, variant, size, _, found, _ in at_size
+        if found
+    ]
+    return {"chapter": os.path.basename(chapter.folder), "gpu": "H200", "rows": lines}
+
+
+def file_of_the_page(chapter):
+    return os.path.join(chapter.folder, "results", "h200_bounds.json")
+
+
+def main(arguments):
+    machine = Machine()
+    writes = "--write" in arguments
+    arguments = [one for one in arguments if one != "--write"]
+    for chapter in chapters.all_chapters():
+        if arguments and chapter.number not in arguments:
+            continue
+        rows, without = table(chapter, counted_at_sizes(chapter, machine))
+        if writes:
+            with open(file_of_the_page(chapter), "w", encoding="utf-8") as file:
+                file.write(as_text(of_the_page(chapter, rows)))
+            continue
+        for gpu, rung, variant, size, seconds, found, left_out in rows:
+            share = found[0].seconds / seconds
+            mark = "ABOVE" if share > 1 else ""
+            print(
+                f"{chapter.number} {gpu} {rung} {variant} {'x'.join(map(str, size))}: {bounds.in_time(seconds)}, at least "
+                f"{bounds.in_time(found[0].seconds)} ({share:.2f}) {found[0].resource} {mark} {' '.join(left_out)}",
+                flush=True,
+            )
+        for (rung, variant), why in without.items():
+            print(f"{chapter.number} -- {rung} {variant}: {why}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
