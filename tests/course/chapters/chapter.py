@@ -24,12 +24,6 @@ CUOBJDUMP = shutil.which("cuobjdump") or shutil.which("/usr/local/cuda/bin/cuobj
 LAB_OPTIONS = ["-std=c++20", "--extended-lambda", "-fno-var-tracking", f"-I{ROOT}/common/lab/include"]
 
 
-def nvcc_is_the_one_of_the_text():
-    if not NVCC:
-        return False
-    return "release 13.0" in subprocess.run([NVCC, "--version"], capture_output=True, text=True).stdout
-
-
 class Run:
     """One run: exit code, both streams, and the results file, as text and read (None where there is none)."""
 
@@ -76,24 +70,6 @@ class Chapter:
         host = sorted(self.source.parent.glob("*.cpp"))
         return [self.program.parent / "header.cpp", *host, BINARY_DIR / "common" / "lab" / "liblab.a"]
 
-    def header(self):
-        """The consecutive comment lines at the start of the source."""
-        lines = []
-        for line in self.source.read_text().splitlines():
-            if not line.startswith("//"):
-                break
-            lines.append(line)
-        return lines
-
-    def header_rungs(self):
-        """Name and idea of every rung that the header lists, in order."""
-        found = []
-        for line in self.header():
-            match = re.match(r"//\s+\./learn run \S+ --rung (\S+)\s+(.*)", line)
-            if match:
-                found.append((match.group(1), match.group(2).strip()))
-        return found
-
     def run(self, *arguments, **options):
         return Run(self.program, *arguments, **options)
 
@@ -132,65 +108,6 @@ class Chapter:
         with tempfile.TemporaryDirectory() as folder:
             simulated = site_results.run_program(self.program, pathlib.Path(folder))
         return counted.disagreements(simulated)
-
-
-def row_of(results, rung, variant, edge):
-    """The one row of M = N = K = edge."""
-    found = [
-        row
-        for row in results["rows"]
-        if row["rung"] == rung and row.get("variant") == variant and row["size"] == {"M": edge, "N": edge, "K": edge}
-    ]
-    if len(found) != 1:
-        raise AssertionError(f"{len(found)} rows of {rung} {variant or ''} at {edge}")
-    return found[0]
-
-
-def measured(results, rung, variant, edge, key="time_ms"):
-    """The median in ms of the one row of M = N = K = edge, or another of its figures."""
-    row = row_of(results, rung, variant, edge)
-    return row["time_ms"]["median"] if key == "time_ms" else row[key]
-
-
-class Caches:
-    """What Nsight Compute counted of a chapter's rungs (results/h200_caches.json), under short names."""
-
-    STALL = "smsp__average_warps_issue_stalled_%s_per_issue_active.ratio"
-    NAMES = {
-        "ns": "gpu__time_duration.sum",
-        "found in L1": "l1tex__t_sector_hit_rate.pct",
-        "found in L2": "lts__t_sector_hit_rate.pct",
-        "sectors of L2": "lts__t_sectors_srcunit_tex_op_read.sum",  # that it sent to the SMs
-        "bytes of memory": "dram__bytes_read.sum",
-        "cycles": "smsp__average_warp_latency_per_inst_issued.ratio",  # of a warp, for each instruction; of these:
-        "loads": STALL % "long_scoreboard",
-        "barrier": STALL % "barrier",
-        "shared": STALL % "mio_throttle",
-        "shared words": STALL % "short_scoreboard",
-        "L1 queue": STALL % "lg_throttle",
-        "results": STALL % "wait",
-        "issue": STALL % "selected",
-    }
-
-    def __init__(self, chapter):
-        self.file = chapter.source.parent / "results" / "h200_caches.json"
-
-    def metrics(self, rung, variant=None, edge=4096):
-        """What was counted of the one launch of M = N = K = edge, under ncu's names."""
-        report = json.loads(self.file.read_text())
-        found = [
-            launch["metrics"]
-            for launch in report["launches"]
-            if launch["rung"] == rung and launch["variant"] == variant and set(launch["size"].values()) == {edge}
-        ]
-        if "H200" not in report["device"] or len(found) != 1:
-            raise AssertionError(f"{len(found)} launches of {rung} {variant or ''} at {edge} on {report['device']}")
-        return found[0]
-
-    def __call__(self, rung, variant=None, edge=4096):
-        """The same under the short names."""
-        counted = self.metrics(rung, variant, edge)
-        return {short: counted[metric] for short, metric in self.NAMES.items()}
 
 
 class Mutant:
@@ -233,3 +150,134 @@ class Mutant:
         if self.size and not {"--size", "--cases"} & set(arguments):
             arguments = ("--size", self.size, *arguments)
         return Run(self.program, *arguments)
+
+
+def notice(test, chapter, mutants, *arguments, traced=False, at_once=False):
+    """Each mistake fails its rung: (function that has it, text, what it becomes, rung, what the run says, if anything). Those of
+    different rungs are compiled together, and `at_once` all."""
+    programs = [list(mutants)] if at_once else []
+    for mutant in () if at_once else mutants:
+        free = next((program for program in programs if all(other[3] != mutant[3] for other in program)), None)
+        if free is None:
+            programs.append([mutant])
+        else:
+            free.append(mutant)
+    for together in programs:
+        with Mutant(chapter, [mutant[:3] for mutant in together], traced=traced) as program:
+            for _, _, becomes, rung, *said in together:
+                with test.subTest(rung=rung, mistake=becomes):
+                    run = program.run("--rung", rung, *arguments)
+                    test.assertEqual(run.code, 1, run.explain())
+                    for pattern in said:
+                        test.assertRegex(" ".join((run.out + run.err).split()), pattern)
+
+
+class Products:
+    """For the suites of matrix products: every rung is right for every pair of extents."""
+
+    chapter = None
+    rungs = ()  # of the rows that pass
+    tall = ()  # (rows of a block, rung)
+
+    def passes(self, run, count, rungs=None):
+        self.assertEqual(run.code, 0, run.explain())
+        self.assertEqual({row["rung"] for row in run.rows if row["status"] == "PASS"}, set(rungs or self.rungs))
+        for row in run.rows:
+            if row["status"] == "PASS":
+                self.assertEqual(row["reason"], f"{count} cases")
+            else:
+                self.assertEqual(row["status"], "SKIP", row)
+
+    def test_all_untraced(self):
+        self.passes(Run(self.chapter.fast, "--cases", "all"), 153)
+
+    def test_a_dozen_traced(self):
+        self.passes(self.chapter.run("--cases", "0-11"), 12)
+
+    def test_more_rows_than_a_grid_has_blocks(self):
+        for rows, rung in self.tall:
+            run = Run(self.chapter.fast, "--size", f"{65535 * rows + 1},1,2", "--rung", rung)
+            self.assertEqual(run.code, 0, run.explain())
+
+
+# What programs of extreme sizes and inputs have in common: made() inputs, expect() what they come to.
+EXTREMES = r"""
+#define main chapter_main
+#include "@SOURCE@"
+#undef main
+
+#include <cstdio>
+#include <numeric>
+
+namespace {
+
+std::vector<unsigned> made(size_t n, int kind) {
+  std::vector<unsigned> in(n);
+  for (size_t i = 0; i < n; ++i) {
+    in[i] = kind == 0 ? 2 : kind == 1 ? i % 2 : kind == 2 ? (i > n / 3 && i < n / 2 ? 8 : i) : kind == 3 ? i / 5 : ~0u;
+  }
+  return in;
+}
+
+int wrong = 0;
+
+void expect(const lab::DeviceBuffer<unsigned>& out, const std::vector<unsigned>& want, size_t n, int kind,
+            const char* what) {
+  std::vector<unsigned> got = out.download();
+  got.resize(want.size());
+  if (got == want && !lab::check_all_canaries()) return;
+  std::printf("%s is wrong for n = %zu, input %d\n", what, n, kind);
+  wrong = 1;
+}
+
+void check_one(size_t n, int kind, const std::vector<unsigned>& host) {
+@BODY@
+}
+
+}  // namespace
+
+int main() {
+  for (const size_t n : {0, 1, 2, 31, 32, 33, 255, 1023, 1024, 1025, 4096, 4097, 20011}) {
+    for (int kind = 0; kind < 5; ++kind) check_one(n, kind, made(n, kind));
+  }
+  return wrong;
+}
+"""
+
+
+class Tiled:
+    """For the suites of chapters 08 and 14: sizes at which tiles, warps and quads end, and many of them."""
+
+    chapter = None
+    extremes = ""  # C++ that checks the chapter's functions: n, kind and the input host are there
+    many_tiles = ""  # a rung
+
+    def test_all_cases(self):
+        run = self.chapter.run("--cases", "all")
+        self.assertEqual(run.code, 0, run.explain())
+
+    def test_a_million_elements_and_a_ragged_end(self):
+        run = Run(self.chapter.fast, "--size", str(2**20 + 7))
+        self.assertEqual(run.code, 0, run.explain())
+
+    def test_so_many_tiles_that_blocks_pause(self):
+        run = Run(self.chapter.fast, "--size", str(513 * 8192 + 1), "--rung", self.many_tiles)
+        self.assertEqual(run.code, 0, run.explain())
+
+    def test_no_index_of_more_than_32_bits(self):
+        run = self.chapter.run("--size", str(2**32), results=False)
+        self.assertEqual(run.code, 2, run.explain())
+        self.assertEqual(run.err.count("\n"), 1, run.err)
+
+    def test_extreme_sizes_and_inputs(self):
+        text = EXTREMES.replace("@SOURCE@", self.chapter.source.name).replace("@BODY@", self.extremes)
+        with tempfile.TemporaryDirectory() as folder:
+            source, program = pathlib.Path(folder) / "extremes.cu", pathlib.Path(folder) / "extremes"
+            source.write_text(text)
+            subprocess.run(
+                [BINARY_DIR / "bin" / "simtcc", *LAB_OPTIONS, f"-I{self.chapter.source.parent}", "-o", program, source]
+                + self.chapter.lab(),
+                check=True,
+            )
+            done = subprocess.run([program], capture_output=True, text=True, timeout=300)
+        self.assertEqual((done.returncode, done.stdout), (0, ""), done.stdout + done.stderr)

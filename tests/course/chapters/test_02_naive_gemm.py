@@ -2,7 +2,7 @@
 
 import unittest
 
-from chapter import Chapter, Mutant, Run
+from chapter import Chapter, Mutant, Products, Run, notice
 
 CHAPTER = Chapter("02_naive_gemm")
 
@@ -138,32 +138,16 @@ class Formulas(unittest.TestCase):
                     self.assertGreaterEqual(counts["global_load_sectors"], sectors(m, n, k))
 
 
-class Cases(unittest.TestCase):
-    """Every rung is right for every pair of extents."""
+class Cases(Products, unittest.TestCase):
+    chapter = CHAPTER
+    rungs = PRODUCTS
+    tall = ((16, "naive_along_columns"),)
 
-    def passes(self, run, count):
-        self.assertEqual(run.code, 0, run.explain())
-        self.assertEqual({row["rung"] for row in run.rows if row["status"] == "PASS"}, PRODUCTS)
-        for row in run.rows:
-            if row["rung"] in PRODUCTS:
-                self.assertEqual(row["reason"], f"{count} cases")
-            else:
-                self.assertEqual(row["status"], "SKIP")
-
-    def test_all_untraced(self):
-        self.passes(Run(CHAPTER.fast, "--cases", "all"), 153)
+    def test_another_seed(self):
         self.passes(Run(CHAPTER.fast, "--cases", "all", "--seed", "2"), 153)
 
-    def test_a_dozen_traced(self):
-        self.passes(CHAPTER.run("--cases", "0-11"), 12)
 
-    def test_more_rows_than_a_grid_has_blocks(self):
-        # 65,535 blocks of 16 rows, and one row more.
-        run = Run(CHAPTER.fast, "--size", f"{65535 * 16 + 1},1,2", "--rung", "naive_along_columns")
-        self.assertEqual(run.code, 0, run.explain())
-
-
-# (rung, text, what it becomes), several for a rung: one program has the n-th of each.
+# (rung, text, what it becomes)
 MUTANTS = [
     ("naive_flat", "if (i >= m * cols) return;", "if (i + 1 >= m * cols) return;"),
     ("naive_flat", "a[row * lda + l]", "a[row * k + l]"),
@@ -186,21 +170,7 @@ class Mutants(unittest.TestCase):
     """A kernel with a mistake fails on the cases."""
 
     def test_every_mistake_is_noticed(self):
-        rungs = {}
-        for mutant in MUTANTS:
-            rungs.setdefault(mutant[0], []).append(mutant)
-        for number in range(max(map(len, rungs.values()))):
-            mutants = [those[number] for those in rungs.values() if number < len(those)]
-            with Mutant(CHAPTER, mutants) as program:
-                runs = {rung: program.run("--rung", rung, "--cases", "0-23") for rung in rungs}
-            for rung, run in runs.items():
-                mutant = next((one for one in mutants if one[0] == rung), None)
-                with self.subTest(rung=rung, mutant=mutant):
-                    if mutant:
-                        self.assertEqual(run.code, 1, run.explain())
-                        self.assertIn("FAIL", run.out)
-                    else:
-                        self.assertEqual(run.code, 0, run.explain())  # the twin without a mistake
+        notice(self, CHAPTER, [(*mutant, mutant[0], "FAIL") for mutant in MUTANTS], "--cases", "0-23")
 
     def test_a_guarded_demonstration_fails(self):
         mutant = ("naive_unguarded", "float sum = 0;", "if (row >= 127 || col >= 95) return;\n  float sum = 0;")
@@ -211,37 +181,6 @@ class Mutants(unittest.TestCase):
 
 
 class Arguments(unittest.TestCase):
-    def test_each_rung_alone_at_any_size(self):
-        for rung, _ in CHAPTER.header_rungs():
-            for size in ("1,1,1", "33,5,70"):
-                with self.subTest(rung=rung, size=size):
-                    run = CHAPTER.run("--rung", rung, "--size", size)
-                    self.assertEqual(run.code, 0, run.explain())
-                    self.assertEqual({row["rung"] for row in run.rows}, {rung})
-
-    def test_several_sizes(self):
-        run = CHAPTER.run("--size", "8,9,10", "--size", "40,30,20", "--rung", "naive_flat")
-        self.assertEqual(run.code, 0, run.explain())
-        self.assertEqual([row["size"] for row in run.rows], [{"M": 8, "N": 9, "K": 10}, {"M": 40, "N": 30, "K": 20}])
-
-    def test_bad_input(self):
-        for arguments in (
-            ["--size", "5"],
-            ["--size", "5,6"],
-            ["--size", "0,1,1"],
-            ["--size", "1,1,2147483648"],
-            ["--size", "2,2,2", "--size", "x"],
-            ["--cases", "none"],
-            ["--cases", "153"],
-            ["--cases", "9-3"],
-            ["--cases"],
-            ["--rung", "naive_flatt"],
-        ):
-            with self.subTest(arguments=arguments):
-                run = CHAPTER.run(*arguments, results=False)
-                self.assertEqual(run.code, 2, run.explain())
-                self.assertEqual(run.err.count("\n"), 1, run.err)
-
     def test_a_size_that_does_not_fit(self):
         run = CHAPTER.run("--size", "2147483647,2147483647,2147483647", results=False)
         self.assertIn(run.code, (1, 2), run.explain())

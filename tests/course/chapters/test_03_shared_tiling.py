@@ -4,7 +4,7 @@ in the source, and py.course holds them against what they are computed from."""
 import re
 import unittest
 
-from chapter import Chapter, Mutant, Run
+from chapter import Chapter, Mutant, Products
 
 from warp.chapter import header as course_header
 
@@ -49,18 +49,6 @@ class DefaultRun(unittest.TestCase):
         row = self.run_.row(rung, variant)
         for name, value in counts.items():
             self.assertEqual(row["counts"][name], value, f"{rung} {variant or ''}: {name}")
-
-    def test_ends_well(self):
-        self.assertEqual(self.run_.code, 0, self.run_.explain())
-        for row in self.run_.rows:
-            self.assertEqual(row["status"], "SKIP" if row["rung"] == "cublas" else "PASS", row)
-            self.assertEqual(row["size"], {"M": M, "N": N, "K": K})
-            self.assertNotIn("time_ms", row)
-        self.assertIn("needs a GPU", self.run_.row("cublas")["reason"])
-
-    def test_every_rung_of_the_header_is_there_in_order(self):
-        ran = list(dict.fromkeys(row["rung"] for row in self.run_.rows))
-        self.assertEqual(ran, list(HEADER.rungs))
 
     def test_the_default_size_fills_no_tile(self):
         for extent in (M, N, K):
@@ -166,29 +154,10 @@ class Formulas(unittest.TestCase):
                         self.assertGreaterEqual(counts["global_load_sectors"], sectors(m, n, k, tile))
 
 
-class Cases(unittest.TestCase):
-    """Every rung is right for every pair of extents."""
-
-    def passes(self, run, count):
-        self.assertEqual(run.code, 0, run.explain())
-        self.assertEqual({row["rung"] for row in run.rows if row["status"] == "PASS"}, PRODUCTS)
-        for row in run.rows:
-            if row["rung"] in PRODUCTS:
-                self.assertEqual(row["reason"], f"{count} cases")
-            else:
-                self.assertEqual(row["status"], "SKIP")
-
-    def test_all_untraced(self):
-        self.passes(Run(CHAPTER.fast, "--cases", "all"), 153)
-
-    def test_a_dozen_traced(self):
-        self.passes(CHAPTER.run("--cases", "0-11"), 12)
-
-    def test_more_rows_than_a_grid_has_blocks(self):
-        # 65,535 blocks of 16 rows, and one row more.
-        for rung in ("shared_tiles", "blocks_per_sm"):
-            run = Run(CHAPTER.fast, "--size", f"{65535 * 16 + 1},1,2", "--rung", rung)
-            self.assertEqual(run.code, 0, run.explain())
+class Cases(Products, unittest.TestCase):
+    chapter = CHAPTER
+    rungs = PRODUCTS
+    tall = ((16, "shared_tiles"), (16, "blocks_per_sm"))
 
 
 BETA = "beta == 0 ? alpha * sum : alpha * sum + beta * out"
@@ -308,38 +277,6 @@ class Mutants(unittest.TestCase):
         self.assertEqual(wrong.code, 1, wrong.explain())
         self.assertEqual(wrong.row("wide_reads")["status"], "FAIL")
         self.assertNotIn("simt:", wrong.err + wrong.out)
-
-
-class Arguments(unittest.TestCase):
-    def test_list_is_the_header(self):
-        run = CHAPTER.run("--list", results=False)
-        listed = [tuple(line.split(None, 1)) for line in run.out.splitlines()]
-        self.assertEqual(listed, [(rung.name, rung.idea) for rung in HEADER.rungs.values()])
-
-    def test_each_rung_alone_at_any_size(self):
-        for rung in HEADER.rungs:
-            for size in ("1,1,1", "33,5,70"):
-                with self.subTest(rung=rung, size=size):
-                    run = CHAPTER.run("--rung", rung, "--size", size)
-                    self.assertEqual(run.code, 0, run.explain())
-                    self.assertEqual({row["rung"] for row in run.rows}, {rung})
-
-    def test_bad_input(self):
-        for arguments in (["--size", "5,6"], ["--size", "0,1,1"], ["--cases", "none"], ["--rung", "shared_tile"]):
-            with self.subTest(arguments=arguments):
-                run = CHAPTER.run(*arguments, results=False)
-                self.assertEqual(run.code, 2, run.explain())
-                self.assertEqual(run.err.count("\n"), 1, run.err)
-
-
-class Hardware(unittest.TestCase):
-    """What was recorded on an H200."""
-
-    def test_counts_are_the_simulators_or_explained(self):
-        found = CHAPTER.disagreements()
-        if found is None:
-            self.skipTest("no counts of an H200 are recorded")
-        self.assertEqual(found, [], "\n".join(found))
 
 
 if __name__ == "__main__":

@@ -2,18 +2,14 @@
 
 import json
 import math
-import pathlib
 import re
-import subprocess
-import tempfile
 import unittest
 
-from chapter import NVCC, ROOT, Chapter, Mutant, Run, nvcc_is_the_one_of_the_text
+from chapter import ROOT, Chapter, Products, notice
 
 CHAPTER = Chapter("05_bank_conflicts")
 RUNGS = ("as_a_lies", "transposed_a", "padded_a", "split_tile", "square_warp", "warp_tile")
 DEPTHS = (8, 16, 32)
-PRODUCTS = [*(rung for rung in RUNGS for _ in DEPTHS), *["thread_orders"] * 3]
 STEPS = 6 * 8 * 64  # blocks, warps, steps along K at the simulator's size
 READS = 8  # of each lane in strided_reads and its like
 
@@ -100,24 +96,10 @@ class Counts(unittest.TestCase):
             self.assertEqual(counts["global_store_sectors"], sectors * counts["global_store_requests"], rung)
 
 
-class Cases(unittest.TestCase):
-    """Every rung is right for every pair of extents."""
-
-    def passes(self, run, count):
-        self.assertEqual(run.code, 0, run.explain())
-        self.assertEqual([row["rung"] for row in run.rows if row["status"] == "PASS"], PRODUCTS)
-        for row in run.rows:
-            self.assertIn(f"{count} cases" if row["status"] == "PASS" else "needs a GPU", row["reason"])
-
-    def test_all_untraced(self):
-        self.passes(Run(CHAPTER.fast, "--cases", "all"), 153)
-
-    def test_a_dozen_traced(self):
-        self.passes(CHAPTER.run("--cases", "0-11"), 12)
-
-    def test_more_rows_than_a_grid_has_blocks(self):
-        run = Run(CHAPTER.fast, "--size", f"{65535 * 128 + 1},1,1", "--rung", "warp_tile")
-        self.assertEqual(run.code, 0, run.explain())
+class Cases(Products, unittest.TestCase):
+    chapter = CHAPTER
+    rungs = (*RUNGS, "thread_orders")
+    tall = ((128, "warp_tile"),)
 
 
 # Programs with one mistake for each of some rungs: (function that has it, text, what it becomes, rung that has to fail).
@@ -154,27 +136,16 @@ class Mutants(unittest.TestCase):
     """A kernel with a mistake fails; without one it passes, as `Cases` shows."""
 
     def test_every_mistake_is_noticed(self):
-        for mutants in MUTANTS:
-            with Mutant(CHAPTER, [mutant[:3] for mutant in mutants]) as program:
-                for mutant in mutants:
-                    with self.subTest(mutant=mutant):
-                        run = program.run("--rung", mutant[3], "--cases", "0-23")
-                        self.assertEqual(run.code, 1, run.explain())
-                        self.assertIn("FAIL", run.out)
+        for together in MUTANTS:
+            notice(self, CHAPTER, [(*mutant, "FAIL") for mutant in together], "--cases", "0-23")
 
     def test_a_missing_barrier_is_found(self):
-        self.found(UNGUARDED, "128,128,80", "race")
+        for mutant in UNGUARDED:  # each in a program of its own, as they all are mistakes of one kernel
+            notice(self, CHAPTER, [(*mutant, "race")], "--size", "128,128,80", traced=True)
 
     def test_an_access_outside_is_found(self):
-        self.found(OUTSIDE, "33,36,20", "out-of-bounds")
-
-    def found(self, mutants, size, finding):
-        """Each in a program of its own, as they all are mistakes of one kernel."""
-        for mutant in mutants:
-            with self.subTest(mutant=mutant), Mutant(CHAPTER, [mutant[:3]], traced=True) as program:
-                run = program.run("--rung", mutant[3], "--size", size)
-                self.assertEqual(run.code, 1, run.explain())
-                self.assertIn(finding, run.out + run.err)
+        for mutant in OUTSIDE:
+            notice(self, CHAPTER, [(*mutant, "out-of-bounds")], "--size", "33,36,20", traced=True)
 
 
 class Drawings(unittest.TestCase):
@@ -208,40 +179,6 @@ class Patterns(unittest.TestCase):
         report = json.loads((ROOT / "tests" / "simulator" / "microkernels" / "h200.json").read_text())
         patterns = sum(name.startswith("lds") for name in report["cases"])
         self.assertIn(f"measured {patterns} read patterns", CHAPTER.prose())
-
-
-@unittest.skipUnless(nvcc_is_the_one_of_the_text(), "the text speaks of nvcc 13.0, which is not here")
-class Compiled(unittest.TestCase):
-    def test_two_blocks_fit_and_nothing_is_spilled(self):
-        with tempfile.TemporaryDirectory() as folder:
-            done = subprocess.run(
-                [
-                    NVCC,
-                    "-std=c++20",
-                    "--extended-lambda",
-                    "-O3",
-                    "-lineinfo",
-                    "-arch=sm_90a",
-                    "-cubin",
-                    "-Xptxas",
-                    "-v",
-                    f"-I{ROOT}/common/lab/include",
-                    "-o",
-                    pathlib.Path(folder) / "a.cubin",
-                    CHAPTER.source,
-                ],
-                capture_output=True,
-                text=True,
-                check=True,
-            )
-        seen = 0
-        for entry in done.stderr.split("Compiling entry function '")[1:]:
-            if entry.startswith("_Z7product"):
-                seen += 1
-                if "AsALies" not in entry:  # nvcc 13.0 spills up to 16 bytes of some of these
-                    self.assertIn(" 0 bytes spill stores", entry)
-                self.assertLessEqual(int(re.search(r"Used (\d+) registers", entry).group(1)), 128, entry)
-        self.assertEqual(seen, len(PRODUCTS))
 
 
 if __name__ == "__main__":

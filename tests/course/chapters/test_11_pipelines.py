@@ -1,13 +1,8 @@
-"""Chapter 11 on the simulator: that its pipelines do the same work, are right, and that a mistake in one is noticed; what
-nvcc makes of them."""
+"""Chapter 11 on the simulator: that its pipelines do the same work, are right, and that a mistake in one is noticed."""
 
-import pathlib
-import re
-import subprocess
-import tempfile
 import unittest
 
-from chapter import NVCC, ROOT, Chapter, Mutant, Run, nvcc_is_the_one_of_the_text
+from chapter import Chapter, Products, Run, notice
 
 CHAPTER = Chapter("11_pipelines")
 PIPELINED = ["async_copy", "wide_tile", "serpentine", "grouped_tiles"]
@@ -53,27 +48,15 @@ class Counts(unittest.TestCase):
         self.assertGreater(10, 4)  # rows of copy_ring
 
 
-class Cases(unittest.TestCase):
-    def passes(self, run, count):
-        self.assertEqual(run.code, 0, run.explain())
-        self.assertEqual([row["rung"] for row in run.rows if row["status"] == "PASS"], PRODUCTS)
-        for row in run.rows:
-            self.assertIn(f"{count} cases" if row["status"] == "PASS" else "needs a GPU", row["reason"])
-
-    def test_all_untraced(self):
-        self.passes(Run(CHAPTER.fast, "--cases", "all"), 153)
-
-    def test_a_dozen_traced(self):
-        self.passes(CHAPTER.run("--cases", "0-11"), 12)
+class Cases(Products, unittest.TestCase):
+    chapter = CHAPTER
+    rungs = PRODUCTS
+    tall = ((128, "async_copy"),)
 
     def test_whole_blocks(self):
         # The path without checks, with every number of steps in the first K-tile, and fewer K-tiles than stages.
         sizes = [f"128,256,{k}" for k in (1, 15, 16, 17, 48, 49, 64, 65, 96)] + ["1280,512,20", "128,2304,33"]
         run = Run(CHAPTER.fast, *(word for size in sizes for word in ("--size", size)))
-        self.assertEqual(run.code, 0, run.explain())
-
-    def test_more_rows_than_a_grid_has_blocks(self):
-        run = Run(CHAPTER.fast, "--size", f"{65535 * 128 + 1},1,1", "--rung", "async_copy")
         self.assertEqual(run.code, 0, run.explain())
 
 
@@ -108,72 +91,11 @@ UNGUARDED = [
 
 class Mutants(unittest.TestCase):
     def test_every_mistake_is_noticed(self):
-        for mutants in MUTANTS:
-            with Mutant(CHAPTER, [mutant[:3] for mutant in mutants]) as program:
-                for mutant in mutants:
-                    with self.subTest(mutant=mutant):
-                        run = program.run("--rung", mutant[3], "--cases", "0-23")
-                        self.assertEqual(run.code, 1, run.explain())
-                        self.assertIn("FAIL", run.out)
+        for together in MUTANTS:
+            notice(self, CHAPTER, [(*mutant, "FAIL") for mutant in together], "--cases", "0-23")
 
     def test_a_missing_barrier_is_found(self):
-        with Mutant(CHAPTER, [mutant[:3] for mutant in UNGUARDED], traced=True) as program:
-            for mutant in UNGUARDED:
-                with self.subTest(mutant=mutant):
-                    run = program.run("--rung", mutant[3], "--size", "128,128,80")
-                    self.assertEqual(run.code, 1, run.explain())
-                    self.assertIn("race", run.out + run.err)
-
-
-@unittest.skipUnless(nvcc_is_the_one_of_the_text(), "the text quotes nvcc 13.0, which is not here")
-class Compiled(unittest.TestCase):
-    """What nvcc makes of the kernels: the speed of the last ones depends on the allocation of registers."""
-
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.cubin = pathlib.Path(cls.folder.name) / "a.cubin"
-        done = subprocess.run(
-            [
-                NVCC,
-                "-std=c++20",
-                "--extended-lambda",
-                "-O3",
-                "-lineinfo",
-                "-arch=sm_90a",
-                "-cubin",
-                "-Xptxas",
-                "-v",
-                f"-I{ROOT}/common/lab/include",
-                "-o",
-                cls.cubin,
-                CHAPTER.source,
-            ],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        cls.made = {}
-        for entry in done.stderr.split("Compiling entry function '")[1:]:
-            cls.made[cls.readable(entry)] = (
-                int(re.search(r"Used (\d+) registers", entry).group(1)),
-                int(re.search(r"(\d+) bytes spill stores", entry).group(1)),
-            )
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.folder.cleanup()
-
-    @staticmethod
-    def readable(mangled):
-        match = re.match(r"_Z(\d+)(\w+)", mangled)
-        return match.group(2)[: int(match.group(1))] if match else mangled
-
-    def test_registers(self):
-        for kernel in PRODUCTS:
-            registers, spilled = self.made[kernel]
-            self.assertEqual(spilled, 0, kernel)
-            self.assertLessEqual(registers, 128 if kernel in PRODUCTS[:3] else 255, kernel)
+        notice(self, CHAPTER, [(*mutant, "race") for mutant in UNGUARDED], "--size", "128,128,80", traced=True)
 
 
 if __name__ == "__main__":

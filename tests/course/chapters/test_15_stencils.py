@@ -2,7 +2,7 @@
 
 import unittest
 
-from chapter import Chapter, Mutant, Run
+from chapter import Chapter, Mutant, Run, notice
 
 CHAPTER = Chapter("15_stencils")
 # All but the small grid's hundred steps, which take seconds.
@@ -97,11 +97,7 @@ RUNG_OF = {"walk_down": "five_strips", "walk_through": "seven_tiles"}
 
 class Mutants(unittest.TestCase):
     def test_every_mistake_is_noticed(self):
-        with Mutant(CHAPTER, MUTANTS) as program:
-            for function, _, mistake in MUTANTS:
-                with self.subTest(function=function, mistake=mistake):
-                    run = program.run("--rung", RUNG_OF.get(function, function))
-                    self.assertEqual(run.code, 1, run.explain())
+        notice(self, CHAPTER, [(*mutant, RUNG_OF.get(mutant[0], mutant[0])) for mutant in MUTANTS], at_once=True)
 
     def test_what_only_the_simulator_notices(self):
         barrier = ("gradient", "__syncthreads();", "")

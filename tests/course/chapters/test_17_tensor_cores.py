@@ -2,7 +2,7 @@
 
 import unittest
 
-from chapter import Chapter, Mutant, Run
+from chapter import Chapter, Mutant, Run, notice
 
 CHAPTER = Chapter("17_tensor_cores")
 SIMULATED = ("wmma", "mma_sync", "ldmatrix", "swizzled", "copy_ring")
@@ -70,11 +70,14 @@ RUNG_OF = {
 
 class Mutants(unittest.TestCase):
     def test_every_mistake_is_noticed(self):
-        with Mutant(CHAPTER, MUTANTS) as program:
-            for function, _, mistake in MUTANTS:
-                with self.subTest(function=function, mistake=mistake):
-                    run = program.run("--size", "200,265,103", "--rung", RUNG_OF.get(function, function))
-                    self.assertEqual(run.code, 1, run.explain())
+        notice(
+            self,
+            CHAPTER,
+            [(*mutant, RUNG_OF.get(mutant[0], mutant[0])) for mutant in MUTANTS],
+            "--size",
+            "200,265,103",
+            at_once=True,
+        )
 
     def test_what_only_the_simulator_notices(self):
         mistakes = [("multiply_ring", "if (WAITS) __pipeline_wait_prior(STAGES - 2);", "")]

@@ -2,7 +2,7 @@
 
 import unittest
 
-from chapter import Chapter, Mutant, Run
+from chapter import Chapter, Run, notice
 
 CHAPTER = Chapter("19_transfers")
 
@@ -47,19 +47,11 @@ UNORDERED = [
 
 class Mutants(unittest.TestCase):
     def test_every_mistake_is_noticed(self):
-        with Mutant(CHAPTER, MUTANTS) as program:
-            for rung, _, mistake in MUTANTS:
-                with self.subTest(rung=rung, mistake=mistake):
-                    run = program.run("--size", "4099", *only(rung))
-                    self.assertEqual(run.code, 1, run.explain())
+        notice(self, CHAPTER, [(*mutant, mutant[0]) for mutant in MUTANTS], "--size", "4099", at_once=True)
 
     def test_what_has_no_order_is_told(self):
-        with Mutant(CHAPTER, UNORDERED, traced=True) as program:
-            for rung, _, mistake in UNORDERED:
-                with self.subTest(rung=rung, mistake=mistake):
-                    run = program.run("--size", "4099", *only(rung))
-                    self.assertEqual(run.code, 1, run.explain())
-                    self.assertIn("stream-race", run.err + run.out)
+        mutants = [(*mutant, mutant[0], "stream-race") for mutant in UNORDERED]
+        notice(self, CHAPTER, mutants, "--size", "4099", traced=True, at_once=True)
 
 
 if __name__ == "__main__":

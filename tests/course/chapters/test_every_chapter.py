@@ -54,6 +54,12 @@ class EveryChapter(unittest.TestCase):
         self.assertEqual(run.code, 0, run.explain())
 
     @for_each_chapter
+    def test_a_size_that_fills_no_block_is_right_too(self, chapter, said):
+        extents = ("33", "5", "13")[: said.sizes["simulator"].count(",") + 1]
+        run = chapter.run("--size", ",".join(extents), results=False)
+        self.assertEqual(run.code, 0, run.explain())
+
+    @for_each_chapter
     def test_the_list_is_the_headers(self, chapter, said):
         listed = chapter.run("--list", results=False)
         self.assertEqual(listed.code, 0, listed.explain())

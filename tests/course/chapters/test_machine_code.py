@@ -12,7 +12,7 @@ from chapter import CUOBJDUMP, NVCC, ROOT
 from warp.chapter import results, source
 from warp.machinecode import digest
 
-LABELS = ["chapter"]
+LABELS = ["chapter", "slow"]  # it compiles every chapter with nvcc
 NEEDS = []
 
 
