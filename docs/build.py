@@ -32,8 +32,10 @@ import simulator_settings  # noqa: E402
 from chapter_stage import Chapters  # noqa: E402
 from stage import BuildError, Stage, write  # noqa: E402
 
-from warp.chapter.header import SourceError  # noqa: E402
-from warp.chapter.results import ResultsError  # noqa: E402
+from warp.chapter.errors import (
+    ResultsError,  # noqa: E402
+    SourceError,  # noqa: E402
+)
 from warp.exercise.exercises import ExerciseError  # noqa: E402
 
 # Below the drawing of docs/inside.md.

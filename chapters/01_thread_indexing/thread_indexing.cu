@@ -207,6 +207,9 @@ void add_on_cpu(float* out, const float* a, const float* b, std::size_t n) {
 // Round the number of blocks, n / 256, **up**; the threads that are left over in the last block
 // must do nothing. The test that stops them is the {term}`guard`.
 //
+// ```{drawing} guard
+// ```
+//
 // ### How fast can it be?
 //
 // The kernel below does one addition for 12 bytes, so memory sets the pace. Its peak bandwidth
@@ -350,6 +353,9 @@ struct DoubledOr99 {
 // The number of threads need not follow from n. Launch as many as suit the machine, and let each
 // take several elements. With T threads in the grid, thread i takes the elements i, i + T, i + 2T
 // and so on. T is the stride of the grid, and the loop is a {term}`grid-stride loop`.
+//
+// ```{drawing} grid-stride
+// ```
 
 //? one_block: The GPU runs up to 1056 blocks of 256 threads at the same time. How many times as
 //?   long does one block take as a full grid?
@@ -490,6 +496,10 @@ struct Picture {
 // **Consecutive lanes should touch consecutive addresses.** Let `threadIdx.x` run along the index
 // that is contiguous in memory. Such accesses are {term}`coalesced`. (Older texts ask for pieces that are multiples of
 // 16: on the first GPUs a half-warp of 16 lanes had to fill one aligned piece of memory.)
+//
+// ```{live} access-rule
+// :examples: rows offset apart
+// ```
 //
 // ## 5. Where the blocks run
 //
@@ -666,6 +676,9 @@ struct Mixed {
 // spread over the same 4 sectors. The store is one request again, since the lanes *reconverge*
 // after the branch: the compiler placed the point of reconvergence there. A program must not rely
 // on it; where it has to be sure, it calls `__syncwarp()`.
+//
+// ```{drawing} divergence
+// ```
 //
 // Every warp executes both sides: 1.9 times as long, a little less than 2 because moving the data
 // is a part of both times. A single lane on the other side would cost as much as 16. So arrange the

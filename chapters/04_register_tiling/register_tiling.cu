@@ -439,6 +439,9 @@ __global__ void __launch_bounds__(THREADS, 2)  // the 2 is for section 6
 //= 51: 64 * 256 / (64 + 256)
 //= 85: 256 * 128 / (256 + 128)
 //
+// ```{drawing} walk
+// ```
+//
 // ### What the machine code says
 //
 // Wavefronts are one bound, instructions another. An SM issues four instructions per cycle, of any
@@ -651,6 +654,9 @@ __global__ void __launch_bounds__(THREADS, blocks)
 // An SM has 65,536 registers, dealt out when a block is placed, to all of its threads at once. With
 // 128 per thread a block of 256 takes 32,768, and two blocks fit exactly. With 129, rounded up to
 // 136, a second block does not fit and nearly half of the registers lie idle.
+//
+// ```{drawing} budget
+// ```
 //
 // So the compiler has to be told. `__launch_bounds__(256, blocks)` says that a block has at most
 // 256 threads and that at least `blocks` of them must fit on an SM. From this follows how many

@@ -271,6 +271,13 @@ __global__ void sequential(float* out, const float* in, size_t n) {
 // measured.
 //= 1.2 ms: ms("sequential")
 //
+// ```{drawing} trees
+// ```
+//
+// ```{live} access-trees
+// :examples: tree_steps tree_orders
+// ```
+//
 // ## 4. Threads that only load
 //
 // Half of the threads of `sequential` load an element, store it, and never add anything. Let each thread load two

@@ -109,6 +109,9 @@ __global__ void copy_scalar(float* out, const float* in, unsigned n) {
 // 00f0       EXIT
 // ```
 //
+// ```{drawing} beside
+// ```
+//
 // `./learn sass 10 --rung copy_scalar` prints the same from your own compiler, with the source line above each
 // instruction, and `./learn sass my.cu` does so for any file. The tools underneath are `cuobjdump -sass` and
 // `nvdisasm`, which come with the CUDA Toolkit. No nvcc? `./learn setup --sass` brings one, without the toolkit and
@@ -707,60 +710,37 @@ struct ReversedRuns {
 //? unit: %
 //? near: 10 %
 //
-// | kernel | registers | instructions of the loop | `FFMA` | `LDS` | `FFMA`, % | ceiling, TFLOP/s | measured at 4096 |
-// |---|--:|--:|--:|--:|--:|--:|--:|
-// | `naive_flat` | 32 | 31 | 4 | 0 | 13 | 8.6 | 5.1 |
-// | `shared_tiles`, tile=32 | 31 | 99 | 32 | 40 | 32 | 21.6 | 8.2 |
-// | `thread_tile_1d` | 49 | 111 | 64 | 24 | 58 | 38.6 | 16.6 |
-// | `thread_tile_2d` | 128 | 610 | 512 | 32 | 84 | 56.2 | 30.9 |
-// | `thread_tile_float4` | 128 | 593 | 512 | 32 | 86 | 57.8 | 34.5 |
-// | `warp_tile`, BK=8 | 119 | 595 | 512 | 32 | 86 | 57.6 | 42.5 |
-//= | 32 | 31 | 4 | 0 | 13 | 8.6 | 5.1 |: sass("02:naive_flat", "registers"),
-//=   sass("02:naive_flat", "instructions", "loop"),
-//=   sass("02:naive_flat", "FFMA", "loop"), sass("02:naive_flat", "LDS", "loop"), 100 * sass("02:naive_flat", "FFMA",
-//=   "loop") / sass("02:naive_flat", "instructions", "loop"), 66.9 * sass("02:naive_flat", "FFMA", "loop") /
-//=   sass("02:naive_flat", "instructions", "loop"), rate("02:naive_flat") / 1000
-//= | 31 | 99 | 32 | 40 | 32 | 21.6 | 8.2 |: sass("03:shared_tiles<32>", "registers"),
-//=   sass("03:shared_tiles<32>", "instructions", "loop"),
-//=   sass("03:shared_tiles<32>", "FFMA", "loop"),
-//=   sass("03:shared_tiles<32>", "LDS", "loop"),
-//=   100 * sass("03:shared_tiles<32>", "FFMA", "loop") / sass("03:shared_tiles<32>", "instructions", "loop"),
-//=   66.9 * sass("03:shared_tiles<32>", "FFMA", "loop") / sass("03:shared_tiles<32>", "instructions", "loop"),
-//=   rate("03:shared_tiles/tile=32") / 1000
-//= | 49 | 111 | 64 | 24 | 58 | 38.6 | 16.6 |: sass("04:thread_tile_1d", "registers"),
-//=   sass("04:thread_tile_1d", "instructions", "loop"),
-//=   sass("04:thread_tile_1d", "FFMA", "loop"),
-//=   sass("04:thread_tile_1d", "LDS", "loop"),
-//=   100 * sass("04:thread_tile_1d", "FFMA", "loop") / sass("04:thread_tile_1d", "instructions", "loop"),
-//=   66.9 * sass("04:thread_tile_1d", "FFMA", "loop") / sass("04:thread_tile_1d", "instructions", "loop"),
-//=   rate("04:thread_tile_1d") / 1000
-//= | 128 | 610 | 512 | 32 | 84 | 56.2 | 30.9 |: sass("04:thread_tile_2d", "registers"),
-//=   sass("04:thread_tile_2d", "instructions", "loop"),
-//=   sass("04:thread_tile_2d", "FFMA", "loop"),
-//=   sass("04:thread_tile_2d", "LDS", "loop"),
-//=   100 * sass("04:thread_tile_2d", "FFMA", "loop") / sass("04:thread_tile_2d", "instructions", "loop"),
-//=   66.9 * sass("04:thread_tile_2d", "FFMA", "loop") / sass("04:thread_tile_2d", "instructions", "loop"),
-//=   rate("04:thread_tile_2d") / 1000
-//= | 128 | 593 | 512 | 32 | 86 | 57.8 | 34.5 |: sass("04:thread_tile_float4<8, 2>", "registers"),
-//=   sass("04:thread_tile_float4<8, 2>", "instructions", "loop"),
-//=   sass("04:thread_tile_float4<8, 2>", "FFMA", "loop"),
-//=   sass("04:thread_tile_float4<8, 2>", "LDS", "loop"),
-//=   100 * sass("04:thread_tile_float4<8, 2>", "FFMA", "loop") /
-//=   sass("04:thread_tile_float4<8, 2>", "instructions", "loop"),
-//=   66.9 * sass("04:thread_tile_float4<8, 2>", "FFMA", "loop") /
-//=   sass("04:thread_tile_float4<8, 2>", "instructions", "loop"),
-//=   rate("04:thread_tile_float4") / 1000
-//= | 119 | 595 | 512 | 32 | 86 | 57.6 | 42.5 |: sass("05:product<Transposed<8, 4>, InPairs<4>, true>", "registers"),
-//=   sass("05:product<Transposed<8, 4>, InPairs<4>, true>", "instructions", "loop"),
-//=   sass("05:product<Transposed<8, 4>, InPairs<4>, true>", "FFMA", "loop"),
-//=   sass("05:product<Transposed<8, 4>, InPairs<4>, true>", "LDS", "loop"),
-//=   100 * sass("05:product<Transposed<8, 4>, InPairs<4>, true>", "FFMA", "loop") /
-//=   sass("05:product<Transposed<8, 4>, InPairs<4>, true>", "instructions", "loop"),
-//=   66.9 * sass("05:product<Transposed<8, 4>, InPairs<4>, true>", "FFMA", "loop") /
-//=   sass("05:product<Transposed<8, 4>, InPairs<4>, true>", "instructions", "loop"),
-//=   rate("05:warp_tile/BK=8") / 1000
+// ```{drawing} mix
+// ```
 //
-// The table shows three things.
+// | kernel | registers | ceiling, TFLOP/s | measured at 4096 |
+// |---|--:|--:|--:|
+// | `naive_flat` | 32 | 8.6 | 5.1 |
+// | `shared_tiles`, tile=32 | 31 | 21.6 | 8.2 |
+// | `thread_tile_1d` | 49 | 38.6 | 16.6 |
+// | `thread_tile_2d` | 128 | 56.2 | 30.9 |
+// | `thread_tile_float4` | 128 | 57.8 | 34.5 |
+// | `warp_tile`, BK=8 | 119 | 57.6 | 42.5 |
+//= | 32 | 8.6 | 5.1 |: sass("02:naive_flat", "registers"),
+//=   66.9 * sass("02:naive_flat", "FFMA", "loop") /
+//=   sass("02:naive_flat", "instructions", "loop"), rate("02:naive_flat") / 1000
+//= | 31 | 21.6 | 8.2 |: sass("03:shared_tiles<32>", "registers"),
+//=   66.9 * sass("03:shared_tiles<32>", "FFMA", "loop") /
+//=   sass("03:shared_tiles<32>", "instructions", "loop"), rate("03:shared_tiles/tile=32") / 1000
+//= | 49 | 38.6 | 16.6 |: sass("04:thread_tile_1d", "registers"),
+//=   66.9 * sass("04:thread_tile_1d", "FFMA", "loop") /
+//=   sass("04:thread_tile_1d", "instructions", "loop"), rate("04:thread_tile_1d") / 1000
+//= | 128 | 56.2 | 30.9 |: sass("04:thread_tile_2d", "registers"),
+//=   66.9 * sass("04:thread_tile_2d", "FFMA", "loop") /
+//=   sass("04:thread_tile_2d", "instructions", "loop"), rate("04:thread_tile_2d") / 1000
+//= | 128 | 57.8 | 34.5 |: sass("04:thread_tile_float4<8, 2>", "registers"),
+//=   66.9 * sass("04:thread_tile_float4<8, 2>", "FFMA", "loop") /
+//=   sass("04:thread_tile_float4<8, 2>", "instructions", "loop"), rate("04:thread_tile_float4") / 1000
+//= | 119 | 57.6 | 42.5 |: sass("05:product<Transposed<8, 4>, InPairs<4>, true>", "registers"),
+//=   66.9 * sass("05:product<Transposed<8, 4>, InPairs<4>, true>", "FFMA", "loop") /
+//=   sass("05:product<Transposed<8, 4>, InPairs<4>, true>", "instructions", "loop"), rate("05:warp_tile/BK=8") / 1000
+//
+// Picture and table show three things.
 //
 // **A ceiling is not a prediction.** No kernel reaches its own. The ceiling assumes that some warp can issue in every
 // cycle. The rest is lost to waiting: for loads from global memory in `naive_flat`, where 0.61 of a warp's time goes

@@ -1,5 +1,7 @@
 """The drawings of chapter 11: who waits for what with one buffer, two, and a ring; orders of FMAs and of tiles."""
 
+import dataclasses
+
 import figures
 from figures import ACCENT, LINE, MUTED, SECOND, Span
 
@@ -42,18 +44,21 @@ def ring():
         spans = []
         for row in range(stage, rows, STAGES):
             read = latency + row * compute
-            spans.append(Span(begin[row], read - begin[row], "load", str(row)))
+            spans.append(Span(begin[row], latency, "load", str(row)))
+            if read > begin[row] + latency:
+                spans.append(Span(begin[row] + latency, read - begin[row] - latency, "full"))
             spans.append(Span(read, compute, "compute", str(row)))
         stages.append((f"stage {stage}", spans))
     alone, at = [], 0
     for row in range(2):
         alone += [Span(at, latency, "load", str(row)), Span(at + latency, compute, "compute", str(row))]
         at += latency + compute
-    return figures.timeline(
+    drawn = figures.timeline(
         [("one buffer", [("stage 0", alone)]), ("copy_ring", stages)],
         "What happens to the buffers, by row of the matrix.",
-        {"load": "filled, then full", "compute": "read"},
+        {"load": "on its way", "full": "full", "compute": "read"},
     )
+    return dataclasses.replace(drawn, scene="ring")
 
 
 def fma_orders():

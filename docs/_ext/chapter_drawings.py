@@ -115,6 +115,9 @@ def ladders(stage: Stage, chapter, measured) -> list[str]:
     return []
 
 
+SPREAD = 1.3  # of intensities: where all points stand above each other, the ladder has said all
+
+
 def roofline(stage: Stage, chapter, simulated, measured, caches: dict[tuple[str, str], float]) -> list[str]:
     """Rate over intensity of every rung that is bound by arithmetic: the rate as measured, the bytes as counted.
 
@@ -138,7 +141,8 @@ def roofline(stage: Stage, chapter, simulated, measured, caches: dict[tuple[str,
             flops = 2 * math.prod(size)
             variant = f" {row['variant']}" if row.get("variant") else ""
             points.append(figures.Point(name + variant, flops / moved, row["rate"]))
-    if len(points) < 2:
+    intensities = [point.intensity for point in points]
+    if len(points) < 2 or max(intensities) < SPREAD * min(intensities):
         return []
     roofs = [("memory", copy)]
     roofs += [

@@ -19,8 +19,9 @@ from markup import escape, fence, listing, size_words, table, typeset
 from rung_panel import rung_panel
 
 from warp.chapter.counted import Counted
+from warp.chapter.errors import SourceError
 from warp.chapter.functions import find_function
-from warp.chapter.header import SourceError, read_text
+from warp.chapter.header import read_text
 from warp.chapter.predictions import Answer
 from warp.chapter.results import Results
 from warp.chapter.source import SECOND_READING, Chapter, Code, Fold, Prediction, Prose, RungHere, parse_blocks

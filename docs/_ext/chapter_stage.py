@@ -19,8 +19,8 @@ from stage import Stage, write
 
 from warp.chapter import predictions, results, source
 from warp.chapter.counted import load_counted
-from warp.chapter.expressions import ExpressionError, NotRecorded, Numbers
-from warp.chapter.header import SourceError
+from warp.chapter.errors import ExpressionError, NotRecorded, SourceError
+from warp.chapter.expressions import Numbers
 from warp.chapter.run import kept_run
 from warp.exercise.exercises import all_exercises
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import live
 from markup import escape, fence, typeset
 
 from warp.exercise.exercises import Exercise, header_of
@@ -80,6 +81,8 @@ def solution_page(exercise: Exercise) -> str:
             "## Why",
             "",
             typeset(exercise.explanation),
+            "",
+            live.answer(exercise.name),
             "",
             "## What else",
             "",

@@ -2,6 +2,8 @@
 
 `live`     an access of a warp, two states side by side
 `counted`  holds a listing; its lines have the costs of their requests beside them
+
+A drawing with a scene is played by docs/_static/player.js; `needs` says so of its page.
 """
 
 from __future__ import annotations
@@ -15,6 +17,12 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from reading import question
 from sphinx.util.docutils import SphinxDirective
+
+
+def needs(env, what: str, which: str = "yes") -> None:
+    """The page has one, and needs its files: `live`, `counted`, or `player` with a scene."""
+    known = env.metadata[env.docname].get(what, "").split()
+    env.metadata[env.docname][what] = " ".join(sorted({*known, which}))
 
 
 class Live(SphinxDirective):
@@ -38,7 +46,7 @@ class Live(SphinxDirective):
         node["ids"].append(name)
         self.state.document.note_explicit_target(node)
         node += nodes.raw("", f'<div class="live" data-examples="{given}">{pictures}</div>', format="html")
-        self.env.metadata[self.env.docname]["live"] = "yes"
+        needs(self.env, "live")
         return [node]
 
 
@@ -53,7 +61,7 @@ class Counted(SphinxDirective):
     def run(self):
         node = counted(classes=["counted-listing"], lines=self.options["lines"], names_for="")
         node += self.parse_content_to_nodes()
-        self.env.metadata[self.env.docname]["counted"] = "yes"
+        needs(self.env, "counted")
         return [node]
 
 
@@ -106,6 +114,12 @@ def add_scripts(app, pagename, _template, _context, _doctree):
         for name in ("rules.js", "access.js", *(["counted.js"] if has.get("counted") else [])):
             app.add_js_file(name, loading_method="defer")
         app.add_css_file("access.css")
+    scenes = has.get("player", "").split()
+    if scenes:
+        app.add_js_file("player.js", loading_method="defer")
+        for name in dict.fromkeys(file for scene in scenes for file in live.files_of(scene)):
+            app.add_js_file(name, loading_method="defer")
+        app.add_css_file("player.css")
 
 
 def setup(app):

@@ -13,7 +13,7 @@ The role `rung` links to a panel, and so does every `name` in code type that is 
 
 from __future__ import annotations
 
-import json
+import dataclasses
 import re
 import sys
 from pathlib import Path
@@ -145,7 +145,7 @@ class Svg(SphinxDirective):
 
     required_arguments = 1
     has_content = True
-    option_spec = {"alt": directives.unchanged_required}
+    option_spec = {"alt": directives.unchanged_required, "scene": directives.unchanged}
 
     def run(self):
         if not self.options.get("alt", "").strip():
@@ -165,6 +165,16 @@ class Svg(SphinxDirective):
                 f'<div class="drawing {only}" role="{role}" aria-label="{escape_html(self.options["alt"])}">{drawing}</div>'
             )
         figure = nodes.figure(classes=["drawn"])
+        if "scene" in self.options:
+            data = path.with_suffix(".json")
+            self.env.note_dependency(str(data))
+            live_nodes.needs(self.env, "player", self.options["scene"])
+            told = escape_html(data.read_text(encoding="utf-8"))
+            pieces = [
+                f'<div class="player" data-scene="{self.options["scene"]}" data-told="{told}">',
+                *pieces,
+                "</div>",
+            ]
         figure += nodes.raw("", "".join(pieces), format="html")
         if self.content:
             caption = nodes.caption()
@@ -226,20 +236,19 @@ class Explained(SphinxDirective):
         self.env.note_dependency(str(path))
         root = course_root(self.env)
         from warp.base import ui
-        from warp.trace import report, speed
-        from warp.trace.trace import kernels_of
+        from warp.explain import report, speed
+        from warp.trace import trace
 
-        recorded = json.loads(path.read_text(encoding="utf-8"))
-        launches = [launch for launch in recorded["launches"] if results.kernel_base(launch["kernel"]) == kernel]
+        launches = [one for one in trace.load(path).launches if results.kernel_base(one.kernel) == kernel]
         if not launches:
             raise self.error(f"the trace of {folder} has no kernel {kernel}")
         if "bound" in self.options:
-            (whole,) = kernels_of({"launches": [dict(launch, findings=[], kernel=kernel) for launch in launches]})
+            alike = [dataclasses.replace(launch, findings=[], kernel=kernel) for launch in launches]
+            (whole,) = trace.kernels_of(trace.Trace(alike))
             bound = speed.of_kernel(whole, speed.gpu_named(""))
             launches = [bound.launch] if bound else launches
-        text = report.render(
-            {"launches": [dict(launches[0], findings=[])], "findings": []}, ui.Palette(False), width=112
-        )
+        first = trace.Trace([dataclasses.replace(launches[0], findings=[])])
+        text = report.render(first, ui.Palette(False), width=112)
         text = text.replace(str(root) + "/", "")
         text = re.sub(r"(?:\.\./)+(?=chapters/)", "", text)
         part = r"^ *requests .*\| source\n(?:.*\n)*?(?=\n *requests  |\n  At least |\Z)"

@@ -8,7 +8,7 @@ import unittest
 import small
 
 from warp.chapter import bindings, expressions
-from warp.chapter.header import SourceError
+from warp.chapter.errors import SourceError
 
 
 class Quotes(unittest.TestCase):
@@ -245,7 +245,7 @@ class Chapters(small.Course):
 
     def test_the_authors_command(self):
         def ask(*words):
-            command = [sys.executable, str(small.ROOT / "tools" / "warp" / "chapter"), *words]
+            command = [sys.executable, str(small.ROOT / "tools" / "warp"), "author", *words]
             environment = {"WARP_BUILD_DIR": str(self.build.parent), "PATH": "/usr/bin:/bin"}
             return subprocess.run(command, capture_output=True, text=True, env=environment)
 

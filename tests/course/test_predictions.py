@@ -9,7 +9,7 @@ import unittest.mock
 import small
 
 from warp.chapter import asked_about, expressions, limits, predictions
-from warp.chapter.header import SourceError
+from warp.chapter.errors import SourceError
 from warp.chapter.source import Prediction
 
 QUESTION = """\
@@ -309,7 +309,7 @@ class Limits(small.Course):
 class Command(small.Course):
     def test_check(self):
         self.source(QUESTION)
-        command = [sys.executable, str(small.ROOT / "tools" / "warp" / "chapter"), "check", str(self.main)]
+        command = [sys.executable, str(small.ROOT / "tools" / "warp"), "author", "check", str(self.main)]
         done = subprocess.run(
             command, capture_output=True, text=True, env={"WARP_BUILD_DIR": str(self.build.parent), "PATH": "/bin"}
         )

@@ -13,7 +13,8 @@ from warp.base import paths
 from warp.base.errors import LearnError
 from warp.base.machine import Machine
 from warp.chapter import maps
-from warp.trace import page
+from warp.explain import page
+from warp.trace import trace
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
 
@@ -62,7 +63,7 @@ def example(space, access, address, size=4, active=range(32), phase_lanes=32, wa
 
 class Page(test_trace.Made):
     def page(self, launches, findings=(), label="column.cu", **options):
-        recorded = json.loads(json.dumps({"launches": launches, "findings": list(findings)}))
+        recorded = trace.of_json({"launches": launches, "findings": list(findings)})
         return page.render(recorded, label, main=self.cu, **options)
 
     def read(self, launches, *more, **options):
@@ -88,8 +89,8 @@ class Page(test_trace.Made):
         self.assertNotIn('id="findings"', self.page([self.launch()], [leak]))
 
     def test_a_note_says_what_the_counts_leave_out(self):
-        recorded = test_trace.fake.trace_of([self.launch()], [])
-        recorded["notes"] = ["Reads of <textures> are not counted."]
+        recorded = trace.of_json(test_trace.fake.trace_of([self.launch()], []))
+        recorded.notes = ["Reads of <textures> are not counted."]
         self.assertIn("<p>Reads of &lt;textures&gt; are not counted.</p>", page.render(recorded, "column.cu", self.cu))
 
     def test_it_says_what_the_terminal_says(self):

@@ -14,8 +14,10 @@ import fake
 
 import suites
 
-from warp.base import paths
+from warp.base import paths, records
 from warp.chapter import chapters, maps
+from warp.explain import running
+from warp.trace.model import Trace
 
 LABELS = ["learn", "simt"]
 NEEDS = ["simtcc", "simt", "chapters"]
@@ -249,6 +251,17 @@ class Explain(Simulator):
                     summed[name] = summed.get(name, 0) + value
             nonzero = {name: value for name, value in launch["counts"].items() if value}
             self.assertEqual({name: value for name, value in summed.items() if value}, nonzero)
+
+    def test_the_simulator_writes_the_form_that_is_read(self):
+        """Every key is known, none is missing: strictly, where a reader leaves out what it does not know."""
+        for name, text in (("gather", PROGRAM), ("banks", BANKS), ("part", PARTING)):
+            source = self.write(name + ".cu", text)
+            self.learn("explain", source, code=0)
+            written = os.path.join(self.folder, name + ".json")
+            program = os.path.join(running.output_folder(source), name)
+            subprocess.run([program], env=dict(os.environ, SIMT_JSON=written), check=True, capture_output=True)
+            with open(written, encoding="utf-8") as file:
+                self.assertTrue(records.read(Trace, json.load(file), strict=True).launches, name)
 
     def test_lanes_part_at_the_branch(self):
         """Not where the block of code begins that ends with it, nor at its last access."""

@@ -12,8 +12,8 @@ import fake
 import suites
 
 from warp.base.errors import UsageError
+from warp.explain import speed
 from warp.machinecode import bounds
-from warp.trace import speed
 from warp.trace.trace import Kernel
 
 LABELS = ["learn", "simt"]

@@ -9,7 +9,7 @@ import unittest
 import fake
 
 LINT = os.path.join(fake.ROOT, ".ci", "lint")
-READS = (".clang-format", ".codespellrc", "ruff.toml", "docs/requirements.txt", ".ci/lint")
+READS = (".clang-format", ".codespellrc", "pyproject.toml", "docs/requirements.txt", ".ci/lint")
 REFUSALS = "tests/simulator/simtcc/refusals"  # whose lines and columns its tests name
 
 

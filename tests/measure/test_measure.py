@@ -1,4 +1,4 @@
-"""The scripts of tools/warp/record, as far as they need no GPU."""
+"""What counts and names kernels on a GPU, as far as that needs none."""
 
 import pathlib
 import subprocess
@@ -6,19 +6,21 @@ import sys
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-TOOLS = ROOT / "tools" / "warp" / "record"
 
 
-def run(script, *arguments):
+def run(action, *arguments):
     return subprocess.run(
-        [sys.executable, str(TOOLS / script), *map(str, arguments)], capture_output=True, text=True, timeout=100
+        [sys.executable, str(ROOT / "tools" / "warp"), "author", action, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=100,
     )
 
 
 class Scripts(unittest.TestCase):
     def test_self_tests(self):
-        for script in ("counters.py", "fp32_kernels.py"):
-            done = run(script, "--self-test")
+        for action in ("count", "fp32"):
+            done = run(action, "--self-test")
             self.assertEqual(done.returncode, 0, done.stderr)
 
 

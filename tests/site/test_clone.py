@@ -92,12 +92,12 @@ class Clone(unittest.TestCase):
             build = self.root / "build" / "simulator"
             environment = {
                 **os.environ,
-                "WARP_BINARY_DIR": str(build),
+                "WARP_BUILD_DIR": str(build.parent),
                 "PYTHONPATH": str(self.root / "tests" / "course" / "chapters"),
             }
             for command, folder in (
                 ([PYTHON, "-m", "unittest", "test_histograms"], self.root / "chapters" / "21_histograms"),
-                ([PYTHON, "tools/warp/chapter", "check", "21"], self.root),
+                (["./learn", "author", "check", "21"], self.root),
             ):
                 done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)

@@ -23,8 +23,8 @@ import valid_html
 
 from warp.chapter import results, source
 from warp.chapter.counted import load_counted
+from warp.chapter.errors import SourceError
 from warp.chapter.functions import find_function
-from warp.chapter.header import SourceError
 from warp.chapter.source import Code, Fold, Prose, RungHere
 
 

@@ -108,6 +108,15 @@ class States(unittest.TestCase):
             "in[lane * 3]: 12 sectors, 384 bytes moved, 128 of them wanted.", live.still("global:float*3:float*1").alt
         )
 
+    def test_exercises_that_it_answers(self):
+        """Each is there and asks for a prediction, and each example is one that there is."""
+        for name, examples in live.ANSWERS.items():
+            (source,) = sample.ROOT.glob(f"exercises/*/{name}.cu")
+            self.assertIn("// Kind: predict", source.read_text())
+            self.assertLessEqual(set(examples), set(live.EXAMPLES))
+            self.assertIn("{live} access-answer", live.answer(name))
+        self.assertEqual(live.answer("fill_the_kernel"), "")
+
     def test_its_place_in_a_chapter(self):
         live.PLACES["00_test"] = [("kernel", ("strides",))]
         self.addCleanup(live.PLACES.pop, "00_test")

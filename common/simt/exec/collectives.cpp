@@ -132,6 +132,41 @@ void check_broadcast(Worker& worker, const Warp& warp, uint32_t members) {
   worker.monitor.faults.add(fault);
 }
 
+// A shuffle gives this lane the value of one that takes no part. That is of no use to many, and 0 suits a sum. Where it flows on to
+// the lane that has the result, and how: by ever smaller steps from the lower half, or by ever larger ones between groups.
+void note_stray(Warp& warp, int lane, int source) {
+  const Exchange& e = warp.exchange[lane];
+  WarpChecks& checks = warp.checks;
+  const uint64_t pc = key_pc(warp.parked_key[lane]);
+  const int by = e.operand, place = lane & (e.width - 1);
+  if (by <= 0 || (e.op != Op::shuffle_down && e.op != Op::shuffle_xor) ||
+      (e.op == Op::shuffle_down && place >= by && place % (2 * by)))
+    return;
+  // Several values may go through the same step.
+  const WarpChecks::Stray& known = checks.stray[lane];
+  if ((checks.strayed >> lane & 1) && known.by == by && known.pc != pc) return;
+  checks.strayed |= 1u << lane;
+  checks.stray[lane] = {e.value, pc, e.mask, by, source};
+}
+
+// The next step of the same loop: the lane brings another value than to the last one, so it has made use of the stray one.
+void settle_stray(Worker& worker, Warp& warp, int lane) {
+  const Exchange& e = warp.exchange[lane];
+  const WarpChecks::Stray& stray = warp.checks.stray[lane];
+  if (!is_shuffle(e.op) || e.operand == stray.by) return;
+  warp.checks.strayed &= ~(1u << lane);
+  const bool goes_on = e.mask == stray.mask && key_pc(warp.parked_key[lane]) == stray.pc &&
+                       (e.operand == 2 * stray.by || 2 * e.operand == stray.by);
+  if (!goes_on || e.value == stray.brought) return;
+  Fault fault = worker.fault_at(Fault::Kind::absent_lane, warp, lane);
+  fault.pc = stray.pc;
+  fault.address = stray.mask;
+  fault.limit = static_cast<uint64_t>(stray.source);
+  fault.text = "stored";
+  fault.lanes = 1;
+  warp.checks.doubt(lane, worker.monitor.number_of(fault));
+}
+
 // The result is why it cannot be done; 0 if it was.
 uint64_t run_whole_warp(const Warp& warp, uint32_t members) {
   if (~members) return kTooFewLanes;
@@ -165,6 +200,7 @@ bool Worker::resolve_collectives(Warp& warp) {
 
     const uint64_t common = leader.op == Op::whole_warp ? run_whole_warp(warp, members)
                                                         : common_result(warp, members, leader.op);
+    for (const int lane : lanes_of(warp.checks.strayed & members)) settle_stray(*this, warp, lane);
     const uint32_t doubtful = warp.checks.doubtful & members;
     if (~members && leader.op == Op::shuffle_index && traced_) [[unlikely]]
       check_broadcast(*this, warp, members);
@@ -174,6 +210,8 @@ bool Worker::resolve_collectives(Warp& warp) {
         const int source = source_of(e, lane);
         if ((e.mask & warp.born & ~warp.live) >> source & 1 && traced_) [[unlikely]]
           report_exited(*this, warp, lane, source, "source");
+        else if (!(members >> source & 1) && traced_) [[unlikely]]
+          note_stray(warp, lane, source);
         // A lane that takes no part gives 0. CUDA leaves that open; sums over part of a warp rely on it.
         e.result = (members >> source & 1) ? warp.exchange[source].value : 0;
         if (doubtful >> source & 1) [[unlikely]]

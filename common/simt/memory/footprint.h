@@ -29,17 +29,23 @@ class Footprint {
     const HostMemory bookkeeping;  // a lane may be running
     touched_.push_back({base, !write, write, low, high});
   }
-  void show() { shown_ = true; }  // an effect beyond loads and stores of memory
-  bool shown() const { return shown_; }
-  void note_texture() { shown_ = reads_textures_ = true; }  // what is read through one is not noted
+  void note_texture() { reads_textures_ = true; }  // what is read through one is not noted
   bool reads_textures() const { return reads_textures_; }
   const std::vector<Touched>& touched() const { return touched_; }
+  // Sectors where it has looked for flags of other devices.
+  void note_polled(uint64_t sector) {
+    const auto at = std::lower_bound(polled_.begin(), polled_.end(), sector);
+    if (at != polled_.end() && *at == sector) return;
+    const HostMemory bookkeeping;
+    polled_.insert(at, sector);
+  }
+  const std::vector<uint64_t>& polled() const { return polled_; }
   void add(const Footprint& other);
   void clear() { *this = {}; }
 
  private:
   std::vector<Touched> touched_;
-  bool shown_ = false;
+  std::vector<uint64_t> polled_;  // in order, each once
   bool reads_textures_ = false;
 };
 

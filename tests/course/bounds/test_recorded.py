@@ -69,7 +69,7 @@ class Recorded:
         with open(recorded.file_of_the_page(self.chapter), encoding="utf-8") as file:
             shown = json.load(file)
         fresh = recorded.of_the_page(self.chapter, recorded.table(self.chapter, self.runs)[0])
-        again = "python3 tools/warp/record/bounds_at_size.py --write " + self.chapter.number
+        again = "./learn author bounds --write " + self.chapter.number
 
         def by_row(bounds_of_page):
             rows = bounds_of_page["rows"]

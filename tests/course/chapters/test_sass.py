@@ -13,7 +13,7 @@ import compiler_explorer
 from warp.base.errors import LearnError
 from warp.base.machine import Machine
 from warp.chapter import recorded, source
-from warp.chapter.expressions import ExpressionError
+from warp.chapter.errors import ExpressionError
 from warp.chapter.functions import find_function
 from warp.machinecode import code, expectations, tools
 
@@ -69,8 +69,8 @@ class Recorded(unittest.TestCase):
         chapters = list(recordings())
         self.assertTrue(chapters)
         for main, text, data in chapters:
-            self.assertIsNotNone(data, f"{main}: python3 tools/warp/chapter sass {main.parent.name[:2]}")
-            self.assertEqual(recorded.rewritten(text, data["excerpts"]), text, "python3 tools/warp/chapter sass NN")
+            self.assertIsNotNone(data, f"{main}: ./learn author sass {main.parent.name[:2]}")
+            self.assertEqual(recorded.rewritten(text, data["excerpts"]), text, "./learn author sass NN")
             self.assertEqual({one.key for one in recorded.excerpts(text)}, set(data["excerpts"]))
             self.assertEqual(recorded.kernels_named(text), list(data["kernels"]))
 

@@ -45,6 +45,7 @@ EITHER = {
     "host-access",
     "not-freed",
     "out-of-bounds",
+    "peer-access",
     "shared-race",
     "stream-race",
     "uninitialized-global",

@@ -150,6 +150,12 @@ class Report(unittest.TestCase):
         result.predictions = [{}, {}]
         self.assertEqual(report.facts(result), "(2 answers)")
 
+    def test_an_element_that_several_have_written(self):
+        writer = "block (0,0,0), thread (29,0,0), line 23"
+        self.assertIn("Next: compute by hand", self.said({**WRONG, "writer": writer}))
+        said = self.said({**WRONG, "writer": writer + ", the last of 4 writes"})
+        self.assertIn("Next: which threads write y[1], and how often should it be written?", said)
+
     def test_help_comes_beside_the_question(self):
         self.assertNotIn("Help:", self.said(WRONG))
         said = self.said(WRONG, tries=2)

@@ -1,5 +1,6 @@
 // Libraries that are called wrongly.
 #include <cublas_v2.h>
+#include <curand_kernel.h>
 #include <thrust/device_vector.h>
 #include <thrust/sort.h>
 #include <thrust/transform.h>
@@ -68,9 +69,24 @@ void sum_of_host_memory(bool fixed) {
   cublasDestroy(h);
 }
 
+// Blocks of two dimensions, and an index of one.
+__global__ void draw(unsigned* hits, unsigned width) {
+  const unsigned row = blockIdx.x * blockDim.y + threadIdx.y;
+  curandState state;
+  curand_init(42, row * width + threadIdx.x, 0, &state);  // fault: rows_draw_the_same
+  const float x = curand_uniform(&state), y = curand_uniform(&state);
+  if (x * x + y * y <= 1) atomicAdd(hits, 1);
+}
+
+void rows_draw_the_same(bool fixed) {
+  OnDevice<unsigned> hits(1, 0);
+  draw<<<2, dim3(16, 4)>>>(hits.data(), fixed ? 16 : 0);
+}
+
 }  // namespace
 
 const std::vector<Planted> kLibraries = {
+    {"rows_draw_the_same", "same-random", rows_draw_the_same, false},
     {"output_too_small", "out-of-bounds", output_too_small, false},
     {"sort_without_policy", "host-access", sort_without_policy, false},
     {"product_past_end", "out-of-bounds", product_past_end, false},

@@ -13,7 +13,7 @@ struct Planted {
   const char* kind;  ///< What the simulator must find in the faulty variant, and nothing else.
   void (*run)(bool fixed);
   bool on_hardware = true;  ///< false where the faulty variant would never end there,
-                            ///< or has not run there yet (tools/warp/record/sanitize.py)
+                            ///< or has not run there yet (./learn author sanitize)
 };
 
 extern const std::vector<Planted> kGlobalMemory, kSharedMemory, kRaces, kBarriers, kUninitialized,

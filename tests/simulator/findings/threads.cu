@@ -93,6 +93,56 @@ void own_array_from_below(bool fixed) {
   differences<<<1, 32>>>(out.data(), fixed);
 }
 
+// An array of the thread's own beside one in shared memory: a later access to that is none with the wrong index.
+__global__ void next_to_tile(const float* in, float* out, int n) {
+  __shared__ float tile[64];
+  float own[4];
+  for (int i = 0; i < n; ++i) own[i] = in[threadIdx.x + i];  // fault: own_array_beside_tile
+  tile[threadIdx.x] = own[0];
+  __syncthreads();
+  out[threadIdx.x] = tile[63 - threadIdx.x] + own[1] + own[2] + own[3];
+}
+
+void own_array_beside_tile(bool fixed) {
+  OnDevice<float> in(80, 1.0f), out(64);
+  next_to_tile<<<1, 64>>>(in.data(), out.data(), fixed ? 4 : 5);
+}
+
+__global__ void next_to_two(const int* in, int* out) {
+  __shared__ int row[32], all[4][32];
+  int own[4] = {};
+  const int at = in[32] + threadIdx.x % 4;
+  own[at] = in[threadIdx.x];  // fault: own_array_beside_two
+  row[threadIdx.x] = own[0];
+  // (In one row an index may run through all of them.)
+  all[0][threadIdx.x + 64] = own[1];
+  __syncthreads();
+  out[threadIdx.x] = row[31 - threadIdx.x] + all[2][31 - threadIdx.x];
+}
+
+void own_array_beside_two(bool fixed) {
+  std::vector<int> values(33, 7);
+  values[32] = !fixed;
+  OnDevice<int> in(values), out(32);
+  next_to_two<<<1, 32>>>(in.data(), out.data());
+}
+
+// The lanes that have no element bring nothing, which is more than a negative number.
+__global__ void largest(const float* in, float* out, bool guards) {
+  float value = in[threadIdx.x];
+  const unsigned mask = __activemask();
+  for (int by = 8; by > 0; by /= 2) {
+    const float other = __shfl_down_sync(mask, value, by);  // fault: lanes_without_element
+    if (!guards || threadIdx.x + by < blockDim.x) value = fmaxf(value, other);
+  }
+  if (threadIdx.x == 0) *out = value;
+}
+
+void lanes_without_element(bool fixed) {
+  OnDevice<float> in(11, -1.0f), out(1);
+  largest<<<1, 11>>>(in.data(), out.data(), fixed);
+}
+
 }  // namespace
 
 const std::vector<Planted> kThreads = {
@@ -100,5 +150,8 @@ const std::vector<Planted> kThreads = {
     {"endless_recursion", "stack-overflow", endless_recursion, false},
     {"own_array_by_pointer", "out-of-bounds", own_array_by_pointer, false},
     {"own_array_from_below", "out-of-bounds", own_array_from_below, false},
+    {"own_array_beside_tile", "out-of-bounds", own_array_beside_tile, false},
+    {"own_array_beside_two", "out-of-bounds", own_array_beside_two, false},
+    {"lanes_without_element", "invalid-mask", lanes_without_element, false},
     {"large_array", "none", large_array, false},
 };

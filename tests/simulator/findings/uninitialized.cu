@@ -285,6 +285,41 @@ void managed_bins_read(bool fixed) {
   cudaFree(bins);
 }
 
+// A grid that is one block short, of an array that was copied in: what is left is what it was.
+__global__ void increment(int* values, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) ++values[i];
+}
+
+void grid_rounded_down(bool fixed) {
+  std::vector<int> host(kN + 8, 1);
+  OnDevice<int> values(host);
+  increment<<<(kN + 8) / 64 + fixed, 64>>>(values.data(), kN + 8);
+  const size_t bytes = host.size() * sizeof(int);
+  cudaMemcpy(host.data(), values.data(), bytes,
+             cudaMemcpyDeviceToHost);  // fault: grid_rounded_down
+  total = host.back();
+}
+
+// The second pass adds up the input again, in place of what the first has left.
+__global__ void add_up(int* sums, const int* in, int n) {
+  int sum = 0;
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x)
+    sum += in[i];
+  for (int by = 16; by > 0; by /= 2) sum += __shfl_down_sync(~0u, sum, by);
+  if (threadIdx.x == 0) sums[blockIdx.x] = sum;
+}
+
+void second_pass_of_input(bool fixed) {
+  OnDevice<int> in(kN, 1), sums(8);
+  add_up<<<8, 32>>>(sums.data(), in.data(), kN);
+  add_up<<<1, 32>>>(sums.data(), fixed ? sums.data() : in.data(),
+                    8);  // fault: second_pass_of_input
+  int sum = 0;
+  cudaMemcpy(&sum, sums.data(), sizeof(int), cudaMemcpyDeviceToHost);
+  total = sum;
+}
+
 }  // namespace
 
 const std::vector<Planted> kUninitialized = {
@@ -306,4 +341,6 @@ const std::vector<Planted> kUninitialized = {
     {"managed_bins_read", "none", managed_bins_read, false},
     {"constant_not_copied", "uninitialized-constant", constant_not_copied, false},
     {"constant_by_elements", "uninitialized-constant", constant_by_elements, false},
+    {"grid_rounded_down", "short-grid", grid_rounded_down, false},
+    {"second_pass_of_input", "unread-result", second_pass_of_input, false},
 };

@@ -153,6 +153,32 @@ static void segments() {
   CHECK(std::equal(first, first + 6, std::vector<int>{3, 2, 1, 9, 8, 7}.begin()));
 }
 
+// Warps of 7: CUB takes any size, and a shuffle's own width only powers of two.
+__global__ void sum_sevens(int* sums, int* before, int* all) {
+  using Reduce = cub::WarpReduce<int, 7>;
+  using Scan = cub::WarpScan<int, 7>;
+  __shared__ typename Reduce::TempStorage for_reduce[4];
+  __shared__ typename Scan::TempStorage for_scan[4];
+  const int x = threadIdx.x, warp = x / 7;
+  const int sum = Reduce(for_reduce[warp]).Sum(x);
+  int prefix, total;
+  Scan(for_scan[warp]).InclusiveSum(x, prefix, total);
+  if (x % 7 == 0) sums[warp] = sum;
+  before[x] = prefix - x;
+  all[x] = total;
+}
+
+static void sevens() {
+  const Buffer<int> sums(4), before(28), all(28);
+  sum_sevens<<<1, 28>>>(sums.data, before.data, all.data);
+  const std::vector<int> sum = sums.host(), prefix = before.host(), total = all.host();
+  for (int i = 0; i < 28; ++i) {
+    int expected = 0, whole = 0;
+    for (int j = i / 7 * 7; j < i / 7 * 7 + 7; ++j) expected += j < i ? j : 0, whole += j;
+    CHECK(prefix[i] == expected && total[i] == whole && sum[i / 7] == whole);
+  }
+}
+
 template <int kThreads>
 __global__ void sum_blocks(const int* in, int* sums, int* prefixes, int n) {
   using Reduce = cub::BlockReduce<int, kThreads>;
@@ -237,6 +263,7 @@ static void in_kernels() {
 int main() {
   whole_device();
   segments();
+  sevens();
   in_kernels();
   CHECK(cudaDeviceSynchronize() == cudaSuccess);
   std::printf("cub: %s\n", failures ? "FAILED" : "ok");

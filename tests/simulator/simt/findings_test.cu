@@ -870,142 +870,14 @@ TEST(Sample, RepeatedLaunches) {
   EXPECT_EQ(last, 7);
 }
 
-// A launch that would do again what an earlier one did is not run, and nobody can tell.
 __constant__ int scale = 2;
-__device__ int offset = 0;
 __global__ void scaled(int* out, const int* in, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) out[i] = scale * in[i];
 }
-__global__ void counts_calls(int* out, const int* in, int* calls) {
-  out[threadIdx.x] = in[threadIdx.x];
-  if (threadIdx.x == 0) atomicAdd(calls, 1);
-}
-__global__ void with_offset(int* out) { out[threadIdx.x] = offset; }
-__global__ void changes_offset() { ++offset; }
-
-class Repeated : public testing::Test {
- protected:
-  void SetUp() override { setenv("SIMT_FULL", "1", 1); }
-  void TearDown() override {
-    unsetenv("SIMT_FULL");
-    EXPECT_EQ(kinds(), Kinds{});
-  }
-  static bool ran() { return simt::launch(simt::launch_count() - 1).traced_blocks > 0; }
-  bool scale_ran(int blocks = 8) {
-    scaled<<<blocks, 32>>>(out_.data(), in_.data(), n_);
-    return ran();
-  }
-  int result(int i = 3) {
-    int value = 0;
-    cudaMemcpy(&value, out_.data() + i, sizeof(value), cudaMemcpyDeviceToHost);
-    return value;
-  }
-  int n_ = 256;
-  Buffer<int> in_{256}, out_{256}, other_{256};
-};
-
-TEST_F(Repeated, RunsAgainAfterItsMemoryHasChanged) {
-  EXPECT_TRUE(scale_ran());
-  EXPECT_FALSE(scale_ran());
-  EXPECT_EQ(result(), 0);
-  EXPECT_FALSE(scale_ran());
-  const int five[] = {5, 5, 5, 5};
-  cudaMemcpy(in_.data(), five, sizeof(five), cudaMemcpyHostToDevice);
-  EXPECT_TRUE(scale_ran());
-  EXPECT_EQ(result(), 10);
-  // That time only a sample was counted.
-  cudaMemset(in_.data(), 1, 256 * sizeof(int));
-  setenv("SIMT_BLOCKS", "all", 1);
-  EXPECT_TRUE(scale_ran());
-  EXPECT_TRUE(scale_ran());
-  unsetenv("SIMT_BLOCKS");
-  EXPECT_FALSE(scale_ran());
-  // Its results are gone: it runs, and is known as before.
-  cudaMemset(out_.data(), 0, 256 * sizeof(int));
-  EXPECT_EQ(result(), 0);
-  EXPECT_TRUE(scale_ran());
-  EXPECT_EQ(result(), 0x02020202);
-  EXPECT_FALSE(scale_ran());
-  // Another kernel writes to what it reads, or to what it writes.
-  count_up<<<1, 32>>>(reinterpret_cast<float*>(in_.data()));
-  EXPECT_TRUE(scale_ran());
-  count_up<<<1, 32>>>(reinterpret_cast<float*>(out_.data()));
-  EXPECT_TRUE(scale_ran());
-  // Memory that neither of the two is.
-  setenv("SIMT_BLOCKS", "all", 1);
-  EXPECT_TRUE(scale_ran());
-  unsetenv("SIMT_BLOCKS");
-  cudaMemset(other_.data(), 0, 64);
-  count_up<<<1, 64>>>(reinterpret_cast<float*>(other_.data()));
-  EXPECT_FALSE(scale_ran());
-}
-
-TEST_F(Repeated, RunsWithOtherArgumentsOrInAnotherShape) {
-  EXPECT_TRUE(scale_ran(2));
-  EXPECT_TRUE(scale_ran(4));
-  EXPECT_TRUE(scale_ran(2));  // the other one wrote to its results
-  EXPECT_FALSE(scale_ran(2));
-  n_ = 10;
-  EXPECT_TRUE(scale_ran(2));
-}
-
-// Its kind has been counted for long enough: a launch with arguments of its own is learnt when it comes again
-// and again.
-TEST_F(Repeated, IsLearntLater) {
-  EXPECT_TRUE(scale_ran());
-  n_ = 10;
-  for (int i = 0; i < 3; ++i) {
-    EXPECT_TRUE(scale_ran());
-    EXPECT_LT(simt::launch(simt::launch_count() - 1).traced_blocks, 8u);
-  }
-  EXPECT_TRUE(scale_ran());
-  EXPECT_EQ(simt::launch(simt::launch_count() - 1).traced_blocks, 8u);
-  EXPECT_FALSE(scale_ran());
-  cudaMemset(in_.data(), 1, 256 * sizeof(int));
-  for (int i = 0; i < 4; ++i)
-    EXPECT_TRUE(scale_ran());  // the fifth to the eighth that is not known
-  EXPECT_FALSE(scale_ran());
-  EXPECT_EQ(result(9), 0x02020202);
-  EXPECT_EQ(result(10), 0);
-}
-
-TEST_F(Repeated, RunsAfterAConstantHasChanged) {
-  cudaMemset(in_.data(), 1, 256 * sizeof(int));
-  EXPECT_TRUE(scale_ran(1));
-  EXPECT_FALSE(scale_ran(1));
-  const int three = 3, two = 2;
-  cudaMemcpyToSymbol(scale, &three, sizeof(three));
-  EXPECT_TRUE(scale_ran(1));
-  EXPECT_EQ(result(), 0x03030303);
-  cudaMemcpyToSymbol(scale, &two, sizeof(two));
-}
-
-TEST_F(Repeated, RunsIfItDoesMoreThanThat) {
-  for (int i = 0; i < 3; ++i) {
-    counts_calls<<<1, 32>>>(out_.data(), in_.data(), other_.data());
-    EXPECT_TRUE(ran());
-    with_offset<<<1, 32>>>(out_.data());
-    EXPECT_TRUE(ran());
-    EXPECT_EQ(result(), i);
-    changes_offset<<<1, 1>>>();
-  }
-  int calls = 0;
-  cudaMemcpy(&calls, other_.data(), sizeof(calls), cudaMemcpyDeviceToHost);
-  EXPECT_EQ(calls, 3);
-  int* managed = nullptr;
-  cudaMallocManaged(&managed, 32 * sizeof(int));
-  for (int i = 0; i < 3; ++i) {
-    managed[3] = i;
-    scaled<<<1, 32>>>(out_.data(), managed, 32);
-    EXPECT_TRUE(ran());
-    EXPECT_EQ(result(), 2 * i);
-  }
-  cudaFree(managed);
-}
 
 // Threads of the host launch at the same time: what the one's blocks touch is not taken for the other's.
-TEST_F(Repeated, KnowsTheLaunchesOfSeveralThreadsApart) {
+TEST(Sample, KnowsTheLaunchesOfSeveralThreadsApart) {
   constexpr int threads = 4, rounds = 40, n = 2048;
   int wrong[threads] = {};
   std::vector<std::thread> launching;

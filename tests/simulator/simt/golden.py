@@ -1,7 +1,7 @@
 """The golden record: what every program of the simulator's tests traces and prints, byte for byte.
 
-    python3 tests/simulator/simt/golden.py store FOLDER [--build build/simulator]
-    python3 tests/simulator/simt/golden.py compare FOLDER [--build build/simulator]
+    ./learn author golden store FOLDER [--build build/simulator]
+    ./learn author golden compare FOLDER [--build build/simulator]
 
 For whoever changes common/simt. `store` runs the microkernels, the agreement programs, the samples and all planted
 faults, one thread each, and keeps their traces, standard error and exit codes in FOLDER; `compare` runs them again

@@ -246,6 +246,45 @@ __global__ void reverse(const int* in, int* out, bool wait) {
   out[threadIdx.x] = a[63 - threadIdx.x];
 }
 
+// A lock keeps the others out, and tells nobody what it has seen.
+template <bool shared>
+__global__ void count_in_lock(const int*, int* out, bool fences) {
+  __shared__ int lock, count;
+  int* const sum = shared ? &count : out;
+  if (threadIdx.x == 0) lock = count = 0;
+  __syncthreads();
+  for (bool done = false; !done;) {
+    if (atomicExch(&lock, 1) != 0) continue;
+    if (fences) __threadfence_block();
+    *sum += 1;
+    if (fences) __threadfence_block();
+    atomicExch(&lock, 0);
+    done = true;
+  }
+}
+
+__device__ int mutex = 0;
+__global__ void count_in_lock_of_all(const int*, int* out, bool fences) {
+  if (threadIdx.x % 32 != 0) return;
+  while (atomicCAS(&mutex, 0, 1) != 0) __nanosleep(20);
+  if (fences) __threadfence();
+  *out += 1;
+  if (fences) __threadfence();
+  atomicExch(&mutex, 0);
+}
+
+// What one iteration reads the next overwrites; all lanes of a warp write the same.
+__global__ void sums_of_rows(const int* in, int* out, bool wait) {
+  __shared__ int part[2];
+  for (int row = 0; row < 2; ++row) {
+    part[threadIdx.x / 32] = __reduce_add_sync(~0u, in[threadIdx.x] + row);
+    __syncthreads();
+    const int other = threadIdx.x % 32 < 2 ? part[threadIdx.x % 32] : 0;
+    out[threadIdx.x] = __reduce_add_sync(~0u, other);
+    if (wait) __syncthreads();
+  }
+}
+
 TEST(Messages, OfARaceNameTheCureOfItsKind) {
   Buffer<int> in(64), out(64);
   std::vector<int> values(64);
@@ -265,12 +304,23 @@ TEST(Messages, OfARaceNameTheCureOfItsKind) {
       {smooth_shared, "shared-race: ", "changed in place while other threads still read"},
       {smooth_global, "global-race: ", "changed in place while other threads still read"},
       {reverse, "shared-race: ", "Usual cause: a missing __syncthreads()"},
+      {sums_of_rows, "shared-race: ", "Usual cause: a missing __syncthreads()"},
+      {count_in_lock<true>, "shared-race: ", "a lock without fences"},
+      {count_in_lock<false>, "global-race: ", "a lock without fences"},
   };
   for (const auto& [kernel, kind, cure] : cases) {
     run(kernel, false);
     expect({kind, cure});
     run(kernel, true);
     EXPECT_EQ(said(), "");
+  }
+  for (const bool fences : {false, true}) {
+    count_in_lock_of_all<<<8, 32>>>(in.data(), out.data(), fences);
+    if (fences) {
+      EXPECT_EQ(said(), "");
+    } else {
+      expect({"global-race: ", "a lock without fences"});
+    }
   }
 }
 

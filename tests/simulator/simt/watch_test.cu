@@ -25,6 +25,7 @@ TEST(Watch, TheThreadAndTheLineOfTheStore) {
   EXPECT_EQ(writer->block.x, 1u);
   EXPECT_EQ(writer->thread.x, 6u);
   EXPECT_EQ(writer->line, kStoreLine);
+  EXPECT_EQ(writer->writes, 1u);
 }
 
 TEST(Watch, AnAtomicOperationAndAWideStoreWriteToo) {

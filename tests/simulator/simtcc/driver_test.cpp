@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <string>
 
 namespace {
@@ -149,6 +150,31 @@ TEST_F(DriverTest, WhatIsNotSimulatedIsNamedWithItsLine) {
   EXPECT_FALSE(exists("a.o"));
 }
 
+// What is declared with the name comes to nothing either, and of that nothing is said.
+TEST_F(DriverTest, WhatCubAndThrustLackIsNamed) {
+  write("a.cu",
+        "#include <cub/cub.cuh>\n"
+        "__global__ void k(unsigned char* p) {\n"
+        "  using Histogram = cub::BlockHistogram<unsigned char, 32, 4, 256>;\n"
+        "  __shared__ typename Histogram::TempStorage memory;\n"
+        "  unsigned char data[4] = {*p};\n"
+        "  Histogram(memory).Histogram(data, p);\n"
+        "}\n"
+        "int main() { thrust::absent(1); }\n");
+  const Outcome outcome = simtcc("-c a.cu");
+  EXPECT_EQ(outcome.status, 1);
+  std::string errors;
+  std::istringstream lines(outcome.output);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("error") != std::string::npos) errors += line + '\n';
+  }
+  EXPECT_EQ(errors,
+            "a.cu:3:26: error: simt: cub::BlockHistogram is not simulated: do its work without the "
+            "library, or run the program on a GPU\n"
+            "a.cu:8:22: error: simt: thrust::absent is not simulated: do its work without the "
+            "library, or run the program on a GPU\n");
+}
+
 // Many programs include these two for the runtime and for curand_kernel.h, which they come with.
 TEST_F(DriverTest, HeadersOfTheDriverAndOfCurandMayBeIncluded) {
   write("a.cu",
@@ -162,31 +188,6 @@ TEST_F(DriverTest, HeadersOfTheDriverAndOfCurandMayBeIncluded) {
         "static_assert(sizeof(CUdeviceptr) == 8 && sizeof(CUdevice) == 4);\n"
         "int main() { cuMemorize<<<1, 1>>>(nullptr); }\n");
   expect_silent("-c a.cu");
-}
-
-// There is a device to ask for its name, and no sensor.
-TEST_F(DriverTest, NvmlKnowsTheDeviceAndMeasuresNothing) {
-  write("a.cu",
-        "#include <cstdio>\n"
-        "#include <nvml.h>\n"
-        "int main() {\n"
-        "  unsigned count = 0, milliwatts = 0;\n"
-        "  nvmlDevice_t device;\n"
-        "  char name[NVML_DEVICE_NAME_BUFFER_SIZE], few[2];\n"
-        "  nvmlInit();\n"
-        "  nvmlDeviceGetCount(&count);\n"
-        "  if (nvmlDeviceGetHandleByIndex(1, &device) != NVML_ERROR_INVALID_ARGUMENT) return 1;\n"
-        "  nvmlDeviceGetHandleByIndex(0, &device);\n"
-        "  if (nvmlDeviceGetName(device, few, 2) != NVML_ERROR_INSUFFICIENT_SIZE) return 2;\n"
-        "  if (nvmlDeviceGetName(device, name, sizeof(name)) != NVML_SUCCESS) return 3;\n"
-        "  const nvmlReturn_t power = nvmlDeviceGetPowerUsage(device, &milliwatts);\n"
-        "  std::printf(\"%u device, power: %s\\n\", count, nvmlErrorString(power));\n"
-        "  return nvmlShutdown();\n"
-        "}\n");
-  expect_silent("a.cu -lnvidia-ml -o a");
-  const Outcome outcome = shell("./a");
-  EXPECT_EQ(outcome.output, "1 device, power: Not Supported\n");
-  EXPECT_EQ(outcome.status, 0);
 }
 
 // Each thread launches 32 more, so that the device's limit of levels alone would end it after 32^24 launches.

@@ -697,64 +697,6 @@ TEST(KernelEntry, NotWithoutNames) {
   expect_entry("__device__ void f(int n)", "");
 }
 
-// ---- the beginning of a kernel that may be all that there is to do
-
-std::string start_of(const std::string& body) {
-  const std::string text = rewritten(
-      "__constant__ int limit; __global__ void k(int* p, int n, unsigned w) {" + body + "}");
-  const std::string begin = "const decltype(w)& simt_w) {";
-  const std::size_t at = text.find(begin);
-  if (at == std::string::npos) return "";
-  return text.substr(at + begin.size(), text.find(" } };", at) - at - begin.size());
-}
-
-TEST(KernelStart, ComparesAndReturns) {
-  const std::string checks = " if (!::simt::detail::is_integer<decltype(n)>) return 0;";
-  const std::string index =
-      " unsigned long simt_path = 1; [[maybe_unused]] const int simt_i = simt_blockIdx.x * 32 +"
-      " simt_threadIdx.x;";
-  const std::string compares =
-      " const bool simt_1 = !::simt::detail::is_less( simt_i, simt_n);"
-      " simt_path = 2 * simt_path + simt_1;";
-  EXPECT_EQ(start_of("const int i = blockIdx.x * 32 + threadIdx.x; if (i >= n) return; p[i] = 1;"),
-            checks + index + compares + " if (simt_1) return simt_path; return 0;");
-  EXPECT_EQ(start_of("const int i = blockIdx.x * 32 + threadIdx.x; if (i >= n) { p[i] = 1; }"),
-            checks + index + compares + " if (!(simt_1)) return simt_path; return 0;");
-  EXPECT_EQ(start_of(""), " unsigned long simt_path = 1; return simt_path; return 0;");
-  EXPECT_NE(
-      start_of("int x = threadIdx.x, y = threadIdx.y; if (x >= n || (y > kMost)) { return; } f();")
-          .find(" if (!__builtin_constant_p(::simt::detail::number_of(kMost))) return 0;"),
-      std::string::npos);
-  EXPECT_NE(
-      start_of("int i = threadIdx.x; if (i >= n) return; if (w == 0u) return; f();").find("simt_2"),
-      std::string::npos);
-}
-
-TEST(KernelStart, NotWhereMoreIsDone) {
-  for (const std::string body : {"f(); if (n == 0) return;",
-                                 "int i = p[threadIdx.x]; if (i >= n) return;",
-                                 "if (n < limit) return; f();",
-                                 "if (f(n) < 3) return;",
-                                 "if (n / w > 3) return;",
-                                 "if (n / 0 > 3) return;",
-                                 "if (n << 2 > 3) return;",
-                                 "if (x.y > 3) return;",
-                                 "if (a<3>::b > n) return;",
-                                 "if ((T)(x) > n) return;",
-                                 "if (n < w) p[0] = 1; f();",
-                                 "if (n < w) p[0] = 1; else f();",
-                                 "if (n++ < 3) return;",
-                                 "if (n > 3.5f) return;",
-                                 "if (n < 3 || w < 4 && n < 5) return;",
-                                 "if (n) return;",
-                                 "float x = n; if (x > n) return;",
-                                 "for (int i = 0; i < n; ++i) p[i] = 1;",
-                                 "if (n < 3) for (;;) f();",
-                                 "volatile int x = n; if (x < 3) return;"}) {
-    EXPECT_EQ(start_of(body), "") << body;
-  }
-}
-
 // ---- the C library in kernels
 
 TEST(LibraryFunctions, AreOthersInKernels) {

@@ -9,6 +9,9 @@ import shutil
 
 from warp.base import paths, steps
 
+OLDEST_GXX = (12,)
+OLDEST_CMAKE = (3, 25)
+
 
 def first_version(text):
     match = re.search(r"\d+(?:\.\d+)+|\b\d+\b", text or "")
@@ -84,8 +87,6 @@ class Machine:
 
     def _newest_gxx(self):
         """g++; where that is older than the course needs (Ubuntu 22.04), the newest g++-NN on the PATH."""
-        from warp.base.needs import OLDEST_GXX
-
         if version_tuple(steps.ask(["g++", "-dumpfullversion"])) >= OLDEST_GXX:
             return "g++"
         folders = os.environ.get("PATH", "").split(os.pathsep)
@@ -102,8 +103,6 @@ class Machine:
     @probe
     def cmake(self):
         """The cmake to call: that of the PATH, or a newer one that `learn` brought into build/venv."""
-        from warp.base.needs import OLDEST_CMAKE
-
         own = os.path.join(paths.VENV, "bin", "cmake")
         old = version_tuple(self.version("cmake")) < OLDEST_CMAKE
         return own if old and os.access(own, os.X_OK) else "cmake"

@@ -3,10 +3,8 @@
 import os
 import shutil
 
-from warp.base.machine import version_tuple
+from warp.base.machine import OLDEST_CMAKE, OLDEST_GXX, version_tuple
 
-OLDEST_GXX = (12,)
-OLDEST_CMAKE = (3, 25)
 OLDEST_NVCC = (12, 4)
 OLDEST_SITE_PYTHON = (3, 11)  # of the packages in docs/requirements.txt
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from warp.chapter import causes, source
-from warp.chapter.expressions import ExpressionError, NotRecorded, Numbers, evaluate, names_in
+from warp.chapter.errors import ExpressionError, NotRecorded
+from warp.chapter.expressions import Numbers, evaluate, names_in
 
 OK, WRONG, PENDING = "ok", "WRONG", "not recorded"
 MEASURED = {"ms", "first", "rate", "ratio", "count", "hw", "ncu", "sass"}

@@ -4,7 +4,7 @@ import os
 import re
 
 from warp.base import paths
-from warp.base.errors import LearnError, UsageError
+from warp.base.errors import UsageError
 from warp.base.names import advice, one_of
 from warp.chapter import header
 
@@ -93,10 +93,7 @@ class Chapter:
         from warp.chapter import results
 
         size = self.size("gpu")
-        try:
-            found = results.load(Path(self.folder, "results", gpu + ".json"))
-        except results.ResultsError as error:
-            raise LearnError(str(error))
+        found = results.load(Path(self.folder, "results", gpu + ".json"))
         lines = [f"{found.device}\t{size}"]
         for row in found.rows:
             time = (row.get("time_ms") or {}).get("median")

@@ -26,21 +26,12 @@ from __future__ import annotations
 import ast
 import json
 import operator
-import re
 from pathlib import Path
 
 from warp.chapter import header as headers
 from warp.chapter import results as stored
+from warp.chapter.errors import ExpressionError, NotRecorded
 from warp.chapter.run import simulated_run
-
-
-class ExpressionError(Exception):
-    """What is wrong with an expression, in one line."""
-
-
-class NotRecorded(Exception):
-    """The expression asks for a measurement that was not made yet."""
-
 
 _BINARY = {
     ast.Add: operator.add,
@@ -71,11 +62,6 @@ def names_in(expression: str) -> set[str]:
     except SyntaxError:
         return set()
     return {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
-
-
-def sass_calls(text: str) -> list[str]:
-    """The kernels that the `sass()` of a source speak of, in their order."""
-    return list(dict.fromkeys(re.findall(r'\bsass\("([^"]+)"', text)))
 
 
 class Numbers:

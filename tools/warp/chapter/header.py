@@ -1,24 +1,15 @@
-#!/usr/bin/env python3
 """Reads the header of a chapter's source: the one place for its title, question, sizes, rungs and ideas.
 
-usage: header.py FILE.cu
-
-Prints the header as JSON: number, folder, title, question, builds_on, kind, sizes, sizes_measured, intro and
-rungs, each with name, idea, needs and raises. A header that is wrong gets one line, FILE:LINE and what is
-legal, and exit code 2. docs/reference/chapter.md shows the form.
+A header that is wrong gets one line, FILE:LINE and what is legal. docs/reference/chapter.md shows the form.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
-import sys
 from pathlib import Path
 
-
-class SourceError(Exception):
-    """What is wrong with a source and what would be right, in one line that starts with file:line."""
+from warp.chapter.errors import SourceError
 
 
 @dataclasses.dataclass
@@ -57,7 +48,7 @@ class Header:
         return self.kind in ("gemm", "map")
 
     def to_json(self) -> dict:
-        """As `header.py FILE.cu` prints it."""
+        """All that it says, for who compares it with what it said before."""
         rungs = [
             {"name": rung.name, "idea": rung.idea, "needs": rung.needs, "raises": rung.raises}
             for rung in self.rungs.values()
@@ -281,20 +272,3 @@ def read(path: Path) -> Header:
     """The header of chapters/NN_name/name.cu."""
     folder = path.resolve().parent.name
     return parse(path, folder, read_text(path).split("\n"))
-
-
-def main(arguments: list[str]) -> int:
-    if len(arguments) != 1 or arguments[0] in ("-h", "--help"):
-        print("usage: header.py FILE.cu", file=sys.stderr)
-        return 2
-    try:
-        header = read(Path(arguments[0]))
-    except SourceError as error:
-        print(f"header.py: {error}", file=sys.stderr)
-        return 2
-    print(json.dumps(header.to_json(), indent=1, ensure_ascii=False))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from warp.chapter import bindings, source
-from warp.chapter.expressions import FUNCTIONS, ExpressionError, NotRecorded, Numbers, evaluate, names_in
+from warp.chapter.errors import ExpressionError, NotRecorded
+from warp.chapter.expressions import FUNCTIONS, Numbers, evaluate, names_in
 from warp.chapter.header import Header
 from warp.chapter.source import Code, Prediction, Prose
 

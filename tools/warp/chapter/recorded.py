@@ -1,6 +1,6 @@
 """What a chapter's text says of machine code, recorded: figures of kernels, and excerpts of what nvcc made of them.
 
-A fence of the prose names what it is cut from; its body is written by `python3 tools/warp/chapter sass NN`, never by hand:
+A fence of the prose names what it is cut from; its body is written by `./learn author sass NN`, never by hand:
 
     ```{sass} copy_float4 from=LDG lines=3
     ```{sass} "04:thread_tile_2d" in=loop lines=6
@@ -23,7 +23,7 @@ from collections import Counter
 from pathlib import Path
 
 from warp.base.errors import LearnError
-from warp.chapter.expressions import ExpressionError, sass_calls
+from warp.chapter.errors import ExpressionError
 from warp.chapter.source import other_files
 from warp.machinecode import code, flow, kinds
 
@@ -134,6 +134,11 @@ def opcodes_named(text, kernel):
     return list(dict.fromkeys(found))
 
 
+def sass_calls(text: str) -> list[str]:
+    """The kernels that the `sass()` of a source speak of, in their order."""
+    return list(dict.fromkeys(re.findall(r'\bsass\("([^"]+)"', text)))
+
+
 def kernels_named(text):
     """The kernels that a source speaks of, in `sass()` and in excerpts."""
     return list(dict.fromkeys([*sass_calls(text), *(one.kernel for one in excerpts(text))]))
@@ -229,7 +234,7 @@ def figure(data, name, what, where="kernel"):
     """What `sass(KERNEL, WHAT, WHERE)` is; ExpressionError where there is no such figure."""
     kernel = (data or {}).get("kernels", {}).get(name)
     if kernel is None:
-        raise ExpressionError(f"no machine code of {name} was recorded: python3 tools/warp/chapter sass NN")
+        raise ExpressionError(f"no machine code of {name} was recorded: ./learn author sass NN")
     if what in ("registers", "spills", "stack", "shared"):
         return kernel[what]
     if kernel.get(where) is None or where in ("registers", "spills", "stack", "shared"):

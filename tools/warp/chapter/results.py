@@ -10,9 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-
-class ResultsError(Exception):
-    """What is wrong with a program or a results file, in one line."""
+from warp.chapter.errors import ResultsError
 
 
 @dataclass
@@ -31,6 +29,8 @@ class Results:
     trace: dict = field(default_factory=dict)  # the simulator's own JSON: launches, lines, findings
     lines: dict[str, dict] = field(default_factory=dict)  # kernel -> (file, line) -> counts
     shown: dict[str, str] = field(default_factory=dict)  # rung -> what it printed, beyond the table
+    program: Path | None = None  # which was run here, and where its runs are kept
+    work: Path | None = None
 
     def of(self, rung: str) -> list[dict]:
         return [row for row in self.rows if row["rung"] == rung]

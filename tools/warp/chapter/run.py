@@ -38,7 +38,9 @@ def simulated_run(source: Path, build: Path) -> dict:
     """
     program = program_of(source, build)
     if not program.exists():
-        raise results.ResultsError(f"{program} is not built: cmake --build {build} --target {source.stem}")
+        raise results.ResultsError(
+            f"{program} is not built: ./learn run {source.resolve().parent.name[:2]} --backend simulator"
+        )
     status = program.stat()
     return _run(str(program), str(build), status.st_mtime_ns, status.st_size)
 
@@ -92,9 +94,11 @@ def kept_run(main: Path, program: Path, work: Path, commit: str) -> results.Resu
         results.show_rungs(program, run)
         kept = {"program": digest, "code": code, "output": run.output, "shown": run.shown}
         write_atomically(stamp, json.dumps(kept))
+        run.program, run.work = program, work
         return run
     run = results.parse((work / "results.json").read_text(encoding="utf-8"), str(work / "results.json"))
     run.output, run.shown = before["output"], before["shown"]
+    run.program, run.work = program, work
     if (work / "trace.json").exists():
         run.trace = json.loads((work / "trace.json").read_text(encoding="utf-8"))
         run.lines = results.lines_by_kernel(run.trace)

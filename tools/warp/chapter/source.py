@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from warp.chapter import header as headers
+from warp.chapter.errors import SourceError
 from warp.chapter.functions import Function, find_function, mask
-from warp.chapter.header import Header, Rung, SourceError, read_text
+from warp.chapter.header import Header, Rung, read_text
 
 SECOND_READING = " (second reading)"  # ends the heading of a section that a first reader may skip
 

@@ -38,7 +38,9 @@ class Option:
 class Command:
     """A command of ./learn; its code is `main(arguments)` of cli.commands.MODULE."""
 
-    def __init__(self, name, summary, options=(), positional="", complete=None, module=None, rest="", hidden=False):
+    def __init__(
+        self, name, summary, options=(), positional="", complete=None, module=None, rest="", hidden=False, raw=False
+    ):
         self.name = name
         self.summary = summary
         self.options = list(options)
@@ -47,6 +49,7 @@ class Command:
         self.module = module or name
         self.rest = rest  # what `--` hands on, as the usage line shows it
         self.hidden = hidden
+        self.raw = raw  # its words are its own affair, options too
 
     def usage(self):
         parts = ["./learn " + self.name]
@@ -85,6 +88,10 @@ def parse(command, words):
     by_name = {option.name: option for option in command.options}
 
     words = list(words)
+    if command.raw:
+        arguments.words = words
+        arguments.help = words[:1] in (["-h"], ["--help"])
+        return arguments
     while words:
         word = words.pop(0)
         if word == "--":

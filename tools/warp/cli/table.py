@@ -243,6 +243,13 @@ COMMANDS = [
         module="test_",
     ),
     Command(
+        "author",
+        "checks, proves and records what the course is made of; without an action, lists them",
+        positional="[ACTION ...]",
+        complete="action",
+        raw=True,
+    ),
+    Command(
         "completion",
         "prints the completion script for a shell",
         positional="bash|zsh",
@@ -268,7 +275,7 @@ GROUPS = (
     ),
     ("Your own programs", ["new", "explain", "sass", "profile"]),
     ("This machine", ["setup", "doctor", "completion"]),
-    ("Writing the course", ["record", "test"]),
+    ("Writing the course", ["author", "record", "test"]),
 )
 
 

@@ -7,7 +7,7 @@ headers say so.
 
 from warp.base import progress
 from warp.chapter import chapters
-from warp.cli.commands.run import last_run
+from warp.chapter.last_run import last_run
 from warp.exercise import catalogue, record, workspace
 
 PATHS = ("short", "full")

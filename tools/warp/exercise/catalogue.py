@@ -11,10 +11,7 @@ from warp.exercise import exercises as course
 
 def everything():
     """All exercises in the order of the course."""
-    try:
-        found = course.all_exercises(Path(paths.ROOT))
-    except course.ExerciseError as error:
-        raise LearnError(str(error))
+    found = course.all_exercises(Path(paths.ROOT))
     if not found:
         raise LearnError("there is no exercise in {}".format(paths.shown(os.path.join(paths.ROOT, "exercises"))))
     return found

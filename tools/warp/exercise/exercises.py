@@ -12,6 +12,8 @@ import hashlib
 import re
 from pathlib import Path
 
+from warp.base.errors import LearnError
+
 KINDS = ("fill in", "repair", "predict", "optimise")
 FEWEST_HINTS = 3
 FEWEST_MUTANTS = 2
@@ -19,7 +21,7 @@ FOLDER = re.compile(r"\d\d_\w+$")
 SECTIONS = ("Hints", "Explanation", "Alternatives")
 
 
-class ExerciseError(Exception):
+class ExerciseError(LearnError):
     """What is wrong with the files of an exercise, in one line that starts with the file."""
 
 

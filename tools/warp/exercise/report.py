@@ -9,7 +9,7 @@ from warp.exercise import record, updates
 WIDTH = 96
 FEW = 3  # failures shown of one case; the rest is a consequence as a rule
 # Findings that end the kernel: what the results are then is no news.
-FATAL = ("out-of-bounds", "misaligned-access", "use-after-free", "device-access", "api-error", "hang")
+FATAL = ("out-of-bounds", "misaligned-access", "use-after-free", "device-access", "peer-access", "api-error", "hang")
 
 # The next step for a kind of failure. Bars and wrong results have their own, below.
 STEPS = {
@@ -21,6 +21,7 @@ STEPS = {
     "uninitialized-shared": "who writes this element of shared memory, and before whom?",
     "uninitialized-global": "who fills this memory before it is read: a kernel, a copy, a memset?",
     "misaligned-access": "a float4 needs an address that is a multiple of 16 bytes: when is it one?",
+    "peer-access": "which device's kernel goes to which device's memory, and who has opened it in that direction?",
     "no-kernel": "which kernel shall do that work, and where is it launched?",
     "host-computes": "which kernel could compute that, where the data lie?",
     "input-changed": "the input is only to be read; write where the task says",
@@ -346,6 +347,8 @@ def of_failure(failure):
             return f"which thread should write {place}, and what keeps it from doing so?"
         if failure.get("unset"):
             return f"which element does the thread that writes {place} read before anyone has set it?"
+        if "the last of" in failure.get("writer", ""):
+            return f"which threads write {place}, and how often should it be written?"
         return f"compute by hand what the thread that writes {place} reads"
     return usual_cause(message).replace("{", "{{").replace("}", "}}")
 

@@ -1,6 +1,6 @@
 """The time below which no GPU of a kind can run a launch, resource by resource: bounds, not measurements.
 
-    found = of_launch(counts_of(launch), shape_of(launch), gpu("H200"))
+    found = of_launch(counts, shape, gpu("H200"))
     found[0]     the resource that sets the bound; found[0].seconds is the bound
 
 `counts` has, by name, what is known of the launch; what it lacks is in no bound:
@@ -29,7 +29,6 @@ SECTOR = 32  # bytes
 LINE = 128
 WARP = 32
 PARTITIONS = 4  # of an SM: each issues an instruction a cycle
-SIMULATED_SMS = 8  # of the simulated device: kMultiprocessors in common/simt/launch/device_limits.h
 
 # Three extents each; `fills`: on a GPU the grid is larger, as it follows the number of SMs.
 Shape = collections.namedtuple("Shape", "grid block fills", defaults=(False,))
@@ -57,9 +56,6 @@ class Bound:
     resource: str
     seconds: float
     what: str  # what there is to do, and how fast it goes
-
-    def as_json(self):
-        return {"resource": self.resource, "seconds": self.seconds, "what": self.what}
 
 
 @dataclass(frozen=True)
@@ -117,35 +113,6 @@ def gpu(name=DEFAULT):
 
 def _plain(name):
     return name.lower().replace(" ", "").replace("-", "").replace("_", "")
-
-
-DISTINCT = ("global_sectors_read_distinct", "global_sectors_written_distinct", "global_atomics_on_one_word")
-
-WAVEFRONTS = tuple(f"shared_{access}_wavefronts" for access in ("load", "store", "atomic"))
-
-
-def counts_of(launch):
-    """What of_launch() takes, of a launch of the simulator's trace that was counted in full."""
-    counts = {name: launch[name] for name in DISTINCT if name in launch}
-    if executed_of(launch):
-        compiled = launch["compiled"]
-        counts.update(compiled["executed"])
-        # Those of asynchronous copies are left out: copies of 16 bytes do not queue for the banks.
-        counts["shared_wavefronts"] = sum(compiled["counts"].get(name, 0) for name in WAVEFRONTS)
-        counts["global_atomics_on_one_word"] = counts.pop("atomics_on_one_word", 0)
-    return counts
-
-
-def executed_of(launch):
-    """The instructions of its machine code, {} where they are not known, or depend on when another thread writes what some wait for."""
-    waits = any(line.get("polls") for line in launch.get("lines", ()))
-    return {} if waits else (launch.get("compiled") or {}).get("executed", {})
-
-
-def shape_of(launch):
-    """The Shape of a launch of the trace. A grid of the program's that knows the number of SMs may have so many blocks for each."""
-    follows = launch.get("is_sized_by_device") and volume(launch["grid"]) % SIMULATED_SMS == 0
-    return Shape(launch["grid"], launch["block"], bool(follows))
 
 
 def of_launch(counts, shape, of):

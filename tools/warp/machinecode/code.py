@@ -112,10 +112,19 @@ def demangled(symbols):
     except OSError:
         names = []
     if len(names) != len(symbols):
-        from warp.machinecode.digest import base_name
-
         return [base_name(symbol) for symbol in symbols]
     return [without_parameters(name) for name in names]
+
+
+def base_name(mangled):
+    """`_Z10naive_flatiiif...` and `_ZN3lab4pickILi2EEEvi` -> `naive_flat` and `pick`."""
+    at = 3 if mangled.startswith("_ZN") else 2
+    name = ""
+    while at < len(mangled) and mangled[at].isdigit():
+        length = re.match(r"\d+", mangled[at:]).group()
+        at += len(length) + int(length)
+        name = mangled[at - int(length) : at]
+    return name or mangled
 
 
 def without_parameters(name):

@@ -6,7 +6,9 @@ import re
 import subprocess
 import tempfile
 
+from warp.base.errors import LearnError
 from warp.machinecode import code
+from warp.machinecode.code import base_name
 
 FUNCTION = re.compile(r"^\s*Function : (\S+)", re.MULTILINE)
 INSTRUCTION = re.compile(r"^\s*(/\*[0-9a-f]{4,}\*/.*?)\s*$", re.MULTILINE)
@@ -14,7 +16,7 @@ ENCODING = re.compile(r"^\s*(/\* 0x[0-9a-f]{16} \*/)\s*$", re.MULTILINE)
 ANONYMOUS = re.compile(r"(\d+)(_GLOBAL__N_)")
 
 
-class CompilerError(Exception):
+class CompilerError(LearnError):
     """nvcc or cuobjdump refused a source."""
 
 
@@ -37,17 +39,6 @@ def without_paths(mangled):
         mangled = f"{mangled[: found.start()]}12_GLOBAL__N_1{mangled[end:]}"
         at = found.start() + len("12_GLOBAL__N_1")
     return mangled
-
-
-def base_name(mangled):
-    """`_Z10naive_flatiiif...` and `_ZN3lab4pickILi2EEEvi` -> `naive_flat` and `pick`."""
-    at = 3 if mangled.startswith("_ZN") else 2
-    name = ""
-    while at < len(mangled) and mangled[at].isdigit():
-        length = re.match(r"\d+", mangled[at:]).group()
-        at += len(length) + int(length)
-        name = mangled[at - int(length) : at]
-    return name or mangled
 
 
 def changed(recorded, compiled, kernels):

@@ -1,8 +1,8 @@
 """What ./learn sass prints: each kernel's resources, its kinds of instructions, its loops, source and machine code."""
 
 from warp.base import paths
+from warp.base.text import read_source, thousands
 from warp.machinecode import kinds, occupancy
-from warp.trace.trace import read_source, thousands
 
 THREADS = (128, 256, 512, 1024)  # sizes of a block that occupancy is printed for
 OPCODES = 12  # of a histogram's line

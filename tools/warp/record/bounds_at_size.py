@@ -5,7 +5,7 @@ terms 1, MN, MNK, MK and NK, of rows and columns 1 and their product, of n eleme
 there are terms, and holds only if it then says exactly what is counted at one size more. A recorded extent that is no multiple
 is rounded down to one: less is done there.
 
-    python3 tools/warp/record/bounds_at_size.py [--write] [NN...]
+    ./learn author bounds [--write] [NN...]
 
 prints them; with --write, results/h200_bounds.json of each chapter has what each resource alone would take of each rung, at the
 default size of a GPU, in milliseconds. The programs are those of build/simulator.
@@ -15,17 +15,16 @@ import itertools
 import json
 import os
 import subprocess
-import sys
 import tempfile
 from fractions import Fraction
 
-sys.path.insert(0, os.path.abspath(__file__ + "/../../.."))
-
-from warp.base.machine import Machine  # noqa: E402
-from warp.chapter import chapters  # noqa: E402
-from warp.chapter.results import as_text  # noqa: E402
-from warp.cli.commands import explain  # noqa: E402
-from warp.machinecode import bounds  # noqa: E402
+from warp.base.machine import Machine
+from warp.chapter import chapters
+from warp.chapter.results import as_text
+from warp.explain import running
+from warp.machinecode import bounds
+from warp.trace import execution
+from warp.trace.trace import load as read_trace
 
 
 # Kind of a size -> its terms, the sizes to fit on, the one to check, what extents are multiples of.
@@ -63,7 +62,7 @@ OTHER_TIMES = {
 
 def counted(chapter, size, machine):
     """{(rung, variant): [(counts, shape) of each launch]} of a chapter's program at a size."""
-    compiled, is_known = explain.machine_code(machine, chapter.source)
+    compiled, is_known = running.machine_code(machine, chapter.source)
     found = {}
     for rung in chapter.rungs:
         with tempfile.TemporaryDirectory() as folder:
@@ -71,25 +70,24 @@ def counted(chapter, size, machine):
             program = chapter.program("simulator")
             env = dict(os.environ, SIMT_JSON=trace, LAB_TIMING="off")
             if is_known:
-                explain.hand_over(code, compiled, program)
+                running.hand_over(code, compiled, program)
                 env["SIMT_COMPILED"] = code
             command = [program, "--rung", rung, "--size", ",".join(map(str, size)), "--json", rows]
             subprocess.run(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             if not os.path.exists(trace) or not os.path.exists(rows):
                 continue
-            with open(trace, encoding="utf-8") as file:
-                recorded = json.load(file)
+            recorded = read_trace(trace)
             if is_known:
-                explain.execution_counts(recorded, compiled, code)
-            for row in explain.rows_of(rows):
+                running.execution_counts(recorded, compiled, code)
+            for row in running.rows_of(rows):
                 made = row.get("launches")
                 if not made or row["status"] != "PASS":
                     continue
-                launches = [one for one in recorded["launches"] if made["first"] <= one["index"] < made["end"]]
+                launches = [one for one in recorded.launches if made["first"] <= one.index < made["end"]]
                 found[row["rung"], row.get("variant", "")] = [
-                    (dict(bounds.counts_of(one), blocks=bounds.volume(one["grid"])), bounds.shape_of(one))
+                    (dict(execution.counts_of(one), blocks=bounds.volume(one.grid)), execution.shape_of(one))
                     for one in launches
-                    if one.get("traced_blocks") == bounds.volume(one["grid"])
+                    if one.traced_blocks == bounds.volume(one.grid)
                 ]
     return found
 
@@ -230,7 +228,7 @@ def file_of_the_page(chapter):
     return os.path.join(chapter.folder, "results", "h200_bounds.json")
 
 
-def main(arguments):
+def main(arguments: list[str]) -> int:
     machine = Machine()
     writes = "--write" in arguments
     arguments = [one for one in arguments if one != "--write"]
@@ -252,7 +250,4 @@ def main(arguments):
             )
         for (rung, variant), why in without.items():
             print(f"{chapter.number} -- {rung} {variant}: {why}")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])
+    return 0

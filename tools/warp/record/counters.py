@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Counts what a CUDA program's kernels do on the GPU, with Nsight Compute, under the names the course uses.
 
 usage: counters.py [--out FILE.json] [--source FILE.csv.gz] [--first-of-each] [--launches N] [--kernels NAME,...]
@@ -429,9 +428,10 @@ def self_test():
     print("counters.py: the self-test passed")
 
 
-def main():
+def main(words: list[str]) -> int:
     parser = argparse.ArgumentParser(
-        description="Counts what a CUDA program's kernels do on the GPU, with Nsight Compute."
+        prog="./learn author count",
+        description="Counts what a CUDA program's kernels do on the GPU, with Nsight Compute.",
     )
     parser.add_argument("--out", help="the JSON file to write (default: standard output)")
     parser.add_argument("--source", help="also write ncu's counts per machine instruction, gzipped CSV")
@@ -444,14 +444,10 @@ def main():
     parser.add_argument("--self-test", action="store_true", help="check this script itself")
     parser.add_argument("program", nargs="?")
     parser.add_argument("arguments", nargs=argparse.REMAINDER)
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(words)
     if arguments.self_test:
         self_test()
         return 0
     if not arguments.program:
         parser.error("name the program to measure")
     return measure(arguments, lambda text: print(text, file=sys.stderr, flush=True))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -5,6 +5,7 @@ import json
 import re
 from pathlib import Path
 
+from warp.base.errors import LearnError
 from warp.chapter import header, predictions, source
 from warp.chapter.results import as_text, kernel_base
 from warp.record.counters import counts_of, parse_raw_page
@@ -34,7 +35,7 @@ UNITS = {"gpu__time_duration.sum": "ns", "dram__bytes_read.sum": "byte", "dram__
 NCU_CALL = re.compile(r"""\bncu\(\s*["'](?:(\d+):)?([^"']+)["']\s*,\s*["'][^"']+["']\s*(?:,\s*(\d+|["'][\d,]+["']))?""")
 
 
-class CountsError(Exception):
+class CountsError(LearnError):
     """What is wrong with what was counted, in one line."""
 
 

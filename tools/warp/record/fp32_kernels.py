@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Names the kernels that a program launches, with Nsight Compute, and fails where a product of floats ran on
 tensor cores.
 
@@ -15,9 +14,7 @@ import os
 import re
 import sys
 
-sys.path.insert(0, os.path.abspath(__file__ + "/../../.."))
-
-from warp.record import counters  # noqa: E402
+from warp.record import counters
 
 GEMM = re.compile(r"gemm|mma|cutlass", re.IGNORECASE)
 DOUBLE = re.compile(r"f64|dgemm|d(?:884|1688|16816)gemm|zgemm", re.IGNORECASE)
@@ -58,13 +55,15 @@ def self_test():
     print("fp32_kernels.py: the self-test passed")
 
 
-def main():
-    parser = argparse.ArgumentParser(description="Fails where a product of floats ran on tensor cores.")
+def main(words: list[str]) -> int:
+    parser = argparse.ArgumentParser(
+        prog="./learn author fp32", description="Fails where a product of floats ran on tensor cores."
+    )
     parser.add_argument("--timeout", type=int, default=240, help="seconds for the run")
     parser.add_argument("--self-test", action="store_true", help="check this script itself")
     parser.add_argument("program", nargs="?")
     parser.add_argument("arguments", nargs=argparse.REMAINDER)
-    options = parser.parse_args()
+    options = parser.parse_args(words)
     if options.self_test:
         self_test()
         return 0
@@ -109,7 +108,3 @@ def main():
     for name in dict.fromkeys(wrong):
         print(f"fp32_kernels.py: {name} runs on tensor cores", file=sys.stderr)
     return 1 if wrong else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Makes the tests' record of what sanitize.py measured: record_planted.py FOLDER
 
 Reads planted.json and planted.log.gz in FOLDER and writes tests/simulator/findings/h200.json: for each program with a
@@ -8,14 +7,11 @@ line, so run this on the sources that were measured.
 
 import gzip
 import json
-import os
 import re
 import sys
 from pathlib import Path
 
-sys.path.insert(0, os.path.abspath(__file__ + "/../../.."))
-
-from warp.record import sanitize  # noqa: E402
+from warp.record import sanitize
 
 RECORD = sanitize.SOURCES / "h200.json"
 KEPT = ("what", "device", "driver", "toolkit", "compute-sanitizer", "date", "commit")
@@ -49,11 +45,11 @@ def kind_of(report):
     return kind, follows
 
 
-def main() -> int:
-    if len(sys.argv) != 2:
+def main(words: list[str]) -> int:
+    if len(words) != 1:
         print(__doc__.splitlines()[0], file=sys.stderr)
         return 2
-    folder = Path(sys.argv[1])
+    folder = Path(words[0])
     measured = json.loads((folder / "planted.json").read_text(encoding="utf-8"))
     with gzip.open(folder / "planted.log.gz", "rt", encoding="utf-8") as file:
         log = file.read()
@@ -101,7 +97,3 @@ def main() -> int:
     RECORD.write_text("\n".join(["{", *lines, " }", "}"]) + "\n", encoding="utf-8")
     print(f"{len(programs)} programs -> {RECORD}")
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

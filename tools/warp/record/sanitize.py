@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Runs the programs with planted faults under compute-sanitizer: sanitize.py OUTPUT_FOLDER [SECONDS]
 
 Builds tests/simulator/findings with nvcc, runs each faulty program under each of the four tools, and the corrected
@@ -102,12 +101,12 @@ def build(folder):
     return program, nvcc
 
 
-def main():
-    if len(sys.argv) not in (2, 3):
+def main(words: list[str]) -> int:
+    if len(words) not in (1, 2):
         print(__doc__.splitlines()[0], file=sys.stderr)
         return 2
-    end = time.monotonic() + (float(sys.argv[2]) if len(sys.argv) == 3 else 190)
-    out = Path(sys.argv[1])
+    end = time.monotonic() + (float(words[1]) if len(words) == 2 else 190)
+    out = Path(words[0])
     out.mkdir(parents=True, exist_ok=True)
     sanitizer = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
     log, results = [], []
@@ -193,7 +192,3 @@ def main():
         elif r["variant"] == "correct" and r["errors"] != 0:
             print(f"{r['program']:24} {r['tool']:10} CORRECT variant: {r['errors']} exit {r['exit']}")
     return 1 if not_run else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -4,14 +4,17 @@ A trace is the JSON that a simulated program writes to SIMT_JSON. Nothing is cou
 counts are all that this file computes.
 """
 
+import dataclasses
 import json
 import os
 import re
 
+from warp.base import records
 from warp.base.errors import LearnError, UsageError
-from warp.chapter.functions import find_function
+from warp.base.text import thousands
+from warp.machinecode.kinds import SECTOR
+from warp.trace.model import Trace
 
-SECTOR = 32  # bytes
 KINDS = ("load", "store", "atomic")
 REQUESTS = [f"{space}_{kind}_requests" for space in ("global", "shared") for kind in KINDS]
 HOTTEST = 5  # lines of the summary
@@ -23,61 +26,62 @@ def load(path):
     """The trace in a file, or LearnError: a program that died early may have left half of one."""
     try:
         with open(path, encoding="utf-8") as file:
-            trace = json.load(file)
+            data = json.load(file)
     except OSError as error:
         raise LearnError(f"cannot read the trace {path}: {error.strerror}")
     except ValueError as error:
         raise LearnError(f"{path} is no trace: {error}")
-    if not isinstance(trace, dict) or not isinstance(trace.get("launches"), list):
-        raise LearnError(f"{path} is no trace: it has no launches")
     try:
-        for launch in trace["launches"]:
-            for line in launch.get("lines", []):
-                for example in line.get("examples") or []:
-                    check_example(example)
-    except (AttributeError, KeyError, TypeError, ValueError):
-        raise LearnError(f"{path} is no trace of this simulator: its lines or their examples have another form")
+        return of_json(data)
+    except LearnError as error:
+        raise LearnError(f"{path} is no trace of this simulator: {error}")
+
+
+def of_json(data):
+    """The Trace of what the simulator writes; FormError where it has another form."""
+    trace = records.read(Trace, data)
+    for launch in trace.launches:
+        for line in launch.lines:
+            for example in line.examples:
+                if not is_request(example):
+                    raise records.FormError(f"line {line.line} has an example that is no request: {example}")
     return trace
 
 
-def check_example(example):
-    """An exception unless `example` is one request of a warp, as the simulator writes it."""
-    lanes = example["addresses"]
-    good = example["space"] in ("global", "shared") and example["access"] in KINDS and len(lanes) == 32
-    good = good and isinstance(example["size"], int) and example["size"] > 0
-    good = good and all(lane is None or (isinstance(lane, int) and lane >= 0) for lane in lanes)
-    if good and example["space"] == "shared" and example["access"] != "atomic":
-        good = example["phase_lanes"] in (8, 16, 32) and isinstance(example["wavefronts"], int)
-    if not good:
-        raise ValueError(example)
+def is_request(example):
+    """Whether it is one request of a warp, as the simulator writes it."""
+    lanes = example.addresses
+    good = example.space in ("global", "shared") and example.access in KINDS and len(lanes) == 32 and example.size > 0
+    good = good and all(lane is None or lane >= 0 for lane in lanes)
+    if good and example.space == "shared" and example.access != "atomic":
+        good = example.phase_lanes in (8, 16, 32) and example.wavefronts is not None
+    return good
 
 
 def all_findings(trace):
-    """The launches' findings in their order, then the host's; each knows its kernel and its launches."""
+    """The launches' findings in their order, then the host's; each knows its kernel and its launch."""
     found = []
-    for launch in trace["launches"]:
-        for finding in launch.get("findings", []):
-            found.append(dict(finding, kernel=launch.get("kernel", ""), launch=launch.get("index")))
-    for finding in trace.get("findings", []):
-        found.append(dict(finding, launch=None))
-    return found
+    for launch in trace.launches:
+        for finding in launch.findings:
+            found.append(dataclasses.replace(finding, kernel=launch.kernel, launch=launch.index))
+    return found + trace.findings
 
 
 def errors_of(findings):
     """Those that fail the program."""
-    return [finding for finding in findings if finding.get("severity") != "warning"]
+    return [finding for finding in findings if finding.severity != "warning"]
 
 
 def may_spoil_results(findings):
     """Is one of them in host code, other than memory that was never freed?"""
-    return any(not finding.get("kernel") and finding.get("kind") != "leak" for finding in findings)
+    return any(not finding.kernel and finding.kind != "leak" for finding in findings)
 
 
 def by_severity(findings):
     """[(heading, colour, findings)]: those that fail the program, then the warnings; neither if there are none."""
     errors = errors_of(findings)
     warnings = [finding for finding in findings if finding not in errors]
-    warnings.sort(key=lambda finding: finding.get("kind") != "api-error")  # may have brought about the others
+    warnings.sort(key=lambda finding: finding.kind != "api-error")  # may have brought about the others
     sections = (("finding", "red", errors), ("warning", "yellow", warnings))
     return [
         ("{} {}{}".format(len(found), name, "" if len(found) == 1 else "s"), colour, found)
@@ -220,26 +224,25 @@ class Kernel:
 
     def add(self, launch):
         self.launches.append(launch)
-        add(self.counts, launch.get("counts", {}))
-        if launch.get("compiled") is None and launch.get("traced_blocks") != 0:
+        add(self.counts, launch.counts)
+        if launch.compiled is None and launch.traced_blocks != 0:
             self.as_compiled = None
-        if launch.get("not_carried_out"):
-            self.not_carried_out[launch["not_carried_out"]] = True
-        if self.as_compiled is not None:
-            for row in launch.get("compiled", {}).get("lines", []):
-                add(self.as_compiled.setdefault(row["file"], {}).setdefault(row["line"], {}), row["counts"])
-        for row in launch.get("lines", []):
-            place = (row["file"], row["line"])
-            add(self.lines.setdefault(row["file"], {}).setdefault(row["line"], {}), row["counts"])
-            if row.get("polls"):
-                self.polls[place] = self.polls.get(place, 0) + row["polls"]
-            for example in row.get("examples") or []:
+        if launch.not_carried_out:
+            self.not_carried_out[launch.not_carried_out] = True
+        if self.as_compiled is not None and launch.compiled:
+            for row in launch.compiled.lines:
+                add(self.as_compiled.setdefault(row.file, {}).setdefault(row.line, {}), row.counts)
+        for row in launch.lines:
+            place = (row.file, row.line)
+            add(self.lines.setdefault(row.file, {}).setdefault(row.line, {}), row.counts)
+            if row.polls:
+                self.polls[place] = self.polls.get(place, 0) + row.polls
+            for example in row.examples:
                 self._add_example(place, example)
 
     def _add_example(self, place, example):
         known = self.examples.setdefault(place, [])
-        kind = (example["space"], example["access"], example["size"])
-        if kind not in [(k["space"], k["access"], k["size"]) for k in known]:
+        if all((one.space, one.access, one.size) != (example.space, example.access, example.size) for one in known):
             known.append(example)
 
     def examples_at(self, file, line):
@@ -255,7 +258,7 @@ class Kernel:
         return Totals(self.counts if file is None else self.lines[file][line])
 
     def reads_textures(self):
-        return any(launch.get("reads_textures") for launch in self.launches)
+        return any(launch.reads_textures for launch in self.launches)
 
     def geometry(self):
         """Of all launches: how many blocks, how many warps; and the threads of the first one's block."""
@@ -263,20 +266,20 @@ class Kernel:
         for launch in self.launches:
             count = counted_blocks(launch)
             blocks += count
-            warps += count * ((volume(launch["block"]) + 31) // 32)
-        return blocks, warps, volume(self.launches[0]["block"])
+            warps += count * ((volume(launch.block) + 31) // 32)
+        return blocks, warps, volume(self.launches[0].block)
 
     def files(self, main=""):
         """The files that have counts; `main` first."""
         return sorted(self.lines, key=lambda file: (os.path.realpath(file) != main, file))
 
     def which(self):
-        blocks = sum(volume(launch["grid"]) for launch in self.launches)
+        blocks = sum(volume(launch.grid) for launch in self.launches)
         counted = sum(counted_blocks(launch) for launch in self.launches)
         sample = f"; a sample: {thousands(counted)} of {thousands(blocks)} blocks" if counted < blocks else ""
         if len(self.launches) == 1:
-            return "launch {}".format(self.launches[0]["index"]) + sample
-        numbers = [launch["index"] for launch in self.launches]
+            return f"launch {self.launches[0].index}" + sample
+        numbers = [launch.index for launch in self.launches]
         shown = ", ".join(map(str, numbers[:FEW])) + (", ..." if len(numbers) > FEW else "")
         return f"{len(numbers)} launches, summed: {shown} (one alone: --launch {numbers[0]}){sample}"
 
@@ -287,7 +290,7 @@ class Kernel:
 
     def known_as(self):
         """The variants of the rung that launched it, `along=in`; else its own name."""
-        variants = dict.fromkeys(launch.get("variant", "") for launch in self.launches)
+        variants = dict.fromkeys(launch.variant for launch in self.launches)
         return " and ".join(variants) if all(variants) else self.name
 
     def variants_in_words(self):
@@ -304,7 +307,7 @@ class Kernel:
 
     def findings(self):
         """Those of all its launches."""
-        return [finding for launch in self.launches for finding in launch.get("findings", [])]
+        return [finding for launch in self.launches for finding in launch.findings]
 
     @property
     def function(self):
@@ -325,7 +328,7 @@ class Kernel:
         """The launch configurations: `grid 256 x block 256`; a few when the launches differ."""
         seen = []
         for launch in self.launches:
-            shape = "grid {}, block {}".format(extent(launch["grid"]), extent(launch["block"]))
+            shape = f"grid {extent(launch.grid)}, block {extent(launch.block)}"
             if shape not in seen:
                 seen.append(shape)
         more = f"; and {len(seen) - 3} more" if len(seen) > 3 else ""
@@ -334,14 +337,13 @@ class Kernel:
 
 def ends_the_kernel(finding):
     """False for warnings, races, and reads before anyone wrote: after these the kernel goes on."""
-    kind = finding.get("kind", "")
-    return finding.get("severity") != "warning" and not kind.endswith("-race") and not kind.startswith("uninitialized-")
+    kind = finding.kind
+    return finding.severity != "warning" and not kind.endswith("-race") and not kind.startswith("uninitialized-")
 
 
 def counted_blocks(launch):
     """How many blocks were counted: all, a sample, or none of a launch that repeats another."""
-    counted = launch.get("traced_blocks")
-    return volume(launch["grid"]) if counted is None else counted
+    return volume(launch.grid) if launch.traced_blocks is None else launch.traced_blocks
 
 
 def volume(three):
@@ -362,11 +364,9 @@ def extent(three):
 def kernels_of(trace, only=None):
     """The kernels in the order of their first launch; `only` keeps the launch with that index."""
     kernels = {}
-    for launch in trace["launches"]:
-        if only is not None and launch["index"] != only:
-            continue
-        name = launch["kernel"]
-        kernels.setdefault(name, Kernel(name)).add(launch)
+    for launch in trace.launches:
+        if only is None or launch.index == only:
+            kernels.setdefault(launch.kernel, Kernel(launch.kernel)).add(launch)
     return list(kernels.values())
 
 
@@ -386,46 +386,19 @@ def name_variants(trace, rows):
     """Notes at each launch the variant of the rung that made it, as the rows say."""
     for row in rows:
         made = row.get("launches") or {"first": 0, "end": 0}
-        for launch in trace["launches"]:
-            if made["first"] <= launch["index"] < made["end"]:
-                launch["variant"] = row.get("variant", "")
+        for launch in trace.launches:
+            if made["first"] <= launch.index < made["end"]:
+                launch.variant = row.get("variant", "")
 
 
-# ---- the source beside the counts -----------------------------------------------------------------
-
-
-def read_source(path):
-    """Lines of a source file; None if it cannot be read (moved, or generated)."""
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read().expandtabs(4).split("\n")
-    except OSError:
-        return None
-
-
-def shown_lines(source, counted, function):
-    """Which lines of a file to print: the kernel whole if it stands there, the others with their neighbours."""
-    last = len(source)
-    lines = set()
-    if function:
-        found = find_function("\n".join(source), function)
-        if found and any(found.first <= line <= found.last for line in counted):
-            lines.update(range(found.first, found.last + 1))
-    for line in counted:
-        if line not in lines:
-            lines.update(range(max(1, line - 1), min(last, line + 1) + 1))
-    return sorted(line for line in lines if 1 <= line <= last)
-
-
-def thousands(number):
-    return f"{int(number):,}"
+# ---- what is told ---------------------------------------------------------------------------------
 
 
 def group(findings):
     """[(how many, the first)]: findings of one kind at one place of one kernel, in order."""
     groups = {}
     for finding in findings:
-        key = (finding.get("kind"), finding.get("kernel", ""), finding.get("file"), finding.get("line"))
+        key = (finding.kind, finding.kernel, finding.file, finding.line)
         groups.setdefault(key, []).append(finding)
     return [(len(members), members[0]) for members in groups.values()]
 
@@ -434,13 +407,13 @@ def selected(trace, launch=None, compiled=()):
     """The kernels and findings to report, with their machine code; LearnError when there is no launch with that index."""
     findings = all_findings(trace)
     if launch is not None:
-        indices = [entry["index"] for entry in trace["launches"]]
+        indices = [entry.index for entry in trace.launches]
         if launch not in indices:
             if not indices:
                 raise UsageError(f"--launch {launch}: the program launched no kernel")
             legal = f"0 ... {max(indices)}" if len(indices) > 1 else "0 alone"
             raise UsageError(f"--launch {launch}: there is no such launch; legal is {legal}")
-        findings = [finding for finding in findings if finding["launch"] == launch]
+        findings = [finding for finding in findings if finding.launch == launch]
     kernels = told_once(kernels_of(trace, launch))
     for kernel in kernels:
         kernel.compiled = [one for one in compiled if one.base == kernel.function]

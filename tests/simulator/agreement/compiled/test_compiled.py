@@ -16,8 +16,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[3] / "tools"))
 
 from warp.base.machine import Machine  # noqa: E402
-from warp.machinecode import code, execution  # noqa: E402
+from warp.machinecode import code  # noqa: E402
 from warp.machinecode.tools import Toolchain  # noqa: E402
+from warp.trace import execution  # noqa: E402
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
 from suites import SIMULATOR  # noqa: E402

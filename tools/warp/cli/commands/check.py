@@ -25,7 +25,7 @@ def main(arguments):
     )
     for option, file, _ in wanted:
         if file:
-            from warp.cli.commands.run import check_writable
+            from warp.base.files import check_writable
 
             check_writable(file, option)
     exercises = chosen(arguments, known)

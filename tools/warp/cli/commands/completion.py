@@ -80,6 +80,10 @@ def candidates(index, words):
         return matching(typed, free + ["--help"])
     if command.complete == "shell":
         return matching(typed, SHELLS)
+    if command.complete == "action":
+        from warp.cli.commands import author
+
+        return matching(typed, author.ACTIONS) if len(before) == 1 else files(typed, "")
     if command.complete == "exercise":
         from warp.exercise import catalogue
 

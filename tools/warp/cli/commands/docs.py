@@ -7,10 +7,9 @@ from pathlib import Path
 
 from warp.base import build, install, paths, steps, ui
 from warp.base.errors import LearnError, UsageError
+from warp.base.files import write_atomically
 from warp.base.machine import Machine
 from warp.chapter import chapters, freshness
-from warp.chapter.header import SourceError
-from warp.chapter.run import write_atomically
 
 
 def main(arguments):
@@ -46,10 +45,7 @@ def build_programs(machine):
     for chapter in known:
         if chapter.problem:
             raise LearnError(chapter.problem)
-        try:
-            code[chapter.key] = freshness.code_of(Path(chapter.source))["digest"]
-        except SourceError as error:
-            raise LearnError(str(error))
+        code[chapter.key] = freshness.code_of(Path(chapter.source))["digest"]
     if read_stamp(stamp) == {"code": code, "programs": programs_of(known)}:
         root = Path(paths.ROOT)
         compiled = [root / name for name in ("common", "cmake", "CMakeLists.txt", "CMakePresets.json")]

@@ -2,19 +2,30 @@
 
 import json
 import os
-import re
 import sys
 import time
 
-from warp.base import build, install, paths, progress, steps, ui
+from warp.base import build, install, paths, progress, records, steps, ui
 from warp.base.errors import LearnError, UsageError
+from warp.base.files import check_writable, forget, write_output
 from warp.base.machine import Machine
 from warp.base.names import advice
 from warp.chapter import chapters
-from warp.cli.commands.run import check_writable, forget
 from warp.exercise import workspace
-from warp.trace import report as explained
-from warp.trace import speed, trace
+from warp.explain import report as explained
+from warp.explain import speed
+from warp.explain.running import (
+    TOLD_BELOW,
+    hand_over,
+    includes_lab,
+    last_trace,
+    left_out,
+    machine_code,
+    output_folder,
+    rows_of,
+    take_over,
+)
+from warp.trace import trace
 
 COLUMNS_TOLD = "columns told"
 STDOUT = "-"  # as FILE of --json: standard output, which then holds nothing else
@@ -138,7 +149,7 @@ def run(arguments, subject, machine, rungs):
     if executed:
         take_over(done.recorded, done.compiled, executed, trace_file)
     speed.note_bounds(done.recorded, speed.gpu_named(arguments.gpu), done.compiled)
-    done.json = json.dumps(done.recorded, indent=2) + "\n" if arguments.json else ""
+    done.json = json.dumps(records.write(done.recorded), indent=2) + "\n" if arguments.json else ""
     trace.name_variants(done.recorded, rows_of(rows_file))
     sys.stderr.write("".join(left_out(told, trace.all_findings(done.recorded))))
     return done
@@ -157,12 +168,12 @@ def once(arguments, subject, machine):
     if arguments.json and not only_json:
         write_output("--json", arguments.json, done.json.encode("utf-8"))
     if arguments.html:
-        from warp.trace import page
+        from warp.explain import page
 
         text = page.render(done.recorded, done.label, **shared)
         write_output("--html", arguments.html, text.encode("utf-8", "replace"))
     if arguments.sarif:
-        from warp.trace import sarif
+        from warp.explain import sarif
 
         text = sarif.render(done.recorded, launch, done.compiled, gpu)
         write_output("--sarif", arguments.sarif, text.encode("utf-8", "replace"))
@@ -198,7 +209,7 @@ def columns_told(recorded):
 
 def compare(arguments, subject, machine):
     """Two programs, or two rungs of a chapter, side by side; returns the exit code of the first that is not 0."""
-    from warp.trace import against
+    from warp.explain import against
 
     other, chapter = arguments.against, as_chapter(subject)
     if chapter:
@@ -238,82 +249,6 @@ def check_against(arguments, subject, chapter):
         raise UsageError(f"of a chapter two rungs are compared: ./learn explain {subject} --rung NAME --against NAME")
     else:
         chapters.check_rung(arguments.against, [chapter])
-
-
-def machine_code(machine, source):
-    """([sass.code.Compiled] of a source's kernels, whether the simulator can carry them out); none where nvcc or nvdisasm is
-    missing, or where nvcc refuses it."""
-    from warp.machinecode import code, execution, tools
-
-    try:
-        toolchain = tools.Toolchain(machine)
-        architecture = toolchain.architecture()
-    except LearnError:  # they are not here, which is said elsewhere
-        return [], False
-    try:
-        found = code.compile_source(toolchain, source, architecture)
-        return found, bool(found) and architecture in execution.ARCHITECTURES
-    except LearnError as error:
-        first = next((line for line in error.detail.splitlines() if "error" in line), error.message)
-        ui.note(f"learn: nvcc does not take it, so nothing is said of the machine code: {first.strip()}")
-        return [], False
-
-
-def hand_over(file, compiled, program):
-    """Gives the simulator the machine code to carry out beside the program."""
-    from warp.machinecode import execution
-
-    execution.write(file, compiled, program)
-
-
-def take_over(recorded, compiled, file, trace_file):
-    """What it has counted of the machine code becomes part of the trace."""
-    if execution_counts(recorded, compiled, file):
-        write_output("the trace", trace_file, (json.dumps(recorded, indent=2) + "\n").encode("utf-8"))
-
-
-def execution_counts(recorded, compiled, file):
-    """Adds them to a trace; returns whether there are any."""
-    from warp.machinecode import execution
-
-    return execution.add_to(recorded, compiled, file + ".counts")
-
-
-# What the simulator says of a finding while the program runs. The report says it again, with the source.
-TOLD_BELOW = re.compile(r"simt: ((warning: )?(?P<kind>[a-z]+(-[a-z]+)*): (?P<message>.*)|\d+ (finding|warning)s?\b)")
-
-
-def left_out(told, findings):
-    """The lines of the simulator that the report does not say again."""
-    known = {(finding.get("kind"), finding.get("message")) for finding in findings}
-    matches = ((line, TOLD_BELOW.match(line)) for line in told)
-    return [line for line, found in matches if found["kind"] and (found["kind"], found["message"]) not in known]
-
-
-def last_trace(file):
-    """The trace of the last run of the same file, None if there is none that can be read."""
-    try:
-        return trace.load(file)
-    except LearnError:
-        return None
-
-
-def rows_of(file):
-    """The rows of a chapter's report; none where there is no report."""
-    try:
-        with open(file, encoding="utf-8") as text:
-            return json.load(text)["rows"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return []
-
-
-def write_output(option, file, content):
-    """Writes a file that was asked for, or says in one line why it cannot."""
-    try:
-        with open(file, "wb") as opened:
-            opened.write(content)
-    except OSError as error:
-        raise LearnError(f"{option} {file}: cannot be written: {error.strerror}")
 
 
 # ---- --watch --------------------------------------------------------------------------------------
@@ -409,23 +344,6 @@ def check_source(file, legal=NEITHER):
         raise UsageError(f"there is no file {file}{advice(os.path.basename(file), others, begin)}")
     if not os.access(file, os.R_OK):
         raise UsageError(f"no right to read {file}")
-
-
-def output_folder(source):
-    """build/explain/NAME-HASH: one folder for each explained file, wherever it lies."""
-    import zlib
-
-    path = os.path.realpath(source)
-    stem = os.path.splitext(os.path.basename(path))[0]
-    folder = os.path.join(paths.BUILD, "explain", f"{stem}-{zlib.crc32(path.encode()):08x}")
-    steps.make_folder(folder)
-    return folder
-
-
-def includes_lab(source):
-    """Whether a program takes something from lab, which is then built and linked."""
-    with open(source, encoding="utf-8", errors="replace") as file:
-        return re.search(r'^\s*#\s*include\s*[<"]lab/', file.read(), re.MULTILINE) is not None
 
 
 def compile_source(source):

@@ -3,9 +3,9 @@
 from warp.base import progress, ui
 from warp.base.machine import Machine
 from warp.chapter.header import hours
+from warp.chapter.last_run import in_words
 from warp.cli.commands.list_ import gpu_state, simulator_state
 from warp.cli.commands.path import next_lines
-from warp.cli.commands.run import in_words
 from warp.cli.way import Way, in_minutes
 from warp.exercise import updates, workspace
 

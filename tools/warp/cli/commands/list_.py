@@ -4,7 +4,7 @@ from warp.base import needs, paths, progress, ui
 from warp.base.errors import LearnError
 from warp.base.machine import Machine
 from warp.chapter import chapters
-from warp.cli.commands.run import in_words, last_run
+from warp.chapter.last_run import in_words, last_run
 from warp.exercise import catalogue, record, report
 
 

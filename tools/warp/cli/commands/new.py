@@ -58,7 +58,7 @@ def meanwhile(shown):
     from pathlib import Path
 
     from warp.chapter import source
-    from warp.chapter.header import SourceError
+    from warp.chapter.errors import SourceError
     from warp.cli.commands.predict import indented
 
     lines = ["", f"The simulator is built now, once. Meanwhile, read {shown} from the top, and how the course begins:"]
@@ -146,7 +146,7 @@ def new_chapter(name):
     ui.say(f"{paths.shown(folder)} has a source with two rungs and a test. Nothing outside of it was touched.")
     next_steps(
         (f"./learn run {number}", "builds and runs it"),
-        (f"python3 tools/warp/chapter check {number}", "numbers, predictions and lengths of its text"),
+        (f"./learn author check {number}", "numbers, predictions and lengths of its text"),
         (f"./learn test {name}", "its test"),
         (f"./learn record {number}", "on a machine with a GPU: its measured results"),
     )

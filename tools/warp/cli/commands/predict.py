@@ -8,9 +8,8 @@ from warp.base import build, install, paths, progress, ui
 from warp.base.errors import LearnError, UsageError
 from warp.base.machine import Machine
 from warp.chapter import asked_about, chapters, predictions
-from warp.chapter.expressions import ExpressionError, NotRecorded, Numbers
-from warp.chapter.header import SourceError
-from warp.chapter.results import ResultsError
+from warp.chapter.errors import NotRecorded
+from warp.chapter.expressions import Numbers
 from warp.exercise import catalogue
 
 WIDTH = 96
@@ -29,10 +28,7 @@ def main(arguments):
     chapter = chapters.find(word, known)
     if chapter.problem:
         raise LearnError(chapter.problem)
-    try:
-        asked = [one for one in predictions.collect(Path(chapter.source)) if one.main_track]
-    except SourceError as error:
-        raise LearnError(str(error))
+    asked = [one for one in predictions.collect(Path(chapter.source)) if one.main_track]
     if not asked:
         raise LearnError(f"chapter {chapter.number} asks no predictions yet")
     guesses = None
@@ -76,10 +72,7 @@ def without_counts(asked, lack):
 def open_numbers(chapter):
     """The chapter's counts and times: those of this machine's GPU where ./learn run left any."""
     own = Path(paths.last_results("gpu", chapter.key))
-    try:
-        return Numbers(Path(chapter.source), Path(paths.build_folder("simulator")), own if own.exists() else None)
-    except (SourceError, ResultsError) as error:
-        raise LearnError(str(error))
+    return Numbers(Path(chapter.source), Path(paths.build_folder("simulator")), own if own.exists() else None)
 
 
 def ask_all(chapter, asked, todo, numbers, guesses):
@@ -187,7 +180,7 @@ def in_brackets(prediction, numbers):
     parts = []
     try:
         gpu = f"on an {numbers.device()}" if predictions.is_measured(prediction) else ""
-    except (NotRecorded, ResultsError):
+    except LearnError:
         gpu = ""
     if not prediction.choices:
         unit = ui.plain(prediction.unit) or "a number"
@@ -234,7 +227,7 @@ def settle(chapter, one, typed, numbers):
     except predictions.NoChoice as error:  # a reader's own GPU may do what no choice says
         ui.say(f"  No answer: {error}.")
         return
-    except (ExpressionError, ResultsError) as error:
+    except LearnError as error:
         raise LearnError(f"{paths.shown(str(one.file))}:{prediction.line}: {error}")
     unit = f" {ui.plain(prediction.unit)}" if prediction.unit else ""
     shown = predictions.shown(guess) if guess is not None else "-"

@@ -5,10 +5,10 @@ import shlex
 
 from warp.base import build, install, paths, steps, ui
 from warp.base.errors import LearnError, UsageError
+from warp.base.files import check_writable
 from warp.base.machine import Machine
 from warp.chapter import chapters
 from warp.cli.commands.explain import as_chapter
-from warp.cli.commands.run import check_writable
 from warp.record import counters, counts, profiling
 
 SUFFIX = {"ncu": ".ncu-rep", "nsys": ".nsys-rep"}

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from warp.base import build, install, paths, steps, ui
 from warp.base.errors import LearnError, UsageError
+from warp.base.files import forget, write_atomically
 from warp.base.machine import Machine
 from warp.chapter import chapters
 from warp.chapter.results import as_text
-from warp.chapter.run import write_atomically
-from warp.cli.commands.run import check_gpu, forget
+from warp.cli.commands.run import check_gpu
 from warp.machinecode import digest
 from warp.record import counts
 from warp.record.profiling import not_permitted
@@ -23,7 +23,7 @@ SECONDS = 540
 SECONDS_A_SIZE = 400
 PARTS = ("run", "sanitize", "counts", "caches")
 SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
-MEASURE = os.path.join(paths.ROOT, "tools", "warp", "record")
+AUTHOR = [sys.executable, os.path.join(paths.ROOT, "tools", "warp"), "author"]
 MICROKERNELS = "microkernels"
 
 
@@ -202,7 +202,7 @@ class Recorder:
             clean &= self.steps.run(f"cases {chapter.key}", 90, cases, self.env)[0] == OK
         in_fp32 = "fp32_gflop_s" in kept["limits"]  # else it is tensor cores that the library is to use
         if chapter.kind == "gemm" and "cublas" in chapter.rungs and in_fp32:
-            command = [sys.executable, os.path.join(MEASURE, "fp32_kernels.py"), "--timeout", "50", program]
+            command = [*AUTHOR, "fp32", "--timeout", "50", program]
             command += ["--rung", "cublas"]
             command += [word for size in sizes for word in ("--size", size)]
             name = f"cuBLAS in FP32 {chapter.key}"
@@ -257,7 +257,7 @@ class Recorder:
         """What the simulator counts, counted by Nsight Compute at the simulator's size."""
         raw = os.path.join(folder, "counters.json")
         kernels = ",".join(sorted(counts.kernels_of(chapter.folder)))
-        command = [sys.executable, os.path.join(MEASURE, "counters.py"), "--timeout", "150", "--out", raw]
+        command = [*AUTHOR, "count", "--timeout", "150", "--out", raw]
         command += ["--kernels", kernels, chapter.program("gpu"), "--size", chapter.size("simulator")]
         word, _ = self.steps.run(f"count {chapter.key}", 180, command, self.quick, permitted=not_permitted)
         if word == OK:
@@ -332,9 +332,8 @@ class Recorder:
         if not os.path.exists(self.micro()):
             return
         self.steps.run("run microkernels", 60, [self.micro()], self.env)
-        counters = os.path.join(MEASURE, "counters.py")
         out, source = (os.path.join(self.out, name) for name in ("microkernels.json", "microkernels_source.csv.gz"))
-        command = [sys.executable, counters, "--out", out, "--source", source, "--timeout", "300", self.micro()]
+        command = [*AUTHOR, "count", "--out", out, "--source", source, "--timeout", "300", self.micro()]
         self.steps.run("count microkernels", 360, command, self.env, permitted=not_permitted)
         if self.tool("cuobjdump"):
             check = os.path.join(paths.ROOT, "tests", "simulator", "microkernels", "check_sass.py")

@@ -1,13 +1,15 @@
 """./learn run: builds chapters and runs them."""
 
-import json
 import os
 
 from warp.base import build, install, paths, steps, ui
 from warp.base.errors import LearnError, UsageError
+from warp.base.files import check_writable, forget
 from warp.base.machine import Machine
 from warp.base.names import advice, one_of
 from warp.chapter import chapters
+from warp.chapter.last_run import in_words, last_run, statuses
+from warp.cli.way import Way
 
 
 def main(arguments):
@@ -156,50 +158,6 @@ def results_files(asked, wanted, backend, part=False):
     return {wanted[0].key: asked}
 
 
-def check_writable(file, option="--json"):
-    """UsageError unless a file could be written there."""
-    folder = os.path.dirname(os.path.abspath(file))
-    if os.path.isdir(file):
-        raise UsageError(f"{option} {file}: that is a folder")
-    if not os.path.isdir(folder):
-        raise UsageError(f"{option} {file}: there is no folder {paths.shown(folder)}")
-    if not os.access(file if os.path.exists(file) else folder, os.W_OK):
-        raise UsageError(f"{option} {file}: no right to write there")
-
-
-def forget(file):
-    """Removes an old results file, so that what is read afterwards is this run's."""
-    try:
-        os.unlink(file)
-    except OSError:
-        pass
-
-
-def statuses(file):
-    """{"PASS": 12, ...} of a results file, rung by rung; None where the program wrote none."""
-    try:
-        with open(file, encoding="utf-8") as opened:
-            rows = json.load(opened)["rows"]
-    except (OSError, ValueError, KeyError):
-        return None
-    counts = {}
-    for row in rows:
-        counts[row["status"]] = counts.get(row["status"], 0) + 1
-    return counts
-
-
-def last_run(backend, chapter):
-    """The statuses of the last run of a whole ladder; where there was none, of the last part; else None."""
-    whole = statuses(paths.last_results(backend, chapter.key))
-    return whole if whole is not None else statuses(paths.last_results(backend, chapter.key, part=True))
-
-
-def in_words(counts):
-    """12 PASS, 2 SKIP"""
-    order = ("PASS", "FAIL", "ERROR", "SKIP")
-    return ", ".join(f"{counts[word]} {word}" for word in order if counts.get(word)) or "nothing ran"
-
-
 def summary(outcomes, backend, arguments):
     """What came out, chapter by chapter, and what comes next; returns the exit code."""
     paint = ui.palette()
@@ -221,8 +179,6 @@ def summary(outcomes, backend, arguments):
 
 def next_steps(chapter, backend, arguments):
     """The commands that make sense now."""
-    from warp.cli.way import Way
-
     step = Way().next()
     rows = []
     rung = chapter.first_rung(arguments.rung or ())

@@ -7,11 +7,11 @@ import sys
 
 from warp.base import ui
 from warp.base.errors import LearnError, UsageError
+from warp.base.files import check_writable, write_output
 from warp.base.machine import Machine
 from warp.base.names import advice, one_of
 from warp.chapter import chapters
-from warp.cli.commands.explain import STDOUT, as_chapter, check_source, write_output
-from warp.cli.commands.run import check_writable
+from warp.cli.commands.explain import STDOUT, as_chapter, check_source
 
 NEITHER = "sass takes one chapter or one file that ends in .cu"
 

@@ -8,8 +8,9 @@ from warp.base import build, install, needs, paths, steps, ui
 from warp.base.errors import LearnError, UsageError
 from warp.base.machine import Machine
 from warp.chapter import chapters
+from warp.chapter.last_run import in_words, statuses
 from warp.cli import suites
-from warp.cli.commands.run import check_gpu, in_words, results_files, statuses
+from warp.cli.commands.run import check_gpu, results_files
 
 SLOWEST = 5
 SLOW = "^slow$"  # the label of what --all runs alone
