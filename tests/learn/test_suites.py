@@ -194,6 +194,10 @@ if __name__ == "__main__":
             self.assertIn("no test was found", self.run_tests(*words, code=1)[0].stderr)
         for words in (["^lab[.]Sectors"], ["--label", "lab"]):
             self.run_tests(*words, code=2)
+        self.project("add_test(NAME newer COMMAND true)")
+        self.assertEqual(self.learn("test", "--list", "newer", code=0).stdout, "newer\n")
+        os.unlink(source)
+        self.run_tests("simt", code=2)
 
     def test_slow_tests_run_where_they_are_asked_for(self):
         self.project(

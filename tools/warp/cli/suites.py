@@ -44,11 +44,16 @@ def _suites():
     return module
 
 
-def programs(machine):
-    """The tests of programs, from the build's own list; of a program that is not built, those in its sources."""
+def programs(machine, anew=False):
+    """The tests of programs, from the build's own list; of a program that is not built, those in its sources. `anew` lets CMake
+    look first whether there are others now."""
+    folder = paths.build_folder("simulator")
     with build.lock("simulator"):
         build.configure("simulator", machine, testing=True)
-    folder = paths.build_folder("simulator")
+        if anew:
+            env = build.environment("simulator", machine)
+            title = "Configuring the simulator build anew"
+            steps.run(title, [machine.cmake(), folder], "configure-simulator", env=env, cwd=paths.ROOT, patience=1.0)
     command = [machine.ctest(), "--test-dir", folder, "--show-only=json-v1"]
     _, text = steps.run("Looking for the tests", command, "ctest-names", cwd=paths.ROOT, check=False, patience=1.0)
     found = []
@@ -77,10 +82,24 @@ def in_sources(folder, program):
     found = []
     for target, prefix, label, sources in lines:
         for source in sources.split(",") if target == program else []:
-            with open(source, encoding="utf-8", errors="replace") as file:
-                names = [prefix + ".".join(names) for names in GTEST.findall(file.read())]
-            found += [Test(name, [label], [target]) for name in names]
+            try:
+                with open(source, encoding="utf-8", errors="replace") as file:
+                    names = GTEST.findall(file.read())
+            except OSError:  # gone since CMake has looked
+                continue
+            found += [Test(prefix + ".".join(name), [label], [target]) for name in names]
     return found
+
+
+def chosen_of_all(machine, patterns, label):
+    """Those of all tests; where nothing matches, CMake looks again."""
+    was_configured = build.is_configured(paths.build_folder("simulator"))
+    try:
+        return chosen(python_suites() + programs(machine), patterns, label)
+    except UsageError:
+        if not was_configured:
+            raise
+        return chosen(python_suites() + programs(machine, anew=True), patterns, label)
 
 
 def chosen(tests, patterns, label):

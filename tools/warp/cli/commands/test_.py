@@ -66,8 +66,7 @@ def main(arguments):
 def list_tests(machine, arguments):
     """Their names and labels."""
     install.ensure(machine, "test")
-    tests = suites.python_suites() + suites.programs(machine)
-    found = suites.chosen(tests, arguments.words, arguments.label)
+    found = suites.chosen_of_all(machine, arguments.words, arguments.label)
     width = max(len(test.name) for test in found)
     for test in sorted(found, key=lambda test: test.name):
         ui.say(f"{test.name:<{width}}  {', '.join(test.labels)}".rstrip())
@@ -86,7 +85,7 @@ def named_tests(machine, arguments):
     found = suites.chosen(known, words, arguments.label) if only_suites and words else []
     if not found or any(test.needs for test in found):
         install.ensure(machine, "test")
-        found = suites.chosen(known + suites.programs(machine), words, arguments.label)
+        found = suites.chosen_of_all(machine, words, arguments.label)
     results = []
     if any("site" in test.labels for test in found):
         install.ensure(machine, "docs")
