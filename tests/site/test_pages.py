@@ -21,6 +21,11 @@ from speed import Speed  # noqa: F401, a suite of its own
 
 from warp.chapter import source
 
+LABELS = ["site", "slow"]
+NEEDS = ["site_programs"]
+SECONDS = 1800
+COST = 300
+
 
 def setUpModule():
     built.make()

@@ -5,7 +5,6 @@ Everything here is derived from the counts of a trace. What a line is told is it
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Collection
 
@@ -17,8 +16,8 @@ from warp.trace.trace import Kernel, Totals, volume
 
 WARP = 32
 
-# What a chapter teaches, by its number. It is named so whether its folder is there or still to come.
-TEACHES = {
+# The topics of the advice, by the chapter that has the cure.
+TOPICS = {
     "01": "thread indexing",
     "02": "coalescing",
     "03": "shared memory tiles",
@@ -71,12 +70,8 @@ class Problem:
 
 
 def chapter_name(number: str) -> str:
-    """`chapter 05, bank conflicts`, and that it is still to come where chapters/ has no such folder."""
-    try:
-        there = any(re.match(number + r"_\w", entry) for entry in os.listdir(paths.CHAPTERS))
-    except OSError:
-        there = False
-    return "chapter {}, {}{}".format(number, TEACHES[number], "" if there else " (coming)")
+    """`chapter 05, bank conflicts`"""
+    return f"chapter {number}, {TOPICS[number]}"
 
 
 def of_kernel(kernel: Kernel) -> list[Problem]:

@@ -76,7 +76,7 @@ def render(
             for file, line in whole.lines or speed.home(kernel):
                 add("advice/" + whole.rule, description, "note", whole.sentence, file, line)
         for problem in problems.of_kernel(kernel):
-            topic = problems.TEACHES[problem.chapter]
+            topic = problems.TOPICS[problem.chapter]
             rule = "advice/" + topic.replace(" ", "-")
             for file, line in problem.lines:
                 description = f"The memory system is asked for more than the bytes need ({topic})."

@@ -1,6 +1,6 @@
 """Runs the programs with planted faults under compute-sanitizer: sanitize.py OUTPUT_FOLDER [SECONDS]
 
-Builds tests/findings with nvcc, runs each faulty program under each of the four tools, and the corrected
+Builds tests/simulator/findings with nvcc, runs each faulty program under each of the four tools, and the corrected
 twins, several in one process where they are clean. SECONDS (default 190) bounds the whole; what does not fit
 any more is recorded as not run. Needs a GPU. Written to OUTPUT_FOLDER:
 
@@ -24,7 +24,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-SOURCES = Path(__file__).resolve().parents[3] / "tests" / "findings"
+SOURCES = Path(__file__).resolve().parents[3] / "tests" / "simulator" / "findings"
 TOOLS = {
     "memcheck": ["--leak-check", "full"],
     "racecheck": [],

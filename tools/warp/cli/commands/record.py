@@ -149,7 +149,7 @@ class Recorder:
         if micro:
             architecture = "sm_" + self.machine.gpus()[0][1].replace(".", "")
             architecture += "a" if architecture in ("sm_90", "sm_100") else ""
-            source = os.path.join(paths.ROOT, "tests", "microkernels", "microkernels.cu")
+            source = os.path.join(paths.ROOT, "tests", "simulator", "microkernels", "microkernels.cu")
             command = [
                 self.nvcc,
                 "-std=c++20",
@@ -338,7 +338,7 @@ class Recorder:
             self.written.append(paths.shown(str(target)))
 
     def microkernels(self) -> None:
-        """The kernels of tests/microkernels: right results, their counts, the sanitizers."""
+        """The kernels of tests/simulator/microkernels: right results, their counts, the sanitizers."""
         if not os.path.exists(self.micro()):
             return
         self.steps.run("run microkernels", 60, [self.micro()], self.env)
@@ -346,7 +346,7 @@ class Recorder:
         command = [*AUTHOR, "count", "--out", out, "--source", source, "--timeout", "300", self.micro()]
         self.steps.run("count microkernels", 360, command, self.env, permitted=not_permitted)
         if self.tool("cuobjdump"):
-            check = os.path.join(paths.ROOT, "tests", "microkernels", "check_sass.py")
+            check = os.path.join(paths.ROOT, "tests", "simulator", "microkernels", "check_sass.py")
             self.steps.run("machine code of microkernels", 60, [sys.executable, check, self.micro()], self.env)
         tool = self.tool("compute-sanitizer") or ""
         for kind in SANITIZERS if tool else ():
