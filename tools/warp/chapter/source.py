@@ -171,13 +171,14 @@ class _Blocks:
                 "break the line elsewhere",
             )
         text = line[2:].removeprefix(" ")
-        if re.match(r" {0,3}(```|~~~)", text):
-            self.in_fence = not self.in_fence
-        elif not self.in_fence and re.match(r"#{2,6} ", text) and self.prose and self.prose.text.strip():
+        fence = re.match(r" {0,3}(```|~~~)", text)
+        if not fence and not self.in_fence and re.match(r"#{2,6} ", text) and self.prose and self.prose.text.strip():
             self.flush()
         if not self.prose:
             self.flush()
             self.prose = Prose(number, "")
+        if fence:
+            self.in_fence = not self.in_fence
         self.prose.text += text + "\n"
         self.prose.rows.append(number)
         if self.bound or not text.strip():
