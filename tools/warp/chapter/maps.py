@@ -6,6 +6,21 @@ What a request costs the simulator has said; here its lanes are placed in a pict
 SECTOR = 32
 BANKS = 32
 WORD = 4
+LINE_BYTES = 128  # patterns this far apart are alike: the same banks, and the same places in their sectors
+
+
+def pattern(example):
+    """A request as docs/_static/counted.js draws it: g or s for its memory, whether it stores, its bytes, and the lanes'
+    addresses, as a first one and a step where that says them all. None for what no rule of addresses alone tells: an atomic
+    operation in shared memory."""
+    known = [address for address in example["addresses"] if address is not None]
+    if not known or (example["access"] == "atomic" and example["space"] == "shared"):
+        return None
+    base = min(known) // LINE_BYTES * LINE_BYTES
+    at = [None if address is None else address - base for address in example["addresses"]]
+    if None not in at and len({b - a for a, b in zip(at, at[1:])}) == 1:
+        at = [at[0], at[1] - at[0]]
+    return [example["space"][0], int(example["access"] == "store"), example["size"], at]
 
 
 def of_example(example):
