@@ -105,7 +105,7 @@ pygments_style = "warp_pygments.WarpLight"
 pygments_dark_style = "warp_pygments.WarpDark"
 highlight_language = "cuda"
 
-copybutton_exclude = ".linenos, .cost, .gp, .go"
+copybutton_exclude = ".linenos, .cost, .gap, .gp, .go"
 copybutton_prompt_text = r"\$ "
 copybutton_prompt_is_regexp = True
 copybutton_selector = "div.highlight:not(.output div) pre"

@@ -39,17 +39,20 @@ def own(stage: Stage, chapter, simulated) -> tuple[dict[str, str], dict[str, str
     return behind, named
 
 
-def place(page: str, named: dict[str, str], path: Path) -> str:
-    """The page with each drawing where its prose has an empty fence ```{drawing} NAME."""
+def place(pages: dict[str, str], named: dict[str, str], path: Path) -> dict[str, str]:
+    """The pages of a chapter with each drawing where its prose has an empty fence ```{drawing} NAME."""
     for name, directive in named.items():
-        page, places = re.subn(
-            rf"^```\{{drawing\}} {re.escape(name)}\n```$", lambda _, text=directive: text, page, flags=re.MULTILINE
-        )
+        places = 0
+        for page, text in pages.items():
+            pages[page], here = re.subn(
+                rf"^```\{{drawing\}} {re.escape(name)}\n```$", lambda _, text=directive: text, text, flags=re.MULTILINE
+            )
+            places += here
         if places != 1:
             raise BuildError(
                 f"{path}: drawing '{name}' has {places} places: write ```{{drawing}} {name} and ``` in the prose"
             )
-    return page
+    return pages
 
 
 def ladder_steps(rungs: dict, rows: list[dict]) -> list[figures.Step]:

@@ -140,7 +140,7 @@ class Chapters:
         if measured and notes_file.exists():
             notes = f"notes/{folder}.md"
             stage.write(notes, chapter_page.notes_page(notes_file.read_text(encoding="utf-8"), chapter))
-        page = chapter_page.chapter_page(
+        pages = chapter_page.chapter_pages(
             chapter,
             project=project,
             signatures=signatures(chapter, self.projects[project]),
@@ -156,10 +156,13 @@ class Chapters:
             notes=notes,
             exercises=self.exercises[folder],
         )
-        page += exercises_page.stage(stage.write, self.exercises[folder])
-        page += way.end(chapter.header, [known.header for known, _ in self.chapters])
-        page = live.placed(chapter_drawings.place(page, named, chapter.path), folder)
-        stage.write(f"chapters/{folder}.md", page)
+        main = f"chapters/{folder}.md"
+        pages[main] += exercises_page.stage(stage.write, self.exercises[folder])
+        pages[main] += way.end(chapter.header, [known.header for known, _ in self.chapters])
+        pages = chapter_drawings.place(pages, named, chapter.path)
+        pages[main] = live.placed(pages[main], folder)
+        for name, page in pages.items():
+            stage.write(name, page)
         stage.write(f"_data/{folder}.trace.json", json.dumps(simulated.trace))
 
     def pack(self) -> str:

@@ -13,20 +13,21 @@ from warp.chapter.results import Results
 from warp.chapter.source import Chapter
 
 
-def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results], figures: list[str]) -> str:
-    """The chapter's end: every rung in one table for each GPU that was recorded and for the simulator, all of them folded:
-    the picture at the top has what they say. Without a picture, the counts stand in the open."""
+def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results]) -> str:
+    """Every rung in one table for each GPU that was recorded and for the simulator, all but the first folded. Where nothing was
+    recorded, the counts stand in the open."""
     out = ["## The ladder", ""]
     names = list(chapter.header.rungs)
 
     def label(row: dict) -> str:
         variant = f" `{escape_code(row['variant'])}`" if row.get("variant") else ""
-        return f"{{rung}}`{row['rung']}`{variant}"
+        return f"{{rung}}`{chapter.folder}/{row['rung']}`{variant}"
 
-    def fold(title: str, lines: list[str]) -> list[str]:
+    def fold(title: str, lines: list[str], is_open: bool = False) -> list[str]:
         inner = [len(line) - len(line.lstrip(":")) for line in lines]
         fence = ":" * (max([3, *inner]) + 1)
-        return [f"{fence}{{dropdown}} {title}", ":class-container: lines", "", *lines, fence, ""]
+        options = [":class-container: lines", *([":open:"] if is_open else [])]
+        return [f"{fence}{{dropdown}} {title}", *options, "", *lines, fence, ""]
 
     for measured in recorded:
         tables = []
@@ -37,7 +38,9 @@ def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results],
                 cells = measured_cells(row) or ["–"] * 5
                 body.append([label(row), *cells, row["status"]])
             whole = [table(["rung", *MEASURED_HEAD, "result"], body, "lrrrrrl"), ""]
-            medians = by_variant([row for row in measured.rows if row.get("size", {}) == size], names)
+            medians = by_variant(
+                [row for row in measured.rows if row.get("size", {}) == size], names, f"{chapter.folder}/"
+            )
             title = f"Measured on {escape(measured.device)}" + (f", {size_text(size)}" if size else "")
             if medians:
                 whole = [medians, ""] + fold(f"Rates and spread{', ' + size_text(size) if size else ''}", whole)
@@ -49,7 +52,7 @@ def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results],
             "FMAs.\n:::",
             "",
         ]
-        out += fold(f"On {escape(measured.device)}", there)
+        out += fold(f"On {escape(measured.device)}", there, is_open=measured is recorded[0])
     if simulated:
         body = []
         for row in (r for n in names for r in simulated.of(n)):
@@ -90,7 +93,6 @@ def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results],
         ]
         title = f"Counted on the simulator, {size}"
         out += fold(title, counts) if recorded else [f"{title}:", "", *counts]
-    out += figures
     if not recorded:
         out += [
             "No measurement on hardware is recorded for this chapter yet: "
@@ -114,13 +116,13 @@ def variants_in_common(rows: list[dict], names: list[str]) -> tuple[list[str], d
     return (variants if len(common) >= 4 and common == variants else []), times
 
 
-def by_variant(rows: list[dict], names: list[str]) -> str:
+def by_variant(rows: list[dict], names: list[str], folder: str = "") -> str:
     """Medians, with a row for each rung and a column for each variant; empty unless most rungs have the same ones."""
     variants, times = variants_in_common(rows, names)
     if not variants:
         return ""
     body = [
-        [f"{{rung}}`{name}`", *(milliseconds(of[variant]) if variant in of else "–" for variant in variants)]
+        [f"{{rung}}`{folder}{name}`", *(milliseconds(of[variant]) if variant in of else "–" for variant in variants)]
         for name, of in times.items()
     ]
     head = ["rung", *(f"`{escape_code(variant)}`" for variant in variants)]

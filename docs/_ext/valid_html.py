@@ -85,11 +85,12 @@ def described(app, pagename, _templatename, context, doctree):
     words = ""
     if doctree is not None:
         paragraphs = [p for p in doctree.findall(nodes.paragraph) if not isinstance(p.parent, nodes.list_item)]
+        paragraphs = [p for p in paragraphs if "facts" not in p.parent.get("classes", [])]
         asked = [p for p in paragraphs if "question" in p.parent.get("classes", [])]
         first = (asked or [p for p in paragraphs if len(p.astext()) > 50] or paragraphs)[:1]
         words = re.sub(r"\s+", " ", first[0].astext()).strip() if first else ""
     title = re.sub(r"<[^>]*>", "", context.get("title") or "") or app.config.project
-    if pagename.startswith("notes/"):
+    if pagename.startswith(("notes/", "more/")):
         words = f"{title}: {words}"  # they begin alike
     if len(words) > 160:
         words = words[: words.rindex(" ", 0, 157)].rstrip(",;:") + " ..."
@@ -118,7 +119,9 @@ def write_sitemap(app, exception):
     address = app.config.html_baseurl
     if exception or not address or app.builder.format != "html":
         return
-    pages = sorted(name for name in app.env.all_docs if not name.startswith(("exercises/", "notes/")) and name != "404")
+    pages = sorted(
+        name for name in app.env.all_docs if not name.startswith(("exercises/", "more/", "notes/")) and name != "404"
+    )
     lines = [f"  <url><loc>{address.rstrip('/')}/{name}.html</loc></url>" for name in pages]
     text = '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
     (app.outdir / "sitemap.xml").write_text(text + "\n".join(lines) + "\n</urlset>\n", encoding="utf-8")
