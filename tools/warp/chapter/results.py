@@ -32,7 +32,9 @@ class Results:
     shown: dict[str, str] = field(default_factory=dict)  # rung -> what it printed, beyond the table
     program: Path | None = None  # which was run here, and where its runs are kept
     work: Path | None = None
-    moves: dict[str, dict[int, int]] = field(default_factory=dict)  # file -> lines of the program -> where they stand now
+    moves: dict[str, dict[int, int]] = field(
+        default_factory=dict
+    )  # file -> lines of the program -> where they stand now
 
     def of(self, rung: str) -> list[dict]:
         return [row for row in self.rows if row["rung"] == rung]
