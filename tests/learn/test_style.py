@@ -1,4 +1,4 @@
-"""The Python of the course is as ruff has it: its rules, its format (pyproject.toml)."""
+"""The Python of the course is as ruff and mypy have it: rules, format, types (pyproject.toml)."""
 
 import os
 import shutil
@@ -9,7 +9,7 @@ import unittest
 import fake
 
 BUILD = os.path.dirname(os.environ.get("WARP_BINARY_DIR") or os.path.join(fake.ROOT, "build", "simulator"))
-RUFF = shutil.which(os.path.join(BUILD, "venv", "bin", "ruff")) or shutil.which("ruff")
+RUFF, MYPY = (shutil.which(os.path.join(BUILD, "venv", "bin", name)) or shutil.which(name) for name in ("ruff", "mypy"))
 
 
 @unittest.skipUnless(RUFF, "ruff is not here: ./learn setup --docs brings it")
@@ -33,6 +33,25 @@ class Style(unittest.TestCase):
             done = self.ruff("check", "--output-format", "concise", ".", folder=folder)
             self.assertEqual((done.returncode, "F401" in done.stdout, "UP031" in done.stdout), (1, True, True))
             self.assertEqual(self.ruff("format", "--check", ".", folder=folder).returncode, 1)
+
+
+@unittest.skipUnless(MYPY, "mypy is not here: ./learn setup --docs brings it")
+class Types(unittest.TestCase):
+    def mypy(self, *words):
+        with tempfile.TemporaryDirectory() as cache:
+            return subprocess.run(
+                [MYPY, "--cache-dir", cache, *words], cwd=fake.ROOT, capture_output=True, text=True, timeout=500
+            )
+
+    def test_types(self):
+        done = self.mypy()
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_a_wrong_key_is_seen(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
+            file.write("from warp.trace.model import Launch\n\n\ndef f(one: Launch) -> int:\n    return one.index_\n")
+            file.flush()
+            self.assertIn('"Launch" has no attribute "index_"', self.mypy(file.name).stdout)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,13 @@
 """./learn test: what can be tested on this machine, the slow tests with --all alone, and one closing line."""
 
+from __future__ import annotations
+
 import os
 import re
 import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
 from warp.base import build, install, needs, paths, steps, ui
 from warp.base.errors import LearnError, UsageError
@@ -11,6 +16,7 @@ from warp.base.names import advice, one_of
 from warp.chapter import chapters
 from warp.chapter.last_run import in_words, statuses
 from warp.cli.commands.run import check_gpu, results_files
+from warp.cli.options import Arguments
 
 SLOWEST = 5
 SLOW = "^slow$"  # the label of what --all runs alone
@@ -20,20 +26,20 @@ UNITTEST = re.compile(r"^Ran (\d+) tests? in ", re.MULTILINE)
 UNITTEST_END = re.compile(r"^(?:OK|FAILED)(?: \((.*)\))?$", re.MULTILINE)
 
 
+@dataclass(eq=False)
 class Result:
     """One test, or one Python suite that ran several."""
 
-    def __init__(self, name, seconds=0.0, passed=0, failed=0, skipped=0, output="", reason=""):
-        self.name = name
-        self.seconds = seconds
-        self.passed = passed
-        self.failed = failed
-        self.skipped = skipped
-        self.output = output
-        self.reason = reason
+    name: str
+    seconds: float = 0.0
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    output: str = ""
+    reason: str = ""
 
 
-def main(arguments):
+def main(arguments: Arguments) -> int:
     machine = Machine()
     filtered = bool(arguments.only or arguments.label)
     if arguments.only:
@@ -60,7 +66,7 @@ def main(arguments):
     return report(results, left_out)
 
 
-def site_packages(machine):
+def site_packages(machine: Machine) -> list[Result]:
     """Brings the packages that the site's tests need; with a Python too old for them those tests are skipped."""
     if sys.version_info < needs.OLDEST_SITE_PYTHON and not install.venv_is_ready():
         (major, minor), here = needs.OLDEST_SITE_PYTHON, sys.version_info
@@ -70,7 +76,7 @@ def site_packages(machine):
     return []
 
 
-def check_regex(text):
+def check_regex(text: str) -> None:
     try:
         re.compile(text)
     except re.error as error:
@@ -83,7 +89,7 @@ LABELS = re.compile(r'LABELS "?([\w;]+)')
 NOT_BUILT = "_NOT_BUILT"  # what CMake lists for the tests of a program that is still to be built
 
 
-def check_names(machine, arguments):
+def check_names(machine: Machine, arguments: Arguments) -> None:
     """UsageError where no test has such a name or label, before anything is built: ctest's tests, and those in the
     sources of programs that are still to come."""
     with build.lock("simulator"):
@@ -109,7 +115,7 @@ def check_names(machine, arguments):
             raise UsageError(f"no test matches {option} {wanted}{advice(wanted, known, legal)}")
 
 
-def names_in_sources():
+def names_in_sources() -> list[str]:
     """The tests that GoogleTest's programs will have."""
     found = []
     for text in test_files((".cpp", ".cu")):
@@ -118,7 +124,7 @@ def names_in_sources():
     return [prefix + name for prefix in prefixes for name in found]
 
 
-def labels_in_sources():
+def labels_in_sources() -> list[str]:
     return [
         label
         for text in test_files(("CMakeLists.txt",))
@@ -127,7 +133,7 @@ def labels_in_sources():
     ]
 
 
-def test_files(endings):
+def test_files(endings: tuple[str, ...]) -> Iterator[str]:
     """The texts of the files of tests/ whose names end so."""
     for folder, _, files in os.walk(os.path.join(paths.ROOT, "tests")):
         for name in files:
@@ -136,7 +142,7 @@ def test_files(endings):
                     yield file.read()
 
 
-def count_slow(machine):
+def count_slow(machine: Machine) -> int:
     """How many of ctest's tests are slow."""
     command = [machine.ctest(), "--test-dir", paths.build_folder("simulator"), "-N", "--label-regex", SLOW]
     _, output = steps.run("Looking for slow tests", command, "ctest-slow", cwd=paths.ROOT, check=False)
@@ -144,7 +150,7 @@ def count_slow(machine):
     return int(found[1]) if found else 0
 
 
-def simulator_tests(machine, arguments, without_slow):
+def simulator_tests(machine: Machine, arguments: Arguments, without_slow: bool) -> list[Result]:
     """Runs ctest on the simulator's build."""
     folder = paths.build_folder("simulator")
     report_file = os.path.join(paths.LOGS, "ctest.xml")
@@ -180,12 +186,12 @@ def simulator_tests(machine, arguments, without_slow):
     return results
 
 
-def ctest_note(line):
+def ctest_note(line: str) -> str | None:
     match = CTEST_PROGRESS.match(line)
     return "{} of {}".format(*match.groups()) if match else None
 
 
-def read_junit(file):
+def read_junit(file: str) -> list[Result]:
     """The results in a report of ctest --output-junit."""
     import xml.etree.ElementTree as xml
 
@@ -196,7 +202,7 @@ def read_junit(file):
     return [read_case(case) for case in root.iter("testcase")]
 
 
-def read_case(case):
+def read_case(case: Any) -> Result:
     result = Result(case.get("name", "?"), float(case.get("time") or 0))
     result.output = case.findtext("system-out") or ""
     failure = case.find("failure")
@@ -217,13 +223,13 @@ def read_case(case):
     return result
 
 
-def count_suite(result):
+def count_suite(result: Result) -> None:
     """A Python suite is one test of ctest's: counts the tests that it ran, none of which is a failure."""
     ran = UNITTEST.findall(result.output)
     if not ran or result.skipped:
         return
     total = sum(int(number) for number in ran)
-    numbers = {}
+    numbers: dict[Any, Any] = {}
     for details in UNITTEST_END.findall(result.output):
         for word, number in re.findall(r"([a-z ]+)=(\d+)", details):
             numbers[word.strip()] = numbers.get(word.strip(), 0) + int(number)
@@ -238,7 +244,7 @@ def count_suite(result):
     result.skipped = skipped
 
 
-def gpu_tests(machine):
+def gpu_tests(machine: Machine) -> list[Result]:
     """With nvcc the gpu preset must compile; with a GPU every chapter must pass on it."""
     import time
 
@@ -281,7 +287,7 @@ def gpu_tests(machine):
     return results
 
 
-def report(results, left_out=0):
+def report(results: list[Result], left_out: int = 0) -> int:
     """The slowest, the skipped, the failures with their last lines, what was left out, and the closing line."""
     paint = ui.palette()
     timed = sorted((r for r in results if r.seconds >= 1), key=lambda r: -r.seconds)[:SLOWEST]
