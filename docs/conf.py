@@ -9,6 +9,7 @@ sys.path[:0] = [str(Path(__file__).parent / "_ext"), str(Path(__file__).parents[
 project = "Warp by Warp"
 author = "The Warp by Warp authors"
 html_title = "Warp by Warp"
+release = (Path(__file__).parents[1] / "VERSION").read_text(encoding="utf-8").strip()
 
 extensions = ["myst_parser", "sphinx_design", "sphinx_copybutton", "breathe", "warp_site"]
 templates_path = ["_templates"]

@@ -162,7 +162,7 @@ __global__ void strided_reads(float* sums, int stride, int reads) {
 // The programming guide does not mention this. NVIDIA's [developer
 // forum](https://forums.developer.nvidia.com/t/unexpected-shared-memory-bank-conflict/77228) states it for compute
 // capability 7.0 to 7.5. We measured 81 read patterns on an H200, and all follow the same rule; the simulator reproduces
-// the count of every one (`tests/microkernels/h200.json`). Section 6 makes use of it.
+// the count of every one (`tests/simulator/microkernels/h200.json`). Section 6 makes use of it.
 
 // ### Other patterns (second reading)
 //

@@ -13,6 +13,8 @@ from warp.base import records
 from warp.chapter import recording, results, run
 from warp.trace.model import Trace
 
+NEEDS = ["chapters"]
+
 HALF = 0x55555555
 
 

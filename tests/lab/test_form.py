@@ -1,7 +1,4 @@
-"""Runs the chapters of chapters/ here: what their headers say is what their programs do.
-
-WARP_FORMS names the folder of their programs, which are those of the simulator.
-"""
+"""Runs the chapters of chapters/ here: what their headers say is what their programs do."""
 
 import json
 import os
@@ -12,7 +9,12 @@ import sys
 import tempfile
 import unittest
 
-PROGRAMS = pathlib.Path(os.environ["WARP_FORMS"])
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from suites import SIMULATOR  # noqa: E402
+
+NEEDS = ["form", "products"]
+
+PROGRAMS = SIMULATOR / "tests/lab/chapters"
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / "tools"))
 

@@ -6,6 +6,9 @@ import sys
 import unittest
 from pathlib import Path
 
+LABELS = ["learn", "simt"]
+NEEDS = ["simtcc", "simt"]
+
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "docs" / "recordings"), str(ROOT / "tools")]
 

@@ -12,7 +12,12 @@ from pathlib import Path
 
 import sample
 
+import suites
+
 from warp.base.machine import Machine
+
+NEEDS = ["site_programs"]
+SECONDS = 1800
 
 try:
     from playwright.sync_api import sync_playwright
@@ -20,7 +25,7 @@ except ImportError:
     sync_playwright = None
 
 CHROMIUM = Machine().chromium()
-PYTHON = sample.site_python()
+PYTHON = suites.site_python()
 
 
 @unittest.skipUnless(PYTHON, "the site's Python environment is not there: ./learn setup --docs makes it")

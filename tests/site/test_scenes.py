@@ -2,7 +2,6 @@
 
 import html
 import json
-import os
 import shutil
 import tempfile
 import unittest
@@ -22,6 +21,8 @@ import live
 
 from warp.chapter import run
 from warp.machinecode import occupancy
+
+NEEDS = ["chapters"]
 
 STATIC = sample.ROOT / "docs" / "_static"
 SCENES = ("warp", "sm", "tiles", "lookback", "ring")
@@ -135,7 +136,7 @@ class Played(unittest.TestCase):
         for chapter, rung, variant, sizes, wide in kernels:
             with self.subTest(rung=rung, variant=variant):
                 source = sample.ROOT / "chapters" / chapter / f"{chapter[3:]}.cu"
-                build = Path(os.environ.get("WARP_SIMULATOR_BUILD") or run.build_folder())
+                build = run.build_folder()
                 if not run.program_of(source, build).exists():
                     self.skipTest(f"{chapter} is not built")
                 rows = run.simulated_run(source, build)["rows"]

@@ -1,6 +1,6 @@
 """Reads the header of a chapter's source: the one place for its title, question, sizes, rungs and ideas.
 
-A header that is wrong gets one line, FILE:LINE and what is legal. CONTRIBUTING shows the form.
+A header that is wrong gets one line, FILE:LINE and what is legal. docs/reference/chapter.md shows the form.
 """
 
 from __future__ import annotations

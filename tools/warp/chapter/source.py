@@ -1,6 +1,6 @@
 """Reads the source of a chapter: prose, code, predictions, bound numbers. Standard library only.
 
-The form is the one of CONTRIBUTING: the file starts with `//` lines in column 0 (chapter.header reads them), other
+The form is the one of docs/reference/chapter.md: the file starts with `//` lines in column 0 (chapter.header reads them), other
 runs of such lines are prose in Markdown, everything else is code. `//? ` begins a line of a prediction, `//= ` one
 that binds a number of the paragraph above it.
 """

@@ -31,11 +31,13 @@ def help_text() -> str:
 
 
 def version() -> str:
-    """Which course this is: the commit and its day, as it has no other number."""
+    """Which course this is: its version, the commit and its day."""
     from warp.base import paths, steps
 
+    with open(os.path.join(paths.ROOT, "VERSION"), encoding="utf-8") as file:
+        number = file.read().strip()
     told = steps.ask(["git", "-C", paths.ROOT, "log", "-1", "--format=commit %h of %cs"])
-    return "Warp by Warp, " + (told.strip() if told else "a copy without its history")
+    return f"Warp by Warp {number}, " + (told.strip() if told else "a copy without its history")
 
 
 def dispatch(words: list[str]) -> int:

@@ -234,12 +234,15 @@ COMMANDS = [
     ),
     Command(
         "test",
-        "runs what can be tested on this machine, but for the slow tests",
+        "runs the tests that a pattern names, and builds what they need alone; without one all but the slow ones",
         [
             Option("--all", "the slow tests, too: mistakes in chapters and exercises, all pages, a fresh clone, nvcc"),
-            Option("--only", "only the tests whose name matches this regular expression", "REGEX"),
-            Option("--label", "only the tests with this label", "LABEL"),
+            Option(
+                "--label", "only the tests with this label, as unit, simt, learn, chapter, exercises, site", "LABEL"
+            ),
+            Option("--list", "only name them, with their labels"),
         ],
+        positional="[PATTERN...]",
         module="test_",
     ),
     Command(

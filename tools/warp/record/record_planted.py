@@ -1,6 +1,6 @@
 """Makes the tests' record of what sanitize.py measured: record_planted.py FOLDER
 
-Reads planted.json and planted.log.gz in FOLDER and writes tests/findings/h200.json: for each program with a
+Reads planted.json and planted.log.gz in FOLDER and writes tests/simulator/findings/h200.json: for each program with a
 planted fault what each tool of compute-sanitizer reported, and how often. Each report must name the marked
 line, so run this on the sources that were measured.
 """

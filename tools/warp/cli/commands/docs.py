@@ -57,7 +57,7 @@ def build_programs(machine: Machine) -> None:
     if read_stamp(stamp) == {"code": code, "programs": programs_of(known)}:
         root = Path(paths.ROOT)
         compiled = [root / name for name in ("common", "cmake", "CMakeLists.txt", "CMakePresets.json")]
-        compiled += [root / "tests" / name for name in ("microkernels", "agreement")]
+        compiled += [root / "tests" / "simulator" / name for name in ("microkernels", "agreement")]
         if freshness.newest(compiled) < stamp.stat().st_mtime:
             return
     stamp.unlink(missing_ok=True)

@@ -152,7 +152,7 @@ def new_chapter(name: str) -> int:
     next_steps(
         (f"./learn run {number}", "builds and runs it"),
         (f"./learn author check {number}", "numbers, predictions and lengths of its text"),
-        (f"./learn test --only {name}", "its test"),
+        (f"./learn test {name}", "its test"),
         (f"./learn record {number}", "on a machine with a GPU: its measured results"),
     )
     return 0

@@ -112,7 +112,7 @@ class Recorder:
         beside_nvcc = os.path.dirname(os.path.realpath(self.nvcc))
         self.env["PATH"] = os.pathsep.join([self.env.get("PATH", ""), beside_nvcc])
         self.quick = dict(self.env, LAB_GUARD="0", LAB_TIMING="off")  # bare allocations, each rung launched once
-        self.written: list[Any] = []
+        self.written: list[str] = []
 
     # --- The parts.
 
@@ -149,9 +149,9 @@ class Recorder:
         if micro:
             architecture = "sm_" + self.machine.gpus()[0][1].replace(".", "")
             architecture += "a" if architecture in ("sm_90", "sm_100") else ""
-            source = os.path.join(paths.ROOT, "tests", "microkernels", "microkernels.cu")
+            source = os.path.join(paths.ROOT, "tests", "simulator", "microkernels", "microkernels.cu")
             command = [
-                self.machine.nvcc(),
+                self.nvcc,
                 "-std=c++20",
                 f"-arch={architecture}",
                 "-lineinfo",
@@ -338,7 +338,7 @@ class Recorder:
             self.written.append(paths.shown(str(target)))
 
     def microkernels(self) -> None:
-        """The kernels of tests/microkernels: right results, their counts, the sanitizers."""
+        """The kernels of tests/simulator/microkernels: right results, their counts, the sanitizers."""
         if not os.path.exists(self.micro()):
             return
         self.steps.run("run microkernels", 60, [self.micro()], self.env)
@@ -346,9 +346,9 @@ class Recorder:
         command = [*AUTHOR, "count", "--out", out, "--source", source, "--timeout", "300", self.micro()]
         self.steps.run("count microkernels", 360, command, self.env, permitted=not_permitted)
         if self.tool("cuobjdump"):
-            check = os.path.join(paths.ROOT, "tests", "microkernels", "check_sass.py")
+            check = os.path.join(paths.ROOT, "tests", "simulator", "microkernels", "check_sass.py")
             self.steps.run("machine code of microkernels", 60, [sys.executable, check, self.micro()], self.env)
-        tool = self.tool("compute-sanitizer")
+        tool = self.tool("compute-sanitizer") or ""
         for kind in SANITIZERS if tool else ():
             command = [tool, "--tool", kind, "--error-exitcode", "9", self.micro()]
             self.steps.run(f"{kind} microkernels", 60, command, self.quick)
@@ -357,7 +357,7 @@ class Recorder:
         times = f"{self.gpu}_cccl.json" if self.cccl else f"{self.gpu}.json"
         return times, f"{self.gpu}_counts.json", f"{self.gpu}_caches.json"
 
-    def micro(self) -> Any:
+    def micro(self) -> str:
         return os.path.join(self.out, "microkernels")
 
     # --- Helpers.
