@@ -169,6 +169,7 @@ def build(options) -> None:
         raise BuildError("Sphinx found something wrong; its lines above say what and where")
     write(stamp, generator)
     shutil.rmtree(options.out / "_sources", ignore_errors=True)
+    landing.pack_site(options.out, work / "released.tar.gz", bool(anew))
 
 
 def main(arguments: list[str] | None = None) -> int:

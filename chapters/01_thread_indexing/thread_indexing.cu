@@ -575,7 +575,7 @@ auto square_in_blocks(std::size_t n) {
 // not measured here: a block's room is free for the next one only when its last thread is done, and a
 // large block leaves more room empty meanwhile. Start with 128 or 256 threads per block.
 //
-// ### Watching the scheduler
+// ### Watching the scheduler (second reading)
 //
 // `where_blocks_run`, in `thread_indexing_gpu.cu`, lets every block record its SM, and when it
 // began and ended. It launches 924 blocks of 1024 threads, of which each SM has room for two: 264
@@ -837,7 +837,7 @@ std::vector<Answer> ask_after_death(void* other) {
 // does every call after it. To find the culprit, run with `CUDA_LAUNCH_BLOCKING=1`, which makes
 // every launch wait, under `compute-sanitizer`, or with `./learn explain`.
 //
-// ### Pointers to the other side
+// ### Pointers to the other side (second reading)
 //
 // To the compiler, a device pointer and a host pointer are both `float*`. Two demonstrations mix
 // them up.
@@ -913,7 +913,7 @@ struct Copy {
 //= 4.2 TB/s: rate("copy_memory/within the device") / 1000
 //= 38 times: ms("copy_memory/host to device") / ms("copy_memory/within the device")
 //
-// ### Managed memory
+// ### Managed memory (second reading)
 //
 // `cudaMallocManaged` returns memory with one address for both processors. Pages migrate on first touch
 // to the processor that touches them. The rung reads such an array twice: after the host has written
@@ -969,7 +969,7 @@ class Managed {
 // the same in both cases. Managed memory is the shortest way to a program that works; copies, made
 // early and in one piece, are the fast way.
 //
-// ### One number back
+// ### One number back (second reading)
 //
 // A kernel returns `void`, so even a single number has to come back through memory. The next one
 // counts the elements above a threshold. The threshold lies in {term}`constant memory`: a

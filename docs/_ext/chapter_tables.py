@@ -8,14 +8,15 @@ from markup import escape, escape_code, milliseconds, number, per, size_text, si
 from rung_panel import provenance
 from rung_tables import MEASURED_HEAD, measured_cells, sizes_of
 
+from warp.base.counts import COUNTS
 from warp.chapter.counted import Counted, CountedLine
 from warp.chapter.results import Results
 from warp.chapter.source import Chapter
 
 
-def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results], figures: list[str]) -> str:
-    """The chapter's end: every rung in one table for each GPU that was recorded and for the simulator, all of them folded:
-    the picture at the top has what they say. Without a picture, the counts stand in the open."""
+def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results]) -> str:
+    """Every rung in one table for each GPU that was recorded and for the simulator, all but the first folded. Where nothing was
+    recorded, the counts stand in the open."""
     out = ["## The ladder", ""]
     names = list(chapter.header.rungs)
 
@@ -23,10 +24,11 @@ def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results],
         variant = f" `{escape_code(row['variant'])}`" if row.get("variant") else ""
         return f"{{rung}}`{row['rung']}`{variant}"
 
-    def fold(title: str, lines: list[str]) -> list[str]:
+    def fold(title: str, lines: list[str], is_open: bool = False) -> list[str]:
         inner = [len(line) - len(line.lstrip(":")) for line in lines]
         fence = ":" * (max([3, *inner]) + 1)
-        return [f"{fence}{{dropdown}} {title}", ":class-container: lines", "", *lines, fence, ""]
+        options = [":class-container: lines", *([":open:"] if is_open else [])]
+        return [f"{fence}{{dropdown}} {title}", *options, "", *lines, fence, ""]
 
     for measured in recorded:
         tables = []
@@ -49,7 +51,7 @@ def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results],
             "FMAs.\n:::",
             "",
         ]
-        out += fold(f"On {escape(measured.device)}", there)
+        out += fold(f"On {escape(measured.device)}", there, is_open=measured is recorded[0])
     if simulated:
         body = []
         for row in (r for n in names for r in simulated.of(n)):
@@ -90,7 +92,6 @@ def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results],
         ]
         title = f"Counted on the simulator, {size}"
         out += fold(title, counts) if recorded else [f"{title}:", "", *counts]
-    out += figures
     if not recorded:
         out += [
             "No measurement on hardware is recorded for this chapter yet: "
@@ -128,25 +129,7 @@ def by_variant(rows: list[dict], names: list[str]) -> str:
 
 
 # The counts beside the hardware's, and what they are called at the head of a column.
-COUNTS = {
-    "blocks": "blocks",
-    "global_load_requests": "global loads",
-    "global_load_sectors": "sectors",
-    "global_store_requests": "global stores",
-    "global_store_sectors": "sectors",
-    "global_atomic_requests": "global atomics",
-    "global_atomic_sectors": "sectors",
-    "shared_load_requests": "shared loads",
-    "shared_load_wavefronts": "wavefronts",
-    "shared_load_bank_conflicts": "conflicts",
-    "shared_store_requests": "shared stores",
-    "shared_store_wavefronts": "wavefronts",
-    "shared_store_bank_conflicts": "conflicts",
-    "shared_atomic_requests": "shared atomics",
-    "shared_atomic_wavefronts": "wavefronts",
-    "shared_wavefronts": "all wavefronts",
-    "shared_wavefronts_ideal": "ideal",
-}
+COLUMNS = {"blocks": "blocks", **{count.name: count.column for count in COUNTS}}
 
 
 def agreement(counted: Counted | None, simulated: Results | None) -> str:
@@ -205,7 +188,7 @@ def agreement(counted: Counted | None, simulated: Results | None) -> str:
             names = dict.fromkeys(f"`{line.kernel}`" for line in differing if counted.reason(line) == reason)
             out.append(f"- {', '.join(names)}: {escape(reason)}".rstrip(".") + ".")
     in_use = {line.count for line in every if not is_zero(line)}
-    used = [name for name in COUNTS if name in in_use] + sorted(in_use - set(COUNTS))
+    used = [name for name in COLUMNS if name in in_use] + sorted(in_use - set(COLUMNS))
     out += [
         "",
         ":::{dropdown} Launch by launch",
@@ -213,7 +196,7 @@ def agreement(counted: Counted | None, simulated: Results | None) -> str:
         "",
         "Where two numbers stand, the first is the simulator's. An empty field is a zero.",
         "",
-        table(["kernel", *(COUNTS.get(name, name) for name in used)], by_launch(every, used), "l" + "r" * len(used)),
+        table(["kernel", *(COLUMNS.get(name, name) for name in used)], by_launch(every, used), "l" + "r" * len(used)),
         ":::",
         "",
     ]

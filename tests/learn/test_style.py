@@ -1,4 +1,4 @@
-"""The sources are as .ci/lint has them: format, Python's rules, spelling."""
+"""The sources are as .ci/lint has them (format, Python's rules, spelling), and the types as mypy has them (pyproject.toml)."""
 
 import os
 import shutil
@@ -8,9 +8,12 @@ import unittest
 
 import fake
 
+import suites
+
 LINT = os.path.join(fake.ROOT, ".ci", "lint")
 READS = (".clang-format", ".codespellrc", "pyproject.toml", "docs/requirements.txt", ".ci/lint")
 REFUSALS = "tests/simulator/simtcc/refusals"  # whose lines and columns its tests name
+MYPY = shutil.which(str(suites.BUILD / "venv" / "bin" / "mypy")) or shutil.which("mypy")
 
 
 def tools():
@@ -65,6 +68,25 @@ class Style(unittest.TestCase):
             kept = file.read()
         with open(os.path.join(fake.ROOT, REFUSALS, "snippets.cu"), encoding="utf-8") as file:
             self.assertEqual(kept, file.read())
+
+
+@unittest.skipUnless(MYPY, "mypy is not here: ./learn setup --docs brings it")
+class Types(unittest.TestCase):
+    def mypy(self, *words):
+        with tempfile.TemporaryDirectory() as cache:
+            return subprocess.run(
+                [MYPY, "--cache-dir", cache, *words], cwd=fake.ROOT, capture_output=True, text=True, timeout=500
+            )
+
+    def test_types(self):
+        done = self.mypy()
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_a_wrong_key_is_seen(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
+            file.write("from warp.trace.model import Launch\n\n\ndef f(one: Launch) -> int:\n    return one.index_\n")
+            file.flush()
+            self.assertIn('"Launch" has no attribute "index_"', self.mypy(file.name).stdout)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ MAY_IMPORT = {
     "chapter": ["base", "machinecode"],
     "explain": ["base", "machinecode", "trace", "chapter"],
     "exercise": ["base"],
-    "record": ["base", "machinecode", "trace", "chapter", "explain"],
+    "record": ["base", "machinecode", "trace", "chapter", "explain", "exercise"],
     "cli": ["base", "machinecode", "trace", "chapter", "explain", "exercise", "record"],
 }
 

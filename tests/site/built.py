@@ -111,3 +111,10 @@ class Page(html.parser.HTMLParser):
 def pages():
     """All pages of the site, read once."""
     return [Page(path) for path in sorted(SITE.rglob("*.html"))]
+
+
+def pages_of(folder: str) -> list[Page]:
+    """The page of a chapter, and those beside it."""
+    return [
+        Page(path) for path in (SITE / "chapters" / f"{folder}.html", *sorted((SITE / "more" / folder).glob("*.html")))
+    ]

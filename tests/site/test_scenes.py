@@ -78,7 +78,7 @@ class Played(unittest.TestCase):
         folder = Path(tempfile.mkdtemp(prefix="warp-scene-"))
         self.addCleanup(shutil.rmtree, folder)
         names = list(dict.fromkeys(["player.js", *(name for scene in SCENES for name in live.files_of(scene))]))
-        for name in names:
+        for name in [*names, "player.css"]:
             shutil.copy(STATIC / name, folder)
         figure = ""
         if drawing:
@@ -87,7 +87,9 @@ class Played(unittest.TestCase):
                 f'<div class="player" data-scene="{drawing.scene}" data-told="{told}"><div>{drawing.svg}</div></div>'
             )
         scripts = "".join(f'<script defer src="{name}"></script>' for name in names)
-        (folder / "page.html").write_text(f'<!doctype html><meta charset="utf-8">{figure}{scripts}')
+        (folder / "page.html").write_text(
+            f'<!doctype html><meta charset="utf-8"><link rel="stylesheet" href="player.css">{figure}{scripts}'
+        )
         page = self.browser.new_page(**how)
         self.addCleanup(page.close)
         page.set_default_timeout(accessibility.PATIENCE)

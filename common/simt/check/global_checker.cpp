@@ -161,8 +161,10 @@ void GlobalChecker::report_clash(const Request& request, uint32_t lanes, AccessK
 void GlobalChecker::acquire_flags() {
   if (devices::any_open) {
     for (const Flag& flag : flags_) {
-      if (static_cast<uint32_t>(flag.bytes)) footprint.note_polled(flag.line);
-      if (flag.bytes >> kSector) footprint.note_polled(flag.line + kSector);
+      for (const unsigned half : {0u, 32u}) {
+        const auto bytes = static_cast<uint32_t>(flag.bytes >> half);
+        if (bytes) footprint.note_polled(flag.line + half, bytes);
+      }
     }
   }
   // Asked after the reads: a block may have executed the first fence just before.

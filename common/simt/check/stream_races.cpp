@@ -254,8 +254,8 @@ Shared of_launch(const engine::Footprint& footprint, const engine::Member& launc
       append_bits(accesses->changed, sector, changed_bytes(*region, sector, use.written));
     }
   }
-  for (const uint64_t sector : footprint.polled())
-    accesses->polled.push_back({sector, sector + kSector});
+  for (const auto& [sector, bytes] : footprint.polled())
+    append_bits(accesses->polled, sector, bytes);
   return accesses;
 }
 

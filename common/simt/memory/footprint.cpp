@@ -8,7 +8,7 @@ void Footprint::add(const Footprint& other) {
     if (t.read) note(t.base, false, t.low, t.high);
     if (t.written) note(t.base, true, t.low, t.high);
   }
-  for (const uint64_t sector : other.polled_) note_polled(sector);
+  for (const Polled& polled : other.polled_) note_polled(polled.sector, polled.bytes);
 }
 
 }  // namespace simt::engine

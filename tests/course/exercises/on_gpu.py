@@ -130,7 +130,7 @@ def tell(job):
     exercise, _, blank, solution, mutants = job
     print(f"{exercise.key}\n  blank: {prove.reasons(blank)}\n  solution: {prove.reasons(solution)}")
     for bar in solution.outcome.bars if solution.outcome else []:
-        print(f"    {bar['name']}: {bar['is']:.3f}, {bar['relation']} {bar['bar']:g}")
+        print(f"    {bar.name}: {bar.value:.3f}, {bar.relation} {bar.bar:g}")
     for mutant, variant in mutants:
         print(f"  {mutant.name} ({mutant.reason}: {must(mutant.reason)}): {prove.reasons(variant)}")
     complaints = judge(solution, mutants)

@@ -5,14 +5,16 @@ own file.
 """
 
 import ctypes
+import functools
 import re
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import prove
 
-from warp.exercise import checking
+from warp.exercise import checking, outcomes
 from warp.exercise import exercises as course
 
 CHEATS = sorted((Path(__file__).parent / "cheats").glob("*.cu"))
@@ -52,6 +54,19 @@ class Cheats(unittest.TestCase):
                 outcome = self.check(KNOWN[name], text)
                 self.assertFalse(outcome.passed)
                 self.assertEqual(outcome.reasons()[0][0], reason, outcome.to_json())
+
+    def test_the_grader_notes_what_is_read(self):
+        """Strictly, where a reader leaves out what it does not know."""
+        strict = functools.partial(outcomes.read_event, strict=True)
+        with mock.patch("warp.exercise.outcomes.read_event", strict):
+            for name in ("missing_guard", "count_sectors", "whole_program"):
+                exercise = KNOWN[name]
+                blank = self.check(exercise, exercise.source.read_text(encoding="utf-8"))
+                self.assertFalse(blank.passed)
+                self.assertEqual(
+                    [kind for kind, _ in blank.reasons() if kind in ("crash", "exit")], [], blank.to_json()
+                )
+                self.assertTrue(self.check(exercise, exercise.solution.read_text(encoding="utf-8")).passed)
 
     def test_an_honest_file_passes(self):
         for name in ("missing_guard", "count_sectors", "whole_program"):

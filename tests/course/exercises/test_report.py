@@ -7,8 +7,9 @@ from types import SimpleNamespace
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
 
+from warp.base import records  # noqa: E402
 from warp.base.ui import Palette  # noqa: E402
-from warp.exercise import checking, report  # noqa: E402
+from warp.exercise import checking, outcomes, report  # noqa: E402
 
 FILE = "/course/my/03_tiles/second_barrier.cu"
 RACE = (
@@ -27,8 +28,10 @@ def finding(kind, line, message):
 class Report(unittest.TestCase):
     def said(self, *failures, bars=(), predictions=(), tries=1, hints=0):
         result = checking.Outcome()
-        result.predictions = list(predictions)
-        result.cases, result.failures, result.bars = ["n = 1", "n = 2"], list(failures), list(bars)
+        result.predictions = [records.read(outcomes.Guess, one) for one in predictions]
+        result.failures = [records.read(outcomes.Failure, one) for one in failures]
+        result.bars = [records.read(outcomes.Bar, one) for one in bars]
+        result.cases = ["n = 1", "n = 2"]
         exercise = SimpleNamespace(name="alpha", hints=["a", "b", "c"])
         record = SimpleNamespace(tries=tries, hints=hints)
         lines = report.outcome(exercise, FILE, result, {}, Palette(False))
@@ -91,7 +94,7 @@ class Report(unittest.TestCase):
             ("divergent branches", "which lanes of one warp"),
             ("active lanes per load request", "nothing to do"),
         ):
-            bar = {"name": name, "case": "n = 2", "is": 8, "relation": "at most", "bar": 4, "holds": False}
+            bar = {"name": name, "case": "n = 2", "is": 8, "relation": "at most", "bar": 4, "holds": 0}
             self.assertIn(words, self.said(bars=[dict(bar, file=FILE, line=7, at_line=8)]))
             self.assertIn("look at the launch", self.said(bars=[bar]))
 
@@ -120,7 +123,7 @@ class Report(unittest.TestCase):
             "is": 8,
             "relation": "at most",
             "bar": 4,
-            "holds": False,
+            "holds": 0,
         }
         others = [{"file": FILE, "line": line, "at_line": 2} for line in (9, 11, 13)]
         said = self.said(bars=[dict(bar, file=FILE, line=7, at_line=4, others=others)])
@@ -147,8 +150,20 @@ class Report(unittest.TestCase):
     def test_answers_that_need_no_run(self):
         result = checking.Outcome()
         self.assertEqual(report.facts(result), "(not run)")
-        result.predictions = [{}, {}]
+        result.predictions = [outcomes.Guess("warps", 1, 8, 1)] * 2
         self.assertEqual(report.facts(result), "(2 answers)")
+
+    def test_a_value_of_the_host(self):
+        said = self.said({**WRONG, "place": "the kind of the memory", "host": 1})
+        self.assertIn("Next: which line of your host code decides about the kind of the memory, and when", said)
+
+    def test_memory_that_another_call_gives_back(self):
+        for message in (
+            "free() of the 512-byte allocation made by cudaMallocHost: to free it takes cudaFreeHost.",
+            "cudaFree failed and did nothing: to free the 512-byte allocation takes cudaFreeHost.",
+        ):
+            said = self.said(finding("api-error", 3, message))
+            self.assertIn("Next: which call has made that memory, and which one gives it back?", said)
 
     def test_an_element_that_several_have_written(self):
         writer = "block (0,0,0), thread (29,0,0), line 23"

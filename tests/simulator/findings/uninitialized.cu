@@ -296,8 +296,8 @@ void grid_rounded_down(bool fixed) {
   OnDevice<int> values(host);
   increment<<<(kN + 8) / 64 + fixed, 64>>>(values.data(), kN + 8);
   const size_t bytes = host.size() * sizeof(int);
-  cudaMemcpy(host.data(), values.data(), bytes,
-             cudaMemcpyDeviceToHost);  // fault: grid_rounded_down
+  int* const to = host.data();
+  cudaMemcpy(to, values.data(), bytes, cudaMemcpyDeviceToHost);  // fault: grid_rounded_down
   total = host.back();
 }
 
@@ -313,8 +313,8 @@ __global__ void add_up(int* sums, const int* in, int n) {
 void second_pass_of_input(bool fixed) {
   OnDevice<int> in(kN, 1), sums(8);
   add_up<<<8, 32>>>(sums.data(), in.data(), kN);
-  add_up<<<1, 32>>>(sums.data(), fixed ? sums.data() : in.data(),
-                    8);  // fault: second_pass_of_input
+  const int* const from = fixed ? sums.data() : in.data();
+  add_up<<<1, 32>>>(sums.data(), from, 8);  // fault: second_pass_of_input
   int sum = 0;
   cudaMemcpy(&sum, sums.data(), sizeof(int), cudaMemcpyDeviceToHost);
   total = sum;

@@ -189,6 +189,27 @@ TEST(DeviceState, GraphsGrowByCapture) {
     return last;
   };
   EXPECT_EQ(result(), 3);
+
+  // Another graph takes its place only if it has the same nodes.
+  cudaGraph_t other;
+  cudaGraphExecUpdateResultInfo info = {};
+  cudaStreamBeginCapture(stream, mode);
+  cudaMemsetAsync(pointer, 0, 32 * sizeof(int), stream);
+  ASSERT_EQ(cudaStreamEndCapture(stream, &other), cudaSuccess);
+  EXPECT_EQ(cudaGraphExecUpdate(exec, other, &info), cudaErrorGraphExecUpdateFailure);
+  EXPECT_EQ(info.result, cudaGraphExecUpdateErrorTopologyChanged);
+  cudaGraphDestroy(other);
+  EXPECT_EQ(result(), 3);
+  static int seven = 7;
+  cudaStreamBeginCapture(stream, mode);
+  cudaMemcpyToSymbolAsync(summand, &seven, sizeof seven, 0, cudaMemcpyHostToDevice, stream);
+  cudaMemsetAsync(pointer, 0, 32 * sizeof(int), stream);
+  add_summand<<<1, 32, 0, stream>>>(pointer);
+  ASSERT_EQ(cudaStreamEndCapture(stream, &other), cudaSuccess);
+  EXPECT_EQ(cudaGraphExecUpdate(exec, other, &info), cudaSuccess);
+  cudaGraphDestroy(other);
+  EXPECT_EQ(result(), 7);
+
   cudaGraphExecDestroy(exec);
   cudaGraphDestroy(graph);
   cudaStreamDestroy(stream);

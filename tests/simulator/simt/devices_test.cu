@@ -410,6 +410,11 @@ TEST_F(Devices, FlagAheadOfTheDataIsARace) {
   EXPECT_TRUE(has(found[0].message, "scope of the system")) << found[0].message;
 }
 
+__global__ void count_up(int* flag) {
+  __threadfence_system();
+  atomicAdd_system(flag, 1);
+}
+
 // What a kernel has been told by a flag orders what its stream does after it, too.
 TEST_F(Devices, FlagsOrderWhatComesBehind) {
   const Array mine_0(0, 2 * kCount), mine_1(1, 2 * kCount), flag_0(0, 1), flag_1(1, 1);
@@ -421,6 +426,21 @@ TEST_F(Devices, FlagsOrderWhatComesBehind) {
   cudaSetDevice(0);
   add<<<1, kCount>>>(mine_0, mine_0, 1);  // where device 1 has written
   expect_clean();
+}
+
+// Another word of the same sector is another flag.
+TEST_F(Devices, OtherFlagsOrderNothing) {
+  for (const int which : {0, 1}) {
+    const Array mine(0, 2), flags(0, 2, 1);
+    open_all();
+    cudaSetDevice(1);
+    add<<<1, 1>>>(mine, mine, 1);
+    count_up<<<1, 1>>>(flags);
+    cudaSetDevice(0);
+    wait_and_read<<<1, 1>>>(mine, flags + which);
+    const std::vector<simt::Finding> found = findings();
+    EXPECT_EQ(found.size(), which == 0 ? 0u : 1u);
+  }
 }
 
 TEST_F(Devices, KernelOfAnotherThatNobodyLaunchesIsAHang) {
@@ -488,7 +508,6 @@ TEST_F(Devices, KernelsThatNothingOrdersRace) {
 }
 
 // A device's next kernels come while another device's still waits.
-__global__ void count_up(int* flag) { atomicAdd_system(flag, 1); }
 __global__ void wait_until(int* flag, int wanted, int* out) {
   while (SystemFlag(*flag).load(cuda::memory_order_acquire) < wanted) {
   }

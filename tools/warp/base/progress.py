@@ -4,11 +4,15 @@ One dictionary; each command has a key of its own ("predictions", "exercises"). 
 replaces the file as a whole: two commands at once lose nothing, and an interrupted one leaves what was there.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import shutil
+from collections.abc import Callable
+from typing import Any
 
-from warp.base import paths, ui
+from warp.base import pages, paths, ui
 from warp.base.build import lock
 from warp.base.errors import LearnError
 
@@ -18,7 +22,7 @@ BEFORE = FILE + ".before"  # what FILE was before its last change
 _told = False
 
 
-def read():
+def read() -> dict[str, Any]:
     """All of it; empty where nothing is kept. Where the file is damaged, what it was before its last change."""
     kept = _load(FILE)
     if kept is not None:
@@ -34,7 +38,7 @@ def read():
     return before or {}
 
 
-def predictions_in_words(kept, chapter):
+def predictions_in_words(kept: dict[str, dict[str, dict[str, dict[str, bool | str]]]], chapter: str) -> str:
     """`3 predictions answered, 2 right or near`, of a chapter's key; "" where none is."""
     done = kept.get("predictions", {}).get(chapter, {}).values()
     near = sum(1 for one in done if one.get("near"))
@@ -45,7 +49,7 @@ def predictions_in_words(kept, chapter):
     )
 
 
-def change(edit):
+def change(edit: Callable[..., Any]) -> Any:
     """Calls edit(kept), which changes the dictionary in place, and keeps it; returns what edit returns."""
     with lock("progress"):
         damaged = _load(FILE) is None
@@ -55,10 +59,11 @@ def change(edit):
             shutil.copyfile(FILE, FILE + ".damaged")
             ui.note(f"learn: it is now {paths.shown(FILE)}.damaged")
         _write(json.dumps(kept, indent=1, sort_keys=True) + "\n", keeps_before=not damaged)
+    pages.note_passed(kept)
     return result
 
 
-def _load(file):
+def _load(file: str) -> dict[str, Any] | None:
     """The dictionary in a file, {} where there is no file, None where it is damaged."""
     try:
         with open(file, encoding="utf-8") as text:
@@ -70,7 +75,7 @@ def _load(file):
     return kept if isinstance(kept, dict) else None
 
 
-def _write(text, keeps_before):
+def _write(text: str, keeps_before: bool) -> None:
     new = f"{FILE}.{os.getpid()}"
     try:
         with open(new, "w", encoding="utf-8") as file:

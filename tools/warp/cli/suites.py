@@ -1,13 +1,18 @@
 """Which tests there are, what each needs, and how Python suites are run that need nothing built."""
 
+from __future__ import annotations
+
 import json
 import os
 import re
 import subprocess
 import sys
+from dataclasses import dataclass
+from typing import Any
 
 from warp.base import build, paths, steps
 from warp.base.errors import UsageError
+from warp.base.machine import Machine
 from warp.base.names import advice, one_of
 
 TESTS = os.path.join(paths.ROOT, "tests")
@@ -15,36 +20,37 @@ GTEST = re.compile(r"^TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\s*\)", re.MULTILINE)
 NOT_BUILT = "_NOT_BUILT"  # what CMake lists for the tests of a program that is still to be built
 
 
+@dataclass(frozen=True)
 class Test:
     """One test of ctest's: a program's, or a Python suite."""
 
-    def __init__(self, name, labels, needs, is_suite=False):
-        self.name = name
-        self.labels = labels
-        self.needs = needs  # targets
-        self.is_suite = is_suite
+    name: str
+    labels: list[str]
+    needs: list[str]  # targets
+    is_suite: bool = False
 
 
-def python_suites():
+def python_suites() -> list[Test]:
     """Those of tests/suites.py, which says what a suite is."""
     module = _suites()
     found = module.suites() if module else []
     return [Test(suite.name, suite.labels, suite.needs, is_suite=True) for suite in found]
 
 
-def _suites():
+def _suites() -> Any:
     import importlib.util
 
     file = os.path.join(TESTS, "suites.py")
     if not os.path.exists(file):
         return None
     spec = importlib.util.spec_from_file_location("suites", file)
+    assert spec and spec.loader
     module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
-def programs(machine, anew=False):
+def programs(machine: Machine, anew: bool = False) -> list[Test]:
     """The tests of programs, from the build's own list; of a program that is not built, those in its sources. `anew` lets CMake
     look first whether there are others now."""
     folder = paths.build_folder("simulator")
@@ -59,7 +65,7 @@ def programs(machine, anew=False):
     found = []
     for test in json.loads(text[text.index("{") :])["tests"]:
         name = test["name"]
-        labels = next((p["value"] for p in test.get("properties", []) if p["name"] == "LABELS"), [])
+        labels: list[str] = next((p["value"] for p in test.get("properties", []) if p["name"] == "LABELS"), [])
         if name.endswith(NOT_BUILT):
             found += in_sources(folder, name[: -len(NOT_BUILT)])
         elif not is_run_by_suites(test):
@@ -68,11 +74,11 @@ def programs(machine, anew=False):
     return found
 
 
-def is_run_by_suites(test):
+def is_run_by_suites(test: dict[str, Any]) -> bool:
     return any(os.path.basename(word) == "suites.py" for word in test.get("command", []))
 
 
-def in_sources(folder, program):
+def in_sources(folder: str, program: str) -> list[Test]:
     """The tests that a GoogleTest program will have, of which CMake says in programs.txt what they are made of."""
     try:
         with open(os.path.join(folder, "tests", "programs.txt"), encoding="utf-8") as file:
@@ -91,7 +97,7 @@ def in_sources(folder, program):
     return found
 
 
-def chosen_of_all(machine, patterns, label):
+def chosen_of_all(machine: Machine, patterns: list[str], label: str | None) -> list[Test]:
     """Those of all tests; where nothing matches, CMake looks again."""
     was_configured = build.is_configured(paths.build_folder("simulator"))
     try:
@@ -102,7 +108,7 @@ def chosen_of_all(machine, patterns, label):
         return chosen(python_suites() + programs(machine, anew=True), patterns, label)
 
 
-def chosen(tests, patterns, label):
+def chosen(tests: list[Test], patterns: list[str], label: str | None) -> list[Test]:
     """The tests that one of the patterns matches, of this label. UsageError where there is none."""
     for pattern in patterns:
         if not any(re.search(pattern, test.name) for test in tests):
@@ -123,18 +129,18 @@ def chosen(tests, patterns, label):
     return found
 
 
-def short_names(tests):
+def short_names(tests: list[Test]) -> list[str]:
     return sorted({test.name for test in tests} | {test.name.rsplit(".", 1)[-1] for test in tests if test.is_suite})
 
 
-def check_regex(text):
+def check_regex(text: str) -> None:
     try:
         re.compile(text)
     except re.error as error:
         raise UsageError(f"{text} is no regular expression: {error}")
 
 
-def run_suite(test):
+def run_suite(test: Test) -> tuple[int, str]:
     """Runs it as ctest would; returns its exit code and what it printed."""
     command = [sys.executable, os.path.join(TESTS, "suites.py"), "--run", test.name]
     done = subprocess.run(

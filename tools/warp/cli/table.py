@@ -1,5 +1,7 @@
 """The commands of ./learn: one table for parsing, help, completion and nearest-name advice."""
 
+from __future__ import annotations
+
 from warp.cli.options import Command, Option
 
 BACKENDS = ("gpu", "simulator")
@@ -279,11 +281,11 @@ GROUPS = (
 )
 
 
-def visible():
+def visible() -> list[Command]:
     return [command for command in COMMANDS if not command.hidden]
 
 
-def find(name):
+def find(name: str) -> Command | None:
     for command in COMMANDS:
         if command.name == name:
             return command

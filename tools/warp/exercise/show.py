@@ -1,10 +1,15 @@
 """An exercise's task, on the terminal."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from warp.base import paths, ui
 from warp.exercise import workspace
+from warp.exercise.exercises import Exercise
 
 
-def task(exercise):
+def task(exercise: Exercise) -> None:
     """Title, task and what to do with it."""
     paint = ui.palette()
     ui.say(
@@ -25,11 +30,11 @@ def task(exercise):
     ui.say("  Stuck  " + paint("cyan", "./learn hint " + exercise.name))
 
 
-def prose(markdown):
+def prose(markdown: str) -> list[str]:
     """Paragraphs of the Markdown, wrapped; lists and code as they stand."""
     import textwrap
 
-    lines = []
+    lines: list[Any] = []
     for paragraph in markdown.split("\n\n"):
         if lines:
             lines.append("")

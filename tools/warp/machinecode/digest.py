@@ -1,10 +1,13 @@
 """A digest of each kernel's machine code: what was measured can be told from what is compiled today."""
 
+from __future__ import annotations
+
 import hashlib
 import os
 import re
 import subprocess
 import tempfile
+from typing import Any
 
 from warp.base.errors import LearnError
 from warp.machinecode import code
@@ -20,7 +23,7 @@ class CompilerError(LearnError):
     """nvcc or cuobjdump refused a source."""
 
 
-def digests(sass):
+def digests(sass: str) -> dict[str, str]:
     """{kernel as the compiler names it: digest of its instructions} of what `cuobjdump -sass` prints."""
     parts = FUNCTION.split(sass)
     found = {}
@@ -31,7 +34,7 @@ def digests(sass):
     return found
 
 
-def without_paths(mangled):
+def without_paths(mangled: str) -> str:
     """The name without those of anonymous namespaces, which nvcc makes of the file's path."""
     at = 0
     while found := ANONYMOUS.search(mangled, at):
@@ -41,16 +44,16 @@ def without_paths(mangled):
     return mangled
 
 
-def changed(recorded, compiled, kernels):
+def changed(recorded: dict[str, str], compiled: dict[str, str], kernels: list[str]) -> list[str]:
     """Of the `kernels` (their plain names), those whose machine code is not what was recorded, in order."""
 
-    def of(digests_, kernel):
+    def of(digests_: dict[str, str], kernel: str) -> list[tuple[str, str]]:
         return sorted((name, digest) for name, digest in digests_.items() if base_name(name) == kernel)
 
     return [kernel for kernel in kernels if of(recorded, kernel) != of(compiled, kernel)]
 
 
-def compiled(nvcc, cuobjdump, sources, architecture):
+def compiled(nvcc: Any, cuobjdump: Any, sources: Any, architecture: Any) -> Any:
     """The digests of what these sources become today, with the options of the gpu preset; `architecture` is as 90a.
 
     Only machine code is made, no program: a matter of seconds. CompilerError where nvcc refuses.

@@ -8,6 +8,8 @@ any more is recorded as not run. Needs a GPU. Written to OUTPUT_FOLDER:
   planted.log.gz   all that the tools printed
 """
 
+from __future__ import annotations
+
 import concurrent.futures
 import datetime
 import gzip
@@ -20,6 +22,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 SOURCES = Path(__file__).resolve().parents[3] / "tests" / "simulator" / "findings"
 TOOLS = {
@@ -41,13 +44,14 @@ NO_ERROR = re.compile(
 SOURCE_LINE = re.compile(r"\bin (?:[^\s:]*/)?([\w.]+\.cuh?):(\d+)")
 
 
-def parse(text):
+def parse(text: str) -> tuple[int | None, list[dict[str, Any]]]:
     """What one run of a tool printed -> (errors or None, [{"kind", "lines", "count"}])."""
     errors = None
     for pattern in (r"ERROR SUMMARY: (\d+) error", r"RACECHECK SUMMARY: (\d+) hazard"):
         if found := re.search(pattern, text):
             errors = int(found.group(1))
-    reports, current = [], None
+    reports: list[dict[str, Any]] = []
+    current: dict[str, Any] | None = None
     for line in text.splitlines():
         if not line.startswith("========="):
             current = None
@@ -65,7 +69,7 @@ def parse(text):
             for file, number in SOURCE_LINE.findall(body):
                 if [file, int(number)] not in current["lines"]:
                     current["lines"].append([file, int(number)])
-    merged = []
+    merged: list[Any] = []
     for report in reports:
         same = [r for r in merged if r["kind"] == report["kind"] and r["lines"] == report["lines"]]
         if same:
@@ -75,7 +79,7 @@ def parse(text):
     return errors, merged
 
 
-def first_line(*command):
+def first_line(*command: Any) -> Any:
     try:
         lines = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False).stdout.splitlines()
     except (OSError, subprocess.TimeoutExpired):
@@ -83,7 +87,7 @@ def first_line(*command):
     return next((line.strip() for line in lines if re.search(r"\d\.\d", line)), "unknown")
 
 
-def build(folder):
+def build(folder: Any) -> Any:
     nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
     # Frames and lines of the host for its faults, lines of the device for the kernels'.
     flags = ["-std=c++20", "-gencode=arch=compute_90a,code=sm_90a", "-rdc=true", "-lineinfo", "-Xcompiler=-g,-rdynamic"]
@@ -116,7 +120,7 @@ def main(words: list[str]) -> int:
         listed = subprocess.run([str(program), "--list"], capture_output=True, text=True, check=True).stdout
         names = [line.split()[0] for line in listed.splitlines() if line.split()[2] == "everywhere"]
 
-        def run(tool, variant, some):
+        def run(tool: Any, variant: Any, some: Any) -> Any:
             """One process under one tool -> (errors, reports, exit code)."""
             left = end - time.monotonic()
             if left < 3:
@@ -132,21 +136,22 @@ def main(words: list[str]) -> int:
                     timeout=min(left, SECONDS_PER_RUN),
                     check=False,
                 )
-                text, code = done.stdout, done.returncode
+                text = done.stdout
+                code: int | str = done.returncode
             except subprocess.TimeoutExpired as late:
-                text = late.stdout or ""
-                text = text if isinstance(text, str) else text.decode(errors="replace")
+                said = late.stdout or ""
+                text = said if isinstance(said, str) else said.decode(errors="replace")
                 code = "timeout"
             log.append(f"### {tool} {variant} {' '.join(some)}: exit {code}\n{text}\n")
             return (*parse(text), code)
 
-        def record(tool, variant, name):
+        def record(tool: Any, variant: Any, name: Any) -> None:
             errors, reports, code = run(tool, variant, [name])
             results.append(
                 {"program": name, "variant": variant, "tool": tool, "errors": errors, "exit": code, "reports": reports}
             )
 
-        def correct(tool, some):
+        def correct(tool: Any, some: Any) -> None:
             errors, reports, code = run(tool, "correct", some)
             if errors == 0 and code == 0 and not reports:
                 results.extend(

@@ -1,10 +1,15 @@
 """./learn start: copies the exercises into the learner's own folder, and says where to begin."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from warp.base import paths, ui
+from warp.cli.options import Arguments
 from warp.exercise import catalogue, record, show, updates, workspace
 
 
-def main(arguments):
+def main(arguments: Arguments) -> Any:
     known = catalogue.everything()
     asked = [record.one(word, known, onwards=True) for word in arguments.words]
     copied, renewed = updates.bring(known)
@@ -34,5 +39,5 @@ def main(arguments):
     return 0
 
 
-def folder():
+def folder() -> Any:
     return paths.shown(workspace.FOLDER) + "/"

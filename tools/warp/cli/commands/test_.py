@@ -1,8 +1,13 @@
 """./learn test: what can be tested on this machine, the slow tests with --all alone, and one closing line."""
 
+from __future__ import annotations
+
 import os
 import re
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from warp.base import build, install, needs, paths, steps, ui
 from warp.base.errors import LearnError, UsageError
@@ -11,6 +16,7 @@ from warp.chapter import chapters
 from warp.chapter.last_run import in_words, statuses
 from warp.cli import suites
 from warp.cli.commands.run import check_gpu, results_files
+from warp.cli.options import Arguments
 
 SLOWEST = 5
 SLOW = "^slow$"  # the label of what --all runs alone
@@ -21,20 +27,20 @@ PYTEST_END = re.compile(r"^(?:=+ )?((?:\d+ [a-z ]+(?:, )?)+|no tests ran) in [\d
 UNITTEST_END = re.compile(r"^(?:OK|FAILED)(?: \((.*)\))?$", re.MULTILINE)
 
 
+@dataclass(eq=False)
 class Result:
     """One test, or one Python suite that ran several."""
 
-    def __init__(self, name, seconds=0.0, passed=0, failed=0, skipped=0, output="", reason=""):
-        self.name = name
-        self.seconds = seconds
-        self.passed = passed
-        self.failed = failed
-        self.skipped = skipped
-        self.output = output
-        self.reason = reason
+    name: str
+    seconds: float = 0.0
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    output: str = ""
+    reason: str = ""
 
 
-def main(arguments):
+def main(arguments: Arguments) -> int:
     machine = Machine()
     for pattern in arguments.words:
         suites.check_regex(pattern)
@@ -63,7 +69,7 @@ def main(arguments):
     return report(results, left_out)
 
 
-def list_tests(machine, arguments):
+def list_tests(machine: Machine, arguments: Arguments) -> int:
     """Their names and labels."""
     install.ensure(machine, "test")
     found = suites.chosen_of_all(machine, arguments.words, arguments.label)
@@ -73,7 +79,7 @@ def list_tests(machine, arguments):
     return 0
 
 
-def named_tests(machine, arguments):
+def named_tests(machine: Machine, arguments: Arguments) -> list[Result]:
     """Runs what is named, however long it takes, and builds what that needs alone."""
     known, words = suites.python_suites(), arguments.words
     configured = build.is_configured(paths.build_folder("simulator"))
@@ -86,7 +92,7 @@ def named_tests(machine, arguments):
     if not found or any(test.needs for test in found):
         install.ensure(machine, "test")
         found = suites.chosen_of_all(machine, words, arguments.label)
-    results = []
+    results: list[Result] = []
     if any("site" in test.labels for test in found):
         install.ensure(machine, "docs")
         results += site_packages(machine)
@@ -102,12 +108,12 @@ def named_tests(machine, arguments):
     return results + simulator_tests(machine, words, arguments.label)
 
 
-def suite_results(machine, found):
+def suite_results(machine: Machine, found: list[suites.Test]) -> list[Result]:
     """Runs Python suites that need nothing built, without ctest."""
     import concurrent.futures
     import time
 
-    def one(test):
+    def one(test: suites.Test) -> Result:
         began = time.monotonic()
         code, output = suites.run_suite(test)
         fine = code == 0
@@ -127,7 +133,7 @@ def suite_results(machine, found):
     return done
 
 
-def site_packages(machine):
+def site_packages(machine: Machine) -> list[Result]:
     """Brings the packages that the site's tests need; with a Python too old for them those tests are skipped."""
     if sys.version_info < needs.OLDEST_SITE_PYTHON and not install.venv_is_ready():
         (major, minor), here = needs.OLDEST_SITE_PYTHON, sys.version_info
@@ -137,7 +143,7 @@ def site_packages(machine):
     return []
 
 
-def count_slow(machine):
+def count_slow(machine: Machine) -> int:
     """How many of ctest's tests are slow."""
     command = [machine.ctest(), "--test-dir", paths.build_folder("simulator"), "-N", "--label-regex", SLOW]
     _, output = steps.run("Looking for slow tests", command, "ctest-slow", cwd=paths.ROOT, check=False)
@@ -145,7 +151,9 @@ def count_slow(machine):
     return int(found[1]) if found else 0
 
 
-def simulator_tests(machine, words=(), label=None, without_slow=False):
+def simulator_tests(
+    machine: Machine, words: Sequence[str] = (), label: str | None = None, without_slow: bool = False
+) -> list[Result]:
     """Runs ctest on the simulator's build."""
     folder = paths.build_folder("simulator")
     report_file = os.path.join(paths.LOGS, "ctest.xml")
@@ -184,12 +192,12 @@ def simulator_tests(machine, words=(), label=None, without_slow=False):
     return results
 
 
-def ctest_note(line):
+def ctest_note(line: str) -> str | None:
     match = CTEST_PROGRESS.match(line)
     return "{} of {}".format(*match.groups()) if match else None
 
 
-def read_junit(file):
+def read_junit(file: str) -> list[Result]:
     """The results in a report of ctest --output-junit."""
     import xml.etree.ElementTree as xml
 
@@ -200,7 +208,7 @@ def read_junit(file):
     return [read_case(case) for case in root.iter("testcase")]
 
 
-def read_case(case):
+def read_case(case: Any) -> Result:
     result = Result(case.get("name", "?"), float(case.get("time") or 0))
     result.output = case.findtext("system-out") or ""
     failure = case.find("failure")
@@ -221,13 +229,13 @@ def read_case(case):
     return result
 
 
-def count_suite(result):
+def count_suite(result: Result) -> None:
     """A Python suite is one test of ctest's: counts the tests that it ran, none of which is a failure."""
     if result.skipped:
         return
     said = PYTEST_END.findall(result.output)
     if said:
-        numbers = {word: int(number) for number, word in re.findall(r"(\d+) ([a-z]+)", said[-1])}
+        numbers: dict[str, int] = {word: int(number) for number, word in re.findall(r"(\d+) ([a-z]+)", said[-1])}
         bad = numbers.get("failed", 0) + numbers.get("error", 0) + numbers.get("errors", 0)
         skipped = numbers.get("skipped", 0)
         total = bad + skipped + numbers.get("passed", 0) + numbers.get("xfailed", 0)
@@ -249,7 +257,7 @@ def count_suite(result):
     result.skipped = skipped
 
 
-def gpu_tests(machine):
+def gpu_tests(machine: Machine) -> list[Result]:
     """With nvcc the gpu preset must compile; with a GPU every chapter must pass on it."""
     import time
 
@@ -292,7 +300,7 @@ def gpu_tests(machine):
     return results
 
 
-def report(results, left_out=0):
+def report(results: list[Result], left_out: int = 0) -> int:
     """The slowest, the skipped, the failures with their last lines, what was left out, and the closing line."""
     paint = ui.palette()
     timed = sorted((r for r in results if r.seconds >= 1), key=lambda r: -r.seconds)[:SLOWEST]

@@ -9,6 +9,7 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from warp.base.text import there
 from warp.chapter import results, run
 
 MOST = 20_000  # steps
@@ -40,7 +41,7 @@ class Recording:
 def recorded(of: results.Results, rung: str, *arguments: str, launch: int = 0, blocks: bool = True) -> Recording:
     """The first block of the rung's kernel, in that of its launches, with the blocks of code that its warps entered or without.
     `of` is the run of its chapter; `arguments`, as `--size`, may make the launch smaller. It is recorded once for each program."""
-    program, work = of.program, of.work
+    program, work = there(of.program), there(of.work)
     kept = work / f"recorded-{rung}.json"
     key = [run.digest_of(program), *arguments]
     try:
@@ -61,7 +62,10 @@ def recorded(of: results.Results, rung: str, *arguments: str, launch: int = 0, b
         run.write_atomically(kept, json.dumps(known))
     if len(known["launches"]) <= launch:
         raise results.ResultsError(f"{program}: no recording of launch {launch} of {rung}")
-    return parse(rung, known["launches"][launch], blocks)
+    steps = known["launches"][launch]
+    for step in steps:
+        step["line"] = of.moves.get(Path(step["file"]).name, {}).get(step["line"], step["line"])
+    return parse(rung, steps, blocks)
 
 
 def parse(kernel: str, steps: list[dict], blocks: bool = True) -> Recording:
