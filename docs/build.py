@@ -155,6 +155,8 @@ def build(options) -> None:
         "-d",
         str(work / "doctrees"),
         *anew,
+        "-j",
+        str(min(4, os.cpu_count() or 1)),
         "-W",
         "--keep-going",
         "-n",

@@ -22,7 +22,7 @@ def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results])
 
     def label(row: dict) -> str:
         variant = f" `{escape_code(row['variant'])}`" if row.get("variant") else ""
-        return f"{{rung}}`{row['rung']}`{variant}"
+        return f"{{rung}}`{chapter.folder}/{row['rung']}`{variant}"
 
     def fold(title: str, lines: list[str], is_open: bool = False) -> list[str]:
         inner = [len(line) - len(line.lstrip(":")) for line in lines]
@@ -39,7 +39,9 @@ def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results])
                 cells = measured_cells(row) or ["–"] * 5
                 body.append([label(row), *cells, row["status"]])
             whole = [table(["rung", *MEASURED_HEAD, "result"], body, "lrrrrrl"), ""]
-            medians = by_variant([row for row in measured.rows if row.get("size", {}) == size], names)
+            medians = by_variant(
+                [row for row in measured.rows if row.get("size", {}) == size], names, f"{chapter.folder}/"
+            )
             title = f"Measured on {escape(measured.device)}" + (f", {size_text(size)}" if size else "")
             if medians:
                 whole = [medians, ""] + fold(f"Rates and spread{', ' + size_text(size) if size else ''}", whole)
@@ -115,13 +117,13 @@ def variants_in_common(rows: list[dict], names: list[str]) -> tuple[list[str], d
     return (variants if len(common) >= 4 and common == variants else []), times
 
 
-def by_variant(rows: list[dict], names: list[str]) -> str:
+def by_variant(rows: list[dict], names: list[str], folder: str = "") -> str:
     """Medians, with a row for each rung and a column for each variant; empty unless most rungs have the same ones."""
     variants, times = variants_in_common(rows, names)
     if not variants:
         return ""
     body = [
-        [f"{{rung}}`{name}`", *(milliseconds(of[variant]) if variant in of else "–" for variant in variants)]
+        [f"{{rung}}`{folder}{name}`", *(milliseconds(of[variant]) if variant in of else "–" for variant in variants)]
         for name, of in times.items()
     ]
     head = ["rung", *(f"`{escape_code(variant)}`" for variant in variants)]

@@ -10,8 +10,6 @@ from warp.chapter.results import as_text
 
 NEEDS = ["chapters"]
 
-NEEDS = ["chapters"]
-
 
 class Numbers(unittest.TestCase):
     def test_every_chapter(self):

@@ -60,6 +60,42 @@ class Pages(unittest.TestCase):
             (self.built / "_static" / "learned.js").read_text(), 'globalThis.learned = {"passed": ["01_first/one"]};\n'
         )
 
+    def test_the_short_path_is_printed(self):
+        from warp.base import paths
+        from warp.base.errors import LearnError
+        from warp.chapter import chapters
+        from warp.cli.commands import docs
+
+        class Browser:
+            words = ""
+
+            def chromium(self):
+                return self.words
+
+        folder = str(self.built.parent)
+        for name, value in (("BUILD", folder), ("LOGS", os.path.join(folder, "logs"))):
+            patch = mock.patch.object(paths, name, value)
+            patch.start()
+            self.addCleanup(patch.stop)
+        machine = Browser()
+        with self.assertRaisesRegex(LearnError, "--pdf needs chromium"):
+            docs.print_short_path(machine, str(self.built))
+        machine.words = os.path.join(folder, "chromium")
+        Path(machine.words).write_text(
+            "#!/bin/sh\nfor one; do case $one in --print-to-pdf=*) : > ${one#*=};; esac; done\n"
+        )
+        os.chmod(machine.words, 0o755)
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            docs.print_short_path(machine, str(self.built))
+        printed = {path.stem for path in Path(folder, "docs", "pdf").glob("*.pdf")}
+        self.assertEqual(printed, {one.key for one in chapters.all_chapters() if one.on_short_path})
+        self.assertIn("01_thread_indexing", printed)
+        Path(machine.words).write_text("#!/bin/sh\n")
+        for path in Path(folder, "docs", "pdf").glob("*.pdf"):
+            path.unlink()
+        with self.assertRaisesRegex(LearnError, "wrote no"), contextlib.redirect_stderr(io.StringIO()):
+            docs.print_short_path(machine, str(self.built))
+
 
 if __name__ == "__main__":
     unittest.main()

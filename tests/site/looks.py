@@ -18,8 +18,9 @@ PATIENCE = accessibility.PATIENCE
 # What every chapter keeps on a screen of 1440 x 900 with its folds shut: screens, the screen where its first picture begins at
 # the latest, and the pictures' part of its height in per cent.
 MOST_SCREENS, FIRST_PICTURE, LEAST_PICTURES = 15, 2, 12
-MORE_SCREENS: dict[str, float] = {}
-FEWER_PICTURES: dict[str, float] = {}
+# Those that are not there yet, and how far they are: never further than this.
+MORE_SCREENS = {"01_thread_indexing": 18.5, "03_shared_tiling": 18.2, "08_scan": 16.5, "09_renderer": 17}
+FEWER_PICTURES = {"16_convolution": 10, "19_transfers": 8.5}
 # Width, height, and whether it is dark.
 VIEWS = ((1400, 1000, False), (390, 844, True), (768, 1000, False), (1040, 900, True))
 
@@ -249,10 +250,13 @@ class Looks:
             with self.subTest(chapter=folder):
                 self.assertEqual(folded, [], "figures within a fold")
                 self.assertLess(first, FIRST_PICTURE, "the screen of the first picture")
-                self.assertGreaterEqual(
-                    pictures, FEWER_PICTURES.get(folder, LEAST_PICTURES), "pictures, % of the height"
-                )
-                self.assertLessEqual(screens, MORE_SCREENS.get(folder, MOST_SCREENS), "screens")
+                least, most = FEWER_PICTURES.get(folder, LEAST_PICTURES), MORE_SCREENS.get(folder, MOST_SCREENS)
+                self.assertGreaterEqual(pictures, least, "pictures, % of the height")
+                self.assertLessEqual(screens, most, "screens")
+                if folder in FEWER_PICTURES:
+                    self.assertLess(pictures, LEAST_PICTURES, "it is there now: strike it out")
+                if folder in MORE_SCREENS:
+                    self.assertGreater(screens, MOST_SCREENS, "it is there now: strike it out")
 
     def test_a_line_of_prose_has_66_to_75_letters(self):
         page = self.page(1440, 900)
@@ -264,7 +268,7 @@ class Looks:
     def test_the_landing_page_shows_what_it_is_about_at_once(self):
         page = self.page(1440, 900)
         page.goto((built.SITE / "index.html").as_uri())
-        for selector in (".start a.button", ".landing .drawing svg >> visible=true", ".live .verdict"):
+        for selector in (".start a.button", ".live .picture svg >> visible=true", ".live .verdict"):
             box = page.locator(selector).first.bounding_box()
             self.assertLess(box["y"] + box["height"], 900, selector)
 

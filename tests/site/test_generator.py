@@ -256,6 +256,12 @@ class Blocks(Temporary):
         self.assertFalse(any(isinstance(b, Prose) and "clang-format" in b.text for b in blocks))
         self.assertIn("// not prose", "\n".join(blocks[-1].lines))
 
+    def test_prose_that_begins_with_a_fence_ends_at_the_next_heading(self):
+        text = sample.CHAPTER.replace("// Between the two.", "// ```\n// x\n// ```\n//\n// ## Another (second reading)")
+        prose = [block for block in self.parse(text).blocks if isinstance(block, Prose)]
+        self.assertEqual(prose[-1].heading, (2, "Another"))
+        self.assertTrue(prose[-1].second_reading)
+
     def test_windows_line_ends(self):
         path = self.chapter()
         path.write_bytes(sample.CHAPTER.replace("\n", "\r\n").encode())
@@ -476,7 +482,7 @@ class Pages(Temporary):
         self.assertIn("In every row: 100 % of the bytes used, 32 lanes per request.", page)
         self.assertIn("| global loads | 8 | 256 | 32 |\n", page)
         self.assertIn("In every row: 12.5 % of the bytes used, 32 lanes per request.", page)
-        self.assertIn("| {rung}`copy_far` `stride=8` | 8 | 32 | 8 | 32 | 32 | – | PASS |", page)
+        self.assertIn("| {rung}`01_sample/copy_far` `stride=8` | 8 | 32 | 8 | 32 | 32 | – | PASS |", page)
         self.assertIn("No measurement on hardware is recorded", page)
         self.assertNotIn("NVIDIA", page)
 

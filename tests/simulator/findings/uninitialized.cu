@@ -294,10 +294,9 @@ __global__ void increment(int* values, int n) {
 void grid_rounded_down(bool fixed) {
   std::vector<int> host(kN + 8, 1);
   OnDevice<int> values(host);
-  increment<<<(kN + 8) / 64 + fixed, 64>>>(values.data(), kN + 8);
-  const size_t bytes = host.size() * sizeof(int);
-  int* const to = host.data();
-  cudaMemcpy(to, values.data(), bytes, cudaMemcpyDeviceToHost);  // fault: grid_rounded_down
+  const int blocks = (kN + 8) / 64 + fixed;
+  increment<<<blocks, 64>>>(values.data(), kN + 8);  // fault: grid_rounded_down
+  cudaMemcpy(host.data(), values.data(), host.size() * sizeof(int), cudaMemcpyDeviceToHost);
   total = host.back();
 }
 

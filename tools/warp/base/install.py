@@ -8,7 +8,6 @@ import os
 import platform
 import shutil
 import sys
-from typing import Any
 
 from warp.base import needs, paths, steps, ui
 from warp.base.build import lock
@@ -69,7 +68,7 @@ def out_of_reach(machine: Machine, work: str) -> str:
     return refusal or ", ".join(need.lack(machine) for need in lacking)
 
 
-def may_install() -> Any:
+def may_install() -> bool:
     """Whether apt-get is here, and so are the rights to use it."""
     if needs.manager() != "apt-get":
         return False
@@ -133,7 +132,7 @@ def agree(names: str, command: str) -> None:
     asks = False
 
 
-def rights(names: str, command: str) -> list[Any]:
+def rights(names: str, command: str) -> list[str]:
     """What to put before apt-get: nothing for root, sudo where it works or can ask."""
     if os.geteuid() == 0:
         agree(names, command)
@@ -150,7 +149,7 @@ def rights(names: str, command: str) -> list[Any]:
     raise LearnError(f"missing: {names}; no right to install here. To install: {command}")
 
 
-def apt(prefix: list[Any], arguments: list[str], title: str) -> None:
+def apt(prefix: list[str], arguments: list[str], title: str) -> None:
     env = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
     command = prefix + (["env", "DEBIAN_FRONTEND=noninteractive"] if prefix else []) + APT + arguments
     steps.run(title, command, "apt-" + arguments[0], env=env, own_session=False)
@@ -274,7 +273,7 @@ def ensure_cmake() -> None:
             raise error
 
 
-def pip_note(line: str) -> Any:
+def pip_note(line: str) -> str | None:
     """The package that pip is at."""
     words = line.split()
     return " ".join(words[:2]) if words and words[0] in ("Collecting", "Downloading", "Installing") else None

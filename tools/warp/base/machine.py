@@ -49,7 +49,7 @@ class Machine:
     """Probes of the machine that learn runs on."""
 
     def __init__(self) -> None:
-        self.known: dict[Any, Any] = {}
+        self.known: dict[tuple[str, ...], Any] = {}
 
     def forget(self) -> None:
         """Looks again: something was installed."""
@@ -195,7 +195,7 @@ class Machine:
             for suffix in ("so", "a")
         )
 
-    def _prefixes(self) -> list[Any]:
+    def _prefixes(self) -> list[str]:
         return [prefix for prefix in re.split("[:;]", os.environ.get("CMAKE_PREFIX_PATH", "")) if prefix]
 
     def python_module(self, name: str) -> bool:

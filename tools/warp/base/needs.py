@@ -27,7 +27,7 @@ def manager() -> str:
     return next((name for name in MANAGERS if shutil.which(name)), "")
 
 
-def install_command(packages: list[str], manager: str, sudo: Any = None) -> str:
+def install_command(packages: list[str], manager: str, sudo: str | None = None) -> str:
     """The command that a reader would type, with sudo unless they are root."""
     if sudo is None:
         sudo = "" if os.geteuid() == 0 else "sudo "

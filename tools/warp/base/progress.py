@@ -10,12 +10,13 @@ import json
 import os
 import shutil
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from warp.base import pages, paths, ui
 from warp.base.build import lock
 from warp.base.errors import LearnError
 
+Result = TypeVar("Result")
 FILE = os.path.join(paths.ROOT, ".progress.json")
 BEFORE = FILE + ".before"  # what FILE was before its last change
 
@@ -49,7 +50,7 @@ def predictions_in_words(kept: dict[str, dict[str, dict[str, dict[str, bool | st
     )
 
 
-def change(edit: Callable[..., Any]) -> Any:
+def change(edit: Callable[[dict[str, Any]], Result]) -> Result:
     """Calls edit(kept), which changes the dictionary in place, and keeps it; returns what edit returns."""
     with lock("progress"):
         damaged = _load(FILE) is None

@@ -7,7 +7,7 @@ import shlex
 import signal
 import subprocess
 from collections.abc import Callable
-from typing import Any
+from typing import IO, Any, TextIO
 
 from warp.base import paths, ui
 from warp.base.errors import LearnError
@@ -124,7 +124,7 @@ def _follow(
     command: list[str],
     env: dict[str, str] | None,
     cwd: str | None,
-    log_file: Any,
+    log_file: IO[bytes],
     progress: Progress,
     note_of: Callable[..., Any] | None,
     own_session: bool,
@@ -171,7 +171,9 @@ def _follow(
     return code, output.decode("utf-8", "replace")
 
 
-def start(command: list[str], env: dict[str, str] | None = None, cwd: Any = None, stdout: Any = None) -> int:
+def start(
+    command: list[str], env: dict[str, str] | None = None, cwd: str | None = None, stdout: TextIO | None = None
+) -> int:
     """Runs a program in the foreground, on the reader's own terminal; returns its exit code."""
     import sys
 
@@ -189,8 +191,12 @@ def start(command: list[str], env: dict[str, str] | None = None, cwd: Any = None
 
 
 def start_and_hold(
-    command: list[str], begins: str, hold: Callable[..., Any], env: dict[str, str] | None = None, stdout: Any = None
-) -> tuple[int, list[Any]]:
+    command: list[str],
+    begins: str,
+    hold: Callable[[str], object],
+    env: dict[str, str] | None = None,
+    stdout: TextIO | None = None,
+) -> tuple[int, list[str]]:
     """Like start(), but keeps back the lines on standard error for which hold(line) is true.
 
     All of these start with `begins`, so any other line passes at once, an unfinished one too.

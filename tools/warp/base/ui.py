@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TextIO
+from typing import TextIO
 
 from warp.base.errors import LearnError
 
@@ -86,7 +86,7 @@ class Progress:
 
     HEARTBEAT = 60.0
 
-    def __init__(self, title: str, stream: Any = None, patience: float = 0.0, leaves: bool = True) -> None:
+    def __init__(self, title: str, stream: TextIO | None = None, patience: float = 0.0, leaves: bool = True) -> None:
         self.title = title
         self.stream = stream or sys.stderr
         self.live = is_terminal(self.stream)

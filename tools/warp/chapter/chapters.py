@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from typing import Any
 
 from warp.base import paths
 from warp.base.errors import UsageError
 from warp.base.names import advice, one_of
 from warp.base.text import there
 from warp.chapter import header
+from warp.chapter.header import Rung
 
 FOLDER = re.compile(r"(\d\d)_(\w+)$")
 
@@ -26,15 +26,15 @@ class Chapter:
         self.source = os.path.join(folder, self.name + ".cu")
         self.title = self.name.replace("_", " ").capitalize()
         self.question = ""
-        self.builds_on: list[Any] = []
+        self.builds_on: list[str] = []
         self.minutes = 0
         self.on_short_path = False
         self.afterwards = ""
-        self.sizes: dict[Any, Any] = {}
-        self.sizes_measured: list[Any] = []
+        self.sizes: dict[str, str] = {}
+        self.sizes_measured: list[str] = []
         self.kind = ""  # map, gemm or free
         self.has_cases = False
-        self.rungs: dict[Any, Any] = {}  # name -> chapter.header.Rung, in the order of the ladder
+        self.rungs: dict[str, Rung] = {}  # in the order of the ladder
         self.problem = ""
         self._read_header()
 

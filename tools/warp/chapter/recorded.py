@@ -104,7 +104,7 @@ def rows_of(compiled: Compiled, excerpt: Excerpt) -> list[tuple[str, str]]:
 def figures(instructions: list[Instruction]) -> dict[str, int]:
     """What `sass()` can ask of a list of instructions."""
     counted = kinds.histogram(instructions)
-    widths: dict[Any, Any] = Counter()
+    widths: Counter[str] = Counter()
     for one in instructions:
         access = kinds.memory(one)
         if access and not one.never:
@@ -155,7 +155,7 @@ class Compilations:
 
     def __init__(self, toolchain: Toolchain, main: Path, architecture: str = ARCHITECTURE) -> None:
         self.toolchain, self.main, self.architecture = toolchain, Path(main), architecture
-        self.compiled: dict[Any, Any] = {}
+        self.compiled: dict[Path, list[Compiled]] = {}
 
     def source(self, name: str) -> Any:
         """The file that defines a kernel, `copy_float4` or `04:thread_tile_2d`."""

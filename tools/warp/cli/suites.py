@@ -7,7 +7,9 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 from warp.base import build, paths, steps
@@ -20,7 +22,7 @@ GTEST = re.compile(r"^TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\s*\)", re.MULTILINE)
 NOT_BUILT = "_NOT_BUILT"  # what CMake lists for the tests of a program that is still to be built
 
 
-@dataclass(frozen=True)
+@dataclass
 class Test:
     """One test of ctest's: a program's, or a Python suite."""
 
@@ -37,7 +39,7 @@ def python_suites() -> list[Test]:
     return [Test(suite.name, suite.labels, suite.needs, is_suite=True) for suite in found]
 
 
-def _suites() -> Any:
+def _suites() -> ModuleType | None:
     import importlib.util
 
     file = os.path.join(TESTS, "suites.py")
@@ -97,7 +99,7 @@ def in_sources(folder: str, program: str) -> list[Test]:
     return found
 
 
-def chosen_of_all(machine: Machine, patterns: list[str], label: str | None) -> list[Test]:
+def chosen_of_all(machine: Machine, patterns: Sequence[str], label: str | None) -> list[Test]:
     """Those of all tests; where nothing matches, CMake looks again."""
     was_configured = build.is_configured(paths.build_folder("simulator"))
     try:
@@ -108,7 +110,7 @@ def chosen_of_all(machine: Machine, patterns: list[str], label: str | None) -> l
         return chosen(python_suites() + programs(machine, anew=True), patterns, label)
 
 
-def chosen(tests: list[Test], patterns: list[str], label: str | None) -> list[Test]:
+def chosen(tests: list[Test], patterns: Sequence[str], label: str | None) -> list[Test]:
     """The tests that one of the patterns matches, of this label. UsageError where there is none."""
     for pattern in patterns:
         if not any(re.search(pattern, test.name) for test in tests):
@@ -129,7 +131,7 @@ def chosen(tests: list[Test], patterns: list[str], label: str | None) -> list[Te
     return found
 
 
-def short_names(tests: list[Test]) -> list[str]:
+def short_names(tests: Iterable[Test]) -> list[str]:
     return sorted({test.name for test in tests} | {test.name.rsplit(".", 1)[-1] for test in tests if test.is_suite})
 
 

@@ -221,6 +221,7 @@ COMMANDS = [
         "docs",
         "builds the site in build/docs/html",
         [
+            Option("--pdf", "then print the chapters of the short path as PDFs, with Chromium"),
             Option("--serve", "then serve it on this machine until Ctrl-C"),
             Option("--port", "port of --serve; default 8000", "PORT"),
         ],

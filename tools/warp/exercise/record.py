@@ -45,11 +45,11 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _count(value: Any) -> int:
+def _count(value: object) -> int:
     return value if isinstance(value, int) and value >= 0 else 0
 
 
-def all_records(exercises: list[Exercise]) -> dict[Any, Any]:
+def all_records(exercises: list[Exercise]) -> dict[str, Record]:
     """{key: Record} for all of them."""
     kept = _dictionary(progress.read().get(KEY))
     return {exercise.key: Record(kept.get(exercise.key)) for exercise in exercises}
@@ -134,7 +134,7 @@ def note_hint(exercise: Exercise, shown: int) -> None:
     progress.change(lambda kept: _entry(kept, exercise).update(hints=shown))
 
 
-def blanks() -> dict[Any, Any]:
+def blanks() -> dict[str, str]:
     return _dictionary(progress.read().get(BLANKS))
 
 
@@ -152,7 +152,7 @@ def forget(exercise: Exercise) -> None:
     progress.change(edit)
 
 
-def _dictionary(value: Any) -> dict[Any, Any]:
+def _dictionary(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 

@@ -11,6 +11,7 @@ from warp.base.ui import Palette
 from warp.exercise import record, updates
 from warp.exercise.exercises import Exercise
 from warp.exercise.outcomes import Bar, Failure, Guess, Outcome
+from warp.exercise.record import Record
 
 WIDTH = 96
 FEW = 3  # failures shown of one case; the rest is a consequence as a rule
@@ -42,7 +43,7 @@ STEPS = {
 }
 
 
-def outcome(exercise: Exercise, source: str, result: Outcome, before: dict[Any, Any], paint: Palette) -> list[str]:
+def outcome(exercise: Exercise, source: str, result: Outcome, before: dict[str, Any], paint: Palette) -> list[str]:
     """Lines that tell of a check. `before`: the values of the bars at the last try."""
     shown = paths.shown(source)
     if result.passed:
@@ -245,7 +246,7 @@ def predictions(result: Outcome, paint: Palette) -> list[str]:
     return lines
 
 
-def bars(result: Outcome, source: str, shown: str, before: dict[Any, Any], paint: Palette) -> list[str]:
+def bars(result: Outcome, source: str, shown: str, before: dict[str, Any], paint: Palette) -> list[str]:
     """The last look at each bar, or the one that was missed; with the line that causes it."""
     if not result.bars:
         return []
@@ -378,7 +379,9 @@ def of_bar(bar: Bar) -> str:
     return f"which addresses do the lanes of one warp touch in line {line} at the same time?"
 
 
-def listing(exercises: list[Exercise], records: dict[Any, Any], paint: Palette, here: Any = None) -> list[Any]:
+def listing(
+    exercises: list[Exercise], records: dict[str, Record], paint: Palette, here: Exercise | None = None
+) -> list[str]:
     """The exercises of one chapter with what is done."""
     lines, behind = [], [exercise.key for exercise in updates.behind(exercises, records)]
     for exercise in exercises:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from warp.base.errors import LearnError
@@ -26,7 +25,7 @@ def as_json(outcomes: Outcomes) -> str:
 
 def as_junit(outcomes: Outcomes) -> str:
     """One testcase for each exercise, in a testsuite for each chapter."""
-    chapters: dict[Any, Any] = {}
+    chapters: dict[str, list[tuple[Exercise, Outcome]]] = {}
     for exercise, outcome in outcomes:
         chapters.setdefault(exercise.chapter, []).append((exercise, outcome))
     failed = sum(not outcome.passed for _, outcome in outcomes)
@@ -86,7 +85,7 @@ def printable(text: str) -> str:
     return "".join(c if c in "\n\t" or ord(c) >= 32 else "?" for c in text)
 
 
-def write(file: str, option: Any, text: str) -> None:
+def write(file: str, option: str, text: str) -> None:
     try:
         with open(file, "w", encoding="utf-8") as opened:
             opened.write(text)

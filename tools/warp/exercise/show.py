@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from warp.base import paths, ui
 from warp.exercise import workspace
 from warp.exercise.exercises import Exercise
@@ -34,7 +32,7 @@ def prose(markdown: str) -> list[str]:
     """Paragraphs of the Markdown, wrapped; lists and code as they stand."""
     import textwrap
 
-    lines: list[Any] = []
+    lines: list[str] = []
     for paragraph in markdown.split("\n\n"):
         if lines:
             lines.append("")

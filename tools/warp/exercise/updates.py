@@ -10,9 +10,10 @@ from typing import Any
 
 from warp.exercise import record, workspace
 from warp.exercise.exercises import Exercise
+from warp.exercise.record import Record
 
 
-def bring(exercises: list[Exercise]) -> Any:
+def bring(exercises: list[Exercise]) -> tuple[list[Exercise], list[Exercise]]:
     """Copies into my/ what is not there, and renews the copies that are still the blank of an older course. Returns
     ([copied], [renewed])."""
     kept = record.blanks()
@@ -33,7 +34,7 @@ def note(exercises: list[Exercise], kept: dict[str, Any] | None = None) -> None:
         record.keep_blanks(now)
 
 
-def behind(exercises: list[Exercise], records: dict[Any, Any]) -> list[Any]:
+def behind(exercises: list[Exercise], records: dict[str, Record]) -> list[Exercise]:
     """Those that the learner has begun to edit and not passed, and that the course has changed since."""
     kept = record.blanks()
     return [

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import dataclass
-from typing import Any
 
 from warp.base import paths
 from warp.base.errors import LearnError
@@ -182,10 +181,9 @@ class _complaining:
 
     file: str
 
-    def __enter__(self) -> Any:
-        return self
+    def __enter__(self) -> None:
+        pass
 
-    def __exit__(self, kind: Any, error: Any, _trace: Any) -> Any:
-        if kind and issubclass(kind, OSError):
+    def __exit__(self, _kind: object, error: object, _trace: object) -> None:
+        if isinstance(error, OSError):
             raise LearnError(f"cannot write {paths.shown(self.file)}: {error.strerror}")
-        return False

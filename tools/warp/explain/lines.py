@@ -5,7 +5,6 @@ from __future__ import annotations
 import collections
 import os
 import re
-from typing import Any
 
 from warp.machinecode import kinds
 from warp.machinecode.code import Compiled
@@ -195,7 +194,7 @@ def _cause(
     return "other lines make some of them" if gained else "other lanes make it together"
 
 
-def _line_matches(file: Any, line: Any, pattern: Any) -> Any:
+def _line_matches(file: str, line: int, pattern: re.Pattern[str]) -> bool:
     try:
         with open(file, encoding="utf-8", errors="replace") as source:
             return bool(pattern.search(source.read().split("\n")[line - 1]))

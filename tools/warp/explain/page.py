@@ -72,9 +72,9 @@ class _Page:
     main: str
     failed: bool
     gpu: Gpu
-    notes: list[Any] = field(default_factory=list)  # what the counts leave out
+    notes: list[str] = field(default_factory=list)  # what the counts leave out
     draws: bool = False  # some line has a picture
-    out: list[Any] = field(default_factory=list)
+    out: list[str] = field(default_factory=list)
 
     def add(self, text: str) -> None:
         self.out.append(text)
@@ -171,7 +171,7 @@ class _Page:
             self.add(f"<li>{escaped(text)}</li>")
         self.add("</ul>")
         if kernel.lines:
-            rows: dict[Any, Any] = {}  # (file, line) -> id of its row
+            rows: dict[tuple[str, int], str] = {}  # (file, line) -> id of its row
             for file in kernel.files(self.main):
                 for number in kernel.lines[file]:
                     rows[file, number] = f"k{index}-{len(rows)}"

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from typing import Any
 
 from warp.base import paths
 from warp.base.text import read_source
@@ -42,6 +41,9 @@ USED_WELL = 0.95  # of the moved bytes: what ragged edges leave unused is less
 WIDE_ENOUGH = "Nothing to improve in its memory accesses: nvcc makes wider ones of those that leave sectors half used."
 
 
+Found = tuple[float, str, str, str]  # what can be saved, what is wrong, the cure, the chapter
+
+
 class Problem:
     """What is wrong with one or more lines: `excess` counts the sectors, wavefronts or requests to be saved."""
 
@@ -58,7 +60,7 @@ class Problem:
 
     def places(self) -> str:
         """kernel.cu:8, 10; other.cuh:3"""
-        files: dict[Any, Any] = {}
+        files: dict[str, list[int]] = {}
         for file, line in self.lines:
             files.setdefault(file, []).append(line)
         return "; ".join(
@@ -74,7 +76,7 @@ def chapter_name(number: str) -> str:
 
 def of_kernel(kernel: Kernel) -> list[Problem]:
     """The problems of a kernel's lines, costliest first; lines that are told the same stand together."""
-    told: dict[Any, Any] = {}
+    told: dict[str, Problem] = {}
     wide = made_wide(kernel)
     for file, lines in kernel.lines.items():
         for number in lines:
@@ -162,8 +164,8 @@ def in_passing(kernel: Kernel) -> list[str]:
     totals = kernel.totals()
     if not totals.moved or totals.asked >= USED_WELL * totals.moved:
         return []
-    others: list[Any] = []
-    begin: list[Any] = []
+    others: list[tuple[float, str, str, str]] = []
+    begin: list[tuple[float, str, str, str]] = []
     for file, lines in kernel.lines.items():
         for number in lines:
             for kind in ("load", "store"):
@@ -214,7 +216,7 @@ def _begins_inside(example: Example) -> bool:
     return bool(lanes) and lanes[0] % SECTOR > 0 and all(b - a <= size for a, b in zip(lanes, lanes[1:]))
 
 
-def _structure_at(examples: list[Example], kind: str, of_members: Any) -> int:
+def _structure_at(examples: list[Example], kind: str, of_members: object) -> int:
     """By how many bytes the lanes of a request are apart, if it is by one distance and that of a structure of some
     members; else 0. Of 32 bytes and more it may as well be a matrix of few columns, unless the line names members."""
     for example in examples:
@@ -229,8 +231,8 @@ def _structure_at(examples: list[Example], kind: str, of_members: Any) -> int:
 
 
 def _sectors(
-    kernel: Kernel, totals: Totals, examples: list[Example], kind: str, idle: bool, of_members: Any
-) -> tuple[float, str, str, str] | None:
+    kernel: Kernel, totals: Totals, examples: list[Example], kind: str, idle: bool, of_members: object
+) -> Found | None:
     """Global loads or stores whose sectors hold more than the active lanes asked for."""
     part = totals.part(kind)
     requests, sectors, ideal = part.requests, part.sectors, part.ideal_sectors
@@ -288,7 +290,7 @@ def _banks(totals: Totals, kind: str) -> tuple[int, str, str, str] | None:
     )
 
 
-def _copies(totals: Totals) -> tuple[float, str, str, str] | None:
+def _copies(totals: Totals) -> Found | None:
     """Asynchronous copies whose lanes meet in a bank. They have wavefronts, but are no shared loads or stores.
 
     Those of 16 bytes pass the banks of L1 by: the wavefronts that are counted for them are no queue.
@@ -309,7 +311,7 @@ def _copies(totals: Totals) -> tuple[float, str, str, str] | None:
     )
 
 
-def _global_atomics(totals: Totals, examples: list[Example]) -> tuple[float, str, str, str] | None:
+def _global_atomics(totals: Totals, examples: list[Example]) -> Found | None:
     part = totals.part("atomic")
     requests, sectors, ideal = part.requests, part.sectors, part.ideal_sectors
     if not requests or sectors <= ATOMICS_TOO_MANY * ideal:
@@ -339,7 +341,7 @@ def _shared_atomics(totals: Totals) -> tuple[int, str, str, str] | None:
     )
 
 
-def _shared_attempts(totals: Totals, examples: list[Example]) -> Any:
+def _shared_attempts(totals: Totals, examples: list[Example]) -> Found | None:
     """Additions of floats or 64 bits, which are a loop of a load and an attempt: its loads have no example."""
     attempts, loads = totals.get("shared_atomic_requests"), totals.get("shared_load_requests")
     shown = {e.access: e for e in examples if e.space == "shared"}
@@ -359,7 +361,7 @@ def _shared_attempts(totals: Totals, examples: list[Example]) -> Any:
     )
 
 
-def _parted(kernel: Kernel, totals: Totals, examples: list[Example]) -> Any:
+def _parted(kernel: Kernel, totals: Totals, examples: list[Example]) -> Found | None:
     """Requests of some lanes of a warp, since a branch takes the others another way: the active lanes lie where they would in a
     whole warp, and they are not its first ones, as a guard or a tree of sums leaves them."""
     if not totals.requests or totals.lanes > 0.75 * WARP or not examples:
@@ -379,7 +381,7 @@ def _parted(kernel: Kernel, totals: Totals, examples: list[Example]) -> Any:
     )
 
 
-def _is_part_of_a_row(example: Example) -> Any:
+def _is_part_of_a_row(example: Example) -> bool:
     """Whether its lanes' addresses are one element apart for each lane between them, with lanes left out in the middle or ahead."""
     active = [lane for lane, address in enumerate(example.addresses) if address is not None]
     if not active or active == list(range(len(active))):
@@ -397,7 +399,7 @@ def _writes_for_warps(kernel: Kernel, totals: Totals) -> bool:
     return stores <= sum(line.requests for line in every if line.lanes >= WARP / 2)
 
 
-def _idle_lanes(kernel: Kernel, totals: Totals) -> tuple[float, str, str, str] | None:
+def _idle_lanes(kernel: Kernel, totals: Totals) -> Found | None:
     """Requests of few lanes each where full warps would make a fraction of them."""
     if not totals.requests or totals.lanes >= WARP / 2:
         return None

@@ -219,7 +219,7 @@ def line_in_words(row: Totals, paint: Paint) -> str:
 def shown_lines(source: list[str], counted: dict[int, dict[str, int]], function: str) -> list[int]:
     """Which lines of a file to print: the kernel whole if it stands there, the others with their neighbours."""
     last = len(source)
-    lines: set[Any] = set()
+    lines: set[int] = set()
     if function:
         found = find_function("\n".join(source), function)
         if found and any(found.first <= line <= found.last for line in counted):
@@ -251,10 +251,10 @@ class Renderer:
         self.gpu = gpu or speed.gpu_named("")
         self.failed = failed
         self.before = before
-        self.legend: dict[Any, Any] = {}  # heading of each column that was printed -> its meaning
+        self.legend: dict[str, str] = {}  # heading of each column that was printed -> its meaning
         self.width = width
         self.main = os.path.realpath(main) if main else ""
-        self.out: list[Any] = []
+        self.out: list[str] = []
 
     def line(self, text: str = "") -> None:
         self.out.append(text)
@@ -392,7 +392,7 @@ class Renderer:
         for note in speed.notes(kernel, found):
             self.line("    " + self._wrapped(note, 4))
 
-    def _wrapped(self, text: Any, indent: Any) -> Any:
+    def _wrapped(self, text: str, indent: int) -> str:
         return ui.wrap(text, indent, self.width - 4) if self.width else text
 
     def explain_columns(self, told: Collection[str]) -> None:
@@ -474,7 +474,7 @@ def render(
     width: int = 0,
     main: str = "",
     launch: int | None = None,
-    before: Any = None,
+    before: Trace | None = None,
     compiled: Sequence[Compiled] = (),
     failed: bool = False,
     gpu: Gpu | None = None,

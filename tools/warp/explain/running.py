@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 import os
 import re
-from typing import Any
 
 from warp.base import paths, records, steps, ui
 from warp.base.errors import LearnError
 from warp.base.files import write_output
 from warp.base.machine import Machine
 from warp.chapter.written import Launches, Report, Row
+from warp.machinecode.code import Compiled
 from warp.trace import trace
 from warp.trace.model import Finding, Trace
 
 
-def machine_code(machine: Machine, source: str) -> tuple[list[Any], bool]:
+def machine_code(machine: Machine, source: str) -> tuple[list[Compiled], bool]:
     """([sass.code.Compiled] of a source's kernels, whether the simulator can carry them out); none where nvcc or nvdisasm is
     missing, or where nvcc refuses it."""
     from warp.machinecode import code, tools
@@ -36,20 +36,20 @@ def machine_code(machine: Machine, source: str) -> tuple[list[Any], bool]:
         return [], False
 
 
-def hand_over(file: Any, compiled: Any, program: Any) -> None:
+def hand_over(file: str, compiled: list[Compiled], program: str) -> None:
     """Gives the simulator the machine code to carry out beside the program."""
     from warp.trace import execution
 
     execution.write(file, compiled, program)
 
 
-def take_over(recorded: Trace, compiled: Any, file: Any, trace_file: Any) -> None:
+def take_over(recorded: Trace, compiled: list[Compiled], file: str, trace_file: str) -> None:
     """What it has counted of the machine code becomes part of the trace."""
     if execution_counts(recorded, compiled, file):
         write_output("the trace", trace_file, (json.dumps(records.write(recorded), indent=2) + "\n").encode("utf-8"))
 
 
-def execution_counts(recorded: Trace, compiled: Any, file: Any) -> Any:
+def execution_counts(recorded: Trace, compiled: list[Compiled], file: str) -> bool:
     """Adds them to a trace; returns whether there are any."""
     from warp.trace import execution
 
@@ -99,7 +99,7 @@ def includes_lab(source: str) -> bool:
         return re.search(r'^\s*#\s*include\s*[<"]lab/', file.read(), re.MULTILINE) is not None
 
 
-def compile_source(source: Any) -> Any:
+def compile_source(source: str) -> str:
     """Compiles with simtcc, traced; returns the program. The compiler's messages reach the reader."""
     folder = output_folder(source)
     program = os.path.join(folder, os.path.splitext(os.path.basename(source))[0])

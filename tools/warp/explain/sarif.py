@@ -38,11 +38,13 @@ RULES = {
 }
 
 
-def render(recorded: Trace, launch: Any = None, compiled: Sequence[Compiled] = (), gpu: Gpu | None = None) -> str:
+def render(
+    recorded: Trace, launch: int | None = None, compiled: Sequence[Compiled] = (), gpu: Gpu | None = None
+) -> str:
     """The text of a SARIF file. A finding is an error or a warning, advice is a note."""
     gpu = gpu or speed.gpu_named("")
     kernels, findings = trace.selected(recorded, launch, compiled)
-    rules: list[Any] = []
+    rules: list[dict[str, Any]] = []
     results = []
 
     def add(rule: str, description: str, level: str, text: str, file: str, line: int) -> None:

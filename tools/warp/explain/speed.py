@@ -45,7 +45,9 @@ def gpu_named(name: str) -> Gpu:
 class Speed:
     """The bound of the launch of a kernel that has the highest one."""
 
-    def __init__(self, launch: Launch, bounds_found: Any, gpu: Gpu, registers: int = 0, shared: int = 0) -> None:
+    def __init__(
+        self, launch: Launch, bounds_found: list[Bound], gpu: Gpu, registers: int = 0, shared: int = 0
+    ) -> None:
         self.launch = launch
         self.bounds = bounds_found
         self.gpu = gpu
@@ -189,7 +191,7 @@ def grid_in_words(speed: Speed) -> str:
 class WholeProblem(Problem):
     """What is wrong with the launch and with no line of it alone, or with lines that no count has led to."""
 
-    def __init__(self, rule: Any, what: Any, cure: Any, chapter: Any, lines: Sequence[Any] = ()) -> None:
+    def __init__(self, rule: str, what: str, cure: str, chapter: str, lines: Sequence[tuple[str, int]] = ()) -> None:
         super().__init__("", 0, 0, what, cure, chapter)
         self.rule = rule  # its name in SARIF
         self.lines = list(lines)
@@ -275,14 +277,14 @@ def _one_word(kernel: Kernel, speed: Speed | None) -> WholeProblem | None:
     counted = [
         (kernel.totals(file, number).part("atomic").requests, (file, number)) for file, number in _places(kernel)
     ]
-    most = max(counted, default=(0, None))
+    most, place = max(counted, default=(0, ("", 0)))
     return WholeProblem(
         "one-word",
         f"{operations:,} atomic operations meet on one word, and a GPU carries them out one after the other: "
         f"{bounds.in_time(atomics)} where the memory takes {bounds.in_time(speed.memory)}",
         "collect within the warp and the block first, and add one sum for each block",
         "07",
-        [most[1]] if most[0] else (),
+        [place] if most else (),
     )
 
 
@@ -380,7 +382,7 @@ def _double(kernel: Kernel, speed: Speed | None) -> WholeProblem | None:
     )
 
 
-def double_lines(kernel: Kernel) -> list[Any] | None:
+def double_lines(kernel: Kernel) -> list[tuple[str, int]] | None:
     """[(file, line)] of the kernel that mix a double into what may be meant as float; None where double is meant, or nothing
     is known."""
     for file in kernel.lines:
@@ -403,7 +405,7 @@ def double_lines(kernel: Kernel) -> list[Any] | None:
 
 def _compiled_to_double(kernel: Kernel) -> list[tuple[str, int]]:
     """The lines of the source that have FP64 instructions."""
-    found: dict[Any, Any] = {}
+    found: dict[tuple[str, int], bool] = {}
     for one in kernel.compiled:
         for instruction in one.instructions:
             if bounds.unit_of(instruction) == "fp64":

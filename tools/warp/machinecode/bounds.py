@@ -23,9 +23,9 @@ import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from warp.machinecode import kinds, occupancy
+from warp.machinecode.disassembly import Instruction
 from warp.machinecode.occupancy import Limits
 
 TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "gpus.json")
@@ -192,7 +192,7 @@ def _some(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
-def unit_of(instruction: Any) -> Any:
+def unit_of(instruction: Instruction) -> str | None:
     """The unit of an instruction of the machine code, as UNITS has it; None where it may be one or another."""
     return UNIT_OF.get(instruction.opcode) if kinds.kind(instruction) != "move" else None
 
@@ -208,7 +208,7 @@ def warps_of(shape: Shape) -> int:
     return -(-volume(shape.block) // WARP)
 
 
-def residency(shape: Any, of: Any, registers: int = 0, shared: int = 0) -> Any:
+def residency(shape: Shape, of: Gpu, registers: int = 0, shared: int = 0) -> occupancy.Occupancy | None:
     """machinecode.occupancy.Occupancy of a launch; `registers` 0: not known."""
     return occupancy.occupancy(of.architecture, volume(shape.block), registers, shared)
 

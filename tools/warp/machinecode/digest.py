@@ -7,7 +7,8 @@ import os
 import re
 import subprocess
 import tempfile
-from typing import Any
+from collections.abc import Iterable
+from pathlib import Path
 
 from warp.base.errors import LearnError
 from warp.machinecode import code
@@ -53,7 +54,7 @@ def changed(recorded: dict[str, str], compiled: dict[str, str], kernels: list[st
     return [kernel for kernel in kernels if of(recorded, kernel) != of(compiled, kernel)]
 
 
-def compiled(nvcc: Any, cuobjdump: Any, sources: Any, architecture: Any) -> Any:
+def compiled(nvcc: str, cuobjdump: str, sources: Iterable[Path | str], architecture: str) -> dict[str, str]:
     """The digests of what these sources become today, with the options of the gpu preset; `architecture` is as 90a.
 
     Only machine code is made, no program: a matter of seconds. CompilerError where nvcc refuses.
@@ -62,7 +63,7 @@ def compiled(nvcc: Any, cuobjdump: Any, sources: Any, architecture: Any) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         for source in sources:
             cubin = os.path.join(folder, "kernels.cubin")
-            command = [nvcc, *code.options(f"sm_{architecture}", source), "-cubin", "-o", cubin, str(source)]
+            command = [nvcc, *code.options(f"sm_{architecture}", str(source)), "-cubin", "-o", cubin, str(source)]
             for step in (command, [cuobjdump, "-sass", cubin]):
                 done = subprocess.run(step, capture_output=True, text=True)
                 if done.returncode != 0:

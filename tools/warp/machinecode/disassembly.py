@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Any
 
 from warp.base.text import there
 
@@ -121,10 +120,10 @@ def instruction_of(address: int, text: str) -> Instruction:
 def parse(text: str) -> list[Kernel]:
     """[Kernel] in the order of the text."""
     kernels, kernel = [], None
-    open_labels: list[Any] = []
-    labels: dict[Any, Any] = {}
+    open_labels: list[str] = []
+    labels: dict[str, int] = {}
     places: tuple[tuple[str, int], ...] = ()
-    jumps: list[Any] = []
+    jumps: list[tuple[Instruction, re.Match[str]]] = []
     chained = False
     for row in text.split("\n"):
         if "//##" in row:

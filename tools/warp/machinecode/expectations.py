@@ -21,6 +21,7 @@ from warp.base.errors import LearnError
 from warp.base.text import there
 from warp.machinecode import code, kinds
 from warp.machinecode.code import Compiled
+from warp.machinecode.tools import Toolchain
 
 FILE = "sass.txt"
 CLAIM = re.compile(
@@ -42,11 +43,11 @@ class Expectation:
     kernel: str
     claims: list = dataclasses.field(default_factory=list)
 
-    def means(self, compiled: Any) -> Any:
+    def means(self, compiled: Compiled) -> bool:
         return self.kernel in (compiled.name, compiled.base)
 
 
-def parse(text: Any, name: Any = FILE) -> Any:
+def parse(text: str, name: str = FILE) -> list[Expectation]:
     """[Expectation]; LearnError with the line that cannot be read."""
     found = []
     for number, row in enumerate(text.splitlines(), 1):
@@ -82,7 +83,7 @@ def failed(claim: str, compiled: Compiled) -> str:
     return ""
 
 
-def check(expectations: Any, compiled: Any) -> Any:
+def check(expectations: list[Expectation], compiled: list[Compiled]) -> list[str]:
     """A line for each claim that does not hold, and for each kernel that is not there."""
     problems = []
     for expected in expectations:
@@ -102,7 +103,7 @@ class Assembled:
     unit, in which each source has a namespace of its own, and one call of ptxas and of nvdisasm for an architecture.
     """
 
-    def __init__(self, toolchain: Any, stated: Any) -> None:
+    def __init__(self, toolchain: Toolchain, stated: list[tuple[str, list[Expectation]]]) -> None:
         """`stated`: [(source, [Expectation])]."""
         self.toolchain = toolchain
         self.stated = [(str(source), expectations) for source, expectations in stated]
@@ -124,9 +125,9 @@ class Assembled:
             if any(expected.kernel in (name, code.plain(name)) for expected in self.stated[index][1]):
                 self.of[symbol] = (index, name)
 
-    def kernels(self, architecture: Any) -> Any:
+    def kernels(self, architecture: str) -> dict[str, list[Compiled]]:
         """{source: [code.Compiled]} for an architecture."""
-        found: dict[Any, Any] = {source: [] for source, _ in self.stated}
+        found: dict[str, list[Compiled]] = {source: [] for source, _ in self.stated}
         if not self.of:
             return found
         ptxas = os.path.join(os.path.dirname(os.path.realpath(self.toolchain.nvcc)), "ptxas")
@@ -143,7 +144,7 @@ class Assembled:
     def close(self) -> None:
         self.folder.cleanup()
 
-    def _run(self, *command: Any) -> Any:
+    def _run(self, *command: str) -> str:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if done.returncode != 0:
             raise LearnError(f"{os.path.basename(command[0])} fails: {done.stdout.strip()[-500:]}")

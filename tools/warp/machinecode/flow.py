@@ -82,7 +82,7 @@ def dominators(successors: list[list[int]]) -> dict[int, int]:
     """{block: its immediate dominator}, of those that are reached (Cooper, Harvey and Kennedy's algorithm)."""
     order = _order(successors)
     place = {block: index for index, block in enumerate(order)}
-    before: dict[Any, Any] = {block: [] for block in order}
+    before: dict[int, list[int]] = {block: [] for block in order}
     for block in order:
         for following in successors[block]:
             before[following].append(block)
@@ -123,11 +123,11 @@ def loops_of(kernel: Kernel) -> list[Loop]:
             block = immediate[block]
         return block == header
 
-    before: list[Any] = [[] for _ in firsts]
+    before: list[list[int]] = [[] for _ in firsts]
     for block in immediate:
         for following in successors[block]:
             before[following].append(block)
-    bodies: dict[Any, Any] = {}
+    bodies: dict[int, set[int]] = {}
     for block in immediate:
         for header in successors[block]:
             if dominates(header, block):
@@ -153,7 +153,7 @@ def loops_of(kernel: Kernel) -> list[Loop]:
     return loops
 
 
-def inner_loop(loops: list[Loop], weight: Any = None) -> Loop | None:
+def inner_loop(loops: list[Loop], weight: Callable[[Instruction], int] | None = None) -> Loop | None:
     """The innermost loop with most instructions, where a kernel spends its time; None without a loop.
 
     Unrolled loops leave a small one for the rest behind them: the large one is meant. `weight(instruction)` counts

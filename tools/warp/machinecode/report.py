@@ -94,12 +94,12 @@ def loop_in_words(loop: Loop, file: str) -> str:
 class Renderer:
     """Writes kernels as a list of lines; `paint` colours, `threads` is one size of a block or None for several."""
 
-    def __init__(self, paint: Palette, architecture: str, release: str, threads: Any = None) -> None:
+    def __init__(self, paint: Palette, architecture: str, release: str, threads: int | None = None) -> None:
         self.paint = paint
         self.architecture = architecture
         self.release = release
         self.sizes = (threads,) if threads else THREADS
-        self.out: list[Any] = []
+        self.out: list[str] = []
 
     def line(self, text: str = "") -> None:
         self.out.append(text.rstrip())
@@ -139,7 +139,7 @@ class Renderer:
         marked = {id(one) for one in inner.instructions} if inner else set()
         headers = {loop.header for loop in compiled.loops}
         targets = {one.target for one in compiled.instructions if one.target is not None}
-        sources: dict[Any, Any] = {}
+        sources: dict[str, list[str]] = {}
         place = None
         for one in compiled.instructions:
             if (one.file, one.line) != place and one.line:
@@ -164,7 +164,7 @@ class Renderer:
         return f"{name}{line:>5} | {text}"
 
 
-def render(kernels: list[Compiled], paint: Palette, architecture: str, release: str, threads: Any = None) -> str:
+def render(kernels: list[Compiled], paint: Palette, architecture: str, release: str, threads: int | None = None) -> str:
     """The report on [Compiled] as text."""
     renderer = Renderer(paint, architecture, release, threads)
     for compiled in kernels:

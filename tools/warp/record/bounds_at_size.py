@@ -35,6 +35,10 @@ from warp.trace.trace import load as read_trace
 Plan = tuple[Callable[..., list[int]], list[tuple[int, ...]], tuple[int, ...], tuple[int, ...]]
 
 
+# (rung, variant) -> the counts and the shape of each launch.
+Counted = dict[tuple[str, str], list[tuple[dict[str, int], bounds.Shape]]]
+
+
 def gemm(tile: int, depth: int) -> Plan:
     fit = [(1, 1, 1), (2, 1, 1), (1, 2, 1), (1, 1, 2), (2, 1, 2)]
     step = (tile, tile, depth)
@@ -67,7 +71,7 @@ OTHER_TIMES = {
 }
 
 
-def counted(chapter: Chapter, size: tuple[int, ...], machine: Machine) -> Any:
+def counted(chapter: Chapter, size: tuple[int, ...], machine: Machine) -> Counted:
     """{(rung, variant): [(counts, shape) of each launch]} of a chapter's program at a size."""
     compiled, is_known = running.machine_code(machine, chapter.source)
     found = {}
@@ -134,7 +138,7 @@ def extended(
     return found, others
 
 
-def shape_at(shapes: Any, counts: Any) -> Any:
+def shape_at(shapes: list[bounds.Shape], counts: dict[str, int]) -> bounds.Shape:
     """A grid that grows with the extents is as large as these say, one of the program's own number of blocks stays. Another one follows
     the device, or is not known, and fills it."""
     known = max(bounds.volume(shape.grid) for shape in shapes)
@@ -147,19 +151,21 @@ def shape_at(shapes: Any, counts: Any) -> Any:
 FULL = bounds.Shape((1, 1, 1), (1024, 1, 1), True)
 
 
-def of_a_product(size: tuple[int, ...]) -> Any:
+def of_a_product(size: tuple[int, ...]) -> dict[str, int]:
     """What each product of matrices has to do at least, by whatever kernel of FP32: M N K FMAs."""
     m, n, k = size
     return {"fp32": m * n * k // bounds.WARP}
 
 
-def counted_at_sizes(chapter: Chapter, machine: Machine) -> Any:
+def counted_at_sizes(chapter: Chapter, machine: Machine) -> list[Counted]:
     """What counted() says at each size of the chapter's plan."""
     plan = PLANS[chapter.number]
     return [counted(chapter, size, machine) for size in ([plan[2]] if plan is SCENES else [*plan[1], plan[2]])]
 
 
-def table(chapter: Chapter, runs: Any, gpus: Any = None) -> Any:
+def table(
+    chapter: Chapter, runs: list[Counted], gpus: dict[str, bounds.Gpu] | None = None
+) -> tuple[list[Any], dict[Any, str]]:
     """([(gpu, rung, variant, size, seconds recorded, [Bound], names left out)], {(rung, variant): why there is no bound}) of what
     counted_at_sizes() has found. `gpus`: {name of a results file: Gpu}."""
     plan = PLANS[chapter.number]
@@ -174,7 +180,7 @@ def table(chapter: Chapter, runs: Any, gpus: Any = None) -> Any:
             key = (row["rung"], row.get("variant", ""))
             if not row.get("time_ms"):
                 continue
-            samples = [run.get(key) for run in runs]
+            samples = [run.get(key, []) for run in runs]
             is_product = chapter.kind == "gemm" and row.get("rate_unit") == "GFLOP/s"
             if (chapter.number, row["rung"]) in OTHER_TIMES:
                 without[key] = OTHER_TIMES[chapter.number, row["rung"]]
@@ -202,10 +208,10 @@ def table(chapter: Chapter, runs: Any, gpus: Any = None) -> Any:
     return rows, without
 
 
-def together(of_launches: Any) -> Any:
+def together(of_launches: list[list[bounds.Bound]]) -> list[bounds.Bound]:
     """The bounds of launches one after the other. What one has read or written the next may find in L2, and a graph starts many in
     the time of few: DRAM, L2 and the launch itself count for the launch alone that takes them longest."""
-    found: dict[Any, Any] = {}
+    found: dict[str, bounds.Bound] = {}
     for one in itertools.chain(*of_launches):
         before = found.get(one.resource)
         if before is None or one.resource not in (bounds.DRAM, bounds.L2, bounds.LAUNCH):
@@ -216,7 +222,7 @@ def together(of_launches: Any) -> Any:
     return sorted(found.values(), key=lambda bound: -bound.seconds)
 
 
-def of_the_page(chapter: Chapter, rows: Any) -> Any:
+def of_the_page(chapter: Chapter, rows: list[Any]) -> dict[str, Any]:
     """What results/h200_bounds.json holds: what each resource alone would take of each rung at the default size, or at the only one
     that is known."""
     default = tuple(map(int, chapter.sizes["gpu"].split(",")))
@@ -235,7 +241,7 @@ def of_the_page(chapter: Chapter, rows: Any) -> Any:
     return {"chapter": os.path.basename(chapter.folder), "gpu": "H200", "rows": lines}
 
 
-def file_of_the_page(chapter: Chapter) -> Any:
+def file_of_the_page(chapter: Chapter) -> str:
     return os.path.join(chapter.folder, "results", "h200_bounds.json")
 
 

@@ -69,7 +69,7 @@ def parse(text: str) -> tuple[int | None, list[dict[str, Any]]]:
             for file, number in SOURCE_LINE.findall(body):
                 if [file, int(number)] not in current["lines"]:
                     current["lines"].append([file, int(number)])
-    merged: list[Any] = []
+    merged: list[dict[str, Any]] = []
     for report in reports:
         same = [r for r in merged if r["kind"] == report["kind"] and r["lines"] == report["lines"]]
         if same:
@@ -79,7 +79,7 @@ def parse(text: str) -> tuple[int | None, list[dict[str, Any]]]:
     return errors, merged
 
 
-def first_line(*command: Any) -> Any:
+def first_line(*command: str) -> str:
     try:
         lines = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False).stdout.splitlines()
     except (OSError, subprocess.TimeoutExpired):
@@ -87,7 +87,7 @@ def first_line(*command: Any) -> Any:
     return next((line.strip() for line in lines if re.search(r"\d\.\d", line)), "unknown")
 
 
-def build(folder: Any) -> Any:
+def build(folder: Path) -> tuple[Path, str]:
     nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
     # Frames and lines of the host for its faults, lines of the device for the kernels'.
     flags = ["-std=c++20", "-gencode=arch=compute_90a,code=sm_90a", "-rdc=true", "-lineinfo", "-Xcompiler=-g,-rdynamic"]
@@ -113,14 +113,15 @@ def main(words: list[str]) -> int:
     out = Path(words[0])
     out.mkdir(parents=True, exist_ok=True)
     sanitizer = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
-    log, results = [], []
+    log: list[str] = []
+    results: list[dict[str, Any]] = []
 
     with tempfile.TemporaryDirectory() as temporary:
         program, nvcc = build(Path(temporary))
         listed = subprocess.run([str(program), "--list"], capture_output=True, text=True, check=True).stdout
         names = [line.split()[0] for line in listed.splitlines() if line.split()[2] == "everywhere"]
 
-        def run(tool: Any, variant: Any, some: Any) -> Any:
+        def run(tool: str, variant: str, some: list[str]) -> tuple[int | None, list[dict[str, Any]], int | str]:
             """One process under one tool -> (errors, reports, exit code)."""
             left = end - time.monotonic()
             if left < 3:
@@ -145,13 +146,13 @@ def main(words: list[str]) -> int:
             log.append(f"### {tool} {variant} {' '.join(some)}: exit {code}\n{text}\n")
             return (*parse(text), code)
 
-        def record(tool: Any, variant: Any, name: Any) -> None:
+        def record(tool: str, variant: str, name: str) -> None:
             errors, reports, code = run(tool, variant, [name])
             results.append(
                 {"program": name, "variant": variant, "tool": tool, "errors": errors, "exit": code, "reports": reports}
             )
 
-        def correct(tool: Any, some: Any) -> None:
+        def correct(tool: str, some: list[str]) -> None:
             errors, reports, code = run(tool, "correct", some)
             if errors == 0 and code == 0 and not reports:
                 results.extend(

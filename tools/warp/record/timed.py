@@ -22,7 +22,7 @@ class Steps:
     def __init__(self, seconds: int, folder: str) -> None:
         self.end = time.monotonic() + seconds
         self.folder = folder  # of the logs
-        self.lines: list[Any] = []
+        self.lines: list[str] = []
         self.failed = 0
         steps.make_folder(folder)
 

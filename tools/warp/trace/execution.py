@@ -39,11 +39,11 @@ def row_of(instruction: Instruction) -> str:
     return " ".join(["i", f"{instruction.address:x}", instruction.predicate or "-", instruction.name, *operands])
 
 
-def read(path: str) -> tuple[dict[int, tuple[int, dict[int, dict[Any, Any]]]], dict[int, str]]:
+def read(path: str) -> tuple[dict[int, tuple[int, dict[int, Counts]]], dict[int, str]]:
     """({launch: (kernel's number in the file, {address: {count: value}})}, {launch: why it was not carried out}) of what the
     simulator has written."""
     failed: dict[int, str] = {}
-    counted: dict[int, tuple[int, dict[int, dict[Any, Any]]]] = {}
+    counted: dict[int, tuple[int, dict[int, Counts]]] = {}
     try:
         with open(path, encoding="utf-8") as file:
             rows = file.read().splitlines()
@@ -55,7 +55,7 @@ def read(path: str) -> tuple[dict[int, tuple[int, dict[int, dict[Any, Any]]]], d
             failed[int(index)] = rest[5:]
             continue
         kernel, *words = rest.split()
-        found: dict[Any, Any] = {}
+        found: dict[Any, Counts] = {}
         for word in words:
             address, name, value = word.split(":")
             found.setdefault(int(address, 16), {})[name] = int(value)
@@ -94,8 +94,9 @@ def of_launch(compiled: Kernel, counts: dict[int, Counts]) -> Counts:
         for name in APART:
             value = found.pop(name, 0)
             whole[name] += value
-            if name == "issued" and units.get(address):
-                whole[units[address]] = whole.get(units[address], 0) + value
+            unit = units.get(address)
+            if name == "issued" and unit:
+                whole[unit] = whole.get(unit, 0) + value
     for address in [address for address, found in counts.items() if not found]:
         del counts[address]
     return {name: value for name, value in whole.items() if value}
@@ -104,7 +105,7 @@ def of_launch(compiled: Kernel, counts: dict[int, Counts]) -> Counts:
 def by_line(compiled: Kernel, counts: dict[int, Counts]) -> dict[tuple[str, int], Counts]:
     """{(file, line): counts} of a kernel's {address: counts}. An instruction of a library's function counts at the line that
     calls it, as in the simulator."""
-    found: dict[Any, Any] = {}
+    found: dict[Any, Counts] = {}
     for one in compiled.instructions:
         if one.address in counts and one.places:
             own = [place for place in one.places if _is_own(place[0])] or one.places
@@ -118,7 +119,7 @@ def _is_own(file: str) -> bool:
 
 
 def _sum(all_counts: Iterable[Counts]) -> Counts:
-    total: dict[Any, Any] = {}
+    total: Counts = {}
     for counts in all_counts:
         for name, value in counts.items():
             total[name] = total.get(name, 0) + value

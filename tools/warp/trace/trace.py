@@ -375,7 +375,7 @@ def extent(three: list[int]) -> str:
 
 def kernels_of(trace: Trace, only: int | None = None) -> list[Kernel]:
     """The kernels in the order of their first launch; `only` keeps the launch with that index."""
-    kernels: dict[Any, Any] = {}
+    kernels: dict[str, Kernel] = {}
     for launch in trace.launches:
         if only is None or launch.index == only:
             kernels.setdefault(launch.kernel, Kernel(launch.kernel)).add(launch)
@@ -399,7 +399,7 @@ def told_once(kernels: list[Kernel]) -> list[Kernel]:
 
 def group(findings: list[Finding]) -> list[tuple[int, Finding]]:
     """[(how many, the first)]: findings of one kind at one place of one kernel, in order."""
-    groups: dict[Any, Any] = {}
+    groups: dict[tuple[str, str, str, int], list[Finding]] = {}
     for finding in findings:
         key = (finding.kind, finding.kernel, finding.file, finding.line)
         groups.setdefault(key, []).append(finding)

@@ -14,9 +14,10 @@ from warp.cli.options import Arguments
 from warp.exercise import catalogue, checking, record, report, results, show, updates, workspace
 from warp.exercise.exercises import Exercise
 from warp.exercise.outcomes import Outcome
+from warp.exercise.results import Outcomes
 
 
-def main(arguments: Arguments) -> Any:
+def main(arguments: Arguments) -> int:
     known = catalogue.everything()
     backend = arguments.backend or "simulator"
     if arguments.all and arguments.words:
@@ -72,7 +73,7 @@ def main(arguments: Arguments) -> Any:
 GPU_ALONE = "gpu alone"
 
 
-def without_simulator(exercises: list[Exercise]) -> Any:
+def without_simulator(exercises: list[Exercise]) -> bool:
     """Whether the simulator can neither be built nor brought here. Says what is not looked at then."""
     from warp.base import install
 
@@ -88,7 +89,7 @@ def without_simulator(exercises: list[Exercise]) -> Any:
     return True
 
 
-def chosen(arguments: Arguments, known: Any) -> Any:
+def chosen(arguments: Arguments, known: list[Exercise]) -> list[Exercise]:
     """The exercises to check; a single one becomes the current one."""
     if arguments.all:
         return known
@@ -101,14 +102,14 @@ def chosen(arguments: Arguments, known: Any) -> Any:
     return exercises
 
 
-def note_other(here: Any, known: Any) -> None:
+def note_other(here: Exercise, known: list[Exercise]) -> None:
     """A word where the learner has saved another exercise than the one that is checked."""
     other = workspace.saved_last(known)
     if other is not None and other.key != here.key and workspace.saved(other) > record.changed():
         ui.note(f"This checks {here.name}; of {other.name}, saved last, it is ./learn check {other.name}.")
 
 
-def check_all(exercises: list[Exercise], backend: str, for_editors: bool = False) -> Any:
+def check_all(exercises: list[Exercise], backend: str, for_editors: bool = False) -> Outcomes:
     """(exercise, outcome) of each; told as soon as it is known, in the order of the course."""
     paint = ui.palette()
     outcomes = []
@@ -125,7 +126,7 @@ def check_all(exercises: list[Exercise], backend: str, for_editors: bool = False
     return outcomes
 
 
-def wait_for(future: Any, exercise: Exercise) -> Any:
+def wait_for(future: concurrent.futures.Future[Outcome], exercise: Exercise) -> Outcome:
     """Its result; on a terminal with a sign of life, which goes away in the end."""
     with ui.Progress("Checking " + exercise.name, patience=0.3, leaves=False) as progress:
         while True:
@@ -135,7 +136,7 @@ def wait_for(future: Any, exercise: Exercise) -> Any:
                 progress.update()
 
 
-def backends(exercise: Exercise, backend: str | None) -> Any:
+def backends(exercise: Exercise, backend: str) -> tuple[str, ...]:
     """Where an exercise is checked, in order. On a GPU after the simulator has had its say: counts, races and reads
     outside of an array are seen there alone. A prediction is answered by what the simulator counts."""
     if backend == GPU_ALONE:

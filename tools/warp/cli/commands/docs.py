@@ -37,6 +37,8 @@ def main(arguments: Arguments) -> int:
         raise LearnError(f"docs/build.py ended well but wrote no {paths.shown(index)}")
     pages.note_passed(progress.read())
     ui.say("The site: " + paths.shown(index))
+    if arguments.pdf:
+        print_short_path(machine, folder)
     if arguments.serve:
         return serve(folder, port)
     ui.say("Open it in a browser, or: ./learn docs --serve")
@@ -88,6 +90,22 @@ def port_number(text: str | None, serving: bool) -> int:
     if not (text.isascii() and text.isdigit()) or not 0 < int(text) < 65536:
         raise UsageError(f"--port {text}: legal is 1 ... 65535")
     return int(text)
+
+
+def print_short_path(machine: Machine, folder: str) -> None:
+    """Each chapter of the short path as a PDF, printed by Chromium from its page."""
+    browser = machine.chromium()
+    if not browser:
+        raise LearnError("--pdf needs chromium, and there is none: ./learn setup --all brings it")
+    place = os.path.join(paths.BUILD, "docs", "pdf")
+    steps.make_folder(place)
+    for chapter in (one for one in chapters.all_chapters() if one.on_short_path):
+        page, file = Path(folder, "chapters", chapter.key + ".html"), os.path.join(place, chapter.key + ".pdf")
+        command = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer"]
+        steps.run(f"Printing chapter {chapter.number}", [*command, f"--print-to-pdf={file}", page.as_uri()], "pdf")
+        if not os.path.exists(file):
+            raise LearnError(f"{browser} ended well but wrote no {paths.shown(file)}")
+    ui.say("The short path to print: " + paths.shown(place))
 
 
 def handler_of(folder: str) -> Any:

@@ -317,8 +317,10 @@ def stamps(source: str, folder: str | None = None) -> dict[str, tuple[int, int]]
     return found
 
 
-def sample_size(text: str | None) -> Any:
-    if text is not None and not (text.isascii() and text.isdigit() and int(text) > 0):
+def sample_size(text: str | None) -> str:
+    if text is None:
+        return ""
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
         raise UsageError(f"--blocks {text}: legal is a number of blocks, from 1 up")
     return text
 

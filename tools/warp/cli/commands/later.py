@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from warp.base import ui
 from warp.base.errors import UsageError
 from warp.cli.commands import next_
@@ -11,7 +9,7 @@ from warp.cli.options import Arguments
 from warp.exercise import catalogue, record
 
 
-def main(arguments: Arguments) -> Any:
+def main(arguments: Arguments) -> int:
     if len(arguments.words) > 1:
         raise UsageError("later takes one exercise, or none: then the one that you are at")
     known = catalogue.everything()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from warp.base import paths, ui
 from warp.base.errors import UsageError
 from warp.base.text import there
@@ -13,7 +11,7 @@ from warp.exercise import catalogue, record, show, updates, workspace
 from warp.exercise.exercises import Exercise
 
 
-def main(arguments: Arguments) -> Any:
+def main(arguments: Arguments) -> int:
     if len(arguments.words) > 1:
         raise UsageError("next takes one exercise or chapter to go to, or none")
     known = catalogue.everything()

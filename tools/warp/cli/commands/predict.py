@@ -65,7 +65,7 @@ def main(arguments: Arguments) -> int:
     return ask_all(chapter, asked, todo, numbers, guesses)
 
 
-def without_counts(asked: Any, lack: Any) -> Any:
+def without_counts(asked: list[Asked], lack: str) -> list[Asked]:
     """The predictions that need no run of the simulator: measured times answer them, or arithmetic."""
     kept = [one for one in asked if not re.search(r"\bcount\(", one.prediction.answer)]
     if not kept:

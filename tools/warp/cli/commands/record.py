@@ -112,7 +112,7 @@ class Recorder:
         beside_nvcc = os.path.dirname(os.path.realpath(self.nvcc))
         self.env["PATH"] = os.pathsep.join([self.env.get("PATH", ""), beside_nvcc])
         self.quick = dict(self.env, LAB_GUARD="0", LAB_TIMING="off")  # bare allocations, each rung launched once
-        self.written: list[Any] = []
+        self.written: list[str] = []
 
     # --- The parts.
 
@@ -151,7 +151,7 @@ class Recorder:
             architecture += "a" if architecture in ("sm_90", "sm_100") else ""
             source = os.path.join(paths.ROOT, "tests", "simulator", "microkernels", "microkernels.cu")
             command = [
-                self.machine.nvcc(),
+                self.nvcc,
                 "-std=c++20",
                 f"-arch={architecture}",
                 "-lineinfo",
@@ -348,7 +348,7 @@ class Recorder:
         if self.tool("cuobjdump"):
             check = os.path.join(paths.ROOT, "tests", "simulator", "microkernels", "check_sass.py")
             self.steps.run("machine code of microkernels", 60, [sys.executable, check, self.micro()], self.env)
-        tool = self.tool("compute-sanitizer")
+        tool = self.tool("compute-sanitizer") or ""
         for kind in SANITIZERS if tool else ():
             command = [tool, "--tool", kind, "--error-exitcode", "9", self.micro()]
             self.steps.run(f"{kind} microkernels", 60, command, self.quick)
@@ -357,7 +357,7 @@ class Recorder:
         times = f"{self.gpu}_cccl.json" if self.cccl else f"{self.gpu}.json"
         return times, f"{self.gpu}_counts.json", f"{self.gpu}_caches.json"
 
-    def micro(self) -> Any:
+    def micro(self) -> str:
         return os.path.join(self.out, "microkernels")
 
     # --- Helpers.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 from warp.base import paths, ui
 from warp.base.errors import LearnError, UsageError
@@ -11,7 +10,7 @@ from warp.cli.options import Arguments
 from warp.exercise import catalogue, record, updates, workspace
 
 
-def main(arguments: Arguments) -> Any:
+def main(arguments: Arguments) -> int:
     known = catalogue.everything()
     if arguments.all == bool(arguments.words):
         raise UsageError("reset takes exercises or chapters, or --all")

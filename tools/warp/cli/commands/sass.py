@@ -6,7 +6,6 @@ import json
 import os
 import re
 import sys
-from typing import Any
 
 from warp.base import ui
 from warp.base.errors import LearnError, UsageError
@@ -90,7 +89,7 @@ def difference(arguments: Arguments) -> list[str]:
     return names
 
 
-def block_size(text: str | None) -> Any:
+def block_size(text: str | None) -> int | None:
     if text is None:
         return None
     if not (text.isascii() and text.isdigit() and 1 <= int(text) <= 1024):
@@ -98,7 +97,7 @@ def block_size(text: str | None) -> Any:
     return int(text)
 
 
-def sources_of(chapter: Chapter, rungs: Any, architecture: Any) -> Any:
+def sources_of(chapter: Chapter, rungs: list[str], architecture: str) -> list[str]:
     """The files of a chapter that are compiled for an architecture; of these, those that name the rungs."""
     files = [chapter.source]
     for name in sorted(os.listdir(chapter.folder)):
@@ -118,7 +117,7 @@ def sources_of(chapter: Chapter, rungs: Any, architecture: Any) -> Any:
     return having or files
 
 
-def own(kernel: Any, folder: Any) -> Any:
+def own(kernel: Compiled, folder: str) -> bool:
     return any(
         os.path.dirname(os.path.realpath(one.file)) == os.path.realpath(folder)
         for one in kernel.instructions

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from warp.base import paths, ui
 from warp.base.errors import LearnError, UsageError
 from warp.cli.options import Arguments
 from warp.exercise import catalogue, record, show
 
 
-def main(arguments: Arguments) -> Any:
+def main(arguments: Arguments) -> int:
     if len(arguments.words) > 1:
         raise UsageError("solution takes one exercise or chapter, or none: then the one that you are at")
     known = catalogue.everything()
