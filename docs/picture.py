@@ -52,10 +52,9 @@ def picture(root: Path = ROOT) -> str:
     recorded = []
     for main in source.find_chapters(root / "chapters"):
         measured = list(results.load_recorded(main.parent / "results").values())
-        if measured and "fp32_gflop_s" in measured[0].limits:  # tensor cores are another story
-            recorded.append((source.parse_chapter(main, source.other_files(main)), measured[0]))
+        recorded.append((source.parse_chapter(main, source.other_files(main)), measured[0] if measured else None))
     stage = Kept()
-    chapter_drawings.best(stage, recorded)
+    chapter_drawings.best(stage, chapter_drawings.story(recorded))
     drawn = stage.drawing_of
     style = f"svg {{ {colours('light', 1)} }}\n"
     style += f"@media (prefers-color-scheme: dark) {{ svg {{ {colours('dark', 2)} }} }}\n"

@@ -70,6 +70,11 @@ class Chapter:
         host = sorted(self.source.parent.glob("*.cpp"))
         return [self.program.parent / "header.cpp", *host, BINARY_DIR / "common" / "lab" / "liblab.a"]
 
+    @property
+    def rungs(self):
+        """The names of the rungs that the header lists, in order."""
+        return list(course_header.read(self.source).rungs)
+
     def run(self, *arguments, **options):
         return Run(self.program, *arguments, **options)
 
