@@ -1,10 +1,10 @@
 """Compiles for a GPU with several CUDA Toolkits: chapters, lab, grader and exercises, without a warning.
 
-    python3 tests/toolkits.py                            13.0 and the newest, from PyPI
-    python3 tests/toolkits.py 13.2 newest                releases of CUDA 13, from PyPI: each brings about 300 MB
-    python3 tests/toolkits.py /usr/local/cuda-12.4       one that is installed: nvcc is on PyPI from CUDA 13 on
-    python3 tests/toolkits.py /usr                       Debian's own: 12.4 in Debian 13 (nvidia-cuda-toolkit, non-free)
-    python3 tests/toolkits.py 13.0 --host clang++-16     with another compiler for the host, too
+    ./learn author toolkits                            13.0 and the newest, from PyPI
+    ./learn author toolkits 13.2 newest                releases of CUDA 13, from PyPI: each brings about 300 MB
+    ./learn author toolkits /usr/local/cuda-12.4       one that is installed: nvcc is on PyPI from CUDA 13 on
+    ./learn author toolkits /usr                       Debian's own: 12.4 in Debian 13 (nvidia-cuda-toolkit, non-free)
+    ./learn author toolkits 13.0 --host clang++-16     with another compiler for the host, too
 
 It is no test of `./learn test`, because of its downloads and of its time: some ten minutes for each on two cores. What it
 brings and builds lies in build/toolkits. No GPU is needed, and nothing that is compiled runs.

@@ -1,9 +1,9 @@
 """The drawings of chapter 01: the program's parts beside the GPU's, and the sectors of two requests."""
 
 import figures
-from figures import ACCENT, FOREGROUND, MUTED, SOFT
+from figures import ACCENT, FOREGROUND, MUTED, SOFT, roles
 
-from warp.chapter import results
+from warp.chapter import recording, results
 
 SMS = 132  # of an H200
 SUB_PARTITIONS = 4
@@ -104,6 +104,55 @@ def sectors(simulated, source):
     return figures.sector_map(requests)
 
 
+ELEMENTS, BLOCK = 1000, 256  # of the drawing of a grid
+
+
+def strip(title, blocks, note):
+    """An array and the blocks of threads over it, pass after pass of a loop: `blocks` are in the grid. Threads without an
+    element are wasted."""
+    pitch, high = 40, 26
+
+    def draw(width):
+        passes = -(-ELEMENTS // (blocks * BLOCK))
+        scale = width / max(ELEMENTS, passes * blocks * BLOCK)
+        shapes = [
+            _text(0, 13, title, 13, MUTED),
+            figures.rect(0, 22, ELEMENTS * scale, 10, SOFT, f' stroke="{figures.LINE}"'),
+            _text(4, 50, f"{ELEMENTS:,} elements", 12, MUTED),
+        ]
+        for number in range(passes * blocks):
+            first = number * BLOCK
+            work = max(0, min(BLOCK, ELEMENTS - first))
+            x, y = first * scale, 62 + number // blocks * pitch
+            shapes.append(figures.rect(x + 1, y, work * scale - 2, high, roles.fill("computing"), ' rx="2"'))
+            if work < BLOCK:
+                shapes.append(figures.rect(x + work * scale, y, (BLOCK - work) * scale - 1, high, roles.fill("wasted"),
+                                           f' stroke="{roles.colour("wasted")}"'))  # fmt: skip
+            more = f'paint-order="stroke" stroke="{figures.GROUND}" stroke-width="4"'
+            middle = x + work * scale / 2
+            shapes.append(f'<text x="{middle:g}" y="{y + 18}" font-size="12.5" text-anchor="middle" fill="{FOREGROUND}" {more}>'
+                          f"block {number % blocks}</text>")  # fmt: skip
+        bottom = 62 + passes * pitch
+        below, tall = roles.legend(0, bottom, width, {"computing": "has an element", "wasted": note})
+        return figures.svg([*shapes, *below], width, bottom + tall)
+
+    spare = -ELEMENTS % (blocks * BLOCK)
+    alt = (
+        f"{ELEMENTS:,} elements and {blocks} blocks of {BLOCK} threads: {-(-ELEMENTS // (blocks * BLOCK))} times over the array; in the "
+        f"last pass {spare} threads have no element."
+    )
+    return figures.Drawing(draw(690), alt, draw(340))
+
+
+def divergence(simulated, source):
+    """Two warps of either kernel on the same 64 elements."""
+    kernels = ("diverge_between_warps", "diverge_within_warps")
+    return figures.warp_time(
+        [figures.Panel(recording.recorded(simulated, kernel, "--size", "64"), source, [0, 1]) for kernel in kernels],
+        "Two warps of two kernels over time, which do the same for 64 elements.",
+    )
+
+
 def draw(simulated, source):
     """(rung, name, drawing, caption) of each; without a rung it stands where the prose names it."""
     return [
@@ -112,4 +161,11 @@ def draw(simulated, source):
         ("copy_y_fastest", "sectors", sectors(simulated, source),
          "The first load of each kernel. Each small square is a 4-byte word, each group of eight a sector; what the lanes "
          "asked for is filled."),
+        (None, "guard", strip("one thread for each element", 4, "24 threads too many: the guard stops them"),
+         "A thousand elements take four blocks of 256 threads. The last one sticks out."),
+        (None, "grid-stride", strip("a grid of two blocks, and the loop", 2, "the loop has ended"),
+         "Two blocks, 512 threads: in the second iteration thread i takes element i + 512."),
+        (None, "divergence", divergence(simulated, source),
+         "Warps 0 and 1 of both kernels, as the simulator recorded them: the 32 lanes from top to bottom, the warp's own steps "
+         "from left to right. A step is an access or a basic block of the code."),
     ]  # fmt: skip

@@ -2,7 +2,7 @@
 
 import figures
 
-from warp.chapter import maps, results
+from warp.chapter import maps, recording, results
 
 FOREGROUND, MUTED, SOFT, ACCENT, GROUND = (
     f"var(--draw-{name})" for name in ("foreground", "muted", "soft", "accent", "ground")
@@ -72,12 +72,11 @@ def draw(simulated, source):
         "A tile of C needs rows of A and columns of B, and two ways of cutting make smaller pieces of them. A K-tile is "
         "used up once its products are added; a piece of the cut C is needed again by other tiles of C."
     )
-    size = next(row for row in simulated.rows if row["rung"] == "shared_tiles")["size"]
-    walk = figures.tile_walk(size["M"], size["N"], size["K"], 16, (4, 3))
-    walk_caption = (
-        "What a block of the tiled kernel takes for its tile of C, drawn for tiles of 16: at each K-tile the two "
-        "tiles with the same number. They take the place of those before them, and the sums stay where they are."
-    )
+    blocks = {T: {"BM": T, "BN": T, "BK": T, "TM": 1, "TN": 1} for T in (16, 32)}
+    kernels = [("03_shared_tiling", f"shared_tiles/tile={T}", block) for T, block in blocks.items()]
+    among = {"BM": (8, 128), "BN": (8, 128), "BK": (4, 64)}
+    walk = figures.measured_walk(blocks[32], source.parent.parent, kernels, among=among, wide=False)
+    walk_caption = "A block on its walk along K. Each K-tile takes the place of the one before it, and the sums stay where they are."
 
     def example(kernel, line, lanes_differ):
         for request in results.examples_of(simulated, kernel, source, line):
@@ -97,8 +96,35 @@ def draw(simulated, source):
         "One request of each kind in the inner loop, as the simulator saw it: 32 banks, and below each that is "
         "used the lanes that it serves. From A a request gets 4 or 16 bytes, from B 128."
     )
+    race = figures.warp_time(
+        [
+            figures.Panel(
+                recording.recorded(simulated, "shared_tiles", "--size", "32,32,64", launch=1, blocks=False),
+                source,
+                [0, 1],
+                "with both barriers",
+            ),
+            figures.Panel(
+                recording.recorded(simulated, "no_second_barrier", blocks=False), source, [0, 1], "without the second"
+            ),
+        ],
+        "Two warps of a block that walks over two K-tiles, with both barriers and without the second.",
+    )
     return [
         (None, "cuts", two_cuts(), cuts_caption),
         (None, "walk", walk, walk_caption),
+        (
+            None,
+            "resident",
+            figures.resident(1024, 32, 112),
+            "An SM with blocks of 1024 threads and 112 KiB, as for BK = 448. A block starts when all that it needs is free.",
+        ),
+        (
+            None,
+            "race",
+            race,
+            "Warps 0 and 1 of a block of 32 × 32 threads on two K-tiles, as the simulator recorded them. An upright line is a barrier. "
+            "Framed: between the same two barriers one warp stores to words that another one accesses, and nothing orders the two.",
+        ),
         ("wide_reads", "banks", banks, banks_caption),
     ]

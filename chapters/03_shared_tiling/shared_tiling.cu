@@ -440,6 +440,9 @@ __global__ void no_second_barrier(int m, int n, int k, float alpha, const float*
 // *write* that races with a read; without the first barrier it would be a read that races with a
 // write.
 //
+// ```{drawing} race
+// ```
+//
 // Between two K-tiles with the same buffers both barriers are needed. With two or more pairs of
 // buffers, used in turn, one barrier per K-tile suffices. Chapter 11 builds such a ring, to load later
 // K-tiles during the computation.
@@ -566,7 +569,7 @@ __global__ void __launch_bounds__(1024)
 //= 36,864: count("wide_reads", "shared_load_wavefronts")
 //= 80 %: 100 * rate("wide_reads") / (132 * 1.98 * 2048 / 50)
 //
-// ### What else could be the limit?
+// ### What else could be the limit? (second reading)
 //
 // This is what an SM does for one warp and one K-tile:
 //
@@ -696,6 +699,9 @@ __global__ void __launch_bounds__(T* T, 2048 / (T * T))
 // blocks, one computes while the other waits at its barrier. With one, every barrier leaves the SM
 // idle until the slowest warp arrives. The program asks
 // `cudaOccupancyMaxActiveBlocksPerMultiprocessor` for each depth and prints the answer.
+//
+// ```{drawing} resident
+// ```
 //
 // High occupancy is a means, not a goal. The kernels of the next chapters are faster at a quarter of
 // it: each warp has more independent work while its loads are in flight.

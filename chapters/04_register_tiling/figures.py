@@ -1,11 +1,12 @@
 """The drawing of chapter 04: one thread's way from global memory over shared memory to its registers."""
 
 import figures
+from figures import roles
 
 from warp.chapter import results
 
-FOREGROUND, MUTED, LINE, SOFT, ACCENT, SECOND = (
-    f"var(--draw-{name})" for name in ("foreground", "muted", "line", "soft", "accent", "second")
+FOREGROUND, MUTED, LINE, SOFT, ACCENT = (
+    f"var(--draw-{name})" for name in ("foreground", "muted", "line", "soft", "computing")
 )
 THREAD = 18
 TILE, DEPTH, SIDE = 128, 8, 8  # elements: of a block's tile, of a K-tile, of a thread's square
@@ -56,9 +57,9 @@ def registers(x, square):
     for i in range(SIDE):
         shapes += [
             box(x + 8, below + i * cell, cell, cell, SOFT, LINE),
-            text(x + 16.5, below + i * cell + 12.5, f"a{i}", 10.5, anchor="middle"),
+            text(x + 16.5, below + i * cell + 12.5, f"a{i}", 11, anchor="middle"),
             box(left + i * cell, top, cell, cell, SOFT, LINE),
-            text(left + (i + 0.5) * cell, top + 12.5, f"b{i}", 10.5, anchor="middle"),
+            text(left + (i + 0.5) * cell, top + 12.5, f"b{i}", 11, anchor="middle"),
         ]
         shapes += [box(left + j * cell, below + i * cell, cell, cell, ACCENT, LINE) for j in range(SIDE)]
     row, col = square
@@ -83,14 +84,14 @@ def draw(simulated, source):
 
     loads = {
         "places": ((a_row, 4 * a_four, 1, 4), (b_row, 4 * b_four, 1, 4)),
-        "fill": SECOND,
+        "fill": roles.fill("loaded"),
         "middle": "C",
         "a": f"A({a_row}, {4 * a_four}..{4 * a_four + 3})",
         "b": f"B({b_row}, {4 * b_four}..{4 * b_four + 3})",
     }
     reads = {
         "places": ((row, 0, SIDE, DEPTH), (0, col, DEPTH, SIDE)),
-        "fill": ACCENT,
+        "fill": roles.fill("shared"),
         "middle": "C",
         "a": f"rows {row} to {row + 7}",
         "b": f"columns {col} to {col + 7}",
@@ -119,11 +120,31 @@ def draw(simulated, source):
         f"Thread {THREAD}, from what <code>thread_map</code> wrote: what it loads for everybody, what it reads of what "
         f"everybody has loaded, and what it keeps. The depth of the K-tiles is drawn larger than it is."
     )
+    square = {"BM": TILE, "BN": TILE, "BK": DEPTH, "TM": SIDE, "TN": SIDE}
+    kernels = [
+        ("04_register_tiling", "wide_reads", {"BM": 32, "BN": 32, "BK": 32, "TM": 1, "TN": 1}),
+        ("04_register_tiling", "thread_tile_1d", {"BM": 64, "BN": 64, "BK": 8, "TM": 8, "TN": 1}),
+        ("04_register_tiling", "thread_tile_2d", square),
+        ("04_register_tiling", "k_tile_depth/BK=32", {**square, "BK": 32}),
+    ]
+    among = {"BM": (16, 256), "BN": (16, 256), "BK": (4, 64), "TM": (1, 16), "TN": (1, 16)}
     return [
         (
             "thread_map",
             "places",
             figures.Drawing(wide, alt, narrow),
             caption.replace("<code>", "`").replace("</code>", "`"),
-        )
+        ),
+        (
+            None,
+            "walk",
+            figures.measured_walk(square, source.parent.parent, kernels, among=among, wide=True),
+            "A block of `thread_tile_2d` on its walk along K, and what bounds it. Other sizes move the dot.",
+        ),
+        (
+            None,
+            "budget",
+            figures.resident(256, 128, 8),
+            "An SM with blocks of 256 threads and 128 registers a thread. With one register more the second block has no room.",
+        ),
     ]

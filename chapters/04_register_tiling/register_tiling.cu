@@ -439,7 +439,10 @@ __global__ void __launch_bounds__(THREADS, 2)  // the 2 is for section 6
 //= 51: 64 * 256 / (64 + 256)
 //= 85: 256 * 128 / (256 + 128)
 //
-// ### What the machine code says
+// ```{drawing} walk
+// ```
+//
+// ### What the machine code says (second reading)
 //
 // Wavefronts are one bound, instructions another. An SM issues four instructions per cycle, of any
 // kind. With 128 FMA units all four can be FMAs, so each instruction that is not one takes the place of
@@ -651,6 +654,9 @@ __global__ void __launch_bounds__(THREADS, blocks)
 // An SM has 65,536 registers, dealt out when a block is placed, to all of its threads at once. With
 // 128 per thread a block of 256 takes 32,768, and two blocks fit exactly. With 129, rounded up to
 // 136, a second block does not fit and nearly half of the registers lie idle.
+//
+// ```{drawing} budget
+// ```
 //
 // So the compiler has to be told. `__launch_bounds__(256, blocks)` says that a block has at most
 // 256 threads and that at least `blocks` of them must fit on an SM. From this follows how many
@@ -884,7 +890,7 @@ __global__ void __launch_bounds__(THREADS, 2)
 // through a cache, too. Unroll loops whose indices name registers, always; unroll others if they
 // are short, and measure.
 //
-// ## 8. Deeper K-tiles
+// ## 8. Deeper K-tiles (second reading)
 //
 // The K-tiles so far are 8 deep. Chapter 03 tells what a deeper one changes: as many reads, fewer
 // barriers, more loads in flight at each. What it costs is registers: until a thread may store what it

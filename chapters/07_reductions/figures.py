@@ -3,7 +3,7 @@
 import figures
 from figures import ACCENT, FOREGROUND, GROUND, LINE, MUTED, SECOND, SOFT
 
-from warp.chapter import maps, results
+from warp.chapter import maps, recording, results
 
 VALUES = (3, 1, 7, 0, 4, 1, 6, 3)
 BLOCK, WARP = 256, 32
@@ -137,6 +137,21 @@ def last_block():
     )
 
 
+def trees(simulated, source):
+    """A block of each of the first kernels, on as many elements as it has threads."""
+    kernels = ("interleaved_modulo", "interleaved_strided", "sequential")
+    return figures.warp_time(
+        [
+            figures.Panel(
+                recording.recorded(simulated, kernel, "--size", str(BLOCK), blocks=False), source, list(range(8))
+            )
+            for kernel in kernels
+        ],
+        f"The eight warps of a block that adds up {BLOCK} elements, in three kernels.",
+        "in the warp, and does not add",
+    )
+
+
 def draw(simulated, source):
     """(None, name, drawing, caption) of each: the prose has their places."""
 
@@ -163,6 +178,13 @@ def draw(simulated, source):
             "halves",
             halves(),
             "The tree of halves: the threads that add are neighbours, and so are their elements.",
+        ),
+        (
+            None,
+            "trees",
+            trees(simulated, source),
+            "The accesses of the 8 warps of a block, as the simulator recorded them: the 32 lanes of each from top to bottom, time "
+            "from left to right. An upright line is a barrier.",
         ),
         (
             None,

@@ -69,7 +69,7 @@ def look_back():
         f"{prefixes} to {me} have published their sums: {', '.join(map(str, sums[prefixes:]))}. Tile {me} goes back and adds "
         f"{terms} = {total}: the sums of tiles {passed[0]} to {passed[-1]} and the prefix of tile {prefixes - 1}."
     )
-    return figures.Drawing(figures.svg(shapes, 2 + len(sums) * cell, below + 26), alt)
+    return figures.Drawing(figures.svg(shapes, 2 + len(sums) * cell, below + 26), alt, scene="lookback")
 
 
 def draw(_simulated, _source):
@@ -94,6 +94,7 @@ def draw(_simulated, _source):
             "words",
             look_back(),
             "Filled: a prefix, the sum of everything up to the end of its tile. Not filled: the sum of one tile. Tile 9 does "
-            "not wait for the prefixes of tiles 4 to 8: it adds their sums, and the nearest prefix ends the search.",
+            "not wait for the prefixes of tiles 4 to 8: it adds their sums, and the nearest prefix ends the search. The model shows "
+            "32 tiles over time.",
         ),
     ]

@@ -10,9 +10,10 @@ import zlib
 from pathlib import Path
 
 import figures
-from figures import ACCENT, FOREGROUND, GROUND, LINE, MUTED, SECOND, SOFT
+from figures import ACCENT, FOREGROUND, LINE, MUTED, SOFT
 
-from warp.chapter.run import build_folder, digest_of, program_of, write_atomically
+from warp.base.files import write_atomically
+from warp.chapter.run import build_folder, digest_of, program_of
 
 SIDE = 132  # of an image on the page
 SCENES = ("rgb", "rgby", "pattern", "rand10k", "rand100k", "rand1M=200000", "biglittle", "littlebig", "micro2M=100000",
@@ -102,16 +103,22 @@ def tile():
     """A batch of circles, its flags, and the list that a scan makes of them."""
     circles = ((20, 26, 12, True), (66, 74, 15, False), (44, 46, 22, True), (86, 20, 9, False), (30, 70, 8, True))
 
+    scale = 1.7
+
     def scene(x, y):
-        shapes = [
-            figures.rect(x + 16, y + 16, 40, 40, SOFT),
-        ]
+        shapes = []
         for i, (cx, cy, r, hit) in enumerate(circles):
             colour = ACCENT if hit else MUTED
             shapes.append(
-                f'<circle cx="{x + cx}" cy="{y + cy}" r="{r}" stroke="{colour}" stroke-width="1.5" fill="none"/>'
+                f'<circle cx="{x + cx * scale:g}" cy="{y + cy * scale:g}" r="{r * scale:g}" stroke="{colour}" stroke-width="1.6" '
+                f'fill="{SOFT if hit else "none"}" fill-opacity="0.6"/>'
             )
-            shapes.append(figures.text(x + cx, y + cy + 4, str(i), 11, colour, "middle"))
+            shapes.append(figures.text(x + cx * scale, y + cy * scale + 4.5, str(i), 13, colour, "middle"))
+        tile = 40 * scale
+        shapes.append(
+            figures.rect(x + 16 * scale, y + 16 * scale, tile, tile, "none", f' stroke="{FOREGROUND}" stroke-width="2"')
+        )
+        shapes.append(figures.text(x + 16 * scale + tile + 4, y + 16 * scale + 10, "tile", 12, MUTED))
         return shapes
 
     def row(x, y, name, values, marked):
@@ -135,40 +142,70 @@ def tile():
             *row(x, y + 116, "3. the list, blended by all pixels", hits, set(range(len(hits)))),
         ]
 
-    wide = figures.svg([*scene(0, 30), arrow(130, 86, 40), *steps(200, 20)], 420, 170)
-    narrow = figures.svg([*scene(60, 0), *steps(20, 140)], 256, 290)
+    wide = figures.svg([*scene(0, 4), arrow(186, 86, 40), *steps(262, 20)], 482, 170)
+    narrow = figures.svg([*scene(60, 0), *steps(20, 190)], 256, 340)
     alt = (f"Five circles around a square tile. Circles {', '.join(map(str, hits))} touch it. Their flags are "
            f"{flags}, the exclusive scan is {places}, and the list has {hits}.")  # fmt: skip
     return figures.Drawing(wide, alt, narrow)
 
 
+# Of the drawing of masks: centre and radius of each circle, in tiles of one.
+MASKED = ((0.5, 0.45, 0.35), (1.55, 1.4, 0.75), (2.6, 0.6, 0.5), (3.45, 2.5, 0.4),
+          (1.3, 1.75, 0.3), (2.8, 2.2, 0.6), (0.45, 2.45, 0.4), (1.85, 1.2, 0.28))  # fmt: skip
+COLUMNS, ROWS = 4, 3
+
+
+def touches(low, at, radius):
+    """Whether a circle, seen along one axis, touches the tiles from `low` to `low + 1`."""
+    return at + radius > low and at - radius < low + 1
+
+
 def masks():
     """Columns and rows of tiles with a bit for each of eight circles, and the tile where they meet."""
-    columns = ("11000010", "01101010", "00101001", "00010101")
-    rows = ("10100010", "01101000", "00011101")
-    cell, left, top = 40, 92, 100
-    column, row = 1, 1
-    shapes = []
-    for i, word in enumerate(columns):
-        x = left + cell * i + cell / 2
-        colour = ACCENT if i == column else MUTED
-        for j, bit in enumerate(word):
-            shapes.append(figures.text(x, 14 + 11 * j, bit, 11, colour, "middle"))
-    for i, word in enumerate(rows):
-        y = top + cell * i + cell / 2 + 4
-        shapes.append(figures.text(left - 8, y, word, 11, SECOND if i == row else MUTED, "end", ' letter-spacing="2"'))
-    for i in range(len(columns)):
-        for j in range(len(rows)):
-            fill = SOFT if (i, j) == (column, row) else GROUND
-            shapes.append(figures.rect(left + cell * i, top + cell * j, cell, cell, fill, f' stroke="{LINE}"'))
-    both = "".join("1" if a == b == "1" else "0" for a, b in zip(columns[column], rows[row]))
-    numbers = [i for i, bit in enumerate(both) if bit == "1"]
-    y = top + cell * len(rows) + 26
-    shapes.append(figures.text(0, y, f"{columns[column]} and {rows[row]} = {both}", 12))
-    shapes.append(figures.text(0, y + 18, f"circles {', '.join(map(str, numbers))} for this tile", 12, MUTED))
-    alt = (f"A grid of tiles, four columns and three rows. Each column and each row has a word of eight bits. For the tile in "
-           f"column {column} and row {row}, {columns[column]} and {rows[row]} give {both}.")  # fmt: skip
-    return figures.Drawing(figures.svg(shapes, 256, y + 24), alt)
+    columns = [[touches(i, x, r) for x, _, r in MASKED] for i in range(COLUMNS)]
+    rows = [[touches(i, y, r) for _, y, r in MASKED] for i in range(ROWS)]
+    cell, bit, left, top, column, row = 78, 12, 116, 118, 1, 1
+
+    def word(x, y, bits, down, strong):
+        """The bits of a word as squares, to the right or down, filled where they are set."""
+        paint = ACCENT if strong else MUTED
+        return [
+            figures.rect(x + (0 if down else i * bit), y + (i * bit if down else 0), bit - 2, bit - 2, paint if is_set else "none",
+                         f' stroke="{paint}"')
+            for i, is_set in enumerate(bits)
+        ]  # fmt: skip
+
+    both = [a and b for a, b in zip(columns[column], rows[row])]
+    shapes = [figures.rect(left + cell * column, top + cell * row, cell, cell, SOFT)]
+    for i in range(8):
+        shapes.append(figures.text(left - 20, 18 + i * bit, str(i), 11, MUTED, "end"))
+    for i, bits in enumerate(columns):
+        shapes += word(left + cell * i + cell / 2 - bit / 2, 8, bits, True, i == column)
+    for i, bits in enumerate(rows):
+        shapes += word(4, top + cell * i + cell / 2 - bit / 2, bits, False, i == row)
+    lines = "".join(f"M{left + cell * i} {top}v{cell * ROWS}" for i in range(COLUMNS + 1))
+    lines += "".join(f"M{left} {top + cell * i}h{cell * COLUMNS}" for i in range(ROWS + 1))
+    shapes.append(figures.path(lines, LINE))
+    for number, (x, y, radius) in enumerate(MASKED):
+        at_x, at_y, colour = left + x * cell, top + y * cell, ACCENT if both[number] else MUTED
+        shapes.append(
+            f'<circle cx="{at_x:.4g}" cy="{at_y:.4g}" r="{radius * cell:.4g}" stroke="{colour}" stroke-width="1.6" fill="none"/>'
+        )
+        shapes.append(figures.text(at_x, at_y + 5, str(number), 13, colour, "middle"))
+    y = top + cell * ROWS + 22
+    for name, bits in (("its column", columns[column]), ("its row", rows[row]), ("both", both)):
+        shapes.append(figures.text(left - 8, y + 10, name, 12, MUTED, "end"))
+        shapes += word(left, y, bits, False, name == "both")
+        y += bit + 7
+    numbers = [i for i, is_set in enumerate(both) if is_set]
+    shapes.append(figures.text(left + 8 * bit + 12, y - 9, f"circles {', '.join(map(str, numbers))}", 12.5))
+
+    def said(bits):
+        return "".join("1" if is_set else "0" for is_set in bits)
+
+    alt = (f"A grid of tiles, four columns and three rows, with eight circles. Each column and each row has a word of eight bits. "
+           f"For the tile in column {column} and row {row}, {said(columns[column])} and {said(rows[row])} give {said(both)}.")  # fmt: skip
+    return figures.Drawing(figures.svg(shapes, left + COLUMNS * cell + 4, y), alt)
 
 
 def links():
@@ -186,7 +223,7 @@ def links():
 
     old, new = (38, 7, 0), 52
     shapes = chain(24, "head, and the links that follow", old, new)
-    shapes += chain(84, f"after next[{new - 1}] = atomicExch(&head, {new})", (new, *old), new)
+    shapes += chain(84, f"after next[{new - 1}] = atomicExch(&amp;head, {new})", (new, *old), new)
     alt = (f"A list with the links {old[0]} and {old[1]} and the end, 0. After the exchange the head is {new}, and {old[0]} "
            f"comes next.")  # fmt: skip
     return figures.Drawing(figures.svg(shapes, 256, 112), alt)

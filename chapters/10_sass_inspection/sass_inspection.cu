@@ -2,7 +2,7 @@
 //
 // Question: You wrote CUDA C++, and the GPU runs something else. What did the compiler make of it?
 // Builds on: 05_bank_conflicts, 06_transpose
-// Minutes: 45
+// Minutes: 40
 // Afterwards: read SASS: registers, spills, wide loads and what fills a loop
 // Kind: map
 // Size gpu: 268435459
@@ -107,6 +107,9 @@ __global__ void copy_scalar(float* out, const float* in, unsigned n) {
 // 00d0       IMAD.WIDE.U32      R4, R7, 0x4, R4
 // 00e0       STG.E              desc[UR4][R4.64], R3
 // 00f0       EXIT
+// ```
+//
+// ```{drawing} beside
 // ```
 //
 // `./learn sass 10 --rung copy_scalar` prints the same from your own compiler, with the source line above each
@@ -293,7 +296,7 @@ __global__ void copy_struct(float* out, const float* in, unsigned n) {
 // there would fail. So nvcc splits it, and neighbouring lanes are 16 bytes apart: each of the four requests touches 16
 // sectors and uses a quarter of each. With `alignas(16)` it is one load. (The other `LDG` of both is the tail's.)
 //
-// ### What a misaligned pointer does
+// ### What a misaligned pointer does (second reading)
 //
 //? misaligned: What happens if `copy_float4` is launched with `in + 1`?
 //? choices: it is slower | it copies other elements | the launch fails
@@ -582,7 +585,7 @@ struct WindowSum {
 // them. You can get the same code without the promise: keep the sum in a local variable and store it once. That is
 // better style, too.
 //
-// ## 6. The order of a loop's loads and stores
+// ## 6. The order of a loop's loads and stores (second reading)
 //
 // The loop that fills a tile of shared memory is in every kernel since chapter 03: load an element, store it to the
 // tile, eight times. How often does it wait?
@@ -707,60 +710,37 @@ struct ReversedRuns {
 //? unit: %
 //? near: 10 %
 //
-// | kernel | registers | instructions of the loop | `FFMA` | `LDS` | `FFMA`, % | ceiling, TFLOP/s | measured at 4096 |
-// |---|--:|--:|--:|--:|--:|--:|--:|
-// | `naive_flat` | 32 | 31 | 4 | 0 | 13 | 8.6 | 5.1 |
-// | `shared_tiles`, tile=32 | 31 | 99 | 32 | 40 | 32 | 21.6 | 8.2 |
-// | `thread_tile_1d` | 49 | 111 | 64 | 24 | 58 | 38.6 | 16.6 |
-// | `thread_tile_2d` | 128 | 610 | 512 | 32 | 84 | 56.2 | 30.9 |
-// | `thread_tile_float4` | 128 | 593 | 512 | 32 | 86 | 57.8 | 34.5 |
-// | `warp_tile`, BK=8 | 119 | 595 | 512 | 32 | 86 | 57.6 | 42.5 |
-//= | 32 | 31 | 4 | 0 | 13 | 8.6 | 5.1 |: sass("02:naive_flat", "registers"),
-//=   sass("02:naive_flat", "instructions", "loop"),
-//=   sass("02:naive_flat", "FFMA", "loop"), sass("02:naive_flat", "LDS", "loop"), 100 * sass("02:naive_flat", "FFMA",
-//=   "loop") / sass("02:naive_flat", "instructions", "loop"), 66.9 * sass("02:naive_flat", "FFMA", "loop") /
-//=   sass("02:naive_flat", "instructions", "loop"), rate("02:naive_flat") / 1000
-//= | 31 | 99 | 32 | 40 | 32 | 21.6 | 8.2 |: sass("03:shared_tiles<32>", "registers"),
-//=   sass("03:shared_tiles<32>", "instructions", "loop"),
-//=   sass("03:shared_tiles<32>", "FFMA", "loop"),
-//=   sass("03:shared_tiles<32>", "LDS", "loop"),
-//=   100 * sass("03:shared_tiles<32>", "FFMA", "loop") / sass("03:shared_tiles<32>", "instructions", "loop"),
-//=   66.9 * sass("03:shared_tiles<32>", "FFMA", "loop") / sass("03:shared_tiles<32>", "instructions", "loop"),
-//=   rate("03:shared_tiles/tile=32") / 1000
-//= | 49 | 111 | 64 | 24 | 58 | 38.6 | 16.6 |: sass("04:thread_tile_1d", "registers"),
-//=   sass("04:thread_tile_1d", "instructions", "loop"),
-//=   sass("04:thread_tile_1d", "FFMA", "loop"),
-//=   sass("04:thread_tile_1d", "LDS", "loop"),
-//=   100 * sass("04:thread_tile_1d", "FFMA", "loop") / sass("04:thread_tile_1d", "instructions", "loop"),
-//=   66.9 * sass("04:thread_tile_1d", "FFMA", "loop") / sass("04:thread_tile_1d", "instructions", "loop"),
-//=   rate("04:thread_tile_1d") / 1000
-//= | 128 | 610 | 512 | 32 | 84 | 56.2 | 30.9 |: sass("04:thread_tile_2d", "registers"),
-//=   sass("04:thread_tile_2d", "instructions", "loop"),
-//=   sass("04:thread_tile_2d", "FFMA", "loop"),
-//=   sass("04:thread_tile_2d", "LDS", "loop"),
-//=   100 * sass("04:thread_tile_2d", "FFMA", "loop") / sass("04:thread_tile_2d", "instructions", "loop"),
-//=   66.9 * sass("04:thread_tile_2d", "FFMA", "loop") / sass("04:thread_tile_2d", "instructions", "loop"),
-//=   rate("04:thread_tile_2d") / 1000
-//= | 128 | 593 | 512 | 32 | 86 | 57.8 | 34.5 |: sass("04:thread_tile_float4<8, 2>", "registers"),
-//=   sass("04:thread_tile_float4<8, 2>", "instructions", "loop"),
-//=   sass("04:thread_tile_float4<8, 2>", "FFMA", "loop"),
-//=   sass("04:thread_tile_float4<8, 2>", "LDS", "loop"),
-//=   100 * sass("04:thread_tile_float4<8, 2>", "FFMA", "loop") /
-//=   sass("04:thread_tile_float4<8, 2>", "instructions", "loop"),
-//=   66.9 * sass("04:thread_tile_float4<8, 2>", "FFMA", "loop") /
-//=   sass("04:thread_tile_float4<8, 2>", "instructions", "loop"),
-//=   rate("04:thread_tile_float4") / 1000
-//= | 119 | 595 | 512 | 32 | 86 | 57.6 | 42.5 |: sass("05:product<Transposed<8, 4>, InPairs<4>, true>", "registers"),
-//=   sass("05:product<Transposed<8, 4>, InPairs<4>, true>", "instructions", "loop"),
-//=   sass("05:product<Transposed<8, 4>, InPairs<4>, true>", "FFMA", "loop"),
-//=   sass("05:product<Transposed<8, 4>, InPairs<4>, true>", "LDS", "loop"),
-//=   100 * sass("05:product<Transposed<8, 4>, InPairs<4>, true>", "FFMA", "loop") /
-//=   sass("05:product<Transposed<8, 4>, InPairs<4>, true>", "instructions", "loop"),
-//=   66.9 * sass("05:product<Transposed<8, 4>, InPairs<4>, true>", "FFMA", "loop") /
-//=   sass("05:product<Transposed<8, 4>, InPairs<4>, true>", "instructions", "loop"),
-//=   rate("05:warp_tile/BK=8") / 1000
+// ```{drawing} mix
+// ```
 //
-// The table shows three things.
+// | kernel | registers | ceiling, TFLOP/s | measured at 4096 |
+// |---|--:|--:|--:|
+// | `naive_flat` | 32 | 8.6 | 5.1 |
+// | `shared_tiles`, tile=32 | 31 | 21.6 | 8.2 |
+// | `thread_tile_1d` | 49 | 38.6 | 16.6 |
+// | `thread_tile_2d` | 128 | 56.2 | 30.9 |
+// | `thread_tile_float4` | 128 | 57.8 | 34.5 |
+// | `warp_tile`, BK=8 | 119 | 57.6 | 42.5 |
+//= | 32 | 8.6 | 5.1 |: sass("02:naive_flat", "registers"),
+//=   66.9 * sass("02:naive_flat", "FFMA", "loop") /
+//=   sass("02:naive_flat", "instructions", "loop"), rate("02:naive_flat") / 1000
+//= | 31 | 21.6 | 8.2 |: sass("03:shared_tiles<32>", "registers"),
+//=   66.9 * sass("03:shared_tiles<32>", "FFMA", "loop") /
+//=   sass("03:shared_tiles<32>", "instructions", "loop"), rate("03:shared_tiles/tile=32") / 1000
+//= | 49 | 38.6 | 16.6 |: sass("04:thread_tile_1d", "registers"),
+//=   66.9 * sass("04:thread_tile_1d", "FFMA", "loop") /
+//=   sass("04:thread_tile_1d", "instructions", "loop"), rate("04:thread_tile_1d") / 1000
+//= | 128 | 56.2 | 30.9 |: sass("04:thread_tile_2d", "registers"),
+//=   66.9 * sass("04:thread_tile_2d", "FFMA", "loop") /
+//=   sass("04:thread_tile_2d", "instructions", "loop"), rate("04:thread_tile_2d") / 1000
+//= | 128 | 57.8 | 34.5 |: sass("04:thread_tile_float4<8, 2>", "registers"),
+//=   66.9 * sass("04:thread_tile_float4<8, 2>", "FFMA", "loop") /
+//=   sass("04:thread_tile_float4<8, 2>", "instructions", "loop"), rate("04:thread_tile_float4") / 1000
+//= | 119 | 57.6 | 42.5 |: sass("05:product<Transposed<8, 4>, InPairs<4>, true>", "registers"),
+//=   66.9 * sass("05:product<Transposed<8, 4>, InPairs<4>, true>", "FFMA", "loop") /
+//=   sass("05:product<Transposed<8, 4>, InPairs<4>, true>", "instructions", "loop"), rate("05:warp_tile/BK=8") / 1000
+//
+// Picture and table show three things.
 //
 // **A ceiling is not a prediction.** No kernel reaches its own. The ceiling assumes that some warp can issue in every
 // cycle. The rest is lost to waiting: for loads from global memory in `naive_flat`, where 0.61 of a warp's time goes
@@ -786,7 +766,7 @@ struct ReversedRuns {
 // addresses that the lanes of a warp read, and no instruction shows those: bank conflicts show in the simulator's
 // counters, not in SASS. You need both.
 //
-// ### `.reuse`
+// ### `.reuse` (second reading)
 //
 // This is a piece of the loop of `thread_tile_2d`:
 //
@@ -867,7 +847,7 @@ struct ReversedRuns {
 //= 512 `FFMA`: sass("04:thread_tile_float4<8, 3>", "FFMA", "loop")
 //= a sixth: rate("04:launch_bounds/blocks=3") / rate("04:launch_bounds/blocks=2")
 //
-// ### More warps, or more work for each
+// ### More warps, or more work for each (second reading)
 //
 // Latency is hidden by other work. It may come from other warps, which is what occupancy is for, or from the same
 // warp, as independent instructions. `warps_or_loads` varies both: it launches `copy_batch` with 1 or 4 loads per
@@ -1049,7 +1029,7 @@ __global__ void indexed(float* out, const float* in, unsigned n, unsigned start)
 //= 4 `STL.128`: sass("indexed<false>", "STL")
 //= 16 `LDL`: sass("indexed<false>", "LDL")
 //
-// ### A quotient by a variable
+// ### A quotient by a variable (second reading)
 //
 // No NVIDIA GPU divides integers in one instruction.
 //

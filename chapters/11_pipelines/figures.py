@@ -1,7 +1,9 @@
 """The drawings of chapter 11: who waits for what with one buffer, two, and a ring; orders of FMAs and of tiles."""
 
+import dataclasses
+
 import figures
-from figures import ACCENT, LINE, MUTED, SECOND, Span
+from figures import ACCENT, LINE, MUTED, Span, roles
 
 STAGES = 4
 
@@ -42,18 +44,21 @@ def ring():
         spans = []
         for row in range(stage, rows, STAGES):
             read = latency + row * compute
-            spans.append(Span(begin[row], read - begin[row], "load", str(row)))
+            spans.append(Span(begin[row], latency, "load", str(row)))
+            if read > begin[row] + latency:
+                spans.append(Span(begin[row] + latency, read - begin[row] - latency, "full"))
             spans.append(Span(read, compute, "compute", str(row)))
         stages.append((f"stage {stage}", spans))
     alone, at = [], 0
     for row in range(2):
         alone += [Span(at, latency, "load", str(row)), Span(at + latency, compute, "compute", str(row))]
         at += latency + compute
-    return figures.timeline(
+    drawn = figures.timeline(
         [("one buffer", [("stage 0", alone)]), ("copy_ring", stages)],
         "What happens to the buffers, by row of the matrix.",
-        {"load": "filled, then full", "compute": "read"},
+        {"load": "on its way", "full": "full", "compute": "read"},
     )
+    return dataclasses.replace(drawn, scene="ring")
 
 
 def fma_orders():
@@ -68,7 +73,7 @@ def fma_orders():
         new = [i for i in range(1, len(order)) if order[i][0] != order[i - 1][0] and order[i][1] != order[i - 1][1]]
         fresh.append(len(new))
         for row, col in (order[0], *(order[i] for i in new)):
-            shapes.append(figures.rect(x + col * cell, top + row * cell, cell, cell, SECOND))
+            shapes.append(figures.rect(x + col * cell, top + row * cell, cell, cell, roles.fill("wasted")))
         grid = "".join(f"M{x + i * cell} {top}v{rows * cell}" for i in range(1, columns))
         grid += "".join(f"M{x} {top + i * cell}h{columns * cell}" for i in range(1, rows))
         shapes.append(figures.path(grid, LINE))
@@ -98,9 +103,12 @@ def tile_orders():
         down, across = len({row for row, _ in tiles}), len({col for _, col in tiles})
         shapes.append(figures.text(1, y + 14, f'<tspan class="mono">{name}</tspan>', 13.5))
         top, below = y + 24, y + 24 + strip + gap
-        shapes.append(figures.rect(1, below, strip, down * high, SECOND))
-        shapes.append(figures.rect(right, top, across * wide, strip, SECOND))
-        shapes += [figures.rect(right + col * wide, below + row * high, wide, high, ACCENT) for row, col in tiles]
+        shapes.append(figures.rect(1, below, strip, down * high, roles.fill("loaded")))
+        shapes.append(figures.rect(right, top, across * wide, strip, roles.fill("loaded")))
+        shapes += [
+            figures.rect(right + col * wide, below + row * high, wide, high, roles.fill("computing"))
+            for row, col in tiles
+        ]
         grid = "".join(f"M{right + i * wide} {below}v{shown * high}" for i in range(1, columns))
         grid += "".join(f"M{right} {below + i * high}h{columns * wide}" for i in range(1, shown))
         shapes.append(figures.path(grid, LINE, 0.8))

@@ -57,7 +57,7 @@ def swizzle():
         x, y = 64 + number * (8 * cell + 40), 40
         shapes.append(figures.text(x, y - 22, title, 13.5))
         for place in range(8):
-            shapes.append(figures.text(x + place * cell + cell / 2, y - 6, f"{4 * place}", 10.5, MUTED, "middle"))
+            shapes.append(figures.text(x + place * cell + cell / 2, y - 6, f"{4 * place}", 11, MUTED, "middle"))
         for row in range(8):
             if number == 0:
                 shapes.append(figures.text(0, y + row * cell + 21, f"row {row}", 12, MUTED))

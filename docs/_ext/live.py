@@ -24,12 +24,20 @@ EXAMPLES = {
     "broadcast": ("One word for all, or neighbours", "shared:float*0:float*1"),
     "column": ("A column: no padding, or one word", "shared:float*32:float*32+1"),
     "swizzle": ("Padded or swizzled", "shared:float*32+1:float*32^"),
+    "tree_steps": ("sums[2 * s * t] of s = 1 or 4", "shared:float*2:float*8"),
+    "tree_orders": ("sums[2 * s * t] of s = 4, or sums[t]", "shared:float*8:float*1"),
+    "one_or_many": ("s[5] or s[lane]", "shared:float*0:float*1"),
+    "one_more": ("s[32 * lane] or s[33 * lane]", "shared:float*32:float*33"),
+    "float2": ("float2: neighbours, or every other", "shared:float2*1:float2*2"),
     "wide": ("float or float4", "shared:float*1:float4*1"),
     "float4": ("float4: neighbours, or every other", "shared:float4*1:float4*2"),
     "rows": ("A row or a column", "global:float*1:float*64"),
     "offset": ("Aligned, or one element off", "global:float*1:float*1@1"),
     "apart": ("A stride of 2 or 4", "global:float*2:float*4"),
     "wide_global": ("float or float4", "global:float*1:float4*1"),
+    "second_or_32nd": ("x[2 * lane] or x[32 * lane]", "global:float*2:float*32"),
+    "eighth_or_third": ("in[8 * lane] or in[3 * lane]", "global:float*8:float*3"),
+    "third_float": ("in[lane], or from the third float on", "global:float*1:float*1@3"),
     "structs": ("Structs of three floats, or three arrays", "global:float*3:float*1"),
 }
 
@@ -38,6 +46,27 @@ EXAMPLES = {
 PLACES = {
     "05_bank_conflicts": [("strided_reads", ("strides", "even", "broadcast", "wide"))],
     "06_transpose": [("copy_strided", ("apart", "wide_global")), ("swizzled", ("swizzle", "column", "strides"))],
+}
+
+# What the scenes of the player take from others.
+BESIDE = {
+    "tiles": ("rules.js", "access.js", "scene_sm.js"),
+    "lookback": ("timeline.js",),
+    "ring": ("timeline.js",),
+}
+
+
+def files_of(scene: str) -> tuple[str, ...]:
+    """The scripts of a figure that docs/_static/player.js plays, in their order, behind the player's own."""
+    return (*BESIDE.get(scene, ()), f"scene_{scene}.js")
+
+
+# Exercises that ask for counts, and what answers them beside the explanation.
+ANSWERS = {
+    "count_sectors": ("offset", "second_or_32nd"),
+    "six_patterns": ("one_or_many", "strides", "one_more"),
+    "wide_loads": ("float2", "float4"),
+    "sectors_of_a_stride": ("apart", "eighth_or_third", "third_float", "wide_global"),
 }
 
 ELEMENTS = {"float": 4, "float2": 8, "float4": 16}
@@ -95,6 +124,11 @@ def still(state: str) -> figures.Drawing:
 
 def directive(name: str, examples: tuple[str, ...]) -> str:
     return markup.fence("", f"{{live}} {name}", [f":examples: {' '.join(examples)}", ""])
+
+
+def answer(exercise: str) -> str:
+    """The figure on the page of an exercise's solution; "" of one that does not ask for such counts."""
+    return directive("access-answer", ANSWERS[exercise]) if exercise in ANSWERS else ""
 
 
 def placed(page: str, folder: str) -> str:

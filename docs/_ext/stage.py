@@ -37,9 +37,11 @@ class Stage:
         self.write(f"_figures/{name}.svg", drawing.svg)
         if drawing.narrow:
             self.write(f"_figures/{name}.narrow.svg", drawing.narrow)
-        return markup.fence(
-            caption, f"{{svg}} _figures/{name}.svg", [f":alt: {json.dumps(drawing.alt, ensure_ascii=False)}", ""]
-        )
+        options = [f":alt: {json.dumps(drawing.alt, ensure_ascii=False)}"]
+        if drawing.scene:
+            self.write(f"_figures/{name}.json", json.dumps(drawing.data, separators=(",", ":"), ensure_ascii=False))
+            options.append(f":scene: {drawing.scene}")
+        return markup.fence(caption, f"{{svg}} _figures/{name}.svg", [*options, ""])
 
     def sweep(self) -> None:
         """Removes what an earlier build left and this one did not write."""

@@ -13,6 +13,11 @@
   let count = 0;
   function reach(box) {
     const scrolls = box.scrollWidth > box.clientWidth;
+    if (box.matches(".drawing, .stage")) {  // it has a name of its own
+      if (scrolls) box.tabIndex = 0;
+      else box.removeAttribute("tabindex");
+      return;
+    }
     if (scrolls && !box.hasAttribute("tabindex")) {
       box.tabIndex = 0;
       box.setAttribute("role", "group");
@@ -21,7 +26,7 @@
       for (const attribute of ["tabindex", "role", "aria-label"]) box.removeAttribute(attribute);
     }
   }
-  const boxes = document.querySelectorAll("div.table-wrapper, div.highlight pre");
+  const boxes = document.querySelectorAll("div.table-wrapper, div.highlight pre, .drawing");
   if (window.ResizeObserver) {
     const watch = new ResizeObserver((entries) => entries.forEach((entry) => reach(entry.target)));
     boxes.forEach((box) => watch.observe(box));  // a fold that opens is a change of size, too
@@ -50,6 +55,15 @@
       toggle.checked = false;
       icon.focus();
     }
+  });
+
+  // A slash leads to the search.
+  addEventListener("keydown", (event) => {
+    const field = document.querySelector('input[name="q"]');
+    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || !field?.offsetParent) return;
+    if (event.target.closest?.("input, textarea, select")) return;
+    event.preventDefault();
+    field.focus();
   });
 
   // On paper every fold is open.

@@ -1,5 +1,6 @@
 """Bounds worked out on paper, and the table of GPUs that they stand on."""
 
+import dataclasses
 import json
 import sys
 import unittest
@@ -7,6 +8,8 @@ import unittest
 import small  # noqa: F401  (the path)
 
 from warp.machinecode import bounds
+from warp.trace import execution
+from warp.trace.model import Compiled, Launch, Line
 
 FULL = bounds.Shape((1320, 1, 1), (256, 1, 1))  # ten blocks for each SM of an H200
 
@@ -61,19 +64,21 @@ class Resources(unittest.TestCase):
 
 
 class Launches(unittest.TestCase):
-    LAUNCH = {
-        "grid": [8, 1, 1],
-        "block": [256, 1, 1],
-        "is_sized_by_device": 1,
-        "counts": {"shared_wavefronts": 99},
-        "global_sectors_read_distinct": 7,
-        "global_sectors_written_distinct": 5,
-        "global_atomics_on_one_word": 320,
-    }
+    LAUNCH = Launch(
+        0,
+        "k",
+        [8, 1, 1],
+        [256, 1, 1],
+        {"shared_wavefronts": 99},
+        is_sized_by_device=True,
+        global_sectors_read_distinct=7,
+        global_sectors_written_distinct=5,
+        global_atomics_on_one_word=320,
+    )
 
     def test_the_sources_own_counts_of_shared_memory_are_left_out(self):
         self.assertEqual(
-            bounds.counts_of(self.LAUNCH),
+            execution.counts_of(self.LAUNCH),
             {
                 "global_sectors_read_distinct": 7,
                 "global_sectors_written_distinct": 5,
@@ -83,31 +88,30 @@ class Launches(unittest.TestCase):
 
     def test_those_of_the_machine_code_are_taken(self):
         executed = {"issued": 50, "fp32": 10, "atomics_on_one_word": 10}
-        launch = dict(
-            self.LAUNCH,
-            compiled={"counts": {"shared_load_wavefronts": 22, "shared_store_wavefronts": 11}, "executed": executed},
-        )
-        counts = bounds.counts_of(launch)
+        counted = {"shared_load_wavefronts": 22, "shared_store_wavefronts": 11}
+        launch = dataclasses.replace(self.LAUNCH, compiled=Compiled(counted, executed=executed))
+        counts = execution.counts_of(launch)
         self.assertEqual((counts["shared_wavefronts"], counts["issued"], counts["fp32"]), (33, 50, 10))
         self.assertEqual(counts["global_atomics_on_one_word"], 10)
 
     def test_those_of_a_kernel_that_waits_are_not(self):
         executed = {"issued": 50, "atomics_on_one_word": 10}
-        launch = dict(self.LAUNCH, compiled={"counts": {}, "executed": executed}, lines=[{"line": 3, "polls": 7}])
-        self.assertNotIn("issued", bounds.counts_of(launch))
+        waits = [Line("k.cu", 3, {}, polls=7)]
+        launch = dataclasses.replace(self.LAUNCH, compiled=Compiled({}, executed=executed), lines=waits)
+        self.assertNotIn("issued", execution.counts_of(launch))
 
     def test_a_grid_that_follows_the_device_fills_it(self):
-        self.assertEqual(bounds.filled(bounds.shape_of(self.LAUNCH), bounds.gpu()), (132, 528))
+        self.assertEqual(bounds.filled(execution.shape_of(self.LAUNCH), bounds.gpu()), (132, 528))
         self.assertEqual(bounds.filled(bounds.Shape((8, 1, 1), (64, 1, 1)), bounds.gpu()), (8, 16))
 
     def test_a_grid_that_cannot_have_followed_it_does_not(self):
-        self.assertFalse(bounds.shape_of(dict(self.LAUNCH, grid=[1, 1, 1])).fills)
-        self.assertFalse(bounds.shape_of(dict(self.LAUNCH, grid=[20, 1, 1])).fills)
-        self.assertTrue(bounds.shape_of(dict(self.LAUNCH, grid=[20, 2, 1])).fills)
+        self.assertFalse(execution.shape_of(dataclasses.replace(self.LAUNCH, grid=[1, 1, 1])).fills)
+        self.assertFalse(execution.shape_of(dataclasses.replace(self.LAUNCH, grid=[20, 1, 1])).fills)
+        self.assertTrue(execution.shape_of(dataclasses.replace(self.LAUNCH, grid=[20, 2, 1])).fills)
 
     def test_the_simulated_device_has_that_many_sms(self):
         header = small.ROOT / "common" / "simt" / "launch" / "device_limits.h"
-        self.assertIn(f"kMultiprocessors = {bounds.SIMULATED_SMS};", header.read_text(encoding="utf-8"))
+        self.assertIn(f"kMultiprocessors = {execution.SIMULATED_SMS};", header.read_text(encoding="utf-8"))
 
 
 class Table(unittest.TestCase):

@@ -1,16 +1,12 @@
 """The reader of a chapter's header: what it gives, and the line that each mistake gets."""
 
-import json
 import re
-import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
-READER = ROOT / "tools" / "warp" / "chapter" / "header.py"
 
 from warp.chapter import header, source  # noqa: E402
 from warp.exercise import exercises  # noqa: E402
@@ -83,13 +79,15 @@ class Read(unittest.TestCase):
 
     def test_a_chapter_of_the_course(self):
         for folder in sorted((ROOT / "chapters").glob("[0-9][0-9]_*")):
-            done = subprocess.run(
-                [sys.executable, str(READER), str(folder / f"{folder.name[3:]}.cu")], capture_output=True, text=True
-            )
-            self.assertEqual((done.returncode, done.stderr), (0, ""), folder.name)
-            data = json.loads(done.stdout)
-            self.assertEqual(data["folder"], folder.name)
-            self.assertEqual(set(data["rungs"][0]), {"name", "idea", "needs", "raises"})
+            self.assertEqual(header.read(folder / f"{folder.name[3:]}.cu").folder, folder.name)
+
+    def test_no_such_file_and_no_chapter(self):
+        for file, said in (
+            (ROOT / "none.cu", "none.cu: No such file"),
+            (Path(__file__), "test_header.py:1: a chapter starts with"),
+        ):
+            with self.assertRaisesRegex(header.SourceError, said):
+                header.read(file)
 
 
 class Refused(unittest.TestCase):
@@ -126,18 +124,6 @@ class Refused(unittest.TestCase):
         text = "\n".join(line for line in SOURCE.split("\n") if "--rung" not in line)
         with self.assertRaisesRegex(header.SourceError, r"^transpose.cu:1: the header lists no rung"):
             parse(text)
-
-    def test_the_command(self):
-        with tempfile.TemporaryDirectory() as folder:
-            for words, code, said in (
-                ([], 2, "usage: header.py FILE.cu"),
-                ([f"{folder}/none.cu"], 2, "No such file"),
-                ([str(Path(__file__))], 2, "test_header.py:1: a chapter starts with"),
-            ):
-                done = subprocess.run([sys.executable, str(READER), *words], capture_output=True, text=True)
-                self.assertEqual((done.returncode, done.stdout), (code, ""))
-                self.assertIn(said, done.stderr)
-                self.assertEqual(done.stderr.count("\n"), 1)
 
 
 class Readme(unittest.TestCase):

@@ -96,6 +96,27 @@ class Table(unittest.TestCase):
             self.assertTrue(callable(module.main), command.name)
             self.assertIn(command.name, command.usage())
 
+    def test_every_action_of_author_has_its_code(self):
+        import importlib
+        import pathlib
+
+        from warp.cli.commands import author
+
+        for name, (_, code) in author.ACTIONS.items():
+            if code.endswith(".py"):
+                self.assertEqual(len(list(pathlib.Path(author.paths.ROOT, "tests").rglob(code))), 1, name)
+            else:
+                self.assertTrue(callable(importlib.import_module("warp." + code).main), name)
+
+    def test_author_leaves_options_to_its_action(self):
+        found = self.parse_of("author", "prove", "--backend", "gpu", "--help")
+        self.assertEqual((found.words, found.help), (["prove", "--backend", "gpu", "--help"], False))
+        self.assertTrue(self.parse_of("author", "--help").help)
+
+    @staticmethod
+    def parse_of(command, *words):
+        return options.parse(table.find(command), list(words))
+
 
 if __name__ == "__main__":
     unittest.main()

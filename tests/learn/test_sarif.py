@@ -9,7 +9,8 @@ import fake
 
 import test_trace
 
-from warp.trace import sarif
+from warp.explain import sarif
+from warp.trace import trace
 
 FINDING = {
     "kind": "out-of-bounds",
@@ -18,7 +19,7 @@ FINDING = {
     "line": 8,
     "block": [0, 0, 0],
     "thread": [1, 0, 0],
-    "address": 0,
+    "address": "0x0",
     "allocation": "",
 }
 
@@ -85,7 +86,7 @@ def breaches(value, kind, where="log"):
 class Schema(test_trace.Made):
     def log(self):
         findings = [dict(FINDING, file=self.cu), dict(FINDING, kind="new-kind", file="", line=0)]
-        return json.loads(sarif.render({"launches": [self.launch(findings=findings)], "findings": []}))
+        return json.loads(sarif.render(trace.of_json({"launches": [self.launch(findings=findings)]})))
 
     def test_it_holds(self):
         log = self.log()
@@ -119,7 +120,7 @@ class Schema(test_trace.Made):
 
 class Sarif(test_trace.Made):
     def run_of(self, findings=(), host=()):
-        recorded = {"launches": [self.launch(findings=list(findings))], "findings": list(host)}
+        recorded = trace.of_json({"launches": [self.launch(findings=list(findings))], "findings": list(host)})
         log = json.loads(sarif.render(recorded))
         self.assertEqual((log["version"], len(log["runs"])), ("2.1.0", 1))
         return log["runs"][0]

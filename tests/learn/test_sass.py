@@ -11,9 +11,11 @@ import fake
 from warp.base import ui
 from warp.base.machine import Machine
 from warp.chapter import recorded
-from warp.machinecode import code, disassembly, execution, flow, kinds, lines, occupancy, report, tools
-from warp.trace import page, problems, sarif, trace
-from warp.trace import report as explained
+from warp.explain import lines, page, problems, sarif
+from warp.explain import report as explained
+from warp.machinecode import code, disassembly, flow, kinds, occupancy, report, tools
+from warp.trace import execution, trace
+from warp.trace.model import Example, Launch, Trace
 
 MACHINE = Machine()
 HERE = bool(MACHINE.nvcc() and tools.find(MACHINE, "nvdisasm"))
@@ -296,7 +298,7 @@ class Lines(unittest.TestCase):
 
         launch = {"index": 0, "kernel": "loop", "grid": [1, 1, 1], "block": [32, 1, 1], "counts": {}}
         launch["lines"] = [row(3, "load"), row(4, "load"), row(5, "store")]
-        (found,) = trace.kernels_of({"launches": [launch]})
+        (found,) = trace.kernels_of(trace.of_json({"launches": [launch]}))
         return found
 
     def test_merged_and_left_out(self):
@@ -333,7 +335,7 @@ class Lines(unittest.TestCase):
             return [{"file": "/k.cu", "line": line, "counts": lines_[line], "examples": [example]} for line in lines_]
 
         launch["lines"], launch["compiled"] = rows(above), {"counts": {}, "lines": rows(below)}
-        (kernel,) = trace.kernels_of({"launches": [launch]})
+        (kernel,) = trace.kernels_of(trace.of_json({"launches": [launch]}))
         found = lines.differences(kernel, code.compiled(self.SASS, Report.PTXAS, "/k.cu"))
         return [(line, text) for _, line, text in found]
 
@@ -393,7 +395,7 @@ class Lines(unittest.TestCase):
                     out.write("\n\n" + text)
                 kernel = self.kernel()
                 kernel.lines[file] = {4: kernel.lines["/k.cu"][4]}
-                kernel.examples_at = lambda *_: [{"space": "global", "access": "load", "size": 4}]
+                kernel.examples_at = lambda *_: [Example("load", "global", 4, [])]
                 rows = lines.merged(kernel, code.compiled(sass, Report.PTXAS, file))
                 self.assertEqual(len(rows), said, rows)
 
@@ -412,17 +414,17 @@ class Lines(unittest.TestCase):
             sass = self.SASS.replace(".128", loads)
             compiled = code.compiled(sass, Report.PTXAS, "/k.cu")
             with self.subTest(step=step, loads=loads):
-                (kernel,), _ = trace.selected({"launches": [launch]}, compiled=compiled)
+                (kernel,), _ = trace.selected(trace.of_json({"launches": [launch]}), compiled=compiled)
                 self.assertEqual(len(problems.of_kernel(kernel)), advice)
                 self.assertEqual(problems.in_passing(kernel) == [problems.WIDE_ENOUGH], advice == 0)
-                (kernel,), _ = trace.selected({"launches": [launch]})
+                (kernel,), _ = trace.selected(trace.of_json({"launches": [launch]}))
                 self.assertEqual(len(problems.of_kernel(kernel)), 1)
 
     def test_the_report_has_it(self):
         launch = {"index": 0, "kernel": "loop", "grid": [1, 1, 1], "block": [32, 1, 1], "counts": {}}
         example = {"space": "global", "access": "load", "size": 4, "addresses": [0] * 32}
         launch["lines"] = [{"file": "/k.cu", "line": 3, "counts": {"global_load_requests": 8}, "examples": [example]}]
-        recorded = {"launches": [launch]}
+        recorded = trace.of_json({"launches": [launch]})
         compiled = code.compiled(self.SASS, Report.PTXAS, "/k.cu")
         without = explained.render(recorded, ui.Palette(False))
         self.assertNotIn("What nvcc makes", without + page.render(recorded, "k") + sarif.render(recorded))
@@ -431,29 +433,28 @@ class Lines(unittest.TestCase):
         self.assertIn("</code></a> global loads of 32 bits above", page.render(recorded, "k", compiled=compiled))
         self.assertIn('"ruleId": "compiled"', sarif.render(recorded, compiled=compiled))
         # Why there are no counts of it.
-        launch["not_carried_out"] = "HADD2"
+        recorded.launches[0].not_carried_out = "HADD2"
         why = "The counts of its machine code are not known: the simulator does not carry out HADD2."
         self.assertIn(heading + why, explained.render(recorded, ui.Palette(False), compiled=compiled))
         self.assertIn(why, page.render(recorded, "k", compiled=compiled))
 
     def test_what_was_not_carried_out_is_noted_at_its_launch(self):
-        launches = [{"index": index, "grid": [1, 1, 1], "traced_blocks": 1} for index in range(2)]
+        recorded = Trace([Launch(index, "k", [1, 1, 1], [32, 1, 1], {}, traced_blocks=1) for index in range(2)])
         with tempfile.TemporaryDirectory() as folder:
             file = os.path.join(folder, "counts")
             with open(file, "w", encoding="utf-8") as out:
                 out.write("1 not: HADD2\n")
-            self.assertTrue(execution.add_to({"launches": launches}, [], file))
-        self.assertEqual([launch.get("not_carried_out") for launch in launches], [None, "HADD2"])
+            self.assertTrue(execution.add_to(recorded, [], file))
+        self.assertEqual([launch.not_carried_out for launch in recorded.launches], ["", "HADD2"])
 
     def test_a_sample_has_no_counts_of_its_machine_code(self):
-        launches = [{"index": 0, "grid": [4, 1, 1], "traced_blocks": 2}]
+        launch = Launch(0, "k", [4, 1, 1], [32, 1, 1], {}, traced_blocks=2)
         with tempfile.TemporaryDirectory() as folder:
             file = os.path.join(folder, "counts")
             with open(file, "w", encoding="utf-8") as out:
                 out.write("0 0 10:sectors:4\n")
-            self.assertTrue(execution.add_to({"launches": launches}, [None], file))
-        self.assertEqual(launches[0]["not_carried_out"], execution.SAMPLE)
-        self.assertNotIn("compiled", launches[0])
+            self.assertTrue(execution.add_to(Trace([launch]), [None], file))
+        self.assertEqual((launch.not_carried_out, launch.compiled), (execution.SAMPLE, None))
 
 
 class Command(fake.Checkout):

@@ -8,7 +8,7 @@ import fake
 
 from warp.base.ui import Palette
 from warp.cli.commands import sheet
-from warp.trace.report import COLUMNS
+from warp.explain.report import COLUMNS
 
 
 def source():

@@ -1,6 +1,6 @@
 """Tools of others over all pages: axe in a browser, and the Nu HTML checker.
 
-    build/venv/bin/python tests/site/accessibility.py [build/docs/html] [PAGE...]
+    ./learn author accessibility [build/docs/html] [PAGE...]
 
 runs axe on every page at two widths in light and dark, and the checker on all of them; it ends with 1 if they find anything.
 `./learn test` runs the checker, and axe on a page of each kind. Where they come from: axe is in docs/requirements.txt; the

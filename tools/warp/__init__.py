@@ -1,1 +1,2 @@
-"""The Python of the course: packages of which each may import those before it, base, machinecode, chapter, trace, exercise, record, cli."""
+"""The Python of the course: packages of which each may import those before it, base, machinecode, trace, chapter, explain,
+exercise, record, cli."""

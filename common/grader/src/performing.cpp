@@ -227,8 +227,11 @@ std::string Exercise::writer_here(const Values& values, std::size_t at) {
   simt::watch(nullptr, 0);
   simt::take_findings();
   if (writer) {
-    return lab::format("%s, line %d", thread_text(writer->block, writer->thread).c_str(),
-                       writer->line);
+    const std::string who = lab::format(
+        "%s, line %d", thread_text(writer->block, writer->thread).c_str(), writer->line);
+    return writer->writes > 1 ? lab::format("%s, the last of %llu writes", who.c_str(),
+                                            static_cast<unsigned long long>(writer->writes))
+                              : who;
   }
 #else
   static_cast<void>(values);

@@ -45,11 +45,12 @@ struct Fault {
     constant_uninitialized,  // `other_store`: something was copied to the variable
     proxy_fence,  // that is missing between a thread's write and what the copy engine or wgmma reads
     pending_sum,    // of wgmma, which a thread touches before it is there
+    closed_memory,  // of another device
     other_swizzle,  // of a descriptor: `size` bytes, and the bulk copy's has `lanes`
   };
   Kind kind = Kind::none;
   // Of a race between threads of a block. Update: several read an element, and write it. In place: a thread reads what another
-  // overwrites in the same step. Of one between blocks: an atomic operation has the scope of the block. Barrier: a thread
+  // overwrites in the same step. Lock: an update by threads that hold one, which orders nothing. Of one between blocks: an atomic operation has the scope of the block. Barrier: a thread
   // arrives at one that another initialises.
   // Of what a bulk copy has yet to bring. No bytes: its barrier's phase ends without them. Parity: a wait for the phase before let
   // the thread pass. Stage in use: of a bulk copy to what threads still read.
@@ -57,6 +58,7 @@ struct Fault {
     unknown,
     in_place,
     update,
+    lock,
     scope,
     barrier,
     no_bytes,
@@ -82,6 +84,8 @@ struct Fault {
   bool same_block = false;   // global race: of two threads of one block; else
   uint64_t other_block = 0;  // the linear index in
   dim3 grid;                 // this grid
+  int device = 0;            // of the kernel
+  int other_device = -1;     // global race: of the other block, if that is of another launch
   unsigned lanes = 0;        // how many lanes of the warp did it
   bool again = false;        // and warps after it: `lanes` are of all of them
   const char* text = nullptr;

@@ -29,9 +29,21 @@ uint64_t threads() {
   return number("SIMT_THREADS", std::max(1u, std::thread::hardware_concurrency()));
 }
 uint64_t counted_in_full(uint64_t usually) { return number("SIMT_FULL", usually); }
+bool has_devices() {
+  const char* text = std::getenv("SIMT_DEVICES");
+  return text && *text;
+}
+long devices() {
+  if (!has_devices()) return 1;
+  const char* text = std::getenv("SIMT_DEVICES");
+  char* end = nullptr;
+  const long value = std::strtol(text, &end, 10);
+  return *end ? 0 : value;
+}
 bool has_blocks() { return std::getenv("SIMT_BLOCKS"); }
 uint64_t blocks(uint64_t all) { return number("SIMT_BLOCKS", all); }  // "all" is no number
 uint64_t steps(uint64_t usually) { return number("SIMT_STEPS", usually); }
+uint64_t recorded() { return number("SIMT_RECORD", 0); }
 uint64_t stack_bytes() { return number("SIMT_STACK", 0); }
 bool leaks_are_errors() {
   const char* wanted = std::getenv("SIMT_LEAKS");

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string_view>
@@ -205,6 +206,54 @@ SharedVariables read_shared_variables() {
   return result;
 }
 
+using Extents = std::vector<uint64_t>;
+
+// Of an array of numbers or pointers.
+Extents extents_of_type(Dwarf_Die type) {
+  Extents found;
+  while (dwarf_peel_type(&type, &type) == 0 && dwarf_tag(&type) == DW_TAG_array_type) {
+    Dwarf_Die child;
+    Dwarf_Attribute attribute;
+    if (dwarf_child(&type, &child) != 0) return {};
+    do {
+      Dwarf_Word bound = 0;
+      if (dwarf_tag(&child) != DW_TAG_subrange_type ||
+          dwarf_formudata(dwarf_attr(&child, DW_AT_upper_bound, &attribute), &bound) != 0)
+        return {};
+      found.push_back(bound + 1);
+    } while (dwarf_siblingof(&child, &child) == 0);
+    if (!dwarf_formref_die(dwarf_attr(&type, DW_AT_type, &attribute), &type)) return {};
+  }
+  const int tag = dwarf_tag(&type);
+  return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type
+             ? Extents()
+             : found;
+}
+
+// Of the variables of this scope and of those in it that lie in the thread-local segment, by their offsets.
+void collect_extents(Dwarf_Die& scope, std::map<uint64_t, Extents>& found) {
+  Dwarf_Die child;
+  if (dwarf_child(&scope, &child) != 0) return;
+  do {
+    if (dwarf_tag(&child) != DW_TAG_variable) {
+      collect_extents(child, found);
+      continue;
+    }
+    Dwarf_Attribute attribute;
+    Dwarf_Op* operations = nullptr;
+    size_t count = 0;
+    Dwarf_Die type;
+    if (dwarf_getlocation(dwarf_attr(&child, DW_AT_location, &attribute), &operations, &count) !=
+            0 ||
+        count != 2 ||
+        (operations[1].atom != DW_OP_GNU_push_tls_address &&
+         operations[1].atom != DW_OP_form_tls_address) ||
+        !dwarf_formref_die(dwarf_attr_integrate(&child, DW_AT_type, &attribute), &type))
+      continue;
+    found[operations[0].number] = extents_of_type(type);
+  } while (dwarf_siblingof(&child, &child) == 0);
+}
+
 const SharedVariables& known_shared_variables() {
   static const auto& found = *new auto([] {
     const std::lock_guard lock(mutex);
@@ -267,6 +316,20 @@ const Location& locate(uint64_t return_address) {
 }
 
 const std::vector<SharedVariable>& shared_variables() { return known_shared_variables().variables; }
+
+const std::vector<uint64_t>& extents_of(const SharedVariable& variable) {
+  static auto& all = *new auto([] {
+    const std::lock_guard lock(mutex);
+    std::map<uint64_t, Extents> found;
+    Dwarf_Addr bias = 0;
+    Dwarf_Die* unit = nullptr;
+    for (Dwfl* dwfl = self(); dwfl && (unit = dwfl_nextcu(dwfl, unit, &bias));)
+      collect_extents(*unit, found);
+    return found;
+  }());
+  const std::lock_guard lock(mutex);
+  return all[variable.begin];
+}
 const std::vector<Guard>& guards_of_shared_variables() { return known_shared_variables().guards; }
 
 size_t shared_bytes_of(uint64_t address) {

@@ -38,6 +38,10 @@ struct SharedVariable {
 // All of them in the order of their offsets; none where the program was stripped of its symbols.
 const std::vector<SharedVariable>& shared_variables();
 
+// The extents of such an array as it is declared, the outermost first. None where it has no debug information, or elements that
+// may have arrays of their own.
+const std::vector<uint64_t>& extents_of(const SharedVariable& variable);
+
 // Where g++ notes whether it has run the constructor of one of them: an offset as above, and the variable's symbol.
 struct Guard {
   uint64_t at = 0;

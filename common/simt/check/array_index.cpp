@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <string_view>
+#include <vector>
 
 #include "base/program_image.h"
 #include "base/symbols.h"
@@ -11,9 +12,10 @@
 namespace simt::engine {
 namespace {
 
-// What "'float [8][33]'" says: the size of an element in bytes, 0 if that is unknown, and their number.
+// What "'float [8][33]'" says.
 struct ArrayType {
-  uint64_t element = 0, count = 0;
+  uint64_t element = 0;  // bytes of what the first index counts; 0: unknown
+  std::vector<uint64_t> extents;
 
   explicit ArrayType(std::string_view text) {
     const size_t open = text.find(" [");
@@ -25,14 +27,35 @@ struct ArrayType {
               : name.find("long") != name.npos || name == "double"         ? 8
               : name == "int" || name == "unsigned int" || name == "float" ? 4
                                                                            : 0;
-    bool first = true;
     for (size_t at = open + 1; at < text.size() && text[at] == '['; at = text.find(']', at) + 1) {
-      const uint64_t extent = std::strtoull(text.data() + at + 1, nullptr, 10);
-      (first ? count : element) = first ? extent : element * extent;
-      first = false;
+      extents.push_back(std::strtoull(text.data() + at + 1, nullptr, 10));
+      if (extents.size() > 1) element *= extents.back();
     }
   }
+
+  uint64_t count() const { return extents.empty() ? 0 : extents.front(); }
+  // May it be the type of a row of so many bytes altogether?
+  bool may_be_row_of(uint64_t bytes) const {
+    const uint64_t row = element * count();
+    return row == 0 || (bytes > row && bytes % row == 0);
+  }
+  // Is it that of this variable, or of a row of it?
+  bool fits(const symbols::SharedVariable& variable) const {
+    const std::vector<uint64_t>& declared = symbols::extents_of(variable);
+    if (declared.empty()) {
+      const uint64_t bytes = variable.end - variable.begin;
+      return bytes == element * count() || may_be_row_of(bytes);
+    }
+    return declared.size() >= extents.size() &&
+           std::equal(extents.rbegin(), extents.rend(), declared.rbegin());
+  }
 };
+
+bool are_of_one_line(uint64_t pc, uint64_t other) {
+  const symbols::Location a = symbols::locate(pc);
+  const symbols::Location& b = symbols::locate(other);
+  return a.line == b.line && a.file == b.file;
+}
 
 }  // namespace
 
@@ -52,8 +75,15 @@ bool ArrayIndexCheck::settle(const Request& request, int lane) {
     const uint64_t shift = static_cast<uint64_t>(open[i].index) * element;
     if (offset < shared_.tls_size) {
       for (const symbols::SharedVariable& meant : shared_.variables) {
-        if (offset - shift - meant.begin >= meant.end - meant.begin) continue;
-        if (offset < meant.begin || offset + size > meant.end) {
+        if (offset - shift - meant.begin >= meant.end - meant.begin || !type.fits(meant)) continue;
+        const bool misses = offset < meant.begin || offset + size > meant.end;
+        // An index outside of a whole array misses it.
+        if (!misses && type.element && type.element * type.count() == meant.end - meant.begin)
+          continue;
+        // Another access, to another array, is what it was to be.
+        if (misses && shared_.variable(offset, size) && !are_of_one_line(open[i].pc, request.pc))
+          continue;
+        if (misses) {
           Fault fault = fault_of(Fault::Kind::shared_out_of_bounds, block_, request, lane);
           fault.address = offset;
           fault.text = "static";
@@ -69,11 +99,12 @@ bool ArrayIndexCheck::settle(const Request& request, int lane) {
     } else if (in_program_data(address)) {
       // A __device__ or __constant__ array, or a row of one.
       const symbols::Variable* meant = symbols::find_variable(address - shift);
-      if (meant && address >= meant->begin && address + size <= meant->end) {
+      if (meant && address >= meant->begin && address + size <= meant->end &&
+          type.may_be_row_of(meant->end - meant->begin)) {
         drop();
         return true;
       }
-      if (meant && meant->end - meant->begin == type.count * element) {
+      if (meant && meant->end - meant->begin == type.count() * element) {
         report(warp, lane);
         return false;
       }
@@ -112,7 +143,7 @@ void ArrayIndexCheck::report(WarpChecks& warp, int lane) {
     fault.pc = wrong.pc;
     fault.address = static_cast<uint64_t>(wrong.index);
     fault.text = wrong.array;
-    fault.size = static_cast<unsigned>(ArrayType(wrong.array).count);
+    fault.size = static_cast<unsigned>(ArrayType(wrong.array).count());
     faults_.add(fault);
   }
   warp.wrong_index[lane].clear();

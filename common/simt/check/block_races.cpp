@@ -11,13 +11,32 @@
 namespace simt::engine {
 
 bool BlockRaceCheck::has_fences() { return phase().has_fences.load(std::memory_order_relaxed); }
-uint64_t BlockRaceCheck::linear(uint32_t block) { return block - first_block; }
 
-void BlockRaceCheck::begin_block(uint64_t linear) {
+void BlockRaceCheck::name_other(Fault& race, uint32_t block) const {
+  race.other_block = linear(block);
+  Phase& p = phase();
+  const Guard guard(p.lock);
+  for (const Member& member : p.members) {
+    if (!member.holds(block)) continue;
+    race.other_block = block - member.first;
+    if (member.holds(block_)) return;
+    race.other_device = member.device;
+    race.grid = member.grid;
+    return;
+  }
+}
+
+void BlockRaceCheck::begin_block(uint64_t linear, const VectorClock* behind) {
   block_ = first_block + static_cast<uint32_t>(linear);
   epoch_ = 0;
   has_touched_ = false;
   last_joined_ = 0;
+  if (behind) {
+    Phase& p = phase();
+    p.has_fences = true;
+    const Guard guard(p.lock);
+    p.clocks[block_].add(*behind);
+  }
   if (std::exchange(next_seen_, 0)) std::fill(std::begin(seen_), std::end(seen_), SeenAtomic{});
 }
 

@@ -63,7 +63,8 @@ class BlockRaceLog {
 // One worker's view.
 class BlockRaceCheck {
  public:
-  void begin_block(uint64_t linear);
+  // `behind`: what the block knows of from the start, or nullptr.
+  void begin_block(uint64_t linear, const VectorClock* behind = nullptr);
   void fence();  // some thread of the block has executed one
 
   // Records what some lanes of the block do in one instruction: each touches `size` bytes, whole words of one
@@ -89,8 +90,10 @@ class BlockRaceCheck {
 
   // Do these bytes hold what they held before a block of this launch stored there?
   static bool is_unchanged(uint64_t sector, uint32_t bytes);
-  // The index in its grid of a block that record() reported.
-  static uint64_t linear(uint32_t block);
+  // The index in its grid of a block of a launch that has the phase for itself.
+  static uint64_t linear(uint32_t block) { return block - first_block; }
+  // Names in a race the other block, which record() reported.
+  void name_other(Fault& race, uint32_t block) const;
 
   // Places that load a word and then store to it.
   struct TestAndSet {

@@ -29,18 +29,22 @@ Fault fault_of(Fault::Kind kind, const BlockContext& block, const Request& reque
   fault.block = block.index;
   fault.thread = request.warp->thread[lane];
   fault.grid = block.grid;
+  fault.device = block.device;
   return fault;
 }
 
 Fault::Cause cause_of(const Race& race, const Request& request, int lane) {
-  if (race.is_update) return Fault::Cause::update;
+  const Fault::Cause update =
+      request.warp->locking >> lane & 1 ? Fault::Cause::lock : Fault::Cause::update;
+  if (race.is_update) return update;
   const unsigned other_lane = race.other_thread % kLanes;
   const bool is_of_warp = race.other_thread - other_lane == request.warp->first_thread();
   if (!request.writes() || race.other_wrote || !is_of_warp) return Fault::Cause::unknown;
+  if (race.other_pc >= short_pc(request.pc)) return Fault::Cause::unknown;
   // The other one has read, and perhaps it writes there now.
-  if (request.lanes >> other_lane & 1 && request.address[other_lane] == request.address[lane])
-    return Fault::Cause::update;
-  return race.other_pc < short_pc(request.pc) ? Fault::Cause::in_place : Fault::Cause::unknown;
+  const bool writes_too =
+      request.lanes >> other_lane & 1 && request.address[other_lane] == request.address[lane];
+  return writes_too ? update : Fault::Cause::in_place;
 }
 
 }  // namespace simt::engine

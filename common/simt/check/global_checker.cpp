@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/devices.h"
 #include "base/program_image.h"
 #include "base/values.h"
 #include "memory/allocations.h"
@@ -24,11 +25,10 @@ GlobalChecker::Place GlobalChecker::check_place(const Request& request) {
     values_.settle(warp, request.lanes, faults_);
   const Range* range = ranges_.find(request.span.low, size);
   Place place;
-  if (request.is_atomic() || request.is_volatile()) footprint.show();
   if (range && request.span.high + size <= range->end) [[likely]]
     place.range = range;
-  if (place.range && are_aligned(request.span.bits, size) && !(request.lanes & warp.has_misaligned))
-      [[likely]] {
+  if (place.range && !place.range->is_closed && are_aligned(request.span.bits, size) &&
+      !(request.lanes & warp.has_misaligned)) [[likely]] {
     footprint.note(range->begin, request.writes(), request.span.low, request.span.high + size);
     if (!range->written) place.maybe_unwritten = request.lanes;
     return place;
@@ -47,6 +47,7 @@ GlobalChecker::Place GlobalChecker::check_place(const Request& request) {
         (!are_aligned(address, size) || warp.is_misaligned(lane, address))) {
       kind = Fault::Kind::misaligned;
     }
+    if (kind == Fault::Kind::none && range->is_closed) kind = Fault::Kind::closed_memory;
     if (kind == Fault::Kind::none) {
       footprint.note(range->begin, request.writes(), address, address + size);
       if (!range->written) place.maybe_unwritten |= 1u << lane;
@@ -140,7 +141,8 @@ void GlobalChecker::report_clash(const Request& request, uint32_t lanes, AccessK
     Fault fault = fault_of(Fault::Kind::global_race, block_, request, lane);
     fault.other_pc = full_pc(clash.pc);
     fault.other_store = clash.kind != AccessKind::read;
-    fault.other_block = BlockRaceCheck::linear(clash.block);
+    blocks.name_other(fault, clash.block);
+    if (request.warp->locking >> lane & 1) fault.cause = Fault::Cause::lock;
     if (request.within_block) fault.cause = Fault::Cause::scope;
     if (kind == AccessKind::write && !request.is_atomic()) {
       // As long as nothing has changed here, the other block's store may be still to come.
@@ -157,6 +159,14 @@ void GlobalChecker::report_clash(const Request& request, uint32_t lanes, AccessK
 }
 
 void GlobalChecker::acquire_flags() {
+  if (devices::any_open) {
+    for (const Flag& flag : flags_) {
+      for (const unsigned half : {0u, 32u}) {
+        const auto bytes = static_cast<uint32_t>(flag.bytes >> half);
+        if (bytes) footprint.note_polled(flag.line + half, bytes);
+      }
+    }
+  }
   // Asked after the reads: a block may have executed the first fence just before.
   if (!BlockRaceCheck::has_fences()) flags_.clear();
   for (const Flag& flag : flags_) {

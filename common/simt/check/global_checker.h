@@ -29,9 +29,12 @@ class GlobalChecker {
     flags_.reserve(kLanes);
   }
   void begin_block() {
-    blocks.begin_block(block_.linear());
+    blocks.begin_block(block_.offset + block_.linear(), block_.behind);
     flags_.clear();
   }
+
+  // The block has passed the barrier of the grid.
+  void begin_block_again() { blocks.begin_block(block_.offset + block_.linear(), block_.behind); }
 
   struct Place {
     bool goes_on = true;           // else the block has to end

@@ -4,7 +4,6 @@
 #include <mutex>
 #include <set>
 #include <string>
-#include <utility>
 
 #include "base/symbols.h"
 #include "base/text.h"
@@ -21,7 +20,6 @@ thread_local unsigned in_library = 0;
 namespace {
 
 thread_local RangeCache ranges;
-thread_local bool stored = false;
 
 // Told once for each line of the program.
 void report_beside(uint64_t address, uint64_t size, bool store, uint64_t pc) {
@@ -48,13 +46,7 @@ void library_access(uint64_t address, uint64_t size, bool store, uint64_t pc) {
   const Range* const range =
       ranges.find(address, static_cast<unsigned>(std::min<uint64_t>(size, 1u << 31)));
   if (!range) return report_beside(address, size, store, pc);
-  if (!store) return;
-  stored = true;
-  if (!range->written) memory::mark_written(address, size);
-}
-
-void end_of_library() {
-  if (std::exchange(stored, false)) memory::note_stored_anywhere();
+  if (store && !range->written) memory::mark_written(address, size);
 }
 
 }  // namespace simt::engine

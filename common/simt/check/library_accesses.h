@@ -10,7 +10,5 @@ extern thread_local unsigned in_library;
 
 // It accesses device memory at `pc`: what is beside all allocations is a finding, and what is stored counts as written.
 void library_access(uint64_t address, uint64_t size, bool store, uint64_t pc);
-// The outermost function has returned.
-void end_of_library();
 
 }  // namespace simt::engine

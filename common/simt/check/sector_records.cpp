@@ -1,5 +1,6 @@
 #include "check/sector_records.h"
 
+#include <algorithm>
 #include <new>
 
 #include "memory/allocations.h"
@@ -30,9 +31,10 @@ OverflowSectors& overflow(uint64_t sector) {
   return shards[sector / kSector % kShards];
 }
 
-SectorUse use_of_cell(const ShadowCell& cell, uint64_t sector) {
+SectorUse use_of_cell(const ShadowCell& cell, uint64_t sector, const Member& launch) {
   SectorUse use;
   for_each_record(cell, sector, [&](const AccessRecord& record) {
+    if (!launch.holds(record.block)) return;
     switch (record.kind) {
       case AccessKind::read:
         use.read |= record.bytes;
@@ -81,11 +83,41 @@ void begin_phase(uint64_t blocks) {
   p.next += static_cast<uint32_t>(blocks);
   p.has_fences = false;
   p.clocks.clear();
+  p.members.clear();
   if (sites->numbers.size() > CodeSites::kMost / 2) {  // only records of earlier phases name them
     sites->numbers.clear();
     ++sites->generation;
   }
   for (uint64_t i = 0; i < kShards; ++i) overflow(i * kSector).records.clear();
+}
+
+std::optional<uint32_t> join_phase(uint64_t blocks) {
+  Phase& p = phase();
+  if (p.next > ~uint32_t{0} - blocks) return {};
+  const uint32_t offset = p.next - first_block;
+  p.next += static_cast<uint32_t>(blocks);
+  return offset;
+}
+
+void add_member(const Member& member) {
+  const Guard guard(phase().lock);
+  phase().members.push_back(member);
+}
+
+void end_member(const Member& ended) {
+  Phase& p = phase();
+  const Guard guard(p.lock);
+  const auto found = std::find_if(p.members.begin(), p.members.end(), [&](const Member& member) {
+    return member.first == ended.first;
+  });
+  if (found == p.members.end()) return;  // behind a barrier of its grid
+  Member& member = *found;
+  for (const auto& [block, clock] : p.clocks) {
+    if (member.holds(block)) member.known.add(clock);
+  }
+  const VectorClock::Run own{member.first, member.last, ~uint32_t{0}};
+  member.known.add(&own, 1);
+  member.has_ended = true;
 }
 
 }  // namespace shadow

@@ -2,7 +2,12 @@
 // block. One block's records fit in 64 bits (ShadowWord, in memory/shadow.h); those of two in a cell; more stand in a list.
 #pragma once
 
+#include <vector_types.h>
+
+#include <algorithm>
 #include <cstdint>
+#include <deque>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -103,12 +108,26 @@ inline uint32_t bytes_of_words(uint32_t words) {
 
 // ---- What fences order --------------------------------------------------------------------------
 
-// The present launch, or what of it comes after the last barrier of the grid.
+// A launch in a phase, whose blocks have the numbers from `first` to `last`, and the piece of work that it is.
+struct Member {
+  uint32_t first = 0, last = ~uint32_t{0};
+  int device = 0;
+  dim3 grid{};
+  uint32_t queue = 0;
+  uint64_t number = 0;
+  bool has_ended = false;
+  VectorClock known;  // when it has ended: its own blocks, and what they knew of others
+  bool holds(uint32_t block) const { return block >= first && block <= last; }
+};
+
+// The present launch, or what of it comes after the last barrier of the grid. Launches of several devices that run at once
+// share a phase, as if they were one grid.
 struct Phase {
   uint32_t next = 1;  // number of the first block to come
   std::atomic<bool> has_fences{false};
   SpinLock lock;  // of clocks
   std::unordered_map<uint32_t, VectorClock> clocks;
+  std::deque<Member> members;
 };
 extern Phase& the_phase;
 inline Phase& phase() { return the_phase; }
@@ -119,6 +138,13 @@ namespace shadow {
 // A launch begins, or all blocks of one have met at a barrier of the whole grid: what was done before is
 // ordered before what comes. No block may be running.
 void begin_phase(uint64_t blocks);
+
+// Another launch begins while those of the phase run. The distance of its blocks' numbers from the phase's first; none if the
+// numbers have run out.
+std::optional<uint32_t> join_phase(uint64_t blocks);
+// A launch whose blocks begin at this distance; when it has ended.
+void add_member(const Member& member);
+void end_member(const Member& member);
 
 }  // namespace shadow
 
@@ -151,17 +177,19 @@ inline bool is_inflated(uint64_t word) {
   return (word & ShadowWord::kInflated) && block_of(word) >= first_block;
 }
 
-// Which bytes of a sector have been touched since the block of this number, and how. No block may be running.
+// Which bytes of a sector a launch's blocks have touched, and how. None of them may be running.
 struct SectorUse {
   uint32_t read = 0, written = 0, atomic = 0;
   bool reads_first = false;  // is it known that it was read before it was written?
 };
-SectorUse use_of_cell(const ShadowCell& cell, uint64_t sector);
-inline SectorUse use_of(const Region& region, uint64_t sector, uint32_t first) {
+SectorUse use_of_cell(const ShadowCell& cell, uint64_t sector, const Member& launch);
+inline SectorUse use_of(const Region& region, uint64_t sector, const Member& launch) {
   const uint64_t word = load(region.word(sector).all);
-  if (block_of(word) < first) return {};
-  if (word & ShadowWord::kInflated)
-    return use_of_cell(region.cells[(sector - region.base) / kSector], sector);
+  if (word & ShadowWord::kInflated) {
+    if (block_of(word) < std::min(launch.first, first_block)) return {};
+    return use_of_cell(region.cells[(sector - region.base) / kSector], sector, launch);
+  }
+  if (!launch.holds(block_of(word))) return {};
   SectorUse use;
   use.read = bytes_of_words(word & 0xff);
   use.written = bytes_of_words(word >> 8 & 0xff);

@@ -201,9 +201,13 @@ class RaceCheck {
   bool use_bytes(size_t word, uint8_t bytes, unsigned thread, bool write, bool atomic, uint32_t pc,
                  const WarpOrder& order, Race& race);
 
-  bool has_read(const SharedUse& use, unsigned thread) const {
+  // On its way to `pc`, ahead of it in the code.
+  bool has_read(const SharedUse& use, unsigned thread, uint32_t pc) const {
+    const auto is_that = [&](const Reader& reader) {
+      return reader.thread == thread && reader.pc < pc;
+    };
     return use.read_interval == interval_ &&
-           (use.last.thread == thread || (use.readers == 2 && use.other.thread == thread));
+           (is_that(use.last) || (use.readers == 2 && is_that(use.other)));
   }
   void note_tested_atomic(const SharedUse& use, unsigned thread, uint32_t pc);
 
@@ -240,7 +244,7 @@ class RaceCheck {
         both_write && earlier->thread / 32u == warp && earlier->time == order.now;
     race = {earlier->thread,        true,         earlier->pc, both_write, same_instruction,
             earlier == &use.atomic, earlier->time};
-    race.is_update = both_write && earlier->pc == pc && has_read(use, thread);
+    race.is_update = both_write && earlier->pc == pc && has_read(use, thread, pc);
     found = true;
   }
 

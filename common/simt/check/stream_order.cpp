@@ -1,11 +1,13 @@
 #include "check/stream_order.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <map>
 #include <mutex>
 #include <utility>
 
+#include "base/devices.h"
 #include "base/lasting.h"
 #include "check/beside_host.h"
 #include "report/kernel_text.h"
@@ -15,6 +17,7 @@ namespace {
 
 struct Queue {
   bool is_blocking = true;
+  int device = 0;
   uint64_t number = 0;  // of its latest work
   Clock known;          // that work included
 };
@@ -22,20 +25,34 @@ struct Queue {
 // Of programs with more streams than this at a time, the rest is taken for the default stream.
 constexpr size_t kMostQueues = 1 << 12;
 
+// The queues of the legacy default streams come first.
+std::vector<Queue> first_queues() {
+  std::vector<Queue> queues(devices::kMost);
+  for (int device = 0; device < devices::kMost; ++device)
+    queues[static_cast<size_t>(device)].device = device;
+  return queues;
+}
+
 struct State {
   std::mutex mutex;
-  std::vector<Queue> queues = std::vector<Queue>(1);  // of streams that were destroyed, too
+  std::vector<Queue> queues = first_queues();  // of streams that were destroyed, too
   std::map<const void*, uint32_t> streams;
   std::vector<uint32_t> unused;
-  Clock host;      // what it has waited for
-  Clock told;      // what functions of the host were told that streams have called
-  Clock blocking;  // all work of the blocking streams
+  Clock host;  // what it has waited for
+  Clock told;  // what functions of the host were told that streams have called
+  std::array<Clock, devices::kMost> blocking;  // all work of each device's blocking streams
 };
 
 State& state() { return lasting<State>(); }
 
 std::atomic<bool> queues_were_made = false;
 thread_local const Work* current_work = nullptr;
+
+Clock& blocking_of(State& s, const Queue& queue) {
+  return s.blocking[static_cast<size_t>(queue.device)];
+}
+
+uint32_t legacy_now() { return static_cast<uint32_t>(devices::current()); }
 
 uint32_t add_queue(State& s, bool is_blocking) {
   queues_were_made = true;
@@ -45,10 +62,12 @@ uint32_t add_queue(State& s, bool is_blocking) {
     std::swap(index, s.unused.back());
     s.unused.pop_back();
     s.queues[queue].is_blocking = is_blocking;
+    s.queues[queue].device = devices::current();
     return queue;
   }
-  if (s.queues.size() == kMostQueues) return kLegacy;
-  s.queues.push_back({.is_blocking = is_blocking, .number = 0, .known = {}});
+  if (s.queues.size() == kMostQueues) return legacy_now();
+  s.queues.push_back(
+      {.is_blocking = is_blocking, .device = devices::current(), .number = 0, .known = {}});
   return static_cast<uint32_t>(s.queues.size() - 1);
 }
 
@@ -56,11 +75,13 @@ uint32_t add_queue(State& s, bool is_blocking) {
 uint32_t queue_of(State& s, const void* stream) {
   constexpr uintptr_t kPerThread = 2;
   if (reinterpret_cast<uintptr_t>(stream) == kPerThread) {
-    thread_local const uint32_t own = add_queue(s, true);
-    return own;
+    thread_local std::array<uint32_t, devices::kMost> own{};  // 0: none yet
+    uint32_t& queue = own[static_cast<size_t>(devices::current())];
+    if (!queue) queue = add_queue(s, true);
+    return queue;
   }
   const auto found = s.streams.find(stream);
-  return found == s.streams.end() ? kLegacy : found->second;
+  return found == s.streams.end() ? legacy_now() : found->second;
 }
 
 // The queue as work that is asked for now finds it.
@@ -68,10 +89,10 @@ Queue& queue_now(State& s, uint32_t index) {
   Queue& queue = s.queues[index];
   queue.known.join(s.host);
   queue.known.join(s.told);
-  if (index == kLegacy) {
-    queue.known.join(s.blocking);
+  if (is_legacy(index)) {
+    queue.known.join(blocking_of(s, queue));
   } else if (queue.is_blocking) {
-    queue.known.join(s.queues[kLegacy].known);
+    queue.known.join(s.queues[static_cast<size_t>(queue.device)].known);
   }
   return queue;
 }
@@ -96,6 +117,29 @@ bool Clock::covers(const Clock& other) const {
 }
 
 bool has_queues() { return queues_were_made.load(std::memory_order_relaxed); }
+
+void note_second_device() { queues_were_made = true; }
+
+bool is_legacy(uint32_t queue) { return queue < devices::kMost; }
+
+int device_of(uint32_t queue) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  return s.queues[queue].device;
+}
+
+int device_of(const void* stream) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  return s.queues[queue_of(s, stream)].device;
+}
+
+void wait_in(uint32_t queue, const Clock& flag) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  s.queues[queue].known.join(flag);
+  if (s.queues[queue].is_blocking) blocking_of(s, s.queues[queue]).join(flag);
+}
 
 void add_stream(const void* stream, bool is_blocking) {
   State& s = state();
@@ -134,7 +178,7 @@ void wait(const void* stream, const Clock& event) {
   const std::lock_guard lock(s.mutex);
   const uint32_t queue = current_work ? current_work->queue_ : queue_of(s, stream);
   s.queues[queue].known.join(event);
-  if (s.queues[queue].is_blocking) s.blocking.join(event);
+  if (s.queues[queue].is_blocking) blocking_of(s, s.queues[queue]).join(event);
 }
 
 void host_waits(const Clock& event) {
@@ -146,6 +190,17 @@ void host_waits(const Clock& event) {
 }
 
 void host_waits_for_stream(const void* stream) { host_waits(position(stream)); }
+
+void host_waits_for_device(int device) {
+  beside_host::wait_for(device);
+  device::text_is_shown();
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  // What the device's work was behind is done, too.
+  for (uint32_t i = 0; i < s.queues.size(); ++i) {
+    if (s.queues[i].device == device) s.host.join(s.queues[i].known);
+  }
+}
 
 void host_waits_for_all() {
   beside_host::wait();
@@ -184,7 +239,7 @@ Work::Work(const void* stream) : is_nested_(current_work) {
     known_ = queue.known;
     number_ = ++queue.number;
     queue.known.advance(queue_, number_);
-    if (queue.is_blocking) s.blocking.join(queue.known);
+    if (queue.is_blocking) blocking_of(s, queue).join(queue.known);
     current_work = this;
   }
   beside_host::wait_if_in(known_);
@@ -216,7 +271,7 @@ GraphLaunch::GraphLaunch(const void* stream, std::vector<uint32_t>& queues, size
   const std::lock_guard lock(s.mutex);
   while (queues.size() < steps) {
     const uint32_t queue = add_queue(s, false);
-    if (queue == kLegacy) return;
+    if (is_legacy(queue)) return;
     queues.push_back(queue);
   }
   has_steps_ = true;
@@ -231,7 +286,7 @@ GraphLaunch::~GraphLaunch() {
   const std::lock_guard lock(s.mutex);
   Queue& queue = s.queues[work_.queue_];
   for (const uint32_t step : queues_) queue.known.join(s.queues[step].known);
-  if (queue.is_blocking) s.blocking.join(queue.known);
+  if (queue.is_blocking) blocking_of(s, queue).join(queue.known);
 }
 
 Work GraphLaunch::step(size_t index, const std::vector<size_t>& after) {

@@ -2,7 +2,7 @@
 //
 // Here all work is done when the call that asks for it returns. On a GPU a stream's work comes behind what the stream did
 // before, what the host had waited for when it asked, and the events that the stream was told to wait for; the legacy default
-// stream and the blocking ones wait for each other. Each piece of work has a number in its queue, which is a stream or a step
+// stream and the blocking ones of a device wait for each other. Each piece of work has a number in its queue, which is a stream or a step
 // of a graph, and knows how far the other queues had to come before.
 #pragma once
 
@@ -24,10 +24,14 @@ class Clock {
   std::vector<uint64_t> at_;
 };
 
-inline constexpr uint32_t kLegacy = 0;  // the queue of the legacy default stream
+// Is it the queue of a device's legacy default stream?
+bool is_legacy(uint32_t queue);
+int device_of(uint32_t queue);
+int device_of(const void* stream);
 
-// Has the program made a stream, or launched a graph that branches? Else all work of the device is in one order.
+// Has the program made a stream, used a second device, or launched a graph that branches? Else all work is in one order.
 bool has_queues();
+void note_second_device();
 
 // A stream was made, or destroyed; a handle may come again.
 void add_stream(const void* stream, bool is_blocking);
@@ -41,7 +45,10 @@ Clock position(const void* stream);
 void wait(const void* stream, const Clock& event);
 void host_waits(const Clock& event);
 void host_waits_for_stream(const void* stream);
+void host_waits_for_device(int device);
 void host_waits_for_all();
+// What this queue does next is behind that: one of its kernels has seen a flag that a kernel of another device has set.
+void wait_in(uint32_t queue, const Clock& flag);
 // A function of the host that the stream has called may have told the program; what the host then asks for is behind that. Memory
 // it reads only after a wait.
 void host_was_called();
@@ -65,6 +72,9 @@ class Work {
     return queue == queue_ || known_.of(queue) >= number;
   }
   bool is_nested() const { return is_nested_; }
+  const Clock& known() const { return known_; }
+  // It has come to know more, by a flag.
+  void learn(const Clock& flag) const { known_.join(flag); }
 
  private:
   friend class GraphLaunch;
@@ -74,7 +84,7 @@ class Work {
   bool is_nested_ = false;
   uint32_t queue_ = 0;
   uint64_t number_ = 0;
-  Clock known_;
+  mutable Clock known_;  // the work itself is none of the callers' to change
 };
 
 // A call that returns when its work, which is in the default stream, is done.

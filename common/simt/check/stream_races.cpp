@@ -8,13 +8,13 @@
 #include <set>
 #include <utility>
 
+#include "base/devices.h"
 #include "base/lasting.h"
 #include "base/program.h"
 #include "base/program_image.h"
 #include "base/symbols.h"
 #include "base/text.h"
 #include "check/device_variables.h"
-#include "check/sector_records.h"
 #include "check/stream_order.h"
 #include "memory/allocations.h"
 #include "report/api_errors.h"
@@ -37,6 +37,7 @@ struct Pending {
   std::string kernel;           // empty if it is none
   std::vector<uint64_t> stack;  // of the call that asked for it
   Shared accesses;
+  stream_order::Clock known;  // what it was behind
   Bytes shared;  // between the first and the last byte that the host shares; end 0: none
 };
 
@@ -115,7 +116,7 @@ struct Conflict {
   bool first_writes, second_writes;
 };
 
-Conflict conflict(const Accesses& first, const Accesses& second, bool repeats) {
+Conflict conflict(const Accesses& first, const Accesses& second) {
   const struct {
     const std::vector<Bytes>&first, &second;
     bool first_writes, second_writes;
@@ -126,7 +127,6 @@ Conflict conflict(const Accesses& first, const Accesses& second, bool repeats) {
       {first.written, second.changed, true, true},
   };
   for (const auto& pair : pairs) {
-    if (repeats && &pair.second == &second.changed) continue;
     const Bytes both = common(pair.first, pair.second);
     if (both.end) return {both, pair.first_writes, pair.second_writes};
   }
@@ -139,6 +139,10 @@ std::string verb(const Described& work, bool writes) {
   return writes ? "writes" : "reads";
 }
 
+std::string on_device(int device) {
+  return devices::count() > 1 ? " of device " + std::to_string(device) : std::string();
+}
+
 // Each line once, however much it comes in the way of.
 void report(State& s, const Pending& first_work, const Pending& second_work,
             const Conflict& found) {
@@ -149,13 +153,17 @@ void report(State& s, const Pending& first_work, const Pending& second_work,
   f.address = found.bytes.begin;
   f.allocation = device::holder_of(found.bytes.begin);
   const bool in_graph = first.pc == second.pc && first.is_step && second.is_step;
-  const bool has_default =
-      first_work.queue == stream_order::kLegacy || second_work.queue == stream_order::kLegacy;
+  const int first_device = stream_order::device_of(first_work.queue);
+  const int second_device = stream_order::device_of(second_work.queue);
+  const bool is_across = first_device != second_device;
+  const bool has_default = !is_across && (stream_order::is_legacy(first_work.queue) ||
+                                          stream_order::is_legacy(second_work.queue));
   f.message =
-      second.what + " at " + at.text() + " " + verb(second, found.second_writes) + " " +
-      f.allocation + ", which " + first.what +
+      second.what + on_device(second_device) + " at " + at.text() + " " +
+      verb(second, found.second_writes) + " " + f.allocation + ", which " + first.what +
       (in_graph ? " in another node of the graph "
-                : " at " + symbols::locate(first.pc).text() + " in another stream ") +
+                : on_device(first_device) + " at " + symbols::locate(first.pc).text() +
+                      (is_across ? " " : " in another stream ")) +
       verb(first, found.first_writes) + ", and nothing orders the two" +
       (has_default ? ", since the default stream and those made with cudaStreamNonBlocking do "
                      "not wait for each other"
@@ -163,9 +171,14 @@ void report(State& s, const Pending& first_work, const Pending& second_work,
       ": a GPU may run them in either order, or at once. " +
       (in_graph ? "Let one node depend on the other; in a capture by an event recorded "
                   "after the first, and cudaStreamWaitEvent() before the second."
-                : "Record an event after the first and let the other stream wait for it "
-                  "(cudaStreamWaitEvent), use one stream for both, or call "
-                  "cudaDeviceSynchronize() between them.");
+       : is_across
+           ? "Record an event after the first, in a stream of its device, and let the stream of "
+             "the "
+             "second wait for it (cudaStreamWaitEvent); or let the kernels signal by a flag with "
+             "the scope of the system."
+           : "Record an event after the first and let the other stream wait for it "
+             "(cudaStreamWaitEvent), use one stream for both, or call "
+             "cudaDeviceSynchronize() between them.");
   device::report(std::move(f));
 }
 
@@ -221,7 +234,7 @@ std::vector<Bytes> runs_of(const Rows& rows) {
 
 }  // namespace
 
-Shared of_launch(const engine::Footprint& footprint, uint32_t first_block) {
+Shared of_launch(const engine::Footprint& footprint, const engine::Member& launch) {
   const bool all = stream_order::has_queues();
   auto accesses = std::make_shared<Accesses>();
   accesses->has_fence = has_fence.exchange(false);
@@ -233,7 +246,7 @@ Shared of_launch(const engine::Footprint& footprint, uint32_t first_block) {
     if (!region || !(all || is_shared(t.base) || is_shared(t.low))) continue;
     if (const memory::Allocation* found = memory::find(t.low); found && found->freed) continue;
     for (uint64_t sector = t.low - t.low % kSector; sector < t.high; sector += kSector) {
-      const engine::SectorUse use = engine::use_of(*region, sector, first_block);
+      const engine::SectorUse use = engine::use_of(*region, sector, launch);
       append_bits(accesses->read, sector, use.read);
       append_bits(accesses->atomic, sector, use.atomic);
       if (!use.written) continue;
@@ -241,10 +254,18 @@ Shared of_launch(const engine::Footprint& footprint, uint32_t first_block) {
       append_bits(accesses->changed, sector, changed_bytes(*region, sector, use.written));
     }
   }
+  for (const auto& [sector, bytes] : footprint.polled())
+    append_bits(accesses->polled, sector, bytes);
   return accesses;
 }
 
-void note(std::string kernel, Shared accesses, bool repeats) {
+// By a flag: what has set it, a fence ahead of that, is ahead of who has seen it.
+static bool signals(const Accesses& first, const Accesses& second) {
+  return first.has_fence &&
+         (common(first.atomic, second.polled).end || common(first.written, second.polled).end);
+}
+
+void note(std::string kernel, Shared accesses, const Beside& beside) {
   const stream_order::Work* const work = stream_order::Work::current();
   if (!work || !accesses) return;
   const Bytes shared = shared_part(*accesses);
@@ -254,14 +275,34 @@ void note(std::string kernel, Shared accesses, bool repeats) {
                .kernel = std::move(kernel),
                .stack = device::call_stack(),
                .accesses = std::move(accesses),
+               .known = work->known(),
                .shared = shared};
   State& s = state();
   const std::lock_guard lock(s.mutex);
   prune(s);
+  const auto ran_beside = [&](const Pending& other) {
+    return std::find(beside.begin(), beside.end(), std::pair(other.queue, other.number)) !=
+           beside.end();
+  };
+  const auto end_of = [](const Pending& p) {
+    stream_order::Clock clock = p.known;
+    clock.advance(p.queue, p.number);
+    return clock;
+  };
+  for (const Pending& other : s.pending) {
+    if (work->is_behind(other.queue, other.number)) continue;
+    if (signals(*other.accesses, *mine.accesses)) {
+      work->learn(end_of(other));
+      stream_order::wait_in(mine.queue, work->known());
+    }
+    if (ran_beside(other) && signals(*mine.accesses, *other.accesses))
+      stream_order::wait_in(other.queue, end_of(mine));
+  }
+  mine.known = work->known();
   const bool is_told = !s.told_stacks.empty() && s.told_stacks.contains(mine.stack);
   for (auto other = s.pending.rbegin(); other != s.pending.rend() && !is_told; ++other) {
-    if (work->is_behind(other->queue, other->number)) continue;
-    const Conflict found = conflict(*other->accesses, *mine.accesses, repeats);
+    if (work->is_behind(other->queue, other->number) || ran_beside(*other)) continue;
+    const Conflict found = conflict(*other->accesses, *mine.accesses);
     if (!found.bytes.end) continue;
     s.told_stacks.insert(mine.stack);
     report(s, *other, mine, found);

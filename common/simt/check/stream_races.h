@@ -12,8 +12,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "check/sector_records.h"
 #include "memory/footprint.h"
 
 namespace simt::stream_races {
@@ -27,6 +29,7 @@ struct Bytes {
 struct Accesses {
   std::vector<Bytes> read, written, atomic;
   std::vector<Bytes> changed;  // of those written
+  std::vector<Bytes> polled;   // by volatile loads and atomic operations
   bool has_fence = false;
   bool operator==(const Accesses&) const = default;
 };
@@ -35,11 +38,12 @@ using Shared = std::shared_ptr<const Accesses>;
 // The launch under way has made a fence for the device or more.
 extern std::atomic<bool> has_fence;
 
-// What a launch has touched that has ended just now, whose first block has this number.
-Shared of_launch(const engine::Footprint& footprint, uint32_t first_block);
-// The work under way has done this: a kernel, or, if there is none, the runtime's function that was called. `repeats`: it has
-// left everything as it was.
-void note(std::string kernel, Shared accesses, bool repeats = false);
+// What a launch has touched that has ended just now.
+Shared of_launch(const engine::Footprint& footprint, const engine::Member& launch);
+// The work under way has done this: a kernel, or, if there is none, the runtime's function that was called. `beside`: pieces of
+// work that ran at once with it, whose races the blocks' check has seen.
+using Beside = std::vector<std::pair<uint32_t, uint64_t>>;
+void note(std::string kernel, Shared accesses, const Beside& beside = {});
 
 // One side of a copy, or memory that is set: `height` rows of `width` bytes.
 struct Rows {

@@ -1,11 +1,10 @@
 #include "check/touched_sectors.h"
 
-#include "check/sector_records.h"
 #include "memory/allocations.h"
 
 namespace simt::engine {
 
-std::optional<TouchedSectors> touched_sectors(const Footprint& footprint, uint32_t first_block,
+std::optional<TouchedSectors> touched_sectors(const Footprint& footprint, const Member& launch,
                                               uint64_t accesses) {
   constexpr uint64_t kLooksOfAnAccess = 16, kLooksAnyhow = uint64_t{1} << 16;
   uint64_t looks = 0;
@@ -17,7 +16,7 @@ std::optional<TouchedSectors> touched_sectors(const Footprint& footprint, uint32
     // Pinned and managed memory lies elsewhere.
     if (!region || memory::in_shared_arena(t.low)) continue;
     for (uint64_t sector = t.low - t.low % kSector; sector < t.high; sector += kSector) {
-      const SectorUse use = use_of(*region, sector, first_block);
+      const SectorUse use = use_of(*region, sector, launch);
       sum.read += use.reads_first;
       sum.written += (use.written | use.atomic) != 0;
     }

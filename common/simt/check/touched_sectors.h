@@ -6,13 +6,14 @@
 #include <cstdint>
 #include <optional>
 
+#include "check/sector_records.h"
 #include "memory/footprint.h"
 
 namespace simt::engine {
 
-// Of a launch that has ended just now, whose first block has this number, and whose lanes made so many accesses. None where its
+// Of a launch that has ended just now, and whose lanes made so many accesses. None where its
 // accesses lie so far apart that to look would take longer than they did.
-std::optional<TouchedSectors> touched_sectors(const Footprint& footprint, uint32_t first_block,
+std::optional<TouchedSectors> touched_sectors(const Footprint& footprint, const Member& launch,
                                               uint64_t accesses);
 
 }  // namespace simt::engine

@@ -1,7 +1,7 @@
 // Shared memory that nobody in the block has written: a read of it is a fault once something comes of it.
 //
 // Such a read has a number. The lane that made it is in doubt until it stores; what it stores to shared memory is in doubt,
-// too, and what it stores to global memory is the fault.
+// too, and what it stores to global memory is the fault. So it is with what a shuffle brings from a lane that takes no part.
 #pragma once
 
 #include <cstddef>

@@ -46,13 +46,26 @@ struct WarpChecks {
     doubt_number[lane] = number;
   }
 
+  // Lanes whose last atomic operation was an exchange with a use for the old value: perhaps they hold a lock.
+  uint32_t locking = 0;
+
+  // Lanes to which a shuffle has brought the value of one that takes no part. What a lane brings to the next step tells whether
+  // it has made use of that.
+  uint32_t strayed = 0;
+  struct Stray {
+    uint64_t brought = 0, pc = 0;
+    uint32_t mask = 0;
+    int by = 0, source = 0;
+  };
+  Stray stray[kLanes];
+
   // The number of the warp's first thread in its block.
   unsigned first_thread() const { return static_cast<unsigned>(index) * kLanes; }
 
   // A block begins.
   void reset() {
     order.reset();
-    has_wrong_index = has_misaligned = capture = doubtful = 0;
+    has_wrong_index = has_misaligned = capture = doubtful = locking = strayed = 0;
   }
 };
 

@@ -17,8 +17,7 @@ namespace {
 
 struct Last {
   std::mutex mutex;
-  bool known = false;
-  uint64_t pc = 0;
+  uint64_t writes = 0, pc = 0;
   uint3 block{}, thread{};
 };
 
@@ -37,7 +36,7 @@ Transfers& kept_transfers() { return lasting<Transfers>(); }
 void note_writer(uint64_t pc, uint3 block, uint3 thread) {
   Last& writer = last();
   const std::lock_guard lock(writer.mutex);
-  writer.known = true;
+  ++writer.writes;
   writer.pc = pc;
   writer.block = block;
   writer.thread = thread;
@@ -54,16 +53,16 @@ void note_transfer(const void* to, const void* from, uint64_t span) {
 }  // namespace engine
 
 void watch(const void* begin, std::size_t bytes) {
-  engine::last().known = false;
+  engine::last().writes = 0;
   engine::watched_begin = reinterpret_cast<uint64_t>(begin);
   engine::watched_end = engine::watched_begin + bytes;
 }
 
 std::optional<Writer> last_writer() {
   const engine::Last& writer = engine::last();
-  if (!writer.known) return std::nullopt;
+  if (!writer.writes) return std::nullopt;
   const symbols::Location& at = symbols::locate(writer.pc);
-  return Writer{writer.block, writer.thread, at.file, at.line};
+  return Writer{writer.block, writer.thread, at.file, at.line, writer.writes};
 }
 
 void watch_transfers(bool on) {

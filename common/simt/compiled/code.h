@@ -1,4 +1,4 @@
-// Machine code of compute capability 9.0, as tools/warp/machinecode hands it over: text that a disassembler has made, and what the code
+// Machine code of compute capability 9.0, as tools/warp/trace hands it over: text that a disassembler has made, and what the code
 // finds in its constant banks.
 #pragma once
 

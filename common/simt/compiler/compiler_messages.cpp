@@ -146,6 +146,9 @@ class Reader {
                          (main.text == "simt: a kernel returns void" && dropped_line_);
     if (main.text.empty() || (follows && !said_.empty())) return;
     if (is_told(main)) return;
+    // What a library lacks makes errors of all that is declared with it.
+    if (has_absent_ && !one_sentence) return;
+    has_absent_ |= main.text.ends_with("run the program on a GPU");
     if (!said_.insert({main.file, main.line, main.text}).second) return;
     if (one_sentence) {
       print(main);
@@ -472,6 +475,7 @@ class Reader {
   int runtime_size_ = 0;  // the line of an array
   int dropped_line_ = 0;
   int explained_ = 0;                // the line of a usual mistake
+  bool has_absent_ = false;          // a name of CUB or Thrust that is not simulated
   int two_brackets_ = 0;             // the line of a launch
   std::optional<Message> deferred_;  // said at the end if nothing says more
   std::set<std::tuple<std::string, int, std::string>> said_;

@@ -273,7 +273,6 @@ class Check {
           !is_signature(demangled(mention.name)))
         continue;
       const Target target = spaces_.resolve(mention);
-      if (target.space == Space::kernel) check_types(target, mention, function);
       const std::vector<std::string> parts = parts_of(target.name);
       const bool of_simulator = parts[0] == "simt";
       const bool converts_argument = parts.back().starts_with("operator ");
@@ -295,44 +294,6 @@ class Check {
       } else if (target.space == Space::host) {
         say(mention.place, "the function '" + target.name +
                                "' is no kernel and cannot be launched: write __global__ before it");
-      }
-    }
-  }
-
-  // The name of a template's instance has the types in it, and device code must be able to say them.
-  void check_types(const Target& target, const Mention& mention, const DumpedFunction& launch) {
-    const Text symbol = target.body ? target.body->symbol : mention.name;
-    switch (hidden_type(symbol)) {
-      case HiddenType::none:
-        return check_access(target, symbol, mention.place);
-      case HiddenType::local:
-        if (spaces_.space_of(launch) == Space::device) return;
-        return say(mention.place,
-                   "a type that is declared in a function cannot be an argument of "
-                   "the kernel template '" +
-                       target.name + "': declare the type outside of functions");
-      case HiddenType::local_around_lambda:
-        return say(mention.place,
-                   "a lambda for the kernel template '" + target.name +
-                       "' cannot stand in a template with an argument whose type is declared in a "
-                       "function: declare the type outside of functions");
-      case HiddenType::unnamed:
-        return say(mention.place,
-                   "a type without a name cannot be an argument of the kernel template '" +
-                       target.name + "': give it a name, 'struct Name { ... };'");
-    }
-  }
-
-  void check_access(const Target& kernel, Text symbol, const DumpPlace& place) {
-    for (const std::string& type : types_in_arguments(symbol)) {
-      for (std::size_t end = type.find("::"); true; end = type.find("::", end + 2)) {
-        const auto known = names_.access_of_types.find(type.substr(0, end));
-        if (known != names_.access_of_types.end() && known->second != "public") {
-          return say(place, "the type '" + known->first + "' is " + std::string(known->second) +
-                                " in its class and cannot be an argument of the kernel template '" +
-                                kernel.name + "': make it public");
-        }
-        if (end == std::string::npos) break;
       }
     }
   }

@@ -26,14 +26,6 @@ bool is_device_builtin(std::string_view name);
 /// \return does it stand in a namespace of CUDA's or of the simulator's?
 bool is_of_cuda(const std::vector<std::string>& parts);
 
-/// Is one of the types in a symbol local to a function (but for lambdas), or without a name?
-enum class HiddenType { none, local, local_around_lambda, unnamed };
-HiddenType hidden_type(std::string_view symbol);
-
-/// \return the names of types in a function's template arguments, with their scopes and without arguments of their own: A::B and C
-/// of `f<A::B<C*> >`
-std::vector<std::string> types_in_arguments(std::string_view symbol);
-
 /// \return is it f(int), and not the variable of it: f(int)::x
 bool is_signature(std::string_view name);
 

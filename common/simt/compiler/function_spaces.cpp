@@ -10,9 +10,23 @@ namespace {
 
 using Text = std::string_view;
 
-// nvcc has this function of two numbers only.
-bool is_hypot_of_three(const Mention& mention) {
-  return mention.name.starts_with("_ZSt5hypot") && mention.name.size() == 13;
+// Mathematics that nvcc has no function for: hypot() of three numbers, and the standard library's templates for integers and for
+// arguments of several types, but pow() and those of arguments that have overloads of CUDA's own.
+bool is_for_host_alone(const Mention& mention, bool relaxed) {
+  Text name = mention.name;
+  if (!name.starts_with("_ZSt")) return false;
+  name.remove_prefix(4);
+  std::size_t length = 0;
+  while (!name.empty() && name[0] >= '0' && name[0] <= '9') {
+    length = length * 10 + static_cast<std::size_t>(name[0] - '0');
+    name.remove_prefix(1);
+  }
+  if (length == 0 || length >= name.size()) return false;
+  const Text function = name.substr(0, length), rest = name.substr(length);
+  if (function == "hypot" && rest.size() == 3) return true;
+  if (relaxed || rest[0] != 'I' || !is_mathematics(function)) return false;
+  return function != "pow" && function != "abs" && function != "remquo" &&
+         !(function == "copysign" && rest.starts_with("Ifd"));
 }
 
 }  // namespace
@@ -86,8 +100,14 @@ Space FunctionSpaces::library_space(const std::vector<std::string>& parts, bool 
     static constexpr std::array<Text, 5> kHelpers = {"get", "tie", "make_tuple", "make_pair",
                                                      "begin"};
     if (names_.cuda_std.contains("") || is_one_of(name, kHelpers)) return Space::anywhere;
+    // These functions come with the types.
+    const auto named = [&](Text word) { return names_.cuda_std.contains(std::string(word)); };
+    const bool pairs = named("pair") || named("make_pair");
+    const bool tuples = pairs || named("tuple") || named("tie") || named("make_tuple");
     for (const std::string& part : parts) {
-      if (names_.cuda_std.contains(part)) return Space::anywhere;
+      if (names_.cuda_std.contains(part) || (pairs && part == "pair") ||
+          (tuples && part == "tuple"))
+        return Space::anywhere;
     }
   }
   if (parts.size() == 2 &&
@@ -115,7 +135,7 @@ Target FunctionSpaces::resolve(const Mention& mention) {
     target.space = space_of(*target.body);
     target.name = spelled(target.body->name);
     target.library = target.name.starts_with("std::") || target.body->file.starts_with("/usr/");
-    if (is_hypot_of_three(mention)) target.space = Space::host;
+    if (is_for_host_alone(mention, relaxed_)) target.space = Space::host;
     return target;
   }
   const bool mangled = mention.name.starts_with("_Z");
@@ -125,8 +145,9 @@ Target FunctionSpaces::resolve(const Mention& mention) {
   target.name = spelled(full);
   if (parts[0] == "std" || parts[0] == "__gnu_cxx") {
     target.library = true;
-    target.space =
-        is_hypot_of_three(mention) ? Space::host : library_space(parts, is_special_member(parts));
+    target.space = is_for_host_alone(mention, relaxed_)
+                       ? Space::host
+                       : library_space(parts, is_special_member(parts));
   } else if (names_.unmarked.contains(last) &&
              (names_.kernels.contains(last) || names_.both.contains(last) ||
               names_.device.contains(last))) {

@@ -32,7 +32,6 @@ class Functions : private Rule {
     const std::size_t parameters = parameters_of(i + 1);
     if (parameters == kNone && !lambda) {
       if (!kernel) note_variables(i + 1);
-      if (!kernel && !in_function()) check_initial_value(unit_, i);
       if (!kernel) check_thread_local(i);
       if (!kernel) check_member(i);
       if (!kernel) check_local(i);
@@ -215,7 +214,11 @@ class Functions : private Rule {
         while (i < end && !is(i, ",")) i = is_opening(i) ? skip_group(i) : i + 1;
         continue;
       }
-      if (is(i, "[")) i = skip_group(i) - 1;
+      // A parameter may have the name of a variable of the device.
+      if (is(i, "[") || (is(i, "(") && !is(i + 1, "*"))) {
+        i = skip_group(i) - 1;
+        continue;
+      }
       if (is_identifier(i) && (i + 1 == end || is(i + 1, "=") || is(i + 1, "[") || is(i + 1, "{") ||
                                is(i + 1, ",") || is(i + 1, ")")))
         unit_.names.host_variables.insert(list_[i].text);

@@ -146,9 +146,7 @@ class Kernels : private Rule {
     std::string kernel_name = flat(name, parameters);
     if (!arguments.empty() && name + 1 == parameters) kernel_name += "<" + arguments + ">";
 
-    std::string types, copies;
-    std::set<std::string_view> names;
-    bool is_plain = true;
+    std::string types;
     const std::size_t close = partner_[parameters];
     const bool is_void = close == parameters + 2 && is(parameters + 1, "void");
     for (const auto& [from, to] : parts(parameters + 1, is_void ? parameters + 1 : close)) {
@@ -157,24 +155,8 @@ class Kernels : private Rule {
       types += (types.empty() ? "" : ", ") +
                ("::simt::detail::Parameter<decltype(" + std::string(list_[parameter].text) + ")>") +
                (has_pack(from, to) ? "..." : "");
-      const std::string name_of(list_[parameter].text);
-      names.insert(list_[parameter].text);
-      is_plain &= !has_pack(from, to);
-      copies += ", [[maybe_unused]] const decltype(" + name_of + ")& simt_" + name_of;
     }
     const std::string pointer = "static_cast<void (*)(" + types + ")>(&" + kernel_name + ")";
-    if (const auto start = is_plain ? kernel_start(unit_, open, names) : std::nullopt) {
-      std::string built_in;
-      for (const char* const one : {"uint3& simt_threadIdx", "uint3& simt_blockIdx",
-                                    "dim3& simt_blockDim", "dim3& simt_gridDim"})
-        built_in += std::string(built_in.empty() ? "" : ", ") + "[[maybe_unused]] const ::" + one;
-      insert_after(open,
-                   " struct simt_start { __attribute__((always_inline, no_sanitize(\"thread\"), "
-                   "no_sanitize_coverage)) static inline unsigned long path(" +
-                       built_in + copies + ") {" + *start +
-                       " } }; (void)&::simt::detail::KernelStart<" + pointer +
-                       ", simt_start>::registered;");
-    }
     insert_after(open, " (void)&::simt::detail::KernelEntry<" + pointer +
                            (bound.empty() ? "" : ", static_cast<unsigned>(" + bound + ")") +
                            ">::registered;");

@@ -184,8 +184,6 @@ class Rewriter : private Rule {
         list_[i].branch == Branch::host && i > 0 && list_[i - 1].branch != Branch::host;
     if (begins_host_branch) side = Side::host;
     if (kind == Scope::Kind::type && !list_[i].in_system_header) note_class(unit_.head, i);
-    if (kind == Scope::Kind::type && !list_[i].in_system_header)
-      check_virtual_functions(unit_, scope_name(unit_.head, i), unit_.head, i);
     if (!in_function() && kind == Scope::Kind::block && unit_.parentheses == 0)
       note_host_variables(unit_, unit_.head, i);
     if (kind == Scope::Kind::block && unit_.scopes.back().kind != Scope::Kind::block &&
@@ -199,8 +197,7 @@ class Rewriter : private Rule {
     unit_.scopes.push_back(
         {kind, side, unit_.parentheses, unit_.head,
          kind == Scope::Kind::block ? std::string_view{} : scope_name(unit_.head, i),
-         unit_.scopes.back().templated || is(unit_.head, "template"),
-         kind == Scope::Kind::type ? default_access(unit_.head, i) : "public"});
+         unit_.scopes.back().templated || is(unit_.head, "template")});
     unit_.parentheses = 0;
     unit_.head = i + 1;
   }
@@ -259,15 +256,6 @@ class Rewriter : private Rule {
     unit_.head = goes_on ? closed.outer_head : i + 1;
   }
 
-  std::string_view default_access(std::size_t head, std::size_t open) const {
-    for (std::size_t i = head; i < open; ++i) {
-      if (is(i, "template") && is(i + 1, "<") && skip_angles(i + 1) < open)
-        i = skip_angles(i + 1) - 1;
-      if (is_class_key(list_[i].text)) return is(i, "class") ? "private" : "public";
-    }
-    return "public";
-  }
-
   // What the tokens [head, open) of a class or a namespace name it.
   std::string_view scope_name(std::size_t head, std::size_t open) const {
     std::string_view name;
@@ -311,7 +299,6 @@ class Rewriter : private Rule {
         check_thread_local(unit_, i);
         check_member(unit_, i);
         check_local(unit_, i);
-        if (!in_function()) check_initial_value(unit_, i);
       }
       const bool is_variable = t.text == "__constant__" || t.text == "__managed__";
       const bool no_section = is_variable && declares_const(i);
@@ -321,15 +308,14 @@ class Rewriter : private Rule {
     if (!t.in_system_header && t.text.starts_with("cuda") && t.text.find("Symbol") != t.text.npos)
       unit_.names.copies_symbols = true;
     if (!t.in_system_header && speaks_of_time(t.text)) unit_.names.takes_times = true;
-    if (is_class_key(t.text)) note_member_type(unit_, i);
-    if (is(i + 1, ":") && (t.text == "public" || t.text == "protected" || t.text == "private"))
-      unit_.scopes.back().access = t.text;
     if (t.text == "constexpr" || t.text == "consteval") note_constexpr(unit_, i);
     if (t.text == "cuda" && !t.in_system_header && is(i + 1, "::") && is(i + 2, "std"))
       unit_.names.cuda_std.insert(is(i + 3, "::") && is_identifier(i + 4) ? list_[i + 4].text : "");
     // thrust::tuple and its like are the standard library's
     if (t.text == "thrust" && !t.in_system_header && is(i + 1, "::") && is_identifier(i + 2))
       unit_.names.cuda_std.insert(list_[i + 2].text);
+    if (t.text == "thrust" && !t.in_system_header && i > 0 && is(i - 1, "namespace"))
+      unit_.names.cuda_std.insert("tuple");
     if (!t.in_system_header && is(i + 1, "(") && !in_function() && unit_.parentheses == 0) {
       bool marked = false;
       for (std::size_t j = unit_.head; j < i; ++j)
@@ -366,7 +352,6 @@ class Rewriter : private Rule {
     if (t.text == "__shared__") return rewrite_shared(unit_, i);
     if (in_device_code(i)) {
       if (!unit_.scopes.back().templated) check_device_word(unit_, i);
-      if (t.text == "static" && i == unit_.head) check_initial_value(unit_, i);
       note_constexpr_call(unit_, i);
       if (t.text == "delete" && i > 0) keep_stores_ahead_of_delete(unit_, i);
     }

@@ -92,8 +92,6 @@ struct Names {
   Set simulator;                ///< functions of the simulator's headers
   Set cuda_std;                 ///< what is named in cuda::std, which is std here; "" for all of it
   Set methods;                  ///< functions of their classes
-  std::map<std::string, std::string_view>
-      access_of_types;  ///< of the program's classes and enums: public, protected or private
   std::vector<ConstexprCall> constexpr_calls;
   std::vector<KernelPlace> kernel_places;
   std::vector<KernelPlace> constant_places;

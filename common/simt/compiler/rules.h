@@ -56,11 +56,6 @@ void check_label_address(Unit& unit, std::size_t i);
 /// The `&` at i in device code: of threadIdx and its like there is no address.
 void check_address(Unit& unit, std::size_t i);
 
-// ---- virtual_functions.cpp
-
-/// The class `name`, declared by tokens [head, open] and on: is one of its functions for another side than the one it overrides?
-void check_virtual_functions(Unit& unit, std::string_view name, std::size_t head, std::size_t open);
-
 // ---- memory_qualifiers.cpp
 
 /// `__shared__`, `__constant__`, `__managed__` or `__global__` at i where nvcc only warns of it: it goes. \return does it stand there?
@@ -69,17 +64,6 @@ bool drop_stray_qualifier(Unit& unit, std::size_t i);
 void check_qualifiers(Unit& unit, std::size_t qualifier, std::size_t i);
 /// At the end: `extern __device__ int count;` without a definition.
 void define_extern_variables(Unit& unit);
-
-// ---- initial_values.cpp
-
-/// The variable whose `__device__`, `__constant__` or `__managed__` stands at i, or that a `static` at i in device code declares:
-/// does its initial value call a function that only g++ works out?
-void check_initial_value(Unit& unit, std::size_t i);
-
-// ---- member_types.cpp
-
-/// The `struct`, `class`, `union` or `enum` at i may declare a type: who can name it?
-void note_member_type(Unit& unit, std::size_t i);
 
 // ---- vector_types.cpp: float4 and its like are aggregates under nvcc
 
@@ -92,13 +76,6 @@ void check_vector_type(Unit& unit, std::size_t i);
 void check_kernel(Unit& unit, std::size_t i, std::size_t parameters);
 /// A kernel whose declaration starts at `head` makes itself known in its body, for those who launch it by its address.
 void register_kernel(Unit& unit, std::size_t head, std::size_t open);
-
-// ---- kernel_starts.cpp
-
-/// The body of a function that tells of a thread which way it goes to the kernel's end, if it comes there by comparisons alone: see
-/// simt::detail::KernelStart. `open` is the kernel's brace.
-std::optional<std::string> kernel_start(Unit& unit, std::size_t open,
-                                        const std::set<std::string_view>& parameters);
 
 // ---- launches.cpp
 

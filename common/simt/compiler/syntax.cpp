@@ -228,21 +228,6 @@ std::vector<std::pair<std::size_t, std::size_t>> Syntax::parts(std::size_t begin
   return out;
 }
 
-std::vector<std::string> Syntax::parameter_types(std::size_t parenthesis) const {
-  std::vector<std::string> found;
-  const std::size_t close = partner_[parenthesis];
-  if (is(parenthesis + 1, "void") && close == parenthesis + 2) return found;
-  for (const auto& [from, to] : parts(parenthesis + 1, close)) {
-    const std::size_t name = declared_name(from, to);
-    std::string type;
-    for (std::size_t i = from; i < to && !is(i, "="); ++i) {
-      if (i != name) type += std::string(list_[i].text) + " ";
-    }
-    found.push_back(type);
-  }
-  return found;
-}
-
 bool Syntax::has_pack(std::size_t begin, std::size_t end) const {
   for (std::size_t i = begin; i < end; ++i) {
     if (is(i, "...")) return true;

@@ -21,11 +21,10 @@ struct Scope {
   enum class Kind { space, type, block };  // namespace or file; class; everything else
   Kind kind;
   Side side;
-  int outer_parentheses;               // of the enclosing scope, kept while this one is open
-  std::size_t outer_head;              // likewise
-  std::string_view name;               // of a class or a namespace
-  bool templated;                      // of a template, or in one
-  std::string_view access = "public";  // of the members that come next
+  int outer_parentheses;   // of the enclosing scope, kept while this one is open
+  std::size_t outer_head;  // likewise
+  std::string_view name;   // of a class or a namespace
+  bool templated;          // of a template, or in one
 };
 
 /// Words that can stand before an expression and are no part of it.
@@ -84,8 +83,6 @@ class Syntax {
   /// The parts of [begin, end) between commas.
   std::vector<std::pair<std::size_t, std::size_t>> parts(std::size_t begin, std::size_t end) const;
   bool has_pack(std::size_t begin, std::size_t end) const;
-  /// The types of the parameters in the parenthesis, as they are written: they tell functions of one name apart.
-  std::vector<std::string> parameter_types(std::size_t parenthesis) const;
   /// The first token of the declaration in whose specifiers token i stands.
   std::size_t declaration_start(std::size_t i) const;
   /// Is the variable whose qualifier stands at i const as well? Then the compiler keeps it in read-only

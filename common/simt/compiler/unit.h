@@ -44,22 +44,6 @@ struct UpdatedAddress {
   std::size_t begin, end, value_begin, value_end;
 };
 
-/// A function of a class.
-struct MemberFunction {
-  std::size_t parameters;  ///< their parenthesis
-  std::string name;        ///< "~" of a destructor
-  Side side;
-  bool is_virtual;
-  bool overrides;  ///< It says `override` or `final`.
-};
-
-struct ClassDeclaration {
-  std::string name;
-  std::vector<const ClassDeclaration*> bases;  ///< nullptr: not known
-  std::vector<MemberFunction> functions;
-  bool is_known = true;  ///< There is one class of this name only.
-};
-
 /// One source: its text, what was changed and said, and what has been seen of it so far.
 struct Unit {
   Unit(std::string_view source, std::string_view file, std::string_view simulator);
@@ -96,8 +80,6 @@ struct Unit {
       initialized_classes;  ///< of the program: a member with an initial value
   std::set<std::string_view>
       own_references;  ///< "texture" or "surface": the program has such a class
-  std::map<std::vector<std::string>, ClassDeclaration>
-      classes;  ///< of the program, by their scopes and name
   std::set<std::pair<std::size_t, std::string>>
       outer_registers;  ///< that inline PTX declares outside of all braces, with the function's brace
   bool has_inline_ptx = false;

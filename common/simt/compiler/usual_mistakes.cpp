@@ -90,6 +90,12 @@ std::optional<std::string> misspelt(const std::string& said) {
     return "simt: '" + match[1].str() + "' is no word of CUDA: write '" + word +
            "', with two underscores on both sides";
   }
+  static const std::regex absent(
+      R"('(\w+)' (?:in namespace '(cub|thrust)' does not name|is not a member of '(cub|thrust)').*)");
+  if (std::regex_match(said, match, absent)) {
+    return "simt: " + match[2].str() + match[3].str() + "::" + match[1].str() +
+           " is not simulated: do its work without the library, or run the program on a GPU";
+  }
   static const std::regex undeclared(R"('(\w+)' was not declared in this scope.*)");
   if (std::regex_match(said, match, undeclared)) {
     std::string word = name_like(match[1].str());

@@ -19,11 +19,6 @@ uint3 block_index(dim3 grid, uint64_t number) {
 
 }  // namespace
 
-bool Worker::is_empty_block(uint64_t number) const {
-  const Grid& grid = *grid_;
-  return grid.all_return(grid.arguments, block_index(grid.grid, number), grid.block, grid.grid);
-}
-
 void Worker::begin_launch(const Grid& grid) {
   grid_ = &grid;
   pool_ = &pools_[has_large_stacks];
@@ -34,7 +29,14 @@ void Worker::begin_launch(const Grid& grid) {
   knows_threads_ &=
       grid.block.x == extent_.x && grid.block.y == extent_.y && grid.block.z == extent_.z;
   extent_ = grid.block;
-  monitor.begin_launch({{}, grid.grid, grid.block, grid.dynamic_shared, grid.checks_blocks});
+  monitor.begin_launch({{},
+                        grid.grid,
+                        grid.block,
+                        grid.dynamic_shared,
+                        grid.checks_blocks,
+                        grid.device,
+                        grid.offset,
+                        grid.behind});
 }
 
 // A grid may have two thousand million blocks: what is the same for all is set once, and each number is stored as it is
@@ -50,6 +52,7 @@ void Worker::begin_block(uint64_t number) {
   traced_ = grid.traced && (grid.stride == 1 || number % grid.stride == 0);
   monitor.begin_block(simt_block_index.x, simt_block_index.y, simt_block_index.z,
                       std::exchange(is_clean_, false));
+  monitor.recording.begin(number == 0 && traced_ ? grid.recorded : 0);
   async.begin_block();
   warp_count_ = 0;
   entry_pc_ = 0;
@@ -179,6 +182,8 @@ bool Worker::open_barrier() {
   if (traced_) report_exited_threads(first_pc);
   if (grid_wait_ && !pass_grid_barrier()) return false;
   monitor.next_interval();
+  if (monitor.recording.is_on()) [[unlikely]]
+    monitor.recording.add({.what = RecordedStep::What::meet, .pc = first_pc});
   for (unsigned w = 0; w < warp_count_; ++w) {
     Warp& warp = *warps_[w];
     for (const int lane : lanes_of(warp.at_barrier)) {
@@ -218,7 +223,7 @@ bool Worker::pass_grid_barrier() {
   hang_watch_.changed = true;
   const GridBarrier::Outcome outcome = grid_->barrier->wait(monitor.block.linear());
   if (outcome == GridBarrier::Outcome::passed) {
-    if (grid_->checks_blocks) monitor.global_checker.blocks.begin_block(monitor.block.linear());
+    if (grid_->checks_blocks) monitor.global_checker.begin_block_again();
     return true;
   }
   if (outcome == GridBarrier::Outcome::deserted) {

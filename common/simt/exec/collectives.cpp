@@ -132,6 +132,42 @@ void check_broadcast(Worker& worker, const Warp& warp, uint32_t members) {
   worker.monitor.faults.add(fault);
 }
 
+// A shuffle brings this lane the value of one that takes no part: 0 here. It matters where the lane's own value goes on to the first lane
+// of the segment: in the lower half, if each step is half of the last, or at the head of a pair of groups, if it is twice that.
+void note_stray(Warp& warp, int lane, int source) {
+  const Exchange& e = warp.exchange[lane];
+  WarpChecks& checks = warp.checks;
+  const uint64_t pc = key_pc(warp.parked_key[lane]);
+  const int by = e.operand, place = lane & (e.width - 1);
+  if (by <= 0 || (e.op != Op::shuffle_down && e.op != Op::shuffle_xor) ||
+      (e.op == Op::shuffle_down && place >= by && place % (2 * by)))
+    return;
+  // Several values may go through the same step.
+  const WarpChecks::Stray& known = checks.stray[lane];
+  if ((checks.strayed >> lane & 1) && known.by == by && known.pc != pc) return;
+  checks.strayed |= 1u << lane;
+  checks.stray[lane] = {e.value, pc, e.mask, by, source};
+}
+
+// At the next step of the loop: a lane that brings another value than last time has used the stray one. (A sum has not: adding 0
+// changes nothing.)
+void settle_stray(Worker& worker, Warp& warp, int lane) {
+  const Exchange& e = warp.exchange[lane];
+  const WarpChecks::Stray& stray = warp.checks.stray[lane];
+  if (!is_shuffle(e.op) || e.operand == stray.by) return;
+  warp.checks.strayed &= ~(1u << lane);
+  const bool goes_on = e.mask == stray.mask && key_pc(warp.parked_key[lane]) == stray.pc &&
+                       (e.operand == 2 * stray.by || 2 * e.operand == stray.by);
+  if (!goes_on || e.value == stray.brought) return;
+  Fault fault = worker.fault_at(Fault::Kind::absent_lane, warp, lane);
+  fault.pc = stray.pc;
+  fault.address = stray.mask;
+  fault.limit = static_cast<uint64_t>(stray.source);
+  fault.text = "stored";
+  fault.lanes = 1;
+  warp.checks.doubt(lane, worker.monitor.number_of(fault));
+}
+
 // The result is why it cannot be done; 0 if it was.
 uint64_t run_whole_warp(const Warp& warp, uint32_t members) {
   if (~members) return kTooFewLanes;
@@ -165,6 +201,7 @@ bool Worker::resolve_collectives(Warp& warp) {
 
     const uint64_t common = leader.op == Op::whole_warp ? run_whole_warp(warp, members)
                                                         : common_result(warp, members, leader.op);
+    for (const int lane : lanes_of(warp.checks.strayed & members)) settle_stray(*this, warp, lane);
     const uint32_t doubtful = warp.checks.doubtful & members;
     if (~members && leader.op == Op::shuffle_index && traced_) [[unlikely]]
       check_broadcast(*this, warp, members);
@@ -174,6 +211,8 @@ bool Worker::resolve_collectives(Warp& warp) {
         const int source = source_of(e, lane);
         if ((e.mask & warp.born & ~warp.live) >> source & 1 && traced_) [[unlikely]]
           report_exited(*this, warp, lane, source, "source");
+        else if (!(members >> source & 1) && traced_) [[unlikely]]
+          note_stray(warp, lane, source);
         // A lane that takes no part gives 0. CUDA leaves that open; sums over part of a warp rely on it.
         e.result = (members >> source & 1) ? warp.exchange[source].value : 0;
         if (doubtful >> source & 1) [[unlikely]]

@@ -19,7 +19,7 @@ void Worker::follow_trails(Warp& warp) {
             warp.trail.queue_end[lane] == warp.trail.queue_end[leader];
   }
   warp.together = same ? warp.group : 0;
-  if (!same) {
+  if (!same || monitor.recording.is_on()) {
     uint8_t at[kLanes] = {};
     // The own trail counts only where a lane has come to its stop.
     const auto of_queue = [&](int lane) {
@@ -54,6 +54,8 @@ void Worker::follow_trails(Warp& warp) {
       for (const int lane : lanes_of(on_the_way)) {
         if (key(lane) == branch) together |= 1u << lane;
       }
+      if (monitor.recording.is_on()) [[unlikely]]
+        record(warp, RecordedStep::What::enter, together, branch);
       for (const int lane : lanes_of(together)) ++at[lane];
     }
   }

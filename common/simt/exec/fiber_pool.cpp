@@ -49,13 +49,13 @@ uint64_t frame_of(uint64_t function) {
 constinit StackSize stacks = stack_of(kSmallStack);
 bool has_large_stacks = false;
 
-void choose_stacks(uint64_t kernel) {
+void choose_stacks(uint64_t kernel, bool beside_others) {
   if (const uint64_t asked = asked_stack_bytes()) {
     stacks = stack_of(asked);
     return;
   }
   const uint64_t frame = frame_of(kernel);
-  has_large_stacks = frame > kSmallStack / 2 && frame < kLargeStack;
+  has_large_stacks = beside_others || (frame > kSmallStack / 2 && frame < kLargeStack);
   stacks = stack_of(has_large_stacks ? kLargeStack : kSmallStack);
 }
 

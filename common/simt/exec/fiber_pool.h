@@ -21,7 +21,7 @@ extern StackSize stacks;       // those of this launch
 extern bool has_large_stacks;  // which is one of two sizes
 
 // Before a launch: stacks that are large enough for this kernel's own arrays.
-void choose_stacks(uint64_t kernel);
+void choose_stacks(uint64_t kernel, bool beside_others);
 
 // A stack and what runs on it: one lane, and after it another.
 struct Fiber {

@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "base/devices.h"
 #include "base/program_image.h"
 #include "base/text.h"
 #include "base/values.h"
@@ -14,6 +15,10 @@
 namespace simt::engine {
 bool host_may_write(uint64_t address) {
   return is_managed(address) || (!memory::in_device_arena(address) && memory::find(address));
+}
+
+bool peers_may_write(uint64_t address) {
+  return devices::any_open && memory::in_device_arena(address);
 }
 
 namespace {
@@ -57,10 +62,11 @@ void Worker::report_hang(const Warp& warp, uint64_t key, uint64_t steps) {
   const bool reads = warp.stop[lane] == StopReason::load ||
                      reinterpret_cast<uint64_t>(warp.update[lane].address) == address;
   fault.address = reads && host_may_write(address) ? address : 0;
-  fault.host_waits = beside_host::has_let_go();
+  fault.host_waits = beside_host::has_let_go(grid_->beside);
   fault.limit = steps;
   const uint64_t blocks = uint64_t{grid_->grid.x} * grid_->grid.y * grid_->grid.z;
-  if (reads && !monitor.shared.holds(address)) fault.not_begun = blocks - grid_->begun();
+  if (reads && !monitor.shared.holds(address))
+    fault.not_begun = blocks - grid_->begun(grid_->device);
   if (!steps && hang_watch_.loaded) name_barrier(fault);
   if (!steps && !hang_watch_.loaded) fault.text = hang_watch_.awaits ? "arrivals" : "condition";
   const BulkCopies::Wait& wait =
@@ -92,7 +98,9 @@ void HangWatch::note_access(const Warp& warp, uint32_t lanes) {
   const int first = std::countr_zero(lanes);
   if (warp.stop[first] != StopReason::store) {
     loaded = true;
-    if (host_may_write(warp.address[first])) changed = true;
+    // Who lets the host go may see it ask for a kernel that changes this.
+    const bool may_change = peers_may_write(warp.address[first]) && beside_host::is_host_at_work();
+    if (host_may_write(warp.address[first]) || may_change) changed = true;
   }
   if (warp.stop[first] == StopReason::load) return;
   settle_stores();
@@ -129,7 +137,7 @@ bool Worker::has_company() {
   if (joined_ == vote.joined() && grid_->start_more) {
     for (unsigned w = 0; w < warp_count_; ++w) {
       if (!warps_[w]->progress.polls) continue;
-      grid_->start_more();
+      grid_->start_more(grid_->device);
       break;
     }
   }

@@ -18,6 +18,8 @@ struct Warp;
 
 // Pinned memory and the like, which the host may write while the kernel runs.
 bool host_may_write(uint64_t address);
+// Memory of a device, where kernels of another one may access some.
+bool peers_may_write(uint64_t address);
 
 // What the workers of a launch tell each other.
 class HangVote {

@@ -177,17 +177,29 @@ void Worker::make_room(Warp& warp, uint64_t key, int first) {
     progress.highest = std::max(progress.highest, address);
     progress.steps = 0;
   } else {
-    if (progress.polls && host_may_write(address)) beside_host::let_go();
-    if (beside_host::is_host_at_work()) progress.steps = 0;
+    if (progress.polls && host_may_write(address))
+      beside_host::let_go(grid_->beside, beside_host::For::host);
+    if (progress.polls && peers_may_write(address))
+      beside_host::let_go(grid_->beside, beside_host::For::device);
+    if (beside_host::is_host_at_work() || grid_->has_company()) progress.steps = 0;
     if (progress.steps > budget && !has_company()) return report_hang(warp, key, budget);
   }
   progress.last_first = !progress.last_first && (progress.yielded || !moves);
   progress.touched = progress.yielded = false;
 }
 
+void Worker::record(const Warp& warp, RecordedStep::What what, uint32_t lanes, uint64_t key) {
+  monitor.recording.add({.what = what,
+                         .warp = static_cast<uint16_t>(warp.checks.index),
+                         .lanes = lanes,
+                         .pc = key_pc(key)});
+}
+
 // These lanes wait at a barrier or a collective until the others have come.
 void Worker::park(Warp& warp, uint32_t group, StopReason what) {
   warp.has_waited = true;
+  if (monitor.recording.is_on()) [[unlikely]]
+    record(warp, RecordedStep::What::wait, group, warp.key[std::countr_zero(group)]);
   for (const int lane : lanes_of(group)) {
     warp.parked_key[lane] = warp.key[lane];
     warp.live_then[lane] = warp.live;

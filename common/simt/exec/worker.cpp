@@ -84,6 +84,7 @@ Fault Worker::fault_at(Fault::Kind kind, const Warp& warp, int lane) const {
   fault.block = monitor.block.index;
   fault.thread = warp.thread[lane];
   fault.grid = grid_->grid;
+  fault.device = grid_->device;
   return fault;
 }
 

@@ -60,6 +60,9 @@ void Hooks::mark_within_block(uint64_t address) {
   Warp& warp = *worker->warp_;
   const int lane = worker->lane_;
   const bool stores = op == detail::AtomicOp::exchange && (warp.atomics.unused >> lane & 1);
+  const bool takes =
+      !stores && (op == detail::AtomicOp::exchange || op == detail::AtomicOp::compare_exchange);
+  warp.checks.locking = (warp.checks.locking & ~(1u << lane)) | uint32_t{takes} << lane;
   note_unit(warp, lane, unit, merge);
   note(warp, lane, StopReason::atomic, pc);
   warp.address[lane] = address;

@@ -56,7 +56,6 @@ void Hooks::check_bulk(const void* shared, uint64_t alignment, const void* pc) {
   Worker* worker = fiber_worker();
   if (!worker) trap("a bulk copy outside of a kernel", pc);
   catch_up(pc);
-  show_effect();
   const auto address = reinterpret_cast<uint64_t>(shared);
   if (!worker->monitor.shared.holds(address))
     trap("a bulk copy between global memory and an address that is not in shared memory", pc,

@@ -72,7 +72,6 @@ void set_limit(size_t bytes) { limit = bytes; }
 void reset() { used = 0; }
 
 cudaError_t cuda_malloc(void** pointer, size_t size, const void* caller) {
-  engine::Hooks::show_effect();
   *pointer = allocate(size, caller);
   const auto place = reinterpret_cast<uint64_t>(pointer);
   const HostMemory bookkeeping;
@@ -86,10 +85,7 @@ cudaError_t cuda_free(void* pointer, const void* caller) {
 
 }  // namespace simt::heap
 
-void* simt::detail::device_malloc(size_t size) {
-  engine::Hooks::show_effect();
-  return heap::allocate(size, SIMT_PC);
-}
+void* simt::detail::device_malloc(size_t size) { return heap::allocate(size, SIMT_PC); }
 void simt::detail::device_free(void* pointer) { heap::release(pointer, SIMT_PC); }
 
 // In place of the standard library's.

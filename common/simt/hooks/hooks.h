@@ -266,10 +266,6 @@ struct Hooks {
   // For whatever orders accesses, or frees memory, without being an access itself: waits for the other lanes, so that
   // what the running one has loaded so far is counted and checked before.
   static void catch_up(const void* pc);
-  // The running lane does something that shows beyond its stores: it prints, allocates, ...
-  static void show_effect() {
-    if (running) running->monitor.global_checker.footprint.show();
-  }
   static void note_texture() {
     if (running) running->monitor.global_checker.footprint.note_texture();
   }

@@ -63,7 +63,6 @@ int Hooks::print(const char* format, va_list arguments, const void* pc) {
   Worker* worker = running;
   if (!worker) return std::vfprintf(stdout, format, arguments);
   if (worker->traced_ && !worker->is_loop_) pause(*worker, pc);
-  show_effect();
   device::kernel_printed.store(true, std::memory_order_relaxed);
   va_list copy;
   va_copy(copy, arguments);

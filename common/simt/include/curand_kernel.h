@@ -45,6 +45,9 @@ using curandState_t = curandStateXORWOW;
 
 namespace simt::random {
 
+/// Each thread of a launch is to start elsewhere. XORWOW is 0, Philox 1, MRG32k3a 2.
+void note_start(int generator, unsigned long long seed, unsigned long long sequence,
+                unsigned long long offset);
 // What takes long is the library's: jumping ahead in a sequence.
 void xorwow_start(unsigned int* d, unsigned int* v, unsigned long long seed,
                   unsigned long long sequence, unsigned long long offset);
@@ -107,6 +110,7 @@ SIMT_INLINE double2 box_muller_double(unsigned x0, unsigned x1, unsigned y0, uns
 SIMT_INLINE void curand_init(unsigned long long seed, unsigned long long sequence,
                              unsigned long long offset, curandStateXORWOW* state) {
   unsigned d, v[5];
+  simt::random::note_start(0, seed, sequence, offset);
   simt::random::xorwow_start(&d, v, seed, sequence, offset);
   state->d = d;
   for (int i = 0; i < 5; ++i) state->v[i] = v[i];
@@ -115,6 +119,7 @@ SIMT_INLINE void curand_init(unsigned long long seed, unsigned long long sequenc
 SIMT_INLINE void curand_init(unsigned long long seed, unsigned long long sequence,
                              unsigned long long offset, curandStateMRG32k3a* state) {
   unsigned s1[3], s2[3];
+  simt::random::note_start(2, seed, sequence, offset);
   simt::random::mrg_start(s1, s2, seed, sequence, offset);
   for (int i = 0; i < 3; ++i) {
     state->s1[i] = s1[i];
@@ -136,6 +141,7 @@ SIMT_INLINE void skipahead_sequence(unsigned long long n, curandStatePhilox4_32_
 }
 SIMT_INLINE void curand_init(unsigned long long seed, unsigned long long sequence,
                              unsigned long long offset, curandStatePhilox4_32_10* state) {
+  simt::random::note_start(1, seed, sequence, offset);
   state->ctr = make_uint4(0, 0, 0, 0);
   state->key = make_uint2(static_cast<unsigned>(seed), static_cast<unsigned>(seed >> 32));
   state->STATE = 0;

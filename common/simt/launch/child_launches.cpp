@@ -229,7 +229,6 @@ bool detail::launch_child(const char* kernel_text, const Config& config,
           engine::child_launches::wrong_argument(arguments, count, closure, size))
     engine::Hooks::trap(wrong, config.place);
   engine::Hooks::catch_up(config.place);
-  engine::Hooks::show_effect();
   const HostMemory bookkeeping;
   ChildLaunch launch;
   launch.block = worker->monitor.block.linear();

@@ -73,13 +73,6 @@ cudaError_t launch(const void* function, const Config& config, void** arguments)
 
 }  // namespace simt::kernels
 
-bool simt::detail::register_start(const void* function, AllReturn all_return) {
-  kernels::Registry& r = kernels::registry();
-  const std::lock_guard lock(r.mutex);
-  r.kernels[function].all_return = all_return;
-  return true;
-}
-
 bool simt::detail::register_kernel(const void* function, void (*launch)(const Config&, void**),
                                    unsigned most_threads, bool has_parameters) {
   kernels::Registry& r = kernels::registry();

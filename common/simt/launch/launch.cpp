@@ -1,9 +1,7 @@
 // A launch: the configuration checked, the blocks given to the workers, their counts merged.
 #include <algorithm>
-#include <bit>
 #include <cstdio>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "base/branch.h"
+#include "base/devices.h"
 #include "base/lasting.h"
 #include "base/program.h"
 #include "base/settings.h"
@@ -19,6 +18,7 @@
 #include "check/constants.h"
 #include "check/host_texts.h"
 #include "check/managed_results.h"
+#include "check/random_states.h"
 #include "check/strays.h"
 #include "check/stream_order.h"
 #include "check/stream_races.h"
@@ -30,16 +30,17 @@
 #include "launch/device_limits.h"
 #include "launch/forked_child.h"
 #include "launch/kernel_registry.h"
-#include "launch/launch_memo.h"
 #include "launch/life_sign.h"
 #include "launch/race_policy.h"
 #include "launch/sampling.h"
+#include "launch/side_by_side.h"
 #include "launch/worker_pool.h"
 #include "memory/allocations.h"
 #include "report/api_errors.h"
 #include "report/errors.h"
 #include "report/kernel_text.h"
 #include "report/log.h"
+#include "report/result_extents.h"
 #include "report/unread_results.h"
 
 // What each block of traced code calls first.
@@ -47,15 +48,6 @@ extern "C" void __sanitizer_cov_trace_pc();
 
 namespace simt::engine {
 namespace {
-
-LaunchKey key_of(const LaunchShape& shape, std::span<const detail::Argument> arguments) {
-  LaunchKey key{shape, {}};
-  for (const detail::Argument& argument : arguments) {
-    const auto* bytes = static_cast<const unsigned char*>(argument.data);
-    key.arguments.insert(key.arguments.end(), bytes, bytes + argument.size);
-  }
-  return key;
-}
 
 bool is_child_without_threads(const char* kernel_text) {
   if (!is_forked_child()) return false;
@@ -78,9 +70,9 @@ std::string name_of(const Config& config, const char* kernel_text) {
 void run(const char* kernel_text, const Config& config, void (*entry)(void*), void* closure,
          const detail::Argument* arguments, unsigned count) {
   if (is_child_without_threads(kernel_text)) return;
-  // One launch at a time, until what its blocks have left is collected: they share the workers.
-  static auto* const one_at_a_time = new std::mutex;  // outlives static destructors
-  const std::lock_guard lock(*one_at_a_time);
+  const int on_device = devices::current();
+  beside_host::wait_for(on_device);
+  side_by_side::Lock lock = side_by_side::lock();
   if (device::has_failed()) return;
   std::string why;
   if (const cudaError_t error = check_configuration(config, why)) {
@@ -88,41 +80,31 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
     device::result(error);
     return;
   }
+  if (const int other = stream_order::device_of(config.stream); other != on_device) {
+    device::explain("the stream is one of device " + std::to_string(other) +
+                        ", and the current device is " + std::to_string(on_device) +
+                        ": call cudaSetDevice(" + std::to_string(other) + ") before the launch",
+                    kernel_text);
+    device::result(cudaErrorInvalidResourceHandle);
+    return;
+  }
   device::launch_begins(kernel_text);
+  lock.unlock();  // it may wait for what is under way
   const stream_order::Work work(config.stream);
   beside_host::is_work(work.queue(), work.number());
+  lock.lock();
+  side_by_side::Launch launch(lock, on_device);
   if (arguments) check_arguments(kernel_text, {arguments, count});
   const LaunchShape shape = shape_of(config, entry);
   sampling::Launches& like_this = lasting<std::map<LaunchShape, sampling::Launches>>()[shape];
   device::Record record;
   std::string& kernel = record.launch.kernel;
+  record.launch.device = on_device;
   record.launch.grid = config.grid;
   record.launch.block = config.block;
   record.launch.is_sized_by_device =
       device::was_asked_for_multiprocessors || device::was_asked_for_residents;
   record.launch.dynamic_shared = static_cast<unsigned>(config.shared);
-  const bool compares = traced_program && arguments && !config.cooperative;
-  LaunchKey key;
-  auto known = launch_memo::Known::nothing;
-  bool learns = false;
-  if (compares) {
-    key = key_of(shape, {arguments, count});
-    stream_races::Shared accesses;
-    known = launch_memo::look_up(key, kernel, accesses);
-    if (known == launch_memo::Known::all && sampling::is_enough(like_this)) {
-      stream_races::note(kernel, std::move(accesses), true);
-      device::finish_launch(std::move(record), {});
-      return;
-    }
-    kernel.clear();
-    // Others like this one repeat, and it comes again and again, with arguments of its own: counted in full once more, it
-    // is known as well.
-    if (known == launch_memo::Known::nothing && like_this.repeats &&
-        sampling::is_enough(like_this)) {
-      const unsigned times = launch_memo::missed(key);
-      learns = times >= 4 && std::has_single_bit(times);
-    }
-  }
 
   Grid grid;
   grid.grid = config.grid;
@@ -131,36 +113,41 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   grid.entry = entry;
   grid.closure = closure;
   grid.kernel = reinterpret_cast<uint64_t>(config.kernel);
-  grid.all_return = arguments ? kernels::find(config.kernel).all_return : nullptr;
-  grid.arguments = arguments;
   grid.step_budget = settings::steps(uint64_t{1} << 24);
+  grid.device = on_device;
+  grid.beside = beside_host::of_this_thread();
   grid.traced = traced_program;
-  grid.run_ahead = settings::runs_ahead();
+  grid.recorded = settings::recorded();
+  grid.run_ahead = settings::runs_ahead() && !grid.recorded;
   const uint64_t blocks = uint64_t{grid.grid.x} * grid.grid.y * grid.grid.z;
-  const uint64_t wanted = learns ? blocks : sampling::wanted(blocks, like_this);
+  const uint64_t wanted = sampling::wanted(blocks, like_this);
   grid.stride = wanted < blocks ? (blocks + wanted - 1) / wanted : 1;
   grid.checks_blocks = grid.traced && grid.stride == 1 && blocks < uint64_t{1} << 31;
-  if (grid.checks_blocks) shadow::begin_phase(blocks);
-  choose_stacks(grid.kernel);
+  Pool& pool = Pool::of(on_device);
+  std::optional<GridBarrier> barrier;
+  if (config.cooperative)
+    grid.barrier = &barrier.emplace(blocks, grid.checks_blocks && !launch.has_company(),
+                                    settings::threads() == 1);
+  grid.checks_blocks = launch.begin(grid, pool.threads_for(grid), config.cooperative);
+  if (!launch.has_company()) choose_stacks(grid.kernel, devices::any_open);
   constants::prepare();
   managed_results::before_launch();
   host_texts::note_arguments({arguments, arguments ? count : 0});
   Patience::begin_launch();
   child_launches::begin_grid();
-  std::optional<GridBarrier> barrier;
-  if (config.cooperative)
-    grid.barrier = &barrier.emplace(blocks, grid.checks_blocks, settings::threads() == 1);
-  const uint32_t first = first_block;
-  const uint64_t before = memory::latest_version();
-  Pool& pool = Pool::instance();
-  life_sign::begin({kernel_text, grid.traced, blocks, &pool.next_block(), pool.threads_for(grid),
-                    patience_of(grid)});
+  life_sign::begin({kernel_text, on_device, grid.traced, blocks, &pool.next_block(),
+                    pool.threads_for(grid), patience_of(grid), grid.beside});
+  // Nobody sees what order it keeps: on a GPU the host goes on at once.
+  if (!grid.traced && devices::any_open) beside_host::let_go(grid.beside, beside_host::For::device);
   if (arguments) {
     compiled::begin(static_cast<int>(launch_count()), name_of(config, kernel_text), config,
                     {arguments, count});
   }
+  lock.unlock();
   pool.run(grid);
-  life_sign::end();
+  lock.lock();
+  life_sign::end(on_device);
+  if (grid.checks_blocks) launch.end();
 
   record.launch.traced_blocks = grid.traced ? (blocks + grid.stride - 1) / grid.stride : 0;
   uint64_t kernel_pc = 0;
@@ -170,7 +157,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   std::vector<TestedAtomic> tested_atomics;
   Footprint footprint;
   WordTally atomics;
-  Pool::instance().for_each_worker([&](Worker& worker) {
+  pool.for_each_worker([&](Worker& worker) {
     Monitor& monitor = worker.monitor;
     footprint.add(monitor.global_checker.footprint);
     monitor.global_checker.footprint.clear();
@@ -189,6 +176,9 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
       Example& kept = record.examples[pc];
       if (example.is_better_than(kept)) kept = example;
     }
+    const Recording::Steps& steps = monitor.recording.steps();
+    record.steps.insert(record.steps.end(), steps.begin(), steps.end());
+    monitor.recording.clear();
     table.for_each_poll([&](uint64_t pc, uint64_t polls) { record.polls[pc] += polls; });
     if (!table.empty()) table.clear();
     atomics.add(monitor.counter.atomics);
@@ -232,29 +222,25 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   }
   like_this.accesses += accesses_of_lanes;
   if (grid.checks_blocks)
-    record.launch.touched = touched_sectors(footprint, first, accesses_of_lanes);
+    record.launch.touched = touched_sectors(footprint, launch.member(), accesses_of_lanes);
   record.launch.atomics_on_one_word = atomics.most();
   if (kernel_pc) kernel = symbols::function_name(kernel_pc);
   if (kernel.empty()) kernel = kernel_text;
-  device::note_results(kernel, footprint,
-                       grid.checks_blocks && faults.empty() && !record.by_pc.empty());
+  const bool seen = grid.checks_blocks && faults.empty() && !record.by_pc.empty();
+  device::note_results(kernel, footprint, seen);
+  const uint64_t threads = uint64_t{config.block.x} * config.block.y * config.block.z;
+  device::note_extents(kernel, footprint, blocks * threads, threads, seen);
   device::note_text_of(kernel);
+  random_states::end_launch(kernel);
   stream_races::Shared accesses;
-  if (grid.checks_blocks && faults.empty()) accesses = stream_races::of_launch(footprint, first);
+  if (grid.checks_blocks && faults.empty())
+    accesses = stream_races::of_launch(footprint, launch.member());
   if (grid.checks_blocks && faults.empty() && arguments)
     strays::look_for(kernel, {arguments, count}, footprint);
   // Who has waited for the host, and perhaps answered, is in step with it.
-  if (!beside_host::has_let_go()) {
+  if (!beside_host::has_let_go(grid.beside)) {
     managed_results::note_launch(footprint, accesses);
-    stream_races::note(kernel, accesses);
-  }
-  if (compares && known == launch_memo::Known::what_it_writes && faults.empty()) {
-    launch_memo::remember_again(key);
-  } else if (compares && grid.checks_blocks && faults.empty()) {
-    like_this.repeats =
-        launch_memo::remember(std::move(key), kernel, footprint, std::move(accesses), before);
-  } else {
-    memory::note_stored_anywhere();
+    stream_races::note(kernel, std::move(accesses), launch.beside());
   }
   record.launch.reads_textures = footprint.reads_textures();
   if (config.has_virtual) {

@@ -10,18 +10,21 @@ namespace simt::engine::life_sign {
 
 struct Watched {
   const char* kernel = nullptr;  // its name
+  int device = 0;
   bool traced = false;
   uint64_t blocks = 0;                          // of the grid
   const std::atomic<uint64_t>* next = nullptr;  // how many of them have been begun
   uint64_t workers = 1;                         // the threads that run them
   uint64_t times = 1;                           // the usual patience
+  int beside = -1;                              // see beside_host::of_this_thread()
 };
 
+// One at a time of each device.
 void begin(const Watched& launch);
-// So many threads run its blocks now.
-void note_workers(uint64_t workers);
+// So many threads run the blocks of this device's launch now.
+void note_workers(int device, uint64_t workers);
 // Of launches that are not traced.
 void block_ended();
-void end();
+void end(int device);
 
 }  // namespace simt::engine::life_sign

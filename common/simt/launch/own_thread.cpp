@@ -1,6 +1,7 @@
-// Launches that may wait for the host run in a thread of their own.
+// Launches that may wait for the host, or for another device, run in a thread of their own.
 #include <simt/runtime.h>
 
+#include <array>
 #include <condition_variable>
 #include <cstdint>
 #include <cstdlib>
@@ -10,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/devices.h"
 #include "base/lasting.h"
 #include "base/program.h"
 #include "base/program_image.h"
@@ -26,34 +28,35 @@ extern "C" [[gnu::weak]] char simt_program_polls;
 namespace simt::engine {
 namespace {
 
-// The thread, which lives as long as the process.
+// A device's thread, which lives as long as the process.
 class OwnThread {
  public:
   // Runs it there. Returns when it is over, or has let the host go.
-  void run(const detail::Work& work) {
+  void run(const detail::Work& work, int device) {
     const std::lock_guard one_at_a_time(asked_);
-    beside_host::begin();
+    beside_host::begin(device);
     {
       const std::lock_guard lock(mutex_);
       if (!begun_) {
         const SignalsForOthers here;
-        std::thread([this] { work_for_ever(); }).detach();
+        std::thread([this, device] { work_for_ever(device); }).detach();
         begun_ = true;
-        std::atexit(beside_host::wait);  // a child of fork() has forgotten it
+        std::atexit([] { beside_host::wait(); });  // a child of fork() has forgotten it
       }
       work_ = &work;
       stack_ = device::call_stack();
       error_ = cudaSuccess;
     }
     wake_.notify_one();
-    beside_host::wait_until_let_go();
+    beside_host::wait_until_let_go(device);
     const std::lock_guard lock(mutex_);
     if (error_) device::exchange_last_error(error_);
   }
 
  private:
-  [[noreturn]] void work_for_ever() {
-    beside_host::runs_here();
+  [[noreturn]] void work_for_ever(int device) {
+    beside_host::runs_here(device);
+    devices::set_current(device);
     for (;;) {
       detail::Work work;
       {
@@ -81,6 +84,10 @@ class OwnThread {
   cudaError_t error_ = cudaSuccess;
 };
 
+struct OwnThreads {
+  std::array<OwnThread, devices::kMost> of;
+};
+
 bool is_of_host(uint64_t address, bool polls) {
   if (!memory::in_shared_arena(address) && !polls) return false;
   const memory::Allocation* const found = memory::find(address);
@@ -93,10 +100,12 @@ bool is_of_host(uint64_t address, bool polls) {
 }  // namespace
 }  // namespace simt::engine
 
-// The traced program says where it polls. Of another one nothing is known.
+// The traced program says where it polls. Of another one nothing is known. Nor is it where devices reach each other's memory:
+// a kernel has the address of another device's also out of an array.
 bool simt::detail::may_wait_for_host(const Argument* arguments, unsigned count) {
   const bool polls = &simt_program_polls || !engine::traced_program;
   if (engine::is_forked_child()) return false;
+  if (devices::any_open) return true;
   if (polls && simt_managed_end - simt_managed_begin > 0) return true;
   for (unsigned i = 0; i < count; ++i) {
     for (size_t at = 0; at + sizeof(uint64_t) <= arguments[i].size; at += sizeof(uint64_t)) {
@@ -108,4 +117,7 @@ bool simt::detail::may_wait_for_host(const Argument* arguments, unsigned count) 
   return false;
 }
 
-void simt::detail::run_beside_host(Work work) { lasting<engine::OwnThread>().run(work); }
+void simt::detail::run_beside_host(Work work) {
+  const int device = devices::current();
+  lasting<engine::OwnThreads>().of[static_cast<size_t>(device)].run(work, device);
+}

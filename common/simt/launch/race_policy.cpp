@@ -87,12 +87,19 @@ bool is_straight(uint64_t from, uint64_t to) {
 // What one race tells of the cause holds for others between the same two lines, and that a store is part of an update for those
 // with the load before it.
 void share_causes(std::vector<Fault>& faults) {
+  // Who holds a lock may race elsewhere: between blocks an update is known by its one line.
+  for (Fault& fault : faults) {
+    const auto [first, second] = lines_of(fault);
+    if (fault.kind == Fault::Kind::global_race && fault.cause == Fault::Cause::lock &&
+        !fault.same_block && first != second)
+      fault.cause = Fault::Cause::unknown;
+  }
   const auto shares = [](const Fault& from, const Fault& to) {
     if (from.kind != to.kind) return false;
     if (lines_of(from) == lines_of(to)) return true;
     const uint64_t store = to.store ? to.pc : to.other_pc, load = to.store ? to.other_pc : to.pc;
-    return from.cause == Fault::Cause::update && (from.pc == store || from.other_pc == store) &&
-           is_straight(load, store);
+    const bool updates = from.cause == Fault::Cause::update || from.cause == Fault::Cause::lock;
+    return updates && (from.pc == store || from.other_pc == store) && is_straight(load, store);
   };
   for (Fault& fault : faults) {
     for (const Fault& other : faults) {

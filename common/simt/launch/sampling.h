@@ -37,7 +37,6 @@ inline constexpr uint64_t kBlocks = 4;
 // The launches of one shape so far.
 struct Launches {
   uint64_t accesses = 0;
-  bool repeats = false;  // the latest that was counted in full need not run again
 };
 
 // Have they been counted in full for long enough?

@@ -1,8 +1,10 @@
 #include "launch/worker_pool.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
+#include "base/devices.h"
 #include "base/settings.h"
 #include "exec/grid_barrier.h"
 #include "exec/hang_proof.h"
@@ -15,8 +17,6 @@
 
 namespace simt::engine {
 namespace {
-
-constexpr uint64_t kEmptyAtOnce = 64;
 
 // Blocks that the device runs side by side.
 uint64_t resident_blocks(const Grid& grid) {
@@ -33,8 +33,10 @@ Pool::Pool() : threads_(settings::threads()) {
   workers_.resize(1);  // the caller's place
 }
 
-Pool& Pool::instance() {
-  static Pool* pool = new Pool;  // its threads live as long as the process
+Pool& Pool::of(int device) {
+  static std::array<std::atomic<Pool*>, devices::kMost> pools{};
+  std::atomic<Pool*>& pool = pools[static_cast<size_t>(device)];
+  if (!pool) pool = new Pool;  // its threads live as long as the process
   return *pool;
 }
 
@@ -50,10 +52,8 @@ void Pool::run(Grid& grid) {
   next_block_ = begun_ = 0;
   block_count_ = uint64_t{grid.grid.x} * grid.grid.y * grid.grid.z;
   const size_t helpers = threads_for(grid) - 1;
-  HangVote hang_vote(helpers + 1);
-  grid.hang_vote = &hang_vote;
-  grid.begun = [] { return instance().begun(); };
-  if (!grid.barrier) grid.start_more = [] { instance().start_more(); };
+  grid.begun = [](int device) { return of(device).begun(); };
+  if (!grid.barrier) grid.start_more = [](int device) { of(device).start_more(); };
   {
     const std::lock_guard lock(starting_);
     if (!grid.barrier) waiting_ = &grid;
@@ -91,7 +91,7 @@ bool Pool::start_more() {
   const Grid& grid = *std::exchange(waiting_, nullptr);
   const uint64_t wanted = std::min(block_count_, resident_blocks(grid)), begun = threads_for(grid);
   if (wanted <= begun) return false;
-  life_sign::note_workers(wanted);
+  life_sign::note_workers(grid.device, wanted);
   grid.hang_vote->join(wanted - begun);
   call(begun, wanted - 1);
   return true;
@@ -154,28 +154,11 @@ void Pool::take_blocks(Worker& worker) {
   grid_->hang_vote->leave();
 }
 
-// Blocks that do nothing are passed over, but for the first, by which the kernel makes itself known. They are taken many at a
-// time: where one is empty, the next most often are.
 void Pool::run_blocks(Worker& worker) {
   worker.begin_launch(*grid_);
-  const bool looks_ahead = grid_->all_return && !grid_->barrier;
-  uint64_t next = 0, end = 0, at_once = 1;  // blocks that are this worker's
   for (;;) {
-    if (next == end) {
-      next = next_block_.fetch_add(at_once, std::memory_order_relaxed);
-      if (next >= block_count_) return;
-      end = std::min(next + at_once, block_count_);
-      at_once = 1;
-    }
-    const uint64_t block = next++;
-    if (looks_ahead && block != 0 && worker.is_empty_block(block)) {
-      if (next == end) {
-        at_once = kEmptyAtOnce;
-        Patience::move();
-        if (!grid_->traced) life_sign::block_ended();
-      }
-      continue;
-    }
+    const uint64_t block = next_block_.fetch_add(1, std::memory_order_relaxed);
+    if (block >= block_count_) return;
     if (grid_->barrier) grid_->barrier->begin(block);
     const bool ended = worker.run_block(block);
     if (grid_->barrier) grid_->barrier->leave(block, !ended);

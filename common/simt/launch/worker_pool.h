@@ -18,9 +18,11 @@ namespace simt::engine {
 // SIMT_THREADS=1 runs its kernels where a debugger expects them.
 class Pool {
  public:
-  static Pool& instance();
+  // Each device has its own.
+  static Pool& of(int device);
 
-  // Runs all blocks of the grid; a fault keeps further blocks from starting. One caller at a time.
+  // Runs all blocks of the grid, whose vote counts as many workers as threads_for() says; a fault keeps further blocks from
+  // starting. One caller at a time.
   void run(Grid& grid);
   // How many of its blocks have been begun, and at most one for each thread more.
   const std::atomic<uint64_t>& next_block() const { return next_block_; }

@@ -10,6 +10,7 @@
 #include <map>
 #include <mutex>
 
+#include "base/devices.h"
 #include "base/lasting.h"
 #include "base/symbols.h"
 #include "base/text.h"
@@ -40,8 +41,8 @@ struct Arena {
 struct State {
   std::recursive_mutex mutex;
   Arena device, shared;
-  std::map<uint64_t, Allocation> allocations;  // by base, freed ones too
-  uint64_t live_bytes = 0;
+  std::map<uint64_t, Allocation> allocations;         // by base, freed ones too
+  std::array<uint64_t, devices::kMost> live_bytes{};  // of each device
   uint64_t total = 0;
 };
 
@@ -99,13 +100,12 @@ void discard(uint64_t base, uint64_t size) {
 
 }  // namespace
 
-// Stores are numbered, those that may have gone anywhere as well. Under the mutex.
-static uint64_t stores = 0, stored_anywhere = 0;
-
 uint64_t allocate(Kind kind, uint64_t size, uint64_t caller) {
   State& s = state();
   std::lock_guard lock(s.mutex);
-  if (size > s.total || s.live_bytes > s.total - size) return 0;
+  const int device = devices::current();
+  uint64_t& live_bytes = s.live_bytes[static_cast<size_t>(device)];
+  if (size > s.total || live_bytes > s.total - size) return 0;
   Arena& arena = arena_of(kind);
   const uint64_t base = round_up(arena.next + kRedZone, kBoundary);
   const uint64_t end = round_up(base + size + kRedZone, kAlignment);
@@ -119,14 +119,14 @@ uint64_t allocate(Kind kind, uint64_t size, uint64_t caller) {
     arena.committed = until;
   }
   arena.next = end;
-  s.live_bytes += size;
+  live_bytes += size;
   ++changes;
   // The host may write what it shares with the device, and nobody sees it.
   Allocation& made = s.allocations[base];
   made = Allocation{.base = base,
                     .size = size,
                     .kind = kind,
-                    .stored = ++stores,
+                    .device = device,
                     .written = kind != Kind::device,
                     .allocated_at = caller};
 
@@ -143,9 +143,8 @@ void allocate_again(uint64_t base) {
   Allocation* const freed = at_base(base);
   if (!freed || !freed->freed) return;
   freed->freed = freed->written = false;
-  freed->stored = ++stores;
   ++changes;
-  s.live_bytes += freed->size;
+  s.live_bytes[static_cast<size_t>(freed->device)] += freed->size;
   poison(*freed);
 }
 
@@ -155,7 +154,7 @@ static FreeResult release_found(Allocation& allocation, uint64_t caller) {
   allocation.freed = true;
   ++changes;
   allocation.freed_at = caller;
-  s.live_bytes -= allocation.size;
+  s.live_bytes[static_cast<size_t>(allocation.device)] -= allocation.size;
   discard(allocation.base, allocation.size);
   engine::shadow::forget(allocation.base, allocation.size);
   return FreeResult::ok;
@@ -206,6 +205,7 @@ bool register_host(uint64_t base, uint64_t size, uint64_t caller) {
   s.allocations[base] = Allocation{.base = base,
                                    .size = size,
                                    .kind = Kind::registered,
+                                   .device = devices::current(),
                                    .written = true,
                                    .allocated_at = caller};
   return true;
@@ -220,33 +220,10 @@ bool unregister_host(uint64_t base) {
   return true;
 }
 
-uint64_t version_of(uint64_t base) {
-  const std::lock_guard lock(state().mutex);
-  const Allocation* const found = at_base(base);
-  if (!found || found->freed || found->kind != Kind::device) return 0;
-  return std::max(found->stored, stored_anywhere);
-}
-
-uint64_t latest_version() {
-  std::lock_guard lock(state().mutex);
-  return stores;
-}
-
-void note_stored(uint64_t base) {
-  const std::lock_guard lock(state().mutex);
-  if (Allocation* const found = at_base(base)) found->stored = ++stores;
-}
-
-void note_stored_anywhere() {
-  std::lock_guard lock(state().mutex);
-  stored_anywhere = ++stores;
-}
-
 void mark_written(uint64_t address, uint64_t size) {
   const std::lock_guard lock(state().mutex);
   Allocation* const found = below(address);
   if (!found) return;
-  found->stored = ++stores;
   if (found->written || address >= found->end()) return;
   if (address == found->base && size >= found->size) {
     ++changes;
@@ -280,20 +257,24 @@ void name(uint64_t base, std::string_view name) {
   }
 }
 
-void reset() {
+void reset(int device) {
   State& s = state();
   std::lock_guard lock(s.mutex);
   ++changes;
-  std::erase_if(s.allocations, [](const auto& a) { return a.second.kind == Kind::registered; });
-  for (auto& [base, allocation] : s.allocations) release_found(allocation, 0);
+  std::erase_if(s.allocations, [device](const auto& a) {
+    return a.second.kind == Kind::registered && a.second.device == device;
+  });
+  for (auto& [base, allocation] : s.allocations) {
+    if (allocation.device == device) release_found(allocation, 0);
+  }
 }
 
 uint64_t total_bytes() { return state().total; }
 
-uint64_t free_bytes() {
+uint64_t free_bytes(int device) {
   State& s = state();
   std::lock_guard lock(s.mutex);
-  return s.total - s.live_bytes;
+  return s.total - s.live_bytes[static_cast<size_t>(device)];
 }
 
 bool is_untouched(uint64_t base, uint64_t size) {
@@ -350,6 +331,8 @@ std::string describe(const Allocation& allocation) {
   } else {
     text = "the " + size + "-byte allocation made by " + call + at_line_of(allocation.allocated_at);
   }
+  if (devices::count() > 1 && in_device_arena(allocation.base))
+    text += " on device " + std::to_string(allocation.device);
   if (allocation.freed) text += " and freed" + at_line_of(allocation.freed_at);
   return text;
 }

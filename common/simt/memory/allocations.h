@@ -24,8 +24,8 @@ struct Allocation {
   uint64_t base = 0;
   uint64_t size = 0;  // bytes asked for
   Kind kind = Kind::device;
+  int device = 0;  // that it is memory of, or of which the host asked for it
   bool freed = false;
-  uint64_t stored = 0;   // see version_of()
   bool written = false;  // all of it, as far as can be known; else shadow.h knows which bytes
   uint64_t row_bytes = 0, pitch = 0;  // of cudaMallocPitch and its like
   uint64_t allocated_at = 0;          // program counter of the call
@@ -52,7 +52,7 @@ inline constexpr unsigned char kPoison = 0xff;
 // So many bytes of it: a large allocation takes no memory until it is used. What is behind holds zeros.
 inline constexpr uint64_t kMostPoisoned = uint64_t{64} << 20;
 
-// Returns 0 if `size` bytes are more than the simulated device has left.
+// Of the current device. Returns 0 if `size` bytes are more than it has left.
 uint64_t allocate(Kind kind, uint64_t size, uint64_t caller);
 enum class FreeResult { ok, not_an_allocation, already_freed };
 FreeResult release(uint64_t base, Kind kind, uint64_t caller);
@@ -76,14 +76,6 @@ const Allocation* find_above(uint64_t address);
 bool register_host(uint64_t base, uint64_t size, uint64_t caller);
 bool unregister_host(uint64_t base);
 
-// A number that changes when somebody writes to the allocation of cudaMalloc that begins at `base`; 0 if there
-// is none.
-uint64_t version_of(uint64_t base);
-uint64_t latest_version();  // of all
-// A kernel has written to it; or kernels whose stores nobody saw have, to any.
-void note_stored(uint64_t base);
-void note_stored_anywhere();
-
 // A copy or the host has written there.
 void mark_written(uint64_t address, uint64_t size);
 // Kernels ran whose stores nobody saw: everything may have been written.
@@ -95,15 +87,15 @@ void name(uint64_t base, std::string_view name);
 // The allocation that begins at `base` has rows of so many bytes, whose beginnings are a pitch apart.
 void note_rows(uint64_t base, uint64_t row_bytes, uint64_t pitch);
 
-// Frees everything, as cudaDeviceReset does.
-void reset();
+// Frees everything of the device, as cudaDeviceReset does.
+void reset(int device);
 
 // Has nothing come to these bytes of managed memory, as the system knows it, which gives a page when somebody does? They begin an
 // allocation.
 bool is_untouched(uint64_t base, uint64_t size);
 
-uint64_t total_bytes();
-uint64_t free_bytes();
+uint64_t total_bytes();  // of each device
+uint64_t free_bytes(int device);
 std::vector<Allocation> live();  // in the order of their addresses
 
 // "the 4000-byte allocation made by cudaMalloc at vector_add.cu:31", or "the 4000 bytes of out"

@@ -29,17 +29,32 @@ class Footprint {
     const HostMemory bookkeeping;  // a lane may be running
     touched_.push_back({base, !write, write, low, high});
   }
-  void show() { shown_ = true; }  // an effect beyond loads and stores of memory
-  bool shown() const { return shown_; }
-  void note_texture() { shown_ = reads_textures_ = true; }  // what is read through one is not noted
+  void note_texture() { reads_textures_ = true; }  // what is read through one is not noted
   bool reads_textures() const { return reads_textures_; }
   const std::vector<Touched>& touched() const { return touched_; }
+  // Where it has looked for flags of other devices: bytes of a sector.
+  struct Polled {
+    uint64_t sector;
+    uint32_t bytes;
+  };
+  void note_polled(uint64_t sector, uint32_t bytes) {
+    const auto at = std::lower_bound(
+        polled_.begin(), polled_.end(), sector,
+        [](const Polled& polled, uint64_t address) { return polled.sector < address; });
+    if (at != polled_.end() && at->sector == sector) {
+      at->bytes |= bytes;
+      return;
+    }
+    const HostMemory bookkeeping;
+    polled_.insert(at, {sector, bytes});
+  }
+  const std::vector<Polled>& polled() const { return polled_; }
   void add(const Footprint& other);
   void clear() { *this = {}; }
 
  private:
   std::vector<Touched> touched_;
-  bool shown_ = false;
+  std::vector<Polled> polled_;  // in the order of their addresses, each sector once
   bool reads_textures_ = false;
 };
 

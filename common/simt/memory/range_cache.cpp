@@ -1,5 +1,6 @@
 #include "memory/range_cache.h"
 
+#include "base/devices.h"
 #include "base/program_image.h"
 #include "memory/allocations.h"
 
@@ -16,10 +17,12 @@ const Range* RangeCache::find(uint64_t address, unsigned size) {
   Range& range = ranges_[next_];
   const ProgramImage& program = program_image();
   if (address >= program.data_begin && address + size <= program.data_end) {
-    range = {program.data_begin, program.data_end, true};  // __device__ variables
+    range = {program.data_begin, program.data_end, true, false};  // __device__ variables
   } else if (const memory::Allocation* found = memory::find(address);
              found && !found->freed && address + size <= found->end()) {
-    range = {found->base, found->end(), found->written};
+    const bool is_closed =
+        memory::in_device_arena(address) && !devices::may_access(device_, found->device);
+    range = {found->base, found->end(), found->written, is_closed};
   } else {
     return nullptr;
   }

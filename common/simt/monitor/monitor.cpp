@@ -14,6 +14,7 @@ namespace simt::engine {
 
 void Monitor::begin_launch(const BlockContext& context) {
   block = context;
+  ranges.begin_launch(context.device);
   if (uses_async_proxy) shared_checker.races.keep_writes();
 }
 
@@ -108,6 +109,8 @@ void Monitor::check_constants(const Request& request, uint32_t lanes) {
 }
 
 bool Monitor::observe_shared(const Request& request, CountTable::Entry& entry, Counts& counts) {
+  if (recording.is_on()) [[unlikely]]
+    record(request, true);
   if (!entry.is_merged) offer_example(request, true, entry);
   const SharedChecker::Verdict verdict = shared_checker.check(request);
   if (!verdict.goes_on) return false;
@@ -145,6 +148,8 @@ bool Monitor::observe_global(const Request& request, CountTable::Entry& entry, C
 
   const GlobalChecker::Place place = global_checker.check_place(request);
   if (!place.goes_on) return false;
+  if (recording.is_on()) [[unlikely]]
+    record(request, false);
   if (request.kind == Access::load && request.size == sizeof(void*) &&
       virtual_objects::any.load(std::memory_order_relaxed)) [[unlikely]] {
     for (const int lane : lanes_of(request.lanes)) {
@@ -193,6 +198,18 @@ void Monitor::count_merged(const Request& part, bool is_shared, CountTable::Entr
   } else {
     counter.count_global(whole, counts);
   }
+}
+
+// Addresses count from the start of their memory: the block's, or the allocation.
+void Monitor::record(const Request& request, bool is_shared) {
+  RecordedStep step = RecordedStep::of(request, is_shared);
+  for (const int lane : lanes_of(request.lanes)) {
+    uint64_t& address = step.address[static_cast<size_t>(lane)];
+    const Range* const range = is_shared ? nullptr : ranges.find(address, request.size);
+    address -= is_shared ? shared.begin_of(address) : range ? range->begin : 0;
+  }
+  step.warp = static_cast<uint16_t>(request.warp->index);
+  recording.add(step);
 }
 
 void Monitor::offer_example(const Request& request, bool is_shared, CountTable::Entry& entry) {

@@ -19,6 +19,7 @@
 #include "check/uninitialized_values.h"
 #include "check/warp_checks.h"
 #include "count/counter.h"
+#include "count/recording.h"
 #include "memory/range_cache.h"
 #include "memory/shared_memory.h"
 
@@ -60,6 +61,8 @@ class Monitor {
 
   // A fence by a thread of the block, whose warp is given; it orders other blocks, too, or only this one.
   void fence(unsigned thread, const WarpChecks& warp, bool whole_device);
+  // What stands for a fault that is told once something comes of it: see uninitialized_values.h.
+  uint8_t number_of(const Fault& fault) { return values_.number(fault); }
   // Have some of the bytes been written, and others not?
   bool is_partly_written(uint64_t address, uint64_t size) const;
 
@@ -70,6 +73,7 @@ class Monitor {
   // Of the launch so far.
   Counter counter;
   FaultLog faults;
+  Recording recording;
   BlockRaceLog block_races;
 
   AsyncCopies copies;
@@ -89,6 +93,7 @@ class Monitor {
   ThreadChecker thread_checker{block, block_races, thread_order_, conflicts_};
 
  private:
+  [[gnu::noinline, gnu::cold]] void record(const Request& request, bool is_shared);
   uint32_t lanes_in_shared(const Request& request) const;
   static uint32_t lanes_in_constants(const Request& request);
   static uint32_t lanes_in_own_constants(const Request& request);

@@ -17,16 +17,6 @@
 namespace simt::device {
 namespace {
 
-// "tile in shared memory, byte 64". Addresses in shared memory say nothing to the reader.
-std::string shared_place(const engine::Fault& fault) {
-  if (!fault.variable) {
-    return "byte " + std::to_string(fault.address) + " of the " + (fault.limit ? "dynamic " : "") +
-           "shared memory";
-  }
-  return fault.variable->name + " in shared memory, byte " +
-         std::to_string(fault.address - fault.variable->begin);
-}
-
 std::string mask_text(uint64_t mask) {
   char text[16];
   std::snprintf(text, sizeof(text), "0x%08x", static_cast<unsigned>(mask));
@@ -39,14 +29,16 @@ std::string usual_cause(engine::Fault::Cause cause, const char* otherwise) {
     case engine::Fault::Cause::update:
       return "several threads that each read an element, change it and write it back, so that "
              "changes are lost. Let atomicAdd(), or another atomic function, do it in one step, "
-             "give "
-             "each thread an element of its own, or let one thread do it for all.";
+             "give each thread an element of its own, or let one thread do it for all.";
+    case engine::Fault::Cause::lock:
+      return "a lock without fences: it keeps other threads out, and orders nothing that they have "
+             "read or written. Put a __threadfence_block() after it is taken and before it is "
+             "given back (__threadfence() where blocks share it), or let atomicAdd() do all.";
     case engine::Fault::Cause::in_place:
       return "an array that is changed in place while other threads still read its old elements. "
              "Let each thread read all that it needs into variables, then wait at a "
-             "__syncthreads(), "
-             "or at a __syncwarp() where only one warp comes, then write; or write to a second "
-             "array.";
+             "__syncthreads(), or at a __syncwarp() where only one warp comes, then write; or "
+             "write to a second array.";
     case engine::Fault::Cause::scope:
       return "an atomic operation with the scope of the block (atomicAdd_block(), "
              "thread_scope_block, .cta), which holds among threads of one block only. Let it have "
@@ -56,10 +48,8 @@ std::string usual_cause(engine::Fault::Cause cause, const char* otherwise) {
              "__syncthreads() between the initialization, by one thread, and the first arrival.";
     case engine::Fault::Cause::stage_in_use:
       return "a bulk copy to a stage that threads still read or write. Let each of them arrive at "
-             "an "
-             "mbarrier, or come to a __syncthreads(), after its last access, and let the thread "
-             "that "
-             "asks for the copy wait for that first.";
+             "an mbarrier, or come to a __syncthreads(), after its last access, and let the "
+             "thread that asks for the copy wait for that first.";
     case engine::Fault::Cause::no_bytes:
     case engine::Fault::Cause::parity:
     case engine::Fault::Cause::unknown:
@@ -111,6 +101,11 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
           ".";
       break;
     }
+    case Kind::closed_memory:
+      f.kind = "peer-access";
+      f.allocation = holder_of(fault.address);
+      f.message = access + where + others + closed_memory(fault, f.allocation);
+      break;
     case Kind::shared_out_of_bounds:
       f.kind = "out-of-bounds";
       if (fault.text) {
@@ -253,6 +248,12 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
                         "threads that share an element which each was to have for itself: give "
                         "each its own index (blockIdx.x * blockDim.x + threadIdx.x), add with "
                         "atomicAdd(), or part the phases by a __syncthreads().");
+        break;
+      }
+      if (fault.other_device >= 0) {
+        f.message = access + where + " races with the " + (fault.other_store ? "write" : "read") +
+                    " at " + other.text() + " by block " + text(other_block) +
+                    race_of_devices(fault, f.allocation);
         break;
       }
       f.message =
@@ -416,6 +417,16 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
     case Kind::absent_lane:
       f.kind = "invalid-mask";
       f.severity = Severity::warning;
+      if (fault.text) {
+        f.message = "shuffle" + where + ": it brings the value of lane " +
+                    std::to_string(fault.limit) + ", which takes no part (the mask is " +
+                    mask_text(fault.address) +
+                    "), so it is undefined, here 0, and what comes of it is stored. Use it only "
+                    "where the other lane takes part, or let all 32 lanes come, those without an "
+                    "element with one that changes nothing (-FLT_MAX for a maximum).";
+        f.address = 0;
+        break;
+      }
       f.message = "shuffle" + where + others + ": it asks for the value of lane " +
                   std::to_string(fault.limit) + ", which the mask " + mask_text(fault.address) +
                   " does not name, so what comes is undefined. Usual cause: lane 0 taken for the "

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "base/devices.h"
 #include "base/lasting.h"
 #include "base/program.h"
 #include "base/symbols.h"
@@ -101,6 +102,8 @@ size_t pending_errors() {
 static cudaError_t error_of(engine::Fault::Kind kind) {
   using Kind = engine::Fault::Kind;
   switch (kind) {
+    case Kind::closed_memory:
+      return cudaErrorIllegalAddress;
     case Kind::misaligned:
       return cudaErrorMisalignedAddress;
     case Kind::constant_write:
@@ -131,7 +134,11 @@ cudaError_t finish_launch(Record record, const std::vector<engine::Fault>& fault
   cudaError_t sticky = cudaSuccess;
   std::set<std::string> told;  // one line may be several instructions
   for (const engine::Fault& fault : faults) {
-    Finding finding = describe(fault, launch.kernel, launch.index);
+    const bool names_device = devices::count() > 1;
+    Finding finding = describe(
+        fault, launch.kernel + (names_device ? " of device " + std::to_string(launch.device) : ""),
+        launch.index);
+    finding.kernel = launch.kernel;
     // Of what nobody has written each member of a struct would be one more.
     const bool is_unwritten = finding.kind == "uninitialized-global" && !finding.allocation.empty();
     const bool is_new =

@@ -15,6 +15,7 @@
 #include "base/fault.h"
 #include "base/symbols.h"
 #include "count/count_table.h"
+#include "count/recording.h"
 
 namespace simt::device {
 
@@ -24,7 +25,8 @@ struct Record {
   std::map<uint64_t, Counts> by_pc;
   std::map<uint64_t, engine::Example> examples;
   std::map<uint64_t, uint64_t> polls;  // by program counter: see CountTable::Entry
-  bool resolved = false;               // `launch` has its source lines
+  std::vector<engine::RecordedStep> steps;
+  bool resolved = false;  // `launch` has its source lines
 };
 
 struct Log {

@@ -23,6 +23,15 @@ std::string into(const memory::Allocation& allocation, uint64_t address) {
          memory::describe(allocation);
 }
 
+std::string shared_place(const engine::Fault& fault) {
+  if (!fault.variable) {
+    return "byte " + std::to_string(fault.address) + " of the " + (fault.limit ? "dynamic " : "") +
+           "shared memory";
+  }
+  return fault.variable->name + " in shared memory, byte " +
+         std::to_string(fault.address - fault.variable->begin);
+}
+
 Place place_of(uint64_t address) {
   static constexpr uint64_t kFar = uint64_t{1} << 31;
   static constexpr const char* kWrapped =
@@ -101,6 +110,29 @@ std::string holder_of(uint64_t address) {
   const std::string kind =
       engine::is_constant(address) ? "__constant__ variable" : "__device__ variable";
   return variable ? "the " + kind + " " + variable->name : "a " + kind;
+}
+
+std::string closed_memory(const engine::Fault& fault, const std::string& allocation) {
+  const memory::Allocation* const found = memory::find(fault.address);
+  const std::string mine = std::to_string(fault.device);
+  const std::string other = std::to_string(found ? found->device : 0);
+  return ": " + allocation + " is memory of device " + other + ", to which device " + mine +
+         " has no access. Call cudaDeviceEnablePeerAccess(" + other + ", 0) once, with device " +
+         mine +
+         " as the current one: it opens one direction, and the other takes a call of its own. "
+         "cudaDeviceCanAccessPeer() tells whether the two can.";
+}
+
+std::string race_of_devices(const engine::Fault& race, const std::string& allocation) {
+  return " of a kernel of device " + std::to_string(race.other_device) +
+         ", which runs at the same time: both touch the same bytes of " + allocation +
+         ", and nothing orders the two. Usual cause: a kernel that does not wait for the other "
+         "device's flag, a flag that is set before the data is written, or one without the scope "
+         "of "
+         "the system. Write the data, then __threadfence_system(), then the flag; or let the flag "
+         "be "
+         "a cuda::atomic_ref with cuda::thread_scope_system, stored with memory_order_release and "
+         "loaded with memory_order_acquire.";
 }
 
 }  // namespace simt::device

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/fault.h"
 #include "memory/allocations.h"
 
 namespace simt::device {
@@ -20,6 +21,14 @@ std::string holder_of(uint64_t address);
 // "8 bytes into the 4096 bytes of x"
 std::string into(const memory::Allocation& allocation, uint64_t address);
 
+// "tile in shared memory, byte 64". Addresses in shared memory say nothing to the reader.
+std::string shared_place(const engine::Fault& fault);
+
 bool is_host_memory(uint64_t address);
+
+// Of an access to memory of a device that has not opened it.
+std::string closed_memory(const engine::Fault& fault, const std::string& allocation);
+// Of a race between kernels of two devices.
+std::string race_of_devices(const engine::Fault& race, const std::string& allocation);
 
 }  // namespace simt::device

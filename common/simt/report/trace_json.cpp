@@ -80,6 +80,32 @@ Json to_json(const engine::Example& example) {
   return json;
 }
 
+Json to_json(const engine::RecordedStep& step) {
+  using What = engine::RecordedStep::What;
+  static constexpr const char* kNames[] = {"enter", "load", "store", "atomic", "wait", "meet"};
+  const symbols::Location& at = symbols::locate(step.pc);
+  Json json = {{"what", kNames[static_cast<int>(step.what)]}, {"file", at.file}, {"line", at.line}};
+  if (step.what == What::meet) return json;
+  json["warp"] = step.warp;
+  json["lanes"] = step.lanes;
+  if (!step.size) return json;
+  Json addresses = Json::array();
+  for (const int lane : engine::lanes_of(step.lanes))
+    addresses.push_back(step.address[static_cast<size_t>(lane)]);
+  json["space"] = step.shared ? "shared" : "global";
+  json["size"] = step.size;
+  json["addresses"] = std::move(addresses);  // of the active lanes
+  if (!step.shared) {
+    json["sectors"] = count_sectors(step.address.data(), step.lanes, step.size);
+  } else if (step.what != What::atomic) {
+    json["wavefronts"] =
+        count_wavefronts(step.address.data(), step.lanes, step.size,
+                         step.what == What::load ? SharedAccess::load : SharedAccess::store)
+            .wavefronts;
+  }
+  return json;
+}
+
 Json to_json(const Record& record) {
   const Launch& launch = record.launch;
   std::map<std::pair<std::string_view, int>, std::vector<const engine::Example*>> examples;
@@ -95,6 +121,7 @@ Json to_json(const Record& record) {
   Json json;
   json["index"] = launch.index;
   json["kernel"] = launch.kernel;
+  if (launch.device) json["device"] = launch.device;
   json["grid"] = extents(launch.grid);
   json["block"] = extents(launch.block);
   json["dynamic_shared"] = launch.dynamic_shared;
@@ -121,6 +148,7 @@ Json to_json(const Record& record) {
   }
   json["lines"] = std::move(lines);
   json["findings"] = to_json(launch.findings);
+  for (const engine::RecordedStep& step : record.steps) json["recording"].push_back(to_json(step));
   return json;
 }
 

@@ -23,11 +23,11 @@
 #include "check/stream_races.h"
 #include "check/virtual_objects.h"
 #include "check/watch.h"
-#include "launch/launch_memo.h"
 #include "memory/textures.h"
 #include "report/api_errors.h"
 #include "report/errors.h"
 #include "report/log.h"
+#include "report/result_extents.h"
 #include "report/unread_results.h"
 #include "runtime/memory_calls.h"
 #include "runtime/streams.h"
@@ -185,10 +185,8 @@ void warn_of_direction(const void* to, const void* from, cudaMemcpyKind kind) {
 
 void mark_rows_written(void* to, size_t pitch, size_t width, size_t height) {
   const auto address = reinterpret_cast<uint64_t>(to);
-  if (simt::engine::in_program_data(address)) {
-    simt::engine::launch_memo::forget();
+  if (simt::engine::in_program_data(address))
     simt::constants::note_written(address, span_of(pitch, width, height));
-  }
   if (simt::managed_results::extent)
     simt::managed_results::access(address, span_of(pitch, width, height), true, 0);
   if (!simt::memory::in_device_arena(address)) return;
@@ -236,6 +234,8 @@ cudaError_t simt::runtime::copy_rows(void* to, size_t to_pitch, const void* from
   }
   simt::device::note_transfer(to, from);
   const size_t span = span_of(is_device(to) ? to_pitch : from_pitch, width, height);
+  simt::device::note_copied_extent(reinterpret_cast<uint64_t>(to), reinterpret_cast<uint64_t>(from),
+                                   span);
   if (!simt::device_variables::ByName::is_open()) simt::engine::note_transfer(to, from, span);
   mark_rows_written(to, to_pitch, width, height);
   if (height == 1 && !is_device(to)) simt::device_variables::note_copied(from, width);
@@ -294,17 +294,6 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size, cudaMemcpyK
                             cudaStream_t stream) {
   return enqueue(stream, cudaGraphNodeTypeMemcpy,
                  [=] { return copy_rows(to, size, from, size, size, 1, kind); });
-}
-cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device,
-                           size_t size) {
-  if (to_device != 0 || from_device != 0) return result(cudaErrorInvalidDevice);
-  const simt::stream_order::BlockingCall here;
-  return copy_rows(to, size, from, size, size, 1, cudaMemcpyDefault);
-}
-cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device,
-                                size_t size, cudaStream_t stream) {
-  return enqueue(stream, cudaGraphNodeTypeMemcpy,
-                 [=] { return cudaMemcpyPeer(to, to_device, from, from_device, size); });
 }
 cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch,
                          size_t width, size_t height, cudaMemcpyKind kind) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 
+#include "base/devices.h"
 #include "base/settings.h"
 #include "check/captures.h"
 #include "check/stream_order.h"
@@ -16,27 +17,31 @@
 #include "report/api_errors.h"
 #include "report/errors.h"
 #include "report/leaks.h"
+#include "runtime/memory_calls.h"
 
 using simt::device::result;
+using simt::runtime::is_missing;
+namespace devices = simt::devices;
 
 cudaError_t cudaGetDeviceCount(int* count) {
   if (!count) return result(cudaErrorInvalidValue);
-  *count = 1;
+  *count = devices::count();
   return result(cudaSuccess);
 }
 
 cudaError_t cudaGetDevice(int* device) {
   if (const cudaError_t error = simt::captures::refuse_in_host_function()) return result(error);
   if (!device) return result(cudaErrorInvalidValue);
-  *device = 0;
+  *device = devices::current();
   return result(cudaSuccess);
 }
 
 cudaError_t cudaSetDevice(int device) {
-  if (device != 0)
-    simt::device::explain("there is no device " + std::to_string(device) +
-                          ": devices count from 0, and there is one");
-  return result(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+  if (is_missing(device)) return result(cudaErrorInvalidDevice);
+  devices::set_current(device);
+  devices::note_host_thread();
+  if (device != 0) simt::stream_order::note_second_device();
+  return result(cudaSuccess);
 }
 
 // How many elements, and layers, textures and surfaces of CUDA arrays may have.
@@ -54,8 +59,9 @@ static void set_extents_of_arrays(cudaDeviceProp& prop) {
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* prop, int device) {
   if (!prop) return result(cudaErrorInvalidValue);
-  if (device != 0) return result(cudaErrorInvalidDevice);
+  if (!devices::is_valid(device)) return result(cudaErrorInvalidDevice);
   *prop = {};
+  prop->pciDeviceID = device;
   std::snprintf(prop->name, sizeof(prop->name), "SIMT simulator");
   prop->totalGlobalMem = simt::memory::total_bytes();
   prop->sharedMemPerBlock = simt::device::kSharedPerBlock;
@@ -96,6 +102,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* prop, int device) {
   prop->surfaceAlignment = 512;
   set_extents_of_arrays(*prop);
   std::memcpy(prop->uuid.bytes, "SIMT simulator", 15);
+  prop->uuid.bytes[15] = static_cast<char>(device);
   prop->concurrentManagedAccess = 1;
   prop->cooperativeLaunch = 1;
   prop->sharedMemPerBlockOptin = simt::device::kSharedPerBlockOptin;
@@ -171,14 +178,14 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
 
 cudaError_t cudaDeviceSynchronize() {
   if (const cudaError_t error = simt::captures::refuse_device_wait()) return result(error);
-  simt::stream_order::host_waits_for_all();
+  simt::stream_order::host_waits_for_device(devices::current());
   return result(cudaSuccess);
 }
 
 cudaError_t cudaDeviceReset() {
   if (simt::settings::leaks_are_errors()) simt::device::report_leaks();
-  simt::memory::reset();
-  simt::stream_order::host_waits_for_all();
+  simt::stream_order::host_waits_for_device(devices::current());
+  simt::memory::reset(devices::current());
   simt::heap::reset();
   simt::device::clear_errors();
   return cudaSuccess;
@@ -255,29 +262,21 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   return result(cudaSuccess);
 }
 cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
-  if (device != 0) return result(cudaErrorInvalidDevice);
+  if (!devices::is_valid(device)) return result(cudaErrorInvalidDevice);
   if (!text || length < 13) return result(cudaErrorInvalidValue);
-  std::snprintf(text, static_cast<size_t>(length), "0000:00:00.0");
+  std::snprintf(text, static_cast<size_t>(length), "0000:00:%02x.0", static_cast<unsigned>(device));
   return result(cudaSuccess);
 }
 cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* text) {
-  if (!device || !text || std::strncmp(text, "0000:00:00", 10))
-    return result(cudaErrorInvalidValue);
-  *device = 0;
-  return result(cudaSuccess);
-}
-// There is one device, and none beside it.
-cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
-  if (device != 0 || peer != 0) return result(cudaErrorInvalidDevice);
-  *can = 0;
-  return result(cudaSuccess);
-}
-cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
-  return result(peer == 0 ? cudaErrorPeerAccessUnsupported : cudaErrorInvalidDevice);
-}
-cudaError_t cudaDeviceDisablePeerAccess(int) { return result(cudaErrorPeerAccessNotEnabled); }
-cudaError_t cudaDeviceGetP2PAttribute(int*, cudaDeviceP2PAttr, int, int) {
-  return result(cudaErrorInvalidDevice);
+  if (!device || !text) return result(cudaErrorInvalidValue);
+  for (int other = 0; other < devices::count(); ++other) {
+    char name[16];
+    cudaDeviceGetPCIBusId(name, sizeof(name), other);
+    if (std::strncmp(text, name, 10)) continue;
+    *device = other;
+    return result(cudaSuccess);
+  }
+  return result(cudaErrorInvalidValue);
 }
 cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp*) {
   *device = 0;

@@ -9,19 +9,6 @@
 using namespace simt::graphs;
 using simt::device::result;
 
-// What the graph does for this node; nullptr if it has none of it.
-static CUgraphExec_st::Step* step_of(cudaGraphExec_t exec, cudaGraphNode_t node) {
-  if (!is_exec(exec)) return nullptr;
-  for (CUgraphExec_st::Step& step : exec->steps) {
-    if (step.node == node) return &step;
-  }
-  return nullptr;
-}
-static Work* work_of(cudaGraphExec_t exec, cudaGraphNode_t node) {
-  CUgraphExec_st::Step* const step = step_of(exec, node);
-  return step ? &step->work : nullptr;
-}
-
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long) {
   if (!exec || !is_graph(graph)) return result(cudaErrorInvalidValue);
   auto steps = steps_of(*graph);
@@ -53,27 +40,6 @@ cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t* exec, cudaGraph_t gr
   return error;
 }
 
-// Nodes of other kinds cannot be disabled.
-static bool can_be_disabled(const CUgraphExec_st::Step* step) {
-  return step &&
-         (step->work.type == cudaGraphNodeTypeKernel ||
-          step->work.type == cudaGraphNodeTypeMemcpy || step->work.type == cudaGraphNodeTypeMemset);
-}
-
-cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned enabled) {
-  CUgraphExec_st::Step* const step = step_of(exec, node);
-  if (!can_be_disabled(step)) return result(cudaErrorInvalidValue);
-  step->is_enabled = enabled != 0;
-  return result(cudaSuccess);
-}
-
-cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned* enabled) {
-  const CUgraphExec_st::Step* const step = step_of(exec, node);
-  if (!enabled || !can_be_disabled(step)) return result(cudaErrorInvalidValue);
-  *enabled = step->is_enabled;
-  return result(cudaSuccess);
-}
-
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
   if (!simt::Handles<CUgraphExec_st>::remove(exec)) return result(cudaErrorInvalidValue);
   simt::stream_order::give_back(exec->queues);
@@ -95,10 +61,9 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t) {
   return result(is_exec(exec) ? cudaSuccess : cudaErrorInvalidValue);
 }
 
-cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphNode_t* fault,
-                                cudaGraphExecUpdateResult* outcome) {
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
+                                cudaGraphExecUpdateResultInfo* info) {
   if (!is_exec(exec) || !is_graph(graph)) return result(cudaErrorInvalidValue);
-  if (fault) *fault = nullptr;
   auto steps = steps_of(*graph);
   auto found = cudaGraphExecUpdateSuccess;
   if (steps.size() != exec->steps.size()) {
@@ -109,56 +74,10 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGra
         found = cudaGraphExecUpdateErrorNodeTypeChanged;
     }
   }
-  if (outcome) *outcome = found;
+  if (info) *info = {found, nullptr, nullptr};
   if (found != cudaGraphExecUpdateSuccess) return result(cudaErrorGraphExecUpdateFailure);
   for (size_t i = 0; i < steps.size(); ++i) exec->steps[i].work = std::move(steps[i].work);
   return result(cudaSuccess);
-}
-
-cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
-                                cudaGraphExecUpdateResultInfo* info) {
-  cudaGraphExecUpdateResult outcome = cudaGraphExecUpdateError;
-  const cudaError_t error = cudaGraphExecUpdate(exec, graph, nullptr, &outcome);
-  if (info) *info = {outcome, nullptr, nullptr};
-  return error;
-}
-
-cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
-                                             const cudaKernelNodeParams* params) {
-  return replace(work_of(exec, node), kernel_work(params));
-}
-
-cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
-                                             const cudaMemcpy3DParms* params) {
-  return replace(work_of(exec, node), copy_work(params));
-}
-
-cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t node, void* to,
-                                               const void* from, size_t size, cudaMemcpyKind kind) {
-  return replace(work_of(exec, node), copy_work(to, from, size, kind));
-}
-
-cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t exec, cudaGraphNode_t node,
-                                                     const void* symbol, const void* from,
-                                                     size_t size, size_t offset,
-                                                     cudaMemcpyKind kind) {
-  return replace(work_of(exec, node), copy_to_symbol(symbol, from, size, offset, kind));
-}
-
-cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t exec, cudaGraphNode_t node,
-                                                       void* to, const void* symbol, size_t size,
-                                                       size_t offset, cudaMemcpyKind kind) {
-  return replace(work_of(exec, node), copy_from_symbol(to, symbol, size, offset, kind));
-}
-
-cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
-                                             const cudaMemsetParams* params) {
-  return replace(work_of(exec, node), set_work(params));
-}
-
-cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
-                                           const cudaHostNodeParams* params) {
-  return replace(work_of(exec, node), host_work(params));
 }
 
 cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char* path, unsigned) {

@@ -29,7 +29,6 @@ cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t original) {
   for (const auto& node : original->nodes) {
     Node* const twin = graph->nodes.emplace_back(std::make_unique<Node>(*node)).get();
     twin->graph = graph;
-    twin->original = node.get();
     twins[node.get()] = twin;
   }
   for (const auto& node : graph->nodes) {
@@ -163,13 +162,6 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* f
   return cudaGraphAddDependencies(graph, from, to, count);
 }
 
-cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
-                                        const cudaGraphNode_t* to, size_t count) {
-  if (!is_graph(graph)) return result(cudaErrorInvalidValue);
-  for (size_t i = 0; i < count; ++i) std::erase(to[i]->after, from[i]);
-  return result(cudaSuccess);
-}
-
 namespace {
 
 // Gives as many as there is room for; without room, how many there are.
@@ -250,28 +242,9 @@ cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t
   return cudaGraphNodeGetDependentNodes(node, nodes, count);
 }
 
-cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* found, cudaGraphNode_t original,
-                                     cudaGraph_t clone) {
-  if (!found || !original || !clone) return result(cudaErrorInvalidValue);
-  for (const auto& node : clone->nodes) {
-    if (node->original != original) continue;
-    *found = node.get();
-    return result(cudaSuccess);
-  }
-  return result(cudaErrorInvalidValue);
-}
-
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) {
   if (!node || !type) return result(cudaErrorInvalidValue);
   *type = node->work.type;
-  return result(cudaSuccess);
-}
-
-cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) {
-  if (!node) return result(cudaErrorInvalidValue);
-  CUgraph_st* graph = node->graph;
-  for (const auto& other : graph->nodes) std::erase(other->after, node);
-  std::erase_if(graph->nodes, [node](const auto& other) { return other.get() == node; });
   return result(cudaSuccess);
 }
 
@@ -279,33 +252,4 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodePar
   if (!node || !params || !node->work.kernel.func) return result(cudaErrorInvalidValue);
   *params = node->work.kernel;
   return result(cudaSuccess);
-}
-
-static Work* work_of(cudaGraphNode_t node) { return node ? &node->work : nullptr; }
-
-cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelNodeParams* params) {
-  return replace(work_of(node), kernel_work(params));
-}
-cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const cudaMemcpy3DParms* params) {
-  return replace(work_of(node), copy_work(params));
-}
-cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void* to, const void* from,
-                                           size_t size, cudaMemcpyKind kind) {
-  return replace(work_of(node), copy_work(to, from, size, kind));
-}
-cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const void* symbol,
-                                                 const void* from, size_t size, size_t offset,
-                                                 cudaMemcpyKind kind) {
-  return replace(work_of(node), copy_to_symbol(symbol, from, size, offset, kind));
-}
-cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void* to,
-                                                   const void* symbol, size_t size, size_t offset,
-                                                   cudaMemcpyKind kind) {
-  return replace(work_of(node), copy_from_symbol(to, symbol, size, offset, kind));
-}
-cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const cudaMemsetParams* params) {
-  return replace(work_of(node), set_work(params));
-}
-cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const cudaHostNodeParams* params) {
-  return replace(work_of(node), host_work(params));
 }

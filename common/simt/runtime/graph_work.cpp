@@ -24,7 +24,7 @@ std::vector<CUgraphExec_st::Step> steps_of(const CUgraph_st& graph) {
       if (is_done(node.get()) || !std::all_of(node->after.begin(), node->after.end(), is_done))
         continue;
       done[node.get()] = steps.size();
-      steps.push_back({node.get(), node->work});
+      steps.push_back({node->work});
       for (const Node* other : node->after) steps.back().after.push_back(done.at(other));
     }
     if (steps.size() == before) return {};
@@ -44,7 +44,7 @@ cudaError_t run(const std::vector<CUgraphExec_st::Step>& steps, cudaStream_t str
                                    queues && !is_chain ? steps.size() : 0);
   for (size_t i = 0; i < steps.size(); ++i) {
     const auto here = launch.step(i, steps[i].after);
-    if (!steps[i].is_enabled || !steps[i].work.run) continue;
+    if (!steps[i].work.run) continue;
     if (const cudaError_t error = steps[i].work.run()) return error;
   }
   return cudaSuccess;
@@ -60,13 +60,6 @@ cudaError_t add(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* 
   }
   graph->nodes.push_back(std::make_unique<Node>(Node{graph, std::move(nodes), std::move(work)}));
   *out = graph->nodes.back().get();
-  return result(cudaSuccess);
-}
-
-cudaError_t replace(Work* old, Work work) {
-  if (work.wrong) return result(work.wrong);
-  if (!old || old->type != work.type) return result(cudaErrorInvalidValue);
-  *old = std::move(work);
   return result(cudaSuccess);
 }
 

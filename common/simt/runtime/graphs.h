@@ -27,8 +27,6 @@ cudaError_t run(const std::vector<CUgraphExec_st::Step>& steps, cudaStream_t str
 // Adds a node behind others.
 cudaError_t add(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* after, size_t count,
                 Work work);
-// Puts other work of the same type in the place of this, which may be none.
-cudaError_t replace(Work* old, Work work);
 
 // What nodes with these parameters do. The launch has the arguments as they are now.
 Work kernel_work(const cudaKernelNodeParams* params);

@@ -12,6 +12,7 @@
 #include "hooks/hooks.h"
 #include "report/errors.h"
 #include "report/log.h"
+#include "report/result_extents.h"
 #include "report/unread_results.h"
 #include "runtime/memory_calls.h"
 
@@ -24,6 +25,7 @@ bool is_on_device() noexcept { return engine::running || in_library; }
 cudaError_t enter_library(const char* library) {
   if (engine::running) return cudaSuccess;
   device::note_came_back();
+  device::forget_extents();
   managed_results::forget_all();
   if (const cudaError_t error = device::sticky_error()) return error;
   if (in_library++ == 0) {
@@ -36,7 +38,7 @@ cudaError_t enter_library(const char* library) {
 
 void leave_library() {
   if (engine::running || in_library == 0) return;
-  if (--in_library == 0) engine::end_of_library();
+  --in_library;
 }
 
 void* library_allocate(size_t size, bool initialized) {

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string>
 
+#include "base/devices.h"
 #include "base/program_image.h"
 #include "check/captures.h"
 #include "check/device_variables.h"
@@ -224,7 +225,8 @@ cudaError_t check_managed(const void* pointer, size_t size, int device) {
                           reinterpret_cast<uint64_t>(pointer) + size <= found->end();
   // __managed__ variables are the program's own
   if (!is_managed && !is_variable(pointer)) return result(cudaErrorInvalidValue);
-  return result(device == 0 || device == cudaCpuDeviceId || device == cudaInvalidDeviceId
+  return result(simt::devices::is_valid(device) || device == cudaCpuDeviceId ||
+                        device == cudaInvalidDeviceId
                     ? cudaSuccess
                     : cudaErrorInvalidDevice);
 }
@@ -285,7 +287,7 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent) {
 }
 
 cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
-  if (free) *free = simt::memory::free_bytes();
+  if (free) *free = simt::memory::free_bytes(simt::devices::current());
   if (total) *total = simt::memory::total_bytes();
   return result(cudaSuccess);
 }
@@ -302,10 +304,10 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
   } else if (!found) {
     *attributes = {cudaMemoryTypeUnregistered, -2, nullptr, p};
   } else if (found->kind == Kind::device) {
-    *attributes = {cudaMemoryTypeDevice, 0, p, nullptr};
+    *attributes = {cudaMemoryTypeDevice, found->device, p, nullptr};
   } else {
     const bool is_managed = found->kind == Kind::managed;
-    *attributes = {is_managed ? cudaMemoryTypeManaged : cudaMemoryTypeHost, 0, p, p};
+    *attributes = {is_managed ? cudaMemoryTypeManaged : cudaMemoryTypeHost, found->device, p, p};
   }
   return result(cudaSuccess);
 }

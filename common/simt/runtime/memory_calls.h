@@ -31,6 +31,8 @@ inline const memory::Allocation* live_at(const void* pointer) {
   return found && !found->freed ? found : nullptr;
 }
 
+// Is there no device of this number? Then that is explained.
+bool is_missing(int device);
 // True for the program's variables, __device__ and __constant__ ones among them.
 bool is_variable(const void* pointer);
 

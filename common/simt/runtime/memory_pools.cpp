@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 
+#include "base/devices.h"
 #include "check/stream_order.h"
 #include "check/stream_races.h"
 #include "report/errors.h"
@@ -74,16 +75,16 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
   if (!pool) return result(cudaErrorInvalidValue);
   *pool = default_pool();
-  return result(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+  return result(simt::devices::is_valid(device) ? cudaSuccess : cudaErrorInvalidDevice);
 }
 cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
   if (!pool) return result(cudaErrorInvalidValue);
   *pool = current_pool ? current_pool : default_pool();
-  return result(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+  return result(simt::devices::is_valid(device) ? cudaSuccess : cudaErrorInvalidDevice);
 }
 cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
   current_pool = pool;
-  return result(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+  return result(simt::devices::is_valid(device) ? cudaSuccess : cudaErrorInvalidDevice);
 }
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
   if (!pool || !properties) return result(cudaErrorInvalidValue);
@@ -125,7 +126,7 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc*, s
 cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool,
                                  cudaMemLocation* location) {
   if (!flags || !pool || !location) return result(cudaErrorInvalidValue);
-  *flags = location->type == cudaMemLocationTypeDevice && location->id == 0
+  *flags = location->type == cudaMemLocationTypeDevice && simt::devices::is_valid(location->id)
                ? cudaMemAccessFlagsProtReadWrite
                : cudaMemAccessFlagsProtNone;
   return result(cudaSuccess);

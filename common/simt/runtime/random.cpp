@@ -6,6 +6,9 @@
 #include <vector>
 
 #include "base/host_memory.h"
+#include "check/random_states.h"
+#include "hooks/hooks.h"
+#include "runtime/memory_calls.h"
 
 namespace simt::random {
 namespace {
@@ -106,6 +109,14 @@ void xorwow_skip(unsigned int* d, unsigned int* v, u64 steps, u64 sequences) {
 }
 
 // How cuRAND makes a state of a seed.
+void note_start(int generator, u64 seed, u64 sequence, u64 offset) {
+  const engine::Worker* const worker = engine::running;
+  if (!worker) return;
+  const engine::BlockContext& block = worker->monitor.block;
+  random_states::note({generator, seed, sequence, offset}, SIMT_CALLER, block.index,
+                      block.thread(worker->thread_rank()));
+}
+
 void xorwow_start(unsigned int* d, unsigned int* v, u64 seed, u64 sequence, u64 offset) {
   const unsigned s0 = static_cast<unsigned>(seed) ^ 0xaad26b49u;
   const unsigned s1 = static_cast<unsigned>(seed >> 32) ^ 0xf7dcefddu;

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "base/devices.h"
 #include "base/host_memory.h"
 #include "base/symbols.h"
 #include "check/beside_host.h"
@@ -74,7 +75,12 @@ cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
   *id = is_made ? stream->id : reinterpret_cast<uintptr_t>(stream);
   return result(cudaSuccess);
 }
-cudaError_t cudaStreamGetDevice(cudaStream_t, int* device) { return cudaGetDevice(device); }
+cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
+  if (!device) return result(cudaErrorInvalidValue);
+  if (!simt::is_stream(stream)) return result(cudaErrorInvalidResourceHandle);
+  *device = stream_order::device_of(stream);
+  return result(cudaSuccess);
+}
 cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute,
                                    const cudaLaunchAttributeValue* value) {
   if (!value) return result(cudaErrorInvalidValue);
@@ -177,6 +183,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
     return result(cudaErrorInvalidValue);
   *event = simt::Handles<CUevent_st>::add(new CUevent_st);
   (*event)->flags = flags;
+  (*event)->device = simt::devices::current();
   return result(cudaSuccess);
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
@@ -187,6 +194,13 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   if (!is_event(event)) return no_event();
   if (!simt::is_stream(stream)) return result(cudaErrorInvalidResourceHandle);
+  if (const int other = stream_order::device_of(stream); other != event->device) {
+    explain("the event was made on device " + std::to_string(event->device) +
+            ", and the stream is one of device " + std::to_string(other) +
+            ": make the event with the stream's device as the current one. (Streams of any device "
+            "can wait for it.)");
+    return result(cudaErrorInvalidResourceHandle);
+  }
   event->capture.reset();
   if (simt::graphs::is_capturing(stream)) {
     event->capture = simt::graphs::ordinary(stream)->capture;
@@ -243,6 +257,12 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEve
     explain(std::string("the ") + which +
             " event has never been recorded: call cudaEventRecord() for it, ahead of the work for "
             "the first, after it for the second");
+    return result(cudaErrorInvalidResourceHandle);
+  }
+  if (begin->device != end->device) {
+    explain("the first event is one of device " + std::to_string(begin->device) +
+            ", the second of device " + std::to_string(end->device) +
+            ": each device has a clock of its own");
     return result(cudaErrorInvalidResourceHandle);
   }
   if ((begin->flags | end->flags) & cudaEventDisableTiming)

@@ -12,6 +12,7 @@
 #include "base/handles.h"
 #include "check/captures.h"
 #include "check/stream_order.h"
+#include "report/errors.h"
 
 namespace simt::graphs {
 
@@ -31,7 +32,6 @@ struct CUgraphNode_st {
   CUgraph_st* graph = nullptr;
   std::vector<CUgraphNode_st*> after;
   simt::graphs::Work work;
-  const CUgraphNode_st* original = nullptr;  // it was cloned from; only compared
 };
 
 struct CUgraph_st {
@@ -41,10 +41,8 @@ struct CUgraph_st {
 // A graph ready to run: its work, in an order that respects the dependencies.
 struct CUgraphExec_st {
   struct Step {
-    const CUgraphNode_st* node;  // it comes from; only compared
     simt::graphs::Work work;
     std::vector<size_t> after = {};  // the steps that it waits for
-    bool is_enabled = true;
   };
   std::vector<Step> steps;
   std::vector<uint32_t> queues = {};  // see stream_order::GraphLaunch
@@ -75,6 +73,7 @@ struct CUevent_st {
   std::chrono::steady_clock::time_point when;
   bool recorded = false;
   unsigned flags = cudaEventDefault;
+  int device = 0;                                // it was made on
   simt::stream_order::Clock position;            // of the stream when it was recorded
   std::weak_ptr<simt::graphs::Capture> capture;  // in which it was recorded
   std::vector<CUgraphNode_st*> last;

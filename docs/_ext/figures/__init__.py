@@ -1,12 +1,17 @@
 """The drawings, all of one kind: an SVG that goes into the page itself and takes its colours from it.
 
 `bars`      the ladder of a chapter, as bars or as a table of colour; wavefronts by stride
+`stairs`    the course as a staircase, past the vendor's library
+`icons`     a small picture of each chapter
 `limiters`  what each resource would take alone, beside the time
+`resident`  how many blocks fit on an SM
 `rooflines` rate over arithmetic intensity
 `memory`    the sectors of a request, the banks that its lanes want
 `steps`     the values that the steps of an algorithm make
 `tiles`     matrices cut into tiles and blocks, and what a warp reads of them
 `warps`     where the lanes of a warp stand, and what they load
+`roles`     five colours with fixed meanings, and their legend
+`warp_time` warps over time, as the simulator recorded them
 `timeline`  what happens when
 `graph`     the chapters and what each builds on
 `simulator` the way of one access through the simulator
@@ -24,6 +29,7 @@ from figures.drawing import (
     SOFT,
     Drawing,
     escape,
+    halo,
     path,
     rate,
     rect,
@@ -31,13 +37,17 @@ from figures.drawing import (
     text,
 )
 from figures.graph import chapter_graph
+from figures.icons import icon
 from figures.limiters import limiters
 from figures.memory import Request, bank_map, sector_map, word_map
+from figures.resident import resident
 from figures.rooflines import Point, roofline
 from figures.simulator import WAY_OF_AN_ACCESS, way_of_an_access
+from figures.stairs import Stair, stairs
 from figures.steps import Levels
-from figures.tiles import block_grid, tile_walk, warp_reads
+from figures.tiles import block_grid, measured_walk, tile_walk, warp_reads
 from figures.timeline import Span, timeline
+from figures.warp_time import Panel, warp_time
 from figures.warps import lane_map, warp_map
 
 __all__ = [
@@ -51,23 +61,30 @@ __all__ = [
     "WAY_OF_AN_ACCESS",
     "Drawing",
     "Levels",
+    "Panel",
     "Point",
     "Request",
     "Span",
+    "Stair",
     "Step",
     "bank_map",
     "block_grid",
     "chapter_graph",
     "escape",
+    "halo",
     "heat",
+    "icon",
     "ladder",
     "lane_map",
     "limiters",
+    "measured_walk",
     "path",
     "rate",
     "rect",
+    "resident",
     "roofline",
     "sector_map",
+    "stairs",
     "stride_bars",
     "svg",
     "text",
@@ -75,6 +92,7 @@ __all__ = [
     "timeline",
     "warp_map",
     "warp_reads",
+    "warp_time",
     "way_of_an_access",
     "word_map",
 ]

@@ -179,12 +179,12 @@ def stride_bars(reads: list[tuple[str, list[int], list[int]]], device: str) -> D
                 shapes.append(f'<circle cx="{middle:g}" cy="{at:g}" r="3.2" fill="{SECOND}"/>')
                 if pitch > 15 or wavefronts > 2:
                     shapes.append(
-                        f'<text x="{middle:g}" y="{floor - high - 5:g}" font-size="9.5" text-anchor="middle" '
+                        f'<text x="{middle:g}" y="{floor - high - 5:g}" font-size="11" text-anchor="middle" '
                         f'fill="{MUTED}">{wavefronts}</text>'
                     )
                 if pitch > 15 or stride % 4 == 0:
                     shapes.append(
-                        f'<text x="{middle:g}" y="{floor + 12:g}" font-size="9.5" text-anchor="middle" '
+                        f'<text x="{middle:g}" y="{floor + 12:g}" font-size="11" text-anchor="middle" '
                         f'fill="{FOREGROUND}">{stride}</text>'
                     )
             y = floor + 24

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+import re
+from dataclasses import dataclass, field
 
 # The page's own colours, so that a drawing is right in light and in dark.
 FOREGROUND, MUTED, LINE, ACCENT, SOFT, SECOND, GROUND = (
@@ -17,13 +19,24 @@ class Drawing:
     svg: str
     alt: str
     narrow: str = ""
+    scene: str = ""  # what docs/_static/player.js plays it as
+    data: dict = field(default_factory=dict)  # and what that needs
+
+
+LETTERS = 11  # pixels at least
+PHONE = 340  # what a phone has for a drawing
 
 
 def svg(shapes: list[str], width: float, height: float) -> str:
-    """The shapes as an element that can stand in a page: as wide as its place, at most `width` pixels."""
+    """The shapes as an element that can stand in a page: as wide as its place, at most `width` pixels, and no narrower than its
+    letters can be read at: a phone then scrolls it."""
+    drawn = "".join(shapes)
+    smallest = min(map(float, re.findall(r'font-size="([\d.]+)"', drawn)), default=LETTERS)
+    least = min(width, math.ceil(width * LETTERS / smallest))
+    narrow = f"; min-width: {least:g}px" if width > PHONE * smallest / LETTERS else ""
     return (
-        f'<svg viewBox="0 0 {width:g} {height:g}" style="max-width: {width:g}px" '
-        f'xmlns="http://www.w3.org/2000/svg">{"".join(shapes)}</svg>'
+        f'<svg viewBox="0 0 {width:g} {height:g}" style="max-width: {width:g}px{narrow}" '
+        f'xmlns="http://www.w3.org/2000/svg">{drawn}</svg>'
     )
 
 

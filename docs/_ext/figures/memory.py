@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from figures.drawing import ACCENT, FOREGROUND, MUTED, SOFT, Drawing, escape, rect, svg, text
+from figures.drawing import FOREGROUND, MUTED, SOFT, Drawing, escape, rect, svg, text
+from figures.roles import fill, legend
+
+MOVED = {"loaded": "asked for", "wasted": "moves for nothing"}
+TALL = 8  # words in a bank, above which they are drawn lower and without their lanes
 
 
 @dataclass
@@ -22,7 +26,7 @@ class Request:
 
 
 def sector_map(requests: list[Request]) -> Drawing:
-    """Each sector of a request as a row of eight words, those that the lanes asked for filled."""
+    """Each sector of a request as a row of eight words: those that the lanes asked for, and those that move for nothing."""
     cell, gap, between = 9, 1, 9
     sector = 8 * (cell + gap) - gap
 
@@ -46,11 +50,12 @@ def sector_map(requests: list[Request]) -> Drawing:
                     used = word < words
                     shapes.append(
                         f'<rect x="{x}" y="{y0}" width="{cell}" height="{cell}" rx="1.5" '
-                        f'fill="{ACCENT if used else SOFT}"/>'
+                        f'fill="{fill("loaded" if used else "wasted")}"/>'
                     )
             y += -(-count // columns) * (cell + between) + 10
         width = columns * (sector + between) - between
-        return svg(shapes, width, y - 12)
+        below, tall = legend(0, y - 2, width, MOVED)
+        return svg([*shapes, *below], width, y + tall - 4)
 
     alt = "Sectors that one request moves. " + " ".join(f"{r.rung}: {_words(r)}." for r in requests)
     return Drawing(draw(8), alt, draw(4))
@@ -80,11 +85,13 @@ def word_map(requests: list[tuple[str, dict]]) -> Drawing:
             for i, place in enumerate(drawn["sectors"]):
                 x0, y0 = i % columns * (sector + between), y + i // columns * (cell + between)
                 shapes += [
-                    rect(x0 + at * (cell + gap), y0, cell, cell, ACCENT if word else SOFT, ' rx="1.5"')
+                    rect(x0 + at * (cell + gap), y0, cell, cell, fill("loaded" if word else "wasted"), ' rx="1.5"')
                     for at, word in enumerate(place["words"])
                 ]
             y += -(-len(drawn["sectors"]) // columns) * (cell + between) + 10
-        return svg(shapes, columns * (sector + between) - between, y - 12)
+        width = columns * (sector + between) - between
+        below, tall = legend(0, y - 2, width, MOVED)
+        return svg([*shapes, *below], width, y + tall - 4)
 
     alt = "The words that the lanes of a warp touch, in their sectors of eight words. " + " ".join(
         f"{words}: {drawn['caption']}." for words, drawn in requests
@@ -112,24 +119,33 @@ def bank_map(requests: list[tuple[str, dict]]) -> Drawing:
                     y += 12
                     shapes.append(f'<text x="0" y="{y:g}" font-size="11" fill="{MUTED}">{group["label"]}</text>')
                     y += 4
-                for level in range(max(len(stack) for stack in group["stacks"])):
+                levels = max(len(stack) for stack in group["stacks"])
+                high, lanes = (11, False) if levels > TALL else (pitch, named)
+                for level in range(levels):
                     for bank, stack in enumerate(group["stacks"]):
                         word = stack[level] if level < len(stack) else None
                         if not word and level:
                             continue
                         shapes.append(
-                            f'<rect x="{2 + bank * pitch:g}" y="{y:g}" width="{cell:g}" height="{cell:g}" rx="2" '
-                            f'fill="{ACCENT if word else SOFT}"/>'
+                            f'<rect x="{2 + bank * pitch:g}" y="{y:g}" width="{cell:g}" height="{high - 1.5:g}" rx="2" '
+                            f'fill="{(fill("wasted") if level else fill("shared")) if word else SOFT}"/>'
                         )
-                        if word and named and not (group["label"] and len(word["lanes"]) > 2):
+                        if word and lanes and not (group["label"] and len(word["lanes"]) > 2):
                             shapes.append(
-                                f'<text x="{2 + bank * pitch + cell / 2:g}" y="{y + cell + 10:g}" font-size="9" '
+                                f'<text x="{2 + bank * pitch + cell / 2:g}" y="{y + cell + 10:g}" font-size="11" '
                                 f'text-anchor="middle" fill="{MUTED}">{word["lanes"]}</text>'
                             )
-                    y += pitch + (11 if named else 0)
+                    y += high + (12 if lanes else 0)
             y += 12
         width = 32 * pitch + 4
-        return svg(shapes, width, y - 8)
+        conflicts = any(
+            len(stack) > 1 for _, drawn in requests for group in drawn["groups"] for stack in group["stacks"]
+        )
+        roles = {"shared": "a word of the first wavefront"} | (
+            {"wasted": "one more wavefront each"} if conflicts else {}
+        )
+        below, tall = legend(0, y - 2, width, roles)
+        return svg([*shapes, *below], width, y + tall)
 
     alt = "The 32 banks of shared memory, and the lanes that each serves. "
     alt += " ".join(f"{words}: {drawn['caption']}, in {_banks(drawn)}." for words, drawn in requests)

@@ -104,16 +104,33 @@ def place_numbers(
     return placed
 
 
+def names_at(dots: list[tuple[float, float]], top: float, bottom: float, pitch: float = 16) -> list[float]:
+    """How high the name of each dot stands, in the order of the dots from top to bottom: as high as the dot, or as near as the
+    others let it."""
+    order = sorted(range(len(dots)), key=lambda i: (dots[i][1], -dots[i][0]))
+    high = [dots[i][1] for i in order]
+    for i in range(1, len(high)):
+        high[i] = max(high[i], high[i - 1] + pitch)
+    over = bottom
+    for i in reversed(range(len(high))):
+        high[i] = min(high[i], over)
+        over = high[i] - pitch
+    low = max(0.0, top - high[0])
+    return [high[order.index(i)] + low for i in range(len(dots))]
+
+
 def roofline(points: list[Point], peak: float, roofs: list[tuple[str, float]], title: str) -> Drawing:
-    """Rate over intensity, both logarithmic. `roofs` are bandwidths in GB/s, `peak` is a rate in GFLOP/s."""
+    """Rate over intensity, both logarithmic. `roofs` are bandwidths in GB/s, `peak` is a rate in GFLOP/s. A line joins the points
+    in their order. Their names stand beside the plot, each with a line to its point; on a narrow screen numbers stand for them."""
     # The steepest roof needs room for its name below its upper end.
     left = min([p.intensity / 2 for p in points] + [peak / bandwidth / 10 for _, bandwidth in roofs])
     right = 4 * max([p.intensity for p in points] + [peak / bandwidth for _, bandwidth in roofs])
     bottom, top = min(p.rate for p in points) / 3, 2 * peak
 
     def draw(width: float) -> str:
-        x0, x1, y0 = 40, width - 6, 24
-        y1 = y0 + 0.62 * min(width, 500)
+        beside = width > 500  # room for the names
+        x0, x1, y0 = 40, width - (14 + 7.6 * max(len(p.label) for p in points) if beside else 6), 24
+        y1 = y0 + max(0.62 * min(width, 500), 16 * len(points) if beside else 0)
 
         def across(intensity: float) -> float:
             return x0 + (x1 - x0) * math.log(intensity / left) / math.log(right / left)
@@ -125,7 +142,7 @@ def roofline(points: list[Point], peak: float, roofs: list[tuple[str, float]], t
         for at in ticks(left, right):
             shapes += [
                 path(f"M{across(at):.1f} {y0}V{y1:.1f}", LINE),
-                text(min(across(at), width - 3.8 * len(f"{at:g}")), y1 + 16, f"{at:g}", 12, MUTED, "middle"),
+                text(min(across(at), x1 + 6 - 3.8 * len(f"{at:g}")), y1 + 16, f"{at:g}", 12, MUTED, "middle"),
             ]
         for at in ticks(bottom / 1e3, top / 1e3):
             shapes += [
@@ -163,20 +180,27 @@ def roofline(points: list[Point], peak: float, roofs: list[tuple[str, float]], t
         ]
         written.append(Box(x1 - 4 - 6.4 * len(name), up(peak) - 15, x1, up(peak) - 2))
         dots = [(across(point.intensity), up(point.rate)) for point in points]
+        way = "L".join(f"{x:.1f} {y:.1f}" for x, y in dots)
+        shapes.append(path(f"M{way}", ACCENT, 1.6, ' stroke-opacity="0.45" stroke-linejoin="round"'))
+        if beside:
+            shapes += [
+                path(f"M{x:.1f} {y:.1f}L{x1 + 8:.1f} {at:.1f}", LINE)
+                for (x, y), at in zip(dots, names_at(dots, y0, y1))
+            ]
         shapes += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.4" fill="{ACCENT}"/>' for x, y in dots]
+        if beside:
+            shapes += [
+                text(x1 + 12, at + 4, f'<tspan class="mono">{escape(point.label)}</tspan>', 12.5)
+                for point, at in zip(points, names_at(dots, y0, y1))
+            ]
+            return svg(shapes, width, y1 + 38)
         for lines, x, y in place_numbers(dots, x1, written):
             shapes += [text(x, y + 13 * i, line, 12, more=halo()) for i, line in enumerate(lines)]
-        # The legend; a narrow one has the figures of a point below its name.
         y = y1 + 56
         for number, point in enumerate(points, start=1):
             figures_of = f"{point.intensity:.3g} FLOP/byte, {point.rate / 1e3:.3g} TFLOP/s"
-            name = f"{number}  {escape(point.label)}:"
-            if width < 500:
-                shapes += [text(0, y, name), text(16, y + 17, figures_of, 12.5, MUTED)]
-                y += 38
-            else:
-                shapes.append(text(0, y, f"{name} {figures_of}"))
-                y += 19
+            shapes += [text(0, y, f"{number}  {escape(point.label)}:"), text(16, y + 17, figures_of, 12.5, MUTED)]
+            y += 38
         return svg(shapes, width, y - 10)
 
     words = "; ".join(f"{p.label} {p.intensity:.3g} FLOP per byte, {p.rate / 1e3:.3g} TFLOP/s" for p in points)

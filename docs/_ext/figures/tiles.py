@@ -2,54 +2,90 @@
 
 from __future__ import annotations
 
-from figures.drawing import ACCENT, FOREGROUND, LINE, MUTED, SOFT, Drawing, escape, svg
+from pathlib import Path
+
+from figures.drawing import ACCENT, FOREGROUND, GROUND, LINE, MUTED, SOFT, Drawing, escape, path, rect, svg, text
+from figures.roles import colour, fill, legend
+from warp.chapter import results
+from warp.machinecode import occupancy
+
+EDGE, DEPTH = 256, 128  # of the part of a product that is drawn
 
 
-def tile_walk(m: int, n: int, k: int, tile: int, block: tuple[int, int]) -> Drawing:
-    """The matrices of C = A B with their tiles, B above C and A to the left of it; the tile of C that `block`
-    (row, column) computes, and the tiles of A and B that it takes for it, numbered K-tile by K-tile."""
-    scale = 336 / (k + n)
-    gap, top, left = 26, 22, 4
-    block_row, block_col = block
-    shapes = []
-
-    def matrix(
-        name: str, words: str, x: float, y: float, rows: int, cols: int, marked: dict[tuple[int, int], str], fill: str
-    ) -> None:
-        for (row, col), text in marked.items():
-            width, height = min(tile, cols - col * tile) * scale, min(tile, rows - row * tile) * scale
-            x1, y1 = x + col * tile * scale, y + row * tile * scale
-            shapes.append(f'<rect x="{x1:.1f}" y="{y1:.1f}" width="{width:.1f}" height="{height:.1f}" fill="{fill}"/>')
-            if text:
-                shapes.append(
-                    f'<text x="{x1 + width / 2:.1f}" y="{y1 + height / 2 + 4:.1f}" font-size="12.5" '
-                    f'text-anchor="middle" fill="{FOREGROUND}">{text}</text>'
-                )
-        lines = "".join(f"M{x + at * scale:.1f} {y:.1f}v{rows * scale:.1f}" for at in range(tile, cols, tile))
-        lines += "".join(f"M{x:.1f} {y + at * scale:.1f}h{cols * scale:.1f}" for at in range(tile, rows, tile))
-        shapes.append(f'<path d="{lines}" stroke="{LINE}" stroke-width="1" fill="none"/>')
-        shapes.append(
-            f'<rect x="{x:.1f}" y="{y:.1f}" width="{cols * scale:.1f}" height="{rows * scale:.1f}" '
-            f'fill="none" stroke="{MUTED}" stroke-width="1.4"/>'
-        )
-        shapes.append(
-            f'<text x="{x:.1f}" y="{y - 7:.1f}" font-size="13" fill="{MUTED}"><tspan font-weight="600" '
-            f'fill="{FOREGROUND}">{name}</tspan> {words}</text>'
-        )
-
-    k_tiles = -(-k // tile)
-    right, below = left + k * scale + gap, top + k * scale + gap
-    matrix("A", f"{m} × {k}", left, below, m, k, {(block_row, i): str(i + 1) for i in range(k_tiles)}, SOFT)
-    matrix("B", f"{k} × {n}", right, top, k, n, {(i, block_col): str(i + 1) for i in range(k_tiles)}, SOFT)
-    matrix("C", f"{m} × {n}", right, below, m, n, {(block_row, block_col): ""}, ACCENT)
-    width, height = right + n * scale + 4, below + m * scale + 4
-    alt = (
-        f"C of {m} x {n}, A of {m} x {k} to its left and B of {k} x {n} above it, cut into tiles of {tile} x {tile}. "
-        f"One tile of C is marked, in row {block_row + 1} and column {block_col + 1} of its tiles. The {k_tiles} tiles "
-        f"of A in that row are numbered 1 to {k_tiles} from left to right, the {k_tiles} tiles of B in that column 1 to "
-        f"{k_tiles} from top to bottom: at K-tile i the block takes the two tiles with the number i."
+def measured_walk(
+    sizes: dict[str, int], chapters: Path, kernels: list[tuple[str, str, dict[str, int]]], **more
+) -> Drawing:
+    """`tile_walk` with a roofline of what was measured on an H200. `kernels` have the chapter, the rung or rung/variant, and the
+    sizes of its blocks; `more` is `among`, the powers of two that each slider goes through, and `wide`, whether threads
+    read float4 from shared memory."""
+    recorded = {}
+    for folder in ("02_naive_gemm", *(folder for folder, _, _ in kernels)):
+        recorded[folder] = next(iter(results.load_recorded(chapters / folder / "results").values()))
+    rates = {row["variant"]: row["rate"] for row in recorded["02_naive_gemm"].of("memory_bandwidth")}
+    measured = []
+    for folder, name, block in kernels:
+        rung, _, variant = name.partition("/")
+        of = recorded[folder]
+        row = next(r for r in of.of(rung) if (r.get("variant") or "") == variant and r["size"]["K"] == 4096)
+        measured.append({"name": variant or rung, "sizes": block, "rate": row["rate"]})
+    return tile_walk(
+        sizes,
+        {
+            "measured": measured,
+            "peak": recorded["02_naive_gemm"].limits["fp32_gflop_s"],
+            "roofs": [["L2 cache", rates["L2 cache"]], ["HBM", rates["global memory"]]],
+            "limits": occupancy.limits("sm_90")._asdict(),
+            **more,
+        },
     )
-    return Drawing(svg(shapes, width, height), alt)
+
+
+def tile_walk(sizes: dict[str, int], told: dict) -> Drawing:
+    """A block of a product at one of its K-tiles: B above C and A to the left of it; what of the K-tile one thread reads,
+    and the elements of C that it computes. `sizes` are BM, BN, BK, TM, TN; `told` is what scene_tiles.js needs besides."""
+    BM, BN, BK, TM, TN = (sizes[name] for name in ("BM", "BN", "BK", "TM", "TN"))  # noqa: N806  the field's names
+    scale, left, gap, top = 0.9, 2, 16, 18
+    right, below = left + DEPTH * scale + gap, top + DEPTH * scale + gap
+    tile = DEPTH // BK // 2
+    x0, y0, k0 = right + (BN < EDGE) * BN * scale, below + (BM < EDGE) * BM * scale, tile * BK * scale
+    shapes = []
+    lines = "".join(f"M{right:g} {below + at * scale:g}h{EDGE * scale:g}" for at in range(BM, EDGE, BM))
+    lines += "".join(f"M{right + at * scale:g} {below:g}v{EDGE * scale:g}" for at in range(BN, EDGE, BN))
+    shapes.append(path(lines, LINE))
+    for i in range(tile + 1):
+        paint, more = ("none", f' stroke="{LINE}"') if i < tile else (fill("shared"), "")
+        shapes.append(rect(left + i * BK * scale, y0, BK * scale, BM * scale, paint, more))
+        shapes.append(rect(x0, top + i * BK * scale, BN * scale, BK * scale, paint, more))
+    shapes.append(rect(x0, y0, BN * scale, BM * scale, colour("computing"), ' fill-opacity="0.3"'))
+    row, col = BM // TM // 2 * TM * scale, BN // TN // 2 * TN * scale
+    frame = f' stroke="{FOREGROUND}" stroke-width="1.2"'
+    for x, y, wide, high, paint in (
+        (left + k0, y0 + row, BK, TM, GROUND),
+        (x0 + col, top + k0, TN, BK, GROUND),
+        (x0 + col, y0 + row, TN, TM, colour("computing")),
+    ):
+        shapes.append(rect(x, y, wide * scale, high * scale, paint, frame))
+    for name, x, y, wide, high in (
+        ("A", left, below, DEPTH, EDGE),
+        ("B", right, top, EDGE, DEPTH),
+        ("C", right, below, EDGE, EDGE),
+    ):
+        shapes.append(rect(x, y, wide * scale, high * scale, "none", f' stroke="{MUTED}"'))
+        shapes.append(text(x, y - 5, name, 13, more=' font-weight="600"'))
+    key, tall = legend(
+        0, below + EDGE * scale + 14, 340, {"shared": "in shared memory", "computing": "sums in registers"}
+    )
+    alt = (
+        f"A block of a product computes {BM} x {BN} elements of C. It has walked over {tile} of {DEPTH // BK} K-tiles and has the "
+        f"next in shared memory, {BM} x {BK} elements of A and {BK} x {BN} of B. One of its threads reads {TM} rows of the one and "
+        f"{TN} columns of the other, and keeps {TM} x {TN} sums."
+    )
+    return Drawing(
+        svg([*shapes, *key], right + EDGE * scale + 2, below + EDGE * scale + 14 + tall),
+        alt,
+        scene="tiles",
+        data={"sizes": sizes, **told},
+    )
 
 
 def block_grid(rows: int, cols: int, block: tuple[int, int], working: list[list[int]]) -> Drawing:
@@ -76,10 +112,10 @@ def block_grid(rows: int, cols: int, block: tuple[int, int], working: list[list[
                 f'<rect x="{x:g}" y="{y:g}" width="{wide * scale:g}" height="{high * scale:g}" fill="none" '
                 f'stroke="{MUTED}" stroke-width="1"/>'
             )
-            for text, size, below, colour in ((f"{count:,}", 15, 0, FOREGROUND), (kind(i, j), 12, 17, MUTED)):
+            for words, size, below, paint in ((f"{count:,}", 15, 0, FOREGROUND), (kind(i, j), 12, 17, MUTED)):
                 shapes.append(
                     f'<text x="{x + wide * scale / 2:g}" y="{y + high * scale / 2 + below:g}" '
-                    f'font-size="{size}" text-anchor="middle" fill="{colour}">{text}</text>'
+                    f'font-size="{size}" text-anchor="middle" fill="{paint}">{words}</text>'
                 )
     shapes.append(
         f'<rect x="{left}" y="{top}" width="{cols * scale:g}" height="{rows * scale:g}" fill="none" '
@@ -128,12 +164,12 @@ def warp_reads(kernels: list[tuple[str, Places, Places, Places]]) -> Drawing:
             if label != "C":
                 shapes += [
                     f'<rect x="{x + col * cell}" y="{y + row * cell}" width="{8 * cell}" height="{cell}" '
-                    f'fill="{SOFT}"/>'
+                    f'fill="{fill("wasted")}"/>'
                     for row, col in sorted(sectors(places))
                 ]
             shapes += [
                 f'<rect x="{x + col * cell + 0.5:g}" y="{y + row * cell + 0.5:g}" width="{cell - 1}" '
-                f'height="{cell - 1}" fill="{ACCENT}"/>'
+                f'height="{cell - 1}" fill="{fill("loaded" if label != "C" else "computing")}"/>'
                 for row, col in sorted(set(places))
             ]
             shapes.append(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from figures.drawing import ACCENT, GROUND, LINE, MUTED, SECOND, Drawing, path, rect, svg, text
+from figures.drawing import FOREGROUND, LINE, MUTED, Drawing, halo, path, rect, svg, text
+from figures.roles import fill
 
 
 @dataclass
 class Span:
-    """From `start`, for `length`, of a kind: "load", "compute" or "idle"."""
+    """From `start`, for `length`, of a kind: "load", "full", "compute" or "idle"."""
 
     start: float
     length: float
@@ -17,8 +18,8 @@ class Span:
     words: str = ""
 
 
-WORDS = {"load": "loads", "compute": "computes", "idle": "idles"}
-FILL = {"load": SECOND, "compute": ACCENT, "idle": "none"}
+WORDS = {"load": "loads", "full": "is full", "compute": "computes", "idle": "idles"}
+ROLE = {"load": "loaded", "full": "shared", "compute": "computing", "idle": "idle"}
 
 
 def timeline(
@@ -40,10 +41,9 @@ def timeline(
                 for span in spans:
                     x, long = left + span.start * unit, span.length * unit
                     more = f' rx="3" stroke="{MUTED}" stroke-dasharray="3 3"' if span.kind == "idle" else ' rx="3"'
-                    shapes.append(rect(x + 0.75, y, long - 1.5, bar, FILL[span.kind], more))
+                    shapes.append(rect(x + 0.75, y, long - 1.5, bar, fill(ROLE[span.kind]), more))
                     if span.words:
-                        colour = MUTED if span.kind == "idle" else GROUND
-                        shapes.append(text(x + long / 2, y + 15, span.words, 12, colour, "middle"))
+                        shapes.append(text(x + long / 2, y + 15, span.words, 12, FOREGROUND, "middle", halo(4)))
                 y += pitch
             y += 12
         shapes.append(path(f"M{left} {y - 4:g}H{wide - 3:g}m-6 -4l6 4l-6 4", LINE, 1.4))
@@ -51,7 +51,7 @@ def timeline(
         x, y = left + 1.0, y + 20
         for kind, words in legend.items():
             more = f' stroke="{MUTED}" stroke-dasharray="3 3"' if kind == "idle" else ""
-            shapes.append(rect(x, y, 12, 12, FILL[kind], f' rx="2"{more}'))
+            shapes.append(rect(x, y, 12, 12, fill(ROLE[kind]), f' rx="2"{more}'))
             shapes.append(text(x + 18, y + 10.5, words, 12, MUTED))
             x += 36 + 6.4 * len(words)
         return svg(shapes, wide, y + 16)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from figures.drawing import FOREGROUND, LINE, MUTED, SECOND, SOFT, Drawing, escape, svg
+from figures.drawing import FOREGROUND, LINE, MUTED, SOFT, Drawing, escape, halo, svg
+from figures.roles import fill
 
 
 def lane_map(warps: list[tuple[str, list[tuple[int, int]], set[int]]]) -> Drawing:
     """How the lanes of a warp stand. Each warp: words above it, row and column of each lane from 0 on, and the lanes
     that are marked."""
-    cell, shapes, y, widest, sentences = 30, [], 0.0, 0, []
+    cell, shapes, y, widest, sentences = 22, [], 0.0, 0, []
     for text, places, marked in warps:
         y += 15
         shapes.append(f'<text x="0" y="{y:g}" font-size="13.5" fill="{FOREGROUND}">{escape(text)}</text>')
@@ -17,9 +18,9 @@ def lane_map(warps: list[tuple[str, list[tuple[int, int]], set[int]]]) -> Drawin
             x1, y1 = 1 + col * cell, y + row * cell
             shapes.append(
                 f'<rect x="{x1}" y="{y1:g}" width="{cell - 3}" height="{cell - 3}" rx="3" stroke="{LINE}" '
-                f'fill="{SOFT if lane in marked else "none"}"/>'
-                f'<text x="{x1 + (cell - 3) / 2:g}" y="{y1 + 18:g}" font-size="12" text-anchor="middle" '
-                f'fill="{FOREGROUND if lane in marked else MUTED}">{lane}</text>'
+                f'fill="{fill("shared") if lane in marked else "none"}"/>'
+                f'<text x="{x1 + (cell - 3) / 2:g}" y="{y1 + 14:g}" font-size="11.5" text-anchor="middle" '
+                f'fill="{FOREGROUND if lane in marked else MUTED}"{halo(4) if lane in marked else ""}>{lane}</text>'
             )
         rows = [
             [lane for _, lane in sorted((col, lane) for lane, (r, col) in enumerate(places) if r == row)]
@@ -50,17 +51,17 @@ def warp_map(
         right, top = x + pitch + gap, y + title
         below = top + pitch + gap
 
-        def box(at_x: float, at_y: float, width: float, height: float, fill: str) -> None:
-            shapes.append(f'<rect x="{at_x:g}" y="{at_y:g}" width="{width:g}" height="{height:g}" fill="{fill}"/>')
+        def box(at_x: float, at_y: float, width: float, height: float, paint: str) -> None:
+            shapes.append(f'<rect x="{at_x:g}" y="{at_y:g}" width="{width:g}" height="{height:g}" fill="{paint}"/>')
 
         for row in sorted({row for row, _ in places}):  # what it reads in each step along K
             box(x, below + row * pitch, pitch, pitch, SOFT)
         for col in sorted({col for _, col in places}):
             box(right + col * pitch, top, pitch, pitch, SOFT)
         for row, vector in loads_a:
-            box(x + 4 * vector * unit, below + row * unit, 4 * unit, unit, SECOND)
+            box(x + 4 * vector * unit, below + row * unit, 4 * unit, unit, fill("loaded"))
         for row, vector in loads_b:
-            box(right + 4 * vector * unit, top + row * unit, 4 * unit, unit, SECOND)
+            box(right + 4 * vector * unit, top + row * unit, 4 * unit, unit, fill("loaded"))
         lines = "".join(
             f"M{right + i * pitch:g} {below:g}v{side}M{right:g} {below + i * pitch:g}h{side}" for i in range(1, 16)
         )
@@ -68,7 +69,7 @@ def warp_map(
         for lane, (row, col) in enumerate(places):
             box(right + col * pitch + 1, below + row * pitch + 1, pitch - 2, pitch - 2, SOFT)
             shapes.append(
-                f'<text x="{right + (col + 0.5) * pitch:g}" y="{below + row * pitch + 13:g}" font-size="10.5" '
+                f'<text x="{right + (col + 0.5) * pitch:g}" y="{below + row * pitch + 13:g}" font-size="11" '
                 f'text-anchor="middle" fill="{FOREGROUND}">{lane}</text>'
             )
         for at_x, at_y, width, height in (

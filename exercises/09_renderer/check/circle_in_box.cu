@@ -17,7 +17,7 @@ void grade(grader::Exercise& exercise) {
     const grader::Input<float> x("x", whole(n, 1, -6, 30)), y("y", whole(n, 2, -20, 10)),
         r("r", whole(n, 3, 1, 10));
     grader::Output<int> hits("hits", n);
-    exercise.run(lab::format("n = %d", n), [&] {
+    exercise.run(lab::format("n = %d, box %g to %g by %g to %g", n, left, right, bottom, top), [&] {
       touch_box<<<lab::ceil_div(n, 128), 128>>>(hits.data(), x.data(), y.data(), r.data(), n, left,
                                                 right, bottom, top);
     });

@@ -1,26 +1,13 @@
-"""The author's command: python3 tools/warp/chapter numbers 02. Standard library only."""
+"""What ./learn author says of a chapter: its numbers, its predictions, its lengths."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
-from warp.base.errors import LearnError
+from warp.base.errors import LearnError, UsageError
 from warp.chapter import bindings, limits, predictions
-from warp.chapter.expressions import ExpressionError, NotRecorded, Numbers
-from warp.chapter.header import SourceError
-from warp.chapter.results import ResultsError
+from warp.chapter.expressions import Numbers
 from warp.chapter.run import ROOT, build_folder, is_stale
-
-USAGE = """usage: python3 tools/warp/chapter COMMAND CHAPTER...
-
-  numbers   each bound number of the prose beside the value that it is computed from
-  asked     each prediction beside what the run answers, and what gives an answer away
-  limits    words, rungs, predictions and the longest stretch without a heading or kernel
-  check     all of these
-  sass      compiles with nvcc what the text says of machine code, records it, and fills in the excerpts
-
-CHAPTER is a number, a folder below chapters/ or a source."""
 
 
 def find(word: str) -> Path:
@@ -35,7 +22,7 @@ def find(word: str) -> Path:
             if f.name == path.name or f.name[:2] == word.zfill(2)
         ]
         if len(found) != 1:
-            raise SourceError(f"'{word}' is no chapter: name a number, a folder below chapters/ or a source")
+            raise UsageError(f"'{word}' is no chapter: name a number, a folder below chapters/ or a source")
         folder = found[0]
     return folder / f"{folder.name[3:]}.cu"
 
@@ -68,7 +55,7 @@ def asked(main: Path) -> int:
         try:
             answer = predictions.answer(one.prediction, known)
             said = f"{answer.text} {one.prediction.unit}".strip() + f" ({answer.source})"
-        except (ExpressionError, NotRecorded) as error:
+        except LearnError as error:
             said = str(error)
         print(f"{one.file.name}:{one.prediction.line:<5} {one.name}: {said}")
     wrong, pending, count = predictions.check_chapter(main, build)
@@ -83,10 +70,10 @@ def sizes(main: Path) -> int:
     wrong, found = limits.check_chapter(main)
     for line in wrong:
         print(f"WRONG {line}")
-    words, file, line = found.longest
+    words, file, at = found.longest
     print(
         f"{main.parent.name}: {found.words:,} of {limits.WORDS:,} words, {found.rungs} of {limits.RUNGS} rungs, "
-        f"{found.predictions} predictions; longest stretch {words} of {limits.STRETCH} words, {Path(file).name}:{line}"
+        f"{found.predictions} predictions; longest stretch {words} of {limits.STRETCH} words, {Path(file).name}:{at}"
     )
     return len(wrong)
 
@@ -110,11 +97,8 @@ COMMANDS = {"numbers": numbers, "asked": asked, "limits": sizes, "check": check,
 
 
 def main(words: list[str]) -> int:
-    if len(words) < 2 or words[0] not in COMMANDS:
-        print(USAGE, file=sys.stderr)
-        return 2
-    try:
-        return 1 if sum([COMMANDS[words[0]](find(word)) for word in words[1:]]) else 0
-    except (SourceError, ResultsError, LearnError) as error:
-        print(f"course: {error}", file=sys.stderr)
-        return 2
+    """An action, then chapters; 1 where something is wrong with one of them."""
+    action, *named = words
+    if not named:
+        raise UsageError(f"author {action} needs a chapter: a number, a folder below chapters/ or a source")
+    return 1 if sum([COMMANDS[action](find(word)) for word in named]) else 0

@@ -7,7 +7,8 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
-from warp.chapter.results import FIRST_GPU, Results, ResultsError, kernel_base
+from warp.chapter.errors import ResultsError
+from warp.chapter.results import FIRST_GPU, Results, kernel_base
 
 # A guide only: the compiler turns short branches into predicates, which do not diverge.
 NOT_COMPARED = {"divergent_branches"}

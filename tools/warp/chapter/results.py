@@ -9,10 +9,9 @@ import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-
-class ResultsError(Exception):
-    """What is wrong with a program or a results file, in one line."""
+from warp.chapter.errors import ResultsError
 
 
 @dataclass
@@ -31,6 +30,11 @@ class Results:
     trace: dict = field(default_factory=dict)  # the simulator's own JSON: launches, lines, findings
     lines: dict[str, dict] = field(default_factory=dict)  # kernel -> (file, line) -> counts
     shown: dict[str, str] = field(default_factory=dict)  # rung -> what it printed, beyond the table
+    program: Path | None = None  # which was run here, and where its runs are kept
+    work: Path | None = None
+    moves: dict[str, dict[int, int]] = field(
+        default_factory=dict
+    )  # file -> lines of the program -> where they stand now
 
     def of(self, rung: str) -> list[dict]:
         return [row for row in self.rows if row["rung"] == rung]
@@ -83,7 +87,7 @@ def as_text(data: dict) -> str:
     return _lines(data, "") + "\n"
 
 
-def _lines(value, indent: str) -> str:
+def _lines(value: Any, indent: str) -> str:
     inner = indent + " "
     if isinstance(value, dict) and value:
         entries, ends = [f"{_line(key)}: {_lines(entry, inner)}" for key, entry in value.items()], "{}"
@@ -94,7 +98,7 @@ def _lines(value, indent: str) -> str:
     return ends[0] + ",".join(f"\n{inner}{entry}" for entry in entries) + f"\n{indent}{ends[1]}"
 
 
-def _line(value) -> str:
+def _line(value: dict[str, Any] | float | str) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 

@@ -5,31 +5,41 @@ terms 1, MN, MNK, MK and NK, of rows and columns 1 and their product, of n eleme
 there are terms, and holds only if it then says exactly what is counted at one size more. A recorded extent that is no multiple
 is rounded down to one: less is done there.
 
-    python3 tools/warp/record/bounds_at_size.py [--write] [NN...]
+    ./learn author bounds [--write] [NN...]
 
 prints them; with --write, results/h200_bounds.json of each chapter has what each resource alone would take of each rung, at the
 default size of a GPU, in milliseconds. The programs are those of build/simulator.
 """
 
+from __future__ import annotations
+
 import itertools
 import json
 import os
 import subprocess
-import sys
 import tempfile
+from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
-sys.path.insert(0, os.path.abspath(__file__ + "/../../.."))
+from warp.base.machine import Machine
+from warp.chapter import chapters
+from warp.chapter.chapters import Chapter
+from warp.chapter.results import as_text
+from warp.explain import running
+from warp.machinecode import bounds
+from warp.trace import execution
+from warp.trace.trace import load as read_trace
 
-from warp.base.machine import Machine  # noqa: E402
-from warp.chapter import chapters  # noqa: E402
-from warp.chapter.results import as_text  # noqa: E402
-from warp.cli.commands import explain  # noqa: E402
-from warp.machinecode import bounds  # noqa: E402
+# The terms of a kind of size, the sizes to fit on, the one to check, what extents are multiples of.
+Plan = tuple[Callable[..., list[int]], list[tuple[int, ...]], tuple[int, ...], tuple[int, ...]]
 
 
-# Kind of a size -> its terms, the sizes to fit on, the one to check, what extents are multiples of.
-def gemm(tile, depth):
+# (rung, variant) -> the counts and the shape of each launch.
+Counted = dict[tuple[str, str], list[tuple[dict[str, int], bounds.Shape]]]
+
+
+def gemm(tile: int, depth: int) -> Plan:
     fit = [(1, 1, 1), (2, 1, 1), (1, 2, 1), (1, 1, 2), (2, 1, 2)]
     step = (tile, tile, depth)
     return (
@@ -40,19 +50,19 @@ def gemm(tile, depth):
     )
 
 
-def line(step):
+def line(step: int) -> Plan:
     return lambda n: [1, n], [(step,), (2 * step,)], (3 * step,), (step,)
 
 
-MAP = (lambda rows, cols: [1, rows * cols], [(128, 256), (256, 256)], (256, 512), (128, 128))
+MAP: Plan = (lambda rows, cols: [1, rows * cols], [(128, 256), (256, 256)], (256, 512), (128, 128))
 # 15's kernels in 1D work on rows * cols / 4 elements in tiles of 15360, those in 2D on tiles that (320, 768) is a multiple of.
-GRIDS = (
+GRIDS: Plan = (
     lambda rows, cols: [1, rows, cols, rows * cols],
     [(320, 768), (640, 768), (320, 1536), (640, 1536)],
     (960, 1536),
     (320, 768),
 )
-SCENES = (lambda rows, cols: [1], [(777, 1000)], (777, 1000), (1, 1))  # only the size itself
+SCENES: Plan = (lambda rows, cols: [1], [(777, 1000)], (777, 1000), (1, 1))  # only the size itself
 
 PLANS = {
     "02": gemm(64, 256), "03": gemm(64, 256), "04": gemm(128, 64), "05": gemm(256, 64), "11": gemm(256, 64), "12": gemm(256, 64),
@@ -68,9 +78,9 @@ OTHER_TIMES = {
 }
 
 
-def counted(chapter, size, machine):
+def counted(chapter: Chapter, size: tuple[int, ...], machine: Machine) -> Counted:
     """{(rung, variant): [(counts, shape) of each launch]} of a chapter's program at a size."""
-    compiled, is_known = explain.machine_code(machine, chapter.source)
+    compiled, is_known = running.machine_code(machine, chapter.source)
     found = {}
     for rung in chapter.rungs:
         with tempfile.TemporaryDirectory() as folder:
@@ -78,30 +88,29 @@ def counted(chapter, size, machine):
             program = chapter.program("simulator")
             env = dict(os.environ, SIMT_JSON=trace, LAB_TIMING="off")
             if is_known:
-                explain.hand_over(code, compiled, program)
+                running.hand_over(code, compiled, program)
                 env["SIMT_COMPILED"] = code
             command = [program, "--rung", rung, "--size", ",".join(map(str, size)), "--json", rows]
             subprocess.run(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             if not os.path.exists(trace) or not os.path.exists(rows):
                 continue
-            with open(trace, encoding="utf-8") as file:
-                recorded = json.load(file)
+            recorded = read_trace(trace)
             if is_known:
-                explain.execution_counts(recorded, compiled, code)
-            for row in explain.rows_of(rows):
-                made = row.get("launches")
-                if not made or row["status"] != "PASS":
+                running.execution_counts(recorded, compiled, code)
+            for row in running.rows_of(rows):
+                made = row.launches
+                if not made or row.status != "PASS":
                     continue
-                launches = [one for one in recorded["launches"] if made["first"] <= one["index"] < made["end"]]
-                found[row["rung"], row.get("variant", "")] = [
-                    (dict(bounds.counts_of(one), blocks=bounds.volume(one["grid"])), bounds.shape_of(one))
+                launches = [one for one in recorded.launches if made.first <= one.index < made.end]
+                found[row.rung, row.variant] = [
+                    (dict(execution.counts_of(one), blocks=bounds.volume(one.grid)), execution.shape_of(one))
                     for one in launches
-                    if one.get("traced_blocks") == bounds.volume(one["grid"])
+                    if one.traced_blocks == bounds.volume(one.grid)
                 ]
     return found
 
 
-def solve(matrix, values):
+def solve(matrix: list[list[int]], values: list[int]) -> list[Fraction]:
     """x of matrix x = values, in fractions."""
     rows = [[Fraction(cell) for cell in row] + [Fraction(value)] for row, value in zip(matrix, values)]
     for column in range(len(rows)):
@@ -114,7 +123,11 @@ def solve(matrix, values):
     return [row[-1] for row in rows]
 
 
-def extended(samples, plan, size):
+def extended(
+    samples: list[dict[str, int]],
+    plan: Plan,
+    size: tuple[int, int, int],
+) -> tuple[dict[str, int], list[str]]:
     """(counts at `size`, names that are no polynomial) of one launch; `samples` are its counts at the plan's sizes."""
     terms, fit, check, multiple = plan
     if plan is SCENES:
@@ -132,7 +145,7 @@ def extended(samples, plan, size):
     return found, others
 
 
-def shape_at(shapes, counts):
+def shape_at(shapes: list[bounds.Shape], counts: dict[str, int]) -> bounds.Shape:
     """A grid that grows with the extents is as large as these say, one of the program's own number of blocks stays. Another one follows
     the device, or is not known, and fills it."""
     known = max(bounds.volume(shape.grid) for shape in shapes)
@@ -145,19 +158,21 @@ def shape_at(shapes, counts):
 FULL = bounds.Shape((1, 1, 1), (1024, 1, 1), True)
 
 
-def of_a_product(size):
+def of_a_product(size: tuple[int, ...]) -> dict[str, int]:
     """What each product of matrices has to do at least, by whatever kernel of FP32: M N K FMAs."""
     m, n, k = size
     return {"fp32": m * n * k // bounds.WARP}
 
 
-def counted_at_sizes(chapter, machine):
+def counted_at_sizes(chapter: Chapter, machine: Machine) -> list[Counted]:
     """What counted() says at each size of the chapter's plan."""
     plan = PLANS[chapter.number]
     return [counted(chapter, size, machine) for size in ([plan[2]] if plan is SCENES else [*plan[1], plan[2]])]
 
 
-def table(chapter, runs, gpus=None):
+def table(
+    chapter: Chapter, runs: list[Counted], gpus: dict[str, bounds.Gpu] | None = None
+) -> tuple[list[Any], dict[Any, str]]:
     """([(gpu, rung, variant, size, seconds recorded, [Bound], names left out)], {(rung, variant): why there is no bound}) of what
     counted_at_sizes() has found. `gpus`: {name of a results file: Gpu}."""
     plan = PLANS[chapter.number]
@@ -172,7 +187,7 @@ def table(chapter, runs, gpus=None):
             key = (row["rung"], row.get("variant", ""))
             if not row.get("time_ms"):
                 continue
-            samples = [run.get(key) for run in runs]
+            samples = [run.get(key, []) for run in runs]
             is_product = chapter.kind == "gemm" and row.get("rate_unit") == "GFLOP/s"
             if (chapter.number, row["rung"]) in OTHER_TIMES:
                 without[key] = OTHER_TIMES[chapter.number, row["rung"]]
@@ -200,10 +215,10 @@ def table(chapter, runs, gpus=None):
     return rows, without
 
 
-def together(of_launches):
+def together(of_launches: list[list[bounds.Bound]]) -> list[bounds.Bound]:
     """The bounds of launches one after the other. What one has read or written the next may find in L2, and a graph starts many in
     the time of few: DRAM, L2 and the launch itself count for the launch alone that takes them longest."""
-    found = {}
+    found: dict[str, bounds.Bound] = {}
     for one in itertools.chain(*of_launches):
         before = found.get(one.resource)
         if before is None or one.resource not in (bounds.DRAM, bounds.L2, bounds.LAUNCH):
@@ -214,7 +229,7 @@ def together(of_launches):
     return sorted(found.values(), key=lambda bound: -bound.seconds)
 
 
-def of_the_page(chapter, rows):
+def of_the_page(chapter: Chapter, rows: list[Any]) -> dict[str, Any]:
     """What results/h200_bounds.json holds: what each resource alone would take of each rung at the default size, or at the only one
     that is known."""
     default = tuple(map(int, chapter.sizes["gpu"].split(",")))
@@ -233,11 +248,11 @@ def of_the_page(chapter, rows):
     return {"chapter": os.path.basename(chapter.folder), "gpu": "H200", "rows": lines}
 
 
-def file_of_the_page(chapter):
+def file_of_the_page(chapter: Chapter) -> str:
     return os.path.join(chapter.folder, "results", "h200_bounds.json")
 
 
-def main(arguments):
+def main(arguments: list[str]) -> int:
     machine = Machine()
     writes = "--write" in arguments
     arguments = [one for one in arguments if one != "--write"]
@@ -259,7 +274,4 @@ def main(arguments):
             )
         for (rung, variant), why in without.items():
             print(f"{chapter.number} -- {rung} {variant}: {why}")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])
+    return 0

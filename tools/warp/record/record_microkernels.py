@@ -1,27 +1,23 @@
-#!/usr/bin/env python3
 """Makes the tests' vector of what h200.sh counted: record_microkernels.py microkernels.json
 
-Writes tests/microkernels/h200.json: for each microkernel the counts, made of its metrics, without these.
+Writes tests/simulator/microkernels/h200.json: for each microkernel the counts, made of its metrics, without these.
 """
 
 import json
-import os
 import sys
 from pathlib import Path
 
-sys.path.insert(0, os.path.abspath(__file__ + "/../../.."))
+from warp.record.counters import counts_of
 
-from warp.record.counters import counts_of  # noqa: E402
-
-VECTOR = Path(__file__).resolve().parents[3] / "tests" / "microkernels" / "h200.json"
+VECTOR = Path(__file__).resolve().parents[3] / "tests" / "simulator" / "microkernels" / "h200.json"
 KEPT = ("what", "device", "driver", "toolkit", "ncu", "date", "commit")
 
 
-def main() -> int:
-    if len(sys.argv) != 2:
+def main(words: list[str]) -> int:
+    if len(words) != 1:
         print(__doc__.splitlines()[0], file=sys.stderr)
         return 2
-    measured = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    measured = json.loads(Path(words[0]).read_text(encoding="utf-8"))
     if measured["program_exit_code"] != 0:
         print(f"record_microkernels: the program failed, exit code {measured['program_exit_code']}", file=sys.stderr)
         return 1
@@ -43,7 +39,3 @@ def main() -> int:
     VECTOR.write_text("\n".join(["{", *lines, " }", "}"]) + "\n", encoding="utf-8")
     print(f"{len(cases)} cases -> {VECTOR}")
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,1 +1,1 @@
-"""The report of ./learn explain: what a trace says, as text, as a page, as SARIF."""
+"""A trace of the simulator as data: launches, the counts of their lines, findings."""

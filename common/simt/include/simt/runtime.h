@@ -57,10 +57,6 @@ bool launch_child(const char* kernel_text, const Config& config,
 /// \param has_parameters does it take any? Then a launch without `arguments` is refused.
 bool register_kernel(const void* function, void (*launch)(const Config& config, void** arguments),
                      unsigned most_threads, bool has_parameters);
-/// The kernel at this address has a beginning that can be asked for a whole block: see KernelStart in launch.h.
-using AllReturn = bool (*)(const Argument* arguments, const uint3& block, const dim3& extent,
-                           const dim3& grid);
-bool register_start(const void* function, AllReturn all_return);
 
 /// The block's dynamic shared memory. The address is the OS thread's and stays for a whole block.
 void* dynamic_shared();

@@ -53,6 +53,7 @@ struct TouchedSectors {
 struct Launch {
   int index = 0;                          ///< In the order of launching, from 0.
   std::string kernel;                     ///< Demangled, with its template arguments.
+  int device = 0;                         ///< It ran on.
   dim3 grid;                              ///< Blocks.
   dim3 block;                             ///< Threads of a block.
   unsigned dynamic_shared = 0;            ///< Bytes of a block that the launch has asked for.
@@ -68,6 +69,9 @@ struct Launch {
 
 /// True in a traced program, false in one that was compiled with --fast, where nothing is counted.
 bool tracing();
+
+/// From here on there are as many devices as that, from 1 to 16, where SIMT_DEVICES says nothing.
+void simulate_devices(int count);
 
 /// Launches recorded so far.
 std::size_t launch_count();
@@ -94,10 +98,11 @@ void name_allocation(const void* base, std::string_view name);
 
 /// A thread that has written to watched memory.
 struct Writer {
-  uint3 block{};     ///< blockIdx
-  uint3 thread{};    ///< threadIdx
-  std::string file;  ///< Source file of the store.
-  int line = 0;      ///< Source line of the store.
+  uint3 block{};             ///< blockIdx
+  uint3 thread{};            ///< threadIdx
+  std::string file;          ///< Source file of the store.
+  int line = 0;              ///< Source line of the store.
+  std::uint64_t writes = 0;  ///< How many there have been since watch(), by all threads.
 };
 
 /// Watches these bytes of global memory from here on, and no others; 0 bytes end it.

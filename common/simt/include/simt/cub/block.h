@@ -41,10 +41,11 @@ SIMT_INLINE T shuffle(unsigned mask, const T& value, int by, int width) {
   constexpr int kPieces = (sizeof(T) + 7) / 8;
   std::uint64_t pieces[kPieces] = {};
   __builtin_memcpy(pieces, &value, sizeof(T));
-  for (int i = 0; i < kPieces; ++i) {
-    pieces[i] = down ? __shfl_down_sync(mask, pieces[i], static_cast<unsigned>(by), width)
-                     : __shfl_up_sync(mask, pieces[i], static_cast<unsigned>(by), width);
-  }
+  // A shuffle's own width is a power of two, and that of CUB's warps need not be.
+  const int lane = thread_of_block() % 32, place = lane % width,
+            other = down ? place + by : place - by;
+  const int source = other >= 0 && other < width ? lane - place + other : lane;
+  for (int i = 0; i < kPieces; ++i) pieces[i] = __shfl_sync(mask, pieces[i], source);
   T result = value;
   __builtin_memcpy(static_cast<void*>(&result), pieces, sizeof(T));
   return result;
@@ -117,7 +118,8 @@ class WarpScan {
   SIMT_INLINE void InclusiveSum(T in, T& out) { InclusiveScan(in, out, thrust::plus<T>()); }
   SIMT_INLINE void InclusiveSum(T in, T& out, T& aggregate) {
     InclusiveSum(in, out);
-    aggregate = __shfl_sync(__activemask(), out, kWidth - 1, kWidth);
+    const int in_warp = detail::thread_of_block() % 32;
+    aggregate = __shfl_sync(__activemask(), out, in_warp - lane() + kWidth - 1);
   }
   SIMT_INLINE void ExclusiveSum(T in, T& out) { ExclusiveScan(in, out, T{}, thrust::plus<T>()); }
   SIMT_INLINE void ExclusiveSum(T in, T& out, T& aggregate) {
@@ -127,7 +129,7 @@ class WarpScan {
   }
 
  private:
-  SIMT_INLINE static int lane() { return detail::thread_of_block() % kWidth; }
+  SIMT_INLINE static int lane() { return detail::thread_of_block() % 32 % kWidth; }
 };
 
 /// Of the threads of a block of X x Y x Z; the first of them has the result.

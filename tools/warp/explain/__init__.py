@@ -1,0 +1,1 @@
+"""The report of ./learn explain: what a trace says, as text, as a page, as SARIF."""

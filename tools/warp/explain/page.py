@@ -1,0 +1,444 @@
+"""The report of ./learn explain as one HTML file that needs nothing else: no network, no other file.
+
+The words and numbers are those of the terminal (trace.report, trace.problems). In addition a button beside a line
+draws which lane of a warp touches which bank or sector, by the rules and the scripts of the site's listings.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from warp.base import paths, records
+from warp.base.text import read_source, thousands
+from warp.chapter import maps
+from warp.explain import problems, report, speed
+from warp.explain.problems import Problem
+from warp.explain.report import Column
+from warp.machinecode import bounds
+from warp.machinecode.bounds import Gpu
+from warp.machinecode.code import Compiled
+from warp.trace import trace
+from warp.trace.model import Finding, Trace
+from warp.trace.trace import Kernel, Totals
+
+# A painted piece of text, between characters that no source line keeps.
+OPEN, MIDDLE, CLOSE = "\x01", "\x02", "\x03"
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f]")
+
+
+def marks(colour: str, text: str) -> str:
+    """Stands where ui.Palette does: marks what is painted, so that it can be told apart after escaping."""
+    return OPEN + colour + MIDDLE + text + CLOSE if colour and text else text
+
+
+def escaped(text: str) -> str:
+    """The text as HTML, with spans where it was painted."""
+    safe = html.escape(text)
+    return re.sub(f"{OPEN}(.*?){MIDDLE}(.*?){CLOSE}", r'<span class="\1">\2</span>', safe, flags=re.DOTALL)
+
+
+def plain(text: str) -> str:
+    """Text of a source file or a program, which may hold anything: escaped, without control characters."""
+    return html.escape(CONTROL.sub("\N{REPLACEMENT CHARACTER}", text))
+
+
+def render(
+    recorded: Trace,
+    label: str,
+    main: str = "",
+    launch: int | None = None,
+    failed: bool = False,
+    compiled: Sequence[Compiled] = (),
+    gpu: Gpu | None = None,
+) -> str:
+    """The page as text; raises LearnError when there is no launch with that index."""
+    kernels, findings = trace.selected(recorded, launch, compiled)
+    is_in_doubt = failed or trace.may_spoil_results(findings)
+    page = _Page(kernels, findings, os.path.realpath(main) if main else "", is_in_doubt, gpu or speed.gpu_named(""))
+    page.notes = report.notes_of(recorded, failed)
+    return page.whole(label)
+
+
+@dataclass(eq=False)
+class _Page:
+    kernels: list[Kernel]
+    findings: list[Finding]
+    main: str
+    failed: bool
+    gpu: Gpu
+    notes: list[str] = field(default_factory=list)  # what the counts leave out
+    draws: bool = False  # some line has a picture
+    out: list[str] = field(default_factory=list)
+
+    def add(self, text: str) -> None:
+        self.out.append(text)
+
+    def whole(self, label: str) -> str:
+        title = f"{label}, explained"
+        self.add(f"<header><h1>{plain(title)}</h1>")
+        self.add("<p>What the simulator counted, line by line, by the rules of the hardware.</p></header>")
+        self.add("<main>")
+        self._summary()
+        for note in self.notes:
+            self.add(f"<p>{plain(note)}</p>")
+        self._findings()
+        for index, kernel in enumerate(self.kernels):
+            self._kernel(index, kernel)
+        self.add("</main>")
+        if self.draws:
+            self.add(f"<script>{scripts()}</script>")
+        return PAGE % {"title": plain(title), "style": STYLE, "body": "\n".join(self.out)}
+
+    def _summary(self) -> None:
+        if not self.kernels:
+            self.add("<p>The program launched no kernel.</p>")
+            return
+        self.add('<section id="summary"><h2>Summary</h2><div class="wide"><table class="numbers">')
+        self.add("<thead><tr><th>kernel</th>")
+        least = f"at least, {self.gpu.name}"
+        for heading in ("requests", "bytes asked for", "bytes moved", "sectors", "wavefronts", "advice", least):
+            self.add(f'<th class="n">{heading}</th>')
+        self.add("</tr></thead><tbody>")
+        for index, kernel in enumerate(self.kernels):
+            totals = kernel.totals()
+            numbers = (totals.requests, totals.asked, totals.moved, totals.sectors, totals.wavefronts)
+            cells = [thousands(number) for number in numbers]
+            found = report.advice(kernel, self.gpu)
+            count = sum(len(problem.lines) for problem in found)
+            lines = "{} line{}".format(count, "" if count == 1 else "s")
+            cells.append("none" if not found else lines if count else "the launch")
+            bound = None if self.failed else speed.of_kernel(kernel, self.gpu)
+            cells.append(bounds.in_time(bound.limit.seconds) if bound else "")
+            self.add(f'<tr><td><a href="#k{index}"><code>{plain(kernel.name)}</code></a></td>')
+            self.add("".join(f'<td class="n">{cell}</td>' for cell in cells) + "</tr>")
+        self.add("</tbody></table></div>")
+        self.add(
+            '<p class="legend"><span class="green">as few as the bytes need</span> '
+            '<span class="yellow">up to twice as many</span> <span class="red">more</span></p></section>'
+        )
+
+    # Findings.
+
+    def _findings(self) -> None:
+        for heading, colour, found in trace.by_severity(self.findings):
+            name = "findings" if colour == "red" else "warnings"
+            self.add(f'<section id="{name}"><h2>{heading}</h2>')
+            for count, finding in trace.group(found):
+                self._finding(count, finding, colour)
+            self.add("</section>")
+
+    def _finding(self, count: int, finding: Finding, colour: str) -> None:
+        where = "in kernel " + finding.kernel if finding.kernel else "in host code"
+        file, line = finding.file, finding.line
+        if file:
+            where += f" at {paths.shown(file)}:{line}"
+        kind = "error" if colour == "red" else "warning"
+        title = (kind, colour, plain(finding.kind), plain(where))
+        self.add('<article class="{}"><h3><span class="{}">{}</span> {}</h3>'.format(*title))
+        if finding.kernel:
+            self.add(f'<p class="dim">{plain(report.where_it_ran(finding))}</p>')
+        for text in finding.message.splitlines():
+            self.add(f"<p>{plain(text)}</p>")
+        for text in report.circumstances(finding, count):
+            self.add(f'<p class="dim">{plain(text)}</p>')
+        source = read_source(file) if file else None
+        if source:
+            self.add('<pre class="excerpt">')
+            for number in range(max(1, line - 2), min(len(source), line + 2) + 1):
+                text = plain(f"{number:>5}  {source[number - 1].rstrip()}")
+                self.add(f"<mark>{text}</mark>" if number == line else text)
+            self.add("</pre>")
+        self.add("</article>")
+
+    # A kernel.
+
+    def _kernel(self, index: int, kernel: Kernel) -> None:
+        totals = kernel.totals()
+        self.add(f'<section id="k{index}"><h2>Kernel <code>{plain(kernel.name)}</code></h2>')
+        self.add(f'<p class="dim">{html.escape(kernel.shapes())}; {html.escape(kernel.which())}</p>')
+        if kernel.variants_in_words():
+            self.add(f'<p class="dim">{plain(kernel.variants_in_words())}</p>')
+        if kernel.cut_short():
+            self.add(f'<p class="red">{html.escape(kernel.cut_short())}</p>')
+        self.add("<ul>")
+        for text in report.totals_in_words(totals, marks, kernel.reads_textures()):
+            self.add(f"<li>{escaped(text)}</li>")
+        self.add("</ul>")
+        if kernel.lines:
+            rows: dict[tuple[str, int], str] = {}  # (file, line) -> id of its row
+            for file in kernel.files(self.main):
+                for number in kernel.lines[file]:
+                    rows[file, number] = f"k{index}-{len(rows)}"
+            found = report.advice(kernel, self.gpu)
+            self._hottest(kernel, rows)
+            self._advice(kernel, found, rows)
+            self._machine_code(kernel, rows)
+            self._speed(kernel)
+            self._source(kernel, totals, rows, found)
+        self.add("</section>")
+
+    def _link(self, rows: dict[tuple[str, int], str], file: str, number: int) -> str:
+        where = f"{paths.shown(file)}:{number}"
+        return f'<a href="#{rows[file, number]}"><code>{plain(where)}</code></a>'
+
+    def _hottest(self, kernel: Kernel, rows: dict[tuple[str, int], str]) -> None:
+        lines = report.hottest(kernel, marks)
+        if len(lines) < 2:
+            return
+        self.add('<h3>Hottest lines</h3><table class="hottest">')
+        for share, file, number, text in lines:
+            self.add(f'<tr><td class="n">{share} %</td>')
+            self.add(f"<td>{self._link(rows, file, number)} {escaped(text)}</td></tr>")
+        self.add("</table>")
+
+    def _advice(self, kernel: Kernel, found: list[Problem], rows: dict[tuple[str, int], str]) -> None:
+        waits = problems.waits(kernel)
+        if waits:
+            self.add(f"<p>{html.escape(waits)}</p>")
+        if not found:
+            text = report.in_short(kernel, self.gpu, self.failed)
+            if text:
+                self.add(f"<p>{html.escape(text)}</p>")
+            return
+        self.add('<h3>What to do about it</h3><ol class="advice">')
+        for problem in found:
+            links = ", ".join(self._link(rows, file, number) for file, number in problem.lines) or problem.places()
+            self.add(f"<li>{links} {html.escape(problem.sentence)}</li>")
+        self.add("</ol>")
+
+    def _machine_code(self, kernel: Kernel, rows: dict[tuple[str, int], str]) -> None:
+        if not kernel.compiled:
+            return
+        from warp.explain import lines
+
+        changed, unknown = lines.what_nvcc_makes(kernel)
+        if changed or unknown:
+            self.add("<h3>What nvcc makes of it</h3>")
+        if unknown:
+            self.add(f"<p>{html.escape(unknown)}</p>")
+        if changed:
+            self.add("<ul>")
+            for file, number, sentence in changed:
+                known = (file, number) in rows
+                where = self._link(rows, file, number) if known else f"<code>{plain(paths.shown(file))}:{number}</code>"
+                self.add(f"<li>{where} {html.escape(sentence)}</li>")
+            self.add("</ul>")
+
+    def _speed(self, kernel: Kernel) -> None:
+        found = None if self.failed else speed.of_kernel(kernel, self.gpu)
+        if not found:
+            why = "" if self.failed else speed.why_none(kernel)
+            self.out += [f"<p>{html.escape(why)}</p>"] if why else []
+            return
+        self.add(f"<h3>How fast could it be?</h3><p>{html.escape(speed.heading(found))}</p>")
+        self.add(
+            '<table class="numbers"><thead><tr><th>resource</th><th class="n">at least</th><th>what there is to do</th>'
+        )
+        self.add("</tr></thead><tbody>")
+        for resource, time, what in speed.rows(found):
+            self.add(f'<tr><td>{html.escape(resource)}</td><td class="n">{time}</td><td>{html.escape(what)}</td></tr>')
+        self.add("</tbody></table>")
+        for note in speed.notes(kernel, found):
+            self.add(f'<p class="dim">{html.escape(note)}</p>')
+
+    def _source(self, kernel: Kernel, totals: Totals, rows: dict[tuple[str, int], str], found: list[Problem]) -> None:
+        columns = [column for column in report.COLUMNS if column.used(totals)]
+        advice = {place: problem.sentence for problem in found for place in problem.lines}
+        self.add("<h3>Source</h3>")
+        if any(kernel.examples.values()):
+            self.add('<p class="dim">◆ beside a line draws which lane of one warp touches which bank or sector.</p>')
+        drawn: dict[str, Any] = {}  # id of a row -> the patterns of its examples, for counted.js
+        at = len(self.out)
+        self.add('<div class="wide"><table class="source"><thead><tr>')
+        for column in columns:
+            self.add(f'<th class="n">{html.escape(column.heading)}</th>')
+        self.add('<th class="n">line</th><th>source</th></tr></thead><tbody>')
+        for file in kernel.files(self.main):
+            self._file(kernel, file, columns, rows, advice, drawn)
+        self.add("</tbody></table></div></div>")
+        told = f" data-costs='{html.escape(json.dumps(drawn, separators=(',', ':')))}'" if drawn else ""
+        self.out.insert(at, f'<div class="counted-listing"{told}>')
+        self.draws |= bool(drawn)
+
+    def _file(
+        self,
+        kernel: Kernel,
+        file: str,
+        columns: list[Column],
+        rows: dict[tuple[str, int], str],
+        advice: dict[tuple[str, int], str],
+        drawn: dict[str, Any],
+    ) -> None:
+        counted = kernel.lines[file]
+        self.add(f'<tr class="file"><td colspan="{len(columns) + 2}">{plain(paths.shown(file))}</td></tr>')
+        source = read_source(file)
+        numbers = sorted(counted) if source is None else report.shown_lines(source, counted, kernel.function)
+        before = None
+        for number in numbers:
+            if before is not None and number != before + 1:
+                self.add(f'<tr class="gap"><td colspan="{len(columns) + 2}">…</td></tr>')
+            before = number
+            text = "(source not found)" if source is None else source[number - 1].rstrip()
+            self._row(kernel, file, number, text, columns, rows, advice, drawn)
+
+    def _row(
+        self,
+        kernel: Kernel,
+        file: str,
+        number: int,
+        text: str,
+        columns: list[Column],
+        rows: dict[tuple[str, int], str],
+        advice: dict[tuple[str, int], str],
+        drawn: dict[str, Any],
+    ) -> None:
+        place = (file, number)
+        name = rows.get(place)
+        identity = f' id="{name}"' if name else ""
+        problem = ' class="problem"' if place in advice else ""
+        self.add(f"<tr{identity}{problem}>")
+        button = ""
+        known = [records.write(example) for example in kernel.examples_at(file, number)]
+        both = [(maps.of_example(example), maps.pattern(example)) for example in known]
+        examples = [(words, pattern) for words, pattern in both if words]
+        if name and examples:
+            # What counted.js says, one part for each example, and the advice.
+            said = [f"{words['title']}: {words['caption']}".replace("; ", ", ") for words, _ in examples]
+            drawn[name] = [[pattern] if pattern else [] for _, pattern in examples]
+            if place in advice:
+                said.append(advice[place].replace("; ", ", ").rstrip("."))
+                drawn[name].append([])
+            title = plain(f"Line {number}: " + "; ".join(said))
+            button = f'<button type="button" class="cost" data-line="{name}" title="{title}">◆</button>'
+        totals = kernel.totals(file, number) if name else None
+        cells = []
+        for column in columns:
+            shown, colour = column.cell(totals) if totals else ("", "")
+            label = f' data-label="{html.escape(column.heading)}"' if shown else ""
+            cells.append(f'<td class="n c {colour}"{label}>{html.escape(shown)}</td>')
+        cells.append(f'<td class="n line">{button}{number}</td>')
+        cells.append(f'<td class="code"><pre>{plain(text)}</pre></td></tr>')
+        self.add("".join(cells))
+
+
+PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,">
+<title>%(title)s</title>
+<style>
+%(style)s</style>
+</head>
+<body>
+%(body)s
+</body>
+</html>
+"""
+
+STYLE = """\
+:root {
+  --page: #ffffff; --text: #1b1f24; --dim: #59636e; --line: #d5dae0; --soft: #f4f6f8; --link: #0b57b0;
+  --green: #17692f; --yellow: #7f5300; --red: #b3261e;
+  --green-soft: #d5f0dc; --yellow-soft: #fbe8bd; --red-soft: #fbd9d5; --hot: #fff7e3;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --page: #14171b; --text: #e3e7eb; --dim: #9aa5b0; --line: #353c44; --soft: #1d2228; --link: #82b7ff;
+    --green: #7ad38f; --yellow: #e6bb55; --red: #ff9a90;
+    --green-soft: #1d4a2a; --yellow-soft: #55420f; --red-soft: #652520; --hot: #2a2618;
+  }
+}
+* { box-sizing: border-box; }
+body {
+  margin: 0 auto; padding: 1.2rem 1.5rem 4rem; max-width: 84rem; background: var(--page); color: var(--text);
+  font: 16px/1.5 "Source Sans 3", "Segoe UI", Roboto, "Helvetica Neue", "Liberation Sans", Arial, sans-serif;
+}
+h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 0.2rem; overflow-wrap: anywhere; }
+h2 { font-size: 1.3rem; line-height: 1.25; margin: 2.4rem 0 0.5rem; overflow-wrap: anywhere; }
+h3 { font-size: 1.02rem; margin: 1.3rem 0 0.4rem; overflow-wrap: anywhere; }
+p, ul, ol { margin: 0.35rem 0; max-width: 50rem; }
+ul, ol { padding-left: 1.3rem; }
+li { margin: 0.2rem 0; }
+a { color: var(--link); text-underline-offset: 0.15em; }
+code, pre {
+  font-family: "JetBrains Mono", "Cascadia Mono", SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono",
+    "Liberation Mono", monospace;
+  font-size: 0.86em; overflow-wrap: anywhere;
+}
+pre { margin: 0; white-space: pre; overflow-wrap: normal; }
+.dim { color: var(--dim); }
+.green { color: var(--green); } .yellow { color: var(--yellow); } .red { color: var(--red); font-weight: 600; }
+.legend { color: var(--dim); font-size: 0.9rem; }
+.legend span + span::before { content: "· "; color: var(--dim); font-weight: 400; }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+th { color: var(--dim); font-weight: 500; font-size: 0.85rem; text-align: left; vertical-align: bottom; }
+th, td { padding: 0.12rem 0.9rem 0.12rem 0; vertical-align: top; }
+.n { text-align: right; white-space: nowrap; }
+.numbers th { border-bottom: 1px solid var(--line); }
+.numbers td:first-child { min-width: 9rem; }
+.numbers td { border-bottom: 1px solid var(--line); padding-top: 0.25rem; padding-bottom: 0.25rem; }
+article { border-left: 3px solid var(--red); padding-left: 0.9rem; margin: 1rem 0; }
+article.warning { border-color: var(--yellow); }
+article h3 { margin-top: 0; }
+pre.excerpt { background: var(--soft); padding: 0.5rem 0.8rem; margin: 0.5rem 0; overflow-x: auto; }
+mark { background: var(--red-soft); color: inherit; }
+.warning mark { background: var(--yellow-soft); }
+table.source { width: 100%; font-size: 0.86rem; border: 1px solid var(--line); }
+table.source th { background: var(--soft); padding: 0.3rem 0.7rem; }
+table.source td { padding: 0.08rem 0.7rem; vertical-align: baseline; }
+table.source .code { width: 100%; border-left: 1px solid var(--line); }
+table.source .line { color: var(--dim); }
+tr.file td { background: var(--soft); color: var(--dim); overflow-wrap: anywhere; }
+tr.gap td { color: var(--dim); }
+tr.problem { background: var(--hot); }
+tr:target { outline: 2px solid var(--link); outline-offset: -2px; }
+button.cost {
+  font: inherit; color: var(--link); background: none; border: 0; border-radius: 3px; padding: 0 0.4em; cursor: pointer;
+}
+button.cost:hover, button.cost[aria-expanded="true"] { outline: 1px solid currentColor; }
+.cost-detail:not(:empty) {
+  position: sticky; bottom: 0; max-height: 46vh; overflow: auto; padding: 0.5rem 0.9rem;
+  background: var(--page); border: 1px solid var(--line); border-top: 2px solid var(--link);
+}
+.cost-detail p { font-size: 0.92rem; margin: 0.2rem 0; max-width: none; }
+.cost-detail figure { display: inline-block; width: min(100%, 26rem); margin: 0.3rem 1.5rem 0.5rem 0; vertical-align: top; }
+.cost-detail figcaption { font-size: 0.85rem; color: var(--dim); }
+.cost-detail svg { display: block; width: 100%; height: auto; }
+svg .note { font-size: 12px; fill: var(--dim); }
+svg .used { fill: var(--green); } svg .extra { fill: var(--red); } svg .idle { fill: var(--line); }
+svg .ring { fill: none; stroke: var(--red); stroke-width: 1.4; }
+@media (max-width: 48rem) {
+  body { padding: 0.8rem 0.8rem 4rem; }
+  table.source thead { display: none; }
+  table.source, table.source tbody { display: block; }
+  table.source tr { display: flex; flex-wrap: wrap; align-items: baseline; padding: 0.08rem 0 0.08rem 3.4rem; }
+  table.source td { display: block; padding: 0 0 0 0.5rem; text-align: left; } /* the counts under their line */
+  table.source td.c:not([data-label]) { display: none; }
+  table.source td.c[data-label] { font-size: 0.8rem; }
+  table.source td.c[data-label]::before { content: attr(data-label) " "; color: var(--dim); font-weight: 400; }
+  table.source td.line { order: -2; flex: 0 0 3.4rem; margin-left: -3.4rem; text-align: right; font-size: 0.8rem; }
+  table.source td.code { order: -1; flex: 0 0 100%; width: auto; min-width: 0; border: 0; font-size: 0.9em; }
+  table.source tr.file, table.source tr.gap { padding-left: 0; }
+  tr.file td, tr.gap td { flex: 1 0 100%; }
+}
+"""
+
+
+def scripts() -> str:
+    """What draws a line's requests, as the site does: the simulator's rules, the pictures, and the button of a line."""
+    folder = os.path.join(paths.ROOT, "docs", "_static")
+    texts = []
+    for name in ("rules.js", "access.js", "counted.js"):
+        with open(os.path.join(folder, name), encoding="utf-8") as file:
+            texts.append(file.read())
+    return "\n".join(texts)
