@@ -61,6 +61,13 @@ class Mutants(unittest.TestCase):
                     self.assertEqual(run.code, 1, run.explain())
                     self.assertIn("stream-race", run.err + run.out)
 
+    def test_parts_in_streams_of_their_own_need_their_events(self):
+        mistakes = [("staged_by_part", "CUDA_CHECK(cudaStreamWaitEvent(working, event));", "")]
+        with Mutant(CHAPTER, mistakes, traced=True) as program:
+            run = program.run("--size", "4099", *only("staged"))
+            self.assertEqual(run.code, 1, run.explain())
+            self.assertIn("stream-race", run.err + run.out)
+
 
 if __name__ == "__main__":
     unittest.main()
