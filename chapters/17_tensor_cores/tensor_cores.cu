@@ -432,8 +432,8 @@ struct Ring {
 }  // namespace
 
 // A row may end within a chunk, so how many of its 16 bytes exist is known at run time only. `cp.async` takes that number in a
-// register. `__pipeline_memcpy_async` takes it, too, but as an instruction is made for each of 16 constants, it becomes a
-// tree of branches.
+// register. `__pipeline_memcpy_async` takes it, too, but makes an instruction for each number that it can be, and branches
+// between them.
 
 /// Starts to copy the first `bytes` of 16 bytes to shared memory, with zeros behind them.
 ///
