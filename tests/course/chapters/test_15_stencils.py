@@ -50,7 +50,9 @@ class Counts(unittest.TestCase):
             inside, outside = 9 * rows * 2, 16 * rows * -(-width // 32)
             # A row of zeros is not read.
             self.assertLessEqual(counts["global_load_requests"], inside + outside)
-            self.assertGreater(counts["global_load_requests"], inside + outside - 2 * 5 * (radius + 1) * -(-width // 32))
+            self.assertGreater(
+                counts["global_load_requests"], inside + outside - 2 * 5 * (radius + 1) * -(-width // 32)
+            )
             self.assertEqual(counts["shared_load_bank_conflicts"], 0)
 
     def test_more_steps_in_a_pass_load_hardly_more(self):
