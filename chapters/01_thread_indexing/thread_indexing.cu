@@ -309,7 +309,7 @@ void launch_unguarded(float* out, const float* a, const float* b, std::size_t n)
 // The opposite mistake is a grid that is too small. `std::ceil(n / 256)` looks like rounding up.
 //
 //? lost: With that many blocks, how many of the 65,000 elements are never computed?
-//? answer: count("add_guarded", "global_store_active_lanes") % 256
+//? answer: 65000 - count("add_truncated", "global_store_active_lanes")
 //? unit: elements
 //? near: exact
 
@@ -333,7 +333,7 @@ unsigned blocks_rounded_down(std::size_t n) {
 // n and 256 are integers, so n / 256 is 253 before `std::ceil` sees it. The last 232 elements are
 // never computed. A GPU reports no error, as every thread did its work; the simulator warns, as the
 // elements behind the last thread are copied in and out, and no kernel has touched them.
-//= 232 elements: count("add_guarded", "global_store_active_lanes") % 256
+//= 232 elements: 65000 - count("add_truncated", "global_store_active_lanes")
 //
 // Round up in integers: `(n + 255) / 256`, or `lab::ceil_div(n, 256)`, which cannot overflow.
 // (`std::ceil(n / 256.0f)` is no cure: a float has 24 bits of precision, so 2^24 + 1 rounds to
