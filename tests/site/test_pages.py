@@ -44,7 +44,7 @@ def lost_lines(prose: str, shown: str) -> list[str]:
     prose = re.sub(r"\[([^\]]*)\]\(https?:[^)]*\)", r"\1", prose)  # and a link its words
     prose = re.sub(r"^(```\{\w+\}.*\n)(?::[\w-]+:.*\n)+", r"\1", prose, flags=re.MULTILINE)  # a directive its effect
     for line in prose.split("\n"):
-        if re.match(r"```|:\w+: ", line):  # a fence and its options
+        if line.startswith("```"):
             continue
         text = re.sub(r"^\s*(\d+\.|-)\s", "", line)
         for part in text.split("|") if text.startswith("|") else [text]:
