@@ -253,22 +253,22 @@ __global__ void copy_float4(float* out, const float* in, unsigned n) {
 // What the compiler may assume about the address decides the width of an access, not the address at run time. Here
 // are two structs with the same members.
 //
-//? plain_struct: With which loads does `copy_struct<Quad>` read its struct?
+//? plain_struct: With which loads does `copy_struct<PlainFloat4>` read its struct?
 //? choices: one of 128 bits | two of 64 bits | four of 32 bits
-//? answer: {"one of 128 bits": sass("copy_struct<Quad>", "LDG.128") == 1,
-//?   "two of 64 bits": sass("copy_struct<Quad>", "LDG.64") == 2,
-//?   "four of 32 bits": sass("copy_struct<Quad>", "LDG.32") == 4 + 1}
+//? answer: {"one of 128 bits": sass("copy_struct<PlainFloat4>", "LDG.128") == 1,
+//?   "two of 64 bits": sass("copy_struct<PlainFloat4>", "LDG.64") == 2,
+//?   "four of 32 bits": sass("copy_struct<PlainFloat4>", "LDG.32") == 4 + 1}
 
-struct Quad {  ///< four floats, aligned as one
+struct PlainFloat4 {  ///< four floats, aligned as one
   float x, y, z, w;
 };
-struct alignas(16) AlignedQuad {  ///< the same four floats, aligned to 16 bytes
+struct alignas(16) AlignedFloat4 {  ///< the same four floats, aligned to 16 bytes
   float x, y, z, w;
 };
 
 /// out[i] = in[i], one struct of four floats per thread.
 ///
-/// @tparam Four  Quad or AlignedQuad
+/// @tparam Four  PlainFloat4 or AlignedFloat4
 ///
 /// Launch: one thread per four elements, at least one block, in one dimension.
 /// Requires: in and out are aligned as Four is.
@@ -279,7 +279,7 @@ __global__ void copy_struct(float* out, const float* in, unsigned n) {
   copy_tail(out, in, n, n / 4 * 4);
 }
 
-// ```{sass} copy_struct<Quad> only=LDG
+// ```{sass} copy_struct<PlainFloat4> only=LDG
 // 00d0  @!P1 LDG.E              R9, desc[UR6][R2.64]
 // 00e0  @!P1 LDG.E              R11, desc[UR6][R2.64+0x4]
 // 00f0  @!P1 LDG.E              R13, desc[UR6][R2.64+0x8]
@@ -287,12 +287,12 @@ __global__ void copy_struct(float* out, const float* in, unsigned n) {
 // 01d0       LDG.E              R3, desc[UR6][R2.64]
 // ```
 //
-// ```{sass} copy_struct<AlignedQuad> only=LDG
+// ```{sass} copy_struct<AlignedFloat4> only=LDG
 // 00d0  @!P1 LDG.E.128          R4, desc[UR6][R4.64]
 // 0170       LDG.E              R3, desc[UR6][R2.64]
 // ```
 //
-// A `Quad` has the alignment of its members, 4 bytes. Its address may be any multiple of 4, and a 128-bit load from
+// A `PlainFloat4` has the alignment of its members, 4 bytes. Its address may be any multiple of 4, and a 128-bit load from
 // there would fail. So nvcc splits it, and neighbouring lanes are 16 bytes apart: each of the four requests touches 16
 // sectors and uses a quarter of each. With `alignas(16)` it is one load. (The other `LDG` of both is the tail's.)
 //
@@ -1357,8 +1357,8 @@ int main(int argc, char** argv) {
     map.add("copy_scalar", in, each(1, copy_scalar, n));
     map.add("copy_float2", in, each(2, copy_float2, n));
     map.add("copy_float4", in, each(4, copy_float4, n));
-    map.add("copy_struct", "plain", in, each(4, copy_struct<Quad>, n));
-    map.add("copy_struct", "aligned", in, each(4, copy_struct<AlignedQuad>, n));
+    map.add("copy_struct", "plain", in, each(4, copy_struct<PlainFloat4>, n));
+    map.add("copy_struct", "aligned", in, each(4, copy_struct<AlignedFloat4>, n));
     map.demonstrate("copy_misaligned", lab::bind_back(copy_misaligned, n));
     ladder.add("copy_refused",
                Refused{map.d_out.data(), map.d_in.data(), n, lab::expect(map.d_out, map.d_in)},
