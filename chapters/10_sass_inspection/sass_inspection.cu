@@ -673,17 +673,14 @@ struct ReversedRuns {
 // 0510       BAR.SYNC.DEFER_BLOCKING 0x0
 // ```
 //
-// The order is not the source's. `ptxas` issues the loads as their addresses become ready, and the stores when their
-// data should arrive; the order among independent accesses is free. Writing the eight steps out by hand gives the
-// compiler nothing that `#pragma unroll` does not. What counts is that it *can* unroll: the number of iterations must
-// be known, and no store may be in the way.
+// The order is not the source's: among independent accesses it is free. What counts is that the compiler *can* unroll:
+// the number of iterations must be known, and no store may be in the way.
 //
 // **Timed.** 0.70 ms with one step, 0.58 with two, 0.52 with eight.
 //= 0.70 ms with one step, 0.58: (ms("store_order/unroll=1"), ms("store_order/unroll=2"))
 //= 0.52 with eight: ms("store_order/unroll=8")
 //
-// The price is registers, from 13 to 32, and code. A loop that the compiler does not unroll by itself often has a bound
-// that only the programmer knows to be constant.
+// The price is registers, from 13 to 32, and code.
 //= 13 to 32: (sass("store_order<1>", "registers"), sass("store_order<8>", "registers"))
 //
 // ## 7. The inner loops of chapters 02 to 05
@@ -744,7 +741,7 @@ struct ReversedRuns {
 //
 // **A ceiling is not a prediction.** No kernel reaches its own. The ceiling assumes that some warp can issue in every
 // cycle. The rest is lost to waiting: for loads from global memory in `naive_flat`, where 0.61 of a warp's time goes
-// to `long_scoreboard`, and for the queue of shared memory in `shared_tiles`, 0.46 for `mio_throttle` (section 11).
+// to `long_scoreboard`, and for the queue of shared memory in `shared_tiles`, 0.46 for `mio_throttle` (section 12).
 // The loop of the latter has 32 `LDS` of 32 bits and 8 of 128 bits, one wavefront each, since a warp reads a row of
 // one tile and a single float of the other. 40 wavefronts for 32 FMAs, one per cycle: that ceiling is 13.4 TFLOP/s,
 // below the one of the instructions. Compute both and take the lower.
@@ -1103,10 +1100,6 @@ __global__ void branch(float* out, const float* in, unsigned n) {
 // there for the other. Both loops run, one after the other, with half of the lanes each. With `BY_WARP` the code
 // is the same but for the condition, and each warp takes one of the loops only. A short `if` has neither: its instructions are predicated.
 //
-// A fifth accident has no rung: a quotient of two floats is no instruction either. `a / b` is a reciprocal, a few `FFMA`
-// that make it correctly rounded, and a `CALL` for values at the ends of the range. `__fdividef`, or a product with a reciprocal that
-// is computed once, is shorter and less exact.
-//
 // ## 10. Inline PTX (second reading)
 //
 // `asm` puts a PTX instruction into a kernel. Use it where CUDA C++ has no function:
@@ -1161,7 +1154,6 @@ __global__ void branch(float* out, const float* in, unsigned n) {
 // | `no_instruction` | the instruction cache | 192 KiB of `FFMA` without a loop | – |
 // | `sleeping` | its own `__nanosleep` | `__nanosleep` in a loop | – |
 // | `dispatch_stall` | the dispatch unit, as for register banks | – | 0.10 of `async_copy`, chapter 11 |
-// | `imc_miss` | the cache of a constant bank | – | – |
 // | `drain` | its last stores, before it ends | – | 0.05 of `vectors`, chapter 06 |
 //= 192 KiB: 12288 * 16 / 1024
 //= 0.79 of `naive_along_columns`: ncu("02:naive_along_columns/block=32x32",
