@@ -49,6 +49,9 @@ class Layers(unittest.TestCase):
             "1,3,9,8,5,3,3,1,0",
             "1,3,9,8,5,3,3,1,3",
             "2,3,7,5,130,3,3,1,1",
+            "2,9,7,13,65,5,5,1,2",
+            "1,3,9,8,5,5,5,1,0",
+            "1,2,5,5,3,5,5,1,4",
         ):
             with self.subTest(layer=layer):
                 run = Run(CHAPTER.fast, "--layer", layer)
@@ -118,8 +121,8 @@ PROGRAMS = [
         ("add_parts", "part < count_parts", "part + 1 < count_parts", ("split",), ""),
         ("relu", "fmaxf(x[i], 0)", "x[i] + 1", ("network",), "apart"),
     ],
-    [("transform_filter", "w[s], w[3 + s], w[6 + s]", "w[s], w[6 + s], w[3 + s]", ("winograd",), "c64")],
-    [("transform_input", "first.x - l.pad", "first.x", ("winograd",), "c64")],
+    [("transform_filter", "w[r * R + s]", "w[s * R + r]", ("winograd",), "c64")],
+    [("transform_input", "first.x - l.pad", "first.x", ("winograd",), "five")],
 ]
 
 
