@@ -414,7 +414,7 @@ __global__ void __launch_bounds__(block_threads) swizzled(Product g) {
 // three stages is filled by `cp.async`, which writes zeros for what does not exist. A block has four warps of 64 x 64 elements:
 // more products for each fragment that is loaded. K-tiles are 64 wide, so that a barrier comes half as often, and two blocks fit
 // on an SM, so that one computes where the other waits. The fragments of the next 16 columns are loaded while the tensor
-// cores have those of this step.
+// cores have those of this step, and the copies of a K-tile are begun in three of the four steps of another.
 //
 namespace {
 
@@ -433,7 +433,15 @@ struct Ring {
 
 // A row may end within a chunk, so how many of its 16 bytes exist is known at run time only. `cp.async` takes that number in a
 // register. `__pipeline_memcpy_async` takes it, too, but makes an instruction for each number that it can be, and branches
-// between them.
+// between them. Where K and N are multiples of eight, a chunk exists as a whole or not at all: then `cp.async` takes a predicate
+// instead, and no number has to be computed.
+
+/// What is known of the chunks of A and B.
+enum class Chunks {
+  whole,    ///< each begins at a multiple of 16 bytes, and exists as a whole or not at all
+  cut,      ///< each begins at a multiple of 16 bytes; the last one of a row may be shorter
+  anywhere  ///< nothing
+};
 
 /// Starts to copy the first `bytes` of 16 bytes to shared memory, with zeros behind them.
 ///
@@ -443,11 +451,22 @@ __device__ __forceinline__ void copy16(std::uint32_t to, const void* from, int b
                : "memory");
 }
 
+/// Starts to copy 16 bytes to shared memory, or zeros if they do not exist: then nothing is read.
+///
+/// Requires: compute capability 8.0; both addresses aligned to 16 bytes.
+__device__ __forceinline__ void copy16_if(std::uint32_t to, const void* from, bool exist) {
+  asm volatile(
+      "{\n.reg .pred p;\nsetp.eq.s32 p, %2, 0;\n"
+      "cp.async.cg.shared.global [%0], [%1], 16, p;\n}" ::"r"(to),
+      "l"(from), "r"(static_cast<int>(exist))
+      : "memory");
+}
+
 // A thread copies the same chunks of each K-tile, below each other. So it keeps one address in each memory, and all else is
 // a constant distance away. `copy_tile` computes every address and every guard anew for each chunk.
 
 /// The chunks of a tile (ROWS, COLS) that a thread copies, K-tile by K-tile: one in every `step` rows.
-template <int ROWS, int COLS, bool ALIGNED>
+template <int ROWS, int COLS, Chunks CHUNKS>
 struct Column {
   static constexpr int step = Ring::threads / (COLS / 8), count = ROWS / step;
   static_assert(step % 8 == 0, "swizzled alike");
@@ -472,7 +491,9 @@ struct Column {
     const int valid = i * step < rows ? max(0, min(8, cols)) : 0;
     const bf16* const source = from + static_cast<std::size_t>(i * step) * ld;
     bf16* const place = to + stage * Ring::stage + i * step * COLS;
-    if constexpr (ALIGNED) {
+    if constexpr (CHUNKS == Chunks::whole) {
+      copy16_if(address_of(place), source, i * step < rows && cols > 0);
+    } else if constexpr (CHUNKS == Chunks::cut) {
       copy16(address_of(place), source, 2 * valid);
     } else {
       *reinterpret_cast<uint4*>(place) = load8<false>(source, valid);
@@ -481,7 +502,7 @@ struct Column {
 };
 
 /// What a block of copy_ring does. WAITS is false for a demonstration.
-template <bool ALIGNED, bool WAITS>
+template <Chunks CHUNKS, bool WAITS>
 __device__ __forceinline__ void multiply_ring(const Product& g) {
   constexpr int BM = Ring::BM, BN = Ring::BN, BK = Ring::BK, WM = Ring::WM, WN = Ring::WN;
   constexpr int STAGES = Ring::STAGES;
@@ -493,13 +514,15 @@ __device__ __forceinline__ void multiply_ring(const Product& g) {
   const int row = (first + number % together % rows) * BM, col = number % together / rows * BN;
   const int warp_row = warp / (BN / WN) * WM, warp_col = warp % (BN / WN) * WN;
 
-  Column<BM, BK, ALIGNED> a(stages, g.a, g.lda, row, 0, g.m, g.k);
-  Column<BK, BN, ALIGNED> b(stages + BM * BK, g.b, g.ldb, 0, col, g.k, g.n);
-  const auto load = [&](int stage) {
+  Column<BM, BK, CHUNKS> a(stages, g.a, g.lda, row, 0, g.m, g.k);
+  Column<BK, BN, CHUNKS> b(stages + BM * BK, g.b, g.ldb, 0, col, g.k, g.n);
+  // Starts one of so many parts of the copies of a K-tile.
+  const auto load = [&](int stage, int part, int parts) {
 #pragma unroll
-    for (int i = 0; i < a.count; ++i) a.copy(i, stage);
+    for (int i = a.count * part / parts; i < a.count * (part + 1) / parts; ++i) a.copy(i, stage);
 #pragma unroll
-    for (int i = 0; i < b.count; ++i) b.copy(i, stage);
+    for (int i = b.count * part / parts; i < b.count * (part + 1) / parts; ++i) b.copy(i, stage);
+    if (part + 1 < parts) return;
     __pipeline_commit();
     a.from += BK, a.cols -= BK;
     b.from += static_cast<std::size_t>(BK) * g.ldb, b.rows -= BK;
@@ -528,7 +551,7 @@ __device__ __forceinline__ void multiply_ring(const Product& g) {
   };
 
   float d[WM / 16][WN / 8][4] = {};
-  for (int stage = 0; stage < STAGES - 1; ++stage) load(stage);
+  for (int stage = 0; stage < STAGES - 1; ++stage) load(stage, 0, 1);
   __pipeline_wait_prior(STAGES - 2);
   __syncthreads();
   fragments(0, 0, 0);
@@ -545,7 +568,8 @@ __device__ __forceinline__ void multiply_ring(const Product& g) {
         __syncthreads();  // the next K-tile is there, and nobody reads the one before this
         fragments(next, next_stage, 0);
       }
-      if (k == 0) load(filled);  // beyond K: zeros, which nobody multiplies
+      // In all steps but the last. Beyond K: zeros, which nobody multiplies.
+      if (k + 16 < BK) load(filled, k / 16, BK / 16 - 1);
 #pragma unroll
       for (int i = 0; i < WM / 16; ++i) {
 #pragma unroll
@@ -574,28 +598,30 @@ __device__ __forceinline__ void multiply_ring(const Product& g) {
 /// C = alpha A B + beta C.
 ///
 /// Launch: a block of Ring::threads for each Ring::BM x Ring::BN elements of C, in one dimension; Ring::shared_bytes.
-/// Requires: compute capability 8.0; if ALIGNED, rows of A and B that begin at multiples of 16 bytes.
-template <bool ALIGNED>
+/// Requires: compute capability 8.0; A and B as CHUNKS says.
+template <Chunks CHUNKS>
 __global__ void __launch_bounds__(Ring::threads) copy_ring(Product g) {
-  multiply_ring<ALIGNED, true>(g);
+  multiply_ring<CHUNKS, true>(g);
 }
 
 /// The ring without the wait in its loop, as a demonstration.
 ///
-/// Launch, Requires: as copy_ring<true>.
+/// Launch, Requires: as copy_ring<Chunks::whole>.
 __global__ void __launch_bounds__(Ring::threads) no_wait(Product g) {
-  multiply_ring<true, false>(g);
+  multiply_ring<Chunks::whole, false>(g);
 }
 
 // What if the wait is forgotten? On a GPU the result depends on whether the copies of a stage arrive in time. The
 // simulator tells it in the first stage that was not waited for, at the `ldmatrix` that reads what has not arrived: `--rung no_wait`.
 //
-// 442 TFLOP/s, 0.55 of cuBLAS: 3.7 times as fast as without the ring. Every GPU since 2020 has these instructions. With
-// `__pipeline_memcpy_async` in place of `copy16` the same kernel made 240 TFLOP/s: its loop had 208 copy instructions between
-// 480 branches, where this one has 16 and no branch but its own. The notes have what else was tried.
-//= 442 TFLOP/s: rate("copy_ring") / 1000
-//= 0.55: ratio("copy_ring")
-//= 3.7 times: ms("swizzled") / ms("copy_ring")
+// 460 TFLOP/s, 0.60 of cuBLAS: 3.8 times as fast as without the ring. Every GPU since 2020 has these instructions. With
+// `__pipeline_memcpy_async` in place of `copy16` the kernel made 240 TFLOP/s: its loop had 208 copy instructions between
+// 480 branches, where one with `copy16` has 16 and no branch but its own. With `copy16` for all chunks in the first step of a
+// K-tile a trial made 441 TFLOP/s, and 460 in the form above. The notes have what else was tried.
+//= 460 TFLOP/s, 0.60: (rate("copy_ring") / 1000, ratio("copy_ring"))
+//= 3.8 times: ms("swizzled") / ms("copy_ring")
+//= made 441 TFLOP/s: 2 * 4096 ** 3 / 0.3116e9
+//= and 460 in the form: 2 * 4096 ** 3 / 0.2987e9
 //= 240 TFLOP/s: 2 * 4096 ** 3 / 0.5734e9
 
 // [hide] How the rungs are registered
@@ -613,7 +639,10 @@ std::function<void(const Product&)> tiles(Kernel if_aligned, Kernel otherwise) {
 
 /// Launches copy_ring.
 void launch_ring(const Product& g) {
-  const Kernel kernel = aligned_rows(g) ? copy_ring<true> : copy_ring<false>;
+  const bool whole = g.k % 8 == 0 && g.n % 8 == 0;
+  const Kernel kernel = !aligned_rows(g) ? copy_ring<Chunks::anywhere>
+                        : whole          ? copy_ring<Chunks::whole>
+                                         : copy_ring<Chunks::cut>;
   CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(Ring::shared_bytes)));
   const int blocks = lab::ceil_div(g.m, Ring::BM) * lab::ceil_div(g.n, Ring::BN);
