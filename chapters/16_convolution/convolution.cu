@@ -1127,6 +1127,9 @@ void winograd(float* out, const float* in, const float* filter, const float* bia
 // is F(4, 5). Tiles of 8 x 8 pixels give 4 x 4 results, and a result takes 64 / 16 = 4 multiplications for each channel, instead
 // of 25.
 //
+// ```{drawing} points
+// ```
+//
 //? five_gain: How many times as fast as `implicit` is F(4 x 4) for `five`?
 //? answer: ms("implicit/layer=five") / ms("winograd/layer=five,tile=4")
 //? unit: times
@@ -1137,7 +1140,7 @@ void winograd(float* out, const float* in, const float* filter, const float* bia
 //= 4.1 times: ms("implicit/layer=five") / ms("winograd/layer=five,tile=4")
 //= 171 TFLOP/s: rate("winograd/layer=five,tile=4") / 1000
 //= 2.6 times: rate("winograd/layer=five,tile=4") / limit("fma")
-//= makes 83: rate("winograd/layer=five,tile=2") / 1000
+//= 83 TFLOP/s: rate("winograd/layer=five,tile=2") / 1000
 //
 // ### What it costs in accuracy (second reading)
 //

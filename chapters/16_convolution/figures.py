@@ -1,4 +1,4 @@
-"""The drawings of chapter 16: a layer, the matrix of windows, a table of taps, Winograd's three steps, the order for a pool."""
+"""The drawings of chapter 16: a layer, the matrix of windows, a table of taps, Winograd's three steps and points, the order for a pool."""
 
 import figures
 from figures import ACCENT, LINE, MUTED, SECOND, SOFT
@@ -132,6 +132,34 @@ def winograd():
     )
 
 
+def points():
+    """Which points each of Winograd's products evaluates at, and what a result costs in two dimensions."""
+    names = ("-2", "-1", "-1/2", "0", "1/2", "1", "2", "infinity")
+    rows = (
+        ("F(2, 3)", "16 / 4 = 4", (1, 3, 5, 7)),
+        ("F(4, 3)", "36 / 16 = 2.25", (0, 1, 3, 5, 6, 7)),
+        ("F(2, 5)", "36 / 4 = 9", (0, 1, 3, 5, 6, 7)),
+        ("F(4, 5)", "64 / 16 = 4", range(8)),
+    )
+    left, step, high = 76, 48, 34
+    shapes = [label(left + i * step, 16, name) for i, name in enumerate(names)]
+    shapes.append(label(left + 8 * step + 16, 16, "products for a result", "start"))
+    for row, (name, cost, used) in enumerate(rows):
+        y = 40 + row * high
+        shapes.append(figures.text(0, y + 5, name, 13.5))
+        shapes.append(figures.path(f"M{left} {y}h{6 * step}", LINE))
+        for i in used:
+            shapes.append(
+                f'<circle cx="{left + i * step}" cy="{y}" r="7" fill="{SECOND if name[-2] == "5" else ACCENT}"/>'
+            )
+        shapes.append(figures.text(left + 8 * step + 16, y + 5, cost, 13))
+    return figures.Drawing(
+        figures.svg(shapes, left + 8 * step + 150, 24 + 4 * high),
+        "F(2, 3) evaluates at -1, 0, 1 and infinity; F(4, 3) and F(2, 5) at -2 and 2 as well; F(4, 5) at -1/2 and 1/2 as well. In two "
+        "dimensions a result takes 4, 2.25, 9 and 4 products for each channel.",
+    )
+
+
 def pools():
     """The order of columns for a pool."""
     shapes = []
@@ -166,6 +194,12 @@ def draw(simulated, source):
             "winograd",
             winograd(),
             "F(2 x 2, 3 x 3): transform, multiply element by element of a tile, transform back.",
+        ),
+        (
+            None,
+            "points",
+            points(),
+            "The points of each pair of tile and filter. Filled in another colour: filters of five taps.",
         ),
         (None, "pools", pools(), "The columns of the product, numbered. A thread's four neighbours are filled."),
     ]

@@ -33,15 +33,17 @@ class Counts(unittest.TestCase):
 # (rung, text, what it becomes): each gives a wrong result, or a finding where the simulator looks.
 MUTANTS = [
     ("in_pieces", "end = n * (p + 1) / pieces;", "end = n * (p + 1) / pieces - (p == 0);"),
+    ("by_hand", "count * sizeof(float)", "(count - 1) * sizeof(float)"),
     ("both_ways", "cudaMemcpyAsync(to, d_from, n * sizeof", "cudaMemcpyAsync(to, d_from, (n - 1) * sizeof"),
     ("zero_copy", "thread / 32 * 32 * stride + thread % 32", "thread / 32 * 32 * stride + thread % 31"),
     ("staged", "to + first, d_out + first, count", "to + first, d_out + first, count - 1"),
     ("generated", "out[i] = random_at(static_cast<unsigned>(i));", "out[i] = random_at(static_cast<unsigned>(i / 2));"),
 ]
-# What no result shows, on the simulator or on an idle machine.
+# What no result shows, on the simulator or on an idle machine, and what is told of it.
 UNORDERED = [
-    ("staged", "work<<<lab::tiles(count, BLOCK), BLOCK, 0, stream>>>", "work<<<lab::tiles(count, BLOCK), BLOCK, 0, streams[(p + 1) % 3]>>>"),
-    ("summed", "CUDA_CHECK(cudaStreamWaitEvent(sums, ring.full[b]));", ""),
+    ("staged", "work<<<lab::tiles(count, BLOCK), BLOCK, 0, stream>>>", "work<<<lab::tiles(count, BLOCK), BLOCK, 0, streams[(p + 1) % 3]>>>", "stream-race"),
+    ("summed", "CUDA_CHECK(cudaStreamWaitEvent(sums, ring.full[b]));", "", "stream-race"),
+    ("by_hand", "CUDA_CHECK(cudaEventSynchronize(staging.empty[b]));", "", "host-access"),
 ]  # fmt: skip
 
 
@@ -50,7 +52,7 @@ class Mutants(unittest.TestCase):
         notice(self, CHAPTER, [(*mutant, mutant[0]) for mutant in MUTANTS], "--size", "4099", at_once=True)
 
     def test_what_has_no_order_is_told(self):
-        mutants = [(*mutant, mutant[0], "stream-race") for mutant in UNORDERED]
+        mutants = [(*mutant[:3], mutant[0], mutant[3]) for mutant in UNORDERED]
         notice(self, CHAPTER, mutants, "--size", "4099", traced=True, at_once=True)
 
     def test_parts_in_streams_of_their_own_need_their_events(self):
