@@ -38,7 +38,7 @@ def ways():
 
 def by_hand():
     """Two buffers in turn over time: the host fills them, the copy engine empties them."""
-    fill, empty, left, high, gap = 84, 52, 120, 26, 6
+    fill, empty, left, high, gap = 84, 52, 120, 32, 8
     shapes, ready, done = [], [], [0.0, 0.0]
     for piece in range(6):
         begin = max(ready[-1] if ready else 0.0, done[piece % 2])
@@ -49,9 +49,9 @@ def by_hand():
             colour = ACCENT if of_first else SECOND
             shapes.append(figures.rect(left + x, y, width, high, colour, f' stroke="{LINE}" stroke-width="1"'))
             ink = GROUND if of_first else FOREGROUND
-            shapes.append(figures.text(left + x + width / 2, y + 18, piece, 12, ink, "middle"))
+            shapes.append(figures.text(left + x + width / 2, y + 21, piece, 12, ink, "middle"))
     for row, name in enumerate(("host fills", "engine empties")):
-        shapes.append(figures.text(left - 8, row * (high + gap) + 18, name, 12, MUTED, "end"))
+        shapes.append(figures.text(left - 8, row * (high + gap) + 21, name, 12, MUTED, "end"))
     return figures.Drawing(
         figures.svg(shapes, left + max(done) + 2, 2 * high + gap + 2),
         "Time runs to the right. The host fills the two buffers in turn. The copy engine empties one while the host fills the other.",

@@ -87,6 +87,7 @@ void back(float* to, const float* d_from, std::size_t n) {
 // ```{drawing} by_hand
 // ```
 
+// [hide] Two pinned buffers, and a copy by several threads
 /// Two pinned buffers of the host, each with an event: its copy is done.
 struct Staging {
   static constexpr std::size_t BUFFERS = 2;
@@ -114,6 +115,8 @@ void copy_on_host(float* to, const float* from, std::size_t n, std::size_t threa
   }
   std::copy(from, from + n / threads, to);
 }
+
+// [/hide]
 
 /// Copies n floats of any memory of the host to the device.
 void by_hand(float* d_to, const float* from, std::size_t n, Staging& staging, std::size_t threads) {
