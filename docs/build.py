@@ -128,11 +128,12 @@ def build(options) -> None:
         if path.is_file() and path.suffix == ".md" and relative.parts[0] not in ("_ext", "_static", "_templates"):
             text = path.read_text(encoding="utf-8")
             stage.write(str(relative), landing.placed(text, made))
-    if (options.root / "tests" / "agreement").exists():
+    if (options.root / "tests" / "simulator" / "agreement").exists():
         print("docs: the simulator's counts beside the hardware's", flush=True)
         try:
             stage.write(
-                "agreement.md", agreement.page(options.root, options.build_dir / "simulator" / "tests", work / "runs")
+                "agreement.md",
+                agreement.page(options.root, options.build_dir / "simulator" / "tests" / "simulator", work / "runs"),
             )
         except (OSError, ValueError) as error:
             raise BuildError(f"the page of agreement: {error}")
@@ -154,6 +155,8 @@ def build(options) -> None:
         "-d",
         str(work / "doctrees"),
         *anew,
+        "-j",
+        str(min(4, os.cpu_count() or 1)),
         "-W",
         "--keep-going",
         "-n",
@@ -168,6 +171,7 @@ def build(options) -> None:
         raise BuildError("Sphinx found something wrong; its lines above say what and where")
     write(stamp, generator)
     shutil.rmtree(options.out / "_sources", ignore_errors=True)
+    landing.pack_site(options.out, work / "released.tar.gz", bool(anew))
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -9,6 +9,7 @@ sys.path[:0] = [str(Path(__file__).parent / "_ext"), str(Path(__file__).parents[
 project = "Warp by Warp"
 author = "The Warp by Warp authors"
 html_title = "Warp by Warp"
+release = (Path(__file__).parents[1] / "VERSION").read_text(encoding="utf-8").strip()
 
 extensions = ["myst_parser", "sphinx_design", "sphinx_copybutton", "breathe", "warp_site"]
 templates_path = ["_templates"]
@@ -50,7 +51,7 @@ language = "en"
 html_theme = "furo"
 html_static_path = ["_static"]
 html_css_files = ["warp.css"]
-html_js_files = [("site.js", {"defer": "defer"})]
+html_js_files = [(name, {"defer": "defer"}) for name in ("site.js", "learned.js", "progress.js")]
 html_favicon = "_static/warp.svg"
 html_copy_source = False
 html_show_sourcelink = False
@@ -105,7 +106,7 @@ pygments_style = "warp_pygments.WarpLight"
 pygments_dark_style = "warp_pygments.WarpDark"
 highlight_language = "cuda"
 
-copybutton_exclude = ".linenos, .cost, .gp, .go"
+copybutton_exclude = ".linenos, .cost, .gap, .gp, .go"
 copybutton_prompt_text = r"\$ "
 copybutton_prompt_is_regexp = True
 copybutton_selector = "div.highlight:not(.output div) pre"

@@ -3,8 +3,7 @@
 import figures
 from figures import ACCENT, FOREGROUND, MUTED, SOFT, roles
 
-from warp.chapter import results
-from warp.trace import recording
+from warp.chapter import recording, results
 
 SMS = 132  # of an H200
 SUB_PARTITIONS = 4

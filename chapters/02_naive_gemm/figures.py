@@ -110,7 +110,7 @@ def draw(simulated, source):
             "reads",
             reads,
             "What the first warp of each kernel loads in its first iteration, and the elements of C that it computes, from the "
-            "simulator's trace. Green is what the lanes load, grey what comes along in the same sectors. A single green "
-            "square is a broadcast to all 32 lanes.",
+            "simulator's trace. Filled in A and B is what the lanes load, hatched what comes along in the same sectors. A single "
+            "filled square is a broadcast to all 32 lanes.",
         ),
     ]

@@ -2,8 +2,7 @@
 
 import figures
 
-from warp.chapter import maps, results
-from warp.trace import recording
+from warp.chapter import maps, recording, results
 
 FOREGROUND, MUTED, SOFT, ACCENT, GROUND = (
     f"var(--draw-{name})" for name in ("foreground", "muted", "soft", "accent", "ground")

@@ -569,7 +569,7 @@ __global__ void __launch_bounds__(1024)
 //= 36,864: count("wide_reads", "shared_load_wavefronts")
 //= 80 %: 100 * rate("wide_reads") / (132 * 1.98 * 2048 / 50)
 //
-// ### What else could be the limit?
+// ### What else could be the limit? (second reading)
 //
 // This is what an SM does for one warp and one K-tile:
 //

@@ -442,7 +442,7 @@ __global__ void __launch_bounds__(THREADS, 2)  // the 2 is for section 6
 // ```{drawing} walk
 // ```
 //
-// ### What the machine code says
+// ### What the machine code says (second reading)
 //
 // Wavefronts are one bound, instructions another. An SM issues four instructions per cycle, of any
 // kind. With 128 FMA units all four can be FMAs, so each instruction that is not one takes the place of
@@ -890,7 +890,7 @@ __global__ void __launch_bounds__(THREADS, 2)
 // through a cache, too. Unroll loops whose indices name registers, always; unroll others if they
 // are short, and measure.
 //
-// ## 8. Deeper K-tiles
+// ## 8. Deeper K-tiles (second reading)
 //
 // The K-tiles so far are 8 deep. Chapter 03 tells what a deeper one changes: as many reads, fewer
 // barriers, more loads in flight at each. What it costs is registers: until a thread may store what it

@@ -2,7 +2,7 @@
 //
 // Question: A kernel that works out of shared memory and registers still waits. What for?
 // Builds on: 04_register_tiling
-// Minutes: 45
+// Minutes: 40
 // Afterwards: find bank conflicts in the counts, and end them by padding, swizzling or another layout
 // Kind: gemm
 // Size gpu: 4096,4096,4096
@@ -149,7 +149,7 @@ __global__ void strided_reads(float* sums, int stride, int reads) {
 //= 4 wavefronts: count("strided_reads/float4, stride=1", "shared_load_wavefronts") / 8
 //= 8 wavefronts: count("strided_reads/float4, stride=2", "shared_load_wavefronts") / 8
 
-// ### Merged phases
+// ### Merged phases (second reading)
 //
 // If all lanes read the *same* float4, the hardware needs 2 wavefronts, not 4; for the same float2 it needs 1, not 2.
 // It merges two phases where half of the lanes ask for nothing new. That happens for two patterns:
@@ -162,9 +162,9 @@ __global__ void strided_reads(float* sums, int stride, int reads) {
 // The programming guide does not mention this. NVIDIA's [developer
 // forum](https://forums.developer.nvidia.com/t/unexpected-shared-memory-bank-conflict/77228) states it for compute
 // capability 7.0 to 7.5. We measured 81 read patterns on an H200, and all follow the same rule; the simulator reproduces
-// the count of every one (`tests/microkernels/h200.json`). Section 6 makes use of it.
+// the count of every one (`tests/simulator/microkernels/h200.json`). Section 6 makes use of it.
 
-// ### Other patterns
+// ### Other patterns (second reading)
 //
 // The next rung takes the word of each lane from a table, so that any pattern can be tried.
 
@@ -661,7 +661,7 @@ void square_warp(const lab::Gemm& gemm) {
 // makes 12, as many as the split tile alone, by another way: half of the reads are still conflicts.
 //= makes 12: count("square_warp/BK=32", "shared_load_wavefronts") / 3072
 
-// ### Every shape at once
+// ### Every shape at once (second reading)
 //
 // The next rung does the reads of one step, without FMAs, for every combination of shape, numbering and thread tile.
 
@@ -765,7 +765,7 @@ void warp_tile(const lab::Gemm& gemm) {
 //= 24,576 are: count("warp_tile/BK=32", "shared_load_wavefronts")
 //= half of: count("warp_tile/BK=32", "shared_load_wavefronts") / 3072 / 16
 
-// ## 8. Wavefronts and waiting
+// ## 8. Wavefronts and waiting (second reading)
 //
 // Two things cost time in these kernels: wavefronts, and waiting, for loads and at barriers. Each rung ran with K-tiles
 // of three depths. Down a column of this table the wavefronts of a step are the same and the waits differ. Along a row the
@@ -812,7 +812,7 @@ void warp_tile(const lab::Gemm& gemm) {
 //= 45.9 at 8192: (rate("warp_tile/BK=32", 8192) / 1000, 8192)
 //= nine tenths: ratio("warp_tile/BK=32")
 
-// ## 9. alpha and beta
+// ## 9. alpha and beta (second reading)
 //
 // All these kernels compute C = alpha A B + beta C, as BLAS does, and the loop is not affected. In the {term}`epilogue`,
 // the part after the loop, each sum is multiplied by alpha once: M N multiplications beside M N K FMAs. (BLAS does not

@@ -3,8 +3,7 @@
 import figures
 from figures import ACCENT, FOREGROUND, GROUND, LINE, MUTED, SECOND, SOFT
 
-from warp.chapter import maps, results
-from warp.trace import recording
+from warp.chapter import maps, recording, results
 
 VALUES = (3, 1, 7, 0, 4, 1, 6, 3)
 BLOCK, WARP = 256, 32

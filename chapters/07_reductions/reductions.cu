@@ -2,7 +2,7 @@
 //
 // Question: Every thread has a part of the answer, and the answer is one number. How do they agree on it?
 // Builds on: 06_transpose
-// Minutes: 55
+// Minutes: 45
 // Path: short
 // Afterwards: reduce an array within warps, blocks and the grid, and count into histograms
 // Kind: map
@@ -787,7 +787,7 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 //= 0.36 ms instead of 0.24 ms: (ms("single_pass/by=grid_sync,barriers=101"), ms("single_pass/by=grid_sync"))
 //= 1.3 us: 10 * (ms("single_pass/by=grid_sync,barriers=101") - ms("single_pass/by=grid_sync"))
 //
-// ### Value and flag in one word
+// ### Value and flag in one word (second reading)
 //
 // With a ticket each block executes a fence and an atomic, and the atomics of all blocks go to one address. Neither is
 // needed if value and flag are one word of 64 bits: the flag in its upper half, the value, a float, in its lower half.
@@ -908,7 +908,7 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 //= and 14.1 us: 1000 * ms("single_pass/to=managed")
 //= sum, takes 30.1 us: 1000 * ms("single_pass/to=mapped") * ratio("single_pass/to=mapped")
 //
-// ## 10. Order
+// ## 10. Order (second reading)
 //
 // Floats are not associative: (a + b) + c and a + (b + c) are rounded differently. Each kernel so far adds in an
 // order that depends only on n and on the launch. Its result is **reproducible**, bit for bit, on the same GPU.
@@ -1227,7 +1227,7 @@ __global__ void __launch_bounds__(THREADS)
 // **Timed.** Both run at the speed of the sum, and CUB's arg-max takes 1.02 times as long.
 //= 1.02 times: ratio("arg_max/input=random")
 //
-// ## 13. Many results: the histogram
+// ## 13. Many results: the histogram (second reading)
 //
 // A histogram counts how often each value occurs, here for n bytes: 256 sums at once. Which of them an element
 // belongs to is known only when it has been loaded. So it has to be an {term}`atomic operation`, and its cost depends

@@ -2,7 +2,7 @@
 //
 // Question: Each output of a prefix sum needs the one before it. How can thousands of threads compute it at once?
 // Builds on: 05_bank_conflicts, 07_reductions
-// Minutes: 55
+// Minutes: 50
 // Afterwards: scan an array of any size in one pass over the data
 // Kind: map
 // Size gpu: 268435456
@@ -934,7 +934,7 @@ __global__ void __launch_bounds__(THREADS)
 //= 0.78 ms: ms("three_kernels/reduce first")
 //= 0.52 ms: ms("block_scan")
 //
-// ### Faster in four steps, and one that is not taken
+// ### Faster in four steps, and one that is not taken (second reading)
 //
 // The next steps change no byte of the traffic, and each of them has one idea:
 //
@@ -1027,7 +1027,7 @@ __global__ void torn_word(unsigned* out, const unsigned* in, unsigned* sums, uns
 // or a `__threadfence()` between the stores and another one between the loads, at the price of waiting for the first
 // store to arrive. A word that has flag *and* value needs neither.
 //
-// ## 7. Look ahead
+// ## 7. Look ahead (second reading)
 //
 // A block of `look_back` loads, waits, then stores. While it waits, it has nothing in flight. Other blocks on the same
 // SM fill the gap in part, but all have the same phases. `look_ahead` (in `scan_sm90.cu`) separates them, as CUB's

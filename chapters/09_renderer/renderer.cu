@@ -2,7 +2,7 @@
 //
 // Question: Thousands of transparent circles cover a pixel, and their order matters. What can still be done at once?
 // Builds on: 07_reductions, 08_scan
-// Minutes: 40
+// Minutes: 35
 // Afterwards: share irregular work among blocks, and keep an order where the result depends on it
 // Kind: free
 // Size gpu: 1024,1024
@@ -577,7 +577,7 @@ __global__ void __launch_bounds__(THREADS) front_to_back() {
 //= 0.057 instead of 1.89: (ms("front_to_back/biglittle"), ms("ballots/biglittle"))
 //= 35 ms instead of 30: (ms("front_to_back/micro2M"), ms("ballots/micro2M"))
 //
-// ### Leaving together
+// ### Leaving together (second reading)
 //
 // The block leaves the loop of `draw_down` when no pixel needs more, and that must be decided **by all threads together**: a
 // thread that left alone would be missing at the barrier. `__syncthreads_or` is a barrier that also returns
@@ -591,7 +591,7 @@ __global__ void __launch_bounds__(THREADS) front_to_back() {
 //
 // 24 layers leave 2^-24, which is not less than DARK, so one more is drawn.
 //
-// ### What changes in the image
+// ### What changes in the image (second reading)
 //
 // The result differs in its last bits, for two reasons. The terms are added in another order, so they are rounded in
 // other places. And a saturated pixel lacks its lowest layers, which together contribute less than 2^-24. The check
@@ -728,7 +728,7 @@ void split_tiles(const Frame& frame, HotTiles hot) {
 //= 3.8 ms instead of 1.4: (ms("split_tiles/rand1M"), ms("front_to_back/rand1M"))
 //= 466 ms instead of 501: (ms("split_tiles/micro2M", "4096,4096"), ms("front_to_back/micro2M", "4096,4096"))
 //
-// ## 7. Sorted pairs
+// ## 7. Sorted pairs (second reading)
 //
 // All these tiles test circles while they draw: batch by batch, with barriers, until they are saturated. Make the lists
 // first: all **pairs** of a tile and a circle, sorted by tile and, within a tile, by circle. Then each tile finds its
@@ -1228,7 +1228,7 @@ __global__ void __launch_bounds__(256)
 //= 0.114: ms("masks/biglittle")
 //= twice as long: ms("masks/biglittle") / ms("front_to_back/biglittle")
 //
-// ## 9. A mask for 8 x 4 pixels
+// ## 9. A mask for 8 x 4 pixels (second reading)
 //
 // A circle of `micro2M` is two pixels wide, and a tile of `masks` tests 1024 pixels for it. Smaller tiles would have
 // shorter lists, and there would be more masks. So a third level stays inside the tile: a mask of the up to 256

@@ -112,34 +112,51 @@ PARTS = [
 ]
 
 
+def instruction(line):
+    """A line of the excerpt without its address."""
+    return " ".join(line.split()[1:])
+
+
+def grouped(listing, needed):
+    """The same on a narrow screen: below each part of the source the instructions that are for it."""
+    shapes, y = [], 4.0
+    for part, words, role in PARTS:
+        mono = "" if role == "idle" else ' class="mono"'
+        of = [line for line, need in zip(listing, needed) if need == part]
+        shapes.append(figures.text(12, y + 14, f'<tspan{mono} font-weight="600">{figures.escape(words)}</tspan>', 12.5))
+        for i, line in enumerate(of):
+            words = f'<tspan class="mono">{figures.escape(instruction(line))}</tspan>'
+            shapes.append(figures.text(24, y + 34 + 19 * i, words, 12))
+        high = 24 + 19 * len(of)
+        shapes.append(figures.path(f"M3 {y:g}v{high}", roles.colour(role), 3))
+        y += high + 14
+    return figures.svg(shapes, 340, y - 8)
+
+
 def beside(source):
     """The instructions of copy_scalar, each with the part of the source that it is for."""
     listing = listing_of(source, "copy_scalar")
     needed = parts_of(listing)
     pitch, left, width = 20, 282, 690
-    shapes, high = [], len(listing) * pitch
-    boxes = {}
+    high = len(listing) * pitch
+    boxes, groups = {}, {}  # a group for each part: to point at one of its pieces shows all of them
     for i, (need, words, role) in enumerate(PARTS):
         y = 16 + i * (high - 34) / (len(PARTS) - 1)
         boxes[frozenset(need)] = (y, role)
-        shapes.append(
-            figures.rect(
-                left + 52, y - 13, 354, 26, "none", f' rx="4" stroke="{roles.colour(role)}" stroke-width="1.4"'
-            )
-        )
+        more = f' rx="4" stroke="{roles.colour(role)}" stroke-width="1.4"'
         mono = "" if role == "idle" else ' class="mono"'
-        shapes.append(
-            figures.text(left + 62, y + 4.5, f"<tspan{mono}>{figures.escape(words)}</tspan>", 12.5, FOREGROUND)
-        )
+        groups[frozenset(need)] = [
+            figures.rect(left + 52, y - 13, 354, 26, "none", more),
+            figures.text(left + 62, y + 4.5, f"<tspan{mono}>{figures.escape(words)}</tspan>", 12.5, FOREGROUND),
+        ]
     for i, (line, need) in enumerate(zip(listing, needed)):
         y, role = boxes[frozenset(need)]
         at = 16 + i * pitch
-        shown = re.sub(r"^\w{4}\s+", "", line) if "@" not in line else line[4:].strip()
-        shown = re.sub(r"\s{2,}", " ", shown)
-        shapes.append(figures.text(0, at, f'<tspan class="mono">{figures.escape(shown)}</tspan>', 12.5))
+        words = f'<tspan class="mono">{figures.escape(instruction(line))}</tspan>'
         more = ' stroke-dasharray="2 3"' if role == "idle" else ""
-        shapes.append(figures.path(f"M{left - 6} {at - 4}C{left + 24} {at - 4} {left + 22} {y:.4g} {left + 51} {y:.4g}",
-                                   roles.colour(role), 1.4, more))  # fmt: skip
+        way = f"M{left - 6} {at - 4}C{left + 24} {at - 4} {left + 22} {y:.4g} {left + 51} {y:.4g}"
+        groups[frozenset(need)] += [figures.text(0, at, words, 12.5), figures.path(way, roles.colour(role), 1.4, more)]
+    shapes = [f'<g class="part">{"".join(group)}</g>' for group in groups.values()]
     said = "; ".join(
         f"{words}: " + ", ".join(line.split()[1 + ("@" in line)] for line, n in zip(listing, needed) if n == need)
         for need, words, _ in PARTS
@@ -147,6 +164,7 @@ def beside(source):
     return figures.Drawing(
         figures.svg(shapes, width, high + 4),
         f"The {len(listing)} instructions of copy_scalar, by what they are for. {said}.",
+        grouped(listing, needed),
     )
 
 

@@ -2,7 +2,7 @@
 //
 // Question: You wrote CUDA C++, and the GPU runs something else. What did the compiler make of it?
 // Builds on: 05_bank_conflicts, 06_transpose
-// Minutes: 45
+// Minutes: 40
 // Afterwards: read SASS: registers, spills, wide loads and what fills a loop
 // Kind: map
 // Size gpu: 268435459
@@ -296,7 +296,7 @@ __global__ void copy_struct(float* out, const float* in, unsigned n) {
 // there would fail. So nvcc splits it, and neighbouring lanes are 16 bytes apart: each of the four requests touches 16
 // sectors and uses a quarter of each. With `alignas(16)` it is one load. (The other `LDG` of both is the tail's.)
 //
-// ### What a misaligned pointer does
+// ### What a misaligned pointer does (second reading)
 //
 //? misaligned: What happens if `copy_float4` is launched with `in + 1`?
 //? choices: it is slower | it copies other elements | the launch fails
@@ -585,7 +585,7 @@ struct WindowSum {
 // them. You can get the same code without the promise: keep the sum in a local variable and store it once. That is
 // better style, too.
 //
-// ## 6. The order of a loop's loads and stores
+// ## 6. The order of a loop's loads and stores (second reading)
 //
 // The loop that fills a tile of shared memory is in every kernel since chapter 03: load an element, store it to the
 // tile, eight times. How often does it wait?
@@ -766,7 +766,7 @@ struct ReversedRuns {
 // addresses that the lanes of a warp read, and no instruction shows those: bank conflicts show in the simulator's
 // counters, not in SASS. You need both.
 //
-// ### `.reuse`
+// ### `.reuse` (second reading)
 //
 // This is a piece of the loop of `thread_tile_2d`:
 //
@@ -847,7 +847,7 @@ struct ReversedRuns {
 //= 512 `FFMA`: sass("04:thread_tile_float4<8, 3>", "FFMA", "loop")
 //= a sixth: rate("04:launch_bounds/blocks=3") / rate("04:launch_bounds/blocks=2")
 //
-// ### More warps, or more work for each
+// ### More warps, or more work for each (second reading)
 //
 // Latency is hidden by other work. It may come from other warps, which is what occupancy is for, or from the same
 // warp, as independent instructions. `warps_or_loads` varies both: it launches `copy_batch` with 1 or 4 loads per
@@ -1029,7 +1029,7 @@ __global__ void indexed(float* out, const float* in, unsigned n, unsigned start)
 //= 4 `STL.128`: sass("indexed<false>", "STL")
 //= 16 `LDL`: sass("indexed<false>", "LDL")
 //
-// ### A quotient by a variable
+// ### A quotient by a variable (second reading)
 //
 // No NVIDIA GPU divides integers in one instruction.
 //

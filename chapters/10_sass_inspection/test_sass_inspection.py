@@ -4,6 +4,9 @@ import unittest
 
 from chapter import Chapter
 
+LABELS = ["chapter"]
+NEEDS = ["sass_inspection"]
+
 CHAPTER = Chapter("10_sass_inspection")
 
 

@@ -3,7 +3,7 @@
 import dataclasses
 
 import figures
-from figures import ACCENT, LINE, MUTED, SECOND, Span
+from figures import ACCENT, LINE, MUTED, Span, roles
 
 STAGES = 4
 
@@ -73,7 +73,7 @@ def fma_orders():
         new = [i for i in range(1, len(order)) if order[i][0] != order[i - 1][0] and order[i][1] != order[i - 1][1]]
         fresh.append(len(new))
         for row, col in (order[0], *(order[i] for i in new)):
-            shapes.append(figures.rect(x + col * cell, top + row * cell, cell, cell, SECOND))
+            shapes.append(figures.rect(x + col * cell, top + row * cell, cell, cell, roles.fill("wasted")))
         grid = "".join(f"M{x + i * cell} {top}v{rows * cell}" for i in range(1, columns))
         grid += "".join(f"M{x} {top + i * cell}h{columns * cell}" for i in range(1, rows))
         shapes.append(figures.path(grid, LINE))
@@ -103,9 +103,12 @@ def tile_orders():
         down, across = len({row for row, _ in tiles}), len({col for _, col in tiles})
         shapes.append(figures.text(1, y + 14, f'<tspan class="mono">{name}</tspan>', 13.5))
         top, below = y + 24, y + 24 + strip + gap
-        shapes.append(figures.rect(1, below, strip, down * high, SECOND))
-        shapes.append(figures.rect(right, top, across * wide, strip, SECOND))
-        shapes += [figures.rect(right + col * wide, below + row * high, wide, high, ACCENT) for row, col in tiles]
+        shapes.append(figures.rect(1, below, strip, down * high, roles.fill("loaded")))
+        shapes.append(figures.rect(right, top, across * wide, strip, roles.fill("loaded")))
+        shapes += [
+            figures.rect(right + col * wide, below + row * high, wide, high, roles.fill("computing"))
+            for row, col in tiles
+        ]
         grid = "".join(f"M{right + i * wide} {below}v{shown * high}" for i in range(1, columns))
         grid += "".join(f"M{right} {below + i * high}h{columns * wide}" for i in range(1, shown))
         shapes.append(figures.path(grid, LINE, 0.8))

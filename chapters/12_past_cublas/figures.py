@@ -1,7 +1,7 @@
 """The drawings of chapter 12: a ring between producer and consumers, waves of tiles, and tiles that are cut along K."""
 
 import figures
-from figures import ACCENT, FOREGROUND, GROUND, LINE, MUTED, SECOND, SOFT
+from figures import ACCENT, FOREGROUND, GROUND, LINE, MUTED, SECOND, SOFT, roles
 
 
 def ring():
@@ -81,26 +81,36 @@ def waves():
         shapes.append(figures.text(left, y + 14, f'<tspan class="mono">{name}</tspan>', 13.5))
         shapes.append(figures.text(0, top + high / 2 + 5, "SMs", 12.5, MUTED))
         for wave in range(whole):
-            shapes.append(figures.rect(left + wave * unit, top, unit - 2, high, SOFT))
+            shapes.append(figures.rect(left + wave * unit, top, unit - 2, high, roles.fill("computing")))
             shapes.append(
                 figures.text(
-                    left + (wave + 0.5) * unit - 1, top + high / 2 + 5, f"{sms} tiles", 12.5, FOREGROUND, "middle"
+                    left + (wave + 0.5) * unit - 1,
+                    top + high / 2 + 5,
+                    f"{sms} tiles",
+                    12.5,
+                    FOREGROUND,
+                    "middle",
+                    figures.halo(4),
                 )
             )
         at, wide, busy = left + whole * unit, unit - 2, high * rest / sms
         if even:
             wide, busy = unit * rest / sms - 2, high
         else:
-            more = f' stroke="{MUTED}" stroke-dasharray="3 3"'
-            shapes.append(figures.rect(at, top, wide, high - busy - 1, "none", more))
-        shapes.append(figures.rect(at, top + high - busy, wide, busy, ACCENT))
-        shapes.append(figures.text(at + wide / 2, top + high / 2 + 5, f"{rest} tiles", 12.5, GROUND, "middle"))
+            shapes.append(figures.rect(at, top, wide, high - busy - 1, roles.fill("wasted")))
+            words = f"{sms - rest} of {sms} SMs have no tile"
+            shapes.append(figures.text(at + wide + 8, top + 10, words, 12.5, roles.colour("wasted")))
+        shapes.append(figures.rect(at, top + high - busy, wide, busy, roles.fill("computing")))
+        words = f"{rest} tiles"
+        shapes.append(
+            figures.text(at + wide / 2, top + high / 2 + 5, words, 12.5, FOREGROUND, "middle", figures.halo(4))
+        )
         y = top + high + 12
     end = left + (whole + 1) * unit + 8
     shapes.append(figures.path(f"M{left} {y - 5}H{end}m-6 -4l6 4l-6 4", LINE, 1.4))
     shapes.append(figures.text(end, y + 11, "time", 12, MUTED, "end"))
     return figures.Drawing(
-        figures.svg(shapes, end + 2, y + 15),
+        figures.svg(shapes, end + 170, y + 15),
         f"{tiles} tiles on {sms} SMs over time. producer_warps: {whole} waves of {sms} tiles, then a wave of {rest} in which "
         f"{sms - rest} SMs have none. even_shares: the same {whole} waves, then the work of {rest} tiles on all {sms} SMs, "
         "which ends earlier.",
@@ -154,7 +164,7 @@ def draw(_simulated, _source):
             None,
             "waves",
             waves(),
-            "The tiles of 4096 × 4096 elements on 132 SMs. The dashed frame: SMs that have no tile.",
+            "The tiles of 4096 × 4096 elements on 132 SMs. Hatched: SMs that have no tile while the others end.",
         ),
         (
             None,

@@ -2,7 +2,7 @@
 //
 // Question: Rows have any length and keys any value. How does every thread still get its share, and write to its own place?
 // Builds on: 08_scan
-// Minutes: 40
+// Minutes: 35
 // Afterwards: share out work that is uneven, bring elements to places that depend on the data, and sort
 // Kind: map
 // Size gpu: 268435456
@@ -336,7 +336,7 @@ __global__ void __launch_bounds__(THREADS)
 // **So:** the best number of lanes is a property of the matrix, and no number suits rows of 3 and rows of 512. The usual
 // advice, a warp for each row, is the slowest choice here.
 //
-// ### Segments
+// ### Segments (second reading)
 //
 // Divide the work by values, not by rows. All products are formed first, one thread for each, and scanned with a head at
 // the start of each row. The last element of each row is its sum.
@@ -728,7 +728,7 @@ __global__ void __launch_bounds__(THREADS)
   }
 }
 
-// ## 4. Gather and scatter
+// ## 4. Gather and scatter (second reading)
 //
 // A {term}`gather` reads from places that an index array names, a {term}`scatter` writes to them. Here each of them
 // permutes an array.
@@ -1261,7 +1261,7 @@ __global__ void add_in_warps(unsigned* sums, const unsigned* index, const unsign
 //= 0.92: count("scatter_add/by=warps, skewed", "global_atomic_active_lanes") / 50021
 //= 31 of 32: (32 * (1 - count("scatter_add/by=warps, equal", "global_atomic_active_lanes") / 50021), 32)
 //
-// ### Add up in the block first
+// ### Add up in the block first (second reading)
 //
 // A block that stays and works through many elements sees frequent indices again and again. It keeps a table in shared
 // memory. A slot belongs to the first index that comes to it, and adds up the values of that index. Other indices that fall
@@ -1314,7 +1314,7 @@ __global__ void __launch_bounds__(ADD_THREADS)
   }
 }
 
-// ### Without atomics
+// ### Without atomics (second reading)
 //
 // Sort the pairs (index, value) by index, so that equal indices are neighbours: two passes of 8 bits. A segmented scan with
 // a head where the index changes adds up each run. The last element of a run has its sum, and no other run has that index:

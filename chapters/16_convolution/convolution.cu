@@ -1046,7 +1046,7 @@ void winograd(float* out, const float* in, const float* filter, const float* bia
 //= falls to 16 TFLOP/s: rate("implicit/layer=c512") / 1000
 //= has 200 tiles for 132: (round(512 / 64) * round(32 * 7 * 7 / 64 + 0.49), 132)
 //
-// ### What it costs in accuracy
+// ### What it costs in accuracy (second reading)
 //
 //? accuracy: Compare the largest errors for `c128` with that of the direct sum in float. Which of the two is *smaller* than that?
 //? choices: that of F(2 x 2) | that of F(4 x 4) | both | neither
@@ -1076,7 +1076,7 @@ void winograd(float* out, const float* in, const float* filter, const float* bia
 // instead of sixteen.
 //= 1.7 times: ms("pooled/layer=large,kernels=apart") / ms("pooled/layer=large,kernels=fused")
 //
-// ### A pool in an implicit product
+// ### A pool in an implicit product (second reading)
 //
 // `implicit` can do it as well, if a thread has four results of one pool. Its columns may have any order: let four
 // after each other be a pool. Then the float4 that the sink would store is a pool, and one number goes out.

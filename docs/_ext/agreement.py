@@ -79,7 +79,7 @@ def page(root: Path, programs: Path, work: Path) -> str:
     """The whole page. `programs` holds the built tests of the simulator."""
 
     def load(*names):
-        return json.loads(root.joinpath("tests", *names).read_text(encoding="utf-8"))
+        return json.loads(root.joinpath("tests", "simulator", *names).read_text(encoding="utf-8"))
 
     micro, common = load("microkernels", "h200.json"), load("agreement", "h200.json")
     simulated = {

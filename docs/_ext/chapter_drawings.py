@@ -39,17 +39,20 @@ def own(stage: Stage, chapter, simulated) -> tuple[dict[str, str], dict[str, str
     return behind, named
 
 
-def place(page: str, named: dict[str, str], path: Path) -> str:
-    """The page with each drawing where its prose has an empty fence ```{drawing} NAME."""
+def place(pages: dict[str, str], named: dict[str, str], path: Path) -> dict[str, str]:
+    """The pages of a chapter with each drawing where its prose has an empty fence ```{drawing} NAME."""
     for name, directive in named.items():
-        page, places = re.subn(
-            rf"^```\{{drawing\}} {re.escape(name)}\n```$", lambda _, text=directive: text, page, flags=re.MULTILINE
-        )
+        places = 0
+        for page, text in pages.items():
+            pages[page], here = re.subn(
+                rf"^```\{{drawing\}} {re.escape(name)}\n```$", lambda _, text=directive: text, text, flags=re.MULTILINE
+            )
+            places += here
         if places != 1:
             raise BuildError(
                 f"{path}: drawing '{name}' has {places} places: write ```{{drawing}} {name} and ``` in the prose"
             )
-    return page
+    return pages
 
 
 def ladder_steps(rungs: dict, rows: list[dict]) -> list[figures.Step]:
@@ -208,10 +211,12 @@ def limiters(stage: Stage, chapter, measured) -> list[str]:
     return [stage.drawing(f"{chapter.folder}-limiters", drawing, caption)]
 
 
-def best(stage: Stage, measured: list) -> tuple[str, str]:
-    """The fastest rung of each chapter whose rungs are compared with one peer at one size on one device: where there
-    are several such chapters, they are one story, told in a sentence as well. `measured` has chapters and their results, if
-    there are any."""
+SAME_PEER = 1.1  # a peer that is faster than this beside another chapter does other work
+
+
+def story(measured: list) -> list[tuple]:
+    """The chapters whose rungs do the same work as one peer, at one size on one device, each with its results and its fastest
+    rung; [] where fewer than two do. `measured` has chapters and their results, if there are any."""
     stories: dict[tuple, list] = {}
     for chapter, result in measured:
         size = [int(part) for part in chapter.header.sizes["gpu"].split(",")]
@@ -230,31 +235,68 @@ def best(stage: Stage, measured: list) -> tuple[str, str]:
         if rows:
             best = max(rows, key=lambda row: row["rate"])
             stories.setdefault((result.device, tuple(size), best["peer"]["name"]), []).append((chapter, result, best))
-    for (device, _, peer), chapters in stories.items():
-        if len(chapters) < 2:
-            continue
-        steps, before = [], None
-        for chapter, _, best in chapters:
-            words = " · ".join(filter(None, [best["rung"], best.get("variant")]))
-            gain = best["rate"] / before if before else None
-            before = best["rate"]
-            steps.append(
-                figures.Step(
-                    f"{chapter.header.number} {chapter.header.title}",
-                    best["rate"],
-                    words,
-                    peer=best["rate"] / best["ratio_to_peer"],
-                    gain=gain if gain and gain >= 1.05 else None,
-                )
+    for chapters in stories.values():
+        same = [one for one in chapters if peer_rate(one[2]) < SAME_PEER * peer_rate(chapters[0][2])]
+        if len(same) > 1:
+            return same
+    return []
+
+
+def peer_rate(row: dict) -> float:
+    return row["rate"] / row["ratio_to_peer"]
+
+
+def best(stage: Stage, told: list[tuple]) -> str:
+    """The fastest rung of each chapter of a story as a drawing."""
+    if not told:
+        return ""
+    steps, before = [], None
+    for chapter, _, row in told:
+        words = " · ".join(filter(None, [row["rung"], row.get("variant")]))
+        gain = row["rate"] / before if before else None
+        before = row["rate"]
+        steps.append(
+            figures.Step(
+                f"{chapter.header.number} {chapter.header.title}",
+                row["rate"],
+                words,
+                peer=peer_rate(row),
+                gain=gain if gain and gain >= 1.05 else None,
             )
-        last, result, _ = chapters[-1]
-        limit = result.limits.get("fp32_gflop_s")
-        title = f"The fastest rung of each chapter that has {peer} as its peer, on {device}"
-        drawing = figures.ladder(steps, "GFLOP/s", limit, title, peer)
-        caption = (
-            f"{title}: {markup.size_words(last.header.sizes['gpu'])}, in GFLOP/s; longer is faster. × is the gain over "
-            f"the chapter before."
         )
-        said = landing.evidence([(chapter, best) for chapter, _, best in chapters], device, peer)
-        return stage.drawing("best", drawing, caption), said
-    return "", ""
+    last, result, row = told[-1]
+    peer, size = row["peer"]["name"], markup.size_words(last.header.sizes["gpu"])
+    title = f"The fastest rung of each chapter that has {peer} as its peer, on {result.device}"
+    drawing = figures.ladder(steps, "GFLOP/s", result.limits.get("fp32_gflop_s"), title, peer)
+    caption = f"{title}: {size}, in GFLOP/s; longer is faster. × is the gain over the chapter before."
+    return stage.drawing("best", drawing, caption)
+
+
+# What each chapter of the story adds, in lines of at most 16 letters.
+IDEAS = {
+    "02_naive_gemm": ("naive",),
+    "03_shared_tiling": ("tiles in", "shared memory"),
+    "04_register_tiling": ("tiles in", "registers"),
+    "05_bank_conflicts": ("no bank", "conflicts"),
+    "11_pipelines": ("loads behind", "the arithmetic"),
+    "12_past_cublas": ("one warp loads,", "equal shares"),
+}
+
+
+def stairs(stage: Stage, told: list[tuple]) -> str:
+    """The story as a staircase of ideas, for the landing page."""
+    if not told:
+        return ""
+    steps = [
+        figures.Stair(
+            f"chapter {chapter.header.number}",
+            IDEAS.get(chapter.folder, (chapter.header.title,)),
+            row["rate"],
+            f"chapters/{chapter.folder}.html",
+        )
+        for chapter, _, row in told
+    ]
+    last, result, row = told[-1]
+    title = f"One product of {markup.size_words(last.header.sizes['gpu'])} matrices on {result.device}"
+    drawing = figures.stairs(steps, row["peer"]["name"], peer_rate(row), "GFLOP/s", title)
+    return stage.drawing("stairs", drawing, landing.evidence(told))

@@ -13,9 +13,10 @@ from pathlib import Path
 
 import compiler_explorer
 import counted_listing
+import exercises_page
 import way
 from chapter_tables import agreement, ladder
-from markup import escape, fence, listing, size_words, table, typeset
+from markup import container, escape, fence, listing, size_words, table, typeset
 from rung_panel import rung_panel
 
 from warp.chapter.counted import Counted
@@ -34,16 +35,20 @@ def is_headers(block) -> bool:
     return isinstance(block, Code) and all(not line.strip() or start.match(line) for line in block.lines)
 
 
-HOST_LINES = 60  # of code for the host alone, as registering rungs takes: what is longer is folded
+HELPER_LINES = 12  # of code without a kernel that stands in the open: what is longer is folded
+DEFINED = re.compile(
+    r"(?:(?:struct|class|enum class|enum|union) (\w+)|(?!using|static_assert|//)[A-Za-z_][\w:<>,&* ]*?[ *&](\w+)\()"
+)
 
 
 def fold_title(code: Code) -> str:
-    """What stands on the fold of a long listing in which nothing is for the device alone; "" for a listing that stays open."""
-    device = re.compile(r"__global__|(?<!__host__ )__device__")
-    if len(code.lines) <= HOST_LINES or any(map(device.search, code.lines)):
+    """What stands on the fold of a long listing that has no kernel; "" for a listing that stays open."""
+    if len(code.lines) <= HELPER_LINES or any("__global__" in line for line in code.lines):
         return ""
-    what = "main()" if any(re.match(r"int main\(", line) for line in code.lines) else "Host code"
-    return f"{what}: lines {code.line} to {code.line + len(code.lines) - 1}"
+    names = [found[1] or found[2] for line in code.lines if (found := DEFINED.match(line))]
+    names = [name for name in dict.fromkeys(names) if not name.startswith("__")]
+    what = ", ".join(f"`{name}`" for name in names[:3]) + (" and more" if len(names) > 3 else "")
+    return f"{what or 'Code'}: lines {code.line} to {code.line + len(code.lines) - 1}"
 
 
 def check_rungs(chapter: Chapter, results: Results, origin: str) -> None:
@@ -90,12 +95,51 @@ def explorer_links(recorded: dict | None, files: list[Path]) -> dict[str, str]:
 
 
 def prose(block: Prose, recorded: dict | None = None, kernels: dict[str, str] | None = None) -> str:
-    """A block of prose as the page has it; the rest of a section for second reading is folded."""
+    """A block of prose as the page has it."""
     text = machine_code(typeset(block.text), recorded, kernels)
     if not block.second_reading:
         return text
     head, _, body = text.partition("\n")
-    return "\n".join([head.rstrip().removesuffix(SECOND_READING), "", "```{second-reading}", "```", body])
+    return "\n".join([head.rstrip().removesuffix(SECOND_READING), body])
+
+
+# Sections at the end of a chapter that no later one needs: they have a page together.
+FURTHER = {
+    "What comes next",
+    "What a library does further",
+    "What others reach",
+    "Possibilities for extension",
+    "Where this model comes from",
+    "The program",
+}
+
+
+def apart(blocks: list) -> list[tuple[Prose | None, list]]:
+    """The blocks of a source as runs: those of the main road with None before them, and each section beside it with its
+    first block."""
+    runs: list[tuple[Prose | None, list]] = [(None, [])]
+    for block in blocks:
+        heading = block.heading if isinstance(block, Prose) else None
+        inside = runs[-1][0]
+        beside = heading and (block.second_reading or heading[1] in FURTHER)
+        if beside and not (inside and heading[0] > inside.heading[0]):
+            runs.append((block, [block]))
+        elif heading and inside and heading[0] <= inside.heading[0]:
+            runs.append((None, [block]))
+        else:
+            runs[-1][1].append(block)
+    return runs
+
+
+def raised(text: str, by: int) -> str:
+    """Headings of a section that became a page, so many levels higher."""
+    if by <= 0:
+        return text
+    fence, out = False, []
+    for line in text.split("\n"):
+        fence ^= bool(re.match(r" {0,3}(```|~~~)", line))
+        out.append(line if fence else re.sub(rf"^#{{{by}}}(?=#+ )", "", line))
+    return "\n".join(out)
 
 
 def prediction(block: Prediction, answers: dict[str, Answer]) -> str:
@@ -125,7 +169,98 @@ def links_to_map(header, titles: dict[str, str]) -> str:
     return ", ".join(f"[{escape(titles[name])}](/chapters/{name}.md)" for name in header.builds_on)
 
 
-def chapter_page(
+class _Pages:
+    """Writes the pages of a chapter: its main road, and what lies beside it."""
+
+    def __init__(
+        self, chapter: Chapter, project: str, signatures: dict[str, str], simulated, measured, elsewhere, counted
+    ):
+        self.chapter, self.project, self.signatures = chapter, project, signatures
+        self.simulated, self.measured, self.elsewhere, self.counted = simulated, measured, elsewhere, counted
+        self.rung_figures: dict[str, str] = {}
+        self.answers: dict[str, Answer] = {}
+        self.recorded: dict | None = None  # machine code
+        self.kernels: dict[str, str] = {}  # those that still need a link to Compiler Explorer
+        self.placed: list[str] = []  # rungs whose panel stands on a page
+        self.kernels_before: dict[str, list[str]] = {}  # the lines of the rungs' functions that were shown
+        self.base: dict[str, str] = {}  # rung -> the earlier one that it is like
+
+    def panel(self, name: str) -> str:
+        self.placed.append(name)
+        text = rung_panel(
+            name,
+            typeset(self.chapter.header.rungs[name].idea),
+            self.project,
+            self.signatures.get(name, ""),
+            self.simulated,
+            self.measured,
+            self.counted,
+            self.elsewhere,
+            self.base.get(name, ""),
+        )
+        return text + ("\n\n" + self.rung_figures[name] if name in self.rung_figures else "")
+
+    def render(self, blocks: list, source: Path, folded: bool = False) -> list[str]:
+        """Prose, questions, listings and panels, in the order of a source."""
+        costs = counted_listing.costs_of(self.simulated.trace if self.simulated else {}, source.name)
+        prefix = "" if source == self.chapter.path else f"{source.stem}-"
+        out = []
+        for block, following in zip(blocks, [*blocks[1:], None]):
+            if isinstance(block, Prose):
+                out += [prose(block, self.recorded, self.kernels), ""]
+            elif isinstance(block, Prediction):
+                out += [prediction(block, self.answers), ""]
+            elif is_headers(block):
+                out += [":::{dropdown} Headers", ":class-container: fold", "", listing(block), ":::", ""]
+            elif isinstance(block, Code):
+                title = fold_title(block)
+                marks = self.marks(block, following.name) if isinstance(following, RungHere) else None
+                is_rung = isinstance(following, RungHere)
+                long = counted_listing.LONG if is_rung else counted_listing.LONG_HELPER
+                shown = counted_listing.listing(block, costs, marks, prefix, long)
+                if title and not folded and not is_rung:
+                    out += [f":::{{dropdown}} {title}", ":class-container: fold", "", shown, ":::", ""]
+                else:
+                    out += [shown, ""]
+            elif isinstance(block, RungHere):
+                if block.name not in self.chapter.header.rungs:
+                    raise SourceError(f"{source}:1: '[rung {block.name}]': the header lists no such rung")
+                out += [self.panel(block.name), ""]
+            elif isinstance(block, Fold):
+                title = block.title or f"Lines {block.line + 1} on"
+                out += [f"::::::::{{dropdown}} {title}", ":class-container: fold", ""]
+                out += self.render(block.blocks, source, folded=True)
+                out += ["::::::::", ""]
+        return out
+
+    def marks(self, code: Code, rung: str) -> counted_listing.Marks | None:
+        """What of a rung's function differs from the earlier one that it is most like."""
+        function = find_function("\n".join(code.lines), rung)
+        if not function:
+            return None
+        lines = code.lines[function.first - 1 : function.last]
+        found = counted_listing.compared(rung, lines, code.line + function.first - 1, self.kernels_before)
+        self.kernels_before[rung] = lines
+        if found:
+            self.base[rung] = found.base
+        return found
+
+    def beside(self, name: str, title: str, about: str, lines: list[str]) -> str:
+        """A page beside the main road, which links it."""
+        header = self.chapter.header
+        back = f"{about} [Back to chapter {header.number}](/chapters/{self.chapter.folder}.md)."
+        # Chapters may have functions of one name: each has its own namespace, which no signature shows.
+        space = f"```{{cpp:namespace}} {self.project}\n```"
+        top = ["---", "orphan: true", "---", "", f"# Chapter {header.number}: {title}", "", back, "", space, ""]
+        return "\n".join([*top, *lines])
+
+
+def carries_on(blocks: list) -> bool:
+    """Whether a further file's sections carry on those of the chapter, as their numbers say: `## 6. Hopper`."""
+    return any(isinstance(block, Prose) and re.match(r"## \d", block.text) for block in blocks)
+
+
+def chapter_pages(
     chapter: Chapter,
     *,
     project: str,
@@ -141,34 +276,146 @@ def chapter_page(
     notes: str = "",
     answers: dict[str, Answer] | None = None,
     exercises: list[Exercise] = (),
-) -> str:
-    """The page of a chapter. `signatures` says how Breathe finds each rung's contract."""
-    header = chapter.header
-    rung_figures, answers = rung_figures or {}, answers or {}
+) -> dict[str, str]:
+    """The pages of a chapter by their names, the one that is read first. `signatures` says how Breathe finds each rung's
+    contract."""
+    header, folder = chapter.header, chapter.folder
     if simulated:  # what was measured may be older than a rung's name
         check_rungs(chapter, simulated, "the simulator's run")
-    out = [f"# Chapter {header.number}: {header.title}", "", f":::{{container}} question\n{header.question}\n:::", ""]
-    out += [f":::{{container}} facts\n{way.facts(header, exercises)}\n:::", ""] if header.minutes else []
-    # Chapters may have functions of one name: each has its own namespace, which no signature shows.
-    out += [f"```{{cpp:namespace}} {project}\n```", ""]
+    pages = _Pages(chapter, project, signatures, simulated, measured, elsewhere, counted)
+    pages.rung_figures, pages.answers = rung_figures or {}, answers or {}
+    recorded_sass = chapter.path.parent / "recorded_sass.json"
+    if recorded_sass.exists():
+        pages.recorded = json.loads(recorded_sass.read_text(encoding="utf-8"))
+    pages.kernels = explorer_links(pages.recorded, [chapter.path, *others])
+
+    begins = chapter.blocks[0] if chapter.blocks and is_headers(chapter.blocks[0]) else None
+    road: list[str] = []
+    beside: dict[str, str] = {}
+    links: list[str] = []  # cards of what lies beside the road
+    off_road: dict[str, str] = {}  # rung -> its page, where no section of the road leads to it
+
+    further: list = []
+
+    def walk(blocks: list, source: Path) -> None:
+        """Sections in their order; each for a second reading becomes a page, to which its heading leads."""
+        for second, run in apart(blocks):
+            if second is None:
+                road.extend(pages.render(run, source))
+                continue
+            level, title = second.heading
+            if title in FURTHER:
+                further.extend(run)
+                continue
+            title = re.sub(r"^\d+\. ", "", title)
+            name = f"more/{folder}/{re.sub(r'[^a-z0-9]+', '_', title.lower()).strip('_')}.md"
+            before, text = list(pages.placed), "\n".join(pages.render(run, source)).partition("\n")[2]
+            beside[name] = pages.beside(name, typeset(title), "For a second reading.", [raised(text, level - 1)])
+            road.extend(
+                [
+                    f"{'#' * level} {typeset(second.heading[1])}",
+                    "",
+                    f"For a second reading: [{typeset(title)}](/{name}).",
+                    "",
+                ]
+            )
+            road.extend(elsewhere_anchors([rung for rung in pages.placed if rung not in before], name))
+
+    def elsewhere_anchors(rungs: list[str], page: str) -> list[str]:
+        out = []
+        for rung in rungs:
+            idea = json.dumps(typeset(header.rungs[rung].idea), ensure_ascii=False)
+            out += [f"```{{rung-elsewhere}} {rung}\n:idea: {idea}\n:page: /{page.removesuffix('.md')}\n```", ""]
+        return out
+
+    walk(chapter.blocks[1:] if begins else chapter.blocks, chapter.path)
+    if further:
+        before, name = list(pages.placed), f"more/{folder}/further.md"
+        beside[name] = pages.beside(name, "further", "", pages.render(further, chapter.path))
+        off_road.update({rung: name for rung in pages.placed if rung not in before})
+        titles_of = [block.heading[1] for block in further if isinstance(block, Prose) and block.heading]
+        links.append(more_card("Further", name, "; ".join(titles_of) + "."))
+    for other in others:
+        lines = read_text(other).split("\n")
+        functions = [
+            f for name in header.rungs if name not in chapter.functions and (f := find_function("\n".join(lines), name))
+        ]
+        blocks = parse_blocks(other, lines, 1, functions)
+        if carries_on(blocks):
+            road += [f"## {other.name}", ""]
+            walk(blocks, other)
+            continue
+        before, name = list(pages.placed), f"more/{folder}/{other.stem}.md"
+        about = f"A file of the chapter that {NEEDS[other.stem.rpartition('_')[2]]}."
+        beside[name] = pages.beside(name, f"`{other.name}`", about, pages.render(blocks, other))
+        here = [rung for rung in pages.placed if rung not in before]
+        off_road.update(dict.fromkeys(here, name))
+        links.append(more_card(f"`{other.name}`", name, about))
+    rest = [name for name in header.rungs if name not in pages.placed]
+    name = f"more/{folder}/measurements.md"
+    off_road.update(dict.fromkeys(rest, name))
+    lines = [line for rung in rest for line in (pages.panel(rung), "")]
+    recorded = [*filter(None, [measured]), *elsewhere]
+    lines += [ladder(chapter, simulated, recorded), "", agreement(counted, simulated), ""]
+    if notes:
+        lines += [f"How the figures were measured, and what else was tried: [laboratory notes](/{notes}).", ""]
+    about = "Times and counts of every rung, and the simulator's counts beside the hardware's."
+    beside[name] = pages.beside(name, "measurements", about, lines)
+    links.append(more_card("Measurements", name, about))
+    if notes:
+        links.append(more_card("Laboratory notes", notes, "How the figures were measured, and what else was tried."))
+
+    exercises_page.trained(list(exercises), road, folder)
+    if figures[1:]:
+        end = next((i for i, line in enumerate(road) if line.startswith("## What to remember")), len(road))
+        road[end:end] = ["## What bounds each rung", "", *(line for figure in figures[1:] for line in (figure, ""))]
+    out = [*head(chapter, exercises, figures, project), *road]
+    out += ["## More about this chapter", "", container("cards", "\n\n".join(links)), ""]
+    for rung, page in off_road.items():
+        out += elsewhere_anchors([rung], page)
+    out += foot(chapter, titles, [chapter.path, *others], begins)
+    return {f"chapters/{folder}.md": "\n".join(out), **beside}
+
+
+# What a file of a chapter needs, by the end of its name.
+NEEDS = {
+    "gpu": "is compiled for a GPU alone",
+    "cublas": "needs cuBLAS",
+    "sm90": "needs a Hopper GPU",
+    "cub": "needs CUB",
+}
+
+
+def more_card(title: str, page: str, about: str) -> str:
+    return container("card", f"[{title}](/{page})\n\n{about}")
+
+
+def head(chapter: Chapter, exercises, figures, project: str) -> list[str]:
+    """The top of a chapter's page: its question, its key picture, its time, and what one can do afterwards."""
+    header = chapter.header
+    title = f"# [Chapter {header.number}:]{{.chapter-number}} {header.title}"
+    out = [title, "", f":::{{container}} question\n{header.question}\n:::", ""]
+    facts = [f"{way.facts(header, exercises)}"] if header.minutes else []
+    facts += [f"Afterwards you can {header.afterwards}."] if header.afterwards else []
+    facts.append(f"`./learn run {header.number}` runs it.")
+    out += [f":::{{container}} facts\n{' '.join(facts)}\n:::", "", f"```{{cpp:namespace}} {project}\n```", ""]
+    out += figures[:1]  # the chapter's plot: how fast each rung is; the counts, which say why, are predicted first
+    return [*out, "", header.intro, ""] if header.intro else [*out, ""]
+
+
+def foot(chapter: Chapter, titles: dict[str, str], files: list[Path], begins: Code | None) -> list[str]:
+    """The rungs of a chapter, its files and its sizes."""
+    header = chapter.header
     facts = [f"Builds on {links_to_map(header, titles)}." if header.builds_on else "Builds on no other chapter."]
-    shown = [chapter.path, *others]
     links = [
-        f"{{download}}`chapters/{chapter.folder}/{file.name} </_files/{chapter.folder}/{file.name}>`" for file in shown
+        f"{{download}}`chapters/{chapter.folder}/{file.name} </_files/{chapter.folder}/{file.name}>`" for file in files
     ]
     facts.append(f"Source: {', '.join(links)}.")
     facts.append(
         f"Default size: {size_words(header.sizes['gpu'])} on a GPU, "
         f"{size_words(header.sizes['simulator'])} on the simulator."
     )
-    begins = chapter.blocks[0] if chapter.blocks and is_headers(chapter.blocks[0]) else None
-    out += figures[:1]  # the chapter's plot: how fast each rung is; the counts, which say why, are predicted first
-    if header.intro:
-        out += ["", header.intro]
-    out += [
-        "",
-        fence(f"./learn run {header.number}", "{code-block} console", [""]),
-        "",
+    return [
         "::::{dropdown} The rungs of this chapter, its source and its sizes",
         ":class-container: rungs",
         "",
@@ -188,69 +435,6 @@ def chapter_page(
         "::::",
         "",
     ]
-
-    placed: set[str] = set()
-    recorded_sass = chapter.path.parent / "recorded_sass.json"
-    recorded = json.loads(recorded_sass.read_text(encoding="utf-8")) if recorded_sass.exists() else None
-    kernels = explorer_links(recorded, shown)
-
-    def panel(name: str) -> str:
-        placed.add(name)
-        text = rung_panel(
-            name,
-            typeset(header.rungs[name].idea),
-            project,
-            signatures.get(name, ""),
-            simulated,
-            measured,
-            counted,
-            elsewhere,
-        )
-        return text + ("\n\n" + rung_figures[name] if name in rung_figures else "")
-
-    def render(blocks: list, source: Path, folded: bool = False) -> None:
-        costs = counted_listing.costs_of(simulated.trace if simulated else {}, source.name)
-        for block in blocks:
-            if isinstance(block, Prose):
-                out.extend([prose(block, recorded, kernels), ""])
-            elif isinstance(block, Prediction):
-                out.extend([prediction(block, answers), ""])
-            elif is_headers(block):
-                out.extend([":::{dropdown} Headers", ":class-container: fold", "", listing(block), ":::", ""])
-            elif isinstance(block, Code):
-                title = fold_title(block)
-                if title and not folded:
-                    out.extend([f":::{{dropdown}} {title}", ":class-container: fold", "", listing(block), ":::", ""])
-                else:
-                    out.extend([counted_listing.listing(block, costs), ""])
-            elif isinstance(block, RungHere):
-                if block.name not in header.rungs:
-                    raise SourceError(f"{source}:1: '[rung {block.name}]': the header lists no such rung")
-                out.extend([panel(block.name), ""])
-            elif isinstance(block, Fold):
-                title = block.title or f"Lines {block.line + 1} on"
-                out.extend([f"::::::::{{dropdown}} {title}", ":class-container: fold", ""])
-                render(block.blocks, source, folded=True)
-                out.extend(["::::::::", ""])
-
-    render(chapter.blocks[1:] if begins else chapter.blocks, chapter.path)
-    for other in others:
-        lines = read_text(other).split("\n")
-        functions = [
-            f for name in header.rungs if name not in chapter.functions and (f := find_function("\n".join(lines), name))
-        ]
-        out += [f"## {other.name}", ""]
-        render(parse_blocks(other, lines, 1, functions), other)
-    rest = [name for name in header.rungs if name not in placed]
-    if rest:
-        out += ["## Beside the kernels", ""]
-        for name in rest:
-            out += [panel(name), ""]
-    out += [ladder(chapter, simulated, [*filter(None, [measured]), *elsewhere], list(figures[1:])), ""]
-    out += [agreement(counted, simulated), ""]
-    if notes:
-        out += [f"How the figures were measured, and what else was tried: [laboratory notes](/{notes}).", ""]
-    return "\n".join(out)
 
 
 def notes_page(text: str, chapter: Chapter) -> str:

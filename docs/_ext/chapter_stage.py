@@ -14,6 +14,7 @@ import exercises_page
 import figures
 import landing
 import live
+import recording
 import way
 from stage import Stage, write
 
@@ -98,18 +99,21 @@ class Chapters:
         """Writes the pages of the chapters and their map; returns what the landing page shows of them."""
         for chapter, others in self.chapters:
             self.write_page(chapter, others)
-        best, evidence = chapter_drawings.best(self.stage, self.recorded)
+        told = chapter_drawings.story(self.recorded)
         known = [chapter for chapter, _ in self.chapters]
         graph = figures.chapter_graph([(c.folder, c.header.number, c.header.title, c.header.builds_on) for c in known])
-        drawn = "\n\n".join(filter(None, [self.stage.drawing("chapters", graph, ""), best]))
+        drawn = "\n\n".join(
+            filter(None, [self.stage.drawing("chapters", graph, ""), chapter_drawings.best(self.stage, told)])
+        )
         self.stage.write("chapters/index.md", chapter_page.map_page(known, drawn, self.exercises))
+        download = self.pack()
         return {
-            "start": landing.start(known[0], self.pack(), os.environ.get("WARP_SOURCE_URL", "")),
-            "best": best,
-            "evidence": evidence,
+            "start": landing.start(known[0], download, os.environ.get("WARP_SOURCE_URL", "")),
+            "stairs": chapter_drawings.stairs(self.stage, told),
             "copies": landing.copies(self.recorded),
-            "chapters": landing.chapters(known),
-            "version": landing.version(self.commit, time.strftime("%Y-%m-%d")),
+            "chapters": landing.chapters(known, self.exercises),
+            "watch": recording.watch(self.root),
+            "version": landing.version(self.commit, time.strftime("%Y-%m-%d"), download),
         }
 
     def write_page(self, chapter: source.Chapter, others: list[Path]) -> None:
@@ -140,7 +144,7 @@ class Chapters:
         if measured and notes_file.exists():
             notes = f"notes/{folder}.md"
             stage.write(notes, chapter_page.notes_page(notes_file.read_text(encoding="utf-8"), chapter))
-        page = chapter_page.chapter_page(
+        pages = chapter_page.chapter_pages(
             chapter,
             project=project,
             signatures=signatures(chapter, self.projects[project]),
@@ -156,10 +160,13 @@ class Chapters:
             notes=notes,
             exercises=self.exercises[folder],
         )
-        page += exercises_page.stage(stage.write, self.exercises[folder])
-        page += way.end(chapter.header, [known.header for known, _ in self.chapters])
-        page = live.placed(chapter_drawings.place(page, named, chapter.path), folder)
-        stage.write(f"chapters/{folder}.md", page)
+        main = f"chapters/{folder}.md"
+        pages[main] += exercises_page.stage(stage.write, self.exercises[folder])
+        pages[main] += way.end(chapter.header, [known.header for known, _ in self.chapters])
+        pages = chapter_drawings.place(pages, named, chapter.path)
+        pages[main] = live.placed(pages[main], folder)
+        for name, page in pages.items():
+            stage.write(name, page)
         stage.write(f"_data/{folder}.trace.json", json.dumps(simulated.trace))
 
     def pack(self) -> str:

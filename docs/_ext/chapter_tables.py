@@ -8,25 +8,27 @@ from markup import escape, escape_code, milliseconds, number, per, size_text, si
 from rung_panel import provenance
 from rung_tables import MEASURED_HEAD, measured_cells, sizes_of
 
+from warp.base.counts import COUNTS
 from warp.chapter.counted import Counted, CountedLine
 from warp.chapter.results import Results
 from warp.chapter.source import Chapter
 
 
-def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results], figures: list[str]) -> str:
-    """The chapter's end: every rung in one table for each GPU that was recorded and for the simulator, all of them folded:
-    the picture at the top has what they say. Without a picture, the counts stand in the open."""
+def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results]) -> str:
+    """Every rung in one table for each GPU that was recorded and for the simulator, all but the first folded. Where nothing was
+    recorded, the counts stand in the open."""
     out = ["## The ladder", ""]
     names = list(chapter.header.rungs)
 
     def label(row: dict) -> str:
         variant = f" `{escape_code(row['variant'])}`" if row.get("variant") else ""
-        return f"{{rung}}`{row['rung']}`{variant}"
+        return f"{{rung}}`{chapter.folder}/{row['rung']}`{variant}"
 
-    def fold(title: str, lines: list[str]) -> list[str]:
+    def fold(title: str, lines: list[str], is_open: bool = False) -> list[str]:
         inner = [len(line) - len(line.lstrip(":")) for line in lines]
         fence = ":" * (max([3, *inner]) + 1)
-        return [f"{fence}{{dropdown}} {title}", ":class-container: lines", "", *lines, fence, ""]
+        options = [":class-container: lines", *([":open:"] if is_open else [])]
+        return [f"{fence}{{dropdown}} {title}", *options, "", *lines, fence, ""]
 
     for measured in recorded:
         tables = []
@@ -37,7 +39,9 @@ def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results],
                 cells = measured_cells(row) or ["–"] * 5
                 body.append([label(row), *cells, row["status"]])
             whole = [table(["rung", *MEASURED_HEAD, "result"], body, "lrrrrrl"), ""]
-            medians = by_variant([row for row in measured.rows if row.get("size", {}) == size], names)
+            medians = by_variant(
+                [row for row in measured.rows if row.get("size", {}) == size], names, f"{chapter.folder}/"
+            )
             title = f"Measured on {escape(measured.device)}" + (f", {size_text(size)}" if size else "")
             if medians:
                 whole = [medians, ""] + fold(f"Rates and spread{', ' + size_text(size) if size else ''}", whole)
@@ -49,7 +53,7 @@ def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results],
             "FMAs.\n:::",
             "",
         ]
-        out += fold(f"On {escape(measured.device)}", there)
+        out += fold(f"On {escape(measured.device)}", there, is_open=measured is recorded[0])
     if simulated:
         body = []
         for row in (r for n in names for r in simulated.of(n)):
@@ -90,7 +94,6 @@ def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results],
         ]
         title = f"Counted on the simulator, {size}"
         out += fold(title, counts) if recorded else [f"{title}:", "", *counts]
-    out += figures
     if not recorded:
         out += [
             "No measurement on hardware is recorded for this chapter yet: "
@@ -114,13 +117,13 @@ def variants_in_common(rows: list[dict], names: list[str]) -> tuple[list[str], d
     return (variants if len(common) >= 4 and common == variants else []), times
 
 
-def by_variant(rows: list[dict], names: list[str]) -> str:
+def by_variant(rows: list[dict], names: list[str], folder: str = "") -> str:
     """Medians, with a row for each rung and a column for each variant; empty unless most rungs have the same ones."""
     variants, times = variants_in_common(rows, names)
     if not variants:
         return ""
     body = [
-        [f"{{rung}}`{name}`", *(milliseconds(of[variant]) if variant in of else "–" for variant in variants)]
+        [f"{{rung}}`{folder}{name}`", *(milliseconds(of[variant]) if variant in of else "–" for variant in variants)]
         for name, of in times.items()
     ]
     head = ["rung", *(f"`{escape_code(variant)}`" for variant in variants)]
@@ -128,25 +131,7 @@ def by_variant(rows: list[dict], names: list[str]) -> str:
 
 
 # The counts beside the hardware's, and what they are called at the head of a column.
-COUNTS = {
-    "blocks": "blocks",
-    "global_load_requests": "global loads",
-    "global_load_sectors": "sectors",
-    "global_store_requests": "global stores",
-    "global_store_sectors": "sectors",
-    "global_atomic_requests": "global atomics",
-    "global_atomic_sectors": "sectors",
-    "shared_load_requests": "shared loads",
-    "shared_load_wavefronts": "wavefronts",
-    "shared_load_bank_conflicts": "conflicts",
-    "shared_store_requests": "shared stores",
-    "shared_store_wavefronts": "wavefronts",
-    "shared_store_bank_conflicts": "conflicts",
-    "shared_atomic_requests": "shared atomics",
-    "shared_atomic_wavefronts": "wavefronts",
-    "shared_wavefronts": "all wavefronts",
-    "shared_wavefronts_ideal": "ideal",
-}
+COLUMNS = {"blocks": "blocks", **{count.name: count.column for count in COUNTS}}
 
 
 def agreement(counted: Counted | None, simulated: Results | None) -> str:
@@ -205,7 +190,7 @@ def agreement(counted: Counted | None, simulated: Results | None) -> str:
             names = dict.fromkeys(f"`{line.kernel}`" for line in differing if counted.reason(line) == reason)
             out.append(f"- {', '.join(names)}: {escape(reason)}".rstrip(".") + ".")
     in_use = {line.count for line in every if not is_zero(line)}
-    used = [name for name in COUNTS if name in in_use] + sorted(in_use - set(COUNTS))
+    used = [name for name in COLUMNS if name in in_use] + sorted(in_use - set(COLUMNS))
     out += [
         "",
         ":::{dropdown} Launch by launch",
@@ -213,7 +198,7 @@ def agreement(counted: Counted | None, simulated: Results | None) -> str:
         "",
         "Where two numbers stand, the first is the simulator's. An empty field is a zero.",
         "",
-        table(["kernel", *(COUNTS.get(name, name) for name in used)], by_launch(every, used), "l" + "r" * len(used)),
+        table(["kernel", *(COLUMNS.get(name, name) for name in used)], by_launch(every, used), "l" + "r" * len(used)),
         ":::",
         "",
     ]

@@ -1,23 +1,24 @@
-"""Counts beside the lines of a listing: what the requests of a line cost, from the trace of the chapter's program.
+"""A listing of a chapter: the counts beside its lines, what differs from an earlier kernel, and what of a long one is shown.
 
-`{counted}` holds a listing; `:lines:` has what its lines cost. The numbers are part of the page, in a column that a box above
+`{counted}` holds a listing; `:lines:` has what its lines cost, from the trace of the chapter's program. The numbers are part of the page, in a column that a box above
 the listing shows: from the start, or where a prediction of the section asks first, once that is answered
 (docs/_static/predict.js). docs/_static/counted.js draws a line's banks and sectors when its number is pressed. Standard library only; live_nodes.py has the directive.
 """
 
 from __future__ import annotations
 
+import difflib
 import json
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import markup
 from rung_tables import ACCESSES
 
-from warp.chapter import results
+from warp.chapter import maps, results
 
 PICTURES = 4  # of a line: patterns of addresses that differ
-LINE_BYTES = 128  # patterns this far apart are alike: the same banks, and the same places in their sectors
 
 
 @dataclass
@@ -45,19 +46,6 @@ def short(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-def pattern(example: dict) -> list | None:
-    """A request for counted.js: g or s for its memory, whether it stores, its bytes, and the lanes' addresses, as a first one
-    and a step where that says them all."""
-    known = [address for address in example["addresses"] if address is not None]
-    if not known or example["access"] == "atomic":
-        return None
-    base = min(known) // LINE_BYTES * LINE_BYTES
-    at = [None if address is None else address - base for address in example["addresses"]]
-    if None not in at and len({b - a for a, b in zip(at, at[1:])}) == 1:
-        at = [at[0], at[1] - at[0]]
-    return [example["space"][0], int(example["access"] == "store"), example["size"], at]
-
-
 def costs_of(trace: dict, name: str) -> dict[int, list[Cost]]:
     """What the lines of a file cost, by line."""
     found: dict[int, dict[tuple[str, str], Cost]] = {}
@@ -79,7 +67,7 @@ def costs_of(trace: dict, name: str) -> dict[int, list[Cost]]:
                 cost.wasted |= unit == "sectors" and asked is not None and 32 * amount >= 2 * asked
                 space, access = prefix.split("_")
                 for example in entry.get("examples", []):
-                    one = pattern(example)
+                    one = maps.pattern(example)
                     if one and (example["space"], example["access"]) == (space, access) and one not in cost.patterns:
                         cost.patterns.append(one)
     return {line: list(costs.values()) for line, costs in found.items()}
@@ -99,8 +87,80 @@ def label_of(costs: list[Cost]) -> str:
     return " ".join(parts)
 
 
-def listing(code, costs: dict[int, list[Cost]]) -> str:
-    """A listing of the page, with the costs of its lines where it has any."""
+LONG = 26  # lines of a rung's listing that a reader takes in at once
+LONG_HELPER = 18  # of one that is no rung's
+CONTEXT = 1  # lines around what a shortened listing shows
+# What of a long listing is shown at first, for as long as there is room: its kernels, what touches memory, barriers, loops.
+HEADS = re.compile(r"__global__|template <.*|.*__launch_bounds__")
+BARRIERS = re.compile(r".*(__syncthreads|__syncwarp|asm )")
+LOOPS = re.compile(r"\s*(for|while) \(")
+
+
+@dataclass
+class Marks:
+    """What a kernel shares with an earlier one: the name of that one, and the lines that differ from it."""
+
+    base: str
+    changed: set[int]
+
+
+def compared(name: str, function: list[str], first: int, earlier: dict[str, list[str]]) -> Marks | None:
+    """The kernel most like an earlier one, if half of its lines are that one's. `first` is its first line's number."""
+
+    def bare(lines: list[str], own: str) -> list[str]:
+        return [re.sub(rf"\b{own}\b", "", line.split("//")[0]).strip() for line in lines]
+
+    best, most = None, 0.5
+    mine = bare(function, name)
+    for other, lines in reversed(earlier.items()):
+        matcher = difflib.SequenceMatcher(None, bare(lines, other), mine, autojunk=False)
+        if matcher.quick_ratio() > most and matcher.ratio() > most + 0.02:
+            best, most = (other, matcher), matcher.ratio()
+    if best is None:
+        return None
+    changed = {
+        first + line
+        for kind, _, _, begin, end in best[1].get_opcodes()
+        if kind in ("insert", "replace")
+        for line in range(begin, end)
+        if len(mine[line]) > 1  # a brace alone says nothing
+    }
+    return Marks(best[0], changed)
+
+
+def shown_lines(code, costs: dict[int, list[Cost]], marks: Marks | None, long: int = LONG) -> set[int]:
+    """The lines of a listing that a reader sees at first: all of a short one, of a kernel what differs from an earlier one,
+    of other long ones heads, loops, barriers and what touches memory."""
+    every = range(code.line, code.line + len(code.lines))
+    if marks and len(code.lines) > 16:
+        wanted, around = set(marks.changed), CONTEXT
+        wanted |= {line for line in every if re.match(r"__global__|template <", code.lines[line - code.line])}
+    elif len(code.lines) > long:
+        wanted, around = set(), 0
+        text = {line: code.lines[line - code.line] for line in every}
+        for of in (HEADS.match, None, BARRIERS.match, LOOPS.match):
+            more = {line for line in every if (of(text[line]) if of else line in costs)}
+            if len(wanted | more) <= long or not wanted:
+                wanted |= more
+        around = CONTEXT if 3 * len(wanted) <= long else 0
+    else:
+        return set(every)
+    wanted |= {every[0], every[-1]}
+    near = {line + by for line in wanted for by in range(-around, around + 1)}
+    shown, hidden = set(), []
+    for line in every:
+        if line in near:
+            shown |= set(hidden) if len(hidden) < 4 else set()  # a gap of three lines saves nothing
+            hidden = []
+            shown.add(line)
+        else:
+            hidden.append(line)
+    return shown | (set(hidden) if len(hidden) < 4 else set())
+
+
+def listing(code, costs: dict[int, list[Cost]], marks: Marks | None = None, prefix: str = "", long: int = LONG) -> str:
+    """A listing of the page: the costs of its lines where it has any, the lines that differ from an earlier kernel marked, and
+    of a long one what matters at first. `prefix` begins the anchors of its lines."""
     lines = {}
     for line in range(code.line, code.line + len(code.lines)):
         if line in costs:
@@ -109,7 +169,10 @@ def listing(code, costs: dict[int, list[Cost]]) -> str:
                 said.append({"says": cost.words(), "patterns": cost.patterns[:left]})
                 left -= len(said[-1]["patterns"])
             lines[line] = {"label": label_of(costs[line]), "wasted": any(c.wasted for c in costs[line]), "costs": said}
-    shown = markup.listing(code)
-    if not lines:
-        return shown
-    return markup.fence(shown, "{counted}", [f":lines: {json.dumps(json.dumps(lines))}", ""])
+    shown = shown_lines(code, costs, marks, long)
+    data: dict = {"prefix": prefix, "costs": lines}
+    if marks and marks.changed:
+        data.update(base=marks.base, changed=sorted(marks.changed))
+    if len(shown) < len(code.lines):
+        data.update(hidden=sorted(set(range(code.line, code.line + len(code.lines))) - shown), lines=len(code.lines))
+    return markup.fence(markup.listing(code), "{counted}", [f":lines: {json.dumps(json.dumps(data))}", ""])

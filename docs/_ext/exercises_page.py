@@ -1,4 +1,5 @@
-"""The exercises on the site: at the end of their chapter with hints folded, each solution on a page of its own."""
+"""The exercises on the site: a page for each, with the hints one behind the other and the solution behind them; cards at the
+end of their chapter."""
 
 from __future__ import annotations
 
@@ -6,16 +7,16 @@ import re
 from pathlib import Path
 
 import live
-from markup import escape, fence, typeset
+from markup import container, escape, fence, typeset
 
-from warp.exercise.exercises import Exercise, header_of
+from warp.exercise.exercises import Exercise, ExerciseError, header_of
 
 
-def dropdown(title: str, body: str) -> str:
+def dropdown(title: str, body: str, classes: str = "fold") -> str:
     """A folded part; nothing in `body` may close it."""
     longest = max((len(colons) for colons in re.findall(r"^:{3,}", body, re.MULTILINE)), default=2)
     colons = ":" * (longest + 1)
-    return f"{colons}{{dropdown}} {title}\n:class-container: fold\n\n{body}\n\n{colons}"
+    return f"{colons}{{dropdown}} {title}\n:class-container: {classes}\n\n{body}\n\n{colons}"
 
 
 def code_of(file: Path) -> str:
@@ -29,71 +30,89 @@ def code_of(file: Path) -> str:
     return fence(body, "{code-block} cuda", [":linenos:", f":lineno-start: {first}", ""])
 
 
+def hints(texts: list[str]) -> str:
+    """Hints of which each stands in the fold of the one before it: a reader meets one at a time."""
+    inner = ""
+    for number in range(len(texts), 0, -1):
+        inner = dropdown(
+            f"Hint {number} of {len(texts)}", f"{typeset(texts[number - 1])}\n\n{inner}".strip(), "fold hint"
+        )
+    return inner
+
+
+def rubric(text: str) -> str:
+    return f":::{{rubric}} {text}\n:::"
+
+
+def facts(exercise: Exercise) -> str:
+    return f"{exercise.kind.capitalize()}, about {exercise.minutes} min{', on the short path' if exercise.on_short_path else ''}"
+
+
 def section(exercises: list[Exercise]) -> str:
     """What stands at the end of the chapter's page; empty where there is no exercise."""
     if not exercises:
         return ""
-    out = [
-        "## Exercises",
-        "",
-        "`./learn start` copies them into `my/`, a folder of your own. `./learn check NAME` runs one on the simulator, and "
-        "`./learn watch` does it each time that you save.",
-        "",
+    cards = [
+        container("card", f"[{escape(one.title)}](/exercises/{one.chapter}/{one.name}.md)\n\n{facts(one)}")
+        for one in exercises
     ]
-    for exercise in exercises:
-        out += [
-            f"### {escape(exercise.title)}",
-            "",
-            f":::{{container}} facts\n`{exercise.name}`: {exercise.kind}, about {exercise.minutes} minutes"
-            f"{', on the short path' if exercise.on_short_path else ''}.\n:::",
-            "",
-            typeset(exercise.task),
-            "",
-            dropdown("The file", code_of(exercise.source)),
-            "",
-        ]
-        out += [
-            dropdown(f"Hint {number} of {len(exercise.hints)}", typeset(hint)) + "\n"
-            for number, hint in enumerate(exercise.hints, 1)
-        ]
-        out += [f"[The solution, and why](/exercises/{exercise.chapter}/{exercise.name}.md)", ""]
-    return "\n".join(out)
-
-
-def solution_page(exercise: Exercise) -> str:
-    """A page that nothing but the exercise links to."""
     return "\n".join(
         [
-            "---",
-            "orphan: true",
-            "---",
+            "## Exercises",
             "",
-            f"# Solution: {escape(exercise.title)}",
+            "`./learn start` copies them into `my/`, a folder of your own. `./learn watch` checks each time that you save.",
             "",
-            f"[Back to the exercises of chapter {exercise.number}](/chapters/{exercise.chapter}.md)",
+            container("cards", "\n\n".join(cards)),
             "",
+        ]
+    )
+
+
+def trained(exercises: list[Exercise], road: list[str], where: str) -> None:
+    """Puts links to exercises at the end of the sections that they train; `road` has a chapter's blocks."""
+    for number in dict.fromkeys(one.section for one in exercises if one.section):
+        begins = next((i for i, block in enumerate(road) if block.startswith(f"## {number}. ")), None)
+        those = [one for one in exercises if one.section == number]
+        if begins is None:
+            raise ExerciseError(f"exercises/{those[0].key}.md: {where} has no section {number}")
+        ends = next((i for i in range(begins + 1, len(road)) if road[i].startswith("## ")), len(road))
+        links = " · ".join(
+            f"[{escape(one.title)}](/exercises/{one.chapter}/{one.name}.md) ({one.kind}, {one.minutes} min)"
+            for one in those
+        )
+        road[ends:ends] = [container("trains", f"Try it: {links}"), ""]
+
+
+def exercise_page(exercise: Exercise) -> str:
+    """The statement, the command, the hints and the solution."""
+    solution = [
+        code_of(exercise.solution),
+        rubric("Why"),
+        typeset(exercise.explanation),
+        live.answer(exercise.name),
+        rubric("What else"),
+        typeset(exercise.alternatives),
+    ]
+    return "\n\n".join(
+        [
+            "---\norphan: true\n---",
+            f"# {escape(exercise.title)}",
+            container(
+                "facts",
+                f"{facts(exercise)}. An exercise of [chapter {exercise.number}](/chapters/{exercise.chapter}.md).",
+            ),
             typeset(exercise.task),
-            "",
-            "## The code",
-            "",
-            code_of(exercise.solution),
-            "",
-            "## Why",
-            "",
-            typeset(exercise.explanation),
-            "",
-            live.answer(exercise.name),
-            "",
-            "## What else",
-            "",
-            typeset(exercise.alternatives),
+            fence(f"./learn start {exercise.name}\n./learn check {exercise.name}", "{code-block} console", [""]),
+            code_of(exercise.source),
+            hints(exercise.hints),
+            dropdown("The solution, and why", "\n\n".join(solution), "fold solution"),
             "",
         ]
     )
 
 
 def stage(write, exercises: list[Exercise]) -> str:
-    """Stages the solutions of a chapter's exercises with `write(name, text)`; returns the section for its page."""
+    """Stages the pages of a chapter's exercises with `write(name, text)`; returns the section for the chapter's page."""
     for exercise in exercises:
-        write(f"exercises/{exercise.chapter}/{exercise.name}.md", solution_page(exercise))
+        write(f"exercises/{exercise.chapter}/{exercise.name}.md", exercise_page(exercise))
     return section(exercises)

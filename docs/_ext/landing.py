@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
+import tarfile
 from pathlib import Path
 
+import figures
+import way
 from markup import escape, number, size_words
 
+from warp.chapter.header import hours
 from warp.chapter.results import Results
 from warp.chapter.source import Chapter
+from warp.exercise.exercises import Exercise
 
 ARCHIVE = "warp-by-warp"
 
@@ -25,6 +31,25 @@ def pack(root: Path, archive: Path) -> bool:
     return done.returncode == 0
 
 
+def pack_site(site: Path, kept: Path, anew: bool) -> None:
+    """Puts the site into the archive that it offers, as `site/`: who downloads the course can read it before anything is built.
+    `kept` has that archive for the next build, which makes it again only where all pages are made `anew`."""
+    for archive in site.glob(f"_downloads/*/{ARCHIVE}.tar.gz"):
+        if kept.exists() and not anew:
+            shutil.copyfile(kept, archive)
+            return
+        packed = archive.with_suffix(".tmp")
+        with tarfile.open(archive) as course, tarfile.open(packed, "w:gz", compresslevel=6) as both:
+            for member in course:
+                if not member.name.startswith(f"{ARCHIVE}/site/"):
+                    both.addfile(member, course.extractfile(member) if member.isfile() else None)
+            for path in sorted(site.rglob("*")):
+                if path.is_file() and path != archive and path != packed:
+                    both.add(path, f"{ARCHIVE}/site/{path.relative_to(site)}", recursive=False)
+        packed.replace(archive)
+        shutil.copyfile(archive, kept)
+
+
 def start(first: Chapter, download: str, source: str) -> str:
     """The button, and the two ways to the code: `download` is the file's place, `source` the repository's address."""
     rows = [f":::{{div}} start\n\n[Start with chapter {first.header.number}](chapters/{first.folder}.md){{.button}}"]
@@ -33,37 +58,43 @@ def start(first: Chapter, download: str, source: str) -> str:
     rows.append("[Installation](install.md)\n\n:::")
     lines = []
     if source:
-        lines.append(f"$ git clone {source} {ARCHIVE} && cd {ARCHIVE}")
+        lines.append(f"$ git clone {source} {ARCHIVE}")
     elif download:
-        lines.append(f"$ tar xzf {ARCHIVE}.tar.gz && cd {ARCHIVE}")
+        lines.append(f"$ tar xzf {ARCHIVE}.tar.gz")
+    lines += [f"$ cd {ARCHIVE}"] if lines else []
     lines += [
-        "$ ./learn new       # a kernel of your own, run and counted; needs no GPU",
-        f"$ ./learn run {first.header.number}    # the first chapter",
-        "$ ./learn start     # the first exercise",
+        "$ ./learn new     # a kernel, counted",
+        f"$ ./learn run {first.header.number}  # the first chapter",
+        "$ ./learn start   # the first exercise",
     ]
     return "\n\n".join(rows) + "\n\n```{code-block} console\n" + "\n".join(lines) + "\n```"
 
 
-def chapters(all_chapters: list[Chapter]) -> str:
-    """Every chapter with its question."""
-    items = [
-        f"1. [{chapter.header.number} {escape(chapter.header.title)}](chapters/{chapter.folder}.md): "
-        f"{chapter.header.question}"
-        for chapter in all_chapters
-    ]
-    return "\n".join([":::{div} chapters", "", *items, "", ":::"])
+def chapters(all_chapters: list[Chapter], exercises: dict[str, list[Exercise]]) -> str:
+    """A card for each chapter: its picture, its question and its minutes. `progress.js` ticks those that are done."""
+    cards = []
+    for chapter in all_chapters:
+        header, own = chapter.header, exercises.get(chapter.folder, [])
+        facts = [f"{header.minutes} min"] if header.minutes else []
+        facts += [f"{len(own)} exercise{'s' if len(own) > 1 else ''}, {hours(way.of_exercises(own))}"] if own else []
+        facts += ["on the short path"] if header.on_short_path else []
+        cards += [
+            f"::::{{div}} chapter-card\n\n```{{raw}} html\n{figures.icon(chapter.folder)}\n```",
+            f"[{header.number} {escape(header.title)}](chapters/{chapter.folder}.md)\n\n{header.question}",
+            *([f":::{{container}} facts\n{' · '.join(facts)}\n:::"] if facts else []),
+            "::::",
+        ]
+    return "\n\n".join([":::::{div} chapter-cards", *cards, ":::::"])
 
 
-def evidence(story: list[tuple[Chapter, dict]], device: str, peer: str) -> str:
-    """How far the ladder goes, from its first and its last chapter's fastest rung."""
-    if len(story) < 2:
-        return ""
-    (first, slow), (last, fast) = story[0], story[-1]
+def evidence(told: list[tuple]) -> str:
+    """How far the ladder goes, from the first and the last chapter's fastest rung of a story."""
+    (first, measured, slow), (last, _, fast) = told[0], told[-1]
     return (
-        f"One product of {size_words(last.header.sizes['gpu'])} matrices on an {escape(device)}: "
-        f"[chapter {first.header.number}](chapters/{first.folder}.md) reaches {number(round(slow['rate']))} GFLOP/s, "
-        f"[chapter {last.header.number}](chapters/{last.folder}.md) {number(round(fast['rate']))}, "
-        f"which is {100 * fast['ratio_to_peer']:.0f} % of {peer} in the same rounds."
+        f"One product of {size_words(last.header.sizes['gpu'])} matrices on an {escape(measured.device)}, in FP32: "
+        f"[chapter {first.header.number}](/chapters/{first.folder}.md) reaches {number(round(slow['rate']))} GFLOP/s, "
+        f"[chapter {last.header.number}](/chapters/{last.folder}.md) {number(round(fast['rate']))}, "
+        f"which is {100 * fast['ratio_to_peer']:.0f} % of {fast['peer']['name']} in the same rounds."
     )
 
 
@@ -73,15 +104,16 @@ def copies(recorded: list[tuple[Chapter, Results | None]]) -> str:
         rows, columns = (measured.of(f"copy_{order}_fastest") if measured else [] for order in "xy")
         if rows and columns and rows[0].get("rate") and columns[0].get("rate"):
             return (
-                f"In [chapter {chapter.header.number}](chapters/{chapter.folder}.md) the first of them reaches "
-                f"{number(round(rows[0]['rate']))} GB/s on an {escape(measured.device)}, the second "
-                f"{number(round(columns[0]['rate']))}."
+                f"As copies, measured in [chapter {chapter.header.number}](chapters/{chapter.folder}.md) on an "
+                f"{escape(measured.device)}: {number(round(rows[0]['rate']))} GB/s along the rows, "
+                f"{number(round(columns[0]['rate']))} down the columns."
             )
     return ""
 
 
-def version(commit: str, day: str) -> str:
-    return f":::{{div}} version\n\nBuilt on {day} from commit {escape(commit)}.\n\n:::"
+def version(commit: str, day: str, download: str = "") -> str:
+    too = " The archive has this site, too, in its folder `site`." if download else ""
+    return f":::{{div}} version\n\nBuilt on {day} from commit {escape(commit)}.{too}\n\n:::"
 
 
 def placed(page: str, made: dict[str, str]) -> str:

@@ -1,7 +1,7 @@
 """What a page has that reacts: the live figure (live.py) and the counts beside a listing (counted_listing.py).
 
 `live`     an access of a warp, two states side by side
-`counted`  holds a listing; its lines have the costs of their requests beside them
+`counted`  holds a listing: costs beside its lines, marks on what differs from an earlier kernel, gaps where it is shortened
 
 A drawing with a scene is played by docs/_static/player.js; `needs` says so of its page.
 """
@@ -61,7 +61,8 @@ class Counted(SphinxDirective):
     def run(self):
         node = counted(classes=["counted-listing"], lines=self.options["lines"], names_for="")
         node += self.parse_content_to_nodes()
-        needs(self.env, "counted")
+        if json.loads(self.options["lines"])["costs"]:
+            needs(self.env, "counted")
         return [node]
 
 
@@ -80,31 +81,60 @@ def visit_counted(self, node):
 
 
 def depart_counted(self, node):
-    """Puts the costs of a line behind its number."""
-    lines = {int(line): costs for line, costs in json.loads(node["lines"]).items()}
+    """Puts the costs of a line behind its number, and the lines of a listing into what is marked and what is shown at first."""
+    data = json.loads(node["lines"])
+    costs = {int(line): of for line, of in data["costs"].items()}
+    changed, hidden = set(data.get("changed", ())), set(data.get("hidden", ()))
     shown = "".join(self.body[node["begins"] :])
     del self.body[node["begins"] :]
-    width = max(len(costs["label"]) for costs in lines.values())
 
-    def cell(found: re.Match) -> str:
-        costs = lines.get(int(found[1]))
-        if not costs:
-            return found[0]
-        words = html.escape(f"Line {found[1]}: " + "; ".join(cost["says"] for cost in costs["costs"]))
-        wasted = " wasted" if costs["wasted"] else ""
+    def number_of(found: re.Match) -> str:
+        line = int(found[1])
+        place = found[0].replace('class="linenos"', f'class="linenos" id="{data["prefix"]}L{line}"')
+        if line not in costs:
+            return place
+        words = html.escape(f"Line {line}: " + "; ".join(cost["says"] for cost in costs[line]["costs"]))
+        wasted = " wasted" if costs[line]["wasted"] else ""
         return (
-            f'{found[0]}<button type="button" class="cost{wasted}" data-line="{int(found[1])}" '
-            f'data-cost="{costs["label"]}" title="{words}"></button>'
+            f'{place}<button type="button" class="cost{wasted}" data-line="{line}" '
+            f'data-cost="{costs[line]["label"]}" title="{words}"></button>'
         )
 
-    shown = re.sub(r'<span class="linenos">\s*(\d+)\s*</span>', cell, shown)
+    out, gap = [], []
+
+    def close_gap() -> None:
+        if gap:
+            out.append(f'<span class="gap" data-lines="{len(gap)}"></span><span class="further">{"".join(gap)}</span>')
+            gap.clear()
+
+    for row in shown.splitlines(keepends=True):
+        found = re.search(r'<span class="linenos">\s*(\d+)\s*</span>', row)
+        line = int(found[1]) if found else 0
+        row = re.sub(r'<span class="linenos">\s*(\d+)\s*</span>', number_of, row)
+        if line in hidden:
+            gap.append(row)
+            continue
+        close_gap()
+        if line in changed:  # the first row has the opening tags of its listing before it
+            before, mark, rest = row.partition('<span class="linenos"')
+            row = f'{before}<span class="changed">{mark}{rest}</span>'
+        out.append(row)
+    close_gap()
     asked = f' data-for="{node["names_for"]}"' if node["names_for"] else ""
-    drawn = {line: [cost["patterns"] for cost in costs["costs"]] for line, costs in lines.items()}
-    self.body.append(
-        f"<div class='counted-listing' style='--cost: {width}ch' data-costs='{json.dumps(drawn, separators=(',', ':'))}'{asked}>"
-        f'<label class="counts-switch"><input type="checkbox"{"" if asked else " checked"}> Counts of a request: '
-        f"s sectors, w wavefronts</label>\n{shown}</div>\n"
-    )
+    bar = [f'<span class="differs">Marked: what differs from <code>{data["base"]}</code></span>'] if changed else []
+    if hidden:
+        bar.append(f'<label class="all-lines"><input type="checkbox"> All {data["lines"]} lines</label>')
+    attributes = ""
+    if costs:
+        width = max(len(of["label"]) for of in costs.values())
+        drawn = {line: [cost["patterns"] for cost in of["costs"]] for line, of in costs.items()}
+        attributes = f" style='--cost: {width}ch' data-costs='{json.dumps(drawn, separators=(',', ':'))}'{asked}"
+        bar.append(
+            f'<label class="counts-switch"><input type="checkbox"{"" if asked else " checked"}> Counts of a request: '
+            "s sectors, w wavefronts</label>"
+        )
+    bars = f'<div class="listing-bar">{"".join(bar)}</div>' if bar else ""
+    self.body.append(f"<div class='counted-listing'{attributes}>{bars}\n{''.join(out)}</div>\n")
 
 
 def add_scripts(app, pagename, _template, _context, _doctree):

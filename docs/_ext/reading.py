@@ -1,7 +1,7 @@
-"""How a page is read: questions before their answers, and what a first reading may skip.
+"""How a page is read: questions before their answers, and what matters before the rest.
 
-`prediction`      a question; what follows it in its section, listings aside, is folded as its answer
-`second-reading`  stands under a heading: the rest of its section is folded
+`prediction`  a question; what follows it in its section, listings aside, is folded as its answer
+`tab`         a part of a rung's card that is closed at first
 
 Both fold into <details>, which open without JavaScript. With it (docs/_static/predict.js) a question has a field, the
 answer opens when it is given, and one switch opens all answers of a page.
@@ -22,10 +22,6 @@ class folded(nodes.General, nodes.Element):  # noqa: N801
     """What a reader opens; `summary` is the line that is seen before."""
 
 
-class second_reading(nodes.General, nodes.Element):  # noqa: N801
-    """Stands right under the heading of a section that a first reader may skip."""
-
-
 class Prediction(SphinxDirective):
     """`{prediction} name`: its content is the question; the options say what the run answers."""
 
@@ -44,9 +40,17 @@ class Prediction(SphinxDirective):
         return [node]
 
 
-class SecondReading(SphinxDirective):
+class Tab(SphinxDirective):
+    """`{tab} Title`: a part of a card that is closed at first."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+    has_content = True
+
     def run(self):
-        return [second_reading()]
+        node = folded(classes=["tab"], names_for="", summary=self.arguments[0])
+        node += self.parse_content_to_nodes()
+        return [node]
 
 
 def is_listing(node: nodes.Node) -> bool:
@@ -63,77 +67,76 @@ def is_hidden(node: nodes.Node) -> bool:
     return isinstance(node, (nodes.target, nodes.comment, nodes.Invisible)) and not node.astext().strip()
 
 
+def stays_open(node: nodes.Node) -> bool:
+    """A drawing is looked at without a click, and an exercise is no answer."""
+    classes = node.get("classes", []) if isinstance(node, nodes.Element) else []
+    return isinstance(node, nodes.figure) or bool({"live-place", "trains"} & set(classes))
+
+
+def is_card(node: nodes.Node) -> bool:
+    return isinstance(node, nodes.container) and "rung" in node.get("classes", [])
+
+
 def fold_answers(_app, doctree):
-    """Folds what follows each prediction up to the next heading or prediction."""
+    """Folds what follows each prediction up to the next heading or prediction: one answer, in the card of the first rung
+    where there is one. The listing that the prediction is made from stays in the open, and so do drawings and exercises, behind the
+    answer."""
     for section in list(doctree.findall(nodes.section)):
-        names, said, run = [], [], []
-        explained = False
-        for child in list(section.children):
-            if isinstance(child, question):
-                if explained:
-                    _fold(section, run, names, said)
-                    names, said, run, explained = [], [], [], False
-                names.append(child["name"])
-                said += [child["said"]] if child["said"] else []
-            elif isinstance(child, nodes.section):
+        questions: list[nodes.Node] = []
+        following: list[nodes.Node] = []
+        for child in [*section.children, None]:
+            ends = child is None or isinstance(child, (question, nodes.section))
+            if ends and following:
+                _fold(section, questions, following)
+                questions, following = [], []
+            if child is None or isinstance(child, nodes.section):
                 break
-            elif names and is_listing(child):
-                _fold(section, run, names, said)
-                said, run = ([], []) if run else (said, run)
-                explained = True
-            elif names and isinstance(child, nodes.container) and "rung" in child.get("classes", []):
-                _fold(section, run, names, said)
-                said, run = ([], []) if run else (said, run)
-                explained = True
-                said = _fold_panel(child, names, said)
-            elif names and not is_hidden(child):
-                run.append(child)
-                explained = True
-        _fold(section, run, names, said)
+            if isinstance(child, question):
+                questions.append(child)
+            elif questions and not (is_hidden(child) and not following):
+                following.append(child)
 
 
-def _fold(parent, run, names, said):
-    """Puts a run of neighbours into one fold; the answers themselves are its first lines."""
-    if not run:
-        return
-    fold = folded(classes=["answer"], names_for=" ".join(names), summary="Answer" if said else "Answer, continued")
-    parent.insert(parent.index(run[0]), fold)
+def _fold(section, questions, following):
+    """Puts what follows some questions into one fold; the answers themselves are its first lines."""
+    while following and is_listing(following[0]):
+        following.pop(0)
+    open_ones = [node for node in following if stays_open(node)]
+    rest = [node for node in following if not stays_open(node)]
+    said = [one["said"] for one in questions if one["said"]]
+    names = " ".join(one["name"] for one in questions)
+    kernels = [node["ids"][0] for node in rest[1 if rest and is_card(rest[0]) else 0 :] if is_card(node)]
+    summary = f"Answer, with {' and '.join(kernels)}" if kernels else "Answer"
+    fold = folded(classes=["answer"], names_for=names, summary=summary)
     for text in said:
         fold += nodes.paragraph("", "", nodes.inline(text=text), classes=["said"])
-    for node in run:
-        parent.remove(node)
+    card = rest.pop(0) if rest and is_card(rest[0]) else None
+    if card is not None:
+        inside = [child for child in card.children if not _is_open(child)]
+        card.insert(card.index(inside[0]) if inside else len(card), fold)
+        for child in inside:
+            card.remove(child)
+            fold += child
+    for node in rest:
+        section.remove(node)
         fold += node
+    if card is None and len(fold):
+        at = section.index(open_ones[0]) if open_ones else section.index(questions[-1]) + 1
+        while not open_ones and at < len(section) and (is_listing(section[at]) or is_hidden(section[at])):
+            at += 1
+        section.insert(at, fold)
+    elif card is not None and not len(fold):
+        card.remove(fold)
 
 
-def _fold_panel(panel, names, said):
-    """A rung's panel keeps its title and its contract; its counts and times are answers."""
-    results = [child for child in panel.children if not _is_contract(child)]
-    if results:
-        _fold(panel, results, names, said)
-        return []
-    return said
-
-
-def _is_contract(node):
+def _is_open(node):
+    """Of a card before its answer is opened: its title and its contract."""
     classes = node.get("classes", [])
     return (
         "rung-title" in classes
-        or "cpp" in classes
         or isinstance(node, nodes.Invisible)
-        or type(node).__name__ in ("desc", "index")
+        or (isinstance(node, folded) and node["summary"] == "Contract")
     )
-
-
-def fold_second_readings(_app, doctree):
-    """Folds the rest of each section that is marked."""
-    for mark in list(doctree.findall(second_reading)):
-        section = mark.parent
-        following = section.children[section.index(mark) + 1 :]
-        fold = folded(classes=["second-reading"], names_for="", summary="For a second reading")
-        section.replace(mark, fold)
-        for node in following:
-            section.remove(node)
-            fold += node
 
 
 def _escaped(text: str) -> str:
@@ -162,10 +165,8 @@ def depart_folded(self, _node):
 def setup(app):
     app.add_node(question, html=(visit_question, depart_question))
     app.add_node(folded, html=(visit_folded, depart_folded))
-    app.add_node(second_reading, html=(lambda *_: None, lambda *_: None))
     app.add_directive("prediction", Prediction)
-    app.add_directive("second-reading", SecondReading)
+    app.add_directive("tab", Tab)
     app.connect("doctree-read", fold_answers, priority=900)  # after the panels' own anchors and links
-    app.connect("doctree-read", fold_second_readings, priority=901)
     app.add_js_file("predict.js", loading_method="defer")
     app.add_css_file("predict.css")

@@ -1,9 +1,10 @@
-"""What stands on the page right after the function of a rung."""
+"""The card of a rung, which stands on the page right after its function."""
 
 from __future__ import annotations
 
 import json
 
+from key_figures import key_figures
 from markup import escape, escape_code, fence, number, size_text
 from rung_tables import counts_table, measured_table, sizes_of, variants_beside
 
@@ -58,6 +59,11 @@ def measured_on(name: str, measured: Results, demonstration: bool, fold: bool = 
     return out
 
 
+def tab(title: str, lines: list[str]) -> list[str]:
+    """One of the closed parts of a card."""
+    return [fence("\n".join(lines).strip("\n"), f"{{tab}} {title}", [""]), ""]
+
+
 def rung_panel(
     name: str,
     idea: str,
@@ -67,64 +73,33 @@ def rung_panel(
     measured: Results | None,
     counted: Counted | None = None,
     elsewhere: list[Results] = (),
+    before: str = "",
 ) -> str:
-    """What the page says right after a rung's function; `elsewhere` are the results of further GPUs."""
-    out = [f"::::::{{rung}} {name}", f":idea: {json.dumps(idea, ensure_ascii=False)}", ""]
-    if signature:
-        out += [f":::{{doxygenfunction}} {signature}", f":project: {project}", ":no-link:", ":::", ""]
+    """The card right after a rung's function: its key figures, compared with those of the rung `before`, what the simulator
+    found, and behind tabs all counts and times and the contract. `elsewhere` are the results of further GPUs."""
+    figures = key_figures(name, before, simulated, measured)
+    out = [f"::::::{{rung}} {name}", f":idea: {json.dumps(idea, ensure_ascii=False)}"]
+    out += [f":numbers: {json.dumps(figures, ensure_ascii=False)}", ""]
     rows = simulated.of(name) if simulated else []
+    tabs: list[str] = []
     if rows:
         traced = [row for row in rows if row.get("counts") and any(row["counts"].values())]
-        size = size_text(rows[0].get("size", {}))
         if traced:
-            out += [
-                f":::{{rubric}} Counted on the simulator, {size}",
-                ":class: counted",
-                ":::",
-                "",
-                counts_table(traced),
-                "",
-            ]
-            beside = variants_beside(name, simulated, counted, measured)
-            if beside:
-                out += [f":::{{rubric}} Beside {escape(counted.device)}", ":class: measured", ":::", "", beside, ""]
-            divergent = [row["counts"].get("divergent_branches", 0) for row in traced]
-            if any(divergent):
-                text = ", ".join(
-                    number(d)
-                    + (f" (`{escape_code(row['variant'])}`)" if row.get("variant") and len(traced) > 1 else "")
-                    for d, row in zip(divergent, traced)
-                )
-                if len(traced) > 1 and len(set(divergent)) == 1:
-                    text = f"{number(divergent[0])} in each variant"
-                out += [f"Divergent branches: {text}.", ""]
+            tabs += tab("Counts", counts_of(name, traced, simulated, counted, measured))
         if simulated.shown.get(name):
-            out += [
-                ":::{rubric} Printed",
-                ":class: printed",
-                ":::",
-                "",
-                fence(simulated.shown[name], "{code-block} text", [":class: output", ""]),
-                "",
-            ]
+            printed = fence(simulated.shown[name], "{code-block} text", [":class: output", ""])
+            tabs += tab("Printed", [printed])
         for row in rows:
             variant = f" (`{escape_code(row['variant'])}`)" if row.get("variant") else ""
             if row["status"] == "SKIP":
-                out += [
-                    f"Not run on the simulator{variant}: {escape(row.get('reason', 'no reason given'))}.".replace(
-                        "..", "."
-                    ),
-                    "",
-                ]
+                reason = f"Not run on the simulator{variant}: {escape(row.get('reason', 'no reason given'))}."
+                out += [reason.replace("..", "."), ""]
             elif row.get("reason"):
-                out += [
-                    f":::{{rubric}} Found by the simulator{variant}",
-                    ":class: found",
-                    ":::",
-                    "",
-                    fence(row["reason"], "{code-block} text", [":class: finding", ""]),
-                    "",
-                ]
+                first, _, more = row["reason"].partition("\n")
+                out += [f":::{{container}} finding\n`{escape_code(first)}`{variant}\n:::", ""]
+                if more.strip():
+                    whole = fence(row["reason"], "{code-block} text", [":class: finding", ""])
+                    tabs += tab(f"What the simulator found{variant}", [whole])
         silent = [
             row for row in rows
             if row["status"] != "SKIP" and not row.get("reason") and not any((row.get("counts") or {}).values())
@@ -133,17 +108,35 @@ def rung_panel(
             variants = ", ".join(f"`{escape_code(row['variant'])}`" for row in silent if row.get("variant"))
             variant = f" ({variants})" if variants else ""
             said = ", ".join(sorted({row["status"] for row in silent}))
-            out += [
-                f"On the simulator{variant}: {said}. It launches no kernel that touches memory, "
-                "so there is nothing to count.",
-                "",
-            ]
+            out += [f"On the simulator{variant}: {said}; nothing to count.", ""]
     demonstration = any(row.get("reason") for row in rows if row["status"] != "SKIP")
     if measured:
-        out += measured_on(name, measured, demonstration, fold=True)
+        there = measured_on(name, measured, demonstration, fold=True)
+        tabs += tab(f"Times on {escape(measured.device)}", there) if there else []
     for other in elsewhere:
         there = measured_on(name, other, demonstration)
-        if there:
-            out += [f"::::{{dropdown}} On {escape(other.device)}", ":class-container: lines", "", *there, "::::", ""]
+        tabs += tab(f"On {escape(other.device)}", there) if there else []
+    out += tabs
+    if signature:
+        out += tab("Contract", [f":::{{doxygenfunction}} {signature}", f":project: {project}", ":no-link:", ":::"])
     out.append("::::::")
     return "\n".join(out)
+
+
+def counts_of(name: str, traced: list[dict], simulated: Results, counted: Counted | None, measured) -> list[str]:
+    """All counts of a rung, beside the hardware's where its variants differ in shared memory."""
+    size = size_text(traced[0].get("size", {}))
+    out = [f":::{{rubric}} Counted on the simulator, {size}", ":class: counted", ":::", "", counts_table(traced), ""]
+    beside = variants_beside(name, simulated, counted, measured)
+    if beside:
+        out += [f":::{{rubric}} Beside {escape(counted.device)}", ":class: measured", ":::", "", beside, ""]
+    divergent = [row["counts"].get("divergent_branches", 0) for row in traced]
+    if any(divergent):
+        text = ", ".join(
+            number(d) + (f" (`{escape_code(row['variant'])}`)" if row.get("variant") and len(traced) > 1 else "")
+            for d, row in zip(divergent, traced)
+        )
+        if len(traced) > 1 and len(set(divergent)) == 1:
+            text = f"{number(divergent[0])} in each variant"
+        out += [f"Divergent branches: {text}.", ""]
+    return out

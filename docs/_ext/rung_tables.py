@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from markup import escape_code, milliseconds, number, per, rate, short_size, table
 
 from warp.chapter.counted import Counted
@@ -16,6 +18,23 @@ ACCESSES = [
     ("shared stores", "shared_store", "wavefronts"),
     ("shared atomics", "shared_atomic", "wavefronts"),
 ]
+
+
+CHART_ROWS = 4  # of variants that are compared by their lengths, not by reading
+
+
+def charted(body: list[list[str]], column: int) -> list[list[str]]:
+    """A table whose cells of one column, from CHART_ROWS on, are bars as long as their numbers are large."""
+    values = [re.match(r"[\d,.]+", cells[column]) for cells in body]
+    known = [float(found[0].replace(",", "")) for found in values if found]
+    if len(body) < CHART_ROWS or len(set(known)) < 2:
+        return body
+    out = []
+    for cells, found in zip(body, values):
+        part = round(20 * float(found[0].replace(",", "")) / max(known)) if found else 0
+        cell = f"[{cells[column]}]{{.bar .p{part}}}" if found else cells[column]
+        out.append([*cells[:column], cell, *cells[column + 1 :]])
+    return out
 
 
 def counts_table(rows: list[dict]) -> str:
@@ -62,6 +81,9 @@ def counts_table(rows: list[dict]) -> str:
         if variants:
             body = merge_variants(body, len(rows))
         head, body, constant = without_constants(head, body, words + 3)
+        each = f"{unit} per request"
+        if variants and each in head:
+            body = charted(body, head.index(each))
         parts.append(table(head, body, "l" * words + "r" * (len(head) - words)))
         if constant:
             parts.append(f"In every row: {', '.join(constant)}.")
@@ -139,6 +161,8 @@ def measured_table(rows: list[dict]) -> str:
     apart = (["size"] if sizes else []) + (["variant"] if variants else [])
     head = apart + MEASURED_HEAD
     told = [i for i in range(len(head)) if any(cells[i] != "–" for cells in body)]  # a rung may have no peer
+    if variants:
+        body = charted(body, head.index("rate") if head.index("rate") in told else head.index("median"))
     return table(
         [head[i] for i in told],
         [[cells[i] for i in told] for cells in body],

@@ -1,14 +1,16 @@
 """The site's search: an index of sections, not of pages, so that a hit leads to where the words stand.
 
 An entry is a section, a rung's panel or a declaration of the reference: its title, its page, its anchor, its prose
-without tables and listings, and the names of CUDA that its listings use. `_static/search.js` reads the index on the
+without tables and listings, and the names of CUDA that its listings use. `_static/search.js` unpacks the index on the
 search page, from file:// as well.
 """
 
 from __future__ import annotations
 
+import base64
 import json
 import re
+import zlib
 
 from docutils import nodes
 from sphinx import addnodes
@@ -101,7 +103,8 @@ def write_index(app, exception):
     for name, entries in sorted(getattr(app.env, "warp_search", {}).items()):
         if name in app.env.titles and name != "404":
             pages.append({"page": f"{name}.html", "title": app.env.titles[name].astext(), "entries": entries})
-    text = f"const searchIndex = {json.dumps(pages, ensure_ascii=False, separators=(',', ':'))};\n"
+    packed = zlib.compress(json.dumps(pages, ensure_ascii=False, separators=(",", ":")).encode(), 9)
+    text = f'const searchIndex = "{base64.b64encode(packed).decode()}";\n'
     path = app.outdir / "_static" / "search-index.js"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")

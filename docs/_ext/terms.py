@@ -1,12 +1,25 @@
-"""Links from the chapters to the glossary: the first use of each of its terms on a page, with the meaning as a tooltip."""
+"""Terms: the first use on a chapter's page is a link to the glossary with the meaning beside it (terms.js), and the glossary
+leads back to the chapters, has the letters at its top, and pictures where they help."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
+import live
 from docutils import nodes
 from sphinx import addnodes
+
+# The terms that have a picture: what the live figure draws for a state, or for its first access.
+PICTURES = {
+    "bank conflict": "shared:float*1:float*2",
+    "broadcast": "shared:float*0:float*1",
+    "coalesced": "global:float*1:float*64",
+    "sector": "global:float*1:float*1@1",
+    "swizzle": "shared:float*32:float*32^",
+    "float4": "global:float*1:float4*1",
+}
+MOST_CHAPTERS = 5  # that an entry names
 
 # Where a word is no term: names, code, headings, and links to somewhere else.
 OUTSIDE = (
@@ -60,6 +73,7 @@ def link_terms(app, doctree):
         return
     app.env.note_dependency(str(Path(app.srcdir) / "glossary.md"))
     left = {term.lower(): term for term in app.warp_terms}
+    note_sections(app, doctree)
     for reference in doctree.findall(
         lambda node: node.get("reftype") == "term" if isinstance(node, nodes.Element) else False
     ):
@@ -74,6 +88,87 @@ def link_terms(app, doctree):
         for text in list(paragraph.findall(nodes.Text)):
             if not _inside(text, OUTSIDE):
                 _link(app, text, left)
+
+
+def note_sections(app, doctree):
+    """Where the chapter speaks of each term: the section whose heading has it, else the first whose prose has it."""
+    found: dict[str, tuple[bool, str]] = {}
+    words = pattern(list(app.warp_terms))
+    named = {term.lower(): term for term in app.warp_terms}
+    for section in doctree.findall(nodes.section):
+        for child in section.children:
+            if not isinstance(child, (nodes.title, nodes.paragraph)) or not section["ids"]:
+                continue
+            heads = isinstance(child, nodes.title)
+            for use in words.finditer(child.astext()):
+                term = named[use[1].lower()]
+                if heads > found.get(term, (-1, ""))[0]:
+                    found[term] = (heads, "" if isinstance(section.parent, nodes.document) else section["ids"][0])
+    if not hasattr(app.env, "warp_term_uses"):
+        app.env.warp_term_uses = {}
+    app.env.warp_term_uses[app.env.docname] = found
+
+
+def purge(_app, env, docname):
+    getattr(env, "warp_term_uses", {}).pop(docname, None)
+
+
+def merge(_app, env, docnames, other):
+    mine = env.warp_term_uses = getattr(env, "warp_term_uses", {})
+    theirs = getattr(other, "warp_term_uses", {})
+    mine.update({name: theirs[name] for name in docnames if name in theirs})
+
+
+def glossary_again(app, env):
+    """The glossary is written again when a chapter speaks of its terms elsewhere."""
+    uses = sorted(getattr(env, "warp_term_uses", {}).items())
+    if getattr(env, "warp_terms_written", None) == uses or "glossary" not in env.all_docs:
+        return []
+    env.warp_terms_written = uses
+    return ["glossary"]
+
+
+def complete_glossary(app, doctree, docname):
+    """Letters above the terms; below each where the chapters speak of it, and its picture."""
+    if docname != "glossary":
+        return
+    letters: dict[str, str] = {}
+    for item in doctree.findall(nodes.definition_list_item):
+        terms = [term for term in item.findall(nodes.term) if term["ids"]]
+        if not terms:
+            continue
+        name = terms[0].astext()
+        letters.setdefault(name[0].upper(), terms[0]["ids"][0])
+        meaning = next(iter(item.findall(nodes.definition)))
+        if name in PICTURES:
+            drawn = live.still(PICTURES[name])
+            shown = "".join(
+                f'<div class="drawing {only}" role="img" aria-label="{drawn.alt}">{svg}</div>'
+                for svg, only in ((drawn.svg, "only-wide"), (drawn.narrow, "only-narrow"))
+            )
+            meaning += nodes.raw("", f'<figure class="drawn">{shown}</figure>', format="html")
+        where = [line for line in (chapters_of(app, term.astext()) for term in terms) if line]
+        if where:
+            meaning += where[0]
+    line = nodes.paragraph(classes=["letters"])
+    for letter in sorted(letters):
+        line += [nodes.reference("", letter, refid=letters[letter], internal=True), nodes.Text(" ")]
+    title = next(iter(doctree.findall(nodes.title)))
+    title.parent.insert(title.parent.index(title) + 1, line)
+
+
+def chapters_of(app, term: str) -> nodes.paragraph | None:
+    """Links to the sections about a term: those with it in their heading if there are any, else the first that use it."""
+    uses = [(doc, *of[term]) for doc, of in sorted(getattr(app.env, "warp_term_uses", {}).items()) if term in of]
+    shown = [use for use in uses if use[1]] or uses[:1]
+    if not shown:
+        return None
+    line = nodes.paragraph("", "Chapter " if len(shown) == 1 else "Chapters ", classes=["in-chapters"])
+    for i, (doc, _, anchor_) in enumerate(shown[:MOST_CHAPTERS]):
+        number = re.match(r"chapters/(\d+)", doc)[1]
+        uri = app.builder.get_relative_uri("glossary", doc) + (f"#{anchor_}" if anchor_ else "")
+        line += [nodes.Text(", ") if i else nodes.Text(""), nodes.reference("", number, refuri=uri, internal=True)]
+    return line
 
 
 def _inside(node, kinds) -> bool:
@@ -114,3 +209,8 @@ def setup(app):
     app.connect("builder-inited", load)
     app.connect("doctree-read", link_terms, priority=940)
     app.connect("doctree-resolved", explain_terms)
+    app.connect("doctree-resolved", complete_glossary)
+    app.connect("env-purge-doc", purge)
+    app.connect("env-merge-info", merge)
+    app.connect("env-updated", glossary_again)
+    app.add_js_file("terms.js", loading_method="defer")

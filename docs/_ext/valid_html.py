@@ -7,8 +7,12 @@ that writes something else is told by the tests: `tests/site/markup_rules.py` re
 from __future__ import annotations
 
 import re
+from urllib.parse import urlsplit
 
 from docutils import nodes
+
+# What docs/_static/card.png shows, which is drawn in docs/card.html.
+CARD = "Warp by Warp: see why a CUDA kernel is slow. A staircase of kernels that ends above cuBLAS."
 
 BLOCKS = (
     nodes.literal_block,
@@ -85,11 +89,12 @@ def described(app, pagename, _templatename, context, doctree):
     words = ""
     if doctree is not None:
         paragraphs = [p for p in doctree.findall(nodes.paragraph) if not isinstance(p.parent, nodes.list_item)]
+        paragraphs = [p for p in paragraphs if "facts" not in p.parent.get("classes", [])]
         asked = [p for p in paragraphs if "question" in p.parent.get("classes", [])]
         first = (asked or [p for p in paragraphs if len(p.astext()) > 50] or paragraphs)[:1]
         words = re.sub(r"\s+", " ", first[0].astext()).strip() if first else ""
     title = re.sub(r"<[^>]*>", "", context.get("title") or "") or app.config.project
-    if pagename.startswith("notes/"):
+    if pagename.startswith(("notes/", "more/")):
         words = f"{title}: {words}"  # they begin alike
     if len(words) > 160:
         words = words[: words.rindex(" ", 0, 157)].rstrip(",;:") + " ..."
@@ -102,7 +107,16 @@ def described(app, pagename, _templatename, context, doctree):
     if words:
         tags += [("name", "description", words), ("property", "og:description", words)]
     if app.config.html_baseurl:
-        tags += [("property", "og:url", app.config.html_baseurl.rstrip("/") + f"/{pagename}.html")]
+        address = app.config.html_baseurl.rstrip("/")
+        tags += [("property", "og:url", f"{address}/{pagename}.html")]
+        tags += [
+            ("property", "og:image", f"{address}/_static/card.png"),
+            ("name", "twitter:card", "summary_large_image"),
+        ]
+        tags += [("property", "og:image:alt", CARD)]
+    context["site_path"] = (
+        urlsplit(app.config.html_baseurl).path.rstrip("/") + "/"
+    )  # of the page for addresses that are wrong
     context["metatags"] = (context.get("metatags") or "") + "".join(
         f'\n    <meta {kind}="{name}" content="{escaped(text)}">' for kind, name, text in tags
     )
@@ -118,7 +132,9 @@ def write_sitemap(app, exception):
     address = app.config.html_baseurl
     if exception or not address or app.builder.format != "html":
         return
-    pages = sorted(name for name in app.env.all_docs if not name.startswith(("exercises/", "notes/")) and name != "404")
+    pages = sorted(
+        name for name in app.env.all_docs if not name.startswith(("exercises/", "more/", "notes/")) and name != "404"
+    )
     lines = [f"  <url><loc>{address.rstrip('/')}/{name}.html</loc></url>" for name in pages]
     text = '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
     (app.outdir / "sitemap.xml").write_text(text + "\n".join(lines) + "\n</urlset>\n", encoding="utf-8")

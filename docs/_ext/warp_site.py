@@ -1,6 +1,6 @@
 """The site's own Sphinx directives and roles.
 
-`rung`      the panel after a rung's function, with the rung's name as its anchor
+`rung`      the card after a rung's function, with the rung's name as its anchor; `rung-elsewhere` leads to one on another page
 `svg`       a drawing, put into the page itself so that it takes the page's colours
 `header`    the contracts of a public header, in the order of the file
 `source`    a program of the course, whole: a path from its folder
@@ -13,14 +13,19 @@ The role `rung` links to a panel, and so does every `name` in code type that is 
 
 from __future__ import annotations
 
+import base64
 import dataclasses
+import hashlib
+import json
 import re
 import sys
 from pathlib import Path
 
 import doxygen
 import live_nodes
+import margin
 import markup
+import one_style
 import reading
 import search_index
 import terms
@@ -38,27 +43,67 @@ log = logging.getLogger(__name__)
 
 
 class Rung(SphinxDirective):
+    """The card of a rung. `numbers` has, as JSON, its key figures: what it was before, what it is, of what."""
+
     required_arguments = 1
     has_content = True
-    option_spec = {"idea": directives.unchanged}
+    option_spec = {"idea": directives.unchanged, "numbers": directives.unchanged}
 
     def run(self):
         name = self.arguments[0]
         panel = nodes.container(classes=["rung"])
         panel["ids"].append(name)
         self.state.document.note_explicit_target(panel)
+        panel += self.title(name)
+        figures = json.loads(self.options.get("numbers", "[]"))
+        if figures:
+            panel += self.numbers(figures)
+        panel += self.parse_content_to_nodes()
+        self.env.metadata[self.env.docname].setdefault("rungs", "")
+        self.env.metadata[self.env.docname]["rungs"] += f" {name}"
+        return [panel]
+
+    def title(self, name: str) -> nodes.paragraph:
         title = nodes.paragraph(classes=["rung-title"])
         title += nodes.literal(text=name)
         idea, _ = self.parse_inline(self.options.get("idea", ""))
         if idea:
             title += nodes.inline("", "", *idea, classes=["idea"])
-        link = nodes.reference("", "#", refuri=f"#{name}", classes=["headerlink"], reftitle="Link to this rung")
-        title += link
-        panel += title
-        panel += self.parse_content_to_nodes()
+        title += nodes.reference("", "#", refuri=f"#{name}", classes=["headerlink"], reftitle="Link to this rung")
+        return title
+
+    @staticmethod
+    def numbers(figures: list[list[str]]) -> nodes.container:
+        box = nodes.container(classes=["numbers"])
+        for before, value, of_what in figures:
+            line = nodes.paragraph(classes=["figure-of-rung"])
+            if before:
+                line += nodes.inline(text=f"{before} → ", classes=["before"])
+            line += nodes.strong(text=value)
+            line += nodes.inline(text=f" {of_what}")
+            box += line
+        return box
+
+
+class RungElsewhere(Rung):
+    """A rung whose card stands on another page: its anchor, its idea and the way there."""
+
+    has_content = False
+    option_spec = {"idea": directives.unchanged, "page": directives.unchanged_required}
+
+    def run(self):
+        name = self.arguments[0]
+        place = nodes.container(classes=["rung-elsewhere"])
+        place["ids"].append(name)
+        self.state.document.note_explicit_target(place)
+        uri = self.env.app.builder.get_relative_uri(self.env.docname, self.options["page"].lstrip("/"))
+        line = nodes.paragraph("", "", nodes.reference("", "", nodes.literal(text=name), refuri=f"{uri}#{name}"))
+        idea, _ = self.parse_inline(self.options.get("idea", ""))
+        line += nodes.inline("", " ", *idea, classes=["idea"])
+        place += line
         self.env.metadata[self.env.docname].setdefault("rungs", "")
         self.env.metadata[self.env.docname]["rungs"] += f" {name}"
-        return [panel]
+        return [place]
 
 
 class RungRole(SphinxRole):
@@ -159,12 +204,17 @@ class Svg(SphinxDirective):
                     raise self.error(f"no drawing {path}")
                 continue
             self.env.note_dependency(str(file))
-            drawing = file.read_text(encoding="utf-8")
+            drawing = self.with_files(file.read_text(encoding="utf-8"))
             role = "group" if "<a " in drawing else "img"  # a picture has nothing to follow
             pieces.append(
                 f'<div class="drawing {only}" role="{role}" aria-label="{escape_html(self.options["alt"])}">{drawing}</div>'
             )
-        figure = nodes.figure(classes=["drawn"])
+        # A small drawing has its caption beside it, in the room that prose leaves.
+        room = next((room for room in BESIDE if drawn_width(path) <= room), 0)
+        beside = room and self.content and "scene" not in self.options
+        figure = nodes.figure(classes=["drawn", "beside", f"beside-{room}"] if beside else ["drawn"])
+        if "scene" not in self.options:
+            figure["margin_height"] = margin.height_of(narrow if narrow.exists() else path)
         if "scene" in self.options:
             data = path.with_suffix(".json")
             self.env.note_dependency(str(data))
@@ -182,6 +232,26 @@ class Svg(SphinxDirective):
                 caption += paragraph.children if isinstance(paragraph, nodes.paragraph) else [paragraph]
             figure += caption
         return [figure]
+
+    def with_files(self, drawing: str) -> str:
+        """The drawing with its photographs as files beside the page: a wide and a narrow drawing share them."""
+
+        def file_of(found: re.Match) -> str:
+            data = base64.b64decode(found[1])
+            name = f"_images/{hashlib.sha256(data).hexdigest()[:16]}.png"
+            path = Path(self.env.app.outdir) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+            return f'href="{"../" * self.env.docname.count("/")}{name}"'
+
+        return re.sub(r'href="data:image/png;base64,([^"]*)"', file_of, drawing)
+
+
+BESIDE = (300, 400, 500)  # pixels: as wide as drawings may be that have their captions beside them
+
+
+def drawn_width(path: Path) -> float:
+    return float(re.search(r'viewBox="0 0 ([\d.]+) ', path.read_text(encoding="utf-8"))[1])
 
 
 def escape_html(text: str) -> str:
@@ -324,34 +394,22 @@ class Packages(SphinxDirective):
 
 
 class CountsTable(SphinxDirective):
-    """Every count, what it is (from counts.h) and the hardware counter that it equals (from tools/warp/record)."""
+    """Every count, what it is (from counts.h) and the hardware counter that it equals (from tools/warp/base/counts.py)."""
 
     def run(self):
         xml = Path(self.env.config.breathe_projects["simt"])
         described = doxygen.members(xml, "simt::Counts")
         if not described:
             raise self.error("Doxygen extracted no member of simt::Counts")
-        source = course_root(self.env) / "tools" / "warp" / "record" / "counters.py"
-        self.env.note_dependency(str(source))
-        metrics = counter_names(source)
-        unknown = sorted(set(metrics) - {name for name, _ in described})
-        if unknown:
-            raise self.error(f"{source.name} names counts that simt::Counts does not have: {', '.join(unknown)}")
+        course_root(self.env)
+        from warp.base import counts
+
+        self.env.note_dependency(counts.__file__)
         rows = []
         for name, text in described:
-            counters = " plus ".join(f"`{metric}`" for metric in metrics.get(name, [])) or "–"
+            counters = " plus ".join(f"`{metric}`" for metric in counts.BY_NAME[name].counters) or "–"
             rows.append([f"`{name}`", markup.escape(text.rstrip(".")), counters])
         return self.parse_text_to_nodes(markup.table(["count", "what", "Nsight Compute"], rows, "lll"))
-
-
-def counter_names(source: Path) -> dict[str, list[str]]:
-    """The table COUNTS of tools/warp/record/counters.py, read without running it."""
-    import ast
-
-    for node in ast.parse(source.read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.Assign) and [t.id for t in node.targets if isinstance(t, ast.Name)] == ["COUNTS"]:
-            return ast.literal_eval(node.value)
-    raise ValueError(f"{source}: no table COUNTS")
 
 
 def contract_signs(words: str) -> str:
@@ -373,6 +431,7 @@ def typeset_contracts(app, doctree) -> None:
 
 def setup(app):
     app.add_directive("rung", Rung)
+    app.add_directive("rung-elsewhere", RungElsewhere)
     app.add_directive("svg", Svg)
     app.add_directive("header", Header)
     app.add_directive("source", SourceFile)
@@ -382,7 +441,7 @@ def setup(app):
     app.add_config_value("warp_root", "", "env")
     app.add_role("rung", RungRole())
     app.add_lexer("cuda", warp_pygments.Cuda)
-    for part in (reading, live_nodes, terms, search_index, valid_html):
+    for part in (reading, margin, live_nodes, terms, search_index, valid_html, one_style):
         part.setup(app)
     app.connect("doctree-read", drop_section_anchors)
     app.connect("doctree-read", link_rung_names)

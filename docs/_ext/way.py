@@ -38,6 +38,16 @@ def paths(headers: list[Header], exercises: dict[str, list[Exercise]]) -> list[s
     ]
 
 
+# What stands behind the last chapter.
+NOW = "This is the last chapter. What you have learned is for your own code:"
+AND_THEN = (
+    "- `./learn explain FILE.cu` counts a kernel of yours line by line; `--gpu NAME` adds the time that no GPU can beat.",
+    "- [Profiling on a GPU](/profiling.md) says what to ask of Nsight Compute, and in which order.",
+    "- Each chapter ends with possibilities for extension; `./learn new chapter 21_histograms` begins one of your own.",
+    "- `./learn` says which exercises are still open.",
+)
+
+
 def end(header: Header, headers: list[Header]) -> str:
     """The end of a chapter's page: what a reader can do now, and which chapter comes next on each path."""
     later = headers[[one.folder for one in headers].index(header.folder) + 1 :]
@@ -50,7 +60,9 @@ def end(header: Header, headers: list[Header]) -> str:
         lines[-1] = lines[-1][:-1] + f"; on the short path {link(on_short[0])}."
     if header.on_short_path and not on_short:
         lines.append("This is the end of the short path.")
-    return "\n".join(["## What next", "", " ".join(lines), ""]) if lines else ""
+    if following:
+        return "\n".join(["## What next", "", " ".join(lines), ""])
+    return "\n".join(["## What now", "", " ".join([*lines, NOW]), "", *AND_THEN, ""])
 
 
 def link(header: Header) -> str:

@@ -74,7 +74,7 @@
           }
           const [word, lanes] = stack[row];
           shapes += `<rect x="${bank * PITCH}" y="${y}" width="${CELL}" height="${CELL}" rx="${row ? 5 : 1.5}" class="${row ? "extra" : "used"}" ` +
-            `data-lanes="${lanes.join(" ")}" data-says="word ${word}, bank ${bank}, wavefront ${wavefront}">` +
+            `data-step="${wavefront}" data-lanes="${lanes.join(" ")}" data-says="word ${word}, bank ${bank}, wavefront ${wavefront}">` +
             `<title>word ${word}: ${group(lanes)}</title></rect>`;
         });
         shapes += `<path d="${idle}" class="idle"/>`;
@@ -93,9 +93,9 @@
       for (let place = 0; place < 8; place++) {
         const word = sector * 8 + place, lanes = words.get(word), x = (i % 4) * 97 + place * 11.4;
         shapes += lanes
-          ? `<rect x="${x}" y="${y}" width="${CELL}" height="${CELL}" rx="1.5" class="used" data-lanes="${lanes.join(" ")}" ` +
+          ? `<rect x="${x}" y="${y}" width="${CELL}" height="${CELL}" rx="1.5" class="moved" data-step="${i + 1}" data-lanes="${lanes.join(" ")}" ` +
             `data-says="word ${word}, sector ${sector}"><title>word ${word}: ${group(lanes)}</title></rect>`
-          : `<rect x="${x + 1}" y="${y + 1}" width="8.5" height="8.5" rx="4" class="ring"/>`;
+          : `<rect x="${x + 1}" y="${y + 1}" width="8.5" height="8.5" rx="4" class="ring" data-step="${i + 1}"/>`;
       }
     });
     const height = Math.ceil(moved.length / 4) * (PITCH + 3);
@@ -198,8 +198,34 @@
     const number = make("output", {});
     const line = make("p", { class: "follow" }, make("label", {}, "Follow lane ", slider), " ", number, ": ",
       sides[0].followed, " · ", sides[1].followed);
+    // Wavefronts, or sectors, one after the other.
+    const order = make("input", { type: "range", min: 1, max: 1, value: 1, oninput: () => { stop(); reveal(+order.value); } });
+    const reached = make("output", {}), play = make("button", { type: "button", onclick: () => (timer ? stop() : begin()) }, "Play");
+    play.hidden = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const steps = make("p", { class: "order" }, make("label", {}, "One after the other ", order), " ", reached, " ", play);
+    let timer = 0;
+
+    function stop() {
+      clearInterval(timer);
+      timer = 0;
+      play.textContent = "Play";
+    }
+
+    function begin() {
+      const most = +order.max;
+      reveal(+order.value < most ? +order.value : 1);
+      play.textContent = "Stop";
+      timer = setInterval(() => (+order.value < most ? reveal(+order.value + 1) : stop()), Math.max(80, Math.min(700, 6000 / most)));
+    }
+
+    function reveal(count) {
+      order.value = count;
+      reached.textContent = `${count} of ${order.max}`;
+      for (const cell of figure.querySelectorAll("[data-step]")) cell.classList.toggle("later", +cell.dataset.step > count);
+    }
+
     figure.replaceChildren(make("div", { class: "examples", role: "group", "aria-label": "Examples" }, ...buttons),
-      said, make("div", { class: "sides" }, ...sides.map(({ node }) => node)), line);
+      said, make("div", { class: "sides" }, ...sides.map(({ node }) => node)), steps, line);
 
     function field(side, name, words, most) {
       const shown = make("output", {}, String(side[name]));
@@ -233,6 +259,10 @@
         const swizzle = fields.querySelector("[type=checkbox]");
         if (swizzle) [swizzle.checked, swizzle.disabled] = [side.swizzled, !canSwizzle(side)];
       });
+      stop();
+      order.max = Math.max(...judged.map(({ big: count }) => count));
+      steps.hidden = +order.max < 2;
+      reveal(+order.max);
       said.textContent = verdict(state.space, judged);
       buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(examples[i][1] === written(state))));
       follow(lane);

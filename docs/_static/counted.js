@@ -23,7 +23,7 @@
     return box;
   }
 
-  for (const listing of document.querySelectorAll(".counted-listing")) {
+  for (const listing of document.querySelectorAll(".counted-listing[data-costs]")) {
     const costs = JSON.parse(listing.dataset.costs);
     const buttons = [...listing.querySelectorAll("button.cost")];
     const detail = document.createElement("div");

@@ -1,18 +1,18 @@
-// A ring of stages, as a model: a copy begins once its stage has been read, arrives after its latency, and is computed with in
-// turn. The simulator has no clock; the times here are the sliders'.
+// A ring of stages, as a model: the copy of a row begins once its stage has been read, arrives after its latency, and is added in
+// its turn. The simulator has no clock; the times here are the sliders'.
 "use strict";
 (() => {
-  const TILES = 12;
+  const ROWS = 12;
 
-  // When each K-tile's copy begins and arrives, and when the FMAs begin and end with it.
+  // When each row's copy begins and arrives, and when the FMAs begin and end.
   function model({ stages, latency, compute }) {
-    const tiles = [];
-    for (let i = 0; i < TILES; i++) {
-      const copy = i < stages ? 0 : tiles[i - stages].end, arrive = copy + latency;
-      const begin = Math.max(arrive, i ? tiles[i - 1].end : 0);
-      tiles.push({ stage: i % stages, copy, arrive, begin, end: begin + compute });
+    const rows = [];
+    for (let i = 0; i < ROWS; i++) {
+      const copy = i < stages ? 0 : rows[i - stages].end, arrive = copy + latency;
+      const begin = Math.max(arrive, i ? rows[i - 1].end : 0);
+      rows.push({ stage: i % stages, copy, arrive, begin, end: begin + compute });
     }
-    return tiles;
+    return rows;
   }
 
   warpPlayer.models.ring = model;
@@ -24,23 +24,23 @@
     ],
     kind: "A model with made-up times, not a measurement. Copies do not slow each other down in it.",
     play: (values) => {
-      const tiles = model(values), end = tiles[TILES - 1].end, count = end + 1;
-      const rows = Array.from({ length: values.stages }, (_, stage) => ({
+      const rows = model(values), end = rows[ROWS - 1].end, count = end + 1;
+      const bars = Array.from({ length: values.stages }, (_, stage) => ({
         name: `stage ${stage}`,
-        spans: tiles.flatMap((tile, i) => (tile.stage === stage ? [[tile.copy, tile.arrive, "loaded", i], [tile.arrive, tile.begin, "shared"], [tile.begin, tile.end, "computing", i]] : [])),
+        spans: rows.flatMap((row, i) => (row.stage === stage ? [[row.copy, row.arrive, "loaded", i], [row.arrive, row.begin, "shared"], [row.begin, row.end, "computing", i]] : [])),
       }));
-      const busy = tiles.map((tile, i) => [[i ? tiles[i - 1].end : 0, tile.begin, "idle"], [tile.begin, tile.end, "computing", i]]).flat().filter(([from, to]) => to > from);
-      rows.push({ name: "FMA units", spans: busy });
-      const steady = TILES > values.stages ? (end - tiles[values.stages - 1].end) / (TILES - values.stages) : values.compute;
+      const busy = rows.map((row, i) => [[i ? rows[i - 1].end : 0, row.begin, "idle"], [row.begin, row.end, "computing", i]]).flat().filter(([from, to]) => to > from);
+      bars.push({ name: "FP32 units", spans: busy });
+      const steady = ROWS > values.stages ? (end - rows[values.stages - 1].end) / (ROWS - values.stages) : values.compute;
       return {
         count,
         show: (step, stage) => {
-          warpPlayer.timeline.draw(stage, rows, step, end, [["loaded", "on its way"], ["shared", "full"], ["computing", "read, computed with"], ["idle", "idle"]]);
-          const way = tiles.filter((tile) => tile.copy <= step && step < tile.arrive).length, full = tiles.filter((tile) => tile.arrive <= step && step < tile.begin).length;
-          const now = tiles.findIndex((tile) => tile.begin <= step && step < tile.end);
+          warpPlayer.timeline.draw(stage, bars, step, end, [["loaded", "on its way"], ["shared", "full"], ["computing", "read and added"], ["idle", "idle"]]);
+          const way = rows.filter((row) => row.copy <= step && step < row.arrive).length, full = rows.filter((row) => row.arrive <= step && step < row.begin).length;
+          const now = rows.findIndex((row) => row.begin <= step && step < row.end);
           return {
-            said: `<p>Time ${step}: ${way} ${way === 1 ? "copy is" : "copies are"} on the way, ${full} stage${full === 1 ? " is" : "s are"} full, the FMA units ${step >= end ? "are done" : now < 0 ? "idle" : `compute with K-tile ${now}`}.</p>`,
-            numbers: [[steady.toFixed(1), "time for each K-tile"], [`${Math.round((100 * (end - TILES * values.compute)) / end)} %`, "of the time the FMA units idle", end > 1.5 * TILES * values.compute],
+            said: `<p>Time ${step}: ${way} ${way === 1 ? "copy is" : "copies are"} on the way, ${full} stage${full === 1 ? " is" : "s are"} full, the FP32 units ${step >= end ? "are done" : now < 0 ? "idle" : `add row ${now}`}.</p>`,
+            numbers: [[steady.toFixed(1), "time for each row"], [`${Math.round((100 * (end - ROWS * values.compute)) / end)} %`, "of the time the FP32 units idle", end > 1.5 * ROWS * values.compute],
               [1 + Math.ceil(values.latency / values.compute), "stages would hide the latency"]],
           };
         },

@@ -1,8 +1,8 @@
 /* The search. A word of the query stands for what means the same here (docs/_static/search-words.js), or, if no section
    has it, for words that differ from it by a letter or two. Sections that have all come first, then those that lack
    least. Headings count most, then how often. */
-(() => {
-  const idle = new Set("a an and are as at be by can do does for from has have how i in is it many me much my of on or that the this to was what when where which who why with you your".split(" "));
+(async () => {
+  const idle = new Set("a an and are as at be by available can do does example explain explained for from has have how i in is it many me mine much my need of on or should than that the this to was what when where which who why with you your".split(" "));
 
   // install, installs, installed, installing and installation are one word.
   function stem(word) {
@@ -12,7 +12,8 @@
   }
 
   const wordsOf = (text) => text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
-  const stemsOf = (text) => wordsOf(text).map(stem);
+  // `__launch_bounds__` is found as launch_bounds, too.
+  const stemsOf = (text) => wordsOf(text).map((word) => stem(word.replace(/^_+|_+$/g, "") || word));
 
   // How well a list of stems has a stem: whole words before beginnings.
   function hits(stems, wanted) {
@@ -21,11 +22,17 @@
     return found;
   }
 
+  // The index is packed: a third of its bytes, on a host that does not compress and in a folder.
+  async function unpacked(text) {
+    const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).json();
+  }
+
   let sections; // of all pages, with the stems of what they have; made by the first search
   const vocabulary = new Set();
-  function read() {
+  function read(index) {
     sections = [];
-    for (const { page, title, entries } of searchIndex) {
+    for (const { page, title, entries } of index) {
       for (const [anchor, heading, prose, names] of entries) {
         if (page === "glossary.html" && !anchor) continue; // its terms are entries
         const stems = { heading: stemsOf(heading), prose: stemsOf(prose), page: stemsOf(title), names: names ? stemsOf(names) : [] };
@@ -64,7 +71,7 @@
       }
     }
     const words = wordsOf(rest), telling = words.filter((word) => !idle.has(word));
-    for (const word of new Set((telling.length || wanted.length ? telling : words).map(stem))) {
+    for (const word of new Set(stemsOf((telling.length || wanted.length ? telling : words).join(" ")))) {
       const most = word.length < 5 ? 1 : word.length < 9 ? 2 : 3;
       const known = vocabulary.has(word) || [...vocabulary].some((one) => word.length > 2 && one.startsWith(word));
       const near = known ? [] : [...vocabulary].filter((one) => distance(word, one, most) < most);
@@ -81,11 +88,15 @@
       const own = inHeading || inProse ? 3 * Math.min(inPage, 1) : 0;
       least = Math.min(least, 12 * Math.min(inHeading, 1) + own + Math.log2(1 + inProse) + (inHeading ? 4 / heading.length : 0));
     }
+    if (heading.length === stems.length && heading.every((one, i) => one === stems[i])) least += 8; // it is called so
     return least;
   }
 
+  // What kind of page comes first: chapters and the glossary; what only repeats their words, and solutions, last.
+  const worth = [[/^chapters\/index/, 0.7], [/^reference\b|^agreement\.html#./, 0.7], [/^exercises\b/, 0.6], [/^notes\b/, 0.45]];
+
   function search(query) {
-    if (!sections) read();
+    const asksForTerm = /^\s*(what('s| is| are| does)|define|meaning of)\b/i.test(query);
     const results = sections.map((section) => ({ ...section, score: 0, found: 0 }));
     const wanted = alternatives(query);
     for (const ways of wanted) {
@@ -99,13 +110,18 @@
     }
     for (const one of results) {
       if (!one.anchor) one.score += 6;
-      if (/^(exercises|notes|reference|agreement)\b/.test(one.page)) one.score *= 0.7;
+      for (const [page, factor] of worth) if (page.test(`${one.page}#${one.anchor}`)) one.score *= factor;
+      if (asksForTerm && /^term-/.test(one.anchor)) one.score *= 2;
       if (/^Solution/.test(one.heading)) one.score *= 0.5;
       one.missing = wanted.length - one.found;
     }
     return results.filter((one) => one.found).sort((a, b) => b.score - a.score);
   }
-  if (typeof document === "undefined") return void (globalThis.search = search); // a test
+  globalThis.search = async (query) => {
+    if (!sections) read(await unpacked(searchIndex));
+    return search(query);
+  };
+  if (typeof document === "undefined") return; // a test
 
   // The part of the prose that has the words, whole words at both ends, with them marked.
   function excerpt(prose, wanted) {
@@ -130,7 +146,11 @@
   const summary = document.getElementById("search-summary");
   for (const field of document.querySelectorAll('input[name="q"]')) field.value = query;
   if (!query.trim()) return;
-  const results = search(query);
+  if (!globalThis.DecompressionStream) {
+    summary.textContent = "This browser is too old for the search; the index of names and the glossary need none.";
+    return;
+  }
+  const results = await globalThis.search(query);
   const wanted = alternatives(query).flat(2);
   const most = 40, lacking = results.every((one) => one.missing);
   summary.textContent = !results.length

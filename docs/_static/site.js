@@ -57,6 +57,15 @@
     }
   });
 
+  // A slash leads to the search.
+  addEventListener("keydown", (event) => {
+    const field = document.querySelector('input[name="q"]');
+    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || !field?.offsetParent) return;
+    if (event.target.closest?.("input, textarea, select")) return;
+    event.preventDefault();
+    field.focus();
+  });
+
   // On paper every fold is open.
   let opened = [];
   addEventListener("beforeprint", () => {

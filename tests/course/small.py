@@ -93,7 +93,7 @@ class Course(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.root)
         self.folder = self.root / "chapters" / "02_small"
         self.main = self.folder / "small.cu"
-        self.build = self.root / "build"
+        self.build = self.root / "build" / "simulator"
         (self.folder / "results").mkdir(parents=True)
         self.source("")
         self.store("h200.json", H200)

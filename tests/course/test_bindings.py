@@ -246,7 +246,7 @@ class Chapters(small.Course):
     def test_the_authors_command(self):
         def ask(*words):
             command = [sys.executable, str(small.ROOT / "tools" / "warp"), "author", *words]
-            environment = {"WARP_BINARY_DIR": str(self.build), "PATH": "/usr/bin:/bin"}
+            environment = {"WARP_BUILD_DIR": str(self.build.parent), "PATH": "/usr/bin:/bin"}
             return subprocess.run(command, capture_output=True, text=True, env=environment)
 
         self.source('It is 20.\n//= 20: count("plain", "global_load_sectors")\n')

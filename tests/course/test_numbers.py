@@ -1,12 +1,14 @@
-"""Every number that a chapter binds is what its expression says, and every time and rate is bound."""
+"""Every number that a chapter binds is what its expression says, every time and rate is bound, and every prediction has its answer."""
 
 import json
 import unittest
 
 import small
 
-from warp.chapter import bindings, run, source
+from warp.chapter import bindings, limits, predictions, run, source
 from warp.chapter.results import as_text
+
+NEEDS = ["chapters"]
 
 
 class Numbers(unittest.TestCase):
@@ -22,6 +24,21 @@ class Numbers(unittest.TestCase):
                 pending = [outcome for outcome in outcomes if outcome.word == bindings.PENDING]
                 if pending:
                     self.skipTest(f"{len(pending)} of {len(outcomes)} numbers are not recorded yet; first {pending[0]}")
+
+
+class Predictions(unittest.TestCase):
+    """The chapters themselves: each prediction has its answer from a run, none is given away, none is too long."""
+
+    def test_every_chapter(self):
+        for main in source.find_chapters(small.ROOT / "chapters"):
+            with self.subTest(main.parent.name):
+                if not predictions.collect(main):
+                    self.skipTest("not yet in the form with predictions")
+                wrong, pending, _ = predictions.check_chapter(main, run.build_folder())
+                wrong += limits.check_chapter(main)[0]
+                self.assertEqual(wrong, [], "\n" + "\n".join(wrong))
+                if pending:
+                    self.skipTest(f"{len(pending)} answers are not recorded yet; first {pending[0]}")
 
 
 class Files(unittest.TestCase):

@@ -9,8 +9,11 @@ from pathlib import Path
 
 import small  # noqa: F401  (the path)
 
-from warp.chapter import results, run
-from warp.trace import recording
+from warp.base import records
+from warp.chapter import recording, results, run
+from warp.trace.model import Trace
+
+NEEDS = ["chapters"]
 
 HALF = 0x55555555
 
@@ -84,7 +87,9 @@ class Recorded(unittest.TestCase):
             command = [str(program), "--rung", "interleaved_strided", "--size", "256"]
             environment = dict(os.environ, SIMT_JSON=str(trace), SIMT_RECORD=most)
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=environment)
-            (launch,) = json.loads(trace.read_text(encoding="utf-8"))["launches"]
+            written = json.loads(trace.read_text(encoding="utf-8"))
+            self.assertEqual(len(records.read(Trace, written, strict=True).launches), 1)
+            (launch,) = written["launches"]
             counts.append(launch["counts"])
             steps = launch.get("recording", [])
             for line in launch["lines"] if steps else ():
@@ -114,6 +119,14 @@ class Recorded(unittest.TestCase):
         self.assertEqual((len(right.barriers), any(one.races for one in right.steps)), (4, False))
         wrong = recording.recorded(chapter, "no_second_barrier", blocks=False)
         self.assertEqual({one.interval for one in wrong.steps if one.races}, {1})
+
+    def test_lines_that_an_edit_of_prose_has_moved(self):
+        chapter = self.chapter("01_thread_indexing")
+        arguments = ("diverge_within_warps", "--size", "64")
+        before = recording.recorded(chapter, *arguments).steps
+        chapter.moves = {"thread_indexing.cu": {one.line: one.line + 3 for one in before}}
+        after = recording.recorded(chapter, *arguments).steps
+        self.assertEqual([one.line for one in after], [one.line + 3 for one in before])
 
     def test_a_rung_without_a_kernel(self):
         with self.assertRaisesRegex(results.ResultsError, "no recording of launch 0 of on_cpu"):

@@ -5,13 +5,21 @@ WARP_FAULTS names the program.
 
 import json
 import os
+import pathlib
 import pty
 import re
 import subprocess
+import sys
 import tempfile
 import unittest
 
-PROGRAM = os.environ["WARP_FAULTS"]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from suites import SIMULATOR  # noqa: E402
+
+NEEDS = ["faults"]
+
+# On a GPU the environment names the program of that build.
+PROGRAM = os.environ.get("WARP_FAULTS") or SIMULATOR / "tests/lab/chapters/08_faults/faults"
 KEYS = ["chapter", "backend", "device", "driver", "toolkit", "date", "commit", "limits", "rows"]
 ROW_KEYS = [
     "rung",

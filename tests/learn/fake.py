@@ -14,7 +14,7 @@ import textwrap
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "tools"))
+sys.path[:0] = [os.path.join(ROOT, "tests"), os.path.join(ROOT, "tools")]
 
 HEADER = """\
 // # Chapter {number}: {title}
@@ -188,6 +188,7 @@ class Checkout(unittest.TestCase):
         ignore = shutil.ignore_patterns("__pycache__")
         shutil.copytree(os.path.join(ROOT, "tools", "warp"), os.path.join(self.root, "tools", "warp"), ignore=ignore)
         self.write("docs/requirements.txt", "")
+        self.write("VERSION", "1.2.3\n")
         self.add_chapter("01_first_steps", "First steps", ("one", "two"), "1000", "100")
         self.add_chapter("02_matrix", "Matrix", ("naive", "tiled"), "64,64,64", "32,32,32")
         self.add_tools()

@@ -26,7 +26,7 @@ class Alone(fake.Checkout):
 
     def test_help(self):
         said = self.learn("--version", code=0).stdout
-        self.assertEqual(said, "Warp by Warp, a copy without its history\n")
+        self.assertEqual(said, "Warp by Warp 1.2.3, a copy without its history\n")
         self.assertIn("takes no argument", self.refused("--version", "now"))
         for words in (("--help",), ("-h",), ("help",)):
             self.assertIn("explain", self.learn(*words, code=0).stdout)

@@ -8,8 +8,9 @@ import unittest
 
 import fake
 
-BINARIES = os.environ.get("WARP_BINARY_DIR") or os.path.join(fake.ROOT, "build", "simulator")
-SIMTCC = os.path.join(BINARIES, "bin", "simtcc")
+import suites
+
+SIMTCC = str(suites.SIMULATOR / "bin" / "simtcc")
 NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
 
 

@@ -307,7 +307,7 @@ class Record(fake.Checkout):
     def test_the_whole_is_bounded(self):
         began = time.monotonic()
         done = self.record("01", "02", "--seconds", "7", code=1, FAKE_SLEEP="60")
-        self.assertLess(time.monotonic() - began, 25)
+        self.assertLess(time.monotonic() - began, 60)  # what one of them would have slept
         words = self.words(done)
         self.assertEqual((words["run 01_first_steps 1000"], words["run 02_matrix 64,64,64"]), ("FAIL", "FAIL"))
         self.assertIn("took longer than", done.stdout)

@@ -1,10 +1,8 @@
-"""Real programs on the real simulator: what ./learn explain and ./learn run say about them.
-
-WARP_BUILD_DIR names the folder whose simulator/ this build made.
-"""
+"""Real programs on the real simulator: what ./learn explain and ./learn run say about them."""
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -14,10 +12,15 @@ import unittest
 
 import fake
 
+import suites
+
 from warp.base import paths, records
 from warp.chapter import chapters, maps
 from warp.explain import running
 from warp.trace.model import Trace
+
+LABELS = ["learn", "simt"]
+NEEDS = ["simtcc", "simt", "chapters"]
 
 PROGRAM = """\
 #include <cstdio>
@@ -110,7 +113,7 @@ int main() {
 """
 
 
-@unittest.skipUnless(os.environ.get("WARP_BUILD_DIR"), "WARP_BUILD_DIR names no build of the simulator")
+@unittest.skipUnless((suites.SIMULATOR / "bin" / "simtcc").exists(), "simtcc is not built")
 class Simulator(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="learn-test-")
@@ -325,7 +328,7 @@ class Explain(Simulator):
                         height = sum(max(len(stack) for stack in group["stacks"]) for group in groups)
                         self.assertEqual(height, example["wavefronts"], example)
                         heights.append((example["access"], example["size"], height))
-        # As they were measured on an H200, see tests/microkernels.
+        # As they were measured on an H200, see tests/simulator/microkernels.
         self.assertEqual(
             sorted(heights),
             [("load", 4, 2), ("load", 8, 1), ("load", 8, 4), ("load", 16, 2), ("load", 16, 8)]
@@ -336,7 +339,7 @@ class Explain(Simulator):
 
     def test_every_count_of_the_reference_is_in_the_trace(self):
         recorded = json.loads(self.learn("explain", self.write("talks.cu", TALKS), "--json", code=0).stdout)
-        with open(os.path.join(fake.ROOT, "tests", "microkernels", "h200.json")) as file:
+        with open(os.path.join(fake.ROOT, "tests", "simulator", "microkernels", "h200.json")) as file:
             measured = next(iter(json.load(file)["cases"].values()))["counts"]
         self.assertEqual(set(measured) - set(recorded["launches"][0]["counts"]), set())
 
@@ -395,6 +398,16 @@ class Chapters(Simulator):
         done = self.learn("explain", chapter.number, "--rung", "add_guarded", code=0)
         self.assertIn("Kernel add_guarded", done.stdout)
         self.assertRegex(done.stdout, r"\d +\| +\d+ \| .*\[\w+\] = ")
+
+    def test_the_readme_shows_what_explain_prints(self):
+        with open(os.path.join(fake.ROOT, "README.md"), encoding="utf-8") as file:
+            shown = re.search(r"`\./learn (explain [^`]+)`, shortened\):\n\n```\n(.*?)```", file.read(), re.DOTALL)
+        self.folder = fake.ROOT  # paths are shown from there
+        printed = self.learn(*shown[1].split(), code=0).stdout
+        lines = shown[2].splitlines()
+        self.assertGreater(len(lines), 10)
+        missing = [line for line in lines if line not in printed]
+        self.assertEqual(missing, [])
 
     def test_a_sample_is_called_one(self):
         done = self.learn("explain", "01", "--rung", "add_guarded", "--blocks", "16", code=0)

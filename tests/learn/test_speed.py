@@ -1,7 +1,4 @@
-"""What ./learn explain says of how fast a kernel could be: programs that are right and slow, each beside one that is not.
-
-WARP_BUILD_DIR names the folder whose simulator/ this build made.
-"""
+"""What ./learn explain says of how fast a kernel could be: programs that are right and slow, each beside one that is not."""
 
 import json
 import os
@@ -12,10 +9,15 @@ import unittest
 
 import fake
 
+import suites
+
 from warp.base.errors import UsageError
 from warp.explain import speed
 from warp.machinecode import bounds
 from warp.trace.trace import Kernel
+
+LABELS = ["learn", "simt"]
+NEEDS = ["simtcc", "simt"]
 
 PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs")
 
@@ -92,7 +94,7 @@ class Doubles(unittest.TestCase):
         self.assertIsNone(self.lines_of("out[0] = x * 0.1;", "__global__ void k(double* out, float x)"))
 
 
-@unittest.skipUnless(os.environ.get("WARP_BUILD_DIR"), "WARP_BUILD_DIR names no build of the simulator")
+@unittest.skipUnless((suites.SIMULATOR / "bin" / "simtcc").exists(), "simtcc is not built")
 class Programs(unittest.TestCase):
     def explain(self, program, *words, nvcc=True, code=0):
         env = dict(os.environ) if nvcc else dict(os.environ, CUDACXX="none")

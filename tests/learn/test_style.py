@@ -1,4 +1,4 @@
-"""The Python of the course is as ruff has it: its rules, its format (pyproject.toml)."""
+"""The sources are as .ci/lint has them, format, Python's rules and spelling, and as mypy has them: types."""
 
 import os
 import shutil
@@ -8,31 +8,84 @@ import unittest
 
 import fake
 
+LINT = os.path.join(fake.ROOT, ".ci", "lint")
+READS = (".clang-format", ".codespellrc", "pyproject.toml", "docs/requirements.txt", ".ci/lint")
+REFUSALS = "tests/simulator/simtcc/refusals"  # whose lines and columns its tests name
 BUILD = os.path.dirname(os.environ.get("WARP_BINARY_DIR") or os.path.join(fake.ROOT, "build", "simulator"))
-RUFF = shutil.which(os.path.join(BUILD, "venv", "bin", "ruff")) or shutil.which("ruff")
+MYPY = shutil.which(os.path.join(BUILD, "venv", "bin", "mypy")) or shutil.which("mypy")
 
 
-@unittest.skipUnless(RUFF, "ruff is not here: ./learn setup --docs brings it")
+def tools():
+    """The folder of the environment that has the three tools; None where neither has them."""
+    for folder in ("venv", "lint"):
+        found = os.path.join(fake.ROOT, "build", folder)
+        if all(os.path.exists(os.path.join(found, "bin", name)) for name in ("ruff", "codespell", "clang-format")):
+            return found
+    return None
+
+
+@unittest.skipUnless(tools(), "ruff, codespell and clang-format are not here: .ci/lint brings them")
 class Style(unittest.TestCase):
-    def ruff(self, *words, folder=fake.ROOT):
-        return subprocess.run([RUFF, *words, "--no-cache"], cwd=folder, capture_output=True, text=True)
+    def test_the_course_is_clean(self):
+        done = subprocess.run([LINT], capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ""))
 
-    def test_rules(self):
-        done = self.ruff("check", "--output-format", "concise", ".")
+    def copy(self):
+        """A checkout with what .ci/lint reads and nothing else."""
+        folder = tempfile.mkdtemp(prefix="learn-test-")
+        self.addCleanup(shutil.rmtree, folder)
+        for name in (*READS, f"{REFUSALS}/.clang-format", f"{REFUSALS}/snippets.cu"):
+            os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
+            shutil.copy(os.path.join(fake.ROOT, name), os.path.join(folder, name))
+        os.mkdir(os.path.join(folder, "build"))
+        os.symlink(tools(), os.path.join(folder, "build", "venv"))
+        return folder
+
+    def lint(self, folder, *words):
+        return subprocess.run([os.path.join(folder, ".ci/lint"), *words], cwd=folder, capture_output=True, text=True)
+
+    def test_each_check_can_fail(self):
+        folder = self.copy()
+        for name, text, said in (
+            ("bad.cu", "int  x ;\n", "lint: C++ is not formatted"),
+            ("bad.py", "import os\n", "lint: Python breaks a rule"),
+            ("ugly.py", "print( 1 )\n", "lint: Python is not formatted"),
+            ("bad.md", "It is rec" + "ieved.\n", "lint: a word is misspelt"),
+        ):
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                file.write(text)
+            done = self.lint(folder, name)
+            told = [line for line in done.stdout.splitlines() if line.startswith("lint: ")]
+            self.assertEqual((done.returncode, len(told), told[0][: len(said)]), (1, 1, said), done.stderr)
+        self.assertEqual(self.lint(folder, "--fix", "bad.cu", "ugly.py").returncode, 0)
+        self.assertEqual(self.lint(folder, "bad.cu", "ugly.py").returncode, 0)
+
+    def test_what_has_to_keep_its_lines_keeps_them(self):
+        folder = self.copy()
+        self.assertEqual(self.lint(folder, "--fix", f"{REFUSALS}/snippets.cu").returncode, 0)
+        with open(os.path.join(folder, REFUSALS, "snippets.cu"), encoding="utf-8") as file:
+            kept = file.read()
+        with open(os.path.join(fake.ROOT, REFUSALS, "snippets.cu"), encoding="utf-8") as file:
+            self.assertEqual(kept, file.read())
+
+
+@unittest.skipUnless(MYPY, "mypy is not here: ./learn setup --docs brings it")
+class Types(unittest.TestCase):
+    def mypy(self, *words):
+        with tempfile.TemporaryDirectory() as cache:
+            return subprocess.run(
+                [MYPY, "--cache-dir", cache, *words], cwd=fake.ROOT, capture_output=True, text=True, timeout=500
+            )
+
+    def test_types(self):
+        done = self.mypy()
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
-    def test_format(self):
-        done = self.ruff("format", "--check", ".")
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-
-    def test_both_can_fail(self):
-        with tempfile.TemporaryDirectory() as folder:
-            shutil.copy(os.path.join(fake.ROOT, "pyproject.toml"), folder)
-            with open(os.path.join(folder, "bad.py"), "w", encoding="utf-8") as file:
-                file.write("import os\nprint('%s' % 1 )\n")
-            done = self.ruff("check", "--output-format", "concise", ".", folder=folder)
-            self.assertEqual((done.returncode, "F401" in done.stdout, "UP031" in done.stdout), (1, True, True))
-            self.assertEqual(self.ruff("format", "--check", ".", folder=folder).returncode, 1)
+    def test_a_wrong_key_is_seen(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
+            file.write("from warp.trace.model import Launch\n\n\ndef f(one: Launch) -> int:\n    return one.index_\n")
+            file.flush()
+            self.assertIn('"Launch" has no attribute "index_"', self.mypy(file.name).stdout)
 
 
 if __name__ == "__main__":

@@ -118,29 +118,86 @@ class Suites(fake.Checkout):
             "set_tests_properties(one PROPERTIES LABELS unit)",
             "add_test(NAME alpha COMMAND true)",
         )
-        self.assertEqual(self.run_tests("--only", "^one$", code=0)[1], "1 passed, 0 failed, 0 skipped")
-        self.assertEqual(self.run_tests("--label", "unit", code=0)[1], "1 passed, 0 failed, 0 skipped")
-        for option, wrong, said in (
-            ("--only", "nothing", "no test matches --only nothing\n"),
-            ("--only", "alhpa", "no test matches --only alhpa; did you mean alpha?"),
-            ("--label", "unti", "no test matches --label unti; did you mean unit?"),
-            ("--label", "zzz", "no test matches --label zzz; unit"),
+        for words in (("^one$",), ("--label", "unit"), ("on", "--label", "unit"), ("one", "one")):
+            self.assertEqual(self.run_tests(*words, code=0)[1], "1 passed, 0 failed, 0 skipped")
+        self.assertEqual(self.run_tests("one", "alpha", code=0)[1], "2 passed, 0 failed, 0 skipped")
+        for words, said in (
+            (["nothing"], "no test matches nothing; ./learn test --list names them\n"),
+            (["one", "alhpa"], "no test matches alhpa; did you mean alpha?"),
+            (["("], "( is no regular expression"),
+            (["--label", "unti"], "no test has the label unti; did you mean unit?"),
+            (["--label", "zzz"], "no test has the label zzz; unit"),
+            (["two", "--label", "unit"], "no test that matches two has the label unit"),
+            (["one", "--all"], "--all takes no pattern and no label"),
         ):
-            done, _ = self.run_tests(option, wrong, code=2)
+            done, _ = self.run_tests(*words, code=2)
             self.assertIn(said, done.stderr)
             self.assertNotIn("Building", done.stderr)
 
-    def test_tests_of_programs_that_are_still_to_be_built_have_names_and_labels(self):
-        self.project("add_test(NAME unit_NOT_BUILT COMMAND true)")
-        self.write("tests/unit.cpp", "TEST(Sectors, OfARow) {}\n")
+    def test_list(self):
+        self.project("add_test(NAME one COMMAND true)", "set_tests_properties(one PROPERTIES LABELS unit)")
+        self.suites("py.a|unit,learn||900|0")
+        self.assertEqual(self.learn("test", "--list", code=0).stdout, "one   unit\npy.a  unit, learn\n")
+        self.assertEqual(self.learn("test", "--list", "--label", "learn", code=0).stdout, "py.a  unit, learn\n")
+
+    def suites(self, *lines):
+        """tests/suites.py in small: its suites pass, but for those named `bad`; each says that it ran."""
         self.write(
-            "tests/CMakeLists.txt", 'gtest_discover_tests(unit TEST_PREFIX simt. PROPERTIES LABELS "unit;simt")\n'
+            "tests/suites.py",
+            f"""\
+import sys, types
+LINES = {lines!r}
+def suites():
+    for name, labels, needs, *_ in (line.split("|") for line in LINES):
+        yield types.SimpleNamespace(name=name, labels=labels.split(","), needs=list(filter(None, needs.split(","))))
+if __name__ == "__main__":
+    print("Ran 2 tests in 0.1s\\n\\n" + ("FAILED (failures=1)" if "bad" in sys.argv[2] else "OK"))
+    sys.exit("bad" in sys.argv[2])
+""",
         )
-        for words in (("--only", "^simt[.]Sectors[.]Of"), ("--label", "^simt$")):
-            self.assertIn("Building", self.run_tests(*words, code=1)[0].stderr)
-        for words in (("--only", "^lab[.]Sectors"), ("--label", "lab")):
-            self.assertNotIn("Building", self.run_tests(*words, code=2)[0].stderr)
-        self.assertIn("no regular expression", self.run_tests("--only", "(", code=2)[0].stderr)
+
+    def test_a_suite_that_needs_nothing_built_needs_no_cmake(self):
+        self.suites("py.good|unit||900|0", "py.bad|unit||900|0", "py.built|unit|made|900|0")
+        self.write("CMakeLists.txt", "message(FATAL_ERROR asked)\n")
+        self.assertEqual(self.run_tests("py.good", code=0)[1], "2 passed, 0 failed, 0 skipped")
+        done, closing = self.run_tests("good", "bad", code=1)
+        self.assertEqual(closing, "3 passed, 1 failed, 0 skipped")
+        self.assertIn("FAILED: py.bad (exit code 1)", done.stdout)
+        self.assertIn("Configuring", self.run_tests("built", code=1)[0].stderr)
+
+    def test_what_is_named_is_all_that_is_built(self):
+        self.suites("py.suite|unit|wanted|900|0")
+        suite = f'"{fake.sys.executable}" "{self.root}/tests/suites.py" --run py.suite'
+        self.project(
+            "add_custom_target(wanted ALL COMMAND ${CMAKE_COMMAND} -E touch wanted)",
+            "add_custom_target(other ALL COMMAND ${CMAKE_COMMAND} -E touch other)",
+            f"add_test(NAME py.suite COMMAND {suite})",
+            "add_test(NAME fixture COMMAND false)",
+            "set_tests_properties(fixture PROPERTIES FIXTURES_SETUP all_of_it)",
+            "set_tests_properties(py.suite PROPERTIES FIXTURES_REQUIRED all_of_it)",
+        )
+        self.assertEqual(self.run_tests("suite", code=0)[1], "2 passed, 0 failed, 0 skipped")
+        made = os.listdir(os.path.join(self.root, "build", "simulator"))
+        self.assertEqual(("wanted" in made, "other" in made), (True, False))
+
+    def test_tests_of_programs_that_are_still_to_be_built_have_names_and_labels(self):
+        source = self.write("tests/unit.cpp", "TEST(Sectors, OfARow) {}\n")
+        self.project(
+            "add_test(NAME unit_NOT_BUILT COMMAND true)",
+            "add_custom_target(unit)",
+            f'file(WRITE ${{CMAKE_BINARY_DIR}}/tests/programs.txt "unit|simt.|simt|{source}\\n")',
+        )
+        for words in (["^simt[.]Sectors[.]Of"], ["--label", "simt"]):
+            found = self.learn("test", "--list", *words, code=0).stdout
+            self.assertEqual(found, "simt.Sectors.OfARow  simt\n")
+            # Here it is not there after the build either.
+            self.assertIn("no test was found", self.run_tests(*words, code=1)[0].stderr)
+        for words in (["^lab[.]Sectors"], ["--label", "lab"]):
+            self.run_tests(*words, code=2)
+        self.project("add_test(NAME newer COMMAND true)")
+        self.assertEqual(self.learn("test", "--list", "newer", code=0).stdout, "newer\n")
+        os.unlink(source)
+        self.run_tests("simt", code=2)
 
     def test_slow_tests_run_where_they_are_asked_for(self):
         self.project(
@@ -155,7 +212,7 @@ class Suites(fake.Checkout):
         self.assertIn("\n1 slow test was left out: ./learn test --all runs everything\n", done.stdout)
         for words, end in (
             (("--all",), "2 passed, 1 failed, 1 skipped"),
-            (("--only", "long"), "0 passed, 1 failed, 0 skipped"),
+            (("long",), "0 passed, 1 failed, 0 skipped"),
             (("--label", "unit"), "0 passed, 1 failed, 0 skipped"),
         ):
             done, closing = self.run_tests(*words, code=1)
@@ -202,6 +259,10 @@ class Counting(unittest.TestCase):
         self.assertEqual(self.counted("Ran 5 tests in 1s\n\nFAILED (failures=1, errors=1)\n", 1), (3, 2, 0))
         self.assertEqual(self.counted("Ran 1 test in 1s\n\nOK (expected failures=1)\n"), (1, 0, 0))
         self.assertEqual(self.counted("Ran 0 tests in 0s\n\nOK\n"), (0, 1, 0))
+        self.assertEqual(self.counted("5 passed in 0.10s\n"), (5, 0, 0))
+        self.assertEqual(self.counted("2 failed, 2 passed, 1 skipped, 3 subtests passed in 1.2s\n", 1), (2, 2, 1))
+        self.assertEqual(self.counted("1 passed, 1 error in 61.00s (0:01:01)\n", 1), (1, 1, 0))
+        self.assertEqual(self.counted("no tests ran in 0.01s\n"), (0, 1, 0))
         self.assertEqual(self.counted("no suite at all"), (1, 0, 0))
 
     def test_a_python_too_old_for_the_site_skips_its_tests_alone(self):

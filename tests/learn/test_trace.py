@@ -10,7 +10,9 @@ import fake
 
 from warp.base.errors import LearnError
 from warp.base.ui import Palette
-from warp.explain import changes, problems, report
+from warp.chapter import chapters
+from warp.chapter.written import Launches, Row
+from warp.explain import changes, problems, report, running
 from warp.trace import trace
 
 SOURCE = """\
@@ -268,11 +270,11 @@ class Rendering(Made):
         before = {"launches": [self.launch(), self.launch(1, "gone")]}
         self.assertIn("since the last run: counts as in the last run", self.render([self.launch()], before=before))
         text = self.render([self.launch(scale=3), self.launch(1, "new")], before=before)
-        self.assertIn("since the last run: load requests: 2 before, 6 now, 3.0 times as many", text)
-        self.assertIn("\n" + " " * 22 + "store sectors: 8 before, 24 now", text)
+        self.assertIn("since the last run: global load requests: 2 before, 6 now, 3.0 times as many", text)
+        self.assertIn("\n" + " " * 22 + "global store sectors: 8 before, 24 now", text)
         self.assertEqual(text.count("since the last run"), 1)
         better = self.render([self.launch()], before={"launches": [self.launch(scale=4)]})
-        self.assertIn("load requests: 8 before, 2 now, 4.0 times fewer", better)
+        self.assertIn("global load requests: 8 before, 2 now, 4.0 times fewer", better)
         self.assertIn(
             "launched as grid 7, block 32 before",
             self.render([self.launch()], before={"launches": [dict(self.launch(), grid=[7, 1, 1])]}),
@@ -320,14 +322,14 @@ class Rendering(Made):
         self.assertEqual(len(re.findall("^Kernel ", text, re.MULTILINE)), 4)
         # A chapter's program says which launches a variant has made.
         recorded = trace.of_json(fake.trace_of(launches))
-        rows = [{"variant": f"n={n}, wide", "launches": {"first": n, "end": n + 1}} for n in range(3)]
-        trace.name_variants(recorded, [{"status": "SKIP"}, *rows])
+        rows = [Row("copy", {}, "PASS", f"n={n}, wide", launches=Launches(n, n + 1)) for n in range(3)]
+        running.name_variants(recorded, [Row("other", {}, "SKIP"), *rows])
         text = report.render(recorded, Palette(False), main=self.cu)
         self.assertIn("\n  n=0, wide; 2 more with the same counts: n=1, wide; n=2, wide\n", text)
         self.assertIn("\n  n=0, wide\n", report.render(recorded, Palette(False), main=self.cu, launch=0))
         # One variant of several launches, and a launch that no variant has made.
         recorded = trace.of_json(fake.trace_of([self.launch(index, "copy<32>") for index in range(3)]))
-        trace.name_variants(recorded, [{"variant": "n=7", "launches": {"first": 0, "end": 2}}])
+        running.name_variants(recorded, [Row("copy", {}, "PASS", "n=7", launches=Launches(0, 2))])
         self.assertIn("\n  n=7\n", report.render(recorded, Palette(False), main=self.cu, launch=1))
         self.assertNotIn("n=7", report.render(recorded, Palette(False), main=self.cu, launch=2))
 
@@ -704,17 +706,9 @@ class Advice(unittest.TestCase):
         problem = self.the_one(of_shared("load", 64, 8, 32), of_shared("load", 64, 8, 32))
         self.assertEqual(problem.places(), "k.cu:1, 2")
 
-    def test_chapters_that_are_still_to_come(self):
-        from warp.base import paths
-
-        before = paths.CHAPTERS
-        self.addCleanup(setattr, paths, "CHAPTERS", before)
-        with tempfile.TemporaryDirectory() as folder:
-            paths.CHAPTERS = folder
-            os.mkdir(os.path.join(folder, "05_bank_conflicts"))
-            self.assertEqual(problems.chapter_name("05"), "chapter 05, bank conflicts")
-            self.assertEqual(problems.chapter_name("02"), "chapter 02, coalescing (coming)")
-        self.assertEqual(problems.chapter_name("05"), "chapter 05, bank conflicts (coming)")
+    def test_the_chapters_that_have_the_cures_are_there(self):
+        there = {chapter.number for chapter in chapters.all_chapters()}
+        self.assertEqual(set(problems.TOPICS) - there, set())
 
 
 if __name__ == "__main__":

@@ -12,10 +12,12 @@ from pathlib import Path
 
 import sample
 
+import suites
+from suites import SIMULATOR
+
 from warp.chapter import source
 
-PYTHON = sample.site_python()
-SIMULATOR = os.environ.get("WARP_SIMULATOR_BUILD")
+PYTHON = suites.site_python()
 CHAPTERS = sample.ROOT / "chapters"
 SITE = None  # set by make()
 REPORTS = {}
@@ -32,8 +34,8 @@ def make():
         raise unittest.SkipTest("the site's Python environment is not there: ./learn setup --docs makes it")
     if not shutil.which("doxygen"):
         raise unittest.SkipTest("doxygen is not installed")
-    if not SIMULATOR:
-        raise unittest.SkipTest("WARP_SIMULATOR_BUILD does not name a build of the simulator preset")
+    if not (SIMULATOR / "build.ninja").exists() and not (SIMULATOR / "Makefile").exists():
+        raise unittest.SkipTest("the simulator is not built: ./learn test NAME builds it")
     folder = Path(tempfile.mkdtemp(prefix="warp-site-"))
     unittest.addModuleCleanup(shutil.rmtree, folder)
     (folder / "simulator").symlink_to(SIMULATOR)
@@ -109,3 +111,10 @@ class Page(html.parser.HTMLParser):
 def pages():
     """All pages of the site, read once."""
     return [Page(path) for path in sorted(SITE.rglob("*.html"))]
+
+
+def pages_of(folder: str) -> list[Page]:
+    """The page of a chapter, and those beside it."""
+    return [
+        Page(path) for path in (SITE / "chapters" / f"{folder}.html", *sorted((SITE / "more" / folder).glob("*.html")))
+    ]

@@ -121,3 +121,23 @@ def cut(page: str) -> list[str]:
             if out > ROUNDED:
                 said.append(f"{html.unescape(words)!r} by {out:.0f} pixels of {width:g} x {height:g}")
     return said
+
+
+PHONE, TABLET = 340, 690  # pixels for a drawing: on a phone, and on the narrowest screen that has the wide one of two
+LEAST = 10.9  # 11 pixels, rounded
+
+
+def small(page: str) -> list[str]:
+    """The drawings of a page whose letters are smaller than 11 pixels somewhere, each with its size."""
+    said = []
+    for only, tag, inside in re.findall(
+        r'<div class="drawing ?([^"]*)"[^>]*>(<svg [^>]*>)(.*?)</svg>', page, re.DOTALL
+    ):
+        wide = float(re.search(r'viewBox="0 0 ([\d.]+)', tag)[1])
+        least = re.search(r"min-width: ([\d.]+)px", tag)
+        shown = max(min(wide, TABLET if only == "only-wide" else PHONE), float(least[1]) if least else 0)
+        sizes = [float(size) for size in re.findall(r'font-size="([\d.]+)"', inside)]
+        if sizes and min(sizes) * shown / wide < LEAST:
+            words = re.search(rf'font-size="{min(sizes):g}"[^>]*>([^<]*)', inside)
+            said.append(f"{min(sizes) * shown / wide:.1f} pixels in a drawing of {wide:g}: {words[1] if words else ''}")
+    return said

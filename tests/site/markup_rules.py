@@ -194,39 +194,3 @@ def faults(text):
         if int(after.tag[1]) > int(before.tag[1]) + 1:
             say(after, f"<{after.tag}> behind <{before.tag}>: a level is left out")
     return found
-
-
-LETTERS_OF_A_LINE, LINE, CODE_LINE, ROW = 70, 25, 20, 27  # letters, and pixels at a width of 1440
-
-
-def screens(text, height=900):
-    """About how many screens a page is long with its folds shut, by its letters, lines of code, rows and drawings."""
-    pixels = 0.0
-
-    def add(node):
-        nonlocal pixels
-        for child in node.children:
-            if not isinstance(child, Node):
-                continue
-            classes = child.attributes.get("class", "").split()
-            if child.tag == "details" and "open" not in child.attributes:
-                pixels += 2.2 * LINE
-            elif "only-narrow" in classes or child.tag in ("script", "style"):
-                continue
-            elif child.tag == "svg":
-                box = re.findall(r"[\d.]+", child.attributes.get("viewbox", ""))
-                pixels += float(box[3]) if len(box) == 4 else 0
-            elif child.tag == "pre":
-                pixels += CODE_LINE * child.name().count("\n") + 3 * CODE_LINE
-            elif child.tag == "tr":
-                pixels += ROW
-            elif child.tag in ("p", "figcaption"):
-                pixels += LINE * -(-len(child.name()) // LETTERS_OF_A_LINE) + 0.6 * LINE
-            elif re.fullmatch(r"h[1-6]", child.tag):
-                pixels += 3 * LINE
-            else:
-                add(child)
-
-    article = next((node for node in Tree(text).root.elements() if node.tag == "article"), None)
-    add(article or Tree(text).root)
-    return pixels / height

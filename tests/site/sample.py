@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import stat
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "docs" / "_ext"))
-sys.path.insert(0, str(ROOT / "tools"))
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools")]
 
 CHAPTER = """\
 // # Chapter 01: Sample
@@ -201,16 +200,3 @@ def make(root: Path, chapter: str = CHAPTER, report: dict | None = None, index: 
     )
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     return root / "build"
-
-
-def site_python() -> str | None:
-    """A Python that has the site's packages: the runner's environment, or this one."""
-    candidates = [os.environ.get("WARP_SITE_PYTHON"), str(ROOT / "build" / "venv" / "bin" / "python3")]
-    if build := os.environ.get("WARP_SIMULATOR_BUILD"):
-        candidates.append(str(Path(build).parent / "venv" / "bin" / "python3"))
-    if build := os.environ.get("WARP_BUILD_DIR"):
-        candidates.append(str(Path(build) / "venv" / "bin" / "python3"))
-    for candidate in candidates:
-        if candidate and Path(candidate).exists():
-            return candidate
-    return None

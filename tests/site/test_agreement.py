@@ -37,7 +37,7 @@ class Page(unittest.TestCase):
         self.root = pathlib.Path(folder.name)
 
     def data(self, name, value):
-        path = self.root / "tests" / name
+        path = self.root / "tests" / "simulator" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(value), encoding="utf-8")
 

@@ -11,7 +11,13 @@ from pathlib import Path
 
 import sample
 
-PYTHON = sample.site_python()
+import suites
+
+LABELS = ["site", "slow"]
+SECONDS = 3600  # it compiles everything once more
+COST = 400
+
+PYTHON = suites.site_python()
 PATIENCE = 3000  # seconds for a step: the simulator and every chapter are compiled
 
 
@@ -86,8 +92,8 @@ class Clone(unittest.TestCase):
             build = self.root / "build" / "simulator"
             environment = {
                 **os.environ,
-                "WARP_BINARY_DIR": str(build),
-                "PYTHONPATH": str(self.root / "tests" / "chapters"),
+                "WARP_BUILD_DIR": str(build.parent),
+                "PYTHONPATH": str(self.root / "tests" / "course" / "chapters"),
             }
             for command, folder in (
                 ([PYTHON, "-m", "unittest", "test_histograms"], self.root / "chapters" / "21_histograms"),

@@ -21,23 +21,39 @@ class Exercises(unittest.TestCase):
         cls.exercises = [e for e in course.all_exercises(sample.ROOT) if e.chapter == FOLDER]
         cls.section = exercises_page.stage(cls.staged.__setitem__, cls.exercises)
 
-    def test_every_exercise_stands_at_the_end_of_its_chapter(self):
+    def test_every_exercise_has_a_card_at_the_end_of_its_chapter(self):
         self.assertTrue(self.exercises)
-        places = [self.section.index(f"`{exercise.name}`: {exercise.kind}") for exercise in self.exercises]
+        places = [self.section.index(f"(/exercises/{FOLDER}/{exercise.name}.md)") for exercise in self.exercises]
         self.assertEqual(places, sorted(places))
-        self.assertEqual(
-            sum(f"{{dropdown}} Hint {n}" in line for line in self.section.split("\n") for n in range(1, 10)),
-            sum(len(exercise.hints) for exercise in self.exercises),
-        )
+        self.assertEqual(self.section.count("{container} card\n"), len(self.exercises))
+        self.assertNotIn("{dropdown}", self.section)
 
-    def test_the_solution_is_on_a_page_of_its_own(self):
-        self.assertNotIn("blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) y", self.section)
+    def test_hints_stand_one_behind_the_other_and_the_solution_behind_them(self):
         page = self.staged[f"exercises/{FOLDER}/first_index.md"]
-        self.assertIn("const int i = blockIdx.x * blockDim.x + threadIdx.x;", page)
+        code = "const int i = blockIdx.x * blockDim.x + threadIdx.x;"
+        self.assertNotIn(code, self.section)
+        places = [page.index(part) for part in ("./learn check first_index", "Hint 1 of", "Hint 2 of", "{dropdown} The solution", code)]  # fmt: skip
+        self.assertEqual(places, sorted(places))
         self.assertIn("orphan: true", page)
         self.assertEqual(len(self.staged), len(self.exercises))
-        for exercise in self.exercises:
-            self.assertIn(f"(/exercises/{FOLDER}/{exercise.name}.md)", self.section)
+        nested = exercises_page.hints(["one", "two", "three"])
+        begins = [re.search(rf"^(:+)\{{dropdown\}} Hint {n} of 3$", nested, re.M)[1] for n in (1, 2, 3)]
+        self.assertEqual(begins, [":::::", "::::", ":::"])
+        self.assertTrue(nested.endswith(":::\n\n::::\n\n:::::"))
+
+    def test_an_exercise_stands_at_the_section_that_it_trains(self):
+        one = self.exercises[0]
+        road = ["## 1. A", "", "text", "### 1.1 B", "## 2. C", "", "more", "## What to remember"]
+        exercises_page.trained([one], road, "01_x")
+        at = 4 if one.section == "1" else 7
+        self.assertIn(f"Try it: [{one.title}](/exercises/{one.key}.md) ({one.kind}, {one.minutes} min)", road[at])
+        with self.assertRaisesRegex(course.ExerciseError, f"{one.key}.md: 01_x has no section {one.section}"):
+            exercises_page.trained([one], ["## 9. A"], "01_x")
+
+    def test_every_exercise_of_a_chapter_with_sections_names_one(self):
+        for exercise in course.all_exercises(sample.ROOT):
+            if int(exercise.number) <= 12:
+                self.assertRegex(exercise.section, r"\d", exercise.key)
 
     def test_listings_have_the_lines_of_the_file(self):
         for exercise in self.exercises:

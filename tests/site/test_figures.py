@@ -14,8 +14,7 @@ import figures
 import labels
 from figures import bars, roles, rooflines
 
-from warp.chapter import maps
-from warp.trace import recording
+from warp.chapter import maps, recording
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -151,7 +150,9 @@ class Drawings(unittest.TestCase):
             self.check(drawing.svg)
             self.assertIn(f"in the last pass {spare} threads have no element", drawing.alt)
             rects = list(self.check(drawing.narrow).iter(f"{SVG}rect"))
-            wide = [float(r.get("width")) + 2 for r in rects if r.get("fill") == roles.fill("computing")][:-1]  # the legend's last
+            wide = [float(r.get("width")) + 2 for r in rects if r.get("fill") == roles.fill("computing")][
+                :-1
+            ]  # the legend's last
             all_of_it = float(rects[0].get("width"))
             self.assertAlmostEqual(sum(w for w in wide if w > 0), all_of_it, delta=1)
 
@@ -190,6 +191,17 @@ class Drawings(unittest.TestCase):
         self.assertNotIn("min-width", figures.svg(shapes, 340, 40))
         self.assertIn("max-width: 680px; min-width: 624px", figures.svg(shapes, 680, 40))
         self.assertIn("max-width: 680px; min-width: 680px", figures.svg([figures.text(0, 9, "x", 10)], 680, 40))
+
+        def said(svg, only=""):
+            return labels.small(f'<div class="drawing {only}" role="img">{svg}</div>')
+
+        self.assertEqual(said(figures.svg(shapes, 680, 40)), [])
+        shrunk = '<svg viewBox="0 0 680 40" style="max-width: 680px"><text font-size="12">words</text></svg>'
+        self.assertEqual(said(shrunk), ["6.0 pixels in a drawing of 680: words"])
+        self.assertEqual(said(shrunk, "only-wide"), [])  # a phone has another one
+        self.assertEqual(
+            said(figures.svg([figures.text(0, 9, "x", 10)], 300, 40)), ["10.0 pixels in a drawing of 300: x"]
+        )
 
     def test_sector_map(self):
         drawing = figures.sector_map([figures.Request("near", "load", 4, 128), figures.Request("far", "load", 32, 128)])
@@ -333,6 +345,12 @@ class Drawings(unittest.TestCase):
             self.assertEqual(len(list(root.iter(f"{SVG}path"))), 3)
         self.assertIn("03 C builds on 01 A and 02 B <&.", drawing.alt)
         self.assertEqual(figures.chapter_graph(chapters[:1]).narrow, "")
+        # The edge from 01 to 03 passes the row of 02: beside its box.
+        root = self.check(drawing.svg)
+        x, top, wide = (float(list(root.iter(f"{SVG}rect"))[1].get(key)) for key in ("x", "y", "width"))
+        past = [float(d.split("V")[0].split()[-2]) for line in root.iter(f"{SVG}path") if "V" in (d := line.get("d"))]
+        self.assertEqual(len(past), 1)
+        self.assertFalse(x <= past[0] <= x + wide, (x, wide, past))
 
     def texts(self, svg):
         return ["".join(node.itertext()) for node in self.check(svg).iter(f"{SVG}text")]

@@ -17,11 +17,12 @@ import chapter_tables
 import compiler_explorer
 import counted_listing
 import doxygen
+import key_figures
 import markup
 import rung_tables
 import valid_html
 
-from warp.chapter import results, source
+from warp.chapter import maps, results, source
 from warp.chapter.counted import load_counted
 from warp.chapter.errors import SourceError
 from warp.chapter.functions import find_function
@@ -180,7 +181,7 @@ class Headers(Temporary):
             report["rows"].insert(1, {"rung": name, "size": {"n": 256}, "status": "SKIP", "reason": "needs it"})
             for place, before in (("// Between the two.", "The ladder"), (f"// [rung {name}]", "{rung} copy_far")):
                 chapter = self.parse(text.replace("// Between the two.", place))
-                page = chapter_page.chapter_page(
+                pages = chapter_page.chapter_pages(
                     chapter,
                     project="p",
                     signatures={"copy_one": "copy_one", "copy_far": "copy_far"},
@@ -188,6 +189,7 @@ class Headers(Temporary):
                     simulated=results.parse(json.dumps(report), "r"),
                     measured=None,
                 )
+                page = "\n".join(pages.values())
                 self.assertEqual(page.count(f"{{rung}} {name}\n"), 1)
                 self.assertLess(page.index(f"{{rung}} {name}\n"), page.index(before))
 
@@ -253,6 +255,12 @@ class Blocks(Temporary):
         )
         self.assertFalse(any(isinstance(b, Prose) and "clang-format" in b.text for b in blocks))
         self.assertIn("// not prose", "\n".join(blocks[-1].lines))
+
+    def test_prose_that_begins_with_a_fence_ends_at_the_next_heading(self):
+        text = sample.CHAPTER.replace("// Between the two.", "// ```\n// x\n// ```\n//\n// ## Another (second reading)")
+        prose = [block for block in self.parse(text).blocks if isinstance(block, Prose)]
+        self.assertEqual(prose[-1].heading, (2, "Another"))
+        self.assertTrue(prose[-1].second_reading)
 
     def test_windows_line_ends(self):
         path = self.chapter()
@@ -340,24 +348,92 @@ class CountsBesideLines(unittest.TestCase):
 
     def test_addresses_without_a_step_are_written_out(self):
         odd = [None, 132, *range(256, 256 + 30 * 4, 4)]
-        one = counted_listing.pattern({"space": "global", "access": "store", "size": 4, "addresses": odd})
+        one = maps.pattern({"space": "global", "access": "store", "size": 4, "addresses": odd})
         self.assertEqual(one, ["g", 1, 4, [None, 4, *range(128, 128 + 30 * 4, 4)]])
-        self.assertIsNone(counted_listing.pattern({"space": "shared", "access": "atomic", "size": 4, "addresses": odd}))
+        self.assertIsNone(maps.pattern({"space": "shared", "access": "atomic", "size": 4, "addresses": odd}))
 
     def test_a_listing_has_what_its_lines_cost(self):
         code = Code(7, ["void f() {", "}"])
         costs = self.costs(self.launch("f", ("a.cu", 8), None, shared_load_requests=1, shared_load_wavefronts=1))
         self.assertIn("{counted}", counted_listing.listing(code, costs))
         self.assertIn('\\"8\\": {\\"label\\": \\"1w\\"', counted_listing.listing(code, costs))
-        self.assertEqual(
-            counted_listing.listing(Code(17, ["void f() {", "}"]), costs), markup.listing(Code(17, ["void f() {", "}"]))
+        plain = Code(17, ["void f() {", "}"])
+        self.assertIn(markup.listing(plain), counted_listing.listing(plain, costs))
+        self.assertNotIn("label", counted_listing.listing(plain, costs))
+
+
+class ShortListings(unittest.TestCase):
+    """What of a listing is marked, and what of a long one is shown at first."""
+
+    TREE = [
+        "__global__ void tree(float* out, const float* in, int n) {",
+        "  __shared__ float sums[256];",
+        "  sums[threadIdx.x] = in[threadIdx.x];",
+        "  __syncthreads();",
+        "  for (int s = 1; s < 256; s *= 2) {",
+        "    if (threadIdx.x % (2 * s) == 0) sums[threadIdx.x] += sums[threadIdx.x + s];",
+        "    __syncthreads();",
+        "  }",
+        "  if (threadIdx.x == 0) out[blockIdx.x] = sums[0];",
+        "}",
+    ]
+    STRIDED = [line.replace("tree", "strided") for line in TREE]
+    STRIDED[5] = "    if (2 * s * threadIdx.x < 256) sums[2 * s * threadIdx.x] += sums[2 * s * threadIdx.x + s];"
+
+    def test_a_kernel_is_compared_with_the_earlier_one_that_it_is_most_like(self):
+        other = ["__global__ void other(int* p) {", "  *p = 1;", "}"]
+        found = counted_listing.compared("strided", self.STRIDED, 101, {"tree": self.TREE, "other": other})
+        self.assertEqual((found.base, found.changed), ("tree", {106}))  # its name alone is no difference
+        self.assertIsNone(counted_listing.compared("strided", self.STRIDED, 101, {"other": other}))
+        again = [line.replace("tree", "again") + ("  // why" if "sums[0]" in line else "") for line in self.TREE]
+        self.assertEqual(counted_listing.compared("again", again, 1, {"tree": self.TREE}).changed, set())
+
+    def test_a_long_kernel_shows_what_differs(self):
+        filler = [f"  x{i} = {i};" for i in range(20)]
+        code = Code(101, [*self.STRIDED[:1], *filler, *self.STRIDED[1:]])
+        marks = counted_listing.compared(
+            "strided", code.lines, 101, {"tree": [*self.TREE[:1], *filler, *self.TREE[1:]]}
         )
+        shown = counted_listing.shown_lines(code, {}, marks)
+        self.assertEqual(sorted(shown), [101, 102, 125, 126, 127, 128, 129, 130])
+        self.assertEqual(counted_listing.shown_lines(code, {}, None, long=40), set(range(101, 131)))
+        short = Code(101, self.STRIDED)
+        self.assertEqual(len(counted_listing.shown_lines(short, {}, marks)), len(self.STRIDED))
+
+    def test_a_long_one_without_an_earlier_shows_memory_barriers_and_loops(self):
+        filler = [f"  x{i} = {i};" for i in range(30)]
+        code = Code(1, [*self.TREE[:1], *filler, *self.TREE[1:]])
+        shown = counted_listing.shown_lines(code, {33: [counted_listing.Cost("f", "l", "sectors")]}, None)
+        self.assertLess(len(shown), counted_listing.LONG + 6)
+        self.assertLessEqual({1, 33, 34, 35, 37, 40}, shown)
+        self.assertNotIn(15, shown)
+
+
+class KeyFigures(unittest.TestCase):
+    """The two large numbers of a card."""
+
+    def figures(self, before="copy_one", **measured):
+        report = sample.results("gpu")
+        for row in report["rows"]:
+            row.update(measured)
+        return key_figures.key_figures(
+            "copy_far", before, results.parse(json.dumps(sample.results()), "r"), results.parse(json.dumps(report), "h")
+        )
+
+    def test_what_it_was_and_what_it_is(self):
+        cost = ["4", "32", "sectors a global load"]
+        self.assertEqual(self.figures(), [["4,000", "500", "GB/s, 10 % of cudaMemcpy"], cost])
+        self.assertEqual(self.figures(before=""), [["", "500", "GB/s, 10 % of cudaMemcpy"], ["", *cost[1:]]])
+        self.assertEqual(self.figures(rate=None)[0], ["", "1.000", "ms on NVIDIA H200"])
+        simulated = results.parse(json.dumps(sample.results()), "r")
+        self.assertEqual(key_figures.key_figures("copy_one", "", simulated, None), [["", "4", "sectors a global load"]])
+        self.assertEqual(key_figures.key_figures("nothing", "", simulated, None), [])
 
 
 class Pages(Temporary):
-    def page(self, simulated=None, measured=None, text=sample.CHAPTER, **more):
+    def page(self, simulated=None, measured=None, text=sample.CHAPTER, whole=False, **more):
         chapter = self.parse(text)
-        return chapter_page.chapter_page(
+        pages = chapter_page.chapter_pages(
             chapter,
             project="chapter_01",
             signatures={name: name for name in chapter.header.rungs},
@@ -366,16 +442,16 @@ class Pages(Temporary):
             measured=measured,
             **more,
         )
+        return pages if whole else "\n".join(pages.values())
 
     def test_order(self):
         page = self.page()
         places = [
             page.index(text)
             for text in (
-                "# Chapter 01: Sample",
+                "# [Chapter 01:]{.chapter-number} Sample",
                 "Does the page say",
-                "4,096 on a GPU",
-                "256 on the simulator",
+                "`./learn run 01` runs it.",
                 "The first paragraph",
                 ":lineno-start: 28",
                 "const int i = blockIdx",
@@ -385,6 +461,8 @@ class Pages(Temporary):
                 "::::::{rung} copy_far",
                 "{dropdown} Setting up",
                 "int main()",
+                "4,096 on a GPU",
+                "256 on the simulator",
                 "## The ladder",
             )
         ]
@@ -404,7 +482,7 @@ class Pages(Temporary):
         self.assertIn("In every row: 100 % of the bytes used, 32 lanes per request.", page)
         self.assertIn("| global loads | 8 | 256 | 32 |\n", page)
         self.assertIn("In every row: 12.5 % of the bytes used, 32 lanes per request.", page)
-        self.assertIn("| {rung}`copy_far` `stride=8` | 8 | 32 | 8 | 32 | 32 | – | PASS |", page)
+        self.assertIn("| {rung}`01_sample/copy_far` `stride=8` | 8 | 32 | 8 | 32 | 32 | – | PASS |", page)
         self.assertIn("No measurement on hardware is recorded", page)
         self.assertNotIn("NVIDIA", page)
 
@@ -423,19 +501,37 @@ class Pages(Temporary):
         page = self.page(measured=results.parse(json.dumps(report), "h200.json"))
         self.assertIn("| 0.1250 ms | 4,000 GB/s | 95.2 % | 0.1125 to 0.1375 |", page)
 
-    def test_a_long_listing_for_the_host_is_folded(self):
+    def test_a_long_listing_without_a_kernel_is_folded(self):
         def page(body):
             return self.page(text=sample.CHAPTER.replace("int main() { return 0; }", body))
 
-        long = "int main() {\n" + "  step();\n" * 70 + "}"
-        first = page(long)
-        found = re.search(r":::\{dropdown\} main\(\): lines (\d+) to (\d+)\n:class-container: fold\n", first)
-        self.assertEqual(int(found[2]) - int(found[1]), 71)
-        self.assertNotIn("{dropdown} main()", page("int main() {\n" + "  step();\n" * 50 + "}"))
-        self.assertIn("{dropdown} Host code: lines", page(long.replace("int main()", "void registers()")))
-        self.assertNotIn("{dropdown} Host", page(long.replace("int main()", "__global__ void kernel()")))
-        self.assertNotIn("{dropdown} main()", page(long.replace("step();", "run([] __device__ {});")))
-        self.assertIn("{dropdown} main()", page(long.replace("step();", "fill([] __host__ __device__ {});")))
+        long = "int main() {\n" + "  step();\n" * 20 + "}"
+        found = re.search(r":::\{dropdown\} `main`: lines (\d+) to (\d+)\n:class-container: fold\n", page(long))
+        self.assertEqual(int(found[2]) - int(found[1]), 21)
+        self.assertNotIn("{dropdown} `main`", page("int main() {\n" + "  step();\n" * 8 + "}"))
+        self.assertNotIn("{dropdown} `", page(long.replace("int main()", "__global__ void kernel()")))
+        two = page(long.replace("  step();\n", "}\nstruct Step {\n", 1))
+        self.assertIn("{dropdown} `main`, `Step`: lines", two)
+
+    def test_what_is_off_the_road_has_a_page_and_its_anchor_leads_there(self):
+        text = sample.CHAPTER.replace(
+            "// Between the two.\n", "// ## Much later (second reading)\n//\n// Patience.\n//\n// ### Even later\n"
+        ).replace("// [hide] Setting up", "// ## Possibilities for extension\n//\n// Many.\n\n// [hide] Setting up")
+        pages = self.page(text=text, whole=True)
+        self.assertEqual(
+            list(pages),
+            [f"{name}.md" for name in ("chapters/01_sample", *(f"more/01_sample/{one}" for one in ("much_later", "further", "measurements")))],
+        )  # fmt: skip
+        road, later, further, _ = pages.values()
+        self.assertIn("## Much later\n\nFor a second reading: [Much later](/more/01_sample/much_later.md).", road)
+        self.assertIn("{rung-elsewhere} copy_far\n", road)
+        self.assertIn(":page: /more/01_sample/much_later\n", road)
+        self.assertNotIn("Patience.", road)
+        for words in ("# Chapter 01: Much later", "Patience.", "\n## Even later", "{rung} copy_far\n"):
+            self.assertIn(words, later)
+        self.assertIn("Many.", further)
+        self.assertIn("int main()", further)
+        self.assertIn("[Further](/more/01_sample/further.md)\n\nPossibilities for extension.", road)
 
     def test_what_never_varies_is_said_once(self):
         report = sample.results()
@@ -453,13 +549,22 @@ class Pages(Temporary):
         )
         self.assertEqual((head, body, constant), (["a", "n", "y"], [["p", "1", "–"], ["q", "1", "–"]], ["5 x"]))
 
+    def test_many_variants_are_bars(self):
+        body = [[f"`{n}`", f"{n}.5 GB/s", "x"] for n in (1, 10, 20, 5)]
+        cells = [cells[1] for cells in rung_tables.charted(body, 1)]
+        self.assertEqual(cells[1:3], ["[10.5 GB/s]{.bar .p10}", "[20.5 GB/s]{.bar .p20}"])
+        self.assertEqual(rung_tables.charted(body[:3], 1), body[:3])
+        self.assertEqual(rung_tables.charted([["a", "2"]] * 4, 1), [["a", "2"]] * 4)
+        self.assertIn(["e", "–"], rung_tables.charted([*([f"{n}", f"{n}"] for n in range(4)), ["e", "–"]], 1))
+
     def test_every_gpu_is_shown(self):
         first, second = (results.parse(json.dumps(sample.results("gpu")), "r.json") for _ in range(2))
         second.device = "NVIDIA H100"
         second.rows = second.rows[:1]  # the other rung was not measured there
         page = self.page(measured=first, elsewhere=[second])
-        self.assertEqual(page.count("{dropdown} On NVIDIA H100"), 2)  # in the panel, and in the ladder
-        self.assertLess(page.index("Measured on NVIDIA H200, n = 256"), page.index("{dropdown} On NVIDIA H100"))
+        self.assertEqual(page.count("{tab} On NVIDIA H100"), 1)
+        self.assertEqual(page.count("{dropdown} On NVIDIA H100"), 1)  # in the ladder
+        self.assertLess(page.index("Measured on NVIDIA H200, n = 256"), page.index("{tab} On NVIDIA H100"))
         ends = page[page.index("## The ladder") :]
         self.assertLess(ends.index("Measured on NVIDIA H200"), ends.index("Measured on NVIDIA H100"))
 
@@ -520,11 +625,12 @@ class Pages(Temporary):
             "rung": "copy_far",
             "size": {"n": 256},
             "status": "PASS",
-            "reason": "read of 4 bytes: ```x",
+            "reason": "read of 4 bytes: ```x\nin f",
         }
         page = self.page(report)
         self.assertIn("Not run on the simulator: needs a GPU.", page)
-        self.assertIn("````{code-block} text\n:class: finding\n\nread of 4 bytes: ```x\n````", page)
+        self.assertIn(":::{container} finding\n`read of 4 bytes: '''x`\n:::", page)
+        self.assertIn("````{code-block} text\n:class: finding\n\nread of 4 bytes: ```x\nin f\n````", page)
         # A demonstration is for the simulator alone, which the page need not say; of another rung it does.
         measured = sample.results("gpu")
         for row in measured["rows"]:

@@ -2,7 +2,7 @@
 
 import unittest
 
-from markup_rules import faults, screens
+from markup_rules import faults
 
 PAGE = """<!doctype html>
 <html lang="en">
@@ -59,15 +59,6 @@ class Rules(unittest.TestCase):
             self.assertIn(right, PAGE)
             found = faults(PAGE.replace(right, wrong, 1))
             self.assertTrue(any(words in fault for fault in found), (wrong, found))
-
-
-class Screens(unittest.TestCase):
-    def test_what_is_folded_does_not_count(self):
-        paragraphs = "".join(f"<p>{'word ' * 70}</p>" for _ in range(60))  # 350 letters: 5 lines and a gap
-        self.assertAlmostEqual(screens(f"<article>{paragraphs}</article>"), 60 * 5.6 * 25 / 900, delta=0.1)
-        self.assertLess(screens(f"<article><details><summary>s</summary>{paragraphs}</details></article>"), 0.1)
-        code = "<pre>" + "line\n" * 87 + "</pre>"
-        self.assertAlmostEqual(screens(f"<article>{code}</article>"), (87 + 3) * 20 / 900, delta=0.05)
 
 
 if __name__ == "__main__":

@@ -149,10 +149,11 @@ class Answers(unittest.TestCase):
         folder = Path(tempfile.mkdtemp(prefix="warp-live-"))
         self.addCleanup(shutil.rmtree, folder)
         (folder / "rules.js").write_text(rules or (STATIC / "rules.js").read_text())
-        shutil.copy(STATIC / "access.js", folder)
+        for name in ("access.js", "access.css"):
+            shutil.copy(STATIC / name, folder)
         given = html.escape(json.dumps([live.EXAMPLES[name] for name in examples]))
         (folder / "page.html").write_text(
-            f'<!doctype html><meta charset="utf-8"><div id="access"><div class="live" data-examples="{given}"></div></div>'
+            f'<!doctype html><meta charset="utf-8"><link rel="stylesheet" href="access.css"><div id="access"><div class="live" data-examples="{given}"></div></div>'
             '<script src="rules.js"></script><script src="access.js"></script>'
         )
         page = self.browser.new_page()
@@ -195,6 +196,30 @@ class Answers(unittest.TestCase):
                 self.assertEqual(buttons.nth(i).get_attribute("aria-pressed"), "true")
         self.assertEqual(page.locator(".examples [aria-pressed=true]").count(), 1)
 
+    def test_wavefronts_one_after_the_other(self):
+        """The slider shows as many of either side as it says, and all of them at first."""
+        page = self.figure(["column", "offset", "broadcast"])
+        first, second = (page.locator(".picture").nth(i).locator("[data-step]") for i in (0, 1))
+        order = page.locator(".order input")
+        self.assertEqual((page.locator(".later").count(), order.get_attribute("max")), (0, "32"))
+        order.fill("4")
+        later = [
+            side.evaluate_all("cells => cells.filter((one) => one.matches('.later')).length")
+            for side in (first, second)
+        ]
+        self.assertEqual(later, [28, 0])  # a word in each wavefront, and 32 in one
+        self.assertEqual(page.locator(".order output").inner_text(), "4 of 32")
+        page.locator(".examples button").nth(1).click()  # 4 sectors and 5
+        self.assertEqual(page.locator(".later").count(), 0)
+        order.fill("3")
+        later = [
+            side.evaluate_all("cells => cells.filter((one) => one.matches('.later')).length")
+            for side in (first, second)
+        ]
+        self.assertEqual(later, [8, 16])
+        page.locator(".examples button").nth(2).click()  # one wavefront each: nothing to play
+        self.assertFalse(page.locator(".order").is_visible())
+
     def test_every_state_draws_as_many_rows_as_it_takes_wavefronts(self):
         said = self.figure(["strides"]).evaluate(
             """() => {
@@ -231,7 +256,7 @@ class Answers(unittest.TestCase):
         page.locator(".follow input").focus()
         page.keyboard.press("End")
         self.assertIn(
-            "31: word 62, bank 30, wavefront 2 · word 155, bank 27, wavefront 1", page.locator(".follow").inner_text()
+            "31: word 62, bank 30, wavefront 2 · word 155, bank 27, wavefront 1", page.locator(".follow").text_content()
         )
         self.assertEqual(page.locator(".picture .on").count(), 2)
 

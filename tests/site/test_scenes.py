@@ -2,7 +2,6 @@
 
 import html
 import json
-import os
 import shutil
 import tempfile
 import unittest
@@ -22,6 +21,8 @@ import live
 
 from warp.chapter import run
 from warp.machinecode import occupancy
+
+NEEDS = ["chapters"]
 
 STATIC = sample.ROOT / "docs" / "_static"
 SCENES = ("warp", "sm", "tiles", "lookback", "ring")
@@ -77,7 +78,7 @@ class Played(unittest.TestCase):
         folder = Path(tempfile.mkdtemp(prefix="warp-scene-"))
         self.addCleanup(shutil.rmtree, folder)
         names = list(dict.fromkeys(["player.js", *(name for scene in SCENES for name in live.files_of(scene))]))
-        for name in names:
+        for name in [*names, "player.css"]:
             shutil.copy(STATIC / name, folder)
         figure = ""
         if drawing:
@@ -86,7 +87,9 @@ class Played(unittest.TestCase):
                 f'<div class="player" data-scene="{drawing.scene}" data-told="{told}"><div>{drawing.svg}</div></div>'
             )
         scripts = "".join(f'<script defer src="{name}"></script>' for name in names)
-        (folder / "page.html").write_text(f'<!doctype html><meta charset="utf-8">{figure}{scripts}')
+        (folder / "page.html").write_text(
+            f'<!doctype html><meta charset="utf-8"><link rel="stylesheet" href="player.css">{figure}{scripts}'
+        )
         page = self.browser.new_page(**how)
         self.addCleanup(page.close)
         page.set_default_timeout(accessibility.PATIENCE)
@@ -133,7 +136,7 @@ class Played(unittest.TestCase):
         for chapter, rung, variant, sizes, wide in kernels:
             with self.subTest(rung=rung, variant=variant):
                 source = sample.ROOT / "chapters" / chapter / f"{chapter[3:]}.cu"
-                build = Path(os.environ.get("WARP_SIMULATOR_BUILD") or run.build_folder())
+                build = run.build_folder()
                 if not run.program_of(source, build).exists():
                     self.skipTest(f"{chapter} is not built")
                 rows = run.simulated_run(source, build)["rows"]

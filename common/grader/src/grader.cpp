@@ -147,13 +147,17 @@ void Exercise::judge(const Values& values) {
         json["message"] = comparison.text;
         return;
       }
-      const std::string index = values.name + "[" + std::to_string(at) + "]";
+      const bool is_host = !values.array;
+      const std::string index = is_host && values.got.size() == 1
+                                    ? values.name
+                                    : values.name + "[" + std::to_string(at) + "]";
       const std::string place =
           values.cols > 0
               ? lab::format("row %zu, column %zu of %s", at / static_cast<std::size_t>(values.cols),
                             at % static_cast<std::size_t>(values.cols), values.name.c_str())
               : index;
       json["place"] = place;
+      if (is_host) json["host"] = 1;
       if (!writer.empty()) json["writer"] = writer;
       if (writer.empty() && !untouched && values.array && counted) json["unwritten"] = 1;
       if (unset) json["unset"] = 1;

@@ -142,7 +142,7 @@ inline std::string cure_of(std::string_view name) {
       has("std::clamp") || has("std::get") || has("std::make_pair") || has("std::make_tuple")) {
     return "use its namesake in cuda::std";
   }
-  if (name.starts_with("std::") && is_mathematics(name.substr(5))) {
+  if (name.starts_with("std::") && is_mathematics(name.substr(5)) && name != "std::hypot") {
     return "kernels have it for floats or doubles, not for integers or a mix: convert first, as in "
            "fmaxf(x, 0.0f) or sqrtf(float(n))";
   }

@@ -366,7 +366,7 @@ Line group_of(Line line) {
 
 }  // namespace
 
-// What nvcc 13.0 makes of each choice of members of aligned structs, for sm_90: tests/simtcc/merged_accesses_test.cpp has the
+// What nvcc 13.0 makes of each choice of members of aligned structs, for sm_90: tests/simulator/simtcc/merged_accesses_test.cpp has the
 // patterns.
 std::vector<unsigned> widths_of_pieces(bool stores, unsigned size, unsigned alignment,
                                        unsigned first, unsigned count) {

@@ -132,8 +132,8 @@ void check_broadcast(Worker& worker, const Warp& warp, uint32_t members) {
   worker.monitor.faults.add(fault);
 }
 
-// A shuffle gives this lane the value of one that takes no part. That is of no use to many, and 0 suits a sum. Where it flows on to
-// the lane that has the result, and how: by ever smaller steps from the lower half, or by ever larger ones between groups.
+// A shuffle brings this lane the value of one that takes no part: 0 here. It matters where the lane's own value goes on to the first lane
+// of the segment: in the lower half, if each step is half of the last, or at the head of a pair of groups, if it is twice that.
 void note_stray(Warp& warp, int lane, int source) {
   const Exchange& e = warp.exchange[lane];
   WarpChecks& checks = warp.checks;
@@ -149,7 +149,8 @@ void note_stray(Warp& warp, int lane, int source) {
   checks.stray[lane] = {e.value, pc, e.mask, by, source};
 }
 
-// The next step of the same loop: the lane brings another value than to the last one, so it has made use of the stray one.
+// At the next step of the loop: a lane that brings another value than last time has used the stray one. (A sum has not: adding 0
+// changes nothing.)
 void settle_stray(Worker& worker, Warp& warp, int lane) {
   const Exchange& e = warp.exchange[lane];
   const WarpChecks::Stray& stray = warp.checks.stray[lane];

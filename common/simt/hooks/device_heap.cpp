@@ -85,9 +85,7 @@ cudaError_t cuda_free(void* pointer, const void* caller) {
 
 }  // namespace simt::heap
 
-void* simt::detail::device_malloc(size_t size) {
-  return heap::allocate(size, SIMT_PC);
-}
+void* simt::detail::device_malloc(size_t size) { return heap::allocate(size, SIMT_PC); }
 void simt::detail::device_free(void* pointer) { heap::release(pointer, SIMT_PC); }
 
 // In place of the standard library's.

@@ -12,7 +12,7 @@ struct Kernel {
   Launch launch = nullptr;
   unsigned most_threads = 1024;  // of a block
   bool has_parameters = false;
-  size_t more_dynamic_shared = 0;          // than 48 KiB leave: what the program has asked for
+  size_t more_dynamic_shared = 0;  // than 48 KiB leave: what the program has asked for
 };
 
 // The kernel at this address; without a launch if none is known there.

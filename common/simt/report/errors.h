@@ -11,7 +11,7 @@ cudaError_t result(cudaError_t error);
 cudaError_t sticky_error();
 // The same for who asks without waiting: on a GPU the kernel may still run, so its error shows once a call has waited.
 cudaError_t surfaced_error();
-bool has_failed();  // a kernel; nobody is told
+bool has_failed();                                   // a kernel; nobody is told
 cudaError_t exchange_last_error(cudaError_t error);  // of those that do not stick
 void set_sticky_error(cudaError_t error);            // the first one stays
 void clear_errors();

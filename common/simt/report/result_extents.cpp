@@ -20,9 +20,15 @@ struct Extents {
   uint64_t sent = 0;           // by the host
   uint64_t low = 0, high = 0;  // touched by launches since then
   std::string kernel;          // the last that has written
-  uint64_t threads = 0, threads_of_block = 0;
+  uint64_t threads = 0, threads_of_block = 0, launched_at = 0;
   uint64_t unread_low = 0, unread_high = 0;  // what that has written, and nobody has read
   uint64_t again_at = 0, again_low = 0, again_high = 0;  // the call that ran it again, over this
+
+  // The bytes of one element, if each thread of that launch has touched one, from the first on; else 0.
+  uint64_t element() const {
+    const uint64_t bytes = low == 0 && threads ? high / threads : 0;
+    return bytes * threads == high && std::has_single_bit(bytes) && bytes <= 16 ? bytes : 0;
+  }
 };
 
 struct State {
@@ -31,19 +37,17 @@ struct State {
 };
 State& state() { return lasting<State>(); }
 
-void report_short_grid(const memory::Allocation& a, const Extents& e, uint64_t element,
-                       uint64_t missing) {
-  const symbols::Location& copied = symbols::locate(program_caller());
-  Finding f = finding_at(copied, "short-grid", Severity::warning);
+void report_short_grid(const memory::Allocation& a, const Extents& e, uint64_t missing) {
+  const symbols::Location& at = symbols::locate(e.launched_at);
+  Finding f = finding_at(at, "short-grid", Severity::warning);
   f.address = a.base + e.high;
   f.allocation = memory::describe(a);
-  f.message = e.kernel + " has run with " + plural(e.threads, "thread") + ", one for each of the " +
-              std::to_string(e.threads) + " elements of " + plural(element, "byte") +
-              " that it has touched in " + f.allocation +
-              ". The host has copied in, and copies back at " + copied.text() + ", " +
-              plural(missing / element, "element") +
-              " more, which no kernel has touched. Usual cause: a number of blocks that is rounded "
-              "down: (n + threads - 1) / threads rounds up.";
+  f.message = "the launch of " + e.kernel + " at " + at.text() + " has " +
+              plural(e.threads, "thread") + ", one for each element that it touches in " +
+              f.allocation + ". No kernel has touched the " +
+              plural(missing / e.element(), "element") +
+              " behind these, which are copied back with them. Usual cause: a number of blocks "
+              "that is rounded down: (n + threads - 1) / threads rounds up.";
   report(std::move(f));
 }
 
@@ -87,6 +91,7 @@ void note_extents(const std::string& kernel, const engine::Footprint& footprint,
     e.kernel = kernel;
     e.threads = threads;
     e.threads_of_block = threads_of_block;
+    e.launched_at = e.element() ? program_caller() : 0;
   }
 }
 
@@ -112,13 +117,13 @@ void note_copied_extent(uint64_t to, uint64_t from, uint64_t bytes) {
   const uint64_t low = from - source->base, high = low + bytes;
   if (e.again_at && low >= e.again_low && high <= e.again_high) report_lost(*source, e);
   e.again_at = e.unread_low = e.unread_high = 0;
-  const uint64_t element = e.threads ? e.high / e.threads : 0;
-  const bool is_map = e.low == 0 && element && element * e.threads == e.high &&
-                      std::has_single_bit(element) && element <= 16;
-  if (!is_map || low != 0 || high > e.sent || high <= e.high || memory::in_device_arena(to)) return;
+  const uint64_t element = e.element();
+  if (!element || !e.launched_at || low != 0 || high > e.sent || high <= e.high ||
+      memory::in_device_arena(to))
+    return;
   const uint64_t missing = high - e.high;
   if (missing % element != 0 || missing >= e.threads_of_block * element) return;
-  report_short_grid(*source, e, element, missing);
+  report_short_grid(*source, e, missing);
   s.of.erase(found);
 }
 

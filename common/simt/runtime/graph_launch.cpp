@@ -61,6 +61,25 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t) {
   return result(is_exec(exec) ? cudaSuccess : cudaErrorInvalidValue);
 }
 
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
+                                cudaGraphExecUpdateResultInfo* info) {
+  if (!is_exec(exec) || !is_graph(graph)) return result(cudaErrorInvalidValue);
+  auto steps = steps_of(*graph);
+  auto found = cudaGraphExecUpdateSuccess;
+  if (steps.size() != exec->steps.size()) {
+    found = cudaGraphExecUpdateErrorTopologyChanged;
+  } else {
+    for (size_t i = 0; i < steps.size(); ++i) {
+      if (steps[i].work.type != exec->steps[i].work.type)
+        found = cudaGraphExecUpdateErrorNodeTypeChanged;
+    }
+  }
+  if (info) *info = {found, nullptr, nullptr};
+  if (found != cudaGraphExecUpdateSuccess) return result(cudaErrorGraphExecUpdateFailure);
+  for (size_t i = 0; i < steps.size(); ++i) exec->steps[i].work = std::move(steps[i].work);
+  return result(cudaSuccess);
+}
+
 cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char* path, unsigned) {
   if (!is_graph(graph) || !path) return result(cudaErrorInvalidValue);
   static constexpr const char* kTypes[] = {

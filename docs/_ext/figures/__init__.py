@@ -1,6 +1,8 @@
 """The drawings, all of one kind: an SVG that goes into the page itself and takes its colours from it.
 
 `bars`      the ladder of a chapter, as bars or as a table of colour; wavefronts by stride
+`stairs`    the course as a staircase, past the vendor's library
+`icons`     a small picture of each chapter
 `limiters`  what each resource would take alone, beside the time
 `resident`  how many blocks fit on an SM
 `rooflines` rate over arithmetic intensity
@@ -27,6 +29,7 @@ from figures.drawing import (
     SOFT,
     Drawing,
     escape,
+    halo,
     path,
     rate,
     rect,
@@ -34,11 +37,13 @@ from figures.drawing import (
     text,
 )
 from figures.graph import chapter_graph
+from figures.icons import icon
 from figures.limiters import limiters
 from figures.memory import Request, bank_map, sector_map, word_map
 from figures.resident import resident
 from figures.rooflines import Point, roofline
 from figures.simulator import WAY_OF_AN_ACCESS, way_of_an_access
+from figures.stairs import Stair, stairs
 from figures.steps import Levels
 from figures.tiles import block_grid, measured_walk, tile_walk, warp_reads
 from figures.timeline import Span, timeline
@@ -60,12 +65,15 @@ __all__ = [
     "Point",
     "Request",
     "Span",
+    "Stair",
     "Step",
     "bank_map",
     "block_grid",
     "chapter_graph",
     "escape",
+    "halo",
     "heat",
+    "icon",
     "ladder",
     "lane_map",
     "limiters",
@@ -76,6 +84,7 @@ __all__ = [
     "resident",
     "roofline",
     "sector_map",
+    "stairs",
     "stride_bars",
     "svg",
     "text",

@@ -28,30 +28,52 @@ def chapter_graph(chapters: list[tuple[str, str, str, list[str]]]) -> Drawing:
     def wide_enough(folder: str) -> float:
         return 58 + 8.2 * len(names[folder][1])
 
-    # Wide: one row a depth.
-    place: dict[str, tuple[float, float, float]] = {}
-    total = 0.0
-    for level, folders in sorted(rows.items()):
+    # Wide: one row a depth. An edge that passes rows by has a narrow place of its own in each, so none runs behind a box.
+    edges = [(other, folder) for folder, _, _, builds_on in chapters for other in builds_on]
+    ways = {
+        (other, folder): [other, *((level, other, folder) for level in range(depth[other] + 1, depth[folder])), folder]
+        for other, folder in edges
+    }
+    above: dict[object, list] = {}
+    for way in ways.values():
+        for upper, lower in zip(way, way[1:]):
+            above.setdefault(lower, []).append(upper)
+        for passing in way[1:-1]:
+            rows[passing[0]].append(passing)
+    middle: dict[object, float] = {}
+
+    def wide(item) -> float:
+        return wide_enough(item) if isinstance(item, str) else 10
+
+    for _, items in sorted(rows.items()):
+        wanted = {
+            item: sum(middle[up] for up in above[item]) / len(above[item]) if item in above else 0.0 for item in items
+        }
         x = 1.0
-        for folder in folders:
-            width = wide_enough(folder)
-            place[folder] = (x, 1 + level * (height + row_gap), width)
-            x += width + column_gap
-        total = max(total, x - column_gap + 1)
+        for item in sorted(items, key=lambda item: (wanted[item], str(item))):
+            x = max(x, min(wanted[item] - wide(item) / 2, x + 2 * column_gap))
+            middle[item] = x + wide(item) / 2
+            x += wide(item) + column_gap
+    total = max(middle[item] + wide(item) / 2 for items in rows.values() for item in items) + 1
+    pitch = height + row_gap
     shapes = []
-    for folder, _, _, builds_on in chapters:
-        x, y, width = place[folder]
-        for other in builds_on:
-            ox, oy, other_width = place[other]
-            x1, y1, x2, y2 = ox + min(40, other_width / 2), oy + height, x + min(40, width / 2), y
-            middle = (y1 + y2) / 2
-            shapes.append(
-                f'<path d="M{x1} {y1}C{x1} {middle} {x2} {middle} {x2} {y2}" fill="none" '
-                f'stroke="{MUTED}" stroke-width="1.4"/>'
+    for way in ways.values():
+        x, y = middle[way[0]], 1 + depth[way[0]] * pitch + height
+        commands = f"M{x:.4g} {y}"
+        for step, item in enumerate(way[1:], start=1):
+            top = 1 + (depth[way[0]] + step) * pitch
+            commands += (
+                f"C{x:.4g} {top - row_gap / 2:g} {middle[item]:.4g} {top - row_gap / 2:g} {middle[item]:.4g} {top}"
             )
-    shapes += [node(folder, *place[folder]) for folder in names]
-    bottom = max(y for _, y, _ in place.values()) + height + 1
-    wide = svg(shapes, total, bottom)
+            if item != way[-1]:
+                commands += f"V{top + height}"
+            x = middle[item]
+        shapes.append(f'<path d="{commands}" fill="none" stroke="{MUTED}" stroke-width="1.4"/>')
+    shapes += [
+        node(folder, round(middle[folder] - wide_enough(folder) / 2, 1), 1 + depth[folder] * pitch, wide_enough(folder))
+        for folder in names
+    ]
+    drawn = svg(shapes, total, 1 + (max(depth.values()) + 1) * pitch - row_gap + 1)
 
     # Narrow: one column, the edges as arcs at its left.
     left, step = 46, height + 12
@@ -74,7 +96,7 @@ def chapter_graph(chapters: list[tuple[str, str, str, list[str]]]) -> Drawing:
         on = " and ".join(" ".join(names[b]) for b in builds_on) or "nothing"
         sentences.append(f"{number} {title} builds on {on}.")
     return Drawing(
-        wide,
+        drawn,
         "The chapters and what each builds on. " + " ".join(sentences),
         narrow if len(chapters) > 1 else "",
     )

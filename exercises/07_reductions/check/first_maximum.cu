@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include "grader/grader.h"
@@ -20,6 +21,8 @@ void grade(grader::Exercise& exercise) {
       {"falling", [](std::size_t i) { return -static_cast<float>(i); }},
       {"rising", [](std::size_t i) { return static_cast<float>(i); }},
       {"minus infinity", [](std::size_t) { return -INFINITY; }},
+      {"the least floats behind infinity",
+       [](std::size_t i) { return i == 0 ? -INFINITY : -std::numeric_limits<float>::max(); }},
       {"two zeros", [](std::size_t i) { return i % 3 == 0 ? -0.0f : 0.0f; }},
       {"one at the end", [](std::size_t i) { return i % 256 == 200 ? 2.0f : 1.0f; }},
   };

@@ -1,18 +1,23 @@
 """Configures and builds a preset; one learn at a time in a build folder."""
 
+from __future__ import annotations
+
 import contextlib
 import os
 import re
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from warp.base import paths, steps, ui
 from warp.base.errors import LearnError
+from warp.base.machine import Machine
 
 NINJA_PROGRESS = re.compile(r"\[\s*(\d+)/(\d+)\]")
 MAKE_PROGRESS = re.compile(r"\[\s*(\d+)%\]")
 
 
 @contextlib.contextmanager
-def lock(name):
+def lock(name: str) -> Iterator[Any]:
     """Holds build/.NAME.lock; waits, and says for whom, while another learn holds it."""
     import fcntl
     import shlex
@@ -48,7 +53,7 @@ def lock(name):
         yield
 
 
-def read_cache(folder):
+def read_cache(folder: str) -> dict[str, str]:
     """CMake's cache as a dictionary; empty where the folder is not configured."""
     values = {}
     try:
@@ -62,14 +67,14 @@ def read_cache(folder):
     return values
 
 
-def is_configured(folder):
+def is_configured(folder: str) -> bool:
     """True when CMake finished there for this checkout: an aborted configure leaves only a cache."""
     cache = read_cache(folder)
     made = any(os.path.exists(os.path.join(folder, name)) for name in ("build.ninja", "Makefile"))
     return made and os.path.realpath(cache.get("CMAKE_HOME_DIRECTORY", "")) == os.path.realpath(paths.ROOT)
 
 
-def environment(backend, machine):
+def environment(backend: str, machine: Machine) -> dict[str, str]:
     """The environment of CMake: the g++ to call, and where nvcc is, if it is not on the PATH."""
     import shlex
     import shutil
@@ -86,7 +91,7 @@ def environment(backend, machine):
     return env
 
 
-def configure(backend, machine, testing):
+def configure(backend: str, machine: Machine, testing: bool) -> None:
     """Runs CMake if the folder needs it; afterwards ninja or make keeps it up to date."""
     import shutil
     import sys
@@ -119,7 +124,7 @@ def configure(backend, machine, testing):
     link_compile_commands(folder)
 
 
-def link_compile_commands(folder):
+def link_compile_commands(folder: str) -> None:
     """compile_commands.json in the root, where editors look: the backend configured last."""
     link = os.path.join(paths.ROOT, "compile_commands.json")
     made = os.path.join(folder, "compile_commands.json")
@@ -133,7 +138,9 @@ def link_compile_commands(folder):
         pass  # an editor's comfort; no reason to stop
 
 
-def build(backend, machine, what, targets=(), testing=False, patience=0.0):
+def build(
+    backend: str, machine: Machine, what: str, targets: Sequence[str] = (), testing: bool = False, patience: float = 0.0
+) -> None:
     """Configures if needed and builds the targets (all when none is named); `what` names them to the reader.
 
     Nothing is said of what is over within `patience` seconds."""
@@ -153,13 +160,13 @@ def build(backend, machine, what, targets=(), testing=False, patience=0.0):
         )
 
 
-def build_note(line):
+def build_note(line: str) -> str | None:
     """`[12/80]` of ninja, `[ 15%]` of make."""
     match = NINJA_PROGRESS.match(line) or MAKE_PROGRESS.match(line)
     return match.group(0) if match else None
 
 
-def commit():
+def commit() -> str:
     """The commit that results are stamped with: abc1234, abc1234-dirty, or unknown."""
     head = steps.ask(["git", "-C", paths.ROOT, "rev-parse", "--short", "HEAD"])
     if not head:

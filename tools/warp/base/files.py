@@ -10,7 +10,7 @@ from warp.base import paths
 from warp.base.errors import LearnError, UsageError
 
 
-def check_writable(file, option="--json"):
+def check_writable(file: str, option: str = "--json") -> None:
     """UsageError unless a file could be written there."""
     folder = os.path.dirname(os.path.abspath(file))
     if os.path.isdir(file):
@@ -21,7 +21,7 @@ def check_writable(file, option="--json"):
         raise UsageError(f"{option} {file}: no right to write there")
 
 
-def forget(file):
+def forget(file: str) -> None:
     """Removes an old results file, so that what is read afterwards is this run's."""
     try:
         os.unlink(file)
@@ -29,7 +29,7 @@ def forget(file):
         pass
 
 
-def write_output(option, file, content):
+def write_output(option: str, file: str, content: bytes) -> None:
     """Writes a file that was asked for, or says in one line why it cannot."""
     try:
         with open(file, "wb") as opened:

@@ -1,6 +1,8 @@
 """Installs what is missing: Debian packages through apt-get, the site's Python packages in a venv. For other
 distributions it names the command."""
 
+from __future__ import annotations
+
 import glob
 import os
 import platform
@@ -11,6 +13,7 @@ from warp.base import needs, paths, steps, ui
 from warp.base.build import lock
 from warp.base.errors import LearnError
 from warp.base.machine import Machine
+from warp.base.needs import Need
 
 APT = ["apt-get", "-q", "-y", "-o", "DPkg::Lock::Timeout=300", "-o", "Acquire::http::Timeout=30"]
 REQUIREMENTS = os.path.join(paths.ROOT, "docs", "requirements.txt")
@@ -28,7 +31,7 @@ COMPILERS = (
 CMAKE_PACKAGE = "cmake==3.31.10"
 
 
-def ensure(machine, *works):
+def ensure(machine: Machine, *works: str) -> None:
     """Brings what these kinds of work need, or raises one line that says what is missing."""
     if "simulator" in works or "test" in works:
         refusal = needs.unsupported(platform.system(), platform.machine())
@@ -55,7 +58,7 @@ def ensure(machine, *works):
         ui.note(f"learn: {machine.system()} did not bring {need.lack(machine)}: {need.cost}")
 
 
-def out_of_reach(machine, work):
+def out_of_reach(machine: Machine, work: str) -> str:
     """What this kind of work lacks where nothing can be installed, as on a GPU machine of others, in words; "" where it lacks
     nothing or can be brought."""
     refusal = needs.unsupported(platform.system(), platform.machine()) if work == "simulator" else ""
@@ -65,7 +68,7 @@ def out_of_reach(machine, work):
     return refusal or ", ".join(need.lack(machine) for need in lacking)
 
 
-def may_install():
+def may_install() -> bool:
     """Whether apt-get is here, and so are the rights to use it."""
     if needs.manager() != "apt-get":
         return False
@@ -76,13 +79,13 @@ def may_install():
     return steps.ask(["sudo", "-n", "true"]) is not None or bool(sys.stdin is not None and sys.stdin.isatty())
 
 
-def lacked(machine, lacking):
+def lacked(machine: Machine, lacking: list[Need]) -> list[Need]:
     """Which of them are lacking still."""
     machine.forget()
     return [need for need in lacking if not need.found(machine)]
 
 
-def install(machine, lacking):
+def install(machine: Machine, lacking: list[Need]) -> None:
     names = ", ".join(need.lack(machine) for need in lacking)
     manager = needs.manager()
     packages = [need.package_of(manager, machine) for need in lacking]
@@ -116,7 +119,7 @@ def install(machine, lacking):
 asks = True  # not for `setup`, which is asked for nothing else
 
 
-def agree(names, command):
+def agree(names: str, command: str) -> None:
     """Asks who sits at a terminal before their system is changed, once; elsewhere, as in a container's build, goes on."""
     global asks
     if not asks or sys.stdin is None or not (sys.stdin.isatty() and ui.is_terminal(sys.stderr)):
@@ -129,7 +132,7 @@ def agree(names, command):
     asks = False
 
 
-def rights(names, command):
+def rights(names: str, command: str) -> list[str]:
     """What to put before apt-get: nothing for root, sudo where it works or can ask."""
     if os.geteuid() == 0:
         agree(names, command)
@@ -146,22 +149,22 @@ def rights(names, command):
     raise LearnError(f"missing: {names}; no right to install here. To install: {command}")
 
 
-def apt(prefix, arguments, title):
+def apt(prefix: list[str], arguments: list[str], title: str) -> None:
     env = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
     command = prefix + (["env", "DEBIAN_FRONTEND=noninteractive"] if prefix else []) + APT + arguments
     steps.run(title, command, "apt-" + arguments[0], env=env, own_session=False)
 
 
-def venv_python():
+def venv_python() -> str:
     return os.path.join(paths.VENV, "bin", "python3")
 
 
-def python_stamp():
+def python_stamp() -> str:
     """Which Python the virtual environment is made with."""
     return "{}.{}\n".format(*sys.version_info[:2])
 
 
-def packages_stamp():
+def packages_stamp() -> str:
     """What the virtual environment must hold: changes with the requirements."""
     import hashlib
 
@@ -173,7 +176,7 @@ def packages_stamp():
     return digest + "\n"
 
 
-def venv_says(name, stamp):
+def venv_says(name: str, stamp: str) -> bool:
     try:
         with open(os.path.join(paths.VENV, name), encoding="utf-8") as file:
             return file.read() == stamp and os.path.exists(venv_python())
@@ -181,16 +184,16 @@ def venv_says(name, stamp):
         return False
 
 
-def write_stamp(name, stamp):
+def write_stamp(name: str, stamp: str) -> None:
     with open(os.path.join(paths.VENV, name), "w", encoding="utf-8") as file:
         file.write(stamp)
 
 
-def venv_is_ready():
+def venv_is_ready() -> bool:
     return venv_says(".python", python_stamp()) and venv_says(".requirements", packages_stamp())
 
 
-def ensure_venv(machine):
+def ensure_venv(machine: Machine) -> str:
     """build/venv with the packages of docs/requirements.txt; returns its Python."""
     if venv_is_ready():
         return venv_python()
@@ -217,7 +220,7 @@ def ensure_venv(machine):
     return venv_python()
 
 
-def make_venv():
+def make_venv() -> None:
     """build/venv, empty, unless it is there for this Python."""
     if not venv_says(".python", python_stamp()):
         machine = Machine()
@@ -228,22 +231,22 @@ def make_venv():
         write_stamp(".python", python_stamp())
 
 
-def pip(title, *packages):
+def pip(title: str, *packages: str) -> None:
     command = [venv_python(), "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--no-compile"]
     steps.run(title, [*command, *packages], "pip", note_of=pip_note)
 
 
-def ensure_disassembler():
+def ensure_disassembler() -> None:
     """nvdisasm and cuobjdump into build/venv."""
     _ensure_packages("nvdisasm", "Installing the disassembler", DISASSEMBLERS)
 
 
-def ensure_compiler():
+def ensure_compiler() -> None:
     """nvcc into build/venv, for machine code alone: nothing that it makes is linked or run."""
     _ensure_packages("nvcc", "Installing nvcc (about 300 MB)", COMPILERS)
 
 
-def _ensure_packages(what, title, packages):
+def _ensure_packages(what: str, title: str, packages: tuple[str, ...]) -> None:
     with lock("venv"):
         try:
             make_venv()
@@ -255,7 +258,7 @@ def _ensure_packages(what, title, packages):
             raise error
 
 
-def ensure_cmake():
+def ensure_cmake() -> None:
     """A newer CMake into build/venv, where machine.cmake() finds it."""
     with lock("venv"):
         try:
@@ -270,7 +273,7 @@ def ensure_cmake():
             raise error
 
 
-def pip_note(line):
+def pip_note(line: str) -> str | None:
     """The package that pip is at."""
     words = line.split()
     return " ".join(words[:2]) if words and words[0] in ("Collecting", "Downloading", "Installing") else None

@@ -1,7 +1,12 @@
 """Nearest names: a typo gets advice, not a list of everything."""
 
+from __future__ import annotations
 
-def nearest(word, names, count=3):
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+
+def nearest(word: str, names: Iterable[str], count: int = 3) -> list[str]:
     """The names most like `word`, best first; may be empty.
 
     A name also counts by its parts: `tread` is near to `01_thread_indexing` through `thread`. Half of a word's letters are
@@ -22,7 +27,7 @@ def nearest(word, names, count=3):
     return [name for _, name in sorted(scored)[:count]]
 
 
-def one_of(names):
+def one_of(names: Iterator[Any] | Sequence[str]) -> str:
     """`a, b or c`: a list in a sentence."""
     names = list(names)
     if len(names) < 2:
@@ -30,7 +35,7 @@ def one_of(names):
     return ", ".join(names[:-1]) + " or " + names[-1]
 
 
-def advice(word, names, otherwise=""):
+def advice(word: str, names: Iterable[str], otherwise: str = "") -> str:
     """`; did you mean X or Y?`, or the sentence `otherwise` where nothing is near."""
     near = nearest(word, names)
     if near:

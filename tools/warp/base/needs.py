@@ -1,9 +1,13 @@
 """What each kind of work needs, how to see whether it is there, and what each distribution calls it."""
 
+from __future__ import annotations
+
 import os
 import shutil
+from collections.abc import Callable
+from typing import Any
 
-from warp.base.machine import OLDEST_CMAKE, OLDEST_GXX, version_tuple
+from warp.base.machine import OLDEST_CMAKE, OLDEST_GXX, Machine, version_tuple
 
 OLDEST_NVCC = (12, 4)
 OLDEST_SITE_PYTHON = (3, 11)  # of the packages in docs/requirements.txt
@@ -18,12 +22,12 @@ MANAGERS = {
 }
 
 
-def manager():
+def manager() -> str:
     """The package manager of this machine; "" where none is known."""
     return next((name for name in MANAGERS if shutil.which(name)), "")
 
 
-def install_command(packages, manager, sudo=None):
+def install_command(packages: list[str], manager: str, sudo: str | None = None) -> str:
     """The command that a reader would type, with sudo unless they are root."""
     if sudo is None:
         sudo = "" if os.geteuid() == 0 else "sudo "
@@ -33,7 +37,16 @@ def install_command(packages, manager, sudo=None):
 class Need:
     """One thing that work needs, and what a machine without it cannot do."""
 
-    def __init__(self, name, package, seen, cost, oldest=(), newer="", **elsewhere):
+    def __init__(
+        self,
+        name: str,
+        package: str,
+        seen: Callable[..., Any],
+        cost: str,
+        oldest: tuple[int, ...] = (),
+        newer: str = "",
+        **elsewhere: str,
+    ) -> None:
         self.name = name
         self.package = package  # its name in Debian and Ubuntu
         self.seen = seen  # seen(machine): the version that is there, however old; "" if none
@@ -42,36 +55,36 @@ class Need:
         self.newer = newer  # in Debian and Ubuntu: the package to install where `package` is too old
         self.elsewhere = elsewhere  # {manager: package}, where it has another name
 
-    def package_of(self, manager, machine):
+    def package_of(self, manager: str, machine: Machine) -> str:
         """What to install: not again what is there and too old."""
         if manager == "apt-get" and self.newer and self.seen(machine):
             return self.newer
         return self.elsewhere.get(manager, self.package)
 
-    def found(self, machine):
+    def found(self, machine: Machine) -> str:
         """Its version, or "" when it is missing or too old."""
         version = self.seen(machine)
         return "" if self.oldest and version_tuple(version) < self.oldest else version
 
-    def lack(self, machine):
+    def lack(self, machine: Machine) -> str:
         """What is wrong, for a sentence: `CMake 3.25 or newer (3.22.1 is here)`."""
         version = self.seen(machine)
         return self.name + (f" ({version} is here)" if version else "")
 
 
-def _generator(machine):
+def _generator(machine: Machine) -> str:
     return machine.version("ninja") or machine.version("make")
 
 
-def _library(header, library):
+def _library(header: str, library: str) -> Callable[..., Any]:
     return lambda m: "present" if m.header(header) and m.library(library) else ""
 
 
-def _venv(machine):
+def _venv(machine: Machine) -> str:
     return "present" if machine.python_module("venv") and machine.python_module("ensurepip") else ""
 
 
-def _on_path(program):
+def _on_path(program: str) -> Callable[..., Any]:
     """Its path is enough: some of these take seconds to tell their version."""
     return lambda m: shutil.which(program) or ""
 
@@ -145,7 +158,7 @@ WORK = {
 }
 
 
-def unsupported(system, processor):
+def unsupported(system: str, processor: str) -> str:
     """Why the simulator cannot run on such a machine, in one line; "" if it can."""
     if system == "Linux" and processor in ("x86_64", "AMD64"):
         return ""
@@ -158,7 +171,7 @@ def unsupported(system, processor):
     return "the simulator runs on Linux on x86-64 alone; " + here
 
 
-def missing(machine, *works):
+def missing(machine: Machine, *works: str) -> list[Need]:
     """The needs of these kinds of work that are not there, each once."""
     lacking = []
     for work in works:

@@ -1,5 +1,7 @@
 """Where things are. Everything is relative to the folder that holds ./learn."""
 
+from __future__ import annotations
+
 import os
 
 ROOT = os.path.abspath(__file__ + "/../../../..")
@@ -11,18 +13,18 @@ LOGS = os.path.join(BUILD, "logs")
 VENV = os.path.join(BUILD, "venv")
 
 
-def build_folder(backend):
+def build_folder(backend: str) -> str:
     """The one build folder of a backend ("gpu" or "simulator")."""
     return os.path.join(BUILD, backend)
 
 
-def last_results(backend, chapter, part=False):
+def last_results(backend: str, chapter: str, part: bool = False) -> str:
     """The results file that ./learn run writes for a chapter, whether asked for one or not; of a run of some rungs
     only, another one."""
     return os.path.join(BUILD, "results", backend, chapter + (".part.json" if part else ".json"))
 
 
-def shown(path):
+def shown(path: str) -> str:
     """The path as a reader would type it: relative if it lies below the current folder."""
     try:
         relative = os.path.relpath(path)

@@ -4,21 +4,26 @@ One dictionary; each command has a key of its own ("predictions", "exercises"). 
 replaces the file as a whole: two commands at once lose nothing, and an interrupted one leaves what was there.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import shutil
+from collections.abc import Callable
+from typing import Any, TypeVar
 
-from warp.base import paths, ui
+from warp.base import pages, paths, ui
 from warp.base.build import lock
 from warp.base.errors import LearnError
 
+Result = TypeVar("Result")
 FILE = os.path.join(paths.ROOT, ".progress.json")
 BEFORE = FILE + ".before"  # what FILE was before its last change
 
 _told = False
 
 
-def read():
+def read() -> dict[str, Any]:
     """All of it; empty where nothing is kept. Where the file is damaged, what it was before its last change."""
     kept = _load(FILE)
     if kept is not None:
@@ -34,7 +39,7 @@ def read():
     return before or {}
 
 
-def predictions_in_words(kept, chapter):
+def predictions_in_words(kept: dict[str, dict[str, dict[str, dict[str, bool | str]]]], chapter: str) -> str:
     """`3 predictions answered, 2 right or near`, of a chapter's key; "" where none is."""
     done = kept.get("predictions", {}).get(chapter, {}).values()
     near = sum(1 for one in done if one.get("near"))
@@ -45,7 +50,7 @@ def predictions_in_words(kept, chapter):
     )
 
 
-def change(edit):
+def change(edit: Callable[[dict[str, Any]], Result]) -> Result:
     """Calls edit(kept), which changes the dictionary in place, and keeps it; returns what edit returns."""
     with lock("progress"):
         damaged = _load(FILE) is None
@@ -55,10 +60,11 @@ def change(edit):
             shutil.copyfile(FILE, FILE + ".damaged")
             ui.note(f"learn: it is now {paths.shown(FILE)}.damaged")
         _write(json.dumps(kept, indent=1, sort_keys=True) + "\n", keeps_before=not damaged)
+    pages.note_passed(kept)
     return result
 
 
-def _load(file):
+def _load(file: str) -> dict[str, Any] | None:
     """The dictionary in a file, {} where there is no file, None where it is damaged."""
     try:
         with open(file, encoding="utf-8") as text:
@@ -70,7 +76,7 @@ def _load(file):
     return kept if isinstance(kept, dict) else None
 
 
-def _write(text, keeps_before):
+def _write(text: str, keeps_before: bool) -> None:
     new = f"{FILE}.{os.getpid()}"
     try:
         with open(new, "w", encoding="utf-8") as file:

@@ -4,6 +4,8 @@ again; and the JSON Schema of it, to which the programs that write it are held.
 A field without a default has to be there. One with the metadata NOTED is not the writer's: it is noted afterwards.
 """
 
+from __future__ import annotations
+
 import dataclasses
 import functools
 import typing
@@ -14,6 +16,7 @@ from warp.base.errors import LearnError
 
 Record = TypeVar("Record")
 NOTED = {"noted": True}
+KEY = "key"  # metadata of a field whose key is no name in Python
 JSON_NAMES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 
@@ -24,7 +27,7 @@ class FormError(LearnError):
 class _Wrong(Exception):
     """What is wrong; the way to it is put together on the way up."""
 
-    def __init__(self, what: str):
+    def __init__(self, what: str) -> None:
         super().__init__(what)
         self.way = ""
 
@@ -41,7 +44,7 @@ def write(value: Any) -> Any:
     """JSON of a data class. What has nothing to say is left out: None, and a text, number or truth that is its default."""
     if dataclasses.is_dataclass(value):
         return {
-            field.name: write(getattr(value, field.name))
+            _key(field): write(getattr(value, field.name))
             for field in dataclasses.fields(value)
             if _is_required(field) or getattr(value, field.name) != field.default
         }
@@ -57,7 +60,11 @@ def schema(kind: type) -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **top, "$defs": defined}
 
 
-def _is_required(field: "dataclasses.Field[Any]") -> bool:
+def _key(field: dataclasses.Field[Any]) -> str:
+    return str(field.metadata.get(KEY, field.name))
+
+
+def _is_required(field: dataclasses.Field[Any]) -> bool:
     return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
 
 
@@ -82,12 +89,14 @@ def _reader(kind: Any, strict: bool) -> Callable[[Any], Any]:
     return plain if kind is not Any else lambda value: value
 
 
-def _container_reader(container: type, inner: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def _container_reader(container: Any, inner: Callable[[Any], Any]) -> Callable[[Any], Any]:
     def read_all(value: Any) -> Any:
         if not isinstance(value, container):
             raise _Wrong(f"{value!r} is no {'list' if container is list else 'object'}")
         try:
-            return {key: inner(one) for key, one in value.items()} if container is dict else list(map(inner, value))
+            if isinstance(value, dict):
+                return {key: inner(one) for key, one in value.items()}
+            return [inner(one) for one in value]
         except _Wrong as wrong:
             raise _further(wrong, _place_of(value, inner))
 
@@ -106,9 +115,10 @@ def _place_of(value: Any, inner: Callable[[Any], Any]) -> str:
 
 def _record_reader(kind: Any, strict: bool) -> Callable[[Any], Any]:
     hints = typing.get_type_hints(kind)
-    readers = {field.name: _reader(hints[field.name], strict) for field in dataclasses.fields(kind)}
-    required = [field.name for field in dataclasses.fields(kind) if _is_required(field)]
-    noted = {field.name for field in dataclasses.fields(kind) if field.metadata.get("noted")}
+    readers = {_key(field): _reader(hints[field.name], strict) for field in dataclasses.fields(kind)}
+    names = {_key(field): field.name for field in dataclasses.fields(kind)}
+    required = [_key(field) for field in dataclasses.fields(kind) if _is_required(field)]
+    noted = {_key(field) for field in dataclasses.fields(kind) if field.metadata.get("noted")}
 
     def read_record(value: Any) -> Any:
         if not isinstance(value, dict):
@@ -123,7 +133,7 @@ def _record_reader(kind: Any, strict: bool) -> Callable[[Any], Any]:
         for name, one in value.items():
             if name in readers:
                 try:
-                    found[name] = readers[name](one)
+                    found[names[name]] = readers[name](one)
                 except _Wrong as wrong:
                     raise _further(wrong, "." + name)
         return kind(**found)
@@ -144,10 +154,10 @@ def _schema(kind: Any, defined: dict[str, Any]) -> dict[str, Any]:
             defined[name] = {}  # a class may hold others of its own
             hints = typing.get_type_hints(kind)
             fields = [field for field in dataclasses.fields(kind) if not field.metadata.get("noted")]
-            required: list[str] = [field.name for field in fields if _is_required(field)]
+            required: list[str] = [_key(field) for field in fields if _is_required(field)]
             defined[name] = {
                 "type": "object",
-                "properties": {field.name: _schema(hints[field.name], defined) for field in fields},
+                "properties": {_key(field): _schema(hints[field.name], defined) for field in fields},
                 "required": required,
                 "additionalProperties": False,
             }

@@ -1,12 +1,18 @@
 """Runs one program as a step: progress on the terminal, everything it says in a log."""
 
+from __future__ import annotations
+
 import os
 import shlex
 import signal
 import subprocess
+from collections.abc import Callable
+from typing import IO, Any, TextIO
 
 from warp.base import paths, ui
 from warp.base.errors import LearnError
+from warp.base.text import there
+from warp.base.ui import Progress
 
 TAIL_LINES = 40
 
@@ -14,7 +20,7 @@ TAIL_LINES = 40
 class StepFailed(LearnError):
     """A step's program did not succeed; `output` is all that it said."""
 
-    def __init__(self, title, code, output, log):
+    def __init__(self, title: str, code: int, output: str, log: str) -> None:
         super().__init__(f"{title} failed ({ended(code)}); the whole log is in {paths.shown(log)}")
         self.detail = tail(output)
         self.returncode = code
@@ -22,7 +28,7 @@ class StepFailed(LearnError):
         self.log = log
 
 
-def ended(code):
+def ended(code: int) -> str:
     """How a program ended, in words: exit code 2, SIGSEGV."""
     if code >= 0:
         return f"exit code {code}"
@@ -32,14 +38,14 @@ def ended(code):
         return f"signal {-code}"
 
 
-def tail(output, lines=TAIL_LINES):
+def tail(output: str, lines: int = TAIL_LINES) -> str:
     kept = output.rstrip().splitlines()
     if len(kept) > lines:
         kept = [f"... ({len(kept) - lines} lines before)"] + kept[-lines:]
     return "\n".join(kept)
 
 
-def make_folder(folder):
+def make_folder(folder: str) -> None:
     """Creates a folder for outputs, or says in one line why it cannot."""
     try:
         os.makedirs(folder, exist_ok=True)
@@ -49,7 +55,7 @@ def make_folder(folder):
         )
 
 
-def open_log(name):
+def open_log(name: str) -> tuple[str, Any]:
     make_folder(paths.LOGS)
     path = os.path.join(paths.LOGS, name + ".log")
     try:
@@ -58,7 +64,7 @@ def open_log(name):
         raise LearnError(f"cannot write {path}: {error.strerror}")
 
 
-def stop(process):
+def stop(process: Any) -> None:
     """Ends a program that we started: asks first, insists after a few seconds."""
     for how in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
         if process.poll() is not None:
@@ -70,7 +76,7 @@ def stop(process):
             continue
 
 
-def stop_all(process):
+def stop_all(process: Any) -> None:
     """Ends a program that leads a session, and what it started: make, and the compilers of make."""
     try:
         os.killpg(process.pid, signal.SIGINT)
@@ -80,7 +86,17 @@ def stop_all(process):
         pass  # none is left
 
 
-def run(title, command, log, env=None, cwd=None, note_of=None, check=True, patience=0.0, own_session=True):
+def run(
+    title: str,
+    command: list[str],
+    log: str,
+    env: dict[str, str] | None = None,
+    cwd: str | None = None,
+    note_of: Callable[..., Any] | None = None,
+    check: bool = True,
+    patience: float = 0.0,
+    own_session: bool = True,
+) -> tuple[int, str]:
     """Runs `command` as a step and returns (exit code, output).
 
     `log` names the file in build/logs; `note_of(line)` turns a line of output into the note beside
@@ -104,7 +120,15 @@ def run(title, command, log, env=None, cwd=None, note_of=None, check=True, patie
     return code, output
 
 
-def _follow(command, env, cwd, log_file, progress, note_of, own_session):
+def _follow(
+    command: list[str],
+    env: dict[str, str] | None,
+    cwd: str | None,
+    log_file: IO[bytes],
+    progress: Progress,
+    note_of: Callable[..., Any] | None,
+    own_session: bool,
+) -> tuple[int, str]:
     import selectors
 
     process = subprocess.Popen(
@@ -116,14 +140,15 @@ def _follow(command, env, cwd, log_file, progress, note_of, own_session):
         cwd=cwd,
         start_new_session=own_session,
     )
+    told = there(process.stdout)
     output = bytearray()
     line_start = 0
     try:
         with selectors.DefaultSelector() as selector:
-            selector.register(process.stdout, selectors.EVENT_READ)
+            selector.register(told, selectors.EVENT_READ)
             while True:
                 if selector.select(timeout=0.25):
-                    chunk = os.read(process.stdout.fileno(), 65536)
+                    chunk = os.read(told.fileno(), 65536)
                     if not chunk:
                         break
                     output += chunk
@@ -142,11 +167,13 @@ def _follow(command, env, cwd, log_file, progress, note_of, own_session):
         (stop_all if own_session else stop)(process)
         raise
     finally:
-        process.stdout.close()
+        told.close()
     return code, output.decode("utf-8", "replace")
 
 
-def start(command, env=None, cwd=None, stdout=None):
+def start(
+    command: list[str], env: dict[str, str] | None = None, cwd: str | None = None, stdout: TextIO | None = None
+) -> int:
     """Runs a program in the foreground, on the reader's own terminal; returns its exit code."""
     import sys
 
@@ -163,7 +190,13 @@ def start(command, env=None, cwd=None, stdout=None):
         raise
 
 
-def start_and_hold(command, begins, hold, env=None, stdout=None):
+def start_and_hold(
+    command: list[str],
+    begins: str,
+    hold: Callable[[str], object],
+    env: dict[str, str] | None = None,
+    stdout: TextIO | None = None,
+) -> tuple[int, list[str]]:
     """Like start(), but keeps back the lines on standard error for which hold(line) is true.
 
     All of these start with `begins`, so any other line passes at once, an unfinished one too.
@@ -177,9 +210,11 @@ def start_and_hold(command, begins, hold, env=None, stdout=None):
         process = subprocess.Popen(command, env=env, stdout=stdout, stderr=subprocess.PIPE)
     except OSError as error:
         raise LearnError(f"cannot run {paths.shown(command[0])}: {error.strerror}")
-    held, begun, first = [], b"", begins.encode()
+    told = there(process.stderr)
+    held: list[str] = []
+    begun, first = b"", begins.encode()
 
-    def sort(line):
+    def sort(line: bytes) -> None:
         text = line.decode("utf-8", "replace")
         if hold(text):
             held.append(text)
@@ -188,7 +223,7 @@ def start_and_hold(command, begins, hold, env=None, stdout=None):
             sys.stderr.flush()
 
     try:
-        while piece := os.read(process.stderr.fileno(), 65536):
+        while piece := os.read(told.fileno(), 65536):
             *lines, begun = (begun + piece).split(b"\n")
             for line in lines:
                 sort(line + b"\n")
@@ -202,10 +237,10 @@ def start_and_hold(command, begins, hold, env=None, stdout=None):
         stop(process)
         raise
     finally:
-        process.stderr.close()
+        told.close()
 
 
-def ask(command, timeout=20):
+def ask(command: list[str], timeout: int = 20) -> str | None:
     """What a program prints on stdout and stderr, or None if it is missing or fails."""
     try:
         done = subprocess.run(

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
+Known = TypeVar("Known")
+
 
 def read_source(path: str) -> list[str] | None:
     """Lines of a source file; None if it cannot be read (moved, or generated)."""
@@ -15,3 +19,9 @@ def read_source(path: str) -> list[str] | None:
 def thousands(number: float) -> str:
     """12,345"""
     return f"{int(number):,}"
+
+
+def there(value: Known | None) -> Known:
+    """A value that is known to be there, as a pipe that was asked for, or the match of a text that was matched before."""
+    assert value is not None
+    return value

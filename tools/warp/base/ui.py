@@ -1,12 +1,19 @@
 """Colours, the updating progress line, tables. Results go to stdout, progress to stderr."""
 
+from __future__ import annotations
+
 import os
 import re
 import sys
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TextIO
+
+from warp.base.errors import LearnError
 
 
-def is_terminal(stream):
+def is_terminal(stream: TextIO) -> bool:
     """True for a terminal that understands control sequences."""
     try:
         return stream.isatty() and os.environ.get("TERM", "") != "dumb"
@@ -14,11 +21,15 @@ def is_terminal(stream):
         return False
 
 
-def wants_colour(stream):
+def wants_colour(stream: TextIO) -> bool:
     """Colours only on a terminal, and never with NO_COLOR set (https://no-color.org)."""
     return is_terminal(stream) and not os.environ.get("NO_COLOR")
 
 
+Paint = Callable[[str, str], str]  # (colour, text), as a Palette
+
+
+@dataclass(eq=False)
 class Palette:
     """Paints text, or leaves it alone when colours are off."""
 
@@ -31,21 +42,20 @@ class Palette:
         "cyan": "36",
     }
 
-    def __init__(self, on):
-        self.on = on
+    on: bool
 
-    def __call__(self, colour, text):
+    def __call__(self, colour: str, text: str) -> str:
         if not self.on or not colour or not text:
             return text
         codes = ";".join(self.CODES[name] for name in colour.split("+"))
         return f"\x1b[{codes}m{text}\x1b[0m"
 
 
-def palette(stream=None):
+def palette(stream: TextIO | None = None) -> Palette:
     return Palette(wants_colour(stream or sys.stdout))
 
 
-def terminal_width(default=0):
+def terminal_width(default: int = 0) -> int:
     """Columns of the terminal on stdout; `default` (0: do not cut) where it is none."""
     if not is_terminal(sys.stdout):
         return default
@@ -55,7 +65,7 @@ def terminal_width(default=0):
         return default
 
 
-def duration(seconds):
+def duration(seconds: float) -> str:
     """0.4 s, 12 s, 3 min 05 s."""
     if seconds < 9.95:
         return f"{seconds:.1f} s"
@@ -76,7 +86,7 @@ class Progress:
 
     HEARTBEAT = 60.0
 
-    def __init__(self, title, stream=None, patience=0.0, leaves=True):
+    def __init__(self, title: str, stream: TextIO | None = None, patience: float = 0.0, leaves: bool = True) -> None:
         self.title = title
         self.stream = stream or sys.stderr
         self.live = is_terminal(self.stream)
@@ -88,14 +98,14 @@ class Progress:
         self.began = time.monotonic()
         self.last_beat = self.began
 
-    def elapsed(self):
+    def elapsed(self) -> float:
         return time.monotonic() - self.began
 
-    def __enter__(self):
+    def __enter__(self) -> Progress:
         self._show()
         return self
 
-    def _show(self):
+    def _show(self) -> None:
         """Draws, or says that it has begun, once it has taken long enough to be worth it."""
         if self.elapsed() < self.patience or not (self.live or self.leaves):
             return
@@ -105,7 +115,7 @@ class Progress:
             self._write(f"{self.title} ...\n")
         self.shown = True
 
-    def update(self, note=None):
+    def update(self, note: str | None = None) -> None:
         """Called often (several times a second); draws as often as sensible."""
         if note is not None:
             self.note = note
@@ -114,14 +124,14 @@ class Progress:
             self.last_beat = time.monotonic()
             self._write("  {}{}\n".format(duration(self.elapsed()), ", " + self.note if self.note else ""))
 
-    def __exit__(self, kind, _value, _trace):
+    def __exit__(self, kind: type | None, _value: object, _trace: object) -> None:
         took = duration(self.elapsed())
         word, colour = ("failed", "red") if kind else ("done", "green")
         if kind is KeyboardInterrupt:
             word, colour = "interrupted", "yellow"
         if not self.shown:
             if not (kind and self.leaves):
-                return False
+                return
             if not self.live:
                 self._write(f"{self.title} ...\n")
         if not self.leaves:
@@ -130,9 +140,8 @@ class Progress:
             self._write(f"\r\x1b[K{self.title} {self.paint(colour, word)} ({took})\n")
         else:
             self._write(f"  {word} ({took})\n")
-        return False
 
-    def _draw(self):
+    def _draw(self) -> None:
         line = f"{self.title}  {duration(self.elapsed())}"
         if self.note:
             line += "  " + self.note
@@ -144,7 +153,7 @@ class Progress:
             line = line[: width - 1]
         self._write("\r\x1b[K" + line)
 
-    def _write(self, text):
+    def _write(self, text: str) -> None:
         try:
             self.stream.write(text)
             self.stream.flush()
@@ -152,33 +161,33 @@ class Progress:
             pass  # nobody is looking any more; the work goes on
 
 
-def say(text=""):
+def say(text: str = "") -> None:
     """A line on stdout, at once: programs that we start write to the same place."""
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
 
 
-def clear():
+def clear() -> None:
     """Empties a terminal; writes nothing elsewhere."""
     if is_terminal(sys.stdout):
         sys.stdout.write("\x1b[H\x1b[2J\x1b[3J")
         sys.stdout.flush()
 
 
-def note(text):
+def note(text: str) -> None:
     """A line on stderr: progress, warnings."""
     sys.stderr.write(text + "\n")
     sys.stderr.flush()
 
 
-def report(error):
+def report(error: LearnError) -> None:
     """A LearnError: what it has in detail, then its one line."""
     if error.detail:
         note(error.detail)
     note("learn: " + palette(sys.stderr)("red", error.message))
 
 
-def plain(text):
+def plain(text: str) -> str:
     """Markdown as a terminal shows it: without emphasis, roles and links."""
     text = re.sub(r"\{\w+\}`([^`<]*?)(?: *<[^`>]*>)?`", r"\1", text)
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
@@ -188,7 +197,7 @@ def plain(text):
     return re.sub("\0", lambda _: code.pop(0), text)
 
 
-def wrap(text, indent, width):
+def wrap(text: str, indent: int, width: int) -> str:
     """The text in lines of at most `width` columns, later lines indented."""
     import textwrap
 

@@ -70,10 +70,10 @@ def sizes(main: Path) -> int:
     wrong, found = limits.check_chapter(main)
     for line in wrong:
         print(f"WRONG {line}")
-    words, file, line = found.longest
+    words, file, at = found.longest
     print(
         f"{main.parent.name}: {found.words:,} of {limits.WORDS:,} words, {found.rungs} of {limits.RUNGS} rungs, "
-        f"{found.predictions} predictions; longest stretch {words} of {limits.STRETCH} words, {Path(file).name}:{line}"
+        f"{found.predictions} predictions; longest stretch {words} of {limits.STRETCH} words, {Path(file).name}:{at}"
     )
     return len(wrong)
 

@@ -8,12 +8,15 @@ number, rounded to the digits quoted, is the expression's value. Several numbers
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from warp.chapter import causes, source
 from warp.chapter.errors import ExpressionError, NotRecorded
 from warp.chapter.expressions import Numbers, evaluate, names_in
+from warp.chapter.source import Code, Prediction, Prose
 
 OK, WRONG, PENDING = "ok", "WRONG", "not recorded"
 MEASURED = {"ms", "first", "rate", "ratio", "count", "hw", "ncu", "sass"}
@@ -104,7 +107,7 @@ def _between(text: str, number: float, step: float, before: str) -> Quoted:
     return Quoted(text, number - step / 2, number + step / 2)
 
 
-def shown(value) -> str:
+def shown(value: float | str | tuple[float, ...]) -> str:
     """A value as an author reads it beside the quote."""
     if isinstance(value, tuple):
         return ", ".join(map(shown, value))
@@ -130,7 +133,7 @@ def check_binding(binding: source.Binding, numbers: Numbers) -> tuple[str, str]:
     return check_cause(value) if binding.is_cause else check_numbers(quoted_numbers(binding.quote), value)
 
 
-def check_numbers(quoted: list[Quoted], value) -> tuple[str, str]:
+def check_numbers(quoted: list[Quoted], value: Any) -> tuple[str, str]:
     """Whether the value of an expression rounds to the numbers of a quote."""
     values = value if isinstance(value, tuple) else (value,)
     if len(values) != len(quoted):
@@ -142,7 +145,7 @@ def check_numbers(quoted: list[Quoted], value) -> tuple[str, str]:
     return OK, shown(value)
 
 
-def check_cause(value) -> tuple[str, str]:
+def check_cause(value: bool | float) -> tuple[str, str]:
     """Whether the condition of a cause is one, and holds."""
     if not isinstance(value, bool):
         return WRONG, f"the condition of a cause is true or false, not {shown(value)}"
@@ -151,7 +154,9 @@ def check_cause(value) -> tuple[str, str]:
 
 def paragraphs(text: str) -> list[tuple[int, str]]:
     """The paragraphs of a block of prose, each on one line, with the index of its first line; fences left out."""
-    found, current, first, fence = [], [], 0, False
+    found: list[tuple[int, str]] = []
+    current: list[str] = []
+    first, fence = 0, False
     for index, line in enumerate([*text.split("\n"), ""]):
         if re.match(r" {0,3}(```|~~~)", line):
             fence = not fence
@@ -191,7 +196,7 @@ def _without(prose: source.Prose, pattern: re.Pattern, known: list[source.Bindin
     return missing
 
 
-def main_track(blocks: list):
+def main_track(blocks: list) -> Iterator[tuple[Code | Prediction | Prose, bool]]:
     """(block, whether it is on the main track) for every block in order, those in folds too."""
     skipped = 0  # the level of the second reading's heading; 0 outside of one
     for block in source.every_block(blocks):

@@ -1,12 +1,17 @@
 """Chapters as their own sources describe them: the header comment of NN_name/name.cu."""
 
+from __future__ import annotations
+
 import os
 import re
+from collections.abc import Sequence
 
 from warp.base import paths
 from warp.base.errors import UsageError
 from warp.base.names import advice, one_of
+from warp.base.text import there
 from warp.chapter import header
+from warp.chapter.header import Rung
 
 FOLDER = re.compile(r"(\d\d)_(\w+)$")
 
@@ -14,26 +19,26 @@ FOLDER = re.compile(r"(\d\d)_(\w+)$")
 class Chapter:
     """One chapter. `problem` says in one line what is wrong with its header, "" if nothing is."""
 
-    def __init__(self, folder):
+    def __init__(self, folder: str) -> None:
         self.folder = folder
         self.key = os.path.basename(folder)  # 01_thread_indexing
-        self.number, self.name = FOLDER.match(self.key).groups()
+        self.number, self.name = (str(part) for part in there(FOLDER.match(self.key)).groups())
         self.source = os.path.join(folder, self.name + ".cu")
         self.title = self.name.replace("_", " ").capitalize()
         self.question = ""
-        self.builds_on = []
+        self.builds_on: list[str] = []
         self.minutes = 0
         self.on_short_path = False
         self.afterwards = ""
-        self.sizes = {}
-        self.sizes_measured = []
+        self.sizes: dict[str, str] = {}
+        self.sizes_measured: list[str] = []
         self.kind = ""  # map, gemm or free
         self.has_cases = False
-        self.rungs = {}  # name -> chapter.header.Rung, in the order of the ladder
+        self.rungs: dict[str, Rung] = {}  # in the order of the ladder
         self.problem = ""
         self._read_header()
 
-    def _read_header(self):
+    def _read_header(self) -> None:
         shown = paths.shown(self.source)
         try:
             with open(self.source, encoding="utf-8", errors="replace") as file:
@@ -55,11 +60,11 @@ class Chapter:
             self.sizes_measured = read.sizes_measured
             self.rungs = read.rungs
 
-    def size(self, backend):
+    def size(self, backend: str) -> str:
         """The default size as the header spells it: 65536, or 512,512."""
         return self.sizes.get(backend, "")
 
-    def first_rung(self, asked=()):
+    def first_rung(self, asked: Sequence[str] = ()) -> str:
         """The first rung, of those `asked` for if it is one of them, that is a kernel of the source itself and no mistake:
         the simulator cannot show a function of the host, or what is in a file of its own, a peer or a kernel for one
         generation of GPUs."""
@@ -74,11 +79,11 @@ class Chapter:
         shown = (rung for rung in told if rung in kernels and (rung in asked or not self.rungs[rung].raises))
         return next(shown, next(iter(told or rungs), ""))
 
-    def page(self):
+    def page(self) -> str:
         """Its page on the site that ./learn docs builds."""
         return os.path.join(paths.BUILD, "docs", "html", "chapters", self.key + ".html")
 
-    def recorded_gpus(self):
+    def recorded_gpus(self) -> list[str]:
         """The GPUs on which it was measured, as their results files are named; the one that its prose is about first."""
         from pathlib import Path
 
@@ -86,14 +91,14 @@ class Chapter:
 
         return results.recorded_gpus(Path(self.folder, "results"))
 
-    def recorded_times(self, gpu):
+    def recorded_times(self, gpu: str) -> str:
         """The medians of one of them at the size of a GPU, as a chapter's program reads them: see lab/table.h."""
         from pathlib import Path
 
         from warp.chapter import results
 
         size = self.size("gpu")
-        found = results.load(Path(self.folder, "results", gpu + ".json"))
+        found = there(results.load(Path(self.folder, "results", gpu + ".json")))
         lines = [f"{found.device}\t{size}"]
         for row in found.rows:
             time = (row.get("time_ms") or {}).get("median")
@@ -101,12 +106,12 @@ class Chapter:
                 lines.append("{}\t{}\t{}".format(row["rung"], row.get("variant", ""), time))
         return "\n".join(lines) + "\n"
 
-    def program(self, backend, fast=False):
+    def program(self, backend: str, fast: bool = False) -> str:
         name = self.name + ("_fast" if fast else "")
         return os.path.join(paths.build_folder(backend), "chapters", self.key, name)
 
 
-def all_chapters():
+def all_chapters() -> list[Chapter]:
     """Every chapter folder, in the order of the numbers."""
     try:
         entries = sorted(os.listdir(paths.CHAPTERS))
@@ -116,7 +121,7 @@ def all_chapters():
     return [Chapter(folder) for folder in folders if os.path.isdir(folder)]
 
 
-def find(word, chapters):
+def find(word: str, chapters: list[Chapter]) -> Chapter:
     """The chapter that `word` means: its number, its name, a unique prefix of either, or its path."""
     plain = os.path.basename(os.path.abspath(word)) if os.sep in word else word
     if plain.endswith(".cu"):
@@ -135,7 +140,7 @@ def find(word, chapters):
     raise UsageError(unknown_chapter(word, chapters))
 
 
-def unknown_chapter(word, chapters):
+def unknown_chapter(word: str, chapters: list[Chapter]) -> str:
     if not chapters:
         return f"there is no chapter in {paths.shown(paths.CHAPTERS)}"
     near = advice(word, [c.key for c in chapters])
@@ -145,7 +150,7 @@ def unknown_chapter(word, chapters):
     return f"unknown chapter '{word}'{near} (./learn list shows all)"
 
 
-def check_rung(word, chapters):
+def check_rung(word: str, chapters: list[Chapter]) -> list[Chapter]:
     """The chapters that have the rung `word`; a typo gets the nearest names."""
     having = [c for c in chapters if word in c.rungs]
     if having:
@@ -156,7 +161,7 @@ def check_rung(word, chapters):
     raise UsageError(f"unknown rung '{word}' of {where}{advice(word, names, otherwise)}")
 
 
-def check_cases(chapters, named):
+def check_cases(chapters: list[Chapter], named: bool) -> list[Chapter]:
     """Those of `chapters` that have cases; where one was named that has none, an error."""
     having = [c for c in chapters if c.has_cases]
     if not having or (named and having != chapters):
@@ -168,7 +173,7 @@ def check_cases(chapters, named):
 SIZE = re.compile(r"[1-9][0-9]*((,[1-9][0-9]*)*|x[1-9][0-9]*)\Z")
 
 
-def check_size(text, chapters):
+def check_size(text: str, chapters: list[Chapter]) -> str:
     """The size as the programs read it, or one line that says what is legal."""
     wanted = {len(c.size("simulator").split(",")) for c in chapters if c.size("simulator")}
     forms = {1: "n, as in --size 1000", 2: "rows,cols, as in --size 500,300", 3: "M,N,K, as in --size 256,128,64"}

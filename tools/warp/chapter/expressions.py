@@ -26,7 +26,9 @@ from __future__ import annotations
 import ast
 import json
 import operator
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from warp.chapter import header as headers
 from warp.chapter import results as stored
@@ -50,7 +52,13 @@ _COMPARE = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
 }
-_PLAIN = {"sum": lambda *values: sum(values), "min": min, "max": max, "round": round, "abs": abs}
+_PLAIN: dict[str, Callable[..., Any]] = {
+    "sum": lambda *values: sum(values),
+    "min": min,
+    "max": max,
+    "round": round,
+    "abs": abs,
+}
 _LIMITS = {"copy": "copy_gb_s", "fma": "fp32_gflop_s"}
 _LARGEST_EXPONENT = 64
 
@@ -71,7 +79,7 @@ class Numbers:
     GPU, whose times come before the recorded ones where it has them.
     """
 
-    def __init__(self, source: Path, build: Path, own: Path | None = None):
+    def __init__(self, source: Path, build: Path, own: Path | None = None) -> None:
         self.source = source.resolve()
         self.build = build
         self.own = stored.load(own) if own else None
@@ -92,19 +100,19 @@ class Numbers:
             raise ExpressionError(f"no count is named {name}; there are {', '.join(sorted(counts))}")
         return counts[name]
 
-    def ms(self, ref: str, size=None, gpu: str = stored.FIRST_GPU) -> float:
+    def ms(self, ref: str, size: int | str | None = None, gpu: str = stored.FIRST_GPU) -> float:
         return self._measured(ref, size, gpu, "time_ms")["median"]
 
-    def first(self, ref: str, size=None, gpu: str = stored.FIRST_GPU) -> float:
+    def first(self, ref: str, size: int | str | None = None, gpu: str = stored.FIRST_GPU) -> float:
         return self._measured(ref, size, gpu, "first_ms")
 
-    def rate(self, ref: str, size=None, gpu: str = stored.FIRST_GPU) -> float:
+    def rate(self, ref: str, size: int | str | None = None, gpu: str = stored.FIRST_GPU) -> float:
         return self._measured(ref, size, gpu, "rate")
 
-    def ratio(self, ref: str, size=None, gpu: str = stored.FIRST_GPU) -> float:
+    def ratio(self, ref: str, size: int | str | None = None, gpu: str = stored.FIRST_GPU) -> float:
         return self._measured(ref, size, gpu, "ratio_to_peer")
 
-    def error(self, ref: str, size=None, gpu: str = stored.FIRST_GPU) -> float:
+    def error(self, ref: str, size: int | str | None = None, gpu: str = stored.FIRST_GPU) -> float:
         return self._measured(ref, size, gpu, "max_error")
 
     def limit(self, name: str, gpu: str = stored.FIRST_GPU) -> float:
@@ -125,7 +133,7 @@ class Numbers:
             raise ExpressionError(f"no count is named {name}; there are {', '.join(sorted(launch['counts']))}")
         return launch["counts"][name]
 
-    def ncu(self, ref: str, metric: str, size=None, gpu: str = stored.FIRST_GPU) -> float:
+    def ncu(self, ref: str, metric: str, size: int | None = None, gpu: str = stored.FIRST_GPU) -> float:
         owner, rung, variant = self._resolve(ref)
         row = owner._one_row(
             owner._file(gpu, "_caches")["launches"], rung, variant, owner._extents(size), f"{gpu}_caches.json"
@@ -144,7 +152,7 @@ class Numbers:
     @property
     def compiled_by(self) -> str:
         """What made the recorded machine code."""
-        return "compiled by nvcc {nvcc} for {architecture}".format(**self.files["sass"])
+        return "compiled by nvcc {nvcc} for {architecture}".format(**(self.files["sass"] or {}))
 
     def device(self, gpu: str = stored.FIRST_GPU) -> str:
         """The GPU that the times are of."""
@@ -152,7 +160,7 @@ class Numbers:
 
     # --- How it is found.
 
-    def _resolve(self, ref, rung: bool = True) -> tuple[Numbers, str, str | None]:
+    def _resolve(self, ref: str, rung: bool = True) -> tuple[Numbers, str, str | None]:
         """Whose rung, which and which variant of it `ref` means."""
         if not isinstance(ref, str):
             raise ExpressionError(f'{ref!r} is no rung: write "rung" or "rung/variant"')
@@ -184,7 +192,7 @@ class Numbers:
             raise NotRecorded(f"{self.header.folder}/results/{name} does not exist yet")
         return found
 
-    def _extents(self, size) -> list[int]:
+    def _extents(self, size: int | str | None) -> list[int]:
         default = [int(part) for part in self.header.sizes["gpu"].split(",")]
         if size is None:
             return default
@@ -198,7 +206,7 @@ class Numbers:
             raise ExpressionError(f'{size!r} is no size of this chapter: write 4096 or "{self.header.sizes["gpu"]}"')
         return extents
 
-    def _measured(self, ref: str, size, gpu: str, key: str):
+    def _measured(self, ref: str, size: int | str | None, gpu: str, key: str) -> Any:
         owner, rung, variant = self._resolve(ref)
         extents = owner._extents(size)
         for row in owner.own.rows if owner.own else []:
@@ -278,14 +286,14 @@ class Numbers:
 FUNCTIONS = ("count", "ms", "first", "rate", "ratio", "error", "limit", "hw", "ncu", "sass")
 
 
-def evaluate(expression: str, numbers: Numbers | None):
+def evaluate(expression: str, numbers: Numbers | None) -> Any:
     """The value of an expression: a number, a text, or a tuple of them. Without `numbers` only formulas have one."""
     try:
         tree = ast.parse(expression.strip(), mode="eval")
     except SyntaxError:
         raise ExpressionError(f"this is no expression: {expression}") from None
 
-    def value(node):
+    def value(node: ast.expr) -> Any:
         if isinstance(node, ast.Constant) and type(node.value) in (int, float, str, bool):
             return node.value
         if isinstance(node, ast.Tuple):
@@ -315,7 +323,7 @@ def evaluate(expression: str, numbers: Numbers | None):
             f"'{what}' is not allowed here; there are {', '.join((*FUNCTIONS, *_PLAIN))} and arithmetic"
         )
 
-    def call(name, arguments, keywords):
+    def call(name: str, arguments: list[Any], keywords: dict[Any, Any]) -> Any:
         if name in _PLAIN and not keywords:
             function = _PLAIN[name]
             if len(arguments) == 1 and isinstance(arguments[0], tuple):

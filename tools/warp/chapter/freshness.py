@@ -49,6 +49,7 @@ def moved_lines(results: Results, before: dict, now: dict) -> None:
     moves = {}
     for name, old in before["lines"].items():
         moves[name] = dict(zip(old, now["lines"].get(name, [])))
+    results.moves = moves
     if all(a == b for move in moves.values() for a, b in move.items()):
         return
 

@@ -1,12 +1,13 @@
 """Reads the header of a chapter's source: the one place for its title, question, sizes, rungs and ideas.
 
-A header that is wrong gets one line, FILE:LINE and what is legal. CONTRIBUTING shows the form.
+A header that is wrong gets one line, FILE:LINE and what is legal. docs/reference/chapter.md shows the form.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import re
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from warp.chapter.errors import SourceError
@@ -79,16 +80,16 @@ _RUN_LINE = re.compile(r"(?:Run:)?\s*\./learn run (\S+) --rung (\S+)(?:\s+(.*))?
 _SIZE = re.compile(r"[1-9][0-9]*(,[1-9][0-9]*)*")
 
 
+@dataclass(eq=False)
 class _Reader:
     """Collects the lines of one header."""
 
-    def __init__(self, shown: str, folder: str):
-        self.shown = shown
-        self.folder = folder
-        self.fields: dict[str, str] = {}
-        self.lines: dict[str, int] = {}  # field -> its line
-        self.rungs: dict[str, Rung] = {}
-        self.intro: list[str] = []
+    shown: str
+    folder: str
+    fields: dict[str, str] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)  # field -> its line
+    rungs: dict[str, Rung] = field(default_factory=dict)
+    intro: list[str] = field(default_factory=list)
 
     def bad(self, line: int, what: str) -> SourceError:
         return SourceError(f"{self.shown}:{line}: {what}")
@@ -134,7 +135,7 @@ class _Reader:
 
     def _collect(self, lines: list[str], chapter: str) -> None:
         """Sorts the lines into fields, rungs and what is prose; an indented line continues what stands above it."""
-        last = None  # a field's name, or the rung that an indented line continues
+        last: Rung | str | None = None  # a field's name, or the rung that an indented line continues
         for number, line in enumerate(lines, start=2):
             text = line[2:]
             text = (text[1:] if text.startswith(" ") else text).rstrip()
@@ -150,10 +151,10 @@ class _Reader:
                     raise self.bad(number, f"rung {name} is listed twice")
                 last = self.rungs[name] = Rung(name, (run.group(3) or "").strip(), line=number)
             elif field:
-                last = field.group(1)
-                if last in self.fields:
-                    raise self.bad(number, f"the field '{last}' stands here a second time")
-                self.fields[last], self.lines[last] = field.group(2).strip(), number
+                last = name = field.group(1)
+                if name in self.fields:
+                    raise self.bad(number, f"the field '{name}' stands here a second time")
+                self.fields[name], self.lines[name] = field.group(2).strip(), number
             elif last and re.match(r"\s+\S", text):
                 if isinstance(last, Rung):
                     last.idea = f"{last.idea} {text.strip()}".strip()

@@ -43,7 +43,7 @@ def words_of(markdown: str) -> int:
     return sum(1 for line in lines for word in line.split() if re.search(r"\w", word))
 
 
-def is_kernel(block) -> bool:
+def is_kernel(block: Code | Prediction | Prose) -> bool:
     return isinstance(block, Code) and any("__global__" in line for line in block.lines)
 
 
@@ -63,7 +63,7 @@ def measure(main: Path) -> Lengths:
             if not on_main_track:
                 stretch = 0
                 if is_kernel(block):
-                    rungs -= set(re.findall(r"\b(\w+)\(", "\n".join(block.lines)))
+                    rungs -= set(re.findall(r"\b(\w+)\(", "\n".join(block.lines) if isinstance(block, Code) else ""))
                 continue
             found.predictions += isinstance(block, Prediction)
             if isinstance(block, Prose):

@@ -3,12 +3,31 @@
 What a request costs the simulator has said; here its lanes are placed in a picture.
 """
 
+from __future__ import annotations
+
+from typing import Any
+
 SECTOR = 32
 BANKS = 32
 WORD = 4
+LINE_BYTES = 128  # patterns this far apart are alike: the same banks, and the same places in their sectors
 
 
-def of_example(example):
+def pattern(example: dict[str, Any]) -> list[Any] | None:
+    """A request as docs/_static/counted.js draws it: g or s for its memory, whether it stores, its bytes, and the lanes'
+    addresses, as a first one and a step where that says them all. None for what no rule of addresses alone tells: an atomic
+    operation in shared memory."""
+    known = [address for address in example["addresses"] if address is not None]
+    if not known or (example["access"] == "atomic" and example["space"] == "shared"):
+        return None
+    base = min(known) // LINE_BYTES * LINE_BYTES
+    at: list[int | None] = [None if address is None else address - base for address in example["addresses"]]
+    if len(known) == len(at) and len({b - a for a, b in zip(known, known[1:])}) == 1:
+        at = [known[0] - base, known[1] - known[0]]
+    return [example["space"][0], int(example["access"] == "store"), example["size"], at]
+
+
+def of_example(example: dict[str, Any]) -> dict[str, list[dict[str, Any]] | str] | None:
     """A map of one request, or None if no lane is active.
 
     {"space": "shared", "title", "caption", "groups": [{"label", "stacks": [[word, ...] for each bank]}]}
@@ -43,20 +62,20 @@ def of_example(example):
     return drawn
 
 
-def words_of(lanes, size):
+def words_of(lanes: list[tuple[int, int]], size: int) -> dict[int, list[int]]:
     """{word index: [lanes that touch it]}"""
-    words = {}
+    words: dict[int, list[int]] = {}
     for lane, address in lanes:
         for word in range(address // WORD, (address + size - 1) // WORD + 1):
             words.setdefault(word, []).append(lane)
     return words
 
 
-def word_entry(lanes):
+def word_entry(lanes: list[int]) -> dict[str, str]:
     return {"lanes": short(lanes), "all": ("lane " if len(lanes) == 1 else "lanes ") + ", ".join(map(str, lanes))}
 
 
-def short(lanes):
+def short(lanes: list[int]) -> str:
     """5, or 0-31, or 0+3 for lane 0 and three others that do not follow one another."""
     first, last = lanes[0], lanes[-1]
     if len(lanes) == 1:
@@ -66,7 +85,7 @@ def short(lanes):
     return f"{first}+{len(lanes) - 1}"
 
 
-def _global(lanes, size):
+def _global(lanes: list[tuple[int, int]], size: int) -> dict[str, list[dict[str, Any]] | str]:
     words = words_of(lanes, size)
     sectors = sorted({word * WORD // SECTOR for word in words})
     drawn = []
@@ -90,18 +109,18 @@ def _global(lanes, size):
     return {"caption": caption, "sectors": drawn}
 
 
-def phases_of(lanes, width):
+def phases_of(lanes: list[tuple[int, int]], width: int) -> list[tuple[int, list[tuple[int, int]]]]:
     """The lanes that go through the banks together, `width` neighbours each: (first, members)."""
-    phases = {}
+    phases: dict[Any, Any] = {}
     for lane, address in lanes:
         phases.setdefault(lane // width, []).append((lane, address))
     return [(number * width, phases[number]) for number in sorted(phases)]
 
 
-def _shared(lanes, size, access, width, total):
+def _shared(lanes: list[tuple[int, int]], size: int, access: str, width: int, total: int | None) -> dict[str, Any]:
     groups, passes = [], []
     for first, members in phases_of(lanes, width):
-        stacks = [[] for _ in range(BANKS)]
+        stacks: list[Any] = [[] for _ in range(BANKS)]
         if access == "atomic":  # most kinds serve each lane by itself, whether the words differ or not
             for lane, address in members:
                 for word in range(address // WORD, (address + size - 1) // WORD + 1):

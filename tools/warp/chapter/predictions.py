@@ -114,7 +114,7 @@ def chosen(prediction: Prediction, numbers: Numbers) -> str:
             raise ExpressionError(
                 "each choice needs a condition of its own: {CHOICE: CONDITION, ...}, all of them, once"
             )
-        texts = [ast.get_source_segment(prediction.answer, part) for part in tree.values]
+        texts = [ast.get_source_segment(prediction.answer, part) or "" for part in tree.values]
         values = dict(zip(keys, [evaluate(text, numbers) for text in texts]))
         if not all(isinstance(value, bool) for value in values.values()):
             raise ExpressionError("the condition of a choice is a comparison")
@@ -191,7 +191,7 @@ def guessed(prediction: Prediction, text: str) -> float | str | None:
 
 def is_near(prediction: Prediction, guess: float | str, value: float | str) -> bool:
     """Whether a guess counts as right."""
-    if isinstance(value, str):
+    if isinstance(value, str) or isinstance(guess, str):
         return guess == value
     how = prediction.near
     if how == "exact":  # of a fraction, the digits that a page would show
@@ -233,10 +233,10 @@ def _gives_away(prediction: Prediction, value: float | str, text: str) -> bool:
             and not told <= asks
             and not any(choice.lower() in text.lower() for choice in others)
         )
-    told = any(number.low < number.high and number.holds(value) for number in bindings.quoted_numbers(text))
+    is_told = any(number.low < number.high and number.holds(value) for number in bindings.quoted_numbers(text))
     units = set(re.findall(r"[a-z]{2,}", prediction.unit.lower())) - {"per", "the", "of", "as", "in"}
     units |= {unit[:-1] for unit in units if unit.endswith("s")}
-    return told and (not units or bool(units & words))
+    return is_told and (not units or bool(units & words))
 
 
 def shown_before(main: Path) -> list[str]:

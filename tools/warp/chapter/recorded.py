@@ -20,12 +20,18 @@ import shlex
 import subprocess
 import tempfile
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from warp.base.errors import LearnError
+from warp.base.text import there
 from warp.chapter.errors import ExpressionError
 from warp.chapter.source import other_files
 from warp.machinecode import code, flow, kinds
+from warp.machinecode.code import Compiled
+from warp.machinecode.disassembly import Instruction
+from warp.machinecode.tools import Toolchain
 
 FILE = "recorded_sass.json"
 ARCHITECTURE = "sm_90a"
@@ -39,7 +45,7 @@ OPTIONS = ("from", "lines", "in", "only")
 class Excerpt:
     """What a fence asks for, and the lines that stand in it."""
 
-    def __init__(self, kind, spec, body=()):
+    def __init__(self, kind: str, spec: str, body: Sequence[Any] = ()) -> None:
         self.kind, self.spec, self.body = kind, spec, list(body)
         words = shlex.split(spec)
         self.kernel = words[0]
@@ -50,10 +56,10 @@ class Excerpt:
         self.options = {key: value for key, _, value in pairs}
 
     @property
-    def key(self):
+    def key(self) -> str:
         return f"{self.kind} {self.spec}"
 
-    def cut(self, rows):
+    def cut(self, rows: list[tuple[str, str]]) -> list[str]:
         """The lines of [(text to search, line)]; LearnError where there is none."""
         first = next((i for i, (text, _) in enumerate(rows) if self.options.get("from", "") in text), None)
         found = [line for _, line in rows[first:]][: int(self.options.get("lines", LINES))] if first is not None else []
@@ -62,7 +68,7 @@ class Excerpt:
         return found
 
 
-def excerpts(text):
+def excerpts(text: str) -> list[Excerpt]:
     """[Excerpt] of a chapter's source."""
     return [
         Excerpt(found["kind"], found["spec"], [row[3:].rstrip() for row in found["body"].splitlines()])
@@ -70,21 +76,21 @@ def excerpts(text):
     ]
 
 
-def rewritten(text, recorded):
+def rewritten(text: str, recorded: dict[str, list[str]]) -> str:
     """The source with every excerpt as it was recorded."""
 
-    def fence(found):
+    def fence(found: re.Match[str]) -> str:
         lines = recorded[f"{found['kind']} {found['spec']}"]
         return "\n".join([found["mark"], *(f"// {line}".rstrip() for line in lines), "// ```"])
 
     return FENCE.sub(fence, text)
 
 
-def instruction_line(one):
+def instruction_line(one: Instruction) -> str:
     return f"{one.address:04x}  {one.predicate:>4} {one.name:<18} {one.operands}".rstrip()
 
 
-def rows_of(compiled, excerpt):
+def rows_of(compiled: Compiled, excerpt: Excerpt) -> list[tuple[str, str]]:
     """[(text, line)] of the machine code that an excerpt is cut from."""
     instructions = compiled.instructions
     if excerpt.options.get("in") == "loop":
@@ -95,10 +101,10 @@ def rows_of(compiled, excerpt):
     return [(one.text, instruction_line(one)) for one in instructions if not only or one.opcode in only]
 
 
-def figures(instructions):
+def figures(instructions: list[Instruction]) -> dict[str, int]:
     """What `sass()` can ask of a list of instructions."""
     counted = kinds.histogram(instructions)
-    widths = Counter()
+    widths: Counter[str] = Counter()
     for one in instructions:
         access = kinds.memory(one)
         if access and not one.never:
@@ -107,13 +113,13 @@ def figures(instructions):
     return {"instructions": sum(counted.values()), "reuse": reuse, **dict(counted), **dict(widths)}
 
 
-def bits(instruction):
+def bits(instruction: Instruction) -> int:
     """What an instruction moves between memories and registers, for each thread."""
     access = kinds.memory(instruction)
     return access[2] if access else 0
 
 
-def facts(compiled, opcodes=()):
+def facts(compiled: Compiled, opcodes: Sequence[Any] = ()) -> dict[str, Any]:
     """All figures of a kernel: those of ptxas, of the whole, of its inner loop, of iterations with these opcodes."""
     used = compiled.resources
     ways = {one: flow.iteration(compiled.kernel, compiled.loops, one, bits) for one in opcodes}
@@ -128,7 +134,7 @@ def facts(compiled, opcodes=()):
     }
 
 
-def opcodes_named(text, kernel):
+def opcodes_named(text: str, kernel: str) -> list[str]:
     """The opcodes by which the `sass()` of a source name loops of a kernel."""
     found = re.findall(rf'\bsass\("{re.escape(kernel)}",\s+"[^"]*",\s+"([A-Z]\w*)"', text.replace("\n//=", ""))
     return list(dict.fromkeys(found))
@@ -139,7 +145,7 @@ def sass_calls(text: str) -> list[str]:
     return list(dict.fromkeys(re.findall(r'\bsass\("([^"]+)"', text)))
 
 
-def kernels_named(text):
+def kernels_named(text: str) -> list[str]:
     """The kernels that a source speaks of, in `sass()` and in excerpts."""
     return list(dict.fromkeys([*sass_calls(text), *(one.kernel for one in excerpts(text))]))
 
@@ -147,11 +153,11 @@ def kernels_named(text):
 class Compilations:
     """Kernels of any chapter, each source compiled when it is first asked for."""
 
-    def __init__(self, toolchain, main, architecture=ARCHITECTURE):
+    def __init__(self, toolchain: Toolchain, main: Path, architecture: str = ARCHITECTURE) -> None:
         self.toolchain, self.main, self.architecture = toolchain, Path(main), architecture
-        self.compiled = {}
+        self.compiled: dict[Path, list[Compiled]] = {}
 
-    def source(self, name):
+    def source(self, name: str) -> Any:
         """The file that defines a kernel, `copy_float4` or `04:thread_tile_2d`."""
         number, _, kernel = name.rpartition(":") if re.match(r"\d\d:", name) else ("", "", name)
         folders = sorted(self.main.parents[1].glob(f"{number}_*")) if number else [self.main.parent]
@@ -164,7 +170,7 @@ class Compilations:
             f"{self.main.name}: no source of chapter {number or self.main.parent.name} has a kernel {kernel}"
         )
 
-    def kernel(self, name):
+    def kernel(self, name: str) -> Compiled:
         """The one code.Compiled of this name."""
         file, kernel = self.source(name)
         if file not in self.compiled:
@@ -175,7 +181,7 @@ class Compilations:
             raise LearnError(f"{name}: write one of them, in quotation marks: {names}")
         return found[0]
 
-    def ptx(self, name):
+    def ptx(self, name: str) -> list[tuple[str, str]]:
         """[(text, line)] of the PTX of a kernel's body, without what only serves debuggers."""
         file, _ = self.source(name)
         options = [word for word in code.options(self.architecture, str(file)) if word != "-lineinfo"]
@@ -186,17 +192,19 @@ class Compilations:
             if done.returncode != 0:
                 raise LearnError(f"nvcc makes no PTX of {file.name}: {done.stderr.strip()[-300:]}")
             text = made.read_text(encoding="utf-8")
-        body = re.search(rf"\.entry {re.escape(self.kernel(name).symbol)}\(.*?\n\{{\n(.*?)\n\}}", text, re.DOTALL)
+        body = there(
+            re.search(rf"\.entry {re.escape(self.kernel(name).symbol)}\(.*?\n\{{\n(.*?)\n\}}", text, re.DOTALL)
+        )
         lines = [line.strip().replace("\t", " ") for line in body.group(1).splitlines()]
         return [(line, line) for line in lines if line and not line.startswith((".loc", ".reg", "//"))]
 
 
-def text_of(main):
+def text_of(main: Path) -> str:
     """The text of all sources of a chapter, in the order of the page."""
     return "".join(file.read_text(encoding="utf-8") for file in (Path(main), *other_files(Path(main))))
 
 
-def make(toolchain, main, text):
+def make(toolchain: Toolchain, main: Path, text: str) -> dict[str, Any]:
     """What recorded_sass.json has to be for this text of a chapter."""
     compilations = Compilations(toolchain, main)
     cut = {}
@@ -211,13 +219,13 @@ def make(toolchain, main, text):
     }
 
 
-def load(main):
+def load(main: Path) -> dict[str, Any] | None:
     """recorded_sass.json of a chapter, None where it has none."""
     file = Path(main).parent / FILE
     return json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
 
 
-def write(toolchain, main):
+def write(toolchain: Toolchain, main: Path) -> dict[str, Any]:
     """Records, and puts every excerpt into its source; what was recorded."""
     main = Path(main)
     data = make(toolchain, main, text_of(main))
@@ -230,7 +238,7 @@ def write(toolchain, main):
     return data
 
 
-def figure(data, name, what, where="kernel"):
+def figure(data: dict[str, Any] | None, name: str, what: str, where: str = "kernel") -> int:
     """What `sass(KERNEL, WHAT, WHERE)` is; ExpressionError where there is no such figure."""
     kernel = (data or {}).get("kernels", {}).get(name)
     if kernel is None:

@@ -9,6 +9,7 @@ import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from warp.chapter.errors import ResultsError
 
@@ -31,6 +32,9 @@ class Results:
     shown: dict[str, str] = field(default_factory=dict)  # rung -> what it printed, beyond the table
     program: Path | None = None  # which was run here, and where its runs are kept
     work: Path | None = None
+    moves: dict[str, dict[int, int]] = field(
+        default_factory=dict
+    )  # file -> lines of the program -> where they stand now
 
     def of(self, rung: str) -> list[dict]:
         return [row for row in self.rows if row["rung"] == rung]
@@ -83,7 +87,7 @@ def as_text(data: dict) -> str:
     return _lines(data, "") + "\n"
 
 
-def _lines(value, indent: str) -> str:
+def _lines(value: Any, indent: str) -> str:
     inner = indent + " "
     if isinstance(value, dict) and value:
         entries, ends = [f"{_line(key)}: {_lines(entry, inner)}" for key, entry in value.items()], "{}"
@@ -94,7 +98,7 @@ def _lines(value, indent: str) -> str:
     return ends[0] + ",".join(f"\n{inner}{entry}" for entry in entries) + f"\n{indent}{ends[1]}"
 
 
-def _line(value) -> str:
+def _line(value: dict[str, Any] | float | str) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 

@@ -15,9 +15,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def build_folder() -> Path:
-    """The simulator's build: WARP_BINARY_DIR, else below WARP_BUILD_DIR, else build/simulator."""
-    if os.environ.get("WARP_BINARY_DIR"):
-        return Path(os.environ["WARP_BINARY_DIR"])
+    """The simulator's build, below WARP_BUILD_DIR or build/."""
     return Path(os.environ.get("WARP_BUILD_DIR") or ROOT / "build") / "simulator"
 
 
@@ -40,7 +38,9 @@ def simulated_run(source: Path, build: Path) -> dict:
     """
     program = program_of(source, build)
     if not program.exists():
-        raise results.ResultsError(f"{program} is not built: cmake --build {build} --target {source.stem}")
+        raise results.ResultsError(
+            f"{program} is not built: ./learn run {source.resolve().parent.name[:2]} --backend simulator"
+        )
     status = program.stat()
     return _run(str(program), str(build), status.st_mtime_ns, status.st_size)
 

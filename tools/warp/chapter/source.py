@@ -1,6 +1,6 @@
 """Reads the source of a chapter: prose, code, predictions, bound numbers. Standard library only.
 
-The form is the one of CONTRIBUTING: the file starts with `//` lines in column 0 (chapter.header reads them), other
+The form is the one of docs/reference/chapter.md: the file starts with `//` lines in column 0 (chapter.header reads them), other
 runs of such lines are prose in Markdown, everything else is code. `//? ` begins a line of a prediction, `//= ` one
 that binds a number of the paragraph above it.
 """
@@ -8,6 +8,7 @@ that binds a number of the paragraph above it.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -120,7 +121,7 @@ _NEAR = re.compile(r"exact|\d+(\.\d+)? ?%|factor \d+(\.\d+)?")
 class _Blocks:
     """Collects the blocks of a source, line by line."""
 
-    def __init__(self, path: Path | str):
+    def __init__(self, path: Path | str) -> None:
         self.path = path
         self.top: list = []
         self.target = self.top
@@ -171,13 +172,14 @@ class _Blocks:
                 "break the line elsewhere",
             )
         text = line[2:].removeprefix(" ")
-        if re.match(r" {0,3}(```|~~~)", text):
-            self.in_fence = not self.in_fence
-        elif not self.in_fence and re.match(r"#{2,6} ", text) and self.prose and self.prose.text.strip():
+        fence = re.match(r" {0,3}(```|~~~)", text)
+        if not fence and not self.in_fence and re.match(r"#{2,6} ", text) and self.prose and self.prose.text.strip():
             self.flush()
         if not self.prose:
             self.flush()
             self.prose = Prose(number, "")
+        if fence:
+            self.in_fence = not self.in_fence
         self.prose.text += text + "\n"
         self.prose.rows.append(number)
         if self.bound or not text.strip():
@@ -290,7 +292,7 @@ def parse_blocks(path: Path | str, lines: list[str], first: int, contracts: list
     return blocks.top
 
 
-def every_block(blocks: list):
+def every_block(blocks: list) -> Iterator[Code | Prediction | Prose]:
     """All blocks in their order, those in folds too; a fold comes before what is in it."""
     for block in blocks:
         yield block
@@ -304,7 +306,7 @@ def has_no_function(rung: Rung) -> bool:
     return rung.raises is not None or not {"cublas", "cub"}.isdisjoint(rung.needs)
 
 
-def parse_chapter(path: Path, other_files: list[Path] = ()) -> Chapter:
+def parse_chapter(path: Path, other_files: Iterable[Path] = ()) -> Chapter:
     """Reads `chapters/NN_name/name.cu`; rungs may also be defined in `other_files`."""
     text = read_text(path)
     lines = text.split("\n")

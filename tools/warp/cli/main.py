@@ -1,39 +1,46 @@
 """The front door: finds the command, reports what goes wrong in one line, decides the exit code."""
 
+from __future__ import annotations
+
 import importlib
+import io
 import os
 import signal
 import sys
+from typing import Any
 
 from warp.base import ui
 from warp.base.errors import LearnError, UsageError
 from warp.base.names import advice
+from warp.base.text import there
 from warp.cli import table
 from warp.cli.options import parse
 
 INTERRUPTED = 130
 
 
-def help_text():
+def help_text() -> str:
     paint = ui.palette()
     width = max(len(command.name) for command in table.visible())
     lines = ["usage: ./learn COMMAND ...    (./learn COMMAND --help tells more)"]
     for group, names in table.GROUPS:
         lines += ["", group]
         for name in names:
-            lines.append("  {}  {}".format(paint("bold", name.ljust(width)), table.find(name).summary))
+            lines.append("  {}  {}".format(paint("bold", name.ljust(width)), there(table.find(name)).summary))
     return "\n".join(lines)
 
 
-def version():
-    """Which course this is: the commit and its day, as it has no other number."""
+def version() -> str:
+    """Which course this is: its version, the commit and its day."""
     from warp.base import paths, steps
 
+    with open(os.path.join(paths.ROOT, "VERSION"), encoding="utf-8") as file:
+        number = file.read().strip()
     told = steps.ask(["git", "-C", paths.ROOT, "log", "-1", "--format=commit %h of %cs"])
-    return "Warp by Warp, " + (told.strip() if told else "a copy without its history")
+    return f"Warp by Warp {number}, " + (told.strip() if told else "a copy without its history")
 
 
-def dispatch(words):
+def dispatch(words: list[str]) -> int:
     if not words:
         from warp.cli.commands import home
 
@@ -60,27 +67,25 @@ def dispatch(words):
     return importlib.import_module("warp.cli.commands." + command.module).main(arguments)
 
 
-def unknown_command(name):
+def unknown_command(name: str) -> str:
     return "unknown command '{}'{}".format(
         name,
         advice(name, [command.name for command in table.visible()], "./learn --help lists the commands"),
     )
 
 
-def leave(how, _):
+def leave(how: int, _: Any) -> None:
     """Ended from outside: as an exception, so that what was started is ended too."""
     raise SystemExit(128 + how)
 
 
-def main(words):
+def main(words: list[str]) -> int:
     for how in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(how) != signal.SIG_IGN:  # as nohup has it
             signal.signal(how, leave)
     for stream in (sys.stdout, sys.stderr):
-        try:
+        if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
-        except AttributeError:
-            pass
     try:
         code = dispatch(words)
         sys.stdout.flush()

@@ -4,33 +4,39 @@ argparse would do most of it, but not in one line with the nearest name, and a v
 `--size -5` must reach the check that says what a legal size is.
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
 from warp.base.errors import UsageError
 from warp.base.names import advice, one_of
 
 
+@dataclass(eq=False)
 class Option:
     """`--name`, with a value when `value` names one. `repeat` collects a list. With `otherwise` the value may
     be missing: a next word that is an option or a CUDA source is none."""
 
-    def __init__(self, name, help, value=None, choices=None, repeat=False, complete=None, otherwise=None):
-        self.name = name
-        self.help = help
-        self.value = value
-        self.choices = choices
-        self.repeat = repeat
-        self.complete = complete  # what completion offers for the value: rung, file
-        self.otherwise = otherwise
+    name: str
+    help: str
+    value: str | None = None
+    choices: tuple[str, ...] | None = None
+    repeat: bool = False
+    complete: str | None = None  # what completion offers for the value: rung, file
+    otherwise: str | None = None
 
     @property
-    def key(self):
+    def key(self) -> str:
         return self.name.lstrip("-").replace("-", "_")
 
     @property
-    def usage(self):
+    def usage(self) -> str:
         value = f"[{self.value}]" if self.otherwise else self.value
         return self.name + (" " + value if value else "")
 
-    def takes(self, word):
+    def takes(self, word: str) -> bool:
         """Whether the word after the option is its value."""
         return not (self.otherwise and (word.startswith("--") or word.endswith(".cu")))
 
@@ -39,8 +45,17 @@ class Command:
     """A command of ./learn; its code is `main(arguments)` of cli.commands.MODULE."""
 
     def __init__(
-        self, name, summary, options=(), positional="", complete=None, module=None, rest="", hidden=False, raw=False
-    ):
+        self,
+        name: str,
+        summary: str,
+        options: Sequence[Option] = (),
+        positional: str = "",
+        complete: str | None = None,
+        module: str | None = None,
+        rest: str = "",
+        hidden: bool = False,
+        raw: bool = False,
+    ) -> None:
         self.name = name
         self.summary = summary
         self.options = list(options)
@@ -51,7 +66,7 @@ class Command:
         self.hidden = hidden
         self.raw = raw  # its words are its own affair, options too
 
-    def usage(self):
+    def usage(self) -> str:
         parts = ["./learn " + self.name]
         if self.positional:
             parts.append(self.positional)
@@ -61,7 +76,7 @@ class Command:
             parts.append(f"[-- {self.rest}]")
         return " ".join(parts)
 
-    def help(self):
+    def help(self) -> str:
         lines = ["usage: " + self.usage(), "", self.summary[0].upper() + self.summary[1:] + "."]
         if self.options:
             lines.append("")
@@ -74,13 +89,17 @@ class Command:
 class Arguments:
     """What the reader typed: positional words, options by key, the words after `--`."""
 
-    def __init__(self):
-        self.words = []
-        self.rest = []
+    def __init__(self) -> None:
+        self.words: list[str] = []
+        self.rest: list[str] = []
         self.help = False
 
+    def __getattr__(self, option: str) -> Any:
+        """Only asked for what parse() has not set: an option that the table does not have."""
+        raise AttributeError(option)
 
-def parse(command, words):
+
+def parse(command: Command, words: list[str]) -> Arguments:
     """The arguments of a command line, or UsageError with one line."""
     arguments = Arguments()
     for option in command.options:
@@ -104,12 +123,12 @@ def parse(command, words):
             continue
         if word.startswith("-") and word != "-":
             name, equals, attached = word.partition("=")
-            option = by_name.get(name)
-            if option is None:
+            if name not in by_name:
                 known = list(by_name) + ["--help"]
                 near = advice(name, known, "it has " + one_of(known))
                 of_chapter = "; a chapter's own options stand after --: -- " + name if command.rest else ""
                 raise UsageError(f"'./learn {command.name}' has no option {name}{near}{of_chapter}")
+            option = by_name[name]
             if option.value is None:
                 if equals:
                     raise UsageError(f"{name} takes no value")

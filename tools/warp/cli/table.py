@@ -1,5 +1,7 @@
 """The commands of ./learn: one table for parsing, help, completion and nearest-name advice."""
 
+from __future__ import annotations
+
 from warp.cli.options import Command, Option
 
 BACKENDS = ("gpu", "simulator")
@@ -219,6 +221,7 @@ COMMANDS = [
         "docs",
         "builds the site in build/docs/html",
         [
+            Option("--pdf", "then print the chapters of the short path as PDFs, with Chromium"),
             Option("--serve", "then serve it on this machine until Ctrl-C"),
             Option("--port", "port of --serve; default 8000", "PORT"),
         ],
@@ -231,12 +234,15 @@ COMMANDS = [
     ),
     Command(
         "test",
-        "runs what can be tested on this machine, but for the slow tests",
+        "runs the tests that a pattern names, and builds what they need alone; without one all but the slow ones",
         [
             Option("--all", "the slow tests, too: mistakes in chapters and exercises, all pages, a fresh clone, nvcc"),
-            Option("--only", "only the tests whose name matches this regular expression", "REGEX"),
-            Option("--label", "only the tests with this label", "LABEL"),
+            Option(
+                "--label", "only the tests with this label, as unit, simt, learn, chapter, exercises, site", "LABEL"
+            ),
+            Option("--list", "only name them, with their labels"),
         ],
+        positional="[PATTERN...]",
         module="test_",
     ),
     Command(
@@ -276,11 +282,11 @@ GROUPS = (
 )
 
 
-def visible():
+def visible() -> list[Command]:
     return [command for command in COMMANDS if not command.hidden]
 
 
-def find(name):
+def find(name: str) -> Command | None:
     for command in COMMANDS:
         if command.name == name:
             return command

@@ -1,5 +1,7 @@
 """Which exercises there are, and which of them a learner means."""
 
+from __future__ import annotations
+
 import os
 from pathlib import Path
 
@@ -7,9 +9,10 @@ from warp.base import paths
 from warp.base.errors import LearnError, UsageError
 from warp.base.names import advice, one_of
 from warp.exercise import exercises as course
+from warp.exercise.exercises import Exercise
 
 
-def everything():
+def everything() -> list[Exercise]:
     """All exercises in the order of the course."""
     found = course.all_exercises(Path(paths.ROOT))
     if not found:
@@ -17,7 +20,7 @@ def everything():
     return found
 
 
-def whatever_there_is():
+def whatever_there_is() -> list[Exercise]:
     """The same for commands about other things: none where the exercises are missing or cannot be read."""
     try:
         return everything()
@@ -25,7 +28,7 @@ def whatever_there_is():
         return []
 
 
-def find(word, known):
+def find(word: str, known: list[Exercise]) -> Exercise:
     """The exercise that `word` means: its name, chapter/name, a unique prefix, or its file."""
     plain = word[:-3] if word.endswith(".cu") else word
     parts = os.path.normpath(plain).replace("-", "_").split(os.sep)
@@ -44,7 +47,7 @@ def find(word, known):
     raise UsageError(f"unknown exercise '{word}'{near} (./learn list shows all)")
 
 
-def of_chapter(word, known):
+def of_chapter(word: str, known: list[Exercise]) -> list[Exercise]:
     """The exercises of the chapter that `word` means: its number, its name, a path to it, or a beginning of its name that
     no exercise and no other chapter has; none where it means no chapter."""
     if word.isdigit():
@@ -57,7 +60,7 @@ def of_chapter(word, known):
     return [e for e in known if e.chapter == found[0]] if len(found) == 1 else []
 
 
-def several(words, known):
+def several(words: list[str], known: list[Exercise]) -> list[Exercise]:
     """The exercises that the words mean, each once; a chapter means all of its exercises."""
     meant = [exercise for word in words for exercise in of_chapter(word, known) or [find(word, known)]]
     return list({exercise.key: exercise for exercise in meant}.values())

@@ -1,5 +1,7 @@
 """Checks a learner's file: has it compiled and judged, and reads what was noted."""
 
+from __future__ import annotations
+
 import contextlib
 import json
 import os
@@ -8,11 +10,17 @@ import subprocess
 import tempfile
 import threading
 import time
+from collections.abc import Sequence
+from typing import Any
 
 from warp.base import build, install, paths, steps
 from warp.base.errors import LearnError
 from warp.base.machine import Machine
-from warp.exercise import compiling
+from warp.base.text import there
+from warp.exercise import compiling, outcomes
+from warp.exercise.compiling import Programs
+from warp.exercise.exercises import Exercise
+from warp.exercise.outcomes import Outcome
 
 TARGETS = ("simtcc", "simt", "lab", "grader")
 SECONDS = 20  # that a check may run; most take a tenth of a second, and nearly every endless loop is found before
@@ -21,35 +29,7 @@ LARGEST = 1 << 20  # bytes of a learner's file; an exercise has a few thousand
 STEPS = "2000000"  # of one warp between two barriers, before the simulator calls it a hang
 
 
-class Outcome:
-    """What a check came to. The dictionaries are the events of common/grader."""
-
-    def __init__(self, backend="simulator"):
-        self.backend = backend
-        self.passed = False
-        self.failures = []  # kind, message, case and where
-        self.bars = []
-        self.predictions = []
-        self.cases = []
-        self.said = ""  # by the learner's own code
-        self.seconds = 0.0
-
-    def reasons(self):
-        """Kinds of failure, and the names of the bars and predictions that were missed, each with its case."""
-        found = [(failure["kind"], failure.get("case", "")) for failure in self.failures]
-        found += [(bar["name"], bar["case"]) for bar in self.bars if not bar["holds"]]
-        found += [("prediction " + guess["question"], "") for guess in self.predictions if not guess["holds"]]
-        return found
-
-    def fail(self, kind, message, **more):
-        self.failures.append(dict(kind=kind, message=message, **more))
-
-    def to_json(self):
-        names = ("backend", "passed", "failures", "bars", "predictions", "cases", "said")
-        return dict({name: getattr(self, name) for name in names}, seconds=round(self.seconds, 2))
-
-
-def prepare(backend):
+def prepare(backend: str) -> None:
     """Builds what every check needs; quick where that is done."""
     machine = Machine()
     install.ensure(machine, backend)
@@ -60,7 +40,7 @@ def prepare(backend):
     )
 
 
-def check(exercise, source, backend="simulator"):
+def check(exercise: Exercise, source: str, backend: str = "simulator") -> Outcome:
     """The outcome for the file `source`; prepare() has been called."""
     folder = os.path.join(paths.BUILD, "exercises", exercise.chapter, exercise.name)
     steps.make_folder(folder)
@@ -79,7 +59,7 @@ def check(exercise, source, backend="simulator"):
     return outcome
 
 
-def what_is_unfit(source):
+def what_is_unfit(source: str) -> tuple[str, str] | None:
     """(kind, message) where there is no use in compiling the learner's file; else None."""
     try:
         with open(source, "rb") as file:
@@ -95,7 +75,7 @@ def what_is_unfit(source):
     return None if text.strip() else ("empty", "the file is empty")
 
 
-def run_check(programs, outcome, variant=()):
+def run_check(programs: Programs, outcome: Outcome, variant: Sequence[Any] = ()) -> None:
     """Lets a check judge, and adds what it noted to `outcome`. The code that it judges runs in a process of its own, which has
     no way to the notes."""
     env = dict(os.environ, SIMT_STEPS=os.environ.get("SIMT_STEPS", STEPS))
@@ -111,8 +91,9 @@ def run_check(programs, outcome, variant=()):
             pass_fds=[events.fileno()],
             start_new_session=True,
         )
-        said = []
-        reading = threading.Thread(target=lambda: said.append(process.stdout.read()))
+        told = there(process.stdout)
+        said: list[bytes] = []
+        reading = threading.Thread(target=lambda: said.append(told.read()))
         reading.start()
         try:
             code = process.wait(timeout=SECONDS)
@@ -121,7 +102,7 @@ def run_check(programs, outcome, variant=()):
         finally:
             end_all_of(process)  # a process that it has left would keep the output open
             reading.join()
-            process.stdout.close()
+            told.close()
         events.seek(0)
         noted = events.read().decode("utf-8", "replace")
     text = b"".join(said).decode("utf-8", "replace")
@@ -138,33 +119,33 @@ def run_check(programs, outcome, variant=()):
     outcome.passed = ended == "passed" and not outcome.reasons() and code == 0
 
 
-def end_all_of(process):
+def end_all_of(process: subprocess.Popen[bytes]) -> None:
     """Nothing that the learner's code has started outlives the check."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
 
 
-def read_events(noted, outcome):
+def read_events(noted: str, outcome: Outcome) -> tuple[str, int | None]:
     """Adds the notes to `outcome`: "passed", "failed", or "" where they end too early; and the exit code of the process that
     the learner's code ran in, or None."""
     ended, code = "", None
     for line in noted.splitlines():
         try:
-            event = json.loads(line)
-            kind = event.pop("event")
-        except (ValueError, AttributeError, KeyError):
+            data = json.loads(line)
+            event = outcomes.read_event(data)
+        except (ValueError, AttributeError, TypeError, LearnError):
             break  # cut off in the middle
-        if kind == "case":
-            outcome.cases.append(event["case"])
-        elif kind == "failure":
+        if isinstance(event, outcomes.Case):
+            outcome.cases.append(event.case)
+        elif isinstance(event, outcomes.Failure):
             outcome.failures.append(event)
-        elif kind == "bar":
-            outcome.bars.append(dict(event, holds=bool(event["holds"])))
-        elif kind == "prediction":
-            outcome.predictions.append(dict(event, holds=bool(event["holds"]), answered=bool(event["answered"])))
-        elif kind == "ended":
-            code = event["code"]
-        elif kind in ("passed", "failed"):
-            ended = kind
+        elif isinstance(event, outcomes.Bar):
+            outcome.bars.append(event)
+        elif isinstance(event, outcomes.Guess):
+            outcome.predictions.append(event)
+        elif isinstance(event, outcomes.Ended):
+            code = event.code
+        else:
+            ended = data["event"]
     return ended, code

@@ -5,30 +5,38 @@ program that judges. The learner's file is compiled apart, with CUDA's headers a
 checker it becomes the program that performs. In a prediction there is nothing to compile but the learner's numbers.
 """
 
+from __future__ import annotations
+
 import concurrent.futures
 import hashlib
 import os
 import re
 import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from warp.base import paths, steps
 from warp.base.errors import LearnError
 from warp.base.machine import Machine
 from warp.exercise import interface
+from warp.exercise.exercises import Exercise
+from warp.exercise.outcomes import Outcome
 
 INCLUDES = [os.path.join(paths.ROOT, "common", part, "include") for part in ("grader", "lab")]
 LIBRARIES = ("common/grader/libgrader.a", "common/lab/liblab.a")
 
 
+@dataclass
 class Programs:
     """What a check runs: `judge EVENTS performer`."""
 
-    def __init__(self, judge, performer):
-        self.judge, self.performer = judge, performer
+    judge: str
+    performer: str
 
 
-def make(exercise, source, folder, backend, outcome):
+def make(exercise: Exercise, source: str, folder: str, backend: str, outcome: Outcome) -> Programs | None:
     """The programs for the learner's file `source`; None, and a failure in `outcome`, where it does not compile."""
     if exercise.kind == "predict":
         return of_answers(exercise, source, folder, backend, outcome)
@@ -46,11 +54,11 @@ def make(exercise, source, folder, backend, outcome):
     return None
 
 
-def is_program(exercise):
+def is_program(exercise: Exercise) -> bool:
     return "#define main " + interface.PROGRAM in exercise.checker.read_text(encoding="utf-8")
 
 
-def make_judge(exercise, objects, judge, backend, compile_):
+def make_judge(exercise: Exercise, objects: dict[str, str], judge: str, backend: str, compile_: list[str]) -> None:
     """Compiles the checker and links it with the course's own copy of the exercise, whose functions it does not call; unless that
     has been done."""
     checker, blank = objects["checker"], objects["blank"]
@@ -70,16 +78,16 @@ def make_judge(exercise, objects, judge, backend, compile_):
     Path(key).write_text(wanted, encoding="utf-8")
 
 
-def link(checker, learners, program, backend):
+def link(checker: str, learners: str, program: str, backend: str) -> str:
     """The learner's file stands behind the libraries, so that nothing in it takes the place of what is theirs."""
     return run(compiler(backend) + [checker, *libraries(backend), learners, "-o", program], program)
 
 
-def digest(exercise, backend):
+def digest(exercise: Exercise, backend: str) -> str:
     """Changes with whatever a checker is made of."""
     sums = hashlib.sha256(exercise.checker.read_bytes() + exercise.source.read_bytes())
     headers = [file for folder in INCLUDES for file in Path(folder).rglob("*") if file.is_file()]
-    for file in [*sorted(headers), *libraries(backend), compiler(backend)[0]]:
+    for file in [*map(str, sorted(headers)), *libraries(backend), compiler(backend)[0]]:
         if os.path.exists(file):
             status = os.stat(file)
             sums.update(f"{file} {status.st_mtime_ns} {status.st_size}\n".encode())
@@ -90,7 +98,7 @@ ANSWER = re.compile(r"^(constexpr \w+ (\w+) = )-1;", re.M)
 NUMBER = r"[-+*/%()\s\d.']+"
 
 
-def of_answers(exercise, source, folder, backend, outcome):
+def of_answers(exercise: Exercise, source: str, folder: str, backend: str, outcome: Outcome) -> Programs | None:
     """The program of a prediction: the course's own kernels, with the learner's numbers."""
     blank = exercise.source.read_text(encoding="utf-8")
     with open(source, encoding="utf-8", errors="replace") as file:
@@ -122,7 +130,7 @@ def of_answers(exercise, source, folder, backend, outcome):
     return None
 
 
-def compiler(backend):
+def compiler(backend: str) -> list[str]:
     if backend == "simulator":
         folder = paths.build_folder(backend)
         command = [os.path.join(folder, "bin", "simtcc"), "-Wall", "-Wextra", "-Werror=return-type"]
@@ -131,25 +139,25 @@ def compiler(backend):
     return command + ["-std=c++20"]
 
 
-def checked(backend, file):
+def checked(backend: str, file: str) -> list[str]:
     """Compiles a checker, which includes `file`."""
     text = os.path.abspath(file).replace("\\", "\\\\").replace('"', '\\"')
     return compiler(backend) + ["-I" + include for include in INCLUDES] + [f'-DEXERCISE="{text}"']
 
 
-def libraries(backend):
+def libraries(backend: str) -> list[str]:
     folder = paths.build_folder(backend)
     names = LIBRARIES + (("common/simt/libsimt.a",) if backend == "simulator" else ())
     return [os.path.join(folder, name) for name in names]
 
 
-def together(source, program, backend, options=()):
+def together(source: str, program: str, backend: str, options: Sequence[Any] = ()) -> str:
     """Compiles a program that names all of its files itself: what the proofs of an exercise are. "", or the errors."""
     command = compiler(backend) + [*options, *["-I" + include for include in INCLUDES]]
     return run(command + [str(source), *libraries(backend), "-o", str(program)], str(program))
 
 
-def run(command, made):
+def run(command: list[str], made: str) -> str:
     """ "", or what the compiler had to say. Its warnings are not the learner's concern while it compiles."""
     if os.path.exists(made):
         os.unlink(made)  # an interrupted compilation must not leave the last one in its place
@@ -165,7 +173,7 @@ ERROR = re.compile(
 )
 
 
-def explain(text, source, outcome):
+def explain(text: str, source: str, outcome: Outcome) -> None:
     """One sentence for the first error at the learner's own line."""
     found = [match for match in map(ERROR.match, text.splitlines()) if match]
     own = [match for match in found if os.path.realpath(match["file"]) == os.path.realpath(source)]
@@ -193,7 +201,7 @@ def explain(text, source, outcome):
     outcome.fail("interface", "the check does not compile with your file (keep the names and parameters): " + first)
 
 
-def ends_before(source, line, column):
+def ends_before(source: str, line: int, column: int) -> int:
     """The line that a missing ; belongs to: that line, or the one before if the compiler stumbled over the line's first
     word (`column` 0: it does not say); 0 where neither is so."""
     with open(source, encoding="utf-8", errors="replace") as file:

@@ -1,7 +1,7 @@
 """The exercises as their own files describe them. Runner, tests and site read them with this.
 
 exercises/NN_chapter/name.cu begins with `// # Title`, the fields below and the task, in Markdown. name.md beside it
-holds the hints, the explanation and the alternatives. check/name.cu is the checker, check/name.mutants the mistakes that
+holds the hints, the explanation and the alternatives, and the number of the section that it trains. check/name.cu is the checker, check/name.mutants the mistakes that
 it must catch. solutions/NN_chapter/name.cu is the same file, solved. exercises/README.md shows how to write one.
 """
 
@@ -58,6 +58,7 @@ class Exercise:
     minutes: int = 0
     on_short_path: bool = False
     task: str = ""
+    section: str = ""  # the number of the chapter's section that it trains, "" for none
     header: str = ""  # the comment that the file begins with, as it stands
     hints: list[str] = dataclasses.field(default_factory=list)
     explanation: str = ""
@@ -154,9 +155,9 @@ def _read_source(exercise: Exercise) -> None:
     if not lines[0].startswith("# "):
         raise ExerciseError(f"{where}:1: the first line must be '// # Title'")
     exercise.title = lines[0][2:].strip()
-    fields, at = {}, 1
+    fields, at, match = {}, 1, None
     while at < len(lines) and (not lines[at] or (match := re.match(r"(Kind|Level|Minutes|Path): (.+)$", lines[at]))):
-        if lines[at]:
+        if lines[at] and match:
             fields[match.group(1)] = match.group(2).strip()
         at += 1
     exercise.kind = fields.get("Kind", "")
@@ -181,10 +182,13 @@ def _read_notes(exercise: Exercise) -> None:
     where = _shown(exercise, exercise.notes)
     parts = re.split(r"^## (.+)$", text, flags=re.MULTILINE)
     sections = {parts[i].strip(): parts[i + 1].strip() for i in range(1, len(parts), 2)}
-    if parts[0].strip() or tuple(sections) != SECTIONS:
+    begins = re.fullmatch(r"\s*(?:Section: (\d+)\s*)?", parts[0])
+    if not begins or tuple(sections) != SECTIONS:
         raise ExerciseError(
-            f"{where}: must consist of '## Hints', '## Explanation' and '## Alternatives', in this order"
+            f"{where}: must consist of '## Hints', '## Explanation' and '## Alternatives', in this order, "
+            "with at most 'Section: N' before them"
         )
+    exercise.section = begins[1] or ""
     hints = re.split(r"^\d+\. ", sections["Hints"], flags=re.MULTILINE)
     exercise.hints = [re.sub(r"\n {3}", "\n", hint).strip() for hint in hints[1:]]
     if hints[0].strip() or len(exercise.hints) < FEWEST_HINTS:

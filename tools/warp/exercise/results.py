@@ -1,12 +1,19 @@
 """Outcomes as files: JSON, a table in Markdown, and the JUnit XML that continuous integration reads."""
 
+from __future__ import annotations
+
 import json
+from collections.abc import Sequence
 from xml.sax.saxutils import escape, quoteattr
 
 from warp.base.errors import LearnError
+from warp.exercise.exercises import Exercise
+from warp.exercise.outcomes import Outcome
+
+Outcomes = Sequence[tuple[Exercise, Outcome]]
 
 
-def as_json(outcomes):
+def as_json(outcomes: Outcomes) -> str:
     """{"passed", "total", "exercises": [{"exercise", "chapter", "title", "kind", ...outcome}]}"""
     rows = [
         dict(exercise=e.name, chapter=e.chapter, title=e.title, kind=e.kind, **outcome.to_json())
@@ -16,9 +23,9 @@ def as_json(outcomes):
     return json.dumps({"passed": passed, "total": len(rows), "exercises": rows}, indent=2) + "\n"
 
 
-def as_junit(outcomes):
+def as_junit(outcomes: Outcomes) -> str:
     """One testcase for each exercise, in a testsuite for each chapter."""
-    chapters = {}
+    chapters: dict[str, list[tuple[Exercise, Outcome]]] = {}
     for exercise, outcome in outcomes:
         chapters.setdefault(exercise.chapter, []).append((exercise, outcome))
     failed = sum(not outcome.passed for _, outcome in outcomes)
@@ -39,7 +46,7 @@ def as_junit(outcomes):
                 lines.append(head + "/>")
                 continue
             reasons = [kind + (" at " + case if case else "") for kind, case in outcome.reasons()]
-            text = "\n".join(failure["message"] for failure in outcome.failures)
+            text = "\n".join(failure.message for failure in outcome.failures)
             lines.append(head + ">")
             lines.append(
                 "      <failure type={} message={}>{}</failure>".format(
@@ -52,7 +59,7 @@ def as_junit(outcomes):
     return "\n".join(lines) + "\n"
 
 
-def as_markdown(outcomes):
+def as_markdown(outcomes: Outcomes) -> str:
     """A table for people: what continuous integration shows as its summary."""
     passed = sum(outcome.passed for _, outcome in outcomes)
     lines = [
@@ -69,16 +76,16 @@ def as_markdown(outcomes):
     return "\n".join(lines) + "\n"
 
 
-def attribute(text):
+def attribute(text: str) -> str:
     return quoteattr(printable(text))
 
 
-def printable(text):
+def printable(text: str) -> str:
     """XML has no way to say control characters."""
     return "".join(c if c in "\n\t" or ord(c) >= 32 else "?" for c in text)
 
 
-def write(file, option, text):
+def write(file: str, option: str, text: str) -> None:
     try:
         with open(file, "w", encoding="utf-8") as opened:
             opened.write(text)

@@ -1,10 +1,13 @@
 """An exercise's task, on the terminal."""
 
+from __future__ import annotations
+
 from warp.base import paths, ui
 from warp.exercise import workspace
+from warp.exercise.exercises import Exercise
 
 
-def task(exercise):
+def task(exercise: Exercise) -> None:
     """Title, task and what to do with it."""
     paint = ui.palette()
     ui.say(
@@ -25,11 +28,11 @@ def task(exercise):
     ui.say("  Stuck  " + paint("cyan", "./learn hint " + exercise.name))
 
 
-def prose(markdown):
+def prose(markdown: str) -> list[str]:
     """Paragraphs of the Markdown, wrapped; lists and code as they stand."""
     import textwrap
 
-    lines = []
+    lines: list[str] = []
     for paragraph in markdown.split("\n\n"):
         if lines:
             lines.append("")

@@ -1,9 +1,12 @@
 """Waits until a file is saved: with the kernel's inotify where there is one, else by looking again and again."""
 
+from __future__ import annotations
+
 import os
 import select
 import struct
 import time
+from typing import Any
 
 POLL = 0.3  # seconds between two looks
 CLOSE_WRITE, MOVED_TO, NONBLOCK = 0x8, 0x80, 0o4000
@@ -14,7 +17,7 @@ class Inotify:
 
     name = "inotify"
 
-    def __init__(self, folders):
+    def __init__(self, folders: list[str]) -> None:
         import ctypes
 
         libc = ctypes.CDLL(None, use_errno=True)
@@ -29,7 +32,7 @@ class Inotify:
                 raise OSError(ctypes.get_errno(), folder)
             self.folders[watch] = folder
 
-    def wait(self):
+    def wait(self) -> Any:
         """The files that were saved; at least one name, not all of them of interest."""
         select.select([self.descriptor], [], [])
         time.sleep(0.05)  # an editor's several steps are one save
@@ -47,11 +50,11 @@ class Polling:
 
     name = "polling"
 
-    def __init__(self, folders):
+    def __init__(self, folders: list[str]) -> None:
         self.folders = list(folders)
         self.seen = self._look()
 
-    def _look(self):
+    def _look(self) -> Any:
         found = {}
         for folder in self.folders:
             try:
@@ -66,7 +69,7 @@ class Polling:
                 found[entry.path] = (state.st_mtime_ns, state.st_size, state.st_ino)
         return found
 
-    def wait(self):
+    def wait(self) -> Any:
         while True:
             time.sleep(POLL)
             now, before = self._look(), self.seen
@@ -76,7 +79,7 @@ class Polling:
                 return saved
 
 
-def watcher(folders):
+def watcher(folders: list[str]) -> Any:
     """The best that this machine and its file system have. WARP_POLL=1 asks for polling."""
     if not os.environ.get("WARP_POLL"):
         try:

@@ -1,18 +1,27 @@
 """./learn explain A --against B: kernel by kernel, what was counted, the bounds, and the lines that are not the same."""
 
+from __future__ import annotations
+
 import difflib
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from warp.base import paths
 from warp.base.text import read_source, thousands
+from warp.base.ui import Paint
 from warp.chapter.functions import find_function
 from warp.explain import changes, report, speed
 from warp.machinecode import bounds
-from warp.trace.trace import Totals, selected
+from warp.machinecode.bounds import Bound, Gpu
+from warp.machinecode.code import Compiled
+from warp.trace.model import Trace
+from warp.trace.trace import Kernel, Totals, selected
 
+Row = tuple[str, int, str]  # file, line, text
 SAME_LINES = "The lines of both kernels are the same, and what was counted at them."
 
 
-def render(first, second, paint, gpu, launch=None):
+def render(first: Side, second: Side, paint: Paint, gpu: Gpu, launch: int | None = None) -> str:
     """The comparison of two `Side`s as text."""
     out = [paint("bold", f"{first.label} against {second.label}, on {speed.with_article(gpu.name)}"), ""]
     pairs, alone = paired(first.kernels(launch), second.kernels(launch))
@@ -25,20 +34,22 @@ def render(first, second, paint, gpu, launch=None):
     return "\n".join(out)
 
 
+@dataclass(eq=False)
 class Side:
     """One of the two programs, and what it left in its trace."""
 
-    def __init__(self, label, recorded, compiled, failed=False):
-        self.label = label
-        self.recorded = recorded
-        self.compiled = compiled
-        self.failed = failed
+    label: str
+    recorded: Trace
+    compiled: list[Compiled]
+    failed: bool = False
 
-    def kernels(self, launch):
+    def kernels(self, launch: int | None) -> list[Kernel]:
         return selected(self.recorded, launch, self.compiled)[0]
 
 
-def paired(mine, its):
+def paired(
+    mine: list[Kernel], its: list[Kernel]
+) -> tuple[list[tuple[Kernel, Kernel]], tuple[list[Kernel], list[Kernel]]]:
     """([(kernel, kernel)], ([those left of the first], [of the second])): by name, and two that are left by their order."""
     pairs, left = [], list(its)
     others = []
@@ -54,7 +65,7 @@ def paired(mine, its):
     return pairs, (others, left)
 
 
-def compared(first, one, second, other, paint, gpu):
+def compared(first: Side, one: Kernel, second: Side, other: Kernel, paint: Paint, gpu: Gpu) -> list[str]:
     """The lines of text on two kernels."""
     names = one.name if one.name == other.name else f"{one.name} and {other.name}"
     out = [paint("bold", "Kernel " + names), f"  {one.shapes()}; {other.shapes()}"]
@@ -67,19 +78,20 @@ def compared(first, one, second, other, paint, gpu):
     return [*out, "", *lines_apart(one, other, paint)]
 
 
-def counts(one, other):
+def counts(one: Kernel, other: Kernel) -> Iterator[tuple[str, ...]]:
     """[(words, old, new, how it changes, colour)] of what either counts."""
-    for words, name in changes.COUNTS:
-        old, new = one.counts.get(name, 0), other.counts.get(name, 0)
+    for count in changes.COUNTS:
+        old, new = one.counts.get(count.name, 0), other.counts.get(count.name, 0)
         if old or new:
             how = changes.by_how_much(old, new) if old != new else ""
-            yield words, thousands(old), thousands(new), how, changes.colour(old, new) if how else ""
+            yield count.words, thousands(old), thousands(new), how, changes.colour(old, new) if how else ""
 
 
-def times(first, one, second, other, gpu):
+def times(first: Side, one: Kernel, second: Side, other: Kernel, gpu: Gpu) -> Iterator[tuple[str, ...]]:
     """The same of the bounds, each resource alone."""
-    found = [None if side.failed else speed.of_kernel(kernel, gpu) for side, kernel in ((first, one), (second, other))]
-    if not all(found):
+    sides = ((first, one), (second, other))
+    found = [bound for side, kernel in sides if not side.failed and (bound := speed.of_kernel(kernel, gpu))]
+    if len(found) < 2:
         return
     known = [{bound.resource: bound.seconds for bound in of.bounds} for of in found]
     for resource in sorted(set(known[0]) | set(known[1]), key=lambda name: -max(of.get(name, 0) for of in known)):
@@ -89,21 +101,21 @@ def times(first, one, second, other, gpu):
         yield bound_row("without the launch", *(of.work or of.limit for of in found))
 
 
-def bound_row(words, old, new):
+def bound_row(words: str, old: Bound, new: Bound) -> tuple[str, ...]:
     faster = f", {old.seconds / new.seconds:.1f} times lower" if old.seconds > 1.05 * new.seconds else ""
     slower = f", {new.seconds / old.seconds:.1f} times higher" if new.seconds > 1.05 * old.seconds else ""
     texts = (bounds.in_time(bound.seconds) for bound in (old, new))
     return (words, *texts, faster or slower, "green" if faster else "yellow")
 
 
-def lines_apart(one, other, paint):
+def lines_apart(one: Kernel, other: Kernel, paint: Paint) -> list[str]:
     """The lines of the two kernels that are not the same, with what was counted at them."""
     sides = [source_of(kernel) for kernel in (one, other)]
     if not all(sides):
         return []
     texts = [[text.rstrip() for _, _, text in side] for side in sides]
     out = []
-    for kind, a, b, c, d in difflib.SequenceMatcher(None, *texts, autojunk=False).get_opcodes():
+    for kind, a, b, c, d in difflib.SequenceMatcher(None, texts[0], texts[1], autojunk=False).get_opcodes():
         if kind == "equal":
             for row, its in zip(sides[0][a:b], sides[1][c:d]):
                 if words_at(one, row, paint) != words_at(other, its, paint):
@@ -114,24 +126,24 @@ def lines_apart(one, other, paint):
     return ["  Lines that differ:", *out] if out else ["  " + SAME_LINES]
 
 
-def shown(kernel, row, sign, colour, paint):
+def shown(kernel: Kernel, row: Row, sign: str, colour: str, paint: Paint) -> str:
     file, number, text = row
     words = words_at(kernel, row, paint)
     note = f"    ({words})" if words else ""
     return f"    {paint(colour, sign)} {paths.shown(file)}:{number}  {text.strip()}{note}"
 
 
-def words_at(kernel, row, paint):
+def words_at(kernel: Kernel, row: Row, paint: Paint) -> str:
     """What was counted at a line; "" where nothing was."""
     found = kernel.lines.get(row[0], {}).get(row[1])
     return report.line_in_words(Totals(found), paint) if found else ""
 
 
-def source_of(kernel):
+def source_of(kernel: Kernel) -> list[Row]:
     """[(file, line, text)] of a kernel's function, [] where it is not found."""
     for file in kernel.lines:
-        source = read_source(file)
-        found = source and find_function("\n".join(source), kernel.function)
+        source = read_source(file) or []
+        found = find_function("\n".join(source), kernel.function)
         if found:
             return [(file, number, source[number - 1]) for number in range(found.first, found.last + 1)]
     return []

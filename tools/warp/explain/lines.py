@@ -1,19 +1,23 @@
 """Memory instructions of the machine code, for each line of the source: what explain puts beside the simulator's counts."""
 
+from __future__ import annotations
+
 import collections
 import os
 import re
 
 from warp.machinecode import kinds
+from warp.machinecode.code import Compiled
 from warp.machinecode.kinds import SECTOR
+from warp.trace.trace import Kernel
 
 COPY = "global to shared"  # it loads from one and stores to the other
 SPACES = {"global": ("global", "generic", COPY), "shared": ("shared", "generic", COPY)}
 
 
-def accesses(compiled):
+def accesses(compiled: Compiled) -> dict[tuple[str, int], dict[tuple[str, str, int], int]]:
     """{(file, line): Counter of (memory, load or store, bits)} of a kernel; a line has those of functions inlined into it."""
-    found = {}
+    found: dict[tuple[str, int], dict[tuple[str, str, int], int]] = {}
     for one in compiled.instructions:
         access = kinds.memory(one)
         if access and not one.never:
@@ -22,12 +26,12 @@ def accesses(compiled):
     return found
 
 
-def files(compiled):
+def files(compiled: Compiled) -> set[str]:
     """The files that have instructions of a kernel."""
     return {os.path.realpath(file) for file in {file for one in compiled.instructions for file, _ in one.places}}
 
 
-def what_nvcc_makes(kernel):
+def what_nvcc_makes(kernel: Kernel) -> tuple[list[tuple[str, int, str]], str]:
     """([(file, line, sentence)], a sentence on why no counts of the machine code stand there or "") of a simulated kernel; neither
     where its machine code is not known."""
     rows = differences(kernel, kernel.compiled)
@@ -37,7 +41,7 @@ def what_nvcc_makes(kernel):
     return rows, f"The counts of its machine code are not known: the simulator does not carry out {what}."
 
 
-def differences(kernel, compiled):
+def differences(kernel: Kernel, compiled: list[Compiled]) -> list[tuple[str, int, str]]:
     """[(file, line, sentence)] for the lines of a simulated kernel whose accesses nvcc has changed: with the counts of both where
     the simulator has carried the machine code out, else what the widths of its instructions tell.
 
@@ -50,7 +54,7 @@ def differences(kernel, compiled):
     return _counted(kernel, [accesses(one) for one in compiled])
 
 
-def merged(kernel, compiled):
+def merged(kernel: Kernel, compiled: list[Compiled]) -> list[tuple[str, int, str]]:
     """[(file, line, sentence)] for the lines whose accesses nvcc has made wider or left out. A line is named only where all of
     its instantiations agree.
     """
@@ -85,7 +89,9 @@ NEARBY = 3  # lines between which the two compilers may place one access differe
 LARGE_ARGUMENTS = re.compile(r"\b(sin|cos|tan|sincos|sinpi|cospi)f?\s*\(")
 
 
-def _counted(kernel, tables):
+def _counted(
+    kernel: Kernel, tables: list[dict[tuple[str, int], dict[tuple[str, str, int], int]]]
+) -> list[tuple[str, int, str]]:
     """What the simulator has counted of the machine code, where it is not what it counts of the source."""
     rows = []
     for (space, access), what in COUNTED.items():
@@ -109,10 +115,12 @@ def _counted(kernel, tables):
     return sorted(rows)
 
 
-def _places(lines, names):
+def _places(
+    lines: dict[str, dict[int, dict[str, int]]] | None, names: list[str]
+) -> dict[tuple[str, int], tuple[int, ...]]:
     """{(file, line): counts} where there are any."""
     found = {}
-    for file, counted in lines.items():
+    for file, counted in (lines or {}).items():
         for line, counts in counted.items():
             values = tuple(counts.get(name, 0) for name in names)
             if any(values):
@@ -120,11 +128,11 @@ def _places(lines, names):
     return found
 
 
-def _total(places):
+def _total(places: dict[tuple[str, int], tuple[int, ...]]) -> list[int]:
     return [sum(values) for values in zip(*places.values())]
 
 
-def _moved(changes):
+def _moved(changes: dict[tuple[str, int], tuple[tuple[int, ...], ...]]) -> set[tuple[str, int]]:
     """Places whose differences cancel: both compilers have the access, at neighbouring lines."""
     moved = set()
     for (file, line), (before, after) in sorted(changes.items()):
@@ -140,7 +148,7 @@ def _moved(changes):
     return moved
 
 
-def _both(space, access, what, before, after):
+def _both(space: str, access: str, what: tuple[str, str], before: tuple[int, ...], after: tuple[int, ...]) -> str:
     """`shared loads: 16,384 requests and 16,384 wavefronts above, 10,240 and 12,288 as nvcc compiles them`"""
     names = [name[:-1] if number == 1 else name for number, name in zip(before if before[0] else after, what)]
     if not before[0]:
@@ -151,7 +159,15 @@ def _both(space, access, what, before, after):
     return f"{space} {access}s: {first} above, {second} as nvcc compiles them"
 
 
-def _cause(kernel, instructions, place, access, before, after, gained):
+def _cause(
+    kernel: Kernel,
+    instructions: list[tuple[int, int]],
+    place: tuple[str, int],
+    access: str,
+    before: tuple[int, ...],
+    after: tuple[int, ...],
+    gained: bool,
+) -> str:
     """Why. `instructions` are [(bits, number)] of the line; `gained`: other lines have more of these accesses than above."""
     file, line = place
     seen = {8 * one.size for one in kernel.examples_at(file, line) if one.access == access}
@@ -178,7 +194,7 @@ def _cause(kernel, instructions, place, access, before, after, gained):
     return "other lines make some of them" if gained else "other lanes make it together"
 
 
-def _line_matches(file, line, pattern):
+def _line_matches(file: str, line: int, pattern: re.Pattern[str]) -> bool:
     try:
         with open(file, encoding="utf-8", errors="replace") as source:
             return bool(pattern.search(source.read().split("\n")[line - 1]))
@@ -186,7 +202,7 @@ def _line_matches(file, line, pattern):
         return False
 
 
-def made_wide(kernel, compiled, tolerance):
+def made_wide(kernel: Kernel, compiled: list[Compiled], tolerance: float) -> set[tuple[str, int, str]]:
     """{(file, line, load or store)} of global accesses that leave parts of sectors unused in the source's width and not in nvcc's.
 
     Unused is what a request takes above `tolerance` times the sectors that its bytes fill. Where nvcc has no instruction at a line,
@@ -207,14 +223,22 @@ def made_wide(kernel, compiled, tolerance):
     return found
 
 
-def _fills_sectors(addresses, size, tolerance):
+def _fills_sectors(addresses: list[int | None], size: int, tolerance: float) -> bool:
     """Whether lanes that access the aligned `size` bytes around these addresses take about as many sectors as their bytes fill."""
     pieces = {address // size for address in addresses if address is not None}
     sectors = {piece * size // SECTOR for piece in pieces}
     return len(sectors) <= tolerance * max(1, len(pieces) * size / SECTOR)
 
 
-def _sentence(kernel, tables, file, line, space, access, requests):
+def _sentence(
+    kernel: Kernel,
+    tables: list[dict[tuple[str, int], dict[tuple[str, str, int], int]]],
+    file: str,
+    line: int,
+    space: str,
+    access: str,
+    requests: int,
+) -> str:
     """What to say of one kind of access of a line; "" where the compiled one is as wide as the source's."""
     examples = kernel.examples_at(file, line)
     seen = {8 * one.size for one in examples if (one.space, one.access) == (space, access)}
@@ -233,7 +257,7 @@ def _sentence(kernel, tables, file, line, space, access, requests):
     return ""
 
 
-def _is_inline_ptx(file, line):
+def _is_inline_ptx(file: str, line: int) -> bool:
     """Whether the statement of this line, which is that of an instruction, is `asm`."""
     try:
         with open(file, encoding="utf-8", errors="replace") as source:
@@ -248,5 +272,5 @@ def _is_inline_ptx(file, line):
     return False
 
 
-def _widths(counted, space, access):
+def _widths(counted: dict[tuple[str, str, int], int], space: str, access: str) -> tuple[int, ...]:
     return tuple(sorted({bits for (where, how, bits) in counted if where in SPACES[space] and how in (access, "copy")}))

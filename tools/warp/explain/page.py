@@ -1,49 +1,62 @@
 """The report of ./learn explain as one HTML file that needs nothing else: no network, no other file.
 
-The words and numbers are those of the terminal (trace.report, trace.problems). In addition a line shows,
-when pointed at, which lane of a warp touches which bank or sector.
+The words and numbers are those of the terminal (trace.report, trace.problems). In addition a button beside a line
+draws which lane of a warp touches which bank or sector, by the rules and the scripts of the site's listings.
 """
+
+from __future__ import annotations
 
 import html
 import json
 import os
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from warp.base import paths, records
 from warp.base.text import read_source, thousands
 from warp.chapter import maps
 from warp.explain import problems, report, speed
+from warp.explain.problems import Problem
+from warp.explain.report import Column
 from warp.machinecode import bounds
+from warp.machinecode.bounds import Gpu
+from warp.machinecode.code import Compiled
 from warp.trace import trace
+from warp.trace.model import Finding, Trace
+from warp.trace.trace import Kernel, Totals
 
 # A painted piece of text, between characters that no source line keeps.
 OPEN, MIDDLE, CLOSE = "\x01", "\x02", "\x03"
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f]")
 
 
-def marks(colour, text):
+def marks(colour: str, text: str) -> str:
     """Stands where ui.Palette does: marks what is painted, so that it can be told apart after escaping."""
     return OPEN + colour + MIDDLE + text + CLOSE if colour and text else text
 
 
-def escaped(text):
+def escaped(text: str) -> str:
     """The text as HTML, with spans where it was painted."""
     safe = html.escape(text)
     return re.sub(f"{OPEN}(.*?){MIDDLE}(.*?){CLOSE}", r'<span class="\1">\2</span>', safe, flags=re.DOTALL)
 
 
-def plain(text):
+def plain(text: str) -> str:
     """Text of a source file or a program, which may hold anything: escaped, without control characters."""
     return html.escape(CONTROL.sub("\N{REPLACEMENT CHARACTER}", text))
 
 
-def embedded(value):
-    """JSON that can stand in a script element: nothing in it ends the element or starts a comment."""
-    text = json.dumps(value, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def render(recorded, label, main="", launch=None, failed=False, compiled=(), gpu=None):
+def render(
+    recorded: Trace,
+    label: str,
+    main: str = "",
+    launch: int | None = None,
+    failed: bool = False,
+    compiled: Sequence[Compiled] = (),
+    gpu: Gpu | None = None,
+) -> str:
     """The page as text; raises LearnError when there is no launch with that index."""
     kernels, findings = trace.selected(recorded, launch, compiled)
     is_in_doubt = failed or trace.may_spoil_results(findings)
@@ -52,21 +65,21 @@ def render(recorded, label, main="", launch=None, failed=False, compiled=(), gpu
     return page.whole(label)
 
 
+@dataclass(eq=False)
 class _Page:
-    def __init__(self, kernels, findings, main, failed, gpu):
-        self.kernels = kernels
-        self.gpu = gpu
-        self.failed = failed
-        self.findings = findings
-        self.notes = []  # what the counts leave out
-        self.main = main
-        self.maps = {}  # id of a source row -> its maps and its advice
-        self.out = []
+    kernels: list[Kernel]
+    findings: list[Finding]
+    main: str
+    failed: bool
+    gpu: Gpu
+    notes: list[str] = field(default_factory=list)  # what the counts leave out
+    draws: bool = False  # some line has a picture
+    out: list[str] = field(default_factory=list)
 
-    def add(self, text):
+    def add(self, text: str) -> None:
         self.out.append(text)
 
-    def whole(self, label):
+    def whole(self, label: str) -> str:
         title = f"{label}, explained"
         self.add(f"<header><h1>{plain(title)}</h1>")
         self.add("<p>What the simulator counted, line by line, by the rules of the hardware.</p></header>")
@@ -78,13 +91,11 @@ class _Page:
         for index, kernel in enumerate(self.kernels):
             self._kernel(index, kernel)
         self.add("</main>")
-        if self.maps:
-            self.add(PANEL)
-            self.add(f'<script type="application/json" id="maps">{embedded(self.maps)}</script>')
-            self.add(f"<script>{SCRIPT}</script>")
+        if self.draws:
+            self.add(f"<script>{scripts()}</script>")
         return PAGE % {"title": plain(title), "style": STYLE, "body": "\n".join(self.out)}
 
-    def _summary(self):
+    def _summary(self) -> None:
         if not self.kernels:
             self.add("<p>The program launched no kernel.</p>")
             return
@@ -114,7 +125,7 @@ class _Page:
 
     # Findings.
 
-    def _findings(self):
+    def _findings(self) -> None:
         for heading, colour, found in trace.by_severity(self.findings):
             name = "findings" if colour == "red" else "warnings"
             self.add(f'<section id="{name}"><h2>{heading}</h2>')
@@ -122,7 +133,7 @@ class _Page:
                 self._finding(count, finding, colour)
             self.add("</section>")
 
-    def _finding(self, count, finding, colour):
+    def _finding(self, count: int, finding: Finding, colour: str) -> None:
         where = "in kernel " + finding.kernel if finding.kernel else "in host code"
         file, line = finding.file, finding.line
         if file:
@@ -147,7 +158,7 @@ class _Page:
 
     # A kernel.
 
-    def _kernel(self, index, kernel):
+    def _kernel(self, index: int, kernel: Kernel) -> None:
         totals = kernel.totals()
         self.add(f'<section id="k{index}"><h2>Kernel <code>{plain(kernel.name)}</code></h2>')
         self.add(f'<p class="dim">{html.escape(kernel.shapes())}; {html.escape(kernel.which())}</p>')
@@ -160,7 +171,7 @@ class _Page:
             self.add(f"<li>{escaped(text)}</li>")
         self.add("</ul>")
         if kernel.lines:
-            rows = {}  # (file, line) -> id of its row
+            rows: dict[tuple[str, int], str] = {}  # (file, line) -> id of its row
             for file in kernel.files(self.main):
                 for number in kernel.lines[file]:
                     rows[file, number] = f"k{index}-{len(rows)}"
@@ -172,11 +183,11 @@ class _Page:
             self._source(kernel, totals, rows, found)
         self.add("</section>")
 
-    def _link(self, rows, file, number):
+    def _link(self, rows: dict[tuple[str, int], str], file: str, number: int) -> str:
         where = f"{paths.shown(file)}:{number}"
         return f'<a href="#{rows[file, number]}"><code>{plain(where)}</code></a>'
 
-    def _hottest(self, kernel, rows):
+    def _hottest(self, kernel: Kernel, rows: dict[tuple[str, int], str]) -> None:
         lines = report.hottest(kernel, marks)
         if len(lines) < 2:
             return
@@ -186,7 +197,7 @@ class _Page:
             self.add(f"<td>{self._link(rows, file, number)} {escaped(text)}</td></tr>")
         self.add("</table>")
 
-    def _advice(self, kernel, found, rows):
+    def _advice(self, kernel: Kernel, found: list[Problem], rows: dict[tuple[str, int], str]) -> None:
         waits = problems.waits(kernel)
         if waits:
             self.add(f"<p>{html.escape(waits)}</p>")
@@ -201,7 +212,7 @@ class _Page:
             self.add(f"<li>{links} {html.escape(problem.sentence)}</li>")
         self.add("</ol>")
 
-    def _machine_code(self, kernel, rows):
+    def _machine_code(self, kernel: Kernel, rows: dict[tuple[str, int], str]) -> None:
         if not kernel.compiled:
             return
         from warp.explain import lines
@@ -219,7 +230,7 @@ class _Page:
                 self.add(f"<li>{where} {html.escape(sentence)}</li>")
             self.add("</ul>")
 
-    def _speed(self, kernel):
+    def _speed(self, kernel: Kernel) -> None:
         found = None if self.failed else speed.of_kernel(kernel, self.gpu)
         if not found:
             why = "" if self.failed else speed.why_none(kernel)
@@ -236,22 +247,34 @@ class _Page:
         for note in speed.notes(kernel, found):
             self.add(f'<p class="dim">{html.escape(note)}</p>')
 
-    def _source(self, kernel, totals, rows, found):
+    def _source(self, kernel: Kernel, totals: Totals, rows: dict[tuple[str, int], str], found: list[Problem]) -> None:
         columns = [column for column in report.COLUMNS if column.used(totals)]
         advice = {place: problem.sentence for problem in found for place in problem.lines}
         self.add("<h3>Source</h3>")
         if any(kernel.examples.values()):
-            self.add('<p class="dim">Lines with <span class="dot">◆</span> show, when pointed at, tapped or focused,')
-            self.add("which lane of one warp touches which bank or sector.</p>")
+            self.add('<p class="dim">◆ beside a line draws which lane of one warp touches which bank or sector.</p>')
+        drawn: dict[str, Any] = {}  # id of a row -> the patterns of its examples, for counted.js
+        at = len(self.out)
         self.add('<div class="wide"><table class="source"><thead><tr>')
         for column in columns:
             self.add(f'<th class="n">{html.escape(column.heading)}</th>')
         self.add('<th class="n">line</th><th>source</th></tr></thead><tbody>')
         for file in kernel.files(self.main):
-            self._file(kernel, file, columns, rows, advice)
-        self.add("</tbody></table></div>")
+            self._file(kernel, file, columns, rows, advice, drawn)
+        self.add("</tbody></table></div></div>")
+        told = f" data-costs='{html.escape(json.dumps(drawn, separators=(',', ':')))}'" if drawn else ""
+        self.out.insert(at, f'<div class="counted-listing"{told}>')
+        self.draws |= bool(drawn)
 
-    def _file(self, kernel, file, columns, rows, advice):
+    def _file(
+        self,
+        kernel: Kernel,
+        file: str,
+        columns: list[Column],
+        rows: dict[tuple[str, int], str],
+        advice: dict[tuple[str, int], str],
+        drawn: dict[str, Any],
+    ) -> None:
         counted = kernel.lines[file]
         self.add(f'<tr class="file"><td colspan="{len(columns) + 2}">{plain(paths.shown(file))}</td></tr>')
         source = read_source(file)
@@ -262,35 +285,44 @@ class _Page:
                 self.add(f'<tr class="gap"><td colspan="{len(columns) + 2}">…</td></tr>')
             before = number
             text = "(source not found)" if source is None else source[number - 1].rstrip()
-            self._row(kernel, file, number, text, columns, rows, advice)
+            self._row(kernel, file, number, text, columns, rows, advice, drawn)
 
-    def _row(self, kernel, file, number, text, columns, rows, advice):
+    def _row(
+        self,
+        kernel: Kernel,
+        file: str,
+        number: int,
+        text: str,
+        columns: list[Column],
+        rows: dict[tuple[str, int], str],
+        advice: dict[tuple[str, int], str],
+        drawn: dict[str, Any],
+    ) -> None:
         place = (file, number)
-        drawn = [
-            drawing
-            for drawing in (maps.of_example(records.write(example)) for example in kernel.examples_at(file, number))
-            if drawing
-        ]
         name = rows.get(place)
-        classes = " ".join(kind for kind, on in (("problem", place in advice), ("map", drawn)) if on)
-        opening = "<tr"
-        if name:
-            opening += f' id="{name}"'
-        if classes:
-            opening += f' class="{classes}"'
-        if drawn:
-            opening += ' tabindex="0" aria-describedby="panel"'
-            where = f"{paths.shown(file)}:{number}"
-            self.maps[name] = {"where": where, "advice": advice.get(place, ""), "maps": drawn}
-        self.add(opening + ">")
+        identity = f' id="{name}"' if name else ""
+        problem = ' class="problem"' if place in advice else ""
+        self.add(f"<tr{identity}{problem}>")
+        button = ""
+        known = [records.write(example) for example in kernel.examples_at(file, number)]
+        both = [(maps.of_example(example), maps.pattern(example)) for example in known]
+        examples = [(words, pattern) for words, pattern in both if words]
+        if name and examples:
+            # What counted.js says, one part for each example, and the advice.
+            said = [f"{words['title']}: {words['caption']}".replace("; ", ", ") for words, _ in examples]
+            drawn[name] = [[pattern] if pattern else [] for _, pattern in examples]
+            if place in advice:
+                said.append(advice[place].replace("; ", ", ").rstrip("."))
+                drawn[name].append([])
+            title = plain(f"Line {number}: " + "; ".join(said))
+            button = f'<button type="button" class="cost" data-line="{name}" title="{title}">◆</button>'
         totals = kernel.totals(file, number) if name else None
         cells = []
         for column in columns:
             shown, colour = column.cell(totals) if totals else ("", "")
             label = f' data-label="{html.escape(column.heading)}"' if shown else ""
             cells.append(f'<td class="n c {colour}"{label}>{html.escape(shown)}</td>')
-        dot = '<span class="dot" aria-hidden="true">◆</span>' if drawn else ""
-        cells.append(f'<td class="n line">{dot}{number}</td>')
+        cells.append(f'<td class="n line">{button}{number}</td>')
         cells.append(f'<td class="code"><pre>{plain(text)}</pre></td></tr>')
         self.add("".join(cells))
 
@@ -326,7 +358,6 @@ STYLE = """\
   }
 }
 * { box-sizing: border-box; }
-html { scroll-padding: 1rem 0 40vh; }
 body {
   margin: 0 auto; padding: 1.2rem 1.5rem 4rem; max-width: 84rem; background: var(--page); color: var(--text);
   font: 16px/1.5 "Source Sans 3", "Segoe UI", Roboto, "Helvetica Neue", "Liberation Sans", Arial, sans-serif;
@@ -370,33 +401,24 @@ table.source .line { color: var(--dim); }
 tr.file td { background: var(--soft); color: var(--dim); overflow-wrap: anywhere; }
 tr.gap td { color: var(--dim); }
 tr.problem { background: var(--hot); }
-tr.map { cursor: pointer; }
-tr.map:hover, tr.map:focus, tr.on { background: var(--soft); outline: 2px solid var(--link); outline-offset: -2px; }
 tr:target { outline: 2px solid var(--link); outline-offset: -2px; }
-.dot { color: var(--link); margin-right: 0.4em; }
-#panel {
-  position: fixed; left: 0; right: 0; bottom: 0; max-height: 46vh; overflow: auto; padding: 0.6rem 1.5rem 0.9rem;
-  background: var(--page); border-top: 2px solid var(--link); box-shadow: 0 0 18px rgb(0 0 0 / 0.25);
+button.cost {
+  font: inherit; color: var(--link); background: none; border: 0; border-radius: 3px; padding: 0 0.4em; cursor: pointer;
 }
-#panel.top { bottom: auto; top: 0; border-top: 0; border-bottom: 2px solid var(--link); }
-#panel > div { max-width: 81rem; margin: 0 auto; position: relative; }
-#panel h3 { margin: 0 2.8rem 0.2rem 0; }
-#panel h4 { margin: 0.5rem 0 0; font-size: 0.92rem; font-weight: 600; }
-#panel p { font-size: 0.92rem; margin: 0.1rem 0 0.3rem; }
-#panel svg { display: block; max-width: 100%; height: auto; }
-#panel svg text { fill: var(--text); font-family: inherit; text-anchor: middle; }
-#panel svg .name { fill: var(--dim); }
-#panel svg .left { text-anchor: start; }
-#panel svg rect { stroke: var(--line); fill: none; }
-#panel svg rect.green { fill: var(--green-soft); } #panel svg rect.yellow { fill: var(--yellow-soft); }
-#panel svg rect.red { fill: var(--red-soft); }
-#close {
-  position: absolute; right: 0; top: 0; width: 2.2rem; height: 2.2rem; font-size: 1.1rem; line-height: 1;
-  color: inherit; background: none; border: 1px solid var(--line); border-radius: 4px; cursor: pointer;
+button.cost:hover, button.cost[aria-expanded="true"] { outline: 1px solid currentColor; }
+.cost-detail:not(:empty) {
+  position: sticky; bottom: 0; max-height: 46vh; overflow: auto; padding: 0.5rem 0.9rem;
+  background: var(--page); border: 1px solid var(--line); border-top: 2px solid var(--link);
 }
+.cost-detail p { font-size: 0.92rem; margin: 0.2rem 0; max-width: none; }
+.cost-detail figure { display: inline-block; width: min(100%, 26rem); margin: 0.3rem 1.5rem 0.5rem 0; vertical-align: top; }
+.cost-detail figcaption { font-size: 0.85rem; color: var(--dim); }
+.cost-detail svg { display: block; width: 100%; height: auto; }
+svg .note { font-size: 12px; fill: var(--dim); }
+svg .used { fill: var(--green); } svg .extra { fill: var(--red); } svg .idle { fill: var(--line); }
+svg .ring { fill: none; stroke: var(--red); stroke-width: 1.4; }
 @media (max-width: 48rem) {
   body { padding: 0.8rem 0.8rem 4rem; }
-  #panel { padding-left: 0.8rem; padding-right: 0.8rem; }
   table.source thead { display: none; }
   table.source, table.source tbody { display: block; }
   table.source tr { display: flex; flex-wrap: wrap; align-items: baseline; padding: 0.08rem 0 0.08rem 3.4rem; }
@@ -409,122 +431,14 @@ tr:target { outline: 2px solid var(--link); outline-offset: -2px; }
   table.source tr.file, table.source tr.gap { padding-left: 0; }
   tr.file td, tr.gap td { flex: 1 0 100%; }
 }
-@media print { #panel { display: none; } }
 """
 
-PANEL = """\
-<aside id="panel" aria-live="polite" hidden><div>
-<button id="close" type="button" aria-label="Close">✕</button><div id="drawing"></div>
-</div></aside>"""
 
-# Draws what course.maps has laid out: stacks of words over the banks, or sectors with their eight words.
-SCRIPT = """\
-"use strict";
-(() => {
-  const data = JSON.parse(document.getElementById("maps").textContent);
-  const panel = document.getElementById("panel");
-  const drawing = document.getElementById("drawing");
-  let shown = null;
-
-  const make = (parent, name, attributes, text) => {
-    const svg = name === "svg" || parent.namespaceURI === "http://www.w3.org/2000/svg";
-    const node = svg ? document.createElementNS("http://www.w3.org/2000/svg", name) : document.createElement(name);
-    for (const key in attributes) node.setAttribute(key, attributes[key]);
-    if (text !== undefined) node.textContent = text;
-    parent.append(node);
-    return node;
-  };
-
-  const CELL = 22, HIGH = 17, TALLEST = 8;
-
-  // A word of 4 bytes and the lanes that touch it.
-  const word = (svg, x, y, entry, colour) => {
-    const cell = make(svg, "g", {});
-    make(cell, "title", {}, entry ? entry.all : "moved, but no lane wants it");
-    make(cell, "rect", {x: x, y: y, width: CELL, height: HIGH, class: entry ? colour : ""});
-    if (entry) {
-      const size = entry.lanes.length > 3 ? 7.5 : 10;
-      make(cell, "text", {x: x + CELL / 2, y: y + 12.5, "font-size": size}, entry.lanes);
-    }
-  };
-
-  const canvas = (parent, label, wide, high) => make(parent, "svg",
-    {role: "img", "aria-label": label, viewBox: `0 0 ${wide} ${high}`, width: wide, height: high});
-
-  const banks = (parent, map, columns) => {
-    for (const group of map.groups) {
-      for (let first = 0; first < 32; first += columns) {
-        const stacks = group.stacks.slice(first, first + columns);
-        const tall = Math.max(1, ...stacks.map(stack => Math.min(stack.length, TALLEST)));
-        const over = stacks.some(stack => stack.length > TALLEST) ? HIGH : 0;
-        const top = over + (group.label && first === 0 ? 16 : 2);
-        const svg = canvas(parent, map.caption, columns * CELL + 2, top + tall * HIGH + 16);
-        const left = {x: 1, y: 11, "font-size": 11, class: "name left"};
-        if (group.label && first === 0) make(svg, "text", left, group.label);
-        stacks.forEach((stack, i) => {
-          const x = 1 + i * CELL, floor = top + tall * HIGH;
-          const colour = stack.length > 2 ? "red" : stack.length > 1 ? "yellow" : "green";
-          stack.slice(0, TALLEST).forEach((entry, j) => word(svg, x, floor - (j + 1) * HIGH, entry, colour));
-          if (!stack.length) make(svg, "rect", {x: x, y: floor - HIGH, width: CELL, height: HIGH});
-          const rest = stack.length - TALLEST;
-          if (rest > 0) make(svg, "text", {x: x + CELL / 2, y: top - 4, "font-size": 10}, "+" + rest);
-          make(svg, "text", {x: x + CELL / 2, y: floor + 12, "font-size": 10, class: "name"}, first + i);
-        });
-      }
-    }
-  };
-
-  const sectors = (parent, map, columns) => {
-    const perRow = columns / 8, row = HIGH + 19, wide = 8 * CELL + 12;
-    const lines = Math.ceil(map.sectors.length / perRow);
-    const across = Math.min(perRow, map.sectors.length);
-    const svg = canvas(parent, map.caption, across * wide + 2, lines * row);
-    map.sectors.forEach((sector, i) => {
-      const x = 1 + (i % perRow) * wide, y = Math.floor(i / perRow) * row + 14;
-      const wanted = sector.words.filter(entry => entry).length;
-      const colour = wanted === 8 ? "green" : wanted >= 4 ? "yellow" : "red";
-      make(svg, "text", {x: x, y: y - 3, "font-size": 10, class: "name left"}, sector.label + " bytes");
-      sector.words.forEach((entry, j) => word(svg, x + j * CELL, y, entry, colour));
-    });
-  };
-
-  const KEY = {
-    shared: "Below the boxes: the banks. In a box: the lanes that touch one word of 4 bytes.",
-    global: "A bar is a sector of 32 bytes. In a box: the lanes that touch 4 of them.",
-  };
-
-  const show = row => {
-    if (shown === row) return;
-    if (shown) shown.classList.remove("on");
-    shown = row;
-    row.classList.add("on");
-    const entry = data[row.id];
-    drawing.replaceChildren();
-    make(drawing, "h3", {}, entry.where);
-    if (entry.advice) make(drawing, "p", {}, entry.advice);
-    const columns = window.innerWidth < 768 ? 16 : 32;
-    for (const map of entry.maps) {
-      make(drawing, "h4", {}, map.title + ": " + map.caption);
-      (map.space === "shared" ? banks : sectors)(drawing, map, columns);
-    }
-    const spaces = new Set(entry.maps.map(map => map.space));
-    for (const space of spaces) make(drawing, "p", {class: "dim"}, KEY[space]);
-    const place = row.getBoundingClientRect();
-    panel.classList.toggle("top", place.top + place.bottom > window.innerHeight);
-    panel.hidden = false;
-    panel.scrollTop = 0;
-  };
-
-  const close = () => {
-    panel.hidden = true;
-    if (shown) shown.classList.remove("on");
-    shown = null;
-  };
-
-  for (const row of document.querySelectorAll("tr.map")) {
-    for (const event of ["mouseenter", "focus", "click"]) row.addEventListener(event, () => show(row));
-  }
-  document.getElementById("close").addEventListener("click", close);
-  document.addEventListener("keydown", event => { if (event.key === "Escape") close(); });
-})();
-"""
+def scripts() -> str:
+    """What draws a line's requests, as the site does: the simulator's rules, the pictures, and the button of a line."""
+    folder = os.path.join(paths.ROOT, "docs", "_static")
+    texts = []
+    for name in ("rules.js", "access.js", "counted.js"):
+        with open(os.path.join(folder, name), encoding="utf-8") as file:
+            texts.append(file.read())
+    return "\n".join(texts)

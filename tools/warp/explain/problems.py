@@ -3,18 +3,21 @@
 Everything here is derived from the counts of a trace. What a line is told is its costliest problem alone.
 """
 
-import os
+from __future__ import annotations
+
 import re
+from collections.abc import Collection
 
 from warp.base import paths
 from warp.base.text import read_source
 from warp.machinecode.kinds import SECTOR
-from warp.trace.trace import volume
+from warp.trace.model import Example
+from warp.trace.trace import Kernel, Totals, volume
 
 WARP = 32
 
-# What a chapter teaches, by its number. It is named so whether its folder is there or still to come.
-TEACHES = {
+# The topics of the advice, by the chapter that has the cure.
+TOPICS = {
     "01": "thread indexing",
     "02": "coalescing",
     "03": "shared memory tiles",
@@ -38,10 +41,13 @@ USED_WELL = 0.95  # of the moved bytes: what ragged edges leave unused is less
 WIDE_ENOUGH = "Nothing to improve in its memory accesses: nvcc makes wider ones of those that leave sectors half used."
 
 
+Found = tuple[float, str, str, str]  # what can be saved, what is wrong, the cure, the chapter
+
+
 class Problem:
     """What is wrong with one or more lines: `excess` counts the sectors, wavefronts or requests to be saved."""
 
-    def __init__(self, file, line, excess, what, cure, chapter):
+    def __init__(self, file: str, line: int, excess: float, what: str, cure: str, chapter: str) -> None:
         self.lines = [(file, line)]
         self.excess = excess
         self.what = what
@@ -49,12 +55,12 @@ class Problem:
         self.chapter = chapter
 
     @property
-    def sentence(self):
+    def sentence(self) -> str:
         return f"{self.what[0].upper() + self.what[1:]}: {self.cure}; see {chapter_name(self.chapter)}."
 
-    def places(self):
+    def places(self) -> str:
         """kernel.cu:8, 10; other.cuh:3"""
-        files = {}
+        files: dict[str, list[int]] = {}
         for file, line in self.lines:
             files.setdefault(file, []).append(line)
         return "; ".join(
@@ -63,18 +69,15 @@ class Problem:
         )
 
 
-def chapter_name(number):
-    """`chapter 05, bank conflicts`, and that it is still to come where chapters/ has no such folder."""
-    try:
-        there = any(re.match(number + r"_\w", entry) for entry in os.listdir(paths.CHAPTERS))
-    except OSError:
-        there = False
-    return "chapter {}, {}{}".format(number, TEACHES[number], "" if there else " (coming)")
+def chapter_name(number: str) -> str:
+    """`chapter 05, bank conflicts`"""
+    return f"chapter {number}, {TOPICS[number]}"
 
 
-def of_kernel(kernel):
+def of_kernel(kernel: Kernel) -> list[Problem]:
     """The problems of a kernel's lines, costliest first; lines that are told the same stand together."""
-    told, wide = {}, made_wide(kernel)
+    told: dict[str, Problem] = {}
+    wide = made_wide(kernel)
     for file, lines in kernel.lines.items():
         for number in lines:
             problem = of_line(kernel, file, number, wide)
@@ -92,12 +95,12 @@ def of_kernel(kernel):
     return sorted(told.values(), key=lambda problem: (-problem.excess, problem.lines[0]))
 
 
-def waits(kernel):
+def waits(kernel: Kernel) -> str:
     """A sentence on the lines whose loads wait for another thread; "" where there are none."""
     lines = sorted(place for place in kernel.polls if _polls(kernel, *place))
     if not lines:
         return ""
-    places = Problem(*lines[0], 0, "", "", "")
+    places = Problem(lines[0][0], lines[0][1], 0, "", "", "")
     places.lines = lines
     return (
         f"{places.places()}  Waits: these loads ask for the same place until another thread has written there. How many "
@@ -105,12 +108,12 @@ def waits(kernel):
     )
 
 
-def _polls(kernel, file, number):
+def _polls(kernel: Kernel, file: str, number: int) -> bool:
     """Whether most loads of a line ask once more for what the one before has loaded."""
     return 2 * kernel.polls.get((file, number), 0) > kernel.totals(file, number).requests
 
 
-def made_wide(kernel):
+def made_wide(kernel: Kernel) -> set[tuple[str, int, str]]:
     """{(file, line, load or store)} of global accesses that fill their sectors once nvcc has merged them."""
     if not kernel.compiled:
         return set()
@@ -119,7 +122,7 @@ def made_wide(kernel):
     return lines.made_wide(kernel, kernel.compiled, SECTORS_TOO_MANY)
 
 
-def of_line(kernel, file, number, wide=()):
+def of_line(kernel: Kernel, file: str, number: int, wide: Collection[tuple[str, int, str]] = ()) -> Problem | None:
     """The costliest problem of one line, or None for a line that is fine, or that waits. `wide` is what made_wide() says."""
     if _polls(kernel, file, number):
         return None
@@ -136,13 +139,11 @@ def of_line(kernel, file, number, wide=()):
     found += [_sectors(kernel, totals, examples, kind, idle, MEMBER.search(line)) for kind in kinds]
     found += [_banks(totals, kind) for kind in ("load", "store")] + [_copies(totals)]
     found += [_global_atomics(totals, examples), _shared_atomics(totals), _shared_attempts(totals, examples)]
-    found = [problem for problem in found if problem]
-    if not found:
-        return None
-    return Problem(file, number, *max(found, key=lambda problem: problem[0]))
+    problems = [problem for problem in found if problem]
+    return Problem(file, number, *max(problems, key=lambda problem: problem[0])) if problems else None
 
 
-def in_passing(kernel):
+def in_passing(kernel: Kernel) -> list[str]:
     """[sentence] about a kernel without a problem that is not at its best all the same: [] if it is, [""] if no line or
     launch explains what is left.
 
@@ -163,7 +164,8 @@ def in_passing(kernel):
     totals = kernel.totals()
     if not totals.moved or totals.asked >= USED_WELL * totals.moved:
         return []
-    begin, others = [], []
+    others: list[tuple[float, str, str, str]] = []
+    begin: list[tuple[float, str, str, str]] = []
     for file, lines in kernel.lines.items():
         for number in lines:
             for kind in ("load", "store"):
@@ -185,7 +187,7 @@ def in_passing(kernel):
     return [sentence + "."]
 
 
-def _atomics_in_turns(kernel):
+def _atomics_in_turns(kernel: Kernel) -> str:
     """A sentence on atomics in shared memory that take more wavefronts than there are requests, if too few for advice."""
     lines = [
         (
@@ -207,14 +209,14 @@ def _atomics_in_turns(kernel):
     )
 
 
-def _begins_inside(example):
+def _begins_inside(example: Example) -> bool:
     """Whether a request's lanes lie side by side, in whatever order, from an address on that is no sector's first."""
     lanes = sorted({address for address in example.addresses if address is not None})
     size = example.size
     return bool(lanes) and lanes[0] % SECTOR > 0 and all(b - a <= size for a, b in zip(lanes, lanes[1:]))
 
 
-def _structure_at(examples, kind, of_members):
+def _structure_at(examples: list[Example], kind: str, of_members: object) -> int:
     """By how many bytes the lanes of a request are apart, if it is by one distance and that of a structure of some
     members; else 0. Of 32 bytes and more it may as well be a matrix of few columns, unless the line names members."""
     for example in examples:
@@ -228,7 +230,9 @@ def _structure_at(examples, kind, of_members):
     return 0
 
 
-def _sectors(kernel, totals, examples, kind, idle, of_members):
+def _sectors(
+    kernel: Kernel, totals: Totals, examples: list[Example], kind: str, idle: bool, of_members: object
+) -> Found | None:
     """Global loads or stores whose sectors hold more than the active lanes asked for."""
     part = totals.part(kind)
     requests, sectors, ideal = part.requests, part.sectors, part.ideal_sectors
@@ -256,7 +260,7 @@ def _sectors(kernel, totals, examples, kind, idle, of_members):
     return excess, what, cure, "01"
 
 
-def _others_are_side_by_side(kernel, requests):
+def _others_are_side_by_side(kernel: Kernel, requests: int) -> bool:
     """True if the kernel makes half as many requests that fill their sectors: to swap indices would spoil those."""
     good = 0
     for lines in kernel.lines.values():
@@ -270,7 +274,7 @@ def _others_are_side_by_side(kernel, requests):
     return good >= requests / 2
 
 
-def _banks(totals, kind):
+def _banks(totals: Totals, kind: str) -> tuple[int, str, str, str] | None:
     """Shared loads or stores whose lanes meet in a bank."""
     requests = totals.get(f"shared_{kind}_requests")
     wavefronts = totals.get(f"shared_{kind}_wavefronts")
@@ -286,7 +290,7 @@ def _banks(totals, kind):
     )
 
 
-def _copies(totals):
+def _copies(totals: Totals) -> Found | None:
     """Asynchronous copies whose lanes meet in a bank. They have wavefronts, but are no shared loads or stores.
 
     Those of 16 bytes pass the banks of L1 by: the wavefronts that are counted for them are no queue.
@@ -307,7 +311,7 @@ def _copies(totals):
     )
 
 
-def _global_atomics(totals, examples):
+def _global_atomics(totals: Totals, examples: list[Example]) -> Found | None:
     part = totals.part("atomic")
     requests, sectors, ideal = part.requests, part.sectors, part.ideal_sectors
     if not requests or sectors <= ATOMICS_TOO_MANY * ideal:
@@ -323,7 +327,7 @@ def _global_atomics(totals, examples):
     return sectors - ideal, what, cure, "07"
 
 
-def _shared_atomics(totals):
+def _shared_atomics(totals: Totals) -> tuple[int, str, str, str] | None:
     requests, wavefronts = totals.get("shared_atomic_requests"), totals.get("shared_atomic_wavefronts")
     if not requests or wavefronts <= ATOMICS_TOO_MANY * requests:
         return None
@@ -337,7 +341,7 @@ def _shared_atomics(totals):
     )
 
 
-def _shared_attempts(totals, examples):
+def _shared_attempts(totals: Totals, examples: list[Example]) -> Found | None:
     """Additions of floats or 64 bits, which are a loop of a load and an attempt: its loads have no example."""
     attempts, loads = totals.get("shared_atomic_requests"), totals.get("shared_load_requests")
     shown = {e.access: e for e in examples if e.space == "shared"}
@@ -357,7 +361,7 @@ def _shared_attempts(totals, examples):
     )
 
 
-def _parted(kernel, totals, examples):
+def _parted(kernel: Kernel, totals: Totals, examples: list[Example]) -> Found | None:
     """Requests of some lanes of a warp, since a branch takes the others another way: the active lanes lie where they would in a
     whole warp, and they are not its first ones, as a guard or a tree of sums leaves them."""
     if not totals.requests or totals.lanes > 0.75 * WARP or not examples:
@@ -377,7 +381,7 @@ def _parted(kernel, totals, examples):
     )
 
 
-def _is_part_of_a_row(example):
+def _is_part_of_a_row(example: Example) -> bool:
     """Whether its lanes' addresses are one element apart for each lane between them, with lanes left out in the middle or ahead."""
     active = [lane for lane, address in enumerate(example.addresses) if address is not None]
     if not active or active == list(range(len(active))):
@@ -386,7 +390,7 @@ def _is_part_of_a_row(example):
     return len(starts) == 1
 
 
-def _writes_for_warps(kernel, totals):
+def _writes_for_warps(kernel: Kernel, totals: Totals) -> bool:
     """True if one lane stores what its warp has made: as many requests of whole warps, or more, stand behind it."""
     stores = totals.get("global_store_requests", "shared_store_requests")
     if totals.lanes > 1 or stores < totals.requests:
@@ -395,7 +399,7 @@ def _writes_for_warps(kernel, totals):
     return stores <= sum(line.requests for line in every if line.lanes >= WARP / 2)
 
 
-def _idle_lanes(kernel, totals):
+def _idle_lanes(kernel: Kernel, totals: Totals) -> Found | None:
     """Requests of few lanes each where full warps would make a fraction of them."""
     if not totals.requests or totals.lanes >= WARP / 2:
         return None

@@ -1,14 +1,25 @@
 """The report of ./learn explain as text: each kernel's source with its counts, then advice and findings."""
 
+from __future__ import annotations
+
 import os
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from warp.base import paths, ui
 from warp.base.text import read_source, thousands
+from warp.base.ui import Paint
 from warp.chapter.functions import find_function
 from warp.explain import changes, problems, speed
+from warp.explain.problems import Problem
+from warp.machinecode.bounds import Gpu
+from warp.machinecode.code import Compiled
+from warp.trace.model import Finding, Trace
 from warp.trace.trace import (
     HOTTEST,
     KINDS,
+    Kernel,
     Totals,
     by_severity,
     grade,
@@ -21,39 +32,39 @@ from warp.trace.trace import (
 )
 
 
+@dataclass(eq=False)
 class Column:
     """One column of the gutter: a heading, what it means and, for a line's totals, a text and its colour."""
 
-    def __init__(self, heading, used, cell, meaning):
-        self.heading = heading
-        self.used = used  # used(totals of the kernel): is the column worth printing?
-        self.cell = cell
-        self.meaning = meaning
+    heading: str
+    used: Callable[..., Any]  # used(totals of the kernel): is the column worth printing?
+    cell: Callable[..., Any]
+    meaning: str
 
 
-def amount(number, thing):
+def amount(number: int, thing: str) -> str:
     """1 request, 2,048 requests."""
     return "{} {}{}".format(thousands(number), thing, "" if number == 1 else "s")
 
 
-def _requests(totals):
+def _requests(totals: Totals) -> tuple[str, str]:
     return (thousands(totals.requests), "") if totals.requests else ("", "")
 
 
-def per_request(part):
+def per_request(part: Totals) -> tuple[str, str]:
     """Sectors per request of one kind of access, and the colour."""
     return f"{part.sectors / part.requests:.1f}", grade(part.sectors, part.ideal_sectors)
 
 
-def _sectors(kind):
-    def cell(totals):
+def _sectors(kind: str) -> Callable[..., Any]:
+    def cell(totals: Totals) -> tuple[str, str]:
         part = totals.part(kind)
         return per_request(part) if part.requests else ("", "")
 
     return cell
 
 
-def _wavefronts(totals):
+def _wavefronts(totals: Totals) -> tuple[str, str]:
     if not totals.wavefronts:
         return "", ""
     return f"{ratio(totals.wavefronts, totals.ideal_wavefronts):.1f}x", grade(
@@ -61,13 +72,13 @@ def _wavefronts(totals):
     )
 
 
-def _lanes(totals):
+def _lanes(totals: Totals) -> tuple[str, str]:
     if not totals.requests:
         return "", ""
     return f"{totals.lanes:.1f}", lanes_grade(totals.lanes)
 
 
-def _divergent(totals):
+def _divergent(totals: Totals) -> tuple[str, str]:
     return (thousands(totals.divergent), "yellow") if totals.divergent else ("", "")
 
 
@@ -107,7 +118,7 @@ NOTHING_TO_IMPROVE = "Nothing to improve in its memory accesses: sectors, wavefr
 # ---- the same words for the terminal and the page --------------------------------------------------
 
 
-def totals_in_words(totals, paint, textures=False):
+def totals_in_words(totals: Totals, paint: Paint, textures: bool = False) -> Iterator[str]:
     """A kernel's totals, one text a line. `textures`: it reads some, or accesses surfaces."""
     if textures:
         yield "textures and surfaces: neither counted nor checked for races"
@@ -137,7 +148,7 @@ def totals_in_words(totals, paint, textures=False):
         yield f"divergent branches: {thousands(totals.divergent)}"
 
 
-def bytes_in_words(totals, paint):
+def bytes_in_words(totals: Totals, paint: Paint) -> str:
     """What loads and stores asked for and what they moved, in bytes."""
     share = totals.asked / totals.moved
     if share > 1.005:  # lanes that share a word: more asked than moved
@@ -147,21 +158,21 @@ def bytes_in_words(totals, paint):
     return f"bytes of global memory: {thousands(totals.asked)} asked for, {thousands(totals.moved)} moved, {use}"
 
 
-def times_ideal(totals):
+def times_ideal(totals: Totals) -> str:
     return f"{ratio(totals.wavefronts, totals.ideal_wavefronts):.1f} times"
 
 
-def notes_of(recorded, failed):
+def notes_of(recorded: Trace, failed: bool) -> list[str]:
     """What is to be said of all counts together."""
     return [MEND_FIRST] * failed + recorded.notes
 
 
-def advice(kernel, gpu):
+def advice(kernel: Kernel, gpu: Gpu) -> list[Problem]:
     """The problems of a kernel: of its launch as a whole first, then of its lines, the costliest first."""
     return speed.problems(kernel, gpu) + problems.of_kernel(kernel)
 
 
-def in_short(kernel, gpu, failed=False):
+def in_short(kernel: Kernel, gpu: Gpu, failed: bool = False) -> str:
     """What to say of a kernel that needs no advice; "" where nothing is certain, as after a wrong result."""
     if failed or kernel.findings():
         return ""
@@ -174,7 +185,7 @@ def in_short(kernel, gpu, failed=False):
     return (speed.in_short(speed.of_kernel(kernel, gpu)) or text) if is_good else text
 
 
-def hottest(kernel, paint):
+def hottest(kernel: Kernel, paint: Paint) -> list[tuple[int, str, int, str]]:
     """[(percent of the kernel's cost, file, line, text)], hottest first."""
     rows = [(kernel.totals(file, number), file, number) for file, lines in kernel.lines.items() for number in lines]
     rows = [row for row in rows if row[0].cost]
@@ -185,7 +196,7 @@ def hottest(kernel, paint):
     ]
 
 
-def line_in_words(row, paint):
+def line_in_words(row: Totals, paint: Paint) -> str:
     """4 sectors, 4.0 a load; 32 wavefronts, 32.0 times the ideal"""
     parts = []
     if row.global_requests:
@@ -205,10 +216,10 @@ def line_in_words(row, paint):
     return "; ".join(parts)
 
 
-def shown_lines(source, counted, function):
+def shown_lines(source: list[str], counted: dict[int, dict[str, int]], function: str) -> list[int]:
     """Which lines of a file to print: the kernel whole if it stands there, the others with their neighbours."""
     last = len(source)
-    lines = set()
+    lines: set[int] = set()
     if function:
         found = find_function("\n".join(source), function)
         if found and any(found.first <= line <= found.last for line in counted):
@@ -227,25 +238,33 @@ class Renderer:
     `failed`: the program said that its result is wrong, or a finding outside of its kernels makes that likely.
     """
 
-    def __init__(self, paint, width=0, main="", before=(), failed=False, gpu=None):
+    def __init__(
+        self,
+        paint: Paint,
+        width: int = 0,
+        main: str = "",
+        before: Sequence[Kernel] = (),
+        failed: bool = False,
+        gpu: Gpu | None = None,
+    ) -> None:
         self.paint = paint
         self.gpu = gpu or speed.gpu_named("")
         self.failed = failed
         self.before = before
-        self.legend = {}  # heading of each column that was printed -> its meaning
+        self.legend: dict[str, str] = {}  # heading of each column that was printed -> its meaning
         self.width = width
         self.main = os.path.realpath(main) if main else ""
-        self.out = []
+        self.out: list[str] = []
 
-    def line(self, text=""):
+    def line(self, text: str = "") -> None:
         self.out.append(text)
 
-    def heading(self, text):
+    def heading(self, text: str) -> None:
         self.line(self.paint("bold", text))
 
     # A kernel: its totals, its source, its hottest lines.
 
-    def kernel(self, kernel):
+    def kernel(self, kernel: Kernel) -> None:
         totals = kernel.totals()
         self.heading("Kernel " + kernel.name)
         self.line(f"  {kernel.shapes()}; {kernel.which()}")
@@ -271,21 +290,21 @@ class Renderer:
             self._speed(kernel)
         self.line()
 
-    def _widths(self, columns):
+    def _widths(self, columns: list[Column]) -> list[int]:
         return [max(len(column.heading), 9) for column in columns]
 
-    def _gutter_heading(self, columns):
+    def _gutter_heading(self, columns: list[Column]) -> None:
         cells = [column.heading.rjust(width) for column, width in zip(columns, self._widths(columns))]
         self.line(self.paint("dim", " ".join(cells) + " |  line | source"))
 
-    def _gutter(self, columns, totals):
+    def _gutter(self, columns: list[Column], totals: Totals | None) -> str:
         cells = []
         for column, width in zip(columns, self._widths(columns)):
             text, colour = column.cell(totals) if totals else ("", "")
             cells.append(self.paint(colour, text.rjust(width)) if text else " " * width)
         return " ".join(cells)
 
-    def _file(self, kernel, file, columns):
+    def _file(self, kernel: Kernel, file: str, columns: list[Column]) -> None:
         counted = kernel.lines[file]
         source = read_source(file)
         blank = " ".join(" " * width for width in self._widths(columns))
@@ -307,7 +326,7 @@ class Renderer:
                 text = text[: room - 3] + "..."
             self.line(f"{self._gutter(columns, totals)} | {number:>5} | {text}".rstrip())
 
-    def _hottest(self, kernel):
+    def _hottest(self, kernel: Kernel) -> None:
         rows = hottest(kernel, self.paint)
         if len(rows) < 2:
             return
@@ -316,7 +335,7 @@ class Renderer:
         for share, file, number, text in rows:
             self.line(f"    {share:>3} %  {paths.shown(file)}:{number}  {text}")
 
-    def _advice(self, kernel):
+    def _advice(self, kernel: Kernel) -> None:
         found = advice(kernel, self.gpu)
         self.line()
         waits = problems.waits(kernel)
@@ -339,7 +358,7 @@ class Renderer:
                 text = self.paint("cyan", place) + text[len(place) :]
             self.line("    " + text)
 
-    def _machine_code(self, kernel):
+    def _machine_code(self, kernel: Kernel) -> None:
         """Where nvcc has made other accesses than the source has."""
         if not kernel.compiled:
             return
@@ -357,7 +376,7 @@ class Renderer:
                 text = ui.wrap(text, 6, self.width - 4) if self.width else text
                 self.line("    " + text.replace(place, self.paint("cyan", place), 1))
 
-    def _speed(self, kernel):
+    def _speed(self, kernel: Kernel) -> None:
         """How fast it could be."""
         found = None if self.failed else speed.of_kernel(kernel, self.gpu)
         if not found:
@@ -373,10 +392,10 @@ class Renderer:
         for note in speed.notes(kernel, found):
             self.line("    " + self._wrapped(note, 4))
 
-    def _wrapped(self, text, indent):
+    def _wrapped(self, text: str, indent: int) -> str:
         return ui.wrap(text, indent, self.width - 4) if self.width else text
 
-    def explain_columns(self, told):
+    def explain_columns(self, told: Collection[str]) -> None:
         """What the columns mean, once for all kernels; not what the reader was `told` before."""
         self.legend = {heading: meaning for heading, meaning in self.legend.items() if heading not in told}
         for column in COLUMNS:
@@ -388,12 +407,12 @@ class Renderer:
 
     # Findings, in full.
 
-    def findings(self, findings):
+    def findings(self, findings: list[Finding]) -> None:
         for heading, colour, found in by_severity(findings):
             self.heading(heading)
             self._findings(found, colour)
 
-    def _findings(self, findings, colour):
+    def _findings(self, findings: list[Finding], colour: str) -> None:
         for count, finding in group(findings):
             self.line()
             place = f"{paths.shown(finding.file)}:{finding.line}" if finding.file else ""
@@ -410,7 +429,7 @@ class Renderer:
             for text in circumstances(finding, count):
                 self.line("  " + text)
 
-    def _excerpt(self, file, line, colour):
+    def _excerpt(self, file: str, line: int, colour: str) -> None:
         source = read_source(file)
         if source is None:
             return
@@ -419,18 +438,18 @@ class Renderer:
             self.line(f"  {mark} {number:>5} | {source[number - 1].rstrip()}")
 
 
-def ideal_in_words(part):
+def ideal_in_words(part: Totals) -> str:
     """` (4.0 would do)` where there is something to win."""
     if ratio(part.sectors, part.ideal_sectors) <= 1.02:
         return ""
     return f" ({part.ideal_sectors / part.requests:.1f} would do)"
 
 
-def where_it_ran(finding):
+def where_it_ran(finding: Finding) -> str:
     return f"block {triple(finding.block)}, thread {triple(finding.thread)}, launch {finding.launch}"
 
 
-def circumstances(finding, count):
+def circumstances(finding: Finding, count: int) -> Iterator[str]:
     """What else there is to say of `count` equal findings: which memory, how many more."""
     allocation = finding.allocation
     if allocation and allocation not in finding.message:
@@ -439,17 +458,28 @@ def circumstances(finding, count):
         yield f"and {count - 1} more of this kind at this line"
 
 
-def triple(three):
+def triple(three: list[int] | None) -> str:
     return "({})".format(",".join(str(number) for number in three or ()))
 
 
-def headings(trace):
+def headings(trace: Trace) -> list[str]:
     """The columns of a report of all launches."""
     kernels = [kernel for kernel in selected(trace, None, ())[0] if kernel.lines]
     return [column.heading for column in COLUMNS if any(column.used(kernel.totals()) for kernel in kernels)]
 
 
-def render(trace, paint, width=0, main="", launch=None, before=None, compiled=(), failed=False, gpu=None, told=()):
+def render(
+    trace: Trace,
+    paint: Paint,
+    width: int = 0,
+    main: str = "",
+    launch: int | None = None,
+    before: Trace | None = None,
+    compiled: Sequence[Compiled] = (),
+    failed: bool = False,
+    gpu: Gpu | None = None,
+    told: Sequence[Any] = (),
+) -> str:
     """The whole report as text; raises LearnError when there is no launch with that index.
 
     `before` is the last trace of the same file, None if there is none; `compiled` are its kernels' machine code; `told` the

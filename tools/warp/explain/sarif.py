@@ -1,12 +1,19 @@
 """The findings and the advice of a trace as SARIF 2.1.0, which editors and code hosts show at the line."""
 
+from __future__ import annotations
+
 import json
 import os
+from collections.abc import Sequence
+from typing import Any
 from urllib.parse import quote
 
 from warp.base import paths
 from warp.explain import problems, speed
+from warp.machinecode.bounds import Gpu
+from warp.machinecode.code import Compiled
 from warp.trace import trace
+from warp.trace.model import Trace
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 BASE = "SRCROOT"  # the course's folder
@@ -31,13 +38,16 @@ RULES = {
 }
 
 
-def render(recorded, launch=None, compiled=(), gpu=None):
+def render(
+    recorded: Trace, launch: int | None = None, compiled: Sequence[Compiled] = (), gpu: Gpu | None = None
+) -> str:
     """The text of a SARIF file. A finding is an error or a warning, advice is a note."""
     gpu = gpu or speed.gpu_named("")
     kernels, findings = trace.selected(recorded, launch, compiled)
-    rules, results = [], []
+    rules: list[dict[str, Any]] = []
+    results = []
 
-    def add(rule, description, level, text, file, line):
+    def add(rule: str, description: str, level: str, text: str, file: str, line: int) -> None:
         if rule not in [known["id"] for known in rules]:
             rules.append({"id": rule, "shortDescription": {"text": description}})
         result = {
@@ -61,12 +71,12 @@ def render(recorded, launch=None, compiled=(), gpu=None):
         description = RULES.get(kind, kind.replace("-", " ").capitalize() + ".")
         add(kind, description, level, text, finding.file, finding.line)
     for kernel in kernels:
-        for problem in speed.problems(kernel, gpu):
+        for whole in speed.problems(kernel, gpu):
             description = "The time is set by something that the memory accesses do not need."
-            for file, line in problem.lines or speed.home(kernel):
-                add("advice/" + problem.rule, description, "note", problem.sentence, file, line)
+            for file, line in whole.lines or speed.home(kernel):
+                add("advice/" + whole.rule, description, "note", whole.sentence, file, line)
         for problem in problems.of_kernel(kernel):
-            topic = problems.TEACHES[problem.chapter]
+            topic = problems.TOPICS[problem.chapter]
             rule = "advice/" + topic.replace(" ", "-")
             for file, line in problem.lines:
                 description = f"The memory system is asked for more than the bytes need ({topic})."
@@ -86,7 +96,7 @@ def render(recorded, launch=None, compiled=(), gpu=None):
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
 
 
-def artifact(file):
+def artifact(file: str) -> dict[str, str]:
     """Relative to the course where the file lies below it, so that a code host finds it."""
     full = os.path.realpath(file)
     relative = os.path.relpath(full, os.path.realpath(paths.ROOT))

@@ -1,6 +1,10 @@
 """How fast a kernel could be: the bounds of course.bounds for one launch of it, in words, and the advice that follows from them."""
 
+from __future__ import annotations
+
 import re
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from warp.base.errors import UsageError
 from warp.base.names import nearest, one_of
@@ -9,10 +13,12 @@ from warp.chapter.functions import find_function, mask
 from warp.explain.problems import WARP, Problem
 from warp.explain.problems import of_kernel as of_kernel_lines
 from warp.machinecode import bounds
+from warp.machinecode.bounds import Bound, Gpu
+from warp.machinecode.code import Compiled
 from warp.trace import execution
 from warp.trace.execution import ARCHITECTURES
-from warp.trace.model import LeastTime, Limit
-from warp.trace.trace import counted_blocks, volume
+from warp.trace.model import Launch, LeastTime, Limit, Trace
+from warp.trace.trace import Kernel, counted_blocks, volume
 
 FAR = 8  # times as long as the memory would take: then the bound of another resource is worth advice
 FEW = 16  # a grid of so many times fewer blocks than there are SMs leaves the GPU idle
@@ -25,7 +31,7 @@ IDLE = 0.6  # of a warp's lanes: with fewer in an instruction on average, a bran
 NO_MACHINE_CODE = "Instructions and wavefronts: not counted without nvcc (./learn setup --sass brings it)."
 
 
-def gpu_named(name):
+def gpu_named(name: str) -> Gpu:
     """The GPU of --gpu; UsageError with the nearest and the legal names."""
     try:
         return bounds.gpu(name or bounds.DEFAULT)
@@ -39,7 +45,9 @@ def gpu_named(name):
 class Speed:
     """The bound of the launch of a kernel that has the highest one."""
 
-    def __init__(self, launch, bounds_found, gpu, registers=0, shared=0):
+    def __init__(
+        self, launch: Launch, bounds_found: list[Bound], gpu: Gpu, registers: int = 0, shared: int = 0
+    ) -> None:
         self.launch = launch
         self.bounds = bounds_found
         self.gpu = gpu
@@ -48,38 +56,38 @@ class Speed:
         self.resident = bounds.residency(self.shape, gpu, registers, shared + (launch.dynamic_shared or 0))
 
     @property
-    def limit(self):
+    def limit(self) -> Bound:
         return self.bounds[0]
 
-    def seconds(self, *resources):
+    def seconds(self, *resources: Any) -> float:
         """The longest of these alone; 0 where none is known."""
         return max((bound.seconds for bound in self.bounds if bound.resource in resources), default=0.0)
 
     @property
-    def memory(self):
+    def memory(self) -> float:
         """What DRAM takes for all that is touched, also what might stay in L2 at this size."""
         return self.launch.distinct() * bounds.SECTOR / (self.gpu.dram_gb_s * 1e9)
 
     @property
-    def work(self):
+    def work(self) -> Bound | None:
         """The bound of the work, if only to be launched takes longer; None elsewhere."""
         return self.bounds[1] if self.limit.resource == bounds.LAUNCH and len(self.bounds) > 1 else None
 
-    def is_far(self):
+    def is_far(self) -> bool:
         """Whether something else than the memory, and than to be launched at all, takes many times as long."""
         others = [bound for bound in self.bounds if bound.resource not in (bounds.DRAM, bounds.L2, bounds.LAUNCH)]
         return bool(others) and others[0].seconds >= max(FAR * self.memory, SHORT)
 
-    def farthest(self):
+    def farthest(self) -> Bound:
         return next(bound for bound in self.bounds if bound.resource not in (bounds.DRAM, bounds.L2, bounds.LAUNCH))
 
-    def as_limit(self):
+    def as_limit(self) -> Limit:
         """As the trace has it."""
         bounds_found = [LeastTime(bound.resource, bound.seconds, bound.what) for bound in self.bounds]
         return Limit(self.gpu.name, self.limit.seconds, self.limit.resource, bounds_found)
 
 
-def of_launch(launch, gpu, compiled=()):
+def of_launch(launch: Launch, gpu: Gpu, compiled: Sequence[Compiled] = ()) -> Speed | None:
     """The Speed of one launch; None of one of which only a sample was counted, or nothing at all."""
     if counted_blocks(launch) != volume(launch.grid) or launch.global_sectors_read_distinct is None:
         return None
@@ -91,7 +99,7 @@ def of_launch(launch, gpu, compiled=()):
     return Speed(launch, found, gpu, one.registers if one else 0, one.shared if one else 0)
 
 
-def of_kernel(kernel, gpu):
+def of_kernel(kernel: Kernel, gpu: Gpu) -> Speed | None:
     """The Speed of its launch with the highest bound, None where no launch has one."""
     if kernel.cut_short():
         return None
@@ -99,7 +107,7 @@ def of_kernel(kernel, gpu):
     return max(found, key=lambda speed: speed.limit.seconds, default=None)
 
 
-def why_none(kernel):
+def why_none(kernel: Kernel) -> str:
     """A sentence on why a kernel has no bound; "" where its trace tells nothing, or it did not come to its end."""
     launches = [launch for launch in kernel.launches if launch.dynamic_shared is not None and counted_blocks(launch)]
     if not launches or kernel.cut_short():
@@ -109,7 +117,7 @@ def why_none(kernel):
     return "No bound: the accesses lie so far apart that the sectors were not counted once each."
 
 
-def note_bounds(trace, gpu, compiled=()):
+def note_bounds(trace: Trace, gpu: Gpu, compiled: Sequence[Any] = ()) -> None:
     """Puts each launch's bound into the trace, as `bound`."""
     for launch in trace.launches:
         speed = of_launch(launch, gpu, compiled)
@@ -120,7 +128,7 @@ def note_bounds(trace, gpu, compiled=()):
 # ---- in words -------------------------------------------------------------------------------------
 
 
-def heading(speed):
+def heading(speed: Speed) -> str:
     """`At least 0.50 ms on an H200, bound by DRAM; a bound, not a measurement.`"""
     work = f" ({speed.work.resource} alone: {bounds.in_time(speed.work.seconds)})" if speed.work else ""
     return (
@@ -129,11 +137,11 @@ def heading(speed):
     )
 
 
-def with_article(name):
+def with_article(name: str) -> str:
     return ("an " if name[0] in "AHR" else "a ") + name
 
 
-def rows(speed):
+def rows(speed: Speed) -> list[tuple[str, str, str]]:
     """[(resource, time, what)], the slowest first."""
     least = SHOWN * (speed.work or speed.limit).seconds
     return [
@@ -141,7 +149,7 @@ def rows(speed):
     ]
 
 
-def notes(kernel, speed):
+def notes(kernel: Kernel, speed: Speed) -> Iterator[str]:
     """Sentences on the grid, and on what is not counted."""
     yield grid_in_words(speed)
     if len(kernel.launches) > 1:
@@ -158,7 +166,7 @@ def notes(kernel, speed):
         yield NO_MACHINE_CODE
 
 
-def grid_in_words(speed):
+def grid_in_words(speed: Speed) -> str:
     """`Grid: 40 blocks of 8 warps on 132 SMs, of which 40 get one; an SM holds 8 (threads).`"""
     blocks, warps, sms = volume(speed.shape.grid), bounds.warps_of(speed.shape), speed.gpu.sms
     text = f"Grid: {blocks:,} block{'s' * (blocks != 1)} of {warps} warp{'s' * (warps != 1)}"
@@ -183,20 +191,20 @@ def grid_in_words(speed):
 class WholeProblem(Problem):
     """What is wrong with the launch and with no line of it alone, or with lines that no count has led to."""
 
-    def __init__(self, rule, what, cure, chapter, lines=()):
+    def __init__(self, rule: str, what: str, cure: str, chapter: str, lines: Sequence[tuple[str, int]] = ()) -> None:
         super().__init__("", 0, 0, what, cure, chapter)
         self.rule = rule  # its name in SARIF
         self.lines = list(lines)
 
     @property
-    def sentence(self):
+    def sentence(self) -> str:
         return super().sentence if self.chapter else f"{self.what[0].upper() + self.what[1:]}: {self.cure}."
 
-    def places(self):
+    def places(self) -> str:
         return super().places() if self.lines else "The launch"
 
 
-def problems(kernel, gpu):
+def problems(kernel: Kernel, gpu: Gpu) -> list[WholeProblem]:
     """[WholeProblem] that the bounds show, the worst first."""
     speed = of_kernel(kernel, gpu)
     found = [
@@ -210,7 +218,7 @@ def problems(kernel, gpu):
     return [problem for problem in found if problem]
 
 
-def _no_room(speed):
+def _no_room(speed: Speed | None) -> WholeProblem | None:
     """A block that no SM can hold, which the simulator cannot know: it has no registers."""
     if not speed or not speed.resident or speed.resident.blocks or speed.resident.by != "registers":
         return None
@@ -224,7 +232,7 @@ def _no_room(speed):
     )
 
 
-def _few_blocks(kernel, speed):
+def _few_blocks(kernel: Kernel, speed: Speed | None) -> WholeProblem | None:
     if not speed or speed.shape.fills:
         return None
     blocks, sms = volume(speed.shape.grid), speed.gpu.sms
@@ -245,7 +253,7 @@ def _few_blocks(kernel, speed):
     )
 
 
-def _one_warp(speed):
+def _one_warp(speed: Speed | None) -> WholeProblem | None:
     if not speed or volume(speed.shape.block) != WARP or not speed.resident:
         return None
     if volume(speed.shape.grid) <= speed.gpu.sms or speed.resident.share > 0.5:
@@ -259,7 +267,7 @@ def _one_warp(speed):
     )
 
 
-def _one_word(kernel, speed):
+def _one_word(kernel: Kernel, speed: Speed | None) -> WholeProblem | None:
     if not speed:
         return None
     operations = execution.counts_of(speed.launch).get("global_atomics_on_one_word", 0)
@@ -269,18 +277,18 @@ def _one_word(kernel, speed):
     counted = [
         (kernel.totals(file, number).part("atomic").requests, (file, number)) for file, number in _places(kernel)
     ]
-    most = max(counted, default=(0, None))
+    most, place = max(counted, default=(0, ("", 0)))
     return WholeProblem(
         "one-word",
         f"{operations:,} atomic operations meet on one word, and a GPU carries them out one after the other: "
         f"{bounds.in_time(atomics)} where the memory takes {bounds.in_time(speed.memory)}",
         "collect within the warp and the block first, and add one sum for each block",
         "07",
-        [most[1]] if most[0] else (),
+        [place] if most else (),
     )
 
 
-def _parted(kernel, speed):
+def _parted(kernel: Kernel, speed: Speed | None) -> WholeProblem | None:
     """Instructions of few lanes, where the accesses do not show it."""
     executed = execution.executed_of(speed.launch) if speed else {}
     if not executed or executed["lanes"] >= IDLE * WARP * executed["issued"] or of_kernel_lines(kernel):
@@ -299,7 +307,7 @@ def _parted(kernel, speed):
     )
 
 
-def _reloads(kernel, speed):
+def _reloads(kernel: Kernel, speed: Speed | None) -> WholeProblem | None:
     """The same bytes from L1 again and again, in requests that are well formed. Without the machine code it is not known how long
     that takes, so there have to be more of them."""
     if not speed or of_kernel_lines(kernel):
@@ -324,7 +332,7 @@ def _reloads(kernel, speed):
     return WholeProblem("reloads", what, cure, "03", [place])
 
 
-def bytes_in_words(sectors):
+def bytes_in_words(sectors: float) -> str:
     size = sectors * bounds.SECTOR
     unit, name = next(
         (unit, name) for unit, name in ((1e9, "GB"), (1e6, "MB"), (1e3, "KB"), (1, "bytes")) if size >= unit
@@ -332,7 +340,7 @@ def bytes_in_words(sectors):
     return f"{size / unit:,.3g} {name}"
 
 
-def home(kernel):
+def home(kernel: Kernel) -> list[tuple[str, int]]:
     """[(file, line)] of the kernel's name, [] where its source is not found."""
     for file in kernel.lines:
         source = read_source(file)
@@ -342,7 +350,7 @@ def home(kernel):
     return []
 
 
-def _places(kernel):
+def _places(kernel: Kernel) -> list[tuple[str, int]]:
     return [(file, number) for file, lines in kernel.lines.items() for number in lines]
 
 
@@ -354,7 +362,7 @@ MIXED = re.compile(rf"{OPERAND}\s*[-+*/]=?\s*{NUMBER}|{NUMBER}\s*[-+*/]\s*[A-Za-
 DOUBLE = re.compile(r"\bdouble\b")
 
 
-def _double(kernel, speed):
+def _double(kernel: Kernel, speed: Speed | None) -> WholeProblem | None:
     """Arithmetic in double in a kernel whose parameters have none."""
     lines = double_lines(kernel)
     if lines is not None and kernel.compiled:
@@ -374,12 +382,12 @@ def _double(kernel, speed):
     )
 
 
-def double_lines(kernel):
+def double_lines(kernel: Kernel) -> list[tuple[str, int]] | None:
     """[(file, line)] of the kernel that mix a double into what may be meant as float; None where double is meant, or nothing
     is known."""
     for file in kernel.lines:
-        source = read_source(file)
-        found = source and find_function("\n".join(source), kernel.function)
+        source = read_source(file) or []
+        found = find_function("\n".join(source), kernel.function)
         if not found:
             continue
         text = mask("\n".join(source)).split("\n")
@@ -395,9 +403,9 @@ def double_lines(kernel):
     return None
 
 
-def _compiled_to_double(kernel):
+def _compiled_to_double(kernel: Kernel) -> list[tuple[str, int]]:
     """The lines of the source that have FP64 instructions."""
-    found = {}
+    found: dict[tuple[str, int], bool] = {}
     for one in kernel.compiled:
         for instruction in one.instructions:
             if bounds.unit_of(instruction) == "fp64":
@@ -405,7 +413,7 @@ def _compiled_to_double(kernel):
     return sorted(found)
 
 
-def in_short(speed):
+def in_short(speed: Speed | None) -> str:
     """What to say where the accesses are as few as the bytes need and something else takes many times as long; "" elsewhere."""
     if not speed or not speed.is_far():
         return ""

@@ -15,13 +15,18 @@ A resource is taken as if nothing else took time and each cycle were used. What 
 that only what L2 has no room for counts for DRAM; what is read is taken to come from DRAM: L2 is cold.
 """
 
+from __future__ import annotations
+
 import collections
 import functools
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from warp.machinecode import kinds, occupancy
+from warp.machinecode.disassembly import Instruction
+from warp.machinecode.occupancy import Limits
 
 TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "gpus.json")
 DEFAULT = "H200"
@@ -79,20 +84,20 @@ class Gpu:
     sources: dict  # figure -> where it comes from
 
     @property
-    def architecture(self):
+    def architecture(self) -> str:
         return "sm_" + self.capability.replace(".", "")
 
     @property
-    def limits(self):
+    def limits(self) -> Limits | None:
         return occupancy.limits(self.architecture)
 
     @property
-    def cycles_a_second(self):
+    def cycles_a_second(self) -> float:
         return self.clock_mhz * 1e6
 
 
 @functools.cache
-def gpus():
+def gpus() -> dict[str, Gpu]:
     """{name: Gpu} in the order of the table."""
     with open(TABLE, encoding="utf-8") as file:
         table = json.load(file)
@@ -105,17 +110,17 @@ def gpus():
     return found
 
 
-def gpu(name=DEFAULT):
+def gpu(name: str = DEFAULT) -> Gpu:
     """The Gpu of a name, whatever its case and blanks; KeyError for one that the table lacks."""
     plain = _plain(name)
     return next((one for known, one in gpus().items() if _plain(known) == plain), None) or gpus()[name]
 
 
-def _plain(name):
+def _plain(name: str) -> str:
     return name.lower().replace(" ", "").replace("-", "").replace("_", "")
 
 
-def of_launch(counts, shape, of):
+def of_launch(counts: dict[str, int], shape: Shape, of: Gpu) -> list[Bound]:
     """[Bound] of a launch on the Gpu `of`, the slowest first; never empty where the Gpu has a launch floor or a byte is touched."""
     found = _memory(counts, of) + _instructions(counts, shape, of)
     atomics = counts.get("global_atomics_on_one_word", 0)
@@ -126,7 +131,7 @@ def of_launch(counts, shape, of):
     return sorted(found, key=lambda bound: -bound.seconds)
 
 
-def _memory(counts, of):
+def _memory(counts: dict[str, int], of: Gpu) -> list[Bound]:
     read = counts.get("global_sectors_read_distinct")
     if read is None:
         return []
@@ -148,7 +153,7 @@ def _memory(counts, of):
     return found
 
 
-def filled(shape, of):
+def filled(shape: Shape, of: Gpu) -> tuple[int, int]:
     """(SMs, partitions of SMs) that a grid can keep busy."""
     blocks, warps = volume(shape.grid), warps_of(shape)
     if shape.fills:
@@ -156,11 +161,11 @@ def filled(shape, of):
     return min(of.sms, blocks), min(PARTITIONS * of.sms, blocks * min(PARTITIONS, warps))
 
 
-def _instructions(counts, shape, of):
+def _instructions(counts: dict[str, int], shape: Shape, of: Gpu) -> list[Bound]:
     sms, partitions = filled(shape, of)
     found = []
 
-    def add(resource, amount, cycles, what):
+    def add(resource: str, amount: int, cycles: float, what: str) -> None:
         if amount:
             found.append(Bound(resource, cycles / of.cycles_a_second, what))
 
@@ -183,11 +188,11 @@ def _instructions(counts, shape, of):
     return found
 
 
-def _some(number, thing):
+def _some(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
-def unit_of(instruction):
+def unit_of(instruction: Instruction) -> str | None:
     """The unit of an instruction of the machine code, as UNITS has it; None where it may be one or another."""
     return UNIT_OF.get(instruction.opcode) if kinds.kind(instruction) != "move" else None
 
@@ -195,15 +200,15 @@ def unit_of(instruction):
 # ---- how many blocks fit -------------------------------------------------------------------------
 
 
-def volume(three):
+def volume(three: Sequence[int]) -> int:
     return three[0] * three[1] * three[2]
 
 
-def warps_of(shape):
+def warps_of(shape: Shape) -> int:
     return -(-volume(shape.block) // WARP)
 
 
-def residency(shape, of, registers=0, shared=0):
+def residency(shape: Shape, of: Gpu, registers: int = 0, shared: int = 0) -> occupancy.Occupancy | None:
     """machinecode.occupancy.Occupancy of a launch; `registers` 0: not known."""
     return occupancy.occupancy(of.architecture, volume(shape.block), registers, shared)
 
@@ -211,7 +216,7 @@ def residency(shape, of, registers=0, shared=0):
 # ---- in words -------------------------------------------------------------------------------------
 
 
-def in_time(seconds):
+def in_time(seconds: float) -> str:
     """`0.50 ms`, `2.3 us`, `41 ns`"""
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
         if seconds >= 0.1 * size if unit == "ms" else seconds >= size:
@@ -219,7 +224,7 @@ def in_time(seconds):
     return f"{seconds * 1e9:.3g} ns"
 
 
-def in_bytes(number):
+def in_bytes(number: float) -> str:
     for unit, size in (("GB", 1e9), ("MB", 1e6), ("KB", 1e3)):
         if number >= size:
             return f"{number / size:.3g} {unit}"

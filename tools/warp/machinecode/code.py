@@ -3,6 +3,8 @@
 Kept in build/sass: a file for each source and architecture, with the digests of all files that were compiled into it.
 """
 
+from __future__ import annotations
+
 import base64
 import hashlib
 import json
@@ -14,7 +16,11 @@ from dataclasses import dataclass
 
 from warp.base import paths, steps
 from warp.base.errors import LearnError
+from warp.base.text import there
 from warp.machinecode import disassembly, flow, image
+from warp.machinecode.disassembly import Instruction
+from warp.machinecode.flow import Loop
+from warp.machinecode.tools import Toolchain
 
 LAB = os.path.join(paths.ROOT, "common", "lab", "include")
 ENTRY = re.compile(r"Compiling entry function '([^']+)'")
@@ -49,21 +55,21 @@ class Compiled:
     image: object = None  # sass.image.Image of the file that it lies in
 
     @property
-    def instructions(self):
+    def instructions(self) -> list[Instruction]:
         return self.kernel.live
 
     @property
-    def inner(self):
+    def inner(self) -> Loop | None:
         return flow.inner_loop(self.loops)
 
 
-def options(architecture, source):
+def options(architecture: str, source: str) -> list[str]:
     """What nvcc is called with: the options of the gpu preset."""
     common = ["-std=c++20", "--extended-lambda", "-O3", "-DNDEBUG", "-lineinfo", f"-arch={architecture}"]
     return [*common, f"-I{LAB}", f"-I{os.path.dirname(os.path.abspath(source))}"]
 
 
-def compile_source(toolchain, source, architecture):
+def compile_source(toolchain: Toolchain, source: str, architecture: str) -> list[Compiled]:
     """[Compiled] of the kernels of a source, in the order of the disassembly; LearnError where nvcc refuses it."""
     source = os.path.realpath(source)
     text, report, cubin = _disassembled(toolchain, source, architecture)
@@ -74,7 +80,7 @@ def compile_source(toolchain, source, architecture):
     return kernels
 
 
-def compiled(text, report, source):
+def compiled(text: str, report: str, source: str) -> list[Compiled]:
     """[Compiled] of a disassembly and of ptxas's report on the same kernels."""
     found = resources(report)
     kernels = [kernel for kernel in disassembly.parse(text) if kernel.symbol in found]
@@ -85,9 +91,11 @@ def compiled(text, report, source):
     ]
 
 
-def resources(report):
+def resources(report: str) -> dict[str, Resources]:
     """{symbol: Resources} of the kernels, from what `-Xptxas -v` prints."""
-    found, current, entries = {}, None, set()
+    found: dict[str, Resources] = {}
+    entries: set[str] = set()
+    current: Resources | None = None
     for line in report.splitlines():
         if entry := ENTRY.search(line):
             entries.add(entry.group(1))
@@ -96,7 +104,7 @@ def resources(report):
             current = found.setdefault(function.group(1), Resources())
         elif current is not None and (properties := PROPERTIES.search(line)):
             current.stack, current.spill_stores, current.spill_loads = map(int, properties.groups())
-        elif used := REGISTERS.search(line):
+        elif current is not None and (used := REGISTERS.search(line)):
             # A device function of its own may have been reported in between: `Used` is the kernel's.
             current.registers = int(used.group(1))
             shared = SHARED.search(line)
@@ -104,7 +112,7 @@ def resources(report):
     return {symbol: of for symbol, of in found.items() if symbol in entries}
 
 
-def demangled(symbols):
+def demangled(symbols: list[str]) -> list[str]:
     """The names as C++ has them, without their parameters; as they are where there is no c++filt."""
     try:
         done = subprocess.run(["c++filt"], input="\n".join(symbols), capture_output=True, text=True)
@@ -116,18 +124,18 @@ def demangled(symbols):
     return [without_parameters(name) for name in names]
 
 
-def base_name(mangled):
+def base_name(mangled: str) -> str:
     """`_Z10naive_flatiiif...` and `_ZN3lab4pickILi2EEEvi` -> `naive_flat` and `pick`."""
     at = 3 if mangled.startswith("_ZN") else 2
     name = ""
     while at < len(mangled) and mangled[at].isdigit():
-        length = re.match(r"\d+", mangled[at:]).group()
+        length = there(re.match(r"\d+", mangled[at:])).group()
         at += len(length) + int(length)
         name = mangled[at - int(length) : at]
     return name or mangled
 
 
-def without_parameters(name):
+def without_parameters(name: str) -> str:
     """`void lab::pick<int, (Kind)2>(float*)` -> `lab::pick<int, (Kind)2>`."""
     name = name.replace("(anonymous namespace)::", "")
     depth = 0
@@ -144,7 +152,7 @@ def without_parameters(name):
     return name[start:]
 
 
-def plain(name):
+def plain(name: str) -> str:
     """`lab::pick<int>` -> `pick`."""
     return name.split("<")[0].split("::")[-1]
 
@@ -152,7 +160,7 @@ def plain(name):
 # ---- what is kept ----------------------------------------------------------------------------------
 
 
-def _disassembled(toolchain, source, architecture):
+def _disassembled(toolchain: Toolchain, source: str, architecture: str) -> tuple[str, str, str]:
     """(disassembly, ptxas's report, the cubin in base 64)."""
     command = [toolchain.nvcc, *options(architecture, source), "-cubin", "-Xptxas", "-v"]
     key = json.dumps([toolchain.release, toolchain.nvdisasm, command, source])
@@ -194,7 +202,7 @@ def _disassembled(toolchain, source, architecture):
     return data["sass"], data["report"], data["cubin"]
 
 
-def _own(rule, source):
+def _own(rule: str, source: str) -> list[str]:
     """The files of a Makefile's rule that can change under one release of nvcc: not the system's, not the toolkit's."""
     words = re.findall(r"(?:\\ |[^\s\\])+", rule.split(":", 1)[1])
     names = {os.path.realpath(word.replace("\\ ", " ")) for word in words}
@@ -202,6 +210,6 @@ def _own(rule, source):
     return sorted({source} | {name for name in names if not name.startswith(system) and "/cuda" not in name})
 
 
-def _digest(name):
+def _digest(name: str) -> str:
     with open(name, "rb") as file:
         return hashlib.sha256(file.read()).hexdigest()

@@ -1,10 +1,14 @@
 """A digest of each kernel's machine code: what was measured can be told from what is compiled today."""
 
+from __future__ import annotations
+
 import hashlib
 import os
 import re
 import subprocess
 import tempfile
+from collections.abc import Iterable
+from pathlib import Path
 
 from warp.base.errors import LearnError
 from warp.machinecode import code
@@ -20,7 +24,7 @@ class CompilerError(LearnError):
     """nvcc or cuobjdump refused a source."""
 
 
-def digests(sass):
+def digests(sass: str) -> dict[str, str]:
     """{kernel as the compiler names it: digest of its instructions} of what `cuobjdump -sass` prints."""
     parts = FUNCTION.split(sass)
     found = {}
@@ -31,7 +35,7 @@ def digests(sass):
     return found
 
 
-def without_paths(mangled):
+def without_paths(mangled: str) -> str:
     """The name without those of anonymous namespaces, which nvcc makes of the file's path."""
     at = 0
     while found := ANONYMOUS.search(mangled, at):
@@ -41,16 +45,16 @@ def without_paths(mangled):
     return mangled
 
 
-def changed(recorded, compiled, kernels):
+def changed(recorded: dict[str, str], compiled: dict[str, str], kernels: list[str]) -> list[str]:
     """Of the `kernels` (their plain names), those whose machine code is not what was recorded, in order."""
 
-    def of(digests_, kernel):
+    def of(digests_: dict[str, str], kernel: str) -> list[tuple[str, str]]:
         return sorted((name, digest) for name, digest in digests_.items() if base_name(name) == kernel)
 
     return [kernel for kernel in kernels if of(recorded, kernel) != of(compiled, kernel)]
 
 
-def compiled(nvcc, cuobjdump, sources, architecture):
+def compiled(nvcc: str, cuobjdump: str, sources: Iterable[Path | str], architecture: str) -> dict[str, str]:
     """The digests of what these sources become today, with the options of the gpu preset; `architecture` is as 90a.
 
     Only machine code is made, no program: a matter of seconds. CompilerError where nvcc refuses.
@@ -59,7 +63,7 @@ def compiled(nvcc, cuobjdump, sources, architecture):
     with tempfile.TemporaryDirectory() as folder:
         for source in sources:
             cubin = os.path.join(folder, "kernels.cubin")
-            command = [nvcc, *code.options(f"sm_{architecture}", source), "-cubin", "-o", cubin, str(source)]
+            command = [nvcc, *code.options(f"sm_{architecture}", str(source)), "-cubin", "-o", cubin, str(source)]
             for step in (command, [cuobjdump, "-sass", cubin]):
                 done = subprocess.run(step, capture_output=True, text=True)
                 if done.returncode != 0:

@@ -1,7 +1,11 @@
 """Reads what nvdisasm (-c, -g or -gi, -hex) and cuobjdump (-sass) print: kernels and their instructions."""
 
+from __future__ import annotations
+
 import re
 from dataclasses import dataclass, field
+
+from warp.base.text import there
 
 LABEL = re.compile(r"^\s*(\.L_\w+|\$\w[\w$.]*):")
 SECTION = re.compile(r"^\.text\.(\S+):")
@@ -24,8 +28,8 @@ class Control:
 
     stall: int  # cycles until the next instruction of the warp may issue
     yields: bool
-    write_barrier: int  # 0 to 5: cleared when the result is written; None without one
-    read_barrier: int  # 0 to 5: cleared when the operands are read; None without one
+    write_barrier: int | None  # 0 to 5: cleared when the result is written; None without one
+    read_barrier: int | None  # 0 to 5: cleared when the operands are read; None without one
     waits: int  # bit i: waits until barrier i is clear
     reuse: int  # bit i: operand i stays in the reuse cache
 
@@ -40,24 +44,24 @@ class Instruction:
     file: str = ""  # the kernel's own line, where a called function was inlined
     line: int = 0
     inlined: tuple = ()  # (file, line) of the inlined functions, the innermost first
-    control: Control = None
-    target: int = None  # address that a branch goes to
+    control: Control | None = None
+    target: int | None = None  # address that a branch goes to
 
     @property
-    def name(self):
+    def name(self) -> str:
         return ".".join([self.opcode, *self.modifiers])
 
     @property
-    def text(self):
+    def text(self) -> str:
         return " ".join(part for part in (self.predicate, self.name, self.operands) if part)
 
     @property
-    def never(self):
+    def never(self) -> bool:
         """Under @!PT it is never carried out: ptxas puts such loads before the first LDGSTS of a kernel."""
         return self.predicate in ("@!PT", "@!UPT")
 
     @property
-    def places(self):
+    def places(self) -> tuple[tuple[str, int], ...]:
         """All (file, line) that the instruction belongs to, the innermost first."""
         return (*self.inlined, (self.file, self.line)) if self.line else self.inlined
 
@@ -70,7 +74,7 @@ class Kernel:
     instructions: list = field(default_factory=list)
 
     @property
-    def live(self):
+    def live(self) -> list[Instruction]:
         """The instructions that can be carried out: no padding behind the last branch."""
         last = len(self.instructions)
         while last and self.instructions[last - 1].opcode == "NOP":
@@ -80,16 +84,16 @@ class Kernel:
         return self.instructions[:last]
 
 
-def _is_trap(instruction):
+def _is_trap(instruction: Instruction) -> bool:
     """The branch to itself that ends each function."""
     return instruction.opcode == "BRA" and instruction.target == instruction.address
 
 
-def control_of(word):
+def control_of(word: int) -> Control:
     """The control codes of the upper 64 bits of an instruction."""
     bits = word >> 41
 
-    def barrier(value):
+    def barrier(value: int) -> int | None:
         return None if value == 7 else value
 
     return Control(
@@ -102,7 +106,7 @@ def control_of(word):
     )
 
 
-def instruction_of(address, text):
+def instruction_of(address: int, text: str) -> Instruction:
     """An Instruction of its address and what stands between it and the semicolon."""
     text = REMARK.sub("", text)
     predicate, found = "", PREDICATED.match(text)
@@ -113,14 +117,18 @@ def instruction_of(address, text):
     return Instruction(address, predicate, opcode, modifiers, " ".join(operands.split()))
 
 
-def parse(text):
+def parse(text: str) -> list[Kernel]:
     """[Kernel] in the order of the text."""
     kernels, kernel = [], None
-    places, chained, labels, open_labels, jumps = (), False, {}, [], []
+    open_labels: list[str] = []
+    labels: dict[str, int] = {}
+    places: tuple[tuple[str, int], ...] = ()
+    jumps: list[tuple[Instruction, re.Match[str]]] = []
+    chained = False
     for row in text.split("\n"):
         if "//##" in row:
             # A row for each link of a chain of inlined calls, the innermost first; each names the next link, too.
-            file, line = PLACE.search(row).groups()
+            file, line = there(PLACE.search(row)).groups()
             places = (*(places if chained else ()), (file, int(line)))
             chained = "inlined at" in row
             continue
@@ -155,7 +163,7 @@ def parse(text):
     return kernels
 
 
-def _connect(jumps, labels):
+def _connect(jumps: list[tuple[Instruction, re.Match[str]]], labels: dict[str, int]) -> None:
     for instruction, target in jumps:
         label, address = target.groups()
         # A number is a target for branches alone: for others it is an immediate operand.

@@ -8,14 +8,20 @@
 A kernel without template arguments means all its instantiations. LDS.128 is: at least one, of that opcode and width.
 """
 
+from __future__ import annotations
+
 import dataclasses
 import os
 import re
 import subprocess
 import tempfile
+from typing import Any
 
 from warp.base.errors import LearnError
+from warp.base.text import there
 from warp.machinecode import code, kinds
+from warp.machinecode.code import Compiled
+from warp.machinecode.tools import Toolchain
 
 FILE = "sass.txt"
 CLAIM = re.compile(
@@ -37,11 +43,11 @@ class Expectation:
     kernel: str
     claims: list = dataclasses.field(default_factory=list)
 
-    def means(self, compiled):
+    def means(self, compiled: Compiled) -> bool:
         return self.kernel in (compiled.name, compiled.base)
 
 
-def parse(text, name=FILE):
+def parse(text: str, name: str = FILE) -> list[Expectation]:
     """[Expectation]; LearnError with the line that cannot be read."""
     found = []
     for number, row in enumerate(text.splitlines(), 1):
@@ -57,16 +63,16 @@ def parse(text, name=FILE):
     return found
 
 
-def failed(claim, compiled):
+def failed(claim: str, compiled: Compiled) -> str:
     """Why a claim does not hold for a kernel, "" if it does."""
-    found = CLAIM.match(claim)
+    found = there(CLAIM.match(claim))
     if found["spills"]:
         lost = compiled.resources.spill_stores + compiled.resources.spill_loads
         return f"spills {lost} bytes" if lost else ""
     inside = found["in"] or found["of"]
     if inside and not compiled.inner:
         return "has no loop"
-    instructions = compiled.inner.instructions if inside else compiled.instructions
+    instructions = compiled.inner.instructions if inside and compiled.inner else compiled.instructions
     if found["share"]:
         share = 100 * kinds.share(instructions, found["share"])
         return "" if share >= int(found["least"]) else f"{found['share']} {share:.1f} %"
@@ -77,7 +83,7 @@ def failed(claim, compiled):
     return ""
 
 
-def check(expectations, compiled):
+def check(expectations: list[Expectation], compiled: list[Compiled]) -> list[str]:
     """A line for each claim that does not hold, and for each kernel that is not there."""
     problems = []
     for expected in expectations:
@@ -97,7 +103,7 @@ class Assembled:
     unit, in which each source has a namespace of its own, and one call of ptxas and of nvdisasm for an architecture.
     """
 
-    def __init__(self, toolchain, stated):
+    def __init__(self, toolchain: Toolchain, stated: list[tuple[str, list[Expectation]]]) -> None:
         """`stated`: [(source, [Expectation])]."""
         self.toolchain = toolchain
         self.stated = [(str(source), expectations) for source, expectations in stated]
@@ -119,9 +125,9 @@ class Assembled:
             if any(expected.kernel in (name, code.plain(name)) for expected in self.stated[index][1]):
                 self.of[symbol] = (index, name)
 
-    def kernels(self, architecture):
+    def kernels(self, architecture: str) -> dict[str, list[Compiled]]:
         """{source: [code.Compiled]} for an architecture."""
-        found = {source: [] for source, _ in self.stated}
+        found: dict[str, list[Compiled]] = {source: [] for source, _ in self.stated}
         if not self.of:
             return found
         ptxas = os.path.join(os.path.dirname(os.path.realpath(self.toolchain.nvcc)), "ptxas")
@@ -135,17 +141,17 @@ class Assembled:
                 found[source].append(dataclasses.replace(one, name=name, source=source))
         return found
 
-    def close(self):
+    def close(self) -> None:
         self.folder.cleanup()
 
-    def _run(self, *command):
+    def _run(self, *command: str) -> str:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if done.returncode != 0:
             raise LearnError(f"{os.path.basename(command[0])} fails: {done.stdout.strip()[-500:]}")
         return done.stdout
 
 
-def _unit(sources):
+def _unit(sources: Any) -> Any:
     """One translation unit of sources: what they include first, then each in its namespace."""
     includes, parts = [], []
     for index, source in enumerate(sources):

@@ -1,8 +1,12 @@
 """The control flow of a kernel: basic blocks, dominators, natural loops."""
 
-from dataclasses import dataclass, field
+from __future__ import annotations
 
-from warp.machinecode.disassembly import BRANCHES
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from warp.machinecode.disassembly import BRANCHES, Instruction, Kernel
 
 ENDS = {"EXIT", "RET", "KILL", "BPT"}
 
@@ -19,11 +23,11 @@ class Loop:
     lines: list = field(default_factory=list)
 
     @property
-    def last(self):
+    def last(self) -> int:
         return self.instructions[-1].address
 
 
-def _always(instruction):
+def _always(instruction: Instruction) -> bool:
     """Whether nothing behind a branch or an end is reached: no predicate before it, none among its operands."""
     if instruction.predicate and not instruction.predicate.endswith("PT"):
         return False
@@ -34,7 +38,7 @@ def _always(instruction):
     )
 
 
-def blocks_of(instructions):
+def blocks_of(instructions: list[Instruction]) -> tuple[list[int], list[list[int]]]:
     """([first index of each block], [[successor]]) of the basic blocks."""
     starts = {0}
     index_of = {instruction.address: index for index, instruction in enumerate(instructions)}
@@ -58,7 +62,7 @@ def blocks_of(instructions):
     return firsts, successors
 
 
-def _order(successors):
+def _order(successors: list[list[int]]) -> list[int]:
     """The blocks that are reached, each before those that it leads to, loops aside."""
     seen, done, stack = {0}, [], [(0, iter(successors[0]))]
     while stack:
@@ -74,17 +78,17 @@ def _order(successors):
     return done[::-1]
 
 
-def dominators(successors):
+def dominators(successors: list[list[int]]) -> dict[int, int]:
     """{block: its immediate dominator}, of those that are reached (Cooper, Harvey and Kennedy's algorithm)."""
     order = _order(successors)
     place = {block: index for index, block in enumerate(order)}
-    before = {block: [] for block in order}
+    before: dict[int, list[int]] = {block: [] for block in order}
     for block in order:
         for following in successors[block]:
             before[following].append(block)
     immediate = {0: 0}
 
-    def meet(a, b):
+    def meet(a: int, b: int) -> int:
         while a != b:
             while place[a] > place[b]:
                 a = immediate[a]
@@ -106,7 +110,7 @@ def dominators(successors):
     return immediate
 
 
-def loops_of(kernel):
+def loops_of(kernel: Kernel) -> list[Loop]:
     """The natural loops of a kernel, in the order of their headers; those with one header are one loop."""
     instructions = kernel.live
     if not instructions:
@@ -114,16 +118,16 @@ def loops_of(kernel):
     firsts, successors = blocks_of(instructions)
     immediate = dominators(successors)
 
-    def dominates(header, block):
+    def dominates(header: int, block: int) -> bool:
         while block != header and block != 0:
             block = immediate[block]
         return block == header
 
-    before = [[] for _ in firsts]
+    before: list[list[int]] = [[] for _ in firsts]
     for block in immediate:
         for following in successors[block]:
             before[following].append(block)
-    bodies = {}
+    bodies: dict[int, set[int]] = {}
     for block in immediate:
         for header in successors[block]:
             if dominates(header, block):
@@ -149,7 +153,7 @@ def loops_of(kernel):
     return loops
 
 
-def inner_loop(loops, weight=None):
+def inner_loop(loops: list[Loop], weight: Callable[[Instruction], int] | None = None) -> Loop | None:
     """The innermost loop with most instructions, where a kernel spends its time; None without a loop.
 
     Unrolled loops leave a small one for the rest behind them: the large one is meant. `weight(instruction)` counts
@@ -161,13 +165,13 @@ def inner_loop(loops, weight=None):
     )
 
 
-def iteration(kernel, loops, opcode, bits):
+def iteration(kernel: Kernel, loops: list[Loop], opcode: str, bits: Callable[..., Any]) -> list[Instruction]:
     """The instructions of an iteration of the smallest loop that has most of the kernel's instructions of this opcode: of
     the ways round it those with least of inner loops, of these the ones that move most, of these the shortest. So a full
     K-tile is meant and not an edge. `bits(instruction)` are what it moves. Empty where no loop has most of them."""
     instructions = kernel.live
 
-    def number(some):
+    def number(some: list[Instruction]) -> int:
         return sum(one.opcode == opcode for one in some)
 
     with_most = [loop for loop in loops if 2 * number(loop.instructions) > number(instructions)]
@@ -179,8 +183,9 @@ def iteration(kernel, loops, opcode, bits):
     place = {block: index for index, block in enumerate(_order(successors))}
     head = next(block for block in loop.blocks if instructions[firsts[block]].address == loop.header)
     inner = set().union(*(other.blocks for other in loops if other.blocks < loop.blocks))
-    ways = {}  # block: the best way from it to the end of the iteration: (-blocks of inner loops, bits, -length, blocks)
-    for block in sorted(loop.blocks, key=place.get, reverse=True):
+    # block: the best way from it to the end of the iteration: (-blocks of inner loops, bits, -length, blocks)
+    ways: dict[int, tuple[Any, ...]] = {}
+    for block in sorted(loop.blocks, key=lambda block: place[block], reverse=True):
         onward = [(0, 0, 0, ())] if head in successors[block] else []
         onward += [ways[one] for one in successors[block] if one in ways and place[one] > place[block]]
         if onward:

@@ -1,7 +1,10 @@
 """What an ELF file says: symbols of a program, and of a cubin what its kernels find in their constant banks."""
 
+from __future__ import annotations
+
 import struct
 from dataclasses import dataclass, field
+from typing import Any
 
 PARAMETER = 0x17  # EIATTR_KPARAM_INFO
 WITH_SIZE = 4  # EIFMT_SVAL
@@ -35,8 +38,8 @@ class Facts:
 
 
 class Image:
-    def __init__(self, data):
-        at, entry, many, names = struct.unpack_from("<Q", data, 40)[0], *struct.unpack_from("<HHH", data, 58)
+    def __init__(self, data: bytes) -> None:
+        (at,), (entry, many, names) = struct.unpack_from("<Q", data, 40), struct.unpack_from("<HHH", data, 58)
         rows = [struct.unpack_from("<IIQQQQIIQQ", data, at + i * entry) for i in range(many)]
         strings = data[rows[names][4] : rows[names][4] + rows[names][5]]
         self.sections = [
@@ -50,15 +53,15 @@ class Image:
             for name, info, _, section, value, size in struct.iter_unpack("<IBBHQQ", table.data):
                 self.symbols.append(Symbol(_text(strings, name), value, size, section, info & 15))
 
-    def section(self, name):
+    def section(self, name: Any) -> Any:
         return next((one for one in self.sections if one.name == name), None)
 
 
-def _text(strings, at):
+def _text(strings: bytes, at: int) -> str:
     return strings[at : strings.index(b"\0", at)].decode("utf-8", "replace")
 
 
-def parameters(image, kernel):
+def parameters(image: Any, kernel: Any) -> Any:
     """[(offset, size)] of a kernel's parameters, in their order."""
     info = image.section(".nv.info." + kernel)
     found, at = {}, 0
@@ -74,7 +77,7 @@ def parameters(image, kernel):
     return [found[ordinal] for ordinal in sorted(found)]
 
 
-def pieces(image, kernel, variables):
+def pieces(image: Any, kernel: Any, variables: Any) -> Any:
     """What a kernel finds in its banks, as rows of text; `variables` are those of the simulated program, {name: address}."""
     rows = []
     for number, name in ((2, ".nv.constant2." + kernel), (3, ".nv.constant3")):
@@ -97,7 +100,7 @@ def pieces(image, kernel, variables):
     return rows
 
 
-def variables(program):
+def variables(program: Any) -> Any:
     """{name: address} of the variables of a program's file."""
     with open(program, "rb") as file:
         image = Image(file.read())

@@ -1,6 +1,10 @@
 """What an instruction is: its kind for a histogram, its memory and width."""
 
+from __future__ import annotations
+
 import collections
+
+from warp.machinecode.disassembly import Instruction
 
 SECTOR = 32  # bytes
 
@@ -55,7 +59,7 @@ WIDTHS = {"U8": 8, "S8": 8, "U16": 16, "S16": 16, "64": 64, "128": 128, "256": 2
 BULK = "bulk copy"
 
 
-def kind(instruction):
+def kind(instruction: Instruction) -> str:
     """The kind of an instruction, as KINDS has them; what starts with U and is known without it is `uniform`."""
     opcode = instruction.opcode
     if opcode == "IMAD" and "MOV" in instruction.modifiers:
@@ -67,7 +71,7 @@ def kind(instruction):
     return "other"
 
 
-def memory(instruction):
+def memory(instruction: Instruction) -> tuple[str, str, int] | None:
     """(memory, what is done, bits for each thread) of a memory instruction, None of another. Bulk copies have no bits."""
     found = MEMORY.get(instruction.opcode)
     if found is None:
@@ -81,22 +85,22 @@ def memory(instruction):
     return (*found, WIDTHS[narrow] if narrow else wide)
 
 
-def histogram(instructions):
+def histogram(instructions: list[Instruction]) -> collections.Counter[str]:
     """Counter of opcodes, those that are never carried out left out."""
     return collections.Counter(one.opcode for one in instructions if not one.never)
 
 
-def kinds(instructions):
+def kinds(instructions: list[Instruction]) -> collections.Counter[str]:
     return collections.Counter(kind(one) for one in instructions if not one.never)
 
 
-def accesses(instructions):
+def accesses(instructions: list[Instruction]) -> dict[tuple[str, str, int], int]:
     """Counter of (memory, what is done, bits)."""
     found = (memory(one) for one in instructions if not one.never)
     return collections.Counter(access for access in found if access)
 
 
-def share(instructions, opcode):
+def share(instructions: list[Instruction], opcode: str) -> float:
     """Which part of the instructions has this opcode; 0.0 of none."""
     counted = histogram(instructions)
     return counted[opcode] / sum(counted.values()) if counted else 0.0

@@ -4,6 +4,8 @@ The figures are those of the table "Technical Specifications per Compute Capabil
 the rules of allocation are those of cuda_occupancy.h of the CUDA Toolkit.
 """
 
+from __future__ import annotations
+
 import collections
 
 WARP = 32
@@ -32,16 +34,16 @@ LIMITS = {
 Occupancy = collections.namedtuple("Occupancy", "blocks warps limit share by")
 
 
-def up(value, unit):
+def up(value: int, unit: int) -> int:
     return -(-value // unit) * unit
 
 
-def limits(architecture):
+def limits(architecture: str) -> Limits | None:
     """The figures of sm_90a and the like, None of an architecture that the table lacks."""
     return LIMITS.get(architecture.removeprefix("sm_").rstrip("af"))
 
 
-def occupancy(architecture, threads, registers, shared=0):
+def occupancy(architecture: str, threads: int, registers: int, shared: int = 0) -> Occupancy | None:
     """The Occupancy of a kernel in blocks of `threads` with `registers` a thread and `shared` bytes a block (static and
     dynamic). `by` names what bounds it. None where the table lacks the architecture."""
     table = limits(architecture)

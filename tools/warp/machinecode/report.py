@@ -1,18 +1,27 @@
 """What ./learn sass prints: each kernel's resources, its kinds of instructions, its loops, source and machine code."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
 from warp.base import paths
 from warp.base.text import read_source, thousands
+from warp.base.ui import Palette
 from warp.machinecode import kinds, occupancy
+from warp.machinecode.code import Compiled, Resources
+from warp.machinecode.disassembly import Instruction
+from warp.machinecode.flow import Loop
 
 THREADS = (128, 256, 512, 1024)  # sizes of a block that occupancy is printed for
 OPCODES = 12  # of a histogram's line
 
 
-def amount(number, thing):
+def amount(number: int, thing: str) -> str:
     return "{} {}{}".format(thousands(number), thing, "" if number == 1 else "s")
 
 
-def resources_in_words(resources):
+def resources_in_words(resources: Resources) -> str:
     spills = "no spills"
     if resources.spill_stores or resources.spill_loads:
         spills = f"{thousands(resources.spill_stores)} bytes of spill stores, {thousands(resources.spill_loads)} of spill loads"
@@ -21,13 +30,15 @@ def resources_in_words(resources):
     return f"{amount(resources.registers, 'register')}, {spills}, {stack}, {shared}"
 
 
-def occupancy_in_words(architecture, resources, sizes=THREADS):
+def occupancy_in_words(architecture: str, resources: Resources, sizes: Sequence[int] = THREADS) -> str:
     """`128 threads: 16 blocks, 64 of 64 warps (threads)`, for each size of a block."""
     if occupancy.limits(architecture) is None:
         return f"no figures for {architecture}"
     parts = []
     for threads in sizes:
         found = occupancy.occupancy(architecture, threads, resources.registers, resources.shared)
+        if not found:
+            continue
         parts.append(
             f"blocks of {threads}: {found.blocks}, {100 * found.share:.0f} % (by {found.by})"
             if found.blocks
@@ -36,21 +47,21 @@ def occupancy_in_words(architecture, resources, sizes=THREADS):
     return "; ".join(parts)
 
 
-def histogram_in_words(instructions, most=OPCODES):
+def histogram_in_words(instructions: list[Instruction], most: int = OPCODES) -> str:
     counted = kinds.histogram(instructions).most_common()
     rest = sum(number for _, number in counted[most:])
     return ", ".join(f"{opcode} {number}" for opcode, number in counted[:most]) + (f", others {rest}" if rest else "")
 
 
-def kinds_in_words(instructions):
+def kinds_in_words(instructions: list[Instruction]) -> str:
     counted = kinds.kinds(instructions)
     whole = sum(counted.values())
     return ", ".join(f"{kind} {number} ({100 * number / whole:.0f} %)" for kind, number in counted.most_common())
 
 
-def accesses_in_words(instructions):
+def accesses_in_words(instructions: list[Instruction]) -> str:
     """`global loads 2 x 128 bits, 1 x 32; shared stores 4 x 32 bits`."""
-    grouped = {}
+    grouped: dict[Any, Any] = {}
     for (space, how, bits), number in sorted(kinds.accesses(instructions).items(), key=lambda item: -item[0][2]):
         grouped.setdefault((space, how), []).append(f"{number} x {bits} bits" if bits else str(number))
     words = {
@@ -63,7 +74,7 @@ def accesses_in_words(instructions):
     return "; ".join(f"{space} {words[how]} {', '.join(parts)}" for (space, how), parts in sorted(grouped.items()))
 
 
-def loop_lines(loop, file):
+def loop_lines(loop: Loop, file: str) -> str:
     """`lines 12-20` of a file that a loop's instructions belong to, "" without any."""
     lines = sorted({one.line for one in loop.instructions if one.file == file and one.line})
     if not lines:
@@ -71,7 +82,7 @@ def loop_lines(loop, file):
     return f"line {lines[0]}" if lines[0] == lines[-1] else f"lines {lines[0]}-{lines[-1]}"
 
 
-def loop_in_words(loop, file):
+def loop_in_words(loop: Loop, file: str) -> str:
     counted = kinds.histogram(loop.instructions)
     where = loop_lines(loop, file)
     fma = f"; FFMA {100 * kinds.share(loop.instructions, 'FFMA'):.1f} %" if counted["FFMA"] else ""
@@ -83,23 +94,23 @@ def loop_in_words(loop, file):
 class Renderer:
     """Writes kernels as a list of lines; `paint` colours, `threads` is one size of a block or None for several."""
 
-    def __init__(self, paint, architecture, release, threads=None):
+    def __init__(self, paint: Palette, architecture: str, release: str, threads: int | None = None) -> None:
         self.paint = paint
         self.architecture = architecture
         self.release = release
         self.sizes = (threads,) if threads else THREADS
-        self.out = []
+        self.out: list[str] = []
 
-    def line(self, text=""):
+    def line(self, text: str = "") -> None:
         self.out.append(text.rstrip())
 
-    def kernel(self, compiled):
+    def kernel(self, compiled: Compiled) -> None:
         self.head(compiled)
         self.line()
         self.listing(compiled)
         self.line()
 
-    def head(self, compiled):
+    def head(self, compiled: Compiled) -> None:
         instructions = compiled.instructions
         self.line(self.paint("bold", f"Kernel {compiled.name}") + f"  ({self.architecture}, nvcc {self.release})")
         spills = compiled.resources.spill_stores or compiled.resources.spill_loads
@@ -122,13 +133,14 @@ class Renderer:
             self.line("  in the inner loop: " + histogram_in_words(inner.instructions))
             self.line("  its memory: " + (accesses_in_words(inner.instructions) or "no access"))
 
-    def listing(self, compiled):
+    def listing(self, compiled: Compiled) -> None:
         """The source's lines and, under each, the instructions that come next and belong to it."""
         inner = compiled.inner
         marked = {id(one) for one in inner.instructions} if inner else set()
         headers = {loop.header for loop in compiled.loops}
         targets = {one.target for one in compiled.instructions if one.target is not None}
-        sources, place = {}, None
+        sources: dict[str, list[str]] = {}
+        place = None
         for one in compiled.instructions:
             if (one.file, one.line) != place and one.line:
                 place = (one.file, one.line)
@@ -138,13 +150,13 @@ class Renderer:
             text = f"{one.predicate:>5} {one.name:<24} {one.operands}".rstrip()
             self.line(f"  {edge}{at} {one.address:04x} {self.colour(one, text)}")
 
-    def colour(self, one, text):
+    def colour(self, one: Instruction, text: str) -> str:
         found = kinds.memory(one)
         if found and found[0] == "local":
             return self.paint("red", text)
         return self.paint("yellow" if found else "green" if kinds.kind(one) in ("FP32", "tensor") else "", text)
 
-    def source_line(self, sources, compiled, file, line):
+    def source_line(self, sources: dict[str, list[str]], compiled: Compiled, file: str, line: int) -> str:
         if file not in sources:
             sources[file] = read_source(file) or []
         text = sources[file][line - 1].rstrip() if line <= len(sources[file]) else "(source not found)"
@@ -152,7 +164,7 @@ class Renderer:
         return f"{name}{line:>5} | {text}"
 
 
-def render(kernels, paint, architecture, release, threads=None):
+def render(kernels: list[Compiled], paint: Palette, architecture: str, release: str, threads: int | None = None) -> str:
     """The report on [Compiled] as text."""
     renderer = Renderer(paint, architecture, release, threads)
     for compiled in kernels:
@@ -164,10 +176,10 @@ def render(kernels, paint, architecture, release, threads=None):
 # ---- two kernels side by side ----------------------------------------------------------------------
 
 
-def figures(compiled, architecture):
+def figures(compiled: Compiled, architecture: str) -> list[tuple[str, float]]:
     """[(what, number)] of a kernel: what --diff compares."""
     resources, inner = compiled.resources, compiled.inner
-    rows = [
+    rows: list[tuple[str, float]] = [
         ("registers", resources.registers),
         ("spill stores, bytes", resources.spill_stores),
         ("spill loads, bytes", resources.spill_loads),
@@ -188,7 +200,7 @@ def figures(compiled, architecture):
     return rows
 
 
-def render_diff(one, other, paint, architecture):
+def render_diff(one: Compiled, other: Compiled, paint: Palette, architecture: str) -> str:
     """A table of what differs between two kernels."""
     left, right = dict(figures(one, architecture)), dict(figures(other, architecture))
     names = list(dict.fromkeys([*left, *right]))
@@ -206,11 +218,11 @@ def render_diff(one, other, paint, architecture):
 # ---- for programs ----------------------------------------------------------------------------------
 
 
-def as_data(compiled, architecture):
+def as_data(compiled: Compiled, architecture: str) -> dict[str, Any]:
     """A kernel as --json has it."""
     inner = compiled.inner
 
-    def access_rows(instructions):
+    def access_rows(instructions: list[Instruction]) -> list[dict[str, Any]]:
         return [
             {"memory": space, "access": how, "bits": bits, "count": number}
             for (space, how, bits), number in sorted(kinds.accesses(instructions).items())

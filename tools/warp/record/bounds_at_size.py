@@ -11,24 +11,35 @@ prints them; with --write, results/h200_bounds.json of each chapter has what eac
 default size of a GPU, in milliseconds. The programs are those of build/simulator.
 """
 
+from __future__ import annotations
+
 import itertools
 import json
 import os
 import subprocess
 import tempfile
+from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 from warp.base.machine import Machine
 from warp.chapter import chapters
+from warp.chapter.chapters import Chapter
 from warp.chapter.results import as_text
 from warp.explain import running
 from warp.machinecode import bounds
 from warp.trace import execution
 from warp.trace.trace import load as read_trace
 
+# The terms of a kind of size, the sizes to fit on, the one to check, what extents are multiples of.
+Plan = tuple[Callable[..., list[int]], list[tuple[int, ...]], tuple[int, ...], tuple[int, ...]]
 
-# Kind of a size -> its terms, the sizes to fit on, the one to check, what extents are multiples of.
-def gemm(tile, depth):
+
+# (rung, variant) -> the counts and the shape of each launch.
+Counted = dict[tuple[str, str], list[tuple[dict[str, int], bounds.Shape]]]
+
+
+def gemm(tile: int, depth: int) -> Plan:
     fit = [(1, 1, 1), (2, 1, 1), (1, 2, 1), (1, 1, 2), (2, 1, 2)]
     step = (tile, tile, depth)
     return (
@@ -39,12 +50,12 @@ def gemm(tile, depth):
     )
 
 
-def line(step):
+def line(step: int) -> Plan:
     return lambda n: [1, n], [(step,), (2 * step,)], (3 * step,), (step,)
 
 
-MAP = (lambda rows, cols: [1, rows * cols], [(128, 256), (256, 256)], (256, 512), (128, 128))
-SCENES = (lambda rows, cols: [1], [(777, 1000)], (777, 1000), (1, 1))  # only the size itself
+MAP: Plan = (lambda rows, cols: [1, rows * cols], [(128, 256), (256, 256)], (256, 512), (128, 128))
+SCENES: Plan = (lambda rows, cols: [1], [(777, 1000)], (777, 1000), (1, 1))  # only the size itself
 
 PLANS = {
     "02": gemm(64, 256), "03": gemm(64, 256), "04": gemm(128, 64), "05": gemm(256, 64), "11": gemm(256, 64), "12": gemm(256, 64),
@@ -60,7 +71,7 @@ OTHER_TIMES = {
 }
 
 
-def counted(chapter, size, machine):
+def counted(chapter: Chapter, size: tuple[int, ...], machine: Machine) -> Counted:
     """{(rung, variant): [(counts, shape) of each launch]} of a chapter's program at a size."""
     compiled, is_known = running.machine_code(machine, chapter.source)
     found = {}
@@ -80,11 +91,11 @@ def counted(chapter, size, machine):
             if is_known:
                 running.execution_counts(recorded, compiled, code)
             for row in running.rows_of(rows):
-                made = row.get("launches")
-                if not made or row["status"] != "PASS":
+                made = row.launches
+                if not made or row.status != "PASS":
                     continue
-                launches = [one for one in recorded.launches if made["first"] <= one.index < made["end"]]
-                found[row["rung"], row.get("variant", "")] = [
+                launches = [one for one in recorded.launches if made.first <= one.index < made.end]
+                found[row.rung, row.variant] = [
                     (dict(execution.counts_of(one), blocks=bounds.volume(one.grid)), execution.shape_of(one))
                     for one in launches
                     if one.traced_blocks == bounds.volume(one.grid)
@@ -92,7 +103,7 @@ def counted(chapter, size, machine):
     return found
 
 
-def solve(matrix, values):
+def solve(matrix: list[list[int]], values: list[int]) -> list[Fraction]:
     """x of matrix x = values, in fractions."""
     rows = [[Fraction(cell) for cell in row] + [Fraction(value)] for row, value in zip(matrix, values)]
     for column in range(len(rows)):
@@ -105,7 +116,11 @@ def solve(matrix, values):
     return [row[-1] for row in rows]
 
 
-def extended(samples, plan, size):
+def extended(
+    samples: list[dict[str, int]],
+    plan: Plan,
+    size: tuple[int, int, int],
+) -> tuple[dict[str, int], list[str]]:
     """(counts at `size`, names that are no polynomial) of one launch; `samples` are its counts at the plan's sizes."""
     terms, fit, check, multiple = plan
     if plan is SCENES:
@@ -123,7 +138,7 @@ def extended(samples, plan, size):
     return found, others
 
 
-def shape_at(shapes, counts):
+def shape_at(shapes: list[bounds.Shape], counts: dict[str, int]) -> bounds.Shape:
     """A grid that grows with the extents is as large as these say, one of the program's own number of blocks stays. Another one follows
     the device, or is not known, and fills it."""
     known = max(bounds.volume(shape.grid) for shape in shapes)
@@ -136,19 +151,21 @@ def shape_at(shapes, counts):
 FULL = bounds.Shape((1, 1, 1), (1024, 1, 1), True)
 
 
-def of_a_product(size):
+def of_a_product(size: tuple[int, ...]) -> dict[str, int]:
     """What each product of matrices has to do at least, by whatever kernel of FP32: M N K FMAs."""
     m, n, k = size
     return {"fp32": m * n * k // bounds.WARP}
 
 
-def counted_at_sizes(chapter, machine):
+def counted_at_sizes(chapter: Chapter, machine: Machine) -> list[Counted]:
     """What counted() says at each size of the chapter's plan."""
     plan = PLANS[chapter.number]
     return [counted(chapter, size, machine) for size in ([plan[2]] if plan is SCENES else [*plan[1], plan[2]])]
 
 
-def table(chapter, runs, gpus=None):
+def table(
+    chapter: Chapter, runs: list[Counted], gpus: dict[str, bounds.Gpu] | None = None
+) -> tuple[list[Any], dict[Any, str]]:
     """([(gpu, rung, variant, size, seconds recorded, [Bound], names left out)], {(rung, variant): why there is no bound}) of what
     counted_at_sizes() has found. `gpus`: {name of a results file: Gpu}."""
     plan = PLANS[chapter.number]
@@ -163,7 +180,7 @@ def table(chapter, runs, gpus=None):
             key = (row["rung"], row.get("variant", ""))
             if not row.get("time_ms"):
                 continue
-            samples = [run.get(key) for run in runs]
+            samples = [run.get(key, []) for run in runs]
             is_product = chapter.kind == "gemm" and row.get("rate_unit") == "GFLOP/s"
             if (chapter.number, row["rung"]) in OTHER_TIMES:
                 without[key] = OTHER_TIMES[chapter.number, row["rung"]]
@@ -191,10 +208,10 @@ def table(chapter, runs, gpus=None):
     return rows, without
 
 
-def together(of_launches):
+def together(of_launches: list[list[bounds.Bound]]) -> list[bounds.Bound]:
     """The bounds of launches one after the other. What one has read or written the next may find in L2, and a graph starts many in
     the time of few: DRAM, L2 and the launch itself count for the launch alone that takes them longest."""
-    found = {}
+    found: dict[str, bounds.Bound] = {}
     for one in itertools.chain(*of_launches):
         before = found.get(one.resource)
         if before is None or one.resource not in (bounds.DRAM, bounds.L2, bounds.LAUNCH):
@@ -205,7 +222,7 @@ def together(of_launches):
     return sorted(found.values(), key=lambda bound: -bound.seconds)
 
 
-def of_the_page(chapter, rows):
+def of_the_page(chapter: Chapter, rows: list[Any]) -> dict[str, Any]:
     """What results/h200_bounds.json holds: what each resource alone would take of each rung at the default size, or at the only one
     that is known."""
     default = tuple(map(int, chapter.sizes["gpu"].split(",")))
@@ -224,7 +241,7 @@ def of_the_page(chapter, rows):
     return {"chapter": os.path.basename(chapter.folder), "gpu": "H200", "rows": lines}
 
 
-def file_of_the_page(chapter):
+def file_of_the_page(chapter: Chapter) -> str:
     return os.path.join(chapter.folder, "results", "h200_bounds.json")
 
 

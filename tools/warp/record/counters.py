@@ -1,16 +1,12 @@
 """Counts what a CUDA program's kernels do on the GPU, with Nsight Compute, under the names the course uses.
 
-usage: counters.py [--out FILE.json] [--source FILE.csv.gz] [--first-of-each] [--launches N] [--kernels NAME,...]
-                   [--extra METRIC]... [--only METRIC,...] [--timeout S] PROGRAM [ARGUMENTS...]
-       counters.py --self-test
-
 Runs PROGRAM once under ncu with the clocks left alone and writes one JSON file: the tools' versions, the
 device, the driver, the date and, for every launch in order, the process (programs that PROGRAM starts are
 measured too), the kernel's name, its grid and block, the raw metrics and the counts made of them. A metric that this ncu or this GPU does not know is left out and
 named under "missing_metrics"; the run is not lost for it.
-
-Only the standard library is needed.
 """
+
+from __future__ import annotations
 
 import argparse
 import csv
@@ -26,35 +22,13 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
+from typing import Any
 
-# What is counted, in the order of the course's table, and the hardware metrics whose sum it is. Requests to shared
-# memory are those of the instructions themselves: the counter in the hardware, beside, reads a few too many now and
-# then, and does not see a generic pointer into shared memory.
-COUNTS = {
-    "global_load_requests": ["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"],
-    "global_load_sectors": ["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"],
-    "global_store_requests": ["l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"],
-    "global_store_sectors": ["l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"],
-    "shared_load_requests": ["smsp__sass_inst_executed_op_shared_ld.sum"],
-    "shared_load_wavefronts": ["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"],
-    "shared_load_bank_conflicts": ["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"],
-    "shared_store_requests": ["smsp__sass_inst_executed_op_shared_st.sum"],
-    "shared_store_wavefronts": ["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum"],
-    "shared_store_bank_conflicts": ["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum"],
-    "shared_wavefronts": ["memory_l1_wavefronts_shared"],
-    "shared_wavefronts_ideal": ["memory_l1_wavefronts_shared_ideal"],
-    "global_atomic_requests": [
-        "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum",
-        "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum",
-    ],
-    "global_atomic_sectors": [
-        "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum",
-        "l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum",
-    ],
-    "shared_atomic_requests": ["smsp__inst_executed_op_shared_atom_pred_on_any.sum"],
-    "shared_atomic_wavefronts": ["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum"],
-    "divergent_branches": ["smsp__sass_branch_targets_threads_divergent.sum"],
-}
+from warp.base.counts import COUNTS as TABLE
+
+# What is counted, and the hardware metrics whose sum it is.
+COUNTS = {count.name: count.counters for count in TABLE if count.counters}
 
 # Metrics kept beside the counts: twins that must agree with them, active lanes, guards against accesses
 # that nobody meant (local memory), and what explains a difference.
@@ -109,7 +83,7 @@ NOT_QUERIED = ("memory_", "inst_executed", "thread_inst_executed")
 WANTED = [metric for metrics in COUNTS.values() for metric in metrics] + BESIDE
 
 
-def find_ncu():
+def find_ncu() -> str | None:
     """The profiler's path, or None. Where NCU is set, no other than that."""
     candidates = [os.environ.get("NCU")]
     if not candidates[0]:
@@ -118,7 +92,7 @@ def find_ncu():
     return next((c for c in candidates if c and os.access(c, os.X_OK)), None)
 
 
-def run(command, timeout):
+def run(command: list[str], timeout: int) -> tuple[int, str]:
     """Exit code and output of a command, both streams together; 124 where it took too long.
 
     What takes too long is interrupted first: ncu then still writes what it has measured.
@@ -140,7 +114,7 @@ def run(command, timeout):
     raise AssertionError("a killed process has ended")
 
 
-def first_line(command, pattern=None):
+def first_line(command: list[str], pattern: str | None = None) -> str:
     """The first line of a command's output that holds `pattern`; "unknown" where there is none."""
     code, output = run(command, 60)
     if code == 0:
@@ -150,7 +124,7 @@ def first_line(command, pattern=None):
     return "unknown"
 
 
-def known_metrics(listing, wanted):
+def known_metrics(listing: str, wanted: list[str]) -> list[str]:
     """Of `wanted`, what the counts need, what `ncu --query-metrics` lists or by its nature does not."""
     known = set(re.findall(r"^\s*([a-z][a-z0-9_]+__[a-z0-9_]+)", listing, re.MULTILINE))
     if not known:  # no listing: ask for all, the probe will tell
@@ -159,17 +133,17 @@ def known_metrics(listing, wanted):
     return [m for m in wanted if m in counted or m.startswith(NOT_QUERIED) or m.split(".")[0] in known]
 
 
-def complaints(output):
+def complaints(output: str) -> str:
     """The lines of ncu's output that say what is wrong; the program's own output may follow them."""
     return "\n".join(line for line in output.splitlines() if re.match(r"==(ERROR|WARNING)==", line))
 
 
-def last_words(output):
+def last_words(output: str) -> str:
     """What a failed run is reported with: ncu's complaints, else the end of what was printed."""
     return complaints(output) or "\n".join(output.splitlines()[-8:])
 
 
-def refused_metrics(output, asked):
+def refused_metrics(output: str, asked: list[str]) -> list[str]:
     """The metrics that an error message of ncu names."""
     complaints = [
         line for line in output.splitlines() if re.search(r"==(ERROR|WARNING)==", line) or "metric" in line.lower()
@@ -178,7 +152,7 @@ def refused_metrics(output, asked):
     return [m for m in asked if re.search(rf"(?<![\w.]){re.escape(m)}(?![\w.])", text)]
 
 
-def number(text):
+def number(text: str) -> float | None:
     """A CSV field as int or float; None for what is no number ("n/a", "")."""
     text = text.replace(",", "").strip()
     try:
@@ -192,28 +166,28 @@ def number(text):
     return int(value) if value == int(value) else value
 
 
-def dimensions(text):
+def dimensions(text: str) -> list[int]:
     """ "(32, 1, 1)" as [32, 1, 1]."""
     return [int(n) for n in re.findall(r"\d+", text)]
 
 
-def counts_of(metrics):
+def counts_of(metrics: dict[str, float]) -> dict[str, float]:
     """The course's counts of one launch, as far as its metrics allow."""
     return {name: sum(metrics[m] for m in parts) for name, parts in COUNTS.items() if all(m in metrics for m in parts)}
 
 
-def parse_raw_page(text, metrics):
+def parse_raw_page(text: str, metrics: list[str]) -> list[dict[str, Any]]:
     """Launches of `ncu --page raw --csv`, each with its kernel, shape, metrics and counts."""
     lines = text.splitlines()
     start = next((i for i, line in enumerate(lines) if line.startswith(('"ID"', "ID,"))), None)
     if start is None:
         return []
-    launches = []
+    launches: list[dict[str, Any]] = []
     for row in csv.DictReader(io.StringIO("\n".join(lines[start:]))):
         if not (row.get("ID") or "").strip().isdigit():
             continue  # the row of units
-        values = {m: number(row.get(m) or "") for m in metrics}
-        values = {m: v for m, v in values.items() if v is not None}
+        read = {m: number(row.get(m) or "") for m in metrics}
+        values = {m: v for m, v in read.items() if v is not None}
         launches.append(
             {
                 "index": len(launches),
@@ -228,7 +202,7 @@ def parse_raw_page(text, metrics):
     return launches
 
 
-def ncu_command(ncu, metrics, options, report, program):
+def ncu_command(ncu: str, metrics: list[str], options: list[str], report: str, program: list[str]) -> list[str]:
     return (
         [
             ncu,
@@ -251,15 +225,17 @@ def ncu_command(ncu, metrics, options, report, program):
     )
 
 
-def only_kernels(names):
+def only_kernels(names: list[str]) -> str:
     """ncu's filter for functions of these names: what else a program launches (a library's kernels) runs unmeasured."""
     return "regex:^(" + "|".join(map(re.escape, names)) + ")$"
 
 
-def usable_metrics(ncu, metrics, program, timeout, log):
+def usable_metrics(
+    ncu: str, metrics: list[str], program: list[str], timeout: int, log: Callable[..., Any]
+) -> list[str]:
     """Leaves out, by profiling one launch, every metric that makes ncu refuse to run."""
 
-    def probe(asked):
+    def probe(asked: list[str]) -> tuple[bool, str]:
         with tempfile.TemporaryDirectory() as folder:
             report = os.path.join(folder, "probe")
             command = ncu_command(ncu, asked, ["--launch-count", "1", "--kill", "yes"], report, program)
@@ -280,7 +256,7 @@ def usable_metrics(ncu, metrics, program, timeout, log):
     log("ncu refuses and names no metric; its last words:\n" + last_words(output))
 
     # Halve: the metrics that work together stay.
-    def working(group):
+    def working(group: Any) -> Any:
         if not group or probe(group)[0]:
             return group
         if len(group) == 1:
@@ -293,7 +269,7 @@ def usable_metrics(ncu, metrics, program, timeout, log):
     return working(asked)
 
 
-def measure(arguments, log):
+def measure(arguments: Any, log: Callable[..., Any]) -> int:
     ncu = find_ncu()
     if ncu is None:
         log("counters.py: no ncu here; install Nsight Compute or set NCU to its path")
@@ -383,51 +359,6 @@ def measure(arguments, log):
     return 0 if launches and code == 0 else 1
 
 
-def self_test():
-    """Checks the parsing on made-up output of ncu."""
-    page = "\n".join(
-        [
-            "==PROF== Connected to process 1",
-            '"ID","Process ID","Process Name","Kernel Name","Block Size","Grid Size",'
-            '"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum","memory_l1_wavefronts_shared",'
-            '"gpu__time_duration.sum","l1tex__t_requests_pipe_lsu_mem_global_op_red.sum"',
-            '"","","","","","","sector","","ns",""',
-            '"0","77","rows","transpose_naive","(32, 32, 1)","(32, 32, 1)","131,072","n/a","5,120.5","3"',
-            '"1","78","columns","next","(48, 1, 1)","(4, 1, 1)","7","12","1","3"',
-        ]
-    )
-    metrics = [
-        "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-        "memory_l1_wavefronts_shared",
-        "gpu__time_duration.sum",
-        "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum",
-        "absent",
-    ]
-    launches = parse_raw_page(page, metrics)
-    assert [launch["kernel"] for launch in launches] == ["transpose_naive", "next"], launches
-    assert [launch["process"] for launch in launches] == ["rows", "columns"], launches
-    assert launches[0]["grid"] == [32, 32, 1] and launches[1]["block"] == [48, 1, 1]
-    assert launches[0]["metrics"] == {metrics[0]: 131072, metrics[2]: 5120.5, metrics[3]: 3}
-    assert launches[0]["counts"] == {"global_load_sectors": 131072}, launches[0]["counts"]
-    assert launches[1]["counts"] == {"global_load_sectors": 7, "shared_wavefronts": 12}
-    listing = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld   Counter   sector  # of sectors\n"
-    assert known_metrics(listing, metrics) == metrics[:2] + metrics[3:4]
-    assert known_metrics("", metrics) == metrics
-    output = "==ERROR== Failed to find metric smsp__a.sum\n==PROF== smsp__a.sum_b smsp__c.sum\n"
-    assert refused_metrics(output, ["smsp__a.sum", "smsp__a.sum_b", "smsp__c.sum"]) == ["smsp__a.sum"]
-    assert parse_raw_page("No kernels were profiled.", metrics) == []
-    denied = "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission\n" + "rung  PASS\n" * 20
-    assert "ERR_NVGPUCTRPERM" in last_words(denied) and "PASS" not in last_words(denied)
-    assert last_words("Segmentation fault\n") == "Segmentation fault"
-    pattern = only_kernels(["scan", "scan_tiles"]).removeprefix("regex:")
-    assert [bool(re.search(pattern, name)) for name in ("scan", "scan_tiles", "DeviceScanKernel")] == [
-        True,
-        True,
-        False,
-    ]
-    print("counters.py: the self-test passed")
-
-
 def main(words: list[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="./learn author count",
@@ -441,13 +372,7 @@ def main(words: list[str]) -> int:
     parser.add_argument("--extra", action="append", default=[], help="one more metric")
     parser.add_argument("--only", default="", help="these metrics, separated by commas, and no others")
     parser.add_argument("--timeout", type=int, default=240, help="seconds for one run of ncu")
-    parser.add_argument("--self-test", action="store_true", help="check this script itself")
-    parser.add_argument("program", nargs="?")
+    parser.add_argument("program", help="the program to measure")
     parser.add_argument("arguments", nargs=argparse.REMAINDER)
     arguments = parser.parse_args(words)
-    if arguments.self_test:
-        self_test()
-        return 0
-    if not arguments.program:
-        parser.error("name the program to measure")
     return measure(arguments, lambda text: print(text, file=sys.stderr, flush=True))

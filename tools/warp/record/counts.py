@@ -1,9 +1,12 @@
 """Turns what Nsight Compute printed into results/GPU_counts.json and results/GPU_caches.json."""
 
+from __future__ import annotations
+
 import csv
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 from warp.base.errors import LearnError
 from warp.chapter import header, predictions, source
@@ -39,14 +42,14 @@ class CountsError(LearnError):
     """What is wrong with what was counted, in one line."""
 
 
-def kernels_of(folder):
+def kernels_of(folder: Path | str) -> set[str]:
     """The names of the __global__ functions in a chapter's sources."""
     text = "\n".join(path.read_text(encoding="utf-8") for path in sorted(Path(folder).glob("*.cu*")))
     text = re.sub(r"//[^\n]*", "", text)
     return set(re.findall(r"__global__[^;{}]*?\b(\w+)\s*\((?!\s*\d)[^()]*\)\s*\{", text))
 
 
-def counts_file(measured, folder):
+def counts_file(measured: dict[str, Any], folder: Path | str) -> str:
     """The text of GPU_counts.json, from what tools/warp/record/counters.py wrote of a chapter's program."""
     if measured["program_exit_code"] != 0:
         raise CountsError(f"the program failed, exit code {measured['program_exit_code']}")
@@ -68,7 +71,7 @@ def counts_file(measured, folder):
     return as_text({**{key: measured[key] for key in KEPT}, "size": size, "launches": launches})
 
 
-def caches_wanted(main, results_folder):
+def caches_wanted(main: Path, results_folder: Path | str) -> list[tuple[str, str]]:
     """[(rung, size)] of which the chapter quotes what Nsight Compute says, and those recorded before."""
     read = header.read(main)
     default = read.sizes["gpu"]
@@ -88,7 +91,7 @@ def caches_wanted(main, results_folder):
     return [pair for pair in dict.fromkeys(wanted) if pair[0] in read.rungs]
 
 
-def caches_of(text, own):
+def caches_of(text: str, own: set[str]) -> tuple[str, list[dict[str, Any]]]:
     """The device's name and the launches of the kernels `own` in what ncu printed of a program's run."""
     heads = re.findall(r"^\S+ on (.+?), (\w+ = \d+(?:, \w+ = \d+)*), seed \d+$", text, re.MULTILINE)
     if len(heads) != 1:
@@ -115,7 +118,7 @@ def caches_of(text, own):
     return device, rows
 
 
-def caches_file(facts, parts):
+def caches_file(facts: dict[str, str], parts: list[tuple[str, list[dict[str, Any]]]]) -> str:
     """The text of GPU_caches.json, from (device, rows) of each run; all are of one device."""
     devices = {device for device, _ in parts}
     if len(devices) != 1:

@@ -1,7 +1,11 @@
 """What ./learn profile asks of Nsight Compute and Nsight Systems, and how it shows what they counted."""
 
-import re
+from __future__ import annotations
 
+import re
+from typing import Any
+
+from warp.base.ui import Palette
 from warp.record import counters, counts
 
 TOOLS = {
@@ -48,7 +52,7 @@ REPLACES = {
 }
 
 
-def not_permitted(output):
+def not_permitted(output: str) -> str:
     """Why Nsight Compute counts nothing on this machine; "" where it is not for want of a permission."""
     if PERMISSION in output:
         return f"this user may not read the GPU's counters ({PERMISSION})"
@@ -57,7 +61,15 @@ def not_permitted(output):
     return ""
 
 
-def ncu_words(ncu, report, kernels, sections, metrics, raw, program):
+def ncu_words(
+    ncu: str,
+    report: str,
+    kernels: set[str],
+    sections: list[str],
+    metrics: list[str],
+    raw: list[str],
+    program: list[str],
+) -> list[str]:
     """The command line of ncu: our options, less those that the reader's raw ones replace, then the program."""
     words = counters.ncu_command(ncu, metrics, [], report, [])
     if kernels:
@@ -74,7 +86,7 @@ def ncu_words(ncu, report, kernels, sections, metrics, raw, program):
     return kept + raw + program
 
 
-def nsys_words(nsys, report, raw, program):
+def nsys_words(nsys: str, report: str, raw: list[str], program: list[str]) -> list[str]:
     """The command line of nsys: the calls of the CUDA API, kernels and copies; no sampling of the CPU."""
     ours = {"--output": report, "--trace": "cuda,nvtx,osrt", "--sample": "none", "--cpuctxsw": "none"}
     short = {"-o": "--output", "-t": "--trace", "-s": "--sample"}
@@ -84,7 +96,7 @@ def nsys_words(nsys, report, raw, program):
     return [nsys, "profile", "--force-overwrite=true", *kept, *raw, *program]
 
 
-def own_report(raw, options, otherwise, suffix):
+def own_report(raw: list[str], options: tuple[str, str], otherwise: str, suffix: str) -> str:
     """The file that the tool writes: that of the reader's raw options, else ours."""
     for place, word in enumerate(raw):
         name, equals, value = word.partition("=")
@@ -94,7 +106,7 @@ def own_report(raw, options, otherwise, suffix):
     return otherwise + suffix
 
 
-def quantity(value, units, step=1000):
+def quantity(value: float, units: tuple[str, ...], step: int = 1000) -> str:
     """1234567 and ("B", "kB", "MB") as 1.23 MB."""
     place = 0
     while abs(value) >= step and place < len(units) - 1:
@@ -109,7 +121,7 @@ FLOPS = ("FLOP/s", "kFLOP/s", "MFLOP/s", "GFLOP/s", "TFLOP/s")
 TIMES = ("ns", "us", "ms", "s")
 
 
-def roofline(metrics):
+def roofline(metrics: dict[str, float]) -> dict[str, float] | None:
     """What bounds a kernel by its FP32 operations for each byte of device memory; None without the counters.
 
     {"flop", "bytes", "rate", "intensity", "peak", "bandwidth", "attainable"}, in FLOP, bytes and seconds.
@@ -134,11 +146,11 @@ def roofline(metrics):
     }
 
 
-def rows(launch):
+def rows(launch: dict[str, Any]) -> list[tuple[str, str]]:
     """[(what, value)] of one launch: what its counters say, as far as they are there."""
     found, metrics, counted = [], launch["metrics"], launch["counts"]
 
-    def per_request(kind, what):
+    def per_request(kind: str, what: str) -> None:
         requests, parts = counted.get(f"{kind}_requests"), counted.get(f"{kind}_{what}")
         if requests and parts is not None:
             words = kind.replace("_", " ")
@@ -182,7 +194,7 @@ def rows(launch):
     }
     latency = metrics.get("smsp__average_warp_latency_per_inst_issued.ratio")
     if waits and latency:
-        first = sorted(waits, key=waits.get, reverse=True)[:3]
+        first = sorted(waits, key=lambda reason: waits[reason], reverse=True)[:3]
         reasons = ", ".join(f"{reason} {waits[reason]:.1f}" for reason in first if waits[reason] >= 0.05)
         found.append(("a warp's cycles per instruction", f"{latency:.1f}: {reasons}"))
     roof = roofline(metrics)
@@ -198,9 +210,10 @@ def rows(launch):
     return found
 
 
-def table(launches, paint):
+def table(launches: list[dict[str, Any]], paint: Palette) -> str:
     """The launches as text: equal ones of a kernel (same grid and block) once, the first of them."""
-    lines, seen = [], {}
+    seen: dict[Any, Any] = {}
+    lines = []
     for launch in launches:
         key = (launch["kernel"], tuple(launch["grid"]), tuple(launch["block"]))
         seen.setdefault(key, []).append(launch)
@@ -214,7 +227,7 @@ def table(launches, paint):
     return "\n".join(lines[1:])
 
 
-def _extents(extents):
+def _extents(extents: tuple[int, ...]) -> str:
     while len(extents) > 1 and extents[-1] == 1:
         extents = extents[:-1]
     return " x ".join(f"{extent:,}" for extent in extents)

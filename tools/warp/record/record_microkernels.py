@@ -1,6 +1,6 @@
 """Makes the tests' vector of what h200.sh counted: record_microkernels.py microkernels.json
 
-Writes tests/microkernels/h200.json: for each microkernel the counts, made of its metrics, without these.
+Writes tests/simulator/microkernels/h200.json: for each microkernel the counts, made of its metrics, without these.
 """
 
 import json
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from warp.record.counters import counts_of
 
-VECTOR = Path(__file__).resolve().parents[3] / "tests" / "microkernels" / "h200.json"
+VECTOR = Path(__file__).resolve().parents[3] / "tests" / "simulator" / "microkernels" / "h200.json"
 KEPT = ("what", "device", "driver", "toolkit", "ncu", "date", "commit")
 
 

@@ -1,15 +1,19 @@
 """Makes the tests' record of what sanitize.py measured: record_planted.py FOLDER
 
-Reads planted.json and planted.log.gz in FOLDER and writes tests/findings/h200.json: for each program with a
+Reads planted.json and planted.log.gz in FOLDER and writes tests/simulator/findings/h200.json: for each program with a
 planted fault what each tool of compute-sanitizer reported, and how often. Each report must name the marked
 line, so run this on the sources that were measured.
 """
+
+from __future__ import annotations
 
 import gzip
 import json
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from warp.record import sanitize
 
@@ -18,9 +22,9 @@ KEPT = ("what", "device", "driver", "toolkit", "compute-sanitizer", "date", "com
 RUN = re.compile(r"^### (\w+) (faulty|correct) (.*): exit (\S+)$", re.MULTILINE)
 
 
-def marks():
+def marks() -> Any:
     """Program -> {[file, line]} of its fault, as the sources mark it."""
-    lines = {}
+    lines: dict[Any, Any] = {}
     for source in sanitize.SOURCES.glob("*.cu"):
         for number, text in enumerate(source.read_text(encoding="utf-8").splitlines(), 1):
             for name in re.findall(r"// fault: (\w+)", text):
@@ -28,14 +32,14 @@ def marks():
     return lines
 
 
-def runs(log):
+def runs(log: Any) -> Iterator[Any]:
     """(tool, variant, programs, exit, output) of each run in the log."""
     heads = list(RUN.finditer(log))
     for head, after in zip(heads, [*heads[1:], None]):
         yield (*head.groups(), log[head.end() : after.start() if after else len(log)])
 
 
-def kind_of(report):
+def kind_of(report: Any) -> Any:
     """A report without what differs from run to run, and whether it only follows from another one."""
     kind = re.sub(r"\bof size [\d,]+ bytes?|[\d,]+ bytes?|\b(at|to) \*.*| in \*.*|\*", "", report["kind"])
     kind = re.sub(r"between (\w+) access at .*", r"between \1 access and another", kind)
@@ -55,7 +59,9 @@ def main(words: list[str]) -> int:
         log = file.read()
 
     marked = marks()
-    programs = {result["program"]: {"faulty": {}, "correct": {}} for result in measured["results"]}
+    programs: dict[str, dict[str, dict[str, Any]]] = {
+        result["program"]: {"faulty": {}, "correct": {}} for result in measured["results"]
+    }
     ran = set()
     for tool, variant, names, code, text in runs(log):
         errors, reports = sanitize.parse(text)

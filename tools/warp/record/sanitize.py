@@ -1,12 +1,14 @@
 """Runs the programs with planted faults under compute-sanitizer: sanitize.py OUTPUT_FOLDER [SECONDS]
 
-Builds tests/findings with nvcc, runs each faulty program under each of the four tools, and the corrected
+Builds tests/simulator/findings with nvcc, runs each faulty program under each of the four tools, and the corrected
 twins, several in one process where they are clean. SECONDS (default 190) bounds the whole; what does not fit
 any more is recorded as not run. Needs a GPU. Written to OUTPUT_FOLDER:
 
   planted.json     the tools' versions, and for each program, variant and tool the errors it reported
   planted.log.gz   all that the tools printed
 """
+
+from __future__ import annotations
 
 import concurrent.futures
 import datetime
@@ -20,8 +22,9 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
-SOURCES = Path(__file__).resolve().parents[3] / "tests" / "findings"
+SOURCES = Path(__file__).resolve().parents[3] / "tests" / "simulator" / "findings"
 TOOLS = {
     "memcheck": ["--leak-check", "full"],
     "racecheck": [],
@@ -41,13 +44,14 @@ NO_ERROR = re.compile(
 SOURCE_LINE = re.compile(r"\bin (?:[^\s:]*/)?([\w.]+\.cuh?):(\d+)")
 
 
-def parse(text):
+def parse(text: str) -> tuple[int | None, list[dict[str, Any]]]:
     """What one run of a tool printed -> (errors or None, [{"kind", "lines", "count"}])."""
     errors = None
     for pattern in (r"ERROR SUMMARY: (\d+) error", r"RACECHECK SUMMARY: (\d+) hazard"):
         if found := re.search(pattern, text):
             errors = int(found.group(1))
-    reports, current = [], None
+    reports: list[dict[str, Any]] = []
+    current: dict[str, Any] | None = None
     for line in text.splitlines():
         if not line.startswith("========="):
             current = None
@@ -65,7 +69,7 @@ def parse(text):
             for file, number in SOURCE_LINE.findall(body):
                 if [file, int(number)] not in current["lines"]:
                     current["lines"].append([file, int(number)])
-    merged = []
+    merged: list[dict[str, Any]] = []
     for report in reports:
         same = [r for r in merged if r["kind"] == report["kind"] and r["lines"] == report["lines"]]
         if same:
@@ -75,7 +79,7 @@ def parse(text):
     return errors, merged
 
 
-def first_line(*command):
+def first_line(*command: str) -> str:
     try:
         lines = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False).stdout.splitlines()
     except (OSError, subprocess.TimeoutExpired):
@@ -83,7 +87,7 @@ def first_line(*command):
     return next((line.strip() for line in lines if re.search(r"\d\.\d", line)), "unknown")
 
 
-def build(folder):
+def build(folder: Path) -> tuple[Path, str]:
     nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
     # Frames and lines of the host for its faults, lines of the device for the kernels'.
     flags = ["-std=c++20", "-gencode=arch=compute_90a,code=sm_90a", "-rdc=true", "-lineinfo", "-Xcompiler=-g,-rdynamic"]
@@ -109,14 +113,15 @@ def main(words: list[str]) -> int:
     out = Path(words[0])
     out.mkdir(parents=True, exist_ok=True)
     sanitizer = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
-    log, results = [], []
+    log: list[str] = []
+    results: list[dict[str, Any]] = []
 
     with tempfile.TemporaryDirectory() as temporary:
         program, nvcc = build(Path(temporary))
         listed = subprocess.run([str(program), "--list"], capture_output=True, text=True, check=True).stdout
         names = [line.split()[0] for line in listed.splitlines() if line.split()[2] == "everywhere"]
 
-        def run(tool, variant, some):
+        def run(tool: str, variant: str, some: list[str]) -> tuple[int | None, list[dict[str, Any]], int | str]:
             """One process under one tool -> (errors, reports, exit code)."""
             left = end - time.monotonic()
             if left < 3:
@@ -132,21 +137,22 @@ def main(words: list[str]) -> int:
                     timeout=min(left, SECONDS_PER_RUN),
                     check=False,
                 )
-                text, code = done.stdout, done.returncode
+                text = done.stdout
+                code: int | str = done.returncode
             except subprocess.TimeoutExpired as late:
-                text = late.stdout or ""
-                text = text if isinstance(text, str) else text.decode(errors="replace")
+                said = late.stdout or ""
+                text = said if isinstance(said, str) else said.decode(errors="replace")
                 code = "timeout"
             log.append(f"### {tool} {variant} {' '.join(some)}: exit {code}\n{text}\n")
             return (*parse(text), code)
 
-        def record(tool, variant, name):
+        def record(tool: str, variant: str, name: str) -> None:
             errors, reports, code = run(tool, variant, [name])
             results.append(
                 {"program": name, "variant": variant, "tool": tool, "errors": errors, "exit": code, "reports": reports}
             )
 
-        def correct(tool, some):
+        def correct(tool: str, some: list[str]) -> None:
             errors, reports, code = run(tool, "correct", some)
             if errors == 0 and code == 0 and not reports:
                 results.extend(

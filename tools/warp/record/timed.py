@@ -1,10 +1,14 @@
 """Steps that share one limit of time: each is reported in one line, and none can hang the rest."""
 
+from __future__ import annotations
+
 import os
 import shlex
 import signal
 import subprocess
 import time
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from warp.base import steps, ui
 
@@ -15,17 +19,17 @@ OK, FAIL, SKIP = "ok", "FAIL", "SKIP"
 class Steps:
     """Runs commands one after the other within `seconds`, and remembers how each went."""
 
-    def __init__(self, seconds, folder):
+    def __init__(self, seconds: int, folder: str) -> None:
         self.end = time.monotonic() + seconds
         self.folder = folder  # of the logs
-        self.lines = []
+        self.lines: list[str] = []
         self.failed = 0
         steps.make_folder(folder)
 
-    def left(self):
+    def left(self) -> float:
         return self.end - time.monotonic()
 
-    def report(self, word, name, seconds=None, note=""):
+    def report(self, word: str, name: str, seconds: float | None = None, note: str = "") -> None:
         """One line of the summary, shown at once."""
         took = f"{seconds:4.0f} s" if seconds is not None else "      "
         line = f"{word:4}  {name:44} {took}  {note}".rstrip()
@@ -34,7 +38,15 @@ class Steps:
         colour = {OK: "green", FAIL: "red", SKIP: "yellow"}[word]
         ui.say(ui.palette()(colour, line[:4]) + line[4:])
 
-    def run(self, name, seconds, command, env=None, cwd=None, permitted=None):
+    def run(
+        self,
+        name: str,
+        seconds: float,
+        command: Sequence[str],
+        env: dict[str, str] | None = None,
+        cwd: str | None = None,
+        permitted: Callable[..., Any] | None = None,
+    ) -> tuple[str, str]:
         """Whether the command succeeded within `seconds` and the time that is left; (its word, what it printed).
 
         `permitted(output)` may turn a failure into a SKIP: it returns the reason, or "".
@@ -62,7 +74,9 @@ class Steps:
         return FAIL, output
 
 
-def follow(command, seconds, env=None, cwd=None):
+def follow(
+    command: Sequence[str], seconds: float, env: dict[str, str] | None = None, cwd: str | None = None
+) -> tuple[int | None, str]:
     """(exit code, output) of a command and all that it starts; the code is None where it took too long."""
     # Ended from outside while the program starts: that waits until there is something to end.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))

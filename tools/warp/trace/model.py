@@ -77,6 +77,22 @@ class Limit:
 
 
 @dataclass
+class RecordedStep:
+    """What a warp of the first block did next, where SIMT_RECORD asks for it."""
+
+    what: str  # enter (a block of code), load, store, atomic, wait, or meet: all of the block are at the barrier
+    file: str
+    line: int
+    warp: Optional[int] = None  # nobody's alone where all meet
+    lanes: Optional[int] = None  # a bit for each that takes part
+    space: str = ""  # of an access: global or shared
+    size: Optional[int] = None  # bytes of a lane
+    addresses: list[int] = field(default_factory=list)  # of the lanes that take part, from the start of their memory
+    sectors: Optional[int] = None
+    wavefronts: Optional[int] = None
+
+
+@dataclass
 class Launch:
     """One launch of a kernel."""
 
@@ -94,6 +110,7 @@ class Launch:
     global_atomics_on_one_word: int = 0
     lines: list[Line] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
+    recording: Optional[list[RecordedStep]] = None  # where SIMT_RECORD asks for it
     compiled: Optional[Compiled] = field(default=None, metadata=NOTED)
     not_carried_out: str = field(default="", metadata=NOTED)  # why its machine code was not
     bound: Optional[Limit] = field(default=None, metadata=NOTED)

@@ -4,16 +4,22 @@ A trace is the JSON that a simulated program writes to SIMT_JSON. Nothing is cou
 counts are all that this file computes.
 """
 
+from __future__ import annotations
+
 import dataclasses
 import json
 import os
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from warp.base import records
 from warp.base.errors import LearnError, UsageError
 from warp.base.text import thousands
+from warp.machinecode.code import Compiled
 from warp.machinecode.kinds import SECTOR
-from warp.trace.model import Trace
+from warp.trace.model import Counts, Example, Finding, Launch, Trace
 
 KINDS = ("load", "store", "atomic")
 REQUESTS = [f"{space}_{kind}_requests" for space in ("global", "shared") for kind in KINDS]
@@ -22,7 +28,7 @@ HOTTEST = 5  # lines of the summary
 FEW = 8  # launches whose numbers are shown
 
 
-def load(path):
+def load(path: str) -> Trace:
     """The trace in a file, or LearnError: a program that died early may have left half of one."""
     try:
         with open(path, encoding="utf-8") as file:
@@ -37,7 +43,7 @@ def load(path):
         raise LearnError(f"{path} is no trace of this simulator: {error}")
 
 
-def of_json(data):
+def of_json(data: dict[str, list[dict[str, Any]]]) -> Trace:
     """The Trace of what the simulator writes; FormError where it has another form."""
     trace = records.read(Trace, data)
     for launch in trace.launches:
@@ -48,7 +54,7 @@ def of_json(data):
     return trace
 
 
-def is_request(example):
+def is_request(example: Example) -> bool:
     """Whether it is one request of a warp, as the simulator writes it."""
     lanes = example.addresses
     good = example.space in ("global", "shared") and example.access in KINDS and len(lanes) == 32 and example.size > 0
@@ -58,7 +64,7 @@ def is_request(example):
     return good
 
 
-def all_findings(trace):
+def all_findings(trace: Trace) -> list[Finding]:
     """The launches' findings in their order, then the host's; each knows its kernel and its launch."""
     found = []
     for launch in trace.launches:
@@ -67,17 +73,17 @@ def all_findings(trace):
     return found + trace.findings
 
 
-def errors_of(findings):
+def errors_of(findings: list[Finding]) -> list[Finding]:
     """Those that fail the program."""
     return [finding for finding in findings if finding.severity != "warning"]
 
 
-def may_spoil_results(findings):
+def may_spoil_results(findings: list[Finding]) -> bool:
     """Is one of them in host code, other than memory that was never freed?"""
     return any(not finding.kernel and finding.kind != "leak" for finding in findings)
 
 
-def by_severity(findings):
+def by_severity(findings: list[Finding]) -> list[tuple[str, str, list[Finding]]]:
     """[(heading, colour, findings)]: those that fail the program, then the warnings; neither if there are none."""
     errors = errors_of(findings)
     warnings = [finding for finding in findings if finding not in errors]
@@ -93,38 +99,38 @@ def by_severity(findings):
 # ---- counts ---------------------------------------------------------------------------------------
 
 
-def add(total, counts):
+def add(total: dict[str, int], counts: dict[str, int]) -> None:
     for name, value in counts.items():
         total[name] = total.get(name, 0) + value
 
 
+@dataclass(eq=False)
 class Totals:
     """The counts of a kernel or a line, as the columns need them."""
 
-    def __init__(self, counts):
-        self.counts = counts
+    counts: dict[str, int]
 
-    def get(self, *names):
+    def get(self, *names: str) -> int:
         return sum(self.counts.get(name, 0) for name in names)
 
     @property
-    def global_requests(self):
+    def global_requests(self) -> int:
         return self.get("global_load_requests", "global_store_requests", "global_atomic_requests")
 
     @property
-    def shared_requests(self):
+    def shared_requests(self) -> int:
         return self.get("shared_load_requests", "shared_store_requests", "shared_atomic_requests")
 
     @property
-    def requests(self):
+    def requests(self) -> int:
         return self.global_requests + self.shared_requests
 
     @property
-    def accesses(self):
+    def accesses(self) -> int:
         """How many kinds of access there are: loads, stores and atomics of either memory."""
         return sum(1 for name in REQUESTS if self.counts.get(name))
 
-    def requests_of_full_warps(self, blocks):
+    def requests_of_full_warps(self, blocks: int) -> float:
         """Requests that the same lanes would make if they filled their warps; one a block at least."""
         needed = 0.0
         for name in REQUESTS:
@@ -134,21 +140,21 @@ class Totals:
         return needed
 
     @property
-    def asked(self):
+    def asked(self) -> int:
         """Bytes that the lanes asked for, in global loads and stores."""
         return self.get("global_load_bytes", "global_store_bytes")
 
     @property
-    def moved(self):
+    def moved(self) -> int:
         """Bytes that these loads and stores moved, in whole sectors."""
         return SECTOR * self.get("global_load_sectors", "global_store_sectors")
 
     @property
-    def sectors(self):
+    def sectors(self) -> int:
         return self.get("global_load_sectors", "global_store_sectors", "global_atomic_sectors")
 
     @property
-    def ideal_sectors(self):
+    def ideal_sectors(self) -> float:
         """Sectors that the same bytes fill when neighbouring lanes lie side by side; at least one a request."""
         ideal = 0.0
         for kind in ("load", "store"):
@@ -158,39 +164,39 @@ class Totals:
         atomics = self.get("global_atomic_requests")
         return ideal + max(atomics, 4 * self.get("global_atomic_active_lanes") / SECTOR)
 
-    def part(self, kind):
+    def part(self, kind: str) -> Totals:
         """The counts of global loads, stores or atomics alone."""
         return Totals({name: value for name, value in self.counts.items() if name.startswith("global_" + kind)})
 
     @property
-    def wavefronts(self):
+    def wavefronts(self) -> int:
         return self.get("shared_wavefronts")
 
     @property
-    def ideal_wavefronts(self):
+    def ideal_wavefronts(self) -> int:
         return self.get("shared_wavefronts_ideal")
 
     @property
-    def lanes(self):
+    def lanes(self) -> float:
         """Average of active lanes over all requests."""
         names = [f"{space}_{kind}_active_lanes" for space in ("global", "shared") for kind in KINDS]
         return self.get(*names) / self.requests if self.requests else 0.0
 
     @property
-    def divergent(self):
+    def divergent(self) -> int:
         return self.get("divergent_branches")
 
     @property
-    def cost(self):
+    def cost(self) -> int:
         """What orders the hottest lines: sectors of global memory plus wavefronts of shared memory."""
         return self.sectors + self.wavefronts
 
 
-def ratio(value, ideal):
+def ratio(value: int, ideal: float) -> float:
     return value / ideal if ideal else 1.0
 
 
-def grade(value, ideal):
+def grade(value: int, ideal: float) -> str:
     """Colour of a count by how far it is from its ideal."""
     excess = ratio(value, ideal)
     if excess <= 1.02:
@@ -200,29 +206,35 @@ def grade(value, ideal):
     return "red"
 
 
-def lanes_grade(lanes):
+def lanes_grade(lanes: float) -> str:
     return "green" if lanes > 31.5 else "yellow" if lanes >= 16 else "red"
 
 
 # ---- kernels --------------------------------------------------------------------------------------
 
 
+@dataclass(eq=False)
 class Kernel:
     """All launches of one kernel, summed."""
 
-    def __init__(self, name):
-        self.name = name
-        self.launches = []
-        self.counts = {}
-        self.lines = {}  # file -> line -> counts
-        self.examples = {}  # (file, line) -> one request of each kind of access
-        self.polls = {}  # (file, line) -> loads of what the one before has loaded, to wait for a change
-        self.twins = []  # kernels that are told with this one: see told_once()
-        self.as_compiled = {}  # as `lines`, of the machine code; None where it is not known of all launches
-        self.not_carried_out = {}  # why the machine code of a launch was not: a set that keeps its order
-        self.compiled = []  # [sass.code.Compiled], its instantiations as nvcc makes them; none where nvcc is not here
+    name: str
+    launches: list[Launch] = field(default_factory=list)
+    counts: Counts = field(default_factory=dict)
+    lines: dict[str, dict[int, Counts]] = field(default_factory=dict)  # by file and line
+    examples: dict[tuple[str, int], list[Example]] = field(
+        default_factory=dict
+    )  # of a line, one request of each kind of access
+    polls: dict[tuple[str, int], int] = field(
+        default_factory=dict
+    )  # loads of what the one before has loaded, to wait for a change
+    twins: list[Kernel] = field(default_factory=list)  # kernels that are told with this one: see told_once()
+    as_compiled: dict[str, dict[int, Counts]] | None = field(default_factory=dict)
+    not_carried_out: dict[str, bool] = field(default_factory=dict)
+    compiled: list[Compiled] = field(
+        default_factory=list
+    )  # its instantiations as nvcc makes them; none where nvcc is not here
 
-    def add(self, launch):
+    def add(self, launch: Launch) -> None:
         self.launches.append(launch)
         add(self.counts, launch.counts)
         if launch.compiled is None and launch.traced_blocks != 0:
@@ -240,27 +252,27 @@ class Kernel:
             for example in row.examples:
                 self._add_example(place, example)
 
-    def _add_example(self, place, example):
+    def _add_example(self, place: tuple[str, int], example: Example) -> None:
         known = self.examples.setdefault(place, [])
         if all((one.space, one.access, one.size) != (example.space, example.access, example.size) for one in known):
             known.append(example)
 
-    def examples_at(self, file, line):
+    def examples_at(self, file: str, line: int) -> list[Example]:
         """Requests of one warp, one for each kind of access of the line; [] where the trace has none."""
         return self.examples.get((file, line), [])
 
     @staticmethod
-    def of_counts(counts):
+    def of_counts(counts: dict[str, int]) -> Totals:
         return Totals(counts)
 
-    def totals(self, file=None, line=None):
+    def totals(self, file: str = "", line: int = 0) -> Totals:
         """The totals of the kernel, or of one of its lines."""
-        return Totals(self.counts if file is None else self.lines[file][line])
+        return Totals(self.lines[file][line] if file else self.counts)
 
-    def reads_textures(self):
+    def reads_textures(self) -> bool:
         return any(launch.reads_textures for launch in self.launches)
 
-    def geometry(self):
+    def geometry(self) -> tuple[int, int, int]:
         """Of all launches: how many blocks, how many warps; and the threads of the first one's block."""
         blocks = warps = 0
         for launch in self.launches:
@@ -269,11 +281,11 @@ class Kernel:
             warps += count * ((volume(launch.block) + 31) // 32)
         return blocks, warps, volume(self.launches[0].block)
 
-    def files(self, main=""):
+    def files(self, main: str = "") -> list[str]:
         """The files that have counts; `main` first."""
         return sorted(self.lines, key=lambda file: (os.path.realpath(file) != main, file))
 
-    def which(self):
+    def which(self) -> str:
         blocks = sum(volume(launch.grid) for launch in self.launches)
         counted = sum(counted_blocks(launch) for launch in self.launches)
         sample = f"; a sample: {thousands(counted)} of {thousands(blocks)} blocks" if counted < blocks else ""
@@ -283,34 +295,34 @@ class Kernel:
         shown = ", ".join(map(str, numbers[:FEW])) + (", ..." if len(numbers) > FEW else "")
         return f"{len(numbers)} launches, summed: {shown} (one alone: --launch {numbers[0]}){sample}"
 
-    def alike(self, other):
+    def alike(self, other: Kernel) -> bool:
         """Whether another instance of the same template is told the same: shapes, lines and counts, and no finding."""
         mine, its = ((one.function, one.shapes(), one.counts, one.lines, one.cut_short()) for one in (self, other))
         return mine == its and not self.findings() and not other.findings()
 
-    def known_as(self):
+    def known_as(self) -> str:
         """The variants of the rung that launched it, `along=in`; else its own name."""
         variants = dict.fromkeys(launch.variant for launch in self.launches)
         return " and ".join(variants) if all(variants) else self.name
 
-    def variants_in_words(self):
+    def variants_in_words(self) -> str:
         """`along=in; 3 more with the same counts: ...`; "" where there is none and no variant is known."""
         if not self.twins:
             return self.known_as().replace(self.name, "")
         names = "; ".join(twin.known_as() for twin in self.twins)
         return f"{self.known_as()}; {len(self.twins)} more with the same counts: {names}"
 
-    def cut_short(self):
+    def cut_short(self) -> str:
         """What to say of a kernel that a finding has ended; "" if it came to its end."""
         ended = any(ends_the_kernel(finding) for finding in self.findings())
         return "ended by a finding: the counts go so far" if ended else ""
 
-    def findings(self):
+    def findings(self) -> list[Finding]:
         """Those of all its launches."""
         return [finding for launch in self.launches for finding in launch.findings]
 
     @property
-    def function(self):
+    def function(self) -> str:
         """The bare name: `reduce` of `void lab::reduce<float, 256>(float*)`."""
         name = re.sub(r"\(anonymous namespace\)|\{lambda.*?\}", "", self.name)
         depth, kept = 0, []
@@ -324,7 +336,7 @@ class Kernel:
         words = re.findall(r"\w+", "".join(kept))
         return words[-1] if words else ""
 
-    def shapes(self):
+    def shapes(self) -> str:
         """The launch configurations: `grid 256 x block 256`; a few when the launches differ."""
         seen = []
         for launch in self.launches:
@@ -335,25 +347,25 @@ class Kernel:
         return "; ".join(seen[:3]) + more
 
 
-def ends_the_kernel(finding):
+def ends_the_kernel(finding: Finding) -> bool:
     """False for warnings, races, and reads before anyone wrote: after these the kernel goes on."""
     kind = finding.kind
     return finding.severity != "warning" and not kind.endswith("-race") and not kind.startswith("uninitialized-")
 
 
-def counted_blocks(launch):
+def counted_blocks(launch: Launch) -> int:
     """How many blocks were counted: all, a sample, or none of a launch that repeats another."""
     return volume(launch.grid) if launch.traced_blocks is None else launch.traced_blocks
 
 
-def volume(three):
+def volume(three: list[int]) -> int:
     product = 1
     for number in three:
         product *= number
     return product
 
 
-def extent(three):
+def extent(three: list[int]) -> str:
     """256, or 32 x 8, or 4 x 4 x 2: trailing ones are dropped."""
     numbers = list(three)
     while len(numbers) > 1 and numbers[-1] == 1:
@@ -361,18 +373,18 @@ def extent(three):
     return " x ".join(str(number) for number in numbers)
 
 
-def kernels_of(trace, only=None):
+def kernels_of(trace: Trace, only: int | None = None) -> list[Kernel]:
     """The kernels in the order of their first launch; `only` keeps the launch with that index."""
-    kernels = {}
+    kernels: dict[str, Kernel] = {}
     for launch in trace.launches:
         if only is None or launch.index == only:
             kernels.setdefault(launch.kernel, Kernel(launch.kernel)).add(launch)
     return list(kernels.values())
 
 
-def told_once(kernels):
+def told_once(kernels: list[Kernel]) -> list[Kernel]:
     """The kernels without those that are alike to one before, which keeps them as its twins."""
-    kept = []
+    kept: list[Kernel] = []
     for kernel in kernels:
         first = next((one for one in kept if one.alike(kernel)), None)
         if first:
@@ -382,28 +394,21 @@ def told_once(kernels):
     return kept
 
 
-def name_variants(trace, rows):
-    """Notes at each launch the variant of the rung that made it, as the rows say."""
-    for row in rows:
-        made = row.get("launches") or {"first": 0, "end": 0}
-        for launch in trace.launches:
-            if made["first"] <= launch.index < made["end"]:
-                launch.variant = row.get("variant", "")
-
-
 # ---- what is told ---------------------------------------------------------------------------------
 
 
-def group(findings):
+def group(findings: list[Finding]) -> list[tuple[int, Finding]]:
     """[(how many, the first)]: findings of one kind at one place of one kernel, in order."""
-    groups = {}
+    groups: dict[tuple[str, str, str, int], list[Finding]] = {}
     for finding in findings:
         key = (finding.kind, finding.kernel, finding.file, finding.line)
         groups.setdefault(key, []).append(finding)
     return [(len(members), members[0]) for members in groups.values()]
 
 
-def selected(trace, launch=None, compiled=()):
+def selected(
+    trace: Trace, launch: int | None = None, compiled: Sequence[Compiled] = ()
+) -> tuple[list[Kernel], list[Finding]]:
     """The kernels and findings to report, with their machine code; LearnError when there is no launch with that index."""
     findings = all_findings(trace)
     if launch is not None:

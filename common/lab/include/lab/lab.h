@@ -3,7 +3,7 @@
 ///
 /// A chapter is its folder: `chapters/06_transpose/transpose.cu`, found by CMake and by the tests; no list names
 /// it. Its header comment is the only place for title, question, sizes, rungs, their order, their ideas, what they
-/// need and what they raise (CONTRIBUTING shows the form):
+/// need and what they raise (docs/reference/chapter.md shows the form):
 ///
 ///     // # Chapter 06: Transpose
 ///     // ...

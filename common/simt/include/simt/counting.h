@@ -122,8 +122,8 @@ struct CopyCost {
 /// Lanes that write zeros read no sector. At 16 bytes they take part in the passes as if they had read; at 4 and 8 they
 /// have an instruction of their own, with the wavefronts of a store.
 ///
-/// Source of the rule: 530 patterns, measured on an H200: `cp*` in tests/microkernels, and 492 launches with lanes at
-/// random, padded and swizzled tiles, absent lanes and zeros (tests/agreement/async_copies.cu). It misses one of
+/// Source of the rule: 530 patterns, measured on an H200: `cp*` in tests/simulator/microkernels, and 492 launches with lanes at
+/// random, padded and swizzled tiles, absent lanes and zeros (tests/simulator/agreement/async_copies.cu). It misses one of
 /// them, by one pass: five lanes at random.
 /// \param from 32 addresses in global memory, one a lane
 /// \param to where they go in shared memory

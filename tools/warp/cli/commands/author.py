@@ -10,6 +10,7 @@ from warp.base import install, paths, steps, ui
 from warp.base.errors import UsageError
 from warp.base.machine import Machine
 from warp.base.names import advice
+from warp.cli.options import Arguments
 
 # Action -> (what it does, its code: main(words) of a module of this package, or a script below tests/ by its name).
 ACTIONS = {
@@ -35,7 +36,7 @@ ACTIONS = {
 }
 
 
-def main(arguments) -> int:
+def main(arguments: Arguments) -> int:
     if not arguments.words:
         width = max(map(len, ACTIONS))
         ui.say("usage: ./learn author ACTION ...\n")

@@ -1,15 +1,23 @@
 """./learn check: the learner's file against the exercise's checker."""
 
+from __future__ import annotations
+
 import concurrent.futures
 import os
+from typing import Any
 
-from warp.base import paths, ui
+from warp.base import pages, paths, ui
 from warp.base.errors import LearnError, UsageError
 from warp.base.machine import Machine
+from warp.base.ui import Palette
+from warp.cli.options import Arguments
 from warp.exercise import catalogue, checking, record, report, results, show, updates, workspace
+from warp.exercise.exercises import Exercise
+from warp.exercise.outcomes import Outcome
+from warp.exercise.results import Outcomes
 
 
-def main(arguments):
+def main(arguments: Arguments) -> int:
     known = catalogue.everything()
     backend = arguments.backend or "simulator"
     if arguments.all and arguments.words:
@@ -65,7 +73,7 @@ def main(arguments):
 GPU_ALONE = "gpu alone"
 
 
-def without_simulator(exercises):
+def without_simulator(exercises: list[Exercise]) -> bool:
     """Whether the simulator can neither be built nor brought here. Says what is not looked at then."""
     from warp.base import install
 
@@ -81,7 +89,7 @@ def without_simulator(exercises):
     return True
 
 
-def chosen(arguments, known):
+def chosen(arguments: Arguments, known: list[Exercise]) -> list[Exercise]:
     """The exercises to check; a single one becomes the current one."""
     if arguments.all:
         return known
@@ -94,14 +102,14 @@ def chosen(arguments, known):
     return exercises
 
 
-def note_other(here, known):
+def note_other(here: Exercise, known: list[Exercise]) -> None:
     """A word where the learner has saved another exercise than the one that is checked."""
     other = workspace.saved_last(known)
     if other is not None and other.key != here.key and workspace.saved(other) > record.changed():
         ui.note(f"This checks {here.name}; of {other.name}, saved last, it is ./learn check {other.name}.")
 
 
-def check_all(exercises, backend, for_editors=False):
+def check_all(exercises: list[Exercise], backend: str, for_editors: bool = False) -> Outcomes:
     """(exercise, outcome) of each; told as soon as it is known, in the order of the course."""
     paint = ui.palette()
     outcomes = []
@@ -118,7 +126,7 @@ def check_all(exercises, backend, for_editors=False):
     return outcomes
 
 
-def wait_for(future, exercise):
+def wait_for(future: concurrent.futures.Future[Outcome], exercise: Exercise) -> Outcome:
     """Its result; on a terminal with a sign of life, which goes away in the end."""
     with ui.Progress("Checking " + exercise.name, patience=0.3, leaves=False) as progress:
         while True:
@@ -128,7 +136,7 @@ def wait_for(future, exercise):
                 progress.update()
 
 
-def backends(exercise, backend):
+def backends(exercise: Exercise, backend: str) -> tuple[str, ...]:
     """Where an exercise is checked, in order. On a GPU after the simulator has had its say: counts, races and reads
     outside of an array are seen there alone. A prediction is answered by what the simulator counts."""
     if backend == GPU_ALONE:
@@ -136,28 +144,26 @@ def backends(exercise, backend):
     return ("simulator",) if backend == "simulator" or exercise.kind == "predict" else ("simulator", "gpu")
 
 
-def one(exercise, backend):
+def one(exercise: Exercise, backend: str) -> checking.Outcome:
     if not workspace.is_started(exercise):
         outcome = checking.Outcome()
         outcome.fail("not-started", "not started")
         return outcome
     workspace.keep_checked(exercise)
-    outcome = None
-    for place in backends(exercise, backend):
+    first, *others = backends(exercise, backend)
+    outcome = checking.check(exercise, workspace.file_of(exercise), first)
+    for place in others if outcome.passed else ():
         before, outcome = outcome, checking.check(exercise, workspace.file_of(exercise), place)
-        if before is not None:
-            outcome.bars = before.bars + outcome.bars
-            outcome.seconds += before.seconds
-        if not outcome.passed:
-            break
+        outcome.bars = before.bars + outcome.bars
+        outcome.seconds += before.seconds
     if backend == GPU_ALONE:
         outcome.backend = GPU_ALONE
     return outcome
 
 
-def tell(exercise, outcome, paint, brief=False, for_editors=False):
+def tell(exercise: Exercise, outcome: Outcome, paint: Palette, brief: bool = False, for_editors: bool = False) -> None:
     """Prints what a check came to, and keeps it."""
-    if outcome.failures and outcome.failures[0]["kind"] == "not-started":
+    if outcome.failures and outcome.failures[0].kind == "not-started":
         ui.say(f"{exercise.name}: not started")
         return
     before = record.all_records([exercise])[exercise.key]
@@ -178,11 +184,12 @@ def tell(exercise, outcome, paint, brief=False, for_editors=False):
         ui.say()
         for line in report.next_step(exercise, outcome, now):
             ui.say("  " + line)
+        pages.tell_exercise(exercise, indent="  ")
     else:
         ui.say()
 
 
-def summary(outcomes):
+def summary(outcomes: Any) -> None:
     passed = sum(outcome.passed for _, outcome in outcomes)
     started = sum(workspace.is_started(exercise) for exercise, _ in outcomes)
     ui.say()

@@ -1,13 +1,17 @@
 """./learn completion: the script for bash or zsh, and the answers that the script asks for."""
 
+from __future__ import annotations
+
 import os
 import shlex
+from collections.abc import Iterable, Sequence
 
 from warp.base import paths, ui
 from warp.base.errors import UsageError
 from warp.base.names import advice
 from warp.chapter import chapters
 from warp.cli import table
+from warp.cli.options import Arguments, Option
 
 BASH = """\
 # Completion of ./learn for bash. To use it: eval "$(./learn completion bash)"
@@ -45,7 +49,7 @@ compdef _warp_by_warp_learn learn ./learn
 SHELLS = {"bash": BASH, "zsh": ZSH}
 
 
-def main(arguments):
+def main(arguments: Arguments) -> int:
     if arguments.rest or (arguments.words and arguments.words[0].isdigit()):
         for word in candidates(int(arguments.words[0]), arguments.rest):
             ui.say(word)
@@ -59,7 +63,7 @@ def main(arguments):
     return 0
 
 
-def candidates(index, words):
+def candidates(index: int, words: list[str]) -> list[str]:
     """What can stand at words[index]; words[0] is the command `learn` itself."""
     typed = words[index] if index < len(words) else ""
     before = words[1:index]
@@ -96,16 +100,16 @@ def candidates(index, words):
     return []
 
 
-def matching(typed, names):
+def matching(typed: str, names: Iterable[str]) -> list[str]:
     return [name for name in names if name.startswith(typed)]
 
 
-def chapter_names():
+def chapter_names() -> list[str]:
     known = chapters.all_chapters()
     return [c.number for c in known] + [c.key for c in known]
 
 
-def values(option, before):
+def values(option: Option, before: list[str]) -> Sequence[str]:
     """Values of an option: its choices, the GPUs of the table, or the rungs of the chapters already typed (else of all)."""
     if option.choices:
         return option.choices
@@ -125,7 +129,7 @@ def values(option, before):
     return [rung for chapter in named or known for rung in chapter.rungs]
 
 
-def files(typed, suffix):
+def files(typed: str, suffix: str) -> list[str]:
     """Files below the folder being typed that end in `suffix`, and folders with a slash."""
     folder, name = os.path.split(typed)
     try:

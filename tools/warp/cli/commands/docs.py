@@ -1,18 +1,23 @@
 """./learn docs: builds the site, and serves it to this machine when asked."""
 
+from __future__ import annotations
+
 import json
 import os
 import time
 from pathlib import Path
+from typing import Any
 
-from warp.base import build, install, paths, steps, ui
+from warp.base import build, install, pages, paths, progress, steps, ui
 from warp.base.errors import LearnError, UsageError
 from warp.base.files import write_atomically
 from warp.base.machine import Machine
 from warp.chapter import chapters, freshness
+from warp.chapter.chapters import Chapter
+from warp.cli.options import Arguments
 
 
-def main(arguments):
+def main(arguments: Arguments) -> int:
     port = port_number(arguments.port, arguments.serve)
     machine = Machine()
     install.ensure(machine, "simulator", "test", "docs")
@@ -30,14 +35,17 @@ def main(arguments):
     index = os.path.join(folder, "index.html")
     if not os.path.exists(index):
         raise LearnError(f"docs/build.py ended well but wrote no {paths.shown(index)}")
+    pages.note_passed(progress.read())
     ui.say("The site: " + paths.shown(index))
+    if arguments.pdf:
+        print_short_path(machine, folder)
     if arguments.serve:
         return serve(folder, port)
     ui.say("Open it in a browser, or: ./learn docs --serve")
     return 0
 
 
-def build_programs(machine):
+def build_programs(machine: Machine) -> None:
     """The programs whose counts the pages show. After an edit of prose alone they are left as they are."""
     known = chapters.all_chapters()
     stamp = Path(paths.BUILD, "docs", "programs.json")
@@ -49,7 +57,7 @@ def build_programs(machine):
     if read_stamp(stamp) == {"code": code, "programs": programs_of(known)}:
         root = Path(paths.ROOT)
         compiled = [root / name for name in ("common", "cmake", "CMakeLists.txt", "CMakePresets.json")]
-        compiled += [root / "tests" / name for name in ("microkernels", "agreement")]
+        compiled += [root / "tests" / "simulator" / name for name in ("microkernels", "agreement")]
         if freshness.newest(compiled) < stamp.stat().st_mtime:
             return
     stamp.unlink(missing_ok=True)
@@ -61,20 +69,20 @@ def build_programs(machine):
     os.utime(stamp, (began, began))  # what is edited while it builds is newer
 
 
-def programs_of(known):
+def programs_of(known: list[Chapter]) -> dict[str, int]:
     """When each program was made: after a run of edited code that is taken back, it is not the program of this code."""
     files = {chapter.key: Path(chapter.program("simulator")) for chapter in known}
     return {key: file.stat().st_mtime_ns if file.exists() else 0 for key, file in files.items()}
 
 
-def read_stamp(stamp):
+def read_stamp(stamp: Path) -> dict[str, dict[str, Any]] | None:
     try:
         return json.loads(stamp.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
 
 
-def port_number(text, serving):
+def port_number(text: str | None, serving: bool) -> int:
     if text is None:
         return 8000
     if not serving:
@@ -84,18 +92,53 @@ def port_number(text, serving):
     return int(text)
 
 
-def serve(folder, port):
-    """Serves a folder to this machine alone, until Ctrl-C."""
+def print_short_path(machine: Machine, folder: str) -> None:
+    """Each chapter of the short path as a PDF, printed by Chromium from its page."""
+    browser = machine.chromium()
+    if not browser:
+        raise LearnError("--pdf needs chromium, and there is none: ./learn setup --all brings it")
+    place = os.path.join(paths.BUILD, "docs", "pdf")
+    steps.make_folder(place)
+    for chapter in (one for one in chapters.all_chapters() if one.on_short_path):
+        page, file = Path(folder, "chapters", chapter.key + ".html"), os.path.join(place, chapter.key + ".pdf")
+        command = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer"]
+        steps.run(f"Printing chapter {chapter.number}", [*command, f"--print-to-pdf={file}", page.as_uri()], "pdf")
+        if not os.path.exists(file):
+            raise LearnError(f"{browser} ended well but wrote no {paths.shown(file)}")
+    ui.say("The short path to print: " + paths.shown(place))
+
+
+def handler_of(folder: str) -> Any:
+    """Answers with the files of a folder, and with its 404.html for an address that is wrong, as a host does."""
     import functools
     import http.server
 
     class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *_arguments):
+        def log_message(self, *_arguments: str) -> None:
             pass
 
-    handler = functools.partial(Quiet, directory=folder)
+        def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+            page = Path(folder, "404.html")
+            if code != 404 or not page.exists():
+                super().send_error(code, message, explain)
+                return
+            body = page.read_bytes()
+            self.send_response(404)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(body)
+
+    return functools.partial(Quiet, directory=folder)
+
+
+def serve(folder: str, port: int) -> int:
+    """Serves a folder to this machine alone, until Ctrl-C."""
+    import http.server
+
     try:
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", port), handler)
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", port), handler_of(folder))
     except OSError as error:
         raise LearnError(f"port {port} cannot be used ({error.strerror}); another one: --port 8001")
     with server:

@@ -1,23 +1,29 @@
 """./learn doctor: the whole state of the machine, and what to do about it."""
 
+from __future__ import annotations
+
+from dataclasses import dataclass
+
 from warp.base import install, needs, paths, ui
 from warp.base.machine import Machine, version_tuple
+from warp.base.needs import Need
+from warp.cli.options import Arguments
 from warp.machinecode.tools import find
 
 TOOLKIT = "the CUDA Toolkit, 12.4 or newer: https://developer.nvidia.com/cuda-downloads"
 GIBIBYTE = 1 << 30
 
 
+@dataclass(eq=False)
 class Row:
-    def __init__(self, name, found, state="ok", cost="", get=""):
-        self.name = name
-        self.found = found
-        self.state = state  # ok; missing: something asked for does not work; optional: one thing less
-        self.cost = cost
-        self.get = get
+    name: str
+    found: str
+    state: str = "ok"  # ok; missing: something asked for does not work; optional: one thing less
+    cost: str = ""
+    get: str = ""
 
 
-def examine(machine):
+def examine(machine: Machine) -> list[Row]:
     """Every row, in the order of printing."""
     rows = [
         Row("system", machine.system()),
@@ -46,7 +52,7 @@ def examine(machine):
     return rows
 
 
-def cpu_row(machine):
+def cpu_row(machine: Machine) -> Row:
     """How many cores, and what the simulator asks of them."""
     import platform
 
@@ -55,13 +61,13 @@ def cpu_row(machine):
     return Row("CPU", cores + ", " + platform.machine(), "missing", refusal) if refusal else Row("CPU", cores)
 
 
-def python_version():
+def python_version() -> tuple[int, int, int, str]:
     import sys
 
-    return tuple(sys.version_info[:3]) + (sys.executable,)
+    return (*sys.version_info[:3], sys.executable)
 
 
-def need_row(machine, need, state):
+def need_row(machine: Machine, need: Need, state: str) -> Row:
     found = need.found(machine)
     if found:
         return Row(need.name, found)
@@ -74,7 +80,7 @@ def need_row(machine, need, state):
     return Row(need.name, seen + " (too old)" if seen else "", state, need.cost, get)
 
 
-def site_row():
+def site_row() -> Row:
     try:
         ready = install.venv_is_ready()
     except Exception:  # no docs/requirements.txt: the row below says what to do
@@ -85,7 +91,7 @@ def site_row():
     return Row(name, "", "optional", "./learn docs and ./learn test install them first", "./learn setup --docs")
 
 
-def gpu_rows(machine):
+def gpu_rows(machine: Machine) -> list[Row]:
     rows = []
     gpus = machine.gpus()
     simulator_only = "chapters run on the simulator: counts, no times"
@@ -118,7 +124,7 @@ def gpu_rows(machine):
     return [*rows, *disassembler_rows(machine)]
 
 
-def disassembler_rows(machine):
+def disassembler_rows(machine: Machine) -> list[Row]:
     """The two tools that read machine code: the toolkit's, or those of the course's own Python environment."""
     rows = []
     for tool, cost in (
@@ -131,10 +137,10 @@ def disassembler_rows(machine):
     return rows
 
 
-def abilities(machine):
+def abilities(machine: Machine) -> dict[str, str | None]:
     """What can be done here, now: {ability: None, or why not}."""
 
-    def lack(work):
+    def lack(work: str) -> str | None:
         lacking = needs.missing(machine, work)
         return "missing: " + ", ".join(need.lack(machine) for need in lacking) if lacking else None
 
@@ -153,7 +159,7 @@ def abilities(machine):
     }
 
 
-def main(arguments):
+def main(arguments: Arguments) -> int:
     machine = Machine()
     rows = examine(machine)
     can = abilities(machine)

@@ -1,16 +1,23 @@
 """./learn explain: runs a program on the simulator and prints its source with the counts."""
 
+from __future__ import annotations
+
 import json
 import os
 import sys
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
 
-from warp.base import build, install, paths, progress, records, steps, ui
+from warp.base import build, install, pages, paths, progress, records, steps, ui
 from warp.base.errors import LearnError, UsageError
 from warp.base.files import check_writable, forget, write_output
 from warp.base.machine import Machine
 from warp.base.names import advice
 from warp.chapter import chapters
+from warp.chapter.chapters import Chapter
+from warp.cli.options import Arguments
 from warp.exercise import workspace
 from warp.explain import report as explained
 from warp.explain import speed
@@ -21,11 +28,14 @@ from warp.explain.running import (
     last_trace,
     left_out,
     machine_code,
+    name_variants,
     output_folder,
     rows_of,
     take_over,
 )
+from warp.machinecode.code import Compiled
 from warp.trace import trace
+from warp.trace.model import Trace
 
 COLUMNS_TOLD = "columns told"
 STDOUT = "-"  # as FILE of --json: standard output, which then holds nothing else
@@ -33,7 +43,7 @@ SIMULATOR = os.path.join("common", "simt", "libsimt.a")  # in its build folder
 NEITHER = "explain takes one chapter or one file that ends in .cu"
 
 
-def main(arguments):
+def main(arguments: Arguments) -> int:
     if len(arguments.words) != 1:
         raise UsageError(NEITHER + "; see ./learn explain --help")
     launch_number(arguments.launch)
@@ -58,12 +68,12 @@ def main(arguments):
         return compare(arguments, subject, machine)
     if arguments.watch and arguments.json == STDOUT:
         raise UsageError("--watch goes on and on: --json needs a FILE with it")
-    if not arguments.watch:
-        return once(arguments, subject, machine)
-    return watch(arguments, subject, machine)
+    if arguments.watch:
+        watch(arguments, subject, machine)
+    return once(arguments, subject, machine)
 
 
-def check_outputs(arguments, source):
+def check_outputs(arguments: Arguments, source: str) -> None:
     """UsageError unless --json, --html and --sarif name files of their own that can be written, none of them the source."""
     taken = {os.path.realpath(source): "the source"}
     for option, file in (("--json", arguments.json), ("--html", arguments.html), ("--sarif", arguments.sarif)):
@@ -75,25 +85,26 @@ def check_outputs(arguments, source):
             raise UsageError("{} {}: that is {}".format(option, file, before.replace("--", "the file of --")))
 
 
+@dataclass
 class Run:
     """A program that has run on the simulator, and what it left."""
 
-    def __init__(self, chapter, source, label):
-        self.chapter = chapter
-        self.source = source
-        self.label = label
-        self.recorded = self.before = None  # its trace, and the last one of the same source
-        self.compiled = []
-        self.code = 0
-        self.json = ""  # the trace as text, where that is asked for
+    chapter: Chapter | None
+    source: str
+    label: str
+    recorded: Trace = field(default_factory=lambda: Trace([]))
+    before: Trace | None = None  # the last one of the same source
+    compiled: list[Compiled] = field(default_factory=list)
+    code: int = 0
+    json: str = ""  # the trace as text, where that is asked for
 
-    def verdict(self):
+    def verdict(self) -> int:
         """The exit code. A chapter's program says by its own whether a finding was meant to be raised."""
         found = trace.errors_of(trace.all_findings(self.recorded))
         return 1 if found and (self.code != 0 or not self.chapter) else self.code if self.code >= 0 else 128 - self.code
 
 
-def run(arguments, subject, machine, rungs):
+def run(arguments: Arguments, subject: str, machine: Machine, rungs: list[str]) -> Run:
     """Builds a program and runs it; returns the Run."""
     chapter = as_chapter(subject)
     if chapter:
@@ -139,7 +150,8 @@ def run(arguments, subject, machine, rungs):
         hand_over(executed, done.compiled, command[0])
         env["SIMT_COMPILED"] = executed
     if only_json:
-        done.code, told = steps.start(command, env=env, stdout=sys.stderr), []
+        told: list[str] = []
+        done.code = steps.start(command, env=env, stdout=sys.stderr)
     else:
         done.code, told = steps.start_and_hold(command, "simt: ", TOLD_BELOW.match, env=env)
     if not os.path.exists(trace_file):
@@ -150,19 +162,21 @@ def run(arguments, subject, machine, rungs):
         take_over(done.recorded, done.compiled, executed, trace_file)
     speed.note_bounds(done.recorded, speed.gpu_named(arguments.gpu), done.compiled)
     done.json = json.dumps(records.write(done.recorded), indent=2) + "\n" if arguments.json else ""
-    trace.name_variants(done.recorded, rows_of(rows_file))
+    name_variants(done.recorded, rows_of(rows_file))
     sys.stderr.write("".join(left_out(told, trace.all_findings(done.recorded))))
     return done
 
 
-def once(arguments, subject, machine):
+def once(arguments: Arguments, subject: str, machine: Machine) -> int:
     """Builds, runs and reports; returns the exit code."""
     done = run(arguments, subject, machine, arguments.rung)
     gpu, launch = speed.gpu_named(arguments.gpu), launch_number(arguments.launch)
     only_json = arguments.json == STDOUT
     if only_json:
         sys.stdout.write(done.json)
-    shared = dict(main=done.source, launch=launch, compiled=done.compiled, failed=done.code != 0, gpu=gpu)
+    shared: dict[str, Any] = dict(
+        main=done.source, launch=launch, compiled=done.compiled, failed=done.code != 0, gpu=gpu
+    )
     told = columns_told(done.recorded)
     report = explained.render(done.recorded, ui.palette(), ui.terminal_width(), before=done.before, told=told, **shared)
     if arguments.json and not only_json:
@@ -181,6 +195,9 @@ def once(arguments, subject, machine):
         return done.verdict()
     ui.say()
     ui.say(report.rstrip("\n"))
+    if done.chapter and pages.folder():
+        ui.say()
+        pages.tell_chapter(done.chapter, arguments.rung)
     if arguments.html:
         ui.say()
         ui.say("The same as a page: " + paths.shown(arguments.html))
@@ -190,12 +207,12 @@ def once(arguments, subject, machine):
     return done.verdict()
 
 
-def is_built():
+def is_built() -> bool:
     """Whether the simulator has been built here before."""
     return os.path.exists(os.path.join(paths.build_folder("simulator"), SIMULATOR))
 
 
-def columns_told(recorded):
+def columns_told(recorded: Trace) -> Sequence[str]:
     """The columns whose meaning this reader has read before; those of this report are kept as told. Who writes the report to
     a file gets all of them."""
     if not ui.is_terminal(sys.stdout):
@@ -207,7 +224,7 @@ def columns_told(recorded):
     return told
 
 
-def compare(arguments, subject, machine):
+def compare(arguments: Arguments, subject: str, machine: Machine) -> int:
     """Two programs, or two rungs of a chapter, side by side; returns the exit code of the first that is not 0."""
     from warp.explain import against
 
@@ -226,7 +243,7 @@ def compare(arguments, subject, machine):
     ]
     gpu, launch = speed.gpu_named(arguments.gpu), launch_number(arguments.launch)
     ui.say()
-    ui.say(against.render(*sides, ui.palette(), gpu, launch).rstrip("\n"))
+    ui.say(against.render(sides[0], sides[1], ui.palette(), gpu, launch).rstrip("\n"))
     for label, done in zip(labels, runs):
         findings = len(trace.all_findings(done.recorded))
         if done.verdict() or findings:
@@ -236,7 +253,7 @@ def compare(arguments, subject, machine):
     return next((done.verdict() for done in runs if done.verdict()), 0)
 
 
-def check_against(arguments, subject, chapter):
+def check_against(arguments: Arguments, subject: str, chapter: Chapter | None) -> None:
     """UsageError unless --against names what can be compared."""
     for option, given in (("--json", arguments.json), ("--html", arguments.html), ("--sarif", arguments.sarif)):
         if given:
@@ -257,7 +274,7 @@ POLL = 0.3  # seconds between two looks at the source
 SOURCES = (".cu", ".cuh", ".h", ".hpp", ".cpp", ".cmake")
 
 
-def watch(arguments, subject, machine):
+def watch(arguments: Arguments, subject: str, machine: Machine) -> NoReturn:
     """Explains again each time that the source is saved; goes on whatever comes out. Ctrl-C ends it."""
     chapter = as_chapter(subject)
     source, folder = (chapter.source, chapter.folder) if chapter else (subject, None)
@@ -273,7 +290,7 @@ def watch(arguments, subject, machine):
         wait_for_save(source, folder, seen)
 
 
-def wait_for_save(source, folder, seen):
+def wait_for_save(source: str, folder: str | None, seen: dict[str, tuple[int, int]]) -> None:
     """Returns when a source has another stamp than before. One that is gone is about to be written anew."""
     while True:
         now = stamps(source, folder)
@@ -282,7 +299,7 @@ def wait_for_save(source, folder, seen):
         time.sleep(POLL)
 
 
-def stamps(source, folder=None):
+def stamps(source: str, folder: str | None = None) -> dict[str, tuple[int, int]]:
     """{file: (time of its last change, bytes)} of a source and of the other sources of a chapter's folder."""
     files = {source}
     if folder:
@@ -300,13 +317,15 @@ def stamps(source, folder=None):
     return found
 
 
-def sample_size(text):
-    if text is not None and not (text.isascii() and text.isdigit() and int(text) > 0):
+def sample_size(text: str | None) -> str:
+    if text is None:
+        return ""
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
         raise UsageError(f"--blocks {text}: legal is a number of blocks, from 1 up")
     return text
 
 
-def launch_number(text):
+def launch_number(text: str | None) -> int | None:
     if text is None:
         return None
     if not (text.isascii() and text.isdigit()):
@@ -314,7 +333,7 @@ def launch_number(text):
     return int(text)
 
 
-def as_chapter(subject):
+def as_chapter(subject: str) -> Chapter | None:
     """The chapter that is meant, or None for a file of the reader's own."""
     known = chapters.all_chapters()
     inside = [c for c in known if os.path.realpath(subject) in (os.path.realpath(c.folder), os.path.realpath(c.source))]
@@ -325,7 +344,7 @@ def as_chapter(subject):
     return chapters.find(subject, known)
 
 
-def check_source(file, legal=NEITHER):
+def check_source(file: str, legal: str = NEITHER) -> None:
     """UsageError unless `file` is a CUDA source that can be read; `legal` is what the command takes."""
     if os.path.isdir(file):
         raise UsageError(f"{file} is a folder; {legal}")
@@ -346,7 +365,7 @@ def check_source(file, legal=NEITHER):
         raise UsageError(f"no right to read {file}")
 
 
-def compile_source(source):
+def compile_source(source: str) -> str:
     """Compiles with simtcc, traced; returns the program. The compiler's messages reach the reader."""
     folder = output_folder(source)
     program = os.path.join(folder, os.path.splitext(os.path.basename(source))[0])

@@ -1,11 +1,14 @@
 """./learn hint: the next hint of an exercise; those shown before come with it."""
 
-from warp.base import ui
+from __future__ import annotations
+
+from warp.base import pages, ui
 from warp.base.errors import UsageError
+from warp.cli.options import Arguments
 from warp.exercise import catalogue, record, show
 
 
-def main(arguments):
+def main(arguments: Arguments) -> int:
     if len(arguments.words) > 1:
         raise UsageError("hint takes one exercise or chapter, or none: then the one that you are at")
     known = catalogue.everything()
@@ -22,6 +25,8 @@ def main(arguments):
         for i, line in enumerate(show.prose(hint)):
             text = (f"{number}. " if i == 0 else "   ") + line
             ui.say("  " + (text if number == shown else paint("dim", text)))
+    ui.say()
+    pages.tell_exercise(exercise)
     if shown == len(exercise.hints):
         ui.say()
         ui.say(f"That was the last one; ./learn solution {exercise.name} --anyway shows the solution.")

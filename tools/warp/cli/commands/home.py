@@ -1,7 +1,10 @@
 """./learn alone: where the reader is and what comes next."""
 
+from __future__ import annotations
+
 from warp.base import progress, ui
 from warp.base.machine import Machine
+from warp.chapter.chapters import Chapter
 from warp.chapter.header import hours
 from warp.chapter.last_run import in_words
 from warp.cli.commands.list_ import gpu_state, simulator_state
@@ -10,7 +13,7 @@ from warp.cli.way import Way, in_minutes
 from warp.exercise import updates, workspace
 
 
-def main():
+def main() -> int:
     paint, way, machine = ui.palette(), Way(), Machine()
     ui.say(paint("bold", "Warp by Warp") + ": CUDA performance, one chapter at a time")
     ui.say()
@@ -37,7 +40,7 @@ def main():
     return 0
 
 
-def of_chapter(way, chapter):
+def of_chapter(way: Way, chapter: Chapter) -> str:
     """One line: what was run, predicted and exercised."""
     runs = [
         "{} on the {}".format(in_words(counts), "GPU" if backend == "gpu" else backend)

@@ -1,12 +1,15 @@
 """./learn later: sets an exercise aside, and goes on."""
 
+from __future__ import annotations
+
 from warp.base import ui
 from warp.base.errors import UsageError
 from warp.cli.commands import next_
+from warp.cli.options import Arguments
 from warp.exercise import catalogue, record
 
 
-def main(arguments):
+def main(arguments: Arguments) -> int:
     if len(arguments.words) > 1:
         raise UsageError("later takes one exercise, or none: then the one that you are at")
     known = catalogue.everything()

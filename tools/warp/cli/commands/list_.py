@@ -1,14 +1,17 @@
 """./learn list: the chapters and exercises, what this machine can run, and what is done."""
 
+from __future__ import annotations
+
 from warp.base import needs, paths, progress, ui
 from warp.base.errors import LearnError
 from warp.base.machine import Machine
 from warp.chapter import chapters
 from warp.chapter.last_run import in_words, last_run
+from warp.cli.options import Arguments
 from warp.exercise import catalogue, record, report
 
 
-def main(arguments):
+def main(arguments: Arguments) -> int:
     known = chapters.all_chapters()
     if not known:
         raise LearnError(f"there is no chapter in {paths.shown(paths.CHAPTERS)}")
@@ -55,7 +58,7 @@ def main(arguments):
     return 1 if broken else 0
 
 
-def gpu_state(machine):
+def gpu_state(machine: Machine) -> str:
     if not machine.gpus():
         return "no (no NVIDIA GPU here)"
     if not machine.nvcc():
@@ -68,7 +71,7 @@ def gpu_state(machine):
     )
 
 
-def simulator_state(machine):
+def simulator_state(machine: Machine) -> str:
     lacking = needs.missing(machine, "simulator")
     return (
         "yes"

@@ -1,11 +1,16 @@
 """./learn new: a CUDA program of the reader's own, or the folder of a chapter."""
 
+from __future__ import annotations
+
 import os
 import re
 
 from warp.base import paths, steps, ui
 from warp.base.errors import LearnError, UsageError
+from warp.base.machine import Machine
+from warp.base.text import there
 from warp.chapter import chapters
+from warp.cli.options import Arguments
 from warp.exercise import workspace
 
 TEMPLATES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "templates")
@@ -13,7 +18,7 @@ FIRST = "first.cu"
 FORMS = "./learn new, ./learn new my.cu, or ./learn new chapter 21_histograms"
 
 
-def main(arguments):
+def main(arguments: Arguments) -> int:
     words = arguments.words
     if not words:
         return first_program()
@@ -24,7 +29,7 @@ def main(arguments):
     raise UsageError(f"legal is {FORMS}")
 
 
-def first_program():
+def first_program() -> int:
     """A program of the reader's own, run and counted at once; what was begun before is taken as it is."""
     from warp.base import install
     from warp.base.machine import Machine
@@ -44,7 +49,7 @@ def first_program():
         for line in meanwhile(shown):
             ui.say(line)
     ui.say()
-    code = explain.main(options.parse(table.find("explain"), [path]))
+    code = explain.main(options.parse(there(table.find("explain")), [path]))
     next_steps(
         (f"edit {shown}, then ./learn explain {shown}", "what it costs now, or what is wrong and where"),
         ("leave out 'if (i < n)', explain again", "a thread without an element, and the array that it misses"),
@@ -53,7 +58,7 @@ def first_program():
     return code
 
 
-def meanwhile(shown):
+def meanwhile(shown: str) -> list[str]:
     """What to read while the simulator is built: the beginning of the course."""
     from pathlib import Path
 
@@ -73,13 +78,13 @@ def meanwhile(shown):
     return lines
 
 
-def on_gpu(path, shown, machine, lack):
+def on_gpu(path: str, shown: str, machine: Machine, lack: str) -> int:
     """The same with nvcc, where the simulator cannot be brought."""
     if not (machine.gpus() and machine.nvcc()):
         raise LearnError(f"the simulator lacks {lack}, and there is no GPU with nvcc here: ./learn doctor says more")
     ui.note(f"learn: with nvcc, as the simulator lacks {lack}")
     program = os.path.splitext(os.path.abspath(path))[0] + ".out"
-    command = [machine.nvcc(), "-std=c++17", "-arch=native", "-o", program, path]
+    command = [there(machine.nvcc()), "-std=c++17", "-arch=native", "-o", program, path]
     steps.run("Compiling " + shown, command, "new")
     code = steps.start([program])
     next_steps(
@@ -88,7 +93,7 @@ def on_gpu(path, shown, machine, lack):
     return code
 
 
-def new_program(path):
+def new_program(path: str) -> int:
     """A whole program in one file: allocates, copies, launches, checks, frees."""
     name = os.path.basename(path)
     stem = name[: -len(".cu")]
@@ -108,7 +113,7 @@ def new_program(path):
     return 0
 
 
-def place(path):
+def place(path: str) -> str:
     """Where a program goes: a bare name into my/ if one stands in the course, whose folders git watches; else as it says."""
     here = os.path.realpath(os.getcwd())
     mine = os.path.realpath(workspace.FOLDER)
@@ -122,11 +127,11 @@ def place(path):
     return os.path.join(workspace.FOLDER, path)
 
 
-def is_within(path, folder):
+def is_within(path: str, folder: str) -> bool:
     return os.path.commonpath([path, folder]) == folder
 
 
-def new_chapter(name):
+def new_chapter(name: str) -> int:
     """A chapter's folder: a source that builds and runs, and its test."""
     match = chapters.FOLDER.fullmatch(name)
     if not match or not re.fullmatch(r"[a-z][a-z0-9_]*", match.group(2)):
@@ -147,13 +152,13 @@ def new_chapter(name):
     next_steps(
         (f"./learn run {number}", "builds and runs it"),
         (f"./learn author check {number}", "numbers, predictions and lengths of its text"),
-        (f"./learn test --only {name}", "its test"),
+        (f"./learn test {name}", "its test"),
         (f"./learn record {number}", "on a machine with a GPU: its measured results"),
     )
     return 0
 
 
-def write(path, template, **values):
+def write(path: str, template: str, **values: str) -> None:
     """Writes a template with its @PLACES@ filled; an existing file is left alone."""
     with open(os.path.join(TEMPLATES, template), encoding="utf-8") as file:
         text = file.read()
@@ -168,7 +173,7 @@ def write(path, template, **values):
         raise LearnError(f"cannot write {paths.shown(path)}: {error.strerror}")
 
 
-def next_steps(*rows):
+def next_steps(*rows: tuple[str, str]) -> None:
     width = max(len(command) for command, _ in rows)
     ui.say()
     ui.say("Next:")

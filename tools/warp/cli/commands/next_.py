@@ -1,12 +1,17 @@
 """./learn next: goes on to the next step of the path: an exercise, or the next chapter."""
 
+from __future__ import annotations
+
 from warp.base import paths, ui
 from warp.base.errors import UsageError
+from warp.base.text import there
+from warp.cli.options import Arguments
 from warp.cli.way import Way, in_minutes
 from warp.exercise import catalogue, record, show, updates, workspace
+from warp.exercise.exercises import Exercise
 
 
-def main(arguments):
+def main(arguments: Arguments) -> int:
     if len(arguments.words) > 1:
         raise UsageError("next takes one exercise or chapter to go to, or none")
     known = catalogue.everything()
@@ -15,15 +20,16 @@ def main(arguments):
     return go_to(record.one(arguments.words[0], known, onwards=True))
 
 
-def go_on(but=None):
+def go_on(but: Exercise | None = None) -> int:
     """The next step, and where it is an exercise its task; `but`: another one than this."""
     way = Way()
     here = way.here()
-    is_open = here is not None and not way.is_done(here) and not way.records[here.key].later
-    if is_open and not workspace.is_started(here):
+    if here is not None and (way.is_done(here) or way.records[here.key].later):
+        here = None
+    if here is not None and not workspace.is_started(here):
         return go_to(here)
     step = way.next(leave=True, but=but)
-    if is_open and step is not None and step.exercise is not here:
+    if here is not None and step is not None and step.exercise is not here:
         ui.say(f"{here.name} is still open; ./learn next {here.name} comes back to it.")
         ui.say()
     if step is None:
@@ -32,7 +38,7 @@ def go_on(but=None):
         return 0
     if step.exercise is not None:
         return go_to(step.exercise)
-    chapter = step.chapter
+    chapter = there(step.chapter)
     title = ui.palette()("bold", f"Chapter {chapter.number}: {chapter.title}")
     ui.say(title + in_minutes(chapter, "  (about {} min)"))
     ui.say()
@@ -48,7 +54,7 @@ def go_on(but=None):
     return 0
 
 
-def go_to(exercise):
+def go_to(exercise: Exercise) -> int:
     updates.bring([exercise])
     record.choose(exercise)
     show.task(exercise)

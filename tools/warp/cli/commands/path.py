@@ -1,12 +1,17 @@
 """./learn path: the way through the course with its minutes; chooses the short or the full one."""
 
+from __future__ import annotations
+
 from warp.base import progress, ui
 from warp.base.errors import UsageError
+from warp.chapter.chapters import Chapter
 from warp.chapter.header import hours
+from warp.cli.options import Arguments
 from warp.cli.way import CHOSEN, PATHS, Way, in_minutes
+from warp.exercise.exercises import Exercise
 
 
-def main(arguments):
+def main(arguments: Arguments) -> int:
     words = arguments.words
     if len(words) > 1 or (words and words[0] not in PATHS):
         raise UsageError("path takes short or full, or nothing: then it shows where you are")
@@ -34,11 +39,11 @@ def main(arguments):
     return 0
 
 
-def short(way, one):
+def short(way: Way, one: Chapter | Exercise) -> str:
     return "  (short path)" if way.path == "full" and one.on_short_path else ""
 
 
-def next_lines(way):
+def next_lines(way: Way) -> list[str]:
     """What comes next, as `./learn` and `./learn path` end."""
     step = way.next()
     if step is None:

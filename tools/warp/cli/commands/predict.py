@@ -1,15 +1,22 @@
 """./learn predict: asks a chapter's predictions, lets the run answer, explains, keeps the score."""
 
+from __future__ import annotations
+
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 from warp.base import build, install, paths, progress, ui
 from warp.base.errors import LearnError, UsageError
 from warp.base.machine import Machine
 from warp.chapter import asked_about, chapters, predictions
+from warp.chapter.chapters import Chapter
 from warp.chapter.errors import NotRecorded
 from warp.chapter.expressions import Numbers
+from warp.chapter.predictions import Asked
+from warp.chapter.source import Prediction
+from warp.cli.options import Arguments
 from warp.exercise import catalogue
 
 WIDTH = 96
@@ -18,7 +25,7 @@ STOP = ("q", "quit", "exit")
 DRAWING = re.compile(r"^```\{drawing\}[^\n]*\n```$", re.MULTILINE)
 
 
-def main(arguments):
+def main(arguments: Arguments) -> int:
     if len(arguments.words) != 1:
         raise UsageError("name one chapter: ./learn predict 01")
     known = chapters.all_chapters()
@@ -58,7 +65,7 @@ def main(arguments):
     return ask_all(chapter, asked, todo, numbers, guesses)
 
 
-def without_counts(asked, lack):
+def without_counts(asked: list[Asked], lack: str) -> list[Asked]:
     """The predictions that need no run of the simulator: measured times answer them, or arithmetic."""
     kept = [one for one in asked if not re.search(r"\bcount\(", one.prediction.answer)]
     if not kept:
@@ -69,13 +76,15 @@ def without_counts(asked, lack):
     return kept
 
 
-def open_numbers(chapter):
+def open_numbers(chapter: Chapter) -> Numbers:
     """The chapter's counts and times: those of this machine's GPU where ./learn run left any."""
     own = Path(paths.last_results("gpu", chapter.key))
     return Numbers(Path(chapter.source), Path(paths.build_folder("simulator")), own if own.exists() else None)
 
 
-def ask_all(chapter, asked, todo, numbers, guesses):
+def ask_all(
+    chapter: Chapter, asked: list[Asked], todo: list[Asked], numbers: Numbers, guesses: list[str] | None
+) -> int:
     paint = ui.palette()
     ui.say(paint("bold", f"Chapter {chapter.number}, {chapter.title}: {len(asked)} predictions"))
     ui.say("Answer with a number or a choice. Enter skips a question, q ends; answers so far are kept.")
@@ -92,7 +101,7 @@ def ask_all(chapter, asked, todo, numbers, guesses):
         for number, choice in enumerate(one.prediction.choices, start=1):
             ui.say(f"     {number}  {ui.plain(choice)}")
         if guesses is not None:
-            typed = guesses[index] if index < len(guesses) else ""
+            typed: str | None = guesses[index] if index < len(guesses) else ""
             ui.say(f"> {typed}")
         else:
             typed = ask(one.prediction)
@@ -112,7 +121,7 @@ def ask_all(chapter, asked, todo, numbers, guesses):
     return 0
 
 
-def situate(one):
+def situate(one: Asked) -> None:
     """Where the question stands in the chapter, and what is told before it."""
     paint = ui.palette()
     ui.say(paint("bold", f"--- {heading(one)} ") + f"({paths.shown(str(one.file))}:{one.prediction.line})")
@@ -128,7 +137,7 @@ def situate(one):
     ui.say()
 
 
-def heading(one):
+def heading(one: Asked) -> str:
     """The heading above a question, without its number."""
     return re.sub(r"^[\d.]+\s+", "", ui.plain(one.section))
 
@@ -136,16 +145,16 @@ def heading(one):
 class Listing:
     """Shows the code that questions are about: what was shown already is not shown again."""
 
-    def __init__(self, chapter):
+    def __init__(self, chapter: Chapter) -> None:
         self.main = Path(chapter.source)
-        self.here = set()  # shown or named for the questions of this place
-        self.sitting = set()  # shown for any
+        self.here: set[Any] = set()  # shown or named for the questions of this place
+        self.sitting: set[Any] = set()  # shown for any
 
-    def elsewhere(self):
+    def elsewhere(self) -> None:
         """The questions that follow stand at another place."""
         self.here = set()
 
-    def show(self, one):
+    def show(self, one: Asked) -> None:
         """The functions that the answer is about, whole, and what they call while there is room."""
         found = {name: lines for name, lines in asked_about.pieces(self.main, one).items() if lines}
         found = {name: lines for name, lines in found.items() if tuple(lines) not in self.here}
@@ -175,7 +184,7 @@ class Listing:
             ui.say()
 
 
-def in_brackets(prediction, numbers):
+def in_brackets(prediction: Prediction, numbers: Numbers) -> str:
     """In which unit to answer, of which GPU, and how near is right: (ms on an NVIDIA H200, within 50 %)."""
     parts = []
     try:
@@ -192,7 +201,7 @@ def in_brackets(prediction, numbers):
     return f"({text})" if text else ""
 
 
-def ask(prediction):
+def ask(prediction: Prediction) -> str | None:
     """What the reader types, asked again until it can be read; None at the end of the input."""
     while True:
         sys.stdout.write("> ")
@@ -207,14 +216,14 @@ def ask(prediction):
         ui.say("  " + legal(prediction))
 
 
-def legal(prediction):
+def legal(prediction: Prediction) -> str:
     """What a guess may look like."""
     if prediction.choices:
         return f"Type 1 to {len(prediction.choices)}, or the beginning of a choice; Enter skips."
     return "Type a number, as 32, 1,024, 2.5, 1/32, 2^20 or 90 %; Enter skips."
 
 
-def settle(chapter, one, typed, numbers):
+def settle(chapter: Chapter, one: Asked, typed: str, numbers: Numbers) -> None:
     """Shows guess, answer and why; keeps whether the guess was near."""
     paint = ui.palette()
     prediction = one.prediction
@@ -255,7 +264,7 @@ def settle(chapter, one, typed, numbers):
         progress.change(lambda kept: keep(kept, chapter.key, one.name, typed, near))
 
 
-def explain(one):
+def explain(one: Asked) -> None:
     """Why, in the chapter's words; predictions that stand together share it."""
     for paragraph in one.explanation:
         text = indented(paragraph)
@@ -264,24 +273,26 @@ def explain(one):
             ui.say(text)
 
 
-def within(prediction):
+def within(prediction: Prediction) -> str:
     return prediction.near.replace("factor", "a factor of")
 
 
-def keep(kept, chapter, name, typed, near):
+def keep(
+    kept: dict[str, dict[str, dict[str, dict[str, bool | str]]]], chapter: str, name: str, typed: str, near: bool
+) -> None:
     """The first guess is the one that counts."""
     mine = kept.setdefault("predictions", {}).setdefault(chapter, {})
     mine.setdefault(name, {"guess": typed, "near": near})
 
 
-def score(done, asked):
+def score(done: dict[str, dict[str, bool | str]], asked: list[Asked]) -> str:
     """How many of a chapter's predictions are answered, and how many of these were near."""
     answered = [done[one.name] for one in asked if one.name in done]
     near = sum(1 for one in answered if one["near"])
     return f"Score: {near} of {len(answered)} right or near; {len(asked) - len(answered)} of {len(asked)} still open."
 
 
-def indented(text):
+def indented(text: str) -> str:
     """A block of prose: its paragraphs wrapped, tables and code as they stand, drawings left out."""
     text = DRAWING.sub("", text)
     found = []

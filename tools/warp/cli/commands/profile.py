@@ -1,5 +1,7 @@
 """./learn profile: a chapter under Nsight Compute or Nsight Systems."""
 
+from __future__ import annotations
+
 import os
 import shlex
 
@@ -8,7 +10,9 @@ from warp.base.errors import LearnError, UsageError
 from warp.base.files import check_writable
 from warp.base.machine import Machine
 from warp.chapter import chapters
+from warp.chapter.chapters import Chapter
 from warp.cli.commands.explain import as_chapter
+from warp.cli.options import Arguments
 from warp.record import counters, counts, profiling
 
 SUFFIX = {"ncu": ".ncu-rep", "nsys": ".nsys-rep"}
@@ -18,7 +22,7 @@ WIDTH = 90  # of a command line that is printed
 ENVIRONMENT = {"LAB_GUARD": "0", "LAB_TIMING": "off"}
 
 
-def main(arguments):
+def main(arguments: Arguments) -> int:
     if len(arguments.words) != 1:
         raise UsageError("profile takes one chapter, as in ./learn profile 06 --rung naive")
     chapter = as_chapter(arguments.words[0])
@@ -51,11 +55,11 @@ def main(arguments):
     return profile.run()
 
 
-def with_suffix(file, tool):
+def with_suffix(file: str, tool: str) -> str:
     return file if file.endswith(SUFFIX[tool]) else file + SUFFIX[tool]
 
 
-def typed(words):
+def typed(words: list[str]) -> str:
     """A command line as a shell reads it, on lines of a bearable length."""
     lines = [""]
     for word in map(shlex.quote, words):
@@ -69,7 +73,7 @@ def typed(words):
 class Profile:
     """One run of a profiler over a chapter's program: the commands, and what came of them."""
 
-    def __init__(self, machine, chapter, tool, arguments):
+    def __init__(self, machine: Machine, chapter: Chapter, tool: str, arguments: Arguments) -> None:
         self.machine = machine
         self.chapter = chapter
         self.tool = tool
@@ -96,7 +100,7 @@ class Profile:
 
     # --- What would be done.
 
-    def words(self, readable=False):
+    def words(self, readable: bool = False) -> list[str]:
         """The profiler's command line; `readable` as it is typed in the current folder."""
         shown = paths.shown if readable else str
         report, program = shown(self.report), [shown(self.program[0]), *self.program[1:]]
@@ -105,7 +109,7 @@ class Profile:
         kernels = counts.kernels_of(self.chapter.folder)
         return profiling.ncu_words(self.found or "ncu", report, kernels, self.sections, self.metrics, self.raw, program)
 
-    def after(self, readable=False):
+    def after(self, readable: bool = False) -> list[str]:
         """The commands that print what the report holds."""
         file = paths.shown(self.file) if readable else self.file
         if self.tool == "nsys":
@@ -114,7 +118,7 @@ class Profile:
         page = ["--csv", "--page", "raw", "--print-units", "base"] if self.own_table else ["--page", "details"]
         return [self.found or "ncu", "--import", file, *page]
 
-    def show(self):
+    def show(self) -> None:
         """The very commands, to be pasted into a shell."""
         variables = [f"{name}={value}" for name, value in ENVIRONMENT.items()]
         rungs = "".join(f" --rung {rung}" for rung in self.rungs)
@@ -123,7 +127,7 @@ class Profile:
         ui.say(typed(variables + self.words(readable=True)))
         ui.say(typed(self.after(readable=True)))
 
-    def lack(self):
+    def lack(self) -> str:
         """What is missing here and what gives it, in one line; "" if nothing is."""
         rung = f" --rung {self.rungs[0]}" if self.rungs else ""
         if not self.machine.gpus():
@@ -139,7 +143,7 @@ class Profile:
 
     # --- Doing it.
 
-    def run(self):
+    def run(self) -> int:
         install.ensure(self.machine, "gpu")
         build.build("gpu", self.machine, f"chapter {self.chapter.number} for the GPU", [self.chapter.name])
         steps.make_folder(os.path.dirname(os.path.abspath(self.file)))
@@ -166,7 +170,7 @@ class Profile:
             ui.say(f"  nsys-ui {paths.shown(self.file)}    opens it, here or on any machine that you copy it to")
         return 0
 
-    def measure(self):
+    def measure(self) -> str:
         """Runs the profiler, once more for each set of metrics that it does not know; what it said."""
         env = dict(os.environ, NO_COLOR="1", **ENVIRONMENT)
         log = f"profile-{self.chapter.number}"
@@ -181,7 +185,7 @@ class Profile:
             ui.note(f"learn: this ncu or GPU has no {', '.join(refused)}")
             self.metrics = [metric for metric in self.metrics if metric not in refused]
 
-    def explain(self, output):
+    def explain(self, output: str) -> None:
         """Why there is no report."""
         rung = f" --rung {self.rungs[0]}" if self.rungs else ""
         again = f"./learn profile {self.chapter.number}{rung}"
@@ -194,5 +198,5 @@ class Profile:
         words = counters.complaints(output) or steps.tail(output, 8)
         raise LearnError(f"{self.name} wrote no report; all that it said is in {self.log()}", detail=words)
 
-    def log(self):
+    def log(self) -> str:
         return paths.shown(os.path.join(paths.LOGS, f"profile-{self.chapter.number}.log"))

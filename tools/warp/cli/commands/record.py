@@ -1,18 +1,25 @@
 """./learn record: measures chapters on this machine's GPU and writes their results/GPU.json."""
 
+from __future__ import annotations
+
 import json
 import os
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from warp.base import build, install, paths, steps, ui
 from warp.base.errors import LearnError, UsageError
 from warp.base.files import forget, write_atomically
 from warp.base.machine import Machine
+from warp.base.text import there
 from warp.chapter import chapters
+from warp.chapter.chapters import Chapter
 from warp.chapter.results import as_text
 from warp.cli.commands.run import check_gpu
+from warp.cli.options import Arguments
 from warp.machinecode import digest
 from warp.record import counts
 from warp.record.profiling import not_permitted
@@ -27,7 +34,7 @@ AUTHOR = [sys.executable, os.path.join(paths.ROOT, "tools", "warp"), "author"]
 MICROKERNELS = "microkernels"
 
 
-def main(arguments):
+def main(arguments: Arguments) -> int:
     known = chapters.all_chapters()
     if not arguments.words:
         raise UsageError("name the chapters to measure: ./learn record 06")
@@ -60,7 +67,7 @@ def main(arguments):
     return recorder.end()
 
 
-def whole_number(text, otherwise):
+def whole_number(text: str | None, otherwise: int) -> int:
     if text is None:
         return otherwise
     if not (text.isascii() and text.isdigit()) or int(text) < 1:
@@ -68,7 +75,7 @@ def whole_number(text, otherwise):
     return int(text)
 
 
-def include_folder(folder):
+def include_folder(folder: str | None) -> str:
     """The folder after --cccl as an absolute path; nothing where there is none."""
     if folder is None:
         return ""
@@ -81,7 +88,7 @@ def include_folder(folder):
     return os.path.abspath(folder)
 
 
-def gpu_slug(device):
+def gpu_slug(device: str) -> str:
     """What the results of a device are named: `NVIDIA H100 80GB HBM3` -> h100, `NVIDIA GeForce RTX 4090` -> rtx4090."""
     words = re.split(r"[\s-]+", device)
     left_out = r"NVIDIA|GeForce|Tesla|Quadro|GPU|Generation|\d+GB|HBM\w*|SXM\d*"
@@ -92,7 +99,7 @@ def gpu_slug(device):
 class Recorder:
     """One recording: every step within one limit of time, every product in one folder first."""
 
-    def __init__(self, machine, device, out, seconds, parts, cccl=""):
+    def __init__(self, machine: Machine, device: str, out: str, seconds: int, parts: set[str], cccl: str = "") -> None:
         self.machine = machine
         self.device = device
         self.gpu = gpu_slug(device)
@@ -101,21 +108,22 @@ class Recorder:
         self.cccl = cccl  # of which CUB is the peer; the toolkit's where it is empty
         self.steps = Steps(seconds, os.path.join(out, "log"))
         self.env = dict(os.environ, WARP_COMMIT=os.environ.get("WARP_COMMIT") or build.commit(), NO_COLOR="1")
-        beside_nvcc = os.path.dirname(os.path.realpath(machine.nvcc()))
+        self.nvcc = there(machine.nvcc())  # check_gpu() has asked for it
+        beside_nvcc = os.path.dirname(os.path.realpath(self.nvcc))
         self.env["PATH"] = os.pathsep.join([self.env.get("PATH", ""), beside_nvcc])
         self.quick = dict(self.env, LAB_GUARD="0", LAB_TIMING="off")  # bare allocations, each rung launched once
-        self.written = []
+        self.written: list[str] = []
 
     # --- The parts.
 
-    def environment(self):
+    def environment(self) -> None:
         """Notes the machine, for whoever reads the logs."""
         ui.say(f"{self.device} ({self.gpu}), commit {self.env['WARP_COMMIT']}, at most {self.steps.left():.0f} s")
         text = steps.ask(["nvidia-smi"]) or "nvidia-smi fails\n"
-        text += steps.ask([self.machine.nvcc(), "--version"]) or ""
+        text += steps.ask([self.nvcc, "--version"]) or ""
         write_atomically(Path(self.out, "environment.txt"), text)
 
-    def build(self, wanted, micro):
+    def build(self, wanted: list[Chapter], micro: bool) -> None:
         """The programs: what does not build ends the recording."""
         env = dict(build.environment("gpu", self.machine), PATH=self.env["PATH"])
         folder = paths.build_folder("gpu")
@@ -132,7 +140,7 @@ class Recorder:
         if wanted:
             with build.lock("gpu"):
                 words = [self.steps.run("configure", 120, configure, env, paths.ROOT)[0]]
-                make = [self.machine.cmake(), "--build", folder, "--parallel", self.machine.cores()]
+                make = [self.machine.cmake(), "--build", folder, "--parallel", str(self.machine.cores())]
                 make += ["--target", *(chapter.name for chapter in wanted)]
                 if words == [OK]:
                     words.append(self.steps.run("build", 360, make, env, paths.ROOT)[0])
@@ -141,9 +149,9 @@ class Recorder:
         if micro:
             architecture = "sm_" + self.machine.gpus()[0][1].replace(".", "")
             architecture += "a" if architecture in ("sm_90", "sm_100") else ""
-            source = os.path.join(paths.ROOT, "tests", "microkernels", "microkernels.cu")
+            source = os.path.join(paths.ROOT, "tests", "simulator", "microkernels", "microkernels.cu")
             command = [
-                self.machine.nvcc(),
+                self.nvcc,
                 "-std=c++20",
                 f"-arch={architecture}",
                 "-lineinfo",
@@ -153,7 +161,7 @@ class Recorder:
             ]
             self.steps.run("build microkernels", 240, command, self.env)
 
-    def chapter(self, chapter, sizes):
+    def chapter(self, chapter: Chapter, sizes: list[str]) -> None:
         """All parts of one chapter; its results are written where they are clean."""
         folder = os.path.join(self.out, chapter.key)
         steps.make_folder(folder)
@@ -171,7 +179,7 @@ class Recorder:
             self.caches(chapter, folder)
         self.publish(chapter, folder, clean, [times, *counted] if "run" in self.parts else counted)
 
-    def run(self, chapter, folder, sizes):
+    def run(self, chapter: Chapter, folder: str, sizes: list[str]) -> bool:
         """Times and checks at the measured sizes; maps and products also on their cases.
 
         Each size is a step of its own, whose rows are on disk before the next begins: what the time did not suffice
@@ -179,10 +187,11 @@ class Recorder:
         """
         results, part = Path(folder, self.products()[0]), Path(folder, "size.json")
         program = chapter.program("gpu")
-        kept, new, clean, tables = read(results), False, True, []
+        kept, tables = read(results), []
+        new, clean = False, True
         for size in sizes:
             forget(str(part))
-            command = [program, "--json", part, "--size", size]
+            command = [program, "--json", str(part), "--size", size]
             # What does not depend on the size is measured at the first of them alone.
             env = self.env if size == sizes[0] else {**self.env, "LAB_FURTHER_SIZE": "1"}
             word, output = self.steps.run(f"run {chapter.key} {size}", SECONDS_A_SIZE, command, env)
@@ -190,11 +199,12 @@ class Recorder:
             found = read(part) if word == OK else None
             clean &= found is not None
             if found:
-                good = kept and (new or same_code(kept, found))
-                kept, new = joined(kept, found, chapter.sizes_measured) if good else found, True
+                good = kept is not None and (new or same_code(kept, found))
+                kept = joined(kept, found, chapter.sizes_measured) if kept is not None and good else found
+                new = True
                 write_results(results, kept)
             Path(folder, "table.txt").write_text("\n".join(tables), encoding="utf-8")
-        if not new:
+        if not new or kept is None:
             return False
         clean &= self.stamp(chapter, results, program)
         if chapter.has_cases:
@@ -209,9 +219,9 @@ class Recorder:
             clean &= self.steps.run(name, 60, command, self.quick, permitted=not_permitted)[0] != FAIL
         return clean
 
-    def stamp(self, chapter, results, program):
+    def stamp(self, chapter: Chapter, results: Path, program: str) -> bool:
         """Adds the digests of the machine code to the results; False where a row did not pass."""
-        data = read(results)
+        data = there(read(results))
         wrong = [row["rung"] for row in data["rows"] if row["status"] not in ("PASS", "SKIP")]
         sass = self.tool("cuobjdump")
         if sass:
@@ -219,7 +229,7 @@ class Recorder:
             own = counts.kernels_of(chapter.folder)
             found = {name: code for name, code in digest.digests(text).items() if digest.base_name(name) in own}
             if word == OK:
-                version = steps.ask([self.machine.nvcc(), "--version"]) or ""
+                version = steps.ask([self.nvcc, "--version"]) or ""
                 release = re.search(r"V[\d.]+", version)
                 data["machine_code"] = {
                     "nvcc": release.group() if release else "unknown",
@@ -231,7 +241,7 @@ class Recorder:
         write_results(results, data)
         return not wrong
 
-    def sanitize(self, chapter):
+    def sanitize(self, chapter: Chapter) -> bool:
         """The four tools of compute-sanitizer at the simulator's size and on small cases."""
         tool = self.tool("compute-sanitizer")
         if not tool:
@@ -253,7 +263,7 @@ class Recorder:
                 )
         return clean
 
-    def count(self, chapter, folder):
+    def count(self, chapter: Chapter, folder: str) -> None:
         """What the simulator counts, counted by Nsight Compute at the simulator's size."""
         raw = os.path.join(folder, "counters.json")
         kernels = ",".join(sorted(counts.kernels_of(chapter.folder)))
@@ -268,7 +278,7 @@ class Recorder:
                 lambda: counts.counts_file(json.loads(Path(raw).read_text(encoding="utf-8")), chapter.folder),
             )
 
-    def caches(self, chapter, folder):
+    def caches(self, chapter: Chapter, folder: str) -> None:
         """What the text quotes of caches and waits, at the sizes that it speaks of."""
         ncu = self.tool("ncu")
         wanted = counts.caches_wanted(Path(chapter.source), os.path.join(chapter.folder, "results"))
@@ -303,14 +313,14 @@ class Recorder:
                 lambda: counts.caches_file(facts, parts),
             )
 
-    def keep(self, name, folder, file, text):
+    def keep(self, name: str, folder: str, file: str, text: Callable[..., Any]) -> None:
         """Writes what a part recorded, or reports why it cannot."""
         try:
             write_atomically(Path(folder, file), text())
         except counts.CountsError as error:
             self.steps.report(FAIL, name, note=str(error))
 
-    def publish(self, chapter, folder, clean, names):
+    def publish(self, chapter: Chapter, folder: str, clean: bool, names: list[str]) -> None:
         """Copies what was recorded into the chapter's results, if everything about the chapter was clean."""
         files = [name for name in names if os.path.exists(os.path.join(folder, name))]
         if not clean:
@@ -327,8 +337,8 @@ class Recorder:
                 continue
             self.written.append(paths.shown(str(target)))
 
-    def microkernels(self):
-        """The kernels of tests/microkernels: right results, their counts, the sanitizers."""
+    def microkernels(self) -> None:
+        """The kernels of tests/simulator/microkernels: right results, their counts, the sanitizers."""
         if not os.path.exists(self.micro()):
             return
         self.steps.run("run microkernels", 60, [self.micro()], self.env)
@@ -336,26 +346,26 @@ class Recorder:
         command = [*AUTHOR, "count", "--out", out, "--source", source, "--timeout", "300", self.micro()]
         self.steps.run("count microkernels", 360, command, self.env, permitted=not_permitted)
         if self.tool("cuobjdump"):
-            check = os.path.join(paths.ROOT, "tests", "microkernels", "check_sass.py")
+            check = os.path.join(paths.ROOT, "tests", "simulator", "microkernels", "check_sass.py")
             self.steps.run("machine code of microkernels", 60, [sys.executable, check, self.micro()], self.env)
-        tool = self.tool("compute-sanitizer")
+        tool = self.tool("compute-sanitizer") or ""
         for kind in SANITIZERS if tool else ():
             command = [tool, "--tool", kind, "--error-exitcode", "9", self.micro()]
             self.steps.run(f"{kind} microkernels", 60, command, self.quick)
 
-    def products(self):
+    def products(self) -> tuple[str, str, str]:
         times = f"{self.gpu}_cccl.json" if self.cccl else f"{self.gpu}.json"
         return times, f"{self.gpu}_counts.json", f"{self.gpu}_caches.json"
 
-    def micro(self):
+    def micro(self) -> str:
         return os.path.join(self.out, "microkernels")
 
     # --- Helpers.
 
-    def tool(self, name):
+    def tool(self, name: str) -> str | None:
         return self.machine.cuda_tool(name)
 
-    def end(self):
+    def end(self) -> int:
         """The closing lines, and the exit code."""
         write_atomically(Path(self.out, "summary.txt"), "\n".join(self.steps.lines) + "\n")
         ui.say()
@@ -367,11 +377,11 @@ class Recorder:
         return 0
 
 
-def write_results(file, data):
+def write_results(file: Path, data: dict[str, Any]) -> None:
     write_atomically(Path(file), as_text(data))
 
 
-def version_line(text):
+def version_line(text: str | None) -> str:
     """The line of a tool's `--version` that has the version."""
     return next(
         (line.strip() for line in (text or "").splitlines() if "ersion" in line and re.search(r"\d\.\d", line)),

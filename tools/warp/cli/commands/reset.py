@@ -1,13 +1,16 @@
 """./learn reset: puts the blank back; what it replaces is kept in my/backups."""
 
+from __future__ import annotations
+
 import sys
 
 from warp.base import paths, ui
 from warp.base.errors import LearnError, UsageError
+from warp.cli.options import Arguments
 from warp.exercise import catalogue, record, updates, workspace
 
 
-def main(arguments):
+def main(arguments: Arguments) -> int:
     known = catalogue.everything()
     if arguments.all == bool(arguments.words):
         raise UsageError("reset takes exercises or chapters, or --all")

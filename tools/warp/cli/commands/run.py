@@ -1,18 +1,22 @@
 """./learn run: builds chapters and runs them."""
 
+from __future__ import annotations
+
 import os
 
-from warp.base import build, install, paths, steps, ui
+from warp.base import build, install, pages, paths, steps, ui
 from warp.base.errors import LearnError, UsageError
 from warp.base.files import check_writable, forget
 from warp.base.machine import Machine
 from warp.base.names import advice, one_of
 from warp.chapter import chapters
+from warp.chapter.chapters import Chapter
 from warp.chapter.last_run import in_words, last_run, statuses
+from warp.cli.options import Arguments
 from warp.cli.way import Way
 
 
-def main(arguments):
+def main(arguments: Arguments) -> int:
     known = chapters.all_chapters()
     if not known:
         raise LearnError(f"there is no chapter in {paths.shown(paths.CHAPTERS)}")
@@ -80,7 +84,7 @@ def main(arguments):
 NO_TIMES = "none"
 
 
-def recorded_files(asked, wanted, backend):
+def recorded_files(asked: str | None, wanted: list[Chapter], backend: str) -> dict[str, dict[str, str]]:
     """{chapter: {LAB_RECORDED: file}} with the times that a GPU took for the rungs: they stand beside the simulator's counts.
     Those of the first GPU recorded, or of the one that was asked for."""
     if backend == "gpu":
@@ -106,13 +110,13 @@ def recorded_files(asked, wanted, backend):
     return files
 
 
-def is_new(wanted, known):
+def is_new(wanted: list[Chapter], known: list[Chapter]) -> bool:
     """Whether the reader runs one chapter, and none was run here before."""
     runs = [last_run(backend, chapter) for backend in ("gpu", "simulator") for chapter in known]
     return len(wanted) == 1 and all(one is None for one in runs)
 
 
-def introduction(chapter, backend):
+def introduction(chapter: Chapter, backend: str) -> list[str]:
     """Five lines for who has not seen such a table before, to read while the first build lasts."""
     rung, several = chapter.first_rung(), any(one.raises for one in chapter.rungs.values())
     what = "times" if backend == "gpu" else "counts"
@@ -127,11 +131,11 @@ def introduction(chapter, backend):
     ]
 
 
-def backend_name(backend):
+def backend_name(backend: str) -> str:
     return "GPU" if backend == "gpu" else "simulator"
 
 
-def check_gpu(machine):
+def check_gpu(machine: Machine) -> None:
     """The GPU backend was asked for, or chosen: can this machine run it?"""
     if not machine.nvcc():
         raise LearnError("the gpu backend needs nvcc, and there is none; ./learn doctor says how to get it")
@@ -142,7 +146,7 @@ def check_gpu(machine):
         )
 
 
-def results_files(asked, wanted, backend, part=False):
+def results_files(asked: str | None, wanted: list[Chapter], backend: str, part: bool = False) -> dict[str, str]:
     """Where each chapter's results go: {key: file}. A bad --json is told before anything is built."""
     files = {}
     for chapter in wanted:
@@ -158,7 +162,7 @@ def results_files(asked, wanted, backend, part=False):
     return {wanted[0].key: asked}
 
 
-def summary(outcomes, backend, arguments):
+def summary(outcomes: list[tuple[Chapter, int, dict[str, int] | None]], backend: str, arguments: Arguments) -> int:
     """What came out, chapter by chapter, and what comes next; returns the exit code."""
     paint = ui.palette()
     ui.say()
@@ -177,7 +181,7 @@ def summary(outcomes, backend, arguments):
     return 0
 
 
-def next_steps(chapter, backend, arguments):
+def next_steps(chapter: Chapter, backend: str, arguments: Arguments) -> None:
     """The commands that make sense now."""
     step = Way().next()
     rows = []
@@ -186,9 +190,11 @@ def next_steps(chapter, backend, arguments):
     rows.append((explain, "the source with the counts of each line"))
     if step:
         rows.append((step.command, step.why))
-    rows.append(("./learn docs", "the text of the course, with figures, as a site"))
+    if not pages.folder():
+        rows.append(("./learn docs", "the text of the course, with figures, as a site"))
     width = max(len(command) for command, _ in rows)
     ui.say()
     ui.say("Next:")
     for command, why in rows:
         ui.say(f"  {command:<{width}}  {why}")
+    pages.tell_chapter(chapter, arguments.rung or ())

@@ -1,5 +1,7 @@
 """./learn sass: the machine code that nvcc makes of a chapter or of a CUDA file, beside its source."""
 
+from __future__ import annotations
+
 import json
 import os
 import re
@@ -11,12 +13,15 @@ from warp.base.files import check_writable, write_output
 from warp.base.machine import Machine
 from warp.base.names import advice, one_of
 from warp.chapter import chapters
+from warp.chapter.chapters import Chapter
 from warp.cli.commands.explain import STDOUT, as_chapter, check_source
+from warp.cli.options import Arguments
+from warp.machinecode.code import Compiled
 
 NEITHER = "sass takes one chapter or one file that ends in .cu"
 
 
-def main(arguments):
+def main(arguments: Arguments) -> int:
     pair = difference(arguments)
     if len(arguments.words) != 1:
         raise UsageError(NEITHER + "; see ./learn sass --help")
@@ -71,7 +76,7 @@ def main(arguments):
     return 0
 
 
-def difference(arguments):
+def difference(arguments: Arguments) -> list[str]:
     """The two names of --diff ONE OTHER, of which the second is taken from the words; [] without it."""
     if arguments.diff is None:
         return []
@@ -84,7 +89,7 @@ def difference(arguments):
     return names
 
 
-def block_size(text):
+def block_size(text: str | None) -> int | None:
     if text is None:
         return None
     if not (text.isascii() and text.isdigit() and 1 <= int(text) <= 1024):
@@ -92,7 +97,7 @@ def block_size(text):
     return int(text)
 
 
-def sources_of(chapter, rungs, architecture):
+def sources_of(chapter: Chapter, rungs: list[str], architecture: str) -> list[str]:
     """The files of a chapter that are compiled for an architecture; of these, those that name the rungs."""
     files = [chapter.source]
     for name in sorted(os.listdir(chapter.folder)):
@@ -112,7 +117,7 @@ def sources_of(chapter, rungs, architecture):
     return having or files
 
 
-def own(kernel, folder):
+def own(kernel: Compiled, folder: str) -> bool:
     return any(
         os.path.dirname(os.path.realpath(one.file)) == os.path.realpath(folder)
         for one in kernel.instructions
@@ -120,7 +125,7 @@ def own(kernel, folder):
     )
 
 
-def pick(kernels, name, subject, architecture):
+def pick(kernels: list[Compiled], name: str, subject: str, architecture: str) -> list[Compiled]:
     """The kernels of this plain name, all their instantiations; UsageError with the names that there are."""
     found = [kernel for kernel in kernels if name in (kernel.base, kernel.name)]
     if not found:

@@ -1,10 +1,13 @@
 """./learn setup: everything that is missing here, each step printed."""
 
+from __future__ import annotations
+
 from warp.base import install, needs, ui
 from warp.base.machine import Machine
+from warp.cli.options import Arguments
 
 
-def main(arguments):
+def main(arguments: Arguments) -> int:
     install.asks = False
     machine = Machine()
     if arguments.sass:
@@ -31,7 +34,7 @@ def main(arguments):
     return 0
 
 
-def machine_code(machine):
+def machine_code(machine: Machine) -> int:
     from warp.machinecode.tools import compiler, find
 
     if not compiler(machine):

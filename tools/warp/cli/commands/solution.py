@@ -1,11 +1,14 @@
 """./learn solution: the solution of an exercise, why it works, and what else does."""
 
+from __future__ import annotations
+
 from warp.base import paths, ui
 from warp.base.errors import LearnError, UsageError
+from warp.cli.options import Arguments
 from warp.exercise import catalogue, record, show
 
 
-def main(arguments):
+def main(arguments: Arguments) -> int:
     if len(arguments.words) > 1:
         raise UsageError("solution takes one exercise or chapter, or none: then the one that you are at")
     known = catalogue.everything()

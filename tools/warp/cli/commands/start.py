@@ -1,10 +1,13 @@
 """./learn start: copies the exercises into the learner's own folder, and says where to begin."""
 
+from __future__ import annotations
+
 from warp.base import paths, ui
+from warp.cli.options import Arguments
 from warp.exercise import catalogue, record, show, updates, workspace
 
 
-def main(arguments):
+def main(arguments: Arguments) -> int:
     known = catalogue.everything()
     asked = [record.one(word, known, onwards=True) for word in arguments.words]
     copied, renewed = updates.bring(known)
@@ -19,20 +22,20 @@ def main(arguments):
     for exercise in copied:
         if workspace.checked_last(exercise):
             ui.note(f"{exercise.name} was gone; the version that you checked last: {workspace.checked_last(exercise)}")
-    for exercise in updates.behind(known, record.all_records(known)):
-        ui.note(f"The course has changed {exercise.name} since you began it: {updates.how_to_follow(exercise)}.")
+    for old in updates.behind(known, record.all_records(known)):
+        ui.note(f"The course has changed {old.name} since you began it: {updates.how_to_follow(old)}.")
     for file in workspace.of_no_exercise(known):
         ui.note(f"{paths.shown(file)} belongs to no exercise of this version of the course; it stays as it is.")
     if asked:
         record.choose(asked[-1])
-    exercise = asked[-1] if asked else record.current(known)
-    if exercise is None:
+    here = asked[-1] if asked else record.current(known)
+    if here is None:
         ui.say(f"All {len(known)} exercises are done.")
         return 0
     ui.say()
-    show.task(exercise)
+    show.task(here)
     return 0
 
 
-def folder():
+def folder() -> str:
     return paths.shown(workspace.FOLDER) + "/"

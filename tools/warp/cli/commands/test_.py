@@ -1,54 +1,63 @@
 """./learn test: what can be tested on this machine, the slow tests with --all alone, and one closing line."""
 
+from __future__ import annotations
+
 import os
 import re
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from warp.base import build, install, needs, paths, steps, ui
 from warp.base.errors import LearnError, UsageError
 from warp.base.machine import Machine
-from warp.base.names import advice, one_of
 from warp.chapter import chapters
 from warp.chapter.last_run import in_words, statuses
+from warp.cli import suites
 from warp.cli.commands.run import check_gpu, results_files
+from warp.cli.options import Arguments
 
 SLOWEST = 5
 SLOW = "^slow$"  # the label of what --all runs alone
 CTEST_VERDICT = re.compile(r"Test +#\d+: (\S+) \.*\*\*\*(.*?) +[\d.]+ sec")
 CTEST_PROGRESS = re.compile(r"\s*(\d+)/(\d+) Test\s+#")
 UNITTEST = re.compile(r"^Ran (\d+) tests? in ", re.MULTILINE)
+PYTEST_END = re.compile(r"^(?:=+ )?((?:\d+ [a-z ]+(?:, )?)+|no tests ran) in [\d.]+s", re.MULTILINE)
 UNITTEST_END = re.compile(r"^(?:OK|FAILED)(?: \((.*)\))?$", re.MULTILINE)
 
 
+@dataclass(eq=False)
 class Result:
     """One test, or one Python suite that ran several."""
 
-    def __init__(self, name, seconds=0.0, passed=0, failed=0, skipped=0, output="", reason=""):
-        self.name = name
-        self.seconds = seconds
-        self.passed = passed
-        self.failed = failed
-        self.skipped = skipped
-        self.output = output
-        self.reason = reason
+    name: str
+    seconds: float = 0.0
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    output: str = ""
+    reason: str = ""
 
 
-def main(arguments):
+def main(arguments: Arguments) -> int:
     machine = Machine()
-    filtered = bool(arguments.only or arguments.label)
-    if arguments.only:
-        check_regex(arguments.only)
+    for pattern in arguments.words:
+        suites.check_regex(pattern)
+    if arguments.all and (arguments.words or arguments.label):
+        raise UsageError("--all takes no pattern and no label: what is named runs, slow or not")
+    if arguments.list:
+        return list_tests(machine, arguments)
     results, left_out = [], 0
     try:
-        install.ensure(machine, "test", "docs")
-        if filtered:
-            check_names(machine, arguments)
-        results += site_packages(machine)
-        # Who names tests wants them, however long they take.
-        build.build("simulator", machine, "everything for the simulator", testing=True)
-        left_out = 0 if filtered or arguments.all else count_slow(machine)
-        results += simulator_tests(machine, arguments, without_slow=left_out > 0)
-        if not filtered:
+        if arguments.words or arguments.label:
+            results += named_tests(machine, arguments)
+        else:
+            install.ensure(machine, "test", "docs")
+            results += site_packages(machine)
+            build.build("simulator", machine, "everything for the simulator", testing=True)
+            left_out = 0 if arguments.all else count_slow(machine)
+            results += simulator_tests(machine, without_slow=left_out > 0)
             # To compile for a GPU that is not there is slow.
             leaves_gpu = not arguments.all and machine.nvcc() and not machine.gpus()
             left_out += 1 if leaves_gpu else 0
@@ -60,7 +69,71 @@ def main(arguments):
     return report(results, left_out)
 
 
-def site_packages(machine):
+def list_tests(machine: Machine, arguments: Arguments) -> int:
+    """Their names and labels."""
+    install.ensure(machine, "test")
+    found = suites.chosen_of_all(machine, arguments.words, arguments.label)
+    width = max(len(test.name) for test in found)
+    for test in sorted(found, key=lambda test: test.name):
+        ui.say(f"{test.name:<{width}}  {', '.join(test.labels)}".rstrip())
+    return 0
+
+
+def named_tests(machine: Machine, arguments: Arguments) -> list[Result]:
+    """Runs what is named, however long it takes, and builds what that needs alone."""
+    known, words = suites.python_suites(), arguments.words
+    configured = build.is_configured(paths.build_folder("simulator"))
+    # Where patterns mean Python suites that need nothing built, CMake is not asked.
+    only_suites = all(
+        any(re.search(word, test.name) for test in known) and (word.lstrip("^").startswith("py") or not configured)
+        for word in words
+    )
+    found = suites.chosen(known, words, arguments.label) if only_suites and words else []
+    if not found or any(test.needs for test in found):
+        install.ensure(machine, "test")
+        found = suites.chosen_of_all(machine, words, arguments.label)
+    results = []
+    if any("site" in test.labels for test in found):
+        install.ensure(machine, "docs")
+        results += site_packages(machine)
+    targets = sorted({target for test in found for target in test.needs})
+    if not targets and all(test.is_suite for test in found):
+        return results + suite_results(machine, found)
+    if targets:
+        what = f"what {found[0].name} needs" if len(found) == 1 else f"what {len(found)} tests need"
+        build.build("simulator", machine, what, [] if "all" in targets else targets, testing=True, patience=1.0)
+        extra = [target for target in targets if target != "all"]
+        if "all" in targets and extra:
+            build.build("simulator", machine, what, extra, testing=True, patience=1.0)
+    return results + simulator_tests(machine, words, arguments.label)
+
+
+def suite_results(machine: Machine, found: list[suites.Test]) -> list[Result]:
+    """Runs Python suites that need nothing built, without ctest."""
+    import concurrent.futures
+    import time
+
+    def one(test: suites.Test) -> Result:
+        began = time.monotonic()
+        code, output = suites.run_suite(test)
+        fine = code == 0
+        reason = "" if fine else steps.ended(code)
+        result = Result(test.name, time.monotonic() - began, int(fine), int(not fine), 0, output, reason)
+        count_suite(result)
+        return result
+
+    with (
+        ui.Progress("Testing", patience=1.0) as progress,
+        concurrent.futures.ThreadPoolExecutor(max(2, machine.cores())) as pool,
+    ):
+        done = []
+        for result in pool.map(one, found):
+            done.append(result)
+            progress.update(f"{len(done)} of {len(found)}")
+    return done
+
+
+def site_packages(machine: Machine) -> list[Result]:
     """Brings the packages that the site's tests need; with a Python too old for them those tests are skipped."""
     if sys.version_info < needs.OLDEST_SITE_PYTHON and not install.venv_is_ready():
         (major, minor), here = needs.OLDEST_SITE_PYTHON, sys.version_info
@@ -70,73 +143,7 @@ def site_packages(machine):
     return []
 
 
-def check_regex(text):
-    try:
-        re.compile(text)
-    except re.error as error:
-        raise UsageError(f"--only {text} is no regular expression: {error}")
-
-
-GTEST = re.compile(r"^TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\s*\)", re.MULTILINE)
-GTEST_PREFIX = re.compile(r"TEST_PREFIX (\S+)")
-LABELS = re.compile(r'LABELS "?([\w;]+)')
-NOT_BUILT = "_NOT_BUILT"  # what CMake lists for the tests of a program that is still to be built
-
-
-def check_names(machine, arguments):
-    """UsageError where no test has such a name or label, before anything is built: ctest's tests, and those in the
-    sources of programs that are still to come."""
-    with build.lock("simulator"):
-        build.configure("simulator", machine, testing=True)
-    command = [machine.ctest(), "--test-dir", paths.build_folder("simulator"), "-N"]
-    _, listed = steps.run("Looking for the tests", command, "ctest-names", cwd=paths.ROOT, check=False, patience=1.0)
-    names = re.findall(r"^ +Test +#\d+: (\S+)", listed, re.MULTILINE)
-    _, listed = steps.run(
-        "Looking for the labels",
-        [*command, "--print-labels"],
-        "ctest-labels",
-        cwd=paths.ROOT,
-        check=False,
-        patience=1.0,
-    )
-    labels = re.findall(r"^  (\S+)$", listed, re.MULTILINE)
-    if any(name.endswith(NOT_BUILT) for name in names):
-        names, labels = names + names_in_sources(), labels + labels_in_sources()
-    for option, wanted, known in (("--only", arguments.only, names), ("--label", arguments.label, labels)):
-        if wanted and not any(re.search(wanted, name) for name in known):
-            known = sorted({name for name in known if not name.endswith(NOT_BUILT)})
-            legal = one_of(known) if option == "--label" else ""
-            raise UsageError(f"no test matches {option} {wanted}{advice(wanted, known, legal)}")
-
-
-def names_in_sources():
-    """The tests that GoogleTest's programs will have."""
-    found = []
-    for text in test_files((".cpp", ".cu")):
-        found += [".".join(names) for names in GTEST.findall(text)]
-    prefixes = {prefix for text in test_files(("CMakeLists.txt",)) for prefix in GTEST_PREFIX.findall(text)}
-    return [prefix + name for prefix in prefixes for name in found]
-
-
-def labels_in_sources():
-    return [
-        label
-        for text in test_files(("CMakeLists.txt",))
-        for found in LABELS.findall(text)
-        for label in found.split(";")
-    ]
-
-
-def test_files(endings):
-    """The texts of the files of tests/ whose names end so."""
-    for folder, _, files in os.walk(os.path.join(paths.ROOT, "tests")):
-        for name in files:
-            if name.endswith(endings):
-                with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
-                    yield file.read()
-
-
-def count_slow(machine):
+def count_slow(machine: Machine) -> int:
     """How many of ctest's tests are slow."""
     command = [machine.ctest(), "--test-dir", paths.build_folder("simulator"), "-N", "--label-regex", SLOW]
     _, output = steps.run("Looking for slow tests", command, "ctest-slow", cwd=paths.ROOT, check=False)
@@ -144,7 +151,9 @@ def count_slow(machine):
     return int(found[1]) if found else 0
 
 
-def simulator_tests(machine, arguments, without_slow):
+def simulator_tests(
+    machine: Machine, words: Sequence[str] = (), label: str | None = None, without_slow: bool = False
+) -> list[Result]:
     """Runs ctest on the simulator's build."""
     folder = paths.build_folder("simulator")
     report_file = os.path.join(paths.LOGS, "ctest.xml")
@@ -153,17 +162,20 @@ def simulator_tests(machine, arguments, without_slow):
     command = [machine.ctest(), "--test-dir", folder, "--output-on-failure", "--no-tests=error"]
     command += ["--parallel", str(max(2, machine.cores())), "--output-junit", report_file]
     command += ["--test-output-size-passed", "1000000", "--test-output-size-failed", "10000000"]
-    if arguments.only:
-        command += ["--tests-regex", arguments.only]
-    if arguments.label:
-        command += ["--label-regex", arguments.label]
+    if words:
+        command += ["--tests-regex", "|".join(f"({word})" for word in words)]
+    if label:
+        command += ["--label-regex", f"^{label}$"]
+    if words or label:
+        # What they need is built; programs that are not built have no test that was named.
+        command += ["--fixture-exclude-any", ".*", "--exclude-regex", suites.NOT_BUILT + "$"]
     if without_slow:
         command += ["--label-exclude", SLOW]
     # Tests run programs of this very build and must not wait for a lock.
     env = dict(os.environ, WARP_COMMIT=build.commit(), WARP_BUILD_DIR=paths.BUILD)
     code, output = steps.run("Testing", command, "ctest", env=env, cwd=paths.ROOT, note_of=ctest_note, check=False)
     if "No tests were found" in output:
-        raise LearnError("no test was found" + (" that matches" if arguments.only or arguments.label else ""))
+        raise LearnError("no test was found" + (" that matches" if words or label else ""))
     try:
         results = read_junit(report_file)
     except (OSError, ValueError) as error:
@@ -180,12 +192,12 @@ def simulator_tests(machine, arguments, without_slow):
     return results
 
 
-def ctest_note(line):
+def ctest_note(line: str) -> str | None:
     match = CTEST_PROGRESS.match(line)
     return "{} of {}".format(*match.groups()) if match else None
 
 
-def read_junit(file):
+def read_junit(file: str) -> list[Result]:
     """The results in a report of ctest --output-junit."""
     import xml.etree.ElementTree as xml
 
@@ -196,7 +208,7 @@ def read_junit(file):
     return [read_case(case) for case in root.iter("testcase")]
 
 
-def read_case(case):
+def read_case(case: Any) -> Result:
     result = Result(case.get("name", "?"), float(case.get("time") or 0))
     result.output = case.findtext("system-out") or ""
     failure = case.find("failure")
@@ -217,28 +229,35 @@ def read_case(case):
     return result
 
 
-def count_suite(result):
+def count_suite(result: Result) -> None:
     """A Python suite is one test of ctest's: counts the tests that it ran, none of which is a failure."""
-    ran = UNITTEST.findall(result.output)
-    if not ran or result.skipped:
+    if result.skipped:
         return
-    total = sum(int(number) for number in ran)
-    numbers = {}
-    for details in UNITTEST_END.findall(result.output):
-        for word, number in re.findall(r"([a-z ]+)=(\d+)", details):
-            numbers[word.strip()] = numbers.get(word.strip(), 0) + int(number)
-    bad = numbers.get("failures", 0) + numbers.get("errors", 0) + numbers.get("unexpected successes", 0)
-    skipped = numbers.get("skipped", 0)
+    said = PYTEST_END.findall(result.output)
+    if said:
+        numbers = {word: int(number) for number, word in re.findall(r"(\d+) ([a-z]+)", said[-1])}
+        bad = numbers.get("failed", 0) + numbers.get("error", 0) + numbers.get("errors", 0)
+        skipped = numbers.get("skipped", 0)
+        total = bad + skipped + numbers.get("passed", 0) + numbers.get("xfailed", 0)
+    elif ran := UNITTEST.findall(result.output):
+        total = sum(int(number) for number in ran)
+        numbers = {}
+        for details in UNITTEST_END.findall(result.output):
+            for word, number in re.findall(r"([a-z ]+)=(\d+)", details):
+                numbers[word.strip()] = numbers.get(word.strip(), 0) + int(number)
+        bad = numbers.get("failures", 0) + numbers.get("errors", 0) + numbers.get("unexpected successes", 0)
+        skipped = numbers.get("skipped", 0)
+    else:
+        return
     if total == 0:
         result.passed, result.failed, result.reason = 0, 1, "the suite ran no test"
         return
-    failed = max(bad, 1) if result.failed else bad
-    result.passed = max(0, total - failed - skipped)
-    result.failed = failed
+    result.failed = max(bad, 1) if result.failed else bad
+    result.passed = max(0, total - result.failed - skipped)
     result.skipped = skipped
 
 
-def gpu_tests(machine):
+def gpu_tests(machine: Machine) -> list[Result]:
     """With nvcc the gpu preset must compile; with a GPU every chapter must pass on it."""
     import time
 
@@ -281,7 +300,7 @@ def gpu_tests(machine):
     return results
 
 
-def report(results, left_out=0):
+def report(results: list[Result], left_out: int = 0) -> int:
     """The slowest, the skipped, the failures with their last lines, what was left out, and the closing line."""
     paint = ui.palette()
     timed = sorted((r for r in results if r.seconds >= 1), key=lambda r: -r.seconds)[:SLOWEST]

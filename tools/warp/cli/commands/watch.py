@@ -1,14 +1,18 @@
 """./learn watch: checks an exercise each time that it is saved, until Ctrl-C."""
 
+from __future__ import annotations
+
 import os
+from typing import Any
 
 from warp.base import paths, ui
 from warp.base.errors import LearnError, UsageError
 from warp.cli.commands import check
+from warp.cli.options import Arguments
 from warp.exercise import catalogue, checking, record, updates, watching, workspace
 
 
-def main(arguments):
+def main(arguments: Arguments) -> None:
     if len(arguments.words) > 1:
         raise UsageError("watch takes one exercise or chapter, or none: then whichever you save")
     known = catalogue.everything()
@@ -40,7 +44,7 @@ def main(arguments):
         record.choose(exercise)
 
 
-def next_saved(watcher, files):
+def next_saved(watcher: Any, files: Any) -> Any:
     while True:
         for file in sorted(watcher.wait()):
             exercise = files.get(os.path.realpath(file))

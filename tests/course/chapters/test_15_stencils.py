@@ -1,0 +1,111 @@
+"""Chapter 15, run as a reader runs it: what its text says of counts, any size, and kernels with a mistake."""
+
+import unittest
+
+from chapter import Chapter, Mutant, Run, notice
+
+CHAPTER = Chapter("15_stencils")
+# All but the small grid's hundred steps, which take seconds.
+QUICK = tuple(name for name, _ in CHAPTER.header_rungs() if name not in ("step_by_step", "resident"))
+
+
+def only(*rungs):
+    return [word for rung in rungs for word in ("--rung", rung)]
+
+
+class Counts(unittest.TestCase):
+    """Formulas hold at sizes of which the text says nothing."""
+
+    def test_a_block_of_the_gradient_loads_its_halo_with_two_requests(self):
+        for rows, cols in ((64, 64), (100, 52)):
+            run = CHAPTER.run("--size", f"{rows},{cols}", *only("gradient"))
+            n = rows * cols // 4
+            warps, blocks = -(-n // 32), -(-n // 256)
+            # Warps of the last block without an element load, too: a moved index.
+            self.assertLessEqual(warps + 2 * blocks, run.row("gradient")["counts"]["global_load_requests"])
+            self.assertEqual(run.row("gradient")["counts"]["global_load_requests"], 10 * blocks)
+
+    def test_a_shuffled_element_is_loaded_once(self):
+        run = CHAPTER.run("--size", "124,120", *only("taps_shuffled"))
+        for taps, halo in ((7, 1), (33, 4)):
+            counts = run.row("taps_shuffled", f"taps={taps}")["counts"]
+            useful = 128 - 8 * halo
+            self.assertLessEqual(counts["global_load_sectors"], 17 * -(-124 * 30 // useful))
+
+    def test_what_goes_through_shared_memory_has_no_conflict(self):
+        run = CHAPTER.run("--size", "300,260", *only("taps_staged", "seven_tiles", "gradient"))
+        self.assertEqual(run.code, 0, run.explain())
+        for row in run.rows:
+            counts = row["counts"]
+            conflicts = counts["shared_load_bank_conflicts"] + counts["shared_store_bank_conflicts"]
+            self.assertEqual(conflicts, 0, (row["rung"], row.get("variant")))
+
+    def test_more_steps_in_a_pass_load_hardly_more(self):
+        run = CHAPTER.run("--size", "300,480", *only("five_strips"))
+        two, eight = (run.row("five_strips", f"steps={steps}")["counts"] for steps in (2, 8))
+        self.assertLess(eight["global_load_sectors"], 1.3 * two["global_load_sectors"])
+        self.assertEqual(eight["global_store_requests"] > 0, True)
+
+
+class Sizes(unittest.TestCase):
+    def test_sizes_around_the_tiles(self):
+        # Rows that are a multiple of 16 bytes, and rows that are not; a single row, a single column.
+        for size in ("1,7", "7,1", "2,2", "257,131", "130,513", "33,1028", "600,36"):
+            with self.subTest(size=size):
+                run = Run(CHAPTER.fast, "--size", size, *only(*QUICK))
+                self.assertEqual(run.code, 0, run.explain())
+
+    def test_a_hundred_steps_on_other_small_grids(self):
+        for size in ("600,1500", "520,1100"):
+            with self.subTest(size=size):
+                run = Run(CHAPTER.fast, "--size", size, *only("step_by_step", "resident"))
+                self.assertEqual(run.code, 0, run.explain())
+
+    def test_a_grid_that_does_not_fit_is_skipped(self):
+        run = Run(CHAPTER.fast, "--size", "1300,1100", *only("resident"))
+        self.assertEqual(run.code, 0, run.explain())
+        self.assertEqual([row["status"] for row in run.rows], ["SKIP"])
+
+    def test_more_cells_than_an_index_counts(self):
+        run = CHAPTER.run("--size", f"{2**20},{2**12}", results=False)
+        self.assertEqual(run.code, 2, run.explain())
+        self.assertEqual(run.err.count("\n"), 1, run.err)
+
+
+# (rung, text, what it becomes): each gives a wrong result at 70 x 132.
+MUTANTS = [
+    ("gradient", "in[min(i + BLOCK, n - 1)]", "in[min(i + BLOCK - 1, n - 1)]"),
+    ("taps_global", "if (j < n)", "if (j + 1 < n)"),
+    ("taps_constant", "k <= 2 * RADIUS", "k < 2 * RADIUS"),
+    ("taps_window", "i - 4 * HALO, n,", "i - 4 * HALO + 4, n,"),
+    ("taps_shuffled", "lane + h - HALO", "lane + h - HALO + (h == 0)"),
+    ("taps_staged", "first + k - 4 * HALO", "first + k - 3 * HALO"),
+    ("five_naive", "y == rows - 1", "y == rows"),
+    ("five_tiled", "tile[j][i + 1]", "tile[j][i]"),
+    ("five_columns", "if (lane != 31)", "if (lane != 30)"),
+    ("walk_down", "above[t] = now, here[t] = row", "above[t] = row, here[t] = row"),
+    ("seven_naive", "in[i + plane]", "in[i - plane]"),
+    ("seven_column", "front = centre, centre = back", "centre = back"),
+    ("seven_columns", "k > 0 ? row[k - 1] : above", "k > 0 ? row[k - 1] : below"),
+    ("seven_bricks", "row[j][k], row[j + 2][k]", "row[j][k], row[j][k]"),
+    ("walk_through", "max(warp - 1, 0)", "warp"),
+    ("far_queue", "queue[REACH - d][k] + queue[REACH + d][k]", "queue[REACH + d][k] + queue[REACH + d][k]"),
+    ("resident", "if (block > 0) row[0]", "if (block > 1) row[0]"),
+]
+RUNG_OF = {"walk_down": "five_strips", "walk_through": "seven_tiles"}
+
+
+class Mutants(unittest.TestCase):
+    def test_every_mistake_is_noticed(self):
+        notice(self, CHAPTER, [(*mutant, RUNG_OF.get(mutant[0], mutant[0])) for mutant in MUTANTS], at_once=True)
+
+    def test_what_only_the_simulator_notices(self):
+        barrier = ("gradient", "__syncthreads();", "")
+        with Mutant(CHAPTER, [barrier], traced=True) as program:
+            run = program.run("--rung", "gradient")
+            self.assertEqual(run.code, 1, run.explain())
+            self.assertIn("shared-race", run.out)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,58 @@
+"""Chapter 19, run as a reader runs it: any size, what depends on order alone, and kernels with a mistake."""
+
+import unittest
+
+from chapter import Chapter, Run, notice
+
+CHAPTER = Chapter("19_transfers")
+
+
+def only(*rungs):
+    return [word for rung in rungs for word in ("--rung", rung)]
+
+
+class Sizes(unittest.TestCase):
+    def test_sizes_around_pieces_and_blocks(self):
+        # One element, fewer than pieces, no multiple of a warp, three buffers of the ring and a rest.
+        for size in ("1", "3", "63", "769", "4099", "65537"):
+            with self.subTest(size=size):
+                run = Run(CHAPTER.fast, "--size", size)
+                self.assertEqual(run.code, 0, run.explain())
+                skipped = {row["rung"] for row in run.rows if row["status"] == "SKIP"}
+                self.assertLessEqual(skipped, {"missing_event", "too_early"}, run.explain())
+
+
+class Counts(unittest.TestCase):
+    def test_zero_copy_reads_one_group_of_sixteen(self):
+        run = CHAPTER.run("--size", "16384", *only("zero_copy"))
+        self.assertEqual(run.code, 0, run.explain())
+        part, whole = (run.row("zero_copy", f"part={part}")["counts"] for part in ("1 of 16", "all"))
+        self.assertEqual(16 * part["global_load_sectors"], whole["global_load_sectors"])
+
+
+# (rung, text, what it becomes): each gives a wrong result, or a finding where the simulator looks.
+MUTANTS = [
+    ("in_pieces", "end = n * (p + 1) / pieces;", "end = n * (p + 1) / pieces - (p == 0);"),
+    ("both_ways", "cudaMemcpyAsync(to, d_from, n * sizeof", "cudaMemcpyAsync(to, d_from, (n - 1) * sizeof"),
+    ("zero_copy", "thread / 32 * 32 * stride + thread % 32", "thread / 32 * 32 * stride + thread % 31"),
+    ("staged", "to + first, d_out + first, count", "to + first, d_out + first, count - 1"),
+    ("generated", "out[i] = random_at(static_cast<unsigned>(i));", "out[i] = random_at(static_cast<unsigned>(i / 2));"),
+]
+# What no result shows, on the simulator or on an idle machine.
+UNORDERED = [
+    ("staged", "work<<<lab::tiles(count, BLOCK), BLOCK, 0, stream>>>", "work<<<lab::tiles(count, BLOCK), BLOCK, 0, streams[(p + 1) % 3]>>>"),
+    ("summed", "CUDA_CHECK(cudaStreamWaitEvent(sums, ring.full[b]));", ""),
+]  # fmt: skip
+
+
+class Mutants(unittest.TestCase):
+    def test_every_mistake_is_noticed(self):
+        notice(self, CHAPTER, [(*mutant, mutant[0]) for mutant in MUTANTS], "--size", "4099", at_once=True)
+
+    def test_what_has_no_order_is_told(self):
+        mutants = [(*mutant, mutant[0], "stream-race") for mutant in UNORDERED]
+        notice(self, CHAPTER, mutants, "--size", "4099", traced=True, at_once=True)
+
+
+if __name__ == "__main__":
+    unittest.main()

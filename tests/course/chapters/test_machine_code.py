@@ -1,0 +1,73 @@
+"""What nvcc makes of each chapter today is what was measured: a result and the code that it is of land together."""
+
+import json
+import re
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from chapter import CUOBJDUMP, NVCC, ROOT
+
+from warp.chapter import results, source
+from warp.machinecode import digest
+
+LABELS = ["chapter", "slow"]  # it compiles every chapter with nvcc
+NEEDS = []
+
+
+def release():
+    found = re.search(r"V[\d.]+", subprocess.run([NVCC, "--version"], capture_output=True, text=True).stdout)
+    return found.group() if found else "unknown"
+
+
+def stale_rungs(main, recorded):
+    """The kernels of a chapter whose machine code is not the recorded one: those that were recorded, in order."""
+    kernels = list(dict.fromkeys(map(digest.base_name, recorded["kernels"])))
+    sources = [
+        file
+        for file in (main, *source.other_files(main))
+        if any(re.search(rf"\b{kernel}\b", file.read_text(encoding="utf-8")) for kernel in kernels)
+    ]
+    today = digest.compiled(NVCC, CUOBJDUMP, sources, recorded["architecture"])
+    return digest.changed(recorded["kernels"], today, kernels)
+
+
+@unittest.skipUnless(NVCC and CUOBJDUMP, "nvcc or cuobjdump is not here")
+class MachineCode(unittest.TestCase):
+    def test_results_are_of_todays_code(self):
+        for main in source.find_chapters(ROOT / "chapters"):
+            folder = main.parent / "results"
+            for gpu in results.recorded_gpus(folder):
+                with self.subTest(f"{main.parent.name} on {gpu}"):
+                    recorded = json.loads((folder / f"{gpu}.json").read_text(encoding="utf-8")).get("machine_code")
+                    if not recorded:
+                        self.skipTest("recorded without its machine code")
+                    if recorded["nvcc"] != release():
+                        self.skipTest(f"recorded with nvcc {recorded['nvcc']}, this is {release()}")
+                    stale = stale_rungs(main, recorded)
+                    self.assertEqual(stale, [], f"not what was measured; record it anew: {', '.join(stale)}")
+
+    def test_an_edited_kernel_is_named(self):
+        text = """\
+__global__ void same(float* x) { x[threadIdx.x] = 1; }
+template <int N> __global__ void edited(float* x) { x[threadIdx.x] = N; }
+template __global__ void edited<1>(float*);
+template __global__ void edited<2>(float*);
+"""
+        with tempfile.TemporaryDirectory() as name:
+            main = Path(name) / "sample.cu"
+            main.write_text(text)
+            recorded = {"kernels": digest.compiled(NVCC, CUOBJDUMP, [main], "90a"), "architecture": "90a"}
+            self.assertEqual(len(recorded["kernels"]), 3)
+            main.write_text("// A comment moves every line.\n\n" + text)
+            self.assertEqual(stale_rungs(main, recorded), [])
+            main.write_text(text.replace("= N", "= N + 1"))
+            self.assertEqual(stale_rungs(main, recorded), ["edited"])
+            main.write_text("int broken(")
+            with self.assertRaises(digest.CompilerError):
+                digest.compiled(NVCC, CUOBJDUMP, [main], "90a")
+
+
+if __name__ == "__main__":
+    unittest.main()

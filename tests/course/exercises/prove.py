@@ -1,0 +1,272 @@
+#!/usr/bin/env python3
+"""The three proofs of an exercise: its blank fails, its solution passes, each mutant fails for its own reason; and
+each mutation made by a machine fails, or is listed as equivalent.
+
+usage: prove.py [EXERCISE...]                  an author's tool; the tests call the same functions
+       prove.py --backend gpu [EXERCISE...]    the same files on this machine's GPU; on_gpu.py says what must hold there
+
+All variants of one exercise are compiled into one program, each in a namespace of its own, and run one by one. Nearly all
+of the time goes into compiling.
+"""
+
+import argparse
+import concurrent.futures
+import dataclasses
+import os
+import re
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tools"))
+
+import mutations  # noqa: E402  (beside this file)
+
+from warp.base import paths  # noqa: E402
+from warp.exercise import (  # noqa: E402
+    checking,
+    compiling,
+    interface,  # noqa: E402
+)
+from warp.exercise import exercises as course  # noqa: E402
+
+FEWEST_MUTATIONS = 8
+
+
+@dataclasses.dataclass
+class Variant:
+    name: str
+    text: str
+    outcome: checking.Outcome = None
+    compiles: bool = True
+
+
+@dataclasses.dataclass
+class Proof:
+    """What came of all variants of an exercise; `complaints` is empty if it is sound."""
+
+    exercise: course.Exercise
+    blank: Variant
+    solution: Variant
+    mutants: list
+    automatic: list  # (Mutation, Variant)
+    seconds: float = 0
+    complaints: list = dataclasses.field(default_factory=list)
+
+
+def prove(exercise):
+    began = time.monotonic()
+    solution = exercise.solution.read_text(encoding="utf-8")
+    proof = Proof(
+        exercise,
+        Variant("blank", exercise.source.read_text(encoding="utf-8")),
+        Variant("solution", solution),
+        [(mutant, Variant(f"mutant_{i}", course.apply(exercise, mutant))) for i, mutant in enumerate(exercise.mutants)],
+        [
+            (mutation, Variant(f"automatic_{i}", mutation.text))
+            for i, mutation in enumerate(mutations.of_solution(solution, exercise.header, exercise.kind))
+        ],
+    )
+    variants = [proof.blank, proof.solution] + [variant for _, variant in proof.mutants + proof.automatic]
+    folder = Path(paths.BUILD) / "exercises" / "proofs" / exercise.chapter / exercise.name
+    program = compile_all(exercise, variants, folder)
+    for variant in variants:
+        if variant.compiles:
+            variant.outcome = run(program, variant)
+    # The way that a learner's file takes: compiled apart from the checker, and linked with it.
+    apart = checking.check(exercise, exercise.solution)
+    if not apart.passed:
+        proof.complaints.append(f"the solution fails in a check: {reasons(Variant('', '', apart))}")
+    judge(proof)
+    proof.seconds = time.monotonic() - began
+    return proof
+
+
+def compile_all(exercise, variants, folder, backend="simulator"):
+    """One program of all variants; those that do not compile are left out, and marked."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "nothing.h").write_text("", encoding="utf-8")
+    for variant in variants:
+        (folder / (variant.name + ".cu")).write_text(variant.text, encoding="utf-8")
+    program, source = folder / "all", folder / "all.cu"
+    # The checker takes most of the time: it is compiled once where that can be, else with each variant.
+    build = with_one_checker if backend == "simulator" else with_a_checker_each
+    for _ in range(len(variants) + 1):
+        source.write_text(
+            "\n".join(build(exercise, [v for v in variants if v.compiles], folder)) + "\n", encoding="utf-8"
+        )
+        options = ("-g1", "-fno-var-tracking", "--many-constants") if backend == "simulator" else ()  # for no debugger
+        errors = compiling.together(source, program, backend, options)
+        if not errors:
+            return program
+        wrong = {Path(match["file"]).stem for match in map(compiling.ERROR.match, errors.splitlines()) if match}
+        if build is with_a_checker_each:
+            wrong |= set(re.findall(r"in namespace ['‘](\w+)['’]", errors))
+        if not wrong & {v.name for v in variants}:
+            wrong |= set(re.findall(r"^\S*/(\w+)\.cu:\d+", errors, re.M))
+        known = [variant for variant in variants if variant.compiles and variant.name in wrong]
+        if not known and build is with_a_checker_each:
+            raise course.ExerciseError(f"{exercise.key}: the checker does not compile\n{errors}")
+        if build is with_one_checker and (not known or any(variant.name == "solution" for variant in known)):
+            build = with_a_checker_each
+            continue
+        for variant in known:
+            variant.compiles = False
+            print(f"  {exercise.key}: {variant.name} does not compile", file=sys.stderr)
+    return program
+
+
+def headers(exercise, variants):
+    """What they include, ahead of all namespaces."""
+    texts = [exercise.checker.read_text(encoding="utf-8")] + [variant.text for variant in variants]
+    return list(dict.fromkeys(re.findall(r"^#include [<\"].+$", "\n".join(texts), re.M)))
+
+
+def with_a_checker_each(exercise, variants, folder):
+    """The lines of a program with the checker once for every variant."""
+    lines = headers(exercise, variants)
+    for variant in variants:
+        lines += [
+            f"namespace {variant.name} {{",
+            f'#define EXERCISE "{folder / variant.name}.cu"',
+            f'#include "{exercise.checker}"',
+            "#undef EXERCISE",
+            "}",
+            f'static const grader::Variant {variant.name}_("{variant.name}", {variant.name}::grade);',
+        ]
+    return lines
+
+
+def with_one_checker(exercise, variants, folder):
+    """The lines of a program with one checker, which calls the functions of a variant through pointers of their names.
+    It does not compile if the checker needs more of the file than its functions, a constant or a template, say."""
+    lines = headers(exercise, variants)
+    answers = answers_of(variants) if exercise.kind == "predict" else None
+    if answers is not None:  # nothing else differs
+        text = variants[0].text
+        for name in answers:
+            text = re.sub(rf"^constexpr (\w+ {name}\b)", r"static \1", text, flags=re.M)
+        (folder / "answered.cu").write_text(text, encoding="utf-8")
+        lines += ["namespace checked {", f'#include "{folder / "answered.cu"}"']
+        chosen = [" ".join(f"{name} = {values[i]};" for name, values in answers.items()) for i in range(len(variants))]
+    else:
+        for variant in variants:
+            lines += [f"namespace {variant.name} {{", f'#include "{folder / variant.name}.cu"', "}"]
+        names = interface.functions(exercise.solution.read_text(encoding="utf-8"))
+        lines.append("namespace checked {")
+        lines += [f"static decltype(&{variants[0].name}::{name}) {name} = nullptr;" for name in names]
+        chosen = [" ".join(f"{name} = &{variant.name}::{name};" for name in names) for variant in variants]
+    lines += [f'#define EXERCISE "{folder / "nothing.h"}"', f'#include "{exercise.checker}"']
+    for variant, choice in zip(variants, chosen):
+        lines.append(f"static void grade_{variant.name}(grader::Exercise& exercise) {{ {choice} grade(exercise); }}")
+        lines.append(f'static const grader::Variant {variant.name}_("{variant.name}", grade_{variant.name});')
+    return lines + ["}"]
+
+
+CONSTANT = re.compile(r"^constexpr \w+ (\w+) = ([^;]*);", re.M)
+
+
+def answers_of(variants):
+    """{constant: its value in each variant} where the variants differ in constants alone; else None."""
+    texts = [re.sub(r"[ \t]*//.*", "", variant.text) for variant in variants]
+    if len({CONSTANT.sub(r"\1", text) for text in texts}) > 1:
+        return None
+    values = [dict(CONSTANT.findall(text)) for text in texts]
+    return {name: [value[name] for value in values] for name in values[0] if len({value[name] for value in values}) > 1}
+
+
+def run(program, variant, backend="simulator"):
+    outcome = checking.Outcome(backend)
+    checking.run_check(compiling.Programs(str(program), str(program)), outcome, [variant.name])
+    return outcome
+
+
+def judge(proof):
+    exercise, complain = proof.exercise, proof.complaints.append
+    solved, blank = proof.solution.text, proof.blank.text
+    if course.header_of(solved) != exercise.header:
+        complain("the solution's header is not that of the exercise")
+    if solved == blank:
+        complain("the solution is the blank")
+    if "TODO" in solved[len(exercise.header) :]:
+        complain("the solution still has a TODO")
+    if not proof.blank.compiles:
+        complain("the blank does not compile")
+    elif proof.blank.outcome.passed:
+        complain("the blank passes")
+    if not proof.solution.compiles or not proof.solution.outcome.passed:
+        complain(f"the solution fails: {reasons(proof.solution)}")
+    for mutant, variant in proof.mutants:
+        found = variant.outcome.reasons() if variant.compiles else [("compile", "")]
+        wanted = [reason for reason in found if reason[0] == mutant.reason and mutant.case in ("", reason[1])]
+        if not wanted:
+            where = f" at {mutant.case}" if mutant.case else ""
+            complain(f"mutant '{mutant.name}' must fail for {mutant.reason}{where}, not: {reasons(variant)}")
+    listed = {same.change for same in exercise.equivalents}
+    always = {same.change for same in exercise.equivalents if same.always}
+    for mutation, variant in proof.automatic:
+        survived = variant.compiles and variant.outcome.passed
+        if survived and mutation.change not in listed:
+            complain(f"nobody notices ({mutation.kind}):\n    ~ {mutation.change} because ...")
+        elif not survived and mutation.change in always:
+            complain(f"listed as equivalent, but it fails ({reasons(variant)}): {mutation.change}")
+    for change in listed - {mutation.change for mutation, _ in proof.automatic}:
+        complain(f"listed as equivalent, but there is no such mutation: {change}")
+    judged = [variant for _, variant in proof.automatic if variant.compiles]
+    if len(judged) < FEWEST_MUTATIONS:
+        complain(f"only {len(judged)} automatic mutations compile; at least {FEWEST_MUTATIONS} are wanted")
+
+
+def reasons(variant):
+    if not variant.compiles:
+        return "does not compile"
+    found = [kind + (" at " + case if case else "") for kind, case in variant.outcome.reasons()]
+    return ", ".join(found) or "passes"
+
+
+def prove_all(exercises):
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(prove, exercises))
+
+
+def chosen_of(words):
+    """The exercises that the words name, by name, chapter or number of the chapter; all of them if there is no word."""
+    known = course.all_exercises(ROOT)
+    for word in words:
+        if not any(word in (e.name, e.chapter, e.number) for e in known):
+            raise course.ExerciseError(f"there is no exercise {word}; ./learn list names them")
+    return [e for e in known if not words or {e.name, e.chapter, e.number} & set(words)]
+
+
+def main(words):
+    parser = argparse.ArgumentParser(prog="prove.py", description="Proves exercises: blank, solution, mutants.")
+    parser.add_argument("exercises", nargs="*", metavar="EXERCISE", help="name, chapter or number of a chapter")
+    parser.add_argument("--backend", choices=("simulator", "gpu"), default="simulator")
+    arguments = parser.parse_args(words)
+    chosen = chosen_of(arguments.exercises)
+    if arguments.backend == "gpu":
+        import on_gpu
+
+        return on_gpu.main(chosen)
+    checking.prepare("simulator")
+    wrong = 0
+    for proof in prove_all(chosen):
+        print(f"{proof.exercise.key} ({proof.seconds:.1f} s)")
+        print(f"  blank: {reasons(proof.blank)}\n  solution: {reasons(proof.solution)}")
+        for mutant, variant in proof.mutants:
+            print(f"  {mutant.name}: {reasons(variant)}")
+        for mutation, variant in proof.automatic:
+            print(f"  [{mutation.kind}] {mutation.change}: {reasons(variant)}")
+        for complaint in proof.complaints:
+            print(f"  WRONG: {complaint}")
+        wrong += bool(proof.complaints)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except course.ExerciseError as error:
+        print(f"prove: {error}", file=sys.stderr)
+        sys.exit(2)

@@ -1,0 +1,176 @@
+"""Every exercise is sound: its blank fails, its solution passes, every mistake is noticed. And the proofs can fail."""
+
+import tempfile
+import unittest
+from pathlib import Path
+
+import mutations
+import prove
+
+from warp.exercise import checking
+from warp.exercise import exercises as course
+
+LABELS = ["exercises", "slow"]
+SECONDS = 1500
+COST = 350
+
+
+class Proofs(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        checking.prepare("simulator")
+
+    def test_every_exercise(self):
+        exercises = course.all_exercises(prove.ROOT)
+        self.assertTrue(exercises, "no exercise was found")
+        for proof in prove.prove_all(exercises):
+            with self.subTest(proof.exercise.key):
+                self.assertEqual(proof.complaints, [])
+
+    def test_the_kinds_and_chapters(self):
+        exercises = course.all_exercises(prove.ROOT)
+        self.assertEqual({exercise.kind for exercise in exercises}, set(course.KINDS))
+        names = [exercise.name for exercise in exercises]
+        self.assertEqual(len(names), len(set(names)), "two exercises have one name")
+
+    def test_the_task_fits_into_100_columns(self):
+        for exercise in course.all_exercises(prove.ROOT):
+            with self.subTest(exercise.key):
+                wide = [line for line in exercise.header.split("\n") if len(line) > 100]
+                self.assertEqual(wide, [])
+
+    def test_a_proof_can_fail(self):
+        exercise = course.read(prove.ROOT, "01_thread_indexing", "first_index")
+        # the blank passes, the solution fails, a mutant fails for another reason, an equivalent is none
+        exercise.mutants[0].reason = "shared-race"
+        exercise.equivalents.append(course.Equivalent("a -> b", "it is not there at all"))
+        proof = prove.prove(exercise)
+        said = "\n".join(proof.complaints)
+        self.assertIn("must fail for shared-race at n = 255, not: wrong-result at n = 255", said)
+        self.assertIn("there is no such mutation: a -> b", said)
+        # what only some orders of the threads show may fail, an equivalent may not
+        failing = next(m.change for m, variant in proof.automatic if variant.compiles and not variant.outcome.passed)
+        for always in (False, True):
+            proof.complaints.clear()
+            exercise.equivalents[-1] = course.Equivalent(failing, "an argument that may hold", always)
+            prove.judge(proof)
+            self.assertEqual("listed as equivalent, but it fails" in "\n".join(proof.complaints), always)
+        proof.complaints.clear()
+        proof.blank, proof.solution = proof.solution, proof.blank
+        prove.judge(proof)
+        said = "\n".join(proof.complaints)
+        self.assertIn("the blank passes", said)
+        self.assertIn("the solution fails: wrong-result at n = 2", said)
+        self.assertIn("the solution still has a TODO", said)
+
+
+class Form(unittest.TestCase):
+    """What is wrong with an exercise's files is said in one line, and no exercise is silently left out."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = Path(folder.name)
+        original = course.read(prove.ROOT, "01_thread_indexing", "first_index")
+        self.exercise = course.Exercise(self.root, original.chapter, original.name)
+        for mine, theirs in zip(self.files(self.exercise), self.files(original)):
+            mine.parent.mkdir(parents=True, exist_ok=True)
+            mine.write_bytes(theirs.read_bytes())
+
+    @staticmethod
+    def files(exercise):
+        return [exercise.source, exercise.notes, exercise.checker, exercise.mutants_file, exercise.solution]
+
+    def test_it_is_found(self):
+        self.assertEqual([e.key for e in course.all_exercises(self.root)], ["01_thread_indexing/first_index"])
+
+    def test_each_file_is_needed(self):
+        for file in self.files(self.exercise)[1:]:
+            with self.subTest(file.name):
+                kept = file.read_bytes()
+                file.unlink()
+                with self.assertRaises(course.ExerciseError):
+                    course.all_exercises(self.root)
+                file.write_bytes(kept)
+
+    def test_what_is_wrong_is_said(self):
+        source, notes, _, mutants, _ = self.files(self.exercise)
+        cases = [
+            (source, "Kind: fill in", "Kind: riddle", "'Kind:' must be"),
+            (source, "Level: 1", "Level: easy", "'Level:' must be"),
+            (source, "// # Which", "// Which", "first line"),
+            (source, "TODO", "todo", "no TODO"),
+            (notes, "3. A block", "A block", "at least 3 hints"),
+            (notes, "## Alternatives", "## Others", "must consist of"),
+            (
+                mutants,
+                "# the thread's number in its block only: wrong-result at n = 255",
+                "# something",
+                "must be '# NAME",
+            ),
+            (mutants, "\n+ threadIdx.x\n", "\nthreadIdx.x\n", "a line begins with"),
+        ]
+        for file, old, new, said in cases:
+            with self.subTest(said):
+                kept = file.read_text(encoding="utf-8")
+                self.assertIn(old, kept)
+                file.write_text(kept.replace(old, new, 1), encoding="utf-8")
+                with self.assertRaisesRegex(course.ExerciseError, said):
+                    course.all_exercises(self.root)
+                file.write_text(kept, encoding="utf-8")
+
+    def test_a_mutant_must_fit_the_solution(self):
+        self.exercise.solution.write_text(self.exercise.source.read_text(encoding="utf-8"), encoding="utf-8")
+        exercise = course.all_exercises(self.root)[0]
+        with self.assertRaisesRegex(course.ExerciseError, "0 times; it must have it once"):
+            course.apply(exercise, exercise.mutants[0])
+
+
+class Mutations(unittest.TestCase):
+    HEADER = "// # Title < here"
+    TEXT = (
+        HEADER
+        + """
+
+template <int N>
+__global__ void f(float* a, int n) {
+  __shared__ float s[32][33];
+  if (threadIdx.x >= n) return;  // a + b
+  for (int i = 0; i < n; i += blockDim.x) s[i][threadIdx.y] += a[i * n + 1];
+  __syncthreads();
+}
+void g(float* a, int n) { f<32><<<n / 32, 32>>>(a, n); }
+"""
+    )
+
+    def test_all_kinds(self):
+        found = mutations.of_solution(self.TEXT, self.HEADER, "fill in")
+        kinds = {mutation.kind for mutation in found}
+        for kind in (
+            "barrier dropped",
+            "guard dropped",
+            "bound moved",
+            "last element skipped",
+            "indices swapped",
+            "stride changed",
+            "sum not kept",
+            "initial value",
+            "constant changed",
+            "term dropped",
+        ):
+            self.assertIn(kind, kinds)
+        for mutation in found:
+            self.assertTrue(mutation.text.startswith(self.HEADER + "\n"))
+            self.assertIn("// a + b", mutation.text)
+            self.assertIn("f<3", mutation.text.replace("f<32><<<", "f<3"))
+            self.assertNotEqual(mutation.text, self.TEXT)
+        self.assertEqual(len({mutation.change for mutation in found}), len(found))
+
+    def test_predictions(self):
+        text = self.HEADER + "\nconstexpr int kOne = 4;\n"
+        found = mutations.of_solution(text, self.HEADER, "predict")
+        self.assertEqual([m.text.split("= ")[1].strip() for m in found], ["5;", "3;", "8;"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,98 @@
+"""notebooks/start.ipynb: its cells from top to bottom, as a notebook runs them, with this course as what is cloned.
+
+There is no IPython here: a cell of `!` runs in a shell, `%cd` and `%%writefile` do what they do there, the rest is Python.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import fake
+
+from test_notebook import EXERCISE, code_cells
+
+LABELS = ["learn", "slow"]
+SECONDS = 3600  # its cells compile the simulator and a chapter in a fresh clone
+PATIENCE = 3000  # seconds for a cell
+
+
+class Notebook:
+    """What a notebook keeps from cell to cell, and what the last one printed."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.names = {}
+        self.environment = {k: v for k, v in os.environ.items() if not k.startswith(("WARP_", "CMAKE_GENERATOR"))}
+        self.environment.update(NO_COLOR="1", CUDACXX="none")  # no GPU, whatever this machine has
+
+    def run(self, cell):
+        """Its output, of both streams."""
+        if cell.startswith("%%writefile "):
+            head, _, text = cell.partition("\n")
+            with open(os.path.join(self.folder, head.split()[1]), "w", encoding="utf-8") as file:
+                file.write(text + "\n")
+            return ""
+        output = []
+        for line in cell.split("\n"):
+            if line.startswith("%cd "):
+                self.folder = os.path.join(self.folder, line.split()[1])
+                os.listdir(self.folder)
+            elif line.startswith("!"):
+                command = re.sub(r"\{(\w+)\}", lambda name: self.names[name[1]], line[1:])
+                output.append(self.shell(command))
+            else:
+                exec(line, self.names)
+        return "".join(output)
+
+    def shell(self, command):
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=self.folder,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=PATIENCE,
+        )
+        return done.stdout + f"\n[exit code {done.returncode}]\n"
+
+
+@unittest.skipUnless(shutil.which("git"), "git is not installed")
+class Cells(unittest.TestCase):
+    def test_from_top_to_bottom(self):
+        folder = tempfile.mkdtemp(prefix="warp-notebook-")
+        self.addCleanup(shutil.rmtree, folder)
+        notebook, said = Notebook(folder), []
+        for cell in code_cells():
+            here = re.sub(r'^REPOSITORY = ".*?"', f"REPOSITORY = {'file://' + fake.ROOT!r}", cell)
+            said.append((cell, notebook.run(here)))
+        outputs = dict(said)
+
+        def output(begin):
+            return next(text for cell, text in outputs.items() if cell.startswith(begin))
+
+        self.assertIn("[exit code 0]", output("!git clone"))
+        self.assertIn("simulator", output("!./learn doctor"))
+        for begin, words in (
+            ("!./learn run 02", ("naive_along_rows", "H200 ms", "0 FAIL", "on the simulator: ok")),
+            ("!./learn explain 02", ("Kernel naive_along_rows", "sect/load")),
+            ("!./learn start", ("Right for square matrices only", "my/02_naive_gemm/swapped_indices.cu")),
+            ("!./learn new", ("PASS: 10007 of 10007 elements are right", "Kernel saxpy")),
+        ):
+            for word in words:
+                self.assertIn(word, output(begin))
+            self.assertIn("[exit code 0]", output(begin))
+        # The blank is wrong; the solution in its place passes.
+        self.assertIn("swapped_indices: not yet", output("!./learn check"))
+        solution = os.path.join(fake.ROOT, "solutions", EXERCISE)
+        with open(solution, encoding="utf-8") as file:
+            notebook.run("%%writefile my/" + EXERCISE + "\n" + file.read().rstrip("\n"))
+        self.assertIn("swapped_indices: passed", notebook.run("!./learn check swapped_indices"))
+
+
+if __name__ == "__main__":
+    unittest.main()
