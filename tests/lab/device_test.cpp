@@ -98,7 +98,9 @@ TEST(Streams, BeginAndEndInTheDefaultStream) {
 
 TEST(Devices, AreOpenToEachOther) {
   const int devices = lab::open_devices(4, 3);
-  if (lab::this_backend().traces) EXPECT_EQ(devices, 3);
+  if (lab::this_backend().traces) {
+    EXPECT_EQ(devices, 3);
+  }
   std::vector<int> seen;
   lab::on_each_device(devices, [&](int device) {
     int current = -1;
