@@ -139,16 +139,29 @@ __device__ Piece left_of_warp(Piece piece, Piece (&shared)[W], Piece& all) {
   return left;
 }
 
-/// Which of four neighbouring elements are heads, in 4 bits; none from n on.
-__device__ unsigned load_heads(const unsigned char* heads, size_t i, size_t n) {
-  unsigned bits = 0;
-  if (i + 4 <= n) {
-    const uchar4 four = *reinterpret_cast<const uchar4*>(heads + i);
-    bits = (four.x != 0) | (four.y != 0) << 1 | (four.z != 0) << 2 | (four.w != 0) << 3;
-  } else {
-    for (unsigned j = 0; i + j < n; ++j) bits |= (heads[i + j] != 0) << j;
+/// Which elements of this thread's uint4s are heads, in 4 bits for each of them; none from n on.
+template <unsigned R>
+__device__ void load_heads(unsigned (&bits)[R], const unsigned char* heads, size_t at, size_t n) {
+  if (is_whole<R>(at, n)) {  // all loads are under way before the first is used
+    uchar4 four[R];
+#pragma unroll
+    for (unsigned r = 0; r < R; ++r)
+      four[r] = *reinterpret_cast<const uchar4*>(heads + at + r * 128);
+#pragma unroll
+    for (unsigned r = 0; r < R; ++r) {
+      bits[r] =
+          (four[r].x != 0) | (four[r].y != 0) << 1 | (four[r].z != 0) << 2 | (four[r].w != 0) << 3;
+    }
+    return;
   }
-  return bits;
+#pragma unroll
+  for (unsigned r = 0; r < R; ++r) {
+    bits[r] = 0;
+    for (unsigned j = 0; j < 4; ++j) {
+      const size_t i = at + r * 128 + j;
+      if (i < n) bits[r] |= (heads[i] != 0) << j;
+    }
+  }
 }
 
 constexpr unsigned SEGMENT_ROWS = 8,
@@ -174,8 +187,7 @@ __global__ void __launch_bounds__(THREADS)
   unsigned h[SEGMENT_ROWS];    // heads of each uint4
   Piece before[SEGMENT_ROWS];  // what precedes each uint4 in the warp's part
   load_tile(x, in, at, n);
-#pragma unroll
-  for (unsigned r = 0; r < SEGMENT_ROWS; ++r) h[r] = load_heads(heads, at + r * 128, n);
+  load_heads(h, heads, at, n);
 
   // The thread, the warp, the block: as in chapter 08, with pieces.
   Piece part{0, false};  // of the warp, up to this row
@@ -209,8 +221,15 @@ __global__ void __launch_bounds__(THREADS)
     if ((h[r] & 3) == 0) x[r].y += sum;
     if ((h[r] & 7) == 0) x[r].z += sum;
     if (h[r] == 0) x[r].w += sum;
-    store4(out, at + r * 128, n, x[r]);
   }
+  if (is_whole<SEGMENT_ROWS>(at, n)) {
+#pragma unroll
+    for (unsigned r = 0; r < SEGMENT_ROWS; ++r)
+      __stcs(reinterpret_cast<uint4*>(out + at + r * 128), x[r]);
+    return;
+  }
+#pragma unroll
+  for (unsigned r = 0; r < SEGMENT_ROWS; ++r) store4(out, at + r * 128, n, x[r]);
 }
 
 // `segmented` is the `look_back` of chapter 08 with pieces, where that had sums. Within a lane four bits suffice for the heads of
@@ -222,17 +241,23 @@ __global__ void __launch_bounds__(THREADS)
 //?   "within a tenth": 0.9 < ms("segmented/flags, one") / ms("segmented/flags, every=2") < 1.1,
 //?   "more than twice": ms("segmented/flags, one") > 2 * ms("segmented/flags, every=2")}
 //
-// **Timed.** 1.05 ms with segments of two and 1.05 ms with a single one: the time hardly depends on how long the segments
+// **Timed.** 0.73 ms with segments of two and 0.75 ms with a single one: the time hardly depends on how long the segments
 // are, and that is what makes the segmented scan useful. `segmented_ahead` divides the work among warps with roles of
 // their own, as `look_ahead` of chapter 08 does, and takes 0.62 ms for both. It takes byte flags, or keys: then a segment
 // begins where a key differs from the one before it, as in CUB's scan by key, which takes 1.27 times as long. (CUB has none
 // by flags.)
-//= 1.05 ms: ms("segmented/flags, every=2")
-//= 1.05 ms: ms("segmented/flags, one")
+//= 0.73 ms: ms("segmented/flags, every=2")
+//= 0.75 ms: ms("segmented/flags, one")
 //= 0.62 ms: ms("segmented_ahead/flags, one")
 //= 1.27 times: ratio("segmented_ahead/keys, every=100")
 //
-// **So:** change the operator, not the algorithm. One scan of all segments costs what one scan costs.
+// All loads of a thread are under way before it uses one: while each of its eight flag loads had a guard of its own, and a use
+// right behind it, the same kernel took 1.05 ms.
+//= 1.05 ms: 1e3 * 9 * 2 ** 28 / 2304.07e9
+//
+// **So:** change the operator, not the algorithm. `segmented_ahead` scans all segments at 0.98 of the rate at which `look_ahead`
+// of chapter 08 scans one.
+//= 0.98 of: rate("segmented_ahead/flags, one") / rate("08:look_ahead")
 //
 // ## 2. A sparse matrix times a vector
 //
@@ -462,10 +487,20 @@ __global__ void __launch_bounds__(SHARE_THREADS)
   unsigned* const products = items + ended;
 
   for (unsigned i = t; i < ended; i += SHARE_THREADS) items[i] = starts[row + i + 1];
+  unsigned column[STEPS], product[STEPS];  // all loads are under way before the first is used
 #pragma unroll
   for (unsigned j = 0; j < STEPS; ++j) {
-    const unsigned i = j * SHARE_THREADS + t, k = value + i;
-    if (i < all - ended) products[i] = values[k] * x[columns[k]];
+    const unsigned i = j * SHARE_THREADS + t;
+    const bool is_there = i < all - ended;
+    column[j] = is_there ? columns[value + i] : 0;
+    product[j] = is_there ? values[value + i] : 0;
+  }
+#pragma unroll
+  for (unsigned j = 0; j < STEPS; ++j) product[j] *= x[column[j]];
+#pragma unroll
+  for (unsigned j = 0; j < STEPS; ++j) {
+    const unsigned i = j * SHARE_THREADS + t;
+    if (i < all - ended) products[i] = product[j];
   }
   __syncthreads();  // ends and products are there
 
@@ -812,17 +847,20 @@ constexpr unsigned SORT_TILE = SORT_THREADS * KEYS;  ///< pairs of a block
 
 __device__ unsigned digit_of(unsigned key, unsigned shift) { return key >> shift & (DIGITS - 1); }
 
-/// What a block needs in shared memory to sort a tile.
+/// What a block needs in shared memory to sort a tile: more than the 48 KiB that it has unasked.
 struct SortMemory {
-  union {
-    /// Keys of each warp with each digit; then, where they go in the tile.
-    unsigned count[SORT_WARPS][DIGITS];
-    /// Keys, then values, once the counts are of no use.
-    unsigned sorted[SORT_TILE];
-  };
+  unsigned sorted[SORT_TILE];  ///< keys in the order of their digits, then their values
+  /// Keys of each warp with each digit; then, where they go in the tile.
+  unsigned count[SORT_WARPS][DIGITS];
   unsigned to[DIGITS];  ///< from a place in the tile to one in the array, for each digit
   unsigned warp_sums[SORT_WARPS];
 };
+
+/// The dynamic shared memory of a block, which has a SortMemory.
+__device__ SortMemory& sort_memory() {
+  extern __shared__ SortMemory memory[];
+  return memory[0];
+}
 
 /// The place of this lane's first pair. The others are 32 apart, so that a request is coalesced.
 ///
@@ -889,66 +927,77 @@ __device__ void rank_keys(const unsigned (&key)[KEYS], unsigned (&rank)[KEYS],
   __syncthreads();  // the counts of all warps are there
 }
 
-/// Turns the counts of warps into the places in the tile where each warp's keys with a digit begin. Called by all
-/// threads of a block; passes two barriers.
-///
-/// @param sum    out: how many keys of the tile have digit threadIdx.x; 0 for threads without a digit
-/// @param start  out: where they begin in the tile
-__device__ void find_starts(SortMemory& memory, unsigned& sum, unsigned& start) {
-  const unsigned t = threadIdx.x;
-  sum = 0;
-  if (t < DIGITS) {
+/// How many keys of the tile have digit threadIdx.x; 0 for threads without a digit. The counts of warps become those of
+/// the warps before them.
+__device__ unsigned sum_digits(SortMemory& memory) {
+  unsigned sum = 0;
+  if (threadIdx.x < DIGITS) {
 #pragma unroll
     for (unsigned w = 0; w < SORT_WARPS; ++w) {
-      const unsigned here = memory.count[w][t];
-      memory.count[w][t] = sum;
+      const unsigned here = memory.count[w][threadIdx.x];
+      memory.count[w][threadIdx.x] = sum;
       sum += here;
     }
   }
-  const unsigned inclusive = scan_warp(sum);
+  return sum;
+}
+
+/// Turns what `sum_digits` left into the places in the tile where each warp's keys with a digit begin. Called by all
+/// threads of a block; passes two barriers.
+///
+/// @param sum  from `sum_digits`
+/// @return where the keys with digit threadIdx.x begin in the tile
+__device__ unsigned find_starts(SortMemory& memory, unsigned sum) {
+  const unsigned t = threadIdx.x, inclusive = scan_warp(sum);
   unsigned all;
-  start = inclusive - sum + scan_warps(__shfl_sync(ALL, inclusive, 31), memory.warp_sums, all);
+  const unsigned start =
+      inclusive - sum + scan_warps(__shfl_sync(ALL, inclusive, 31), memory.warp_sums, all);
   if (t < DIGITS) {
 #pragma unroll
     for (unsigned w = 0; w < SORT_WARPS; ++w) memory.count[w][t] += start;
   }
   __syncthreads();  // the counts have become places
+  return start;
 }
 
-/// Moves the pairs of a tile to their places in the array: `memory.to` has been set. Called by all threads of a block.
+/// Writes the keys of this thread to their places in the tile.
 ///
-/// @param key, rank  from `rank_keys`
-/// @param values     of this lane, 32 apart; only those before `left` are there
-/// @param here       how many pairs the tile has
-__device__ void move_pairs(unsigned* keys_out, unsigned* values_out, const unsigned (&key)[KEYS],
-                           unsigned (&rank)[KEYS], const unsigned* values, unsigned left,
-                           unsigned here, unsigned shift, SortMemory& memory) {
-  unsigned value[KEYS], place[KEYS];
-  load_pairs(value, values, left, 0);
+/// @param rank  in: from `rank_keys`; out: these places
+__device__ void place_keys(SortMemory& memory, const unsigned (&key)[KEYS], unsigned (&rank)[KEYS],
+                           unsigned shift) {
 #pragma unroll
-  for (unsigned k = 0; k < KEYS; ++k) {
-    rank[k] += memory.count[threadIdx.x / 32][digit_of(key[k], shift)];  // its place in the tile
-  }
-  __syncthreads();  // the counts are of no use any more, and `to` is complete
-
-  // Sorted in shared memory, the pairs of a digit are neighbours, and go to neighbouring places.
+  for (unsigned k = 0; k < KEYS; ++k)
+    rank[k] += memory.count[threadIdx.x / 32][digit_of(key[k], shift)];
 #pragma unroll
   for (unsigned k = 0; k < KEYS; ++k) memory.sorted[rank[k]] = key[k];
-  __syncthreads();  // the keys are sorted
+}
+
+/// Moves the pairs of a tile to their places in the array: `place_keys` is done, and `memory.to` set. Called by all
+/// threads of a block.
+///
+/// @param place, value  of this thread's pairs, in the tile
+/// @param here          how many pairs the tile has
+__device__ void move_pairs(unsigned* keys_out, unsigned* values_out, const unsigned (&place)[KEYS],
+                           const unsigned (&value)[KEYS], unsigned here, unsigned shift,
+                           SortMemory& memory) {
+  __syncthreads();  // the keys are sorted, and `to` is complete
+
+  // Sorted in shared memory, the pairs of a digit are neighbours, and go to neighbouring places.
+  unsigned to[KEYS];
 #pragma unroll
   for (unsigned k = 0; k < KEYS; ++k) {
     const unsigned i = k * SORT_THREADS + threadIdx.x, moved = memory.sorted[i];
-    place[k] = memory.to[digit_of(moved, shift)] + i;
-    if (i < here) keys_out[place[k]] = moved;
+    to[k] = memory.to[digit_of(moved, shift)] + i;
+    if (i < here) keys_out[to[k]] = moved;
   }
   __syncthreads();  // all keys are on their way
 #pragma unroll
-  for (unsigned k = 0; k < KEYS; ++k) memory.sorted[rank[k]] = value[k];
+  for (unsigned k = 0; k < KEYS; ++k) memory.sorted[place[k]] = value[k];
   __syncthreads();  // the values are in the order of the keys
 #pragma unroll
   for (unsigned k = 0; k < KEYS; ++k) {
     const unsigned i = k * SORT_THREADS + threadIdx.x;
-    if (i < here) values_out[place[k]] = memory.sorted[i];
+    if (i < here) values_out[to[k]] = memory.sorted[i];
   }
 }
 
@@ -974,29 +1023,40 @@ __global__ void __launch_bounds__(SORT_THREADS)
 ///
 /// @param starts  for each digit, for each tile: where its first pair goes
 ///
-/// Launch: as `count_digits`.
+/// Launch: as `count_digits`, with a SortMemory of dynamic shared memory.
 __global__ void __launch_bounds__(SORT_THREADS, 2)
     split_by_digit(unsigned* keys_out, unsigned* values_out, const unsigned* keys,
                    const unsigned* values, size_t n, unsigned shift, const unsigned* starts) {
-  __shared__ SortMemory memory;
+  SortMemory& memory = sort_memory();
   const unsigned t = threadIdx.x;
-  unsigned key[KEYS], rank[KEYS], left, sum, start;
+  unsigned key[KEYS], rank[KEYS], value[KEYS], left;
   const size_t at = first_pair(blockIdx.x, n, left);
   load_pairs(key, keys + at, left, ALL);
   rank_keys<false>(key, rank, memory.count, shift);
-  find_starts(memory, sum, start);
+  const unsigned start = find_starts(memory, sum_digits(memory));
+  place_keys(memory, key, rank, shift);
+  load_pairs(value, values + at, left, 0);
   if (t < DIGITS) memory.to[t] = starts[size_t{t} * gridDim.x + blockIdx.x] - start;
-  move_pairs(keys_out, values_out, key, rank, values + at, left, pairs_of(blockIdx.x, n), shift,
-             memory);
+  move_pairs(keys_out, values_out, rank, value, pairs_of(blockIdx.x, n), shift, memory);
 }
+
+constexpr unsigned FIRST_WORD = 16;  ///< of a sort's state: behind the counter, 128 bytes from it
 
 /// What a sort writes to.
 struct Sorted {
   unsigned *keys, *values;              ///< n each
   unsigned *spare_keys, *spare_values;  ///< n each
   unsigned* counts;                     ///< DIGITS for each tile
-  Word* state;                          ///< a counter, and DIGITS words for each tile
+  Word* state;  ///< a counter, and from FIRST_WORD on DIGITS words for each tile
 };
+
+/// Lets a kernel have a SortMemory for each block, and tells how many bytes that is.
+template <class Kernel>
+unsigned with_sort_memory(Kernel* kernel) {
+  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  static_cast<int>(sizeof(SortMemory))));
+  return sizeof(SortMemory);
+}
 
 /// Sorts pairs by their keys, stably: pairs with equal keys stay in their order.
 ///
@@ -1006,12 +1066,14 @@ void sort_in_steps(Sorted& to, const unsigned* keys, const unsigned* values, siz
                    unsigned bits) {
   const unsigned tiles = blocks_for(n, SORT_TILE);
   const size_t counts = size_t{tiles} * DIGITS;
+  const unsigned bytes = with_sort_memory(split_by_digit);
   for (unsigned shift = 0; shift < bits; shift += 8) {
     std::swap(to.keys, to.spare_keys);
     std::swap(to.values, to.spare_values);
     count_digits<<<tiles, SORT_THREADS>>>(to.counts, keys, n, shift);
     scan_in_one_pass(to.counts, to.counts, counts, to.state);
-    split_by_digit<<<tiles, SORT_THREADS>>>(to.keys, to.values, keys, values, n, shift, to.counts);
+    split_by_digit<<<tiles, SORT_THREADS, bytes>>>(to.keys, to.values, keys, values, n, shift,
+                                                   to.counts);
     keys = to.keys;
     values = to.values;
   }
@@ -1040,13 +1102,14 @@ void sort_in_steps(Sorted& to, const unsigned* keys, const unsigned* values, siz
 // all four digits can be taken at once, before the first pass. The launches that count and scan are gone, and 4 of 20 bytes
 // with them. This is the **onesweep** sort.
 
-constexpr unsigned PASSES = 32 / 8;  ///< digits of a key
+constexpr unsigned PASSES = 32 / 8;      ///< digits of a key
+constexpr unsigned COUNTING_BLOCKS = 4;  ///< that an SM has at once: all of its threads
 
 /// counts[pass * DIGITS + digit] += how many keys have the digit in that pass.
 ///
 /// Launch: any number of blocks of SORT_THREADS threads.
 /// Requires: keys is aligned to 16 bytes.
-__global__ void __launch_bounds__(SORT_THREADS)
+__global__ void __launch_bounds__(SORT_THREADS, COUNTING_BLOCKS)
     count_all_digits(unsigned* counts, const unsigned* keys, size_t n) {
   __shared__ unsigned count[PASSES * DIGITS];
   for (unsigned i = threadIdx.x; i < PASSES * DIGITS; i += SORT_THREADS) count[i] = 0;
@@ -1082,52 +1145,69 @@ __global__ void __launch_bounds__(DIGITS) scan_digits(unsigned* counts) {
   mine = inclusive - mine + scan_warps(__shfl_sync(ALL, inclusive, 31), warp_sums, all);
 }
 
-/// Publishes how many keys of a tile have digit threadIdx.x, and returns how many of all tiles before it have.
+/// The words of the look-back, DIGITS for each tile, zeros at first: thread d has digit d.
 ///
-/// @param words  DIGITS for each tile, zeros at first. With 64 bits a word is one of chapter 08; with 32 it has its flag in the
-///               two upper bits, and sums below 2^30
+/// @tparam W  with 64 bits a word is one of chapter 08; with 32 it has its flag in the two upper bits, and sums below 2^30
 template <class W>
-__device__ unsigned count_before(W* words, unsigned tile, unsigned sum) {
-  constexpr unsigned SHIFT = sizeof(W) == 8 ? 32 : 30;
-  constexpr W SUM_OF_TILE = W{1} << SHIFT, PREFIX_OF_TILE = W{2} << SHIFT;
-  using Atomic = cuda::atomic_ref<W, cuda::thread_scope_device>;
-  const auto word_of = [&](unsigned t) { return Atomic(words[size_t{t} * DIGITS + threadIdx.x]); };
-  word_of(tile).store((tile == 0 ? PREFIX_OF_TILE : SUM_OF_TILE) | sum, cuda::memory_order_relaxed);
-  unsigned before = 0;
-  for (unsigned earlier = tile; earlier > 0; --earlier) {
-    W word;
-    do word = word_of(earlier - 1).load(cuda::memory_order_relaxed);
-    while (word >> SHIFT == 0);
-    before += static_cast<unsigned>(word & (SUM_OF_TILE - 1));
-    if (word >> SHIFT == 2) break;
+struct DigitWords {
+  static constexpr unsigned SHIFT = sizeof(W) == 8 ? 32 : 30;
+  static constexpr W SUM_OF_TILE = W{1} << SHIFT, PREFIX_OF_TILE = W{2} << SHIFT;
+  W* words;
+
+  __device__ auto of_tile(unsigned tile) const {
+    using Atomic = cuda::atomic_ref<W, cuda::thread_scope_device>;
+    return Atomic(words[size_t{tile} * DIGITS + threadIdx.x]);
   }
-  if (tile > 0) word_of(tile).store(PREFIX_OF_TILE | (before + sum), cuda::memory_order_relaxed);
-  return before;
-}
+
+  /// Publishes how many keys of a tile have this thread's digit.
+  __device__ void publish_count(unsigned tile, unsigned sum) const {
+    of_tile(tile).store((tile == 0 ? PREFIX_OF_TILE : SUM_OF_TILE) | sum,
+                        cuda::memory_order_relaxed);
+  }
+
+  /// Returns how many keys of all tiles before it have, and publishes that with those of the tile.
+  __device__ unsigned count_before(unsigned tile, unsigned sum) const {
+    unsigned before = 0;
+    for (unsigned earlier = tile; earlier > 0; --earlier) {
+      W word;
+      do word = of_tile(earlier - 1).load(cuda::memory_order_relaxed);
+      while (word >> SHIFT == 0);
+      before += static_cast<unsigned>(word & (SUM_OF_TILE - 1));
+      if (word >> SHIFT == 2) break;
+    }
+    if (tile > 0) of_tile(tile).store(PREFIX_OF_TILE | (before + sum), cuda::memory_order_relaxed);
+    return before;
+  }
+};
 
 /// `split_by_digit` in one pass: each tile looks back for what the ones before it have counted.
 ///
 /// @param starts  for each digit: where its first pair goes
-/// @param state   zeros: the counter of tiles, then DIGITS words for each tile
+/// @param state   zeros: the counter of tiles, then from FIRST_WORD on DIGITS words for each tile
 /// @tparam W      the type of these words
 ///
-/// Launch: as `count_digits`.
+/// Launch: as `split_by_digit`.
 /// Source of the idea: A. Adinets, D. Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs", 2022.
 template <bool BALLOTS, class W>
 __global__ void __launch_bounds__(SORT_THREADS, 2)
     sweep_digit(unsigned* keys_out, unsigned* values_out, const unsigned* keys,
                 const unsigned* values, size_t n, unsigned shift, const unsigned* starts,
                 Word* state) {
-  __shared__ SortMemory memory;
+  SortMemory& memory = sort_memory();
   const unsigned tile = take_tile(state), t = threadIdx.x;
-  unsigned key[KEYS], rank[KEYS], left, sum, start;
+  const DigitWords<W> words{reinterpret_cast<W*>(state + FIRST_WORD)};
+  unsigned key[KEYS], rank[KEYS], value[KEYS], left;
   const size_t at = first_pair(tile, n, left);
   load_pairs(key, keys + at, left, ALL);
   rank_keys<BALLOTS>(key, rank, memory.count, shift);
-  find_starts(memory, sum, start);
-  if (t < DIGITS)
-    memory.to[t] = starts[t] + count_before(reinterpret_cast<W*>(state + 1), tile, sum) - start;
-  move_pairs(keys_out, values_out, key, rank, values + at, left, pairs_of(tile, n), shift, memory);
+  const unsigned sum = sum_digits(memory);
+  if (t < DIGITS) words.publish_count(tile, sum);  // as soon as it is known: others wait for it
+  const unsigned start = find_starts(memory, sum);
+  place_keys(memory, key, rank, shift);
+  load_pairs(value, values + at, left, 0);
+  // Last of all, when tiles before have had the time to publish theirs.
+  if (t < DIGITS) memory.to[t] = starts[t] + words.count_before(tile, sum) - start;
+  move_pairs(keys_out, values_out, rank, value, pairs_of(tile, n), shift, memory);
 }
 
 /// The same as `sort_in_steps`.
@@ -1137,17 +1217,20 @@ template <bool BALLOTS, class W>
 void sort_in_sweeps(Sorted& to, const unsigned* keys, const unsigned* values, size_t n,
                     unsigned bits) {
   const unsigned tiles = blocks_for(n, SORT_TILE);
-  const auto blocks =
-      static_cast<unsigned>(2 * lab::device_attribute(cudaDevAttrMultiProcessorCount));
+  const unsigned blocks =
+      COUNTING_BLOCKS *
+      static_cast<unsigned>(lab::device_attribute(cudaDevAttrMultiProcessorCount));
+  const unsigned bytes = with_sort_memory(sweep_digit<BALLOTS, W>);
   CUDA_CHECK(cudaMemsetAsync(to.counts, 0, size_t{PASSES} * DIGITS * 4));
   count_all_digits<<<std::min(tiles, blocks), SORT_THREADS>>>(to.counts, keys, n);
   scan_digits<<<PASSES, DIGITS>>>(to.counts);
   for (unsigned shift = 0; shift < bits; shift += 8) {
     std::swap(to.keys, to.spare_keys);
     std::swap(to.values, to.spare_values);
-    CUDA_CHECK(cudaMemsetAsync(to.state, 0, size_t{tiles} * DIGITS * sizeof(W) + sizeof(Word)));
-    sweep_digit<BALLOTS, W><<<tiles, SORT_THREADS>>>(to.keys, to.values, keys, values, n, shift,
-                                                     to.counts + shift / 8 * DIGITS, to.state);
+    CUDA_CHECK(cudaMemsetAsync(to.state, 0,
+                               FIRST_WORD * sizeof(Word) + size_t{tiles} * DIGITS * sizeof(W)));
+    sweep_digit<BALLOTS, W><<<tiles, SORT_THREADS, bytes>>>(
+        to.keys, to.values, keys, values, n, shift, to.counts + shift / 8 * DIGITS, to.state);
     keys = to.keys;
     values = to.values;
   }
@@ -1165,27 +1248,27 @@ void sort_in_sweeps(Sorted& to, const unsigned* keys, const unsigned* values, si
 //
 // | step | what is new | ms | of CUB |
 // |:--|:--|--:|--:|
-// | `match` | | 13.5 | 0.55 |
-// | `ballots` | eight ballots in the place of `__match_any_sync` | 10.9 | 0.68 |
-// | `32 bits` | words of 32 bits for the look-back, in the place of 64 | 10.8 | 0.68 |
-//= 13.5 | 0.55: (ms("sort_in_sweeps/match, random"), ratio("sort_in_sweeps/match, random"))
-//= 10.9 | 0.68: (ms("sort_in_sweeps/ballots, random"), ratio("sort_in_sweeps/ballots, random"))
-//= 10.8 | 0.68: (ms("sort_in_sweeps/32 bits, random"), ratio("sort_in_sweeps/32 bits, random"))
+// | `match` | | 12.2 | 0.61 |
+// | `ballots` | eight ballots in the place of `__match_any_sync` | 8.4 | 0.88 |
+// | `32 bits` | words of 32 bits for the look-back, in the place of 64 | 7.8 | 0.95 |
+//= 12.2 | 0.61: (ms("sort_in_sweeps/match, random"), ratio("sort_in_sweeps/match, random"))
+//= 8.4 | 0.88: (ms("sort_in_sweeps/ballots, random"), ratio("sort_in_sweeps/ballots, random"))
+//= 7.8 | 0.95: (ms("sort_in_sweeps/32 bits, random"), ratio("sort_in_sweeps/32 bits, random"))
 //
-// **Ballots.** One instruction became eight ballots and what combines them, and the sort takes 19 % less time:
+// **Ballots.** One instruction became eight ballots and what combines them, and the sort takes 31 % less time:
 // `__match_any_sync` costs more the more different values it finds. With equal keys, one value in each warp, it is the
-// faster of the two: 8.0 ms against 9.0.
-//= 19 % less: 100 * (1 - ms("sort_in_sweeps/ballots, random") / ms("sort_in_sweeps/match, random"))
-//= 8.0 ms against 9.0: (ms("sort_in_sweeps/match, equal"), ms("sort_in_sweeps/ballots, equal"))
+// faster of the two: 6.0 ms against 7.0.
+//= 31 % less: 100 * (1 - ms("sort_in_sweeps/ballots, random") / ms("sort_in_sweeps/match, random"))
+//= 6.0 ms against 7.0: (ms("sort_in_sweeps/match, equal"), ms("sort_in_sweeps/ballots, equal"))
 //
 // **Words.** A tile of 8,192 pairs moves 66 kB in and as much out. It publishes 256 words twice and reads at least 256: with
-// 64 bits 6 kB, or 5 %. With 32 bits it is half of that, for arrays of up to 2^30 pairs. It saves 1 % of the time.
+// 64 bits 6 kB, or 5 %. With 32 bits it is half of that, for arrays of up to 2^30 pairs. It saves 7 % of the time.
 //= 8,192 pairs: 512 * 16
-//= 1 % of: 100 * (1 - ms("sort_in_sweeps/32 bits, random") / ms("sort_in_sweeps/ballots, random"))
+//= 7 % of: 100 * (1 - ms("sort_in_sweeps/32 bits, random") / ms("sort_in_sweeps/ballots, random"))
 //= 66 kB: 8192 * 8 / 1000
 //= 6 kB, or 5 %: (3 * 256 * 8 / 1000, 100 * 3 * 256 * 8 / (2 * 8192 * 8))
 //
-// CUB takes 7.4 ms. What it does better was not found; in a program of its own this sort came nearer (the laboratory notes).
+// CUB takes 7.4 ms. What it does better was not found.
 //= 7.4 ms: ms("sort_in_sweeps/32 bits, random") * ratio("sort_in_sweeps/32 bits, random")
 //
 // **So:** count before you split, or look back while you split. And measure the instruction that looks like one: what the
@@ -1303,9 +1386,14 @@ __global__ void __launch_bounds__(ADD_THREADS)
       if (all_equal != 0) value[e] = warp_sum(value[e]);  // one lane adds for all
       if (target[e] == ALL || (all_equal != 0 && threadIdx.x % 32 != 0)) continue;
       const unsigned s = target[e] % slots;
-      const unsigned before = atomicCAS(&owner[s], ALL, target[e]);
-      const bool is_mine = before == ALL || before == target[e];
-      atomicAdd(is_mine ? &sum[s] : &sums[target[e]], value[e]);
+      const cuda::atomic_ref<unsigned, cuda::thread_scope_block> its_owner(owner[s]);
+      unsigned before = its_owner.load(cuda::memory_order_relaxed);
+      if (before == ALL) before = atomicCAS(&owner[s], ALL, target[e]);  // once for each slot
+      if (before == ALL || before == target[e]) {
+        atomicAdd(&sum[s], value[e]);
+      } else {
+        atomicAdd(&sums[target[e]], value[e]);
+      }
     }
   }
   __syncthreads();  // the sums are complete
@@ -1776,7 +1864,7 @@ int main(int argc, char** argv) {
                        "words with 30 bits: 2^30 pairs at most");
     Segments all{ladder, {n, ladder.seed(), blocks_for(n, TILE) + size_t{1}}};
     const size_t words = DIGITS * std::max<size_t>(blocks_for(n, SORT_TILE), PASSES);
-    std::vector<size_t> sort{4 * n, 4 * n, 4 * words, 8 * words + 8};
+    std::vector<size_t> sort{4 * n, 4 * n, 4 * words, 8 * (words + FIRST_WORD)};
     const size_t shares = 4 * (blocks_for(2 * n + 1, SHARE) + size_t{1});
 
     all.add("segmented", "flags", by_flags, in_one_pass(segmented, SEGMENT_TILE));
@@ -1806,7 +1894,7 @@ int main(int argc, char** argv) {
 
 // ## What to remember
 //
-// - Pairs of a sum and a flag scan all segments at once, in the time of one scan.
+// - Pairs of a sum and a flag scan all segments at once, whatever their lengths.
 // - Share out what costs time: rows and values together, not one of them. A binary search finds a share's beginning.
 // - A block can find where its results go, and write them, while it holds the data: compaction, repeats, and each pass of a
 //   sort are one kernel with a look-back.

@@ -1,4 +1,5 @@
-"""The drawings of chapter 15: a halo, a column in registers, a queue along z, tiles in time, a grid that stays on chip."""
+"""The drawings of chapter 15: a halo, a column in registers, a queue along z, tiles in time, a grid that stays on chip,
+the sums of a filter."""
 
 import figures
 from figures import ACCENT, FOREGROUND, LINE, MUTED, SECOND, SOFT
@@ -128,6 +129,29 @@ def resident():
     )
 
 
+def sums():
+    """A row of pixels, and the seven rows of results that it counts for."""
+    radius, width, high, gap = 3, 150, 20, 4
+    left, right, top = 4, 300, 8
+    rows = 2 * radius + 1
+    shapes, middle = [], top + radius * (high + gap) + high / 2
+    shapes.append(figures.rect(left, middle - high / 2, width, high, ACCENT))
+    shapes.append(figures.text(left, middle + high / 2 + 18, "row y of the image", 12, MUTED))
+    for k in range(rows):
+        y = top + k * (high + gap)
+        shapes.append(figures.path(f"M{left + width + 4} {middle:g}L{right - 6} {y + high / 2:g}", LINE, 1.2))
+        shapes.append(figures.rect(right, y, width, high, SECOND if k == 0 else SOFT))
+        offset = k - radius
+        name = "y" if offset == 0 else f"y {'-' if offset < 0 else '+'} {abs(offset)}"
+        note = {0: ", complete", rows - 1: ", begins"}.get(k, "")
+        shapes.append(figures.text(right + width + 8, y + 15, f"sums of row {name}{note}", 12, MUTED))
+    return figures.Drawing(
+        figures.svg(shapes, right + width + 200, top + rows * (high + gap) + 4),
+        "One row of the image on the left, joined to seven rows of results on the right, from three above to three below. The "
+        "upper one is complete with this row, the lowest one begins.",
+    )
+
+
 def draw(simulated, source):
     """(None, name, drawing, caption) of each: the prose has their places."""
     return [
@@ -161,5 +185,11 @@ def draw(simulated, source):
             "resident",
             resident(),
             "A grid that stays on the chip. Filled: rows that other blocks need, once in each step.",
+        ),
+        (
+            None,
+            "sums",
+            sums(),
+            "A filter of 7 x 7: a row that comes in counts for seven rows of results, with another row of the weights for each.",
         ),
     ]

@@ -31,6 +31,10 @@
 //   ./learn run 15 --rung resident       the same in one launch: the grid stays in registers
 //   ./learn run 15 --rung five_strips    several steps in one pass: a queue of rows for each
 //   ./learn run 15 --rung seven_tiles    several steps in one pass: a queue of planes for each
+//   ./learn run 15 --rung filter_naive   a filter on an image, one thread a pixel
+//   ./learn run 15 --rung filter_columns rows of four results a thread, each row of pixels loaded once
+//   ./learn run 15 --rung filter_tiled   a tile in shared memory; each of its rows is added to all sums that need it
+//   ./learn run 15 --rung filter_separable rows first, then columns
 
 #include <cooperative_groups.h>
 #include <cuda_pipeline.h>
@@ -641,63 +645,90 @@ __global__ void __launch_bounds__(32 * WARPS)
   }
 }
 
-// That makes 0.86. What is still missing? In each step a thread has four float4s on their way, and then waits. A brick
-// of two rows in four planes loads twenty float4s before it computes anything. It loads planes twice at its front and
-// back; the blocks there run at about the same time, so L2 may still have them, which no counter here says.
+// That makes 0.86. What is still missing? In each step a thread has four float4s on their way, and then waits. Let it take
+// four planes in a step: a brick of two rows in four planes loads sixteen float4s before it computes anything. The last two
+// planes of a brick are the first of the next, and stay in registers.
 //= 0.86: ratio("seven_columns/box=cube")
 //
-//? bricks: More loads for each cell, and more of them in flight. What prevails?
-//? choices: seven_columns is faster | seven_bricks is faster
-//? answer: {"seven_columns is faster": ms("seven_columns/box=cube") < ms("seven_bricks/box=cube"),
-//?   "seven_bricks is faster": ms("seven_bricks/box=cube") < ms("seven_columns/box=cube")}
+// The thread could as well stop after one brick. More blocks then run at the same time, each of which loads the planes in
+// front of its brick and behind it.
+//
+//? bricks: Which is faster, one brick a thread (`depth=4`), or two of them one behind the other (`depth=8`)?
+//? choices: one brick | two bricks
+//? answer: {"one brick": ms("seven_bricks/box=cube,depth=4") < ms("seven_bricks/box=cube,depth=8"),
+//?   "two bricks": ms("seven_bricks/box=cube,depth=8") < ms("seven_bricks/box=cube,depth=4")}
 
-/// The same, a brick of ROWS rows of four cells in DEPTH planes a thread: everything is loaded before anything is
+/// The same; a step takes a brick of ROWS rows of four cells in PLANES planes: everything is loaded before anything is
 /// computed.
 ///
-/// Launch: blocks of 32 * WARPS threads; in x one for each 128 cells, in y for each ROWS * WARPS, in z for each DEPTH.
-template <bool WIDE, int ROWS, int DEPTH, int WARPS>
-__global__ void __launch_bounds__(32 * WARPS)
-    seven_bricks(float* __restrict__ out, const float* __restrict__ in, Box box) {
-  const int lane = threadIdx.x % 32, x = blockIdx.x * 128 + lane * 4, cols = box.cols;
-  const int y0 = (blockIdx.y * WARPS + threadIdx.x / 32) * ROWS, z0 = blockIdx.z * DEPTH;
-  const auto load = [&](int z, int y) { return float4_of<WIDE>(in + box.row(z, y), x, cols); };
-  float4 row[DEPTH + 2][ROWS], above[DEPTH], below[DEPTH];
-  float left[DEPTH][ROWS], right[DEPTH][ROWS];
+/// Launch: blocks of ACROSS * DOWN warps; in x one for each 128 * ACROSS cells, in y for each ROWS * DOWN, in z for each
+/// depth, a multiple of PLANES.
+template <bool WIDE, int ROWS, int PLANES, int ACROSS, int DOWN>
+__global__ void __launch_bounds__(32 * ACROSS * DOWN)
+    seven_bricks(float* __restrict__ out, const float* __restrict__ in, Box box, int depth) {
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, cols = box.cols, end = cols - 1;
+  const int x = ((blockIdx.x * ACROSS + warp % ACROSS) * 32 + lane) * 4;
+  const int y0 = (blockIdx.y * DOWN + warp / ACROSS) * ROWS;
+  const int first = blockIdx.z * depth, last = min(box.planes, first + depth);
+  // The column that the warp's first or last lane needs besides its own.
+  const int beside = lane == 0 ? x - 1 : x + 4;
+  const bool outer = (lane == 0 || lane == 31) && 0 <= beside && beside < cols;
+  int start[ROWS + 2];  // of each row in its plane
 #pragma unroll
-  for (int j = 0; j < DEPTH + 2; ++j) {
+  for (int k = 0; k < ROWS + 2; ++k) start[k] = inside(y0 + k - 1, box.rows) * cols;
+  const auto plane = [&](int z) { return in + inside(z, box.planes) * box.plane(); };
+
+  float4 row[PLANES + 2][ROWS], above[PLANES], below[PLANES];
+  float side[PLANES][ROWS];
 #pragma unroll
-    for (int k = 0; k < ROWS; ++k) row[j][k] = load(z0 + j - 1, y0 + k);
-  }
-#pragma unroll
-  for (int j = 0; j < DEPTH; ++j) {
-    above[j] = load(z0 + j, y0 - 1), below[j] = load(z0 + j, y0 + ROWS);
-#pragma unroll
-    for (int k = 0; k < ROWS; ++k) {
-      const float* const from = in + box.row(z0 + j, y0 + k);
-      left[j][k] = lane == 0 && 0 < x && x <= cols ? from[x - 1] : 0;
-      right[j][k] = lane == 31 && x + 4 < cols ? from[x + 4] : 0;
-    }
-  }
-#pragma unroll
-  for (int j = 0; j < DEPTH; ++j) {
+  for (int j = 0; j < 2; ++j) {
 #pragma unroll
     for (int k = 0; k < ROWS; ++k) {
-      const int y = y0 + k, z = z0 + j;
-      const float4 now = row[j + 1][k];
-      const float before = __shfl_up_sync(ALL, now.w, 1), behind = __shfl_down_sync(ALL, now.x, 1);
-      if (lane != 0) left[j][k] = before;
-      if (lane != 31) right[j][k] = behind;
-      const float4 up = k > 0 ? row[j + 1][k - 1] : above[j];
-      const float4 down = k + 1 < ROWS ? row[j + 1][k + 1] : below[j];
-      float4 next = relaxed4(now, left[j][k], right[j][k], up, down, row[j][k], row[j + 2][k]);
-      next = box.at_edge(z, y) ? now : keep_ends(next, now, x, cols);
-      if (y < box.rows && z < box.planes) store_float4_of<WIDE>(out + box.row(z, y), x, cols, next);
+      row[j][k] = float4_of<WIDE>(plane(first + j - 1) + start[k + 1], x, cols);
     }
+  }
+  for (int z0 = first; z0 < last; z0 += PLANES) {
+#pragma unroll
+    for (int j = 0; j < PLANES; ++j) {
+      const float *const here = plane(z0 + j), *const next = plane(z0 + j + 1);
+      above[j] = float4_of<WIDE>(here + start[0], x, cols);
+      below[j] = float4_of<WIDE>(here + start[ROWS + 1], x, cols);
+#pragma unroll
+      for (int k = 0; k < ROWS; ++k) {
+        row[j + 2][k] = float4_of<WIDE>(next + start[k + 1], x, cols);
+        side[j][k] = outer ? here[start[k + 1] + beside] : 0;
+      }
+    }
+#pragma unroll
+    for (int j = 0; j < PLANES; ++j) {
+      const int z = z0 + j;
+#pragma unroll
+      for (int k = 0; k < ROWS; ++k) {
+        const float4 now = row[j + 1][k];
+        const float before = __shfl_up_sync(ALL, now.w, 1);
+        const float behind = __shfl_down_sync(ALL, now.x, 1);
+        const float left = lane == 0 ? side[j][k] : before;
+        const float right = lane == 31 ? side[j][k] : behind;
+        const float4 up = k > 0 ? row[j + 1][k - 1] : above[j];
+        const float4 down = k + 1 < ROWS ? row[j + 1][k + 1] : below[j];
+        float4 next = relaxed4(now, left, right, up, down, row[j][k], row[j + 2][k]);
+        const bool keep = box.at_edge(z, y0 + k);  // selects, where a conditional would be a branch
+        if (keep || x == 0 || x >= end) next.x = now.x;
+        if (keep || x + 1 >= end) next.y = now.y;
+        if (keep || x + 2 >= end) next.z = now.z;
+        if (keep || x + 3 >= end) next.w = now.w;
+        if (y0 + k < box.rows && z < last) {
+          store_float4_of<WIDE>(out + z * box.plane() + start[k + 1], x, cols, next);
+        }
+      }
+    }
+#pragma unroll
+    for (int k = 0; k < ROWS; ++k) row[0][k] = row[PLANES][k], row[1][k] = row[PLANES + 1][k];
   }
 }
 
-// 0.93 of the copy in the cube, and 0.92 in the brick, two of whose extents are no powers of two.
-//= 0.93 of the copy in the cube, and 0.92: (ratio("seven_bricks/box=cube"), ratio("seven_bricks/box=brick"))
+// Two bricks reach 0.94 of the copy in the cube, and 0.95 in the brick, two of whose extents are no powers of two.
+//= 0.94 of the copy in the cube, and 0.95: (ratio("seven_bricks/box=cube,depth=8"), ratio("seven_bricks/box=brick,depth=8"))
 //
 // ## 5. Twenty-five points (second reading)
 //
@@ -1010,106 +1041,136 @@ void step_by_step(float* out, const float* in, Box box) {
 // ```{drawing} resident
 // ```
 //
-// `barrier=grid` waits with `grid.sync()`. `barrier=split` takes the barrier apart. A block computes its first and last
-// row first, shows them and counts itself as arrived; then it computes the rows in between, and waits only behind them.
+// How does a block know that a row of its neighbour has come? With a barrier of the whole grid after each step, behind
+// which everything is there: `barrier=grid`. Or each value says so itself: 64 bits hold the float and the step that it
+// belongs to, and arrive as one. A thread reads the four words of its columns again until they are of this step. Nobody
+// waits for the grid, and no fence is needed, since there is no flag that could be seen before the values:
+// `barrier=none`.
 //
-//? resident: How many times as fast as launches is the kernel that stays, with the split barrier?
-//? answer: ms("step_by_step/small") / ms("resident/small,barrier=split")
+//? resident: How many times as fast as launches is the kernel that stays, without the barrier?
+//? answer: ms("step_by_step/small") / ms("resident/small,barrier=none")
 //? unit: times
 //? near: factor 2
 
-using Counter = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;
+/// 64 bits that threads of all blocks read and write as one.
+using Word = cuda::atomic_ref<std::uint64_t, cuda::thread_scope_device>;
 
 constexpr int KEPT = 16, KEPT_WARPS = 16;  ///< rows that a block of `resident` keeps, and its warps
+
+/// Words of a row that `resident` shows: of whole warps.
+__host__ __device__ inline int words_of_row(int cols) { return (cols + 127) / 128 * 128; }
+
+/// A thread's four cells of a row, for another block. Those of a warp lie side by side: word k of a lane is 32 words
+/// behind word k - 1. The upper half of a word is the step that the value belongs to.
+struct Shown {
+  std::uint64_t* words;
+
+  __device__ void store(unsigned step, float4 four) const {
+    const float values[4] = {four.x, four.y, four.z, four.w};
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      Word(words[32 * k])
+          .store(std::uint64_t{step} << 32 | __float_as_uint(values[k]),
+                 cuda::memory_order_relaxed);
+    }
+  }
+  /// Waits until all four are of this step.
+  __device__ float4 wait_for(unsigned step) const {
+    std::uint64_t read[4];
+#pragma unroll
+    for (int k = 0; k < 4; ++k) read[k] = of(k);  // all four on their way at once
+    float values[4];
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      while (read[k] >> 32 != step) read[k] = of(k);
+      values[k] = __uint_as_float(static_cast<unsigned>(read[k]));
+    }
+    return make_float4(values[0], values[1], values[2], values[3]);
+  }
+  __device__ std::uint64_t of(int k) const {
+    return Word(words[32 * k]).load(cuda::memory_order_relaxed);
+  }
+};
 
 /// `steps` steps of the five points. A block keeps KEPT rows in registers, a warp 128 columns of them. Only a block's
 /// first and last row leave the SM in each step, for the blocks above and below.
 ///
-/// @param shown  those rows, of two steps: (2, gridDim.x, 2, cols)
-/// @param arrived  0 at first; where SPLIT, blocks count here what they have shown, go on with the rows in the middle,
-///   and wait for each other behind them. Else the grid waits in one place.
+/// @param shown  those rows, of two steps: (2, gridDim.x, 2, words_of_row(cols)); zeros at first
 ///
 /// Launch: cooperatively, a block of 32 * KEPT_WARPS threads for each KEPT rows.
 /// Requires: rows a multiple of KEPT; cols a multiple of 4, at most 128 * KEPT_WARPS.
-/// Source: PERKS (Zhang, Wahib, Chen, Meng, Wang, Endo and Matsuoka, 2023).
-template <bool SPLIT>
+/// Source: PERKS (Zhang, Wahib, Chen, Meng, Wang, Endo and Matsuoka, 2023); a value that carries its step is the LL
+/// protocol of NCCL.
+template <bool BARRIER>
 __global__ void __launch_bounds__(32 * KEPT_WARPS)
-    resident(float* __restrict__ out, const float* __restrict__ in, float* shown, unsigned* arrived,
-             int rows, int cols, int steps) {
-  __shared__ float sides[2][KEPT_WARPS + 2][2]
-                        [KEPT];  // first and last column of each warp, of two steps
+    resident(float* __restrict__ out, const float* __restrict__ in, std::uint64_t* shown, int rows,
+             int cols, int steps) {
+  constexpr int EARLY = 10;  // rows before those that are shown, which so have time to arrive
+  // First and last column of each warp, of two steps.
+  __shared__ float sides[2][KEPT_WARPS + 2][2][KEPT];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, x = threadIdx.x * 4;
   const int block = blockIdx.x, blocks = gridDim.x;
   const bool there = x < cols, outer = lane == 0 || lane == 31;
-  // The first and the last column of the grid keep their values by weights of their own.
-  const float left_side = x == 0 ? 0 : SIDE, left_centre = x == 0 ? 1 : CENTRE;
-  const float right_side = x + 4 == cols ? 0 : SIDE, right_centre = x + 4 == cols ? 1 : CENTRE;
-  for (int k = threadIdx.x; k < 4 * KEPT;
-       k += 32 * KEPT_WARPS) {  // beside the first warp and the last: nothing
-    sides[k / 2 / KEPT][0][k / KEPT % 2][k % KEPT] = 0;
+  for (int k = threadIdx.x; k < 4 * KEPT; k += 32 * KEPT_WARPS) {
+    sides[k / 2 / KEPT][0][k / KEPT % 2][k % KEPT] =
+        0;  // beside the first warp and the last: nothing
     sides[k / 2 / KEPT][KEPT_WARPS + 1][k / KEPT % 2][k % KEPT] = 0;
   }
-
   const auto show_side = [&](int step, int k, float4 four) {
     if (outer) sides[step % 2][warp + 1][lane != 0][k] = lane == 0 ? four.x : four.w;
   };
-  const auto place = [&](int step, int of, int last) {  // of a block's first or last row
-    return reinterpret_cast<float4*>(shown + (size_t(step % 2 * blocks + of) * 2 + last) * cols +
-                                     x);
+  const auto place = [&](int step, int row) {  // of rows 0 and 1 of a block, the first and the last
+    return Shown{shown + (size_t(step % 2) * blocks * 2 + row) * words_of_row(cols) + warp * 128 +
+                 lane};
   };
+  const int own = 2 * block;
+  const bool has_upper = block > 0, has_lower = block < blocks - 1;
+
   float4 row[KEPT];
 #pragma unroll
   for (int k = 0; k < KEPT; ++k) {
     row[k] = float4_of<true>(in + size_t(block * KEPT + k) * cols, x, cols);
     show_side(0, k, row[k]);
   }
-  const auto show_rows = [&](int step) {
-    if (there) __stcg(place(step, block, 0), row[0]), __stcg(place(step, block, 1), row[KEPT - 1]);
-    if (SPLIT) {
-      __syncthreads();  // the whole rows
-      if (threadIdx.x == 0) Counter(*arrived).fetch_add(1, cuda::memory_order_release);
-    }
-  };
-  const auto wait = [&](int step) {
-    if (SPLIT) {
-      const unsigned all = unsigned(step + 1) * blocks;
-      while (threadIdx.x == 0 && Counter(*arrived).load(cuda::memory_order_acquire) < all) {
-      }
-      __syncthreads();
-    } else {
-      cooperative_groups::this_grid().sync();
-    }
-  };
+  if (there && has_upper) place(0, own).store(1, row[0]);
+  if (there && has_lower) place(0, own + 1).store(1, row[KEPT - 1]);
 
-  show_rows(0);
   for (int step = 0; step < steps; ++step) {
-    wait(step);  // all have shown their rows; the sides are there, too
+    if (BARRIER) {
+      cooperative_groups::this_grid().sync();
+    } else {
+      __syncthreads();  // the sides are there
+    }
     const auto next = [&](int k, float4 up, float4 now, float4 down) {
       float left = __shfl_up_sync(ALL, now.w, 1), right = __shfl_down_sync(ALL, now.x, 1);
       const float beside = outer ? sides[step % 2][lane == 0 ? warp : warp + 2][lane == 0][k] : 0;
       if (lane == 0) left = beside;
       if (lane == 31) right = beside;
-      return make_float4(fmaf(left_side, ((left + now.y) + up.x) + down.x, left_centre * now.x),
-                         relaxed(now.y, now.x, now.z, up.y, down.y),
-                         relaxed(now.z, now.y, now.w, up.z, down.z),
-                         fmaf(right_side, ((now.z + right) + up.w) + down.w, right_centre * now.w));
+      return keep_ends(relaxed4(up, now, down, left, right), now, x, cols);
     };
-    const float4 first = row[0], last = row[KEPT - 1];
-    float4 above = first, below = last;
-    if (there && block > 0) above = __ldcg(place(step, block - 1, 1));
-    if (there && block < blocks - 1) below = __ldcg(place(step, block + 1, 0));
-    if (block > 0) row[0] = next(0, above, first, row[1]);
-    if (block < blocks - 1) row[KEPT - 1] = next(KEPT - 1, row[KEPT - 2], last, below);
-    if (step + 1 < steps) show_rows(step + 1);
-    show_side(step + 1, 0, row[0]), show_side(step + 1, KEPT - 1, row[KEPT - 1]);
-    float4 up = first;
-#pragma unroll
-    for (int k = 1; k < KEPT - 1; ++k) {
+    const float4 second = row[1], last = row[KEPT - 1];
+    float4 up = row[0];
+    const auto inner = [&](int k) {
       const float4 now = row[k], down = k + 1 < KEPT - 1 ? row[k + 1] : last;
       row[k] = next(k, up, now, down);
       show_side(step + 1, k, row[k]);
       up = now;
+    };
+#pragma unroll
+    for (int k = 1; k <= EARLY; ++k) inner(k);
+    if (has_upper) {
+      const float4 above = there ? place(step, own - 1).wait_for(step + 1) : row[0];
+      row[0] = next(0, above, row[0], second);
+      if (there) place(step + 1, own).store(step + 2, row[0]);
     }
+    if (has_lower) {
+      const float4 below = there ? place(step, own + 2).wait_for(step + 1) : last;
+      row[KEPT - 1] = next(KEPT - 1, row[KEPT - 2], last, below);
+      if (there) place(step + 1, own + 1).store(step + 2, row[KEPT - 1]);
+    }
+    show_side(step + 1, 0, row[0]), show_side(step + 1, KEPT - 1, row[KEPT - 1]);
+#pragma unroll
+    for (int k = EARLY + 1; k < KEPT - 1; ++k) inner(k);
   }
 #pragma unroll
   for (int k = 0; k < KEPT; ++k) {
@@ -1117,10 +1178,269 @@ __global__ void __launch_bounds__(32 * KEPT_WARPS)
   }
 }
 
-// A step by launches takes 8.6 us, one in the kernel with `grid.sync()` 3.9 us, one with the split barrier 3.1 us.
+// A step by launches takes 8.6 us, one in the kernel with the barrier 4.3 us, one without it 2.6 us. The two kernels differ in
+// that line alone. A block that computes ten of its rows first, before it looks at what its neighbours show, gives the words
+// time to arrive.
 //= 8.6 us: ms("step_by_step/small") * 10
-//= 3.9 us: ms("resident/small,barrier=grid") * 10
-//= 3.1 us: ms("resident/small,barrier=split") * 10
+//= 4.3 us: ms("resident/small,barrier=grid") * 10
+//= 2.6 us: ms("resident/small,barrier=none") * 10
+
+// ## 8. Filters on images (second reading)
+//
+// A filter replaces each pixel of an image by a weighted sum of the pixels around it. Blurring, sharpening and finding edges
+// are done by filters of 3 x 3 to 15 x 15 weights. The image has 8192 x 8192 pixels, a quarter of the grid.
+//
+// What is beyond the edge of the image has to be decided: zeros, the nearest pixel, or the image again from its other side.
+// A template parameter decides, so that a kernel has the code of one case alone.
+
+/// What stands beyond the edge: zeros, the nearest pixel, or the image from its other side on.
+enum class Edge { zero, clamp, periodic };
+
+/// The index in [0, n) that stands for i; -1 for a zero.
+template <Edge EDGE>
+__host__ __device__ inline int beyond(int i, int n) {
+  if (0 <= i && i < n) return i;
+  return EDGE == Edge::zero ? -1 : EDGE == Edge::clamp ? inside(i, n) : (i % n + n) % n;
+}
+
+/// Pixel (y, x), or what stands for it.
+template <Edge EDGE>
+__host__ __device__ inline float pixel(const float* image, int y, int x, Box box) {
+  const int from_y = beyond<EDGE>(y, box.rows), from_x = beyond<EDGE>(x, box.cols);
+  return from_y < 0 || from_x < 0 ? 0 : image[size_t(from_y) * box.cols + from_x];
+}
+
+constexpr int MOST_WEIGHTS = 15 * 15;
+__constant__ float weights[MOST_WEIGHTS];  ///< of a filter, row by row
+
+/// A filter of 2 RADIUS + 1 rows and columns.
+///
+/// Launch: one thread for each pixel, x along the rows.
+template <int RADIUS, Edge EDGE>
+__global__ void filter_naive(float* __restrict__ out, const float* __restrict__ in, Box box) {
+  constexpr int SIZE = 2 * RADIUS + 1;
+  const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= box.cols || y >= box.rows) return;
+  float sum = 0;
+#pragma unroll
+  for (int i = 0; i < SIZE; ++i) {
+#pragma unroll
+    for (int j = 0; j < SIZE; ++j) {
+      sum = fmaf(weights[i * SIZE + j], pixel<EDGE>(in, y + i - RADIUS, x + j - RADIUS, box), sum);
+    }
+  }
+  out[box.row(0, y) + x] = sum;
+}
+
+// Each FMA has a load again, as in section 2. The remedy is the same, too: neighbouring results share their window. A thread
+// computes several rows of four results. It loads a row of pixels once, as float4s, and adds it to all of its rows of results
+// that need it. The sums wait in registers.
+//
+// ```{drawing} sums
+// ```
+//
+// A block whose tile and halo lie inside the image has no edge to ask for. It takes a path of its own, without a branch: all
+// its loads can be on their way before the first of them has arrived.
+
+/// Four neighbouring values, from any place on.
+__device__ inline float4 four_from(const float* at) {
+  return make_float4(at[0], at[1], at[2], at[3]);
+}
+
+/// ROWS rows of four results from (y0, x) on; INNER: no pixel that they need is beyond the edge.
+template <int RADIUS, Edge EDGE, bool WIDE, int ROWS, bool INNER>
+__device__ inline void filter_rows(float* __restrict__ out, const float* __restrict__ in, Box box,
+                                   int y0, int x) {
+  constexpr int SIZE = 2 * RADIUS + 1, HALO = 4 * float4s(RADIUS);
+  float4 sum[ROWS];
+  float window[4 + 2 * HALO];
+#pragma unroll
+  for (int r = 0; r < ROWS; ++r) sum[r] = make_float4(0, 0, 0, 0);
+#pragma unroll
+  for (int q = 0; q < ROWS + 2 * RADIUS; ++q) {
+    const int y = y0 - RADIUS + q;
+    if constexpr (INNER) {
+      load_float4s<1 + 2 * HALO / 4>(window, in + size_t(y) * box.cols, x - HALO, 0, true);
+    } else {
+#pragma unroll
+      for (int k = 0; k < 4 + 2 * HALO; ++k) window[k] = pixel<EDGE>(in, y, x - HALO + k, box);
+    }
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r) {
+      const int i = q - r;  // row of the filter
+      if (i < 0 || i >= SIZE) continue;
+#pragma unroll
+      for (int j = 0; j < SIZE; ++j) {
+        sum[r] = fma4(weights[i * SIZE + j], four_from(window + HALO - RADIUS + j), sum[r]);
+      }
+    }
+  }
+#pragma unroll
+  for (int r = 0; r < ROWS; ++r) {
+    const int y = y0 + r;
+    if (INNER || y < box.rows) store_float4_of<WIDE>(out + box.row(0, y), x, box.cols, sum[r]);
+  }
+}
+
+/// The same, ROWS rows of four results a thread, everything in registers.
+///
+/// Launch: blocks of ACROSS * DOWN warps, one for each 128 * ACROSS columns and ROWS * DOWN rows.
+template <int RADIUS, Edge EDGE, bool WIDE, int ROWS, int ACROSS, int DOWN>
+__global__ void __launch_bounds__(32 * ACROSS * DOWN, (RADIUS > 3 ? 16 : 24) / (ACROSS * DOWN))
+    filter_columns(float* __restrict__ out, const float* __restrict__ in, Box box) {
+  constexpr int HALO = 4 * float4s(RADIUS), COLS = 128 * ACROSS, HEIGHT = ROWS * DOWN;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int x0 = blockIdx.x * COLS, y0 = blockIdx.y * HEIGHT;  // of the block
+  const int x = x0 + (warp % ACROSS * 32 + lane) * 4, y = y0 + warp / ACROSS * ROWS;
+  if (WIDE && HALO <= x0 && x0 + COLS + HALO <= box.cols && RADIUS <= y0 &&
+      y0 + HEIGHT + RADIUS <= box.rows) {
+    filter_rows<RADIUS, EDGE, WIDE, ROWS, true>(out, in, box, y, x);
+  } else {
+    filter_rows<RADIUS, EDGE, WIDE, ROWS, false>(out, in, box, y, x);
+  }
+}
+
+// The neighbours above, below, left and right load the same pixels. In section 3 a tile in shared memory did not pay, since
+// each value was used five times. Here it is used up to 225 times. A block stages a tile with its halo by `cp.async`
+// (chapter 11), and the threads take their rows from there. What is beyond the edge is filled in when the tile is loaded; the
+// arithmetic need not know of it.
+//
+//? tiled: For which sizes is the tile faster than `filter_columns`?
+//? choices: for all three | for 7 x 7 and 15 x 15 | for 15 x 15 alone | for none
+//? answer: {"for all three": ms("filter_tiled/size=3") < ms("filter_columns/size=3"),
+//?   "for 7 x 7 and 15 x 15": ms("filter_tiled/size=3") > ms("filter_columns/size=3") and ms("filter_tiled/size=7") < ms("filter_columns/size=7"),
+//?   "for 15 x 15 alone": ms("filter_tiled/size=7") > ms("filter_columns/size=7") and ms("filter_tiled/size=15") < ms("filter_columns/size=15"),
+//?   "for none": ms("filter_tiled/size=15") > ms("filter_columns/size=15")}
+
+/// Loads a tile of HEIGHT rows of 128 pixels with its halo of RADIUS pixels, which are whole float4s on the left and right:
+/// (HEIGHT, 128 + 8 float4s(RADIUS)). What is beyond the edge of the image is filled in here, and nowhere else.
+///
+/// @param x0, y0  the first pixel of the block's results
+template <int RADIUS, Edge EDGE, bool WIDE, int HEIGHT, int WARPS>
+__device__ inline void load_tile(float* tile, const float* __restrict__ in, Box box, int x0,
+                                 int y0) {
+  constexpr int HALO = 4 * float4s(RADIUS), WIDTH = 128 + 2 * HALO;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const bool inner = WIDE && HALO <= x0 && x0 + 128 + HALO <= box.cols && RADIUS <= y0 &&
+                     y0 - RADIUS + HEIGHT <= box.rows;
+  if (inner) {
+#pragma unroll
+    for (int r = warp; r < HEIGHT; r += WARPS) {
+      const float* const row = in + size_t(y0 - RADIUS + r) * box.cols + x0 - HALO;
+#pragma unroll
+      for (int k = 4 * lane; k < WIDTH; k += 128) {
+        __pipeline_memcpy_async(tile + r * WIDTH + k, row + k, 16);
+      }
+    }
+  } else {  // at an edge of the image: pixel by pixel
+    for (int r = warp; r < HEIGHT; r += WARPS) {
+      const int y = beyond<EDGE>(y0 - RADIUS + r, box.rows);
+      for (int k = lane; k < WIDTH; k += 32) {
+        const int x = beyond<EDGE>(x0 - HALO + k, box.cols);
+        const bool none = y < 0 || x < 0;
+        __pipeline_memcpy_async(tile + r * WIDTH + k, none ? in : in + size_t(y) * box.cols + x, 4,
+                                none ? 4 : 0);
+      }
+    }
+  }
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  __syncthreads();  // the tile is full
+}
+
+/// The same; a block has a tile in shared memory, a thread ROWS rows of four results.
+///
+/// Launch: a block of 32 * WARPS threads for each tile of 128 columns and ROWS * WARPS rows.
+template <int RADIUS, Edge EDGE, bool WIDE, int ROWS, int WARPS>
+__global__ void __launch_bounds__(32 * WARPS)
+    filter_tiled(float* __restrict__ out, const float* __restrict__ in, Box box) {
+  constexpr int SIZE = 2 * RADIUS + 1, HALO = 4 * float4s(RADIUS), WIDTH = 128 + 2 * HALO;
+  constexpr int HEIGHT = ROWS * WARPS + 2 * RADIUS;
+  __shared__ __align__(16) float tile[HEIGHT * WIDTH];
+  const int lane = threadIdx.x % 32, first = threadIdx.x / 32 * ROWS;  // row of the warp's results
+  const int x0 = blockIdx.x * 128, y0 = blockIdx.y * (ROWS * WARPS);
+  load_tile<RADIUS, EDGE, WIDE, HEIGHT, WARPS>(tile, in, box, x0, y0);
+
+  float4 sum[ROWS];
+  float window[4 + 2 * HALO];
+#pragma unroll
+  for (int r = 0; r < ROWS; ++r) sum[r] = make_float4(0, 0, 0, 0);
+#pragma unroll
+  for (int q = 0; q < ROWS + 2 * RADIUS; ++q) {  // each row of pixels is read once,
+    load_float4s<1 + 2 * HALO / 4>(window, tile + (first + q) * WIDTH, 4 * lane, 0, true);
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r) {  // and added to all rows of results that need it
+      const int i = q - r;            // of the filter
+      if (i < 0 || i >= SIZE) continue;
+#pragma unroll
+      for (int j = 0; j < SIZE; ++j) {
+        sum[r] = fma4(weights[i * SIZE + j], four_from(window + HALO - RADIUS + j), sum[r]);
+      }
+    }
+  }
+#pragma unroll
+  for (int r = 0; r < ROWS; ++r) {
+    const int y = y0 + first + r;
+    if (y < box.rows) store_float4_of<WIDE>(out + box.row(0, y), x0 + 4 * lane, box.cols, sum[r]);
+  }
+}
+
+// With 3 x 3 and 7 x 7 the memory is still the nearer limit. With 15 x 15 it is the FMA units: 53 TFLOP/s of the 67 that they
+// have.
+//= 53 TFLOP/s: 2 * 225 * 8192**2 / ms("filter_tiled/size=15") / 1e9
+//= the 67 that: 132 * 128 * 2 * 1.98 / 1000
+//
+// Many filters are products: the weight in row i and column j is one tap times another, as in a Gaussian blur. Such a filter
+// is separable. Convolve each row first, then add the rows: 30 FMAs a pixel instead of 225.
+//
+//? separable: How many times as fast does that make 15 x 15?
+//? answer: ms("filter_tiled/size=15") / ms("filter_separable/size=15")
+//? unit: times
+//? near: factor 2
+
+/// The same for a filter whose weights are products of two taps: each row of pixels is convolved by itself first, and is
+/// then added with one tap for each row of results.
+///
+/// Launch: as `filter_tiled`.
+template <int RADIUS, Edge EDGE, bool WIDE, int ROWS, int WARPS>
+__global__ void __launch_bounds__(32 * WARPS)
+    filter_separable(float* __restrict__ out, const float* __restrict__ in, Box box) {
+  constexpr int SIZE = 2 * RADIUS + 1, HALO = 4 * float4s(RADIUS), WIDTH = 128 + 2 * HALO;
+  constexpr int HEIGHT = ROWS * WARPS + 2 * RADIUS;
+  __shared__ __align__(16) float tile[HEIGHT * WIDTH];
+  const int lane = threadIdx.x % 32, first = threadIdx.x / 32 * ROWS;
+  const int x0 = blockIdx.x * 128, y0 = blockIdx.y * (ROWS * WARPS);
+  load_tile<RADIUS, EDGE, WIDE, HEIGHT, WARPS>(tile, in, box, x0, y0);
+
+  float4 sum[ROWS];
+  float window[4 + 2 * HALO];
+#pragma unroll
+  for (int r = 0; r < ROWS; ++r) sum[r] = make_float4(0, 0, 0, 0);
+#pragma unroll
+  for (int q = 0; q < ROWS + 2 * RADIUS; ++q) {
+    load_float4s<1 + 2 * HALO / 4>(window, tile + (first + q) * WIDTH, 4 * lane, 0, true);
+    float4 row = make_float4(0, 0, 0, 0);
+#pragma unroll
+    for (int j = 0; j < SIZE; ++j)
+      row = fma4(taps[SIZE - 1 - j], four_from(window + HALO - RADIUS + j), row);
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r) {
+      const int i = q - r;
+      if (0 <= i && i < SIZE) sum[r] = fma4(taps[i], row, sum[r]);
+    }
+  }
+#pragma unroll
+  for (int r = 0; r < ROWS; ++r) {
+    const int y = y0 + first + r;
+    if (y < box.rows) store_float4_of<WIDE>(out + box.row(0, y), x0 + 4 * lane, box.cols, sum[r]);
+  }
+}
+
+// Not 7.5 times: at 0.69 of the rate of a copy there is not much left to gain. The kind of the edge hardly matters: with
+// `clamp` and `periodic` a filter of 7 x 7 takes what it takes with zeros, to within a twentieth.
+//= 7.5 times: 225 / 30
+//= 0.69 of: ratio("filter_separable/size=15")
+//= because hardly matters: 0.95 < ms("filter_tiled/size=7,edge=clamp") / ms("filter_tiled/size=7") < 1.05 and 0.95 < ms("filter_tiled/size=7,edge=periodic") / ms("filter_tiled/size=7") < 1.05
 
 namespace {
 
@@ -1191,15 +1511,15 @@ void strips_of_five(float* out, const float* in, Box box) {
 }
 
 /// Launches `resident`: what blocks show each other lies behind the grid.
-template <bool SPLIT>
+template <bool BARRIER>
 void resident_steps(float* out, const float* in, Box box) {
   int rows = box.rows, cols = box.cols, steps = STEPS_ON_CHIP;
-  const unsigned blocks = static_cast<unsigned>(rows / KEPT);
-  float* shown = out + box.cells();
-  unsigned* arrived = reinterpret_cast<unsigned*>(shown + 4 * size_t{blocks} * cols);
-  CUDA_CHECK(cudaMemsetAsync(arrived, 0, sizeof *arrived));
-  void* arguments[] = {&out, &in, &shown, &arrived, &rows, &cols, &steps};
-  CUDA_CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<void*>(resident<SPLIT>), dim3(blocks),
+  auto* shown = reinterpret_cast<std::uint64_t*>(out + box.cells());
+  const size_t words = size_t{2} * 2 * (rows / KEPT) * words_of_row(cols);
+  CUDA_CHECK(cudaMemsetAsync(shown, 0, words * sizeof *shown));
+  void* arguments[] = {&out, &in, &shown, &rows, &cols, &steps};
+  CUDA_CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<void*>(resident<BARRIER>),
+                                         dim3(static_cast<unsigned>(rows / KEPT)),
                                          dim3(32 * KEPT_WARPS), arguments));
 }
 
@@ -1234,11 +1554,13 @@ void tiles_of_seven(float* out, const float* in, Box box) {
 }
 
 /// Launches `seven_bricks`.
+template <int DEPTH>
 void bricks_of_seven(float* out, const float* in, Box box) {
-  constexpr int ROWS = 2, DEPTH = 4, WARPS = 8;
-  const auto kernel = for_pitch(box.cols, seven_bricks<true, ROWS, DEPTH, WARPS>,
-                                seven_bricks<false, ROWS, DEPTH, WARPS>);
-  kernel<<<tiles_of(box, 128, ROWS * WARPS, DEPTH), 32 * WARPS>>>(out, in, box);
+  constexpr int ROWS = 2, PLANES = 4, ACROSS = 2, DOWN = 8;
+  const auto kernel = for_pitch(box.cols, seven_bricks<true, ROWS, PLANES, ACROSS, DOWN>,
+                                seven_bricks<false, ROWS, PLANES, ACROSS, DOWN>);
+  kernel<<<tiles_of(box, 128 * ACROSS, ROWS * DOWN, DEPTH), 32 * ACROSS * DOWN>>>(out, in, box,
+                                                                                  DEPTH);
 }
 
 /// Launches `far_queue`.
@@ -1250,6 +1572,48 @@ void queue_of_far(float* out, const float* in, Box box) {
 }
 
 const dim3 FLAT{32, 8};  ///< blocks of kernels with one thread a cell
+
+/// Launches `filter_naive`.
+template <int RADIUS, Edge EDGE>
+void naive_filter(float* out, const float* in, Box box) {
+  filter_naive<RADIUS, EDGE><<<tiles_of(box, 32, 8), FLAT>>>(out, in, box);
+}
+
+/// Launches `filter_columns`.
+template <int RADIUS, Edge EDGE>
+void columns_of_filter(float* out, const float* in, Box box) {
+  constexpr int ROWS = RADIUS == 3 ? 8 : 4, ACROSS = 2, DOWN = 2;
+  const auto kernel = for_pitch(box.cols, filter_columns<RADIUS, EDGE, true, ROWS, ACROSS, DOWN>,
+                                filter_columns<RADIUS, EDGE, false, ROWS, ACROSS, DOWN>);
+  kernel<<<tiles_of(box, 128 * ACROSS, ROWS * DOWN), 32 * ACROSS * DOWN>>>(out, in, box);
+}
+
+/// Launches `filter_tiled`.
+template <int RADIUS, Edge EDGE>
+void tiled_filter(float* out, const float* in, Box box) {
+  constexpr int ROWS = RADIUS > 3 ? 3 : 6, WARPS = 24 / ROWS;
+  const auto kernel = for_pitch(box.cols, filter_tiled<RADIUS, EDGE, true, ROWS, WARPS>,
+                                filter_tiled<RADIUS, EDGE, false, ROWS, WARPS>);
+  kernel<<<tiles_of(box, 128, ROWS * WARPS), 32 * WARPS>>>(out, in, box);
+}
+
+/// Launches `filter_separable`.
+template <int RADIUS, Edge EDGE>
+void separable_filter(float* out, const float* in, Box box) {
+  constexpr int ROWS = 16, WARPS = 4;
+  const auto kernel = for_pitch(box.cols, filter_separable<RADIUS, EDGE, true, ROWS, WARPS>,
+                                filter_separable<RADIUS, EDGE, false, ROWS, WARPS>);
+  kernel<<<tiles_of(box, 128, ROWS * WARPS), 32 * WARPS>>>(out, in, box);
+}
+
+/// The filters of 2 RADIUS + 1 rows and columns.
+template <int RADIUS, Edge EDGE>
+std::vector<Launch> filters() {
+  return {{"filter_naive", "", 1, naive_filter<RADIUS, EDGE>},
+          {"filter_columns", "", 1, columns_of_filter<RADIUS, EDGE>},
+          {"filter_tiled", "", 1, tiled_filter<RADIUS, EDGE>},
+          {"filter_separable", "", 1, separable_filter<RADIUS, EDGE>}};
+}
 
 /// What this file launches.
 Launches launches() {
@@ -1267,9 +1631,9 @@ Launches launches() {
                    {"five_strips", "steps=4", 4, strips_of_five<4>},
                    {"five_strips", "steps=8", 8, strips_of_five<8>}},
           .small = {{"step_by_step", "", STEPS_ON_CHIP, step_by_step},
-                    {"resident", "barrier=grid", STEPS_ON_CHIP, resident_steps<false>,
+                    {"resident", "barrier=grid", STEPS_ON_CHIP, resident_steps<true>,
                      too_large_to_keep},
-                    {"resident", "barrier=split", STEPS_ON_CHIP, resident_steps<true>,
+                    {"resident", "barrier=none", STEPS_ON_CHIP, resident_steps<false>,
                      too_large_to_keep}},
           .seven = {{"seven_naive", "", 1,
                      [](float* out, const float* in, Box box) {
@@ -1280,7 +1644,8 @@ Launches launches() {
                        seven_column<<<tiles_of(box, 32, 8, 64), FLAT>>>(out, in, box, 64);
                      }},
                     {"seven_columns", "", 1, columns_of_seven},
-                    {"seven_bricks", "", 1, bricks_of_seven},
+                    {"seven_bricks", "depth=4", 1, bricks_of_seven<4>},
+                    {"seven_bricks", "depth=8", 1, bricks_of_seven<8>},
                     {"seven_tiles", "steps=2", 2, tiles_of_seven<2>},
                     {"seven_tiles", "steps=3", 3, tiles_of_seven<3>}},
           .far = {{"far_naive", "", 1,
@@ -1372,6 +1737,34 @@ struct Convolved {
   Taps bell;
 };
 
+/// What a filter with one edge or another has to leave. The kernels get the weights when it is made: products of two taps.
+template <int RADIUS, Edge EDGE>
+struct Filtered {
+  explicit Filtered(Box box) : box(box), taps(RADIUS) {
+    float products[MOST_WEIGHTS];
+    for (int k = 0; k < SIZE * SIZE; ++k) products[k] = weight(k);
+    CUDA_CHECK(cudaMemcpyToSymbol(weights, products, sizeof products));
+  }
+  __host__ __device__ float operator()(const lab::View<float>& in, size_t i) const {
+    const int y = static_cast<int>(i / box.cols), x = static_cast<int>(i % box.cols);
+    double sum = 0;
+    for (int k = 0; k < SIZE * SIZE; ++k) {
+      const int from_y = beyond<EDGE>(y + k / SIZE - RADIUS, box.rows);
+      const int from_x = beyond<EDGE>(x + k % SIZE - RADIUS, box.cols);
+      if (from_y < 0 || from_x < 0) continue;
+      sum += double{weight(k)} * in[size_t(from_y) * box.cols + from_x];
+    }
+    return static_cast<float>(sum);
+  }
+  /// Of row k / SIZE and column k % SIZE; rows and columns are not alike, so that a mix-up shows.
+  __host__ __device__ float weight(int k) const {
+    return taps.bell.weight[k / SIZE] * taps.bell.weight[SIZE - 1 - k % SIZE];
+  }
+  static constexpr int SIZE = 2 * RADIUS + 1;
+  Box box;
+  Convolved taps;
+};
+
 /// A `cudaMemcpy` that moves a grid once.
 lab::Peer copy_of(size_t cells, const std::string& grid) {
   lab::Peer peer = lab::memcpy_peer(cells * sizeof(float), 1);
@@ -1392,6 +1785,12 @@ Box brick_of(Box grid) {
   return {std::max(grid.rows / 128 * 125 / 16, 17),
           std::max(static_cast<int>(grid.rows * 777LL / 16384), 35),
           std::max(grid.cols / 32, 136 + grid.cols % 4)};
+}
+
+/// The image that belongs to a grid: 8192 x 8192 to 16384 x 16384; not too narrow for three strips.
+Box image_of(Box grid) {
+  const int half = std::max(grid.cols / 2, 1);
+  return {1, std::max(grid.rows / 2, 1), half < 32 ? half : std::max(half, 300 + grid.cols % 4)};
 }
 
 /// The grid that fits on the chip: 2048 x 2048 to 16384 x 16384.
@@ -1463,10 +1862,20 @@ void add_steps(lab::Ladder& ladder, Field& field, const std::vector<Launch>& lau
   }
 }
 
+/// Adds the filters of one size with one edge.
+template <int RADIUS, Edge EDGE>
+void add_filters(lab::Ladder& ladder, Field& image, const std::string& edge) {
+  constexpr int SIZE = 2 * RADIUS + 1;
+  image.shape = joined("size=" + std::to_string(SIZE), edge);
+  add_steps(ladder, image, filters<RADIUS, EDGE>(), Filtered<RADIUS, EDGE>(image.box),
+            lab::tolerance_for_sum(SIZE * SIZE, 1.0 / (SIZE * SIZE)));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   return lab::run(argc, argv, [](lab::Ladder& ladder, size_t rows, size_t cols) {
+    ladder.require(rows <= 8 * 65535, "at most 524280 rows");  // 8 for a block, which grid.y counts
     ladder.require(rows * cols < size_t{1} << 32, "at most 2^32 - 1 cells");
     const Box grid{1, static_cast<int>(rows), static_cast<int>(cols)};
     Launches all = launches();
@@ -1493,6 +1902,12 @@ int main(int argc, char** argv) {
       add_steps(ladder, in_3d, all.seven, SevenStep{box});
       add_steps(ladder, in_3d, all.far, FarStep{box}, lab::tolerance_for_sum(25, 0.5));
     }
+    Field image(image_of(grid), ladder.seed(), "image");
+    add_filters<1, Edge::zero>(ladder, image, "");
+    add_filters<3, Edge::zero>(ladder, image, "");
+    add_filters<3, Edge::clamp>(ladder, image, "edge=clamp");
+    add_filters<3, Edge::periodic>(ladder, image, "edge=periodic");
+    add_filters<7, Edge::zero>(ladder, image, "");
   });
 }
 
@@ -1503,12 +1918,14 @@ int main(int argc, char** argv) {
 // - Let a thread have a float4 and several rows: its own registers are the fastest neighbours, the lanes beside come next.
 // - A halo has corners: indices below zero, and threads without a result that still have to load.
 // - Only several steps in one pass get past the copy: in overlapping tiles, or in a grid that stays on the chip.
-// - A grid that fits on the chip should stay there.
+// - A grid that fits on the chip should stay there. Blocks that need each other's rows need no barrier of the grid: a value
+//   can carry the step that it belongs to.
 //
 // ## Possibilities for extension
 //
-// 1. Add a `zero` and a `periodic` edge to `five_columns`, as a template parameter. What does each cost?
-// 2. Blur an image with a filter of 3 x 3, then 7 x 7. When does it pay to apply rows first and columns second?
+// 1. Give `five_columns` the three edges of section 8, as a template parameter. What does each cost?
+// 2. Two filters one after the other read the image twice. Let `filter_tiled` apply both on the chip: how much larger is its
+//    halo, and for which sizes does it pay?
 // 3. Let a lane of `five_strips` have eight columns. How much smaller is the overlap, and do the registers suffice?
 // 4. `resident` computes one step between two exchanges. Let a block keep two rows of each neighbour, and exchange every
 //    second step.

@@ -77,6 +77,7 @@ __global__ void __launch_bounds__(32 * WARPS + 32)
   const int x = blockIdx.x * 128 + lane * 4, y = blockIdx.y * WARPS + warp, cols = box.cols;
   const bool there = x < cols && y < box.rows;
   const bool ends = x < REACH || x + 3 >= cols - REACH || box.at_edge(REACH, y, REACH);
+  std::size_t i = box.row(first, y) + x;  // of the result
   float4 sum[2 * REACH];  // of planes z - REACH to z + REACH - 1
 #pragma unroll
   for (int d = 0; d < 2 * REACH; ++d) sum[d] = make_float4(0, 0, 0, 0);
@@ -107,13 +108,13 @@ __global__ void __launch_bounds__(32 * WARPS + 32)
 
     const int done = z - REACH;
     if (first <= done && there) {
-      const std::size_t i = box.row(done, y) + x;
       const bool layer = done < REACH || done >= box.planes - REACH;
       if (ends || layer) {
         const float4 now = *reinterpret_cast<const float4*>(in + i);
         next = box.at_edge(done, y, REACH) ? now : keep_ends(next, now, x, cols, REACH);
       }
       *reinterpret_cast<float4*>(out + i) = next;
+      i += box.plane();
     }
     __syncwarp();  // all lanes have read
     if (lane == 0) ptx::mbarrier_arrive(&empty[s]);
@@ -141,7 +142,7 @@ CUtensorMap tensor_map(const float* grid, Box box) {
   const CUresult made = reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(entry)(
       &map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 3, const_cast<float*>(grid), size, pitch, extents,
       steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
-      CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+      CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   CUDA_CHECK(made == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue);
   return map;
 }

@@ -236,6 +236,18 @@ __device__ inline void load_fragment(float (&part)[8], const float* from, int ap
   *reinterpret_cast<float4*>(part + 4) = *reinterpret_cast<const float4*>(from + apart);
 }
 
+/// The first filter and the first column of a block's tile.
+struct First {
+  int k0, col0;
+};
+
+/// Of this block, where the tiles of all filters come first: blocks that run at the same time have the same pixels. A grid
+/// can have 2^31 - 1 blocks along x, and 65,535 along y: too few for the pixels of large layers.
+__device__ inline First first_of_block(int filters) {
+  const int tiles = (filters + BM - 1) / BM, block = static_cast<int>(blockIdx.x);
+  return {block % tiles * BM, block / tiles * BN};
+}
+
 /// A tile of filters times pixels, BM x BN sums: the loop of `async_copy` in chapter 11, with
 /// serpentine order. Where the second operand comes from, and where the sums go, its caller says.
 ///
@@ -395,28 +407,32 @@ struct Rows {
 };
 
 /// columns[t][j] = term t of the window of pixel j: zero where it lies outside of the image, and
-/// for pixels that fill a row up.
+/// for pixels that fill a row up. A thread has all terms of a window in one channel.
 ///
-/// Launch: blocks of one dimension; grid.x covers a row, grid.y are the terms.
-__global__ void im2col(float* columns, size_t pitch, const float* in, Layer l) {
-  const size_t j = size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+/// Launch: blocks of one dimension; grid.x covers a row, grid.y are the channels.
+__global__ void im2col(float* columns, int pitch, const float* in, Layer l) {
+  const int j = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (j >= pitch) return;
-  const int t = static_cast<int>(blockIdx.y), rs = l.r * l.s, each = l.p() * l.q();
-  const int c = t / rs, r = t % rs / l.s, s = t % l.s;
-  const int at = static_cast<int>(j % each);
-  const int y = at / l.q() * l.stride - l.pad + r * l.dilation;
-  const int x = at % l.q() * l.stride - l.pad + s * l.dilation;
-  const bool inside = j < l.pixels() && 0 <= y && y < l.h && 0 <= x && x < l.w;
-  columns[t * pitch + j] = inside ? in[((j / each * l.c + c) * l.h + y) * l.w + x] : 0;
+  const int c = static_cast<int>(blockIdx.y), each = l.p() * l.q(), n = j / each, at = j % each;
+  const int y0 = at / l.q() * l.stride - l.pad, x0 = at % l.q() * l.stride - l.pad;
+  const bool is_pixel = j < static_cast<int>(l.pixels());
+  const float* const channel = in + (size_t(n) * l.c + c) * l.h * l.w;
+  float* to = columns + size_t(c) * l.r * l.s * pitch + j;
+  for (int r = 0; r < l.r; ++r) {
+    for (int s = 0; s < l.s; ++s, to += pitch) {
+      const int y = y0 + r * l.dilation, x = x0 + s * l.dilation;
+      const bool inside = is_pixel && 0 <= y && y < l.h && 0 <= x && x < l.w;
+      *to = inside ? channel[y * l.w + x] : 0;
+    }
+  }
 }
 
 /// The product of packed filters and the matrix that `im2col` makes.
 ///
-/// Launch: THREADS threads; grid.x covers the filters with tiles of BM, grid.y the pixels with
-/// tiles of BN.
+/// Launch: THREADS threads; grid.x covers filters and pixels with tiles of BM x BN, see `first_of_block`.
 __global__ void __launch_bounds__(THREADS, BLOCKS)
     columns_product(float* out, const float* columns, size_t pitch, const float* packed, Layer l) {
-  const int k0 = static_cast<int>(blockIdx.x) * BM, col0 = static_cast<int>(blockIdx.y) * BN;
+  const auto [k0, col0] = first_of_block(l.k);
   const Rows source(columns + col0 + Rows::column(), pitch, l.terms(), true);
   const Images sink{out, k0, l.k, col0, static_cast<int>(l.pixels()), l.p() * l.q(), l.k};
   tile_product(packed + k0, round_up(l.k, BM), k_tiles(l.terms()), source, sink);
@@ -484,7 +500,7 @@ struct PlainWindows {
 __global__ void __launch_bounds__(THREADS, BLOCKS)
     implicit_plain(float* out, const float* in, const float* packed, Layer l) {
   const int group = static_cast<int>(blockIdx.z), filters = l.k / l.groups, each = l.p() * l.q();
-  const int k0 = static_cast<int>(blockIdx.x) * BM, col0 = static_cast<int>(blockIdx.y) * BN;
+  const auto [k0, col0] = first_of_block(filters);
   const int count = static_cast<int>(l.pixels()), column = col0 + static_cast<int>(threadIdx.x);
   const PlainWindows source{l, in + size_t(group) * (l.c / l.groups) * l.h * l.w,
                             window_of(l, column), column < count};
@@ -549,7 +565,7 @@ struct Windows {
 __global__ void __launch_bounds__(THREADS, BLOCKS)
     implicit(float* out, const float* in, const float* packed, const Tap* taps, Layer l) {
   const int group = static_cast<int>(blockIdx.z), filters = l.k / l.groups, each = l.p() * l.q();
-  const int k0 = static_cast<int>(blockIdx.x) * BM, col0 = static_cast<int>(blockIdx.y) * BN;
+  const auto [k0, col0] = first_of_block(filters);
   const int count = static_cast<int>(l.pixels()), column = col0 + static_cast<int>(threadIdx.x);
   const Windows source(l, in + size_t(group) * (l.c / l.groups) * l.h * l.w, taps,
                        column < count ? window_of(l, column) : no_window());
@@ -638,7 +654,7 @@ struct Pixels {
 __global__ void __launch_bounds__(THREADS, BLOCKS)
     implicit_nhwc(float* out, const float* in, const float* packed, const Tap* taps, Layer l) {
   __shared__ Window windows[BN];
-  const int k0 = static_cast<int>(blockIdx.x) * BM, col0 = static_cast<int>(blockIdx.y) * BN;
+  const auto [k0, col0] = first_of_block(l.k);
   const int count = static_cast<int>(l.pixels());
   for (int j = static_cast<int>(threadIdx.x); j < BN; j += THREADS)
     windows[j] = col0 + j < count ? window_of(l, col0 + j) : no_window();
@@ -664,7 +680,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
 /// Requires: H W is a multiple of 4.
 __global__ void __launch_bounds__(THREADS, BLOCKS)
     pointwise(float* out, const float* in, const float* packed, Layer l) {
-  const int k0 = static_cast<int>(blockIdx.x) * BM, col0 = static_cast<int>(blockIdx.y) * BN;
+  const auto [k0, col0] = first_of_block(l.k);
   const int count = static_cast<int>(l.pixels()), each = l.h * l.w;
   const int column = col0 + Rows::column(), n = column / each;
   const Rows source(in + size_t(n) * l.c * each + (column - n * each), size_t(each), l.c,
@@ -697,7 +713,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
 __global__ void __launch_bounds__(THREADS, BLOCKS)
     split(float* parts, size_t pitch, int each_part, const float* in, const float* packed,
           const Tap* taps, Layer l) {
-  const int k0 = static_cast<int>(blockIdx.x) * BM, col0 = static_cast<int>(blockIdx.y) * BN;
+  const auto [k0, col0] = first_of_block(l.k);
   const int first = static_cast<int>(blockIdx.z) * each_part, pitch_a = round_up(l.k, BM);
   const int tiles = min(each_part, k_tiles(l.terms()) - first);
   const int column = col0 + static_cast<int>(threadIdx.x);
@@ -937,7 +953,7 @@ __global__ void transform(float* u, float* v, size_t pitch, const float* in, con
 __global__ void __launch_bounds__(THREADS, BLOCKS)
     products(float* m, const float* u, const float* v, size_t pitch, int elements, int each_part,
              Layer l) {
-  const int k0 = static_cast<int>(blockIdx.x) * BM, col0 = static_cast<int>(blockIdx.y) * BN;
+  const auto [k0, col0] = first_of_block(l.k);
   const int rows = round_up(l.c, BK), pitch_a = round_up(l.k, BM);
   const int element = static_cast<int>(blockIdx.z) % elements;
   const int first = static_cast<int>(blockIdx.z) / elements * each_part * BK;
@@ -1031,7 +1047,7 @@ void winograd(float* out, const float* in, const float* filter, const float* bia
   float* const m = v + ELEMENTS * l.c * pitch;
   transform<M><<<filter_blocks(l) + blocks_for(pitch, AT_ONCE) * l.c, AT_ONCE>>>(scratch, v, pitch,
                                                                                  in, filter, l);
-  const dim3 grid(blocks_for(l.k, BM), blocks_for(pitch, BN), ELEMENTS * parts);
+  const dim3 grid(blocks_for(l.k, BM) * blocks_for(pitch, BN), 1, ELEMENTS * parts);
   products<<<grid, THREADS>>>(m, scratch, v, pitch, ELEMENTS, each_part, l);
   transform_outputs<M, POOL>
       <<<dim3(blocks_for(count, 128), l.k), 128>>>(out, m, pitch, parts, bias, l);
@@ -1145,7 +1161,7 @@ struct Pool {
 __global__ void __launch_bounds__(THREADS, BLOCKS)
     pooled(float* out, const float* in, const float* packed, const Tap* taps, const float* bias,
            Layer l) {
-  const int k0 = static_cast<int>(blockIdx.x) * BM, col0 = static_cast<int>(blockIdx.y) * BN;
+  const auto [k0, col0] = first_of_block(l.k);
   const int each = (l.p() / 2) * (l.q() / 2), count = 4 * l.n * each;
   const int column = col0 + static_cast<int>(threadIdx.x);
   const Windows source(l, in, taps, column < count ? window_in_pool(l, column) : no_window());
@@ -1173,7 +1189,7 @@ float* packed(Work& w, const float* filter) {
 
 /// The tiles of a layer.
 dim3 tiles_of(const Layer& l, size_t columns) {
-  return dim3(blocks_for(l.k / l.groups, BM), blocks_for(columns, BN), l.groups);
+  return dim3(blocks_for(l.k / l.groups, BM) * blocks_for(columns, BN), 1, l.groups);
 }
 
 void run_naive(Work& w) {
@@ -1191,7 +1207,8 @@ void run_im2col(Work& w) {
   const float* const a = packed(w, w.filter.data());
   float* const columns = w.scratch.data() + packed_size(l);
   const size_t pitch = pitch_of(l.pixels());
-  im2col<<<dim3(blocks_for(pitch, BN), l.terms()), BN>>>(columns, pitch, w.in.data(), l);
+  im2col<<<dim3(blocks_for(pitch, 256), l.c), 256>>>(columns, static_cast<int>(pitch), w.in.data(),
+                                                     l);
   columns_product<<<tiles_of(l, l.pixels()), THREADS>>>(w.out.data(), columns, pitch, a, l);
 }
 
@@ -1220,8 +1237,7 @@ void run_pointwise(Work& w) {
 }
 
 int part_of(const Layer& l) {
-  const dim3 grid = tiles_of(l, l.pixels());
-  return tiles_of_part(size_t{grid.x} * grid.y, k_tiles(l.terms()), 3);
+  return tiles_of_part(tiles_of(l, l.pixels()).x, k_tiles(l.terms()), 3);
 }
 int parts_of(const Layer& l) { return lab::ceil_div(k_tiles(l.terms()), part_of(l)); }
 

@@ -229,6 +229,11 @@ inline Layer parse_layer(const std::string& text) {
       layer.pad >= 1 << 15) {
     throw lab::BadInput("--layer " + text + ": a window reaches over less than 2^15 pixels");
   }
+  constexpr int most = 65528;  // blocks along y or z of a grid, in steps of eight terms
+  if (layer.terms() > most || layer.k > most || layer.groups > most) {
+    throw lab::BadInput("--layer " + text + ": K, groups and C R S / groups are at most " +
+                        std::to_string(most) + " here");
+  }
   return layer;
 }
 

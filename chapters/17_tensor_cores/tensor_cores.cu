@@ -431,6 +431,18 @@ struct Ring {
 
 }  // namespace
 
+// A row may end within a chunk, so how many of its 16 bytes exist is known at run time only. `cp.async` takes that number in a
+// register. `__pipeline_memcpy_async` takes it, too, but makes an instruction for each number that it can be, and branches
+// between them.
+
+/// Starts to copy the first `bytes` of 16 bytes to shared memory, with zeros behind them.
+///
+/// Requires: compute capability 8.0; both addresses aligned to 16 bytes. With no bytes nothing is read.
+__device__ __forceinline__ void copy16(std::uint32_t to, const void* from, int bytes) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes)
+               : "memory");
+}
+
 // A thread copies the same chunks of each K-tile, below each other. So it keeps one address in each memory, and all else is
 // a constant distance away. `copy_tile` computes every address and every guard anew for each chunk.
 
@@ -461,7 +473,7 @@ struct Column {
     const bf16* const source = from + static_cast<std::size_t>(i * step) * ld;
     bf16* const place = to + stage * Ring::stage + i * step * COLS;
     if constexpr (ALIGNED) {
-      __pipeline_memcpy_async(place, source, 16, static_cast<std::size_t>(16 - 2 * valid));
+      copy16(address_of(place), source, 2 * valid);
     } else {
       *reinterpret_cast<uint4*>(place) = load8<false>(source, valid);
     }
@@ -578,14 +590,13 @@ __global__ void __launch_bounds__(Ring::threads) no_wait(Product g) {
 // What if the wait is forgotten? On a GPU the result depends on whether the copies of a stage arrive in time. The
 // simulator tells it in the first stage that was not waited for, at the `ldmatrix` that reads what has not arrived: `--rung no_wait`.
 //
-// 240 TFLOP/s, 0.30 of cuBLAS: 2.0 times as fast as without the ring. That is not the most that these instructions give:
-// in a trial program a ring of three stages with tiles of 128 x 128 x 64 made 442 TFLOP/s. The difference is
-// in `copy_tile`, as it seems: the size of the zero fill is known at run time only, and `__pipeline_memcpy_async` makes a branch
-// of each. That is not measured yet; the notes have the trials. Every GPU since 2020 has these instructions.
-//= 240 TFLOP/s: rate("copy_ring") / 1000
-//= 0.30: ratio("copy_ring")
-//= 2.0 times: ms("swizzled") / ms("copy_ring")
-//= 442 TFLOP/s: 2 * 4096 ** 3 / 0.3108e9
+// 442 TFLOP/s, 0.55 of cuBLAS: 3.7 times as fast as without the ring. Every GPU since 2020 has these instructions. With
+// `__pipeline_memcpy_async` in place of `copy16` the same kernel made 240 TFLOP/s: its loop had 208 copy instructions between
+// 480 branches, where this one has 16 and no branch but its own. The notes have what else was tried.
+//= 442 TFLOP/s: rate("copy_ring") / 1000
+//= 0.55: ratio("copy_ring")
+//= 3.7 times: ms("swizzled") / ms("copy_ring")
+//= 240 TFLOP/s: 2 * 4096 ** 3 / 0.5734e9
 
 // [hide] How the rungs are registered
 namespace {

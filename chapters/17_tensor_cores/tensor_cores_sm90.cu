@@ -80,7 +80,7 @@ __device__ __forceinline__ void load_box(void* to, const CUtensorMap& map, int r
 /// d += A B by a warpgroup: A (64, 16) and B (16, 256) in shared memory, B with its rows contiguous; or d = A B.
 ///
 /// d: the thread's part of (64, 256): d[j][0..1] in row lane / 4 of its warp's 16, columns 8 j + lane % 4 * 2 and the
-/// next; d[j][2..3] eight rows below. Not to be touched before the group is waited for.
+/// next; d[j][2..3] eight rows below. Not to be touched before the group is waited for, see `sums_are_ready`.
 __device__ __forceinline__ void wgmma(float (&d)[32][4], std::uint64_t a, std::uint64_t b,
                                       bool add) {
   asm volatile(
@@ -137,6 +137,15 @@ __device__ __forceinline__ void wgmma_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(PENDING) : "memory");
 }
 
+/// Keeps the compiler from reading sums before the wait in front of this: to it, a wait writes no register. No instruction.
+__device__ __forceinline__ void sums_are_ready(float (&d)[32][4]) {
+#pragma unroll
+  for (auto& four : d) {
+#pragma unroll
+    for (float& sum : four) asm volatile("" : "+f"(sum)::"memory");
+  }
+}
+
 /// Stores the sums of a warpgroup, rows `row` to `row + 63` of C, from the registers.
 __device__ __forceinline__ void store_sums(const Product& g, const float (&d)[32][4], int row,
                                            int col) {
@@ -178,8 +187,8 @@ __device__ __forceinline__ void multiply_stage(float (&d)[32][4], std::uint32_t 
 /// C = alpha A B + beta C.
 ///
 /// Launch: a block of 256 threads for each 128 x 256 elements of C; ring_bytes.
-/// Requires: compute capability 9.0a; maps of A for boxes of (BM, BK), of B for boxes of (BK, 64), both swizzled by 128
-/// bytes.
+/// Requires: K >= 1, as the first step of K clears the sums; compute capability 9.0a; maps of A for boxes of (BM, BK), of B
+/// for boxes of (BK, 64), both swizzled by 128 bytes.
 __global__ void __launch_bounds__(256, 1)
     tma_wgmma(Product g, const __grid_constant__ CUtensorMap map_a,
               const __grid_constant__ CUtensorMap map_b) {
@@ -218,19 +227,24 @@ __global__ void __launch_bounds__(256, 1)
     wgmma_wait<0>();
     __syncthreads();  // both warpgroups have read the stage
   }
+  sums_are_ready(d);
   store_sums(g, d, row + 64 * group, col);
 }
 
 // 608 TFLOP/s. The loop has four `wgmma` and hardly anything else, yet each iteration ends with two waits: for the
-// products, and at the barrier for the other warpgroup. While they wait the tensor cores have nothing to do.
+// products, and at the barrier for the other warpgroup. After it both warpgroups begin anew at once, and the tensor cores are
+// idle until the first products are issued. What each of the two costs is not measured.
 //= 608 TFLOP/s: rate("tma_wgmma") / 1000
-//= because the tensor cores have nothing to do: rate("producer_warp") > 1.1 * rate("tma_wgmma")
 //
 // ## 7. Producer and consumers
 //
 // The cure is that of chapter 12, {term}`warp specialization`: a thread that only requests boxes, two warpgroups that only
-// multiply, and two mbarriers for each stage between them. A warpgroup keeps one group of `wgmma` in flight: it
-// issues those of a stage, then waits for those of the stage before, and only then says that *that* stage is empty.
+// multiply, and two mbarriers for each stage between them. No warpgroup waits for the other one any more. Each keeps one group
+// of `wgmma` in flight, too: it issues those of a stage, then waits for those of the stage before, and only then says that
+// *that* stage is empty. That second part made no difference in a trial: the last kernel of this chapter made 798 TFLOP/s
+// without a group in flight, 797 with one.
+//= 798 TFLOP/s: 2 * 4096 ** 3 / 0.1722e9
+//= 797 with one: 2 * 4096 ** 3 / 0.1725e9
 //
 // ```{drawing} hopper
 // ```
@@ -458,6 +472,7 @@ __device__ __forceinline__ void specialized(const Product& g, const CUtensorMap&
         if (++stage == STAGES) stage = 0, parity ^= 1;
       }
       wgmma_wait<0>();
+      sums_are_ready(d);
       release(before);
       const int row = tile.row + 64 * (group - 1);
       if constexpr (HOW.boxes) {
@@ -490,7 +505,7 @@ __global__ void __launch_bounds__(specialized_threads, 1)
   specialized<How{false, false, 1}>(g, map_a, map_b, map_c);
 }
 
-// 16 %: 706 TFLOP/s.
+// 16 %: 706 TFLOP/s. The order of the tiles, rows of 16 together, is new as well; the parts are not measured one by one.
 //= 16 %: 100 * (ms("tma_wgmma") / ms("producer_warp") - 1)
 //= 706 TFLOP/s: rate("producer_warp") / 1000
 //
@@ -543,8 +558,12 @@ __global__ void __launch_bounds__(specialized_threads, 1)
 //
 // A stage may be refilled when *both* blocks have read it, so consumers arrive at the empty barriers of both. How they
 // do so decides. `mbarrier.arrive.release.cluster` makes visible what the thread has written, and nvcc puts a fence for
-// the whole GPU before it, `MEMBAR.ALL.GPU`. Here a consumer has written nothing that the other block reads: it has read. So
-// `relaxed` is enough.
+// the whole GPU before it, `MEMBAR.ALL.GPU`. Here a consumer has written nothing that the other block reads: it has only
+// read, and `wgmma.wait_group` has told it that the reads are complete. So this kernel says `relaxed`.
+//
+// The memory model of PTX does not promise that: it orders reads before somebody else's later writes through a release, too. The
+// kernel relies on the hardware, which has nothing left to delay. CUTLASS relies on the same: its arrival has
+// neither word, which by default releases to the own block alone, and nvcc 13.0 makes the same instruction of both.
 //
 //? fence: What does the fence cost at 4096, in each of 64 steps?
 //? choices: nothing that is seen | some per cent | more than a quarter of the speed
@@ -615,8 +634,8 @@ __global__ void copy_rows(bf16* to, int ld_to, const bf16* from, int ld, int col
   }
 }
 
-// 3.3 times. cuBLAS falls to 134 TFLOP/s where rows are not aligned; why was not measured. The copies take
-// a quarter of our time, by a trial.
+// 3.3 times. cuBLAS falls to 134 TFLOP/s where rows are not aligned; why was not measured. The copies of A and B
+// take a quarter of our time, by a trial; that of C was not measured.
 //= 3.3 times: ratio("multicast/arrive=relaxed", 4001)
 //= 134 TFLOP/s: rate("cublas", 4001) / 1000
 
@@ -755,7 +774,7 @@ const lab::Rungs here(add);
 // - A swizzle makes both rows and columns of chunks free of conflicts, without a pad. The TMA and `wgmma` know the same one.
 // - `wgmma` reads shared memory. Sums, tiles and barriers each have a moment from which on they may be touched.
 // - What threads write and the copy engine reads needs `fence.proxy.async`.
-// - An arrival in another block that releases costs a fence. Release what was written, and only that.
+// - An arrival in another block that releases costs a fence of the whole GPU. Who leaves it out has to say what is relied on.
 // - Say the clock and the power beside a rate, and time the peer in the same run.
 //
 // ## What others reach

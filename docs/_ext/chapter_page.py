@@ -305,7 +305,7 @@ def chapter_pages(
                 continue
             level, title = second.heading
             if title in FURTHER:
-                further.extend(run)
+                further.append((run, source))
                 continue
             title = re.sub(r"^\d+\. ", "", title)
             name = f"more/{folder}/{re.sub(r'[^a-z0-9]+', '_', title.lower()).strip('_')}.md"
@@ -329,12 +329,6 @@ def chapter_pages(
         return out
 
     walk(chapter.blocks[1:] if begins else chapter.blocks, chapter.path)
-    if further:
-        before, name = list(pages.placed), f"more/{folder}/further.md"
-        beside[name] = pages.beside(name, "further", "", pages.render(further, chapter.path))
-        off_road.update({rung: name for rung in pages.placed if rung not in before})
-        titles_of = [block.heading[1] for block in further if isinstance(block, Prose) and block.heading]
-        links.append(more_card("Further", name, "; ".join(titles_of) + "."))
     for other in others:
         lines = read_text(other).split("\n")
         functions = [
@@ -351,6 +345,16 @@ def chapter_pages(
         here = [rung for rung in pages.placed if rung not in before]
         off_road.update(dict.fromkeys(here, name))
         links.append(more_card(f"`{other.name}`", name, about))
+    if further:
+        before, name = list(pages.placed), f"more/{folder}/further.md"
+        beside[name] = pages.beside(
+            name, "further", "", [line for run, source in further for line in pages.render(run, source)]
+        )
+        off_road.update({rung: name for rung in pages.placed if rung not in before})
+        titles_of = [
+            block.heading[1] for run, _ in further for block in run if isinstance(block, Prose) and block.heading
+        ]
+        links.append(more_card("Further", name, "; ".join(titles_of) + "."))
     rest = [name for name in header.rungs if name not in pages.placed]
     name = f"more/{folder}/measurements.md"
     off_road.update(dict.fromkeys(rest, name))

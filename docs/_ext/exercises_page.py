@@ -97,11 +97,11 @@ def exercise_page(exercise: Exercise) -> str:
         [
             "---\norphan: true\n---",
             f"# {escape(exercise.title)}",
+            typeset(exercise.task),
             container(
                 "facts",
                 f"{facts(exercise)}. An exercise of [chapter {exercise.number}](/chapters/{exercise.chapter}.md).",
             ),
-            typeset(exercise.task),
             fence(f"./learn start {exercise.name}\n./learn check {exercise.name}", "{code-block} console", [""]),
             code_of(exercise.source),
             hints(exercise.hints),

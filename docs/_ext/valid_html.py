@@ -114,6 +114,7 @@ def described(app, pagename, _templatename, context, doctree):
             ("name", "twitter:card", "summary_large_image"),
         ]
         tags += [("property", "og:image:alt", CARD)]
+    context["html_baseurl"] = app.config.html_baseurl
     context["site_path"] = (
         urlsplit(app.config.html_baseurl).path.rstrip("/") + "/"
     )  # of the page for addresses that are wrong

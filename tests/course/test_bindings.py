@@ -7,7 +7,7 @@ import unittest
 
 import small
 
-from warp.chapter import bindings, expressions
+from warp.chapter import bindings, expressions, source
 from warp.chapter.errors import SourceError
 
 
@@ -121,11 +121,28 @@ class Expressions(small.Course):
         self.store("h200_caches.json", {"launches": rows})
         self.assertEqual(self.value('ncu("plain", "y"), ncu("plain", "y", 128)'), (64, 128))
 
+    def test_figures_of_many_shapes(self):
+        with self.assertRaises(expressions.NotRecorded):
+            self.value('shapes("median")')
+        row = {"m": 4, "n": 8, "k": 16, "named": 1, "us": 2.0, "cublas_us": 3.0}
+        random = {**row, "m": 5, "named": 0}
+        self.store("h200_shapes.json", {"summary": {"median": 1.2}, "shapes": [random, row]})
+        self.assertEqual(self.value('shapes("median"), shapes("4,8,16")'), (1.2, 1.5))
+        for unknown in ("mean", "5,8,16"):
+            with self.assertRaisesRegex(expressions.ExpressionError, "no named shape, and not in the summary: median"):
+                self.value(f'shapes("{unknown}")')
+
 
 class Chapters(small.Course):
     def outcomes(self, prose):
         self.source(prose)
         return bindings.check_chapter(self.main, self.build)
+
+    def test_what_else_is_part_of_the_page(self):
+        for name in ("taken_home.cuh", "small_sm90.cu", "shared.h"):
+            (self.folder / name).write_text("// Words.\n")
+        names = [file.name for file in source.other_files(self.main)]
+        self.assertEqual(names, ["small_sm90.cu", "taken_home.cuh"])
 
     def test_a_chapter_without_any(self):
         self.assertIsNone(self.outcomes("It takes 51.98 ms."))

@@ -7,7 +7,7 @@ import unittest
 from pathlib import Path
 
 LABELS = ["learn", "simt"]
-NEEDS = ["simtcc", "simt"]
+NEEDS = ["simtcc", "simt", "lab", "grader"]
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "docs" / "recordings"), str(ROOT / "tools")]

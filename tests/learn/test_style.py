@@ -1,4 +1,4 @@
-"""The sources are as .ci/lint has them, format, Python's rules and spelling, and as mypy has them: types."""
+"""The sources are as .ci/lint has them (format, Python's rules, spelling), and the types as mypy has them (pyproject.toml)."""
 
 import os
 import shutil
@@ -8,11 +8,12 @@ import unittest
 
 import fake
 
+import suites
+
 LINT = os.path.join(fake.ROOT, ".ci", "lint")
 READS = (".clang-format", ".codespellrc", "pyproject.toml", "docs/requirements.txt", ".ci/lint")
 REFUSALS = "tests/simulator/simtcc/refusals"  # whose lines and columns its tests name
-BUILD = os.path.dirname(os.environ.get("WARP_BINARY_DIR") or os.path.join(fake.ROOT, "build", "simulator"))
-MYPY = shutil.which(os.path.join(BUILD, "venv", "bin", "mypy")) or shutil.which("mypy")
+MYPY = shutil.which(str(suites.BUILD / "venv" / "bin" / "mypy")) or shutil.which("mypy")
 
 
 def tools():

@@ -63,7 +63,7 @@ QUERIES = {
     "double buffering": ("chapters/11", "glossary.html#term-double-buffering"),
     "cp.async": "chapters/11_pipelines.html#copies-that-bypass-the-registers",
     "race condition shared memory": ("chapters/03", "glossary.html#term-race"),
-    "deadlock": "chapters/03_shared_tiling.html#a-barrier-in-a-branch",
+    "deadlock": ("chapters/03", "exercises/03_shared_tiling/barrier_in_branch.html"),
     "use a profiler": "profiling.html",
     "gdb breakpoint": "debugging.html",
     "is the simulator correct": "agreement.html",

@@ -166,7 +166,7 @@ class Arguments(unittest.TestCase):
     """Any legal size is right, and what is not legal is refused in one line."""
 
     def test_each_rung_alone(self):
-        for rung, _ in CHAPTER.header_rungs():
+        for rung in CHAPTER.rungs:
             with self.subTest(rung=rung):
                 run = CHAPTER.run("--rung", rung, "--size", "1000")
                 self.assertEqual(run.code, 0, run.explain())

@@ -81,7 +81,7 @@ EXTREMES = r"""
   const size_t words = DIGITS * std::max<size_t>(blocks_for(n, SORT_TILE), PASSES);
   lab::DeviceBuffer<unsigned> k0(n, "k0"), k1(n, "k1"), v0(n, "v0"), v1(n, "v1"), places(order, "places"),
       counts(words, "counts");
-  lab::DeviceBuffer<Word> of_tiles(words + 1, "words");
+  lab::DeviceBuffer<Word> of_tiles(words + FIRST_WORD, "words");
   const Sorted memory{k0.data(), v0.data(), k1.data(), v1.data(), counts.data(), of_tiles.data()};
   for (const unsigned bits : {8u, 9u, 32u}) {
     for (size_t i = 0; i < n; ++i) keys[i] = (kind == 2 ? host[i] * 2654435761u : host[i]) >> (32 - bits);

@@ -6,7 +6,7 @@ from chapter import Chapter, Mutant, Run, notice
 
 CHAPTER = Chapter("15_stencils")
 # All but the small grid's hundred steps, which take seconds.
-QUICK = tuple(name for name, _ in CHAPTER.header_rungs() if name not in ("step_by_step", "resident"))
+QUICK = tuple(name for name in CHAPTER.rungs if name not in ("step_by_step", "resident"))
 
 
 def only(*rungs):
@@ -40,6 +40,21 @@ class Counts(unittest.TestCase):
             conflicts = counts["shared_load_bank_conflicts"] + counts["shared_store_bank_conflicts"]
             self.assertEqual(conflicts, 0, (row["rung"], row.get("variant")))
 
+    def test_a_tile_has_one_halo(self):
+        # Of 5 x 5 tiles of an image of 120 x 640 pixels, 3 x 3 lie inside and are read as float4s: rows of 34 or 36.
+        run = CHAPTER.run("--size", "240,1280", *only("filter_tiled"))
+        self.assertEqual(run.code, 0, run.explain())
+        for size, radius in ((3, 1), (7, 3), (15, 7)):
+            counts = run.row("filter_tiled", f"size={size}")["counts"]
+            rows, width = 24 + 2 * radius, 128 + 2 * 4 * -(-radius // 4)
+            inside, outside = 9 * rows * 2, 16 * rows * -(-width // 32)
+            # A row of zeros is not read.
+            self.assertLessEqual(counts["global_load_requests"], inside + outside)
+            self.assertGreater(
+                counts["global_load_requests"], inside + outside - 2 * 5 * (radius + 1) * -(-width // 32)
+            )
+            self.assertEqual(counts["shared_load_bank_conflicts"], 0)
+
     def test_more_steps_in_a_pass_load_hardly_more(self):
         run = CHAPTER.run("--size", "300,480", *only("five_strips"))
         two, eight = (run.row("five_strips", f"steps={steps}")["counts"] for steps in (2, 8))
@@ -54,6 +69,17 @@ class Sizes(unittest.TestCase):
             with self.subTest(size=size):
                 run = Run(CHAPTER.fast, "--size", size, *only(*QUICK))
                 self.assertEqual(run.code, 0, run.explain())
+
+    def test_images_smaller_than_the_filter(self):
+        for size in ("1,1", "2,2", "14,26", "448,446", "33,1028"):
+            with self.subTest(size=size):
+                run = Run(CHAPTER.fast, "--size", size, *only(*(name for name in QUICK if name.startswith("filter"))))
+                self.assertEqual(run.code, 0, run.explain())
+
+    def test_more_rows_than_a_grid_counts(self):
+        run = CHAPTER.run("--size", f"{8 * 65535 + 1},1", results=False)
+        self.assertEqual(run.code, 2, run.explain())
+        self.assertIn("at most 524280 rows", run.err)
 
     def test_a_hundred_steps_on_other_small_grids(self):
         for size in ("600,1500", "520,1100"):
@@ -90,18 +116,25 @@ MUTANTS = [
     ("seven_bricks", "row[j][k], row[j + 2][k]", "row[j][k], row[j][k]"),
     ("walk_through", "max(warp - 1, 0)", "warp"),
     ("far_queue", "queue[REACH - d][k] + queue[REACH + d][k]", "queue[REACH + d][k] + queue[REACH + d][k]"),
-    ("resident", "if (block > 0) row[0]", "if (block > 1) row[0]"),
+    ("resident", "next(0, above, row[0], second)", "next(0, above, row[0], row[1])"),
+    ("filter_naive", "y + i - RADIUS", "y + i + 1 - RADIUS"),
+    ("filter_rows", "pixel<EDGE>(in, y, x - HALO + k, box)", "pixel<EDGE>(in, y, x - HALO + k + 1, box)"),
+    ("filter_tiled", "weights[i * SIZE + j], four_from", "weights[j * SIZE + i], four_from"),
+    ("filter_separable", "taps[i], row, sum[r]", "taps[SIZE - 1 - i], row, sum[r]"),
 ]
-RUNG_OF = {"walk_down": "five_strips", "walk_through": "seven_tiles"}
+RUNG_OF = {"walk_down": "five_strips", "walk_through": "seven_tiles", "filter_rows": "filter_columns"}
 
 
 class Mutants(unittest.TestCase):
     def test_every_mistake_is_noticed(self):
         notice(self, CHAPTER, [(*mutant, RUNG_OF.get(mutant[0], mutant[0])) for mutant in MUTANTS], at_once=True)
 
-    def test_what_only_the_simulator_notices(self):
+    def test_mistakes_in_what_several_rungs_share_and_a_race(self):
         barrier = ("gradient", "__syncthreads();", "")
-        with Mutant(CHAPTER, [barrier], traced=True) as program:
+        edge = ("load_tile", "none ? 4 : 0", "0")
+        with Mutant(CHAPTER, [barrier, edge], traced=True) as program:
+            run = program.run("--rung", "filter_tiled")
+            self.assertEqual(run.code, 1, run.explain())
             run = program.run("--rung", "gradient")
             self.assertEqual(run.code, 1, run.explain())
             self.assertIn("shared-race", run.out)

@@ -48,6 +48,7 @@ class Layers(unittest.TestCase):
             "3,4,5,4,4,1,1,2",
             "1,3,9,8,5,3,3,1,0",
             "1,3,9,8,5,3,3,1,3",
+            "2,3,7,5,130,3,3,1,1",
         ):
             with self.subTest(layer=layer):
                 run = Run(CHAPTER.fast, "--layer", layer)
@@ -75,6 +76,8 @@ class Layers(unittest.TestCase):
             ("1,3,4,4,4,3,3,0", "stride"),
             ("1,64,65536,65536,4,3,3", "2^31"),
             ("1,1,99999,1,1,99999,1", "2^15"),
+            ("1,9000,4,4,4,3,3,1,1", "at most 65528"),
+            ("1,1,4,4,70000,1,1", "at most 65528"),
             ("1,3,4,4,4,3,3,1,1,1,1,1", "has 12 numbers"),
             ("1,3,4,4,4,3,99999999999", "is no layer"),
         ):
@@ -100,7 +103,7 @@ PROGRAMS = [
             ("naive", "--layer", "1,4,5,5,4,3,3,1,1,1,2"),
             "given",
         ),
-        ("im2col", "t % rs / l.s", "t % rs / l.r + (t == 1)", ("im2col",), "c128"),
+        ("im2col", "x0 + s * l.dilation", "x0 + r * l.dilation", ("im2col",), "c128"),
         ("implicit_plain", "window_of(l, column)", "window_of(l, column + 1)", ("implicit_plain",), "c128"),
         ("implicit", "column < count ?", "column + 1 < count ?", ("implicit",), ""),
         ("implicit_nhwc", "col0 + j < count ?", "col0 + j + 1 < count ?", ("implicit_nhwc",), ""),

@@ -2,7 +2,7 @@
 
 import unittest
 
-from chapter import Chapter, Run, notice
+from chapter import Chapter, Mutant, Run, notice
 
 CHAPTER = Chapter("19_transfers")
 
@@ -52,6 +52,13 @@ class Mutants(unittest.TestCase):
     def test_what_has_no_order_is_told(self):
         mutants = [(*mutant, mutant[0], "stream-race") for mutant in UNORDERED]
         notice(self, CHAPTER, mutants, "--size", "4099", traced=True, at_once=True)
+
+    def test_parts_in_streams_of_their_own_need_their_events(self):
+        mistakes = [("staged_by_part", "CUDA_CHECK(cudaStreamWaitEvent(working, event));", "")]
+        with Mutant(CHAPTER, mistakes, traced=True) as program:
+            run = program.run("--size", "4099", *only("staged"))
+            self.assertEqual(run.code, 1, run.explain())
+            self.assertIn("stream-race", run.err + run.out)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ REF is "rung", "rung/variant" or, of another chapter, "02:rung/variant":
     sass(KERNEL, WHAT[, WHERE])     of the recorded machine code: registers, spills, stack, shared, instructions, reuse,
                                     an opcode or LDG.128; WHERE is "kernel"; "loop", the inner one; or an opcode, as
                                     "FFMA": an iteration of the smallest loop with most of them, of a full tile
+    shapes(WHAT)                    of results/GPU_shapes.json: a figure of its "summary", or the ratio of a shape "M,N,K"
     sum, min, max, round, abs
 
 SIZE is 4096 (all extents), "4096,1024,512", or left out: that of `Size gpu`. All but `count` take gpu="h100" for
@@ -148,6 +149,15 @@ class Numbers:
         if "sass" not in self.files:
             self.files["sass"] = recorded.load(self.source)
         return recorded.figure(self.files["sass"], kernel, what, where)
+
+    def shapes(self, what: str, gpu: str = stored.FIRST_GPU) -> float:
+        data = self._file(gpu, "_shapes")
+        if what in data["summary"]:
+            return data["summary"][what]
+        for row in data["shapes"]:
+            if row.get("named") and what == f"{row['m']},{row['n']},{row['k']}":
+                return row["cublas_us"] / row["us"]
+        raise ExpressionError(f"{what} is no named shape, and not in the summary: {', '.join(sorted(data['summary']))}")
 
     @property
     def compiled_by(self) -> str:
@@ -283,7 +293,7 @@ class Numbers:
         return {name: sum(counts[name] for counts in mine) for name in mine[0]}
 
 
-FUNCTIONS = ("count", "ms", "first", "rate", "ratio", "error", "limit", "hw", "ncu", "sass")
+FUNCTIONS = ("count", "ms", "first", "rate", "ratio", "error", "limit", "hw", "ncu", "sass", "shapes")
 
 
 def evaluate(expression: str, numbers: Numbers | None) -> Any:

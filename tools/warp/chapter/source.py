@@ -340,8 +340,8 @@ def find_chapters(root: Path) -> list[Path]:
 
 
 def other_files(main: Path) -> list[Path]:
-    """The chapter's further sources, in the order of the page."""
-    return sorted(p for p in main.parent.glob("*.cu") if p != main)
+    """The chapter's further sources, in the order of the page: a header that is a part of the text ends in .cuh."""
+    return sorted(p for p in main.parent.iterdir() if p.suffix in (".cu", ".cuh") and p != main)
 
 
 def all_blocks(main: Path) -> list[tuple[Path, list]]:

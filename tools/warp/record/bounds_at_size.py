@@ -55,12 +55,19 @@ def line(step: int) -> Plan:
 
 
 MAP: Plan = (lambda rows, cols: [1, rows * cols], [(128, 256), (256, 256)], (256, 512), (128, 128))
+# 15's kernels in 1D work on rows * cols / 4 elements in tiles of 15360, those in 2D on tiles that (320, 768) is a multiple of.
+GRIDS: Plan = (
+    lambda rows, cols: [1, rows, cols, rows * cols],
+    [(320, 768), (640, 768), (320, 1536), (640, 1536)],
+    (960, 1536),
+    (320, 768),
+)
 SCENES: Plan = (lambda rows, cols: [1], [(777, 1000)], (777, 1000), (1, 1))  # only the size itself
 
 PLANS = {
     "02": gemm(64, 256), "03": gemm(64, 256), "04": gemm(128, 64), "05": gemm(256, 64), "11": gemm(256, 64), "12": gemm(256, 64),
     "06": MAP, "09": SCENES, "01": line(1 << 16), "07": line(1 << 19), "08": line(1 << 16), "10": line(1 << 16),
-    "14": line(1 << 16),
+    "14": line(1 << 16), "15": GRIDS,
 }  # fmt: skip
 
 # What a row's time is not that of a launch, and why.

@@ -122,7 +122,7 @@ def handler_of(folder: str) -> Any:
             if code != 404 or not page.exists():
                 super().send_error(code, message, explain)
                 return
-            body = page.read_bytes()
+            body = page.read_bytes().replace(b"<head>", b'<head><base href="/">', 1)
             self.send_response(404)
             self.send_header("Content-Type", "text/html; charset=utf-8")
             self.send_header("Content-Length", str(len(body)))

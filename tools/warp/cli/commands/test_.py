@@ -92,7 +92,7 @@ def named_tests(machine: Machine, arguments: Arguments) -> list[Result]:
     if not found or any(test.needs for test in found):
         install.ensure(machine, "test")
         found = suites.chosen_of_all(machine, words, arguments.label)
-    results = []
+    results: list[Result] = []
     if any("site" in test.labels for test in found):
         install.ensure(machine, "docs")
         results += site_packages(machine)
@@ -235,7 +235,7 @@ def count_suite(result: Result) -> None:
         return
     said = PYTEST_END.findall(result.output)
     if said:
-        numbers = {word: int(number) for number, word in re.findall(r"(\d+) ([a-z]+)", said[-1])}
+        numbers: dict[str, int] = {word: int(number) for number, word in re.findall(r"(\d+) ([a-z]+)", said[-1])}
         bad = numbers.get("failed", 0) + numbers.get("error", 0) + numbers.get("errors", 0)
         skipped = numbers.get("skipped", 0)
         total = bad + skipped + numbers.get("passed", 0) + numbers.get("xfailed", 0)

@@ -1,0 +1,1278 @@
+// Products of any shape: the kernels of chapter 13, and `sgemm`, which chooses one of them. This header needs CUDA and C++20
+// alone: include it in a program of your own.
+#pragma once
+
+#include <cuda_pipeline.h>
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+namespace any_product {
+
+// ## 4. Any alignment, any transposition
+//
+// A matrix lies *along K* if the elements of one row of op(A), or of one column of op(B), follow each other in memory. Otherwise
+// its rows in memory run across K. A row-major A lies along K, a row-major B across it, and a transposition turns
+// that around. Rows across K can be copied 16 bytes at a time if they begin at multiples of 16 bytes; everything else is
+// copied float by float. A, B and C have that property, or lack it, each by itself.
+//
+// That makes three layouts for A and three for B. Should a kernel ask for them as it runs, once for each K-tile, or should there be
+// a kernel for each pair?
+//
+//? layouts: The FMAs of a K-tile take thousands of cycles, and the question is the same for all threads. What does it cost at
+//?   M = N = K = 4096 to ask as the kernel runs?
+//? choices: under 3 % | 3 to 12 % | over 12 %
+//? answer: "3 to 12 %"
+//
+// In a trial it cost 8 %: 41.5 TFLOP/s, where the same kernel with the layouts compiled in made 45.2. What the compiler does with
+// each was not compared, so the reason is not shown here. There is a kernel for each pair, then. If one operand must be
+// copied float by float, the other one is, too, unless it lies along K: seven kernels for each tile are enough. All of the header
+// compiles in about a minute.
+//= 8 %: 100 * (1 - 3041.1 / 3312.1)
+//= 41.5 TFLOP/s: 2 * 4096**3 / 3312.1e6
+//= 45.2: 2 * 4096**3 / 3041.1e6
+
+/// How an operand lies in memory: along K; or across it in rows that begin at multiples of 16 bytes; or across it anyhow.
+enum class Lie { ALONG_K, WIDE, FLOATS };
+
+/// op(A) or op(B). Element (x, l): x counts the rows of op(A) or the columns of op(B), l runs along K.
+struct Operand {
+  const float* data;
+  size_t ld;     ///< floats from a row in memory to the next
+  bool along_k;  ///< element (x, l) is data[x * ld + l]; otherwise data[l * ld + x]
+  bool wide;     ///< not along K, and its rows begin at multiples of 16 bytes
+};
+
+/// A product as the kernels see it; C is row-major.
+struct Product {
+  int m, n, k;
+  Operand a, b;
+  float alpha, beta;
+  float* c;
+  size_t ldc;
+  bool c_wide;  ///< the rows of C begin at multiples of 16 bytes
+};
+
+/// How K is split, and where the sums of the parts go: (tile, part, element). tickets: one for each tile, 0 before and
+/// afterwards; none: a second kernel adds the parts up.
+struct Split {
+  int parts;
+  float4* partials;
+  unsigned* tickets;
+};
+
+/// A tile of C and who computes it: BM x BN elements of a block, TM x TN of a thread, in WARPS_M x WARPS_N warps of 4 x
+/// 8 lanes; a ring of STAGES K-tiles; BLOCKS at a time on an SM.
+template <int BM_, int BN_, int TM_, int TN_, int WARPS_M_, int WARPS_N_, int BLOCKS_,
+          bool SKIP_ = false>
+struct Tile {
+  static constexpr int BM = BM_, BN = BN_, BK = 16, TM = TM_, TN = TN_, STAGES = 4;
+  static constexpr int WARPS_M = WARPS_M_, WARPS_N = WARPS_N_, WARPS = WARPS_M * WARPS_N;
+  static constexpr int THREADS = 32 * WARPS, BLOCKS = BLOCKS_;
+  static constexpr bool SKIP = SKIP_;  // a warp without elements of C does not multiply
+  static constexpr int WM = BM / WARPS_M, WN = BN / WARPS_N;
+  static_assert(WM == 4 * TM && WN == 8 * TN, "a warp is 4 x 8 lanes");
+  static constexpr int A_STAGE = BK * (BM + 4), B_STAGE = BK * (BN + 4);
+  static constexpr int SHARED = 4 * STAGES * (A_STAGE + B_STAGE);  // bytes
+};
+
+// In shared memory a K-tile of either operand has the same form, (BK, BX) with padded rows, so the loop that multiplies does not know
+// the layout. Along K, a warp copies 4 rows of 8 floats and so transposes them; no two lanes write to the same bank. Inside of
+// the matrix the copies are `cp.async`, without a test. At the edges and in the last K-tile, what does not exist becomes zeros, by
+// plain stores: the loop never asks how much of K is left.
+
+/// A thread's share of the copies that bring the K-tiles of an operand, (BK, BX), to shared memory; a row has BX + 4
+/// floats there.
+template <class T, int BX, Lie LIE>
+struct Copies {
+  static constexpr bool ALONG_K = LIE == Lie::ALONG_K, WIDE = LIE == Lie::WIDE;
+  static constexpr int BK = T::BK, THREADS = T::THREADS, PITCH = BX + 4;
+  static constexpr int ROW = WIDE ? BX / 4 : BX;  // threads side by side, across K
+  static constexpr int COUNT = BX * BK / THREADS / (WIDE ? 4 : 1);
+  // From a copy to the next: rows or columns of the operand along K, or steps of K.
+  static constexpr int STEP = ALONG_K ? T::WARPS / 2 * 4 : THREADS / ROW;
+  static constexpr int TO_STEP = ALONG_K ? STEP : STEP * PITCH;
+  static_assert(THREADS >= BX && COUNT >= 1);
+
+  const float* from;
+  int to;          // in a stage
+  unsigned exist;  // along K: a bit for each copy; otherwise how many of its floats exist
+
+  static __device__ int x_of() {
+    const int tid = static_cast<int>(threadIdx.x);
+    return ALONG_K ? tid / 64 * 4 + tid % 32 / 8 : tid % ROW * (WIDE ? 4 : 1);
+  }
+  static __device__ int k_of() {
+    const int tid = static_cast<int>(threadIdx.x);
+    return ALONG_K ? tid / 32 % 2 * 8 + tid % 8 : tid / ROW;
+  }
+
+  /// left: rows of op(A), or columns of op(B), from x0 to the end.
+  __device__ Copies(const Operand& o, int x0, int left, int k0)
+      : from(ALONG_K ? o.data + (x0 + x_of()) * o.ld + k0 + k_of()
+                     : o.data + (k0 + k_of()) * o.ld + x0 + x_of()),
+        to(k_of() * PITCH + x_of()),
+        exist(0) {
+    if constexpr (ALONG_K) {
+#pragma unroll
+      for (int i = 0; i < COUNT; ++i) exist |= (x_of() + i * STEP < left ? 1u : 0u) << i;
+    } else {
+      exist = static_cast<unsigned>(max(0, min(WIDE ? 4 : 1, left - x_of())));
+    }
+  }
+
+  /// Starts to copy the next K-tile. INSIDE: all of it exists; otherwise `steps` of K do, and the rest becomes zeros.
+  template <bool INSIDE>
+  __device__ __forceinline__ void start(const Operand& o, float* stage, int steps) {
+    float* const t = stage + to;
+    if constexpr (INSIDE) {
+#pragma unroll
+      for (int i = 0; i < COUNT; ++i)
+        __pipeline_memcpy_async(t + i * TO_STEP, from + i * STEP * o.ld, WIDE ? 16 : 4);
+    } else {
+      const int k = k_of();
+#pragma unroll(2)
+      for (int i = 0; i < COUNT; ++i) {
+        const int floats = ALONG_K                ? (k < steps ? exist >> i & 1 : 0)
+                           : k + i * STEP < steps ? exist
+                                                  : 0;
+        const float* const f = from + i * STEP * o.ld;
+        if (floats == (WIDE ? 4 : 1)) {
+          __pipeline_memcpy_async(t + i * TO_STEP, f, WIDE ? 16 : 4);
+        } else {
+#pragma unroll 1
+          for (int e = 0; e < (WIDE ? 4 : 1); ++e) t[i * TO_STEP + e] = e < floats ? f[e] : 0;
+        }
+      }
+    }
+    from += ALONG_K ? BK : BK * o.ld;
+  }
+};
+
+// ## 5. Tiles that suit C
+//
+// A tile that sticks out of C computes zeros. For 4096 x 64 x 4096, half of each tile of 128 x 128 lies outside. One remedy is a
+// test: a warp that has no element of C skips the FMAs. It goes on copying, and reaches each barrier. That is `skip_outside`.
+//
+//? working: On the simulator C is 140 x 13: two tiles of 128 x 128, each with 4 x 2 warps of 32 x 64 elements. How many of these 16
+//?   warps multiply in `skip_outside`?
+//? answer: 16 * count("skip_outside", "shared_load_requests") / count("one_tile", "shared_load_requests")
+//? unit: warps
+//? near: exact
+//
+// 5: the four on the left of the upper tile, and one of the lower. In `one_tile` all 16 do, and the result is the same.
+//
+//? skipping: M = K = 4096, N = 64: half of the warps lie outside of C. How much faster is `skip_outside` than `one_tile`?
+//? choices: more than 1.5 times | 1.1 to 1.5 times | less than 1.1 times, or slower
+//? answer: {"more than 1.5 times": ms("one_tile", "4096,64,4096") / ms("skip_outside", "4096,64,4096") > 1.5,
+//?   "1.1 to 1.5 times": 1.1 < ms("one_tile", "4096,64,4096") / ms("skip_outside", "4096,64,4096") < 1.5,
+//?   "less than 1.1 times, or slower": ms("one_tile", "4096,64,4096") / ms("skip_outside", "4096,64,4096") < 1.1}
+//
+// The test stands in the loop, around the FMAs, and in a trial the loop became slower by more than the skipped FMAs saved. Why was
+// not measured. The other remedy is a smaller tile, which wastes less but reads more: a tile of BM x BN reads (BM + BN) / (BM BN)
+// floats for each FMA. So there are tiles from 128 x 128 down to 32 x 32, and none of them skips.
+
+/// Where a thread's elements lie in the tile: the first of them, and whether its warp has any in C.
+template <class T>
+struct Seat {
+  int row, col;
+  bool active;
+  __device__ Seat(int rows_left, int cols_left) {
+    const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+    const int warp_row = warp / T::WARPS_N * T::WM, warp_col = warp % T::WARPS_N * T::WN;
+    row = warp_row + ((lane >> 1 & 1) | (lane >> 3 & 2)) * 4;
+    col = warp_col + ((lane & 1) | (lane >> 1 & 6)) * 4;
+    active = !T::SKIP || (warp_row < rows_left && warp_col < cols_left);
+  }
+};
+
+/// acc += the K-tiles first to last - 1 of the tile of C at (row0, col0).
+template <class T, Lie A, Lie B>
+__device__ __forceinline__ void multiply_tiles(float (&acc)[T::TM][T::TN], const Product& g,
+                                               float4* memory, const Seat<T>& seat, int row0,
+                                               int col0, int first, int last) {
+  constexpr int BM = T::BM, BN = T::BN, BK = T::BK, TM = T::TM, TN = T::TN, STAGES = T::STAGES;
+  float* const a_tiles = reinterpret_cast<float*>(memory);  // (STAGES, BK, BM + 4)
+  float* const b_tiles = a_tiles + STAGES * T::A_STAGE;     // (STAGES, BK, BN + 4)
+  const int count = last - first;
+  if (count <= 0) return;
+  const bool inside = row0 + BM <= g.m && col0 + BN <= g.n;
+  int steps = min(g.k, last * BK) - first * BK;  // still to be copied
+  Copies<T, BM, A> a(g.a, row0, g.m - row0, first * BK);
+  Copies<T, BN, B> b(g.b, col0, g.n - col0, first * BK);
+  int writing = 0;
+  const auto refill = [&] {
+    if (steps > 0) {
+      float* const to_a = a_tiles + writing * T::A_STAGE;
+      float* const to_b = b_tiles + writing * T::B_STAGE;
+      if (inside && steps >= BK) {
+        a.template start<true>(g.a, to_a, BK);
+        b.template start<true>(g.b, to_b, BK);
+      } else {
+        a.template start<false>(g.a, to_a, steps);
+        b.template start<false>(g.b, to_b, steps);
+      }
+      steps -= BK;
+      writing = writing + 1 == STAGES ? 0 : writing + 1;
+    }
+    __pipeline_commit();
+  };
+
+  float fa[2][TM], fb[2][TN];
+  const float *from_a = a_tiles + seat.row, *from_b = b_tiles + seat.col;
+  const auto read = [&](int l) {
+#pragma unroll
+    for (int q = 0; q < TM / 4; ++q)
+      *reinterpret_cast<float4*>(&fa[l % 2][4 * q]) =
+          *reinterpret_cast<const float4*>(from_a + l % BK * (BM + 4) + 16 * q);
+#pragma unroll
+    for (int q = 0; q < TN / 4; ++q)
+      *reinterpret_cast<float4*>(&fb[l % 2][4 * q]) =
+          *reinterpret_cast<const float4*>(from_b + l % BK * (BN + 4) + 32 * q);
+  };
+  const auto multiply = [&](int l) {
+#pragma unroll
+    for (int x = 0; x < TM * TN; ++x) {
+      // Along one row; where rows are short, back along the next.
+      const int i = x / TN, j = TN == 4 && i % 2 == 1 ? TN - 1 - x % TN : x % TN;
+      acc[i][j] += fa[l % 2][i] * fb[l % 2][j];
+    }
+  };
+
+#pragma unroll 1
+  for (int t = 0; t < STAGES - 1; ++t) refill();
+  __pipeline_wait_prior(STAGES - 2);
+  __syncthreads();
+  if (seat.active) read(0);
+  int reading = 0;
+#pragma unroll 1
+  for (int t = 0; t < count; ++t) {
+    if (seat.active) {
+#pragma unroll
+      for (int l = 0; l < BK - 1; ++l) {
+        read(l + 1);
+        if (l == 0) refill();  // all have left the K-tile before: its stage is free
+        multiply(l);
+      }
+    } else {
+      refill();
+    }
+    __pipeline_wait_prior(STAGES - 2);
+    __syncthreads();
+    if (t + 1 < count) reading = reading + 1 == STAGES ? 0 : reading + 1;
+    from_a = a_tiles + reading * T::A_STAGE + seat.row;
+    from_b = b_tiles + reading * T::B_STAGE + seat.col;
+    if (seat.active) {  // on to the next K-tile, if there is one
+      read(BK);
+      multiply(BK - 1);
+    }
+  }
+}
+
+__device__ __forceinline__ float4 add(float4 a, float4 b) {
+  return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
+}
+
+/// Four neighbours of a row of C, of which `left` exist, become alpha sum + beta C.
+__device__ __forceinline__ void update4(float* c, int left, bool wide, float alpha, float4 s,
+                                        float beta) {
+  s = make_float4(alpha * s.x, alpha * s.y, alpha * s.z, alpha * s.w);
+  if (wide && left >= 4) {
+    if (beta != 0) {
+      const float4 o = *reinterpret_cast<const float4*>(c);
+      s = add(s, make_float4(beta * o.x, beta * o.y, beta * o.z, beta * o.w));
+    }
+    *reinterpret_cast<float4*>(c) = s;
+    return;
+  }
+  if (left > 0) c[0] = beta == 0 ? s.x : s.x + beta * c[0];
+  if (left > 1) c[1] = beta == 0 ? s.y : s.y + beta * c[1];
+  if (left > 2) c[2] = beta == 0 ? s.z : s.z + beta * c[2];
+  if (left > 3) c[3] = beta == 0 ? s.w : s.w + beta * c[3];
+}
+
+/// Writes a thread's sums to C.
+template <class T>
+__device__ __forceinline__ void store_tile(const float (&acc)[T::TM][T::TN], const Product& g,
+                                           const Seat<T>& seat, int row0, int col0) {
+  if (!seat.active) return;
+#pragma unroll
+  for (int i = 0; i < T::TM; ++i) {
+    const int r = row0 + seat.row + i / 4 * 16 + i % 4;
+    if (r >= g.m) continue;
+#pragma unroll
+    for (int q = 0; q < T::TN / 4; ++q) {
+      const int at = col0 + seat.col + 32 * q;
+      const float* const s = &acc[i][4 * q];
+      update4(g.c + static_cast<size_t>(r) * g.ldc + at, g.n - at, g.c_wide, g.alpha,
+              make_float4(s[0], s[1], s[2], s[3]), g.beta);
+    }
+  }
+}
+
+/// The tile of C of a block: groups of 8 rows of tiles, column by column.
+__device__ __forceinline__ void place(int id, int rows, int cols, int& row, int& col) {
+  constexpr int GROUP = 8;
+  const int in_group = GROUP * cols, group = id / in_group;
+  const int height = min(GROUP, rows - group * GROUP);
+  row = group * GROUP + id % in_group % height, col = id % in_group / height;
+}
+
+// ## 6. In order
+//
+// To add up in a fixed order, each block writes its sums to memory and the last one to arrive adds up all of them, from the
+// first part to the last. Which block that is, a *ticket* says: an atomic counter for each tile. The fence before the ticket
+// makes the sums visible to whoever draws a later one (chapter 07).
+//
+// The last block reads all parts alone. In a second kernel all SMs read; but it is another launch, and waits for the first.
+//
+//? who_adds: 128 x 128 x 8192 has 4 tiles of 64 x 64, and K is split in 64 parts. How does the second kernel compare with tickets?
+//? choices: faster | within 5 % | slower
+//? answer: {"faster": ms("split_k_ordered/tickets", "128,128,8192") > 1.05 * ms("split_k_ordered/second kernel", "128,128,8192"),
+//?   "within 5 %": 0.95 < ms("split_k_ordered/tickets", "128,128,8192") / ms("split_k_ordered/second kernel",
+//?   "128,128,8192") < 1.05,
+//?   "slower": ms("split_k_ordered/tickets", "128,128,8192") < 0.95 * ms("split_k_ordered/second kernel", "128,128,8192")}
+//
+// Faster in a trial, and there it reached 0.9 of cuBLAS's speed.
+//= 0.9 of: ratio("split_k_ordered/second kernel", "128,128,8192")
+
+/// The first of `count` things that belong to part `part` of `parts`.
+__host__ __device__ inline int share(int count, int part, int parts) {
+  return static_cast<int>(static_cast<long long>(count) * part / parts);
+}
+
+/// Whether this block is the last of `parts` that draw this ticket. What the others wrote before is visible to it.
+__device__ __forceinline__ bool last_to_arrive(unsigned* ticket, int parts) {
+  __shared__ bool last;
+  __syncthreads();  // all threads have written
+  if (threadIdx.x == 0) {
+    __threadfence();
+    last = atomicAdd(ticket, 1u) == static_cast<unsigned>(parts) - 1;
+    if (last) atomicExch(ticket, 0u);  // for the next launch
+    __threadfence();
+  }
+  __syncthreads();
+  return last;
+}
+
+/// One tile of C for each block, or a part of its K.
+///
+/// Launch: (tiles of C) * split.parts blocks of T::THREADS threads, T::SHARED bytes of dynamic shared memory.
+/// Requires: m, n >= 1; k from 0 to 2^31 - 32; m and n at most 2^31 - 256.
+/// Source of the idea: CUTLASS, MmaMultistage and its parallel split-K; CUDA's sample threadFenceReduction for the
+/// last block that adds up.
+template <class T, Lie A, Lie B>
+__global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
+    tile_product(const Product g, const Split split) {
+  constexpr int BM = T::BM, BN = T::BN, BK = T::BK, FOURS = T::TM * T::TN / 4, Q = T::TN / 4;
+  extern __shared__ float4 memory[];
+  const int tile = static_cast<int>(blockIdx.x) / split.parts;
+  const int part = static_cast<int>(blockIdx.x) % split.parts;
+  int tile_row, tile_col;
+  place(tile, (g.m - 1) / BM + 1, (g.n - 1) / BN + 1, tile_row, tile_col);
+  const int row0 = tile_row * BM, col0 = tile_col * BN, k_tiles = (g.k + BK - 1) / BK;
+  const int first = share(k_tiles, part, split.parts);
+  const int last = share(k_tiles, part + 1, split.parts);
+  const Seat<T> seat(g.m - row0, g.n - col0);
+  float acc[T::TM][T::TN] = {};
+  multiply_tiles<T, A, B>(acc, g, memory, seat, row0, col0, first, last);
+  if (split.parts > 1) {
+    float4* const all =
+        split.partials + static_cast<size_t>(tile) * split.parts * (BM * BN / 4) + threadIdx.x;
+#pragma unroll
+    for (int x = 0; x < FOURS; ++x) {
+      const float* const s = &acc[x / Q][x % Q * 4];
+      __stcg(all + part * (BM * BN / 4) + x * T::THREADS, make_float4(s[0], s[1], s[2], s[3]));
+    }
+    if (split.tickets == nullptr || !last_to_arrive(split.tickets + tile, split.parts)) return;
+#pragma unroll
+    for (int x = 0; x < FOURS; ++x) *reinterpret_cast<float4*>(&acc[x / Q][x % Q * 4]) = {};
+#pragma unroll 1
+    for (int p = 0; p < split.parts; ++p) {  // always in this order
+#pragma unroll
+      for (int x = 0; x < FOURS; ++x) {
+        float* const s = &acc[x / Q][x % Q * 4];
+        const float4 v = __ldcg(all + p * (BM * BN / 4) + x * T::THREADS);
+        s[0] += v.x, s[1] += v.y, s[2] += v.z, s[3] += v.w;
+      }
+    }
+  }
+  store_tile<T>(acc, g, seat, row0, col0);
+}
+
+/// Adds up the parts of the tiles, where tickets do not.
+///
+/// Launch: T::TM * T::TN / 4 blocks of T::THREADS threads for each tile.
+template <class T>
+__global__ void add_parts(const Product g, const Split split) {
+  constexpr int FOURS = T::TM * T::TN / 4, Q = T::TN / 4, COUNT = T::BM * T::BN / 4;
+  const int tile = static_cast<int>(blockIdx.x) / FOURS, x = static_cast<int>(blockIdx.x) % FOURS;
+  int tile_row, tile_col;
+  place(tile, (g.m - 1) / T::BM + 1, (g.n - 1) / T::BN + 1, tile_row, tile_col);
+  const Seat<T> seat(g.m, g.n);
+  const int r = tile_row * T::BM + seat.row + x / Q / 4 * 16 + x / Q % 4;
+  const int at = tile_col * T::BN + seat.col + x % Q * 32;
+  if (r >= g.m || at >= g.n) return;
+  const float4* const all = split.partials + static_cast<size_t>(tile) * split.parts * COUNT +
+                            x * T::THREADS + threadIdx.x;
+  float4 sum = {};
+#pragma unroll 8
+  for (int p = 0; p < split.parts; ++p)
+    sum = add(sum, __ldcg(all + static_cast<size_t>(p) * COUNT));
+  update4(g.c + static_cast<size_t>(r) * g.ldc + at, g.n - at, g.c_wide, g.alpha, sum, g.beta);
+}
+
+// ## 7. Thin products
+//
+//? thin_floor: A matrix of 4096 x 4096 times a vector. What share of the rate of a copy does `thin` reach, in per cent?
+//? answer: 100 * 4 * (4096 * 4096 + 2 * 4096) / (1e6 * ms("thin", "1,4096,4096")) / limit("copy")
+//? unit: per cent
+//? near: factor 2
+//
+// If C has 16 rows or fewer, no tile helps: the bytes of B are the floor, and each of them is used at most 16 times. So stream B
+// by at the rate of a copy. `x` is the small operand and `y` the large one. Threads hold float4s of y in registers and take
+// x from shared memory; every thread adds to all rows of x. Where C has few columns instead, its transpose has few rows.
+//
+// Which lanes of a warp hold what depends on how y lies. Across K, a warp's lanes have neighbouring columns and each adds up
+// its own; along K, they have neighbouring elements of one row, and shuffle at the end.
+
+/// A thin product: C (m, n) with m at most MT. x (m, k) and y (k, n); element (i, j) of C is c[i * c_i + j * c_j].
+struct Thin {
+  int m, n, k;
+  Operand x, y;
+  float alpha, beta;
+  float* c;
+  size_t c_i, c_j;
+  bool c_wide;  ///< c_j is 1, and the rows of C begin at multiples of 16 bytes
+};
+
+__device__ __forceinline__ float element(const Operand& o, int x, int l) {
+  return o.along_k ? o.data[x * o.ld + l] : o.data[l * o.ld + x];
+}
+
+/// Adds up what the parts of a tile have, `count` float4s of shared memory each, and hands the sums to store(element,
+/// sum) in one of the blocks.
+template <int THREADS, class Store>
+__device__ __forceinline__ void combine(const float4* sums, int count, int tile, int part,
+                                        const Split& split, Store store) {
+  const int tid = static_cast<int>(threadIdx.x);
+  __syncthreads();  // the sums are there
+  if (split.parts == 1) {
+    for (int e = tid; e < count; e += THREADS) {
+      const float4 sum = sums[e];
+      store(e, sum);
+    }
+    return;
+  }
+  float4* const all = split.partials + static_cast<size_t>(tile) * split.parts * count;
+  for (int e = tid; e < count; e += THREADS) {
+    const float4 sum = sums[e];
+    __stcg(all + part * count + e, sum);
+  }
+  if (!last_to_arrive(split.tickets + tile, split.parts)) return;
+  for (int e = tid; e < count; e += THREADS) {
+    float4 sum = __ldcg(all + e);
+#pragma unroll 8
+    for (int p = 1; p < split.parts; ++p) sum = add(sum, __ldcg(all + p * count + e));
+    store(e, sum);
+  }
+}
+
+__device__ __forceinline__ void update_thin(const Thin& g, int i, int j, float4 sum) {
+  if (g.c_j == 1) {
+    update4(g.c + i * g.c_i + j, g.n - j, g.c_wide, g.alpha, sum, g.beta);
+  } else {
+    const float s[4] = {sum.x, sum.y, sum.z, sum.w};
+#pragma unroll
+    for (int e = 0; e < 4; ++e) {
+      if (j + e < g.n) {
+        float* c = g.c + i * g.c_i + (j + e) * g.c_j;
+        *c = g.beta == 0 ? g.alpha * s[e] : g.alpha * s[e] + g.beta * *c;
+      }
+    }
+  }
+}
+
+/// y does not lie along K: a block has 4 * LANES columns, a thread four of them, and WARPS * 32 / LANES rows of y at a time.
+///
+/// Launch: ceil(n / (4 LANES)) * split.parts blocks of 32 WARPS threads. VEC: rows of y begin at
+/// multiples of 16 bytes.
+/// Requires: m at most MT.
+template <int MT, int LANES, int WARPS, bool VEC>
+__global__ void __launch_bounds__(32 * WARPS) thin_columns(const Thin g, const Split split) {
+  constexpr int BJ = 4 * LANES, ROWS = 32 * WARPS / LANES, U = MT >= 16 ? 4 : 8, CHUNK = ROWS * U;
+  constexpr int THREADS = 32 * WARPS;
+  __shared__ __align__(16) float xs[2][CHUNK][MT];
+  __shared__ float4 sums[MT * LANES];
+  const int tile = static_cast<int>(blockIdx.x) / split.parts;
+  const int part = static_cast<int>(blockIdx.x) % split.parts;
+  const int col0 = tile * BJ, tid = static_cast<int>(threadIdx.x), lane = tid % LANES,
+            row = tid / LANES;
+  const int begin = share(g.k, part, split.parts), end = share(g.k, part + 1, split.parts);
+  const int col = col0 + (VEC ? 4 * lane : lane);
+  float acc[MT][4] = {};
+  int which = 0;
+  for (int l0 = begin; l0 < end; l0 += CHUNK, which ^= 1) {
+    float4 y[U];
+#pragma unroll
+    for (int u = 0; u < U; ++u) {
+      const int l = l0 + row + u * ROWS;
+      y[u] = make_float4(0, 0, 0, 0);
+      if (l < end) {
+        const float* from = g.y.data + static_cast<size_t>(l) * g.y.ld + col;
+        if (VEC && col + 3 < g.n) {
+          y[u] = __ldcs(reinterpret_cast<const float4*>(from));
+        } else {
+          constexpr int S = VEC ? 1 : LANES;
+          if (col < g.n) y[u].x = from[0];
+          if (col + S < g.n) y[u].y = from[S];
+          if (col + 2 * S < g.n) y[u].z = from[2 * S];
+          if (col + 3 * S < g.n) y[u].w = from[3 * S];
+        }
+      }
+    }
+    for (int e = tid; e < CHUNK * MT; e += THREADS) {
+      // Neighbouring threads read neighbouring floats of x, whichever way it lies.
+      const int l = g.x.along_k ? e % CHUNK : e / MT, i = g.x.along_k ? e / CHUNK : e % MT;
+      xs[which][l][i] = i < g.m && l0 + l < end ? element(g.x, i, l0 + l) : 0;
+    }
+    __syncthreads();
+#pragma unroll
+    for (int u = 0; u < U; ++u) {
+      const float* const x = xs[which][row + u * ROWS];
+#pragma unroll
+      for (int i = 0; i < MT; ++i) {
+        acc[i][0] += x[i] * y[u].x;
+        acc[i][1] += x[i] * y[u].y;
+        acc[i][2] += x[i] * y[u].z;
+        acc[i][3] += x[i] * y[u].w;
+      }
+    }
+  }
+  // Lanes of a warp that have the same columns, then the warps one after the other in pairs.
+#pragma unroll
+  for (int i = 0; i < MT; ++i) {
+#pragma unroll
+    for (int e = 0; e < 4; ++e) {
+#pragma unroll
+      for (int d = 16; d >= LANES; d /= 2) acc[i][e] += __shfl_xor_sync(~0u, acc[i][e], d);
+    }
+  }
+  __shared__ float4 rows[WARPS > 1 ? WARPS / 2 : 1][MT * LANES];
+  const int warp = tid / 32;
+#pragma unroll
+  for (int half = WARPS / 2; half >= 1; half /= 2) {
+    __syncthreads();
+    if (tid % 32 < LANES && warp >= half && warp < 2 * half) {
+#pragma unroll
+      for (int i = 0; i < MT; ++i)
+        rows[warp - half][i * LANES + lane] =
+            make_float4(acc[i][0], acc[i][1], acc[i][2], acc[i][3]);
+    }
+    __syncthreads();
+    if (tid % 32 < LANES && warp < half) {
+#pragma unroll
+      for (int i = 0; i < MT; ++i) {
+        const float4 o = rows[warp][i * LANES + lane];
+        acc[i][0] += o.x, acc[i][1] += o.y, acc[i][2] += o.z, acc[i][3] += o.w;
+      }
+    }
+  }
+  if (tid < LANES) {
+#pragma unroll
+    for (int i = 0; i < MT; ++i) {
+      if (VEC) {
+        sums[i * LANES + lane] = make_float4(acc[i][0], acc[i][1], acc[i][2], acc[i][3]);
+      } else {
+        float* const s = reinterpret_cast<float*>(sums + i * LANES);
+#pragma unroll
+        for (int e = 0; e < 4; ++e) s[lane + e * LANES] = acc[i][e];
+      }
+    }
+  }
+  combine<THREADS>(sums, MT * LANES, tile, part, split, [&](int e, float4 sum) {
+    const int i = e / LANES, j = col0 + e % LANES * 4;
+    if (i < g.m && j < g.n) update_thin(g, i, j, sum);
+  });
+}
+
+/// y lies along K: a warp has JR columns of C at a time; WARPS_K warps share them.
+///
+/// Launch: ceil(n / (JR WARPS_J)) * split.parts blocks of 32 WARPS_J WARPS_K threads. VEC as for
+/// thin_columns.
+/// Requires: m at most MT.
+template <int MT, int JR, int WARPS_J, int WARPS_K, bool VEC>
+__global__ void __launch_bounds__(32 * WARPS_J * WARPS_K)
+    thin_rows(const Thin g, const Split split) {
+  constexpr int BJ = JR * WARPS_J, THREADS = 32 * WARPS_J * WARPS_K, STEP = 128 * WARPS_K;
+  static_assert(BJ % 4 == 0);
+  __shared__ __align__(16) float xs[2][MT][STEP];  // a chunk of x, and the next
+  __shared__ float parts_of[WARPS_K][MT * BJ];
+  __shared__ float4 sums[MT * BJ / 4];
+  const int tile = static_cast<int>(blockIdx.x) / split.parts;
+  const int part = static_cast<int>(blockIdx.x) % split.parts;
+  const int tid = static_cast<int>(threadIdx.x), lane = tid % 32, warp = tid / 32;
+  const int warp_j = warp % WARPS_J, warp_k = warp / WARPS_J;
+  const int col0 = tile * BJ;
+  // In units of 4 floats, so that a part begins where float4s do.
+  const int fours = (g.k + 3) / 4;
+  const int begin = share(fours, part, split.parts) * 4;
+  const int end = min(g.k, share(fours, part + 1, split.parts) * 4);
+  constexpr int S = VEC ? 1 : 32;  // floats between the four of a lane
+  const int first = 128 * warp_k + (VEC ? 4 * lane : lane);
+  float acc[MT][JR] = {};
+  const float* y[JR];
+#pragma unroll
+  for (int j = 0; j < JR; ++j)
+    y[j] = g.y.data + static_cast<size_t>(min(col0 + warp_j * JR + j, g.n - 1)) * g.y.ld;
+  int which = 0;
+#pragma unroll 1
+  for (int l0 = begin; l0 < end; l0 += STEP, which ^= 1) {
+    float4 v[JR];
+    const int l = l0 + first;
+#pragma unroll
+    for (int j = 0; j < JR; ++j) {
+      if (VEC && l + 3 < end) {
+        v[j] = __ldcs(reinterpret_cast<const float4*>(y[j] + l));
+      } else {
+        v[j].x = l < end ? y[j][l] : 0;
+        v[j].y = l + S < end ? y[j][l + S] : 0;
+        v[j].z = l + 2 * S < end ? y[j][l + 2 * S] : 0;
+        v[j].w = l + 3 * S < end ? y[j][l + 3 * S] : 0;
+      }
+    }
+    // Neighbouring threads read neighbouring floats of x, whichever way it lies.
+    for (int e = tid; e < MT * STEP; e += THREADS) {
+      const int i = g.x.along_k ? e / STEP : e % MT, k = g.x.along_k ? e % STEP : e / MT;
+      xs[which][i][k] = i < g.m && l0 + k < end ? element(g.x, i, l0 + k) : 0;
+    }
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < MT; ++i) {
+      float4 x;
+      if (VEC) {
+        x = *reinterpret_cast<const float4*>(&xs[which][i][first]);
+      } else {
+        const float* const from = &xs[which][i][first];
+        x = make_float4(from[0], from[S], from[2 * S], from[3 * S]);
+      }
+#pragma unroll
+      for (int j = 0; j < JR; ++j)
+        acc[i][j] += x.x * v[j].x + x.y * v[j].y + x.z * v[j].z + x.w * v[j].w;
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < MT; ++i) {
+#pragma unroll
+    for (int j = 0; j < JR; ++j) {
+#pragma unroll
+      for (int d = 16; d > 0; d /= 2) acc[i][j] += __shfl_xor_sync(~0u, acc[i][j], d);
+      if (lane == 0) parts_of[warp_k][i * BJ + warp_j * JR + j] = acc[i][j];
+    }
+  }
+  __syncthreads();
+  float* const flat = reinterpret_cast<float*>(sums);
+  for (int e = tid; e < MT * BJ; e += THREADS) {
+    float sum = 0;
+    for (int w = 0; w < WARPS_K; ++w) sum += parts_of[w][e];
+    flat[e] = sum;
+  }
+  combine<THREADS>(sums, MT * BJ / 4, tile, part, split, [&](int e, float4 sum) {
+    const int i = e / (BJ / 4), j = col0 + e % (BJ / 4) * 4;
+    if (i < g.m && j < g.n) update_thin(g, i, j, sum);
+  });
+}
+
+// ## 8. Little products
+//
+// 30 x 30 x 30 does not need shared memory. Up to 32 lanes share an element of C, straight from global memory; caches serve
+// the rest.
+
+/// Little work: `lanes` threads for each element of C, straight from global memory.
+///
+/// Launch: blocks of THREADS threads, `lanes` threads, a power of two up to 32, for each element of C.
+template <int THREADS>
+__global__ void __launch_bounds__(THREADS) little_product(const Product g, int lanes) {
+  const size_t x = size_t{blockIdx.x} * THREADS + threadIdx.x, element_of = x / lanes;
+  const bool there = element_of < static_cast<size_t>(g.m) * static_cast<size_t>(g.n);
+  const int i = there ? static_cast<int>(element_of / g.n) : 0;
+  const int j = there ? static_cast<int>(element_of % g.n) : 0;
+  const float* a = g.a.data + i * (g.a.along_k ? g.a.ld : 1);
+  const float* b = g.b.data + j * (g.b.along_k ? g.b.ld : 1);
+  const size_t a_l = g.a.along_k ? 1 : g.a.ld, b_l = g.b.along_k ? 1 : g.b.ld;
+  float sum = 0;
+  int l = static_cast<int>(x % lanes);
+  constexpr int U = 8;
+  for (; l + (U - 1) * lanes < g.k; l += U * lanes) {
+    float fa[U], fb[U];
+#pragma unroll
+    for (int u = 0; u < U; ++u) fa[u] = a[(l + u * lanes) * a_l], fb[u] = b[(l + u * lanes) * b_l];
+#pragma unroll
+    for (int u = 0; u < U; ++u) sum += fa[u] * fb[u];
+  }
+#pragma unroll 4
+  for (; l < g.k; l += lanes) sum += a[l * a_l] * b[l * b_l];
+  for (int d = lanes / 2; d > 0; d /= 2) sum += __shfl_xor_sync(~0u, sum, d);
+  if (there && x % lanes == 0) {
+    float* const c = g.c + i * g.ldc + j;
+    *c = g.beta == 0 ? g.alpha * sum : g.alpha * sum + g.beta * *c;
+  }
+}
+
+// ## 9. Stream-K
+//
+// 133 tiles on 132 SMs take as long as 264. {term}`Stream-K` gives each block the same number of K-tiles; chapter 12 does that
+// with blocks that must all run at the same time. Here they need not. A block draws its number from a ticket as it begins, and
+// waits only for blocks with smaller numbers, which have begun before: the block with the *end* of a tile adds up. It takes
+// its pieces from the last to the first, so it has written what others wait for before it waits itself.
+//
+//? end_collects: Why does the block with the end of a tile add up, and not the one with its beginning?
+//? choices: it has more K-tiles | the others have begun before it | the order of the sums
+//? answer: "the others have begun before it"
+//
+// Its predecessors have smaller numbers, so they hold an SM or are done. If the first block collected, it would wait for later
+// ones, and these might wait for its SM.
+
+/// How Stream-K deals out a product: the first `whole` tiles, a multiple of gridDim.x, are computed whole; of the
+/// K-tiles of the others each block gets `each` in a row, the first `longer` blocks one more.
+/// partials: (blocks, BM x BN) floats. ready: a flag for each block, 0. workers: 0, the number of blocks that have
+/// begun. All are 0 again afterwards.
+struct Shares {
+  int tiles, whole, longer;
+  long long each;
+  float4* partials;
+  unsigned *ready, *workers;
+  __device__ long long begin(int worker) const { return worker * each + min(worker, longer); }
+};
+
+/// Blocks that stay, and share the tiles that do not fill a wave evenly. Of a tile that several have, the block with
+/// its end adds up all pieces. A block takes its pieces from the last to the first: it writes the piece that another
+/// block waits for before it waits itself, and only for blocks that have begun before it.
+///
+/// Launch: any number of blocks of T::THREADS threads that is the one `Shares` was made for, T::SHARED bytes of dynamic
+/// shared memory. Blocks need not all run at the same time.
+/// Requires: k at least 1; as for tiles.
+/// Source of the idea: Osama et al., Stream-K, 2023; here the later block collects.
+template <class T, Lie A, Lie B>
+__global__ void __launch_bounds__(T::THREADS, T::BLOCKS) stream_k(const Product g, const Shares s) {
+  constexpr int BM = T::BM, BN = T::BN, BK = T::BK, Q = T::TN / 4;
+  extern __shared__ float4 memory[];
+  __shared__ int number;
+  const int tid = static_cast<int>(threadIdx.x), blocks = static_cast<int>(gridDim.x);
+  if (tid == 0) {
+    number = static_cast<int>(atomicAdd(s.workers, 1u));
+    if (number == blocks - 1) atomicExch(s.workers, 0u);  // all have begun
+  }
+  __syncthreads();
+  const int worker = number, k_tiles = (g.k + BK - 1) / BK;
+  const int rows = (g.m - 1) / BM + 1, cols = (g.n - 1) / BN + 1;
+  const long long begin = s.begin(worker);
+  long long at = s.begin(worker + 1);
+  int next = worker;
+  while (at > begin || next < s.whole) {
+    int tile, first = 0, last = k_tiles;
+    if (at > begin) {
+      const int t = static_cast<int>((at - 1) / k_tiles);
+      const long long start = static_cast<long long>(t) * k_tiles;
+      tile = s.whole + t, last = static_cast<int>(at - start);
+      first = static_cast<int>(max(begin, start) - start);
+      at = start + first;
+    } else {
+      tile = next, next += blocks;
+    }
+    int tile_row, tile_col;
+    place(tile, rows, cols, tile_row, tile_col);
+    const int row0 = tile_row * BM, col0 = tile_col * BN;
+    const Seat<T> seat(g.m - row0, g.n - col0);
+    float acc[T::TM][T::TN] = {};
+    multiply_tiles<T, A, B>(acc, g, memory, seat, row0, col0, first, last);
+    if (last < k_tiles) {
+      float4* const mine = s.partials + static_cast<size_t>(worker) * (BM * BN / 4) + tid;
+#pragma unroll
+      for (int x = 0; x < T::TM * Q; ++x) {
+        const float* const v = &acc[x / Q][x % Q * 4];
+        __stcg(mine + x * T::THREADS, make_float4(v[0], v[1], v[2], v[3]));
+      }
+      __threadfence();
+      __syncthreads();  // also: the ring is free
+      if (tid == 0) atomicExch(s.ready + worker, 1u);
+      continue;
+    }
+    for (int other = worker; first > 0;) {
+      --other;
+      if (tid == 0) {
+        while (atomicCAS(s.ready + other, 1u, 0u) != 1u) __nanosleep(32);
+        __threadfence();
+      }
+      __syncthreads();
+      const float4* const theirs = s.partials + static_cast<size_t>(other) * (BM * BN / 4) + tid;
+#pragma unroll
+      for (int x = 0; x < T::TM * Q; ++x) {
+        const float4 v = __ldcg(theirs + x * T::THREADS);
+        float* const sum = &acc[x / Q][x % Q * 4];
+        sum[0] += v.x, sum[1] += v.y, sum[2] += v.z, sum[3] += v.w;
+      }
+      first = static_cast<int>(
+          max(0LL, s.begin(other) - static_cast<long long>(tile - s.whole) * k_tiles));
+    }
+    store_tile<T>(acc, g, seat, row0, col0);
+    __syncthreads();  // the ring is free
+  }
+}
+
+// ## 10. The launches
+
+// What the workspace holds: tickets, all 0 between two products, and sums of parts.
+constexpr size_t WORKSPACE = size_t{32} << 20;                       ///< bytes
+constexpr int TICKETS = 60000, FLAGS = 5536;                         // of splits; of Stream-K
+constexpr size_t PARTIALS = WORKSPACE / 16 - (TICKETS + FLAGS) / 4;  // float4s
+
+/// Calls take with A and B as template arguments. If one of them has to be copied float by float, the other one is, too,
+/// unless it lies along K: seven combinations are left of nine.
+template <class Take>
+cudaError_t with_lies(const Product& g, Take take) {
+  const bool a_wide = g.a.wide && (g.b.along_k || g.b.wide),
+             b_wide = g.b.wide && (g.a.along_k || g.a.wide);
+  if (g.a.along_k) {
+    if (g.b.along_k) return take.template operator()<Lie::ALONG_K, Lie::ALONG_K>();
+    return b_wide ? take.template operator()<Lie::ALONG_K, Lie::WIDE>()
+                  : take.template operator()<Lie::ALONG_K, Lie::FLOATS>();
+  }
+  if (g.b.along_k)
+    return a_wide ? take.template operator()<Lie::WIDE, Lie::ALONG_K>()
+                  : take.template operator()<Lie::FLOATS, Lie::ALONG_K>();
+  return a_wide && b_wide ? take.template operator()<Lie::WIDE, Lie::WIDE>()
+                          : take.template operator()<Lie::FLOATS, Lie::FLOATS>();
+}
+
+template <class T>
+cudaError_t launch_tile(const Product& g, int parts, bool second, void* workspace,
+                        cudaStream_t stream) {
+  unsigned* const tickets = static_cast<unsigned*>(workspace);
+  const Split split{parts, reinterpret_cast<float4*>(tickets + TICKETS + FLAGS),
+                    second ? nullptr : tickets};
+  const unsigned tiles =
+      static_cast<unsigned>((g.m - 1) / T::BM + 1) * static_cast<unsigned>((g.n - 1) / T::BN + 1);
+  const cudaError_t error = with_lies(g, [&]<Lie A, Lie B>() {
+    const auto kernel = tile_product<T, A, B>;
+    const cudaError_t set =
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, T::SHARED);
+    if (set != cudaSuccess) return set;
+    kernel<<<tiles* static_cast<unsigned>(parts), T::THREADS, T::SHARED, stream>>>(g, split);
+    return cudaGetLastError();
+  });
+  if (error != cudaSuccess || !second) return error;
+  add_parts<T><<<tiles*(T::TM * T::TN / 4), T::THREADS, 0, stream>>>(g, split);
+  return cudaGetLastError();
+}
+
+template <class T>
+cudaError_t launch_stream(const Product& g, int, bool, void* workspace, cudaStream_t stream) {
+  unsigned* const flags = static_cast<unsigned*>(workspace) + TICKETS;
+  int device, sms;
+  cudaError_t error = cudaGetDevice(&device);
+  if (error == cudaSuccess)
+    error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
+  if (error != cudaSuccess) return error;
+  const int blocks = sms * T::BLOCKS, tiles = ((g.m - 1) / T::BM + 1) * ((g.n - 1) / T::BN + 1);
+  const int rest = tiles % blocks, cut = rest == 0 ? 0 : tiles < blocks ? rest : rest + blocks;
+  const long long left = 1LL * cut * ((g.k + T::BK - 1) / T::BK);
+  const Shares shares{tiles,
+                      tiles - cut,
+                      static_cast<int>(left % blocks),
+                      left / blocks,
+                      reinterpret_cast<float4*>(flags + FLAGS),
+                      flags + 1,
+                      flags};
+  return with_lies(g, [&]<Lie A, Lie B>() {
+    const auto kernel = stream_k<T, A, B>;
+    const cudaError_t set =
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, T::SHARED);
+    if (set != cudaSuccess) return set;
+    kernel<<<static_cast<unsigned>(blocks), T::THREADS, T::SHARED, stream>>>(g, shares);
+    return cudaGetLastError();
+  });
+}
+
+/// The product as a thin one: its transpose where C has fewer columns than rows.
+inline Thin thin(const Product& g) {
+  if (g.m <= g.n) return {g.m, g.n, g.k, g.a, g.b, g.alpha, g.beta, g.c, g.ldc, 1, g.c_wide};
+  return {g.n, g.m, g.k, g.b, g.a, g.alpha, g.beta, g.c, 1, g.ldc, false};
+}
+
+inline bool aligned16(const float* data, size_t ld) {
+  return (reinterpret_cast<size_t>(data) | ld * sizeof(float)) % 16 == 0;
+}
+
+template <int MT, int LANES, int WARPS>
+cudaError_t launch_columns(const Product& g, int parts, bool, void* workspace,
+                           cudaStream_t stream) {
+  unsigned* const tickets = static_cast<unsigned*>(workspace);
+  const Split split{parts, reinterpret_cast<float4*>(tickets + TICKETS + FLAGS), tickets};
+  const Thin t = thin(g);
+  const unsigned blocks =
+      static_cast<unsigned>((t.n - 1) / (4 * LANES) + 1) * static_cast<unsigned>(parts);
+  if (aligned16(t.y.data, t.y.ld)) {
+    thin_columns<MT, LANES, WARPS, true><<<blocks, 32 * WARPS, 0, stream>>>(t, split);
+  } else {
+    thin_columns<MT, LANES, WARPS, false><<<blocks, 32 * WARPS, 0, stream>>>(t, split);
+  }
+  return cudaGetLastError();
+}
+
+template <int MT, int JR, int WARPS_J, int WARPS_K>
+cudaError_t launch_rows(const Product& g, int parts, bool, void* workspace, cudaStream_t stream) {
+  unsigned* const tickets = static_cast<unsigned*>(workspace);
+  const Split split{parts, reinterpret_cast<float4*>(tickets + TICKETS + FLAGS), tickets};
+  const Thin t = thin(g);
+  const unsigned blocks =
+      static_cast<unsigned>((t.n - 1) / (JR * WARPS_J) + 1) * static_cast<unsigned>(parts);
+  constexpr int THREADS = 32 * WARPS_J * WARPS_K;
+  if (aligned16(t.y.data, t.y.ld)) {
+    thin_rows<MT, JR, WARPS_J, WARPS_K, true><<<blocks, THREADS, 0, stream>>>(t, split);
+  } else {
+    thin_rows<MT, JR, WARPS_J, WARPS_K, false><<<blocks, THREADS, 0, stream>>>(t, split);
+  }
+  return cudaGetLastError();
+}
+
+template <int LANES>
+cudaError_t launch_little(const Product& g, int, bool, void*, cudaStream_t stream) {
+  const size_t threads = static_cast<size_t>(g.m) * static_cast<size_t>(g.n) * LANES;
+  little_product<128><<<static_cast<unsigned>((threads + 127) / 128), 128, 0, stream>>>(g, LANES);
+  return cudaGetLastError();
+}
+
+using Tile128x128 = Tile<128, 128, 8, 8, 4, 2, 2>;
+using Tile128x64 = Tile<128, 64, 8, 8, 4, 1, 3>;
+using Tile64x128 = Tile<64, 128, 8, 8, 2, 2, 3>;
+using Tile64x64 = Tile<64, 64, 8, 4, 2, 2, 5>;
+using Tile128x32 = Tile<128, 32, 8, 4, 4, 1, 5>;
+using Tile32x128 = Tile<32, 128, 8, 4, 1, 4, 5>;
+using Tile64x32 = Tile<64, 32, 4, 4, 4, 1, 8>;
+using Tile32x64 = Tile<32, 64, 4, 4, 2, 2, 8>;
+using Tile32x32 = Tile<32, 32, 4, 4, 2, 1, 8>;
+
+enum class Kind { TILE, STREAM, COLUMNS, ROWS, LITTLE };
+
+// ## 11. The choice
+//
+// Which kernel, and how many parts? A model answers, not a table of shapes. For each kernel it has the time to the first
+// K-tile, the time of a K-tile when a block is alone on its SM and when several share it, and the epilogue; and what it costs
+// to add up parts. Blocks go in waves, as in chapter 12. The time is never less than the start and the bytes allow.
+//
+// The figures come from timings of all kernels on an H200, fitted so that the relative error is small. On another GPU
+// the number of SMs is its own and the rest is taken as it is; that has not been measured.
+
+/// What the model knows of a kernel, in microseconds on an H200: from the launch to the first K-tile; a K-tile of 16 for
+/// a block that is alone on its SM, and for each of many; the epilogue of a block; one more copy of an operand float by
+/// float, and an edge, as shares; reading the sums of parts: at all, and for each part, by the last block and by a
+/// second kernel (for each MB).
+struct Costs {
+  float start, alone, each, epilogue, floats, edge, last, last_part, second, second_mb, stream;
+};
+
+/// One line of the menu.
+struct Kernel {
+  const char* name;
+  Kind kind;
+  int bm, bn;  ///< tile; thin: rows of x at most, columns of a block; little: lanes, 1
+  int blocks;  ///< at a time on an SM
+  cudaError_t (*launch)(const Product&, int parts, bool second, void* workspace, cudaStream_t);
+  Costs costs;
+};
+
+template <class T>
+constexpr Kernel tile(const char* name, const Costs& costs) {
+  return {name, Kind::TILE, T::BM, T::BN, T::BLOCKS, launch_tile<T>, costs};
+}
+
+inline constexpr Kernel menu[] = {
+    tile<Tile128x128>("128x128",
+                      {11.6f, 2.88f, 0.12f, 0.659f, 0.02f, 0.02f, 9.01f, 0.0708f, 1.5f, 0.3f, 2}),
+    tile<Tile128x64>(
+        "128x64", {3.05f, 1.52f, 0.656f, 1.14f, 0.0504f, 0.0513f, 1.5f, 0.1f, 0.0527f, 0.0154f, 2}),
+    tile<Tile64x128>("64x128", {10.8f, 1.39f, 0.649f, 0.619f, 0.00199f, 0.356f, 2.08f, 0.0416f,
+                                0.0912f, 0.0093f, 2}),
+    tile<Tile64x64>("64x64", {6.25f, 0.552f, 0.353f, 0.295f, 0.126f, 0.291f, 0.159f, 0.255f, 0.043f,
+                              0.0536f, 2}),
+    tile<Tile32x128>(
+        "32x128", {10, 0.808f, 0.359f, 0.237f, 0.0386f, 0.34f, 1.1f, 0.0269f, 0.0616f, 0.0131f, 2}),
+    tile<Tile64x32>(
+        "64x32", {3.07f, 0.425f, 0.308f, 0.158f, 0.0105f, 0.323f, 0.2f, 0.247f, 0.702f, 0.448f, 2}),
+    tile<Tile32x64>(
+        "32x64", {3.52f, 0.353f, 0.198f, 0.21f, 0.198f, 0.188f, 0.0581f, 0.242f, 0.202f, 0.53f, 2}),
+    tile<Tile32x32>("32x32", {3.14f, 0.337f, 0.137f, 0.12f, 0.00299f, 0.87f, 0.164f, 0.214f, 0.524f,
+                              0.684f, 2}),
+    {"128x128 stream",
+     Kind::STREAM,
+     128,
+     128,
+     2,
+     launch_stream<Tile128x128>,
+     {9.31f, 2.95f, 0.12f, 0.335f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 9.31f}},
+    {"columns 1x32",
+     Kind::COLUMNS,
+     1,
+     32,
+     4,
+     launch_columns<1, 8, 16>,
+     {1.58f, 0.0321f, 0.0312f, 0.967f, 0.00979f, 0.00966f, 1.17f, 0.0828f, 1.5f, 0.3f, 2}},
+    {"columns 4x128",
+     Kind::COLUMNS,
+     4,
+     128,
+     8,
+     launch_columns<4, 32, 8>,
+     {10.7f, 0.205f, 0.101f, 0.34f, 0.0197f, 0.02f, 4.05f, 0.174f, 1.5f, 0.3f, 2}},
+    {"columns 8x32",
+     Kind::COLUMNS,
+     8,
+     32,
+     4,
+     launch_columns<8, 8, 8>,
+     {1.57f, 0.102f, 0.0877f, 1.64f, 0.00857f, 0.0197f, 0.894f, 0.0708f, 1.5f, 0.3f, 2}},
+    {"columns 16x64",
+     Kind::COLUMNS,
+     16,
+     64,
+     4,
+     launch_columns<16, 16, 4>,
+     {2.12f, 0.472f, 0.302f, 0.635f, 0.0204f, 0.02f, 1.23f, 0.192f, 1.5f, 0.3f, 2}},
+    {"rows 1x8",
+     Kind::ROWS,
+     1,
+     8,
+     4,
+     launch_rows<1, 4, 2, 4>,
+     {1.59f, 0.0333f, 0.0136f, 0.597f, 0.0185f, 0.0121f, 1.29f, 0.0585f, 1.5f, 0.3f, 2}},
+    {"rows 1x4",
+     Kind::ROWS,
+     1,
+     4,
+     4,
+     launch_rows<1, 4, 1, 8>,
+     {1.68f, 0.0175f, 0.00639f, 0.61f, 0.0181f, 0.0109f, 1.32f, 0.0593f, 1.5f, 0.3f, 2}},
+    {"rows 2x8",
+     Kind::ROWS,
+     2,
+     8,
+     4,
+     launch_rows<2, 4, 2, 4>,
+     {1.66f, 0.0391f, 0.0126f, 0.92f, 0.0185f, 0.02f, 1.16f, 0.0866f, 1.5f, 0.3f, 2}},
+    {"rows 4x16",
+     Kind::ROWS,
+     4,
+     16,
+     4,
+     launch_rows<4, 4, 4, 2>,
+     {1.36f, 0.0978f, 0.0319f, 1.31f, 0.0191f, 0.371f, 1.08f, 0.0514f, 1.5f, 0.3f, 2}},
+    {"rows 8x16",
+     Kind::ROWS,
+     8,
+     16,
+     4,
+     launch_rows<8, 4, 4, 2>,
+     {1.79f, 0.136f, 0.0556f, 1.68f, 0.331f, 0.0181f, 0.627f, 0.123f, 1.5f, 0.3f, 2}},
+    {"rows 16x16",
+     Kind::ROWS,
+     16,
+     16,
+     2,
+     launch_rows<16, 4, 4, 2>,
+     {2.15f, 0.102f, 0.102f, 3.02f, 0.00133f, 0.0169f, 0.178f, 0.0458f, 1.5f, 0.3f, 2}},
+    {"little 1",
+     Kind::LITTLE,
+     1,
+     1,
+     16,
+     launch_little<1>,
+     {0.519f, 0.942f, 0.0566f, 0.0936f, 0.0197f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
+    {"little 4",
+     Kind::LITTLE,
+     4,
+     1,
+     16,
+     launch_little<4>,
+     {0.464f, 1.1f, 0.0661f, 0.0767f, 0.0193f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
+    {"little 32",
+     Kind::LITTLE,
+     32,
+     1,
+     16,
+     launch_little<32>,
+     {0.407f, 1.29f, 0.0773f, 0.0719f, 0.0198f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
+};
+
+/// What is launched: a kernel of the menu, in so many parts of K; `second`: a second kernel adds them up.
+struct Choice {
+  const Kernel* kernel;
+  int parts;
+  bool second;
+  float microseconds;  ///< estimated
+};
+
+/// How long a kernel will take for a product, in microseconds.
+inline float estimate(const Kernel& kernel, const Product& g, int parts, bool second, int sms) {
+  const Costs& c = kernel.costs;
+  const auto up = [](double a, double b) { return std::ceil(a / b); };
+  const double m = g.m, n = g.n, k = g.k;
+  const double megabytes = 4e-6 * (m * k + k * n + m * n);
+  double tiles, k_tiles, mb_of_tile = 4e-6 * kernel.bm * kernel.bn;
+  bool edge = false;
+  const bool a_floats = !g.a.wide, b_floats = !g.b.wide;
+  if (kernel.kind == Kind::TILE || kernel.kind == Kind::STREAM) {
+    tiles = up(m, kernel.bm) * up(n, kernel.bn), k_tiles = up(up(k, 16), parts);
+    edge = g.m % kernel.bm != 0 || g.n % kernel.bn != 0 || g.k % 16 != 0;
+  } else if (kernel.kind == Kind::LITTLE) {
+    tiles = up(m * n * kernel.bm, 128), k_tiles = up(k, kernel.bm) / 8 + 1;
+  } else {
+    tiles = up(std::max(m, n), kernel.bn), k_tiles = k / parts / 16;
+    edge = (g.m <= g.n ? g.b.ld : g.a.ld) % 4 != 0;
+  }
+  const double slots = double(sms) * kernel.blocks;
+  double blocks = tiles * parts;
+  if (kernel.kind == Kind::STREAM)
+    k_tiles = std::max(1.0, tiles * up(k, 16) / slots), blocks = slots;
+  const double slower = (1 + c.floats * (a_floats + b_floats)) * (edge ? 1 + c.edge : 1);
+  const auto wave = [&](double on_an_sm) {
+    return k_tiles * std::max<double>(c.alone, on_an_sm * c.each * slower) + on_an_sm * c.epilogue;
+  };
+  const double full = std::floor(blocks / slots), rest = blocks - full * slots;
+  double time = c.start + full * wave(kernel.blocks);
+  if (rest > 0) time += wave(up(rest, sms));
+  if (kernel.kind == Kind::STREAM) time += c.stream;
+  if (parts > 1 && !second) time += c.last + c.last_part * parts;
+  if (parts > 1 && second) time += c.second + c.second_mb * parts * tiles * mb_of_tile;
+  return static_cast<float>(std::max(time, 1.5 + megabytes / 3.6));
+}
+
+/// Calls take(choice) for each kernel of the menu that can compute a product, and each number of parts that its K and
+/// the workspace allow. splits: there is a workspace. allowed: kinds to choose from; none: all.
+template <class Take>
+void for_each_choice(const Product& g, int sms, bool splits, bool (*allowed)(Kind), Take take) {
+  const int shorter = std::min(g.m, g.n), longer = std::max(g.m, g.n);
+  const bool along_k =
+      g.m <= g.n ? g.b.along_k : g.a.along_k;  // how the larger operand of a thin product lies
+  for (const Kernel& kernel : menu) {
+    if (allowed != nullptr && !allowed(kernel.kind)) continue;
+    const bool thin = kernel.kind == Kind::COLUMNS || kernel.kind == Kind::ROWS;
+    if (thin && (kernel.bm < shorter || (kernel.kind == Kind::ROWS) != along_k)) continue;
+    if (kernel.kind == Kind::STREAM && (!splits || sms * kernel.blocks >= FLAGS)) continue;
+    const double tiles = kernel.kind == Kind::LITTLE ? std::ceil(1.0 * g.m * g.n * kernel.bm / 128)
+                         : thin
+                             ? std::ceil(1.0 * longer / kernel.bn)
+                             : std::ceil(1.0 * g.m / kernel.bm) * std::ceil(1.0 * g.n / kernel.bn);
+    if (tiles >= 2e9) continue;
+    take(Choice{&kernel, 1, false, estimate(kernel, g, 1, false, sms)});
+    if (!splits || kernel.kind == Kind::LITTLE || kernel.kind == Kind::STREAM || tiles > TICKETS)
+      continue;
+    for (const int parts : {2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 128}) {
+      if ((g.k - 1) / (thin ? 128 : 16) < parts - 1 || tiles * parts > 16.0 * sms ||
+          tiles * parts * kernel.bm * kernel.bn > 4.0 * PARTIALS)
+        break;
+      take(Choice{&kernel, parts, false, estimate(kernel, g, parts, false, sms)});
+      if (parts > 4 && !thin)
+        take(Choice{&kernel, parts, true, estimate(kernel, g, parts, true, sms)});
+    }
+  }
+}
+
+/// The choice that the model finds fastest.
+inline Choice fastest(const Product& g, int sms, bool splits, bool (*allowed)(Kind) = nullptr) {
+  Choice best{nullptr, 1, false, 1e30f};
+  for_each_choice(g, sms, splits, allowed, [&](const Choice& choice) {
+    if (choice.microseconds < best.microseconds) best = choice;
+  });
+  return best;
+}
+
+// ## 12. The function
+//
+// A column-major product is a row-major one: C^T = op(B)^T op(A)^T. So the kernels know row-major C alone.
+
+enum class Order { ROW_MAJOR, COLUMN_MAJOR };
+
+/// C = alpha op(A) op(B) + beta C of row-major matrices, as the kernels take it. A vector lies along K and across it: it
+/// is taken as what it can be copied as fastest.
+inline Product row_major(bool transpose_a, bool transpose_b, int m, int n, int k, float alpha,
+                         const float* a, long long lda, const float* b, long long ldb, float beta,
+                         float* c, long long ldc) {
+  if (m == 1 && transpose_a && lda == 1) transpose_a = false, lda = k;
+  if (n == 1 && !transpose_b && ldb == 1) transpose_b = true, ldb = k;
+  if (k == 1 && !transpose_a && lda == 1) transpose_a = true, lda = m;
+  if (k == 1 && transpose_b && ldb == 1) transpose_b = false, ldb = n;
+  const auto operand = [](const float* data, long long ld, bool along_k) {
+    const size_t pitch = static_cast<size_t>(ld);
+    return Operand{data, pitch, along_k, !along_k && aligned16(data, pitch)};
+  };
+  const size_t pitch = static_cast<size_t>(ldc);
+  return {m,
+          n,
+          k,
+          operand(a, lda, !transpose_a),
+          operand(b, ldb, transpose_b),
+          alpha,
+          beta,
+          c,
+          pitch,
+          aligned16(c, pitch)};
+}
+
+/// C = beta C, or zeros.
+///
+/// Launch: any number of blocks of THREADS threads.
+template <int THREADS>
+__global__ void scale(const Product g) {
+  const size_t all = static_cast<size_t>(g.m) * static_cast<size_t>(g.n);
+  for (size_t e = size_t{blockIdx.x} * THREADS + threadIdx.x; e < all;
+       e += size_t{gridDim.x} * THREADS) {
+    float& c = g.c[e / g.n * g.ldc + e % g.n];
+    c = g.beta == 0 ? 0 : g.beta * c;
+  }
+}
+
+/// C = alpha op(A) op(B) + beta C in FP32, for any shape.
+///
+/// C is (m, n), op(A) (m, k), op(B) (k, n); m, n, k >= 0. Where transpose_a, A is (k, m) in memory, and the like for B.
+/// lda, ldb and ldc: floats from a row (Order::ROW_MAJOR) or a column (Order::COLUMN_MAJOR) in memory to the next, at
+/// least as many as it has. Matrices may begin at any float. Where beta is 0, C is not read; where alpha or k is 0, A
+/// and B are not; what lies between the rows of C stays as it is.
+///
+/// workspace: WORKSPACE bytes of device memory, zero before the first call, for one stream at a time; none: K is not
+/// split, which is slower for small m and n. The result is the same, bit for bit, for the same arguments, alignments
+/// and GPU.
+/// Returns cudaErrorInvalidValue, and does nothing, where an extent is negative or above 2^31 - 256, or a leading
+/// dimension is too small; otherwise what the launch returned. Does not wait for the GPU.
+/// Requires: compute capability 8.0.
+inline cudaError_t sgemm(Order order, bool transpose_a, bool transpose_b, long long m, long long n,
+                         long long k, float alpha, const float* a, long long lda, const float* b,
+                         long long ldb, float beta, float* c, long long ldc, void* workspace,
+                         cudaStream_t stream) {
+  if (order == Order::COLUMN_MAJOR)  // C^T = op(B)^T op(A)^T
+    return sgemm(Order::ROW_MAJOR, transpose_b, transpose_a, n, m, k, alpha, b, ldb, a, lda, beta,
+                 c, ldc, workspace, stream);
+  constexpr long long MOST = 2147483647 - 255;
+  if (m < 0 || n < 0 || k < 0 || m > MOST || n > MOST || k > MOST) return cudaErrorInvalidValue;
+  if (lda < std::max(1LL, transpose_a ? m : k) || ldb < std::max(1LL, transpose_b ? k : n) ||
+      ldc < std::max(1LL, n))
+    return cudaErrorInvalidValue;
+  if (m == 0 || n == 0) return cudaSuccess;
+  const Product g = row_major(transpose_a, transpose_b, static_cast<int>(m), static_cast<int>(n),
+                              static_cast<int>(k), alpha, a, lda, b, ldb, beta, c, ldc);
+  if (k == 0 || alpha == 0) {
+    scale<256><<<static_cast<unsigned>(std::min(m * n / 256 + 1, 8192LL)), 256, 0, stream>>>(g);
+    return cudaGetLastError();
+  }
+  int device = 0, sms = 0;
+  cudaError_t error = cudaGetDevice(&device);
+  if (error == cudaSuccess)
+    error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
+  if (error != cudaSuccess) return error;
+  const Choice choice = fastest(g, sms, workspace != nullptr);
+  return choice.kernel->launch(g, choice.parts, choice.second, workspace, stream);
+}
+
+}  // namespace any_product

@@ -1,0 +1,88 @@
+"""The drawings of chapter 18: two parts of a row that are merged, and the tiles of fused attention."""
+
+import figures
+from figures import ACCENT, LINE, MUTED, SECOND, SOFT
+
+
+def merge():
+    """A row in two parts, the state of each, and the state of both."""
+    cell, values = 26, ((2, 5, 1, 4), (7, 3, 6, 2))
+    left, gap, top = 4, 40, 6
+    width = 4 * cell
+    shapes = []
+    for p, part in enumerate(values):
+        x = left + p * (width + gap)
+        largest = max(part)
+        for i, value in enumerate(part):
+            fill = (ACCENT, SECOND)[p] if value == largest else SOFT
+            shapes.append(figures.rect(x + i * cell, top, cell, cell, fill))
+            shapes.append(figures.text(x + (i + 0.5) * cell, top + 18, str(value), 12.5, anchor="middle"))
+        shapes.append(figures.path(f"M{x} {top}h{width}v{cell}h-{width}z", LINE))
+        middle = x + width / 2
+        total = sum(2.0 ** (v - largest) for v in part)
+        shapes.append(figures.path(f"M{middle} {top + cell + 4}v16m-4 -6l4 6l4 -6", MUTED, 1.4))
+        shapes.append(figures.text(middle, top + cell + 38, f"m = {largest}, s = {total:g}", 12, anchor="middle"))
+        aim = left + width + gap / 2
+        shapes.append(
+            figures.path(f"M{middle} {top + cell + 48}L{aim + (p * 2 - 1) * 12} {top + cell + 78}", MUTED, 1.4)
+        )
+        shift = 7 - largest
+        text = "s" if shift == 0 else f"s / {2**shift}"
+        side = "end" if p == 0 else "start"
+        shapes.append(figures.text((middle + aim) / 2 + (p * 2 - 1) * 10, top + cell + 70, text, 12, MUTED, side))
+    both = sum(2.0 ** (v - 7) for part in values for v in part)
+    shapes.append(figures.text(left + width + gap / 2, top + cell + 98, f"m = 7, s = {both:g}", 12.5, anchor="middle"))
+    return figures.Drawing(
+        figures.svg(shapes, 2 * (left + width) + gap, top + cell + 108),
+        "Two parts of a row with four elements each. Part a has the maximum 5, part b the maximum 7; each has a sum of powers of "
+        "two of the distances from its own maximum. To merge them, the sum of part a is divided by 4, which is 2 to the power "
+        "of 7 - 5, and added to that of part b.",
+    )
+
+
+def fused():
+    """Queries that stay, keys and values that stream, and the tiles that a causal mask leaves."""
+    cell, tiles, left, top = 30, 6, 96, 44
+    shapes = [figures.text(left + tiles * cell / 2, 14, "tiles of keys and values stream", 12, MUTED, "middle")]
+    shapes.append(figures.path(f"M{left} 24h{tiles * cell}m-6 -4l6 4l-6 4", MUTED, 1.4))
+    for row in range(tiles):
+        y = top + row * cell
+        for col in range(tiles):
+            fill = SOFT if col > row else ACCENT if col < row else SECOND
+            if col <= row:
+                shapes.append(figures.rect(left + col * cell, y, cell, cell, fill))
+        shapes.append(figures.text(left - 10, y + cell / 2 + 4, f"block {row}", 12, MUTED, "end"))
+    grid = "".join(f"M{left + i * cell} {top}v{tiles * cell}" for i in range(tiles + 1))
+    grid += "".join(f"M{left} {top + i * cell}h{tiles * cell}" for i in range(tiles + 1))
+    shapes.append(figures.path(grid, LINE))
+    x = left + tiles * cell + 16
+    for i, (fill, words) in enumerate(((ACCENT, "computed"), (SECOND, "computed and masked"), (None, "never loaded"))):
+        y = top + 20 + i * 30
+        if fill:
+            shapes.append(figures.rect(x, y, 14, 14, fill))
+        shapes.append(figures.path(f"M{x} {y}h14v14h-14z", LINE))
+        shapes.append(figures.text(x + 22, y + 12, words, 12, MUTED))
+    return figures.Drawing(
+        figures.svg(shapes, x + 150, top + tiles * cell + 6),
+        f"Scores as {tiles} x {tiles} tiles. Each block has a row of tiles and goes over it from left to right. With a causal mask, the "
+        "tiles right of the diagonal are never loaded, and only those on the diagonal are masked.",
+    )
+
+
+def draw(simulated, source):
+    """(None, name, drawing, caption) of each: the prose has their places."""
+    return [
+        (
+            None,
+            "merge",
+            merge(),
+            "Two parts of a row, merged; with powers of two, as in the kernels. Filled: the largest elements.",
+        ),
+        (
+            None,
+            "fused",
+            fused(),
+            "The scores of one head in tiles, with a causal mask. No tile is ever stored: a block keeps its queries, and for "
+            "each a maximum, a sum and an output.",
+        ),
+    ]
