@@ -3,10 +3,11 @@
 // Question: Two GPUs have twice the memory and twice the arithmetic. What does it take to use both, when each needs what the other has?
 // Builds on: 15_stencils, 19_transfers
 // Minutes: 25
-// Afterwards: let the GPUs of one host share memory, exchange halos, reduce and multiply, with the way hidden behind the work
+// Afterwards: let the GPUs of one host share memory, exchange halos, all-reduce and multiply, with communication hidden behind computation
 // Kind: free
 // Size gpu: 16384
 // Size simulator: 61
+// Sizes measured: 16384 4096
 // Run: ./learn run 20
 //   ./learn run 20 --rung peer_copy       from one GPU to another, and both ways at once
 //   ./learn run 20 --rung peer_load       a kernel reads the other GPU's memory
@@ -14,14 +15,14 @@
 //   ./learn run 20 --rung closed          the same without peer access [raises peer-access]
 //   ./learn run 20 --rung jacobi_copies   a stencil split by rows: halos by copies, after each step
 //   ./learn run 20 --rung missing_wait    the same without the neighbours' events [raises stream-race]
-//   ./learn run 20 --rung jacobi_overlap  edges first, and their copies beside the interior
+//   ./learn run 20 --rung jacobi_overlap  edges first; their copies overlap with the interior
 //   ./learn run 20 --rung jacobi_flags    the kernel writes the halos itself, and sets flags
 //   ./learn run 20 --rung gathered_sums   all-reduce: one GPU adds, and all others get its sums
 //   ./learn run 20 --rung ring_sums       all-reduce: chunks go round a ring
 //   ./learn run 20 --rung one_shot        all-reduce: every GPU adds everything
 //   ./learn run 20 --rung two_shots       all-reduce: each GPU adds its share, and hands it to all
 //   ./learn run 20 --rung early_read      one shot that does not wait for the others [raises stream-race]
-//   ./learn run 20 --rung product         a product whose right side lies in parts on all GPUs
+//   ./learn run 20 --rung product         a matrix product whose right factor is spread over all GPUs
 
 #include <cuda_runtime.h>
 
@@ -38,17 +39,17 @@
 
 #include "lab/lab.h"
 
-// One GPU has an end: of its memory, of its bandwidth, of its arithmetic. The next step is a second one in the same host.
-// Links between them, NVLink or PCIe, let a GPU reach the memory of another. This chapter shares three kinds of
-// work: a stencil, whose parts need their neighbours' edges; a sum over GPUs, which needs everything; and a matrix
-// product, one of whose operands lies in parts on all of them. One process, one thread of the host, any number of GPUs.
+// One GPU has limits: its memory, its bandwidth, its arithmetic. The next step is a second one in the same host. Over NVLink
+// or PCIe a GPU reaches the memory of another. This chapter spreads three kinds of work over GPUs: a stencil, whose parts
+// need their neighbours' edges; a sum over GPUs, which needs everything; and a matrix product, one of whose factors is
+// spread over all of them. One process, one thread of the host, any number of GPUs.
 //
 // ```{drawing} split
 // ```
 //
-// The chapter has not been recorded yet: no time stands here, and none is claimed. What it says of order and of bytes,
-// the simulator checks. It simulates four GPUs, or as many as `SIMT_DEVICES` says, and runs kernels of different GPUs
-// at once where they wait for each other.
+// **Times on two GPUs are not recorded yet.** The chapter gives none. What it says of order, of bytes and of steps, the
+// simulator checks: it simulates four GPUs, or as many as `SIMT_DEVICES` says, and runs kernels of different GPUs side by
+// side where they wait for each other.
 
 constexpr unsigned BLOCK = 256;  ///< threads of a block
 constexpr int MOST = 8;          ///< GPUs of a host that the kernels are made for
@@ -61,12 +62,12 @@ struct OnAll {
 
 // ## 1. The other GPU's memory
 //
-// `cudaSetDevice` chooses the GPU that the calls after it go to: memory, streams and events belong to the current one.
-// Addresses are unique across all GPUs of a process, so that a pointer tells on which of them it lies. There are two ways
-// to what it points to.
+// `cudaSetDevice` makes a GPU the *current* one: memory, streams and events are made there, and kernels run there.
+// Addresses are unique across all GPUs of a process, so that an address tells whose memory it is. There are two ways
+// to reach it.
 //
-// **Copies.** `cudaMemcpyPeerAsync`, or `cudaMemcpyAsync` with `cudaMemcpyDefault`, go from GPU to GPU in a stream of
-// either. They need no permission; where the two cannot reach each other the driver goes by way of the host.
+// **Copies.** `cudaMemcpyPeerAsync`, or `cudaMemcpyAsync` with `cudaMemcpyDefault`, copies from GPU to GPU in a stream of
+// either. It needs no peer access; where the two GPUs cannot reach each other, the driver copies through the host.
 
 /// Starts to copy n floats from one GPU to another, in a stream of either.
 void peer_copy(float* to, int to_gpu, const float* from, int from_gpu, std::size_t n,
@@ -96,15 +97,17 @@ __global__ void peer_store(float* out, const float* in, std::size_t n) {
     out[i] = in[i];
 }
 
-// The two kernels are one; what differs is the side on which the pointers lie. A load crosses the link twice, as a request
-// and as data, and its warp waits for the data. A store is sent, and the warp goes on. What that makes of their rates is
-// not measured yet. `closed` runs `peer_load` without access:
-// on a GPU it ends with an illegal address, and the simulator names both devices and the call that is missing.
+// The two kernels have the same code; which pointer is remote differs. A load crosses the link twice, as a request
+// and as data, and its warp waits for the data. A store crosses it once, and the warp continues. How their rates differ
+// is not measured yet. `closed` runs `peer_load` without peer access: an illegal address on a GPU. The simulator names
+// both GPUs and the call that is missing.
 //
 // ## 2. A stencil, split by rows
 //
 // A step of a {term}`Jacobi iteration <Jacobi iteration>` makes each cell the mean of its four neighbours (chapter 15).
-// Each GPU gets some of the rows, and before and behind them a {term}`halo` row for the neighbour's edge.
+// Each GPU has some of the rows, and a {term}`halo` row above and below them for the neighbour's edge. The stages are those of
+// NVIDIA's [multi-gpu-programming-models](https://github.com/NVIDIA/multi-gpu-programming-models), which has them in
+// MPI and NVSHMEM as well.
 
 constexpr unsigned STRIP = 8;  ///< rows that a block of relax goes down
 constexpr int STEPS = 10;      ///< of a rung; even, so that the result is where the start was
@@ -189,8 +192,8 @@ void relax_rows(Grid& grid, int s, int g, int first, int last, cudaStream_t stre
 // ### Step, copy, step
 //
 // Each GPU has a stream: a kernel for its rows, then copies of its edges into the neighbours' halos, then the next
-// step. Between GPUs there is no order but what events make. A GPU may begin a step when its neighbours have sent
-// theirs, so each records an event behind its copies, and the neighbours' streams wait for it; the host does not.
+// step. Only events order the work of different GPUs. A GPU may begin a step when its neighbours have sent the edges of
+// the step before. So each records an event behind its copies, and the neighbours' streams wait for it; the host does not.
 
 /// Sends the edges that step s has made to the halos of the neighbours.
 void send_edges(Grid& grid, int s, int g, cudaStream_t stream) {
@@ -226,20 +229,19 @@ void jacobi_copies(Grid& grid, lab::Streams& streams, bool waits = true) {
 /// The same without the neighbours' events.
 void missing_wait(Grid& grid, lab::Streams& streams) { jacobi_copies(grid, streams, false); }
 
-// The events guard in two directions. What a step reads from its halo has to have arrived; and the halo that it is about
-// to send into must not be read any more, which holds because the neighbour has sent its own edge after it had read.
-// `missing_wait` leaves the events out, and the simulator names the kernel and the copy that nothing orders.
+// Each event guards two things. The halo that a step reads has arrived; and the neighbour has finished reading the halo
+// that this step's edge overwrites, because it read before it sent. `missing_wait` leaves the waits out, and the simulator
+// names the kernel and the copy that nothing orders.
 //
-// On two GPUs one row in 8192 of a grid of 16384 x 16384 crosses the link, 128 KiB in all. And yet every step waits for it:
-// for a copy to begin, for the link, for an event to be seen. How long that is, compared with the step, is not measured
-// yet.
+// On two GPUs one row in 8192 of a grid of 16384 x 16384 crosses the link, 128 KiB in all. Still, every step waits for it:
+// for the copy to begin, for the link, for the event. How much that adds to a step is not measured yet.
 //= one row in 8192: 16384 / 2
 //= 128 KiB: 2 * 16384 * 4 / 1024
 //
 // ### Edges first
 //
-// The interior needs no halo. So each GPU gets two streams: in one it computes its first and its last row and sends them,
-// in the other, meanwhile, the rows between. A step then waits for three things: the neighbours' edges, its own interior
+// The interior needs no halo. So each GPU gets two streams: one computes its first and its last row and sends them, while
+// the other computes the rows between. A step then waits for three things: the neighbours' edges, its own interior
 // and its own edges.
 
 /// STEPS steps; the streams are two of each GPU, those for edges first.
@@ -265,17 +267,16 @@ void jacobi_overlap(Grid& grid, lab::Streams& streams) {
   streams.join();
 }
 
-// The edges cost two small kernels more, so that there are three launches and two copies for each step and GPU. They can hide
-// behind the interior only as long as that takes longer than they do; from which size on it does is not measured yet.
+// The edges take two more launches: three kernels and up to two copies for each step and GPU. They are hidden as long
+// as the interior takes longer than they do. The size from which it does is not measured yet.
 //
 // ### The kernel sends
 //
-// A kernel can write its edge into the neighbour's halo as it writes it into its own array, and the copy is gone. What
-// remains is to tell the neighbour. A {term}`flag` does that: a word in the neighbour's memory, which the next kernel
-// there looks at. Two rules make it safe:
+// A kernel can store its edge into the neighbour's halo as it stores it into its own array, without a copy. The
+// neighbour then has to know that it is there. A {term}`flag` says so: a word in the neighbour's memory, which the next
+// kernel there polls. Two rules make it safe:
 //
-// - The flag has the scope of the *system*. An atomic operation with the scope of the device orders what threads of one
-//   GPU see, and no more.
+// - The flag has *system* scope. An atomic operation of device scope orders only what threads of one GPU see.
 // - The edge is *released* before the flag and *acquired* after it: stored with `memory_order_release`, loaded with
 //   `memory_order_acquire`.
 
@@ -342,31 +343,40 @@ __global__ void jacobi_flags(float* out, const float* in, int cols, int rows, Si
 //= 6 rows of 61: (count("jacobi_flags/gpus=4", "global_store_active_lanes") / count("jacobi_flags/gpus=1",
 //=   "global_store_active_lanes") * 61 - 61, 61)
 //
-// The flags count: a step waits until all blocks of the neighbour's edge have counted up as often as there were steps. A
-// block counts up after it has read its halo *and* written its edge, so one flag guards both directions, as the event
+// The flag is a counter: a step waits until all blocks of the neighbour's edge have incremented it once for each step before. A
+// block increments it after it has read its halo *and* stored its edge, so one flag guards both, as the event
 // did. No stream waits for another one, and the host only launches.
 //
-// A block that waits holds its place on an SM. Here it waits for a kernel of another GPU, which has room of its own. A
-// block that waited for a block *of its own grid* that has not begun would wait for ever (chapter 07).
+// A block that waits occupies an SM. Here it waits for a kernel on another GPU, which has SMs of its own. A
+// block that waited for a block *of its own grid* that has not begun could wait for ever (chapter 07).
+//
+// The peer of all three is NCCL, NVIDIA's library for communication between GPUs, where it is installed: each GPU's stream has
+// the step's kernel, then `ncclSend` and `ncclRecv` of its edges in one group.
 
 // ## 3. All-reduce
 //
-// Each GPU has an array, and each is to get the sum of all: gradients of a network's training, partial results of a
-// product. That is an **all-reduce**, the most used {term}`collective operation`. Let there be N GPUs, with arrays of B bytes.
+// Each GPU has an array, and each is to get the sum of all: the gradients of a network in training, or partial results of a
+// product. That is an **all-reduce**, a {term}`collective operation`. Let there be N GPUs with arrays of B bytes.
 //
 // ```{drawing} reduce
 // ```
 //
 // ### One GPU adds
 //
-// GPU 0 loads the arrays of all others, adds, and copies the sums to them. Everything passes its link: (N - 1) B bytes
-// in, as many out, while the links between the others idle.
+// GPU 0 loads the arrays of all others, adds, and copies the sums to them. Everything passes through its link: (N - 1) B bytes
+// in and as many out, while the links between the others are idle.
 
 /// The sum of element i over all GPUs, always in the same order, so that all get the same bits.
 __device__ float4 sum_at(const OnAll<float4>& in, int gpus, std::size_t i) {
-  float4 sum = in.of[0][i];
-  for (int g = 1; g < gpus; ++g) {
-    const float4 more = in.of[g][i];
+  float4 parts[MOST];  // all loads come before the first addition, which waits for them
+#pragma unroll
+  for (int g = 0; g < MOST; ++g)
+    if (g < gpus) parts[g] = in.of[g][i];
+  float4 sum = parts[0];
+#pragma unroll
+  for (int g = 1; g < MOST; ++g) {
+    if (g >= gpus) break;
+    const float4 more = parts[g];
     sum.x += more.x, sum.y += more.y, sum.z += more.z, sum.w += more.w;
   }
   return sum;
@@ -384,8 +394,8 @@ __global__ void gathered_sums(float4* out, OnAll<float4> in, int gpus, std::size
 // ### A ring
 //
 // Cut the array into N chunks. In each step every GPU takes one chunk from its left neighbour and adds its own; after
-// N - 1 steps each GPU has one chunk of the whole sum. In N - 1 more steps the finished chunks go round once. In every step
-// all links are used, each by one chunk.
+// N - 1 steps each GPU has one chunk of the sum. In N - 1 more steps the finished chunks go round once. In every step
+// each link carries one chunk.
 //
 //? ring: Where one GPU adds, its kernel stores B bytes. How many times as many sectors do four GPUs store with a ring, together?
 //? answer: count("ring_sums/floats=3721", "global_store_sectors") / count("gathered_sums/floats=3721", "global_store_sectors")
@@ -404,15 +414,16 @@ __global__ void ring_sums(float4* out, const float4* mine, const float4* theirs,
   }
 }
 
-// In each of 6 steps each of the four stores a chunk, a quarter of B: 6 B together. Over each link go 2 (N - 1) / N times B:
-// nearly 2 B, however many GPUs there are, and without a switch that adds no algorithm sends less. But
-// there are 2 (N - 1) steps, each a launch and an event here, and their number does not shrink with the message.
+// In each of 6 steps each of the four stores a chunk, a quarter of B: 6 B together. Each link carries 2 (N - 1) / N times B,
+// less than 2 B for any number of GPUs. Without a switch that adds, no algorithm sends less (Patarasuk and Yuan, 2009). But
+// there are 2 (N - 1) steps, each a launch and an event here, however short the message is.
 //
 // ### One shot
 //
-// For a short message steps count and bytes do not. So every GPU loads everything and adds for itself: one step. Two
-// meetings guard it. Before the sums all arrays have to be there; after them, nobody may go on and change an array that
-// another one still reads. As each block touches only its share of the elements, only blocks of the same number have to meet.
+// For a short message the number of steps matters, and bytes hardly. So every GPU loads everything and adds for itself, in one
+// step. (The names one shot and two shots are those of TensorRT-LLM's and PyTorch's kernels.) Two barriers between the
+// GPUs guard it: before the sums, all arrays have to be ready; after them, no GPU may change an array that another one still
+// reads. A block reads only its share of each array, so only blocks with the same number have to meet.
 
 constexpr unsigned MEETING = 264;  ///< blocks that may meet; each has a flag for each GPU
 
@@ -431,37 +442,42 @@ __device__ void meet(const OnAll<unsigned>& flags, int me, int gpus, unsigned ro
   __syncthreads();
 }
 
-/// out[i] = the sum of in[i] over all GPUs, on each of them, for n4 groups of four floats.
+/// out[i] = the sum of in[i] over all GPUs, for n4 groups of four floats; out is memory of GPU `me`.
 ///
 /// me: the GPU that runs it. round: of the first meeting. waits: whether it meets the others; without it, it reads too early.
 ///
 /// Launch: on each GPU, at most MEETING blocks of BLOCK in one dimension, as many on all.
-__global__ void one_shot(OnAll<float4> out, OnAll<float4> in, OnAll<unsigned> flags, int me,
-                         int gpus, std::size_t n4, unsigned round, bool waits) {
+__global__ void one_shot(float4* out, OnAll<float4> in,
+                         const __grid_constant__ OnAll<unsigned> flags, int me, int gpus,
+                         std::size_t n4, unsigned round, bool waits) {
   if (waits) meet(flags, me, gpus, round);
   const std::size_t threads = std::size_t{gridDim.x} * BLOCK;
   for (std::size_t i = std::size_t{blockIdx.x} * BLOCK + threadIdx.x; i < n4; i += threads)
-    out.of[me][i] = sum_at(in, gpus, i);
+    out[i] = sum_at(in, gpus, i);
   if (waits) meet(flags, me, gpus, round + 1);
 }
 
-// A kernel of GPU 0 now waits for one of GPU 1, which the host launches after it. On a GPU the host goes on at once. The
-// simulator lets it go when the kernel only polls, and runs both side by side.
+// A kernel of GPU 0 now waits for one of GPU 1, which the host launches after it. A launch returns at once, so it does get
+// there. But CUDA loads a kernel at its first use, and loading may wait for kernels that run (CUDA's programming
+// guide, *Lazy Loading*). If one of them waits for the kernel that is to be loaded, neither ever ends. So the host first asks
+// for each kernel's attributes on each GPU, which loads it. The simulator returns from a launch when the kernel only polls, and
+// runs both side by side.
 //
-// `early_read` leaves the meetings out. The arrays are made by a kernel in each GPU's stream right before, and nothing
-// says that the others have made theirs.
+// `early_read` leaves the meetings out. A kernel in each GPU's stream makes its array right before, and nothing orders
+// the others' sums behind it.
 //
 // ### Two shots
 //
-// One shot brings (N - 1) B bytes to each GPU. For long messages share the adding: GPU g adds the elements of its share, one
-// of N, and stores the sums to all. That is the ring's traffic in two steps instead of 2 (N - 1), for links that connect
+// One shot brings (N - 1) B bytes to each GPU. For long messages the GPUs share the addition: GPU g adds one N-th of the
+// elements and stores the sums to all. That is the ring's traffic in two steps instead of 2 (N - 1), for links that connect
 // every GPU with every other, as NVSwitch does.
 
 /// The same, each GPU adding its share of the elements and storing it to all.
 ///
 /// Launch: as one_shot.
-__global__ void two_shots(OnAll<float4> out, OnAll<float4> in, OnAll<unsigned> flags, int me,
-                          int gpus, std::size_t n4, unsigned round) {
+__global__ void two_shots(OnAll<float4> out, OnAll<float4> in,
+                          const __grid_constant__ OnAll<unsigned> flags, int me, int gpus,
+                          std::size_t n4, unsigned round) {
   meet(flags, me, gpus, round);
   const std::size_t threads = std::size_t{gridDim.x} * BLOCK;
   const std::size_t first = n4 * static_cast<unsigned>(me) / static_cast<unsigned>(gpus);
@@ -469,7 +485,9 @@ __global__ void two_shots(OnAll<float4> out, OnAll<float4> in, OnAll<unsigned> f
   for (std::size_t i = first + std::size_t{blockIdx.x} * BLOCK + threadIdx.x; i < end;
        i += threads) {
     const float4 sum = sum_at(in, gpus, i);
-    for (int g = 0; g < gpus; ++g) out.of[g][i] = sum;
+#pragma unroll
+    for (int g = 0; g < MOST; ++g)
+      if (g < gpus) out.of[g][i] = sum;
   }
   meet(flags, me, gpus, round + 1);
 }
@@ -483,15 +501,14 @@ __global__ void two_shots(OnAll<float4> out, OnAll<float4> in, OnAll<unsigned> f
 // | one shot | 1 | (N - 1) B |
 // | two shots | 2 | 2 (N - 1) / N B |
 //
-// The peer of these rungs is NCCL, NVIDIA's library for collective operations, where it is installed. It chooses among such
-// ways by the length of the message. (Newer NVSwitches add and multicast by themselves; that is left out here, and turned
-// off in the peer.)
+// The peer of these rungs is NCCL's `ncclAllReduce`, which chooses among algorithms by the length of the message. (Newer
+// NVSwitches add and multicast by themselves; that is left out here, and turned off in the peer.)
 //
 // ## 4. A product
 //
-// C = A B. Each GPU has some rows of A and computes the same rows of C; of B, which all need, each holds some rows, and
-// nobody all of it. Row block p of B belongs to column block p of A, and C is a sum over p. So a GPU begins with its own
-// part while the next one comes: two buffers, two streams, and events for full and empty, as in chapter 19.
+// C = A B. Each GPU has some rows of A and computes the same rows of C. All of them need all of B, and each holds some of its
+// rows. Row block p of B is multiplied by column block p of A, and C is a sum over p. So a GPU begins with its own
+// part while it copies the next one: two buffers, two streams, and events for full and empty, as in chapter 19.
 
 constexpr int TILE = 64, DEEP = 16,
               EACH = 4;  ///< of C, of k, and of C for each thread and direction
@@ -592,24 +609,24 @@ void product(Parts& all, lab::Streams& streams, bool hidden) {
   streams.join();
 }
 
-// Each GPU begins with its own part and goes on with the next one's, so that in each step every GPU gives to one
-// and takes from one. No GPU stores into B, so that the copies of different GPUs need no order among them. The arithmetic grows as n^3
-// and the copies as n^2. From which n on the way is hidden whole is not measured yet.
+// Each GPU begins with its own part and continues with the next GPU's, so that in each step every GPU sends to one
+// and receives from one. No GPU stores into B, so the copies of different GPUs need no order among them. The arithmetic grows
+// as n^3 and the copies as n^2. The n from which the copies are hidden entirely is not measured yet.
 //
 // ## 5. Beyond one process, beyond one host
 //
-// One thread that launches for all GPUs is the simplest form. Larger programs give each GPU a thread, or a process of its
-// own. Across processes pointers are not shared as they are here.
+// One thread that launches for all GPUs is the simplest form. Larger programs give each GPU a thread or a process of its
+// own. A pointer of one process means nothing in another.
 //
-// - **NCCL** has the collective operations and sends and receives between GPUs, in streams, across processes and hosts.
-//   What training frameworks do between GPUs goes by it.
-// - **MPI** is the interface of supercomputers between processes. A CUDA-aware MPI takes device pointers; its calls are made by the
-//   host, and do not know streams.
-// - **NVSHMEM** gives all GPUs of all hosts a common array that kernels read and write: the third form of the stencil here, across
-//   hosts.
+// - **NCCL** has collective operations, and sends and receives between GPUs, in streams, across processes and hosts.
+//   PyTorch and JAX communicate through it.
+// - **MPI** is the interface between the processes of a supercomputer's program. A CUDA-aware MPI takes device pointers. The host
+//   makes its calls, outside of streams.
+// - **NVSHMEM** gives the GPUs of all hosts a symmetric memory that kernels load from and store to: the stencil with flags,
+//   across hosts.
 //
-// An engineer begins with NCCL, and writes kernels like those above where a collective operation should join with the
-// computation around it, or for short messages, where every microsecond counts.
+// Begin with NCCL. Write kernels like those above to fuse a collective operation with the computation around it, or for short
+// messages.
 
 // [hide] How the rungs are registered
 namespace {
@@ -672,12 +689,20 @@ __global__ void give(float* in, std::size_t n, int g) {
   if (i < n) in[i] = given(i, g);
 }
 
+/// Loads a kernel on the current GPU, ahead of its first launch.
+template <class Kernel>
+void load_kernel(Kernel* kernel) {
+  cudaFuncAttributes loaded{};
+  CUDA_CHECK(cudaFuncGetAttributes(&loaded, kernel));
+}
+
 Sums::Sums(int gpus, std::size_t n, lab::Streams& streams)
     : gpus(gpus),
       n4(lab::ceil_div(n, 4)),
       stepped(static_cast<std::size_t>(gpus)),
       streams(streams) {
   lab::on_each_device(gpus, [&](int g) {
+    load_kernel(one_shot), load_kernel(two_shots);
     in.emplace_back(4 * n4, "in of GPU " + std::to_string(g));
     out.emplace_back(4 * n4, "out of GPU " + std::to_string(g));
     flags.emplace_back(MEETING * MOST, "flags of GPU " + std::to_string(g));
@@ -743,8 +768,8 @@ void Sums::go_round() {
 }
 
 void Sums::launch_one_shot(int g, bool waits) {
-  one_shot<<<blocks(), BLOCK, 0, streams[g]>>>(on_all(out), on_all(in), all_flags(), g, gpus, n4,
-                                               round, waits);
+  one_shot<<<blocks(), BLOCK, 0, streams[g]>>>(on_all(out).of[g], on_all(in), all_flags(), g, gpus,
+                                               n4, round, waits);
 }
 
 void Sums::shoot(int shots) {
@@ -782,6 +807,7 @@ struct Jacobi : Grid {
   void prepare();
   lab::Rung rung();
   void by_flags();
+  lab::Peer nccl();
 };
 
 /// The wave at (row, col), both from -1 to n, after some steps.
@@ -818,6 +844,7 @@ lab::Rung Jacobi::rung() {
                  .prepare_every_run = true,
                  .bytes = 8.0 * STEPS * n * n,
                  .devices = gpus};
+  if (gpus > 1) rung.peer = nccl();
   for (int g = 0; g < gpus; ++g) {
     const int begin = first(g) - 1, side = n;
     const auto want = [=] __host__ __device__(std::size_t i) {
@@ -827,6 +854,30 @@ lab::Rung Jacobi::rung() {
     rung.outputs.push_back(lab::expect(arrays[0][g], want, lab::Check(roundings)));
   }
   return rung;
+}
+
+/// Steps whose halos NCCL exchanges.
+lab::Peer Jacobi::nccl() {
+  std::vector<int> counts;
+  std::vector<cudaStream_t> of_gpus;
+  std::vector<float*> grids[2];
+  for (int g = 0; g < gpus; ++g) {
+    counts.push_back(rows(g));
+    of_gpus.push_back(streams[g]);
+    for (const int side : {0, 1}) grids[side].push_back(at(side, g));
+  }
+  lab::NcclLaunch exchange[2];
+  for (const int side : {0, 1})
+    exchange[side] = lab::nccl_halos(grids[side], counts, static_cast<std::size_t>(n), of_gpus);
+  const auto launch = [this, even = exchange[0], odd = exchange[1]] {
+    streams.start();
+    for (int s = 0; s < STEPS; ++s) {
+      lab::on_each_device(gpus, [&](int g) { relax_rows(*this, s, g, 0, rows(g), streams[g]); });
+      (s % 2 == 0 ? odd : even)();
+    }
+    streams.join();
+  };
+  return lab::vendor("NCCL halos", exchange[0], launch, [this] { prepare(); });
 }
 
 void Jacobi::by_flags() {
@@ -981,15 +1032,15 @@ int main(int argc, char** argv) {
 
 // ## What to remember
 //
-// - Memory, streams and events belong to a GPU; a kernel reaches another GPU's memory once that is opened to its own, one direction at a time.
-// - GPUs have no order between them but what events make, or flags with the scope of the system, released and acquired.
-// - A stencil sends edges, a small share of its cells: first of all, and beside the interior.
+// - Memory, streams and events belong to a GPU. Peer access lets a kernel reach another GPU's memory, one direction at a time.
+// - Work of different GPUs is ordered by events, or by flags of system scope, released and acquired.
+// - A stencil sends its edges, a small share of its cells: compute them first, and send them beside the interior.
 // - For an all-reduce of short messages count the steps, for long ones the bytes.
-// - Begin with what is here, while the rest is on its way.
+// - Compute with the data that is here while the rest is being copied.
 //
 // ## Possibilities for extension
 //
-// 1. Record the steps of `jacobi_overlap` as a graph across GPUs: capture begins in one stream, and events draw the others in.
+// 1. Capture the steps of `jacobi_overlap` as one graph across GPUs: capture begins in one stream, and events bring in the others.
 // 2. Give each GPU a thread of the host. What does `lab::Streams` have to become?
-// 3. Let `jacobi_flags` stay: one kernel for all steps. Which blocks have to wait for which?
+// 3. Make `jacobi_flags` one persistent kernel for all steps. Which blocks have to wait for which?
 // 4. Let `product` store each finished tile of C to the GPU that needs it next.
