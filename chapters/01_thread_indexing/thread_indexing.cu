@@ -216,8 +216,8 @@ void add_on_cpu(float* out, const float* a, const float* b, std::size_t n) {
 // follows from the memory's width and clock. An H200 has 6144 data wires, clocked at 3.2 GHz, with
 // two bits per cycle on each: 6144 x 2 x 3.2e9 / 8 bytes, or 4.92 TB/s. (`cudaDeviceGetAttribute`
 // reports both: `cudaDevAttrGlobalMemoryBusWidth`, `cudaDevAttrMemoryClockRate`; NVIDIA's data sheet
-// says 4.8.) A copy within the device reaches 87 % of that. In the loop above a CPU core moves 13 GB/s.
-//= 13 GB/s: rate("add_on_cpu")
+// says 4.8.) A copy within the device reaches 87 % of that. In the loop above a CPU core moves 10 GB/s.
+//= 10 GB/s: rate("add_on_cpu")
 //= 4.92 TB/s: 6144 * 2 * 3.201e9 / 8 / 1e12
 //= 87 %: 100 * limit("copy") / (6144 * 2 * 3.201 / 8)
 //
@@ -732,11 +732,11 @@ void launch_and_wait(float* out, const float* in, std::size_t n) {
   CUDA_CHECK(cudaDeviceSynchronize());
 }
 
-// The first clock reads 3.0 us, the time of a call into the driver, whatever n is: 180 TB/s. **A
+// The first clock reads 5.8 us, the time of a call into the driver, whatever n is: 90 TB/s. **A
 // rate above the limit of the machine is a measurement that did not wait.** The other two read 0.20
 // ms each. Events exclude the host-device round trip, so this course uses them.
-//= 3.0 us: 1000 * ms("async_launch/host, not waiting")
-//= 180 TB/s: round(8 * 67 / ms("async_launch/host, not waiting") / 1000, -1)
+//= 5.8 us: 1000 * ms("async_launch/host, not waiting")
+//= 90 TB/s: round(8 * 67 / ms("async_launch/host, not waiting") / 1000, -1)
 //= 0.20 ms: ms("async_launch/device")
 //
 // ### Timing that can be believed

@@ -162,9 +162,9 @@ __global__ void interleaved_modulo(float* out, const float* in, size_t n) {
 // ```{drawing} lanes
 // ```
 //
-// **Timed.** It takes 2.6 ms. The loop on one core of the host takes 286 ms, and CUB 0.24 ms: 11 times less.
+// **Timed.** It takes 2.6 ms. The loop on one core of the host takes 339 ms, and CUB 0.24 ms: 11 times less.
 //= 2.6 ms: ms("interleaved_modulo")
-//= 286 ms: ms("on_cpu")
+//= 339 ms: ms("on_cpu")
 //= 0.24 ms: ms("interleaved_modulo") * ratio("interleaved_modulo")
 //= 11 times: 1 / ratio("interleaved_modulo")
 //
@@ -307,9 +307,9 @@ __global__ void first_add(float* out, const float* in, size_t n) {
   if (t == 0) out[blockIdx.x] = sums[0];
 }
 
-// **Timed.** 0.66 ms instead of 1.23 ms. Almost all that a block does is the tree, and half of the trees are gone. In
+// **Timed.** 0.66 ms instead of 1.22 ms. Almost all that a block does is the tree, and half of the trees are gone. In
 // addition, each thread has two loads in flight.
-//= 0.66 ms instead of 1.23 ms: (ms("first_add"), ms("sequential"))
+//= 0.66 ms instead of 1.22 ms: (ms("first_add"), ms("sequential"))
 //
 // Each of the two loads has a guard of its own, because the end of the array may lie between them. A kernel without
 // guards is right in its first pass for every multiple of 512, as the sizes of most examples are. The guards can be dropped only if the
@@ -480,14 +480,14 @@ SumKernel unrolled_for(unsigned block) {
   }
 }
 
-// **Timed.** Blocks of 64, 128 and 256 threads take 1.28, 0.64 and 0.46 ms. Memory does not decide the first two: an
+// **Timed.** Blocks of 64, 128 and 256 threads take 1.28, 0.64 and 0.45 ms. Memory does not decide the first two: an
 // H100, whose memory is slower, takes 1.28 and 0.65 ms, and half as many blocks take half the time. Some 1.6 blocks
 // start in each nanosecond, about the limit of the block scheduler in chapter 01. With 512 and 1024 threads it is 0.53
-// and 0.66 ms; why was not measured.
-//= 1.28, 0.64 and 0.46 ms: (ms("unrolled/block=64"), ms("unrolled/block=128"), ms("unrolled/block=256"))
+// and 0.65 ms; why was not measured.
+//= 1.28, 0.64 and 0.45 ms: (ms("unrolled/block=64"), ms("unrolled/block=128"), ms("unrolled/block=256"))
 //= 1.28 and 0.65 ms: (ms("unrolled/block=64", gpu="h100"), ms("unrolled/block=128", gpu="h100"))
 //= Some 1.6 blocks: 2 ** 28 / 128 / ms("unrolled/block=64") / 1e6
-//= 0.53 and 0.66 ms: (ms("unrolled/block=512"), ms("unrolled/block=1024"))
+//= 0.53 and 0.65 ms: (ms("unrolled/block=512"), ms("unrolled/block=1024"))
 //
 // The sixth kernel still spends a tree of 8 steps on 512 elements. The seventh asks how many threads there should be
 // at all. With P processors, a sum of n elements takes n / P steps in which each processor adds up its own share, and
@@ -508,8 +508,8 @@ SumKernel unrolled_for(unsigned block) {
 // threads for each SM of an H200. A second launch with one block adds up what that leaves. However large the array is,
 // these are two launches.
 //
-// **Timed.** `grid_stride` takes 0.42 ms, `unrolled` with as large a block 0.46 ms.
-//= 0.42 ms, `unrolled` with as large a block 0.46 ms: (ms("grid_stride"), ms("unrolled/block=256"))
+// **Timed.** `grid_stride` takes 0.42 ms, `unrolled` with as large a block 0.45 ms.
+//= 0.42 ms, `unrolled` with as large a block 0.45 ms: (ms("grid_stride"), ms("unrolled/block=256"))
 
 /// out[b] = the sum of all elements that block b visits.
 ///
@@ -612,9 +612,9 @@ __global__ void group_sums(float* out, const float* in, size_t n) {
 // The counts are those of `shuffled`. For this loop the tree hardly matters any more: it is executed once per block, and
 // a block has hundreds of thousands of elements.
 //
-// **Timed.** Both take 0.42 ms, as `grid_stride` does: 56 % of CUB's rate.
+// **Timed.** Both take 0.42 ms, as `grid_stride` does: 58 % of CUB's rate.
 //= 0.42 ms: (ms("shuffled") + ms("shuffled/by=groups")) / 2
-//= 56 %: 100 * ratio("shuffled")
+//= 58 %: 100 * ratio("shuffled")
 //
 // ## 8. Bytes in flight
 //
@@ -692,11 +692,11 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 // all, and the compiler keeps four loads in flight. `__launch_bounds__(512, 4)` demands exactly that: four blocks of
 // 512.
 //
-// **Timed.** One load of 16 bytes at a time brings 0.97 of the peer's rate, four bring all of it: 0.237 ms, and 4.5
+// **Timed.** One load of 16 bytes at a time brings 0.97 of the peer's rate, four bring all of it: 0.242 ms, and 4.4
 // TB/s. That is more than a copy gets, since the memory never switches between reading and writing. From `shuffled` to
 // one load of 16 bytes the width changes, from one to four the number; chapter 06 shows that loads of 4 bytes do as well if enough of them are in flight.
 //= 0.97: ratio("vectors/loads=1")
-//= 0.237 ms, and 4.5 TB/s: (ms("vectors/loads=4"), rate("vectors/loads=4") / 1e3)
+//= 0.242 ms, and 4.4 TB/s: (ms("vectors/loads=4"), rate("vectors/loads=4") / 1e3)
 //
 // ## 9. One kernel
 //
@@ -782,9 +782,9 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
   if (threadIdx.x == 0) *out = total;
 }
 
-// With a hundred barriers more, the sum takes 0.36 ms instead of 0.24 ms, so that one takes 1.3 us. Each block reports to a
+// With a hundred barriers more, the sum takes 0.37 ms instead of 0.24 ms, so that one takes 1.3 us. Each block reports to a
 // counter in L2 and reads it again and again until all others have come.
-//= 0.36 ms instead of 0.24 ms: (ms("single_pass/by=grid_sync,barriers=101"), ms("single_pass/by=grid_sync"))
+//= 0.37 ms instead of 0.24 ms: (ms("single_pass/by=grid_sync,barriers=101"), ms("single_pass/by=grid_sync"))
 //= 1.3 us: 10 * (ms("single_pass/by=grid_sync,barriers=101") - ms("single_pass/by=grid_sync"))
 //
 // ### Value and flag in one word (second reading)
@@ -862,14 +862,14 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 // The requests that the table counts for `single_pass` include those of the last block while it waits, so they differ
 // a little from run to run.
 //
-// **Timed.** 0.234 ms, 1 % faster than CUB, which launches two kernels. That is 4.58 TB/s, 0.93 of the memory's peak.
-// With tickets it takes 0.235 ms, with a barrier for the grid 0.236 ms: for 2^28 floats the three are no further apart
+// **Timed.** 0.239 ms, 1 % faster than CUB, which launches two kernels. That is 4.49 TB/s, 0.91 of the memory's peak.
+// With tickets it takes 0.240 ms, with a barrier for the grid 0.241 ms: for 2^28 floats the three are no further apart
 // than runs of one of them. For small sums it matters which one is used: at 2^20 floats the notes have 0.93 of CUB's
 // rate with tickets, and 1.15 with words.
-//= 0.234 ms, 1 % faster: (ms("single_pass"), (ratio("single_pass") - 1) * 100)
-//= 4.58 TB/s, 0.93 of: (rate("single_pass") / 1e3, rate("single_pass") / (6144 * 3201e6 * 2 / 8 / 1e9))
-//= tickets it takes 0.235 ms: ms("single_pass/by=ticket")
-//= grid 0.236 ms: ms("single_pass/by=grid_sync")
+//= 0.239 ms, 1 % faster: (ms("single_pass"), (ratio("single_pass") - 1) * 100)
+//= 4.49 TB/s, 0.91 of: (rate("single_pass") / 1e3, rate("single_pass") / (6144 * 3201e6 * 2 / 8 / 1e9))
+//= tickets it takes 0.240 ms: ms("single_pass/by=ticket")
+//= grid 0.241 ms: ms("single_pass/by=grid_sync")
 //
 // ### Small sums (second reading)
 //
@@ -883,13 +883,13 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 // graph, so that the host does not set the pace.
 //
 // **Timed.** A hundred sums take 0.38 ms with plain launches, 0.35 ms with programmatic ones that wait at the start,
-// 0.17 ms if they wait before the words and 0.11 ms with words of their own. CUB's launches do not overlap: they take
-// 3.46 times as long as these last ones. With CUB 3.5, which is newer than the toolkit's, it is 3.41 times.
+// 0.15 ms if they wait before the words and 0.11 ms with words of their own. CUB's launches do not overlap: they take
+// 3.47 times as long as these last ones. With CUB 3.5, which is newer than the toolkit's, it is 3.41 times.
 //= 0.38 ms: ms("small_sums/launch=plain")
 //= 0.35 ms: ms("small_sums/launch=programmatic")
-//= 0.17 ms: ms("small_sums/launch=late")
+//= 0.15 ms: ms("small_sums/launch=late")
 //= 0.11 ms: ms("small_sums/launch=own_words")
-//= 3.46 times: ratio("small_sums/launch=own_words")
+//= 3.47 times: ratio("small_sums/launch=own_words")
 //= 3.41 times: ratio("small_sums/launch=own_words", gpu="h200_cccl")
 //
 // ### One number for the host (second reading)
@@ -899,14 +899,14 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 // and back. So ask rarely, and leave the number on the device if only the next kernel needs it.
 //
 // **Timed**, by the host's clock, from the launch of a sum of 2^20 floats until a variable of the host has it: with
-// `cudaMemcpy` to pageable memory 24.8 us, with `cudaMemcpyAsync` to {term}`pinned memory` and a wait for the stream
-// 20.6 us. If the kernel writes to memory that the host can read itself, only the wait is left: 13.3 us for pinned memory
-// that is mapped for the device, and 14.1 us for managed memory. `thrust::reduce`, which returns its sum, takes 30.1 us.
-//= pageable memory 24.8 us: 1000 * ms("single_pass/to=pageable")
-//= stream 20.6 us: 1000 * ms("single_pass/to=pinned")
-//= 13.3 us for pinned: 1000 * ms("single_pass/to=mapped")
-//= and 14.1 us: 1000 * ms("single_pass/to=managed")
-//= sum, takes 30.1 us: 1000 * ms("single_pass/to=mapped") * ratio("single_pass/to=mapped")
+// `cudaMemcpy` to pageable memory 26.0 us, with `cudaMemcpyAsync` to {term}`pinned memory` and a wait for the stream
+// 24.8 us. If the kernel writes to memory that the host can read itself, only the wait is left: 15.2 us for pinned memory
+// that is mapped for the device, and 15.1 us for managed memory. `thrust::reduce`, which returns its sum, takes 38.5 us.
+//= pageable memory 26.0 us: 1000 * ms("single_pass/to=pageable")
+//= stream 24.8 us: 1000 * ms("single_pass/to=pinned")
+//= 15.2 us for pinned: 1000 * ms("single_pass/to=mapped")
+//= and 15.1 us: 1000 * ms("single_pass/to=managed")
+//= sum, takes 38.5 us: 1000 * ms("single_pass/to=mapped") * ratio("single_pass/to=mapped")
 //
 // ## 10. Order (second reading)
 //
@@ -990,9 +990,9 @@ __global__ void atomic_sum(T* out, const T* in, size_t n, unsigned first) {
   if (threadIdx.x % 32 == 0) atomicAdd(out, sum);
 }
 
-// The sums of `ticketed` have the same bits in all launches. Those of `atomic_sum` are up to 0.0012 apart for floats, and
+// The sums of `ticketed` have the same bits in all launches. Those of `atomic_sum` are up to 0.0015 apart for floats, and
 // equal for ints. The test that the first has to pass, the second has to fail: a test that always passes proves nothing.
-//= 0.0012: error("integers/of=floats,launches=16")
+//= 0.0015: error("integers/of=floats,launches=16")
 //
 // ## 11. Any operator
 //
@@ -1118,12 +1118,12 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
   if (last_block_adds<THREADS>(sum, blockIdx.x, partial, tickets) && threadIdx.x == 0) *out = sum;
 }
 
-// **Timed.** The dot product takes 0.47 ms; `thrust::inner_product`, which returns it to the host, takes 1.04 times as
-// long. `fold` with `Largest` takes 0.247 ms, and CUB's `DeviceReduce::Reduce` with such an operator 0.96 times as long.
+// **Timed.** The dot product takes 0.48 ms; `thrust::inner_product`, which returns it to the host, takes 1.08 times as
+// long. `fold` with `Largest` takes 0.253 ms, and CUB's `DeviceReduce::Reduce` with such an operator 0.96 times as long.
 // `Checksum` has no peer: the reductions of both libraries ask for an operator that commutes.
-//= product takes 0.47 ms: ms("fold/op=dot_product")
-//= takes 1.04 times: ratio("fold/op=dot_product")
-//= 0.247 ms: ms("fold/op=largest")
+//= product takes 0.48 ms: ms("fold/op=dot_product")
+//= takes 1.08 times: ratio("fold/op=dot_product")
+//= 0.253 ms: ms("fold/op=largest")
 //= operator 0.96 times: ratio("fold/op=largest")
 //
 // ## 12. Where is the maximum? (second reading)
@@ -1347,14 +1347,14 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 //
 // **Timed.** Three inputs: random bytes, skewed ones of which seven in eight are equal, and equal ones. Counters in
 // global memory take 69 ms, 185 ms and 197 ms, because all atomics meet in L2. One copy in shared memory takes 0.120,
-// 0.084 and 0.065 ms: equal bytes, the worst case before, are the best one now. With 32 copies in shared memory it is
-// 0.073 ms and 0.073 ms: CUB takes 1.8 times as long for random bytes, 1.1 times for equal ones. The bytes are read at
+// 0.083 and 0.066 ms: equal bytes, the worst case before, are the best one now. With 32 copies in shared memory it is
+// 0.074 ms and 0.073 ms: CUB takes 1.8 times as long for random bytes, 1.1 times for equal ones. The bytes are read at
 // 0.8 of the rate of the sum; what limits the kernel now was not measured.
 //= 69 ms, 185 ms and 197 ms: (ms("histogram_global/input=random"), ms("histogram_global/input=skewed"),
 //=   ms("histogram_global/input=equal"))
-//= 0.120, 0.084 and 0.065 ms: (ms("histogram_shared/copies=1,input=random"),
+//= 0.120, 0.083 and 0.066 ms: (ms("histogram_shared/copies=1,input=random"),
 //=   ms("histogram_shared/copies=1,input=skewed"), ms("histogram_shared/copies=1,input=equal"))
-//= 0.073 ms and 0.073 ms: (ms("histogram_shared/copies=32,input=random"), ms("histogram_shared/copies=32,input=equal"))
+//= 0.074 ms and 0.073 ms: (ms("histogram_shared/copies=32,input=random"), ms("histogram_shared/copies=32,input=equal"))
 //= 1.8 times: ratio("histogram_shared/copies=32,input=random")
 //= 0.8 of the rate: rate("histogram_shared/copies=32,input=random") / rate("single_pass")
 //= 1.1 times: ratio("histogram_shared/copies=32,input=equal")
@@ -1394,8 +1394,8 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 //= 3.1: count("histogram_shared/copies=warps,input=random", "shared_atomic_wavefronts") /
 //=   count("histogram_shared/copies=warps,input=random", "shared_atomic_requests")
 //
-// **Timed.** 0.122, 0.085 and 0.066 ms for the three inputs, with 16 KiB for each block.
-//= 0.122, 0.085 and 0.066 ms: (ms("histogram_shared/copies=warps,input=random"),
+// **Timed.** 0.122, 0.085 and 0.067 ms for the three inputs, with 16 KiB for each block.
+//= 0.122, 0.085 and 0.067 ms: (ms("histogram_shared/copies=warps,input=random"),
 //=   ms("histogram_shared/copies=warps,input=skewed"), ms("histogram_shared/copies=warps,input=equal"))
 //= 16 KiB: 512 // 32 * 256 * 4 / 1024
 

@@ -158,8 +158,8 @@ __global__ void copy_scalar(float* out, const float* in, unsigned n) {
 // not: a 64-bit product takes several `IMAD`, and a 64-bit sum an `IADD3` and an `IADD3.X`, the second of which adds
 // the carry of the first. (Those early GPUs multiplied 24 bits faster than 32: `__mul24` in old code was written for
 // them.) That matters where a loop is bound by the instructions that it issues. It does not in a copy:
-// `copy` of chapter 06 has a `size_t` for its index and takes 0.80 ms, `copy_scalar` takes 0.81 ms.
-//= 0.80 ms, `copy_scalar` takes 0.81 ms: (ms("06:copy"), ms("copy_scalar"))
+// `copy` of chapter 06 has a `size_t` for its index and takes 0.80 ms, `copy_scalar` takes 0.79 ms.
+//= 0.80 ms, `copy_scalar` takes 0.79 ms: (ms("06:copy"), ms("copy_scalar"))
 //
 // `nvdisasm -hex` shows the 128 bits of an instruction. Some of them are control codes, which NVIDIA does not
 // document and which `./learn sass --json` decodes as independent measurements agree: how many cycles to wait before
@@ -413,16 +413,16 @@ __global__ void __launch_bounds__(BLOCK) copy_batch(float* out, const float* in,
 //?   "copy_async with 4 loads": ms("copy_async/loads=4") < min(ms("copy_scalar"), ms("copy_float4"),
 //?   ms("copy_batch/loads=4"))}
 //
-// **Timed.** `copy_scalar` has too few bytes in flight, by Little's law: it reaches 0.62 of the rate of `cudaMemcpy`,
-// `copy_float2` 0.91 and `copy_float4` 1.01. The plain struct has the same bytes in flight in four instructions, and
+// **Timed.** `copy_scalar` has too few bytes in flight, by Little's law: it reaches 0.63 of the rate of `cudaMemcpy`,
+// `copy_float2` 0.92 and `copy_float4` 1.01. The plain struct has the same bytes in flight in four instructions, and
 // reaches 0.99. More bytes in flight than needed gain nothing: with two, four and eight loads per thread it is 0.98,
 // 0.96 and 0.97. Why it is even a little less was not measured. The threads on an SM, the registers and the end of the
 // grid differ as well, and on an H100 two and eight loads reach 1.00 and 0.99. One `float4` per thread is all that a
 // copy needs. (A sum, which only reads, gains another 3 % from four of them: chapter 07.)
 //= 1.00 and 0.99: (ratio("copy_batch/loads=2", gpu="h100"), ratio("copy_batch/loads=8", gpu="h100"))
 //= another 3 %: 100 * (ms("07:vectors/loads=1") / ms("07:vectors/loads=4") - 1)
-//= 0.62: ratio("copy_scalar")
-//= 0.91 and: ratio("copy_float2")
+//= 0.63: ratio("copy_scalar")
+//= 0.92 and: ratio("copy_float2")
 //= and `copy_float4` 1.01: ratio("copy_float4")
 //= 0.99: ratio("copy_struct/plain")
 //= 0.98, 0.96: (ratio("copy_batch/loads=2"), ratio("copy_batch/loads=4"))
@@ -577,8 +577,8 @@ struct WindowSum {
 // while the kernel runs, which need no order against the kernel's own stores. The promise is yours to keep. If the
 // arrays overlap after all, the results are wrong, and no message tells you.
 //
-// **Timed.** 0.85 ms instead of 1.14.
-//= 0.85 ms instead of 1.14: (ms("window_restrict"), ms("window_aliased"))
+// **Timed.** 0.83 ms instead of 1.14.
+//= 0.83 ms instead of 1.14: (ms("window_restrict"), ms("window_aliased"))
 //
 // `./learn sass 10 --diff window_aliased window_restrict` puts the two side by side. The simulator executes what the
 // source says: it counts four stores per element for both kernels, and `./learn explain` notes where nvcc made fewer of
@@ -676,8 +676,8 @@ struct ReversedRuns {
 // The order is not the source's: among independent accesses it is free. What counts is that the compiler *can* unroll:
 // the number of iterations must be known, and no store may be in the way.
 //
-// **Timed.** 0.70 ms with one step, 0.58 with two, 0.52 with eight.
-//= 0.70 ms with one step, 0.58: (ms("store_order/unroll=1"), ms("store_order/unroll=2"))
+// **Timed.** 0.69 ms with one step, 0.57 with two, 0.52 with eight.
+//= 0.69 ms with one step, 0.57: (ms("store_order/unroll=1"), ms("store_order/unroll=2"))
 //= 0.52 with eight: ms("store_order/unroll=8")
 //
 // The price is registers, from 13 to 32, and code.
@@ -884,23 +884,23 @@ void warps_or_loads(float* out, const float* in, unsigned n, unsigned blocks) {
 //     bytes in flight = warps * 32 * loads * 16
 //
 // Chapter 06 found that 11 KB have to be in flight at any time. 8 warps with one load have 4 KiB and can reach 0.37
-// of the rate. They reach 0.32: a block that ends leaves a gap until the next has started. So few warps with much work
+// of the rate. They reach 0.33: a block that ends leaves a gap until the next has started. So few warps with much work
 // each and many with little need not be equally fast.
 //= 11 KB: 2 * ms("02:memory_latency/global memory") * 2.1 / 132
 //= 4 KiB: 8 * 32 * 16 / 1024
 //= 0.37: 8 * 32 * 16 / 1e3 / (2 * ms("02:memory_latency/global memory") * 2.1 / 132)
-//= reach 0.32: ratio("warps_or_loads/warps=8, loads=1")
+//= reach 0.33: ratio("warps_or_loads/warps=8, loads=1")
 //
 // **Timed.** In milliseconds:
 //
 // | warps of an SM | 8 | 16 | 32 | 64 |
 // |---|--:|--:|--:|--:|
-// | one load | 1.60 | 0.91 | 0.59 | 0.50 |
-// | four loads | 0.64 | 0.54 | 0.52 | 0.52 |
-//= | one load | 1.60 | 0.91 | 0.59 | 0.50 |: (ms("warps_or_loads/warps=8, loads=1"),
+// | one load | 1.54 | 0.89 | 0.58 | 0.50 |
+// | four loads | 0.63 | 0.53 | 0.52 | 0.52 |
+//= | one load | 1.54 | 0.89 | 0.58 | 0.50 |: (ms("warps_or_loads/warps=8, loads=1"),
 //=   ms("warps_or_loads/warps=16, loads=1"), ms("warps_or_loads/warps=32, loads=1"),
 //=   ms("warps_or_loads/warps=64, loads=1"))
-//= | four loads | 0.64 | 0.54 | 0.52 | 0.52 |: (ms("warps_or_loads/warps=8, loads=4"),
+//= | four loads | 0.63 | 0.53 | 0.52 | 0.52 |: (ms("warps_or_loads/warps=8, loads=4"),
 //=   ms("warps_or_loads/warps=16, loads=4"), ms("warps_or_loads/warps=32, loads=4"),
 //=   ms("warps_or_loads/warps=64, loads=4"))
 //
@@ -922,11 +922,11 @@ void warps_or_loads(float* out, const float* in, unsigned n, unsigned blocks) {
 //
 // Each has four independent FMAs per scheduler and the same number in all. With one warp and one chain three of four
 // cycles are lost, and 0.22 of the rate is left that `lab` measures for FMAs. The three ways to four reach 0.85, 0.83
-// and 0.78: the loop has other instructions, more of them for each FMA with fewer chains, and no other FMA is ready
+// and 0.77: the loop has other instructions, more of them for each FMA with fewer chains, and no other FMA is ready
 // while one of them issues. Twice as many independent FMAs, two warps of four chains, reach 0.96. The threads of
 // chapter 04 have 64 chains each, which is why four warps per scheduler suffice there.
 //= 0.22 of: rate("hide_latency/warps=1, chains=1") / limit("fma")
-//= 0.85, 0.83 and 0.78: (rate("hide_latency/warps=1, chains=4") / limit("fma"),
+//= 0.85, 0.83 and 0.77: (rate("hide_latency/warps=1, chains=4") / limit("fma"),
 //=   rate("hide_latency/warps=2, chains=2") / limit("fma"), rate("hide_latency/warps=4, chains=1") / limit("fma"))
 //= 0.96: rate("hide_latency/warps=2, chains=4") / limit("fma")
 //
@@ -1121,10 +1121,10 @@ __global__ void branch(float* out, const float* in, unsigned n) {
 // when it would draw more power than it may. `clock_under_load` lets 20 million cycles pass while the units idle,
 // while all FMA units work, or while the memory is read, and its time says how long a cycle was. Run it before you
 // trust a comparison of cycles with seconds, and look at the line that it prints for a second of work. Our H200 held
-// 1.98 GHz without a load, 1.98 GHz with FMAs and 1.98 GHz with reads. `ncu` holds the clock at its base unless it is
+// 1.98 GHz without a load, 1.97 GHz with FMAs and 1.98 GHz with reads. `ncu` holds the clock at its base unless it is
 // told `--clock-control none`.
 //= held 1.98 GHz: 20e6 / ms("clock_under_load/load=none") / 1e6
-//= load, 1.98 GHz with FMAs: 20e6 / ms("clock_under_load/load=fma") / 1e6
+//= load, 1.97 GHz with FMAs: 20e6 / ms("clock_under_load/load=fma") / 1e6
 //= and 1.98 GHz with reads: 20e6 / ms("clock_under_load/load=memory") / 1e6
 //
 // That says little about power. The recorded loads run for 10 ms each. The sums of the FMA load soon are infinite, and
@@ -1182,7 +1182,7 @@ __global__ void branch(float* out, const float* in, unsigned n) {
 //=   ncu("06:vectors/along=out", "smsp__average_warp_latency_per_inst_issued.ratio")
 //
 // **Measured.** The part of a warp's time that goes to the reason of its kernel: 0.94 for `barrier`, 0.91 for `mio_throttle`,
-// 0.89 for `lg_throttle`, 0.88 for `not_selected`, 0.85 for `long_scoreboard`, 0.85 for `membar`, 0.81 for `no_instruction`,
+// 0.88 for `lg_throttle`, 0.89 for `not_selected`, 0.84 for `long_scoreboard`, 0.85 for `membar`, 0.81 for `no_instruction`,
 // 0.79 for `sleeping`, 0.70 for `short_scoreboard`, 0.66 for `wait`, 0.57 for `branch_resolving`. With `math_pipe_throttle`
 // it is 0.41, and the same again for `not_selected`: the warps that could issue wait for each other. The shorter a wait is,
 // the more the other instructions of the loop weigh: between two of its jumps, 0.30 of a warp's time goes to `wait`.
@@ -1192,13 +1192,13 @@ __global__ void branch(float* out, const float* in, unsigned n) {
 //= 0.91 for `mio_throttle`: ncu("stall_reasons/mio_throttle",
 //=   "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio") /
 //=   ncu("stall_reasons/mio_throttle", "smsp__average_warp_latency_per_inst_issued.ratio")
-//= 0.89 for `lg_throttle`: ncu("stall_reasons/lg_throttle",
+//= 0.88 for `lg_throttle`: ncu("stall_reasons/lg_throttle",
 //=   "smsp__average_warps_issue_stalled_lg_throttle_per_issue_active.ratio") /
 //=   ncu("stall_reasons/lg_throttle", "smsp__average_warp_latency_per_inst_issued.ratio")
-//= 0.88 for `not_selected`: ncu("stall_reasons/not_selected",
+//= 0.89 for `not_selected`: ncu("stall_reasons/not_selected",
 //=   "smsp__average_warps_issue_stalled_not_selected_per_issue_active.ratio") /
 //=   ncu("stall_reasons/not_selected", "smsp__average_warp_latency_per_inst_issued.ratio")
-//= 0.85 for `long_scoreboard`: ncu("stall_reasons/long_scoreboard",
+//= 0.84 for `long_scoreboard`: ncu("stall_reasons/long_scoreboard",
 //=   "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio") /
 //=   ncu("stall_reasons/long_scoreboard", "smsp__average_warp_latency_per_inst_issued.ratio")
 //= 0.85 for `membar`: ncu("stall_reasons/membar",

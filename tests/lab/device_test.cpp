@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "kernels.h"
 #include "lab/buffer.h"
 #include "lab/check.h"
+#include "lab/devices.h"
 #include "lab/limits.h"
 #include "lab/streams.h"
 #include "lab/timing.h"
@@ -90,6 +92,55 @@ TEST(Streams, BeginAndEndInTheDefaultStream) {
   EXPECT_EQ(findings_between(streams, true, true), 0u);  // again: its events are used anew
   EXPECT_GT(findings_between(streams, false, true), 0u);
   EXPECT_GT(findings_between(streams, true, false), 0u);
+}
+
+// ---- devices ----
+
+TEST(Devices, AreOpenToEachOther) {
+  const int devices = lab::open_devices(4, 3);
+  if (lab::this_backend().traces) {
+    EXPECT_EQ(devices, 3);
+  }
+  std::vector<int> seen;
+  lab::on_each_device(devices, [&](int device) {
+    int current = -1;
+    cudaGetDevice(&current);
+    EXPECT_EQ(current, device);
+    seen.push_back(device);
+  });
+  EXPECT_EQ(seen.size(), static_cast<std::size_t>(devices));
+  int current = -1;
+  cudaGetDevice(&current);
+  EXPECT_EQ(current, 0);
+}
+
+/// Findings of work in the default stream, then in a stream of each of two devices, then in the default stream again.
+std::size_t findings_on_two_devices(bool start, bool join) {
+  lab::Streams streams(2, 2);
+  std::optional<lab::DeviceBuffer<float>> y;
+  lab::DeviceBuffer<float> x(256, "x", 0);
+  lab::on_each_device(2, [&](int device) {
+    if (device == 1) y.emplace(256, "y", 0);
+  });
+  set(1, 256, x.data(), 0, 256, 1);
+  set(1, 256, y->data(), 0, 256, 2);  // by device 0
+  if (start) streams.start();
+  lab::on_each_device(2, [&](int device) {
+    scale_in_stream(streams[static_cast<std::size_t>(device)], device == 0 ? x.data() : y->data(),
+                    256);
+  });
+  if (join) streams.join();
+  add(1, 256, x.data(), y->data(), x.data(), 0, 256);
+  lab::synchronize_devices(2);
+  EXPECT_EQ(x.download()[255], 6);
+  return lab::take_findings().size();
+}
+
+TEST(Devices, HaveStreamsThatBeginAndEndInTheDefaultStream) {
+  if (lab::open_devices(2, 2) < 2) GTEST_SKIP() << "one device";
+  EXPECT_EQ(findings_on_two_devices(true, true), 0u);
+  EXPECT_GT(findings_on_two_devices(false, true), 0u);
+  EXPECT_GT(findings_on_two_devices(true, false), 0u);
 }
 
 // ---- buffers ----

@@ -27,6 +27,7 @@ Counts counts_since(std::size_t) { return {}; }
 std::vector<Finding> take_findings() { return {}; }
 
 void print_findings(bool) {}
+void simulate_devices(int) {}
 void name_allocation(const void*, const std::string&) {}
 
 }  // namespace lab

@@ -32,6 +32,8 @@ std::vector<Finding> take_findings() {
 
 void print_findings(bool on) { simt::print_findings(on); }
 
+void simulate_devices(int count) { simt::simulate_devices(count); }
+
 void name_allocation(const void* base, const std::string& name) {
   simt::name_allocation(base, name);
 }

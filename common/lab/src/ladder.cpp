@@ -11,6 +11,7 @@
 
 #include "lab/check.h"
 #include "lab/conditions.h"
+#include "lab/devices.h"
 #include "lab/run.h"
 
 namespace lab {
@@ -79,13 +80,7 @@ void synchronize(int devices = 1) {
     CUDA_CHECK(cudaDeviceSynchronize());
     return;
   }
-  int current = 0;
-  CUDA_CHECK(cudaGetDevice(&current));
-  for (int device = 0; device < devices; ++device) {
-    CUDA_CHECK(cudaSetDevice(device));
-    CUDA_CHECK(cudaDeviceSynchronize());
-  }
-  CUDA_CHECK(cudaSetDevice(current));
+  synchronize_devices(devices);
 }
 
 /// Looks at the canaries of all buffers, and at what was written.

@@ -1,12 +1,17 @@
 #include "lab/streams.h"
 
 #include "lab/check.h"
+#include "lab/devices.h"
 
 namespace lab {
 
-Streams::Streams(std::size_t count) : streams_(count), ends_(count) {
+Streams::Streams(std::size_t count, int devices) : streams_(count), ends_(count) {
   CUDA_CHECK(cudaEventCreateWithFlags(&begin_, cudaEventDisableTiming));
+  int current = 0;
+  CUDA_CHECK(cudaGetDevice(&current));
   for (std::size_t i = 0; i < count; ++i) {
+    const OnDevice here(devices > 1 ? static_cast<int>(i % static_cast<std::size_t>(devices))
+                                    : current);
     CUDA_CHECK(cudaStreamCreateWithFlags(&streams_[i], cudaStreamNonBlocking));
     CUDA_CHECK(cudaEventCreateWithFlags(&ends_[i], cudaEventDisableTiming));
   }

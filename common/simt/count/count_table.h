@@ -50,9 +50,12 @@ class CountTable {
     // Volatile loads of what the one before has loaded: that is how threads wait.
     uint64_t polled = 0, polls = 0;
 
-    void note_volatile(uint64_t address) {
-      polls += address == polled;
+    // Is it such a load?
+    bool note_volatile(uint64_t address) {
+      const bool again = address == polled;
+      polls += again;
       polled = address;
+      return again;
     }
   };
 

@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "base/devices.h"
 #include "base/host_memory.h"
 #include "base/program_image.h"
 #include "check/constants.h"
@@ -170,8 +171,10 @@ bool Monitor::observe_global(const Request& request, CountTable::Entry& entry, C
     const bool again = global_checker.check_blocks(request, place.maybe_unwritten);
     thread_checker.check(request, place.range, again);
   }
-  if (request.kind == Access::load && request.is_volatile()) [[unlikely]]
-    entry.note_volatile(request.span.low);
+  if (request.kind == Access::load && request.is_volatile()) [[unlikely]] {
+    // How often a kernel looks again while it waits for another device depends on time: not counted.
+    if (entry.note_volatile(request.span.low) && devices::any_open) return true;
+  }
   if (entry.is_merged) [[unlikely]] {
     count_merged(request, false, entry, counts);
     return true;

@@ -41,6 +41,9 @@ std::vector<Finding> take_findings();
 /// Whether the simulator prints findings to stderr as it makes them. Nothing on a GPU.
 void print_findings(bool on);
 
+/// Has the simulator that many devices, unless `SIMT_DEVICES` says otherwise. Nothing on a GPU.
+void simulate_devices(int count);
+
 /// Tells the simulator what its findings shall call the allocation at `base`. Nothing on a GPU.
 void name_allocation(const void* base, const std::string& name);
 

@@ -81,7 +81,7 @@
 ///
 ///     ladder.add("count_above", CountAbove(in), {.timed = false});  // has launch(), outputs() and show()
 ///
-/// Work in several streams goes by `lab::Streams`; `Rung::clock` times what the host waits for.
+/// Work in several streams goes by `lab::Streams`, also on several devices (`lab::open_devices`, `Rung::devices`); `Rung::clock` times what the host waits for.
 /// `lab/vectors.h` has what kernels need for float4: `aligned16`, `load4`, `store4`, `update4`.
 #pragma once
 
@@ -91,6 +91,7 @@
 #include "lab/check.h"
 #include "lab/convolution.h"
 #include "lab/device.h"
+#include "lab/devices.h"
 #include "lab/elements.h"
 #include "lab/expect.h"
 #include "lab/gemm.h"
@@ -100,6 +101,7 @@
 #include "lab/ladder.h"
 #include "lab/limits.h"
 #include "lab/map.h"
+#include "lab/nccl.h"
 #include "lab/parallel.h"
 #include "lab/peers.h"
 #include "lab/reference.h"

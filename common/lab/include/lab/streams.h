@@ -9,10 +9,11 @@
 
 namespace lab {
 
-/// Streams of one device that do not wait for each other, nor for the default stream but at `start` and `join`.
+/// Streams that do not wait for each other, nor for the current device's default stream but at `start` and `join`.
 class Streams {
  public:
-  explicit Streams(std::size_t count);
+  /// \param devices stream i is one of device i % devices; 1: all are of the current one
+  explicit Streams(std::size_t count, int devices = 1);
   ~Streams();
   Streams(const Streams&) = delete;
   Streams& operator=(const Streams&) = delete;

@@ -1,0 +1,82 @@
+"""Chapter 20, run as a reader runs it: any number of GPUs, sizes that divide into nothing, and kernels with a mistake."""
+
+import unittest
+
+from chapter import Chapter, Run, notice
+
+CHAPTER = Chapter("20_many_gpus")
+NEED_TWO = {"closed", "missing_wait", "early_read"}
+
+
+def only(*rungs):
+    return [word for rung in rungs for word in ("--rung", rung)]
+
+
+def devices(count):
+    return {"SIMT_DEVICES": str(count)}
+
+
+class Devices(unittest.TestCase):
+    def test_any_number_of_them(self):
+        for count in (1, 2, 3, 4, 8):
+            with self.subTest(devices=count):
+                run = Run(CHAPTER.program, environment=devices(count))
+                self.assertEqual(run.code, 0, run.explain())
+                skipped = {row["rung"] for row in run.rows if row["status"] == "SKIP"}
+                self.assertEqual(skipped, NEED_TWO if count == 1 else set(), run.explain())
+                used = {row["variant"] for row in run.rows if row["rung"] == "jacobi_flags"}
+                self.assertEqual(used, {"gpus=1", f"gpus={count}"}, run.explain())
+
+    def test_no_more_than_the_kernels_are_made_for(self):
+        run = Run(CHAPTER.program, "--size", "17", *only("jacobi_flags"), environment=devices(9))
+        self.assertEqual(run.code, 0, run.explain())
+        self.assertIn("gpus=8", {row["variant"] for row in run.rows})
+
+
+class Sizes(unittest.TestCase):
+    def test_rows_that_do_not_divide_and_several_blocks(self):
+        for size in ("1", "3", "5", "17", "300"):
+            with self.subTest(size=size):
+                run = Run(CHAPTER.fast, "--size", size, environment=devices(3))
+                self.assertEqual(run.code, 0, run.explain())
+
+    def test_a_size_that_is_too_large_is_refused(self):
+        run = Run(CHAPTER.fast, "--size", "32769")
+        self.assertEqual(run.code, 2, run.explain())
+        self.assertIn("from 1 to 32768", run.err)
+
+
+# (rung, text, what it becomes): each gives a wrong result.
+MUTANTS = [
+    ("peer_store", "out[i] = in[i];\n}\n\n// The two kernels", "out[i] = in[i / 2];\n}\n\n// The two kernels"),
+    ("jacobi_copies", "relax_rows(grid, s, g, 0, grid.rows(g), streams[g]);", "relax_rows(grid, s, g, 0, grid.rows(g) - 1, streams[g]);"),
+    ("jacobi_overlap", "relax_rows(grid, s, g, 1, last, interior);", "relax_rows(grid, s, g, 1, last - 1, interior);"),
+    ("jacobi_flags", "if (r == 0 && above.halo) above.halo[col] = value;", "if (r == 1 && above.halo) above.halo[col] = value;"),
+    ("one_shot", "out[i] = sum_at(in, gpus, i);", "out[i] = sum_at(in, gpus - 1, i);"),
+    ("ring_sums", "const bool adds = step < gpus - 1;", "const bool adds = step < gpus;"),
+    ("two_shots", "if (g < gpus) out.of[g][i] = sum;", "if (g == me) out.of[g][i] = sum;"),
+    ("product", "const int p = (g + s) % gpus, e = s % 2;", "const int p = (g + 1) % gpus, e = s % 2;"),
+]  # fmt: skip
+# What no result shows on the simulator, which runs what it can in the order of the launches: as above.
+UNORDERED = [
+    ("jacobi_copies", "relax_rows(grid, s, g, 0, grid.rows(g), streams[g]);", "relax_rows(grid, s, g, 0, grid.rows(g), nullptr);"),
+    ("jacobi_overlap", "CUDA_CHECK(cudaStreamWaitEvent(edges, grid.inner[g]));", ""),
+    ("jacobi_overlap", "CUDA_CHECK(cudaStreamWaitEvent(interior, grid.sent[g]));", ""),
+    ("jacobi_flags", "if (is_first) await(above.mine, steps * gridDim.x);", ""),
+    ("ring_sums", "CUDA_CHECK(cudaStreamWaitEvent(streams[g], stepped[(g + gpus - 1) % gpus]));", "{}"),
+    ("product", "CUDA_CHECK(cudaStreamWaitEvent(products, all.full[e][g]));", ""),
+    ("product", "if (s > 2) CUDA_CHECK(cudaStreamWaitEvent(copies, all.empty[e][g]));", ""),
+]  # fmt: skip
+
+
+class Mutants(unittest.TestCase):
+    def test_every_mistake_is_noticed(self):
+        notice(self, CHAPTER, [(*mutant, mutant[0]) for mutant in MUTANTS], at_once=True)
+
+    def test_what_has_no_order_is_told(self):
+        mutants = [(*mutant, mutant[0], "stream-race") for mutant in UNORDERED]
+        notice(self, CHAPTER, mutants, traced=True, at_once=True)
+
+
+if __name__ == "__main__":
+    unittest.main()
