@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(32 * WARPS + 32)
   const bool there = x < cols && y < box.rows;
   const bool ends = x < REACH || x + 3 >= cols - REACH || box.at_edge(REACH, y, REACH);
   std::size_t i = box.row(first, y) + x;  // of the result
-  float4 sum[2 * REACH];  // of planes z - REACH to z + REACH - 1
+  float4 sum[2 * REACH];                  // of planes z - REACH to z + REACH - 1
 #pragma unroll
   for (int d = 0; d < 2 * REACH; ++d) sum[d] = make_float4(0, 0, 0, 0);
   int s = 0;
