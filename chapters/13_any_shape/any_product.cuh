@@ -868,24 +868,35 @@ cudaError_t launch_tile(const Product& g, int parts, bool second, void* workspac
   return cudaGetLastError();
 }
 
+/// How Stream-K deals out a product to the blocks that the SMs hold at a time.
 template <class T>
-cudaError_t launch_stream(const Product& g, int, bool, void* workspace, cudaStream_t stream) {
+cudaError_t deal_out(const Product& g, void* workspace, int& blocks, Shares& shares) {
   unsigned* const flags = static_cast<unsigned*>(workspace) + TICKETS;
   int device, sms;
   cudaError_t error = cudaGetDevice(&device);
   if (error == cudaSuccess)
     error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
   if (error != cudaSuccess) return error;
-  const int blocks = sms * T::BLOCKS, tiles = ((g.m - 1) / T::BM + 1) * ((g.n - 1) / T::BN + 1);
+  blocks = sms * T::BLOCKS;
+  const int tiles = ((g.m - 1) / T::BM + 1) * ((g.n - 1) / T::BN + 1);
   const int rest = tiles % blocks, cut = rest == 0 ? 0 : tiles < blocks ? rest : rest + blocks;
   const long long left = 1LL * cut * ((g.k + T::BK - 1) / T::BK);
-  const Shares shares{tiles,
-                      tiles - cut,
-                      static_cast<int>(left % blocks),
-                      left / blocks,
-                      reinterpret_cast<float4*>(flags + FLAGS),
-                      flags + 1,
-                      flags};
+  shares = {tiles,
+            tiles - cut,
+            static_cast<int>(left % blocks),
+            left / blocks,
+            reinterpret_cast<float4*>(flags + FLAGS),
+            flags + 1,
+            flags};
+  return cudaSuccess;
+}
+
+template <class T>
+cudaError_t launch_stream(const Product& g, int, bool, void* workspace, cudaStream_t stream) {
+  int blocks;
+  Shares shares;
+  const cudaError_t error = deal_out<T>(g, workspace, blocks, shares);
+  if (error != cudaSuccess) return error;
   return with_lies(g, [&]<Lie A, Lie B>() {
     const auto kernel = stream_k<T, A, B>;
     const cudaError_t set =
