@@ -504,7 +504,9 @@ template <int MT, int LANES, int WARPS, bool VEC>
 __global__ void __launch_bounds__(32 * WARPS) thin_columns(const Thin g, const Split split) {
   constexpr int BJ = 4 * LANES, ROWS = 32 * WARPS / LANES, U = MT >= 16 ? 4 : 8, CHUNK = ROWS * U;
   constexpr int THREADS = 32 * WARPS;
-  __shared__ __align__(16) float xs[2][CHUNK][MT];
+  // Threads write four rows of x and eight steps of K, or rows side by side; both to different banks.
+  constexpr int PITCH = MT >= 8 ? MT + 4 : MT;
+  __shared__ __align__(16) float xs[2][CHUNK][PITCH];
   __shared__ float4 sums[MT * LANES];
   const int tile = static_cast<int>(blockIdx.x) / split.parts;
   const int part = static_cast<int>(blockIdx.x) % split.parts;
@@ -534,8 +536,10 @@ __global__ void __launch_bounds__(32 * WARPS) thin_columns(const Thin g, const S
       }
     }
     for (int e = tid; e < CHUNK * MT; e += THREADS) {
-      // Neighbouring threads read neighbouring floats of x, whichever way it lies.
-      const int l = g.x.along_k ? e % CHUNK : e / MT, i = g.x.along_k ? e / CHUNK : e % MT;
+      // Eight neighbouring floats of x are a sector, whichever way it lies.
+      constexpr int SIDE = MT < 4 ? MT : 4;
+      const int l = g.x.along_k ? e / SIDE % CHUNK : e / MT;
+      const int i = g.x.along_k ? e % SIDE + e / (SIDE * CHUNK) * SIDE : e % MT;
       xs[which][l][i] = i < g.m && l0 + l < end ? element(g.x, i, l0 + l) : 0;
     }
     __syncthreads();
@@ -608,7 +612,8 @@ __global__ void __launch_bounds__(32 * WARPS_J * WARPS_K)
     thin_rows(const Thin g, const Split split) {
   constexpr int BJ = JR * WARPS_J, THREADS = 32 * WARPS_J * WARPS_K, STEP = 128 * WARPS_K;
   static_assert(BJ % 4 == 0);
-  __shared__ __align__(16) float xs[2][MT][STEP];  // a chunk of x, and the next
+  // A chunk of x, and the next. Threads write four steps of K of eight rows: to different banks.
+  __shared__ __align__(16) float xs[2][MT][STEP + 4];
   __shared__ float parts_of[WARPS_K][MT * BJ];
   __shared__ float4 sums[MT * BJ / 4];
   const int tile = static_cast<int>(blockIdx.x) / split.parts;
@@ -643,9 +648,10 @@ __global__ void __launch_bounds__(32 * WARPS_J * WARPS_K)
         v[j].w = l + 3 * S < end ? y[j][l + 3 * S] : 0;
       }
     }
-    // Neighbouring threads read neighbouring floats of x, whichever way it lies.
+    // Eight neighbouring floats of x are a sector, whichever way it lies.
     for (int e = tid; e < MT * STEP; e += THREADS) {
-      const int i = g.x.along_k ? e / STEP : e % MT, k = g.x.along_k ? e % STEP : e / MT;
+      const int i = g.x.along_k ? e / STEP : e / 4 % MT;
+      const int k = g.x.along_k ? e % STEP : e % 4 + e / (4 * MT) * 4;
       xs[which][i][k] = i < g.m && l0 + k < end ? element(g.x, i, l0 + k) : 0;
     }
     __syncthreads();
@@ -966,7 +972,15 @@ using Tile64x32 = Tile<64, 32, 4, 4, 4, 1, 8>;
 using Tile32x64 = Tile<32, 64, 4, 4, 2, 2, 8>;
 using Tile32x32 = Tile<32, 32, 4, 4, 2, 1, 8>;
 
-enum class Kind { TILE, STREAM, COLUMNS, ROWS, LITTLE };
+enum class Kind { TILE, STREAM, COLUMNS, ROWS, LITTLE, SPECIALIZED, SPECIALIZED_STREAM };
+
+}  // namespace any_product
+
+#ifdef ANY_PRODUCT_SPECIALIZED  // nvcc -arch=sm_90a -DANY_PRODUCT_SPECIALIZED, for Hopper alone
+#include "specialized.cuh"
+#endif
+
+namespace any_product {
 
 // ## 11. The choice
 //
@@ -1000,7 +1014,53 @@ constexpr Kernel tile(const char* name, const Costs& costs) {
   return {name, Kind::TILE, T::BM, T::BN, T::BLOCKS, launch_tile<T>, costs};
 }
 
+#ifdef ANY_PRODUCT_SPECIALIZED
+template <class T>
+constexpr Kernel special(const char* name, const Costs& costs) {
+  return {name, Kind::SPECIALIZED, T::BM, T::BN, T::BLOCKS, launch_specialized<T, true>, costs};
+}
+template <class T>
+constexpr Kernel special_stream(const char* name, const Costs& costs) {
+  return {name,      Kind::SPECIALIZED_STREAM,           T::BM, T::BN,
+          T::BLOCKS, launch_specialized_stream<T, true>, costs};
+}
+#endif
+
 inline constexpr Kernel menu[] = {
+#ifdef ANY_PRODUCT_SPECIALIZED
+    special<Special128x256>("128x256 special",
+                            {6, 2.4f, 2.4f, 3, 0.02f, 0.02f, 4, 1.3f, 1.5f, 0.3f, 5}),
+    special_stream<Special128x256>("128x256 special stream",
+                                   {6, 2.4f, 2.4f, 3, 0.02f, 0.02f, 4, 1.3f, 1.5f, 0.3f, 5}),
+    special<Special192x128>("192x128 special",
+                            {6, 1.85f, 1.85f, 2.5f, 0.02f, 0.02f, 4, 1, 1.5f, 0.3f, 5}),
+    special_stream<Special192x128>("192x128 special stream",
+                                   {6, 1.85f, 1.85f, 2.5f, 0.02f, 0.02f, 4, 1, 1.5f, 0.3f, 5}),
+    special<Special128x192>("128x192 special",
+                            {6, 1.85f, 1.85f, 2.5f, 0.02f, 0.02f, 4, 1, 1.5f, 0.3f, 5}),
+    special_stream<Special128x192>("128x192 special stream",
+                                   {6, 1.85f, 1.85f, 2.5f, 0.02f, 0.02f, 4, 1, 1.5f, 0.3f, 5}),
+    special<Special128x128>("128x128 special",
+                            {5, 1.28f, 1.28f, 1.7f, 0.02f, 0.02f, 3, 0.7f, 1.5f, 0.3f, 4}),
+    special_stream<Special128x128>("128x128 special stream",
+                                   {5, 1.28f, 1.28f, 1.7f, 0.02f, 0.02f, 3, 0.7f, 1.5f, 0.3f, 4}),
+    special<Special64x256>("64x256 special",
+                           {5, 1.28f, 1.28f, 1.7f, 0.02f, 0.02f, 3, 0.7f, 1.5f, 0.3f, 4}),
+    special_stream<Special64x256>("64x256 special stream",
+                                  {5, 1.28f, 1.28f, 1.7f, 0.02f, 0.02f, 3, 0.7f, 1.5f, 0.3f, 4}),
+    special<Special256x64>("256x64 special",
+                           {5, 1.28f, 1.28f, 1.7f, 0.02f, 0.02f, 3, 0.7f, 1.5f, 0.3f, 4}),
+    special_stream<Special256x64>("256x64 special stream",
+                                  {5, 1.28f, 1.28f, 1.7f, 0.02f, 0.02f, 3, 0.7f, 1.5f, 0.3f, 4}),
+    special<Special64x128>("64x128 special",
+                           {4, 0.8f, 0.68f, 1, 0.02f, 0.02f, 2, 0.4f, 1.5f, 0.3f, 3}),
+    special_stream<Special64x128>("64x128 special stream",
+                                  {4, 0.8f, 0.68f, 1, 0.02f, 0.02f, 2, 0.4f, 1.5f, 0.3f, 3}),
+    special<Special128x64>("128x64 special",
+                           {4, 0.8f, 0.68f, 1, 0.02f, 0.02f, 2, 0.4f, 1.5f, 0.3f, 3}),
+    special_stream<Special128x64>("128x64 special stream",
+                                  {4, 0.8f, 0.68f, 1, 0.02f, 0.02f, 2, 0.4f, 1.5f, 0.3f, 3}),
+#endif
     tile<Tile128x128>("128x128",
                       {11.6f, 2.88f, 0.12f, 0.659f, 0.02f, 0.02f, 9.01f, 0.0708f, 1.5f, 0.3f, 2}),
     tile<Tile128x64>(
@@ -1134,7 +1194,8 @@ inline float estimate(const Kernel& kernel, const Product& g, int parts, bool se
   double tiles, k_tiles, mb_of_tile = 4e-6 * kernel.bm * kernel.bn;
   bool edge = false;
   const bool a_floats = !g.a.wide, b_floats = !g.b.wide;
-  if (kernel.kind == Kind::TILE || kernel.kind == Kind::STREAM) {
+  const bool streams = kernel.kind == Kind::STREAM || kernel.kind == Kind::SPECIALIZED_STREAM;
+  if (kernel.kind == Kind::TILE || kernel.kind == Kind::SPECIALIZED || streams) {
     tiles = up(m, kernel.bm) * up(n, kernel.bn), k_tiles = up(up(k, 16), parts);
     edge = g.m % kernel.bm != 0 || g.n % kernel.bn != 0 || g.k % 16 != 0;
   } else if (kernel.kind == Kind::LITTLE) {
@@ -1145,8 +1206,7 @@ inline float estimate(const Kernel& kernel, const Product& g, int parts, bool se
   }
   const double slots = double(sms) * kernel.blocks;
   double blocks = tiles * parts;
-  if (kernel.kind == Kind::STREAM)
-    k_tiles = std::max(1.0, tiles * up(k, 16) / slots), blocks = slots;
+  if (streams) k_tiles = std::max(1.0, tiles * up(k, 16) / slots), blocks = slots;
   const double slower = (1 + c.floats * (a_floats + b_floats)) * (edge ? 1 + c.edge : 1);
   const auto wave = [&](double on_an_sm) {
     return k_tiles * std::max<double>(c.alone, on_an_sm * c.each * slower) + on_an_sm * c.epilogue;
@@ -1154,7 +1214,7 @@ inline float estimate(const Kernel& kernel, const Product& g, int parts, bool se
   const double full = std::floor(blocks / slots), rest = blocks - full * slots;
   double time = c.start + full * wave(kernel.blocks);
   if (rest > 0) time += wave(up(rest, sms));
-  if (kernel.kind == Kind::STREAM) time += c.stream;
+  if (streams) time += c.stream;
   if (parts > 1 && !second) time += c.last + c.last_part * parts;
   if (parts > 1 && second) time += c.second + c.second_mb * parts * tiles * mb_of_tile;
   return static_cast<float>(std::max(time, 1.5 + megabytes / 3.6));
@@ -1171,21 +1231,21 @@ void for_each_choice(const Product& g, int sms, bool splits, bool (*allowed)(Kin
     if (allowed != nullptr && !allowed(kernel.kind)) continue;
     const bool thin = kernel.kind == Kind::COLUMNS || kernel.kind == Kind::ROWS;
     if (thin && (kernel.bm < shorter || (kernel.kind == Kind::ROWS) != along_k)) continue;
-    if (kernel.kind == Kind::STREAM && (!splits || sms * kernel.blocks >= FLAGS)) continue;
+    const bool streams = kernel.kind == Kind::STREAM || kernel.kind == Kind::SPECIALIZED_STREAM;
+    if (streams && (!splits || sms * kernel.blocks >= FLAGS)) continue;
     const double tiles = kernel.kind == Kind::LITTLE ? std::ceil(1.0 * g.m * g.n * kernel.bm / 128)
                          : thin
                              ? std::ceil(1.0 * longer / kernel.bn)
                              : std::ceil(1.0 * g.m / kernel.bm) * std::ceil(1.0 * g.n / kernel.bn);
     if (tiles >= 2e9) continue;
     take(Choice{&kernel, 1, false, estimate(kernel, g, 1, false, sms)});
-    if (!splits || kernel.kind == Kind::LITTLE || kernel.kind == Kind::STREAM || tiles > TICKETS)
-      continue;
+    if (!splits || kernel.kind == Kind::LITTLE || streams || tiles > TICKETS) continue;
     for (const int parts : {2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 128}) {
       if ((g.k - 1) / (thin ? 128 : 16) < parts - 1 || tiles * parts > 16.0 * sms ||
           tiles * parts * kernel.bm * kernel.bn > 4.0 * PARTIALS)
         break;
       take(Choice{&kernel, parts, false, estimate(kernel, g, parts, false, sms)});
-      if (parts > 4 && !thin)
+      if (parts > 4 && kernel.kind == Kind::TILE)
         take(Choice{&kernel, parts, true, estimate(kernel, g, parts, true, sms)});
     }
   }

@@ -24,7 +24,9 @@ struct Specialized {
   static constexpr bool MOVE = BLOCKS == 1;
   static_assert(BM % 32 == 0 && BN % 32 == 0 && TM % 4 == 0 && TN % 4 == 0);
   /// In which order a thread computes its groups of four rows.
-  static __device__ constexpr int four_rows(int i) { return TM == 16 && i >= 2 ? 20 - 4 * i : 4 * i; }
+  static __device__ constexpr int four_rows(int i) {
+    return TM == 16 && i >= 2 ? 20 - 4 * i : 4 * i;
+  }
 };
 
 /// How the loading warps copy an operand: float by float and transposed, if it lies along K; otherwise 1, 2 or 4 floats of a row at
@@ -114,7 +116,7 @@ template <int BX, int PITCH>
 struct Loader {
   static constexpr int BK = 16;
   const float* from;  // this lane's first element of the next K-tile
-  int left;           // rows or columns of the operand from this lane's first on that are in the tile and exist
+  int left;  // rows or columns of the operand from this lane's first on that are in the tile and exist
 
   /// Lanes that copy a row side by side, V floats each.
   template <int V>
@@ -138,8 +140,8 @@ struct Loader {
   __device__ void begin(const Operand& o, Way way, int x0, int extent, int k0, int warp, int lane) {
     const int x = x_of(way, warp, lane), k = k_of(way, warp, lane);
     left = min(BX, extent - x0) - x;
-    from = way == Way::ALONG_K ? o.data + (x0 + x) * o.ld + k0 + k
-                               : o.data + (k0 + k) * o.ld + x0 + x;
+    from =
+        way == Way::ALONG_K ? o.data + (x0 + x) * o.ld + k0 + k : o.data + (k0 + k) * o.ld + x0 + x;
   }
   /// Where this lane's first element lies in a stage.
   static __device__ std::uint32_t to(Way way, int warp, int lane) {
@@ -173,7 +175,8 @@ struct Loader {
       from += STEP * ld;
     }
   }
-  __device__ __forceinline__ void rows(size_t ld, std::uint32_t to, std::uint32_t barrier, int lane) {
+  __device__ __forceinline__ void rows(size_t ld, std::uint32_t to, std::uint32_t barrier,
+                                       int lane) {
     if (lane < BK) {
       auto* const arrived = in_shared<std::uint64_t>(barrier);
       const unsigned bytes = 4 * static_cast<unsigned>(left);
@@ -209,8 +212,8 @@ struct Loader {
       const int x = o.along_k ? BX / 4 * warp + lane / 4 + i / 4 * 8 : lane + i % (BX / 32) * 32;
       const int k = o.along_k ? lane % 4 + i % 4 * 4 : warp + i / (BX / 32) * 4;
       if (x0 + x >= extent) continue;
-      const float* const f = o.along_k ? o.data + (x0 + x) * o.ld + k0 + k
-                                       : o.data + (k0 + k) * o.ld + x0 + x;
+      const float* const f =
+          o.along_k ? o.data + (x0 + x) * o.ld + k0 + k : o.data + (k0 + k) * o.ld + x0 + x;
       __pipeline_memcpy_async(in_shared<float>(stage + 4 * (k * PITCH + x)), k < steps ? f : o.data,
                               4, k < steps ? 0 : 4);
     }
@@ -226,7 +229,8 @@ __device__ __forceinline__ void load(const Product& g, Way way_a, Way way_b, Wor
   using LoadA = Loader<T::BM, T::PITCH_A>;
   using LoadB = Loader<T::BN, T::PITCH_B>;
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  std::uint32_t to_a = LoadA::to(way_a, warp, lane), to_b = T::A_BYTES + LoadB::to(way_b, warp, lane);
+  std::uint32_t to_a = LoadA::to(way_a, warp, lane),
+                to_b = T::A_BYTES + LoadB::to(way_b, warp, lane);
   hide(to_a), hide(to_b);
   const std::uint32_t end = full + 8 * STAGES;
   std::uint32_t barrier = full, stage = base;
@@ -296,7 +300,8 @@ __device__ __forceinline__ bool collect(float (&c)[T::TM][T::TN], const Split& s
   if (split.parts == 1) return true;
   const int thread = static_cast<int>(threadIdx.x);
   constexpr int FOURS = T::BM * T::BN / 4;
-  float4* const all = split.partials + static_cast<size_t>(work.tile) * split.parts * FOURS + thread;
+  float4* const all =
+      split.partials + static_cast<size_t>(work.tile) * split.parts * FOURS + thread;
   write_sums<T>(c, all + static_cast<int>(blockIdx.x) % split.parts * FOURS);
   __shared__ bool last;
   if (thread == 0) {
@@ -472,7 +477,7 @@ cudaError_t launch_specialized(const Product& g, int parts, bool, void* workspac
   const cudaError_t set =
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, T::SHARED);
   if (set != cudaSuccess) return set;
-  kernel<<<tiles * static_cast<unsigned>(parts), T::THREADS, T::SHARED, stream>>>(
+  kernel<<<tiles* static_cast<unsigned>(parts), T::THREADS, T::SHARED, stream>>>(
       g, way_of(g.a, g.m, BULK), way_of(g.b, g.n, BULK), split);
   return cudaGetLastError();
 }

@@ -1,0 +1,205 @@
+// Every kernel of chapter 13's menu: verified on small products, and timed on random shapes, for fit.py.
+#include <chrono>
+
+#include "bench.cuh"
+
+namespace {
+
+/// Whether a kernel can compute a product, in so many parts.
+bool can(const Kernel& kernel, const Product& g, int parts, int sms) {
+  bool found = false;
+  for_each_choice(g, sms, true, nullptr, [&](const Choice& c) {
+    found = found || (c.kernel == &kernel && c.parts == parts);
+  });
+  return found;
+}
+
+/// Every kernel on `count` small products with gaps, odd addresses, alpha and beta, against double. Returns how many are wrong.
+int verify_kernels(Bench& bench, int count) {
+  std::mt19937 random(11);
+  const int extents[] = {1, 2, 3, 7, 16, 31, 33, 63, 65, 100, 127, 129, 160, 200, 255, 257, 300};
+  const auto extent = [&] { return extents[random() % std::size(extents)]; };
+  int bad = 0, runs = 0;
+  for (int p = 0; p < count; ++p) {
+    const int m = extent(), n = extent(), k = random() % 4 == 0 ? 16 * extent() : extent();
+    Call c{random() % 2 != 0,
+           random() % 2 != 0,
+           m,
+           n,
+           k,
+           -0.5f,
+           bench.pool,
+           0,
+           bench.pool + (1 << 24),
+           0,
+           random() % 2 ? 0.f : 0.75f,
+           bench.kept + 1024,
+           0};
+    const unsigned kind = random() % 4;  // of leading dimensions
+    const auto ld = [&](int row) {
+      return kind == 0   ? row
+             : kind == 1 ? (row + 3) / 4 * 4 + 4
+             : kind == 2 ? (row + 1) / 2 * 2 + 2
+                         : row + 1 + int(random() % 9);
+    };
+    c.lda = ld(c.ta ? m : k), c.ldb = ld(c.tb ? k : n), c.ldc = ld(n);
+    if (kind == 2) c.a += 2, c.b += 2, c.c += 2;
+    if (kind == 3) c.a += random() % 4, c.b += random() % 4, c.c += random() % 4;
+    const long long all = (m - 1) * c.ldc + n + 256;
+    float* const old = bench.kept + (1 << 22);
+    if (c.beta == 0) {
+      set<<<256, 256, 0, bench.stream>>>(old, size_t(all), NAN);
+    } else {
+      fill<<<256, 256, 0, bench.stream>>>(old, size_t(all), 5);
+    }
+    reference<<<unsigned(m * n + 127) / 128, 128, 0, bench.stream>>>(c, bench.want, old);
+    const Product g = bench.product(c);
+    for (const Kernel& kernel : menu) {
+      for (const int parts : {1, 2, 5}) {
+        if (!can(kernel, g, parts, bench.sms)) continue;
+        for (const bool second : {false, true}) {
+          if (second && (parts == 1 || kernel.kind != Kind::TILE)) continue;
+          CHECK(cudaMemcpyAsync(c.c, old, size_t(all) * 4, cudaMemcpyDeviceToDevice, bench.stream));
+          *bench.wrong = 0;
+          CHECK(kernel.launch(g, parts, second, bench.workspace, bench.stream));
+          compare<<<unsigned((all + 255) / 256), 256, 0, bench.stream>>>(
+              c, bench.want, old, all, 4e-6 * (std::sqrt(double(k)) * 3 + 2), bench.wrong);
+          CHECK(cudaStreamSynchronize(bench.stream));
+          ++runs;
+          if (*bench.wrong != 0 && bad++ < 20)
+            std::printf("WRONG %s/%d%s: m %d n %d k %d %d%d ld %lld %lld %lld beta %g: %u\n",
+                        kernel.name, parts, second ? " and a second kernel" : "", m, n, k, c.ta,
+                        c.tb, c.lda, c.ldb, c.ldc, c.beta, *bench.wrong);
+        }
+      }
+    }
+  }
+  std::printf("kernels verified: %d products, %d runs, %d wrong\n", count, runs, bad);
+  return bad;
+}
+
+#ifdef ANY_PRODUCT_SPECIALIZED
+using Launch = cudaError_t (*)(const Product&, int, bool, void*, cudaStream_t);
+struct Variant {
+  const char* name;
+  Launch launch[2][2];  // of one piece for each block, Stream-K; rows by cp.async, by bulk copies
+};
+template <class T>
+constexpr Variant variant(const char* name) {
+  return {name,
+          {{launch_specialized<T, false>, launch_specialized<T, true>},
+           {launch_specialized_stream<T, false>, launch_specialized_stream<T, true>}}};
+}
+
+/// The specialized kernels on shapes with names, in microseconds, and in TFLOP/s.
+void time_variants(Bench& bench) {
+  const Variant variants[] = {
+      variant<Special128x256>("128x256"), variant<Special192x128>("192x128"),
+      variant<Special128x192>("128x192"), variant<Special128x128>("128x128"),
+      variant<Special64x256>("64x256"),   variant<Special256x64>("256x64"),
+      variant<Special64x128>("64x128"),   variant<Special128x64>("128x64")};
+  const Shape shapes[] = {{4096, 4096, 4096},
+                          {4096, 4096, 4096, true, false},
+                          {4096, 4096, 4096, false, true},
+                          {4096, 4096, 4096, true, true},
+                          {4001, 4001, 4001},
+                          {4095, 4097, 4099},
+                          {1000, 1000, 1000},
+                          {2048, 2048, 2048},
+                          {127, 8191, 333},
+                          {300, 5000, 700},
+                          {64, 4096, 4096},
+                          {4096, 64, 4096},
+                          {16384, 512, 512}};
+  for (const Shape& x : shapes) {
+    const Rotation r(bench, x);
+    const int launches = std::min(r.launches, 8);
+    const double theirs = bench.time([&](const Call& c) { bench.theirs(c); }, r.calls, launches, 3);
+    const double flops = 2.0 * x.m * x.n * x.k;
+    std::printf("%d %d %d %d%d: cublas %.2f us, %.1f TFLOP/s\n", x.m, x.n, x.k, x.ta, x.tb, theirs,
+                1e-6 * flops / theirs);
+    for (const Variant& v : variants) {
+      for (int stream = 0; stream < 2; ++stream) {
+        for (int bulk = 0; bulk < 2; ++bulk) {
+          if (bulk == 1 && way_of(bench.product(r.calls[0]).a, x.m, true) != Way::ROWS &&
+              way_of(bench.product(r.calls[0]).b, x.n, true) != Way::ROWS)
+            continue;
+          const double us = bench.time(
+              [&](const Call& c) {
+                CHECK(v.launch[stream][bulk](bench.product(c), 1, false, bench.workspace,
+                                             bench.stream));
+              },
+              r.calls, launches, 3);
+          std::printf("  %-8s %-8s %-6s %9.2f us %5.1f TFLOP/s\n", v.name, stream ? "Stream-K" : "",
+                      bulk ? "bulk" : "", us, 1e-6 * flops / us);
+        }
+      }
+    }
+  }
+}
+#endif
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 4) {
+    std::fprintf(stderr, "usage: candidates SHAPES SECONDS OUT.csv [SEED]\n");
+    return 2;
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  const auto since = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  const int count = std::atoi(argv[1]);
+  const double seconds = std::atof(argv[2]);
+  FILE* const csv = std::fopen(argv[3], "w");
+  if (csv == nullptr) {
+    std::fprintf(stderr, "cannot write %s\n", argv[3]);
+    return 2;
+  }
+  Bench bench;
+  const int bad = verify_kernels(bench, 150);
+  std::printf("%.1f s\n", since());
+#ifdef ANY_PRODUCT_SPECIALIZED
+  time_variants(bench);
+  std::printf("%.1f s\n", since());
+#endif
+  for (const Kernel& kernel : menu)
+    std::fprintf(csv, "kernel,%s,%d,%d,%d,%d\n", kernel.name, static_cast<int>(kernel.kind),
+                 kernel.bm, kernel.bn, kernel.blocks);
+  std::mt19937 random(argc > 4 ? static_cast<unsigned>(std::atoi(argv[4])) : 17);
+  int timed = 0;
+  for (; timed < count && since() < seconds; ++timed) {
+    const Shape x = random_shape(random, timed);
+    const Rotation r(bench, x);
+    if (r.calls.empty()) continue;
+    const double us = bench.time([&](const Call& c) { bench.theirs(c); }, r.calls, r.launches, 3);
+    const Product g = bench.product(r.calls[0]);
+    std::vector<Choice> all;
+    for_each_choice(g, bench.sms, true, nullptr, [&](const Choice& c) { all.push_back(c); });
+    std::sort(all.begin(), all.end(),
+              [](const Choice& a, const Choice& b) { return a.microseconds < b.microseconds; });
+    // The model that orders them may be wrong: of each kernel the three that it likes best, unless they look hopeless.
+    std::vector<const Kernel*> taken;
+    for (const Choice& c : all) {
+      if (c.microseconds > 3 * all[0].microseconds + 10 ||
+          std::count(taken.begin(), taken.end(), c.kernel) >= 3)
+        continue;
+      taken.push_back(c.kernel);
+      const double t = bench.time(
+          [&](const Call& call) {
+            CHECK(c.kernel->launch(bench.product(call), c.parts, c.second, bench.workspace,
+                                   bench.stream));
+          },
+          r.calls, r.launches, 3);
+      std::fprintf(csv, "%d,%d,%d,%d,%d,%d,%d,%d,%s,%d,%d,%.3f,%.3f\n", x.m, x.n, x.k, x.ta, x.tb,
+                   g.a.wide, g.b.wide, g.m <= g.n ? g.b.ld % 4 != 0 : g.a.ld % 4 != 0,
+                   c.kernel->name, c.parts, c.second, t, us);
+    }
+    std::fflush(csv);
+  }
+  std::fclose(csv);
+  std::printf("%d shapes with all candidates, %.1f s\n", timed, since());
+  return bad != 0;
+}
