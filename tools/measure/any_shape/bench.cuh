@@ -13,6 +13,9 @@
 #include <vector>
 
 #include "../../../chapters/13_any_shape/any_product.cuh"
+#ifdef SEPARATE_KERNELS  // kernels.cu, in as many files as there are parts
+#include "kernels.inc"
+#endif
 
 using namespace any_product;
 
