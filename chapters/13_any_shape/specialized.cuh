@@ -178,6 +178,8 @@ struct Loader {
   __device__ __forceinline__ void rows(size_t ld, std::uint32_t to, std::uint32_t barrier,
                                        int lane) {
     if (lane < BK) {
+      // The stage may hold a K-tile that `last` has copied; the copy engine writes after it.
+      ptx::fence_proxy_async(ptx::space_shared);
       auto* const arrived = in_shared<std::uint64_t>(barrier);
       const unsigned bytes = 4 * static_cast<unsigned>(left);
       if (lane == 0)
@@ -205,8 +207,8 @@ struct Loader {
   }
 
   /// A K-tile of which only `steps` of K exist: the rest becomes zeros.
-  static __device__ __noinline__ void last(const Operand& o, int x0, int extent, int k0, int steps,
-                                           std::uint32_t stage, int warp, int lane) {
+  static __device__ __forceinline__ void last(const Operand& o, int x0, int extent, int k0,
+                                              int steps, std::uint32_t stage, int warp, int lane) {
 #pragma unroll 1
     for (int i = 0; i < BX * BK / 128; ++i) {
       const int x = o.along_k ? BX / 4 * warp + lane / 4 + i / 4 * 8 : lane + i % (BX / 32) * 32;
