@@ -42,7 +42,7 @@ struct Operand {
   const float* data;
   size_t ld;     ///< floats from a row in memory to the next
   bool along_k;  ///< element (x, l) is data[x * ld + l]; otherwise data[l * ld + x]
-  bool wide;     ///< not along K, and its rows begin at multiples of 16 bytes
+  bool wide;     ///< not along K, and its rows are float4s that begin at multiples of 16 bytes
 };
 
 /// A product as the kernels see it; C is row-major.
@@ -76,12 +76,19 @@ struct Tile {
   static_assert(WM == 4 * TM && WN == 8 * TN, "a warp is 4 x 8 lanes");
   static constexpr int A_STAGE = BK * (BM + 4), B_STAGE = BK * (BN + 4);
   static constexpr int SHARED = 4 * STAGES * (A_STAGE + B_STAGE);  // bytes
+  static constexpr int COMPUTING = THREADS;
+  /// The first row and column of a warp in the tile.
+  static __device__ int row_of(int warp) { return warp / WARPS_N * WM; }
+  static __device__ int col_of(int warp) { return warp % WARPS_N * WN; }
 };
 
 // In shared memory a K-tile of either operand has the same form, (BK, BX) with padded rows, so the loop that multiplies does not know
-// the layout. Along K, a warp copies 4 rows of 8 floats and so transposes them; no two lanes write to the same bank. Inside of
-// the matrix the copies are `cp.async`, without a test. At the edges and in the last K-tile, what does not exist becomes zeros, by
-// plain stores: the loop never asks how much of K is left.
+// the layout. Along K, a warp copies 4 rows of 8 floats and so transposes them; no two lanes write to the same bank.
+//
+// A tile may stick out of the matrix. Its rows or columns that do not exist become elements outside of C, which nobody
+// stores: so a thread whose row is missing copies the last one that exists, and no copy needs a test. K is different. What lies
+// beyond it must not count, so in the last K-tile the rest becomes zeros, in A and in B: a zero times an infinity would be
+// NaN. The loop never asks how much of K is left.
 
 /// A thread's share of the copies that bring the K-tiles of an operand, (BK, BX), to shared memory; a row has BX + 4
 /// floats there.
@@ -89,20 +96,21 @@ template <class T, int BX, Lie LIE>
 struct Copies {
   static constexpr bool ALONG_K = LIE == Lie::ALONG_K, WIDE = LIE == Lie::WIDE;
   static constexpr int BK = T::BK, THREADS = T::THREADS, PITCH = BX + 4;
-  static constexpr int ROW = WIDE ? BX / 4 : BX;  // threads side by side, across K
-  static constexpr int COUNT = BX * BK / THREADS / (WIDE ? 4 : 1);
+  static constexpr int FLOATS = WIDE ? 4 : 1;  // of a copy
+  static constexpr int ROW = BX / FLOATS;      // threads side by side, across K
+  static constexpr int COUNT = BX * BK / THREADS / FLOATS;
   // From a copy to the next: rows or columns of the operand along K, or steps of K.
   static constexpr int STEP = ALONG_K ? T::WARPS / 2 * 4 : THREADS / ROW;
   static constexpr int TO_STEP = ALONG_K ? STEP : STEP * PITCH;
   static_assert(THREADS >= BX && COUNT >= 1);
 
   const float* from;
-  int to;          // in a stage
-  unsigned exist;  // along K: a bit for each copy; otherwise how many of its floats exist
+  int to;    // in a stage
+  int last;  // along K: the last row or column that exists, from this thread's first on
 
   static __device__ int x_of() {
     const int tid = static_cast<int>(threadIdx.x);
-    return ALONG_K ? tid / 64 * 4 + tid % 32 / 8 : tid % ROW * (WIDE ? 4 : 1);
+    return ALONG_K ? tid / 64 * 4 + tid % 32 / 8 : tid % ROW * FLOATS;
   }
   static __device__ int k_of() {
     const int tid = static_cast<int>(threadIdx.x);
@@ -111,41 +119,28 @@ struct Copies {
 
   /// left: rows of op(A), or columns of op(B), from x0 to the end.
   __device__ Copies(const Operand& o, int x0, int left, int k0)
-      : from(ALONG_K ? o.data + (x0 + x_of()) * o.ld + k0 + k_of()
-                     : o.data + (k0 + k_of()) * o.ld + x0 + x_of()),
-        to(k_of() * PITCH + x_of()),
-        exist(0) {
-    if constexpr (ALONG_K) {
-#pragma unroll
-      for (int i = 0; i < COUNT; ++i) exist |= (x_of() + i * STEP < left ? 1u : 0u) << i;
-    } else {
-      exist = static_cast<unsigned>(max(0, min(WIDE ? 4 : 1, left - x_of())));
-    }
+      : to(k_of() * PITCH + x_of()), last(max(0, left - 1 - x_of())) {
+    const size_t x = static_cast<size_t>(x0 + min(x_of(), left - FLOATS)),
+                 k = static_cast<size_t>(k0 + k_of());
+    from = o.data + (ALONG_K ? x * o.ld + k : k * o.ld + x);
   }
 
-  /// Starts to copy the next K-tile. INSIDE: all of it exists; otherwise `steps` of K do, and the rest becomes zeros.
-  template <bool INSIDE>
+  /// Starts to copy the next K-tile. INSIDE: all rows and columns of the tile exist. WHOLE: all of its K does; otherwise
+  /// `steps` of it do, and the rest becomes zeros.
+  template <bool INSIDE, bool WHOLE>
   __device__ __forceinline__ void start(const Operand& o, float* stage, int steps) {
     float* const t = stage + to;
-    if constexpr (INSIDE) {
-#pragma unroll
-      for (int i = 0; i < COUNT; ++i)
-        __pipeline_memcpy_async(t + i * TO_STEP, from + i * STEP * o.ld, WIDE ? 16 : 4);
-    } else {
-      const int k = k_of();
-#pragma unroll(2)
-      for (int i = 0; i < COUNT; ++i) {
-        const int floats = ALONG_K                ? (k < steps ? exist >> i & 1 : 0)
-                           : k + i * STEP < steps ? exist
-                                                  : 0;
-        const float* const f = from + i * STEP * o.ld;
-        if (floats == (WIDE ? 4 : 1)) {
-          __pipeline_memcpy_async(t + i * TO_STEP, f, WIDE ? 16 : 4);
-        } else {
-#pragma unroll 1
-          for (int e = 0; e < (WIDE ? 4 : 1); ++e) t[i * TO_STEP + e] = e < floats ? f[e] : 0;
-        }
+    const float* f = from;
+#pragma unroll(WHOLE ? COUNT : 2)
+    for (int i = 0; i < COUNT; ++i) {
+      if (WHOLE || k_of() + (ALONG_K ? 0 : i * STEP) < steps) {
+        __pipeline_memcpy_async(t + i * TO_STEP, f, 4 * FLOATS);
+      } else if constexpr (WIDE) {
+        *reinterpret_cast<float4*>(t + i * TO_STEP) = {};
+      } else {
+        t[i * TO_STEP] = 0;
       }
+      if (!ALONG_K || INSIDE || (i + 1) * STEP <= last) f += STEP * o.ld;
     }
     from += ALONG_K ? BK : BK * o.ld;
   }
@@ -181,7 +176,7 @@ struct Seat {
   bool active;
   __device__ Seat(int rows_left, int cols_left) {
     const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-    const int warp_row = warp / T::WARPS_N * T::WM, warp_col = warp % T::WARPS_N * T::WN;
+    const int warp_row = T::row_of(warp), warp_col = T::col_of(warp);
     row = warp_row + ((lane >> 1 & 1) | (lane >> 3 & 2)) * 4;
     col = warp_col + ((lane & 1) | (lane >> 1 & 6)) * 4;
     active = !T::SKIP || (warp_row < rows_left && warp_col < cols_left);
@@ -198,7 +193,8 @@ __device__ __forceinline__ void multiply_tiles(float (&acc)[T::TM][T::TN], const
   float* const b_tiles = a_tiles + STAGES * T::A_STAGE;     // (STAGES, BK, BN + 4)
   const int count = last - first;
   if (count <= 0) return;
-  const bool inside = row0 + BM <= g.m && col0 + BN <= g.n;
+  constexpr bool EDGES = A == Lie::ALONG_K || B == Lie::ALONG_K;  // matter to the copies
+  const bool inside = !EDGES || (row0 + BM <= g.m && col0 + BN <= g.n);
   int steps = min(g.k, last * BK) - first * BK;  // still to be copied
   Copies<T, BM, A> a(g.a, row0, g.m - row0, first * BK);
   Copies<T, BN, B> b(g.b, col0, g.n - col0, first * BK);
@@ -207,12 +203,15 @@ __device__ __forceinline__ void multiply_tiles(float (&acc)[T::TM][T::TN], const
     if (steps > 0) {
       float* const to_a = a_tiles + writing * T::A_STAGE;
       float* const to_b = b_tiles + writing * T::B_STAGE;
-      if (inside && steps >= BK) {
-        a.template start<true>(g.a, to_a, BK);
-        b.template start<true>(g.b, to_b, BK);
+      if (steps < BK) {
+        a.template start<false, false>(g.a, to_a, steps);
+        b.template start<false, false>(g.b, to_b, steps);
+      } else if (inside) {
+        a.template start<true, true>(g.a, to_a, BK);
+        b.template start<true, true>(g.b, to_b, BK);
       } else {
-        a.template start<false>(g.a, to_a, steps);
-        b.template start<false>(g.b, to_b, steps);
+        a.template start<false, true>(g.a, to_a, BK);
+        b.template start<false, true>(g.b, to_b, BK);
       }
       steps -= BK;
       writing = writing + 1 == STAGES ? 0 : writing + 1;
@@ -404,7 +403,7 @@ __global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
 
 /// Adds up the parts of the tiles, where tickets do not.
 ///
-/// Launch: T::TM * T::TN / 4 blocks of T::THREADS threads for each tile.
+/// Launch: T::TM * T::TN / 4 blocks of T::COMPUTING threads for each tile.
 template <class T>
 __global__ void add_parts(const Product g, const Split split) {
   constexpr int FOURS = T::TM * T::TN / 4, Q = T::TN / 4, COUNT = T::BM * T::BN / 4;
@@ -416,7 +415,7 @@ __global__ void add_parts(const Product g, const Split split) {
   const int at = tile_col * T::BN + seat.col + x % Q * 32;
   if (r >= g.m || at >= g.n) return;
   const float4* const all = split.partials + static_cast<size_t>(tile) * split.parts * COUNT +
-                            x * T::THREADS + threadIdx.x;
+                            x * T::COMPUTING + threadIdx.x;
   float4 sum = {};
 #pragma unroll 8
   for (int p = 0; p < split.parts; ++p)
@@ -694,7 +693,7 @@ __global__ void __launch_bounds__(32 * WARPS_J * WARPS_K)
 // ## 8. Little products
 //
 // 30 x 30 x 30 does not need shared memory. Up to 32 lanes share an element of C, straight from global memory; caches serve
-// the rest.
+// the rest. Where C has a few elements and K is long, a block shares one.
 
 /// Little work: `lanes` threads for each element of C, straight from global memory.
 ///
@@ -725,6 +724,32 @@ __global__ void __launch_bounds__(THREADS) little_product(const Product g, int l
     float* const c = g.c + i * g.ldc + j;
     *c = g.beta == 0 ? g.alpha * sum : g.alpha * sum + g.beta * *c;
   }
+}
+
+/// An element of C for each block, whose threads share K: for few elements and a longer K than 32 lanes are quick with.
+///
+/// Launch: m n blocks of THREADS threads.
+template <int THREADS>
+__global__ void __launch_bounds__(THREADS) little_block(const Product g) {
+  const int tid = static_cast<int>(threadIdx.x);
+  const int i = static_cast<int>(blockIdx.x) / g.n, j = static_cast<int>(blockIdx.x) % g.n;
+  const float* a = g.a.data + i * (g.a.along_k ? g.a.ld : 1);
+  const float* b = g.b.data + j * (g.b.along_k ? g.b.ld : 1);
+  const size_t a_l = g.a.along_k ? 1 : g.a.ld, b_l = g.b.along_k ? 1 : g.b.ld;
+  float sum = 0;
+#pragma unroll 8
+  for (int l = tid; l < g.k; l += THREADS) sum += a[l * a_l] * b[l * b_l];
+#pragma unroll
+  for (int d = 16; d > 0; d /= 2) sum += __shfl_xor_sync(~0u, sum, d);
+  __shared__ float sums[THREADS / 32];
+  if (tid % 32 == 0) sums[tid / 32] = sum;
+  __syncthreads();
+  if (tid > 0) return;
+  sum = 0;
+#pragma unroll
+  for (int w = 0; w < THREADS / 32; ++w) sum += sums[w];
+  float* const c = g.c + i * g.ldc + j;
+  *c = g.beta == 0 ? g.alpha * sum : g.alpha * sum + g.beta * *c;
 }
 
 // ## 9. Stream-K
@@ -957,16 +982,19 @@ cudaError_t launch_rows(const Product& g, int parts, bool, void* workspace, cuda
 
 template <int LANES>
 cudaError_t launch_little(const Product& g, int, bool, void*, cudaStream_t stream) {
-  const size_t threads = static_cast<size_t>(g.m) * static_cast<size_t>(g.n) * LANES;
-  little_product<128><<<static_cast<unsigned>((threads + 127) / 128), 128, 0, stream>>>(g, LANES);
+  const size_t elements = static_cast<size_t>(g.m) * static_cast<size_t>(g.n);
+  if constexpr (LANES > 32) {
+    little_block<LANES><<<static_cast<unsigned>(elements), LANES, 0, stream>>>(g);
+  } else {
+    little_product<128>
+        <<<static_cast<unsigned>((elements * LANES + 127) / 128), 128, 0, stream>>>(g, LANES);
+  }
   return cudaGetLastError();
 }
 
 using Tile128x128 = Tile<128, 128, 8, 8, 4, 2, 2>;
 using Tile128x64 = Tile<128, 64, 8, 8, 4, 1, 3>;
-using Tile64x128 = Tile<64, 128, 8, 8, 2, 2, 3>;
 using Tile64x64 = Tile<64, 64, 8, 4, 2, 2, 5>;
-using Tile128x32 = Tile<128, 32, 8, 4, 4, 1, 5>;
 using Tile32x128 = Tile<32, 128, 8, 4, 1, 4, 5>;
 using Tile64x32 = Tile<64, 32, 4, 4, 4, 1, 8>;
 using Tile32x64 = Tile<32, 64, 4, 4, 2, 2, 8>;
@@ -991,12 +1019,14 @@ namespace any_product {
 // The figures come from timings of all kernels on an H200, fitted so that the relative error is small. On another GPU
 // the number of SMs is its own and the rest is taken as it is; that has not been measured.
 
-/// What the model knows of a kernel, in microseconds on an H200: from the launch to the first K-tile; a K-tile of 16 for
-/// a block that is alone on its SM, and for each of many; the epilogue of a block; one more copy of an operand float by
-/// float, and an edge, as shares; reading the sums of parts: at all, and for each part, by the last block and by a
-/// second kernel (for each MB).
+/// What the model knows of a kernel. In microseconds on an H200: from the launch to the first K-tile; a K-tile of 16 for a block
+/// that is alone on its SM, and for each of many; the epilogue of a block. As shares of a K-tile: an operand along K; one copied
+/// float by float; an edge; and of the epilogue: rows of C that do not begin at multiples of 16 bytes. Then: adding up parts,
+/// and for each part; a second kernel, and for each MB that it reads; Stream-K, and for each block that has a share of a tile.
+/// Last, how many MB of A, B and C it moves in a microsecond.
 struct Costs {
-  float start, alone, each, epilogue, floats, edge, last, last_part, second, second_mb, stream;
+  float start, alone, each, epilogue, along, floats, edge, ragged, last, last_part, second,
+      second_mb, stream, stream_part, bytes;
 };
 
 /// One line of the menu.
@@ -1017,164 +1047,154 @@ constexpr Kernel tile(const char* name, const Costs& costs) {
 #ifdef ANY_PRODUCT_SPECIALIZED
 template <class T>
 constexpr Kernel special(const char* name, const Costs& costs) {
-  return {name, Kind::SPECIALIZED, T::BM, T::BN, T::BLOCKS, launch_specialized<T, true>, costs};
+  return {name, Kind::SPECIALIZED, T::BM, T::BN, T::BLOCKS, launch_specialized<T>, costs};
 }
 template <class T>
 constexpr Kernel special_stream(const char* name, const Costs& costs) {
-  return {name,      Kind::SPECIALIZED_STREAM,           T::BM, T::BN,
-          T::BLOCKS, launch_specialized_stream<T, true>, costs};
+  return {name,      Kind::SPECIALIZED_STREAM,     T::BM, T::BN,
+          T::BLOCKS, launch_specialized_stream<T>, costs};
 }
 #endif
 
 inline constexpr Kernel menu[] = {
 #ifdef ANY_PRODUCT_SPECIALIZED
     special<Special128x256>("128x256 special",
-                            {6, 2.4f, 2.4f, 3, 0.02f, 0.02f, 4, 1.3f, 1.5f, 0.3f, 5}),
-    special_stream<Special128x256>("128x256 special stream",
-                                   {6, 2.4f, 2.4f, 3, 0.02f, 0.02f, 4, 1.3f, 1.5f, 0.3f, 5}),
-    special<Special192x128>("192x128 special",
-                            {6, 1.85f, 1.85f, 2.5f, 0.02f, 0.02f, 4, 1, 1.5f, 0.3f, 5}),
-    special_stream<Special192x128>("192x128 special stream",
-                                   {6, 1.85f, 1.85f, 2.5f, 0.02f, 0.02f, 4, 1, 1.5f, 0.3f, 5}),
+                            {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}),
+    special_stream<Special192x128>("192x128 special stream", {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f,
+                                                              0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}),
     special<Special128x192>("128x192 special",
-                            {6, 1.85f, 1.85f, 2.5f, 0.02f, 0.02f, 4, 1, 1.5f, 0.3f, 5}),
-    special_stream<Special128x192>("128x192 special stream",
-                                   {6, 1.85f, 1.85f, 2.5f, 0.02f, 0.02f, 4, 1, 1.5f, 0.3f, 5}),
+                            {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}),
+    special_stream<Special128x192>("128x192 special stream", {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f,
+                                                              0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}),
     special<Special128x128>("128x128 special",
-                            {5, 1.28f, 1.28f, 1.7f, 0.02f, 0.02f, 3, 0.7f, 1.5f, 0.3f, 4}),
-    special_stream<Special128x128>("128x128 special stream",
-                                   {5, 1.28f, 1.28f, 1.7f, 0.02f, 0.02f, 3, 0.7f, 1.5f, 0.3f, 4}),
+                            {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}),
+    special_stream<Special128x128>("128x128 special stream", {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f,
+                                                              0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}),
     special<Special64x256>("64x256 special",
-                           {5, 1.28f, 1.28f, 1.7f, 0.02f, 0.02f, 3, 0.7f, 1.5f, 0.3f, 4}),
-    special_stream<Special64x256>("64x256 special stream",
-                                  {5, 1.28f, 1.28f, 1.7f, 0.02f, 0.02f, 3, 0.7f, 1.5f, 0.3f, 4}),
+                           {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}),
     special<Special256x64>("256x64 special",
-                           {5, 1.28f, 1.28f, 1.7f, 0.02f, 0.02f, 3, 0.7f, 1.5f, 0.3f, 4}),
-    special_stream<Special256x64>("256x64 special stream",
-                                  {5, 1.28f, 1.28f, 1.7f, 0.02f, 0.02f, 3, 0.7f, 1.5f, 0.3f, 4}),
+                           {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}),
     special<Special64x128>("64x128 special",
-                           {4, 0.8f, 0.68f, 1, 0.02f, 0.02f, 2, 0.4f, 1.5f, 0.3f, 3}),
-    special_stream<Special64x128>("64x128 special stream",
-                                  {4, 0.8f, 0.68f, 1, 0.02f, 0.02f, 2, 0.4f, 1.5f, 0.3f, 3}),
+                           {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}),
     special<Special128x64>("128x64 special",
-                           {4, 0.8f, 0.68f, 1, 0.02f, 0.02f, 2, 0.4f, 1.5f, 0.3f, 3}),
-    special_stream<Special128x64>("128x64 special stream",
-                                  {4, 0.8f, 0.68f, 1, 0.02f, 0.02f, 2, 0.4f, 1.5f, 0.3f, 3}),
-#endif
+                           {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}),
+#else
     tile<Tile128x128>("128x128",
-                      {11.6f, 2.88f, 0.12f, 0.659f, 0.02f, 0.02f, 9.01f, 0.0708f, 1.5f, 0.3f, 2}),
-    tile<Tile128x64>(
-        "128x64", {3.05f, 1.52f, 0.656f, 1.14f, 0.0504f, 0.0513f, 1.5f, 0.1f, 0.0527f, 0.0154f, 2}),
-    tile<Tile64x128>("64x128", {10.8f, 1.39f, 0.649f, 0.619f, 0.00199f, 0.356f, 2.08f, 0.0416f,
-                                0.0912f, 0.0093f, 2}),
-    tile<Tile64x64>("64x64", {6.25f, 0.552f, 0.353f, 0.295f, 0.126f, 0.291f, 0.159f, 0.255f, 0.043f,
-                              0.0536f, 2}),
-    tile<Tile32x128>(
-        "32x128", {10, 0.808f, 0.359f, 0.237f, 0.0386f, 0.34f, 1.1f, 0.0269f, 0.0616f, 0.0131f, 2}),
-    tile<Tile64x32>(
-        "64x32", {3.07f, 0.425f, 0.308f, 0.158f, 0.0105f, 0.323f, 0.2f, 0.247f, 0.702f, 0.448f, 2}),
-    tile<Tile32x64>(
-        "32x64", {3.52f, 0.353f, 0.198f, 0.21f, 0.198f, 0.188f, 0.0581f, 0.242f, 0.202f, 0.53f, 2}),
-    tile<Tile32x32>("32x32", {3.14f, 0.337f, 0.137f, 0.12f, 0.00299f, 0.87f, 0.164f, 0.214f, 0.524f,
-                              0.684f, 2}),
+                      {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}),
     {"128x128 stream",
      Kind::STREAM,
      128,
      128,
      2,
      launch_stream<Tile128x128>,
-     {9.31f, 2.95f, 0.12f, 0.335f, 0.02f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 9.31f}},
+     {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}},
+#endif
+    tile<Tile128x64>("128x64",
+                     {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}),
+    tile<Tile64x64>("64x64", {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}),
+    tile<Tile32x128>("32x128",
+                     {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}),
+    tile<Tile64x32>("64x32", {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}),
+    tile<Tile32x64>("32x64", {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}),
+    tile<Tile32x32>("32x32", {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}),
     {"columns 1x32",
      Kind::COLUMNS,
      1,
      32,
      4,
      launch_columns<1, 8, 16>,
-     {1.58f, 0.0321f, 0.0312f, 0.967f, 0.00979f, 0.00966f, 1.17f, 0.0828f, 1.5f, 0.3f, 2}},
+     {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}},
     {"columns 4x128",
      Kind::COLUMNS,
      4,
      128,
      8,
      launch_columns<4, 32, 8>,
-     {10.7f, 0.205f, 0.101f, 0.34f, 0.0197f, 0.02f, 4.05f, 0.174f, 1.5f, 0.3f, 2}},
+     {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}},
     {"columns 8x32",
      Kind::COLUMNS,
      8,
      32,
      4,
      launch_columns<8, 8, 8>,
-     {1.57f, 0.102f, 0.0877f, 1.64f, 0.00857f, 0.0197f, 0.894f, 0.0708f, 1.5f, 0.3f, 2}},
+     {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}},
     {"columns 16x64",
      Kind::COLUMNS,
      16,
      64,
      4,
      launch_columns<16, 16, 4>,
-     {2.12f, 0.472f, 0.302f, 0.635f, 0.0204f, 0.02f, 1.23f, 0.192f, 1.5f, 0.3f, 2}},
+     {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}},
     {"rows 1x8",
      Kind::ROWS,
      1,
      8,
      4,
      launch_rows<1, 4, 2, 4>,
-     {1.59f, 0.0333f, 0.0136f, 0.597f, 0.0185f, 0.0121f, 1.29f, 0.0585f, 1.5f, 0.3f, 2}},
+     {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}},
     {"rows 1x4",
      Kind::ROWS,
      1,
      4,
      4,
      launch_rows<1, 4, 1, 8>,
-     {1.68f, 0.0175f, 0.00639f, 0.61f, 0.0181f, 0.0109f, 1.32f, 0.0593f, 1.5f, 0.3f, 2}},
+     {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}},
     {"rows 2x8",
      Kind::ROWS,
      2,
      8,
      4,
      launch_rows<2, 4, 2, 4>,
-     {1.66f, 0.0391f, 0.0126f, 0.92f, 0.0185f, 0.02f, 1.16f, 0.0866f, 1.5f, 0.3f, 2}},
+     {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}},
     {"rows 4x16",
      Kind::ROWS,
      4,
      16,
      4,
      launch_rows<4, 4, 4, 2>,
-     {1.36f, 0.0978f, 0.0319f, 1.31f, 0.0191f, 0.371f, 1.08f, 0.0514f, 1.5f, 0.3f, 2}},
+     {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}},
     {"rows 8x16",
      Kind::ROWS,
      8,
      16,
      4,
      launch_rows<8, 4, 4, 2>,
-     {1.79f, 0.136f, 0.0556f, 1.68f, 0.331f, 0.0181f, 0.627f, 0.123f, 1.5f, 0.3f, 2}},
+     {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}},
     {"rows 16x16",
      Kind::ROWS,
      16,
      16,
      2,
      launch_rows<16, 4, 4, 2>,
-     {2.15f, 0.102f, 0.102f, 3.02f, 0.00133f, 0.0169f, 0.178f, 0.0458f, 1.5f, 0.3f, 2}},
+     {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}},
     {"little 1",
      Kind::LITTLE,
      1,
      1,
      16,
      launch_little<1>,
-     {0.519f, 0.942f, 0.0566f, 0.0936f, 0.0197f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
+     {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}},
     {"little 4",
      Kind::LITTLE,
      4,
      1,
      16,
      launch_little<4>,
-     {0.464f, 1.1f, 0.0661f, 0.0767f, 0.0193f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
+     {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}},
     {"little 32",
      Kind::LITTLE,
      32,
      1,
      16,
      launch_little<32>,
-     {0.407f, 1.29f, 0.0773f, 0.0719f, 0.0198f, 0.02f, 1.5f, 0.1f, 1.5f, 0.3f, 2}},
+     {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}},
+    {"little 256",
+     Kind::LITTLE,
+     256,
+     1,
+     8,
+     launch_little<256>,
+     {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}},
 };
 
 /// What is launched: a kernel of the menu, in so many parts of K; `second`: a second kernel adds them up.
@@ -1189,35 +1209,45 @@ struct Choice {
 inline float estimate(const Kernel& kernel, const Product& g, int parts, bool second, int sms) {
   const Costs& c = kernel.costs;
   const auto up = [](double a, double b) { return std::ceil(a / b); };
-  const double m = g.m, n = g.n, k = g.k;
-  const double megabytes = 4e-6 * (m * k + k * n + m * n);
-  double tiles, k_tiles, mb_of_tile = 4e-6 * kernel.bm * kernel.bn;
-  bool edge = false;
-  const bool a_floats = !g.a.wide, b_floats = !g.b.wide;
+  // The larger of two things that overlap, and a little more where they are alike.
+  const auto both = [](double a, double b) {
+    return std::sqrt(std::sqrt(a * a * a * a + b * b * b * b));
+  };
+  const double m = g.m, n = g.n, k = g.k, slots = double(sms) * kernel.blocks;
   const bool streams = kernel.kind == Kind::STREAM || kernel.kind == Kind::SPECIALIZED_STREAM;
-  if (kernel.kind == Kind::TILE || kernel.kind == Kind::SPECIALIZED || streams) {
-    tiles = up(m, kernel.bm) * up(n, kernel.bn), k_tiles = up(up(k, 16), parts);
-    edge = g.m % kernel.bm != 0 || g.n % kernel.bn != 0 || g.k % 16 != 0;
-  } else if (kernel.kind == Kind::LITTLE) {
-    tiles = up(m * n * kernel.bm, 128), k_tiles = up(k, kernel.bm) / 8 + 1;
-  } else {
+  double tiles, k_tiles, epilogues = 1;
+  bool edge = false;
+  if (kernel.kind == Kind::LITTLE) {
+    tiles = kernel.bm > 128 ? m * n : up(m * n * kernel.bm, 128);
+    k_tiles = up(k, kernel.bm) / 8 + 1;
+  } else if (kernel.kind == Kind::COLUMNS || kernel.kind == Kind::ROWS) {
     tiles = up(std::max(m, n), kernel.bn), k_tiles = k / parts / 16;
     edge = (g.m <= g.n ? g.b.ld : g.a.ld) % 4 != 0;
+  } else {
+    tiles = up(m, kernel.bm) * up(n, kernel.bn), k_tiles = up(up(k, 16), parts);
+    edge = g.m % kernel.bm != 0 || g.n % kernel.bn != 0;
   }
-  const double slots = double(sms) * kernel.blocks;
   double blocks = tiles * parts;
-  if (streams) k_tiles = std::max(1.0, tiles * up(k, 16) / slots), blocks = slots;
-  const double slower = (1 + c.floats * (a_floats + b_floats)) * (edge ? 1 + c.edge : 1);
+  if (streams) {
+    k_tiles = std::max(1.0, tiles * up(k, 16) / slots);
+    epilogues = std::max(1.0, tiles / slots), blocks = slots;
+  }
+  const auto floats = [](const Operand& o) { return !o.along_k && !o.wide; };
+  const double slower =
+      (1 + c.along * (g.a.along_k + g.b.along_k) + c.floats * (floats(g.a) + floats(g.b))) *
+      (edge ? 1 + c.edge : 1);
+  const double epilogue = c.epilogue * epilogues * (g.c_wide ? 1 : 1 + c.ragged);
   const auto wave = [&](double on_an_sm) {
-    return k_tiles * std::max<double>(c.alone, on_an_sm * c.each * slower) + on_an_sm * c.epilogue;
+    return k_tiles * both(c.alone, on_an_sm * c.each * slower) + on_an_sm * epilogue;
   };
   const double full = std::floor(blocks / slots), rest = blocks - full * slots;
-  double time = c.start + full * wave(kernel.blocks);
-  if (rest > 0) time += wave(up(rest, sms));
-  if (streams) time += c.stream;
+  const double waves = full * wave(kernel.blocks) + (rest > 0 ? wave(up(rest, sms)) : 0);
+  double time = c.start + both(waves, 4e-6 * (m * k + k * n + m * n) / c.bytes);
+  if (streams) time += c.stream + c.stream_part * std::max(1.0, slots / tiles);
   if (parts > 1 && !second) time += c.last + c.last_part * parts;
-  if (parts > 1 && second) time += c.second + c.second_mb * parts * tiles * mb_of_tile;
-  return static_cast<float>(std::max(time, 1.5 + megabytes / 3.6));
+  if (parts > 1 && second)
+    time += c.second + c.second_mb * parts * tiles * 4e-6 * kernel.bm * kernel.bn;
+  return static_cast<float>(time);
 }
 
 /// Calls take(choice) for each kernel of the menu that can compute a product, and each number of parts that its K and
@@ -1233,11 +1263,16 @@ void for_each_choice(const Product& g, int sms, bool splits, bool (*allowed)(Kin
     if (thin && (kernel.bm < shorter || (kernel.kind == Kind::ROWS) != along_k)) continue;
     const bool streams = kernel.kind == Kind::STREAM || kernel.kind == Kind::SPECIALIZED_STREAM;
     if (streams && (!splits || sms * kernel.blocks >= FLAGS)) continue;
-    const double tiles = kernel.kind == Kind::LITTLE ? std::ceil(1.0 * g.m * g.n * kernel.bm / 128)
-                         : thin
-                             ? std::ceil(1.0 * longer / kernel.bn)
-                             : std::ceil(1.0 * g.m / kernel.bm) * std::ceil(1.0 * g.n / kernel.bn);
-    if (tiles >= 2e9) continue;
+    const bool block_each = kernel.kind == Kind::LITTLE && kernel.bm > 128;  // of an element
+    const double tiles =
+        block_each                    ? 1.0 * g.m * g.n
+        : kernel.kind == Kind::LITTLE ? std::ceil(1.0 * g.m * g.n * kernel.bm / 128)
+        : thin                        ? std::ceil(1.0 * longer / kernel.bn)
+               : std::ceil(1.0 * g.m / kernel.bm) * std::ceil(1.0 * g.n / kernel.bn);
+    // What is never the best: many blocks for an element each, many blocks that share a tile.
+    if (tiles >= 2e9 || (block_each && tiles > 16.0 * sms) ||
+        (streams && 8 * tiles < 1.0 * sms * kernel.blocks))
+      continue;
     take(Choice{&kernel, 1, false, estimate(kernel, g, 1, false, sms)});
     if (!splits || kernel.kind == Kind::LITTLE || streams || tiles > TICKETS) continue;
     for (const int parts : {2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 128}) {
@@ -1245,7 +1280,7 @@ void for_each_choice(const Product& g, int sms, bool splits, bool (*allowed)(Kin
           tiles * parts * kernel.bm * kernel.bn > 4.0 * PARTIALS)
         break;
       take(Choice{&kernel, parts, false, estimate(kernel, g, parts, false, sms)});
-      if (parts > 4 && kernel.kind == Kind::TILE)
+      if (parts > (kernel.kind == Kind::TILE ? 4 : 2) && !thin)
         take(Choice{&kernel, parts, true, estimate(kernel, g, parts, true, sms)});
     }
   }
@@ -1275,16 +1310,16 @@ inline Product row_major(bool transpose_a, bool transpose_b, int m, int n, int k
   if (n == 1 && !transpose_b && ldb == 1) transpose_b = true, ldb = k;
   if (k == 1 && !transpose_a && lda == 1) transpose_a = true, lda = m;
   if (k == 1 && transpose_b && ldb == 1) transpose_b = false, ldb = n;
-  const auto operand = [](const float* data, long long ld, bool along_k) {
+  const auto operand = [](const float* data, long long ld, bool along_k, int extent) {
     const size_t pitch = static_cast<size_t>(ld);
-    return Operand{data, pitch, along_k, !along_k && aligned16(data, pitch)};
+    return Operand{data, pitch, along_k, !along_k && extent % 4 == 0 && aligned16(data, pitch)};
   };
   const size_t pitch = static_cast<size_t>(ldc);
   return {m,
           n,
           k,
-          operand(a, lda, !transpose_a),
-          operand(b, ldb, transpose_b),
+          operand(a, lda, !transpose_a, m),
+          operand(b, ldb, transpose_b, n),
           alpha,
           beta,
           c,

@@ -21,8 +21,10 @@ struct Specialized {
   static constexpr int PITCH_A = BM + 8, PITCH_B = BN + 8;
   static constexpr unsigned A_BYTES = 4 * BK * PITCH_A, STAGE = A_BYTES + 4 * BK * PITCH_B;
   static constexpr int SHARED = STAGES * static_cast<int>(STAGE + 2 * sizeof(std::uint64_t));
-  static constexpr bool MOVE = BLOCKS == 1;
+  static constexpr bool MOVE = BLOCKS == 1, SKIP = false;
   static_assert(BM % 32 == 0 && BN % 32 == 0 && TM % 4 == 0 && TN % 4 == 0);
+  static __device__ int row_of(int warp) { return warp % DOWN * WM; }
+  static __device__ int col_of(int warp) { return warp / DOWN * WN; }
   /// In which order a thread computes its groups of four rows.
   static __device__ constexpr int four_rows(int i) {
     return TM == 16 && i >= 2 ? 20 - 4 * i : 4 * i;
@@ -30,14 +32,14 @@ struct Specialized {
 };
 
 /// How the loading warps copy an operand: float by float and transposed, if it lies along K; otherwise 1, 2 or 4 floats of a row at
-/// a time, or whole rows of the tile by bulk copies. The number is that of the floats.
-enum class Way { ALONG_K = 0, BY_1 = 1, BY_2 = 2, BY_4 = 4, ROWS = 16 };
+/// a time. The number is that of the floats.
+enum class Way { ALONG_K = 0, BY_1 = 1, BY_2 = 2, BY_4 = 4 };
 
 /// The copies with the most bytes that the operand's address, its pitch and its extent across K allow.
-inline Way way_of(const Operand& o, int extent, bool bulk) {
+inline Way way_of(const Operand& o, int extent) {
   if (o.along_k) return Way::ALONG_K;
   const size_t all = reinterpret_cast<size_t>(o.data) / 4 | o.ld | static_cast<size_t>(extent);
-  if (all % 4 == 0) return bulk ? Way::ROWS : Way::BY_4;
+  if (all % 4 == 0) return Way::BY_4;
   return all % 2 == 0 ? Way::BY_2 : Way::BY_1;
 }
 
@@ -124,13 +126,10 @@ struct Loader {
 
   static __device__ int x_of(Way way, int warp, int lane) {
     return way == Way::ALONG_K ? BX / 4 * warp + lane / 4
-           : way == Way::ROWS  ? 0
                                : lane % lanes_of(way) * static_cast<int>(way);
   }
   static __device__ int k_of(Way way, int warp, int lane) {
-    return way == Way::ALONG_K ? lane % 4
-           : way == Way::ROWS  ? lane
-                               : warp * (32 / lanes_of(way)) + lane / lanes_of(way);
+    return way == Way::ALONG_K ? lane % 4 : warp * (32 / lanes_of(way)) + lane / lanes_of(way);
   }
   static __device__ int lanes_of(Way way) {
     return way == Way::BY_4 ? lanes<4> : way == Way::BY_2 ? lanes<2> : lanes<1>;
@@ -175,28 +174,10 @@ struct Loader {
       from += STEP * ld;
     }
   }
-  __device__ __forceinline__ void rows(size_t ld, std::uint32_t to, std::uint32_t barrier,
-                                       int lane) {
-    if (lane < BK) {
-      // The stage may hold a K-tile that `last` has copied; the copy engine writes after it.
-      ptx::fence_proxy_async(ptx::space_shared);
-      auto* const arrived = in_shared<std::uint64_t>(barrier);
-      const unsigned bytes = 4 * static_cast<unsigned>(left);
-      if (lane == 0)
-        ptx::mbarrier_expect_tx(ptx::sem_relaxed, ptx::scope_cta, ptx::space_shared, arrived,
-                                std::uint32_t{BK * bytes});
-      ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, in_shared<void>(to), from, bytes,
-                         arrived);
-    }
-    from += BK * ld;
-  }
-  /// The same by the way that this operand takes. for_rows: the warp that starts bulk copies.
-  __device__ __forceinline__ void start(Way way, size_t ld, std::uint32_t to, std::uint32_t barrier,
-                                        bool for_rows, int lane) {
+  /// The same by the way that this operand takes.
+  __device__ __forceinline__ void start(Way way, size_t ld, std::uint32_t to) {
     if (way == Way::ALONG_K) {
       along_k(ld, to);
-    } else if (way == Way::ROWS) {
-      if (for_rows) rows(ld, to, barrier, lane);
     } else if (way == Way::BY_4) {
       across_k<4>(ld, to);
     } else if (way == Way::BY_2) {
@@ -255,8 +236,8 @@ __device__ __forceinline__ void load(const Product& g, Way way_a, Way way_b, Wor
 #pragma unroll 1
     for (int t = min(work.last, whole) - work.first; t > 0; --t) {
       wait_for(barrier + 8 * STAGES, parity);
-      a.start(way_a, g.a.ld, stage + to_a, barrier, warp == 0, lane);
-      b.start(way_b, g.b.ld, stage + to_b, barrier, warp == 1, lane);
+      a.start(way_a, g.a.ld, stage + to_a);
+      b.start(way_b, g.b.ld, stage + to_b);
       next_stage();
     }
     if (work.last > whole) {
@@ -305,6 +286,7 @@ __device__ __forceinline__ bool collect(float (&c)[T::TM][T::TN], const Split& s
   float4* const all =
       split.partials + static_cast<size_t>(work.tile) * split.parts * FOURS + thread;
   write_sums<T>(c, all + static_cast<int>(blockIdx.x) % split.parts * FOURS);
+  if (split.tickets == nullptr) return false;  // a second kernel adds up
   __shared__ bool last;
   if (thread == 0) {
     last = atomicAdd(split.tickets + work.tile, 1u) == static_cast<unsigned>(split.parts) - 1;
@@ -351,8 +333,8 @@ __device__ __forceinline__ void compute(const Product& g, const Deal& deal, Work
                                         int k_tiles) {
   constexpr int TM = T::TM, TN = T::TN, BK = T::BK, STAGES = T::STAGES;
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
-  const int row_in_tile = warp % T::DOWN * T::WM + ((lane >> 1 & 1) | (lane >> 3 & 2)) * 4;
-  const int col_in_tile = warp / T::DOWN * T::WN + ((lane & 1) | (lane >> 1 & 6)) * 4;
+  const int row_in_tile = T::row_of(warp) + ((lane >> 1 & 1) | (lane >> 3 & 2)) * 4;
+  const int col_in_tile = T::col_of(warp) + ((lane & 1) | (lane >> 1 & 6)) * 4;
   const std::uint32_t a_start = base + 4 * static_cast<unsigned>(row_in_tile);
   std::uint32_t a_to_b = T::A_BYTES + 4 * static_cast<unsigned>(col_in_tile - row_in_tile);
   hide(a_to_b);
@@ -467,12 +449,12 @@ __global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
   specialized::run<T, specialized::Pieces>(g, way_a, way_b, shares, shares.workers);
 }
 
-/// BULK: rows that begin at multiples of 16 bytes are brought by bulk copies, not by cp.async.
-template <class T, bool BULK>
-cudaError_t launch_specialized(const Product& g, int parts, bool, void* workspace,
+template <class T>
+cudaError_t launch_specialized(const Product& g, int parts, bool second, void* workspace,
                                cudaStream_t stream) {
   unsigned* const tickets = static_cast<unsigned*>(workspace);
-  const Split split{parts, reinterpret_cast<float4*>(tickets + TICKETS + FLAGS), tickets};
+  const Split split{parts, reinterpret_cast<float4*>(tickets + TICKETS + FLAGS),
+                    second ? nullptr : tickets};
   const unsigned tiles =
       static_cast<unsigned>((g.m - 1) / T::BM + 1) * static_cast<unsigned>((g.n - 1) / T::BN + 1);
   const auto kernel = specialized_product<T>;
@@ -480,11 +462,12 @@ cudaError_t launch_specialized(const Product& g, int parts, bool, void* workspac
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, T::SHARED);
   if (set != cudaSuccess) return set;
   kernel<<<tiles* static_cast<unsigned>(parts), T::THREADS, T::SHARED, stream>>>(
-      g, way_of(g.a, g.m, BULK), way_of(g.b, g.n, BULK), split);
+      g, way_of(g.a, g.m), way_of(g.b, g.n), split);
+  if (second) add_parts<T><<<tiles*(T::TM * T::TN / 4), T::COMPUTING, 0, stream>>>(g, split);
   return cudaGetLastError();
 }
 
-template <class T, bool BULK>
+template <class T>
 cudaError_t launch_specialized_stream(const Product& g, int, bool, void* workspace,
                                       cudaStream_t stream) {
   int blocks;
@@ -496,7 +479,7 @@ cudaError_t launch_specialized_stream(const Product& g, int, bool, void* workspa
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, T::SHARED);
   if (set != cudaSuccess) return set;
   kernel<<<static_cast<unsigned>(blocks), T::THREADS, T::SHARED, stream>>>(
-      g, way_of(g.a, g.m, BULK), way_of(g.b, g.n, BULK), shares);
+      g, way_of(g.a, g.m), way_of(g.b, g.n), shares);
   return cudaGetLastError();
 }
 

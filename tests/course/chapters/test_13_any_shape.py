@@ -11,7 +11,7 @@ from chapter import BINARY_DIR, ROOT, Chapter, Run
 
 CHAPTER = Chapter("13_any_shape")
 HEADER = CHAPTER.source.with_name("any_product.cuh")
-PROGRAM = ROOT / "tests" / "chapters" / "any_product_checked.cu"
+PROGRAM = ROOT / "tests" / "course" / "chapters" / "any_product_checked.cu"
 
 
 def only(*rungs):
@@ -78,7 +78,7 @@ static const int taken = take_mistake();
 #define M(number, wrong, right) (mistake == number ? (wrong) : (right))
 """
 MUTANTS = [
-    ("x_of() + i * STEP < left", "M(0, x_of() + i * STEP + 1 < left, x_of() + i * STEP < left)"),
+    ("i * STEP) < steps", "i * STEP) < steps + M(0, 1, 0)"),
     ("id % in_group / height", "M(1, id % in_group % height, id % in_group / height)"),
     ("static_cast<unsigned>(parts) - 1", "static_cast<unsigned>(parts) - M(2, 2, 1)"),
     ("p < split.parts; ++p) {  // always", "p < split.parts - M(3, 1, 0); ++p) {  // always"),
