@@ -9,7 +9,15 @@
 #include <cmath>
 #include <cstddef>
 
+// Files of a program may include this header with different menus.
+#ifdef ANY_PRODUCT_SPECIALIZED
+#define ANY_PRODUCT_MENU with_specialized_warps
+#else
+#define ANY_PRODUCT_MENU portable
+#endif
+
 namespace any_product {
+inline namespace ANY_PRODUCT_MENU {
 
 // ## 4. Any alignment, any transposition
 //
@@ -1002,6 +1010,7 @@ using Tile32x32 = Tile<32, 32, 4, 4, 2, 1, 8>;
 
 enum class Kind { TILE, STREAM, COLUMNS, ROWS, LITTLE, SPECIALIZED, SPECIALIZED_STREAM };
 
+}  // namespace ANY_PRODUCT_MENU
 }  // namespace any_product
 
 #ifdef ANY_PRODUCT_SPECIALIZED  // nvcc -arch=sm_90a -DANY_PRODUCT_SPECIALIZED, for Hopper alone
@@ -1009,6 +1018,7 @@ enum class Kind { TILE, STREAM, COLUMNS, ROWS, LITTLE, SPECIALIZED, SPECIALIZED_
 #endif
 
 namespace any_product {
+inline namespace ANY_PRODUCT_MENU {
 
 // ## 11. The choice
 //
@@ -1058,136 +1068,158 @@ constexpr Kernel special_stream(const char* name, const Costs& costs) {
 
 inline constexpr Kernel menu[] = {
 #ifdef ANY_PRODUCT_SPECIALIZED
-    special<Special128x256>("128x256 special",
-                            {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}),
-    special_stream<Special192x128>("192x128 special stream", {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f,
-                                                              0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}),
-    special<Special128x192>("128x192 special",
-                            {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}),
-    special_stream<Special128x192>("128x192 special stream", {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f,
-                                                              0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}),
+    special<Special128x256>("128x256 special", {1.87f, 3.08f, 0.5f, 3.75f, 0.05f, 0.05f, 0.05f,
+                                                0.809f, 5.42f, 0.613f, 2, 0.3f, 3, 1, 1.38f}),
+    special_stream<Special192x128>("192x128 special stream",
+                                   {4.76f, 2, 1, 3.91f, 0.63f, 0.135f, 0.141f, 2.75f, 2, 0.3f, 2,
+                                    0.3f, 0.254f, 0.185f, 2.31f}),
+    special<Special128x192>("128x192 special", {1.3f, 0.551f, 2, 4.46f, 0.043f, 0.0463f, 0.00306f,
+                                                1.02f, 2.83f, 0.434f, 2, 0.3f, 3, 1, 1.42f}),
+    special_stream<Special128x192>(
+        "128x192 special stream",
+        {3.91f, 2, 1, 4, 0.566f, 0.0444f, 0.265f, 2.52f, 2, 0.3f, 2, 0.3f, 0.14f, 0.229f, 2.58f}),
     special<Special128x128>("128x128 special",
-                            {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}),
-    special_stream<Special128x128>("128x128 special stream", {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f,
-                                                              0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}),
-    special<Special64x256>("64x256 special",
-                           {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}),
-    special<Special256x64>("256x64 special",
-                           {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}),
-    special<Special64x128>("64x128 special",
-                           {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}),
-    special<Special128x64>("128x64 special",
-                           {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}),
+                            {1.51f, 0.317f, 1.41f, 2.86f, 0.0635f, 0.0511f, 0.00228f, 0.882f, 1.7f,
+                             0.398f, 2, 0.3f, 3, 1, 1.9f}),
+    special_stream<Special128x128>("128x128 special stream",
+                                   {4.09f, 1.46f, 0.641f, 2.02f, 0.542f, 0.0407f, 0.0425f, 3.41f, 2,
+                                    0.3f, 2, 0.3f, 1.67f, 0.206f, 5.05f}),
+    special<Special64x256>("64x256 special", {4.04f, 0.73f, 1.41f, 0.101f, 0.143f, 0.078f, 0.031f,
+                                              21.5f, 2.16f, 0.381f, 2, 0.3f, 3, 1, 0.902f}),
+    special<Special256x64>("256x64 special", {1.35f, 1.45f, 0.539f, 3.55f, 0.872f, 0.63f, 0.039f,
+                                              0.658f, 1.79f, 0.385f, 2, 0.3f, 3, 1, 1.29f}),
+    special<Special64x128>(
+        "64x128 special", {1.96f, 0.979f, 0.823f, 1.68f, 0.0692f, 0.00146f, 0.00131f, 0.972f, 1.33f,
+                           0.365f, 2, 0.3f, 3, 1, 2.19f}),
+    special<Special128x64>("128x64 special", {0.979f, 1, 0.797f, 2.4f, 0.0958f, 0.00811f, 0.00174f,
+                                              0.742f, 1.51f, 0.361f, 2, 0.3f, 3, 1, 3.38f}),
 #else
-    tile<Tile128x128>("128x128",
-                      {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}),
+    tile<Tile128x128>("128x128", {1.01f, 2.28f, 1.61f, 1.85f, 0.0217f, 0.0685f, 0.0206f, 0.71f,
+                                  4.18f, 0.55f, 1.15f, 0.269f, 3, 1, 1.52f}),
     {"128x128 stream",
      Kind::STREAM,
      128,
      128,
      2,
      launch_stream<Tile128x128>,
-     {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}},
+     {3.02f, 3.29f, 1.04f, 2.18f, 0.578f, 0.0489f, 0.0121f, 3, 2, 0.3f, 2, 0.3f, 0.268f, 0.116f,
+      2.69f}},
 #endif
-    tile<Tile128x64>("128x64",
-                     {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}),
-    tile<Tile64x64>("64x64", {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}),
-    tile<Tile32x128>("32x128",
-                     {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}),
-    tile<Tile64x32>("64x32", {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}),
-    tile<Tile32x64>("32x64", {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}),
-    tile<Tile32x32>("32x32", {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}),
+    tile<Tile128x64>("128x64", {2.77f, 2.04f, 1, 0.699f, 0.0162f, 0.104f, 0.0199f, 1.69f, 1.59f,
+                                0.361f, 0.394f, 0.3f, 3, 1, 2.36f}),
+    tile<Tile64x64>("64x64", {1.58f, 1.27f, 0.5f, 0.459f, 0.0588f, 0.131f, 0.00543f, 1.02f, 1.28f,
+                              0.278f, 1.92f, 0.505f, 3, 1, 2.84f}),
+    tile<Tile32x128>("32x128", {1.58f, 1.58f, 0.5f, 0.459f, 0.085f, 0.133f, 0.119f, 0.835f, 0.989f,
+                                0.406f, 2.02f, 0.385f, 3, 1, 3.38f}),
+    tile<Tile64x32>("64x32", {1.27f, 0.979f, 0.229f, 0.386f, 0.277f, 0.379f, 0.0614f, 0.351f,
+                              0.979f, 0.357f, 2.16f, 0.867f, 3, 1, 1.71f}),
+    tile<Tile32x64>("32x64", {1.4f, 0.927f, 0.261f, 0.267f, 0.0195f, 0.126f, 0.355f, 0.422f, 0.979f,
+                              0.361f, 2.25f, 1.04f, 3, 1, 7.45f}),
+    tile<Tile32x32>("32x32", {1.48f, 1.07f, 0.0884f, 0.22f, 0.774f, 1.16f, 0.0534f, 0.367f, 0.979f,
+                              0.252f, 2.18f, 1.12f, 3, 1, 2.29f}),
     {"columns 1x32",
      Kind::COLUMNS,
      1,
      32,
      4,
      launch_columns<1, 8, 16>,
-     {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}},
+     {1.3f, 0.0309f, 0.0287f, 1, 0.0357f, 0.673f, 0.05f, 0.238f, 0.434f, 0.244f, 2, 0.3f, 3, 1,
+      4.24f}},
     {"columns 4x128",
      Kind::COLUMNS,
      4,
      128,
      8,
      launch_columns<4, 32, 8>,
-     {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}},
+     {1.41f, 0.255f, 0.076f, 0.823f, 0.05f, 0.05f, 0.05f, 0.00923f, 1.41f, 0.118f, 2, 0.3f, 3, 1,
+      2.63f}},
     {"columns 8x32",
      Kind::COLUMNS,
      8,
      32,
      4,
      launch_columns<8, 8, 8>,
-     {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}},
+     {2.77f, 0.121f, 0.0727f, 0.416f, 0.274f, 0.05f, 0.198f, 0.0328f, 0.755f, 0.0766f, 2, 0.3f, 3,
+      1, 2.03f}},
     {"columns 16x64",
      Kind::COLUMNS,
      16,
      64,
      4,
      launch_columns<16, 16, 4>,
-     {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}},
+     {0.569f, 0.439f, 0.136f, 2, 0.05f, 0.0411f, 0.05f, 0.00428f, 0.897f, 0.244f, 2, 0.3f, 3, 1,
+      1.65f}},
     {"rows 1x8",
      Kind::ROWS,
      1,
      8,
      4,
      launch_rows<1, 4, 2, 4>,
-     {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}},
+     {1.14f, 0.0352f, 0.00395f, 0.677f, 0.05f, 0.05f, 0.05f, 0.336f, 1.41f, 0.0666f, 2, 0.3f, 3, 1,
+      1.99f}},
     {"rows 1x4",
      Kind::ROWS,
      1,
      4,
      4,
      launch_rows<1, 4, 1, 8>,
-     {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}},
+     {1.31f, 0.00981f, 0.00127f, 0.823f, 0.05f, 0.05f, 0.05f, 0.0177f, 0.788f, 0.212f, 2, 0.3f, 3,
+      1, 2.17f}},
     {"rows 2x8",
      Kind::ROWS,
      2,
      8,
      4,
      launch_rows<2, 4, 2, 4>,
-     {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}},
+     {1.26f, 0.0326f, 0.00354f, 0.797f, 0.05f, 0.05f, 0.05f, 0.151f, 1.27f, 0.111f, 2, 0.3f, 3, 1,
+      2.01f}},
     {"rows 4x16",
      Kind::ROWS,
      4,
      16,
      4,
      launch_rows<4, 4, 4, 2>,
-     {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}},
+     {1.61f, 0.0492f, 0.0188f, 0.832f, 0.039f, 2.66f, 0.268f, 0.0723f, 1.03f, 0.117f, 2, 0.3f, 3, 1,
+      1.57f}},
     {"rows 8x16",
      Kind::ROWS,
      8,
      16,
      4,
      launch_rows<8, 4, 4, 2>,
-     {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}},
+     {2.09f, 0.0299f, 0.0447f, 1.22f, 0.0121f, 1.26f, 0.05f, 0.00785f, 1.33f, 0.0775f, 2, 0.3f, 3,
+      1, 1.57f}},
     {"rows 16x16",
      Kind::ROWS,
      16,
      16,
      2,
      launch_rows<16, 4, 4, 2>,
-     {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}},
+     {2.38f, 0.177f, 0.0811f, 2.18f, 0.021f, 0.75f, 0.05f, 0.00639f, 0.5f, 0.126f, 2, 0.3f, 3, 1,
+      3.73f}},
     {"little 1",
      Kind::LITTLE,
      1,
      1,
      16,
      launch_little<1>,
-     {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}},
+     {0.346f, 0.947f, 0.0549f, 0.0985f, 0.63f, 0.432f, 0.05f, 0.021f, 2, 0.3f, 2, 0.3f, 3, 1, 3}},
     {"little 4",
      Kind::LITTLE,
      4,
      1,
      16,
      launch_little<4>,
-     {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}},
+     {0.15f, 1.16f, 0.0503f, 0.113f, 0.355f, 0.413f, 0.05f, 0.0641f, 2, 0.3f, 2, 0.3f, 3, 1,
+      0.292f}},
     {"little 32",
      Kind::LITTLE,
      32,
      1,
      16,
      launch_little<32>,
-     {4, 1, 0.5f, 1, 0.05f, 0.05f, 0.05f, 0.2f, 2, 0.3f, 2, 0.3f, 3, 1, 3}},
+     {0.195f, 1.26f, 0.129f, 0.0846f, 0.00356f, 0.854f, 0.05f, 0.0227f, 2, 0.3f, 2, 0.3f, 3, 1,
+      0.604f}},
     {"little 256",
      Kind::LITTLE,
      256,
@@ -1295,6 +1327,31 @@ inline Choice fastest(const Product& g, int sms, bool splits, bool (*allowed)(Ki
   return best;
 }
 
+/// `fastest`, which this thread remembers: the model costs up to some 20 microseconds of a CPU, more than small products take.
+inline Choice remembered(const Product& g, int sms, bool splits) {
+  struct Entry {
+    int m, n, k, sms;
+    unsigned how;  // all else that the model asks for
+    Choice choice;
+  };
+  constexpr size_t ENTRIES = 256;
+  static thread_local Entry entries[ENTRIES] = {};
+  unsigned how = splits;
+  for (const bool bit :
+       {g.a.along_k, g.a.wide, g.a.ld % 4 != 0, g.b.along_k, g.b.wide, g.b.ld % 4 != 0, g.c_wide})
+    how = 2 * how + bit;
+  const size_t hash =
+      ((static_cast<size_t>(g.m) * 0x9E3779B1u + static_cast<size_t>(g.n)) * 0x85EBCA6Bu +
+       static_cast<size_t>(g.k)) *
+          0xC2B2AE35u +
+      how;
+  Entry& entry = entries[(hash >> 16) % ENTRIES];
+  if (entry.choice.kernel == nullptr || entry.m != g.m || entry.n != g.n || entry.k != g.k ||
+      entry.sms != sms || entry.how != how)
+    entry = {g.m, g.n, g.k, sms, how, fastest(g, sms, splits)};
+  return entry.choice;
+}
+
 // ## 12. The function
 //
 // A column-major product is a row-major one: C^T = op(B)^T op(A)^T. So the kernels know row-major C alone.
@@ -1377,8 +1434,9 @@ inline cudaError_t sgemm(Order order, bool transpose_a, bool transpose_b, long l
   if (error == cudaSuccess)
     error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
   if (error != cudaSuccess) return error;
-  const Choice choice = fastest(g, sms, workspace != nullptr);
+  const Choice choice = remembered(g, sms, workspace != nullptr);
   return choice.kernel->launch(g, choice.parts, choice.second, workspace, stream);
 }
 
+}  // namespace ANY_PRODUCT_MENU
 }  // namespace any_product

@@ -1,11 +1,13 @@
-// The rung of chapter 13 that needs compute capability 9.0. It registers itself, and is SKIP in a build without this file.
+// The rungs of chapter 13 that need compute capability 9.0. They register themselves, and are SKIP in a build without this file.
 
 #include <cooperative_groups.h>
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <memory>
 
+#define ANY_PRODUCT_SPECIALIZED
 #include "any_product.cuh"
 #include "lab/lab.h"
 
@@ -97,6 +99,13 @@ void launch_cluster(const lab::Gemm& g) {
 
 const lab::Rungs here([](lab::GemmLadder& ladder) {
   ladder.add("split_k_cluster", launch_cluster);
+  const auto room =
+      std::make_shared<lab::DeviceBuffer<float>>(WORKSPACE / sizeof(float), "workspace");
+  room->zero();
+  ladder.add("choose_specialized", [room](const lab::Gemm& g) {
+    CUDA_CHECK(sgemm(Order::ROW_MAJOR, false, false, g.m, g.n, g.k, g.alpha, g.a, g.lda, g.b, g.ldb,
+                     g.beta, g.c, g.ldc, room->data(), nullptr));
+  });
 });
 
 }  // namespace
