@@ -19,9 +19,11 @@ import re
 import sys
 import time
 
-NAMES = (
-    "start alone each epilogue along floats edge ragged last last_part second second_mb stream stream_part bytes".split()
+Costs = collections.namedtuple(  # of any_product.cuh, in its order
+    "Costs",
+    "start alone each epilogue along floats edge ragged last last_part second second_mb stream stream_part bytes",
 )
+NAMES = Costs._fields
 TILE, STREAM, COLUMNS, ROWS, LITTLE, SPECIALIZED, SPECIALIZED_STREAM = range(7)
 SMS = 132
 Kernel = collections.namedtuple("Kernel", "name kind bm bn blocks")
@@ -155,9 +157,7 @@ def read(paths):
                     m, n, k, ta, tb, lie_a, lie_b, c_wide, odd = map(int, line[:9])
                     parts, second = int(line[10]), line[11] == "1"
                     what = features(kernels[line[9]], m, n, k, (lie_a, lie_b), c_wide, odd, parts, second)
-                    rows.append(
-                        Row((m, n, k, ta, tb), line[9], parts, second, float(line[12]), float(line[13]), what)
-                    )
+                    rows.append(Row((m, n, k, ta, tb), line[9], parts, second, float(line[12]), float(line[13]), what))
     return kernels, rows
 
 
@@ -227,7 +227,9 @@ def main():
     home = pathlib.Path(__file__).resolve().parents[3] / "chapters/13_any_shape/any_product.cuh"
     parser.add_argument("--header", type=pathlib.Path, default=home, help="whose costs the fit begins with")
     parser.add_argument("--write", type=pathlib.Path, help="a header whose costs are replaced")
-    parser.add_argument("--folds", type=int, default=0, help="parts of the shapes, each chosen for by costs of the others")
+    parser.add_argument(
+        "--folds", type=int, default=0, help="parts of the shapes, each chosen for by costs of the others"
+    )
     parser.add_argument("--seconds", type=float, default=60, help="after which the fit of a kernel stops")
     parser.add_argument("--jobs", type=int, default=None)
     options = parser.parse_args()
@@ -267,7 +269,9 @@ def main():
             f"without it {100 * lost:.2f} % slower"
         )
     for regret, _, _, chosen, other in sorted(found, key=lambda f: -f[0])[:12]:
-        print(f"regret {regret:.3f} {chosen.shape} {chosen.kernel}/{chosen.parts} instead of {other.kernel}/{other.parts}")
+        print(
+            f"regret {regret:.3f} {chosen.shape} {chosen.kernel}/{chosen.parts} instead of {other.kernel}/{other.parts}"
+        )
     for _, _, possible, _, other in sorted(found, key=lambda f: f[2])[:20]:
         print(f"best {possible:.3f} {other.shape} {other.kernel}/{other.parts} {other.us} us")
     if options.write:
