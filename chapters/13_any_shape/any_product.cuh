@@ -300,21 +300,54 @@ __device__ __forceinline__ void update4(float* c, int left, bool wide, float alp
   if (left > 3) c[3] = beta == 0 ? s.w : s.w + beta * c[3];
 }
 
-/// Writes a thread's sums to C.
+// Where rows of C begin anywhere, a thread's four neighbours have to be stored one by one. Eight lanes have 32 floats of a row; if
+// each stored its own four, every store of the warp would touch all sectors and fill a quarter of each. So the lanes exchange
+// floats first, until each store writes eight neighbours: a transposition of 4 x 4 and one more step, six shuffles.
+
+/// The same for 32 floats of a row, four in each of eight lanes, whose rows of C begin anywhere. All lanes of a warp take part.
+///
+/// c: the first of the 32 floats, of which `left` exist, none if not positive.
+__device__ __forceinline__ void update_row(float* c, int left, float alpha, const float* sums,
+                                           float beta) {
+  const unsigned lane = threadIdx.x % 32;
+  float v[4] = {sums[0], sums[1], sums[2], sums[3]};
+  // Of two lanes that differ in `bit`, one keeps what is `lower`, and the other one what is `upper`.
+  const auto exchange = [&](unsigned bit, float& lower, float& upper) {
+    const bool is_upper = (lane & bit) != 0;
+    const float theirs = __shfl_xor_sync(~0u, is_upper ? lower : upper, bit);
+    (is_upper ? lower : upper) = theirs;
+  };
+  // The eight lanes of a row differ in bits 0, 2 and 3 (Seat).
+  exchange(1, v[0], v[1]), exchange(1, v[2], v[3]);
+  exchange(4, v[0], v[2]), exchange(4, v[1], v[3]);
+  exchange(8, v[0], v[1]), exchange(8, v[2], v[3]);
+  const int at = static_cast<int>((lane & 1) | (lane >> 1 & 6));
+#pragma unroll
+  for (int e = 0; e < 4; ++e) {
+    const int x = at + e % 2 * 16 + e / 2 * 8;
+    if (x < left) c[x] = beta == 0 ? alpha * v[e] : alpha * v[e] + beta * c[x];
+  }
+}
+
+/// Writes a thread's sums to C. row0, col0: the tile's; row, col: this thread's in the tile, as Seat has them.
 template <class T>
 __device__ __forceinline__ void store_tile(const float (&acc)[T::TM][T::TN], const Product& g,
-                                           const Seat<T>& seat, int row0, int col0) {
-  if (!seat.active) return;
+                                           int row0, int col0, int row, int col) {
+  const int first = col0 + col - static_cast<int>((threadIdx.x & 1) | (threadIdx.x >> 1 & 6)) * 4;
 #pragma unroll
   for (int i = 0; i < T::TM; ++i) {
-    const int r = row0 + seat.row + i / 4 * 16 + i % 4;
-    if (r >= g.m) continue;
+    const int r = row0 + row + i / 4 * 16 + i % 4;
+    float* const c = g.c + static_cast<size_t>(r) * g.ldc;
 #pragma unroll
     for (int q = 0; q < T::TN / 4; ++q) {
-      const int at = col0 + seat.col + 32 * q;
       const float* const s = &acc[i][4 * q];
-      update4(g.c + static_cast<size_t>(r) * g.ldc + at, g.n - at, g.c_wide, g.alpha,
-              make_float4(s[0], s[1], s[2], s[3]), g.beta);
+      if (!g.c_wide) {
+        const int at = first + 32 * q;
+        update_row(c + at, r < g.m ? g.n - at : 0, g.alpha, s, g.beta);
+      } else if (r < g.m) {
+        const int at = col0 + col + 32 * q;
+        update4(c + at, g.n - at, true, g.alpha, make_float4(s[0], s[1], s[2], s[3]), g.beta);
+      }
     }
   }
 }
@@ -406,7 +439,7 @@ __global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
       }
     }
   }
-  store_tile<T>(acc, g, seat, row0, col0);
+  if (seat.active) store_tile<T>(acc, g, row0, col0, seat.row, seat.col);
 }
 
 /// Adds up the parts of the tiles, where tickets do not.
@@ -856,7 +889,7 @@ __global__ void __launch_bounds__(T::THREADS, T::BLOCKS) stream_k(const Product 
       first = static_cast<int>(
           max(0LL, s.begin(other) - static_cast<long long>(tile - s.whole) * k_tiles));
     }
-    store_tile<T>(acc, g, seat, row0, col0);
+    if (seat.active) store_tile<T>(acc, g, row0, col0, seat.row, seat.col);
     __syncthreads();  // the ring is free
   }
 }

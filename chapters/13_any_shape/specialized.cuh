@@ -377,18 +377,7 @@ __device__ __forceinline__ void compute(const Product& g, const Deal& deal, Work
     if (!collect<T>(c, deal, work, worker, k_tiles)) continue;
     int row, col;
     place(work.tile, (g.m - 1) / T::BM + 1, (g.n - 1) / T::BN + 1, row, col);
-    row = row * T::BM + row_in_tile, col = col * T::BN + col_in_tile;
-#pragma unroll
-    for (int i = 0; i < TM; ++i) {
-      const int r = row + i / 4 * 16 + i % 4;
-      if (r >= g.m) continue;
-#pragma unroll
-      for (int q = 0; q < TN / 4; ++q) {
-        const float* const s = &c[i][4 * q];
-        update4(g.c + static_cast<size_t>(r) * g.ldc + col + 32 * q, g.n - col - 32 * q, g.c_wide,
-                g.alpha, make_float4(s[0], s[1], s[2], s[3]), g.beta);
-      }
-    }
+    store_tile<T>(c, g, row * T::BM, col * T::BN, row_in_tile, col_in_tile);
   }
 }
 

@@ -91,8 +91,9 @@ MUTANTS = [
     ("k == 0 || alpha == 0", "k == 0 || M(10, false, alpha == 0)"),
     ("g.beta == 0 ? 0 : g.beta * c", "M(11, false, g.beta == 0) ? 0 : g.beta * c"),
     ("ldc < std::max(1LL, n)", "M(12, false, ldc < std::max(1LL, n))"),
-    ("col0 + seat.col + 32 * q", "col0 + seat.col + M(13, 16, 32) * q"),
+    ("col0 + col + 32 * q", "col0 + col + M(13, 16, 32) * q"),
     ("sgemm(Order::ROW_MAJOR, transpose_b,", "sgemm(Order::ROW_MAJOR, M(14, transpose_a, transpose_b),"),
+    ("e % 2 * 16 + e / 2 * 8", "e % 2 * M(15, 8, 16) + e / 2 * M(15, 16, 8)"),
 ]
 
 
