@@ -93,6 +93,12 @@ __global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
 // `choose_specialized` is the function with these kernels on its menu. The header has them where `ANY_PRODUCT_SPECIALIZED` is defined,
 // for `nvcc -arch=sm_90a`.
 
+/// The function, with specialized warps on its menu.
+void choose_specialized(const lab::Gemm& g, void* workspace) {
+  CUDA_CHECK(any_product::sgemm(Order::ROW_MAJOR, false, false, g.m, g.n, g.k, g.alpha, g.a, g.lda,
+                                g.b, g.ldb, g.beta, g.c, g.ldc, workspace, nullptr));
+}
+
 // [hide] How the rungs are registered
 namespace {
 
@@ -124,10 +130,8 @@ const lab::Rungs here([](lab::GemmLadder& ladder) {
   const auto room =
       std::make_shared<lab::DeviceBuffer<float>>(WORKSPACE / sizeof(float), "workspace");
   room->zero();
-  ladder.add("choose_specialized", [room](const lab::Gemm& g) {
-    CUDA_CHECK(sgemm(Order::ROW_MAJOR, false, false, g.m, g.n, g.k, g.alpha, g.a, g.lda, g.b, g.ldb,
-                     g.beta, g.c, g.ldc, room->data(), nullptr));
-  });
+  ladder.add("choose_specialized",
+             [room](const lab::Gemm& g) { choose_specialized(g, room->data()); });
 });
 
 }  // namespace
