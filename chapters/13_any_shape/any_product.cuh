@@ -1047,7 +1047,7 @@ enum class Kind { TILE, STREAM, COLUMNS, ROWS, LITTLE, SPECIALIZED, SPECIALIZED_
 }  // namespace any_product
 
 #ifdef ANY_PRODUCT_SPECIALIZED  // nvcc -arch=sm_90a -DANY_PRODUCT_SPECIALIZED, for Hopper alone
-#include "specialized.cuh"
+#include "specialized_sm90.cuh"
 #endif
 
 namespace any_product {

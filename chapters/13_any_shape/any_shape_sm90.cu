@@ -74,7 +74,7 @@ __global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
 // ## 14. Chapter 12's warps for any layout
 //
 // Chapter 12's kernel has warps that load and warps that compute, so the copies cost the FMAs no instructions. It takes aligned
-// matrices of one layout, and copies them with TMA. `specialized.cuh` has the same loop for all layouts. The computing warps see (K, rows) and (K,
+// matrices of one layout, and copies them with TMA. `specialized_sm90.cuh` has the same loop for all layouts. The computing warps see (K, rows) and (K,
 // columns) in shared memory, whatever lies in global memory, and only the loading warps know: they copy 4 bytes at a time and transpose
 // an operand along K; otherwise 4, 8 or 16 bytes of a row, as alignment allows. They ask as the kernel runs, because in their loop
 // nothing waits for the answer. One kernel for each tile is enough, where the portable tiles need seven.
