@@ -20,6 +20,7 @@
 //   ./learn run 13 --rung thin               up to 16 rows or columns: the other matrix streams by
 //   ./learn run 13 --rung little             threads of a warp share the elements of a little product
 //   ./learn run 13 --rung choose             all of these; a model of their times chooses
+//   ./learn run 13 --rung choose_specialized the same, with chapter 12's warps on the menu  [needs gpu, sm_90]
 
 #include <cuda_runtime.h>
 
