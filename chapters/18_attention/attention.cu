@@ -329,17 +329,6 @@ __global__ void variance(float* __restrict__ out, const float* __restrict__ in, 
 // values, stream through a ring in shared memory by `cp.async`. A thread has 8 x 8 scores, or 8 x 8 elements of the
 // output. Nothing in them is new but one thing: they are made of parts that the next section puts together.
 
-/// Shapes of an attention: Q is (heads, queries, D), K and V are (heads / group, keys, D), each row after the other.
-struct Heads {
-  int heads, queries, keys;
-  int group;  ///< heads of Q that share one of K and V
-
-  /// The keys that a query sees if it sees no later ones: the last query sees all.
-  __host__ __device__ int seen(int query) const {
-    return max(0, min(keys, query + 1 + keys - queries));
-  }
-};
-
 /// A tile of BM queries and one of BN keys, and how a block's threads divide them. A warp has whole rows, each LX lanes
 /// wide; a thread has ROWS rows, KEYS keys of them, and COLS columns of the output.
 template <int D_, int WARPS_, int LX_, int KEYS_, int STAGES_, bool IN_ORDER_ = false>

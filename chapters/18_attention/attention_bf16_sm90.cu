@@ -1,0 +1,220 @@
+// ## BF16 on Hopper (second reading)
+//
+// TODO-PROSE
+
+#include <cuda.h>
+#include <cuda_bf16.h>
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "hopper.h"
+#include "lab/lab.h"
+
+/// What a block computes next: the output of BM queries of a head from `row0` on; nothing where head is -1.
+struct Item {
+  int head, row0;
+};
+
+/// A block's tiles: GROUPS warpgroups with 64 queries each, and BN keys; SLOTS tiles of keys or values are in shared memory.
+template <int D_, int BN_, int GROUPS_, int SLOTS_>
+struct Blocking {
+  static constexpr int D = D_, BN = BN_, GROUPS = GROUPS_, SLOTS = SLOTS_, BM = 64 * GROUPS;
+  static constexpr int THREADS = 128 * (1 + GROUPS);
+  static constexpr unsigned Q_BYTES = 2 * BM * D, SLOT_BYTES = 2 * BN * D, ALIGNMENT = 1024;
+  static constexpr unsigned BYTES = Q_BYTES + SLOTS * SLOT_BYTES + ALIGNMENT;
+  /// Registers of a thread that only loads, and of one that computes: at most 65536 for all.
+  static constexpr int FEW = GROUPS == 3 ? 32 : 24, MANY = GROUPS == 3 ? 160 : 240;
+};
+
+/// What distinguishes the rungs' kernels.
+struct How {
+  bool takes_turns;  ///< one warpgroup after the other issues its products
+  bool
+      ahead;  ///< the softmax of a tile begins before the products with the values of the last one are complete
+};
+
+/// A place in a ring of SLOTS slots, and the parity of the phase that it is used for.
+template <int SLOTS>
+struct Slot {
+  int at = 0;
+  unsigned parity = 0;
+  __device__ __forceinline__ void advance() {
+    if (++at == SLOTS) at = 0, parity ^= 1;
+  }
+};
+
+/// Requests what the block's items need: queries, and tiles of K and V from the last that a query sees to the first. Each
+/// tile of K is requested before the values of the tile that was before it.
+template <class T, class TilesOf>
+__device__ __forceinline__ void load_items(const Item* items, int rounds, int group,
+                                           TilesOf tiles_of, std::uint32_t queries,
+                                           const CUtensorMap& map_q, const CUtensorMap& map_k,
+                                           const CUtensorMap& map_v, std::uint64_t* full,
+                                           std::uint64_t* empty, std::uint64_t* q_full,
+                                           std::uint64_t* q_empty) {
+  Slot<T::SLOTS> slot;
+  const auto load = [&](const CUtensorMap& map, int head, int tile) {
+    wait_for(&empty[slot.at], slot.parity ^ 1);  // in the first round they are empty
+    expect(&full[slot.at], T::SLOT_BYTES);
+    const std::uint32_t to = queries + T::Q_BYTES + slot.at * T::SLOT_BYTES;
+#pragma unroll
+    for (int col = 0; col < T::D; col += 64) {
+      load_box(to + 2 * col * T::BN, map, head, tile * T::BN, col, &full[slot.at]);
+    }
+    slot.advance();
+  };
+  for (int round = 0; round < rounds; ++round) {
+    const Item item = items[blockIdx.x + round * gridDim.x];
+    if (item.head < 0) break;
+    const int of_keys = item.head / group;
+    int tile = tiles_of(item.row0) - 1;
+    load(map_k, of_keys, tile);
+    wait_for(q_empty, (round & 1) ^ 1);
+    expect(q_full, T::Q_BYTES);
+#pragma unroll
+    for (int col = 0; col < T::D; col += 64) {
+      load_box(queries + 2 * col * T::BM, map_q, item.head, item.row0, col, q_full);
+    }
+    for (; tile > 0; --tile) load(map_k, of_keys, tile - 1), load(map_v, of_keys, tile);
+    load(map_v, of_keys, 0);
+  }
+}
+
+/// out = softmax(scale Q K^T) V: one thread requests boxes, GROUPS warpgroups compute, 64 queries each. A query that sees no
+/// key gets zeros.
+///
+/// @param items  (rounds, blocks): what each block computes, one after the other
+///
+/// Launch: as many blocks as a round has items, T::THREADS threads, T::BYTES of dynamic shared memory.
+/// Requires: compute capability 9.0a; maps of (heads, rows, D), in boxes of BM rows of Q, BN rows of K and V.
+/// Source of the idea: Shah et al., FlashAttention-3, 2024.
+template <class T, bool CAUSAL, How HOW>
+__global__ void __launch_bounds__(T::THREADS, 1)
+    attention_by_boxes(bf16* __restrict__ out, const __grid_constant__ CUtensorMap map_q,
+                       const __grid_constant__ CUtensorMap map_k,
+                       const __grid_constant__ CUtensorMap map_v, const Item* __restrict__ items,
+                       int rounds, Heads shape, float scale) {
+  extern __shared__ char memory[];
+  __shared__ std::uint64_t full[T::SLOTS], empty[T::SLOTS], q_full, q_empty;
+  const int group = static_cast<int>(threadIdx.x) / 128;
+  const std::uint32_t queries =
+      (address_of(memory) + T::ALIGNMENT - 1) / T::ALIGNMENT * T::ALIGNMENT;
+  if (threadIdx.x == 0) {
+    for (int s = 0; s < T::SLOTS; ++s) initialize(&full[s], 1), initialize(&empty[s], T::GROUPS);
+    initialize(&q_full, 1), initialize(&q_empty, T::GROUPS);
+    barriers_are_initialized();
+  }
+  __syncthreads();
+  const auto tiles_of = [&](int row0) {  // that some query of the block sees; at least one
+    const int seen = CAUSAL ? shape.seen(min(row0 + T::BM, shape.queries) - 1) : shape.keys;
+    return max(1, (seen + T::BN - 1) / T::BN);
+  };
+  if (group == 0) {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(T::FEW));
+    if (threadIdx.x == 0) {
+      load_items<T>(items, rounds, shape.group, tiles_of, queries, map_q, map_k, map_v, full, empty,
+                    &q_full, &q_empty);
+    }
+    return;
+  }
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(T::MANY));
+  const int t = static_cast<int>(threadIdx.x) % 128, first = 64 * (group - 1);
+  Slot<T::SLOTS> slot;
+  const auto address = [&] { return queries + T::Q_BYTES + slot.at * T::SLOT_BYTES; };
+  const auto release = [&](int which) {
+    if (t == 0) arrive(&empty[which]);
+  };
+  // Barrier g has two warpgroups: the one before g arrives, and g waits. The first one's turn comes without a wait.
+  const auto await_turn = [&] {
+    if (HOW.takes_turns) asm volatile("bar.sync %0, 256;" ::"r"(group) : "memory");
+  };
+  const auto end_turn = [&] {
+    if (HOW.takes_turns) {
+      asm volatile("bar.arrive %0, 256;" ::"r"(group % T::GROUPS + 1) : "memory");
+    }
+  };
+  if (group == T::GROUPS) end_turn();
+  float scores[T::BN / 8][4], sums[T::D / 8][4];
+  std::uint32_t weights[T::BN / 16][4];
+
+  const auto multiply_keys = [&](std::uint32_t keys) {
+#pragma unroll
+    for (int k = 0; k < T::D; k += 16) {
+      const int box = k / 64 * 128, col = k % 64 * 2;  // in bytes for each row
+      wgmma(scores, descriptor(queries + box * T::BM + 128 * first + col, 16),
+            descriptor(keys + box * T::BN + col, 16), k > 0);
+    }
+    wgmma_commit();
+  };
+  const auto multiply_values = [&](std::uint32_t values, bool add) {
+#pragma unroll
+    for (int k = 0; k < T::BN; k += 16) {
+      wgmma(sums, weights[k / 16], descriptor(values + 128 * k, 128 * T::BN), add || k > 0);
+    }
+    wgmma_commit();
+  };
+
+  for (int round = 0; round < rounds; ++round) {
+    const Item item = items[blockIdx.x + round * gridDim.x];
+    if (item.head < 0) break;
+    const int row = item.row0 + first + t / 32 * 16 + t % 32 / 4;  // the thread's first
+    const int last[] = {CAUSAL ? shape.seen(row) : shape.keys,
+                        CAUSAL ? shape.seen(row + 8) : shape.keys};
+    const int seen_by_all = CAUSAL ? shape.seen(item.row0 + first) : shape.keys;
+    const int tiles = tiles_of(item.row0);
+    TwoRows softmax;
+    float shrink[2];
+    // The scores of a tile are there: their keys may be overwritten, after the last tile the queries as well.
+    const auto to_weights = [&](int tile, int keys) {
+      are_ready(scores);
+      release(keys);
+      if (tile == 0 && t == 0) arrive(&q_empty);
+      if (tile * T::BN + T::BN > seen_by_all) mask_scores(scores, tile * T::BN, last);
+      softmax.add(scores, scale, shrink);
+    };
+    wait_for(&full[slot.at], slot.parity);
+    wait_for(&q_full, round & 1);
+    wgmma_fence();
+    multiply_keys(address());
+    wgmma_wait<0>();
+    to_weights(tiles - 1, slot.at);
+    slot.advance();
+    to_operand(weights, scores);
+
+    for (int tile = tiles - 2; tile >= 0; --tile) {
+      const Slot<T::SLOTS> keys = slot;
+      wait_for(&full[slot.at], slot.parity);
+      await_turn();
+      wgmma_fence();
+      multiply_keys(address());
+      slot.advance();
+      wait_for(&full[slot.at], slot.parity);
+      multiply_values(address(), tile < tiles - 2);
+      end_turn();
+      wgmma_wait<HOW.ahead ? 1 : 0>();
+      to_weights(tile, keys.at);
+      wgmma_wait<0>();
+      are_ready(sums);
+      release(slot.at);
+      slot.advance();
+      to_operand(weights, scores);
+      multiply_rows(sums, shrink);
+    }
+    wait_for(&full[slot.at], slot.parity);
+    wgmma_fence();
+    multiply_values(address(), tiles > 1);
+    wgmma_wait<0>();
+    are_ready(sums);
+    release(slot.at);
+    slot.advance();
+    float factor[2];
+    softmax.finish(factor);
+    multiply_rows(sums, factor);
+    store_rows(out + std::size_t(item.head) * shape.queries * T::D, sums, row, shape.queries);
+  }
+  if (group == 1) await_turn();  // an arrival that nobody awaits would be left
+}
