@@ -21,6 +21,14 @@
 //   ./learn run 18 --rung no_rescale     the output is not rescaled when the maximum grows
 //   ./learn run 18 --rung late_mask      masked keys take part in the maximum
 //   ./learn run 18 --rung early_exit     warps without a query return before the barrier [raises uninitialized-shared]
+//   ./learn run 18 --rung fragments      BF16: weights stay in registers, as operands of the next product
+//   ./learn run 18 --rung fragments_swizzled  tiles in shared memory in an order without bank conflicts
+//   ./learn run 18 --rung fragments_ring asynchronous copies into a ring
+//   ./learn run 18 --rung boxes          Hopper: boxes by the TMA, wgmma, one warpgroup that computes [needs gpu, sm_90a, cuda 12.9]
+//   ./learn run 18 --rung two_groups     two of them share the tiles of keys and values [needs gpu, sm_90a, cuda 12.9]
+//   ./learn run 18 --rung turns          they take turns: one's softmax behind the other's products [needs gpu, sm_90a, cuda 12.9]
+//   ./learn run 18 --rung ahead          a softmax begins before the last products are complete [needs gpu, sm_90a, cuda 12.9]
+//   ./learn run 18 --rung dealt_items    persistent blocks, each with as much to do [needs gpu, sm_90a, cuda 12.9]
 //   ./learn run 18 --rung decode         one query a head: the keys are split among blocks
 //   ./learn run 18 --rung paged          the same, with a cache in pages
 
@@ -41,6 +49,7 @@
 #include <utility>
 #include <vector>
 
+#include "bf16.h"
 #include "lab/lab.h"
 #include "rows.h"
 
@@ -1356,6 +1365,53 @@ struct BfloatValue {
   }
 };
 
+/// An element as BF16.
+template <class Value>
+struct AsBf16 {
+  Value value;
+  __host__ __device__ bf16 operator()(size_t i) const { return __float2bfloat16(value(i)); }
+};
+/// And back.
+struct AsFloat {
+  lab::View<bf16> elements;
+  __host__ __device__ float operator()(size_t i) const { return __bfloat162float(elements[i]); }
+};
+
+/// An attention in BF16.
+class Bf16Field {
+ public:
+  Bf16Field(Heads shape, int d, const char* name, std::uint64_t seed)
+      : shape_(shape),
+        d_(d),
+        name_(lab::format("bf16,d=%d,%s", d, name)),
+        q_(size_t(shape.heads) * shape.queries * d, AsBf16<QueryValue>{{seed}}, "q"),
+        k_(size_t(shape.heads / shape.group) * shape.keys * d,
+           AsBf16<lab::RandomValue<float>>{{seed + 1}}, "k"),
+        v_(k_.size(), AsBf16<lab::RandomValue<float>>{{seed + 2}}, "v"),
+        out_(q_.size(), "out") {}
+
+  /// What has to come out. Weights and outputs are rounded to 8 bits, so each is off by up to 2^-9 of a value of up to 1.
+  lab::Rung problem(bool causal) {
+    const auto right =
+        attended(shape_, d_, causal, AsFloat{q_.view()}, AsFloat{k_.view()}, AsFloat{v_.view()});
+    const lab::Tolerance may{4e-3, 0, "weights and outputs rounded to 8 bits"};
+    const double pairs =
+        static_cast<double>(shape_.heads) * shape_.queries * shape_.keys * (causal ? 0.5 : 1);
+    return {.outputs = {lab::expect(out_, right, {may, size_t(d_)})}, .flops = 4.0 * d_ * pairs};
+  }
+  Bf16Attention data() {
+    return {out_.data(), q_.data(), k_.data(), v_.data(), shape_, scale_of(d_)};
+  }
+  std::string variant(bool causal) const { return name_ + (causal ? ",causal" : ",full"); }
+
+ private:
+  Heads shape_;
+  int d_;
+  std::string name_;
+  const lab::Input<bf16> q_, k_, v_;
+  lab::DeviceBuffer<bf16> out_;
+};
+
 /// A cache, and one query in each head.
 class Decoding {
  public:
@@ -1665,6 +1721,29 @@ void add_attention(lab::Ladder& ladder, int length, int heads) {
   ladder.demonstrate("early_exit", [&] { spoiled.exit_early(); });
 }
 
+/// Adds attention in BF16: as long as that in float, and four times as long.
+void add_bf16(lab::Ladder& ladder, int length, int heads) {
+  Bf16Launches launches;
+  lab::add_others(launches);
+  const auto wanted = [&](const Bf16Launch& launch) { return ladder.wants(launch.rung); };
+  if (std::none_of(launches.begin(), launches.end(), wanted)) return;
+  const int few = std::max(1, heads / 4);
+  for (const auto& [d, shape, name] : {std::tuple{128, Heads{heads, length, length, 1}, "short"},
+                                       {128, Heads{few, 4 * length, 4 * length, 1}, "long"},
+                                       {64, Heads{2 * heads, length, length, 1}, "short"},
+                                       {128, Heads{2, length + 70, length, 2}, "grouped"}}) {
+    Bf16Field field(shape, d, name, ladder.seed());
+    for (const bool causal : {false, true}) {
+      const lab::Rung problem = field.problem(causal);
+      for (const Bf16Launch& launch : launches) {
+        if (launch.d != d || launch.causal != causal) continue;
+        if (!ladder.wants(launch.rung)) continue;
+        ladder.add(launch.rung, field.variant(causal), problem, launch.prepare(field.data()));
+      }
+    }
+  }
+}
+
 /// Adds decoding: one sequence, and as many as there are heads; twice and 32 times the length.
 void add_decoding(lab::Ladder& ladder, int length, int heads) {
   if (!ladder.wants({"decode", "paged"})) return;
@@ -1685,6 +1764,7 @@ int main(int argc, char** argv) {
     ladder.require(length <= 4096 && heads <= 4096, "at most 4096 positions, and 4096 heads");
     add_rows(ladder, length);
     add_attention(ladder, static_cast<int>(length), static_cast<int>(heads));
+    add_bf16(ladder, static_cast<int>(length), static_cast<int>(heads));
     add_decoding(ladder, static_cast<int>(length), static_cast<int>(heads));
   });
 }

@@ -23,6 +23,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "bf16.h"
@@ -193,23 +194,23 @@ __global__ void __launch_bounds__(T::THREADS)
 // [hide] How the rungs are launched and registered
 namespace {
 
-/// Launches attention_by_fragments.
+/// A launch of attention_by_fragments.
 template <class T, bool CAUSAL>
-void run_fragments(const Bf16Attention& a) {
+std::function<void()> fragments(const Bf16Attention& a) {
   const auto kernel = attention_by_fragments<T, CAUSAL>;
   CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(T::BYTES)));
   const dim3 grid(lab::ceil_div(a.shape.queries, T::BM), a.shape.heads);
-  kernel<<<grid, T::THREADS, T::BYTES>>>(a.out, a.q, a.k, a.v, a.shape, a.scale);
+  return [=] { kernel<<<grid, T::THREADS, T::BYTES>>>(a.out, a.q, a.k, a.v, a.shape, a.scale); };
 }
 
 /// Adds a rung for both widths of a head, full and causal.
 template <int SLOTS, bool SWIZZLED>
 void add(Bf16Launches& to, const char* rung) {
-  to.push_back({rung, 128, false, run_fragments<Fragments<128, 64, SLOTS, SWIZZLED>, false>});
-  to.push_back({rung, 128, true, run_fragments<Fragments<128, 64, SLOTS, SWIZZLED>, true>});
-  to.push_back({rung, 64, false, run_fragments<Fragments<64, 64, SLOTS, SWIZZLED>, false>});
-  to.push_back({rung, 64, true, run_fragments<Fragments<64, 64, SLOTS, SWIZZLED>, true>});
+  to.push_back({rung, 128, false, fragments<Fragments<128, 64, SLOTS, SWIZZLED>, false>});
+  to.push_back({rung, 128, true, fragments<Fragments<128, 64, SLOTS, SWIZZLED>, true>});
+  to.push_back({rung, 64, false, fragments<Fragments<64, 64, SLOTS, SWIZZLED>, false>});
+  to.push_back({rung, 64, true, fragments<Fragments<64, 64, SLOTS, SWIZZLED>, true>});
 }
 
 const lab::Rungs here([](Bf16Launches& launches) {

@@ -7,8 +7,11 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "hopper.h"
@@ -218,3 +221,97 @@ __global__ void __launch_bounds__(T::THREADS, 1)
   }
   if (group == 1) await_turn();  // an arrival that nobody awaits would be left
 }
+
+// [hide] How the rungs are launched and registered
+namespace {
+
+constexpr int HEADS_AT_ONCE = 16;  ///< whose keys and values L2 has room for
+
+/// Which block computes what, (rounds, blocks): `heads_at_once` heads at a time, so that L2 has their keys and values, and of
+/// these the items with most tiles first. Each item goes to the block that has least to do.
+template <class T, bool CAUSAL>
+std::vector<Item> dealt(Heads shape, int blocks, int heads_at_once) {
+  std::vector<std::vector<Item>> of_block(blocks);
+  std::vector<int> tiles(blocks);
+  const int rows = lab::ceil_div(shape.queries, T::BM);
+  for (int head0 = 0; head0 < shape.heads; head0 += heads_at_once) {
+    for (int row = rows - 1; row >= 0; --row) {
+      for (int head = head0; head < std::min(shape.heads, head0 + heads_at_once); ++head) {
+        const auto least = std::min_element(tiles.begin(), tiles.end());
+        const int last = std::min((row + 1) * T::BM, shape.queries) - 1;
+        // One more for what an item takes apart from its tiles.
+        *least += 1 + lab::ceil_div(CAUSAL ? shape.seen(last) : shape.keys, T::BN);
+        of_block[least - tiles.begin()].push_back({head, row * T::BM});
+      }
+    }
+  }
+  std::size_t rounds = 0;
+  for (const auto& items : of_block) rounds = std::max(rounds, items.size());
+  std::vector<Item> all(rounds * blocks, Item{-1, 0});
+  for (int b = 0; b < blocks; ++b) {
+    for (std::size_t r = 0; r < of_block[b].size(); ++r) all[r * blocks + b] = of_block[b][r];
+  }
+  return all;
+}
+
+/// The tensor map of an array (heads, rows, d), for boxes of (1, height, 64) swizzled by 128 bytes. What lies behind a head's
+/// rows is read as zeros, not as the next head's.
+CUtensorMap tensor_map(const bf16* from, int heads, int rows, int d, int height) {
+  void* entry = nullptr;
+  cudaDriverEntryPointQueryResult found;
+  CUDA_CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry, 12000,
+                                              cudaEnableDefault, &found));
+  CUDA_CHECK(found == cudaDriverEntryPointSuccess ? cudaSuccess : cudaErrorSymbolNotFound);
+  const cuuint64_t size[] = {cuuint64_t(d), cuuint64_t(rows), cuuint64_t(heads)};
+  const cuuint64_t pitch[] = {size[0] * sizeof(bf16), size[0] * size[1] * sizeof(bf16)};
+  const cuuint32_t box[] = {64, cuuint32_t(height), 1}, steps[] = {1, 1, 1};
+  CUtensorMap map;
+  const CUresult made = reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(entry)(
+      &map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 3, const_cast<bf16*>(from), size, pitch, box, steps,
+      CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  CUDA_CHECK(made == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue);
+  return map;
+}
+
+/// A launch of attention_by_boxes; where PERSISTENT by as many blocks as there are SMs, else by one for each item.
+template <class T, bool CAUSAL, How HOW, bool PERSISTENT>
+std::function<void()> boxes(const Bf16Attention& a) {
+  const Heads& h = a.shape;
+  const int all = h.heads * lab::ceil_div(h.queries, T::BM);
+  const int blocks = PERSISTENT ? std::min(all, lab::multiprocessors()) : all;
+  const auto items = std::make_shared<lab::DeviceBuffer<Item>>(
+      std::span<const Item>(dealt<T, CAUSAL>(h, blocks, HEADS_AT_ONCE)), "items");
+  const auto kernel = attention_by_boxes<T, CAUSAL, HOW>;
+  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  static_cast<int>(T::BYTES)));
+  const CUtensorMap q = tensor_map(a.q, h.heads, h.queries, T::D, T::BM),
+                    k = tensor_map(a.k, h.heads / h.group, h.keys, T::D, T::BN),
+                    v = tensor_map(a.v, h.heads / h.group, h.keys, T::D, T::BN);
+  return [=] {
+    kernel<<<blocks, T::THREADS, T::BYTES>>>(a.out, q, k, v, items->data(),
+                                             static_cast<int>(items->size()) / blocks, h, a.scale);
+  };
+}
+
+/// Adds a rung for both widths of a head, full and causal.
+template <class Wide, class Narrow, How HOW, bool PERSISTENT = false>
+void add(Bf16Launches& to, const char* rung) {
+  to.push_back({rung, 128, false, boxes<Wide, false, HOW, PERSISTENT>});
+  to.push_back({rung, 128, true, boxes<Wide, true, HOW, PERSISTENT>});
+  to.push_back({rung, 64, false, boxes<Narrow, false, HOW, PERSISTENT>});
+  to.push_back({rung, 64, true, boxes<Narrow, true, HOW, PERSISTENT>});
+}
+
+const lab::Rungs here([](Bf16Launches& launches) {
+  using Wide = Blocking<128, 128, 2, 4>;
+  using Narrow = Blocking<64, 128, 2, 6>;
+  add<Blocking<128, 128, 1, 4>, Blocking<64, 128, 1, 6>, How{false, false}>(launches, "boxes");
+  add<Wide, Narrow, How{false, false}>(launches, "two_groups");
+  add<Wide, Narrow, How{true, false}>(launches, "turns");
+  add<Wide, Narrow, How{true, true}>(launches, "ahead");
+  add<Wide, Narrow, How{true, true}, true>(launches, "dealt_items");
+});
+
+}  // namespace
+// [/hide]

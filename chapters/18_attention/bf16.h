@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <vector>
 
 #include "rows.h"
@@ -25,12 +26,12 @@ struct Bf16Attention {
   float scale;  ///< contains LOG2E
 };
 
-/// One launch of it, for heads of d columns: its rung, and a function that launches it.
+/// One launch of it, for heads of d columns: its rung, and what prepares a function that launches it.
 struct Bf16Launch {
   const char* rung;
   int d;
   bool causal;
-  void (*run)(const Bf16Attention&);
+  std::function<void()> (*prepare)(const Bf16Attention&);
 };
 using Bf16Launches = std::vector<Bf16Launch>;
 
