@@ -11,6 +11,7 @@
 //   ./learn run 18 --rung three_passes   softmax of rows: maximum, sum, quotient, a block a row
 //   ./learn run 18 --rung online         the sum is corrected when the maximum grows: two passes
 //   ./learn run 18 --rung no_maximum     exp(x) as it is: large elements overflow
+//   ./learn run 18 --rung special_rows   -inf, +inf and NaN in rows, for all kernels of a softmax
 //   ./learn run 18 --rung warp_row       a warp keeps a row in registers: one pass
 //   ./learn run 18 --rung block_row      a block keeps it
 //   ./learn run 18 --rung cluster_row    the blocks of a cluster keep it together [needs gpu, sm_90]
@@ -238,6 +239,11 @@ __global__ void __launch_bounds__(32 * WARP_ROWS)
 // 1.00: a softmax costs what a copy costs. For 128 elements, one float4 a lane, it is 0.98.
 //= 1.00: ratio("warp_row/softmax,short")
 //= is 0.98: ratio("warp_row/softmax,tiny")
+//
+// Rows may have elements that are no finite numbers. A masked score is -inf: its exp is 0, as if the element were not there. If all
+// elements are -inf, there is no softmax: 0 / 0 is NaN, as in PyTorch. But a maximum of -inf must not be subtracted, since -inf - -inf
+// makes NaN of a mere *part* of the row, so `finite()` puts a 0 in its place. An element that is NaN has to reach the whole row. `fmaxf`
+// ignores it, but the sum does not. The rung `special_rows` has such rows, for all kernels.
 //
 // A longer row needs a block: its warps merge through shared memory. 32768 elements are 16 float4s for each of 512
 // threads, half of an SM's registers.
@@ -1584,6 +1590,54 @@ class Overflow {
   lab::DeviceBuffer<float> out_;
 };
 
+/// Rows that have elements which are no finite numbers, for all four kernels of a softmax.
+class SpecialRows {
+ public:
+  explicit SpecialRows(std::uint64_t seed)
+      : in_(ROWS * COLS, Special{seed}), out_(KERNELS * in_.size(), "out") {}
+  void launch() {
+    const auto rows = [&](int kernel) {
+      return Rows{out_.data() + kernel * in_.size(), in_.data(), nullptr, nullptr, ROWS, COLS};
+    };
+    three_passes<<<ROWS, BLOCK>>>(rows(0).out, in_.data(), COLS);
+    online<<<ROWS, BLOCK>>>(rows(1).out, in_.data(), COLS);
+    by_warps<Softmax, 1>(rows(2));
+    by_blocks<Softmax, 2, 128>(rows(3));
+  }
+  std::vector<lab::Expectation> outputs() { return {lab::on_the_way(out_)}; }
+  /// The first two rows have a softmax; all elements of the others are NaN.
+  lab::Comparison verify() {
+    const std::vector<float> x = in_.host(), got = out_.download();
+    for (size_t i = 0; i < got.size(); ++i) {
+      const size_t row = i / COLS % ROWS, first = row * COLS;
+      double sum = 0;
+      for (size_t c = 0; c < COLS; ++c) sum += std::exp(double{x[first + c]});
+      const double want = std::exp(double{x[first + i % COLS]}) / sum;
+      if (row < 2 ? !(std::fabs(got[i] - want) < 1e-6) : !std::isnan(got[i])) {
+        return lab::verdict(
+            false, lab::format("kernel %zu, row %zu, column %zu is %g", i / in_.size(), row,
+                               i % COLS, static_cast<double>(got[i])));
+      }
+    }
+    return lab::verdict(true, "NaN where there is no softmax, and there alone");
+  }
+
+ private:
+  static constexpr int ROWS = 5, COLS = 100, KERNELS = 4;
+  /// Row 1 has elements of -inf, row 2 nothing else; row 3 has a NaN, row 4 +inf.
+  struct Special {
+    std::uint64_t seed;
+    __host__ __device__ float operator()(size_t i) const {
+      const size_t row = i / COLS, col = i % COLS;
+      if (row == 2 || (row == 1 && col % 3 == 0)) return -INFINITY;
+      if (row > 2 && col == 71) return row == 3 ? NAN : INFINITY;
+      return lab::random_float(seed, i);
+    }
+  };
+  const lab::Input<float> in_;
+  lab::DeviceBuffer<float> out_;
+};
+
 /// Rows far from zero, and their variances.
 class Variances {
  public:
@@ -1686,6 +1740,8 @@ void add_rows(lab::Ladder& ladder, size_t length) {
   }
   Overflow overflow(ladder.seed());
   ladder.add("no_maximum", overflow, {.timed = false});
+  SpecialRows special(ladder.seed());
+  ladder.add("special_rows", special, {.timed = false});
   Variances variances(2 * length, length, ladder.seed());
   ladder.add("variance", "by=welford", variances.rung(false), [&] { variances.run<false>(); });
   ladder.add("variance", "by=two_sums", variances.rung(true), [&] { variances.run<true>(); });
