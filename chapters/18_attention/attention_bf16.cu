@@ -191,6 +191,10 @@ __global__ void __launch_bounds__(T::THREADS)
   }
 }
 
+// The three rungs are one kernel. `fragments` has one slot and waits for each tile at once, and eight rows of a tile lie in the same
+// banks. `fragments_swizzled` puts their chunks in eight different places. `fragments_ring` has four slots, so three tiles
+// are on their way while one is used.
+
 // [hide] How the rungs are launched and registered
 namespace {
 

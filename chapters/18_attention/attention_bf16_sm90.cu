@@ -1,6 +1,35 @@
 // ## BF16 on Hopper (second reading)
 //
-// TODO-PROSE
+// `wgmma` takes its left operand from registers, too, and its sums lie as those of `mma.sync`. So the weights of a warpgroup stay
+// where they are once more. Queries, keys and values come by the TMA, in boxes of 64 columns (chapter 17): K as the right operand
+// with its columns contiguous, V as one with its rows contiguous, a bit of the instruction.
+//
+// The rest is a matter of time. For a tile of 128 queries and 128 keys with 128 columns, an SM's tensor cores need 2,048 cycles for both
+// products, and its special function units 1,024 for 16,384 powers of two. Products and softmax of one warpgroup depend on each
+// other: done one after the other, the tensor cores are idle for a third of the time at least. Each rung removes a wait.
+//= 2,048 cycles: 4 * 128 ** 3 / 4096
+//= 1,024 for: 128 * 128 / 16
+//= 16,384: 128 * 128
+//
+// - `boxes`: one thread requests boxes, one warpgroup computes, with 64 queries.
+// - `two_groups`: two warpgroups, of 64 queries each, use the same tiles of K and V. While one computes powers, the other may multiply;
+//   nothing sees to it that it does.
+// - `turns`: named barriers see to it. A warpgroup issues the products with the keys of this tile and the values of the last one when
+//   it is its turn, gives the turn to the other, and makes weights of its scores.
+// - `ahead`: the scores are awaited alone. The softmax of this tile begins while the products with the values of the last one still
+//   run. It is one number in the source: `wait_group 1` where `turns` has 0.
+// - `dealt_items`: blocks stay. Each has a list of items, which the host has made, and the queries of the next item
+//   arrive while the output of this one leaves.
+//
+// How many registers that takes decides the tile. A thread has 64 scores, 64 sums and 32 registers of weights at the same time, as the
+// weights of the last tile are operands while the scores of this one are made: 160. `setmaxnreg` takes registers from the warpgroup
+// that loads and gives the others 240 each.
+//= 64 scores, 64 sums and 32: (64 * 128 / 128, 64 * 128 / 128, 64 * 128 / 128 / 2)
+//= 160: 64 + 64 + 32
+//
+// A wgmma reads and writes registers while the program goes on. ptxas sees which, and where it cannot tell that they are left
+// alone until the wait, it waits after each single instruction, and says so: "wgmma.mma_async instructions are serialized". It
+// says it of none of these kernels, and none of them spills.
 
 #include <cuda.h>
 #include <cuda_bf16.h>
@@ -221,6 +250,11 @@ __global__ void __launch_bounds__(T::THREADS, 1)
   }
   if (group == 1) await_turn();  // an arrival that nobody awaits would be left
 }
+
+// With a causal mask the last items have many tiles and the first ones few. The durations are known before, so the host deals: items with
+// most tiles first, each to the block that has least to do so far. Sixteen heads at a time, as their keys and values are 32 MiB for
+// 4096 positions, and the L2 has 50.
+//= 32 MiB: 16 * 2 * 4096 * 128 * 2 / 2**20
 
 // [hide] How the rungs are launched and registered
 namespace {
