@@ -25,11 +25,16 @@
 //   ./learn run 18 --rung fragments      BF16: weights stay in registers, as operands of the next product
 //   ./learn run 18 --rung fragments_swizzled  tiles in shared memory in an order without bank conflicts
 //   ./learn run 18 --rung fragments_ring asynchronous copies into a ring
-//   ./learn run 18 --rung boxes          Hopper: boxes by the TMA, wgmma, one warpgroup that computes [needs gpu, sm_90a, cuda 12.9]
-//   ./learn run 18 --rung two_groups     two of them share the tiles of keys and values [needs gpu, sm_90a, cuda 12.9]
-//   ./learn run 18 --rung turns          they take turns: one's softmax behind the other's products [needs gpu, sm_90a, cuda 12.9]
-//   ./learn run 18 --rung ahead          a softmax begins before the last products are complete [needs gpu, sm_90a, cuda 12.9]
-//   ./learn run 18 --rung dealt_items    persistent blocks, each with as much to do [needs gpu, sm_90a, cuda 12.9]
+//   ./learn run 18 --rung boxes          Hopper: boxes by the TMA, wgmma, one warpgroup that computes
+//                                        [needs gpu, sm_90a, cuda 12.9]
+//   ./learn run 18 --rung two_groups     two of them share the tiles of keys and values
+//                                        [needs gpu, sm_90a, cuda 12.9]
+//   ./learn run 18 --rung turns          they take turns: one's softmax behind the other's products
+//                                        [needs gpu, sm_90a, cuda 12.9]
+//   ./learn run 18 --rung ahead          a softmax begins before the last products are complete
+//                                        [needs gpu, sm_90a, cuda 12.9]
+//   ./learn run 18 --rung dealt_items    persistent blocks, each with as much to do
+//                                        [needs gpu, sm_90a, cuda 12.9]
 //   ./learn run 18 --rung decode         one query a head: the keys are split among blocks
 //   ./learn run 18 --rung paged          the same, with a cache in pages
 

@@ -40,6 +40,17 @@ class Counts(unittest.TestCase):
         self.assertLess(split, 1.2 * whole)
 
 
+    def test_a_swizzled_tile_is_read_without_conflicts(self):
+        rungs = ("fragments", "fragments_swizzled")
+        run = CHAPTER.run("--size", "40,4", *only(*rungs))
+        self.assertEqual(run.code, 0, run.explain())
+        in_order, swizzled = (
+            run.row(rung, "bf16,d=128,short,full")["counts"]["shared_load_bank_conflicts"] for rung in rungs
+        )
+        self.assertEqual(swizzled, 0)
+        self.assertGreater(in_order, 0)
+
+
 class Sizes(unittest.TestCase):
     def test_lengths_around_the_tiles(self):
         # Rows that are a multiple of 16 bytes, and rows that are not; one position; one more than a tile.
