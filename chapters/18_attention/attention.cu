@@ -24,7 +24,7 @@
 //   ./learn run 18 --rung early_exit     warps without a query return before the barrier [raises uninitialized-shared]
 //   ./learn run 18 --rung fragments      BF16: weights stay in registers, as operands of the next product
 //   ./learn run 18 --rung fragments_swizzled  tiles in shared memory in an order without bank conflicts
-//   ./learn run 18 --rung fragments_ring asynchronous copies into a ring
+//   ./learn run 18 --rung fragments_ring  asynchronous copies into a ring
 //   ./learn run 18 --rung boxes          Hopper: boxes by the TMA, wgmma, one warpgroup that computes
 //                                        [needs gpu, sm_90a, cuda 12.9]
 //   ./learn run 18 --rung two_groups     two of them share the tiles of keys and values

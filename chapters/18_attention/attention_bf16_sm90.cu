@@ -313,7 +313,7 @@ template <class T, bool CAUSAL, How HOW, bool PERSISTENT>
 std::function<void()> boxes(const Bf16Attention& a) {
   const Heads& h = a.shape;
   const int all = h.heads * lab::ceil_div(h.queries, T::BM);
-  const int blocks = PERSISTENT ? std::min(all, lab::multiprocessors()) : all;
+  const int blocks = PERSISTENT ? std::min<int>(all, lab::multiprocessors()) : all;
   const auto items = std::make_shared<lab::DeviceBuffer<Item>>(
       std::span<const Item>(dealt<T, CAUSAL>(h, blocks, HEADS_AT_ONCE)), "items");
   const auto kernel = attention_by_boxes<T, CAUSAL, HOW>;
