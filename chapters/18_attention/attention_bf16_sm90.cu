@@ -28,8 +28,8 @@
 //= 160: 64 + 64 + 32
 //
 // A wgmma reads and writes registers while the program goes on. ptxas sees which, and where it cannot tell that they are left
-// alone until the wait, it waits after each single instruction, and says so: "wgmma.mma_async instructions are serialized". It
-// says it of none of these kernels, and none of them spills.
+// alone until the wait, it waits after each single instruction, and says so: "wgmma.mma_async instructions are serialized". So
+// `are_ready` stands behind each wait, and nothing touches scores, sums or weights between the first product of a group and it.
 
 #include <cuda.h>
 #include <cuda_bf16.h>
