@@ -1,4 +1,4 @@
-"""docs/ladder.svg, the picture of the README: the fastest rung of each chapter of matrix products, from the recorded results.
+"""docs/ladder.svg, the picture of the README: the landing page's staircase, from the recorded results.
 
 python3 docs/picture.py     writes it again; tests/site/test_picture.py fails where it is another
 """
@@ -54,7 +54,7 @@ def picture(root: Path = ROOT) -> str:
         measured = list(results.load_recorded(main.parent / "results").values())
         recorded.append((source.parse_chapter(main, source.other_files(main)), measured[0] if measured else None))
     stage = Kept()
-    chapter_drawings.best(stage, chapter_drawings.story(recorded))
+    chapter_drawings.stairs(stage, chapter_drawings.story(recorded))
     drawn = stage.drawing_of
     style = f"svg {{ {colours('light', 1)} }}\n"
     style += f"@media (prefers-color-scheme: dark) {{ svg {{ {colours('dark', 2)} }} }}\n"
@@ -63,9 +63,10 @@ def picture(root: Path = ROOT) -> str:
     _, _, width, height = re.search(r'viewBox="([\d. ]+)"', drawn.svg)[1].split()
     head = f"<title>{drawn.alt}</title>\n<style>\n{style}</style>\n"
     head += f'<rect x="-12" y="-8" width="{float(width) + 24:g}" height="{float(height) + 16:g}" fill="var(--draw-ground)"/>\n'
-    text = drawn.svg.replace(">", ">\n" + head, 1).replace("><", ">\n<")
+    # A picture has no links.
+    text = re.sub(r"</?a\b[^>]*>", "", drawn.svg).replace(">", ">\n" + head, 1).replace("><", ">\n<")
     text = re.sub(r'viewBox="[\d. ]+"', f'viewBox="-12 -8 {float(width) + 24:g} {float(height) + 16:g}"', text, count=1)
-    return re.sub(r' style="max-width: [\d.]+px"', f' width="{width}"', text, count=1) + "\n"
+    return re.sub(r' style="[^"]*"', f' width="{width}"', text, count=1) + "\n"
 
 
 if __name__ == "__main__":

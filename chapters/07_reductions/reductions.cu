@@ -2,7 +2,7 @@
 //
 // Question: Every thread has a part of the answer, and the answer is one number. How do they agree on it?
 // Builds on: 06_transpose
-// Minutes: 45
+// Minutes: 35
 // Path: short
 // Afterwards: reduce an array within warps, blocks and the grid, and count into histograms
 // Kind: map

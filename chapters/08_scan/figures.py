@@ -52,7 +52,7 @@ def look_back():
     for i, value in enumerate([*known, *sums[prefixes:]]):
         fill, stroke = (SOFT if i < prefixes else "none"), (ACCENT if i == me else LINE)
         shapes += [
-            figures.text(middle(i), top - 8, i, 12, MUTED, "middle"),
+            figures.text(middle(i), top - 8, i, 13, MUTED, "middle"),
             figures.rect(2 + i * cell, top, cell - 4, height, fill, f' rx="3" stroke="{stroke}" stroke-width="1.5"'),
             figures.text(middle(i), top + 19, value, 13, anchor="middle"),
         ]

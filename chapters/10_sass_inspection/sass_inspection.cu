@@ -253,22 +253,22 @@ __global__ void copy_float4(float* out, const float* in, unsigned n) {
 // What the compiler may assume about the address decides the width of an access, not the address at run time. Here
 // are two structs with the same members.
 //
-//? plain_struct: With which loads does `copy_struct<Quad>` read its struct?
+//? plain_struct: With which loads does `copy_struct<PlainFloat4>` read its struct?
 //? choices: one of 128 bits | two of 64 bits | four of 32 bits
-//? answer: {"one of 128 bits": sass("copy_struct<Quad>", "LDG.128") == 1,
-//?   "two of 64 bits": sass("copy_struct<Quad>", "LDG.64") == 2,
-//?   "four of 32 bits": sass("copy_struct<Quad>", "LDG.32") == 4 + 1}
+//? answer: {"one of 128 bits": sass("copy_struct<PlainFloat4>", "LDG.128") == 1,
+//?   "two of 64 bits": sass("copy_struct<PlainFloat4>", "LDG.64") == 2,
+//?   "four of 32 bits": sass("copy_struct<PlainFloat4>", "LDG.32") == 4 + 1}
 
-struct Quad {  ///< four floats, aligned as one
+struct PlainFloat4 {  ///< four floats, aligned as one
   float x, y, z, w;
 };
-struct alignas(16) AlignedQuad {  ///< the same four floats, aligned to 16 bytes
+struct alignas(16) AlignedFloat4 {  ///< the same four floats, aligned to 16 bytes
   float x, y, z, w;
 };
 
 /// out[i] = in[i], one struct of four floats per thread.
 ///
-/// @tparam Four  Quad or AlignedQuad
+/// @tparam Four  PlainFloat4 or AlignedFloat4
 ///
 /// Launch: one thread per four elements, at least one block, in one dimension.
 /// Requires: in and out are aligned as Four is.
@@ -279,7 +279,7 @@ __global__ void copy_struct(float* out, const float* in, unsigned n) {
   copy_tail(out, in, n, n / 4 * 4);
 }
 
-// ```{sass} copy_struct<Quad> only=LDG
+// ```{sass} copy_struct<PlainFloat4> only=LDG
 // 00d0  @!P1 LDG.E              R9, desc[UR6][R2.64]
 // 00e0  @!P1 LDG.E              R11, desc[UR6][R2.64+0x4]
 // 00f0  @!P1 LDG.E              R13, desc[UR6][R2.64+0x8]
@@ -287,12 +287,12 @@ __global__ void copy_struct(float* out, const float* in, unsigned n) {
 // 01d0       LDG.E              R3, desc[UR6][R2.64]
 // ```
 //
-// ```{sass} copy_struct<AlignedQuad> only=LDG
+// ```{sass} copy_struct<AlignedFloat4> only=LDG
 // 00d0  @!P1 LDG.E.128          R4, desc[UR6][R4.64]
 // 0170       LDG.E              R3, desc[UR6][R2.64]
 // ```
 //
-// A `Quad` has the alignment of its members, 4 bytes. Its address may be any multiple of 4, and a 128-bit load from
+// A `PlainFloat4` has the alignment of its members, 4 bytes. Its address may be any multiple of 4, and a 128-bit load from
 // there would fail. So nvcc splits it, and neighbouring lanes are 16 bytes apart: each of the four requests touches 16
 // sectors and uses a quarter of each. With `alignas(16)` it is one load. (The other `LDG` of both is the tail's.)
 //
@@ -673,17 +673,14 @@ struct ReversedRuns {
 // 0510       BAR.SYNC.DEFER_BLOCKING 0x0
 // ```
 //
-// The order is not the source's. `ptxas` issues the loads as their addresses become ready, and the stores when their
-// data should arrive; the order among independent accesses is free. Writing the eight steps out by hand gives the
-// compiler nothing that `#pragma unroll` does not. What counts is that it *can* unroll: the number of iterations must
-// be known, and no store may be in the way.
+// The order is not the source's: among independent accesses it is free. What counts is that the compiler *can* unroll:
+// the number of iterations must be known, and no store may be in the way.
 //
 // **Timed.** 0.70 ms with one step, 0.58 with two, 0.52 with eight.
 //= 0.70 ms with one step, 0.58: (ms("store_order/unroll=1"), ms("store_order/unroll=2"))
 //= 0.52 with eight: ms("store_order/unroll=8")
 //
-// The price is registers, from 13 to 32, and code. A loop that the compiler does not unroll by itself often has a bound
-// that only the programmer knows to be constant.
+// The price is registers, from 13 to 32, and code.
 //= 13 to 32: (sass("store_order<1>", "registers"), sass("store_order<8>", "registers"))
 //
 // ## 7. The inner loops of chapters 02 to 05
@@ -744,7 +741,7 @@ struct ReversedRuns {
 //
 // **A ceiling is not a prediction.** No kernel reaches its own. The ceiling assumes that some warp can issue in every
 // cycle. The rest is lost to waiting: for loads from global memory in `naive_flat`, where 0.61 of a warp's time goes
-// to `long_scoreboard`, and for the queue of shared memory in `shared_tiles`, 0.46 for `mio_throttle` (section 11).
+// to `long_scoreboard`, and for the queue of shared memory in `shared_tiles`, 0.46 for `mio_throttle` (section 12).
 // The loop of the latter has 32 `LDS` of 32 bits and 8 of 128 bits, one wavefront each, since a warp reads a row of
 // one tile and a single float of the other. 40 wavefronts for 32 FMAs, one per cycle: that ceiling is 13.4 TFLOP/s,
 // below the one of the instructions. Compute both and take the lower.
@@ -1103,10 +1100,6 @@ __global__ void branch(float* out, const float* in, unsigned n) {
 // there for the other. Both loops run, one after the other, with half of the lanes each. With `BY_WARP` the code
 // is the same but for the condition, and each warp takes one of the loops only. A short `if` has neither: its instructions are predicated.
 //
-// A fifth accident has no rung: a quotient of two floats is no instruction either. `a / b` is a reciprocal, a few `FFMA`
-// that make it correctly rounded, and a `CALL` for values at the ends of the range. `__fdividef`, or a product with a reciprocal that
-// is computed once, is shorter and less exact.
-//
 // ## 10. Inline PTX (second reading)
 //
 // `asm` puts a PTX instruction into a kernel. Use it where CUDA C++ has no function:
@@ -1161,7 +1154,6 @@ __global__ void branch(float* out, const float* in, unsigned n) {
 // | `no_instruction` | the instruction cache | 192 KiB of `FFMA` without a loop | – |
 // | `sleeping` | its own `__nanosleep` | `__nanosleep` in a loop | – |
 // | `dispatch_stall` | the dispatch unit, as for register banks | – | 0.10 of `async_copy`, chapter 11 |
-// | `imc_miss` | the cache of a constant bank | – | – |
 // | `drain` | its last stores, before it ends | – | 0.05 of `vectors`, chapter 06 |
 //= 192 KiB: 12288 * 16 / 1024
 //= 0.79 of `naive_along_columns`: ncu("02:naive_along_columns/block=32x32",
@@ -1357,8 +1349,8 @@ int main(int argc, char** argv) {
     map.add("copy_scalar", in, each(1, copy_scalar, n));
     map.add("copy_float2", in, each(2, copy_float2, n));
     map.add("copy_float4", in, each(4, copy_float4, n));
-    map.add("copy_struct", "plain", in, each(4, copy_struct<Quad>, n));
-    map.add("copy_struct", "aligned", in, each(4, copy_struct<AlignedQuad>, n));
+    map.add("copy_struct", "plain", in, each(4, copy_struct<PlainFloat4>, n));
+    map.add("copy_struct", "aligned", in, each(4, copy_struct<AlignedFloat4>, n));
     map.demonstrate("copy_misaligned", lab::bind_back(copy_misaligned, n));
     ladder.add("copy_refused",
                Refused{map.d_out.data(), map.d_in.data(), n, lab::expect(map.d_out, map.d_in)},

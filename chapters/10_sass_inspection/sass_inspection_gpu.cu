@@ -1,7 +1,7 @@
 // ## What only a GPU can show
 //
 // The rungs `hide_latency`, `stall_reasons` and `clock_under_load`. The first measures how many independent
-// instructions a scheduler needs. The second has a kernel for each stall reason of section 11, as small as it can be. The
+// instructions a scheduler needs. The second has a kernel for each stall reason of section 12, as small as it can be. The
 // third lets a fixed number of clock cycles pass under different loads; its time says how fast the clock was.
 
 #include <cuda_runtime.h>

@@ -246,32 +246,6 @@ def peer_rate(row: dict) -> float:
     return row["rate"] / row["ratio_to_peer"]
 
 
-def best(stage: Stage, told: list[tuple]) -> str:
-    """The fastest rung of each chapter of a story as a drawing."""
-    if not told:
-        return ""
-    steps, before = [], None
-    for chapter, _, row in told:
-        words = " · ".join(filter(None, [row["rung"], row.get("variant")]))
-        gain = row["rate"] / before if before else None
-        before = row["rate"]
-        steps.append(
-            figures.Step(
-                f"{chapter.header.number} {chapter.header.title}",
-                row["rate"],
-                words,
-                peer=peer_rate(row),
-                gain=gain if gain and gain >= 1.05 else None,
-            )
-        )
-    last, result, row = told[-1]
-    peer, size = row["peer"]["name"], markup.size_words(last.header.sizes["gpu"])
-    title = f"The fastest rung of each chapter that has {peer} as its peer, on {result.device}"
-    drawing = figures.ladder(steps, "GFLOP/s", result.limits.get("fp32_gflop_s"), title, peer)
-    caption = f"{title}: {size}, in GFLOP/s; longer is faster. × is the gain over the chapter before."
-    return stage.drawing("best", drawing, caption)
-
-
 # What each chapter of the story adds, in lines of at most 16 letters.
 IDEAS = {
     "02_naive_gemm": ("naive",),

@@ -102,9 +102,7 @@ class Chapters:
         told = chapter_drawings.story(self.recorded)
         known = [chapter for chapter, _ in self.chapters]
         graph = figures.chapter_graph([(c.folder, c.header.number, c.header.title, c.header.builds_on) for c in known])
-        drawn = "\n\n".join(
-            filter(None, [self.stage.drawing("chapters", graph, ""), chapter_drawings.best(self.stage, told)])
-        )
+        drawn = self.stage.drawing("chapters", graph, "")
         self.stage.write("chapters/index.md", chapter_page.map_page(known, drawn, self.exercises))
         download = self.pack()
         return {

@@ -24,7 +24,7 @@ NAMED = re.compile(
 
 
 def unit(text: str, kernel: str) -> str:
-    """A source of its own with a kernel of `text`, such as `copy_struct<Quad>`, made for these template arguments; "" where
+    """A source of its own with a kernel of `text`, such as `copy_struct<PlainFloat4>`, made for these template arguments; "" where
     `text` has no such function."""
     masked = mask(text)
     rows = text.split("\n")

@@ -258,7 +258,7 @@ class Explain(Simulator):
             source = self.write(name + ".cu", text)
             self.learn("explain", source, code=0)
             written = os.path.join(self.folder, name + ".json")
-            program = os.path.join(running.output_folder(source), name)
+            program = os.path.join(running.output_folder(os.path.join(self.folder, source)), name)
             subprocess.run([program], env=dict(os.environ, SIMT_JSON=written), check=True, capture_output=True)
             with open(written, encoding="utf-8") as file:
                 self.assertTrue(records.read(Trace, json.load(file), strict=True).launches, name)

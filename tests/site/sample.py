@@ -172,6 +172,7 @@ def make(root: Path, chapter: str = CHAPTER, report: dict | None = None, index: 
         (simt / f"{stem}.h").write_text(SIMT_H.format(what=f"The file {stem}.", name=name))
     (root / "docs").mkdir(exist_ok=True)
     (root / "docs" / "index.md").write_text(index)
+    (root / "docs" / "profiling.md").write_text("---\norphan: true\n---\n# Profiling\n")  # the last chapter leads there
     program = root / "build" / "simulator" / "chapters" / "01_sample" / "sample"
     program.parent.mkdir(parents=True, exist_ok=True)
     lines = [

@@ -3,6 +3,7 @@
 `test_pages.py` runs it with the site that it has built."""
 
 import http.server
+import os
 import threading
 import unittest
 
@@ -28,6 +29,7 @@ NOTE_PAINTS = """(() => { window.largest = 0;
     .observe({ type: "largest-contentful-paint", buffered: true }); })()"""
 
 
+@unittest.skipUnless(os.environ.get("WARP_SPEED"), "a time, which a busy machine changes: WARP_SPEED=1 asks for it")
 @unittest.skipUnless(accessibility.CHROMIUM, "chromium is not installed")
 @unittest.skipUnless(sync_playwright, "this Python has no playwright: ./learn setup --docs brings it")
 class Speed(unittest.TestCase):

@@ -238,7 +238,8 @@ int main() { return 0; }"""
         own = self.root / "chapters" / "01_sample" / "figures.py"
         text = (
             'import figures\n\n\ndef draw(simulated, source):\n    assert simulated.rows and source.name == "sample.cu"\n'
-            '    return [("copy_far", "own", figures.Drawing("<svg></svg>", "Words."), "A caption of its own")]\n'
+            "    drawing = figures.Drawing(figures.svg([], 600, 90), 'Words.')\n"
+            '    return [("copy_far", "own", drawing, "A caption of its own")]\n'
         )
         own.write_text(text)
         done = self.build(made=False)

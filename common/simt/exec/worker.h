@@ -97,7 +97,6 @@ class Worker {
   bool end_from_signal(mcontext_t& machine);
   bool is_cooperative() const { return grid_->barrier; }
   size_t dynamic_shared_size() const { return grid_->dynamic_shared; }
-  bool is_traced() const { return traced_; }
   // What is wrong with what a lane stopped for.
   Fault fault_at(Fault::Kind kind, const Warp& warp, int lane) const;
 

@@ -96,7 +96,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   side_by_side::Launch launch(lock, on_device);
   if (arguments) check_arguments(kernel_text, {arguments, count});
   const LaunchShape shape = shape_of(config, entry);
-  sampling::Launches& like_this = lasting<std::map<LaunchShape, sampling::Launches>>()[shape];
+  uint64_t& counted_like_this = lasting<std::map<LaunchShape, uint64_t>>()[shape];  // accesses
   device::Record record;
   std::string& kernel = record.launch.kernel;
   record.launch.device = on_device;
@@ -120,7 +120,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   grid.recorded = settings::recorded();
   grid.run_ahead = settings::runs_ahead() && !grid.recorded;
   const uint64_t blocks = uint64_t{grid.grid.x} * grid.grid.y * grid.grid.z;
-  const uint64_t wanted = sampling::wanted(blocks, like_this);
+  const uint64_t wanted = sampling::wanted(blocks, counted_like_this);
   grid.stride = wanted < blocks ? (blocks + wanted - 1) / wanted : 1;
   grid.checks_blocks = grid.traced && grid.stride == 1 && blocks < uint64_t{1} << 31;
   Pool& pool = Pool::of(on_device);
@@ -220,7 +220,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   for (const auto& [pc, counts] : record.by_pc) {
     accesses_of_lanes += sampling::accesses_of(counts);
   }
-  like_this.accesses += accesses_of_lanes;
+  counted_like_this += accesses_of_lanes;
   if (grid.checks_blocks)
     record.launch.touched = touched_sectors(footprint, launch.member(), accesses_of_lanes);
   record.launch.atomics_on_one_word = atomics.most();

@@ -34,21 +34,11 @@ namespace sampling {
 inline constexpr uint64_t kAccesses = uint64_t{1} << 26;
 inline constexpr uint64_t kBlocks = 4;
 
-// The launches of one shape so far.
-struct Launches {
-  uint64_t accesses = 0;
-};
-
-// Have they been counted in full for long enough?
-inline bool is_enough(const Launches& launches) {
-  return !settings::has_blocks() && launches.accesses >= settings::counted_in_full(kAccesses);
-}
-
-// How many of its blocks to count of the next.
-inline uint64_t wanted(uint64_t blocks, const Launches& launches) {
+// How many of its blocks to count of a launch, when so many accesses of launches of its shape have been counted.
+inline uint64_t wanted(uint64_t blocks, uint64_t accesses) {
   if (settings::has_blocks()) return settings::blocks(blocks);
   const uint64_t full = settings::counted_in_full(kAccesses);
-  return launches.accesses < full ? blocks : launches.accesses / 2 < full ? kBlocks : 1;
+  return accesses < full ? blocks : accesses / 2 < full ? kBlocks : 1;
 }
 
 // Of all lanes.

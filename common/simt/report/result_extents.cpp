@@ -91,7 +91,8 @@ void note_extents(const std::string& kernel, const engine::Footprint& footprint,
     e.kernel = kernel;
     e.threads = threads;
     e.threads_of_block = threads_of_block;
-    e.launched_at = e.element() ? program_caller() : 0;
+    // Who only writes may mean to write less than the array has room for.
+    e.launched_at = touched.read && e.element() ? program_caller() : 0;
   }
 }
 

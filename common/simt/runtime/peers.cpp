@@ -45,7 +45,7 @@ cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
   if (peer == devices::current()) {
     simt::device::explain("device " + std::to_string(peer) +
                           " is the current one, whose kernels access its memory anyway");
-    return result(cudaErrorInvalidDevice);
+    return result(cudaErrorPeerAccessUnsupported);  // as an H200 answers
   }
   simt::stream_order::note_second_device();
   const bool opened = devices::open(devices::current(), peer);

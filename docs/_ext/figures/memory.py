@@ -70,7 +70,7 @@ def _words(request: Request) -> str:
 
 def word_map(requests: list[tuple[str, dict]]) -> Drawing:
     """The words of global memory that a request touches, in their sectors. Each request: its words in the source, and
-    the map of it that `course.maps.of_example` makes of an example in a trace."""
+    the map of it that `warp.chapter.maps.of_example` makes of an example in a trace."""
     cell, gap, between = 9, 1, 9
     sector = 8 * (cell + gap) - gap
 
@@ -101,7 +101,7 @@ def word_map(requests: list[tuple[str, dict]]) -> Drawing:
 
 def bank_map(requests: list[tuple[str, dict]]) -> Drawing:
     """Which lanes want which bank of shared memory. Each request: its words in the source, and the map of it that
-    `course.maps.of_example` makes of an example in a trace."""
+    `warp.chapter.maps.of_example` makes of an example in a trace."""
 
     def draw(pitch: float, named: bool) -> str:
         cell, shapes, y = pitch - 1.5, [], 0.0

@@ -99,10 +99,11 @@ class Chapter:
 
     def drawings(self):
         """What the chapter's figures.py draws, by name: (rung, drawing, caption)."""
+        draw = runpy.run_path(str(self.source.parent / "figures.py"))["draw"]
         with tempfile.TemporaryDirectory() as folder:
             simulated = site_results.run_program(self.program, pathlib.Path(folder))
-        draw = runpy.run_path(str(self.source.parent / "figures.py"))["draw"]
-        return {name: (rung, drawing, caption) for rung, name, drawing, caption in draw(simulated, self.source)}
+            simulated.program, simulated.work = self.program, pathlib.Path(folder)
+            return {name: (rung, drawing, caption) for rung, name, drawing, caption in draw(simulated, self.source)}
 
     def disagreements(self):
         """What differs between the simulator's counts and those recorded from the hardware without anybody

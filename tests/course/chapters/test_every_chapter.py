@@ -55,7 +55,7 @@ class EveryChapter(unittest.TestCase):
 
     @for_each_chapter
     def test_a_size_that_fills_no_block_is_right_too(self, chapter, said):
-        extents = ("33", "5", "13")[: said.sizes["simulator"].count(",") + 1]
+        extents = ("33", "19", "13")[: said.sizes["simulator"].count(",") + 1]
         run = chapter.run("--size", ",".join(extents), results=False)
         self.assertEqual(run.code, 0, run.explain())
 

@@ -169,7 +169,7 @@ class Compiled(unittest.TestCase):
         """What a link of chapter 10 carries compiles by itself, to the machine code that is recorded."""
         folder = ROOT / "chapters" / "10_sass_inspection"
         data = recorded.load(folder / "sass_inspection.cu")
-        for kernel in ("copy_struct<Quad>", "copy_async<4u>", "store_order<8>", "copy_bulk"):
+        for kernel in ("copy_struct<PlainFloat4>", "copy_async<4u>", "store_order<8>", "copy_bulk"):
             units = [compiler_explorer.unit(file.read_text(encoding="utf-8"), kernel) for file in folder.glob("*.cu")]
             (unit,) = filter(None, units)
             with tempfile.TemporaryDirectory() as place:

@@ -210,7 +210,7 @@ TEST_F(Devices, PeerAccessIsAskedForOnce) {
   cudaSetDevice(0);
   EXPECT_EQ(cudaDeviceEnablePeerAccess(1, 0), cudaSuccess);
   EXPECT_EQ(cudaDeviceEnablePeerAccess(1, 0), cudaErrorPeerAccessAlreadyEnabled);
-  EXPECT_EQ(cudaDeviceEnablePeerAccess(0, 0), cudaErrorInvalidDevice);
+  EXPECT_EQ(cudaDeviceEnablePeerAccess(0, 0), cudaErrorPeerAccessUnsupported);
   EXPECT_EQ(cudaDeviceEnablePeerAccess(3, 0), cudaErrorInvalidDevice);
   EXPECT_EQ(cudaDeviceDisablePeerAccess(1), cudaSuccess);
   EXPECT_EQ(cudaDeviceDisablePeerAccess(1), cudaErrorPeerAccessNotEnabled);

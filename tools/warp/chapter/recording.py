@@ -9,6 +9,7 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from warp.base.files import write_atomically
 from warp.base.text import there
 from warp.chapter import results, run
 
@@ -59,7 +60,7 @@ def recorded(of: results.Results, rung: str, *arguments: str, launch: int = 0, b
             launches = json.loads(trace.read_text(encoding="utf-8"))["launches"]
         launches = [one for one in launches if results.kernel_base(one["kernel"]) == rung and one.get("recording")]
         known = {"key": key, "launches": [one["recording"] for one in launches]}
-        run.write_atomically(kept, json.dumps(known))
+        write_atomically(kept, json.dumps(known))
     if len(known["launches"]) <= launch:
         raise results.ResultsError(f"{program}: no recording of launch {launch} of {rung}")
     steps = known["launches"][launch]

@@ -9,6 +9,7 @@ import os
 import tempfile
 from pathlib import Path
 
+from warp.base.files import write_atomically
 from warp.chapter import freshness, results
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -105,12 +106,3 @@ def kept_run(main: Path, program: Path, work: Path, commit: str) -> results.Resu
     if before["code"]["digest"] == code["digest"]:
         freshness.moved_lines(run, before["code"], code)
     return run
-
-
-def write_atomically(path: Path, data: str | bytes) -> None:
-    """Writes a file so that a reader sees all of it or what was there before."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-        file.write(data.encode() if isinstance(data, str) else data)
-    os.chmod(file.name, 0o644)
-    os.replace(file.name, path)

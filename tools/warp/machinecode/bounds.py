@@ -170,7 +170,12 @@ def _instructions(counts: dict[str, int], shape: Shape, of: Gpu) -> list[Bound]:
             found.append(Bound(resource, cycles / of.cycles_a_second, what))
 
     issued = counts.get("issued", 0)
-    add(ISSUE, issued, issued / partitions, f"{issued:,} instructions of warps on {partitions:,} schedulers")
+    add(
+        ISSUE,
+        issued,
+        issued / partitions,
+        f"{issued:,} instructions of warps on {partitions:,} scheduler{'s' if partitions > 1 else ''}",
+    )
     for unit, name in NAMES.items():
         amount, lanes = counts.get(unit, 0), getattr(of, unit)
         cycles = amount * WARP / (lanes / PARTITIONS) / partitions

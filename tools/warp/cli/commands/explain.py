@@ -23,6 +23,7 @@ from warp.explain import report as explained
 from warp.explain import speed
 from warp.explain.running import (
     TOLD_BELOW,
+    compile_source,
     hand_over,
     includes_lab,
     last_trace,
@@ -363,23 +364,3 @@ def check_source(file: str, legal: str = NEITHER) -> None:
         raise UsageError(f"there is no file {file}{advice(os.path.basename(file), others, begin)}")
     if not os.access(file, os.R_OK):
         raise UsageError(f"no right to read {file}")
-
-
-def compile_source(source: str) -> str:
-    """Compiles with simtcc, traced; returns the program. The compiler's messages reach the reader."""
-    folder = output_folder(source)
-    program = os.path.join(folder, os.path.splitext(os.path.basename(source))[0])
-    simtcc = os.path.join(paths.build_folder("simulator"), "bin", "simtcc")
-    command = [simtcc, "-std=c++20", "-I" + os.path.join(paths.ROOT, "common", "lab", "include")]
-    command += ["-o", program, source]
-    if includes_lab(source):
-        command.append(os.path.join(paths.build_folder("simulator"), "common", "lab", "liblab.a"))
-    try:
-        _, output = steps.run("Compiling " + paths.shown(source), command, "explain")
-    except steps.StepFailed as failed:
-        if "undefined reference to `main'" in failed.output:
-            raise LearnError(f"{source} has no main(): explain runs whole programs")
-        raise LearnError(f"{source} does not compile", failed.output.rstrip())
-    if output.strip():
-        ui.note(output.rstrip())
-    return program
