@@ -25,6 +25,8 @@
 //   ./learn run 18 --rung fragments      BF16: weights stay in registers, as operands of the next product
 //   ./learn run 18 --rung fragments_swizzled  tiles in shared memory in an order without bank conflicts
 //   ./learn run 18 --rung fragments_ring  asynchronous copies into a ring
+//   ./learn run 18 --rung fragments_reused  a warp has twice the queries, and multiplies each fragment twice
+//   ./learn run 18 --rung early_fetch    a tile is overwritten before all have read it [raises shared-race]
 //   ./learn run 18 --rung boxes          Hopper: boxes by the TMA, wgmma, one warpgroup that computes
 //                                        [needs gpu, sm_90a, cuda 12.9]
 //   ./learn run 18 --rung two_groups     two of them share the tiles of keys and values
@@ -33,7 +35,11 @@
 //                                        [needs gpu, sm_90a, cuda 12.9]
 //   ./learn run 18 --rung ahead          a softmax begins before the last products are complete
 //                                        [needs gpu, sm_90a, cuda 12.9]
-//   ./learn run 18 --rung dealt_items    persistent blocks, each with as much to do
+//   ./learn run 18 --rung three_groups   three warpgroups, for heads of 64 columns
+//                                        [needs gpu, sm_90a, cuda 12.9]
+//   ./learn run 18 --rung persistent     blocks stay, and take every 132nd item
+//                                        [needs gpu, sm_90a, cuda 12.9]
+//   ./learn run 18 --rung dealt_items    each block gets as much to do
 //                                        [needs gpu, sm_90a, cuda 12.9]
 //   ./learn run 18 --rung decode         one query a head: the keys are split among blocks
 //   ./learn run 18 --rung paged          the same, with a cache in pages
@@ -337,10 +343,10 @@ __global__ void variance(float* __restrict__ out, const float* __restrict__ in, 
 //
 // Layer norm reaches 0.96, 0.96 and 0.97 of the copy for rows of 128, 1024 and 4096 elements, and 0.83 for 32768. Its long
 // rows have weights of 256 KiB that every block reads anew. In the rung `cluster_row` a block has always the same slice of the
-// row, and keeps its part of the weights in shared memory: 0.89.
+// row, and keeps its part of the weights in shared memory. It reaches 0.89.
 //= 0.96, 0.96 and 0.97: (ratio("warp_row/layer_norm,tiny"), ratio("block_row/layer_norm,short"), ratio("block_row/layer_norm,middle"))
 //= 0.83 for: ratio("block_row/layer_norm,long")
-//= memory: 0.89: ratio("cluster_row/layer_norm,long")
+//= reaches 0.89: ratio("cluster_row/layer_norm,long")
 
 // ## 5. Attention in three kernels
 //
@@ -704,6 +710,11 @@ __global__ void __launch_bounds__(BLOCK)
 // - A lane's sum of weights is that of its own keys. They are added up once, at the end.
 // - With a {term}`causal mask` a query sees no later key. Tiles that no query of the block sees are not loaded, and indices
 //   are compared only in tiles that some of them see in part. Blocks with most tiles start first.
+//
+//? fused_gain: Its products are those of `three_kernels`, and no score goes to memory. How many times as fast is `fused`?
+//? answer: ms("three_kernels/d=128,full") / ms("fused/d=128,full")
+//? unit: times
+//? near: 10 %
 
 /// What a kernel does wrong, for demonstrations.
 enum class Mistake { none, no_rescale, late_mask, early_exit };
@@ -800,10 +811,11 @@ __global__ void __launch_bounds__(T::THREADS)
   store_output<T>(out + head * shape.queries * T::D, sums, sum, row0, shape.queries, at);
 }
 
-// 43 TFLOP/s, as 64 % of what the FMA units can do; the three kernels made 32. A causal mask halves the work and the time, to
+// 43 TFLOP/s, which is 64 % of what the FMA units can do. The three kernels made 32: `fused` is 1.3 times as fast. A causal mask halves the work and the time, to
 // 6.9 ms.
 //= 43 TFLOP/s: rate("fused/d=128,full") / 1000
 //= 64 %: 100 * rate("fused/d=128,full") / limit("fp32")
+//= is 1.3 times: ms("three_kernels/d=128,full") / ms("fused/d=128,full")
 //= made 32: rate("three_kernels/d=128,full") / 1000
 //= 6.9 ms: ms("fused/d=128,causal")
 //
@@ -1129,16 +1141,19 @@ struct FactsOf {
 /// Rows, and what the operations on them have to leave.
 class RowField {
  public:
-  RowField(size_t rows, size_t cols, std::uint64_t seed)
-      : rows_(rows),
-        cols_(cols),
-        in_(rows * cols, lab::RandomValue<float>{seed}),
-        gamma_(cols, lab::RandomValue<float>{seed + 1}, "gamma"),
-        beta_(cols, lab::RandomValue<float>{seed + 2}, "beta"),
-        out_(rows * cols, "out"),
-        facts_(rows) {
-    lab::fill(facts_, FactsOf{in_.view(), cols});
+  /// \param which  of the four lengths
+  RowField(size_t which, size_t length, std::uint64_t seed)
+      : which_(which),
+        rows_(which == 0 && length > 1000 ? 16 * length : 2 * length),
+        cols_(cols_of(which, length)),
+        in_(rows_ * cols_, lab::RandomValue<float>{seed}),
+        gamma_(cols_, lab::RandomValue<float>{seed + 1}, "gamma"),
+        beta_(cols_, lab::RandomValue<float>{seed + 2}, "beta"),
+        out_(rows_ * cols_, "out"),
+        facts_(rows_) {
+    lab::fill(facts_, FactsOf{in_.view(), cols_});
   }
+  bool has(const RowLaunch& launch) const { return launch.length == which_; }
   lab::Rung rung(const RowLaunch& launch) {
     static const char* const operations[] = {"softmax", "layer_norm", "rms_norm"};
     const std::string length = LENGTHS[launch.length];
@@ -1180,7 +1195,12 @@ class RowField {
   }
 
  private:
-  size_t rows_, cols_;
+  static size_t cols_of(size_t which, size_t length) {
+    const size_t cols[] = {std::max<size_t>(length / 32, 33), std::max<size_t>(length / 4, 67),
+                           length, 8 * length};
+    return cols[which];
+  }
+  size_t which_, rows_, cols_;
   const lab::Input<float> in_, gamma_, beta_;
   lab::DeviceBuffer<float> out_;
   lab::Reference<RowFacts> facts_;
@@ -1241,15 +1261,20 @@ struct AttentionLaunch {
   void (*run)(const AttentionData&);
 };
 
-/// Attention with heads of D columns.
-template <class T>
+/// What is launched for heads of T::D columns, with a mask or without.
+template <class T, bool CAUSAL>
+void add_launches(std::vector<AttentionLaunch>& all) {
+  all.push_back({"three_kernels", T::D, CAUSAL, run_three_kernels<T, CAUSAL>});
+  all.push_back({"query_a_warp", T::D, CAUSAL, run_query_a_warp<T, CAUSAL>});
+  all.push_back({"fused", T::D, CAUSAL, run_fused<T, CAUSAL>});
+}
+
+/// All launches of attention in float.
 std::vector<AttentionLaunch> launches_of_attention() {
-  return {{"three_kernels", T::D, false, run_three_kernels<T, false>},
-          {"three_kernels", T::D, true, run_three_kernels<T, true>},
-          {"query_a_warp", T::D, false, run_query_a_warp<T, false>},
-          {"query_a_warp", T::D, true, run_query_a_warp<T, true>},
-          {"fused", T::D, false, run_fused<T, false>},
-          {"fused", T::D, true, run_fused<T, true>}};
+  std::vector<AttentionLaunch> all;
+  add_launches<Tile128, false>(all), add_launches<Tile128, true>(all);
+  add_launches<Tile64, false>(all), add_launches<Tile64, true>(all);
+  return all;
 }
 
 /// What attention has to leave: in double, and straight from its definition. `q`, `k` and `v` are functions of the index.
@@ -1327,22 +1352,32 @@ class AttentionField {
         v_(k_.size(), lab::RandomValue<float>{seed + 2}, "v"),
         out_(q_.size(), "out") {}
 
-  AttentionData data(float* scores = nullptr) {
-    return {out_.data(), q_.data(), k_.data(), v_.data(), scores, shape_};
+  AttentionData data() {
+    return {out_.data(), q_.data(), k_.data(), v_.data(), scores_ ? scores_->data() : nullptr,
+            shape_};
   }
-  std::shared_ptr<const lab::Reference<double>> right(bool causal) const {
-    return attended(shape_, d_, causal, q_.view(), k_.view(), v_.view());
+  std::shared_ptr<const lab::Reference<double>> right(bool causal) {
+    auto& known = right_[causal];
+    if (!known) known = attended(shape_, d_, causal, q_.view(), k_.view(), v_.view());
+    return known;
+  }
+  bool has(const AttentionLaunch& launch) const {
+    const bool last = launch.causal && launch.rung == std::string_view("fused");
+    return launch.d == d_ && (last || shape_.group == 1);
   }
   /// Products, both of them; where causal, half: those with a key that a query does not see need not be made.
-  lab::Rung problem(bool causal) {
-    const double pairs =
-        static_cast<double>(shape_.heads) * shape_.queries * shape_.keys * (causal ? 0.5 : 1);
-    return {.outputs = {lab::expect(out_, right(causal), {ATTENDED, size_t(d_)})},
-            .flops = 4.0 * d_ * pairs,
+  lab::Rung rung(const AttentionLaunch& launch) {
+    const double pairs = static_cast<double>(shape_.heads) * shape_.queries * shape_.keys;
+    const char* const mask = shape_.group > 1 ? "grouped" : launch.causal ? "causal" : "full";
+    if (!scores_ && launch.rung == std::string_view("three_kernels")) {
+      scores_ = std::make_unique<lab::DeviceBuffer<float>>(static_cast<size_t>(pairs), "scores");
+    }
+    return {.name = launch.rung,
+            .variant = lab::format("d=%d,%s", d_, mask),
+            .launch = [=, this] { launch.run(data()); },
+            .outputs = {lab::expect(out_, right(launch.causal), {ATTENDED, size_t(d_)})},
+            .flops = 4 * d_ * pairs * (launch.causal ? 0.5 : 1),
             .limit = lab::Limit::fp32};
-  }
-  std::string variant(bool causal) const {
-    return lab::format("d=%d,%s", d_, shape_.group > 1 ? "grouped" : causal ? "causal" : "full");
   }
   lab::DeviceBuffer<float>& out() { return out_; }
   const lab::Input<float>& q() const { return q_; }
@@ -1353,6 +1388,8 @@ class AttentionField {
   int d_;
   const lab::Input<float> q_, k_, v_;
   lab::DeviceBuffer<float> out_;
+  std::unique_ptr<lab::DeviceBuffer<float>> scores_;
+  std::shared_ptr<const lab::Reference<double>> right_[2];  // without a mask, and with it
 };
 
 /// The bits of a number in BF16.
@@ -1401,19 +1438,25 @@ class Bf16Field {
         v_(k_.size(), AsBf16<lab::RandomValue<float>>{{seed + 2}}, "v"),
         out_(q_.size(), "out") {}
 
-  /// What has to come out. Weights and outputs are rounded to 8 bits, so each is off by up to 2^-9 of a value of up to 1.
-  lab::Rung problem(bool causal) {
-    const auto right =
-        attended(shape_, d_, causal, AsFloat{q_.view()}, AsFloat{k_.view()}, AsFloat{v_.view()});
+  bool has(const Bf16Launch& launch) const { return launch.d == d_ && !launch.mistake; }
+  /// Weights and outputs are rounded to 8 bits, so each is off by up to 2^-9 of a value of up to 1.
+  lab::Rung rung(const Bf16Launch& launch) {
+    auto& right = right_[launch.causal];
+    if (!right) {
+      right = attended(shape_, d_, launch.causal, AsFloat{q_.view()}, AsFloat{k_.view()},
+                       AsFloat{v_.view()});
+    }
     const lab::Tolerance may{4e-3, 0, "weights and outputs rounded to 8 bits"};
-    const double pairs =
-        static_cast<double>(shape_.heads) * shape_.queries * shape_.keys * (causal ? 0.5 : 1);
-    return {.outputs = {lab::expect(out_, right, {may, size_t(d_)})}, .flops = 4.0 * d_ * pairs};
+    const double pairs = static_cast<double>(shape_.heads) * shape_.queries * shape_.keys;
+    return {.name = launch.rung,
+            .variant = name_ + (launch.causal ? ",causal" : ",full") + launch.variant,
+            .launch = launch.prepare(data()),
+            .outputs = {lab::expect(out_, right, {may, size_t(d_)})},
+            .flops = 4 * d_ * pairs * (launch.causal ? 0.5 : 1)};
   }
   Bf16Attention data() {
     return {out_.data(), q_.data(), k_.data(), v_.data(), shape_, scale_of(d_)};
   }
-  std::string variant(bool causal) const { return name_ + (causal ? ",causal" : ",full"); }
 
  private:
   Heads shape_;
@@ -1421,7 +1464,17 @@ class Bf16Field {
   std::string name_;
   const lab::Input<bf16> q_, k_, v_;
   lab::DeviceBuffer<bf16> out_;
+  std::shared_ptr<const lab::Reference<double>> right_[2];  // without a mask, and with it
 };
+
+/// One way to decode. `splits`: the blocks that share the keys of a head; 0: as many as give all SMs equal work.
+struct DecodingLaunch {
+  const char* rung;
+  int splits;
+  bool paged;
+};
+const std::initializer_list<DecodingLaunch> WAYS_TO_DECODE = {
+    {"decode", 1, false}, {"decode", 0, false}, {"paged", 0, true}};
 
 /// A cache, and one query in each head.
 class Decoding {
@@ -1441,14 +1494,16 @@ class Decoding {
                        BfloatValue{v_.view()})) {
     CUDA_CHECK(cudaMemset(done_.data(), 0, done_.size_bytes()));
   }
-  /// A rung that splits the keys of a head among so many blocks; 0: as many as give all SMs equal work.
-  lab::Rung rung(const char* rung, int splits, bool paged) {
+  bool has(const DecodingLaunch&) const { return true; }
+  lab::Rung rung(const DecodingLaunch& of) {
+    const int splits = of.splits;
+    const bool paged = of.paged;
     const int heads = shape_.heads / GROUP, keys = shape_.keys;
     const int each = splits > 0 ? lab::ceil_div(lab::ceil_div(keys, splits), PAGE) * PAGE
                                 : best_share(heads, keys);
     const double bytes = 2.0 * static_cast<double>(k_.size_bytes());
     if (paged && !pages_) make_pages();
-    return {.name = rung,
+    return {.name = of.rung,
             .variant = name_ + (splits == 1             ? ",whole"
                                 : splits == 0 && !paged ? ",split"
                                                         : ""),
@@ -1648,11 +1703,6 @@ class Variances {
  public:
   Variances(size_t rows, size_t cols, std::uint64_t seed)
       : cols_(cols), in_(rows * cols, FarFromZero{seed}), out_(rows, "variances") {}
-  template <bool TWO_SUMS>
-  void run() {
-    variance<TWO_SUMS><<<static_cast<unsigned>(out_.size()), BLOCK>>>(out_.data(), in_.data(),
-                                                                      static_cast<int>(cols_));
-  }
   /// Two sums may be as wrong as they are.
   lab::Rung rung(bool two_sums) {
     const FactsOf facts{in_.view(), cols_};
@@ -1660,12 +1710,20 @@ class Variances {
     const lab::Tolerance may{
         two_sums ? 4.0 : 2e-5, 0,
         two_sums ? "a small difference of large sums" : "distances of floats near 1000"};
-    return {.outputs = {lab::expect(out_, right, may)},
+    return {.name = "variance",
+            .variant = two_sums ? "by=two_sums" : "by=welford",
+            .launch = [=, this] { two_sums ? run<true>() : run<false>(); },
+            .outputs = {lab::expect(out_, right, may)},
             .bytes = 4.0 * static_cast<double>(in_.size()),
             .limit = lab::Limit::copy};
   }
 
  private:
+  template <bool TWO_SUMS>
+  void run() {
+    variance<TWO_SUMS><<<static_cast<unsigned>(out_.size()), BLOCK>>>(out_.data(), in_.data(),
+                                                                      static_cast<int>(cols_));
+  }
   size_t cols_;
   const lab::Input<float> in_;
   lab::DeviceBuffer<float> out_;
@@ -1720,88 +1778,64 @@ class Spoiled {
   AttentionField field_;
 };
 
-/// The rows of each of the four lengths, and how long they are.
-size_t rows_of(size_t l, size_t length) {
-  return l == 0 && length > 1000 ? 16 * length : 2 * length;
-}
-size_t cols_of(size_t l, size_t length) {
-  const size_t cols[] = {std::max<size_t>(length / 32, 33), std::max<size_t>(length / 4, 67),
-                         length, 8 * length};
-  return cols[l];
-}
-
 const std::initializer_list<std::string_view> ON_ATTENTION = {
     "three_kernels", "query_a_warp", "fused", "no_rescale", "late_mask", "early_exit"};
 
+/// Launches, and those of other files.
+template <class Launches>
+Launches with_others(Launches launches) {
+  lab::add_others(launches);
+  return launches;
+}
+
+/// Adds the rungs that a field has.
+template <class Field, class Launches>
+void add_all(lab::Ladder& ladder, Field&& field, const Launches& launches) {
+  for (const auto& launch : launches) {
+    if (field.has(launch) && ladder.wants(launch.rung)) ladder.add(field.rung(launch));
+  }
+}
+
 /// Adds what works on rows.
 void add_rows(lab::Ladder& ladder, size_t length) {
-  RowLaunches launches = launches_of_rows();
-  lab::add_others(launches);
-  for (size_t l = 0; l < 4; ++l) {
-    RowField field(rows_of(l, length), cols_of(l, length), ladder.seed());
-    for (const RowLaunch& launch : launches) {
-      if (launch.length == l && ladder.wants(launch.rung)) ladder.add(field.rung(launch));
-    }
-  }
+  const RowLaunches launches = with_others(launches_of_rows());
+  for (size_t l = 0; l < 4; ++l) add_all(ladder, RowField(l, length, ladder.seed()), launches);
   Overflow overflow(ladder.seed());
   ladder.add("no_maximum", overflow, {.timed = false});
   SpecialRows special(ladder.seed());
   ladder.add("special_rows", special, {.timed = false});
   Variances variances(2 * length, length, ladder.seed());
-  ladder.add("variance", "by=welford", variances.rung(false), [&] { variances.run<false>(); });
-  ladder.add("variance", "by=two_sums", variances.rung(true), [&] { variances.run<true>(); });
-}
-
-/// Adds attention with heads of D columns.
-template <class T>
-void add_attention_of(lab::Ladder& ladder, Heads shape) {
-  AttentionField field(shape, T::D, ladder.seed());
-  const size_t pairs = size_t(shape.heads) * shape.queries * shape.keys;
-  lab::DeviceBuffer<float> scores(ladder.wants("three_kernels") ? pairs : 0, "scores");
-  for (const bool causal : {false, true}) {
-    const lab::Rung problem = field.problem(causal);
-    for (const AttentionLaunch& launch : launches_of_attention<T>()) {
-      if (launch.causal != causal) continue;
-      ladder.add(launch.rung, field.variant(causal), problem,
-                 [&] { launch.run(field.data(scores.data())); });
-    }
-  }
+  for (const bool two_sums : {false, true}) ladder.add(variances.rung(two_sums));
 }
 
 /// Adds attention in float, and mistakes.
 void add_attention(lab::Ladder& ladder, int length, int heads) {
   if (!ladder.wants(ON_ATTENTION)) return;
-  add_attention_of<Tile128>(ladder, {heads, length, length, 1});
-  add_attention_of<Tile64>(ladder, {2 * heads, length, length, 1});
-  AttentionField grouped({4 * heads, length / 2 + 1, length, 4}, 128, ladder.seed());
-  ladder.add("fused", grouped.variant(true), grouped.problem(true),
-             [&] { run_fused<Tile128, true>(grouped.data()); });
+  for (const auto& [d, shape] : {std::pair{128, Heads{heads, length, length, 1}},
+                                 {64, Heads{2 * heads, length, length, 1}},
+                                 {128, Heads{4 * heads, length / 2 + 1, length, 4}}}) {
+    add_all(ladder, AttentionField(shape, d, ladder.seed()), launches_of_attention());
+  }
   Spoiled spoiled(ladder.seed());
   ladder.add("no_rescale", spoiled.rung(false), {.timed = false});
   ladder.add("late_mask", spoiled.rung(true), {.timed = false});
   ladder.demonstrate("early_exit", [&] { spoiled.exit_early(); });
 }
 
-/// Adds attention in BF16: as long as that in float, and four times as long.
+/// Adds attention in BF16: as long as that in float, and four times as long, on the simulator twice; and a mistake.
 void add_bf16(lab::Ladder& ladder, int length, int heads) {
-  Bf16Launches launches;
-  lab::add_others(launches);
-  const auto wanted = [&](const Bf16Launch& launch) { return ladder.wants(launch.rung); };
-  if (std::none_of(launches.begin(), launches.end(), wanted)) return;
-  const int few = std::max(1, heads / 4);
-  for (const auto& [d, shape, name] : {std::tuple{128, Heads{heads, length, length, 1}, "short"},
-                                       {128, Heads{few, 4 * length, 4 * length, 1}, "long"},
-                                       {64, Heads{2 * heads, length, length, 1}, "short"},
-                                       {128, Heads{2, length + 70, length, 2}, "grouped"}}) {
-    Bf16Field field(shape, d, name, ladder.seed());
-    for (const bool causal : {false, true}) {
-      const lab::Rung problem = field.problem(causal);
-      for (const Bf16Launch& launch : launches) {
-        if (launch.d != d || launch.causal != causal) continue;
-        if (!ladder.wants(launch.rung)) continue;
-        ladder.add(launch.rung, field.variant(causal), problem, launch.prepare(field.data()));
-      }
-    }
+  const auto launches = with_others(Bf16Launches());
+  const int more = length > 1000 ? 4 : 2;
+  for (const auto& [d, shape, name] :
+       {std::tuple{128, Heads{heads, length, length, 1}, "short"},
+        {128, Heads{std::max(1, heads / 4), more * length, more * length, 1}, "long"},
+        {64, Heads{2 * heads, length, length, 1}, "short"},
+        {128, Heads{2, length + 70, length, 2}, "grouped"}}) {
+    add_all(ladder, Bf16Field(shape, d, name, ladder.seed()), launches);
+  }
+  Bf16Field field({1, 128, 200, 1}, 64, "mistake", ladder.seed());
+  for (const Bf16Launch& launch : launches) {
+    if (launch.mistake) ladder.demonstrate(launch.rung, launch.prepare(field.data()));
   }
 }
 
@@ -1811,9 +1845,7 @@ void add_decoding(lab::Ladder& ladder, int length, int heads) {
   for (const auto& [sequences, keys, name] : {std::tuple{1, 2 * length, "one,short"},
                                               {1, 32 * length, "one,long"},
                                               {heads, 2 * length, "many,short"}}) {
-    Decoding decoding(sequences, keys, name, ladder.seed());
-    for (const int splits : {1, 0}) ladder.add(decoding.rung("decode", splits, false));
-    ladder.add(decoding.rung("paged", 0, true));
+    add_all(ladder, Decoding(sequences, keys, name, ladder.seed()), WAYS_TO_DECODE);
   }
 }
 

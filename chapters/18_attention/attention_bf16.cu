@@ -1,22 +1,28 @@
 // ## BF16: weights that stay in registers (second reading)
 //
-// Models keep Q, K and V in BF16, and tensor cores multiply them (chapter 17). What is fused about attention stays as it is in
-// section 6: queries stay, tiles of keys and values stream, and each row carries (m, s, o). What changes is the way
-// of the weights. In `fused` they went through shared memory, since one thread computes a weight and others multiply
-// with it. With `mma.sync` that way is not needed.
-//
 // ```{drawing} operand
 // ```
 //
+// Models keep Q, K and V in BF16, and tensor cores multiply them (chapter 17). What is fused about attention stays as it is in
+// section 6: queries stay, tiles of keys and values stream, and each row carries (m, s, o). What changes is the path
+// of the weights. In `fused` they go through shared memory, since one thread computes a weight and others multiply
+// with it. With `mma.sync` that is not needed.
+//
 // A thread has, of a 16 x 8 tile of sums, two neighbours in each of two rows. Of a 16 x 16 left operand it has to have
 // two neighbours in each of two rows, and the same eight columns further on. So two tiles of sums, rounded to BF16, *are*
-// the operand, register by register. Four registers of weights need no exchange at all.
+// the operand, register by register.
 //
 // The maximum of a row is over four lanes, two shuffles. The sum of the weights stays with each lane until the end.
 //
 // `mma.sync` multiplies A with B, and B's two registers hold neighbours along the sum's index. For the scores that index
 // runs along the rows of K, so `ldmatrix` loads K as it lies. For the outputs it runs along the keys, down the columns of V: that is
 // `ldmatrix.trans`.
+//
+//? conflicts: Rows of K are 256 bytes apart. An `ldmatrix` of four 8 x 8 matrices takes 4 wavefronts at best. How many does
+//?   it take in `fragments`?
+//? answer: count("fragments/bf16,d=128,short,full", "shared_load_wavefronts") / count("fragments/bf16,d=128,short,full", "shared_load_requests")
+//? unit: wavefronts
+//? near: exact
 
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>
@@ -30,10 +36,12 @@
 #include "lab/lab.h"
 
 /// A block's tiles. Each of WARPS warps has 16 M queries; SLOTS tiles of BN keys or values are in shared memory.
-template <int D_, int BN_, int SLOTS_, bool SWIZZLED_, int M_ = 1, int WARPS_ = 8>
+/// TOO_EARLY: a mistake, for a demonstration.
+template <int D_, int BN_, int SLOTS_, bool SWIZZLED_, int M_ = 1, int WARPS_ = 8,
+          bool TOO_EARLY_ = false>
 struct Fragments {
   static constexpr int D = D_, BN = BN_, SLOTS = SLOTS_, M = M_, WARPS = WARPS_;
-  static constexpr bool SWIZZLED = SWIZZLED_;
+  static constexpr bool SWIZZLED = SWIZZLED_, TOO_EARLY = TOO_EARLY_;
   static constexpr int THREADS = 32 * WARPS, BM = 16 * M * WARPS;
   static constexpr unsigned SLOT_BYTES = 2 * BN * D, BYTES = 2 * BM * D + SLOTS * SLOT_BYTES;
 
@@ -116,13 +124,11 @@ __global__ void __launch_bounds__(T::THREADS)
     ++fetched;
   };
   const auto next = [&] {  // waits for a tile; the one before has been read by all
-    if (T::SLOTS == 1) {
-      __syncthreads();
-      fetch();
-    }
+    if (T::SLOTS == 1) __syncthreads();
+    if (T::SLOTS == 1 || T::TOO_EARLY) fetch();
     asm volatile("cp.async.wait_group %0;" ::"n"(T::SLOTS < 2 ? 0 : T::SLOTS - 2) : "memory");
     __syncthreads();
-    if (T::SLOTS > 1) fetch();
+    if (T::SLOTS > 1 && !T::TOO_EARLY) fetch();
     return ring + used++ % T::SLOTS * T::SLOT_BYTES;
   };
   copy_rows<T, T::BM>(queries, q + head * shape.queries * T::D, row0, shape.queries);
@@ -191,9 +197,28 @@ __global__ void __launch_bounds__(T::THREADS)
   }
 }
 
-// The three rungs are one kernel. `fragments` has one slot and waits for each tile at once, and eight rows of a tile lie in the same
-// banks. `fragments_swizzled` puts their chunks in eight different places. `fragments_ring` has four slots, so three tiles
-// are on their way while one is used.
+// The four rungs are this kernel, and each changes one thing.
+//
+// - `fragments` has one slot and waits for each tile at once. The eight rows of a matrix lie in the same four banks, so each
+//   matrix takes 8 wavefronts, and four take 32.
+// - `fragments_swizzled` puts their chunks in eight different places, and it is 4 wavefronts.
+// - `fragments_ring` has four slots, so three tiles are on their way while one is used.
+// - `fragments_reused` has half as many warps with twice as many queries each. A fragment of K or V that a warp has loaded is multiplied
+//   twice, and shared memory serves 0.56 of the requests.
+//= takes 8 wavefronts: count("fragments/bf16,d=128,short,full", "shared_load_wavefronts") / count("fragments/bf16,d=128,short,full", "shared_load_requests") / 4
+//= four take 32: count("fragments/bf16,d=128,short,full", "shared_load_wavefronts") / count("fragments/bf16,d=128,short,full", "shared_load_requests")
+//= 4 wavefronts: count("fragments_swizzled/bf16,d=128,short,full", "shared_load_wavefronts") / count("fragments_swizzled/bf16,d=128,short,full", "shared_load_requests")
+//= 0.56 of the requests: count("fragments_reused/bf16,d=128,short,full", "shared_load_requests") / count("fragments_ring/bf16,d=128,short,full", "shared_load_requests")
+//
+// In TFLOP/s, for 4096 positions and heads of 128 columns without a mask, these make 46, 202, 254 and 342. Bank conflicts
+// cost most by far. What holds the last one back is not measured.
+//= make 46: rate("fragments/bf16,d=128,short,full") / 1000
+//= 46, 202: rate("fragments_swizzled/bf16,d=128,short,full") / 1000
+//= 254 and: rate("fragments_ring/bf16,d=128,short,full") / 1000
+//= and 342: rate("fragments_reused/bf16,d=128,short,full") / 1000
+//
+// A ring has its own mistake, and results that are right for a long time. `early_fetch` starts to copy before the barrier, into the slot
+// that was read last: other warps may still be reading there. The simulator names the race.
 
 // [hide] How the rungs are launched and registered
 namespace {
@@ -209,18 +234,25 @@ std::function<void()> fragments(const Bf16Attention& a) {
 }
 
 /// Adds a rung for both widths of a head, full and causal.
-template <int SLOTS, bool SWIZZLED>
+template <class Wide, class Narrow>
 void add(Bf16Launches& to, const char* rung) {
-  to.push_back({rung, 128, false, fragments<Fragments<128, 64, SLOTS, SWIZZLED>, false>});
-  to.push_back({rung, 128, true, fragments<Fragments<128, 64, SLOTS, SWIZZLED>, true>});
-  to.push_back({rung, 64, false, fragments<Fragments<64, 64, SLOTS, SWIZZLED>, false>});
-  to.push_back({rung, 64, true, fragments<Fragments<64, 64, SLOTS, SWIZZLED>, true>});
+  to.push_back({rung, 128, false, fragments<Wide, false>});
+  to.push_back({rung, 128, true, fragments<Wide, true>});
+  to.push_back({rung, 64, false, fragments<Narrow, false>});
+  to.push_back({rung, 64, true, fragments<Narrow, true>});
 }
 
 const lab::Rungs here([](Bf16Launches& launches) {
-  add<1, false>(launches, "fragments");
-  add<1, true>(launches, "fragments_swizzled");
-  add<4, true>(launches, "fragments_ring");
+  add<Fragments<128, 64, 1, false>, Fragments<64, 64, 1, false>>(launches, "fragments");
+  add<Fragments<128, 64, 1, true>, Fragments<64, 64, 1, true>>(launches, "fragments_swizzled");
+  add<Fragments<128, 64, 4, true>, Fragments<64, 64, 4, true>>(launches, "fragments_ring");
+  add<Fragments<128, 64, 4, true, 2, 4>, Fragments<64, 64, 4, true, 2, 4>>(launches,
+                                                                           "fragments_reused");
+  launches.push_back({.rung = "early_fetch",
+                      .d = 64,
+                      .causal = false,
+                      .prepare = fragments<Fragments<64, 64, 4, true, 1, 8, true>, false>,
+                      .mistake = true});
 });
 
 }  // namespace

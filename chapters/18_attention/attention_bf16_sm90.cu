@@ -1,33 +1,55 @@
 // ## BF16 on Hopper (second reading)
 //
-// `wgmma` takes its left operand from registers, too, and its sums lie as those of `mma.sync`. So the weights of a warpgroup stay
-// where they are once more. Queries, keys and values come by the TMA, in boxes of 64 columns (chapter 17): K as the right operand
-// with its columns contiguous, V as one with its rows contiguous, a bit of the instruction.
+// ```{drawing} turns
+// ```
 //
-// The rest is a matter of time. For a tile of 128 queries and 128 keys with 128 columns, an SM's tensor cores need 2,048 cycles for both
-// products, and its special function units 1,024 for 16,384 powers of two. Products and softmax of one warpgroup depend on each
-// other: done one after the other, the tensor cores are idle for a third of the time at least. Each rung removes a wait.
+// Tensor cores have become so fast that a softmax is no small thing beside them. For a tile of 128 queries and 128 keys with 128
+// columns, an SM's tensor cores need 2,048 cycles for both products, and its special function units 1,024 for 16,384 powers
+// of two. Done one after the other, the tensor cores are idle for a third of the time at least.
 //= 2,048 cycles: 4 * 128 ** 3 / 4096
 //= 1,024 for: 128 * 128 / 16
 //= 16,384: 128 * 128
 //
-// - `boxes`: one thread requests boxes, one warpgroup computes, with 64 queries.
-// - `two_groups`: two warpgroups, of 64 queries each, use the same tiles of K and V. While one computes powers, the other may multiply;
-//   nothing sees to it that it does.
+// Within a warpgroup the softmax depends on the first product, and the second one on the softmax. So the work that fills the gap has
+// to be that of another warpgroup, and it has to come at the right time: they take turns.
+//
+// `wgmma` takes its left operand from registers, too, and its sums lie as those of `mma.sync`. So the weights stay
+// where they are once more. Queries, keys and values come by the TMA, in boxes of 64 columns (chapter 17): K as the right operand
+// with its columns contiguous, V as one with its rows contiguous, a bit of the instruction. Each rung changes one thing.
+//
+// - `boxes`: one thread requests boxes, one {term}`warpgroup` computes, with 64 queries.
+// - `two_groups`: two warpgroups, of 64 queries each, use the same tiles of K and V. While one makes weights, the other may
+//   multiply; nothing sees to it that it does.
 // - `turns`: named barriers see to it. A warpgroup issues the products with the keys of this tile and the values of the last one when
 //   it is its turn, gives the turn to the other, and makes weights of its scores.
 // - `ahead`: the scores are awaited alone. The softmax of this tile begins while the products with the values of the last one still
 //   run. It is one number in the source: `wait_group 1` where `turns` has 0.
-// - `dealt_items`: blocks stay. Each has a list of items, which the host has made, and the queries of the next item
-//   arrive while the output of this one leaves.
+// - `three_groups`: heads of 64 columns leave registers and shared memory for a third warpgroup.
+// - `persistent`: {term}`blocks stay <persistent block>`, as many as there are SMs. The queries of the next item arrive while the output of this one leaves.
+// - `dealt_items`: the host decides which block computes what, so that each has as much to do.
 //
-// How many registers that takes decides the tile. A thread has 64 scores, 64 sums and 32 registers of weights at the same time, as the
+//? in_turn: `ahead` has a variant without turns: a softmax may begin early, and nothing orders the warpgroups. What
+//?   becomes of the rate for 4096 positions without a mask?
+//? choices: it is better | within 5 per cent | it drops by more
+//? answer: {"it is better": rate("ahead/bf16,d=128,short,full,no_turns") > 1.05 * rate("ahead/bf16,d=128,short,full"),
+//?   "within 5 per cent": 0.95 < rate("ahead/bf16,d=128,short,full,no_turns") / rate("ahead/bf16,d=128,short,full") < 1.05,
+//?   "it drops by more": rate("ahead/bf16,d=128,short,full,no_turns") < 0.95 * rate("ahead/bf16,d=128,short,full")}
+//
+// It drops, to 531 TFLOP/s from 641. With turns alone, and nothing that begins early, it is 636; with neither, 627.
+//= to 531: rate("ahead/bf16,d=128,short,full,no_turns") / 1000
+//= from 641: rate("ahead/bf16,d=128,short,full") / 1000
+//= is 636: rate("turns/bf16,d=128,short,full") / 1000
+//= neither, 627: rate("two_groups/bf16,d=128,short,full") / 1000
+//
+// ### Registers
+//
+// How many registers a thread needs decides the tile. It has 64 scores, 64 sums and 32 registers of weights at the same time, as the
 // weights of the last tile are operands while the scores of this one are made: 160. `setmaxnreg` takes registers from the warpgroup
 // that loads and gives the others 240 each.
 //= 64 scores, 64 sums and 32: (64 * 128 / 128, 64 * 128 / 128, 64 * 128 / 128 / 2)
 //= 160: 64 + 64 + 32
 //
-// A wgmma reads and writes registers while the program goes on. ptxas sees which, and where it cannot tell that they are left
+// A wgmma reads and writes registers while the program goes on. Where ptxas cannot tell that they are left
 // alone until the wait, it waits after each single instruction, and says so: "wgmma.mma_async instructions are serialized". So
 // `are_ready` stands behind each wait, and nothing touches scores, sums or weights between the first product of a group and it.
 
@@ -44,12 +66,8 @@
 #include <vector>
 
 #include "hopper.h"
+#include "items.h"
 #include "lab/lab.h"
-
-/// What a block computes next: the output of BM queries of a head from `row0` on; nothing where head is -1.
-struct Item {
-  int head, row0;
-};
 
 /// A block's tiles: GROUPS warpgroups with 64 queries each, and BN keys; SLOTS tiles of keys or values are in shared memory.
 template <int D_, int BN_, int GROUPS_, int SLOTS_>
@@ -130,7 +148,7 @@ __global__ void __launch_bounds__(T::THREADS, 1)
                        const __grid_constant__ CUtensorMap map_k,
                        const __grid_constant__ CUtensorMap map_v, const Item* __restrict__ items,
                        int rounds, Heads shape, float scale) {
-  extern __shared__ char memory[];
+  extern __shared__ uint4 memory[];
   __shared__ std::uint64_t full[T::SLOTS], empty[T::SLOTS], q_full, q_empty;
   const int group = static_cast<int>(threadIdx.x) / 128;
   const std::uint32_t queries =
@@ -154,7 +172,10 @@ __global__ void __launch_bounds__(T::THREADS, 1)
     return;
   }
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(T::MANY));
-  const int t = static_cast<int>(threadIdx.x) % 128, first = 64 * (group - 1);
+  // Of the block's rows, the first one of the warpgroup, and of the thread. Three warpgroups need nearly all of their registers: if
+  // `own` is made of `first`, or by signed divisions, ptxas of CUDA 13.0 spills one.
+  const unsigned t = threadIdx.x % 128, warpgroup = threadIdx.x / 128 - 1;
+  const int first = 64 * warpgroup, own = 64 * warpgroup + t / 32 * 16 + t % 32 / 4;
   Slot<T::SLOTS> slot;
   const auto address = [&] { return queries + T::Q_BYTES + slot.at * T::SLOT_BYTES; };
   const auto release = [&](int which) {
@@ -193,9 +214,7 @@ __global__ void __launch_bounds__(T::THREADS, 1)
   for (int round = 0; round < rounds; ++round) {
     const Item item = items[blockIdx.x + round * gridDim.x];
     if (item.head < 0) break;
-    const int row = item.row0 + first + t / 32 * 16 + t % 32 / 4;  // the thread's first
-    const int last[] = {CAUSAL ? shape.seen(row) : shape.keys,
-                        CAUSAL ? shape.seen(row + 8) : shape.keys};
+    const int row = item.row0 + own;
     const int seen_by_all = CAUSAL ? shape.seen(item.row0 + first) : shape.keys;
     const int tiles = tiles_of(item.row0);
     TwoRows softmax;
@@ -205,7 +224,11 @@ __global__ void __launch_bounds__(T::THREADS, 1)
       are_ready(scores);
       release(keys);
       if (tile == 0 && t == 0) arrive(&q_empty);
-      if (tile * T::BN + T::BN > seen_by_all) mask_scores(scores, tile * T::BN, last);
+      if (tile * T::BN + T::BN > seen_by_all) {
+        const int last[] = {CAUSAL ? shape.seen(row) : shape.keys,
+                            CAUSAL ? shape.seen(row + 8) : shape.keys};
+        mask_scores(scores, tile * T::BN, last);
+      }
       softmax.add(scores, scale, shrink);
     };
     wait_for(&full[slot.at], slot.parity);
@@ -251,42 +274,59 @@ __global__ void __launch_bounds__(T::THREADS, 1)
   if (group == 1) await_turn();  // an arrival that nobody awaits would be left
 }
 
-// With a causal mask the last items have many tiles and the first ones few. The durations are known before, so the host deals: items with
-// most tiles first, each to the block that has least to do so far. Sixteen heads at a time, as their keys and values are 32 MiB for
-// 4096 positions, and the L2 has 50.
-//= 32 MiB: 16 * 2 * 4096 * 128 * 2 / 2**20
+// ### What each rung gains
+//
+// A second warpgroup gains most: `boxes` makes 440 TFLOP/s, `two_groups` 627. Turns gain 1 per cent without a mask, and 6 per cent with a
+// causal one, from 526 to 557; why a mask matters here is not measured. `ahead` makes 641 without a mask, 551 with it.
+//= makes 440: rate("boxes/bf16,d=128,short,full") / 1000
+//= `two_groups` 627: rate("two_groups/bf16,d=128,short,full") / 1000
+//= gain 1 per cent: 100 * (ms("two_groups/bf16,d=128,short,full") / ms("turns/bf16,d=128,short,full") - 1)
+//= and 6 per cent: 100 * (ms("two_groups/bf16,d=128,short,causal") / ms("turns/bf16,d=128,short,causal") - 1)
+//= from 526: rate("two_groups/bf16,d=128,short,causal") / 1000
+//= to 557: rate("turns/bf16,d=128,short,causal") / 1000
+//= makes 641: rate("ahead/bf16,d=128,short,full") / 1000
+//= mask, 551: rate("ahead/bf16,d=128,short,causal") / 1000
+//
+// Heads of 64 columns have half the products for as many powers: with two warpgroups 443, with three 508.
+//= warpgroups 443: rate("ahead/bf16,d=64,short,full") / 1000
+//= three 508: rate("three_groups/bf16,d=64,short,full") / 1000
+//
+// Blocks that stay gain 3 per cent without a mask, where all items are equal: they make 660. With a causal mask an item has between one tile
+// and all of them, and item n goes to block n mod 132 whatever it has. For 16384 positions, with 128 items a head, a block gets items of
+// nearly the same length all the time, long or short, and the rate is 414 TFLOP/s.
+//= gain 3 per cent: 100 * (ms("ahead/bf16,d=128,short,full") / ms("persistent/bf16,d=128,short,full") - 1)
+//= make 660: rate("persistent/bf16,d=128,short,full") / 1000
+//= is 414: rate("persistent/bf16,d=128,long,causal") / 1000
+//= 128 items: 16384 / 128
+//
+// The durations are known before, so the host deals: four heads at a time, items with most tiles first, each to the block that
+// has least to do so far. `dealt_items` makes 643 of the 414, and 616 for 4096 positions. Without a mask it makes 653.
+//= makes 643: rate("dealt_items/bf16,d=128,long,causal") / 1000
+//= of the 414: rate("persistent/bf16,d=128,long,causal") / 1000
+//= and 616: rate("dealt_items/bf16,d=128,short,causal") / 1000
+//= makes 653: rate("dealt_items/bf16,d=128,short,full") / 1000
+//
+// cuDNN's kernel, called through PyTorch, makes 660 and 577 on the same GPU. For heads of 64 columns it makes 481 and 434, `dealt_items` 527
+// and 479.
+//= makes 660: rate("dealt_items/bf16,d=128,short,full", "4096,64", "h200_pytorch") / 1000
+//= and 577: rate("dealt_items/bf16,d=128,short,causal", "4096,64", "h200_pytorch") / 1000
+//= makes 481: rate("dealt_items/bf16,d=64,short,full", "4096,64", "h200_pytorch") / 1000
+//= and 434: rate("dealt_items/bf16,d=64,short,causal", "4096,64", "h200_pytorch") / 1000
+//= `dealt_items` 527: rate("dealt_items/bf16,d=64,short,full") / 1000
+//= and 479: rate("dealt_items/bf16,d=64,short,causal") / 1000
 
 // [hide] How the rungs are launched and registered
 namespace {
 
-constexpr int HEADS_AT_ONCE = 16;  ///< whose keys and values L2 has room for
+/// Which items a launch's blocks compute.
+enum class Order {
+  one_each,  ///< as many blocks as items
+  as_come,   ///< as many blocks as SMs, item n by block n % blocks
+  dealt      ///< as many blocks as SMs, each with as much to do
+};
 
-/// Which block computes what, (rounds, blocks): `heads_at_once` heads at a time, so that L2 has their keys and values, and of
-/// these the items with most tiles first. Each item goes to the block that has least to do.
-template <class T, bool CAUSAL>
-std::vector<Item> dealt(Heads shape, int blocks, int heads_at_once) {
-  std::vector<std::vector<Item>> of_block(blocks);
-  std::vector<int> tiles(blocks);
-  const int rows = lab::ceil_div(shape.queries, T::BM);
-  for (int head0 = 0; head0 < shape.heads; head0 += heads_at_once) {
-    for (int row = rows - 1; row >= 0; --row) {
-      for (int head = head0; head < std::min(shape.heads, head0 + heads_at_once); ++head) {
-        const auto least = std::min_element(tiles.begin(), tiles.end());
-        const int last = std::min((row + 1) * T::BM, shape.queries) - 1;
-        // One more for what an item takes apart from its tiles.
-        *least += 1 + lab::ceil_div(CAUSAL ? shape.seen(last) : shape.keys, T::BN);
-        of_block[least - tiles.begin()].push_back({head, row * T::BM});
-      }
-    }
-  }
-  std::size_t rounds = 0;
-  for (const auto& items : of_block) rounds = std::max(rounds, items.size());
-  std::vector<Item> all(rounds * blocks, Item{-1, 0});
-  for (int b = 0; b < blocks; ++b) {
-    for (std::size_t r = 0; r < of_block[b].size(); ++r) all[r * blocks + b] = of_block[b][r];
-  }
-  return all;
-}
+/// The heads that are dealt together: the best of 4 to 64 in the trials for D = 128, of 16 to 128 for D = 64.
+constexpr int heads_at_once(int d) { return d == 128 ? 4 : 16; }
 
 /// The tensor map of an array (heads, rows, d), for boxes of (1, height, 64) swizzled by 128 bytes. What lies behind a head's
 /// rows is read as zeros, not as the next head's.
@@ -308,14 +348,17 @@ CUtensorMap tensor_map(const bf16* from, int heads, int rows, int d, int height)
   return map;
 }
 
-/// A launch of attention_by_boxes; where PERSISTENT by as many blocks as there are SMs, else by one for each item.
-template <class T, bool CAUSAL, How HOW, bool PERSISTENT>
+/// A launch of attention_by_boxes.
+template <class T, bool CAUSAL, How HOW, Order ORDER>
 std::function<void()> boxes(const Bf16Attention& a) {
   const Heads& h = a.shape;
   const int all = h.heads * lab::ceil_div(h.queries, T::BM);
-  const int blocks = PERSISTENT ? std::min<int>(all, lab::multiprocessors()) : all;
-  const auto items = std::make_shared<lab::DeviceBuffer<Item>>(
-      std::span<const Item>(dealt<T, CAUSAL>(h, blocks, HEADS_AT_ONCE)), "items");
+  const int blocks = ORDER == Order::one_each ? all : std::min<int>(all, lab::multiprocessors());
+  const std::vector<Item> list = ORDER == Order::dealt
+                                     ? dealt(h, T::BM, T::BN, CAUSAL, blocks, heads_at_once(T::D))
+                                     : in_order(h, T::BM, blocks);
+  const auto items =
+      std::make_shared<lab::DeviceBuffer<Item>>(std::span<const Item>(list), "items");
   const auto kernel = attention_by_boxes<T, CAUSAL, HOW>;
   CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(T::BYTES)));
@@ -328,23 +371,29 @@ std::function<void()> boxes(const Bf16Attention& a) {
   };
 }
 
-/// Adds a rung for both widths of a head, full and causal.
-template <class Wide, class Narrow, How HOW, bool PERSISTENT = false>
-void add(Bf16Launches& to, const char* rung) {
-  to.push_back({rung, 128, false, boxes<Wide, false, HOW, PERSISTENT>});
-  to.push_back({rung, 128, true, boxes<Wide, true, HOW, PERSISTENT>});
-  to.push_back({rung, 64, false, boxes<Narrow, false, HOW, PERSISTENT>});
-  to.push_back({rung, 64, true, boxes<Narrow, true, HOW, PERSISTENT>});
+/// Adds a rung for one width of a head, full and causal.
+template <class T, How HOW, Order ORDER = Order::one_each>
+void add(Bf16Launches& to, const char* rung, const char* variant = "") {
+  to.push_back({rung, T::D, false, boxes<T, false, HOW, ORDER>, variant});
+  to.push_back({rung, T::D, true, boxes<T, true, HOW, ORDER>, variant});
 }
 
-const lab::Rungs here([](Bf16Launches& launches) {
+const lab::Rungs here([](Bf16Launches& to) {
   using Wide = Blocking<128, 128, 2, 4>;
-  using Narrow = Blocking<64, 128, 2, 6>;
-  add<Blocking<128, 128, 1, 4>, Blocking<64, 128, 1, 6>, How{false, false}>(launches, "boxes");
-  add<Wide, Narrow, How{false, false}>(launches, "two_groups");
-  add<Wide, Narrow, How{true, false}>(launches, "turns");
-  add<Wide, Narrow, How{true, true}>(launches, "ahead");
-  add<Wide, Narrow, How{true, true}, true>(launches, "dealt_items");
+  using Two = Blocking<64, 128, 2, 6>;
+  using Three = Blocking<64, 128, 3, 6>;
+  constexpr How neither{false, false}, turns{true, false}, ahead{false, true}, both{true, true};
+  add<Blocking<128, 128, 1, 4>, neither>(to, "boxes");
+  add<Blocking<64, 128, 1, 6>, neither>(to, "boxes");
+  add<Wide, neither>(to, "two_groups"), add<Two, neither>(to, "two_groups");
+  add<Wide, turns>(to, "turns"), add<Two, turns>(to, "turns");
+  add<Wide, both>(to, "ahead"), add<Two, both>(to, "ahead");
+  add<Wide, ahead>(to, "ahead", ",no_turns"), add<Two, ahead>(to, "ahead", ",no_turns");
+  add<Three, both>(to, "three_groups");
+  add<Wide, both, Order::as_come>(to, "persistent");
+  add<Three, both, Order::as_come>(to, "persistent");
+  add<Wide, both, Order::dealt>(to, "dealt_items");
+  add<Three, both, Order::dealt>(to, "dealt_items");
 });
 
 }  // namespace

@@ -32,6 +32,8 @@ struct Bf16Launch {
   int d;
   bool causal;
   std::function<void()> (*prepare)(const Bf16Attention&);
+  const char* variant = "";  ///< what is said of it behind the attention's name, for a comparison
+  bool mistake = false;      ///< a demonstration
 };
 using Bf16Launches = std::vector<Bf16Launch>;
 

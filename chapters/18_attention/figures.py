@@ -1,7 +1,9 @@
-"""The drawings of chapter 18: two parts of a row that are merged, and the tiles of fused attention."""
+"""The drawings of chapter 18: parts of a row, tiles of scores, sums that are an operand, and warpgroups that take turns."""
+
+import dataclasses
 
 import figures
-from figures import ACCENT, GROUND, LINE, MUTED, SECOND, SOFT
+from figures import ACCENT, GROUND, LINE, MUTED, SECOND, SOFT, Span
 
 
 def merge():
@@ -100,6 +102,38 @@ def operand():
     )
 
 
+def turns():
+    """When two warpgroups multiply, and when they make weights: both at once, and in turn. The softmax is half as long."""
+    products, softmax = 4, 2
+
+    def row(start, multiplies, waits):
+        spans, at = [Span(0, start, "idle")] if start else [], start
+        for tile in range(3):
+            spans += [Span(at, multiplies, "compute", str(tile)), Span(at + multiplies, softmax, "full", str(tile))]
+            at += multiplies + softmax
+            if waits and tile < 2:
+                spans.append(Span(at, waits, "idle"))
+                at += waits
+        return spans
+
+    drawn = figures.timeline(
+        [
+            ("boxes", [("group 1", row(0, products, 0))]),
+            ("two_groups", [("group 1", row(0, 2 * products, 0)), ("group 2", row(0, 2 * products, 0))]),
+            ("turns", [("group 1", row(0, products, 2)), ("group 2", row(products, products, 2))]),
+        ],
+        "",
+        {"compute": "products", "full": "softmax", "idle": "waits for its turn"},
+    )
+    return dataclasses.replace(
+        drawn,
+        alt="What warpgroups do over time, for three tiles of keys each. boxes: one warpgroup alternates products and softmax; the tensor "
+        "cores are idle during each softmax. two_groups, at worst: both issue their products at once, each of which takes "
+        "twice as long, and then both make weights at once, while the tensor cores are idle. turns: the second warpgroup begins when "
+        "the first has issued its products; from then on one multiplies while the other makes weights.",
+    )
+
+
 def draw(simulated, source):
     """(None, name, drawing, caption) of each: the prose has their places."""
     return [
@@ -121,6 +155,13 @@ def draw(simulated, source):
             "operand",
             operand(),
             "Which lane holds which element: of two tiles of sums, and of the left operand that the next product takes. Filled: "
-            "lane 21. Nothing moves but the rounding to BF16.",
+            "lane 21. Nothing moves; the sums are only rounded to BF16.",
+        ),
+        (
+            None,
+            "turns",
+            turns(),
+            "Two warpgroups that share the tensor cores of an SM; a number is that of a tile of keys. In the middle what happens at worst, if nobody "
+            "sees to their order. The lengths are a model, not a measurement.",
         ),
     ]
