@@ -138,7 +138,7 @@ class Mutant:
         if source.name != file.name:  # it includes what lies beside it
             shutil.copy(home / source.name, source)
         (folder / file.name).write_text(text)
-        built = (chapter.program if traced else chapter.fast).with_suffix(".dir")
+        built = BINARY_DIR / "chapters" / f"{(chapter.program if traced else chapter.fast).name}.dir"
         objects = [] if file == chapter.source else sorted(built.glob("*.cu.o"))
         self.program = folder / "mutant"
         subprocess.run(

@@ -173,9 +173,7 @@ MUTANTS = [
 BF16_MUTANTS = [
     ("attention_bf16.cu", "attention_by_fragments", "multiply_rows(sums[m], shrink);", ""),
     ("attention_bf16.cu", "attention_by_fragments", "CAUSAL ? shape.seen(row + 8)", "CAUSAL ? shape.seen(row)"),
-    ("attention_bf16.cu", "attention_by_fragments", "weights[m][n / 16], value[2]", "weights[m][0], value[2]"),
     ("bf16.h", "add", "sum[r] *= shrink[r];", ""),
-    ("bf16.h", "finish", "__shfl_xor_sync(ALL, sum[r], 2)", "sum[r]"),
     ("bf16.h", "mask_scores", ">= last[e / 2]", "> last[e / 2]"),
     ("bf16.h", "to_operand", "s[2 * k + r / 2]", "s[2 * k + r % 2]"),
     ("bf16.h", "store_rows", "upper ? w[j] : w[j + far], far", "upper ? w[j + far] : w[j], far"),
