@@ -1231,7 +1231,7 @@ void run_fused(const AttentionData& a) {
 
 /// exp2 and not exp: the three kernels' softmax is that of section 3, so its scores are scaled without LOG2E.
 template <class T, bool CAUSAL>
-void run_three_kernels(const AttentionData& a) {
+void three_kernels(const AttentionData& a) {
   CUDA_CHECK(cudaFuncSetAttribute(scores_to_memory<T, CAUSAL>,
                                   cudaFuncAttributeMaxDynamicSharedMemorySize, T::BYTES));
   CUDA_CHECK(
@@ -1264,7 +1264,7 @@ struct AttentionLaunch {
 /// What is launched for heads of T::D columns, with a mask or without.
 template <class T, bool CAUSAL>
 void add_launches(std::vector<AttentionLaunch>& all) {
-  all.push_back({"three_kernels", T::D, CAUSAL, run_three_kernels<T, CAUSAL>});
+  all.push_back({"three_kernels", T::D, CAUSAL, three_kernels<T, CAUSAL>});
   all.push_back({"query_a_warp", T::D, CAUSAL, run_query_a_warp<T, CAUSAL>});
   all.push_back({"fused", T::D, CAUSAL, run_fused<T, CAUSAL>});
 }
@@ -1496,20 +1496,17 @@ class Decoding {
   }
   bool has(const DecodingLaunch&) const { return true; }
   lab::Rung rung(const DecodingLaunch& of) {
-    const int splits = of.splits;
-    const bool paged = of.paged;
     const int heads = shape_.heads / GROUP, keys = shape_.keys;
-    const int each = splits > 0 ? lab::ceil_div(lab::ceil_div(keys, splits), PAGE) * PAGE
-                                : best_share(heads, keys);
-    const double bytes = 2.0 * static_cast<double>(k_.size_bytes());
-    if (paged && !pages_) make_pages();
+    const int each = of.splits > 0 ? lab::ceil_div(lab::ceil_div(keys, of.splits), PAGE) * PAGE
+                                   : best_share(heads, keys);
+    if (of.paged && !pages_) make_pages();
     return {.name = of.rung,
-            .variant = name_ + (splits == 1             ? ",whole"
-                                : splits == 0 && !paged ? ",split"
-                                                        : ""),
-            .launch = [=, this] { launch(each, paged); },
+            .variant = name_ + (of.paged         ? ""
+                                : of.splits == 1 ? ",whole"
+                                                 : ",split"),
+            .launch = [=, this] { of.paged ? paged(each) : whole(each); },
             .outputs = {lab::expect(out_, want_, {ATTENDED, HEAD})},
-            .bytes = bytes,
+            .bytes = 2.0 * static_cast<double>(k_.size_bytes()),
             .limit = lab::Limit::copy,
             .peer = RowField::copy(k_.size_bytes(), name_)};
   }
@@ -1553,20 +1550,26 @@ class Decoding {
     }
     return best;
   }
-  void launch(int each, bool paged) {
-    const auto& k = paged ? *k_pages_ : k_;
-    const auto& v = paged ? *v_pages_ : v_;
-    const Cache cache{reinterpret_cast<const uint4*>(k.data()),
-                      reinterpret_cast<const uint4*>(v.data()),
-                      paged ? pages_->data() : nullptr,
-                      shape_.heads / GROUP / HEADS,
-                      HEADS,
-                      shape_.keys};
-    const auto kernel = paged ? decode<GROUP, true> : decode<GROUP, false>;
-    const dim3 grid(lab::ceil_div(shape_.keys, each), shape_.heads / GROUP);
-    kernel<<<grid, 32 * DECODING_WARPS>>>(out_.data(), q_.data(), cache, each, partial_.data(),
-                                          done_.data(), scale_of(HEAD));
+  /// `each` keys a block, from the cache in one piece.
+  void whole(int each) {
+    run<false>({pieces(k_), pieces(v_), nullptr, sequences(), HEADS, shape_.keys}, each);
   }
+  /// The same from pages.
+  void paged(int each) {
+    run<true>(
+        {pieces(*k_pages_), pieces(*v_pages_), pages_->data(), sequences(), HEADS, shape_.keys},
+        each);
+  }
+  template <bool PAGED>
+  void run(const Cache& cache, int each) {
+    const dim3 grid(lab::ceil_div(shape_.keys, each), shape_.heads / GROUP);
+    decode<GROUP, PAGED><<<grid, 32 * DECODING_WARPS>>>(
+        out_.data(), q_.data(), cache, each, partial_.data(), done_.data(), scale_of(HEAD));
+  }
+  static const uint4* pieces(const lab::Input<std::uint16_t>& of) {
+    return reinterpret_cast<const uint4*>(of.data());
+  }
+  int sequences() const { return shape_.heads / GROUP / HEADS; }
 
   std::string name_;
   Heads shape_;
@@ -1655,15 +1658,7 @@ class SpecialRows {
  public:
   explicit SpecialRows(std::uint64_t seed)
       : in_(ROWS * COLS, Special{seed}), out_(KERNELS * in_.size(), "out") {}
-  void launch() {
-    const auto rows = [&](int kernel) {
-      return Rows{out_.data() + kernel * in_.size(), in_.data(), nullptr, nullptr, ROWS, COLS};
-    };
-    three_passes<<<ROWS, BLOCK>>>(rows(0).out, in_.data(), COLS);
-    online<<<ROWS, BLOCK>>>(rows(1).out, in_.data(), COLS);
-    by_warps<Softmax, 1>(rows(2));
-    by_blocks<Softmax, 2, 128>(rows(3));
-  }
+  void launch() { special_rows(out_.data(), in_.data()); }
   std::vector<lab::Expectation> outputs() { return {lab::on_the_way(out_)}; }
   /// The first two rows have a softmax; all elements of the others are NaN.
   lab::Comparison verify() {
@@ -1684,6 +1679,16 @@ class SpecialRows {
 
  private:
   static constexpr int ROWS = 5, COLS = 100, KERNELS = 4;
+  /// The softmax of `in`, by each kernel.
+  static void special_rows(float* out, const float* in) {
+    const auto rows = [&](int kernel) {
+      return Rows{out + kernel * ROWS * COLS, in, nullptr, nullptr, ROWS, COLS};
+    };
+    three_passes<<<ROWS, BLOCK>>>(rows(0).out, in, COLS);
+    online<<<ROWS, BLOCK>>>(rows(1).out, in, COLS);
+    by_warps<Softmax, 1>(rows(2));
+    by_blocks<Softmax, 2, 128>(rows(3));
+  }
   /// Row 1 has elements of -inf, row 2 nothing else; row 3 has a NaN, row 4 +inf.
   struct Special {
     std::uint64_t seed;
@@ -1729,23 +1734,25 @@ class Variances {
   lab::DeviceBuffer<float> out_;
 };
 
+/// The output is not rescaled.
+void no_rescale(const AttentionData& a) { run_fused<Tile64, true, Mistake::no_rescale>(a); }
+/// Masked keys take part in the maximum.
+void late_mask(const AttentionData& a) { run_fused<Tile64, true, Mistake::late_mask>(a); }
+
 /// Attention by a kernel with a mistake, and which rows it spoils.
 class Spoiled {
  public:
-  /// One of the two mistakes.
+  /// One of the two mistakes that a verification sees.
   struct Launch {
     Spoiled& of;
-    bool late_mask;
-    void launch() {
-      late_mask ? run_fused<Tile64, true, Mistake::late_mask>(of.field_.data())
-                : run_fused<Tile64, true, Mistake::no_rescale>(of.field_.data());
-    }
+    bool late;
+    void launch() { late ? late_mask(of.field_.data()) : no_rescale(of.field_.data()); }
     std::vector<lab::Expectation> outputs() { return {lab::on_the_way(of.field_.out())}; }
-    lab::Comparison verify() { return of.verify(late_mask); }
+    lab::Comparison verify() { return of.verify(late); }
   };
   explicit Spoiled(std::uint64_t seed)
       : field_({1, QUERIES, QUERIES, 1}, Tile64::D, seed, QUERIES - 1) {}
-  Launch rung(bool late_mask) { return {*this, late_mask}; }
+  Launch rung(bool late) { return {*this, late}; }
   /// More threads than queries, some of which return at once.
   void exit_early() { run_fused<Tile64, false, Mistake::early_exit>(field_.data()); }
 

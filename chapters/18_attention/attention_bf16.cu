@@ -225,7 +225,7 @@ namespace {
 
 /// A launch of attention_by_fragments.
 template <class T, bool CAUSAL>
-std::function<void()> fragments(const Bf16Attention& a) {
+std::function<void()> launch_of(const Bf16Attention& a) {
   const auto kernel = attention_by_fragments<T, CAUSAL>;
   CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(T::BYTES)));
@@ -236,23 +236,35 @@ std::function<void()> fragments(const Bf16Attention& a) {
 /// Adds a rung for both widths of a head, full and causal.
 template <class Wide, class Narrow>
 void add(Bf16Launches& to, const char* rung) {
-  to.push_back({rung, 128, false, fragments<Wide, false>});
-  to.push_back({rung, 128, true, fragments<Wide, true>});
-  to.push_back({rung, 64, false, fragments<Narrow, false>});
-  to.push_back({rung, 64, true, fragments<Narrow, true>});
+  to.push_back({rung, 128, false, launch_of<Wide, false>});
+  to.push_back({rung, 128, true, launch_of<Wide, true>});
+  to.push_back({rung, 64, false, launch_of<Narrow, false>});
+  to.push_back({rung, 64, true, launch_of<Narrow, true>});
 }
 
-const lab::Rungs here([](Bf16Launches& launches) {
-  add<Fragments<128, 64, 1, false>, Fragments<64, 64, 1, false>>(launches, "fragments");
-  add<Fragments<128, 64, 1, true>, Fragments<64, 64, 1, true>>(launches, "fragments_swizzled");
-  add<Fragments<128, 64, 4, true>, Fragments<64, 64, 4, true>>(launches, "fragments_ring");
-  add<Fragments<128, 64, 4, true, 2, 4>, Fragments<64, 64, 4, true, 2, 4>>(launches,
-                                                                           "fragments_reused");
-  launches.push_back({.rung = "early_fetch",
-                      .d = 64,
-                      .causal = false,
-                      .prepare = fragments<Fragments<64, 64, 4, true, 1, 8, true>, false>,
-                      .mistake = true});
+void fragments(Bf16Launches& to) {
+  add<Fragments<128, 64, 1, false>, Fragments<64, 64, 1, false>>(to, "fragments");
+}
+void fragments_swizzled(Bf16Launches& to) {
+  add<Fragments<128, 64, 1, true>, Fragments<64, 64, 1, true>>(to, "fragments_swizzled");
+}
+void fragments_ring(Bf16Launches& to) {
+  add<Fragments<128, 64, 4, true>, Fragments<64, 64, 4, true>>(to, "fragments_ring");
+}
+void fragments_reused(Bf16Launches& to) {
+  add<Fragments<128, 64, 4, true, 2, 4>, Fragments<64, 64, 4, true, 2, 4>>(to, "fragments_reused");
+}
+void early_fetch(Bf16Launches& to) {
+  to.push_back({.rung = "early_fetch",
+                .d = 64,
+                .causal = false,
+                .prepare = launch_of<Fragments<64, 64, 4, true, 1, 8, true>, false>,
+                .mistake = true});
+}
+
+const lab::Rungs here([](Bf16Launches& to) {
+  fragments(to), fragments_swizzled(to), fragments_ring(to), fragments_reused(to);
+  early_fetch(to);
 });
 
 }  // namespace

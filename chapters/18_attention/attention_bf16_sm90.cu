@@ -328,29 +328,9 @@ enum class Order {
 /// The heads that are dealt together: the best of 4 to 64 in the trials for D = 128, of 16 to 128 for D = 64.
 constexpr int heads_at_once(int d) { return d == 128 ? 4 : 16; }
 
-/// The tensor map of an array (heads, rows, d), for boxes of (1, height, 64) swizzled by 128 bytes. What lies behind a head's
-/// rows is read as zeros, not as the next head's.
-CUtensorMap tensor_map(const bf16* from, int heads, int rows, int d, int height) {
-  void* entry = nullptr;
-  cudaDriverEntryPointQueryResult found;
-  CUDA_CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry, 12000,
-                                              cudaEnableDefault, &found));
-  CUDA_CHECK(found == cudaDriverEntryPointSuccess ? cudaSuccess : cudaErrorSymbolNotFound);
-  const cuuint64_t size[] = {cuuint64_t(d), cuuint64_t(rows), cuuint64_t(heads)};
-  const cuuint64_t pitch[] = {size[0] * sizeof(bf16), size[0] * size[1] * sizeof(bf16)};
-  const cuuint32_t box[] = {64, cuuint32_t(height), 1}, steps[] = {1, 1, 1};
-  CUtensorMap map;
-  const CUresult made = reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(entry)(
-      &map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 3, const_cast<bf16*>(from), size, pitch, box, steps,
-      CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-  CUDA_CHECK(made == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue);
-  return map;
-}
-
 /// A launch of attention_by_boxes.
 template <class T, bool CAUSAL, How HOW, Order ORDER>
-std::function<void()> boxes(const Bf16Attention& a) {
+std::function<void()> launch_of(const Bf16Attention& a) {
   const Heads& h = a.shape;
   const int all = h.heads * lab::ceil_div(h.queries, T::BM);
   const int blocks = ORDER == Order::one_each ? all : std::min<int>(all, lab::multiprocessors());
@@ -371,29 +351,43 @@ std::function<void()> boxes(const Bf16Attention& a) {
   };
 }
 
-/// Adds a rung for one width of a head, full and causal.
+/// Adds kernels of a rung for one width of a head, full and causal.
 template <class T, How HOW, Order ORDER = Order::one_each>
 void add(Bf16Launches& to, const char* rung, const char* variant = "") {
-  to.push_back({rung, T::D, false, boxes<T, false, HOW, ORDER>, variant});
-  to.push_back({rung, T::D, true, boxes<T, true, HOW, ORDER>, variant});
+  to.push_back({rung, T::D, false, launch_of<T, false, HOW, ORDER>, variant});
+  to.push_back({rung, T::D, true, launch_of<T, true, HOW, ORDER>, variant});
+}
+
+using Wide = Blocking<128, 128, 2, 4>;
+using Two = Blocking<64, 128, 2, 6>;
+using Three = Blocking<64, 128, 3, 6>;
+constexpr How NEITHER{false, false}, TURNS{true, false}, AHEAD{false, true}, BOTH{true, true};
+
+void boxes(Bf16Launches& to) {
+  add<Blocking<128, 128, 1, 4>, NEITHER>(to, "boxes");
+  add<Blocking<64, 128, 1, 6>, NEITHER>(to, "boxes");
+}
+void two_groups(Bf16Launches& to) {
+  add<Wide, NEITHER>(to, "two_groups"), add<Two, NEITHER>(to, "two_groups");
+}
+void turns(Bf16Launches& to) { add<Wide, TURNS>(to, "turns"), add<Two, TURNS>(to, "turns"); }
+void ahead(Bf16Launches& to) {
+  add<Wide, BOTH>(to, "ahead"), add<Two, BOTH>(to, "ahead");
+  add<Wide, AHEAD>(to, "ahead", ",no_turns"), add<Two, AHEAD>(to, "ahead", ",no_turns");
+}
+void three_groups(Bf16Launches& to) { add<Three, BOTH>(to, "three_groups"); }
+void persistent(Bf16Launches& to) {
+  add<Wide, BOTH, Order::as_come>(to, "persistent");
+  add<Three, BOTH, Order::as_come>(to, "persistent");
+}
+void dealt_items(Bf16Launches& to) {
+  add<Wide, BOTH, Order::dealt>(to, "dealt_items");
+  add<Three, BOTH, Order::dealt>(to, "dealt_items");
 }
 
 const lab::Rungs here([](Bf16Launches& to) {
-  using Wide = Blocking<128, 128, 2, 4>;
-  using Two = Blocking<64, 128, 2, 6>;
-  using Three = Blocking<64, 128, 3, 6>;
-  constexpr How neither{false, false}, turns{true, false}, ahead{false, true}, both{true, true};
-  add<Blocking<128, 128, 1, 4>, neither>(to, "boxes");
-  add<Blocking<64, 128, 1, 6>, neither>(to, "boxes");
-  add<Wide, neither>(to, "two_groups"), add<Two, neither>(to, "two_groups");
-  add<Wide, turns>(to, "turns"), add<Two, turns>(to, "turns");
-  add<Wide, both>(to, "ahead"), add<Two, both>(to, "ahead");
-  add<Wide, ahead>(to, "ahead", ",no_turns"), add<Two, ahead>(to, "ahead", ",no_turns");
-  add<Three, both>(to, "three_groups");
-  add<Wide, both, Order::as_come>(to, "persistent");
-  add<Three, both, Order::as_come>(to, "persistent");
-  add<Wide, both, Order::dealt>(to, "dealt_items");
-  add<Three, both, Order::dealt>(to, "dealt_items");
+  boxes(to), two_groups(to), turns(to), ahead(to), three_groups(to), persistent(to);
+  dealt_items(to);
 });
 
 }  // namespace

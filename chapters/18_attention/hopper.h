@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "bf16.h"
+#include "lab/lab.h"
 
 /// Initializes a barrier for `arrivals` of each phase.
 __device__ __forceinline__ void initialize(std::uint64_t* barrier, unsigned arrivals) {
@@ -38,6 +39,26 @@ __device__ __forceinline__ void wait_for(std::uint64_t* barrier, unsigned parity
         : "r"(address_of(barrier)), "r"(parity)
         : "memory");
   }
+}
+
+/// The tensor map of an array (heads, rows, d), for boxes of (1, height, 64) swizzled by 128 bytes. What lies behind a head's
+/// rows is read as zeros, not as the next head's.
+inline CUtensorMap tensor_map(const bf16* from, int heads, int rows, int d, int height) {
+  void* entry = nullptr;
+  cudaDriverEntryPointQueryResult found;
+  CUDA_CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry, 12000,
+                                              cudaEnableDefault, &found));
+  CUDA_CHECK(found == cudaDriverEntryPointSuccess ? cudaSuccess : cudaErrorSymbolNotFound);
+  const cuuint64_t size[] = {cuuint64_t(d), cuuint64_t(rows), cuuint64_t(heads)};
+  const cuuint64_t pitch[] = {size[0] * sizeof(bf16), size[0] * size[1] * sizeof(bf16)};
+  const cuuint32_t box[] = {64, cuuint32_t(height), 1}, steps[] = {1, 1, 1};
+  CUtensorMap map;
+  const CUresult made = reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(entry)(
+      &map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 3, const_cast<bf16*>(from), size, pitch, box, steps,
+      CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  CUDA_CHECK(made == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue);
+  return map;
 }
 
 /// Starts to copy a box of 64 columns from (head, row, col) on to shared memory; its bytes arrive at `full`.
