@@ -1229,9 +1229,11 @@ void run_fused(const AttentionData& a) {
   kernel<<<grid, T::THREADS, T::BYTES>>>(a.out, a.q, a.k, a.v, a.shape, scale_of(T::D));
 }
 
+}  // namespace
+
 /// exp2 and not exp: the three kernels' softmax is that of section 3, so its scores are scaled without LOG2E.
 template <class T, bool CAUSAL>
-void three_kernels(const AttentionData& a) {
+static void three_kernels(const AttentionData& a) {
   CUDA_CHECK(cudaFuncSetAttribute(scores_to_memory<T, CAUSAL>,
                                   cudaFuncAttributeMaxDynamicSharedMemorySize, T::BYTES));
   CUDA_CHECK(
@@ -1243,6 +1245,8 @@ void three_kernels(const AttentionData& a) {
       {a.scores, a.scores, nullptr, nullptr, a.shape.heads * a.shape.queries, a.shape.keys});
   weighted_sum<T><<<grid, T::THREADS, T::BYTES>>>(a.out, a.scores, a.v, a.shape);
 }
+
+namespace {
 
 /// Launches `query_a_warp`.
 template <class T, bool CAUSAL>
@@ -1467,6 +1471,31 @@ class Bf16Field {
   std::shared_ptr<const lab::Reference<double>> right_[2];  // without a mask, and with it
 };
 
+/// Where a decoding is in memory, of four queries for each head of the cache; blocks have `each` keys.
+struct DecodingData {
+  float* out;
+  const float* q;
+  Cache cache;
+  int each;
+  Partial<4>* partial;
+  unsigned* done;
+};
+
+/// Launches `decode`.
+template <bool PAGED>
+void run_decode(const DecodingData& d) {
+  const dim3 grid(lab::ceil_div(d.cache.keys, d.each), d.cache.sequences * d.cache.heads);
+  decode<4, PAGED><<<grid, 32 * DECODING_WARPS>>>(d.out, d.q, d.cache, d.each, d.partial, d.done,
+                                                  scale_of(HEAD));
+}
+
+}  // namespace
+
+/// Decoding, from a cache in pages.
+static void paged(const DecodingData& d) { run_decode<true>(d); }
+
+namespace {
+
 /// One way to decode. `splits`: the blocks that share the keys of a head; 0: as many as give all SMs equal work.
 struct DecodingLaunch {
   const char* rung;
@@ -1504,7 +1533,10 @@ class Decoding {
             .variant = name_ + (of.paged         ? ""
                                 : of.splits == 1 ? ",whole"
                                                  : ",split"),
-            .launch = [=, this] { of.paged ? paged(each) : whole(each); },
+            .launch =
+                [=, this] {
+                  of.paged ? paged(data(each, true)) : run_decode<false>(data(each, false));
+                },
             .outputs = {lab::expect(out_, want_, {ATTENDED, HEAD})},
             .bytes = 2.0 * static_cast<double>(k_.size_bytes()),
             .limit = lab::Limit::copy,
@@ -1550,26 +1582,18 @@ class Decoding {
     }
     return best;
   }
-  /// `each` keys a block, from the cache in one piece.
-  void whole(int each) {
-    run<false>({pieces(k_), pieces(v_), nullptr, sequences(), HEADS, shape_.keys}, each);
+  DecodingData data(int each, bool paged) {
+    const auto quads = [](const lab::Input<std::uint16_t>& of) {
+      return reinterpret_cast<const uint4*>(of.data());
+    };
+    const Cache cache{quads(paged ? *k_pages_ : k_),
+                      quads(paged ? *v_pages_ : v_),
+                      paged ? pages_->data() : nullptr,
+                      shape_.heads / GROUP / HEADS,
+                      HEADS,
+                      shape_.keys};
+    return {out_.data(), q_.data(), cache, each, partial_.data(), done_.data()};
   }
-  /// The same from pages.
-  void paged(int each) {
-    run<true>(
-        {pieces(*k_pages_), pieces(*v_pages_), pages_->data(), sequences(), HEADS, shape_.keys},
-        each);
-  }
-  template <bool PAGED>
-  void run(const Cache& cache, int each) {
-    const dim3 grid(lab::ceil_div(shape_.keys, each), shape_.heads / GROUP);
-    decode<GROUP, PAGED><<<grid, 32 * DECODING_WARPS>>>(
-        out_.data(), q_.data(), cache, each, partial_.data(), done_.data(), scale_of(HEAD));
-  }
-  static const uint4* pieces(const lab::Input<std::uint16_t>& of) {
-    return reinterpret_cast<const uint4*>(of.data());
-  }
-  int sequences() const { return shape_.heads / GROUP / HEADS; }
 
   std::string name_;
   Heads shape_;
@@ -1653,12 +1677,27 @@ class Overflow {
   lab::DeviceBuffer<float> out_;
 };
 
-/// Rows that have elements which are no finite numbers, for all four kernels of a softmax.
+}  // namespace
+
+/// The softmax of rows by all four kernels, one result behind the other in `out`.
+static void special_rows(float* out, const float* in, int rows, int cols) {
+  const auto by = [&](int kernel) {
+    return Rows{out + size_t(kernel) * rows * cols, in, nullptr, nullptr, rows, cols};
+  };
+  three_passes<<<rows, BLOCK>>>(by(0).out, in, cols);
+  online<<<rows, BLOCK>>>(by(1).out, in, cols);
+  by_warps<Softmax, 1>(by(2));
+  by_blocks<Softmax, 2, 128>(by(3));
+}
+
+namespace {
+
+/// Rows that have elements which are no finite numbers.
 class SpecialRows {
  public:
   explicit SpecialRows(std::uint64_t seed)
       : in_(ROWS * COLS, Special{seed}), out_(KERNELS * in_.size(), "out") {}
-  void launch() { special_rows(out_.data(), in_.data()); }
+  void launch() { special_rows(out_.data(), in_.data(), ROWS, COLS); }
   std::vector<lab::Expectation> outputs() { return {lab::on_the_way(out_)}; }
   /// The first two rows have a softmax; all elements of the others are NaN.
   lab::Comparison verify() {
@@ -1679,16 +1718,6 @@ class SpecialRows {
 
  private:
   static constexpr int ROWS = 5, COLS = 100, KERNELS = 4;
-  /// The softmax of `in`, by each kernel.
-  static void special_rows(float* out, const float* in) {
-    const auto rows = [&](int kernel) {
-      return Rows{out + kernel * ROWS * COLS, in, nullptr, nullptr, ROWS, COLS};
-    };
-    three_passes<<<ROWS, BLOCK>>>(rows(0).out, in, COLS);
-    online<<<ROWS, BLOCK>>>(rows(1).out, in, COLS);
-    by_warps<Softmax, 1>(rows(2));
-    by_blocks<Softmax, 2, 128>(rows(3));
-  }
   /// Row 1 has elements of -inf, row 2 nothing else; row 3 has a NaN, row 4 +inf.
   struct Special {
     std::uint64_t seed;
@@ -1734,10 +1763,14 @@ class Variances {
   lab::DeviceBuffer<float> out_;
 };
 
+}  // namespace
+
 /// The output is not rescaled.
-void no_rescale(const AttentionData& a) { run_fused<Tile64, true, Mistake::no_rescale>(a); }
+static void no_rescale(const AttentionData& a) { run_fused<Tile64, true, Mistake::no_rescale>(a); }
 /// Masked keys take part in the maximum.
-void late_mask(const AttentionData& a) { run_fused<Tile64, true, Mistake::late_mask>(a); }
+static void late_mask(const AttentionData& a) { run_fused<Tile64, true, Mistake::late_mask>(a); }
+
+namespace {
 
 /// Attention by a kernel with a mistake, and which rows it spoils.
 class Spoiled {

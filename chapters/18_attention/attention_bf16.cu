@@ -221,11 +221,9 @@ __global__ void __launch_bounds__(T::THREADS)
 // that was read last: other warps may still be reading there. The simulator names the race.
 
 // [hide] How the rungs are launched and registered
-namespace {
-
 /// A launch of attention_by_fragments.
 template <class T, bool CAUSAL>
-std::function<void()> launch_of(const Bf16Attention& a) {
+static std::function<void()> launch_of(const Bf16Attention& a) {
   const auto kernel = attention_by_fragments<T, CAUSAL>;
   CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(T::BYTES)));
@@ -235,26 +233,31 @@ std::function<void()> launch_of(const Bf16Attention& a) {
 
 /// Adds a rung for both widths of a head, full and causal.
 template <class Wide, class Narrow>
-void add(Bf16Launches& to, const char* rung) {
+static void add(Bf16Launches& to, const char* rung) {
   to.push_back({rung, 128, false, launch_of<Wide, false>});
   to.push_back({rung, 128, true, launch_of<Wide, true>});
   to.push_back({rung, 64, false, launch_of<Narrow, false>});
   to.push_back({rung, 64, true, launch_of<Narrow, true>});
 }
 
-void fragments(Bf16Launches& to) {
+/// A tile is awaited at once; eight rows of it begin in the same bank.
+static void fragments(Bf16Launches& to) {
   add<Fragments<128, 64, 1, false>, Fragments<64, 64, 1, false>>(to, "fragments");
 }
-void fragments_swizzled(Bf16Launches& to) {
+/// Eight rows of a tile begin in eight places of 16 bytes.
+static void fragments_swizzled(Bf16Launches& to) {
   add<Fragments<128, 64, 1, true>, Fragments<64, 64, 1, true>>(to, "fragments_swizzled");
 }
-void fragments_ring(Bf16Launches& to) {
+/// Four slots: three tiles are on their way.
+static void fragments_ring(Bf16Launches& to) {
   add<Fragments<128, 64, 4, true>, Fragments<64, 64, 4, true>>(to, "fragments_ring");
 }
-void fragments_reused(Bf16Launches& to) {
+/// Four warps with 32 queries each, where the others have eight with 16.
+static void fragments_reused(Bf16Launches& to) {
   add<Fragments<128, 64, 4, true, 2, 4>, Fragments<64, 64, 4, true, 2, 4>>(to, "fragments_reused");
 }
-void early_fetch(Bf16Launches& to) {
+/// A tile is overwritten before all warps have read it.
+static void early_fetch(Bf16Launches& to) {
   to.push_back({.rung = "early_fetch",
                 .d = 64,
                 .causal = false,
@@ -262,10 +265,9 @@ void early_fetch(Bf16Launches& to) {
                 .mistake = true});
 }
 
-const lab::Rungs here([](Bf16Launches& to) {
+static const lab::Rungs here([](Bf16Launches& to) {
   fragments(to), fragments_swizzled(to), fragments_ring(to), fragments_reused(to);
   early_fetch(to);
 });
 
-}  // namespace
 // [/hide]

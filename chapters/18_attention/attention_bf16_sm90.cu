@@ -316,8 +316,6 @@ __global__ void __launch_bounds__(T::THREADS, 1)
 //= and 479: rate("dealt_items/bf16,d=64,short,causal") / 1000
 
 // [hide] How the rungs are launched and registered
-namespace {
-
 /// Which items a launch's blocks compute.
 enum class Order {
   one_each,  ///< as many blocks as items
@@ -330,7 +328,7 @@ constexpr int heads_at_once(int d) { return d == 128 ? 4 : 16; }
 
 /// A launch of attention_by_boxes.
 template <class T, bool CAUSAL, How HOW, Order ORDER>
-std::function<void()> launch_of(const Bf16Attention& a) {
+static std::function<void()> launch_of(const Bf16Attention& a) {
   const Heads& h = a.shape;
   const int all = h.heads * lab::ceil_div(h.queries, T::BM);
   const int blocks = ORDER == Order::one_each ? all : std::min<int>(all, lab::multiprocessors());
@@ -353,7 +351,7 @@ std::function<void()> launch_of(const Bf16Attention& a) {
 
 /// Adds kernels of a rung for one width of a head, full and causal.
 template <class T, How HOW, Order ORDER = Order::one_each>
-void add(Bf16Launches& to, const char* rung, const char* variant = "") {
+static void add(Bf16Launches& to, const char* rung, const char* variant = "") {
   to.push_back({rung, T::D, false, launch_of<T, false, HOW, ORDER>, variant});
   to.push_back({rung, T::D, true, launch_of<T, true, HOW, ORDER>, variant});
 }
@@ -363,32 +361,38 @@ using Two = Blocking<64, 128, 2, 6>;
 using Three = Blocking<64, 128, 3, 6>;
 constexpr How NEITHER{false, false}, TURNS{true, false}, AHEAD{false, true}, BOTH{true, true};
 
-void boxes(Bf16Launches& to) {
+/// One warpgroup that computes.
+static void boxes(Bf16Launches& to) {
   add<Blocking<128, 128, 1, 4>, NEITHER>(to, "boxes");
   add<Blocking<64, 128, 1, 6>, NEITHER>(to, "boxes");
 }
-void two_groups(Bf16Launches& to) {
+/// Two of them.
+static void two_groups(Bf16Launches& to) {
   add<Wide, NEITHER>(to, "two_groups"), add<Two, NEITHER>(to, "two_groups");
 }
-void turns(Bf16Launches& to) { add<Wide, TURNS>(to, "turns"), add<Two, TURNS>(to, "turns"); }
-void ahead(Bf16Launches& to) {
+/// They take turns.
+static void turns(Bf16Launches& to) { add<Wide, TURNS>(to, "turns"), add<Two, TURNS>(to, "turns"); }
+/// A softmax begins before the last products are complete; without turns, too.
+static void ahead(Bf16Launches& to) {
   add<Wide, BOTH>(to, "ahead"), add<Two, BOTH>(to, "ahead");
   add<Wide, AHEAD>(to, "ahead", ",no_turns"), add<Two, AHEAD>(to, "ahead", ",no_turns");
 }
-void three_groups(Bf16Launches& to) { add<Three, BOTH>(to, "three_groups"); }
-void persistent(Bf16Launches& to) {
+/// Three, for heads of 64 columns.
+static void three_groups(Bf16Launches& to) { add<Three, BOTH>(to, "three_groups"); }
+/// As many blocks as SMs, items in order.
+static void persistent(Bf16Launches& to) {
   add<Wide, BOTH, Order::as_come>(to, "persistent");
   add<Three, BOTH, Order::as_come>(to, "persistent");
 }
-void dealt_items(Bf16Launches& to) {
+/// The same, items dealt by their tiles.
+static void dealt_items(Bf16Launches& to) {
   add<Wide, BOTH, Order::dealt>(to, "dealt_items");
   add<Three, BOTH, Order::dealt>(to, "dealt_items");
 }
 
-const lab::Rungs here([](Bf16Launches& to) {
+static const lab::Rungs here([](Bf16Launches& to) {
   boxes(to), two_groups(to), turns(to), ahead(to), three_groups(to), persistent(to);
   dealt_items(to);
 });
 
-}  // namespace
 // [/hide]
