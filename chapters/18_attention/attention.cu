@@ -296,7 +296,7 @@ __global__ void __launch_bounds__(THREADS)
 // `block_row` take the operation as a template parameter, and only the state is new.
 //
 // For the variance there is a short way: add up x and x^2, and subtract the square of the mean from the mean of the squares.
-// The other way is {term}`Welford's algorithm`: a part has its number of elements, their mean, and the sum of the squares
+// The other way is {term}`Welford's algorithm <Welford’s algorithm>`: a part has its number of elements, their mean, and the sum of the squares
 // of their distances *from that mean*. When two parts are merged, the distance of their means contributes:
 //
 // ```text

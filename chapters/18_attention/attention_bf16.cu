@@ -197,17 +197,20 @@ __global__ void __launch_bounds__(T::THREADS)
   }
 }
 
-// The four rungs are this kernel, and each changes one thing.
+// It takes 32. The eight rows of a matrix lie in the same four banks, so each of the four matrices takes 8 wavefronts.
+//= takes 32: count("fragments/bf16,d=128,short,full", "shared_load_wavefronts") / count("fragments/bf16,d=128,short,full", "shared_load_requests")
+//= takes 8 wavefronts: count("fragments/bf16,d=128,short,full", "shared_load_wavefronts") / count("fragments/bf16,d=128,short,full", "shared_load_requests") / 4
 //
-// - `fragments` has one slot and waits for each tile at once. The eight rows of a matrix lie in the same four banks, so each
-//   matrix takes 8 wavefronts, and four take 32.
-// - `fragments_swizzled` puts their chunks in eight different places, and it is 4 wavefronts.
+// ### Four rungs, one kernel
+//
+// Each rung changes one thing.
+//
+// - `fragments` has one slot and waits for each tile at once.
+// - `fragments_swizzled` puts the chunks of eight rows in eight different places. Then an `ldmatrix` takes 4 wavefronts.
 // - `fragments_ring` has four slots, so three tiles are on their way while one is used.
 // - `fragments_reused` has half as many warps with twice as many queries each. A fragment of K or V that a warp has loaded is multiplied
 //   twice, and shared memory serves 0.56 of the requests.
-//= takes 8 wavefronts: count("fragments/bf16,d=128,short,full", "shared_load_wavefronts") / count("fragments/bf16,d=128,short,full", "shared_load_requests") / 4
-//= four take 32: count("fragments/bf16,d=128,short,full", "shared_load_wavefronts") / count("fragments/bf16,d=128,short,full", "shared_load_requests")
-//= 4 wavefronts: count("fragments_swizzled/bf16,d=128,short,full", "shared_load_wavefronts") / count("fragments_swizzled/bf16,d=128,short,full", "shared_load_requests")
+//= takes 4 wavefronts: count("fragments_swizzled/bf16,d=128,short,full", "shared_load_wavefronts") / count("fragments_swizzled/bf16,d=128,short,full", "shared_load_requests")
 //= 0.56 of the requests: count("fragments_reused/bf16,d=128,short,full", "shared_load_requests") / count("fragments_ring/bf16,d=128,short,full", "shared_load_requests")
 //
 // In TFLOP/s, for 4096 positions and heads of 128 columns without a mask, these make 46, 202, 254 and 342. Bank conflicts

@@ -73,7 +73,7 @@ def fused():
 
 def operand():
     """Two tiles of sums, and the fragment of a left operand that they are; each cell has its lane."""
-    cell, top, chosen = 22, 26, 21
+    cell, top, chosen = 19, 26, 21
     shapes = []
     names = ("sums, keys 0 to 7", "sums, keys 8 to 15", "left operand, keys 0 to 15")
     for number, columns in enumerate((8, 8, 16)):
@@ -87,7 +87,7 @@ def operand():
                 if mine:
                     shapes.append(figures.rect(at_x, at_y, cell, cell, (ACCENT, SECOND)[tile]))
                 shapes.append(
-                    figures.text(at_x + cell / 2, at_y + 15, str(lane), 10, GROUND if mine else MUTED, "middle")
+                    figures.text(at_x + cell / 2, at_y + 14, str(lane), 11, GROUND if mine else MUTED, "middle")
                 )
         upright = "".join(f"M{x + i * cell} {top}v{16 * cell}" for i in range(columns + 1))
         across = "".join(f"M{x} {top + i * cell}h{columns * cell}" for i in range(17))
