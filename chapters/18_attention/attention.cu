@@ -11,6 +11,7 @@
 //   ./learn run 18 --rung three_passes   softmax of rows: maximum, sum, quotient, a block a row
 //   ./learn run 18 --rung online         the sum is corrected when the maximum grows: two passes
 //   ./learn run 18 --rung no_maximum     exp(x) as it is: large elements overflow
+//   ./learn run 18 --rung special_rows   -inf, +inf and NaN in rows, for all kernels of a softmax
 //   ./learn run 18 --rung warp_row       a warp keeps a row in registers: one pass
 //   ./learn run 18 --rung block_row      a block keeps it
 //   ./learn run 18 --rung cluster_row    the blocks of a cluster keep it together [needs gpu, sm_90]
@@ -21,6 +22,25 @@
 //   ./learn run 18 --rung no_rescale     the output is not rescaled when the maximum grows
 //   ./learn run 18 --rung late_mask      masked keys take part in the maximum
 //   ./learn run 18 --rung early_exit     warps without a query return before the barrier [raises uninitialized-shared]
+//   ./learn run 18 --rung fragments      BF16: weights stay in registers, as operands of the next product
+//   ./learn run 18 --rung fragments_swizzled  tiles in shared memory in an order without bank conflicts
+//   ./learn run 18 --rung fragments_ring  asynchronous copies into a ring
+//   ./learn run 18 --rung fragments_reused  a warp has twice the queries, and multiplies each fragment twice
+//   ./learn run 18 --rung early_fetch    a tile is overwritten before all have read it [raises shared-race]
+//   ./learn run 18 --rung boxes          Hopper: boxes by the TMA, wgmma, one warpgroup that computes
+//                                        [needs gpu, sm_90a, cuda 12.9]
+//   ./learn run 18 --rung two_groups     two of them share the tiles of keys and values
+//                                        [needs gpu, sm_90a, cuda 12.9]
+//   ./learn run 18 --rung turns          they take turns: one's softmax behind the other's products
+//                                        [needs gpu, sm_90a, cuda 12.9]
+//   ./learn run 18 --rung ahead          a softmax begins before the last products are complete
+//                                        [needs gpu, sm_90a, cuda 12.9]
+//   ./learn run 18 --rung three_groups   three warpgroups, for heads of 64 columns
+//                                        [needs gpu, sm_90a, cuda 12.9]
+//   ./learn run 18 --rung persistent     blocks stay, and take every 132nd item
+//                                        [needs gpu, sm_90a, cuda 12.9]
+//   ./learn run 18 --rung dealt_items    each block gets as much to do
+//                                        [needs gpu, sm_90a, cuda 12.9]
 //   ./learn run 18 --rung decode         one query a head: the keys are split among blocks
 //   ./learn run 18 --rung paged          the same, with a cache in pages
 
@@ -41,6 +61,7 @@
 #include <utility>
 #include <vector>
 
+#include "bf16.h"
 #include "lab/lab.h"
 #include "rows.h"
 
@@ -230,6 +251,11 @@ __global__ void __launch_bounds__(32 * WARP_ROWS)
 //= 1.00: ratio("warp_row/softmax,short")
 //= is 0.98: ratio("warp_row/softmax,tiny")
 //
+// Rows may have elements that are no finite numbers. A masked score is -inf: its exp is 0, as if the element were not there. If all
+// elements are -inf, there is no softmax: 0 / 0 is NaN, as in PyTorch. But a maximum of -inf must not be subtracted, since -inf - -inf
+// makes NaN of a mere *part* of the row, so `finite()` puts a 0 in its place. An element that is NaN has to reach the whole row. `fmaxf`
+// ignores it, but the sum does not. The rung `special_rows` has such rows, for all kernels.
+//
 // A longer row needs a block: its warps merge through shared memory. 32768 elements are 16 float4s for each of 512
 // threads, half of an SM's registers.
 
@@ -270,7 +296,7 @@ __global__ void __launch_bounds__(THREADS)
 // `block_row` take the operation as a template parameter, and only the state is new.
 //
 // For the variance there is a short way: add up x and x^2, and subtract the square of the mean from the mean of the squares.
-// The other way is {term}`Welford's algorithm`: a part has its number of elements, their mean, and the sum of the squares
+// The other way is {term}`Welford's algorithm <Welford’s algorithm>`: a part has its number of elements, their mean, and the sum of the squares
 // of their distances *from that mean*. When two parts are merged, the distance of their means contributes:
 //
 // ```text
@@ -317,10 +343,10 @@ __global__ void variance(float* __restrict__ out, const float* __restrict__ in, 
 //
 // Layer norm reaches 0.96, 0.96 and 0.97 of the copy for rows of 128, 1024 and 4096 elements, and 0.83 for 32768. Its long
 // rows have weights of 256 KiB that every block reads anew. In the rung `cluster_row` a block has always the same slice of the
-// row, and keeps its part of the weights in shared memory: 0.89.
+// row, and keeps its part of the weights in shared memory. It reaches 0.89.
 //= 0.96, 0.96 and 0.97: (ratio("warp_row/layer_norm,tiny"), ratio("block_row/layer_norm,short"), ratio("block_row/layer_norm,middle"))
 //= 0.83 for: ratio("block_row/layer_norm,long")
-//= memory: 0.89: ratio("cluster_row/layer_norm,long")
+//= reaches 0.89: ratio("cluster_row/layer_norm,long")
 
 // ## 5. Attention in three kernels
 //
@@ -328,17 +354,6 @@ __global__ void variance(float* __restrict__ out, const float* __restrict__ in, 
 // `weighted_sum`. The two products are those of chapters 05 and 11. A block has a tile of BM queries; tiles of BN keys, or
 // values, stream through a ring in shared memory by `cp.async`. A thread has 8 x 8 scores, or 8 x 8 elements of the
 // output. Nothing in them is new but one thing: they are made of parts that the next section puts together.
-
-/// Shapes of an attention: Q is (heads, queries, D), K and V are (heads / group, keys, D), each row after the other.
-struct Heads {
-  int heads, queries, keys;
-  int group;  ///< heads of Q that share one of K and V
-
-  /// The keys that a query sees if it sees no later ones: the last query sees all.
-  __host__ __device__ int seen(int query) const {
-    return max(0, min(keys, query + 1 + keys - queries));
-  }
-};
 
 /// A tile of BM queries and one of BN keys, and how a block's threads divide them. A warp has whole rows, each LX lanes
 /// wide; a thread has ROWS rows, KEYS keys of them, and COLS columns of the output.
@@ -695,6 +710,11 @@ __global__ void __launch_bounds__(BLOCK)
 // - A lane's sum of weights is that of its own keys. They are added up once, at the end.
 // - With a {term}`causal mask` a query sees no later key. Tiles that no query of the block sees are not loaded, and indices
 //   are compared only in tiles that some of them see in part. Blocks with most tiles start first.
+//
+//? fused_gain: Its products are those of `three_kernels`, and no score goes to memory. How many times as fast is `fused`?
+//? answer: ms("three_kernels/d=128,full") / ms("fused/d=128,full")
+//? unit: times
+//? near: 10 %
 
 /// What a kernel does wrong, for demonstrations.
 enum class Mistake { none, no_rescale, late_mask, early_exit };
@@ -791,10 +811,11 @@ __global__ void __launch_bounds__(T::THREADS)
   store_output<T>(out + head * shape.queries * T::D, sums, sum, row0, shape.queries, at);
 }
 
-// 43 TFLOP/s, as 64 % of what the FMA units can do; the three kernels made 32. A causal mask halves the work and the time, to
+// 43 TFLOP/s, which is 64 % of what the FMA units can do. The three kernels made 32: `fused` is 1.3 times as fast. A causal mask halves the work and the time, to
 // 6.9 ms.
 //= 43 TFLOP/s: rate("fused/d=128,full") / 1000
 //= 64 %: 100 * rate("fused/d=128,full") / limit("fp32")
+//= is 1.3 times: ms("three_kernels/d=128,full") / ms("fused/d=128,full")
 //= made 32: rate("three_kernels/d=128,full") / 1000
 //= 6.9 ms: ms("fused/d=128,causal")
 //
@@ -1120,16 +1141,19 @@ struct FactsOf {
 /// Rows, and what the operations on them have to leave.
 class RowField {
  public:
-  RowField(size_t rows, size_t cols, std::uint64_t seed)
-      : rows_(rows),
-        cols_(cols),
-        in_(rows * cols, lab::RandomValue<float>{seed}),
-        gamma_(cols, lab::RandomValue<float>{seed + 1}, "gamma"),
-        beta_(cols, lab::RandomValue<float>{seed + 2}, "beta"),
-        out_(rows * cols, "out"),
-        facts_(rows) {
-    lab::fill(facts_, FactsOf{in_.view(), cols});
+  /// \param which  of the four lengths
+  RowField(size_t which, size_t length, std::uint64_t seed)
+      : which_(which),
+        rows_(which == 0 && length > 1000 ? 16 * length : 2 * length),
+        cols_(cols_of(which, length)),
+        in_(rows_ * cols_, lab::RandomValue<float>{seed}),
+        gamma_(cols_, lab::RandomValue<float>{seed + 1}, "gamma"),
+        beta_(cols_, lab::RandomValue<float>{seed + 2}, "beta"),
+        out_(rows_ * cols_, "out"),
+        facts_(rows_) {
+    lab::fill(facts_, FactsOf{in_.view(), cols_});
   }
+  bool has(const RowLaunch& launch) const { return launch.length == which_; }
   lab::Rung rung(const RowLaunch& launch) {
     static const char* const operations[] = {"softmax", "layer_norm", "rms_norm"};
     const std::string length = LENGTHS[launch.length];
@@ -1171,7 +1195,12 @@ class RowField {
   }
 
  private:
-  size_t rows_, cols_;
+  static size_t cols_of(size_t which, size_t length) {
+    const size_t cols[] = {std::max<size_t>(length / 32, 33), std::max<size_t>(length / 4, 67),
+                           length, 8 * length};
+    return cols[which];
+  }
+  size_t which_, rows_, cols_;
   const lab::Input<float> in_, gamma_, beta_;
   lab::DeviceBuffer<float> out_;
   lab::Reference<RowFacts> facts_;
@@ -1200,9 +1229,11 @@ void run_fused(const AttentionData& a) {
   kernel<<<grid, T::THREADS, T::BYTES>>>(a.out, a.q, a.k, a.v, a.shape, scale_of(T::D));
 }
 
+}  // namespace
+
 /// exp2 and not exp: the three kernels' softmax is that of section 3, so its scores are scaled without LOG2E.
 template <class T, bool CAUSAL>
-void run_three_kernels(const AttentionData& a) {
+static void three_kernels(const AttentionData& a) {
   CUDA_CHECK(cudaFuncSetAttribute(scores_to_memory<T, CAUSAL>,
                                   cudaFuncAttributeMaxDynamicSharedMemorySize, T::BYTES));
   CUDA_CHECK(
@@ -1214,6 +1245,8 @@ void run_three_kernels(const AttentionData& a) {
       {a.scores, a.scores, nullptr, nullptr, a.shape.heads * a.shape.queries, a.shape.keys});
   weighted_sum<T><<<grid, T::THREADS, T::BYTES>>>(a.out, a.scores, a.v, a.shape);
 }
+
+namespace {
 
 /// Launches `query_a_warp`.
 template <class T, bool CAUSAL>
@@ -1232,15 +1265,20 @@ struct AttentionLaunch {
   void (*run)(const AttentionData&);
 };
 
-/// Attention with heads of D columns.
-template <class T>
+/// What is launched for heads of T::D columns, with a mask or without.
+template <class T, bool CAUSAL>
+void add_launches(std::vector<AttentionLaunch>& all) {
+  all.push_back({"three_kernels", T::D, CAUSAL, three_kernels<T, CAUSAL>});
+  all.push_back({"query_a_warp", T::D, CAUSAL, run_query_a_warp<T, CAUSAL>});
+  all.push_back({"fused", T::D, CAUSAL, run_fused<T, CAUSAL>});
+}
+
+/// All launches of attention in float.
 std::vector<AttentionLaunch> launches_of_attention() {
-  return {{"three_kernels", T::D, false, run_three_kernels<T, false>},
-          {"three_kernels", T::D, true, run_three_kernels<T, true>},
-          {"query_a_warp", T::D, false, run_query_a_warp<T, false>},
-          {"query_a_warp", T::D, true, run_query_a_warp<T, true>},
-          {"fused", T::D, false, run_fused<T, false>},
-          {"fused", T::D, true, run_fused<T, true>}};
+  std::vector<AttentionLaunch> all;
+  add_launches<Tile128, false>(all), add_launches<Tile128, true>(all);
+  add_launches<Tile64, false>(all), add_launches<Tile64, true>(all);
+  return all;
 }
 
 /// What attention has to leave: in double, and straight from its definition. `q`, `k` and `v` are functions of the index.
@@ -1318,22 +1356,32 @@ class AttentionField {
         v_(k_.size(), lab::RandomValue<float>{seed + 2}, "v"),
         out_(q_.size(), "out") {}
 
-  AttentionData data(float* scores = nullptr) {
-    return {out_.data(), q_.data(), k_.data(), v_.data(), scores, shape_};
+  AttentionData data() {
+    return {out_.data(), q_.data(), k_.data(), v_.data(), scores_ ? scores_->data() : nullptr,
+            shape_};
   }
-  std::shared_ptr<const lab::Reference<double>> right(bool causal) const {
-    return attended(shape_, d_, causal, q_.view(), k_.view(), v_.view());
+  std::shared_ptr<const lab::Reference<double>> right(bool causal) {
+    auto& known = right_[causal];
+    if (!known) known = attended(shape_, d_, causal, q_.view(), k_.view(), v_.view());
+    return known;
+  }
+  bool has(const AttentionLaunch& launch) const {
+    const bool last = launch.causal && launch.rung == std::string_view("fused");
+    return launch.d == d_ && (last || shape_.group == 1);
   }
   /// Products, both of them; where causal, half: those with a key that a query does not see need not be made.
-  lab::Rung problem(bool causal) {
-    const double pairs =
-        static_cast<double>(shape_.heads) * shape_.queries * shape_.keys * (causal ? 0.5 : 1);
-    return {.outputs = {lab::expect(out_, right(causal), {ATTENDED, size_t(d_)})},
-            .flops = 4.0 * d_ * pairs,
+  lab::Rung rung(const AttentionLaunch& launch) {
+    const double pairs = static_cast<double>(shape_.heads) * shape_.queries * shape_.keys;
+    const char* const mask = shape_.group > 1 ? "grouped" : launch.causal ? "causal" : "full";
+    if (!scores_ && launch.rung == std::string_view("three_kernels")) {
+      scores_ = std::make_unique<lab::DeviceBuffer<float>>(static_cast<size_t>(pairs), "scores");
+    }
+    return {.name = launch.rung,
+            .variant = lab::format("d=%d,%s", d_, mask),
+            .launch = [=, this] { launch.run(data()); },
+            .outputs = {lab::expect(out_, right(launch.causal), {ATTENDED, size_t(d_)})},
+            .flops = 4 * d_ * pairs * (launch.causal ? 0.5 : 1),
             .limit = lab::Limit::fp32};
-  }
-  std::string variant(bool causal) const {
-    return lab::format("d=%d,%s", d_, shape_.group > 1 ? "grouped" : causal ? "causal" : "full");
   }
   lab::DeviceBuffer<float>& out() { return out_; }
   const lab::Input<float>& q() const { return q_; }
@@ -1344,6 +1392,8 @@ class AttentionField {
   int d_;
   const lab::Input<float> q_, k_, v_;
   lab::DeviceBuffer<float> out_;
+  std::unique_ptr<lab::DeviceBuffer<float>> scores_;
+  std::shared_ptr<const lab::Reference<double>> right_[2];  // without a mask, and with it
 };
 
 /// The bits of a number in BF16.
@@ -1367,6 +1417,94 @@ struct BfloatValue {
   }
 };
 
+/// An element as BF16.
+template <class Value>
+struct AsBf16 {
+  Value value;
+  __host__ __device__ bf16 operator()(size_t i) const { return __float2bfloat16(value(i)); }
+};
+/// And back.
+struct AsFloat {
+  lab::View<bf16> elements;
+  __host__ __device__ float operator()(size_t i) const { return __bfloat162float(elements[i]); }
+};
+
+/// An attention in BF16.
+class Bf16Field {
+ public:
+  Bf16Field(Heads shape, int d, const char* name, std::uint64_t seed)
+      : shape_(shape),
+        d_(d),
+        name_(lab::format("bf16,d=%d,%s", d, name)),
+        q_(size_t(shape.heads) * shape.queries * d, AsBf16<QueryValue>{{seed}}, "q"),
+        k_(size_t(shape.heads / shape.group) * shape.keys * d,
+           AsBf16<lab::RandomValue<float>>{{seed + 1}}, "k"),
+        v_(k_.size(), AsBf16<lab::RandomValue<float>>{{seed + 2}}, "v"),
+        out_(q_.size(), "out") {}
+
+  bool has(const Bf16Launch& launch) const { return launch.d == d_ && !launch.mistake; }
+  /// Weights and outputs are rounded to 8 bits, so each is off by up to 2^-9 of a value of up to 1.
+  lab::Rung rung(const Bf16Launch& launch) {
+    auto& right = right_[launch.causal];
+    if (!right) {
+      right = attended(shape_, d_, launch.causal, AsFloat{q_.view()}, AsFloat{k_.view()},
+                       AsFloat{v_.view()});
+    }
+    const lab::Tolerance may{4e-3, 0, "weights and outputs rounded to 8 bits"};
+    const double pairs = static_cast<double>(shape_.heads) * shape_.queries * shape_.keys;
+    return {.name = launch.rung,
+            .variant = name_ + (launch.causal ? ",causal" : ",full") + launch.variant,
+            .launch = launch.prepare(data()),
+            .outputs = {lab::expect(out_, right, {may, size_t(d_)})},
+            .flops = 4 * d_ * pairs * (launch.causal ? 0.5 : 1)};
+  }
+  Bf16Attention data() {
+    return {out_.data(), q_.data(), k_.data(), v_.data(), shape_, scale_of(d_)};
+  }
+
+ private:
+  Heads shape_;
+  int d_;
+  std::string name_;
+  const lab::Input<bf16> q_, k_, v_;
+  lab::DeviceBuffer<bf16> out_;
+  std::shared_ptr<const lab::Reference<double>> right_[2];  // without a mask, and with it
+};
+
+/// Where a decoding is in memory, of four queries for each head of the cache; blocks have `each` keys.
+struct DecodingData {
+  float* out;
+  const float* q;
+  Cache cache;
+  int each;
+  Partial<4>* partial;
+  unsigned* done;
+};
+
+/// Launches `decode`.
+template <bool PAGED>
+void run_decode(const DecodingData& d) {
+  const dim3 grid(lab::ceil_div(d.cache.keys, d.each), d.cache.sequences * d.cache.heads);
+  decode<4, PAGED><<<grid, 32 * DECODING_WARPS>>>(d.out, d.q, d.cache, d.each, d.partial, d.done,
+                                                  scale_of(HEAD));
+}
+
+}  // namespace
+
+/// Decoding, from a cache in pages.
+static void paged(const DecodingData& d) { run_decode<true>(d); }
+
+namespace {
+
+/// One way to decode. `splits`: the blocks that share the keys of a head; 0: as many as give all SMs equal work.
+struct DecodingLaunch {
+  const char* rung;
+  int splits;
+  bool paged;
+};
+const std::initializer_list<DecodingLaunch> WAYS_TO_DECODE = {
+    {"decode", 1, false}, {"decode", 0, false}, {"paged", 0, true}};
+
 /// A cache, and one query in each head.
 class Decoding {
  public:
@@ -1385,20 +1523,22 @@ class Decoding {
                        BfloatValue{v_.view()})) {
     CUDA_CHECK(cudaMemset(done_.data(), 0, done_.size_bytes()));
   }
-  /// A rung that splits the keys of a head among so many blocks; 0: as many as give all SMs equal work.
-  lab::Rung rung(const char* rung, int splits, bool paged) {
+  bool has(const DecodingLaunch&) const { return true; }
+  lab::Rung rung(const DecodingLaunch& of) {
     const int heads = shape_.heads / GROUP, keys = shape_.keys;
-    const int each = splits > 0 ? lab::ceil_div(lab::ceil_div(keys, splits), PAGE) * PAGE
-                                : best_share(heads, keys);
-    const double bytes = 2.0 * static_cast<double>(k_.size_bytes());
-    if (paged && !pages_) make_pages();
-    return {.name = rung,
-            .variant = name_ + (splits == 1             ? ",whole"
-                                : splits == 0 && !paged ? ",split"
-                                                        : ""),
-            .launch = [=, this] { launch(each, paged); },
+    const int each = of.splits > 0 ? lab::ceil_div(lab::ceil_div(keys, of.splits), PAGE) * PAGE
+                                   : best_share(heads, keys);
+    if (of.paged && !pages_) make_pages();
+    return {.name = of.rung,
+            .variant = name_ + (of.paged         ? ""
+                                : of.splits == 1 ? ",whole"
+                                                 : ",split"),
+            .launch =
+                [=, this] {
+                  of.paged ? paged(data(each, true)) : run_decode<false>(data(each, false));
+                },
             .outputs = {lab::expect(out_, want_, {ATTENDED, HEAD})},
-            .bytes = bytes,
+            .bytes = 2.0 * static_cast<double>(k_.size_bytes()),
             .limit = lab::Limit::copy,
             .peer = RowField::copy(k_.size_bytes(), name_)};
   }
@@ -1442,19 +1582,17 @@ class Decoding {
     }
     return best;
   }
-  void launch(int each, bool paged) {
-    const auto& k = paged ? *k_pages_ : k_;
-    const auto& v = paged ? *v_pages_ : v_;
-    const Cache cache{reinterpret_cast<const uint4*>(k.data()),
-                      reinterpret_cast<const uint4*>(v.data()),
+  DecodingData data(int each, bool paged) {
+    const auto quads = [](const lab::Input<std::uint16_t>& of) {
+      return reinterpret_cast<const uint4*>(of.data());
+    };
+    const Cache cache{quads(paged ? *k_pages_ : k_),
+                      quads(paged ? *v_pages_ : v_),
                       paged ? pages_->data() : nullptr,
                       shape_.heads / GROUP / HEADS,
                       HEADS,
                       shape_.keys};
-    const auto kernel = paged ? decode<GROUP, true> : decode<GROUP, false>;
-    const dim3 grid(lab::ceil_div(shape_.keys, each), shape_.heads / GROUP);
-    kernel<<<grid, 32 * DECODING_WARPS>>>(out_.data(), q_.data(), cache, each, partial_.data(),
-                                          done_.data(), scale_of(HEAD));
+    return {out_.data(), q_.data(), cache, each, partial_.data(), done_.data()};
   }
 
   std::string name_;
@@ -1539,16 +1677,66 @@ class Overflow {
   lab::DeviceBuffer<float> out_;
 };
 
+}  // namespace
+
+/// The softmax of rows by all four kernels, one result behind the other in `out`.
+static void special_rows(float* out, const float* in, int rows, int cols) {
+  const auto by = [&](int kernel) {
+    return Rows{out + size_t(kernel) * rows * cols, in, nullptr, nullptr, rows, cols};
+  };
+  three_passes<<<rows, BLOCK>>>(by(0).out, in, cols);
+  online<<<rows, BLOCK>>>(by(1).out, in, cols);
+  by_warps<Softmax, 1>(by(2));
+  by_blocks<Softmax, 2, 128>(by(3));
+}
+
+namespace {
+
+/// Rows that have elements which are no finite numbers.
+class SpecialRows {
+ public:
+  explicit SpecialRows(std::uint64_t seed)
+      : in_(ROWS * COLS, Special{seed}), out_(KERNELS * in_.size(), "out") {}
+  void launch() { special_rows(out_.data(), in_.data(), ROWS, COLS); }
+  std::vector<lab::Expectation> outputs() { return {lab::on_the_way(out_)}; }
+  /// The first two rows have a softmax; all elements of the others are NaN.
+  lab::Comparison verify() {
+    const std::vector<float> x = in_.host(), got = out_.download();
+    for (size_t i = 0; i < got.size(); ++i) {
+      const size_t row = i / COLS % ROWS, first = row * COLS;
+      double sum = 0;
+      for (size_t c = 0; c < COLS; ++c) sum += std::exp(double{x[first + c]});
+      const double want = std::exp(double{x[first + i % COLS]}) / sum;
+      if (row < 2 ? !(std::fabs(got[i] - want) < 1e-6) : !std::isnan(got[i])) {
+        return lab::verdict(
+            false, lab::format("kernel %zu, row %zu, column %zu is %g", i / in_.size(), row,
+                               i % COLS, static_cast<double>(got[i])));
+      }
+    }
+    return lab::verdict(true, "NaN where there is no softmax, and there alone");
+  }
+
+ private:
+  static constexpr int ROWS = 5, COLS = 100, KERNELS = 4;
+  /// Row 1 has elements of -inf, row 2 nothing else; row 3 has a NaN, row 4 +inf.
+  struct Special {
+    std::uint64_t seed;
+    __host__ __device__ float operator()(size_t i) const {
+      const size_t row = i / COLS, col = i % COLS;
+      if (row == 2 || (row == 1 && col % 3 == 0)) return -INFINITY;
+      if (row > 2 && col == 71) return row == 3 ? NAN : INFINITY;
+      return lab::random_float(seed, i);
+    }
+  };
+  const lab::Input<float> in_;
+  lab::DeviceBuffer<float> out_;
+};
+
 /// Rows far from zero, and their variances.
 class Variances {
  public:
   Variances(size_t rows, size_t cols, std::uint64_t seed)
       : cols_(cols), in_(rows * cols, FarFromZero{seed}), out_(rows, "variances") {}
-  template <bool TWO_SUMS>
-  void run() {
-    variance<TWO_SUMS><<<static_cast<unsigned>(out_.size()), BLOCK>>>(out_.data(), in_.data(),
-                                                                      static_cast<int>(cols_));
-  }
   /// Two sums may be as wrong as they are.
   lab::Rung rung(bool two_sums) {
     const FactsOf facts{in_.view(), cols_};
@@ -1556,34 +1744,48 @@ class Variances {
     const lab::Tolerance may{
         two_sums ? 4.0 : 2e-5, 0,
         two_sums ? "a small difference of large sums" : "distances of floats near 1000"};
-    return {.outputs = {lab::expect(out_, right, may)},
+    return {.name = "variance",
+            .variant = two_sums ? "by=two_sums" : "by=welford",
+            .launch = [=, this] { two_sums ? run<true>() : run<false>(); },
+            .outputs = {lab::expect(out_, right, may)},
             .bytes = 4.0 * static_cast<double>(in_.size()),
             .limit = lab::Limit::copy};
   }
 
  private:
+  template <bool TWO_SUMS>
+  void run() {
+    variance<TWO_SUMS><<<static_cast<unsigned>(out_.size()), BLOCK>>>(out_.data(), in_.data(),
+                                                                      static_cast<int>(cols_));
+  }
   size_t cols_;
   const lab::Input<float> in_;
   lab::DeviceBuffer<float> out_;
 };
 
+}  // namespace
+
+/// The output is not rescaled.
+static void no_rescale(const AttentionData& a) { run_fused<Tile64, true, Mistake::no_rescale>(a); }
+/// Masked keys take part in the maximum.
+static void late_mask(const AttentionData& a) { run_fused<Tile64, true, Mistake::late_mask>(a); }
+
+namespace {
+
 /// Attention by a kernel with a mistake, and which rows it spoils.
 class Spoiled {
  public:
-  /// One of the two mistakes.
+  /// One of the two mistakes that a verification sees.
   struct Launch {
     Spoiled& of;
-    bool late_mask;
-    void launch() {
-      late_mask ? run_fused<Tile64, true, Mistake::late_mask>(of.field_.data())
-                : run_fused<Tile64, true, Mistake::no_rescale>(of.field_.data());
-    }
+    bool late;
+    void launch() { late ? late_mask(of.field_.data()) : no_rescale(of.field_.data()); }
     std::vector<lab::Expectation> outputs() { return {lab::on_the_way(of.field_.out())}; }
-    lab::Comparison verify() { return of.verify(late_mask); }
+    lab::Comparison verify() { return of.verify(late); }
   };
   explicit Spoiled(std::uint64_t seed)
       : field_({1, QUERIES, QUERIES, 1}, Tile64::D, seed, QUERIES - 1) {}
-  Launch rung(bool late_mask) { return {*this, late_mask}; }
+  Launch rung(bool late) { return {*this, late}; }
   /// More threads than queries, some of which return at once.
   void exit_early() { run_fused<Tile64, false, Mistake::early_exit>(field_.data()); }
 
@@ -1616,64 +1818,65 @@ class Spoiled {
   AttentionField field_;
 };
 
-/// The rows of each of the four lengths, and how long they are.
-size_t rows_of(size_t l, size_t length) {
-  return l == 0 && length > 1000 ? 16 * length : 2 * length;
-}
-size_t cols_of(size_t l, size_t length) {
-  const size_t cols[] = {std::max<size_t>(length / 32, 33), std::max<size_t>(length / 4, 67),
-                         length, 8 * length};
-  return cols[l];
-}
-
 const std::initializer_list<std::string_view> ON_ATTENTION = {
     "three_kernels", "query_a_warp", "fused", "no_rescale", "late_mask", "early_exit"};
 
-/// Adds what works on rows.
-void add_rows(lab::Ladder& ladder, size_t length) {
-  RowLaunches launches = launches_of_rows();
+/// Launches, and those of other files.
+template <class Launches>
+Launches with_others(Launches launches) {
   lab::add_others(launches);
-  for (size_t l = 0; l < 4; ++l) {
-    RowField field(rows_of(l, length), cols_of(l, length), ladder.seed());
-    for (const RowLaunch& launch : launches) {
-      if (launch.length == l && ladder.wants(launch.rung)) ladder.add(field.rung(launch));
-    }
-  }
-  Overflow overflow(ladder.seed());
-  ladder.add("no_maximum", overflow, {.timed = false});
-  Variances variances(2 * length, length, ladder.seed());
-  ladder.add("variance", "by=welford", variances.rung(false), [&] { variances.run<false>(); });
-  ladder.add("variance", "by=two_sums", variances.rung(true), [&] { variances.run<true>(); });
+  return launches;
 }
 
-/// Adds attention with heads of D columns.
-template <class T>
-void add_attention_of(lab::Ladder& ladder, Heads shape) {
-  AttentionField field(shape, T::D, ladder.seed());
-  const size_t pairs = size_t(shape.heads) * shape.queries * shape.keys;
-  lab::DeviceBuffer<float> scores(ladder.wants("three_kernels") ? pairs : 0, "scores");
-  for (const bool causal : {false, true}) {
-    const lab::Rung problem = field.problem(causal);
-    for (const AttentionLaunch& launch : launches_of_attention<T>()) {
-      if (launch.causal != causal) continue;
-      ladder.add(launch.rung, field.variant(causal), problem,
-                 [&] { launch.run(field.data(scores.data())); });
-    }
+/// Adds the rungs that a field has.
+template <class Field, class Launches>
+void add_all(lab::Ladder& ladder, Field&& field, const Launches& launches) {
+  for (const auto& launch : launches) {
+    if (field.has(launch) && ladder.wants(launch.rung)) ladder.add(field.rung(launch));
   }
+}
+
+/// Adds what works on rows.
+void add_rows(lab::Ladder& ladder, size_t length) {
+  const RowLaunches launches = with_others(launches_of_rows());
+  for (size_t l = 0; l < 4; ++l) add_all(ladder, RowField(l, length, ladder.seed()), launches);
+  Overflow overflow(ladder.seed());
+  ladder.add("no_maximum", overflow, {.timed = false});
+  SpecialRows special(ladder.seed());
+  ladder.add("special_rows", special, {.timed = false});
+  Variances variances(2 * length, length, ladder.seed());
+  for (const bool two_sums : {false, true}) ladder.add(variances.rung(two_sums));
 }
 
 /// Adds attention in float, and mistakes.
 void add_attention(lab::Ladder& ladder, int length, int heads) {
   if (!ladder.wants(ON_ATTENTION)) return;
-  add_attention_of<Tile128>(ladder, {heads, length, length, 1});
-  add_attention_of<Tile64>(ladder, {2 * heads, length, length, 1});
-  AttentionField grouped({4 * heads, length / 2 + 1, length, 4}, 128, ladder.seed());
-  ladder.add("fused", grouped.variant(true), grouped.problem(true),
-             [&] { run_fused<Tile128, true>(grouped.data()); });
+  for (const auto& [d, shape] : {std::pair{128, Heads{heads, length, length, 1}},
+                                 {64, Heads{2 * heads, length, length, 1}},
+                                 {128, Heads{4 * heads, length / 2 + 1, length, 4}}}) {
+    add_all(ladder, AttentionField(shape, d, ladder.seed()), launches_of_attention());
+  }
   Spoiled spoiled(ladder.seed());
   ladder.add("no_rescale", spoiled.rung(false), {.timed = false});
   ladder.add("late_mask", spoiled.rung(true), {.timed = false});
   ladder.demonstrate("early_exit", [&] { spoiled.exit_early(); });
+}
+
+/// Adds attention in BF16: as long as that in float, and four times as long, on the simulator twice; and a mistake.
+void add_bf16(lab::Ladder& ladder, int length, int heads) {
+  const auto launches = with_others(Bf16Launches());
+  const int more = length > 1000 ? 4 : 2;
+  for (const auto& [d, shape, name] :
+       {std::tuple{128, Heads{heads, length, length, 1}, "short"},
+        {128, Heads{std::max(1, heads / 4), more * length, more * length, 1}, "long"},
+        {64, Heads{2 * heads, length, length, 1}, "short"},
+        {128, Heads{2, length + 70, length, 2}, "grouped"}}) {
+    add_all(ladder, Bf16Field(shape, d, name, ladder.seed()), launches);
+  }
+  Bf16Field field({1, 128, 200, 1}, 64, "mistake", ladder.seed());
+  for (const Bf16Launch& launch : launches) {
+    if (launch.mistake) ladder.demonstrate(launch.rung, launch.prepare(field.data()));
+  }
 }
 
 /// Adds decoding: one sequence, and as many as there are heads; twice and 32 times the length.
@@ -1682,9 +1885,7 @@ void add_decoding(lab::Ladder& ladder, int length, int heads) {
   for (const auto& [sequences, keys, name] : {std::tuple{1, 2 * length, "one,short"},
                                               {1, 32 * length, "one,long"},
                                               {heads, 2 * length, "many,short"}}) {
-    Decoding decoding(sequences, keys, name, ladder.seed());
-    for (const int splits : {1, 0}) ladder.add(decoding.rung("decode", splits, false));
-    ladder.add(decoding.rung("paged", 0, true));
+    add_all(ladder, Decoding(sequences, keys, name, ladder.seed()), WAYS_TO_DECODE);
   }
 }
 
@@ -1696,6 +1897,7 @@ int main(int argc, char** argv) {
     ladder.require(length <= 4096 && heads <= 4096, "at most 4096 positions, and 4096 heads");
     add_rows(ladder, length);
     add_attention(ladder, static_cast<int>(length), static_cast<int>(heads));
+    add_bf16(ladder, static_cast<int>(length), static_cast<int>(heads));
     add_decoding(ladder, static_cast<int>(length), static_cast<int>(heads));
   });
 }

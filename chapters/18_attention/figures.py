@@ -1,7 +1,9 @@
-"""The drawings of chapter 18: two parts of a row that are merged, and the tiles of fused attention."""
+"""The drawings of chapter 18: parts of a row, tiles of scores, sums that are an operand, and warpgroups that take turns."""
+
+import dataclasses
 
 import figures
-from figures import ACCENT, LINE, MUTED, SECOND, SOFT
+from figures import ACCENT, GROUND, LINE, MUTED, SECOND, SOFT, Span
 
 
 def merge():
@@ -69,6 +71,69 @@ def fused():
     )
 
 
+def operand():
+    """Two tiles of sums, and the fragment of a left operand that they are; each cell has its lane."""
+    cell, top, chosen = 19, 26, 21
+    shapes = []
+    names = ("sums, keys 0 to 7", "sums, keys 8 to 15", "left operand, keys 0 to 15")
+    for number, columns in enumerate((8, 8, 16)):
+        x = (0, 8 * cell + 24, 16 * cell + 92)[number]
+        shapes.append(figures.text(x, top - 10, names[number], 12.5))
+        for row in range(16):
+            for column in range(columns):
+                lane, tile = row % 8 * 4 + column % 8 // 2, number if number < 2 else column // 8
+                at_x, at_y = x + column * cell, top + row * cell
+                mine = lane == chosen
+                if mine:
+                    shapes.append(figures.rect(at_x, at_y, cell, cell, (ACCENT, SECOND)[tile]))
+                shapes.append(
+                    figures.text(at_x + cell / 2, at_y + 14, str(lane), 11, GROUND if mine else MUTED, "middle")
+                )
+        upright = "".join(f"M{x + i * cell} {top}v{16 * cell}" for i in range(columns + 1))
+        across = "".join(f"M{x} {top + i * cell}h{columns * cell}" for i in range(17))
+        shapes.append(figures.path(upright + across, LINE))
+    x, y = 16 * cell + 34, top + 8 * cell
+    shapes.append(figures.path(f"M{x} {y}h44m-8 -5l8 5l-8 5", MUTED, 1.6))
+    return figures.Drawing(
+        figures.svg(shapes, 32 * cell + 94, top + 16 * cell + 4),
+        "Two tiles of 16 x 8 sums side by side, and a left operand of 16 x 16 elements, with the number of the lane that holds each. "
+        "The left half of the operand has the lanes of the first tile, the right half those of the second. Lane 21 has two "
+        "neighbours in row 5 and in row 13 of each tile, and the same elements of the operand.",
+    )
+
+
+def turns():
+    """When two warpgroups multiply, and when they make weights: both at once, and in turn. The softmax is half as long."""
+    products, softmax = 4, 2
+
+    def row(start, multiplies, waits):
+        spans, at = [Span(0, start, "idle")] if start else [], start
+        for tile in range(3):
+            spans += [Span(at, multiplies, "compute", str(tile)), Span(at + multiplies, softmax, "full", str(tile))]
+            at += multiplies + softmax
+            if waits and tile < 2:
+                spans.append(Span(at, waits, "idle"))
+                at += waits
+        return spans
+
+    drawn = figures.timeline(
+        [
+            ("boxes", [("group 1", row(0, products, 0))]),
+            ("two_groups", [("group 1", row(0, 2 * products, 0)), ("group 2", row(0, 2 * products, 0))]),
+            ("turns", [("group 1", row(0, products, 2)), ("group 2", row(products, products, 2))]),
+        ],
+        "",
+        {"compute": "products", "full": "softmax", "idle": "waits for its turn"},
+    )
+    return dataclasses.replace(
+        drawn,
+        alt="What warpgroups do over time, for three tiles of keys each. boxes: one warpgroup alternates products and softmax; the tensor "
+        "cores are idle during each softmax. two_groups, at worst: both issue their products at once, each of which takes "
+        "twice as long, and then both make weights at once, while the tensor cores are idle. turns: the second warpgroup begins when "
+        "the first has issued its products; from then on one multiplies while the other makes weights.",
+    )
+
+
 def draw(simulated, source):
     """(None, name, drawing, caption) of each: the prose has their places."""
     return [
@@ -84,5 +149,19 @@ def draw(simulated, source):
             fused(),
             "The scores of one head in tiles, with a causal mask. No tile is ever stored: a block keeps its queries, and for "
             "each a maximum, a sum and an output.",
+        ),
+        (
+            None,
+            "operand",
+            operand(),
+            "Which lane holds which element: of two tiles of sums, and of the left operand that the next product takes. Filled: "
+            "lane 21. Nothing moves; the sums are only rounded to BF16.",
+        ),
+        (
+            None,
+            "turns",
+            turns(),
+            "Two warpgroups that share the tensor cores of an SM; a number is that of a tile of keys. In the middle what happens at worst, if nobody "
+            "sees to their order. The lengths are a model, not a measurement.",
         ),
     ]

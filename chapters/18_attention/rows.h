@@ -217,6 +217,17 @@ __device__ __forceinline__ void write_mapped(float* row, const float4 (&x)[N],
   }
 }
 
+/// Shapes of an attention: Q is (heads, queries, D), K and V are (heads / group, keys, D), each row after the other.
+struct Heads {
+  int heads, queries, keys;
+  int group;  ///< heads of Q that share one of K and V
+
+  /// The keys that a query sees if it sees no later ones: the last query sees all.
+  __host__ __device__ int seen(int query) const {
+    return max(0, min(keys, query + 1 + keys - queries));
+  }
+};
+
 /// What a kernel on rows takes.
 struct Rows {
   float* out;

@@ -340,7 +340,7 @@ def chapter_pages(
             walk(blocks, other)
             continue
         before, name = list(pages.placed), f"more/{folder}/{other.stem}.md"
-        about = f"A file of the chapter that {NEEDS[other.stem.rpartition('_')[2]]}."
+        about = about_file(other, blocks)
         beside[name] = pages.beside(name, f"`{other.name}`", about, pages.render(blocks, other))
         here = [rung for rung in pages.placed if rung not in before]
         off_road.update(dict.fromkeys(here, name))
@@ -388,6 +388,15 @@ NEEDS = {
     "sm90": "needs a Hopper GPU",
     "cub": "needs CUB",
 }
+
+
+def about_file(file: Path, blocks: list) -> str:
+    """What stands beside the link to the page of a file: what it needs, or where it needs nothing, its first heading."""
+    needs = NEEDS.get(file.stem.rpartition("_")[2])
+    if needs:
+        return f"A file of the chapter that {needs}."
+    titles = [block.heading[1] for block in blocks if isinstance(block, Prose) and block.heading]
+    return f"{titles[0]}." if titles else "A file of the chapter."
 
 
 def more_card(title: str, page: str, about: str) -> str:

@@ -7,7 +7,7 @@ import unittest
 
 import small
 
-from warp.chapter import bindings, expressions, source
+from warp.chapter import bindings, expressions, results, source
 from warp.chapter.errors import SourceError
 
 
@@ -120,6 +120,16 @@ class Expressions(small.Course):
         rows = [{"rung": "plain", "variant": None, "size": {"n": size}, "metrics": {"y": size}} for size in (64, 128)]
         self.store("h200_caches.json", {"launches": rows})
         self.assertEqual(self.value('ncu("plain", "y"), ncu("plain", "y", 128)'), (64, 128))
+
+    def test_what_another_program_takes(self):
+        row = {"rung": "plain", "variant": None, "size": {"n": 64}, "status": "PASS", "time_ms": {"median": 3.0}}
+        self.store(
+            "h200_pytorch.json", {"chapter": "02_small", "backend": "gpu", "device": "NVIDIA H200", "rows": [row]}
+        )
+        self.assertEqual(self.value('ms("plain", 64, "h200_pytorch")'), 3)
+        gpus = results.recorded_gpus(self.folder / "results")
+        self.assertNotIn("h200_pytorch", gpus)  # its results are not the chapter's on a GPU
+        self.assertIn("h200", gpus)
 
     def test_figures_of_many_shapes(self):
         with self.assertRaises(expressions.NotRecorded):

@@ -303,6 +303,12 @@ class Limits(small.Course):
         self.assertEqual(limits.measure(self.main).rungs, 4)
         self.source("## More (second reading)\n")
         self.assertEqual(limits.measure(self.main).rungs, 0)  # all kernels come after it
+        self.source("")
+        beside = self.main.parent / "beside.cu"
+        for heading, left in (("## More", 4), ("## More (second reading)", 3)):
+            beside.write_text(f'// {heading}\n\nconst lab::Rungs here([](Launches& all) {{ all.add("plain"); }});\n')
+            self.assertEqual(limits.measure(self.main).rungs, left)
+        beside.unlink()
         self.assertEqual(self.wrong(asked + "// [hide] Before\n\n//\n// [/hide]"), ["a fold before the first kernel"])
 
 

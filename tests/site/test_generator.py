@@ -533,6 +533,13 @@ class Pages(Temporary):
         self.assertIn("int main()", further)
         self.assertIn("[Further](/more/01_sample/further.md)\n\nPossibilities for extension.", road)
 
+    def test_what_a_file_beside_it_is(self):
+        plain, hopper = Path("sample_bf16.cu"), Path("sample_sm90.cu")
+        blocks = source.parse_blocks(plain, ["// ## In BF16", "//", "// Words."], 1, [])
+        self.assertEqual(chapter_page.about_file(plain, blocks), "In BF16.")
+        self.assertEqual(chapter_page.about_file(plain, []), "A file of the chapter.")
+        self.assertEqual(chapter_page.about_file(hopper, blocks), "A file of the chapter that needs a Hopper GPU.")
+
     def test_what_never_varies_is_said_once(self):
         report = sample.results()
         far = report["rows"][1]

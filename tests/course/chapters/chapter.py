@@ -118,29 +118,39 @@ class Chapter:
 
 class Mutant:
     """A chapter with mistakes, compiled to a program: (rung, text, what it becomes), the text being looked for
-    behind the rung's name. It is compiled fast: verification has to notice, not the simulator."""
+    behind the rung's name. It is compiled fast: verification has to notice, not the simulator.
 
-    def __init__(self, chapter, mutants, traced=False):
+    The mistakes are in the chapter's source, which is compiled alone. Or they are in `file`, a source beside it or a header, and
+    `compiled` is the source that includes it; the chapter's other sources then are those that the build has compiled."""
+
+    def __init__(self, chapter, mutants, traced=False, file=None, compiled=None):
         # Small, and no multiple of any tile.
         self.size = "40,36,20" if course_header.read(chapter.source).kind == "gemm" else None
         self.folder = tempfile.TemporaryDirectory()
         folder = pathlib.Path(self.folder.name)
-        source = folder / chapter.source.name
-        text = chapter.source.read_text()
+        home = chapter.source.parent
+        file = home / (file or chapter.source.name)
+        source = folder / (compiled or file.name)
+        text = file.read_text()
         for rung, old, new in mutants:
             at = text.index(old, re.search(rf"[ >]{rung}\(", text).start())
             text = text[:at] + new + text[at + len(old) :]
-        source.write_text(text)
+        if source.name != file.name:  # it includes what lies beside it
+            shutil.copy(home / source.name, source)
+        (folder / file.name).write_text(text)
+        built = BINARY_DIR / "chapters" / f"{(chapter.program if traced else chapter.fast).name}.dir"
+        objects = [] if file == chapter.source else sorted(built.glob("*.cu.o"))
         self.program = folder / "mutant"
         subprocess.run(
             [
                 BINARY_DIR / "bin" / "simtcc",
                 *([] if traced else ["--fast", "-O0"]),
                 *LAB_OPTIONS,
-                f"-I{chapter.source.parent}",
+                f"-I{home}",
                 "-o",
                 self.program,
                 source,
+                *(each for each in objects if each.name != f"{source.name}.o"),
                 *chapter.lab(),
             ],
             check=True,

@@ -1,8 +1,11 @@
 """Chapter 18, run as a reader runs it: what its text says of counts, any length, and kernels with a mistake."""
 
+import pathlib
+import subprocess
+import tempfile
 import unittest
 
-from chapter import Chapter, Mutant, Run
+from chapter import BINARY_DIR, LAB_OPTIONS, Chapter, Mutant, Run
 
 CHAPTER = Chapter("18_attention")
 
@@ -39,6 +42,101 @@ class Counts(unittest.TestCase):
         )
         self.assertLess(split, 1.2 * whole)
 
+    def test_a_swizzled_tile_is_read_without_conflicts(self):
+        rungs = ("fragments", "fragments_swizzled")
+        run = CHAPTER.run("--size", "40,4", *only(*rungs))
+        self.assertEqual(run.code, 0, run.explain())
+        in_order, swizzled = (
+            run.row(rung, "bf16,d=128,short,full")["counts"]["shared_load_bank_conflicts"] for rung in rungs
+        )
+        self.assertEqual(swizzled, 0)
+        self.assertGreater(in_order, 0)
+
+
+# For sequences of several lengths and blocks of several numbers: what has to hold of lists of items.
+ITEMS = r"""
+#include <cstdio>
+#include <map>
+#include <utility>
+
+#include "items.h"
+
+namespace {
+
+int wrong = 0;
+
+void check(Heads h, bool causal, int blocks, const std::vector<Item>& all, bool balanced) {
+  std::map<std::pair<int, int>, int> times;
+  std::vector<int> tiles(blocks), items(blocks);
+  int most = 0;
+  bool right = all.size() % blocks == 0, ended = false;
+  for (int b = 0; b < blocks; ++b) {
+    ended = false;
+    for (std::size_t i = b; i < all.size(); i += blocks) {
+      right &= !ended || all[i].head < 0;  // a block stops at the first item that is none
+      if ((ended = all[i].head < 0)) continue;
+      ++times[{all[i].head, all[i].row0}];
+      const int of_item = (causal ? h.seen(std::min(all[i].row0 + 128, h.queries) - 1) : h.keys) / 128 + 1;
+      tiles[b] += of_item, ++items[b], most = std::max(most, of_item);
+    }
+  }
+  for (int head = 0; head < h.heads; ++head) {
+    for (int row = 0; row < h.queries; row += 128) right &= times[{head, row}] == 1;
+  }
+  right &= times.size() == std::size_t(h.heads) * ((h.queries + 127) / 128);
+  const auto [low, high] = std::minmax_element(tiles.begin(), tiles.end());
+  if (balanced) right &= *high - *low <= 2 * most + 3;
+  if (!right) {
+    std::printf("%d heads, %d queries, %d keys, %d blocks, causal %d: %d to %d tiles\n", h.heads, h.queries, h.keys, blocks,
+                causal, *low, *high);
+    wrong = 1;
+  }
+}
+
+}  // namespace
+
+int main() {
+  for (const Heads h : {Heads{1, 1, 1, 1}, Heads{3, 300, 300, 1}, Heads{16, 4096, 4096, 1}, Heads{8, 700, 2000, 4},
+                        Heads{5, 2000, 700, 1}}) {
+    for (const int blocks : {1, 2, 7, 132}) {
+      for (const bool causal : {false, true}) {
+        check(h, causal, blocks, in_order(h, 128, blocks), false);
+        check(h, causal, blocks, dealt(h, 128, 128, causal, blocks, 4), h.heads > 4);
+      }
+    }
+  }
+  return wrong;
+}
+"""
+
+
+class Items(unittest.TestCase):
+    def run_with(self, old="", new=""):
+        """What the check says of items.h, with a mistake."""
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            text = (CHAPTER.source.parent / "items.h").read_text()
+            self.assertIn(old, text)
+            (folder / "items.h").write_text(text.replace(old, new, 1) if old else text)
+            (folder / "items.cu").write_text(ITEMS)
+            command = [BINARY_DIR / "bin" / "simtcc", "--fast", *LAB_OPTIONS, f"-I{CHAPTER.source.parent}"]
+            subprocess.run([*command, "-o", folder / "items", folder / "items.cu"], check=True)
+            return subprocess.run([folder / "items"], capture_output=True, text=True)
+
+    def test_each_item_is_computed_once_and_blocks_have_as_much_to_do(self):
+        done = self.run_with()
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+
+    def test_mistakes_are_noticed(self):
+        for old, new in (
+            ("row >= 0", "row > 0"),
+            ("head < shape.heads", "head < shape.heads - 1"),
+            ("std::min_element(work.begin(), work.end())", "work.begin() + row % blocks"),
+            ("all[r * blocks + b]", "all[r]"),
+        ):
+            with self.subTest(mistake=new):
+                self.assertEqual(self.run_with(old, new).returncode, 1)
+
 
 class Sizes(unittest.TestCase):
     def test_lengths_around_the_tiles(self):
@@ -71,6 +169,15 @@ MUTANTS = [
     ("merge_parts", "exp2_fast(parts[i].max[g] - finite(largest))", "1.0f"),
     ("unpack", "key % PAGE : key", "0 * PAGE : key"),
 ]
+# The same in BF16: (file, function, text, what it becomes).
+BF16_MUTANTS = [
+    ("attention_bf16.cu", "attention_by_fragments", "multiply_rows(sums[m], shrink);", ""),
+    ("attention_bf16.cu", "attention_by_fragments", "CAUSAL ? shape.seen(row + 8)", "CAUSAL ? shape.seen(row)"),
+    ("bf16.h", "add", "sum[r] *= shrink[r];", ""),
+    ("bf16.h", "mask_scores", ">= last[e / 2]", "> last[e / 2]"),
+    ("bf16.h", "to_operand", "s[2 * k + r / 2]", "s[2 * k + r % 2]"),
+    ("bf16.h", "store_rows", "upper ? w[j] : w[j + far], far", "upper ? w[j + far] : w[j], far"),
+]
 RUNG_OF = {
     "merged_by_block": "block_row",
     "scores_to_memory": "three_kernels",
@@ -88,6 +195,13 @@ class Mutants(unittest.TestCase):
                 with self.subTest(function=function, mistake=mistake):
                     run = program.run("--rung", RUNG_OF.get(function, function))
                     self.assertEqual(run.code, 1, run.explain())
+
+    def test_every_mistake_in_bf16_is_noticed(self):
+        for file, *mutant in BF16_MUTANTS:
+            wrong = Mutant(CHAPTER, [mutant], file=file, compiled="attention_bf16.cu")
+            with self.subTest(file=file, mistake=mutant[2] or mutant[1]), wrong as program:
+                run = program.run("--size", "40,4", "--rung", "fragments_reused")
+                self.assertEqual(run.code, 1, run.explain())
 
     def test_what_only_the_simulator_notices(self):
         barrier = ("Stream", "__syncthreads();", "")

@@ -13,7 +13,7 @@ from warp.chapter.results import recorded_gpus
 from warp.chapter.source import Code, Fold, Prediction, Prose
 
 WORDS = 4500  # of prose on the main track
-RUNGS = 20  # names in the header, but for those whose kernel is second reading
+RUNGS = 20  # names in the header, but for those whose kernel, or whose registration, is second reading
 STRETCH = 700  # words without a heading, a figure or a kernel
 PREDICTIONS = (8, 16)  # at least and at most
 WORDS_A_MINUTE = 150  # with the code and the tables beside them
@@ -62,8 +62,11 @@ def measure(main: Path) -> Lengths:
                 stretch = 0
             if not on_main_track:
                 stretch = 0
+                code = "\n".join(block.lines) if isinstance(block, Code) else ""
                 if is_kernel(block):
-                    rungs -= set(re.findall(r"\b(\w+)\(", "\n".join(block.lines) if isinstance(block, Code) else ""))
+                    rungs -= set(re.findall(r"\b(\w+)\(", code))
+                if "lab::Rungs" in code:
+                    rungs -= set(re.findall(r'"(\w+)"', code))
                 continue
             found.predictions += isinstance(block, Prediction)
             if isinstance(block, Prose):

@@ -1,0 +1,398 @@
+// ## BF16 on Hopper (second reading)
+//
+// ```{drawing} turns
+// ```
+//
+// Tensor cores have become so fast that a softmax is no small thing beside them. For a tile of 128 queries and 128 keys with 128
+// columns, an SM's tensor cores need 2,048 cycles for both products, and its special function units 1,024 for 16,384 powers
+// of two. Done one after the other, the tensor cores are idle for a third of the time at least.
+//= 2,048 cycles: 4 * 128 ** 3 / 4096
+//= 1,024 for: 128 * 128 / 16
+//= 16,384: 128 * 128
+//
+// Within a warpgroup the softmax depends on the first product, and the second one on the softmax. So the work that fills the gap has
+// to be that of another warpgroup, and it has to come at the right time: they take turns.
+//
+// `wgmma` takes its left operand from registers, too, and its sums lie as those of `mma.sync`. So the weights stay
+// where they are once more. Queries, keys and values come by the TMA, in boxes of 64 columns (chapter 17): K as the right operand
+// with its columns contiguous, V as one with its rows contiguous, a bit of the instruction. Each rung changes one thing.
+//
+// - `boxes`: one thread requests boxes, one {term}`warpgroup` computes, with 64 queries.
+// - `two_groups`: two warpgroups, of 64 queries each, use the same tiles of K and V. While one makes weights, the other may
+//   multiply; nothing sees to it that it does.
+// - `turns`: named barriers see to it. A warpgroup issues the products with the keys of this tile and the values of the last one when
+//   it is its turn, gives the turn to the other, and makes weights of its scores.
+// - `ahead`: the scores are awaited alone. The softmax of this tile begins while the products with the values of the last one still
+//   run. It is one number in the source: `wait_group 1` where `turns` has 0.
+// - `three_groups`: heads of 64 columns leave registers and shared memory for a third warpgroup.
+// - `persistent`: {term}`blocks stay <persistent block>`, as many as there are SMs. The queries of the next item arrive while the output of this one leaves.
+// - `dealt_items`: the host decides which block computes what, so that each has as much to do.
+//
+//? in_turn: `ahead` has a variant without turns: a softmax may begin early, and nothing orders the warpgroups. What
+//?   becomes of the rate for 4096 positions without a mask?
+//? choices: it is better | within 5 per cent | it drops by more
+//? answer: {"it is better": rate("ahead/bf16,d=128,short,full,no_turns") > 1.05 * rate("ahead/bf16,d=128,short,full"),
+//?   "within 5 per cent": 0.95 < rate("ahead/bf16,d=128,short,full,no_turns") / rate("ahead/bf16,d=128,short,full") < 1.05,
+//?   "it drops by more": rate("ahead/bf16,d=128,short,full,no_turns") < 0.95 * rate("ahead/bf16,d=128,short,full")}
+//
+// It drops, to 531 TFLOP/s from 641. With turns alone, and nothing that begins early, it is 636; with neither, 627.
+//= to 531: rate("ahead/bf16,d=128,short,full,no_turns") / 1000
+//= from 641: rate("ahead/bf16,d=128,short,full") / 1000
+//= is 636: rate("turns/bf16,d=128,short,full") / 1000
+//= neither, 627: rate("two_groups/bf16,d=128,short,full") / 1000
+//
+// ### Registers
+//
+// How many registers a thread needs decides the tile. It has 64 scores, 64 sums and 32 registers of weights at the same time, as the
+// weights of the last tile are operands while the scores of this one are made: 160. `setmaxnreg` takes registers from the warpgroup
+// that loads and gives the others 240 each.
+//= 64 scores, 64 sums and 32: (64 * 128 / 128, 64 * 128 / 128, 64 * 128 / 128 / 2)
+//= 160: 64 + 64 + 32
+//
+// A wgmma reads and writes registers while the program goes on. Where ptxas cannot tell that they are left
+// alone until the wait, it waits after each single instruction, and says so: "wgmma.mma_async instructions are serialized". So
+// `are_ready` stands behind each wait, and nothing touches scores, sums or weights between the first product of a group and it.
+
+#include <cuda.h>
+#include <cuda_bf16.h>
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "hopper.h"
+#include "items.h"
+#include "lab/lab.h"
+
+/// A block's tiles: GROUPS warpgroups with 64 queries each, and BN keys; SLOTS tiles of keys or values are in shared memory.
+template <int D_, int BN_, int GROUPS_, int SLOTS_>
+struct Blocking {
+  static constexpr int D = D_, BN = BN_, GROUPS = GROUPS_, SLOTS = SLOTS_, BM = 64 * GROUPS;
+  static constexpr int THREADS = 128 * (1 + GROUPS);
+  static constexpr unsigned Q_BYTES = 2 * BM * D, SLOT_BYTES = 2 * BN * D, ALIGNMENT = 1024;
+  static constexpr unsigned BYTES = Q_BYTES + SLOTS * SLOT_BYTES + ALIGNMENT;
+  /// Registers of a thread that only loads, and of one that computes: at most 65536 for all.
+  static constexpr int FEW = GROUPS == 3 ? 32 : 24, MANY = GROUPS == 3 ? 160 : 240;
+};
+
+/// What distinguishes the rungs' kernels.
+struct How {
+  bool takes_turns;  ///< one warpgroup after the other issues its products
+  bool
+      ahead;  ///< the softmax of a tile begins before the products with the values of the last one are complete
+};
+
+/// A place in a ring of SLOTS slots, and the parity of the phase that it is used for.
+template <int SLOTS>
+struct Slot {
+  int at = 0;
+  unsigned parity = 0;
+  __device__ __forceinline__ void advance() {
+    if (++at == SLOTS) at = 0, parity ^= 1;
+  }
+};
+
+/// Requests what the block's items need: queries, and tiles of K and V from the last that a query sees to the first. Each
+/// tile of K is requested before the values of the tile that was before it.
+template <class T, class TilesOf>
+__device__ __forceinline__ void load_items(const Item* items, int rounds, int group,
+                                           TilesOf tiles_of, std::uint32_t queries,
+                                           const CUtensorMap& map_q, const CUtensorMap& map_k,
+                                           const CUtensorMap& map_v, std::uint64_t* full,
+                                           std::uint64_t* empty, std::uint64_t* q_full,
+                                           std::uint64_t* q_empty) {
+  Slot<T::SLOTS> slot;
+  const auto load = [&](const CUtensorMap& map, int head, int tile) {
+    wait_for(&empty[slot.at], slot.parity ^ 1);  // in the first round they are empty
+    expect(&full[slot.at], T::SLOT_BYTES);
+    const std::uint32_t to = queries + T::Q_BYTES + slot.at * T::SLOT_BYTES;
+#pragma unroll
+    for (int col = 0; col < T::D; col += 64) {
+      load_box(to + 2 * col * T::BN, map, head, tile * T::BN, col, &full[slot.at]);
+    }
+    slot.advance();
+  };
+  for (int round = 0; round < rounds; ++round) {
+    const Item item = items[blockIdx.x + round * gridDim.x];
+    if (item.head < 0) break;
+    const int of_keys = item.head / group;
+    int tile = tiles_of(item.row0) - 1;
+    load(map_k, of_keys, tile);
+    wait_for(q_empty, (round & 1) ^ 1);
+    expect(q_full, T::Q_BYTES);
+#pragma unroll
+    for (int col = 0; col < T::D; col += 64) {
+      load_box(queries + 2 * col * T::BM, map_q, item.head, item.row0, col, q_full);
+    }
+    for (; tile > 0; --tile) load(map_k, of_keys, tile - 1), load(map_v, of_keys, tile);
+    load(map_v, of_keys, 0);
+  }
+}
+
+/// out = softmax(scale Q K^T) V: one thread requests boxes, GROUPS warpgroups compute, 64 queries each. A query that sees no
+/// key gets zeros.
+///
+/// @param items  (rounds, blocks): what each block computes, one after the other
+///
+/// Launch: as many blocks as a round has items, T::THREADS threads, T::BYTES of dynamic shared memory.
+/// Requires: compute capability 9.0a; maps of (heads, rows, D), in boxes of BM rows of Q, BN rows of K and V.
+/// Source of the idea: Shah et al., FlashAttention-3, 2024.
+template <class T, bool CAUSAL, How HOW>
+__global__ void __launch_bounds__(T::THREADS, 1)
+    attention_by_boxes(bf16* __restrict__ out, const __grid_constant__ CUtensorMap map_q,
+                       const __grid_constant__ CUtensorMap map_k,
+                       const __grid_constant__ CUtensorMap map_v, const Item* __restrict__ items,
+                       int rounds, Heads shape, float scale) {
+  extern __shared__ uint4 memory[];
+  __shared__ std::uint64_t full[T::SLOTS], empty[T::SLOTS], q_full, q_empty;
+  const int group = static_cast<int>(threadIdx.x) / 128;
+  const std::uint32_t queries =
+      (address_of(memory) + T::ALIGNMENT - 1) / T::ALIGNMENT * T::ALIGNMENT;
+  if (threadIdx.x == 0) {
+    for (int s = 0; s < T::SLOTS; ++s) initialize(&full[s], 1), initialize(&empty[s], T::GROUPS);
+    initialize(&q_full, 1), initialize(&q_empty, T::GROUPS);
+    barriers_are_initialized();
+  }
+  __syncthreads();
+  const auto tiles_of = [&](int row0) {  // that some query of the block sees; at least one
+    const int seen = CAUSAL ? shape.seen(min(row0 + T::BM, shape.queries) - 1) : shape.keys;
+    return max(1, (seen + T::BN - 1) / T::BN);
+  };
+  if (group == 0) {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(T::FEW));
+    if (threadIdx.x == 0) {
+      load_items<T>(items, rounds, shape.group, tiles_of, queries, map_q, map_k, map_v, full, empty,
+                    &q_full, &q_empty);
+    }
+    return;
+  }
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(T::MANY));
+  // Of the block's rows, the first one of the warpgroup, and of the thread. Three warpgroups need nearly all of their registers: if
+  // `own` is made of `first`, or by signed divisions, ptxas of CUDA 13.0 spills one.
+  const unsigned t = threadIdx.x % 128, warpgroup = threadIdx.x / 128 - 1;
+  const int first = 64 * warpgroup, own = 64 * warpgroup + t / 32 * 16 + t % 32 / 4;
+  Slot<T::SLOTS> slot;
+  const auto address = [&] { return queries + T::Q_BYTES + slot.at * T::SLOT_BYTES; };
+  const auto release = [&](int which) {
+    if (t == 0) arrive(&empty[which]);
+  };
+  // Barrier g has two warpgroups: the one before g arrives, and g waits. The first one's turn comes without a wait.
+  const auto await_turn = [&] {
+    if (HOW.takes_turns) asm volatile("bar.sync %0, 256;" ::"r"(group) : "memory");
+  };
+  const auto end_turn = [&] {
+    if (HOW.takes_turns) {
+      asm volatile("bar.arrive %0, 256;" ::"r"(group % T::GROUPS + 1) : "memory");
+    }
+  };
+  if (group == T::GROUPS) end_turn();
+  float scores[T::BN / 8][4], sums[T::D / 8][4];
+  std::uint32_t weights[T::BN / 16][4];
+
+  const auto multiply_keys = [&](std::uint32_t keys) {
+#pragma unroll
+    for (int k = 0; k < T::D; k += 16) {
+      const int box = k / 64 * 128, col = k % 64 * 2;  // in bytes for each row
+      wgmma(scores, descriptor(queries + box * T::BM + 128 * first + col, 16),
+            descriptor(keys + box * T::BN + col, 16), k > 0);
+    }
+    wgmma_commit();
+  };
+  const auto multiply_values = [&](std::uint32_t values, bool add) {
+#pragma unroll
+    for (int k = 0; k < T::BN; k += 16) {
+      wgmma(sums, weights[k / 16], descriptor(values + 128 * k, 128 * T::BN), add || k > 0);
+    }
+    wgmma_commit();
+  };
+
+  for (int round = 0; round < rounds; ++round) {
+    const Item item = items[blockIdx.x + round * gridDim.x];
+    if (item.head < 0) break;
+    const int row = item.row0 + own;
+    const int seen_by_all = CAUSAL ? shape.seen(item.row0 + first) : shape.keys;
+    const int tiles = tiles_of(item.row0);
+    TwoRows softmax;
+    float shrink[2];
+    // The scores of a tile are there: their keys may be overwritten, after the last tile the queries as well.
+    const auto to_weights = [&](int tile, int keys) {
+      are_ready(scores);
+      release(keys);
+      if (tile == 0 && t == 0) arrive(&q_empty);
+      if (tile * T::BN + T::BN > seen_by_all) {
+        const int last[] = {CAUSAL ? shape.seen(row) : shape.keys,
+                            CAUSAL ? shape.seen(row + 8) : shape.keys};
+        mask_scores(scores, tile * T::BN, last);
+      }
+      softmax.add(scores, scale, shrink);
+    };
+    wait_for(&full[slot.at], slot.parity);
+    wait_for(&q_full, round & 1);
+    wgmma_fence();
+    multiply_keys(address());
+    wgmma_wait<0>();
+    to_weights(tiles - 1, slot.at);
+    slot.advance();
+    to_operand(weights, scores);
+
+    for (int tile = tiles - 2; tile >= 0; --tile) {
+      const Slot<T::SLOTS> keys = slot;
+      wait_for(&full[slot.at], slot.parity);
+      await_turn();
+      wgmma_fence();
+      multiply_keys(address());
+      slot.advance();
+      wait_for(&full[slot.at], slot.parity);
+      multiply_values(address(), tile < tiles - 2);
+      end_turn();
+      wgmma_wait<HOW.ahead ? 1 : 0>();
+      to_weights(tile, keys.at);
+      wgmma_wait<0>();
+      are_ready(sums);
+      release(slot.at);
+      slot.advance();
+      to_operand(weights, scores);
+      multiply_rows(sums, shrink);
+    }
+    wait_for(&full[slot.at], slot.parity);
+    wgmma_fence();
+    multiply_values(address(), tiles > 1);
+    wgmma_wait<0>();
+    are_ready(sums);
+    release(slot.at);
+    slot.advance();
+    float factor[2];
+    softmax.finish(factor);
+    multiply_rows(sums, factor);
+    store_rows(out + std::size_t(item.head) * shape.queries * T::D, sums, row, shape.queries);
+  }
+  if (group == 1) await_turn();  // an arrival that nobody awaits would be left
+}
+
+// ### What each rung gains
+//
+// A second warpgroup gains most: `boxes` makes 440 TFLOP/s, `two_groups` 627. Turns gain 1 per cent without a mask, and 6 per cent with a
+// causal one, from 526 to 557; why a mask matters here is not measured. `ahead` makes 641 without a mask, 551 with it.
+//= makes 440: rate("boxes/bf16,d=128,short,full") / 1000
+//= `two_groups` 627: rate("two_groups/bf16,d=128,short,full") / 1000
+//= gain 1 per cent: 100 * (ms("two_groups/bf16,d=128,short,full") / ms("turns/bf16,d=128,short,full") - 1)
+//= and 6 per cent: 100 * (ms("two_groups/bf16,d=128,short,causal") / ms("turns/bf16,d=128,short,causal") - 1)
+//= from 526: rate("two_groups/bf16,d=128,short,causal") / 1000
+//= to 557: rate("turns/bf16,d=128,short,causal") / 1000
+//= makes 641: rate("ahead/bf16,d=128,short,full") / 1000
+//= mask, 551: rate("ahead/bf16,d=128,short,causal") / 1000
+//
+// Heads of 64 columns have half the products for as many powers: with two warpgroups 443, with three 508.
+//= warpgroups 443: rate("ahead/bf16,d=64,short,full") / 1000
+//= three 508: rate("three_groups/bf16,d=64,short,full") / 1000
+//
+// Blocks that stay gain 3 per cent without a mask, where all items are equal: they make 660. With a causal mask an item has between one tile
+// and all of them, and item n goes to block n mod 132 whatever it has. For 16384 positions, with 128 items a head, a block gets items of
+// nearly the same length all the time, long or short, and the rate is 414 TFLOP/s.
+//= gain 3 per cent: 100 * (ms("ahead/bf16,d=128,short,full") / ms("persistent/bf16,d=128,short,full") - 1)
+//= make 660: rate("persistent/bf16,d=128,short,full") / 1000
+//= is 414: rate("persistent/bf16,d=128,long,causal") / 1000
+//= 128 items: 16384 / 128
+//
+// The durations are known before, so the host deals: four heads at a time, items with most tiles first, each to the block that
+// has least to do so far. `dealt_items` makes 643 of the 414, and 616 for 4096 positions. Without a mask it makes 653.
+//= makes 643: rate("dealt_items/bf16,d=128,long,causal") / 1000
+//= of the 414: rate("persistent/bf16,d=128,long,causal") / 1000
+//= and 616: rate("dealt_items/bf16,d=128,short,causal") / 1000
+//= makes 653: rate("dealt_items/bf16,d=128,short,full") / 1000
+//
+// cuDNN's kernel, called through PyTorch, makes 660 and 577 on the same GPU. For heads of 64 columns it makes 481 and 434, `dealt_items` 527
+// and 479.
+//= makes 660: rate("dealt_items/bf16,d=128,short,full", "4096,64", "h200_pytorch") / 1000
+//= and 577: rate("dealt_items/bf16,d=128,short,causal", "4096,64", "h200_pytorch") / 1000
+//= makes 481: rate("dealt_items/bf16,d=64,short,full", "4096,64", "h200_pytorch") / 1000
+//= and 434: rate("dealt_items/bf16,d=64,short,causal", "4096,64", "h200_pytorch") / 1000
+//= `dealt_items` 527: rate("dealt_items/bf16,d=64,short,full") / 1000
+//= and 479: rate("dealt_items/bf16,d=64,short,causal") / 1000
+
+// [hide] How the rungs are launched and registered
+/// Which items a launch's blocks compute.
+enum class Order {
+  one_each,  ///< as many blocks as items
+  as_come,   ///< as many blocks as SMs, item n by block n % blocks
+  dealt      ///< as many blocks as SMs, each with as much to do
+};
+
+/// The heads that are dealt together: the best of 4 to 64 in the trials for D = 128, of 16 to 128 for D = 64.
+constexpr int heads_at_once(int d) { return d == 128 ? 4 : 16; }
+
+/// A launch of attention_by_boxes.
+template <class T, bool CAUSAL, How HOW, Order ORDER>
+static std::function<void()> launch_of(const Bf16Attention& a) {
+  const Heads& h = a.shape;
+  const int all = h.heads * lab::ceil_div(h.queries, T::BM);
+  const int blocks = ORDER == Order::one_each ? all : std::min<int>(all, lab::multiprocessors());
+  const std::vector<Item> list = ORDER == Order::dealt
+                                     ? dealt(h, T::BM, T::BN, CAUSAL, blocks, heads_at_once(T::D))
+                                     : in_order(h, T::BM, blocks);
+  const auto items =
+      std::make_shared<lab::DeviceBuffer<Item>>(std::span<const Item>(list), "items");
+  const auto kernel = attention_by_boxes<T, CAUSAL, HOW>;
+  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  static_cast<int>(T::BYTES)));
+  const CUtensorMap q = tensor_map(a.q, h.heads, h.queries, T::D, T::BM),
+                    k = tensor_map(a.k, h.heads / h.group, h.keys, T::D, T::BN),
+                    v = tensor_map(a.v, h.heads / h.group, h.keys, T::D, T::BN);
+  return [=] {
+    kernel<<<blocks, T::THREADS, T::BYTES>>>(a.out, q, k, v, items->data(),
+                                             static_cast<int>(items->size()) / blocks, h, a.scale);
+  };
+}
+
+/// Adds kernels of a rung for one width of a head, full and causal.
+template <class T, How HOW, Order ORDER = Order::one_each>
+static void add(Bf16Launches& to, const char* rung, const char* variant = "") {
+  to.push_back({rung, T::D, false, launch_of<T, false, HOW, ORDER>, variant});
+  to.push_back({rung, T::D, true, launch_of<T, true, HOW, ORDER>, variant});
+}
+
+using Wide = Blocking<128, 128, 2, 4>;
+using Two = Blocking<64, 128, 2, 6>;
+using Three = Blocking<64, 128, 3, 6>;
+constexpr How NEITHER{false, false}, TURNS{true, false}, AHEAD{false, true}, BOTH{true, true};
+
+/// One warpgroup that computes.
+static void boxes(Bf16Launches& to) {
+  add<Blocking<128, 128, 1, 4>, NEITHER>(to, "boxes");
+  add<Blocking<64, 128, 1, 6>, NEITHER>(to, "boxes");
+}
+/// Two of them.
+static void two_groups(Bf16Launches& to) {
+  add<Wide, NEITHER>(to, "two_groups"), add<Two, NEITHER>(to, "two_groups");
+}
+/// They take turns.
+static void turns(Bf16Launches& to) { add<Wide, TURNS>(to, "turns"), add<Two, TURNS>(to, "turns"); }
+/// A softmax begins before the last products are complete; without turns, too.
+static void ahead(Bf16Launches& to) {
+  add<Wide, BOTH>(to, "ahead"), add<Two, BOTH>(to, "ahead");
+  add<Wide, AHEAD>(to, "ahead", ",no_turns"), add<Two, AHEAD>(to, "ahead", ",no_turns");
+}
+/// Three, for heads of 64 columns.
+static void three_groups(Bf16Launches& to) { add<Three, BOTH>(to, "three_groups"); }
+/// As many blocks as SMs, items in order.
+static void persistent(Bf16Launches& to) {
+  add<Wide, BOTH, Order::as_come>(to, "persistent");
+  add<Three, BOTH, Order::as_come>(to, "persistent");
+}
+/// The same, items dealt by their tiles.
+static void dealt_items(Bf16Launches& to) {
+  add<Wide, BOTH, Order::dealt>(to, "dealt_items");
+  add<Three, BOTH, Order::dealt>(to, "dealt_items");
+}
+
+static const lab::Rungs here([](Bf16Launches& to) {
+  boxes(to), two_groups(to), turns(to), ahead(to), three_groups(to), persistent(to);
+  dealt_items(to);
+});
+
+// [/hide]
