@@ -28,6 +28,7 @@
 #include "launch/child_launches.h"
 #include "launch/configuration.h"
 #include "launch/device_limits.h"
+#include "launch/first_infinite.h"
 #include "launch/forked_child.h"
 #include "launch/kernel_registry.h"
 #include "launch/life_sign.h"
@@ -239,6 +240,10 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
     accesses = stream_races::of_launch(footprint, launch.member());
   if (grid.checks_blocks && faults.empty() && arguments)
     strays::look_for(kernel, {arguments, count}, footprint);
+  if (seen && arguments)
+    first_infinite::after_launch(kernel, grid.kernel ? grid.kernel + 1 : kernel_pc,
+                                 {arguments, count}, footprint, launch.member(), accesses_of_lanes,
+                                 grid, pool.caller_worker());
   // Who has waited for the host, and perhaps answered, is in step with it.
   if (!beside_host::has_let_go(grid.beside)) {
     managed_results::note_launch(footprint, accesses);
