@@ -134,6 +134,11 @@ class Programs(unittest.TestCase):
             self.skipTest("no nvcc or no nvdisasm")
         self.check({**CAUSES, **COMPILED_CAUSES}, nvcc=True)
 
+    def test_a_branch_that_only_the_machine_code_can_weigh_is_named_without_nvcc(self):
+        text = " ".join(self.explain("parted.cu", nvcc=False).split())
+        self.assertRegex(text, r"The branch near parted\.cu:\d+ parts the lanes of a warp 625 times: they go both ways")
+        self.assertNotIn("The branch near", self.explain("parted_right.cu", nvcc=False))
+
     def test_the_bound_of_a_gpu(self):
         text = self.explain("one_block_right.cu", "--gpu", "rtx3060", nvcc=False)
         self.assertIn("on an RTX 3060, bound by DRAM; a bound, not a measurement.", text)

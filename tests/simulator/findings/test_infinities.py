@@ -42,9 +42,7 @@ class Infinities(unittest.TestCase):
         ):
             with self.subTest(way):
                 (note,) = notes(way)
-                self.assertRegex(
-                    note, rf"the inf that {kernel} at (\S*/)?infinities\.cu:{line_of(mark)}, block \("
-                )
+                self.assertRegex(note, rf"the inf that {kernel} at (\S*/)?infinities\.cu:{line_of(mark)}, block \(")
                 block, thread = {"700": ("(5,0,0)", "(60,0,0)"), "500": ("(3,0,0)", "(116,0,0)")}[at.split()[1]]
                 self.assertIn(f"block {block}, thread {thread}, has stored as {at}", note)
 
