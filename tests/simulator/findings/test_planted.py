@@ -59,7 +59,7 @@ MILD = {
     "managed_argument_changed",
     "allocate_to_stand_in",
     "load_nobody_uses",
-    "neighbors_behind_the_end",
+    "neighbours_behind_the_end",
 }
 ASKED = {"assert_fails"}  # asks for the error of its failed assertion, so that its exit code is its own
 
