@@ -1695,6 +1695,18 @@ namespace {
 /// Rows that have elements which are no finite numbers.
 class SpecialRows {
  public:
+  static constexpr int ROWS = 5, COLS = 100, KERNELS = 4;
+  /// Row 1 has elements of -inf, row 2 nothing else; row 3 has a NaN, row 4 +inf.
+  struct Special {
+    std::uint64_t seed;
+    __host__ __device__ float operator()(size_t i) const {
+      const size_t row = i / COLS, col = i % COLS;
+      if (row == 2 || (row == 1 && col % 3 == 0)) return -INFINITY;
+      if (row > 2 && col == 71) return row == 3 ? NAN : INFINITY;
+      return lab::random_float(seed, i);
+    }
+  };
+
   explicit SpecialRows(std::uint64_t seed)
       : in_(ROWS * COLS, Special{seed}), out_(KERNELS * in_.size(), "out") {}
   void launch() { special_rows(out_.data(), in_.data(), ROWS, COLS); }
@@ -1717,17 +1729,6 @@ class SpecialRows {
   }
 
  private:
-  static constexpr int ROWS = 5, COLS = 100, KERNELS = 4;
-  /// Row 1 has elements of -inf, row 2 nothing else; row 3 has a NaN, row 4 +inf.
-  struct Special {
-    std::uint64_t seed;
-    __host__ __device__ float operator()(size_t i) const {
-      const size_t row = i / COLS, col = i % COLS;
-      if (row == 2 || (row == 1 && col % 3 == 0)) return -INFINITY;
-      if (row > 2 && col == 71) return row == 3 ? NAN : INFINITY;
-      return lab::random_float(seed, i);
-    }
-  };
   const lab::Input<float> in_;
   lab::DeviceBuffer<float> out_;
 };

@@ -12,7 +12,7 @@ import fake
 import suites
 
 from warp.base.errors import UsageError
-from warp.explain import speed
+from warp.explain import against, speed
 from warp.machinecode import bounds
 from warp.trace.trace import Kernel
 
@@ -94,6 +94,26 @@ class Doubles(unittest.TestCase):
         self.assertIsNone(self.lines_of("out[0] = x * 0.1;", "__global__ void k(double* out, float x)"))
 
 
+class Pairs(unittest.TestCase):
+    """Which kernel of the one side is held against which of the other."""
+
+    def paired(self, mine, its):
+        pairs, left = against.paired([Kernel(name) for name in mine], [Kernel(name) for name in its])
+        return [(one.name, other.name) for one, other in pairs], tuple([one.name for one in side] for side in left)
+
+    def test_by_name_and_the_last_two(self):
+        self.assertEqual(self.paired(["a", "b"], ["c", "a"]), ([("a", "a"), ("b", "c")], ([], [])))
+        self.assertEqual(self.paired(["a", "b"], ["a", "c", "d"]), ([("a", "a")], (["b"], ["c", "d"])))
+
+    def test_the_only_kernel_of_a_rung_goes_with_each_variant_of_the_other(self):
+        self.assertEqual(
+            self.paired(["tiled<0u>", "tiled<1u>"], ["swizzled"]),
+            ([("tiled<0u>", "swizzled"), ("tiled<1u>", "swizzled")], ([], [])),
+        )
+        self.assertEqual(self.paired(["a"], ["b", "c"]), ([("a", "b"), ("a", "c")], ([], [])))
+        self.assertEqual(self.paired(["a", "b"], ["c", "d"]), ([], (["a", "b"], ["c", "d"])))
+
+
 @unittest.skipUnless((suites.SIMULATOR / "bin" / "simtcc").exists(), "simtcc is not built")
 class Programs(unittest.TestCase):
     def explain(self, program, *words, nvcc=True, code=0):
@@ -133,6 +153,11 @@ class Programs(unittest.TestCase):
         if speed.NO_MACHINE_CODE in self.explain("one_warp.cu"):
             self.skipTest("no nvcc or no nvdisasm")
         self.check({**CAUSES, **COMPILED_CAUSES}, nvcc=True)
+
+    def test_a_branch_that_only_the_machine_code_can_weigh_is_named_without_nvcc(self):
+        text = " ".join(self.explain("parted.cu", nvcc=False).split())
+        self.assertRegex(text, r"The branch near parted\.cu:\d+ parts the lanes of a warp 625 times: they go both ways")
+        self.assertNotIn("The branch near", self.explain("parted_right.cu", nvcc=False))
 
     def test_the_bound_of_a_gpu(self):
         text = self.explain("one_block_right.cu", "--gpu", "rtx3060", nvcc=False)

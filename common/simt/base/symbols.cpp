@@ -368,11 +368,13 @@ const Variable* find_variable(uint64_t address) {
   return below && address < below->end ? below : nullptr;
 }
 
-std::string function_name(uint64_t address) {
+std::string signature(uint64_t address) {
   const std::lock_guard lock(mutex);
   const char* symbol = symbol_of(address);
-  return symbol ? strip_signature(demangled(symbol)) : std::string();
+  return symbol ? demangled(symbol) : std::string();
 }
+
+std::string function_name(uint64_t address) { return strip_signature(signature(address)); }
 
 std::vector<Local> locals_at(uint64_t return_address, std::string_view prefix) {
   const std::lock_guard lock(mutex);

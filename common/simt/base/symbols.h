@@ -26,6 +26,8 @@ bool is_library_file(std::string_view file);
 
 // The function that holds `address`, without its return type and parameters: "reduce<float, 256>".
 std::string function_name(uint64_t address);
+// With them: "void reduce<float, 256>(float const*, float*, int)".
+std::string signature(uint64_t address);
 
 // A __shared__ variable with static size, which is a thread-local one of the program.
 struct SharedVariable {

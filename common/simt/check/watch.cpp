@@ -42,6 +42,12 @@ void note_writer(uint64_t pc, uint3 block, uint3 thread) {
   writer.thread = thread;
 }
 
+std::optional<LastStore> last_store() {
+  const Last& writer = last();
+  if (!writer.writes) return std::nullopt;
+  return LastStore{writer.pc, writer.thread};
+}
+
 void note_transfer(const void* to, const void* from, uint64_t span) {
   const bool to_device = memory::in_device_arena(reinterpret_cast<uint64_t>(to));
   if (to_device == memory::in_device_arena(reinterpret_cast<uint64_t>(from))) return;

@@ -4,6 +4,7 @@
 #include <vector_types.h>
 
 #include <cstdint>
+#include <optional>
 
 namespace simt::engine {
 
@@ -16,6 +17,12 @@ inline bool is_watched(uint64_t low, uint64_t high, unsigned size) {
 
 // A thread stores there.
 void note_writer(uint64_t pc, uint3 block, uint3 thread);
+// The last that has, since watch().
+struct LastStore {
+  uint64_t pc = 0;
+  uint3 thread{};
+};
+std::optional<LastStore> last_store();
 
 // The host has copied so many bytes, from the first to the last.
 void note_transfer(const void* to, const void* from, uint64_t span);

@@ -28,12 +28,14 @@
 #include "launch/child_launches.h"
 #include "launch/configuration.h"
 #include "launch/device_limits.h"
+#include "launch/first_infinite.h"
 #include "launch/forked_child.h"
 #include "launch/kernel_registry.h"
 #include "launch/life_sign.h"
 #include "launch/race_policy.h"
 #include "launch/sampling.h"
 #include "launch/side_by_side.h"
+#include "launch/unused_reads.h"
 #include "launch/worker_pool.h"
 #include "memory/allocations.h"
 #include "report/api_errors.h"
@@ -230,6 +232,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   device::note_results(kernel, footprint, seen);
   const uint64_t threads = uint64_t{config.block.x} * config.block.y * config.block.z;
   device::note_extents(kernel, footprint, blocks * threads, threads, seen);
+  const bool prints = device::kernel_printed;
   device::note_text_of(kernel);
   random_states::end_launch(kernel);
   stream_races::Shared accesses;
@@ -237,6 +240,10 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
     accesses = stream_races::of_launch(footprint, launch.member());
   if (grid.checks_blocks && faults.empty() && arguments)
     strays::look_for(kernel, {arguments, count}, footprint);
+  if (seen && arguments)
+    first_infinite::after_launch(kernel, grid.kernel ? grid.kernel + 1 : kernel_pc,
+                                 {arguments, count}, footprint, launch.member(), accesses_of_lanes,
+                                 grid, pool.caller_worker());
   // Who has waited for the host, and perhaps answered, is in step with it.
   if (!beside_host::has_let_go(grid.beside)) {
     managed_results::note_launch(footprint, accesses);
@@ -249,6 +256,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
     fault.pc = grid.kernel ? grid.kernel + 1 : kernel_pc;  // inside, as that of an access
     faults.push_back(fault);
   }
+  if (!prints) mark_unused_reads(faults, grid, pool.caller_worker(), footprint);
   drop_needless(faults, tested_atomics, config.grid);
   if (const cudaError_t error = device::finish_launch(std::move(record), faults)) {
     device::set_sticky_error(error);

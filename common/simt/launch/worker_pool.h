@@ -34,6 +34,9 @@ class Pool {
   // False if there are none.
   bool start_more();
 
+  // A worker belongs to its OS thread, whose shared memory it uses.
+  Worker& caller_worker();
+
   template <class F>
   void for_each_worker(F&& f) {
     for (auto& worker : workers_) {
@@ -44,9 +47,6 @@ class Pool {
 
  private:
   Pool();
-
-  // A worker belongs to its OS thread, whose shared memory it uses.
-  Worker& caller_worker();
 
   void add_workers(size_t count);
   void work(size_t index);

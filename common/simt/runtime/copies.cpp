@@ -23,6 +23,7 @@
 #include "check/stream_races.h"
 #include "check/virtual_objects.h"
 #include "check/watch.h"
+#include "launch/first_infinite.h"
 #include "memory/textures.h"
 #include "report/api_errors.h"
 #include "report/errors.h"
@@ -236,6 +237,8 @@ cudaError_t simt::runtime::copy_rows(void* to, size_t to_pitch, const void* from
   const size_t span = span_of(is_device(to) ? to_pitch : from_pitch, width, height);
   simt::device::note_copied_extent(reinterpret_cast<uint64_t>(to), reinterpret_cast<uint64_t>(from),
                                    span);
+  simt::engine::first_infinite::note_copy(reinterpret_cast<uint64_t>(to),
+                                          reinterpret_cast<uint64_t>(from), span);
   if (!simt::device_variables::ByName::is_open()) simt::engine::note_transfer(to, from, span);
   mark_rows_written(to, to_pitch, width, height);
   if (height == 1 && !is_device(to)) simt::device_variables::note_copied(from, width);

@@ -50,7 +50,8 @@ class Side:
 def paired(
     mine: list[Kernel], its: list[Kernel]
 ) -> tuple[list[tuple[Kernel, Kernel]], tuple[list[Kernel], list[Kernel]]]:
-    """([(kernel, kernel)], ([those left of the first], [of the second])): by name, and two that are left by their order."""
+    """([(kernel, kernel)], ([those left of the first], [of the second])): by name, and two that are left. Where no
+    name fits, the only kernel of one side goes with each of the other, as with the variants of a rung."""
     pairs, left = [], list(its)
     others = []
     for kernel in mine:
@@ -62,6 +63,8 @@ def paired(
             others.append(kernel)
     if len(others) == len(left) == 1:
         return [*pairs, (others[0], left[0])], ([], [])
+    if not pairs and 1 in (len(others), len(left)):
+        return [(one, other) for one in others for other in left], ([], [])
     return pairs, (others, left)
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from warp.base import paths
 from warp.base.errors import UsageError
 from warp.base.names import nearest, one_of
 from warp.base.text import read_source
@@ -164,6 +165,18 @@ def notes(kernel: Kernel, speed: Speed) -> Iterator[str]:
         yield "Instructions and wavefronts: not counted, as the simulator has not carried out the machine code."
     else:
         yield NO_MACHINE_CODE
+    if _part_often(kernel) and not of_kernel_lines(kernel):
+        most, (file, number) = max((kernel.totals(*place).divergent, place) for place in _places(kernel))
+        yield (
+            f"The branch near {paths.shown(file)}:{number} parts the lanes of a warp {most:,} times: they go both ways one after "
+            "the other, and how long these take shows in the machine code alone."
+        )
+
+
+def _part_often(kernel: Kernel) -> bool:
+    """Whether the lanes part at least once in every second warp."""
+    warps = sum(volume(launch.grid) * bounds.warps_of(execution.shape_of(launch)) for launch in kernel.launches)
+    return 2 * kernel.totals().divergent >= warps
 
 
 def grid_in_words(speed: Speed) -> str:
@@ -293,8 +306,7 @@ def _parted(kernel: Kernel, speed: Speed | None) -> WholeProblem | None:
     executed = execution.executed_of(speed.launch) if speed else {}
     if not executed or executed["lanes"] >= IDLE * WARP * executed["issued"] or of_kernel_lines(kernel):
         return None
-    warps = sum(volume(launch.grid) * bounds.warps_of(execution.shape_of(launch)) for launch in kernel.launches)
-    if 2 * kernel.totals().divergent < warps:
+    if not _part_often(kernel):
         return None
     most, place = max((kernel.totals(*place).divergent, place) for place in _places(kernel))
     return WholeProblem(
