@@ -91,7 +91,8 @@ def build(folder: Path) -> tuple[Path, str]:
     nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
     # Frames and lines of the host for its faults, lines of the device for the kernels'.
     flags = ["-std=c++20", "-gencode=arch=compute_90a,code=sm_90a", "-rdc=true", "-lineinfo", "-Xcompiler=-g,-rdynamic"]
-    sources = sorted(SOURCES.glob("*.cu"))
+    main, *others = sorted(SOURCES.glob("*.cu"), key=lambda source: source.name != "main.cu")
+    sources = [main, *(other for other in others if "int main(" not in other.read_text(encoding="utf-8"))]
     with concurrent.futures.ThreadPoolExecutor(len(sources)) as pool:
         objects = [folder / f"{source.stem}.o" for source in sources]
         list(
@@ -101,7 +102,7 @@ def build(folder: Path) -> tuple[Path, str]:
             )
         )
     program = folder / "planted"
-    subprocess.run([nvcc, *flags, "-o", str(program), *map(str, objects)], check=True)
+    subprocess.run([nvcc, *flags, "-o", str(program), *map(str, objects), "-lcublas", "-lcurand"], check=True)
     return program, nvcc
 
 

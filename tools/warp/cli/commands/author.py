@@ -49,9 +49,11 @@ def main(arguments: Arguments) -> int:
     code = ACTIONS[action][1]
     if code.endswith(".py"):
         return script(code, words)
-    if code == "chapter.authors":
-        words = [action, *words]
-    return importlib.import_module("warp." + code).main(words)
+    module = importlib.import_module("warp." + code)
+    if words[:1] in (["-h"], ["--help"]) and not hasattr(module, "argparse"):
+        ui.say((module.__doc__ or "").strip())
+        return 0
+    return int(module.main([action, *words] if code == "chapter.authors" else words))
 
 
 def script(name: str, words: list[str]) -> int:
