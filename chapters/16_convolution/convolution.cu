@@ -127,13 +127,13 @@ __global__ void naive(float* out, const float* in, const float* filter, Layer l)
                       static_cast<int>(row % l.p()), static_cast<int>(i % l.q()));
 }
 
-// `naive` makes 1.5 TFLOP/s for `c128`, 2 % of what the FMA units can do. One core takes 0.7 s for `one56`, `naive`
-// takes 0.18 ms. It is the naive product of chapter 02 again, with two loads for an FMA, and with index
+// `naive` makes 1.5 TFLOP/s for `c128`, 2 % of what the FMA units can do. One core takes 0.5 s for `one56`, `naive`
+// takes 0.19 ms. It is the naive product of chapter 02 again, with two loads for an FMA, and with index
 // arithmetic and guards as well. What each of them costs was not measured.
 //= 1.5 TFLOP/s: rate("naive/layer=c128") / 1000
 //= 2 % of: 100 * rate("naive/layer=c128") / limit("fma")
-//= 0.7 s: ms("on_cpu/layer=one56") / 1000
-//= 0.18 ms: ms("naive/layer=one56")
+//= 0.5 s: ms("on_cpu/layer=one56") / 1000
+//= 0.19 ms: ms("naive/layer=one56")
 //
 // ### The edge
 //
@@ -438,10 +438,9 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
   tile_product(packed + k0, round_up(l.k, BM), k_tiles(l.terms()), source, sink);
 }
 
-// The product runs at the rate of the next section, but first the matrix has to be made and stored: together 0.46 ms,
-// and 16 TFLOP/s.
-//= 0.46 ms: ms("im2col/layer=c128")
-//= 16 TFLOP/s: rate("im2col/layer=c128") / 1000
+// First the matrix has to be made and stored, then the product reads it: together 0.21 ms, and 35 TFLOP/s.
+//= 0.21 ms: ms("im2col/layer=c128")
+//= 35 TFLOP/s: rate("im2col/layer=c128") / 1000
 
 // ## 3. The matrix need not exist
 //
@@ -509,9 +508,10 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
   tile_product(packed + size_t(group) * tiles * BK * pitch_a + k0, pitch_a, tiles, source, sink);
 }
 
-// Barely: `implicit_plain` takes 0.43 ms. The matrix is saved, and the divisions are in the loop: a thread copies eight
-// elements of a K-tile, and computes 512 FMAs in between.
+// No: `implicit_plain` takes 0.43 ms, twice as long as `im2col`. The matrix is saved, but the divisions are in the loop: a thread
+// copies eight elements of a K-tile, and computes 512 FMAs in between.
 //= 0.43 ms: ms("implicit_plain/layer=c128")
+//= twice as long: ms("implicit_plain/layer=c128") / ms("im2col/layer=c128")
 //
 // ### A table of terms
 //
@@ -574,12 +574,14 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
   tile_product(packed + size_t(group) * tiles * BK * pitch_a + k0, pitch_a, tiles, source, sink);
 }
 
-// `implicit` takes 0.20 ms, less than half of `implicit_plain`: 36 TFLOP/s. Layers with few channels, large windows and
+// `implicit` takes 0.20 ms, less than half of `implicit_plain`: 37 TFLOP/s. Layers with few channels, large windows and
 // strides run as well, since the table hides the differences: `first` with its 7 x 7 taps and stride 2 makes 36
-// TFLOP/s, where cuDNN's best makes 20.
+// TFLOP/s, where cuDNN's best makes 20. `im2col`, with all its traffic, takes only 5 % longer than `implicit`. What `implicit` saves is
+// the memory of the matrix.
+//= 5 % longer: 100 * (ms("im2col/layer=c128") / ms("implicit/layer=c128") - 1)
 //= 0.20 ms: ms("implicit/layer=c128")
 //= because less than half: ms("implicit/layer=c128") < ms("implicit_plain/layer=c128") / 2
-//= 36 TFLOP/s: rate("implicit/layer=c128") / 1000
+//= 37 TFLOP/s: rate("implicit/layer=c128") / 1000
 //= makes 36 TFLOP/s: rate("implicit/layer=first") / 1000
 //= makes 20: rate("implicit/layer=first") / 1000 / ratio("implicit/layer=first")
 
@@ -664,8 +666,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
   tile_product(packed + k0, round_up(l.k, BM), k_tiles(l.terms()), source, sink);
 }
 
-// 0.23 ms, with NCHW 0.20 ms. The layout decides which lanes go together, and little else.
-//= 0.23 ms: ms("implicit_nhwc/layer=c128")
+// 0.24 ms, with NCHW 0.20 ms. The layout decides which lanes go together, and little else.
+//= 0.24 ms: ms("implicit_nhwc/layer=c128")
 //= NCHW 0.20 ms: ms("implicit/layer=c128")
 //
 // ## 4. Filters of 1 x 1
@@ -689,9 +691,9 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
   tile_product(packed + k0, round_up(l.k, BM), k_tiles(l.c), source, sink);
 }
 
-// `down` takes 0.08 ms this way, with the table 0.093 ms. cuDNN takes 1.5 times as long.
+// `down` takes 0.08 ms this way, with the table 0.095 ms. cuDNN takes 1.5 times as long.
 //= 0.08 ms: ms("pointwise/layer=down")
-//= 0.093 ms: ms("implicit/layer=down")
+//= 0.095 ms: ms("implicit/layer=down")
 //= 1.5 times: ratio("pointwise/layer=down")
 //
 // ## 5. One image
@@ -742,12 +744,12 @@ int tiles_of_part(size_t blocks, int tiles, int wanted) {
   return std::max(lab::ceil_div(tiles, std::max(parts, 1)), 8);
 }
 
-// With about three blocks for each SM `one14` takes 0.031 ms instead of 0.22: seven times faster, and 1.8 times as fast
+// With about three blocks for each SM `one14` takes 0.033 ms instead of 0.23: seven times faster, and 1.7 times as fast
 // as cuDNN.
-//= 0.031 ms: ms("split/layer=one14")
-//= of 0.22: ms("implicit/layer=one14")
+//= 0.033 ms: ms("split/layer=one14")
+//= of 0.23: ms("implicit/layer=one14")
 //= seven times: ms("implicit/layer=one14") / ms("split/layer=one14")
-//= 1.8 times: ratio("split/layer=one14")
+//= 1.7 times: ratio("split/layer=one14")
 //
 // ## 6. Fewer multiplications
 //
@@ -1111,10 +1113,10 @@ void winograd(float* out, const float* in, const float* filter, const float* bia
       <<<dim3(blocks_for(count, 128), l.k), 128>>>(out, m, pitch, parts, bias, l);
 }
 
-// 1.9 times. The transformed pixels and the products are 36 numbers for each 16 pixels: for `c64` 58 MB each, written
+// 1.8 times. The transformed pixels and the products are 36 numbers for each 16 pixels: for `c64` 58 MB each, written
 // and read again. Work was traded for memory traffic. For `c512` F(4 x 4) is 4.3 times as fast as
 // `implicit`, which falls to 16 TFLOP/s there: it has 200 tiles for 132 SMs.
-//= 1.9 times: ms("implicit/layer=c64") / ms("winograd/layer=c64,tile=4")
+//= 1.8 times: ms("implicit/layer=c64") / ms("winograd/layer=c64,tile=4")
 //= 58 MB: 36 * 64 * 32 * 14 * 14 * 4 / 1e6
 //= 4.3 times: ms("implicit/layer=c512") / ms("winograd/layer=c512,tile=4")
 //= falls to 16 TFLOP/s: rate("implicit/layer=c512") / 1000
@@ -1153,10 +1155,10 @@ void winograd(float* out, const float* in, const float* filter, const float* bia
 //
 // F(4 x 4) multiplies pixels by up to 5, sums by up to 8, and subtracts, and each of these rounds. The largest error
 // for `c128`, against sums in double, is 3 times that of the direct sum in float. That of F(2 x 2) is 0.3 times that of
-// the direct sum. For `five`, with more terms in a sum, the two are 1.2 and 0.9 times that of the direct sum.
+// the direct sum. For `five`, with more terms in a sum, the two are 1.2 and 0.8 times that of the direct sum.
 //= 3 times: error("winograd/layer=c128,tile=4") / error("implicit/layer=c128")
 //= 0.3 times: error("winograd/layer=c128,tile=2") / error("implicit/layer=c128")
-//= 1.2 and 0.9 times: (error("winograd/layer=five,tile=4") / error("implicit/layer=five"),
+//= 1.2 and 0.8 times: (error("winograd/layer=five,tile=4") / error("implicit/layer=five"),
 //=   error("winograd/layer=five,tile=2") / error("implicit/layer=five"))
 
 // ## 7. What comes after the layer
@@ -1548,7 +1550,7 @@ int main(int argc, char** argv) {
 // | 3 x 3, many images | `winograd`, tiles of 4 | 1.0 to 1.2 times |
 // | 1 x 1 | `pointwise` | 1.4 to 1.5 times |
 // | few channels, stride | `implicit` | 1.8 times |
-// | one image | `winograd`, tiles of 2 | 1.5 to 2.6 times |
+// | one image | `winograd`, tiles of 2 | 1.5 to 2.4 times |
 // | 5 x 5 | `winograd`, tiles of 4 | 0.68 times |
 //= 1.0 to 1.2 times: (min(ratio("winograd/layer=c64,tile=4"), ratio("winograd/layer=c128,tile=4"),
 //=   ratio("winograd/layer=c256,tile=4"), ratio("winograd/layer=c512,tile=4"), ratio("winograd/layer=large,tile=4")),
@@ -1556,8 +1558,15 @@ int main(int argc, char** argv) {
 //=   ratio("winograd/layer=c512,tile=4"), ratio("winograd/layer=large,tile=4")))
 //= 1.4 to 1.5 times: (ratio("pointwise/layer=up"), ratio("pointwise/layer=down"))
 //= 1.8 times: ratio("implicit/layer=first")
-//= 1.5 to 2.6 times: (ratio("winograd/layer=one56,tile=2"), ratio("winograd/layer=one14,tile=2"))
+//= 1.5 to 2.4 times: (ratio("winograd/layer=one56,tile=2"), ratio("winograd/layer=one14,tile=2"))
 //= 0.68 times: ratio("winograd/layer=five,tile=4")
+//
+// The 1.0 is that of `c512`, where cuDNN has Winograd as well and is 0.2 % faster. The geometric mean of the eleven layers is 1.28.
+//= 0.2 % faster: 100 * (1 - ratio("winograd/layer=c512,tile=4"))
+//= is 1.28: (ratio("winograd/layer=c64,tile=4") * ratio("winograd/layer=c128,tile=4") * ratio("winograd/layer=c256,tile=4") *
+//=   ratio("winograd/layer=c512,tile=4") * ratio("winograd/layer=large,tile=4") * ratio("pointwise/layer=down") *
+//=   ratio("pointwise/layer=up") * ratio("implicit/layer=first") * ratio("winograd/layer=one56,tile=2") *
+//=   ratio("winograd/layer=one14,tile=2") * ratio("winograd/layer=five,tile=4")) ** (1 / 11)
 //
 // For `five` cuDNN transforms tiles of 32 x 32 pixels by an FFT. What F(4 x 4) is to a 3 x 3 filter, the FFT is to
 // larger ones: with a tile of T x T pixels its cost for each result hardly depends on the filter (not measured here).
@@ -1565,10 +1574,10 @@ int main(int argc, char** argv) {
 //
 // ## What to remember
 //
-// - A convolution is a product: filters times windows. Store the windows and you pay nine times the images.
+// - A convolution is a product: filters times windows. Store the windows and they take nine times the memory of the images.
 // - In an implicit product, what depends on the column stays in a register, and what depends on the row comes from a table.
 // - A 1 x 1 layer is a product as it stands. With one image, divide the sum.
-// - Winograd trades multiplications for additions, memory traffic and accuracy. F(2 x 2) costs no accuracy; F(4 x 4) loses up to half a decimal digit, in some layers nothing.
+// - Winograd trades multiplications for additions, memory traffic and accuracy. F(2 x 2) costs no accuracy; F(4 x 4) loses a little more than half a decimal digit, in some layers nothing.
 // - What comes after the layer belongs into its last kernel, while the results are in registers.
 
 // ## Possibilities for extension

@@ -74,10 +74,10 @@ void back(float* to, const float* d_from, std::size_t n) {
   CUDA_CHECK(cudaMemcpyAsync(to, d_from, n * sizeof(float), cudaMemcpyDeviceToHost));
 }
 
-// **Timed.** 55 GB/s from pinned memory, 6 from pageable; back to the host it is 55 and 14. The link is a PCIe 5.0 slot of
+// **Timed.** 55 GB/s from pinned memory, 8 from pageable; back to the host it is 55 and 12. The link is a PCIe 5.0 slot of
 // 16 lanes, 63 GB/s each way before headers.
-//= 55 GB/s from pinned memory, 6: (rate("one_copy/memory=pinned"), rate("one_copy/memory=pageable"))
-//= 55 and 14: (rate("back/memory=pinned"), rate("back/memory=pageable"))
+//= 55 GB/s from pinned memory, 8: (rate("one_copy/memory=pinned"), rate("one_copy/memory=pageable"))
+//= 55 and 12: (rate("back/memory=pinned"), rate("back/memory=pageable"))
 //= 63 GB/s: 16 * 32 * 128 / 130 / 8
 //
 // What the driver does can be done by hand. The host fills one pinned buffer while the copy engine empties another. Before the host
@@ -87,7 +87,6 @@ void back(float* to, const float* d_from, std::size_t n) {
 // ```{drawing} by_hand
 // ```
 
-// [hide] Two pinned buffers, and a copy by several threads
 /// Two pinned buffers of the host, each with an event: its copy is done.
 struct Staging {
   static constexpr std::size_t BUFFERS = 2;
@@ -116,8 +115,6 @@ void copy_on_host(float* to, const float* from, std::size_t n, std::size_t threa
   std::copy(from, from + n / threads, to);
 }
 
-// [/hide]
-
 /// Copies n floats of any memory of the host to the device.
 void by_hand(float* d_to, const float* from, std::size_t n, Staging& staging, std::size_t threads) {
   for (std::size_t first = 0, piece = 0; first < n; first += staging.room, ++piece) {
@@ -132,17 +129,17 @@ void by_hand(float* d_to, const float* from, std::size_t n, Staging& staging, st
   CUDA_CHECK(cudaDeviceSynchronize());
 }
 
-// With buffers of 16 MiB and one thread this takes 65 ms, with eight threads 12 ms, 22 GB/s: the host's own copy takes most
-// of the time. Why the driver's copy takes 46 ms was not looked for.
+// With buffers of 16 MiB and one thread this takes 38 ms, with eight threads 12 ms, 23 GB/s: the host's own copy takes most
+// of the time. Why the driver's copy takes 34 ms was not looked for.
 //= because the host's own copy: ms("by_hand/threads=1") > 2 * ms("by_hand/threads=8")
-//= 65 ms: ms("by_hand/threads=1")
-//= 12 ms, 22 GB/s: (ms("by_hand/threads=8"), rate("by_hand/threads=8"))
-//= 46 ms: ms("one_copy/memory=pageable")
+//= 38 ms: ms("by_hand/threads=1")
+//= 12 ms, 23 GB/s: (ms("by_hand/threads=8"), rate("by_hand/threads=8"))
+//= 34 ms: ms("one_copy/memory=pageable")
 //
 // Memory that exists already, of a library or from a file, can be pinned where it is: `cudaHostRegister`. That takes
-// 21 ms here, several times as long as the copy. Where pageable copies are fast, it pays only for memory that is used
+// 18 ms here, several times as long as the copy. Where pageable copies are fast, it pays only for memory that is used
 // again and again.
-//= 21 ms here: ms("registering/what=register")
+//= 18 ms here: ms("registering/what=register")
 //= because it pays only for memory: ms("registering/what=register") > 3 * ms("one_copy/memory=pinned")
 
 /// Pins n floats of the host where they are.
@@ -195,8 +192,8 @@ void both_ways(float* d_to, const float* from, float* to, const float* d_from, s
   streams.join();
 }
 
-// In one stream they take 10 ms, in two 5.5 ms, which is 97 GB/s in all.
-//= 10 ms, in two 5.5 ms, which is 97 GB/s: (ms("both_ways/streams=1"), ms("both_ways/streams=2"), rate("both_ways/streams=2"))
+// In one stream they take 10 ms, in two 5.7 ms, which is 93 GB/s in all.
+//= 10 ms, in two 5.7 ms, which is 93 GB/s: (ms("both_ways/streams=1"), ms("both_ways/streams=2"), rate("both_ways/streams=2"))
 //
 // ## 2. Without a copy
 //
@@ -253,8 +250,8 @@ void managed(float* out, const float* pages, std::size_t n, bool prefetched) {
   zero_copy<<<lab::tiles(n, BLOCK), BLOCK>>>(out, pages, n, 1);
 }
 
-// **Timed.** By faults the pages come at 7 GB/s, prefetched at 45, 0.82 of the rate of a pinned copy.
-//= come at 7 GB/s, prefetched at 45, 0.82: (rate("managed/pages=faults"), rate("managed/pages=prefetched"),
+// **Timed.** By faults the pages come at 6 GB/s, prefetched at 44, 0.80 of the rate of a pinned copy.
+//= come at 6 GB/s, prefetched at 44, 0.80: (rate("managed/pages=faults"), rate("managed/pages=prefetched"),
 //=   rate("managed/pages=prefetched") / rate("one_copy/memory=pinned"))
 //
 // ### Not sent at all
@@ -333,16 +330,16 @@ void staged(float* to, const float* from, float* d_in, float* d_out, std::size_t
 
 // | pieces | 1 | 2 | 4 | 16 | 32 | 64 |
 // |---|--:|--:|--:|--:|--:|--:|
-// | ms | 14.7 | 9.8 | 8.3 | 6.0 | 5.9 | 6.2 |
-//= | ms | 14.7 | 9.8 | 8.3 | 6.0 | 5.9 | 6.2 |: (ms("staged/pieces=1"), ms("staged/pieces=2"), ms("staged/pieces=4"),
+// | ms | 14.7 | 9.8 | 8.8 | 6.3 | 6.1 | 6.3 |
+//= | ms | 14.7 | 9.8 | 8.8 | 6.3 | 6.1 | 6.3 |: (ms("staged/pieces=1"), ms("staged/pieces=2"), ms("staged/pieces=4"),
 //=   ms("staged/pieces=16"), ms("staged/pieces=32"), ms("staged/pieces=64"))
 //
-// The bound is the longest of the three, and in and out together take 5.5 ms (`both_ways`); the peer of this rung is
-// just that. 32 pieces reach 0.93 of it. The first piece in and the last piece out are hidden by nothing, and a stream
-// takes its next piece in only when it has sent its last one out. Eight streams in turn take 5.9 ms as well.
-//= take 5.5 ms: ms("both_ways/streams=2")
-//= reach 0.93: ms("both_ways/streams=2") / ms("staged/pieces=32")
-//= take 5.9 ms as well: ms("staged/streams=8")
+// The bound is the longest of the three, and in and out together take 5.7 ms (`both_ways`); the peer of this rung is
+// just that. 32 pieces reach 0.90 of it. The first piece in and the last piece out are hidden by nothing, and a stream
+// takes its next piece in only when it has sent its last one out. Eight streams in turn take 5.9 ms.
+//= take 5.7 ms: ms("both_ways/streams=2")
+//= reach 0.90: ratio("staged/pieces=32")
+//= take 5.9 ms: ms("staged/streams=8")
 //
 // ### A stream for each part
 //
@@ -372,15 +369,15 @@ void staged_by_part(float* to, const float* from, float* d_in, float* d_out, std
   streams.join();
 }
 
-// **Timed.** 32 pieces take 5.75 ms, 0.96 of both copies; 16 take 6.0 ms and 64 take 5.8. Why more pieces are no faster was not
+// **Timed.** 32 pieces take 5.72 ms, 0.93 of both copies; 16 take 5.9 ms and 64 take 5.7. Why more pieces are no faster was not
 // measured.
-//= 5.75 ms, 0.96: (ms("staged/by part, pieces=32"), ms("both_ways/streams=2") / ms("staged/by part, pieces=32"))
-//= take 6.0 ms and 64 take 5.8: (ms("staged/by part, pieces=16"), ms("staged/by part, pieces=64"))
+//= 5.72 ms, 0.93: (ms("staged/by part, pieces=32"), ratio("staged/by part, pieces=32"))
+//= take 5.9 ms and 64 take 5.7: (ms("staged/by part, pieces=16"), 64, ms("staged/by part, pieces=64"))
 //
 // ### What undoes it
 //
-// - *Pageable memory.* The copy has to pass the driver's buffer, and the host waits for it: 58 ms, in 16 pieces.
-//= 58 ms: ms("staged/mistake=pageable")
+// - *Pageable memory.* The copy has to pass the driver's buffer, and the host waits for it: 60 ms, in 16 pieces.
+//= 60 ms: ms("staged/mistake=pageable")
 // - *One stream.* 15 ms in 16 pieces: without a second stream, nothing may overlap.
 //= 15 ms: ms("staged/mistake=one stream")
 // - *The default stream.* It waits for all others, and they for it. Streams that are to be independent of it are made
@@ -464,10 +461,10 @@ void missing_event(double* d_sum, const float* from, std::size_t n, Ring& ring,
   summed(d_sum, from, n, ring, streams, false);
 }
 
-// **Timed.** 5 ms, 0.96 of the rate of a pinned copy: the sum costs next to nothing, and the array could be of any size.
+// **Timed.** 5 ms, 0.98 of the rate of a pinned copy: the sum costs next to nothing, and the array could be of any size.
 // `missing_event` leaves out the wait for *empty*. On this machine it may even be right, since a sum is over long before
 // the next copy but one begins. The simulator does not run a race to find it: no event orders the two, and it says so.
-//= 5 ms, 0.96: (ms("summed"), ms("one_copy/memory=pinned") / ms("summed"))
+//= 5 ms, 0.98: (ms("summed"), ms("one_copy/memory=pinned") / ms("summed"))
 //
 // ### Memory in the order of a stream
 //
@@ -492,9 +489,9 @@ void allocation(float* d_last, std::size_t n, bool pool) {
   CUDA_CHECK(pool ? cudaFreeAsync(buffer, 0) : cudaFree(buffer));
 }
 
-// By the host's clock, 64 MiB for one kernel: 155 us with `cudaMalloc`, 10 us from the pool. (By default a pool gives its
+// By the host's clock, 64 MiB for one kernel: 183 us with `cudaMalloc`, 10 us from the pool. (By default a pool gives its
 // memory back at each synchronization; here it keeps it, by `cudaMemPoolAttrReleaseThreshold`.)
-//= 155 us with `cudaMalloc`, 10 us: (1000 * ms("allocation/by=cudaMalloc"), 1000 * ms("allocation/by=pool"))
+//= 183 us with `cudaMalloc`, 10 us: (1000 * ms("allocation/by=cudaMalloc"), 1000 * ms("allocation/by=pool"))
 //
 // ## 5. A thousand small kernels
 //
@@ -578,10 +575,10 @@ void new_graph(float* x, Recorded* updated) {
 //
 // | how | us a step |
 // |---|--:|
-// | a launch for each | 3.6 |
+// | a launch for each | 3.7 |
 // | a graph | 1.3 |
 // | one kernel that stays | 1.2 |
-//= | a launch for each | 3.6 |: ms("chain/how=launches")
+//= | a launch for each | 3.7 |: ms("chain/how=launches")
 //= | a graph | 1.3 |: ms("chain/how=graph")
 //= stays | 1.2 |: ms("chain/how=stays")
 //
@@ -589,10 +586,10 @@ void new_graph(float* x, Recorded* updated) {
 // (chapter 07). Between the two lies {term}`programmatic dependent launch`, with which a kernel starts while the one
 // before still ends; `small_sums` of chapter 07 has it.
 //
-// To make the graph takes 3 ms. If only arguments change, as here the array, `cudaGraphExecUpdate` takes 2 ms less: both
+// To make the graph takes 4 ms. If only arguments change, as here the array, `cudaGraphExecUpdate` takes 3 ms less: both
 // record the launches anew, and an update then compares the two instead of preparing one.
-//= takes 3 ms: ms("new_graph/how=instantiate")
-//= takes 2 ms less: ms("new_graph/how=instantiate") - ms("new_graph/how=update")
+//= takes 4 ms: ms("new_graph/how=instantiate")
+//= takes 3 ms less: ms("new_graph/how=instantiate") - ms("new_graph/how=update")
 
 // [hide] How the rungs are registered
 namespace {
