@@ -74,10 +74,10 @@ void back(float* to, const float* d_from, std::size_t n) {
   CUDA_CHECK(cudaMemcpyAsync(to, d_from, n * sizeof(float), cudaMemcpyDeviceToHost));
 }
 
-// **Timed.** 55 GB/s from pinned memory, 8 from pageable; back to the host it is 55 and 12. The link is a PCIe 5.0 slot of
+// **Timed.** 55 GB/s from pinned memory, 7 from pageable; back to the host it is 55 and 11. The link is a PCIe 5.0 slot of
 // 16 lanes, 63 GB/s each way before headers.
-//= 55 GB/s from pinned memory, 8: (rate("one_copy/memory=pinned"), rate("one_copy/memory=pageable"))
-//= 55 and 12: (rate("back/memory=pinned"), rate("back/memory=pageable"))
+//= 55 GB/s from pinned memory, 7: (rate("one_copy/memory=pinned"), rate("one_copy/memory=pageable"))
+//= 55 and 11: (rate("back/memory=pinned"), rate("back/memory=pageable"))
 //= 63 GB/s: 16 * 32 * 128 / 130 / 8
 //
 // What the driver does can be done by hand. The host fills one pinned buffer while the copy engine empties another. Before the host
@@ -129,18 +129,20 @@ void by_hand(float* d_to, const float* from, std::size_t n, Staging& staging, st
   CUDA_CHECK(cudaDeviceSynchronize());
 }
 
-// With buffers of 16 MiB and one thread this takes 38 ms, with eight threads 12 ms, 23 GB/s: the host's own copy takes most
-// of the time. Why the driver's copy takes 34 ms was not looked for.
+// With buffers of 16 MiB and one thread this takes 32 ms, with eight threads 10 ms, 27 GB/s: the host's own copy takes most
+// of the time. Why the driver's copy takes 39 ms was not looked for.
 //= because the host's own copy: ms("by_hand/threads=1") > 2 * ms("by_hand/threads=8")
-//= 38 ms: ms("by_hand/threads=1")
-//= 12 ms, 23 GB/s: (ms("by_hand/threads=8"), rate("by_hand/threads=8"))
-//= 34 ms: ms("one_copy/memory=pageable")
+//= 32 ms: ms("by_hand/threads=1")
+//= 10 ms, 27 GB/s: (ms("by_hand/threads=8"), rate("by_hand/threads=8"))
+//= 39 ms: ms("one_copy/memory=pageable")
 //
 // Memory that exists already, of a library or from a file, can be pinned where it is: `cudaHostRegister`. That takes
-// 18 ms here, several times as long as the copy. Where pageable copies are fast, it pays only for memory that is used
-// again and again.
-//= 18 ms here: ms("registering/what=register")
-//= because it pays only for memory: ms("registering/what=register") > 3 * ms("one_copy/memory=pinned")
+// 13 ms here, more than twice as long as the copy. Even once, it pays beside the driver's pageable copy, and it does not
+// beside the two buffers with eight threads.
+//= 13 ms here: ms("registering/what=register")
+//= because more than twice: ms("registering/what=register") > 2 * ms("one_copy/memory=pinned")
+//= because it pays beside: ms("registering/what=register") + ms("one_copy/memory=pinned") < ms("one_copy/memory=pageable")
+//= because it does not: ms("registering/what=register") + ms("one_copy/memory=pinned") > ms("by_hand/threads=8")
 
 /// Pins n floats of the host where they are.
 void registering(float* memory, std::size_t n) {
@@ -192,8 +194,8 @@ void both_ways(float* d_to, const float* from, float* to, const float* d_from, s
   streams.join();
 }
 
-// In one stream they take 10 ms, in two 5.7 ms, which is 93 GB/s in all.
-//= 10 ms, in two 5.7 ms, which is 93 GB/s: (ms("both_ways/streams=1"), ms("both_ways/streams=2"), rate("both_ways/streams=2"))
+// In one stream they take 10 ms, in two 5.4 ms, which is 100 GB/s in all.
+//= 10 ms, in two 5.4 ms, which is 100 GB/s: (ms("both_ways/streams=1"), ms("both_ways/streams=2"), rate("both_ways/streams=2"))
 //
 // ## 2. Without a copy
 //
@@ -250,8 +252,8 @@ void managed(float* out, const float* pages, std::size_t n, bool prefetched) {
   zero_copy<<<lab::tiles(n, BLOCK), BLOCK>>>(out, pages, n, 1);
 }
 
-// **Timed.** By faults the pages come at 6 GB/s, prefetched at 44, 0.80 of the rate of a pinned copy.
-//= come at 6 GB/s, prefetched at 44, 0.80: (rate("managed/pages=faults"), rate("managed/pages=prefetched"),
+// **Timed.** By faults the pages come at 9 GB/s, prefetched at 45, 0.81 of the rate of a pinned copy.
+//= come at 9 GB/s, prefetched at 45, 0.81: (rate("managed/pages=faults"), rate("managed/pages=prefetched"),
 //=   rate("managed/pages=prefetched") / rate("one_copy/memory=pinned"))
 //
 // ### Not sent at all
@@ -330,15 +332,15 @@ void staged(float* to, const float* from, float* d_in, float* d_out, std::size_t
 
 // | pieces | 1 | 2 | 4 | 16 | 32 | 64 |
 // |---|--:|--:|--:|--:|--:|--:|
-// | ms | 14.7 | 9.8 | 8.8 | 6.3 | 6.1 | 6.3 |
-//= | ms | 14.7 | 9.8 | 8.8 | 6.3 | 6.1 | 6.3 |: (ms("staged/pieces=1"), ms("staged/pieces=2"), ms("staged/pieces=4"),
+// | ms | 14.7 | 9.8 | 9.9 | 6.5 | 6.1 | 6.4 |
+//= | ms | 14.7 | 9.8 | 9.9 | 6.5 | 6.1 | 6.4 |: (ms("staged/pieces=1"), ms("staged/pieces=2"), ms("staged/pieces=4"),
 //=   ms("staged/pieces=16"), ms("staged/pieces=32"), ms("staged/pieces=64"))
 //
-// The bound is the longest of the three, and in and out together take 5.7 ms (`both_ways`); the peer of this rung is
-// just that. 32 pieces reach 0.90 of it. The first piece in and the last piece out are hidden by nothing, and a stream
+// The bound is the longest of the three, and in and out together take 5.4 ms (`both_ways`); the peer of this rung is
+// just that. 32 pieces reach 0.89 of it. The first piece in and the last piece out are hidden by nothing, and a stream
 // takes its next piece in only when it has sent its last one out. Eight streams in turn take 5.9 ms.
-//= take 5.7 ms: ms("both_ways/streams=2")
-//= reach 0.90: ratio("staged/pieces=32")
+//= take 5.4 ms: ms("both_ways/streams=2")
+//= reach 0.89: ratio("staged/pieces=32")
 //= take 5.9 ms: ms("staged/streams=8")
 //
 // ### A stream for each part
@@ -369,15 +371,15 @@ void staged_by_part(float* to, const float* from, float* d_in, float* d_out, std
   streams.join();
 }
 
-// **Timed.** 32 pieces take 5.72 ms, 0.93 of both copies; 16 take 5.9 ms and 64 take 5.7. Why more pieces are no faster was not
+// **Timed.** 32 pieces take 5.76 ms, 0.95 of both copies; 16 take 5.9 ms and 64 take 5.8. Why more pieces are no faster was not
 // measured.
-//= 5.72 ms, 0.93: (ms("staged/by part, pieces=32"), ratio("staged/by part, pieces=32"))
-//= take 5.9 ms and 64 take 5.7: (ms("staged/by part, pieces=16"), 64, ms("staged/by part, pieces=64"))
+//= 5.76 ms, 0.95: (ms("staged/by part, pieces=32"), ratio("staged/by part, pieces=32"))
+//= take 5.9 ms and 64 take 5.8: (ms("staged/by part, pieces=16"), 64, ms("staged/by part, pieces=64"))
 //
 // ### What undoes it
 //
-// - *Pageable memory.* The copy has to pass the driver's buffer, and the host waits for it: 60 ms, in 16 pieces.
-//= 60 ms: ms("staged/mistake=pageable")
+// - *Pageable memory.* The copy has to pass the driver's buffer, and the host waits for it: 62 ms, in 16 pieces.
+//= 62 ms: ms("staged/mistake=pageable")
 // - *One stream.* 15 ms in 16 pieces: without a second stream, nothing may overlap.
 //= 15 ms: ms("staged/mistake=one stream")
 // - *The default stream.* It waits for all others, and they for it. Streams that are to be independent of it are made
@@ -489,9 +491,9 @@ void allocation(float* d_last, std::size_t n, bool pool) {
   CUDA_CHECK(pool ? cudaFreeAsync(buffer, 0) : cudaFree(buffer));
 }
 
-// By the host's clock, 64 MiB for one kernel: 183 us with `cudaMalloc`, 10 us from the pool. (By default a pool gives its
+// By the host's clock, 64 MiB for one kernel: 180 us with `cudaMalloc`, 9 us from the pool. (By default a pool gives its
 // memory back at each synchronization; here it keeps it, by `cudaMemPoolAttrReleaseThreshold`.)
-//= 183 us with `cudaMalloc`, 10 us: (1000 * ms("allocation/by=cudaMalloc"), 1000 * ms("allocation/by=pool"))
+//= 180 us with `cudaMalloc`, 9 us: (1000 * ms("allocation/by=cudaMalloc"), 1000 * ms("allocation/by=pool"))
 //
 // ## 5. A thousand small kernels
 //
@@ -575,10 +577,10 @@ void new_graph(float* x, Recorded* updated) {
 //
 // | how | us a step |
 // |---|--:|
-// | a launch for each | 3.7 |
+// | a launch for each | 3.5 |
 // | a graph | 1.3 |
 // | one kernel that stays | 1.2 |
-//= | a launch for each | 3.7 |: ms("chain/how=launches")
+//= | a launch for each | 3.5 |: ms("chain/how=launches")
 //= | a graph | 1.3 |: ms("chain/how=graph")
 //= stays | 1.2 |: ms("chain/how=stays")
 //
@@ -586,10 +588,10 @@ void new_graph(float* x, Recorded* updated) {
 // (chapter 07). Between the two lies {term}`programmatic dependent launch`, with which a kernel starts while the one
 // before still ends; `small_sums` of chapter 07 has it.
 //
-// To make the graph takes 4 ms. If only arguments change, as here the array, `cudaGraphExecUpdate` takes 3 ms less: both
+// To make the graph takes 3 ms. If only arguments change, as here the array, `cudaGraphExecUpdate` takes 2 ms less: both
 // record the launches anew, and an update then compares the two instead of preparing one.
-//= takes 4 ms: ms("new_graph/how=instantiate")
-//= takes 3 ms less: ms("new_graph/how=instantiate") - ms("new_graph/how=update")
+//= takes 3 ms: ms("new_graph/how=instantiate")
+//= takes 2 ms less: ms("new_graph/how=instantiate") - ms("new_graph/how=update")
 
 // [hide] How the rungs are registered
 namespace {

@@ -240,7 +240,8 @@ def of_the_page(chapter: Chapter, rows: list[Any]) -> dict[str, Any]:
             "rung": rung,
             "variant": variant or None,
             "size": list(size),
-            "alone_ms": {bound.resource: float(f"{1e3 * bound.seconds:.3g}") for bound in found},
+            # A line through the counts of two smaller sizes may end below zero: then nothing is known.
+            "alone_ms": {bound.resource: float(f"{1e3 * bound.seconds:.3g}") for bound in found if bound.seconds > 0},
         }
         for _, rung, variant, size, _, found, _ in at_size
         if found
