@@ -173,9 +173,19 @@ struct Copies {
 //?   "1.1 to 1.5 times": 1.1 < ms("one_tile", "4096,64,4096") / ms("skip_outside", "4096,64,4096") < 1.5,
 //?   "less than 1.1 times, or slower": ms("one_tile", "4096,64,4096") / ms("skip_outside", "4096,64,4096") < 1.1}
 //
-// The test stands in the loop, around the FMAs, and in a trial the loop became slower by more than the skipped FMAs saved. Why was
-// not measured. The other remedy is a smaller tile, which wastes less but reads more: a tile of BM x BN reads (BM + BN) / (BM BN)
-// floats for each FMA. So there are tiles from 128 x 128 down to 32 x 32, and none of them skips.
+// The test stands in the loop, around the FMAs. Half of the warps skip, and yet `skip_outside` takes 4 % longer than `one_tile`. At 4001,
+// where almost none skip, it is 4 % as well. Why the test costs so much was not measured. For one row, 1 x 4096 x 4096, three quarters
+// of the warps skip, and it is 1.6 times as fast.
+//= 4 % longer: 100 * (ms("skip_outside", "4096,64,4096") / ms("one_tile", "4096,64,4096") - 1)
+//= 4 % as: 100 * (ms("skip_outside", 4001) / ms("one_tile", 4001) - 1)
+//= 1.6 times as: ms("one_tile", "1,4096,4096") / ms("skip_outside", "1,4096,4096")
+//
+// The other remedy is a smaller tile, which wastes less but reads more: a tile of BM x BN reads (BM + BN) / (BM BN) floats for
+// each FMA. A tile of 32 x 32 is 4.5 times as fast as `one_tile` at 4096 x 64 x 4096, 4.8 times at 1 x 4096 x 4096, and at
+// 4001 takes 1.4 times as long. So there are tiles from 128 x 128 down to 32 x 32, and none of them skips.
+//= 4.5 times as: ms("one_tile", "4096,64,4096") / ms("small_tiles/tile=32x32", "4096,64,4096")
+//= 4.8 times at: ms("one_tile", "1,4096,4096") / ms("small_tiles/tile=32x32", "1,4096,4096")
+//= takes 1.4 times: ms("small_tiles/tile=32x32", 4001) / ms("one_tile", 4001)
 
 /// Where a thread's elements lie in the tile: the first of them, and whether its warp has any in C.
 template <class T>
@@ -375,8 +385,12 @@ __device__ __forceinline__ void place(int id, int rows, int cols, int& row, int&
 //?   "128,128,8192") < 1.05,
 //?   "slower": ms("split_k_ordered/tickets", "128,128,8192") < 0.95 * ms("split_k_ordered/second kernel", "128,128,8192")}
 //
-// Faster in a trial, and there it reached 0.9 of cuBLAS's speed.
-//= 0.9 of: ratio("split_k_ordered/second kernel", "128,128,8192")
+// It takes 0.022 ms in place of 0.035, and is at 0.91 of cuBLAS's speed. Where there are few parts, the second launch does not pay:
+// 4096 x 64 x 4096 in 4 parts takes 3 % longer with it than with tickets.
+//= 0.022 ms: ms("split_k_ordered/second kernel", "128,128,8192")
+//= place of 0.035: ms("split_k_ordered/tickets", "128,128,8192")
+//= 0.91 of: ratio("split_k_ordered/second kernel", "128,128,8192")
+//= 3 % longer: 100 * (ms("split_k_ordered/second kernel", "4096,64,4096") / ms("split_k_ordered/tickets", "4096,64,4096") - 1)
 
 /// The first of `count` things that belong to part `part` of `parts`.
 __host__ __device__ inline int share(int count, int part, int parts) {
@@ -471,8 +485,18 @@ __global__ void add_parts(const Product g, const Split split) {
 //? unit: per cent
 //? near: factor 2
 //
-// If C has 16 rows or fewer, no tile helps: the bytes of B are the floor, and each of them is used at most 16 times. So stream B
-// by at the rate of a copy. `x` is the small operand and `y` the large one. Threads hold float4s of y in registers and take
+// If C has a few rows, the bytes of B are the floor: each of its floats is used a few times. So stream B by, as a copy would. For one row
+// that takes 0.025 ms, and the best of the tiles, split along K, 0.062. It is 63 % of the rate of a copy; cuBLAS, with 0.022 ms,
+// reaches more. With 16 columns, at 4096 x 16 x 4096, streaming takes 0.087 ms, and tiles split along K take 0.075.
+//= takes 0.025 ms: ms("thin", "1,4096,4096")
+//= 0.062: min(ms("split_k_ordered/tickets", "1,4096,4096"), ms("split_k_atomic", "1,4096,4096"),
+//=   ms("small_tiles/tile=32x32", "1,4096,4096"))
+//= 63 %: 100 * 4 * (4096 * 4096 + 2 * 4096) / (1e6 * ms("thin", "1,4096,4096")) / limit("copy")
+//= with 0.022 ms: ms("cublas", "1,4096,4096")
+//= 0.087 ms: ms("thin", "4096,16,4096")
+//= 0.075: ms("split_k_ordered/tickets", "4096,16,4096")
+//
+// `x` is the small operand and `y` the large one. Threads hold float4s of y in registers and take
 // x from shared memory; every thread adds to all rows of x. Where C has few columns instead, its transpose has few rows.
 //
 // Which lanes of a warp hold what depends on how y lies. Across K, a warp's lanes have neighbouring columns and each adds up
@@ -734,7 +758,8 @@ __global__ void __launch_bounds__(32 * WARPS_J * WARPS_K)
 // ## 8. Little products
 //
 // 30 x 30 x 30 does not need shared memory. Up to 32 lanes share an element of C, straight from global memory; caches serve
-// the rest. Where C has a few elements and K is long, a block shares one.
+// the rest. Where C has a few elements and K is long, a block shares one. 32 x 32 x 32 takes cuBLAS 2.2 times as long.
+//= 2.2 times as: shapes("32,32,32")
 
 /// Little work: `lanes` threads for each element of C, straight from global memory.
 ///
@@ -806,6 +831,13 @@ __global__ void __launch_bounds__(THREADS) little_block(const Product g) {
 //
 // Its predecessors have smaller numbers, so they hold an SM or are done. If the first block collected, it would wait for later
 // ones, and these might wait for its SM.
+//
+// 1500 x 1500 x 1500 has 144 tiles of 128 x 128, and `stream_k` is 1.7 times as fast as `one_tile`. At 4001 there are 1,024 tiles,
+// whose waves are almost full: it takes 11 % longer.
+//= 144: (1500 // 128 + 1) ** 2
+//= 1.7 times as: ms("one_tile", 1500) / ms("stream_k", 1500)
+//= 1,024: (4001 // 128 + 1) ** 2
+//= 11 % longer: 100 * (ms("stream_k", 4001) / ms("one_tile", 4001) - 1)
 
 /// How Stream-K deals out a product: the first `whole` tiles, a multiple of gridDim.x, are computed whole; of the
 /// K-tiles of the others each block gets `each` in a row, the first `longer` blocks one more.
@@ -1065,9 +1097,9 @@ inline namespace ANY_PRODUCT_MENU {
 // best.
 //= 2.2 times: 1 + 1.248
 //
-// The constants come from timings on an H200 of all kernels on several hundred shapes. The fit makes relative errors small, most of all near the
-// best kernel of a shape: whether a bad kernel takes twice or three times as long does not matter. On another GPU the number of SMs is its
-// own and the rest is taken as it is; that has not been measured.
+// The constants come from timings on an H200 of all kernels on 343 shapes, others than the random ones of the map. The fit makes
+// relative errors small, most of all near the best kernel of a shape: whether a bad kernel takes twice or three times as long does
+// not matter. On another GPU the number of SMs is its own and the rest is taken as it is; that has not been measured.
 
 /// What the model knows of a kernel. In microseconds on an H200: from the launch to the first K-tile; a K-tile of 16 for a block
 /// that is alone on its SM, and for each of many; the epilogue of a block. As shares of a K-tile: an operand along K; one copied
@@ -1108,22 +1140,34 @@ constexpr Kernel special_stream(const char* name, const Costs& costs) {
 
 inline constexpr Kernel menu[] = {
 #ifdef ANY_PRODUCT_SPECIALIZED
-    special<Special128x256>("128x256 special", {3.11f, 2.76f, 1.11f, 5.78f, 0.344f, 0.148f, 0.0522f, 0.818f, 4.41f, 0.977f, 0.0337f, 0.103f, 3, 1, 1.43f}),
+    special<Special128x256>("128x256 special",
+                            {3.11f, 2.76f, 1.11f, 5.78f, 0.344f, 0.148f, 0.0522f, 0.818f, 4.41f,
+                             0.977f, 0.0337f, 0.103f, 3, 1, 1.43f}),
     special_stream<Special192x128>("192x128 special stream",
-                                   {9.42f, 2, 0.25f, 3.95f, 1.26f, 1.45f, 0.273f, 1.44f, 2, 0.3f, 2, 0.3f, 0.17f, 1.14f, 4.42f}),
-    special<Special128x192>("128x192 special", {2.84f, 0.575f, 2, 4.46f, 0.0362f, 0.0398f, 0.00341f, 0.361f, 4.22f, 0.601f, 0.273f, 0.275f, 3, 1, 1}),
-    special_stream<Special128x192>(
-        "128x192 special stream",
-        {6.58f, 2, 0.5f, 4.18f, 0.405f, 0.348f, 0.53f, 1.48f, 2, 0.3f, 2, 0.3f, 0.14f, 1.54f, 5.63f}),
+                                   {9.42f, 2, 0.25f, 3.95f, 1.26f, 1.45f, 0.273f, 1.44f, 2, 0.3f, 2,
+                                    0.3f, 0.17f, 1.14f, 4.42f}),
+    special<Special128x192>("128x192 special", {2.84f, 0.575f, 2, 4.46f, 0.0362f, 0.0398f, 0.00341f,
+                                                0.361f, 4.22f, 0.601f, 0.273f, 0.275f, 3, 1, 1}),
+    special_stream<Special128x192>("128x192 special stream",
+                                   {6.58f, 2, 0.5f, 4.18f, 0.405f, 0.348f, 0.53f, 1.48f, 2, 0.3f, 2,
+                                    0.3f, 0.14f, 1.54f, 5.63f}),
     special<Special128x128>("128x128 special",
-                            {0.621f, 0.208f, 1.41f, 4.86f, 0.00986f, 0.021f, 0.000693f, 0.302f, 2.35f, 0.607f, 0.937f, 0.192f, 3, 1, 1.84f}),
+                            {0.621f, 0.208f, 1.41f, 4.86f, 0.00986f, 0.021f, 0.000693f, 0.302f,
+                             2.35f, 0.607f, 0.937f, 0.192f, 3, 1, 1.84f}),
     special_stream<Special128x128>("128x128 special stream",
-                                   {7.18f, 1.4f, 0.179f, 2.3f, 0.542f, 0.0407f, 0.0425f, 1.53f, 2, 0.3f, 2, 0.3f, 0.718f, 0.731f, 2.52f}),
-    special<Special64x256>("64x256 special", {2.25f, 0.224f, 1.41f, 4.06f, 0.0474f, 0.0386f, 0.0303f, 0.46f, 2.28f, 0.6f, 0.947f, 0.0892f, 3, 1, 5.27f}),
-    special<Special256x64>("256x64 special", {1.36f, 1.45f, 0.545f, 5.13f, 0.524f, 0.502f, 0.0301f, 0.325f, 3.11f, 0.562f, 0.495f, 0.212f, 3, 1, 2.12f}),
-    special<Special64x128>(
-        "64x128 special", {1.86f, 0.755f, 0.771f, 2.18f, 0.0551f, 0.0376f, 0.00131f, 0.497f, 1.4f, 0.588f, 1.41f, 0.32f, 3, 1, 4.52f}),
-    special<Special128x64>("128x64 special", {1.66f, 0.738f, 0.797f, 2.3f, 0.0358f, 0.0115f, 0.000909f, 0.476f, 2, 0.545f, 1.54f, 0.261f, 3, 1, 3.45f}),
+                                   {7.18f, 1.4f, 0.179f, 2.3f, 0.542f, 0.0407f, 0.0425f, 1.53f, 2,
+                                    0.3f, 2, 0.3f, 0.718f, 0.731f, 2.52f}),
+    special<Special64x256>("64x256 special",
+                           {2.25f, 0.224f, 1.41f, 4.06f, 0.0474f, 0.0386f, 0.0303f, 0.46f, 2.28f,
+                            0.6f, 0.947f, 0.0892f, 3, 1, 5.27f}),
+    special<Special256x64>("256x64 special", {1.36f, 1.45f, 0.545f, 5.13f, 0.524f, 0.502f, 0.0301f,
+                                              0.325f, 3.11f, 0.562f, 0.495f, 0.212f, 3, 1, 2.12f}),
+    special<Special64x128>("64x128 special",
+                           {1.86f, 0.755f, 0.771f, 2.18f, 0.0551f, 0.0376f, 0.00131f, 0.497f, 1.4f,
+                            0.588f, 1.41f, 0.32f, 3, 1, 4.52f}),
+    special<Special128x64>("128x64 special",
+                           {1.66f, 0.738f, 0.797f, 2.3f, 0.0358f, 0.0115f, 0.000909f, 0.476f, 2,
+                            0.545f, 1.54f, 0.261f, 3, 1, 3.45f}),
 #else
     tile<Tile128x128>("128x128", {1.01f, 2.28f, 1.61f, 1.85f, 0.0217f, 0.0685f, 0.0206f, 0.71f,
                                   4.18f, 0.55f, 1.15f, 0.269f, 3, 1, 1.52f}),
@@ -1136,82 +1180,98 @@ inline constexpr Kernel menu[] = {
      {3.02f, 3.29f, 1.04f, 2.18f, 0.578f, 0.0489f, 0.0121f, 3, 2, 0.3f, 2, 0.3f, 0.268f, 0.116f,
       2.69f}},
 #endif
-    tile<Tile128x64>("128x64", {2.99f, 0.998f, 0.655f, 1.44f, 0.0831f, 0.217f, 0.0258f, 0.387f, 1.68f, 0.484f, 0.0219f, 0.275f, 3, 1, 2.03f}),
-    tile<Tile64x64>("64x64", {2.38f, 0.708f, 0.386f, 0.474f, 0.0336f, 0.137f, 0.00169f, 0.654f, 1.08f, 0.433f, 0.861f, 0.662f, 3, 1, 8.3f}),
-    tile<Tile32x128>("32x128", {2.33f, 0.843f, 0.354f, 0.43f, 0.174f, 0.16f, 0.109f, 0.901f, 0.937f, 0.438f, 0.926f, 0.778f, 3, 1, 9.66f}),
-    tile<Tile64x32>("64x32", {1.65f, 0.439f, 0.219f, 0.343f, 0.182f, 0.418f, 0.00153f, 0.524f, 0.968f, 0.331f, 1.68f, 0.977f, 3, 1, 1.45f}),
-    tile<Tile32x64>("32x64", {1.86f, 0.307f, 0.21f, 0.267f, 0.155f, 0.234f, 0.101f, 0.524f, 1.02f, 0.346f, 1.68f, 1.39f, 3, 1, 9.25f}),
-    tile<Tile32x32>("32x32", {2.05f, 0.301f, 0.11f, 0.193f, 0.177f, 0.428f, 0.146f, 0.0715f, 0.937f, 0.247f, 2.02f, 1.13f, 3, 1, 2.37f}),
+    tile<Tile128x64>("128x64", {2.99f, 0.998f, 0.655f, 1.44f, 0.0831f, 0.217f, 0.0258f, 0.387f,
+                                1.68f, 0.484f, 0.0219f, 0.275f, 3, 1, 2.03f}),
+    tile<Tile64x64>("64x64", {2.38f, 0.708f, 0.386f, 0.474f, 0.0336f, 0.137f, 0.00169f, 0.654f,
+                              1.08f, 0.433f, 0.861f, 0.662f, 3, 1, 8.3f}),
+    tile<Tile32x128>("32x128", {2.33f, 0.843f, 0.354f, 0.43f, 0.174f, 0.16f, 0.109f, 0.901f, 0.937f,
+                                0.438f, 0.926f, 0.778f, 3, 1, 9.66f}),
+    tile<Tile64x32>("64x32", {1.65f, 0.439f, 0.219f, 0.343f, 0.182f, 0.418f, 0.00153f, 0.524f,
+                              0.968f, 0.331f, 1.68f, 0.977f, 3, 1, 1.45f}),
+    tile<Tile32x64>("32x64", {1.86f, 0.307f, 0.21f, 0.267f, 0.155f, 0.234f, 0.101f, 0.524f, 1.02f,
+                              0.346f, 1.68f, 1.39f, 3, 1, 9.25f}),
+    tile<Tile32x32>("32x32", {2.05f, 0.301f, 0.11f, 0.193f, 0.177f, 0.428f, 0.146f, 0.0715f, 0.937f,
+                              0.247f, 2.02f, 1.13f, 3, 1, 2.37f}),
     {"columns 1x32",
      Kind::COLUMNS,
      1,
      32,
      4,
      launch_columns<1, 8, 16>,
-     {1.3f, 0.0447f, 0.0244f, 1, 0.0357f, 0.241f, 0.05f, 0.163f, 1.03f, 0.169f, 2, 0.3f, 3, 1, 3.57f}},
+     {1.3f, 0.0447f, 0.0244f, 1, 0.0357f, 0.241f, 0.05f, 0.163f, 1.03f, 0.169f, 2, 0.3f, 3, 1,
+      3.57f}},
     {"columns 4x128",
      Kind::COLUMNS,
      4,
      128,
      8,
      launch_columns<4, 32, 8>,
-     {1.41f, 0.303f, 0.072f, 0.823f, 0.05f, 0.05f, 0.05f, 0.05f, 0.997f, 0.16f, 2, 0.3f, 3, 1, 3.13f}},
+     {1.41f, 0.303f, 0.072f, 0.823f, 0.05f, 0.05f, 0.05f, 0.05f, 0.997f, 0.16f, 2, 0.3f, 3, 1,
+      3.13f}},
     {"columns 8x32",
      Kind::COLUMNS,
      8,
      32,
      4,
      launch_columns<8, 8, 8>,
-     {2.77f, 0.102f, 0.081f, 0.506f, 0.103f, 0.248f, 0.0222f, 0.0328f, 0.663f, 0.129f, 2, 0.3f, 3, 1, 2.36f}},
+     {2.77f, 0.102f, 0.081f, 0.506f, 0.103f, 0.248f, 0.0222f, 0.0328f, 0.663f, 0.129f, 2, 0.3f, 3,
+      1, 2.36f}},
     {"columns 16x64",
      Kind::COLUMNS,
      16,
      64,
      4,
      launch_columns<16, 16, 4>,
-     {0.655f, 0.453f, 0.0844f, 2, 0.05f, 0.0411f, 0.05f, 0.00428f, 1.21f, 0.224f, 2, 0.3f, 3, 1, 1.86f}},
+     {0.655f, 0.453f, 0.0844f, 2, 0.05f, 0.0411f, 0.05f, 0.00428f, 1.21f, 0.224f, 2, 0.3f, 3, 1,
+      1.86f}},
     {"rows 1x8",
      Kind::ROWS,
      1,
      8,
      4,
      launch_rows<1, 4, 2, 4>,
-     {1.54f, 0.0344f, 0.00565f, 0.511f, 0.375f, 0.05f, 0.05f, 0.0669f, 1.66f, 0.0638f, 2, 0.3f, 3, 1, 4.02f}},
+     {1.54f, 0.0344f, 0.00565f, 0.511f, 0.375f, 0.05f, 0.05f, 0.0669f, 1.66f, 0.0638f, 2, 0.3f, 3,
+      1, 4.02f}},
     {"rows 1x4",
      Kind::ROWS,
      1,
      4,
      4,
      launch_rows<1, 4, 1, 8>,
-     {1.7f, 0.0196f, 0.00127f, 0.517f, 0.05f, 0.05f, 0.05f, 0.0177f, 1.11f, 0.0687f, 2, 0.3f, 3, 1, 3.85f}},
+     {1.7f, 0.0196f, 0.00127f, 0.517f, 0.05f, 0.05f, 0.05f, 0.0177f, 1.11f, 0.0687f, 2, 0.3f, 3, 1,
+      3.85f}},
     {"rows 2x8",
      Kind::ROWS,
      2,
      8,
      4,
      launch_rows<2, 4, 2, 4>,
-     {1.55f, 0.0363f, 0.00595f, 0.649f, 0.322f, 1.12f, 0.05f, 0.158f, 1.31f, 0.0913f, 2, 0.3f, 3, 1, 4.02f}},
+     {1.55f, 0.0363f, 0.00595f, 0.649f, 0.322f, 1.12f, 0.05f, 0.158f, 1.31f, 0.0913f, 2, 0.3f, 3, 1,
+      4.02f}},
     {"rows 4x16",
      Kind::ROWS,
      4,
      16,
      4,
      launch_rows<4, 4, 4, 2>,
-     {1.61f, 0.0585f, 0.0133f, 0.832f, 0.225f, 2.07f, 0.268f, 0.112f, 1.49f, 0.0995f, 2, 0.3f, 3, 1, 2.04f}},
+     {1.61f, 0.0585f, 0.0133f, 0.832f, 0.225f, 2.07f, 0.268f, 0.112f, 1.49f, 0.0995f, 2, 0.3f, 3, 1,
+      2.04f}},
     {"rows 8x16",
      Kind::ROWS,
      8,
      16,
      4,
      launch_rows<8, 4, 4, 2>,
-     {1.88f, 0.116f, 0.0447f, 1.26f, 0.0539f, 0.702f, 0.383f, 0.00785f, 0.972f, 0.0611f, 2, 0.3f, 3, 1, 1.66f}},
+     {1.88f, 0.116f, 0.0447f, 1.26f, 0.0539f, 0.702f, 0.383f, 0.00785f, 0.972f, 0.0611f, 2, 0.3f, 3,
+      1, 1.66f}},
     {"rows 16x16",
      Kind::ROWS,
      16,
      16,
      2,
      launch_rows<16, 4, 4, 2>,
-     {2.46f, 0.169f, 0.0811f, 2.2f, 0.00784f, 0.631f, 0.0888f, 0.00639f, 0.505f, 0.0651f, 2, 0.3f, 3, 1, 1.25f}},
+     {2.46f, 0.169f, 0.0811f, 2.2f, 0.00784f, 0.631f, 0.0888f, 0.00639f, 0.505f, 0.0651f, 2, 0.3f,
+      3, 1, 1.25f}},
     {"little 1",
      Kind::LITTLE,
      1,
@@ -1225,21 +1285,24 @@ inline constexpr Kernel menu[] = {
      1,
      16,
      launch_little<4>,
-     {0.0921f, 1.2f, 0.0487f, 0.125f, 0.257f, 0.119f, 0.05f, 0.0662f, 2, 0.3f, 2, 0.3f, 3, 1, 0.243f}},
+     {0.0921f, 1.2f, 0.0487f, 0.125f, 0.257f, 0.119f, 0.05f, 0.0662f, 2, 0.3f, 2, 0.3f, 3, 1,
+      0.243f}},
     {"little 32",
      Kind::LITTLE,
      32,
      1,
      16,
      launch_little<32>,
-     {0.149f, 1.32f, 0.135f, 0.0953f, 0.00356f, 0.283f, 0.05f, 0.0132f, 2, 0.3f, 2, 0.3f, 3, 1, 0.585f}},
+     {0.149f, 1.32f, 0.135f, 0.0953f, 0.00356f, 0.283f, 0.05f, 0.0132f, 2, 0.3f, 2, 0.3f, 3, 1,
+      0.585f}},
     {"little 256",
      Kind::LITTLE,
      256,
      1,
      8,
      launch_little<256>,
-     {0.0452f, 0.947f, 0.0856f, 0.324f, 0.05f, 0.05f, 0.05f, 0.0116f, 2, 0.3f, 2, 0.3f, 3, 1, 1.97f}},
+     {0.0452f, 0.947f, 0.0856f, 0.324f, 0.05f, 0.05f, 0.05f, 0.0116f, 2, 0.3f, 2, 0.3f, 3, 1,
+      1.97f}},
 };
 
 /// What is launched: a kernel of the menu, in so many parts of K; `second`: a second kernel adds them up.
