@@ -265,7 +265,7 @@ const lab::Rungs here([](lab::GemmLadder& ladder) {
 // ## What to remember
 //
 // - Know the floors of a shape, FMAs, bytes and start, before you ask what a kernel loses.
-// - All SMs have to work: split K where C has few tiles, stream the large operand where C is thin.
+// - All SMs have to work: split K where C has few tiles, stream the large operand where C has a few rows or columns.
 // - Add up in a fixed order. Atomics on C are short to write, and their sums differ from run to run.
 // - Tests do not belong in the loop: copy what exists last in place of what does not exist, and zeros beyond K.
 // - Who waits for a block must know that it has begun: draw numbers from a ticket, and wait for smaller ones.
