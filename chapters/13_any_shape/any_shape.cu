@@ -69,7 +69,7 @@ namespace ap = any_product;
 // - **FMAs.** M N K of them, 128 per SM and cycle: 4096 x 4096 x 4096 takes 2.1 ms on an H200.
 // - **Bytes.** A and B are read and C is written once at least. A vector times a matrix of 4096 x 4096 moves 67 MB for 17
 //   million FMAs, which take 0.5 microseconds. At the rate of a copy the bytes take 16.
-// - **Start.** A launch, the first loads from DRAM, the last stores: some 2 to 5 microseconds that nothing overlaps.
+// - **Start.** A launch, the first loads from DRAM, the last stores: some 1 to 5 microseconds that nothing overlaps.
 //   A product of 32 x 32 x 32 consists of that.
 //= 2.1 ms: 1000 * 4096**3 / (132 * 128 * 1.98e9)
 //= 67 MB: 4 * 4096 * 4096 / 1e6
