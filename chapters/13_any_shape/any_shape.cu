@@ -55,7 +55,12 @@ namespace ap = any_product;
 //?   "both large": shapes("one tile, both large") < 0.9 * min(shapes("one tile, C small, K large"),
 //?   shapes("one tile, C large, K small"))}
 //
-// A product of 128 x 128 x 8192 is one tile. One block computes it, and 131 SMs of an H200 have nothing to do.
+// Over all of these shapes the one tile is at 0.22 of cuBLAS's speed in the geometric mean; where C is small and K large, at 0.045. A
+// product of 128 x 128 x 8192 is one tile. One block computes it, 131 SMs of an H200 have nothing to do, and it takes 38 times
+// as long as cuBLAS.
+//= 0.22 of: shapes("one tile")
+//= 0.045: shapes("one tile, C small, K large")
+//= 38 times: ms("one_tile") / ms("cublas")
 //
 // ## 2. Three floors
 //
@@ -64,7 +69,7 @@ namespace ap = any_product;
 // - **FMAs.** M N K of them, 128 per SM and cycle: 4096 x 4096 x 4096 takes 2.1 ms on an H200.
 // - **Bytes.** A and B are read and C is written once at least. A vector times a matrix of 4096 x 4096 moves 67 MB for 17
 //   million FMAs, which take 0.5 microseconds. At the rate of a copy the bytes take 16.
-// - **Start.** A launch, the first loads from DRAM, the last stores: some 2 to 5 microseconds that nothing overlaps.
+// - **Start.** A launch, the first loads from DRAM, the last stores: some 1 to 5 microseconds that nothing overlaps.
 //   A product of 32 x 32 x 32 consists of that.
 //= 2.1 ms: 1000 * 4096**3 / (132 * 128 * 1.98e9)
 //= 67 MB: 4 * 4096 * 4096 / 1e6
@@ -122,6 +127,10 @@ __global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
   }
 }
 
+// 128 x 128 x 8192 has four tiles of 64 x 64, which take 0.259 ms. With 64 blocks for each of them, it is 0.029 ms.
+//= 0.259 ms: ms("small_tiles/tile=64x64")
+//= 0.029 ms: ms("split_k_atomic")
+//
 // The sums are right, and not the same in two runs. Floating-point addition is not associative, and the order of atomics
 // is that in which blocks happen to finish. A program whose results change from run to run is hard to test. So the rest of
 // the chapter adds up in a fixed order.

@@ -46,7 +46,7 @@ def heat(shapes, key, name):
                 fill, opacity = shade(ratio)
                 box = f' rx="2" fill-opacity="{opacity:.2f}"'
                 shapes_.append(figures.rect(left + x * cell + 1, at + 1, cell - 2, high - 2, fill, box))
-                words = f"{ratio:.1f}" if ratio < 9.95 else f"{ratio:.0f}"
+                words = f"{ratio:.{2 if ratio < 0.095 else 1 if ratio < 9.95 else 0}f}"
                 colour = GROUND if opacity > 0.8 else FOREGROUND
                 shapes_.append(figures.text(left + (x + 0.5) * cell, at + 17, words, font, colour, "middle"))
         bottom = top + CELLS * high

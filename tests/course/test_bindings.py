@@ -142,6 +142,22 @@ class Expressions(small.Course):
             with self.assertRaisesRegex(expressions.ExpressionError, "no named shape, and not in the summary: median"):
                 self.value(f'shapes("{unknown}")')
 
+    def test_figures_of_some_of_many_shapes(self):
+        rows = [(4, 16, 2.0), (5, 16, 8.0), (5, 99, 0.5), (6, 16, 0.25)]
+        shapes = [{"m": m, "k": k, "named": 0, "us": 2.0, "cublas_us": 2 * ratio} for m, k, ratio in rows]
+        shapes.append({**shapes[0], "named": 1})
+        self.store("h200_shapes.json", {"summary": {}, "shapes": shapes})
+        where = "m <= 5 and k == 16"
+        for what, figure in (("count", 2), ("geometric mean", 4), ("least", 2), ("at least 2.5", 0.5)):
+            self.assertAlmostEqual(self.value(f'shapes("{what}", "{where}")'), figure)
+        for wrong, words in (
+            ('shapes("median", "m > 4")', 'there are "count", .* not median'),
+            ('shapes("least", "m > 6")', "no shape of the map has m > 6"),
+            ('shapes("least", "us > 4 or x")', "'x' is not allowed here"),
+        ):
+            with self.assertRaisesRegex(expressions.ExpressionError, words):
+                self.value(wrong)
+
 
 class Chapters(small.Course):
     def outcomes(self, prose):

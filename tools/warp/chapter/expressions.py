@@ -15,7 +15,9 @@ REF is "rung", "rung/variant" or, of another chapter, "02:rung/variant":
     sass(KERNEL, WHAT[, WHERE])     of the recorded machine code: registers, spills, stack, shared, instructions, reuse,
                                     an opcode or LDG.128; WHERE is "kernel"; "loop", the inner one; or an opcode, as
                                     "FFMA": an iteration of the smallest loop with most of them, of a full tile
-    shapes(WHAT)                    of results/GPU_shapes.json: a figure of its "summary", or the ratio of a shape "M,N,K"
+    shapes(WHAT[, WHERE])           of results/GPU_shapes.json: a figure of its "summary", or the ratio of a shape "M,N,K";
+                                    WHERE, an expression over the fields of a shape, as m or us, takes some of the random
+                                    shapes: their "count", "geometric mean" and "least" of ratios, or the share "at least 0.9"
     sum, min, max, round, abs
 
 SIZE is 4096 (all extents), "4096,1024,512", or left out: that of `Size gpu`. All but `count` take gpu="h100" for
@@ -26,6 +28,7 @@ from __future__ import annotations
 
 import ast
 import json
+import math
 import operator
 from collections.abc import Callable
 from pathlib import Path
@@ -150,8 +153,11 @@ class Numbers:
             self.files["sass"] = recorded.load(self.source)
         return recorded.figure(self.files["sass"], kernel, what, where)
 
-    def shapes(self, what: str, gpu: str = stored.FIRST_GPU) -> float:
+    def shapes(self, what: str, where: str | None = None, gpu: str = stored.FIRST_GPU) -> float:
         data = self._file(gpu, "_shapes")
+        if where is not None:
+            mine = [row for row in data["shapes"] if not row.get("named") and evaluate(where, None, row)]
+            return _figure_of_ratios(what, where, [row["cublas_us"] / row["us"] for row in mine])
         if what in data["summary"]:
             return data["summary"][what]
         for row in data["shapes"]:
@@ -293,11 +299,29 @@ class Numbers:
         return {name: sum(counts[name] for counts in mine) for name in mine[0]}
 
 
+def _figure_of_ratios(what: str, where: str, ratios: list[float]) -> float:
+    """A figure of the ratios of some shapes."""
+    if what == "count":
+        return len(ratios)
+    if not ratios:
+        raise ExpressionError(f"no shape of the map has {where}")
+    if what == "geometric mean":
+        return math.exp(sum(map(math.log, ratios)) / len(ratios))
+    if what == "least":
+        return min(ratios)
+    words, _, bound = what.rpartition(" ")
+    if words == "at least" and bound.replace(".", "", 1).isdecimal():
+        return sum(ratio >= float(bound) for ratio in ratios) / len(ratios)
+    raise ExpressionError(f'of some shapes there are "count", "geometric mean", "least" and "at least 0.9", not {what}')
+
+
 FUNCTIONS = ("count", "ms", "first", "rate", "ratio", "error", "limit", "hw", "ncu", "sass", "shapes")
 
 
-def evaluate(expression: str, numbers: Numbers | None) -> Any:
-    """The value of an expression: a number, a text, or a tuple of them. Without `numbers` only formulas have one."""
+def evaluate(expression: str, numbers: Numbers | None, names: dict[str, Any] | None = None) -> Any:
+    """The value of an expression: a number, a text, or a tuple of them. Without `numbers` only formulas have one.
+
+    `names`: what stands for a value in it."""
     try:
         tree = ast.parse(expression.strip(), mode="eval")
     except SyntaxError:
@@ -306,6 +330,8 @@ def evaluate(expression: str, numbers: Numbers | None) -> Any:
     def value(node: ast.expr) -> Any:
         if isinstance(node, ast.Constant) and type(node.value) in (int, float, str, bool):
             return node.value
+        if isinstance(node, ast.Name) and names is not None and node.id in names:
+            return names[node.id]
         if isinstance(node, ast.Tuple):
             return tuple(value(part) for part in node.elts)
         if isinstance(node, ast.BinOp) and type(node.op) in _BINARY:
