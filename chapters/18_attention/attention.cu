@@ -924,7 +924,7 @@ __device__ void merge_parts(float (*to)[HEAD], float* max, float* sum, const Par
 /// @param partial  room for gridDim.x parts of each head
 /// @param done     blocks of each head that have finished; zeros before and after
 ///
-/// Requires: a cache of less than 2^32 uint4s, where PAGED.
+/// Requires: where PAGED, a cache of less than 2^32 uint4s, and finite numbers in what a page has behind the last key.
 /// Launch: blocks of 32 * DECODING_WARPS threads; in x one for each `each` keys, a multiple of PAGE, in y for each head of
 /// the cache.
 /// Source of the idea: Dao, Haziza, Massa and Sizov, Flash-Decoding, 2023; pages: Kwon et al., PagedAttention, 2023.
@@ -1065,6 +1065,9 @@ __global__ void __launch_bounds__(32 * DECODING_WARPS, 2)
 // A cache grows, and nobody knows how long a text becomes. So it is kept in pages of 16 keys, and a table says where each
 // page is, as for a process's memory. The rung `paged` has its pages in a mixed order, and reaches 0.95.
 //= reaches 0.95: ratio("paged/many,short")
+//
+// The last page of a sequence has room behind the last key. `decode` reads that room, too, and gives it the weight 0. That is no protection:
+// 0 times NaN is NaN, and memory that nobody has written may hold one. So whoever hands out a page clears it.
 
 // [hide] What is launched, what has to come out, and the registration
 namespace {
@@ -1543,7 +1546,7 @@ class Decoding {
             .peer = RowField::copy(k_.size_bytes(), name_)};
   }
 
-  /// Deals the keys to pages in a mixed order.
+  /// Deals the keys to pages in a mixed order. What a page has behind the last key is 0, as `decode` requires.
   void make_pages() {
     const int sequences = shape_.heads / GROUP / HEADS, of_each = lab::ceil_div(shape_.keys, PAGE);
     const size_t count = size_t(sequences) * of_each;
@@ -1555,6 +1558,7 @@ class Decoding {
     const auto page = at.view();
     const auto deal = [&](const lab::Input<std::uint16_t>& from) {
       lab::Reference<std::uint16_t> dealt(count * HEADS * PAGE * HEAD);
+      lab::fill(dealt, [] __host__ __device__(size_t) { return std::uint16_t{0}; });
       const auto view = from.view();
       std::uint16_t* const to = dealt.data();
       lab::for_each(from.size(), [=] __host__ __device__(size_t i) {
