@@ -291,9 +291,9 @@ __global__ void __launch_bounds__(T::THREADS, 1)
 //? unit: TFLOP/s
 //? near: 20 %
 //
-// 260: each block gets items of one length all the time, and those with the longest end last. For 16384 positions and 128
+// 260 of the 426: each block gets items of one length all the time, and those with the longest end last. For 16384 positions and 128
 // columns a head has nearly as many items as there are SMs: `persistent` makes 413.
-//= 260: rate("persistent/bf16,d=64,short,causal") / 1000
+//= 260 of the 426: (rate("persistent/bf16,d=64,short,causal") / 1000, rate("three_groups/bf16,d=64,short,causal") / 1000)
 //= makes 413: rate("persistent/bf16,d=128,long,causal") / 1000
 //
 // The durations are known before, so the host deals: some heads at a time, items with most tiles first, each to the block that
