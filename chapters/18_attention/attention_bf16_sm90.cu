@@ -7,8 +7,7 @@
 // columns, an SM's tensor cores need 2,048 cycles for both products, and its special function units 1,024 for 16,384 powers
 // of two. Done one after the other, the tensor cores are idle for a third of the time at least.
 //= 2,048 cycles: 4 * 128 ** 3 / 4096
-//= 1,024 for: 128 * 128 / 16
-//= 16,384: 128 * 128
+//= 1,024 for 16,384: (128 * 128 / 16, 128 * 128)
 //
 // Within a warpgroup the softmax depends on the first product, and the second one on the softmax. So the work that fills the gap has
 // to be that of another warpgroup, and it has to come at the right time: they take turns.
@@ -35,11 +34,11 @@
 //?   "within 5 per cent": 0.95 < rate("ahead/bf16,d=128,short,full,no_turns") / rate("ahead/bf16,d=128,short,full") < 1.05,
 //?   "it drops by more": rate("ahead/bf16,d=128,short,full,no_turns") < 0.95 * rate("ahead/bf16,d=128,short,full")}
 //
-// It drops, to 531 TFLOP/s from 641. With turns alone, and nothing that begins early, it is 636; with neither, 627.
-//= to 531: rate("ahead/bf16,d=128,short,full,no_turns") / 1000
-//= from 641: rate("ahead/bf16,d=128,short,full") / 1000
-//= is 636: rate("turns/bf16,d=128,short,full") / 1000
-//= neither, 627: rate("two_groups/bf16,d=128,short,full") / 1000
+// It drops, to 557 TFLOP/s from 608. For heads of 64 columns the four combinations can be compared at the same clock: 403 with
+// neither, 442 with turns alone, 392 with an early start alone, 439 with both.
+//= to 557 TFLOP/s from 608: (rate("ahead/bf16,d=128,short,full,no_turns") / 1000, rate("ahead/bf16,d=128,short,full") / 1000)
+//= 403 with neither, 442 with turns alone: (rate("two_groups/bf16,d=64,short,full") / 1000, rate("turns/bf16,d=64,short,full") / 1000)
+//= 392 with an early start alone, 439 with both: (rate("ahead/bf16,d=64,short,full,no_turns") / 1000, rate("ahead/bf16,d=64,short,full") / 1000)
 //
 // ### Registers
 //
@@ -83,18 +82,7 @@ struct Blocking {
 /// What distinguishes the rungs' kernels.
 struct How {
   bool takes_turns;  ///< one warpgroup after the other issues its products
-  bool
-      ahead;  ///< the softmax of a tile begins before the products with the values of the last one are complete
-};
-
-/// A place in a ring of SLOTS slots, and the parity of the phase that it is used for.
-template <int SLOTS>
-struct Slot {
-  int at = 0;
-  unsigned parity = 0;
-  __device__ __forceinline__ void advance() {
-    if (++at == SLOTS) at = 0, parity ^= 1;
-  }
+  bool ahead;        ///< a softmax begins before the products with the last values are complete
 };
 
 /// Requests what the block's items need: queries, and tiles of K and V from the last that a query sees to the first. Each
@@ -276,56 +264,70 @@ __global__ void __launch_bounds__(T::THREADS, 1)
 
 // ### What each rung gains
 //
-// A second warpgroup gains most: `boxes` makes 440 TFLOP/s, `two_groups` 627. Turns gain 1 per cent without a mask, and 6 per cent with a
-// causal one, from 526 to 557; why a mask matters here is not measured. `ahead` makes 641 without a mask, 551 with it.
-//= makes 440: rate("boxes/bf16,d=128,short,full") / 1000
-//= `two_groups` 627: rate("two_groups/bf16,d=128,short,full") / 1000
-//= gain 1 per cent: 100 * (ms("two_groups/bf16,d=128,short,full") / ms("turns/bf16,d=128,short,full") - 1)
-//= and 6 per cent: 100 * (ms("two_groups/bf16,d=128,short,causal") / ms("turns/bf16,d=128,short,causal") - 1)
-//= from 526: rate("two_groups/bf16,d=128,short,causal") / 1000
-//= to 557: rate("turns/bf16,d=128,short,causal") / 1000
-//= makes 641: rate("ahead/bf16,d=128,short,full") / 1000
-//= mask, 551: rate("ahead/bf16,d=128,short,causal") / 1000
+// Kernels with heads of 128 columns ran under the GPU's power cap, for 4096 positions from `turns` on, for 16384 from `boxes` on: the
+// clock fell from 1980 MHz to 1950 and less, down to 1650. With 64 columns it was 1980 up to `ahead`, and 1950 after it. So gains of
+// some per cent are judged with 64 columns here.
 //
-// Heads of 64 columns have half the products for as many powers: with two warpgroups 443, with three 508.
-//= warpgroups 443: rate("ahead/bf16,d=64,short,full") / 1000
-//= three 508: rate("three_groups/bf16,d=64,short,full") / 1000
+// A second warpgroup gains most: for 128 columns `boxes` makes 438 TFLOP/s, `two_groups` 627.
+//= makes 438 TFLOP/s, `two_groups` 627: (rate("boxes/bf16,d=128,short,full") / 1000, rate("two_groups/bf16,d=128,short,full") / 1000)
 //
-// Blocks that stay gain 3 per cent without a mask, where all items are equal: they make 660. With a causal mask an item has between one tile
-// and all of them, and item n goes to block n mod 132 whatever it has. For 16384 positions, with 128 items a head, a block gets items of
-// nearly the same length all the time, long or short, and the rate is 414 TFLOP/s.
-//= gain 3 per cent: 100 * (ms("ahead/bf16,d=128,short,full") / ms("persistent/bf16,d=128,short,full") - 1)
-//= make 660: rate("persistent/bf16,d=128,short,full") / 1000
-//= is 414: rate("persistent/bf16,d=128,long,causal") / 1000
-//= 128 items: 16384 / 128
+// Turns gain 10 per cent for 64 columns without a mask, and 17 with a causal one; why a mask matters here is not measured. For
+// 128 columns without a mask `turns` makes 595, less than `two_groups`, which ran before it at the full clock. `ahead` by itself
+// gains nothing: for 64 columns it is slower than `turns`, by 1 per cent, and by 5 with a causal mask.
+//= gain 10 per cent: 100 * (ms("two_groups/bf16,d=64,short,full") / ms("turns/bf16,d=64,short,full") - 1)
+//= and 17 with: 100 * (ms("two_groups/bf16,d=64,short,causal") / ms("turns/bf16,d=64,short,causal") - 1)
+//= makes 595: rate("turns/bf16,d=128,short,full") / 1000
+//= by 1 per cent, and by 5 with: (100 * (ms("ahead/bf16,d=64,short,full") / ms("turns/bf16,d=64,short,full") - 1),
+//=   100 * (ms("ahead/bf16,d=64,short,causal") / ms("turns/bf16,d=64,short,causal") - 1))
 //
-// The durations are known before, so the host deals: four heads at a time, items with most tiles first, each to the block that
-// has least to do so far. `dealt_items` makes 643 of the 414, and 616 for 4096 positions. Without a mask it makes 653.
-//= makes 643: rate("dealt_items/bf16,d=128,long,causal") / 1000
-//= of the 414: rate("persistent/bf16,d=128,long,causal") / 1000
-//= and 616: rate("dealt_items/bf16,d=128,short,causal") / 1000
-//= makes 653: rate("dealt_items/bf16,d=128,short,full") / 1000
+// Heads of 64 columns have half the products for as many powers: with two warpgroups 439, with three 518. Blocks that stay gain
+// 3 per cent more without a mask. With a causal mask an item has one to all tiles, and item n goes to block n mod 132 all the same.
+//= warpgroups 439, with three 518: (rate("ahead/bf16,d=64,short,full") / 1000, rate("three_groups/bf16,d=64,short,full") / 1000)
+//= gain 3 per cent more: 100 * (ms("three_groups/bf16,d=64,short,full") / ms("persistent/bf16,d=64,short,full") - 1)
 //
-// cuDNN's kernel, called through PyTorch, makes 660 and 577 on the same GPU. For heads of 64 columns it makes 481 and 434, `dealt_items` 527
-// and 479.
-//= makes 660: rate("dealt_items/bf16,d=128,short,full", "4096,64", "h200_pytorch") / 1000
-//= and 577: rate("dealt_items/bf16,d=128,short,causal", "4096,64", "h200_pytorch") / 1000
-//= makes 481: rate("dealt_items/bf16,d=64,short,full", "4096,64", "h200_pytorch") / 1000
-//= and 434: rate("dealt_items/bf16,d=64,short,causal", "4096,64", "h200_pytorch") / 1000
-//= `dealt_items` 527: rate("dealt_items/bf16,d=64,short,full") / 1000
-//= and 479: rate("dealt_items/bf16,d=64,short,causal") / 1000
+//? same_items: With 64 columns a block has 192 queries, so a head of 4096 has 22 items, and 132 is six times 22. `three_groups` makes
+//?   426 TFLOP/s with a causal mask. What does `persistent` make?
+//? answer: rate("persistent/bf16,d=64,short,causal") / 1000
+//? unit: TFLOP/s
+//? near: 20 %
+//
+// 260 of the 426: each block gets items of one length all the time, and those with the longest end last. For 16384 positions and 128
+// columns a head has nearly as many items as there are SMs: `persistent` makes 413.
+//= 260 of the 426: (rate("persistent/bf16,d=64,short,causal") / 1000, rate("three_groups/bf16,d=64,short,causal") / 1000)
+//= makes 413: rate("persistent/bf16,d=128,long,causal") / 1000
+//
+// The durations are known before, so the host deals: some heads at a time, items with most tiles first, each to the block that
+// has least to do so far. `dealt_items` makes 467 of the 260, and 593 of the 413.
+//= 467 of the 260: (rate("dealt_items/bf16,d=64,short,causal") / 1000, rate("persistent/bf16,d=64,short,causal") / 1000)
+//= 593 of the 413: (rate("dealt_items/bf16,d=128,long,causal") / 1000, rate("persistent/bf16,d=128,long,causal") / 1000)
+//
+// cuDNN's kernel is called through PyTorch, in another run on the same kind of GPU. In TFLOP/s:
+//
+// | | cuDNN | `dealt_items` | ratio |
+// |---|--:|--:|--:|
+// | 128 columns, 4096 positions | 632 | 643 | 1.02 |
+// | the same, causal | 541 | 585 | 1.08 |
+// | 128 columns, 16384 positions | 655 | 565 | 0.86 |
+// | the same, causal | 597 | 593 | 0.99 |
+// | 64 columns, 4096 positions | 481 | 539 | 1.12 |
+// | the same, causal | 431 | 467 | 1.08 |
+//= | 632 | 643 | 1.02 |: (rate("dealt_items/bf16,d=128,short,full", "4096,64", "h200_pytorch") / 1000,
+//=   rate("dealt_items/bf16,d=128,short,full") / 1000, ms("dealt_items/bf16,d=128,short,full", "4096,64", "h200_pytorch") / ms("dealt_items/bf16,d=128,short,full"))
+//= | 541 | 585 | 1.08 |: (rate("dealt_items/bf16,d=128,short,causal", "4096,64", "h200_pytorch") / 1000,
+//=   rate("dealt_items/bf16,d=128,short,causal") / 1000, ms("dealt_items/bf16,d=128,short,causal", "4096,64", "h200_pytorch") / ms("dealt_items/bf16,d=128,short,causal"))
+//= | 655 | 565 | 0.86 |: (rate("dealt_items/bf16,d=128,long,full", "4096,64", "h200_pytorch") / 1000,
+//=   rate("dealt_items/bf16,d=128,long,full") / 1000, ms("dealt_items/bf16,d=128,long,full", "4096,64", "h200_pytorch") / ms("dealt_items/bf16,d=128,long,full"))
+//= | 597 | 593 | 0.99 |: (rate("dealt_items/bf16,d=128,long,causal", "4096,64", "h200_pytorch") / 1000,
+//=   rate("dealt_items/bf16,d=128,long,causal") / 1000, ms("dealt_items/bf16,d=128,long,causal", "4096,64", "h200_pytorch") / ms("dealt_items/bf16,d=128,long,causal"))
+//= | 481 | 539 | 1.12 |: (rate("dealt_items/bf16,d=64,short,full", "4096,64", "h200_pytorch") / 1000,
+//=   rate("dealt_items/bf16,d=64,short,full") / 1000, ms("dealt_items/bf16,d=64,short,full", "4096,64", "h200_pytorch") / ms("dealt_items/bf16,d=64,short,full"))
+//= | 431 | 467 | 1.08 |: (rate("dealt_items/bf16,d=64,short,causal", "4096,64", "h200_pytorch") / 1000,
+//=   rate("dealt_items/bf16,d=64,short,causal") / 1000, ms("dealt_items/bf16,d=64,short,causal", "4096,64", "h200_pytorch") / ms("dealt_items/bf16,d=64,short,causal"))
+//
+// One of these is bad: 16384 positions without a mask. The GPU was under its power cap then, at 1650 MHz. cuDNN's kernel was
+// timed in a shorter run, whose clock is not recorded; at which rate it would run in ours is not measured.
 
 // [hide] How the rungs are launched and registered
-/// Which items a launch's blocks compute.
-enum class Order {
-  one_each,  ///< as many blocks as items
-  as_come,   ///< as many blocks as SMs, item n by block n % blocks
-  dealt      ///< as many blocks as SMs, each with as much to do
-};
-
-/// The heads that are dealt together: the best of 4 to 64 in the trials for D = 128, of 16 to 128 for D = 64.
-constexpr int heads_at_once(int d) { return d == 128 ? 4 : 16; }
-
 /// A launch of attention_by_boxes.
 template <class T, bool CAUSAL, How HOW, Order ORDER>
 static std::function<void()> launch_of(const Bf16Attention& a) {

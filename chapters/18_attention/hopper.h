@@ -189,3 +189,13 @@ __device__ __forceinline__ void wgmma(float (&d)[16][4], const std::uint32_t (&a
         "+f"(d[15][2]), "+f"(d[15][3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(static_cast<int>(add)));
 }
+
+/// A place in a ring of SLOTS slots, and the parity of the phase that it is used for.
+template <int SLOTS>
+struct Slot {
+  int at = 0;
+  unsigned parity = 0;
+  __device__ __forceinline__ void advance() {
+    if (++at == SLOTS) at = 0, parity ^= 1;
+  }
+};

@@ -9,6 +9,16 @@
 #include "lab/lab.h"
 #include "rows.h"
 
+/// Which items a launch's blocks compute.
+enum class Order {
+  one_each,  ///< as many blocks as items
+  as_come,   ///< as many blocks as SMs, item n by block n % blocks
+  dealt      ///< as many blocks as SMs, each with as much to do
+};
+
+/// The heads that are dealt together: the best of 4 to 64 in the trials for D = 128, of 16 to 128 for D = 64.
+constexpr int heads_at_once(int d) { return d == 128 ? 4 : 16; }
+
 /// What a block computes next: the output of some queries of a head from `row0` on; nothing where head is -1.
 struct Item {
   int head, row0;

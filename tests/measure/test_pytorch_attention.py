@@ -12,6 +12,10 @@ import unittest
 from unittest import mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+
+from warp.base import records
+from warp.chapter.written import Report
 
 
 def pytorch(has_cudnn):
@@ -55,7 +59,9 @@ def run(has_cudnn):
         main = runpy.run_path(str(ROOT / "tools" / "measure" / "pytorch_attention.py"))["main"]
         with contextlib.redirect_stderr(said), mock.patch.object(sys, "argv", ["", "--write", str(file)]):
             code = main()
-        return code, json.loads(file.read_text())["rows"], said.getvalue()
+        data = json.loads(file.read_text())
+        records.read(Report, data, strict=True)  # the form that results have
+        return code, data["rows"], said.getvalue()
 
 
 class PyTorch(unittest.TestCase):

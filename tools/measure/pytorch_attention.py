@@ -17,6 +17,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from warp.base import build  # noqa: E402
+from warp.base.machine import Machine  # noqa: E402
 from warp.chapter import results  # noqa: E402
 
 LENGTH, HEADS = 4096, 64  # as `Size gpu` of the chapter
@@ -144,8 +146,11 @@ def main():
             "chapter": "18_attention",
             "backend": "gpu",
             "device": torch.cuda.get_device_name(),
+            "driver": next((driver for _, _, driver, _ in Machine().gpus()), "unknown"),
             "toolkit": f"CUDA {torch.version.cuda}, PyTorch {torch.__version__}",
             "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "commit": build.commit(),
+            "limits": {},
             "rows": rows,
         }
     )

@@ -168,6 +168,7 @@ MUTANTS = [
     ("decode", "sum *= shrink, max = now", "max = now"),
     ("merge_parts", "exp2_fast(parts[i].max[g] - finite(largest))", "1.0f"),
     ("unpack", "key % PAGE : key", "0 * PAGE : key"),
+    ("make_pages", "std::uint16_t{0}", "std::uint16_t{0xffff}"),  # NaN behind the last key
 ]
 # The same in BF16: (file, function, text, what it becomes).
 BF16_MUTANTS = [
@@ -185,6 +186,7 @@ RUNG_OF = {
     "store_output": "fused",
     "merge_parts": "decode",
     "unpack": "paged",
+    "make_pages": "paged",
 }
 
 
