@@ -446,8 +446,8 @@ __global__ void jacobi_flags(float* out, const float* in, int cols, int rows, Si
 // GPU 0 loads the arrays of all others, adds, and copies the sums to them. Everything passes through its link: (N - 1) B bytes
 // in and as many out, while the links between the others are idle.
 //
-//? gathered: A copy of 1 GiB from GPU to GPU takes 2.76 ms at 389 GB/s. How long does an all-reduce of 1 GiB take on two GPUs if
-//?   one GPU adds?
+//? gathered: 1 GiB would cross the link in 2.76 ms at the 389 GB/s of a copy. How long does an all-reduce of
+//?   1 GiB take on two GPUs if one GPU adds?
 //? answer: ms("gathered_sums/floats=268435456")
 //? unit: ms
 //? near: 20 %
