@@ -66,7 +66,9 @@ struct OnAll {
 // Addresses are unique across all GPUs of a process, so that an address tells whose memory it is. There are two ways
 // to reach it.
 //
-// **Copies.** `cudaMemcpyPeerAsync`, or `cudaMemcpyAsync` with `cudaMemcpyDefault`, copies from GPU to GPU in a stream of
+// ### Copies
+//
+// `cudaMemcpyPeerAsync`, or `cudaMemcpyAsync` with `cudaMemcpyDefault`, copies from GPU to GPU in a stream of
 // either. It needs no peer access; where the two GPUs cannot reach each other, the driver copies through the host.
 //
 //? ways: GPU 0 sends 256 MiB to GPU 1 in 0.69 ms. How long do both take if GPU 1 sends as much to GPU 0 at the same time?
@@ -86,15 +88,11 @@ void peer_copy(float* to, int to_gpu, const float* from, int from_gpu, std::size
 //= 0.69 ms, a rate of 389 GB/s: (ms("peer_copy/ways=1"), rate("peer_copy/ways=1"))
 //= 1.02 times as long and have 766 GB/s: (ms("peer_copy/ways=2") / ms("peer_copy/ways=1"), rate("peer_copy/ways=2"))
 //
-// **Kernels.** With {term}`peer access`, a kernel follows a pointer into the other GPU's memory as into its own. It is
+// ### Kernels
+//
+// With {term}`peer access`, a kernel follows a pointer into the other GPU's memory as into its own. It is
 // opened once, in one direction: `cudaDeviceEnablePeerAccess(1, 0)`, called while GPU 0 is the current one, lets kernels
 // of GPU 0 reach the memory of GPU 1. `lab::open_devices` opens all to all.
-//
-//? load: The next two kernels copy 256 MiB between GPUs. One loads from the other GPU, one stores to it. How many times as
-//?   long as `peer_store` does `peer_load` take?
-//? answer: ms("peer_load") / ms("peer_store")
-//? unit: times
-//? near: 20 %
 
 /// out[i] = in[i]; in is memory of another GPU.
 ///
@@ -104,6 +102,12 @@ __global__ void peer_load(float* out, const float* in, std::size_t n) {
   for (std::size_t i = std::size_t{blockIdx.x} * BLOCK + threadIdx.x; i < n; i += threads)
     out[i] = in[i];
 }
+
+//? store: `peer_load` takes 1.08 ms for 256 MiB. How long does the next kernel take, which has the same code but stores to the
+//?   other GPU?
+//? answer: ms("peer_store")
+//? unit: ms
+//? near: 15 %
 
 /// out[i] = in[i]; out is memory of another GPU.
 ///
@@ -123,6 +127,8 @@ __global__ void peer_store(float* out, const float* in, std::size_t n) {
 //=   rate("peer_store"))
 //= 16 MiB: 4096 * 4096 // 4 * 4 / 1024 / 1024
 //= 300 GB/s, and 299 of the copy: (rate("peer_store", 4096), rate("peer_copy/ways=1", 4096))
+//
+// ### Without peer access
 //
 // `closed` runs `peer_load` without peer access: an illegal address on a GPU. The simulator names both GPUs and the call
 // that is missing.
@@ -558,17 +564,19 @@ __global__ void one_shot(float4* out, OnAll<float4> in,
   if (waits) meet(flags, me, gpus, round + 1);
 }
 
-// A kernel of GPU 0 now waits for one of GPU 1, which the host launches after it. A launch returns at once, so it does get
-// there. But CUDA loads a kernel at its first use, and loading may wait for kernels that run (CUDA's programming
-// guide, *Lazy Loading*). If one of them waits for the kernel that is to be loaded, neither ever ends. So the host first asks
-// for each kernel's attributes on each GPU, which loads it. The simulator returns from a launch when the kernel only polls, and
-// runs both side by side.
-//
 // **Timed.** 8 KiB take 14 us, and 1 MiB takes 25 us: 1.7 times as long for 128 times the bytes.
 //= 8 KiB: 2048 * 4 / 1024
 //= 14 us: ms("one_shot/floats=2048") * 1000
 //= 25 us: ms("one_shot/floats=262144") * 1000
 //= 1.7 times as long for 128 times: (ms("one_shot/floats=262144") / ms("one_shot/floats=2048"), 262144 / 2048)
+//
+// ### Kernels that wait for each other
+//
+// A kernel of GPU 0 now waits for one of GPU 1, which the host launches after it. A launch returns at once, so it does get
+// there. But CUDA loads a kernel at its first use, and loading may wait for kernels that run (CUDA's programming
+// guide, *Lazy Loading*). If one of them waits for the kernel that is to be loaded, neither ever ends. So the host first asks
+// for each kernel's attributes on each GPU, which loads it. The simulator returns from a launch when the kernel only polls, and
+// runs both side by side.
 //
 // `early_read` leaves the meetings out. A kernel in each GPU's stream makes its array right before, and nothing orders
 // the others' sums behind it.
@@ -605,6 +613,8 @@ __global__ void two_shots(OnAll<float4> out, OnAll<float4> in,
 }
 
 // One shot loads (N - 1) B from others, two shots (N - 1) B / N, and they store as much again to them.
+//
+// ### The four ways, and NCCL
 //
 // | | steps | bytes into each GPU |
 // |---|---|---|
