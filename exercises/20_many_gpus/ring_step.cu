@@ -4,11 +4,11 @@
 // Level: 3
 // Minutes: 10
 //
-// A reduce-scatter adds up an array of each GPU; afterwards each GPU has the sums of one chunk. The
-// array is cut into as many chunks as there are GPUs. In step s, GPU g adds one chunk of what its left
-// neighbour has to its own, in place. Write `chunk_of`: which chunk that is, so that after the last
-// step, s = gpus - 2, GPU g has the sums of chunk g. The left neighbour of GPU g is GPU g - 1, and that
-// of GPU 0 the last one.
+// A reduce-scatter adds up an array of each GPU; afterwards each GPU has the sums of one chunk.
+// The array is cut into as many chunks as there are GPUs. In step s, GPU g adds one chunk of what
+// its left neighbour has to its own, in place. Write `chunk_of`: which chunk that is, so that
+// after the last step, s = gpus - 2, GPU g has the sums of chunk g. The left neighbour of GPU g is
+// GPU g - 1, and that of GPU 0 the last one.
 
 #include <cuda_runtime.h>
 

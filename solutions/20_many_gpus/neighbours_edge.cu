@@ -4,9 +4,9 @@
 // Level: 2
 // Minutes: 10
 //
-// Each GPU smooths a piece of a line: every cell becomes the mean of its two neighbours. A piece has
-// a halo cell at each end, which the GPU beside it fills after each step by a copy. Streams, one of
-// each GPU, do not wait for each other, so a step may read a halo that has not arrived.
+// Each GPU smooths a piece of a line: every cell becomes the mean of its two neighbours. A piece
+// has a halo cell at each end, which the GPU beside it fills after each step by a copy. Streams,
+// one of each GPU, do not wait for each other, so a step may read a halo that has not arrived.
 //
 // Repair `smooth`. A step of a GPU has to wait for the copies of its neighbours, and for nothing
 // else: neither the host nor a GPU that is no neighbour.

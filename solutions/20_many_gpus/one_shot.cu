@@ -7,9 +7,9 @@
 // An all-reduce of a short array in one kernel on each GPU: the kernel tells all GPUs that its own
 // array is ready, waits until they have told it, and adds up all arrays. Write `ready` and `sums`.
 //
-// A flag of another GPU takes the scope of the system. It has to be released and acquired, so that who
-// sees the flag also sees the array. The host launches the kernels one after the other and waits for
-// none of them.
+// A flag of another GPU takes the scope of the system. It has to be released and acquired, so that
+// who sees the flag also sees the array. The host launches the kernels one after the other and
+// waits for none of them.
 
 #include <cuda_runtime.h>
 
