@@ -1012,7 +1012,7 @@ cudaError_t launch_stream(const Product& g, int, bool, void* workspace, cudaStre
 }
 
 /// The product as a thin one: its transpose where C has fewer columns than rows.
-inline Thin thin(const Product& g) {
+inline Thin thin_of(const Product& g) {
   if (g.m <= g.n) return {g.m, g.n, g.k, g.a, g.b, g.alpha, g.beta, g.c, g.ldc, 1, g.c_wide};
   return {g.n, g.m, g.k, g.b, g.a, g.alpha, g.beta, g.c, 1, g.ldc, false};
 }
@@ -1026,7 +1026,7 @@ cudaError_t launch_columns(const Product& g, int parts, bool, void* workspace,
                            cudaStream_t stream) {
   unsigned* const tickets = static_cast<unsigned*>(workspace);
   const Split split{parts, reinterpret_cast<float4*>(tickets + TICKETS + FLAGS), tickets};
-  const Thin t = thin(g);
+  const Thin t = thin_of(g);
   const unsigned blocks =
       static_cast<unsigned>((t.n - 1) / (4 * LANES) + 1) * static_cast<unsigned>(parts);
   if (aligned16(t.y.data, t.y.ld)) {
@@ -1041,7 +1041,7 @@ template <int MT, int JR, int WARPS_J, int WARPS_K>
 cudaError_t launch_rows(const Product& g, int parts, bool, void* workspace, cudaStream_t stream) {
   unsigned* const tickets = static_cast<unsigned*>(workspace);
   const Split split{parts, reinterpret_cast<float4*>(tickets + TICKETS + FLAGS), tickets};
-  const Thin t = thin(g);
+  const Thin t = thin_of(g);
   const unsigned blocks =
       static_cast<unsigned>((t.n - 1) / (JR * WARPS_J) + 1) * static_cast<unsigned>(parts);
   constexpr int THREADS = 32 * WARPS_J * WARPS_K;

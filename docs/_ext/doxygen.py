@@ -74,6 +74,9 @@ def _entities(xml: Path, _digest: str) -> list[Entity]:
         if path.name == "index.xml":
             continue
         compounds += ElementTree.parse(path).getroot().findall("compounddef")
+    inline = {  # namespaces whose members Doxygen lists with those of the one around them, and Breathe looks for there
+        inner.text for compound in compounds for inner in compound.findall("innernamespace[@inline='yes']")
+    }
     for compound in compounds:
         if compound.get("kind") == "namespace":
             for member in compound.iter("member"):
@@ -104,6 +107,9 @@ def _entities(xml: Path, _digest: str) -> list[Entity]:
             scope = scopes.get(member.get("id"))
             if scope and member.get("kind") != "define" and not name.startswith(scope + "::"):
                 name = f"{scope}::{name}"
+            for space in inline:
+                if name.startswith(space + "::"):
+                    name = space.rpartition("::")[0] + name[len(space) :]
             if member.get("kind") == "define":
                 name = member.findtext("name")
             add(
