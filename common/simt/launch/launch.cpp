@@ -93,7 +93,6 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   device::launch_begins(kernel_text);
   lock.unlock();  // it may wait for what is under way
   const stream_order::Work work(config.stream);
-  beside_host::is_work(work.queue(), work.number());
   lock.lock();
   side_by_side::Launch launch(lock, on_device);
   if (arguments) check_arguments(kernel_text, {arguments, count});
