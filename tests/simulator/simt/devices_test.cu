@@ -576,4 +576,33 @@ TEST_F(Devices, HostGoesOnPastAStreamThatWaits) {
   expect_clean();
 }
 
+// Device 2's kernel is behind device 1's, which itself waits when device 2's is asked for.
+TEST_F(Devices, WhatWaitsIsWaitedFor) {
+  const Array out_0(0, 1), out_1(1, 1), out_2(2, 1);
+  const Stream of_0(0), of_1(1), of_2(2);
+  open_all();
+  int* flag = nullptr;
+  cudaMallocHost(&flag, sizeof(int));
+  *flag = 0;
+  cudaEvent_t events[2];
+  for (int device : {0, 1}) cudaSetDevice(device), cudaEventCreate(&events[device]);
+  cudaSetDevice(0);
+  wait_until<<<1, 1, 0, of_0>>>(flag, 1, out_0);
+  cudaEventRecord(events[0], of_0);
+  cudaSetDevice(1);
+  cudaStreamWaitEvent(of_1, events[0], 0);
+  add<<<1, 1, 0, of_1>>>(out_1, out_0, 1);
+  cudaEventRecord(events[1], of_1);
+  cudaSetDevice(2);
+  cudaStreamWaitEvent(of_2, events[1], 0);
+  add<<<1, 1, 0, of_2>>>(out_2, out_1, 1);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // for one that does not wait
+  SystemFlag(*flag).store(1, cuda::memory_order_release);
+  synchronize_all();
+  for (cudaEvent_t event : events) cudaEventDestroy(event);
+  EXPECT_EQ(out_2.at(0), 3);
+  expect_clean();
+  cudaFreeHost(flag);
+}
+
 }  // namespace
