@@ -606,6 +606,7 @@ struct Data {
   lab::MappedBuffer<float> mapped{n, "mapped"};
   lab::DeviceBuffer<float> d_in{n, "d_in"};
   lab::Streams streams{8};
+  Staging staging{std::max<std::size_t>(n / 16, 256)};
   cudaEvent_t event = nullptr;
 
   Data(lab::Ladder& ladder, std::size_t n) : n(n), map(ladder, n) {
@@ -625,6 +626,11 @@ struct Data {
 
   lab::Rung in_on_device() {
     return {.outputs = {lab::expect(map.d_out, map.d_in)}, .bytes = bytes()};
+  }
+  lab::Rung in_by_host() {
+    lab::Rung rung = in_on_device();
+    rung.clock = lab::Clock::host;
+    return rung;
   }
   lab::Rung in_on_host(std::span<float> where) {
     return {.outputs = {lab::expect(where, pageable)}, .bytes = bytes()};
@@ -666,10 +672,14 @@ struct Data {
             .peer = copies};
   }
 
+  void send_by_hand(std::size_t threads) { by_hand(out(), pageable.data(), n, staging, threads); }
+  void generate() { generated<<<lab::tiles(n, BLOCK), BLOCK>>>(out(), n); }
   void both_copies(std::size_t used, float* d_to) {
     both_ways(d_to, pinned.data(), to.data(), in(), n, streams, used);
   }
-  void stage(std::span<float> where, const float* from, std::size_t pieces, std::size_t used) {
+  /// To and from pageable memory, or pinned memory.
+  void stage(std::span<float> where, std::size_t pieces, std::size_t used) {
+    const float* const from = where.data() == to.data() ? pinned.data() : pageable.data();
     staged(where.data(), from, d_in.data(), out(), n, pieces, streams, used);
   }
   void stage_by_part(std::size_t pieces) {
@@ -802,24 +812,18 @@ int main(int argc, char** argv) {
     ladder.require(n < std::size_t{1} << 31, "n: fewer than 2^31");
     ladder.skip_unless(n > 768, {"missing_event"}, "needs three pieces of 256 floats");
     Data data(ladder, n);
-    float* const pinned = data.pinned.data();
 
     // Section 1.
     const lab::Problem in(ladder, data.in_on_device());
     in.add("one_copy", "memory=pageable", [&] { one_copy(data.out(), data.pageable.data(), n); });
-    in.add("one_copy", "memory=pinned", [&] { one_copy(data.out(), pinned, n); });
+    in.add("one_copy", "memory=pinned", [&] { one_copy(data.out(), data.pinned.data(), n); });
     for (const bool pin : {false, true}) {
       const auto where = pin ? data.to.span() : std::span(data.pageable_to);
       ladder.add("back", pin ? "memory=pinned" : "memory=pageable", data.in_on_host(where),
                  [&] { back(where.data(), data.in(), n); });
     }
-    Staging staging{std::max<std::size_t>(n / 16, 256)};
-    lab::Rung in_by_host = data.in_on_device();
-    in_by_host.clock = lab::Clock::host;
-    const lab::Problem hands(ladder, in_by_host);
-    hands.sweep("by_hand", "threads", {1u, 8u}, [&](std::size_t threads) {
-      by_hand(data.out(), data.pageable.data(), n, staging, threads);
-    });
+    const lab::Problem hands(ladder, data.in_by_host());
+    hands.sweep("by_hand", "threads", {1u, 8u}, [&](std::size_t used) { data.send_by_hand(used); });
     const lab::Rung by_host{.prepare_every_run = true, .clock = lab::Clock::host};
     ladder.add("registering", "what=register", Registering{data, false}, by_host);
     ladder.add("registering", "what=both", Registering{data, true}, by_host);
@@ -837,19 +841,18 @@ int main(int argc, char** argv) {
     const lab::Rung of_pages{.prepare_every_run = true, .bytes = data.bytes()};
     ladder.add("managed", "pages=faults", Pages(data, false), of_pages);
     ladder.add("managed", "pages=prefetched", Pages(data, true), of_pages);
-    ladder.add("generated", "", data.random_on_device(),
-               [&] { generated<<<lab::tiles(n, BLOCK), BLOCK>>>(data.out(), n); });
+    ladder.add("generated", "", data.random_on_device(), [&] { data.generate(); });
 
     // Section 3.
     const lab::Problem work(ladder, data.worked_on_host(data.to.span()));
     work.sweep("staged", "pieces", {1u, 2u, 4u, 16u, 32u, 64u},
-               [&](std::size_t pieces) { data.stage(data.to.span(), pinned, pieces, 3); });
-    work.add("staged", "streams=8", [&] { data.stage(data.to.span(), pinned, 32, 8); });
+               [&](std::size_t pieces) { data.stage(data.to.span(), pieces, 3); });
+    work.add("staged", "streams=8", [&] { data.stage(data.to.span(), 32, 8); });
     work.sweep("staged", "by part, pieces", {16u, 32u, 64u},
                [&](std::size_t pieces) { data.stage_by_part(pieces); });
-    work.add("staged", "mistake=one stream", [&] { data.stage(data.to.span(), pinned, 16, 1); });
+    work.add("staged", "mistake=one stream", [&] { data.stage(data.to.span(), 16, 1); });
     ladder.add("staged", "mistake=pageable", data.worked_on_host(data.pageable_to),
-               [&] { data.stage(data.pageable_to, data.pageable.data(), 16, 3); });
+               [&] { data.stage(data.pageable_to, 16, 3); });
     ladder.demonstrate("too_early", [&] { data.to[0] = too_early(data.to.data(), data.in(), n); });
 
     // Sections 4 and 5.
