@@ -47,6 +47,8 @@ def heat(shapes, key, name):
                 box = f' rx="2" fill-opacity="{opacity:.2f}"'
                 shapes_.append(figures.rect(left + x * cell + 1, at + 1, cell - 2, high - 2, fill, box))
                 words = f"{ratio:.{2 if ratio < 0.095 else 1 if ratio < 9.95 else 0}f}"
+                if len(words) * 0.6 * font > cell - 2:
+                    words = words.lstrip("0")
                 colour = GROUND if opacity > 0.8 else FOREGROUND
                 shapes_.append(figures.text(left + (x + 0.5) * cell, at + 17, words, font, colour, "middle"))
         bottom = top + CELLS * high
@@ -67,7 +69,7 @@ def heat(shapes, key, name):
     return figures.Drawing(
         draw(48, 46, 11.5),
         f"A map of {name}: cuBLAS's time over ours in {len(found)} cells, by the size of C and by K. The lowest: {words}.",
-        draw(23, 40, 8.5),
+        draw(23, 40, 11),
     )
 
 

@@ -23,7 +23,7 @@ def merge():
         middle = x + width / 2
         total = sum(2.0 ** (v - largest) for v in part)
         shapes.append(figures.path(f"M{middle} {top + cell + 4}v16m-4 -6l4 6l4 -6", MUTED, 1.4))
-        shapes.append(figures.text(middle, top + cell + 38, f"m = {largest}, s = {total:g}", 12, anchor="middle"))
+        shapes.append(figures.text(middle, top + cell + 38, f"m = {largest}, s = {total:.3g}", 12, anchor="middle"))
         aim = left + width + gap / 2
         shapes.append(
             figures.path(f"M{middle} {top + cell + 48}L{aim + (p * 2 - 1) * 12} {top + cell + 78}", MUTED, 1.4)
@@ -33,7 +33,9 @@ def merge():
         side = "end" if p == 0 else "start"
         shapes.append(figures.text((middle + aim) / 2 + (p * 2 - 1) * 10, top + cell + 70, text, 12, MUTED, side))
     both = sum(2.0 ** (v - 7) for part in values for v in part)
-    shapes.append(figures.text(left + width + gap / 2, top + cell + 98, f"m = 7, s = {both:g}", 12.5, anchor="middle"))
+    shapes.append(
+        figures.text(left + width + gap / 2, top + cell + 98, f"m = 7, s = {both:.3g}", 12.5, anchor="middle")
+    )
     return figures.Drawing(
         figures.svg(shapes, 2 * (left + width) + gap, top + cell + 108),
         "Two parts of a row with four elements each. Part a has the maximum 5, part b the maximum 7; each has a sum of powers of "
@@ -65,7 +67,7 @@ def fused():
         shapes.append(figures.path(f"M{x} {y}h14v14h-14z", LINE))
         shapes.append(figures.text(x + 22, y + 12, words, 12, MUTED))
     return figures.Drawing(
-        figures.svg(shapes, x + 150, top + tiles * cell + 6),
+        figures.svg(shapes, x + 166, top + tiles * cell + 6),
         f"Scores as {tiles} x {tiles} tiles. Each block has a row of tiles and goes over it from left to right. With a causal mask, the "
         "tiles right of the diagonal are never loaded, and only those on the diagonal are masked.",
     )

@@ -272,7 +272,11 @@ class Content(unittest.TestCase):
             for name in chapter.header.rungs:
                 self.assertIn(name, page.ids, "the anchor of a rung")
             # Every numbered line of a listing is that line of a file of the chapter, or of an exercise of it.
-            files = [*main.parent.rglob("*.cu"), *(sample.ROOT / "exercises" / folder).glob("*.cu")]
+            files = [
+                *main.parent.rglob("*.cu"),
+                *main.parent.rglob("*.cuh"),
+                *(sample.ROOT / "exercises" / folder).glob("*.cu"),
+            ]
             sources = [path.read_text().split("\n") for path in files]
             numbered = 0
             for listing in (listing for one in [page, *beside] for listing in one.listings):

@@ -242,7 +242,8 @@ Work::Work(const void* stream) : is_nested_(current_work) {
     if (queue.is_blocking) blocking_of(s, queue).join(queue.known);
     current_work = this;
   }
-  beside_host::is_work(queue_, number_);  // before it waits: the host then goes on, and asks for what is behind it
+  beside_host::is_work(
+      queue_, number_);  // before it waits: the host then goes on, and asks for what is behind it
   beside_host::wait_if_in(known_);
 }
 
