@@ -182,6 +182,6 @@ def draw(_simulated, source):
             None,
             "mix",
             mix(recorded),
-            "The instructions of the inner loops by what they do, each bar one pass of the loop.",
+            "The instructions of the inner loops by what they do, each bar one iteration.",
         ),
     ]

@@ -240,7 +240,7 @@ __global__ void __launch_bounds__(32 * WARP_ROWS)
   float4 x[N];
 #pragma unroll
   for (int i = 0; i < N; ++i) {
-    x[i] = load_quad<WIDE>(in + size_t(row) * cols, first + 128 * i, cols, Op::pad);
+    x[i] = load_float4<WIDE>(in + size_t(row) * cols, first + 128 * i, cols, Op::pad);
   }
   const auto own = Op::template of<WIDE>(x, first, 128, cols);
   const auto all = cols == 128 * N ? merged_by_warp<Op, true>(own) : merged_by_warp<Op>(own);
@@ -270,7 +270,7 @@ __global__ void __launch_bounds__(THREADS)
   const float* const row = in + size_t{blockIdx.x} * cols;
   float4 x[N];
 #pragma unroll
-  for (int i = 0; i < N; ++i) x[i] = load_quad<WIDE>(row, first + 4 * THREADS * i, cols, Op::pad);
+  for (int i = 0; i < N; ++i) x[i] = load_float4<WIDE>(row, first + 4 * THREADS * i, cols, Op::pad);
   const auto own = Op::template of<WIDE>(x, first, 4 * THREADS, cols);
   const auto all = merged_by_block<Op, THREADS / 32>(own);
   write_mapped<Op, WIDE>(out + size_t{blockIdx.x} * cols, x, all, gamma, beta, first, 4 * THREADS,
@@ -541,11 +541,11 @@ __device__ __forceinline__ void load_queries(float* to, const float* q, int row0
                                              float scale) {
   for (int i = threadIdx.x; i < T::BM * T::D / 4; i += T::THREADS) {
     const int row = i / (T::D / 4), col = i % (T::D / 4) * 4;
-    float4 quad = make_float4(0, 0, 0, 0);
+    float4 four = make_float4(0, 0, 0, 0);
     if (row0 + row < queries)
-      quad = *reinterpret_cast<const float4*>(q + size_t(row0 + row) * T::D + col);
-    quad.x *= scale, quad.y *= scale, quad.z *= scale, quad.w *= scale;
-    *reinterpret_cast<float4*>(to + row * T::QS + col) = quad;
+      four = *reinterpret_cast<const float4*>(q + size_t(row0 + row) * T::D + col);
+    four.x *= scale, four.y *= scale, four.z *= scale, four.w *= scale;
+    *reinterpret_cast<float4*>(to + row * T::QS + col) = four;
   }
 }
 
@@ -1601,11 +1601,11 @@ class Decoding {
     return best;
   }
   DecodingData data(int each, bool paged) {
-    const auto quads = [](const lab::Input<std::uint16_t>& of) {
+    const auto uint4s = [](const lab::Input<std::uint16_t>& of) {
       return reinterpret_cast<const uint4*>(of.data());
     };
-    const Cache cache{quads(paged ? *k_pages_ : k_),
-                      quads(paged ? *v_pages_ : v_),
+    const Cache cache{uint4s(paged ? *k_pages_ : k_),
+                      uint4s(paged ? *v_pages_ : v_),
                       paged ? pages_->data() : nullptr,
                       shape_.heads / GROUP / HEADS,
                       HEADS,

@@ -47,16 +47,16 @@ __global__ void __launch_bounds__(THREADS, 512 / THREADS)
   if constexpr (Op::has_weights) {
 #pragma unroll
     for (int i = 0; i < N; ++i) {
-      slices[i * THREADS + t] = load_quad<true>(gamma, first + i * STEP, cols, 0);
-      slices[(N + i) * THREADS + t] = load_quad<true>(beta, first + i * STEP, cols, 0);
+      slices[i * THREADS + t] = load_float4<true>(gamma, first + i * STEP, cols, 0);
+      slices[(N + i) * THREADS + t] = load_float4<true>(beta, first + i * STEP, cols, 0);
     }
   }
   float4 x[N], next[N];
   const auto load = [&](float4(&to)[N], int row) {
 #pragma unroll
     for (int i = 0; i < N; ++i) {
-      to[i] = load_quad<true>(in + std::size_t(row) * cols, first + i * STEP, row < rows ? cols : 0,
-                              Op::pad);
+      to[i] = load_float4<true>(in + std::size_t(row) * cols, first + i * STEP,
+                                row < rows ? cols : 0, Op::pad);
     }
   };
   cluster.sync();  // all of its blocks run: their shared memory may be written
@@ -81,8 +81,8 @@ __global__ void __launch_bounds__(THREADS, 512 / THREADS)
       if constexpr (Op::has_weights) {
         scale = slices[i * THREADS + t], shift = slices[(N + i) * THREADS + t];
       }
-      store_quad<true>(out + std::size_t(row) * cols, first + i * STEP, cols,
-                       Op::map(x[i], all, scale, shift));
+      store_float4<true>(out + std::size_t(row) * cols, first + i * STEP, cols,
+                         Op::map(x[i], all, scale, shift));
     }
   }
 }

@@ -36,7 +36,7 @@ __device__ inline int present(int c, int cols) {
 
 /// Four floats of a row from column `c` on, `pad` where it has none. Where WIDE, rows begin at multiples of 16 bytes.
 template <bool WIDE>
-__device__ inline float4 load_quad(const float* row, int c, int cols, float pad) {
+__device__ inline float4 load_float4(const float* row, int c, int cols, float pad) {
   if constexpr (WIDE) {
     return c < cols ? *reinterpret_cast<const float4*>(row + c) : make_float4(pad, pad, pad, pad);
   } else {
@@ -47,11 +47,11 @@ __device__ inline float4 load_quad(const float* row, int c, int cols, float pad)
 
 /// The like for a store.
 template <bool WIDE>
-__device__ inline void store_quad(float* row, int c, int cols, float4 quad) {
+__device__ inline void store_float4(float* row, int c, int cols, float4 values) {
   if constexpr (WIDE) {
-    if (c < cols) *reinterpret_cast<float4*>(row + c) = quad;
+    if (c < cols) *reinterpret_cast<float4*>(row + c) = values;
   } else {
-    lab::store4(row + c, cols - c, false, quad);
+    lab::store4(row + c, cols - c, false, values);
   }
 }
 
@@ -211,9 +211,9 @@ __device__ __forceinline__ void write_mapped(float* row, const float4 (&x)[N],
     const int c = first + i * step;
     float4 scale = make_float4(0, 0, 0, 0), shift = scale;
     if constexpr (Op::has_weights) {
-      scale = load_quad<WIDE>(gamma, c, cols, 0), shift = load_quad<WIDE>(beta, c, cols, 0);
+      scale = load_float4<WIDE>(gamma, c, cols, 0), shift = load_float4<WIDE>(beta, c, cols, 0);
     }
-    store_quad<WIDE>(row, c, cols, Op::map(x[i], all, scale, shift));
+    store_float4<WIDE>(row, c, cols, Op::map(x[i], all, scale, shift));
   }
 }
 
