@@ -88,7 +88,6 @@ struct Fault {
   int other_device = -1;     // global race: of the other block, if that is of another launch
   unsigned lanes = 0;        // how many lanes of the warp did it
   bool again = false;        // and warps after it: `lanes` are of all of them
-  bool is_unused = false;    // what it reads: see launch/unused_reads.h
   const char* text = nullptr;
   // Of an asynchronous copy: the last wait that leaves it under way, or 0; and how many groups a wait may leave.
   uint64_t wait_pc = 0;

@@ -133,8 +133,6 @@ int Worker::form_group(Warp& warp) {
       continue;
     }
     if (what != StopReason::resume && traced_) {
-      if (grid_->trial) [[unlikely]]
-        group = grid_->trial->next(warp, group, key, monitor);
       warp.group_key = key;
       if (!observe(warp, group)) {
         aborted_ = true;
@@ -145,7 +143,7 @@ int Worker::form_group(Warp& warp) {
     }
     warp.group = group;
     warp.group_key = key;
-    return std::countr_zero(group);
+    return first;
   }
 }
 

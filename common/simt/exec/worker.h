@@ -24,7 +24,6 @@
 #include "exec/hang_proof.h"
 #include "exec/patience.h"
 #include "exec/standstill.h"
-#include "exec/trial.h"
 #include "exec/warp.h"
 #include "monitor/monitor.h"
 
@@ -59,9 +58,8 @@ struct Grid {
   // Of a plain launch: lets blocks begin that a GPU would have resident, too, if there are any left.
   void (*start_more)(int device) = nullptr;
   uint64_t (*begun)(int device) =
-      nullptr;             // how many blocks; once there is a fault, how many there were then
-  uint64_t stride = 1;     // of the blocks, in linear order, every so many is traced
-  Trial* trial = nullptr;  // of a block that runs again, with nothing run ahead
+      nullptr;          // how many blocks; once there is a fault, how many there were then
+  uint64_t stride = 1;  // of the blocks, in linear order, every so many is traced
 };
 
 // How many times the usual time the reader allows (SIMT_STEPS).

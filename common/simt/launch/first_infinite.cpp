@@ -141,7 +141,7 @@ std::string text_of(const std::string& kernel, uint64_t at, unsigned size, uint3
   const uint3 block{number % grid.grid.x, number / grid.grid.x % grid.grid.y,
                     number / grid.grid.x / grid.grid.y};
   const auto store =
-      what_again(number, grid, worker, nullptr, [] { return last_store().value_or(LastStore{}); });
+      what_again(number, grid, worker, [] { return last_store().value_or(LastStore{}); });
   double value = 0;
   float narrow = 0;
   std::memcpy(size == 4 ? static_cast<void*>(&narrow) : &value, reinterpret_cast<const void*>(at),

@@ -35,7 +35,6 @@
 #include "launch/race_policy.h"
 #include "launch/sampling.h"
 #include "launch/side_by_side.h"
-#include "launch/unused_reads.h"
 #include "launch/worker_pool.h"
 #include "memory/allocations.h"
 #include "report/api_errors.h"
@@ -231,7 +230,6 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   device::note_results(kernel, footprint, seen);
   const uint64_t threads = uint64_t{config.block.x} * config.block.y * config.block.z;
   device::note_extents(kernel, footprint, blocks * threads, threads, seen);
-  const bool prints = device::kernel_printed;
   device::note_text_of(kernel);
   random_states::end_launch(kernel);
   stream_races::Shared accesses;
@@ -255,7 +253,6 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
     fault.pc = grid.kernel ? grid.kernel + 1 : kernel_pc;  // inside, as that of an access
     faults.push_back(fault);
   }
-  if (!prints) mark_unused_reads(faults, grid, pool.caller_worker(), footprint);
   drop_needless(faults, tested_atomics, config.grid);
   if (const cudaError_t error = device::finish_launch(std::move(record), faults)) {
     device::set_sticky_error(error);

@@ -185,8 +185,6 @@ void drop_needless(std::vector<Fault>& faults, const std::vector<TestedAtomic>& 
     return fault.kind == Fault::Kind::hang && std::exchange(hangs, true);
   });
   share_causes(faults);
-  std::stable_partition(faults.begin(), faults.end(),
-                        [](const Fault& fault) { return !fault.is_unused; });
   keep_one_for_each_pair_of_lines(faults, Fault::Kind::shared_race);
   keep_one_for_each_pair_of_lines(faults, Fault::Kind::global_race);
   keep_one_early_read_of_a_line(faults);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr rlim_t kSeconds = 1;
 
-[[noreturn]] void carry_out(uint64_t block, Grid& grid, Worker& worker, Trial* trial,
+[[noreturn]] void carry_out(uint64_t block, Grid& grid, Worker& worker,
                             const std::function<void()>& look) {
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU, SIGTRAP})
     ::signal(signal, SIG_DFL);
@@ -21,7 +21,6 @@ constexpr rlim_t kSeconds = 1;
   const int nowhere = open("/dev/null", O_WRONLY);
   dup2(nowhere, STDOUT_FILENO);
   dup2(nowhere, STDERR_FILENO);
-  grid.trial = trial;
   grid.run_ahead = grid.checks_blocks = false;
   grid.recorded = 0;
   grid.stride = 1;
@@ -34,12 +33,11 @@ constexpr rlim_t kSeconds = 1;
 
 }  // namespace
 
-bool run_again(uint64_t block, Grid grid, Worker& worker, Trial* trial,
-               const std::function<void()>& look) {
+bool run_again(uint64_t block, Grid grid, Worker& worker, const std::function<void()>& look) {
   // Other launches, and blocks at a barrier of the grid, are not there.
   if (!grid.traced || grid.barrier || grid.has_company()) return false;
   const pid_t child = fork();
-  if (child == 0) carry_out(block, grid, worker, trial, look);
+  if (child == 0) carry_out(block, grid, worker, look);
   int status = 0;
   return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
          WEXITSTATUS(status) == 0;

@@ -139,12 +139,6 @@ cudaError_t finish_launch(Record record, const std::vector<engine::Fault>& fault
         fault, launch.kernel + (names_device ? " of device " + std::to_string(launch.device) : ""),
         launch.index);
     finding.kernel = launch.kernel;
-    if (fault.is_unused) {
-      finding.severity = Severity::warning;
-      finding.message +=
-          " Here nothing comes of it: whatever the read brings, the block goes the same way and "
-          "stores the same.";
-    }
     // Of what nobody has written each member of a struct would be one more.
     const bool is_unwritten = finding.kind == "uninitialized-global" && !finding.allocation.empty();
     const bool is_new =

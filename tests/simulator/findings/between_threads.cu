@@ -177,46 +177,6 @@ void flag_in_shared(bool) {
   publish_shared<<<1, 64>>>(out.data());
 }
 
-std::vector<float> ascending(int n) {
-  std::vector<float> values(n);
-  for (int i = 0; i < n; ++i) values[i] = 3.0f * i;
-  return values;
-}
-
-// A load that is clamped to the last element stands ahead of the branch that has a use for it.
-__global__ void halve(float* rows, int n, bool guarded) {
-  float* const x = rows + blockIdx.x * n;
-  for (int i = threadIdx.x; i < n; i += 4 * blockDim.x) {
-    float loaded[4];
-    for (int u = 0; u < 4; ++u) {
-      const int at = i + u * blockDim.x;
-      if (!guarded || at < n) loaded[u] = x[min(at, n - 1)];  // fault: load_nobody_uses
-    }
-    for (int u = 0; u < 4; ++u) {
-      const int at = i + u * blockDim.x;
-      if (at < n) x[at] = loaded[u] / 2;  // fault: load_nobody_uses
-    }
-  }
-}
-
-void load_nobody_uses(bool fixed) {
-  OnDevice<float> x(ascending(2 * 1013));
-  halve<<<2, 64>>>(x.data(), 1013, fixed);
-}
-
-// The same, with a use for it in some threads: whether it is a large number.
-__global__ void cut_off(float* x, int n, bool apart) {
-  const int i = threadIdx.x;
-  const float last = x[min(i + 1, n - 1)];  // fault: load_for_a_branch
-  if (apart) __syncthreads();
-  x[i] = last > 1e30f ? 0.0f : 1.0f + i;  // fault: load_for_a_branch
-}
-
-void load_for_a_branch(bool fixed) {
-  OnDevice<float> x(ascending(kBlock));
-  cut_off<<<1, kBlock>>>(x.data(), kBlock, fixed);
-}
-
 }  // namespace
 
 const std::vector<Planted> kBetweenThreads = {
@@ -227,8 +187,6 @@ const std::vector<Planted> kBetweenThreads = {
     {"tree_in_place", "global-race", tree_in_place, false},
     {"scatter_to_one_place", "global-race", scatter_to_one_place, false},
     {"block_flag_without_fence", "global-race", block_flag_without_fence, false},
-    {"load_nobody_uses", "global-race", load_nobody_uses, false},
-    {"load_for_a_branch", "global-race", load_for_a_branch, false},
     {"levels", "none", levels, false},
     {"own_elements", "none", own_elements, false},
     {"ordered_otherwise", "none", ordered_otherwise, false},

@@ -58,8 +58,6 @@ MILD = {
     "managed_variable_early",
     "managed_argument_changed",
     "allocate_to_stand_in",
-    "load_nobody_uses",
-    "neighbours_behind_the_end",
 }
 ASKED = {"assert_fails"}  # asks for the error of its failed assertion, so that its exit code is its own
 

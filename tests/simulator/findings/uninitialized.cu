@@ -91,27 +91,6 @@ void tile_half_filled(bool fixed) {
   read_tile<<<1, 64>>>(out.data(), fixed);
 }
 
-// Each thread loads four neighbours, and uses those that are there.
-__global__ void add_neighbours(int* out, int n, bool whole) {
-  __shared__ int tile[68];
-  const int t = threadIdx.x;
-  if (t < n) tile[t] = t;
-  if (whole && t < 4) tile[n + t] = 0;
-  __syncthreads();
-  int loaded[4];
-  for (int u = 0; u < 4; ++u) loaded[u] = tile[t + u];  // fault: neighbours_behind_the_end
-  int sum = 0;
-  for (int u = 0; u < 4; ++u) {
-    if (t + u < n) sum += loaded[u];
-  }
-  out[t] = sum;
-}
-
-void neighbours_behind_the_end(bool fixed) {
-  OnDevice<int> out(64);
-  add_neighbours<<<1, 64>>>(out.data(), 64, fixed);
-}
-
 // An atomic exchange whose old value nobody looks at is a store.
 __global__ void take_turn(int* out, bool cleared) {
   __shared__ int taken;
@@ -349,7 +328,6 @@ const std::vector<Planted> kUninitialized = {
     {"accumulate_into_fresh", "uninitialized-global", accumulate_into_fresh},
     {"result_not_written", "uninitialized-global", result_not_written},
     {"tile_half_filled", "uninitialized-shared", tile_half_filled},
-    {"neighbours_behind_the_end", "uninitialized-shared", neighbours_behind_the_end, false},
     {"exchange_not_cleared", "uninitialized-shared", exchange_not_cleared, false},
     {"result_by_elements", "api-error", result_by_elements, false},
     {"quarter_of_the_result", "none", quarter_of_the_result, false},
