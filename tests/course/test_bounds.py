@@ -7,7 +7,9 @@ import unittest
 
 import small  # noqa: F401  (the path)
 
+from warp.base.errors import UsageError
 from warp.machinecode import bounds
+from warp.record import bounds_at_size
 from warp.trace import execution
 from warp.trace.model import Compiled, Launch, Line
 
@@ -133,6 +135,13 @@ class Table(unittest.TestCase):
     def test_each_has_the_limits_of_its_compute_capability(self):
         for gpu in bounds.gpus().values():
             self.assertIsNotNone(gpu.limits, gpu.name)
+
+
+class Sizes(unittest.TestCase):
+    def test_a_chapter_without_sizes_is_named(self):
+        for words in (["--write", "18"], ["nope"]):
+            with self.assertRaisesRegex(UsageError, f"no sizes for '{words[-1]}'.* 01, 02,"):
+                bounds_at_size.main(words)
 
 
 class Page(unittest.TestCase):

@@ -22,6 +22,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+from warp.base.errors import UsageError
 from warp.base.machine import Machine
 from warp.chapter import chapters
 from warp.chapter.chapters import Chapter
@@ -256,9 +257,11 @@ def file_of_the_page(chapter: Chapter) -> str:
 def main(arguments: list[str]) -> int:
     machine = Machine()
     writes = "--write" in arguments
-    arguments = [one for one in arguments if one != "--write"]
+    arguments = [one for one in arguments if one != "--write"] or list(PLANS)
+    for unknown in (one for one in arguments if one not in PLANS):
+        raise UsageError(f"bounds knows no sizes for '{unknown}' to count it at; it does for {', '.join(sorted(PLANS))}")
     for chapter in chapters.all_chapters():
-        if arguments and chapter.number not in arguments:
+        if chapter.number not in arguments:
             continue
         rows, without = table(chapter, counted_at_sizes(chapter, machine))
         if writes:
