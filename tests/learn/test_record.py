@@ -358,6 +358,8 @@ class MachineCode(unittest.TestCase):
         self.assertEqual(digest.changed(first, changed, ["one", "pick"]), ["one"])
         self.assertEqual(digest.changed(first, {}, ["one", "other"]), ["one"])
         self.assertEqual(digest.changed(first, first, ["one", "pick"]), [])
+        only = {"_Z3onePf": first["_Z3onePf"]}
+        self.assertEqual(digest.changed(only, first, ["one", "pick"]), [], "an instance that was not recorded")
 
     def test_names(self):
         for mangled, name in (

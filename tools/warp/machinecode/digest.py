@@ -46,12 +46,12 @@ def without_paths(mangled: str) -> str:
 
 
 def changed(recorded: dict[str, str], compiled: dict[str, str], kernels: list[str]) -> list[str]:
-    """Of the `kernels` (their plain names), those whose machine code is not what was recorded, in order."""
+    """Of the `kernels` (their plain names), those with a recorded instance that is gone or other code, in order.
 
-    def of(digests_: dict[str, str], kernel: str) -> list[tuple[str, str]]:
-        return sorted((name, digest) for name, digest in digests_.items() if base_name(name) == kernel)
-
-    return [kernel for kernel in kernels if of(recorded, kernel) != of(compiled, kernel)]
+    An instance that was not recorded has no result that could be wrong.
+    """
+    other = {base_name(name) for name, code_ in recorded.items() if compiled.get(name) != code_}
+    return [kernel for kernel in kernels if kernel in other]
 
 
 def compiled(nvcc: str, cuobjdump: str, sources: Iterable[Path | str], architecture: str) -> dict[str, str]:

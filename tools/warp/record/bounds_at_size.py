@@ -259,7 +259,9 @@ def main(arguments: list[str]) -> int:
     writes = "--write" in arguments
     arguments = [one for one in arguments if one != "--write"] or list(PLANS)
     for unknown in (one for one in arguments if one not in PLANS):
-        raise UsageError(f"bounds knows no sizes for '{unknown}' to count it at; it does for {', '.join(sorted(PLANS))}")
+        raise UsageError(
+            f"bounds knows no sizes for '{unknown}' to count it at; it does for {', '.join(sorted(PLANS))}"
+        )
     for chapter in chapters.all_chapters():
         if chapter.number not in arguments:
             continue
