@@ -29,10 +29,10 @@ def stale_rungs(main, recorded, times=12):
     """
     kernels = list(dict.fromkeys(map(digest.base_name, recorded["kernels"])))
     sources = [file for file in (main, *source.other_files(main)) if file.suffix == ".cu"]
-    left = digest.unmade(
+    today = digest.nearest(
         recorded["kernels"], lambda: digest.compiled(NVCC, CUOBJDUMP, sources, recorded["architecture"]), times
     )
-    return digest.changed(left, {}, kernels)
+    return digest.changed(recorded["kernels"], today, kernels)
 
 
 @unittest.skipUnless(NVCC and CUOBJDUMP, "nvcc or cuobjdump is not here")

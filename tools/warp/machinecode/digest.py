@@ -46,26 +46,26 @@ def without_paths(mangled: str) -> str:
 
 
 def changed(recorded: dict[str, str], compiled: dict[str, str], kernels: list[str]) -> list[str]:
-    """Of the `kernels` (their plain names), those with a recorded instance that is gone or other code, in order.
+    """Of the `kernels` (their plain names), those whose machine code is not what was recorded, in order."""
 
-    An instance that was not recorded has no result that could be wrong.
+    def of(digests_: dict[str, str], kernel: str) -> list[tuple[str, str]]:
+        return sorted((name, digest) for name, digest in digests_.items() if base_name(name) == kernel)
+
+    return [kernel for kernel in kernels if of(recorded, kernel) != of(compiled, kernel)]
+
+
+def nearest(recorded: dict[str, str], compile_once: Callable[[], dict[str, str]], times: int) -> dict[str, str]:
+    """The digests of today's source, and of a kernel with several the recorded one, if it came in so many compilations.
+
+    nvcc may make one source into different machine code from one run to the next.
     """
-    other = {base_name(name) for name, code_ in recorded.items() if compiled.get(name) != code_}
-    return [kernel for kernel in kernels if kernel in other]
-
-
-def unmade(recorded: dict[str, str], compile_once: Callable[[], dict[str, str]], times: int) -> dict[str, str]:
-    """What is left of `recorded` after up to so many compilations, of which each takes away what it has made.
-
-    nvcc may make one source into different machine code from one run to the next: it is compiled until all was seen.
-    """
-    left = recorded
+    made: dict[str, str] = {}
     for _ in range(times):
-        made = compile_once()
-        left = {name: code_ for name, code_ in left.items() if made.get(name) != code_}
-        if not left:
+        seen = {name: code_ for name, code_ in made.items() if recorded.get(name) == code_}
+        made = compile_once() | seen
+        if recorded.items() <= made.items():
             break
-    return left
+    return made
 
 
 def compiled(nvcc: str, cuobjdump: str, sources: Iterable[Path | str], architecture: str) -> dict[str, str]:
