@@ -10,7 +10,6 @@
 
 #include <driver_types.h>
 #include <simt/graph_api.h>
-#include <simt/texture_api.h>
 
 // Errors
 cudaError_t cudaGetLastError();

@@ -246,7 +246,6 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
     managed_results::note_launch(footprint, accesses);
     stream_races::note(kernel, std::move(accesses), launch.beside());
   }
-  record.launch.reads_textures = footprint.reads_textures();
   if (config.has_virtual) {
     Fault fault;
     fault.kind = Fault::Kind::virtual_parameter;

@@ -15,9 +15,8 @@ enum class Kind {
   device,
   pinned,
   managed,
-  heap,        // the device's own: malloc and new in kernels
-  registered,  // ordinary host memory that cudaHostRegister() has opened to the device
-  array        // what the elements of a CUDA array lie in
+  heap,       // the device's own: malloc and new in kernels
+  registered  // ordinary host memory that cudaHostRegister() has opened to the device
 };
 
 struct Allocation {
