@@ -18,7 +18,6 @@ struct Config {
   bool to_node = false;          ///< of a node of a graph that is being made
   bool has_virtual = false;      ///< a parameter is an object with virtual functions
   const void* kernel = nullptr;  ///< the kernel's address, where the launch names just one
-  const void* place = nullptr;   ///< where the launch stands, in device code
 };
 
 }  // namespace simt
