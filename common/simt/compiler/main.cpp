@@ -185,8 +185,7 @@ class Driver {
       return step({options_.compiler, "-c", assembly, "-o", object});
     }
     Origins origins(source, input.path, result.edits);
-    if (const int status =
-            compile_rewritten(command, temporary(i, ".errors"), origins, result.uninitialized))
+    if (const int status = compile_rewritten(command, temporary(i, ".errors"), origins))
       return status;
     std::string code = read_file(assembly);
     std::string functions_text = read_file(dump);
@@ -278,15 +277,14 @@ class Driver {
   }
 
   // g++ speaks of a text that the reader has not written.
-  int compile_rewritten(const Command& command, const std::string& errors, Origins& origins,
-                        const std::set<std::string>& told) const {
+  int compile_rewritten(const Command& command, const std::string& errors, Origins& origins) const {
     if (options_.verbose) std::cerr << shell_quoted(command) << '\n';
     const int status = run_process(command, errors);
     const std::string said = read_file(errors);
     if (!said.empty()) {
       const char* const no_colour = std::getenv("NO_COLOR");
       const bool in_colour = isatty(STDERR_FILENO) && !(no_colour && *no_colour);
-      std::cerr << readable(said, origins, include_, in_colour, told);
+      std::cerr << readable(said, origins, include_, in_colour);
     }
     return status == 0 ? 0 : 1;
   }

@@ -61,7 +61,6 @@ class Rewriter : private Rule {
     result.text = apply();
     result.diagnostics = std::move(unit_.diagnostics);
     result.warnings = std::move(unit_.warnings);
-    result.uninitialized = std::move(unit_.uninitialized);
     result.has_inline_ptx = unit_.has_inline_ptx;
     result.names_wide_type = names_wide_type() || unit_.accesses_wide;
     result.edits = std::move(unit_.edits);

@@ -124,7 +124,7 @@ void guard_local_arrays(Unit& unit, std::size_t i);
 
 // ---- local_values.cpp: what C++ takes, and nobody means
 
-/// The statement that begins at i may declare variables of a thread's own: is one read before it has a value?
+/// The statement that begins at i may declare variables of a thread's own: is one an array that the block was to share?
 void check_values(Unit& unit, std::size_t i);
 /// A kernel's parameters that are only ever written.
 void check_results(Unit& unit, const FunctionBody& kernel);

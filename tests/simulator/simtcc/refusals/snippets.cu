@@ -1059,24 +1059,6 @@ __global__ void k(int* p, S s) { static __device__ int c; c = *p; *p = c + s.wei
 //- alone limits of cuda::std: accepted
 #include <cuda/std/limits>
 __global__ void k(int* p) { *p = cuda::std::numeric_limits<int>::lowest() + cuda::std::numeric_limits<short>::max(); }
-//- sum without a beginning: warned 3:31 'sum' is read before it has a value: write 'float sum = 0;', or what it shall begin with
-__global__ void k(float* p, int n) {
-  float sum;
-  for (int i = 0; i < n; ++i) sum += p[i];
-  *p = sum;
-}
-//- sums without a beginning: warned 3:31 'sums' is read before it has a value, as no element of it is ever set: write 'float sums[4] = {};', or what it shall begin with
-__global__ void k(float* p, int n) {
-  float sums[4];
-  for (int i = 0; i < n; ++i) sums[i % 4] += p[i];
-  *p = sums[0] + sums[1] + sums[2] + sums[3];
-}
-//- largest without a beginning: warned 3:42 'best' is read before it has a value: write 'float best = 0;', or what it shall begin with
-__global__ void k(float* p, int n) {
-  float best;
-  for (int i = 0; i < n; ++i) if (p[i] > best) best = p[i];
-  *p = best;
-}
 //- variables that are set before they are read: accepted
 __device__ void fill(float* a) { a[0] = 1; }
 __device__ void set(int& a) { a = 1; }
