@@ -39,9 +39,7 @@ struct Fault {
     division_by_zero,
     exited_lane,
     absent_lane,             // whose value a broadcast asks for, and which its mask does not name
-    host_virtual,            // functions, of an object that the host has made
     exited_thread,           // before a barrier that others reach
-    virtual_parameter,       // an object with virtual functions, of the host's
     constant_uninitialized,  // `other_store`: something was copied to the variable
     proxy_fence,  // that is missing between a thread's write and what the copy engine or wgmma reads
     pending_sum,    // of wgmma, which a thread touches before it is there
@@ -107,8 +105,7 @@ inline bool ends_the_kernel(Fault::Kind kind) {
          kind != Fault::Kind::global_race && kind != Fault::Kind::global_uninitialized &&
          kind != Fault::Kind::division_by_zero && kind != Fault::Kind::exited_lane &&
          kind != Fault::Kind::absent_lane && kind != Fault::Kind::exited_thread &&
-         kind != Fault::Kind::virtual_parameter && kind != Fault::Kind::proxy_fence &&
-         kind != Fault::Kind::constant_uninitialized;
+         kind != Fault::Kind::proxy_fence && kind != Fault::Kind::constant_uninitialized;
 }
 
 }  // namespace simt::engine

@@ -244,12 +244,6 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
     managed_results::note_launch(footprint, accesses);
     stream_races::note(kernel, std::move(accesses), launch.beside());
   }
-  if (config.has_virtual) {
-    Fault fault;
-    fault.kind = Fault::Kind::virtual_parameter;
-    fault.pc = grid.kernel ? grid.kernel + 1 : kernel_pc;  // inside, as that of an access
-    faults.push_back(fault);
-  }
   drop_needless(faults, tested_atomics, config.grid);
   if (const cudaError_t error = device::finish_launch(std::move(record), faults)) {
     device::set_sticky_error(error);

@@ -451,23 +451,6 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
       f.kind = "trap";
       f.message = "the assertion `" + std::string(fault.text) + "` failed" + where + ".";
       break;
-    case Kind::host_virtual:
-      f.kind = "device-access";
-      f.message = "virtual call" + where +
-                  ": the host has made this object, so it points to the host's virtual functions, "
-                  "which a kernel cannot call. Make the object in a kernel, with `new` or with "
-                  "`new (place) T(...)`.";
-      f.address = 0;
-      break;
-    case Kind::virtual_parameter:
-      f.kind = "device-access";
-      f.severity = Severity::warning;
-      f.message = "the kernel " + kernel + " at " + at.text() +
-                  " takes an object with virtual functions by value: the host has made it, so it "
-                  "points to the host's virtual functions, which a kernel cannot call, and CUDA "
-                  "allows no such parameter. Hand over its members, or make the object in the "
-                  "kernel.";
-      break;
     case Kind::crash:
       f.kind = is_host_memory(fault.address) ? "device-access" : "out-of-bounds";
       f.allocation = place_of(fault.address).allocation;
