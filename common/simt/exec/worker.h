@@ -23,7 +23,6 @@
 #include "exec/grid_barrier.h"
 #include "exec/hang_proof.h"
 #include "exec/patience.h"
-#include "exec/standstill.h"
 #include "exec/warp.h"
 #include "monitor/monitor.h"
 
@@ -90,11 +89,6 @@ class Worker {
   unsigned thread_rank() const {
     return is_loop_ ? loop_thread() : static_cast<unsigned>(warp_->checks.index * kLanes + lane_);
   }
-  // Tells from one call to the next whether another lane runs, or the same one anew.
-  uint64_t turn() const;
-  // Called by a signal: the running lane does not go on where it is, but ends its block, which stands still. False where no
-  // lane is on its stack.
-  bool end_from_signal(mcontext_t& machine);
   bool is_cooperative() const { return grid_->barrier; }
   size_t dynamic_shared_size() const { return grid_->dynamic_shared; }
   // What is wrong with what a lane stopped for.
@@ -177,10 +171,6 @@ class Worker {
   bool has_company();
   bool takes_too_long();
 
-  // standstill.cpp
-  friend void standstill::end_blocks(double);
-  static void stand_still();
-
   // worker.cpp
   [[noreturn]] void fail(const Fault& fault);
   [[noreturn]] void end_block();
@@ -219,7 +209,6 @@ class Worker {
 
   bool is_loop_ = false;
   Fiber* loop_fiber_ = nullptr;
-  uint64_t standstill_pc_ = 0;
   Context loop_context_ = nullptr;
   unsigned turns_ = 0, turns_of_ = 0;  // so often this thread has done what one does that spins
   void (*waited_)(void*) = nullptr;    // the kernel in which a thread had to wait last

@@ -134,7 +134,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   host_texts::note_arguments({arguments, arguments ? count : 0});
   Patience::begin_launch();
   life_sign::begin({kernel_text, on_device, grid.traced, blocks, &pool.next_block(),
-                    pool.threads_for(grid), patience_of(grid), grid.beside});
+                    pool.threads_for(grid), grid.beside});
   // Nobody sees what order it keeps: on a GPU the host goes on at once.
   if (!grid.traced && devices::any_open) beside_host::let_go(grid.beside, beside_host::For::device);
   if (arguments) {

@@ -109,13 +109,6 @@ void describe_hang(const engine::Fault& fault, const std::string& kernel, Findin
                  ", and in " + std::to_string(fault.limit) +
                  " s of a CPU's time no block has ended or come to new memory. Usual cause: " +
                  cause_of(fault) + "(SIMT_STEPS=n, beyond 2^24, allows more.)";
-  } else if (what == "registers") {
-    f.message += " does not end: thread " + text(fault.thread) +
-                 (place.line ? " is still at " + at : " is in a loop") +
-                 ", and comes to nothing new. Usual cause: a loop whose condition stays true, or "
-                 "that waits for the host, which waits for the kernel, or for a thread that waits "
-                 "for this one, or whose turn comes later: with --fast threads run one after the "
-                 "other. (SIMT_STEPS=n, beyond 2^24, allows more time.)";
   } else if (what == "mbarrier") {
     f.message += of_mbarrier(fault, at);
   } else if (what == "named barrier") {
