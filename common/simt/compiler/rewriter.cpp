@@ -163,7 +163,6 @@ class Rewriter : private Rule {
       if (is_launch_open(i)) rewrite_launch(unit_, i);
       if (is_shift(i)) rewrite_shift(unit_, i);
       if (t.is("&") && in_device_code(i)) check_address(unit_, i);
-      if (t.is("&&") && in_device_code(i)) check_label_address(unit_, i);
     } else if (t.kind == TokenKind::identifier) {
       visit_identifier(i);
     } else if (in_device_code(i)) {

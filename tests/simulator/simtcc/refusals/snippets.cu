@@ -792,15 +792,6 @@ namespace inner {
 __global__ void m(unsigned* o) { o[0] = doubled(o[0]); }
 __global__ void n(unsigned* o) { o[0] = doubled(o[0]); }
 }
-//- address of a label: refused 2:17 device code cannot take the address of a label: write a switch in a loop
-__global__ void k(int* p, int i) {
-  void* to[] = {&&one, &&two};
-  goto* to[i];
-one:
-  *p = 1;
-two:
-  *p += 2;
-}
 //- references to rvalues, and: accepted
 template <class T> __device__ int first(T&& a, int (&&b)[2]) { return a + b[0]; }
 __global__ void k(int* p, int i, int j) {
@@ -809,8 +800,6 @@ __global__ void k(int* p, int i, int j) {
   auto f = [](int&& x, int&&) { return x; };
   *p = first(1, {2, 3}) + both + of[0] + f(1, 2) + (i &&j);
 }
-//- address of a label on the host: accepted
-int f(int i) { void* to[] = {&&one, &&two}; goto* to[i]; one: return 1; two: return 2; }
 //- alone PTX without a semicolon: refused 1:38 inline PTX: a ';' is missing at the end
 __global__ void k(unsigned* o) { asm("add.u32 %0, %0, 1" : "+r"(*o)); }
 //- alone PTX with modifiers that do not go together: refused 1:50 inline PTX: 'ld.volatile.global.ca.u32' cannot have .volatile and .ca
@@ -1408,32 +1397,6 @@ __device__ float i() { static constexpr float c = 3; static float d = c * 2; ret
 //- constexpr functions in initial values of the device: accepted
 constexpr float own() { return 1; } struct S { float v[2]; };
 __device__ float a[2] = {own(), std::numeric_limits<float>::max()}; __constant__ S b = {{own(), 2}};
-//- inline variable of the device: refused 1:1 'v' cannot be an inline variable of several files: write static in place of inline, or compile with -rdc=true
-inline __device__ int v = 3;
-//- inline constant of the device: refused 1:7 'v' cannot be an inline variable of several files: write static in place of inline, or compile with -rdc=true
-const inline __constant__ int v = 3;
-//- inline constexpr variable of the device: refused 1:1 'v' cannot be an inline variable of several files: write static in place of inline, or compile with -rdc=true
-inline constexpr __device__ int v = 3;
-//- inline variable template of the device: refused 1:20 'v' cannot be an inline variable of several files: write static in place of inline, or compile with -rdc=true
-template <class T> inline __device__ T v = 3;
-//- inline variables of one file: accepted
-static inline __device__ int v = 3;
-namespace { inline __device__ int w = 3; }
-inline int x = 3; constexpr __device__ int y = 4;
-//- const managed variable: refused 1:23 the __managed__ variable 'v' cannot be const: take that away, or declare it __constant__
-__managed__ const int v[2] = {1, 2};
-//- constexpr managed variable: refused 1:27 the __managed__ variable 'v' cannot be const: take that away, or declare it __constant__
-constexpr __managed__ int v = 3;
-//- const managed pointer: refused 1:42 the __managed__ variable 'v' cannot be const: take that away, or declare it __constant__
-int n; __device__ __managed__ int* const v = &n;
-//- managed reference: refused 1:25 the __managed__ variable 'v' cannot be a reference: declare a pointer
-int n; __managed__ int& v = n;
-//- shared constant: refused 1:53 'v' cannot be both __shared__ and __constant__: take one of the two away
-__global__ void k(int* p) { __shared__ __constant__ int v; *p = v; }
-//- shared constant of a namespace: refused 1:36 'v' cannot be both __constant__ and __shared__: take one of the two away
-__device__ __constant__ __shared__ int v;
-//- managed constant: refused 1:26 'v' cannot be both __managed__ and __constant__: take one of the two away
-__managed__ __constant__ int v;
 //- qualifiers that go together: accepted
 __managed__ const int* v; __device__ __managed__ int w; __constant__ __device__ int u; __device__ const __constant__ int y = 1;
 __global__ void k(int* p) { __shared__ __device__ int z; z = 1; *p = z; }
