@@ -57,7 +57,7 @@
 
 constexpr unsigned BLOCK = 256;          ///< threads of a block that copies, in sections 1, 7 and 8
 constexpr unsigned TILE = 32;            ///< edge of the tiles in sections 2 to 4
-constexpr unsigned ROWS = 8;             ///< (ROWS, TILE) threads move such a tile
+constexpr unsigned ROWS = 8;             ///< TILE x ROWS threads (x, y) move such a tile
 constexpr unsigned LARGE = 64;           ///< edge of the tiles of `large_tile` and `vectors`
 constexpr unsigned MOST_BLOCKS = 65535;  ///< the limit of gridDim.y
 
@@ -198,8 +198,8 @@ __global__ void four_restricted(float* __restrict__ out, const float* __restrict
 //
 // ## 2. One side has to walk columns
 //
-// A transpose moves as many bytes as the copy. A block of (ROWS, TILE) threads moves a tile of TILE x TILE floats,
-// each thread TILE / ROWS of them. Consecutive lanes have consecutive columns of `in`.
+// A transpose moves as many bytes as the copy. A block of 32 x 8 threads moves a tile of 32 x 32 floats. A warp has the 32
+// values of `threadIdx.x` and one of `threadIdx.y`, and each thread moves four floats, which are 8 rows or columns apart.
 //
 //? naive_stores: How many sectors does a store request of `naive_rows` touch?
 //? answer: count("naive_rows", "global_store_sectors") / count("naive_rows", "global_store_requests")
@@ -249,10 +249,11 @@ __global__ void naive_columns(float* out, const float* in, unsigned rows, unsign
 //= 4 sectors: count("naive_rows", "global_load_sectors") / count("naive_rows", "global_load_requests")
 //= 32: count("naive_rows", "global_store_sectors") / count("naive_rows", "global_store_requests")
 //
-// **Timed.** Their times are not mirror images: writing columns takes four times as long as reading them. A load of 4
-// bytes fetches its whole sector into L1, where the rest waits for the other rows of the tile. A store of 4 bytes goes
-// straight to L2, which now holds a sector that is written in part. The other seven floats of it come from other rows
-// of the tile, one by one, each as a request of its own.
+// **Timed.** Their times are not mirror images: writing columns takes four times as long as reading them. The caches treat
+// the two differently. A load of 4 bytes fetches its whole sector into L1, where the other warps of the block find the rest,
+// which are the next columns of the tile. A store of 4 bytes goes straight to L2, which now holds a sector that is written in
+// part. The other seven floats of it come from other rows of the tile, one by one, each as a request of its own. That this is
+// all of the factor was not measured.
 //= four times: ms("naive_rows") / ms("naive_columns")
 //
 // **The pitch.** Rows of 16,384 floats are a bad case for reading columns. `longer_pitch` is `naive_columns` on the same
@@ -484,8 +485,8 @@ __global__ void large_tile(float* out, const float* in, unsigned rows, unsigned 
 //
 // A swizzle of whole `float4`s avoids bank conflicts. A 128-bit access takes one wavefront for each quarter of a warp,
 // if the 8 lanes of the quarter fall into 8 different groups of 4 banks. Lanes that store hold columns that are 4
-// apart, or consecutive ones, and in both cases the low three bits of `c ^ (c / 4)` differ. Lanes that read have one
-// column, and 8 consecutive values of `q`.
+// apart, or consecutive ones, and in both cases the low three bits of `c ^ (c / 4)` differ. (For the columns 0, 4, 8, ..., 28
+// they are 0, 5, 2, 7, 4, 1, 6, 3.) Lanes that read have one column, and 8 consecutive values of `q`.
 //
 // The loads of `vectors` can carry a hint for L2. Both matrices pass through this cache; once it is full, each sector
 // that comes in evicts another one. A load can mark its sectors to be evicted before all others (`evict_first`) or

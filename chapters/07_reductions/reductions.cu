@@ -705,9 +705,10 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 // The second launch reads a few hundred floats, and costs a full launch. It is not needed if the blocks of the first
 // one agree on the sum among themselves.
 //
-// The usual way is a **ticket**. Each block writes its sum to memory, then adds 1 to a counter with an atomic. The
-// block that gets the last number knows that all sums are there, and adds them up. Between its two steps a block
-// needs `__threadfence()`:
+// The usual way is a **ticket**. Each block writes its sum to memory, then adds 1 to a counter with an atomic, which returns
+// the number before. The block that gets the last number knows that all sums are there, and adds them up. Between its two
+// steps a block needs a *fence*, `__threadfence()`: whoever sees what a thread writes after it sees what the thread wrote
+// before it, too.
 //
 //? two_stores: A block stores its sum, then sets a flag, without a fence in between. Another block sees the flag. What
 //?   may it read as the sum?
