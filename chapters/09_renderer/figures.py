@@ -209,10 +209,13 @@ def masks():
     return figures.Drawing(figures.svg(shapes, left + COLUMNS * cell + 4, y), alt)
 
 
+CIRCLE = (14.4, 12.8, 5.2)  # of the drawing of levels: centre and radius, in pixels of its tile
+
+
 def levels():
     """One circle through the three levels: columns and rows of tiles, blocks of 8 x 4 pixels in a tile, pixels in a block."""
     tiles, tile, block = (4, 3), (1, 1), (1, 3)  # how many there are, and which is opened
-    at_x, at_y, radius = 14.4, 12.8, 5.2  # of the circle in its tile of 32 x 32 pixels
+    at_x, at_y, radius = CIRCLE
     side, gap, top = 160, 26, 40
 
     def inside(left, low, width, height):
