@@ -443,9 +443,10 @@ __global__ void no_second_barrier(int m, int n, int k, float alpha, const float*
 // ```{drawing} race
 // ```
 //
-// Between two K-tiles with the same buffers both barriers are needed. With two or more pairs of
-// buffers, used in turn, one barrier per K-tile suffices. Chapter 11 builds such a ring, to load later
-// K-tiles during the computation.
+// Between two K-tiles with the same buffers both barriers are needed, and no third one. ("When in doubt, add another
+// `__syncthreads()`" is bad advice: a barrier that orders nothing still makes all warps wait, and a race elsewhere stays.)
+// With two or more pairs of buffers, used in turn, one barrier per K-tile suffices. Chapter 11 builds such a ring, to load
+// later K-tiles during the computation.
 //
 // ## 5. The bound
 //

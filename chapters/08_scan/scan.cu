@@ -348,8 +348,8 @@ __global__ void __launch_bounds__(RUN / 2) blelloch(unsigned* out, const unsigne
 //= 1.7 ms for `hillis_steele`, 2.5 ms for `blelloch`, and 1.6 ms: (ms("hillis_steele"), ms("blelloch/pad=0"),
 //=   ms("blelloch/pad=1"))
 //
-// **So:** fewer operations are not less time. Steps that wait and lanes that idle cost as much as additions,
-// and the best scan of a block is neither of the two.
+// **So:** fewer operations are not less time. A step takes its barrier and its instructions however few lanes have work
+// in it, and the best scan of a block is neither of the two.
 //
 // ## 3. Few steps, and no idle lanes
 //
@@ -393,8 +393,8 @@ __global__ void __launch_bounds__(P) in_chunks(unsigned* out, const unsigned* in
 // **Timed.** For 2^20 elements it is 0.070 ms with one thread for each run, 0.045 ms with two and 0.039 ms with 32: a
 // gain, but not of 16 times, since a request of 32 lanes that walk through 32 chunks touches 31.4 sectors, and one of a
 // single lane touches 1. So the times do not show the steps alone: the processors are lanes of one warp, and with their
-// number the sectors of a request grow. For 2^28 there are runs enough for all SMs, fewer steps gain nothing, and the
-// scattered requests decide: 4.4 ms, 4.4 ms and 8.2 ms.
+// number the sectors of a request grow. For 2^28 there are runs enough for all SMs, and a sixteenth of the steps takes
+// longer: 4.4 ms, 4.4 ms and 8.2 ms. The scattered requests may well decide there; that was not measured.
 //= 31.4 sectors: count("in_chunks/processors=32", "global_load_sectors") / count("in_chunks/processors=32",
 //=   "global_load_requests")
 //= 0.070 ms with one thread for each run, 0.045 ms: (ms("in_chunks/processors=1", 1048576),
@@ -408,9 +408,10 @@ __global__ void __launch_bounds__(P) in_chunks(unsigned* out, const unsigned* in
 //
 // ### A warp
 //
-// 32 totals are few enough for Hillis and Steele's steps. In a warp these need neither shared memory nor a
-// barrier: `__shfl_up_sync` hands each lane the register of the lane d places below. All lanes read before any
-// of them goes on, so a second row is not needed.
+// In a warp Hillis and Steele's scan has the fewer *instructions*, too. All lanes of a warp add at the price of one, so
+// what counts are steps: five for 32 totals, where Blelloch's tree has ten. And in a warp these steps need neither shared
+// memory nor a barrier: `__shfl_up_sync` hands each lane the register of the lane d places below. All lanes read before
+// any of them goes on, so a second row is not needed.
 //
 //? below: What does `__shfl_up_sync(ALL, v, 4)` return in lane 2, which has no lane 4 places below?
 //? choices: 0 | its own v | the v of lane 30
@@ -445,7 +446,15 @@ __global__ void warp_scan(unsigned* out, const unsigned* in, size_t n) {
 // Eight warps share a tile of 4096 elements. A warp takes 512 consecutive ones as 4 rows of 128. In each
 // row a lane loads four consecutive elements with one 128-bit access, so that a request is coalesced. The lane
 // scans its four, the warp scans the lanes' totals, and goes on to the next row with what it has so far. The
-// rows' shuffles are independent of each other and overlap.
+// shuffles of different rows do not depend on each other.
+//
+// ```{drawing} parts
+// ```
+//
+// The code follows the drawing from below: `scan_rows` is what a warp does by itself, `scan_warps` what the warps do
+// together. `load_tile` and `store_tile` have a fast path for tiles that are whole and a guard for each element otherwise;
+// `load4` and `store4` in `scan.h` are that guard. (`WHOLE`, and `__stcs` in place of a plain store, are for section 6; read
+// over them.)
 
 constexpr unsigned THREADS = 256, WARPS = THREADS / 32;  ///< of a block
 constexpr unsigned ROWS = 4;                             ///< rows of 128 elements in a warp's part
@@ -661,7 +670,7 @@ void three_kernels(unsigned* out, const unsigned* in, size_t n, unsigned* sums, 
 //
 // ## 5. One kernel, one after the other
 //
-// The plain way is a chain. Each block scans its tile, waits until the block before it has published the sum of
+// The plain way is a chain, also called a *domino scan*. Each block scans its tile, waits until the block before it has published the sum of
 // everything up to its end, adds the sum of its own tile, and publishes that. Three details decide whether this
 // works at all.
 //
@@ -669,8 +678,9 @@ void three_kernels(unsigned* out, const unsigned* in, size_t n, unsigned* sums, 
 // fence between two stores. A simpler one is to publish both with a single store: a word of 64 bits, the flag
 // in its upper half and the value in its lower half. Aligned accesses of 8 bytes are never torn.
 //
-// **The load.** A loop that waits must load again each time. `cuda::atomic_ref` (chapter 07) makes each load an access
-// of its own, at L2, where all SMs see the same.
+// **The load.** A loop that waits must load again each time. `cuda::atomic_ref`, the device's `std::atomic_ref`, makes each
+// load an access of its own, at L2, where all SMs see the same. *Relaxed* says that it orders no other access, and none needs
+// to be ordered: all that is published is in the word.
 //
 // **The order.** A block may wait only for blocks that are running or done. CUDA does not say in which order
 // blocks start, and a block that has started keeps its SM until it ends. If all SMs are full of blocks that
@@ -797,7 +807,8 @@ __global__ void later_first(unsigned* out, const unsigned* in, Word* words) {
 //
 // A whole warp looks back. Its 32 lanes read the words of 32 predecessors at once and wait until all are
 // published. The nearest prefix among them ends the search; without one, the warp adds all 32 and goes on with
-// the next 32.
+// the next 32. (The kernel below is built in several ways, `STEPS`. `width=1`, in which one lane looks, and `width=32` are
+// what this section compares; the other steps are for the next one.)
 //
 // Two warp functions decide for all lanes at once. `__any_sync` is true where the condition holds in some lane.
 // `__ballot_sync` gives every lane a word in which bit i is set where it holds in lane i. Lane 0 has the nearest
@@ -817,6 +828,8 @@ __global__ void later_first(unsigned* out, const unsigned* in, Word* words) {
 //?   "a tenth less or better": ms("look_back/pause") < 0.9 * ms("look_back/rows=8")}
 
 /// The sum of a value over the lanes of a warp; every lane gets it. All 32 lanes call it.
+///
+/// From compute capability 8.0 on that is one instruction, before five shuffles.
 __device__ inline unsigned warp_sum(unsigned value) {
 #if __CUDA_ARCH__ >= 800
   return __reduce_add_sync(ALL, value);
@@ -954,7 +967,8 @@ __global__ void __launch_bounds__(THREADS)
 //= no ticket | 0.62 |: ms("look_back/blockIdx")
 //
 // **Stores.** nvcc may split a store of 16 bytes, and does so for the first row of a thread: four `STG` of 4 bytes, where each
-// of the others is one `STG.E.128`. The intrinsic `__stcs` is always one store:
+// of the others is one `STG.E.128`. The intrinsic `__stcs` is always one store. (It also asks L2 to evict the data first. In a
+// trial that made no difference: `__stcg`, which does not ask, gained as much to within 2 %.)
 //
 // ```{sass} 08:look_back<1u> only=STG lines=7
 // 1660  @!P3 STG.E              desc[UR6][R34.64], R31
@@ -966,8 +980,19 @@ __global__ void __launch_bounds__(THREADS)
 // 1730  @!P3 STG.E              desc[UR6][R34.64+0x8], R29
 // ```
 //
-// **Loads.** If each load has a test of its own, nvcc adds up the first rows between two of these tests, and waits for
-// them before it asks for the others. Where all tests are one, all loads are in flight at once.
+// **Loads.** If each load has a test of its own, nvcc adds up the first row between two of these tests. The sum waits for the
+// first load, whose elements `R32` and `R33` are, and until then the third and the fourth are not asked for:
+//
+// ```{sass} 08:look_back<2u> only=IMAD,LDG from="IMAD.IADD R33, R32" lines=6
+// 0520       IMAD.IADD          R33, R32, 0x1, R33
+// 0550       IMAD.X             R4, RZ, RZ, R17, P0
+// 0580       IMAD.IADD          R34, R33, 0x1, R34
+// 05b0       IMAD.X             R3, RZ, RZ, R17, P2
+// 05e0       IMAD.X             R9, RZ, RZ, R17, P2
+// 05f0  @!P1 LDG.E.128          R4, desc[UR6][R14.64+0x400]
+// ```
+//
+// Where all tests are one, all loads are in flight at once.
 //
 // **Rows.** A thread needs 64 registers instead of 38, and an SM runs 4 blocks instead of 6. But these hold 32,768
 // elements instead of 24,576, in half as many tiles. (The laboratory notes have how much each of the two gains.)

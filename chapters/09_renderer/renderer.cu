@@ -179,7 +179,8 @@ __constant__ Frame frame;  ///< what is drawn; the host sets it before a launch
 
 // Kernels read it like any other variable. The host cannot: `frame` names an object on the device. The host copies to
 // it with `cudaMemcpyToSymbol(frame, &host, sizeof(host))`, and from it with `cudaMemcpyFromSymbol`. Both take the
-// variable itself, not its address.
+// variable itself, not its address. Read nvcc's warnings here: host code that reads `frame` all the same compiles, with no
+// more than "a __constant__ variable cannot be directly read in a host function".
 //
 // A circle takes two `float4`: `frame.place[i]` has x, y and the radius, `frame.colour[i]` has r, g and b. A thread
 // that only needs to know *whether* a circle is there never loads its colour.
@@ -701,10 +702,10 @@ __global__ void __launch_bounds__(THREADS) draw_parts(HotTiles hot) {
 
 /// Draws a scene; the tiles that are hot, in parts.
 ///
-/// @param frame  of the scene, on the host
+/// @param f      of the scene, on the host
 /// @param hot    room for all tiles; `count` and `done` stand in a row
-void split_tiles(const Frame& frame, HotTiles hot) {
-  const dim3 grid(lab::ceil_div(frame.width, TILE), lab::ceil_div(frame.height, TILE));
+void split_tiles(const Frame& f, HotTiles hot) {
+  const dim3 grid(lab::ceil_div(f.width, TILE), lab::ceil_div(f.height, TILE));
   CUDA_CHECK(cudaMemsetAsync(hot.count, 0, (size_t{grid.x} * grid.y + 1) * sizeof(unsigned)));
   draw_fronts<<<grid, THREADS>>>(hot);
   draw_parts<<<std::min(grid.x * grid.y * PARTS, 1024u), THREADS>>>(hot);
@@ -938,13 +939,13 @@ __global__ void __launch_bounds__(THREADS) draw_lists(Pairs pairs) {
 
 /// Draws a scene with sorted pairs.
 ///
-/// @param frame  of the scene, on the host
+/// @param f      of the scene, on the host
 /// @param pairs  with room for all boxes, places and begins; `circles` is allocated here
-void sorted_pairs(const Frame& frame, Pairs pairs) {
+void sorted_pairs(const Frame& f, Pairs pairs) {
   const unsigned tiles = static_cast<unsigned>(pairs.tiles);
   const size_t counts = size_t{pairs.chunks} * tiles;
   CUDA_CHECK(cudaMemsetAsync(pairs.places, 0, counts * sizeof(unsigned)));
-  count_pairs<<<lab::ceil_div(frame.circles, 256u / LANES), 256>>>(pairs);
+  count_pairs<<<lab::ceil_div(f.circles, 256u / LANES), 256>>>(pairs);
   scan_chunks<<<lab::ceil_div(tiles, 32u), 1024>>>(pairs);
   scan_tiles<<<1, 1024>>>(pairs);
 
@@ -952,8 +953,7 @@ void sorted_pairs(const Frame& frame, Pairs pairs) {
   CUDA_CHECK(cudaMemcpy(&total, pairs.begins + pairs.tiles, sizeof total, cudaMemcpyDeviceToHost));
   CUDA_CHECK(cudaMallocAsync(&pairs.circles, (total + 1) * sizeof(unsigned), nullptr));
   write_pairs<<<dim3(pairs.chunks, lab::ceil_div(tiles, 8u * BAND)), 256>>>(pairs);
-  draw_lists<<<dim3(lab::ceil_div(frame.width, TILE), lab::ceil_div(frame.height, TILE)),
-               THREADS>>>(pairs);
+  draw_lists<<<dim3(lab::ceil_div(f.width, TILE), lab::ceil_div(f.height, TILE)), THREADS>>>(pairs);
   CUDA_CHECK(cudaFreeAsync(pairs.circles, nullptr));
 }
 
@@ -1085,6 +1085,10 @@ __global__ void __launch_bounds__(256)
 // front. In each batch a thread takes W words, and a scan of the numbers of their set bits gives each circle its
 // place in the list. When the list holds 256 circles, or at the end, the block loads their places and colours into
 // shared memory and draws them.
+//
+// Each batch begins with `listed` circles in the list, fewer than 256, in their order and not yet drawn. The scan adds the new
+// ones behind them. What does not fit stays in `hits` until the list has been drawn, and then goes to its front, 256 places
+// lower.
 
 /// What the blocks of section 8 and 9 keep in shared memory.
 struct Staged {
@@ -1237,6 +1241,9 @@ __global__ void __launch_bounds__(256)
 // The tile has 32 such blocks, in four columns and eight rows. A lane tests its circle against all of them. That
 // gives a word with a bit for each block, and `transpose_bits` turns the words of a warp into a word for each block.
 // A warp draws four blocks: a lane has one pixel in each of them, and goes through the block's circles bit by bit.
+//
+// ```{drawing} levels
+// ```
 
 /// A block of 8 x 4 pixels of a tile: number 0 to 31, row by row from its corner.
 __device__ inline Box block_box(Box tile, int number) {
@@ -1493,23 +1500,23 @@ __global__ void __launch_bounds__(THREADS, 6) draw_linked(Links links) {
 /// box reaches more than a pixel beyond it.
 ///
 /// @param circles  on the host
-bool all_small(const std::vector<Circle>& circles, const Frame& frame) {
+bool all_small(const std::vector<Circle>& circles, const Frame& f) {
   return std::all_of(circles.begin(), circles.end(), [&](const Circle& c) {
     const float far = std::max(std::abs(c.x), std::abs(c.y));
-    return 2 * c.radius * frame.unit <= static_cast<float>(TILE) / 2 &&
-           margin(far, c.radius, frame.unit) < 1;
+    return 2 * c.radius * f.unit <= static_cast<float>(TILE) / 2 &&
+           margin(far, c.radius, f.unit) < 1;
   });
 }
 
 /// Draws a scene of small circles.
 ///
-/// @param frame  of the scene, on the host
+/// @param f      of the scene, on the host
 /// @param links  for all tiles and circles; overwritten
-void linked_lists(const Frame& frame, Links links) {
-  const dim3 grid(lab::ceil_div(frame.width, TILE), lab::ceil_div(frame.height, TILE));
+void linked_lists(const Frame& f, Links links) {
+  const dim3 grid(lab::ceil_div(f.width, TILE), lab::ceil_div(f.height, TILE));
   CUDA_CHECK(cudaMemsetAsync(links.heads, 0, size_t{grid.x} * grid.y * THREADS * sizeof(unsigned)));
-  link_circles<<<lab::ceil_div(frame.circles, 256u), 256>>>(links);
-  const auto draw = frame.soft ? draw_linked<true> : draw_linked<false>;
+  link_circles<<<lab::ceil_div(f.circles, 256u), 256>>>(links);
+  const auto draw = f.soft ? draw_linked<true> : draw_linked<false>;
   draw<<<grid, THREADS>>>(links);
 }
 

@@ -69,7 +69,7 @@ def machine_code(text: str, recorded: dict | None, kernels: dict[str, str] | Non
     def listing_of(found: re.Match) -> str:
         kind, spec, body = found.groups()
         name, *options = shlex.split(spec)
-        words = {"in": "its inner loop", "only": "only {}", "from": "from {} on"}
+        words = {"in": "its inner loop", "only": "only {}", "from": "from {} on", "control": "with its control codes"}
         pairs = [option.split("=", 1) for option in options]
         which = [words[key].format(value.replace(",", ", ")) for key, value in pairs if key in words]
         by = "nvcc {nvcc}, {architecture}".format(**recorded) if recorded else "not recorded"
