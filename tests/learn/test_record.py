@@ -361,6 +361,15 @@ class MachineCode(unittest.TestCase):
         only = {"_Z3onePf": first["_Z3onePf"]}
         self.assertEqual(digest.changed(only, first, ["one", "pick"]), [], "an instance that was not recorded")
 
+    def test_a_compiler_may_make_several_codes_of_one_source(self):
+        recorded = {"one": "a", "two": "a"}
+        made = [{"one": "a", "two": "b"}, {"one": "b", "two": "b"}, {"one": "b", "two": "a"}, {}]
+        for times, left in ((1, {"two": "a"}), (2, {"two": "a"}), (3, {}), (4, {})):
+            with self.subTest(times=times):
+                runs = iter(made)
+                self.assertEqual(digest.unmade(recorded, lambda runs=runs: next(runs), times), left)
+                self.assertEqual(len(list(runs)), len(made) - min(times, 3), "it stops when all was seen")
+
     def test_names(self):
         for mangled, name in (
             ("_Z10naive_flatiiifPKf", "naive_flat"),

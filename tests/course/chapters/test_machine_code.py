@@ -21,12 +21,18 @@ def release():
     return found.group() if found else "unknown"
 
 
-def stale_rungs(main, recorded):
-    """The kernels of a chapter whose machine code is not the recorded one: those that were recorded, in order."""
+def stale_rungs(main, recorded, times=12):
+    """The kernels of a chapter whose machine code is not the recorded one: those that were recorded, in order.
+
+    nvcc 13.0 makes two codes of some filters of chapter 15, the recorded one in 3 of 8 compilations or more: none of 12
+    has it in less than one test of 200.
+    """
     kernels = list(dict.fromkeys(map(digest.base_name, recorded["kernels"])))
     sources = [file for file in (main, *source.other_files(main)) if file.suffix == ".cu"]
-    today = digest.compiled(NVCC, CUOBJDUMP, sources, recorded["architecture"])
-    return digest.changed(recorded["kernels"], today, kernels)
+    left = digest.unmade(
+        recorded["kernels"], lambda: digest.compiled(NVCC, CUOBJDUMP, sources, recorded["architecture"]), times
+    )
+    return digest.changed(left, {}, kernels)
 
 
 @unittest.skipUnless(NVCC and CUOBJDUMP, "nvcc or cuobjdump is not here")
@@ -59,7 +65,7 @@ template __global__ void edited<2>(float*);
             main.write_text("// A comment moves every line.\n\n" + text)
             self.assertEqual(stale_rungs(main, recorded), [])
             main.write_text(text.replace("= N", "= N + 1"))
-            self.assertEqual(stale_rungs(main, recorded), ["edited"])
+            self.assertEqual(stale_rungs(main, recorded, times=2), ["edited"])
             main.write_text("int broken(")
             with self.assertRaises(digest.CompilerError):
                 digest.compiled(NVCC, CUOBJDUMP, [main], "90a")

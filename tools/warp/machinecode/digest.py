@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from warp.base.errors import LearnError
@@ -52,6 +52,20 @@ def changed(recorded: dict[str, str], compiled: dict[str, str], kernels: list[st
     """
     other = {base_name(name) for name, code_ in recorded.items() if compiled.get(name) != code_}
     return [kernel for kernel in kernels if kernel in other]
+
+
+def unmade(recorded: dict[str, str], compile_once: Callable[[], dict[str, str]], times: int) -> dict[str, str]:
+    """What is left of `recorded` after up to so many compilations, of which each takes away what it has made.
+
+    nvcc may make one source into different machine code from one run to the next: it is compiled until all was seen.
+    """
+    left = recorded
+    for _ in range(times):
+        made = compile_once()
+        left = {name: code_ for name, code_ in left.items() if made.get(name) != code_}
+        if not left:
+            break
+    return left
 
 
 def compiled(nvcc: str, cuobjdump: str, sources: Iterable[Path | str], architecture: str) -> dict[str, str]:
