@@ -2,6 +2,8 @@
 
 import json
 import os
+import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,7 +21,23 @@ from warp.trace.trace import Kernel
 LABELS = ["learn", "simt"]
 NEEDS = ["simtcc", "simt"]
 
-PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs")
+PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
+# A program that differs from another in one place: (the other, what stands there, what takes its place). Where more is
+# different it is a file.
+GRID = "twice<<<1, 256>>>"
+VARIANTS = {
+    "tiny_grid": ("one_block", GRID, "twice<<<4, 128>>>"),
+    "tiny_grid_right": ("one_block", GRID, "twice<<<(n + 127) / 128, 128>>>"),
+    "one_block_right": ("one_block", GRID, "twice<<<(n + 255) / 256, 256>>>"),
+    "one_warp_right": ("one_warp", "<<<(n + 31) / 32, 32>>>", "<<<(n + 127) / 128, 128>>>"),
+    "double_right": ("double", "* 0.1 +", "* 0.1f +"),
+    "stride_right": ("stride", "thread * per_thread + k", "k * threads + thread"),
+    "conflicts_right": ("conflicts", "tile[32][32]", "tile[32][33]"),
+    "divergence_right": ("divergence", "i % 2 == 0", "i / 32 % 2 == 0"),
+    "parted_right": ("parted", "i % 2 == 0", "i / 32 % 2 == 0"),
+    "managed_block_right": ("managed_block", "add<<<1, 256>>>", "add<<<(n + 255) / 256, 256>>>"),
+    "registers_right": ("registers", "threads = 1024", "threads = 128"),
+}
 
 # program -> what its first advice has to say; with nvcc, where that is something else.
 CAUSES = {
@@ -116,11 +134,21 @@ class Pairs(unittest.TestCase):
 
 @unittest.skipUnless((suites.SIMULATOR / "bin" / "simtcc").exists(), "simtcc is not built")
 class Programs(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        """All programs in one folder of the build, where what was compiled before is found again."""
+        cls.folder = suites.BUILD / "tests" / "speed"
+        shutil.copytree(PROGRAMS, cls.folder, dirs_exist_ok=True)
+        for name, (other, old, new) in VARIANTS.items():
+            text = (PROGRAMS / f"{other}.cu").read_text(encoding="utf-8")
+            assert old in text, (name, old)
+            (cls.folder / f"{name}.cu").write_text(text.replace(old, new), encoding="utf-8")
+
     def explain(self, program, *words, nvcc=True, code=0):
         env = dict(os.environ) if nvcc else dict(os.environ, CUDACXX="none")
         done = subprocess.run(
             [sys.executable, os.path.join(fake.ROOT, "tools", "warp"), "explain", program, *words],
-            cwd=PROGRAMS,
+            cwd=self.folder,
             env=env,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
