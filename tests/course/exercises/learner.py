@@ -34,7 +34,9 @@ It works because it does what was asked for.
 
 Nothing else is half as good as this is.
 """
-MUTANTS = "# one: wrong-result\n- return 1\n+ return 2\n\n# two: wrong-result\n- return 1\n+ return 3\n"
+MUTANT = "@@ -9 +9 @@\n-int work() { return 1; }\n+int work() { return %d; }\n"
+MUTANTS = f"# one: wrong-result\n{MUTANT % 2}\n# two: wrong-result\n{MUTANT % 3}"
+
 
 # simtcc: a check passes once the learner's file says "solved"; other words make it fail in other ways. An object holds the path of
 # its source. The program that judges is whatever performs: that notes what a check would.
@@ -130,7 +132,7 @@ class Checkout(fake.Checkout):
         self.write(f"exercises/{chapter}/{name}.cu", source)
         self.write(f"exercises/{chapter}/{name}.md", NOTES.format(title=name.capitalize()))
         self.write(f"exercises/{chapter}/check/{name}.cu", "// the checker\n")
-        self.write(f"exercises/{chapter}/check/{name}.mutants", MUTANTS)
+        self.write(f"exercises/{chapter}/check/{name}.diff", MUTANTS)
         self.write(f"solutions/{chapter}/{name}.cu", source.replace("return 0; }  // TODO", "return 1; }"))
 
     def mine(self, name):

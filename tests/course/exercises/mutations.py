@@ -40,7 +40,7 @@ PREDICTION = r"(constexpr \w+ k\w+ = )(\d+)(?=;)"
 
 @dataclasses.dataclass
 class Mutation:
-    """One change; `change` names it in a list of equivalent ones."""
+    """One change; `change` says it in a line."""
 
     kind: str
     change: str
@@ -63,7 +63,7 @@ def of_solution(text, header, kind):
             mutated = text[: match.start()] + new + text[match.end() :]
             if new != match.group() and mutated not in [other.text for other in found]:
                 found.append(Mutation(name, describe(text, mutated, match.start()), mutated))
-    return chosen(numbered(found))
+    return chosen(found)
 
 
 def predictions():
@@ -83,15 +83,6 @@ def describe(before, after, at):
         return " ".join(COMMENT.sub("", text[begin : end if end >= 0 else length]).split())
 
     return f"{line(before, len(before))} -> {line(after, len(after))}"
-
-
-def numbered(found):
-    seen = {}
-    for mutation in found:
-        seen[mutation.change] = seen.get(mutation.change, 0) + 1
-        if seen[mutation.change] > 1:
-            mutation.change += f" ({seen[mutation.change]})"
-    return found
 
 
 def chosen(found):

@@ -203,19 +203,25 @@ def judge(proof):
         if not wanted:
             where = f" at {mutant.case}" if mutant.case else ""
             complain(f"mutant '{mutant.name}' must fail for {mutant.reason}{where}, not: {reasons(variant)}")
-    listed = {same.change for same in exercise.equivalents}
-    always = {same.change for same in exercise.equivalents if same.always}
+    listed = {plain(course.apply(exercise, one)): one for one in exercise.equivalents}
     for mutation, variant in proof.automatic:
         survived = variant.compiles and variant.outcome.passed
-        if survived and mutation.change not in listed:
-            complain(f"nobody notices ({mutation.kind}):\n    ~ {mutation.change} because ...")
-        elif not survived and mutation.change in always:
+        known = listed.pop(plain(mutation.text), None)
+        if survived and not known:
+            entry = course.as_entry(exercise, f"WHY IT CHANGES NOTHING: {course.EQUIVALENT}", mutation.text)
+            complain(f"nobody notices ({mutation.kind}):\n{entry}")
+        elif not survived and known and known.reason == course.EQUIVALENT:
             complain(f"listed as equivalent, but it fails ({reasons(variant)}): {mutation.change}")
-    for change in listed - {mutation.change for mutation, _ in proof.automatic}:
-        complain(f"listed as equivalent, but there is no such mutation: {change}")
+    for one in listed.values():
+        complain(f"listed as {one.reason}, but there is no such mutation: {one.name}")
     judged = [variant for _, variant in proof.automatic if variant.compiles]
     if len(judged) < FEWEST_MUTATIONS:
         complain(f"only {len(judged)} automatic mutations compile; at least {FEWEST_MUTATIONS} are wanted")
+
+
+def plain(text):
+    """Without the blanks that a change leaves at the end of a line."""
+    return re.sub(r"[ \t]+$", "", text, flags=re.MULTILINE)
 
 
 def reasons(variant):

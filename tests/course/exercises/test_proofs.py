@@ -43,18 +43,30 @@ class Proofs(unittest.TestCase):
         exercise = course.read(prove.ROOT, "01_thread_indexing", "first_index")
         # the blank passes, the solution fails, a mutant fails for another reason, an equivalent is none
         exercise.mutants[0].reason = "shared-race"
-        exercise.equivalents.append(course.Equivalent("a -> b", "it is not there at all"))
+        (bare,) = exercise.mutants[0].hunks
+        exercise.equivalents.append(course.Mutant("it is not there at all", course.EQUIVALENT, "", [bare], 1))
         proof = prove.prove(exercise)
         said = "\n".join(proof.complaints)
         self.assertIn("must fail for shared-race at n = 255, not: wrong-result at n = 255", said)
-        self.assertIn("there is no such mutation: a -> b", said)
+        self.assertIn("there is no such mutation: it is not there at all", said)
         # what only some orders of the threads show may fail, an equivalent may not
-        failing = next(m.change for m, variant in proof.automatic if variant.compiles and not variant.outcome.passed)
-        for always in (False, True):
+        failing = next(m.text for m, variant in proof.automatic if variant.compiles and not variant.outcome.passed)
+        for reason in (course.ORDER_DEPENDENT, course.EQUIVALENT):
             proof.complaints.clear()
-            exercise.equivalents[-1] = course.Equivalent(failing, "an argument that may hold", always)
+            entry = course.as_entry(exercise, f"an argument that may hold: {reason}", failing)
+            (exercise.equivalents[-1],) = course.parse("", entry)
+            self.assertEqual(course.apply(exercise, exercise.equivalents[-1]), failing)
             prove.judge(proof)
-            self.assertEqual("listed as equivalent, but it fails" in "\n".join(proof.complaints), always)
+            said = "listed as equivalent, but it fails" in "\n".join(proof.complaints)
+            self.assertEqual(said, reason == course.EQUIVALENT)
+        # nobody notices, and the line to paste is printed
+        proof.complaints.clear()
+        survivor = next(variant for m, variant in proof.automatic if m.text == failing)
+        survivor.outcome.passed = True
+        exercise.equivalents.pop()
+        prove.judge(proof)
+        self.assertIn("# WHY IT CHANGES NOTHING: equivalent\n@@ -", "\n".join(proof.complaints))
+        survivor.outcome.passed = False
         proof.complaints.clear()
         proof.blank, proof.solution = proof.solution, proof.blank
         prove.judge(proof)
@@ -106,9 +118,17 @@ class Form(unittest.TestCase):
                 mutants,
                 "# the thread's number in its block only: wrong-result at n = 255",
                 "# something",
-                "must be '# NAME",
+                "legal are '# NAME",
             ),
-            (mutants, "\n+ threadIdx.x\n", "\nthreadIdx.x\n", "a line begins with"),
+            (mutants, "+  const int i = threadIdx.x;", "  const int i = threadIdx.x;", "another number of lines"),
+            (mutants, "@@ -19 +19 @@", "@@ -19,3 +19,3 @@", "another number of lines"),
+            (mutants, "# blocks and threads swapped: wrong-result at n = 2", "# swapped: equivalent", "has to say why"),
+            (
+                mutants,
+                "# right, but",
+                "# one more: no-kernel\n\n# right, but",
+                "no hunk of a unified diff follows 'one more'",
+            ),
         ]
         for file, old, new, said in cases:
             with self.subTest(said):
