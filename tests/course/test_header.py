@@ -78,7 +78,7 @@ class Read(unittest.TestCase):
         self.assertEqual(parse(product).kind, "gemm")
 
     def test_prose_may_follow(self):
-        self.assertEqual(parse(SOURCE.replace("// Run:", "//\n// Some words.\n// Run:")).intro, "Some words.")
+        self.assertEqual(parse(SOURCE.replace("\n\n#include", "\n//\n// Some words.\n\n#include")).intro, "Some words.")
 
     def test_a_chapter_of_the_course(self):
         for folder in sorted((ROOT / "chapters").glob("[0-9][0-9]_*")):
@@ -111,10 +111,10 @@ class Refused(unittest.TestCase):
         self.refused("// Size gpu: 16384,16384", "// Size gpu:", 1, "lacks the line '// Size gpu: ...'")
         self.refused("// Kind: map", "// Kind: map\n// Kind: map", 7, "a second time")
         self.refused("// Kind: map", "// Kind: chart", 6, "legal is map, gemm, free")
-        self.refused("// Kind: map", "// Kind: gemm", 6, "a gemm has a size of 3 extents, not 2")
-        self.refused("96,160", "96, 160", 8, "a size is n, rows,cols or M,N,K")
-        self.refused("96,160", "96,0", 8, "a size is n, rows,cols or M,N,K")
-        self.refused("96,160", "96", 8, "differ in their number of extents")
+        self.refused("// Kind: map", "// Kind: gemm", 6, "a kind of 2 extents; a gemm has a size of 3")
+        self.refused("96,160", "96, 160", 8, "a size: n, rows,cols or M,N,K")
+        self.refused("96,160", "96,0", 8, "a size: n, rows,cols or M,N,K")
+        self.refused("96,160", "96", 8, "as many extents as 'Size gpu' has, 2")
         self.refused("measured: 16384,16384", "measured: 8,8", 9, "that of 'Size gpu' (16384,16384) first")
         self.refused("05_bank_conflicts", "chapter 5", 5, "folder names such as 01_thread_indexing")
         self.refused("06 --rung tma", "05 --rung tma", 13, "write './learn run 06 --rung ...'")

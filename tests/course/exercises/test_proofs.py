@@ -108,9 +108,10 @@ class Form(unittest.TestCase):
     def test_what_is_wrong_is_said(self):
         source, notes, _, mutants, _ = self.files(self.exercise)
         cases = [
-            (source, "Kind: fill in", "Kind: riddle", "'Kind:' must be"),
-            (source, "Level: 1", "Level: easy", "'Level:' must be"),
-            (source, "// # Which", "// Which", "first line"),
+            (source, "Kind: fill in", "Kind: riddle", "'Kind: riddle': legal is fill in, repair, predict, optimise"),
+            (source, "Level: 1", "Level: easy", "'Level: easy': legal is a number from 1 to 99"),
+            (source, "// Minutes: 2\n", "", "lacks the line '// Minutes: ...'"),
+            (source, "// # Which", "// Which", "starts with the line '// # Title'"),
             (source, "TODO", "todo", "no TODO"),
             (notes, "3. A block", "A block", "at least 3 hints"),
             (notes, "## Alternatives", "## Others", "must consist of"),

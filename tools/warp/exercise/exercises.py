@@ -14,6 +14,7 @@ import hashlib
 import re
 from pathlib import Path
 
+from warp.base import fields
 from warp.base.errors import LearnError
 
 KINDS = ("fill in", "repair", "predict", "optimise")
@@ -144,42 +145,34 @@ def _text(exercise: Exercise, file: Path) -> str:
 
 def header_of(text: str) -> str:
     """The `//` lines that a source begins with."""
-    lines = []
-    for line in text.split("\n"):
-        if not line.startswith("//"):
-            break
-        lines.append(line)
-    return "\n".join(lines)
+    return "\n".join(fields.comment_of(text.split("\n")))
 
 
 def _read_source(exercise: Exercise) -> None:
     text = _text(exercise, exercise.source)
-    where = _shown(exercise, exercise.source)
+
+    def bad(line: int, what: str) -> ExerciseError:
+        return ExerciseError(f"{_shown(exercise, exercise.source)}:{line}: {what}")
+
     exercise.header = header_of(text)
-    lines = [line[2:].removeprefix(" ") for line in exercise.header.split("\n")]
-    if not lines[0].startswith("# "):
-        raise ExerciseError(f"{where}:1: the first line must be '// # Title'")
-    exercise.title = lines[0][2:].strip()
-    fields, at, match = {}, 1, None
-    while at < len(lines) and (not lines[at] or (match := re.match(r"(Kind|Level|Minutes|Path): (.+)$", lines[at]))):
-        if lines[at] and match:
-            fields[match.group(1)] = match.group(2).strip()
-        at += 1
-    exercise.kind = fields.get("Kind", "")
+    title = re.match(r"// # (\S.*)", exercise.header)
+    if not title:
+        raise bad(1, "an exercise starts with the line '// # Title'")
+    exercise.title = title[1].strip()
+    found = fields.read(exercise.header.split("\n"), ("Kind", "Level", "Minutes", "Path"), bad)
+    for name in ("Kind", "Level", "Minutes"):
+        if not found.get(name):
+            raise bad(1, f"the header lacks the line '// {name}: ...'")
+    exercise.kind = found.get("Kind")
     if exercise.kind not in KINDS:
-        raise ExerciseError(f"{where}: 'Kind:' must be {', '.join(KINDS[:-1])} or {KINDS[-1]}")
-    for field in ("Level", "Minutes"):
-        if not re.fullmatch(r"[1-9]\d?", fields.get(field, "")):
-            raise ExerciseError(f"{where}: '{field}:' must be a number from 1 to 99")
-        setattr(exercise, field.lower(), int(fields[field]))
-    if fields.get("Path", "short") != "short":
-        raise ExerciseError(f"{where}: 'Path:' must be short, or left out")
-    exercise.on_short_path = "Path" in fields
-    exercise.task = "\n".join(lines[at:]).strip()
+        raise found.refused("Kind", ", ".join(KINDS))
+    exercise.level, exercise.minutes = found.number("Level", 99), found.number("Minutes", 99)
+    exercise.on_short_path = found.is_on_short_path()
+    exercise.task = "\n".join(found.text).strip()
     if len(exercise.task.split()) < 10:
-        raise ExerciseError(f"{where}: the task must stand in the header, after the fields")
+        raise bad(1, "the task must stand in the header, behind the fields")
     if "TODO" not in text and exercise.kind != "repair":
-        raise ExerciseError(f"{where}: no TODO says where the learner works")
+        raise bad(1, "no TODO says where the learner works")
 
 
 def _read_notes(exercise: Exercise) -> None:
