@@ -140,8 +140,7 @@ class Simulator(unittest.TestCase):
         return done
 
     def write(self, name, text):
-        with open(os.path.join(self.folder, name), "w") as file:
-            file.write(text)
+        fake.write(os.path.join(self.folder, name), text)
         return name
 
 
@@ -240,8 +239,7 @@ class Explain(Simulator):
         self.assertRegex(far, r"16 +32\.0 +4\.0 +32\.0 \| +8 \|     out\[i\] = in\[i \* STRIDE\];")
         self.assertIn("global loads: 8 requests, 256 sectors, 32.0 per request", far)
         self.assertNotIn("shared memory:", text)  # blockIdx and its like are no memory
-        with open(trace) as file:
-            recorded = json.load(file)
+        recorded = fake.load(trace)
         self.assertEqual([launch["kernel"] for launch in recorded["launches"]], ["gather<1>", "gather<8>"])
         for launch in recorded["launches"]:
             summed = {}
@@ -259,8 +257,7 @@ class Explain(Simulator):
             written = os.path.join(self.folder, name + ".json")
             program = os.path.join(running.output_folder(os.path.join(self.folder, source)), name)
             subprocess.run([program], env=dict(os.environ, SIMT_JSON=written), check=True, capture_output=True)
-            with open(written, encoding="utf-8") as file:
-                self.assertTrue(records.read(Trace, json.load(file), strict=True).launches, name)
+            self.assertTrue(records.read(Trace, fake.load(written), strict=True).launches, name)
 
     def test_lanes_part_at_the_branch(self):
         """Not where the block of code begins that ends with it, nor at its last access."""
@@ -308,8 +305,8 @@ class Explain(Simulator):
 
     def test_every_count_of_the_reference_is_in_the_trace(self):
         recorded = json.loads(self.learn("explain", self.write("talks.cu", TALKS), "--json", code=0).stdout)
-        with open(os.path.join(fake.ROOT, "tests", "simulator", "microkernels", "h200.json")) as file:
-            measured = next(iter(json.load(file)["cases"].values()))["counts"]
+        reference = fake.load(os.path.join(fake.ROOT, "tests", "simulator", "microkernels", "h200.json"))
+        measured = next(iter(reference["cases"].values()))["counts"]
         self.assertEqual(set(measured) - set(recorded["launches"][0]["counts"]), set())
 
     def test_arguments_and_exit_code(self):
@@ -328,8 +325,7 @@ class Explain(Simulator):
         done = self.learn("explain", os.path.join(self.folder, "fill.cu"), code=1)
         self.assertNotIn("out-of-bounds", done.stderr)
         self.assertEqual(done.stdout.count("just past the end"), 1)
-        with open(trace) as file:
-            found = json.load(file)["launches"][0]["findings"][0]
+        found = fake.load(trace)["launches"][0]["findings"][0]
         self.assertEqual((found["kind"], found["line"], found["thread"]), ("out-of-bounds", 4, [100, 0, 0]))
         self.assertIn("400", found["allocation"] + found["message"])
 
@@ -354,8 +350,8 @@ class Chapters(Simulator):
         self.assertRegex(done.stdout, r"\d +\| +\d+ \| .*\[\w+\] = ")
 
     def test_the_readme_shows_what_explain_prints(self):
-        with open(os.path.join(fake.ROOT, "README.md"), encoding="utf-8") as file:
-            shown = re.search(r"`\./learn (explain [^`]+)`, shortened\):\n\n```\n(.*?)```", file.read(), re.DOTALL)
+        readme = fake.read(os.path.join(fake.ROOT, "README.md"))
+        shown = re.search(r"`\./learn (explain [^`]+)`, shortened\):\n\n```\n(.*?)```", readme, re.DOTALL)
         self.folder = fake.ROOT  # paths are shown from there
         printed = self.learn(*shown[1].split(), code=0).stdout
         lines = shown[2].splitlines()

@@ -1,6 +1,5 @@
 """A made-up checkout with three exercises, and a made-up compiler for their checks."""
 
-import json
 import os
 import sys
 
@@ -113,8 +112,7 @@ class Checkout(fake.Checkout):
     def setUp(self):
         super().setUp()
         chapter = os.path.join(self.root, "chapters", "01_first_steps", "first_steps.cu")
-        with open(chapter, encoding="utf-8") as file:
-            text = file.read()
+        text = fake.read(chapter)
         fields = "// Minutes: 10\n// Path: short\n// Afterwards: add two numbers\n"
         self.write(os.path.relpath(chapter, self.root), text.replace("// Size gpu", fields + "// Size gpu", 1))
         for level, name in enumerate(self.names, 1):
@@ -140,20 +138,17 @@ class Checkout(fake.Checkout):
 
     def edit(self, name, text):
         """The learner's file says something else from here on."""
-        with open(self.mine(name), "w", encoding="utf-8") as file:
-            file.write(text)
+        fake.write(self.mine(name), text)
 
     def read(self, name):
-        with open(self.mine(name), encoding="utf-8") as file:
-            return file.read()
+        return fake.read(self.mine(name))
 
     def backups(self):
         folder = os.path.join(self.root, "my", "backups")
         texts = []
         for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
             if not name.startswith("."):
-                with open(os.path.join(folder, name), encoding="utf-8") as file:
-                    texts.append(file.read())
+                texts.append(fake.read(os.path.join(folder, name)))
         return texts
 
     def progress_file(self):
@@ -161,7 +156,6 @@ class Checkout(fake.Checkout):
 
     def progress(self):
         try:
-            with open(self.progress_file(), encoding="utf-8") as file:
-                return json.load(file)
+            return fake.load(self.progress_file())
         except FileNotFoundError:
             return {}
