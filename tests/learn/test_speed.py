@@ -1,6 +1,5 @@
 """What ./learn explain says of how fast a kernel could be: programs that are right and slow, each beside one that is not."""
 
-import json
 import os
 import pathlib
 import shutil
@@ -83,8 +82,7 @@ class Doubles(unittest.TestCase):
     def lines_of(self, body, head="__global__ void k(float* out, float x)"):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "k.cu")
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(f"{head} {{\n{body}\n}}\n")
+            fake.write(path, f"{head} {{\n{body}\n}}\n")
             kernel = Kernel("k")
             kernel.lines = {path: {2: {}}}
             found = speed.double_lines(kernel)
@@ -208,8 +206,8 @@ class Programs(unittest.TestCase):
         self.assertIn("conflicts.cu against conflicts_right.cu, on an H200", text)
         self.assertRegex(text, r"shared wavefronts +67,584 +4,096, 16\.5 times fewer")
         self.assertRegex(text, r"at least +1\.00 us +1\.00 us\n")
-        self.assertIn("- conflicts.cu:9  __shared__ float tile[32][32];", text)
-        self.assertIn("+ conflicts_right.cu:9  __shared__ float tile[32][33];", text)
+        self.assertIn("- conflicts.cu:5  __shared__ float tile[32][32];", text)
+        self.assertIn("+ conflicts_right.cu:5  __shared__ float tile[32][33];", text)
         self.assertIn("65,536 wavefronts, 32.0 times the ideal", text)
         text = self.explain("tiny_grid.cu", "--against", "tiny_grid_right.cu", nvcc=False)
         self.assertRegex(text, r"without the launch +789 ns +95\.7 ns, 8\.2 times lower")
@@ -228,10 +226,8 @@ class Programs(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             trace, page = os.path.join(folder, "trace.json"), os.path.join(folder, "page.html")
             self.explain("one_block.cu", "--json", trace, "--html", page, nvcc=False)
-            with open(trace, encoding="utf-8") as file:
-                (launch,) = json.load(file)["launches"]
-            with open(page, encoding="utf-8") as file:
-                text = file.read()
+            (launch,) = fake.load(trace)["launches"]
+            text = fake.read(page)
         self.assertEqual(launch["bound"]["gpu"], "H200")
         self.assertEqual(launch["bound"]["resource"], bounds.L1)
         self.assertAlmostEqual(launch["bound"]["seconds"], 800_000 / 128 / 1.98e9)
@@ -243,8 +239,7 @@ class Programs(unittest.TestCase):
             trace = os.path.join(folder, "trace.json")
             if speed.NO_MACHINE_CODE in self.explain("copies.cu", "--json", trace):
                 self.skipTest("no nvcc or no nvdisasm")
-            with open(trace, encoding="utf-8") as file:
-                launches = json.load(file)["launches"]
+            launches = fake.load(trace)["launches"]
         for launch in launches:
             compiled = launch["compiled"]["counts"]
             self.assertEqual(
@@ -261,8 +256,7 @@ class Programs(unittest.TestCase):
                 ("atomics", 12_500, 1, 100_000),
             ):
                 self.explain(program + ".cu", "--json", trace, nvcc=False)
-                with open(trace, encoding="utf-8") as file:
-                    (launch,) = json.load(file)["launches"]
+                (launch,) = fake.load(trace)["launches"]
                 found = (launch["global_sectors_read_distinct"], launch["global_sectors_written_distinct"])
                 self.assertEqual(found, (read, written), program)
                 self.assertEqual(launch.get("global_atomics_on_one_word"), atomics, program)
