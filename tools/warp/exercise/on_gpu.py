@@ -10,16 +10,21 @@ A GPU counts nothing and watches nothing, so less can be asked of it than of the
 Predictions are about counts; they are left out.
 """
 
+from __future__ import annotations
+
 import concurrent.futures
 import time
 from pathlib import Path
 
-import prove
-
 from warp.base import paths
 from warp.base.errors import LearnError
 from warp.base.machine import Machine
-from warp.exercise import checking
+from warp.exercise import checking, proofs
+from warp.exercise import exercises as course
+from warp.exercise.proofs import Variant
+
+Pairs = list[tuple[course.Mutant, Variant]]
+Job = tuple[course.Exercise, Path, Variant, Variant, Pairs]  # exercise, program, blank, solution, mutants
 
 # What each reason of a mutant, as the simulator gives it, must become on a GPU.
 FAILS = {
@@ -72,27 +77,27 @@ PASSES = {
 AT_ONCE = 8  # programs on the GPU
 
 
-def alone(exercise):
+def alone(exercise: course.Exercise) -> bool:
     """It measures what other programs on the GPU would change."""
     checker = exercise.checker.read_text(encoding="utf-8")
     return "at_most_times" in checker or "cudaMemGetInfo" in checker
 
 
-def must(reason):
+def must(reason: str) -> str:
     """What a mutant with this reason must do on a GPU, in a word."""
     known = [name for name, reasons in (("fails", FAILS), ("passes", PASSES), ("either", EITHER)) if reason in reasons]
     if len(known) != 1:
-        raise prove.course.ExerciseError(f"on_gpu.py does not know what the reason '{reason}' becomes on a GPU")
+        raise course.ExerciseError(f"on_gpu.py does not know what the reason '{reason}' becomes on a GPU")
     return known[0]
 
 
-def judge(solution, mutants):
+def judge(solution: Variant, mutants: Pairs) -> list[str]:
     """What is wrong, a line each. `mutants`: (mutant, variant) with the outcomes of a GPU."""
     complaints = []
     if not solution.compiles or not solution.outcome.passed:
-        complaints.append(f"the solution fails: {prove.reasons(solution)}")
+        complaints.append(f"the solution fails: {proofs.reasons(solution)}")
     for mutant, variant in mutants:
-        said = prove.reasons(variant)
+        said = proofs.reasons(variant)
         if not variant.compiles:
             complaints.append(f"mutant '{mutant.name}' does not compile")
         elif must(mutant.reason) == "passes" and not variant.outcome.passed:
@@ -104,52 +109,49 @@ def judge(solution, mutants):
     return complaints
 
 
-def compiled(exercise):
+def compiled(exercise: course.Exercise) -> tuple[Job, float]:
     """(exercise, program, blank, solution, mutants), and the seconds that it took."""
     began = time.monotonic()
-    blank = prove.Variant("blank", exercise.source.read_text(encoding="utf-8"))
-    solution = prove.Variant("solution", exercise.solution.read_text(encoding="utf-8"))
+    blank = proofs.Variant("blank", exercise.source.read_text(encoding="utf-8"))
+    solution = proofs.Variant("solution", exercise.solution.read_text(encoding="utf-8"))
     mutants = [
-        (mutant, prove.Variant(f"mutant_{i}", prove.course.apply(exercise, mutant)))
+        (mutant, proofs.Variant(f"mutant_{i}", course.apply(exercise, mutant)))
         for i, mutant in enumerate(exercise.mutants)
     ]
     folder = Path(paths.BUILD) / "exercises" / "gpu" / exercise.chapter / exercise.name
     variants = [blank, solution] + [variant for _, variant in mutants]
-    program = prove.compile_all(exercise, variants, folder, "gpu")
+    program = proofs.compile_all(exercise, variants, folder, "gpu")
     return (exercise, program, blank, solution, mutants), time.monotonic() - began
 
 
-def run(job):
+def run(job: Job) -> Job:
     exercise, program, blank, solution, mutants = job
     for variant in [blank, solution] + [variant for _, variant in mutants]:
         if variant.compiles:
-            variant.outcome = prove.run(program, variant, "gpu")
+            variant.outcome = proofs.run(program, variant, "gpu")
     return job
 
 
-def tell(job):
+def tell(job: Job) -> int:
     """Prints what came of an exercise; how many complaints there are."""
     exercise, _, blank, solution, mutants = job
-    print(f"{exercise.key}\n  blank: {prove.reasons(blank)}\n  solution: {prove.reasons(solution)}")
-    for bar in solution.outcome.bars if solution.outcome else []:
+    print(f"{exercise.key}\n  blank: {proofs.reasons(blank)}\n  solution: {proofs.reasons(solution)}")
+    for bar in solution.outcome.bars:
         print(f"    {bar.name}: {bar.value:.3f}, {bar.relation} {bar.bar:g}")
     for mutant, variant in mutants:
-        print(f"  {mutant.name} ({mutant.reason}: {must(mutant.reason)}): {prove.reasons(variant)}")
+        print(f"  {mutant.name} ({mutant.reason}: {must(mutant.reason)}): {proofs.reasons(variant)}")
     complaints = judge(solution, mutants)
     for complaint in complaints:
         print(f"  WRONG: {complaint}", flush=True)
     return len(complaints)
 
 
-def main(exercises):
+def main(exercises: list[course.Exercise]) -> int:
     began = time.monotonic()
     machine = Machine()
-    try:
-        if not machine.gpus():
-            raise LearnError("there is no NVIDIA GPU here; without --backend gpu the proofs run on the simulator")
-        checking.prepare("gpu")
-    except LearnError as error:
-        raise prove.course.ExerciseError(error)
+    if not machine.gpus():
+        raise LearnError("there is no NVIDIA GPU here; without --backend gpu the proofs run on the simulator")
+    checking.prepare("gpu")
     exercises = [exercise for exercise in exercises if exercise.kind != "predict"]
     for exercise in exercises:
         for mutant in exercise.mutants:

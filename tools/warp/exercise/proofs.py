@@ -1,15 +1,13 @@
-#!/usr/bin/env python3
 """The three proofs of an exercise: its blank fails, its solution passes, each mutant fails for its own reason; and
-each mutation made by a machine fails, or is listed as equivalent.
-
-usage: prove.py [EXERCISE...]                  an author's tool; the tests call the same functions
-       prove.py --backend gpu [EXERCISE...]    the same files on this machine's GPU; on_gpu.py says what must hold there
+each mutation made by a machine fails, or is listed as equivalent. prove.py is the command.
 
 All variants of one exercise are compiled into one program, each in a namespace of its own, and run one by one. Nearly all
-of the time goes into compiling.
+of the time goes into compiling. With `--backend gpu` the same files run on this machine's GPU; on_gpu.py says what must
+hold there.
 """
 
-import argparse
+from __future__ import annotations
+
 import concurrent.futures
 import dataclasses
 import os
@@ -18,19 +16,12 @@ import sys
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT / "tools"))
+from warp.base import paths
+from warp.exercise import checking, compiling, interface, mutations
+from warp.exercise import exercises as course
+from warp.exercise.mutations import Mutation
 
-import mutations  # noqa: E402  (beside this file)
-
-from warp.base import paths  # noqa: E402
-from warp.exercise import (  # noqa: E402
-    checking,
-    compiling,
-    interface,  # noqa: E402
-)
-from warp.exercise import exercises as course  # noqa: E402
-
+ROOT = Path(paths.ROOT)
 FEWEST_MUTATIONS = 8
 
 
@@ -38,7 +29,7 @@ FEWEST_MUTATIONS = 8
 class Variant:
     name: str
     text: str
-    outcome: checking.Outcome = None
+    outcome: checking.Outcome = dataclasses.field(default_factory=checking.Outcome)  # once it has run
     compiles: bool = True
 
 
@@ -49,13 +40,13 @@ class Proof:
     exercise: course.Exercise
     blank: Variant
     solution: Variant
-    mutants: list
-    automatic: list  # (Mutation, Variant)
+    mutants: list[tuple[course.Mutant, Variant]]
+    automatic: list[tuple[Mutation, Variant]]
     seconds: float = 0
-    complaints: list = dataclasses.field(default_factory=list)
+    complaints: list[str] = dataclasses.field(default_factory=list)
 
 
-def prove(exercise):
+def prove(exercise: course.Exercise) -> Proof:
     began = time.monotonic()
     solution = exercise.solution.read_text(encoding="utf-8")
     proof = Proof(
@@ -75,7 +66,7 @@ def prove(exercise):
         if variant.compiles:
             variant.outcome = run(program, variant)
     # The way that a learner's file takes: compiled apart from the checker, and linked with it.
-    apart = checking.check(exercise, exercise.solution)
+    apart = checking.check(exercise, str(exercise.solution))
     if not apart.passed:
         proof.complaints.append(f"the solution fails in a check: {reasons(Variant('', '', apart))}")
     judge(proof)
@@ -83,7 +74,7 @@ def prove(exercise):
     return proof
 
 
-def compile_all(exercise, variants, folder, backend="simulator"):
+def compile_all(exercise: course.Exercise, variants: list[Variant], folder: Path, backend: str = "simulator") -> Path:
     """One program of all variants; those that do not compile are left out, and marked."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "nothing.h").write_text("", encoding="utf-8")
@@ -97,7 +88,7 @@ def compile_all(exercise, variants, folder, backend="simulator"):
             "\n".join(build(exercise, [v for v in variants if v.compiles], folder)) + "\n", encoding="utf-8"
         )
         options = ("-g1", "-fno-var-tracking", "--many-constants") if backend == "simulator" else ()  # for no debugger
-        errors = compiling.together(source, program, backend, options)
+        errors = compiling.together(str(source), str(program), backend, options)
         if not errors:
             return program
         wrong = {Path(match["file"]).stem for match in map(compiling.ERROR.match, errors.splitlines()) if match}
@@ -117,13 +108,13 @@ def compile_all(exercise, variants, folder, backend="simulator"):
     return program
 
 
-def headers(exercise, variants):
+def headers(exercise: course.Exercise, variants: list[Variant]) -> list[str]:
     """What they include, ahead of all namespaces."""
     texts = [exercise.checker.read_text(encoding="utf-8")] + [variant.text for variant in variants]
     return list(dict.fromkeys(re.findall(r"^#include [<\"].+$", "\n".join(texts), re.M)))
 
 
-def with_a_checker_each(exercise, variants, folder):
+def with_a_checker_each(exercise: course.Exercise, variants: list[Variant], folder: Path) -> list[str]:
     """The lines of a program with the checker once for every variant."""
     lines = headers(exercise, variants)
     for variant in variants:
@@ -138,7 +129,7 @@ def with_a_checker_each(exercise, variants, folder):
     return lines
 
 
-def with_one_checker(exercise, variants, folder):
+def with_one_checker(exercise: course.Exercise, variants: list[Variant], folder: Path) -> list[str]:
     """The lines of a program with one checker, which calls the functions of a variant through pointers of their names.
     It does not compile if the checker needs more of the file than its functions, a constant or a template, say."""
     lines = headers(exercise, variants)
@@ -167,7 +158,7 @@ def with_one_checker(exercise, variants, folder):
 CONSTANT = re.compile(r"^constexpr \w+ (\w+) = ([^;]*);", re.M)
 
 
-def answers_of(variants):
+def answers_of(variants: list[Variant]) -> dict[str, list[str]] | None:
     """{constant: its value in each variant} where the variants differ in constants alone; else None."""
     texts = [re.sub(r"[ \t]*//.*", "", variant.text) for variant in variants]
     if len({CONSTANT.sub(r"\1", text) for text in texts}) > 1:
@@ -176,13 +167,13 @@ def answers_of(variants):
     return {name: [value[name] for value in values] for name in values[0] if len({value[name] for value in values}) > 1}
 
 
-def run(program, variant, backend="simulator"):
+def run(program: Path, variant: Variant, backend: str = "simulator") -> checking.Outcome:
     outcome = checking.Outcome(backend)
     checking.run_check(compiling.Programs(str(program), str(program)), outcome, [variant.name])
     return outcome
 
 
-def judge(proof):
+def judge(proof: Proof) -> None:
     exercise, complain = proof.exercise, proof.complaints.append
     solved, blank = proof.solution.text, proof.blank.text
     if course.header_of(solved) != exercise.header:
@@ -219,60 +210,18 @@ def judge(proof):
         complain(f"only {len(judged)} automatic mutations compile; at least {FEWEST_MUTATIONS} are wanted")
 
 
-def plain(text):
+def plain(text: str) -> str:
     """Without the blanks that a change leaves at the end of a line."""
     return re.sub(r"[ \t]+$", "", text, flags=re.MULTILINE)
 
 
-def reasons(variant):
+def reasons(variant: Variant) -> str:
     if not variant.compiles:
         return "does not compile"
     found = [kind + (" at " + case if case else "") for kind, case in variant.outcome.reasons()]
     return ", ".join(found) or "passes"
 
 
-def prove_all(exercises):
+def prove_all(exercises: list[course.Exercise]) -> list[Proof]:
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         return list(pool.map(prove, exercises))
-
-
-def chosen_of(words):
-    """The exercises that the words name, by name, chapter or number of the chapter; all of them if there is no word."""
-    known = course.all_exercises(ROOT)
-    for word in words:
-        if not any(word in (e.name, e.chapter, e.number) for e in known):
-            raise course.ExerciseError(f"there is no exercise {word}; ./learn list names them")
-    return [e for e in known if not words or {e.name, e.chapter, e.number} & set(words)]
-
-
-def main(words):
-    parser = argparse.ArgumentParser(prog="prove.py", description="Proves exercises: blank, solution, mutants.")
-    parser.add_argument("exercises", nargs="*", metavar="EXERCISE", help="name, chapter or number of a chapter")
-    parser.add_argument("--backend", choices=("simulator", "gpu"), default="simulator")
-    arguments = parser.parse_args(words)
-    chosen = chosen_of(arguments.exercises)
-    if arguments.backend == "gpu":
-        import on_gpu
-
-        return on_gpu.main(chosen)
-    checking.prepare("simulator")
-    wrong = 0
-    for proof in prove_all(chosen):
-        print(f"{proof.exercise.key} ({proof.seconds:.1f} s)")
-        print(f"  blank: {reasons(proof.blank)}\n  solution: {reasons(proof.solution)}")
-        for mutant, variant in proof.mutants:
-            print(f"  {mutant.name}: {reasons(variant)}")
-        for mutation, variant in proof.automatic:
-            print(f"  [{mutation.kind}] {mutation.change}: {reasons(variant)}")
-        for complaint in proof.complaints:
-            print(f"  WRONG: {complaint}")
-        wrong += bool(proof.complaints)
-    return 1 if wrong else 0
-
-
-if __name__ == "__main__":
-    try:
-        sys.exit(main(sys.argv[1:]))
-    except course.ExerciseError as error:
-        print(f"prove: {error}", file=sys.stderr)
-        sys.exit(2)

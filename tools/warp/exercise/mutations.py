@@ -3,15 +3,23 @@
 Solutions are formatted by clang-format, so a comparison has spaces around it and a template argument has none.
 """
 
+from __future__ import annotations
+
 import dataclasses
 import re
+from collections.abc import Callable
+from typing import Union
+
+# What takes the place of a match.
+Replacement = Union[str, Callable[["re.Match[str]"], str]]
+Rule = tuple[str, str, Replacement]
 
 MOST = 24  # of one solution: of each kind some, so that all kinds come to their turn
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 TERM = r"(?:[\w.]+(?:\((?:[^()]|\([^()]*\))*\)|\[(?:[^\[\]]|\[[^\[\]]*\])*\])*|\((?:[^()]|\([^()]*\))*\))"
 
 # kind -> pattern, what takes its place
-RULES = [
+RULES: list[Rule] = [
     ("barrier dropped", r"\b(?:__syncthreads|__syncwarp|__pipeline_wait_prior|cp_async_wait\w*)\([^;{}]*\);", ";"),
     ("guard dropped", r"\bif \((?:[^()]|\([^()]*\))*\) (?=return;|continue;)(?:return|continue);", ";"),
     ("guard dropped", r"\bif \((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\) (?!\{|return|continue)", ""),
@@ -47,9 +55,9 @@ class Mutation:
     text: str
 
 
-def of_solution(text, header, kind):
+def of_solution(text: str, header: str, kind: str) -> list[Mutation]:
     """Mutations of a solution that begins with the comment `header`; `kind` is that of the exercise."""
-    found = []
+    found: list[Mutation] = []
     body = len(header)
     blocked = [match.span() for match in COMMENT.finditer(text)]
     blocked += [match.span() for match in re.finditer(r"^#.*$|<<<|>>>|\"[^\"\n]*\"", text, re.MULTILINE)]
@@ -66,7 +74,7 @@ def of_solution(text, header, kind):
     return chosen(found)
 
 
-def predictions():
+def predictions() -> list[Rule]:
     return [
         ("one more", PREDICTION, lambda match: match[1] + str(int(match[2]) + 1)),
         ("one less", PREDICTION, lambda match: match[1] + str(int(match[2]) - 1)),
@@ -74,23 +82,23 @@ def predictions():
     ]
 
 
-def describe(before, after, at):
+def describe(before: str, after: str, at: int) -> str:
     """The line, before and after."""
     begin = before.rfind("\n", 0, at) + 1
 
-    def line(text, length):
+    def line(text: str, length: int) -> str:
         end = text.find("\n", at)
         return " ".join(COMMENT.sub("", text[begin : end if end >= 0 else length]).split())
 
     return f"{line(before, len(before))} -> {line(after, len(after))}"
 
 
-def chosen(found):
+def chosen(found: list[Mutation]) -> list[Mutation]:
     """At most MOST of them, the kinds in turn."""
-    kinds = {}
+    kinds: dict[str, list[Mutation]] = {}
     for mutation in found:
         kinds.setdefault(mutation.kind, []).append(mutation)
-    picked = []
+    picked: list[Mutation] = []
     while len(picked) < MOST and any(kinds.values()):
         for waiting in kinds.values():
             if waiting and len(picked) < MOST:
