@@ -1,13 +1,16 @@
 """The report as a page: what it says, what it escapes, that it needs nothing else; and the maps of lanes."""
 
-import html.parser
 import json
 import os
 import re
 import subprocess
+import sys
 import unittest
 
 import test_trace
+
+sys.path.append(os.path.join(test_trace.fake.ROOT, "tests", "site"))
+import markup_rules  # noqa: E402
 
 from warp.base import paths
 from warp.base.errors import LearnError
@@ -16,41 +19,20 @@ from warp.chapter import maps
 from warp.explain import page
 from warp.trace import trace
 
-VOID = {"meta", "link", "br", "img", "input", "hr"}
 
-
-class Elements(html.parser.HTMLParser):
-    """Reads a page: elements with their attributes, ids, text; complains about what is not closed."""
+class Elements:
+    """What a page holds; a tag that is not closed, or closes nothing, is an error."""
 
     def __init__(self, text):
-        super().__init__()
-        self.open, self.seen, self.scripts, self.words = [], [], [], []
-        self.feed(text)
-        self.close()
-        if self.open:
-            raise AssertionError(f"not closed: {self.open}")
-
-    def handle_starttag(self, tag, attributes):
-        self.seen.append((tag, dict(attributes)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        if not self.open or self.open.pop() != tag:
-            raise AssertionError(f"</{tag}> closes nothing")
-
-    def handle_data(self, data):
-        if self.open and self.open[-1] == "script":
-            self.scripts.append(data)
-        elif not self.open or self.open[-1] != "style":
-            self.words.append(data)
-
-    @property
-    def text(self):
-        return re.sub(r"\s+", " ", "".join(self.words))
+        tree = markup_rules.Tree(text)
+        if tree.wrong:
+            raise AssertionError("\n".join(tree.wrong))
+        self.nodes = list(tree.root.elements())
+        self.scripts = [node.own_text() for node in self.nodes if node.tag == "script"]
+        self.text = re.sub(r"\s+", " ", tree.root.words())
 
     def having(self, name):
-        return [attributes[name] for _, attributes in self.seen if name in attributes]
+        return [node.attributes[name] for node in self.nodes if name in node.attributes]
 
 
 def example(space, access, address, size=4, active=range(32), phase_lanes=32, wavefronts=1):
@@ -161,7 +143,7 @@ class Page(test_trace.Made):
         for row in launch["lines"][:3]:
             row["file"] = renamed
         read = self.read([launch], label=evil)
-        self.assertEqual([tag for tag, _ in read.seen if tag in ("img", "b")], [])
+        self.assertEqual([node.tag for node in read.nodes if node.tag in ("img", "b")], [])
         self.assertEqual(len(read.scripts), 1)
         self.assertIn(paths.shown(renamed) + ":8", read.text)
         self.assertIn("alert(1)", read.text)

@@ -75,8 +75,7 @@ class Predict(fake.Checkout):
         super().setUp()
         self.add_chapter("01_first_steps", "First steps", ("one", "two"), "1000", "100")
         source = os.path.join(self.root, "chapters", "01_first_steps", "first_steps.cu")
-        with open(source, encoding="utf-8") as file:
-            text = file.read().replace("idea\n\n", "idea\n// Sizes measured: 1000 77\n\n", 1)
+        text = fake.read(source).replace("idea\n\n", "idea\n// Sizes measured: 1000 77\n\n", 1)
         self.write(
             "chapters/01_first_steps/first_steps.cu", text + "__global__ void two(float* out) { out[0] = 1; }\n" + ASKED
         )
@@ -84,8 +83,7 @@ class Predict(fake.Checkout):
         self.tool("chapter", PROGRAM, self.home)
 
     def kept(self):
-        with open(os.path.join(self.root, ".progress.json"), encoding="utf-8") as file:
-            return json.load(file)["predictions"]["01_first_steps"]
+        return fake.load(os.path.join(self.root, ".progress.json"))["predictions"]["01_first_steps"]
 
     def predict(self, typed, *words, code=0):
         import subprocess
@@ -144,8 +142,7 @@ class Predict(fake.Checkout):
 
     def test_a_function_that_does_not_fit_is_named_with_its_place(self):
         source = os.path.join(self.root, "chapters", "01_first_steps", "first_steps.cu")
-        with open(source, encoding="utf-8") as file:
-            text = file.read()
+        text = fake.read(source)
         body = "".join(f"  out[{i}] = {i};\n" for i in range(45))
         text = text.replace("{ out[threadIdx.x] = 1; }", "{\n" + body + "}").replace(
             "two(float* out) { out[0] = 1; }", "two(float* out) {\n" + body + "}"

@@ -291,14 +291,11 @@ class Lines(unittest.TestCase):
 """
 
     def kernel(self):
-        def row(line, access):
-            example = {"space": "global", "access": access, "size": 4, "addresses": [0] * 32}
-            counts = {f"global_{access}_requests": 8}
-            return {"file": "/k.cu", "line": line, "counts": counts, "examples": [example]}
-
-        launch = {"index": 0, "kernel": "loop", "grid": [1, 1, 1], "block": [32, 1, 1], "counts": {}}
-        launch["lines"] = [row(3, "load"), row(4, "load"), row(5, "store")]
-        (found,) = trace.kernels_of(trace.of_json({"launches": [launch]}))
+        rows = [
+            fake.line("/k.cu", number, {f"global_{access}_requests": 8}, [0] * 32, access=access)
+            for number, access in ((3, "load"), (4, "load"), (5, "store"))
+        ]
+        (found,) = trace.kernels_of(trace.of_json(fake.trace_of([fake.launch("loop", rows)])))
         return found
 
     def test_merged_and_left_out(self):
@@ -318,24 +315,15 @@ class Lines(unittest.TestCase):
 
     def as_compiled(self, above, below, source=""):
         """The rows of a kernel with these counts by line, of the source and of the machine code: {(line, count): number}."""
-        launch = {
-            "index": 0,
-            "kernel": "loop",
-            "grid": [1, 1, 1],
-            "block": [32, 1, 1],
-            "traced_blocks": 1,
-            "counts": {},
-        }
 
         def rows(counted):
             lines_ = {}
             for (line, name), number in counted.items():
                 lines_.setdefault(line, {})[name] = number
-            example = {"space": "global", "access": "load", "size": 4, "addresses": [0] * 32}
-            return [{"file": "/k.cu", "line": line, "counts": lines_[line], "examples": [example]} for line in lines_]
+            return [fake.line("/k.cu", line, lines_[line], [0] * 32) for line in lines_]
 
-        launch["lines"], launch["compiled"] = rows(above), {"counts": {}, "lines": rows(below)}
-        (kernel,) = trace.kernels_of(trace.of_json({"launches": [launch]}))
+        launch = fake.launch("loop", rows(above), traced_blocks=1, compiled={"counts": {}, "lines": rows(below)})
+        (kernel,) = trace.kernels_of(trace.of_json(fake.trace_of([launch])))
         found = lines.differences(kernel, code.compiled(self.SASS, Report.PTXAS, "/k.cu"))
         return [(line, text) for _, line, text in found]
 
@@ -391,8 +379,7 @@ class Lines(unittest.TestCase):
             file = os.path.join(folder, "k.cu")
             sass = self.SASS.replace("/k.cu", file)
             for text, said in (('asm("ld.f32 %0, [%1];"\n    : "=f"(v));', 0), ("v = p[i];\nw = p[j];", 1)):
-                with open(file, "w", encoding="utf-8") as out:
-                    out.write("\n\n" + text)
+                fake.write(file, "\n\n" + text)
                 kernel = self.kernel()
                 kernel.lines[file] = {4: kernel.lines["/k.cu"][4]}
                 kernel.examples_at = lambda *_: [Example("load", "global", 4, [])]
@@ -406,11 +393,10 @@ class Lines(unittest.TestCase):
     def test_no_advice_on_what_fills_its_sectors_as_compiled(self):
         """A load of 4 bytes, lanes 16 or 64 bytes apart, of which nvcc makes one of 16."""
         for step, loads, advice in ((16, ".128", 0), (16, "", 1), (64, ".128", 1)):
-            example = {"space": "global", "access": "load", "size": 4, "addresses": [step * lane for lane in range(32)]}
             counts = {"global_load_requests": 8, "global_load_bytes": 1024, "global_load_active_lanes": 256}
             counts["global_load_sectors"] = 8 * step
-            launch = {"index": 0, "kernel": "loop", "grid": [8, 1, 1], "block": [32, 1, 1], "counts": counts}
-            launch["lines"] = [{"file": "/k.cu", "line": 3, "counts": counts, "examples": [example]}]
+            row = fake.line("/k.cu", 3, counts, [step * lane for lane in range(32)])
+            launch = fake.launch("loop", [row], grid=(8, 1, 1))
             sass = self.SASS.replace(".128", loads)
             compiled = code.compiled(sass, Report.PTXAS, "/k.cu")
             with self.subTest(step=step, loads=loads):
@@ -421,10 +407,8 @@ class Lines(unittest.TestCase):
                 self.assertEqual(len(problems.of_kernel(kernel)), 1)
 
     def test_the_report_has_it(self):
-        launch = {"index": 0, "kernel": "loop", "grid": [1, 1, 1], "block": [32, 1, 1], "counts": {}}
-        example = {"space": "global", "access": "load", "size": 4, "addresses": [0] * 32}
-        launch["lines"] = [{"file": "/k.cu", "line": 3, "counts": {"global_load_requests": 8}, "examples": [example]}]
-        recorded = trace.of_json({"launches": [launch]})
+        row = fake.line("/k.cu", 3, {"global_load_requests": 8}, [0] * 32)
+        recorded = trace.of_json(fake.trace_of([fake.launch("loop", [row])]))
         compiled = code.compiled(self.SASS, Report.PTXAS, "/k.cu")
         without = explained.render(recorded, ui.Palette(False))
         self.assertNotIn("What nvcc makes", without + page.render(recorded, "k") + sarif.render(recorded))
@@ -442,8 +426,7 @@ class Lines(unittest.TestCase):
         recorded = Trace([Launch(index, "k", [1, 1, 1], [32, 1, 1], {}, traced_blocks=1) for index in range(2)])
         with tempfile.TemporaryDirectory() as folder:
             file = os.path.join(folder, "counts")
-            with open(file, "w", encoding="utf-8") as out:
-                out.write("1 not: HADD2\n")
+            fake.write(file, "1 not: HADD2\n")
             self.assertTrue(execution.add_to(recorded, [], file))
         self.assertEqual([launch.not_carried_out for launch in recorded.launches], ["", "HADD2"])
 
@@ -451,8 +434,7 @@ class Lines(unittest.TestCase):
         launch = Launch(0, "k", [4, 1, 1], [32, 1, 1], {}, traced_blocks=2)
         with tempfile.TemporaryDirectory() as folder:
             file = os.path.join(folder, "counts")
-            with open(file, "w", encoding="utf-8") as out:
-                out.write("0 0 10:sectors:4\n")
+            fake.write(file, "0 0 10:sectors:4\n")
             self.assertTrue(execution.add_to(Trace([launch]), [None], file))
         self.assertEqual((launch.not_carried_out, launch.compiled), (execution.SAMPLE, None))
 

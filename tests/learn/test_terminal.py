@@ -64,16 +64,7 @@ class Terminal(fake.Checkout):
 
     def test_what_a_column_means_is_told_once(self):
         self.write("mine.cu", "__global__ void mine(int* a) {\n  a[0] = 1;\n}\nint main() {}\n")
-        counts = {"global_store_requests": 1, "global_store_sectors": 1, "global_store_active_lanes": 32}
-        line = {"file": os.path.join(self.root, "mine.cu"), "line": 2, "counts": counts}
-        launch = {
-            "index": 0,
-            "kernel": "mine",
-            "grid": [1, 1, 1],
-            "block": [32, 1, 1],
-            "counts": counts,
-            "lines": [line],
-        }
+        launch = fake.launch("mine", [fake.line(os.path.join(self.root, "mine.cu"), 2, fake.STORED)])
         trace = {"FAKE_TRACE": fake.write_json(os.path.join(self.home, "t.json"), fake.trace_of([launch]))}
         texts = [self.on_terminal("explain", "mine.cu", env=trace)[1] for _ in range(2)]
         piped = self.learn("explain", "mine.cu", env=trace, code=0).stdout
@@ -127,8 +118,7 @@ class Interrupted(fake.Checkout):
         while not child and time.monotonic() < deadline:
             time.sleep(0.05)
             if os.path.exists(started):
-                with open(started) as file:
-                    child = file.read()
+                child = fake.read(started)
         self.assertTrue(child, "the child never started")
         if signal_group:
             os.killpg(process.pid, how)  # as a terminal does

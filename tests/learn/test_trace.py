@@ -41,10 +41,6 @@ __device__ float scaled(float x) {
 """
 
 
-def line(file, number, **counts):
-    return {"file": file, "line": number, "counts": counts}
-
-
 class Made(unittest.TestCase):
     """A source, its header, and a trace of them."""
 
@@ -54,58 +50,25 @@ class Made(unittest.TestCase):
         self.cu = os.path.join(self.folder.name, "column.cu")
         self.cuh = os.path.join(self.folder.name, "helper.cuh")
         for path, text in ((self.cu, SOURCE), (self.cuh, HEADER)):
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(text)
+            fake.write(path, text)
 
     def launch(self, index=0, kernel="copy<32>", scale=1, findings=()):
         """One warp: a coalesced load into one bank, then 8 lanes that store 128 bytes apart."""
-        store = dict(
-            global_load_requests=1 * scale,
-            global_load_sectors=4 * scale,
-            global_load_bytes=128 * scale,
-            global_load_active_lanes=32 * scale,
-            shared_store_requests=1 * scale,
-            shared_store_wavefronts=32 * scale,
-            shared_store_bank_conflicts=31 * scale,
-            shared_store_active_lanes=32 * scale,
-            shared_wavefronts=32 * scale,
-            shared_wavefronts_ideal=1 * scale,
+        store, back, factor = (
+            {name: value * scale for name, value in counts.items()}
+            for counts in (
+                of_global("load", 1, 4, 32) | of_shared("store", 1, 32, 32),
+                of_global("store", 1, 8, 8) | of_shared("load", 1, 8, 8),
+                of_global("load", 1, 1, 8),
+            )
         )
-        back = dict(
-            global_store_requests=1 * scale,
-            global_store_sectors=8 * scale,
-            global_store_bytes=32 * scale,
-            global_store_active_lanes=8 * scale,
-            shared_load_requests=1 * scale,
-            shared_load_wavefronts=8 * scale,
-            shared_load_bank_conflicts=7 * scale,
-            shared_load_active_lanes=8 * scale,
-            shared_wavefronts=8 * scale,
-            shared_wavefronts_ideal=1 * scale,
-        )
-        factor = dict(
-            global_load_requests=1 * scale,
-            global_load_sectors=1 * scale,
-            global_load_bytes=32 * scale,
-            global_load_active_lanes=8 * scale,
-        )
-        whole = {}
-        for part in (store, back, factor, {"divergent_branches": scale}):
-            trace.add(whole, part)
-        return {
-            "index": index,
-            "kernel": kernel,
-            "grid": [1, 1, 1],
-            "block": [32, 1, 1],
-            "counts": whole,
-            "lines": [
-                line(self.cu, 8, **store),
-                line(self.cu, 9, divergent_branches=scale),
-                line(self.cu, 10, **back),
-                line(self.cuh, 3, **factor),
-            ],
-            "findings": list(findings),
-        }
+        lines = [
+            fake.line(self.cu, 8, store),
+            fake.line(self.cu, 9, {"divergent_branches": scale}),
+            fake.line(self.cu, 10, back),
+            fake.line(self.cuh, 3, factor),
+        ]
+        return fake.launch(kernel, lines, index=index, findings=list(findings))
 
     def finding(self, kind="out-of-bounds", number=10, **more):
         found = {
@@ -232,7 +195,7 @@ class Rendering(Made):
     def test_a_kernel_with_nothing_to_improve_says_so(self):
         self.assertNotIn("Nothing to improve", self.render([self.launch()]))
         launch = self.launch()
-        launch["lines"] = [line(self.cu, 8, **COALESCED)]
+        launch["lines"] = [fake.line(self.cu, 8, COALESCED)]
         launch["counts"] = COALESCED
         self.assertIn("Nothing to improve", self.render([launch]))
         self.assertNotIn("Nothing to improve", self.render([dict(launch, findings=[self.finding("shared-race")])]))
@@ -450,8 +413,7 @@ class Rendering(Made):
     def test_files_that_are_no_trace(self):
         path = os.path.join(self.folder.name, "trace.json")
         for content in ("", "{", "[]", '{"launches": 3}'):
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(content)
+            fake.write(path, content)
             with self.assertRaises(LearnError):
                 trace.load(path)
         with self.assertRaises(LearnError):
@@ -460,14 +422,12 @@ class Rendering(Made):
 
 def kernel_of(*lines, grid=(1, 1, 1), block=(256, 1, 1)):
     """A kernel whose lines 1, 2, ... have these counts; a line is a dict, or (dict, examples)."""
-    rows, whole = [], {}
+    rows = []
     for number, entry in enumerate(lines, 1):
         counts, examples = entry if isinstance(entry, tuple) else (entry, [])
         counts = {name: round(value) for name, value in counts.items()}
-        trace.add(whole, counts)
-        rows.append({"file": "k.cu", "line": number, "counts": counts, "examples": examples})
-    launch = {"index": 0, "kernel": "k", "grid": list(grid), "block": list(block), "counts": whole, "lines": rows}
-    return trace.kernels_of(trace.of_json({"launches": [launch]}))[0]
+        rows.append({**fake.line("k.cu", number, counts), "examples": examples})
+    return trace.kernels_of(trace.of_json(fake.trace_of([fake.launch("k", rows, grid, block)])))[0]
 
 
 def of_global(kind, requests, sectors, lanes, size=4):
