@@ -131,11 +131,12 @@ class Looks:
                     page.emulate_media(color_scheme="dark" if dark else "light")
                     if step == 0:
                         page.goto(path.as_uri())
-                    wide, contrast, shade = page.evaluate(
-                        f"[document.documentElement.scrollWidth, {CONTRAST}, {SHADE}]"
+                    wide, contrast, code, shade = page.evaluate(
+                        f"[document.documentElement.scrollWidth, {CONTRAST}, {CODE_CONTRAST}, {SHADE}]"
                     )
                     self.assertLessEqual(wide, width, "the page is wider than the screen")
                     self.assertGreater(contrast, 7, "text on its background")
+                    self.assertGreater(code, 7, "code on its background")
                     self.assertEqual(shade < 0.5, dark, "the theme is the one that was asked for")
                     self.assertEqual(self.errors, [])
             with self.subTest(page=path.name):
@@ -375,5 +376,13 @@ SHADE = f"{LIGHT}(getComputedStyle(document.body).backgroundColor)"
 CONTRAST = f"""(() => {{
   const text = document.querySelector('article p') || document.body;
   const a = {LIGHT}(getComputedStyle(text).color), b = {SHADE};
+  return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+}})()"""
+
+# Of a listing's letters without a colour of their own; pages without one pass.
+CODE_CONTRAST = f"""(() => {{
+  const code = document.querySelector('article .highlight pre');
+  if (!code) return 21;
+  const a = {LIGHT}(getComputedStyle(code).color), b = {LIGHT}(getComputedStyle(code).backgroundColor);
   return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
 }})()"""
