@@ -27,7 +27,6 @@ MORE_SCREENS = {
     "10_sass_inspection": 15.3,
     "15_stencils": 15.4,
 }
-FEWER_PICTURES = {"18_attention": 9.9, "19_transfers": 8.5, "20_many_gpus": 7.5}
 # Width, height, and whether it is dark.
 VIEWS = ((1400, 1000, False), (390, 844, True), (768, 1000, False), (1040, 900, True))
 
@@ -258,11 +257,9 @@ class Looks:
             with self.subTest(chapter=folder):
                 self.assertEqual(folded, [], "figures within a fold")
                 self.assertLess(first, FIRST_PICTURE, "the screen of the first picture")
-                least, most = FEWER_PICTURES.get(folder, LEAST_PICTURES), MORE_SCREENS.get(folder, MOST_SCREENS)
-                self.assertGreaterEqual(pictures, least, "pictures, % of the height")
+                most = MORE_SCREENS.get(folder, MOST_SCREENS)
+                self.assertGreaterEqual(pictures, LEAST_PICTURES, "pictures, % of the height")
                 self.assertLessEqual(screens, most, "screens")
-                if folder in FEWER_PICTURES:
-                    self.assertLess(pictures, LEAST_PICTURES, "it is there now: strike it out")
                 if folder in MORE_SCREENS:
                     self.assertGreater(screens, MOST_SCREENS, "it is there now: strike it out")
 
