@@ -230,6 +230,9 @@ void all_strides(float* sums) {
     for (int stride = 0; stride < STRIDES; ++stride, sums += 32) kernel<<<1, 32>>>(sums, stride);
 }
 
+// Why does a stride of 2 conflict and 3 not? Lanes a and b meet in a bank where 32 divides (a - b) s. With s = 2 those
+// are lanes 16 apart. With s = 3 they would have to be 32 apart, since 3 and 32 have no common factor.
+//
 // With gcd for the greatest common divisor, a stride of s takes gcd(s, 32) wavefronts for 4 bytes, 2 gcd(s, 16) for 8
 // bytes and 4 gcd(s, 8) for 16 bytes. The factor is the number of phases, and 32, 16 or 8 words go once around the
 // banks. Only a stride of 0 is different, where phases merge.
@@ -239,8 +242,8 @@ void all_strides(float* sums) {
 // On a GPU `strided_reads` is timed with all SMs reading: two blocks of 32 warps on each of 132 SMs, 512 reads for
 // each warp. That is 32,768 reads per SM. With a stride of 32 each read takes 31 wavefronts more than with a
 // stride of 1, and the kernel 0.51 ms longer: 0.50 ns for each wavefront, one cycle at 1.98 GHz. **A wavefront is one
-// cycle of an SM's shared memory.** A conflict-free access takes one, a 32-way conflict 32. (The whole kernel takes 26
-// times as long: its start and the filling of the array take as long as before.)
+// cycle of an SM's shared memory.** (The whole kernel takes 26 times as long: its start and the filling of the array take
+// as long as before.)
 //= 32,768 reads: 2 * 32 * 512
 //= 0.51 ms: ms("strided_reads/float, stride=32") - ms("strided_reads/float, stride=1")
 //= 26 times: ms("strided_reads/float, stride=32") / ms("strided_reads/float, stride=1")

@@ -56,10 +56,9 @@ using std::size_t;
 // Each is the other, shifted by one. Any associative operator with an identity can take the place of the sum: maxima,
 // or the pairs of chapter 14.
 //
-// Scans matter because they answer the question *where does my result go?* Suppose that some elements of an
-// array are to be kept. Write 1 for each of them and 0 for the others. The exclusive scan of these flags is the
-// number of elements kept before each one: its place in the output. Every thread can write without asking
-// another. Sorting, compaction, sparse matrices and histograms are built on it.
+// A scan answers the question *where does my result go?* Suppose that some elements of an array are to be kept.
+// Write 1 for each of them and 0 for the others. The exclusive scan of these flags is the number of elements kept
+// before each one: its place in the output. Sorting, compaction, sparse matrices and histograms are built on it.
 //
 //? compacted: The flags of eight elements are 1 0 1 1 0 0 1 0. Where in the output does the element with index 6
 //?   go?
@@ -84,8 +83,8 @@ constexpr unsigned RUN = 1024;        ///< elements that a block scans in sectio
 //
 // Let every element add its left neighbour, at distance 1. Each now holds the sum of two elements. Let each add
 // what stands at distance 2: sums of four. After the distances 1, 2, 4, ... up to n, each element holds the sum
-// of all elements up to it. This is the scan of Hillis and Steele; as an adder it is known by the names of Kogge and
-// Stone. Within a step all additions are independent.
+// of all elements up to it. This is the scan of Hillis and Steele; as an adder it is Kogge and Stone's. Within a step
+// all additions are independent.
 //
 // ```{drawing} steps
 // ```
@@ -141,8 +140,8 @@ void hillis_steele_launches(unsigned* out, const unsigned* in, size_t n, unsigne
 //
 // ### Up a tree and down again
 //
-// Blelloch's scan does less work. (The adder of Brent and Kung goes up and down a tree in much the same way.) Its
-// **up-sweep** is a reduction: pairs are added, then pairs of pairs, and each sum takes the place of its right
+// Blelloch's scan does less work. (The adder of Brent and Kung is much the same tree.) Its **up-sweep** is a
+// reduction: pairs are added, then pairs of pairs, and each sum takes the place of its right
 // element. The last element ends as the total. The **down-sweep** puts 0 there and goes back down. At each node it
 // hands its value to its left child, and its value plus the left child's old sum to the right one:
 //
@@ -242,8 +241,11 @@ __global__ void __launch_bounds__(RUN) hillis_steele(unsigned* out, const unsign
 }
 
 // Two rows play the part of the two arrays. One barrier for each step is enough: no thread can write into a row
-// before all threads have passed the barrier that follows its last reads. With a single row the same loop has a
-// race.
+// before all threads have passed the barrier that follows its last reads.
+//
+// ### One row instead of two (second reading)
+//
+// With a single row the same loop has a race.
 
 /// `hillis_steele` with one row: a mistake on purpose.
 ///
@@ -261,6 +263,8 @@ __global__ void __launch_bounds__(RUN) one_row(unsigned* out, const unsigned* in
   if (i < n) out[i] = sums[t];
 }
 
+// ### The tree in shared memory
+//
 // Blelloch's tree needs no second row, because a thread touches only its own pair. It needs half as many
 // threads, too. The kernel can leave words of shared memory unused, PAD behind every 32: it is launched with pad=0
 // and with pad=1.
@@ -359,7 +363,15 @@ __global__ void __launch_bounds__(RUN / 2) blelloch(unsigned* out, const unsigne
 //     scanned  3  4 11 11 15 16 22 25  |  2  7  8  9 17 17 19 23
 //     added                            | 27 32 33 34 42 42 44 48
 //
-// Then the second adds the first one's total, 25.
+// Then the second adds the first one's total, 25. P processors take about 2n/P steps, and some to scan the P
+// totals: for P far below n hardly a processor idles.
+//
+// On a GPU a **thread** scans a few elements in registers, a **warp** the totals of its threads, a **block** those of
+// its warps, the **grid** those of its blocks.
+//
+// ### Two processors, or 32 (second reading)
+//
+// The next kernel counts the steps: its processors are lanes of one warp.
 
 /// The inclusive scan of each run of RUN elements; the last one may be shorter.
 ///
@@ -385,8 +397,7 @@ __global__ void __launch_bounds__(P) in_chunks(unsigned* out, const unsigned* in
 
 // A load request is a step. For 1024 elements one processor takes 1024 steps. With two it is the same number: 512 to
 // scan, and 512 in which the second adds and the first is idle. 32 processors take 32 steps to scan and 32 to add, 16
-// times as few, for about twice the additions. In general it is 2n/P steps, and some to scan the P totals: for P far
-// below n hardly a processor idles.
+// times as few, for about twice the additions.
 //= 16 times as few: count("in_chunks/processors=1", "global_load_requests") / count("in_chunks/processors=32",
 //=   "global_load_requests")
 //
@@ -402,9 +413,6 @@ __global__ void __launch_bounds__(P) in_chunks(unsigned* out, const unsigned* in
 //= 0.039 ms: ms("in_chunks/processors=32", 1048576)
 //= 4.4 ms, 4.4 ms and 8.2 ms: (ms("in_chunks/processors=1"), ms("in_chunks/processors=2"),
 //=   ms("in_chunks/processors=32"))
-//
-// On a GPU a **thread** scans a few elements in registers, a **warp** the totals of its threads, a **block** those of
-// its warps, the **grid** those of its blocks.
 //
 // ### A warp
 //
@@ -674,18 +682,17 @@ void three_kernels(unsigned* out, const unsigned* in, size_t n, unsigned* sums, 
 // everything up to its end, adds the sum of its own tile, and publishes that. Three details decide whether this
 // works at all.
 //
-// **The flag.** A block must see that a sum is there, and it must not see the flag before the sum. One way is a
-// fence between two stores. A simpler one is to publish both with a single store: a word of 64 bits, the flag
-// in its upper half and the value in its lower half. Aligned accesses of 8 bytes are never torn.
+// **The flag.** A block must not see the flag before the sum. One way is a fence between two stores. A simpler one
+// is to publish both with a single store: a word of 64 bits, the flag in its upper half and the value in its lower
+// half. Aligned accesses of 8 bytes are never torn.
 //
 // **The load.** A loop that waits must load again each time. `cuda::atomic_ref`, the device's `std::atomic_ref`, makes each
 // load an access of its own, at L2, where all SMs see the same. *Relaxed* says that it orders no other access, and none needs
 // to be ordered: all that is published is in the word.
 //
 // **The order.** A block may wait only for blocks that are running or done. CUDA does not say in which order
-// blocks start, and a block that has started keeps its SM until it ends. If all SMs are full of blocks that
-// wait for one that has not started, the kernel never ends. (Today's hardware starts them in ascending order, and CUB
-// relies on that.)
+// blocks start. If all SMs are full of blocks that wait for one that has not started, the kernel never ends.
+// (Today's hardware starts them in ascending order, and CUB relies on that.)
 //
 //? numbers: So each block takes the number of its tile from a counter in global memory, with an atomic
 //?   addition, when it starts. What does that guarantee?
@@ -797,10 +804,9 @@ __global__ void later_first(unsigned* out, const unsigned* in, Word* words) {
 // ## 6. Look back
 //
 // A block that waits for its predecessor waits for more than it needs to know. The *sum* of a tile is known as soon as
-// the tile has been loaded, whatever the other blocks do. So a block publishes twice: first its sum, later the prefix.
-// Those behind it can already use the sum. A block that needs the sum of everything before its tile walks back: as long
-// as it finds sums it adds them, and at the first prefix it stops. This is {term}`decoupled look-back`. (Its authors
-// call the two words aggregate and inclusive prefix.)
+// the tile has been loaded. So a block publishes twice: first its sum, later the prefix. A block that needs the sum of
+// everything before its tile walks back: as long as it finds sums it adds them, and at the first prefix it stops. This
+// is {term}`decoupled look-back`. (Its authors call the two words aggregate and inclusive prefix.)
 //
 // ```{drawing} words
 // ```
@@ -810,9 +816,9 @@ __global__ void later_first(unsigned* out, const unsigned* in, Word* words) {
 // the next 32. (The kernel below is built in several ways, `STEPS`. `width=1`, in which one lane looks, and `width=32` are
 // what this section compares; the other steps are for the next one.)
 //
-// Two warp functions decide for all lanes at once. `__any_sync` is true where the condition holds in some lane.
-// `__ballot_sync` gives every lane a word in which bit i is set where it holds in lane i. Lane 0 has the nearest
-// predecessor, so the lowest set bit, `__ffs(...) - 1`, is the nearest prefix.
+// Two warp functions decide for all lanes at once. `__any_sync` is true where the condition holds in some lane. In the
+// word of `__ballot_sync` bit i is set where it holds in lane i. Lane 0 has the nearest predecessor, so the lowest set
+// bit is the nearest prefix.
 //
 //? single_pass: `look_back` moves two thirds of the bytes of `three_kernels`, reduce first. How many times as long does
 //?   it take, for 2^28 elements?
@@ -1339,10 +1345,8 @@ int main(int argc, char** argv) {
 //   below.
 // - Three kernels move 12 or 16 bytes for each element, one kernel 8. Whether that is faster depends on what its blocks
 //   wait for.
-// - Blocks may wait for each other only if the ones that are waited for have started: take tile numbers from a
-//   counter.
-// - Publish a flag and its value with one store.
-// - Publish what you know early: sums first, prefixes later.
+// - Blocks may wait only for blocks that have started: take tile numbers from a counter.
+// - Publish a flag and its value with one store, and what you know early: sums first, prefixes later.
 // - A scan tells each thread where its result goes: chapter 14 builds segments, compaction and sorting on it.
 //
 // ## Possibilities for extension

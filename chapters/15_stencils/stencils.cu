@@ -58,14 +58,12 @@
 using std::size_t;
 
 // A {term}`stencil` computes each cell of a grid from the cells around it: a derivative, a blur, a step of heat or of a
-// wave. Weather, earthquakes and image filters are computed with stencils. Each cell is read 5, 7 or 25 times, and has to
-// come from memory once. So a stencil has the lower limit of a copy, and this chapter asks who serves the other reads:
-// caches, shared memory, registers, or the lane beside.
+// wave. Each cell is read 5, 7 or 25 times, and has to come from memory once. So a stencil has the lower limit of a copy,
+// and this chapter asks who serves the other reads: caches, shared memory, registers, or the lane beside.
 //
-// The measure is the bytes that *must* move over the time: each cell read once and written once, 8 bytes for each cell
-// and step, called the effective throughput, T_eff (Omlin and Räss, ParallelStencil.jl). Its peer is a `cudaMemcpy` of as
-// many cells. With several steps in one pass, T_eff can exceed it: the *rate* of the tables counts the bytes of all steps,
-// while *of the peer* compares the time of the whole pass with that of one copy.
+// The measure is the bytes that *must* move over the time, each cell read once and written once: 8 bytes for each cell
+// and step. This is the effective throughput, T_eff (Omlin and Räss, ParallelStencil.jl). Its peer is a `cudaMemcpy` of as
+// many cells. With several steps in one pass, T_eff can exceed it: the *rate* of the tables counts the bytes of all steps.
 //
 // Counts are for the simulator's default, 70 x 132 cells. Times are those of an NVIDIA H200 for 16384 x 16384. A row in 1D
 // has a quarter as many elements, 2^26. The boxes in 3D have 512 x 512 x 512 cells (`cube`) and 1000 x 777 x 512
@@ -178,6 +176,7 @@ __global__ void early_return(float* out, const float* in, size_t n) {
 //? unit: requests
 //? near: exact
 
+// [hide] Taps: the weights, in global and in constant memory
 constexpr unsigned MOST_TAPS = 33;
 
 /// The taps of a convolution.
@@ -187,6 +186,7 @@ struct Taps {
 
 __device__ float taps_in_memory[MOST_TAPS];  ///< in global memory
 __constant__ float taps[MOST_TAPS];          ///< in constant memory
+// [/hide]
 
 /// out[i] = sum over k of tap k times in[i + k - RADIUS], k from 0 to 2 RADIUS; zeros before and behind `in`.
 ///

@@ -279,6 +279,9 @@ __global__ void generated(float* out, std::size_t n) {
 // 0.2 ms for what takes 5 ms to send.
 //= 0.2 ms for what takes 5 ms: (ms("generated"), ms("one_copy/memory=pinned"))
 //
+// ```{drawing} crossing
+// ```
+//
 // ## 3. In, work, out
 //
 // What cannot be avoided can be hidden. Here is some work, a recurrence on each element:
@@ -421,6 +424,9 @@ float too_early(float* to, const float* d_from, std::size_t n) {
 //
 // Now two streams share buffers, and order between them has to be made, by events again. Each buffer needs two: *full*, which
 // the sum waits for, and *empty*, which the next copy into it waits for. (Chapter 12 has the same ring within a block.)
+//
+// ```{drawing} buffers
+// ```
 
 /// Adds up the elements of a piece; *sum grows by them.
 ///

@@ -411,6 +411,7 @@ def head(chapter: Chapter, exercises, figures, project: str) -> list[str]:
     facts = [f"{way.facts(header, exercises)}"] if header.minutes else []
     facts += [f"Afterwards you can {header.afterwards}."] if header.afterwards else []
     facts.append(f"`./learn run {header.number}` runs it.")
+    facts += ["Near its end: [what bounds each rung](#what-bounds-each-rung)."] if figures[1:] else []
     out += [f":::{{container}} facts\n{' '.join(facts)}\n:::", "", f"```{{cpp:namespace}} {project}\n```", ""]
     out += figures[:1]  # the chapter's plot: how fast each rung is; the counts, which say why, are predicted first
     return [*out, "", header.intro, ""] if header.intro else [*out, ""]

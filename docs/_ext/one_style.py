@@ -86,4 +86,4 @@ def one_style(_app, _pagename, _template, context, _doctree):
 
 def setup(app):
     app.connect("html-page-context", one_style, priority=900)
-    app.connect("build-finished", bundle)
+    app.connect("build-finished", bundle, priority=900)  # after the theme has written its colours of code in the dark
