@@ -39,9 +39,9 @@ std::vector<size_t> waits_for(const State& s, const stream_order::Work& work) {
   std::vector<size_t> after;
   for (const auto& [queue, done] : s.queues) {
     const uint64_t last = queue == work.queue() ? work.number() : work.known().of(queue);
-    const auto behind = std::upper_bound(
-        done.begin(), done.end(), last,
-        [](uint64_t number, const auto& entry) { return number < entry.first; });
+    const auto behind =
+        std::upper_bound(done.begin(), done.end(), last,
+                         [](uint64_t number, const auto& entry) { return number < entry.first; });
     if (behind != done.begin()) after.push_back(std::prev(behind)->second);
   }
   return after;
