@@ -376,6 +376,26 @@ void staged_by_part(float* to, const float* from, float* d_in, float* d_out, std
 //= 5.76 ms, 0.95: (ms("staged/by part, pieces=32"), ratio("staged/by part, pieces=32"))
 //= take 5.9 ms and 64 take 5.8: (ms("staged/by part, pieces=16"), 64, ms("staged/by part, pieces=64"))
 //
+// The simulator draws the order that a program has made, since it knows that and no time. `./learn explain 19 --rung staged` shows
+// what begins like this for 16 pieces in three streams in turn, and in a stream for each part:
+//
+// ```text
+//           1     2     3     4     5     6
+// stream 1  HtoD  work  DtoH  HtoD  work  DtoH
+// stream 2  HtoD  work  DtoH  HtoD  work  DtoH
+// stream 3  HtoD  work  DtoH  HtoD  work  DtoH
+// and 12 more steps
+//
+//           1     2     3     4     5     6
+// stream 1  HtoD  HtoD  HtoD  HtoD  HtoD  HtoD
+// stream 2        work  work  work  work  work
+// stream 3              DtoH  DtoH  DtoH  DtoH
+// and 12 more steps
+// ```
+//
+// What shares a column may run at once. In turn, the three streams want the same engine in the same step. By part, a step has
+// one copy in, one piece of work and one copy out.
+//
 // ### What undoes it
 //
 // - *Pageable memory.* The copy has to pass the driver's buffer, and the host waits for it: 62 ms, in 16 pieces.

@@ -22,6 +22,7 @@
 #include "check/strays.h"
 #include "check/stream_order.h"
 #include "check/stream_races.h"
+#include "check/stream_schedule.h"
 #include "check/touched_sectors.h"
 #include "compiled/execution.h"
 #include "launch/arguments.h"
@@ -244,6 +245,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   // Who has waited for the host, and perhaps answered, is in step with it.
   if (!beside_host::has_let_go(grid.beside)) {
     managed_results::note_launch(footprint, accesses);
+    stream_schedule::note(kernel);
     stream_races::note(kernel, std::move(accesses), launch.beside());
   }
   record.launch.reads_textures = footprint.reads_textures();

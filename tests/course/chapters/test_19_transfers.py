@@ -1,8 +1,14 @@
 """Chapter 19, run as a reader runs it: any size, what depends on order alone, and kernels with a mistake."""
 
+import json
+import pathlib
+import tempfile
 import unittest
 
 from chapter import Chapter, Mutant, Run, notice
+
+from warp.explain import order
+from warp.trace import trace
 
 CHAPTER = Chapter("19_transfers")
 
@@ -28,6 +34,21 @@ class Counts(unittest.TestCase):
         self.assertEqual(run.code, 0, run.explain())
         part, whole = (run.row("zero_copy", f"part={part}")["counts"] for part in ("1 of 16", "all"))
         self.assertEqual(16 * part["global_load_sectors"], whole["global_load_sectors"])
+
+
+class Order(unittest.TestCase):
+    def test_the_charts_of_the_text_are_those_of_the_simulator(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "trace.json"
+            run = CHAPTER.run(*only("staged"), environment={"SIMT_JSON": str(file)})
+            self.assertEqual(run.code, 0, run.explain())
+            rounds = trace.of_json(json.loads(file.read_text(encoding="utf-8"))).rounds
+        drawn = {"\n".join("// " + line for line in order.lines(chart, 46)) for chart in order.charts(rounds)}
+        text = CHAPTER.source.read_text(encoding="utf-8")
+        shown = text.split("// ```text\n")[1].split("\n// ```")[0].split("\n//\n")
+        self.assertEqual(len(shown), 2)
+        for chart in shown:
+            self.assertIn(chart, drawn)
 
 
 # (rung, text, what it becomes): each gives a wrong result, or a finding where the simulator looks.
