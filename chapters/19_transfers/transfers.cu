@@ -407,6 +407,8 @@ void staged_by_part(float* to, const float* from, float* d_in, float* d_out, std
 //= 15 ms: ms("staged/mistake=one stream")
 // - *The default stream.* It waits for all others, and they for it. Streams that are to be independent of it are made
 //   with `cudaStreamNonBlocking`, as those of `lab::Streams` are.
+// - *An event in another stream.* `cudaEventRecord(event)` without a stream marks a place in the default stream. Who waits for
+//   that event waits for nothing that `cudaStreamNonBlocking` streams were given (exercise `whose_event`).
 // - *Reading too early.* An asynchronous copy returns before it is done. The host has to wait: for the stream, or for an
 //   event in it. Without that it reads what was there before; if that is the result of an earlier run, every test
 //   passes.
@@ -417,6 +419,14 @@ float too_early(float* to, const float* d_from, std::size_t n) {
   return to[n - 1];
 }
 
+// ### What else a stream takes (second reading)
+//
+// A stream can call a function of the host, `cudaLaunchHostFunc`: behind the work before it, and ahead of the work after it. So a
+// finished piece can be handed to another thread without a wait. The function must not call CUDA; the simulator tells it if it does.
+//
+// `cudaStreamCreateWithPriority` gives a stream a priority. Where blocks of several kernels are waiting for room on the SMs, those
+// of the higher priority go first; blocks that run are not interrupted (CUDA's programming guide). It was not measured here.
+//
 // ## 4. More data than room
 //
 // A sum needs each element once. The data may be larger than the device's memory, if it comes in pieces that are
