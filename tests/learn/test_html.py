@@ -85,16 +85,6 @@ class Page(test_trace.Made):
         self.assertIn("stream 1  a\n", drawn.split('id="order"')[1].replace("</pre>", "\n"))
         self.assertNotIn('id="order"', page.render(recorded, "column.cu", self.cu, launch=0))
 
-    def test_the_order_of_streams_is_drawn(self):
-        recorded = trace.of_json(test_trace.fake.trace_of([self.launch()], []))
-        piece = {"what": "a<b", "stream": 1, "device": 0, "file": "", "line": 0, "after": []}
-        self.assertNotIn('id="order"', page.render(recorded, "column.cu", self.cu))
-        recorded.rounds = trace.of_json({"launches": [], "rounds": [{"work": [piece]}]}).rounds
-        drawn = page.render(recorded, "column.cu", self.cu)
-        self.assertIn("1 piece of work in 1 step, at most 1 at once", drawn)
-        self.assertIn("stream 1  a\n", drawn.split('id="order"')[1].replace("</pre>", "\n"))
-        self.assertNotIn('id="order"', page.render(recorded, "column.cu", self.cu, launch=0))
-
     def test_it_says_what_the_terminal_says(self):
         read = self.read([self.launch(findings=[self.finding()])])
         for words in (
