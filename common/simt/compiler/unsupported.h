@@ -160,10 +160,26 @@ inline std::optional<Absent> unsupported_feature(std::string_view identifier) {
   }
   // cublasStrsm, cublasZgemm, cublasLtMatmul, ...
   if (identifier.starts_with("cublas")) {
-    constexpr std::string_view kCarriedOut[] = {
-        "axpy", "dot", "scal", "copy", "nrm2", "asum", "gemv", "gemm", "gemmStridedBatched",
-        "geam"};
-    constexpr std::string_view kOthers[] = {"cublasIsamax", "cublasIdamax", "cublasGemmEx"};
+    constexpr std::string_view kCarriedOut[] = {"axpy",
+                                                "dot",
+                                                "scal",
+                                                "copy",
+                                                "swap",
+                                                "nrm2",
+                                                "asum",
+                                                "gemv",
+                                                "ger",
+                                                "gemm",
+                                                "gemmStridedBatched",
+                                                "gemmBatched",
+                                                "geam"};
+    constexpr std::string_view kOthers[] = {"cublasIsamax",
+                                            "cublasIdamax",
+                                            "cublasIsamin",
+                                            "cublasIdamin",
+                                            "cublasHgemm",
+                                            "cublasGemmEx",
+                                            "cublasGemmStridedBatchedEx"};
     const auto among = [](const auto& list, std::string_view name) {
       return std::find(std::begin(list), std::end(list), name) != std::end(list);
     };

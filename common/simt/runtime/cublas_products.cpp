@@ -105,6 +105,19 @@ struct Products {
     }
     return run(call, products, alpha, beta);
   }
+  static cublasStatus_t gemm(Call call, cublasOperation_t opa, cublasOperation_t opb, int m, int n,
+                             int k, const T* alpha, const T* const* a, int lda, const T* const* b,
+                             int ldb, const T* beta, T* const* c, int ldc, int count) {
+    call.vector("the list of A", a, count, 1);
+    call.vector("the list of B", b, count, 1);
+    call.vector("the list of C", c, count, 1);
+    std::vector<Product> products;
+    if (call.run([] {}) == CUBLAS_STATUS_SUCCESS) {
+      for (int i = 0; i < count; ++i)
+        products.push_back(product(opa, opb, m, n, k, a[i], lda, b[i], ldb, c[i], ldc));
+    }
+    return run(call, products, alpha, beta);
+  }
 
  private:
   static Product product(cublasOperation_t opa, cublasOperation_t opb, int m, int n, int k,
@@ -150,44 +163,94 @@ struct Products {
     return Products<T>::gemm(SIMT_CALL("cublas" #letter "gemmStridedBatched"), opa, opb, m, n, k,  \
                              alpha, a, lda, stride_a, b, ldb, stride_b, beta, c, ldc, stride_c,    \
                              count);                                                               \
+  }                                                                                                \
+  cublasStatus_t cublas##letter##gemmBatched(                                                      \
+      cublasHandle_t handle, cublasOperation_t opa, cublasOperation_t opb, int m, int n, int k,    \
+      const T* alpha, const T* const a[], int lda, const T* const b[], int ldb, const T* beta,     \
+      T* const c[], int ldc, int count) {                                                          \
+    return Products<T>::gemm(SIMT_CALL("cublas" #letter "gemmBatched"), opa, opb, m, n, k, alpha,  \
+                             a, lda, b, ldb, beta, c, ldc, count);                                 \
   }
 SIMT_CUBLAS_REAL(S, float)
 SIMT_CUBLAS_REAL(D, double)
 #undef SIMT_CUBLAS_REAL
 
-cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t opa, cublasOperation_t opb,
-                            int m, int n, int k, const void* alpha, const void* a,
-                            cudaDataType a_type, int lda, const void* b, cudaDataType b_type,
-                            int ldb, const void* beta, void* c, cudaDataType c_type, int ldc,
-                            cublasComputeType_t compute, cublasGemmAlgo_t) {
-  if (!is_known(a_type) || !is_known(b_type) || !is_known(c_type))
-    return CUBLAS_STATUS_NOT_SUPPORTED;
+cublasStatus_t cublasHgemm(cublasHandle_t handle, cublasOperation_t opa, cublasOperation_t opb,
+                           int m, int n, int k, const __half* alpha, const __half* a, int lda,
+                           const __half* b, int ldb, const __half* beta, __half* c, int ldc) {
   const Product product{opa != CUBLAS_OP_N,
                         opb != CUBLAS_OP_N,
                         m,
                         n,
                         k,
                         a,
-                        a_type,
+                        CUDA_R_16F,
                         lda,
                         b,
-                        b_type,
+                        CUDA_R_16F,
                         ldb,
                         c,
-                        c_type,
+                        CUDA_R_16F,
                         ldc};
+  Call call = SIMT_CALL("cublasHgemm");
+  product.check(call);
+  const float by_product = __half2float(*alpha), by_c = __half2float(*beta);
+  return call.run([=] { product.run<float>(by_product, by_c); });
+}
+
+static cublasStatus_t gemm_of_types(Call call, Product product, const void* alpha,
+                                    long long stride_a, long long stride_b, const void* beta,
+                                    long long stride_c, int count, cublasComputeType_t compute) {
+  if (!is_known(product.a_type) || !is_known(product.b_type) || !is_known(product.c_type))
+    return CUBLAS_STATUS_NOT_SUPPORTED;
   const cudaDataType scale = compute == CUBLAS_COMPUTE_64F   ? CUDA_R_64F
                              : compute == CUBLAS_COMPUTE_32I ? CUDA_R_32I
                              : compute == CUBLAS_COMPUTE_16F ? CUDA_R_16F
                                                              : CUDA_R_32F;
-  Call call = SIMT_CALL("cublasGemmEx");
-  product.check(call);
-  const double by_product = number_at(alpha, scale, 0), by_c = number_at(beta, scale, 0);
+  std::vector<Product> products;
+  for (int i = 0; i < count; ++i) {
+    Product one = product;
+    one.a = static_cast<const char*>(product.a) +
+            i * stride_a * static_cast<long long>(bytes_of(product.a_type));
+    one.b = static_cast<const char*>(product.b) +
+            i * stride_b * static_cast<long long>(bytes_of(product.b_type));
+    one.c = static_cast<char*>(product.c) +
+            i * stride_c * static_cast<long long>(bytes_of(product.c_type));
+    one.check(call);
+    products.push_back(one);
+  }
+  const double a = number_at(alpha, scale, 0), b = number_at(beta, scale, 0);
   return call.run([=] {
-    if (scale == CUDA_R_64F || scale == CUDA_R_32I) {
-      product.run<double>(by_product, by_c);
-    } else {
-      product.run<float>(static_cast<float>(by_product), static_cast<float>(by_c));
+    for (const Product& one : products) {
+      if (scale == CUDA_R_64F || scale == CUDA_R_32I) {
+        one.run<double>(a, b);
+      } else {
+        one.run<float>(static_cast<float>(a), static_cast<float>(b));
+      }
     }
   });
+}
+
+cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t opa, cublasOperation_t opb,
+                            int m, int n, int k, const void* alpha, const void* a,
+                            cudaDataType a_type, int lda, const void* b, cudaDataType b_type,
+                            int ldb, const void* beta, void* c, cudaDataType c_type, int ldc,
+                            cublasComputeType_t compute, cublasGemmAlgo_t) {
+  return gemm_of_types(SIMT_CALL("cublasGemmEx"),
+                       {opa != CUBLAS_OP_N, opb != CUBLAS_OP_N, m, n, k, a, a_type, lda, b, b_type,
+                        ldb, c, c_type, ldc},
+                       alpha, 0, 0, beta, 0, 1, compute);
+}
+cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation_t opa,
+                                          cublasOperation_t opb, int m, int n, int k,
+                                          const void* alpha, const void* a, cudaDataType a_type,
+                                          int lda, long long stride_a, const void* b,
+                                          cudaDataType b_type, int ldb, long long stride_b,
+                                          const void* beta, void* c, cudaDataType c_type, int ldc,
+                                          long long stride_c, int count,
+                                          cublasComputeType_t compute, cublasGemmAlgo_t) {
+  return gemm_of_types(SIMT_CALL("cublasGemmStridedBatchedEx"),
+                       {opa != CUBLAS_OP_N, opb != CUBLAS_OP_N, m, n, k, a, a_type, lda, b, b_type,
+                        ldb, c, c_type, ldc},
+                       alpha, stride_a, stride_b, beta, stride_c, count, compute);
 }

@@ -57,6 +57,11 @@ struct VectorRoutines {
     call.vector("y", y, n, incy, true);
     return call.run([=] { each(n, x, incx, y, incy, [](const T& a, T& b) { b = a; }); });
   }
+  static cublasStatus_t swap(Call call, int n, T* x, int incx, T* y, int incy) {
+    call.vector("x", x, n, incx, true);
+    call.vector("y", y, n, incy, true);
+    return call.run([=] { each(n, x, incx, y, incy, [](T& a, T& b) { std::swap(a, b); }); });
+  }
   static cublasStatus_t nrm2(Call call, int n, const T* x, int incx, T* result) {
     call.vector("x", x, n, incx);
     return call.run([=] {
@@ -73,7 +78,7 @@ struct VectorRoutines {
       give(result, static_cast<T>(sum));
     });
   }
-  static cublasStatus_t extreme(Call call, int n, const T* x, int incx, int* result) {
+  static cublasStatus_t extreme(Call call, int n, const T* x, int incx, int* result, bool largest) {
     call.vector("x", x, n, incx);
     return call.run([=] {
       int place = 0, i = 0;
@@ -81,7 +86,7 @@ struct VectorRoutines {
       each(n, x, incx, [&](const T& a) {
         ++i;
         const T magnitude = std::fabs(a);
-        if (place && magnitude <= best) return;
+        if (place && (largest ? magnitude <= best : magnitude >= best)) return;
         place = i;
         best = magnitude;
       });
@@ -108,6 +113,22 @@ struct VectorRoutines {
         });
         result = static_cast<T>(factor * sum) + (kept != 0 ? kept * result : T(0));
         ++i;
+      });
+    });
+  }
+  static cublasStatus_t ger(Call call, int m, int n, const T* alpha, const T* x, int incx,
+                            const T* y, int incy, T* a, int lda) {
+    call.vector("x", x, m, incx);
+    call.vector("y", y, n, incy);
+    call.matrix("A", a, m, n, lda, true);
+    const T factor = *alpha;
+    return call.run([=] {
+      int j = 0;
+      each(n, y, incy, [&](const T& right) {
+        int i = 0;
+        each(m, x, incx,
+             [&](const T& left) { a[place(false, i++, j, lda)] += factor * left * right; });
+        ++j;
       });
     });
   }
@@ -164,6 +185,10 @@ cublasStatus_t copied(cudaError_t error) {
                                       int incy) {                                                  \
     return VectorRoutines<T>::copy(SIMT_CALL("cublas" #letter "copy"), n, x, incx, y, incy);       \
   }                                                                                                \
+  cublasStatus_t cublas##letter##swap(cublasHandle_t handle, int n, T* x, int incx, T* y,          \
+                                      int incy) {                                                  \
+    return VectorRoutines<T>::swap(SIMT_CALL("cublas" #letter "swap"), n, x, incx, y, incy);       \
+  }                                                                                                \
   cublasStatus_t cublas##letter##nrm2(cublasHandle_t handle, int n, const T* x, int incx,          \
                                       T* result) {                                                 \
     return VectorRoutines<T>::nrm2(SIMT_CALL("cublas" #letter "nrm2"), n, x, incx, result);        \
@@ -178,6 +203,11 @@ cublasStatus_t copied(cudaError_t error) {
     return VectorRoutines<T>::gemv(SIMT_CALL("cublas" #letter "gemv"), op, m, n, alpha, a, lda, x, \
                                    incx, beta, y, incy);                                           \
   }                                                                                                \
+  cublasStatus_t cublas##letter##ger(cublasHandle_t handle, int m, int n, const T* alpha,          \
+                                     const T* x, int incx, const T* y, int incy, T* a, int lda) {  \
+    return VectorRoutines<T>::ger(SIMT_CALL("cublas" #letter "ger"), m, n, alpha, x, incx, y,      \
+                                  incy, a, lda);                                                   \
+  }                                                                                                \
   cublasStatus_t cublas##letter##geam(                                                             \
       cublasHandle_t handle, cublasOperation_t opa, cublasOperation_t opb, int m, int n,           \
       const T* alpha, const T* a, int lda, const T* beta, const T* b, int ldb, T* c, int ldc) {    \
@@ -189,11 +219,18 @@ SIMT_CUBLAS_REAL(D, double)
 #undef SIMT_CUBLAS_REAL
 
 cublasStatus_t cublasIsamax(cublasHandle_t handle, int n, const float* x, int incx, int* result) {
-  return VectorRoutines<float>::extreme(SIMT_CALL("cublasIsamax"), n, x, incx, result);
+  return VectorRoutines<float>::extreme(SIMT_CALL("cublasIsamax"), n, x, incx, result, true);
 }
 cublasStatus_t cublasIdamax(cublasHandle_t handle, int n, const double* x, int incx, int* result) {
-  return VectorRoutines<double>::extreme(SIMT_CALL("cublasIdamax"), n, x, incx, result);
+  return VectorRoutines<double>::extreme(SIMT_CALL("cublasIdamax"), n, x, incx, result, true);
 }
+cublasStatus_t cublasIsamin(cublasHandle_t handle, int n, const float* x, int incx, int* result) {
+  return VectorRoutines<float>::extreme(SIMT_CALL("cublasIsamin"), n, x, incx, result, false);
+}
+cublasStatus_t cublasIdamin(cublasHandle_t handle, int n, const double* x, int incx, int* result) {
+  return VectorRoutines<double>::extreme(SIMT_CALL("cublasIdamin"), n, x, incx, result, false);
+}
+
 cublasStatus_t cublasSetVector(int n, int size, const void* x, int incx, void* device, int incy) {
   if (n < 0 || size <= 0 || incx <= 0 || incy <= 0) return CUBLAS_STATUS_INVALID_VALUE;
   const auto bytes = static_cast<size_t>(size);

@@ -123,14 +123,22 @@ static void batches(cublasHandle_t handle) {
   const int n = 4, count = 3;
   const std::vector<float> a = numbers<float>(n * n * count, 1),
                            b = numbers<float>(n * n * count, 2);
-  const Buffer<float> da(a), db(b), dc(std::vector<float>(n * n * count, 0));
+  const Buffer<float> da(a), db(b), dc(std::vector<float>(n * n * count, 0)), de(dc.host());
   const float one = 1, zero = 0;
   CALL(cublasSgemmStridedBatched(handle, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, da.data, n, n * n,
                                  db.data, n, n * n, &zero, dc.data, n, n * n, count));
+  std::vector<float*> lists[3];
+  for (int i = 0; i < count; ++i) {
+    lists[0].push_back(da.data + i * n * n);
+    lists[1].push_back(db.data + i * n * n);
+    lists[2].push_back(de.data + i * n * n);
+  }
+  const Buffer<float*> la(lists[0]), lb(lists[1]), lc(lists[2]);
+  CALL(cublasSgemmBatched(handle, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, la.data, n, lb.data, n,
+                          &zero, lc.data, n, count));
   float sum = 0;
   for (int l = 0; l < n; ++l) sum += a[32 + l * n + 1] * b[32 + 2 * n + l];
-  const std::vector<float> products = dc.host();
-  CHECK(products[32 + 2 * n + 1] == sum);
+  CHECK(dc.host()[32 + 2 * n + 1] == sum && dc.host() == de.host());
 
   std::vector<__half> ha(n * n), hb(n * n);
   for (int i = 0; i < n * n; ++i) ha[i] = __float2half(a[i]), hb[i] = __float2half(b[i]);
@@ -138,7 +146,7 @@ static void batches(cublasHandle_t handle) {
   CALL(cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, dha.data, CUDA_R_16F, n,
                     dhb.data, CUDA_R_16F, n, &zero, dc.data, CUDA_R_32F, n, CUBLAS_COMPUTE_32F,
                     CUBLAS_GEMM_DEFAULT));
-  for (int i = 0; i < n * n; ++i) CHECK(dc.host()[i] == products[i]);
+  for (int i = 0; i < n * n; ++i) CHECK(dc.host()[i] == de.host()[i]);
 }
 
 int main() {
