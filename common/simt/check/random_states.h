@@ -9,7 +9,7 @@
 namespace simt::random_states {
 
 struct Start {
-  int generator;  // XORWOW, Philox
+  int generator;  // XORWOW, Philox, MRG32k3a
   uint64_t seed, sequence, offset;
   auto operator<=>(const Start&) const = default;
 };

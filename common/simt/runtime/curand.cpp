@@ -97,6 +97,20 @@ curandStatus_t generate_normal(curandGenerator_t generator, const char* name, ui
   });
 }
 
+// How many arrive where `lambda` do on average (by Knuth for few, else the nearest of a normal number).
+unsigned poisson(Words& words, double lambda) {
+  if (lambda > 200) {
+    double first, second;
+    words.normal(first, second);
+    return static_cast<unsigned>(
+        std::max(0.0, std::floor(lambda + std::sqrt(lambda) * first + 0.5)));
+  }
+  const double limit = std::exp(-lambda);
+  unsigned count = 0;
+  for (double product = words.uniform(); product > limit; product *= words.uniform()) ++count;
+  return count;
+}
+
 }  // namespace
 
 curandStatus_t curandCreateGenerator(curandGenerator_t* generator, curandRngType_t type) {
@@ -165,4 +179,23 @@ curandStatus_t curandGenerateNormalDouble(curandGenerator_t generator, double* o
                                           double mean, double stddev) {
   return generate_normal(generator, "curandGenerateNormalDouble", SIMT_CALLER, out, n,
                          [=](double x) { return mean + stddev * x; });
+}
+curandStatus_t curandGenerateLogNormal(curandGenerator_t generator, float* out, size_t n,
+                                       float mean, float stddev) {
+  return generate_normal(generator, "curandGenerateLogNormal", SIMT_CALLER, out, n,
+                         [=](double x) { return std::exp(mean + stddev * x); });
+}
+curandStatus_t curandGenerateLogNormalDouble(curandGenerator_t generator, double* out, size_t n,
+                                             double mean, double stddev) {
+  return generate_normal(generator, "curandGenerateLogNormalDouble", SIMT_CALLER, out, n,
+                         [=](double x) { return std::exp(mean + stddev * x); });
+}
+curandStatus_t curandGeneratePoisson(curandGenerator_t generator, unsigned int* out, size_t n,
+                                     double lambda) {
+  if (!(lambda > 0) || lambda > 400000) return CURAND_STATUS_OUT_OF_RANGE;
+  // Each takes as many words as it needs: 4096 are set aside for one.
+  return generate(generator, "curandGeneratePoisson", SIMT_CALLER, out, n, 4096,
+                  [=](Words& words, unsigned* to, size_t count) {
+                    for (size_t i = 0; i < count; ++i) to[i] = poisson(words, lambda);
+                  });
 }
