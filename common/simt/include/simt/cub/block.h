@@ -363,4 +363,59 @@ class BlockStore {
   TempStorage& storage_;
 };
 
+/// Sorts n keys a thread, and values along with them. (By their ranks: each key is compared with all.)
+template <class K, int X, int n, class V = std::nullptr_t, class... Ignored>
+class BlockRadixSort {
+  static constexpr int kAll = X * n;
+  static constexpr bool kHasValues = !std::is_same_v<V, std::nullptr_t>;
+
+ public:
+  struct TempStorage {
+    detail::Room<K, kAll> keys;
+    detail::Room<V, kHasValues ? kAll : 1> values;
+  };
+  SIMT_INLINE explicit BlockRadixSort(TempStorage& storage) : storage_(storage) {}
+
+  SIMT_INLINE void Sort(K (&keys)[n]) {
+    V none[n];
+    sort(keys, none, false);
+  }
+  SIMT_INLINE void Sort(K (&keys)[n], V (&values)[n]) { sort(keys, values, false); }
+  SIMT_INLINE void SortDescending(K (&keys)[n]) {
+    V none[n];
+    sort(keys, none, true);
+  }
+  SIMT_INLINE void SortDescending(K (&keys)[n], V (&values)[n]) { sort(keys, values, true); }
+
+ private:
+  SIMT_INLINE void sort(K (&keys)[n], V (&values)[n], bool descending) {
+    const int thread = detail::thread_of_block();
+    K* const all = storage_.keys.data();
+    for (int i = 0; i < n; ++i) all[thread * n + i] = keys[i];
+    __syncthreads();
+    int rank[n];
+    for (int i = 0; i < n; ++i) {
+      const int self = thread * n + i;
+      rank[i] = 0;
+      for (int other = 0; other < kAll; ++other) {
+        const K key = all[other];
+        const bool is_before = descending ? keys[i] < key : key < keys[i];
+        rank[i] += is_before || (key == keys[i] && other < self);
+      }
+    }
+    __syncthreads();
+    for (int i = 0; i < n; ++i) {
+      all[rank[i]] = keys[i];
+      if constexpr (kHasValues) storage_.values.data()[rank[i]] = values[i];
+    }
+    __syncthreads();
+    for (int i = 0; i < n; ++i) {
+      keys[i] = all[thread * n + i];
+      if constexpr (kHasValues) values[i] = storage_.values.data()[thread * n + i];
+    }
+  }
+
+  TempStorage& storage_;
+};
+
 }  // namespace cub
