@@ -48,6 +48,7 @@ simt_same(simt/cub/common.h AS
     cub/thread/thread_operators.cuh cub/util_type.cuh cub/version.cuh)
 simt_same(cuda/atomic AS cuda/std/atomic)
 simt_same(cuda/barrier AS cuda/std/barrier)
+simt_same(cuda/std/detail_std.h simt/complex.h AS cuda/std/complex)
 simt_same(cuda_bf16.h AS cuda_bf16.hpp)
 simt_same(cuda_fp16.h AS cuda_fp16.hpp)
 simt_same(cuda_pipeline_primitives.h AS cuda_pipeline.h)
@@ -57,13 +58,16 @@ simt_same(curand_kernel.h AS
     curand_philox4x32_x.h curand_poisson.h curand_uniform.h)
 simt_same(nvtx3/nvToolsExt.h AS nvToolsExt.h)
 simt_same(simt/thrust/transform.h AS
-    thrust/fill.h thrust/for_each.h thrust/gather.h thrust/generate.h thrust/replace.h thrust/reverse.h
-    thrust/scatter.h thrust/sequence.h)
+    thrust/adjacent_difference.h thrust/fill.h thrust/for_each.h thrust/gather.h thrust/generate.h
+    thrust/replace.h thrust/reverse.h thrust/scatter.h thrust/sequence.h thrust/swap.h thrust/tabulate.h
+    thrust/uninitialized_copy.h thrust/uninitialized_fill.h)
 simt_same(simt/thrust/iterators.h AS
     thrust/advance.h thrust/distance.h thrust/iterator/constant_iterator.h thrust/iterator/counting_iterator.h
-    thrust/iterator/iterator_categories.h thrust/iterator/iterator_traits.h thrust/iterator/reverse_iterator.h
-    thrust/iterator/transform_iterator.h thrust/iterator/zip_iterator.h)
-simt_same(simt/thrust/find.h AS thrust/equal.h thrust/find.h)
+    thrust/iterator/discard_iterator.h thrust/iterator/iterator_categories.h thrust/iterator/iterator_traits.h
+    thrust/iterator/permutation_iterator.h thrust/iterator/reverse_iterator.h
+    thrust/iterator/transform_iterator.h thrust/iterator/transform_output_iterator.h
+    thrust/iterator/zip_iterator.h thrust/zip_function.h)
+simt_same(simt/thrust/search.h AS thrust/binary_search.h thrust/equal.h thrust/find.h thrust/mismatch.h)
 simt_same(simt/thrust/select.h simt/thrust/transform.h AS thrust/copy.h)
 simt_same(simt/thrust/reduce.h AS
     thrust/count.h thrust/extrema.h thrust/inner_product.h thrust/logical.h thrust/reduce.h
@@ -72,14 +76,16 @@ simt_same(simt/thrust/system.h AS
     thrust/detail/config.h thrust/execution_policy.h thrust/system/cuda/execution_policy.h thrust/system_error.h
     thrust/version.h)
 simt_same(simt/thrust/vector.h AS
-    thrust/device_allocator.h thrust/device_malloc_allocator.h thrust/system/cuda/memory.h)
+    thrust/device_allocator.h thrust/device_malloc_allocator.h thrust/system/cuda/memory.h
+    thrust/universal_allocator.h)
 simt_same(simt/thrust/pointer.h AS
     thrust/device_free.h thrust/device_malloc.h thrust/device_ptr.h thrust/device_reference.h thrust/memory.h)
 simt_same(simt/thrust/find.h simt/thrust/placeholders.h simt/thrust/reduce.h simt/thrust/scan.h simt/thrust/transform.h simt/thrust/vector.h AS
     thrust/device_vector.h)
 simt_same(simt/thrust/functional.h simt/thrust/placeholders.h AS thrust/functional.h)
 simt_same(simt/thrust/find.h simt/thrust/reduce.h simt/thrust/scan.h simt/thrust/transform.h simt/thrust/vector.h AS
-    thrust/host_vector.h thrust/system/cuda/vector.h)
+    thrust/host_vector.h thrust/system/cuda/vector.h thrust/universal_vector.h)
+simt_same(simt/thrust/sort.h AS thrust/merge.h thrust/set_operations.h)
 simt_same(simt/thrust/functional.h AS thrust/pair.h thrust/tuple.h)
 simt_same(simt/thrust/select.h AS thrust/partition.h thrust/remove.h thrust/unique.h)
 simt_same(simt/thrust/random.h iostream AS thrust/random.h)
@@ -87,6 +93,7 @@ simt_same(simt/thrust/random.h AS
     thrust/random/linear_congruential_engine.h thrust/random/normal_distribution.h
     thrust/random/uniform_int_distribution.h thrust/random/uniform_real_distribution.h)
 simt_same(simt/thrust/scan.h AS thrust/scan.h thrust/transform_scan.h)
+simt_same(simt/thrust/random.h simt/thrust/sort.h AS thrust/shuffle.h)
 simt_same(simt/thrust/sort.h iostream AS thrust/sort.h)
 simt_same(simt/thrust/placeholders.h simt/thrust/transform.h AS thrust/transform.h)
 
@@ -104,7 +111,6 @@ simt_refused(cuda/latch "latches" are)
 simt_refused(cuda/mdspan "multidimensional views" are)
 simt_refused(cuda/memory_resource "memory resources" are)
 simt_refused(cuda/semaphore "semaphores" are)
-simt_refused(cuda/std/complex "complex numbers of cuda::std" are)
 simt_refused(cuda/std/expected "expected values" are)
 simt_refused(cuda/std/inplace_vector "vectors in place" are)
 simt_refused(cuda/std/latch "latches" are)

@@ -1,5 +1,7 @@
 // The algorithms of Thrust that programs call, each on the host and on the device, its result compared with one worked out by
 // hand.
+#include <thrust/adjacent_difference.h>
+#include <thrust/binary_search.h>
 #include <thrust/copy.h>
 #include <thrust/count.h>
 #include <thrust/device_vector.h>
@@ -15,10 +17,16 @@
 #include <thrust/inner_product.h>
 #include <thrust/iterator/constant_iterator.h>
 #include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/discard_iterator.h>
+#include <thrust/iterator/permutation_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
+#include <thrust/iterator/transform_output_iterator.h>
 #include <thrust/iterator/zip_iterator.h>
 #include <thrust/logical.h>
+#include <thrust/merge.h>
+#include <thrust/mismatch.h>
 #include <thrust/partition.h>
+#include <thrust/random.h>
 #include <thrust/reduce.h>
 #include <thrust/remove.h>
 #include <thrust/replace.h>
@@ -26,12 +34,17 @@
 #include <thrust/scan.h>
 #include <thrust/scatter.h>
 #include <thrust/sequence.h>
+#include <thrust/set_operations.h>
+#include <thrust/shuffle.h>
 #include <thrust/sort.h>
+#include <thrust/swap.h>
+#include <thrust/tabulate.h>
 #include <thrust/transform.h>
 #include <thrust/transform_reduce.h>
 #include <thrust/transform_scan.h>
 #include <thrust/tuple.h>
 #include <thrust/unique.h>
+#include <thrust/zip_function.h>
 
 #include <cmath>
 #include <cstdio>
@@ -109,8 +122,8 @@ static void elements() {
   thrust::fill(a.begin(), a.begin() + 2, 9);
   CHECK(thrust::fill_n(a.begin() + 3, 2, 8) == a.end());
   CHECK(holds(a, {9, 9, 3, 8, 8}));
-  thrust::sequence(a.begin(), a.end());
-  thrust::transform(a.begin(), a.end(), a.begin(), Square());
+  thrust::tabulate(a.begin(), a.end(), Square());
+  CHECK(holds(a, {0, 1, 4, 9, 16}));
   thrust::replace(a.begin(), a.end(), 4, 5);
   thrust::replace_if(a.begin(), a.end(), IsOdd(), -1);
   CHECK(holds(a, {0, -1, -1, -1, 16}));
@@ -118,14 +131,17 @@ static void elements() {
   thrust::copy_n(b.begin() + 3, 2, a.begin());
   CHECK(holds(a, {4, 2, 6, 4, 2}));
   thrust::reverse(a.begin(), a.end());
+  thrust::swap_ranges(a.begin(), a.begin() + 2, a.begin() + 3);
   CHECK(holds(a, {2, 4, 6, 2, 4}));
+  thrust::adjacent_difference(b.begin(), b.end(), c.begin());
+  CHECK(holds(c, {10, -2, -2, -2, -2}));
   const int places[] = {4, 0, 2};
   const Ints map(places, places + 3);
   Ints few(3);
   thrust::gather(map.begin(), map.end(), b.begin(), few.begin());
   CHECK(holds(few, {2, 10, 6}));
   thrust::scatter(few.begin(), few.end(), map.begin(), c.begin());
-  CHECK(holds(c, {10, 1, 6, 9, 2}));
+  CHECK(holds(c, {10, -2, 6, -2, 2}));
 }
 
 template <class Place>
@@ -166,14 +182,18 @@ static void sums() {
 
   const int marks[] = {0, 0, 1, 1, 1, 0, 2, 2};
   const Ints keys(marks, marks + 8);
+  thrust::inclusive_scan_by_key(keys.begin(), keys.end(), a.begin(), b.begin());
+  CHECK(holds(b, {3, 4, 4, 5, 10, 9, 2, 8}));
+  thrust::exclusive_scan_by_key(keys.begin(), keys.end(), a.begin(), b.begin(), 100);
+  CHECK(holds(b, {100, 103, 100, 104, 105, 100, 100, 102}));
   Ints ends(8);
   const auto end =
       thrust::reduce_by_key(keys.begin(), keys.end(), a.begin(), ends.begin(), b.begin());
   CHECK(end.first - ends.begin() == 4 && end.second - b.begin() == 4);
   CHECK(holds(ends, {0, 1, 0, 2}, 4) && holds(b, {4, 10, 9, 8}, 4));
   // run lengths
-  thrust::reduce_by_key(keys.begin(), keys.end(), thrust::constant_iterator<int>(1), ends.begin(),
-                        b.begin());
+  thrust::reduce_by_key(keys.begin(), keys.end(), thrust::constant_iterator<int>(1),
+                        thrust::make_discard_iterator(), b.begin());
   CHECK(holds(b, {2, 3, 1, 2}, 4));
 }
 
@@ -195,12 +215,40 @@ static void order() {
   CHECK(holds(a, {3, 1, 4, 1, 5, 9, 2, 6}));
 
   thrust::sort(a.begin(), a.end());
+  CHECK(thrust::lower_bound(a.begin(), a.end(), 1) == a.begin());
+  CHECK(thrust::upper_bound(a.begin(), a.end(), 1) - a.begin() == 2);
+  CHECK(thrust::binary_search(a.begin(), a.end(), 6) &&
+        !thrust::binary_search(a.begin(), a.end(), 7));
+  const int wanted[] = {0, 1, 7, 10};
+  const Ints many(wanted, wanted + 4);
+  Ints found(4);
+  thrust::lower_bound(a.begin(), a.end(), many.begin(), many.end(), found.begin());
+  CHECK(holds(found, {0, 0, 7, 8}));
+  thrust::upper_bound(a.begin(), a.end(), many.begin(), many.end(), found.begin());
+  CHECK(holds(found, {0, 2, 7, 8}));
+  thrust::binary_search(a.begin(), a.end(), many.begin(), many.end(), found.begin());
+  CHECK(holds(found, {0, 1, 0, 0}));
+
   CHECK(thrust::unique(a.begin(), a.end()) - a.begin() == 7);
   CHECK(holds(a, {1, 2, 3, 4, 5, 6, 9}, 7));
   const int others[] = {2, 3, 8};
   const Ints b(others, others + 3);
+  Ints out(10);
+  CHECK(thrust::merge(a.begin(), a.begin() + 7, b.begin(), b.end(), out.begin()) == out.end());
+  CHECK(holds(out, {1, 2, 2, 3, 3, 4, 5, 6, 8, 9}));
+  CHECK(thrust::set_intersection(a.begin(), a.begin() + 7, b.begin(), b.end(), out.begin()) -
+            out.begin() ==
+        2);
+  CHECK(holds(out, {2, 3}, 2));
+  CHECK(thrust::set_union(a.begin(), a.begin() + 7, b.begin(), b.end(), out.begin()) -
+            out.begin() ==
+        8);
+  CHECK(thrust::set_difference(a.begin(), a.begin() + 7, b.begin(), b.end(), out.begin()) -
+            out.begin() ==
+        5);
   CHECK(thrust::equal(b.begin(), b.end(), b.begin()) &&
         !thrust::equal(b.begin(), b.end(), a.begin()));
+  CHECK(thrust::mismatch(b.begin(), b.end(), a.begin() + 1).first - b.begin() == 2);
   CHECK(thrust::find(b.begin(), b.end(), 8) - b.begin() == 2);
   CHECK(thrust::find(b.begin(), b.end(), 7) == b.end());
   CHECK(thrust::find_if(b.begin(), b.end(), IsOdd()) - b.begin() == 1);
@@ -228,6 +276,11 @@ static void selection() {
   CHECK(thrust::stable_partition(a.begin(), a.end(), IsOdd()) - a.begin() == 3);
   CHECK(holds(a, {3, 5, 9, 4, 2, 6}));
   CHECK(thrust::partition(a.begin(), a.end(), thrust::placeholders::_1 > 4) - a.begin() == 3);
+  const int keys[] = {1, 1, 2, 2, 2, 1};
+  Ints k(keys, keys + 6), v(values, values + 6);
+  const auto end = thrust::unique_by_key(k.begin(), k.end(), v.begin());
+  CHECK(end.first - k.begin() == 3 && end.second - v.begin() == 3);
+  CHECK(holds(k, {1, 2, 1}, 3) && holds(v, {3, 4, 9}, 3));
 }
 
 struct LengthOfPair {
@@ -267,6 +320,8 @@ static void iterators() {
                    thrust::make_zip_iterator(thrust::make_tuple(x.end(), y.end(), z.end())),
                    AddInPlace());
   CHECK(holds(z, {7.0f, 17.0f, 23.0f}));
+  thrust::transform(points, points + 3, z.begin(), thrust::make_zip_function(AxPlusY{2}));
+  CHECK(holds(z, {10.0f, 22.0f, 31.0f}));
 
   const int first[] = {2, 1, 2, 1}, second[] = {7, 9, 3, 4};
   Ints a(first, first + 4), b(second, second + 4);
@@ -280,7 +335,13 @@ static void iterators() {
   const auto indexed = thrust::make_zip_iterator(a.begin(), from);
   CHECK(thrust::get<1>(Best(*thrust::max_element(indexed, indexed + 4))) == 2);
 
-  thrust::copy(squares, squares + 4, a.begin());
+  const int places[] = {3, 0};
+  const Ints map(places, places + 2);
+  const auto chosen = thrust::make_permutation_iterator(a.begin(), map.begin());
+  CHECK(thrust::reduce(chosen, chosen + 2) == 11);
+  thrust::fill(chosen, chosen + 2, 0);
+  CHECK(holds(a, {0, 9, 3, 0}));
+  thrust::copy(from, from + 4, thrust::make_transform_output_iterator(a.begin(), Square()));
   CHECK(holds(a, {1, 4, 9, 16}));
   thrust::copy(a.rbegin(), a.rend(), b.begin());
   CHECK(holds(b, {16, 9, 4, 1}));
@@ -300,9 +361,35 @@ static void everything() {
   iterators<Place>();
 }
 
+static void keys_and_orders() {
+  const std::vector<int> first = {1, 3, 3, 8}, second = {0, 3, 9};
+  const thrust::device_vector<int> a = first, b = second;
+  const thrust::device_vector<char> letters_a(std::vector<char>{'a', 'b', 'c', 'd'}),
+      letters_b(std::vector<char>{'x', 'y', 'z'});
+  thrust::device_vector<int> keys(7);
+  thrust::device_vector<char> letters(7);
+  const auto ends = thrust::merge_by_key(a.begin(), a.end(), b.begin(), b.end(), letters_a.begin(),
+                                         letters_b.begin(), keys.begin(), letters.begin());
+  CHECK(ends.first == keys.end() && ends.second == letters.end());
+  CHECK(std::vector<int>({0, 1, 3, 3, 3, 8, 9}) == std::vector<int>(keys.begin(), keys.end()));
+  CHECK(std::vector<char>({'x', 'a', 'b', 'c', 'y', 'd', 'z'}) ==
+        std::vector<char>(letters.begin(), letters.end()));
+
+  thrust::device_vector<int> numbers(100), mixed(100);
+  thrust::sequence(numbers.begin(), numbers.end());
+  thrust::default_random_engine generator(7);
+  thrust::shuffle_copy(numbers.begin(), numbers.end(), mixed.begin(), generator);
+  CHECK(!thrust::equal(numbers.begin(), numbers.end(), mixed.begin()));
+  thrust::sort(mixed.begin(), mixed.end());
+  CHECK(thrust::equal(numbers.begin(), numbers.end(), mixed.begin()));
+  thrust::shuffle(thrust::device, mixed.begin(), mixed.end(), generator);
+  CHECK(!thrust::is_sorted(mixed.begin(), mixed.end()));
+}
+
 int main() {
   everything<OnHost>();
   everything<OnDevice>();
+  keys_and_orders();
   // A sum of floats that one after the other would lose: each 1 is less than half of the last place of 2^25.
   const int n = 1 << 18;
   const thrust::device_vector<float> ones(n, 1.0f / 3);

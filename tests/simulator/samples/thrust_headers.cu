@@ -30,6 +30,7 @@ int main() {
   a = b;
   right = right && thrust::equal(a.begin(), a.end(), b.begin());
   b[4] = 0;
+  right = right && thrust::mismatch(a.begin(), a.end(), b.begin()).first - a.begin() == 4;
   thrust::transform(b.begin(), b.end(), b.begin(), 10 - thrust::placeholders::_1);
   thrust::sort(b.begin(), b.end());
   right = right && b[0] == 4 && b[5] == 10 && std::cout.good();

@@ -21,6 +21,7 @@
 #include <thrust/sort.h>
 #include <thrust/transform.h>
 #include <thrust/transform_reduce.h>
+#include <thrust/universal_vector.h>
 
 #include <cmath>
 #include <cstdio>
@@ -111,6 +112,9 @@ static void around_raw_memory() {
   thrust::fill(owned, owned + 10, 0.5);
   CHECK(thrust::reduce(owned, owned + 10) == 5.0);
   thrust::device_free(owned);
+
+  thrust::universal_vector<int> shared(100, 2);
+  CHECK(thrust::reduce(thrust::device, shared.begin(), shared.end()) == 200 && shared[5] == 2);
 }
 
 struct Particle {

@@ -18,15 +18,30 @@ I find_if(const P& policy, I first, I last, Test test) {
   }
   return detail::moved(first, begin, i);
 }
+template <class P, class I, class Test, detail::IsPolicy<P> = 0>
+I find_if_not(const P& policy, I first, I last, Test test) {
+  return thrust::find_if(policy, first, last, detail::Not<Test>{test});
+}
 template <class P, class I, class T, detail::IsPolicy<P> = 0>
 I find(const P& policy, I first, I last, const T& value) {
   return thrust::find_if(policy, first, last, [&](const auto& x) { return x == value; });
 }
 /// The first place where the ranges differ, in both.
 template <class P, class I, class J, class Equal, detail::IsPolicy<P> = 0>
-bool equal(const P& policy, I first, I last, J second, Equal same) {
+std::pair<I, J> mismatch(const P& policy, I first, I last, J second, Equal equal) {
   const detail::Scope scope(policy);
-  return std::equal(detail::raw(first), detail::raw(last), detail::raw(second), same);
+  const auto a = detail::raw(first);
+  const auto b = detail::raw(second);
+  const auto found = std::mismatch(a, detail::raw(last), b, equal);
+  return {detail::moved(first, a, found.first), detail::moved(second, b, found.second)};
+}
+template <class P, class I, class J, detail::IsPolicy<P> = 0>
+std::pair<I, J> mismatch(const P& policy, I first, I last, J second) {
+  return thrust::mismatch(policy, first, last, second, equal_to<>());
+}
+template <class P, class I, class J, class Equal, detail::IsPolicy<P> = 0>
+bool equal(const P& policy, I first, I last, J second, Equal same) {
+  return thrust::mismatch(policy, first, last, second, same).first == last;
 }
 template <class P, class I, class J, detail::IsPolicy<P> = 0>
 bool equal(const P& policy, I first, I last, J second) {
@@ -64,6 +79,8 @@ O copy_if(const P& policy, I first, I last, S stencil, O out, Test test) {
 
 SIMT_THRUST_ALGORITHM(find)
 SIMT_THRUST_ALGORITHM(find_if)
+SIMT_THRUST_ALGORITHM(find_if_not)
+SIMT_THRUST_ALGORITHM(mismatch)
 SIMT_THRUST_ALGORITHM(equal)
 SIMT_THRUST_ALGORITHM(copy_if)
 

@@ -128,6 +128,30 @@ constant_iterator<T> make_constant_iterator(T value, std::ptrdiff_t at = 0) {
 }
 
 /// Takes what is assigned, and keeps nothing.
+template <class... Ignored>
+class discard_iterator : public detail::Iterator<discard_iterator<Ignored...>> {
+ public:
+  struct Nothing {
+    template <class T>
+    const Nothing& operator=(const T&) const {
+      return *this;
+    }
+  };
+  using value_type = Nothing;
+  using reference = Nothing;
+  using pointer = void;
+
+  explicit discard_iterator(std::ptrdiff_t at = 0) : at_(at) {}
+  Nothing operator*() const { return {}; }
+  void move(std::ptrdiff_t n) { at_ += n; }
+  std::ptrdiff_t from(const discard_iterator& other) const { return at_ - other.at_; }
+
+ private:
+  std::ptrdiff_t at_;
+};
+inline discard_iterator<> make_discard_iterator(std::ptrdiff_t at = 0) {
+  return discard_iterator<>(at);
+}
 
 /// f(*i)
 template <class F, class I, class... Ignored>
@@ -159,8 +183,65 @@ transform_iterator<F, I> make_transform_iterator(I base, F f) {
 }
 
 /// Assigns f(value) to *i.
+template <class F, class I>
+class transform_output_iterator : public detail::Iterator<transform_output_iterator<F, I>> {
+ public:
+  struct Target {
+    I at;
+    const F& f;
+    template <class T>
+    const Target& operator=(const T& value) const {
+      *at = f(value);
+      return *this;
+    }
+  };
+  using value_type = void;
+  using reference = Target;
+  using pointer = void;
+
+  transform_output_iterator(I base, F f) : base_(base), f_(f) {}
+  Target operator*() const { return {base_, f_.get()}; }
+  const I& base() const { return base_; }
+  const F& functor() const { return f_.get(); }
+  void move(std::ptrdiff_t n) { base_ += n; }
+  std::ptrdiff_t from(const transform_output_iterator& other) const { return base_ - other.base_; }
+
+ private:
+  I base_;
+  detail::Assignable<F> f_;
+};
+template <class F, class I>
+transform_output_iterator<F, I> make_transform_output_iterator(I base, F f) {
+  return transform_output_iterator<F, I>(base, f);
+}
 
 /// elements[*index]
+template <class E, class I>
+class permutation_iterator : public detail::Iterator<permutation_iterator<E, I>> {
+ public:
+  using value_type = typename std::iterator_traits<E>::value_type;
+  using reference = typename std::iterator_traits<E>::reference;
+  using pointer = void;
+
+  permutation_iterator() = default;
+  permutation_iterator(E elements, I index) : elements_(elements), index_(index) {}
+  reference operator*() const {
+    return elements_[static_cast<std::ptrdiff_t>(
+        static_cast<typename std::iterator_traits<I>::value_type>(*index_))];
+  }
+  const E& elements() const { return elements_; }
+  const I& base() const { return index_; }
+  void move(std::ptrdiff_t n) { index_ += n; }
+  std::ptrdiff_t from(const permutation_iterator& other) const { return index_ - other.index_; }
+
+ private:
+  E elements_{};
+  I index_{};
+};
+template <class E, class I>
+permutation_iterator<E, I> make_permutation_iterator(E elements, I index) {
+  return permutation_iterator<E, I>(elements, index);
+}
 
 template <class T>
 class zip_iterator;
@@ -201,6 +282,22 @@ zip_iterator<std::tuple<I...>> make_zip_iterator(I... iterators) {
 }
 
 /// Calls f with what a tuple holds, one argument each.
+template <class F>
+class zip_function {
+ public:
+  explicit zip_function(F f) : f_(f) {}
+  template <class Tuple>
+  decltype(auto) operator()(Tuple&& arguments) const {
+    return std::apply(f_, static_cast<Tuple&&>(arguments));
+  }
+
+ private:
+  F f_;
+};
+template <class F>
+zip_function<std::decay_t<F>> make_zip_function(F&& f) {
+  return zip_function<std::decay_t<F>>(static_cast<F&&>(f));
+}
 
 template <class I>
 using reverse_iterator = std::reverse_iterator<I>;
@@ -235,8 +332,18 @@ template <class... T>
 struct SystemOf<constant_iterator<T...>> {
   static constexpr System value = System::any;
 };
+template <class... T>
+struct SystemOf<discard_iterator<T...>> {
+  static constexpr System value = System::any;
+};
 template <class F, class I, class... T>
 struct SystemOf<transform_iterator<F, I, T...>> : SystemOf<I> {};
+template <class F, class I>
+struct SystemOf<transform_output_iterator<F, I>> : SystemOf<I> {};
+template <class E, class I>
+struct SystemOf<permutation_iterator<E, I>> {
+  static constexpr System value = std::max(SystemOf<E>::value, SystemOf<I>::value);
+};
 template <class... I>
 struct SystemOf<zip_iterator<std::tuple<I...>>> {
   static constexpr System value = std::max({System::none, SystemOf<I>::value...});
@@ -247,6 +354,20 @@ struct Raw<transform_iterator<F, I, T...>> {
   using type = transform_iterator<F, typename Raw<I>::type>;
   static type of(const transform_iterator<F, I, T...>& i) {
     return type(raw(i.base()), i.functor());
+  }
+};
+template <class F, class I>
+struct Raw<transform_output_iterator<F, I>> {
+  using type = transform_output_iterator<F, typename Raw<I>::type>;
+  static type of(const transform_output_iterator<F, I>& i) {
+    return type(raw(i.base()), i.functor());
+  }
+};
+template <class E, class I>
+struct Raw<permutation_iterator<E, I>> {
+  using type = permutation_iterator<typename Raw<E>::type, typename Raw<I>::type>;
+  static type of(const permutation_iterator<E, I>& i) {
+    return type(raw(i.elements()), raw(i.base()));
   }
 };
 template <class... I>

@@ -17,6 +17,8 @@ struct device_allocator {
 };
 template <class T>
 using device_malloc_allocator = device_allocator<T>;
+template <class T>
+using universal_allocator = device_allocator<T>;
 
 namespace detail {
 
@@ -40,6 +42,18 @@ struct DeviceMemory {
     return static_cast<T*>(memory);
   }
   static void free(T* p) { simt::detail::library_free(p); }
+};
+template <class T>
+struct UniversalMemory {
+  using Pointer = T*;
+  using ConstPointer = const T*;
+  static constexpr Policy<System::device> kPolicy{};
+  static T* allocate(std::size_t n) {
+    void* memory = nullptr;
+    if (cudaMallocManaged(&memory, n * sizeof(T)) != cudaSuccess) throw std::bad_alloc();
+    return static_cast<T*>(memory);
+  }
+  static void free(T* p) { cudaFree(p); }
 };
 
 template <class T, template <class> class Memory>
@@ -289,12 +303,28 @@ class host_vector : public detail::Vector<T, detail::HostMemory> {
   host_vector& operator=(const host_vector&) = default;
   host_vector& operator=(host_vector&&) = default;
 };
+/// In managed memory.
+template <class T, class Allocator = void>
+class universal_vector : public detail::Vector<T, detail::UniversalMemory> {
+  using Base = detail::Vector<T, detail::UniversalMemory>;
+
+ public:
+  using Base::Base;
+  using Base::operator=;
+  universal_vector() = default;
+  universal_vector(const universal_vector&) = default;
+  universal_vector(universal_vector&&) = default;
+  universal_vector& operator=(const universal_vector&) = default;
+  universal_vector& operator=(universal_vector&&) = default;
+};
 
 namespace cuda {
 template <class T>
 using vector = device_vector<T>;
+using ::thrust::universal_vector;
 }  // namespace cuda
 namespace system::cuda {
+using ::thrust::cuda::universal_vector;
 using ::thrust::cuda::vector;
 }  // namespace system::cuda
 
