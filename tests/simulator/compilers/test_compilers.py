@@ -120,7 +120,7 @@ def programs():
     agreement = ("copies", "divergence", "gemm", "reductions", "sorts", "structs")
     return [
         Program("microkernels/microkernels", "microkernels/microkernels.cu"),
-        Program("findings/planted", "findings/*.cu", runs=planted()),
+        Program("findings/planted", "findings/*.cu", ["-rdc=true"], runs=planted()),
         *(Program(f"agreement/agreement_{name}", f"agreement/{name}.cu", AGREEMENT) for name in agreement),
         Program("simtcc/ptx_values", "simtcc/ptx_values.cu"),
         Program("simtcc/simtcc_forms_test", "simtcc/forms_test.cu", ["--extended-lambda"], GTEST, quiet),

@@ -13,7 +13,7 @@ std::vector<Planted> all() {
   for (const auto* group :
        {&kGlobalMemory, &kSharedMemory, &kRaces, &kBarriers, &kUninitialized, &kBetweenBlocks,
         &kHostCalls, &kNoProgress, &kThreads, &kBetweenThreads, &kLibraries, &kInlinePtx,
-        &kAsyncCopies, &kStreams, &kMatrices, &kBulkCopies, &kWgmma}) {
+        &kAsyncCopies, &kStreams, &kChildLaunches, &kMatrices, &kBulkCopies, &kWgmma}) {
     programs.insert(programs.end(), group->begin(), group->end());
   }
   return programs;

@@ -18,7 +18,7 @@ struct Planted {
 
 extern const std::vector<Planted> kGlobalMemory, kSharedMemory, kRaces, kBarriers, kUninitialized,
     kBetweenBlocks, kHostCalls, kNoProgress, kThreads, kBetweenThreads, kLibraries, kInlinePtx,
-    kAsyncCopies, kStreams, kMatrices, kBulkCopies, kWgmma;
+    kAsyncCopies, kStreams, kChildLaunches, kMatrices, kBulkCopies, kWgmma;
 
 /// Device memory that holds a copy of `values`.
 template <class T>

@@ -1024,7 +1024,7 @@ __global__ void k(int* p) { f(p); }
 // No chapter has them, and what a texture unit asks for cannot be counted.
 __global__ void k(cudaTextureObject_t t) {}
 //- launch in a kernel
-// expected-error@2:30 {{a kernel launch from device code (dynamic parallelism) is not simulated: launch the kernel from the host, after this one}}
+// expected-error@2:30 {{a kernel launch from device code (dynamic parallelism) needs the option -rdc=true, as with nvcc: compile with it, or launch the kernel from the host, after this one}}
 __global__ void c(int* p) { *p = 1; }
 __global__ void k(int* p) { c<<<1, 1>>>(p); }
 //- PTX by macro in a template
