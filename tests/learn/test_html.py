@@ -72,8 +72,8 @@ class Page(test_trace.Made):
 
     def test_a_note_says_what_the_counts_leave_out(self):
         recorded = trace.of_json(test_trace.fake.trace_of([self.launch()], []))
-        recorded.notes = ["Copies by the <host> are not counted."]
-        self.assertIn("<p>Copies by the &lt;host&gt; are not counted.</p>", page.render(recorded, "column.cu", self.cu))
+        recorded.notes = ["Reads of <textures> are not counted."]
+        self.assertIn("<p>Reads of &lt;textures&gt; are not counted.</p>", page.render(recorded, "column.cu", self.cu))
 
     def test_the_order_of_streams_is_drawn(self):
         recorded = trace.of_json(test_trace.fake.trace_of([self.launch()], []))

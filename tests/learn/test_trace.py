@@ -249,6 +249,16 @@ class Rendering(Made):
         self.assertNotIn("since the last run", self.render([self.launch()], before=ended))
         self.assertNotIn("since the last run", self.render(ended["launches"], before=before))
 
+    def test_reads_of_textures_are_not_judged(self):
+        launch = dict(self.launch(), lines=[line(self.cu, 8, **COALESCED)], counts=COALESCED, reads_textures=True)
+        text = self.render([launch])
+        self.assertIn("textures and surfaces: neither counted nor checked for races", text)
+        self.assertNotIn("Nothing to improve", text)
+        text = self.render([dict(launch, lines=[], counts={})])
+        self.assertIn("textures and surfaces: neither counted nor checked for races", text)
+        self.assertIn("no other access to global or shared memory", text)
+        self.assertNotIn("textures", self.render([dict(launch, reads_textures=False)]))
+
     def test_advice_on_a_terminal_is_wrapped(self):
         text = self.render([self.launch()], width=70)
         advice = text[text.index("What to do about it") :].splitlines()
@@ -374,9 +384,9 @@ class Rendering(Made):
     def test_a_note_says_what_the_counts_leave_out(self):
         recorded = trace.of_json(fake.trace_of([self.launch()], []))
         self.assertNotIn("not counted", report.render(recorded, Palette(False), main=self.cu))
-        recorded.notes = ["Copies by the host are not counted."]
+        recorded.notes = ["Reads of textures are not counted."]
         text = report.render(recorded, Palette(False), main=self.cu)
-        self.assertIn("\nCopies by the host are not counted.\n", text)
+        self.assertIn("\nReads of textures are not counted.\n", text)
 
     def test_what_surrounds_a_finding(self):
         text = self.render([self.launch(findings=[self.finding()])])

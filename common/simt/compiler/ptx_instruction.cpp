@@ -77,6 +77,10 @@ constexpr std::string_view kNoAccelerator =
     "bytes and of a tensor's boxes (.tile)";
 constexpr std::string_view kNoClusters =
     "there are no clusters of blocks: let blocks exchange values through global memory";
+constexpr std::string_view kNoSurfaces =
+    "call surf2Dread(), surf2Dwrite() and their like, which access surface objects";
+constexpr std::string_view kNoTextures =
+    "call tex1Dfetch() and its like, which read texture objects";
 constexpr std::string_view kNoHalves =
     "call __hadd(), __hfma() and their like, of <cuda_fp16.h> and <cuda_bf16.h>";
 constexpr Instead kInstead[] = {{"ldmatrix", kOtherMatrices},
@@ -94,6 +98,13 @@ constexpr Instead kInstead[] = {{"ldmatrix", kOtherMatrices},
                                 {"mapa", kNoClusters},
                                 {"getctarank", kNoClusters},
                                 {"clusterlaunchcontrol", kNoClusters},
+                                {"sul", kNoSurfaces},
+                                {"suq", kNoSurfaces},
+                                {"sust", kNoSurfaces},
+                                {"sured", kNoSurfaces},
+                                {"tex", kNoTextures},
+                                {"tld4", kNoTextures},
+                                {"txq", kNoTextures},
                                 {"call", "call the function in C++"}};
 
 }  // namespace

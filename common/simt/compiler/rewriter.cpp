@@ -359,6 +359,17 @@ class Rewriter : private Rule {
     if (t.in_system_header) return;
     if (is_asm(t.text) && in_device_code(i)) return rewrite_asm(unit_, i);
     if (i > 0 && (is(i - 1, ".") || is(i - 1, "->"))) return;
+    // texture<float, 2> image; of a program that has no such template itself
+    const bool is_texture = t.text == "texture", is_surface = t.text == "surface";
+    if ((is_texture || is_surface) && is(i + 1, "<") && !in_function() && i == unit_.head &&
+        is_identifier(i + 2) && !unit_.own_references.contains(t.text)) {
+      const std::string kind(t.text), object = is_texture ? "Texture" : "Surface";
+      return report_unsupported(t, kind + " references (" + kind +
+                                       "<...>) ended with CUDA 12: make a cuda" + object +
+                                       "Object_t with cudaCreate" + object + "Object(); they are");
+    }
+    if (i > 0 && (is_texture || is_surface) && (is(i - 1, "struct") || is(i - 1, "class")))
+      unit_.own_references.insert(t.text);
     check_vector_type(unit_, i);
     check_call(unit_, i);
     check_statement(unit_, i);

@@ -77,6 +77,8 @@ struct Unit {
   std::set<std::string> array_classes;           ///< of the program
   std::map<std::string_view, std::size_t>
       initialized_classes;  ///< of the program: a member with an initial value
+  std::set<std::string_view>
+      own_references;  ///< "texture" or "surface": the program has such a class
   std::set<std::pair<std::size_t, std::string>>
       outer_registers;  ///< that inline PTX declares outside of all braces, with the function's brace
   bool has_inline_ptx = false;

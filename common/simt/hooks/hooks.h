@@ -266,6 +266,9 @@ struct Hooks {
   // For whatever orders accesses, or frees memory, without being an access itself: waits for the other lanes, so that
   // what the running one has loaded so far is counted and checked before.
   static void catch_up(const void* pc);
+  static void note_texture() {
+    if (running) running->monitor.global_checker.footprint.note_texture();
+  }
   static int print(const char* format, va_list arguments, const void* pc);
 
   // ---- crash.cpp

@@ -10,6 +10,7 @@
 
 #include <driver_types.h>
 #include <simt/graph_api.h>
+#include <simt/texture_api.h>
 
 // Errors
 cudaError_t cudaGetLastError();

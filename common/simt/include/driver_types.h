@@ -56,6 +56,8 @@ using cudaGraphNode_t = struct CUgraphNode_st*;
 using cudaGraphExec_t = struct CUgraphExec_st*;
 using cudaMemPool_t = struct CUmemPoolHandle_st*;
 using cudaFunction_t = struct CUfunc_st*;
+using cudaArray_t = struct cudaArray*;
+using cudaArray_const_t = const struct cudaArray*;
 using cudaStreamCallback_t = void (*)(cudaStream_t, cudaError_t, void*);
 using cudaHostFn_t = void (*)(void*);
 
@@ -141,8 +143,10 @@ struct cudaPos {
   size_t z;
 };
 struct cudaMemcpy3DParms {
+  cudaArray_t srcArray;
   cudaPos srcPos;
   cudaPitchedPtr srcPtr;
+  cudaArray_t dstArray;
   cudaPos dstPos;
   cudaPitchedPtr dstPtr;
   cudaExtent extent;

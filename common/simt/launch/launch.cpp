@@ -248,6 +248,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
     stream_schedule::note(kernel);
     stream_races::note(kernel, std::move(accesses), launch.beside());
   }
+  record.launch.reads_textures = footprint.reads_textures();
   drop_needless(faults, tested_atomics, config.grid);
   if (const cudaError_t error = device::finish_launch(std::move(record), faults)) {
     device::set_sticky_error(error);

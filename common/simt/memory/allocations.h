@@ -15,8 +15,9 @@ enum class Kind {
   device,
   pinned,
   managed,
-  heap,       // the device's own: malloc and new in kernels
-  registered  // ordinary host memory that cudaHostRegister() has opened to the device
+  heap,        // the device's own: malloc and new in kernels
+  registered,  // ordinary host memory that cudaHostRegister() has opened to the device
+  array        // what the elements of a CUDA array lie in
 };
 
 struct Allocation {

@@ -29,6 +29,8 @@ class Footprint {
     const HostMemory bookkeeping;  // a lane may be running
     touched_.push_back({base, !write, write, low, high});
   }
+  void note_texture() { reads_textures_ = true; }  // what is read through one is not noted
+  bool reads_textures() const { return reads_textures_; }
   const std::vector<Touched>& touched() const { return touched_; }
   // Where it has looked for flags of other devices: bytes of a sector.
   struct Polled {
@@ -53,6 +55,7 @@ class Footprint {
  private:
   std::vector<Touched> touched_;
   std::vector<Polled> polled_;  // in the order of their addresses, each sector once
+  bool reads_textures_ = false;
 };
 
 }  // namespace simt::engine

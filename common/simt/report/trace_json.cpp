@@ -127,6 +127,7 @@ Json to_json(const Record& record) {
   json["dynamic_shared"] = launch.dynamic_shared;
   json["traced_blocks"] = launch.traced_blocks;
   if (launch.is_sized_by_device) json["is_sized_by_device"] = true;
+  if (launch.reads_textures) json["reads_textures"] = true;
   json["counts"] = to_json(launch.counts);
   if (launch.touched) {
     json["global_sectors_read_distinct"] = launch.touched->read;

@@ -23,6 +23,7 @@
 #include "check/stream_races.h"
 #include "check/watch.h"
 #include "launch/first_infinite.h"
+#include "memory/textures.h"
 #include "report/api_errors.h"
 #include "report/errors.h"
 #include "report/log.h"
@@ -46,6 +47,8 @@ std::string wrong_with(const char* end, const void* pointer, size_t size) {
   const auto address = reinterpret_cast<uint64_t>(pointer);
   const std::string what = "the " + std::string(end);
   if (!pointer) return what + " is a null pointer";
+  if (simt::textures::is_array(pointer))
+    return what + " is a CUDA array, which takes cudaMemcpy2DToArray and its like";
   std::string place;
   uint64_t holds_until = 0;
   if (simt::memory::in_arena(address)) {
@@ -329,11 +332,36 @@ struct Side {
   size_t pitch;
   size_t slice;
 };
-Side side_of(const cudaPitchedPtr& memory, const cudaPos& position) {
-  const size_t slice = memory.ysize * memory.pitch;
-  return {
-      static_cast<char*>(memory.ptr) + position.z * slice + position.y * memory.pitch + position.x,
-      memory.pitch, slice};
+Side side_of(const cudaArray* array, const cudaPitchedPtr& memory, const cudaPos& position) {
+  if (!array) {
+    const size_t slice = memory.ysize * memory.pitch;
+    return {static_cast<char*>(memory.ptr) + position.z * slice + position.y * memory.pitch +
+                position.x,
+            memory.pitch, slice};
+  }
+  const size_t slice = array->rows() * array->pitch();
+  return {reinterpret_cast<char*>(array->base) + position.z * slice + position.y * array->pitch() +
+              position.x * array->texel_bytes,
+          array->pitch(), slice};
+}
+
+// Empty if the box lies in the array.
+std::string wrong_box(const char* end, const cudaArray* array, const cudaPos& from,
+                      const cudaExtent& size) {
+  if (!array) return {};
+  const std::string what = "the " + std::string(end);
+  if (!simt::textures::is_array(array)) return what + " is no CUDA array, or one that was freed";
+  const size_t extent[] = {array->width, array->rows(), array->slices()};
+  const size_t begin[] = {from.x, from.y, from.z};
+  const size_t length[] = {size.width, size.height, size.depth};
+  for (int d = 0; d < 3; ++d) {
+    if (begin[d] > extent[d] || length[d] > extent[d] - begin[d]) {
+      return what + " goes from " + std::to_string(begin[d]) + " to " +
+             std::to_string(begin[d] + length[d]) + " of an array's " + std::to_string(extent[d]) +
+             " in " + "xyz"[d];
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -341,11 +369,22 @@ Side side_of(const cudaPitchedPtr& memory, const cudaPos& position) {
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* p) {
   if (!p) return result(cudaErrorInvalidValue);
   const simt::stream_order::BlockingCall here;
-  const Side from = side_of(p->srcPtr, p->srcPos), to = side_of(p->dstPtr, p->dstPos);
+  std::string wrong = wrong_box("source", p->srcArray, p->srcPos, p->extent);
+  if (wrong.empty()) wrong = wrong_box("target", p->dstArray, p->dstPos, p->extent);
+  if (!wrong.empty()) {
+    explain(std::move(wrong));
+    return result(cudaErrorInvalidValue);
+  }
+  // With an array the width counts elements, else bytes.
+  size_t width = p->extent.width;
+  if (const cudaArray* const array = p->dstArray ? p->dstArray : p->srcArray)
+    width *= array->texel_bytes;
+  const Side from = side_of(p->srcArray, p->srcPtr, p->srcPos);
+  const Side to = side_of(p->dstArray, p->dstPtr, p->dstPos);
   for (size_t slice = 0; slice < p->extent.depth; ++slice) {
     if (const cudaError_t error =
             copy_rows(to.start + slice * to.slice, to.pitch, from.start + slice * from.slice,
-                      from.pitch, p->extent.width, p->extent.height, p->kind)) {
+                      from.pitch, width, p->extent.height, p->kind)) {
       return error;
     }
   }

@@ -44,6 +44,19 @@ cudaError_t cudaSetDevice(int device) {
   return result(cudaSuccess);
 }
 
+// How many elements, and layers, textures and surfaces of CUDA arrays may have.
+static void set_extents_of_arrays(cudaDeviceProp& prop) {
+  prop.maxTexture1D = prop.maxTexture2D[0] = 131072;
+  prop.maxTexture2D[1] = 65536;
+  prop.maxSurface2D[0] = 131072;
+  prop.maxSurface2D[1] = 65536;
+  for (int d = 0; d < 3; ++d) prop.maxTexture3D[d] = prop.maxSurface3D[d] = 16384;
+  prop.maxSurface1D = prop.maxTexture1DLayered[0] = prop.maxSurface1DLayered[0] = 32768;
+  for (int d = 0; d < 2; ++d) prop.maxTexture2DLayered[d] = prop.maxSurface2DLayered[d] = 32768;
+  prop.maxTexture1DLayered[1] = prop.maxSurface1DLayered[1] = 2048;
+  prop.maxTexture2DLayered[2] = prop.maxSurface2DLayered[2] = 2048;
+}
+
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* prop, int device) {
   if (!prop) return result(cudaErrorInvalidValue);
   if (!devices::is_valid(device)) return result(cudaErrorInvalidDevice);
@@ -87,6 +100,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* prop, int device) {
   prop->memoryPoolsSupported = 1;
   prop->texturePitchAlignment = 32;
   prop->surfaceAlignment = 512;
+  set_extents_of_arrays(*prop);
   std::memcpy(prop->uuid.bytes, "SIMT simulator", 15);
   prop->uuid.bytes[15] = static_cast<char>(device);
   prop->concurrentManagedAccess = 1;
@@ -156,7 +170,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
       if (attribute < 1 || attribute > cudaDevAttrOnlyPartialHostNativeAtomicSupported) {
         return result(cudaErrorInvalidValue);
       }
-      *value = 0;  // what the simulated device has not: ECC, a bus, ...
+      *value = 0;  // what the simulated device has not: textures, ECC, a bus, ...
   }
 #undef SIMT_ATTRIBUTE
   return result(cudaSuccess);

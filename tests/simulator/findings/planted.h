@@ -17,8 +17,8 @@ struct Planted {
 };
 
 extern const std::vector<Planted> kGlobalMemory, kSharedMemory, kRaces, kBarriers, kUninitialized,
-    kBetweenBlocks, kHostCalls, kNoProgress, kThreads, kBetweenThreads, kLibraries, kInlinePtx,
-    kAsyncCopies, kStreams, kChildLaunches, kMatrices, kBulkCopies, kWgmma;
+    kBetweenBlocks, kHostCalls, kNoProgress, kThreads, kBetweenThreads, kTextures, kLibraries,
+    kInlinePtx, kAsyncCopies, kStreams, kChildLaunches, kMatrices, kBulkCopies, kWgmma;
 
 /// Device memory that holds a copy of `values`.
 template <class T>

@@ -718,6 +718,29 @@ TEST(InvalidMask, AShuffleServesOneOther) {
   EXPECT_EQ(host[16], 5);
 }
 
+__global__ void read_texture(cudaTextureObject_t texture, float* out) {
+  out[threadIdx.x] = texture ? tex1Dfetch<float>(texture, static_cast<int>(threadIdx.x)) : 0.0f;
+}
+
+TEST(Texture, ReadsAreNotedForEachLaunch) {
+  Buffer<float> in(32), out(32);
+  cudaMemset(in.data(), 0, 32 * sizeof(float));
+  cudaResourceDesc resource{};
+  resource.resType = cudaResourceTypeLinear;
+  resource.res.linear.devPtr = in.data();
+  resource.res.linear.desc = cudaCreateChannelDesc<float>();
+  resource.res.linear.sizeInBytes = 32 * sizeof(float);
+  const cudaTextureDesc description{};
+  cudaTextureObject_t texture = 0;
+  ASSERT_EQ(cudaCreateTextureObject(&texture, &resource, &description, nullptr), cudaSuccess);
+  for (const bool reads : {false, true, false}) {
+    read_texture<<<1, 32>>>(reads ? texture : 0, out.data());
+    EXPECT_EQ(simt::launch(simt::launch_count() - 1).reads_textures, reads);
+  }
+  cudaDestroyTextureObject(texture);
+  simt::take_findings();
+}
+
 TEST(Sample, CountsSomeBlocksAndRunsAll) {
   constexpr int n = 64 * 256;
   Buffer<float> out(n);

@@ -131,8 +131,8 @@ TEST_F(DriverTest, WhatIsNotSimulatedIsNamedWithItsLine) {
       "a.cu:9:4: error: simt: a kernel launch from device code (dynamic parallelism) needs the "
       "option -rdc=true, as with nvcc: compile with it, or launch the kernel from the host, after "
       "this one\n"
-      "a.cu:12:1: error: simt: textures (cudaResourceViewDesc) are not simulated: read the "
-      "elements through a pointer, as in[y * width + x]\n"
+      "a.cu:12:1: error: simt: views of texture resources (cudaResourceViewDesc) are not "
+      "simulated\n"
       "a.cu:14:3: error: simt: functions of the driver (cuInit) are not simulated\n"
       "a.cu:15:3: error: simt: quasi-random generators of the library cuRAND "
       "(curandGenerateLongLong) "
@@ -260,9 +260,9 @@ TEST_F(DriverTest, TheStandardIsCpp17AndTheHeadersOfTheCLibraryAreThere) {
 TEST_F(DriverTest, HeadersWithOtherNamesForTheSame) {
   std::string source;
   for (const std::string header :
-       {"driver_functions.h", "cuda_stdint.h", "sm_35_atomic_functions.h", "crt/host_config.h",
-        "crt/sm_70_rt.h", "curand_normal.h", "curand_uniform.h", "curand_globals.h",
-        "cuda_fp16.hpp"}) {
+       {"driver_functions.h", "cuda_stdint.h", "channel_descriptor.h", "texture_types.h",
+        "surface_types.h", "sm_35_atomic_functions.h", "crt/host_config.h", "crt/sm_70_rt.h",
+        "curand_normal.h", "curand_uniform.h", "curand_globals.h", "cuda_fp16.hpp"}) {
     source += "#include <" + header + ">\n";
   }
   write("a.cu", source + "__global__ void k(curandState* s, half* h) { *h = curand_normal(s); }\n");

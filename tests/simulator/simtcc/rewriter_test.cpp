@@ -789,22 +789,27 @@ TEST(NotSimulated, EveryNameOfTheTable) {
   }
 }
 
-TEST(NotSimulated, TexturesAndTheirLike) {
-  EXPECT_EQ(complaint("# 7 \"dir/a.cu\"\n__global__ void k(cudaTextureObject_t t) {}\n"),
-            "dir/a.cu:7: error: simt: textures (cudaTextureObject_t) are not simulated: read the "
-            "elements through a pointer, as in[y * width + x]");
-  EXPECT_EQ(complaint("__global__ void k(int t) { float v =\n tex2D<float>(t, 1, 2); }\n"),
-            "test.cu:2: error: simt: textures (tex2D) are not simulated: read the elements "
-            "through a pointer, as in[y * width + x]");
-  EXPECT_EQ(complaint("void f() { surf2Dwrite(v, s, x, y, 0); }"),
-            "test.cu:1: error: simt: surfaces (surf2Dwrite) are not simulated: read and write the "
-            "elements through a pointer");
-  EXPECT_EQ(complaint("void f() { cudaMallocArray(&a, &d, 8, 8); }"),
-            "test.cu:1: error: simt: CUDA arrays (cudaMallocArray) are not simulated: allocate "
-            "with cudaMallocPitch() or cudaMalloc3D()");
+TEST(NotSimulated, CubesAndTheirLike) {
+  EXPECT_EQ(complaint("# 7 \"dir/a.cu\"\n__global__ void k(cudaResourceViewDesc* t) {}\n"),
+            "dir/a.cu:7: error: simt: views of texture resources (cudaResourceViewDesc) are not "
+            "simulated");
+  EXPECT_EQ(complaint("__global__ void k(int t) { float v =\n texCubemap<float>(t, 1, 2, 0); }\n"),
+            "test.cu:2: error: simt: cubic and gathering textures, and levels of layers "
+            "(texCubemap) are not simulated");
+  EXPECT_EQ(complaint("void f() { surfCubemapwrite(v, s, x, y, 0); }"),
+            "test.cu:1: error: simt: cubic surfaces (surfCubemapwrite) are not simulated: make a "
+            "layer of an array for each face");
   EXPECT_EQ(
       complaint("cudaError_t e = cudaIpcCloseMemHandle(p);"),
       "test.cu:1: error: simt: inter-process memory (cudaIpcCloseMemHandle) are not simulated");
+  EXPECT_EQ(complaint("texture<float, 2, cudaReadModeElementType> image;"),
+            "test.cu:1: error: simt: texture references (texture<...>) ended with CUDA 12: make a "
+            "cudaTextureObject_t with cudaCreateTextureObject(); they are not simulated");
+  expect_unchanged("template <class T> struct texture {};\ntexture<float> image;\n");
+  EXPECT_EQ(complaint("surface<void, cudaSurfaceType2D> image;"),
+            "test.cu:1: error: simt: surface references (surface<...>) ended with CUDA 12: make a "
+            "cudaSurfaceObject_t with cudaCreateSurfaceObject(); they are not simulated");
+  expect_unchanged("template <class T> struct surface {};\nsurface<float> image;\n");
   EXPECT_EQ(complaint("__device__ int f(int v) { return __shfl_down(v, 1); }"),
             "test.cu:1: error: simt: warp functions without a mask, which ended with Volta, "
             "(__shfl_down) "
@@ -933,8 +938,8 @@ TEST(Places, FollowLineMarkers) {
 
 TEST(Places, SurviveMultilineTokens) {
   EXPECT_EQ(complaint("const char* s = R\"(\n\n)\"; /* \n */ void f() { texCubemap(x); }"),
-            "test.cu:4: error: simt: textures (texCubemap) are not simulated: read the elements "
-            "through a pointer, as in[y * width + x]");
+            "test.cu:4: error: simt: cubic and gathering textures, and levels of layers "
+            "(texCubemap) are not simulated");
 }
 
 TEST(WideTypes, AreSeenInTheReadersCode) {

@@ -181,7 +181,7 @@ class _Page:
         if kernel.cut_short():
             self.add(f'<p class="red">{html.escape(kernel.cut_short())}</p>')
         self.add("<ul>")
-        for text in report.totals_in_words(totals, marks):
+        for text in report.totals_in_words(totals, marks, kernel.reads_textures()):
             self.add(f"<li>{escaped(text)}</li>")
         self.add("</ul>")
         if kernel.lines:

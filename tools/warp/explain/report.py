@@ -118,10 +118,12 @@ NOTHING_TO_IMPROVE = "Nothing to improve in its memory accesses: sectors, wavefr
 # ---- the same words for the terminal and the page --------------------------------------------------
 
 
-def totals_in_words(totals: Totals, paint: Paint) -> Iterator[str]:
-    """A kernel's totals, one text a line."""
+def totals_in_words(totals: Totals, paint: Paint, textures: bool = False) -> Iterator[str]:
+    """A kernel's totals, one text a line. `textures`: it reads some, or accesses surfaces."""
+    if textures:
+        yield "textures and surfaces: neither counted nor checked for races"
     if not totals.requests:
-        yield "no access to global or shared memory"
+        yield "no other access to global or shared memory" if textures else "no access to global or shared memory"
     for kind in KINDS:
         part = totals.part(kind)
         if part.requests:
@@ -174,6 +176,8 @@ def in_short(kernel: Kernel, gpu: Gpu, failed: bool = False) -> str:
     """What to say of a kernel that needs no advice; "" where nothing is certain, as after a wrong result."""
     if failed or kernel.findings():
         return ""
+    if kernel.reads_textures():
+        return next(iter(problems.in_passing(kernel)), "")
     if not kernel.totals().requests:
         return ""
     text = next(iter(problems.in_passing(kernel)), NOTHING_TO_IMPROVE)
@@ -269,7 +273,7 @@ class Renderer:
             self.line("  " + (ui.wrap(text, 4, self.width - 2) if self.width else text))
         if kernel.cut_short():
             self.line("  " + self.paint("red", kernel.cut_short()))
-        for text in totals_in_words(totals, self.paint):
+        for text in totals_in_words(totals, self.paint, kernel.reads_textures()):
             self.line("  " + text)
         for place, (text, colour) in enumerate(changes.of_kernel(self.before, kernel)):
             self.line(("  since the last run: " if place == 0 else " " * 22) + self.paint(colour or "dim", text))

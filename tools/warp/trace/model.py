@@ -104,6 +104,7 @@ class Launch:
     dynamic_shared: Optional[int] = None  # bytes
     traced_blocks: Optional[int] = None  # of which counts are known; fewer than there are, of a sample
     is_sized_by_device: bool = False
+    reads_textures: bool = False
     global_sectors_read_distinct: Optional[int] = None  # each counted once; None where they lie too far apart
     global_sectors_written_distinct: Optional[int] = None
     global_atomics_on_one_word: int = 0

@@ -269,6 +269,9 @@ class Kernel:
         """The totals of the kernel, or of one of its lines."""
         return Totals(self.lines[file][line] if file else self.counts)
 
+    def reads_textures(self) -> bool:
+        return any(launch.reads_textures for launch in self.launches)
+
     def geometry(self) -> tuple[int, int, int]:
         """Of all launches: how many blocks, how many warps; and the threads of the first one's block."""
         blocks = warps = 0

@@ -43,7 +43,7 @@ struct LineCounts {
 };
 
 /// What a launch has touched of the device's memory, each sector counted once: what DRAM has to move at least if no cache holds
-/// any of it before. Memory of the host's and constants are not in it, nor are volatile loads.
+/// any of it before. Memory of the host's, constants and textures are not in it, nor are volatile loads.
 struct TouchedSectors {
   uint64_t read = 0;     ///< Loaded, and not stored before in the same launch as far as is known.
   uint64_t written = 0;  ///< Stored, or an atomic operation's.
@@ -58,6 +58,7 @@ struct Launch {
   dim3 block;                             ///< Threads of a block.
   unsigned dynamic_shared = 0;            ///< Bytes of a block that the launch has asked for.
   uint64_t traced_blocks = 0;             ///< Blocks that were counted: all, or a sample.
+  bool reads_textures = false;            ///< Or accesses surfaces, which is not counted.
   bool is_sized_by_device = false;        ///< The program knows how many multiprocessors there are.
   Counts counts;                          ///< Sum over the launch.
   std::optional<TouchedSectors> touched;  ///< None of a sample, nor of accesses too far apart.

@@ -240,6 +240,9 @@ __host__ __device__ void f() { __syncthreads(); }
 //- atomic on the host
 // expected-error@1:18 {{'atomicAdd' exists in device code only and cannot be called by host code: call it in a kernel or in a __device__ function}}
 void f(int* p) { atomicAdd(p, 1); }
+//- texture read on the host
+// expected-error@1:47 {{'tex2D' exists in device code only and cannot be called by host code: call it in a kernel or in a __device__ function}}
+float f(cudaTextureObject_t texture) { return tex2D<float>(texture, 1, 2); }
 //- fast mathematics on the host
 // expected-error@1:27 {{'__expf' exists in device code only and cannot be called by host code: call it in a kernel or in a __device__ function}}
 float f(float x) { return __expf(x); }
@@ -1019,10 +1022,15 @@ __global__ void k(int* p) { *p = 1; asm volatile("exit;"); *p = 2; asm volatile(
 // nvcc ends the kernel there if it has inlined the function, and returns from the function if not.
 __device__ void f(int* p) { asm volatile("ret;"); *p = 2; }
 __global__ void k(int* p) { f(p); }
-//- ours textures
-// expected-error@2:19 {{textures (cudaTextureObject_t) are not simulated: read the elements through a pointer, as in[y * width + x]}}
-// No chapter has them, and what a texture unit asks for cannot be counted.
-__global__ void k(cudaTextureObject_t t) {}
+//- ours cubic surfaces
+// expected-error@2:57 {{cubic surfaces (surfCubemapread) are not simulated: make a layer of an array for each face}}
+// There are layers, and no cubes.
+__global__ void k(cudaSurfaceObject_t s, int* p) { *p = surfCubemapread<int>(s, 0, 0, 0); }
+//- surfaces in a kernel
+__global__ void k(cudaSurfaceObject_t s) { surf2Dwrite(surf2Dread<float4>(s, 0, 0), s, 16, 0, cudaBoundaryModeZero); }
+//- surface written on the host
+// expected-error@1:39 {{'surf2Dwrite' exists in device code only and cannot be called by host code: call it in a kernel or in a __device__ function}}
+void f(cudaSurfaceObject_t surface) { surf2Dwrite(1.0f, surface, 0, 0); }
 //- launch in a kernel
 // expected-error@2:30 {{a kernel launch from device code (dynamic parallelism) needs the option -rdc=true, as with nvcc: compile with it, or launch the kernel from the host, after this one}}
 __global__ void c(int* p) { *p = 1; }
