@@ -250,7 +250,7 @@ class Rendering(Made):
         self.assertNotIn("since the last run", self.render(ended["launches"], before=before))
 
     def test_reads_of_textures_are_not_judged(self):
-        launch = dict(self.launch(), lines=[line(self.cu, 8, **COALESCED)], counts=COALESCED, reads_textures=True)
+        launch = dict(self.launch(), lines=[fake.line(self.cu, 8, COALESCED)], counts=COALESCED, reads_textures=True)
         text = self.render([launch])
         self.assertIn("textures and surfaces: neither counted nor checked for races", text)
         self.assertNotIn("Nothing to improve", text)

@@ -26,7 +26,7 @@ function(simt_refused name what)
 endfunction()
 
 simt_same(cuda_runtime.h AS
-    builtin_types.h common_functions.h crt/common_functions.h crt/device_double_functions.h
+    builtin_types.h channel_descriptor.h common_functions.h crt/common_functions.h crt/device_double_functions.h
     crt/device_functions.h crt/host_config.h crt/host_defines.h crt/math_functions.h crt/sm_70_rt.h
     crt/sm_80_rt.h crt/sm_90_rt.h cuda_device_runtime_api.h cuda_profiler_api.h cuda_stdint.h
     device_atomic_functions.h device_atomic_functions.hpp device_double_functions.h device_functions.h
@@ -34,7 +34,8 @@ simt_same(cuda_runtime.h AS
     sm_20_atomic_functions.hpp sm_20_intrinsics.h sm_20_intrinsics.hpp sm_30_intrinsics.h sm_30_intrinsics.hpp
     sm_32_atomic_functions.h sm_32_intrinsics.h sm_32_intrinsics.hpp sm_35_atomic_functions.h sm_35_intrinsics.h
     sm_60_atomic_functions.h sm_60_atomic_functions.hpp sm_61_intrinsics.h sm_61_intrinsics.hpp
-    vector_functions.hpp)
+    surface_functions.h surface_indirect_functions.h surface_types.h texture_fetch_functions.h
+    texture_indirect_functions.h texture_types.h vector_functions.hpp)
 simt_same(simt/cub/block.h AS
     cub/block/block_load.cuh cub/block/block_radix_sort.cuh cub/block/block_reduce.cuh cub/block/block_scan.cuh
     cub/block/block_store.cuh cub/warp/warp_reduce.cuh cub/warp/warp_scan.cuh)
