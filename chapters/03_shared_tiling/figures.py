@@ -126,5 +126,5 @@ def draw(simulated, source):
             "Warps 0 and 1 of a block of 32 × 32 threads on two K-tiles, as the simulator recorded them. An upright line is a barrier. "
             "Framed: between the same two barriers one warp stores to words that another one accesses, and nothing orders the two.",
         ),
-        (None, "banks", banks, banks_caption),
+        ("wide_reads", "banks", banks, banks_caption),
     ]

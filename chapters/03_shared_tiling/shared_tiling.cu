@@ -487,9 +487,6 @@ __global__ void no_second_barrier(int m, int n, int k, float alpha, const float*
 //= 8.2 TFLOP/s: rate("shared_tiles/tile=32") / 1000
 //= 10.7 TFLOP/s: 132 * 1.98 * 2048 / 50 / 1000
 //
-// ```{drawing} banks
-// ```
-//
 // ### What the clock says of the bound (second reading)
 //
 // The clock says 8.2 TFLOP/s at 4096 and 8.9 TFLOP/s at 2048. *A rate above a bound means that the

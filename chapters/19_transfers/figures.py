@@ -127,7 +127,7 @@ def crossing():
                 y += high + 4
             shapes.append(figures.text(left + groups * cell + 8, y - 8, note, 12, MUTED))
             y += 8
-        return figures.svg(shapes, left + groups * cell + 104, y - 6)
+        return figures.svg(shapes, left + groups * cell + 108, y - 6)
 
     return figures.Drawing(
         draw(190, 20, 0),

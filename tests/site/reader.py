@@ -63,7 +63,7 @@ class Reader:
         page.locator("#what-next").scroll_into_view_if_needed()
         page.wait_for_function("JSON.parse(localStorage.getItem('warp:progress')).read['chapters/02_naive_gemm.html']")
         page.goto((built.SITE / "chapters" / "03_shared_tiling.html").as_uri())
-        heading = page.locator("article section section[id]").nth(1)
+        heading = page.locator("article > section > section[id]").nth(1)  # higher than a third of the window
         section = heading.get_attribute("id")
         page.evaluate("(id) => document.getElementById(id).scrollIntoView()", section)
         page.wait_for_function(
