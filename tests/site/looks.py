@@ -6,15 +6,9 @@ import json
 import unittest
 
 import accessibility
+import browser
 import built
 
-try:
-    from playwright.sync_api import sync_playwright
-except ImportError:
-    sync_playwright = None
-
-CHROMIUM = accessibility.CHROMIUM
-PATIENCE = accessibility.PATIENCE
 # What every chapter keeps on a screen of 1440 x 900 with its folds shut: screens, the screen where its first picture begins at
 # the latest, and the pictures' part of its height in per cent.
 MOST_SCREENS, FIRST_PICTURE, LEAST_PICTURES = 15, 2, 12
@@ -88,15 +82,8 @@ QUERIES = {
 }
 
 
-class Looks:
+class Looks(browser.InABrowser):
     """Every page from file://, wide and narrow, light and dark."""
-
-    @classmethod
-    def setUpClass(cls):
-        playwright = sync_playwright().start()
-        cls.addClassCleanup(playwright.stop)
-        cls.browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"], timeout=PATIENCE)
-        cls.addClassCleanup(cls.browser.close)
 
     def page(self, width: int, height: int = 1000, dark: bool = False):
         """An empty page; `errors` and `requests` gather what the pages opened in it throw and ask for."""
@@ -104,7 +91,7 @@ class Looks:
             viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
         )
         self.addCleanup(context.close)
-        context.set_default_timeout(PATIENCE)
+        context.set_default_timeout(browser.PATIENCE)
         page = context.new_page()
         self.errors, self.requests = [], []
         page.on("pageerror", lambda error: self.errors.append(str(error)))

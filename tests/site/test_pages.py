@@ -14,8 +14,8 @@ import sample
 import accessibility
 import built
 import labels
+import looks
 import markup_rules
-from looks import CHROMIUM, Looks, sync_playwright
 from reader import Reader
 from speed import Speed  # noqa: F401, a suite of its own
 
@@ -312,9 +312,7 @@ class Content(unittest.TestCase):
         self.assertFalse((built.SITE / "_sources").exists())
 
 
-@unittest.skipUnless(CHROMIUM, "chromium is not installed")
-@unittest.skipUnless(sync_playwright, "this Python has no playwright: ./learn setup --docs brings it")
-class InABrowser(Looks, Reader, unittest.TestCase):
+class InABrowser(Reader, looks.Looks):
     pass
 
 
