@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import unittest
+import unittest.mock
 
 import test_trace
 
@@ -16,7 +17,7 @@ from warp.base import paths
 from warp.base.errors import LearnError
 from warp.base.machine import Machine
 from warp.chapter import maps
-from warp.explain import page
+from warp.explain import page, problems
 from warp.trace import trace
 
 
@@ -74,6 +75,13 @@ class Page(test_trace.Made):
         recorded = trace.of_json(test_trace.fake.trace_of([self.launch()], []))
         recorded.notes = ["Reads of <textures> are not counted."]
         self.assertIn("<p>Reads of &lt;textures&gt; are not counted.</p>", page.render(recorded, "column.cu", self.cu))
+
+    def test_advice_on_a_line_without_an_access_has_no_link(self):
+        known, other = (problems.Problem(self.cu, line, 1, "slow", "mend it", "06") for line in (8, 13))
+        with unittest.mock.patch.object(page.report, "advice", return_value=[known, other]):
+            text = self.page([self.launch()])
+        self.assertRegex(text, r'<li><a href="#k0-\d+"><code>[^<]*column.cu:8</code></a> Slow')
+        self.assertRegex(text, r"<li><code>[^<]*column.cu:13</code> Slow")
 
     def test_the_order_of_streams_is_drawn(self):
         recorded = trace.of_json(test_trace.fake.trace_of([self.launch()], []))

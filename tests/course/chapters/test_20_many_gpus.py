@@ -1,8 +1,14 @@
 """Chapter 20, run as a reader runs it: any number of GPUs, sizes that divide into nothing, and kernels with a mistake."""
 
+import json
+import pathlib
+import tempfile
 import unittest
 
 from chapter import Chapter, Run, notice
+
+from warp.explain import order
+from warp.trace import trace
 
 CHAPTER = Chapter("20_many_gpus")
 NEED_TWO = {"closed", "missing_wait", "early_read"}
@@ -31,6 +37,24 @@ class Devices(unittest.TestCase):
         run = Run(CHAPTER.program, "--size", "17", *only("jacobi_flags"), environment=devices(9))
         self.assertEqual(run.code, 0, run.explain())
         self.assertIn("gpus=8", {row["variant"] for row in run.rows})
+
+
+class Order(unittest.TestCase):
+    def chart(self, rung):
+        """Of the steps on two devices, as wide as in the text."""
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "trace.json"
+            run = Run(CHAPTER.program, *only(rung), environment={**devices(2), "SIMT_JSON": str(file)})
+            self.assertEqual(run.code, 0, run.explain())
+            rounds = trace.of_json(json.loads(file.read_text(encoding="utf-8"))).rounds
+        return next(one for one in order.charts(rounds) if len({work.device for work in one.work}) == 2)
+
+    def test_the_chart_of_the_text_is_that_of_the_simulator(self):
+        drawn = self.chart("jacobi_overlap")
+        shown = CHAPTER.source.read_text(encoding="utf-8").split("// ```text\n")[1].split("// ```")[0]
+        self.assertEqual(shown, "".join(f"// {line}\n" for line in order.lines(drawn, 60)))
+        self.assertEqual(max(drawn.steps), 3 * 10)
+        self.assertEqual(max(self.chart("jacobi_copies").steps), 2 * 10)
 
 
 class Sizes(unittest.TestCase):

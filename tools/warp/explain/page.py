@@ -198,8 +198,9 @@ class _Page:
         self.add("</section>")
 
     def _link(self, rows: dict[tuple[str, int], str], file: str, number: int) -> str:
-        where = f"{paths.shown(file)}:{number}"
-        return f'<a href="#{rows[file, number]}"><code>{plain(where)}</code></a>'
+        """To a line that is listed. What nvcc alone knows, as a line with arithmetic and no access, is not."""
+        where = f"<code>{plain(paths.shown(file))}:{number}</code>"
+        return f'<a href="#{rows[file, number]}">{where}</a>' if (file, number) in rows else where
 
     def _hottest(self, kernel: Kernel, rows: dict[tuple[str, int], str]) -> None:
         lines = report.hottest(kernel, marks)
@@ -239,9 +240,7 @@ class _Page:
         if changed:
             self.add("<ul>")
             for file, number, sentence in changed:
-                known = (file, number) in rows
-                where = self._link(rows, file, number) if known else f"<code>{plain(paths.shown(file))}:{number}</code>"
-                self.add(f"<li>{where} {html.escape(sentence)}</li>")
+                self.add(f"<li>{self._link(rows, file, number)} {html.escape(sentence)}</li>")
             self.add("</ul>")
 
     def _speed(self, kernel: Kernel) -> None:
