@@ -505,6 +505,23 @@ class Advice(unittest.TestCase):
         self.assertEqual(problem.chapter, "02")
         self.assertIn("12.0 sectors where 4.0 would do", problem.sentence)
 
+    def test_rows_that_begin_inside_a_sector(self):
+        def load(addresses):
+            return [{"space": "global", "access": "load", "size": 1, "addresses": addresses}]
+
+        two = of_global("load", 64, 2, 32, 1)
+        problem = self.the_one((two, load([1030 + lane for lane in range(32)])))
+        self.assertEqual(problem.chapter, "06")
+        self.assertIn("as it begins inside a sector: let it begin at a multiple of 32 bytes", problem.sentence)
+        # Every second byte from a sector on has gaps.
+        self.assertIn("without gaps", self.the_one((two, load([1024 + 2 * lane for lane in range(32)]))).sentence)
+
+    def test_addresses_from_data(self):
+        scattered = [4 * (37 * lane * lane % 64) for lane in range(32)]
+        example = [{"space": "global", "access": "load", "size": 4, "addresses": scattered}]
+        problem = self.the_one((of_global("load", 64, 8, 32), example))
+        self.assertIn("at addresses that follow no pattern from lane to lane: where an expression", problem.sentence)
+
     def test_bank_conflicts(self):
         problem = self.the_one(of_shared("load", 64, 8, 32))
         self.assertEqual((problem.chapter, problem.excess), ("05", 64 * 7))
@@ -632,6 +649,19 @@ class Advice(unittest.TestCase):
             self.assertIn(words, problem.sentence)
         problem = self.the_one(of_shared("atomic", 64, 16, 32))
         self.assertIn("takes 16.0 wavefronts for its 32.0 lanes", problem.sentence)
+        # Lanes of one warp: counters for each warp would not part them.
+        shared = {"space": "shared", "access": "atomic", "size": 4}
+        for addresses, cure in (
+            (
+                [4 * (lane % 7) for lane in range(32)],
+                "give each lane a copy of the counters in the bank of its own number",
+            ),
+            ([0] * 32, "add within the warp first, and let one lane add the sum"),
+        ):
+            problem = self.the_one((of_shared("atomic", 64, 16, 32), [dict(shared, addresses=addresses)]))
+            self.assertEqual(problem.chapter, "07")
+            self.assertIn(cure, problem.sentence)
+            self.assertNotIn("each warp", problem.sentence)
 
     def test_shared_additions_of_floats(self):
         rounds = dict(of_shared("atomic", 64, 2, 18), **of_shared("load", 64, 1, 18))
@@ -659,6 +689,9 @@ class Advice(unittest.TestCase):
     def test_the_chapters_that_have_the_cures_are_there(self):
         there = {chapter.number for chapter in chapters.all_chapters()}
         self.assertEqual(set(problems.TOPICS) - there, set())
+        (seventh,) = (chapter for chapter in chapters.all_chapters() if chapter.number == "07")
+        number, name = re.fullmatch(r"section (\d+), (.*)", problems.OWN_COPIES).groups()
+        self.assertRegex(fake.read(seventh.source), rf"// ## {number}\. .*{name}")
 
 
 if __name__ == "__main__":
