@@ -248,6 +248,11 @@ class Rendering(Made):
         ended = {"launches": [self.launch(findings=[self.finding()])]}
         self.assertNotIn("since the last run", self.render([self.launch()], before=ended))
         self.assertNotIn("since the last run", self.render(ended["launches"], before=before))
+        # Nor does a sample compare with all.
+        whole, sample = (dict(self.launch(), grid=[8, 1, 1], traced_blocks=blocks) for blocks in (8, 2))
+        self.assertIn("since the last run", self.render([whole], before={"launches": [whole]}))
+        for one, other in ((whole, sample), (sample, whole), (sample, sample)):
+            self.assertNotIn("since the last run", self.render([one], before={"launches": [other]}))
 
     def test_advice_on_a_terminal_is_wrapped(self):
         text = self.render([self.launch()], width=70)
@@ -345,6 +350,7 @@ class Rendering(Made):
         self.assertRegex(
             text, r"(?s)1 finding\n.*out-of-bounds in kernel.*1 warning\n.*leak in host code at \S*:14.*never"
         )
+        self.assertIn("\n\n1 warning\n", text)
         only = self.render([self.launch()], [leak, leak])
         self.assertIn("2 warnings\n", only)
         self.assertNotIn("finding", only)
