@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import tempfile
+import types
 import unittest
 
 import fake
@@ -13,7 +14,7 @@ from warp.base.machine import Machine
 from warp.chapter import recorded
 from warp.explain import lines, page, problems, sarif
 from warp.explain import report as explained
-from warp.machinecode import code, disassembly, flow, kinds, occupancy, report, tools
+from warp.machinecode import code, disassembly, flow, image, kinds, occupancy, report, tools
 from warp.trace import execution, trace
 from warp.trace.model import Example, Launch, Trace
 
@@ -313,7 +314,7 @@ class Lines(unittest.TestCase):
             ],
         )
 
-    def as_compiled(self, above, below, source=""):
+    def as_compiled(self, above, below, sass=""):
         """The rows of a kernel with these counts by line, of the source and of the machine code: {(line, count): number}."""
 
         def rows(counted):
@@ -324,7 +325,7 @@ class Lines(unittest.TestCase):
 
         launch = fake.launch("loop", rows(above), traced_blocks=1, compiled={"counts": {}, "lines": rows(below)})
         (kernel,) = trace.kernels_of(trace.of_json(fake.trace_of([launch])))
-        found = lines.differences(kernel, code.compiled(self.SASS, Report.PTXAS, "/k.cu"))
+        found = lines.differences(kernel, code.compiled(sass or self.SASS, Report.PTXAS, "/k.cu"))
         return [(line, text) for _, line, text in found]
 
     def test_both_figures_are_told_at_the_line(self):
@@ -341,18 +342,52 @@ class Lines(unittest.TestCase):
             [
                 (
                     4,
-                    "global loads: 1 request and 0 sectors above, none as nvcc compiles them: in registers, or in that of another line",
+                    "global loads: 1 request and 0 sectors above, none as nvcc compiles them: the machine code has no load at this line",
                 ),
                 (
                     9,
-                    "global stores: 2 requests and 0 sectors above, 1 and 0 as nvcc compiles them: other lines make some of them, or what is overwritten is stored once",
+                    "global stores: 2 requests and 0 sectors above, 1 and 0 as nvcc compiles them",
                 ),
                 (
                     20,
-                    "global stores: none above, 2 requests and 0 sectors as nvcc compiles them: stores of other lines are made here, as by each side of a branch",
+                    "global stores: none above, 2 requests and 0 sectors as nvcc compiles them",
                 ),
             ],
         )
+
+    def test_a_reason_is_one_that_the_machine_code_shows(self):
+        loads = "global_load_requests"
+        (row,) = self.as_compiled({(3, loads): 4}, {(3, loads): 8})
+        self.assertTrue(row[1].endswith("4 requests and 0 sectors above, 8 and 0 as nvcc compiles them"), row)
+        twice = self.SASS.replace("LDG.E.128", "LDG.E", 1)
+        at = twice.index("LDG.E")
+        begin, end = twice.rindex("\n", 0, at) + 1, twice.index("\n", at) + 1
+        twice = twice[:end] + twice[begin:end] + twice[end:]
+        (row,) = self.as_compiled({(3, loads): 4}, {(3, loads): 8}, twice)
+        self.assertTrue(row[1].endswith("as nvcc compiles them: 2 loads in the machine code have this line"), row)
+        # A poll, which registers could not keep: fewer, and nobody knows why.
+        (row,) = self.as_compiled({(3, loads): 400}, {(3, loads): 8}, twice)
+        self.assertTrue(row[1].endswith("8 and 0 as nvcc compiles them"), row)
+
+    def test_nothing_is_compared_of_a_kernel_that_a_finding_has_ended(self):
+        row = fake.line("/k.cu", 3, {"global_load_requests": 8}, [0] * 32)
+        for kind, is_told in (("out-of-bounds", False), ("global-race", True)):
+            finding = {"kind": kind, "severity": "error", "message": "m", "file": "/k.cu", "line": 3}
+            launch = fake.launch("loop", [row], findings=[dict(finding, block=[0, 0, 0], thread=[0, 0, 0])])
+            recorded = trace.of_json(fake.trace_of([launch]))
+            recorded.launches[0].not_carried_out = "what ends in: Segmentation fault"
+            compiled = code.compiled(self.SASS, Report.PTXAS, "/k.cu")
+            text = explained.render(recorded, ui.Palette(False), compiled=compiled)
+            self.assertEqual("What nvcc makes" in text, is_told, text)
+
+    def test_calls_of_the_driver_are_named_as_in_the_source(self):
+        kernel = self.kernel()
+        kernel.compiled = code.compiled(self.SASS, Report.PTXAS, "/k.cu")
+        kernel.not_carried_out = {"LEPC": True}
+        self.assertIn("does not carry out LEPC.", lines.what_nvcc_makes(kernel)[1])
+        symbol = image.Symbol("vprintf", 0, 0, 0, 0)
+        kernel.compiled[0].image = types.SimpleNamespace(symbols=[symbol])
+        self.assertIn("does not carry out printf().", lines.what_nvcc_makes(kernel)[1])
 
     def test_an_access_that_moves_to_the_next_line_is_not_told(self):
         loads = "global_load_requests"

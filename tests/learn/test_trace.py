@@ -248,6 +248,11 @@ class Rendering(Made):
         ended = {"launches": [self.launch(findings=[self.finding()])]}
         self.assertNotIn("since the last run", self.render([self.launch()], before=ended))
         self.assertNotIn("since the last run", self.render(ended["launches"], before=before))
+        # Nor does a sample compare with all.
+        whole, sample = (dict(self.launch(), grid=[8, 1, 1], traced_blocks=blocks) for blocks in (8, 2))
+        self.assertIn("since the last run", self.render([whole], before={"launches": [whole]}))
+        for one, other in ((whole, sample), (sample, whole), (sample, sample)):
+            self.assertNotIn("since the last run", self.render([one], before={"launches": [other]}))
 
     def test_reads_of_textures_are_not_judged(self):
         launch = dict(self.launch(), lines=[fake.line(self.cu, 8, COALESCED)], counts=COALESCED, reads_textures=True)
@@ -355,6 +360,7 @@ class Rendering(Made):
         self.assertRegex(
             text, r"(?s)1 finding\n.*out-of-bounds in kernel.*1 warning\n.*leak in host code at \S*:14.*never"
         )
+        self.assertIn("\n\n1 warning\n", text)
         only = self.render([self.launch()], [leak, leak])
         self.assertIn("2 warnings\n", only)
         self.assertNotIn("finding", only)
@@ -515,6 +521,23 @@ class Advice(unittest.TestCase):
         self.assertEqual(problem.chapter, "02")
         self.assertIn("12.0 sectors where 4.0 would do", problem.sentence)
 
+    def test_rows_that_begin_inside_a_sector(self):
+        def load(addresses):
+            return [{"space": "global", "access": "load", "size": 1, "addresses": addresses}]
+
+        two = of_global("load", 64, 2, 32, 1)
+        problem = self.the_one((two, load([1030 + lane for lane in range(32)])))
+        self.assertEqual(problem.chapter, "06")
+        self.assertIn("as it begins inside a sector: let it begin at a multiple of 32 bytes", problem.sentence)
+        # Every second byte from a sector on has gaps.
+        self.assertIn("without gaps", self.the_one((two, load([1024 + 2 * lane for lane in range(32)]))).sentence)
+
+    def test_addresses_from_data(self):
+        scattered = [4 * (37 * lane * lane % 64) for lane in range(32)]
+        example = [{"space": "global", "access": "load", "size": 4, "addresses": scattered}]
+        problem = self.the_one((of_global("load", 64, 8, 32), example))
+        self.assertIn("at addresses that follow no pattern from lane to lane: where an expression", problem.sentence)
+
     def test_bank_conflicts(self):
         problem = self.the_one(of_shared("load", 64, 8, 32))
         self.assertEqual((problem.chapter, problem.excess), ("05", 64 * 7))
@@ -642,6 +665,19 @@ class Advice(unittest.TestCase):
             self.assertIn(words, problem.sentence)
         problem = self.the_one(of_shared("atomic", 64, 16, 32))
         self.assertIn("takes 16.0 wavefronts for its 32.0 lanes", problem.sentence)
+        # Lanes of one warp: counters for each warp would not part them.
+        shared = {"space": "shared", "access": "atomic", "size": 4}
+        for addresses, cure in (
+            (
+                [4 * (lane % 7) for lane in range(32)],
+                "give each lane a copy of the counters in the bank of its own number",
+            ),
+            ([0] * 32, "add within the warp first, and let one lane add the sum"),
+        ):
+            problem = self.the_one((of_shared("atomic", 64, 16, 32), [dict(shared, addresses=addresses)]))
+            self.assertEqual(problem.chapter, "07")
+            self.assertIn(cure, problem.sentence)
+            self.assertNotIn("each warp", problem.sentence)
 
     def test_shared_additions_of_floats(self):
         rounds = dict(of_shared("atomic", 64, 2, 18), **of_shared("load", 64, 1, 18))
@@ -669,6 +705,9 @@ class Advice(unittest.TestCase):
     def test_the_chapters_that_have_the_cures_are_there(self):
         there = {chapter.number for chapter in chapters.all_chapters()}
         self.assertEqual(set(problems.TOPICS) - there, set())
+        (seventh,) = (chapter for chapter in chapters.all_chapters() if chapter.number == "07")
+        number, name = re.fullmatch(r"section (\d+), (.*)", problems.OWN_COPIES).groups()
+        self.assertRegex(fake.read(seventh.source), rf"// ## {number}\. .*{name}")
 
 
 if __name__ == "__main__":

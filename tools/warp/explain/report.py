@@ -408,7 +408,8 @@ class Renderer:
     # Findings, in full.
 
     def findings(self, findings: list[Finding]) -> None:
-        for heading, colour, found in by_severity(findings):
+        for place, (heading, colour, found) in enumerate(by_severity(findings)):
+            self.out += [""] * (place > 0)
             self.heading(heading)
             self._findings(found, colour)
 
