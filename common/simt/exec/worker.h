@@ -164,7 +164,11 @@ class Worker {
   void leave_loop();
 
   // hang_proof.cpp
-  void report_hang(const Warp& warp, uint64_t key, uint64_t steps);
+  void report_hang(const Warp& stuck, uint64_t stuck_key, uint64_t steps);
+  template <class F>
+  void for_each_wait(F&& f);
+  const Warp* telling_wait(int& found);
+  void name_other_waits(Fault& fault, uint64_t told, uint64_t parity);
   void name_barrier(Fault& hang) const;
   const Warp* running_warp() const;
   bool proves_hang();

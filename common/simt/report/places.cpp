@@ -10,6 +10,12 @@
 
 namespace simt::device {
 
+std::string place_and_call(uint64_t pc) {
+  const symbols::Location call = symbols::call_around(pc);
+  return symbols::locate(pc).text() +
+         (call.line > 0 ? " (called from " + call.short_text() + ")" : "");
+}
+
 bool is_host_memory(uint64_t address) {
   if (address < 4096 || memory::in_arena(address)) return false;
   unsigned char resident;

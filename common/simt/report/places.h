@@ -24,6 +24,9 @@ std::string into(const memory::Allocation& allocation, uint64_t address);
 // "tile in shared memory, byte 64". Addresses in shared memory say nothing to the reader.
 std::string shared_place(const engine::Fault& fault);
 
+// "kernel.cu:31", and where the kernel calls that: "kernel.cu:31 (called from kernel.cu:90)".
+std::string place_and_call(uint64_t pc);
+
 bool is_host_memory(uint64_t address);
 
 // Of an access to memory of a device that has not opened it.
