@@ -5,7 +5,7 @@ import pathlib
 import tempfile
 import unittest
 
-from chapter import Chapter, Mutant, Run, notice
+from chapter import Chapter, notice, only
 
 from warp.explain import order
 from warp.trace import trace
@@ -13,25 +13,19 @@ from warp.trace import trace
 CHAPTER = Chapter("19_transfers")
 
 
-def only(*rungs):
-    return [word for rung in rungs for word in ("--rung", rung)]
-
-
 class Sizes(unittest.TestCase):
     def test_sizes_around_pieces_and_blocks(self):
         # One element, fewer than pieces, no multiple of a warp, three buffers of the ring and a rest.
         for size in ("1", "3", "63", "769", "4099", "65537"):
             with self.subTest(size=size):
-                run = Run(CHAPTER.fast, "--size", size)
-                self.assertEqual(run.code, 0, run.explain())
+                run = CHAPTER.right("--size", size, fast=True)
                 skipped = {row["rung"] for row in run.rows if row["status"] == "SKIP"}
                 self.assertLessEqual(skipped, {"missing_event", "too_early"}, run.explain())
 
 
 class Counts(unittest.TestCase):
     def test_zero_copy_reads_one_group_of_sixteen(self):
-        run = CHAPTER.run("--size", "16384", *only("zero_copy"))
-        self.assertEqual(run.code, 0, run.explain())
+        run = CHAPTER.right("--size", "16384", *only("zero_copy"))
         part, whole = (run.row("zero_copy", f"part={part}")["counts"] for part in ("1 of 16", "all"))
         self.assertEqual(16 * part["global_load_sectors"], whole["global_load_sectors"])
 
@@ -77,11 +71,8 @@ class Mutants(unittest.TestCase):
         notice(self, CHAPTER, mutants, "--size", "4099", traced=True, at_once=True)
 
     def test_parts_in_streams_of_their_own_need_their_events(self):
-        mistakes = [("staged_by_part", "CUDA_CHECK(cudaStreamWaitEvent(working, event));", "")]
-        with Mutant(CHAPTER, mistakes, traced=True) as program:
-            run = program.run("--size", "4099", *only("staged"))
-            self.assertEqual(run.code, 1, run.explain())
-            self.assertIn("stream-race", run.err + run.out)
+        mistake = ("staged_by_part", "CUDA_CHECK(cudaStreamWaitEvent(working, event));", "", "staged", "stream-race")
+        notice(self, CHAPTER, [mistake], "--size", "4099", traced=True)
 
 
 if __name__ == "__main__":
