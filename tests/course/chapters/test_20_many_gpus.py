@@ -38,8 +38,7 @@ class Order(unittest.TestCase):
         """Of the steps on two devices, as wide as in the text."""
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder) / "trace.json"
-            run = Run(CHAPTER.program, *only(rung), environment={**devices(2), "SIMT_JSON": str(file)})
-            self.assertEqual(run.code, 0, run.explain())
+            CHAPTER.right(*only(rung), environment={**devices(2), "SIMT_JSON": str(file)})
             rounds = trace.of_json(json.loads(file.read_text(encoding="utf-8"))).rounds
         return next(one for one in order.charts(rounds) if len({work.device for work in one.work}) == 2)
 
