@@ -153,5 +153,5 @@ def draw(simulated, source):
         ("split_tile", "split", split, split_caption),
         ("warp_shapes", "lanes", warps, warps_caption),
         ("warp_tile", "clean", clean, clean_caption),
-        ("thread_orders", "orders", orders, orders_caption),
+        (None, "orders", orders, orders_caption),
     ]
