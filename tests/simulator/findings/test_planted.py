@@ -38,6 +38,8 @@ LAUNCHES = {
     "too_much_shared",
     "freed_by_free",
     "freed_by_delete",
+    "child_too_large",
+    "child_too_deep",
 }
 # A warning, of a kind that may be an error.
 MILD = {
