@@ -35,6 +35,7 @@ VARIANTS = {
     "divergence_right": ("divergence", "i % 2 == 0", "i / 32 % 2 == 0"),
     "parted_right": ("parted", "i % 2 == 0", "i / 32 % 2 == 0"),
     "managed_block_right": ("managed_block", "add<<<1, 256>>>", "add<<<(n + 255) / 256, 256>>>"),
+    "local_array_right": ("local_array", "#pragma unroll 1\n", "#pragma unroll\n"),
     "registers_right": ("registers", "threads = 1024", "threads = 128"),
 }
 
@@ -57,6 +58,9 @@ CAUSES = {
 }
 # The same where only the machine code shows it.
 COMPILED_CAUSES = {
+    "local_array": (
+        "64 bytes of each thread's own lie in local memory, that is in L1 and DRAM, and the machine code has",
+    ),
     "parted": ("of 32 lanes take part in an instruction, as the branch near here parts the lanes of a warp",),
     "registers": ("An H200 refuses this launch with cudaErrorLaunchOutOfResources: nvcc gives each thread",),
 }
