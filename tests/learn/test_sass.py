@@ -441,6 +441,16 @@ class Lines(unittest.TestCase):
                 (kernel,), _ = trace.selected(trace.of_json({"launches": [launch]}))
                 self.assertEqual(len(problems.of_kernel(kernel)), 1)
 
+    def test_what_fills_its_sectors_in_the_source_is_not_made_wider(self):
+        counts = {"requests": 8, "bytes": 1024, "active_lanes": 256, "sectors": 32}
+        counts = {f"global_load_{name}": number for name, number in counts.items()}
+        row = fake.line("/k.cu", 4, counts, [4 * lane for lane in range(32)])
+        compiled = code.compiled(self.SASS, Report.PTXAS, "/k.cu")
+        recorded = trace.of_json({"launches": [fake.launch("loop", [row], grid=(8, 1, 1))]})
+        (kernel,), _ = trace.selected(recorded, compiled=compiled)
+        self.assertIn(("/k.cu", 4, "load"), problems.made_wide(kernel))  # there is no such instruction any more
+        self.assertEqual(problems.in_passing(kernel), [])
+
     def test_the_report_has_it(self):
         row = fake.line("/k.cu", 3, {"global_load_requests": 8}, [0] * 32)
         recorded = trace.of_json(fake.trace_of([fake.launch("loop", [row])]))

@@ -35,6 +35,7 @@ VARIANTS = {
     "divergence_right": ("divergence", "i % 2 == 0", "i / 32 % 2 == 0"),
     "parted_right": ("parted", "i % 2 == 0", "i / 32 % 2 == 0"),
     "managed_block_right": ("managed_block", "add<<<1, 256>>>", "add<<<(n + 255) / 256, 256>>>"),
+    "local_array_right": ("local_array", "#pragma unroll 1\n", "#pragma unroll\n"),
     "registers_right": ("registers", "threads = 1024", "threads = 128"),
 }
 
@@ -57,6 +58,9 @@ CAUSES = {
 }
 # The same where only the machine code shows it.
 COMPILED_CAUSES = {
+    "local_array": (
+        "64 bytes of each thread's own lie in local memory, that is in L1 and DRAM, and the machine code has",
+    ),
     "parted": ("of 32 lanes take part in an instruction, as the branch near here parts the lanes of a warp",),
     "registers": ("An H200 refuses this launch with cudaErrorLaunchOutOfResources: nvcc gives each thread",),
 }
@@ -202,16 +206,33 @@ class Programs(unittest.TestCase):
         self.assertIn("--gpu H300: there is no such GPU in the table; did you mean H", text)
 
     def test_two_programs_side_by_side(self):
-        text = self.explain("conflicts.cu", "--against", "conflicts_right.cu", nvcc=False)
-        self.assertIn("conflicts.cu against conflicts_right.cu, on an H200", text)
+        """What --against names is what was before."""
+        text = self.explain("conflicts_right.cu", "--against", "conflicts.cu", nvcc=False)
+        self.assertIn("conflicts_right.cu against conflicts.cu, on an H200", text)
+        self.assertRegex(text, r"\n +conflicts\.cu +conflicts_right\.cu\n")
         self.assertRegex(text, r"shared wavefronts +67,584 +4,096, 16\.5 times fewer")
         self.assertRegex(text, r"at least +1\.00 us +1\.00 us\n")
         self.assertIn("- conflicts.cu:5  __shared__ float tile[32][32];", text)
         self.assertIn("+ conflicts_right.cu:5  __shared__ float tile[32][33];", text)
         self.assertIn("65,536 wavefronts, 32.0 times the ideal", text)
-        text = self.explain("tiny_grid.cu", "--against", "tiny_grid_right.cu", nvcc=False)
+        text = self.explain("tiny_grid_right.cu", "--against", "tiny_grid.cu", nvcc=False)
         self.assertRegex(text, r"without the launch +789 ns +95\.7 ns, 8\.2 times lower")
         self.assertIn("The lines of both kernels are the same", text)
+
+    def test_times_of_the_simulator_are_told_as_such(self):
+        plain = (self.folder / "one_warp.cu").read_text(encoding="utf-8")
+        timed = "float since(cudaEvent_t a, cudaEvent_t b) { float t = 0; cudaEventElapsedTime(&t, a, b); return t; }"
+        for name, line, is_told in (("timed", timed, True), ("untimed", "// " + timed, False)):
+            (self.folder / f"{name}.cu").write_text(plain + line + "\n", encoding="utf-8")
+            text = self.explain(name + ".cu", nvcc=False)
+            self.assertEqual("The times of cudaEventElapsedTime() are those of the simulator" in text, is_told, text)
+
+    def test_the_line_of_a_double_is_named_from_any_folder(self):
+        if speed.NO_MACHINE_CODE in self.explain("one_warp.cu"):
+            self.skipTest("no nvcc or no nvdisasm")
+        self.assertRegex(
+            self.explain("double.cu"), r"\n +double\.cu:\d+  [\d,]+ instructions of warps compute in double"
+        )
 
     def test_what_cannot_be_compared(self):
         for words, said in (

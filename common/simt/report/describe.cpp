@@ -95,10 +95,12 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
       f.allocation = place.allocation;
       const std::string failed =
           fault.address < 4096 ? failed_allocation() : failed_call_on(f.allocation);
-      f.message =
-          access + where + others + ": " + (is_host ? "the address is " : "") + place.text +
-          (failed.empty() ? ". Usual cause: " + place.cause : ". Before the launch " + failed) +
-          ".";
+      f.message = access + where + others + ": " + (is_host ? "the address is " : "") + place.text +
+                  (!failed.empty() ? ". Before the launch " + failed
+                                   : ". Usual cause: " + (is_as_many_bytes_as_threads(fault)
+                                                              ? std::string(kCountsElements)
+                                                              : place.cause)) +
+                  ".";
       break;
     }
     case Kind::closed_memory:
@@ -260,11 +262,18 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
           access + where + " races with the " + (fault.other_store ? "write" : "read") + " at " +
           other.text() + " by block " + text(other_block) + ": both touch the same bytes of " +
           f.allocation + ", and blocks run in any order. Usual cause: " +
-          usual_cause(fault.cause,
-                      "an index that leaves out blockIdx.x * blockDim.x, a result that several "
-                      "blocks add to without an atomic operation, an array that is read and "
-                      "overwritten in one launch, or a __threadfence() that is missing before the "
-                      "flag is set.");
+          usual_cause(
+              fault.cause,
+              ((has_barrier_between(at, other)
+                    ? "a __syncthreads() that is meant for all blocks, and waits for its "
+                      "own alone (make two launches of it), "
+                    : "") +
+               std::string(
+                   "an index that leaves out blockIdx.x * blockDim.x, a result that several "
+                   "blocks add to without an atomic operation, an array that is read and "
+                   "overwritten in one launch, or a __threadfence() that is missing before "
+                   "the flag is set."))
+                  .c_str());
       break;
     }
     case Kind::misaligned: {

@@ -15,6 +15,11 @@ struct Place {
 };
 Place place_of(uint64_t address);
 
+// Whether a thread touches the element of its own index, of an allocation that has a byte for each thread of the grid.
+bool is_as_many_bytes_as_threads(const engine::Fault& fault);
+inline constexpr const char* kCountsElements =
+    "an allocation whose size is a number of elements and not of bytes (n for n * sizeof(float))";
+
 // What holds an address in global or constant memory.
 std::string holder_of(uint64_t address);
 

@@ -21,6 +21,7 @@ TOPICS = {
     "01": "thread indexing",
     "02": "coalescing",
     "03": "shared memory tiles",
+    "04": "register tiling",
     "05": "bank conflicts",
     "06": "transpose",
     "07": "reductions",
@@ -160,8 +161,10 @@ def in_passing(kernel: Kernel) -> list[str]:
     atomics = _atomics_in_turns(kernel)
     if atomics:
         return [atomics]
-    if made_wide(kernel):
-        return [WIDE_ENOUGH]
+    for file, number, kind in made_wide(kernel):
+        part = kernel.totals(file, number).part(kind)
+        if part.sectors > 1.02 * part.ideal_sectors:
+            return [WIDE_ENOUGH]
     totals = kernel.totals()
     if not totals.moved or totals.asked >= USED_WELL * totals.moved:
         return []
