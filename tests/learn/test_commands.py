@@ -24,6 +24,13 @@ class Alone(fake.Checkout):
         self.assertIn("Chapter 01, First steps: 1 PASS, 1 SKIP on the simulator.", after)
         self.assertIn("Next: ./learn run 02", after)
 
+    def test_a_page_is_named_where_it_is_built(self):
+        self.assertIn("with figures: ./learn docs, about 7 minutes", self.learn("next", code=0).stdout)
+        self.assertIn("as a site; about 7 minutes on two cores", self.learn("run", "02", code=0).stdout)
+        for page in ("index.html", "chapters/01_first_steps.html"):
+            self.write(f"build/docs/html/{page}", "a page")
+        self.assertIn("with figures: build/docs/html/chapters/01_first_steps.html", self.learn("next", code=0).stdout)
+
     def test_help(self):
         said = self.learn("--version", code=0).stdout
         self.assertEqual(said, "Warp by Warp 1.2.3, a copy without its history\n")
@@ -517,7 +524,10 @@ class Docs(fake.Checkout):
         )
 
     def test_built(self):
-        self.assertIn("build/docs/html/index.html", self.learn("docs", code=0).stdout)
+        done = self.learn("docs", code=0)
+        self.assertIn("The site takes about 7 minutes on two cores the first time", done.stderr)
+        self.assertIn("build/docs/html/index.html", done.stdout)
+        self.assertNotIn("The site takes", self.learn("docs", code=0).stderr)
         self.assertTrue(
             self.calls("--build")[0].endswith("--target first_steps matrix simtcc simt microkernels agreement")
         )
