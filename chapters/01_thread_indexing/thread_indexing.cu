@@ -59,30 +59,31 @@
 // ```{source} chapters/01_thread_indexing/first/first.cu
 // ```
 //
-// Run it: on the simulator, which prints what the kernel did line by line, or on a GPU with the CUDA
-// Toolkit.
+// Make a copy of your own, and run it: on the simulator, which prints what the kernel did line by line,
+// or on a GPU with the CUDA Toolkit. Git does not watch the folder `my/`.
 //
 // ```console
-// ./learn explain chapters/01_thread_indexing/first/first.cu
-// nvcc chapters/01_thread_indexing/first/first.cu -o first && ./first
+// mkdir -p my && cp chapters/01_thread_indexing/first/first.cu my/twice.cu
+// ./learn explain my/twice.cu
+// nvcc my/twice.cu -o my/twice && my/twice
 // ```
 //
 // The program uses two processors. The {term}`host` is the CPU with its memory; the
 // {term}`device` is the GPU with a memory of its own. `main()` runs on the host and takes
-// six steps:
+// five steps:
 //
 // 1. `cudaMalloc` allocates bytes on the device. The address in `device` is valid there only.
 // 2. `cudaMemcpy` copies the input: destination, source, bytes, direction.
 // 3. `twice<<<4, 256>>>(device, n)` *launches* the {term}`kernel` `twice`: 4 blocks of 256
 //    threads, each of which runs the function once. A thread reads its own index from
 //    `blockIdx`, `blockDim` and `threadIdx`.
-// 4. `cudaGetLastError` says whether the launch was accepted, since a launch returns nothing.
-// 5. `cudaMemcpy` waits for the kernel and copies the result back.
-// 6. `cudaFree` frees the memory.
+// 4. `cudaMemcpy` waits for the kernel and copies the result back.
+// 5. `cudaFree` frees the memory.
 //
-// Each call returns an error code; `check` ends the program at the first that is not `cudaSuccess`.
+// Each call returns an error code; `check` ends the program at the first that is not `cudaSuccess`. A
+// launch returns nothing, so `cudaGetLastError` says whether it was accepted.
 //
-// Now change a line and run it again:
+// Now change a line of your copy and run it again:
 //
 // - Replace `2 * x[i]` by `3 * x[i]`. The loop at the end reports the first wrong element.
 // - Remove `if (i < n)`. The simulator names the first thread that leaves the array, and the line.
@@ -90,7 +91,9 @@
 //
 // The rest of the chapter is one larger program, and this page is its source. A small library, `lab`,
 // allocates, checks and times. Each function that it runs is a {term}`rung` of a ladder. Answer each
-// question before you read on; `./learn predict 01` asks them one by one.
+// question before you read on. In the source file, a question stands in lines that begin with `//?`, and its
+// answer right below it; `./learn predict 01` asks without showing the answers. Lines that begin with `//=` say
+// from which result a number of the text comes; pass over them.
 //
 // Counts are for n = 65,000, the simulator's default. Times are those of an NVIDIA H200 with CUDA
 // 13.0 for n = 67,000,000: arrays of 268 MB, too large for any cache. Your GPU will give other
@@ -1237,7 +1240,7 @@ int main(int argc, char** argv) {
 // pictures were, and computed products and simulations as if they drew (*GPGPU*). A thread could write to its own pixel
 // only, and to no other place.
 //
-// In 2007 CUDA took the drawing away. What was left are the six steps of section 1: buffers, copies, a program that
+// In 2007 CUDA took the drawing away. What was left are the five steps of section 1: buffers, copies, a program that
 // is launched n times. It added what shaders lacked: any address for a store, blocks, shared memory, barriers.
 //
 // ## What to remember

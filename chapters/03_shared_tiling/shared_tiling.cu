@@ -121,9 +121,10 @@ __global__ void barrier_in_branch(float* out, const float* in, int n) {
 //? choices: the block hangs | the others wait for each other only | the barrier has no effect
 //? answer: "the others wait for each other only"
 //
-// A thread that has exited is not waited for (since compute capability 7.0, and in the simulator).
-// The barrier still works for the rest. Whether the *kernel* still works is another matter, and
-// section 3 has one that does not.
+// Since compute capability 7.0 the hardware does not wait for a thread that has exited, and the barrier
+// still works for the rest. CUDA promises it only where all threads of the block arrive, so the simulator
+// lets it pass too, but warns of `barrier-divergence`, and `./learn check` takes no warning. Whether the
+// *kernel* still works is another matter: section 3 has one that does not.
 //
 // ## 2. A tile for each block
 //

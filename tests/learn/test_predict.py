@@ -173,7 +173,10 @@ class Predict(fake.Checkout):
             self.assertNotIn("answered", self.learn(*words, code=0).stdout)
         self.learn("predict", "01", "--answers", "8; 2", code=0)
         words = "2 predictions answered, 1 right or near"
-        self.assertIn(f"Chapter 01, First steps: not run yet; {words}", self.learn(code=0).stdout)
+        home = self.learn(code=0).stdout
+        self.assertIn(f"Chapter 01, First steps: taken as read; {words}", home)
+        self.assertIn("[x] 01 First steps", self.learn("path", code=0).stdout)  # the way takes it so, too
+        self.assertIn("Next: ./learn run 02", home)
         self.assertIn(f"\n    {words}\n", self.learn("list", code=0).stdout)
 
     def test_the_end_of_the_input_ends_it(self):

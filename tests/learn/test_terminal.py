@@ -188,7 +188,10 @@ class TwoAtATime(fake.Checkout):
         while not os.path.exists(started) and time.monotonic() < deadline:
             time.sleep(0.02)
         second = self.start("run", "02")
-        self.assertIn(f"Waiting for ./learn run 01 (process {first.pid})", second.stderr.readline())
+        self.assertIn(
+            f"Waiting for ./learn run 01 (process {first.pid}), which builds chapter 01 for the simulator",
+            second.stderr.readline(),
+        )
         self.assertIsNone(second.poll())
         self.assertEqual(len(self.calls("--build")), 1)  # the second has not begun to build
         with open(started + ".go", "w"):
@@ -196,6 +199,29 @@ class TwoAtATime(fake.Checkout):
         self.assertEqual((first.wait(timeout=120), second.wait(timeout=120)), (0, 0))
         self.assertEqual(len(self.calls("--build")), 2)
         self.assertNotIn("Waiting", first.stderr.read())
+
+    def test_what_is_up_to_date_does_not_wait(self):
+        for chapter in ("01_first_steps", "02_matrix"):
+            self.learn("run", chapter[:2], code=0)
+        with open(os.path.join(self.root, "build", "simulator", "CMakeCache.txt"), "a") as cache:
+            cache.write(f"CMAKE_MAKE_PROGRAM:FILEPATH={self.bin}/ninja\n")
+        built = "#!/bin/sh\ncase $* in *-n\\ matrix) echo 'ninja: no work to do.' ;; *) echo '[0/9] g++' ;; esac\n"
+        self.tool("ninja", built)
+        started = os.path.join(self.home, "started")
+        first = self.start("run", "01", FAKE_CMAKE="held", FAKE_STARTED=started)
+        deadline = time.monotonic() + 120
+        while not os.path.exists(started) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        calls = len(self.calls("--build"))
+        self.assertNotIn("Waiting", self.learn("run", "02", code=0).stderr)
+        self.assertIsNone(first.poll())
+        self.assertEqual(len(self.calls("--build")), calls)
+        second = self.start("explain", "01")  # that one ninja would build
+        self.assertIn("Waiting for ./learn run 01", second.stderr.readline())
+        with open(started + ".go", "w"):
+            pass
+        self.assertEqual(first.wait(timeout=120), 0)
+        second.wait(timeout=120)
 
 
 if __name__ == "__main__":
