@@ -4,10 +4,10 @@
 // Level: 5
 // Minutes: 10
 //
-// A block takes tiles of 256 floats in turn. One thread asks the copy engine for a tile, all threads
-// wait at a barrier for its bytes and double what they find, and the engine takes the tile away.
+// A block takes tiles of 256 floats in turn. One thread asks the copy engine for a tile, all
+// threads wait at a barrier for its bytes and double them, and the engine takes the tile away.
 //
-// Two calls are missing or wrong. One lets the threads go on before the tile is there; the other one
+// Two calls are missing or wrong. One lets the threads go on before the tile is there; the other
 // lets the engine take away what was there before. Repair both. The tiles must go both ways by the
 // copy engine: not a single load or store of global memory by the threads.
 
