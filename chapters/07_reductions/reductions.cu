@@ -1967,7 +1967,7 @@ int main(int argc, char** argv) {
   });
 }
 
-// ## The ladder as a whole
+// ## The ladder as a whole (second reading)
 //
 // | kernel | what is new | ms | part of CUB's rate |
 // |:--|:--|--:|--:|

@@ -510,6 +510,7 @@ __device__ unsigned scan_warps(unsigned total, unsigned (&shared)[W], unsigned& 
   return __shfl_sync(ALL, inclusive - v, warp);
 }
 
+// [hide] How a tile is loaded and stored
 /// Whether all elements of this thread's R rows come before n.
 template <unsigned R>
 __device__ bool is_whole(size_t at, size_t n) {
@@ -548,6 +549,7 @@ __device__ void store_tile(unsigned* out, size_t at, size_t n, const uint4 (&x)[
 #pragma unroll
   for (unsigned r = 0; r < R; ++r) store4(out, at + r * 128, n, row(r));
 }
+// [/hide]
 
 /// The exclusive scan of each tile; the last one may be shorter.
 ///
