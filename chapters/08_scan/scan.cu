@@ -452,17 +452,13 @@ __global__ void warp_scan(unsigned* out, const unsigned* in, size_t n) {
 // ### A block
 //
 // Eight warps share a tile of 4096 elements. A warp takes 512 consecutive ones as 4 rows of 128. In each
-// row a lane loads four consecutive elements with one 128-bit access, so that a request is coalesced. The lane
-// scans its four, the warp scans the lanes' totals, and goes on to the next row with what it has so far. The
-// shuffles of different rows do not depend on each other.
+// row a lane loads four consecutive elements with one 128-bit access and scans
+// them, the warp scans the lanes' totals, and goes on to the next row with what it has so far.
 //
 // ```{drawing} parts
 // ```
 //
-// The code follows the drawing from below: `scan_rows` is what a warp does by itself, `scan_warps` what the warps do
-// together. `load_tile` and `store_tile` have a fast path for tiles that are whole and a guard for each element otherwise;
-// `load4` and `store4` in `scan.h` are that guard. (`WHOLE`, and `__stcs` in place of a plain store, are for section 6; read
-// over them.)
+// `load4` and `store4` guard each element. `WHOLE` and `__stcs` are for section 6: read over them.
 
 constexpr unsigned THREADS = 256, WARPS = THREADS / 32;  ///< of a block
 constexpr unsigned ROWS = 4;                             ///< rows of 128 elements in a warp's part
@@ -510,7 +506,6 @@ __device__ unsigned scan_warps(unsigned total, unsigned (&shared)[W], unsigned& 
   return __shfl_sync(ALL, inclusive - v, warp);
 }
 
-// [hide] How a tile is loaded and stored
 /// Whether all elements of this thread's R rows come before n.
 template <unsigned R>
 __device__ bool is_whole(size_t at, size_t n) {
@@ -549,7 +544,6 @@ __device__ void store_tile(unsigned* out, size_t at, size_t n, const uint4 (&x)[
 #pragma unroll
   for (unsigned r = 0; r < R; ++r) store4(out, at + r * 128, n, row(r));
 }
-// [/hide]
 
 /// The exclusive scan of each tile; the last one may be shorter.
 ///
@@ -572,9 +566,7 @@ __global__ void __launch_bounds__(THREADS)
 }
 
 // `block_scan` passes one barrier for 4096 elements, where `hillis_steele` passes 10 for 1024. Shared memory
-// holds 8 words. In the whole grid of 13 blocks the kernel makes 104 shared-memory store requests, without bank
-// conflicts.
-//= 104 shared-memory: count("block_scan", "shared_store_requests")
+// holds 8 words.
 //
 // **Timed.** 0.52 ms: as fast as a copy, within a few percent.
 //= 0.52 ms: ms("block_scan")
@@ -676,7 +668,7 @@ void three_kernels(unsigned* out, const unsigned* in, size_t n, unsigned* sums, 
 //= 0.64 and 0.89: (ratio("three_kernels/scan first"), ratio("three_kernels/reduce first"))
 //
 // **So:** to get to 8 bytes, a block has to learn the sum of what precedes its tile while it holds the tile in
-// registers. It needs something from other blocks of the same launch.
+// registers.
 //
 // ## 5. One kernel, one after the other
 //
