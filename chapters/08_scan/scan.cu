@@ -828,8 +828,6 @@ __global__ void later_first(unsigned* out, const unsigned* in, Word* words) {
 //?   "a tenth less or better": ms("look_back/pause") < 0.9 * ms("look_back/rows=8")}
 
 /// The sum of a value over the lanes of a warp; every lane gets it. All 32 lanes call it.
-///
-/// From compute capability 8.0 on that is one instruction, before five shuffles.
 __device__ inline unsigned warp_sum(unsigned value) {
 #if __CUDA_ARCH__ >= 800
   return __reduce_add_sync(ALL, value);
