@@ -128,10 +128,10 @@ def strip(title, blocks, note):
             if work < BLOCK:
                 shapes.append(figures.rect(x + work * scale, y, (BLOCK - work) * scale - 1, high, roles.fill("wasted"),
                                            f' stroke="{roles.colour("wasted")}"'))  # fmt: skip
-            more = f'paint-order="stroke" stroke="{figures.GROUND}" stroke-width="4"'
-            middle = x + work * scale / 2
-            shapes.append(f'<text x="{middle:g}" y="{y + 18}" font-size="12.5" text-anchor="middle" fill="{FOREGROUND}" {more}>'
-                          f"block {number % blocks}</text>")  # fmt: skip
+            words = f"block {number % blocks}"
+            shapes.append(
+                figures.text(x + work * scale / 2, y + 18, words, 12.5, anchor="middle", more=figures.halo(4))
+            )
         bottom = 62 + passes * pitch
         below, tall = roles.legend(0, bottom, width, {"computing": "has an element", "wasted": note})
         return figures.svg([*shapes, *below], width, bottom + tall)

@@ -48,10 +48,9 @@
 #include "lab/lab.h"
 
 // A CPU core is built to finish one thread as fast as possible. A GPU keeps tens of thousands of
-// threads in flight, and all of them run the same function. So the first thing a thread must find out
-// is which one it is: its index decides which data it works on. (One program, many data: *SPMD*.) This chapter
-// is about that index: how a thread computes it, how it becomes an address, and what the hardware does with the
-// addresses.
+// threads in flight, and all of them run the same function. (One program, many data: *SPMD*.) Each must find
+// out which one it is: its index decides which data it works on. This chapter is about that index: how a
+// thread computes it, and what the hardware makes of the addresses.
 //
 // ## 1. A complete program
 //
@@ -60,44 +59,41 @@
 // ```{source} chapters/01_thread_indexing/first/first.cu
 // ```
 //
-// Run it. The first command needs no GPU: it runs the program on the simulator, and prints what the
-// kernel did, line by line. With a GPU and the CUDA Toolkit, the second one runs it there.
+// Make a copy of your own, and run it: on the simulator, which prints what the kernel did line by line,
+// or on a GPU with the CUDA Toolkit. Git does not watch the folder `my/`.
 //
 // ```console
-// ./learn explain chapters/01_thread_indexing/first/first.cu
-// nvcc chapters/01_thread_indexing/first/first.cu -o first && ./first
+// mkdir -p my && cp chapters/01_thread_indexing/first/first.cu my/twice.cu
+// ./learn explain my/twice.cu
+// nvcc my/twice.cu -o my/twice && my/twice
 // ```
 //
 // The program uses two processors. The {term}`host` is the CPU with its memory; the
 // {term}`device` is the GPU with a memory of its own. `main()` runs on the host and takes
-// six steps:
+// five steps:
 //
-// 1. `cudaMalloc` allocates memory on the device. Like `malloc`, it deals in bytes, not types.
-//    The address that it stores in `device` is valid on the device only.
-// 2. `cudaMemcpy` copies the input to the device: destination, source, bytes, direction.
+// 1. `cudaMalloc` allocates bytes on the device. The address in `device` is valid there only.
+// 2. `cudaMemcpy` copies the input: destination, source, bytes, direction.
 // 3. `twice<<<4, 256>>>(device, n)` *launches* the {term}`kernel` `twice`: 4 blocks of 256
-//    threads, and each of these 1024 threads runs the function once. A thread reads its own index
-//    from `blockIdx`, `blockDim` and `threadIdx`.
-// 4. `cudaGetLastError` says whether the launch was accepted, since a launch returns nothing.
-// 5. `cudaMemcpy` waits for the kernel and copies the result back.
-// 6. `cudaFree` frees the memory.
+//    threads, each of which runs the function once. A thread reads its own index from
+//    `blockIdx`, `blockDim` and `threadIdx`.
+// 4. `cudaMemcpy` waits for the kernel and copies the result back.
+// 5. `cudaFree` frees the memory.
 //
-// Each call returns an error code, and `check` ends the program at the first that is not
-// `cudaSuccess`. A program that ignores the codes goes on with old data.
+// Each call returns an error code; `check` ends the program at the first that is not `cudaSuccess`. A
+// launch returns nothing, so `cudaGetLastError` says whether it was accepted.
 //
-// Now change a line and run it again:
+// Now change a line of your copy and run it again:
 //
 // - Replace `2 * x[i]` by `3 * x[i]`. The loop at the end reports the first wrong element.
-// - Remove `if (i < n)`. There are 1024 threads for 1000 elements: the simulator names the first
-//   thread that leaves the array, and the line.
+// - Remove `if (i < n)`. The simulator names the first thread that leaves the array, and the line.
 // - Print from the kernel: `printf("block %d, thread %d\n", blockIdx.x, threadIdx.x);`
 //
-// `./learn new my.cu` writes a program of this kind for you to build on.
-//
-// The rest of the chapter is one larger program of this kind, and you are reading its source. A
-// small library, `lab`, allocates, checks and times. Each function that it runs is a {term}`rung`
-// of a ladder: a question, the kernel, what the counters say, what the clock says. Answer each
-// question before you read on; `./learn predict 01` asks them one by one.
+// The rest of the chapter is one larger program, and this page is its source. A small library, `lab`,
+// allocates, checks and times. Each function that it runs is a {term}`rung` of a ladder. Answer each
+// question before you read on. In the source file, a question stands in lines that begin with `//?`, and its
+// answer right below it; `./learn predict 01` asks without showing the answers. Lines that begin with `//=` say
+// from which result a number of the text comes; pass over them.
 //
 // Counts are for n = 65,000, the simulator's default. Times are those of an NVIDIA H200 with CUDA
 // 13.0 for n = 67,000,000: arrays of 268 MB, too large for any cache. Your GPU will give other
@@ -108,10 +104,9 @@ constexpr unsigned block_size = 256;
 
 // ## 2. Which thread am I?
 //
-// A function marked `__global__` is a kernel: the host launches it, the device runs it. (A
-// `__device__` function runs on the device, too, and is called from there.) The {term}`launch
-// configuration` goes between `<<<` and `>>>`. Threads come in {term}`blocks <block>`, and the blocks
-// of a launch are its {term}`grid`:
+// A function marked `__global__` is a kernel: the host launches it, the device runs it. (`__device__`
+// functions are called from there.) The {term}`launch configuration` goes between `<<<` and `>>>`.
+// Threads come in {term}`blocks <block>`, and the blocks of a launch are its {term}`grid`:
 //
 //     kernel<<<grid, block>>>(arguments);
 //
@@ -119,12 +114,10 @@ constexpr unsigned block_size = 256;
 // are 1. In the kernel, `gridDim` and `blockDim` hold the extents, the same for all threads;
 // `blockIdx` and `threadIdx` hold the thread's place.
 //
-// Three dimensions are a convenience of the language. The hardware numbers the threads of a block
-// with **x fastest, then y, then z**, and cuts that sequence into {term}`warps <warp>` of 32:
-// threads 0 to 31 are warp 0, threads 32 to 63 warp 1. A thread's place in its warp is its
-// {term}`lane`. The hardware issues an instruction for a whole warp. When that instruction loads or
-// stores, it is one {term}`request` to the memory system, however many of the warp's lanes take
-// part.
+// The hardware numbers the threads of a block with **x fastest, then y, then z**, and cuts that
+// sequence into {term}`warps <warp>` of 32. A thread's place in its warp is its {term}`lane`. An
+// instruction is issued for a whole warp. When it loads or stores, it is one {term}`request` to the
+// memory system, however many of the warp's lanes take part.
 //
 // In the kernel below every thread stores four numbers: four store instructions.
 //
@@ -212,11 +205,10 @@ void add_on_cpu(float* out, const float* a, const float* b, std::size_t n) {
 //
 // ### How fast can it be?
 //
-// The kernel below does one addition for 12 bytes, so memory sets the pace. Its peak bandwidth
-// follows from the memory's width and clock. An H200 has 6144 data wires, clocked at 3.2 GHz, with
-// two bits per cycle on each: 6144 x 2 x 3.2e9 / 8 bytes, or 4.92 TB/s. (`cudaDeviceGetAttribute`
-// reports both: `cudaDevAttrGlobalMemoryBusWidth`, `cudaDevAttrMemoryClockRate`; NVIDIA's data sheet
-// says 4.8.) A copy within the device reaches 87 % of that. In the loop above a CPU core moves 10 GB/s.
+// The kernel below does one addition for 12 bytes, so memory sets the pace. An H200 has 6144 data
+// wires to its memory, clocked at 3.2 GHz, with two bits per cycle on each: 6144 x 2 x 3.2e9 / 8
+// bytes, a peak bandwidth of 4.92 TB/s. (`cudaDeviceGetAttribute` reports both numbers.) A copy within
+// the device reaches 87 % of that. In the loop above a CPU core moves 10 GB/s.
 //= 10 GB/s: rate("add_on_cpu")
 //= 4.92 TB/s: 6144 * 2 * 3.201e9 / 8 / 1e12
 //= 87 %: 100 * limit("copy") / (6144 * 2 * 3.201 / 8)
@@ -286,6 +278,7 @@ __global__ void add_unguarded(float* out, const float* a, const float* b, std::s
   out[i] = a[i] + b[i];
 }
 
+// [hide] launch_unguarded: a length that is no multiple of a block
 /// Launches add_unguarded on a length that is no multiple of a block, with slices that end where
 /// the arrays end.
 void launch_unguarded(float* out, const float* a, const float* b, std::size_t n) {
@@ -293,18 +286,16 @@ void launch_unguarded(float* out, const float* a, const float* b, std::size_t n)
   const dim3 grid = lab::tiles(n, block_size);
   add_unguarded<<<grid, block_size>>>(out + skip, a + skip, b + skip, n - skip);
 }
+// [/hide]
 
-// The simulator stops at the first access outside every allocation, and names the kernel, the line,
-// the thread and the allocation. This rung is a {term}`demonstration`: it passes if exactly this
-// finding is raised.
+// The simulator stops at the first access outside every allocation, and names the thread and the
+// allocation. This rung is a {term}`demonstration`: it passes if exactly this finding is raised.
 //
-// On a GPU often nothing happens, which is worse. `cudaMalloc` rounds sizes up and puts allocations
-// side by side, so a few elements past the end belong to padding, or to another array that is
-// silently overwritten. `compute-sanitizer`, a tool of the CUDA Toolkit, finds such an access.
-// `lab` surrounds its arrays with canaries, known values that give the writer away, and its default
-// sizes are no multiples of a block. Take the guard out of `add_guarded`, and the rung fails.
+// On a GPU often nothing happens, which is worse: a few elements past the end are padding, or another
+// array, which is silently overwritten. `compute-sanitizer`, a tool of the CUDA Toolkit, finds such an
+// access. `lab` surrounds its arrays with canaries, known values that give the writer away.
 //
-// ### Too few blocks
+// ### Too few blocks (second reading)
 //
 // The opposite mistake is a grid that is too small. `std::ceil(n / 256)` looks like rounding up.
 //
@@ -356,6 +347,10 @@ struct DoubledOr99 {
 //
 // ```{drawing} grid-stride
 // ```
+//
+// A CPU thread would take a run of neighbouring elements. A GPU thread takes every T-th, because of
+// the other lanes: in each iteration the 32 lanes of a warp load 32 consecutive floats. Section 4
+// shows what that is worth.
 
 //? one_block: The GPU runs up to 1056 blocks of 256 threads at the same time. How many times as
 //?   long does one block take as a full grid?
@@ -394,10 +389,6 @@ unsigned wave_of_blocks(std::size_t n) {
 // The loop's condition is the guard. Whatever the grid, each element is computed once, with the
 // same number of requests; one thread is enough to debug the kernel.
 //
-// A CPU thread would take a run of neighbouring elements. A GPU thread takes every T-th, because of
-// the other lanes: in each iteration the 32 lanes of a warp load 32 consecutive floats. Section 4
-// shows what that is worth.
-//
 // One block is a 1056th of what runs at a time, yet it takes only 480 times as long. The full grid is
 // bandwidth-bound; a single block is latency-bound. It spends 95 ms on 262 thousand iterations, 0.36 us
 // for each, from asking for a float to storing its square. The time that a load takes is the
@@ -413,8 +404,7 @@ unsigned wave_of_blocks(std::size_t n) {
 // sectors as the addresses of its lanes fall into. Lanes that read 32 consecutive floats touch 128
 // bytes: 4 sectors.
 //
-// Pictures and matrices have rows and columns, memory has neither. C++ stores an array row by row:
-// element (row, col) is at `row * cols + col`, and the column index runs fastest. The lanes of a
+// C++ stores a matrix row by row: element (row, col) is at `row * cols + col`. The lanes of a
 // warp have consecutive values of `threadIdx.x`, so there is a choice: x can run along the row, or
 // down the column. Both kernels below copy the same picture of 325 x 200 floats, in blocks of 32 x
 // 8 threads.
@@ -494,8 +484,7 @@ struct Picture {
 // ### The rule
 //
 // **Consecutive lanes should touch consecutive addresses.** Let `threadIdx.x` run along the index
-// that is contiguous in memory. Such accesses are {term}`coalesced`. (Older texts ask for pieces that are multiples of
-// 16: on the first GPUs a half-warp of 16 lanes had to fill one aligned piece of memory.)
+// that is contiguous in memory. Such accesses are {term}`coalesced`.
 //
 // ```{live} access-rule
 // :examples: rows offset apart
@@ -503,11 +492,10 @@ struct Picture {
 //
 // ## 5. Where the blocks run
 //
-// A GPU consists of {term}`streaming multiprocessors <SM>`, SMs; an H200 has 132. Each of them has
-// room for 2048 threads in at most 32 blocks, and for a fixed number of registers and bytes of shared
-// memory. (On other GPUs these numbers differ: an SM of a T4 has room for 1024 threads in 16 blocks.)
-// A launch is a list of blocks. The block scheduler takes the next one from the list and places it on
-// an SM that has room for all of it. There it stays until its last thread is done.
+// A GPU consists of {term}`streaming multiprocessors <SM>`, SMs; an H200 has 132. Each has room for 2048
+// threads in at most 32 blocks, and for a fixed number of registers and bytes of shared memory. (On a
+// T4 it is 1024 threads in 16 blocks.) The block scheduler takes one block after the other and places
+// it on an SM that has room for all of it. There it stays until its last thread is done.
 //
 // An SM has four sub-partitions, each with its own registers, a warp scheduler and, on an H200, 32 FMA
 // units. A warp stays in one of them. In each cycle the warp scheduler picks a warp that is ready, and
@@ -519,17 +507,19 @@ struct Picture {
 //
 // Three rules follow:
 //
-// - The threads of a block are on one SM at the same time. They can share memory and wait for each
-//   other.
+// - The threads of a block are on one SM. They can share memory and wait for each other.
 // - Blocks run in any order, on any SM. No block may wait for one that may not have started.
 // - A grid with many more blocks than fit at once runs on a small GPU and on a large one unchanged.
 //
 // A block has at most 1024 threads, with at most 1024 along x and y and 64 along z. How many should
-// it have? The next kernel runs in blocks of 32 to 1024 threads. The counts are the same for all
-// multiples of 32. In blocks of 48 every second warp has 16 threads, and a third more requests do
-// the same work.
+// it have? A multiple of 32, and **128 or 256 to begin with**: on the H200 a map is fastest in blocks
+// of 256 threads, and takes 6.4 times as long in blocks of 32.
+//= 6.4 times: ms("map_square/block=32") / ms("map_square/block=256")
 //
-// ### The scheduler's limit
+// ### The size of a block (second reading)
+//
+// The next kernel runs in blocks of 32 to 1024 threads. The counts are the same for all multiples of
+// 32. In blocks of 48 every second warp has 16 threads, and a third more requests do the same work.
 //
 // Blocks of 32 threads take 1.26 ms. An SM holds 32 blocks, so half of its room stays empty. From
 // 64 threads on it can be full, and one would expect the same time for all larger blocks. But the
@@ -573,9 +563,9 @@ auto square_in_blocks(std::size_t n) {
 //
 // From 256 threads on the scheduler keeps up. Larger blocks are slower again. A likely reason, which is
 // not measured here: a block's room is free for the next one only when its last thread is done, and a
-// large block leaves more room empty meanwhile. Start with 128 or 256 threads per block.
+// large block leaves more room empty meanwhile.
 //
-// ### Watching the scheduler (second reading)
+// #### Watching the scheduler
 //
 // `where_blocks_run`, in `thread_indexing_gpu.cu`, lets every block record its SM, and when it
 // began and ended. It launches 924 blocks of 1024 threads, of which each SM has room for two: 264
@@ -586,8 +576,7 @@ auto square_in_blocks(std::size_t n) {
 //
 // A warp issues one instruction at a time for its lanes. Where `if (condition)` holds for some of
 // them only, the warp executes both sides, one after the other, and on each the other lanes are
-// switched off. This is {term}`divergence`. If all lanes agree, only one side is
-// executed and the branch costs next to nothing.
+// switched off. This is {term}`divergence`. If all lanes agree, only one side is executed.
 //
 // The two kernels below do the same work. Half of the elements take one side, half the other. One
 // kernel decides by the number of the warp, the other by the number of the element.
@@ -689,13 +678,12 @@ struct Mixed {
 // ## 7. Launches and errors
 //
 // A launch puts work into a queue, a {term}`stream`, and returns. The GPU takes the work out in
-// order, while the host does other things. The host waits where it asks to
-// (`cudaDeviceSynchronize`, `cudaStreamSynchronize`, `cudaEventSynchronize`), and in calls that
-// must wait, such as a `cudaMemcpy` to the host.
+// order. The host waits where it asks to (`cudaDeviceSynchronize`, `cudaStreamSynchronize`), and in
+// calls that must wait, such as a `cudaMemcpy` to the host.
 //
-// The next rung times one launch in three ways: with the host's clock, stopped when the launch
-// returns; with the host's clock, stopped after `cudaDeviceSynchronize`; and with two *events*,
-// marks in the stream that carry the device's own time.
+// The next rung times one launch with the host's clock, stopped when the launch returns; with the
+// same clock, stopped after `cudaDeviceSynchronize`; and with two *events*, marks in the stream that
+// carry the device's own time.
 //
 //? no_wait: The first clock says that the kernel's rate is so many times what a copy reaches. How
 //?   many?
@@ -739,27 +727,28 @@ void launch_and_wait(float* out, const float* in, std::size_t n) {
 //= 90 TB/s: round(8 * 67 / ms("async_launch/host, not waiting") / 1000, -1)
 //= 0.20 ms: ms("async_launch/device")
 //
-// ### Timing that can be believed
-//
-// The first launch of a kernel takes longer, since the driver loads its code then. So launch a few
-// times before you measure, take the median of many runs, and clear the L2 cache before each, or a
-// small input is read from there. `lab` does all three. (The simulator's times mean nothing, so it
-// shows none.)
+// The driver loads a kernel's code at its first launch. So launch a few times before you measure, take
+// the median of many runs, and clear the L2 cache before each, or a small input is read from there.
+// `lab` does all three. (The simulator's times mean nothing, so it shows none.)
 //
 // ### Errors
 //
 // An error shows up in one of three places:
 //
 // 1. **The call itself is wrong**, such as a `cudaMemcpy` to a null pointer. It returns the code.
-// 2. **The launch is refused.** A launch returns nothing, so the error is held until the next call
-//    that reads it. `cudaGetLastError()` returns and clears it; `cudaPeekAtLastError()` leaves it. The
-//    kernel never ran, and the GPU works as before.
+// 2. **The launch is refused**, and the kernel never runs. A launch returns nothing, so the error is
+//    held: `cudaGetLastError()` returns and clears it, `cudaPeekAtLastError()` leaves it.
 // 3. **The kernel fails** on the GPU, some time later. A later call returns the code, perhaps an
 //    innocent `cudaMemcpy` fifty lines below. The device memory of the process is lost, so the
 //    error is {term}`sticky <sticky error>`: every call returns it until the process ends.
 //
-// So check every call, and ask after every launch. The usual way is a macro, which can print the
-// call and its place:
+// So check every call, and ask after every launch, as the first program does. Keep the checks in every
+// build. To find the kernel that failed, run with `CUDA_LAUNCH_BLOCKING=1`, which makes every launch
+// wait, under `compute-sanitizer`, or with `./learn explain`.
+//
+// ### What the runtime answers (second reading)
+//
+// The usual check is a macro, which can print the call and its place:
 
 /// Evaluates a call of the CUDA runtime, and ends the program if it failed.
 #define CHECK(call)                                                         \
@@ -772,8 +761,7 @@ void launch_and_wait(float* out, const float* in, std::size_t n) {
   } while (false)
 
 // (`lab` has its own, `CUDA_CHECK`, which also gives advice, and ends a rung instead of the
-// program.) Keep the checks in every build. A macro that vanishes without `DEBUG` hides the error in the
-// build that your users run.
+// program.) A macro that vanishes without `DEBUG` hides the error in the build that your users run.
 //
 // The next kernel is launched with 2048 threads a block, twice the limit, and then with 256. The
 // program prints what the runtime answers in between.
@@ -834,10 +822,9 @@ std::vector<Answer> ask_after_death(void* other) {
 }
 
 // The launch reports nothing. The first call that waits returns `cudaErrorIllegalAddress`, and so
-// does every call after it. To find the culprit, run with `CUDA_LAUNCH_BLOCKING=1`, which makes
-// every launch wait, under `compute-sanitizer`, or with `./learn explain`.
+// does every call after it.
 //
-// ### Pointers to the other side (second reading)
+// #### Pointers to the other side
 //
 // To the compiler, a device pointer and a host pointer are both `float*`. Two demonstrations mix
 // them up.
@@ -871,13 +858,9 @@ __global__ void device_touches_host(float* out, const float* host) { *out = *hos
 // ## 8. Moving data
 //
 // The bus between host and device is PCI Express in most machines. Version 5.0 with 16 lanes
-// carries 63 GB/s each way at best.
+// carries 63 GB/s each way at best. Copies run at its speed from {term}`pinned memory <pinned memory>`, from
+// `cudaMallocHost`, which the operating system cannot move. Chapter 19 has what ordinary memory costs.
 //= 63 GB/s: 32e9 * 16 * 128 / 130 / 8 / 1e9
-//
-// The operating system may move the pages of ordinary memory at any moment, so the copy engine
-// cannot read them directly. {term}`Pinned memory <pinned memory>`, from `cudaMallocHost`, stays
-// where it is, and copies from there run at the speed of the bus. What ordinary memory costs is a
-// question for the chapter on transfers.
 //
 //? bus: How many times as long does a copy from the host take as a copy of the same 268 MB within
 //?   the device?
@@ -1257,7 +1240,7 @@ int main(int argc, char** argv) {
 // pictures were, and computed products and simulations as if they drew (*GPGPU*). A thread could write to its own pixel
 // only, and to no other place.
 //
-// In 2007 CUDA took the drawing away. What was left are the six steps of section 1: buffers, copies, a program that
+// In 2007 CUDA took the drawing away. What was left are the five steps of section 1: buffers, copies, a program that
 // is launched n times. It added what shaders lacked: any address for a store, blocks, shared memory, barriers.
 //
 // ## What to remember
@@ -1272,9 +1255,7 @@ int main(int argc, char** argv) {
 // - Lanes that disagree about a branch make their warp execute both sides.
 // - A launch does not wait. Check its error, wait before you stop the clock, distrust a first run.
 //
-// Here each element was used once. In a matrix product each is needed thousands of times, and a
-// kernel that refetches every operand moves thousands of times the necessary bytes. Chapter 02 starts
-// from that kernel.
+// Here each element was used once. In a matrix product each is needed thousands of times.
 //
 // ## Possibilities for extension
 //

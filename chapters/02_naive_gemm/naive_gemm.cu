@@ -685,8 +685,12 @@ dim3 strided_blocks(std::size_t n, std::size_t stride) { return lab::tiles(n, st
 // **From source to machine code.** `cuobjdump -sass` shows the four unrolled iterations, and the
 // loads that stand behind the first FMA. They cannot be issued before the first loads have arrived,
 // so the warp waits twice. One load takes 280 cycles from L2 and 680 from global memory if nobody
-// else wants anything (section 5). Two of the one fit into 860, two of the other into 1,620. So at
+// else wants anything (section 5). Two of the one fit into 800, two of the other into 1,560. So at
 // 4096 the loads seem to come from further away, and there are two suspects:
+//= into 800: round(ms("naive_along_columns/block=32x32", 2048) * 1.98e6 /
+//=   (2048**3 / 32 / 132) * 64 * 4, -1)
+//= into 1,560: round(ms("naive_along_columns/block=32x32") * 1.98e6 /
+//=   (4096**3 / 32 / 132) * 64 * 4, -1)
 //
 // - *B is too large for L2*, as explained above.
 // - *The sets of L1.* The rows of A lie 16 KiB apart at 4096. If L1 chooses the place of a line,
@@ -866,7 +870,8 @@ int main(int argc, char** argv) {
 //   broadcast, and costs one sector.
 // - L1 looks up one line in a cycle. Caches forgive repeated sectors, not requests with many lines.
 // - Bytes in flight = bandwidth x latency. A thread with one load in flight cannot fill the memory.
-// - Intensity decides between memory-bound and compute-bound: 15 operations a byte on an H200.
+// - Intensity decides between memory-bound and compute-bound: 16 operations a byte on an H200.
+//= 16 operations: 132 * 128 * 2 * 1.98 / limit("copy")
 //
 // `naive_along_columns` loads each element of B once for each row of C, and relies on L1 to keep
 // it. Chapter 03 leaves nothing to chance: the threads of a block load a tile of A and a tile of B

@@ -2,7 +2,7 @@
 //
 // Question: How does a block load each element once and use it many times?
 // Builds on: 02_naive_gemm
-// Minutes: 45
+// Minutes: 35
 // Path: short
 // Afterwards: stage tiles in shared memory, with the barriers that they need, for any size
 // Kind: gemm
@@ -37,20 +37,18 @@
 using std::size_t;
 
 // The naive kernel of chapter 02 executes two loads for each FMA, and nearly every load fetches
-// what a neighbouring thread has just fetched. Tiling removes the repetition: the threads of a
-// block load a piece of A and a piece of B together, each element once, and compute from there. The
-// place to keep such a piece is {term}`shared memory`, a few hundred KiB beside the FMA units of
-// each SM.
+// what a neighbouring thread has just fetched. With tiling, the threads of a block load a piece of A
+// and a piece of B together, each element once, and compute from there. They keep such a piece in
+// {term}`shared memory`, a few hundred KiB beside the FMA units of each SM.
 //
 // ## 1. Ten lines of shared memory
 //
 // `__shared__` declares an array that exists once per block. All threads of the block read and
-// write the same copy; another block has its own and cannot see this one. It lives as long as the
-// block does, and starts with whatever the previous block on that SM left in it. Unlike a cache, it
-// holds exactly what the program stores there, until the program overwrites it.
+// write the same copy; another block has its own. It lives as long as the block does, and starts with
+// whatever the previous block on that SM left in it. Unlike a cache, it holds what the program stores there.
 //
-// This kernel reverses each group of 256 floats. It is the shortest kernel in which a thread uses a
-// value that another thread loaded: thread 0 loads element 0 and stores element 255.
+// This kernel reverses each group of 256 floats: thread 0 loads element 0 and stores element 255, which
+// another thread loaded.
 
 /// Reverses each run of 256 floats; the last run may be shorter.
 ///
@@ -70,15 +68,13 @@ __global__ void reverse_block(float* out, const float* in, int n) {
 }
 
 // `__syncthreads()` is a {term}`barrier`: no thread of the block continues until all of them have
-// arrived, and whatever they wrote to shared memory before the barrier is visible to all of them
-// after it. The line is needed because the warps of a block run at their own pace. Thread 0 belongs
-// to the first warp and reads what the last warp writes. If the last warp's load is late, thread 0
-// reads the array before the value is there.
+// arrived, and what they wrote to shared memory before it is visible to all of them after it. The
+// warps of a block run at their own pace. Thread 0, in the first warp, reads what the last warp
+// writes. Without the barrier it may read the array before the value is there.
 //
-// The next kernel lacks the line. On a GPU it may pass a thousand times, whenever the warps happen
-// to run in a lucky order. The simulator does not depend on luck: for each word of shared memory it
-// records which threads accessed it since the last barrier. Accesses by two threads, at least one
-// of them a write, are a {term}`race`, whichever came first this time.
+// The next kernel lacks the line. On a GPU it may pass a thousand times. The simulator does not depend
+// on luck: for each word of shared memory it records which threads accessed it since the last barrier.
+// Accesses by two threads, at least one of them a write, are a {term}`race`, whichever came first.
 
 /// reverse_block without its barrier: a mistake on purpose.
 ///
@@ -92,8 +88,13 @@ __global__ void reverse_no_barrier(float* out, const float* in, int n) {
   if (t < count) out[first + t] = run[count - 1 - t];
 }
 
-// A barrier is for the whole block. Suppose that half of the threads load two floats each, and wait
-// for each other once they have loaded them:
+// A barrier is for the whole block: **all threads of a block reach the same barrier, or none does.** Put
+// it where no condition depends on the thread.
+//
+// ### A barrier in a branch (second reading)
+//
+// Suppose that half of the threads load two floats each, and wait for each other once they have loaded
+// them:
 
 /// reverse_block with a barrier in a branch: a mistake on purpose.
 ///
@@ -112,18 +113,18 @@ __global__ void barrier_in_branch(float* out, const float* in, int n) {
   if (t < count) out[first + t] = run[count - 1 - t];
 }
 
-// **All threads of a block reach the same barrier, or none does.** What a GPU does here is
-// undefined: it may hang, or count the two barriers as one. The simulator names both lines. Put a
-// barrier where no condition depends on the thread.
+// What a GPU does here is undefined: it may hang, or count the two barriers as one. The simulator names
+// both lines.
 //
 //? barrier_rule: A block has 256 threads, and its kernel starts with `if (i >= n) return;`. In the
 //?   last block 100 threads return there. What happens at a later `__syncthreads()`?
 //? choices: the block hangs | the others wait for each other only | the barrier has no effect
 //? answer: "the others wait for each other only"
 //
-// A thread that has exited is not waited for (since compute capability 7.0, and in the simulator).
-// The barrier still works for the rest. Whether the *kernel* still works is another matter, and
-// section 3 has one that does not.
+// Since compute capability 7.0 the hardware does not wait for a thread that has exited, and the barrier
+// still works for the rest. CUDA promises it only where all threads of the block arrive, so the simulator
+// lets it pass too, but warns of `barrier-divergence`, and `./learn check` takes no warning. Whether the
+// *kernel* still works is another matter: section 3 has one that does not.
 //
 // ## 2. A tile for each block
 //
@@ -173,15 +174,13 @@ __global__ void naive_along_columns(int m, int n, int k, float alpha, const floa
 // ### Cut along K
 //
 // The obstacle is room. At K = 4096, 32 rows and 32 columns are 1 MiB, and an SM of an H200 has
-// 228 KiB of shared memory. There are two ways to make the pieces smaller, and they are not
-// equally good:
+// 228 KiB of shared memory. There are two ways to make the pieces smaller:
 //
 // - **Cut C.** Smaller tiles of C need fewer rows of A (cut across) and fewer columns of B (cut
 //   down). But then more blocks need each element, and each of them loads it again.
 // - **Cut K.** The sum over all of K is the sum of the sums over pieces of K. A piece of 32 columns
 //   of A and 32 rows of B is a {term}`K-tile`. All K-tiles add to the *same* 32 x 32 sums, which stay
-//   in registers, one per thread. Once its products are added, this block needs nothing of a K-tile
-//   again, so the next one takes its place.
+//   in registers, one per thread. Once its products are added, the next K-tile takes its place.
 //
 // ```{drawing} cuts
 // ```
@@ -198,9 +197,7 @@ __global__ void naive_along_columns(int m, int n, int k, float alpha, const floa
 // In the kernel below, keep the two jobs of a thread apart. It *computes* C(rowC, colC). It *loads*
 // A(rowA, colA) and B(rowB, colB), and in both of them `tx`, in which the lanes of a warp differ,
 // is part of the column. So both loads are coalesced. Of the 64 elements that a thread multiplies
-// in a K-tile, it has loaded two; the other 62 come from its neighbours. Take thread (tx, ty) = (5,
-// 2) of the first block. It computes C(2, 5). In the first K-tile it loads A(2, 5) and B(2, 5), and
-// then multiplies A(2, 0) to A(2, 31) with B(0, 5) to B(31, 5).
+// in a K-tile, it has loaded two; the other 62 come from its neighbours.
 //
 // ### What it reads
 //
@@ -209,8 +206,8 @@ __global__ void naive_along_columns(int m, int n, int k, float alpha, const floa
 //
 //     floats  =  M K ceil(N / T)  +  K N ceil(M / T)
 //
-// **Each element of A is read ceil(N / T) times, each of B ceil(M / T) times.** The naive kernel
-// reads 2 M N K floats, T times as many. The depth of the K-tile does not appear.
+// **Each element of A is read ceil(N / T) times, each of B ceil(M / T) times**, whatever the depth of
+// the K-tile. The naive kernel reads 2 M N K floats, T times as many.
 //
 //? cut_c: Tiles of 16 instead of 32 cut C across and down. How many times as many floats do they
 //?   read from global memory?
@@ -318,10 +315,8 @@ __global__ void __launch_bounds__(T* T)
 //
 // A tile may stick out of its matrix on every side. Below A and to the right of B that is harmless,
 // because nothing computed there is stored. Along K it is not: each tile element is a factor in the
-// sum of every element of C. There the tile has to hold *zeros*, and the kernel has to store them.
-//
-// It would be natural to store only where there is an element, and leave the rest of the tile
-// alone.
+// sum of every element of C. There the kernel has to store *zeros*. What if it stores only where there
+// is an element?
 
 /// shared_tiles without the zeros: a mistake on purpose.
 ///
@@ -366,7 +361,9 @@ __global__ void unfilled_edges(int m, int n, int k, float alpha, const float* a,
 // Filling only one of the two tiles with zeros does not suffice, either: 0 x NaN is NaN, and
 // leftovers can be anything.
 //
-// ### Who may leave
+// The guard comes last: threads without an element of C still load.
+//
+// ### Who may leave (second reading)
 //
 // Chapter 02 begins with `if (row >= m || col >= n) return;`. Here that line is a mistake, too.
 
@@ -443,9 +440,10 @@ __global__ void no_second_barrier(int m, int n, int k, float alpha, const float*
 // ```{drawing} race
 // ```
 //
-// Between two K-tiles with the same buffers both barriers are needed. With two or more pairs of
-// buffers, used in turn, one barrier per K-tile suffices. Chapter 11 builds such a ring, to load later
-// K-tiles during the computation.
+// Between two K-tiles with the same buffers both barriers are needed, and no third one. ("When in doubt, add another
+// `__syncthreads()`" is bad advice: a barrier that orders nothing still makes all warps wait, and a race elsewhere stays.)
+// With two or more pairs of buffers, used in turn, one barrier per K-tile suffices. Chapter 11 builds such a ring, to load
+// later K-tiles during the computation.
 //
 // ## 5. The bound
 //
@@ -455,9 +453,8 @@ __global__ void no_second_barrier(int m, int n, int k, float alpha, const float*
 //
 // Shared memory has 32 {term}`banks <bank>`, each 4 bytes wide; neighbouring words lie in
 // neighbouring banks. In one pass, a {term}`wavefront`, each bank delivers one word, to as many
-// lanes as ask for that word. An SM completes one wavefront per cycle. (Chapter 05 is about lanes
-// that want different words of one bank.) For T = 32 a warp is a row of the block: its lanes share
-// `ty` and differ in `tx`.
+// lanes as ask for that word. An SM completes one wavefront per cycle. For T = 32 a warp is a row of
+// the block: its lanes share `ty` and differ in `tx`.
 //
 //? wavefronts: How many wavefronts do the two loads take for one FMA of a warp?
 //? answer: count("shared_tiles/tile=32", "shared_load_wavefronts") / (4 * 3 * 32 * 64)
@@ -486,7 +483,12 @@ __global__ void no_second_barrier(int m, int n, int k, float alpha, const float*
 //= an eighth: 132 * 1.98 * 2048 / 66 / (132 * 128 * 2 * 1.98)
 //= 66.9 TFLOP/s: 132 * 128 * 2 * 1.98 / 1000
 //
-// ### What the clock says of the bound
+// The clock says 8.2 TFLOP/s. nvcc merges four loads of A into one wide one, and with that the bound is
+// 10.7 TFLOP/s; the second reading has the machine code, and a kernel that is written so.
+//= 8.2 TFLOP/s: rate("shared_tiles/tile=32") / 1000
+//= 10.7 TFLOP/s: 132 * 1.98 * 2048 / 50 / 1000
+//
+// ### What the clock says of the bound (second reading)
 //
 // The clock says 8.2 TFLOP/s at 4096 and 8.9 TFLOP/s at 2048. *A rate above a bound means that the
 // bound is wrong.* The machine code shows why (`cuobjdump -sass`); this is how the loop begins:
@@ -596,13 +598,11 @@ __global__ void __launch_bounds__(1024)
 //
 // ## 6. How deep a K-tile?
 //
-// So far a K-tile is as deep as a tile of C is wide, because each thread then loads one element of
-// each tile. The depth is free, and libraries call it BK. Deeper tiles outgrow *static* shared
-// memory, `__shared__ float a_tile[32][32]`, whose size the compiler knows and which ends at 48
-// KiB. {term}`Dynamic shared memory <dynamic shared memory>` gets its size at the launch,
-// `kernel<<<grid, block, bytes>>>`, and the kernel sees it as one array, `extern __shared__`, which
-// it divides itself. Beyond 48 KiB the program has to ask with `cudaFuncSetAttribute`, or the
-// launch fails; an H200 then gives a block up to 227 KiB.
+// So far a K-tile is as deep as a tile of C is wide. The depth is free, and libraries call it BK. Deeper
+// tiles outgrow *static* shared memory, whose size the compiler knows and which ends at 48 KiB.
+// {term}`Dynamic shared memory <dynamic shared memory>` gets its size at the launch,
+// `kernel<<<grid, block, bytes>>>`, and is one array, `extern __shared__`, which the kernel divides
+// itself. The program has to ask for it with `cudaFuncSetAttribute`; an H200 gives a block up to 227 KiB.
 //
 //? depth_reads: By what factor does the number of global load requests change from BK = 32 to 256?
 //? answer: count("k_tile_depth/BK=256", "global_load_requests") / count("k_tile_depth/BK=32", "global_load_requests")
@@ -681,13 +681,10 @@ __global__ void __launch_bounds__(T* T, 2048 / (T * T))
 //
 // ## 7. How many blocks fit
 //
-// An SM holds up to 2048 threads, 64 warps, and the more there are, the more likely one is ready
-// while others wait. The share of the 2048 that a kernel can have there is its {term}`occupancy`.
-// Three resources bound it, whichever runs out first: threads, registers, shared memory. A block
-// starts when all that it needs is free, and keeps it until it ends.
-//
-// For shared memory the arithmetic is this: an SM of an H200 has 228 KiB, and a block takes what it
-// asks for and 1 KiB that the system reserves.
+// An SM holds up to 2048 threads, and the more there are, the more likely one is ready while others
+// wait. The share of them that a kernel can have is its {term}`occupancy`. Three resources bound it,
+// whichever runs out first: threads, registers, shared memory. An SM of an H200 has 228 KiB of that, and
+// a block takes what it asks for and 1 KiB that the system reserves.
 //
 //? deepest: Blocks of 32 x 32 threads take 256 bytes of shared memory for each step of BK. How deep
 //?   may a K-tile be, if two blocks are to fit on an SM?
@@ -828,7 +825,6 @@ void blocks_per_sm(const lab::Gemm& gemm, int most) {
 //   for the others; the guard comes last.
 // - Two barriers: no read before all have written, no write before all have read. All threads reach
 //   a barrier, or none does.
-// - Static shared memory ends at 48 KiB; beyond that it is dynamic, and asked for.
 // - Occupancy is bounded by threads, registers or shared memory, whichever runs out first.
 // - A rate above your bound means that your bound is wrong. Look at the machine code.
 // - Two operands from shared memory for each FMA leave the FMA units idle five sixths of the time.

@@ -498,6 +498,10 @@ __global__ void __launch_bounds__(THREADS, 2)  // the 2 is for section 6
 // 23 of B's. Of its own 8 floats it uses the four of A, and none of B. Loading and computing are
 // two independent maps from threads to elements; only the tile between them has to agree.
 //
+// In another block the same places move by the block's corner. In block (1, 2), `blockIdx.x` = 1 and `blockIdx.y` = 2, the
+// tile of C begins at row 2 * 128 = 256 and column 1 * 128 = 128. There thread 18 loads A(265, k0) to A(265, k0 + 3) and
+// B(k0, 200) to B(k0, 203), and computes rows 264 to 271 and columns 144 to 151 of C.
+//
 // The rung `thread_map` lets each thread write its number down for both maps. The drawing is made
 // of what it wrote.
 
@@ -895,7 +899,8 @@ __global__ void __launch_bounds__(THREADS, 2)
 // The K-tiles so far are 8 deep. Chapter 03 tells what a deeper one changes: as many reads, fewer
 // barriers, more loads in flight at each. What it costs is registers: until a thread may store what it
 // has loaded, it keeps 2 float4 with BK = 8, 4 with 16, 8 with 32, and 64 of its 128 registers are
-// sums. Shared memory grows from 8 to 32 KiB per block.
+// sums. With BK = 64 it would keep 16, which are the other 64 registers, and nothing would be left for fragments and
+// addresses. Shared memory grows from 8 to 32 KiB per block.
 //
 //? best_bk: Which depth is the fastest at 4096?
 //? choices: 8 | 16 | 32

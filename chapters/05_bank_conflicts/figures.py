@@ -90,11 +90,14 @@ def draw(simulated, source):
     )
     stores_caption = "A store of A's tile, without padding and with it."
 
-    def places(rung):
+    def places_of(launch):
         """Row and column of each lane of a warp, in units of 4 x 4 elements, from where it stores to C."""
         row_bytes = 4 * simulated.rows[0]["size"]["N"]
-        at = examples("product", "*to = sum;", 3 * RUNGS.index(rung) + 2, VECTORS)[0]["addresses"]
+        at = examples("product", "*to = sum;", launch, VECTORS)[0]["addresses"]
         return [(address // row_bytes // 4, address % row_bytes // 16) for address in at]
+
+    def places(rung):
+        return places_of(3 * RUNGS.index(rung) + 2)
 
     def read_of_b(rung):
         at = [16 * col for _, col in places(rung)]
@@ -118,6 +121,26 @@ def draw(simulated, source):
     )
     clean = figures.bank_map([("float4 at b_tile[l][col]", read_of_b("warp_tile"))])
     clean_caption = "The same read in pairs: 16 lanes share the 8 float4 of a wavefront, so that two are enough."
+    # Squares of 8 x 8: as_a_lies, and behind the rungs of three depths the three launches of thread_orders.
+    first = 3 * len(RUNGS)
+    orders = figures.warp_map(
+        [
+            (name, [(row // 2, col // 2) for row, col in places_of(launch)])
+            for name, launch in (
+                ("16 × 2 in columns", first),
+                ("4 × 8 in rows", first + 1),
+                ("2 × 16 in rows", 2),
+                ("4 × 8 in pairs", first + 2),
+            )
+        ],
+        [divmod(lane, 2) for lane in range(32)],  # with K-tiles of 8, as product copies them
+        [(0, lane) for lane in range(32)],
+    )
+    orders_caption = (
+        "Warp 0 in each of the four orders: A's K-tile to the left, B's above, C's tile between them in squares of 8 x 8. "
+        "Each number is a lane. The strips are what the warp reads from shared memory in a step; what it copies there, drawn "
+        "for K-tiles of 8, is the same in all four."
+    )
     every_caption = (
         "Wavefronts of one read at every stride from 0 to 33, in words of its own size: the bars as the "
         "simulator counted them, the dots as Nsight Compute did on an H200. Each step up is twice as many."
@@ -130,4 +153,5 @@ def draw(simulated, source):
         ("split_tile", "split", split, split_caption),
         ("warp_shapes", "lanes", warps, warps_caption),
         ("warp_tile", "clean", clean, clean_caption),
+        (None, "orders", orders, orders_caption),
     ]

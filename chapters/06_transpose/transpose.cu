@@ -50,15 +50,16 @@
 //
 // The transpose is the standard example. It computes nothing at all: out(col, row) = in(row, col). It reads each
 // element once and writes it once, as a copy does. But reads and writes cannot both go along rows, and that makes the
-// obvious kernel several times slower than a copy.
+// obvious kernel several times slower than a copy. (On the short path, which skips chapters 04 and 05, read section 1 of
+// chapter 05 before section 3: banks are all of them that is needed here.)
 //
 // Counts are for 96 x 160 floats, the simulator's default. Times are those of an NVIDIA H200 for 16384 x 16384, two
 // matrices of 1 GiB. A rate is bytes read plus bytes written, over the time.
 
 constexpr unsigned BLOCK = 256;          ///< threads of a block that copies, in sections 1, 7 and 8
 constexpr unsigned TILE = 32;            ///< edge of the tiles in sections 2 to 4
-constexpr unsigned ROWS = 8;             ///< (ROWS, TILE) threads move such a tile
-constexpr unsigned LARGE = 64;           ///< edge of the tile of `large_tile`
+constexpr unsigned ROWS = 8;             ///< TILE x ROWS threads (x, y) move such a tile
+constexpr unsigned LARGE = 64;           ///< edge of the tiles of `large_tile` and `vectors`
 constexpr unsigned MOST_BLOCKS = 65535;  ///< the limit of gridDim.y
 
 // ## 1. How fast can a copy be?
@@ -122,7 +123,9 @@ __global__ void four_each(float* out, const float* in, std::size_t n) {
 }
 
 // To the compiler it looks as if a store could change what the next load returns, because `out` and `in` may overlap.
-// So it keeps the order of the source, and a thread has one load in flight, as in `copy`:
+// So it keeps the order of the source, and a thread has one load in flight, as in `copy`. The machine code shows it: `LDG`
+// loads from global memory into a register, `STG` stores one, and an instruction that needs a register waits until it is
+// there. (Chapter 10 reads such listings in full.)
 //
 // ```{sass} four_each only=LDG,STG from=R7 lines=8
 // 02f0       LDG.E              R7, desc[UR4][R2.64]
@@ -135,8 +138,8 @@ __global__ void four_each(float* out, const float* in, std::size_t n) {
 // 0380       STG.E              desc[UR4][R4.64+0xc00], R13
 // ```
 //
-// It takes 0.66 ms, `copy` 0.80 ms: there are a quarter as many blocks, and less time passes while one block ends and
-// the next begins. `const float* __restrict__` promises that what is read through this pointer is not written while the
+// It takes 0.66 ms, `copy` 0.80 ms. There are a quarter as many blocks, so perhaps less time passes while one block ends
+// and the next begins; that was not measured by itself. `const float* __restrict__` promises that what is read through this pointer is not written while the
 // kernel runs, through whatever pointer. Then loads may move up.
 //= 0.66 ms, `copy` 0.80 ms: (ms("four_each/restrict=no"), ms("copy"))
 //
@@ -196,8 +199,8 @@ __global__ void four_restricted(float* __restrict__ out, const float* __restrict
 //
 // ## 2. One side has to walk columns
 //
-// A transpose moves as many bytes as the copy. A block of (ROWS, TILE) threads moves a tile of TILE x TILE floats,
-// each thread TILE / ROWS of them. Consecutive lanes have consecutive columns of `in`.
+// A transpose moves as many bytes as the copy. A block of 32 x 8 threads moves a tile of 32 x 32 floats. A warp has the 32
+// values of `threadIdx.x` and one of `threadIdx.y`, and each thread moves four floats, which are 8 rows or columns apart.
 //
 //? naive_stores: How many sectors does a store request of `naive_rows` touch?
 //? answer: count("naive_rows", "global_store_sectors") / count("naive_rows", "global_store_requests")
@@ -247,10 +250,11 @@ __global__ void naive_columns(float* out, const float* in, unsigned rows, unsign
 //= 4 sectors: count("naive_rows", "global_load_sectors") / count("naive_rows", "global_load_requests")
 //= 32: count("naive_rows", "global_store_sectors") / count("naive_rows", "global_store_requests")
 //
-// **Timed.** Their times are not mirror images: writing columns takes four times as long as reading them. A load of 4
-// bytes fetches its whole sector into L1, where the rest waits for the other rows of the tile. A store of 4 bytes goes
-// straight to L2, which now holds a sector that is written in part. The other seven floats of it come from other rows
-// of the tile, one by one, each as a request of its own.
+// **Timed.** Their times are not mirror images: writing columns takes four times as long as reading them. The caches treat
+// the two differently. A load of 4 bytes fetches its whole sector into L1, where the other warps of the block find the rest,
+// which are the next columns of the tile. A store of 4 bytes goes straight to L2, which now holds a sector that is written in
+// part. The other seven floats of it come from other rows of the tile, one by one, each as a request of its own. That this is
+// all of the factor was not measured.
 //= four times: ms("naive_rows") / ms("naive_columns")
 //
 // **The pitch.** Rows of 16,384 floats are a bad case for reading columns. `longer_pitch` is `naive_columns` on the same
@@ -304,7 +308,8 @@ __global__ void longer_pitch(float* out, const float* in, unsigned rows, unsigne
 // ## 3. Transpose a tile in shared memory
 //
 // A block loads a tile row by row into shared memory and reads it from there column by column. Shared memory has no
-// sectors, but it has banks.
+// sectors, but it has {term}`banks <bank>`: word i lies in bank i % 32, and lanes that want different words of one bank
+// cost a {term}`wavefront` each.
 //
 // ```{drawing} tile
 // ```
@@ -348,7 +353,8 @@ __global__ void tiled(float* out, const float* in, unsigned rows, unsigned cols)
 //= 32 wavefronts: count("tiled/pad=0", "shared_load_wavefronts") / count("tiled/pad=0", "global_store_requests")
 //= 1: count("tiled/pad=1", "shared_load_wavefronts") / count("tiled/pad=1", "global_store_requests")
 //
-// **Timed.** The tile makes the transpose 6.9 times as fast as `naive_rows`, and 1.8 times as fast as `naive_columns`.
+// **Timed.** The tile makes the transpose 6.9 times as fast as `naive_rows`, and 1.8 times as fast as `naive_columns`. (That
+// larger matrices gain more from it, as one reads, was not measured: all sizes here are far larger than L2.)
 //= 6.9 times as fast as `naive_rows`, and 1.8 times: (ms("naive_rows") / ms("tiled/pad=1"),
 //=   ms("naive_columns") / ms("tiled/pad=1"))
 //
@@ -410,7 +416,8 @@ __global__ void swizzled(float* out, const float* in, unsigned rows, unsigned co
 
 // **Counted and timed.** No conflicts, as with padding. It takes 3 % longer, and with 10,007 rows as long as `tiled`.
 // The padded index folds into the address of a load from shared memory; the swizzled one has to be computed, and nvcc
-// makes 380 instructions of the kernel instead of 318. Use the swizzle where padding is not possible.
+// makes 380 instructions of the kernel instead of 318. Whether these are the 3 % was not measured. Use the swizzle where
+// padding is not possible.
 //= 3 % longer: (ms("swizzled") / ms("tiled/pad=1") - 1) * 100
 //= 380 instructions: sass("swizzled", "instructions")
 //= 318.: sass("tiled<1u>", "instructions")
@@ -480,8 +487,8 @@ __global__ void large_tile(float* out, const float* in, unsigned rows, unsigned 
 //
 // A swizzle of whole `float4`s avoids bank conflicts. A 128-bit access takes one wavefront for each quarter of a warp,
 // if the 8 lanes of the quarter fall into 8 different groups of 4 banks. Lanes that store hold columns that are 4
-// apart, or consecutive ones, and in both cases the low three bits of `c ^ (c / 4)` differ. Lanes that read have one
-// column, and 8 consecutive values of `q`.
+// apart, or consecutive ones, and in both cases the low three bits of `c ^ (c / 4)` differ. (For the columns 0, 4, 8, ..., 28
+// they are 0, 5, 2, 7, 4, 1, 6, 3.) Lanes that read have one column, and 8 consecutive values of `q`.
 //
 // The loads of `vectors` can carry a hint for L2. Both matrices pass through this cache; once it is full, each sector
 // that comes in evicts another one. A load can mark its sectors to be evicted before all others (`evict_first`) or
@@ -509,6 +516,8 @@ __device__ unsigned place(unsigned c, unsigned q) { return q ^ ((c ^ (c / 4)) % 
 enum class Evict { normally, first, last };
 
 /// Loads 16 bytes; or 4, and asks L2 to fetch the aligned 256 bytes that contain them (section 6 says why).
+///
+/// CUDA C++ has no function for the hints, so they are written in PTX (chapter 10). Without a hint it is `*from`.
 template <Evict EVICT, class T>
 __device__ T load(const T* from) {
 #if __CUDA_ARCH__ >= 800
@@ -538,6 +547,8 @@ __device__ T load(const T* from) {
 #endif
 }
 
+constexpr unsigned VECTOR_THREADS = 256;  ///< of a block of `vectors`
+
 /// out(col, row) = in(row, col), 16 bytes at a time where the rows allow it.
 ///
 /// @tparam WIDE_IN    rows of in are multiples of 4 floats: loads of 128 bits, else of 32
@@ -548,9 +559,9 @@ __device__ T load(const T* from) {
 /// Launch: blocks of 256 threads, one for each tile of 64 x 64, in one dimension.
 /// Requires: in and out are aligned to 16 bytes.
 template <bool WIDE_IN, bool WIDE_OUT, bool ALONG_OUT, Evict EVICT>
-__global__ void __launch_bounds__(256, 4)
+__global__ void __launch_bounds__(VECTOR_THREADS, 4)
     vectors(float* out, const float* in, unsigned rows, unsigned cols) {
-  constexpr unsigned TR = 64, TC = 64, THREADS = 256;
+  constexpr unsigned TR = LARGE, TC = LARGE, THREADS = VECTOR_THREADS;
   __shared__ float4 tile[TC][TR / 4];  // (col, float4 of rows) of in
   const unsigned across = (cols + TC - 1) / TC, down = (rows + TR - 1) / TR, t = threadIdx.x;
   const unsigned row0 = (ALONG_OUT ? blockIdx.x % down : blockIdx.x / across) * TR;
@@ -618,8 +629,8 @@ auto by_vectors(unsigned rows, unsigned cols) {
                                           : vectors<true, false, ALONG_OUT, EVICT>)
                               : (wide_out ? vectors<false, true, ALONG_OUT, EVICT>
                                           : vectors<false, false, ALONG_OUT, EVICT>);
-  const std::size_t tiles = lab::ceil_div(rows, 64u) * std::size_t{lab::ceil_div(cols, 64u)};
-  return lab::launcher(kernel, static_cast<unsigned>(tiles), 256, rows, cols);
+  const std::size_t tiles = lab::ceil_div(rows, LARGE) * std::size_t{lab::ceil_div(cols, LARGE)};
+  return lab::launcher(kernel, static_cast<unsigned>(tiles), VECTOR_THREADS, rows, cols);
 }
 
 // **Counted.** No bank conflicts, and 16 sectors for a request whose 32 lanes are all active. The tiles at the edges of
@@ -637,10 +648,9 @@ auto by_vectors(unsigned rows, unsigned cols) {
 // ### The order of the tiles
 //
 // The order of the tiles brings more, although no counter of an SM can see it: in any order, each warp does the same.
-// Some 740 blocks run at a time, and what they touch together decides how well L2 and DRAM work. If blocks advance
-// along the rows of `out`, their stores cover long runs of memory; if they advance along the rows of `in`, the loads
-// do, and the stores are scattered. As in section 2, scattered stores cost more than scattered loads: 0.98 along the
-// rows of `out`.
+// Some 740 blocks run at a time. If they advance along the rows of `out`, their stores together cover long runs of memory;
+// if they advance along the rows of `in`, the loads do, and the stores are scattered. As in section 2, scattered stores cost
+// more than scattered loads: 0.98 along the rows of `out`.
 //= 740 blocks: round(132 * ncu("vectors/along=out", "sm__warps_active.avg.per_cycle_active") / 8, -1)
 //= 0.98: ratio("vectors/along=out")
 //
@@ -694,14 +704,18 @@ auto by_vectors(unsigned rows, unsigned cols) {
 // ```{drawing} pitch
 // ```
 
+constexpr unsigned SECTOR = 8;                           ///< floats
+constexpr unsigned SECTOR_ROWS = 128, SECTOR_COLS = 64;  ///< of a tile of `whole_sectors`
+constexpr unsigned SECTOR_THREADS = 512;                 ///< of its blocks
+
 /// out(col, row) = in(row, col); every store but those at the ends of a row of out fills whole sectors.
 ///
 /// Launch: 512 threads, one block for each 128 x 64 tile of in, and 8 rows more: ceil((rows + 8) / 128) of them
 /// down, then across, in one dimension.
 /// Requires: out is aligned to 32 bytes; with another address the result is right and the sectors are cut.
-__global__ void __launch_bounds__(512, 3)
+__global__ void __launch_bounds__(SECTOR_THREADS, 3)
     whole_sectors(float* out, const float* in, unsigned rows, unsigned cols) {
-  constexpr unsigned TR = 128, TC = 64, SECTOR = 8, THREADS = 512;
+  constexpr unsigned TR = SECTOR_ROWS, TC = SECTOR_COLS, THREADS = SECTOR_THREADS;
   constexpr unsigned LOADED = TR + SECTOR;
   __shared__ float tile[TC][LOADED + 1];  // (col, row) of in; an odd pitch: no conflicts either way
   const unsigned down = (rows + SECTOR + TR - 1) / TR, t = threadIdx.x;
@@ -738,8 +752,9 @@ __global__ void __launch_bounds__(512, 3)
 
 /// The launch of `whole_sectors` for in (rows, cols).
 auto by_sectors(unsigned rows, unsigned cols) {
-  const unsigned down = lab::ceil_div(rows + 8, 128u), across = lab::ceil_div(cols, 64u);
-  return lab::launcher(whole_sectors, down * across, 512, rows, cols);
+  const unsigned down = lab::ceil_div(rows + SECTOR, SECTOR_ROWS);
+  const unsigned across = lab::ceil_div(cols, SECTOR_COLS);
+  return lab::launcher(whole_sectors, down * across, SECTOR_THREADS, rows, cols);
 }
 
 // **Timed.** At 10007 x 16384 it is much faster than `vectors`; where the rows of `out` are aligned anyway, it is

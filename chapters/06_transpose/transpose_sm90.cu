@@ -1,6 +1,6 @@
 // ## The TMA transposes no tile, but it can swizzle one
 //
-// The rung `tma` of section 9. A block stays on its SM and works through many tiles. One warp asks for tiles, as far
+// The rung `tma` of section 9. Its blocks are {term}`persistent <persistent block>`: each works through many tiles. One warp asks for tiles, as far
 // ahead as there are stages; the other eight warps transpose them. A {term}`tensor map` tells the TMA where the matrix
 // lies and how large its boxes are; what sticks out of the matrix is zero when it is loaded and is not stored.
 //

@@ -70,15 +70,6 @@ using std::size_t;
 constexpr unsigned BLOCK = 256;       ///< threads of a block where nothing else is said
 constexpr unsigned ALL = 0xffffffff;  ///< the mask of all 32 lanes
 
-/// Threads that an SM holds: those of the GPU that a kernel is compiled for, 2048 for the host.
-#if __CUDA_ARCH__ == 750
-constexpr unsigned FULL = 1024;
-#elif (__CUDA_ARCH__ > 800 && __CUDA_ARCH__ < 900) || __CUDA_ARCH__ >= 1100
-constexpr unsigned FULL = 1536;
-#else
-constexpr unsigned FULL = 2048;
-#endif
-
 // ## 1. The loop to beat
 //
 // On one core, a sum is a loop. Each addition needs the result of the one before, so it is also a chain: the loop
@@ -122,7 +113,7 @@ double on_cpu(const float* in, size_t n) {
 //
 // The kernels of this chapter up to section 6 are those of a well-known presentation of 2007. Each repairs one fault
 // of the kernel before. The first one follows the picture: in the step with distance s, the threads whose number is a
-// multiple of 2s add.
+// multiple of 2s add. (`extern __shared__` is dynamic shared memory, chapter 03: the launch says how large `sums` is.)
 //
 //? modulo_warps: A block of 256 threads is 8 warps, and there are 8 steps. How many additions do the warps of a block
 //?   execute in all steps together? A warp that adds for a single lane counts as much as one that adds for all.
@@ -308,7 +299,7 @@ __global__ void first_add(float* out, const float* in, size_t n) {
 }
 
 // **Timed.** 0.66 ms instead of 1.22 ms. Almost all that a block does is the tree, and half of the trees are gone. In
-// addition, each thread has two loads in flight.
+// addition, each thread has two loads in flight; the share of each was not measured.
 //= 0.66 ms instead of 1.22 ms: (ms("first_add"), ms("sequential"))
 //
 // Each of the two loads has a guard of its own, because the end of the array may lie between them. A kernel without
@@ -425,7 +416,8 @@ __global__ void last_warp(float* out, const float* in, size_t n) {
 //= 20.4 active: count("first_add", "shared_load_active_lanes") / count("first_add", "shared_load_requests")
 //= 32: count("last_warp", "shared_load_active_lanes") / count("last_warp", "shared_load_requests")
 //
-// **Timed.** 0.48 ms instead of 0.66 ms: of the nine barriers of a block of 256 threads, six are gone.
+// **Timed.** 0.48 ms instead of 0.66 ms: of the nine barriers of a block of 256 threads, six are gone, and with them the
+// condition of each step; the share of each was not measured.
 //= 0.48 ms instead of 0.66 ms: (ms("last_warp"), ms("first_add"))
 //
 // ## 6. More work for each thread
@@ -668,6 +660,16 @@ __device__ float thread_sum(const float* in, size_t n, unsigned block = blockIdx
   return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
+/// Threads that an SM holds. nvcc compiles a kernel once for each kind of GPU and calls that kind __CUDA_ARCH__, 900 for an
+/// H200; the host, for which it is not defined, takes 2048.
+#if __CUDA_ARCH__ == 750
+constexpr unsigned FULL = 1024;
+#elif (__CUDA_ARCH__ > 800 && __CUDA_ARCH__ < 900) || __CUDA_ARCH__ >= 1100
+constexpr unsigned FULL = 1536;
+#else
+constexpr unsigned FULL = 2048;
+#endif
+
 /// out[b] = the sum of all elements that block b visits.
 ///
 /// @tparam LOADS  16-byte loads of a thread that are in flight at a time
@@ -703,9 +705,10 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 // The second launch reads a few hundred floats, and costs a full launch. It is not needed if the blocks of the first
 // one agree on the sum among themselves.
 //
-// The usual way is a **ticket**. Each block writes its sum to memory, then adds 1 to a counter with an atomic. The
-// block that gets the last number knows that all sums are there, and adds them up. Between its two steps a block
-// needs `__threadfence()`:
+// The usual way is a **ticket**. Each block writes its sum to memory, then adds 1 to a counter with an atomic, which returns
+// the number before. The block that gets the last number knows that all sums are there, and adds them up. Between its two
+// steps a block needs a *fence*, `__threadfence()`: whoever sees what a thread writes after it sees what the thread wrote
+// before it, too.
 //
 //? two_stores: A block stores its sum, then sets a flag, without a fence in between. Another block sees the flag. What
 //?   may it read as the sum?
@@ -1964,6 +1967,37 @@ int main(int argc, char** argv) {
   });
 }
 
+// ## The ladder as a whole (second reading)
+//
+// | kernel | what is new | ms | part of CUB's rate |
+// |:--|:--|--:|--:|
+// | `interleaved_modulo` | a tree | 2.6 | 0.09 |
+// | `interleaved_strided` | the first threads add | 1.6 | 0.15 |
+// | `sequential` | neighbouring lanes, neighbouring words | 1.2 | 0.20 |
+// | `first_add` | half as many trees | 0.66 | 0.37 |
+// | `last_warp` | a third of the barriers | 0.48 | 0.51 |
+// | `unrolled`, block=256 | no loop | 0.45 | 0.53 |
+// | `grid_stride` | a tree for each block that runs, not for two elements a thread | 0.42 | 0.58 |
+// | `shuffled` | one barrier | 0.42 | 0.58 |
+// | `vectors`, loads=1 | wide loads | 0.25 | 0.97 |
+// | `vectors`, loads=4 | four loads in flight | 0.242 | 1.00 |
+// | `single_pass` | one launch | 0.239 | 1.01 |
+//= a tree | 2.6 | 0.09 |: (ms("interleaved_modulo"), ratio("interleaved_modulo"))
+//= the first threads add | 1.6 | 0.15 |: (ms("interleaved_strided"), ratio("interleaved_strided"))
+//= neighbouring lanes, neighbouring words | 1.2 | 0.20 |: (ms("sequential"), ratio("sequential"))
+//= half as many trees | 0.66 | 0.37 |: (ms("first_add"), ratio("first_add"))
+//= a third of the barriers | 0.48 | 0.51 |: (ms("last_warp"), ratio("last_warp"))
+//= no loop | 0.45 | 0.53 |: (ms("unrolled/block=256"), ratio("unrolled/block=256"))
+//= a tree for each block that runs, not for two elements a thread | 0.42 | 0.58 |: (ms("grid_stride"), ratio("grid_stride"))
+//= one barrier | 0.42 | 0.58 |: (ms("shuffled"), ratio("shuffled"))
+//= wide loads | 0.25 | 0.97 |: (ms("vectors/loads=1"), ratio("vectors/loads=1"))
+//= four loads in flight | 0.242 | 1.00 |: (ms("vectors/loads=4"), ratio("vectors/loads=4"))
+//= one launch | 0.239 | 1.01 |: (ms("single_pass"), ratio("single_pass"))
+//
+// The first half of the ladder saves work at the tree. It ends where the tree no longer matters, with `grid_stride`, and not yet
+// at the memory. What is missing there are bytes in flight. The last kernels read at 0.91 of the peak of the memory.
+//= 0.91 of the peak: rate("single_pass") / (6144 * 3201e6 * 2 / 8 / 1e9)
+//
 // ## What to remember
 //
 // - A reduction reads every element once. If it takes longer than reading them does, something else is wrong.

@@ -1,4 +1,4 @@
-"""The drawings of chapter 08: the steps of two scans, element by element, and a tile that looks back."""
+"""The drawings of chapter 08: the steps of two scans, element by element, the parts of a tile, and a tile that looks back."""
 
 import figures
 from figures import ACCENT, FOREGROUND, LINE, MUTED, SOFT
@@ -72,6 +72,43 @@ def look_back():
     return figures.Drawing(figures.svg(shapes, 2 + len(sums) * cell, below + 26), alt, scene="lookback")
 
 
+def parts():
+    """A tile of 4096 elements: its warps, the rows of one, the lanes of one row, the elements of one lane."""
+    left, width, height, pitch = 2, 420, 26, 64
+    levels = (
+        ("the tile", [f"warp {i}" for i in range(8)], "8 warps of 512", "8 sums in shared memory"),
+        ("warp 0", [f"row {i}" for i in range(4)], "4 rows of 128", "4 sums, one after the other"),
+        ("row 0", [f"lane {i}" for i in (0, 1, 2)] + ["…", "lane 31"], "32 lanes of 4", "32 sums by shuffles"),
+        ("lane 0", [f"element {i}" for i in range(4)], "4 elements", "added in registers"),
+    )
+    shapes, sentences = [], []
+    for level, (whole, names, what, how) in enumerate(levels):
+        y, cell = 16 + level * pitch, width / len(names)
+        shapes.append(figures.text(left, y - 5, f"{whole}: {what}", 12, MUTED))
+        shapes.append(figures.text(left + width, y - 5, how, 12, MUTED, "end"))
+        for i, name in enumerate(names):
+            opened = i == 0 and level + 1 < len(levels)
+            shapes.append(
+                figures.rect(
+                    left + i * cell, y, cell - 3, height, SOFT if opened else "none", f' rx="3" stroke="{LINE}"'
+                )
+            )
+            shapes.append(figures.text(left + i * cell + (cell - 3) / 2, y + 18, name, 12, anchor="middle"))
+        if level + 1 < len(levels):  # what the next level shows in full
+            below = y + pitch
+            shapes.append(
+                figures.path(
+                    f"M{left} {y + height + 1}V{below - 18}M{left + cell - 3:g} {y + height + 1}L{left + width - 3:g} {below - 18}",
+                    LINE,
+                )
+            )
+        sentences.append(f"{whole[0].upper()}{whole[1:]}: {what}, {how}.")
+    return figures.Drawing(
+        figures.svg(shapes, left + width + 1, 16 + 3 * pitch + height + 2),
+        "The parts of a tile of 4096 elements. " + " ".join(sentences),
+    )
+
+
 def draw(_simulated, _source):
     """(None, name, drawing, caption) of each: the prose has their places."""
     return [
@@ -88,6 +125,14 @@ def draw(_simulated, _source):
             blelloch(),
             "The same eight elements up the tree and down again. Going up, each level has half as many additions as the one "
             "before; going down, twice as many: 14 in all. The lines to the left are copies.",
+        ),
+        (
+            None,
+            "parts",
+            parts(),
+            "A tile of 4096 elements, and each time the first part in full. From below: a lane scans its four elements in "
+            "registers, the lanes of a row exchange their sums by shuffles, a warp goes through its rows one after the "
+            "other, and the sums of the warps meet in shared memory.",
         ),
         (
             None,

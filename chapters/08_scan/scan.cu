@@ -56,10 +56,9 @@ using std::size_t;
 // Each is the other, shifted by one. Any associative operator with an identity can take the place of the sum: maxima,
 // or the pairs of chapter 14.
 //
-// Scans matter because they answer the question *where does my result go?* Suppose that some elements of an
-// array are to be kept. Write 1 for each of them and 0 for the others. The exclusive scan of these flags is the
-// number of elements kept before each one: its place in the output. Every thread can write without asking
-// another. Sorting, compaction, sparse matrices and histograms are built on it.
+// A scan answers the question *where does my result go?* Suppose that some elements of an array are to be kept.
+// Write 1 for each of them and 0 for the others. The exclusive scan of these flags is the number of elements kept
+// before each one: its place in the output. Sorting, compaction, sparse matrices and histograms are built on it.
 //
 //? compacted: The flags of eight elements are 1 0 1 1 0 0 1 0. Where in the output does the element with index 6
 //?   go?
@@ -84,8 +83,8 @@ constexpr unsigned RUN = 1024;        ///< elements that a block scans in sectio
 //
 // Let every element add its left neighbour, at distance 1. Each now holds the sum of two elements. Let each add
 // what stands at distance 2: sums of four. After the distances 1, 2, 4, ... up to n, each element holds the sum
-// of all elements up to it. This is the scan of Hillis and Steele; as an adder it is known by the names of Kogge and
-// Stone. Within a step all additions are independent.
+// of all elements up to it. This is the scan of Hillis and Steele; as an adder it is Kogge and Stone's. Within a step
+// all additions are independent.
 //
 // ```{drawing} steps
 // ```
@@ -141,8 +140,8 @@ void hillis_steele_launches(unsigned* out, const unsigned* in, size_t n, unsigne
 //
 // ### Up a tree and down again
 //
-// Blelloch's scan does less work. (The adder of Brent and Kung goes up and down a tree in much the same way.) Its
-// **up-sweep** is a reduction: pairs are added, then pairs of pairs, and each sum takes the place of its right
+// Blelloch's scan does less work. (The adder of Brent and Kung is much the same tree.) Its **up-sweep** is a
+// reduction: pairs are added, then pairs of pairs, and each sum takes the place of its right
 // element. The last element ends as the total. The **down-sweep** puts 0 there and goes back down. At each node it
 // hands its value to its left child, and its value plus the left child's old sum to the right one:
 //
@@ -242,8 +241,11 @@ __global__ void __launch_bounds__(RUN) hillis_steele(unsigned* out, const unsign
 }
 
 // Two rows play the part of the two arrays. One barrier for each step is enough: no thread can write into a row
-// before all threads have passed the barrier that follows its last reads. With a single row the same loop has a
-// race.
+// before all threads have passed the barrier that follows its last reads.
+//
+// ### One row instead of two (second reading)
+//
+// With a single row the same loop has a race.
 
 /// `hillis_steele` with one row: a mistake on purpose.
 ///
@@ -261,6 +263,8 @@ __global__ void __launch_bounds__(RUN) one_row(unsigned* out, const unsigned* in
   if (i < n) out[i] = sums[t];
 }
 
+// ### The tree in shared memory
+//
 // Blelloch's tree needs no second row, because a thread touches only its own pair. It needs half as many
 // threads, too. The kernel can leave words of shared memory unused, PAD behind every 32: it is launched with pad=0
 // and with pad=1.
@@ -348,8 +352,8 @@ __global__ void __launch_bounds__(RUN / 2) blelloch(unsigned* out, const unsigne
 //= 1.7 ms for `hillis_steele`, 2.5 ms for `blelloch`, and 1.6 ms: (ms("hillis_steele"), ms("blelloch/pad=0"),
 //=   ms("blelloch/pad=1"))
 //
-// **So:** fewer operations are not less time. Steps that wait and lanes that idle cost as much as additions,
-// and the best scan of a block is neither of the two.
+// **So:** fewer operations are not less time. A step takes its barrier and its instructions however few lanes have work
+// in it, and the best scan of a block is neither of the two.
 //
 // ## 3. Few steps, and no idle lanes
 //
@@ -359,7 +363,15 @@ __global__ void __launch_bounds__(RUN / 2) blelloch(unsigned* out, const unsigne
 //     scanned  3  4 11 11 15 16 22 25  |  2  7  8  9 17 17 19 23
 //     added                            | 27 32 33 34 42 42 44 48
 //
-// Then the second adds the first one's total, 25.
+// Then the second adds the first one's total, 25. P processors take about 2n/P steps, and some to scan the P
+// totals: for P far below n hardly a processor idles.
+//
+// On a GPU a **thread** scans a few elements in registers, a **warp** the totals of its threads, a **block** those of
+// its warps, the **grid** those of its blocks.
+//
+// ### Two processors, or 32 (second reading)
+//
+// The next kernel counts the steps: its processors are lanes of one warp.
 
 /// The inclusive scan of each run of RUN elements; the last one may be shorter.
 ///
@@ -385,16 +397,15 @@ __global__ void __launch_bounds__(P) in_chunks(unsigned* out, const unsigned* in
 
 // A load request is a step. For 1024 elements one processor takes 1024 steps. With two it is the same number: 512 to
 // scan, and 512 in which the second adds and the first is idle. 32 processors take 32 steps to scan and 32 to add, 16
-// times as few, for about twice the additions. In general it is 2n/P steps, and some to scan the P totals: for P far
-// below n hardly a processor idles.
+// times as few, for about twice the additions.
 //= 16 times as few: count("in_chunks/processors=1", "global_load_requests") / count("in_chunks/processors=32",
 //=   "global_load_requests")
 //
 // **Timed.** For 2^20 elements it is 0.070 ms with one thread for each run, 0.045 ms with two and 0.039 ms with 32: a
 // gain, but not of 16 times, since a request of 32 lanes that walk through 32 chunks touches 31.4 sectors, and one of a
 // single lane touches 1. So the times do not show the steps alone: the processors are lanes of one warp, and with their
-// number the sectors of a request grow. For 2^28 there are runs enough for all SMs, fewer steps gain nothing, and the
-// scattered requests decide: 4.4 ms, 4.4 ms and 8.2 ms.
+// number the sectors of a request grow. For 2^28 there are runs enough for all SMs, and a sixteenth of the steps takes
+// longer: 4.4 ms, 4.4 ms and 8.2 ms. The scattered requests may well decide there; that was not measured.
 //= 31.4 sectors: count("in_chunks/processors=32", "global_load_sectors") / count("in_chunks/processors=32",
 //=   "global_load_requests")
 //= 0.070 ms with one thread for each run, 0.045 ms: (ms("in_chunks/processors=1", 1048576),
@@ -403,14 +414,12 @@ __global__ void __launch_bounds__(P) in_chunks(unsigned* out, const unsigned* in
 //= 4.4 ms, 4.4 ms and 8.2 ms: (ms("in_chunks/processors=1"), ms("in_chunks/processors=2"),
 //=   ms("in_chunks/processors=32"))
 //
-// On a GPU a **thread** scans a few elements in registers, a **warp** the totals of its threads, a **block** those of
-// its warps, the **grid** those of its blocks.
-//
 // ### A warp
 //
-// 32 totals are few enough for Hillis and Steele's steps. In a warp these need neither shared memory nor a
-// barrier: `__shfl_up_sync` hands each lane the register of the lane d places below. All lanes read before any
-// of them goes on, so a second row is not needed.
+// In a warp Hillis and Steele's scan has the fewer *instructions*, too. All lanes of a warp add at the price of one, so
+// what counts are steps: five for 32 totals, where Blelloch's tree has ten. And in a warp these steps need neither shared
+// memory nor a barrier: `__shfl_up_sync` hands each lane the register of the lane d places below. All lanes read before
+// any of them goes on, so a second row is not needed.
 //
 //? below: What does `__shfl_up_sync(ALL, v, 4)` return in lane 2, which has no lane 4 places below?
 //? choices: 0 | its own v | the v of lane 30
@@ -443,9 +452,13 @@ __global__ void warp_scan(unsigned* out, const unsigned* in, size_t n) {
 // ### A block
 //
 // Eight warps share a tile of 4096 elements. A warp takes 512 consecutive ones as 4 rows of 128. In each
-// row a lane loads four consecutive elements with one 128-bit access, so that a request is coalesced. The lane
-// scans its four, the warp scans the lanes' totals, and goes on to the next row with what it has so far. The
-// rows' shuffles are independent of each other and overlap.
+// row a lane loads four consecutive elements with one 128-bit access and scans
+// them, the warp scans the lanes' totals, and goes on to the next row with what it has so far.
+//
+// ```{drawing} parts
+// ```
+//
+// `load4` and `store4` guard each element. `WHOLE` and `__stcs` are for section 6: read over them.
 
 constexpr unsigned THREADS = 256, WARPS = THREADS / 32;  ///< of a block
 constexpr unsigned ROWS = 4;                             ///< rows of 128 elements in a warp's part
@@ -553,9 +566,7 @@ __global__ void __launch_bounds__(THREADS)
 }
 
 // `block_scan` passes one barrier for 4096 elements, where `hillis_steele` passes 10 for 1024. Shared memory
-// holds 8 words. In the whole grid of 13 blocks the kernel makes 104 shared-memory store requests, without bank
-// conflicts.
-//= 104 shared-memory: count("block_scan", "shared_store_requests")
+// holds 8 words.
 //
 // **Timed.** 0.52 ms: as fast as a copy, within a few percent.
 //= 0.52 ms: ms("block_scan")
@@ -657,25 +668,25 @@ void three_kernels(unsigned* out, const unsigned* in, size_t n, unsigned* sums, 
 //= 0.64 and 0.89: (ratio("three_kernels/scan first"), ratio("three_kernels/reduce first"))
 //
 // **So:** to get to 8 bytes, a block has to learn the sum of what precedes its tile while it holds the tile in
-// registers. It needs something from other blocks of the same launch.
+// registers.
 //
 // ## 5. One kernel, one after the other
 //
-// The plain way is a chain. Each block scans its tile, waits until the block before it has published the sum of
+// The plain way is a chain, also called a *domino scan*. Each block scans its tile, waits until the block before it has published the sum of
 // everything up to its end, adds the sum of its own tile, and publishes that. Three details decide whether this
 // works at all.
 //
-// **The flag.** A block must see that a sum is there, and it must not see the flag before the sum. One way is a
-// fence between two stores. A simpler one is to publish both with a single store: a word of 64 bits, the flag
-// in its upper half and the value in its lower half. Aligned accesses of 8 bytes are never torn.
+// **The flag.** A block must not see the flag before the sum. One way is a fence between two stores. A simpler one
+// is to publish both with a single store: a word of 64 bits, the flag in its upper half and the value in its lower
+// half. Aligned accesses of 8 bytes are never torn.
 //
-// **The load.** A loop that waits must load again each time. `cuda::atomic_ref` (chapter 07) makes each load an access
-// of its own, at L2, where all SMs see the same.
+// **The load.** A loop that waits must load again each time. `cuda::atomic_ref`, the device's `std::atomic_ref`, makes each
+// load an access of its own, at L2, where all SMs see the same. *Relaxed* says that it orders no other access, and none needs
+// to be ordered: all that is published is in the word.
 //
 // **The order.** A block may wait only for blocks that are running or done. CUDA does not say in which order
-// blocks start, and a block that has started keeps its SM until it ends. If all SMs are full of blocks that
-// wait for one that has not started, the kernel never ends. (Today's hardware starts them in ascending order, and CUB
-// relies on that.)
+// blocks start. If all SMs are full of blocks that wait for one that has not started, the kernel never ends.
+// (Today's hardware starts them in ascending order, and CUB relies on that.)
 //
 //? numbers: So each block takes the number of its tile from a counter in global memory, with an atomic
 //?   addition, when it starts. What does that guarantee?
@@ -787,21 +798,21 @@ __global__ void later_first(unsigned* out, const unsigned* in, Word* words) {
 // ## 6. Look back
 //
 // A block that waits for its predecessor waits for more than it needs to know. The *sum* of a tile is known as soon as
-// the tile has been loaded, whatever the other blocks do. So a block publishes twice: first its sum, later the prefix.
-// Those behind it can already use the sum. A block that needs the sum of everything before its tile walks back: as long
-// as it finds sums it adds them, and at the first prefix it stops. This is {term}`decoupled look-back`. (Its authors
-// call the two words aggregate and inclusive prefix.)
+// the tile has been loaded. So a block publishes twice: first its sum, later the prefix. A block that needs the sum of
+// everything before its tile walks back: as long as it finds sums it adds them, and at the first prefix it stops. This
+// is {term}`decoupled look-back`. (Its authors call the two words aggregate and inclusive prefix.)
 //
 // ```{drawing} words
 // ```
 //
 // A whole warp looks back. Its 32 lanes read the words of 32 predecessors at once and wait until all are
 // published. The nearest prefix among them ends the search; without one, the warp adds all 32 and goes on with
-// the next 32.
+// the next 32. (The kernel below is built in several ways, `STEPS`. `width=1`, in which one lane looks, and `width=32` are
+// what this section compares; the other steps are for the next one.)
 //
-// Two warp functions decide for all lanes at once. `__any_sync` is true where the condition holds in some lane.
-// `__ballot_sync` gives every lane a word in which bit i is set where it holds in lane i. Lane 0 has the nearest
-// predecessor, so the lowest set bit, `__ffs(...) - 1`, is the nearest prefix.
+// Two warp functions decide for all lanes at once. `__any_sync` is true where the condition holds in some lane. In the
+// word of `__ballot_sync` bit i is set where it holds in lane i. Lane 0 has the nearest predecessor, so the lowest set
+// bit is the nearest prefix.
 //
 //? single_pass: `look_back` moves two thirds of the bytes of `three_kernels`, reduce first. How many times as long does
 //?   it take, for 2^28 elements?
@@ -954,7 +965,8 @@ __global__ void __launch_bounds__(THREADS)
 //= no ticket | 0.62 |: ms("look_back/blockIdx")
 //
 // **Stores.** nvcc may split a store of 16 bytes, and does so for the first row of a thread: four `STG` of 4 bytes, where each
-// of the others is one `STG.E.128`. The intrinsic `__stcs` is always one store:
+// of the others is one `STG.E.128`. The intrinsic `__stcs` is always one store. (It also asks L2 to evict the data first. In a
+// trial that made no difference: `__stcg`, which does not ask, gained as much to within 2 %.)
 //
 // ```{sass} 08:look_back<1u> only=STG lines=7
 // 1660  @!P3 STG.E              desc[UR6][R34.64], R31
@@ -966,8 +978,19 @@ __global__ void __launch_bounds__(THREADS)
 // 1730  @!P3 STG.E              desc[UR6][R34.64+0x8], R29
 // ```
 //
-// **Loads.** If each load has a test of its own, nvcc adds up the first rows between two of these tests, and waits for
-// them before it asks for the others. Where all tests are one, all loads are in flight at once.
+// **Loads.** If each load has a test of its own, nvcc adds up the first row between two of these tests. The sum waits for the
+// first load, whose elements `R32` and `R33` are, and until then the third and the fourth are not asked for:
+//
+// ```{sass} 08:look_back<2u> only=IMAD,LDG from="IMAD.IADD R33, R32" lines=6
+// 0520       IMAD.IADD          R33, R32, 0x1, R33
+// 0550       IMAD.X             R4, RZ, RZ, R17, P0
+// 0580       IMAD.IADD          R34, R33, 0x1, R34
+// 05b0       IMAD.X             R3, RZ, RZ, R17, P2
+// 05e0       IMAD.X             R9, RZ, RZ, R17, P2
+// 05f0  @!P1 LDG.E.128          R4, desc[UR6][R14.64+0x400]
+// ```
+//
+// Where all tests are one, all loads are in flight at once.
 //
 // **Rows.** A thread needs 64 registers instead of 38, and an SM runs 4 blocks instead of 6. But these hold 32,768
 // elements instead of 24,576, in half as many tiles. (The laboratory notes have how much each of the two gains.)
@@ -1314,10 +1337,8 @@ int main(int argc, char** argv) {
 //   below.
 // - Three kernels move 12 or 16 bytes for each element, one kernel 8. Whether that is faster depends on what its blocks
 //   wait for.
-// - Blocks may wait for each other only if the ones that are waited for have started: take tile numbers from a
-//   counter.
-// - Publish a flag and its value with one store.
-// - Publish what you know early: sums first, prefixes later.
+// - Blocks may wait only for blocks that have started: take tile numbers from a counter.
+// - Publish a flag and its value with one store, and what you know early: sums first, prefixes later.
 // - A scan tells each thread where its result goes: chapter 14 builds segments, compaction and sorting on it.
 //
 // ## Possibilities for extension

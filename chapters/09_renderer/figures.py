@@ -1,4 +1,5 @@
-"""The drawings of chapter 09: scenes and a wrong image, which the chapter's program draws, a tile's three steps, and masks."""
+"""The drawings of chapter 09: scenes and a wrong image, which the chapter's program draws, a tile's three steps,
+masks and levels."""
 
 import base64
 import os
@@ -208,6 +209,57 @@ def masks():
     return figures.Drawing(figures.svg(shapes, left + COLUMNS * cell + 4, y), alt)
 
 
+CIRCLE = (14.4, 12.8, 5.2)  # of the drawing of levels: centre and radius, in pixels of its tile
+
+
+def levels():
+    """One circle through the three levels: columns and rows of tiles, blocks of 8 x 4 pixels in a tile, pixels in a block."""
+    tiles, tile, block = (4, 3), (1, 1), (1, 3)  # how many there are, and which is opened
+    at_x, at_y, radius = CIRCLE
+    side, gap, top = 160, 26, 40
+
+    def inside(left, low, width, height):
+        """Whether a pixel of a box is inside: the one nearest to the centre of the circle decides."""
+        x = min(max(at_x - 0.5, left), left + width - 1) + 0.5
+        y = min(max(at_y - 0.5, low), low + height - 1) + 0.5
+        return (x - at_x) ** 2 + (y - at_y) ** 2 <= radius**2
+
+    def grid(x, columns, rows, width, height):
+        lines = "".join(f"M{x + i * width:g} {top}v{rows * height:g}" for i in range(columns + 1))
+        lines += "".join(f"M{x:g} {top + i * height:g}h{columns * width:g}" for i in range(rows + 1))
+        return figures.path(lines, LINE)
+
+    def circle(x, y, scale):
+        return f'<circle cx="{x:.4g}" cy="{y:.4g}" r="{radius * scale:.4g}" stroke="{ACCENT}" stroke-width="1.6" fill="none"/>'
+
+    shapes, cell = [], side / tiles[0]
+    titles = (
+        ("columns and rows of tiles",),
+        ("a tile: 4 x 8 blocks", "of 8 x 4 pixels"),
+        ("a block: 32 pixels,", "one for each lane"),
+    )
+    for x, lines in enumerate(titles):
+        for i, words in enumerate(lines):
+            shapes.append(figures.text(x * (side + gap), 13 + 16 * i, words, 12.5, MUTED))
+    shapes += [
+        figures.rect(tile[0] * cell, top, cell, tiles[1] * cell, SOFT),
+        figures.rect(0, top + tile[1] * cell, side, cell, SOFT),
+        grid(0, *tiles, cell, cell),
+        circle((tile[0] + at_x / 32) * cell, top + (tile[1] + at_y / 32) * cell, cell / 32),
+    ]
+    x, scale = side + gap, side / 32
+    touched = [(i, j) for j in range(8) for i in range(4) if inside(8 * i, 4 * j, 8, 4)]
+    shapes += [figures.rect(x + 8 * i * scale, top + 4 * j * scale, 8 * scale, 4 * scale, SOFT) for i, j in touched]
+    shapes += [grid(x, 4, 8, 8 * scale, 4 * scale), circle(x + at_x * scale, top + at_y * scale, scale)]
+    x, scale = 2 * (side + gap), side / 8
+    pixels = [(i, j) for j in range(4) for i in range(8) if inside(8 * block[0] + i, 4 * block[1] + j, 1, 1)]
+    shapes += [figures.rect(x + i * scale, top + j * scale, scale, scale, SOFT) for i, j in pixels]
+    shapes.append(grid(x, 8, 4, scale, scale))
+    alt = (f"One circle through three levels. It touches one of {tiles[0]} columns and one of {tiles[1]} rows of tiles. In the tile "
+           f"where they meet it touches {len(touched)} of 32 blocks. In one of these {len(pixels)} of 32 pixels are inside.")  # fmt: skip
+    return figures.Drawing(figures.svg(shapes, 3 * side + 2 * gap + 1, top + side + 2), alt)
+
+
 def links():
     """A list of a tile before and after a circle has entered it."""
 
@@ -240,5 +292,6 @@ def draw(simulated, source):
         (None, "tile", tile(), "What a block does with a batch of circles, here five of 256."),
         (None, "masks", masks(), "Masks of eight circles. A circle touches a tile only if it touches both its column and its "
                                  "row. The nearest circle stands first."),
+        (None, "levels", levels(), "One circle through the three levels. Each tests finer, and only what the one before has left."),
         (None, "links", links(), "Circle 51 enters a list of a tile, as link 52. What the exchange returns comes next."),
     ]  # fmt: skip

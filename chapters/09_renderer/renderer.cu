@@ -2,7 +2,7 @@
 //
 // Question: Thousands of transparent circles cover a pixel, and their order matters. What can still be done at once?
 // Builds on: 07_reductions, 08_scan
-// Minutes: 35
+// Minutes: 30
 // Afterwards: share irregular work among blocks, and keep an order where the result depends on it
 // Kind: free
 // Size gpu: 1024,1024
@@ -43,14 +43,17 @@ using std::size_t;
 // ```{drawing} scenes
 // ```
 //
-// The rule is what makes this hard. The outputs of a map are independent, and a reduction may add in any order. Here
-// a million circles contribute to a million pixels, and at each pixel their order matters. The solution combines what
-// the last chapters built one at a time: maps, scans, compaction, sorting and tiles. Engines draw glass, smoke and
-// particles by this rule, and a view made of Gaussian splats consists of nothing else.
+// The outputs of a map are independent, and a reduction may add in any order. Here a million circles contribute to a
+// million pixels, and at each pixel their order matters. Engines draw glass, smoke and particles by this rule, and a
+// view made of Gaussian splats consists of nothing else.
 //
-// The task is that of "A Simple CUDA Renderer", an assignment of the courses CMU 15-418 and Stanford CS149 (K.
-// Fatahalian and others), and most scenes have the names of its scenes. If you take one of these courses, write your
-// own renderer before you read on.
+// The task and most scenes are those of "A Simple CUDA Renderer", an assignment of CMU 15-418 and Stanford CS149 (K.
+// Fatahalian and others). If you take one of these courses, write your own renderer before you read on.
+//
+// `rand10k=600` is the scene `rand10k` with 600 circles instead of 10,000. The counts on this page are for an image of
+// 61 rows of 90 pixels.
+//
+// ## The scenes, and one of your own (second reading)
 //
 // | scene | circles | what is drawn |
 // |---|--:|---|
@@ -67,9 +70,7 @@ using std::size_t;
 // | `balls` | 12 | bouncing balls; moves |
 // | `fireworks` | 1024 | rockets of 64 sparks; moves |
 //
-// `rand10k=600` is the scene `rand10k` with 600 circles instead of 10,000. Positions and radii are in units of the
-// longer side of the image, and y points up. The counts on this page are for an image of 61 rows of 90 pixels, and
-// for the scenes that the simulator draws by default.
+// Positions and radii are in units of the longer side of the image, and y points up.
 //
 // The program can write images, animations and scenes, and read a scene of your own:
 //
@@ -116,10 +117,8 @@ __host__ __device__ inline float4 over(float4 below, float4 colour, float alpha)
 }
 
 // Why write `fmaf` out? A compiler may contract a product and a sum into one FMA, which rounds once, or leave them
-// apart, which rounds twice. Two kernels that differ in this disagree about pixels on the rim of a circle, and the
-// colour of such a pixel is off by up to a half. Where a comparison depends on the rounding, spell it out. On the host,
-// `WITH_HOST_FMA` stands before a function that is to use the processor's FMA instruction: without it each `fmaf` is a
-// call of the C library, and the CPU would look slower than it is.
+// apart, which rounds twice. Two kernels that differ in this disagree about pixels on the rim of a circle. Where a
+// comparison depends on the rounding, spell it out. (`WITH_HOST_FMA` lets the host use its FMA instruction, too.)
 //
 // The CPU draws one circle after the other. A box around the circle limits the pixels that have to be tested. It must
 // be **clamped** to the image, since a circle may extend beyond it or lie outside altogether.
@@ -168,7 +167,10 @@ WITH_HOST_FMA void one_by_one(float4* image, const Circle* circles, const Frame&
   }
 }
 
-// ### Constants
+// The kernels below find a circle as two `float4`: `frame.place[i]` has x, y and the radius, `frame.colour[i]` has r, g
+// and b. `frame` itself is in {term}`constant memory`, where all threads read the same values.
+//
+// ### Constants (second reading)
 //
 // Every kernel needs the size of the image, the number of circles and where they are. All threads read the same
 // values, and none of them changes while a kernel runs. {term}`Constant memory <constant memory>` is made for that.
@@ -179,10 +181,8 @@ __constant__ Frame frame;  ///< what is drawn; the host sets it before a launch
 
 // Kernels read it like any other variable. The host cannot: `frame` names an object on the device. The host copies to
 // it with `cudaMemcpyToSymbol(frame, &host, sizeof(host))`, and from it with `cudaMemcpyFromSymbol`. Both take the
-// variable itself, not its address.
-//
-// A circle takes two `float4`: `frame.place[i]` has x, y and the radius, `frame.colour[i]` has r, g and b. A thread
-// that only needs to know *whether* a circle is there never loads its colour.
+// variable itself, not its address. Read nvcc's warnings here: host code that reads `frame` all the same compiles, with no
+// more than "a __constant__ variable cannot be directly read in a host function".
 //
 // ## 2. One thread for each circle
 //
@@ -206,6 +206,7 @@ __global__ void circle_per_thread() {
   }
 }
 
+// [hide] clear
 /// Makes the image white, and nothing covers it.
 ///
 /// Launch: one thread per pixel, in blocks of one dimension.
@@ -213,6 +214,7 @@ __global__ void clear() {
   const size_t i = size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i < static_cast<size_t>(frame.width) * frame.height) frame.image[i] = {1, 1, 1, 0};
 }
+// [/hide]
 
 // ```{drawing} wrong
 // ```
@@ -309,8 +311,7 @@ __global__ void in_registers() {
 // ```
 //
 // The test must not miss a circle. The pixel of the tile nearest to the circle's centre decides. If the centre is
-// left of the tile, that pixel is in the first column; if it is right of the tile, in the last; otherwise the
-// horizontal distance is 0. Rows go the same way.
+// left of the tile, that pixel is in the first column; if it is right of it, in the last. Rows go the same way.
 
 /// Whether a circle may contain a pixel of a box. If it may not, it contains none.
 ///
@@ -324,9 +325,8 @@ __device__ inline bool touches(float4 c, Box box) {
 }
 
 // The second step is a {term}`stream compaction`: the exclusive scan of the flags (chapter 08) tells each thread where
-// in the list its circle goes. **Why a scan, and not an atomic counter?** A counter gives each circle *a*
-// place, in the order in which threads happen to reach it. A scan gives it the number of circles before it, and so
-// keeps the order.
+// in the list its circle goes. **Why a scan, and not an atomic counter?** A counter gives each circle *a* place, in the
+// order in which threads reach it. A scan keeps the order.
 
 constexpr int TILE = 16;                   ///< pixels along a side of a tile
 constexpr unsigned THREADS = TILE * TILE;  ///< of a block that draws one
@@ -397,16 +397,7 @@ __global__ void __launch_bounds__(THREADS) tiles() {
 // inside. In `tiles` a request of the first step loads 32 circles, and the requests of the third step are only for
 // circles that touch the tile.
 //
-// ### Threads without a pixel, and barriers
-//
-// Tiles at the right and upper edges stick out of the image. Their outer threads have no pixel **and take part all
-// the same**: they test circles, and every barrier waits for all threads of the block. A `return` at the top, right
-// in `in_registers`, would be a mistake here. All that these threads must not do is write.
-//
-// `no_barrier` is the same kernel without the barrier behind the list: a thread may read an entry before it is
-// written.
-//
-// [rung no_barrier]
+// Threads of a tile that have no pixel **take part all the same**: every barrier waits for all threads of the block.
 //
 //? barriers: In `tiles`, no barrier stands at the end of the loop's body, where threads may still read the list
 //?   while others begin with the next batch. Can the next batch overwrite a list that is still being read?
@@ -417,6 +408,17 @@ __global__ void __launch_bounds__(THREADS) tiles() {
 // an entry that is not there yet. None is needed at the end of the body: a thread writes to the list only after the
 // barriers of the next scan, and it cannot pass those before all threads have left the loop over the list. The last
 // element of `sums`, too, has been read by all threads before the barrier behind the list.
+//
+// ### Threads without a pixel, and barriers (second reading)
+//
+// `no_barrier` is the same kernel without the barrier behind the list: a thread may read an entry before it is
+// written.
+//
+// [rung no_barrier]
+//
+// Tiles at the right and upper edges stick out of the image. Their outer threads have no pixel, and test circles like
+// all others. A `return` at the top, right in `in_registers`, would be a mistake here. All that these threads must not
+// do is write.
 //
 // ### Ballots instead of the scan
 //
@@ -494,10 +496,10 @@ __global__ void __launch_bounds__(THREADS) ballots() {
 // and 1. The 850 circles below cannot be seen, and need not be drawn.
 //= 880: 100000 * 3.14159 * (0.08**3 - 0.02**3) / 3 / 0.06
 //
-// To leave them out, a thread must start at the front. So far a layer, from below, made alpha c + (1 - alpha) p of
-// the pixel p, where c is the layer's colour. Multiply that out: each colour is weighted by its own alpha and by the
-// **transmittance** of all layers above it, which is the product of their (1 - alpha). From above, the same terms can
-// be added up with a running transmittance. A pixel is **saturated** when its transmittance has fallen below 2^-24.
+// To leave them out, a thread must start at the front. So far a layer made alpha c + (1 - alpha) p of the pixel p, where
+// c is the layer's colour. Multiply that out: each colour is weighted by its own alpha and by the **transmittance** of
+// all layers above it, the product of their (1 - alpha). From above, the same terms can be added up with a running
+// transmittance. A pixel is **saturated** when its transmittance has fallen below 2^-24.
 
 constexpr float DARK = 0x1p-24f;  ///< with less transmittance, nothing below can be seen
 
@@ -701,10 +703,10 @@ __global__ void __launch_bounds__(THREADS) draw_parts(HotTiles hot) {
 
 /// Draws a scene; the tiles that are hot, in parts.
 ///
-/// @param frame  of the scene, on the host
+/// @param f      of the scene, on the host
 /// @param hot    room for all tiles; `count` and `done` stand in a row
-void split_tiles(const Frame& frame, HotTiles hot) {
-  const dim3 grid(lab::ceil_div(frame.width, TILE), lab::ceil_div(frame.height, TILE));
+void split_tiles(const Frame& f, HotTiles hot) {
+  const dim3 grid(lab::ceil_div(f.width, TILE), lab::ceil_div(f.height, TILE));
   CUDA_CHECK(cudaMemsetAsync(hot.count, 0, (size_t{grid.x} * grid.y + 1) * sizeof(unsigned)));
   draw_fronts<<<grid, THREADS>>>(hot);
   draw_parts<<<std::min(grid.x * grid.y * PARTS, 1024u), THREADS>>>(hot);
@@ -938,13 +940,13 @@ __global__ void __launch_bounds__(THREADS) draw_lists(Pairs pairs) {
 
 /// Draws a scene with sorted pairs.
 ///
-/// @param frame  of the scene, on the host
+/// @param f      of the scene, on the host
 /// @param pairs  with room for all boxes, places and begins; `circles` is allocated here
-void sorted_pairs(const Frame& frame, Pairs pairs) {
+void sorted_pairs(const Frame& f, Pairs pairs) {
   const unsigned tiles = static_cast<unsigned>(pairs.tiles);
   const size_t counts = size_t{pairs.chunks} * tiles;
   CUDA_CHECK(cudaMemsetAsync(pairs.places, 0, counts * sizeof(unsigned)));
-  count_pairs<<<lab::ceil_div(frame.circles, 256u / LANES), 256>>>(pairs);
+  count_pairs<<<lab::ceil_div(f.circles, 256u / LANES), 256>>>(pairs);
   scan_chunks<<<lab::ceil_div(tiles, 32u), 1024>>>(pairs);
   scan_tiles<<<1, 1024>>>(pairs);
 
@@ -952,8 +954,7 @@ void sorted_pairs(const Frame& frame, Pairs pairs) {
   CUDA_CHECK(cudaMemcpy(&total, pairs.begins + pairs.tiles, sizeof total, cudaMemcpyDeviceToHost));
   CUDA_CHECK(cudaMallocAsync(&pairs.circles, (total + 1) * sizeof(unsigned), nullptr));
   write_pairs<<<dim3(pairs.chunks, lab::ceil_div(tiles, 8u * BAND)), 256>>>(pairs);
-  draw_lists<<<dim3(lab::ceil_div(frame.width, TILE), lab::ceil_div(frame.height, TILE)),
-               THREADS>>>(pairs);
+  draw_lists<<<dim3(lab::ceil_div(f.width, TILE), lab::ceil_div(f.height, TILE)), THREADS>>>(pairs);
   CUDA_CHECK(cudaFreeAsync(pairs.circles, nullptr));
 }
 
@@ -1085,6 +1086,10 @@ __global__ void __launch_bounds__(256)
 // front. In each batch a thread takes W words, and a scan of the numbers of their set bits gives each circle its
 // place in the list. When the list holds 256 circles, or at the end, the block loads their places and colours into
 // shared memory and draws them.
+//
+// Each batch begins with `listed` circles in the list, fewer than 256, in their order and not yet drawn. The scan adds the new
+// ones behind them. What does not fit stays in `hits` until the list has been drawn, and then goes to its front, 256 places
+// lower.
 
 /// What the blocks of section 8 and 9 keep in shared memory.
 struct Staged {
@@ -1203,9 +1208,9 @@ __global__ void __launch_bounds__(256)
 // The four pixels of a thread share the circle's load from shared memory and one of its two offsets. That is the
 // {term}`register tiling <register tile>` of chapter 04, for pixels.
 //
-// `warp_totals` has two rows for a reason. A batch that does not fill the list has only one barrier, and a fast warp
-// may write its next count while a slow one still reads. With two rows that is harmless: before a row is written
-// again, all threads have passed the barrier of the batch in between.
+// Why has `warp_totals` two rows? A batch that does not fill the list has only one barrier, and a fast warp may write
+// its next count while a slow one still reads. Before a row is written again, all threads have passed the barrier of
+// the batch in between.
 //
 //? words: How many bytes of masks does `mark_tiles` write for an image of 1024 x 1024 pixels and a million
 //?   circles?
@@ -1237,6 +1242,9 @@ __global__ void __launch_bounds__(256)
 // The tile has 32 such blocks, in four columns and eight rows. A lane tests its circle against all of them. That
 // gives a word with a bit for each block, and `transpose_bits` turns the words of a warp into a word for each block.
 // A warp draws four blocks: a lane has one pixel in each of them, and goes through the block's circles bit by bit.
+//
+// ```{drawing} levels
+// ```
 
 /// A block of 8 x 4 pixels of a tile: number 0 to 31, row by row from its corner.
 __device__ inline Box block_box(Box tile, int number) {
@@ -1493,23 +1501,23 @@ __global__ void __launch_bounds__(THREADS, 6) draw_linked(Links links) {
 /// box reaches more than a pixel beyond it.
 ///
 /// @param circles  on the host
-bool all_small(const std::vector<Circle>& circles, const Frame& frame) {
+bool all_small(const std::vector<Circle>& circles, const Frame& f) {
   return std::all_of(circles.begin(), circles.end(), [&](const Circle& c) {
     const float far = std::max(std::abs(c.x), std::abs(c.y));
-    return 2 * c.radius * frame.unit <= static_cast<float>(TILE) / 2 &&
-           margin(far, c.radius, frame.unit) < 1;
+    return 2 * c.radius * f.unit <= static_cast<float>(TILE) / 2 &&
+           margin(far, c.radius, f.unit) < 1;
   });
 }
 
 /// Draws a scene of small circles.
 ///
-/// @param frame  of the scene, on the host
+/// @param f      of the scene, on the host
 /// @param links  for all tiles and circles; overwritten
-void linked_lists(const Frame& frame, Links links) {
-  const dim3 grid(lab::ceil_div(frame.width, TILE), lab::ceil_div(frame.height, TILE));
+void linked_lists(const Frame& f, Links links) {
+  const dim3 grid(lab::ceil_div(f.width, TILE), lab::ceil_div(f.height, TILE));
   CUDA_CHECK(cudaMemsetAsync(links.heads, 0, size_t{grid.x} * grid.y * THREADS * sizeof(unsigned)));
-  link_circles<<<lab::ceil_div(frame.circles, 256u), 256>>>(links);
-  const auto draw = frame.soft ? draw_linked<true> : draw_linked<false>;
+  link_circles<<<lab::ceil_div(f.circles, 256u), 256>>>(links);
+  const auto draw = f.soft ? draw_linked<true> : draw_linked<false>;
   draw<<<grid, THREADS>>>(links);
 }
 
@@ -1724,9 +1732,7 @@ int main(int argc, char** argv) {
 // - Blending needs atomicity *and* order. Atomic operations give only the first.
 // - Give each output to one thread, and both come for free. Then look for the work that its neighbours share.
 // - A scan compacts in order, a counter does not. For 32 flags, a ballot is the scan.
-// - Threads without a pixel still take part in barriers.
 // - Begin where the result is decided, and stop when it is. Let a block stop together.
-// - An associative operator lets you cut a chain into parts, even where it is not commutative.
 // - A size that the host knows in advance saves a round trip; masks have one.
 // - Where a comparison decides, say how it is rounded.
 // - Order can be restored at the end, if each part carries its number.

@@ -47,9 +47,8 @@
 // instructions that no line of the source shows. This chapter reads its output.
 //
 // The machine code of an NVIDIA GPU is called {term}`SASS`. You need nvcc to produce it and no GPU to read it.
-// Without nvcc the kernels still run on the simulator, and the excerpts below show the code: each is cut by a program
-// from a recorded compilation by nvcc 13.0 for sm_90a, the H200's architecture. Times are those of an H200 that
-// copies 1 GiB; counts are for 20,011 floats.
+// The excerpts below are cut by a program from a recorded compilation by nvcc 13.0 for sm_90a, the H200's
+// architecture. Times are those of an H200 that copies 1 GiB; counts are for 20,011 floats.
 
 constexpr unsigned BLOCK = 256;  ///< threads of a block
 
@@ -86,9 +85,9 @@ __global__ void copy_scalar(float* out, const float* in, unsigned n) {
 // $L__BB0_2:
 // ```
 //
-// PTX is [documented](https://docs.nvidia.com/cuda/parallel-thread-execution/) and stable. A program can carry it, so that a driver compiles it for a GPU that did not exist when
-// the program was built. But it is not what runs: registers, order and many instructions are decided later. To judge
-// performance, read SASS. All of `copy_scalar` fits here:
+// PTX is [documented](https://docs.nvidia.com/cuda/parallel-thread-execution/) and stable, and a driver can compile it for
+// a GPU that did not exist when the program was built. But it is not what runs: registers, order and many instructions
+// are decided later. To judge performance, read SASS. All of `copy_scalar` fits here:
 //
 // ```{sass} copy_scalar lines=16
 // 0000       LDC                R1, c[0x0][0x28]
@@ -113,11 +112,9 @@ __global__ void copy_scalar(float* out, const float* in, unsigned n) {
 // ```
 //
 // `./learn sass 10 --rung copy_scalar` prints the same from your own compiler, with the source line above each
-// instruction, and `./learn sass my.cu` does so for any file. The tools underneath are `cuobjdump -sass` and
-// `nvdisasm`, which come with the CUDA Toolkit. No nvcc? `./learn setup --sass` brings one, without the toolkit and
-// without root. Or stay on this page: the link below a listing opens its kernel in Compiler Explorer, which compiles
-// it on its own machines and shows PTX and SASS in its `Device Viewer`. Another release of nvcc than the one named
-// above the listing may choose other registers.
+// instruction, and `./learn sass my.cu` does so for any file, by `cuobjdump -sass` and `nvdisasm`. No nvcc?
+// `./learn setup --sass` brings one, without root. Or stay on this page: the link below a listing opens its kernel in
+// Compiler Explorer, which shows PTX and SASS in its `Device Viewer`. Another release of nvcc may choose other registers.
 //
 // ## 2. How to read an instruction
 //
@@ -130,8 +127,8 @@ __global__ void copy_scalar(float* out, const float* in, unsigned n) {
 //
 // - `LDG` loads from global memory. `.E` says that the address has 64 bits. Without a further modifier the width is 32
 //   bits; `.64` and `.128` are wider, `.U8` or `.S16` narrower.
-// - `R3` is the destination. `R0` to `R254` are 32-bit registers, one for each thread; `RZ` reads as zero. The instruction
-//   is *scalar*, the code of one thread. That 32 of them run at once stands nowhere in it.
+// - `R3` is the destination. `R0` to `R254` are 32-bit registers, one for each thread; `RZ` reads as zero. That 32
+//   threads run it at once stands nowhere in the instruction.
 // - `[R2.64]` is a 64-bit address in the pair `R2`, `R3`. The result may overwrite half of its own address: the
 //   address is read first.
 // - `desc[UR4]` is a memory descriptor from a pair of **uniform registers**. A uniform register has one value for the
@@ -144,9 +141,7 @@ __global__ void copy_scalar(float* out, const float* in, unsigned n) {
 //
 // Constants and arguments do not come from registers. `c[0x0][0x28]` is a word of constant bank 0, at byte 0x28. The
 // launch places the block's extents there from byte 0 on (`c[0x0][RZ]` is the first), and, on this architecture, the
-// kernel's arguments from byte 0x210 on. Reading them goes through the constant cache, and all threads read the same
-// word. (On the first GPUs of 2006 to 2009, of compute capability 1, arguments lay in shared memory, and took room
-// there.)
+// kernel's arguments from byte 0x210 on. Reading them goes through the constant cache.
 //
 //? argument: `copy_scalar(out, in, n)` has two pointers of 8 bytes, then `n`. At which byte of `c[0x0]` is `n`?
 //? choices: 0x210 | 0x214 | 0x218 | 0x220
@@ -157,7 +152,18 @@ __global__ void copy_scalar(float* out, const float* in, unsigned n) {
 // pair. That is a whole address computation, and it is why a 32-bit unsigned index is cheap and a `size_t` is
 // not: a 64-bit product takes several `IMAD`, and a 64-bit sum an `IADD3` and an `IADD3.X`, the second of which adds
 // the carry of the first. (Those early GPUs multiplied 24 bits faster than 32: `__mul24` in old code was written for
-// them.) That matters where a loop is bound by the instructions that it issues. It does not in a copy:
+// them.) In `copy` of chapter 06, whose index is a `size_t`, each half of the index is shifted by itself, and the carry of the
+// sum is the predicate `P0`:
+//
+// ```{sass} 06:copy only=IMAD,SHF,IADD3 from=IMAD.SHL lines=4
+// 00a0       IMAD.SHL.U32       R4, R2.reuse, 0x4, RZ
+// 00c0       SHF.L.U64.HI       R0, R2, 0x2, R3
+// 00e0       IADD3              R2, P0, R4, UR4, RZ
+// 00f0       IADD3.X            R3, R0, UR5, RZ, P0, !PT
+// ```
+//
+// (In listings for older GPUs the carry is a flag: `IADD.CC`, then `IADD.X`. `.HI` marks the upper half of a product.) All that
+// matters where a loop is bound by the instructions that it issues. It does not in a copy:
 // `copy` of chapter 06 has a `size_t` for its index and takes 0.80 ms, `copy_scalar` takes 0.79 ms.
 //= 0.80 ms, `copy_scalar` takes 0.79 ms: (ms("06:copy"), ms("copy_scalar"))
 //
@@ -640,6 +646,31 @@ struct ReversedRuns {
 // 0170   @P0 BRA                0xd0
 // ```
 //
+// *Where* does it wait? The control codes (section 2) say so. Here is the loop again, with what each instruction waits for, which
+// scoreboard (`SB0` to `SB5`) it holds until its result is written or its operands are read, and how many cycles pass before
+// the next one may issue:
+//
+// ```{sass} store_order<1> in=loop control=yes
+// 00d0       ISETP.GE.U32.AND   P0, PT, R5, R8, PT      13 cycles
+// 00e0  @!P0 LDC.64             R2, c[0x0][0x218]       SB0 until written; 2 cycles
+// 00f0  @!P0 IMAD.WIDE.U32      R2, R7, 0x4, R2         waits for SB0; 6 cycles
+// 0100  @!P0 LDG.E              R3, desc[UR6][R2.64]    SB2 until written; 1 cycle
+// 0110       VIADD              R6, R6, 0x1             1 cycle
+// 0120       IADD3              R7, R7, 0x100, RZ       1 cycle
+// 0130       VIADD              R5, R5, 0x100           1 cycle
+// 0140  @!P0 STS                [R4], R3                waits for SB2; SB0 until read; 2 cycles
+// 0150       ISETP.NE.AND       P0, PT, R6, 0x8, PT     1 cycle
+// 0160       VIADD              R4, R4, 0x400           waits for SB0; 12 cycles
+// 0170   @P0 BRA                0xd0                    5 cycles
+// ```
+//
+// `LDG` holds `SB2` until `R3` is written, and `STS`, four instructions further on, waits for it: there the warp stands
+// still. `IMAD.WIDE` waits for the pointer in the same way, `VIADD` until `STS` has read the address that it is about to
+// change. All other waits are cycles that `ptxas` counted: 45 in one iteration, where a load takes 680 from global memory.
+// So an iteration is mostly that one wait, whatever its other instructions are.
+//= 45 in one: 13 + 2 + 6 + 1 + 1 + 1 + 1 + 2 + 1 + 12 + 5
+//= 680 from: round(1.98 * ms("02:memory_latency/global memory"), -1)
+//
 // With two steps per iteration the scheduler of `ptxas` moves the second load above the first store, which it may, as
 // global and shared memory never alias. Eight waits become four.
 //
@@ -788,9 +819,9 @@ struct ReversedRuns {
 //
 // ## 8. Registers, shared memory, occupancy
 //
-// The compiler's report, `nvcc -Xptxas -v`, says what a launch needs: registers, static shared memory, stack, spills. The
-// binary carries these numbers beside the code, where the launch reads them, and `cuobjdump -res-usage` prints them.
-// They determine how many blocks an SM of the H200 holds, the least of:
+// The compiler's report, `nvcc -Xptxas -v`, says what a launch needs: registers, static shared memory, stack, spills.
+// `cuobjdump -res-usage` prints the same of a binary. They determine how many blocks an SM of the H200 holds, the
+// least of:
 //
 // - threads: 2048 over the threads of a block;
 // - registers: 65,536 over registers times threads, where a warp's registers are rounded up to a multiple of 256;
@@ -805,14 +836,12 @@ struct ReversedRuns {
 // ptxas info    : Used 32 registers, used 1 barriers, 8192 bytes smem
 // ```
 //
-// No stack: no array lies in local memory. No spills. 256 threads of 32 registers are 8,192 of 65,536, so registers allow 8
-// blocks, as do 2048 threads; shared memory would allow 25. The SM is full, with 8 blocks. One register more per thread
-// would be rounded up to 40, and leave room for 6.
+// 256 threads of 32 registers are 8,192 of 65,536, so registers allow 8 blocks, as do 2048 threads; shared memory would
+// allow 25. The SM is full. One register more per thread would be rounded up to 40, and leave room for 6.
 //= 32 registers are 8,192 of 65,536: (sass("store_order<8>", "registers"), 256 * sass("store_order<8>", "registers"), 65536)
 //
 // {term}`Occupancy <occupancy>` is the number of warps that fit, divided by the 64 that an SM has room for.
-// `cudaOccupancyMaxActiveBlocksPerMultiprocessor` computes it at run time, `./learn sass` prints it for four sizes of
-// a block, and `warps_or_loads` prints what the runtime says.
+// `cudaOccupancyMaxActiveBlocksPerMultiprocessor` computes it at run time, and `./learn sass` prints it.
 //
 //? squeezed: `__launch_bounds__(256, 3)` asks for three blocks of 256 threads on an SM. How many registers may a thread
 //?   of `thread_tile_float4` then use?
@@ -884,8 +913,8 @@ void warps_or_loads(float* out, const float* in, unsigned n, unsigned blocks) {
 //     bytes in flight = warps * 32 * loads * 16
 //
 // Chapter 06 found that 11 KB have to be in flight at any time. 8 warps with one load have 4 KiB and can reach 0.37
-// of the rate. They reach 0.33: a block that ends leaves a gap until the next has started. So few warps with much work
-// each and many with little need not be equally fast.
+// of the rate. They reach 0.33. A block that ends leaves a gap until the next has started, which may be the difference; it
+// was not measured. So few warps with much work each and many with little need not be equally fast.
 //= 11 KB: 2 * ms("02:memory_latency/global memory") * 2.1 / 132
 //= 4 KiB: 8 * 32 * 16 / 1024
 //= 0.37: 8 * 32 * 16 / 1e3 / (2 * ms("02:memory_latency/global memory") * 2.1 / 132)
@@ -1097,12 +1126,13 @@ __global__ void branch(float* out, const float* in, unsigned n) {
 //
 // `BSSY B0` names the place where the warp is to come together again, in a *convergence barrier* `B0`. The lanes whose
 // predicate is true jump to the second loop, the others go through the first; each half ends at `BSYNC B0` and waits
-// there for the other. Both loops run, one after the other, with half of the lanes each. With `BY_WARP` the code
-// is the same but for the condition, and each warp takes one of the loops only. A short `if` has neither: its instructions are predicated.
+// there for the other. Both loops run, one after the other, with half of the lanes each. With `BY_WARP` each warp
+// takes one of the loops only. A short `if` has neither: its instructions are predicated.
 //
 // ## 10. Inline PTX (second reading)
 //
-// `asm` puts a PTX instruction into a kernel. Use it where CUDA C++ has no function:
+// `asm` puts a PTX instruction into a kernel ([manual](https://docs.nvidia.com/cuda/inline-ptx-assembly/)). Use it where CUDA
+// C++ has no function:
 //
 //     unsigned lane;
 //     asm("mov.u32 %0, %%laneid;" : "=r"(lane));                                   // which lane am I?
@@ -1388,13 +1418,11 @@ int main(int argc, char** argv) {
 //
 // - Read SASS, not PTX, to judge speed. `./learn sass` needs nvcc and no GPU.
 // - The type decides the width: `alignas(16)` and an address that keeps the promise. Check it on the host.
-// - Vectors for the bulk, scalars for the tail; several loads before the first store where too little is in flight.
 // - Loads in flight are the loads before the first instruction that reads one of them.
 // - Sum in a local variable, or promise `__restrict__`. A store that may alias holds up every load behind it.
 // - Give loops a constant number of iterations, so that nvcc can unroll them and put the loads first.
 // - The share of `FFMA` in the inner loop is a ceiling, the wavefronts of its `LDS` another. Take the lower.
 // - `LDL` or `STL` in a loop: end that first. Look for `F2F`, `DFMA` and `CALL`, too: few of them are meant.
-// - `BSSY` and `BSYNC` enclose what a warp may go through in parts.
 // - Occupancy hides latency, and so does independent work. Bytes in flight count, not warps.
 //= because Occupancy hides latency, and so does independent work: rate("hide_latency/warps=4, chains=1") >
 //=   3 * rate("hide_latency/warps=1, chains=1") and rate("hide_latency/warps=1, chains=4") >

@@ -28,13 +28,16 @@
 #include "lab/lab.h"
 
 // At the end of chapter 05 the product is free of bank conflicts. This chapter starts from its last kernel with K-tiles of
-// 8, as a pipeline holds several of them at a time: there a fifth of cuBLAS's speed is missing. The FMAs of a K-tile take the FMA units of an SM 1,024 cycles. At 4096 an SM spends some 1,650 cycles on each
-// K-tile, while shared memory is busy for 576 of them. No unit is at its limit, so the rest is {term}`latency`:
-// the block loads a K-tile, waits until it has arrived, computes with it, and loads the next.
+// 8, as a pipeline holds several of them at a time: there a fifth of cuBLAS's speed is missing. The FMAs of a K-tile take
+// the FMA units of an SM 1,024 cycles. At 4096 an SM spends some 1,650 cycles on each K-tile. Shared memory is busy for
+// 576 of them, and to issue all instructions of the loop, not the FMAs alone, takes the schedulers 1,190 at most. So no
+// unit is at its limit. In the other cycles no warp is ready, and that is {term}`latency`: the block loads a K-tile, waits
+// until it has arrived, computes with it, and loads the next.
 //= 1,024 cycles: 128 * 128 * 8 / 128
 //= some 1,650 cycles: 1.98e6 * ms("warp_tile") / (1024 / 132 * 4096 / 8)
 //= a fifth: 1 - rate("warp_tile") / rate("cublas")
 //= 576: count("warp_tile", "shared_wavefronts") / (6 * 12)
+//= 1,190 at most: 8 * sass("warp_tile", "instructions", "loop") / 4
 //
 // A load takes some 280 cycles if L2 has the data and 680 if DRAM has to deliver it (chapter 02). Both are less than
 // the 1,024 of the FMAs. If a load begins one K-tile ahead, there is enough computation to hide it.
@@ -160,8 +163,9 @@ __global__ void __launch_bounds__(THREADS, 2)
   store_tile(acc, row0 + row, 16, col0 + col, 32, m, n, alpha, beta, c, ldc);
 }
 
-// In each iteration it loads, waits, stores, waits at the barrier, and computes. Only the second block on the SM can
-// hide the loads: `__launch_bounds__(THREADS, 2)` asks for two, and one may compute while the other waits.
+// In each iteration it loads, waits, stores, waits at the barrier, and computes. The barriers keep the warps of a block in
+// step, so its loads are hidden by the other block on the SM, if at all: `__launch_bounds__(THREADS, 2)` asks for two, and
+// one may compute while the other waits.
 
 // ## 2. A K-tile ahead, in registers
 //
@@ -172,7 +176,7 @@ __global__ void __launch_bounds__(THREADS, 2)
 // ```{drawing} ahead
 // ```
 //
-// The same helps on a smaller scale. A read from shared memory takes more than 20 cycles. So the fragments of
+// The same can be done on a smaller scale. A read from shared memory takes more than 20 cycles. So the fragments of
 // step l + 1 are read while step l computes. Both are forms of {term}`double buffering`, and both cost registers: 8
 // for the K-tile, 16 for the second pair of fragments.
 
@@ -253,10 +257,14 @@ __global__ void __launch_bounds__(THREADS, 2)
 
 // Where a block is alone, no other warps compute while it waits. At 4096 the pipeline gains 16 %, and reaches 48.2
 // TFLOP/s; at 1024 it is 1.6 times as fast. {term}`Occupancy <occupancy>` and pipelining both hide latency, so a
-// pipelined kernel needs less occupancy.
+// pipelined kernel needs less occupancy. (The two sizes differ in more than the number of blocks: L2 holds all of A and B at
+// 1024. A lone block at 4096 was not measured here; that of chapter 04 is a third slower than two.)
 //= 16 %: 100 * (ms("warp_tile") / ms("register_buffer") - 1)
 //= 48.2 TFLOP/s: rate("register_buffer") / 1000
 //= 1.6 times: ms("warp_tile", 1024) / ms("register_buffer", 1024)
+//
+// The gain at 4096 is that of the K-tile. In a trial with the fragments read where they are needed the kernel was as fast (the
+// notes have it): two blocks on an SM have other warps for the 20 cycles of a read.
 
 // ## 3. Copies that bypass the registers
 //
@@ -478,7 +486,7 @@ constexpr size_t async_copy_bytes = 4 * STAGES * 16 * (BM + 4 + BN);  // of shar
 
 // Not at all: 48.2 TFLOP/s, where `register_buffer` made 48.2. A profile of `async_copy` says what its warps wait for:
 // 2 % of their time for a load, 8 % at the barrier, and half of it for the scheduler, which issues an instruction of
-// another warp. So one K-tile ahead was enough to hide the loads. A is copied 4 bytes at a time here; what 16-byte
+// another warp. Hardly a load is left to hide, and `register_buffer` is as fast: one K-tile ahead was enough. A is copied 4 bytes at a time here; what 16-byte
 // copies of a transposed A would gain is not measured (extension 3).
 //= made 48.2: rate("register_buffer") / 1000
 //= 48.2 TFLOP/s: rate("async_copy") / 1000
@@ -651,10 +659,17 @@ __global__ void __launch_bounds__(THREADS, 1)
 
 // It is *slower*: 46.8 TFLOP/s, where `async_copy` makes 48.2. Only two warps are left for each scheduler, so
 // performance depends on how well each of them runs by itself. The profile shows an instruction issued in 79 of 100
-// cycles, where `async_copy` had 84. The largest single cause is the *dispatch stall*, 9 % of a warp's time: the warp was
-// selected, but its instruction could not be dispatched. What holds back an FMA whose operands are all there?
+// cycles, where `async_copy` had 84. Apart from its turn, a warp waits longest in the *dispatch stall*, 9 % of its time: it
+// was selected, but its instruction could not be dispatched. In `async_copy` that is 10 %, but there three other warps can
+// fill the gap, and here one. What holds back an FMA whose operands are all there?
 //= 9 % of: 100 * ncu("wide_tile", "smsp__average_warps_issue_stalled_dispatch_stall_per_issue_active.ratio") /
 //=   ncu("wide_tile", "smsp__average_warp_latency_per_inst_issued.ratio")
+//= is 10 %: 100 * ncu("async_copy", "smsp__average_warps_issue_stalled_dispatch_stall_per_issue_active.ratio") /
+//=   ncu("async_copy", "smsp__average_warp_latency_per_inst_issued.ratio")
+//= because a warp waits longest: ncu("wide_tile", "smsp__average_warps_issue_stalled_dispatch_stall_per_issue_active.ratio")
+//=   > max(ncu("wide_tile", "smsp__average_warps_issue_stalled_short_scoreboard_per_issue_active.ratio"),
+//=   ncu("wide_tile", "smsp__average_warps_issue_stalled_wait_per_issue_active.ratio"),
+//=   ncu("wide_tile", "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio"))
 //= 46.8 TFLOP/s: rate("wide_tile") / 1000
 //= makes 48.2: rate("async_copy") / 1000
 //= 79 of 100: (ncu("wide_tile", "smsp__issue_active.avg.pct_of_peak_sustained_active"), 100)
@@ -737,6 +752,7 @@ __global__ void __launch_bounds__(THREADS, 1)
 // 11.8 TFLOP/s: 32 of 132 SMs have a block, a quarter of the machine. Large tiles need large matrices. Chapter 12 cuts
 // tiles into pieces to get around that.
 //= 11.8 TFLOP/s: rate("serpentine", 1024) / 1000
+//= because a quarter of the machine: abs(rate("serpentine", 1024) / rate("serpentine") - 32 / 132) < 0.02
 
 // ## 7. Which blocks run at the same time (second reading)
 //
@@ -809,7 +825,8 @@ __global__ void __launch_bounds__(THREADS, 1)
 // ## Possibilities for extension
 //
 // 1. Give `async_copy` three stages, then five. When is the second block on the SM lost?
-// 2. Fetch the fragments without double buffering in `register_buffer`. With two blocks on an SM, do they need it?
+// 2. Fetch the fragments without double buffering in `register_buffer`, and let one block alone run on an SM. Does it
+//    need them there?
 // 3. Transpose A in global memory first, with a kernel of its own, and copy it 16 bytes at a time. For which sizes
 //    does that pay?
 // 4. Let the serpentine go along the rows of the thread tile instead of the columns. Compare `-Xptxas -v`, then the

@@ -612,8 +612,8 @@ __device__ __forceinline__ void run(const lab::Gemm& g, const CUtensorMap& map_b
 
 }  // namespace
 
-//? producers: Of the instructions of the computing warps 95 % are FMAs now instead of 93 %, and no barrier stops all
-//?   warps. How much faster than `grouped_tiles` of chapter 11 is it at 4096?
+//? producers: Of the instructions of the computing warps 95 % are FMAs now instead of 93 %, and each scheduler has a third
+//?   warp, which loads. How much faster than `grouped_tiles` of chapter 11 is it at 4096?
 //? choices: under 3 % | 3-12 % | over 20 %
 //? answer: {"under 3 %": ms("11:grouped_tiles") / ms("producer_warps") < 1.03,
 //?   "3-12 %": 1.03 < ms("11:grouped_tiles") / ms("producer_warps") < 1.12,
@@ -637,12 +637,17 @@ __global__ void __launch_bounds__(block_threads, 1)
 }
 
 // 7 %: 53.6 TFLOP/s at 4096, and past cuBLAS. With the loading warps, 93 % of all instructions are FMAs, as before. What
-// changed is that 90 of 100 cycles issue an instruction instead of 84. The largest stall that is left, apart from waiting
-// for the scheduler or for data, is the dispatch stall of chapter 11.
+// changed is that 90 of 100 cycles issue an instruction instead of 84. Several things came together, and the next section
+// takes them apart. The largest stall that is left, apart from waiting for the scheduler or for data, is the dispatch stall
+// of chapter 11.
 //= 7 %: 100 * (ms("11:grouped_tiles") / ms("producer_warps") - 1)
 //= 53.6 TFLOP/s: rate("producer_warps") / 1000
 //= 93 % of: 100 * 8 * sass("producer_warps<true>", "FFMA", "FFMA") / (8 * sass("producer_warps<true>", "instructions",
 //=   "FFMA") + 4 * sass("producer_warps<true>", "instructions", "LDGSTS"))
+//= because The largest stall that is left: ncu("producer_warps", "smsp__average_warps_issue_stalled_dispatch_stall_per_issue_active.ratio") >
+//=   max(ncu("producer_warps", "smsp__average_warps_issue_stalled_no_instruction_per_issue_active.ratio"),
+//=   ncu("producer_warps", "smsp__average_warps_issue_stalled_short_scoreboard_per_issue_active.ratio"),
+//=   ncu("producer_warps", "smsp__average_warps_issue_stalled_wait_per_issue_active.ratio"))
 //= 90 of 100 cycles issue an instruction instead of 84: (ncu("producer_warps",
 //=   "smsp__issue_active.avg.pct_of_peak_sustained_active"), 100, ncu("11:grouped_tiles",
 //=   "smsp__issue_active.avg.pct_of_peak_sustained_active"))
@@ -694,10 +699,18 @@ __global__ void __launch_bounds__(block_threads, 1)
 //= FMAs row by row | 50.5 | 51.0 |: (rate("without/idea=FMA order") / 1000, rate("without/idea=FMA order", 8192) / 1000)
 //
 // `setmaxnreg` decides whether the design works at all. With 168 registers the sums and fragments of a thread do not fit,
-// and ptxas spills: 109 `LDL` stand in its code. The TMA and the order of the FMAs follow. Persistent blocks do not pay:
-// with a block for each tile the kernel is even 1 % faster at 4096 and at 8192. Why the head
-// start on the next tile does not show was not measured. Blocks that stay are what section 5 builds on.
+// and ptxas spills: 109 `LDL` stand in its code.
 //= 109 `LDL`: sass("without<true, (Idea)1>", "LDL")
+//
+// The next row, without the TMA, costs 8 %, and most of that is not the TMA's. What stands in for it here are copies of 4
+// bytes, as the kernel makes them for rows that are not aligned. An earlier build copied B 16 bytes at a time, and the step
+// from there to the TMA gained less than 1 % (the notes have it). The order of the FMAs is worth 6 %.
+//= costs 8 %: 100 * (ms("without/idea=tma") / ms("producer_warps") - 1)
+//= less than 1 %: 100 * (54.3 / 54.0 - 1)
+//= worth 6 %: 100 * (ms("without/idea=FMA order") / ms("producer_warps") - 1)
+//
+// Persistent blocks do not pay: with a block for each tile the kernel is even 1 % faster at 4096 and at 8192. Why the head
+// start on the next tile does not show was not measured. Blocks that stay are what section 5 builds on.
 //= 1 % faster: 100 * (ms("producer_warps") / ms("without/idea=persistence") - 1)
 //= 1 % faster at 4096 and at 8192: (100 * (ms("producer_warps", 8192) / ms("without/idea=persistence", 8192) - 1), 4096, 8192)
 
@@ -715,15 +728,10 @@ __global__ void __launch_bounds__(block_threads, 1)
 // 512 tiles take the time of 528: 97 %.
 //= 97 %: 100 * 512 / 528
 //
-//? alone: At 1024 there are 32 tiles. What does `producer_warps` make, in TFLOP/s, if it makes 53.6 with all 132 SMs
-//?   at work?
-//? answer: rate("producer_warps", 1024) / 1000
-//? unit: TFLOP/s
-//? near: 10 %
-//
-// 12.9 TFLOP/s: only 32 of 132 SMs, a quarter, have a tile.
-//= 12.9 TFLOP/s: rate("producer_warps", 1024) / 1000
+// At 1024 it is worse. There are 32 tiles, a quarter of the SMs have one, and `producer_warps` makes 12.9 TFLOP/s.
 //= a quarter: 32 / 132
+//= 12.9 TFLOP/s: rate("producer_warps", 1024) / 1000
+//= because a quarter of the SMs have one: abs(rate("producer_warps", 1024) / rate("producer_warps") - 32 / 132) < 0.02
 
 // ### Cut along K
 //
@@ -789,8 +797,8 @@ __global__ void __launch_bounds__(block_threads, 1)
   run<Tile, ALIGNED, true>(g, map_b, plan, partials, ready);
 }
 
-// 2.8 times, not four. The blocks also store their sums, and the sums of three are added to those of a fourth one after
-// the other. In TFLOP/s:
+// 2.8 times, not four. What a block does before its first K-tile arrives is not divided, the blocks also store their sums,
+// and the sums of three are added to those of a fourth one after the other (section 6 has the cycles of each). In TFLOP/s:
 //= 2.8 times: ms("producer_warps", 1024) / ms("even_shares", 1024)
 //
 // | M = N = K | `grouped_tiles` | `producer_warps` | `even_shares` | cuBLAS | `even_shares` to cuBLAS |
@@ -813,8 +821,10 @@ __global__ void __launch_bounds__(block_threads, 1)
 //=   ratio("even_shares", 8192))
 //
 // At 4096 and 8192 the 2 % of the last wave are recovered. At 2048 nothing is gained: 128 tiles are fewer than 132, so
-// all of them are cut to employ four more SMs, and the fix-up costs what they bring. A better plan would not cut there.
+// all of them are cut to employ four more SMs, which could bring 3 % at best. The fix-up must cost about as much; it was not
+// measured there. A better plan would not cut.
 //= 2 %: 100 * (ms("producer_warps") / ms("even_shares") - 1)
+//= 3 % at best: 100 * (132 / 128 - 1)
 
 // ## 6. A tile for the shape
 //
@@ -938,8 +948,8 @@ void tile_by_shape(const lab::Gemm& g, float* partials, int* ready) {
 // than 53.5, the best 55.1. In 12 builds that differ in the order, or in code behind the loop, the machine code shows one
 // difference between six slow ones (52.2 to 53.3 TFLOP/s) and six fast ones (54.4 to 55.3). In the fast ones, FMAs stand
 // between any two reads. In the slow ones, 44 to 58 of the 96 `LDS.128` of a K-tile stand right behind another one, and those
-// of B right before the first FMA that needs them: ptxas has undone the software pipelining. It looks at one thread, and a
-// read that is issued later keeps fewer registers occupied.
+// of B right before the first FMA that needs them: ptxas has undone the software pipelining. It does not say why; a read
+// that is issued later keeps fewer registers occupied.
 //
 // It does not move volatile reads. With them none of 13 orders has two reads in a row, and they make 53.6 to 54.9. So a
 // search is no longer needed to be near the best. `Large` takes one of these orders, one of

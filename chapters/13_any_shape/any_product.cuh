@@ -1078,7 +1078,7 @@ enum class Kind { TILE, STREAM, COLUMNS, ROWS, LITTLE, SPECIALIZED, SPECIALIZED_
 }  // namespace ANY_PRODUCT_MENU
 }  // namespace any_product
 
-#ifdef ANY_PRODUCT_SPECIALIZED  // nvcc -arch=sm_90a -DANY_PRODUCT_SPECIALIZED, for Hopper alone
+#ifdef ANY_PRODUCT_SPECIALIZED  // nvcc -gencode arch=compute_90a,code=sm_90a, for Hopper alone
 #include "specialized_sm90.cuh"
 #endif
 

@@ -106,8 +106,8 @@ __global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
 //= 50.3: 2 * 4096**3 / 2730.88e6
 //
 // `choose_specialized` is the function with these kernels on its menu. The header has them where `ANY_PRODUCT_SPECIALIZED` is defined,
-// for `nvcc -arch=sm_90a`. At M = N = K = 4001 it takes 2.71 ms, with the portable menu 3.03; cuBLAS takes 2.80. At 1500 it is 0.161 ms in
-// place of 0.178.
+// for `nvcc -gencode arch=compute_90a,code=sm_90a`. At M = N = K = 4001 it takes 2.71 ms, with the portable menu 3.03; cuBLAS
+// takes 2.80. At 1500 it is 0.161 ms in place of 0.178.
 //= 2.71 ms: ms("choose_specialized", 4001)
 //= menu 3.03: ms("choose", 4001)
 //= takes 2.80: ms("cublas", 4001)

@@ -1,5 +1,5 @@
 // Products by specialized warps, for any layout: chapter 12's kernel as a line of the menu of chapter 13. any_product.cuh includes
-// this header where ANY_PRODUCT_SPECIALIZED is defined, which asks for nvcc -arch=sm_90a.
+// this header where ANY_PRODUCT_SPECIALIZED is defined, which asks for nvcc -gencode arch=compute_90a,code=sm_90a.
 #pragma once
 
 #include <cstdint>

@@ -655,6 +655,9 @@ __global__ void __launch_bounds__(T::THREADS)
 // as those of the sum: so the output can be corrected in the same way. Its state is (m, s, o), and o / s is computed at the
 // very end. A query can walk over the keys in one pass, and no score is ever stored.
 //
+// ```{drawing} rescaled
+// ```
+//
 // The first kernel does just that: a warp has a query, and each of its lanes four of the 128 columns.
 //
 //? warp_query: It saves all traffic of the scores. Which way is faster?

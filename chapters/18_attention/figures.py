@@ -1,4 +1,5 @@
-"""The drawings of chapter 18: parts of a row, tiles of scores, sums that are an operand, and warpgroups that take turns."""
+"""The drawings of chapter 18: parts of a row, a query's state from tile to tile, tiles of scores, sums that are an operand,
+and warpgroups that take turns."""
 
 import dataclasses
 
@@ -41,6 +42,64 @@ def merge():
         "Two parts of a row with four elements each. Part a has the maximum 5, part b the maximum 7; each has a sum of powers of "
         "two of the distances from its own maximum. To merge them, the sum of part a is divided by 4, which is 2 to the power "
         "of 7 - 5, and added to that of part b.",
+    )
+
+
+def rescaled():
+    """The state of one query after each of four tiles of keys: when the maximum grows, what was added up shrinks."""
+    tiles, values = ((1, 3), (2, 0), (5, 4), (3, 5)), ((4, 2), (1, 3), (2, 6), (8, 1))
+    cell, label, wide = 26, 52, 132
+    states, m, s, o = [], None, 0.0, 0.0
+    for scores, of_values in zip(tiles, values):
+        now = max(scores) if m is None else max(m, *scores)
+        shrink = None if m is None else m - now
+        s, o = (s * 2.0**shrink, o * 2.0**shrink) if shrink is not None else (s, o)
+        for score, value in zip(scores, of_values):
+            s += 2.0 ** (score - now)
+            o += 2.0 ** (score - now) * value
+        m = now
+        states.append((m, shrink, s, o))
+
+    def panel(x, y, tile):
+        now, shrink, total, out = states[tile]
+        grows = shrink is None or shrink < 0
+        shapes = [figures.text(x, y + 12, f"tile {tile}", 12, MUTED)]
+        for name, row, top in (("scores", tiles[tile], 20), ("values", values[tile], 52)):
+            for i, number in enumerate(row):
+                largest = name == "scores" and number == now and grows
+                at = x + i * cell
+                shapes.append(figures.rect(at, y + top, cell, cell, ACCENT if largest else SOFT, f' stroke="{LINE}"'))
+                ink = GROUND if largest else figures.FOREGROUND
+                shapes.append(figures.text(at + cell / 2, y + top + 18, number, 12.5, ink, "middle"))
+        shapes.append(figures.text(x, y + 98, str(now), 12.5))
+        factor = "" if shrink is None else "× 1" if shrink == 0 else f"× 1/{2**-shrink}"
+        if shrink:
+            shapes.append(figures.rect(x - 4, y + 106, 46, 20, SECOND, ' rx="3"'))
+        shapes.append(figures.text(x, y + 121, factor, 12.5, GROUND if shrink else MUTED))
+        shapes.append(figures.text(x, y + 144, f"{total:.3g}", 12.5))
+        shapes.append(figures.text(x, y + 167, f"{out:.3g}", 12.5))
+        return shapes
+
+    def draw(columns):
+        shapes, high = [], 186
+        for tile in range(len(tiles)):
+            x, y = label + tile % columns * wide, tile // columns * high
+            if tile % columns == 0:
+                names = (("scores", 38), ("values", 70), ("m", 98), ("s, o", 121), ("s", 144), ("o", 167))
+                shapes += [figures.text(label - 10, y + at, name, 12, MUTED, "end") for name, at in names]
+            shapes += panel(x, y, tile)
+        return figures.svg(shapes, label + columns * wide - 60, -(-len(tiles) // columns) * high - 12)
+
+    told = "; ".join(
+        f"tile {i}: m = {m}, s = {s:.3g}, o = {o:.3g}"
+        + ("" if not shrink else f", after s and o of before were divided by {2**-shrink}")
+        for i, (m, shrink, s, o) in enumerate(states)
+    )
+    return figures.Drawing(
+        draw(4),
+        "One query over four tiles of two keys each, with one column of the values. Weights are powers of two of a score less the largest "
+        f"so far, m; s is their sum and o the sum of values with these weights. {told}. The output is o / s = {o / s:.3g}.",
+        draw(2),
     )
 
 
@@ -144,6 +203,13 @@ def draw(simulated, source):
             "merge",
             merge(),
             "Two parts of a row, merged; with powers of two, as in the kernels. Filled: the largest elements.",
+        ),
+        (
+            None,
+            "rescaled",
+            rescaled(),
+            "One query over four tiles of two keys, for one column of V; weights are powers of two. Where the largest score m grows, in tile 2, "
+            "s and o are scaled first. At the end o / s is the output.",
         ),
         (
             None,

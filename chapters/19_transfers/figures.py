@@ -1,7 +1,10 @@
-"""The drawings of chapter 19: the ways of a copy, two buffers in turn, and pieces in several streams over time."""
+"""The drawings of chapter 19: the ways of a copy, what crosses the link, two buffers in turn on the host and on the device, and
+pieces in several streams over time."""
+
+import dataclasses
 
 import figures
-from figures import ACCENT, FOREGROUND, GROUND, LINE, MUTED, SECOND, SOFT
+from figures import ACCENT, FOREGROUND, GROUND, LINE, MUTED, SECOND, SOFT, Span
 
 
 def boxed(x, y, width, height, label, fill="none", colour=FOREGROUND):
@@ -98,6 +101,73 @@ def timeline():
     )
 
 
+def crossing():
+    """What crosses the link for a kernel that reads an array of 16 groups once, in part, or twice."""
+    groups, high = 16, 16
+    every, one, none = set(range(groups)), {0}, set()
+    ways = (  # name, the groups of each crossing, what is said of it
+        ("a copy, whatever is read", [every], "16 groups, once"),
+        ("zero copy, all of it", [every], "16 groups, once"),
+        ("zero copy, one group of 16", [one], "1 group"),
+        ("zero copy, all of it twice", [every, every], "32 groups"),
+        ("managed, one group of 16", [every], "the whole page"),
+        ("made on the device", [none], "nothing"),
+    )
+
+    def draw(left, cell, below):
+        shapes, y = [], 4
+        for name, crossings, note in ways:
+            shapes.append(figures.text(0, y + 13, name, 12.5))
+            y += below
+            for number, crossed in enumerate(crossings):
+                for g in range(groups):
+                    fill = (SECOND if number else ACCENT) if g in crossed else "none"
+                    edge = f' stroke="{LINE}" rx="2"'
+                    shapes.append(figures.rect(left + g * cell, y, cell - 3, high, fill, edge))
+                y += high + 4
+            shapes.append(figures.text(left + groups * cell + 8, y - 8, note, 12, MUTED))
+            y += 8
+        return figures.svg(shapes, left + groups * cell + 108, y - 6)
+
+    return figures.Drawing(
+        draw(190, 20, 0),
+        "What crosses the link of an array of 16 groups of floats. A copy: all 16, whatever the kernel reads. Zero copy: what is read, "
+        "all 16, or one, and twice what is read twice. Managed memory: the whole page, though one group of it is read. What is made "
+        "on the device: nothing.",
+        draw(0, 15, 20),
+    )
+
+
+def buffers():
+    """Copies and sums over time, with the event that guards a buffer and without it; sums are drawn longer than copies."""
+    copy, add, pieces = 2, 3, 4
+
+    def row_of(waits):
+        copies, sums, copied, added = [], [], 0, [0] * pieces
+        for p in range(pieces):
+            free = added[p - 2] if p >= 2 else 0  # when the sum has left the buffer
+            begin = max(copied, free) if waits else copied
+            if begin > copied:
+                copies.append(Span(copied, begin - copied, "idle"))
+            copied = begin + copy
+            copies.append(Span(begin, copy, "load" if begin >= free else "wrong", f"{p} to {'AB'[p % 2]}"))
+            added[p] = max(copied, added[p - 1] if p else 0) + add
+            sums.append(Span(added[p] - add, add, "compute", f"{p} in {'AB'[p % 2]}"))
+        return [("copies", copies), ("sums", sums)]
+
+    drawn = figures.timeline(
+        [("summed", row_of(True)), ("missing_event", row_of(False))],
+        "",
+        {"load": "copies", "compute": "adds", "wrong": "overwrites", "idle": "waits"},
+    )
+    return dataclasses.replace(
+        drawn,
+        alt="Four pieces over time, copied in turn to buffers A and B and added up from there; adding is drawn as taking longer. summed: the "
+        "copy of piece 2 to A waits until piece 0 in A is added, and piece 3 waits for B in the same way. missing_event: the copy of "
+        "piece 2 to A begins while piece 0 in A is still being added, and overwrites it; piece 3 does the same to piece 1.",
+    )
+
+
 def draw(_simulated, _source):
     """(None, name, drawing, caption) of each: the prose has their places."""
     return [
@@ -113,5 +183,18 @@ def draw(_simulated, _source):
             "timeline",
             timeline(),
             "Drawn, not measured: three stages that take equally long, in one piece and in four. A number is a piece.",
+        ),
+        (
+            None,
+            "crossing",
+            crossing(),
+            "What crosses the link of an array of 16 groups, by the way that a kernel gets it. Filled: it crosses; in a second colour: again.",
+        ),
+        (
+            None,
+            "buffers",
+            buffers(),
+            "Drawn, not measured, with sums that take longer than copies: pieces 0 to 3 in buffers A and B. Without the event a copy overwrites "
+            "what a sum still reads.",
         ),
     ]

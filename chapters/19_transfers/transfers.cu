@@ -279,6 +279,9 @@ __global__ void generated(float* out, std::size_t n) {
 // 0.2 ms for what takes 5 ms to send.
 //= 0.2 ms for what takes 5 ms: (ms("generated"), ms("one_copy/memory=pinned"))
 //
+// ```{drawing} crossing
+// ```
+//
 // ## 3. In, work, out
 //
 // What cannot be avoided can be hidden. Here is some work, a recurrence on each element:
@@ -376,6 +379,26 @@ void staged_by_part(float* to, const float* from, float* d_in, float* d_out, std
 //= 5.76 ms, 0.95: (ms("staged/by part, pieces=32"), ratio("staged/by part, pieces=32"))
 //= take 5.9 ms and 64 take 5.8: (ms("staged/by part, pieces=16"), 64, ms("staged/by part, pieces=64"))
 //
+// The simulator draws the order that a program has made, since it knows that and no time. `./learn explain 19 --rung staged` shows
+// what begins like this for 16 pieces in three streams in turn, and in a stream for each part:
+//
+// ```text
+//           1     2     3     4     5     6
+// stream 1  HtoD  work  DtoH  HtoD  work  DtoH
+// stream 2  HtoD  work  DtoH  HtoD  work  DtoH
+// stream 3  HtoD  work  DtoH  HtoD  work  DtoH
+// and 12 more steps
+//
+//           1     2     3     4     5     6
+// stream 1  HtoD  HtoD  HtoD  HtoD  HtoD  HtoD
+// stream 2        work  work  work  work  work
+// stream 3              DtoH  DtoH  DtoH  DtoH
+// and 12 more steps
+// ```
+//
+// What shares a column may run at once. In turn, the three streams want the same engine in the same step. By part, a step has
+// one copy in, one piece of work and one copy out.
+//
 // ### What undoes it
 //
 // - *Pageable memory.* The copy has to pass the driver's buffer, and the host waits for it: 62 ms, in 16 pieces.
@@ -384,6 +407,8 @@ void staged_by_part(float* to, const float* from, float* d_in, float* d_out, std
 //= 15 ms: ms("staged/mistake=one stream")
 // - *The default stream.* It waits for all others, and they for it. Streams that are to be independent of it are made
 //   with `cudaStreamNonBlocking`, as those of `lab::Streams` are.
+// - *An event in another stream.* `cudaEventRecord(event)` without a stream marks a place in the default stream. Who waits for
+//   that event waits for nothing that `cudaStreamNonBlocking` streams were given (exercise `whose_event`).
 // - *Reading too early.* An asynchronous copy returns before it is done. The host has to wait: for the stream, or for an
 //   event in it. Without that it reads what was there before; if that is the result of an earlier run, every test
 //   passes.
@@ -394,6 +419,14 @@ float too_early(float* to, const float* d_from, std::size_t n) {
   return to[n - 1];
 }
 
+// ### What else a stream takes (second reading)
+//
+// A stream can call a function of the host, `cudaLaunchHostFunc`: behind the work before it, and ahead of the work after it. So a
+// finished piece can be handed to another thread without a wait. The function must not call CUDA; the simulator tells it if it does.
+//
+// `cudaStreamCreateWithPriority` gives a stream a priority. Where blocks of several kernels are waiting for room on the SMs, those
+// of the higher priority go first; blocks that run are not interrupted (CUDA's programming guide). It was not measured here.
+//
 // ## 4. More data than room
 //
 // A sum needs each element once. The data may be larger than the device's memory, if it comes in pieces that are
@@ -401,6 +434,9 @@ float too_early(float* to, const float* d_from, std::size_t n) {
 //
 // Now two streams share buffers, and order between them has to be made, by events again. Each buffer needs two: *full*, which
 // the sum waits for, and *empty*, which the next copy into it waits for. (Chapter 12 has the same ring within a block.)
+//
+// ```{drawing} buffers
+// ```
 
 /// Adds up the elements of a piece; *sum grows by them.
 ///

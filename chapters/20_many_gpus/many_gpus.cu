@@ -39,10 +39,9 @@
 
 #include "lab/lab.h"
 
-// One GPU has limits: its memory, its bandwidth, its arithmetic. The next step is a second one in the same host. Over NVLink
-// or PCIe a GPU reaches the memory of another. This chapter spreads three kinds of work over GPUs: a stencil, whose parts
-// need their neighbours' edges; a sum over GPUs, which needs everything; and a matrix product, one of whose factors is
-// spread over all of them. One process, one thread of the host, any number of GPUs.
+// Over NVLink or PCIe a GPU reaches the memory of another in the same host. This chapter spreads three kinds of work over
+// GPUs: a stencil, whose parts need their neighbours' edges; a sum over GPUs, which needs everything; and a matrix product,
+// one of whose factors is spread over all of them. One process, one thread of the host, any number of GPUs.
 //
 // ```{drawing} split
 // ```
@@ -225,6 +224,9 @@ void relax_rows(Grid& grid, int s, int g, int first, int last, cudaStream_t stre
 // Each GPU has a stream: a kernel for its rows, then copies of its edges into the neighbours' halos, then the next
 // step. Only events order the work of different GPUs. A GPU may begin a step when its neighbours have sent the edges of
 // the step before. So each records an event behind its copies, and the neighbours' streams wait for it; the host does not.
+//
+// ```{drawing} steps
+// ```
 
 /// Sends the edges that step s has made to the halos of the neighbours.
 void send_edges(Grid& grid, int s, int g, cudaStream_t stream) {
@@ -320,7 +322,20 @@ void jacobi_overlap(Grid& grid, lab::Streams& streams) {
 }
 
 // The edges take two more launches: three kernels and up to two copies for each step and GPU. They can be hidden only as long
-// as the interior takes longer than they do.
+// as the interior takes longer than they do. `SIMT_DEVICES=2 ./learn explain 20 --rung jacobi_overlap` draws the order of all
+// steps. The first two are:
+//
+// ```text
+//                  1      2      3      4      5      6
+// GPU 0, stream 1  relax  relax  PtoP   relax  relax  PtoP
+// GPU 0, stream 2  relax                relax
+// GPU 1, stream 3  relax  relax  PtoP   relax  relax  PtoP
+// GPU 1, stream 4  relax                relax
+// and 24 more steps
+// ```
+//
+// What shares a column may run at once. But a step is now three columns, where `jacobi_copies` has two: the kernels of the first
+// and of the last row follow each other in one stream. What one kernel for both rows would save is not measured.
 //
 // **Timed.** Overlap saves 1 % of the time at 16384 x 16384 and 7 % at 4096 x 4096. Two GPUs have 0.95 of twice one
 // GPU's rate at the large size and 0.59 at the small one. A step still takes 17 us and 16 us more than half of one GPU's, so
@@ -373,12 +388,14 @@ __device__ void tell(unsigned* flag) {
 //? unit: per cent
 //? near: 20 %
 
+// [hide] Side: what a GPU has to do with one neighbour
 /// What a GPU has to do with one neighbour.
 struct Side {
   float* halo;  ///< the neighbour's halo row that this GPU's edge belongs to; nullptr: no neighbour
   unsigned* theirs;  ///< the neighbour's flag, counted up by each block of the edge
   unsigned* mine;    ///< the flag that the neighbour's blocks count up
 };
+// [/hide]
 
 /// A step of one GPU's rows. A block of the first or last strip waits for the neighbour's edge of the step before, writes its own edge
 /// into the neighbour's halo and counts the neighbour's flag up. These strips come first, so that nobody waits long.
@@ -418,8 +435,8 @@ __global__ void jacobi_flags(float* out, const float* in, int cols, int rows, Si
 // block increments it after it has read its halo *and* stored its edge, so one flag guards both, as the event
 // did. No stream waits for another one, and the host only launches.
 //
-// A block that waits occupies an SM. Here it waits for a kernel on another GPU, which has SMs of its own. A
-// block that waited for a block *of its own grid* that has not begun could wait for ever (chapter 07).
+// A block that waits occupies an SM. Here it waits for another GPU, which has SMs of its own. A block that waited for one
+// *of its own grid* that has not begun could wait for ever (chapter 07).
 //
 // The peer of all three is NCCL, NVIDIA's library for communication between GPUs, where it is installed: each GPU's stream has
 // the step's kernel, then `ncclSend` and `ncclRecv` of its edges in one group.
@@ -492,6 +509,9 @@ __global__ void gathered_sums(float4* out, OnAll<float4> in, int gpus, std::size
 // Cut the array into N chunks. In each step every GPU takes one chunk from its left neighbour and adds its own; after
 // N - 1 steps each GPU has one chunk of the sum. In N - 1 more steps the finished chunks go round once. In every step
 // each link carries one chunk.
+//
+// ```{drawing} ring
+// ```
 //
 //? ring: Where one GPU adds, its kernel stores B bytes. How many times as many sectors do four GPUs store with a ring, together?
 //? answer: count("ring_sums/floats=3721", "global_store_sectors") / count("gathered_sums/floats=3721", "global_store_sectors")
@@ -575,8 +595,7 @@ __global__ void one_shot(float4* out, OnAll<float4> in,
 // A kernel of GPU 0 now waits for one of GPU 1, which the host launches after it. A launch returns at once, so it does get
 // there. But CUDA loads a kernel at its first use, and loading may wait for kernels that run (CUDA's programming
 // guide, *Lazy Loading*). If one of them waits for the kernel that is to be loaded, neither ever ends. So the host first asks
-// for each kernel's attributes on each GPU, which loads it. The simulator returns from a launch when the kernel only polls, and
-// runs both side by side.
+// for each kernel's attributes on each GPU, which loads it.
 //
 // `early_read` leaves the meetings out. A kernel in each GPU's stream makes its array right before, and nothing orders
 // the others' sums behind it.
@@ -663,7 +682,11 @@ __global__ void two_shots(OnAll<float4> out, OnAll<float4> in,
 // C = A B. Each GPU has some rows of A and computes the same rows of C. All of them need all of B, and each holds some of its
 // rows. Row block p of B is multiplied by column block p of A, and C is a sum over p. So a GPU begins with its own
 // part while it copies the next one: two buffers, two streams, and events for full and empty, as in chapter 19.
+//
+// ```{drawing} parts
+// ```
 
+// [hide] The kernel of chapter 04, the parts of a product on each GPU, and a launch
 constexpr int TILE = 64, DEEP = 16,
               EACH = 4;  ///< of C, of k, and of C for each thread and direction
 
@@ -698,7 +721,6 @@ __global__ void multiply(float* c, const float* a, const float* b, int m, int n,
     }
 }
 
-// [hide] The parts of a product on each GPU
 /// C = A B of n x n matrices. GPU g has rows of A and C, and the same rows of B; and two buffers for rows of the others.
 struct Parts {
   const int n, gpus;
@@ -782,8 +804,7 @@ void product(Parts& all, lab::Streams& streams, bool hidden) {
 //
 // ## 5. Beyond one process, beyond one host
 //
-// One thread that launches for all GPUs is the simplest form. Larger programs give each GPU a thread or a process of its
-// own. A pointer of one process means nothing in another.
+// Larger programs give each GPU a thread or a process of its own. A pointer of one process means nothing in another.
 //
 // - **NCCL** has collective operations, and sends and receives between GPUs, in streams, across processes and hosts.
 //   PyTorch and JAX communicate through it.
@@ -792,8 +813,8 @@ void product(Parts& all, lab::Streams& streams, bool hidden) {
 // - **NVSHMEM** gives the GPUs of all hosts a symmetric memory that kernels load from and store to: the stencil with flags,
 //   across hosts.
 //
-// Begin with NCCL: on two GPUs the kernels above are faster for some lengths, and slower for others. Write your own where
-// measuring shows a gain, or to fuse a collective operation with the computation around it.
+// Begin with NCCL. Write your own kernels where measuring shows a gain, or to fuse a collective operation with the computation
+// around it.
 
 // [hide] How the rungs are registered
 namespace {

@@ -69,7 +69,7 @@ def machine_code(text: str, recorded: dict | None, kernels: dict[str, str] | Non
     def listing_of(found: re.Match) -> str:
         kind, spec, body = found.groups()
         name, *options = shlex.split(spec)
-        words = {"in": "its inner loop", "only": "only {}", "from": "from {} on"}
+        words = {"in": "its inner loop", "only": "only {}", "from": "from {} on", "control": "with its control codes"}
         pairs = [option.split("=", 1) for option in options]
         which = [words[key].format(value.replace(",", ", ")) for key, value in pairs if key in words]
         by = "nvcc {nvcc}, {architecture}".format(**recorded) if recorded else "not recorded"
@@ -411,6 +411,7 @@ def head(chapter: Chapter, exercises, figures, project: str) -> list[str]:
     facts = [f"{way.facts(header, exercises)}"] if header.minutes else []
     facts += [f"Afterwards you can {header.afterwards}."] if header.afterwards else []
     facts.append(f"`./learn run {header.number}` runs it.")
+    facts += ["Near its end: [what bounds each rung](#what-bounds-each-rung)."] if figures[1:] else []
     out += [f":::{{container}} facts\n{' '.join(facts)}\n:::", "", f"```{{cpp:namespace}} {project}\n```", ""]
     out += figures[:1]  # the chapter's plot: how fast each rung is; the counts, which say why, are predicted first
     return [*out, "", header.intro, ""] if header.intro else [*out, ""]

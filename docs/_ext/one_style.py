@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 FOREIGN = ("pygments.css", "styles/furo.css", "styles/furo-extensions.css", "copybutton.css", "sphinx-design.min.css")
-FILTERED = ("sphinx-design.min.css",)  # a rule of it for each thing that it can do
+FILTERED = ("pygments.css", "sphinx-design.min.css")  # a rule of them for each thing that they can do
 UNUSED = ("basic.css", "debug.css", "skeleton.css")  # furo has its own
 LAST = "warp.css"
 BUNDLE = "site.css"
@@ -86,4 +86,4 @@ def one_style(_app, _pagename, _template, context, _doctree):
 
 def setup(app):
     app.connect("html-page-context", one_style, priority=900)
-    app.connect("build-finished", bundle)
+    app.connect("build-finished", bundle, priority=900)  # after the theme has written its colours of code in the dark

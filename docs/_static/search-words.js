@@ -1,5 +1,6 @@
 // What readers ask for, and what the course calls it. A phrase stands before its parts.
 const searchWords = [
+  [["which bottleneck", "removed the bottleneck", "what bounds", "bound by"], ["what bounds each rung"]],
   [["why is my kernel slow", "kernel is slow", "slow kernel", "kernel slow", "make it faster", "find the bottleneck", "bottleneck"], ["profiling", "why does a warp wait", "limiter"]],
   [["faster than cublas", "cublas faster", "beat cublas"], ["past cublas"]],
   [["illegal memory access", "illegal address", "out of bounds", "segfault", "segmentation fault"], ["what is found", "guard", "memcheck"]],
@@ -16,7 +17,7 @@ const searchWords = [
   [["matrix multiplication", "matrix multiply", "matmul", "sgemm", "gemm"], ["product", "gemm"]],
   [["prefix sum", "cumulative sum", "cumsum"], ["scan"]],
   [["launch overhead", "launch latency", "kernel launch time"], ["what a launch costs", "empty kernel", "launches"]],
-  [["block size", "threads per block", "thread block size", "choose block", "number of threads"], ["scheduler s limit", "threads a block", "occupancy"]],
+  [["block size", "threads per block", "thread block size", "choose block", "number of threads"], ["size of a block", "threads a block", "occupancy"]],
   [["loop unrolling", "unrolling", "unroll"], ["unroll"]],
   [["register spilling", "register spill", "spills", "spilling", "too many registers", "register pressure"], ["spill"]],
   [["memory coalescing", "coalesced access", "uncoalesced", "coalescing", "coalesced", "non-coalesced"], ["coalesced"]],

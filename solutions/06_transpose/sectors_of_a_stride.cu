@@ -24,7 +24,7 @@ constexpr int kEverySecond = 8;
 constexpr int kEveryEighth = 32;
 // A column of a matrix with 1000 floats per row: first 0, stride 1000
 constexpr int kColumn = 32;
-// Neighbours, but from the third float on: first 3, stride 1
+// Neighbours, but from the third float on: first 2, stride 1
 constexpr int kFromTheThird = 5;
 // Neighbouring doubles: read_doubles
 constexpr int kDoubles = 8;

@@ -58,7 +58,7 @@ class Read(unittest.TestCase):
         self.assertEqual(read.builds_on, ["01_thread_indexing", "05_bank_conflicts"])
         self.assertEqual(read.sizes, {"gpu": "16384,16384", "simulator": "96,160"})
         self.assertEqual(read.sizes_measured, ["16384,16384", "16384,10007"])
-        self.assertEqual(read.end, SOURCE.split("\n").index(""))
+        self.assertEqual((read.end, read.intro), (SOURCE.split("\n").index(""), ""))
         rungs = [(rung.name, rung.idea, rung.needs, rung.raises) for rung in read.rungs.values()]
         self.assertEqual(
             rungs,
@@ -76,6 +76,9 @@ class Read(unittest.TestCase):
         self.assertEqual((read.kind, read.builds_on, read.sizes_measured), ("free", [], ["16384,16384"]))
         product = text.replace("16384,16384", "64,64,64").replace("96,160", "9,9,9")
         self.assertEqual(parse(product).kind, "gemm")
+
+    def test_prose_may_follow(self):
+        self.assertEqual(parse(SOURCE.replace("\n\n#include", "\n//\n// Some words.\n\n#include")).intro, "Some words.")
 
     def test_a_chapter_of_the_course(self):
         for folder in sorted((ROOT / "chapters").glob("[0-9][0-9]_*")):
@@ -104,12 +107,14 @@ class Refused(unittest.TestCase):
         self.refused("// # Chapter 06:", "// Chapter 06:", 1, "starts with the line")
         self.refused("Chapter 06: T", "Chapter 07: T", 1, "the folder is 06_transpose")
         self.refused("// Question:", "// Questions:", 1, "lacks the line '// Question: ...'")
+        self.refused("// Size gpu: 16384,16384\n", "", 1, "lacks the line '// Size gpu: ...'")
+        self.refused("// Size gpu: 16384,16384", "// Size gpu:", 1, "lacks the line '// Size gpu: ...'")
         self.refused("// Kind: map", "// Kind: map\n// Kind: map", 7, "a second time")
         self.refused("// Kind: map", "// Kind: chart", 6, "legal is map, gemm, free")
-        self.refused("// Kind: map", "// Kind: gemm", 6, "a gemm has a size of 3 extents, not 2")
-        self.refused("96,160", "96, 160", 8, "a size is n, rows,cols or M,N,K")
-        self.refused("96,160", "96,0", 8, "a size is n, rows,cols or M,N,K")
-        self.refused("96,160", "96", 8, "differ in their number of extents")
+        self.refused("// Kind: map", "// Kind: gemm", 6, "a kind of 2 extents; a gemm has a size of 3")
+        self.refused("96,160", "96, 160", 8, "a size: n, rows,cols or M,N,K")
+        self.refused("96,160", "96,0", 8, "a size: n, rows,cols or M,N,K")
+        self.refused("96,160", "96", 8, "as many extents as 'Size gpu' has, 2")
         self.refused("measured: 16384,16384", "measured: 8,8", 9, "that of 'Size gpu' (16384,16384) first")
         self.refused("05_bank_conflicts", "chapter 5", 5, "folder names such as 01_thread_indexing")
         self.refused("06 --rung tma", "05 --rung tma", 13, "write './learn run 06 --rung ...'")

@@ -44,11 +44,8 @@ struct Result {
 };
 Result run(std::vector<std::string> words, const std::function<void(lab::GemmLadder&)>& fill,
            const lab::Config& how = config()) {
-  words.insert(words.begin(), "program");
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  lab::Harness harness(static_cast<int>(words.size()), argv.data(), how);
+  Words line(std::move(words));
+  lab::Harness harness(line.argc(), line.argv(), how);
   testing::internal::CaptureStdout();
   Result result;
   result.code = harness.run([&](lab::Ladder& ladder) {

@@ -90,11 +90,8 @@ struct Ran {
 /// The program of that chapter, with these words on its command line.
 Ran run(const std::function<void(Ladder&)>& chapter, std::vector<std::string> words = {},
         const lab::Config& config = headed()) {
-  words.insert(words.begin(), "program");
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  lab::Harness harness(static_cast<int>(words.size()), argv.data(), config);
+  Words line(std::move(words));
+  lab::Harness harness(line.argc(), line.argv(), config);
   testing::internal::CaptureStdout();
   const int code = harness.run(chapter);
   testing::internal::GetCapturedStdout();
@@ -165,13 +162,6 @@ TEST(Header, WhatASizeIsWrongForIsSkippedWhereItIsAdded) {
     EXPECT_EQ(second_code, 0);
     EXPECT_EQ(second.size(), 1u);
   }
-}
-
-TEST(Header, ADemonstrationThatRaisesNothingFails) {
-  const auto [code, rows] =
-      run([](Ladder& ladder) { ladder.demonstrate("mistake", [] {}); }, {"--rung", "mistake"});
-  EXPECT_EQ(code, 1);
-  EXPECT_EQ(rows.at(0).reason, "should raise shared-race, and raised nothing");
 }
 
 TEST(HeaderDeathTest, WhatTheHeaderDoesNotNameEndsTheProgram) {

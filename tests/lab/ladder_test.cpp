@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <fstream>
 #include <functional>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -70,11 +69,8 @@ class LadderTest : public testing::Test {
   /// The program of that chapter, with these words on its command line; what it prints to stdout is caught.
   int run(const lab::Config& config, const std::function<void(Ladder&)>& chapter,
           std::vector<std::string> words = {}) {
-    words.insert(words.begin(), "./bin/program");
-    std::vector<char*> argv;
-    for (std::string& word : words) argv.push_back(word.data());
-    argv.push_back(nullptr);
-    lab::Harness harness(static_cast<int>(words.size()), argv.data(), config);
+    Words line(std::move(words));
+    lab::Harness harness(line.argc(), line.argv(), config);
     testing::internal::CaptureStdout();
     code = harness.run(chapter);
     printed = testing::internal::GetCapturedStdout();
@@ -244,33 +240,6 @@ TEST_F(LadderTest, ARungThatChangesItsInputsIsSetUpForEachRunOrForTheLast) {
 }
 
 // ---- what is wrong fails ----
-
-TEST_F(LadderTest, ANaNFails) {
-  Rung rung = right("nan");
-  rung.launch = [this, launch = rung.launch] {
-    launch();
-    set(1, 32, c.data(), 500, 1, std::nanf(""));
-  };
-  rung.outputs = {lab::expect(c, want, lab::Tolerance{.absolute = 1e30})};
-  const lab::Row row = row_of(rung);
-  EXPECT_EQ(row.status, Status::fail);
-  EXPECT_EQ(code, 1);
-  EXPECT_TRUE(has(row.reason, "1 of 1000 elements are wrong, the first at index 500: nan"))
-      << row.reason;
-  EXPECT_TRUE(std::isnan(row.max_error.value_or(0)));
-}
-
-TEST_F(LadderTest, OneWrongElementFails) {
-  Rung rung = right("wrong");
-  rung.launch = [this, launch = rung.launch] {
-    launch();
-    set(1, 32, c.data(), 999, 1, 7.0f);
-  };
-  const lab::Row row = row_of(rung);
-  EXPECT_EQ(row.status, Status::fail);
-  EXPECT_TRUE(has(row.reason, "first at index 999: 7 where ")) << row.reason;
-  EXPECT_TRUE(has(printed, "0 PASS, 1 FAIL")) << printed;
-}
 
 TEST_F(LadderTest, AnOutputThatNobodyWroteFailsEvenAfterARungThatDid) {
   Rung lazy = right("lazy"), idle = right("idle");
@@ -547,16 +516,6 @@ TEST_F(LadderTest, AnExceptionIsThatRungsAlone) {
 
 // ---- what is not there is skipped, with its reason ----
 
-TEST_F(LadderTest, SkipsSayWhy) {
-  EXPECT_EQ(
-      run(with_header(simulator(), {{"tma", "bulk copies", {"gpu"}}, {"future", "", {"sm_990"}}}),
-          {right("future")}),
-      0);
-  EXPECT_TRUE(has(printed, "SKIP   needs a GPU\n")) << printed;
-  EXPECT_TRUE(has(printed, "SKIP   needs a GPU of compute capability 99.0 or more\n")) << printed;
-  EXPECT_TRUE(has(printed, "0 PASS, 0 FAIL, 2 SKIP, 0 ERROR")) << printed;
-}
-
 TEST_F(LadderTest, ARungRunsWithoutAPeerThatIsNotThere) {
   Rung rung = right();
   rung.peer = {.name = "cuBLAS", .absent = "only the gpu preset links it"};
@@ -651,12 +610,14 @@ TEST_F(LadderTest, RunsOnlyTheRungsThatAreAskedFor) {
 TEST_F(LadderTest, WhatIsNotAskedForNeedNotBeMade) {
   run(with_header(simulator(), {{"one"}, {"two"}}),
       [&](Ladder& ladder) {
+        EXPECT_TRUE(ladder.on_simulator());
+        EXPECT_EQ(ladder.seed(), 5u);
         EXPECT_TRUE(ladder.wants("one") && ladder.wants({"two", "one"}));
         EXPECT_FALSE(ladder.wants("two") || ladder.wants({"two", "three"}));
         ladder.add(right("one"));
         if (ladder.wants("two")) ladder.add(right("two"));
       },
-      {"--rung", "one"});
+      {"--rung", "one", "--seed", "5"});
   EXPECT_EQ(code, 0);
 }
 
@@ -756,27 +717,6 @@ TEST_F(LadderTest, ConditionsAreThoseOfTheDriverOrTheirLackIsSaid) {
 
 using LadderDeathTest = LadderTest;
 
-TEST_F(LadderDeathTest, BadInputIsOneLineAndExitCode2) {
-  const auto line = [](const std::string& text) { return "^program: " + text + "[^\n]*\n$"; };
-  const auto words = [&](std::vector<std::string> given) {
-    run(simulator(), {right()}, std::move(given));
-  };
-  EXPECT_EXIT(words({"--size", "-5"}), testing::ExitedWithCode(2),
-              line("--size '-5': '-5' is not a whole number; legal is n"));
-  EXPECT_EXIT(words({"--frob"}), testing::ExitedWithCode(2),
-              line("unknown option '--frob'; legal are"));
-  EXPECT_EXIT(words({"--json", "/no/such/folder/x.json"}), testing::ExitedWithCode(2),
-              line("--json '/no/such/folder/x.json' cannot be written: No such file or directory"));
-  EXPECT_EXIT(run(simulator(), [](Ladder& ladder) { ladder.require(false, "n is even here"); }),
-              testing::ExitedWithCode(2), line("--size with n = 1000: n is even here"));
-  EXPECT_EXIT(words({"--help"}), testing::ExitedWithCode(0), "^$");
-  run(simulator(), [&](Ladder& ladder) {
-    ladder.require(true, "fine");
-    ladder.add(right());
-  });
-  EXPECT_EQ(code, 0);
-}
-
 TEST_F(LadderDeathTest, TheSameRungTwiceEndsTheProgram) {
   EXPECT_EXIT(run(simulator(), {right("one"), right("one")}), testing::ExitedWithCode(1),
               "was added twice");
@@ -799,48 +739,23 @@ TEST_F(LadderDeathTest, RungsOfAnotherFileHaveToBeAskedFor) {
 
 // ---- the results file ----
 
-TEST_F(LadderTest, WritesResultsAlsoWhenRungsFail) {
-  setenv("WARP_COMMIT", "0123abc", 1);
-  const std::string path = testing::TempDir() + "lab_results_" + std::to_string(getpid()) + ".json";
-  Rung idle = right("idle"), big = right("big");
-  idle.launch = [] {};
-  big.launch = [this] { add(1, 2048, a.data(), b.data(), c.data(), 0, n); };
-  const auto chapter = [&](Ladder& ladder) {
-    EXPECT_FALSE(std::ifstream(path).good());  // looking whether it can be written leaves nothing
-    EXPECT_EQ(ladder.seed(), 5u);
-    EXPECT_TRUE(ladder.on_simulator());
-    for (const Rung& rung : {right("good"), idle, big}) ladder.add(rung);
-  };
-  EXPECT_EQ(run(with_header(simulator(), {{"good"}, {"idle"}, {"big"}, {"tma", "", {"gpu"}}}),
-                chapter, {"--json", path, "--size", "1000", "--seed", "5"}),
-            1);
-
-  // That the file is JSON, test_faults.py sees: it reads one.
-  std::ifstream file(path);
-  const std::string json(std::istreambuf_iterator<char>(file), {});
-  EXPECT_TRUE(json.starts_with("{\n \"chapter\": \"99_test\",\n \"backend\": \"simulator\","));
-  EXPECT_TRUE(has(json, "\"commit\": \"0123abc\",\n \"limits\": {},"));
-  std::size_t at = 0;
-  for (const char* status : {"PASS", "FAIL", "ERROR", "SKIP"}) {
-    at = json.find("\"status\": \"" + std::string(status), at + 1);
-    EXPECT_NE(at, std::string::npos) << status << json;
-  }
-  EXPECT_TRUE(has(json, "\"max_error\": null")) << json;  // poison is NaN
-  EXPECT_EQ(std::remove(path.c_str()), 0);
-}
-
-TEST_F(LadderTest, LookingWhetherAFileCanBeWrittenKeepsIt) {
+// What it holds test_faults.py reads.
+TEST_F(LadderTest, LookingWhetherAFileCanBeWrittenLeavesNothingAndKeepsWhatThereIs) {
   const std::string path = testing::TempDir() + "lab_keep_" + std::to_string(getpid()) + ".json";
-  std::ofstream(path) << "precious";
-  std::string kept;
-  run(simulator(),
-      [&](Ladder& ladder) {
-        std::ifstream(path) >> kept;
-        ladder.add(right());
-      },
-      {"--json", path});
-  EXPECT_EQ(kept, "precious");
-  EXPECT_EQ(std::remove(path.c_str()), 0);
+  for (const std::string before : {"", "precious"}) {
+    if (!before.empty()) std::ofstream(path) << before;
+    std::string kept;
+    run(simulator(),
+        [&](Ladder& ladder) {
+          std::ifstream file(path);
+          EXPECT_EQ(file.good(), !before.empty());
+          file >> kept;
+          ladder.add(right());
+        },
+        {"--json", path});
+    EXPECT_EQ(kept, before);
+    EXPECT_EQ(std::remove(path.c_str()), 0);
+  }
 }
 
 TEST_F(LadderTest, ShowsWhatARungHasToShow) {

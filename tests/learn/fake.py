@@ -294,9 +294,37 @@ class Checkout(unittest.TestCase):
             return []
 
 
-def counts(**some):
-    """Counts as a trace has them: the named ones, the others left out."""
-    return dict(some)
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def load(path):
+    return json.loads(read(path))
+
+
+def write(path, text):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+STORED = {"global_store_requests": 1, "global_store_sectors": 1, "global_store_active_lanes": 32}
+
+
+def launch(kernel="k", lines=(), grid=(1, 1, 1), block=(32, 1, 1), **more):
+    """A launch as the simulator writes it; its counts are the sums of those of its lines."""
+    counts = {}
+    for line in lines:
+        for name, value in line["counts"].items():
+            counts[name] = counts.get(name, 0) + value
+    made = {"index": 0, "kernel": kernel, "grid": list(grid), "block": list(block), "counts": counts}
+    return {**made, "lines": list(lines), **more}
+
+
+def line(file, number, counts, *addresses, access="load"):
+    """A line of a launch: what it counts, and requests of 4 bytes a lane to global memory that the trace keeps of it."""
+    examples = [{"space": "global", "access": access, "size": 4, "addresses": one} for one in addresses]
+    return {"file": file, "line": number, "counts": counts, "examples": examples}
 
 
 def trace_of(launches, findings=()):
@@ -304,8 +332,7 @@ def trace_of(launches, findings=()):
 
 
 def write_json(path, value):
-    with open(path, "w", encoding="utf-8") as file:
-        json.dump(value, file)
+    write(path, json.dumps(value))
     return path
 
 

@@ -44,14 +44,12 @@ class Chapters(fake.Checkout):
             ("void naive(); __global__ void __launch_bounds__(2) padded(int n) {}", "padded"),
             ("void naive(); void padded();", "naive"),
         ):
-            with open(chapter.source, "w", encoding="utf-8") as file:
-                file.write(text)
+            fake.write(chapter.source, text)
             self.assertEqual(chapter.first_rung(), first)
         # Of those asked for, the first that the simulator can show.
         for asked, first in ((["padded"], "padded"), (["padded", "naive"], "padded"), (["other"], "naive")):
             self.assertEqual(chapter.first_rung(asked), first)
-        with open(chapter.source, "w", encoding="utf-8") as file:
-            file.write("void naive();")
+        fake.write(chapter.source, "void naive();")
         self.assertEqual(chapter.first_rung(["padded"]), "naive")
 
     def test_ambiguous_and_unknown(self):

@@ -19,7 +19,7 @@ class Alone(fake.Checkout):
         self.assertIn("no NVIDIA GPU here", before)
         self.assertIn("Chapter 01, First steps: not run yet.", before)
         self.assertIn("Next: ./learn run 01", before)
-        self.learn("run", "01", code=0)
+        self.assertIn("as a site; about 7 minutes on two cores", self.learn("run", "01", code=0).stdout)
         after = self.learn(code=0).stdout
         self.assertIn("Chapter 01, First steps: 1 PASS, 1 SKIP on the simulator.", after)
         self.assertIn("Next: ./learn run 02", after)
@@ -88,8 +88,7 @@ class Run(fake.Checkout):
     def test_a_moved_checkout_is_configured_afresh(self):
         self.learn("run", "01", code=0)
         cache = os.path.join(self.root, "build", "simulator", "CMakeCache.txt")
-        with open(cache, "w") as file:
-            file.write("CMAKE_HOME_DIRECTORY:INTERNAL=/somewhere/else\nBUILD_TESTING:BOOL=OFF\n")
+        fake.write(cache, "CMAKE_HOME_DIRECTORY:INTERNAL=/somewhere/else\nBUILD_TESTING:BOOL=OFF\n")
         self.learn("run", "01", code=0)
         self.assertIn("--fresh", self.calls("--preset")[1])
 
@@ -116,8 +115,7 @@ class Run(fake.Checkout):
     def test_json(self):
         file = os.path.join(self.home, "results.json")
         self.learn("run", "01", "--json", file, code=0)
-        with open(file) as opened:
-            self.assertEqual(len(json.load(opened)["rows"]), 2)
+        self.assertEqual(len(fake.load(file)["rows"]), 2)
         folder = os.path.join(self.home, "all")
         os.makedirs(folder)
         self.learn("run", "--json", folder, code=0)
@@ -184,8 +182,7 @@ class OwnFile(fake.Checkout):
     def setUp(self):
         super().setUp()
         self.cu = os.path.join(self.home, "mine.cu")
-        with open(self.cu, "w") as file:
-            file.write("__global__ void mine(int* a) {\n  a[0] = 1;\n}\nint main() {}\n")
+        fake.write(self.cu, "__global__ void mine(int* a) {\n  a[0] = 1;\n}\nint main() {}\n")
         self.finding = {
             "kind": "out-of-bounds",
             "message": "past the end",
@@ -196,9 +193,7 @@ class OwnFile(fake.Checkout):
         }
 
     def trace(self, findings=()):
-        counts = {"global_store_requests": 1, "global_store_sectors": 1, "global_store_active_lanes": 32}
-        launch = {"index": 0, "kernel": "mine", "grid": [1, 1, 1], "block": [32, 1, 1], "counts": counts}
-        launch.update(lines=[{"file": self.cu, "line": 2, "counts": counts}], findings=list(findings))
+        launch = fake.launch("mine", [fake.line(self.cu, 2, fake.STORED)], findings=list(findings))
         path = os.path.join(self.home, "recorded.json")
         return {"FAKE_TRACE": fake.write_json(path, fake.trace_of([launch]))}
 
@@ -211,8 +206,7 @@ class Explain(OwnFile):
         self.assertIn("Kernel mine", done.stdout)
         self.assertRegex(done.stdout, r"1 +1\.0 +32\.0 \| +2 \|   a\[0\] = 1;")
         self.assertTrue(self.calls("--build")[0].endswith("--target simtcc simt"))
-        with open(copy) as file:
-            self.assertEqual(json.load(file)["launches"][0]["kernel"], "mine")
+        self.assertEqual(fake.load(copy)["launches"][0]["kernel"], "mine")
 
     def test_the_build_that_happens_once_says_so(self):
         first = "Building the simulator (only the first time, about a minute on two cores) ..."
@@ -274,8 +268,7 @@ class Explain(OwnFile):
         return self.learn(*words, code=2).stderr
 
     def test_a_file_that_does_not_compile(self):
-        with open(self.cu, "w") as file:
-            file.write("does not compile\n")
+        fake.write(self.cu, "does not compile\n")
         done = self.learn("explain", self.cu, code=1)
         self.assertIn("mine.cu:3:5: error: 'nonsense' was not declared", done.stderr)
         self.assertTrue(done.stderr.endswith("mine.cu does not compile\n"), done.stderr)
@@ -313,8 +306,7 @@ class Explain(OwnFile):
         path = os.path.join(self.home, "report.html")
         done = self.learn("explain", self.cu, "--html", path, env=self.trace([self.finding]), code=1)
         self.assertIn("The same as a page: " + path, done.stdout)
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
+        text = fake.read(path)
         self.assertTrue(text.startswith("<!DOCTYPE html>"))
         for words in ("<h1>mine.cu, explained</h1>", "a[0] = 1;", "past the end"):
             self.assertIn(words, text)
@@ -357,8 +349,7 @@ class Watch(OwnFile):
         process.wait()
 
     def written(self, path):
-        with open(path, encoding="utf-8") as file:
-            return file.read()
+        return fake.read(path)
 
     def wait_for_rounds(self, process, rounds):
         """Until the report was given so many times and the watching goes on."""
@@ -372,8 +363,7 @@ class Watch(OwnFile):
     def save(self, text, path=None):
         """As an editor saves: a new file in the place of the old one."""
         path = path or self.cu
-        with open(path + ".new", "w") as file:
-            file.write(text)
+        fake.write(path + ".new", text)
         os.replace(path + ".new", path)
 
     def interrupt(self, process):
@@ -527,7 +517,10 @@ class Docs(fake.Checkout):
         )
 
     def test_built(self):
-        self.assertIn("build/docs/html/index.html", self.learn("docs", code=0).stdout)
+        done = self.learn("docs", code=0)
+        self.assertIn("The site takes about 7 minutes on two cores the first time", done.stderr)
+        self.assertIn("build/docs/html/index.html", done.stdout)
+        self.assertNotIn("The site takes", self.learn("docs", code=0).stderr)
         self.assertTrue(
             self.calls("--build")[0].endswith("--target first_steps matrix simtcc simt microkernels agreement")
         )
@@ -599,8 +592,7 @@ class Launcher(fake.Checkout):
         old = os.path.join(self.home, "old.py")
         with open(os.path.join(self.root, "tools", "warp", "__main__.py")) as file:
             source = file.read()
-        with open(old, "w") as file:
-            file.write(source.replace("sys.version_info < OLDEST", "True").replace("os.execv", "print"))
+        fake.write(old, source.replace("sys.version_info < OLDEST", "True").replace("os.execv", "print"))
         env = self.environment(PATH="/nowhere")
         done = subprocess.run([fake.sys.executable, old, "list"], env=env, capture_output=True, text=True)
         self.assertEqual(done.returncode, 1)

@@ -1,56 +1,39 @@
 """The report as a page: what it says, what it escapes, that it needs nothing else; and the maps of lanes."""
 
-import html.parser
 import json
 import os
 import re
 import subprocess
+import sys
 import unittest
+import unittest.mock
 
 import test_trace
+
+sys.path.append(os.path.join(test_trace.fake.ROOT, "tests", "site"))
+import markup_rules  # noqa: E402
 
 from warp.base import paths
 from warp.base.errors import LearnError
 from warp.base.machine import Machine
 from warp.chapter import maps
-from warp.explain import page
+from warp.explain import page, problems
 from warp.trace import trace
 
-VOID = {"meta", "link", "br", "img", "input", "hr"}
 
-
-class Elements(html.parser.HTMLParser):
-    """Reads a page: elements with their attributes, ids, text; complains about what is not closed."""
+class Elements:
+    """What a page holds; a tag that is not closed, or closes nothing, is an error."""
 
     def __init__(self, text):
-        super().__init__()
-        self.open, self.seen, self.scripts, self.words = [], [], [], []
-        self.feed(text)
-        self.close()
-        if self.open:
-            raise AssertionError(f"not closed: {self.open}")
-
-    def handle_starttag(self, tag, attributes):
-        self.seen.append((tag, dict(attributes)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        if not self.open or self.open.pop() != tag:
-            raise AssertionError(f"</{tag}> closes nothing")
-
-    def handle_data(self, data):
-        if self.open and self.open[-1] == "script":
-            self.scripts.append(data)
-        elif not self.open or self.open[-1] != "style":
-            self.words.append(data)
-
-    @property
-    def text(self):
-        return re.sub(r"\s+", " ", "".join(self.words))
+        tree = markup_rules.Tree(text)
+        if tree.wrong:
+            raise AssertionError("\n".join(tree.wrong))
+        self.nodes = list(tree.root.elements())
+        self.scripts = [node.own_text() for node in self.nodes if node.tag == "script"]
+        self.text = re.sub(r"\s+", " ", tree.root.words())
 
     def having(self, name):
-        return [attributes[name] for _, attributes in self.seen if name in attributes]
+        return [node.attributes[name] for node in self.nodes if name in node.attributes]
 
 
 def example(space, access, address, size=4, active=range(32), phase_lanes=32, wavefronts=1):
@@ -92,6 +75,23 @@ class Page(test_trace.Made):
         recorded = trace.of_json(test_trace.fake.trace_of([self.launch()], []))
         recorded.notes = ["Reads of <textures> are not counted."]
         self.assertIn("<p>Reads of &lt;textures&gt; are not counted.</p>", page.render(recorded, "column.cu", self.cu))
+
+    def test_advice_on_a_line_without_an_access_has_no_link(self):
+        known, other = (problems.Problem(self.cu, line, 1, "slow", "mend it", "06") for line in (8, 13))
+        with unittest.mock.patch.object(page.report, "advice", return_value=[known, other]):
+            text = self.page([self.launch()])
+        self.assertRegex(text, r'<li><a href="#k0-\d+"><code>[^<]*column.cu:8</code></a> Slow')
+        self.assertRegex(text, r"<li><code>[^<]*column.cu:13</code> Slow")
+
+    def test_the_order_of_streams_is_drawn(self):
+        recorded = trace.of_json(test_trace.fake.trace_of([self.launch()], []))
+        piece = {"what": "a<b", "stream": 1, "device": 0, "file": "", "line": 0, "after": []}
+        self.assertNotIn('id="order"', page.render(recorded, "column.cu", self.cu))
+        recorded.rounds = trace.of_json({"launches": [], "rounds": [{"work": [piece]}]}).rounds
+        drawn = page.render(recorded, "column.cu", self.cu)
+        self.assertIn("1 piece of work in 1 step, at most 1 at once", drawn)
+        self.assertIn("stream 1  a\n", drawn.split('id="order"')[1].replace("</pre>", "\n"))
+        self.assertNotIn('id="order"', page.render(recorded, "column.cu", self.cu, launch=0))
 
     def test_it_says_what_the_terminal_says(self):
         read = self.read([self.launch(findings=[self.finding()])])
@@ -151,7 +151,7 @@ class Page(test_trace.Made):
         for row in launch["lines"][:3]:
             row["file"] = renamed
         read = self.read([launch], label=evil)
-        self.assertEqual([tag for tag, _ in read.seen if tag in ("img", "b")], [])
+        self.assertEqual([node.tag for node in read.nodes if node.tag in ("img", "b")], [])
         self.assertEqual(len(read.scripts), 1)
         self.assertIn(paths.shown(renamed) + ":8", read.text)
         self.assertIn("alert(1)", read.text)

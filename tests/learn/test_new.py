@@ -16,8 +16,7 @@ NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
 
 class Files(fake.Checkout):
     def text(self, *path):
-        with open(os.path.join(self.root, *path), encoding="utf-8") as file:
-            return file.read()
+        return fake.read(os.path.join(self.root, *path))
 
     def git(self, *words):
         environment = {**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null", "HOME": self.home}
@@ -58,9 +57,7 @@ class Files(fake.Checkout):
             self.assertTrue(os.path.exists(os.path.join(self.root, path)), path)
 
     def test_without_a_name_it_is_run_and_counted(self):
-        counts = {"global_store_requests": 1, "global_store_sectors": 1, "global_store_active_lanes": 32}
-        launch = {"index": 0, "kernel": "saxpy", "grid": [1, 1, 1], "block": [32, 1, 1], "counts": counts}
-        launch["lines"] = [{"file": os.path.join(self.root, "my", "first.cu"), "line": 22, "counts": counts}]
+        launch = fake.launch("saxpy", [fake.line(os.path.join(self.root, "my", "first.cu"), 22, fake.STORED)])
         trace = {"FAKE_TRACE": fake.write_json(os.path.join(self.home, "t.json"), fake.trace_of([launch]))}
         chapter = os.path.join("chapters", "01_first_steps", "first_steps.cu")
         told = self.text(chapter).replace("#include", "// A GPU has many threads.\n//\n// ## 1. More\n\n#include", 1)
@@ -165,11 +162,9 @@ class Compiled(unittest.TestCase):
         subprocess.run([os.path.join(fake.ROOT, "learn"), "new", self.source], check=True, stdout=subprocess.DEVNULL)
 
     def run_simulated(self, old="", new=""):
-        with open(self.source, encoding="utf-8") as file:
-            text = file.read()
+        text = fake.read(self.source)
         self.assertIn(old, text)
-        with open(self.source, "w", encoding="utf-8") as file:
-            file.write(text.replace(old, new) if old else text)
+        fake.write(self.source, text.replace(old, new) if old else text)
         program = os.path.join(self.folder, "my")
         built = subprocess.run([SIMTCC, self.source, "-o", program], capture_output=True, text=True)
         self.assertEqual((built.returncode, built.stdout + built.stderr), (0, ""))

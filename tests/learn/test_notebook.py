@@ -1,6 +1,5 @@
 """notebooks/start.ipynb: what it says exists. test_notebook_cells.py runs it."""
 
-import json
 import os
 import re
 import unittest
@@ -14,8 +13,7 @@ EXERCISE = "02_naive_gemm/swapped_indices.cu"
 
 
 def cells():
-    with open(NOTEBOOK, encoding="utf-8") as file:
-        found = json.load(file)
+    found = fake.load(NOTEBOOK)
     return [("".join(cell["source"]), cell) for cell in found["cells"]]
 
 
@@ -41,8 +39,7 @@ class Form(unittest.TestCase):
         (cell,) = [text for text in code_cells() if text.startswith("%%writefile ")]
         head, _, text = cell.partition("\n")
         self.assertEqual(head, "%%writefile my/" + EXERCISE)
-        with open(os.path.join(fake.ROOT, "exercises", EXERCISE), encoding="utf-8") as file:
-            self.assertEqual(text, file.read().rstrip("\n"))
+        self.assertEqual(text, fake.read(os.path.join(fake.ROOT, "exercises", EXERCISE)).rstrip("\n"))
 
 
 if __name__ == "__main__":

@@ -32,8 +32,7 @@ class Notebook:
         """Its output, of both streams."""
         if cell.startswith("%%writefile "):
             head, _, text = cell.partition("\n")
-            with open(os.path.join(self.folder, head.split()[1]), "w", encoding="utf-8") as file:
-                file.write(text + "\n")
+            fake.write(os.path.join(self.folder, head.split()[1]), text + "\n")
             return ""
         output = []
         for line in cell.split("\n"):
@@ -89,8 +88,7 @@ class Cells(unittest.TestCase):
         # The blank is wrong; the solution in its place passes.
         self.assertIn("swapped_indices: not yet", output("!./learn check"))
         solution = os.path.join(fake.ROOT, "solutions", EXERCISE)
-        with open(solution, encoding="utf-8") as file:
-            notebook.run("%%writefile my/" + EXERCISE + "\n" + file.read().rstrip("\n"))
+        notebook.run("%%writefile my/" + EXERCISE + "\n" + fake.read(solution).rstrip("\n"))
         self.assertIn("swapped_indices: passed", notebook.run("!./learn check swapped_indices"))
 
 

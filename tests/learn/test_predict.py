@@ -75,8 +75,7 @@ class Predict(fake.Checkout):
         super().setUp()
         self.add_chapter("01_first_steps", "First steps", ("one", "two"), "1000", "100")
         source = os.path.join(self.root, "chapters", "01_first_steps", "first_steps.cu")
-        with open(source, encoding="utf-8") as file:
-            text = file.read().replace("idea\n\n", "idea\n// Sizes measured: 1000 77\n\n", 1)
+        text = fake.read(source).replace("idea\n\n", "idea\n// Sizes measured: 1000 77\n\n", 1)
         self.write(
             "chapters/01_first_steps/first_steps.cu", text + "__global__ void two(float* out) { out[0] = 1; }\n" + ASKED
         )
@@ -84,8 +83,7 @@ class Predict(fake.Checkout):
         self.tool("chapter", PROGRAM, self.home)
 
     def kept(self):
-        with open(os.path.join(self.root, ".progress.json"), encoding="utf-8") as file:
-            return json.load(file)["predictions"]["01_first_steps"]
+        return fake.load(os.path.join(self.root, ".progress.json"))["predictions"]["01_first_steps"]
 
     def predict(self, typed, *words, code=0):
         import subprocess
@@ -144,8 +142,7 @@ class Predict(fake.Checkout):
 
     def test_a_function_that_does_not_fit_is_named_with_its_place(self):
         source = os.path.join(self.root, "chapters", "01_first_steps", "first_steps.cu")
-        with open(source, encoding="utf-8") as file:
-            text = file.read()
+        text = fake.read(source)
         body = "".join(f"  out[{i}] = {i};\n" for i in range(45))
         text = text.replace("{ out[threadIdx.x] = 1; }", "{\n" + body + "}").replace(
             "two(float* out) { out[0] = 1; }", "two(float* out) {\n" + body + "}"
@@ -176,7 +173,10 @@ class Predict(fake.Checkout):
             self.assertNotIn("answered", self.learn(*words, code=0).stdout)
         self.learn("predict", "01", "--answers", "8; 2", code=0)
         words = "2 predictions answered, 1 right or near"
-        self.assertIn(f"Chapter 01, First steps: not run yet; {words}", self.learn(code=0).stdout)
+        home = self.learn(code=0).stdout
+        self.assertIn(f"Chapter 01, First steps: taken as read; {words}", home)
+        self.assertIn("[x] 01 First steps", self.learn("path", code=0).stdout)  # the way takes it so, too
+        self.assertIn("Next: ./learn run 02", home)
         self.assertIn(f"\n    {words}\n", self.learn("list", code=0).stdout)
 
     def test_the_end_of_the_input_ends_it(self):

@@ -107,8 +107,7 @@ class Profile(fake.Checkout):
     def setUp(self):
         super().setUp()
         self.add_gpu()
-        with open(os.path.join(self.home, "page"), "w", encoding="utf-8") as file:
-            file.write(raw_page())
+        fake.write(os.path.join(self.home, "page"), raw_page())
         self.tool("ncu", NCU.replace("@PAGE@", os.path.join(self.home, "page")))
         self.tool("nsys", NSYS)
 
@@ -248,8 +247,7 @@ class Profile(fake.Checkout):
 
     def test_what_is_refused(self):
         source = os.path.join(self.root, "chapters", "02_matrix", "matrix.cu")
-        with open(source, encoding="utf-8") as file:
-            text = file.read()
+        text = fake.read(source)
         self.write(source, text.replace("the first idea", "the first idea  [raises shared-race]"))
         for words, part in (
             ((), "takes one chapter"),
@@ -282,8 +280,7 @@ class Page(unittest.TestCase):
         )
 
     def setUp(self):
-        with open(os.path.join(fake.ROOT, "docs", "profiling.md"), encoding="utf-8") as file:
-            self.text = file.read()
+        self.text = fake.read(os.path.join(fake.ROOT, "docs", "profiling.md"))
 
     def test_the_example_is_what_the_command_prints(self):
         shown = re.search(r"^\$ \./learn (profile .*--dry-run.* -- .*)\n((?:.*\n)*?)```$", self.text, re.MULTILINE)

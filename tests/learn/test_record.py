@@ -105,8 +105,7 @@ class Record(fake.Checkout):
         path = os.path.join(self.root, "chapters", "01_first_steps", "results", name)
         if not os.path.exists(path):
             return None
-        with open(path, encoding="utf-8") as file:
-            return json.load(file)
+        return fake.load(path)
 
     def words(self, done):
         """{step: ok, FAIL or SKIP}"""
@@ -117,8 +116,7 @@ class Record(fake.Checkout):
         return found
 
     def programs(self):
-        with open(self.calls_file + ".programs", encoding="utf-8") as file:
-            return file.read().splitlines()
+        return fake.read(self.calls_file + ".programs").splitlines()
 
     def record(self, *words, code=0, **env):
         return self.learn("record", *words, env={"WARP_COMMIT": "0123abc", **env}, code=code)

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import tempfile
+import types
 import unittest
 
 import fake
@@ -13,7 +14,7 @@ from warp.base.machine import Machine
 from warp.chapter import recorded
 from warp.explain import lines, page, problems, sarif
 from warp.explain import report as explained
-from warp.machinecode import code, disassembly, flow, kinds, occupancy, report, tools
+from warp.machinecode import code, disassembly, flow, image, kinds, occupancy, report, tools
 from warp.trace import execution, trace
 from warp.trace.model import Example, Launch, Trace
 
@@ -291,14 +292,11 @@ class Lines(unittest.TestCase):
 """
 
     def kernel(self):
-        def row(line, access):
-            example = {"space": "global", "access": access, "size": 4, "addresses": [0] * 32}
-            counts = {f"global_{access}_requests": 8}
-            return {"file": "/k.cu", "line": line, "counts": counts, "examples": [example]}
-
-        launch = {"index": 0, "kernel": "loop", "grid": [1, 1, 1], "block": [32, 1, 1], "counts": {}}
-        launch["lines"] = [row(3, "load"), row(4, "load"), row(5, "store")]
-        (found,) = trace.kernels_of(trace.of_json({"launches": [launch]}))
+        rows = [
+            fake.line("/k.cu", number, {f"global_{access}_requests": 8}, [0] * 32, access=access)
+            for number, access in ((3, "load"), (4, "load"), (5, "store"))
+        ]
+        (found,) = trace.kernels_of(trace.of_json(fake.trace_of([fake.launch("loop", rows)])))
         return found
 
     def test_merged_and_left_out(self):
@@ -316,27 +314,18 @@ class Lines(unittest.TestCase):
             ],
         )
 
-    def as_compiled(self, above, below, source=""):
+    def as_compiled(self, above, below, sass=""):
         """The rows of a kernel with these counts by line, of the source and of the machine code: {(line, count): number}."""
-        launch = {
-            "index": 0,
-            "kernel": "loop",
-            "grid": [1, 1, 1],
-            "block": [32, 1, 1],
-            "traced_blocks": 1,
-            "counts": {},
-        }
 
         def rows(counted):
             lines_ = {}
             for (line, name), number in counted.items():
                 lines_.setdefault(line, {})[name] = number
-            example = {"space": "global", "access": "load", "size": 4, "addresses": [0] * 32}
-            return [{"file": "/k.cu", "line": line, "counts": lines_[line], "examples": [example]} for line in lines_]
+            return [fake.line("/k.cu", line, lines_[line], [0] * 32) for line in lines_]
 
-        launch["lines"], launch["compiled"] = rows(above), {"counts": {}, "lines": rows(below)}
-        (kernel,) = trace.kernels_of(trace.of_json({"launches": [launch]}))
-        found = lines.differences(kernel, code.compiled(self.SASS, Report.PTXAS, "/k.cu"))
+        launch = fake.launch("loop", rows(above), traced_blocks=1, compiled={"counts": {}, "lines": rows(below)})
+        (kernel,) = trace.kernels_of(trace.of_json(fake.trace_of([launch])))
+        found = lines.differences(kernel, code.compiled(sass or self.SASS, Report.PTXAS, "/k.cu"))
         return [(line, text) for _, line, text in found]
 
     def test_both_figures_are_told_at_the_line(self):
@@ -353,18 +342,52 @@ class Lines(unittest.TestCase):
             [
                 (
                     4,
-                    "global loads: 1 request and 0 sectors above, none as nvcc compiles them: in registers, or in that of another line",
+                    "global loads: 1 request and 0 sectors above, none as nvcc compiles them: the machine code has no load at this line",
                 ),
                 (
                     9,
-                    "global stores: 2 requests and 0 sectors above, 1 and 0 as nvcc compiles them: other lines make some of them, or what is overwritten is stored once",
+                    "global stores: 2 requests and 0 sectors above, 1 and 0 as nvcc compiles them",
                 ),
                 (
                     20,
-                    "global stores: none above, 2 requests and 0 sectors as nvcc compiles them: stores of other lines are made here, as by each side of a branch",
+                    "global stores: none above, 2 requests and 0 sectors as nvcc compiles them",
                 ),
             ],
         )
+
+    def test_a_reason_is_one_that_the_machine_code_shows(self):
+        loads = "global_load_requests"
+        (row,) = self.as_compiled({(3, loads): 4}, {(3, loads): 8})
+        self.assertTrue(row[1].endswith("4 requests and 0 sectors above, 8 and 0 as nvcc compiles them"), row)
+        twice = self.SASS.replace("LDG.E.128", "LDG.E", 1)
+        at = twice.index("LDG.E")
+        begin, end = twice.rindex("\n", 0, at) + 1, twice.index("\n", at) + 1
+        twice = twice[:end] + twice[begin:end] + twice[end:]
+        (row,) = self.as_compiled({(3, loads): 4}, {(3, loads): 8}, twice)
+        self.assertTrue(row[1].endswith("as nvcc compiles them: 2 loads in the machine code have this line"), row)
+        # A poll, which registers could not keep: fewer, and nobody knows why.
+        (row,) = self.as_compiled({(3, loads): 400}, {(3, loads): 8}, twice)
+        self.assertTrue(row[1].endswith("8 and 0 as nvcc compiles them"), row)
+
+    def test_nothing_is_compared_of_a_kernel_that_a_finding_has_ended(self):
+        row = fake.line("/k.cu", 3, {"global_load_requests": 8}, [0] * 32)
+        for kind, is_told in (("out-of-bounds", False), ("global-race", True)):
+            finding = {"kind": kind, "severity": "error", "message": "m", "file": "/k.cu", "line": 3}
+            launch = fake.launch("loop", [row], findings=[dict(finding, block=[0, 0, 0], thread=[0, 0, 0])])
+            recorded = trace.of_json(fake.trace_of([launch]))
+            recorded.launches[0].not_carried_out = "what ends in: Segmentation fault"
+            compiled = code.compiled(self.SASS, Report.PTXAS, "/k.cu")
+            text = explained.render(recorded, ui.Palette(False), compiled=compiled)
+            self.assertEqual("What nvcc makes" in text, is_told, text)
+
+    def test_calls_of_the_driver_are_named_as_in_the_source(self):
+        kernel = self.kernel()
+        kernel.compiled = code.compiled(self.SASS, Report.PTXAS, "/k.cu")
+        kernel.not_carried_out = {"LEPC": True}
+        self.assertIn("does not carry out LEPC.", lines.what_nvcc_makes(kernel)[1])
+        symbol = image.Symbol("vprintf", 0, 0, 0, 0)
+        kernel.compiled[0].image = types.SimpleNamespace(symbols=[symbol])
+        self.assertIn("does not carry out printf().", lines.what_nvcc_makes(kernel)[1])
 
     def test_an_access_that_moves_to_the_next_line_is_not_told(self):
         loads = "global_load_requests"
@@ -391,8 +414,7 @@ class Lines(unittest.TestCase):
             file = os.path.join(folder, "k.cu")
             sass = self.SASS.replace("/k.cu", file)
             for text, said in (('asm("ld.f32 %0, [%1];"\n    : "=f"(v));', 0), ("v = p[i];\nw = p[j];", 1)):
-                with open(file, "w", encoding="utf-8") as out:
-                    out.write("\n\n" + text)
+                fake.write(file, "\n\n" + text)
                 kernel = self.kernel()
                 kernel.lines[file] = {4: kernel.lines["/k.cu"][4]}
                 kernel.examples_at = lambda *_: [Example("load", "global", 4, [])]
@@ -406,11 +428,10 @@ class Lines(unittest.TestCase):
     def test_no_advice_on_what_fills_its_sectors_as_compiled(self):
         """A load of 4 bytes, lanes 16 or 64 bytes apart, of which nvcc makes one of 16."""
         for step, loads, advice in ((16, ".128", 0), (16, "", 1), (64, ".128", 1)):
-            example = {"space": "global", "access": "load", "size": 4, "addresses": [step * lane for lane in range(32)]}
             counts = {"global_load_requests": 8, "global_load_bytes": 1024, "global_load_active_lanes": 256}
             counts["global_load_sectors"] = 8 * step
-            launch = {"index": 0, "kernel": "loop", "grid": [8, 1, 1], "block": [32, 1, 1], "counts": counts}
-            launch["lines"] = [{"file": "/k.cu", "line": 3, "counts": counts, "examples": [example]}]
+            row = fake.line("/k.cu", 3, counts, [step * lane for lane in range(32)])
+            launch = fake.launch("loop", [row], grid=(8, 1, 1))
             sass = self.SASS.replace(".128", loads)
             compiled = code.compiled(sass, Report.PTXAS, "/k.cu")
             with self.subTest(step=step, loads=loads):
@@ -420,11 +441,19 @@ class Lines(unittest.TestCase):
                 (kernel,), _ = trace.selected(trace.of_json({"launches": [launch]}))
                 self.assertEqual(len(problems.of_kernel(kernel)), 1)
 
+    def test_what_fills_its_sectors_in_the_source_is_not_made_wider(self):
+        counts = {"requests": 8, "bytes": 1024, "active_lanes": 256, "sectors": 32}
+        counts = {f"global_load_{name}": number for name, number in counts.items()}
+        row = fake.line("/k.cu", 4, counts, [4 * lane for lane in range(32)])
+        compiled = code.compiled(self.SASS, Report.PTXAS, "/k.cu")
+        recorded = trace.of_json({"launches": [fake.launch("loop", [row], grid=(8, 1, 1))]})
+        (kernel,), _ = trace.selected(recorded, compiled=compiled)
+        self.assertIn(("/k.cu", 4, "load"), problems.made_wide(kernel))  # there is no such instruction any more
+        self.assertEqual(problems.in_passing(kernel), [])
+
     def test_the_report_has_it(self):
-        launch = {"index": 0, "kernel": "loop", "grid": [1, 1, 1], "block": [32, 1, 1], "counts": {}}
-        example = {"space": "global", "access": "load", "size": 4, "addresses": [0] * 32}
-        launch["lines"] = [{"file": "/k.cu", "line": 3, "counts": {"global_load_requests": 8}, "examples": [example]}]
-        recorded = trace.of_json({"launches": [launch]})
+        row = fake.line("/k.cu", 3, {"global_load_requests": 8}, [0] * 32)
+        recorded = trace.of_json(fake.trace_of([fake.launch("loop", [row])]))
         compiled = code.compiled(self.SASS, Report.PTXAS, "/k.cu")
         without = explained.render(recorded, ui.Palette(False))
         self.assertNotIn("What nvcc makes", without + page.render(recorded, "k") + sarif.render(recorded))
@@ -442,8 +471,7 @@ class Lines(unittest.TestCase):
         recorded = Trace([Launch(index, "k", [1, 1, 1], [32, 1, 1], {}, traced_blocks=1) for index in range(2)])
         with tempfile.TemporaryDirectory() as folder:
             file = os.path.join(folder, "counts")
-            with open(file, "w", encoding="utf-8") as out:
-                out.write("1 not: HADD2\n")
+            fake.write(file, "1 not: HADD2\n")
             self.assertTrue(execution.add_to(recorded, [], file))
         self.assertEqual([launch.not_carried_out for launch in recorded.launches], ["", "HADD2"])
 
@@ -451,8 +479,7 @@ class Lines(unittest.TestCase):
         launch = Launch(0, "k", [4, 1, 1], [32, 1, 1], {}, traced_blocks=2)
         with tempfile.TemporaryDirectory() as folder:
             file = os.path.join(folder, "counts")
-            with open(file, "w", encoding="utf-8") as out:
-                out.write("0 0 10:sectors:4\n")
+            fake.write(file, "0 0 10:sectors:4\n")
             self.assertTrue(execution.add_to(Trace([launch]), [None], file))
         self.assertEqual((launch.not_carried_out, launch.compiled), (execution.SAMPLE, None))
 

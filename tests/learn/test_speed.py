@@ -1,7 +1,8 @@
 """What ./learn explain says of how fast a kernel could be: programs that are right and slow, each beside one that is not."""
 
-import json
 import os
+import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,7 +20,24 @@ from warp.trace.trace import Kernel
 LABELS = ["learn", "simt"]
 NEEDS = ["simtcc", "simt"]
 
-PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs")
+PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
+# A program that differs from another in one place: (the other, what stands there, what takes its place). Where more is
+# different it is a file.
+GRID = "twice<<<1, 256>>>"
+VARIANTS = {
+    "tiny_grid": ("one_block", GRID, "twice<<<4, 128>>>"),
+    "tiny_grid_right": ("one_block", GRID, "twice<<<(n + 127) / 128, 128>>>"),
+    "one_block_right": ("one_block", GRID, "twice<<<(n + 255) / 256, 256>>>"),
+    "one_warp_right": ("one_warp", "<<<(n + 31) / 32, 32>>>", "<<<(n + 127) / 128, 128>>>"),
+    "double_right": ("double", "* 0.1 +", "* 0.1f +"),
+    "stride_right": ("stride", "thread * per_thread + k", "k * threads + thread"),
+    "conflicts_right": ("conflicts", "tile[32][32]", "tile[32][33]"),
+    "divergence_right": ("divergence", "i % 2 == 0", "i / 32 % 2 == 0"),
+    "parted_right": ("parted", "i % 2 == 0", "i / 32 % 2 == 0"),
+    "managed_block_right": ("managed_block", "add<<<1, 256>>>", "add<<<(n + 255) / 256, 256>>>"),
+    "local_array_right": ("local_array", "#pragma unroll 1\n", "#pragma unroll\n"),
+    "registers_right": ("registers", "threads = 1024", "threads = 128"),
+}
 
 # program -> what its first advice has to say; with nvcc, where that is something else.
 CAUSES = {
@@ -40,6 +58,9 @@ CAUSES = {
 }
 # The same where only the machine code shows it.
 COMPILED_CAUSES = {
+    "local_array": (
+        "64 bytes of each thread's own lie in local memory, that is in L1 and DRAM, and the machine code has",
+    ),
     "parted": ("of 32 lanes take part in an instruction, as the branch near here parts the lanes of a warp",),
     "registers": ("An H200 refuses this launch with cudaErrorLaunchOutOfResources: nvcc gives each thread",),
 }
@@ -65,8 +86,7 @@ class Doubles(unittest.TestCase):
     def lines_of(self, body, head="__global__ void k(float* out, float x)"):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "k.cu")
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(f"{head} {{\n{body}\n}}\n")
+            fake.write(path, f"{head} {{\n{body}\n}}\n")
             kernel = Kernel("k")
             kernel.lines = {path: {2: {}}}
             found = speed.double_lines(kernel)
@@ -116,11 +136,21 @@ class Pairs(unittest.TestCase):
 
 @unittest.skipUnless((suites.SIMULATOR / "bin" / "simtcc").exists(), "simtcc is not built")
 class Programs(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        """All programs in one folder of the build, where what was compiled before is found again."""
+        cls.folder = suites.BUILD / "tests" / "speed"
+        shutil.copytree(PROGRAMS, cls.folder, dirs_exist_ok=True)
+        for name, (other, old, new) in VARIANTS.items():
+            text = (PROGRAMS / f"{other}.cu").read_text(encoding="utf-8")
+            assert old in text, (name, old)
+            (cls.folder / f"{name}.cu").write_text(text.replace(old, new), encoding="utf-8")
+
     def explain(self, program, *words, nvcc=True, code=0):
         env = dict(os.environ) if nvcc else dict(os.environ, CUDACXX="none")
         done = subprocess.run(
             [sys.executable, os.path.join(fake.ROOT, "tools", "warp"), "explain", program, *words],
-            cwd=PROGRAMS,
+            cwd=self.folder,
             env=env,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -176,16 +206,33 @@ class Programs(unittest.TestCase):
         self.assertIn("--gpu H300: there is no such GPU in the table; did you mean H", text)
 
     def test_two_programs_side_by_side(self):
-        text = self.explain("conflicts.cu", "--against", "conflicts_right.cu", nvcc=False)
-        self.assertIn("conflicts.cu against conflicts_right.cu, on an H200", text)
+        """What --against names is what was before."""
+        text = self.explain("conflicts_right.cu", "--against", "conflicts.cu", nvcc=False)
+        self.assertIn("conflicts_right.cu against conflicts.cu, on an H200", text)
+        self.assertRegex(text, r"\n +conflicts\.cu +conflicts_right\.cu\n")
         self.assertRegex(text, r"shared wavefronts +67,584 +4,096, 16\.5 times fewer")
         self.assertRegex(text, r"at least +1\.00 us +1\.00 us\n")
-        self.assertIn("- conflicts.cu:9  __shared__ float tile[32][32];", text)
-        self.assertIn("+ conflicts_right.cu:9  __shared__ float tile[32][33];", text)
+        self.assertIn("- conflicts.cu:5  __shared__ float tile[32][32];", text)
+        self.assertIn("+ conflicts_right.cu:5  __shared__ float tile[32][33];", text)
         self.assertIn("65,536 wavefronts, 32.0 times the ideal", text)
-        text = self.explain("tiny_grid.cu", "--against", "tiny_grid_right.cu", nvcc=False)
+        text = self.explain("tiny_grid_right.cu", "--against", "tiny_grid.cu", nvcc=False)
         self.assertRegex(text, r"without the launch +789 ns +95\.7 ns, 8\.2 times lower")
         self.assertIn("The lines of both kernels are the same", text)
+
+    def test_times_of_the_simulator_are_told_as_such(self):
+        plain = (self.folder / "one_warp.cu").read_text(encoding="utf-8")
+        timed = "float since(cudaEvent_t a, cudaEvent_t b) { float t = 0; cudaEventElapsedTime(&t, a, b); return t; }"
+        for name, line, is_told in (("timed", timed, True), ("untimed", "// " + timed, False)):
+            (self.folder / f"{name}.cu").write_text(plain + line + "\n", encoding="utf-8")
+            text = self.explain(name + ".cu", nvcc=False)
+            self.assertEqual("The times of cudaEventElapsedTime() are those of the simulator" in text, is_told, text)
+
+    def test_the_line_of_a_double_is_named_from_any_folder(self):
+        if speed.NO_MACHINE_CODE in self.explain("one_warp.cu"):
+            self.skipTest("no nvcc or no nvdisasm")
+        self.assertRegex(
+            self.explain("double.cu"), r"\n +double\.cu:\d+  [\d,]+ instructions of warps compute in double"
+        )
 
     def test_what_cannot_be_compared(self):
         for words, said in (
@@ -200,10 +247,8 @@ class Programs(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             trace, page = os.path.join(folder, "trace.json"), os.path.join(folder, "page.html")
             self.explain("one_block.cu", "--json", trace, "--html", page, nvcc=False)
-            with open(trace, encoding="utf-8") as file:
-                (launch,) = json.load(file)["launches"]
-            with open(page, encoding="utf-8") as file:
-                text = file.read()
+            (launch,) = fake.load(trace)["launches"]
+            text = fake.read(page)
         self.assertEqual(launch["bound"]["gpu"], "H200")
         self.assertEqual(launch["bound"]["resource"], bounds.L1)
         self.assertAlmostEqual(launch["bound"]["seconds"], 800_000 / 128 / 1.98e9)
@@ -215,8 +260,7 @@ class Programs(unittest.TestCase):
             trace = os.path.join(folder, "trace.json")
             if speed.NO_MACHINE_CODE in self.explain("copies.cu", "--json", trace):
                 self.skipTest("no nvcc or no nvdisasm")
-            with open(trace, encoding="utf-8") as file:
-                launches = json.load(file)["launches"]
+            launches = fake.load(trace)["launches"]
         for launch in launches:
             compiled = launch["compiled"]["counts"]
             self.assertEqual(
@@ -233,8 +277,7 @@ class Programs(unittest.TestCase):
                 ("atomics", 12_500, 1, 100_000),
             ):
                 self.explain(program + ".cu", "--json", trace, nvcc=False)
-                with open(trace, encoding="utf-8") as file:
-                    (launch,) = json.load(file)["launches"]
+                (launch,) = fake.load(trace)["launches"]
                 found = (launch["global_sectors_read_distinct"], launch["global_sectors_written_distinct"])
                 self.assertEqual(found, (read, written), program)
                 self.assertEqual(launch.get("global_atomics_on_one_word"), atomics, program)

@@ -53,8 +53,7 @@ class Style(unittest.TestCase):
             ("ugly.py", "print( 1 )\n", "lint: Python is not formatted"),
             ("bad.md", "It is rec" + "ieved.\n", "lint: a word is misspelt"),
         ):
-            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
-                file.write(text)
+            fake.write(os.path.join(folder, name), text)
             done = self.lint(folder, name)
             told = [line for line in done.stdout.splitlines() if line.startswith("lint: ")]
             self.assertEqual((done.returncode, len(told), told[0][: len(said)]), (1, 1, said), done.stderr)
@@ -64,10 +63,8 @@ class Style(unittest.TestCase):
     def test_what_has_to_keep_its_lines_keeps_them(self):
         folder = self.copy()
         self.assertEqual(self.lint(folder, "--fix", f"{REFUSALS}/snippets.cu").returncode, 0)
-        with open(os.path.join(folder, REFUSALS, "snippets.cu"), encoding="utf-8") as file:
-            kept = file.read()
-        with open(os.path.join(fake.ROOT, REFUSALS, "snippets.cu"), encoding="utf-8") as file:
-            self.assertEqual(kept, file.read())
+        kept = fake.read(os.path.join(folder, REFUSALS, "snippets.cu"))
+        self.assertEqual(kept, fake.read(os.path.join(fake.ROOT, REFUSALS, "snippets.cu")))
 
 
 @unittest.skipUnless(MYPY, "mypy is not here: ./learn setup --docs brings it")

@@ -64,16 +64,7 @@ class Terminal(fake.Checkout):
 
     def test_what_a_column_means_is_told_once(self):
         self.write("mine.cu", "__global__ void mine(int* a) {\n  a[0] = 1;\n}\nint main() {}\n")
-        counts = {"global_store_requests": 1, "global_store_sectors": 1, "global_store_active_lanes": 32}
-        line = {"file": os.path.join(self.root, "mine.cu"), "line": 2, "counts": counts}
-        launch = {
-            "index": 0,
-            "kernel": "mine",
-            "grid": [1, 1, 1],
-            "block": [32, 1, 1],
-            "counts": counts,
-            "lines": [line],
-        }
+        launch = fake.launch("mine", [fake.line(os.path.join(self.root, "mine.cu"), 2, fake.STORED)])
         trace = {"FAKE_TRACE": fake.write_json(os.path.join(self.home, "t.json"), fake.trace_of([launch]))}
         texts = [self.on_terminal("explain", "mine.cu", env=trace)[1] for _ in range(2)]
         piped = self.learn("explain", "mine.cu", env=trace, code=0).stdout
@@ -127,8 +118,7 @@ class Interrupted(fake.Checkout):
         while not child and time.monotonic() < deadline:
             time.sleep(0.05)
             if os.path.exists(started):
-                with open(started) as file:
-                    child = file.read()
+                child = fake.read(started)
         self.assertTrue(child, "the child never started")
         if signal_group:
             os.killpg(process.pid, how)  # as a terminal does
@@ -198,7 +188,10 @@ class TwoAtATime(fake.Checkout):
         while not os.path.exists(started) and time.monotonic() < deadline:
             time.sleep(0.02)
         second = self.start("run", "02")
-        self.assertIn(f"Waiting for ./learn run 01 (process {first.pid})", second.stderr.readline())
+        self.assertIn(
+            f"Waiting for ./learn run 01 (process {first.pid}), which builds chapter 01 for the simulator",
+            second.stderr.readline(),
+        )
         self.assertIsNone(second.poll())
         self.assertEqual(len(self.calls("--build")), 1)  # the second has not begun to build
         with open(started + ".go", "w"):
@@ -206,6 +199,29 @@ class TwoAtATime(fake.Checkout):
         self.assertEqual((first.wait(timeout=120), second.wait(timeout=120)), (0, 0))
         self.assertEqual(len(self.calls("--build")), 2)
         self.assertNotIn("Waiting", first.stderr.read())
+
+    def test_what_is_up_to_date_does_not_wait(self):
+        for chapter in ("01_first_steps", "02_matrix"):
+            self.learn("run", chapter[:2], code=0)
+        with open(os.path.join(self.root, "build", "simulator", "CMakeCache.txt"), "a") as cache:
+            cache.write(f"CMAKE_MAKE_PROGRAM:FILEPATH={self.bin}/ninja\n")
+        built = "#!/bin/sh\ncase $* in *-n\\ matrix) echo 'ninja: no work to do.' ;; *) echo '[0/9] g++' ;; esac\n"
+        self.tool("ninja", built)
+        started = os.path.join(self.home, "started")
+        first = self.start("run", "01", FAKE_CMAKE="held", FAKE_STARTED=started)
+        deadline = time.monotonic() + 120
+        while not os.path.exists(started) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        calls = len(self.calls("--build"))
+        self.assertNotIn("Waiting", self.learn("run", "02", code=0).stderr)
+        self.assertIsNone(first.poll())
+        self.assertEqual(len(self.calls("--build")), calls)
+        second = self.start("explain", "01")  # that one ninja would build
+        self.assertIn("Waiting for ./learn run 01", second.stderr.readline())
+        with open(started + ".go", "w"):
+            pass
+        self.assertEqual(first.wait(timeout=120), 0)
+        second.wait(timeout=120)
 
 
 if __name__ == "__main__":

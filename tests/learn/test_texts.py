@@ -18,8 +18,7 @@ REFERENCE = [f"docs/reference/{name}.md" for name in ("commands", "chapter", "re
 
 
 def read(name):
-    with open(os.path.join(fake.ROOT, name), encoding="utf-8") as file:
-        return file.read()
+    return fake.read(os.path.join(fake.ROOT, name))
 
 
 def commands_in(text):
@@ -139,8 +138,7 @@ class Sources(unittest.TestCase):
         for place, _, files in os.walk(os.path.join(fake.ROOT, "tools", "warp")):
             for name in files:
                 if name.endswith(".py") and os.path.basename(place) != "templates":
-                    with open(os.path.join(place, name), encoding="utf-8") as file:
-                        yield name, file.read()
+                    yield name, fake.read(os.path.join(place, name))
 
     def test_they_are_written_for_python_3_9(self):
         import ast

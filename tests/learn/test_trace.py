@@ -41,10 +41,6 @@ __device__ float scaled(float x) {
 """
 
 
-def line(file, number, **counts):
-    return {"file": file, "line": number, "counts": counts}
-
-
 class Made(unittest.TestCase):
     """A source, its header, and a trace of them."""
 
@@ -54,58 +50,25 @@ class Made(unittest.TestCase):
         self.cu = os.path.join(self.folder.name, "column.cu")
         self.cuh = os.path.join(self.folder.name, "helper.cuh")
         for path, text in ((self.cu, SOURCE), (self.cuh, HEADER)):
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(text)
+            fake.write(path, text)
 
     def launch(self, index=0, kernel="copy<32>", scale=1, findings=()):
         """One warp: a coalesced load into one bank, then 8 lanes that store 128 bytes apart."""
-        store = dict(
-            global_load_requests=1 * scale,
-            global_load_sectors=4 * scale,
-            global_load_bytes=128 * scale,
-            global_load_active_lanes=32 * scale,
-            shared_store_requests=1 * scale,
-            shared_store_wavefronts=32 * scale,
-            shared_store_bank_conflicts=31 * scale,
-            shared_store_active_lanes=32 * scale,
-            shared_wavefronts=32 * scale,
-            shared_wavefronts_ideal=1 * scale,
+        store, back, factor = (
+            {name: value * scale for name, value in counts.items()}
+            for counts in (
+                of_global("load", 1, 4, 32) | of_shared("store", 1, 32, 32),
+                of_global("store", 1, 8, 8) | of_shared("load", 1, 8, 8),
+                of_global("load", 1, 1, 8),
+            )
         )
-        back = dict(
-            global_store_requests=1 * scale,
-            global_store_sectors=8 * scale,
-            global_store_bytes=32 * scale,
-            global_store_active_lanes=8 * scale,
-            shared_load_requests=1 * scale,
-            shared_load_wavefronts=8 * scale,
-            shared_load_bank_conflicts=7 * scale,
-            shared_load_active_lanes=8 * scale,
-            shared_wavefronts=8 * scale,
-            shared_wavefronts_ideal=1 * scale,
-        )
-        factor = dict(
-            global_load_requests=1 * scale,
-            global_load_sectors=1 * scale,
-            global_load_bytes=32 * scale,
-            global_load_active_lanes=8 * scale,
-        )
-        whole = {}
-        for part in (store, back, factor, {"divergent_branches": scale}):
-            trace.add(whole, part)
-        return {
-            "index": index,
-            "kernel": kernel,
-            "grid": [1, 1, 1],
-            "block": [32, 1, 1],
-            "counts": whole,
-            "lines": [
-                line(self.cu, 8, **store),
-                line(self.cu, 9, divergent_branches=scale),
-                line(self.cu, 10, **back),
-                line(self.cuh, 3, **factor),
-            ],
-            "findings": list(findings),
-        }
+        lines = [
+            fake.line(self.cu, 8, store),
+            fake.line(self.cu, 9, {"divergent_branches": scale}),
+            fake.line(self.cu, 10, back),
+            fake.line(self.cuh, 3, factor),
+        ]
+        return fake.launch(kernel, lines, index=index, findings=list(findings))
 
     def finding(self, kind="out-of-bounds", number=10, **more):
         found = {
@@ -232,7 +195,7 @@ class Rendering(Made):
     def test_a_kernel_with_nothing_to_improve_says_so(self):
         self.assertNotIn("Nothing to improve", self.render([self.launch()]))
         launch = self.launch()
-        launch["lines"] = [line(self.cu, 8, **COALESCED)]
+        launch["lines"] = [fake.line(self.cu, 8, COALESCED)]
         launch["counts"] = COALESCED
         self.assertIn("Nothing to improve", self.render([launch]))
         self.assertNotIn("Nothing to improve", self.render([dict(launch, findings=[self.finding("shared-race")])]))
@@ -285,9 +248,14 @@ class Rendering(Made):
         ended = {"launches": [self.launch(findings=[self.finding()])]}
         self.assertNotIn("since the last run", self.render([self.launch()], before=ended))
         self.assertNotIn("since the last run", self.render(ended["launches"], before=before))
+        # Nor does a sample compare with all.
+        whole, sample = (dict(self.launch(), grid=[8, 1, 1], traced_blocks=blocks) for blocks in (8, 2))
+        self.assertIn("since the last run", self.render([whole], before={"launches": [whole]}))
+        for one, other in ((whole, sample), (sample, whole), (sample, sample)):
+            self.assertNotIn("since the last run", self.render([one], before={"launches": [other]}))
 
     def test_reads_of_textures_are_not_judged(self):
-        launch = dict(self.launch(), lines=[line(self.cu, 8, **COALESCED)], counts=COALESCED, reads_textures=True)
+        launch = dict(self.launch(), lines=[fake.line(self.cu, 8, COALESCED)], counts=COALESCED, reads_textures=True)
         text = self.render([launch])
         self.assertIn("textures and surfaces: neither counted nor checked for races", text)
         self.assertNotIn("Nothing to improve", text)
@@ -392,6 +360,7 @@ class Rendering(Made):
         self.assertRegex(
             text, r"(?s)1 finding\n.*out-of-bounds in kernel.*1 warning\n.*leak in host code at \S*:14.*never"
         )
+        self.assertIn("\n\n1 warning\n", text)
         only = self.render([self.launch()], [leak, leak])
         self.assertIn("2 warnings\n", only)
         self.assertNotIn("finding", only)
@@ -460,8 +429,7 @@ class Rendering(Made):
     def test_files_that_are_no_trace(self):
         path = os.path.join(self.folder.name, "trace.json")
         for content in ("", "{", "[]", '{"launches": 3}'):
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(content)
+            fake.write(path, content)
             with self.assertRaises(LearnError):
                 trace.load(path)
         with self.assertRaises(LearnError):
@@ -470,14 +438,12 @@ class Rendering(Made):
 
 def kernel_of(*lines, grid=(1, 1, 1), block=(256, 1, 1)):
     """A kernel whose lines 1, 2, ... have these counts; a line is a dict, or (dict, examples)."""
-    rows, whole = [], {}
+    rows = []
     for number, entry in enumerate(lines, 1):
         counts, examples = entry if isinstance(entry, tuple) else (entry, [])
         counts = {name: round(value) for name, value in counts.items()}
-        trace.add(whole, counts)
-        rows.append({"file": "k.cu", "line": number, "counts": counts, "examples": examples})
-    launch = {"index": 0, "kernel": "k", "grid": list(grid), "block": list(block), "counts": whole, "lines": rows}
-    return trace.kernels_of(trace.of_json({"launches": [launch]}))[0]
+        rows.append({**fake.line("k.cu", number, counts), "examples": examples})
+    return trace.kernels_of(trace.of_json(fake.trace_of([fake.launch("k", rows, grid, block)])))[0]
 
 
 def of_global(kind, requests, sectors, lanes, size=4):
@@ -554,6 +520,23 @@ class Advice(unittest.TestCase):
         problem = self.the_one(of_global("load", 64, 12, 32))
         self.assertEqual(problem.chapter, "02")
         self.assertIn("12.0 sectors where 4.0 would do", problem.sentence)
+
+    def test_rows_that_begin_inside_a_sector(self):
+        def load(addresses):
+            return [{"space": "global", "access": "load", "size": 1, "addresses": addresses}]
+
+        two = of_global("load", 64, 2, 32, 1)
+        problem = self.the_one((two, load([1030 + lane for lane in range(32)])))
+        self.assertEqual(problem.chapter, "06")
+        self.assertIn("as it begins inside a sector: let it begin at a multiple of 32 bytes", problem.sentence)
+        # Every second byte from a sector on has gaps.
+        self.assertIn("without gaps", self.the_one((two, load([1024 + 2 * lane for lane in range(32)]))).sentence)
+
+    def test_addresses_from_data(self):
+        scattered = [4 * (37 * lane * lane % 64) for lane in range(32)]
+        example = [{"space": "global", "access": "load", "size": 4, "addresses": scattered}]
+        problem = self.the_one((of_global("load", 64, 8, 32), example))
+        self.assertIn("at addresses that follow no pattern from lane to lane: where an expression", problem.sentence)
 
     def test_bank_conflicts(self):
         problem = self.the_one(of_shared("load", 64, 8, 32))
@@ -682,6 +665,19 @@ class Advice(unittest.TestCase):
             self.assertIn(words, problem.sentence)
         problem = self.the_one(of_shared("atomic", 64, 16, 32))
         self.assertIn("takes 16.0 wavefronts for its 32.0 lanes", problem.sentence)
+        # Lanes of one warp: counters for each warp would not part them.
+        shared = {"space": "shared", "access": "atomic", "size": 4}
+        for addresses, cure in (
+            (
+                [4 * (lane % 7) for lane in range(32)],
+                "give each lane a copy of the counters in the bank of its own number",
+            ),
+            ([0] * 32, "add within the warp first, and let one lane add the sum"),
+        ):
+            problem = self.the_one((of_shared("atomic", 64, 16, 32), [dict(shared, addresses=addresses)]))
+            self.assertEqual(problem.chapter, "07")
+            self.assertIn(cure, problem.sentence)
+            self.assertNotIn("each warp", problem.sentence)
 
     def test_shared_additions_of_floats(self):
         rounds = dict(of_shared("atomic", 64, 2, 18), **of_shared("load", 64, 1, 18))
@@ -709,6 +705,9 @@ class Advice(unittest.TestCase):
     def test_the_chapters_that_have_the_cures_are_there(self):
         there = {chapter.number for chapter in chapters.all_chapters()}
         self.assertEqual(set(problems.TOPICS) - there, set())
+        (seventh,) = (chapter for chapter in chapters.all_chapters() if chapter.number == "07")
+        number, name = re.fullmatch(r"section (\d+), (.*)", problems.OWN_COPIES).groups()
+        self.assertRegex(fake.read(seventh.source), rf"// ## {number}\. .*{name}")
 
 
 if __name__ == "__main__":

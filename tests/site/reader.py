@@ -1,13 +1,13 @@
 """What the pages do for who reads on: terms at a touch, ticks, where to go on, a wrong address, letters and targets of a phone.
 
-`test_pages.py` runs it in the browser that `looks.py` opens."""
+`test_pages.py` runs it in the browser that `looks.py` uses."""
 
 import http.server
 import threading
 
 import sample  # noqa: F401, for tools/ on the path
 
-import accessibility
+import browser
 import built
 
 from warp.cli.commands import docs
@@ -20,7 +20,7 @@ class Reader:
             viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, **settings
         )
         self.addCleanup(self.context.close)
-        self.context.set_default_timeout(accessibility.PATIENCE)
+        self.context.set_default_timeout(browser.PATIENCE)
         return self.context.new_page()
 
     def test_a_term_explains_itself_to_pointer_keyboard_and_touch(self):
@@ -63,7 +63,7 @@ class Reader:
         page.locator("#what-next").scroll_into_view_if_needed()
         page.wait_for_function("JSON.parse(localStorage.getItem('warp:progress')).read['chapters/02_naive_gemm.html']")
         page.goto((built.SITE / "chapters" / "03_shared_tiling.html").as_uri())
-        heading = page.locator("article section section[id]").nth(1)
+        heading = page.locator("article > section > section[id]").nth(1)  # higher than a third of the window
         section = heading.get_attribute("id")
         page.evaluate("(id) => document.getElementById(id).scrollIntoView()", section)
         page.wait_for_function(

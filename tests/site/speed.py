@@ -9,13 +9,8 @@ import unittest
 
 import sample  # noqa: F401, for tools/ on the path
 
-import accessibility
+import browser
 import built
-
-try:
-    from playwright.sync_api import sync_playwright
-except ImportError:
-    sync_playwright = None
 
 from warp.cli.commands import docs
 
@@ -30,29 +25,22 @@ NOTE_PAINTS = """(() => { window.largest = 0;
 
 
 @unittest.skipUnless(os.environ.get("WARP_SPEED"), "a time, which a busy machine changes: WARP_SPEED=1 asks for it")
-@unittest.skipUnless(accessibility.CHROMIUM, "chromium is not installed")
-@unittest.skipUnless(sync_playwright, "this Python has no playwright: ./learn setup --docs brings it")
-class Speed(unittest.TestCase):
+class Speed(browser.InABrowser):
     @classmethod
     def setUpClass(cls):
+        super().setUpClass()
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), docs.handler_of(str(built.SITE)))
         threading.Thread(target=server.serve_forever, daemon=True).start()
         cls.addClassCleanup(server.server_close)
         cls.addClassCleanup(server.shutdown)
         cls.root = f"http://127.0.0.1:{server.server_port}"
-        playwright = sync_playwright().start()
-        cls.addClassCleanup(playwright.stop)
-        cls.browser = playwright.chromium.launch(
-            executable_path=accessibility.CHROMIUM, args=["--no-sandbox"], timeout=accessibility.PATIENCE
-        )
-        cls.addClassCleanup(cls.browser.close)
 
     def largest_paint(self, path: str) -> float:
         """In ms, for a reader who has never been here."""
         context = self.browser.new_context(viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True)
         try:
             page = context.new_page()
-            page.set_default_timeout(accessibility.PATIENCE)
+            page.set_default_timeout(browser.PATIENCE)
             page.add_init_script(NOTE_PAINTS)
             session = context.new_cdp_session(page)
             session.send("Network.enable")

@@ -12,19 +12,12 @@ from pathlib import Path
 
 import sample
 
+import browser
 import suites
-
-from warp.base.machine import Machine
 
 NEEDS = ["site_programs"]
 SECONDS = 1800
 
-try:
-    from playwright.sync_api import sync_playwright
-except ImportError:
-    sync_playwright = None
-
-CHROMIUM = Machine().chromium()
 PYTHON = suites.site_python()
 
 
@@ -166,13 +159,14 @@ int main() { return 0; }"""
             self.assertIn(words, later)
 
     @unittest.skipUnless(
-        sync_playwright and CHROMIUM, "there is no playwright or Chromium: ./learn setup --all brings them"
+        browser.sync_playwright and browser.CHROMIUM,
+        "there is no playwright or Chromium: ./learn setup --all brings them",
     )
     def test_a_browser_asks(self):
         page_file = self.predicted()
-        with sync_playwright() as started:
-            browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"], timeout=120_000)
-            context = browser.new_context()
+        with browser.sync_playwright() as started:
+            chromium = browser.launched(started)
+            context = chromium.new_context()
             page = context.new_page()
             page.set_default_timeout(60_000)
             page.goto(page_file.as_uri())
@@ -212,7 +206,7 @@ int main() { return 0; }"""
             page.reload()
             self.assertIn("Right.", said.first.inner_text())
             self.assertEqual(opened(), 1)
-            another = browser.new_context().new_page()
+            another = chromium.new_context().new_page()
             another.goto(page_file.as_uri())
             for _ in range(2):
                 self.assertEqual(another.locator("details.answer[open]").count(), 0)
@@ -221,7 +215,7 @@ int main() { return 0; }"""
                 another.reload()
                 self.assertEqual(another.locator("details.answer[open]").count(), 1)
                 another.locator(".show-answers input").uncheck()
-            without = browser.new_context(java_script_enabled=False).new_page()
+            without = chromium.new_context(java_script_enabled=False).new_page()
             without.goto(page_file.as_uri())
             self.assertEqual(
                 (without.locator(".prediction form").count(), without.locator(".show-answers").count()), (0, 0)
@@ -231,7 +225,7 @@ int main() { return 0; }"""
             self.assertEqual(without.locator("button.cost >> visible=true").count(), 2)
             without.locator("details.answer summary").first.click()
             self.assertTrue(without.get_by_text("4 sectors per request").first.is_visible())
-            browser.close()
+            chromium.close()
 
     def test_a_chapter_draws_for_itself(self):
         sample.make(self.root)

@@ -33,9 +33,12 @@ class Drawings(unittest.TestCase):
     def test_scans(self):
         """The drawings of chapter 08 end with the scans of what they begin with."""
         drawn = runpy.run_path(str(sample.ROOT / "chapters" / "08_scan" / "figures.py"))
-        steps, tree, words = (drawing for _, _, drawing, _ in drawn["draw"](None, None))
-        for drawing in (steps, tree, words):
+        steps, tree, parts, words = (drawing for _, _, drawing, _ in drawn["draw"](None, None))
+        for drawing in (steps, tree, parts, words):
             self.check(drawing.svg)
+        # Warps, rows, lanes and elements make the tile that is drawn.
+        whole, *shares = (int(n) for n in re.findall(r"of (4096)|: (\d+) ", parts.alt) for n in n if n)
+        self.assertEqual((whole, math.prod(shares), len(shares)), (4096, 4096, 4))
         inclusive = list(itertools.accumulate(drawn["VALUES"]))
         self.assertTrue(steps.alt.endswith(f"d = 4: {' '.join(map(str, inclusive))}."), steps.alt)
         self.assertTrue(tree.alt.endswith(f"down, 1: 0 {' '.join(map(str, inclusive[:-1]))}."), tree.alt)
@@ -46,6 +49,17 @@ class Drawings(unittest.TestCase):
     def drawn(self, chapter):
         """What a chapter's figures.py has."""
         return runpy.run_path(str(sample.ROOT / "chapters" / chapter / "figures.py"))
+
+    def test_levels(self):
+        """The circle of chapter 09 touches as many blocks and pixels as its tile has pixels inside of it say."""
+        drawn = self.drawn("09_renderer")
+        drawing = drawn["levels"]()
+        self.check(drawing.svg)
+        x, y, radius = drawn["CIRCLE"]
+        inside = [(i, j) for j in range(32) for i in range(32) if math.hypot(i + 0.5 - x, j + 0.5 - y) <= radius]
+        blocks = {(i // 8, j // 4) for i, j in inside}
+        self.assertIn(f"it touches {len(blocks)} of 32 blocks", drawing.alt)
+        self.assertIn(f"{sum((i // 8, j // 4) == (1, 3) for i, j in inside)} of 32 pixels are inside", drawing.alt)
 
     def test_segments_and_sorts(self):
         """The drawings of chapter 14: segments are scanned, shares are equal, keys end sorted, and each digit finds its sum."""

@@ -106,52 +106,11 @@ class CompilerExplorer(unittest.TestCase):
 
 
 class Headers(Temporary):
-    def test_fields(self):
-        header = self.parse().header
-        self.assertEqual((header.number, header.title), ("01", "Sample"))
-        self.assertEqual(header.question, "Does the page say what the source says?")
-        self.assertEqual(header.builds_on, [])
-        self.assertEqual(header.sizes, {"gpu": "4096", "simulator": "256"})
-        self.assertEqual(
-            {rung.name: rung.idea for rung in header.rungs.values()},
-            {"copy_one": "one element a thread", "copy_far": "a | b, and < c"},
-        )
-        self.assertEqual(header.intro, "")
-
-    def test_a_question_may_take_two_lines_and_prose_may_follow(self):
-        text = sample.CHAPTER.replace(
-            "// Builds on: nothing", "//   And again?\n// Builds on: 00_before, 02_x\n//\n// Some words."
-        )
-        header = self.parse(text).header
-        self.assertEqual(header.question, "Does the page say what the source says? And again?")
-        self.assertEqual(header.builds_on, ["00_before", "02_x"])
-        self.assertEqual(header.intro, "Some words.")
+    """Rungs and functions; tests/course/test_header.py has the fields."""
 
     def test_the_run_line_may_name_the_first_rung(self):
         text = sample.CHAPTER.replace("// Run: ./learn run 01\n", "// Run: ./learn run 01 --rung copy_zero   idea\n")
         self.assertRaisesRegex(SourceError, "rung copy_zero, but no function", self.parse, text)
-
-    def test_bad_headers(self):
-        source = sample.CHAPTER
-        self.refused(
-            source.replace("# Chapter 01: Sample", "# Sample"), "starts with the line '// # Chapter NN: Title'"
-        )
-        self.refused("", "starts with the line")
-        self.refused(source.replace("Chapter 01", "Chapter 02"), "the title says chapter 02, the folder is 01_sample")
-        self.refused(source.replace("// Question:", "// Query:"), "lacks the line '// Question: ...'")
-        self.refused(source.replace("// Size gpu: 4096\n", ""), "lacks the line '// Size gpu: ...'")
-        self.refused(source.replace("// Size gpu: 4096", "// Size gpu:"), "lacks the line '// Size gpu: ...'")
-        self.refused(source.replace("Builds on: nothing", "Builds on: chapter one"), "write 'nothing' or folder names")
-        self.refused(source.replace("// Size gpu", "// Question: What?\n// Size gpu"), "a second time")
-        self.refused(source.replace("--rung copy_far", "--rung copy_one"), "rung copy_one is listed twice")
-        self.refused(re.sub(r"//   \./learn.*\n", "", source), "lists no rung")
-
-    def test_sizes_measured(self):
-        text = sample.CHAPTER.replace(
-            "// Size simulator: 256\n", "// Size simulator: 256\n// Sizes measured: 4096 1024\n"
-        )
-        self.assertEqual(self.parse(text).header.sizes, {"gpu": "4096", "simulator": "256"})
-        self.refused(text.replace("4096 1024", "1024 4096"), r"that of 'Size gpu' \(4096\) first")
 
     def test_a_rung_needs_a_function(self):
         self.refused(sample.CHAPTER.replace("copy_far(float", "copy_afar(float"), "rung copy_far, but no function")

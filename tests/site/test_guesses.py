@@ -10,9 +10,8 @@ from pathlib import Path
 
 import sample
 
-from warp.base.machine import Machine
+from browser import CHROMIUM
 
-CHROMIUM = Machine().chromium()
 SCRIPT = sample.ROOT / "docs" / "_static" / "predict.js"
 GUESSES = json.loads((sample.ROOT / "tests" / "course" / "guesses.json").read_text(encoding="utf-8"))
 

@@ -42,6 +42,8 @@ class Rules(unittest.TestCase):
             (">a link<", "><", "<a> without words"),
             (' title="what it does"', "", "<button> without words"),
             ('aria-label="a drawing"', "", "role img without words"),
+            ("<p>less</p>", '<p><img src="a.svg"></p>', "<img> without words"),
+            ("<p>less</p>", '<p><img src="a.svg" alt=""></p>', "<img> without words"),
             ("<dt>term</dt>", "", "<dl> without a term"),
             ("<dt>term</dt>", "<p>term</p>", "<dl> holds something else"),
             ("<summary>more</summary>", '<summary><a href="#a">more</a></summary>', "<a> inside <summary>"),

@@ -13,13 +13,7 @@ from pathlib import Path
 
 import sample
 
-import accessibility
-
-try:
-    from playwright.sync_api import sync_playwright
-except ImportError:
-    sync_playwright = None
-
+import browser
 import live  # docs/_ext is on the path
 
 RULES = sample.ROOT / "docs" / "rules"
@@ -129,20 +123,8 @@ class States(unittest.TestCase):
             live.placed("# T\n\n## One\n", "00_test")
 
 
-@unittest.skipUnless(accessibility.CHROMIUM, "chromium is not installed")
-@unittest.skipUnless(sync_playwright, "this Python has no playwright: ./learn setup --docs brings it")
-class Answers(unittest.TestCase):
+class Answers(browser.InABrowser):
     """The module in a browser, beside the simulator's own rules."""
-
-    @classmethod
-    def setUpClass(cls):
-        playwright = sync_playwright().start()
-        cls.addClassCleanup(playwright.stop)
-        browser = playwright.chromium.launch(
-            executable_path=accessibility.CHROMIUM, args=["--no-sandbox"], timeout=accessibility.PATIENCE
-        )
-        cls.addClassCleanup(browser.close)
-        cls.browser = browser
 
     def figure(self, examples, rules=None):
         """A page with one live figure."""
@@ -158,7 +140,7 @@ class Answers(unittest.TestCase):
         )
         page = self.browser.new_page()
         self.addCleanup(page.close)
-        page.set_default_timeout(accessibility.PATIENCE)
+        page.set_default_timeout(browser.PATIENCE)
         page.goto((folder / "page.html").as_uri())
         return page
 

@@ -9,13 +9,7 @@ from pathlib import Path
 
 import sample
 
-import accessibility
-
-try:
-    from playwright.sync_api import sync_playwright
-except ImportError:
-    sync_playwright = None
-
+import browser
 import figures
 import live
 
@@ -61,18 +55,7 @@ class Files(unittest.TestCase):
         self.assertIn("reads 8 rows of the one and 4 columns of the other, and keeps 8 x 4 sums", walk(TN=4).alt)
 
 
-@unittest.skipUnless(accessibility.CHROMIUM, "chromium is not installed")
-@unittest.skipUnless(sync_playwright, "this Python has no playwright: ./learn setup --docs brings it")
-class Played(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        playwright = sync_playwright().start()
-        cls.addClassCleanup(playwright.stop)
-        cls.browser = playwright.chromium.launch(
-            executable_path=accessibility.CHROMIUM, args=["--no-sandbox"], timeout=accessibility.PATIENCE
-        )
-        cls.addClassCleanup(cls.browser.close)
-
+class Played(browser.InABrowser):
     def page(self, drawing=None, **how):
         """A page with all scenes, and a figure."""
         folder = Path(tempfile.mkdtemp(prefix="warp-scene-"))
@@ -92,7 +75,7 @@ class Played(unittest.TestCase):
         )
         page = self.browser.new_page(**how)
         self.addCleanup(page.close)
-        page.set_default_timeout(accessibility.PATIENCE)
+        page.set_default_timeout(browser.PATIENCE)
         page.goto((folder / "page.html").as_uri())
         return page
 

@@ -39,9 +39,7 @@ struct Fault {
     division_by_zero,
     exited_lane,
     absent_lane,             // whose value a broadcast asks for, and which its mask does not name
-    host_virtual,            // functions, of an object that the host has made
     exited_thread,           // before a barrier that others reach
-    virtual_parameter,       // an object with virtual functions, of the host's
     constant_uninitialized,  // `other_store`: something was copied to the variable
     proxy_fence,  // that is missing between a thread's write and what the copy engine or wgmma reads
     pending_sum,    // of wgmma, which a thread touches before it is there
@@ -53,7 +51,8 @@ struct Fault {
   // overwrites in the same step. Lock: an update by threads that hold one, which orders nothing. Of one between blocks: an atomic operation has the scope of the block. Barrier: a thread
   // arrives at one that another initialises.
   // Of what a bulk copy has yet to bring. No bytes: its barrier's phase ends without them. Parity: a wait for the phase before let
-  // the thread pass. Stage in use: of a bulk copy to what threads still read.
+  // the thread pass. Stage in use: of a bulk copy to what threads still read. Source in use: a thread
+  // writes to what a store of the copy engine still reads.
   enum class Cause : uint8_t {
     unknown,
     in_place,
@@ -63,7 +62,8 @@ struct Fault {
     barrier,
     no_bytes,
     parity,
-    stage_in_use
+    stage_in_use,
+    source_in_use
   };
   Cause cause = Cause::unknown;
   uint64_t pc = 0;
@@ -99,6 +99,16 @@ struct Fault {
   // `other_block` of `not_begun` announced bytes have come; `store` is the parity that is waited for, if `other_store`.
   const symbols::SharedVariable* variable = nullptr;
   uint64_t limit = 0;
+  // Of a hang at an mbarrier: where the last arrival was, and others that wait for another mbarrier, or the other parity.
+  uint64_t arrival_pc = 0;
+  struct Waiting {
+    uint64_t pc = 0;
+    uint3 thread{};
+    uint64_t address = 0, parity = 0, phase = 0;
+    unsigned missing = 0, expected = 0;
+    uint64_t arrived = 0, announced = 0;  // bytes
+  };
+  Waiting waiting[2] = {};
 };
 
 // Does the kernel end there? After a race, or a read of memory before anyone wrote there, it goes on.
@@ -107,8 +117,7 @@ inline bool ends_the_kernel(Fault::Kind kind) {
          kind != Fault::Kind::global_race && kind != Fault::Kind::global_uninitialized &&
          kind != Fault::Kind::division_by_zero && kind != Fault::Kind::exited_lane &&
          kind != Fault::Kind::absent_lane && kind != Fault::Kind::exited_thread &&
-         kind != Fault::Kind::virtual_parameter && kind != Fault::Kind::proxy_fence &&
-         kind != Fault::Kind::constant_uninitialized;
+         kind != Fault::Kind::proxy_fence && kind != Fault::Kind::constant_uninitialized;
 }
 
 }  // namespace simt::engine

@@ -61,13 +61,6 @@ SIMT_VECTORS uint32_t lanes_with(const uint8_t* values, uint8_t value) {
   return lanes_where_equal(values, value);
 }
 
-SIMT_VECTORS bool has_one_of(const uint32_t* numbers, uint32_t a, uint32_t b) {
-  uint32_t same = 0;
-  for (int i = 0; i < 64; ++i)
-    same |= static_cast<uint32_t>(-(numbers[i] == a)) | static_cast<uint32_t>(-(numbers[i] == b));
-  return same != 0;
-}
-
 SIMT_VECTORS bool are_in_steps(const uint64_t* values, uint64_t step) {
   return are_regular(values, step);
 }

@@ -43,9 +43,6 @@ uint32_t lanes_with(const uint64_t* values, uint64_t value);
 uint32_t lanes_with(const uint32_t* values, uint32_t value);
 uint32_t lanes_with(const uint8_t* values, uint8_t value);
 
-// Is one of 64 numbers the same as one of these two? (Written so that the oldest CPUs have an instruction for it.)
-bool has_one_of(const uint32_t* numbers, uint32_t a, uint32_t b);
-
 // Are they values[0], values[0] + step, values[0] + 2 * step, ...?
 bool are_in_steps(const uint64_t* values, uint64_t step);
 

@@ -17,9 +17,6 @@ int read_segments(dl_phdr_info* info, size_t, void* out) {
         image.data_begin = begin;
         image.data_end = begin + header.p_memsz;
       }
-    } else if (header.p_type == PT_GNU_RELRO) {
-      image.constants_begin = begin;
-      image.constants_end = begin + header.p_memsz;
     } else if (header.p_type == PT_TLS) {
       image.tls_size = (header.p_memsz + header.p_align - 1) / header.p_align * header.p_align;
     }

@@ -26,9 +26,7 @@ struct ProgramImage {
   uint64_t first = ~uint64_t{0};          // the lowest address
   uint64_t code_end = 0;                  // behind its machine code
   uint64_t data_begin = 0, data_end = 0;  // variables, __device__ ones among them
-  uint64_t constants_begin = 0,
-           constants_end = 0;  // with addresses in them: tables of virtual functions among them
-  uint64_t tls_size = 0;       // of a thread: its static shared memory
+  uint64_t tls_size = 0;                  // of a thread: its static shared memory
 };
 const ProgramImage& program_image();
 

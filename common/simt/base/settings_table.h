@@ -21,7 +21,7 @@ inline constexpr Setting kTable[] = {
      "once the launches of one kernel with one grid and block have made `n` accesses (without it "
      "2^26), 4 blocks of each further one are counted and checked, and from twice as many on a "
      "single one, unless `SIMT_BLOCKS` says otherwise: programs that measure launch the same "
-     "thing hundreds of times. A launch that would repeat an earlier one is not even run"},
+     "thing hundreds of times"},
     {"SIMT_COMPILED", "FILE",
      "`FILE` has the kernels as `nvcc` compiles them (`./learn explain` writes it): what they "
      "count for goes to `FILE.counts`"},

@@ -74,6 +74,33 @@ class Scopes {
   int count_ = 0;
 };
 
+// Calls is_enough(place, whether a function of a library is called) for each call that is inlined around the address, from the
+// innermost on, until it is.
+template <class F>
+void for_each_call(Dwfl_Module* module, uint64_t address, F&& is_enough) {
+  Dwarf_Addr bias = 0;
+  Dwarf_Die* unit = dwfl_module_addrdie(module, address, &bias);
+  Dwarf_Files* files = nullptr;
+  if (!unit || dwarf_getsrcfiles(unit, &files, nullptr) != 0) return;
+  for (Dwarf_Die& scope : Scopes(unit, address - bias)) {
+    if (dwarf_tag(&scope) != DW_TAG_inlined_subroutine) continue;
+    Dwarf_Attribute attribute;
+    Dwarf_Word file = 0, line = 0;
+    if (dwarf_formudata(dwarf_attr(&scope, DW_AT_call_file, &attribute), &file) != 0 ||
+        dwarf_formudata(dwarf_attr(&scope, DW_AT_call_line, &attribute), &line) != 0) {
+      continue;
+    }
+    const char* name = dwarf_filesrc(files, file, nullptr, nullptr);
+    if (!name) continue;
+    Dwarf_Word column = 0;
+    dwarf_formudata(dwarf_attr(&scope, DW_AT_call_column, &attribute), &column);
+    const char* const callee = dwarf_decl_file(&scope);
+    if (is_enough(Location{name, static_cast<int>(line), static_cast<int>(column)},
+                  callee && is_library_file(callee)))
+      return;
+  }
+}
+
 Location locate_in(uint64_t address) {
   Location found;
   Dwfl_Module* module = module_of(address);
@@ -87,26 +114,10 @@ Location locate_in(uint64_t address) {
   if (found.line > 0 && !is_library_file(found.file)) return found;
 
   // Inlined: go outward, from call to call, until a line is the reader's.
-  Dwarf_Addr bias = 0;
-  Dwarf_Die* unit = dwfl_module_addrdie(module, address, &bias);
-  if (!unit) return found;
-  Dwarf_Files* files = nullptr;
-  if (dwarf_getsrcfiles(unit, &files, nullptr) != 0) return found;
-  for (Dwarf_Die& scope : Scopes(unit, address - bias)) {
-    if (dwarf_tag(&scope) != DW_TAG_inlined_subroutine) continue;
-    Dwarf_Attribute attribute;
-    Dwarf_Word file = 0, line = 0;
-    if (dwarf_formudata(dwarf_attr(&scope, DW_AT_call_file, &attribute), &file) != 0 ||
-        dwarf_formudata(dwarf_attr(&scope, DW_AT_call_line, &attribute), &line) != 0) {
-      continue;
-    }
-    const char* name = dwarf_filesrc(files, file, nullptr, nullptr);
-    if (!name) continue;
-    Dwarf_Word column = 0;
-    dwarf_formudata(dwarf_attr(&scope, DW_AT_call_column, &attribute), &column);
-    found = {name, static_cast<int>(line), static_cast<int>(column)};
-    if (!is_library_file(found.file)) break;
-  }
+  for_each_call(module, address, [&](const Location& call, bool) {
+    found = call;
+    return !is_library_file(found.file);
+  });
   return found;
 }
 
@@ -313,6 +324,19 @@ const Location& locate(uint64_t return_address) {
   const auto [it, fresh] = known.try_emplace(return_address);
   if (fresh && return_address) it->second = locate_in(return_address - 1);
   return it->second;
+}
+
+Location call_around(uint64_t return_address) {
+  const Location at = locate(return_address);
+  const std::lock_guard lock(mutex);
+  Dwfl_Module* const module = return_address ? module_of(return_address - 1) : nullptr;
+  Location outermost;
+  if (!module) return outermost;
+  for_each_call(module, return_address - 1, [&](const Location& call, bool of_library) {
+    if (!of_library && !is_library_file(call.file)) outermost = call;
+    return false;
+  });
+  return outermost.line == at.line && outermost.file == at.file ? Location() : outermost;
 }
 
 const std::vector<SharedVariable>& shared_variables() { return known_shared_variables().variables; }

@@ -21,6 +21,10 @@ struct Location {
 // inlined from the simulator's headers or from the system's counts for the line that uses it.
 const Location& locate(uint64_t return_address);
 
+// Where the kernel, or whatever function is compiled on its own, calls what has this line by way of functions that are inlined into
+// it; no line where the line is its own.
+Location call_around(uint64_t return_address);
+
 // Not the reader's code: the simulator's headers and the system's.
 bool is_library_file(std::string_view file);
 

@@ -56,4 +56,32 @@ void SharedChecker::bulk_arrives(const BulkLoad& load) {
   for (size_t i = 0; i < load.data.size() / 4; ++i) races.set_doubt(first + i, 0);
 }
 
+void SharedChecker::bulk_read_ends(const PendingRead& read, unsigned thread,
+                                   const WarpChecks& warp) {
+  // Who writes from now on has to know of this moment, and not of the issue.
+  const size_t first = shared_.word_of(read.at);
+  Race race;
+  for (size_t word = first; word < first + read.bytes / 4; ++word)
+    races.note(word, 0xf, thread, false, false, short_pc(read.pc), warp.order, race);
+
+  const Write& now = races.last_write(first);
+  if (now.interval == read.before.interval && now.time == read.before.time &&
+      now.thread == read.before.thread)
+    return;
+  Fault fault;
+  fault.kind = Fault::Kind::shared_race;
+  fault.pc = full_pc(now.pc);
+  fault.size = 4;
+  fault.store = true;
+  fault.block = block_.index;
+  fault.grid = block_.grid;
+  fault.thread = block_.thread(now.thread);
+  fault.other_pc = read.pc;
+  fault.other_thread = block_.thread(thread);
+  fault.cause =
+      bulk_.has_issued_at(now.pc) ? Fault::Cause::stage_in_use : Fault::Cause::source_in_use;
+  name_place(fault, read.at);
+  faults_.add(fault);
+}
+
 }  // namespace simt::engine

@@ -28,11 +28,14 @@ using HostVector = std::vector<T, HostAllocator<T>>;
 // The word of an mbarrier is in shared memory, as PTX has it; this is what else is known of it.
 struct Mbarrier {
   uint64_t address = 0;
-  int64_t bytes = 0;       // that are announced in this phase and have not arrived: the tx-count
-  uint64_t announced = 0;  // in this phase
-  uint64_t arrived = 0;    // bytes, in this phase
-  WarpTimes arrivals;      // what those have done that arrived in this phase
-  WarpTimes completed;     // ... in the phases before
+  int64_t bytes = 0;        // that are announced in this phase and have not arrived: the tx-count
+  uint64_t announced = 0;   // in this phase
+  uint64_t arrived = 0;     // bytes, in this phase
+  bool is_awaited = false;  // somebody has asked for a phase since the last one ended
+  uint64_t unawaited = 0;   // so many in a row ended though nobody had
+  uint64_t arrival_pc = 0;  // of the last arrival
+  WarpTimes arrivals;       // what those have done that arrived in this phase
+  WarpTimes completed;      // ... in the phases before
 
   uint64_t phase() const { return MbarrierWord::phase(word()); }
   uint64_t word() const { return *reinterpret_cast<const uint64_t*>(address); }

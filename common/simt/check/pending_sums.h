@@ -1,9 +1,11 @@
-// The accumulators of wgmma that are under way: the lanes' registers hold a mark until wgmma.wait_group, and this has the sums.
+// What wgmma has under way until wgmma.wait_group: accumulators, whose sums are here while the lanes' registers hold a mark, and
+// what it reads of shared memory.
 #pragma once
 
 #include <cstdint>
 
 #include "check/bulk_copies.h"
+#include "check/shared_races.h"
 
 namespace simt::engine {
 
@@ -14,7 +16,16 @@ struct PendingSum {
   uint64_t pc;  // of the wgmma
 };
 
-// Those of one thread.
+// Up to 16 bytes of an operand, or of what the copy engine stores.
+struct PendingRead {
+  uint64_t at;
+  unsigned bytes;
+  uint32_t group;
+  uint64_t pc;
+  Write before;  // the last one to its first word
+};
+
+// Those of one thread. What a warp reads is its first lane's.
 class PendingSums {
  public:
   bool empty() const { return sums_.empty(); }
@@ -33,24 +44,36 @@ class PendingSums {
       sums_.push_back({at, value, open_group_, pc});
     }
   }
+  void read(const PendingRead& read) {
+    reads_.push_back(read);
+    reads_.back().group = open_group_;
+  }
+  void fence() { is_fenced_ = true; }
+  bool is_fenced() const { return is_fenced_; }
   void commit() { ++open_group_; }
-  // Calls f(sum) for those of all groups but the last `kept`, which are over then.
-  template <class F>
-  void wait(uint32_t kept, F&& f) {
-    std::erase_if(sums_, [&](const PendingSum& sum) {
-      const bool is_over = sum.group + kept < open_group_;
-      if (is_over) f(sum);
-      return is_over;
-    });
+  // Does a wait that leaves the last `kept` groups end any?
+  bool ends_any(uint32_t kept) const { return over_ + kept < open_group_; }
+  // Calls on_sum(sum) and on_read(read) for those of all groups but the last `kept`, which are over then.
+  template <class OnSum, class OnRead>
+  void wait(uint32_t kept, OnSum&& on_sum, OnRead&& on_read) {
+    const auto end = [&](auto& list, auto& f) {
+      std::erase_if(list, [&](const auto& one) {
+        const bool is_over = one.group + kept < open_group_;
+        if (is_over) f(one);
+        return is_over;
+      });
+    };
+    end(sums_, on_sum);
+    end(reads_, on_read);
+    if (ends_any(kept)) over_ = open_group_ - kept;
   }
-  void clear() {
-    sums_.clear();
-    open_group_ = 0;
-  }
+  void clear() { *this = {}; }
 
  private:
   HostVector<PendingSum> sums_;
-  uint32_t open_group_ = 0;
+  HostVector<PendingRead> reads_;
+  uint32_t open_group_ = 0, over_ = 0;  // the groups before are complete
+  bool is_fenced_ = false;              // by wgmma.fence, ever
 };
 
 }  // namespace simt::engine

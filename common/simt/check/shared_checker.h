@@ -8,6 +8,7 @@
 #include "check/async_copies.h"
 #include "check/bulk_copies.h"
 #include "check/faults.h"
+#include "check/pending_sums.h"
 #include "check/proxy_fences.h"
 #include "check/shared_races.h"
 #include "check/store_conflicts.h"
@@ -57,6 +58,13 @@ class SharedChecker {
   // The same of a bulk copy, by a lane of the warp. It has arrived once its barrier's phase is over.
   void bulk_begins(const BulkLoad& load, const WarpChecks& warp);
   void bulk_arrives(const BulkLoad& load);
+  // The copy engine or a matrix instruction begins to read for a thread.
+  PendingRead bulk_read_begins(uint64_t address, unsigned bytes, uint64_t pc) {
+    races.keep_writes();
+    return {address, bytes, 0, pc, races.last_write(shared_.word_of(address))};
+  }
+  // It has read these bytes for a thread of the warp: not only when it was asked to, but up to now.
+  void bulk_read_ends(const PendingRead& read, unsigned thread, const WarpChecks& warp);
 
   // Have some of the bytes been written, and others not?
   bool is_partly_written(uint64_t address, uint64_t size) const;

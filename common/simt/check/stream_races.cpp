@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "check/device_variables.h"
 #include "check/stream_order.h"
+#include "check/stream_schedule.h"
 #include "memory/allocations.h"
 #include "report/api_errors.h"
 #include "report/log.h"
@@ -326,6 +327,8 @@ void note_copy(const Rows& to, const Rows& from) {
     accesses->read = runs_of(from);
     accesses->changed = accesses->written = runs_of(to);
     note({}, std::move(accesses));
+    stream_schedule::note_copy(reinterpret_cast<uint64_t>(to.begin),
+                               reinterpret_cast<uint64_t>(from.begin));
   }
   // Into memory that is not pinned the call returns when it is done.
   if (!is_looked_at(reinterpret_cast<uint64_t>(to.begin)))

@@ -89,9 +89,8 @@ std::vector<Group> groups_of(std::string_view said) {
 
 class Reader {
  public:
-  Reader(Origins& origins, const std::string& include, bool in_colour,
-         const std::set<std::string>& told)
-      : origins_(origins), include_(include), in_colour_(in_colour), told_(told) {}
+  Reader(Origins& origins, const std::string& include, bool in_colour)
+      : origins_(origins), include_(include), in_colour_(in_colour) {}
 
   std::string run(std::string_view said) {
     std::vector<Group> groups = groups_of(said);
@@ -170,12 +169,11 @@ class Reader {
     for (const std::string& line : group.rest) out_ += line + '\n';
   }
 
-  // Has it been said before, in other words?
+  // Has it been said before, in other words, or is it no more than a guess of g++'s?
   bool is_told(const Message& main) {
-    static const std::regex uninitialized(R"('(.*)' (may be|is) used uninitialized.*)");
+    static const std::regex uninitialized(R"('(.*)' may be used uninitialized.*)");
     std::smatch match;
-    if (std::regex_match(main.text, match, uninitialized) &&
-        (told_.contains(match[1]) || (match[2] == "may be" && is_perhaps_set(match[1], main))))
+    if (std::regex_match(main.text, match, uninitialized) && is_perhaps_set(match[1], main))
       return true;
     static const std::regex later(
         R"('(\w+)' was not declared in this scope, and no declarations.*)");
@@ -470,7 +468,6 @@ class Reader {
   Origins& origins_;
   const std::string& include_;
   bool in_colour_;
-  const std::set<std::string>& told_;  // variables
   std::set<std::string> undeclared_;
   int runtime_size_ = 0;  // the line of an array
   int dropped_line_ = 0;
@@ -485,8 +482,8 @@ class Reader {
 }  // namespace
 
 std::string readable(std::string_view said, Origins& origins, const std::string& include,
-                     bool in_colour, const std::set<std::string>& told) {
-  return Reader(origins, include, in_colour, told).run(said);
+                     bool in_colour) {
+  return Reader(origins, include, in_colour).run(said);
 }
 
 }  // namespace simtcc

@@ -2,7 +2,6 @@
 /// What g++ says, in the reader's terms: at the columns of the source as written, without what simtcc put into it.
 #pragma once
 
-#include <set>
 #include <string>
 #include <string_view>
 
@@ -14,8 +13,7 @@ namespace simtcc {
 /// what the reader gets to see. Of a launch that does not fit its kernel, and of what else simtcc asks g++ to check, one
 /// sentence is left.
 /// \param include the folder of the simulator's headers
-/// \param told variables that have been said to be read before they have a value
 std::string readable(std::string_view said, Origins& origins, const std::string& include,
-                     bool in_colour, const std::set<std::string>& told = {});
+                     bool in_colour);
 
 }  // namespace simtcc

@@ -108,12 +108,6 @@ class Declarations : private Rule {
     }
   }
 
-  // void* to[] = {&&first, &&second};
-  void check_label_address(std::size_t i) {
-    if (!is_identifier(i + 1) || !(is(i - 1, "=") || is(i - 1, "{") || is(i - 1, ","))) return;
-    report(list_[i], "device code cannot take the address of a label: write a switch in a loop");
-  }
-
   void check_address(std::size_t i) {
     static const std::set<std::string_view> builtins = {"threadIdx", "blockIdx", "blockDim",
                                                         "gridDim", "warpSize"};
@@ -161,7 +155,6 @@ class Declarations : private Rule {
 void note_function(Unit& unit, std::size_t i) { Declarations(unit).note_function(i); }
 void check_launch_bounds(Unit& unit, std::size_t i) { Declarations(unit).check_launch_bounds(i); }
 void check_grid_constant(Unit& unit, std::size_t i) { Declarations(unit).check_grid_constant(i); }
-void check_label_address(Unit& unit, std::size_t i) { Declarations(unit).check_label_address(i); }
 void check_address(Unit& unit, std::size_t i) { Declarations(unit).check_address(i); }
 
 }  // namespace simtcc

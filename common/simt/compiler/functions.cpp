@@ -169,7 +169,6 @@ class Functions : private Rule {
             (is(i + 1, ";") || is(i + 1, "=") || is(i + 1, "[") || is(i + 1, "{") ||
              is(i + 1, ",") || is(i + 1, "(") || is(i + 1, ")"))) {
           unit_.names.variables.insert(list_[i].text);
-          check_qualifiers(unit_, qualifier, i);
           note_definition(i, extern_at);
           if (constant) note_constant(i);
           if (!managed) unit_.names.device_variables.insert(list_[i].text);

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,8 +10,8 @@
 namespace simtcc {
 namespace {
 
-// Variables of a thread's own that are read before they have a value. What is told is certain from the text alone: every way to the
-// read comes by no write. Whoever hands the variable on, or takes its address, is believed to fill it.
+// Variables of a thread's own that were meant to be the block's or the launch's. Whoever hands one on, or takes its address, is
+// believed to fill it.
 class LocalValues : private LocalDeclarations {
  public:
   using LocalDeclarations::LocalDeclarations;
@@ -25,8 +24,6 @@ class LocalValues : private LocalDeclarations {
     for (const Declarator& declarator : declarators_at(names_at)) {
       if (declarator.begin != declarator.name) continue;  // a pointer
       if (declarator.rank > 0) check_returns(declarator.name, declarator.end);
-      if (declarator.extents_end == declarator.end)
-        check_first_read(declarator.name, declarator.rank, declarator.end, type);
       if (declarator.rank > 0 && declarator.extents_end == declarator.end)
         check_shared_by_mistake(declarator, type);
     }
@@ -50,16 +47,6 @@ class LocalValues : private LocalDeclarations {
 
   bool is_member(std::size_t i) const {
     return is(i - 1, ".") || is(i - 1, "->") || is(i - 1, "::");
-  }
-
-  static bool takes_values(std::string_view function) {
-    static constexpr std::array<std::string_view, 14> kNames = {
-        "min",   "max",  "fminf", "fmaxf", "fmin",   "fmax",      "fabsf",
-        "sqrtf", "expf", "fmaf",  "abs",   "printf", "__fmaf_rn", "logf"};
-    for (const std::string_view name : kNames) {
-      if (name == function) return true;
-    }
-    return false;
   }
 
   // What the program does with the variable named at i.
@@ -92,122 +79,13 @@ class LocalValues : private LocalDeclarations {
           if (partner_[j] == kNone) return Use::unknown;
           j = partner_[j];
         } else if (is(j, "(")) {
-          const bool by_value = is_identifier(j - 1) && takes_values(list_[j - 1].text);
-          const bool condition = is(j - 1, "if") || is(j - 1, "while");
-          return by_value || condition ? Use::read : Use::unknown;
+          return is(j - 1, "if") || is(j - 1, "while") ? Use::read : Use::unknown;
         } else if (is_opening(j) || is(j, ";")) {
           return Use::unknown;
         }
       }
     }
     return Use::read;
-  }
-
-  // Does every way from `begin` to `read` come by, or is there a condition in between?
-  bool is_certain(std::size_t begin, std::size_t read) const {
-    bool conditional = false;
-    for (std::size_t i = begin; i < read;) {
-      if (is_opening(i)) {
-        const std::size_t close = partner_[i];
-        if (close == kNone) return false;
-        if (close < read) {
-          if (is(i, "{")) conditional = false;
-          i = close + 1;
-          continue;
-        }
-        if (conditional) return false;
-        // [&] (int i) { ... }: it may be called later, or never
-        if (is(i, "{") && is(i - 1, ")") && partner_[i - 1] != kNone &&
-            is(partner_[i - 1] - 1, "]"))
-          return false;
-        ++i;
-        continue;
-      }
-      if (is(i, ";")) conditional = false;
-      if (is(i, "if") || is(i, "switch")) {
-        const std::size_t open = is(i + 1, "constexpr") ? i + 2 : i + 1;
-        if (is(open, "(") && partner_[open] != kNone && partner_[open] > read) {
-          i = open;
-          continue;
-        }
-        conditional = true;
-      }
-      for (const char* word : {"else", "?", "&&", "||", "case", "default", "catch", "return"})
-        conditional |= is(i, word) && std::strcmp(word, "return") != 0;
-      ++i;
-    }
-    return !conditional;
-  }
-
-  void check_first_read(std::size_t name, std::size_t rank, std::size_t declared,
-                        const std::string& type) {
-    const FunctionBody* body = body_at(name);
-    if (!body) return;
-    const std::string_view text = list_[name].text;
-    const std::size_t end = scope_end(declared);
-    std::size_t first = kNone, update = kNone;
-    Use first_use = Use::none;
-    bool written = false;
-    for (std::size_t i = declared + 1; i < end; ++i) {
-      if (is(i, "goto") || is(i, "asm") || is(i, "__asm__") || is(i, "__asm")) return;
-      if (is(i, "[") && (is(i + 1, "&") || is(i + 1, "=")) && is(i + 2, "]")) return;
-      if (!is(i, text) || is_member(i)) continue;
-      // `float sum = 0;` in an inner scope is another one.
-      if (is_identifier(i - 1) && !is_statement_keyword(list_[i - 1].text)) return;
-      const Use use = use_of(i, rank);
-      if (use == Use::unknown) {
-        if (first == kNone || !written) {
-          if (first == kNone) return;
-          // Somebody may fill it later, in a loop around both.
-          written = true;
-        }
-        continue;
-      }
-      if (use == Use::none) continue;
-      if (first == kNone) {
-        first = i;
-        first_use = use;
-      }
-      if (use == Use::update && update == kNone) update = i;
-      written |= use == Use::write;
-    }
-    // `x = x + 1;` reads before it writes, `for (...) a[0] = a[0] + b` too: the write stands first in the text.
-    if (first_use == Use::write && rank == 0) {
-      std::size_t i = first + 1;
-      if (is(i, "=")) {
-        for (++i; i < end && !is(i, ";") && !is(i, ",") && !is_closing(i); ++i) {
-          if (is(i, text) && !is_member(i) && use_of(i, rank) == Use::read &&
-              is_certain(first, i)) {
-            if (is_certain(declared, first)) tell(i, name, rank, type);
-            return;
-          }
-        }
-      }
-      return;
-    }
-    if (first == kNone || first_use == Use::write) return;
-    if (!written) {
-      if (update == kNone && !is_certain(declared, first)) return;
-      tell(update != kNone ? update : first, name, rank, type);
-    } else if (is_certain(declared, first)) {
-      tell(first, name, rank, type);
-    }
-  }
-
-  void tell(std::size_t at, std::size_t name, std::size_t rank, const std::string& type) {
-    const std::string text(list_[name].text);
-    unit_.uninitialized.insert(text);
-    std::string extents;
-    if (rank > 0) {
-      std::size_t end = name + 1;
-      for (std::size_t r = 0; r < rank; ++r) end = skip_group(end);
-      extents = flat(name + 1, end);
-    }
-    const bool braces = rank > 0 || !is_builtin_type(type.substr(0, type.find(' ')));
-    warn(list_[at], "'" + text + "' is read before it has a value" +
-                        (rank > 0 ? ", as no element of it is ever set" : "") + ": write '" + type +
-                        " " + text + extents + (braces ? " = {};'" : " = 0;'") +
-                        ", or what it shall begin with");
   }
 
   // An index as text, variables that are set once replaced by what they are set to; "" if it may change.

@@ -48,21 +48,10 @@ void append(Whole& whole, const List& more) {
 class Driver {
  public:
   explicit Driver(Options options) : options_(std::move(options)) {
-    include_ = SIMTCC_INCLUDE_DIR;
-    library_ = SIMTCC_LIBRARY;
-    if (const char* home = std::getenv("SIMT_HOME"); home && *home) {
-      include_ = fs::path(home) / "include";
-      library_ = fs::path(home) / "lib" / "libsimt.a";
-    }
     if (options_.compiler.empty()) options_.compiler = SIMTCC_CXX;
   }
 
   int run() {
-    if (!fs::exists(include_ / "simt" / "prelude.h")) {
-      std::cerr << "simtcc: error: no simulator headers in '" << include_.string()
-                << "' (SIMT_HOME names the folder that holds include/ and lib/)\n";
-      return 1;
-    }
     Command objects;
     for (std::size_t i = 0; i < options_.inputs.size(); ++i) {
       const Input& input = options_.inputs[i];
@@ -120,9 +109,8 @@ class Driver {
     if (input.kind == InputKind::cuda) append(command, flags::kCudaMacros);
     if (input.kind == InputKind::cuda && for_device) append(command, flags::kDeviceMacros);
     append(command, options_.preprocess);
-    append(command, Command{"-isystem", include_.string()});
-    // Ahead of the system's folders, where a CUDA Toolkit may have put headers that only nvcc can read.
-    append(command, Command{"-isystem", (include_ / "simt" / "not_simulated").string()});
+    append(command, Command{"-isystem", include_});
+    append(command, Command{"-isystem", SIMTCC_HEADERS_DIR});
     if (input.kind == InputKind::cuda) {
       append(command, Command{"-include", "simt/prelude.h"});
       for (const std::string& header : headers) append(command, Command{"-include", header});
@@ -169,11 +157,11 @@ class Driver {
     std::string& source = both.text;
     Rewritten result;
     if (!options_.dry_run) {
-      result = rewrite(source, input.path, include_.string(), !options_.fast, {}, dialect());
+      result = rewrite(source, input.path, include_, !options_.fast, {}, dialect());
       // Few programs have any, and the others need not wait for its headers.
       if (result.has_inline_ptx && result.diagnostics.empty()) {
         if (const int status = read_source(input, object, i, {"simt/ptx.h"}, both)) return status;
-        result = rewrite(source, input.path, include_.string(), !options_.fast, {}, dialect());
+        result = rewrite(source, input.path, include_, !options_.fast, {}, dialect());
       }
       result.text += names_for_library(result.names);
       append(result.warnings, both.warnings);
@@ -197,8 +185,7 @@ class Driver {
       return step({options_.compiler, "-c", assembly, "-o", object});
     }
     Origins origins(source, input.path, result.edits);
-    if (const int status =
-            compile_rewritten(command, temporary(i, ".errors"), origins, result.uninitialized))
+    if (const int status = compile_rewritten(command, temporary(i, ".errors"), origins))
       return status;
     std::string code = read_file(assembly);
     std::string functions_text = read_file(dump);
@@ -207,7 +194,7 @@ class Driver {
     std::set<std::string> to_inline;
     std::vector<std::string> whole;
     if (!options_.fast) {
-      StructCalls calls = find_struct_calls(functions, code, origins, include_.string());
+      StructCalls calls = find_struct_calls(functions, code, origins, include_);
       for (const Diagnostic& warning : calls.uncounted) std::cerr << warning.text() << '\n';
       to_inline = std::move(calls.to_inline);
       whole = functions_that_change_structs(functions, result.aligned_classes);
@@ -218,7 +205,7 @@ class Driver {
     if (!whole.empty()) append(command, flags::whole(whole));
     if (!to_inline.empty()) {
       // The same text but for attributes, of which g++ has said all that there is to say.
-      result = rewrite(source, input.path, include_.string(), true, to_inline, dialect());
+      result = rewrite(source, input.path, include_, true, to_inline, dialect());
       result.text += names_for_library(result.names);
       if (!write_file(rewritten, result.text)) return 1;
     }
@@ -283,22 +270,21 @@ class Driver {
   // By a g++ whose output simtcc cannot read nothing is compiled.
   int check_compiler(const Command& command) const {
     if (options_.dry_run) return 0;
-    const std::string error = why_unreadable(command, options_.common, folder_.path(),
-                                             include_.string(), dialect(), !options_.fast);
+    const std::string error = why_unreadable(command, options_.common, folder_.path(), include_,
+                                             dialect(), !options_.fast);
     if (!error.empty()) std::cerr << "simtcc: error: " << error << '\n';
     return error.empty() ? 0 : 1;
   }
 
   // g++ speaks of a text that the reader has not written.
-  int compile_rewritten(const Command& command, const std::string& errors, Origins& origins,
-                        const std::set<std::string>& told) const {
+  int compile_rewritten(const Command& command, const std::string& errors, Origins& origins) const {
     if (options_.verbose) std::cerr << shell_quoted(command) << '\n';
     const int status = run_process(command, errors);
     const std::string said = read_file(errors);
     if (!said.empty()) {
       const char* const no_colour = std::getenv("NO_COLOR");
       const bool in_colour = isatty(STDERR_FILENO) && !(no_colour && *no_colour);
-      std::cerr << readable(said, origins, include_.string(), in_colour, told);
+      std::cerr << readable(said, origins, include_, in_colour);
     }
     return status == 0 ? 0 : 1;
   }
@@ -306,8 +292,8 @@ class Driver {
   // What nvcc refuses, of the functions as g++ has read them.
   int refuse(const TreeDump& dump, const std::string& assembly, const Rewritten& result,
              Origins& origins) const {
-    std::vector<Diagnostic> found = check_execution_spaces(
-        dump, result.names, origins, include_.string(), options_.relaxed_constexpr);
+    std::vector<Diagnostic> found =
+        check_execution_spaces(dump, result.names, origins, include_, options_.relaxed_constexpr);
     append(found, check_shared_memory(assembly, dump, result.names, origins));
     if (!options_.many_constants)
       append(found, check_constant_memory(assembly, result.names, origins));
@@ -389,15 +375,14 @@ class Driver {
     Command command = {options_.compiler};
     append(command, objects);
     append(command, options_.link);
-    command.push_back(library_.string());
+    command.push_back(SIMTCC_LIBRARY);
     append(command, flags::kLink);
     append(command, Command{"-o", program()});
     return step(command);
   }
 
   Options options_;
-  fs::path include_;
-  fs::path library_;
+  const std::string include_ = SIMTCC_INCLUDE_DIR;
   TemporaryFolder folder_;
 };
 

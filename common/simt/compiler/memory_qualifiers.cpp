@@ -8,10 +8,6 @@
 namespace simtcc {
 namespace {
 
-bool names_memory(std::string_view word) {
-  return word == "__shared__" || word == "__constant__" || word == "__managed__";
-}
-
 class MemoryQualifiers : private Rule {
  public:
   using Rule::Rule;
@@ -24,42 +20,6 @@ class MemoryQualifiers : private Rule {
     replace_token(i, "");
     unit_.handled.insert(i);
     return true;
-  }
-
-  // What the qualifiers of the variable at i, with one of them at `qualifier`, cannot be together.
-  void check(std::size_t qualifier, std::size_t i) {
-    if (list_[i].in_system_header) return;
-    const std::string name = "'" + std::string(list_[i].text) + "'";
-    bool is_managed = false, is_inline = false, is_static = false;
-    bool is_const = declares_const(qualifier);
-    std::size_t memory = kNone, inline_at = kNone;
-    std::size_t start = declaration_start(qualifier);
-    while (is(start - 1, "constexpr") || is(start - 1, "inline") || is(start - 1, "static"))
-      --start;
-    for (std::size_t j = start; j < i && is_identifier(j); ++j) {
-      is_managed |= is(j, "__managed__");
-      is_static |= is(j, "static");
-      is_const |= is(j, "constexpr");
-      if (is(j, "inline")) is_inline = true, inline_at = j;
-      if (!names_memory(list_[j].text)) continue;
-      if (memory != kNone && !is(memory, list_[j].text))
-        return report(list_[j], name + " cannot be both " + std::string(list_[memory].text) +
-                                    " and " + std::string(list_[j].text) +
-                                    ": take one of the two away");
-      memory = j;
-    }
-    if (is_inline && !is_static && !unit_.names.relocatable && is_in_named_space())
-      return report(list_[inline_at],
-                    name +
-                        " cannot be an inline variable of several files: write static in place of "
-                        "inline, or compile with -rdc=true");
-    if (!is_managed) return;
-    if (is_const)
-      return report(list_[i], "the __managed__ variable " + name +
-                                  " cannot be const: take that away, or declare it __constant__");
-    if (is(i - 1, "&"))
-      report(list_[i],
-             "the __managed__ variable " + name + " cannot be a reference: declare a pointer");
   }
 
   // Without -rdc=true a variable of the device that is only declared is one of this file.
@@ -106,23 +66,12 @@ class MemoryQualifiers : private Rule {
     while (is_identifier(i) || is(i, "*")) ++i;
     return is(i, ";") || is(i, "=") || is(i, ",");
   }
-
-  bool is_in_named_space() const {
-    for (std::size_t i = 1; i < unit_.scopes.size(); ++i) {
-      const Scope& scope = unit_.scopes[i];
-      if (scope.kind != Scope::Kind::space || scope.name.empty()) return false;
-    }
-    return true;
-  }
 };
 
 }  // namespace
 
 bool drop_stray_qualifier(Unit& unit, std::size_t i) {
   return MemoryQualifiers(unit).drop_stray(i);
-}
-void check_qualifiers(Unit& unit, std::size_t qualifier, std::size_t i) {
-  MemoryQualifiers(unit).check(qualifier, i);
 }
 void define_extern_variables(Unit& unit) { MemoryQualifiers(unit).define_extern_variables(); }
 

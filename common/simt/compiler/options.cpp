@@ -495,9 +495,6 @@ Options of nvcc that concern the GPU alone (-arch, -lineinfo, -Xptxas, ...) have
 .cpp, .cc and .cxx files are host code: they are compiled as they are, instrumented like the rest.
 Exit status: 0, 1 if the source has an error, 2 if the command line has one.
 
-simtcc reads from the environment:
-  SIMT_HOME=DIR      take the headers from DIR/include and the library from DIR/lib/libsimt.a
-
 The programs that it makes read:
 )" + settings_text();
 }

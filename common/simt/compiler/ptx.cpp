@@ -35,7 +35,7 @@ class Ptx : private Rule {
       return report(list_[i], "inline PTX: the text of an asm is a string literal");
     last_ = at - 1;
     // An empty text is a barrier to the compiler, not an instruction.
-    if (text_.find_first_not_of(" \t\n;") == std::string::npos) return;
+    if (text_.find_first_not_of(" \t\n;") == std::string::npos) return leave_empty(at);
     if (!read_operands(at)) return;
     unescape();
     const bool in_kernel = is_in_kernel(i);
@@ -67,6 +67,20 @@ class Ptx : private Rule {
   }
 
  private:
+  // g++ would take `f`, and the like, for registers of a CPU. Nor may a fence around an accumulator of wgmma touch it.
+  void leave_empty(std::size_t at) {
+    bool has_operands = false;
+    for (std::size_t j = at; j < close_; ++j) {
+      static constexpr std::string_view kOfGpu = "fdlh";
+      const std::string_view text = list_[j].text;
+      has_operands |= list_[j].kind == TokenKind::string && is(j + 1, "(") && text.size() > 2 &&
+                      kOfGpu.find(text[text.size() - 2]) != std::string_view::npos;
+    }
+    if (!has_operands) return;
+    replace_token(at, "::: \"memory\"");
+    remove_tokens(at + 1, close_);
+  }
+
   struct Place {
     std::size_t token;
     int line;  // within a raw literal

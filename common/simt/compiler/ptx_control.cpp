@@ -194,7 +194,8 @@ std::string setmaxnreg(Instruction& in) {
   in.end(1);
   return "static_assert(" + in.constant(0) + " % 8 == 0 && " + in.constant(0) + " >= 24 && " +
          in.constant(0) +
-         " <= 256, \"simt: inline PTX: setmaxnreg takes 24 to 256 registers, a multiple of 8\");";
+         " <= 256, \"simt: inline PTX: setmaxnreg takes 24 to 256 registers, a multiple of 8\"); "
+         "::simt::detail::meet_warp();";
 }
 
 std::string nanosleep(Instruction& in) {

@@ -85,7 +85,7 @@ std::string wgmma(Instruction& in) {
   if (in.take("fence")) {
     need_whole_warp(in);
     in.end(0);
-    return "asm volatile(\"\" ::: \"memory\");";
+    return "::simt::detail::fence_wgmma();";
   }
   if (in.take("commit_group")) {
     need_whole_warp(in);
@@ -126,7 +126,8 @@ std::string wgmma(Instruction& in) {
   if (!in_registers) operands += ", " + is_one(6);
   operands += ", " + is_one(in_registers ? 6 : 7);
   return call("wgmma", {"::simt::detail::MatrixType::" + element},
-              {"::simt::ptx::wgmma_operands(" + operands + ")", in.in(3, kPredicate),
+              {"::simt::ptx::wgmma_operands(" + operands + ")",
+               in.is_constant(3) ? "(" + in.constant(3) + " != 0)" : in.in(3, kPredicate),
                targets(in, 0, n / 2, {'f', 32})});
 }
 

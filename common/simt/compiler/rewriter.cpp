@@ -61,7 +61,6 @@ class Rewriter : private Rule {
     result.text = apply();
     result.diagnostics = std::move(unit_.diagnostics);
     result.warnings = std::move(unit_.warnings);
-    result.uninitialized = std::move(unit_.uninitialized);
     result.has_inline_ptx = unit_.has_inline_ptx;
     result.names_wide_type = names_wide_type() || unit_.accesses_wide;
     result.edits = std::move(unit_.edits);
@@ -164,7 +163,6 @@ class Rewriter : private Rule {
       if (is_launch_open(i)) rewrite_launch(unit_, i);
       if (is_shift(i)) rewrite_shift(unit_, i);
       if (t.is("&") && in_device_code(i)) check_address(unit_, i);
-      if (t.is("&&") && in_device_code(i)) check_label_address(unit_, i);
     } else if (t.kind == TokenKind::identifier) {
       visit_identifier(i);
     } else if (in_device_code(i)) {

@@ -105,10 +105,9 @@ struct Names {
 
 struct Rewritten {
   std::string text;
-  std::vector<Diagnostic> diagnostics;       ///< If there is any, `text` should not be compiled.
-  std::vector<Diagnostic> warnings = {};     ///< Said, and compiled all the same.
-  std::set<std::string> uninitialized = {};  ///< Variables that `warnings` say are read too early.
-  bool has_inline_ptx = false;               ///< Then the text needs simt/ptx.h.
+  std::vector<Diagnostic> diagnostics;    ///< If there is any, `text` should not be compiled.
+  std::vector<Diagnostic> warnings = {};  ///< Said, and compiled all the same.
+  bool has_inline_ptx = false;            ///< Then the text needs simt/ptx.h.
   bool names_wide_type = false;  ///< One that asks for more alignment than its members, as float4.
   std::vector<Edit> edits;       ///< What was changed, by offset.
   std::set<std::string> aligned_classes;  ///< Those of the program that ask for an alignment.

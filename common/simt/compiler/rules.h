@@ -51,8 +51,6 @@ void check_lambda_option(Unit& unit, std::size_t i);
 void note_function(Unit& unit, std::size_t i);
 void check_launch_bounds(Unit& unit, std::size_t i);
 void check_grid_constant(Unit& unit, std::size_t i);
-/// The `&&` at i in device code: `&&label` is no extension of nvcc's.
-void check_label_address(Unit& unit, std::size_t i);
 /// The `&` at i in device code: of threadIdx and its like there is no address.
 void check_address(Unit& unit, std::size_t i);
 
@@ -60,8 +58,6 @@ void check_address(Unit& unit, std::size_t i);
 
 /// `__shared__`, `__constant__`, `__managed__` or `__global__` at i where nvcc only warns of it: it goes. \return does it stand there?
 bool drop_stray_qualifier(Unit& unit, std::size_t i);
-/// What nvcc refuses of the variable with its name at i, of which one qualifier stands at `qualifier`.
-void check_qualifiers(Unit& unit, std::size_t qualifier, std::size_t i);
 /// At the end: `extern __device__ int count;` without a definition.
 void define_extern_variables(Unit& unit);
 
@@ -124,7 +120,7 @@ void guard_local_arrays(Unit& unit, std::size_t i);
 
 // ---- local_values.cpp: what C++ takes, and nobody means
 
-/// The statement that begins at i may declare variables of a thread's own: is one read before it has a value?
+/// The statement that begins at i may declare variables of a thread's own: is one an array that the block was to share?
 void check_values(Unit& unit, std::size_t i);
 /// A kernel's parameters that are only ever written.
 void check_results(Unit& unit, const FunctionBody& kernel);

@@ -54,7 +54,6 @@ struct Unit {
   std::vector<Edit> edits;
   std::vector<Diagnostic> diagnostics;
   std::vector<Diagnostic> warnings;
-  std::set<std::string> uninitialized;  ///< variables that have a warning
   Names names;
   std::vector<bool> in_simulator;  ///< of each file
   std::vector<Scope> scopes;       ///< those that are open

@@ -21,7 +21,9 @@ class AsyncState {
     used_ = false;
     parts_ = {};
     named_ = {};
+    warpgroups_ = {};
     for (PendingSums& sums : pending_) sums.clear();
+    for (PendingSums& stores : stores_) stores.clear();
   }
 
   // A barrier among `warps` neighbouring warps from `first` on.
@@ -49,6 +51,12 @@ class AsyncState {
     return named_[number];
   }
 
+  // Where the four warps of a warpgroup meet.
+  Named& warpgroup(unsigned number) {
+    used_ = true;
+    return warpgroups_[number];
+  }
+
   // The number of the barrier at which threads wait there, or kNamed.
   unsigned named_at(uint64_t pc) const {
     unsigned number = 0;
@@ -63,6 +71,12 @@ class AsyncState {
     return pending_[thread];
   }
   bool has_pending_sums() const { return !pending_.empty(); }
+  // What the copy engine still reads of shared memory for the stores that a thread has asked for.
+  PendingSums& pending_stores(unsigned thread) {
+    used_ = true;
+    if (stores_.empty()) stores_.resize(kMaxBlockThreads);
+    return stores_[thread];
+  }
 
   // 32 bytes for each thread, through which threads of different warps hand each other values.
   void* slot(unsigned thread) {
@@ -74,7 +88,8 @@ class AsyncState {
   bool used_ = false;
   std::array<std::array<Part, 6>, 32> parts_{};
   std::array<Named, kNamed> named_{};
-  HostVector<PendingSums> pending_;
+  std::array<Named, kMaxBlockThreads / 128> warpgroups_{};
+  HostVector<PendingSums> pending_, stores_;
   std::vector<std::array<uint64_t, 4>, HostAllocator<std::array<uint64_t, 4>>> slots_;
 };
 

@@ -52,10 +52,73 @@ uint64_t state_of(std::span<Warp* const> warps) {
 
 }  // namespace
 
+// Calls f(warp, lane, wait, barrier) for each lane of the block that waits at an mbarrier.
+template <class F>
+void Worker::for_each_wait(F&& f) {
+  for (unsigned w = 0; w < warp_count_; ++w) {
+    const Warp& warp = *warps_[w];
+    for (const int lane : lanes_of(warp.live)) {
+      const BulkCopies::Wait& wait = monitor.bulk.wait_of(w * kLanes + static_cast<unsigned>(lane));
+      const Mbarrier* const barrier = wait.is_over ? nullptr : monitor.bulk.find(wait.word);
+      if (barrier && wait.pc == key_pc(warp.key[lane])) f(warp, lane, wait, *barrier);
+    }
+  }
+}
+
+// Of the threads that wait the one that says most: at an mbarrier whose bytes are wrong, or else at a barrier to which some have come
+// and others not. Nullptr: there is no such one.
+const Warp* Worker::telling_wait(int& found) {
+  const Warp* best = nullptr;
+  int most = 0;
+  for (unsigned w = 0; w < warp_count_; ++w) {
+    for (const int lane : lanes_of(warps_[w]->live)) {
+      if (most || async.named_at(key_pc(warps_[w]->key[lane])) == AsyncState::kNamed) continue;
+      most = 1, best = warps_[w], found = lane;
+    }
+  }
+  for_each_wait([&](const Warp& warp, int lane, const BulkCopies::Wait&, const Mbarrier& barrier) {
+    const uint64_t missing = MbarrierWord::pending(barrier.word());
+    const int says = !missing ? 2 : missing < MbarrierWord::expected(barrier.word()) ? 1 : 0;
+    if (says <= most) return;
+    most = says, best = &warp, found = lane;
+  });
+  return best;
+}
+
+// Adds what the threads wait for that wait for other mbarriers than the one that is told, or for the other parity.
+void Worker::name_other_waits(Fault& fault, uint64_t told, uint64_t parity) {
+  unsigned count = 0;
+  for_each_wait(
+      [&](const Warp& other, int at, const BulkCopies::Wait& its, const Mbarrier& waited_for) {
+        const auto is_same = [&](uint64_t address, uint64_t which) {
+          return address == waited_for.address && which == (its.which & 1);
+        };
+        if (count == std::size(fault.waiting) || is_same(told, parity) ||
+            (count && is_same(fault.waiting[0].address, fault.waiting[0].parity)))
+          return;
+        const uint64_t word = waited_for.word();
+        fault.waiting[count++] = {
+            its.pc,
+            monitor.block.thread(other.checks.first_thread() + static_cast<unsigned>(at)),
+            waited_for.address,
+            its.which & 1,
+            waited_for.phase(),
+            static_cast<unsigned>(MbarrierWord::pending(word)),
+            static_cast<unsigned>(MbarrierWord::expected(word)),
+            waited_for.arrived,
+            waited_for.announced};
+      });
+  for (Fault::Waiting& waiting : fault.waiting) {
+    if (waiting.address) waiting.address -= monitor.shared.begin_of(waiting.address);
+  }
+}
+
 // `steps`: so many did not help; 0: it is certain that none will.
-void Worker::report_hang(const Warp& warp, uint64_t key, uint64_t steps) {
-  const uint32_t lanes = lanes_with(warp.key, key);
-  const int lane = std::countr_zero(lanes);
+void Worker::report_hang(const Warp& stuck, uint64_t stuck_key, uint64_t steps) {
+  int lane = std::countr_zero(lanes_with(stuck.key, stuck_key));
+  const Warp* const telling = steps ? nullptr : telling_wait(lane);
+  const Warp& warp = telling ? *telling : stuck;
+  const uint64_t key = telling ? telling->key[lane] : stuck_key;
   Fault fault = fault_at(Fault::Kind::hang, warp, lane);
   fault.pc = key_pc(key);
   const uint64_t address = warp.address[lane];
@@ -82,6 +145,8 @@ void Worker::report_hang(const Warp& warp, uint64_t key, uint64_t steps) {
     fault.store = wait.which & 1;
     fault.not_begun = barrier->announced;
     fault.other_block = barrier->arrived;
+    fault.arrival_pc = barrier->arrival_pc;
+    name_other_waits(fault, wait.word, wait.which & 1);
   }
   if (const unsigned number = async.named_at(fault.pc); number < AsyncState::kNamed) {
     const AsyncState::Named& named = async.named(number);
@@ -89,6 +154,7 @@ void Worker::report_hang(const Warp& warp, uint64_t key, uint64_t steps) {
     fault.size = number;
     fault.lanes = named.arrived;
     fault.limit = named.threads;
+    name_other_waits(fault, 0, 0);
   }
   monitor.faults.add(fault);
   aborted_ = true;

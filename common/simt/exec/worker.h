@@ -23,7 +23,6 @@
 #include "exec/grid_barrier.h"
 #include "exec/hang_proof.h"
 #include "exec/patience.h"
-#include "exec/standstill.h"
 #include "exec/warp.h"
 #include "monitor/monitor.h"
 
@@ -90,11 +89,6 @@ class Worker {
   unsigned thread_rank() const {
     return is_loop_ ? loop_thread() : static_cast<unsigned>(warp_->checks.index * kLanes + lane_);
   }
-  // Tells from one call to the next whether another lane runs, or the same one anew.
-  uint64_t turn() const;
-  // Called by a signal: the running lane does not go on where it is, but ends its block, which stands still. False where no
-  // lane is on its stack.
-  bool end_from_signal(mcontext_t& machine);
   bool is_cooperative() const { return grid_->barrier; }
   size_t dynamic_shared_size() const { return grid_->dynamic_shared; }
   // What is wrong with what a lane stopped for.
@@ -170,16 +164,16 @@ class Worker {
   void leave_loop();
 
   // hang_proof.cpp
-  void report_hang(const Warp& warp, uint64_t key, uint64_t steps);
+  void report_hang(const Warp& stuck, uint64_t stuck_key, uint64_t steps);
+  template <class F>
+  void for_each_wait(F&& f);
+  const Warp* telling_wait(int& found);
+  void name_other_waits(Fault& fault, uint64_t told, uint64_t parity);
   void name_barrier(Fault& hang) const;
   const Warp* running_warp() const;
   bool proves_hang();
   bool has_company();
   bool takes_too_long();
-
-  // standstill.cpp
-  friend void standstill::end_blocks(double);
-  static void stand_still();
 
   // worker.cpp
   [[noreturn]] void fail(const Fault& fault);
@@ -219,7 +213,6 @@ class Worker {
 
   bool is_loop_ = false;
   Fiber* loop_fiber_ = nullptr;
-  uint64_t standstill_pc_ = 0;
   Context loop_context_ = nullptr;
   unsigned turns_ = 0, turns_of_ = 0;  // so often this thread has done what one does that spins
   void (*waited_)(void*) = nullptr;    // the kernel in which a thread had to wait last

@@ -6,7 +6,6 @@
 #include "check/polls.h"
 #include "check/stream_races.h"
 #include "check/unsynchronized.h"
-#include "check/virtual_objects.h"
 #include "hooks/hooks.h"
 
 namespace simt::engine {
@@ -141,9 +140,7 @@ void simt_read_pieces(void* p, unsigned long size, unsigned widest) {
 void simt_write_pieces(void* p, unsigned long size, unsigned widest) {
   Hooks::access_pieces(p, size, StopReason::store, SIMT_PC, widest);
 }
-// An object with virtual functions comes into being: its pointer to them is written.
 void __tsan_vptr_update(void** p, void*) {
-  simt::virtual_objects::note_made(reinterpret_cast<uint64_t>(p), !simt::engine::running);
   Hooks::access(p, sizeof(void*), StopReason::store, false, SIMT_PC);
 }
 void __tsan_vptr_read(void** p) {

@@ -103,10 +103,43 @@ void Hooks::bulk_load(void* to, const void* from, uint32_t size, uint64_t* barri
   issue(std::move(load), barrier, pc);
 }
 
+// A store's values are fetched at once, but the engine may read them until the thread has waited for the store's group.
+void Hooks::read_for_store(uint64_t address, unsigned bytes, const void* pc) {
+  access_bulk(Access::load, address, bytes, false, pc);
+  Worker* worker = running;
+  if (!worker->traced_) return;
+  const HostMemory bookkeeping;
+  worker->async.pending_stores(worker->thread_rank())
+      .read(worker->monitor.shared_checker.bulk_read_begins(address, bytes,
+                                                            reinterpret_cast<uint64_t>(pc)));
+}
+
+void Hooks::commit_stores(const void* pc) {
+  Worker* worker = fiber_worker();
+  if (!worker) return;
+  catch_up(pc);
+  worker->async.pending_stores(worker->thread_rank()).commit();
+}
+
+void Hooks::wait_stores(unsigned kept, const void* pc) {
+  Worker* worker = fiber_worker();
+  if (!worker) return;
+  catch_up(pc);
+  WarpChecks& warp = worker->warp_->checks;
+  const HostMemory bookkeeping;
+  worker->async.pending_stores(worker->thread_rank())
+      .wait(
+          kept, [](const PendingSum&) {},
+          [&](const PendingRead& read) {
+            worker->monitor.shared_checker.bulk_read_ends(read, worker->thread_rank(), warp);
+          });
+  if (worker->traced_) ++warp.order.now;
+}
+
 void Hooks::bulk_store(void* to, const void* from, uint32_t size, const void* pc) {
   check_bulk(from, kUnit, pc);
   check_range(to, size, pc);
-  access_bulk(Access::load, reinterpret_cast<uint64_t>(from), size, false, pc);
+  read_for_store(reinterpret_cast<uint64_t>(from), size, pc);
   access_bulk(Access::store, reinterpret_cast<uint64_t>(to), size, false, pc);
   std::memcpy(to, from, size);
   running->hang_watch_.changed = true;
@@ -170,7 +203,7 @@ void Hooks::tensor_store(const void* map_at, const detail::Corner& corner, const
   const TensorMap& map = tensor_map(map_at, corner, pc);
   for_each_part(map, corner, reinterpret_cast<uint64_t>(from),
                 [&](uint64_t to, uint64_t place, unsigned bytes) {
-                  access_bulk(Access::load, place, bytes, false, pc);
+                  read_for_store(place, bytes, pc);
                   access_bulk(Access::store, to, bytes, false, pc);
                   std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(place),
                               bytes);
@@ -204,9 +237,8 @@ void tensor_load(void* to, const void* map, Corner corner, uint64_t* barrier) {
 void tensor_store(const void* map, Corner corner, const void* from) {
   Hooks::tensor_store(map, corner, from, SIMT_PC);
 }
-// A store is done when it is asked for.
-void bulk_commit() {}
-void bulk_wait(unsigned) {}
+void bulk_commit() { Hooks::commit_stores(SIMT_PC); }
+void bulk_wait(unsigned kept) { Hooks::wait_stores(kept, SIMT_PC); }
 void fence_proxy_async() { Hooks::fence_proxy(SIMT_PC); }
 bool use_async_proxy() {
   engine::uses_async_proxy = true;

@@ -216,6 +216,9 @@ struct Hooks {
   static void issue(BulkLoad&& load, uint64_t* barrier, const void* pc);
   static void bulk_load(void* to, const void* from, uint32_t size, uint64_t* barrier,
                         const void* pc);
+  static void read_for_store(uint64_t address, unsigned bytes, const void* pc);
+  static void commit_stores(const void* pc);
+  static void wait_stores(unsigned kept, const void* pc);
   static void bulk_store(void* to, const void* from, uint32_t size, const void* pc);
   static const TensorMap& tensor_map(const void* map, const detail::Corner& corner, const void* pc);
   static void tensor_load(void* to, const void* map, const detail::Corner& corner,
@@ -227,6 +230,7 @@ struct Hooks {
   // ---- wgmma.cpp
 
   static void wgmma(const detail::Wgmma& how, float* const* sums, const void* pc);
+  static void fence_wgmma(const void* pc);
   static void commit_wgmma(const void* pc);
   static void wait_wgmma(unsigned kept, const void* pc);
   static void read_matrix(const void* matrix, unsigned first, unsigned lines,
@@ -240,6 +244,8 @@ struct Hooks {
   static int barrier(detail::BarrierReduction reduction, int predicate, const void* pc);
   static void grid_barrier(const void* pc);
   static void named_barrier(unsigned number, unsigned threads, bool waits, const void* pc);
+  static void come_to(AsyncState::Named& named, unsigned first, unsigned last, bool waits,
+                      const void* pc);
   static void exit_thread(const void* pc);
   static uint64_t collective(detail::CollectiveOp op, unsigned mask, uint64_t value, int operand,
                              int width, const void* pc);

@@ -30,14 +30,22 @@ void Hooks::named_barrier(unsigned number, unsigned threads, bool waits, const v
   if (named.arrived && named.threads != wanted)
     trap("the threads that come to one barrier give different numbers of threads for it", pc);
   named.threads = wanted;
+  // Without a number of threads nobody waits for those that have exited.
+  come_to(named, 0, threads ? 0 : worker->warp_count_, waits, pc);
+}
+
+// A barrier of named.threads threads, of which those that have exited count as having come if their warps are from `first` to
+// `last` - 1.
+void Hooks::come_to(AsyncState::Named& named, unsigned first, unsigned last, bool waits,
+                    const void* pc) {
+  Worker* worker = running;
   const Warp& warp = *worker->warp_;
   const bool is_first = worker->lane_ == std::countr_zero(warp.born);
   worker->monitor.arrive(worker->warp_->checks, named.arrivals);
   named.arrived += is_first ? kLanes + 1 - static_cast<unsigned>(std::popcount(warp.born)) : 1;
-  // Without a number of threads nobody waits for those that have exited.
   const auto exited = [&] {
     unsigned count = 0;
-    for (unsigned w = 0; !threads && w < worker->warp_count_; ++w) {
+    for (unsigned w = first; w < last; ++w) {
       const Warp& other = *worker->warps_[w];
       count += other.live ? static_cast<unsigned>(std::popcount(other.born & ~other.live)) : kLanes;
     }
@@ -45,7 +53,7 @@ void Hooks::named_barrier(unsigned number, unsigned threads, bool waits, const v
   };
   const unsigned phase = named.phase;
   do {
-    if (named.arrived + exited() >= wanted) {
+    if (named.arrived + exited() >= named.threads) {
       named.arrived = 0;
       ++named.phase;
       named.completed = std::exchange(named.arrivals, {});

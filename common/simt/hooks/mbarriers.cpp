@@ -43,6 +43,7 @@ void Hooks::end_phase(Mbarrier& barrier) {
   const uint64_t expected = Word::expected(*word);
   *word = Word::of(expected, expected, Word::phase(*word) + 1);
   barrier.announced = barrier.arrived = 0;
+  barrier.unawaited = std::exchange(barrier.is_awaited, false) ? 0 : barrier.unawaited + 1;
   barrier.completed.add(std::exchange(barrier.arrivals, {}));
   Monitor& monitor = running->monitor;
   HostVector<BulkLoad>& loads = monitor.bulk.loads;
@@ -67,11 +68,18 @@ uint64_t Hooks::mbarrier_arrive(uint64_t* word, uint32_t count, bool drops, bool
         "or nobody has waited for the phase to end",
         pc);
   if (expects) announce(barrier, bytes);
+  barrier.arrival_pc = reinterpret_cast<uint64_t>(pc);
   worker->monitor.arrive(worker->warp_->checks, barrier.arrivals);
   worker->hang_watch_.changed = true;
   *word = Word::of(Word::pending(before) - count, Word::expected(before) - (drops ? count : 0),
                    Word::phase(before));
   end_phase(barrier);
+  constexpr uint64_t kMostUnawaited = 4;
+  if (barrier.unawaited >= kMostUnawaited)
+    trap(
+        "an arrival at an mbarrier that ends phase after phase while nobody waits for them: more "
+        "threads arrive than it was initialized for, or the wait is missing",
+        pc);
   return before;
 }
 
@@ -101,11 +109,13 @@ void Hooks::deliver(Mbarrier& barrier) {
 bool Hooks::mbarrier_wait(uint64_t* word, uint64_t phase, bool by_parity, const void* pc) {
   catch_up(pc);
   Mbarrier& barrier = mbarrier(word, pc);
+  note_barrier(word, Access::atomic, pc);
   Worker* worker = running;
   const auto is_over = [&] {
     const uint64_t now = Word::phase(*word);
     return by_parity ? (now & 1) != (phase & 1) : now != Word::phase(phase);
   };
+  barrier.is_awaited = true;
   if (!is_over()) deliver(barrier);
   worker->monitor.bulk.wait_of(worker->thread_rank()) = {
       barrier.address, by_parity ? phase & 1 : Word::phase(phase), reinterpret_cast<uint64_t>(pc),

@@ -2,6 +2,7 @@
 //
 // The operands lie in shared memory as a descriptor of 64 bits says: where they begin, how far apart groups of 8 rows and of columns are,
 // and which swizzle they have. The layouts are the PTX ISA's; CUTLASS writes them down as layouts of CuTe (mma_traits_sm90_gmma.hpp).
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -133,8 +134,13 @@ void Hooks::read_matrix(const void* matrix_at, unsigned first, unsigned lines, M
   }
   for (unsigned line = first; line < first + lines; ++line) {
     for (unsigned k = 0; k < depth_of(type); ++k) {
-      if (matrix.begins_chunk(line, k))
-        access_bulk(Access::load, matrix.address(line, k), kChunk, false, pc);
+      if (!matrix.begins_chunk(line, k)) continue;
+      const uint64_t address = matrix.address(line, k);
+      access_bulk(Access::load, address, kChunk, false, pc);
+      const HostMemory bookkeeping;
+      worker->async.pending_sums(worker->thread_rank())
+          .read(worker->monitor.shared_checker.bulk_read_begins(address, kChunk,
+                                                                reinterpret_cast<uint64_t>(pc)));
     }
   }
 }
@@ -145,6 +151,12 @@ void Hooks::wgmma(const detail::Wgmma& how, float* const* sums, const void* pc) 
   if (how.n % 8 || how.n > kMostColumns) trap("wgmma has 8 to 256 columns, a multiple of 8", pc);
   if ((how.a | how.b) >> 49 & 7) trap("wgmma with a base offset in a descriptor", pc);
   catch_up(pc);
+  PendingSums& pending = worker->async.pending_sums(worker->thread_rank());
+  if (!pending.is_fenced())
+    trap(
+        "wgmma ahead of the warp's first wgmma.fence: without it the registers of the sums, and of "
+        "A, may not be written yet",
+        pc);
 
   const unsigned warp = static_cast<unsigned>(worker->warp_->checks.index);
   const SharedMatrix a = matrix_of(how.a, how.type, how.turns_a);
@@ -154,7 +166,6 @@ void Hooks::wgmma(const detail::Wgmma& how, float* const* sums, const void* pc) 
     if (!how.has_a_in_registers) read_matrix(&a, first_row, kRowsOfWarp, how.type, pc);
     read_matrix(&b, 0, how.n, how.type, pc);
   }
-  PendingSums& pending = worker->async.pending_sums(worker->thread_rank());
   uint32_t values[kMostColumns / 2];
   for (unsigned i = 0; i < how.n / 2u; ++i) {
     const PendingSum* const known = pending.find(reinterpret_cast<uint64_t>(sums[i]), i);
@@ -184,6 +195,13 @@ void Hooks::check_pending_sum(uint64_t address, StopReason what, const void* pc)
   worker->fail(fault);
 }
 
+void Hooks::fence_wgmma(const void* pc) {
+  Worker* worker = fiber_worker();
+  if (!worker) return;
+  catch_up(pc);
+  worker->async.pending_sums(worker->thread_rank()).fence();
+}
+
 void Hooks::commit_wgmma(const void* pc) {
   Worker* worker = fiber_worker();
   if (!worker) return;
@@ -195,9 +213,27 @@ void Hooks::wait_wgmma(unsigned kept, const void* pc) {
   Worker* worker = fiber_worker();
   if (!worker) return;
   catch_up(pc);
-  worker->async.pending_sums(worker->thread_rank()).wait(kept, [](const PendingSum& sum) {
-    std::memcpy(reinterpret_cast<void*>(sum.at), &sum.value, sizeof(sum.value));
-  });
+  PendingSums& pending = worker->async.pending_sums(worker->thread_rank());
+  if (!pending.ends_any(kept)) return;
+  Monitor& monitor = worker->monitor;
+  const HostMemory bookkeeping;
+  pending.wait(
+      kept,
+      [](const PendingSum& sum) {
+        std::memcpy(reinterpret_cast<void*>(sum.at), &sum.value, sizeof(sum.value));
+      },
+      [&](const PendingRead& read) {
+        monitor.shared_checker.bulk_read_ends(read, worker->thread_rank(), worker->warp_->checks);
+      });
+  if (worker->traced_) ++worker->warp_->checks.order.now;
+  // The warpgroup has multiplied together: whoever knows that it is over speaks for all four warps. CUTLASS lets one of their threads
+  // arrive at the barrier of an empty stage.
+  constexpr unsigned kWarps = 4;
+  const auto group = static_cast<unsigned>(worker->warp_->checks.index) / kWarps;
+  const unsigned first = group * kWarps, last = std::min(first + kWarps, worker->warp_count_);
+  AsyncState::Named& meeting = worker->async.warpgroup(group);
+  meeting.threads = (last - first) * kLanes;
+  come_to(meeting, first, last, true, pc);
 }
 
 }  // namespace simt::engine
@@ -207,6 +243,7 @@ namespace simt::detail {
 using engine::Hooks;
 
 void wgmma(const Wgmma& how, float* const* sums) { Hooks::wgmma(how, sums, SIMT_PC); }
+void fence_wgmma() { Hooks::fence_wgmma(SIMT_PC); }
 void commit_wgmma() { Hooks::commit_wgmma(SIMT_PC); }
 void wait_wgmma(unsigned kept) { Hooks::wait_wgmma(kept, SIMT_PC); }
 

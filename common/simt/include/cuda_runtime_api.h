@@ -84,20 +84,9 @@ cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* pointer, size_t 
                                      unsigned flags = cudaMemAttachSingle);
 cudaError_t cudaMallocAsync(void** pointer, size_t size, cudaStream_t stream);
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream);
-cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t size, cudaMemPool_t pool,
-                                    cudaStream_t stream);
-cudaError_t cudaMallocAsync(void** pointer, size_t size, cudaMemPool_t pool, cudaStream_t stream);
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device);
-cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device);
-cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool);
-cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties);
-cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool);
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value);
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value);
-cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* list, size_t count);
-cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool,
-                                 cudaMemLocation* location);
-cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes_to_keep);
 cudaError_t cudaMemGetInfo(size_t* free, size_t* total);
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer);
 cudaError_t cudaMemcpy(void* to, const void* from, size_t size, cudaMemcpyKind kind);
@@ -237,17 +226,6 @@ template <class T>
 [[gnu::always_inline]] inline cudaError_t cudaMallocAsync(T** pointer, size_t size,
                                                           cudaStream_t stream) {
   return cudaMallocAsync((void**)pointer, size, stream);
-}
-template <class T>
-[[gnu::always_inline]] inline cudaError_t cudaMallocAsync(T** pointer, size_t size,
-                                                          cudaMemPool_t pool, cudaStream_t stream) {
-  return cudaMallocAsync((void**)pointer, size, pool, stream);
-}
-template <class T>
-[[gnu::always_inline]] inline cudaError_t cudaMallocFromPoolAsync(T** pointer, size_t size,
-                                                                  cudaMemPool_t pool,
-                                                                  cudaStream_t stream) {
-  return cudaMallocFromPoolAsync((void**)pointer, size, pool, stream);
 }
 template <class T>
 cudaError_t cudaGetSymbolSize(size_t* size, const T&) {

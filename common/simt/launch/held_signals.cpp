@@ -47,9 +47,7 @@ HeldSignals::~HeldSignals() {
 SignalsForOthers::SignalsForOthers() {
   sigset_t all;
   sigfillset(&all);
-  // SIGURG is how the simulator looks at a thread that stands still.
-  for (const int number :
-       {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGPIPE, SIGURG}) {
+  for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGPIPE}) {
     sigdelset(&all, number);
   }
   pthread_sigmask(SIG_SETMASK, &all, &before_);

@@ -22,6 +22,7 @@
 #include "check/strays.h"
 #include "check/stream_order.h"
 #include "check/stream_races.h"
+#include "check/stream_schedule.h"
 #include "check/touched_sectors.h"
 #include "compiled/execution.h"
 #include "launch/arguments.h"
@@ -136,7 +137,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   Patience::begin_launch();
   child_launches::begin_grid();
   life_sign::begin({kernel_text, on_device, grid.traced, blocks, &pool.next_block(),
-                    pool.threads_for(grid), patience_of(grid), grid.beside});
+                    pool.threads_for(grid), grid.beside});
   // Nobody sees what order it keeps: on a GPU the host goes on at once.
   if (!grid.traced && devices::any_open) beside_host::let_go(grid.beside, beside_host::For::device);
   if (arguments) {
@@ -244,15 +245,10 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   // Who has waited for the host, and perhaps answered, is in step with it.
   if (!beside_host::has_let_go(grid.beside)) {
     managed_results::note_launch(footprint, accesses);
+    stream_schedule::note(kernel);
     stream_races::note(kernel, std::move(accesses), launch.beside());
   }
   record.launch.reads_textures = footprint.reads_textures();
-  if (config.has_virtual) {
-    Fault fault;
-    fault.kind = Fault::Kind::virtual_parameter;
-    fault.pc = grid.kernel ? grid.kernel + 1 : kernel_pc;  // inside, as that of an access
-    faults.push_back(fault);
-  }
   drop_needless(faults, tested_atomics, config.grid);
   if (const cudaError_t error = device::finish_launch(std::move(record), faults)) {
     device::set_sticky_error(error);

@@ -16,16 +16,13 @@
 #include "base/settings.h"
 #include "check/beside_host.h"
 #include "exec/patience.h"
-#include "exec/standstill.h"
 #include "launch/worker_pool.h"
 
 namespace simt::engine::life_sign {
 namespace {
 
 constexpr std::chrono::milliseconds kEvery(250);
-constexpr double kLook = 1, kAlone = 8;
 constexpr double kTell = Patience::kTell;  // seconds of each thread that runs blocks
-constexpr double kGiveUp = Patience::kGiveUp;
 
 using Clock = std::chrono::steady_clock;
 constexpr double kLong = 15;  // seconds: a launch that takes more is told of
@@ -61,7 +58,6 @@ double cpu_seconds() {
 }
 
 void tell() {
-  const std::string place = standstill::place();
   const std::lock_guard lock(all().mutex);
   const auto stays = std::find_if(all().of.begin(), all().of.end(), [](const Running& running) {
     return !running.kernel.empty() && !running.launch.traced;
@@ -69,9 +65,9 @@ void tell() {
   if (stays == all().of.end()) return;  // it has ended meanwhile
   std::fprintf(
       stderr,
-      "simt: %s: for %.0f s no block has ended; it is at %s. A run without --fast tells whether "
-      "that ends.\n",
-      stays->kernel.c_str(), kTell, place.empty() ? "no line that is known" : place.c_str());
+      "simt: %s: for %.0f s no block has ended. A run without --fast tells whether that ends, and "
+      "where it is.\n",
+      stays->kernel.c_str(), kTell);
 }
 
 // "25 minutes"
@@ -141,24 +137,22 @@ void watch() {
   for (;; std::this_thread::sleep_for(kEvery)) {
     const uint64_t now = moves.load(std::memory_order_relaxed);
     const double time = cpu_seconds();
-    double waited = 0, times = 0;
+    double waited = 0;
     {
       const std::lock_guard lock(all().mutex);
       bool stays = false, host_is_at_work = false;
-      uint64_t workers = 0, patience = 1;
+      uint64_t workers = 0;
       for (Running& running : all().of) {
         if (running.kernel.empty()) continue;
         tell_pace(running);
         if (running.launch.traced || now != seen) continue;
         stays = true;
         workers += running.launch.workers;
-        patience = std::max(patience, running.launch.times);
         // It may wait for the host, if it has memory of the host's.
         host_is_at_work |= beside_host::let_go(running.launch.beside, beside_host::For::host);
       }
       if (all().launches) tell_launches(all());
       if (!stays || host_is_at_work) {
-        standstill::forget();
         seen = now;
         since = time;
         told = false;
@@ -166,20 +160,14 @@ void watch() {
       }
       const uint64_t cpus = std::max(1u, std::thread::hardware_concurrency());
       waited = (time - since) / static_cast<double>(std::min(workers, cpus));
-      times = static_cast<double>(patience);
     }
-    if (waited <= kLook) continue;
-    const standstill::Seen seen_now = standstill::look();
-    if (seen_now.may_wait && start_more()) {
-      standstill::forget();
+    if (waited <= kTell) continue;
+    // They may wait for blocks that have not begun.
+    if (start_more()) {
       since = cpu_seconds();
       continue;
     }
-    if (waited <= kTell) continue;
     if (!std::exchange(told, true) && Patience::begins_to_tell()) tell();
-    if (waited <= kGiveUp * times) continue;
-    const double alone = kAlone * times;
-    if (seen_now.stand_still || seen_now.alone > alone) standstill::end_blocks(alone);
   }
 }
 

@@ -1,6 +1,6 @@
 // What is not traced runs at the speed of the host, and a thread that loops for ever never comes back to the simulator.
-// Another thread looks at such launches, says so when no block ends, and ends those that stand still. Of any launch it says how
-// long it will take, if that is long.
+// Another thread looks at such launches, and says so when no block ends. Of any launch it says how long it will take, if that
+// is long.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,6 @@ struct Watched {
   uint64_t blocks = 0;                          // of the grid
   const std::atomic<uint64_t>* next = nullptr;  // how many of them have been begun
   uint64_t workers = 1;                         // the threads that run them
-  uint64_t times = 1;                           // the usual patience
   int beside = -1;                              // see beside_host::of_this_thread()
 };
 

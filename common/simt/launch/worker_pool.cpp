@@ -9,7 +9,6 @@
 #include "exec/grid_barrier.h"
 #include "exec/hang_proof.h"
 #include "exec/patience.h"
-#include "exec/standstill.h"
 #include "launch/device_limits.h"
 #include "launch/held_signals.h"
 #include "launch/kernel_registry.h"
@@ -148,9 +147,7 @@ void Pool::work(size_t index) {
 }
 
 void Pool::take_blocks(Worker& worker) {
-  if (!grid_->traced) standstill::enter(worker);
   run_blocks(worker);
-  if (!grid_->traced) standstill::leave();
   grid_->hang_vote->leave();
 }
 

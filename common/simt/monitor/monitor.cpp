@@ -7,7 +7,6 @@
 #include "base/program_image.h"
 #include "check/constants.h"
 #include "check/host_texts.h"
-#include "check/virtual_objects.h"
 #include "check/watch.h"
 #include "memory/shadow.h"
 
@@ -151,14 +150,6 @@ bool Monitor::observe_global(const Request& request, CountTable::Entry& entry, C
   if (!place.goes_on) return false;
   if (recording.is_on()) [[unlikely]]
     record(request, false);
-  if (request.kind == Access::load && request.size == sizeof(void*) &&
-      virtual_objects::any.load(std::memory_order_relaxed)) [[unlikely]] {
-    for (const int lane : lanes_of(request.lanes)) {
-      if (!virtual_objects::is_from_host(request.address[lane])) continue;
-      faults.add(fault_of(Fault::Kind::host_virtual, block, request, lane));
-      return false;
-    }
-  }
   if (request.writes() && is_watched(request.span.low, request.span.high, request.size))
       [[unlikely]] {
     for (const int lane : lanes_of(request.lanes)) {

@@ -4,6 +4,7 @@
 
 #include "base/symbols.h"
 #include "base/text.h"
+#include "report/places.h"
 
 namespace simt::device {
 namespace {
@@ -40,10 +41,35 @@ std::string copy_at(const engine::Fault& fault) {
 
 }  // namespace
 
+bool is_at_engine(const engine::Fault& fault) {
+  using Kind = engine::Fault::Kind;
+  using Cause = engine::Fault::Cause;
+  return fault.cause == Cause::stage_in_use || fault.cause == Cause::source_in_use ||
+         fault.kind == Kind::proxy_fence || fault.kind == Kind::pending_sum ||
+         fault.kind == Kind::other_swizzle || fault.kind == Kind::trap ||
+         (fault.text && std::string_view(fault.text) == "bulk");
+}
+
+std::string cause_at_engine(engine::Fault::Cause cause) {
+  if (cause == engine::Fault::Cause::barrier)
+    return "a barrier to which threads come that do not know yet that it is initialized. Put a "
+           "__syncthreads() between the initialization, by one thread, and the first arrival or "
+           "wait.";
+  return cause == engine::Fault::Cause::stage_in_use
+             ? "a bulk copy to a stage that threads still read or write. Let each of them arrive "
+               "at an mbarrier, or come to a __syncthreads(), after its last access, and let the "
+               "thread that asks for the copy wait for that first. (What wgmma reads, it reads "
+               "until wgmma.wait_group.)"
+             : "memory that the copy engine or wgmma still reads. Let the thread that has asked "
+               "for the store wait for it (cp.async.bulk.wait_group.read), or the warps for their "
+               "wgmma (wgmma.wait_group), and put a barrier between that wait and the next write.";
+}
+
 std::string early_bulk_access(const engine::Fault& fault, const std::string& place) {
-  const std::string copy = ": the bulk copy at " + line_of(fault.other_pc) + " by thread " +
+  const std::string copy = ": the bulk copy at " + place_and_call(fault.other_pc) + " by thread " +
                            text(fault.other_thread) + " to " + place + ", has not arrived. ";
-  const std::string wait = fault.wait_pc ? "The wait at " + line_of(fault.wait_pc) : "A wait";
+  const std::string wait =
+      fault.wait_pc ? "The wait at " + place_and_call(fault.wait_pc) : "A wait";
   switch (fault.cause) {
     case engine::Fault::Cause::no_bytes:
       return copy +

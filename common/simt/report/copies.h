@@ -15,5 +15,10 @@ std::string early_bulk_access(const engine::Fault& fault, const std::string& pla
 std::string early_write(const engine::Fault& fault, const std::string& place);
 // Of one whose source has been overwritten.
 std::string outdated_source(const engine::Fault& fault, const std::string& allocation);
+// Is it between a thread and the copy engine, a barrier in memory, or wgmma? There the call in the kernel says more than the line of a
+// function around one instruction.
+bool is_at_engine(const engine::Fault& fault);
+// The usual cause of a race with the copy engine or wgmma, or for a barrier in memory.
+std::string cause_at_engine(engine::Fault::Cause cause);
 
 }  // namespace simt::device

@@ -44,12 +44,9 @@ std::string usual_cause(engine::Fault::Cause cause, const char* otherwise) {
              "thread_scope_block, .cta), which holds among threads of one block only. Let it have "
              "the scope of the device: atomicAdd(), thread_scope_device, .gpu.";
     case engine::Fault::Cause::barrier:
-      return "a barrier to which threads come that do not know yet that it is initialized. Put a "
-             "__syncthreads() between the initialization, by one thread, and the first arrival.";
     case engine::Fault::Cause::stage_in_use:
-      return "a bulk copy to a stage that threads still read or write. Let each of them arrive at "
-             "an mbarrier, or come to a __syncthreads(), after its last access, and let the "
-             "thread that asks for the copy wait for that first.";
+    case engine::Fault::Cause::source_in_use:
+      return cause_at_engine(cause);
     case engine::Fault::Cause::no_bytes:
     case engine::Fault::Cause::parity:
     case engine::Fault::Cause::unknown:
@@ -76,8 +73,11 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
                               : fault.store ? "write of "
                                             : "read of ") +
                              plural(fault.size, "byte");
-  const std::string where = " at " + at.text() + " in " + kernel + ", block " + text(fault.block) +
-                            ", thread " + text(fault.thread);
+  const auto place = [is_at_engine = is_at_engine(fault)](uint64_t pc) {
+    return is_at_engine ? place_and_call(pc) : symbols::locate(pc).text();
+  };
+  const std::string where = " at " + place(fault.pc) + " in " + kernel + ", block " +
+                            text(fault.block) + ", thread " + text(fault.thread);
   const std::string others = fault.lanes <= 1 ? ""
                              : !fault.again
                                  ? " (and " + plural(fault.lanes - 1, "more lane") + " of its warp)"
@@ -95,10 +95,12 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
       f.allocation = place.allocation;
       const std::string failed =
           fault.address < 4096 ? failed_allocation() : failed_call_on(f.allocation);
-      f.message =
-          access + where + others + ": " + (is_host ? "the address is " : "") + place.text +
-          (failed.empty() ? ". Usual cause: " + place.cause : ". Before the launch " + failed) +
-          ".";
+      f.message = access + where + others + ": " + (is_host ? "the address is " : "") + place.text +
+                  (!failed.empty() ? ". Before the launch " + failed
+                                   : ". Usual cause: " + (is_as_many_bytes_as_threads(fault)
+                                                              ? std::string(kCountsElements)
+                                                              : place.cause)) +
+                  ".";
       break;
     }
     case Kind::closed_memory:
@@ -260,11 +262,18 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
           access + where + " races with the " + (fault.other_store ? "write" : "read") + " at " +
           other.text() + " by block " + text(other_block) + ": both touch the same bytes of " +
           f.allocation + ", and blocks run in any order. Usual cause: " +
-          usual_cause(fault.cause,
-                      "an index that leaves out blockIdx.x * blockDim.x, a result that several "
-                      "blocks add to without an atomic operation, an array that is read and "
-                      "overwritten in one launch, or a __threadfence() that is missing before the "
-                      "flag is set.");
+          usual_cause(
+              fault.cause,
+              ((has_barrier_between(at, other)
+                    ? "a __syncthreads() that is meant for all blocks, and waits for its "
+                      "own alone (make two launches of it), "
+                    : "") +
+               std::string(
+                   "an index that leaves out blockIdx.x * blockDim.x, a result that several "
+                   "blocks add to without an atomic operation, an array that is read and "
+                   "overwritten in one launch, or a __threadfence() that is missing before "
+                   "the flag is set."))
+                  .c_str());
       break;
     }
     case Kind::misaligned: {
@@ -294,7 +303,7 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
                               : fault.store ? "write"
                                             : "read") +
                   where + " races with the " + (fault.other_store ? "write" : "read") + " at " +
-                  other.text() + " by thread " + text(fault.other_thread) +
+                  place(fault.other_pc) + " by thread " + text(fault.other_thread) +
                   " of the same block: both touch " + shared_place(fault) +
                   ", and nothing orders the two. Usual cause: " +
                   usual_cause(fault.cause,
@@ -309,7 +318,7 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
       f.kind = "missing-proxy-fence";
       f.message =
           "asynchronous read of " + shared_place(fault) + where + ": it may miss the write at " +
-          other.text() + " by thread " + text(fault.other_thread) +
+          place(fault.other_pc) + " by thread " + text(fault.other_thread) +
           ". The copy engine and wgmma access shared memory past the way of plain loads and "
           "stores: let each thread that has written execute fence.proxy.async after that, "
           "then come to the barrier behind which the copy is asked for.";
@@ -319,7 +328,7 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
       f.kind = "pending-accumulator";
       f.message =
           std::string(fault.store ? "write" : "read") + where +
-          ": it touches an accumulator of the wgmma at " + other.text() +
+          ": it touches an accumulator of the wgmma at " + place(fault.other_pc) +
           ", which is still under way. wgmma writes its sums some time later: close the group "
           "with wgmma.commit_group and wait for it with wgmma.wait_group before this.";
       f.address = 0;
@@ -331,8 +340,8 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
       f.kind = "wrong-swizzle";
       f.message =
           "wgmma" + where + ": its descriptor says " + name(fault.size) + ", but " +
-          shared_place(fault) + " was filled by the bulk copy at " + other.text() + " with " +
-          name(fault.lanes) +
+          shared_place(fault) + " was filled by the bulk copy at " + place(fault.other_pc) +
+          " with " + name(fault.lanes) +
           ". Both have to be the same: bits 62 and 63 of the descriptor (1: 128 bytes, 2: 64, "
           "3: 32, 0: none) and the tensor map's.";
       f.address = 0;
@@ -450,23 +459,6 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
     case Kind::assertion:
       f.kind = "trap";
       f.message = "the assertion `" + std::string(fault.text) + "` failed" + where + ".";
-      break;
-    case Kind::host_virtual:
-      f.kind = "device-access";
-      f.message = "virtual call" + where +
-                  ": the host has made this object, so it points to the host's virtual functions, "
-                  "which a kernel cannot call. Make the object in a kernel, with `new` or with "
-                  "`new (place) T(...)`.";
-      f.address = 0;
-      break;
-    case Kind::virtual_parameter:
-      f.kind = "device-access";
-      f.severity = Severity::warning;
-      f.message = "the kernel " + kernel + " at " + at.text() +
-                  " takes an object with virtual functions by value: the host has made it, so it "
-                  "points to the host's virtual functions, which a kernel cannot call, and CUDA "
-                  "allows no such parameter. Hand over its members, or make the object in the "
-                  "kernel.";
       break;
     case Kind::crash:
       f.kind = is_host_memory(fault.address) ? "device-access" : "out-of-bounds";

@@ -61,9 +61,25 @@ std::string of_circles(const engine::Fault& fault, const std::string& at) {
          "makes sure.)";
 }
 
+std::string number(uint64_t n) { return std::to_string(n); }
+
+// Others that wait at another mbarrier, or for the other parity.
+std::string of_others(const engine::Fault& fault) {
+  std::string text;
+  for (const engine::Fault::Waiting& waiting : fault.waiting) {
+    if (!waiting.pc) continue;
+    text += " Thread " + simt::text(waiting.thread) + " waits, too: at " +
+            place_and_call(waiting.pc) + " for the parity " + number(waiting.parity) +
+            " of the mbarrier at byte " + number(waiting.address) + ", whose phase " +
+            number(waiting.phase) + " has " + number(waiting.expected - waiting.missing) + " of " +
+            plural(waiting.expected, "arrival") + " and " + number(waiting.arrived) + " of " +
+            plural(waiting.announced, "announced byte") + ".";
+  }
+  return text;
+}
+
 // Of a wait at an mbarrier.
 std::string of_mbarrier(const engine::Fault& fault, const std::string& at) {
-  const auto number = [](uint64_t n) { return std::to_string(n); };
   const uint64_t announced = fault.not_begun, arrived = fault.other_block, phase = fault.may_leave;
   const std::string place =
       fault.variable
@@ -82,18 +98,23 @@ std::string of_mbarrier(const engine::Fault& fault, const std::string& at) {
                 ? "expect_tx announces more bytes than the copies bring (it counts bytes, of the "
                   "whole box, what lies outside of the tensor too), or a copy that is missing."
                 : "expect_tx announces fewer bytes than the copies bring: it counts bytes, of "
-                  "all copies that report to this barrier in this phase.");
+                  "all copies that report to this barrier in this phase.") +
+           (fault.arrival_pc ? " The last arrival was at " + place_and_call(fault.arrival_pc) + "."
+                             : "") +
+           of_others(fault);
   }
   return text +
          "it was initialized for more arrivals than come, a thread that should arrive waits "
          "itself, or "
          "the parity is one off: phase n has the parity n % 2, and a ring's parity changes each "
          "time "
-         "that it begins anew." +
+         "that it begins anew. (A thread that fills stages which are empty at first begins with "
+         "the parity 1.)" +
          (phase < 2
               ? ""
               : " Or the barrier has gone on by two phases before this thread looked, because a "
-                "stage is filled again before all have read it.");
+                "stage is filled again before all have read it.") +
+         of_others(fault);
 }
 
 }  // namespace
@@ -101,7 +122,8 @@ std::string of_mbarrier(const engine::Fault& fault, const std::string& at) {
 void describe_hang(const engine::Fault& fault, const std::string& kernel, Finding& f) {
   const std::string_view what = fault.text ? fault.text : "";
   const symbols::Location& place = symbols::locate(fault.pc);
-  const std::string at = place.text();
+  const std::string at =
+      what == "mbarrier" || what == "named barrier" ? place_and_call(fault.pc) : place.text();
   f.kind = "hang";
   f.message = "block " + text(fault.block) + " of " + kernel;
   if (what == "time") {
@@ -109,13 +131,6 @@ void describe_hang(const engine::Fault& fault, const std::string& kernel, Findin
                  ", and in " + std::to_string(fault.limit) +
                  " s of a CPU's time no block has ended or come to new memory. Usual cause: " +
                  cause_of(fault) + "(SIMT_STEPS=n, beyond 2^24, allows more.)";
-  } else if (what == "registers") {
-    f.message += " does not end: thread " + text(fault.thread) +
-                 (place.line ? " is still at " + at : " is in a loop") +
-                 ", and comes to nothing new. Usual cause: a loop whose condition stays true, or "
-                 "that waits for the host, which waits for the kernel, or for a thread that waits "
-                 "for this one, or whose turn comes later: with --fast threads run one after the "
-                 "other. (SIMT_STEPS=n, beyond 2^24, allows more time.)";
   } else if (what == "mbarrier") {
     f.message += of_mbarrier(fault, at);
   } else if (what == "named barrier") {
@@ -123,7 +138,8 @@ void describe_hang(const engine::Fault& fault, const std::string& kernel, Findin
                  std::to_string(fault.size) + " at " + at + " for " + std::to_string(fault.limit) +
                  " threads, of which " + std::to_string(fault.lanes) +
                  " have come. Usual cause: the number does not count all threads of the warps that "
-                 "wait or arrive there, or a branch keeps some of them away.";
+                 "wait or arrive there, or a branch keeps some of them away." +
+                 of_others(fault);
   } else if (fault.limit) {
     f.message += " does not end: thread " + text(fault.thread) + " is still at " + at + " after " +
                  std::to_string(fault.limit) +

@@ -112,7 +112,6 @@ static cudaError_t error_of(engine::Fault::Kind kind) {
     case Kind::out_of_bounds:
     case Kind::shared_out_of_bounds:
     case Kind::crash:
-    case Kind::host_virtual:
     case Kind::stack_overflow:
       return cudaErrorIllegalAddress;
     case Kind::assertion:

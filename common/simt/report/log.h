@@ -29,6 +29,21 @@ struct Record {
   bool resolved = false;  // `launch` has its source lines
 };
 
+// A piece of work that the program has given to a stream.
+struct Scheduled {
+  std::string what;  // a kernel's name; or HtoD, memset and the like
+  int stream = 0;    // from 1 in the order in which they are used in the round; 0: a default stream
+  int device = 0;
+  uint64_t pc = 0;            // of the call
+  std::vector<size_t> after;  // what it has to wait for, in the same round: of each stream the last
+};
+
+// From one wait of the host for all work to the next.
+struct Round {
+  std::vector<Scheduled> work;
+  bool is_cut = false;  // there was more than is kept
+};
+
 struct Log {
   std::recursive_mutex mutex;
   std::deque<Record> records;
@@ -41,6 +56,7 @@ struct Log {
   size_t asserted = 0;          // those of them that are failed assertions
   bool prints = true;           // findings, to stderr
   std::set<std::string> notes;  // what the counts leave out, for the trace
+  std::vector<Round> rounds;    // of programs with streams
 };
 Log& log();
 

@@ -10,6 +10,12 @@
 
 namespace simt::device {
 
+std::string place_and_call(uint64_t pc) {
+  const symbols::Location call = symbols::call_around(pc);
+  return symbols::locate(pc).text() +
+         (call.line > 0 ? " (called from " + call.short_text() + ")" : "");
+}
+
 bool is_host_memory(uint64_t address) {
   if (address < 4096 || memory::in_arena(address)) return false;
   unsigned char resident;
@@ -30,6 +36,17 @@ std::string shared_place(const engine::Fault& fault) {
   }
   return fault.variable->name + " in shared memory, byte " +
          std::to_string(fault.address - fault.variable->begin);
+}
+
+bool is_as_many_bytes_as_threads(const engine::Fault& fault) {
+  const memory::Allocation* found = memory::find_below(fault.address);
+  const uint64_t x = fault.block.x, thread = fault.thread.x;
+  if (!found || found->freed || x == 0 || fault.size < 2) return false;
+  const uint64_t element = (fault.address - found->base) / fault.size;
+  const uint64_t width = element < thread ? 0 : (element - thread) / x;  // of a block
+  if (width * x + thread != element || width <= thread) return false;
+  const uint64_t threads = width * fault.grid.x;
+  return found->size <= threads && threads < found->size + width;
 }
 
 Place place_of(uint64_t address) {
@@ -70,8 +87,11 @@ Place place_of(uint64_t address) {
   }
   if (below && address < below->end()) {
     const std::string allocation = memory::describe(*below);
+    static const std::string kNoMultiple =
+        "a size that is no multiple of what is read or written at once";
+    // Of 4 bytes each it is no array.
     return {"across the end of " + allocation, allocation,
-            "a size that is no multiple of what is read or written at once"};
+            below->size % 4 ? kCountsElements + (", or " + kNoMultiple) : kNoMultiple};
   }
   if (below && (!above || address - below->end() <= above->base - address)) {
     const std::string allocation = memory::describe(*below);

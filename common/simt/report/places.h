@@ -15,6 +15,11 @@ struct Place {
 };
 Place place_of(uint64_t address);
 
+// Whether a thread touches the element of its own index, of an allocation that has a byte for each thread of the grid.
+bool is_as_many_bytes_as_threads(const engine::Fault& fault);
+inline constexpr const char* kCountsElements =
+    "an allocation whose size is a number of elements and not of bytes (n for n * sizeof(float))";
+
 // What holds an address in global or constant memory.
 std::string holder_of(uint64_t address);
 
@@ -23,6 +28,9 @@ std::string into(const memory::Allocation& allocation, uint64_t address);
 
 // "tile in shared memory, byte 64". Addresses in shared memory say nothing to the reader.
 std::string shared_place(const engine::Fault& fault);
+
+// "kernel.cu:31", and where the kernel calls that: "kernel.cu:31 (called from kernel.cu:90)".
+std::string place_and_call(uint64_t pc);
 
 bool is_host_memory(uint64_t address);
 

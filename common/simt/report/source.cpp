@@ -55,4 +55,15 @@ int line_of_return(const symbols::Location& exit, const symbols::Location& befor
   return found == lines.end() ? 0 : *found;
 }
 
+bool has_barrier_between(const symbols::Location& one, const symbols::Location& other) {
+  std::ifstream file(one.file);
+  std::string text;
+  for (int line = 1; one.file == other.file && std::getline(file, text); ++line) {
+    const bool is_between = (line > one.line) != (line >= other.line);
+    const std::string_view code = std::string_view(text).substr(0, text.find("//"));
+    if (is_between && code.find("__syncthreads(") != code.npos) return true;
+  }
+  return false;
+}
+
 }  // namespace simt::device

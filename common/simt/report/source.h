@@ -11,4 +11,7 @@ namespace simt::device {
 int line_of_return(const symbols::Location& exit, const symbols::Location& before,
                    const symbols::Location& barrier);
 
+// Whether a __syncthreads() stands between two lines of a file.
+bool has_barrier_between(const symbols::Location& one, const symbols::Location& other);
+
 }  // namespace simt::device

@@ -178,6 +178,28 @@ Json kernels_of(const Records& records) {
   return json;
 }
 
+// The rounds in which a stream is used that the program has made.
+Json to_json(const std::vector<Round>& rounds) {
+  Json json = Json::array();
+  for (const Round& round : rounds) {
+    if (std::all_of(round.work.begin(), round.work.end(),
+                    [](const Scheduled& work) { return work.stream == 0; }))
+      continue;
+    Json list = Json::array();
+    for (const Scheduled& work : round.work) {
+      const symbols::Location& at = symbols::locate(work.pc);
+      list.push_back({{"what", work.what},
+                      {"stream", work.stream},
+                      {"device", work.device},
+                      {"file", at.file},
+                      {"line", at.line},
+                      {"after", work.after}});
+    }
+    json.push_back({{"work", std::move(list)}, {"is_cut", round.is_cut}});
+  }
+  return json;
+}
+
 // A file's name or a note need not be UTF-8.
 std::string text(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace);
@@ -199,6 +221,8 @@ void write_trace() {
   }
   out << "],\n\"kernels\": " << text(kernels_of(s.records));
   out << ",\n\"findings\": " << text(to_json(s.host_findings));
+  if (const Json rounds = to_json(s.rounds); !rounds.empty())
+    out << ",\n\"rounds\": " << text(rounds);
   if (!s.notes.empty()) out << ",\n\"notes\": " << text(s.notes);
   out << "\n}\n";
   out.close();

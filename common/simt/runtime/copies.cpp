@@ -21,7 +21,6 @@
 #include "check/managed_results.h"
 #include "check/stream_order.h"
 #include "check/stream_races.h"
-#include "check/virtual_objects.h"
 #include "check/watch.h"
 #include "launch/first_infinite.h"
 #include "memory/textures.h"
@@ -229,10 +228,8 @@ cudaError_t simt::runtime::copy_rows(void* to, size_t to_pitch, const void* from
     look_for_overlap(to, from, width * height);
   auto* target = static_cast<char*>(to);
   auto* source = static_cast<const char*>(from);
-  for (size_t row = 0; row < height; ++row) {
+  for (size_t row = 0; row < height; ++row)
     std::memmove(target + row * to_pitch, source + row * from_pitch, width);
-    simt::virtual_objects::note_copied(target + row * to_pitch, source + row * from_pitch, width);
-  }
   simt::device::note_transfer(to, from);
   const size_t span = span_of(is_device(to) ? to_pitch : from_pitch, width, height);
   simt::device::note_copied_extent(reinterpret_cast<uint64_t>(to), reinterpret_cast<uint64_t>(from),

@@ -32,39 +32,21 @@ void simt::detail::capture(const Config& config, Work work) {
   }
 }
 
-// `graph`: what is captured is added to it, behind `after`; without, a new one is made.
-static cudaError_t begin_capture(cudaStream_t handle, cudaStreamCaptureMode mode, cudaGraph_t graph,
-                                 std::vector<Node*> after) {
+cudaError_t cudaStreamBeginCapture(cudaStream_t handle, cudaStreamCaptureMode mode) {
   static std::atomic<unsigned long long> ids{0};
   CUstream_st* const stream = ordinary(handle);
   if (!stream) return result(cudaErrorStreamCaptureUnsupported);
   if (stream->capture) return result(cudaErrorIllegalState);
   stream->capture = std::make_shared<Capture>();
-  stream->capture->graph = graph ? graph : simt::Handles<CUgraph_st>::add(new CUgraph_st);
-  stream->capture->is_given = graph;
+  stream->capture->graph = simt::Handles<CUgraph_st>::add(new CUgraph_st);
   stream->capture->origin = stream;
   stream->capture->mode = mode;
   stream->capture->has_blocking = !(stream->flags & cudaStreamNonBlocking);
   stream->capture->streams = {stream};
   stream->capture->id = ++ids;
   captures::begin(*stream->capture);
-  stream->last = std::move(after);
+  stream->last.clear();
   return result(cudaSuccess);
-}
-
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
-  return begin_capture(stream, mode, nullptr, {});
-}
-
-cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
-                                          const cudaGraphNode_t* after, const cudaGraphEdgeData*,
-                                          size_t count, cudaStreamCaptureMode mode) {
-  if (!is_graph(graph) || (count && !after)) return result(cudaErrorInvalidValue);
-  std::vector<Node*> nodes(after, after + count);
-  for (const Node* node : nodes) {
-    if (!node || node->graph != graph) return result(cudaErrorInvalidValue);
-  }
-  return begin_capture(stream, mode, graph, std::move(nodes));
 }
 
 cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t* graph) {
@@ -85,10 +67,8 @@ cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t* graph) {
   }
   stream->last.clear();
   if (!joined || capture->is_invalid) {
-    if (!capture->is_given) {
-      simt::Handles<CUgraph_st>::remove(capture->graph);
-      delete capture->graph;
-    }
+    simt::Handles<CUgraph_st>::remove(capture->graph);
+    delete capture->graph;
     if (joined && !capture->ended_by.empty())
       simt::device::explain(capture->ended_by +
                             " has ended the capture, during which it is not allowed");

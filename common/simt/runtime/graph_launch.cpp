@@ -1,6 +1,5 @@
 // Graphs that are ready to run.
 #include <algorithm>
-#include <fstream>
 #include <utility>
 
 #include "report/errors.h"
@@ -27,17 +26,6 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, cudaG
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t graph,
                                           unsigned long long flags) {
   return cudaGraphInstantiate(exec, graph, flags);
-}
-
-cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t* exec, cudaGraph_t graph,
-                                           cudaGraphInstantiateParams* params) {
-  if (!params) return result(cudaErrorInvalidValue);
-  const cudaError_t error = cudaGraphInstantiate(exec, graph, params->flags);
-  params->errNode_out = nullptr;
-  params->result_out = !error          ? cudaGraphInstantiateSuccess
-                       : exec && graph ? cudaGraphInstantiateInvalidStructure
-                                       : cudaGraphInstantiateError;
-  return error;
 }
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
@@ -78,24 +66,4 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
   if (found != cudaGraphExecUpdateSuccess) return result(cudaErrorGraphExecUpdateFailure);
   for (size_t i = 0; i < steps.size(); ++i) exec->steps[i].work = std::move(steps[i].work);
   return result(cudaSuccess);
-}
-
-cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char* path, unsigned) {
-  if (!is_graph(graph) || !path) return result(cudaErrorInvalidValue);
-  static constexpr const char* kTypes[] = {
-      "kernel",     "memcpy",       "memset",           "host",           "graph", "empty",
-      "wait event", "event record", "semaphore signal", "semaphore wait", "alloc", "free"};
-  std::ofstream out(path);
-  out << "digraph graph_ {\n";
-  for (size_t i = 0; i < graph->nodes.size(); ++i) {
-    const Node& node = *graph->nodes[i];
-    out << "  node" << i << " [label=\"" << kTypes[node.work.type] << "\"]\n";
-    for (size_t j = 0; j < graph->nodes.size(); ++j) {
-      if (std::count(node.after.begin(), node.after.end(), graph->nodes[j].get())) {
-        out << "  node" << j << " -> node" << i << '\n';
-      }
-    }
-  }
-  out << "}\n";
-  return result(out ? cudaSuccess : cudaErrorOperatingSystem);
 }

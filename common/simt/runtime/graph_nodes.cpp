@@ -1,6 +1,5 @@
 // Graphs and their nodes.
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "report/errors.h"
@@ -22,22 +21,6 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
   return result(cudaSuccess);
 }
 
-cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t original) {
-  if (!clone || !is_graph(original)) return result(cudaErrorInvalidValue);
-  auto* graph = simt::Handles<CUgraph_st>::add(new CUgraph_st);
-  std::map<const Node*, Node*> twins;
-  for (const auto& node : original->nodes) {
-    Node* const twin = graph->nodes.emplace_back(std::make_unique<Node>(*node)).get();
-    twin->graph = graph;
-    twins[node.get()] = twin;
-  }
-  for (const auto& node : graph->nodes) {
-    for (Node*& after : node->after) after = twins.at(after);
-  }
-  *clone = graph;
-  return result(cudaSuccess);
-}
-
 cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                    const cudaGraphNode_t* after, size_t count,
                                    const cudaKernelNodeParams* params) {
@@ -56,20 +39,6 @@ cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph,
   return add(node, graph, after, count, copy_work(to, from, size, kind));
 }
 
-cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t* node, cudaGraph_t graph,
-                                           const cudaGraphNode_t* after, size_t count,
-                                           const void* symbol, const void* from, size_t size,
-                                           size_t offset, cudaMemcpyKind kind) {
-  return add(node, graph, after, count, copy_to_symbol(symbol, from, size, offset, kind));
-}
-
-cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t* node, cudaGraph_t graph,
-                                             const cudaGraphNode_t* after, size_t count, void* to,
-                                             const void* symbol, size_t size, size_t offset,
-                                             cudaMemcpyKind kind) {
-  return add(node, graph, after, count, copy_from_symbol(to, symbol, size, offset, kind));
-}
-
 cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                    const cudaGraphNode_t* after, size_t count,
                                    const cudaMemsetParams* params) {
@@ -85,38 +54,6 @@ cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph,
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                   const cudaGraphNode_t* after, size_t count) {
   return add(node, graph, after, count, {cudaGraphNodeTypeEmpty});
-}
-
-cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph,
-                                       const cudaGraphNode_t* after, size_t count,
-                                       cudaGraph_t child) {
-  cudaGraph_t copy = nullptr;
-  if (const cudaError_t error = cudaGraphClone(&copy, child)) return error;
-  const std::shared_ptr<CUgraph_st> own(copy, cudaGraphDestroy);
-  return add(
-      node, graph, after, count,
-      {.type = cudaGraphNodeTypeGraph, .run = [own] { return run(steps_of(*own)); }, .child = own});
-}
-
-cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t* graph) {
-  if (!node || !graph || !node->work.child) return result(cudaErrorInvalidValue);
-  *graph = node->work.child.get();
-  return result(cudaSuccess);
-}
-
-cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t* node, cudaGraph_t graph,
-                                        const cudaGraphNode_t* after, size_t count,
-                                        cudaEvent_t event) {
-  return add(node, graph, after, count,
-             {cudaGraphNodeTypeEventRecord, [event] { return cudaEventRecord(event); }});
-}
-
-cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t* node, cudaGraph_t graph,
-                                      const cudaGraphNode_t* after, size_t count,
-                                      cudaEvent_t event) {
-  return add(node, graph, after, count, {cudaGraphNodeTypeWaitEvent, [event] {
-                                           return cudaStreamWaitEvent(nullptr, event, 0);
-                                         }});
 }
 
 // The memory of a graph belongs to its node and to what was instantiated of it. Where no node frees it the program may, and the
@@ -144,24 +81,6 @@ cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node, cudaGraph_t graph,
   return add(node, graph, after, count, {cudaGraphNodeTypeMemFree});
 }
 
-cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
-                                     const cudaGraphNode_t* to, size_t count) {
-  if (!is_graph(graph)) return result(cudaErrorInvalidValue);
-  for (size_t i = 0; i < count; ++i) {
-    if (!from[i] || !to[i] || from[i]->graph != graph || to[i]->graph != graph) {
-      return result(cudaErrorInvalidValue);
-    }
-    to[i]->after.push_back(from[i]);
-  }
-  return result(cudaSuccess);
-}
-
-cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
-                                     const cudaGraphNode_t* to, const cudaGraphEdgeData*,
-                                     size_t count) {
-  return cudaGraphAddDependencies(graph, from, to, count);
-}
-
 namespace {
 
 // Gives as many as there is room for; without room, how many there are.
@@ -183,35 +102,6 @@ cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t*
   std::vector<Node*> found;
   for (const auto& node : graph->nodes) found.push_back(node.get());
   return hand_out(found, nodes, count);
-}
-
-cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
-  if (!is_graph(graph)) return result(cudaErrorInvalidValue);
-  std::vector<Node*> found;
-  for (const auto& node : graph->nodes) {
-    if (node->after.empty()) found.push_back(node.get());
-  }
-  return hand_out(found, nodes, count);
-}
-
-cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to,
-                              size_t* count) {
-  if (!is_graph(graph)) return result(cudaErrorInvalidValue);
-  std::vector<Node*> begins, ends;
-  for (const auto& node : graph->nodes) {
-    for (Node* after : node->after) {
-      begins.push_back(after);
-      ends.push_back(node.get());
-    }
-  }
-  size_t room = count ? *count : 0;
-  if (const cudaError_t error = hand_out(begins, from, count)) return error;
-  return hand_out(ends, to, from ? &room : count);
-}
-
-cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to,
-                              cudaGraphEdgeData*, size_t* count) {
-  return cudaGraphGetEdges(graph, from, to, count);
 }
 
 cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* nodes,
@@ -245,11 +135,5 @@ cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) {
   if (!node || !type) return result(cudaErrorInvalidValue);
   *type = node->work.type;
-  return result(cudaSuccess);
-}
-
-cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams* params) {
-  if (!node || !params || !node->work.kernel.func) return result(cudaErrorInvalidValue);
-  *params = node->work.kernel;
   return result(cudaSuccess);
 }

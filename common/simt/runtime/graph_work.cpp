@@ -66,7 +66,7 @@ cudaError_t add(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* 
 Work kernel_work(const cudaKernelNodeParams* params) {
   if (!params) return {.wrong = cudaErrorInvalidValue};
   if (!kernels::find(params->func).launch) return {.wrong = cudaErrorInvalidDeviceFunction};
-  Work work{.type = cudaGraphNodeTypeKernel, .kernel = *params};
+  Work work{.type = cudaGraphNodeTypeKernel};
   target = &work;
   Config config(params->gridDim, params->blockDim, params->sharedMemBytes, nullptr);
   config.to_node = true;
@@ -82,17 +82,6 @@ Work copy_work(const cudaMemcpy3DParms* params) {
 Work copy_work(void* to, const void* from, size_t size, cudaMemcpyKind kind) {
   return {cudaGraphNodeTypeMemcpy, [=] { return cudaMemcpy(to, from, size, kind); }};
 }
-Work copy_to_symbol(const void* symbol, const void* from, size_t size, size_t offset,
-                    cudaMemcpyKind kind) {
-  return {cudaGraphNodeTypeMemcpy,
-          [=] { return cudaMemcpyToSymbol(symbol, from, size, offset, kind); }};
-}
-Work copy_from_symbol(void* to, const void* symbol, size_t size, size_t offset,
-                      cudaMemcpyKind kind) {
-  return {cudaGraphNodeTypeMemcpy,
-          [=] { return cudaMemcpyFromSymbol(to, symbol, size, offset, kind); }};
-}
-
 Work set_work(const cudaMemsetParams* params) {
   if (!params) return {.wrong = cudaErrorInvalidValue};
   const auto set = [p = *params]() -> cudaError_t {

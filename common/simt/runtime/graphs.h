@@ -32,10 +32,6 @@ cudaError_t add(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* 
 Work kernel_work(const cudaKernelNodeParams* params);
 Work copy_work(const cudaMemcpy3DParms* params);
 Work copy_work(void* to, const void* from, size_t size, cudaMemcpyKind kind);
-Work copy_to_symbol(const void* symbol, const void* from, size_t size, size_t offset,
-                    cudaMemcpyKind kind);
-Work copy_from_symbol(void* to, const void* symbol, size_t size, size_t offset,
-                      cudaMemcpyKind kind);
 Work set_work(const cudaMemsetParams* params);
 Work host_work(const cudaHostNodeParams* params);
 

@@ -28,7 +28,6 @@ cudaMemPool_t default_pool() {
   static CUmemPoolHandle_st pool;
   return &pool;
 }
-cudaMemPool_t current_pool = nullptr;
 
 // The memory is there from then on in the order of the stream, or up to then: as if the call wrote to it.
 void note_use(void* pointer, cudaStream_t stream) {
@@ -55,15 +54,6 @@ cudaError_t allocate_async(void** pointer, size_t size, cudaStream_t stream, uin
 cudaError_t cudaMallocAsync(void** pointer, size_t size, cudaStream_t stream) {
   return allocate_async(pointer, size, stream, SIMT_CALLER);
 }
-cudaError_t cudaMallocAsync(void** pointer, size_t size, cudaMemPool_t pool, cudaStream_t stream) {
-  if (!pool) return result(cudaErrorInvalidValue);
-  return allocate_async(pointer, size, stream, SIMT_CALLER);
-}
-cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t size, cudaMemPool_t pool,
-                                    cudaStream_t stream) {
-  if (!pool) return result(cudaErrorInvalidValue);
-  return allocate_async(pointer, size, stream, SIMT_CALLER);
-}
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
   if (simt::graphs::is_capturing(stream)) {
     simt::graphs::note(stream, {cudaGraphNodeTypeMemFree});
@@ -77,34 +67,11 @@ cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
   *pool = default_pool();
   return result(simt::devices::is_valid(device) ? cudaSuccess : cudaErrorInvalidDevice);
 }
-cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
-  if (!pool) return result(cudaErrorInvalidValue);
-  *pool = current_pool ? current_pool : default_pool();
-  return result(simt::devices::is_valid(device) ? cudaSuccess : cudaErrorInvalidDevice);
-}
-cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
-  current_pool = pool;
-  return result(simt::devices::is_valid(device) ? cudaSuccess : cudaErrorInvalidDevice);
-}
-cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
-  if (!pool || !properties) return result(cudaErrorInvalidValue);
-  *pool = new CUmemPoolHandle_st;
-  return result(cudaSuccess);
-}
-cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
-  if (!pool || pool == default_pool()) return result(cudaErrorInvalidValue);
-  if (current_pool == pool) current_pool = nullptr;
-  delete pool;
-  return result(cudaSuccess);
-}
 
-namespace {
-
-bool is_switch(cudaMemPoolAttr attribute) {  // an int, the others are 64-bit numbers
+// An int; the others are 64-bit numbers.
+static bool is_switch(cudaMemPoolAttr attribute) {
   return attribute <= cudaMemPoolReuseAllowInternalDependencies;
 }
-
-}  // namespace
 
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
   if (!pool || !value) return result(cudaErrorInvalidValue);
@@ -119,18 +86,4 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
   const uint64_t number = found != pool->attributes.end() ? found->second : is_switch(attribute);
   std::memcpy(value, &number, is_switch(attribute) ? sizeof(int) : sizeof(number));
   return result(cudaSuccess);
-}
-cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc*, size_t) {
-  return result(pool ? cudaSuccess : cudaErrorInvalidValue);
-}
-cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool,
-                                 cudaMemLocation* location) {
-  if (!flags || !pool || !location) return result(cudaErrorInvalidValue);
-  *flags = location->type == cudaMemLocationTypeDevice && simt::devices::is_valid(location->id)
-               ? cudaMemAccessFlagsProtReadWrite
-               : cudaMemAccessFlagsProtNone;
-  return result(cudaSuccess);
-}
-cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t) {
-  return result(pool ? cudaSuccess : cudaErrorInvalidValue);
 }

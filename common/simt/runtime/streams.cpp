@@ -13,6 +13,7 @@
 #include "base/host_memory.h"
 #include "base/symbols.h"
 #include "check/beside_host.h"
+#include "check/stream_schedule.h"
 #include "check/unsynchronized.h"
 #include "report/api_errors.h"
 #include "report/errors.h"
@@ -159,6 +160,7 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
   return enqueue(stream, cudaGraphNodeTypeHost, [=] {
     const simt::unsynchronized::InOrder here;
     callback(stream, simt::device::sticky_error(), data);
+    simt::stream_schedule::note("host function");
     stream_order::host_was_called();
     return result(cudaSuccess);
   });
@@ -168,6 +170,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
   return enqueue(stream, cudaGraphNodeTypeHost, [=] {
     const simt::unsynchronized::InOrder here;
     function(data);
+    simt::stream_schedule::note("host function");
     stream_order::host_was_called();
     return result(cudaSuccess);
   });

@@ -19,10 +19,8 @@ namespace simt::graphs {
 // A piece of work that a stream or a graph is asked for.
 struct Work {
   cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
-  std::function<cudaError_t()> run = {};   // may be empty
-  cudaKernelNodeParams kernel = {};        // what a kernel node was made of
-  std::shared_ptr<CUgraph_st> child = {};  // of a child graph node: its own copy
-  cudaError_t wrong = cudaSuccess;         // why there is no such work
+  std::function<cudaError_t()> run = {};  // may be empty
+  cudaError_t wrong = cudaSuccess;        // why there is no such work
 };
 
 }  // namespace simt::graphs
@@ -53,7 +51,6 @@ namespace simt::graphs {
 // A capture that is under way, and the streams that take part in it.
 struct Capture : captures::UnderWay {
   CUgraph_st* graph = nullptr;
-  bool is_given = false;  // the graph was there before
   CUstream_st* origin = nullptr;
   std::vector<CUstream_st*> streams;
   unsigned long long id = 0;

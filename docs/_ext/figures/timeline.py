@@ -10,7 +10,7 @@ from figures.roles import fill
 
 @dataclass
 class Span:
-    """From `start`, for `length`, of a kind: "load", "full", "compute" or "idle"."""
+    """From `start`, for `length`, of a kind: "load", "full", "compute", "wrong" or "idle"."""
 
     start: float
     length: float
@@ -18,8 +18,8 @@ class Span:
     words: str = ""
 
 
-WORDS = {"load": "loads", "full": "is full", "compute": "computes", "idle": "idles"}
-ROLE = {"load": "loaded", "full": "shared", "compute": "computing", "idle": "idle"}
+WORDS = {"load": "loads", "full": "is full", "compute": "computes", "wrong": "goes wrong", "idle": "idles"}
+ROLE = {"load": "loaded", "full": "shared", "compute": "computing", "wrong": "wasted", "idle": "idle"}
 
 
 def timeline(

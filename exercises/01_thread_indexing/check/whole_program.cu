@@ -3,13 +3,6 @@
 #include EXERCISE
 
 void grade(grader::Exercise& exercise) {
-  const auto free_bytes = [&] {
-    return exercise.ask([] {
-      std::size_t free = 0, total = 0;
-      cudaMemGetInfo(&free, &total);
-      return free;
-    });
-  };
   int code = -1;
   exercise.run("the program", [&] { code = program(); });
   exercise.expect(
@@ -20,10 +13,5 @@ void grade(grader::Exercise& exercise) {
   exercise.exactly(grader::launches, 1);
   exercise.exactly(grader::threads_per_block, 256);
   exercise.at_most(grader::blocks, 4);
-  // The second run: a GPU takes memory of its own for the first one.
-  const std::size_t before = free_bytes();
-  exercise.run("the program, once more", [&] { code = program(); });
-  const std::size_t after = free_bytes();
-  exercise.expect(after == before, "not-freed",
-                  lab::format("%zu bytes of the device's memory were not freed", before - after));
+  grader::run_and_free(exercise, "the program, once more", [&] { code = program(); });
 }

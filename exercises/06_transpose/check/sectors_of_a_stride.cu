@@ -19,7 +19,7 @@ void grade(grader::Exercise& exercise) {
   floats("every second", kEverySecond, 0, 2);
   floats("every eighth", kEveryEighth, 0, 8);
   floats("column", kColumn, 0, 1000);
-  floats("from the third", kFromTheThird, 3, 1);
+  floats("from the third", kFromTheThird, 2, 1);
   exercise.predict("doubles", kDoubles, sectors("doubles", [&] {
                      read_doubles<<<1, 32>>>(reinterpret_cast<const double*>(in.data()),
                                              reinterpret_cast<double*>(out.data()));

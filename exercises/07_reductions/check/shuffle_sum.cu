@@ -6,7 +6,7 @@ void grade(grader::Exercise& exercise) {
     const grader::Input<int> in("in", lab::random_ints(static_cast<std::size_t>(n), 1));
     for (const unsigned blocks : {1u, 4u}) {
       grader::Output<int> sums("sums", blocks);
-      exercise.run(lab::format("n = %d, %u blocks", n, blocks),
+      exercise.run(lab::format("n = %d, %u block%s", n, blocks, blocks == 1 ? "" : "s"),
                    [&] { block_sums<<<blocks, 256>>>(in.data(), sums.data(), n); });
       exercise.compare(sums, [&](std::size_t b) {
         int sum = 0;

@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 import unittest
 
-from chapter import BINARY_DIR, NVCC, Chapter, Run
+from chapter import NVCC, Chapter, DefaultRun, notice, run_source
 
 CHAPTER = Chapter("01_thread_indexing")
 FIRST = CHAPTER.source.parent / "first" / "first.cu"
@@ -30,11 +30,7 @@ class FirstProgram(unittest.TestCase):
     def build_and_run(self, old="", new=""):
         text = FIRST.read_text()
         self.assertIn(old, text)
-        with tempfile.TemporaryDirectory() as name:
-            source, program = pathlib.Path(name) / "first.cu", pathlib.Path(name) / "first"
-            source.write_text(text.replace(old, new, 1) if old else text)
-            subprocess.run([BINARY_DIR / "bin" / "simtcc", source, "-o", program], check=True)
-            return subprocess.run([program], capture_output=True, text=True, timeout=60)
+        return run_source(text.replace(old, new, 1) if old else text)
 
     def test_runs(self):
         done = self.build_and_run()
@@ -68,17 +64,8 @@ class FirstProgram(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
 
-class DefaultRun(unittest.TestCase):
-    """The run that a reader sees first. What the prose says in numbers is bound to it where it stands."""
-
-    @classmethod
-    def setUpClass(cls):
-        cls.run_ = CHAPTER.run()
-
-    def expect(self, rung, variant=None, **counts):
-        row = self.run_.row(rung, variant)
-        for name, value in counts.items():
-            self.assertEqual(row["counts"][name], value, f"{rung} {variant or ''}: {name}")
+class FirstRun(DefaultRun, unittest.TestCase):
+    chapter = CHAPTER
 
     def test_the_size_is_ragged(self):
         n = self.run_.row("add_guarded")["size"]["n"]
@@ -162,76 +149,79 @@ class DefaultRun(unittest.TestCase):
         self.assertIn("copy_y_fastest: one load: 32 sectors, 128 of 1,024 bytes used", alt)
 
 
-class Arguments(unittest.TestCase):
-    """Any legal size is right, and what is not legal is refused in one line."""
+class Sizes(unittest.TestCase):
+    """Any legal size is right, with any seed."""
 
     def test_each_rung_alone(self):
         for rung in CHAPTER.rungs:
             with self.subTest(rung=rung):
-                run = CHAPTER.run("--rung", rung, "--size", "1000")
-                self.assertEqual(run.code, 0, run.explain())
+                run = CHAPTER.right("--rung", rung, "--size", "1000")
                 self.assertEqual({row["rung"] for row in run.rows}, {rung})
-
-    def test_several_rungs(self):
-        run = CHAPTER.run("--rung", "add_guarded", "--rung", "map_square", "--size", "100")
-        self.assertEqual(run.code, 0, run.explain())
-        self.assertEqual({row["rung"] for row in run.rows}, {"add_guarded", "map_square"})
 
     def test_sizes(self):
         for size in SIZES:
             with self.subTest(size=size):
-                run = CHAPTER.run("--size", str(size), "--seed", str(size + 1))
-                self.assertEqual(run.code, 0, run.explain())
-                for row in run.rows:
+                for row in CHAPTER.right("--size", str(size), "--seed", str(size + 1)).rows:
                     self.assertEqual(row["status"], "SKIP" if row["rung"] in SKIPPED else "PASS", row)
 
-    def test_bad_input(self):
-        for arguments in (
-            ["--size", "0"],
-            ["--size", "-1"],
-            ["--size", "1.5"],
-            ["--size", "many"],
-            ["--size", ""],
-            ["--size", "3,4"],
-            ["--size", "18446744073709551616"],
-            ["--size", "1e6"],
-            ["--size", " 7"],
-            ["--size"],
-            ["--seed", "x"],
-            ["--rung", "no_such_rung"],
-            ["--rung"],
-            ["--frobnicate"],
-            ["stray"],
-            ["--json", "/no/such/folder/results.json"],
-        ):
-            with self.subTest(arguments=arguments):
-                run = CHAPTER.run(*arguments, results=False)
-                self.assertEqual(run.code, 2, run.explain())
-                self.assertEqual(run.err.count("\n"), 1, run.err)
-                self.assertEqual(run.out, "")
-
-    def test_a_misspelt_rung_gets_the_nearest(self):
-        run = CHAPTER.run("--rung", "add_gaurded", results=False)
-        self.assertEqual(run.code, 2, run.explain())
-        self.assertIn("add_guarded", run.err)
-
     def test_a_size_that_does_not_fit(self):
-        run = CHAPTER.run("--size", "1099511627776", results=False)
-        self.assertIn(run.code, (1, 2), run.explain())
-        self.assertEqual(run.err.count("\n"), 1, run.err)
-        self.assertIn("--size", run.err)
+        CHAPTER.refused("--size", "1099511627776", says="--size", codes=(1, 2))
 
 
 class FastProgram(unittest.TestCase):
     """The uninstrumented compilation: the same results, without counts and demonstrations."""
 
     def test_fast(self):
-        run = Run(CHAPTER.fast, "--size", "100000")
-        self.assertEqual(run.code, 0, run.explain())
-        for row in run.rows:
+        for row in CHAPTER.right("--size", "100000", fast=True).rows:
             skipped = row["rung"] in SKIPPED or row["rung"] in DEMONSTRATIONS
             self.assertEqual(row["status"], "SKIP" if skipped else "PASS", row)
             self.assertFalse(any(row.get("counts", {}).values()), row)
+
+
+# (rung, text, what it becomes): a comparison notices each.
+MUTANTS = [
+    ("who_am_i", "threadIdx.y) * blockDim.x + threadIdx.x", "threadIdx.y) * blockDim.x"),
+    ("add_on_cpu", "i < n", "i + 1 < n"),
+    ("add_guarded", "a[i] + b[i]", "a[i] + a[i]"),
+    ("add_guarded", "if (i < n)", "if (i + 1 < n)"),
+    ("add_truncated", "if (i < n)", "if (i + 256 < n)"),
+    ("grid_stride", "i += stride", "i += stride + 1"),
+    ("map_square", "in[i] * in[i]", "in[i] * in[n - 1 - i]"),
+    ("copy_x_fastest", "= in[row * cols + col]", "= in[(row * cols + col) / 2]"),
+    ("copy_y_fastest", "row < rows && col < cols", "row + 1 < rows && col < cols"),
+    ("diverge_between_warps", "i / 32 % 2", "i / 16 % 2"),
+    ("diverge_within_warps", "out[i] = mixed", "if (i % 32 != 5) out[i] = mixed"),
+    ("async_launch", "in[i] + in[i]", "in[i] + 1.0f"),
+    ("refused_launch", "= 1.0f", "= 1.5f"),
+    ("copy_memory", "n * sizeof(float)", "(n - 1) * sizeof(float)"),
+    ("read_managed", "managed[i]", "managed[n - 1 - i]"),
+    ("count_above", "> threshold", ">= -threshold"),
+]
+
+# The same with a guard taken out, or half of one: the simulator finds it, since no size is a multiple of a block.
+GUARDS = [
+    ("add_guarded", "if (i < n) ", ""),
+    ("grid_stride", "i < n", "i < n + 1"),
+    ("map_square", "if (i < n) ", ""),
+    ("copy_x_fastest", "row < rows && ", ""),
+    ("copy_y_fastest", "row < rows && col < cols", "col < cols + 1"),
+    ("diverge_between_warps", "if (i >= n) return;", ""),
+    ("diverge_within_warps", "if (i >= n) return;", ""),
+    ("async_launch", "if (i < n) ", ""),
+    ("read_managed", "if (i < n) ", ""),
+    ("count_above", "i < n && ", ""),
+]
+GUARDED = ("add_unguarded", "out[i] = a[i] + b[i]", "if (i < 64000) out[i] = a[i] + b[i]")
+
+
+class Mutants(unittest.TestCase):
+    def test_every_mistake_is_noticed(self):
+        notice(self, CHAPTER, [(*mutant, mutant[0]) for mutant in MUTANTS])
+
+    def test_every_missing_guard_is_noticed_and_a_demonstration_that_has_one(self):
+        guards = [(*mutant, mutant[0], "out-of-bounds") for mutant in GUARDS]
+        there = (*GUARDED, GUARDED[0], "should raise out-of-bounds")
+        notice(self, CHAPTER, [*guards, there], traced=True, at_once=True)
 
 
 if __name__ == "__main__":

@@ -5,79 +5,19 @@ import math
 import re
 import unittest
 
-from chapter import ROOT, Chapter, Products, notice
+from chapter import ROOT, Chapter, Products, load_counted, notice
 
 CHAPTER = Chapter("05_bank_conflicts")
 RUNGS = ("as_a_lies", "transposed_a", "padded_a", "split_tile", "square_warp", "warp_tile")
-DEPTHS = (8, 16, 32)
-STEPS = 6 * 8 * 64  # blocks, warps, steps along K at the simulator's size
-READS = 8  # of each lane in strided_reads and its like
 
 
 class Counts(unittest.TestCase):
-    """What the kernels are made to show. The numbers of the text are bound to the same run."""
+    """At sizes at which the hardware has not counted; at that of the simulator test_every_chapter.py holds all to its counts."""
 
-    @classmethod
-    def setUpClass(cls):
-        cls.run_ = CHAPTER.run()
-
-    def counts(self, rung, variant=None):
-        return self.run_.row(rung, variant)["counts"]
-
-    def test_strides(self):
-        """Wavefronts of one read, by the size of a word and the stride; conflicts are what exceeds the phases."""
-        for word, phases, around, one_word, strides in (
-            ("float", 1, 32, 1, (1, 2, 4, 8, 16, 32, 33)),
-            ("float2", 2, 16, 1, (1, 2, 16, 17)),
-            ("float4", 4, 8, 2, (1, 2, 8, 9)),
-        ):
-            expected = {stride: phases * math.gcd(stride, around) for stride in strides}
-            for stride, wavefronts in {0: one_word, **expected}.items():
-                with self.subTest(word=word, stride=stride):
-                    counts = self.counts("strided_reads", f"{word}, " + (f"stride={stride}" if stride else "one word"))
-                    self.assertEqual(counts["shared_load_requests"], READS)
-                    self.assertEqual(counts["shared_load_wavefronts"], READS * wavefronts)
-                    self.assertEqual(counts["shared_load_bank_conflicts"], READS * max(0, wavefronts - phases))
-
-    def test_patterns(self):
-        for variant, warps, wavefronts, conflicts in (
-            ("permuted", 1, 1, 0),
-            ("multicast", 1, 1, 0),
-            ("half of float2", 1, 3, 1),
-            ("two warps", 2, 1, 0),
-        ):
-            counts = self.counts("read_patterns", variant)
-            self.assertEqual(counts["shared_load_requests"], READS * warps, variant)
-            self.assertEqual(counts["shared_load_wavefronts"], READS * warps * wavefronts, variant)
-            self.assertEqual(counts["shared_load_bank_conflicts"], READS * conflicts, variant)
-
-    def test_wavefronts_of_a_step(self):
-        """What the ladder is about: 20, 20, 20, 12, 12 and 8 wavefronts whatever the depth, and no conflicts in the end."""
-        for rung, wavefronts, loads, stores in (
-            ("as_a_lies", 20, 8, 0),
-            ("transposed_a", 20, 8, 0.5),
-            ("padded_a", 20, 8, 0),
-            ("split_tile", 12, 0, 0),
-            ("square_warp", 12, 4, 0),
-            ("warp_tile", 8, 0, 0),
-        ):
-            for depth in DEPTHS:
-                self.steps(rung, f"BK={depth}", wavefronts, loads, stores)
-        for variant, wavefronts, loads in (
-            ("16 x 2 in columns", 68, 56),
-            ("4 x 8 in rows", 24, 12),
-            ("4 x 8 in pairs", 16, 8),
-        ):
-            self.steps("thread_orders", variant, wavefronts, loads, 0)
-
-    def steps(self, rung, variant, wavefronts, loads, stores):
-        """The reads of a step, which are four, their wavefronts and conflicts, and the conflicts of its stores."""
-        with self.subTest(rung=rung, variant=variant):
-            counts = self.counts(rung, variant)
-            self.assertEqual(counts["shared_load_requests"], 4 * STEPS)
-            self.assertEqual(counts["shared_load_wavefronts"], wavefronts * STEPS)
-            self.assertEqual(counts["shared_load_bank_conflicts"], loads * STEPS)
-            self.assertEqual(counts["shared_store_bank_conflicts"], stores * STEPS)
+    def test_the_hardware_has_counted_the_others(self):
+        counted = load_counted(CHAPTER.source.parent / "results")
+        for kernel in ("strided_reads", "read_patterns", "warp_shapes", "product"):
+            self.assertIn(kernel, {launch["kernel"] for launch in counted.launches})
 
     def test_the_first_kernel_counts_as_the_last_of_chapter_04(self):
         size = "256,512,48"

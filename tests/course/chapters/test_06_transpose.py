@@ -1,8 +1,11 @@
 """Chapter 06, run as a reader runs it: what its text says of counts, any size, and kernels with a mistake."""
 
+import json
+import pathlib
+import tempfile
 import unittest
 
-from chapter import Chapter, Mutant, Run
+from chapter import Chapter, Mutant, conflicts, notice, only, right_for
 
 CHAPTER = Chapter("06_transpose")
 BY_TILES = ("naive_rows", "naive_columns", "longer_pitch", "tiled", "swizzled")
@@ -19,10 +22,7 @@ class Counts(unittest.TestCase):
     def test_a_pitch_that_is_no_multiple_of_a_sector(self):
         # Rows of out begin anywhere. Only `whole_sectors` stores no sector twice but those in which two rows meet.
         rows, cols = 513, 64
-        run = CHAPTER.run(
-            "--size", f"{rows},{cols}", *(a for rung in ("vectors", "whole_sectors") for a in ("--rung", rung))
-        )
-        self.assertEqual(run.code, 0, run.explain())
+        run = CHAPTER.right("--size", f"{rows},{cols}", *only("vectors", "whole_sectors"))
         sectors = -(-rows * cols // 8)
         whole = run.row("whole_sectors")["counts"]["global_store_sectors"]
         self.assertLessEqual(whole, sectors + cols)
@@ -35,53 +35,47 @@ class Counts(unittest.TestCase):
             self.assertEqual(per_request(run.row("copy_offset", f"offset={offset}")["counts"], "load"), sectors)
 
     def test_no_transpose_behind_tiled_has_a_conflict(self):
+        without = ("swizzled", "large_tile", "vectors", "whole_sectors")
         for size in ("128,192", "100,60", "33,70", "64,257"):
-            run = CHAPTER.run("--size", size)
-            self.assertEqual(run.code, 0, run.explain())
-            for row in run.rows:
-                if (
-                    row["rung"] in ("swizzled", "large_tile", "vectors", "whole_sectors")
-                    or row.get("variant") == "pad=1"
-                ):
-                    counts = row["counts"]
+            for row in CHAPTER.right("--size", size).rows:
+                if row["rung"] in without or row.get("variant") == "pad=1":
                     with self.subTest(size=size, rung=row["rung"]):
-                        self.assertEqual(
-                            counts["shared_load_bank_conflicts"] + counts["shared_store_bank_conflicts"], 0
-                        )
-
-    def test_the_order_of_the_tiles_changes_no_count(self):
-        run = CHAPTER.run("--rung", "vectors")
-        along_in, along_out = (run.row("vectors", f"along={side}")["counts"] for side in ("in", "out"))
-        self.assertEqual(along_in, along_out)
+                        self.assertEqual(conflicts(row), 0)
 
 
 class Sizes(unittest.TestCase):
     def test_all_cases(self):
-        run = CHAPTER.run("--cases", "all")
-        self.assertEqual(run.code, 0, run.explain())
+        run = CHAPTER.right("--cases", "all")
         self.assertLessEqual(set(TRANSPOSES), {row["rung"] for row in run.rows if row["status"] == "PASS"})
 
     def test_rows_and_columns_around_the_tiles(self):
         # Four kinds of alignment: rows of in, of out, of both, of neither are multiples of 16 bytes.
-        for size in ("1,1023", "1025,1", "260,1028", "257,1020", "1020,257", "255,1023", "2,1048576"):
-            with self.subTest(size=size):
-                run = Run(CHAPTER.fast, "--size", size, *(a for rung in TRANSPOSES for a in ("--rung", rung)))
-                self.assertEqual(run.code, 0, run.explain())
+        sizes = ("1,1023", "1025,1", "260,1028", "257,1020", "1020,257", "255,1023", "2,1048576")
+        right_for(self, CHAPTER, sizes, *TRANSPOSES)
+
+    def test_several_sizes_are_one_report_and_one_trace(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "trace.json"
+            words = ("--size", "33,40", "--size", "5,7", *only("naive_rows", "tiled"))
+            run = CHAPTER.right(*words, environment={"SIMT_JSON": str(file)})
+            launches = json.loads(file.read_text())["launches"]
+        self.assertEqual(run.out.count("\nrung "), 2)
+        widths = []
+        for row in run.rows:
+            (launch,) = launches[row["launches"]["first"] : row["launches"]["end"]]
+            self.assertTrue(launch["kernel"].startswith(row["rung"]), row)
+            widths += launch["grid"][:1] if row["rung"] == "naive_rows" else []
+        self.assertEqual(widths, [2, 1])  # 40 columns, then 7, in tiles of 32
+        self.assertEqual(len(launches), len(run.rows))
 
     def test_more_rows_than_a_grid_has_tiles(self):
-        rungs = [word for rung in TRANSPOSES for word in ("--rung", rung)]
-        run = Run(CHAPTER.fast, "--size", f"{65535 * 32 + 1},1", *rungs)
-        self.assertEqual(run.code, 0, run.explain())
+        run = CHAPTER.right("--size", f"{65535 * 32 + 1},1", *only(*TRANSPOSES), fast=True)
         status = {row["rung"]: row["status"] for row in run.rows}
-        self.assertEqual(
-            {rung for rung in TRANSPOSES if status[rung] == "PASS"}, {"large_tile", "vectors", "whole_sectors"}
-        )
-        self.assertEqual({rung for rung in TRANSPOSES if status[rung] == "SKIP"}, {*BY_TILES})
+        skips = dict.fromkeys(TRANSPOSES, "PASS") | dict.fromkeys(BY_TILES, "SKIP")
+        self.assertEqual(status, skips)
 
     def test_more_rows_than_an_int_counts(self):
-        run = CHAPTER.run("--size", f"{2**31},1", results=False)
-        self.assertEqual(run.code, 2, run.explain())
-        self.assertEqual(run.err.count("\n"), 1, run.err)
+        CHAPTER.refused("--size", f"{2**31},1")
 
 
 GUARD = ("tiled", "col0 + i < cols && row0 + x < rows", "col0 + i < rows && row0 + x < cols")
@@ -119,19 +113,10 @@ class Mutants(unittest.TestCase):
                 self.assertEqual(program.run("--size", size, "--rung", "tiled").code, code, size)
 
     def test_what_only_the_simulator_notices(self):
-        barrier = ("no_barrier", "  }\n  for", "  }\n  __syncthreads();\n  for")
-        guard = (
-            "whole_sectors",
-            "static_cast<int>(rows) && col0 + c < cols) {\n      out",
-            "static_cast<int>(rows)) {\n      out",
-        )
-        with Mutant(CHAPTER, [barrier, guard], traced=True) as program:
-            run = program.run("--rung", "no_barrier", "--size", "96,160")
-            beyond = program.run("--rung", "whole_sectors", "--size", "33,70")
-        self.assertEqual(run.code, 1, run.explain())
-        self.assertIn("raised nothing", " ".join(run.out.split()))
-        self.assertEqual(beyond.code, 1, beyond.explain())
-        self.assertIn("out-of-bounds", beyond.err + beyond.out)
+        barrier = ("no_barrier", "  }\n  for", "  }\n  __syncthreads();\n  for", "no_barrier", "raised nothing")
+        guard = ("static_cast<int>(rows) && col0 + c < cols) {\n      out", "static_cast<int>(rows)) {\n      out")
+        beyond = ("whole_sectors", *guard, "whole_sectors", "out-of-bounds")
+        notice(self, CHAPTER, [barrier, beyond], "--size", "33,70", traced=True)
 
 
 if __name__ == "__main__":

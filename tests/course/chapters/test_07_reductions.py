@@ -2,22 +2,17 @@
 
 import unittest
 
-from chapter import Chapter, Mutant, Run
+from chapter import Chapter, Mutant, notice, only
 
 CHAPTER = Chapter("07_reductions")
 TREES = ("interleaved_modulo", "interleaved_strided", "sequential", "first_add", "last_warp", "unrolled")
-
-
-def only(*rungs):
-    return [argument for rung in rungs for argument in ("--rung", rung)]
 
 
 class Counts(unittest.TestCase):
     """Formulas hold at lengths of which the text says nothing."""
 
     def test_the_trees_of_a_block(self):
-        run = CHAPTER.run("--size", "5000", *only(*TREES))
-        self.assertEqual(run.code, 0, run.explain())
+        run = CHAPTER.right("--size", "5000", *only(*TREES))
         for rung, each, loads, wavefronts in (
             ("interleaved_modulo", 256, 95, 95),
             ("interleaved_strided", 256, 25, 95),
@@ -34,8 +29,7 @@ class Counts(unittest.TestCase):
 
     def test_nothing_is_loaded_twice(self):
         n = 40961
-        run = CHAPTER.run("--size", str(n), *only("vectors", "integers", "histogram_shared"))
-        self.assertEqual(run.code, 0, run.explain())
+        run = CHAPTER.right("--size", str(n), *only("vectors", "integers", "histogram_shared"))
         for row in run.rows:
             if "launches=" in row.get("variant", ""):
                 continue
@@ -45,30 +39,17 @@ class Counts(unittest.TestCase):
                 self.assertLessEqual(sectors, row["counts"]["global_load_sectors"])
                 self.assertLess(row["counts"]["global_load_sectors"], sectors + 64)
 
-    def test_lanes_with_banks_of_their_own_never_meet(self):
-        run = CHAPTER.run(*only("histogram_shared"))
-        for entry in ("random", "skewed", "equal"):
-            one, several = (
-                run.row("histogram_shared", f"copies={copies},input={entry}")["counts"] for copies in (1, 32)
-            )
-            self.assertEqual(several["shared_atomic_wavefronts"], several["shared_atomic_requests"])
-            self.assertEqual(one["shared_atomic_wavefronts"] > one["shared_atomic_requests"], entry != "equal", entry)
-
 
 class Lengths(unittest.TestCase):
     def test_all_cases(self):
-        run = CHAPTER.run("--cases", "all")
-        self.assertEqual(run.code, 0, run.explain())
+        CHAPTER.right("--cases", "all")
 
     def test_many_blocks(self):
         for size in ((1 << 20) - 1, (1 << 20) + 7):
-            run = Run(CHAPTER.fast, "--size", str(size))
-            self.assertEqual(run.code, 0, run.explain())
+            CHAPTER.right("--size", str(size), fast=True)
 
     def test_more_elements_than_an_index_of_32_bits(self):
-        run = CHAPTER.run("--size", str(1 << 32), results=False)
-        self.assertEqual(run.code, 2, run.explain())
-        self.assertEqual(run.err.count("\n"), 1, run.err)
+        CHAPTER.refused("--size", str(1 << 32))
 
     def test_no_element_and_inputs_that_are_not_random(self):
         # The chapter itself, its input chosen by the seed.
@@ -131,12 +112,7 @@ VARIANTS = [
 
 class Mutants(unittest.TestCase):
     def test_every_mistake_is_noticed(self):
-        with Mutant(CHAPTER, MUTANTS) as program:
-            run = program.run()
-        self.assertEqual(run.code, 1, run.explain())
-        for rung, _, mistake in MUTANTS:
-            with self.subTest(rung=rung, mistake=mistake):
-                self.assertIn("FAIL", {row["status"] for row in run.rows if row["rung"] == rung}, run.explain())
+        notice(self, CHAPTER, [(*mutant, mutant[0], "FAIL") for mutant in MUTANTS], at_once=True)
 
     def test_so_is_every_mistake_of_a_variant(self):
         with Mutant(CHAPTER, [mutant[:3] for mutant in VARIANTS]) as program:

@@ -21,12 +21,6 @@ class Ring(unittest.TestCase):
     def test_every_mistake_is_noticed(self):
         notice(self, CHAPTER, MUTANTS, traced=True)
 
-    def test_the_ring_turns(self):
-        """Ten rows in four stages: every parity is asked for."""
-        text = CHAPTER.source.read_text()
-        self.assertIn("constexpr int RING = 4;", text)
-        self.assertIn("constexpr size_t rows = 10, columns = 128;", text)
-
 
 class Recorded(unittest.TestCase):
     def test_the_last_rung_is_past_cublas(self):

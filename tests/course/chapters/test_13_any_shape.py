@@ -7,15 +7,11 @@ import subprocess
 import tempfile
 import unittest
 
-from chapter import BINARY_DIR, ROOT, Chapter, Run
+from chapter import BINARY_DIR, ROOT, Chapter, only, right_for, run_source
 
 CHAPTER = Chapter("13_any_shape")
 HEADER = CHAPTER.source.with_name("any_product.cuh")
 PROGRAM = ROOT / "tests" / "course" / "chapters" / "any_product_checked.cu"
-
-
-def only(*rungs):
-    return [word for rung in rungs for word in ("--rung", rung)]
 
 
 def compiled(folder, header_text, *options):
@@ -30,10 +26,7 @@ def compiled(folder, header_text, *options):
 
 class Sizes(unittest.TestCase):
     def test_sizes_around_the_tiles(self):
-        for size in ("1,1,1", "257,1,40", "129,127,17", "3,300,70", "64,64,64", "16,500,33", "1,1,2000"):
-            with self.subTest(size=size):
-                run = Run(CHAPTER.fast, "--size", size)
-                self.assertEqual(run.code, 0, run.explain())
+        right_for(self, CHAPTER, ("1,1,1", "257,1,40", "129,127,17", "3,300,70", "64,64,64", "16,500,33", "1,1,2000"))
 
 
 class Counts(unittest.TestCase):
@@ -60,9 +53,7 @@ class TakenHome(unittest.TestCase):
         self.assertTrue(all("<" in line for line in includes), includes)
 
     def test_every_kernel_and_the_function(self):
-        with tempfile.TemporaryDirectory() as folder:
-            program = compiled(folder, HEADER.read_text(), "-O1")
-            done = subprocess.run([program], capture_output=True, text=True, timeout=600)
+        done = run_source(PROGRAM.read_text(), "-std=c++20", "-O1", beside={HEADER.name: HEADER.read_text()})
         self.assertEqual((done.returncode, done.stdout), (0, ""), done.stdout + done.stderr)
 
 

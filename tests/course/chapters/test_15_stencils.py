@@ -2,15 +2,11 @@
 
 import unittest
 
-from chapter import Chapter, Mutant, Run, notice
+from chapter import Chapter, conflicts, notice, only, right_for
 
 CHAPTER = Chapter("15_stencils")
 # All but the small grid's hundred steps, which take seconds.
 QUICK = tuple(name for name in CHAPTER.rungs if name not in ("step_by_step", "resident"))
-
-
-def only(*rungs):
-    return [word for rung in rungs for word in ("--rung", rung)]
 
 
 class Counts(unittest.TestCase):
@@ -33,17 +29,13 @@ class Counts(unittest.TestCase):
             self.assertLessEqual(counts["global_load_sectors"], 17 * -(-124 * 30 // useful))
 
     def test_what_goes_through_shared_memory_has_no_conflict(self):
-        run = CHAPTER.run("--size", "300,260", *only("taps_staged", "seven_tiles", "gradient"))
-        self.assertEqual(run.code, 0, run.explain())
+        run = CHAPTER.right("--size", "300,260", *only("taps_staged", "seven_tiles", "gradient"))
         for row in run.rows:
-            counts = row["counts"]
-            conflicts = counts["shared_load_bank_conflicts"] + counts["shared_store_bank_conflicts"]
-            self.assertEqual(conflicts, 0, (row["rung"], row.get("variant")))
+            self.assertEqual(conflicts(row), 0, (row["rung"], row.get("variant")))
 
     def test_a_tile_has_one_halo(self):
         # Of 5 x 5 tiles of an image of 120 x 640 pixels, 3 x 3 lie inside and are read as float4s: rows of 34 or 36.
-        run = CHAPTER.run("--size", "240,1280", *only("filter_tiled"))
-        self.assertEqual(run.code, 0, run.explain())
+        run = CHAPTER.right("--size", "240,1280", *only("filter_tiled"))
         for size, radius in ((3, 1), (7, 3), (15, 7)):
             counts = run.row("filter_tiled", f"size={size}")["counts"]
             rows, width = 24 + 2 * radius, 128 + 2 * 4 * -(-radius // 4)
@@ -65,37 +57,24 @@ class Counts(unittest.TestCase):
 class Sizes(unittest.TestCase):
     def test_sizes_around_the_tiles(self):
         # Rows that are a multiple of 16 bytes, and rows that are not; a single row, a single column.
-        for size in ("1,7", "7,1", "2,2", "257,131", "130,513", "33,1028", "600,36"):
-            with self.subTest(size=size):
-                run = Run(CHAPTER.fast, "--size", size, *only(*QUICK))
-                self.assertEqual(run.code, 0, run.explain())
+        right_for(self, CHAPTER, ("1,7", "7,1", "2,2", "257,131", "130,513", "33,1028", "600,36"), *QUICK)
 
     def test_images_smaller_than_the_filter(self):
-        for size in ("1,1", "2,2", "14,26", "448,446", "33,1028"):
-            with self.subTest(size=size):
-                run = Run(CHAPTER.fast, "--size", size, *only(*(name for name in QUICK if name.startswith("filter"))))
-                self.assertEqual(run.code, 0, run.explain())
+        filters = (name for name in QUICK if name.startswith("filter"))
+        right_for(self, CHAPTER, ("1,1", "2,2", "14,26", "448,446", "33,1028"), *filters)
 
     def test_more_rows_than_a_grid_counts(self):
-        run = CHAPTER.run("--size", f"{8 * 65535 + 1},1", results=False)
-        self.assertEqual(run.code, 2, run.explain())
-        self.assertIn("at most 524280 rows", run.err)
+        CHAPTER.refused("--size", f"{8 * 65535 + 1},1", says="at most 524280 rows")
 
     def test_a_hundred_steps_on_other_small_grids(self):
-        for size in ("600,1500", "520,1100"):
-            with self.subTest(size=size):
-                run = Run(CHAPTER.fast, "--size", size, *only("step_by_step", "resident"))
-                self.assertEqual(run.code, 0, run.explain())
+        right_for(self, CHAPTER, ("600,1500", "520,1100"), "step_by_step", "resident")
 
     def test_a_grid_that_does_not_fit_is_skipped(self):
-        run = Run(CHAPTER.fast, "--size", "1300,1100", *only("resident"))
-        self.assertEqual(run.code, 0, run.explain())
+        run = CHAPTER.right("--size", "1300,1100", *only("resident"), fast=True)
         self.assertEqual([row["status"] for row in run.rows], ["SKIP"])
 
     def test_more_cells_than_an_index_counts(self):
-        run = CHAPTER.run("--size", f"{2**20},{2**12}", results=False)
-        self.assertEqual(run.code, 2, run.explain())
-        self.assertEqual(run.err.count("\n"), 1, run.err)
+        CHAPTER.refused("--size", f"{2**20},{2**12}")
 
 
 # (rung, text, what it becomes): each gives a wrong result at 70 x 132.
@@ -132,12 +111,7 @@ class Mutants(unittest.TestCase):
     def test_mistakes_in_what_several_rungs_share_and_a_race(self):
         barrier = ("gradient", "__syncthreads();", "")
         edge = ("load_tile", "none ? 4 : 0", "0")
-        with Mutant(CHAPTER, [barrier, edge], traced=True) as program:
-            run = program.run("--rung", "filter_tiled")
-            self.assertEqual(run.code, 1, run.explain())
-            run = program.run("--rung", "gradient")
-            self.assertEqual(run.code, 1, run.explain())
-            self.assertIn("shared-race", run.out)
+        notice(self, CHAPTER, [(*barrier, "gradient", "shared-race"), (*edge, "filter_tiled")], traced=True)
 
 
 if __name__ == "__main__":

@@ -2,34 +2,26 @@
 
 import unittest
 
-from chapter import Chapter, Mutant, Run
+from chapter import Chapter, Mutant, conflicts, notice, only, right_for
 
 CHAPTER = Chapter("16_convolution")
-
-
-def only(*rungs):
-    return [word for rung in rungs for word in ("--rung", rung)]
 
 
 class Counts(unittest.TestCase):
     def test_the_matrix_of_windows_is_stored_and_an_implicit_product_stores_results_alone(self):
         # 2 images of 8 x 8, 3 channels, 4 filters: 27 rows of 128 columns, and 4 x 128 results, from filters in 32 rows of 64.
-        run = CHAPTER.run("--layer", "2,3,8,8,4,3,3,1,1", *only("im2col", "implicit"))
-        self.assertEqual(run.code, 0, run.explain())
+        run = CHAPTER.right("--layer", "2,3,8,8,4,3,3,1,1", *only("im2col", "implicit"))
         columns = run.row("im2col", "layer=given")["counts"]["global_store_sectors"]
         implicit = run.row("implicit", "layer=given")["counts"]["global_store_sectors"]
         self.assertEqual(columns - implicit, 27 * 128 * 4 // 32)
         self.assertEqual(implicit, (32 * 64 + 4 * 128) * 4 // 32)
 
     def test_no_bank_conflicts(self):
-        run = CHAPTER.run(
+        run = CHAPTER.right(
             "--layer", "2,9,6,6,12,3,3,1,1", *only("implicit", "implicit_nhwc", "split", "winograd", "pooled")
         )
-        self.assertEqual(run.code, 0, run.explain())
         for row in run.rows:
-            counts = row["counts"]
-            conflicts = counts["shared_load_bank_conflicts"] + counts["shared_store_bank_conflicts"]
-            self.assertEqual(conflicts, 0, (row["rung"], row.get("variant")))
+            self.assertEqual(conflicts(row), 0, (row["rung"], row.get("variant")))
 
 
 class Layers(unittest.TestCase):
@@ -52,20 +44,21 @@ class Layers(unittest.TestCase):
             "2,9,7,13,65,5,5,1,2",
             "1,3,9,8,5,5,5,1,0",
             "1,2,5,5,3,5,5,1,4",
+            "2,3,13,11,5,3,3,3,1",
+            "1,5,7,13,65,5,5,3,2",
+            "1,1,224,223,3,3,3,1,1",
+            "1,3,224,223,1,7,7,3,3",
         ):
             with self.subTest(layer=layer):
-                run = Run(CHAPTER.fast, "--layer", layer)
-                self.assertEqual(run.code, 0, run.explain())
+                CHAPTER.right("--layer", layer, fast=True)
 
     def test_other_sizes(self):
-        for size in ("1", "13", "32", "44"):
-            with self.subTest(size=size):
-                run = Run(CHAPTER.fast, "--size", size)
-                self.assertEqual(run.code, 0, run.explain())
+        right_for(self, CHAPTER, ("1", "13", "32", "44"))
 
     def test_a_rung_says_what_it_takes(self):
-        run = Run(CHAPTER.fast, "--layer", "1,4,6,6,4,3,3,2,1,1,2", *only("winograd", "split", "pointwise", "implicit"))
-        self.assertEqual(run.code, 0, run.explain())
+        run = CHAPTER.right(
+            "--layer", "1,4,6,6,4,3,3,2,1,1,2", *only("winograd", "split", "pointwise", "implicit"), fast=True
+        )
         status = {row["rung"]: row["status"] for row in run.rows}
         self.assertEqual(status, {"implicit": "PASS", "pointwise": "SKIP", "split": "SKIP", "winograd": "SKIP"})
 
@@ -85,15 +78,10 @@ class Layers(unittest.TestCase):
             ("1,3,4,4,4,3,99999999999", "is no layer"),
         ):
             with self.subTest(layer=layer):
-                run = CHAPTER.run("--layer", layer, results=False)
-                self.assertEqual(run.code, 2, run.explain())
-                self.assertIn(words, run.err)
-                self.assertEqual(run.err.count("\n"), 1, run.err)
+                CHAPTER.refused("--layer", layer, says=words)
 
     def test_an_image_that_is_too_large(self):
-        run = CHAPTER.run("--size", "1000", results=False)
-        self.assertEqual(run.code, 2, run.explain())
-        self.assertEqual(run.err.count("\n"), 1, run.err)
+        CHAPTER.refused("--size", "1000")
 
 
 # Programs of mistakes, each with other rungs: (function, text, what it becomes, what runs it, the variants that must fail).
@@ -141,9 +129,7 @@ class Mutants(unittest.TestCase):
 
     def test_what_only_the_simulator_notices(self):
         barrier = ("tile_product", "__pipeline_wait_prior(STAGES - 2);\n        __syncthreads();", "__syncthreads();")
-        with Mutant(CHAPTER, [barrier], traced=True) as program:
-            run = program.run(*only("pointwise"))
-            self.assertEqual(run.code, 1, run.explain())
+        notice(self, CHAPTER, [(*barrier, "pointwise")], traced=True)
 
 
 if __name__ == "__main__":

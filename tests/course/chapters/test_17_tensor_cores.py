@@ -2,14 +2,10 @@
 
 import unittest
 
-from chapter import Chapter, Mutant, Run, notice
+from chapter import Chapter, conflicts, notice, only, right_for
 
 CHAPTER = Chapter("17_tensor_cores")
 SIMULATED = ("wmma", "mma_sync", "ldmatrix", "swizzled", "copy_ring")
-
-
-def only(*rungs):
-    return [word for rung in rungs for word in ("--rung", rung)]
 
 
 class Counts(unittest.TestCase):
@@ -17,8 +13,7 @@ class Counts(unittest.TestCase):
 
     def test_a_fragment_is_one_ldmatrix_or_several_loads(self):
         m, n, k = 256, 128, 96
-        run = CHAPTER.run("--size", f"{m},{n},{k}", *only("mma_sync", "ldmatrix", "swizzled"))
-        self.assertEqual(run.code, 0, run.explain())
+        run = CHAPTER.right("--size", f"{m},{n},{k}", *only("mma_sync", "ldmatrix", "swizzled"))
         steps = m // 128 * (n // 128) * 8 * (k // 16)  # of 16 columns, for each warp
         by_hand, plain, swizzled = (run.row(rung)["counts"] for rung in ("mma_sync", "ldmatrix", "swizzled"))
         self.assertEqual(by_hand["shared_load_requests"], steps * (4 * 4 + 2 * 8))
@@ -28,24 +23,19 @@ class Counts(unittest.TestCase):
         self.assertEqual(swizzled["shared_load_wavefronts"], 4 * swizzled["shared_load_requests"])
 
     def test_swizzled_tiles_have_no_conflict(self):
-        run = CHAPTER.run("--size", "130,270,40", *only("swizzled", "copy_ring"))
-        self.assertEqual(run.code, 0, run.explain())
+        run = CHAPTER.right("--size", "130,270,40", *only("swizzled", "copy_ring"))
         for rung in ("swizzled", "copy_ring"):
-            counts = run.row(rung)["counts"]
-            conflicts = counts["shared_load_bank_conflicts"] + counts["shared_store_bank_conflicts"]
-            self.assertEqual(conflicts, 0, rung)
+            self.assertEqual(conflicts(run.row(rung)), 0, rung)
 
 
 class Sizes(unittest.TestCase):
     def test_small_products_of_any_shape_and_pitch(self):
-        run = Run(CHAPTER.fast, "--cases", "all", *only(*SIMULATED), results=False)
-        self.assertEqual(run.code, 0, run.explain())
+        CHAPTER.right("--cases", "all", *only(*SIMULATED), results=False, fast=True)
 
     def test_sizes_around_the_tiles(self):
-        for size in ("1,1,1", "129,257,65", "128,256,64", "127,255,63", "300,600,8", "8,8,300"):
-            with self.subTest(size=size):
-                run = Run(CHAPTER.fast, "--size", size, *only(*SIMULATED))
-                self.assertEqual(run.code, 0, run.explain())
+        right_for(
+            self, CHAPTER, ("1,1,1", "129,257,65", "128,256,64", "127,255,63", "300,600,8", "8,8,300"), *SIMULATED
+        )
 
 
 # (rung, text, what it becomes): each gives a wrong result, or what the simulator tells.
@@ -80,10 +70,8 @@ class Mutants(unittest.TestCase):
         )
 
     def test_what_only_the_simulator_notices(self):
-        mistakes = [("multiply_ring", "if (WAITS) __pipeline_wait_prior(STAGES - 2);", "")]
-        with Mutant(CHAPTER, mistakes, traced=True) as program:
-            run = program.run("--size", "200,264,200", "--rung", "copy_ring")
-            self.assertEqual(run.code, 1, run.explain())
+        mistake = ("multiply_ring", "if (WAITS) __pipeline_wait_prior(STAGES - 2);", "", "copy_ring")
+        notice(self, CHAPTER, [mistake], "--size", "200,264,200", traced=True)
 
 
 if __name__ == "__main__":

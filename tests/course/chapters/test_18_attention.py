@@ -1,17 +1,10 @@
 """Chapter 18, run as a reader runs it: what its text says of counts, any length, and kernels with a mistake."""
 
-import pathlib
-import subprocess
-import tempfile
 import unittest
 
-from chapter import BINARY_DIR, LAB_OPTIONS, Chapter, Mutant, Run
+from chapter import LAB_OPTIONS, Chapter, Mutant, notice, only, right_for, run_source
 
 CHAPTER = Chapter("18_attention")
-
-
-def only(*rungs):
-    return [word for rung in rungs for word in ("--rung", rung)]
 
 
 class Counts(unittest.TestCase):
@@ -19,8 +12,7 @@ class Counts(unittest.TestCase):
 
     def test_a_row_in_registers_is_read_once(self):
         # 41 elements in a row of 4 * 41: whole float4s, which an L1 line's sectors hold.
-        run = CHAPTER.run("--size", "164,4", *only("block_row", "three_passes"))
-        self.assertEqual(run.code, 0, run.explain())
+        run = CHAPTER.right("--size", "164,4", *only("block_row", "three_passes"))
         bytes_of_rows = 328 * 8 * 164 * 4
         once = run.row("block_row", "softmax,long")["counts"]
         self.assertEqual(once["global_load_sectors"] * 32, bytes_of_rows)
@@ -29,8 +21,7 @@ class Counts(unittest.TestCase):
         self.assertEqual(thrice["global_load_sectors"] * 32, 3 * bytes_of_rows)
 
     def test_reads_of_the_products_take_two_wavefronts(self):
-        run = CHAPTER.run("--size", "40,4", *only("fused"))
-        self.assertEqual(run.code, 0, run.explain())
+        run = CHAPTER.right("--size", "40,4", *only("fused"))
         for row in run.rows:
             counts = row["counts"]
             self.assertEqual(counts["shared_load_wavefronts"], 2 * counts["shared_load_requests"], row["variant"])
@@ -44,8 +35,7 @@ class Counts(unittest.TestCase):
 
     def test_a_swizzled_tile_is_read_without_conflicts(self):
         rungs = ("fragments", "fragments_swizzled")
-        run = CHAPTER.run("--size", "40,4", *only(*rungs))
-        self.assertEqual(run.code, 0, run.explain())
+        run = CHAPTER.right("--size", "40,4", *only(*rungs))
         in_order, swizzled = (
             run.row(rung, "bf16,d=128,short,full")["counts"]["shared_load_bank_conflicts"] for rung in rungs
         )
@@ -113,15 +103,10 @@ int main() {
 class Items(unittest.TestCase):
     def run_with(self, old="", new=""):
         """What the check says of items.h, with a mistake."""
-        with tempfile.TemporaryDirectory() as name:
-            folder = pathlib.Path(name)
-            text = (CHAPTER.source.parent / "items.h").read_text()
-            self.assertIn(old, text)
-            (folder / "items.h").write_text(text.replace(old, new, 1) if old else text)
-            (folder / "items.cu").write_text(ITEMS)
-            command = [BINARY_DIR / "bin" / "simtcc", "--fast", *LAB_OPTIONS, f"-I{CHAPTER.source.parent}"]
-            subprocess.run([*command, "-o", folder / "items", folder / "items.cu"], check=True)
-            return subprocess.run([folder / "items"], capture_output=True, text=True)
+        text = (CHAPTER.source.parent / "items.h").read_text()
+        self.assertIn(old, text)
+        mistaken = {"items.h": text.replace(old, new, 1) if old else text}
+        return run_source(ITEMS, "--fast", *LAB_OPTIONS, f"-I{CHAPTER.source.parent}", beside=mistaken)
 
     def test_each_item_is_computed_once_and_blocks_have_as_much_to_do(self):
         done = self.run_with()
@@ -141,17 +126,12 @@ class Items(unittest.TestCase):
 class Sizes(unittest.TestCase):
     def test_lengths_around_the_tiles(self):
         # Rows that are a multiple of 16 bytes, and rows that are not; one position; one more than a tile.
-        for size in ("1,4", "33,8", "129,4", "132,4"):
-            with self.subTest(size=size):
-                run = Run(CHAPTER.fast, "--size", size)
-                self.assertEqual(run.code, 0, run.explain())
+        right_for(self, CHAPTER, ("1,4", "33,8", "129,4", "132,4"))
 
     def test_what_is_no_legal_size(self):
         for size in ("75,0", "20000,4", "75,5000"):
             with self.subTest(size=size):
-                run = CHAPTER.run("--size", size, results=False)
-                self.assertEqual(run.code, 2, run.explain())
-                self.assertEqual(run.err.count("\n"), 1, run.err)
+                CHAPTER.refused("--size", size)
 
 
 # (rung, text, what it becomes): each gives a wrong result at 75 x 4.
@@ -192,11 +172,7 @@ RUNG_OF = {
 
 class Mutants(unittest.TestCase):
     def test_every_mistake_is_noticed(self):
-        with Mutant(CHAPTER, MUTANTS) as program:
-            for function, _, mistake in MUTANTS:
-                with self.subTest(function=function, mistake=mistake):
-                    run = program.run("--rung", RUNG_OF.get(function, function))
-                    self.assertEqual(run.code, 1, run.explain())
+        notice(self, CHAPTER, [(*mutant, RUNG_OF.get(mutant[0], mutant[0])) for mutant in MUTANTS], at_once=True)
 
     def test_every_mistake_in_bf16_is_noticed(self):
         for file, *mutant in BF16_MUTANTS:
@@ -206,11 +182,7 @@ class Mutants(unittest.TestCase):
                 self.assertEqual(run.code, 1, run.explain())
 
     def test_what_only_the_simulator_notices(self):
-        barrier = ("Stream", "__syncthreads();", "")
-        with Mutant(CHAPTER, [barrier], traced=True) as program:
-            run = program.run("--rung", "fused")
-            self.assertEqual(run.code, 1, run.explain())
-            self.assertIn("shared-race", run.out)
+        notice(self, CHAPTER, [("Stream", "__syncthreads();", "", "fused", "shared-race")], traced=True)
 
 
 if __name__ == "__main__":

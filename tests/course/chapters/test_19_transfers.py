@@ -1,14 +1,16 @@
 """Chapter 19, run as a reader runs it: any size, what depends on order alone, and kernels with a mistake."""
 
+import json
+import pathlib
+import tempfile
 import unittest
 
-from chapter import Chapter, Mutant, Run, notice
+from chapter import Chapter, notice, only
+
+from warp.explain import order
+from warp.trace import trace
 
 CHAPTER = Chapter("19_transfers")
-
-
-def only(*rungs):
-    return [word for rung in rungs for word in ("--rung", rung)]
 
 
 class Sizes(unittest.TestCase):
@@ -16,18 +18,31 @@ class Sizes(unittest.TestCase):
         # One element, fewer than pieces, no multiple of a warp, three buffers of the ring and a rest.
         for size in ("1", "3", "63", "769", "4099", "65537"):
             with self.subTest(size=size):
-                run = Run(CHAPTER.fast, "--size", size)
-                self.assertEqual(run.code, 0, run.explain())
+                run = CHAPTER.right("--size", size, fast=True)
                 skipped = {row["rung"] for row in run.rows if row["status"] == "SKIP"}
                 self.assertLessEqual(skipped, {"missing_event", "too_early"}, run.explain())
 
 
 class Counts(unittest.TestCase):
     def test_zero_copy_reads_one_group_of_sixteen(self):
-        run = CHAPTER.run("--size", "16384", *only("zero_copy"))
-        self.assertEqual(run.code, 0, run.explain())
+        run = CHAPTER.right("--size", "16384", *only("zero_copy"))
         part, whole = (run.row("zero_copy", f"part={part}")["counts"] for part in ("1 of 16", "all"))
         self.assertEqual(16 * part["global_load_sectors"], whole["global_load_sectors"])
+
+
+class Order(unittest.TestCase):
+    def test_the_charts_of_the_text_are_those_of_the_simulator(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "trace.json"
+            run = CHAPTER.run(*only("staged"), environment={"SIMT_JSON": str(file)})
+            self.assertEqual(run.code, 0, run.explain())
+            rounds = trace.of_json(json.loads(file.read_text(encoding="utf-8"))).rounds
+        drawn = {"\n".join("// " + line for line in order.lines(chart, 46)) for chart in order.charts(rounds)}
+        text = CHAPTER.source.read_text(encoding="utf-8")
+        shown = text.split("// ```text\n")[1].split("\n// ```")[0].split("\n//\n")
+        self.assertEqual(len(shown), 2)
+        for chart in shown:
+            self.assertIn(chart, drawn)
 
 
 # (rung, text, what it becomes): each gives a wrong result, or a finding where the simulator looks.
@@ -56,11 +71,8 @@ class Mutants(unittest.TestCase):
         notice(self, CHAPTER, mutants, "--size", "4099", traced=True, at_once=True)
 
     def test_parts_in_streams_of_their_own_need_their_events(self):
-        mistakes = [("staged_by_part", "CUDA_CHECK(cudaStreamWaitEvent(working, event));", "")]
-        with Mutant(CHAPTER, mistakes, traced=True) as program:
-            run = program.run("--size", "4099", *only("staged"))
-            self.assertEqual(run.code, 1, run.explain())
-            self.assertIn("stream-race", run.err + run.out)
+        mistake = ("staged_by_part", "CUDA_CHECK(cudaStreamWaitEvent(working, event));", "", "staged", "stream-race")
+        notice(self, CHAPTER, [mistake], "--size", "4099", traced=True)
 
 
 if __name__ == "__main__":

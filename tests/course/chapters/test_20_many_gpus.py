@@ -1,15 +1,17 @@
 """Chapter 20, run as a reader runs it: any number of GPUs, sizes that divide into nothing, and kernels with a mistake."""
 
+import json
+import pathlib
+import tempfile
 import unittest
 
-from chapter import Chapter, Run, notice
+from chapter import Chapter, notice, only
+
+from warp.explain import order
+from warp.trace import trace
 
 CHAPTER = Chapter("20_many_gpus")
 NEED_TWO = {"closed", "missing_wait", "early_read"}
-
-
-def only(*rungs):
-    return [word for rung in rungs for word in ("--rung", rung)]
 
 
 def devices(count):
@@ -20,30 +22,42 @@ class Devices(unittest.TestCase):
     def test_any_number_of_them(self):
         for count in (1, 2, 3, 4, 8):
             with self.subTest(devices=count):
-                run = Run(CHAPTER.program, environment=devices(count))
-                self.assertEqual(run.code, 0, run.explain())
+                run = CHAPTER.right(environment=devices(count))
                 skipped = {row["rung"] for row in run.rows if row["status"] == "SKIP"}
                 self.assertEqual(skipped, NEED_TWO if count == 1 else set(), run.explain())
                 used = {row["variant"] for row in run.rows if row["rung"] == "jacobi_flags"}
                 self.assertEqual(used, {"gpus=1", f"gpus={count}"}, run.explain())
 
     def test_no_more_than_the_kernels_are_made_for(self):
-        run = Run(CHAPTER.program, "--size", "17", *only("jacobi_flags"), environment=devices(9))
-        self.assertEqual(run.code, 0, run.explain())
+        run = CHAPTER.right("--size", "17", *only("jacobi_flags"), environment=devices(9))
         self.assertIn("gpus=8", {row["variant"] for row in run.rows})
+
+
+class Order(unittest.TestCase):
+    def chart(self, rung):
+        """Of the steps on two devices, as wide as in the text."""
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "trace.json"
+            CHAPTER.right(*only(rung), environment={**devices(2), "SIMT_JSON": str(file)})
+            rounds = trace.of_json(json.loads(file.read_text(encoding="utf-8"))).rounds
+        return next(one for one in order.charts(rounds) if len({work.device for work in one.work}) == 2)
+
+    def test_the_chart_of_the_text_is_that_of_the_simulator(self):
+        drawn = self.chart("jacobi_overlap")
+        shown = CHAPTER.source.read_text(encoding="utf-8").split("// ```text\n")[1].split("// ```")[0]
+        self.assertEqual(shown, "".join(f"// {line}\n" for line in order.lines(drawn, 60)))
+        self.assertEqual(max(drawn.steps), 3 * 10)
+        self.assertEqual(max(self.chart("jacobi_copies").steps), 2 * 10)
 
 
 class Sizes(unittest.TestCase):
     def test_rows_that_do_not_divide_and_several_blocks(self):
         for size in ("1", "3", "5", "17", "300"):
             with self.subTest(size=size):
-                run = Run(CHAPTER.fast, "--size", size, environment=devices(3))
-                self.assertEqual(run.code, 0, run.explain())
+                CHAPTER.right("--size", size, environment=devices(3), fast=True)
 
     def test_a_size_that_is_too_large_is_refused(self):
-        run = Run(CHAPTER.fast, "--size", "32769")
-        self.assertEqual(run.code, 2, run.explain())
-        self.assertIn("from 1 to 32768", run.err)
+        CHAPTER.refused("--size", "32769", says="from 1 to 32768")
 
 
 # (rung, text, what it becomes): each gives a wrong result.

@@ -8,8 +8,10 @@ from chapter import ROOT, Chapter
 
 import registration
 
+from warp.base import records
 from warp.chapter import header, source
 from warp.chapter.results import as_text
+from warp.chapter.written import Report
 
 LABELS = ["chapter"]
 NEEDS = ["chapters"]
@@ -44,6 +46,7 @@ class EveryChapter(unittest.TestCase):
                 self.assertTrue(row["reason"].startswith("needs "), row)
             if rung.raises:
                 self.assertTrue(row["reason"].startswith(f"raises {rung.raises}, as it should"), row)
+        records.read(Report, run.results, strict=True)  # FormError where lab writes what nobody reads
         # The program and the recorder write one form. Of several digits that read back as one double, either may take any.
         written, recorded = (re.sub(r": -?\d[-+.e\d]*", ": 0", text) for text in (run.text, as_text(run.results)))
         self.assertEqual(written, recorded)

@@ -15,7 +15,7 @@ from warp.base.machine import Machine
 from warp.chapter import recorded, source
 from warp.chapter.errors import ExpressionError
 from warp.chapter.functions import find_function
-from warp.machinecode import code, expectations, tools
+from warp.machinecode import code, disassembly, expectations, tools
 
 LABELS = ["chapter"]
 NEEDS = []
@@ -102,9 +102,20 @@ class Recorded(unittest.TestCase):
             self.assertIn(part, str(raised.exception))
         with self.assertRaises(LearnError) as raised:
             recorded.Excerpt("sass", "one lines")
-        self.assertIn("'lines' is none of from=, lines=, in=, only=", raised.exception.message)
+        self.assertIn("'lines' is none of from=, lines=, in=, only=, control=", raised.exception.message)
+        with self.assertRaises(LearnError) as raised:
+            recorded.Excerpt("sass", "one control=all")
+        self.assertIn("it is control=yes, or left out", raised.exception.message)
         with self.assertRaises(LearnError):
             recorded.Excerpt("sass", "one from=HMMA").cut([("LDG R1", "0000 LDG R1")])
+
+    def test_control_codes_are_said(self):
+        for control, said in (
+            (disassembly.Control(13, True, None, None, 0, 0), "13 cycles"),
+            (disassembly.Control(1, False, 2, None, 0, 0), "SB2 until written; 1 cycle"),
+            (disassembly.Control(2, False, None, 0, 0b10100, 0), "waits for SB2, SB4; SB0 until read; 2 cycles"),
+        ):
+            self.assertEqual(recorded.control_words(control), said)
 
 
 @unittest.skipUnless(TOOLCHAIN, LACK)

@@ -1,6 +1,5 @@
 """A made-up checkout with three exercises, and a made-up compiler for their checks."""
 
-import json
 import os
 import sys
 
@@ -34,7 +33,9 @@ It works because it does what was asked for.
 
 Nothing else is half as good as this is.
 """
-MUTANTS = "# one: wrong-result\n- return 1\n+ return 2\n\n# two: wrong-result\n- return 1\n+ return 3\n"
+MUTANT = "@@ -9 +9 @@\n-int work() { return 1; }\n+int work() { return %d; }\n"
+MUTANTS = f"# one: wrong-result\n{MUTANT % 2}\n# two: wrong-result\n{MUTANT % 3}"
+
 
 # simtcc: a check passes once the learner's file says "solved"; other words make it fail in other ways. An object holds the path of
 # its source. The program that judges is whatever performs: that notes what a check would.
@@ -111,8 +112,7 @@ class Checkout(fake.Checkout):
     def setUp(self):
         super().setUp()
         chapter = os.path.join(self.root, "chapters", "01_first_steps", "first_steps.cu")
-        with open(chapter, encoding="utf-8") as file:
-            text = file.read()
+        text = fake.read(chapter)
         fields = "// Minutes: 10\n// Path: short\n// Afterwards: add two numbers\n"
         self.write(os.path.relpath(chapter, self.root), text.replace("// Size gpu", fields + "// Size gpu", 1))
         for level, name in enumerate(self.names, 1):
@@ -130,7 +130,7 @@ class Checkout(fake.Checkout):
         self.write(f"exercises/{chapter}/{name}.cu", source)
         self.write(f"exercises/{chapter}/{name}.md", NOTES.format(title=name.capitalize()))
         self.write(f"exercises/{chapter}/check/{name}.cu", "// the checker\n")
-        self.write(f"exercises/{chapter}/check/{name}.mutants", MUTANTS)
+        self.write(f"exercises/{chapter}/check/{name}.diff", MUTANTS)
         self.write(f"solutions/{chapter}/{name}.cu", source.replace("return 0; }  // TODO", "return 1; }"))
 
     def mine(self, name):
@@ -138,20 +138,17 @@ class Checkout(fake.Checkout):
 
     def edit(self, name, text):
         """The learner's file says something else from here on."""
-        with open(self.mine(name), "w", encoding="utf-8") as file:
-            file.write(text)
+        fake.write(self.mine(name), text)
 
     def read(self, name):
-        with open(self.mine(name), encoding="utf-8") as file:
-            return file.read()
+        return fake.read(self.mine(name))
 
     def backups(self):
         folder = os.path.join(self.root, "my", "backups")
         texts = []
         for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
             if not name.startswith("."):
-                with open(os.path.join(folder, name), encoding="utf-8") as file:
-                    texts.append(file.read())
+                texts.append(fake.read(os.path.join(folder, name)))
         return texts
 
     def progress_file(self):
@@ -159,7 +156,6 @@ class Checkout(fake.Checkout):
 
     def progress(self):
         try:
-            with open(self.progress_file(), encoding="utf-8") as file:
-                return json.load(file)
+            return fake.load(self.progress_file())
         except FileNotFoundError:
             return {}

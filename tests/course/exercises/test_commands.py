@@ -11,6 +11,7 @@ import unittest
 from xml.etree import ElementTree
 
 import learner
+from learner import fake
 
 
 class Start(learner.Checkout):
@@ -75,8 +76,7 @@ class Start(learner.Checkout):
         os.rename(self.mine("alpha"), self.mine("omega"))
         done = self.learn("start", code=0)
         self.assertIn("my/01_first_steps/omega.cu belongs to no exercise", done.stderr)
-        with open(os.path.join(self.root, "my/01_first_steps/omega.cu"), encoding="utf-8") as file:
-            self.assertEqual(file.read(), "mine")
+        self.assertEqual(fake.read(os.path.join(self.root, "my/01_first_steps/omega.cu")), "mine")
 
     def test_no_exercise_is_an_error(self):
         import shutil
@@ -189,8 +189,7 @@ class Check(learner.Checkout):
         os.unlink(self.mine("gamma"))
         done = self.learn("check", "--all", "--json", "out.json", "--junit", "out.xml", "--markdown", "out.md", code=1)
         self.assertIn("1 of 3 exercises passed, 2 started.", done.stdout)
-        with open(os.path.join(self.root, "out.json"), encoding="utf-8") as file:
-            data = json.load(file)
+        data = fake.load(os.path.join(self.root, "out.json"))
         self.assertEqual((data["passed"], data["total"]), (1, 3))
         self.assertEqual([row["passed"] for row in data["exercises"]], [True, False, False])
         self.assertEqual(data["exercises"][1]["failures"][0]["kind"], "out-of-bounds")
@@ -198,8 +197,7 @@ class Check(learner.Checkout):
         self.assert_junit(root)
         self.assertEqual(len(root.findall(".//testcase")), 3)
         self.assertEqual(len(root.findall(".//failure")), 2)
-        with open(os.path.join(self.root, "out.md"), encoding="utf-8") as file:
-            table = file.read()
+        table = fake.read(os.path.join(self.root, "out.md"))
         self.assertIn("1 of 3 passed", table)
         self.assertIn("| 01 `beta` | fill in | not yet | out-of-bounds at n = 2 |", table)
         self.assertIn("| 02 `gamma` | fill in | not started |  |", table)
@@ -239,8 +237,8 @@ class Check(learner.Checkout):
                 self.assert_junit(ElementTree.fromstring(text))
 
     def test_lines_for_editors(self):
-        with open(os.path.join(learner.fake.ROOT, ".vscode", "tasks.json"), encoding="utf-8") as file:
-            tasks = [task for task in json.load(file)["tasks"] if "learn check" in task["command"]]
+        tasks = fake.load(os.path.join(fake.ROOT, ".vscode", "tasks.json"))["tasks"]
+        tasks = [task for task in tasks if "learn check" in task["command"]]
         pattern = tasks[0]["problemMatcher"]["pattern"]["regexp"]
         for text, line, message in (
             ("wrong", 9, "n = 2: y[1]: expected 2, got 7"),
@@ -288,13 +286,11 @@ class Check(learner.Checkout):
         os.unlink(self.mine("alpha"))
         kept = os.path.join("my", "checked", "01-alpha.cu")
         self.assertIn(f"The version that you checked last: {kept}\n", self.learn("check", "alpha", code=1).stdout)
-        with open(os.path.join(self.root, kept), encoding="utf-8") as file:
-            self.assertEqual(file.read(), "solved twice")
+        self.assertEqual(fake.read(os.path.join(self.root, kept)), "solved twice")
         self.learn("check", "alpha", code=1)  # the blank is none
         os.unlink(self.mine("alpha"))
         self.assertIn(f"alpha was gone; the version that you checked last: {kept}", self.learn("start", code=0).stderr)
-        with open(os.path.join(self.root, kept), encoding="utf-8") as file:
-            self.assertEqual(file.read(), "solved twice")
+        self.assertEqual(fake.read(os.path.join(self.root, kept)), "solved twice")
 
 
 class OnAGpu(learner.Checkout):
@@ -351,8 +347,7 @@ sys.exit(cli.main({words!r}))
 
     def test_without_the_simulator_counts_answer_nothing(self):
         source = os.path.join("exercises", "02_matrix", "gamma.cu")
-        with open(os.path.join(self.root, source), encoding="utf-8") as file:
-            text = file.read()
+        text = fake.read(os.path.join(self.root, source))
         self.write(source, text.replace("Kind: fill in", "Kind: predict"))
         self.edit("alpha", "solved")
         done = self.without_simulator("check", "gamma", "alpha", "--backend", "gpu", code=0)
@@ -363,8 +358,7 @@ sys.exit(cli.main({words!r}))
     def test_without_the_simulator_new_and_predict_do_what_they_can(self):
         self.without_simulator("new", "own.cu", code=0)
         chapter = os.path.join("chapters", "01_first_steps", "first_steps.cu")
-        with open(os.path.join(self.root, chapter), encoding="utf-8") as file:
-            text = file.read()
+        text = fake.read(os.path.join(self.root, chapter))
         ask = "\n// ## A\n//\n// Words.\n\n//? {0}: {0}?\n//? answer: {1}\n//? near: exact\n//\n// Because.\n"
         counted, computed = ask.format("counted", 'count("one", "x")'), ask.format("computed", "6 * 7")
         self.write(chapter, text + counted + computed)
@@ -471,10 +465,8 @@ class GoingOn(learner.Checkout):
             source = os.path.join(
                 self.root, "exercises", os.path.relpath(self.mine(name), os.path.join(self.root, "my"))
             )
-            with open(source, encoding="utf-8") as file:
-                text = file.read()
-            with open(source, "w", encoding="utf-8") as file:
-                file.write(text.replace("in more words", "with a clearer task, in more words"))
+            text = fake.read(source)
+            fake.write(source, text.replace("in more words", "with a clearer task, in more words"))
         for words in ((), ("list",)):
             said = self.learn(*words, code=0).stdout
             self.assertIn("since you began", said)
@@ -505,8 +497,7 @@ class GoingOn(learner.Checkout):
             '{"exercises": 3, "current exercise": {}}',
             '{"exercises": {"01_first_steps/alpha": 7}, "blanks": {"01_first_steps/alpha": []}}',
         ):
-            with open(self.progress_file(), "w", encoding="utf-8") as file:
-                file.write(text)
+            fake.write(self.progress_file(), text)
             for words in ((), ("list",), ("hint", "alpha"), ("check", "alpha"), ("next",)):
                 done = self.learn(*words)
                 self.assertNotIn("Traceback", done.stderr, (text, words))
@@ -542,8 +533,7 @@ class Watch(learner.Checkout):
 
     def save_as_editors_do(self, name, text):
         new = self.mine(name) + "~"
-        with open(new, "w", encoding="utf-8") as file:
-            file.write(text)
+        fake.write(new, text)
         os.replace(new, self.mine(name))
 
     def watches(self, how, **extra):

@@ -10,11 +10,10 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-import on_gpu
-import prove
+import learner  # noqa: F401, for tools/ on the path
 
 from warp.base.machine import Machine
-from warp.exercise import checking
+from warp.exercise import checking, on_gpu, proofs
 from warp.exercise import exercises as course
 
 NVCC = Machine().nvcc()
@@ -29,7 +28,7 @@ def together(exercises):
         lines += [f"namespace {exercise.name} {{", f'#define EXERCISE "{exercise.solution}"']
         lines += [f'#include "{exercise.checker}"', "#undef EXERCISE", "#undef main", "}"]
         lines.append(f'static const grader::Variant {exercise.name}_("{exercise.name}", {exercise.name}::grade);')
-    return lines + [f'#include "{prove.ROOT}/common/grader/src/{name}.cpp"' for name in SOURCES]
+    return lines + [f'#include "{proofs.ROOT}/common/grader/src/{name}.cpp"' for name in SOURCES]
 
 
 def compiled(lines):
@@ -40,7 +39,7 @@ def compiled(lines):
         command = [NVCC, "-std=c++20", "-arch=sm_90", "-O0", "-Xcicc", "-O0", "-Xptxas", "-O0", "-c", str(source)]
         includes = [
             *checking.compiling.INCLUDES,
-            os.path.join(prove.ROOT, "common", "third_party"),
+            os.path.join(proofs.ROOT, "common", "third_party"),
         ]  # the grader writes JSON
         command += ["-I" + include for include in includes] + ["-o", os.path.join(folder, "all.o")]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -50,7 +49,7 @@ def compiled(lines):
 @unittest.skipUnless(NVCC, "nvcc is not here")
 class Nvcc(unittest.TestCase):
     def test_every_solution_compiles_without_a_warning(self):
-        exercises = course.all_exercises(prove.ROOT)
+        exercises = course.all_exercises(proofs.ROOT)
         self.assertTrue(exercises)
         self.assertEqual(compiled(together(exercises)), (0, ""))
 
@@ -61,11 +60,11 @@ class Nvcc(unittest.TestCase):
 
 
 class OnGpu(unittest.TestCase):
-    """What prove.py --backend gpu makes of outcomes; here they are made up."""
+    """What proofs.py --backend gpu makes of outcomes; here they are made up."""
 
     @staticmethod
     def variant(*kinds, compiles=True):
-        variant = prove.Variant("name", "text", checking.Outcome("gpu"), compiles)
+        variant = proofs.Variant("name", "text", checking.Outcome("gpu"), compiles)
         for kind in kinds:
             variant.outcome.fail(kind, "said")
         variant.outcome.passed = not kinds
@@ -95,7 +94,7 @@ class OnGpu(unittest.TestCase):
         self.assertEqual(self.judged("shared-race", "wrong-result"), [])
 
     def test_the_reason_of_every_mutant_is_known(self):
-        for exercise in course.all_exercises(prove.ROOT):
+        for exercise in course.all_exercises(proofs.ROOT):
             for mutant in exercise.mutants if exercise.kind != "predict" else []:
                 self.assertIn(on_gpu.must(mutant.reason), ("fails", "passes", "either"), exercise.key)
         with self.assertRaisesRegex(course.ExerciseError, "does not know what the reason 'magic'"):
@@ -110,7 +109,7 @@ class OnGpu(unittest.TestCase):
             time.sleep(0.02)
             inside.pop()
 
-        exercise = course.read(prove.ROOT, "01_thread_indexing", "first_index")
+        exercise = course.read(proofs.ROOT, "01_thread_indexing", "first_index")
         source = str(exercise.solution)
         with (
             mock.patch.object(checking.compiling, "make", return_value=checking.compiling.Programs("", "")),

@@ -4,10 +4,9 @@ import tempfile
 import unittest
 from pathlib import Path
 
-import mutations
-import prove
+import learner  # noqa: F401, for tools/ on the path
 
-from warp.exercise import checking
+from warp.exercise import checking, mutations, proofs
 from warp.exercise import exercises as course
 
 LABELS = ["exercises", "slow"]
@@ -21,43 +20,55 @@ class Proofs(unittest.TestCase):
         checking.prepare("simulator")
 
     def test_every_exercise(self):
-        exercises = course.all_exercises(prove.ROOT)
+        exercises = course.all_exercises(proofs.ROOT)
         self.assertTrue(exercises, "no exercise was found")
-        for proof in prove.prove_all(exercises):
+        for proof in proofs.prove_all(exercises):
             with self.subTest(proof.exercise.key):
                 self.assertEqual(proof.complaints, [])
 
     def test_the_kinds_and_chapters(self):
-        exercises = course.all_exercises(prove.ROOT)
+        exercises = course.all_exercises(proofs.ROOT)
         self.assertEqual({exercise.kind for exercise in exercises}, set(course.KINDS))
         names = [exercise.name for exercise in exercises]
         self.assertEqual(len(names), len(set(names)), "two exercises have one name")
 
     def test_the_task_fits_into_100_columns(self):
-        for exercise in course.all_exercises(prove.ROOT):
+        for exercise in course.all_exercises(proofs.ROOT):
             with self.subTest(exercise.key):
                 wide = [line for line in exercise.header.split("\n") if len(line) > 100]
                 self.assertEqual(wide, [])
 
     def test_a_proof_can_fail(self):
-        exercise = course.read(prove.ROOT, "01_thread_indexing", "first_index")
+        exercise = course.read(proofs.ROOT, "01_thread_indexing", "first_index")
         # the blank passes, the solution fails, a mutant fails for another reason, an equivalent is none
         exercise.mutants[0].reason = "shared-race"
-        exercise.equivalents.append(course.Equivalent("a -> b", "it is not there at all"))
-        proof = prove.prove(exercise)
+        (bare,) = exercise.mutants[0].hunks
+        exercise.equivalents.append(course.Mutant("it is not there at all", course.EQUIVALENT, "", [bare], 1))
+        proof = proofs.prove(exercise)
         said = "\n".join(proof.complaints)
         self.assertIn("must fail for shared-race at n = 255, not: wrong-result at n = 255", said)
-        self.assertIn("there is no such mutation: a -> b", said)
+        self.assertIn("there is no such mutation: it is not there at all", said)
         # what only some orders of the threads show may fail, an equivalent may not
-        failing = next(m.change for m, variant in proof.automatic if variant.compiles and not variant.outcome.passed)
-        for always in (False, True):
+        failing = next(m.text for m, variant in proof.automatic if variant.compiles and not variant.outcome.passed)
+        for reason in (course.ORDER_DEPENDENT, course.EQUIVALENT):
             proof.complaints.clear()
-            exercise.equivalents[-1] = course.Equivalent(failing, "an argument that may hold", always)
-            prove.judge(proof)
-            self.assertEqual("listed as equivalent, but it fails" in "\n".join(proof.complaints), always)
+            entry = course.as_entry(exercise, f"an argument that may hold: {reason}", failing)
+            (exercise.equivalents[-1],) = course.parse("", entry)
+            self.assertEqual(course.apply(exercise, exercise.equivalents[-1]), failing)
+            proofs.judge(proof)
+            said = "listed as equivalent, but it fails" in "\n".join(proof.complaints)
+            self.assertEqual(said, reason == course.EQUIVALENT)
+        # nobody notices, and the line to paste is printed
+        proof.complaints.clear()
+        survivor = next(variant for m, variant in proof.automatic if m.text == failing)
+        survivor.outcome.passed = True
+        exercise.equivalents.pop()
+        proofs.judge(proof)
+        self.assertIn("# WHY IT CHANGES NOTHING: equivalent\n@@ -", "\n".join(proof.complaints))
+        survivor.outcome.passed = False
         proof.complaints.clear()
         proof.blank, proof.solution = proof.solution, proof.blank
-        prove.judge(proof)
+        proofs.judge(proof)
         said = "\n".join(proof.complaints)
         self.assertIn("the blank passes", said)
         self.assertIn("the solution fails: wrong-result at n = 2", said)
@@ -71,7 +82,7 @@ class Form(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.root = Path(folder.name)
-        original = course.read(prove.ROOT, "01_thread_indexing", "first_index")
+        original = course.read(proofs.ROOT, "01_thread_indexing", "first_index")
         self.exercise = course.Exercise(self.root, original.chapter, original.name)
         for mine, theirs in zip(self.files(self.exercise), self.files(original)):
             mine.parent.mkdir(parents=True, exist_ok=True)
@@ -96,9 +107,10 @@ class Form(unittest.TestCase):
     def test_what_is_wrong_is_said(self):
         source, notes, _, mutants, _ = self.files(self.exercise)
         cases = [
-            (source, "Kind: fill in", "Kind: riddle", "'Kind:' must be"),
-            (source, "Level: 1", "Level: easy", "'Level:' must be"),
-            (source, "// # Which", "// Which", "first line"),
+            (source, "Kind: fill in", "Kind: riddle", "'Kind: riddle': legal is fill in, repair, predict, optimise"),
+            (source, "Level: 1", "Level: easy", "'Level: easy': legal is a number from 1 to 99"),
+            (source, "// Minutes: 2\n", "", "lacks the line '// Minutes: ...'"),
+            (source, "// # Which", "// Which", "starts with the line '// # Title'"),
             (source, "TODO", "todo", "no TODO"),
             (notes, "3. A block", "A block", "at least 3 hints"),
             (notes, "## Alternatives", "## Others", "must consist of"),
@@ -106,9 +118,17 @@ class Form(unittest.TestCase):
                 mutants,
                 "# the thread's number in its block only: wrong-result at n = 255",
                 "# something",
-                "must be '# NAME",
+                "legal are '# NAME",
             ),
-            (mutants, "\n+ threadIdx.x\n", "\nthreadIdx.x\n", "a line begins with"),
+            (mutants, "+  const int i = threadIdx.x;", "  const int i = threadIdx.x;", "another number of lines"),
+            (mutants, "@@ -19 +19 @@", "@@ -19,3 +19,3 @@", "another number of lines"),
+            (mutants, "# blocks and threads swapped: wrong-result at n = 2", "# swapped: equivalent", "has to say why"),
+            (
+                mutants,
+                "# right, but",
+                "# one more: no-kernel\n\n# right, but",
+                "no hunk of a unified diff follows 'one more'",
+            ),
         ]
         for file, old, new, said in cases:
             with self.subTest(said):

@@ -36,6 +36,19 @@ class Way(learner.Checkout):
         self.assertEqual(self.step(), "./learn run 02")
         self.assertIn("Chapter 02: Matrix", self.learn("next", code=0).stdout)
 
+    def test_a_page_is_named_where_it_is_built(self):
+        self.assertIn("with figures: ./learn docs, about 7 minutes", self.learn("next", code=0).stdout)
+        for page in ("index.html", "chapters/01_first_steps.html"):
+            self.write(f"build/docs/html/{page}", "a page")
+        self.assertIn("with figures: build/docs/html/chapters/01_first_steps.html", self.learn("next", code=0).stdout)
+
+    def test_exercises_solved_before_their_chapter_is_run(self):
+        self.edit("beta", "solved")
+        self.learn("check", "beta", code=0)
+        self.assertIn("Chapter 01, First steps (10 min): taken as read; exercises: 1 of 2.", self.learn(code=0).stdout)
+        self.assertIn("[x] 01 First steps", self.learn("path", code=0).stdout)
+        self.assertEqual(self.step(), "./learn run 02")
+
     def test_an_exercise_set_aside_comes_at_the_end(self):
         self.learn("run", "01", code=0)
         said = self.learn("later", code=0).stdout

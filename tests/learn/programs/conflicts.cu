@@ -1,8 +1,4 @@
-#include <cuda_runtime.h>
-
-#include <cmath>
-#include <cstdio>
-#include <vector>
+#include "run.h"
 
 // out = in with rows and columns exchanged, in tiles of 32 x 32 with rows of 32 floats.
 __global__ void transpose(float* out, const float* in, int size) {
@@ -16,22 +12,8 @@ __global__ void transpose(float* out, const float* in, int size) {
 
 int main() {
   const int n = 65536;
-  std::vector<float> h_in(n);
-  for (int i = 0; i < n; ++i) h_in[i] = static_cast<float>(i % 1000);
-  float *in, *out;
-  cudaMalloc(&in, n * sizeof(float));
-  cudaMalloc(&out, n * sizeof(float));
-  cudaMemcpy(in, h_in.data(), n * sizeof(float), cudaMemcpyHostToDevice);
-  cudaMemset(out, 0, n * sizeof(float));
-  transpose<<<dim3(8, 8), dim3(32, 32)>>>(out, in, 256);
-  std::vector<float> h_out(n);
-  cudaMemcpy(h_out.data(), out, n * sizeof(float), cudaMemcpyDeviceToHost);
-  cudaFree(in);
-  cudaFree(out);
-  int wrong = 0;
-  for (int i = 0; i < n; ++i)
-    wrong += std::fabs(h_out[i] - (h_in[i % 256 * 256 + i / 256])) >
-             0.001f * std::fabs(h_in[i % 256 * 256 + i / 256]);
-  std::printf("%d wrong\n", wrong);
-  return wrong != 0;
+  return run(
+      n, n, some,
+      [=](float* out, const float* in) { transpose<<<dim3(8, 8), dim3(32, 32)>>>(out, in, 256); },
+      [=](const float* in, int i) { return in[i % 256 * 256 + i / 256]; });
 }

@@ -13,7 +13,7 @@ constexpr unsigned kN = 128, kBytes = kN * sizeof(float);
 
 // clang-format off
 __device__ void wait(Barrier* barrier, unsigned parity) {
-  while (!ptx::mbarrier_try_wait_parity(barrier, parity)) {}  // fault: bulk_bytes_too_many // fault: bulk_bytes_too_few // fault: bulk_no_arrival // fault: bulk_parity_ahead // fault: bulk_no_empty_wait
+  while (!ptx::mbarrier_try_wait_parity(barrier, parity)) {}  // fault: bulk_bytes_too_many // fault: bulk_bytes_too_few // fault: bulk_no_arrival // fault: bulk_parity_ahead // fault: bulk_no_empty_wait // fault: bulk_init_at_once
 }
 __device__ void announce(Barrier* barrier, unsigned bytes) {
   ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, barrier, bytes);  // fault: bulk_arrival_too_many
@@ -38,6 +38,26 @@ enum class Fault {
   no_arrival,
   past_end
 };
+
+// A tile that a barrier brings, which no thread may look at before it is initialized.
+__global__ void tile_at_once(const float* in, float* out, bool meets) {
+  __shared__ __align__(128) float tile[kN];
+  __shared__ Barrier full;
+  const unsigned t = threadIdx.x;
+  if (t == 0) {
+    ptx::mbarrier_init(&full, 1);  // fault: bulk_init_at_once
+    ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
+    announce(&full, kBytes);
+    load(tile, in, kBytes, &full);
+  }
+  if (meets) __syncthreads();
+  wait(&full, 0);
+  take(&out[t], &tile[t]);
+}
+void bulk_init_at_once(bool fixed) {
+  OnDevice<float> in(kN), out(kN);
+  tile_at_once<<<1, kN>>>(in.data(), out.data(), fixed);
+}
 
 // One tile: a thread asks for it, all wait for it.
 __global__ void one_tile(const float* in, float* out, Fault fault) {
@@ -153,6 +173,39 @@ void bulk_arrival_too_many(bool fixed) {
   ring<<<1, kN + 32>>>(in.data(), out.data(), 6, fixed, 0);
 }
 
+// Each warp has an arrival at the barrier of an empty stage, and all its lanes arrive.
+__global__ void arrivals_of_lanes(bool all) {
+  __shared__ Barrier empty;
+  const unsigned t = threadIdx.x;
+  if (t == 0) ptx::mbarrier_init(&empty, kN / 32);
+  __syncthreads();
+  if (all || t % 32 == 0) ptx::mbarrier_arrive(&empty);  // fault: bulk_all_arrive
+  wait(&empty, 0);
+}
+void bulk_all_arrive(bool fixed) { arrivals_of_lanes<<<1, kN>>>(!fixed); }
+
+// Threads write a tile, and the copy engine takes it away: twice, from the same place.
+__global__ void store_tiles(float* out, bool waits) {
+  __shared__ __align__(128) float tile[kN];
+  const unsigned t = threadIdx.x;
+  for (unsigned i = 0; i < 2; ++i) {
+    if (waits && t == 0) ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>{});
+    __syncthreads();
+    tile[t] = static_cast<float>(t + i);  // fault: bulk_source_in_use
+    ptx::fence_proxy_async(ptx::space_shared);
+    __syncthreads();
+    if (t == 0) {
+      store(out + i * kN, tile, kBytes);
+      ptx::cp_async_bulk_commit_group();
+    }
+  }
+  if (t == 0) ptx::cp_async_bulk_wait_group(ptx::n32_t<0>{});
+}
+void bulk_source_in_use(bool fixed) {
+  OnDevice<float> out(2 * kN);
+  store_tiles<<<1, kN>>>(out.data(), fixed);
+}
+
 // Threads write a tile, and the copy engine takes it away.
 __global__ void store_tile(float* out, bool fences) {
   __shared__ __align__(128) float tile[kN];
@@ -186,5 +239,8 @@ const std::vector<Planted> kBulkCopies = {
     {"bulk_stage_in_use", "shared-race", bulk_stage_in_use, false},
     {"bulk_no_empty_wait", "hang", bulk_no_empty_wait, false},
     {"bulk_arrival_too_many", "trap", bulk_arrival_too_many, false},
+    {"bulk_init_at_once", "shared-race", bulk_init_at_once, false},
+    {"bulk_all_arrive", "trap", bulk_all_arrive, false},
+    {"bulk_source_in_use", "shared-race", bulk_source_in_use, false},
     {"bulk_no_proxy_fence", "missing-proxy-fence", bulk_no_proxy_fence, false},
 };

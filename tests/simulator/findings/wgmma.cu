@@ -13,13 +13,12 @@ namespace ptx = cuda::ptx;
 using u64 = unsigned long long;
 
 // A tile of 64 rows of 128 bytes is A, and its first 8 rows are the columns of B.
-__device__ void multiply(float (&d)[4], const void* tile, u64 swizzle) {
+__device__ void multiply(float (&d)[4], const void* tile, u64 swizzle, bool fences = true) {
   const u64 descriptor =
       (__cvta_generic_to_shared(tile) >> 4 & 0x3fff) | u64{64} << 32 | swizzle << 62;
-  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+  if (fences) asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
   // clang-format off
-  asm volatile("{.reg .pred p; setp.ne.b32 p, 1, 0;"
-               "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%0, %1, %2, %3}, %4, %4, p, 1, 1, 0, 0;}"  // fault: wgmma_swizzle // fault: wgmma_no_proxy_fence // fault: wgmma_unwaited_copy
+  asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%0, %1, %2, %3}, %4, %4, 1, 1, 1, 0, 0;"  // fault: wgmma_swizzle // fault: wgmma_no_proxy_fence // fault: wgmma_unwaited_copy // fault: wgmma_no_fence // fault: wgmma_released_early
                : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "l"(descriptor));
   // clang-format on
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
@@ -36,7 +35,9 @@ __global__ void square(const __grid_constant__ CUtensorMap map, float* out, Faul
     ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, &full,
                                    sizeof(tile));
     const std::int32_t corner[] = {0, 0};
-    ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, tile, &map, corner, &full);
+    // clang-format off
+    ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, tile, &map, corner, &full);  // fault: wgmma_box_refused
+    // clang-format on
   }
   __syncthreads();
   while (fault != Fault::no_wait && !ptx::mbarrier_try_wait_parity(&full, 0)) {
@@ -47,37 +48,99 @@ __global__ void square(const __grid_constant__ CUtensorMap map, float* out, Faul
   asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
   for (int i = 0; i < 4; ++i) out[4 * threadIdx.x + i] = d[i];
 }
-void run_square(Fault fault) {
-  OnDevice<__nv_bfloat16> in(64 * 64);
-  OnDevice<float> out(4 * 128);
+
+// A map of (rows, 64), for boxes of 64 rows and so many columns.
+CUtensorMap map_of(const __nv_bfloat16* in, unsigned rows, unsigned columns) {
   void* entry = nullptr;
   cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry, 12000, cudaEnableDefault);
-  const cuuint64_t size[] = {64, 64}, pitch[] = {128};
-  const cuuint32_t box[] = {64, 64}, steps[] = {1, 1};
-  CUtensorMap map;
+  const cuuint64_t size[] = {64, rows}, pitch[] = {128};
+  const cuuint32_t box[] = {columns, 64}, steps[] = {1, 1};
+  CUtensorMap map{};
   reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(entry)(
-      &map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, in.data(), size, pitch, box, steps,
-      CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_NONE,
-      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-  square<<<1, 128>>>(map, out.data(), fault);
+      &map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, const_cast<__nv_bfloat16*>(in), size, pitch, box,
+      steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+      CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  return map;
+}
+
+void run_square(Fault fault, unsigned columns = 64) {
+  OnDevice<__nv_bfloat16> in(64 * 64);
+  OnDevice<float> out(4 * 128);
+  square<<<1, 128>>>(map_of(in.data(), 64, columns), out.data(), fault);
 }
 void wgmma_swizzle(bool fixed) { run_square(fixed ? Fault::none : Fault::swizzle); }
 void wgmma_unwaited_copy(bool fixed) { run_square(fixed ? Fault::none : Fault::no_wait); }
 void wgmma_early(bool fixed) { run_square(fixed ? Fault::none : Fault::early); }
+// A row of the box is longer than its swizzle, and nobody looks at what cuTensorMapEncodeTiled() returns.
+void wgmma_box_refused(bool fixed) { run_square(Fault::none, fixed ? 64 : 128); }
 
-__global__ void square_of_stores(float* out, bool fences) {
+// A warpgroup multiplies, and warp 4 fills the stage again once one thread of the warpgroup has arrived.
+__global__ void two_tiles(const __grid_constant__ CUtensorMap map, float* out, bool waits_first) {
+  __shared__ __align__(1024) __nv_bfloat16 tile[64 * 64];
+  __shared__ std::uint64_t full, empty;
+  const unsigned t = threadIdx.x;
+  if (t == 0) {
+    ptx::mbarrier_init(&full, 1);
+    ptx::mbarrier_init(&empty, 1);
+    ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
+  }
+  __syncthreads();
+  for (int i = 0; i < 2; ++i) {
+    if (t == 128) {
+      while (i && !ptx::mbarrier_try_wait_parity(&empty, 0)) {
+      }
+      ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, &full,
+                                     sizeof(tile));
+      const std::int32_t corner[] = {0, 64 * i};
+      // clang-format off
+      ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, tile, &map, corner, &full);  // fault: wgmma_released_early
+      // clang-format on
+    }
+    if (t >= 128) continue;
+    while (!ptx::mbarrier_try_wait_parity(&full, i)) {
+    }
+    float d[4] = {};
+    multiply(d, tile, 1);
+    if (!waits_first && t == 0) ptx::mbarrier_arrive(&empty);
+    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+    if (waits_first && t == 0) ptx::mbarrier_arrive(&empty);
+    for (int j = 0; j < 4; ++j) out[(i * 128 + t) * 4 + j] = d[j];
+  }
+}
+void wgmma_released_early(bool fixed) {
+  OnDevice<__nv_bfloat16> in(2 * 64 * 64);
+  OnDevice<float> out(2 * 4 * 128);
+  two_tiles<<<1, 160>>>(map_of(in.data(), 128, 64), out.data(), fixed);
+}
+
+// Threads without work leave, and the others give up registers.
+__global__ void give_up_registers(int* out, unsigned n) {
+  if (threadIdx.x >= n) return;
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");  // fault: setmaxnreg_of_some
+  out[threadIdx.x] = 1;
+}
+void setmaxnreg_of_some(bool fixed) {
+  OnDevice<int> out(128);
+  give_up_registers<<<1, 128>>>(out.data(), fixed ? 128 : 100);
+}
+
+__global__ void square_of_stores(float* out, bool fences, bool fences_registers) {
   __shared__ __align__(1024) __nv_bfloat16 tile[64 * 64];
   for (int i = threadIdx.x; i < 64 * 64; i += 128) tile[i] = 1.0f;
   if (fences) asm volatile("fence.proxy.async;" ::: "memory");
   __syncthreads();
   float d[4] = {};
-  multiply(d, tile, 1);
+  multiply(d, tile, 1, fences_registers);
   asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
   for (int i = 0; i < 4; ++i) out[4 * threadIdx.x + i] = d[i];
 }
+void wgmma_no_fence(bool fixed) {
+  OnDevice<float> out(4 * 128);
+  square_of_stores<<<1, 128>>>(out.data(), true, fixed);
+}
 void wgmma_no_proxy_fence(bool fixed) {
   OnDevice<float> out(4 * 128);
-  square_of_stores<<<1, 128>>>(out.data(), fixed);
+  square_of_stores<<<1, 128>>>(out.data(), fixed, true);
 }
 
 }  // namespace
@@ -86,5 +149,9 @@ const std::vector<Planted> kWgmma = {
     {"wgmma_swizzle", "wrong-swizzle", wgmma_swizzle, false},
     {"wgmma_unwaited_copy", "uninitialized-shared", wgmma_unwaited_copy, false},
     {"wgmma_early", "pending-accumulator", wgmma_early, false},
+    {"wgmma_box_refused", "trap", wgmma_box_refused, false},
+    {"wgmma_released_early", "shared-race", wgmma_released_early, false},
+    {"wgmma_no_fence", "trap", wgmma_no_fence, false},
+    {"setmaxnreg_of_some", "trap", setmaxnreg_of_some, false},
     {"wgmma_no_proxy_fence", "missing-proxy-fence", wgmma_no_proxy_fence, false},
 };

@@ -35,17 +35,6 @@ __global__ void numbers(int* failed) {
   CHECK(__int2float_ru(16777217) == 16777218 && __int2float_rd(16777217) == 16777216);
   CHECK(__ull2float_rz(~0ull) == 18446742974197923840.0f && __double2float_ru(1e-50) > 0);
 
-  CHECK(__vadd4(0x010203ff, 0x01010101) == 0x02030400 &&
-        __vsub2(0x00010002, 0x00020001) == 0xffff0001);
-  CHECK(__vaddus4(0xf0f01020, 0x20201010) == 0xffff2030 &&
-        __vaddss2(0x7fff0001, 0x00010001) == 0x7fff0002);
-  CHECK(__vmaxs4(0x80017f00, 0x00ff0001) == 0x00017f01 &&
-        __vminu4(0x80017f00, 0x00ff0001) == 0x00010000);
-  CHECK(__vabsdiffu4(0x01050a10, 0x05010a00) == 0x04040010 &&
-        __vsadu4(0x01050a10, 0x05010a00) == 24);
-  CHECK(__vcmpgts2(0x0001ffff, 0x00000000) == 0xffff0000 &&
-        __vseteq4(0x01020304, 0x01000300) == 0x01000100);
-  CHECK(__vavgu4(0x00010203, 0x01010101) == 0x01010202 && __vneg4(0x01ff0080) == 0xff010080);
   CHECK(__dp4a(0x01020304, 0x01010101, 5) == 15 && __dp4a(0xffu, 0xffu, 0u) == 65025u);
   CHECK(__dp4a(0xff, 0xff, 0) == 1 && __dp2a_lo(0x00020003, 0x01010504, 1) == 23);
   CHECK(__byte_perm(0x33221100, 0x77665544, 0x7531) == 0x77553311);

@@ -117,7 +117,7 @@ __global__ void waits_for_the_host(volatile int* flag) {
   }
 }
 
-// Nothing is traced; but that no block ends is said, and the line.
+// Nothing is traced; but that no block ends is said.
 TEST(Fast, AKernelThatDoesNotEndIsTold) {
   int* flag;
   cudaMallocManaged(&flag, sizeof(int));
@@ -134,10 +134,9 @@ TEST(Fast, AKernelThatDoesNotEndIsTold) {
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   host.join();
   const std::string told = testing::internal::GetCapturedStderr();
-  EXPECT_NE(told.find("simt: waits_for_the_host: for 2 s no block has ended; it is at "),
+  EXPECT_NE(told.find("simt: waits_for_the_host: for 2 s no block has ended. A run "),
             std::string::npos)
       << told;
-  EXPECT_NE(told.find("simt/fast_test.cu:"), std::string::npos) << told;
   EXPECT_EQ(told.find("simt:", told.find("simt:") + 1), std::string::npos) << "once: " << told;
   cudaFree(flag);
 }
@@ -163,24 +162,6 @@ TEST(Fast, BlocksThatWaitForOthersRunSideBySide) {
   cudaFree(memory);
 }
 
-TEST(Fast, AKernelThatStandsStillIsEnded) {
-  constexpr int kMoreThanRunAtOnce = 300;
-  int* memory;
-  cudaMallocManaged(&memory, (kMoreThanRunAtOnce + 1) * sizeof(int));
-  cudaMemset(memory, 0, (kMoreThanRunAtOnce + 1) * sizeof(int));
-  testing::internal::CaptureStderr();
-  waits_for_a_later_block<<<kMoreThanRunAtOnce, 32>>>(memory, memory + 1);
-  EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorLaunchTimeout);
-  testing::internal::GetCapturedStderr();
-  const auto findings = simt::take_findings();
-  ASSERT_EQ(findings.size(), 1u);
-  EXPECT_EQ(findings[0].kind, "hang");
-  EXPECT_NE(findings[0].message.find("simt/fast_test.cu:"), std::string::npos);
-  EXPECT_NE(findings[0].message.find("with --fast threads run one after the other"),
-            std::string::npos);
-  cudaDeviceReset();
-}
-
 __global__ void works(double* out, const std::clock_t* until) {
   double x = threadIdx.x;
   // (An int would become negative, and stay below 1000 for seconds.)
@@ -189,8 +170,7 @@ __global__ void works(double* out, const std::clock_t* until) {
   *out = x;
 }
 
-// For as long as a kernel that stands still is given, and more.
-TEST(Fast, AKernelThatWorksIsNot) {
+TEST(Fast, AKernelThatWorksForLongIsLeftAlone) {
   double* out;
   std::clock_t* until;
   cudaMallocManaged(&out, sizeof(double));
@@ -198,7 +178,7 @@ TEST(Fast, AKernelThatWorksIsNot) {
   *until = 1;
   const std::clock_t begin = std::clock();
   std::thread host([until, begin] {
-    while (std::clock() - begin < 13 * CLOCKS_PER_SEC / 2)
+    while (std::clock() - begin < 5 * CLOCKS_PER_SEC / 2)
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     *const_cast<volatile std::clock_t*>(until) = 0;
   });
@@ -210,31 +190,6 @@ TEST(Fast, AKernelThatWorksIsNot) {
   EXPECT_TRUE(simt::take_findings().empty()) << said;
   cudaFree(out);
   cudaFree(until);
-}
-
-__global__ void computes_for_ever(unsigned* out) {
-  unsigned x = threadIdx.x + 1;
-  do {
-    x ^= x << 13;
-    x ^= x >> 17;
-    x ^= x << 5;
-  } while (x != 0);
-  *out = x;
-}
-
-// Its registers are never the same twice, but it has had its time.
-TEST(Fast, AThreadThatComputesForEverIsEnded) {
-  unsigned* out;
-  cudaMalloc(&out, sizeof(unsigned));
-  testing::internal::CaptureStderr();
-  computes_for_ever<<<1, 32>>>(out);
-  EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorLaunchTimeout);
-  testing::internal::GetCapturedStderr();
-  const auto findings = simt::take_findings();
-  ASSERT_EQ(findings.size(), 1u);
-  EXPECT_EQ(findings[0].kind, "hang");
-  EXPECT_NE(findings[0].message.find("simt/fast_test.cu:"), std::string::npos);
-  cudaDeviceReset();
 }
 
 __global__ void many_atomics(int* out) {

@@ -324,6 +324,50 @@ TEST(Messages, OfARaceNameTheCureOfItsKind) {
   }
 }
 
+__global__ void add_sums_of_others(const int* in, int* sums, int* out, bool barrier) {
+  if (!barrier) {
+    if (threadIdx.x == 0) sums[blockIdx.x] = in[blockIdx.x];
+    out[blockIdx.x] = sums[gridDim.x - 1 - blockIdx.x];
+    return;
+  }
+  if (threadIdx.x == 0) sums[blockIdx.x] = in[blockIdx.x];
+  __syncthreads();
+  out[blockIdx.x] = sums[gridDim.x - 1 - blockIdx.x];
+}
+
+TEST(Messages, OfARaceBetweenBlocksNameABarrierThatIsBetween) {
+  Buffer<int> in(2), sums(2), out(2);
+  const std::vector<int> values{1, 2}, zeros(2);
+  for (const bool barrier : {true, false}) {
+    cudaMemcpy(in.data(), values.data(), 8, cudaMemcpyHostToDevice);
+    cudaMemcpy(sums.data(), zeros.data(), 8, cudaMemcpyHostToDevice);
+    add_sums_of_others<<<2, 1>>>(in.data(), sums.data(), out.data(), barrier);
+    const std::string cause = barrier
+                                  ? "Usual cause: a __syncthreads() that is meant for all blocks"
+                                  : "Usual cause: an index that leaves out";
+    expect({"global-race: ", cause.c_str()});
+  }
+}
+
+__global__ void write_own(float* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = 1;
+}
+
+// As many bytes as elements, whether one of 4 lies across the end or not.
+TEST(Messages, OfASizeInElements) {
+  for (const int n : {10007, 10000}) {
+    Buffer<char> out(n);
+    write_own<<<(n + 255) / 256, 256>>>(reinterpret_cast<float*>(out.data()), n);
+    expect({"out-of-bounds: ",
+            "Usual cause: an allocation whose size is a number of elements and not of bytes"});
+  }
+  // Bytes for each element, and no guard.
+  Buffer<float> out(10007);
+  write_own<<<40, 256>>>(out.data(), 10240);
+  expect({"out-of-bounds: ", "Usual cause: a guard such as"});
+}
+
 TEST(Messages, OfMemoryThatIsNotTheKernels) {
   Buffer<int> out(1);
   const std::vector<int> host(1);

@@ -34,10 +34,9 @@ struct S { int a, b, c; };
 __global__ void k(float* p, int n) { p[n] = 1; }
 """
 OWN_NAMES = re.compile(r"\bsimt::|\bsimt_\w|\bdetail::|include/simt/|prelude\.h")
-HEAD = re.compile(
-    r"^//- (?P<alone>alone )?(?P<ours>ours )?(?P<name>[^\n]*?): (?P<what>accepted|refused|warned)"
-    r"(?: (?P<line>\d+):(?P<column>\d+) (?P<message>.*))?$"
-)
+HEAD = re.compile(r"//- (?P<alone>alone )?(?P<ours>ours )?(?P<name>.+)")
+EXPECTED = re.compile(r"// expected-(?P<kind>error|warning)@(?P<line>\d+):(?P<column>\d+) \{\{(?P<message>.*)\}\}")
+EXPECTED_ABOVE = re.compile(r"// expected-error@-1 \{\{(.*)\}\}")
 # How nvcc's front end, ptxas and simtcc name a place.
 NVCC = re.compile(r"^(?P<file>[^\s(]+)\(\d+\): (?P<kind>[Ee]rror|warning)", re.MULTILINE)
 OURS = re.compile(
@@ -48,12 +47,12 @@ OURS = re.compile(
 
 
 class Snippet:
-    def __init__(self, index, head, text):
+    def __init__(self, index, head, expected, text):
         self.index, self.text = index, text
-        self.name, self.what = head["name"], head["what"]
-        self.alone, self.ours = bool(head["alone"]), bool(head["ours"])
-        self.place = (int(head["line"]), int(head["column"])) if head["line"] else None
-        self.message = head["message"]
+        self.name, self.alone, self.ours = head["name"], bool(head["alone"]), bool(head["ours"])
+        self.what = {"error": "refused", "warning": "warned"}[expected["kind"]] if expected else "accepted"
+        self.place = (int(expected["line"]), int(expected["column"])) if expected else None
+        self.message = expected["message"] if expected else None
         self.refused_by_nvcc = self.what == "refused" and not self.ours
         self.file = f"snippet_{index}.cu"
 
@@ -63,23 +62,16 @@ class Snippet:
 
 
 def read():
-    snippets, head, lines = [], None, []
-
-    def end():
-        if head is not None:
-            snippets.append(Snippet(len(snippets), head, "\n".join(lines).rstrip("\n")))
-
+    snippets = []
     with open(SNIPPETS, encoding="utf-8") as source:
-        for line in source.read().split("\n"):
-            match = HEAD.match(line)
-            if line.startswith("//- ") and not match:
-                raise SystemExit(f"{SNIPPETS}: cannot read '{line}'")
-            if match:
-                end()
-                head, lines = match, []
-            else:
-                lines.append(line)
-    end()
+        _, *parts = re.split(r"^(?=//- )", source.read(), flags=re.MULTILINE)
+    for part in parts:
+        first, *lines = part.rstrip("\n").split("\n")
+        head, expected = HEAD.fullmatch(first), EXPECTED.fullmatch(lines[0] if lines else "")
+        if not head or (not expected and "// expected-" in part):
+            raise SystemExit(f"{SNIPPETS}: cannot read '{first}', or what is expected of it")
+        text = "\n".join(lines[1:] if expected else lines)
+        snippets.append(Snippet(len(snippets), head, expected, text))
     return snippets
 
 
@@ -130,8 +122,8 @@ class Test:
         lines, wanted = [], {}
         with open(MISTAKES, encoding="utf-8") as file:
             for line in file.read().split("\n"):
-                if line.startswith("//= "):
-                    wanted[len(lines) - 1] = line[4:]
+                if expected := EXPECTED_ABOVE.fullmatch(line):
+                    wanted[len(lines) - 1] = expected[1]
                 elif line and not line.startswith("//"):
                     lines.append(line)
         body = "".join(f"namespace m{number} {{ {line} }}\n" for number, line in enumerate(lines))

@@ -107,6 +107,8 @@ __global__ void product(const __nv_bfloat16* a, const __nv_bfloat16* b, float* o
     }
   }
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+  // Keeps the compiler from moving what uses the sums; not an access, as in CUTLASS's warpgroup_fence_operand().
+  for (int i = 0; i < 32; ++i) asm volatile("" : "+f"(d[i])::"memory");
   asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
   for (int i = 0; i < 32; ++i) out[(row + i / 2 % 2 * 8) * kN + i / 4 * 8 + column + i % 2] = d[i];
 }

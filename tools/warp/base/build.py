@@ -17,8 +17,9 @@ MAKE_PROGRESS = re.compile(r"\[\s*(\d+)%\]")
 
 
 @contextlib.contextmanager
-def lock(name: str) -> Iterator[Any]:
-    """Holds build/.NAME.lock; waits, and says for whom, while another learn holds it."""
+def lock(name: str, what: str = "") -> Iterator[Any]:
+    """Holds build/.NAME.lock; waits, and says for whom, while another learn holds it. `what` is built meanwhile, which those
+    who wait are told."""
     import fcntl
     import shlex
     import sys
@@ -36,8 +37,10 @@ def lock(name: str) -> Iterator[Any]:
         except OSError:
             file.seek(0)
             process, _, command = file.readline().strip().partition(" ")
-            what = f"./learn {command}" if command else "another ./learn"
-            with ui.Progress(f"Waiting for {what} (process {process or '?'})") as progress:
+            holder = f"./learn {command}" if command else "another ./learn"
+            holder += f" (process {process or '?'})"
+            built = file.readline().strip()
+            with ui.Progress(f"Waiting for {holder}" + (f", which builds {built}" if built else "")) as progress:
                 while True:
                     try:
                         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -48,9 +51,23 @@ def lock(name: str) -> Iterator[Any]:
         file.seek(0)
         file.truncate()
         command = " ".join(shlex.quote(word) for word in sys.argv[1:])
-        file.write(f"{os.getpid()} {command}\n")
+        file.write(f"{os.getpid()} {command}\n{what}\n")
         file.flush()
         yield
+
+
+def is_held(name: str) -> bool:
+    """Whether another learn holds build/.NAME.lock."""
+    import fcntl
+
+    try:
+        with open(os.path.join(paths.BUILD, "." + name + ".lock")) as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    return False
 
 
 def read_cache(folder: str) -> dict[str, str]:
@@ -138,13 +155,26 @@ def link_compile_commands(folder: str) -> None:
         pass  # an editor's comfort; no reason to stop
 
 
+def is_up_to_date(backend: str, targets: Sequence[str]) -> bool:
+    """Whether ninja would have nothing to do for the targets. It only looks, so it may do so beside a build."""
+    folder = paths.build_folder(backend)
+    ninja = read_cache(folder).get("CMAKE_MAKE_PROGRAM", "")
+    if os.path.basename(ninja) != "ninja" or not is_configured(folder):
+        return False
+    said = steps.ask([ninja, "-C", folder, "-n", *targets])
+    return said is not None and "no work to do" in said
+
+
 def build(
     backend: str, machine: Machine, what: str, targets: Sequence[str] = (), testing: bool = False, patience: float = 0.0
 ) -> None:
     """Configures if needed and builds the targets (all when none is named); `what` names them to the reader.
 
-    Nothing is said of what is over within `patience` seconds."""
-    with lock(backend):
+    Nothing is said of what is over within `patience` seconds. Another learn that builds there is waited for, unless the
+    targets are up to date."""
+    if targets and not testing and is_held(backend) and is_up_to_date(backend, targets):
+        return
+    with lock(backend, what):
         configure(backend, machine, testing)
         command = [machine.cmake(), "--build", paths.build_folder(backend), "--parallel", str(machine.cores())]
         if targets:

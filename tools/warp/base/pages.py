@@ -12,6 +12,7 @@ from warp.base import paths, ui
 
 BUILT = os.path.join(paths.BUILD, "docs", "html")
 SHIPPED = os.path.join(paths.ROOT, "site")
+HOW_LONG = "about 7 minutes on two cores the first time"  # to build every chapter, and the pages of them
 
 
 def folder() -> str:
@@ -19,11 +20,16 @@ def folder() -> str:
     return next((one for one in (BUILT, SHIPPED) if os.path.exists(os.path.join(one, "index.html"))), "")
 
 
-def tell(page: str, anchor: str = "", indent: str = "") -> None:
-    """Says where a page of the site is, such as chapters/01_thread_indexing; nothing where there is no site. A terminal makes a
-    link of it."""
+def file_of(page: str) -> str:
+    """The file of a page of the site, such as chapters/01_thread_indexing; "" where there is none."""
     file = os.path.join(folder(), page + ".html")
-    if not folder() or not os.path.exists(file):
+    return file if folder() and os.path.exists(file) else ""
+
+
+def tell(page: str, anchor: str = "", indent: str = "") -> None:
+    """Says where a page of the site is; nothing where there is none. A terminal makes a link of it."""
+    file = file_of(page)
+    if not file:
         return
     words = paths.shown(file) + (f"#{anchor}" if anchor else "")
     if ui.is_terminal(sys.stdout):

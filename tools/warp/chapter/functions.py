@@ -77,7 +77,7 @@ def _without_directives(masked: str) -> str:
     return re.sub(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", lambda m: _LETTER.sub(";", m.group()), masked, flags=re.MULTILINE)
 
 
-def _matching(masked: str, start: int, opening: str, closing: str) -> int:
+def matching(masked: str, start: int, opening: str, closing: str) -> int:
     """Index of the bracket that closes the one at `start`; -1 if none does."""
     depth = 0
     for i in range(start, len(masked)):
@@ -98,7 +98,7 @@ def find_function(text: str, name: str, masked: str | None = None) -> Function |
     if name not in plain:
         return None
     for found in re.finditer(rf"\b{re.escape(name)}\b(?:\s*<[^;{{}}()]*>)?\s*\(", plain):
-        close = _matching(plain, found.end() - 1, "(", ")")
+        close = matching(plain, found.end() - 1, "(", ")")
         if close < 0:
             continue
         tail = re.compile(r"(?:\s|const|noexcept|->|__attribute__\s*\(\([^;{}]*\)\)|[\w:<>,&*])*\{").match(
@@ -106,7 +106,7 @@ def find_function(text: str, name: str, masked: str | None = None) -> Function |
         )
         if tail is None:
             continue
-        end = _matching(plain, tail.end() - 1, "{", "}")
+        end = matching(plain, tail.end() - 1, "{", "}")
         if end < 0:
             continue
         before = max(plain.rfind(c, 0, found.start()) for c in ";{}") + 1

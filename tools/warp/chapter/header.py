@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
+from warp.base import fields
 from warp.chapter.errors import SourceError
 
 
@@ -75,44 +76,33 @@ _FIELDS = (
     "Sizes measured",
     "Run",
 )
-_FIELD = re.compile(rf"({'|'.join(_FIELDS)}):\s*(.*)$")
-_RUN_LINE = re.compile(r"(?:Run:)?\s*\./learn run (\S+) --rung (\S+)(?:\s+(.*))?$")
+_RUN_LINE = re.compile(r"\./learn run (\S+) --rung (\S+)(?:\s+(.*))?$")
 _SIZE = re.compile(r"[1-9][0-9]*(,[1-9][0-9]*)*")
 
 
 @dataclass(eq=False)
 class _Reader:
-    """Collects the lines of one header."""
+    """Reads one header."""
 
     shown: str
     folder: str
-    fields: dict[str, str] = field(default_factory=dict)
-    lines: dict[str, int] = field(default_factory=dict)  # field -> its line
-    rungs: dict[str, Rung] = field(default_factory=dict)
-    intro: list[str] = field(default_factory=list)
 
     def bad(self, line: int, what: str) -> SourceError:
         return SourceError(f"{self.shown}:{line}: {what}")
 
     def read(self, lines: list[str]) -> Header:
-        end = 0
-        while end < len(lines) and re.match(r"//(?!/)", lines[end]):
-            end += 1
-        title = re.fullmatch(r"// # Chapter (\d\d): (\S.*)", lines[0].rstrip()) if lines else None
+        comment = fields.comment_of(lines)
+        title = re.fullmatch(r"// # Chapter (\d\d): (\S.*)", comment[0].rstrip()) if comment else None
         if not title:
             raise self.bad(1, "a chapter starts with the line '// # Chapter NN: Title'")
         number = title.group(1)
         if not self.folder.startswith(number + "_"):
             raise self.bad(1, f"the title says chapter {number}, the folder is {self.folder}")
-        self._collect(lines[1:end], number)
+        self.fields = fields.read(comment, _FIELDS, self.bad)
         for key in ("Question", "Builds on", "Size gpu", "Size simulator"):
             if not self.fields.get(key):
                 raise self.bad(1, f"the header lacks the line '// {key}: ...'")
-        if not self.rungs:
-            example = f"//   ./learn run {number} --rung NAME   idea"
-            raise self.bad(1, f"the header lists no rung; each has a line '{example}'")
-        for rung in self.rungs.values():
-            self._take_bracket(rung)
+        rungs = self._rungs(number)
         sizes = {backend: self._size(f"Size {backend}") for backend in ("gpu", "simulator")}
         measured = self._sizes_measured(sizes["gpu"])
         kind = self._kind(sizes)
@@ -120,49 +110,43 @@ class _Reader:
             number,
             self.folder,
             title.group(2).strip(),
-            self.fields["Question"],
-            self._builds_on(number),
+            self.fields.get("Question"),
+            self._builds_on(),
             kind,
             sizes,
             measured,
-            self.rungs,
-            "\n".join(self.intro).strip(),
-            end,
-            self._minutes(),
-            self._on_short_path(),
-            self.fields.get("Afterwards", ""),
+            rungs,
+            "\n".join(self.fields.text).strip(),
+            len(comment),
+            self.fields.number("Minutes", 999),
+            self.fields.is_on_short_path(),
+            self.fields.get("Afterwards"),
         )
 
-    def _collect(self, lines: list[str], chapter: str) -> None:
-        """Sorts the lines into fields, rungs and what is prose; an indented line continues what stands above it."""
-        last: Rung | str | None = None  # a field's name, or the rung that an indented line continues
-        for number, line in enumerate(lines, start=2):
-            text = line[2:]
-            text = (text[1:] if text.startswith(" ") else text).rstrip()
-            run = _RUN_LINE.match(text.strip())
-            field = _FIELD.match(text)
-            if run:
-                if run.group(1) != chapter:
-                    raise self.bad(number, f"this is chapter {chapter}: write './learn run {chapter} --rung ...'")
-                name = run.group(2)
-                if not re.fullmatch(r"[A-Za-z_]\w*", name):
-                    raise self.bad(number, f"'{name}' is no name of a rung: a rung is named as its function is")
-                if name in self.rungs:
-                    raise self.bad(number, f"rung {name} is listed twice")
-                last = self.rungs[name] = Rung(name, (run.group(3) or "").strip(), line=number)
-            elif field:
-                last = name = field.group(1)
-                if name in self.fields:
-                    raise self.bad(number, f"the field '{name}' stands here a second time")
-                self.fields[name], self.lines[name] = field.group(2).strip(), number
-            elif last and re.match(r"\s+\S", text):
-                if isinstance(last, Rung):
-                    last.idea = f"{last.idea} {text.strip()}".strip()
-                else:
-                    self.fields[last] += " " + text.strip()
-            else:
-                last = None
-                self.intro.append(text)
+    def _rungs(self, chapter: str) -> dict[str, Rung]:
+        """Those of the lines of `Run`; a line that names none carries on the idea above it."""
+        rungs: dict[str, Rung] = {}
+        for number, text in self.fields.lines.get("Run", ()):
+            run = _RUN_LINE.match(text)
+            if not run:
+                if rungs:
+                    last = next(reversed(rungs.values()))
+                    last.idea = f"{last.idea} {text}".strip()
+                continue
+            if run.group(1) != chapter:
+                raise self.bad(number, f"this is chapter {chapter}: write './learn run {chapter} --rung ...'")
+            name = run.group(2)
+            if not re.fullmatch(r"[A-Za-z_]\w*", name):
+                raise self.bad(number, f"'{name}' is no name of a rung: a rung is named as its function is")
+            if name in rungs:
+                raise self.bad(number, f"rung {name} is listed twice")
+            rungs[name] = Rung(name, (run.group(3) or "").strip(), line=number)
+        if not rungs:
+            example = f"//   ./learn run {chapter} --rung NAME   idea"
+            raise self.bad(1, f"the header lists no rung; each has a line '{example}'")
+        for rung in rungs.values():
+            self._take_bracket(rung)
+        return rungs
 
     def _take_bracket(self, rung: Rung) -> None:
         """Reads `[needs a, b; raises KIND]` at the end of a rung's line."""
@@ -188,63 +172,40 @@ class _Reader:
         raise self.bad(rung.line, f"rung {rung.name} needs '{need}': legal is {NEEDS}")
 
     def _size(self, key: str) -> str:
-        size = self.fields[key]
+        size = self.fields.get(key)
         if not _SIZE.fullmatch(size):
-            raise self.bad(self.lines[key], f"'{key}: {size}': a size is n, rows,cols or M,N,K, without spaces")
+            raise self.fields.refused(key, "a size: n, rows,cols or M,N,K, without spaces")
         return size
 
     def _sizes_measured(self, first: str) -> list[str]:
         if "Sizes measured" not in self.fields:
             return [first]
-        sizes = self.fields["Sizes measured"].split()
+        sizes = self.fields.get("Sizes measured").split()
         if sizes[:1] != [first] or not all(_SIZE.fullmatch(size) for size in sizes):
-            raise self.bad(
-                self.lines["Sizes measured"],
-                f"'Sizes measured' names sizes with spaces between them, that of 'Size gpu' ({first}) first",
+            raise self.fields.refused(
+                "Sizes measured", f"sizes with spaces between them, that of 'Size gpu' ({first}) first"
             )
         return sizes
 
     def _kind(self, sizes: dict[str, str]) -> str:
-        extents = {size.count(",") + 1 for size in sizes.values()}
-        if len(extents) != 1:
-            raise self.bad(
-                self.lines["Size simulator"], "'Size gpu' and 'Size simulator' differ in their number of extents"
-            )
-        (count,) = extents
-        if "Kind" not in self.fields:
-            return "gemm" if count == 3 else "free"
-        kind = self.fields["Kind"]
+        gpu, simulator = (size.count(",") + 1 for size in sizes.values())
+        if gpu != simulator:
+            raise self.fields.refused("Size simulator", f"a size of as many extents as 'Size gpu' has, {gpu}")
+        kind = self.fields.get("Kind") or ("gemm" if gpu == 3 else "free")
         if kind not in KINDS:
-            raise self.bad(self.lines["Kind"], f"'Kind: {kind}': legal is {', '.join(KINDS)}")
-        if count not in KINDS[kind]:
-            raise self.bad(
-                self.lines["Kind"], f"a {kind} has a size of {' or '.join(map(str, KINDS[kind]))} extents, not {count}"
-            )
+            raise self.fields.refused("Kind", ", ".join(KINDS))
+        if gpu not in KINDS[kind]:
+            extents = " or ".join(map(str, KINDS[kind]))
+            raise self.fields.refused("Kind", f"a kind of {gpu} extents; a {kind} has a size of {extents}")
         return kind
 
-    def _minutes(self) -> int:
-        text = self.fields.get("Minutes", "0")
-        if not re.fullmatch(r"0|[1-9]\d{0,2}", text):
-            raise self.bad(self.lines["Minutes"], f"'Minutes: {text}': legal is a number from 1 to 999")
-        return int(text)
-
-    def _on_short_path(self) -> bool:
-        text = self.fields.get("Path", "")
-        if text not in ("", "short"):
-            raise self.bad(self.lines["Path"], f"'Path: {text}': legal is short, or no such line")
-        return text == "short"
-
-    def _builds_on(self, number: str) -> list[str]:
-        text = re.sub(r"\(.*?\)", "", self.fields["Builds on"]).strip().rstrip(".")
+    def _builds_on(self) -> list[str]:
+        text = re.sub(r"\(.*?\)", "", self.fields.get("Builds on")).strip().rstrip(".")
         if text == "nothing":
             return []
         found = [part.strip() for part in text.split(",") if part.strip()]
-        for part in found:
-            if not re.fullmatch(r"\d\d_[a-z0-9_]+", part):
-                raise self.bad(
-                    self.lines["Builds on"],
-                    f"'Builds on: {part}': write 'nothing' or folder names such as 01_thread_indexing",
-                )
+        if not all(re.fullmatch(r"\d\d_[a-z0-9_]+", part) for part in found):
+            raise self.fields.refused("Builds on", "'nothing' or folder names such as 01_thread_indexing")
         return found
 
 

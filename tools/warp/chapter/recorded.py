@@ -5,10 +5,12 @@ A fence of the prose names what it is cut from; its body is written by `./learn 
     ```{sass} copy_float4 from=LDG lines=3
     ```{sass} "04:thread_tile_2d" in=loop lines=6
     ```{sass} copy_scalar only=LDG,STG
+    ```{sass} store_order<1> in=loop control=yes
     ```{ptx} copy_scalar from=ld.global lines=3
 
 The kernel is named as C++ has it, template arguments and all, with the chapter's number before it where it is another's.
-`from` is part of the first instruction; `only` lists opcodes; `in=loop` means the inner loop. `sass(KERNEL, WHAT, WHERE)` of
+`from` is part of the first instruction; `only` lists opcodes; `in=loop` means the inner loop; `control=yes` says behind each
+instruction what its control codes make the warp wait for. `sass(KERNEL, WHAT, WHERE)` of
 the bound numbers reads the figures of the same file, recorded_sass.json in the chapter's folder.
 """
 
@@ -30,7 +32,7 @@ from warp.chapter.errors import ExpressionError
 from warp.chapter.source import other_files
 from warp.machinecode import code, flow, kinds
 from warp.machinecode.code import Compiled
-from warp.machinecode.disassembly import Instruction
+from warp.machinecode.disassembly import Control, Instruction
 from warp.machinecode.tools import Toolchain
 
 FILE = "recorded_sass.json"
@@ -39,7 +41,7 @@ LINES = 12  # of an excerpt without lines=
 FENCE = re.compile(
     r"^(?P<mark>// ```\{(?P<kind>sass|ptx)\} (?P<spec>.+?)\s*)\n(?P<body>(?://.*\n)*?)// ```$", re.MULTILINE
 )
-OPTIONS = ("from", "lines", "in", "only")
+OPTIONS = ("from", "lines", "in", "only", "control")
 
 
 class Excerpt:
@@ -54,6 +56,8 @@ class Excerpt:
         if wrong is not None:
             raise LearnError(f"{{{kind}}} {spec}: '{wrong}' is none of {', '.join(f'{one}=' for one in OPTIONS)}")
         self.options = {key: value for key, _, value in pairs}
+        if self.options.get("control", "yes") != "yes":
+            raise LearnError(f"{{{kind}}} {spec}: it is control=yes, or left out")
 
     @property
     def key(self) -> str:
@@ -90,6 +94,18 @@ def instruction_line(one: Instruction) -> str:
     return f"{one.address:04x}  {one.predicate:>4} {one.name:<18} {one.operands}".rstrip()
 
 
+def control_words(control: Control) -> str:
+    """What the control codes of an instruction say: scoreboards that it waits for and that it sets, then the cycles until the
+    next one."""
+    waits = [f"SB{i}" for i in range(6) if control.waits >> i & 1]
+    said = [f"waits for {', '.join(waits)}"] if waits else []
+    if control.write_barrier is not None:
+        said.append(f"SB{control.write_barrier} until written")
+    if control.read_barrier is not None:
+        said.append(f"SB{control.read_barrier} until read")
+    return "; ".join([*said, f"{control.stall} cycle{'' if control.stall == 1 else 's'}"])
+
+
 def rows_of(compiled: Compiled, excerpt: Excerpt) -> list[tuple[str, str]]:
     """[(text, line)] of the machine code that an excerpt is cut from."""
     instructions = compiled.instructions
@@ -98,7 +114,12 @@ def rows_of(compiled: Compiled, excerpt: Excerpt) -> list[tuple[str, str]]:
             raise LearnError(f"{{sass}} {excerpt.spec}: the kernel has no loop")
         instructions = compiled.inner.instructions
     only = excerpt.options.get("only", "").split(",") if "only" in excerpt.options else None
-    return [(one.text, instruction_line(one)) for one in instructions if not only or one.opcode in only]
+
+    def line(one: Instruction) -> str:
+        shown = instruction_line(one)
+        return f"{shown:<52}  {control_words(one.control)}" if "control" in excerpt.options and one.control else shown
+
+    return [(one.text, line(one)) for one in instructions if not only or one.opcode in only]
 
 
 def figures(instructions: list[Instruction]) -> dict[str, int]:

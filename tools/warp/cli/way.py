@@ -51,7 +51,8 @@ class Way:
         return {backend: counts for backend, counts in runs.items() if counts is not None}
 
     def is_begun(self, chapter: Chapter) -> bool:
-        """It was run, or something in it was tried."""
+        """It was run, or something in it was tried. Then its step on the path is done: `./learn`, `path` and `next` take it as
+        read."""
         mine = [self.records[e.key] for e in self.exercises if e.chapter == chapter.key]
         tried = any(one.is_done() or one.tries for one in mine)
         return tried or bool(self.kept.get("predictions", {}).get(chapter.key)) or bool(self.runs(chapter))

@@ -1,17 +1,20 @@
 """The exercises as their own files describe them. Runner, tests and site read them with this.
 
 exercises/NN_chapter/name.cu begins with `// # Title`, the fields below and the task, in Markdown. name.md beside it
-holds the hints, the explanation and the alternatives, and the number of the section that it trains. check/name.cu is the checker, check/name.mutants the mistakes that
-it must catch. solutions/NN_chapter/name.cu is the same file, solved. exercises/README.md shows how to write one.
+holds the hints, the explanation and the alternatives, and the number of the section that it trains. check/name.cu is the
+checker, check/name.diff the mistakes that it must catch. solutions/NN_chapter/name.cu is the same file, solved.
+exercises/README.md shows how to write one.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import hashlib
 import re
 from pathlib import Path
 
+from warp.base import fields
 from warp.base.errors import LearnError
 
 KINDS = ("fill in", "repair", "predict", "optimise")
@@ -25,24 +28,27 @@ class ExerciseError(LearnError):
     """What is wrong with the files of an exercise, in one line that starts with the file."""
 
 
+# A change with one of these in place of a reason is none that the check has to notice.
+EQUIVALENT, ORDER_DEPENDENT = "equivalent", "order-dependent"
+
+
+@dataclasses.dataclass
+class Hunk:
+    """One hunk of a unified diff: whole lines of the solution, and what takes their place."""
+
+    old: list[str]
+    new: list[str]
+
+
 @dataclasses.dataclass
 class Mutant:
-    """A mistake in the solution, by name, and how the check must say it."""
+    """A mistake in the solution, by name, and how the check must say it; or a change that it need not notice."""
 
-    name: str
-    reason: str  # a kind of failure, the name of a bar, or "prediction QUESTION"
+    name: str  # of a change that need not be noticed, why
+    reason: str  # a kind of failure, the name of a bar, "prediction QUESTION", EQUIVALENT or ORDER_DEPENDENT
     case: str  # the case that must fail, "" for any
-    changes: list[tuple[str, str]]
+    hunks: list[Hunk]
     line: int
-
-
-@dataclasses.dataclass
-class Equivalent:
-    """An automatic mutation that changes nothing that can be seen, and why."""
-
-    change: str
-    argument: str
-    always: bool = True  # no: it is wrong, but only some orders of the threads show it, so a check may pass it or not
 
 
 @dataclasses.dataclass
@@ -64,7 +70,7 @@ class Exercise:
     explanation: str = ""
     alternatives: str = ""
     mutants: list[Mutant] = dataclasses.field(default_factory=list)
-    equivalents: list[Equivalent] = dataclasses.field(default_factory=list)
+    equivalents: list[Mutant] = dataclasses.field(default_factory=list)
 
     @property
     def key(self) -> str:
@@ -88,7 +94,7 @@ class Exercise:
 
     @property
     def mutants_file(self) -> Path:
-        return self.checker.with_suffix(".mutants")
+        return self.checker.with_suffix(".diff")
 
     @property
     def solution(self) -> Path:
@@ -139,42 +145,34 @@ def _text(exercise: Exercise, file: Path) -> str:
 
 def header_of(text: str) -> str:
     """The `//` lines that a source begins with."""
-    lines = []
-    for line in text.split("\n"):
-        if not line.startswith("//"):
-            break
-        lines.append(line)
-    return "\n".join(lines)
+    return "\n".join(fields.comment_of(text.split("\n")))
 
 
 def _read_source(exercise: Exercise) -> None:
     text = _text(exercise, exercise.source)
-    where = _shown(exercise, exercise.source)
+
+    def bad(line: int, what: str) -> ExerciseError:
+        return ExerciseError(f"{_shown(exercise, exercise.source)}:{line}: {what}")
+
     exercise.header = header_of(text)
-    lines = [line[2:].removeprefix(" ") for line in exercise.header.split("\n")]
-    if not lines[0].startswith("# "):
-        raise ExerciseError(f"{where}:1: the first line must be '// # Title'")
-    exercise.title = lines[0][2:].strip()
-    fields, at, match = {}, 1, None
-    while at < len(lines) and (not lines[at] or (match := re.match(r"(Kind|Level|Minutes|Path): (.+)$", lines[at]))):
-        if lines[at] and match:
-            fields[match.group(1)] = match.group(2).strip()
-        at += 1
-    exercise.kind = fields.get("Kind", "")
+    title = re.match(r"// # (\S.*)", exercise.header)
+    if not title:
+        raise bad(1, "an exercise starts with the line '// # Title'")
+    exercise.title = title[1].strip()
+    found = fields.read(exercise.header.split("\n"), ("Kind", "Level", "Minutes", "Path"), bad)
+    for name in ("Kind", "Level", "Minutes"):
+        if not found.get(name):
+            raise bad(1, f"the header lacks the line '// {name}: ...'")
+    exercise.kind = found.get("Kind")
     if exercise.kind not in KINDS:
-        raise ExerciseError(f"{where}: 'Kind:' must be {', '.join(KINDS[:-1])} or {KINDS[-1]}")
-    for field in ("Level", "Minutes"):
-        if not re.fullmatch(r"[1-9]\d?", fields.get(field, "")):
-            raise ExerciseError(f"{where}: '{field}:' must be a number from 1 to 99")
-        setattr(exercise, field.lower(), int(fields[field]))
-    if fields.get("Path", "short") != "short":
-        raise ExerciseError(f"{where}: 'Path:' must be short, or left out")
-    exercise.on_short_path = "Path" in fields
-    exercise.task = "\n".join(lines[at:]).strip()
+        raise found.refused("Kind", ", ".join(KINDS))
+    exercise.level, exercise.minutes = found.number("Level", 99), found.number("Minutes", 99)
+    exercise.on_short_path = found.is_on_short_path()
+    exercise.task = "\n".join(found.text).strip()
     if len(exercise.task.split()) < 10:
-        raise ExerciseError(f"{where}: the task must stand in the header, after the fields")
+        raise bad(1, "the task must stand in the header, behind the fields")
     if "TODO" not in text and exercise.kind != "repair":
-        raise ExerciseError(f"{where}: no TODO says where the learner works")
+        raise bad(1, "no TODO says where the learner works")
 
 
 def _read_notes(exercise: Exercise) -> None:
@@ -199,60 +197,83 @@ def _read_notes(exercise: Exercise) -> None:
             raise ExerciseError(f"{where}: '## {section}' is empty")
 
 
+HEAD = re.compile(r"# (.+): ([^:]+?)(?: at ([^:]+))?")
+HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@.*")
+
+
+def parse(where: str, text: str) -> list[Mutant]:
+    """The entries of a file of mutants: heads, each with the hunks that follow it."""
+    found: list[Mutant] = []
+    left = [
+        0,
+        0,
+    ]  # lines of the solution, and of the mutant, that the head of a hunk promises and that are still to come
+    for number, line in enumerate(text.split("\n"), 1):
+        if left != [0, 0]:
+            sign, rest = line[:1] or " ", line[1:]
+            sides = {" ": (1, 1), "-": (1, 0), "+": (0, 1)}.get(sign)
+            if not sides or left[0] < sides[0] or left[1] < sides[1]:
+                raise ExerciseError(f"{where}:{number}: the hunk above has another number of lines than its '@@' says")
+            hunk = found[-1].hunks[-1]
+            hunk.old += [rest] * sides[0]
+            hunk.new += [rest] * sides[1]
+            left = [left[0] - sides[0], left[1] - sides[1]]
+        elif head := HEAD.fullmatch(line):
+            found.append(Mutant(head[1], head[2], head[3] or "", [], number))
+        elif found and (counts := HUNK.fullmatch(line)):
+            left = [int(count or 1) for count in counts.groups()]
+            found[-1].hunks.append(Hunk([], []))
+        elif line.strip():
+            legal = "'# NAME: REASON', '# NAME: REASON at CASE' and the hunks of a unified diff"
+            raise ExerciseError(f"{where}:{number}: legal are {legal}")
+    return found
+
+
 def _read_mutants(exercise: Exercise) -> None:
     where = _shown(exercise, exercise.mutants_file)
-    mode = ""  # of the line before
-    for number, line in enumerate(_text(exercise, exercise.mutants_file).split("\n"), 1):
-        at = f"{where}:{number}"
-        if line.startswith("# "):
-            match = re.fullmatch(r"(.+?): ([^:]+?)(?: at ([^:]+))?", line[2:])
-            if not match:
-                raise ExerciseError(f"{at}: must be '# NAME: REASON' or '# NAME: REASON at CASE'")
-            exercise.mutants.append(Mutant(match[1], match[2], match[3] or "", [], number))
-        elif line.startswith(("~ ", "? ")):
-            change, separator, argument = line[2:].rpartition(" because ")
-            if not separator or len(argument.split()) < 4:
-                raise ExerciseError(f"{at}: must be '{line[0]} CHANGE because ARGUMENT'")
-            exercise.equivalents.append(Equivalent(change.strip(), argument.strip(), line[0] == "~"))
-        elif line[:2] in ("- ", "+ ", "+", "-"):
-            if not exercise.mutants:
-                raise ExerciseError(f"{at}: a change must follow its '# NAME: REASON'")
-            changes, sign, rest = exercise.mutants[-1].changes, line[0], line[2:]
-            if sign == "-":
-                changes.append((changes.pop()[0] + "\n" + rest, "") if mode == "-" else (rest, ""))
-            elif not changes:
-                raise ExerciseError(f"{at}: '+' without the '-' before it that it replaces")
-            else:
-                old, new = changes.pop()
-                changes.append((old, new + "\n" + rest if mode == "+" else rest))
-        elif line.strip():
-            raise ExerciseError(f"{at}: a line begins with '# ', '- ', '+ ', '~ ' or '? '")
-        mode = line[:1]
+    for one in parse(where, _text(exercise, exercise.mutants_file)):
+        need_not = one.reason in (EQUIVALENT, ORDER_DEPENDENT)
+        at = f"{where}:{one.line}"
+        if not one.hunks:
+            raise ExerciseError(f"{at}: no hunk of a unified diff follows '{one.name}'")
+        if need_not and len(one.name.split()) < 4:
+            raise ExerciseError(f"{at}: '# WHY: {one.reason}' has to say why nothing notices it")
+        if not need_not and one.name in [other.name for other in exercise.mutants]:
+            raise ExerciseError(f"{at}: mutant '{one.name}' is there twice")
+        (exercise.equivalents if need_not else exercise.mutants).append(one)
     if len(exercise.mutants) < FEWEST_MUTANTS:
         raise ExerciseError(f"{where}: at least {FEWEST_MUTANTS} mutants")
-    names = [mutant.name for mutant in exercise.mutants]
-    for mutant in exercise.mutants:
-        if not mutant.changes or names.count(mutant.name) > 1:
-            raise ExerciseError(f"{where}:{mutant.line}: mutant '{mutant.name}' changes nothing, or is there twice")
-
-
-def _squeezed(line: str) -> str:
-    return line.strip()
 
 
 def apply(exercise: Exercise, mutant: Mutant) -> str:
-    """The solution with the mutant's changes. Lines are compared without their indentation."""
-    text = _text(exercise, exercise.solution)
-    body_begins = len(exercise.header)
-    for old, new in mutant.changes:
-        # Within a line the text is looked for as it stands; of several lines, the indentation is free.
-        pattern = r"\n[ \t]*".join(re.escape(_squeezed(line)) for line in old.split("\n"))
-        found = list(re.finditer(pattern, text[body_begins:]))
-        if len(found) != 1:
+    """The solution with the mutant's hunks. Each has to fit in one place; the line numbers of its `@@` do not count."""
+    lines = _text(exercise, exercise.solution).split("\n")
+    body = exercise.header.count("\n") + 1
+    places = []
+    for hunk in mutant.hunks:
+        size = len(hunk.old)
+        fits = [at for at in range(body, len(lines) - size + 1) if lines[at : at + size] == hunk.old]
+        if len(fits) != 1 or not size:
+            what = "\n".join(hunk.old)
             raise ExerciseError(
-                f"{_shown(exercise, exercise.mutants_file)}:{mutant.line}: the solution has '{old}' "
-                f"{len(found)} times; it must have it once"
+                f"{_shown(exercise, exercise.mutants_file)}:{mutant.line}: the solution has '{what}' "
+                f"{len(fits)} times; it must have it once"
             )
-        begin, end = (body_begins + place for place in found[0].span())
-        text = text[:begin] + new.strip() + text[end:]
-    return text
+        places.append((fits[0], hunk))
+    for at, hunk in sorted(places, key=lambda place: place[0], reverse=True):
+        lines[at : at + len(hunk.old)] = hunk.new
+    return "\n".join(lines)
+
+
+def as_entry(exercise: Exercise, head: str, changed: str) -> str:
+    """A change of the solution as its file of mutants has it, with as few lines around it as tell where it belongs."""
+    lines = _text(exercise, exercise.solution).split("\n")
+    for context in range(len(lines)):
+        diff = list(difflib.unified_diff(lines, changed.split("\n"), n=context, lineterm=""))[2:]
+        entry = "\n".join([f"# {head}", *diff])
+        try:
+            apply(exercise, parse("", entry)[0])
+            break
+        except ExerciseError:
+            continue  # it would fit in several places
+    return entry

@@ -1,4 +1,4 @@
-"""./learn explain A --against B: kernel by kernel, what was counted, the bounds, and the lines that are not the same."""
+"""./learn explain NEW --against OLD, from the old to the new: kernel by kernel, what was counted, the bounds, and the lines that are not the same."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ SAME_LINES = "The lines of both kernels are the same, and what was counted at th
 
 
 def render(first: Side, second: Side, paint: Paint, gpu: Gpu, launch: int | None = None) -> str:
-    """The comparison of two `Side`s as text."""
-    out = [paint("bold", f"{first.label} against {second.label}, on {speed.with_article(gpu.name)}"), ""]
+    """The comparison of two `Side`s as text: `second` against `first`, which is what was before."""
+    out = [paint("bold", f"{second.label} against {first.label}, on {speed.with_article(gpu.name)}"), ""]
     pairs, alone = paired(first.kernels(launch), second.kernels(launch))
     for one, other in pairs:
         out += [*compared(first, one, second, other, paint, gpu), ""]

@@ -26,9 +26,10 @@ UNCHANGED = "counts as in the last run"
 
 
 def of_kernel(before: Iterable[Kernel], kernel: Kernel) -> list[tuple[str, str]]:
-    """[(text, colour)] of what changed from the kernels of the last trace; one line if nothing did, none if unknown."""
+    """[(text, colour)] of what changed from the kernels of the last trace; one line if nothing did, none if unknown, as of a
+    run that a finding has ended, or a sample of the blocks."""
     last = next((other for other in before if other.name == kernel.name), None)
-    if last is None or last.cut_short() or kernel.cut_short():
+    if last is None or any(one.cut_short() or one.is_sample() for one in (last, kernel)):
         return []
     found = []
     if last.shapes() != kernel.shapes():

@@ -33,12 +33,25 @@ def files(compiled: Compiled) -> set[str]:
 
 def what_nvcc_makes(kernel: Kernel) -> tuple[list[tuple[str, int, str]], str]:
     """([(file, line, sentence)], a sentence on why no counts of the machine code stand there or "") of a simulated kernel; neither
-    where its machine code is not known."""
+    where its machine code is not known, nor of one that a finding has ended: how far the two came tells nothing."""
+    if kernel.cut_short():
+        return [], ""
     rows = differences(kernel, kernel.compiled)
     if not kernel.compiled or kernel.as_compiled is not None or not kernel.not_carried_out:
         return rows, ""
-    what = ", ".join(kernel.not_carried_out)
+    what = ", ".join(dict.fromkeys(_named(one, kernel.compiled) for one in kernel.not_carried_out))
     return rows, f"The counts of its machine code are not known: the simulator does not carry out {what}."
+
+
+# What a kernel calls that lies outside of it, by the symbol.
+CALLED = {"vprintf": "printf()", "__assertfail": "assert()", "malloc": "malloc()", "free": "free()"}
+
+
+def _named(what: str, compiled: list[Compiled]) -> str:
+    """An instruction by the source's name for it: LEPC prepares a call of a function that the driver brings."""
+    symbols = {symbol.name for one in compiled for symbol in getattr(one.image, "symbols", ())}
+    called = [name for symbol, name in CALLED.items() if symbol in symbols] if what == "LEPC" else []
+    return " and ".join(called) or what
 
 
 def differences(kernel: Kernel, compiled: list[Compiled]) -> list[tuple[str, int, str]]:
@@ -86,7 +99,6 @@ COUNTED = {
     ("shared", "atomic"): ("requests", "wavefronts"),
 }
 NEARBY = 3  # lines between which the two compilers may place one access differently
-LARGE_ARGUMENTS = re.compile(r"\b(sin|cos|tan|sincos|sinpi|cospi)f?\s*\(")
 
 
 def _counted(
@@ -104,14 +116,19 @@ def _counted(
         changes = {place: tuple(counts.get(place, (0,) * len(what)) for counts in (above, below)) for place in apart}
         for place in sorted(apart - _moved(changes)):
             before, after = changes[place]
-            instructions = [
-                (bits, number)
-                for (where, how, bits), number in tables[0].get(place, {}).items()
-                if where in SPACES[space] and how in (access, "copy")
+            of_all = [
+                sorted(
+                    (bits, number)
+                    for (where, how, bits), number in table.get(place, {}).items()
+                    if where in SPACES[space] and how in (access, "copy")
+                )
+                for table in tables
             ]
-            gained = any(b[0] > a[0] for other, (a, b) in changes.items() if other != place)
-            cause = _cause(kernel, instructions, place, access, before, after, gained)
-            rows.append((*place, f"{_both(space, access, what, before, after)}: {cause}"))
+            # Of several instances of a template it is not known which one ran.
+            instructions = of_all[0] if all(of_one == of_all[0] for of_one in of_all) else None
+            cause = _cause(kernel, instructions, place, access, before, after)
+            told = _both(space, access, what, before, after)
+            rows.append((*place, f"{told}: {cause}" if cause else told))
     return sorted(rows)
 
 
@@ -161,45 +178,27 @@ def _both(space: str, access: str, what: tuple[str, str], before: tuple[int, ...
 
 def _cause(
     kernel: Kernel,
-    instructions: list[tuple[int, int]],
+    instructions: list[tuple[int, int]] | None,
     place: tuple[str, int],
     access: str,
     before: tuple[int, ...],
     after: tuple[int, ...],
-    gained: bool,
 ) -> str:
-    """Why. `instructions` are [(bits, number)] of the line; `gained`: other lines have more of these accesses than above."""
+    """What the machine code shows of it, "" where that is nothing. `instructions` are [(bits, number)] of the line, if
+    known."""
+    if instructions is None:
+        return ""
     file, line = place
     seen = {8 * one.size for one in kernel.examples_at(file, line) if one.access == access}
     wide = sorted(bits for bits, _ in instructions if seen and bits > max(seen))
-    if access == "load" and after[0] > before[0] and _line_matches(file, line, LARGE_ARGUMENTS):
-        return "for large arguments sine and cosine read a table"
-    if not before[0]:
-        if access == "load":
-            return "loads of other lines are made here, or again where the source saves them"
-        return f"{access}s of other lines are made here, as by each side of a branch"
-    if not after[0]:
-        return "in registers, or in that of another line" if access == "load" else "in that of another line"
-    if wide:
-        text = f"neighbours are one access of {' or '.join(map(str, wide))} bits"
-        return text + (", and registers keep values" if after[0] * wide[-1] < before[0] * max(seen) else "")
-    if after[0] < before[0]:
-        others = "other lines make some of them" if gained else ""
-        kept = "registers keep values, as over a loop" if access == "load" else "what is overwritten is stored once"
-        return ", or ".join(part for part in (others, kept) if part)
-    if after[0] > before[0]:
-        if sum(number for _, number in instructions) > 1:
-            return "the code is there several times, for the sides of a branch or the rest of a loop, and lanes that part make it apart"
-        return "lanes that have parted make it apart, or it is made again where the source saves it"
-    return "other lines make some of them" if gained else "other lanes make it together"
-
-
-def _line_matches(file: str, line: int, pattern: re.Pattern[str]) -> bool:
-    try:
-        with open(file, encoding="utf-8", errors="replace") as source:
-            return bool(pattern.search(source.read().split("\n")[line - 1]))
-    except (OSError, IndexError):
-        return False
+    number = sum(number for _, number in instructions)
+    if not instructions and not after[0]:
+        return f"the machine code has no {access} at this line"
+    if wide and after[0] < before[0]:
+        return f"neighbours are one access of {' or '.join(map(str, wide))} bits"
+    if number > 1 and after[0] > before[0]:
+        return f"{number} {access}s in the machine code have this line"
+    return ""
 
 
 def made_wide(kernel: Kernel, compiled: list[Compiled], tolerance: float) -> set[tuple[str, int, str]]:

@@ -17,7 +17,8 @@ from typing import Any
 from warp.base import paths, records
 from warp.base.text import read_source, thousands
 from warp.chapter import maps
-from warp.explain import problems, report, speed
+from warp.explain import order, problems, report, speed
+from warp.explain.order import Chart
 from warp.explain.problems import Problem
 from warp.explain.report import Column
 from warp.machinecode import bounds
@@ -29,6 +30,7 @@ from warp.trace.trace import Kernel, Totals
 
 # A painted piece of text, between characters that no source line keeps.
 OPEN, MIDDLE, CLOSE = "\x01", "\x02", "\x03"
+WIDE = 400  # characters of a chart, which scrolls
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f]")
 
 
@@ -62,6 +64,7 @@ def render(
     is_in_doubt = failed or trace.may_spoil_results(findings)
     page = _Page(kernels, findings, os.path.realpath(main) if main else "", is_in_doubt, gpu or speed.gpu_named(""))
     page.notes = report.notes_of(recorded, failed)
+    page.charts = order.charts(recorded.rounds) if launch is None else []
     return page.whole(label)
 
 
@@ -73,6 +76,7 @@ class _Page:
     failed: bool
     gpu: Gpu
     notes: list[str] = field(default_factory=list)  # what the counts leave out
+    charts: list[Chart] = field(default_factory=list)  # of the order of work in streams
     draws: bool = False  # some line has a picture
     out: list[str] = field(default_factory=list)
 
@@ -90,6 +94,7 @@ class _Page:
         self._findings()
         for index, kernel in enumerate(self.kernels):
             self._kernel(index, kernel)
+        self._order()
         self.add("</main>")
         if self.draws:
             self.add(f"<script>{scripts()}</script>")
@@ -122,6 +127,15 @@ class _Page:
             '<p class="legend"><span class="green">as few as the bytes need</span> '
             '<span class="yellow">up to twice as many</span> <span class="red">more</span></p></section>'
         )
+
+    def _order(self) -> None:
+        if not self.charts:
+            return
+        self.add(f'<section id="order"><h2>{order.HEADING}</h2><p>{html.escape(order.MEANING)}</p>')
+        for chart in self.charts:
+            self.add(f"<h3>{plain(order.heading(chart))}</h3>")
+            self.add(f'<div class="wide"><pre>{plain(chr(10).join(order.lines(chart, WIDE)))}</pre></div>')
+        self.add("</section>")
 
     # Findings.
 
@@ -184,8 +198,9 @@ class _Page:
         self.add("</section>")
 
     def _link(self, rows: dict[tuple[str, int], str], file: str, number: int) -> str:
-        where = f"{paths.shown(file)}:{number}"
-        return f'<a href="#{rows[file, number]}"><code>{plain(where)}</code></a>'
+        """To a line that is listed. What nvcc alone knows, as a line with arithmetic and no access, is not."""
+        where = f"<code>{plain(paths.shown(file))}:{number}</code>"
+        return f'<a href="#{rows[file, number]}">{where}</a>' if (file, number) in rows else where
 
     def _hottest(self, kernel: Kernel, rows: dict[tuple[str, int], str]) -> None:
         lines = report.hottest(kernel, marks)
@@ -225,9 +240,7 @@ class _Page:
         if changed:
             self.add("<ul>")
             for file, number, sentence in changed:
-                known = (file, number) in rows
-                where = self._link(rows, file, number) if known else f"<code>{plain(paths.shown(file))}:{number}</code>"
-                self.add(f"<li>{where} {html.escape(sentence)}</li>")
+                self.add(f"<li>{self._link(rows, file, number)} {html.escape(sentence)}</li>")
             self.add("</ul>")
 
     def _speed(self, kernel: Kernel) -> None:

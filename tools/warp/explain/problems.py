@@ -21,6 +21,7 @@ TOPICS = {
     "01": "thread indexing",
     "02": "coalescing",
     "03": "shared memory tiles",
+    "04": "register tiling",
     "05": "bank conflicts",
     "06": "transpose",
     "07": "reductions",
@@ -36,6 +37,7 @@ REQUESTS_TOO_MANY = 4.0  # for few active lanes: against the requests that full 
 SHARE_THAT_MATTERS = 0.05  # of the kernel's sectors and wavefronts, or of its requests for few active lanes
 MEMBER = re.compile(r"(?:\]\s*\.|->)\s*[A-Za-z_]\w*(?!\w*\s*\()")  # of an element
 LARGEST_STRUCTURE = 128  # bytes from lane to lane: beyond that it is rather a row
+OWN_COPIES = "section 13, the histogram"  # of chapter 07
 USED_WELL = 0.95  # of the moved bytes: what ragged edges leave unused is less
 
 WIDE_ENOUGH = "Nothing to improve in its memory accesses: nvcc makes wider ones of those that leave sectors half used."
@@ -138,7 +140,7 @@ def of_line(kernel: Kernel, file: str, number: int, wide: Collection[tuple[str, 
     kinds = [kind for kind in ("load", "store") if (file, number, kind) not in wide]
     found += [_sectors(kernel, totals, examples, kind, idle, MEMBER.search(line)) for kind in kinds]
     found += [_banks(totals, kind) for kind in ("load", "store")] + [_copies(totals)]
-    found += [_global_atomics(totals, examples), _shared_atomics(totals), _shared_attempts(totals, examples)]
+    found += [_global_atomics(totals, examples), _shared_atomics(totals, examples), _shared_attempts(totals, examples)]
     problems = [problem for problem in found if problem]
     return Problem(file, number, *max(problems, key=lambda problem: problem[0])) if problems else None
 
@@ -159,8 +161,10 @@ def in_passing(kernel: Kernel) -> list[str]:
     atomics = _atomics_in_turns(kernel)
     if atomics:
         return [atomics]
-    if made_wide(kernel):
-        return [WIDE_ENOUGH]
+    for file, number, kind in made_wide(kernel):
+        part = kernel.totals(file, number).part(kind)
+        if part.sectors > 1.02 * part.ideal_sectors:
+            return [WIDE_ENOUGH]
     totals = kernel.totals()
     if not totals.moved or totals.asked >= USED_WELL * totals.moved:
         return []
@@ -216,6 +220,13 @@ def _begins_inside(example: Example) -> bool:
     return bool(lanes) and lanes[0] % SECTOR > 0 and all(b - a <= size for a, b in zip(lanes, lanes[1:]))
 
 
+def _has_no_pattern(example: Example) -> bool:
+    """Whether its lanes are apart by distances of many kinds, forwards and back."""
+    lanes = [address for address in example.addresses if address is not None]
+    steps = [b - a for a, b in zip(lanes, lanes[1:])]
+    return len(set(steps)) > len(steps) / 2 and min(steps) < 0 < max(steps)
+
+
 def _structure_at(examples: list[Example], kind: str, of_members: object) -> int:
     """By how many bytes the lanes of a request are apart, if it is by one distance and that of a structure of some
     members; else 0. Of 32 bytes and more it may as well be a matrix of few columns, unless the line names members."""
@@ -248,6 +259,14 @@ def _sectors(
     if apart:
         what += f", as the lanes are {apart} bytes apart, as in an array of structures"
         cure = "give each member an array of its own, or pass the structures through shared memory"
+        return excess, what, cure, "02"
+    shown = [e for e in examples if (e.space, e.access) == ("global", kind)]
+    if shown and all(map(_begins_inside, shown)):
+        what += ", as it begins inside a sector"
+        return excess, what, "let it begin at a multiple of 32 bytes where the algorithm allows it", "06"
+    if sectors < 0.9 * lanes and shown and all(map(_has_no_pattern, shown)):
+        what += ", at addresses that follow no pattern from lane to lane"
+        cure = "where an expression makes them, let neighbouring lanes touch neighbouring elements; where data does, only the order of the data can"
         return excess, what, cure, "02"
     if sectors < 0.9 * lanes:
         return excess, what, "let neighbouring lanes touch neighbouring elements, without gaps", "02"
@@ -327,18 +346,20 @@ def _global_atomics(totals: Totals, examples: list[Example]) -> Found | None:
     return sectors - ideal, what, cure, "07"
 
 
-def _shared_atomics(totals: Totals) -> tuple[int, str, str, str] | None:
+def _shared_atomics(totals: Totals, examples: list[Example]) -> Found | None:
+    """Atomics whose lanes, all of one warp, take turns: counters for each warp would change nothing."""
     requests, wavefronts = totals.get("shared_atomic_requests"), totals.get("shared_atomic_wavefronts")
     if not requests or wavefronts <= ATOMICS_TOO_MANY * requests:
         return None
-    return (
-        wavefronts - requests,
-        "each shared atomic takes {:.1f} wavefronts for its {:.1f} lanes, which take turns at a bank".format(
-            wavefronts / requests, totals.get("shared_atomic_active_lanes") / requests
-        ),
-        "add within the warp first, or give each warp counters of its own, in different banks",
-        "05",
+    shown = [e for e in examples if (e.space, e.access) == ("shared", "atomic")]
+    what = "each shared atomic takes {:.1f} wavefronts for its {:.1f} lanes, which take turns at a bank".format(
+        wavefronts / requests, totals.get("shared_atomic_active_lanes") / requests
     )
+    if shown and all(len({a for a in e.addresses if a is not None}) == 1 for e in shown):
+        cure = "add within the warp first, and let one lane add the sum"
+    else:
+        cure = f"give each lane a copy of the counters in the bank of its own number, as in {OWN_COPIES}"
+    return wavefronts - requests, what, cure, "07"
 
 
 def _shared_attempts(totals: Totals, examples: list[Example]) -> Found | None:

@@ -11,7 +11,7 @@ from warp.base import paths, ui
 from warp.base.text import read_source, thousands
 from warp.base.ui import Paint
 from warp.chapter.functions import find_function
-from warp.explain import changes, problems, speed
+from warp.explain import changes, order, problems, speed
 from warp.explain.problems import Problem
 from warp.machinecode.bounds import Gpu
 from warp.machinecode.code import Compiled
@@ -408,7 +408,8 @@ class Renderer:
     # Findings, in full.
 
     def findings(self, findings: list[Finding]) -> None:
-        for heading, colour, found in by_severity(findings):
+        for place, (heading, colour, found) in enumerate(by_severity(findings)):
+            self.out += [""] * (place > 0)
             self.heading(heading)
             self._findings(found, colour)
 
@@ -494,6 +495,8 @@ def render(
     for kernel in kernels:
         renderer.kernel(kernel)
     renderer.explain_columns(told)
+    if launch is None:
+        renderer.out += order.text(trace.rounds, paint, width)
     for note in notes_of(trace, failed):
         renderer.line(note)
         renderer.line()

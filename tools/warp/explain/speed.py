@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from warp.base import paths
@@ -13,9 +14,10 @@ from warp.base.text import read_source
 from warp.chapter.functions import find_function, mask
 from warp.explain.problems import WARP, Problem
 from warp.explain.problems import of_kernel as of_kernel_lines
-from warp.machinecode import bounds
+from warp.machinecode import bounds, kinds
 from warp.machinecode.bounds import Bound, Gpu
 from warp.machinecode.code import Compiled
+from warp.machinecode.disassembly import Instruction
 from warp.trace import execution
 from warp.trace.execution import ARCHITECTURES
 from warp.trace.model import Launch, LeastTime, Limit, Trace
@@ -227,7 +229,7 @@ def problems(kernel: Kernel, gpu: Gpu) -> list[WholeProblem]:
         _double(kernel, speed),
         _one_word(kernel, speed),
     ]
-    found += [_parted(kernel, speed), _reloads(kernel, speed)]
+    found += [_parted(kernel, speed), _reloads(kernel, speed), _local(kernel)]
     return [problem for problem in found if problem]
 
 
@@ -317,6 +319,40 @@ def _parted(kernel: Kernel, speed: Speed | None) -> WholeProblem | None:
         "07",
         [place],
     )
+
+
+# Functions that keep something on the stack, whatever the reader does.
+ON_THE_STACK = re.compile(r"\b((sin|cos|tan|sincos|sinpi|cospi|fmod|remainder)f?|printf|assert)\s*\(")
+
+
+def _local(kernel: Kernel) -> WholeProblem | None:
+    """An array of a thread's own that nvcc keeps in memory, of which the simulator counts nothing."""
+    if len(kernel.compiled) != 1 or not kernel.compiled[0].resources.stack:
+        return None  # of several instances of a template it is not known which one ran
+    (one,) = kernel.compiled
+    places = [place for place in _compiled_at(kernel, _is_local) if not _line_has(place, ON_THE_STACK)]
+    if not places:
+        return None
+    count = kinds.accesses([instruction for instruction in one.instructions if _is_local(instruction)])
+    loads, stores = (sum(n for (_, how, _), n in count.items() if how == access) for access in ("load", "store"))
+    return WholeProblem(
+        "local-memory",
+        f"{one.resources.stack:,} bytes of each thread's own lie in local memory, that is in L1 and DRAM, and the machine code has "
+        f"{loads:,} loads and {stores:,} stores of them, which are not counted here",
+        "registers have no index, so make arrays small, and each index into them known when nvcc compiles, as in a loop that "
+        "#pragma unroll unrolls whole",
+        "04",
+        places,
+    )
+
+
+def _is_local(instruction: Instruction) -> bool:
+    return kinds.kind(instruction) == "local" and not instruction.never
+
+
+def _line_has(place: tuple[str, int], pattern: re.Pattern[str]) -> bool:
+    source = read_source(place[0]) or []
+    return place[1] <= len(source) and bool(pattern.search(source[place[1] - 1]))
 
 
 def _reloads(kernel: Kernel, speed: Speed | None) -> WholeProblem | None:
@@ -417,11 +453,20 @@ def double_lines(kernel: Kernel) -> list[tuple[str, int]] | None:
 
 def _compiled_to_double(kernel: Kernel) -> list[tuple[str, int]]:
     """The lines of the source that have FP64 instructions."""
-    found: dict[tuple[str, int], bool] = {}
-    for one in kernel.compiled:
-        for instruction in one.instructions:
-            if bounds.unit_of(instruction) == "fp64":
-                found.update((place, True) for place in instruction.places if place[0] in kernel.lines)
+    return _compiled_at(kernel, lambda instruction: bounds.unit_of(instruction) == "fp64")
+
+
+def _compiled_at(kernel: Kernel, is_meant: Callable[[Instruction], bool]) -> list[tuple[str, int]]:
+    """[(file, line)] of the source that have such instructions."""
+    known = {os.path.realpath(file): file for file in kernel.lines}  # which may be named from the folder of the reader
+    found = {
+        (known[os.path.realpath(file)], line)
+        for one in kernel.compiled
+        for instruction in one.instructions
+        if is_meant(instruction)
+        for file, line in instruction.places
+        if os.path.realpath(file) in known
+    }
     return sorted(found)
 
 

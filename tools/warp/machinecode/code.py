@@ -177,7 +177,7 @@ def _disassembled(toolchain: Toolchain, source: str, architecture: str) -> tuple
     steps.make_folder(folder)
     with tempfile.TemporaryDirectory(dir=folder) as work:
         cubin, deps = os.path.join(work, "kernels.cubin"), os.path.join(work, "kernels.d")
-        title = f"Compiling {paths.shown(source)} for {architecture}"
+        title = f"Compiling {paths.shown(source)} with nvcc, for its machine code ({architecture})"
         try:
             _, report = steps.run(title, [*command, "-MD", "-MF", deps, "-o", cubin, source], "sass", patience=2.0)
         except steps.StepFailed as failed:

@@ -131,10 +131,31 @@ class KernelSum:
 
 
 @dataclass
+class Scheduled:
+    """A piece of work that the program has given to a stream."""
+
+    what: str  # a kernel's name; or HtoD, memset, host function and the like
+    stream: int  # from 1 in the order in which they are used in the round; 0: a default stream
+    device: int
+    file: str
+    line: int
+    after: list[int]  # the work of the round that it waits for: of each stream the last
+
+
+@dataclass
+class Round:
+    """What the host asked for from one wait for all work to the next."""
+
+    work: list[Scheduled]
+    is_cut: bool = False  # there was more than is kept
+
+
+@dataclass
 class Trace:
     """All that a simulated program did."""
 
     launches: list[Launch]
     kernels: list[KernelSum] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)  # of host code
+    rounds: list[Round] = field(default_factory=list)  # of a program that has made streams
     notes: list[str] = field(default_factory=list)  # what the counts leave out

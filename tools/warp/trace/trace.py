@@ -312,6 +312,10 @@ class Kernel:
         names = "; ".join(twin.known_as() for twin in self.twins)
         return f"{self.known_as()}; {len(self.twins)} more with the same counts: {names}"
 
+    def is_sample(self) -> bool:
+        """Whether some of a launch's blocks alone were counted."""
+        return any(0 < counted_blocks(launch) < volume(launch.grid) for launch in self.launches)
+
     def cut_short(self) -> str:
         """What to say of a kernel that a finding has ended; "" if it came to its end."""
         ended = any(ends_the_kernel(finding) for finding in self.findings())

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <limits>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -24,7 +25,8 @@ void check_product(Exercise& exercise, Product size, Launch launch, bool infinit
   const Input<float> a("A", std::move(values));
   const Input<float> b("B", lab::random_floats(extent(k, n), 2));
   Output<float> c("C", extent(m, n));
-  exercise.run(lab::format("M = %d, N = %d, K = %d%s", m, n, k, infinite ? ", an infinite A" : ""),
+  const std::string infinity = infinite ? lab::format(", A(%d, 0) infinite", m - 1) : "";
+  exercise.run(lab::format("M = %d, N = %d, K = %d%s", m, n, k, infinity.c_str()),
                [&, m = m, n = n, k = k] { launch(a.data(), b.data(), c.data(), m, n, k); });
   exercise.compare(
       c, {m, n},

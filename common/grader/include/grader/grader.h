@@ -399,6 +399,22 @@ class Exercise {
   bool looked_ = false;  // at a case, or at an answer
 };
 
+/// Runs a case that must free what it allocates. It is not the first: a GPU takes memory of its own for that one.
+inline void run_and_free(Exercise& exercise, std::string what, std::function<void()> code) {
+  const auto free_bytes = [&] {
+    return exercise.ask([] {
+      std::size_t free = 0, total = 0;
+      cudaMemGetInfo(&free, &total);
+      return free;
+    });
+  };
+  const std::size_t before = free_bytes();
+  exercise.run(std::move(what), std::move(code));
+  const std::size_t after = free_bytes();
+  exercise.expect(after == before, "not-freed",
+                  lab::format("%zu bytes of the device's memory were not freed", before - after));
+}
+
 /// One of several variants of a learner's file that a program was compiled with, each with its checker.
 struct Variant {
   Variant(const char* name, void (*grade)(Exercise&));

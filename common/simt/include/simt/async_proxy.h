@@ -48,6 +48,7 @@ struct Wgmma {
 };
 /// \param sums the n / 2 variables that stand for the lane's registers. They have a mark until wait_wgmma().
 void wgmma(const Wgmma& how, float* const* sums);
+void fence_wgmma();
 void commit_wgmma();
 void wait_wgmma(unsigned kept);
 

@@ -16,7 +16,6 @@ struct Config {
   cudaStream_t stream;
   bool cooperative = false;      ///< all blocks at once, which may wait for each other
   bool to_node = false;          ///< of a node of a graph that is being made
-  bool has_virtual = false;      ///< a parameter is an object with virtual functions
   const void* kernel = nullptr;  ///< the kernel's address, where the launch names just one
   const void* place = nullptr;   ///< where the launch stands, in device code
 };

@@ -35,27 +35,6 @@ enum cudaGraphInstantiateFlags {
   cudaGraphInstantiateFlagDeviceLaunch = 4,
   cudaGraphInstantiateFlagUseNodePriority = 8,
 };
-enum cudaGraphInstantiateResult {
-  cudaGraphInstantiateSuccess = 0,
-  cudaGraphInstantiateError = 1,
-  cudaGraphInstantiateInvalidStructure = 2,
-  cudaGraphInstantiateNodeOperationNotSupported = 3,
-  cudaGraphInstantiateMultipleDevicesNotSupported = 4,
-  cudaGraphInstantiateConditionalHandleUnused = 5,
-};
-enum cudaGraphDebugDotFlags {
-  cudaGraphDebugDotFlagsVerbose = 1 << 0,
-  cudaGraphDebugDotFlagsKernelNodeParams = 1 << 2,
-  cudaGraphDebugDotFlagsMemcpyNodeParams = 1 << 3,
-  cudaGraphDebugDotFlagsMemsetNodeParams = 1 << 4,
-  cudaGraphDebugDotFlagsHostNodeParams = 1 << 5,
-  cudaGraphDebugDotFlagsEventNodeParams = 1 << 6,
-  cudaGraphDebugDotFlagsExtSemasSignalNodeParams = 1 << 7,
-  cudaGraphDebugDotFlagsExtSemasWaitNodeParams = 1 << 8,
-  cudaGraphDebugDotFlagsKernelNodeAttributes = 1 << 9,
-  cudaGraphDebugDotFlagsHandles = 1 << 10,
-  cudaGraphDebugDotFlagsConditionalNodeParams = 1 << 15,
-};
 enum cudaGraphExecUpdateResult {
   cudaGraphExecUpdateSuccess = 0,
   cudaGraphExecUpdateError = 1,
@@ -71,12 +50,6 @@ struct cudaGraphExecUpdateResultInfo {
   cudaGraphExecUpdateResult result;
   cudaGraphNode_t errorNode;
   cudaGraphNode_t errorFromNode;
-};
-struct cudaGraphInstantiateParams {
-  unsigned long long flags;
-  cudaStream_t uploadStream;
-  cudaGraphNode_t errNode_out;
-  cudaGraphInstantiateResult result_out;
 };
 struct cudaGraphEdgeData {
   unsigned char from_port;

@@ -111,7 +111,6 @@ void run_now(const char* text, const Config& config, const Call& call, Given<P>&
   using Thread = decltype(thread);
   Config named = config;
   if constexpr (std::is_pointer_v<Call>) named.kernel = reinterpret_cast<const void*>(call);
-  named.has_virtual = (std::is_polymorphic_v<P> || ...);
   // What is not plain data cannot be compared.
   constexpr bool plain = ((std::is_trivially_copyable_v<P> && !std::is_reference_v<P>)&&...);
   const Argument data[] = {

@@ -22,7 +22,10 @@ ACTIONS = {
         "compiles with nvcc what the text says of machine code, records it, fills in the excerpts",
         "chapter.authors",
     ),
-    "prove": ("exercises: the blank fails, the solution passes, each mutant fails for its own reason", "prove.py"),
+    "prove": (
+        "exercises: the blank fails, the solution passes, each mutant fails for its own reason",
+        "exercise.prove",
+    ),
     "bounds": ("the bound of every recorded rung beside its time; --write records them", "record.bounds_at_size"),
     "count": ("a program's kernels on the GPU with Nsight Compute, by the course's names", "record.counters"),
     "sanitize": ("the planted faults under compute-sanitizer, on a GPU", "record.sanitize"),

@@ -20,6 +20,8 @@ from warp.cli.options import Arguments
 def main(arguments: Arguments) -> int:
     port = port_number(arguments.port, arguments.serve)
     machine = Machine()
+    if not pages.folder():
+        ui.note(f"The site takes {pages.HOW_LONG}: it builds every chapter. Meanwhile, what is built already runs.")
     install.ensure(machine, "simulator", "test", "docs")
     python = install.ensure_venv(machine)
     build_programs(machine)
@@ -64,7 +66,7 @@ def build_programs(machine: Machine) -> None:
     began = time.time()
     targets = [chapter.name for chapter in known] + ["simtcc", "simt"]
     targets += ["microkernels", "agreement"]  # their counts are shown beside the hardware's
-    build.build("simulator", machine, "the chapters for the simulator", targets, testing=True)
+    build.build("simulator", machine, f"every chapter for the simulator ({pages.HOW_LONG})", targets, testing=True)
     write_atomically(stamp, json.dumps({"code": code, "programs": programs_of(known)}))
     os.utime(stamp, (began, began))  # what is edited while it builds is newer
 

@@ -15,8 +15,10 @@ from warp.base.errors import LearnError, UsageError
 from warp.base.files import check_writable, forget, write_output
 from warp.base.machine import Machine
 from warp.base.names import advice
+from warp.base.text import read_source
 from warp.chapter import chapters
 from warp.chapter.chapters import Chapter
+from warp.chapter.functions import mask
 from warp.cli.options import Arguments
 from warp.exercise import workspace
 from warp.explain import report as explained
@@ -41,6 +43,7 @@ from warp.trace.model import Trace
 COLUMNS_TOLD = "columns told"
 STDOUT = "-"  # as FILE of --json: standard output, which then holds nothing else
 SIMULATOR = os.path.join("common", "simt", "libsimt.a")  # in its build folder
+NO_GPU_TIME = "The times of cudaEventElapsedTime() are those of the simulator, and tell nothing of a GPU's."
 NEITHER = "explain takes one chapter or one file that ends in .cu"
 
 
@@ -161,6 +164,8 @@ def run(arguments: Arguments, subject: str, machine: Machine, rungs: list[str]) 
     done.recorded = trace.load(trace_file)
     if executed:
         take_over(done.recorded, done.compiled, executed, trace_file)
+    if not chapter and measures_itself(done.source):
+        done.recorded.notes.append(NO_GPU_TIME)
     speed.note_bounds(done.recorded, speed.gpu_named(arguments.gpu), done.compiled)
     done.json = json.dumps(records.write(done.recorded), indent=2) + "\n" if arguments.json else ""
     name_variants(done.recorded, rows_of(rows_file))
@@ -208,6 +213,11 @@ def once(arguments: Arguments, subject: str, machine: Machine) -> int:
     return done.verdict()
 
 
+def measures_itself(source: str) -> bool:
+    """Whether a program asks events for a time."""
+    return "cudaEventElapsedTime" in mask("\n".join(read_source(source) or []))
+
+
 def is_built() -> bool:
     """Whether the simulator has been built here before."""
     return os.path.exists(os.path.join(paths.build_folder("simulator"), SIMULATOR))
@@ -226,18 +236,19 @@ def columns_told(recorded: Trace) -> Sequence[str]:
 
 
 def compare(arguments: Arguments, subject: str, machine: Machine) -> int:
-    """Two programs, or two rungs of a chapter, side by side; returns the exit code of the first that is not 0."""
+    """Two programs, or two rungs of a chapter, side by side, that of --against as what was before; returns the exit code of the
+    first that is not 0."""
     from warp.explain import against
 
     other, chapter = arguments.against, as_chapter(subject)
     if chapter:
-        runs = [run(arguments, subject, machine, [rung]) for rung in (*arguments.rung, other)]
-        labels = [*arguments.rung, other]
+        labels = [other, *arguments.rung]
+        runs = [run(arguments, subject, machine, [rung]) for rung in labels]
     else:
-        runs = [run(arguments, file, machine, []) for file in (subject, other)]
+        runs = [run(arguments, file, machine, []) for file in (other, subject)]
         labels = [done.label for done in runs]
         if labels[0] == labels[1]:
-            labels = [subject, other]
+            labels = [other, subject]
     sides = [
         against.Side(label, done.recorded, done.compiled, done.code != 0 or done.verdict() != 0)
         for label, done in zip(labels, runs)
@@ -342,7 +353,13 @@ def as_chapter(subject: str) -> Chapter | None:
         return inside[0]
     if os.path.isfile(subject) or os.sep in subject or "." in subject:
         return None
-    return chapters.find(subject, known)
+    mine = os.path.join(workspace.FOLDER, subject + ".cu")
+    try:
+        return chapters.find(subject, known)
+    except UsageError as error:
+        if not os.path.isfile(mine):
+            raise
+        raise UsageError(f"{error}; or did you mean {paths.shown(mine)}?")
 
 
 def check_source(file: str, legal: str = NEITHER) -> None:

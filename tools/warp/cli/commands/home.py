@@ -46,7 +46,7 @@ def of_chapter(way: Way, chapter: Chapter) -> str:
         "{} on the {}".format(in_words(counts), "GPU" if backend == "gpu" else backend)
         for backend, counts in way.runs(chapter).items()
     ]
-    parts = ["; ".join(runs) or "not run yet"]
+    parts = ["; ".join(runs) or ("taken as read" if way.is_begun(chapter) else "not run yet")]
     parts += filter(None, [progress.predictions_in_words(way.kept, chapter.key)])
     mine = way.exercises_of(chapter)
     if mine:

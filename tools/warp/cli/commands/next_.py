@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warp.base import paths, ui
+from warp.base import pages, paths, ui
 from warp.base.errors import UsageError
 from warp.base.text import there
 from warp.cli.options import Arguments
@@ -44,9 +44,9 @@ def go_on(but: Exercise | None = None) -> int:
     ui.say()
     ui.say("  " + chapter.question)
     ui.say()
-    ui.say(
-        "  Read       " + paths.shown(chapter.source) + ", from the top; with figures: " + paths.shown(chapter.page())
-    )
+    page = pages.file_of(f"chapters/{chapter.key}")
+    figures = paths.shown(page) if page else f"./learn docs, {pages.HOW_LONG}"
+    ui.say("  Read       " + paths.shown(chapter.source) + ", from the top; with figures: " + figures)
     ui.say(f"  Run        ./learn run {chapter.number}")
     ui.say(f"  Predict    ./learn predict {chapter.number}")
     if way.exercises_of(chapter):

@@ -191,7 +191,7 @@ def next_steps(chapter: Chapter, backend: str, arguments: Arguments) -> None:
     if step:
         rows.append((step.command, step.why))
     if not pages.folder():
-        rows.append(("./learn docs", "the text of the course, with figures, as a site"))
+        rows.append(("./learn docs", f"the text of the course, with figures, as a site; {pages.HOW_LONG}"))
     width = max(len(command) for command, _ in rows)
     ui.say()
     ui.say("Next:")

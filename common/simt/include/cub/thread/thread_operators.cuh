@@ -1,5 +1,0 @@
-/// \file
-/// A part of CUB, for the simulator.
-#pragma once
-
-#include <simt/cub/common.h>

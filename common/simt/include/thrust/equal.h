@@ -1,5 +1,0 @@
-/// \file
-/// A part of Thrust, for the simulator: results, no counts.
-#pragma once
-
-#include <simt/thrust/search.h>
