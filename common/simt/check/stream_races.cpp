@@ -25,7 +25,6 @@
 namespace simt::stream_races {
 
 uint64_t begin = 0, extent = 0;
-std::atomic<bool> has_fence = false;
 
 namespace {
 
@@ -238,7 +237,7 @@ std::vector<Bytes> runs_of(const Rows& rows) {
 Shared of_launch(const engine::Footprint& footprint, const engine::Member& launch) {
   const bool all = stream_order::has_queues();
   auto accesses = std::make_shared<Accesses>();
-  accesses->has_fence = has_fence.exchange(false);
+  accesses->has_fence = footprint.has_fence();
   std::vector<engine::Touched> touched = footprint.touched();
   std::sort(touched.begin(), touched.end(),
             [](const auto& a, const auto& b) { return a.base < b.base; });

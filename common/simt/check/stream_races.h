@@ -6,7 +6,6 @@
 // both sides, and stores of the value that is there already.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -34,9 +33,6 @@ struct Accesses {
   bool operator==(const Accesses&) const = default;
 };
 using Shared = std::shared_ptr<const Accesses>;
-
-// The launch under way has made a fence for the device or more.
-extern std::atomic<bool> has_fence;
 
 // What a launch has touched that has ended just now.
 Shared of_launch(const engine::Footprint& footprint, const engine::Member& launch);

@@ -2,7 +2,6 @@
 #include <ctime>
 
 #include "base/host_memory.h"
-#include "check/stream_races.h"
 #include "hooks/hooks.h"
 
 namespace simt::engine {
@@ -14,7 +13,7 @@ void Hooks::fence(const void* pc, bool whole_device) {
   catch_up(pc);
   const HostMemory bookkeeping;
   worker->warp_->progress.polled = true;
-  if (whole_device && !stream_races::has_fence) stream_races::has_fence = true;
+  if (whole_device) worker->monitor.global_checker.footprint.note_fence();
   worker->monitor.fence(worker->thread_rank(), worker->warp_->checks, whole_device);
 }
 

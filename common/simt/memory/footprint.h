@@ -31,6 +31,8 @@ class Footprint {
   }
   void note_texture() { reads_textures_ = true; }  // what is read through one is not noted
   bool reads_textures() const { return reads_textures_; }
+  void note_fence() { has_fence_ = true; }  // for the device or more
+  bool has_fence() const { return has_fence_; }
   const std::vector<Touched>& touched() const { return touched_; }
   // Where it has looked for flags of other devices: bytes of a sector.
   struct Polled {
@@ -55,7 +57,7 @@ class Footprint {
  private:
   std::vector<Touched> touched_;
   std::vector<Polled> polled_;  // in the order of their addresses, each sector once
-  bool reads_textures_ = false;
+  bool reads_textures_ = false, has_fence_ = false;
 };
 
 }  // namespace simt::engine
