@@ -19,11 +19,11 @@
 namespace ptx = cuda::ptx;
 
 constexpr int kTile = 256;
-constexpr std::uint32_t kBytes = kTile * sizeof(float);
 
 // out = 2 in, both (tiles, kTile). Blocks of kTile threads, any number.
 __global__ void twice(float* out, const float* in, int tiles) {
   __shared__ __align__(128) float tile[kTile];
+  constexpr std::uint32_t kBytes = sizeof tile;
   __shared__ std::uint64_t arrived;
   const int t = static_cast<int>(threadIdx.x);
   if (t == 0) {

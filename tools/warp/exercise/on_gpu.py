@@ -50,6 +50,7 @@ EITHER = {
     "global-race",
     "hang",
     "host-access",
+    "missing-proxy-fence",
     "not-freed",
     "out-of-bounds",
     "peer-access",
