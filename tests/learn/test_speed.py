@@ -17,7 +17,7 @@ from warp.explain import against, speed
 from warp.machinecode import bounds
 from warp.trace.trace import Kernel
 
-LABELS = ["learn", "simt"]
+LABELS = ["learn", "simt", "slow"]
 NEEDS = ["simtcc", "simt"]
 
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"

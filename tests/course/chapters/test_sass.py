@@ -17,7 +17,7 @@ from warp.chapter.errors import ExpressionError
 from warp.chapter.functions import find_function
 from warp.machinecode import code, disassembly, expectations, tools
 
-LABELS = ["chapter"]
+LABELS = ["chapter", "slow"]
 NEEDS = []
 
 
