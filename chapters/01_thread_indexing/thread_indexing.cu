@@ -19,6 +19,8 @@
 //   ./learn run 01 --rung where_blocks_run       which SM each block ran on, and when [needs gpu]
 //   ./learn run 01 --rung copy_x_fastest         threadIdx.x runs along the row
 //   ./learn run 01 --rung copy_y_fastest         threadIdx.x runs down the column
+//   ./learn run 01 --rung read_only              a picture is read, and not written
+//   ./learn run 01 --rung write_only             a picture is written, and not read
 //   ./learn run 01 --rung diverge_between_warps  a branch on which the lanes of a warp agree
 //   ./learn run 01 --rung diverge_within_warps   the same branch, decided lane by lane
 //   ./learn run 01 --rung async_launch           one launch, timed with three clocks
@@ -473,13 +475,69 @@ struct Picture {
 // of each are used. The same picture takes eight times as many sectors.
 //
 // It takes 4.7 times as long, not 8. The eight warps of a block read neighbouring columns, so a cache
-// may still hold the sector that the next warp wants. But the L1 cache looks up one line of 128 bytes
-// at a time, one for a request along the row and 32 for a request down the column. For the loads alone
-// these lookups take 0.26 ms of the 1.01 ms. Where the rest goes is not measured here; stores of 4 bytes
-// to 32 sectors are one candidate. Chapter 06 takes reads and writes apart.
+// may still hold the sector that the next warp wants. Nearly all of the time goes to the writes: alone they take 0.97 of
+// it, the reads alone 0.29.
 //= 4.7 times: ms("copy_y_fastest") / ms("copy_x_fastest")
+//= take 0.97 of: ms("write_only/down the columns") / ms("copy_y_fastest")
+//= alone 0.29: ms("read_only/down the columns") / ms("copy_y_fastest")
+//
+// ### Reads and writes apart (second reading)
+//
+// Two more kernels do one half each: `read_only` looks for a number and stores where it stands, `write_only` numbers
+// the elements.
+
+/// Finds a number in a picture that has it once.
+///
+/// @tparam DOWN       whether threadIdx.x runs down the column, or else along the row
+/// @param place       one integer in device memory: the number of the element that is `wanted`; written
+/// @param in          rows x cols integers in device memory, row by row
+/// @param wanted      one of them
+/// @param rows, cols  extents, any with fewer than 2^32 elements
+///
+/// Launch: block (32, 8); grid.x * 32 covers the rows if DOWN, else the columns; grid.y * 8 covers the others.
+template <bool DOWN>
+__global__ void read_only(unsigned* place, const unsigned* in, unsigned wanted, std::size_t rows,
+                          std::size_t cols) {
+  const std::size_t x = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const std::size_t y = std::size_t{blockIdx.y} * blockDim.y + threadIdx.y;
+  const std::size_t row = DOWN ? x : y, col = DOWN ? y : x;
+  if (row >= rows || col >= cols) return;
+  if (in[row * cols + col] == wanted) *place = static_cast<unsigned>(row * cols + col);
+}
+
+/// Numbers the elements of a picture, row by row.
+///
+/// @tparam DOWN       whether threadIdx.x runs down the column, or else along the row
+/// @param out         rows x cols integers in device memory; written
+/// @param rows, cols  extents, any with fewer than 2^32 elements
+///
+/// Launch: as read_only.
+template <bool DOWN>
+__global__ void write_only(unsigned* out, std::size_t rows, std::size_t cols) {
+  const std::size_t x = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const std::size_t y = std::size_t{blockIdx.y} * blockDim.y + threadIdx.y;
+  const std::size_t row = DOWN ? x : y, col = DOWN ? y : x;
+  if (row < rows && col < cols) out[row * cols + col] = static_cast<unsigned>(row * cols + col);
+}
+
+// In ms:
+//
+// | | along the rows | down the columns | times as long |
+// |---|--:|--:|--:|
+// | reads alone | 0.18 | 0.29 | 1.6 |
+// | writes alone | 0.16 | 0.98 | 6.1 |
+// | both | 0.21 | 1.01 | 4.7 |
+//= reads alone | 0.18 | 0.29 | 1.6 |: (ms("read_only/along the rows"), ms("read_only/down the columns"),
+//=   ms("read_only/down the columns") / ms("read_only/along the rows"))
+//= writes alone | 0.16 | 0.98 | 6.1 |: (ms("write_only/along the rows"), ms("write_only/down the columns"),
+//=   ms("write_only/down the columns") / ms("write_only/along the rows"))
+//= both | 0.21 | 1.01 | 4.7 |: (ms("copy_x_fastest"), ms("copy_y_fastest"), ms("copy_y_fastest") / ms("copy_x_fastest"))
+//
+// The L1 cache looks up one line of 128 bytes at a time: one for a request along the row, 32 for one down the column.
+// These lookups take 0.26 ms, which is most of what the reads take. The writes take 3.8 times as long as their lookups.
+// What else a store of 4 bytes to each of 32 sectors costs is not measured here; chapter 06 goes on with it.
+//= 3.8 times: ms("write_only/down the columns") / (67e6 / 32 * 32 / 132 / 1.98e6)
 //= 0.26 ms: 67e6 / 32 * 32 / 132 / 1.98e6
-//= 1.01 ms: ms("copy_y_fastest")
 //
 // ### The rule
 //
@@ -1134,6 +1192,38 @@ class Death {
   std::vector<Answer> answers_;
 };
 
+/// read_only and write_only, each along the rows and down the columns.
+void add_one_sided(lab::Ladder& ladder, const Picture& picture, std::size_t n) {
+  if (!ladder.wants({"read_only", "write_only"})) return;
+  const auto number = [] __host__ __device__(std::size_t i) { return static_cast<unsigned>(i); };
+  const unsigned wanted = static_cast<unsigned>(n / 3 * 2);
+  const lab::Input<unsigned> in(n, number, "in");
+  lab::DeviceBuffer<unsigned> place(1, "place"), out(n, "out");
+  const double bytes = 4.0 * static_cast<double>(n);
+  for (const bool down : {false, true}) {
+    const auto reads = down ? read_only<true> : read_only<false>;
+    const auto writes = down ? write_only<true> : write_only<false>;
+    const dim3 grid = down ? lab::tiles(picture.rows, picture.cols, 32, 8)
+                           : lab::tiles(picture.cols, picture.rows, 32, 8);
+    const char* const way = down ? "down the columns" : "along the rows";
+    ladder.add({.name = "read_only",
+                .variant = way,
+                .launch =
+                    [&] {
+                      reads<<<grid, dim3(32, 8)>>>(place.data(), in.data(), wanted, picture.rows,
+                                                   picture.cols);
+                    },
+                .outputs = {lab::expect(place, std::vector<unsigned>{wanted})},
+                .bytes = bytes});
+    ladder.add(
+        {.name = "write_only",
+         .variant = way,
+         .launch = [&] { writes<<<grid, dim3(32, 8)>>>(out.data(), picture.rows, picture.cols); },
+         .outputs = {lab::expect(out, number)},
+         .bytes = bytes});
+  }
+}
+
 /// how_many_above, beside what the host expects.
 class CountAbove {
  public:
@@ -1194,8 +1284,10 @@ int main(int argc, char** argv) {
               square_in_blocks(n));
     lab::add_others(ladder);
     map.add("copy_x_fastest", map.in, Picture(n).along_rows(copy_x_fastest));
-    ladder.skip_unless(Picture(n).fits(), {"copy_y_fastest"}, Picture::limit);
+    ladder.skip_unless(Picture(n).fits(), {"copy_y_fastest", "read_only", "write_only"},
+                       Picture::limit);
     map.add("copy_y_fastest", map.in, Picture(n).down_columns(copy_y_fastest));
+    add_one_sided(ladder, Picture(n), n);
     lab::Map<std::uint32_t> bits(ladder, n);
     bits.add("diverge_between_warps", Mixed{bits.in, bits.in2(), 32}, each(diverge_between_warps));
     bits.add("diverge_within_warps", Mixed{bits.in, bits.in2(), 1}, each(diverge_within_warps));

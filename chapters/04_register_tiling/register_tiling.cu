@@ -351,21 +351,21 @@ __global__ void __launch_bounds__(THREADS, 2)  // the 2 is for section 6
   const float* from_b = b + size_t(rowB) * ldb + col0 + colB;
   for (int k0 = 0; k0 < k; k0 += BK) {
     // All loads from global memory before the first store that waits for one.
-    float part_a[BM / stepA], part_b[BK / stepB];
+    float staged_a[BM / stepA], staged_b[BK / stepB];
 #pragma unroll
     for (int i = 0; i < BM / stepA; ++i) {
       const bool inside = row0 + rowA + i * stepA < m && k0 + colA < k;
-      part_a[i] = inside ? from_a[size_t(i * stepA) * lda] : 0.0f;
+      staged_a[i] = inside ? from_a[size_t(i * stepA) * lda] : 0.0f;
     }
 #pragma unroll
     for (int i = 0; i < BK / stepB; ++i) {
       const bool inside = k0 + rowB + i * stepB < k && col0 + colB < n;
-      part_b[i] = inside ? from_b[size_t(i * stepB) * ldb] : 0.0f;
+      staged_b[i] = inside ? from_b[size_t(i * stepB) * ldb] : 0.0f;
     }
 #pragma unroll
-    for (int i = 0; i < BM / stepA; ++i) a_tile[rowA + i * stepA][colA] = part_a[i];
+    for (int i = 0; i < BM / stepA; ++i) a_tile[rowA + i * stepA][colA] = staged_a[i];
 #pragma unroll
-    for (int i = 0; i < BK / stepB; ++i) b_tile[rowB + i * stepB][colB] = part_b[i];
+    for (int i = 0; i < BK / stepB; ++i) b_tile[rowB + i * stepB][colB] = staged_b[i];
     from_a += BK;
     from_b += size_t(BK) * ldb;
     __syncthreads();
@@ -591,23 +591,23 @@ __global__ void __launch_bounds__(THREADS, blocks)
   const float* from_a = a + size_t(row0 + rowA) * lda + colA;
   const float* from_b = b + size_t(rowB) * ldb + col0 + colB;
   for (int k_left = k; k_left > 0; k_left -= BK) {
-    float4 part_a[BM / stepA], part_b[BK / stepB];
+    float4 staged_a[BM / stepA], staged_b[BK / stepB];
 #pragma unroll
     for (int i = 0; i < BM / stepA; ++i) {
       const int there = row0 + rowA + i * stepA < m ? k_left - colA : 0;
-      part_a[i] = lab::load4(from_a + size_t(i * stepA) * lda, there, aligned_a);
+      staged_a[i] = lab::load4(from_a + size_t(i * stepA) * lda, there, aligned_a);
     }
 #pragma unroll
     for (int i = 0; i < BK / stepB; ++i) {
       const int there = rowB + i * stepB < k_left ? n - col0 - colB : 0;
-      part_b[i] = lab::load4(from_b + size_t(i * stepB) * ldb, there, aligned_b);
+      staged_b[i] = lab::load4(from_b + size_t(i * stepB) * ldb, there, aligned_b);
     }
 #pragma unroll
     for (int i = 0; i < BM / stepA; ++i)
-      *reinterpret_cast<float4*>(&a_tile[rowA + i * stepA][colA]) = part_a[i];
+      *reinterpret_cast<float4*>(&a_tile[rowA + i * stepA][colA]) = staged_a[i];
 #pragma unroll
     for (int i = 0; i < BK / stepB; ++i)
-      *reinterpret_cast<float4*>(&b_tile[rowB + i * stepB][colB]) = part_b[i];
+      *reinterpret_cast<float4*>(&b_tile[rowB + i * stepB][colB]) = staged_b[i];
     from_a += BK;
     from_b += size_t(BK) * ldb;
     __syncthreads();
@@ -784,21 +784,21 @@ __global__ void __launch_bounds__(THREADS, 2)
   const float* from_a = a + size_t(row0 + rowA) * lda + colA;
   const float* from_b = b + size_t(rowB) * ldb + col0 + colB;
   for (int k0 = 0; k0 < k; k0 += BK) {
-    float part_a[BM / stepA], part_b[BK / stepB];
+    float staged_a[BM / stepA], staged_b[BK / stepB];
 #pragma unroll
     for (int i = 0; i < BM / stepA; ++i) {
       const bool inside = row0 + rowA + i * stepA < m && k0 + colA < k;
-      part_a[i] = inside ? from_a[size_t(i * stepA) * lda] : 0.0f;
+      staged_a[i] = inside ? from_a[size_t(i * stepA) * lda] : 0.0f;
     }
 #pragma unroll
     for (int i = 0; i < BK / stepB; ++i) {
       const bool inside = k0 + rowB + i * stepB < k && col0 + colB < n;
-      part_b[i] = inside ? from_b[size_t(i * stepB) * ldb] : 0.0f;
+      staged_b[i] = inside ? from_b[size_t(i * stepB) * ldb] : 0.0f;
     }
 #pragma unroll
-    for (int i = 0; i < BM / stepA; ++i) a_tile[rowA + i * stepA][colA] = part_a[i];
+    for (int i = 0; i < BM / stepA; ++i) a_tile[rowA + i * stepA][colA] = staged_a[i];
 #pragma unroll
-    for (int i = 0; i < BK / stepB; ++i) b_tile[rowB + i * stepB][colB] = part_b[i];
+    for (int i = 0; i < BK / stepB; ++i) b_tile[rowB + i * stepB][colB] = staged_b[i];
     from_a += BK;
     from_b += size_t(BK) * ldb;
     __syncthreads();

@@ -41,6 +41,7 @@
 #include <utility>
 #include <vector>
 
+#include "lab/hints.h"
 #include "lab/lab.h"
 #include "transposed.h"
 
@@ -517,34 +518,18 @@ enum class Evict { normally, first, last };
 
 /// Loads 16 bytes; or 4, and asks L2 to fetch the aligned 256 bytes that contain them (section 6 says why).
 ///
-/// CUDA C++ has no function for the hints, so they are written in PTX (chapter 10). Without a hint it is `*from`.
+/// CUDA C++ has no function for the hints: `lab/hints.h` has them in PTX (chapter 10).
 template <Evict EVICT, class T>
 __device__ T load(const T* from) {
-#if __CUDA_ARCH__ >= 800
-  std::uint64_t policy = 0;
   if constexpr (EVICT == Evict::first) {
-    asm("createpolicy.fractional.L2::evict_first.b64 %0;" : "=l"(policy));
+    return lab::load_evict_first(from);
   } else if constexpr (EVICT == Evict::last) {
-    asm("createpolicy.fractional.L2::evict_last.b64 %0;" : "=l"(policy));
-  }
-  T value;
-  if constexpr (EVICT == Evict::normally && sizeof(T) == 16) {
-    value = *from;
-  } else if constexpr (EVICT == Evict::normally) {
-    asm volatile("ld.global.L2::256B.f32 %0, [%1];" : "=f"(value) : "l"(from));
+    return lab::load_evict_last(from);
   } else if constexpr (sizeof(T) == 16) {
-    asm volatile("ld.global.L2::cache_hint.v4.f32 {%0, %1, %2, %3}, [%4], %5;"
-                 : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
-                 : "l"(from), "l"(policy));
+    return *from;
   } else {
-    asm volatile("ld.global.L2::cache_hint.L2::256B.f32 %0, [%1], %2;"
-                 : "=f"(value)
-                 : "l"(from), "l"(policy));
+    return lab::load_and_fetch_256(from);
   }
-  return value;
-#else
-  return *from;
-#endif
 }
 
 constexpr unsigned VECTOR_THREADS = 256;  ///< of a block of `vectors`

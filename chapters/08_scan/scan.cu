@@ -2,7 +2,7 @@
 //
 // Question: Each output of a prefix sum needs the one before it. How can thousands of threads compute it at once?
 // Builds on: 05_bank_conflicts, 07_reductions
-// Minutes: 50
+// Minutes: 35
 // Afterwards: scan an array of any size in one pass over the data
 // Kind: map
 // Size gpu: 268435456
@@ -343,9 +343,8 @@ __global__ void __launch_bounds__(RUN / 2) blelloch(unsigned* out, const unsigne
 //= 4.5 times: count("blelloch/pad=0", "shared_load_wavefronts") / count("blelloch/pad=1",
 //=   "shared_load_wavefronts")
 //
-// **Barriers.** Blelloch's scan passes 21 barriers, Hillis and Steele's 10. Between two of them a thread has an
-// addition and a few accesses that depend on each other. How much of a step is latency of shared memory, and how much
-// the barrier, was not measured.
+// **Barriers.** Blelloch's scan passes 21 barriers, Hillis and Steele's 10. How much of a step is the barrier, and
+// how much the latency of shared memory, was not measured.
 //
 // **Timed**, as scans of 1024 elements side by side: 1.7 ms for `hillis_steele`, 2.5 ms for `blelloch`, and
 // 1.6 ms once it is padded. Fewer additions have gained nothing.
@@ -757,6 +756,24 @@ __global__ void __launch_bounds__(THREADS)
 // makes progress in any order of blocks. (The counter guarantees only that blocks *start* in this order. They
 // may finish in another.)
 //
+//? chain: A chain of 2^28 elements has 65,536 tiles. Suppose that it takes 0.3 microseconds until a tile sees
+//?   what the one before it has published. How many milliseconds does the chain take at least?
+//? choices: about 0.2 | about 2 | about 20
+//? answer: 65536 * 0.3e-3
+//
+// About 20 ms, where a copy of as many bytes takes half a millisecond. All loads and scans overlap with the
+// waiting of other blocks; the chain itself does not. Its length is what has to be cut.
+//= 20 ms: 65536 * 0.3e-3
+//
+// **Timed.** 19 ms: 0.29 microseconds for each tile of 4096 elements, or 113 GB/s read and written. With tiles of 256
+// elements, as in many texts, the same latency per tile would limit the scan to 7 GB/s.
+//= 113 GB/s: rate("chained")
+//= 7 GB/s: 256 * 8 / (ms("chained") / 65536 * 1e6)
+//= 19 ms: ms("chained")
+//= 0.29 microseconds: ms("chained") / 65536 * 1e3
+//
+// ### Tiles numbered from the other end (second reading)
+//
 // What if a block relies on `blockIdx.x` instead? Usually blocks start in ascending order, and the mistake goes
 // unnoticed for years. To see what CUDA permits, let the tiles be numbered from the other end:
 
@@ -779,22 +796,6 @@ __global__ void later_first(unsigned* out, const unsigned* in, Word* words) {
 // The blocks that start first wait for blocks that get no SM. On a GPU this program hangs as soon as its grid
 // is larger than what fits at once, and passes every test with a smaller one.
 //
-//? chain: A chain of 2^28 elements has 65,536 tiles. Suppose that it takes 0.3 microseconds until a tile sees
-//?   what the one before it has published. How many milliseconds does the chain take at least?
-//? choices: about 0.2 | about 2 | about 20
-//? answer: 65536 * 0.3e-3
-//
-// About 20 ms, where a copy of as many bytes takes half a millisecond. All loads and scans overlap with the
-// waiting of other blocks; the chain itself does not. Its length is what has to be cut.
-//= 20 ms: 65536 * 0.3e-3
-//
-// **Timed.** 19 ms: 0.29 microseconds for each tile of 4096 elements, or 113 GB/s read and written. With tiles of 256
-// elements, as in many texts, the same latency per tile would limit the scan to 7 GB/s.
-//= 113 GB/s: rate("chained")
-//= 7 GB/s: 256 * 8 / (ms("chained") / 65536 * 1e6)
-//= 19 ms: ms("chained")
-//= 0.29 microseconds: ms("chained") / 65536 * 1e3
-//
 // ## 6. Look back
 //
 // A block that waits for its predecessor waits for more than it needs to know. The *sum* of a tile is known as soon as
@@ -807,8 +808,7 @@ __global__ void later_first(unsigned* out, const unsigned* in, Word* words) {
 //
 // A whole warp looks back. Its 32 lanes read the words of 32 predecessors at once and wait until all are
 // published. The nearest prefix among them ends the search; without one, the warp adds all 32 and goes on with
-// the next 32. (The kernel below is built in several ways, `STEPS`. `width=1`, in which one lane looks, and `width=32` are
-// what this section compares; the other steps are for the next one.)
+// the next 32. (Of the kernel's `STEPS` this section compares `width=1`, in which one lane looks, and `width=32`.)
 //
 // Two warp functions decide for all lanes at once. `__any_sync` is true where the condition holds in some lane. In the
 // word of `__ballot_sync` bit i is set where it holds in lane i. Lane 0 has the nearest predecessor, so the lowest set
@@ -819,13 +819,6 @@ __global__ void later_first(unsigned* out, const unsigned* in, Word* words) {
 //? answer: ms("look_back/width=32") / ms("three_kernels/reduce first")
 //? unit: times
 //? near: 20 %
-//
-//? sleep: In the step `pause` of `STEPS` below, a block sleeps for 3 microseconds before it looks back. How does its
-//?   time compare to that of `rows=8`, which does not sleep?
-//? choices: a tenth more or worse | about the same | a tenth less or better
-//? answer: {"a tenth more or worse": ms("look_back/pause") > 1.1 * ms("look_back/rows=8"),
-//?   "about the same": 0.95 < ms("look_back/pause") / ms("look_back/rows=8") < 1.05,
-//?   "a tenth less or better": ms("look_back/pause") < 0.9 * ms("look_back/rows=8")}
 
 /// The sum of a value over the lanes of a warp; every lane gets it. All 32 lanes call it.
 __device__ inline unsigned warp_sum(unsigned value) {
@@ -946,6 +939,13 @@ __global__ void __launch_bounds__(THREADS)
 //= 0.52 ms: ms("block_scan")
 //
 // ### Faster in four steps, and one that is not taken (second reading)
+//
+//? sleep: In the step `pause` of `STEPS` a block sleeps for 3 microseconds before it looks back. How does its
+//?   time compare to that of `rows=8`, which does not sleep?
+//? choices: a tenth more or worse | about the same | a tenth less or better
+//? answer: {"a tenth more or worse": ms("look_back/pause") > 1.1 * ms("look_back/rows=8"),
+//?   "about the same": 0.95 < ms("look_back/pause") / ms("look_back/rows=8") < 1.05,
+//?   "a tenth less or better": ms("look_back/pause") < 0.9 * ms("look_back/rows=8")}
 //
 // The next steps change no byte of the traffic, and each of them has one idea:
 //

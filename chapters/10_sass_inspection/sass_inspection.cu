@@ -42,19 +42,18 @@
 
 #include "lab/lab.h"
 
-// The chapters before this one predicted speed from the source: bytes, sectors, wavefronts, FMAs. Sometimes the
-// prediction was wrong, because the source is not what runs. nvcc drops loads, merges them, reorders them, and spends
-// instructions that no line of the source shows. This chapter reads its output.
+// Earlier chapters predicted speed from the source: bytes, sectors, wavefronts, FMAs. Sometimes the prediction was
+// wrong, because the source is not what runs. nvcc drops, merges and reorders loads, and adds instructions that no
+// line of the source shows. This chapter reads its output.
 //
-// The machine code of an NVIDIA GPU is called {term}`SASS`. You need nvcc to produce it and no GPU to read it.
-// The excerpts below are cut by a program from a recorded compilation by nvcc 13.0 for sm_90a, the H200's
+// The machine code of an NVIDIA GPU is called {term}`SASS`. The listings are nvcc 13.0's for sm_90a, the H200's
 // architecture. Times are those of an H200 that copies 1 GiB; counts are for 20,011 floats.
 
 constexpr unsigned BLOCK = 256;  ///< threads of a block
 
 // ## 1. From source to machine code
 //
-// We start with the shortest kernel that does anything.
+// The shortest kernel that does anything:
 
 /// out[i] = in[i].
 ///
@@ -85,9 +84,9 @@ __global__ void copy_scalar(float* out, const float* in, unsigned n) {
 // $L__BB0_2:
 // ```
 //
-// PTX is [documented](https://docs.nvidia.com/cuda/parallel-thread-execution/) and stable, and a driver can compile it for
-// a GPU that did not exist when the program was built. But it is not what runs: registers, order and many instructions
-// are decided later. To judge performance, read SASS. All of `copy_scalar` fits here:
+// PTX is [documented](https://docs.nvidia.com/cuda/parallel-thread-execution/) and stable, and a driver can compile
+// it for a GPU that did not exist when the program was built. But registers, order and many instructions are decided
+// later: to judge performance, read SASS. All of `copy_scalar`:
 //
 // ```{sass} copy_scalar lines=16
 // 0000       LDC                R1, c[0x0][0x28]
@@ -111,15 +110,15 @@ __global__ void copy_scalar(float* out, const float* in, unsigned n) {
 // ```{drawing} beside
 // ```
 //
-// `./learn sass 10 --rung copy_scalar` prints the same from your own compiler, with the source line above each
-// instruction, and `./learn sass my.cu` does so for any file, by `cuobjdump -sass` and `nvdisasm`. No nvcc?
-// `./learn setup --sass` brings one, without root. Or stay on this page: the link below a listing opens its kernel in
-// Compiler Explorer, which shows PTX and SASS in its `Device Viewer`. Another release of nvcc may choose other registers.
+// `./learn sass 10 --rung copy_scalar` prints it from your own compiler, with the source line above each instruction,
+// and `./learn sass my.cu` does so for any file, by `cuobjdump -sass` and `nvdisasm`. `./learn setup --sass` brings
+// an nvcc, without root. The link below a listing opens its kernel in Compiler Explorer, whose `Device Viewer` shows
+// PTX and SASS. Another release of nvcc may choose other registers.
 //
 // ## 2. How to read an instruction
 //
-// Take the line that loads the element. From left to right it has the address of the instruction, a predicate (here
-// none), the operation with its modifiers, and the operands, the destination first:
+// From left to right, the line that loads the element has the address of the instruction, a predicate (here none),
+// the operation with its modifiers, and the operands, the destination first:
 //
 // ```{sass} copy_scalar only=LDG
 // 00c0       LDG.E              R3, desc[UR4][R2.64]
@@ -129,15 +128,14 @@ __global__ void copy_scalar(float* out, const float* in, unsigned n) {
 //   bits; `.64` and `.128` are wider, `.U8` or `.S16` narrower.
 // - `R3` is the destination. `R0` to `R254` are 32-bit registers, one for each thread; `RZ` reads as zero. That 32
 //   threads run it at once stands nowhere in the instruction.
-// - `[R2.64]` is a 64-bit address in the pair `R2`, `R3`. The result may overwrite half of its own address: the
-//   address is read first.
-// - `desc[UR4]` is a memory descriptor from a pair of **uniform registers**. A uniform register has one value for the
-//   whole warp. Values that are the same for all threads, such as the size of a block, are computed once per warp in
-//   `UR0` to `UR62` (on this architecture), by instructions that begin with U: `ULDC`, `UIADD3`, `USHF`.
+// - `[R2.64]` is a 64-bit address in the pair `R2`, `R3`, read before the result overwrites half of it.
+// - `desc[UR4]` is a memory descriptor from a pair of **uniform registers**. Such a register (`UR0` to `UR62` on this
+//   architecture) has one value for the whole warp. What is the same for all threads, such as the size of a block, is
+//   computed once per warp, by instructions that begin with U: `ULDC`, `UIADD3`, `USHF`.
 //
 // A predicate stands before the operation. `@P0 EXIT` ends the threads whose predicate `P0` is true: the guard `i < n`,
-// inverted. `@!P0` runs an instruction where `P0` is false. There are seven predicates, `P0` to `P6`, and `PT`, which
-// is always true. A short `if` becomes predicated instructions and has no jump at all.
+// inverted. `@!P0` runs an instruction where `P0` is false. There are seven, `P0` to `P6`, and `PT`, which is always
+// true. A short `if` becomes predicated instructions, without a jump.
 //
 // Constants and arguments do not come from registers. `c[0x0][0x28]` is a word of constant bank 0, at byte 0x28. The
 // launch places the block's extents there from byte 0 on (`c[0x0][RZ]` is the first), and, on this architecture, the
@@ -149,11 +147,10 @@ __global__ void copy_scalar(float* out, const float* in, unsigned n) {
 //
 // The pointers are at 0x210 and 0x218, and `n` follows at 0x220: the `ULDC` before the comparison reads it. Then
 // `IMAD.WIDE.U32` multiplies two 32-bit numbers, the index and 4, and adds a 64-bit number, the pointer in the register
-// pair. That is a whole address computation, and it is why a 32-bit unsigned index is cheap and a `size_t` is
-// not: a 64-bit product takes several `IMAD`, and a 64-bit sum an `IADD3` and an `IADD3.X`, the second of which adds
-// the carry of the first. (Those early GPUs multiplied 24 bits faster than 32: `__mul24` in old code was written for
-// them.) In `copy` of chapter 06, whose index is a `size_t`, each half of the index is shifted by itself, and the carry of the
-// sum is the predicate `P0`:
+// pair. That is a whole address computation. So a 32-bit unsigned index is cheap and a `size_t` is not: a 64-bit
+// product takes several `IMAD`, and a 64-bit sum an `IADD3` and an `IADD3.X`, which adds the carry. (`__mul24` in old
+// code was written for GPUs that multiplied 24 bits faster than 32.) In `copy` of chapter 06, whose index is a
+// `size_t`, each half of the index is shifted by itself, and the carry is the predicate `P0`:
 //
 // ```{sass} 06:copy only=IMAD,SHF,IADD3 from=IMAD.SHL lines=4
 // 00a0       IMAD.SHL.U32       R4, R2.reuse, 0x4, RZ
@@ -162,16 +159,15 @@ __global__ void copy_scalar(float* out, const float* in, unsigned n) {
 // 00f0       IADD3.X            R3, R0, UR5, RZ, P0, !PT
 // ```
 //
-// (In listings for older GPUs the carry is a flag: `IADD.CC`, then `IADD.X`. `.HI` marks the upper half of a product.) All that
-// matters where a loop is bound by the instructions that it issues. It does not in a copy:
-// `copy` of chapter 06 has a `size_t` for its index and takes 0.80 ms, `copy_scalar` takes 0.79 ms.
+// (In listings for older GPUs the carry is a flag: `IADD.CC`, then `IADD.X`. `.HI` marks the upper half of a
+// product.) All that matters where a loop is bound by the instructions that it issues, and not in a copy: that of
+// chapter 06 takes 0.80 ms, `copy_scalar` takes 0.79 ms.
 //= 0.80 ms, `copy_scalar` takes 0.79 ms: (ms("06:copy"), ms("copy_scalar"))
 //
-// `nvdisasm -hex` shows the 128 bits of an instruction. Some of them are control codes, which NVIDIA does not
-// document and which `./learn sass --json` decodes as independent measurements agree: how many cycles to wait before
-// the next instruction, and six **scoreboards**, the counters by which an instruction waits for a load. The hardware
-// does not track the dependences of arithmetic itself. `ptxas` knows that an `FFMA` takes four cycles (from Volta on)
-// and writes the wait down.
+// Some of the 128 bits of an instruction (`nvdisasm -hex`) are control codes. NVIDIA does not document them.
+// `./learn sass --json` decodes them as independent measurements agree: how many cycles to wait before the next
+// instruction, and six **scoreboards**, the counters by which an instruction waits for a load. The hardware does not track the
+// dependences of arithmetic: `ptxas` knows that an `FFMA` takes four cycles (from Volta on) and writes the wait down.
 //
 // ### The instructions that you will meet
 //
@@ -195,7 +191,7 @@ __global__ void copy_scalar(float* out, const float* in, unsigned n) {
 // addresses. A thread that moves more bytes spreads their cost.
 //= 16 instructions: sass("copy_scalar", "instructions")
 
-/// Copies what is left of `n` elements behind the first `whole`: fewer than a block has threads.
+/// Copies what is left of `n` elements behind the first `whole`: fewer than BLOCK.
 __device__ void copy_tail(float* out, const float* in, unsigned n, unsigned whole) {
   const unsigned i = whole + threadIdx.x;
   if (blockIdx.x == 0 && i < n) out[i] = in[i];
@@ -221,8 +217,8 @@ __global__ void copy_float4(float* out, const float* in, unsigned n) {
   copy_tail(out, in, n, n / 4 * 4);
 }
 
-// A wide access needs an aligned address and a whole vector. So each kernel has two parts: whole vectors, then the
-// tail of at most one or three floats, which the first threads of block 0 copy.
+// A wide access needs an aligned address and a whole vector. So the first threads of block 0 copy the tail, at most
+// one or three floats.
 //
 //? cost_of_four: `copy_scalar` has 16 instructions for 4 bytes per thread. How many instructions for each 4 bytes does
 //?   `copy_float4` have, its tail included?
@@ -237,9 +233,8 @@ __global__ void copy_float4(float* out, const float* in, unsigned n) {
 // 0190       STG.E              desc[UR6][R4.64], R3
 // ```
 //
-// The kernel has 27 instructions for 16 bytes, under 7 for each float instead of 16. Six of them belong to the tail,
-// among them the second `LDG` and `STG`, and most threads exit before they get there. `copy_float2` looks the same
-// with `.64`.
+// The kernel has 27 instructions for 16 bytes, under 7 for each float instead of 16. Six belong to the tail, among
+// them the second `LDG` and `STG`: most threads exit before them. `copy_float2` looks the same with `.64`.
 //= 27 instructions for 16: (sass("copy_float4", "instructions"), 16)
 //= under 7: sass("copy_float4", "instructions") / 4
 //
@@ -256,8 +251,8 @@ __global__ void copy_float4(float* out, const float* in, unsigned n) {
 //
 // ### The type decides (second reading)
 //
-// What the compiler may assume about the address decides the width of an access, not the address at run time. Here
-// are two structs with the same members.
+// What the compiler may assume about an address decides the width of the access, not the address at run time. Two
+// structs have the same members:
 //
 //? plain_struct: With which loads does `copy_struct<PlainFloat4>` read its struct?
 //? choices: one of 128 bits | two of 64 bits | four of 32 bits
@@ -276,7 +271,7 @@ struct alignas(16) AlignedFloat4 {  ///< the same four floats, aligned to 16 byt
 ///
 /// @tparam Four  PlainFloat4 or AlignedFloat4
 ///
-/// Launch: one thread per four elements, at least one block, in one dimension.
+/// Launch: as copy_float4.
 /// Requires: in and out are aligned as Four is.
 template <class Four>
 __global__ void copy_struct(float* out, const float* in, unsigned n) {
@@ -298,9 +293,9 @@ __global__ void copy_struct(float* out, const float* in, unsigned n) {
 // 0170       LDG.E              R3, desc[UR6][R2.64]
 // ```
 //
-// A `PlainFloat4` has the alignment of its members, 4 bytes. Its address may be any multiple of 4, and a 128-bit load from
-// there would fail. So nvcc splits it, and neighbouring lanes are 16 bytes apart: each of the four requests touches 16
-// sectors and uses a quarter of each. With `alignas(16)` it is one load. (The other `LDG` of both is the tail's.)
+// A `PlainFloat4` has the alignment of its members: its address may be any multiple of 4, and a 128-bit load from
+// there would fail. So nvcc splits it. Neighbouring lanes are 16 bytes apart, and each of the four requests touches
+// 16 sectors and uses a quarter of each. With `alignas(16)` it is one load. (The other `LDG` of both is the tail's.)
 //
 // ### What a misaligned pointer does (second reading)
 //
@@ -308,15 +303,15 @@ __global__ void copy_struct(float* out, const float* in, unsigned n) {
 //? choices: it is slower | it copies other elements | the launch fails
 //? answer: "the launch fails"
 //
-// The hardware does not split an access. It stops the kernel with `cudaErrorMisalignedAddress`, which is sticky: the
-// process cannot use the GPU any more. The simulator names the line, the lane and the array of such a launch:
+// The hardware stops the kernel with `cudaErrorMisalignedAddress`, which is sticky: the process cannot use the GPU
+// any more. The simulator names the line, the lane and the array:
 
 /// Copies all elements but the first with copy_float4, from an address that is no multiple of 16 bytes.
 void copy_misaligned(float* out, const float* in, unsigned n) {
   copy_float4<<<lab::tiles(n / 4 + 1, BLOCK), BLOCK>>>(out, in + 1, n - 1);
 }
 
-// `reinterpret_cast` promises what the compiler cannot check, so check it yourself, on the host, before the launch:
+// `reinterpret_cast` promises what the compiler cannot check. Check it on the host, before the launch:
 
 /// Throws std::invalid_argument, which names the array, unless `pointer` is a multiple of `alignment` bytes.
 void require_aligned(const char* name, const void* pointer, std::size_t alignment) {
@@ -349,13 +344,13 @@ std::string copy_in_two(float* out, const float* in, unsigned n) {
   return n == 1 ? "" : copy_refused(out + 1, in + 1, n - 1);
 }
 
-// The rung passes `in + 1`, gets the exception, and falls back to the scalar kernel. Every public function that takes a
-// pointer and loads vectors needs such a check, or a prologue of single elements up to the first aligned one.
+// The rung passes `in + 1`, and the scalar kernel copies. Every public function that takes a pointer and loads
+// vectors needs such a check, or a prologue of single elements up to the first aligned one.
 //
 // ## 4. Several in flight
 //
-// Chapter 06 found two reasons for a slow copy: sectors that are wasted, and too few bytes in flight. A `float4` puts
-// 16 bytes in flight per thread. A thread has more in flight if it loads several before it stores the first.
+// Chapter 06 found two reasons for a slow copy: wasted sectors, and too few bytes in flight. A `float4` puts 16 bytes
+// in flight per thread, and several loads before the first store put more.
 //
 //? batch_registers: `copy_batch<1>` takes 16 registers. How many does `copy_batch<8>` take?
 //? answer: sass("copy_batch<8u>", "registers")
@@ -396,15 +391,14 @@ __global__ void __launch_bounds__(BLOCK) copy_batch(float* out, const float* in,
 // 0300       STG.E              desc[UR6][R2.64], R5
 // ```
 //
-// The four loads stand together, and no instruction between them needs what they load. That is what "in flight" looks
-// like in SASS: *look for the first instruction that reads the destination of a load, and count the loads before it.*
-// All are predicated, because each has its own guard. The first store reads the registers of the first load, and a warp
-// that gets there waits.
+// No instruction between the four loads needs what they load. That is what "in flight" looks like in SASS: *look for
+// the first instruction that reads the destination of a load, and count the loads before it.* All are predicated,
+// each by its own guard. The first store reads the registers of the first load: there a warp waits.
 //
-// Eight loads hold 32 registers until they are stored, and the guards and addresses live as long: 48 registers in all.
-// An SM has 65,536, so 48 of them for each thread leave room for five blocks of 256 threads instead of eight. **Wide
-// loads can reduce parallelism:** each thread has more in flight, and there are fewer threads. Here the product still
-// grows: 40 warps of 128 bytes per lane have more in flight than 64 of 16.
+// Eight loads hold 32 registers until they are stored, and guards and addresses live as long: 48 registers in all. Of
+// an SM's 65,536 that leaves room for five blocks of 256 threads instead of eight. **Wide loads can reduce
+// parallelism:** each thread has more in flight, and there are fewer threads. Here the product still grows: 40 warps
+// of 128 bytes per lane have more in flight than 64 of 16.
 //= 48 registers: sass("copy_batch<8u>", "registers")
 //= five: 65536 // (256 * sass("copy_batch<8u>", "registers"))
 //= 40: 8 * (65536 // (256 * sass("copy_batch<8u>", "registers")))
@@ -421,10 +415,9 @@ __global__ void __launch_bounds__(BLOCK) copy_batch(float* out, const float* in,
 //
 // **Timed.** `copy_scalar` has too few bytes in flight, by Little's law: it reaches 0.63 of the rate of `cudaMemcpy`,
 // `copy_float2` 0.92 and `copy_float4` 1.01. The plain struct has the same bytes in flight in four instructions, and
-// reaches 0.99. More bytes in flight than needed gain nothing: with two, four and eight loads per thread it is 0.98,
-// 0.96 and 0.97. Why it is even a little less was not measured. The threads on an SM, the registers and the end of the
-// grid differ as well, and on an H100 two and eight loads reach 1.00 and 0.99. One `float4` per thread is all that a
-// copy needs. (A sum, which only reads, gains another 3 % from four of them: chapter 07.)
+// reaches 0.99. More bytes than needed gain nothing: two, four and eight loads per thread reach 0.98, 0.96 and 0.97.
+// Why it is even a little less was not measured; on an H100 two and eight loads reach 1.00 and 0.99. One `float4` per
+// thread is all that a copy needs. (A sum, which only reads, gains another 3 % from four of them: chapter 07.)
 //= 1.00 and 0.99: (ratio("copy_batch/loads=2", gpu="h100"), ratio("copy_batch/loads=8", gpu="h100"))
 //= another 3 %: 100 * (ms("07:vectors/loads=1") / ms("07:vectors/loads=4") - 1)
 //= 0.63: ratio("copy_scalar")
@@ -436,12 +429,11 @@ __global__ void __launch_bounds__(BLOCK) copy_batch(float* out, const float* in,
 //
 // ### Copies that pass no registers (second reading)
 //
-// An asynchronous copy goes from global to shared memory without a register in between.
+// An asynchronous copy goes from global to shared memory past the registers.
 
-/// out[i] = in[i], LOADS float4 per thread, on their way through shared memory and not through registers.
+/// out[i] = in[i], LOADS float4 per thread, through shared memory and not through registers.
 ///
-/// Launch: blocks of BLOCK for every LOADS x BLOCK float4, at least one.
-/// Requires: in and out are aligned to 16 bytes.
+/// Launch, Requires: as copy_batch.
 template <unsigned LOADS>
 __global__ void __launch_bounds__(BLOCK) copy_async(float* out, const float* in, unsigned n) {
   __shared__ float4 staged[LOADS][BLOCK];
@@ -477,16 +469,13 @@ __global__ void __launch_bounds__(BLOCK) copy_async(float* out, const float* in,
 // 03d0  @!P2 LDS.128            R12, [R26+0x2000]
 // ```
 //
-// The three `LDS` at the top do nothing: their predicate, `!PT`, is never true. nvcc puts them in front of the first
-// `LDGSTS`, and NVIDIA does not document what for.
+// The three `LDS` at the top never run: `!PT` is never true. NVIDIA does not document what they are for.
 //
-// `LDGSTS` is both halves in one instruction: the load and the store to shared memory. `.BYPASS` says that no copy of
-// the data stays in L1. `LDGDEPBAR` closes the group and `DEPBAR` waits for it. A copy that only copies gains
-// nothing, since the data has to come back through `LDS`. Chapter 11 uses it where the data is needed in shared
-// memory anyway, and where registers are scarce.
+// `LDGSTS` is the load and the store to shared memory in one. `.BYPASS` says that no copy of the data stays in L1.
+// `LDGDEPBAR` closes the group and `DEPBAR` waits for it. A copy gains nothing, since the data has to come back
+// through `LDS`. Chapter 11 uses it where the data is needed in shared memory anyway.
 //
-// Hopper goes one step further. In `copy_bulk` (see `sass_inspection_sm90.cu`) one thread starts a copy of 16 KiB with
-// a single instruction:
+// On Hopper one thread starts a copy of 16 KiB with a single instruction (`copy_bulk`, in `sass_inspection_sm90.cu`):
 //
 // ```{sass} copy_bulk only=UBLKCP,SYNCS
 // 0190       SYNCS.EXCH.64      URZ, [UR9], UR4
@@ -497,26 +486,24 @@ __global__ void __launch_bounds__(BLOCK) copy_async(float* out, const float* in,
 // 0400       SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R5+URZ], R4
 // ```
 //
-// `UBLKCP` has no width: the number of bytes is an operand. `SYNCS` works on the {term}`mbarrier` in shared
-// memory that counts the bytes as they arrive. `copy_bulk` reaches 0.96 of `cudaMemcpy`, as `copy_async` does with
-// four loads.
+// The number of bytes is an operand of `UBLKCP`. `SYNCS` works on the {term}`mbarrier` that counts the bytes as they
+// arrive. `copy_bulk` reaches 0.96 of `cudaMemcpy`, as `copy_async` does with four loads.
 //= 0.96: ratio("copy_bulk")
 //= 0.96 of `cudaMemcpy`, as `copy_async`: ratio("copy_async/loads=4")
 //
 // ## 5. Loads that wait for stores
 //
-// A kernel that stores through one pointer and loads through another leaves a question: does the store change what the
-// next load finds? Unless the compiler can rule it out, it keeps the order of the source.
+// Does a store through one pointer change what the next load finds through another? Unless the compiler can rule it
+// out, it keeps the order of the source.
 //
 //? stores: `window_aliased` adds four elements. How many stores does its machine code have?
 //? answer: sass("window_aliased", "STG")
 //? unit: stores
 //? near: exact
 
-/// out[i] = in[i] + in[i + 1] + in[i + 2] + in[i + 3], the last element standing for those behind it; the sum is kept
-/// in `out`.
+/// out[i] = in[i] + in[i + 1] + in[i + 2] + in[i + 3], the last element standing for those behind it.
 ///
-/// Launch: one thread per element, in blocks of one dimension.
+/// Launch: as copy_scalar.
 __global__ void window_aliased(float* out, const float* in, unsigned n) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
@@ -527,9 +514,9 @@ __global__ void window_aliased(float* out, const float* in, unsigned n) {
   }
 }
 
-/// The same, with the promise that nothing that is read here is written here.
+/// The same; nothing that is read is written.
 ///
-/// Launch: one thread per element, in blocks of one dimension.
+/// Launch: as copy_scalar.
 /// Requires: out and in do not overlap.
 __global__ void window_restrict(float* __restrict__ out, const float* __restrict__ in, unsigned n) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -566,7 +553,7 @@ struct WindowSum {
 // ```
 //
 // Each partial sum is stored, because the next load might read it, and each load waits behind the store before it.
-// The pointers could overlap: nothing in the signature says otherwise. With `__restrict__` it does.
+// With `__restrict__` the signature says that the arrays do not overlap.
 //
 // ```{sass} window_restrict only=LDG,FADD,STG
 // 0100       LDG.E.CONSTANT     R3, desc[UR4][R2.64]
@@ -579,22 +566,21 @@ struct WindowSum {
 // 01b0       STG.E              desc[UR4][R4.64], R3
 // ```
 //
-// Four loads in a row, three sums, one store. The `LDG` have become `LDG.E.CONSTANT`: loads of data that is not written
-// while the kernel runs, which need no order against the kernel's own stores. The promise is yours to keep. If the
-// arrays overlap after all, the results are wrong, and no message tells you.
+// Four loads in a row, three sums, one store. `LDG.E.CONSTANT` loads data that is not written while the kernel runs,
+// and needs no order against stores. If the arrays overlap after all, the results are wrong, and no message tells
+// you.
 //
 // **Timed.** 0.83 ms instead of 1.14.
 //= 0.83 ms instead of 1.14: (ms("window_restrict"), ms("window_aliased"))
 //
-// `./learn sass 10 --diff window_aliased window_restrict` puts the two side by side. The simulator executes what the
-// source says: it counts four stores per element for both kernels, and `./learn explain` notes where nvcc made fewer of
-// them. You can get the same code without the promise: keep the sum in a local variable and store it once. That is
-// better style, too.
+// `./learn sass 10 --diff window_aliased window_restrict` puts the two side by side. The simulator counts what the
+// source says, four stores per element in both; `./learn explain` notes where nvcc made fewer. A sum in a local
+// variable, stored once, gives the same code without the promise, and is better style.
 //
 // ## 6. The order of a loop's loads and stores (second reading)
 //
-// The loop that fills a tile of shared memory is in every kernel since chapter 03: load an element, store it to the
-// tile, eight times. How often does it wait?
+// Every kernel since chapter 03 fills a tile of shared memory in a loop: load an element, store it to the tile, eight
+// times. How often does it wait?
 //
 //? order: With `#pragma unroll 8`, how many of the eight loads stand before the first store to shared memory?
 //? choices: one | two | four | eight
@@ -630,7 +616,7 @@ struct ReversedRuns {
   }
 };
 
-// Rolled up, the loop does what the source says. Each iteration waits for its own load before it stores.
+// Rolled up, each iteration waits for its own load before it stores.
 //
 // ```{sass} store_order<1> in=loop
 // 00d0       ISETP.GE.U32.AND   P0, PT, R5, R8, PT
@@ -646,9 +632,9 @@ struct ReversedRuns {
 // 0170   @P0 BRA                0xd0
 // ```
 //
-// *Where* does it wait? The control codes (section 2) say so. Here is the loop again, with what each instruction waits for, which
-// scoreboard (`SB0` to `SB5`) it holds until its result is written or its operands are read, and how many cycles pass before
-// the next one may issue:
+// *Where* does it wait? The control codes (section 2) say what each instruction waits for, which scoreboard (`SB0` to
+// `SB5`) it holds until its result is written or its operands are read, and how many cycles pass before the next one
+// may issue:
 //
 // ```{sass} store_order<1> in=loop control=yes
 // 00d0       ISETP.GE.U32.AND   P0, PT, R5, R8, PT      13 cycles
@@ -664,15 +650,15 @@ struct ReversedRuns {
 // 0170   @P0 BRA                0xd0                    5 cycles
 // ```
 //
-// `LDG` holds `SB2` until `R3` is written, and `STS`, four instructions further on, waits for it: there the warp stands
-// still. `IMAD.WIDE` waits for the pointer in the same way, `VIADD` until `STS` has read the address that it is about to
-// change. All other waits are cycles that `ptxas` counted: 45 in one iteration, where a load takes 680 from global memory.
-// So an iteration is mostly that one wait, whatever its other instructions are.
+// `LDG` holds `SB2` until `R3` is written, and `STS`, four instructions further on, waits for it. `IMAD.WIDE` waits
+// for the pointer in the same way, `VIADD` until `STS` has read the address that it is about to change. The rest are
+// cycles that `ptxas` counted: 45 in one iteration, where a load takes 680 from global memory. So an iteration is
+// mostly that one wait.
 //= 45 in one: 13 + 2 + 6 + 1 + 1 + 1 + 1 + 2 + 1 + 12 + 5
 //= 680 from: round(1.98 * ms("02:memory_latency/global memory"), -1)
 //
-// With two steps per iteration the scheduler of `ptxas` moves the second load above the first store, which it may, as
-// global and shared memory never alias. Eight waits become four.
+// With two steps per iteration `ptxas` moves the second load above the first store, since global and shared memory
+// never alias. Eight waits become four.
 //
 // ```{sass} store_order<2> in=loop only=LDG,STS,BRA
 // 0160  @!P1 LDG.E              R5, desc[UR6][R4.64]
@@ -682,7 +668,7 @@ struct ReversedRuns {
 // 0210   @P0 BRA                0x100
 // ```
 //
-// Unrolled eight times, no loop is left, and there is one wait instead of eight:
+// Unrolled eight times, one wait is left:
 //
 // ```{sass} store_order<8> only=LDG,STS,BAR lines=17
 // 0240  @!P4 LDG.E              R16, desc[UR6][R16.64]
@@ -704,8 +690,8 @@ struct ReversedRuns {
 // 0510       BAR.SYNC.DEFER_BLOCKING 0x0
 // ```
 //
-// The order is not the source's: among independent accesses it is free. What counts is that the compiler *can* unroll:
-// the number of iterations must be known, and no store may be in the way.
+// The order of independent accesses is free. What counts is that the compiler *can* unroll: the number of iterations
+// must be known, and no store may be in the way.
 //
 // **Timed.** 0.69 ms with one step, 0.57 with two, 0.52 with eight.
 //= 0.69 ms with one step, 0.57: (ms("store_order/unroll=1"), ms("store_order/unroll=2"))
@@ -716,9 +702,9 @@ struct ReversedRuns {
 //
 // ## 7. The inner loops of chapters 02 to 05
 //
-// A product's time is spent in one loop. An SM of the H200 issues four instructions per cycle and can start four
-// warp-wide FMAs per cycle, so each instruction that is not an FMA takes the place of one. (So do Ada and Blackwell.
-// Volta, Turing and the A100 start two FMAs per cycle.) The share of `FFMA` in the loop is a ceiling:
+// A product's time is spent in one loop. An SM of the H200 issues four instructions per cycle and can start as many
+// FMAs, so each other instruction takes the place of one. (So do Ada and Blackwell. Volta, Turing and the A100 start
+// two FMAs per cycle.) The share of `FFMA` in the loop is a ceiling:
 //
 //     132 SMs * 4 FMAs of a warp * 64 operations * 1.98 GHz = 66.9 TFLOP/s, times the share
 //= 66.9 TFLOP/s: 132 * 4 * 64 * 1.98 / 1000
@@ -768,14 +754,12 @@ struct ReversedRuns {
 //=   66.9 * sass("05:product<Transposed<8, 4>, InPairs<4>, true>", "FFMA", "loop") /
 //=   sass("05:product<Transposed<8, 4>, InPairs<4>, true>", "instructions", "loop"), rate("05:warp_tile/BK=8") / 1000
 //
-// Picture and table show three things.
-//
-// **A ceiling is not a prediction.** No kernel reaches its own. The ceiling assumes that some warp can issue in every
+// **A ceiling is not a prediction.** No kernel reaches its own, which assumes that some warp can issue in every
 // cycle. The rest is lost to waiting: for loads from global memory in `naive_flat`, where 0.61 of a warp's time goes
 // to `long_scoreboard`, and for the queue of shared memory in `shared_tiles`, 0.46 for `mio_throttle` (section 12).
 // The loop of the latter has 32 `LDS` of 32 bits and 8 of 128 bits, one wavefront each, since a warp reads a row of
-// one tile and a single float of the other. 40 wavefronts for 32 FMAs, one per cycle: that ceiling is 13.4 TFLOP/s,
-// below the one of the instructions. Compute both and take the lower.
+// one tile and a single float of the other. 40 wavefronts for 32 FMAs, one per cycle: a ceiling of 13.4 TFLOP/s.
+// Compute both and take the lower.
 //= where 0.61 of: ncu("02:naive_flat", "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio") /
 //=   ncu("02:naive_flat", "smsp__average_warp_latency_per_inst_issued.ratio")
 //= 0.46 for `mio_throttle`: ncu("03:shared_tiles/tile=32",
@@ -787,16 +771,14 @@ struct ReversedRuns {
 //= 13.4 TFLOP/s: 132 * 64 * 1.98 / 1000 * 32 / 40
 //
 // **The width of an `LDS` is found, not written.** The source of `shared_tiles` reads one float at a time; nvcc
-// unrolled the loop and merged four reads of a row into one `LDS.128`. That is where the bound of chapter 03 went
-// wrong.
+// merged four reads of a row into one `LDS.128`. There the bound of chapter 03 went wrong.
 //
 // **Equal code, different speed.** `thread_tile_float4` and `warp_tile` have nearly the same loop. They differ in the
-// addresses that the lanes of a warp read, and no instruction shows those: bank conflicts show in the simulator's
-// counters, not in SASS. You need both.
+// addresses that the lanes read: bank conflicts show in the simulator's counters, not in SASS.
 //
 // ### `.reuse` (second reading)
 //
-// This is a piece of the loop of `thread_tile_2d`:
+// A piece of the loop of `thread_tile_2d`:
 //
 // ```{sass} 04:thread_tile_2d in=loop from=FFMA lines=8
 // 0b80       FFMA               R52, R20.reuse, R25, R49
@@ -813,15 +795,13 @@ struct ReversedRuns {
 // Jia and others, 2018), the register file has two banks, for even and odd numbers, and three operands from one bank
 // take one cycle more. `.reuse` keeps an operand in a small cache beside the unit, so that the next instruction does
 // not read it again. In an outer product each element of a row meets eight columns, and 382 instructions of that loop
-// carry the flag. You cannot set it in CUDA C++; a loop with little reuse is a hint that the tile of a thread is too
-// small.
+// carry the flag. You cannot set it in CUDA C++; little reuse hints that the tile of a thread is too small.
 //= 382 instructions: sass("04:thread_tile_2d", "reuse", "loop")
 //
 // ## 8. Registers, shared memory, occupancy
 //
-// The compiler's report, `nvcc -Xptxas -v`, says what a launch needs: registers, static shared memory, stack, spills.
-// `cuobjdump -res-usage` prints the same of a binary. They determine how many blocks an SM of the H200 holds, the
-// least of:
+// The compiler's report, `nvcc -Xptxas -v`, says what a launch needs, `cuobjdump -res-usage` the same of a binary. An
+// SM of the H200 holds as many blocks as the least of:
 //
 // - threads: 2048 over the threads of a block;
 // - registers: 65,536 over registers times threads, where a warp's registers are rounded up to a multiple of 256;
@@ -836,8 +816,8 @@ struct ReversedRuns {
 // ptxas info    : Used 32 registers, used 1 barriers, 8192 bytes smem
 // ```
 //
-// 256 threads of 32 registers are 8,192 of 65,536, so registers allow 8 blocks, as do 2048 threads; shared memory would
-// allow 25. The SM is full. One register more per thread would be rounded up to 40, and leave room for 6.
+// 256 threads of 32 registers are 8,192 of 65,536: 8 blocks, as by threads; shared memory would allow 25. One
+// register more would be rounded up to 40, and leave room for 6.
 //= 32 registers are 8,192 of 65,536: (sass("store_order<8>", "registers"), 256 * sass("store_order<8>", "registers"), 65536)
 //
 // {term}`Occupancy <occupancy>` is the number of warps that fit, divided by the 64 that an SM has room for.
@@ -849,8 +829,8 @@ struct ReversedRuns {
 //? unit: registers
 //? near: 10 %
 //
-// 65,536 / 768 is 85, and registers come in steps of 8: 80. The kernel wants more: it takes 128 when it may. What
-// does not fit goes to local memory, with 1,836 bytes of spill stores and loads in the code:
+// 65,536 / 768 is 85, and registers come in steps of 8: 80. The kernel takes 128 when it may. What does not fit goes
+// to local memory, with 1,836 bytes of spill stores and loads in the code:
 //= 85: 65536 / 768
 //= 80: sass("04:thread_tile_float4<8, 3>", "registers")
 //= 128: sass("04:thread_tile_float4<8, 2>", "registers")
@@ -865,19 +845,18 @@ struct ReversedRuns {
 // 0a40       LDL                R29, [R1+0xe0]
 // ```
 //
-// In a kernel that is slower than it should be, look for `LDL` and `STL` in the inner loop first. The loop of
-// `thread_tile_float4<8, 3>` has 365 of them beside 512 `FFMA`, and it runs at a sixth of the speed. To end spills:
-// ask for fewer blocks, give a thread a smaller tile, unroll less, and never index a thread's own array by a value
-// that the compiler does not know.
+// In a slow kernel look for `LDL` and `STL` in the inner loop first. This one has 365 of them beside 512 `FFMA`, and
+// runs at a sixth of the speed. To end spills: ask for fewer blocks, give a thread a smaller tile, unroll less, and
+// never index a thread's own array by a value that the compiler does not know.
 //= 365 of them: sass("04:thread_tile_float4<8, 3>", "LDL", "loop") + sass("04:thread_tile_float4<8, 3>", "STL", "loop")
 //= 512 `FFMA`: sass("04:thread_tile_float4<8, 3>", "FFMA", "loop")
 //= a sixth: rate("04:launch_bounds/blocks=3") / rate("04:launch_bounds/blocks=2")
 //
 // ### More warps, or more work for each (second reading)
 //
-// Latency is hidden by other work. It may come from other warps, which is what occupancy is for, or from the same
-// warp, as independent instructions. `warps_or_loads` varies both: it launches `copy_batch` with 1 or 4 loads per
-// thread, and limits the warps of an SM to 8, 16, 32 or 64 by asking for shared memory that it does not use.
+// Latency is hidden by other warps, which is what occupancy is for, or by independent instructions of the same warp.
+// `warps_or_loads` varies both: it launches `copy_batch` with 1 or 4 loads per thread, and limits the warps of an SM
+// to 8, 16, 32 or 64 by asking for shared memory that it does not use.
 //
 //? tradeoff: 8 warps on an SM with 4 loads in flight per thread, or 32 warps with one: which is faster?
 //? choices: 8 warps with 4 loads | 32 warps with one load | they differ by less than 10 %
@@ -898,7 +877,7 @@ std::size_t shared_for(unsigned blocks) {
 
 /// Launches copy_batch with at most `blocks` blocks on an SM.
 ///
-/// Launch: blocks of BLOCK, each with an SM's shared memory over `blocks`; with none for 8 blocks, which fit anyway.
+/// Launch: blocks of BLOCK, each with an SM's shared memory over `blocks`; with none for 8, which fit anyway.
 template <unsigned LOADS>
 void warps_or_loads(float* out, const float* in, unsigned n, unsigned blocks) {
   const std::size_t shared = blocks == 8 ? 0 : shared_for(blocks);
@@ -913,8 +892,7 @@ void warps_or_loads(float* out, const float* in, unsigned n, unsigned blocks) {
 //     bytes in flight = warps * 32 * loads * 16
 //
 // Chapter 06 found that 11 KB have to be in flight at any time. 8 warps with one load have 4 KiB and can reach 0.37
-// of the rate. They reach 0.33. A block that ends leaves a gap until the next has started, which may be the difference; it
-// was not measured. So few warps with much work each and many with little need not be equally fast.
+// of the rate. They reach 0.33. Whether the difference is the gap between two blocks was not measured.
 //= 11 KB: 2 * ms("02:memory_latency/global memory") * 2.1 / 132
 //= 4 KiB: 8 * 32 * 16 / 1024
 //= 0.37: 8 * 32 * 16 / 1e3 / (2 * ms("02:memory_latency/global memory") * 2.1 / 132)
@@ -951,22 +929,20 @@ void warps_or_loads(float* out, const float* in, unsigned n, unsigned blocks) {
 //
 // Each has four independent FMAs per scheduler and the same number in all. With one warp and one chain three of four
 // cycles are lost, and 0.22 of the rate is left that `lab` measures for FMAs. The three ways to four reach 0.85, 0.83
-// and 0.77: the loop has other instructions, more of them for each FMA with fewer chains, and no other FMA is ready
-// while one of them issues. Twice as many independent FMAs, two warps of four chains, reach 0.96. The threads of
-// chapter 04 have 64 chains each, which is why four warps per scheduler suffice there.
+// and 0.77: the loop has other instructions, more of them for each FMA with fewer chains. Two warps of four chains
+// reach 0.96. The threads of chapter 04 have 64 chains each, which is why four warps per scheduler suffice there.
 //= 0.22 of: rate("hide_latency/warps=1, chains=1") / limit("fma")
 //= 0.85, 0.83 and 0.77: (rate("hide_latency/warps=1, chains=4") / limit("fma"),
 //=   rate("hide_latency/warps=2, chains=2") / limit("fma"), rate("hide_latency/warps=4, chains=1") / limit("fma"))
 //= 0.96: rate("hide_latency/warps=2, chains=4") / limit("fma")
 //
-// So high occupancy is one way to hide latency, never an end in itself. The products of chapter 05 run at 25 %
-// occupancy, with 64 independent sums in each thread. A kernel with few independent instructions, such as a search in
-// a tree, needs all the warps that it can get.
+// So high occupancy is one way to hide latency, never an end in itself. The products of chapter 05 run at 25 % of it.
+// A kernel with few independent instructions, such as a search in a tree, needs all the warps that it can get.
 //= because one way to hide latency: rate("hide_latency/warps=4, chains=1") > 3 * rate("hide_latency/warps=1, chains=1")
 //
 // ## 9. The accidents of your own code
 //
-// Much of what stands in SASS was not intended. Each rung of this section has one accident and the same code without it.
+// Each rung of this section has one accident and the same code without it.
 //
 // ### A literal without its f
 //
@@ -981,7 +957,7 @@ constexpr int STEPS = 32;  ///< operations for each element
 ///
 /// @tparam DOUBLE  the literals lack their f
 ///
-/// Launch: one thread per element, in blocks of one dimension.
+/// Launch: as copy_scalar.
 template <bool DOUBLE>
 __global__ void literal(float* out, const float* in, unsigned n) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -1004,17 +980,17 @@ __global__ void literal(float* out, const float* in, unsigned n) {
 // 0100       F2F.F32.F64        R6, R6
 // ```
 //
-// `0.1` is a `double`, so `x` becomes one, the product and the sum are computed as such, and the result becomes a float
-// again: three instructions in place of one `FFMA`. An SM of the H200 starts 64 double FMAs per cycle, half as many as
-// FP32 ones, but only 16 conversions to or from 64 bits; on a GeForce it starts 2 of either (CUDA C++ Programming Guide,
-// throughput of arithmetic instructions). 64 conversions for each element take the SMs 4.1 ms at least, when a copy of as
-// many elements takes half a millisecond. `./learn explain` names such a line.
+// `0.1` is a `double`, so `x` becomes one, and the result a float again: three instructions in place of one `FFMA`.
+// An SM of the H200 starts 64 double FMAs per cycle, half as many as FP32 ones, but only 16 conversions to or from 64
+// bits; on a GeForce it starts 2 of either (CUDA C++ Programming Guide, throughput of arithmetic instructions). 64
+// conversions for each element take the SMs 4.1 ms at least, when a copy of as many elements takes half a
+// millisecond. `./learn explain` names such a line.
 //= 64 conversions for each element take the SMs 4.1 ms: (2 * 32, 2 * 32 * 268435459 / (132 * 16 * 1.98e9) * 1000)
 //
 // ### An array with an index that nvcc does not know
 //
-// Registers have no addresses. An array whose elements are chosen at run time has to lie in memory: in local memory,
-// behind the same L1 as global memory.
+// Registers have no addresses. An array whose elements are chosen at run time lies in local memory, behind the same
+// L1 as global memory.
 //
 //? indexed: `indexed` adds the 16 elements of an array in registers, starting at an index that is an argument
 //?   of the kernel. How many `STL` and `LDL` instructions does that take in all?
@@ -1026,7 +1002,7 @@ __global__ void literal(float* out, const float* in, unsigned n) {
 ///
 /// @tparam KNOWN  `start` is 0, as nvcc sees
 ///
-/// Launch: one thread per element, in blocks of one dimension.
+/// Launch: as copy_scalar.
 template <bool KNOWN>
 __global__ void indexed(float* out, const float* in, unsigned n, unsigned start) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -1068,7 +1044,7 @@ __global__ void indexed(float* out, const float* in, unsigned n, unsigned start)
 ///
 /// @tparam KNOWN  the divisor is 1009, as nvcc sees
 ///
-/// Launch: one thread per element, in blocks of one dimension.
+/// Launch: as copy_scalar.
 /// Requires: divisor > 0.
 template <bool KNOWN>
 __global__ void quotient(float* out, const float* in, unsigned n, unsigned divisor) {
@@ -1081,22 +1057,22 @@ __global__ void quotient(float* out, const float* in, unsigned n, unsigned divis
   out[i] = in[i] + static_cast<float>(h) / 1024;
 }
 
-// The argument does not change, so nvcc moves its reciprocal out of the loop: `I2F`, `MUFU.RCP` and eight more come before
-// it. What remains are 15 instructions with the loop's own: a product with the reciprocal and two corrections, for `/` and
-// for `%`. A divisor that nvcc knows becomes a product with a constant and a shift, 9 instructions with the loop's own.
-// If a divisor is a power of two, say so in the code: a shift and a mask are one instruction each.
+// nvcc moves the reciprocal of the argument out of the loop: `I2F`, `MUFU.RCP` and eight more. What remains are 15
+// instructions with the loop's own: a product with the reciprocal and two corrections, for `/` and for `%`. A divisor
+// that nvcc knows becomes a product with a constant and a shift, 9 instructions with the loop's own. A known power of
+// two takes a shift and a mask.
 //= 15 instructions: sass("quotient<false>", "instructions", "loop")
 //= 9 instructions: sass("quotient<true>", "instructions", "loop")
 //
 // ### A branch that parts a warp
 //
-// Chapter 01 counted what divergence costs. This is what it looks like.
+// Chapter 01 counted the cost of divergence. In SASS it looks like this:
 
-/// out[i] = STEPS times x = x^2 - 0.5 or x = 0.5 - x^2, of x = in[i]: one for one half of the threads, one for the other.
+/// out[i] = STEPS times x = x^2 - 0.5, or x = 0.5 - x^2 for every other one, of x = in[i].
 ///
 /// @tparam BY_WARP  whole warps take turns, else neighbouring lanes
 ///
-/// Launch: one thread per element, in blocks of one dimension.
+/// Launch: as copy_scalar.
 template <bool BY_WARP>
 __global__ void branch(float* out, const float* in, unsigned n) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -1124,10 +1100,9 @@ __global__ void branch(float* out, const float* in, unsigned n) {
 // 01c0       BSYNC              B0
 // ```
 //
-// `BSSY B0` names the place where the warp is to come together again, in a *convergence barrier* `B0`. The lanes whose
-// predicate is true jump to the second loop, the others go through the first; each half ends at `BSYNC B0` and waits
-// there for the other. Both loops run, one after the other, with half of the lanes each. With `BY_WARP` each warp
-// takes one of the loops only. A short `if` has neither: its instructions are predicated.
+// `BSSY B0` names the place where the warp comes together again, in a *convergence barrier* `B0`. The lanes whose
+// predicate is true jump to the second loop, the others go through the first; at `BSYNC B0` each half waits for the
+// other. So both loops run, one after the other. With `BY_WARP` each warp takes one of them only.
 //
 // ## 10. Inline PTX (second reading)
 //
@@ -1141,33 +1116,30 @@ __global__ void branch(float* out, const float* in, unsigned n) {
 //     asm volatile("st.global.cs.f32 [%0], %1;" ::"l"(pointer), "f"(x) : "memory"); // streaming: evict first
 //
 // `"r"` is a 32-bit register, `"l"` a 64-bit one, `"f"` a float. `volatile` forbids dropping or moving it among other
-// volatile ones; `"memory"` says that it changes memory. It is still PTX: `ptxas` allocates its registers and schedules
-// it like any other instruction. Where there is an intrinsic, prefer that: `__ldg`, `__ldcs`, `__stcs`, `cuda::ptx`.
-// The simulator runs these lines, too; of PTX that it lacks it says so when the program is compiled.
+// volatile ones; `"memory"` says that it changes memory. `ptxas` schedules it like any other instruction. Prefer an
+// intrinsic where there is one: `__ldg`, `__ldcs`, `__stcs`, `cuda::ptx`. The simulator runs these lines, too; what
+// PTX it lacks it says at compile time.
 //
 // ## 11. How fast is the clock? (second reading)
 //
-// Ceilings in this course assume 1.98 GHz, the H200's highest clock. The clock is not constant: the GPU lowers it
-// when it would draw more power than it may. `clock_under_load` lets 20 million cycles pass while the units idle,
-// while all FMA units work, or while the memory is read, and its time says how long a cycle was. Run it before you
-// trust a comparison of cycles with seconds, and look at the line that it prints for a second of work. Our H200 held
-// 1.98 GHz without a load, 1.97 GHz with FMAs and 1.98 GHz with reads. `ncu` holds the clock at its base unless it is
-// told `--clock-control none`.
+// Ceilings in this course assume 1.98 GHz, the H200's highest clock. A GPU lowers it when it would draw more power
+// than it may. `clock_under_load` lets 20 million cycles pass while the units idle, all FMA units work, or the memory
+// is read; its time says how long a cycle was. Run it before you compare cycles with seconds. Our H200 held 1.98 GHz
+// without a load, 1.97 GHz with FMAs and 1.98 GHz with reads. `ncu` holds the clock at its base unless it is told
+// `--clock-control none`.
 //= held 1.98 GHz: 20e6 / ms("clock_under_load/load=none") / 1e6
 //= load, 1.97 GHz with FMAs: 20e6 / ms("clock_under_load/load=fma") / 1e6
 //= and 1.98 GHz with reads: 20e6 / ms("clock_under_load/load=memory") / 1e6
 //
-// That says little about power. The recorded loads run for 10 ms each. The sums of the FMA load soon are infinite, and
-// operands that do not change draw less power than random ones (H. He, "Strangely, matrix multiplications on GPUs run
-// faster when given predictable data", 2024). And the tensor cores, under which an H200 does lower its clock, are not
-// among the loads.
+// That says little about power: the loads run for 10 ms each, operands that do not change draw less power than random
+// ones (H. He, "Strangely, matrix multiplications on GPUs run faster when given predictable data", 2024), and the
+// tensor cores, under which an H200 does lower its clock, are not among the loads.
 //= run for 10 ms: ms("clock_under_load/load=fma")
 //
 // ## 12. Why does a warp wait? (second reading)
 //
-// Nsight Compute samples what each warp waits for. The names are those of its metrics,
-// `smsp__average_warps_issue_stalled_NAME`; `./learn profile` prints the three that matter most. `stall_reasons` has a kernel
-// of a few lines for each of the first twelve.
+// Nsight Compute samples what each warp waits for, `smsp__average_warps_issue_stalled_NAME`; `./learn profile` prints
+// the three that matter most. `stall_reasons` has a small kernel for each of the first twelve.
 //
 // | stall reason | the warp waits for | the kernel | its part in another kernel |
 // |---|---|---|---|
@@ -1213,9 +1185,9 @@ __global__ void branch(float* out, const float* in, unsigned n) {
 //
 // **Measured.** The part of a warp's time that goes to the reason of its kernel: 0.94 for `barrier`, 0.91 for `mio_throttle`,
 // 0.88 for `lg_throttle`, 0.89 for `not_selected`, 0.84 for `long_scoreboard`, 0.85 for `membar`, 0.81 for `no_instruction`,
-// 0.79 for `sleeping`, 0.70 for `short_scoreboard`, 0.66 for `wait`, 0.57 for `branch_resolving`. With `math_pipe_throttle`
-// it is 0.41, and the same again for `not_selected`: the warps that could issue wait for each other. The shorter a wait is,
-// the more the other instructions of the loop weigh: between two of its jumps, 0.30 of a warp's time goes to `wait`.
+// 0.79 for `sleeping`, 0.70 for `short_scoreboard`, 0.66 for `wait`, 0.57 for `branch_resolving`. With
+// `math_pipe_throttle` it is 0.41, and the same again for `not_selected`: the warps that could issue wait for each
+// other. Between two jumps, 0.30 of a warp's time goes to `wait`.
 //= 0.94 for `barrier`: ncu("stall_reasons/barrier",
 //=   "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio") /
 //=   ncu("stall_reasons/barrier", "smsp__average_warp_latency_per_inst_issued.ratio")
@@ -1256,8 +1228,7 @@ __global__ void branch(float* out, const float* in, unsigned n) {
 //=   "smsp__average_warps_issue_stalled_wait_per_issue_active.ratio") /
 //=   ncu("stall_reasons/branch_resolving", "smsp__average_warp_latency_per_inst_issued.ratio")
 //
-// A stall matters only if no other warp can issue in that cycle. Ask first how many of the cycles issued nothing, then
-// why.
+// A stall matters only if no other warp can issue. Ask first how many cycles issued nothing, then why.
 //
 //? latency_or_queue: 64 warps of an SM read floats, each lane from a sector of its own, 16 loads in a row without a dependence. What
 //?   do they wait for: their loads, or a place in the queue?
@@ -1270,12 +1241,12 @@ __global__ void branch(float* out, const float* in, unsigned n) {
 //?   "smsp__average_warps_issue_stalled_lg_throttle_per_issue_active.ratio") > ncu("stall_reasons/lg_throttle",
 //?   "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio")}
 //
-// `stall_reasons` with `lg_throttle` is this kernel. No warp waits for data until all 16 loads have issued, but the
-// unit takes 32 cycles for each, and the queue in front of it is short.
+// `stall_reasons` with `lg_throttle` is this kernel: the unit takes 32 cycles for each load, and the queue in front
+// of it is short.
 
 namespace {
 
-/// Prints how many blocks of BLOCK threads of a kernel fit on an SM, as the runtime computes it.
+/// Prints how many blocks of a kernel fit on an SM.
 template <class Kernel>
 void print_occupancy(const char* name, Kernel kernel, std::size_t shared) {
   int blocks = 0;

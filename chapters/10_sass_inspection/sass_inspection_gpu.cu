@@ -1,8 +1,7 @@
 // ## What only a GPU can show
 //
-// The rungs `hide_latency`, `stall_reasons` and `clock_under_load`. The first measures how many independent
-// instructions a scheduler needs. The second has a kernel for each stall reason of section 12, as small as it can be. The
-// third lets a fixed number of clock cycles pass under different loads; its time says how fast the clock was.
+// `hide_latency` measures how many independent instructions a scheduler needs (section 8), `clock_under_load` how fast
+// the clock is (section 11). `stall_reasons` has a kernel for each reason of section 12.
 
 #include <cuda_runtime.h>
 
@@ -14,11 +13,11 @@
 
 #include "lab/lab.h"
 
-/// FMAs in CHAINS chains per thread: those of one chain depend on each other, the chains do not.
+/// FMAs in CHAINS independent chains per thread.
 ///
-/// @param out   a float for each thread of the grid; written: its number, CHAINS times
+/// @param out   of each thread of the grid; written: its number, CHAINS times
 /// @param steps FMAs of each chain, a multiple of 16
-/// @param one   1, which the compiler cannot know
+/// @param one   1, unknown to the compiler
 /// @param zero  0, likewise
 ///
 /// Launch: one block per SM.
@@ -69,12 +68,12 @@ constexpr unsigned STALL_WORDS = 1024;  ///< of the table that the loads walk th
 /// What a kernel calls for the sake of the call.
 __device__ __noinline__ void do_nothing() { asm volatile(""); }
 
-/// Does one thing again and again, so that its warps wait for one reason more than for all others.
+/// Does one thing again and again, so that its warps wait for one reason.
 ///
 /// @param out   a word for each thread of the grid; written: 1
 /// @param table STALL_WORDS words, all 0
 /// @param steps how often
-/// @param one   1, which the compiler cannot know
+/// @param one   1, unknown to the compiler
 ///
 /// Launch: blocks of one dimension, a multiple of 32 threads.
 template <Stall REASON>
@@ -281,7 +280,7 @@ struct Clock {
     return lab::verdict(all, "a block did not let the cycles pass");
   }
 
-  /// Prints what the clock does in a second of this load, every tenth of a second; of a short run, what it was.
+  /// Prints the clock, every tenth of a second for a second; of a short run, what it was.
   void show() {
     std::printf(full ? "  MHz, while a second passes:" : "  MHz:");
     double passed = 0;

@@ -1,8 +1,7 @@
 // ## A bulk copy
 //
-// The rung `copy_bulk` of section 4. Thread 0 starts the copy of the block's 16 KiB with one instruction, and the
-// {term}`mbarrier` counts the bytes that arrive. Then thread 0 starts the copy back. The other 31 threads of the block
-// only copy what does not fill 16 bytes.
+// `copy_bulk` of section 4. Thread 0 starts the copy of the block's 16 KiB with one instruction, the {term}`mbarrier`
+// counts the bytes that arrive, and thread 0 starts the copy back. The others copy only what does not fill 16 bytes.
 
 #include <cuda_runtime.h>
 

@@ -101,6 +101,17 @@ class FirstRun(DefaultRun, unittest.TestCase):
                 "copy_y_fastest", **{f"global_{kind}_requests": 11 * cols, f"global_{kind}_sectors": rows * cols}
             )
 
+    def test_one_side_of_the_copy(self):
+        rows, cols = 325, 200
+        for variant, requests, sectors in (
+            ("along the rows", rows * 7, rows * 25),
+            ("down the columns", 11 * cols, rows * cols),
+        ):
+            loads = {"global_load_requests": requests, "global_load_sectors": sectors}
+            self.expect("read_only", variant, **loads, global_store_requests=1)
+            stores = {"global_store_requests": requests, "global_store_sectors": sectors}
+            self.expect("write_only", variant, **stores, global_load_requests=0)
+
     def test_divergence(self):
         self.expect("diverge_between_warps", global_load_requests=2032, divergent_branches=1)  # the guard
         self.expect(
@@ -189,6 +200,8 @@ MUTANTS = [
     ("map_square", "in[i] * in[i]", "in[i] * in[n - 1 - i]"),
     ("copy_x_fastest", "= in[row * cols + col]", "= in[(row * cols + col) / 2]"),
     ("copy_y_fastest", "row < rows && col < cols", "row + 1 < rows && col < cols"),
+    ("read_only", "== wanted", "== wanted + 1"),
+    ("write_only", "row < rows && col < cols", "row + 1 < rows && col < cols"),
     ("diverge_between_warps", "i / 32 % 2", "i / 16 % 2"),
     ("diverge_within_warps", "out[i] = mixed", "if (i % 32 != 5) out[i] = mixed"),
     ("async_launch", "in[i] + in[i]", "in[i] + 1.0f"),
@@ -205,6 +218,8 @@ GUARDS = [
     ("map_square", "if (i < n) ", ""),
     ("copy_x_fastest", "row < rows && ", ""),
     ("copy_y_fastest", "row < rows && col < cols", "col < cols + 1"),
+    ("read_only", "row >= rows || ", ""),
+    ("write_only", "row < rows && ", ""),
     ("diverge_between_warps", "if (i >= n) return;", ""),
     ("diverge_within_warps", "if (i >= n) return;", ""),
     ("async_launch", "if (i < n) ", ""),

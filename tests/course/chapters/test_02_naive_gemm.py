@@ -131,7 +131,7 @@ class Cases(Products, unittest.TestCase):
 
 # (rung, text, what it becomes): its guard. What else a product may get wrong tests/lab/gemm_test.cpp has, of any rung.
 MUTANTS = [
-    ("naive_flat", "if (i >= m * cols) return;", "if (i + 1 >= m * cols) return;"),
+    ("naive_flat", "if (i >= rows * cols) return;", "if (i + 1 >= rows * cols) return;"),
     ("naive_along_rows", "if (row >= rows || col >= cols) return;", "if (row >= rows) return;"),
     ("naive_along_columns", "if (row >= rows || col >= cols) return;", "if (col >= cols) return;"),
 ]
@@ -142,6 +142,10 @@ class Mutants(unittest.TestCase):
 
     def test_every_mistake_is_noticed(self):
         notice(self, CHAPTER, [(*mutant, mutant[0], "FAIL") for mutant in MUTANTS], "--cases", "0-23")
+
+    def test_the_loop_on_the_host_is_checked(self):
+        mutant = ("triple_loop", "b[l * n + col]", "b[l * n + row]", "triple_loop", "FAIL")
+        notice(self, CHAPTER, [mutant], "--size", "128,96,64")
 
     def test_a_guarded_demonstration_fails(self):
         guard = ("naive_unguarded", "float sum = 0;", "if (row >= 127 || col >= 95) return;\n  float sum = 0;")
