@@ -61,7 +61,31 @@ struct Product {
   float* c;
   size_t ldc;
   bool c_wide;  ///< the rows of C begin at multiples of 16 bytes
+  int early = 0;
 };
+
+/// Waits until the kernels before this one have finished, and lets the next one begin.
+__device__ __forceinline__ void after_others(const int early) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  if (early == 2) asm volatile("griddepcontrol.launch_dependents;");
+  if (early != 0) asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+inline int early_mode = 0;
+
+/// A launch that may begin while the kernel before it ends.
+template <class... P, class... A>
+cudaError_t launch_early(void (*kernel)(P...), dim3 grid, unsigned threads, size_t shared,
+                         cudaStream_t stream, A... args) {
+  cudaLaunchConfig_t config = {};
+  config.gridDim = grid, config.blockDim = dim3(threads), config.dynamicSmemBytes = shared;
+  config.stream = stream;
+  cudaLaunchAttribute attribute = {};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  config.attrs = &attribute, config.numAttrs = early_mode != 0 ? 1 : 0;
+  return cudaLaunchKernelEx(&config, kernel, args...);
+}
 
 /// How K is split, and where the sums of the parts go: (tile, part, element). tickets: one for each tile, 0 before and
 /// afterwards; none: a second kernel adds the parts up.
@@ -776,6 +800,7 @@ __global__ void __launch_bounds__(THREADS) little_product(const Product g, int l
   float sum = 0;
   int l = static_cast<int>(x % lanes);
   constexpr int U = 8;
+  after_others(g.early);
   for (; l + (U - 1) * lanes < g.k; l += U * lanes) {
     float fa[U], fb[U];
 #pragma unroll
@@ -803,6 +828,7 @@ __global__ void __launch_bounds__(THREADS) little_block(const Product g) {
   const float* b = g.b.data + j * (g.b.along_k ? g.b.ld : 1);
   const size_t a_l = g.a.along_k ? 1 : g.a.ld, b_l = g.b.along_k ? 1 : g.b.ld;
   float sum = 0;
+  after_others(g.early);
 #pragma unroll 8
   for (int l = tid; l < g.k; l += THREADS) sum += a[l * a_l] * b[l * b_l];
 #pragma unroll
@@ -1056,11 +1082,12 @@ cudaError_t launch_rows(const Product& g, int parts, bool, void* workspace, cuda
 template <int LANES>
 cudaError_t launch_little(const Product& g, int, bool, void*, cudaStream_t stream) {
   const size_t elements = static_cast<size_t>(g.m) * static_cast<size_t>(g.n);
+  Product early = g;
+  early.early = early_mode;
   if constexpr (LANES > 32) {
-    little_block<LANES><<<static_cast<unsigned>(elements), LANES, 0, stream>>>(g);
+    return launch_early(little_block<LANES>, dim3(static_cast<unsigned>(elements)), LANES, 0, stream, early);
   } else {
-    little_product<128>
-        <<<static_cast<unsigned>((elements * LANES + 127) / 128), 128, 0, stream>>>(g, LANES);
+    return launch_early(little_product<128>, dim3(static_cast<unsigned>((elements * LANES + 127) / 128)), 128, 0, stream, early, LANES);
   }
   return cudaGetLastError();
 }
@@ -1073,10 +1100,12 @@ using Tile64x32 = Tile<64, 32, 4, 4, 4, 1, 8>;
 using Tile32x64 = Tile<32, 64, 4, 4, 2, 2, 8>;
 using Tile32x32 = Tile<32, 32, 4, 4, 2, 1, 8>;
 
-enum class Kind { TILE, STREAM, COLUMNS, ROWS, LITTLE, SPECIALIZED, SPECIALIZED_STREAM };
+enum class Kind { TILE, STREAM, COLUMNS, ROWS, LITTLE, SPECIALIZED, SPECIALIZED_STREAM, SLICED };
 
 }  // namespace ANY_PRODUCT_MENU
 }  // namespace any_product
+
+#include "sliced.cuh"
 
 #ifdef ANY_PRODUCT_SPECIALIZED  // nvcc -gencode arch=compute_90a,code=sm_90a, for Hopper alone
 #include "specialized_sm90.cuh"
@@ -1119,7 +1148,14 @@ struct Kernel {
   int blocks;  ///< at a time on an SM
   cudaError_t (*launch)(const Product&, int parts, bool second, void* workspace, cudaStream_t);
   Costs costs;
+  int k_step = 16;  ///< steps of K that a block multiplies at a time
 };
+
+template <class T>
+constexpr Kernel sliced(const char* name, const Costs& costs) {
+  return {name,      Kind::SLICED,     T::BM, T::BN, T::BLOCKS, launch_sliced<T>,
+          costs, T::BK * T::SLICES};
+}
 
 template <class T>
 constexpr Kernel tile(const char* name, const Costs& costs) {
@@ -1192,6 +1228,23 @@ inline constexpr Kernel menu[] = {
                               0.346f, 1.68f, 1.39f, 3, 1, 9.25f}),
     tile<Tile32x32>("32x32", {2.05f, 0.301f, 0.11f, 0.193f, 0.177f, 0.428f, 0.146f, 0.0715f, 0.937f,
                               0.247f, 2.02f, 1.13f, 3, 1, 2.37f}),
+    sliced<Sliced32x32x4>("32x32 x4", {1.5f, 0.2f, 0.1f, 0.3f, 0.15f, 0.2f, 0.02f, 0.2f, 1.0f, 0.3f, 2, 0.3f, 3, 1, 3}),
+    sliced<Sliced32x32x8>("32x32 x8", {1.5f, 0.2f, 0.2f, 0.3f, 0.15f, 0.2f, 0.02f, 0.2f, 1.0f, 0.3f, 2, 0.3f, 3, 1, 3}),
+    sliced<Sliced32x64x4>("32x64 x4", {1.5f, 0.2f, 0.2f, 0.3f, 0.15f, 0.2f, 0.02f, 0.2f, 1.0f, 0.3f, 2, 0.3f, 3, 1, 3}),
+    sliced<Sliced64x32x4>("64x32 x4", {1.5f, 0.2f, 0.2f, 0.3f, 0.15f, 0.2f, 0.02f, 0.2f, 1.0f, 0.3f, 2, 0.3f, 3, 1, 3}),
+    sliced<Sliced64x64x2>("64x64 x2", {1.5f, 0.25f, 0.2f, 0.3f, 0.15f, 0.2f, 0.02f, 0.2f, 1.0f, 0.3f, 2, 0.3f, 3, 1, 3}),
+    sliced<Sliced16x64x8>("16x64 x8", {1.5f, 0.2f, 0.2f, 0.3f, 0.15f, 0.2f, 0.02f, 0.2f, 1.0f, 0.3f, 2, 0.3f, 3, 1, 3}),
+    sliced<Sliced64x16x8>("64x16 x8", {1.5f, 0.2f, 0.2f, 0.3f, 0.15f, 0.2f, 0.02f, 0.2f, 1.0f, 0.3f, 2, 0.3f, 3, 1, 3}),
+    sliced<Sliced16x64x4>("16x64 x4", {1.5f, 0.2f, 0.1f, 0.3f, 0.15f, 0.2f, 0.02f, 0.2f, 1.0f, 0.3f, 2, 0.3f, 3, 1, 3}),
+    sliced<Sliced64x16x4>("64x16 x4", {1.5f, 0.2f, 0.1f, 0.3f, 0.15f, 0.2f, 0.02f, 0.2f, 1.0f, 0.3f, 2, 0.3f, 3, 1, 3}),
+    sliced<Sliced64x64x1>("64x64 x1", {1.5f, 0.7f, 0.386f, 0.3f, 0.15f, 0.2f, 0.02f, 0.2f, 1.0f, 0.3f, 2, 0.3f, 3, 1, 3}),
+    sliced<Sliced32x128x1>("32x128 x1", {1.5f, 0.7f, 0.35f, 0.3f, 0.15f, 0.2f, 0.02f, 0.2f, 1.0f, 0.3f, 2, 0.3f, 3, 1, 3}),
+    sliced<Sliced32x64x1>("32x64 x1", {1.5f, 0.31f, 0.2f, 0.3f, 0.15f, 0.2f, 0.02f, 0.2f, 1.0f, 0.3f, 2, 0.3f, 3, 1, 3}),
+    sliced<Sliced64x32x1>("64x32 x1", {1.5f, 0.31f, 0.2f, 0.3f, 0.15f, 0.2f, 0.02f, 0.2f, 1.0f, 0.3f, 2, 0.3f, 3, 1, 3}),
+    sliced<Sliced128x64x1>("128x64 x1", {1.5f, 1.0f, 0.655f, 0.3f, 0.15f, 0.2f, 0.02f, 0.2f, 1.0f, 0.3f, 2, 0.3f, 3, 1, 3}),
+    sliced<Sliced64x64x1b8>("64x64 x1 b8", {1.5f, 0.35f, 0.193f, 0.3f, 0.15f, 0.2f, 0.02f, 0.2f, 1.0f, 0.3f, 2, 0.3f, 3, 1, 3}),
+    sliced<Sliced128x128x1>("128x128 x1", {1.5f, 0.6f, 0.55f, 0.3f, 0.15f, 0.2f, 0.02f, 0.2f, 1.0f, 0.3f, 2, 0.3f, 3, 1, 3}),
+    sliced<Sliced32x32x16>("32x32 x16", {1.5f, 0.2f, 0.3f, 0.3f, 0.15f, 0.2f, 0.02f, 0.2f, 1.0f, 0.3f, 2, 0.3f, 3, 1, 3}),
     {"columns 1x32",
      Kind::COLUMNS,
      1,
@@ -1332,7 +1385,7 @@ inline float estimate(const Kernel& kernel, const Product& g, int parts, bool se
     tiles = up(std::max(m, n), kernel.bn), k_tiles = k / parts / 16;
     edge = (g.m <= g.n ? g.b.ld : g.a.ld) % 4 != 0;
   } else {
-    tiles = up(m, kernel.bm) * up(n, kernel.bn), k_tiles = up(up(k, 16), parts);
+    tiles = up(m, kernel.bm) * up(n, kernel.bn), k_tiles = up(up(k, kernel.k_step), parts);
     edge = g.m % kernel.bm != 0 || g.n % kernel.bn != 0;
   }
   double blocks = tiles * parts;
@@ -1350,7 +1403,11 @@ inline float estimate(const Kernel& kernel, const Product& g, int parts, bool se
   };
   const double full = std::floor(blocks / slots), rest = blocks - full * slots;
   const double waves = full * wave(kernel.blocks) + (rest > 0 ? wave(up(rest, sms)) : 0);
-  double time = c.start + both(waves, 4e-6 * (m * k + k * n + m * n) / c.bytes);
+  double floats_moved = m * k + k * n + m * n;
+  // A block for each element reads its row and column, and of what lies across K a sector for each float.
+  if (kernel.kind == Kind::LITTLE && kernel.bm > 128)
+    floats_moved = m * n * k * ((g.a.along_k ? 1 : 8) + (g.b.along_k ? 1 : 8));
+  double time = c.start + both(waves, 4e-6 * floats_moved / c.bytes);
   if (streams) time += c.stream + c.stream_part * std::max(1.0, slots / tiles);
   if (parts > 1 && !second) time += c.last + c.last_part * parts;
   if (parts > 1 && second)
@@ -1378,17 +1435,18 @@ void for_each_choice(const Product& g, int sms, bool splits, bool (*allowed)(Kin
         : thin                        ? std::ceil(1.0 * longer / kernel.bn)
                : std::ceil(1.0 * g.m / kernel.bm) * std::ceil(1.0 * g.n / kernel.bn);
     // What is never the best: many blocks for an element each, many blocks that share a tile.
+    if (kernel.kind == Kind::SLICED && g.m > 65535 * kernel.bm) continue;
     if (tiles >= 2e9 || (block_each && tiles > 16.0 * sms) ||
         (streams && 8 * tiles < 1.0 * sms * kernel.blocks))
       continue;
     take(Choice{&kernel, 1, false, estimate(kernel, g, 1, false, sms)});
     if (!splits || kernel.kind == Kind::LITTLE || streams || tiles > TICKETS) continue;
     for (const int parts : {2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 128}) {
-      if ((g.k - 1) / (thin ? 128 : 16) < parts - 1 || tiles * parts > 16.0 * sms ||
+      if ((g.k - 1) / (thin ? 128 : kernel.k_step) < parts - 1 || tiles * parts > 16.0 * sms ||
           tiles * parts * kernel.bm * kernel.bn > 4.0 * PARTIALS)
         break;
       take(Choice{&kernel, parts, false, estimate(kernel, g, parts, false, sms)});
-      if (parts > (kernel.kind == Kind::TILE ? 4 : 2) && !thin)
+      if (parts > (kernel.kind == Kind::TILE ? 4 : 2) && !thin && kernel.kind != Kind::SLICED)
         take(Choice{&kernel, parts, true, estimate(kernel, g, parts, true, sms)});
     }
   }
