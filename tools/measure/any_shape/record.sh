@@ -20,14 +20,14 @@ for program in candidates shapes; do
 done
 for job in "${jobs[@]}"; do wait "$job"; done
 echo "built after $SECONDS s"
-nvcc "${flags[@]}" "$build/candidates.o" "${objects[@]}" -lcublas -o "$build/candidates"
+nvcc "${flags[@]}" "$build/candidates.o" "${objects[@]}" -lcublas -lcublasLt -o "$build/candidates"
 wrong=0  # a wrong result is reported at the end: what was timed is worth having
 "$build/candidates" 1000 "$fit_seconds" "$out/times.csv" | tee "$out/candidates.log" || wrong=1
 python3 $here/fit.py "$out/times.csv" --seconds 8 --write $header | tee "$out/fit.log"
 cp $header "$out/"
 echo "fitted after $SECONDS s"
 nvcc "${flags[@]}" -DSEPARATE_KERNELS -c $here/shapes.cu -o "$build/shapes.o"
-nvcc "${flags[@]}" "$build/shapes.o" "${objects[@]}" -lcublas -o "$build/shapes"
+nvcc "${flags[@]}" "$build/shapes.o" "${objects[@]}" -lcublas -lcublasLt -o "$build/shapes"
 "$build/shapes" 2000 "$map_seconds" "$out/h200_shapes.json" 16 | tee "$out/shapes.log" || wrong=1
 cp "$out/h200_shapes.json" chapters/13_any_shape/results/
 echo "done after $SECONDS s"
