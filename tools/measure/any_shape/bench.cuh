@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <random>
@@ -185,8 +185,8 @@ struct Bench {
     CHECK(cublasLtMatmulDescCreate(&product, CUBLAS_COMPUTE_32F, CUDA_R_32F));
     const cublasOperation_t first = c.tb ? CUBLAS_OP_T : CUBLAS_OP_N,
                             second = c.ta ? CUBLAS_OP_T : CUBLAS_OP_N;
-    CHECK(cublasLtMatmulDescSetAttribute(product, CUBLASLT_MATMUL_DESC_TRANSA, &first,
-                                         sizeof first));
+    CHECK(
+        cublasLtMatmulDescSetAttribute(product, CUBLASLT_MATMUL_DESC_TRANSA, &first, sizeof first));
     CHECK(cublasLtMatmulDescSetAttribute(product, CUBLASLT_MATMUL_DESC_TRANSB, &second,
                                          sizeof second));
     const auto extent = [](long long e) { return static_cast<std::uint64_t>(e); };
@@ -197,8 +197,8 @@ struct Bench {
     CHECK(cublasLtMatrixLayoutCreate(&to, CUDA_R_32F, extent(c.n), extent(c.m), c.ldc));
     CHECK(cublasLtMatmulPreferenceCreate(&wish));
     const size_t most = ROOM;
-    CHECK(cublasLtMatmulPreferenceSetAttribute(wish, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &most,
-                                               sizeof most));
+    CHECK(cublasLtMatmulPreferenceSetAttribute(wish, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                               &most, sizeof most));
     cublasLtMatmulHeuristicResult_t found[8];
     int count = 0;
     double best = INFINITY;

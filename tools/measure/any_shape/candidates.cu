@@ -100,7 +100,6 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "cannot write %s\n", argv[3]);
     return 2;
   }
-  if (const char* const mode = std::getenv("EARLY")) early_mode = std::atoi(mode);
   Bench bench;
   int bad = verify_kernels(bench, 150);
   std::printf("%.1f s\n", since());
