@@ -5,7 +5,7 @@
 #   tools/measure/any_shape/record.sh OUT_FOLDER [SECONDS_OF_CANDIDATES [SECONDS_OF_SHAPES]]
 set -euo pipefail
 [ $# -ge 1 ] || { echo "usage: record.sh OUT_FOLDER [SECONDS_OF_CANDIDATES [SECONDS_OF_SHAPES]]" >&2; exit 2; }
-out=$1 fit_seconds=${2:-45} map_seconds=${3:-55}
+out=$1 fit_seconds=${2:-45} map_seconds=${3:-65}
 here=tools/measure/any_shape header=chapters/13_any_shape/any_product.cuh build=build/any_shape
 [ -e "$here/kernels.cu" ] || { echo "record.sh: run it from the root of the repository" >&2; exit 2; }
 mkdir -p "$build" "$out"
