@@ -478,6 +478,254 @@ __global__ void add_parts(const Product g, const Split split) {
   update4(g.c + static_cast<size_t>(r) * g.ldc + at, g.n - at, g.c_wide, g.alpha, sum, g.beta);
 }
 
+// ### Slices
+//
+// Blocks that share a tile meet in memory. The warps of one block can share K, too: each computes all of the tile over a *slice* of
+// K, from a ring of K-tiles of its own. It waits for its own copies alone, and its loop has no barrier of the block. At the end the
+// sums of the slices meet in shared memory, in order, and all threads store rows of C side by side. A tile of 32 x 32 has four or
+// eight warps then, where the one of section 5 has two.
+//
+// In a trial with all kernels on 529 shapes, the best without slices was at 1.35 of cuBLAS in the geometric mean, and at or
+// above 1 for 77 %; with slices at 1.41 and for 85 %. How much of that is due to the copies, the barrier or the stores was not
+// measured.
+//= 1.35 of: 1.353
+//= 77 %: 100 * 0.773
+//= at 1.41: 1.411
+//= 85 %: 100 * 0.849
+
+/// A tile of C for a block whose K is dealt out to SLICES groups of WARPS_M x WARPS_N warps: each group computes all BM x BN elements
+/// over its share of K, in a ring of STAGES K-tiles of its own. A thread has TM x TN elements; a warp is LANES_M x 32 / LANES_M lanes.
+/// BLOCKS at a time on an SM.
+template <int TM_, int TN_, int WARPS_M_, int WARPS_N_, int SLICES_, int BLOCKS_, int STAGES_ = 4,
+          int LANES_M_ = 4>
+struct Sliced {
+  static constexpr int TM = TM_, TN = TN_, WARPS_N = WARPS_N_, SLICES = SLICES_, BLOCKS = BLOCKS_;
+  static constexpr int BK = 8, STAGES = STAGES_, LANES_M = LANES_M_, LANES_N = 32 / LANES_M;
+  static constexpr int WARPS = WARPS_M_ * WARPS_N, SLICE = 32 * WARPS, THREADS = SLICE * SLICES;
+  static constexpr int WM = LANES_M * TM, WN = LANES_N * TN, BM = WARPS_M_ * WM, BN = WARPS_N * WN;
+  static constexpr int A_STAGE = BK * (BM + 4), B_STAGE = BK * (BN + 4);
+  static constexpr int RING = STAGES * (A_STAGE + B_STAGE);  // floats of a slice
+  static constexpr int PITCH = BN + 4, SUMS = BM * PITCH;    // of its sums
+  static constexpr int REGION = RING > SUMS ? RING : SUMS;   // both have the same place
+  static constexpr int SHARED = 4 * SLICES * REGION;         // bytes
+  static_assert(TM % 4 == 0 && TN % 4 == 0);
+};
+
+/// A thread's share of the copies that bring a slice's K-tiles of an operand, (BK, BX), to shared memory; a row has BX + 4 floats
+/// there. Rows and columns that do not exist are copies of the last that does; steps of K that do not exist become zeros.
+template <class T, int BX, Lie LIE>
+struct SliceCopies {
+  static constexpr bool ALONG_K = LIE == Lie::ALONG_K;
+  static constexpr int FLOATS = LIE == Lie::WIDE ? 4 : 1, BK = T::BK, PITCH = BX + 4;
+  // Across K, lanes have neighbours of a row; along K, 8 steps of K of as many rows as there are threads for.
+  static constexpr int SIDE = BX / FLOATS < T::SLICE ? BX / FLOATS : T::SLICE;
+  static constexpr int X_STEP = ALONG_K ? T::SLICE / 8 : SIDE * FLOATS;
+  static constexpr int K_STEP = ALONG_K ? 8 : T::SLICE / SIDE;
+  static constexpr int ACROSS = BX / X_STEP, ALONG = BK / K_STEP;  // copies of a thread
+  static_assert(ACROSS >= 1 && ALONG >= 1 && BX % X_STEP == 0 && BK % K_STEP == 0);
+
+  const float* from[ACROSS];
+  int to, k;  // in a stage
+  size_t step;
+
+  __device__ SliceCopies(const Operand& o, int tid, int x0, int left, int k0) {
+    const int x = ALONG_K ? tid / 8 : tid % SIDE * FLOATS;
+    k = ALONG_K ? tid % 8 : tid / SIDE;
+    to = k * PITCH + x;
+    step = ALONG_K ? 1 : o.ld;
+    const float* const base = o.data + static_cast<size_t>(k0 + k) * step;
+#pragma unroll
+    for (int i = 0; i < ACROSS; ++i) {
+      const size_t at = static_cast<size_t>(x0 + min(x + i * X_STEP, left - FLOATS));
+      from[i] = base + (ALONG_K ? at * o.ld : at);
+    }
+  }
+  template <bool WHOLE>
+  __device__ __forceinline__ void start(float* stage, int steps) {
+    float* const t = stage + to;
+#pragma unroll
+    for (int l = 0; l < ALONG; ++l) {
+#pragma unroll
+      for (int i = 0; i < ACROSS; ++i) {
+        float* const at = t + l * K_STEP * PITCH + i * X_STEP;
+        if (WHOLE || k + l * K_STEP < steps) {
+          __pipeline_memcpy_async(at, from[i] + l * K_STEP * step, 4 * FLOATS);
+        } else if constexpr (FLOATS == 4) {
+          *reinterpret_cast<float4*>(at) = {};
+        } else {
+          *at = 0;
+        }
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < ACROSS; ++i) from[i] += BK * step;
+  }
+};
+
+/// Waits for the threads of a slice, or all if a slice has several warps: all slices have the same number of iterations.
+template <class T>
+__device__ __forceinline__ void sync_slices() {
+  if constexpr (T::WARPS == 1) {
+    __syncwarp();
+  } else {
+    __syncthreads();
+  }
+}
+
+/// A tile of C for each block, or a part of its K, which the block's slices share. All threads add up the slices' sums, in order, and
+/// store rows of C side by side, wherever these begin.
+///
+/// Launch: (columns of tiles, rows of tiles, split.parts) blocks of T::THREADS threads, T::SHARED bytes of dynamic shared memory.
+/// Requires: as tile_product; at most 65535 rows of tiles.
+/// Source of the idea: CUTLASS, sliced-K.
+template <class T, Lie A, Lie B>
+__global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
+    sliced_product(const Product g, const Split split) {
+  constexpr int BM = T::BM, BN = T::BN, BK = T::BK, TM = T::TM, TN = T::TN, STAGES = T::STAGES;
+  constexpr int SLICES = T::SLICES, PITCH = T::PITCH;
+  extern __shared__ float4 memory[];
+  float* const all = reinterpret_cast<float*>(memory);
+  const int thread = static_cast<int>(threadIdx.x);
+  const int slice = thread / T::SLICE, tid = thread % T::SLICE;
+  const int lane = tid % 32, warp = tid / 32;
+  const int row0 = static_cast<int>(blockIdx.y) * BM, col0 = static_cast<int>(blockIdx.x) * BN;
+  const int k_tiles = (g.k + BK - 1) / BK;
+  int each = k_tiles / SLICES, longer = k_tiles % SLICES, unit = slice;
+  if (split.parts > 1) {
+    const int units = split.parts * SLICES;
+    each = k_tiles / units, longer = k_tiles - each * units;
+    unit += static_cast<int>(blockIdx.z) * SLICES;
+  }
+  const int first = unit * each + min(unit, longer), count = each + (unit < longer ? 1 : 0);
+  const int rounds = T::WARPS == 1 ? count : each + (longer > 0 ? 1 : 0);
+
+  float* const a_tiles = all + slice * T::REGION;        // (STAGES, BK, BM + 4)
+  float* const b_tiles = a_tiles + STAGES * T::A_STAGE;  // (STAGES, BK, BN + 4)
+  SliceCopies<T, BM, A> a(g.a, tid, row0, g.m - row0, first * BK);
+  SliceCopies<T, BN, B> b(g.b, tid, col0, g.n - col0, first * BK);
+  int steps = min(g.k, (first + count) * BK) - first * BK, writing = 0;  // still to be copied
+  const auto refill = [&] {
+    if (steps > 0) {
+      float* const to_a = a_tiles + writing * T::A_STAGE;
+      float* const to_b = b_tiles + writing * T::B_STAGE;
+      if (steps >= BK) {
+        a.template start<true>(to_a, BK);
+        b.template start<true>(to_b, BK);
+      } else {
+        a.template start<false>(to_a, steps);
+        b.template start<false>(to_b, steps);
+      }
+      steps -= BK;
+      writing = writing + 1 == STAGES ? 0 : writing + 1;
+    }
+    __pipeline_commit();
+  };
+  // Where this thread's elements begin: its lane's row and column of the warp, four elements each.
+  const int narrow = (lane >> 1 & 1) | (lane >> 3 & 2), broad = (lane & 1) | (lane >> 1 & 6);
+  const int row = warp / T::WARPS_N * T::WM + 4 * (T::LANES_M == 4 ? narrow : broad);
+  const int col = warp % T::WARPS_N * T::WN + 4 * (T::LANES_M == 4 ? broad : narrow);
+
+  float acc[TM][TN] = {}, fa[2][TM], fb[2][TN];
+#pragma unroll 1
+  for (int t = 0; t < STAGES - 1; ++t) refill();
+  int reading = 0;
+#pragma unroll 1
+  for (int t = 0; t < rounds; ++t) {
+    __pipeline_wait_prior(STAGES - 2);
+    sync_slices<T>();  // the K-tile is there, and all have left the one before
+    refill();
+    if (t < count) {
+      const float* const from_a = a_tiles + reading * T::A_STAGE + row;
+      const float* const from_b = b_tiles + reading * T::B_STAGE + col;
+      const auto read = [&](int l) {
+#pragma unroll
+        for (int q = 0; q < TM / 4; ++q)
+          *reinterpret_cast<float4*>(&fa[l % 2][4 * q]) =
+              *reinterpret_cast<const float4*>(from_a + l * (BM + 4) + 4 * T::LANES_M * q);
+#pragma unroll
+        for (int q = 0; q < TN / 4; ++q)
+          *reinterpret_cast<float4*>(&fb[l % 2][4 * q]) =
+              *reinterpret_cast<const float4*>(from_b + l * (BN + 4) + 4 * T::LANES_N * q);
+      };
+      read(0);
+#pragma unroll
+      for (int l = 0; l < BK; ++l) {
+        if (l + 1 < BK) read(l + 1);
+#pragma unroll
+        for (int x = 0; x < TM * TN; ++x) {
+          const int i = x / TN, j = i % 2 == 1 ? TN - 1 - x % TN : x % TN;
+          acc[i][j] += fa[l % 2][i] * fb[l % 2][j];
+        }
+      }
+      reading = reading + 1 == STAGES ? 0 : reading + 1;
+    }
+  }
+  sync_slices<T>();  // the ring is free for the sums
+  float* const sums = a_tiles + row * PITCH + col;
+#pragma unroll
+  for (int i = 0; i < TM; ++i) {
+#pragma unroll
+    for (int q = 0; q < TN / 4; ++q)
+      *reinterpret_cast<float4*>(sums + (i / 4 * 4 * T::LANES_M + i % 4) * PITCH +
+                                 4 * T::LANES_N * q) =
+          *reinterpret_cast<const float4*>(&acc[i][4 * q]);
+  }
+  __syncthreads();
+
+  float4* partials = nullptr;  // of this tile: (part, BM, BN)
+  if (split.parts > 1) {
+    const size_t tile = static_cast<size_t>(blockIdx.y) * gridDim.x + blockIdx.x;
+    partials = split.partials + tile * static_cast<size_t>(split.parts) * (BM * BN / 4);
+#pragma unroll 1
+    for (int e = thread; e < BM * BN / 4; e += T::THREADS) {
+      const float* const from = all + e / (BN / 4) * PITCH + e % (BN / 4) * 4;
+      float4 sum = *reinterpret_cast<const float4*>(from);
+#pragma unroll
+      for (int s = 1; s < SLICES; ++s)
+        sum = add(sum, *reinterpret_cast<const float4*>(from + s * T::REGION));
+      __stcg(partials + static_cast<size_t>(blockIdx.z) * (BM * BN / 4) + e, sum);
+    }
+    if (!last_to_arrive(split.tickets + tile, split.parts)) return;
+  }
+  float* const c = g.c + static_cast<size_t>(row0) * g.ldc + col0;
+  const int rows = min(BM, g.m - row0), cols = min(BN, g.n - col0);
+  if (g.c_wide) {
+#pragma unroll 1
+    for (int e = thread; e < rows * (BN / 4); e += T::THREADS) {
+      const int i = e / (BN / 4), j = e % (BN / 4) * 4;
+      if (j >= cols) continue;
+      float4 sum = {};
+      if (partials != nullptr) {
+#pragma unroll 8
+        for (int p = 0; p < split.parts; ++p)
+          sum = add(sum, __ldcg(partials + static_cast<size_t>(p) * (BM * BN / 4) + e));
+      } else {
+#pragma unroll
+        for (int s = 0; s < SLICES; ++s)
+          sum = add(sum, *reinterpret_cast<const float4*>(all + s * T::REGION + i * PITCH + j));
+      }
+      update4(c + i * g.ldc + j, cols - j, true, g.alpha, sum, g.beta);
+    }
+    return;
+  }
+#pragma unroll 2
+  for (int e = thread; e < rows * BN; e += T::THREADS) {
+    const int i = e / BN, j = e % BN;
+    if (j >= cols) continue;
+    float sum = 0;
+    if (partials != nullptr) {
+      const float* const from = reinterpret_cast<const float*>(partials) + e;
+#pragma unroll 8
+      for (int p = 0; p < split.parts; ++p) sum += __ldcg(from + static_cast<size_t>(p) * BM * BN);
+    } else {
+#pragma unroll
+      for (int s = 0; s < SLICES; ++s) sum += all[s * T::REGION + i * PITCH + j];
+    }
+    float& to = c[i * g.ldc + j];
+    to = g.beta == 0 ? g.alpha * sum : g.alpha * sum + g.beta * to;
+  }
+}
+
 // ## 7. Thin products
 //
 //? thin_floor: A matrix of 4096 x 4096 times a vector. What share of the rate of a copy does `thin` reach, in per cent?
@@ -1011,6 +1259,22 @@ cudaError_t launch_stream(const Product& g, int, bool, void* workspace, cudaStre
   });
 }
 
+template <class T>
+cudaError_t launch_sliced(const Product& g, int parts, bool, void* workspace, cudaStream_t stream) {
+  unsigned* const tickets = static_cast<unsigned*>(workspace);
+  const Split split{parts, reinterpret_cast<float4*>(tickets + TICKETS + FLAGS), tickets};
+  const dim3 grid(static_cast<unsigned>((g.n - 1) / T::BN + 1),
+                  static_cast<unsigned>((g.m - 1) / T::BM + 1), static_cast<unsigned>(parts));
+  return with_lies(g, [&]<Lie A, Lie B>() {
+    const auto kernel = sliced_product<T, A, B>;
+    const cudaError_t set =
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, T::SHARED);
+    if (set != cudaSuccess) return set;
+    kernel<<<grid, T::THREADS, T::SHARED, stream>>>(g, split);
+    return cudaGetLastError();
+  });
+}
+
 /// The product as a thin one: its transpose where C has fewer columns than rows.
 inline Thin thin_of(const Product& g) {
   if (g.m <= g.n) return {g.m, g.n, g.k, g.a, g.b, g.alpha, g.beta, g.c, g.ldc, 1, g.c_wide};
@@ -1073,7 +1337,14 @@ using Tile64x32 = Tile<64, 32, 4, 4, 4, 1, 8>;
 using Tile32x64 = Tile<32, 64, 4, 4, 2, 2, 8>;
 using Tile32x32 = Tile<32, 32, 4, 4, 2, 1, 8>;
 
-enum class Kind { TILE, STREAM, COLUMNS, ROWS, LITTLE, SPECIALIZED, SPECIALIZED_STREAM };
+// Tiles in slices; the last has one slice, and what it keeps is the way that rows are stored.
+using Sliced32x32x4 = Sliced<8, 4, 1, 1, 4, 4>;
+using Sliced32x32x8 = Sliced<8, 4, 1, 1, 8, 2>;
+using Sliced16x64x4 = Sliced<4, 8, 1, 1, 4, 4>;
+using Sliced64x16x4 = Sliced<8, 4, 1, 1, 4, 4, 4, 8>;
+using Sliced64x64x1 = Sliced<8, 4, 2, 2, 1, 5, 6>;
+
+enum class Kind { TILE, STREAM, COLUMNS, ROWS, LITTLE, SPECIALIZED, SPECIALIZED_STREAM, SLICED };
 
 }  // namespace ANY_PRODUCT_MENU
 }  // namespace any_product
@@ -1119,7 +1390,13 @@ struct Kernel {
   int blocks;  ///< at a time on an SM
   cudaError_t (*launch)(const Product&, int parts, bool second, void* workspace, cudaStream_t);
   Costs costs;
+  int k_step = 16;  ///< steps of K that a block multiplies at a time
 };
+
+template <class T>
+constexpr Kernel sliced(const char* name, const Costs& costs) {
+  return {name, Kind::SLICED, T::BM, T::BN, T::BLOCKS, launch_sliced<T>, costs, T::BK * T::SLICES};
+}
 
 template <class T>
 constexpr Kernel tile(const char* name, const Costs& costs) {
@@ -1140,34 +1417,25 @@ constexpr Kernel special_stream(const char* name, const Costs& costs) {
 
 inline constexpr Kernel menu[] = {
 #ifdef ANY_PRODUCT_SPECIALIZED
-    special<Special128x256>("128x256 special",
-                            {3.11f, 2.76f, 1.11f, 5.78f, 0.344f, 0.148f, 0.0522f, 0.818f, 4.41f,
-                             0.977f, 0.0337f, 0.103f, 3, 1, 1.43f}),
+    special<Special128x256>("128x256 special", {3.7f, 2.51f, 1.11f, 5.78f, 0.292f, 0.122f, 0.0522f,
+                                                1.21f, 3.55f, 0.977f, 0.0337f, 0.103f, 3, 1, 1}),
     special_stream<Special192x128>("192x128 special stream",
-                                   {9.42f, 2, 0.25f, 3.95f, 1.26f, 1.45f, 0.273f, 1.44f, 2, 0.3f, 2,
-                                    0.3f, 0.17f, 1.14f, 4.42f}),
-    special<Special128x192>("128x192 special", {2.84f, 0.575f, 2, 4.46f, 0.0362f, 0.0398f, 0.00341f,
-                                                0.361f, 4.22f, 0.601f, 0.273f, 0.275f, 3, 1, 1}),
+                                   {9.42f, 2, 0.25f, 4.35f, 1.33f, 1.72f, 0.222f, 1.44f, 2, 0.3f, 2,
+                                    0.3f, 0.312f, 1.14f, 3.64f}),
+    special<Special128x192>("128x192 special", {3.28f, 0.539f, 2, 4.46f, 0.0378f, 0.0463f, 0.0125f,
+                                                1.21f, 1.2f, 0.601f, 0.273f, 0.153f, 3, 1, 2.18f}),
     special_stream<Special128x192>("128x192 special stream",
-                                   {6.58f, 2, 0.5f, 4.18f, 0.405f, 0.348f, 0.53f, 1.48f, 2, 0.3f, 2,
-                                    0.3f, 0.14f, 1.54f, 5.63f}),
+                                   {8.22f, 2, 0.5f, 4.18f, 0.352f, 0.359f, 0.53f, 1.45f, 2, 0.3f, 2,
+                                    0.3f, 1.12f, 1.54f, 6.62f}),
     special<Special128x128>("128x128 special",
-                            {0.621f, 0.208f, 1.41f, 4.86f, 0.00986f, 0.021f, 0.000693f, 0.302f,
-                             2.35f, 0.607f, 0.937f, 0.192f, 3, 1, 1.84f}),
+                            {0.823f, 0.208f, 1.41f, 4.86f, 0.0189f, 0.0331f, 0.000693f, 0.486f,
+                             3.32f, 0.21f, 0.917f, 0.457f, 3, 1, 0.92f}),
     special_stream<Special128x128>("128x128 special stream",
-                                   {7.18f, 1.4f, 0.179f, 2.3f, 0.542f, 0.0407f, 0.0425f, 1.53f, 2,
-                                    0.3f, 2, 0.3f, 0.718f, 0.731f, 2.52f}),
+                                   {7.18f, 1.4f, 0.175f, 2.4f, 0.542f, 0.0407f, 0.0425f, 1.69f, 2,
+                                    0.3f, 2, 0.3f, 1.64f, 0.789f, 3.1f}),
     special<Special64x256>("64x256 special",
-                           {2.25f, 0.224f, 1.41f, 4.06f, 0.0474f, 0.0386f, 0.0303f, 0.46f, 2.28f,
-                            0.6f, 0.947f, 0.0892f, 3, 1, 5.27f}),
-    special<Special256x64>("256x64 special", {1.36f, 1.45f, 0.545f, 5.13f, 0.524f, 0.502f, 0.0301f,
-                                              0.325f, 3.11f, 0.562f, 0.495f, 0.212f, 3, 1, 2.12f}),
-    special<Special64x128>("64x128 special",
-                           {1.86f, 0.755f, 0.771f, 2.18f, 0.0551f, 0.0376f, 0.00131f, 0.497f, 1.4f,
-                            0.588f, 1.41f, 0.32f, 3, 1, 4.52f}),
-    special<Special128x64>("128x64 special",
-                           {1.66f, 0.738f, 0.797f, 2.3f, 0.0358f, 0.0115f, 0.000909f, 0.476f, 2,
-                            0.545f, 1.54f, 0.261f, 3, 1, 3.45f}),
+                           {3.15f, 0.224f, 1.41f, 4.43f, 0.00509f, 0.0189f, 0.121f, 0.651f, 2.28f,
+                            0.6f, 0.746f, 0.29f, 3, 1, 5.27f}),
 #else
     tile<Tile128x128>("128x128", {1.01f, 2.28f, 1.61f, 1.85f, 0.0217f, 0.0685f, 0.0206f, 0.71f,
                                   4.18f, 0.55f, 1.15f, 0.269f, 3, 1, 1.52f}),
@@ -1179,26 +1447,36 @@ inline constexpr Kernel menu[] = {
      launch_stream<Tile128x128>,
      {3.02f, 3.29f, 1.04f, 2.18f, 0.578f, 0.0489f, 0.0121f, 3, 2, 0.3f, 2, 0.3f, 0.268f, 0.116f,
       2.69f}},
-#endif
     tile<Tile128x64>("128x64", {2.99f, 0.998f, 0.655f, 1.44f, 0.0831f, 0.217f, 0.0258f, 0.387f,
                                 1.68f, 0.484f, 0.0219f, 0.275f, 3, 1, 2.03f}),
-    tile<Tile64x64>("64x64", {2.38f, 0.708f, 0.386f, 0.474f, 0.0336f, 0.137f, 0.00169f, 0.654f,
-                              1.08f, 0.433f, 0.861f, 0.662f, 3, 1, 8.3f}),
-    tile<Tile32x128>("32x128", {2.33f, 0.843f, 0.354f, 0.43f, 0.174f, 0.16f, 0.109f, 0.901f, 0.937f,
-                                0.438f, 0.926f, 0.778f, 3, 1, 9.66f}),
-    tile<Tile64x32>("64x32", {1.65f, 0.439f, 0.219f, 0.343f, 0.182f, 0.418f, 0.00153f, 0.524f,
-                              0.968f, 0.331f, 1.68f, 0.977f, 3, 1, 1.45f}),
-    tile<Tile32x64>("32x64", {1.86f, 0.307f, 0.21f, 0.267f, 0.155f, 0.234f, 0.101f, 0.524f, 1.02f,
-                              0.346f, 1.68f, 1.39f, 3, 1, 9.25f}),
-    tile<Tile32x32>("32x32", {2.05f, 0.301f, 0.11f, 0.193f, 0.177f, 0.428f, 0.146f, 0.0715f, 0.937f,
-                              0.247f, 2.02f, 1.13f, 3, 1, 2.37f}),
+#endif
+    tile<Tile64x64>("64x64", {2.4f, 0.708f, 0.386f, 0.474f, 0.0559f, 0.103f, 0.00169f, 0.679f,
+                              1.61f, 0.306f, 0.959f, 1.04f, 3, 1, 4.17f}),
+    tile<Tile32x128>("32x128", {2.98f, 0.567f, 0.354f, 0.299f, 0.136f, 0.504f, 0.396f, 1.14f, 1.16f,
+                                0.438f, 0.946f, 1.1f, 3, 1, 3.06f}),
+    tile<Tile64x32>("64x32", {2.25f, 0.432f, 0.214f, 0.189f, 0.301f, 0.59f, 0.0564f, 0.124f, 0.878f,
+                              0.317f, 1.48f, 1.7f, 3, 1, 2.62f}),
+    tile<Tile32x64>("32x64", {2.33f, 0.23f, 0.21f, 0.279f, 0.239f, 1.06f, 0.0868f, 0.0601f, 0.977f,
+                              0.304f, 1.13f, 2.17f, 3, 1, 3.34f}),
+    tile<Tile32x32>("32x32", {2.01f, 0.304f, 0.114f, 0.116f, 0.0908f, 0.847f, 0.249f, 0.39f, 0.888f,
+                              0.269f, 1.66f, 2.69f, 3, 1, 1.56f}),
+    sliced<Sliced32x32x4>("32x32 x4", {1.44f, 0.272f, 0.295f, 0.159f, 0.0169f, 0.255f, 0.00692f,
+                                       4.29f, 3.31f, 0.0654f, 2, 0.3f, 3, 1, 2.18f}),
+    sliced<Sliced32x32x8>("32x32 x8", {1.04f, 0.436f, 0.46f, 0.443f, 0.107f, 0.351f, 0.196f, 0.298f,
+                                       2.07f, 0.235f, 2, 0.3f, 3, 1, 1.38f}),
+    sliced<Sliced16x64x4>("16x64 x4", {1.47f, 0.247f, 0.305f, 0.164f, 0.122f, 0.436f, 0.0274f,
+                                       2.87f, 3.5f, 0.0585f, 2, 0.3f, 3, 1, 11.1f}),
+    sliced<Sliced64x16x4>("64x16 x4", {1.47f, 0.336f, 0.344f, 0.176f, 0.0145f, 0.138f, 0.00152f,
+                                       3.06f, 2.94f, 0.108f, 2, 0.3f, 3, 1, 1.8f}),
+    sliced<Sliced64x64x1>("64x64 x1", {2.28f, 0.332f, 0.273f, 0.297f, 0.0451f, 0.324f, 0.00208f,
+                                       2.07f, 4.76f, 0.0054f, 2, 0.3f, 3, 1, 3.59f}),
     {"columns 1x32",
      Kind::COLUMNS,
      1,
      32,
      4,
      launch_columns<1, 8, 16>,
-     {1.3f, 0.0447f, 0.0244f, 1, 0.0357f, 0.241f, 0.05f, 0.163f, 1.03f, 0.169f, 2, 0.3f, 3, 1,
+     {1.04f, 0.0348f, 0.0305f, 0.979f, 0.637f, 0.52f, 0.179f, 0.0928f, 1.24f, 0.108f, 2, 0.3f, 3, 1,
       3.57f}},
     {"columns 4x128",
      Kind::COLUMNS,
@@ -1206,103 +1484,95 @@ inline constexpr Kernel menu[] = {
      128,
      8,
      launch_columns<4, 32, 8>,
-     {1.41f, 0.303f, 0.072f, 0.823f, 0.05f, 0.05f, 0.05f, 0.05f, 0.997f, 0.16f, 2, 0.3f, 3, 1,
-      3.13f}},
+     {1.55f, 0.333f, 0.148f, 0.925f, 0.329f, 0.179f, 0.0522f, 0.0677f, 1.04f, 0.0818f, 2, 0.3f, 3,
+      1, 2.25f}},
     {"columns 8x32",
      Kind::COLUMNS,
      8,
      32,
      4,
      launch_columns<8, 8, 8>,
-     {2.77f, 0.102f, 0.081f, 0.506f, 0.103f, 0.248f, 0.0222f, 0.0328f, 0.663f, 0.129f, 2, 0.3f, 3,
-      1, 2.36f}},
+     {2.41f, 0.0909f, 0.0883f, 0.785f, 0.155f, 0.127f, 0.022f, 0.383f, 0.685f, 0.0684f, 2, 0.3f, 3,
+      1, 6.53f}},
     {"columns 16x64",
      Kind::COLUMNS,
      16,
      64,
      4,
      launch_columns<16, 16, 4>,
-     {0.655f, 0.453f, 0.0844f, 2, 0.05f, 0.0411f, 0.05f, 0.00428f, 1.21f, 0.224f, 2, 0.3f, 3, 1,
-      1.86f}},
+     {0.551f, 0.453f, 0.211f, 2, 0.283f, 0.0402f, 0.283f, 0.0551f, 1.64f, 0.155f, 2, 0.3f, 3, 1,
+      5.49f}},
     {"rows 1x8",
      Kind::ROWS,
      1,
      8,
      4,
      launch_rows<1, 4, 2, 4>,
-     {1.54f, 0.0344f, 0.00565f, 0.511f, 0.375f, 0.05f, 0.05f, 0.0669f, 1.66f, 0.0638f, 2, 0.3f, 3,
-      1, 4.02f}},
+     {1.54f, 0.0319f, 0.00577f, 0.5f, 0.948f, 0.05f, 0.178f, 0.0699f, 1.15f, 0.0508f, 2, 0.3f, 3, 1,
+      6.98f}},
     {"rows 1x4",
      Kind::ROWS,
      1,
      4,
      4,
      launch_rows<1, 4, 1, 8>,
-     {1.7f, 0.0196f, 0.00127f, 0.517f, 0.05f, 0.05f, 0.05f, 0.0177f, 1.11f, 0.0687f, 2, 0.3f, 3, 1,
-      3.85f}},
-    {"rows 2x8",
-     Kind::ROWS,
-     2,
-     8,
-     4,
-     launch_rows<2, 4, 2, 4>,
-     {1.55f, 0.0363f, 0.00595f, 0.649f, 0.322f, 1.12f, 0.05f, 0.158f, 1.31f, 0.0913f, 2, 0.3f, 3, 1,
-      4.02f}},
+     {1.39f, 0.0184f, 0.00127f, 0.435f, 0.05f, 0.05f, 0.05f, 0.0177f, 1.2f, 0.0502f, 2, 0.3f, 3, 1,
+      3.27f}},
     {"rows 4x16",
      Kind::ROWS,
      4,
      16,
      4,
      launch_rows<4, 4, 4, 2>,
-     {1.61f, 0.0585f, 0.0133f, 0.832f, 0.225f, 2.07f, 0.268f, 0.112f, 1.49f, 0.0995f, 2, 0.3f, 3, 1,
-      2.04f}},
+     {1.61f, 0.0851f, 0.0094f, 0.637f, 0.23f, 2.07f, 0.379f, 0.0165f, 1.24f, 0.0489f, 2, 0.3f, 3, 1,
+      3.18f}},
     {"rows 8x16",
      Kind::ROWS,
      8,
      16,
      4,
      launch_rows<8, 4, 4, 2>,
-     {1.88f, 0.116f, 0.0447f, 1.26f, 0.0539f, 0.702f, 0.383f, 0.00785f, 0.972f, 0.0611f, 2, 0.3f, 3,
-      1, 1.66f}},
+     {2.35f, 0.0924f, 0.0358f, 1.33f, 0.131f, 1.14f, 0.441f, 0.00752f, 1.3f, 0.0666f, 2, 0.3f, 3, 1,
+      2.43f}},
     {"rows 16x16",
      Kind::ROWS,
      16,
      16,
      2,
      launch_rows<16, 4, 4, 2>,
-     {2.46f, 0.169f, 0.0811f, 2.2f, 0.00784f, 0.631f, 0.0888f, 0.00639f, 0.505f, 0.0651f, 2, 0.3f,
-      3, 1, 1.25f}},
+     {2.46f, 0.219f, 0.0986f, 2.2f, 0.00784f, 1.04f, 0.0898f, 0.00639f, 0.614f, 0.0305f, 2, 0.3f, 3,
+      1, 1.25f}},
     {"little 1",
      Kind::LITTLE,
      1,
      1,
      16,
      launch_little<1>,
-     {0.346f, 0.947f, 0.0599f, 0.101f, 0.496f, 0.0358f, 0.05f, 0.021f, 2, 0.3f, 2, 0.3f, 3, 1, 3}},
+     {0.315f, 0.947f, 0.0356f, 0.132f, 0.757f, 0.0358f, 0.05f, 0.0714f, 2, 0.3f, 2, 0.3f, 3, 1, 3}},
     {"little 4",
      Kind::LITTLE,
      4,
      1,
      16,
      launch_little<4>,
-     {0.0921f, 1.2f, 0.0487f, 0.125f, 0.257f, 0.119f, 0.05f, 0.0662f, 2, 0.3f, 2, 0.3f, 3, 1,
-      0.243f}},
+     {0.172f, 1.2f, 0.029f, 0.121f, 0.257f, 0.119f, 0.05f, 0.0126f, 2, 0.3f, 2, 0.3f, 3, 1,
+      0.274f}},
     {"little 32",
      Kind::LITTLE,
      32,
      1,
      16,
      launch_little<32>,
-     {0.149f, 1.32f, 0.135f, 0.0953f, 0.00356f, 0.283f, 0.05f, 0.0132f, 2, 0.3f, 2, 0.3f, 3, 1,
-      0.585f}},
+     {0.152f, 1.32f, 0.0986f, 0.177f, 0.00356f, 0.0369f, 0.05f, 0.00493f, 2, 0.3f, 2, 0.3f, 3, 1,
+      0.337f}},
     {"little 256",
      Kind::LITTLE,
      256,
      1,
      8,
      launch_little<256>,
-     {0.0452f, 0.947f, 0.0856f, 0.324f, 0.05f, 0.05f, 0.05f, 0.0116f, 2, 0.3f, 2, 0.3f, 3, 1,
-      1.97f}},
+     {0.282f, 0.947f, 0.0334f, 0.132f, 0.05f, 0.05f, 0.05f, 0.00415f, 2, 0.3f, 2, 0.3f, 3, 1,
+      2.94f}},
 };
 
 /// What is launched: a kernel of the menu, in so many parts of K; `second`: a second kernel adds them up.
@@ -1332,7 +1602,7 @@ inline float estimate(const Kernel& kernel, const Product& g, int parts, bool se
     tiles = up(std::max(m, n), kernel.bn), k_tiles = k / parts / 16;
     edge = (g.m <= g.n ? g.b.ld : g.a.ld) % 4 != 0;
   } else {
-    tiles = up(m, kernel.bm) * up(n, kernel.bn), k_tiles = up(up(k, 16), parts);
+    tiles = up(m, kernel.bm) * up(n, kernel.bn), k_tiles = up(up(k, kernel.k_step), parts);
     edge = g.m % kernel.bm != 0 || g.n % kernel.bn != 0;
   }
   double blocks = tiles * parts;
@@ -1350,7 +1620,11 @@ inline float estimate(const Kernel& kernel, const Product& g, int parts, bool se
   };
   const double full = std::floor(blocks / slots), rest = blocks - full * slots;
   const double waves = full * wave(kernel.blocks) + (rest > 0 ? wave(up(rest, sms)) : 0);
-  double time = c.start + both(waves, 4e-6 * (m * k + k * n + m * n) / c.bytes);
+  double floats_moved = m * k + k * n + m * n;
+  // A block for each element reads its row and column, and of what lies across K a sector for each float.
+  if (kernel.kind == Kind::LITTLE && kernel.bm > 128)
+    floats_moved = m * n * k * ((g.a.along_k ? 1 : 8) + (g.b.along_k ? 1 : 8));
+  double time = c.start + both(waves, 4e-6 * floats_moved / c.bytes);
   if (streams) time += c.stream + c.stream_part * std::max(1.0, slots / tiles);
   if (parts > 1 && !second) time += c.last + c.last_part * parts;
   if (parts > 1 && second)
@@ -1377,6 +1651,7 @@ void for_each_choice(const Product& g, int sms, bool splits, bool (*allowed)(Kin
         : kernel.kind == Kind::LITTLE ? std::ceil(1.0 * g.m * g.n * kernel.bm / 128)
         : thin                        ? std::ceil(1.0 * longer / kernel.bn)
                : std::ceil(1.0 * g.m / kernel.bm) * std::ceil(1.0 * g.n / kernel.bn);
+    if (kernel.kind == Kind::SLICED && std::ceil(1.0 * g.m / kernel.bm) > 65535) continue;
     // What is never the best: many blocks for an element each, many blocks that share a tile.
     if (tiles >= 2e9 || (block_each && tiles > 16.0 * sms) ||
         (streams && 8 * tiles < 1.0 * sms * kernel.blocks))
@@ -1384,11 +1659,11 @@ void for_each_choice(const Product& g, int sms, bool splits, bool (*allowed)(Kin
     take(Choice{&kernel, 1, false, estimate(kernel, g, 1, false, sms)});
     if (!splits || kernel.kind == Kind::LITTLE || streams || tiles > TICKETS) continue;
     for (const int parts : {2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 128}) {
-      if ((g.k - 1) / (thin ? 128 : 16) < parts - 1 || tiles * parts > 16.0 * sms ||
+      if ((g.k - 1) / (thin ? 128 : kernel.k_step) < parts - 1 || tiles * parts > 16.0 * sms ||
           tiles * parts * kernel.bm * kernel.bn > 4.0 * PARTIALS)
         break;
       take(Choice{&kernel, parts, false, estimate(kernel, g, parts, false, sms)});
-      if (parts > (kernel.kind == Kind::TILE ? 4 : 2) && !thin)
+      if (parts > (kernel.kind == Kind::TILE ? 4 : 2) && !thin && kernel.kind != Kind::SLICED)
         take(Choice{&kernel, parts, true, estimate(kernel, g, parts, true, sms)});
     }
   }

@@ -477,8 +477,5 @@ using Special192x128 = Specialized<12, 8, 4>;
 using Special128x192 = Specialized<8, 12, 4>;
 using Special128x128 = Specialized<8, 8, 4>;
 using Special64x256 = Specialized<8, 8, 2>;
-using Special256x64 = Specialized<8, 8, 8>;
-using Special64x128 = Specialized<8, 4, 2, 2>;
-using Special128x64 = Specialized<8, 4, 4, 2>;
 
 }  // namespace any_product

@@ -74,7 +74,7 @@ MUTANTS = [
     ("static_cast<unsigned>(parts) - 1", "static_cast<unsigned>(parts) - M(2, 2, 1)"),
     ("p < split.parts; ++p) {  // always", "p < split.parts - M(3, 1, 0); ++p) {  // always"),
     ("p < split.parts; ++p)\n", "p < split.parts - M(4, 1, 0); ++p)\n"),
-    ("p < split.parts; ++p) sum", "p < split.parts - M(5, 1, 0); ++p) sum"),
+    ("p = 1; p < split.parts; ++p) sum", "p = 1; p < split.parts - M(5, 1, 0); ++p) sum"),
     ("i < g.m && l0 + l < end", "i < g.m && l0 + l < end - M(6, 1, 0)"),
     ("l < end ? y[j][l]", "l < end - M(7, 1, 0) ? y[j][l]"),
     ("; l < g.k; l += lanes", "; l < g.k - M(8, 1, 0); l += lanes"),
@@ -85,6 +85,9 @@ MUTANTS = [
     ("col0 + col + 32 * q", "col0 + col + M(13, 16, 32) * q"),
     ("sgemm(Order::ROW_MAJOR, transpose_b,", "sgemm(Order::ROW_MAJOR, M(14, transpose_a, transpose_b),"),
     ("e % 2 * 16 + e / 2 * 8", "e % 2 * M(15, 8, 16) + e / 2 * M(15, 16, 8)"),
+    ("s < SLICES; ++s) sum +=", "s < SLICES - M(16, 1, 0); ++s) sum +="),
+    ("k + l * K_STEP < steps", "k + l * K_STEP < steps + M(17, 1, 0)"),
+    ("min(unit, longer), count", "min(unit, longer) + M(18, 1, 0), count"),
 ]
 
 

@@ -1,10 +1,12 @@
 // What the measurements of chapter 13 share: buffers, a reference, cuBLAS, and how a launch is timed.
 #pragma once
 
+#include <cublasLt.h>
 #include <cublas_v2.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -135,7 +137,8 @@ struct Bench {
   static constexpr size_t POOL = size_t{1} << 29;  // floats of operands, rotated
   float *pool, *kept;
   double* want;
-  void* workspace;
+  static constexpr size_t ROOM = size_t{32} << 20;  // bytes of workspace for cuBLAS
+  void *workspace, *room;
   unsigned* wrong;
   cudaStream_t stream;
   cublasHandle_t blas;
@@ -152,9 +155,8 @@ struct Bench {
     CHECK(cudaStreamCreate(&stream));
     CHECK(cublasCreate(&blas));
     CHECK(cublasSetStream(blas, stream));
-    void* room;
-    CHECK(cudaMalloc(&room, 32 << 20));
-    CHECK(cublasSetWorkspace(blas, room, 32 << 20));
+    CHECK(cudaMalloc(&room, ROOM));
+    CHECK(cublasSetWorkspace(blas, room, ROOM));
     CHECK(cudaEventCreate(&from));
     CHECK(cudaEventCreate(&to));
     CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0));
@@ -173,6 +175,51 @@ struct Bench {
     CHECK(cublasSgemm(blas, c.tb ? CUBLAS_OP_T : CUBLAS_OP_N, c.ta ? CUBLAS_OP_T : CUBLAS_OP_N,
                       int(c.n), int(c.m), int(c.k), &c.alpha, c.b, int(c.ldb), c.a, int(c.lda),
                       &c.beta, c.c, int(c.ldc)));
+  }
+  /// Microseconds of the fastest of cublasLt's first eight algorithms for a product.
+  double best_of_lt(const std::vector<Call>& calls, int launches, int runs) {
+    const Call& c = calls[0];
+    cublasLtMatmulDesc_t product;
+    cublasLtMatrixLayout_t a, b, to;  // column-major: A and B swap their places
+    cublasLtMatmulPreference_t wish;
+    CHECK(cublasLtMatmulDescCreate(&product, CUBLAS_COMPUTE_32F, CUDA_R_32F));
+    const cublasOperation_t first = c.tb ? CUBLAS_OP_T : CUBLAS_OP_N,
+                            second = c.ta ? CUBLAS_OP_T : CUBLAS_OP_N;
+    CHECK(
+        cublasLtMatmulDescSetAttribute(product, CUBLASLT_MATMUL_DESC_TRANSA, &first, sizeof first));
+    CHECK(cublasLtMatmulDescSetAttribute(product, CUBLASLT_MATMUL_DESC_TRANSB, &second,
+                                         sizeof second));
+    const auto extent = [](long long e) { return static_cast<std::uint64_t>(e); };
+    CHECK(cublasLtMatrixLayoutCreate(&a, CUDA_R_32F, extent(c.tb ? c.k : c.n),
+                                     extent(c.tb ? c.n : c.k), c.ldb));
+    CHECK(cublasLtMatrixLayoutCreate(&b, CUDA_R_32F, extent(c.ta ? c.m : c.k),
+                                     extent(c.ta ? c.k : c.m), c.lda));
+    CHECK(cublasLtMatrixLayoutCreate(&to, CUDA_R_32F, extent(c.n), extent(c.m), c.ldc));
+    CHECK(cublasLtMatmulPreferenceCreate(&wish));
+    const size_t most = ROOM;
+    CHECK(cublasLtMatmulPreferenceSetAttribute(wish, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                               &most, sizeof most));
+    cublasLtMatmulHeuristicResult_t found[8];
+    int count = 0;
+    double best = INFINITY;
+    const auto lt = reinterpret_cast<cublasLtHandle_t>(blas);
+    if (cublasLtMatmulAlgoGetHeuristic(lt, product, a, b, to, to, wish, 8, found, &count) !=
+        CUBLAS_STATUS_SUCCESS)
+      count = 0;
+    for (int i = 0; i < count; ++i) {
+      const auto launch = [&](const Call& x) {
+        return cublasLtMatmul(lt, product, &x.alpha, x.b, a, x.a, b, &x.beta, x.c, to, x.c, to,
+                              &found[i].algo, room, ROOM, stream);
+      };
+      // An algorithm may refuse addresses that are not aligned as the heuristic assumes.
+      if (found[i].state == CUBLAS_STATUS_SUCCESS && launch(c) == CUBLAS_STATUS_SUCCESS)
+        best =
+            std::min(best, time([&](const Call& x) { CHECK(launch(x)); }, calls, launches, runs));
+    }
+    CHECK(cublasLtMatmulPreferenceDestroy(wish));
+    for (const auto layout : {a, b, to}) CHECK(cublasLtMatrixLayoutDestroy(layout));
+    CHECK(cublasLtMatmulDescDestroy(product));
+    return best;
   }
   Product product(const Call& c) const {
     return row_major(c.ta, c.tb, int(c.m), int(c.n), int(c.k), c.alpha, c.a, c.lda, c.b, c.ldb,

@@ -104,8 +104,8 @@ int main(int argc, char** argv) {
   int bad = verify_kernels(bench, 150);
   std::printf("%.1f s\n", since());
   for (const Kernel& kernel : menu)
-    std::fprintf(csv, "kernel,%s,%d,%d,%d,%d\n", kernel.name, static_cast<int>(kernel.kind),
-                 kernel.bm, kernel.bn, kernel.blocks);
+    std::fprintf(csv, "kernel,%s,%d,%d,%d,%d,%d\n", kernel.name, static_cast<int>(kernel.kind),
+                 kernel.bm, kernel.bn, kernel.blocks, kernel.k_step);
   std::mt19937 random(argc > 4 ? static_cast<unsigned>(std::atoi(argv[4])) : 17);
   int timed = 0;
   const int few = static_cast<int>(std::size(named));
@@ -125,7 +125,7 @@ int main(int argc, char** argv) {
     // The model that orders them may be wrong: of each kernel the three that it likes best, unless they look hopeless.
     std::vector<const Kernel*> taken;
     for (const Choice& c : all) {
-      if (c.microseconds > (us > 1000 ? 1.6 : 2) * all[0].microseconds + 5 ||
+      if (c.microseconds > (us > 1000 ? 1.5 : 1.8) * all[0].microseconds + 3 ||
           std::count(taken.begin(), taken.end(), c.kernel) >= 3)
         continue;
       taken.push_back(c.kernel);

@@ -24,9 +24,9 @@ Costs = collections.namedtuple(  # of any_product.cuh, in its order
     "start alone each epilogue along floats edge ragged last last_part second second_mb stream stream_part bytes",
 )
 NAMES = Costs._fields
-TILE, STREAM, COLUMNS, ROWS, LITTLE, SPECIALIZED, SPECIALIZED_STREAM = range(7)
+TILE, STREAM, COLUMNS, ROWS, LITTLE, SPECIALIZED, SPECIALIZED_STREAM, SLICED = range(8)
 SMS = 132
-Kernel = collections.namedtuple("Kernel", "name kind bm bn blocks")
+Kernel = collections.namedtuple("Kernel", "name kind bm bn blocks k_step")
 Row = collections.namedtuple("Row", "shape kernel parts second us cublas features")
 
 
@@ -45,13 +45,16 @@ def features(kernel, m, n, k, lies, c_wide, odd, parts, second):
     elif kernel.kind in (COLUMNS, ROWS):
         tiles, k_tiles, edge = up(max(m, n), kernel.bn), k / parts / 16, odd
     else:
-        tiles, k_tiles = up(m, kernel.bm) * up(n, kernel.bn), up(up(k, 16), parts)
+        tiles, k_tiles = up(m, kernel.bm) * up(n, kernel.bn), up(up(k, kernel.k_step), parts)
         edge = m % kernel.bm != 0 or n % kernel.bn != 0
     blocks, share = tiles * parts, 0.0
     if streams:
         k_tiles, epilogues, blocks = max(1.0, tiles * up(k, 16) / slots), max(1.0, tiles / slots), slots
         share = max(1.0, slots / tiles)
     full, rest = divmod(blocks, slots)
+    moved = m * k + k * n + m * n
+    if kernel.kind == LITTLE and kernel.bm > 128:  # of what lies across K, a sector for each float
+        moved = m * n * k * sum(1 if lie == 0 else 8 for lie in lies)
     read = parts * tiles * 4e-6 * kernel.bm * kernel.bn if second else 0.0
     return (
         k_tiles,
@@ -66,7 +69,7 @@ def features(kernel, m, n, k, lies, c_wide, odd, parts, second):
         share,
         parts if parts > 1 and not second else 0,
         read,
-        4e-6 * (m * k + k * n + m * n),
+        4e-6 * moved,
     )
 
 
@@ -152,7 +155,7 @@ def read(paths):
         with open(path, newline="") as file:
             for line in csv.reader(file):
                 if line[0] == "kernel":
-                    kernels[line[1]] = Kernel(line[1], *map(int, line[2:6]))
+                    kernels[line[1]] = Kernel(line[1], *map(int, line[2:7]), *([16] if len(line) < 7 else []))
                 elif len(line) == 14:
                     m, n, k, ta, tb, lie_a, lie_b, c_wide, odd = map(int, line[:9])
                     parts, second = int(line[10]), line[11] == "1"
@@ -200,6 +203,54 @@ def fit_all(kernels, rows, before, jobs, seconds):
     return {name: found[name] for name in kernels}
 
 
+def tuned(kernels, shapes, costs, seconds):
+    """Costs whose choices lose less: one cost of one kernel at a time, if the choices by it are faster in the geometric mean."""
+    until = time.monotonic() + seconds
+    costs = {name: list(values) for name, values in costs.items()}
+    least = [min(r.us for r in rows) for rows in shapes.values()]
+    now, of = [], collections.defaultdict(list)  # estimates of the rows of a shape; rows of a kernel, by shape
+    for s, rows in enumerate(shapes.values()):
+        now.append([estimate(costs[r.kernel], r.features) for r in rows])
+        by = collections.defaultdict(list)
+        for i, row in enumerate(rows):
+            by[row.kernel].append(i)
+        for name, which in by.items():
+            of[name].append((s, which))
+    all_rows = list(shapes.values())
+    loss = [math.log(rows[now[s].index(min(now[s]))].us / least[s]) for s, rows in enumerate(all_rows)]
+
+    def gain(name, values):
+        changes, won = [], 0.0
+        for s, which in of[name]:
+            rows, estimates = all_rows[s], list(now[s])
+            for i in which:
+                estimates[i] = estimate(values, rows[i].features)
+            other = math.log(rows[estimates.index(min(estimates))].us / least[s])
+            changes.append((s, estimates, other))
+            won += loss[s] - other
+        return won, changes
+
+    for step in (1.25, 1.1, 1.04):
+        improved = True
+        while improved and time.monotonic() < until:
+            improved = False
+            for name in kernels:
+                for which in [(i,) for i in range(len(NAMES))] + [(1, 2), (0, 3), (0, 1, 2, 3)]:
+                    for factor in (step, 1 / step):
+                        if time.monotonic() > until:
+                            return costs
+                        values = list(costs[name])
+                        for i in which:
+                            values[i] *= factor
+                        won, changes = gain(name, values)
+                        if won < 0.01:  # of all shapes together; less would be noise
+                            continue
+                        costs[name], improved = values, True
+                        for s, estimates, other in changes:
+                            now[s], loss[s] = estimates, other
+    return costs
+
+
 def choices(costs, shapes):
     """For each shape: (regret, ratio of the choice to cuBLAS, of the best, the choice, the best)."""
     found = []
@@ -231,6 +282,7 @@ def main():
         "--folds", type=int, default=0, help="parts of the shapes, each chosen for by costs of the others"
     )
     parser.add_argument("--seconds", type=float, default=60, help="after which the fit of a kernel stops")
+    parser.add_argument("--tune", type=float, default=60, help="seconds after which the choices are tuned no more")
     parser.add_argument("--jobs", type=int, default=None)
     options = parser.parse_args()
     kernels, rows = read(options.times)
@@ -242,16 +294,21 @@ def main():
     before = costs_in(options.header.read_text(), kernels)
     report("as the header has it", choices(before, shapes))
     costs = fit_all(kernels, rows, before, options.jobs, options.seconds)
+    report("fitted", choices(costs, shapes))
+    costs = tuned(kernels, shapes, costs, options.tune)
     found = choices(costs, shapes)
-    report("fitted", found)
-    others = []
+    report("tuned", found)
+    others, plain = [], []
     for fold in range(options.folds):
         keys = list(shapes)
         held = set(keys[fold :: options.folds])
         of_others = fit_all(kernels, [r for r in rows if r.shape not in held], before, options.jobs, options.seconds)
+        plain += choices(of_others, {s: shapes[s] for s in held})
+        of_others = tuned(kernels, {s: r for s, r in shapes.items() if s not in held}, of_others, options.tune)
         others += choices(of_others, {s: shapes[s] for s in held})
     if others:
-        report("not fitted to", others)
+        report("not fitted to", plain)
+        report("not tuned to", others)
     report("the best", [(0.0, f[2], f[2], f[4], f[4]) for f in found])
     for name in kernels:
         mine = [r for r in rows if r.kernel == name]

@@ -5,13 +5,13 @@
 #   tools/measure/any_shape/record.sh OUT_FOLDER [SECONDS_OF_CANDIDATES [SECONDS_OF_SHAPES]]
 set -euo pipefail
 [ $# -ge 1 ] || { echo "usage: record.sh OUT_FOLDER [SECONDS_OF_CANDIDATES [SECONDS_OF_SHAPES]]" >&2; exit 2; }
-out=$1 fit_seconds=${2:-26} map_seconds=${3:-48}
+out=$1 fit_seconds=${2:-45} map_seconds=${3:-65}
 here=tools/measure/any_shape header=chapters/13_any_shape/any_product.cuh build=build/any_shape
 [ -e "$here/kernels.cu" ] || { echo "record.sh: run it from the root of the repository" >&2; exit 2; }
 mkdir -p "$build" "$out"
 flags=(-std=c++20 -O3 -gencode=arch=compute_90a,code=sm_90a -DANY_PRODUCT_SPECIALIZED)
 objects=() jobs=()
-for part in $(seq 0 15); do
+for part in $(seq 0 18); do
   nvcc "${flags[@]}" "-DPART=$part" -c $here/kernels.cu -o "$build/part$part.o" & jobs+=($!)
   objects+=("$build/part$part.o")
 done
@@ -20,14 +20,14 @@ for program in candidates shapes; do
 done
 for job in "${jobs[@]}"; do wait "$job"; done
 echo "built after $SECONDS s"
-nvcc "${flags[@]}" "$build/candidates.o" "${objects[@]}" -lcublas -o "$build/candidates"
+nvcc "${flags[@]}" "$build/candidates.o" "${objects[@]}" -lcublas -lcublasLt -o "$build/candidates"
 wrong=0  # a wrong result is reported at the end: what was timed is worth having
 "$build/candidates" 1000 "$fit_seconds" "$out/times.csv" | tee "$out/candidates.log" || wrong=1
-python3 $here/fit.py "$out/times.csv" --seconds 8 --write $header | tee "$out/fit.log"
+python3 $here/fit.py "$out/times.csv" --seconds 8 --tune 20 --write $header | tee "$out/fit.log"
 cp $header "$out/"
 echo "fitted after $SECONDS s"
 nvcc "${flags[@]}" -DSEPARATE_KERNELS -c $here/shapes.cu -o "$build/shapes.o"
-nvcc "${flags[@]}" "$build/shapes.o" "${objects[@]}" -lcublas -o "$build/shapes"
+nvcc "${flags[@]}" "$build/shapes.o" "${objects[@]}" -lcublas -lcublasLt -o "$build/shapes"
 "$build/shapes" 2000 "$map_seconds" "$out/h200_shapes.json" 16 | tee "$out/shapes.log" || wrong=1
 cp "$out/h200_shapes.json" chapters/13_any_shape/results/
 echo "done after $SECONDS s"
