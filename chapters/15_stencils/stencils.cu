@@ -32,8 +32,11 @@
 //   ./learn run 15 --rung five_strips    several steps in one pass: a queue of rows for each
 //   ./learn run 15 --rung seven_tiles    several steps in one pass: a queue of planes for each
 //   ./learn run 15 --rung filter_naive   a filter on an image, one thread a pixel
+//   ./learn run 15 --rung filter_texture the pixels by texture reads, which know what is beyond the edge
+//   ./learn run 15 --rung filter_between a read between four pixels weighs them: 16 reads instead of 49
 //   ./learn run 15 --rung filter_columns rows of four results a thread, each row of pixels loaded once
 //   ./learn run 15 --rung filter_tiled   a tile in shared memory; each of its rows is added to all sums that need it
+//   ./learn run 15 --rung filter_stay    blocks that stay, and fetch the next tile by the TMA [needs gpu, sm_90a, cuda 12.9]
 //   ./learn run 15 --rung filter_separable rows first, then columns
 
 #include <cooperative_groups.h>
@@ -177,13 +180,6 @@ __global__ void early_return(float* out, const float* in, size_t n) {
 //? near: exact
 
 // [hide] Taps: the weights, in global and in constant memory
-constexpr unsigned MOST_TAPS = 33;
-
-/// The taps of a convolution.
-struct Taps {
-  float weight[MOST_TAPS];
-};
-
 __device__ float taps_in_memory[MOST_TAPS];  ///< in global memory
 __constant__ float taps[MOST_TAPS];          ///< in constant memory
 // [/hide]
@@ -232,8 +228,7 @@ __global__ void taps_constant(float* out, const float* in, size_t n) {
 // chapter 04: a thread computes several neighbouring outputs, and keeps their common window in registers.
 //
 // Textures were the answer to such reads twenty years ago: a cache for neighbourhoods, and indices beyond the edge
-// handled by the hardware. Since Maxwell their cache is the same L1. They are still good for interpolation and for 8-bit
-// images.
+// handled by the hardware. Since Maxwell their cache is the same L1. Section 8 measures what they are good for today.
 
 /// float4s that hold RADIUS floats.
 __host__ __device__ constexpr unsigned float4s(unsigned radius) { return (radius + 3) / 4; }
@@ -1232,7 +1227,96 @@ __global__ void filter_naive(float* __restrict__ out, const float* __restrict__ 
   out[box.row(0, y) + x] = sum;
 }
 
-// Each FMA has a load again, as in section 2. The remedy is the same, too: neighbouring results share their window. A thread
+// ### Textures
+//
+// A *texture* is an image that is read by coordinates. The texture unit of the SM computes the address, and also answers for what is
+// beyond the edge: a border of zeros, the nearest pixel, or the image again. So the kernel has no guard left.
+//
+//? texture: Is `filter_texture` faster than `filter_naive` for 7 x 7?
+//? choices: with all three edges | with the periodic edge alone | with none
+//? answer: {"with all three edges": ms("filter_texture/size=7") < ms("filter_naive/size=7") and ms("filter_texture/size=7,edge=clamp") < ms("filter_naive/size=7,edge=clamp"),
+//?   "with the periodic edge alone": ms("filter_texture/size=7") > ms("filter_naive/size=7") and ms("filter_texture/size=7,edge=periodic") < ms("filter_naive/size=7,edge=periodic"),
+//?   "with none": ms("filter_texture/size=7,edge=periodic") > ms("filter_naive/size=7,edge=periodic")}
+
+/// The same, each pixel by a texture read. `image` is addressed by indices, or where the edge is periodic by parts of its
+/// extents: only then a texture repeats.
+///
+/// Launch: as `filter_naive`.
+template <int RADIUS, Edge EDGE>
+__global__ void filter_texture(float* __restrict__ out, cudaTextureObject_t image, Box box) {
+  constexpr int SIZE = 2 * RADIUS + 1;
+  const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= box.cols || y >= box.rows) return;
+  const float across = EDGE == Edge::periodic ? 1.f / box.cols : 1;
+  const float down = EDGE == Edge::periodic ? 1.f / box.rows : 1;
+  float sum = 0;
+#pragma unroll
+  for (int i = 0; i < SIZE; ++i) {
+#pragma unroll
+    for (int j = 0; j < SIZE; ++j) {  // the middle of pixel 0 is at 0.5
+      const float pixel =
+          tex2D<float>(image, across * (x + j - RADIUS + 0.5f), down * (y + i - RADIUS + 0.5f));
+      sum = fmaf(weights[i * SIZE + j], pixel, sum);
+    }
+  }
+  out[box.row(0, y) + x] = sum;
+}
+
+// A texture can also *filter*: a read between pixels gives their linear interpolation. So one read does the work of two
+// neighbouring taps a and b, if it is made b / (a + b) of the way from one pixel to the other, and its result is multiplied by
+// a + b. In two dimensions it does that of four: 16 reads instead of 49 for a separable filter of 7 x 7 whose taps are positive
+// (Sigg and Hadwiger, "Fast Third-Order Texture Filtering", GPU Gems 2, 2005).
+//
+//? between: How many correct digits does that leave?
+//? choices: two or three | five | seven
+//? answer: {"two or three": 1e-4 < error("filter_between/size=7") < 2e-2, "five": 1e-6 < error("filter_between/size=7") < 1e-4,
+//?   "seven": error("filter_between/size=7") < 1e-6}
+
+/// Two neighbouring taps as one read: how far it lies from the first pixel of the window, and what it is multiplied by.
+struct Between {
+  float at, weight;
+};
+constexpr int MOST_PAIRS = 8;
+__constant__ Between between[2][MOST_PAIRS];  ///< of a filter that is a product: along y, along x
+
+/// `filter_separable` in one pass: a read between 2 x 2 pixels weighs them. `image` is addressed by indices, and filters linearly.
+///
+/// Launch: as `filter_naive`.
+template <int RADIUS>
+__global__ void filter_between(float* __restrict__ out, cudaTextureObject_t image, Box box) {
+  const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= box.cols || y >= box.rows) return;
+  const float x0 = x - RADIUS + 0.5f, y0 = y - RADIUS + 0.5f;
+  float sum = 0;
+#pragma unroll
+  for (int i = 0; i <= RADIUS; ++i) {
+#pragma unroll
+    for (int j = 0; j <= RADIUS; ++j) {
+      sum = fmaf(between[0][i].weight * between[1][j].weight,
+                 tex2D<float>(image, x0 + between[1][j].at, y0 + between[0][i].at), sum);
+    }
+  }
+  out[box.row(0, y) + x] = sum;
+}
+
+// With the periodic edge alone. `filter_texture` takes 3.23 ms with each of the three edges, `filter_naive` 1.79, 1.72 and 4.07 ms. The
+// edge costs nothing, and a read costs more than a load: the texture unit of an SM delivers 3.9 of them in a cycle.
+//= 3.23 ms: ms("filter_texture/size=7")
+//= because with each of the three edges: max(ms("filter_texture/size=7"), ms("filter_texture/size=7,edge=clamp"), ms("filter_texture/size=7,edge=periodic"))
+//=   < 1.02 * min(ms("filter_texture/size=7"), ms("filter_texture/size=7,edge=clamp"), ms("filter_texture/size=7,edge=periodic"))
+//= 1.79, 1.72 and 4.07 ms: (ms("filter_naive/size=7"), ms("filter_naive/size=7,edge=clamp"), ms("filter_naive/size=7,edge=periodic"))
+//= 3.9 of them: 49 * 8192**2 / ms("filter_texture/size=7") / 132 / 1.98e6
+//
+// `filter_between` takes 1.23 ms. It pays with accuracy: the place between two pixels has 8 bits, and the largest error is
+// 0.0023, where results are about 0.3. So a texture is good for two things today: for images that are read between their pixels anyway, scaled or
+// turned, and for an edge whose guards cost more than the reads. It is no faster way to neighbours: `filter_tiled` takes 0.18 ms.
+//= 1.23 ms: ms("filter_between/size=7")
+//= 0.0023: error("filter_between/size=7")
+//= 0.18 ms: ms("filter_tiled/size=7")
+//
+// ### Shared windows
+//
+// Each FMA of `filter_naive` has a load again, as in section 2. The remedy is the same, too: neighbouring results share their window. A thread
 // computes several rows of four results. It loads a row of pixels once, as float4s, and adds it to all of its rows of results
 // that need it. The sums wait in registers.
 //
@@ -1452,16 +1536,6 @@ __global__ void __launch_bounds__(32 * WARPS)
 
 namespace {
 
-/// The taps of a radius: a bell, not symmetric, so that a mirrored window shows.
-Taps bell(unsigned radius) {
-  Taps bell{};
-  for (unsigned k = 0; k <= 2 * radius; ++k) {
-    const double x = (k - 1.25 * radius) / (radius + 1.0);
-    bell.weight[k] = static_cast<float>(std::exp(-2 * x * x) / (radius + 1.0));
-  }
-  return bell;
-}
-
 /// The launch of a kernel in one dimension, a block for each PER_BLOCK elements.
 template <void (*KERNEL)(float*, const float*, size_t), size_t PER_BLOCK = BLOCK,
           unsigned THREADS = BLOCK>
@@ -1587,6 +1661,60 @@ void naive_filter(float* out, const float* in, Box box) {
   filter_naive<RADIUS, EDGE><<<tiles_of(box, 32, 8), FLAT>>>(out, in, box);
 }
 
+/// The image that textures read: a copy of it, in the order that suits the texture unit.
+struct Texture {
+  cudaArray_t pixels;
+  cudaTextureObject_t object;
+} image_texture;
+
+/// Gives back the texture that was made last, if there is one.
+void free_texture() {
+  if (!image_texture.pixels) return;
+  CUDA_CHECK(cudaDestroyTextureObject(image_texture.object));
+  CUDA_CHECK(cudaFreeArray(image_texture.pixels));
+  image_texture = {};
+}
+
+/// Makes the texture of an image; LINEAR: a read between pixels interpolates.
+template <Edge EDGE, bool LINEAR>
+void make_texture(const float* in, Box box) {
+  free_texture();
+  const cudaChannelFormatDesc one_float = cudaCreateChannelDesc<float>();
+  const size_t pitch = box.cols * sizeof(float);
+  CUDA_CHECK(cudaMallocArray(&image_texture.pixels, &one_float, box.cols, box.rows));
+  CUDA_CHECK(cudaMemcpy2DToArray(image_texture.pixels, 0, 0, in, pitch, pitch, box.rows,
+                                 cudaMemcpyDeviceToDevice));
+  cudaResourceDesc image{};
+  image.resType = cudaResourceTypeArray;
+  image.res.array.array = image_texture.pixels;
+  cudaTextureDesc how{};
+  how.addressMode[0] = how.addressMode[1] = EDGE == Edge::zero    ? cudaAddressModeBorder
+                                            : EDGE == Edge::clamp ? cudaAddressModeClamp
+                                                                  : cudaAddressModeWrap;
+  how.filterMode = LINEAR ? cudaFilterModeLinear : cudaFilterModePoint;
+  how.normalizedCoords = EDGE == Edge::periodic;
+  CUDA_CHECK(cudaCreateTextureObject(&image_texture.object, &image, &how, nullptr));
+}
+
+/// Whether an image is too large for a texture.
+const char* no_texture(Box image) {
+  return image.cols <= 131072 && image.rows <= 65536
+             ? nullptr
+             : "a texture has at most 131072 x 65536 pixels";
+}
+
+/// Launches `filter_texture`.
+template <int RADIUS, Edge EDGE>
+void texture_filter(float* out, const float*, Box box) {
+  filter_texture<RADIUS, EDGE><<<tiles_of(box, 32, 8), FLAT>>>(out, image_texture.object, box);
+}
+
+/// Launches `filter_between`.
+template <int RADIUS>
+void filter_in_between(float* out, const float*, Box box) {
+  filter_between<RADIUS><<<tiles_of(box, 32, 8), FLAT>>>(out, image_texture.object, box);
+}
+
 /// Launches `filter_columns`.
 template <int RADIUS, Edge EDGE>
 void columns_of_filter(float* out, const float* in, Box box) {
@@ -1622,6 +1750,13 @@ std::vector<Launch> filters() {
           {"filter_tiled", "", 1, tiled_filter<RADIUS, EDGE>},
           {"filter_separable", "", 1, separable_filter<RADIUS, EDGE>}};
 }
+
+/// Those of 7 x 7 that read a texture.
+template <Edge EDGE>
+const std::vector<Launch> TEXTURES = {
+    {"filter_texture", "", 1, texture_filter<3, EDGE>, no_texture, make_texture<EDGE, false>}};
+const std::vector<Launch> BETWEEN = {
+    {"filter_between", "", 1, filter_in_between<3>, no_texture, make_texture<Edge::zero, true>}};
 
 /// What this file launches.
 Launches launches() {
@@ -1729,7 +1864,7 @@ struct Slope {
 
 /// What a convolution has to find. The kernels get the taps when it is made.
 struct Convolved {
-  explicit Convolved(unsigned radius) : radius(radius), bell(::bell(radius)) {
+  explicit Convolved(unsigned radius) : radius(radius), bell(bell_of(radius)) {
     CUDA_CHECK(cudaMemcpyToSymbol(taps, bell.weight, sizeof bell.weight));
     CUDA_CHECK(cudaMemcpyToSymbol(taps_in_memory, bell.weight, sizeof bell.weight));
   }
@@ -1752,6 +1887,14 @@ struct Filtered {
     float products[MOST_WEIGHTS];
     for (int k = 0; k < SIZE * SIZE; ++k) products[k] = weight(k);
     CUDA_CHECK(cudaMemcpyToSymbol(weights, products, sizeof products));
+    Between pairs[2][MOST_PAIRS] = {};
+    for (int j = 0; j <= RADIUS; ++j) {
+      const auto tap = [&](int k) { return k < SIZE ? taps.bell.weight[k] : 0; };
+      const auto pair = [&](float a, float b) { return Between{2 * j + b / (a + b), a + b}; };
+      pairs[0][j] = pair(tap(2 * j), tap(2 * j + 1));
+      pairs[1][j] = pair(tap(SIZE - 1 - 2 * j), 2 * j + 1 < SIZE ? tap(SIZE - 2 - 2 * j) : 0);
+    }
+    CUDA_CHECK(cudaMemcpyToSymbol(between, pairs, sizeof pairs));
   }
   __host__ __device__ float operator()(const lab::View<float>& in, size_t i) const {
     const int y = static_cast<int>(i / box.cols), x = static_cast<int>(i % box.cols);
@@ -1764,10 +1907,8 @@ struct Filtered {
     }
     return static_cast<float>(sum);
   }
-  /// Of row k / SIZE and column k % SIZE; rows and columns are not alike, so that a mix-up shows.
-  __host__ __device__ float weight(int k) const {
-    return taps.bell.weight[k / SIZE] * taps.bell.weight[SIZE - 1 - k % SIZE];
-  }
+  /// Of row k / SIZE and column k % SIZE.
+  __host__ __device__ float weight(int k) const { return weight_of(taps.bell, SIZE, k); }
   static constexpr int SIZE = 2 * RADIUS + 1;
   Box box;
   Convolved taps;
@@ -1837,6 +1978,10 @@ struct Field {
             .variant = joined(shape, launch.variant),
             .launch = [this, launch] { run(launch); },
             .outputs = {right},
+            .prepare =
+                [this, launch] {
+                  if (launch.prepare) launch.prepare(in.data(), box);
+                },
             .bytes = launch.steps * copy.bytes,
             .limit = lab::Limit::copy,
             .peer = copy};
@@ -1872,11 +2017,22 @@ void add_steps(lab::Ladder& ladder, Field& field, const std::vector<Launch>& lau
 
 /// Adds the filters of one size with one edge.
 template <int RADIUS, Edge EDGE>
-void add_filters(lab::Ladder& ladder, Field& image, const std::string& edge) {
+void add_filters(lab::Ladder& ladder, Field& image, const std::string& edge,
+                 const std::vector<Launch>& others = {}) {
   constexpr int SIZE = 2 * RADIUS + 1;
   image.shape = joined("size=" + std::to_string(SIZE), edge);
-  add_steps(ladder, image, filters<RADIUS, EDGE>(), Filtered<RADIUS, EDGE>(image.box),
-            lab::tolerance_for_sum(SIZE * SIZE, 1.0 / (SIZE * SIZE)));
+  const Filtered<RADIUS, EDGE> right(image.box);
+  const lab::Tolerance tolerance = lab::tolerance_for_sum(SIZE * SIZE, 1.0 / (SIZE * SIZE));
+  add_steps(ladder, image, filters<RADIUS, EDGE>(), right, tolerance);
+  add_steps(ladder, image, others, right, tolerance);
+  if constexpr (RADIUS == 3) add_steps(ladder, image, TEXTURES<EDGE>, right, tolerance);
+  if constexpr (RADIUS == 3 && EDGE == Edge::zero) {
+    // Neighbours differ by at most 2, and all weights together are 1.28. A place is rounded to 1/256, and before to a float.
+    const double off = 1.0 / 512 + 0x1p-24 * std::max(image.box.rows, image.box.cols);
+    add_steps(ladder, image, BETWEEN, right,
+              {.absolute = 2 * 2 * 1.28 * off, .basis = "weights of 8 bits along x and y"});
+  }
+  free_texture();
 }
 
 }  // namespace
@@ -1912,7 +2068,7 @@ int main(int argc, char** argv) {
     }
     Field image(image_of(grid), ladder.seed(), "image");
     add_filters<1, Edge::zero>(ladder, image, "");
-    add_filters<3, Edge::zero>(ladder, image, "");
+    add_filters<3, Edge::zero>(ladder, image, "", all.filters);
     add_filters<3, Edge::clamp>(ladder, image, "edge=clamp");
     add_filters<3, Edge::periodic>(ladder, image, "edge=periodic");
     add_filters<7, Edge::zero>(ladder, image, "");

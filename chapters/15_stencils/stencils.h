@@ -2,6 +2,7 @@
 /// What both files of chapter 15 share: grids, float4s of a row, the weights in 3D, and what a rung is added with.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -99,6 +100,29 @@ __device__ inline float4 far_in_plane(float4 sum, const float4* column, float4 l
   return sum;
 }
 
+constexpr unsigned MOST_TAPS = 33;
+
+/// The taps of a convolution.
+struct Taps {
+  float weight[MOST_TAPS];
+};
+
+/// The taps of a radius: a bell, not symmetric, so that a mirrored window shows.
+inline Taps bell_of(unsigned radius) {
+  Taps bell{};
+  for (unsigned k = 0; k <= 2 * radius; ++k) {
+    const double x = (k - 1.25 * radius) / (radius + 1.0);
+    bell.weight[k] = static_cast<float>(std::exp(-2 * x * x) / (radius + 1.0));
+  }
+  return bell;
+}
+
+/// The weight in row k / size and column k % size of a filter: a product of two taps; rows and columns are not alike, so that a
+/// mix-up shows.
+__host__ __device__ inline float weight_of(const Taps& taps, int size, int k) {
+  return taps.weight[k / size] * taps.weight[size - 1 - k % size];
+}
+
 /// What a rung is added with: so many steps from one array to another of the same extents.
 struct Launch {
   std::string rung;
@@ -107,11 +131,14 @@ struct Launch {
   void (*run)(float* out, const float* in, Box box);
   /// Why it cannot, for this box; none: it always can.
   const char* (*cannot)(Box box) = nullptr;
+  void (*prepare)(const float* in,
+                  Box box) = nullptr;  ///< what a launch needs, and no part of its time
 };
 
 /// The launches of this chapter that take steps; another file adds its own.
 struct Launches {
   std::vector<Launch> five, small, seven, far;
+  std::vector<Launch> filters = {};  ///< of 7 x 7, zeros beyond the edge
 };
 
 /// The grid that covers a box with tiles.

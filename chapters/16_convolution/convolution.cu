@@ -20,6 +20,7 @@
 //   ./learn run 16 --rung winograd       filters of 3 x 3 and 5 x 5 with fewer products, by transforms
 //   ./learn run 16 --rung pooled         bias, ReLU and a 2 x 2 pool: kernels of their own, or at the end of the last one
 //   ./learn run 16 --rung network        three such layers, one after the other
+//   ./learn run 16 --rung implicit_bf16  BF16 on tensor cores: windows in chunks of eight channels
 
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
@@ -1522,25 +1523,27 @@ int main(int argc, char** argv) {
   std::optional<Layer> given;
   const lab::OwnOption layer{"layer", LAYER_FORM, "this layer instead of those of the chapter",
                              [&](const std::string& text) { given = parse_layer(text); }};
-  return lab::run(
-      argc, argv,
-      [&](lab::Ladder& ladder, size_t image) {
-        ladder.require(image <= 512, "an image has at most 512 x 512 pixels here");
-        const int side = static_cast<int>(image);
-        std::set<std::string> skipped;
-        for (const auto& [name, layer] :
-             given ? std::vector{std::pair{std::string("given"), *given}} : layers_for(side)) {
-          if (!is_wanted(ladder, name)) continue;
-          Work work(layer, name, ladder.seed(), BK);
-          add_layer(ladder, work, skipped);
-        }
-        if (given) {
-          ladder.skip("network", "has layers of its own");
-        } else {
-          add_network(ladder, side);
-        }
-      },
-      {layer});
+  return lab::run(argc, argv,
+                  [&](lab::Ladder& ladder, size_t image) {
+                    ladder.require(image <= 512, "an image has at most 512 x 512 pixels here");
+                    const int side = static_cast<int>(image);
+                    std::set<std::string> skipped;
+                    Chosen chosen{ladder, given
+                                              ? std::vector{std::pair{std::string("given"), *given}}
+                                              : layers_for(side)};
+                    for (const auto& [name, layer] : chosen.layers) {
+                      if (!is_wanted(ladder, name)) continue;
+                      Work work(layer, name, ladder.seed(), BK);
+                      add_layer(ladder, work, skipped);
+                    }
+                    lab::add_others(chosen);
+                    if (given) {
+                      ladder.skip("network", "has layers of its own");
+                    } else {
+                      add_network(ladder, side);
+                    }
+                  },
+                  {layer});
 }
 
 // ## 8. Which for which layer

@@ -314,6 +314,12 @@ inline void Work::make_room(const Launch& launch) {
   if (scratch.size() < need) scratch = lab::DeviceBuffer<float>(need, "scratch");
 }
 
+/// The layers that a run is for, and where their rungs go; another file adds its own.
+struct Chosen {
+  lab::Ladder& ladder;
+  std::vector<std::pair<std::string, Layer>> layers;
+};
+
 /// A small random weight.
 struct Weight {
   lab::RandomValue<float> random;

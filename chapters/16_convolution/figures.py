@@ -1,4 +1,5 @@
-"""The drawings of chapter 16: a layer, the matrix of windows, a table of taps, Winograd's three steps and points, the order for a pool."""
+"""The drawings of chapter 16: a layer, the matrix of windows, a table of taps, Winograd's three steps and points, the order for a pool,
+chunks of channels."""
 
 import figures
 from figures import ACCENT, LINE, MUTED, SECOND, SOFT
@@ -183,6 +184,34 @@ def pools():
     )
 
 
+def chunks():
+    """A tap of a window, the chunks of its pixel, and where a thread's chunks go in a tile."""
+    shapes = []
+    for r in range(3):
+        for s in range(3):
+            fill = ACCENT if (r, s) == (1, 2) else SOFT
+            shapes.append(figures.rect(8 + (1 + s) * CELL, 8 + (1 + r) * CELL, CELL, CELL, fill))
+    shapes.append(grid(8, 8, 6, 5))
+    shapes.append(label(8 + 3 * CELL, 8 + 8 * CELL + 18, "a window"))
+    shapes.append(arrow(118, 48, 40))
+    x, wide = 176, 34
+    for chunk in range(4):
+        shapes.append(figures.rect(x + chunk * wide, 38, wide, 20, ACCENT if chunk == 1 else SOFT))
+        shapes.append(figures.path(f"M{x + chunk * wide} 38h{wide}v20h-{wide}z", LINE))
+    shapes.append(label(x + 2 * wide, 8 + 8 * CELL + 18, "a pixel: C / 8 chunks"))
+    shapes.append(arrow(x + 4 * wide + 14, 48, 40))
+    left = x + 4 * wide + 72
+    for row in (1, 5):
+        shapes.append(figures.rect(left + 2 * CELL, 8 + row * CELL, CELL, CELL, ACCENT if row == 1 else SECOND))
+    shapes.append(grid(left, 8, 8, 8))
+    shapes.append(label(left + 4 * CELL, 8 + 8 * CELL + 18, "a K-tile: windows of 8 chunks"))
+    return figures.Drawing(
+        figures.svg(shapes, left + 8 * CELL + 40, 8 + 8 * CELL + 28),
+        "A window of 3 x 3 pixels; the pixel of one tap has four chunks of eight channels. One of them goes to a row of the tile, which "
+        "has eight chunks for each window. The same thread copies the same chunk of a window further down.",
+    )
+
+
 def draw(simulated, source):
     """(None, name, drawing, caption) of each: the prose has their places."""
     return [
@@ -201,5 +230,6 @@ def draw(simulated, source):
             points(),
             "The points of each pair of tile and filter. Filled in another colour: filters of five taps.",
         ),
+        (None, "chunks", chunks(), "A thread's chunks: the same tap and channels, of several windows."),
         (None, "pools", pools(), "The columns of the product, numbered. A thread's four neighbours are filled."),
     ]

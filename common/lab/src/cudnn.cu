@@ -1,4 +1,5 @@
 // lab/convolution.h by cuDNN.
+#include <cuda_bf16.h>
 #include <cudnn.h>
 
 #include <algorithm>
@@ -38,27 +39,28 @@ void turn(float* to, const float* from, std::size_t size, std::size_t across, st
   CUDA_CHECK(cudaGetLastError());
 }
 
-/// A layer as cuDNN knows it, in one layout.
+/// A layer as cuDNN knows it, in one layout: of floats on the FP32 pipes, or of BF16 on the tensor cores. Sums are floats.
 class Layer {
  public:
-  Layer(const Convolution& l, cudnnTensorFormat_t format) {
+  Layer(const Convolution& l, cudnnTensorFormat_t format, cudnnDataType_t type = CUDNN_DATA_FLOAT) {
     check(cudnnCreate(&handle_), "cudnnCreate");
     check(cudnnCreateTensorDescriptor(&in_), "cudnnCreateTensorDescriptor");
     check(cudnnCreateTensorDescriptor(&out_), "cudnnCreateTensorDescriptor");
     check(cudnnCreateFilterDescriptor(&filter_), "cudnnCreateFilterDescriptor");
     check(cudnnCreateConvolutionDescriptor(&how_), "cudnnCreateConvolutionDescriptor");
-    check(cudnnSetTensor4dDescriptor(in_, format, CUDNN_DATA_FLOAT, l.n, l.c, l.h, l.w),
+    check(cudnnSetTensor4dDescriptor(in_, format, type, l.n, l.c, l.h, l.w),
           "cudnnSetTensor4dDescriptor");
-    check(cudnnSetTensor4dDescriptor(out_, format, CUDNN_DATA_FLOAT, l.n, l.k, l.p(), l.q()),
+    check(cudnnSetTensor4dDescriptor(out_, format, type, l.n, l.k, l.p(), l.q()),
           "cudnnSetTensor4dDescriptor");
-    check(cudnnSetFilter4dDescriptor(filter_, CUDNN_DATA_FLOAT, format, l.k, l.c / l.groups, l.r,
-                                     l.s),
+    check(cudnnSetFilter4dDescriptor(filter_, type, format, l.k, l.c / l.groups, l.r, l.s),
           "cudnnSetFilter4dDescriptor");
     check(cudnnSetConvolution2dDescriptor(how_, l.pad, l.pad, l.stride, l.stride, l.dilation,
                                           l.dilation, CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT),
           "cudnnSetConvolution2dDescriptor");
     check(cudnnSetConvolutionGroupCount(how_, l.groups), "cudnnSetConvolutionGroupCount");
-    check(cudnnSetConvolutionMathType(how_, CUDNN_FMA_MATH), "cudnnSetConvolutionMathType");
+    check(cudnnSetConvolutionMathType(
+              how_, type == CUDNN_DATA_FLOAT ? CUDNN_FMA_MATH : CUDNN_TENSOR_OP_MATH),
+          "cudnnSetConvolutionMathType");
   }
   Layer(const Layer&) = delete;
   Layer& operator=(const Layer&) = delete;
@@ -72,7 +74,7 @@ class Layer {
   }
 
   /// Milliseconds of the fastest algorithm whose result is right, which `run` then uses; infinity where there is none.
-  double choose(float* out, const float* in, const float* filter,
+  double choose(void* out, const void* in, const void* filter,
                 const std::function<bool()>& is_right) {
     double best = std::numeric_limits<double>::infinity();
     for (int i = 0; i < CUDNN_CONVOLUTION_FWD_ALGO_COUNT; ++i) {
@@ -110,7 +112,7 @@ class Layer {
   /// A call as a graph: what the host takes to choose and launch several kernels is no part of the time.
   /// \return none where cuDNN has no such algorithm for the layer, or it cannot be captured
   cudaGraphExec_t captured(cudnnConvolutionFwdAlgo_t algorithm, DeviceBuffer<char>& workspace,
-                           float* out, const float* in, const float* filter) {
+                           void* out, const void* in, const void* filter) {
     const float one = 1, zero = 0;
     const auto call = [&] {
       return cudnnConvolutionForward(handle_, &one, in_, in, filter_, filter, how_, algorithm,
@@ -185,6 +187,15 @@ Peer cudnn(const std::string& name, const Convolution& layer, DeviceBuffer<float
                              back();
                              return right.check();
                            }}}};
+}
+
+Peer cudnn(const std::string& name, const Convolution& layer, DeviceBuffer<__nv_bfloat16>& out,
+           const __nv_bfloat16* in, const __nv_bfloat16* filter, const Expectation& right) {
+  const auto nhwc = std::make_shared<Layer>(layer, CUDNN_TENSOR_NHWC, CUDNN_DATA_BFLOAT16);
+  if (nhwc->choose(out.data(), in, filter, [&] { return right.check().pass; }) ==
+      std::numeric_limits<double>::infinity())
+    return {.name = name, .absent = "no algorithm of cuDNN's takes this layer in BF16"};
+  return {.name = name, .launch = [nhwc] { nhwc->run(); }, .outputs = {right}};
 }
 
 }  // namespace lab

@@ -97,6 +97,8 @@ MUTANTS = [
     ("far_queue", "queue[REACH - d][k] + queue[REACH + d][k]", "queue[REACH + d][k] + queue[REACH + d][k]"),
     ("resident", "next(0, above, row[0], second)", "next(0, above, row[0], row[1])"),
     ("filter_naive", "y + i - RADIUS", "y + i + 1 - RADIUS"),
+    ("filter_texture", "y + i - RADIUS + 0.5f", "y + i + 1 - RADIUS + 0.5f"),
+    ("filter_between", "y0 + between[0][i].at", "y0 + between[1][i].at"),
     ("filter_rows", "pixel<EDGE>(in, y, x - HALO + k, box)", "pixel<EDGE>(in, y, x - HALO + k + 1, box)"),
     ("filter_tiled", "weights[i * SIZE + j], four_from", "weights[j * SIZE + i], four_from"),
     ("filter_separable", "taps[i], row, sum[r]", "taps[SIZE - 1 - i], row, sum[r]"),
@@ -111,7 +113,13 @@ class Mutants(unittest.TestCase):
     def test_mistakes_in_what_several_rungs_share_and_a_race(self):
         barrier = ("gradient", "__syncthreads();", "")
         edge = ("load_tile", "none ? 4 : 0", "0")
-        notice(self, CHAPTER, [(*barrier, "gradient", "shared-race"), (*edge, "filter_tiled")], traced=True)
+        image = ("make_texture", "cudaAddressModeClamp", "cudaAddressModeBorder")
+        notice(
+            self,
+            CHAPTER,
+            [(*barrier, "gradient", "shared-race"), (*edge, "filter_tiled"), (*image, "filter_texture")],
+            traced=True,
+        )
 
 
 if __name__ == "__main__":

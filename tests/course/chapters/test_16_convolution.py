@@ -23,6 +23,13 @@ class Counts(unittest.TestCase):
         for row in run.rows:
             self.assertEqual(conflicts(row), 0, (row["rung"], row.get("variant")))
 
+    def test_chunks_are_copied_once_for_each_tile_and_conflict_with_none(self):
+        # 2 x 6 x 6 windows of 9 taps of 64 channels: K-tiles of 8 chunks of 128 windows and 64 filters, four chunks a sector pair.
+        run = CHAPTER.right("--layer", "2,64,6,6,64,3,3,1,1", *only("implicit_bf16"))
+        row = run.row("implicit_bf16", "layer=given")
+        self.assertEqual(conflicts(row), 0)
+        self.assertEqual(row["counts"]["global_store_sectors"], 2 * 6 * 6 * 64 * 2 // 32)
+
 
 class Layers(unittest.TestCase):
     def test_layers_of_odd_shapes(self):
@@ -51,6 +58,27 @@ class Layers(unittest.TestCase):
         ):
             with self.subTest(layer=layer):
                 CHAPTER.right("--layer", layer, fast=True)
+
+    def test_layers_of_bf16_with_odd_tails(self):
+        for layer in (
+            "1,8,1,1,1,1,1",
+            "2,8,9,11,5,3,3,2,1,2",
+            "1,72,7,13,65,5,5,1,2",
+            "3,16,1,1,130,1,1",
+            "1,8,20,19,8,15,15,1,3",
+            "1,8,190,190,64,1,1",  # large enough for tiles of 128 x 64
+            "1,8,190,190,136,1,1",  # and of 128 x 128
+            "2,24,13,11,9,3,5,3,2",
+            "1,40,29,17,136,3,3,1,0",
+        ):
+            with self.subTest(layer=layer):
+                run = CHAPTER.right("--layer", layer, *only("implicit_bf16"), fast=True)
+                self.assertEqual([row["status"] for row in run.rows], ["PASS"])
+
+    def test_bf16_says_what_it_takes(self):
+        for layer in ("1,12,5,5,4,3,3", "1,16,5,5,4,3,3,1,1,1,2", "1,8,20,20,4,16,1"):
+            run = CHAPTER.right("--layer", layer, *only("implicit_bf16"), fast=True)
+            self.assertEqual([row["status"] for row in run.rows], ["SKIP"])
 
     def test_other_sizes(self):
         right_for(self, CHAPTER, ("1", "13", "32", "44"))
@@ -126,6 +154,19 @@ class Mutants(unittest.TestCase):
                         self.assertTrue(any(variant in one for one in failed), run.explain())
                         if arguments in (("pooled",), ("network",)):  # its neighbours are other kernels
                             self.assertEqual(len(failed), {"pooled": 3, "network": 1}[arguments[0]], run.explain())
+
+    def test_every_mistake_in_bf16_is_noticed(self):
+        for function, text, mistake in (
+            ("carry", "s = 0, ++r", "s = 0"),
+            ("copy", "T::step * i < filters", "true"),
+            ("place_of", "1u << (16 + s)", "1u << (15 + s)"),
+            ("implicit_bf16", "min(8, l.k - k)", "min(7, l.k - k)"),
+            ("implicit_bf16", "lane / 8 % 2", "lane / 16 % 2"),
+        ):
+            mistakes = [(function, text, mistake)]
+            with self.subTest(mistake=mistake), Mutant(CHAPTER, mistakes, file="convolution_bf16.cu") as program:
+                run = program.run("--rung", "implicit_bf16")
+                self.assertIn(run.code, (1, 86), run.explain())
 
     def test_what_only_the_simulator_notices(self):
         barrier = ("tile_product", "__pipeline_wait_prior(STAGES - 2);\n        __syncthreads();", "__syncthreads();")

@@ -8,8 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "lab/buffer.h"
 #include "lab/expect.h"
 #include "lab/ladder.h"
+
+struct __nv_bfloat16;
 
 namespace lab {
 
@@ -47,5 +50,9 @@ struct Convolution {
 /// \param right what has to be there
 Peer cudnn(const std::string& name, const Convolution& layer, DeviceBuffer<float>& out,
            const float* in, const float* filter, const Expectation& right);
+/// The same in BF16 on the tensor cores, sums in FP32, NHWC alone: images (N, H, W, C), filters (K, R, S, C / groups),
+/// results (N, P, Q, K). Nothing is turned.
+Peer cudnn(const std::string& name, const Convolution& layer, DeviceBuffer<__nv_bfloat16>& out,
+           const __nv_bfloat16* in, const __nv_bfloat16* filter, const Expectation& right);
 
 }  // namespace lab
