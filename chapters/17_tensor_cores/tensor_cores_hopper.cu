@@ -35,7 +35,8 @@ __global__ void __launch_bounds__(specialized_threads, 1)
 //= 15 % faster: 100 * (0.2279 / 0.1981 - 1)
 //= 16 %: 100 * (ms("tma_wgmma") / ms("producer_warp") - 1)
 //= 695 TFLOP/s: rate("producer_warp") / 1000
-//// ## 8. The way out
+
+// ## 8. The way out
 //
 // A lane holds pairs of neighbours, so a store of a warp writes 16 bytes in each of eight rows: half a sector each, 64 store
 // instructions a thread, while the tensor cores wait. `stmatrix` is `ldmatrix` the other way: the warpgroup writes
@@ -95,10 +96,11 @@ __global__ void copy_rows(bf16* to, int ld_to, const bf16* from, int ld, int col
   }
 }
 
-// 3.3 times. cuBLAS falls to 133 TFLOP/s where rows are not aligned; why was not measured. The copies of A and B
+// 2.5 times. cuBLAS falls to 133 TFLOP/s where rows are not aligned; why was not measured. The copies of A and B
 // take a quarter of our time, by a trial; that of C was not measured.
-//= 3.3 times: ratio("persistent", 4001)
+//= 2.5 times: ratio("persistent", 4001)
 //= 133 TFLOP/s: rate("cublas", 4001) / 1000
+
 // [hide] How the rungs are launched and registered
 namespace {
 

@@ -86,7 +86,14 @@ void cublas_bf16_gemm(const GemmOf<__nv_bfloat16>& gemm) {
   gemm_ex(gemm, CUDA_R_16BF, CUBLAS_COMPUTE_32F);
 }
 
-void cublas_f16_gemm(const GemmOf<__half>& gemm) { gemm_ex(gemm, CUDA_R_16F, CUBLAS_COMPUTE_32F); }
+void cublas_f16_gemm(const GemmOf<__half>& gemm) {
+  // By default parts of a sum may be rounded to FP16 before they are added up.
+  constexpr auto sums_in_fp32 = static_cast<cublasMath_t>(
+      CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION);
+  check_cublas(cublasSetMathMode(handle(), sums_in_fp32), "cublasSetMathMode");
+  gemm_ex(gemm, CUDA_R_16F, CUBLAS_COMPUTE_32F);
+  check_cublas(cublasSetMathMode(handle(), CUBLAS_DEFAULT_MATH), "cublasSetMathMode");
+}
 
 void cublas_tf32_gemm(const Gemm& gemm) { gemm_ex(gemm, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32); }
 
