@@ -7,7 +7,7 @@
 // Kind: gemm
 // Size gpu: 4096,4096,4096
 // Size simulator: 200,264,104
-// Sizes measured: 4096,4096,4096 2048,2048,2048 8192,8192,8192 16384,16384,16384 4001,4001,4001 4096,4097,4099
+// Sizes measured: 4096,4096,4096 2048,2048,2048 8192,8192,8192 4001,4001,4001 4096,4097,4099 16384,16384,16384
 // Run: ./learn run 17
 //   ./learn run 17 --rung cublas          the vendor's library, BF16 in, FP32 sums, BF16 out  [needs cublas]
 //   ./learn run 17 --rung one_mma         one warp, one instruction: 16 x 8 x 16, and who holds which element

@@ -70,7 +70,8 @@ __global__ void __launch_bounds__(specialized_threads, 1)
   specialized<How{true, true}>(g, map_a, map_b, map_c);
 }
 
-// `box_stores` makes 770 TFLOP/s, `persistent` 783.
+// `box_stores` makes 770 TFLOP/s, `persistent` 783. On the simulator the store requests of threads fall from 1,023 to 0.
+//= from 1,023 to 0: (count("producer_warp", "global_store_requests"), count("box_stores", "global_store_requests"))
 //= 770 TFLOP/s: rate("box_stores") / 1000
 //= 783: rate("persistent") / 1000
 //
