@@ -4,6 +4,7 @@
 #   *_gpu.cu       only the gpu backend compiles
 #   *_cublas.cu    only the gpu backend, and only where there is cuBLAS
 #   *_sm90.cu      only the gpu backend, for 9.0 or 10.0 with the suffix `a`, and from CUDA 12.9 on
+#   *_hopper.cu    the same, and the simulator
 #   any other .cu  both backends compile
 #   *.cpp          host code, which both backends compile, and the simulator neither counts nor checks
 # A file that is left out registers no rungs; the program reports those that the header names as SKIP.
@@ -45,8 +46,10 @@ function(warp_add_chapter chapter)
     list(FILTER sources EXCLUDE REGEX "_cublas\\.cu$")
   endif()
   # The instructions are there with the suffix `a` only, and in cuda::ptx from CUDA 12.9 on.
-  if(NOT CMAKE_CUDA_ARCHITECTURES MATCHES "^(90|100)a$" OR CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.9)
+  if(WARP_BACKEND STREQUAL "simulator")
     list(FILTER sources EXCLUDE REGEX "_sm90\\.cu$")
+  elseif(NOT CMAKE_CUDA_ARCHITECTURES MATCHES "^(90|100)a$" OR CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.9)
+    list(FILTER sources EXCLUDE REGEX "_(sm90|hopper)\\.cu$")
   endif()
   list(PREPEND sources ${main})
 

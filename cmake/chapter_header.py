@@ -50,6 +50,7 @@ def generated(header, source, cublas):
     if cublas:
         lines.append("    .use_cublas = lab::use_cublas,")
         lines.append("    .use_cublas_bf16 = lab::use_cublas,")
+        lines.append("    .use_cublas_f16 = lab::use_cublas,")
     lines.append("});")
     return "\n".join(lines) + "\n"
 

@@ -118,6 +118,35 @@ def hopper():
     )
 
 
+def split():
+    """The 24 bits of a float's significand, and which of them its two parts have."""
+    shapes, cell, left, top = [], 19, 96, 26
+    rows = (
+        ("x", [(0, 24, FOREGROUND)]),
+        ("hi", [(0, 11, ACCENT)]),
+        ("lo", [(11, 22, SECOND)]),
+    )
+    for number in range(0, 24, 4):
+        shapes.append(figures.text(left + number * cell + cell / 2, top - 8, f"{number + 1}", 11, MUTED, "middle"))
+    for line, (name, spans) in enumerate(rows):
+        y = top + line * (cell + 10)
+        shapes.append(figures.text(left - 14, y + 14, name, 13, FOREGROUND, "end"))
+        for first, end, colour in spans:
+            for bit in range(first, end):
+                shapes.append(
+                    figures.rect(left + bit * cell, y, cell - 2, cell - 2, SOFT if colour == FOREGROUND else colour)
+                )
+    y = top + 2 * (cell + 10)
+    for bit in (22, 23):
+        shapes.append(figures.rect(left + bit * cell, y, cell - 2, cell - 2, "none", f' stroke="{LINE}"'))
+    words = "the bits of the significand: 11 in hi, 11 in lo, 2 in neither"
+    shapes.append(figures.text(left, y + cell + 20, words, 12, MUTED))
+    return figures.Drawing(
+        figures.svg(shapes, left + 24 * cell + 2, y + cell + 28),
+        "Of the 24 bits of a float's significand the first eleven are in hi, the next eleven in lo, and the last two in neither.",
+    )
+
+
 def draw(simulated, source):
     """(None, name, drawing, caption) of each: the prose has their places."""
     return [
@@ -129,5 +158,6 @@ def draw(simulated, source):
             "Eight rows of 128 bytes. The numbers are chunks of 16 bytes, above them the first of the four banks. Filled: what one "
             "8 x 8 matrix of ldmatrix reads.",
         ),
+        (None, "split", split(), "A float as two floats of TF32."),
         (None, "hopper", hopper(), "A block of producer_warp. The sums stay in the registers of the two warpgroups."),
     ]

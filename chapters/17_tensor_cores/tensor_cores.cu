@@ -7,7 +7,7 @@
 // Kind: gemm
 // Size gpu: 4096,4096,4096
 // Size simulator: 200,264,104
-// Sizes measured: 4096,4096,4096 2048,2048,2048 8192,8192,8192 4001,4001,4001
+// Sizes measured: 4096,4096,4096 2048,2048,2048 8192,8192,8192 4001,4001,4001 4096,4097,4099 16384,16384,16384
 // Run: ./learn run 17
 //   ./learn run 17 --rung cublas          the vendor's library, BF16 in, FP32 sums, BF16 out  [needs cublas]
 //   ./learn run 17 --rung one_mma         one warp, one instruction: 16 x 8 x 16, and who holds which element
@@ -17,20 +17,22 @@
 //   ./learn run 17 --rung swizzled        the tiles in shared memory in an order without bank conflicts
 //   ./learn run 17 --rung copy_ring       asynchronous copies into a ring of stages
 //   ./learn run 17 --rung no_wait         the ring without waiting for its copies  [raises uninitialized-shared]
+//   ./learn run 17 --rung tf32            floats, cut to TF32 or in two parts that are nearly all of them
 //   ./learn run 17 --rung tma_wgmma       Hopper: boxes by the TMA, and an instruction that reads shared memory
-//                                         [needs gpu, sm_90a, cuda 12.9]
-//   ./learn run 17 --rung producer_warp   one thread requests boxes, two warpgroups multiply
-//                                         [needs gpu, sm_90a, cuda 12.9]
-//   ./learn run 17 --rung box_stores      sums leave through shared memory, in boxes  [needs gpu, sm_90a, cuda 12.9]
-//   ./learn run 17 --rung persistent      blocks stay for many tiles  [needs gpu, sm_90a, cuda 12.9]
+//                                         [needs sm_90a, cuda 12.9]
+//   ./learn run 17 --rung producer_warp   one thread requests boxes, two warpgroups multiply  [needs sm_90a, cuda 12.9]
+//   ./learn run 17 --rung box_stores      sums leave through shared memory, in boxes  [needs sm_90a, cuda 12.9]
+//   ./learn run 17 --rung persistent      blocks stay for many tiles  [needs sm_90a, cuda 12.9]
 //   ./learn run 17 --rung multicast       two blocks load the boxes of B for each other  [needs gpu, sm_90a, cuda 12.9]
 
 #include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 #include <mma.h>
 
 #include <cstdint>
+#include <type_traits>
 
 #include "lab/lab.h"
 #include "tensor_cores.h"
@@ -46,7 +48,7 @@
 // The arithmetic becomes so cheap that the way of the data decides. cuBLAS's BF16 product is 15 times as fast as its FP32
 // product of chapter 12, and every K-tile has to arrive as much sooner. So each step from global memory to the
 // tensor core is taken again: first with instructions that every GPU from compute capability 8.0 on has, then with those of
-// Hopper. The simulator runs the first kind; the others are SKIP there.
+// Hopper. The simulator runs both kinds; only clusters of blocks, in the last rung, are SKIP there.
 //= 15 times: rate("cublas") / rate("12:cublas")
 //
 //? peak: How fast is the first kernel of this chapter, with tensor cores and tiles in shared memory, but no other care?
@@ -70,16 +72,24 @@
 // A and C, or the column of B; the place is a pair of neighbouring elements along the other direction. The further registers
 // repeat this 8 rows below or 8 columns to the right.
 
-/// d += a b for one 16 x 8 x 16 product, by one warp. a: (16, 16) in four registers of two BF16; b: (16, 8) in two;
+/// d += a b for one 16 x 8 x 16 product, by one warp. a: (16, 16) in four registers of two T, BF16 or FP16; b: (16, 8) in two;
 /// d: (16, 8) floats, in the order of the PTX manual's m16n8k16.
 ///
 /// Requires: compute capability 8.0; all 32 lanes.
+template <class T = bf16>
 __device__ __forceinline__ void mma(float (&d)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
                                     std::uint32_t b1) {
-  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
-      "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+  if constexpr (std::is_same_v<T, bf16>) {
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+  } else {  // FP16
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+  }
 }
 
 /// out = a b for a of (16, 16), b of (16, 8) and out of (16, 8), all row-major.
@@ -120,13 +130,13 @@ __global__ void one_mma(float* out, const bf16* a, const bf16* b) {
 
 // [hide] Tiles: how they are copied to shared memory, and sums stored
 /// Loads eight elements, of which the first `valid` exist; zeros for the others. `from` is aligned to 16 bytes if ALIGNED.
-template <bool ALIGNED>
-__device__ __forceinline__ uint4 load8(const bf16* from, int valid) {
+template <bool ALIGNED, class T>
+__device__ __forceinline__ uint4 load8(const T* from, int valid) {
   if (ALIGNED && valid >= 8) return *reinterpret_cast<const uint4*>(from);
   std::uint32_t pairs[4];
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    const bf16 zero = __float2bfloat16(0.0f);
+    const T zero = rounded_to<T>(0.0f);
     pairs[i] = pair(2 * i < valid ? from[2 * i] : zero, 2 * i + 1 < valid ? from[2 * i + 1] : zero);
   }
   return make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]);
@@ -146,8 +156,8 @@ __device__ __forceinline__ int existing(int row, int col, int rows, int cols) {
 }
 
 /// Copies a tile (ROWS, COLS) that begins at (row, col) of a matrix (rows, cols) to shared memory, with THREADS threads.
-/// Zeros where there is no matrix.
-template <int ROWS, int COLS, int THREADS, bool SWIZZLED, bool ALIGNED>
+/// Zeros where there is no matrix. In shared memory PAD elements follow each row.
+template <int ROWS, int COLS, int THREADS, bool SWIZZLED, bool ALIGNED, int PAD = 0>
 __device__ __forceinline__ void copy_tile(bf16* tile, const bf16* matrix, int ld, int row, int col,
                                           int rows, int cols) {
 #pragma unroll
@@ -155,7 +165,7 @@ __device__ __forceinline__ void copy_tile(bf16* tile, const bf16* matrix, int ld
     const int at = i * THREADS + static_cast<int>(threadIdx.x);
     const int r = at / (COLS / 8), chunk = at % (COLS / 8), c = col + chunk * 8;
     const int valid = existing(row + r, c, rows, cols);
-    *reinterpret_cast<uint4*>(tile + chunk_at<COLS, SWIZZLED>(r, chunk)) =
+    *reinterpret_cast<uint4*>(tile + chunk_at<COLS, SWIZZLED>(r, chunk) + r * PAD) =
         load8<ALIGNED>(matrix + static_cast<std::size_t>(row + r) * ld + c, valid);
   }
 }
@@ -172,13 +182,16 @@ constexpr int block_threads = 256;
 
 /// C = alpha A B + beta C.
 ///
+/// \tparam PAD elements behind each row of a tile
+///
 /// Launch: a block of 256 threads for each 128 x 128 elements of C.
 /// Requires: compute capability 8.0; if ALIGNED, rows of A and B that begin at multiples of 16 bytes.
-template <bool ALIGNED>
+template <int PAD, bool ALIGNED>
 __global__ void __launch_bounds__(block_threads) wmma(Product g) {
   using namespace nvcuda;
-  __shared__ __align__(128) bf16 a[BM * BK];         // (BM, BK)
-  __shared__ __align__(128) bf16 b[BK * BN];         // (BK, BN)
+  constexpr int lda = BK + PAD, ldb = BN + PAD;
+  __shared__ __align__(128) bf16 a[BM * lda];        // (BM, BK)
+  __shared__ __align__(128) bf16 b[BK * ldb];        // (BK, BN)
   __shared__ __align__(128) float sums[8][16 * 16];  // a fragment for each warp
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
   const int row = static_cast<int>(blockIdx.y) * BM, col = static_cast<int>(blockIdx.x) * BN;
@@ -189,8 +202,8 @@ __global__ void __launch_bounds__(block_threads) wmma(Product g) {
     for (auto& fragment : fragments) wmma::fill_fragment(fragment, 0.0f);
   }
   for (int k0 = 0; k0 < g.k; k0 += BK) {
-    copy_tile<BM, BK, block_threads, false, ALIGNED>(a, g.a, g.lda, row, k0, g.m, g.k);
-    copy_tile<BK, BN, block_threads, false, ALIGNED>(b, g.b, g.ldb, k0, col, g.k, g.n);
+    copy_tile<BM, BK, block_threads, false, ALIGNED, PAD>(a, g.a, g.lda, row, k0, g.m, g.k);
+    copy_tile<BK, BN, block_threads, false, ALIGNED, PAD>(b, g.b, g.ldb, k0, col, g.k, g.n);
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < BK; k += 16) {
@@ -198,10 +211,10 @@ __global__ void __launch_bounds__(block_threads) wmma(Product g) {
       wmma::fragment<wmma::matrix_b, 16, 16, 16, bf16, wmma::row_major> fb[WN / 16];
 #pragma unroll
       for (int i = 0; i < WM / 16; ++i)
-        wmma::load_matrix_sync(fa[i], a + (warp_row + 16 * i) * BK + k, BK);
+        wmma::load_matrix_sync(fa[i], a + (warp_row + 16 * i) * lda + k, lda);
 #pragma unroll
       for (int j = 0; j < WN / 16; ++j)
-        wmma::load_matrix_sync(fb[j], b + k * BN + warp_col + 16 * j, BN);
+        wmma::load_matrix_sync(fb[j], b + k * ldb + warp_col + 16 * j, ldb);
 #pragma unroll
       for (int i = 0; i < WM / 16; ++i) {
 #pragma unroll
@@ -231,6 +244,12 @@ __global__ void __launch_bounds__(block_threads) wmma(Product g) {
 // problem. Rows of the tile of A are 64 bytes long, rows of B 256, and `load_matrix_sync` reads several of them at
 // once: 46,080 bank conflicts in six blocks.
 //= 46,080: count("wmma", "shared_load_bank_conflicts") + count("wmma", "shared_store_bank_conflicts")
+//
+// The variant `rows=padded` shows what they cost. Its tiles have 16 unused bytes behind each row, as in chapter 05, and nothing
+// else differs. 7,680 conflicts are left, all in the way out, and the product takes 35 % less time: 111 TFLOP/s.
+//= 7,680: count("wmma/rows=padded", "shared_load_bank_conflicts") + count("wmma/rows=padded", "shared_store_bank_conflicts")
+//= 35 %: 100 * (1 - ms("wmma/rows=padded") / ms("wmma"))
+//= 111 TFLOP/s: rate("wmma/rows=padded") / 1000
 
 // ## 3. Fragments by hand, and by `ldmatrix`
 //
@@ -466,18 +485,17 @@ __device__ __forceinline__ void copy16_if(std::uint32_t to, const void* from, bo
 // a constant distance away. `copy_tile` computes every address and every guard anew for each chunk.
 
 /// The chunks of a tile (ROWS, COLS) that a thread copies, K-tile by K-tile: one in every `step` rows.
-template <int ROWS, int COLS, Chunks CHUNKS>
+template <class T, int ROWS, int COLS, Chunks CHUNKS>
 struct Column {
   static constexpr int step = Ring::threads / (COLS / 8), count = ROWS / step;
   static_assert(step % 8 == 0, "swizzled alike");
 
-  const bf16* from;    // the first chunk, in global memory
-  bf16* to;            // and in the first stage
+  const T* from;       // the first chunk, in global memory
+  T* to;               // and in the first stage
   int ld, rows, cols;  // rows and columns of the matrix from there on
 
   /// Of the tile that begins at (row, col) of a matrix (all_rows, all_cols).
-  __device__ Column(bf16* tile, const bf16* matrix, int ld, int row, int col, int all_rows,
-                    int all_cols)
+  __device__ Column(T* tile, const T* matrix, int ld, int row, int col, int all_rows, int all_cols)
       : ld(ld) {
     const int t = static_cast<int>(threadIdx.x), r = t / (COLS / 8), chunk = t % (COLS / 8);
     from = matrix + static_cast<std::size_t>(row + r) * ld + col + chunk * 8;
@@ -489,8 +507,8 @@ struct Column {
   /// Starts to copy chunk `i` to a stage; zeros where there is no matrix.
   __device__ __forceinline__ void copy(int i, int stage) const {
     const int valid = i * step < rows ? max(0, min(8, cols)) : 0;
-    const bf16* const source = from + static_cast<std::size_t>(i * step) * ld;
-    bf16* const place = to + stage * Ring::stage + i * step * COLS;
+    const T* const source = from + static_cast<std::size_t>(i * step) * ld;
+    T* const place = to + stage * Ring::stage + i * step * COLS;
     if constexpr (CHUNKS == Chunks::whole) {
       copy16_if(address_of(place), source, i * step < rows && cols > 0);
     } else if constexpr (CHUNKS == Chunks::cut) {
@@ -502,11 +520,12 @@ struct Column {
 };
 
 /// What a block of copy_ring does. WAITS is false for a demonstration.
-template <Chunks CHUNKS, bool WAITS>
-__device__ __forceinline__ void multiply_ring(const Product& g) {
+template <Chunks CHUNKS, bool WAITS, class T>
+__device__ __forceinline__ void multiply_ring(const lab::GemmOf<T>& g) {
   constexpr int BM = Ring::BM, BN = Ring::BN, BK = Ring::BK, WM = Ring::WM, WN = Ring::WN;
   constexpr int STAGES = Ring::STAGES;
-  extern __shared__ __align__(128) bf16 stages[];  // STAGES of (BM, BK) and (BK, BN)
+  extern __shared__ __align__(128) unsigned char memory[];
+  T* const stages = reinterpret_cast<T*>(memory);  // STAGES of (BM, BK) and (BK, BN)
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
   const int tiles_m = (g.m + BM - 1) / BM, tiles_n = (g.n + BN - 1) / BN;
   const int number = static_cast<int>(blockIdx.x), together = Ring::GROUP * tiles_n;
@@ -514,8 +533,8 @@ __device__ __forceinline__ void multiply_ring(const Product& g) {
   const int row = (first + number % together % rows) * BM, col = number % together / rows * BN;
   const int warp_row = warp / (BN / WN) * WM, warp_col = warp % (BN / WN) * WN;
 
-  Column<BM, BK, CHUNKS> a(stages, g.a, g.lda, row, 0, g.m, g.k);
-  Column<BK, BN, CHUNKS> b(stages + BM * BK, g.b, g.ldb, 0, col, g.k, g.n);
+  Column<T, BM, BK, CHUNKS> a(stages, g.a, g.lda, row, 0, g.m, g.k);
+  Column<T, BK, BN, CHUNKS> b(stages + BM * BK, g.b, g.ldb, 0, col, g.k, g.n);
   // Starts one of so many parts of the copies of a K-tile.
   const auto load = [&](int stage, int part, int parts) {
 #pragma unroll
@@ -541,13 +560,13 @@ __device__ __forceinline__ void multiply_ring(const Product& g) {
   }
   std::uint32_t fa[2][WM / 16][4], fb[2][WN / 16][4];
   const auto fragments = [&](int which, int stage, int k) {
-    const unsigned from = sizeof(bf16) * static_cast<unsigned>(stage * Ring::stage);
+    const unsigned from = sizeof(T) * static_cast<unsigned>(stage * Ring::stage);
 #pragma unroll
     for (int i = 0; i < WM / 16; ++i)
-      ldmatrix4<false>(fa[which][i], at_a[k / 16] + from + sizeof(bf16) * 16 * i * BK);
+      ldmatrix4<false>(fa[which][i], at_a[k / 16] + from + sizeof(T) * 16 * i * BK);
 #pragma unroll
     for (int j = 0; j < WN / 16; ++j)
-      ldmatrix4<true>(fb[which][j], at_b[j] + from + sizeof(bf16) * k * BN);
+      ldmatrix4<true>(fb[which][j], at_b[j] + from + sizeof(T) * k * BN);
   };
 
   float d[WM / 16][WN / 8][4] = {};
@@ -575,7 +594,7 @@ __device__ __forceinline__ void multiply_ring(const Product& g) {
 #pragma unroll
         for (int jj = 0; jj < WN / 8; ++jj) {
           const int j = i % 2 ? WN / 8 - 1 - jj : jj;  // there and back, as in chapter 11
-          mma(d[i][j], fa[now][i], fb[now][j / 2][j % 2 * 2], fb[now][j / 2][j % 2 * 2 + 1]);
+          mma<T>(d[i][j], fa[now][i], fb[now][j / 2][j % 2 * 2], fb[now][j / 2][j % 2 * 2 + 1]);
         }
       }
     }
@@ -595,18 +614,18 @@ __device__ __forceinline__ void multiply_ring(const Product& g) {
   }
 }
 
-/// C = alpha A B + beta C.
+/// C = alpha A B + beta C, for elements of type T, BF16 or FP16.
 ///
 /// Launch: a block of Ring::threads for each Ring::BM x Ring::BN elements of C, in one dimension; Ring::shared_bytes.
 /// Requires: compute capability 8.0; A and B as CHUNKS says.
-template <Chunks CHUNKS>
-__global__ void __launch_bounds__(Ring::threads) copy_ring(Product g) {
+template <Chunks CHUNKS, class T>
+__global__ void __launch_bounds__(Ring::threads) copy_ring(lab::GemmOf<T> g) {
   multiply_ring<CHUNKS, true>(g);
 }
 
 /// The ring without the wait in its loop, as a demonstration.
 ///
-/// Launch, Requires: as copy_ring<Chunks::whole>.
+/// Launch, Requires: as copy_ring<Chunks::whole, bf16>.
 __global__ void __launch_bounds__(Ring::threads) no_wait(Product g) {
   multiply_ring<Chunks::whole, false>(g);
 }
@@ -615,10 +634,10 @@ __global__ void __launch_bounds__(Ring::threads) no_wait(Product g) {
 // simulator tells it in the first stage that was not waited for, at the `ldmatrix` that reads what has not arrived: `--rung no_wait`.
 //
 // 474 TFLOP/s, 0.60 of cuBLAS: 4.1 times as fast as without the ring. At 2048 it is 0.62, at 8192 only 0.58. At 4001 rows are
-// not aligned, the kernel does without `cp.async`, and is no faster than `swizzled`: 116 TFLOP/s. Every GPU since 2020 has these instructions. With
-// `__pipeline_memcpy_async` in place of `copy16` the kernel made 240 TFLOP/s: its loop had 208 copy instructions between
-// 480 branches, where one with `copy16` has 16 and no branch but its own. With `copy16` for all chunks in the first step of a
-// K-tile a trial made 441 TFLOP/s, and 460 in the form above. The notes have what else was tried.
+// not aligned, the kernel does without `cp.async`, and is no faster than `swizzled`: 116 TFLOP/s. Every GPU since 2020 has
+// these instructions. With `__pipeline_memcpy_async` in place of `copy16` the kernel made 240 TFLOP/s: its loop had 208 copy
+// instructions between 480 branches, where one with `copy16` has 16 and no branch but its own. With `copy16` for all chunks in
+// the first step of a K-tile a trial made 441 TFLOP/s, and 460 in the form above. The notes have what else was tried.
 //= 474 TFLOP/s, 0.60: (rate("copy_ring") / 1000, ratio("copy_ring"))
 //= 4.1 times: ms("swizzled") / ms("copy_ring")
 //= it is 0.62: ratio("copy_ring", 2048)
@@ -628,6 +647,13 @@ __global__ void __launch_bounds__(Ring::threads) no_wait(Product g) {
 //= made 441 TFLOP/s: 2 * 4096 ** 3 / 0.3116e9
 //= and 460 in the form: 2 * 4096 ** 3 / 0.2987e9
 //= 240 TFLOP/s: 2 * 4096 ** 3 / 0.5734e9
+//
+// The elements may be {term}`FP16` as well: one word of `mma` changes, and the rounding at the end. `type=fp16` makes
+// 468 TFLOP/s, 0.60 of cuBLAS with FP16. Its significands have 11 bits where BF16 has 8, so the largest error of a result falls
+// from 1.0 to 0.13. What it pays with is range: its largest number is 65,504.
+//= 468 TFLOP/s, 0.60: (rate("copy_ring/type=fp16") / 1000, ratio("copy_ring/type=fp16"))
+//= from 1.0 to 0.13: (error("copy_ring"), error("copy_ring/type=fp16"))
+//= 65,504: (2 - 2 ** -10) * 2 ** 15
 
 // [hide] How the rungs are registered
 namespace {
@@ -643,11 +669,12 @@ std::function<void(const Product&)> tiles(Kernel if_aligned, Kernel otherwise) {
 }
 
 /// Launches copy_ring.
-void launch_ring(const Product& g) {
+template <class T>
+void launch_ring(const lab::GemmOf<T>& g) {
   const bool whole = g.k % 8 == 0 && g.n % 8 == 0;
-  const Kernel kernel = !aligned_rows(g) ? copy_ring<Chunks::anywhere>
-                        : whole          ? copy_ring<Chunks::whole>
-                                         : copy_ring<Chunks::cut>;
+  const auto kernel = !aligned_rows(g) ? copy_ring<Chunks::anywhere, T>
+                      : whole          ? copy_ring<Chunks::whole, T>
+                                       : copy_ring<Chunks::cut, T>;
   CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(Ring::shared_bytes)));
   const int blocks = lab::ceil_div(g.m, Ring::BM) * lab::ceil_div(g.n, Ring::BN);
@@ -700,11 +727,16 @@ void add_mistake(lab::Ladder& ladder) {
 int main(int argc, char** argv) {
   return lab::run(argc, argv, [](lab::GemmLadderOf<bf16>& ladder) {
     ladder.add_with(add_one);
-    ladder.add("wmma", tiles(wmma<true>, wmma<false>));
+    ladder.add("wmma", tiles(wmma<0, true>, wmma<0, false>));
+    ladder.add("wmma", "rows=padded", tiles(wmma<8, true>, wmma<8, false>));
     ladder.add("mma_sync", tiles(mma_sync<true>, mma_sync<false>));
     ladder.add("ldmatrix", tiles(ldmatrix<true>, ldmatrix<false>));
     ladder.add("swizzled", tiles(swizzled<true>, swizzled<false>));
-    ladder.add("copy_ring", launch_ring);
+    ladder.add("copy_ring", launch_ring<bf16>);
+    if (ladder.ladder().wants("copy_ring")) {
+      lab::GemmLadderOf<__half>(ladder.ladder(), {})
+          .add("copy_ring", "type=fp16", launch_ring<__half>);
+    }
     ladder.add_with(add_mistake);
     lab::add_others(ladder);
   });

@@ -1,556 +1,19 @@
-// The rungs of chapter 17 that need Hopper's instructions. They register themselves, and are SKIP in a build without this
-// file.
+// The rung of chapter 17 that needs clusters of blocks, which the simulator does not have. It registers itself, and is SKIP in
+// a build without this file.
 
 #include <cuda.h>
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <cuda/ptx>
-#include <optional>
 
+#include "hopper.cuh"
 #include "lab/lab.h"
+#include "launcher.h"
 #include "tensor_cores.h"
 
-// ## 6. Hopper: matrices straight from shared memory
-//
-// Up to here all of A and B passes through registers on its way to the tensor cores, and every warp loads fragments that its
-// neighbours load, too. Hopper's `wgmma` reads both operands from shared memory. A {term}`warpgroup`, four warps, issues
-// it together: `m64n256k16` computes 64 x 256 sums, 128 in each thread, 128 times as many FMAs as `mma.sync`.
-//= 128 times: 64 * 256 * 16 / (16 * 8 * 16)
-//
-// It is told by a {term}`matrix descriptor` of 64 bits where a matrix lies: its address, two strides and its swizzle. The
-// swizzle is that of section 4, `chunk ^ (row % 8)` for rows of 128 bytes, built into the hardware: a {term}`TMA
-// <tensor memory accelerator>` box that is loaded with `CU_TENSOR_MAP_SWIZZLE_128B` arrives in this order, and `wgmma` reads
-// it in this order. No thread computes it.
-//
-// - A has K along its rows. A box of 64 columns is one strip of 128 bytes; eight rows are 1,024 bytes, the second stride.
-// - B has N along its rows, so it is *transposed* for the instruction, as with `.trans` before: a bit of `wgmma` says so. 256
-//   columns are four boxes, one behind the other; the first stride leads from box to box.
-//
-// `wgmma` is asynchronous. A group of them is committed and waited for like `cp.async`; until then neither the sums nor the
-// tiles may be touched. And it reads through another path than loads and stores, the {term}`async proxy`: what
-// threads have written to shared memory, it sees only after `fence.proxy.async`. What the TMA has written, it sees.
-//
-//? boxes: How many bytes does a stage of 128 x 64 of A and 64 x 256 of B have?
-//? choices: 24,576 | 49,152 | 98,304
-//? answer: 2 * (128 * 64 + 64 * 256)
-//
-// 49,152, so four stages take 192 KiB of the 227 that a block may have. One thread requests them with five instructions.
-//= 49,152: 2 * (128 * 64 + 64 * 256)
-//= 192 KiB of the 227: (4 * 49152 / 1024, 227)
-namespace ptx = cuda::ptx;
-
-namespace {
-
-constexpr int BM = 128, BN = 256, BK = 64;  // of a block's tile; BK elements are 128 bytes
-constexpr int STAGES = 4;                   // of the ring
-constexpr int box_columns = 64,
-              box_rows = 64;  // of a box of B or C: 128 bytes wide, for the swizzle
-constexpr unsigned box_bytes = sizeof(bf16) * box_rows * box_columns;
-constexpr unsigned a_bytes = sizeof(bf16) * BM * BK, b_bytes = sizeof(bf16) * BN * BK;
-constexpr unsigned stage_bytes = a_bytes + b_bytes;
-constexpr unsigned alignment = 1024;  // of what is swizzled: eight rows of 128 bytes
-constexpr unsigned ring_bytes = STAGES * stage_bytes + alignment;
-
-}  // namespace
-
-// [hide] The instructions, and how a warpgroup's sums are stored
-/// Waits until a barrier has completed the phase of this parity.
-__device__ __forceinline__ void wait_for(std::uint64_t* barrier, std::uint32_t parity) {
-  while (!ptx::mbarrier_try_wait_parity(barrier, parity)) {
-  }
-}
-
-/// Starts to copy a box whose first element is (row, col); its bytes arrive at `full`.
-__device__ __forceinline__ void load_box(void* to, const CUtensorMap& map, int row, int col,
-                                         std::uint64_t* full) {
-  const std::int32_t corner[] = {col, row};
-  ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, to, &map, corner, full);
-}
-
-/// The same for all blocks of the cluster whose bit is set: to the same place, and the same barrier, of each of them.
-__device__ __forceinline__ void load_box(void* to, const CUtensorMap& map, int row, int col,
-                                         std::uint64_t* full, std::uint16_t blocks) {
-  const std::int32_t corner[] = {col, row};
-  ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, to, &map, corner, full, blocks);
-}
-
-/// d += A B by a warpgroup: A (64, 16) and B (16, 256) in shared memory, B with its rows contiguous; or d = A B.
-///
-/// d: the thread's part of (64, 256): d[j][0..1] in row lane / 4 of its warp's 16, columns 8 j + lane % 4 * 2 and the
-/// next; d[j][2..3] eight rows below. Not to be touched before the group is waited for, see `sums_are_ready`.
-__device__ __forceinline__ void wgmma(float (&d)[32][4], std::uint64_t a, std::uint64_t b,
-                                      bool add) {
-  asm volatile(
-      "{\n.reg .pred p;\nsetp.ne.b32 p, %130, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
-      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
-      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
-      "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
-      "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "
-      "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, "
-      "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, "
-      "%127}, "
-      "%128, %129, p, 1, 1, 0, 1;\n}"
-      : "+f"(d[0][0]), "+f"(d[0][1]), "+f"(d[0][2]), "+f"(d[0][3]), "+f"(d[1][0]), "+f"(d[1][1]),
-        "+f"(d[1][2]), "+f"(d[1][3]), "+f"(d[2][0]), "+f"(d[2][1]), "+f"(d[2][2]), "+f"(d[2][3]),
-        "+f"(d[3][0]), "+f"(d[3][1]), "+f"(d[3][2]), "+f"(d[3][3]), "+f"(d[4][0]), "+f"(d[4][1]),
-        "+f"(d[4][2]), "+f"(d[4][3]), "+f"(d[5][0]), "+f"(d[5][1]), "+f"(d[5][2]), "+f"(d[5][3]),
-        "+f"(d[6][0]), "+f"(d[6][1]), "+f"(d[6][2]), "+f"(d[6][3]), "+f"(d[7][0]), "+f"(d[7][1]),
-        "+f"(d[7][2]), "+f"(d[7][3]), "+f"(d[8][0]), "+f"(d[8][1]), "+f"(d[8][2]), "+f"(d[8][3]),
-        "+f"(d[9][0]), "+f"(d[9][1]), "+f"(d[9][2]), "+f"(d[9][3]), "+f"(d[10][0]), "+f"(d[10][1]),
-        "+f"(d[10][2]), "+f"(d[10][3]), "+f"(d[11][0]), "+f"(d[11][1]), "+f"(d[11][2]),
-        "+f"(d[11][3]), "+f"(d[12][0]), "+f"(d[12][1]), "+f"(d[12][2]), "+f"(d[12][3]),
-        "+f"(d[13][0]), "+f"(d[13][1]), "+f"(d[13][2]), "+f"(d[13][3]), "+f"(d[14][0]),
-        "+f"(d[14][1]), "+f"(d[14][2]), "+f"(d[14][3]), "+f"(d[15][0]), "+f"(d[15][1]),
-        "+f"(d[15][2]), "+f"(d[15][3]), "+f"(d[16][0]), "+f"(d[16][1]), "+f"(d[16][2]),
-        "+f"(d[16][3]), "+f"(d[17][0]), "+f"(d[17][1]), "+f"(d[17][2]), "+f"(d[17][3]),
-        "+f"(d[18][0]), "+f"(d[18][1]), "+f"(d[18][2]), "+f"(d[18][3]), "+f"(d[19][0]),
-        "+f"(d[19][1]), "+f"(d[19][2]), "+f"(d[19][3]), "+f"(d[20][0]), "+f"(d[20][1]),
-        "+f"(d[20][2]), "+f"(d[20][3]), "+f"(d[21][0]), "+f"(d[21][1]), "+f"(d[21][2]),
-        "+f"(d[21][3]), "+f"(d[22][0]), "+f"(d[22][1]), "+f"(d[22][2]), "+f"(d[22][3]),
-        "+f"(d[23][0]), "+f"(d[23][1]), "+f"(d[23][2]), "+f"(d[23][3]), "+f"(d[24][0]),
-        "+f"(d[24][1]), "+f"(d[24][2]), "+f"(d[24][3]), "+f"(d[25][0]), "+f"(d[25][1]),
-        "+f"(d[25][2]), "+f"(d[25][3]), "+f"(d[26][0]), "+f"(d[26][1]), "+f"(d[26][2]),
-        "+f"(d[26][3]), "+f"(d[27][0]), "+f"(d[27][1]), "+f"(d[27][2]), "+f"(d[27][3]),
-        "+f"(d[28][0]), "+f"(d[28][1]), "+f"(d[28][2]), "+f"(d[28][3]), "+f"(d[29][0]),
-        "+f"(d[29][1]), "+f"(d[29][2]), "+f"(d[29][3]), "+f"(d[30][0]), "+f"(d[30][1]),
-        "+f"(d[30][2]), "+f"(d[30][3]), "+f"(d[31][0]), "+f"(d[31][1]), "+f"(d[31][2]),
-        "+f"(d[31][3])
-      : "l"(a), "l"(b), "r"(static_cast<int>(add)));
-}
-
-/// Before the first wgmma of a group: the registers and the shared memory that it reads are written.
-__device__ __forceinline__ void wgmma_fence() {
-  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-}
-__device__ __forceinline__ void wgmma_commit() {
-  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-}
-/// Waits until at most PENDING groups are not complete.
-template <int PENDING>
-__device__ __forceinline__ void wgmma_wait() {
-  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(PENDING) : "memory");
-}
-
-/// Keeps the compiler from reading sums before the wait in front of this: to it, a wait writes no register. No instruction.
-__device__ __forceinline__ void sums_are_ready(float (&d)[32][4]) {
-#pragma unroll
-  for (auto& four : d) {
-#pragma unroll
-    for (float& sum : four) asm volatile("" : "+f"(sum)::"memory");
-  }
-}
-
-/// Stores the sums of a warpgroup, rows `row` to `row + 63` of C, from the registers.
-__device__ __forceinline__ void store_sums(const Product& g, const float (&d)[32][4], int row,
-                                           int col) {
-  const int t = static_cast<int>(threadIdx.x) % 128, lane = t % 32;
-  const int r = row + t / 32 * 16 + lane / 4;
-#pragma unroll
-  for (int j = 0; j < 32; ++j) {
-    const int c = col + 8 * j + lane % 4 * 2;
-    store2(g, r, c, d[j][0], d[j][1]);
-    store2(g, r + 8, c, d[j][2], d[j][3]);
-  }
-}
-// [/hide]
-
-/// How wgmma finds a matrix in shared memory: where it begins, and two strides in bytes.
-///
-/// \param strip from one strip of 128 bytes to the next; of no account where the matrix is one strip wide
-/// \param rows8 from eight rows to the next eight
-__device__ __forceinline__ std::uint64_t descriptor(std::uint32_t address, unsigned strip,
-                                                    unsigned rows8) {
-  constexpr std::uint64_t swizzle_128 = std::uint64_t{1} << 62;
-  return (address & 0x3FFFF) >> 4 | std::uint64_t{strip >> 4} << 16 |
-         std::uint64_t{rows8 >> 4} << 32 | swizzle_128;
-}
-
-/// The products of a stage: 64 rows of A from `a` on, all of B, by a warpgroup. Committed as a group.
-__device__ __forceinline__ void multiply_stage(float (&d)[32][4], std::uint32_t a, std::uint32_t b,
-                                               bool add) {
-  wgmma_fence();
-#pragma unroll
-  for (int k = 0; k < BK; k += 16) {
-    // 16 columns of A are 32 bytes further in its only strip; 16 rows of B are 16 x 128 bytes further.
-    wgmma(d, descriptor(a + 2 * k, 16, 1024), descriptor(b + 128 * k, box_bytes, 1024),
-          add || k > 0);
-  }
-  wgmma_commit();
-}
-
-/// C = alpha A B + beta C.
-///
-/// Launch: a block of 256 threads for each 128 x 256 elements of C; ring_bytes.
-/// Requires: K >= 1, as the first step of K clears the sums; compute capability 9.0a; maps of A for boxes of (BM, BK), of B
-/// for boxes of (BK, 64), both swizzled by 128 bytes.
-__global__ void __launch_bounds__(256, 1)
-    tma_wgmma(Product g, const __grid_constant__ CUtensorMap map_a,
-              const __grid_constant__ CUtensorMap map_b) {
-  extern __shared__ char memory[];
-  __shared__ std::uint64_t full[STAGES];
-  char* const ring = memory + (alignment - address_of(memory) % alignment) % alignment;
-  const int t = static_cast<int>(threadIdx.x), group = t / 128;
-  const int row = static_cast<int>(blockIdx.y) * BM, col = static_cast<int>(blockIdx.x) * BN;
-  const int steps = (g.k + BK - 1) / BK;
-  if (t == 0) {
-    for (std::uint64_t& barrier : full) ptx::mbarrier_init(&barrier, 1);
-    ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
-  }
-  __syncthreads();
-
-  const auto load = [&](int step) {
-    if (t != 0 || step >= steps) return;
-    char* const a = ring + step % STAGES * stage_bytes;
-    std::uint64_t* const barrier = &full[step % STAGES];
-    ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, barrier,
-                                   std::uint32_t{stage_bytes});
-    load_box(a, map_a, row, step * BK, barrier);
-#pragma unroll
-    for (int j = 0; j < BN / box_columns; ++j) {
-      load_box(a + a_bytes + j * box_bytes, map_b, step * BK, col + j * box_columns, barrier);
-    }
-  };
-  for (int step = 0; step < STAGES - 1; ++step) load(step);
-
-  float d[32][4];
-  for (int step = 0; step < steps; ++step) {
-    load(step + STAGES - 1);
-    wait_for(&full[step % STAGES], step / STAGES % 2);
-    const std::uint32_t a = address_of(ring + step % STAGES * stage_bytes);
-    multiply_stage(d, a + group * 64 * 128, a + a_bytes, step > 0);
-    wgmma_wait<0>();
-    __syncthreads();  // both warpgroups have read the stage
-  }
-  sums_are_ready(d);
-  store_sums(g, d, row + 64 * group, col);
-}
-
-// 598 TFLOP/s. The loop has four `wgmma` and hardly anything else, yet each iteration ends with two waits: for the
-// products, and at the barrier for the other warpgroup. After it both warpgroups begin anew at once, and the tensor cores are
-// idle until the first products are issued. What each of the two costs is not measured.
-//= 598 TFLOP/s: rate("tma_wgmma") / 1000
-//
-// ## 7. Producer and consumers
-//
-// The cure is that of chapter 12, {term}`warp specialization`: a thread that only requests boxes, two warpgroups that only
-// multiply, and two mbarriers for each stage between them. No warpgroup waits for the other one any more. Each keeps one group
-// of `wgmma` in flight, too: it issues those of a stage, then waits for those of the stage before, and only then says that
-// *that* stage is empty. That second part made no difference in a trial: the last kernel of this chapter made 798 TFLOP/s
-// without a group in flight, 797 with one.
-//= 798 TFLOP/s: 2 * 4096 ** 3 / 0.1722e9
-//= 797 with one: 2 * 4096 ** 3 / 0.1725e9
-//
-// ```{drawing} hopper
-// ```
-//
-// The next three rungs add one thing each, so they share the code. `HOW` says what a rung has.
-
-namespace {
-
-constexpr int specialized_threads = 384;  // a warpgroup that loads, two that multiply
-constexpr int GROUP = 16;                 // rows of tiles that are computed side by side, for L2
-constexpr unsigned c_bytes = 2 * 2 * box_bytes;  // two boxes of C for each of two warpgroups
-
-/// What distinguishes the last four rungs.
-struct How {
-  bool boxes;             // C leaves in boxes
-  bool persistent;        // a block computes one tile after the other
-  int cluster;            // blocks, one below the other, that share the boxes of B
-  bool releases = false;  // at a barrier of another block, which costs a fence
-};
-
-/// Where the tile of a block begins. Blocks of a cluster lie below each other; GROUP rows of tiles are
-/// gone through together, column by column.
-struct Tile {
-  int row, col;
-
-  __device__ Tile(const Product& g, int number, int cluster, int rank) {
-    const int down = ((g.m + BM - 1) / BM + cluster - 1) / cluster, across = (g.n + BN - 1) / BN;
-    const int in_group = GROUP / cluster, together = in_group * across;
-    const int first = number / together * in_group, rows = min(in_group, down - first);
-    row = ((first + number % together % rows) * cluster + rank) * BM;
-    col = number % together / rows * BN;
-  }
-};
-
-}  // namespace
-
-// [hide] Clusters, and sums that leave in boxes
-/// The number of this block in its cluster.
-__device__ __forceinline__ unsigned rank_in_cluster() {
-  unsigned rank;
-  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
-  return rank;
-}
-
-/// All threads of the cluster meet. Nothing that they have written is made visible.
-__device__ __forceinline__ void cluster_barrier() {
-  asm volatile("barrier.cluster.arrive.relaxed;\nbarrier.cluster.wait;" ::: "memory");
-}
-
-/// Has a tensor map fetched before it is used.
-__device__ __forceinline__ void prefetch(const CUtensorMap& map) {
-  asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
-}
-
-/// Arrives at the barrier that lies at the same place in another block of the cluster. RELEASES: makes what this thread has
-/// written visible to the cluster first.
-template <bool RELEASES>
-__device__ __forceinline__ void arrive_at(std::uint64_t* barrier, unsigned block) {
-  std::uint32_t remote;
-  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
-               : "=r"(remote)
-               : "r"(address_of(barrier)), "r"(block));
-  if constexpr (RELEASES) {
-    asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(remote)
-                 : "memory");
-  } else {
-    asm volatile("mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [%0];" ::"r"(remote)
-                 : "memory");
-  }
-}
-
-/// The threads of a warpgroup meet, at a barrier of theirs.
-__device__ __forceinline__ void warpgroup_barrier(int group) {
-  asm volatile("bar.sync %0, 128;" ::"r"(group) : "memory");
-}
-
-/// Two sums, rounded, in one register.
-__device__ __forceinline__ std::uint32_t rounded(float x, float y) {
-  return pair(__float2bfloat16(x), __float2bfloat16(y));
-}
-
-/// Writes four 8 x 8 matrices of BF16, as ldmatrix reads them, to shared memory.
-__device__ __forceinline__ void stmatrix4(std::uint32_t row, std::uint32_t a, std::uint32_t b,
-                                          std::uint32_t c, std::uint32_t d) {
-  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(row),
-               "r"(a), "r"(b), "r"(c), "r"(d)
-               : "memory");
-}
-
-/// d = alpha d + beta C, for the elements that exist.
-__device__ __forceinline__ void scale(const Product& g, float (&d)[32][4], int row, int col) {
-  const int t = static_cast<int>(threadIdx.x) % 128, lane = t % 32;
-  row += t / 32 * 16 + lane / 4;
-  col += lane % 4 * 2;
-#pragma unroll
-  for (int j = 0; j < 32; ++j) {
-#pragma unroll
-    for (int e = 0; e < 4; ++e) {
-      const int r = row + e / 2 * 8, c = col + 8 * j + e % 2;
-      d[j][e] *= g.alpha;
-      if (g.beta != 0 && r < g.m && c < g.n) {
-        d[j][e] += g.beta * __bfloat162float(g.c[static_cast<std::size_t>(r) * g.ldc + c]);
-      }
-    }
-  }
-}
-// [/hide]
-
-/// Stores the sums of a warpgroup in boxes of 64 x 64, through two places in shared memory in turn.
-///
-/// \param places (2, 64, 64) elements of this warpgroup; swizzled as the map says
-/// \param group 1 or 2, the warpgroup
-__device__ __forceinline__ void store_boxes(const Product& g, float (&d)[32][4], int row, int col,
-                                            std::uint32_t places, const CUtensorMap& map_c,
-                                            int group) {
-  const int t = static_cast<int>(threadIdx.x) % 128, lane = t % 32, r = t / 32 * 16 + lane % 16;
-  scale(g, d, row, col);
-#pragma unroll
-  for (int box = 0; box < BN / box_columns; ++box) {
-    const std::uint32_t to = places + box % 2 * box_bytes;
-    if (t == 0) asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory");
-    warpgroup_barrier(group);  // the box before the last has left this place
-#pragma unroll
-    for (int p = 0; p < 4; ++p) {
-      const int j = 8 * box + 2 * p, chunk = 2 * p + lane / 16;
-      stmatrix4(to + 128 * r + 16 * (chunk ^ (r % 8)), rounded(d[j][0], d[j][1]),
-                rounded(d[j][2], d[j][3]), rounded(d[j + 1][0], d[j + 1][1]),
-                rounded(d[j + 1][2], d[j + 1][3]));
-    }
-    ptx::fence_proxy_async(ptx::space_shared);  // the copy engine sees what this thread wrote
-    warpgroup_barrier(group);
-    if (t == 0) {
-      if (row < g.m && col + box * box_columns < g.n) {
-        asm volatile(
-            "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" ::"l"(
-                &map_c),
-            "r"(col + box * box_columns), "r"(row), "r"(to)
-            : "memory");
-      }
-      asm volatile("cp.async.bulk.commit_group;" ::: "memory");
-    }
-  }
-}
-
-/// What a block of producer_warp and its successors does.
-template <How HOW>
-__device__ __forceinline__ void specialized(const Product& g, const CUtensorMap& map_a,
-                                            const CUtensorMap& map_b, const CUtensorMap& map_c) {
-  constexpr int CLUSTER = HOW.cluster;
-  extern __shared__ char memory[];
-  __shared__ std::uint64_t full[STAGES], empty[STAGES];
-  char* const ring = memory + (alignment - address_of(memory) % alignment) % alignment;
-  const int t = static_cast<int>(threadIdx.x), group = t / 128;
-  const int rank = CLUSTER > 1 ? static_cast<int>(rank_in_cluster()) : 0;
-  if (t == 0) {
-    for (std::uint64_t& barrier : full) ptx::mbarrier_init(&barrier, 1);
-    for (std::uint64_t& barrier : empty) ptx::mbarrier_init(&barrier, 2 * CLUSTER);
-    ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
-  }
-  if (t == 32) {
-    prefetch(map_a);
-    prefetch(map_b);
-    if (HOW.boxes) prefetch(map_c);
-  }
-  if constexpr (CLUSTER > 1) {
-    cluster_barrier();  // the barriers of all its blocks are initialized
-  } else {
-    __syncthreads();
-  }
-
-  const int down = ((g.m + BM - 1) / BM + CLUSTER - 1) / CLUSTER, across = (g.n + BN - 1) / BN;
-  const int tiles = down * across, steps = (g.k + BK - 1) / BK;
-  const int first = static_cast<int>(blockIdx.x) / CLUSTER;
-  const int stride = HOW.persistent ? static_cast<int>(gridDim.x) / CLUSTER : tiles;
-  int stage = 0;
-  if (group == 0) {  // loads
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
-    if (t == 0) {
-      std::uint32_t parity = 1;  // of the phase before the first: all stages are empty
-      for (int number = first; number < tiles; number += stride) {
-        const Tile tile(g, number, CLUSTER, rank);
-        for (int step = 0; step < steps; ++step) {
-          char* const a = ring + stage * stage_bytes;
-          wait_for(&empty[stage], parity);
-          ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared,
-                                         &full[stage], std::uint32_t{stage_bytes});
-          load_box(a, map_a, tile.row, step * BK, &full[stage]);
-#pragma unroll
-          for (int j = 0; j < BN / box_columns / CLUSTER; ++j) {
-            const int box = rank * (BN / box_columns / CLUSTER) + j;  // its share of the boxes of B
-            char* const to = a + a_bytes + box * box_bytes;
-            const int col = tile.col + box * box_columns;
-            if constexpr (CLUSTER > 1) {
-              load_box(to, map_b, step * BK, col, &full[stage], (1 << CLUSTER) - 1);
-            } else {
-              load_box(to, map_b, step * BK, col, &full[stage]);
-            }
-          }
-          if (++stage == STAGES) stage = 0, parity ^= 1;
-        }
-      }
-    }
-  } else {  // multiplies
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 240;");
-    const int me = t % 128;
-    const auto release = [&](int which) {  // in all blocks that write to this stage
-      if constexpr (CLUSTER > 1) {
-        if (me < CLUSTER) arrive_at<HOW.releases>(&empty[which], static_cast<unsigned>(me));
-      } else {
-        if (me == 0) ptx::mbarrier_arrive(&empty[which]);
-      }
-    };
-    std::uint32_t parity = 0;
-    for (int number = first; number < tiles; number += stride) {
-      const Tile tile(g, number, CLUSTER, rank);
-      float d[32][4];
-      int before = 0;
-      for (int step = 0; step < steps; ++step) {
-        wait_for(&full[stage], parity);
-        const std::uint32_t a = address_of(ring + stage * stage_bytes);
-        multiply_stage(d, a + (group - 1) * 64 * 128, a + a_bytes, step > 0);
-        wgmma_wait<1>();  // the stage before this one has been read
-        if (step > 0) release(before);
-        before = stage;
-        if (++stage == STAGES) stage = 0, parity ^= 1;
-      }
-      wgmma_wait<0>();
-      sums_are_ready(d);
-      release(before);
-      const int row = tile.row + 64 * (group - 1);
-      if constexpr (HOW.boxes) {
-        const std::uint32_t places =
-            address_of(ring + STAGES * stage_bytes + (group - 1) * 2 * box_bytes);
-        store_boxes(g, d, row, tile.col, places, map_c, group);
-      } else {
-        store_sums(g, d, row, tile.col);
-      }
-    }
-    if (HOW.boxes && me == 0) asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
-  }
-  if constexpr (CLUSTER > 1) cluster_barrier();  // nobody writes to a block that has ended
-}
-
-//? special: `tma_wgmma` has the same tile, the same ring and the same instructions. By how many per cent is
-//?   `producer_warp` faster?
-//? answer: 100 * (ms("tma_wgmma") / ms("producer_warp") - 1)
-//? unit: per cent
-//? near: factor 2
-
-/// C = alpha A B + beta C: one thread requests boxes, two warpgroups multiply.
-///
-/// Launch: a block of 384 threads for each 128 x 256 elements of C; ring_bytes.
-/// Requires: as tma_wgmma.
-__global__ void __launch_bounds__(specialized_threads, 1)
-    producer_warp(Product g, const __grid_constant__ CUtensorMap map_a,
-                  const __grid_constant__ CUtensorMap map_b,
-                  const __grid_constant__ CUtensorMap map_c) {
-  specialized<How{false, false, 1}>(g, map_a, map_b, map_c);
-}
-
-// 16 %: 695 TFLOP/s. Two more things are new: the order of the tiles, rows of 16 together, and that a stage is released only
-// when the next one has been given to the tensor cores. In a trial that added one after the other, the roles alone made it
-// 15 % faster, and neither of the two changed the share of cuBLAS at 4096 by more than 0.02 (the notes have the figures).
-//= 15 % faster: 100 * (0.2279 / 0.1981 - 1)
-//= 16 %: 100 * (ms("tma_wgmma") / ms("producer_warp") - 1)
-//= 695 TFLOP/s: rate("producer_warp") / 1000
-//
-// ## 8. The way out
-//
-// A lane holds pairs of neighbours, so a store of a warp writes 16 bytes in each of eight rows: half a sector each, 64 store
-// instructions a thread, while the tensor cores wait. `stmatrix` is `ldmatrix` the other way: the warpgroup writes
-// its sums, rounded, as a swizzled box into shared memory, and one thread has the TMA store it. The TMA clips the box
-// where C ends. The stores are ordinary ones, the TMA reads through the async proxy: so each thread fences before the barrier.
-
-/// The same with sums that leave through shared memory.
-///
-/// Launch: as producer_warp; ring_bytes and c_bytes.
-/// Requires: as tma_wgmma, and a map of C for boxes of (64, 64), swizzled by 128 bytes.
-__global__ void __launch_bounds__(specialized_threads, 1)
-    box_stores(Product g, const __grid_constant__ CUtensorMap map_a,
-               const __grid_constant__ CUtensorMap map_b,
-               const __grid_constant__ CUtensorMap map_c) {
-  specialized<How{true, false, 1}>(g, map_a, map_b, map_c);
-}
-
-// ## 9. Blocks that stay
-//
-// As in chapter 12, a {term}`persistent block` takes the next tile as soon as its producer has requested all of this one. So
-// the first stages of a tile arrive while the sums of the last one leave.
-
-/// The same with blocks that compute one tile after the other.
-///
-/// Launch: as box_stores, as many blocks as there are SMs.
-/// Requires: as box_stores.
-__global__ void __launch_bounds__(specialized_threads, 1)
-    persistent(Product g, const __grid_constant__ CUtensorMap map_a,
-               const __grid_constant__ CUtensorMap map_b,
-               const __grid_constant__ CUtensorMap map_c) {
-  specialized<How{true, true, 1}>(g, map_a, map_b, map_c);
-}
-
-// `box_stores` makes 770 TFLOP/s, `persistent` 783.
-//= 770 TFLOP/s: rate("box_stores") / 1000
-//= 783: rate("persistent") / 1000
-//
-// ## 10. Clusters
+// ## 11. Clusters
 //
 // Blocks of a {term}`cluster <thread block cluster>` run at the same time on neighbouring SMs, and reach each other's shared
 // memory. Two blocks, one below the other, need the same boxes of B. Each requests half of them with {term}`multicast`: the
@@ -574,6 +37,60 @@ __global__ void __launch_bounds__(specialized_threads, 1)
 //?   "some per cent": 1.01 < ms("multicast/arrive=release") / ms("multicast/arrive=relaxed") < 1.15,
 //?   "more than a quarter of the speed": ms("multicast/arrive=release") / ms("multicast/arrive=relaxed") > 1.33}
 
+// [hide] The instructions of a cluster
+/// The number of this block in its cluster.
+__device__ __forceinline__ unsigned rank_in_cluster() {
+  unsigned rank;
+  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return rank;
+}
+
+/// All threads of the cluster meet. Nothing that they have written is made visible.
+__device__ __forceinline__ void cluster_barrier() {
+  asm volatile("barrier.cluster.arrive.relaxed;\nbarrier.cluster.wait;" ::: "memory");
+}
+
+/// The same for all blocks of the cluster whose bit is set: to the same place, and the same barrier, of each of them.
+__device__ __forceinline__ void load_box(void* to, const CUtensorMap& map, int row, int col,
+                                         std::uint64_t* full, std::uint16_t blocks) {
+  const std::int32_t corner[] = {col, row};
+  ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, to, &map, corner, full, blocks);
+}
+
+/// Arrives at the barrier that lies at the same place in another block of the cluster. RELEASES: makes what this thread has
+/// written visible to the cluster first.
+template <bool RELEASES>
+__device__ __forceinline__ void arrive_at(std::uint64_t* barrier, unsigned block) {
+  std::uint32_t remote;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
+               : "=r"(remote)
+               : "r"(address_of(barrier)), "r"(block));
+  if constexpr (RELEASES) {
+    asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(remote)
+                 : "memory");
+  } else {
+    asm volatile("mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [%0];" ::"r"(remote)
+                 : "memory");
+  }
+}
+// [/hide]
+
+/// What a block does with the others of its cluster of SIZE. RELEASES: it makes visible what it has written when it
+/// releases a stage.
+template <int SIZE, bool RELEASES>
+struct Cluster {
+  static __device__ __forceinline__ int rank() { return static_cast<int>(rank_in_cluster()); }
+  static __device__ __forceinline__ void meet() { cluster_barrier(); }
+  static __device__ __forceinline__ void load(void* to, const CUtensorMap& map, int row, int col,
+                                              std::uint64_t* full) {
+    load_box(to, map, row, col, full, (1 << SIZE) - 1);
+  }
+  static __device__ __forceinline__ void release(std::uint64_t* empty, int me) {
+    if (me < SIZE) arrive_at<RELEASES>(empty, static_cast<unsigned>(me));
+  }
+  static __device__ __forceinline__ void leave() { cluster_barrier(); }
+};
+
 /// The same in clusters of two blocks, one below the other, which load the boxes of B for each other.
 ///
 /// Launch: as persistent, in clusters of two.
@@ -583,7 +100,7 @@ __global__ void __launch_bounds__(specialized_threads, 1)
     multicast(Product g, const __grid_constant__ CUtensorMap map_a,
               const __grid_constant__ CUtensorMap map_b,
               const __grid_constant__ CUtensorMap map_c) {
-  specialized<How{true, true, 2, RELEASES}>(g, map_a, map_b, map_c);
+  specialized<How{true, true, 2}, Cluster<2, RELEASES>>(g, map_a, map_b, map_c);
 }
 
 // It costs 32 % of the speed: 535 TFLOP/s against 789. With it the cluster was slower than no cluster at all; nothing in
@@ -607,6 +124,9 @@ __global__ void __launch_bounds__(specialized_threads, 1)
 //=   rate("cublas", 8192) / 1000, ratio("multicast/arrive=relaxed", 8192))
 //
 // So the clusters pass cuBLAS at 8192 alone. At 4096 they reach 0.996 of it, at 2048 0.982, where `persistent` reaches 0.990.
+// At 16384 they reach 1.03, and at 4096 x 4097 x 4099, whose rows the TMA cannot take, 2.48.
+//= 16384 they reach 1.03: (16384, ratio("multicast/arrive=relaxed", 16384))
+//= 4099, whose rows the TMA cannot take, 2.48: (4099, ratio("multicast/arrive=relaxed", "4096,4097,4099"))
 //= reach 0.996 of: ratio("multicast/arrive=relaxed")
 //= 2048 0.982: (2048, ratio("multicast/arrive=relaxed", 2048))
 //= reaches 0.990: ratio("persistent", 2048)
@@ -619,149 +139,12 @@ __global__ void __launch_bounds__(specialized_threads, 1)
 //= 859 TFLOP/s: 2 * 4096 ** 3 / 0.1600e9
 //= 797: 2 * 4096 ** 3 / 0.1725e9
 //= 863: 2 * 4096 ** 3 / 0.1593e9
-//
-// ## 11. Rows that the TMA cannot take
-//
-// The rows of a tensor map begin at multiples of 16 bytes, eight elements. A matrix of 4001 columns without a gap has no such
-// rows. `copy_rows` copies it to one that has, before the product, and C back after it. A TMA store has another limit, which
-// we found by the check of the gaps between rows: a box that ends within 16 bytes overwrites the rest of them. So C takes
-// that way as well where N is not a multiple of eight.
-//
-//? odd: By which factor is `multicast` faster than cuBLAS at 4001, copies included?
-//? answer: ratio("multicast/arrive=relaxed", 4001)
-//? near: factor 2
 
-/// Copies a matrix (rows, cols) to one with another distance between its rows.
-///
-/// Launch: a block of 256 threads for each row.
-__global__ void copy_rows(bf16* to, int ld_to, const bf16* from, int ld, int cols) {
-  const std::size_t row = blockIdx.x;
-#pragma unroll 8
-  for (int c = static_cast<int>(threadIdx.x); c < cols; c += 256) {
-    to[row * ld_to + c] = from[row * ld + c];
-  }
-}
-
-// 3.3 times. cuBLAS falls to 133 TFLOP/s where rows are not aligned; why was not measured. The copies of A and B
-// take a quarter of our time, by a trial; that of C was not measured.
-//= 3.3 times: ratio("multicast/arrive=relaxed", 4001)
-//= 133 TFLOP/s: rate("cublas", 4001) / 1000
-
-// [hide] How the rungs are launched and registered
+// [hide] How the rung is registered
 namespace {
 
-/// The tensor map of a matrix (rows, cols) whose rows are aligned, for boxes of (box_rows, 64) swizzled by 128 bytes.
-///
-/// The function that makes it belongs to the driver; asking the runtime for its address spares the
-/// program a second library.
-CUtensorMap tensor_map(const bf16* matrix, int rows, int cols, int ld, int height) {
-  void* entry = nullptr;
-  cudaDriverEntryPointQueryResult found;
-  CUDA_CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry, 12000,
-                                              cudaEnableDefault, &found));
-  CUDA_CHECK(found == cudaDriverEntryPointSuccess ? cudaSuccess : cudaErrorSymbolNotFound);
-  const cuuint64_t size[] = {static_cast<cuuint64_t>(cols), static_cast<cuuint64_t>(rows)};
-  const cuuint64_t pitch[] = {static_cast<cuuint64_t>(ld) * sizeof(bf16)};
-  const cuuint32_t box[] = {box_columns, static_cast<cuuint32_t>(height)}, steps[] = {1, 1};
-  CUtensorMap map;
-  const CUresult made = reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(entry)(
-      &map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, const_cast<bf16*>(matrix), size, pitch, box, steps,
-      CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-  CUDA_CHECK(made == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue);
-  return map;
-}
-
-/// Room for matrices whose rows are not aligned, with rows that are.
-struct Room {
-  std::optional<lab::DeviceBuffer<bf16>> matrix = {};
-
-  /// Room for (rows, cols), whose distance between rows becomes ld.
-  bf16* of(int rows, int cols, int& ld) {
-    ld = lab::ceil_div(cols, 8) * 8;
-    const std::size_t size = static_cast<std::size_t>(rows) * static_cast<std::size_t>(ld);
-    if (!matrix || matrix->size() < size) matrix.emplace(size, "aligned rows");
-    return matrix->data();
-  }
-
-  /// The matrix itself where its rows are aligned, else a copy; ld becomes that of the result.
-  const bf16* aligned(const bf16* from, int rows, int cols, int& ld) {
-    if (aligned_rows(from, ld)) return from;
-    const int ld_from = ld;
-    bf16* const to = of(rows, cols, ld);
-    copy_rows<<<static_cast<unsigned>(rows), 256>>>(to, ld, from, ld_from, cols);
-    return to;
-  }
-};
-
-/// Launches the rungs, with room for the copies that they may need.
-class Launcher {
- public:
-  using Kernel = void (*)(Product, CUtensorMap, CUtensorMap, CUtensorMap);
-
-  /// Launches tma_wgmma.
-  void simple(Product g) {
-    align(g);
-    CUDA_CHECK(cudaFuncSetAttribute(tma_wgmma, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    static_cast<int>(ring_bytes)));
-    tma_wgmma<<<lab::tiles(g.n, g.m, BN, BM), 256, ring_bytes>>>(
-        g, tensor_map(g.a, g.m, g.k, g.lda, BM), tensor_map(g.b, g.k, g.n, g.ldb, BK));
-  }
-
-  /// Launches one of the others.
-  void operator()(const Product& product, Kernel kernel, How how) {
-    Product g = product;
-    align(g);
-    CUtensorMap map_c{};
-    // A box that ends within 16 bytes of a row overwrites the rest of them.
-    const bool own_c = how.boxes && !(aligned_rows(g.c, g.ldc) && g.n % 8 == 0);
-    if (own_c) {
-      g.c = c_.of(g.m, g.n, g.ldc);
-      if (g.beta != 0) copy(g.c, g.ldc, product.c, product.ldc, g);
-    }
-    if (how.boxes) map_c = tensor_map(g.c, g.m, g.n, g.ldc, box_rows);
-    const unsigned shared = ring_bytes + (how.boxes ? c_bytes : 0);
-    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    static_cast<int>(shared)));
-    const int clusters =
-        lab::ceil_div(lab::ceil_div(g.m, BM), how.cluster) * lab::ceil_div(g.n, BN);
-    const int at_once = lab::device_attribute(cudaDevAttrMultiProcessorCount) / how.cluster;
-    cudaLaunchConfig_t launch{};
-    launch.gridDim = static_cast<unsigned>(
-        how.cluster * (how.persistent ? std::min(clusters, at_once) : clusters));
-    launch.blockDim = specialized_threads;
-    launch.dynamicSmemBytes = shared;
-    cudaLaunchAttribute together{};
-    together.id = cudaLaunchAttributeClusterDimension;
-    together.val.clusterDim = {static_cast<unsigned>(how.cluster), 1, 1};
-    launch.attrs = &together;
-    launch.numAttrs = 1;
-    CUDA_CHECK(cudaLaunchKernelEx(&launch, kernel, g, tensor_map(g.a, g.m, g.k, g.lda, BM),
-                                  tensor_map(g.b, g.k, g.n, g.ldb, BK), map_c));
-    if (own_c) copy(product.c, product.ldc, g.c, g.ldc, g);
-  }
-
- private:
-  void align(Product& g) {
-    g.a = a_.aligned(g.a, g.m, g.k, g.lda);
-    g.b = b_.aligned(g.b, g.k, g.n, g.ldb);
-  }
-  static void copy(bf16* to, int ld_to, const bf16* from, int ld, const Product& g) {
-    copy_rows<<<static_cast<unsigned>(g.m), 256>>>(to, ld_to, from, ld, g.n);
-  }
-
-  Room a_, b_, c_;
-};
-
-/// Adds the rungs.
 void add(lab::GemmLadderOf<bf16>& ladder) {
   Launcher launch;
-  ladder.add("tma_wgmma", [&](const Product& g) { launch.simple(g); });
-  ladder.add("producer_warp", [&](const Product& g) {
-    launch(g, producer_warp, {false, false, 1});
-  });
-  ladder.add("box_stores", [&](const Product& g) { launch(g, box_stores, {true, false, 1}); });
-  ladder.add("persistent", [&](const Product& g) { launch(g, persistent, {true, true, 1}); });
   ladder.add("multicast", "arrive=release", [&](const Product& g) {
     launch(g, multicast<true>, {true, true, 2});
   });
@@ -794,7 +177,7 @@ const lab::Rungs here(add);
 // ## Possibilities for extension
 //
 // 1. Let the two warpgroups work on tiles of their own, so that one multiplies while the other stores. What must the
-//    producer do?
+//    producer do? (The notes have our two trials, which reached 0.98 and 0.88 of cuBLAS at 4096.)
 // 2. Replace `relaxed` by no qualifier at all in `arrive_at`. What does nvcc make of it?
-// 3. Take FP16 in place of BF16: which lines change?
+// 3. Multiply `lo` of `tf32` by 2^11, as Ootomo and Yokota do, and its products by 2^-11. For which elements does it matter?
 // 4. Order the tiles along a Hilbert curve. At which size can it matter?

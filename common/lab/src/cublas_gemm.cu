@@ -3,6 +3,7 @@
 
 #include <cublas_v2.h>
 #include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
 #include <cstdlib>
@@ -64,6 +65,15 @@ std::size_t product(int a, int b) {
   return static_cast<std::size_t>(a) * static_cast<std::size_t>(b);
 }
 
+/// A product by `cublasGemmEx`, which picks an algorithm by its heuristic.
+template <class T>
+void gemm_ex(const GemmOf<T>& gemm, cudaDataType type, cublasComputeType_t compute) {
+  check_cublas(cublasGemmEx(handle(), CUBLAS_OP_N, CUBLAS_OP_N, gemm.n, gemm.m, gemm.k, &gemm.alpha,
+                            gemm.b, type, gemm.ldb, gemm.a, type, gemm.lda, &gemm.beta, gemm.c,
+                            type, gemm.ldc, compute, CUBLAS_GEMM_DEFAULT),
+               "cublasGemmEx");
+}
+
 }  // namespace
 
 void cublas_sgemm(const Gemm& gemm) {
@@ -73,12 +83,19 @@ void cublas_sgemm(const Gemm& gemm) {
 }
 
 void cublas_bf16_gemm(const GemmOf<__nv_bfloat16>& gemm) {
-  check_cublas(
-      cublasGemmEx(handle(), CUBLAS_OP_N, CUBLAS_OP_N, gemm.n, gemm.m, gemm.k, &gemm.alpha, gemm.b,
-                   CUDA_R_16BF, gemm.ldb, gemm.a, CUDA_R_16BF, gemm.lda, &gemm.beta, gemm.c,
-                   CUDA_R_16BF, gemm.ldc, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
-      "cublasGemmEx");
+  gemm_ex(gemm, CUDA_R_16BF, CUBLAS_COMPUTE_32F);
 }
+
+void cublas_f16_gemm(const GemmOf<__half>& gemm) {
+  // By default parts of a sum may be rounded to FP16 before they are added up.
+  constexpr auto sums_in_fp32 = static_cast<cublasMath_t>(
+      CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION);
+  check_cublas(cublasSetMathMode(handle(), sums_in_fp32), "cublasSetMathMode");
+  gemm_ex(gemm, CUDA_R_16F, CUBLAS_COMPUTE_32F);
+  check_cublas(cublasSetMathMode(handle(), CUBLAS_DEFAULT_MATH), "cublasSetMathMode");
+}
+
+void cublas_tf32_gemm(const Gemm& gemm) { gemm_ex(gemm, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32); }
 
 Comparison cublas_keeps_fp32(const Gemm& gemm) {
   DeviceBuffer<float> b(product(gemm.k, gemm.n), "a B that picks"),
@@ -100,6 +117,10 @@ Comparison cublas_keeps_fp32(const Gemm& gemm) {
 }
 
 void use_cublas(GemmLadder& ladder) {
+  if (ladder.beside()) {
+    if (ladder.beside()->tf32) return ladder.peer("cuBLAS TF32", cublas_tf32_gemm);
+    return ladder.peer("cuBLAS FP32", cublas_sgemm, cublas_keeps_fp32);
+  }
   ladder.peer("cuBLAS", cublas_sgemm, cublas_keeps_fp32);
   if (ladder.ladder().header().find("cublas") != nullptr) ladder.add("cublas", cublas_sgemm);
 }
@@ -108,5 +129,7 @@ void use_cublas(GemmLadderOf<__nv_bfloat16>& ladder) {
   ladder.peer("cuBLAS", cublas_bf16_gemm);
   if (ladder.ladder().header().find("cublas") != nullptr) ladder.add("cublas", cublas_bf16_gemm);
 }
+
+void use_cublas(GemmLadderOf<__half>& ladder) { ladder.peer("cuBLAS FP16", cublas_f16_gemm); }
 
 }  // namespace lab

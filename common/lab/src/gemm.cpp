@@ -1,6 +1,7 @@
 #include "lab/gemm.h"
 
 #include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -85,11 +86,24 @@ GemmCase case_of(const Ladder& ladder) {
 template <class T>
 GemmLadderOf<T>::GemmLadderOf(Ladder& ladder)
     : ladder_(ladder), problem_(case_of(ladder), ladder.seed()) {
-  const Header& header = ladder.header();
   if (ladder.is_first()) ladder.measure(Limit::copy);
+  use_cublas();
+}
+
+template <class T>
+GemmLadderOf<T>::GemmLadderOf(Ladder& ladder, const GemmLoss& loss)
+    : ladder_(ladder), beside_(loss), problem_(case_of(ladder), ladder.seed(), loss) {
+  use_cublas();
+}
+
+template <class T>
+void GemmLadderOf<T>::use_cublas() {
+  const Header& header = ladder_.header();
   const auto use_cublas = [&] {
     if constexpr (std::is_same_v<T, float>)
       return header.use_cublas;
+    else if constexpr (std::is_same_v<T, __half>)
+      return header.use_cublas_f16;
     else
       return header.use_cublas_bf16;
   }();
@@ -97,7 +111,7 @@ GemmLadderOf<T>::GemmLadderOf(Ladder& ladder)
     use_cublas(*this);
   } else if (!header.folder.empty()) {
     peer("cuBLAS", {}, {},
-         ladder.on_simulator() ? "needs a GPU and cuBLAS" : "this program was built without it");
+         ladder_.on_simulator() ? "needs a GPU and cuBLAS" : "this program was built without it");
   }
 }
 
@@ -142,7 +156,7 @@ void GemmLadderOf<T>::add(const GemmRungOf<T>& rung) {
   if (rung.show) entry.show = [&] { rung.show(gemm); };
   entry.outputs = {problem_.output()};
   entry.flops = gemm.flops();
-  entry.limit = std::is_same_v<T, float> ? Limit::fp32 : Limit::none;
+  entry.limit = std::is_same_v<T, float> && !beside_ ? Limit::fp32 : Limit::none;
   entry.peer = peer_;
   entry.may_do_nothing = problem_.what().alpha == 0 && problem_.what().beta == 1;
   ladder_.add(entry);
@@ -192,5 +206,6 @@ void GemmLadderOf<T>::peer(const std::string& name, const Launch& launch,
 
 LAB_PRODUCTS_OF(float);
 LAB_PRODUCTS_OF(__nv_bfloat16);
+LAB_PRODUCTS_OF(__half);
 
 }  // namespace lab

@@ -1,4 +1,5 @@
 #include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -159,8 +160,11 @@ std::optional<Input<T>> c_before(const GemmCase& of, std::uint64_t seed) {
 /// The tolerance of a result that is rounded to T in the end.
 template <class T>
 Tolerance rounded_to(Tolerance tolerance) {
-  if constexpr (!std::is_same_v<T, float>) {
-    tolerance.relative += 0x1p-8;  // half a unit in the last of 8 bits
+  if constexpr (std::is_same_v<T, __half>) {
+    tolerance.relative += 0x1p-11;  // half a unit in the last of 11 bits
+    tolerance.basis += ", rounded to FP16";
+  } else if constexpr (!std::is_same_v<T, float>) {
+    tolerance.relative += 0x1p-8;  // of 8 bits
     tolerance.basis += ", rounded to BF16";
   }
   return tolerance;
@@ -229,7 +233,7 @@ std::vector<GemmCase> gemm_cases() {
   return cases;
 }
 
-Tolerance gemm_tolerance(const GemmCase& what) {
+Tolerance gemm_tolerance(const GemmCase& what, const GemmLoss& loss) {
   const auto k = static_cast<std::size_t>(what.k);
   // The sum, and two more roundings with what beta adds, whose mean magnitude is 1/2.
   const double magnitude = (std::abs(what.alpha) * 0.25 * what.k + std::abs(what.beta) * 0.5) /
@@ -238,13 +242,26 @@ Tolerance gemm_tolerance(const GemmCase& what) {
   tolerance.basis =
       format("K = %zu products of mean magnitude 1/4, alpha %g, beta %g, each sum in one chain", k,
              static_cast<double>(what.alpha), static_cast<double>(what.beta));
+  if (loss.tf32) {
+    // What is cut off is up to 2^-10 of an element, half of it on average: the same from both factors, and either way at random.
+    constexpr double cut = 0x1p-10;
+    tolerance.relative += cut;
+    tolerance.absolute += 4 * std::sqrt(static_cast<double>(k)) * 2 * cut * 0.25 *
+                          std::abs(static_cast<double>(what.alpha));
+    tolerance.basis += ", A and B cut to TF32";
+  }
+  if (loss.cuts > 0) {
+    // Each time up to 2^-23 of the sum so far, half of it on average, always towards zero; on average that sum is half of the last.
+    tolerance.relative += loss.cuts * what.k * float_roundoff;
+    tolerance.basis += ", sums cut off";
+  }
   return tolerance;
 }
 
 template <class T>
-GemmProblemOf<T>::GemmProblemOf(const GemmCase& what, std::uint64_t seed)
+GemmProblemOf<T>::GemmProblemOf(const GemmCase& what, std::uint64_t seed, const GemmLoss& loss)
     : case_(completed(what)),
-      tolerance_(rounded_to<T>(gemm_tolerance(case_))),
+      tolerance_(rounded_to<T>(gemm_tolerance(case_, loss))),
       a_(gemm_extent(case_.m, case_.k, case_.lda, case_.offset_a),
          InputImage<T>{{case_.k, case_.lda, case_.offset_a}, 3 * seed}, "A"),
       b_(gemm_extent(case_.k, case_.n, case_.ldb, case_.offset_b),
@@ -337,5 +354,6 @@ Expectation GemmProblemOf<T>::output() {
 
 template class GemmProblemOf<float>;
 template class GemmProblemOf<__nv_bfloat16>;
+template class GemmProblemOf<__half>;
 
 }  // namespace lab

@@ -184,10 +184,15 @@ std::string atom(Instruction& in) {
            {target, in.address(in.operand(first), how.is_shared()), value, compare}));
 }
 
+// Of the caches no count depends on, and of the copy engine's neither.
 std::string prefetch(Instruction& in) {
-  if (in.has("tensormap")) in.fail_unsupported();
-  if (in.name() == "prefetch") in.take_one({"global", "local"});
-  in.need_one({"L1", "L2", "L2::evict_last", "L2::evict_normal"}, "a cache");
+  if (in.name() == "prefetch" && in.has("tensormap")) {
+    in.take_one({"const", "param"});
+    in.take("tensormap");
+  } else {
+    if (in.name() == "prefetch") in.take_one({"global", "local"});
+    in.need_one({"L1", "L2", "L2::evict_last", "L2::evict_normal"}, "a cache");
+  }
   in.end(1);
   return call("prefetch", {}, {in.address(in.operand(0), false)});
 }

@@ -2,10 +2,11 @@
 
 import unittest
 
-from chapter import Chapter, conflicts, notice, only, right_for
+from chapter import Chapter, Mutant, conflicts, notice, only, right_for
 
 CHAPTER = Chapter("17_tensor_cores")
-SIMULATED = ("wmma", "mma_sync", "ldmatrix", "swizzled", "copy_ring")
+HOPPER = ("tma_wgmma", "producer_warp", "box_stores", "persistent")
+SIMULATED = ("wmma", "mma_sync", "ldmatrix", "swizzled", "copy_ring", "tf32", *HOPPER)
 
 
 class Counts(unittest.TestCase):
@@ -23,9 +24,37 @@ class Counts(unittest.TestCase):
         self.assertEqual(swizzled["shared_load_wavefronts"], 4 * swizzled["shared_load_requests"])
 
     def test_swizzled_tiles_have_no_conflict(self):
-        run = CHAPTER.right("--size", "130,270,40", *only("swizzled", "copy_ring"))
-        for rung in ("swizzled", "copy_ring"):
-            self.assertEqual(conflicts(run.row(rung)), 0, rung)
+        rungs = ("swizzled", "copy_ring", "tf32", "box_stores")
+        run = CHAPTER.right("--size", "130,270,40", *only(*rungs))
+        for row in run.rows:
+            self.assertEqual(conflicts(row), 0, row["rung"])
+        self.assertEqual({row["rung"] for row in run.rows}, set(rungs))
+
+    def test_padded_rows_leave_the_conflicts_of_the_sums(self):
+        """Of load_matrix_sync, none; of a fragment of sums in rows of 64 bytes, as many for any K."""
+        of = {}
+        for k in (32, 96):
+            run = CHAPTER.right("--size", f"128,128,{k}", *only("wmma"))
+            of[k] = [conflicts(run.row("wmma", variant)) for variant in ("", "rows=padded")]
+        self.assertGreater(of[96][0], 2 * of[32][0])
+        self.assertEqual(of[96][1], of[32][1])
+
+    def test_no_thread_loads_what_the_tma_copies(self):
+        for row in CHAPTER.right("--size", "136,264,72", *only(*HOPPER)).rows:
+            self.assertEqual(row["counts"]["global_load_requests"], 0, row["rung"])
+            if row["rung"] in ("box_stores", "persistent"):
+                self.assertEqual(row["counts"]["global_store_requests"], 0, row["rung"])
+
+
+class Errors(unittest.TestCase):
+    def test_three_products_and_sums_outside_of_the_tensor_core(self):
+        run = CHAPTER.right("--size", "70,66,4000", *only("tf32"), fast=True)
+        once, thrice, outside = (
+            run.row("tf32", variant)["max_error"]
+            for variant in ("products=1", "products=3", "products=3, sums=outside")
+        )
+        self.assertGreater(once, 4 * thrice)
+        self.assertGreater(thrice, 4 * outside)
 
 
 class Sizes(unittest.TestCase):
@@ -46,7 +75,7 @@ MUTANTS = [
     ("of_b", "lane % 4 * 2 + r % 2 * 8", "lane % 4 * 2 + r / 2 * 8"),
     ("chunk_at", "COLS == 32 ? row / 2 % 4 : row % 8", "COLS == 32 ? row / 2 % 8 : row % 8"),
     ("multiply_ring", "b.rows -= BK", "b.rows -= 0"),
-    ("multiply_ring", "sizeof(bf16) * k * BN", "sizeof(bf16) * 0 * BN"),
+    ("multiply_ring", "sizeof(T) * k * BN", "sizeof(T) * 0 * BN"),
     ("existing", "cols - col", "cols - col + 1"),
 ]
 RUNG_OF = {
@@ -72,6 +101,32 @@ class Mutants(unittest.TestCase):
     def test_what_only_the_simulator_notices(self):
         mistake = ("multiply_ring", "if (WAITS) __pipeline_wait_prior(STAGES - 2);", "", "copy_ring")
         notice(self, CHAPTER, [mistake], "--size", "200,264,200", traced=True)
+
+
+class HopperMutants(unittest.TestCase):
+    """(file, function, text, what it becomes, rung, what the simulator says)."""
+
+    mutants = (
+        (
+            "hopper.cuh",
+            "store_boxes",
+            "ptx::fence_proxy_async(ptx::space_shared);",
+            "",
+            "box_stores",
+            "fence.proxy.async",
+        ),
+        ("hopper.cuh", "specialized", "wgmma_wait<1>();", "", "producer_warp", "wgmma"),
+        ("tf32.cu", "tf32", "place * LDB", "place * BN", "tf32", "mismatch|wrong|off"),
+    )
+
+    def test_every_mistake_is_noticed(self):
+        for file, function, text, becomes, rung, says in self.mutants:
+            source = "tensor_cores_hopper.cu" if file == "hopper.cuh" else file
+            wrong = Mutant(CHAPTER, [(function, text, becomes)], traced=True, file=file, compiled=source)
+            with self.subTest(mistake=text), wrong as program:
+                run = program.run("--size", "136,264,200", *only(rung))
+                self.assertIn(run.code, (1, 86), run.explain())
+                self.assertRegex(run.out + run.err, says)
 
 
 if __name__ == "__main__":

@@ -56,6 +56,7 @@ __global__ void copy(const unsigned* in, unsigned* out) {
   asm volatile("st.volatile.u32 [%0], %1;" ::"l"(out + 15), "r"(2) : "memory");
   asm volatile("prefetch.global.L2 [%0];" ::"l"(in));
   asm volatile("prefetch.global.L1 [%0];" ::"l"(in));
+  asm volatile("prefetch.tensormap [%0];" ::"l"(in));
   double x;
   asm("ld.global.f64 %0, [%1];" : "=d"(x) : "l"(in + 10));
   asm volatile("{ .reg .u64 p; cvta.to.global.u64 p, %0; st.global.f64 [p], %1; }" ::"l"(out + 16),

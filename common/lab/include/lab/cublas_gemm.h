@@ -20,15 +20,23 @@ void cublas_sgemm(const Gemm& gemm);
 /// by its heuristic.
 void cublas_bf16_gemm(const GemmOf<__nv_bfloat16>& gemm);
 
+/// And for matrices of FP16, whose sums may not be rounded to FP16 before they are complete
+/// (`CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION`).
+void cublas_f16_gemm(const GemmOf<__half>& gemm);
+
+/// For matrices of float that cuBLAS may cut to TF32 (`CUBLAS_COMPUTE_32F_FAST_TF32`).
+void cublas_tf32_gemm(const Gemm& gemm);
+
 /// Whether cuBLAS keeps all 24 bits for a product of this size: with a B that has a single 1 in each
 /// column, every element of C must be exactly an element of A. TF32 and BF16 round A first and fail.
 /// \param gemm says the extents, the leading dimensions and A; B and C are made anew
 Comparison cublas_keeps_fp32(const Gemm& gemm);
 
 /// Makes cuBLAS the peer of all rungs (named "cuBLAS", and held to `cublas_keeps_fp32`), and adds the rung `cublas`
-/// where the header names one. The build puts it into the header of each gemm chapter where there is cuBLAS, see
-/// `Header::use_cublas`.
+/// where the header names one. In a ladder beside the chapter's own its name says the type, and it adds no rung. The build
+/// puts it into the header of each gemm chapter where there is cuBLAS, see `Header::use_cublas`.
 void use_cublas(GemmLadder& ladder);
 void use_cublas(GemmLadderOf<__nv_bfloat16>& ladder);
+void use_cublas(GemmLadderOf<__half>& ladder);
 
 }  // namespace lab

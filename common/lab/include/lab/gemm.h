@@ -3,8 +3,8 @@
 /// small cases that every kernel must solve, and the ladder of a chapter about them.
 ///
 /// All matrices are row-major: element (i, j) of A is `a[i * lda + j]`. Their elements are of one type T: float, whose
-/// names have no suffix (`Gemm`, `GemmLadder`), or `__nv_bfloat16` (`GemmOf<__nv_bfloat16>`). alpha, beta and the sums
-/// are float either way.
+/// names have no suffix (`Gemm`, `GemmLadder`), `__nv_bfloat16` (`GemmOf<__nv_bfloat16>`) or `__half`. alpha, beta and the
+/// sums are float in each.
 #pragma once
 
 #include <cstddef>
@@ -22,6 +22,7 @@
 #include "lab/reference.h"
 #include "lab/verify.h"
 
+struct __half;
 struct __nv_bfloat16;
 
 namespace lab {
@@ -134,9 +135,16 @@ std::string to_string(const GemmCase& what);
 /// full of NaN. Any dozen in a row from a multiple of 12 on has each M and each N.
 std::vector<GemmCase> gemm_cases();
 
+/// How products may be less exact than a sum of floats is.
+struct GemmLoss {
+  bool tf32 = false;  ///< A and B are cut or rounded to the 11 bits of TF32
+  double cuts =
+      0;  ///< how often a sum is cut off, not rounded, for each product of two elements that it gets
+};
+
 /// How far an element of the result may be from the reference: a sum of k products of mean magnitude
 /// 1/4, times alpha, and beta times the C that was. See `tolerance_for_sum`.
-Tolerance gemm_tolerance(const GemmCase& what);
+Tolerance gemm_tolerance(const GemmCase& what, const GemmLoss& loss = {});
 
 /// One product: its inputs, its output, its reference.
 ///
@@ -151,7 +159,7 @@ class GemmProblemOf {
  public:
   /// \param what the product
   /// \param seed which elements
-  GemmProblemOf(const GemmCase& what, std::uint64_t seed);
+  GemmProblemOf(const GemmCase& what, std::uint64_t seed, const GemmLoss& loss = {});
   GemmProblemOf(const GemmProblemOf&) = delete;
   GemmProblemOf& operator=(const GemmProblemOf&) = delete;
   ~GemmProblemOf();
@@ -205,12 +213,17 @@ class GemmLadderOf {
   using Launch = std::function<void(const GemmOf<T>&)>;
 
   explicit GemmLadderOf(Ladder& ladder);
+  /// One beside the chapter's own: for rungs whose elements are of another type, or are multiplied in another one. Its
+  /// peer is cuBLAS for that type, and it adds no rung `cublas`.
+  GemmLadderOf(Ladder& ladder, const GemmLoss& loss);
   GemmLadderOf(const GemmLadderOf&) = delete;
   GemmLadderOf& operator=(const GemmLadderOf&) = delete;
   ~GemmLadderOf();
 
   /// The ladder below it, for its seed, its size, and rungs that compute no product.
   Ladder& ladder() { return ladder_; }
+  /// What its rungs may lose, if it stands beside the chapter's own.
+  const std::optional<GemmLoss>& beside() const { return beside_; }
 
   /// Adds a rung: a kernel of the one signature, and its launch.
   void add(const std::string& name, GemmKernelOf<T> kernel, const GemmLaunch& how);
@@ -240,7 +253,10 @@ class GemmLadderOf {
             const std::string& absent = {});
 
  private:
+  void use_cublas();
+
   Ladder& ladder_;
+  std::optional<GemmLoss> beside_;
   GemmProblemOf<T> problem_;
   Peer peer_;
 };

@@ -9,6 +9,7 @@
 
 #include "lab/backend.h"
 
+struct __half;
 struct __nv_bfloat16;
 
 namespace lab {
@@ -35,6 +36,7 @@ struct Header {
   /// A gemm's peer, where this build has cuBLAS.
   void (*use_cublas)(GemmLadderOf<float>&) = nullptr;
   void (*use_cublas_bf16)(GemmLadderOf<__nv_bfloat16>&) = nullptr;  ///< the same for BF16
+  void (*use_cublas_f16)(GemmLadderOf<__half>&) = nullptr;          ///< and for FP16
 
   /// The rung of that name, or nothing.
   const HeaderRung* find(std::string_view name) const;

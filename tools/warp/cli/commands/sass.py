@@ -104,7 +104,7 @@ def sources_of(chapter: Chapter, rungs: list[str], architecture: str) -> list[st
         path = os.path.join(chapter.folder, name)
         family = re.fullmatch(r"sm_(90|100)a", architecture)
         if name.endswith(".cu") and path != chapter.source and not name.endswith("_cublas.cu"):
-            if family or not name.endswith("_sm90.cu"):
+            if family or not name.endswith(("_sm90.cu", "_hopper.cu")):
                 files.append(path)
     if not rungs:
         return files

@@ -1,0 +1,202 @@
+// The rungs of chapter 17 for Hopper that need no cluster, so that the simulator runs them, too. They register themselves.
+
+#include <cuda.h>
+#include <cuda_bf16.h>
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "hopper.cuh"
+#include "lab/lab.h"
+#include "launcher.h"
+#include "tensor_cores.h"
+
+//? special: `tma_wgmma` has the same tile, the same ring and the same instructions. By how many per cent is
+//?   `producer_warp` faster?
+//? answer: 100 * (ms("tma_wgmma") / ms("producer_warp") - 1)
+//? unit: per cent
+//? near: factor 2
+
+/// C = alpha A B + beta C: one thread requests boxes, two warpgroups multiply.
+///
+/// Launch: a block of 384 threads for each 128 x 256 elements of C; ring_bytes.
+/// Requires: as tma_wgmma.
+__global__ void __launch_bounds__(specialized_threads, 1)
+    producer_warp(Product g, const __grid_constant__ CUtensorMap map_a,
+                  const __grid_constant__ CUtensorMap map_b,
+                  const __grid_constant__ CUtensorMap map_c) {
+  specialized<How{false, false}>(g, map_a, map_b, map_c);
+}
+
+// 16 %: 695 TFLOP/s. Two more things are new: the order of the tiles, rows of 16 together, and that a stage is released only
+// when the next one has been given to the tensor cores. In a trial that added one after the other, the roles alone made it
+// 15 % faster, and neither of the two changed the share of cuBLAS at 4096 by more than 0.02 (the notes have the figures).
+//= 15 % faster: 100 * (0.2279 / 0.1981 - 1)
+//= 16 %: 100 * (ms("tma_wgmma") / ms("producer_warp") - 1)
+//= 695 TFLOP/s: rate("producer_warp") / 1000
+
+// ## 8. The way out
+//
+// A lane holds pairs of neighbours, so a store of a warp writes 16 bytes in each of eight rows: half a sector each, 64 store
+// instructions a thread, while the tensor cores wait. `stmatrix` is `ldmatrix` the other way: the warpgroup writes
+// its sums, rounded, as a swizzled box into shared memory, and one thread has the TMA store it. The TMA clips the box
+// where C ends. The stores are ordinary ones, the TMA reads through the async proxy: so each thread fences before the barrier.
+
+/// The same with sums that leave through shared memory.
+///
+/// Launch: as producer_warp; ring_bytes and c_bytes.
+/// Requires: as tma_wgmma, and a map of C for boxes of (64, 64), swizzled by 128 bytes.
+__global__ void __launch_bounds__(specialized_threads, 1)
+    box_stores(Product g, const __grid_constant__ CUtensorMap map_a,
+               const __grid_constant__ CUtensorMap map_b,
+               const __grid_constant__ CUtensorMap map_c) {
+  specialized<How{true, false}>(g, map_a, map_b, map_c);
+}
+
+// ## 9. Blocks that stay
+//
+// As in chapter 12, a {term}`persistent block` takes the next tile as soon as its producer has requested all of this one. So
+// the first stages of a tile arrive while the sums of the last one leave.
+
+/// The same with blocks that compute one tile after the other.
+///
+/// Launch: as box_stores, as many blocks as there are SMs.
+/// Requires: as box_stores.
+__global__ void __launch_bounds__(specialized_threads, 1)
+    persistent(Product g, const __grid_constant__ CUtensorMap map_a,
+               const __grid_constant__ CUtensorMap map_b,
+               const __grid_constant__ CUtensorMap map_c) {
+  specialized<How{true, true}>(g, map_a, map_b, map_c);
+}
+
+// `box_stores` makes 770 TFLOP/s, `persistent` 783. On the simulator the store requests of threads fall from 1,023 to 0.
+//= from 1,023 to 0: (count("producer_warp", "global_store_requests"), count("box_stores", "global_store_requests"))
+//= 770 TFLOP/s: rate("box_stores") / 1000
+//= 783: rate("persistent") / 1000
+//
+// ## 10. Rows that the TMA cannot take
+//
+// The rows of a tensor map begin at multiples of 16 bytes, eight elements. A matrix of 4001 columns without a gap has no such
+// rows. `copy_rows` copies it to one that has, before the product, and C back after it. A TMA store has another limit, which
+// we found by the check of the gaps between rows: a box that ends within 16 bytes overwrites the rest of them. So C takes
+// that way as well where N is not a multiple of eight.
+//
+//? odd: By which factor is `persistent` faster than cuBLAS at 4001, copies included?
+//? answer: ratio("persistent", 4001)
+//? near: factor 2
+
+/// Copies a matrix (rows, cols) to one with another distance between its rows.
+///
+/// Launch: a block of 256 threads for each row.
+__global__ void copy_rows(bf16* to, int ld_to, const bf16* from, int ld, int cols) {
+  const std::size_t row = blockIdx.x;
+#pragma unroll 8
+  for (int c = static_cast<int>(threadIdx.x); c < cols; c += 256) {
+    to[row * ld_to + c] = from[row * ld + c];
+  }
+}
+
+// 2.5 times. cuBLAS falls to 133 TFLOP/s where rows are not aligned; why was not measured. The copies of A and B
+// take a quarter of our time, by a trial; that of C was not measured.
+//= 2.5 times: ratio("persistent", 4001)
+//= 133 TFLOP/s: rate("cublas", 4001) / 1000
+
+// [hide] How the rungs are launched and registered
+namespace {
+
+/// The tensor map of a matrix (rows, cols) whose rows are aligned, for boxes of (box_rows, 64) swizzled by 128 bytes.
+///
+/// The function that makes it belongs to the driver; asking the runtime for its address spares the
+/// program a second library.
+CUtensorMap tensor_map(const bf16* matrix, int rows, int cols, int ld, int height) {
+  void* entry = nullptr;
+  cudaDriverEntryPointQueryResult found;
+  CUDA_CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry, 12000,
+                                              cudaEnableDefault, &found));
+  CUDA_CHECK(found == cudaDriverEntryPointSuccess ? cudaSuccess : cudaErrorSymbolNotFound);
+  const cuuint64_t size[] = {static_cast<cuuint64_t>(cols), static_cast<cuuint64_t>(rows)};
+  const cuuint64_t pitch[] = {static_cast<cuuint64_t>(ld) * sizeof(bf16)};
+  const cuuint32_t box[] = {box_columns, static_cast<cuuint32_t>(height)}, steps[] = {1, 1};
+  CUtensorMap map;
+  const CUresult made = reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(entry)(
+      &map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, const_cast<bf16*>(matrix), size, pitch, box, steps,
+      CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  CUDA_CHECK(made == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue);
+  return map;
+}
+
+}  // namespace
+
+const bf16* Launcher::Room::aligned(const bf16* from, int rows, int cols, int& ld) {
+  if (aligned_rows(from, ld)) return from;
+  const int ld_from = ld;
+  bf16* const to = of(rows, cols, ld);
+  copy_rows<<<static_cast<unsigned>(rows), 256>>>(to, ld, from, ld_from, cols);
+  return to;
+}
+
+void Launcher::simple(Product g) {
+  align(g);
+  CUDA_CHECK(cudaFuncSetAttribute(tma_wgmma<STAGES>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  static_cast<int>(ring_bytes)));
+  tma_wgmma<STAGES><<<lab::tiles(g.n, g.m, BN, BM), 256, ring_bytes>>>(
+      g, tensor_map(g.a, g.m, g.k, g.lda, BM), tensor_map(g.b, g.k, g.n, g.ldb, BK));
+}
+
+void Launcher::operator()(const Product& product, Kernel kernel, How how) {
+  Product g = product;
+  align(g);
+  CUtensorMap map_c{};
+  // A box that ends within 16 bytes of a row overwrites the rest of them.
+  const bool own_c = how.boxes && !(aligned_rows(g.c, g.ldc) && g.n % 8 == 0);
+  if (own_c) {
+    g.c = c_.of(g.m, g.n, g.ldc);
+    if (g.beta != 0) copy(g.c, g.ldc, product.c, product.ldc, g);
+  }
+  if (how.boxes) map_c = tensor_map(g.c, g.m, g.n, g.ldc, box_rows);
+  const unsigned shared = ring_bytes + (how.boxes ? c_bytes : 0);
+  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  static_cast<int>(shared)));
+  const int clusters = lab::ceil_div(lab::ceil_div(g.m, BM), how.cluster) * lab::ceil_div(g.n, BN);
+  const int at_once = lab::device_attribute(cudaDevAttrMultiProcessorCount) / how.cluster;
+  cudaLaunchConfig_t launch{};
+  launch.gridDim = static_cast<unsigned>(how.cluster *
+                                         (how.persistent ? std::min(clusters, at_once) : clusters));
+  launch.blockDim = specialized_threads;
+  launch.dynamicSmemBytes = shared;
+  cudaLaunchAttribute together{};
+  together.id = cudaLaunchAttributeClusterDimension;
+  together.val.clusterDim = {static_cast<unsigned>(how.cluster), 1, 1};
+  launch.attrs = &together;
+  launch.numAttrs = 1;
+  CUDA_CHECK(cudaLaunchKernelEx(&launch, kernel, g, tensor_map(g.a, g.m, g.k, g.lda, BM),
+                                tensor_map(g.b, g.k, g.n, g.ldb, BK), map_c));
+  if (own_c) copy(product.c, product.ldc, g.c, g.ldc, g);
+}
+
+void Launcher::align(Product& g) {
+  g.a = a_.aligned(g.a, g.m, g.k, g.lda);
+  g.b = b_.aligned(g.b, g.k, g.n, g.ldb);
+}
+
+void Launcher::copy(bf16* to, int ld_to, const bf16* from, int ld, const Product& g) {
+  copy_rows<<<static_cast<unsigned>(g.m), 256>>>(to, ld_to, from, ld, g.n);
+}
+
+namespace {
+
+/// Adds the rungs.
+void add(lab::GemmLadderOf<bf16>& ladder) {
+  Launcher launch;
+  ladder.add("tma_wgmma", [&](const Product& g) { launch.simple(g); });
+  ladder.add("producer_warp", [&](const Product& g) { launch(g, producer_warp, {false, false}); });
+  ladder.add("box_stores", [&](const Product& g) { launch(g, box_stores, {true, false}); });
+  ladder.add("persistent", [&](const Product& g) { launch(g, persistent, {true, true}); });
+}
+
+const lab::Rungs here(add);
+
+}  // namespace
+// [/hide]
