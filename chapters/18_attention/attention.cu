@@ -19,6 +19,7 @@
 //   ./learn run 18 --rung three_kernels  scores to memory, softmax, product with V
 //   ./learn run 18 --rung query_a_warp   one kernel: a warp has a query and walks over the keys
 //   ./learn run 18 --rung fused          one kernel: tiles of queries stay, tiles of keys stream
+//   ./learn run 18 --rung loading_warps  four warps load, eight compute [needs gpu, sm_90a, cuda 12.9]
 //   ./learn run 18 --rung no_rescale     the output is not rescaled when the maximum grows
 //   ./learn run 18 --rung late_mask      masked keys take part in the maximum
 //   ./learn run 18 --rung early_exit     warps without a query return before the barrier [raises uninitialized-shared]
@@ -62,6 +63,7 @@
 #include <vector>
 
 #include "bf16.h"
+#include "fp32.h"
 #include "lab/lab.h"
 #include "rows.h"
 
@@ -181,14 +183,14 @@ __global__ void no_maximum(float* __restrict__ out, const float* __restrict__ in
 // and 08 did with sums works with it: lanes merge by shuffles, warps through shared memory, blocks through global memory.
 // In code it is `Softmax::merge` in `rows.h`. There exp(x) is 2^(x log2 e), as the hardware computes powers of two.
 
-/// Merges the states of all threads of a block; each gets the result.
-template <class Op, int WARPS>
+/// Merges the states of all threads of a block; each gets the result. Where ALIKE, all have the same number of elements.
+template <class Op, int WARPS, bool ALIKE = false>
 __device__ typename Op::State merged_by_block(typename Op::State state) {
   __shared__ typename Op::State part[WARPS];
-  state = merged_by_warp<Op>(state);
+  state = merged_by_warp<Op, ALIKE>(state);
   if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = state;
   __syncthreads();
-  return merged_by_warp<Op, false, WARPS>(part[threadIdx.x % WARPS]);
+  return merged_by_warp<Op, ALIKE, WARPS>(part[threadIdx.x % WARPS]);
 }
 
 /// out = softmax of each row of in: maximum and sum in one pass, one pass to write.
@@ -261,8 +263,9 @@ __global__ void __launch_bounds__(32 * WARP_ROWS)
 
 /// The same by a block of THREADS threads.
 ///
-/// Launch: a block of THREADS threads for each row; cols <= 4 * THREADS * N. Where WIDE, cols is a multiple of 4.
-template <class Op, bool WIDE, int N, int THREADS>
+/// Launch: a block of THREADS threads for each row; cols <= 4 * THREADS * N. Where WIDE, cols is a multiple of 4; where ALIKE,
+/// cols = 4 * THREADS * N.
+template <class Op, bool WIDE, int N, int THREADS, bool ALIKE = false>
 __global__ void __launch_bounds__(THREADS)
     block_row(float* __restrict__ out, const float* __restrict__ in,
               const float* __restrict__ gamma, const float* __restrict__ beta, int cols) {
@@ -272,7 +275,7 @@ __global__ void __launch_bounds__(THREADS)
 #pragma unroll
   for (int i = 0; i < N; ++i) x[i] = load_float4<WIDE>(row, first + 4 * THREADS * i, cols, Op::pad);
   const auto own = Op::template of<WIDE>(x, first, 4 * THREADS, cols);
-  const auto all = merged_by_block<Op, THREADS / 32>(own);
+  const auto all = merged_by_block<Op, THREADS / 32, ALIKE>(own);
   write_mapped<Op, WIDE>(out + size_t{blockIdx.x} * cols, x, all, gamma, beta, first, 4 * THREADS,
                          cols);
 }
@@ -342,15 +345,18 @@ __global__ void variance(float* __restrict__ out, const float* __restrict__ in, 
 //= 0.06: 2 ** -4
 //= less than 0.00001: error("variance/by=welford")
 //
-// Layer norm reaches 0.96, 0.96 and 0.90 of the copy for rows of 128, 1024 and 4096 elements, and 0.85 for 32768. Its long
-// rows have weights of 256 KiB that every block reads anew. In the rung `cluster_row` a block has always the same slice of the
-// row, and keeps its part of the weights in shared memory. That does not help: it reaches 0.83. RMS norm, with half as many weights and
-// a simpler state, reaches 0.93 for the long rows, and 0.89 with clusters. What holds layer norm back is not measured.
-//= 0.96, 0.96 and 0.90: (ratio("warp_row/layer_norm,tiny"), ratio("block_row/layer_norm,short"), ratio("block_row/layer_norm,middle"))
-//= 0.85 for: ratio("block_row/layer_norm,long")
-//= reaches 0.83: ratio("cluster_row/layer_norm,long")
+// With the blocks of the softmax, of 512 threads, layer norm reaches 0.90 of the copy for rows of 4096 elements, and 0.85 for 32768. Other
+// blocks are better: 256 threads with four float4s each reach 0.96 for the middle rows, and 1024 threads with eight each 0.96 for the
+// long ones. If all threads have as many elements, a merge needs no division; with divisions the long rows reach 0.90. For rows of
+// 128 and 1024 it is 0.96 and 0.96. RMS norm, with half as many weights and a simpler state, reaches 0.93 for
+// the long rows with 512 threads. Why the number of threads matters so much is not measured.
+//= reaches 0.90 of: ratio("block_row/layer_norm,middle,threads=512")
+//= and 0.85 for: ratio("block_row/layer_norm,long,threads=512")
+//= reach 0.96 for the middle: ratio("block_row/layer_norm,middle")
+//= each 0.96 for: ratio("block_row/layer_norm,long")
+//= rows reach 0.90: ratio("block_row/layer_norm,long,divisions")
+//= is 0.96 and 0.96: (ratio("warp_row/layer_norm,tiny"), ratio("block_row/layer_norm,short"))
 //= reaches 0.93 for: ratio("block_row/rms_norm,long")
-//= and 0.89 with: ratio("cluster_row/rms_norm,long")
 
 // ## 5. Attention in three kernels
 //
@@ -828,10 +834,12 @@ __global__ void __launch_bounds__(T::THREADS)
 //= from 13.0 to 7.2 ms: (ms("fused/d=128,full"), ms("fused/d=128,causal"))
 //
 // The memory-efficient kernel of PyTorch, timed in another run on the same kind of GPU, makes 46 TFLOP/s in floats: for heads of 128
-// columns it is faster than `fused`. For 64 columns it makes 35, and `fused` 40.
+// columns it is faster than `fused`. For 64 columns it makes 35, and `fused` 40. With warps that only load, a second reading, it is 48 for
+// either.
 //= makes 46 TFLOP/s: rate("fused/d=128,full", "4096,64", "h200_pytorch") / 1000
 //= it makes 35: rate("fused/d=64,full", "4096,64", "h200_pytorch") / 1000
 //= and `fused` 40: rate("fused/d=64,full") / 1000
+//= is 48 for: (rate("loading_warps/d=128,full") + rate("loading_warps/d=64,full")) / 2000
 //
 // Three mistakes are easy to make here, and two of them are seen only with the right numbers.
 //
@@ -1111,6 +1119,18 @@ void by_blocks(const Rows& r) {
   kernel<<<r.rows, THREADS>>>(r.out, r.in, r.gamma, r.beta, r.cols);
 }
 
+/// Launches `block_row` for layer norm of long rows: 1024 threads, where ALIKE without a division if all have 8 float4s. Rows
+/// whose float4s are not aligned would need more registers than so many threads have.
+template <bool ALIKE>
+void long_layer_norm(const Rows& r) {
+  constexpr int N = 8, THREADS = 1024;
+  if (r.cols % 4 != 0) return by_blocks<LayerNorm, 2 * N, THREADS / 2>(r);
+  const auto kernel = ALIKE && r.cols == 4 * N * THREADS
+                          ? block_row<LayerNorm, true, N, THREADS, true>
+                          : block_row<LayerNorm, true, N, THREADS>;
+  kernel<<<r.rows, THREADS>>>(r.out, r.in, r.gamma, r.beta, r.cols);
+}
+
 constexpr const char* LENGTHS[] = {"tiny", "short", "middle", "long"};
 
 /// What this file launches on rows.
@@ -1126,10 +1146,15 @@ RowLaunches launches_of_rows() {
     all.push_back({"warp_row", "", 0, operation, by_warps<Op, 1>});
     all.push_back({"warp_row", "", 1, operation, by_warps<Op, 8>});
     all.push_back({"block_row", "", 1, operation, by_blocks<Op, 2, 128>});
-    all.push_back({"block_row", "", 2, operation, by_blocks<Op, 2, 512>});
-    all.push_back({"block_row", "", 3, operation, by_blocks<Op, 16, 512>});
+    // Layer norm has others of its own, and these beside them.
+    const char* const variant = operation == 1 ? ",threads=512" : "";
+    all.push_back({"block_row", variant, 2, operation, by_blocks<Op, 2, 512>});
+    all.push_back({"block_row", variant, 3, operation, by_blocks<Op, 16, 512>});
   };
   add(0, Softmax()), add(1, LayerNorm()), add(2, RmsNorm());
+  all.push_back({"block_row", "", 2, 1, by_blocks<LayerNorm, 4, 256>});
+  all.push_back({"block_row", "", 3, 1, long_layer_norm<true>});
+  all.push_back({"block_row", ",divisions", 3, 1, long_layer_norm<false>});
   return all;
 }
 
@@ -1226,20 +1251,6 @@ class RowField {
   lab::Reference<RowFacts> facts_;
 };
 
-/// One launch of attention: `run` gets the attention's pointers, and room for its scores.
-struct AttentionLaunch;
-
-/// Where an attention is in memory.
-struct AttentionData {
-  float* out;
-  const float *q, *k, *v;
-  float* scores;
-  Heads shape;
-};
-
-/// exp2(scale * score) is exp(score / sqrt(d)).
-float scale_of(int d) { return LOG2E / std::sqrt(static_cast<float>(d)); }
-
 /// Launches `fused`.
 template <class T, bool CAUSAL, Mistake WRONG = Mistake::none>
 void run_fused(const AttentionData& a) {
@@ -1278,24 +1289,17 @@ void run_query_a_warp(const AttentionData& a) {
 using Tile64 = Tile<64, 8, 8, 8, 4>;
 using Tile128 = Tile<128, 8, 16, 8, 4>;
 
-struct AttentionLaunch {
-  const char* rung;
-  int d;
-  bool causal;
-  void (*run)(const AttentionData&);
-};
-
 /// What is launched for heads of T::D columns, with a mask or without.
 template <class T, bool CAUSAL>
-void add_launches(std::vector<AttentionLaunch>& all) {
+void add_launches(AttentionLaunches& all) {
   all.push_back({"three_kernels", T::D, CAUSAL, three_kernels<T, CAUSAL>});
   all.push_back({"query_a_warp", T::D, CAUSAL, run_query_a_warp<T, CAUSAL>});
   all.push_back({"fused", T::D, CAUSAL, run_fused<T, CAUSAL>});
 }
 
-/// All launches of attention in float.
-std::vector<AttentionLaunch> launches_of_attention() {
-  std::vector<AttentionLaunch> all;
+/// What this file launches of attention in float.
+AttentionLaunches launches_of_attention() {
+  AttentionLaunches all;
   add_launches<Tile128, false>(all), add_launches<Tile128, true>(all);
   add_launches<Tile64, false>(all), add_launches<Tile64, true>(all);
   return all;
@@ -1386,8 +1390,9 @@ class AttentionField {
     return known;
   }
   bool has(const AttentionLaunch& launch) const {
-    const bool last = launch.causal && launch.rung == std::string_view("fused");
-    return launch.d == d_ && (last || shape_.group == 1);
+    const bool grouped = launch.rung == std::string_view("fused") ||
+                         launch.rung == std::string_view("loading_warps");
+    return launch.d == d_ && ((grouped && launch.causal) || shape_.group == 1);
   }
   /// Products, both of them; where causal, half: those with a key that a query does not see need not be made.
   lab::Rung rung(const AttentionLaunch& launch) {
@@ -1841,7 +1846,8 @@ class Spoiled {
 };
 
 const std::initializer_list<std::string_view> ON_ATTENTION = {
-    "three_kernels", "query_a_warp", "fused", "no_rescale", "late_mask", "early_exit"};
+    "three_kernels", "query_a_warp", "fused",     "loading_warps",
+    "no_rescale",    "late_mask",    "early_exit"};
 
 /// Launches, and those of other files.
 template <class Launches>
@@ -1873,10 +1879,11 @@ void add_rows(lab::Ladder& ladder, size_t length) {
 /// Adds attention in float, and mistakes.
 void add_attention(lab::Ladder& ladder, int length, int heads) {
   if (!ladder.wants(ON_ATTENTION)) return;
+  const AttentionLaunches launches = with_others(launches_of_attention());
   for (const auto& [d, shape] : {std::pair{128, Heads{heads, length, length, 1}},
                                  {64, Heads{2 * heads, length, length, 1}},
                                  {128, Heads{4 * heads, length / 2 + 1, length, 4}}}) {
-    add_all(ladder, AttentionField(shape, d, ladder.seed()), launches_of_attention());
+    add_all(ladder, AttentionField(shape, d, ladder.seed()), launches);
   }
   Spoiled spoiled(ladder.seed());
   ladder.add("no_rescale", spoiled.rung(false), {.timed = false});

@@ -28,6 +28,11 @@ __device__ __forceinline__ void expect(std::uint64_t* barrier, unsigned bytes) {
                "r"(bytes)
                : "memory");
 }
+/// Has the hardware arrive when all copies have landed that this thread has started so far.
+__device__ __forceinline__ void arrive_when_copied(std::uint64_t* barrier) {
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(address_of(barrier))
+               : "memory");
+}
 /// Waits until a barrier has completed the phase of this parity.
 __device__ __forceinline__ void wait_for(std::uint64_t* barrier, unsigned parity) {
   unsigned done = 0;

@@ -228,6 +228,9 @@ struct Heads {
   }
 };
 
+/// exp2(scale * score) is exp(score / sqrt(d)).
+inline float scale_of(int d) { return LOG2E / std::sqrt(static_cast<float>(d)); }
+
 /// What a kernel on rows takes.
 struct Rows {
   float* out;

@@ -123,13 +123,12 @@ class Expressions(small.Course):
 
     def test_what_another_program_takes(self):
         row = {"rung": "plain", "variant": None, "size": {"n": 64}, "status": "PASS", "time_ms": {"median": 3.0}}
-        self.store(
-            "h200_pytorch.json", {"chapter": "02_small", "backend": "gpu", "device": "NVIDIA H200", "rows": [row]}
-        )
-        self.assertEqual(self.value('ms("plain", 64, "h200_pytorch")'), 3)
-        gpus = results.recorded_gpus(self.folder / "results")
-        self.assertNotIn("h200_pytorch", gpus)  # its results are not the chapter's on a GPU
-        self.assertIn("h200", gpus)
+        report = {"chapter": "02_small", "backend": "gpu", "device": "NVIDIA H200", "rows": [row]}
+        for name in ("h200_pytorch", "h200_pairs"):
+            self.store(f"{name}.json", report)
+            self.assertEqual(self.value(f'ms("plain", 64, "{name}")'), 3)
+        # They are not the chapter's results on a GPU.
+        self.assertEqual(results.recorded_gpus(self.folder / "results"), ["h200"])
 
     def test_figures_of_many_shapes(self):
         with self.assertRaises(expressions.NotRecorded):

@@ -1,0 +1,302 @@
+// ## Attention in float: warps that load (second reading)
+//
+// In `fused` all warps copy, all warps multiply, and each part of a tile has a barrier for all of them. On an H200 an instruction
+// is issued in 75 of 100 cycles. The rung `loading_warps` has the plan of chapter 12 for its products:
+//= 75 of 100: (ncu("fused/d=128,full", "smsp__issue_active.avg.pct_of_peak_sustained_active"), 100)
+//
+// - Four warps load, eight compute. Between them is a ring of parts, with two barriers for each slot: it is full, it is empty.
+//   Warps that compute do not wait for each other.
+// - `setmaxnreg` gives the loading warps 40 registers a thread, and the others 232.
+// - Q, K and the weights lie transposed. So a step of a product reads four float4s for a thread's 64 FMAs, and those of the next
+//   step are read while these are multiplied.
+// - The FMAs go down one column of the thread's sums and up the next, as chapter 12 has it: two in a row share an operand.
+//
+//? loading_rate: For heads of 64 columns without a mask `fused` makes 40 TFLOP/s. What does `loading_warps` make?
+//? answer: rate("loading_warps/d=64,full") / 1000
+//? unit: TFLOP/s
+//? near: 10 %
+
+#include <cuda_pipeline.h>
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "fp32.h"
+#include "hopper.h"
+#include "lab/lab.h"
+
+using std::size_t;
+
+/// A tile of BM queries and one of BN keys; eight warps compute, each with whole rows, LX lanes side by side, and a thread
+/// with 8 x 8 scores and 8 x 8 elements of the output. Four warps load.
+template <int D_, int LX_, int KD_, int SLOTS_>
+struct Apart {
+  static constexpr int D = D_, LX = LX_, LY = 32 / LX, SLOTS = SLOTS_;
+  static constexpr int WARPS = 8, LOADING = 4, THREADS = 32 * (WARPS + LOADING);
+  static constexpr int BM = WARPS * LY * 8, BN = LX * 8;
+  static constexpr int KD = KD_;         // columns of K in a part of it
+  static constexpr int PARTS = D / KD;   // of a tile of K, and of one of V
+  static constexpr int VK = BN / PARTS;  // keys in a part of V
+  // Q, K and the weights lie transposed. Rows in shared memory: of keys in a part of K, and of queries in the weights.
+  static constexpr int KS = BN + 8, PS = BM + 4;
+  // Each array has a row more, which is read for nothing.
+  static constexpr int Q_FLOATS = (D + 1) * BM, P_FLOATS = (BN + 1) * PS, PLACE = (KD + 1) * KS;
+  static constexpr int BYTES = 4 * (Q_FLOATS + P_FLOATS + SLOTS * PLACE);
+  static_assert(D == 8 * LX && (VK + 1) * D <= PLACE);
+};
+
+/// Reads four floats from shared memory, where it stands (chapter 12, section 7).
+__device__ __forceinline__ void read(float* to, std::uint32_t from) {
+  asm volatile("ld.volatile.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3])
+               : "r"(from));
+}
+
+/// sums += A B for a thread's 8 x 8 sums. Both lie in shared memory with a row for each of COUNT steps, of AS and BS floats: A
+/// is transposed. `a` and `b` are where the thread's first four elements of a step are; the other four lie 4 LY and 4 LX further.
+///
+/// The fragments of a step are read while those of the step before are multiplied; those behind the last one for nothing.
+template <class T, int COUNT, int AS, int BS>
+__device__ __forceinline__ void add_product(float (&sums)[8][8], std::uint32_t a, std::uint32_t b) {
+  constexpr int STEPS = 16;  // of the loop's body, which has to fit into the instruction caches
+  float left[2][8], right[2][8];
+  const auto fetch = [&](int k) {
+    read(left[k % 2], a + 4 * k * AS), read(right[k % 2], b + 4 * k * BS);
+    read(left[k % 2] + 4, a + 4 * (k * AS + 4 * T::LY));
+    read(right[k % 2] + 4, b + 4 * (k * BS + 4 * T::LX));
+  };
+  fetch(0);
+#pragma unroll 1
+  for (int k0 = 0; k0 < COUNT; k0 += STEPS) {
+#pragma unroll
+    for (int k = 0; k < STEPS; ++k) {
+      fetch(k + 1);
+#pragma unroll
+      for (int j = 0; j < 8; ++j) {
+#pragma unroll
+        for (int n = 0; n < 8; ++n) {
+          const int i = j % 2 == 0 ? n : 7 - n;  // down one column, up the next
+          sums[i][j] = fmaf(left[k % 2][i], right[k % 2][j], sums[i][j]);
+        }
+      }
+    }
+    a += 4 * STEPS * AS, b += 4 * STEPS * BS;
+  }
+}
+
+/// What the loading warps do: each part of K, transposed, and each of V, as soon as its slot is empty. Keys that do not exist
+/// are zeros.
+///
+/// @param warp  of the loading ones
+template <class T>
+__device__ __forceinline__ void load_parts(float* ring, const float* k, const float* v, int keys,
+                                           int tiles, int warp, std::uint64_t* full,
+                                           std::uint64_t* empty) {
+  constexpr int COLUMNS = T::D / 4, V_ROWS = 32 * T::LOADING / COLUMNS;
+  const int lane = threadIdx.x % 32, t = 32 * warp + lane;
+  const int key = 8 * warp + lane / 4, v_key = t / COLUMNS;  // a lane's first of a part
+  Slot<T::SLOTS> slot;
+  for (int part = 0; part < tiles * 2 * T::PARTS; ++part) {
+    wait_for(&empty[slot.at], slot.parity ^ 1);  // in the first round they are empty
+    const int key0 = part / (2 * T::PARTS) * T::BN, of_tile = part % (2 * T::PARTS);
+    float* const to = ring + slot.at * T::PLACE;
+    if (of_tile < T::PARTS) {
+#pragma unroll 1
+      for (int n = key; n < T::BN; n += 8 * T::LOADING) {
+        const bool there = key0 + n < keys;
+        const float* const from =
+            there ? k + size_t(key0 + n) * T::D + of_tile * T::KD + lane % 4 : k;
+#pragma unroll
+        for (int d = 0; d < T::KD; d += 4) {
+          __pipeline_memcpy_async(to + (d + lane % 4) * T::KS + n, from + d, 4, there ? 0 : 4);
+        }
+      }
+    } else {
+      const int first = key0 + (of_tile - T::PARTS) * T::VK;
+#pragma unroll
+      for (int n = v_key; n < T::VK; n += V_ROWS) {
+        const bool there = first + n < keys;
+        __pipeline_memcpy_async(to + n * T::D + t % COLUMNS * 4,
+                                there ? v + size_t(first + n) * T::D + t % COLUMNS * 4 : v, 16,
+                                there ? 0 : 16);
+      }
+    }
+    arrive_when_copied(&full[slot.at]);
+    slot.advance();
+  }
+  __pipeline_commit();
+  __pipeline_wait_prior(0);  // a warp may not end before its copies
+}
+
+/// What `fused` computes, with warps that load and warps that compute. The ring and the order of the FMAs are those of chapter 12.
+///
+/// Launch: T::THREADS threads with T::BYTES of dynamic shared memory; in x a block for each BM queries, in y for each head.
+/// Requires: compute capability 9.0a (setmaxnreg).
+template <class T, bool CAUSAL>
+__global__ void __launch_bounds__(T::THREADS, 1)
+    loading_warps(float* __restrict__ out, const float* __restrict__ q, const float* __restrict__ k,
+                  const float* __restrict__ v, Heads shape, float scale) {
+  extern __shared__ float4 shared[];
+  float* const queries = reinterpret_cast<float*>(shared);  // (D, BM)
+  float* const weights = queries + T::Q_FLOATS;             // (BN, PS)
+  float* const ring = weights + T::P_FLOATS;                // (SLOTS, PLACE)
+  __shared__ std::uint64_t full[T::SLOTS], empty[T::SLOTS];
+  const size_t head = blockIdx.y, of_keys = head / shape.group * shape.keys * T::D;
+  const int row0 = (gridDim.x - 1 - blockIdx.x) * T::BM;  // long rows first
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int seen = CAUSAL ? shape.seen(min(row0 + T::BM, shape.queries) - 1) : shape.keys;
+  const int tiles = (seen + T::BN - 1) / T::BN;
+  if (threadIdx.x == 0) {
+    for (auto& barrier : full) initialize(&barrier, 32 * T::LOADING);
+    for (auto& barrier : empty) initialize(&barrier, 32 * T::WARPS);
+  }
+  for (int i = threadIdx.x; i < T::BM * T::D / 4; i += T::THREADS) {
+    const int row = i % T::BM, col = i / T::BM * 4;
+    float4 four = make_float4(0, 0, 0, 0);
+    if (row0 + row < shape.queries) {
+      four = *reinterpret_cast<const float4*>(q + (head * shape.queries + row0 + row) * T::D + col);
+    }
+    float* const to = queries + col * T::BM + row;
+    to[0] = scale * four.x, to[T::BM] = scale * four.y;
+    to[2 * T::BM] = scale * four.z, to[3 * T::BM] = scale * four.w;
+  }
+  __syncthreads();
+  if (warp >= T::WARPS) {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+    load_parts<T>(ring, k + of_keys, v + of_keys, shape.keys, tiles, warp - T::WARPS, full, empty);
+    return;
+  }
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+
+  // A thread has four neighbouring rows and keys, and four more.
+  const int x = lane / 2 % T::LX, y = lane % 2 + lane / (2 * T::LX) * 2;
+  const int row = warp * (T::LY * 8) + y * 4;
+  const auto row_of = [&](int i) { return row + i % 4 + i / 4 * (4 * T::LY); };
+  const auto key_of = [&](int j) { return x * 4 + j % 4 + j / 4 * (4 * T::LX); };
+  const std::uint32_t of_queries = address_of(queries + row),
+                      of_weights = address_of(weights + row), of_ring = address_of(ring + 4 * x);
+  Slot<T::SLOTS> slot;
+  const auto await = [&] {
+    wait_for(&full[slot.at], slot.parity);
+    return of_ring + 4 * slot.at * T::PLACE;
+  };
+  const auto release = [&] {
+    arrive(&empty[slot.at]);
+    slot.advance();
+  };
+  float sums[8][8] = {}, max[8], sum[8] = {};
+#pragma unroll
+  for (float& m : max) m = -INFINITY;
+  for (int tile = 0; tile < tiles; ++tile) {
+    float scores[8][8] = {};
+#pragma unroll 1
+    for (int part = 0; part < T::PARTS; ++part) {
+      const std::uint32_t keys = await();
+      add_product<T, T::KD, T::BM, T::KS>(scores, of_queries + 4 * part * T::KD * T::BM, keys);
+      release();
+    }
+    if (tile * T::BN + T::BN > (CAUSAL ? shape.seen(row0) : shape.keys)) {
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const int last = CAUSAL ? shape.seen(row0 + row_of(i)) : shape.keys;
+#pragma unroll
+        for (int j = 0; j < 8; ++j) {
+          if (tile * T::BN + key_of(j) >= last) scores[i][j] = -INFINITY;
+        }
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      float now = max[i];
+#pragma unroll
+      for (int j = 0; j < 8; ++j) now = fmaxf(now, scores[i][j]);
+#pragma unroll
+      for (int far = T::LX; far > 1; far /= 2) now = fmaxf(now, __shfl_xor_sync(ALL, now, far));
+      const float by = finite(now), shrink = exp2_fast(max[i] - by);
+      max[i] = now, sum[i] *= shrink;
+#pragma unroll
+      for (int j = 0; j < 8; ++j) {
+        scores[i][j] = exp2_fast(scores[i][j] - by);
+        sum[i] += scores[i][j], sums[i][j] *= shrink;
+      }
+    }
+    __syncwarp();  // the warp's rows of the weights have been read
+#pragma unroll
+    for (int j = 0; j < 8; ++j) {
+#pragma unroll
+      for (int i = 0; i < 8; i += 4) {
+        *reinterpret_cast<float4*>(weights + key_of(j) * T::PS + row_of(i)) =
+            make_float4(scores[i][j], scores[i + 1][j], scores[i + 2][j], scores[i + 3][j]);
+      }
+    }
+    __syncwarp();
+#pragma unroll 1
+    for (int part = 0; part < T::PARTS; ++part) {
+      const std::uint32_t values = await();
+      add_product<T, T::VK, T::PS, T::D>(sums, of_weights + 4 * part * T::VK * T::PS, values);
+      release();
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < 8; ++i) {
+#pragma unroll
+    for (int far = T::LX; far > 1; far /= 2) sum[i] += __shfl_xor_sync(ALL, sum[i], far);
+    const float factor = sum[i] > 0 ? 1 / sum[i] : 0;
+    if (row0 + row_of(i) >= shape.queries) continue;
+    float* const to = out + (head * shape.queries + row0 + row_of(i)) * T::D + 4 * x;
+#pragma unroll
+    for (int j = 0; j < 8; j += 4) {
+      *reinterpret_cast<float4*>(to + j * T::LX) =
+          make_float4(sums[i][j] * factor, sums[i][j + 1] * factor, sums[i][j + 2] * factor,
+                      sums[i][j + 3] * factor);
+    }
+  }
+}
+
+// In TFLOP/s, beside PyTorch's memory-efficient kernel, which was timed in another run:
+//
+// | | `fused` | `loading_warps` | PyTorch |
+// |---|--:|--:|--:|
+// | 128 columns | 42 | 48 | 46 |
+// | the same, causal | 38 | 44 | 44 |
+// | 64 columns | 40 | 48 | 35 |
+// | the same, causal | 36 | 43 | 33 |
+//= | 42 | 48 | 46 |: (rate("fused/d=128,full") / 1000, rate("loading_warps/d=128,full") / 1000,
+//=   rate("fused/d=128,full", "4096,64", "h200_pytorch") / 1000)
+//= | 38 | 44 | 44 |: (rate("fused/d=128,causal") / 1000, rate("loading_warps/d=128,causal") / 1000,
+//=   rate("fused/d=128,causal", "4096,64", "h200_pytorch") / 1000)
+//= | 40 | 48 | 35 |: (rate("fused/d=64,full") / 1000, rate("loading_warps/d=64,full") / 1000,
+//=   rate("fused/d=64,full", "4096,64", "h200_pytorch") / 1000)
+//= | 36 | 43 | 33 |: (rate("fused/d=64,causal") / 1000, rate("loading_warps/d=64,causal") / 1000,
+//=   rate("fused/d=64,causal", "4096,64", "h200_pytorch") / 1000)
+//
+// Now 83 of 100 cycles issue an instruction. Not all are FMAs: if each cycle issued one, with as many FMAs among them, it would be
+// 58 TFLOP/s. Which of the changes gains how much is not measured.
+//= Now 83 of 100: (ncu("loading_warps/d=128,full", "smsp__issue_active.avg.pct_of_peak_sustained_active"), 100)
+//= 58 TFLOP/s: rate("loading_warps/d=128,full") / 10 / ncu("loading_warps/d=128,full", "smsp__issue_active.avg.pct_of_peak_sustained_active")
+
+// [hide] How it is launched and registered
+namespace {
+
+/// Launches `loading_warps`.
+template <class T, bool CAUSAL>
+void run_loading_warps(const AttentionData& a) {
+  const auto kernel = loading_warps<T, CAUSAL>;
+  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, T::BYTES));
+  const dim3 grid(lab::ceil_div(a.shape.queries, T::BM), a.shape.heads);
+  kernel<<<grid, T::THREADS, T::BYTES>>>(a.out, a.q, a.k, a.v, a.shape, scale_of(T::D));
+}
+
+using Apart128 = Apart<128, 16, 32, 3>;
+using Apart64 = Apart<64, 8, 64, 5>;
+
+const lab::Rungs here([](AttentionLaunches& launches) {
+  launches.push_back({"loading_warps", 128, false, run_loading_warps<Apart128, false>});
+  launches.push_back({"loading_warps", 128, true, run_loading_warps<Apart128, true>});
+  launches.push_back({"loading_warps", 64, false, run_loading_warps<Apart64, false>});
+  launches.push_back({"loading_warps", 64, true, run_loading_warps<Apart64, true>});
+});
+
+}  // namespace
+// [/hide]
