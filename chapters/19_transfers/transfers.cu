@@ -23,6 +23,7 @@
 //   ./learn run 19 --rung missing_event  the same without the event that guards a buffer [raises stream-race]
 //   ./learn run 19 --rung allocation     memory by cudaMalloc and in the order of a stream
 //   ./learn run 19 --rung chain          a thousand small kernels: launches, a graph, one kernel that stays
+//   ./learn run 19 --rung programmatic   the chain by programmatic dependent launches [needs gpu, sm_90a, cuda 12.9]
 //   ./learn run 19 --rung new_graph      a graph for other arguments: made anew, or updated
 
 #include <cooperative_groups.h>
@@ -33,6 +34,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -219,10 +221,12 @@ __global__ void zero_copy(float* out, const float* in, std::size_t n, std::size_
 //? answer: {"copy all, then read": ms("one_copy/memory=pinned") < ms("zero_copy/part=1 of 16"),
 //?   "read across the link": ms("one_copy/memory=pinned") > ms("zero_copy/part=1 of 16")}
 //
-// **Timed.** All of the array takes 5 ms, 0.93 of the rate of the copy. One group of 16 takes 0.3 ms. Zero copy is for
-// data of which little is read, or all of it once, and for results of a few bytes (chapter 07).
+// **Timed.** All of the array takes 5 ms, 0.93 of the rate of the copy. Wider loads, more of them under way, streaming loads,
+// prefetches into the L2 and bulk copies of up to 32 KiB came no further in a trial. Why was not measured. One group of 16
+// takes 0.3 ms. Zero copy is for data of which little is read, or all of it once, and for results of a few bytes
+// (chapter 07).
 //= 5 ms, 0.93: (ms("zero_copy/part=all"), ms("one_copy/memory=pinned") / ms("zero_copy/part=all"))
-//= takes 0.3 ms: ms("zero_copy/part=1 of 16")
+//= 16 takes 0.3 ms: (16, ms("zero_copy/part=1 of 16"))
 //
 // ### Pages that move by themselves
 //
@@ -236,25 +240,38 @@ __global__ void zero_copy(float* out, const float* in, std::size_t n, std::size_
 //? unit: times
 //? near: factor 2
 
-/// Moves n managed floats to the device before a kernel touches them.
-void prefetch(const float* managed, std::size_t n) {
+/// Starts to move n managed floats to the device, before a kernel touches them.
+void prefetch(const float* managed, std::size_t n, cudaStream_t stream) {
 #if CUDART_VERSION >= 13000
   const cudaMemLocation device{cudaMemLocationTypeDevice, 0};
-  CUDA_CHECK(cudaMemPrefetchAsync(managed, n * sizeof(float), device, 0));
+  CUDA_CHECK(cudaMemPrefetchAsync(managed, n * sizeof(float), device, 0, stream));
 #else
-  CUDA_CHECK(cudaMemPrefetchAsync(managed, n * sizeof(float), 0));
+  CUDA_CHECK(cudaMemPrefetchAsync(managed, n * sizeof(float), 0, stream));
 #endif
 }
 
-/// Copies n floats of managed memory to others of the device, by a kernel; first moves their pages, if `prefetched`.
-void managed(float* out, const float* pages, std::size_t n, bool prefetched) {
-  if (prefetched) prefetch(pages, n);
-  zero_copy<<<lab::tiles(n, BLOCK), BLOCK>>>(out, pages, n, 1);
+/// Copies n floats of managed memory to others of the device, by a kernel for each part.
+///
+/// parts: each in a stream of its own, so at most as many as there are; if `prefetched`, behind the move of its pages.
+void managed(float* out, const float* pages, std::size_t n, bool prefetched, std::size_t parts,
+             lab::Streams& streams) {
+  streams.start();
+  for (std::size_t p = 0; p < parts; ++p) {
+    const std::size_t first = n * p / parts, count = n * (p + 1) / parts - first;
+    if (count == 0) continue;
+    if (prefetched) prefetch(pages + first, count, streams[p]);
+    zero_copy<<<lab::tiles(count, BLOCK), BLOCK, 0, streams[p]>>>(out + first, pages + first, count,
+                                                                  1);
+  }
+  streams.join();
 }
 
-// **Timed.** By faults the pages come at 9 GB/s, prefetched at 45, 0.81 of the rate of a pinned copy.
-//= come at 9 GB/s, prefetched at 45, 0.81: (rate("managed/pages=faults"), rate("managed/pages=prefetched"),
+// **Timed.** By faults the pages come at 9 GB/s, prefetched at 49, 0.88 of the rate of a pinned copy. But then the kernel waits for the
+// last page. In four parts, each with its kernel in a stream of its own, the kernel of one part runs while other parts still
+// come: 0.90.
+//= come at 9 GB/s, prefetched at 49, 0.88: (rate("managed/pages=faults"), rate("managed/pages=prefetched"),
 //=   rate("managed/pages=prefetched") / rate("one_copy/memory=pinned"))
+//= come: 0.90: rate("managed/pages=prefetched in 4 parts") / rate("one_copy/memory=pinned")
 //
 // ### Not sent at all
 //
@@ -614,15 +631,28 @@ void new_graph(float* x, Recorded* updated) {
 // | how | us a step |
 // |---|--:|
 // | a launch for each | 3.5 |
-// | a graph | 1.3 |
+// | a programmatic launch for each | 2.9 |
 // | one kernel that stays | 1.2 |
+// | a graph | 1.3 |
+// | a graph of programmatic launches | 0.7 |
 //= | a launch for each | 3.5 |: ms("chain/how=launches")
-//= | a graph | 1.3 |: ms("chain/how=graph")
+//= | a programmatic launch for each | 2.9 |: ms("programmatic/how=launches")
 //= stays | 1.2 |: ms("chain/how=stays")
+//= | a graph | 1.3 |: ms("chain/how=graph")
+//= | a graph of programmatic launches | 0.7 |: ms("programmatic/how=graph")
 //
 // The kernel that stays pays for a barrier of the grid, not for a launch. It needs all its blocks on the device at once
-// (chapter 07). Between the two lies {term}`programmatic dependent launch`, with which a kernel starts while the one
-// before still ends; `small_sums` of chapter 07 has it.
+// (chapter 07).
+//
+// With {term}`programmatic dependent launch` (chapter 07) a kernel may begin while the one in front still runs, and waits for its end
+// where it needs it. Each launch has an attribute, and the kernel two more lines (`transfers_sm90.cu`). In a graph that takes
+// half the time, less than the kernel that stays. Of the two lines, the one that lets the next kernel begin may be left out:
+// then each block does so at its end, and a step takes 0.84 us. Launched one by one, the same kernels take 2.9 us with the attribute and
+// 2.8 us without it; the host's calls alone took as long in a trial.
+//= because half the time: 0.45 < ms("programmatic/how=graph") / ms("chain/how=graph") < 0.55
+//= because less than the kernel that stays: ms("programmatic/how=graph") < ms("chain/how=stays")
+//= a step takes 0.84 us: ms("programmatic/how=graph, no trigger")
+//= 2.9 us with the attribute and 2.8 us: (ms("programmatic/how=launches"), ms("programmatic/how=launches, no attribute"))
 //
 // To make the graph takes 3 ms. If only arguments change, as here the array, `cudaGraphExecUpdate` takes 2 ms less: both
 // record the launches anew, and an update then compares the two instead of preparing one.
@@ -708,17 +738,27 @@ struct Data {
             .peer = copies};
   }
 
+  /// The way back, to pageable memory or pinned memory.
+  lab::Rung way_back(const std::string& variant, std::span<float> where) {
+    lab::Rung rung = in_on_host(where);
+    rung.name = "back", rung.variant = variant;
+    rung.launch = [this, where] { back(where.data(), in(), n); };
+    return rung;
+  }
+
   void send_by_hand(std::size_t threads) { by_hand(out(), pageable.data(), n, staging, threads); }
   void generate() { generated<<<lab::tiles(n, BLOCK), BLOCK>>>(out(), n); }
+  void both_copies(std::size_t used) { both_copies(used, out()); }
   void both_copies(std::size_t used, float* d_to) {
     both_ways(d_to, pinned.data(), to.data(), in(), n, streams, used);
   }
-  /// To and from pageable memory, or pinned memory.
-  void stage(std::span<float> where, std::size_t pieces, std::size_t used) {
-    const float* const from = where.data() == to.data() ? pinned.data() : pageable.data();
-    staged(where.data(), from, d_in.data(), out(), n, pieces, streams, used);
+  void stage(std::size_t pieces, std::size_t used) {
+    staged(to.data(), pinned.data(), d_in.data(), out(), n, pieces, streams, used);
   }
-  void stage_by_part(std::size_t pieces) {
+  void stage_pageable() {
+    staged(pageable_to.data(), pageable.data(), d_in.data(), out(), n, 16, streams, 3);
+  }
+  void by_part(std::size_t pieces) {
     staged_by_part(to.data(), pinned.data(), d_in.data(), out(), n, pieces, streams, event);
   }
   void read_mapped(std::size_t stride) {
@@ -752,23 +792,27 @@ struct Registering {
 /// Some of the array in several copies.
 struct Pieces {
   Data& data;
-  const std::size_t pieces;
   lab::DeviceBuffer<float> some{std::min<std::size_t>(data.n, 1 << 22), "some"};
 
-  void launch() { in_pieces(some.data(), data.pinned.data(), some.size(), pieces); }
-  std::vector<lab::Expectation> outputs() { return {lab::expect(some, data.first(some.size()))}; }
-  double bytes() const { return 4.0 * static_cast<double>(some.size()); }
+  void launch(std::size_t pieces) {
+    in_pieces(some.data(), data.pinned.data(), some.size(), pieces);
+  }
+  lab::Rung rung() {
+    return {.outputs = {lab::expect(some, data.first(some.size()))},
+            .bytes = 4.0 * static_cast<double>(some.size())};
+  }
 };
 
 /// A kernel that reads managed memory which the host has written.
 struct Pages {
   Data& data;
   const bool prefetched;
-  const std::size_t n = data.n;
+  const std::size_t parts, n = data.n;
   float* pages = nullptr;
   lab::DeviceBuffer<float> out{n, "out of managed"};
 
-  Pages(Data& data, bool prefetched) : data(data), prefetched(prefetched) {
+  Pages(Data& data, bool prefetched, std::size_t parts)
+      : data(data), prefetched(prefetched), parts(parts) {
     CUDA_CHECK(cudaMallocManaged(&pages, n * sizeof(float)));
   }
   ~Pages() { cudaFree(pages); }
@@ -779,7 +823,7 @@ struct Pages {
     CUDA_CHECK(cudaDeviceSynchronize());
     std::copy_n(data.pageable.data(), n, pages);
   }
-  void launch() { managed(out.data(), pages, n, prefetched); }
+  void launch() { managed(out.data(), pages, n, prefetched, parts, data.streams); }
   std::vector<lab::Expectation> outputs() { return {lab::expect(out, data.pageable)}; }
 };
 
@@ -853,42 +897,36 @@ int main(int argc, char** argv) {
     const lab::Problem in(ladder, data.in_on_device());
     in.add("one_copy", "memory=pageable", [&] { one_copy(data.out(), data.pageable.data(), n); });
     in.add("one_copy", "memory=pinned", [&] { one_copy(data.out(), data.pinned.data(), n); });
-    for (const bool pin : {false, true}) {
-      const auto where = pin ? data.to.span() : std::span(data.pageable_to);
-      ladder.add("back", pin ? "memory=pinned" : "memory=pageable", data.in_on_host(where),
-                 [&] { back(where.data(), data.in(), n); });
-    }
+    ladder.add(data.way_back("memory=pageable", data.pageable_to));
+    ladder.add(data.way_back("memory=pinned", data.to.span()));
     const lab::Problem hands(ladder, data.in_by_host());
     hands.sweep("by_hand", "threads", {1u, 8u}, [&](std::size_t used) { data.send_by_hand(used); });
     const lab::Rung by_host{.prepare_every_run = true, .clock = lab::Clock::host};
     ladder.add("registering", "what=register", Registering{data, false}, by_host);
     ladder.add("registering", "what=both", Registering{data, true}, by_host);
-    for (const std::size_t pieces : {1, 64, 4096}) {
-      Pieces one{data, pieces};
-      ladder.add("in_pieces", lab::variant_name("pieces", pieces), one, {.bytes = one.bytes()});
-    }
+    Pieces some{data};
+    const lab::Problem little(ladder, some.rung());
+    little.sweep("in_pieces", "pieces", {1u, 64u, 4096u}, [&](auto p) { some.launch(p); });
     const lab::Problem both(ladder, data.in_on_both());
-    both.sweep("both_ways", "streams", {1u, 2u},
-               [&](std::size_t used) { data.both_copies(used, data.out()); });
+    both.sweep("both_ways", "streams", {1u, 2u}, [&](auto used) { data.both_copies(used); });
 
     // Section 2.
     in.add("zero_copy", "part=all", [&] { data.read_mapped(1); });
     ladder.add("zero_copy", "part=1 of 16", data.part_on_device(), [&] { data.read_mapped(16); });
     const lab::Rung of_pages{.prepare_every_run = true, .bytes = data.bytes()};
-    ladder.add("managed", "pages=faults", Pages(data, false), of_pages);
-    ladder.add("managed", "pages=prefetched", Pages(data, true), of_pages);
+    ladder.add("managed", "pages=faults", Pages(data, false, 1), of_pages);
+    ladder.add("managed", "pages=prefetched", Pages(data, true, 1), of_pages);
+    ladder.add("managed", "pages=prefetched in 4 parts", Pages(data, true, 4), of_pages);
     ladder.add("generated", "", data.random_on_device(), [&] { data.generate(); });
 
     // Section 3.
     const lab::Problem work(ladder, data.worked_on_host(data.to.span()));
-    work.sweep("staged", "pieces", {1u, 2u, 4u, 16u, 32u, 64u},
-               [&](std::size_t pieces) { data.stage(data.to.span(), pieces, 3); });
-    work.add("staged", "streams=8", [&] { data.stage(data.to.span(), 32, 8); });
-    work.sweep("staged", "by part, pieces", {16u, 32u, 64u},
-               [&](std::size_t pieces) { data.stage_by_part(pieces); });
-    work.add("staged", "mistake=one stream", [&] { data.stage(data.to.span(), 16, 1); });
+    work.sweep("staged", "pieces", {1u, 2u, 4u, 16u, 32u, 64u}, [&](auto p) { data.stage(p, 3); });
+    work.add("staged", "streams=8", [&] { data.stage(32, 8); });
+    work.sweep("staged", "by part, pieces", {16u, 32u, 64u}, [&](auto p) { data.by_part(p); });
+    work.add("staged", "mistake=one stream", [&] { data.stage(16, 1); });
     ladder.add("staged", "mistake=pageable", data.worked_on_host(data.pageable_to),
-               [&] { data.stage(data.pageable_to, 16, 3); });
+               [&] { data.stage_pageable(); });
     ladder.demonstrate("too_early", [&] { data.to[0] = too_early(data.to.data(), data.in(), n); });
 
     // Sections 4 and 5.
@@ -902,6 +940,7 @@ int main(int argc, char** argv) {
     steps.add("chain", "how=launches", [&] { chain(all.x.data(), 0); });
     steps.add("chain", "how=graph", [&] { all.graph.launch(); });
     steps.add("chain", "how=stays", [&] { all.in_one_kernel(); });
+    lab::add_others(ladder);
     const lab::Problem graphs(ladder, all.steps(lab::Clock::host));
     graphs.add("new_graph", "how=instantiate", [&] { new_graph(all.x.data(), nullptr); });
     graphs.add("new_graph", "how=update", [&] { new_graph(all.x.data(), &all.updated); });
@@ -917,7 +956,7 @@ int main(int argc, char** argv) {
 // - Streams have no order between them but what events make. A buffer that is used again needs two.
 // - An asynchronous copy is done when its stream or event says so, not when the call returns.
 // - Zero copy for what is read once, or only in part. Managed memory with a prefetch, if at all.
-// - Record a chain of small launches as a graph.
+// - Record a chain of small launches as a graph, best of programmatic launches.
 //
 // ## Possibilities for extension
 //

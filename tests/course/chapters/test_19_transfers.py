@@ -51,6 +51,7 @@ MUTANTS = [
     ("by_hand", "count * sizeof(float)", "(count - 1) * sizeof(float)"),
     ("both_ways", "cudaMemcpyAsync(to, d_from, n * sizeof", "cudaMemcpyAsync(to, d_from, (n - 1) * sizeof"),
     ("zero_copy", "thread / 32 * 32 * stride + thread % 32", "thread / 32 * 32 * stride + thread % 31"),
+    ("managed", "(out + first, pages + first, count,", "(out + first, pages, count,"),
     ("staged", "to + first, d_out + first, count", "to + first, d_out + first, count - 1"),
     ("generated", "out[i] = random_at(static_cast<unsigned>(i));", "out[i] = random_at(static_cast<unsigned>(i / 2));"),
 ]
