@@ -21,6 +21,7 @@
 //   ./learn run 07 --rung unrolled             no loop left: one kernel for each size of block
 //   ./learn run 07 --rung grid_stride          many elements for each thread, as many threads as run at a time
 //   ./learn run 07 --rung shuffled             lanes read each other's registers
+//   ./learn run 07 --rung scalars              4-byte loads, several of them in flight
 //   ./learn run 07 --rung vectors              16-byte loads, several of them in flight
 //   ./learn run 07 --rung single_pass          the last block adds the blocks' sums: one kernel
 //   ./learn run 07 --rung small_sums           a hundred small sums, one after the other [needs gpu, sm_90a, cuda 12.9]
@@ -695,10 +696,49 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 // 512.
 //
 // **Timed.** One load of 16 bytes at a time brings 0.97 of the peer's rate, four bring all of it: 0.242 ms, and 4.4
-// TB/s. That is more than a copy gets, since the memory never switches between reading and writing. From `shuffled` to
-// one load of 16 bytes the width changes, from one to four the number; chapter 06 shows that loads of 4 bytes do as well if enough of them are in flight.
+// TB/s. That is more than a copy gets, since the memory never switches between reading and writing.
 //= 0.97: ratio("vectors/loads=1")
 //= 0.242 ms, and 4.4 TB/s: (ms("vectors/loads=4"), rate("vectors/loads=4") / 1e3)
+//
+// ### Is it the width or the number? (second reading)
+//
+// From `shuffled` to `vectors` with one load the *width* of a load changes, and with it the bytes in flight. `scalars`
+// keeps the width of 4 bytes and changes the number alone.
+
+/// The sums of `shuffled`, with several loads in front of the first addition, each with a guard of its own.
+///
+/// @tparam LOADS  4-byte loads of a thread that are in flight at a time
+///
+/// Launch: blocks of THREADS, any number of them.
+template <unsigned THREADS, unsigned LOADS>
+__global__ void __launch_bounds__(THREADS, FULL / THREADS)
+    scalars(float* out, const float* in, size_t n) {
+  const size_t step = size_t{gridDim.x} * THREADS;
+  float sums[4] = {};
+#pragma unroll 1  // the compiler shall not add loads of its own
+  for (size_t i = size_t{blockIdx.x} * THREADS + threadIdx.x; i < n; i += LOADS * step) {
+    float one[LOADS];
+#pragma unroll
+    for (unsigned u = 0; u < LOADS; ++u) one[u] = i + u * step < n ? in[i + u * step] : 0;
+#pragma unroll
+    for (unsigned u = 0; u < LOADS; ++u) sums[u % 4] += one[u];
+  }
+  const float sum = block_sum<THREADS>((sums[0] + sums[1]) + (sums[2] + sums[3]));
+  if (threadIdx.x == 0) out[blockIdx.x] = sum;
+}
+
+// | bytes in flight for each thread | 4 | 16 | 32 | 64 |
+// |---|--:|--:|--:|--:|
+// | `scalars`: loads of 4 bytes | 0.417 | 0.254 | 0.247 | 0.252 |
+// | `vectors`: loads of 16 bytes | | 0.249 | 0.242 | 0.242 |
+//= of 4 bytes | 0.417 | 0.254 | 0.247 | 0.252 |: (4, ms("scalars/loads=1"), ms("scalars/loads=4"), ms("scalars/loads=8"),
+//=   ms("scalars/loads=16"))
+//= of 16 bytes | | 0.249 | 0.242 | 0.242 |: (16, ms("vectors/loads=1"), ms("vectors/loads=2"), ms("vectors/loads=4"))
+//
+// In ms. It is the bytes in flight: four loads of 4 bytes are 1.6 times as fast as one, and one load of 16 bytes is only
+// 2 % faster than these four.
+//= 1.6 times: ms("scalars/loads=1") / ms("scalars/loads=4")
+//= 2 % faster: 100 * (ms("scalars/loads=4") / ms("vectors/loads=1") - 1)
 //
 // ## 9. One kernel
 //
@@ -1455,6 +1495,15 @@ void in_two_passes(const Sum& sum, SumKernel kernel, unsigned each, unsigned thr
   if (blocks > 1) kernel<<<1, threads>>>(sum.out, sum.partial, blocks);
 }
 
+/// Launches `scalars` with that many loads in flight: 1, 4, 8 or 16.
+void by_scalars(const Sum& sum, unsigned loads) {
+  const SumKernel kernel = loads == 1   ? scalars<512, 1>
+                           : loads == 4 ? scalars<512, 4>
+                           : loads == 8 ? scalars<512, 8>
+                                        : scalars<512, 16>;
+  in_two_passes(sum, kernel, loads, 512);
+}
+
 /// Launches `vectors` with that many loads in flight: 1, 2, 4 or 8.
 void by_vectors(const Sum& sum, unsigned loads) {
   const SumKernel kernel = loads == 1   ? vectors<512, 1>
@@ -1928,6 +1977,7 @@ int main(int argc, char** argv) {
     sums.add("grid_stride", [&] { in_two_passes(all, grid_stride, 1); });
     sums.add("shuffled", [&] { in_two_passes(all, shuffled, 1); });
     sums.add("shuffled", "by=groups", [&] { in_two_passes(all, group_sums, 1); });
+    sums.sweep("scalars", "loads", {1u, 4u, 8u, 16u}, [&](auto loads) { by_scalars(all, loads); });
     sums.sweep("vectors", "loads", {1u, 2u, 4u, 8u}, [&](auto loads) { by_vectors(all, loads); });
     sums.add("single_pass", [&] { in_one_pass(all); });
     sums.add("single_pass", "by=ticket", [&] { by_tickets<512, 8>(all); });
