@@ -11,7 +11,7 @@ STRIDES = (0, 1, 2, 4, 8, 16, 32, 33)  # the first launches of strided_reads: fl
 VECTORS = Path(__file__).resolve().parents[2] / "common/lab/include/lab/vectors.h"  # where C is stored
 EVERY_STRIDE = 34  # launches for each type: the strides from 0 to 33
 # The launches of `product`, three depths of each rung; depth 32 is drawn.
-RUNGS = ("as_a_lies", "transposed_a", "padded_a", "split_tile", "square_warp", "warp_tile")
+RUNGS = ("as_a_lies", "transposed_a", "padded_a", "swizzled_a", "split_tile", "square_warp", "warp_tile")
 
 
 def every_stride(simulated, folder):

@@ -8,7 +8,7 @@ import unittest
 from chapter import ROOT, Chapter, Products, load_counted, notice
 
 CHAPTER = Chapter("05_bank_conflicts")
-RUNGS = ("as_a_lies", "transposed_a", "padded_a", "split_tile", "square_warp", "warp_tile")
+RUNGS = ("as_a_lies", "transposed_a", "padded_a", "swizzled_a", "split_tile", "square_warp", "warp_tile")
 
 
 class Counts(unittest.TestCase):
@@ -47,6 +47,7 @@ MUTANTS = [
     [
         ("store", "frag[0][i] = four.x", "frag[0][i] = four.y", "as_a_lies"),
         ("store", "tile[k + 1][row] = four.y", "tile[k + 1][row] = four.z", "transposed_a"),
+        ("column", "k / 4 % 2 * 16", "k / 2 % 2 * 16", "swizzled_a"),
         ("thread_tile", "SPLIT ? 4 * ROWS : 4", "SPLIT ? 4 * ROWS : 8", "square_warp"),
         ("place_in_pairs", "rest % pairs * 2", "rest / pairs * 2", "warp_tile"),
         ("place", "lane) / ROWS", "lane) % COLS", "thread_orders"),
