@@ -15,6 +15,7 @@
 //   ./learn run 11 --rung copy_ring        a ring of four stages that asynchronous copies fill, by itself
 //   ./learn run 11 --rung no_wait          the ring without waiting for its copies  [raises uninitialized-shared]
 //   ./learn run 11 --rung async_copy       the product with K-tiles in a ring of four stages
+//   ./learn run 11 --rung ring_sizes       the same with 2 to 4 stages and K-tiles of 8 to 32
 //   ./learn run 11 --rung wide_tile        16 x 8 elements a thread, 128 x 256 a block
 //   ./learn run 11 --rung serpentine       the same FMAs in another order
 //   ./learn run 11 --rung grouped_tiles    blocks that run at the same time share rows and columns of the matrices
@@ -23,6 +24,7 @@
 #include <cuda_runtime.h>
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "lab/lab.h"
@@ -154,10 +156,10 @@ __global__ void __launch_bounds__(THREADS, 2)
 
 #pragma unroll
     for (int l = 0; l < BK; ++l) {
-      float a_part[TM], b_part[TN];
-      load_fragment(a_part, &a_tile[l][row], 16);
-      load_fragment(b_part, &b_tile[l][col], 32);
-      outer_product(acc, a_part, b_part);
+      float a_frag[TM], b_frag[TN];
+      load_fragment(a_frag, &a_tile[l][row], 16);
+      load_fragment(b_frag, &b_tile[l][col], 32);
+      outer_product(acc, a_frag, b_frag);
     }
   }
   store_tile(acc, row0 + row, 16, col0 + col, 32, m, n, alpha, beta, c, ldc);
@@ -228,10 +230,10 @@ __global__ void __launch_bounds__(THREADS, 2)
   const int row = static_cast<int>(threadIdx.x / 64) * 32 + lane.row * 4;
   const int col = static_cast<int>(threadIdx.x / 32 % 2) * 64 + lane.col * 4;
   float acc[TM][TN] = {};                   // (TM, TN): (2 x 4, 2 x 4)
-  float a_part[2][TM], b_part[2][TN];       // the fragments of this step and of the next
+  float a_frag[2][TM], b_frag[2][TN];       // the fragments of this step and of the next
   const auto read_fragments = [&](int l) {  // of step l
-    load_fragment(a_part[l % 2], &a_tile[l][row], 16);
-    load_fragment(b_part[l % 2], &b_tile[l][col], 32);
+    load_fragment(a_frag[l % 2], &a_tile[l][row], 16);
+    load_fragment(b_frag[l % 2], &b_tile[l][col], 32);
   };
 
   load_ahead();  // prologue: the first K-tile
@@ -249,7 +251,7 @@ __global__ void __launch_bounds__(THREADS, 2)
 #pragma unroll
     for (int l = 0; l < BK; ++l) {
       if (l + 1 < BK) read_fragments(l + 1);
-      outer_product(acc, a_part[l % 2], b_part[l % 2]);
+      outer_product(acc, a_frag[l % 2], b_frag[l % 2]);
     }
   }
   store_tile(acc, row0 + row, 16, col0 + col, 32, m, n, alpha, beta, c, ldc);
@@ -377,39 +379,58 @@ __device__ void copy_or_zero(float* to, const float* from, bool there) {
 //?   "5 to 15 %": 1.05 < ms("register_buffer") / ms("async_copy") < 1.15,
 //?   "more than 15 %": ms("register_buffer") / ms("async_copy") > 1.15}
 
-/// warp_tile with K-tiles of 16 in a ring of four stages, filled by asynchronous copies.
+/// The tiles of a kernel, and the ring of K-tiles between global and shared memory.
 ///
-/// Launch: blocks of 256 threads with async_copy_bytes of dynamic shared memory; grid.x >= n / 128, grid.y >= m / 128.
-/// Requires: no particular alignment; rows of B that do not start at multiples of 16 bytes are copied float by float.
+/// @tparam M, N, K  of a block's tile: BM x BN elements of C, in K-tiles of BK
+/// @tparam S        stages of the ring
+/// @tparam ROWS     elements of a thread: ROWS x 8, so a warp of 4 x 8 lanes has 4 ROWS x 64
+template <int M, int N, int K, int S, int ROWS>
+struct Ring {
+  static constexpr int BM = M, BN = N, BK = K, STAGES = S, TM = ROWS, TN = 8;
+  static constexpr int WM = 4 * TM, WN = 8 * TN;  // of a warp
+  static constexpr int PITCH_A = BM + 4;          // A lies transposed, padded for the stores
+  static constexpr int A_STAGE = BK * PITCH_A, B_STAGE = BK * BN;  // floats
+  static constexpr size_t bytes = 4 * STAGES * (A_STAGE + B_STAGE);
+  static_assert(BM / WM * (BN / WN) == THREADS / 32, "each warp has WM x WN elements");
+  static_assert(BK % 8 == 0 && THREADS % BK == 0, "a warp copies 4 rows of A by 8 columns");
+};
+
+/// warp_tile with its K-tiles in a ring that asynchronous copies fill, for the tile of C that begins at (row0, col0).
+///
+/// product(acc, a_frag, b_frag) adds the products of two fragments to the sums. The other arguments are those of the
+/// kernels.
+///
+/// @tparam Tiles  a Ring: the tiles and the stages
 /// Source of the idea: CUTLASS, MmaMultistage; CuTe, sgemm_sm80.
-__global__ void __launch_bounds__(THREADS, 2)
-    async_copy(int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb,
-               float beta, float* c, int ldc) {
-  constexpr int BK = 16, lda_shared = BM + 4;                  // padded, for the stores
-  constexpr int a_stage = BK * lda_shared, b_stage = BK * BN;  // floats of a stage
+template <class Tiles, class Product>
+__device__ __forceinline__ void tile_of_c(Product product, int row0, int col0, int m, int n, int k,
+                                          float alpha, const float* a, int lda, const float* b,
+                                          int ldb, float beta, float* c, int ldc) {
+  constexpr int BM = Tiles::BM, BN = Tiles::BN, BK = Tiles::BK, STAGES = Tiles::STAGES;
+  constexpr int TM = Tiles::TM, TN = Tiles::TN, WM = Tiles::WM, WN = Tiles::WN;
+  constexpr int PITCH_A = Tiles::PITCH_A, A_STAGE = Tiles::A_STAGE, B_STAGE = Tiles::B_STAGE;
   extern __shared__ float4 memory[];
   float* const a_tiles = reinterpret_cast<float*>(memory);  // (STAGES, BK, BM + 4), transposed
-  float* const b_tiles = a_tiles + STAGES * a_stage;        // (STAGES, BK, BN)
+  float* const b_tiles = a_tiles + STAGES * A_STAGE;        // (STAGES, BK, BN)
   const int tid = static_cast<int>(threadIdx.x), lane = tid % 32, warp = tid / 32;
-  const int row0 = static_cast<int>(blockIdx.y) * BM, col0 = static_cast<int>(blockIdx.x) * BN;
 
-  // What this thread copies: of A the elements (a_row + 16 i, a_k), of B the float4 at (b_k + 8 i, b_col).
+  // What this thread copies: of A the elements (a_row + a_step i, a_k), of B the float4 at (b_k + b_step i, b_col).
   constexpr int a_step = THREADS / BK, a_copies = BM / a_step;
   constexpr int b_step = THREADS / (BN / 4), b_copies = BK / b_step;
-  const int a_k = warp % 2 * 8 + lane % 8, a_row = warp / 2 * 4 + lane / 8;
+  const int a_k = warp % (BK / 8) * 8 + lane % 8, a_row = warp / (BK / 8) * 4 + lane / 8;
   const int b_k = tid / (BN / 4), b_col = tid % (BN / 4) * 4;
   const size_t pitch_a = size_t(lda), pitch_b = size_t(ldb);
   const float* a_from = a + size_t(row0 + a_row) * pitch_a + size_t(a_k);
   const float* b_from = b + size_t(b_k) * pitch_b + size_t(col0 + b_col);
-  const int a_to = a_k * lda_shared + a_row, b_to = b_k * BN + b_col;  // in a stage
+  const int a_to = a_k * PITCH_A + a_row, b_to = b_k * BN + b_col;  // in a stage
   const bool b_aligned = lab::aligned16(b, ldb);
   const bool inside = b_aligned && row0 + BM <= m && col0 + BN <= n;
   const int rows_there = m - row0 - a_row, cols_there = n - col0 - b_col;
 
   // Starts to copy the next K-tile to a stage; of its BK steps the first `steps` exist.
   const auto start_copies = [&](unsigned stage, int steps) {
-    float* to_a = a_tiles + stage * a_stage + a_to;
-    float* to_b = b_tiles + stage * b_stage + b_to;
+    float* to_a = a_tiles + stage * A_STAGE + a_to;
+    float* to_b = b_tiles + stage * B_STAGE + b_to;
     if (inside && steps == BK) {
 #pragma unroll
       for (int i = 0; i < a_copies; ++i)
@@ -440,49 +461,65 @@ __global__ void __launch_bounds__(THREADS, 2)
   };
 
   const Place place = lane_in_warp(threadIdx.x % 32);
-  const int row = static_cast<int>(threadIdx.x / 64) * 32 + place.row * 4;
-  const int col = static_cast<int>(threadIdx.x / 32 % 2) * 64 + place.col * 4;
-  float acc[TM][TN] = {};              // (TM, TN): (2 x 4, 2 x 4)
-  float a_part[2][TM], b_part[2][TN];  // the fragments of this step and of the next
+  constexpr unsigned warps_across = BN / WN;
+  const int row = static_cast<int>(threadIdx.x / 32 / warps_across) * WM + place.row * 4;
+  const int col = static_cast<int>(threadIdx.x / 32 % warps_across) * WN + place.col * 4;
+  float acc[TM][TN] = {};  // (TM, TN): (TM / 4 x 4, 2 x 4), 16 rows and 32 columns apart
+  float a_frag[2][TM], b_frag[2][TN];  // the fragments of this step and of the next
   const auto read_fragments = [&](unsigned stage, int l) {
-    load_fragment(a_part[l % 2], a_tiles + stage * a_stage + l * lda_shared + row, 16);
-    load_fragment(b_part[l % 2], b_tiles + stage * b_stage + l * BN + col, 32);
+    load_fragment(a_frag[l % 2], a_tiles + stage * A_STAGE + l * PITCH_A + row, 16);
+    load_fragment(b_frag[l % 2], b_tiles + stage * B_STAGE + l * BN + col, 32);
   };
 
-  // Prologue: three K-tiles under way, the first of them short if one has to be.
-  const int tiles = (k - 1) / BK + 1, first = k - (tiles - 1) * BK;
+  // Prologue: STAGES - 1 K-tiles under way, the first of them short if one has to be.
+  const int k_tiles = (k - 1) / BK + 1, first = k - (k_tiles - 1) * BK;
 #pragma unroll 1
-  for (int t = 0; t < STAGES - 1; ++t) {
-    if (t < tiles) start_copies(static_cast<unsigned>(t), t == 0 ? first : BK);
+  for (int k_tile = 0; k_tile < STAGES - 1; ++k_tile) {
+    if (k_tile < k_tiles) start_copies(static_cast<unsigned>(k_tile), k_tile == 0 ? first : BK);
     __pipeline_commit();
   }
   __pipeline_wait_prior(STAGES - 2);
   __syncthreads();
   read_fragments(0, 0);
 
-  unsigned reading = 0, writing = STAGES - 1;
+  unsigned read_stage = 0, write_stage = STAGES - 1;
 #pragma unroll 1
-  for (int t = 0; t < tiles; ++t) {
+  for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
 #pragma unroll
     for (int l = 0; l < BK; ++l) {
       if (l == BK - 1) {  // on to the next K-tile, if there is one
         __pipeline_wait_prior(STAGES - 2);
         __syncthreads();
-        if (t + 1 < tiles) reading = (reading + 1) % STAGES;
+        if (k_tile + 1 < k_tiles) read_stage = (read_stage + 1) % STAGES;
       }
-      read_fragments(reading, (l + 1) % BK);
+      read_fragments(read_stage, (l + 1) % BK);
       if (l == 0) {  // all have left the K-tile before: its stage is free
-        if (t + STAGES - 1 < tiles) start_copies(writing, BK);
+        if (k_tile + STAGES - 1 < k_tiles) start_copies(write_stage, BK);
         __pipeline_commit();
-        writing = (writing + 1) % STAGES;
+        write_stage = (write_stage + 1) % STAGES;
       }
-      outer_product(acc, a_part[l % 2], b_part[l % 2]);
+      product(acc, a_frag[l % 2], b_frag[l % 2]);
     }
   }
   store_tile(acc, row0 + row, 16, col0 + col, 32, m, n, alpha, beta, c, ldc);
 }
 
-constexpr size_t async_copy_bytes = 4 * STAGES * 16 * (BM + 4 + BN);  // of shared memory
+using Square = Ring<128, 128, 16, 4, 8>;  // the tiles of warp_tile, K-tiles twice as deep
+
+/// warp_tile with K-tiles of 16 in a ring of four stages.
+///
+/// Launch: blocks of 256 threads with Square::bytes of dynamic shared memory; grid.x >= n / 128, grid.y >= m / 128.
+/// Requires: no particular alignment; rows of B that do not start at multiples of 16 bytes are copied float by float.
+__global__ void __launch_bounds__(THREADS, 2)
+    async_copy(int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb,
+               float beta, float* c, int ldc) {
+  const auto product = [](auto& acc, const auto& a_frag, const auto& b_frag) {
+    outer_product(acc, a_frag, b_frag);
+  };
+  const int row0 = static_cast<int>(blockIdx.y) * Square::BM;
+  const int col0 = static_cast<int>(blockIdx.x) * Square::BN;
+  tile_of_c<Square>(product, row0, col0, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
 
 // Not at all: 48.2 TFLOP/s, where `register_buffer` made 48.2. A profile of `async_copy` says what its warps wait for:
 // 2 % of their time for a load, 8 % at the barrier, and half of it for the scheduler, which issues an instruction of
@@ -496,6 +533,47 @@ constexpr size_t async_copy_bytes = 4 * STAGES * 16 * (BM + 4 + BN);  // of shar
 //=   ncu("async_copy", "smsp__average_warp_latency_per_inst_issued.ratio")
 //= half of it: ncu("async_copy", "smsp__average_warps_issue_stalled_not_selected_per_issue_active.ratio") /
 //=   ncu("async_copy", "smsp__average_warp_latency_per_inst_issued.ratio")
+
+// ### How many stages, how deep (second reading)
+//
+// Is four the right number of stages, and 16 the right depth? `ring_sizes` is the same kernel with other rings.
+
+/// async_copy with another ring.
+///
+/// Launch: as async_copy, with Ring<128, 128, BK, STAGES, 8>::bytes of dynamic shared memory.
+/// Requires: no particular alignment.
+template <int STAGES, int BK>
+__global__ void __launch_bounds__(THREADS, 2)
+    ring_sizes(int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb,
+               float beta, float* c, int ldc) {
+  using Tiles = Ring<128, 128, BK, STAGES, 8>;
+  const auto product = [](auto& acc, const auto& a_frag, const auto& b_frag) {
+    outer_product(acc, a_frag, b_frag);
+  };
+  const int row0 = static_cast<int>(blockIdx.y) * Tiles::BM;
+  const int col0 = static_cast<int>(blockIdx.x) * Tiles::BN;
+  tile_of_c<Tiles>(product, row0, col0, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+
+// In TFLOP/s at 4096:
+//
+// | | 2 stages | 3 stages | 4 stages |
+// |---|--:|--:|--:|
+// | BK = 8 | 46.4 | 46.2 | 46.4 |
+// | BK = 16 | 47.5 | 47.0 | 48.2 |
+// | BK = 32 | 47.9 | 47.6 | 43.8 |
+//= BK = 8 | 46.4 | 46.2 | 46.4 |: (8, rate("ring_sizes/stages=2, BK=8") / 1000, rate("ring_sizes/stages=3, BK=8") / 1000,
+//=   rate("ring_sizes/stages=4, BK=8") / 1000)
+//= BK = 16 | 47.5 | 47.0 | 48.2 |: (16, rate("ring_sizes/stages=2, BK=16") / 1000, rate("ring_sizes/stages=3, BK=16") / 1000,
+//=   rate("ring_sizes/stages=4, BK=16") / 1000)
+//= BK = 32 | 47.9 | 47.6 | 43.8 |: (32, rate("ring_sizes/stages=2, BK=32") / 1000, rate("ring_sizes/stages=3, BK=32") / 1000,
+//=   rate("ring_sizes/stages=4, BK=32") / 1000)
+//
+// The depth is worth 2 to 4 % from 8 to 16; the number of stages next to nothing, since one K-tile under way is enough
+// here, as `register_buffer` has it. Four stages of 32 take 133 KB: one block is alone on an SM, and the rate falls.
+//= 2 to 4 %: (100 * (rate("ring_sizes/stages=3, BK=16") / rate("ring_sizes/stages=3, BK=8") - 1),
+//=   100 * (rate("ring_sizes/stages=4, BK=16") / rate("ring_sizes/stages=4, BK=8") - 1))
+//= 133 KB: 4 * 4 * 32 * (132 + 128) / 1000
 
 // ## 5. A wider tile
 //
@@ -512,118 +590,9 @@ constexpr size_t async_copy_bytes = 4 * STAGES * 16 * (BM + 4 + BN);  // of shar
 //= 384 floats: 128 + 256
 //= copy 512: 2 * (128 + 128)
 //
-// The next two sections use the same loop with small changes. So it stands in a function here: `product` is what it
-// does with two fragments, and the caller chooses the tile.
+// In the template it is two numbers, BN and the rows of a thread.
 
-namespace wide {
-constexpr int BM = 128, BN = 256, BK = 16;                 // of a block
-constexpr int TM = 16, TN = 8;                             // of a thread
-constexpr int WM = 4 * TM, WN = 8 * TN;                    // of a warp: 2 x 4 warps of 64 x 64
-constexpr size_t bytes = 4 * STAGES * BK * (BM + 4 + BN);  // of shared memory
-
-/// async_copy with 16 x 8 elements a thread, for the tile of C that begins at (row0, col0).
-///
-/// product(acc, a_part, b_part) adds the products of two fragments to the sums.
-template <class Product>
-__device__ __forceinline__ void tile_of_c(Product product, int row0, int col0, int m, int n, int k,
-                                          float alpha, const float* a, int lda, const float* b,
-                                          int ldb, float beta, float* c, int ldc) {
-  constexpr int lda_shared = BM + 4;                           // padded, for the stores
-  constexpr int a_stage = BK * lda_shared, b_stage = BK * BN;  // floats of a stage
-  extern __shared__ float4 memory[];
-  float* const a_tiles = reinterpret_cast<float*>(memory);  // (STAGES, BK, BM + 4), transposed
-  float* const b_tiles = a_tiles + STAGES * a_stage;        // (STAGES, BK, BN)
-  const int tid = static_cast<int>(threadIdx.x), lane = tid % 32, warp = tid / 32;
-
-  // What this thread copies: of A the elements (a_row + 16 i, a_k), of B the float4 at (b_k + 4 i, b_col).
-  constexpr int a_step = THREADS / BK, a_copies = BM / a_step;
-  constexpr int b_step = THREADS / (BN / 4), b_copies = BK / b_step;
-  const int a_k = warp % 2 * 8 + lane % 8, a_row = warp / 2 * 4 + lane / 8;
-  const int b_k = tid / (BN / 4), b_col = tid % (BN / 4) * 4;
-  const size_t pitch_a = size_t(lda), pitch_b = size_t(ldb);
-  const float* a_from = a + size_t(row0 + a_row) * pitch_a + size_t(a_k);
-  const float* b_from = b + size_t(b_k) * pitch_b + size_t(col0 + b_col);
-  const int a_to = a_k * lda_shared + a_row, b_to = b_k * BN + b_col;  // in a stage
-  const bool b_aligned = lab::aligned16(b, ldb);
-  const bool inside = b_aligned && row0 + BM <= m && col0 + BN <= n;
-  const int rows_there = m - row0 - a_row, cols_there = n - col0 - b_col;
-
-  // Starts to copy the next K-tile to a stage; of its BK steps the first `steps` exist.
-  const auto start_copies = [&](unsigned stage, int steps) {
-    float* to_a = a_tiles + stage * a_stage + a_to;
-    float* to_b = b_tiles + stage * b_stage + b_to;
-    if (inside && steps == BK) {
-#pragma unroll
-      for (int i = 0; i < a_copies; ++i)
-        __pipeline_memcpy_async(to_a + i * a_step, a_from + i * a_step * pitch_a, 4);
-#pragma unroll
-      for (int i = 0; i < b_copies; ++i)
-        __pipeline_memcpy_async(to_b + i * b_step * BN, b_from + i * b_step * pitch_b, 16);
-    } else {
-      const float* from = a_from;
-      const int rows = a_k < steps ? rows_there : 0;
-#pragma unroll 1
-      for (int i = 0; i < BM; i += a_step, to_a += a_step, from += a_step * pitch_a)
-        copy_or_zero(to_a, from, i < rows);
-      from = b_from;
-#pragma unroll 1
-      for (int l = b_k; l < BK; l += b_step, to_b += b_step * BN, from += b_step * pitch_b) {
-        if (l >= steps || cols_there <= 0) {
-          *reinterpret_cast<float4*>(to_b) = make_float4(0, 0, 0, 0);
-        } else if (b_aligned && cols_there >= 4) {
-          __pipeline_memcpy_async(to_b, from, 16);
-        } else {
-          for (int j = 0; j < 4; ++j) copy_or_zero(to_b + j, from + j, j < cols_there);
-        }
-      }
-    }
-    a_from += steps;
-    b_from += size_t(steps) * pitch_b;
-  };
-
-  const Place place = lane_in_warp(threadIdx.x % 32);
-  const int row = static_cast<int>(threadIdx.x / 128) * WM + place.row * 4;
-  const int col = static_cast<int>(threadIdx.x / 32 % 4) * WN + place.col * 4;
-  float acc[TM][TN] = {};              // (TM, TN): (4 x 4, 2 x 4)
-  float a_part[2][TM], b_part[2][TN];  // the fragments of this step and of the next
-  const auto read_fragments = [&](unsigned stage, int l) {
-    load_fragment(a_part[l % 2], a_tiles + stage * a_stage + l * lda_shared + row, 16);
-    load_fragment(b_part[l % 2], b_tiles + stage * b_stage + l * BN + col, 32);
-  };
-
-  // Prologue: three K-tiles under way, the first of them short if one has to be.
-  const int tiles = (k - 1) / BK + 1, first = k - (tiles - 1) * BK;
-#pragma unroll 1
-  for (int t = 0; t < STAGES - 1; ++t) {
-    if (t < tiles) start_copies(static_cast<unsigned>(t), t == 0 ? first : BK);
-    __pipeline_commit();
-  }
-  __pipeline_wait_prior(STAGES - 2);
-  __syncthreads();
-  read_fragments(0, 0);
-
-  unsigned reading = 0, writing = STAGES - 1;
-#pragma unroll 1
-  for (int t = 0; t < tiles; ++t) {
-#pragma unroll
-    for (int l = 0; l < BK; ++l) {
-      if (l == BK - 1) {  // on to the next K-tile, if there is one
-        __pipeline_wait_prior(STAGES - 2);
-        __syncthreads();
-        if (t + 1 < tiles) reading = (reading + 1) % STAGES;
-      }
-      read_fragments(reading, (l + 1) % BK);
-      if (l == 0) {  // all have left the K-tile before: its stage is free
-        if (t + STAGES - 1 < tiles) start_copies(writing, BK);
-        __pipeline_commit();
-        writing = (writing + 1) % STAGES;
-      }
-      product(acc, a_part[l % 2], b_part[l % 2]);
-    }
-  }
-  store_tile(acc, row0 + row, 16, col0 + col, 32, m, n, alpha, beta, c, ldc);
-}
-}  // namespace wide
+using Wide = Ring<128, 256, 16, 4, 16>;  // 2 x 4 warps of 64 x 64
 
 //? wide_waves: A step of a warp takes four reads of A and two of B now, for 128 FMAs. `async_copy` took 8 wavefronts
 //?   for 64 FMAs. How many does this one take for 128?
@@ -644,17 +613,17 @@ __device__ __forceinline__ void tile_of_c(Product product, int row0, int col0, i
 
 /// async_copy with 16 x 8 elements a thread and 128 x 256 a block.
 ///
-/// Launch: blocks of 256 threads with wide::bytes of dynamic shared memory; grid.x >= n / 256, grid.y >= m / 128.
+/// Launch: blocks of 256 threads with Wide::bytes of dynamic shared memory; grid.x >= n / 256, grid.y >= m / 128.
 /// Requires: no particular alignment; rows of B that do not start at multiples of 16 bytes are copied float by float.
 __global__ void __launch_bounds__(THREADS, 1)
     wide_tile(int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb,
               float beta, float* c, int ldc) {
-  const auto product = [](auto& acc, const auto& a_part, const auto& b_part) {
-    outer_product(acc, a_part, b_part);
+  const auto product = [](auto& acc, const auto& a_frag, const auto& b_frag) {
+    outer_product(acc, a_frag, b_frag);
   };
-  const int row0 = static_cast<int>(blockIdx.y) * wide::BM;
-  const int col0 = static_cast<int>(blockIdx.x) * wide::BN;
-  wide::tile_of_c(product, row0, col0, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+  const int row0 = static_cast<int>(blockIdx.y) * Wide::BM;
+  const int col0 = static_cast<int>(blockIdx.x) * Wide::BN;
+  tile_of_c<Wide>(product, row0, col0, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
 // It is *slower*: 46.8 TFLOP/s, where `async_copy` makes 48.2. Only two warps are left for each scheduler, so
@@ -719,17 +688,17 @@ __device__ void serpentine_product(float (&acc)[TM][TN], const float (&a)[TM],
 
 /// wide_tile with the FMAs of a step in serpentine order.
 ///
-/// Launch: blocks of 256 threads with wide::bytes of dynamic shared memory; grid.x >= n / 256, grid.y >= m / 128.
+/// Launch: blocks of 256 threads with Wide::bytes of dynamic shared memory; grid.x >= n / 256, grid.y >= m / 128.
 /// Requires: no particular alignment.
 __global__ void __launch_bounds__(THREADS, 1)
     serpentine(int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb,
                float beta, float* c, int ldc) {
-  const auto product = [](auto& acc, const auto& a_part, const auto& b_part) {
-    serpentine_product(acc, a_part, b_part);
+  const auto product = [](auto& acc, const auto& a_frag, const auto& b_frag) {
+    serpentine_product(acc, a_frag, b_frag);
   };
-  const int row0 = static_cast<int>(blockIdx.y) * wide::BM;
-  const int col0 = static_cast<int>(blockIdx.x) * wide::BN;
-  wide::tile_of_c(product, row0, col0, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+  const int row0 = static_cast<int>(blockIdx.y) * Wide::BM;
+  const int col0 = static_cast<int>(blockIdx.x) * Wide::BN;
+  tile_of_c<Wide>(product, row0, col0, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
 // 7 %, or 50.0 TFLOP/s, for the order of independent instructions. An instruction is issued in 84 of 100 cycles again,
@@ -777,17 +746,17 @@ __device__ Place grouped_place(int id, int rows, int cols) {
 
 /// serpentine with the blocks in groups of 8 rows.
 ///
-/// Launch: ceil(m / 128) * ceil(n / 256) blocks of 256 threads with wide::bytes of dynamic shared memory.
+/// Launch: ceil(m / 128) * ceil(n / 256) blocks of 256 threads with Wide::bytes of dynamic shared memory.
 /// Requires: no particular alignment.
 __global__ void __launch_bounds__(THREADS, 1)
     grouped_tiles(int m, int n, int k, float alpha, const float* a, int lda, const float* b,
                   int ldb, float beta, float* c, int ldc) {
-  const auto product = [](auto& acc, const auto& a_part, const auto& b_part) {
-    serpentine_product(acc, a_part, b_part);
+  const auto product = [](auto& acc, const auto& a_frag, const auto& b_frag) {
+    serpentine_product(acc, a_frag, b_frag);
   };
   const Place tile =
-      grouped_place(static_cast<int>(blockIdx.x), (m - 1) / wide::BM + 1, (n - 1) / wide::BN + 1);
-  wide::tile_of_c(product, tile.row * wide::BM, tile.col * wide::BN, m, n, k, alpha, a, lda, b, ldb,
+      grouped_place(static_cast<int>(blockIdx.x), (m - 1) / Wide::BM + 1, (n - 1) / Wide::BN + 1);
+  tile_of_c<Wide>(product, tile.row * Wide::BM, tile.col * Wide::BN, m, n, k, alpha, a, lda, b, ldb,
                   beta, c, ldc);
 }
 
@@ -824,7 +793,7 @@ __global__ void __launch_bounds__(THREADS, 1)
 //
 // ## Possibilities for extension
 //
-// 1. Give `async_copy` three stages, then five. When is the second block on the SM lost?
+// 1. Give `wide_tile` three stages, then two. What does the one block on an SM lose?
 // 2. Fetch the fragments without double buffering in `register_buffer`, and let one block alone run on an SM. Does it
 //    need them there?
 // 3. Transpose A in global memory first, with a kernel of its own, and copy it 16 bytes at a time. For which sizes
@@ -855,22 +824,33 @@ void add_ring(lab::Ladder& ladder) {
 
 // ## The program
 
+/// ring_sizes with so many stages and K-tiles so deep.
+template <int STAGES, int BK>
+lab::GemmVariant ring_of() {
+  return {"stages=" + std::to_string(STAGES) + ", BK=" + std::to_string(BK),
+          ring_sizes<STAGES, BK>,
+          {BM, BN, THREADS, Ring<BM, BN, BK, STAGES, TM>::bytes}};
+}
+
 int main(int argc, char** argv) {
   return lab::run(argc, argv, [](lab::GemmLadder& ladder) {
     const lab::GemmLaunch square{BM, BN, THREADS};
     ladder.add("warp_tile", warp_tile, square);
     ladder.add("register_buffer", register_buffer, square);
     ladder.add_with(add_ring);
-    ladder.add("async_copy", async_copy, {BM, BN, THREADS, async_copy_bytes});
-    const lab::GemmLaunch wide{wide::BM, wide::BN, THREADS, wide::bytes};
+    ladder.add("async_copy", async_copy, {BM, BN, THREADS, Square::bytes});
+    ladder.sweep("ring_sizes", {ring_of<2, 8>(), ring_of<2, 16>(), ring_of<2, 32>(),
+                                ring_of<3, 8>(), ring_of<3, 16>(), ring_of<3, 32>(),
+                                ring_of<4, 8>(), ring_of<4, 16>(), ring_of<4, 32>()});
+    const lab::GemmLaunch wide{Wide::BM, Wide::BN, THREADS, Wide::bytes};
     ladder.add("wide_tile", wide_tile, wide);
     ladder.add("serpentine", serpentine, wide);
     // A grid of one dimension: the kernel itself works out which tile is whose.
     ladder.add("grouped_tiles", [](const lab::Gemm& g) {
-      const int tiles = ((g.m - 1) / wide::BM + 1) * ((g.n - 1) / wide::BN + 1);
+      const int tiles = ((g.m - 1) / Wide::BM + 1) * ((g.n - 1) / Wide::BN + 1);
       CUDA_CHECK(cudaFuncSetAttribute(grouped_tiles, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                      static_cast<int>(wide::bytes)));
-      grouped_tiles<<<static_cast<unsigned>(tiles), THREADS, wide::bytes>>>(
+                                      static_cast<int>(Wide::bytes)));
+      grouped_tiles<<<static_cast<unsigned>(tiles), THREADS, Wide::bytes>>>(
           g.m, g.n, g.k, g.alpha, g.a, g.lda, g.b, g.ldb, g.beta, g.c, g.ldc);
     });
   });

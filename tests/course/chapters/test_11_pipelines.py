@@ -5,7 +5,7 @@ import unittest
 from chapter import Chapter, Products, notice
 
 CHAPTER = Chapter("11_pipelines")
-PIPELINED = ["async_copy", "wide_tile", "serpentine", "grouped_tiles"]
+PIPELINED = ["async_copy", "ring_sizes", "wide_tile", "serpentine", "grouped_tiles"]
 PRODUCTS = ["warp_tile", "register_buffer", *PIPELINED]
 K = 92
 
@@ -59,27 +59,25 @@ class Cases(Products, unittest.TestCase):
 MUTANTS = [
     [
         ("register_buffer", "l + 1 < BK", "l + 2 < BK", "register_buffer"),
-        ("async_copy", "a_k < steps ? rows_there : 0", "rows_there", "async_copy"),
+        ("tile_of_c", "a_k < steps ? rows_there : 0", "rows_there", "async_copy"),
         ("grouped_place", "in_group / height", "in_group % cols", "grouped_tiles"),
         ("serpentine_product", "a[ii] * b[j]", "a[i] * b[j]", "serpentine"),
-        ("tile_of_c", "j < cols_there", "j + 1 < cols_there", "wide_tile"),
     ],
     [
-        ("async_copy", "k - (tiles - 1) * BK", "BK", "async_copy"),
-        ("tile_of_c", "k - (tiles - 1) * BK", "BK", "wide_tile"),
+        ("tile_of_c", "k - (k_tiles - 1) * BK", "BK", "async_copy"),
         ("register_buffer", "b_left > 0 ? b_there : 0", "b_there", "register_buffer"),
     ],
     [
-        ("async_copy", "% 2 * 8 + lane % 8", "% 2 * 8 + lane % 4", "async_copy"),
+        ("tile_of_c", "(BK / 8) * 8 + lane % 8", "(BK / 8) * 8 + lane % 4", "ring_sizes"),
         ("lane_in_warp", "lane / 4 % 4 * 2", "lane / 8 % 4 * 2", "warp_tile"),
     ],
+    [("tile_of_c", "j < cols_there", "j + 1 < cols_there", "wide_tile")],
 ]
 
 # Without one of their barriers: the simulator has to find the race. The ring without a barrier, too.
 UNGUARDED = [
     ("register_buffer", "    __syncthreads();  // all have read", "    // all have read", "register_buffer"),
-    ("async_copy", "        __syncthreads();\n", "", "async_copy"),
-    ("tile_of_c", "        __syncthreads();\n", "", "wide_tile"),
+    ("tile_of_c", "        __syncthreads();\n", "", "async_copy"),
     ("sum_columns", "    __syncthreads(); ", "", "copy_ring"),
 ]
 

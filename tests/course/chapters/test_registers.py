@@ -29,6 +29,7 @@ MOST = {
         "warp_tile": 128,
         "register_buffer": 128,
         "async_copy": 128,
+        "ring_sizes": 128,
         "wide_tile": 255,
         "serpentine": 255,
         "grouped_tiles": 255,
