@@ -151,7 +151,7 @@ constexpr int GROUP = 8;   // rows of tiles that are computed side by side, for 
 constexpr int loading_registers = 40, computing_registers = 232;  // of a thread
 
 /// What `producer_warps` brings together, and `without` leaves out one at a time.
-enum class Idea { tma, registers, tile_order, fma_order };
+enum class Idea { tma, registers, tile_order, fma_order, wide_copies };
 
 /// The tiles of a block whose threads compute `rows` x 8 elements: 128 x 256 where rows is 16, 128 x 128 where it is
 /// 8, which only section 6 needs.
@@ -178,10 +178,12 @@ struct Large : TileOf<16> {
   }
 };
 
-/// The tile of 128 x 256 in a kernel that lacks an idea.
+/// The tile of 128 x 256 in a kernel that lacks an idea; where that is `wide_copies`, it lacks the TMA, too.
 template <Idea LEFT_OUT>
 struct Without : Large {
-  static __device__ constexpr bool has(Idea idea) { return idea != LEFT_OUT; }
+  static __device__ constexpr bool has(Idea idea) {
+    return idea != LEFT_OUT && !(idea == Idea::tma && LEFT_OUT == Idea::wide_copies);
+  }
 };
 
 /// The tile of 128 x 128.
@@ -333,7 +335,9 @@ __device__ __forceinline__ void load(const lab::Gemm& g, const CUtensorMap& map_
   const int k_of_lane = lane % 4, row_of_lane = 32 * warp + lane / 4;
   std::uint32_t a_to = 4 * (k_of_lane * lda_shared + row_of_lane);
   hide(a_to);
-  std::uint32_t b_to = a_bytes + 4 * (warp * BN + lane);  // only where the threads copy B
+  constexpr bool WIDE = ALIGNED && !Tile::has(Idea::tma) && Tile::has(Idea::wide_copies);
+  constexpr int WIDTH = WIDE ? 4 : 1;  // floats of a copy, where the threads copy B
+  std::uint32_t b_to = a_bytes + 4 * (warp * BN + WIDTH * lane);
   if (!ALIGNED || !Tile::has(Idea::tma)) hide(b_to);
   const bool aligned_b = Tile::has(Idea::tma) && (ALIGNED || lab::aligned16(g.b, g.ldb));
   const std::uint32_t end = full + 8 * STAGES;
@@ -351,8 +355,8 @@ __device__ __forceinline__ void load(const lab::Gemm& g, const CUtensorMap& map_
       const int r = min(row + row_of_lane + 8 * i, g.m - 1);
       a[i] = g.a + static_cast<std::size_t>(r) * g.lda + k + k_of_lane;
     }
-    const float* b = g.b + static_cast<std::size_t>(k + warp) * g.ldb + col + lane;
-    const int columns = g.n - col - lane;  // of B from this lane's first one on
+    const float* b = g.b + static_cast<std::size_t>(k + warp) * g.ldb + col + WIDTH * lane;
+    const int columns = g.n - col - WIDTH * lane;  // of B from this lane's first one on
 
     const auto fill = [&](auto whole) {  // whether the K-tile ends inside the matrix
       wait_for(barrier + 8 * STAGES, parity);
@@ -365,14 +369,14 @@ __device__ __forceinline__ void load(const lab::Gemm& g, const CUtensorMap& map_
           ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global,
                                     in_shared<void>(to + a_bytes), &map_b, corner, arrived);
         }
-      } else if constexpr (decltype(whole)::value) {
+      } else if (decltype(whole)::value && (!WIDE || col + BN <= g.n)) {
         const float* from = b;
 #pragma unroll
         for (int r = 0; r < BK; r += loading_warps) {
 #pragma unroll
-          for (int c = 0; c < BN; c += 32) {
+          for (int c = 0; c < BN; c += 32 * WIDTH) {
             // What is left in place of a column that does not exist ends in a column of C that does not exist.
-            if (c < columns) copy<4>(to + b_to + 4 * (r * BN + c), from + c);
+            if (WIDE || c < columns) copy<4 * WIDTH>(to + b_to + 4 * (r * BN + c), from + c);
           }
           from += static_cast<std::size_t>(loading_warps) * g.ldb;
         }
@@ -670,8 +674,8 @@ __global__ void __launch_bounds__(block_threads, 1)
 //?   ms("without/idea=FMA order") == max(ms("without/idea=tma"), ms("without/idea=registers"),
 //?   ms("without/idea=persistence"), ms("without/idea=tile order"), ms("without/idea=FMA order"))}
 
-/// `producer_warps` without one of its ideas: four loading warps copy B, too; all warps have as many registers; tiles are
-/// computed row by row; or a thread's FMAs are.
+/// `producer_warps` without one of its ideas: four loading warps copy B, too, 16 bytes at a time or 4; all warps have as
+/// many registers; tiles are computed row by row; or a thread's FMAs are.
 ///
 /// Arguments, Launch, Requires: as `producer_warps`.
 template <bool ALIGNED, Idea LEFT_OUT>
@@ -686,13 +690,15 @@ __global__ void __launch_bounds__(block_threads, 1)
 // | left out | what replaces it | TFLOP/s at 4096 | at 8192 |
 // |---|---|--:|--:|
 // | nothing | | 53.6 | 53.7 |
-// | the TMA | the loading warps copy B float by float | 49.5 | 49.7 |
+// | the TMA | the loading warps copy B 16 bytes at a time | 47.1 | 47.3 |
+// | the TMA, and wide copies | the loading warps copy B float by float | 49.5 | 49.7 |
 // | `setmaxnreg` | 168 registers for each thread | 29.3 | 29.4 |
 // | persistent blocks | a block for each tile | 54.1 | 54.5 |
 // | the order of the tiles | tiles row by row | 52.2 | 52.9 |
 // | the order of the FMAs | FMAs row by row | 50.5 | 51.0 |
 //= | 53.6 | 53.7 |: (rate("producer_warps") / 1000, rate("producer_warps", 8192) / 1000)
-//= float | 49.5 | 49.7 |: (rate("without/idea=tma") / 1000, rate("without/idea=tma", 8192) / 1000)
+//= time | 47.1 | 47.3 |: (rate("without/idea=tma") / 1000, rate("without/idea=tma", 8192) / 1000)
+//= float | 49.5 | 49.7 |: (rate("without/idea=tma, 4-byte copies") / 1000, rate("without/idea=tma, 4-byte copies", 8192) / 1000)
 //= each thread | 29.3 | 29.4 |: (rate("without/idea=registers") / 1000, rate("without/idea=registers", 8192) / 1000)
 //= each tile | 54.1 | 54.5 |: (rate("without/idea=persistence") / 1000, rate("without/idea=persistence", 8192) / 1000)
 //= tiles row by row | 52.2 | 52.9 |: (rate("without/idea=tile order") / 1000, rate("without/idea=tile order", 8192) / 1000)
@@ -702,11 +708,10 @@ __global__ void __launch_bounds__(block_threads, 1)
 // and ptxas spills: 109 `LDL` stand in its code.
 //= 109 `LDL`: sass("without<true, (Idea)1>", "LDL")
 //
-// The next row, without the TMA, costs 8 %, and most of that is not the TMA's. What stands in for it here are copies of 4
-// bytes, as the kernel makes them for rows that are not aligned. An earlier build copied B 16 bytes at a time, and the step
-// from there to the TMA gained less than 1 % (the notes have it). The order of the FMAs is worth 6 %.
-//= costs 8 %: 100 * (ms("without/idea=tma") / ms("producer_warps") - 1)
-//= less than 1 %: 100 * (54.3 / 54.0 - 1)
+// Without the TMA the kernel takes 14 % more time with copies of 16 bytes, and 9 % with copies of 4, as it makes them where
+// rows are not aligned. The order of the FMAs is worth 6 %.
+//= takes 14 % more: 100 * (ms("without/idea=tma") / ms("producer_warps") - 1)
+//= and 9 %: 100 * (ms("without/idea=tma, 4-byte copies") / ms("producer_warps") - 1)
 //= worth 6 %: 100 * (ms("without/idea=FMA order") / ms("producer_warps") - 1)
 //
 // Persistent blocks do not pay: with a block for each tile the kernel is even 1 % faster at 4096 and at 8192. Why the head
@@ -1020,6 +1025,7 @@ const lab::Rungs here([](lab::GemmLadder& ladder) {
   ladder.add_with(add_small);
   ladder.add("producer_warps", by_producers(producer_warps<true>, producer_warps<false>));
   ladder.add("without", "idea=tma", without_idea<Idea::tma>());
+  ladder.add("without", "idea=tma, 4-byte copies", without_idea<Idea::wide_copies>());
   ladder.add("without", "idea=registers", without_idea<Idea::registers>());
   ladder.add("without", "idea=persistence", without_persistence());
   ladder.add("without", "idea=tile order", without_idea<Idea::tile_order>());
