@@ -29,7 +29,7 @@ class Counts(unittest.TestCase):
 
     def test_nothing_is_loaded_twice(self):
         n = 40961
-        run = CHAPTER.right("--size", str(n), *only("vectors", "integers", "histogram_shared"))
+        run = CHAPTER.right("--size", str(n), *only("scalars", "vectors", "integers", "histogram_shared"))
         for row in run.rows:
             if "launches=" in row.get("variant", ""):
                 continue
@@ -86,6 +86,7 @@ MUTANTS = [
     ("unrolled", "* (2 * THREADS)", "* THREADS"),
     ("grid_stride", "gridDim.x} * BLOCK", "gridDim.x} * BLOCK + 1"),
     ("shuffled", "sum = block_sum<BLOCK>(sum)", "sum = warp_sum(sum)"),
+    ("scalars", "i + u * step < n", "i + u * step + 1 < n"),
     ("vectors", "thread_sum<THREADS, LOADS>(in, n)", "thread_sum<THREADS, LOADS>(in, n / 4 * 4)"),
     ("single_pass", "threadIdx.x == 0 ? sum : 0", "threadIdx.x > THREADS ? sum : 0"),
     ("integers", "thread < n % 4", "thread + 1 < n % 4"),
@@ -152,16 +153,24 @@ class Mutants(unittest.TestCase):
             ("block_sum", "  __syncthreads();\n", ""),
             ("last_block_adds", "    __threadfence();  // the sum is visible before the ticket is drawn\n", ""),
             ("single_pass", "  __syncthreads();  // the first block_sum has been read\n", ""),
+            ("scalars", "i + u * step < n", "i + u * step < n + 1"),
             ("vectors", "thread_sum<THREADS, LOADS>(in, n)", "thread_sum<THREADS, LOADS>(in, n + 4)"),
             # And the other way round: demonstrations that make no mistake.
             ("wrong_modulo", "t % s == 0", "t % (2 * s) == 0"),
             ("past_the_end", "in[i] + in[i + blockDim.x]", "in[i % 100] + in[i % 50]"),
         ]
         with Mutant(CHAPTER, changes, traced=True) as program:
-            run = program.run(*only("last_warp", "shuffled", "single_pass", "vectors", "wrong_modulo", "past_the_end"))
+            run = program.run(
+                *only("last_warp", "shuffled", "scalars", "single_pass", "vectors", "wrong_modulo", "past_the_end")
+            )
         self.assertEqual(run.code, 1, run.explain())
         text = " ".join(run.out.split())
-        for rung, finding in (("last_warp", "shared-race"), ("shuffled", "shared-race"), ("vectors", "out-of-bounds")):
+        for rung, finding in (
+            ("last_warp", "shared-race"),
+            ("shuffled", "shared-race"),
+            ("scalars", "out-of-bounds"),
+            ("vectors", "out-of-bounds"),
+        ):
             reasons = " ".join(row.get("reason", "") for row in run.rows if row["rung"] == rung)
             self.assertIn(finding, reasons, rung)
         self.assertIn("raised nothing", text)
