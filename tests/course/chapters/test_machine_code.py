@@ -14,6 +14,7 @@ from warp.machinecode import digest
 
 LABELS = ["chapter", "slow"]  # it compiles every chapter with nvcc
 NEEDS = []
+SECONDS = 1800
 
 
 def release():
