@@ -569,8 +569,9 @@ __global__ void __launch_bounds__(THREADS, 2)
 //= BK = 32 | 47.9 | 47.5 | 43.9 |: (32, rate("ring_sizes/stages=2, BK=32") / 1000, rate("ring_sizes/stages=3, BK=32") / 1000,
 //=   rate("ring_sizes/stages=4, BK=32") / 1000)
 //
-// The depth is worth 2 to 4 % from 8 to 16; the number of stages 2 % at most, and three are slower than two: one K-tile under way
-// is enough here, as `register_buffer` has it. Four stages of 32 take 133 KB: one block is alone on an SM, and the rate falls.
+// The depth is worth 2 to 4 % from 8 to 16; the number of stages 2 % at most where two blocks fit on an SM, and three are slower
+// than two: one K-tile under way is enough here, as `register_buffer` has it. Four stages of 32 take 133 KB: one block is
+// alone on an SM, and the rate falls.
 //= 2 to 4 %: (100 * (rate("ring_sizes/stages=3, BK=16") / rate("ring_sizes/stages=3, BK=8") - 1),
 //=   100 * (rate("ring_sizes/stages=4, BK=16") / rate("ring_sizes/stages=4, BK=8") - 1))
 //= 2 % at most: 100 * (rate("ring_sizes/stages=4, BK=16") / rate("ring_sizes/stages=3, BK=16") - 1)
