@@ -210,8 +210,8 @@ void add_on_cpu(float* out, const float* a, const float* b, std::size_t n) {
 // The kernel below does one addition for 12 bytes, so memory sets the pace. An H200 has 6144 data
 // wires to its memory, clocked at 3.2 GHz, with two bits per cycle on each: 6144 x 2 x 3.2e9 / 8
 // bytes, a peak bandwidth of 4.92 TB/s. (`cudaDeviceGetAttribute` reports both numbers.) A copy within
-// the device reaches 87 % of that. In the loop above a CPU core moves 10 GB/s.
-//= 10 GB/s: rate("add_on_cpu")
+// the device reaches 87 % of that. In the loop above a CPU core moves 14 GB/s.
+//= 14 GB/s: rate("add_on_cpu")
 //= 4.92 TB/s: 6144 * 2 * 3.201e9 / 8 / 1e12
 //= 87 %: 100 * limit("copy") / (6144 * 2 * 3.201 / 8)
 //
@@ -391,12 +391,12 @@ unsigned wave_of_blocks(std::size_t n) {
 // The loop's condition is the guard. Whatever the grid, each element is computed once, with the
 // same number of requests; one thread is enough to debug the kernel.
 //
-// One block is a 1056th of what runs at a time, yet it takes only 480 times as long. The full grid is
-// bandwidth-bound; a single block is latency-bound. It spends 95 ms on 262 thousand iterations, 0.36 us
+// One block is a 1056th of what runs at a time, yet it takes only 470 times as long. The full grid is
+// bandwidth-bound; a single block is latency-bound. It spends 94 ms on 262 thousand iterations, 0.36 us
 // for each, from asking for a float to storing its square. The time that a load takes is the
 // {term}`latency` of memory, and chapter 02 measures it.
-//= 480 times: round(ms("grid_stride/grid=1") / ms("grid_stride/grid=n/256"), -1)
-//= 95 ms: ms("grid_stride/grid=1")
+//= 470 times: round(ms("grid_stride/grid=1") / ms("grid_stride/grid=n/256"), -1)
+//= 94 ms: ms("grid_stride/grid=1")
 //= 262 thousand: 67e6 / 256 / 1000
 //= 0.36 us: ms("grid_stride/grid=1") * 1000 / (67e6 / 256)
 //
@@ -475,10 +475,10 @@ struct Picture {
 // of each are used. The same picture takes eight times as many sectors.
 //
 // It takes 4.7 times as long, not 8. The eight warps of a block read neighbouring columns, so a cache
-// may still hold the sector that the next warp wants. Nearly all of the time goes to the writes: alone they take 0.97 of
+// may still hold the sector that the next warp wants. Nearly all of the time goes to the writes: alone they take 0.96 of
 // it, the reads alone 0.29.
 //= 4.7 times: ms("copy_y_fastest") / ms("copy_x_fastest")
-//= take 0.97 of: ms("write_only/down the columns") / ms("copy_y_fastest")
+//= take 0.96 of: ms("write_only/down the columns") / ms("copy_y_fastest")
 //= alone 0.29: ms("read_only/down the columns") / ms("copy_y_fastest")
 //
 // ### Reads and writes apart (second reading)
@@ -525,13 +525,13 @@ __global__ void write_only(unsigned* out, std::size_t rows, std::size_t cols) {
 // | | along the rows | down the columns | times as long |
 // |---|--:|--:|--:|
 // | reads alone | 0.18 | 0.29 | 1.6 |
-// | writes alone | 0.16 | 0.98 | 6.1 |
-// | both | 0.21 | 1.01 | 4.7 |
+// | writes alone | 0.16 | 0.97 | 6.0 |
+// | both | 0.22 | 1.01 | 4.7 |
 //= reads alone | 0.18 | 0.29 | 1.6 |: (ms("read_only/along the rows"), ms("read_only/down the columns"),
 //=   ms("read_only/down the columns") / ms("read_only/along the rows"))
-//= writes alone | 0.16 | 0.98 | 6.1 |: (ms("write_only/along the rows"), ms("write_only/down the columns"),
+//= writes alone | 0.16 | 0.97 | 6.0 |: (ms("write_only/along the rows"), ms("write_only/down the columns"),
 //=   ms("write_only/down the columns") / ms("write_only/along the rows"))
-//= both | 0.21 | 1.01 | 4.7 |: (ms("copy_x_fastest"), ms("copy_y_fastest"), ms("copy_y_fastest") / ms("copy_x_fastest"))
+//= both | 0.22 | 1.01 | 4.7 |: (ms("copy_x_fastest"), ms("copy_y_fastest"), ms("copy_y_fastest") / ms("copy_x_fastest"))
 //
 // The L1 cache looks up one line of 128 bytes at a time: one for a request along the row, 32 for one down the column.
 // These lookups take 0.26 ms, which is most of what the reads take. The writes take 3.8 times as long as their lookups.
@@ -778,11 +778,11 @@ void launch_and_wait(float* out, const float* in, std::size_t n) {
   CUDA_CHECK(cudaDeviceSynchronize());
 }
 
-// The first clock reads 5.8 us, the time of a call into the driver, whatever n is: 90 TB/s. **A
+// The first clock reads 3.6 us, the time of a call into the driver, whatever n is: 150 TB/s. **A
 // rate above the limit of the machine is a measurement that did not wait.** The other two read 0.20
 // ms each. Events exclude the host-device round trip, so this course uses them.
-//= 5.8 us: 1000 * ms("async_launch/host, not waiting")
-//= 90 TB/s: round(8 * 67 / ms("async_launch/host, not waiting") / 1000, -1)
+//= 3.6 us: 1000 * ms("async_launch/host, not waiting")
+//= 150 TB/s: round(8 * 67 / ms("async_launch/host, not waiting") / 1000, -1)
 //= 0.20 ms: ms("async_launch/device")
 //
 // The driver loads a kernel's code at its first launch. So launch a few times before you measure, take

@@ -110,10 +110,10 @@ __global__ void naive_flat(int m, int n, int k, float alpha, const float* a, int
 // contiguous. A's index, `row * lda + l`, has no lane in it: a factor of 0, a broadcast. A factor of 8 or more puts
 // every lane in a sector of its own.
 //
-// On the H200 the kernel takes 27 ms at 4096, or 5.1 TFLOP/s: a tenth of what cuBLAS reaches. What
+// On the H200 the kernel takes 26 ms at 4096, or 5.3 TFLOP/s: a tenth of what cuBLAS reaches. What
 // holds it back takes the rest of the chapter to say.
-//= 27 ms: ms("naive_flat")
-//= 5.1 TFLOP/s: rate("naive_flat") / 1000
+//= 26 ms: ms("naive_flat")
+//= 5.3 TFLOP/s: rate("naive_flat") / 1000
 //= a tenth: ratio("naive_flat")
 //
 // The indices are 64 bits wide. A matrix of 65,536 x 65,536 floats has 2^32 elements, 16 GiB: more
@@ -144,10 +144,10 @@ void triple_loop(std::size_t m, std::size_t n, std::size_t k, const float* a, co
   }
 }
 
-// On one core of the host the loops make 1.7 GFLOP/s for M = N = K = 512; `naive_flat` has 3,100 times the rate. (A tuned
+// On one core of the host the loops make 1.9 GFLOP/s for M = N = K = 512; `naive_flat` has 2,700 times the rate. (A tuned
 // library for CPUs uses vectors, tiles and all cores. It is not timed here.)
-//= 1.7 GFLOP/s: rate("triple_loop")
-//= 3,100 times: rate("naive_flat") / rate("triple_loop")
+//= 1.9 GFLOP/s: rate("triple_loop")
+//= 2,700 times: round(rate("naive_flat") / rate("triple_loop"), -2)
 //
 // ## 2. Four kinds of blocks
 //
@@ -389,20 +389,20 @@ __global__ void naive_along_columns(int m, int n, int k, float alpha, const floa
 //
 // | M = N = K | 1024 | 2048 | 4096 | 8192 |
 // |---|--:|--:|--:|--:|
-// | `naive_flat` | 5.5 | 5.2 | 5.1 | 5.3 |
-// | blocks of 32 x 32 | 4.4 | 5.3 | 2.8 | 2.6 |
-// | blocks of 32 x 8 | 4.5 | 5.6 | 2.9 | 2.7 |
-// | blocks of 16 x 16 | 4.2 | 4.9 | 3.0 | 2.9 |
-//= | 5.5 | 5.2 | 5.1 | 5.3 |: rate("naive_flat", 1024) / 1000, rate("naive_flat", 2048) / 1000,
+// | `naive_flat` | 5.6 | 5.2 | 5.3 | 5.4 |
+// | blocks of 32 x 32 | 4.4 | 5.4 | 2.8 | 2.6 |
+// | blocks of 32 x 8 | 4.6 | 5.7 | 3.0 | 2.7 |
+// | blocks of 16 x 16 | 4.3 | 5.0 | 3.1 | 3.0 |
+//= | 5.6 | 5.2 | 5.3 | 5.4 |: rate("naive_flat", 1024) / 1000, rate("naive_flat", 2048) / 1000,
 //=   rate("naive_flat", 4096) / 1000, rate("naive_flat", 8192) / 1000
-//= | 4.4 | 5.3 | 2.8 | 2.6 |: rate("naive_along_columns/block=32x32", 1024) / 1000,
+//= | 4.4 | 5.4 | 2.8 | 2.6 |: rate("naive_along_columns/block=32x32", 1024) / 1000,
 //=   rate("naive_along_columns/block=32x32", 2048) / 1000,
 //=   rate("naive_along_columns/block=32x32", 4096) / 1000,
 //=   rate("naive_along_columns/block=32x32", 8192) / 1000
-//= | 4.5 | 5.6 | 2.9 | 2.7 |: rate("naive_along_columns/block=32x8", 1024) / 1000,
+//= | 4.6 | 5.7 | 3.0 | 2.7 |: rate("naive_along_columns/block=32x8", 1024) / 1000,
 //=   rate("naive_along_columns/block=32x8", 2048) / 1000, rate("naive_along_columns/block=32x8",
 //=   4096) / 1000, rate("naive_along_columns/block=32x8", 8192) / 1000
-//= | 4.2 | 4.9 | 3.0 | 2.9 |: rate("naive_along_columns/block=16x16", 1024) / 1000,
+//= | 4.3 | 5.0 | 3.1 | 3.0 |: rate("naive_along_columns/block=16x16", 1024) / 1000,
 //=   rate("naive_along_columns/block=16x16", 2048) / 1000,
 //=   rate("naive_along_columns/block=16x16", 4096) / 1000,
 //=   rate("naive_along_columns/block=16x16", 8192) / 1000
@@ -419,12 +419,12 @@ __global__ void naive_along_columns(int m, int n, int k, float alpha, const floa
 //   wait is for global memory.
 //= 62 times: 4096**2 / 32**2 / 264
 //
-// Stalls set the rate here, not bytes alone. The memory is hardly used: the tiles' 4.3 GB in 50 ms are
+// Stalls set the rate here, not bytes alone. The memory is hardly used: the tiles' 4.3 GB in 48 ms are
 // 2 % of its bandwidth. Blocks of 16 x 16 show a smaller effect. Their warps cover two rows of 16: 4
 // sectors instead of 5, but 3 lines instead of 2, and where B stays in L2 they are slower than 32 x 8.
 // That agrees with L1's bound in lines.
 //= 4.3 GB: ncu("naive_along_columns/block=32x32", "dram__bytes_read.sum") / 1e9
-//= 50 ms: ms("naive_along_columns/block=32x32")
+//= 48 ms: ms("naive_along_columns/block=32x32")
 //= 2 %: 100 * ncu("naive_along_columns/block=32x32", "dram__bytes_read.sum") / 1e6 /
 //=   ms("naive_along_columns/block=32x32") / limit("copy")
 //
@@ -476,22 +476,22 @@ __global__ void naive_along_columns(int m, int n, int k, float alpha, const floa
 // | registers | 4.4 | 370 | 400 |
 // | shared memory | 23 | 33 | 33 |
 // | L1 cache | 32 | 33 | 33 |
-// | constant memory, one word | 53 | 16 | |
+// | constant memory, one word | 50 | 16 | |
 // | constant memory, 32 words | | 0.5 | |
 // | L2 cache | 280 | 8.1 | |
-// | global memory | 680 | 4.3 | 4.9 |
+// | global memory | 650 | 4.3 | 4.9 |
 //= | 4.4 | 370 | 400 |: 1.98 * ms("memory_latency/registers"),
 //=   round(rate("memory_bandwidth/registers") / 1000, -1), round(132 * 128 * 12 * 1.98 / 1000, -1)
 //= | 23 | 33 | 33 |: 1.98 * ms("memory_latency/shared memory"),
 //=   rate("memory_bandwidth/shared memory") / 1000, 132 * 128 * 1.98 / 1000
 //= | 32 | 33 | 33 |: 1.98 * ms("memory_latency/L1 cache"),
 //=   rate("memory_bandwidth/L1 cache") / 1000, 132 * 128 * 1.98 / 1000
-//= | 53 | 16 |: 1.98 * ms("memory_latency/constant memory"),
+//= | 50 | 16 |: 1.98 * ms("memory_latency/constant memory"),
 //=   rate("memory_bandwidth/constant, one word") / 1000
 //= | 0.5 |: rate("memory_bandwidth/constant, 32 words") / 1000
 //= | 280 | 8.1 |: round(1.98 * ms("memory_latency/L2 cache"), -1),
 //=   rate("memory_bandwidth/L2 cache") / 1000
-//= | 680 | 4.3 | 4.9 |: round(1.98 * ms("memory_latency/global memory"), -1),
+//= | 650 | 4.3 | 4.9 |: round(1.98 * ms("memory_latency/global memory"), -1),
 //=   rate("memory_bandwidth/global memory") / 1000, 6144 * 2 * 3.201 / 8 / 1000
 //
 // Registers, shared memory and L1 deliver what their width allows: 128 FMAs a cycle with three
@@ -501,9 +501,9 @@ __global__ void naive_along_columns(int m, int n, int k, float alpha, const floa
 // after 16 FMAs; published measurements have 4 cycles.
 //
 // Shared memory is not a hundred times as fast as global memory, as is sometimes said. Its latency
-// is 29 times shorter, its bandwidth 7.5 times as high, and L1 comes close to it in both.
-//= 29 times: ms("memory_latency/global memory") / ms("memory_latency/shared memory")
-//= 7.5 times: rate("memory_bandwidth/shared memory") / rate("memory_bandwidth/global memory")
+// is 28 times shorter, its bandwidth 7.6 times as high, and L1 comes close to it in both.
+//= 28 times: ms("memory_latency/global memory") / ms("memory_latency/shared memory")
+//= 7.6 times: rate("memory_bandwidth/shared memory") / rate("memory_bandwidth/global memory")
 //
 // ### Constant memory
 //
@@ -549,14 +549,14 @@ __global__ void naive_along_columns(int m, int n, int k, float alpha, const floa
 //? unit: bytes
 //? near: 15 %
 //
-// 680 cycles are 0.35 us. In that time 1.5 MB arrive, 11 KB for each SM. A full SM has 2048
+// 650 cycles are 0.33 us. In that time 1.4 MB arrive, 11 KB for each SM. A full SM has 2048
 // threads. If each has asked for *one* float, 8 KB are in flight, and the bandwidth is out of reach
 // even if no load took longer than the shortest. Two numbers of chapter 01 agree: `map_square` reached
 // 65 % of what a copy does, and `add_guarded`, with two floats in flight, 83 %. More threads do not
 // fit. But a thread can ask for more before it waits, with several loads in a row, or with a
 // {term}`float4` that loads 16 bytes at once.
-//= 0.35 us: ms("memory_latency/global memory") / 1000
-//= 1.5 MB: rate("memory_bandwidth/global memory") * ms("memory_latency/global memory") / 1e6
+//= 0.33 us: ms("memory_latency/global memory") / 1000
+//= 1.4 MB: rate("memory_bandwidth/global memory") * ms("memory_latency/global memory") / 1e6
 //= 11 KB: rate("memory_bandwidth/global memory") * ms("memory_latency/global memory") / 132 / 1000
 //= 8 KB: 2048 * 4 / 1000
 //= 65 %: 100 * ratio("01:map_square/block=256")
@@ -624,8 +624,8 @@ dim3 strided_blocks(std::size_t n, std::size_t stride) { return lab::tiles(n, st
 //
 // | s | 1 | 2 | 4 | 8 | 16 | 32 |
 // |---|--:|--:|--:|--:|--:|--:|
-// | time in us | 120 | 76 | 65 | 63 | 63 | 36 |
-//= | 120 | 76 | 65 | 63 | 63 | 36 |: round(1000 * ms("read_strided/stride=1"), -1),
+// | time in us | 120 | 76 | 66 | 64 | 64 | 37 |
+//= | 120 | 76 | 66 | 64 | 64 | 37 |: round(1000 * ms("read_strided/stride=1"), -1),
 //=   1000 * ms("read_strided/stride=2"), 1000 * ms("read_strided/stride=4"),
 //=   1000 * ms("read_strided/stride=8"), 1000 * ms("read_strided/stride=16"),
 //=   1000 * ms("read_strided/stride=32")
@@ -640,12 +640,12 @@ dim3 strided_blocks(std::size_t n, std::size_t stride) { return lab::tiles(n, st
 // ### Why the small strides are slow
 //
 // For s = 1 and s = 2 the same bytes take longer. This is Little's law again: nvcc has not unrolled
-// the loop, so each thread has one load in flight, 8 KiB an SM. That allows at most 3.1 TB/s at the
+// the loop, so each thread has one load in flight, 8 KiB an SM. That allows at most 3.3 TB/s at the
 // shortest latency. A larger stride brings more sectors with every load, and more is in flight. The
 // cure is to load several elements before the first addition. It has to be written into the source:
 // `#pragma unroll 4` leaves a comparison between the loads, since the compiler does not know how
 // many iterations remain (extension 4).
-//= 3.1 TB/s: 132 * 8192 / ms("memory_latency/global memory") / 1000
+//= 3.3 TB/s: 132 * 8192 / ms("memory_latency/global memory") / 1000
 //
 // ## 7. Arithmetic intensity and the roofline
 //
@@ -704,22 +704,22 @@ dim3 strided_blocks(std::size_t n, std::size_t stride) { return lab::tiles(n, st
 // **From times to cycles.** An SM holds 64 warps of either kernel. Multiply the time by the clock
 // and divide by the number of warp iterations on one SM: these are the cycles that an iteration
 // costs the SM. Times 64 it is the time from one iteration of a warp to its next, in which it waits
-// for its two loads or for its turn. Four iterations of `naive_flat` take 840 cycles at 4096. Of a
-// tile they take 800 at 2048 and 1,560 at 4096.
-//= take 840 cycles: round(ms("naive_flat") * 1.98e6 / (4096**3 / 32 / 132) * 64 * 4, -1)
+// for its two loads or for its turn. Four iterations of `naive_flat` take 810 cycles at 4096. Of a
+// tile they take 800 at 2048 and 1,510 at 4096.
+//= take 810 cycles: round(ms("naive_flat") * 1.98e6 / (4096**3 / 32 / 132) * 64 * 4, -1)
 //= 800 at: round(ms("naive_along_columns/block=32x32", 2048) * 1.98e6 /
 //=   (2048**3 / 32 / 132) * 64 * 4, -1)
-//= and 1,560: round(ms("naive_along_columns/block=32x32") * 1.98e6 /
+//= and 1,510: round(ms("naive_along_columns/block=32x32") * 1.98e6 /
 //=   (4096**3 / 32 / 132) * 64 * 4, -1)
 //
 // **From source to machine code.** `cuobjdump -sass` shows the four unrolled iterations, and the
 // loads that stand behind the first FMA. They cannot be issued before the first loads have arrived,
-// so the warp waits twice. One load takes 280 cycles from L2 and 680 from global memory if nobody
-// else wants anything (section 5). Two of the one fit into 800, two of the other into 1,560. So at
+// so the warp waits twice. One load takes 280 cycles from L2 and 650 from global memory if nobody
+// else wants anything (section 5). Two of the one fit into 800, two of the other into 1,510. So at
 // 4096 the loads seem to come from further away, and there are two suspects:
 //= into 800: round(ms("naive_along_columns/block=32x32", 2048) * 1.98e6 /
 //=   (2048**3 / 32 / 132) * 64 * 4, -1)
-//= into 1,560: round(ms("naive_along_columns/block=32x32") * 1.98e6 /
+//= into 1,510: round(ms("naive_along_columns/block=32x32") * 1.98e6 /
 //=   (4096**3 / 32 / 132) * 64 * 4, -1)
 //
 // - *B is too large for L2*, as explained above.
@@ -781,10 +781,10 @@ dim3 strided_blocks(std::size_t n, std::size_t stride) { return lab::tiles(n, st
 //   that is exact in FP32 and not in TF32.
 // - *The clock.* Both are timed in turn, in one run, with a cold L2 cache.
 //
-// At 4096 cuBLAS takes 2.7 ms, 51 TFLOP/s, or 77 % of what the FMA units can do. This is the figure to
+// At 4096 cuBLAS takes 2.7 ms, 51.6 TFLOP/s, or 77 % of what the FMA units can do. This is the figure to
 // beat.
 //= 2.7 ms: ms("cublas")
-//= 51 TFLOP/s: rate("cublas") / 1000
+//= 51.6 TFLOP/s: rate("cublas") / 1000
 //= 77 %: 100 * rate("cublas") / (132 * 128 * 2 * 1.98)
 
 // [rung cublas]

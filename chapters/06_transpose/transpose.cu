@@ -99,11 +99,11 @@ auto each(std::size_t threads, Kernel kernel, std::size_t n, Rest... rest) {
 // accesses are {term}`coalesced`: the hardware fetches exactly the bytes that are asked for.
 //
 // Yet it reaches less than two thirds of the rate. By {term}`Little's law <Little’s law>`, a memory with latency L and
-// bandwidth B needs L x B bytes in flight. A load takes 0.35 us when the memory is idle (chapter 02), and longer under
-// load. At twice that, 2.1 TB/s of reads need 1.5 MB in flight, or 11 KB for each of 132 SMs. An SM holds 2048 threads,
+// bandwidth B needs L x B bytes in flight. A load takes 0.33 us when the memory is idle (chapter 02), and longer under
+// load. At twice that, 2.1 TB/s of reads need 1.4 MB in flight, or 11 KB for each of 132 SMs. An SM holds 2048 threads,
 // and each thread here asks for 4 bytes once: 8 KB at best, less while blocks end and others begin.
-//= 0.35 us: ms("02:memory_latency/global memory") / 1000
-//= 2.1 TB/s of reads need 1.5 MB in flight, or 11 KB for each of 132: (2.1, 2 * ms("02:memory_latency/global memory") *
+//= 0.33 us: ms("02:memory_latency/global memory") / 1000
+//= 2.1 TB/s of reads need 1.4 MB in flight, or 11 KB for each of 132: (2.1, 2 * ms("02:memory_latency/global memory") *
 //=   2.1e3 / 1e6, 2 * ms("02:memory_latency/global memory") * 2.1 / 132, 132)
 //= 8 KB: 2048 * 4 / 1e3
 //

@@ -417,9 +417,9 @@ __global__ void __launch_bounds__(BLOCK) copy_batch(float* out, const float* in,
 // `copy_float2` 0.92 and `copy_float4` 1.01. The plain struct has the same bytes in flight in four instructions, and
 // reaches 0.99. More bytes than needed gain nothing: two, four and eight loads per thread reach 0.98, 0.96 and 0.97.
 // Why it is even a little less was not measured; on an H100 two and eight loads reach 1.00 and 0.99. One `float4` per
-// thread is all that a copy needs. (A sum, which only reads, gains another 3 % from four of them: chapter 07.)
+// thread is all that a copy needs. (A sum, which only reads, gains another 2 % from four of them: chapter 07.)
 //= 1.00 and 0.99: (ratio("copy_batch/loads=2", gpu="h100"), ratio("copy_batch/loads=8", gpu="h100"))
-//= another 3 %: 100 * (ms("07:vectors/loads=1") / ms("07:vectors/loads=4") - 1)
+//= another 2 %: 100 * (ms("07:vectors/loads=1") / ms("07:vectors/loads=4") - 1)
 //= 0.63: ratio("copy_scalar")
 //= 0.92 and: ratio("copy_float2")
 //= and `copy_float4` 1.01: ratio("copy_float4")
@@ -652,10 +652,10 @@ struct ReversedRuns {
 //
 // `LDG` holds `SB2` until `R3` is written, and `STS`, four instructions further on, waits for it. `IMAD.WIDE` waits
 // for the pointer in the same way, `VIADD` until `STS` has read the address that it is about to change. The rest are
-// cycles that `ptxas` counted: 45 in one iteration, where a load takes 680 from global memory. So an iteration is
+// cycles that `ptxas` counted: 45 in one iteration, where a load takes 650 from global memory. So an iteration is
 // mostly that one wait.
 //= 45 in one: 13 + 2 + 6 + 1 + 1 + 1 + 1 + 2 + 1 + 12 + 5
-//= 680 from: round(1.98 * ms("02:memory_latency/global memory"), -1)
+//= 650 from: round(1.98 * ms("02:memory_latency/global memory"), -1)
 //
 // With two steps per iteration `ptxas` moves the second load above the first store, since global and shared memory
 // never alias. Eight waits become four.
@@ -729,13 +729,13 @@ struct ReversedRuns {
 //
 // | kernel | registers | ceiling, TFLOP/s | measured at 4096 |
 // |---|--:|--:|--:|
-// | `naive_flat` | 32 | 8.6 | 5.1 |
+// | `naive_flat` | 32 | 8.6 | 5.3 |
 // | `shared_tiles`, tile=32 | 31 | 21.6 | 8.2 |
 // | `thread_tile_1d` | 49 | 38.6 | 16.6 |
 // | `thread_tile_2d` | 128 | 56.2 | 30.9 |
 // | `thread_tile_float4` | 128 | 57.8 | 34.5 |
 // | `warp_tile`, BK=8 | 119 | 57.6 | 42.5 |
-//= | 32 | 8.6 | 5.1 |: sass("02:naive_flat", "registers"),
+//= | 32 | 8.6 | 5.3 |: sass("02:naive_flat", "registers"),
 //=   66.9 * sass("02:naive_flat", "FFMA", "loop") /
 //=   sass("02:naive_flat", "instructions", "loop"), rate("02:naive_flat") / 1000
 //= | 31 | 21.6 | 8.2 |: sass("03:shared_tiles<32>", "registers"),
@@ -891,11 +891,11 @@ void warps_or_loads(float* out, const float* in, unsigned n, unsigned blocks) {
 //
 //     bytes in flight = warps * 32 * loads * 16
 //
-// Chapter 06 found that 11 KB have to be in flight at any time. 8 warps with one load have 4 KiB and can reach 0.37
+// Chapter 06 found that 11 KB have to be in flight at any time. 8 warps with one load have 4 KiB and can reach 0.39
 // of the rate. They reach 0.33. Whether the difference is the gap between two blocks was not measured.
 //= 11 KB: 2 * ms("02:memory_latency/global memory") * 2.1 / 132
 //= 4 KiB: 8 * 32 * 16 / 1024
-//= 0.37: 8 * 32 * 16 / 1e3 / (2 * ms("02:memory_latency/global memory") * 2.1 / 132)
+//= 0.39: 8 * 32 * 16 / 1e3 / (2 * ms("02:memory_latency/global memory") * 2.1 / 132)
 //= reach 0.33: ratio("warps_or_loads/warps=8, loads=1")
 //
 // **Timed.** In milliseconds:

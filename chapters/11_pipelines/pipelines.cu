@@ -41,10 +41,10 @@
 //= 576: count("warp_tile", "shared_wavefronts") / (6 * 12)
 //= 1,190 at most: 8 * sass("warp_tile", "instructions", "loop") / 4
 //
-// A load takes some 280 cycles if L2 has the data and 680 if DRAM has to deliver it (chapter 02). Both are less than
+// A load takes some 280 cycles if L2 has the data and 650 if DRAM has to deliver it (chapter 02). Both are less than
 // the 1,024 of the FMAs. If a load begins one K-tile ahead, there is enough computation to hide it.
 //= 280 cycles: round(1.98 * ms("02:memory_latency/L2 cache"), -1)
-//= 680: round(1.98 * ms("02:memory_latency/global memory"), -1)
+//= 650: round(1.98 * ms("02:memory_latency/global memory"), -1)
 //
 // That is {term}`software pipelining`: in one {term}`iteration` of the loop, compute with the data of this iteration
 // while the data of later ones is on its way. This chapter does it three times: from global memory to registers, from
@@ -257,12 +257,12 @@ __global__ void __launch_bounds__(THREADS, 2)
   store_tile(acc, row0 + row, 16, col0 + col, 32, m, n, alpha, beta, c, ldc);
 }
 
-// Where a block is alone, no other warps compute while it waits. At 4096 the pipeline gains 16 %, and reaches 48.2
+// Where a block is alone, no other warps compute while it waits. At 4096 the pipeline gains 16 %, and reaches 48.3
 // TFLOP/s; at 1024 it is 1.6 times as fast. {term}`Occupancy <occupancy>` and pipelining both hide latency, so a
 // pipelined kernel needs less occupancy. (The two sizes differ in more than the number of blocks: L2 holds all of A and B at
 // 1024. A lone block at 4096 was not measured here; that of chapter 04 is a third slower than two.)
 //= 16 %: 100 * (ms("warp_tile") / ms("register_buffer") - 1)
-//= 48.2 TFLOP/s: rate("register_buffer") / 1000
+//= 48.3 TFLOP/s: rate("register_buffer") / 1000
 //= 1.6 times: ms("warp_tile", 1024) / ms("register_buffer", 1024)
 //
 // The gain at 4096 is that of the K-tile. In a trial with the fragments read where they are needed the kernel was as fast (the
@@ -521,11 +521,11 @@ __global__ void __launch_bounds__(THREADS, 2)
   tile_of_c<Square>(product, row0, col0, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
-// Not at all: 48.2 TFLOP/s, where `register_buffer` made 48.2. A profile of `async_copy` says what its warps wait for:
+// Not at all: 48.2 TFLOP/s, where `register_buffer` made 48.3. A profile of `async_copy` says what its warps wait for:
 // 2 % of their time for a load, 8 % at the barrier, and half of it for the scheduler, which issues an instruction of
-// another warp. Hardly a load is left to hide, and `register_buffer` is as fast: one K-tile ahead was enough. A is copied 4 bytes at a time here; what 16-byte
-// copies of a transposed A would gain is not measured (extension 3).
-//= made 48.2: rate("register_buffer") / 1000
+// another warp. Hardly a load is left to hide, and `register_buffer` is as fast: one K-tile ahead was enough. A is
+// copied 4 bytes at a time here; what copies of 16 bytes gain where A lies transposed, the notes have (extension 3).
+//= made 48.3: rate("register_buffer") / 1000
 //= 48.2 TFLOP/s: rate("async_copy") / 1000
 //= 2 % of: 100 * ncu("async_copy", "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio") /
 //=   ncu("async_copy", "smsp__average_warp_latency_per_inst_issued.ratio")
@@ -559,20 +559,25 @@ __global__ void __launch_bounds__(THREADS, 2)
 //
 // | | 2 stages | 3 stages | 4 stages |
 // |---|--:|--:|--:|
-// | BK = 8 | 46.4 | 46.2 | 46.4 |
-// | BK = 16 | 47.5 | 47.0 | 48.2 |
-// | BK = 32 | 47.9 | 47.6 | 43.8 |
-//= BK = 8 | 46.4 | 46.2 | 46.4 |: (8, rate("ring_sizes/stages=2, BK=8") / 1000, rate("ring_sizes/stages=3, BK=8") / 1000,
+// | BK = 8 | 46.4 | 46.1 | 46.4 |
+// | BK = 16 | 47.7 | 47.2 | 48.2 |
+// | BK = 32 | 47.9 | 47.5 | 43.9 |
+//= BK = 8 | 46.4 | 46.1 | 46.4 |: (8, rate("ring_sizes/stages=2, BK=8") / 1000, rate("ring_sizes/stages=3, BK=8") / 1000,
 //=   rate("ring_sizes/stages=4, BK=8") / 1000)
-//= BK = 16 | 47.5 | 47.0 | 48.2 |: (16, rate("ring_sizes/stages=2, BK=16") / 1000, rate("ring_sizes/stages=3, BK=16") / 1000,
+//= BK = 16 | 47.7 | 47.2 | 48.2 |: (16, rate("ring_sizes/stages=2, BK=16") / 1000, rate("ring_sizes/stages=3, BK=16") / 1000,
 //=   rate("ring_sizes/stages=4, BK=16") / 1000)
-//= BK = 32 | 47.9 | 47.6 | 43.8 |: (32, rate("ring_sizes/stages=2, BK=32") / 1000, rate("ring_sizes/stages=3, BK=32") / 1000,
+//= BK = 32 | 47.9 | 47.5 | 43.9 |: (32, rate("ring_sizes/stages=2, BK=32") / 1000, rate("ring_sizes/stages=3, BK=32") / 1000,
 //=   rate("ring_sizes/stages=4, BK=32") / 1000)
 //
-// The depth is worth 2 to 4 % from 8 to 16; the number of stages next to nothing, since one K-tile under way is enough
-// here, as `register_buffer` has it. Four stages of 32 take 133 KB: one block is alone on an SM, and the rate falls.
+// The depth is worth 2 to 4 % from 8 to 16; the number of stages 2 % at most where two blocks fit on an SM, and three are slower
+// than two: one K-tile under way is enough here, as `register_buffer` has it. Four stages of 32 take 133 KB: one block is
+// alone on an SM, and the rate falls.
 //= 2 to 4 %: (100 * (rate("ring_sizes/stages=3, BK=16") / rate("ring_sizes/stages=3, BK=8") - 1),
 //=   100 * (rate("ring_sizes/stages=4, BK=16") / rate("ring_sizes/stages=4, BK=8") - 1))
+//= 2 % at most: 100 * (rate("ring_sizes/stages=4, BK=16") / rate("ring_sizes/stages=3, BK=16") - 1)
+//= because three are slower than two: max(rate("ring_sizes/stages=3, BK=8") / rate("ring_sizes/stages=2, BK=8"),
+//=   rate("ring_sizes/stages=3, BK=16") / rate("ring_sizes/stages=2, BK=16"),
+//=   rate("ring_sizes/stages=3, BK=32") / rate("ring_sizes/stages=2, BK=32")) < 1
 //= 133 KB: 4 * 4 * 32 * (132 + 128) / 1000
 
 // ## 5. A wider tile
@@ -701,7 +706,7 @@ __global__ void __launch_bounds__(THREADS, 1)
   tile_of_c<Wide>(product, row0, col0, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
-// 7 %, or 50.0 TFLOP/s, for the order of independent instructions. An instruction is issued in 84 of 100 cycles again,
+// 7 %, or 50.1 TFLOP/s, for the order of independent instructions. An instruction is issued in 84 of 100 cycles again,
 // and the dispatch stall is down to 6 % of a warp's time. The loop marks 1939 operands for reuse instead of 1766. But
 // that is no explanation yet: each order makes the compiler assign registers differently, other orders of the same FMAs
 // were both faster and slower, and no rule that we could find predicts which (the notes have a table). Measure.
@@ -709,7 +714,7 @@ __global__ void __launch_bounds__(THREADS, 1)
 //= 6 % of: 100 * ncu("serpentine", "smsp__average_warps_issue_stalled_dispatch_stall_per_issue_active.ratio") /
 //=   ncu("serpentine", "smsp__average_warp_latency_per_inst_issued.ratio")
 //= 1939 operands for reuse instead of 1766: (sass("serpentine", "reuse", "FFMA"), sass("wide_tile", "reuse", "FFMA"))
-//= 50.0 TFLOP/s: rate("serpentine") / 1000
+//= 50.1 TFLOP/s: rate("serpentine") / 1000
 //= 84 of 100: (ncu("serpentine", "smsp__issue_active.avg.pct_of_peak_sustained_active"), 100)
 //
 //? small: A product of 1024 has 32 tiles of 128 x 256. `async_copy` makes 21.3 TFLOP/s there. What does `serpentine`
@@ -761,13 +766,13 @@ __global__ void __launch_bounds__(THREADS, 1)
 }
 
 // A launch's counts do not show it: the same requests come in another order. Nsight Compute shows it, at 8192: 5.1 GB
-// come from DRAM for `serpentine`, 3.0 GB for `grouped_tiles`. The clock does not: 50.6 TFLOP/s and 50.6 at 8192. 5.1
+// come from DRAM for `serpentine`, 3.0 GB for `grouped_tiles`. The clock does not: 50.7 TFLOP/s and 50.6 at 8192. 5.1
 // GB in 21.7 ms are 5 % of what a copy reaches, and warps spend 3 % of their time waiting for a load with either order.
 // Grouping solves a problem that this kernel does not have. A product on tensor cores may have it, as it needs the
 // same bytes in a fraction of the time.
 //= 5.1 GB: ncu("serpentine", "dram__bytes_read.sum", 8192) / 1e9
 //= 3.0 GB: ncu("grouped_tiles", "dram__bytes_read.sum", 8192) / 1e9
-//= 50.6 TFLOP/s and 50.6: (rate("serpentine", 8192) / 1000, rate("grouped_tiles", 8192) / 1000)
+//= 50.7 TFLOP/s and 50.6: (rate("serpentine", 8192) / 1000, rate("grouped_tiles", 8192) / 1000)
 //= 21.7 ms: ms("serpentine", 8192)
 //= are 5 %: 100 * ncu("serpentine", "dram__bytes_read.sum", 8192) / ms("serpentine", 8192) / limit("copy") / 1e6
 //= 3 % of: 100 * ncu("serpentine", "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio", 8192) /
