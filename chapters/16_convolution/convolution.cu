@@ -128,13 +128,13 @@ __global__ void naive(float* out, const float* in, const float* filter, Layer l)
                       static_cast<int>(row % l.p()), static_cast<int>(i % l.q()));
 }
 
-// `naive` makes 1.5 TFLOP/s for `c128`, 2 % of what the FMA units can do. One core takes 0.5 s for `one56`, `naive`
-// takes 0.19 ms. It is the naive product of chapter 02 again, with two loads for an FMA, and with index
+// `naive` makes 1.5 TFLOP/s for `c128`, 2 % of what the FMA units can do. One core takes 0.7 s for `one56`, `naive`
+// takes 0.18 ms. It is the naive product of chapter 02 again, with two loads for an FMA, and with index
 // arithmetic and guards as well. What each of them costs was not measured.
 //= 1.5 TFLOP/s: rate("naive/layer=c128") / 1000
 //= 2 % of: 100 * rate("naive/layer=c128") / limit("fma")
-//= 0.5 s: ms("on_cpu/layer=one56") / 1000
-//= 0.19 ms: ms("naive/layer=one56")
+//= 0.7 s: ms("on_cpu/layer=one56") / 1000
+//= 0.18 ms: ms("naive/layer=one56")
 //
 // ### The edge
 //
@@ -692,9 +692,9 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
   tile_product(packed + k0, round_up(l.k, BM), k_tiles(l.c), source, sink);
 }
 
-// `down` takes 0.08 ms this way, with the table 0.095 ms. cuDNN takes 1.5 times as long.
+// `down` takes 0.08 ms this way, with the table 0.092 ms. cuDNN takes 1.5 times as long.
 //= 0.08 ms: ms("pointwise/layer=down")
-//= 0.095 ms: ms("implicit/layer=down")
+//= 0.092 ms: ms("implicit/layer=down")
 //= 1.5 times: ratio("pointwise/layer=down")
 //
 // ## 5. One image
@@ -745,12 +745,12 @@ int tiles_of_part(size_t blocks, int tiles, int wanted) {
   return std::max(lab::ceil_div(tiles, std::max(parts, 1)), 8);
 }
 
-// With about three blocks for each SM `one14` takes 0.033 ms instead of 0.23: seven times faster, and 1.7 times as fast
+// With about three blocks for each SM `one14` takes 0.031 ms instead of 0.22: seven times faster, and 1.8 times as fast
 // as cuDNN.
-//= 0.033 ms: ms("split/layer=one14")
-//= of 0.23: ms("implicit/layer=one14")
+//= 0.031 ms: ms("split/layer=one14")
+//= of 0.22: ms("implicit/layer=one14")
 //= seven times: ms("implicit/layer=one14") / ms("split/layer=one14")
-//= 1.7 times: ratio("split/layer=one14")
+//= 1.8 times: ratio("split/layer=one14")
 //
 // ## 6. Fewer multiplications
 //
@@ -1138,10 +1138,10 @@ void winograd(float* out, const float* in, const float* filter, const float* bia
 //? unit: times
 //? near: 20 %
 //
-// 4.1 times: 171 TFLOP/s, counted as the direct sum. That is 2.6 times what a loop of FMAs reaches. F(2 x 2), with 9
+// 4.2 times: 172 TFLOP/s, counted as the direct sum. That is 2.6 times what a loop of FMAs reaches. F(2 x 2), with 9
 // multiplications for each result, makes 83 TFLOP/s.
-//= 4.1 times: ms("implicit/layer=five") / ms("winograd/layer=five,tile=4")
-//= 171 TFLOP/s: rate("winograd/layer=five,tile=4") / 1000
+//= 4.2 times: ms("implicit/layer=five") / ms("winograd/layer=five,tile=4")
+//= 172 TFLOP/s: rate("winograd/layer=five,tile=4") / 1000
 //= 2.6 times: rate("winograd/layer=five,tile=4") / limit("fma")
 //= 83 TFLOP/s: rate("winograd/layer=five,tile=2") / 1000
 //
@@ -1463,9 +1463,9 @@ void network(const std::vector<Step>& steps, float* scratch, bool fused) {
   }
 }
 
-// Layer by layer with kernels apart it takes 1.7 ms, fused 0.84 ms. Nine launches are left of eighteen.
-//= 1.7 ms: ms("network/kernels=apart")
-//= 0.84 ms: ms("network/kernels=fused")
+// Layer by layer with kernels apart it takes 1.6 ms, fused 0.83 ms. Nine launches are left of eighteen.
+//= 1.6 ms: ms("network/kernels=apart")
+//= 0.83 ms: ms("network/kernels=fused")
 //
 
 // [hide] What is added to the ladder
@@ -1553,7 +1553,7 @@ int main(int argc, char** argv) {
 // | 3 x 3, many images | `winograd`, tiles of 4 | 1.0 to 1.2 times |
 // | 1 x 1 | `pointwise` | 1.4 to 1.5 times |
 // | few channels, stride | `implicit` | 1.8 times |
-// | one image | `winograd`, tiles of 2 | 1.5 to 2.4 times |
+// | one image | `winograd`, tiles of 2 | 1.5 to 2.6 times |
 // | 5 x 5 | `winograd`, tiles of 4 | 0.68 times |
 //= 1.0 to 1.2 times: (min(ratio("winograd/layer=c64,tile=4"), ratio("winograd/layer=c128,tile=4"),
 //=   ratio("winograd/layer=c256,tile=4"), ratio("winograd/layer=c512,tile=4"), ratio("winograd/layer=large,tile=4")),
@@ -1561,12 +1561,12 @@ int main(int argc, char** argv) {
 //=   ratio("winograd/layer=c512,tile=4"), ratio("winograd/layer=large,tile=4")))
 //= 1.4 to 1.5 times: (ratio("pointwise/layer=up"), ratio("pointwise/layer=down"))
 //= 1.8 times: ratio("implicit/layer=first")
-//= 1.5 to 2.4 times: (ratio("winograd/layer=one56,tile=2"), ratio("winograd/layer=one14,tile=2"))
+//= 1.5 to 2.6 times: (ratio("winograd/layer=one56,tile=2"), ratio("winograd/layer=one14,tile=2"))
 //= 0.68 times: ratio("winograd/layer=five,tile=4")
 //
-// The 1.0 is that of `c512`, where cuDNN has Winograd as well and is 0.2 % faster. The geometric mean of the eleven layers is 1.28.
-//= 0.2 % faster: 100 * (1 - ratio("winograd/layer=c512,tile=4"))
-//= is 1.28: (ratio("winograd/layer=c64,tile=4") * ratio("winograd/layer=c128,tile=4") * ratio("winograd/layer=c256,tile=4") *
+// The 1.0 is that of `c512`, where cuDNN has Winograd as well and is 0.9 % faster. The geometric mean of the eleven layers is 1.29.
+//= 0.9 % faster: 100 * (1 - ratio("winograd/layer=c512,tile=4"))
+//= is 1.29: (ratio("winograd/layer=c64,tile=4") * ratio("winograd/layer=c128,tile=4") * ratio("winograd/layer=c256,tile=4") *
 //=   ratio("winograd/layer=c512,tile=4") * ratio("winograd/layer=large,tile=4") * ratio("pointwise/layer=down") *
 //=   ratio("pointwise/layer=up") * ratio("implicit/layer=first") * ratio("winograd/layer=one56,tile=2") *
 //=   ratio("winograd/layer=one14,tile=2") * ratio("winograd/layer=five,tile=4")) ** (1 / 11)
