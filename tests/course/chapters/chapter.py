@@ -152,8 +152,9 @@ class Mutant:
         for rung, old, new in mutants:
             at = text.index(old, re.search(rf"[ >]{rung}\(", text).start())
             text = text[:at] + new + text[at + len(old) :]
-        if source.name != file.name:  # it includes what lies beside it
-            shutil.copy(home / source.name, source)
+        if source.name != file.name:  # it includes what lies beside it, and so may these headers
+            for beside in (home / source.name, *home.glob("*.cuh"), *home.glob("*.h")):
+                shutil.copy(beside, folder)
         (folder / file.name).write_text(text)
         built = BINARY_DIR / "chapters" / f"{(chapter.program if traced else chapter.fast).name}.dir"
         objects = [] if file == chapter.source else sorted(built.glob("*.cu.o"))

@@ -31,13 +31,14 @@ class Counts(unittest.TestCase):
         self.assertEqual({row["rung"] for row in run.rows}, set(rungs))
 
     def test_padded_rows_leave_the_conflicts_of_the_sums(self):
-        """Of load_matrix_sync, none; of a fragment of sums in rows of 64 bytes, as many for any K."""
+        """Those of a fragment of sums in rows of 64 bytes are as many for any K; of the others, a tenth is left at most."""
         of = {}
         for k in (32, 96):
             run = CHAPTER.right("--size", f"128,128,{k}", *only("wmma"))
-            of[k] = [conflicts(run.row("wmma", variant)) for variant in ("", "rows=padded")]
-        self.assertGreater(of[96][0], 2 * of[32][0])
-        self.assertEqual(of[96][1], of[32][1])
+            of[k] = [conflicts(row) for row in run.rows]
+        plain, padded = (after - before for before, after in zip(of[32], of[96]))
+        self.assertLess(10 * padded, plain)
+        self.assertEqual(len(of[32]), 2)
 
     def test_no_thread_loads_what_the_tma_copies(self):
         for row in CHAPTER.right("--size", "136,264,72", *only(*HOPPER)).rows:
@@ -48,13 +49,13 @@ class Counts(unittest.TestCase):
 
 class Errors(unittest.TestCase):
     def test_three_products_and_sums_outside_of_the_tensor_core(self):
-        run = CHAPTER.right("--size", "70,66,4000", *only("tf32"), fast=True)
+        run = CHAPTER.right("--size", "70,66,1000", *only("tf32"), fast=True)
         once, thrice, outside = (
             run.row("tf32", variant)["max_error"]
             for variant in ("products=1", "products=3", "products=3, sums=outside")
         )
-        self.assertGreater(once, 4 * thrice)
-        self.assertGreater(thrice, 4 * outside)
+        self.assertGreater(once, 8 * thrice)
+        self.assertGreater(thrice, 8 * outside)
 
 
 class Sizes(unittest.TestCase):
@@ -116,7 +117,7 @@ class HopperMutants(unittest.TestCase):
             "fence.proxy.async",
         ),
         ("hopper.cuh", "specialized", "wgmma_wait<1>();", "", "producer_warp", "wgmma"),
-        ("tf32.cu", "tf32", "place * LDB", "place * BN", "tf32", "mismatch|wrong|off"),
+        ("tf32.cu", "tf32", "place * LDB", "place * BN", "tf32", "uninitialized-shared"),
     )
 
     def test_every_mistake_is_noticed(self):
@@ -124,7 +125,7 @@ class HopperMutants(unittest.TestCase):
             source = "tensor_cores_hopper.cu" if file == "hopper.cuh" else file
             wrong = Mutant(CHAPTER, [(function, text, becomes)], traced=True, file=file, compiled=source)
             with self.subTest(mistake=text), wrong as program:
-                run = program.run("--size", "136,264,200", *only(rung))
+                run = program.run("--size", "136,264,456", *only(rung))
                 self.assertIn(run.code, (1, 86), run.explain())
                 self.assertRegex(run.out + run.err, says)
 
