@@ -76,10 +76,10 @@ void back(float* to, const float* d_from, std::size_t n) {
   CUDA_CHECK(cudaMemcpyAsync(to, d_from, n * sizeof(float), cudaMemcpyDeviceToHost));
 }
 
-// **Timed.** 55 GB/s from pinned memory, 7 from pageable; back to the host it is 55 and 11. The link is a PCIe 5.0 slot of
+// **Timed.** 55 GB/s from pinned memory, 9 from pageable; back to the host it is 55 and 18. The link is a PCIe 5.0 slot of
 // 16 lanes, 63 GB/s each way before headers.
-//= 55 GB/s from pinned memory, 7: (rate("one_copy/memory=pinned"), rate("one_copy/memory=pageable"))
-//= 55 and 11: (rate("back/memory=pinned"), rate("back/memory=pageable"))
+//= 55 GB/s from pinned memory, 9: (rate("one_copy/memory=pinned"), rate("one_copy/memory=pageable"))
+//= 55 and 18: (rate("back/memory=pinned"), rate("back/memory=pageable"))
 //= 63 GB/s: 16 * 32 * 128 / 130 / 8
 //
 // What the driver does can be done by hand. The host fills one pinned buffer while the copy engine empties another. Before the host
@@ -131,18 +131,18 @@ void by_hand(float* d_to, const float* from, std::size_t n, Staging& staging, st
   CUDA_CHECK(cudaDeviceSynchronize());
 }
 
-// With buffers of 16 MiB and one thread this takes 32 ms, with eight threads 10 ms, 27 GB/s: the host's own copy takes most
-// of the time. Why the driver's copy takes 39 ms was not looked for.
+// With buffers of 16 MiB and one thread this takes 30 ms, with eight threads 11 ms, 25 GB/s: the host's own copy takes most
+// of the time. The driver's copy takes 30 ms, too.
 //= because the host's own copy: ms("by_hand/threads=1") > 2 * ms("by_hand/threads=8")
-//= 32 ms: ms("by_hand/threads=1")
-//= 10 ms, 27 GB/s: (ms("by_hand/threads=8"), rate("by_hand/threads=8"))
-//= 39 ms: ms("one_copy/memory=pageable")
+//= 30 ms: ms("by_hand/threads=1")
+//= 11 ms, 25 GB/s: (ms("by_hand/threads=8"), rate("by_hand/threads=8"))
+//= 30 ms: ms("one_copy/memory=pageable")
 //
 // Memory that exists already, of a library or from a file, can be pinned where it is: `cudaHostRegister`. That takes
-// 13 ms here, more than twice as long as the copy. Even once, it pays beside the driver's pageable copy, and it does not
+// 15 ms here, three times as long as the copy. Even once, it pays beside the driver's pageable copy, and it does not
 // beside the two buffers with eight threads.
-//= 13 ms here: ms("registering/what=register")
-//= because more than twice: ms("registering/what=register") > 2 * ms("one_copy/memory=pinned")
+//= 15 ms here: ms("registering/what=register")
+//= because three times: 2.7 < ms("registering/what=register") / ms("one_copy/memory=pinned") < 3.3
 //= because it pays beside: ms("registering/what=register") + ms("one_copy/memory=pinned") < ms("one_copy/memory=pageable")
 //= because it does not: ms("registering/what=register") + ms("one_copy/memory=pinned") > ms("by_hand/threads=8")
 
@@ -196,8 +196,8 @@ void both_ways(float* d_to, const float* from, float* to, const float* d_from, s
   streams.join();
 }
 
-// In one stream they take 10 ms, in two 5.4 ms, which is 100 GB/s in all.
-//= 10 ms, in two 5.4 ms, which is 100 GB/s: (ms("both_ways/streams=1"), ms("both_ways/streams=2"), rate("both_ways/streams=2"))
+// In one stream they take 10 ms, in two 5.3 ms, which is 101 GB/s in all.
+//= 10 ms, in two 5.3 ms, which is 101 GB/s: (ms("both_ways/streams=1"), ms("both_ways/streams=2"), rate("both_ways/streams=2"))
 //
 // ## 2. Without a copy
 //
@@ -221,11 +221,11 @@ __global__ void zero_copy(float* out, const float* in, std::size_t n, std::size_
 //? answer: {"copy all, then read": ms("one_copy/memory=pinned") < ms("zero_copy/part=1 of 16"),
 //?   "read across the link": ms("one_copy/memory=pinned") > ms("zero_copy/part=1 of 16")}
 //
-// **Timed.** All of the array takes 5 ms, 0.93 of the rate of the copy. Wider loads, more of them under way, streaming loads,
+// **Timed.** All of the array takes 5 ms, 0.92 of the rate of the copy. Wider loads, more of them under way, streaming loads,
 // prefetches into the L2 and bulk copies of up to 32 KiB came no further in a trial. Why was not measured. One group of 16
 // takes 0.3 ms. Zero copy is for data of which little is read, or all of it once, and for results of a few bytes
 // (chapter 07).
-//= 5 ms, 0.93: (ms("zero_copy/part=all"), ms("one_copy/memory=pinned") / ms("zero_copy/part=all"))
+//= 5 ms, 0.92: (ms("zero_copy/part=all"), ms("one_copy/memory=pinned") / ms("zero_copy/part=all"))
 //= 16 takes 0.3 ms: (16, ms("zero_copy/part=1 of 16"))
 //
 // ### Pages that move by themselves
@@ -266,12 +266,12 @@ void managed(float* out, const float* pages, std::size_t n, bool prefetched, std
   streams.join();
 }
 
-// **Timed.** By faults the pages come at 9 GB/s, prefetched at 49, 0.88 of the rate of a pinned copy. But then the kernel waits for the
+// **Timed.** By faults the pages come at 9 GB/s, prefetched at 46, 0.84 of the rate of a pinned copy. But then the kernel waits for the
 // last page. In four parts, each with its kernel in a stream of its own, the kernel of one part runs while other parts still
-// come: 0.90.
-//= come at 9 GB/s, prefetched at 49, 0.88: (rate("managed/pages=faults"), rate("managed/pages=prefetched"),
+// come. That gives 0.88.
+//= come at 9 GB/s, prefetched at 46, 0.84: (rate("managed/pages=faults"), rate("managed/pages=prefetched"),
 //=   rate("managed/pages=prefetched") / rate("one_copy/memory=pinned"))
-//= come: 0.90: rate("managed/pages=prefetched in 4 parts") / rate("one_copy/memory=pinned")
+//= gives 0.88: rate("managed/pages=prefetched in 4 parts") / rate("one_copy/memory=pinned")
 //
 // ### Not sent at all
 //
@@ -352,15 +352,15 @@ void staged(float* to, const float* from, float* d_in, float* d_out, std::size_t
 
 // | pieces | 1 | 2 | 4 | 16 | 32 | 64 |
 // |---|--:|--:|--:|--:|--:|--:|
-// | ms | 14.7 | 9.8 | 9.9 | 6.5 | 6.1 | 6.4 |
-//= | ms | 14.7 | 9.8 | 9.9 | 6.5 | 6.1 | 6.4 |: (ms("staged/pieces=1"), ms("staged/pieces=2"), ms("staged/pieces=4"),
+// | ms | 14.7 | 9.8 | 7.6 | 6.4 | 6.0 | 6.2 |
+//= | ms | 14.7 | 9.8 | 7.6 | 6.4 | 6.0 | 6.2 |: (ms("staged/pieces=1"), ms("staged/pieces=2"), ms("staged/pieces=4"),
 //=   ms("staged/pieces=16"), ms("staged/pieces=32"), ms("staged/pieces=64"))
 //
-// The bound is the longest of the three, and in and out together take 5.4 ms (`both_ways`); the peer of this rung is
-// just that. 32 pieces reach 0.89 of it. The first piece in and the last piece out are hidden by nothing, and a stream
+// The bound is the longest of the three, and in and out together take 5.3 ms (`both_ways`); the peer of this rung is
+// just that. 32 pieces reach 0.88 of it. The first piece in and the last piece out are hidden by nothing, and a stream
 // takes its next piece in only when it has sent its last one out. Eight streams in turn take 5.9 ms.
-//= take 5.4 ms: ms("both_ways/streams=2")
-//= reach 0.89: ratio("staged/pieces=32")
+//= take 5.3 ms: ms("both_ways/streams=2")
+//= reach 0.88: ratio("staged/pieces=32")
 //= take 5.9 ms: ms("staged/streams=8")
 //
 // ### A stream for each part
@@ -391,10 +391,10 @@ void staged_by_part(float* to, const float* from, float* d_in, float* d_out, std
   streams.join();
 }
 
-// **Timed.** 32 pieces take 5.76 ms, 0.95 of both copies; 16 take 5.9 ms and 64 take 5.8. Why more pieces are no faster was not
-// measured.
-//= 5.76 ms, 0.95: (ms("staged/by part, pieces=32"), ratio("staged/by part, pieces=32"))
-//= take 5.9 ms and 64 take 5.8: (ms("staged/by part, pieces=16"), 64, ms("staged/by part, pieces=64"))
+// **Timed.** 32 pieces take 5.72 ms, 0.93 of both copies; 16 take 5.9 ms and 64 take 5.7. Why more pieces gain so little was
+// not measured.
+//= 5.72 ms, 0.93: (ms("staged/by part, pieces=32"), ratio("staged/by part, pieces=32"))
+//= take 5.9 ms and 64 take 5.7: (ms("staged/by part, pieces=16"), 64, ms("staged/by part, pieces=64"))
 //
 // The simulator draws the order that a program has made, since it knows that and no time. `./learn explain 19 --rung staged` shows
 // what begins like this for 16 pieces in three streams in turn, and in a stream for each part:
@@ -418,8 +418,8 @@ void staged_by_part(float* to, const float* from, float* d_in, float* d_out, std
 //
 // ### What undoes it
 //
-// - *Pageable memory.* The copy has to pass the driver's buffer, and the host waits for it: 62 ms, in 16 pieces.
-//= 62 ms: ms("staged/mistake=pageable")
+// - *Pageable memory.* The copy has to pass the driver's buffer, and the host waits for it: 57 ms, in 16 pieces.
+//= 57 ms: ms("staged/mistake=pageable")
 // - *One stream.* 15 ms in 16 pieces: without a second stream, nothing may overlap.
 //= 15 ms: ms("staged/mistake=one stream")
 // - *The default stream.* It waits for all others, and they for it. Streams that are to be independent of it are made
@@ -544,9 +544,9 @@ void allocation(float* d_last, std::size_t n, bool pool) {
   CUDA_CHECK(pool ? cudaFreeAsync(buffer, 0) : cudaFree(buffer));
 }
 
-// By the host's clock, 64 MiB for one kernel: 180 us with `cudaMalloc`, 9 us from the pool. (By default a pool gives its
+// By the host's clock, 64 MiB for one kernel: 282 us with `cudaMalloc`, 14 us from the pool. (By default a pool gives its
 // memory back at each synchronization; here it keeps it, by `cudaMemPoolAttrReleaseThreshold`.)
-//= 180 us with `cudaMalloc`, 9 us: (1000 * ms("allocation/by=cudaMalloc"), 1000 * ms("allocation/by=pool"))
+//= 282 us with `cudaMalloc`, 14 us: (1000 * ms("allocation/by=cudaMalloc"), 1000 * ms("allocation/by=pool"))
 //
 // ## 5. A thousand small kernels
 //
@@ -630,29 +630,29 @@ void new_graph(float* x, Recorded* updated) {
 //
 // | how | us a step |
 // |---|--:|
-// | a launch for each | 3.5 |
-// | a programmatic launch for each | 2.9 |
+// | a launch for each | 4.1 |
+// | a programmatic launch for each | 2.6 |
 // | one kernel that stays | 1.2 |
 // | a graph | 1.3 |
-// | a graph of programmatic launches | 0.7 |
-//= | a launch for each | 3.5 |: ms("chain/how=launches")
-//= | a programmatic launch for each | 2.9 |: ms("programmatic/how=launches")
+// | a graph of programmatic launches | 0.9 |
+//= | a launch for each | 4.1 |: ms("chain/how=launches")
+//= | a programmatic launch for each | 2.6 |: ms("programmatic/how=launches")
 //= stays | 1.2 |: ms("chain/how=stays")
 //= | a graph | 1.3 |: ms("chain/how=graph")
-//= | a graph of programmatic launches | 0.7 |: ms("programmatic/how=graph")
+//= | a graph of programmatic launches | 0.9 |: ms("programmatic/how=graph")
 //
 // The kernel that stays pays for a barrier of the grid, not for a launch. It needs all its blocks on the device at once
 // (chapter 07).
 //
 // With {term}`programmatic dependent launch` (chapter 07) a kernel may begin while the one in front still runs, and waits for its end
 // where it needs it. Each launch has an attribute, and the kernel two more lines (`transfers_sm90.cu`). In a graph that takes
-// half the time, less than the kernel that stays. Of the two lines, the one that lets the next kernel begin may be left out:
-// then each block does so at its end, and a step takes 0.84 us. Launched one by one, the same kernels take 2.9 us with the attribute and
-// 2.8 us without it; the host's calls alone took as long in a trial.
-//= because half the time: 0.45 < ms("programmatic/how=graph") / ms("chain/how=graph") < 0.55
+// 0.70 of the time, less than the kernel that stays. Of the two lines, the one that lets the next kernel begin may be left out:
+// then each block does so at its end, and a step takes 1.18 us. Launched one by one, the same kernels take 2.6 us with the attribute and
+// 3.3 us without it; the host's calls alone took as long in a trial, and vary so much from run to run that the two cannot be told apart.
+//= 0.70 of the time: ms("programmatic/how=graph") / ms("chain/how=graph")
 //= because less than the kernel that stays: ms("programmatic/how=graph") < ms("chain/how=stays")
-//= a step takes 0.84 us: ms("programmatic/how=graph, no trigger")
-//= 2.9 us with the attribute and 2.8 us: (ms("programmatic/how=launches"), ms("programmatic/how=launches, no attribute"))
+//= a step takes 1.18 us: ms("programmatic/how=graph, no trigger")
+//= 2.6 us with the attribute and 3.3 us: (ms("programmatic/how=launches"), ms("programmatic/how=launches, no attribute"))
 //
 // To make the graph takes 3 ms. If only arguments change, as here the array, `cudaGraphExecUpdate` takes 2 ms less: both
 // record the launches anew, and an update then compares the two instead of preparing one.
