@@ -1878,8 +1878,8 @@ void add_rows(lab::Ladder& ladder, size_t length) {
 
 /// Adds attention in float, and mistakes.
 void add_attention(lab::Ladder& ladder, int length, int heads) {
-  if (!ladder.wants(ON_ATTENTION)) return;
   const AttentionLaunches launches = with_others(launches_of_attention());
+  if (!ladder.wants(ON_ATTENTION)) return;
   for (const auto& [d, shape] : {std::pair{128, Heads{heads, length, length, 1}},
                                  {64, Heads{2 * heads, length, length, 1}},
                                  {128, Heads{4 * heads, length / 2 + 1, length, 4}}}) {
