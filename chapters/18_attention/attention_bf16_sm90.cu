@@ -34,11 +34,11 @@
 //?   "within 5 per cent": 0.95 < rate("ahead/bf16,d=128,short,full,no_turns") / rate("ahead/bf16,d=128,short,full") < 1.05,
 //?   "it drops by more": rate("ahead/bf16,d=128,short,full,no_turns") < 0.95 * rate("ahead/bf16,d=128,short,full")}
 //
-// It drops, to 557 TFLOP/s from 608. For heads of 64 columns the four combinations can be compared at the same clock: 403 with
-// neither, 442 with turns alone, 392 with an early start alone, 439 with both.
-//= to 557 TFLOP/s from 608: (rate("ahead/bf16,d=128,short,full,no_turns") / 1000, rate("ahead/bf16,d=128,short,full") / 1000)
-//= 403 with neither, 442 with turns alone: (rate("two_groups/bf16,d=64,short,full") / 1000, rate("turns/bf16,d=64,short,full") / 1000)
-//= 392 with an early start alone, 439 with both: (rate("ahead/bf16,d=64,short,full,no_turns") / 1000, rate("ahead/bf16,d=64,short,full") / 1000)
+// It drops, to 571 TFLOP/s from 631. For heads of 64 columns the four combinations can be compared at the same clock: 400 with
+// neither, 441 with turns alone, 389 with an early start alone, 437 with both.
+//= to 571 TFLOP/s from 631: (rate("ahead/bf16,d=128,short,full,no_turns") / 1000, rate("ahead/bf16,d=128,short,full") / 1000)
+//= 400 with neither, 441 with turns alone: (rate("two_groups/bf16,d=64,short,full") / 1000, rate("turns/bf16,d=64,short,full") / 1000)
+//= 389 with an early start alone, 437 with both: (rate("ahead/bf16,d=64,short,full,no_turns") / 1000, rate("ahead/bf16,d=64,short,full") / 1000)
 //
 // ### Registers
 //
@@ -264,42 +264,42 @@ __global__ void __launch_bounds__(T::THREADS, 1)
 
 // ### What each rung gains
 //
-// Kernels with heads of 128 columns ran under the GPU's power cap, for 4096 positions from `turns` on, for 16384 from `boxes` on: the
-// clock fell from 1980 MHz to 1950 and less, down to 1650. With 64 columns it was 1980 up to `ahead`, and 1950 after it. So gains of
-// some per cent are judged with 64 columns here.
+// Kernels with heads of 128 columns ran at a lowered clock, mostly under the GPU's power cap: for 4096 positions from `two_groups`
+// with a causal mask on, for 16384 from `boxes` with one on. It fell from 1980 MHz to 1935 and less, down to 1650. With 64
+// columns it was 1980 up to `three_groups`, and 1950 and 1845 after it. So gains of some per cent are judged with 64 columns here.
 //
-// A second warpgroup gains most: for 128 columns `boxes` makes 438 TFLOP/s, `two_groups` 627.
-//= makes 438 TFLOP/s, `two_groups` 627: (rate("boxes/bf16,d=128,short,full") / 1000, rate("two_groups/bf16,d=128,short,full") / 1000)
+// A second warpgroup gains most: for 128 columns `boxes` makes 440 TFLOP/s, `two_groups` 606.
+//= makes 440 TFLOP/s, `two_groups` 606: (rate("boxes/bf16,d=128,short,full") / 1000, rate("two_groups/bf16,d=128,short,full") / 1000)
 //
 // Turns gain 10 per cent for 64 columns without a mask, and 17 with a causal one; why a mask matters here is not measured. For
-// 128 columns without a mask `turns` makes 595, less than `two_groups`, which ran before it at the full clock. `ahead` by itself
+// 128 columns without a mask `turns` makes 604 at 1860 MHz, as much as `two_groups` before it at 1980. `ahead` by itself
 // gains nothing: for 64 columns it is slower than `turns`, by 1 per cent, and by 5 with a causal mask.
 //= gain 10 per cent: 100 * (ms("two_groups/bf16,d=64,short,full") / ms("turns/bf16,d=64,short,full") - 1)
 //= and 17 with: 100 * (ms("two_groups/bf16,d=64,short,causal") / ms("turns/bf16,d=64,short,causal") - 1)
-//= makes 595: rate("turns/bf16,d=128,short,full") / 1000
+//= makes 604: rate("turns/bf16,d=128,short,full") / 1000
 //= by 1 per cent, and by 5 with: (100 * (ms("ahead/bf16,d=64,short,full") / ms("turns/bf16,d=64,short,full") - 1),
 //=   100 * (ms("ahead/bf16,d=64,short,causal") / ms("turns/bf16,d=64,short,causal") - 1))
 //
-// Heads of 64 columns have half the products for as many powers: with two warpgroups 439, with three 518. Blocks that stay gain
-// 3 per cent more without a mask. With a causal mask an item has one to all tiles, and item n goes to block n mod 132 all the same.
-//= warpgroups 439, with three 518: (rate("ahead/bf16,d=64,short,full") / 1000, rate("three_groups/bf16,d=64,short,full") / 1000)
-//= gain 3 per cent more: 100 * (ms("three_groups/bf16,d=64,short,full") / ms("persistent/bf16,d=64,short,full") - 1)
+// Heads of 64 columns have half the products for as many powers: with two warpgroups 437, with three 502. Blocks that stay gain
+// 1 per cent more without a mask, at a lower clock. With a causal mask an item has one to all tiles, and item n goes to block n mod 132 all the same.
+//= warpgroups 437, with three 502: (rate("ahead/bf16,d=64,short,full") / 1000, rate("three_groups/bf16,d=64,short,full") / 1000)
+//= gain 1 per cent more: 100 * (ms("three_groups/bf16,d=64,short,full") / ms("persistent/bf16,d=64,short,full") - 1)
 //
 //? same_items: With 64 columns a block has 192 queries, so a head of 4096 has 22 items, and 132 is six times 22. `three_groups` makes
-//?   426 TFLOP/s with a causal mask. What does `persistent` make?
+//?   422 TFLOP/s with a causal mask. What does `persistent` make?
 //? answer: rate("persistent/bf16,d=64,short,causal") / 1000
 //? unit: TFLOP/s
 //? near: 20 %
 //
-// 260 of the 426: each block gets items of one length all the time, and those with the longest end last. For 16384 positions and 128
-// columns a head has nearly as many items as there are SMs: `persistent` makes 413.
-//= 260 of the 426: (rate("persistent/bf16,d=64,short,causal") / 1000, rate("three_groups/bf16,d=64,short,causal") / 1000)
-//= makes 413: rate("persistent/bf16,d=128,long,causal") / 1000
+// 258 of the 422: each block gets items of one length all the time, and those with the longest end last. For 16384 positions and 128
+// columns a head has nearly as many items as there are SMs: `persistent` makes 408.
+//= 258 of the 422: (rate("persistent/bf16,d=64,short,causal") / 1000, rate("three_groups/bf16,d=64,short,causal") / 1000)
+//= makes 408: rate("persistent/bf16,d=128,long,causal") / 1000
 //
 // The durations are known before, so the host deals: some heads at a time, items with most tiles first, each to the block that
-// has least to do so far. `dealt_items` makes 467 of the 260, and 593 of the 413.
-//= 467 of the 260: (rate("dealt_items/bf16,d=64,short,causal") / 1000, rate("persistent/bf16,d=64,short,causal") / 1000)
-//= 593 of the 413: (rate("dealt_items/bf16,d=128,long,causal") / 1000, rate("persistent/bf16,d=128,long,causal") / 1000)
+// has least to do so far. `dealt_items` makes 469 of the 258, and 593 of the 408.
+//= 469 of the 258: (rate("dealt_items/bf16,d=64,short,causal") / 1000, rate("persistent/bf16,d=64,short,causal") / 1000)
+//= 593 of the 408: (rate("dealt_items/bf16,d=128,long,causal") / 1000, rate("persistent/bf16,d=128,long,causal") / 1000)
 //
 // cuDNN's kernel is called through PyTorch, in turn with `dealt_items`: in one process, so both run at the same clock, which was 1980 to
 // 1770 MHz. `tools/measure/attention_pairs` times such pairs. In TFLOP/s:

@@ -1,8 +1,7 @@
 // ## Attention in float: warps that load (second reading)
 //
-// In `fused` all warps copy, all warps multiply, and each part of a tile has a barrier for all of them. On an H200 an instruction
-// is issued in 75 of 100 cycles. The rung `loading_warps` has the plan of chapter 12 for its products:
-//= 75 of 100: (ncu("fused/d=128,full", "smsp__issue_active.avg.pct_of_peak_sustained_active"), 100)
+// In `fused` all warps copy, all warps multiply, and each part of a tile has a barrier for all of them. The rung `loading_warps` has
+// the plan of chapter 12 for its products:
 //
 // - Four warps load, eight compute. Between them is a ring of parts, with two barriers for each slot: it is full, it is empty.
 //   Warps that compute do not wait for each other.
@@ -258,23 +257,20 @@ __global__ void __launch_bounds__(T::THREADS, 1)
 //
 // | | `fused` | `loading_warps` | PyTorch |
 // |---|--:|--:|--:|
-// | 128 columns | 42 | 48 | 46 |
-// | the same, causal | 38 | 44 | 44 |
+// | 128 columns | 42 | 47 | 46 |
+// | the same, causal | 38 | 43 | 44 |
 // | 64 columns | 40 | 48 | 35 |
-// | the same, causal | 36 | 43 | 33 |
-//= | 42 | 48 | 46 |: (rate("fused/d=128,full") / 1000, rate("loading_warps/d=128,full") / 1000,
+// | the same, causal | 36 | 42 | 33 |
+//= | 42 | 47 | 46 |: (rate("fused/d=128,full") / 1000, rate("loading_warps/d=128,full") / 1000,
 //=   rate("fused/d=128,full", "4096,64", "h200_pytorch") / 1000)
-//= | 38 | 44 | 44 |: (rate("fused/d=128,causal") / 1000, rate("loading_warps/d=128,causal") / 1000,
+//= | 38 | 43 | 44 |: (rate("fused/d=128,causal") / 1000, rate("loading_warps/d=128,causal") / 1000,
 //=   rate("fused/d=128,causal", "4096,64", "h200_pytorch") / 1000)
 //= | 40 | 48 | 35 |: (rate("fused/d=64,full") / 1000, rate("loading_warps/d=64,full") / 1000,
 //=   rate("fused/d=64,full", "4096,64", "h200_pytorch") / 1000)
-//= | 36 | 43 | 33 |: (rate("fused/d=64,causal") / 1000, rate("loading_warps/d=64,causal") / 1000,
+//= | 36 | 42 | 33 |: (rate("fused/d=64,causal") / 1000, rate("loading_warps/d=64,causal") / 1000,
 //=   rate("fused/d=64,causal", "4096,64", "h200_pytorch") / 1000)
 //
-// Now 83 of 100 cycles issue an instruction. Not all are FMAs: if each cycle issued one, with as many FMAs among them, it would be
-// 58 TFLOP/s. Which of the changes gains how much is not measured.
-//= Now 83 of 100: (ncu("loading_warps/d=128,full", "smsp__issue_active.avg.pct_of_peak_sustained_active"), 100)
-//= 58 TFLOP/s: rate("loading_warps/d=128,full") / 10 / ncu("loading_warps/d=128,full", "smsp__issue_active.avg.pct_of_peak_sustained_active")
+// Which of the changes gains how much is not measured.
 
 // [hide] How it is launched and registered
 namespace {
