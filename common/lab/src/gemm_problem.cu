@@ -255,6 +255,12 @@ Tolerance gemm_tolerance(const GemmCase& what, const GemmLoss& loss) {
     tolerance.relative += loss.cuts * what.k * float_roundoff;
     tolerance.basis += ", sums cut off";
   }
+  if (loss.dropped > 0) {
+    // A random walk of k steps. With k = 1 that is what a product of magnitude 1, the largest, can lack.
+    tolerance.absolute += 4 * std::sqrt(static_cast<double>(k)) * loss.dropped * 0.25 *
+                          std::abs(static_cast<double>(what.alpha));
+    tolerance.basis += format(", of each product up to %g dropped", loss.dropped);
+  }
   return tolerance;
 }
 

@@ -140,6 +140,7 @@ struct GemmLoss {
   bool tf32 = false;  ///< A and B are cut or rounded to the 11 bits of TF32
   double cuts =
       0;  ///< how often a sum is cut off, not rounded, for each product of two elements that it gets
+  double dropped = 0;  ///< what a product lacks at most, as a part of itself, either way at random
 };
 
 /// How far an element of the result may be from the reference: a sum of k products of mean magnitude
