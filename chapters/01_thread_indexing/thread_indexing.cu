@@ -999,6 +999,11 @@ class Managed {
   }
   std::vector<lab::Expectation> outputs() { return {lab::expect(out_, values_)}; }
 
+  /// What a rung needs that finds the pages on the host in every run.
+  lab::Rung on_host(double bytes) {
+    return {.prepare = [this] { write(); }, .prepare_every_run = true, .bytes = bytes};
+  }
+
  private:
   lab::DeviceBuffer<float>& out_;
   const std::vector<float>& values_;
@@ -1192,37 +1197,108 @@ class Death {
   std::vector<Answer> answers_;
 };
 
-/// read_only and write_only, each along the rows and down the columns.
-void add_one_sided(lab::Ladder& ladder, const Picture& picture, std::size_t n) {
-  if (!ladder.wants({"read_only", "write_only"})) return;
-  const auto number = [] __host__ __device__(std::size_t i) { return static_cast<unsigned>(i); };
-  const unsigned wanted = static_cast<unsigned>(n / 3 * 2);
-  const lab::Input<unsigned> in(n, number, "in");
-  lab::DeviceBuffer<unsigned> place(1, "place"), out(n, "out");
-  const double bytes = 4.0 * static_cast<double>(n);
-  for (const bool down : {false, true}) {
-    const auto reads = down ? read_only<true> : read_only<false>;
-    const auto writes = down ? write_only<true> : write_only<false>;
-    const dim3 grid = down ? lab::tiles(picture.rows, picture.cols, 32, 8)
-                           : lab::tiles(picture.cols, picture.rows, 32, 8);
-    const char* const way = down ? "down the columns" : "along the rows";
-    ladder.add({.name = "read_only",
-                .variant = way,
-                .launch =
-                    [&] {
-                      reads<<<grid, dim3(32, 8)>>>(place.data(), in.data(), wanted, picture.rows,
-                                                   picture.cols);
-                    },
-                .outputs = {lab::expect(place, std::vector<unsigned>{wanted})},
-                .bytes = bytes});
-    ladder.add(
-        {.name = "write_only",
-         .variant = way,
-         .launch = [&] { writes<<<grid, dim3(32, 8)>>>(out.data(), picture.rows, picture.cols); },
-         .outputs = {lab::expect(out, number)},
-         .bytes = bytes});
+/// Element i of an array that counts from 0.
+struct Number {
+  __host__ __device__ unsigned operator()(std::size_t i) const { return static_cast<unsigned>(i); }
+};
+
+/// The pictures of read_only and write_only, and both kernels along the rows and down the columns.
+class OneSided {
+ public:
+  explicit OneSided(std::size_t n) : picture_(n), in_(n, Number(), "in"), out_(n, "out") {}
+
+  std::vector<lab::Rung> rungs() {
+    return {reading("along the rows", read_only<false>, along_rows()),
+            writing("along the rows", write_only<false>, along_rows()),
+            reading("down the columns", read_only<true>, down_columns()),
+            writing("down the columns", write_only<true>, down_columns())};
   }
+
+ private:
+  dim3 along_rows() const { return lab::tiles(picture_.cols, picture_.rows, 32, 8); }
+  dim3 down_columns() const { return lab::tiles(picture_.rows, picture_.cols, 32, 8); }
+  double bytes() const { return 4.0 * static_cast<double>(out_.size()); }
+
+  lab::Rung reading(const char* way,
+                    void (*kernel)(unsigned*, const unsigned*, unsigned, std::size_t, std::size_t),
+                    dim3 grid) {
+    const unsigned wanted = static_cast<unsigned>(in_.size() / 3 * 2);
+    return {.name = "read_only",
+            .variant = way,
+            .launch =
+                [=, this] {
+                  kernel<<<grid, dim3(32, 8)>>>(place_.data(), in_.data(), wanted, picture_.rows,
+                                                picture_.cols);
+                },
+            .outputs = {lab::expect(place_, std::vector<unsigned>{wanted})},
+            .bytes = bytes()};
+  }
+  lab::Rung writing(const char* way, void (*kernel)(unsigned*, std::size_t, std::size_t),
+                    dim3 grid) {
+    return {
+        .name = "write_only",
+        .variant = way,
+        .launch =
+            [=, this] { kernel<<<grid, dim3(32, 8)>>>(out_.data(), picture_.rows, picture_.cols); },
+        .outputs = {lab::expect(out_, Number())},
+        .bytes = bytes()};
+  }
+
+  const Picture picture_;
+  const lab::Input<unsigned> in_;
+  lab::DeviceBuffer<unsigned> place_{1, "place"}, out_;
+};
+
+void add_one_sided(lab::Ladder& ladder, std::size_t n) {
+  if (!ladder.wants({"read_only", "write_only"})) return;
+  OneSided pictures(n);
+  for (const lab::Rung& one : pictures.rungs()) ladder.add(one);
 }
+
+/// async_launch, after which the host waits or does not.
+class Async {
+ public:
+  Async(lab::DeviceBuffer<float>& out, const lab::Input<float>& in,
+        void (*launch)(float*, const float*, std::size_t))
+      : out_(out), in_(in), launch_(launch) {}
+
+  void launch() { launch_(out_.data(), in_.data(), in_.size()); }
+  std::vector<lab::Expectation> outputs() { return {lab::expect(out_, Doubled{in_.view()})}; }
+
+ private:
+  lab::DeviceBuffer<float>& out_;
+  const lab::Input<float>& in_;
+  void (*const launch_)(float*, const float*, std::size_t);
+};
+
+/// host_touches_device, on the first element of an array.
+void touch_device(std::vector<float>& host, const lab::Input<float>& device) {
+  host[0] = host_touches_device(device.data());
+}
+
+/// device_touches_host, the other way round.
+void touch_host(lab::DeviceBuffer<float>& device, const std::vector<float>& host) {
+  device_touches_host<<<1, 1>>>(device.data(), host.data());
+}
+
+/// Pinned memory with the values of an array of the device, and the copies that are timed.
+class Copies {
+ public:
+  Copies(lab::DeviceBuffer<float>& out, const lab::Input<float>& in, const std::vector<float>& host)
+      : out_(out), in_(in), host_(host), pinned_(host, "pinned") {}
+
+  Copy to_device() { return {out_.data(), pinned_.data(), in_.size(), lab::expect(out_, in_)}; }
+  Copy to_host() {
+    return {pinned_.data(), in_.data(), in_.size(), lab::expect(pinned_.span(), host_)};
+  }
+  Copy within_device() { return {out_.data(), in_.data(), in_.size(), lab::expect(out_, in_)}; }
+
+ private:
+  lab::DeviceBuffer<float>& out_;
+  const lab::Input<float>& in_;
+  const std::vector<float>& host_;
+  lab::PinnedBuffer<float> pinned_;
+};
 
 /// how_many_above, beside what the host expects.
 class CountAbove {
@@ -1287,38 +1363,30 @@ int main(int argc, char** argv) {
     ladder.skip_unless(Picture(n).fits(), {"copy_y_fastest", "read_only", "write_only"},
                        Picture::limit);
     map.add("copy_y_fastest", map.in, Picture(n).down_columns(copy_y_fastest));
-    add_one_sided(ladder, Picture(n), n);
+    add_one_sided(ladder, n);
     lab::Map<std::uint32_t> bits(ladder, n);
     bits.add("diverge_between_warps", Mixed{bits.in, bits.in2(), 32}, each(diverge_between_warps));
     bits.add("diverge_within_warps", Mixed{bits.in, bits.in2(), 1}, each(diverge_within_warps));
 
     // Section 7.
-    float* const out = map.d_out.data();
-    const float* const in = map.d_in.data();
     std::vector<float> host = map.d_in.host();
-    const auto doubled = lab::expect(map.d_out, Doubled{map.in});
-    const lab::Problem by_host(ladder, {.outputs = {doubled}, .clock = lab::Clock::host});
-    const lab::Problem by_device(ladder, {.outputs = {doubled}});
-    by_host.add("async_launch", "host, not waiting", [=] { launch_async(out, in, n); });
-    by_host.add("async_launch", "host, waiting", [=] { launch_and_wait(out, in, n); });
-    by_device.add("async_launch", "device", [=] { launch_async(out, in, n); });
+    Async returns(map.d_out, map.d_in, launch_async);
+    Async waits(map.d_out, map.d_in, launch_and_wait);
+    ladder.add("async_launch", "host, not waiting", returns, {.clock = lab::Clock::host});
+    ladder.add("async_launch", "host, waiting", waits, {.clock = lab::Clock::host});
+    ladder.add("async_launch", "device", returns);
     ladder.add("refused_launch", Refusal(map.d_out), {.timed = false});
     ladder.add("sticky_error", Death(map.d_out));
-    ladder.demonstrate("host_touches_device", [&] { host[0] = host_touches_device(in); });
-    ladder.demonstrate("device_touches_host",
-                       [&] { device_touches_host<<<1, 1>>>(out, host.data()); });
+    ladder.demonstrate("host_touches_device", [&] { touch_device(host, map.d_in); });
+    ladder.demonstrate("device_touches_host", [&] { touch_host(map.d_out, host); });
 
     // Section 8.
-    lab::PinnedBuffer<float> pinned(host, "pinned");
-    const auto copied = lab::expect(map.d_out, map.d_in), back = lab::expect(pinned.span(), host);
-    ladder.add("copy_memory", "host to device", Copy{out, pinned.data(), n, copied},
-               {.bytes = bytes});
-    ladder.add("copy_memory", "device to host", Copy{pinned.data(), in, n, back}, {.bytes = bytes});
-    ladder.add("copy_memory", "within the device", Copy{out, in, n, copied}, {.bytes = 2 * bytes});
+    Copies copies(map.d_out, map.d_in, host);
+    ladder.add("copy_memory", "host to device", copies.to_device(), {.bytes = bytes});
+    ladder.add("copy_memory", "device to host", copies.to_host(), {.bytes = bytes});
+    ladder.add("copy_memory", "within the device", copies.within_device(), {.bytes = 2 * bytes});
     Managed managed(map.d_out, host);
-    ladder.add(
-        "read_managed", "pages on the host", managed,
-        {.prepare = [&] { managed.write(); }, .prepare_every_run = true, .bytes = 2 * bytes});
+    ladder.add("read_managed", "pages on the host", managed, managed.on_host(2 * bytes));
     ladder.add("read_managed", "pages on the device", managed, {.bytes = 2 * bytes});
     ladder.add("count_above", CountAbove(map.d_in), {.timed = false});
   });

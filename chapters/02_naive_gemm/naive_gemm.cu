@@ -24,6 +24,7 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <span>
@@ -857,25 +858,45 @@ void add_edges(lab::Ladder& ladder) {
   ladder.demonstrate("naive_unguarded", [&] { launch_unguarded(ragged.gemm()); });
 }
 
+/// Element i of A B, for matrices of n x n.
+struct ProductElement {
+  lab::View<float> a, b;
+  std::size_t n;
+  __host__ __device__ double operator()(std::size_t i) const {
+    double sum = 0;
+    for (std::size_t l = 0; l < n; ++l) sum += double{a[i / n * n + l]} * double{b[l * n + i % n]};
+    return sum;
+  }
+};
+
+/// triple_loop, with n x n matrices in the host's memory.
+class OnHost {
+ public:
+  OnHost(std::size_t n, std::uint64_t seed)
+      : n_(n),
+        a_(n * n, lab::RandomValue<float>{seed}),
+        b_(n * n, lab::RandomValue<float>{seed + 1}),
+        c_(n * n) {}
+
+  void launch() { triple_loop(n_, n_, n_, host_a_.data(), host_b_.data(), c_.data()); }
+  std::vector<lab::Expectation> outputs() {
+    return {lab::expect(std::span(c_), ProductElement{a_.view(), b_.view(), n_},
+                        lab::tolerance_for_sum(n_, 0.25))};
+  }
+  double flops() const { return 2.0 * static_cast<double>(n_ * n_ * n_); }
+
+ private:
+  const std::size_t n_;
+  const lab::Input<float> a_, b_;
+  const std::vector<float> host_a_ = a_.host(), host_b_ = b_.host();
+  std::vector<float> c_;
+};
+
 /// triple_loop for matrices of 512 x 512, small enough for one core; of 64 x 64 on the simulator.
 void add_on_host(lab::Ladder& ladder) {
   if (!ladder.wants("triple_loop")) return;
-  const std::size_t n = ladder.on_simulator() ? 64 : 512;
-  const lab::Input<float> a(n * n, lab::RandomValue<float>{ladder.seed()});
-  const lab::Input<float> b(n * n, lab::RandomValue<float>{ladder.seed() + 1});
-  const std::vector<float> host_a = a.host(), host_b = b.host();
-  std::vector<float> c(n * n);
-  const lab::View<float> x = a.view(), y = b.view();
-  const auto element = [=] __host__ __device__(std::size_t i) {
-    double sum = 0;
-    for (std::size_t l = 0; l < n; ++l) sum += double{x[i / n * n + l]} * double{y[l * n + i % n]};
-    return sum;
-  };
-  ladder.add({.name = "triple_loop",
-              .launch = [&] { triple_loop(n, n, n, host_a.data(), host_b.data(), c.data()); },
-              .outputs = {lab::expect(std::span(c), element, lab::tolerance_for_sum(n, 0.25))},
-              .flops = 2.0 * static_cast<double>(n * n * n),
-              .clock = lab::Clock::host});
+  OnHost one(ladder.on_simulator() ? 64 : 512, ladder.seed());
+  ladder.add("triple_loop", one, {.flops = one.flops(), .clock = lab::Clock::host});
 }
 
 /// On a GPU read_strided reads several times the L2 cache; on the simulator as little as shows the counts.

@@ -246,6 +246,19 @@ class Readings {
             of<Place::memory>("global memory", data_.size() / 4, 1)};
   }
 
+  /// A variant of memory_bandwidth.
+  lab::Rung rung(const Reading& one) {
+    return {.name = "memory_bandwidth",
+            .variant = one.memory,
+            .launch = [this, one] { launch(one); },
+            .outputs = {sums(one)},
+            .bytes = one.bytes,
+            .limit = one.limit};
+  }
+
+ private:
+  static constexpr unsigned threads = 1024;
+
   void launch(const Reading& one) {
     one.kernel<<<blocks_, threads, one.shared>>>(sums_.data(),
                                                  reinterpret_cast<const uint4*>(data_.data()),
@@ -261,9 +274,6 @@ class Readings {
                                   std::vector{want});
             }};
   }
-
- private:
-  static constexpr unsigned threads = 1024;
 
   template <Place place>
   Reading of(const char* memory, std::size_t count, unsigned iterations) const {
@@ -314,14 +324,7 @@ void add_memories(lab::Ladder& ladder) {
   ladder.add("memory_latency", "L2 cache", Walk<Place::l2>(512 << 10, links, seed));
   ladder.add("memory_latency", "global memory", Walk<Place::memory>(beyond_l2, links, seed));
   Readings readings(full, seed);
-  for (const Reading& one : readings.all()) {
-    ladder.add({.name = "memory_bandwidth",
-                .variant = one.memory,
-                .launch = [&] { readings.launch(one); },
-                .outputs = {readings.sums(one)},
-                .bytes = one.bytes,
-                .limit = one.limit});
-  }
+  for (const Reading& one : readings.all()) ladder.add(readings.rung(one));
 }
 
 const lab::Rungs here([](lab::GemmLadder& ladder) { ladder.add_with(add_memories); });
