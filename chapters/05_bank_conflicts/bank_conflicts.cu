@@ -987,6 +987,11 @@ struct SumOfAllStrides {
   }
 };
 
+/// What a variant of strided_reads calls its stride.
+std::string name_of_stride(int stride) {
+  return stride == 0 ? "one word" : "stride=" + std::to_string(stride);
+}
+
 constexpr const char* PATTERNS[] = {"permuted", "multicast", "half of float2", "two warps"};
 
 /// The word with which thread i of a pattern begins.
@@ -1064,8 +1069,7 @@ void add_strided(lab::Ladder& ladder, const std::string& word, std::initializer_
   const unsigned blocks = count ? 1 : 2 * lab::multiprocessors(), threads = count ? 32 : 1024;
   const int reads = count ? FEW_READS : MANY_READS, floats = sizeof(Word) / sizeof(float);
   for (const int stride : strides) {
-    const std::string variant = stride == 0 ? "one word" : "stride=" + std::to_string(stride);
-    add_reads(ladder, "strided_reads", word + ", " + variant, blocks * threads,
+    add_reads(ladder, "strided_reads", word + ", " + name_of_stride(stride), blocks * threads,
               StridedSum{stride, reads, floats}, 4.0 * floats * reads * blocks * threads,
               [=](float* sums) { strided_reads<Word><<<blocks, threads>>>(sums, stride, reads); });
   }

@@ -1851,6 +1851,9 @@ void multiply_floats(Memory& m) {
                                        m.in.data(), m.ties.data(), m.n);
 }
 
+/// Adds up the few integers, many times.
+void sum_few_ints(Memory& m) { by_atomics_often(m.int_sums, m.few_ints); }
+
 /// A problem: what has to come out, how many bytes are read for it, at best at the rate of a copy, and who else does it.
 lab::Rung reading(size_t bytes, const std::vector<lab::Expectation>& outputs,
                   const lab::Peer& peer) {
@@ -1996,8 +1999,7 @@ int main(int argc, char** argv) {
                [&] { by_tickets_often(m.sum_of(m.few, m.sums.data()), m.partial); });
     ladder.add("integers", "of=floats,launches=16", sums_in_any_order(m),
                [&] { by_atomics_often(m.sums, m.few); });
-    ladder.add("integers", "of=ints,launches=16", sums_of_few_ints(m),
-               [&] { by_atomics_often(m.int_sums, m.few_ints); });
+    ladder.add("integers", "of=ints,launches=16", sums_of_few_ints(m), [&] { sum_few_ints(m); });
     ladder.add("fold", "op=largest", largest_int(m), [&] { fold_ints<Largest>(m); });
     ladder.add("fold", "op=checksum", checksum(m), [&] { fold_ints<Checksum>(m); });
     ladder.add("fold", "op=dot_product", product_of_floats(m), [&] { multiply_floats(m); });

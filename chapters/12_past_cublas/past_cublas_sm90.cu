@@ -1033,9 +1033,8 @@ const lab::Rungs here([](lab::GemmLadder& ladder) {
   ladder.add("without", "idea=tile order", without_idea<Idea::tile_order>());
   ladder.add("without", "idea=FMA order", without_idea<Idea::fma_order>());
   // What kernels that cut tiles need besides the matrices.
-  const size_t sms = lab::multiprocessors();
-  lab::DeviceBuffer<float> partials(sms * Large::BM * Large::BN, "partials");
-  lab::DeviceBuffer<int> ready(sms + 1, "ready");  // flags, and the ticket
+  lab::DeviceBuffer<float> partials(lab::multiprocessors() * Large::BM * Large::BN, "partials");
+  lab::DeviceBuffer<int> ready(lab::multiprocessors() + 1, "ready");  // flags, and the ticket
   ready.zero();
   ladder.add("even_shares",
              [&](const lab::Gemm& g) { launch_shares<Large>(g, partials.data(), ready.data()); });

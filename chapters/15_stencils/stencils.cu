@@ -1742,19 +1742,22 @@ void separable_filter(float* out, const float* in, Box box) {
   kernel<<<tiles_of(box, 128, ROWS * WARPS), 32 * WARPS>>>(out, in, box);
 }
 
-/// The filters of 2 RADIUS + 1 rows and columns.
+/// The filters of 2 RADIUS + 1 rows and columns: those of this file, others, and for 7 x 7 the one that reads a texture.
 template <int RADIUS, Edge EDGE>
-std::vector<Launch> filters() {
-  return {{"filter_naive", "", 1, naive_filter<RADIUS, EDGE>},
-          {"filter_columns", "", 1, columns_of_filter<RADIUS, EDGE>},
-          {"filter_tiled", "", 1, tiled_filter<RADIUS, EDGE>},
-          {"filter_separable", "", 1, separable_filter<RADIUS, EDGE>}};
+std::vector<Launch> filters(const std::vector<Launch>& others) {
+  std::vector<Launch> all = {{"filter_naive", "", 1, naive_filter<RADIUS, EDGE>},
+                             {"filter_columns", "", 1, columns_of_filter<RADIUS, EDGE>},
+                             {"filter_tiled", "", 1, tiled_filter<RADIUS, EDGE>},
+                             {"filter_separable", "", 1, separable_filter<RADIUS, EDGE>}};
+  all.insert(all.end(), others.begin(), others.end());
+  if constexpr (RADIUS == 3) {
+    all.push_back({"filter_texture", "", 1, texture_filter<RADIUS, EDGE>, no_texture,
+                   make_texture<EDGE, false>});
+  }
+  return all;
 }
 
-/// Those of 7 x 7 that read a texture.
-template <Edge EDGE>
-const std::vector<Launch> TEXTURES = {
-    {"filter_texture", "", 1, texture_filter<3, EDGE>, no_texture, make_texture<EDGE, false>}};
+/// The one of 7 x 7 that reads between pixels, with zeros beyond the edge.
 const std::vector<Launch> BETWEEN = {
     {"filter_between", "", 1, filter_in_between<3>, no_texture, make_texture<Edge::zero, true>}};
 
@@ -1909,6 +1912,15 @@ struct Filtered {
   }
   /// Of row k / SIZE and column k % SIZE.
   __host__ __device__ float weight(int k) const { return weight_of(taps.bell, SIZE, k); }
+  lab::Tolerance tolerance() const {
+    return lab::tolerance_for_sum(SIZE * SIZE, 1.0 / (SIZE * SIZE));
+  }
+  /// For reads between pixels. Neighbours differ by at most 2, and all weights together are 1.28. A place is rounded to
+  /// 1/256, and before to a float.
+  lab::Tolerance tolerance_between() const {
+    const double off = 1.0 / 512 + 0x1p-24 * std::max(box.rows, box.cols);
+    return {.absolute = 2 * 2 * 1.28 * off, .basis = "weights of 8 bits along x and y"};
+  }
   static constexpr int SIZE = 2 * RADIUS + 1;
   Box box;
   Convolved taps;
@@ -1987,12 +1999,14 @@ struct Field {
             .peer = copy};
   }
   /// The loop on the host, from one array of the host to another.
-  lab::Rung rung_on_host(std::vector<float>& to, const std::vector<float>& from) {
+  lab::Rung rung_on_host() {
+    const auto from = std::make_shared<const std::vector<float>>(in.host());
+    const auto to = std::make_shared<std::vector<float>>(from->size());
     const auto want = after(1, in.view(), FiveStep{box})->host();
     lab::Rung rung =
         this->rung({"on_cpu", "", 1, on_cpu},
-                   lab::expect(std::span<float>(to), want, lab::tolerance_for_sum(5, 0.5)));
-    rung.launch = [&] { on_cpu(to.data(), from.data(), box); };
+                   lab::expect(std::span<float>(*to), want, lab::tolerance_for_sum(5, 0.5)));
+    rung.launch = [this, to, from] { on_cpu(to->data(), from->data(), box); };
     rung.clock = lab::Clock::host;
     return rung;
   }
@@ -2019,18 +2033,11 @@ void add_steps(lab::Ladder& ladder, Field& field, const std::vector<Launch>& lau
 template <int RADIUS, Edge EDGE>
 void add_filters(lab::Ladder& ladder, Field& image, const std::string& edge,
                  const std::vector<Launch>& others = {}) {
-  constexpr int SIZE = 2 * RADIUS + 1;
-  image.shape = joined("size=" + std::to_string(SIZE), edge);
   const Filtered<RADIUS, EDGE> right(image.box);
-  const lab::Tolerance tolerance = lab::tolerance_for_sum(SIZE * SIZE, 1.0 / (SIZE * SIZE));
-  add_steps(ladder, image, filters<RADIUS, EDGE>(), right, tolerance);
-  add_steps(ladder, image, others, right, tolerance);
-  if constexpr (RADIUS == 3) add_steps(ladder, image, TEXTURES<EDGE>, right, tolerance);
+  image.shape = joined("size=" + std::to_string(right.SIZE), edge);
+  add_steps(ladder, image, filters<RADIUS, EDGE>(others), right, right.tolerance());
   if constexpr (RADIUS == 3 && EDGE == Edge::zero) {
-    // Neighbours differ by at most 2, and all weights together are 1.28. A place is rounded to 1/256, and before to a float.
-    const double off = 1.0 / 512 + 0x1p-24 * std::max(image.box.rows, image.box.cols);
-    add_steps(ladder, image, BETWEEN, right,
-              {.absolute = 2 * 2 * 1.28 * off, .basis = "weights of 8 bits along x and y"});
+    add_steps(ladder, image, BETWEEN, right, right.tolerance_between());
   }
   free_texture();
 }
@@ -2051,11 +2058,7 @@ int main(int argc, char** argv) {
       row.shape = "taps=33", add_steps(ladder, row, convolutions<16>(), Convolved(16));
     }
     Field field(grid, ladder.seed());
-    if (ladder.wants("on_cpu")) {
-      const std::vector<float> from = field.in.host();
-      std::vector<float> to(from.size());
-      ladder.add(field.rung_on_host(to, from));
-    }
+    if (ladder.wants("on_cpu")) ladder.add(field.rung_on_host());
     add_steps(ladder, field, all.five, FiveStep{grid});
     Field small(small_of(grid), ladder.seed(), "small");
     add_steps(ladder, small, all.small, FiveStep{small.box});

@@ -1868,10 +1868,8 @@ void add_all(lab::Ladder& ladder, Field&& field, const Launches& launches) {
 void add_rows(lab::Ladder& ladder, size_t length) {
   const RowLaunches launches = with_others(launches_of_rows());
   for (size_t l = 0; l < 4; ++l) add_all(ladder, RowField(l, length, ladder.seed()), launches);
-  Overflow overflow(ladder.seed());
-  ladder.add("no_maximum", overflow, {.timed = false});
-  SpecialRows special(ladder.seed());
-  ladder.add("special_rows", special, {.timed = false});
+  ladder.add("no_maximum", Overflow(ladder.seed()), {.timed = false});
+  ladder.add("special_rows", SpecialRows(ladder.seed()), {.timed = false});
   Variances variances(2 * length, length, ladder.seed());
   for (const bool two_sums : {false, true}) ladder.add(variances.rung(two_sums));
 }
