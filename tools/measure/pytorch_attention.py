@@ -5,20 +5,19 @@ usage: pytorch_attention.py [--write FILE]      FILE: chapters/18_attention/resu
 
 Rungs and variants are named as the chapter names those that solve the same problem: `ms("fused/d=128,full", "4096,64",
 "h200_pytorch")` is what PyTorch takes for it. Needs PyTorch with CUDA. Products of floats stay in float (no TF32); attention in
-float is PyTorch's memory-efficient kernel, attention and decoding in BF16 are cuDNN's through PyTorch. The L2 is flushed before
-each run. Takes half a minute, much of it for loading PyTorch and building cuDNN's kernels. A kernel that PyTorch does not have here
+float is PyTorch's memory-efficient kernel, decoding in BF16 is cuDNN's through PyTorch. attention_pairs/pairs.py times attention in
+BF16. The L2 is flushed before each run. Takes half a minute, much of it for loading PyTorch and building cuDNN's kernels. A kernel that PyTorch does not have here
 is named and left out, the others are written all the same, and the exit code is 1.
 """
 
 import argparse
-import datetime
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path[:0] = [str(folder) for folder in Path(__file__).resolve().parents[:2]]
 
-from warp.base import build  # noqa: E402
-from warp.base.machine import Machine  # noqa: E402
+import pytorch  # noqa: E402
+
 from warp.chapter import results  # noqa: E402
 
 LENGTH, HEADS = 4096, 64  # as `Size gpu` of the chapter
@@ -88,22 +87,12 @@ def problems(torch):
             inputs = made(torch.float32, (count, cols), (cols,), (cols,))
             yield rung, f"{operation},{name}", inputs, work, 8 * count * cols, "GB/s"
 
-    in_float = [("fused", "d=128", 128, HEADS, LENGTH), ("fused", "d=64", 64, 2 * HEADS, LENGTH)]
-    in_bf16 = [
-        ("dealt_items", "bf16,d=128,short", 128, HEADS, LENGTH),
-        ("dealt_items", "bf16,d=128,long", 128, HEADS // 4, 4 * LENGTH),
-        ("dealt_items", "bf16,d=64,short", 64, 2 * HEADS, LENGTH),
-    ]
-    for rung, name, d, heads, length in in_float + in_bf16:
-        dtype, backend = (
-            (torch.float32, SDPBackend.EFFICIENT_ATTENTION)
-            if rung == "fused"
-            else (torch.bfloat16, SDPBackend.CUDNN_ATTENTION)
-        )
+    for d, heads in ((128, HEADS), (64, 2 * HEADS)):
         for mask in ("full", "causal"):
-            flops = 4 * heads * length**2 * d * (0.5 if mask == "causal" else 1)
-            inputs = made(dtype, *3 * [(1, heads, length, d)])
-            yield rung, f"{name},{mask}", inputs, attention(backend, is_causal=mask == "causal"), flops, "GFLOP/s"
+            flops = 4 * heads * LENGTH**2 * d * (0.5 if mask == "causal" else 1)
+            inputs = made(torch.float32, *3 * [(1, heads, LENGTH, d)])
+            work = attention(SDPBackend.EFFICIENT_ATTENTION, is_causal=mask == "causal")
+            yield "fused", f"d={d},{mask}", inputs, work, flops, "GFLOP/s"
 
     for name, sequences, keys in (("one,short", 1, 8192), ("one,long", 1, 131072), ("many,short", HEADS, 8192)):
         cache = (sequences, 8, keys, 128)
@@ -132,28 +121,11 @@ def main():
     parser = argparse.ArgumentParser(prog="pytorch_attention.py", description=__doc__.splitlines()[0])
     parser.add_argument("--write", type=Path, metavar="FILE", help="where to (default: to the terminal)")
     options = parser.parse_args()
-    try:
-        import torch
-    except ImportError:
-        print("pytorch_attention.py: needs PyTorch: pip install torch", file=sys.stderr)
-        return 2
-    if not torch.cuda.is_available():
-        print("pytorch_attention.py: needs a GPU that PyTorch can use", file=sys.stderr)
+    torch = pytorch.found(parser.prog)
+    if not torch:
         return 2
     rows, missing = measure(torch)
-    text = results.as_text(
-        {
-            "chapter": "18_attention",
-            "backend": "gpu",
-            "device": torch.cuda.get_device_name(),
-            "driver": next((driver for _, _, driver, _ in Machine().gpus()), "unknown"),
-            "toolkit": f"CUDA {torch.version.cuda}, PyTorch {torch.__version__}",
-            "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
-            "commit": build.commit(),
-            "limits": {},
-            "rows": rows,
-        }
-    )
+    text = results.as_text(pytorch.report(torch, rows))
     if options.write:
         options.write.write_text(text, encoding="utf-8")
     else:

@@ -13,7 +13,6 @@ capability 9.0. Takes a minute, half of it to compile the chapter's kernels; in 
 
 import argparse
 import ctypes
-import datetime
 import os
 import statistics
 import subprocess
@@ -23,10 +22,10 @@ import threading
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT / "tools"))
+sys.path[:0] = [str(ROOT / "tools" / "measure"), str(ROOT / "tools")]
 
-from warp.base import build  # noqa: E402
-from warp.base.machine import Machine  # noqa: E402
+import pytorch  # noqa: E402
+
 from warp.chapter import results  # noqa: E402
 
 LENGTH, HEADS = 4096, 64  # as `Size gpu` of the chapter
@@ -196,13 +195,8 @@ def main():
         "--build", type=Path, metavar="FOLDER", help="where the compiled kernels stay (default: nowhere)"
     )
     options = parser.parse_args()
-    try:
-        import torch
-    except ImportError:
-        print("pairs.py: needs PyTorch: pip install torch", file=sys.stderr)
-        return 2
-    if not torch.cuda.is_available() or torch.cuda.get_device_capability() != (9, 0):
-        print("pairs.py: needs a GPU of compute capability 9.0 that PyTorch can use", file=sys.stderr)
+    torch = pytorch.found(parser.prog, (9, 0))
+    if not torch:
         return 2
     try:
         with tempfile.TemporaryDirectory() as folder:
@@ -211,17 +205,7 @@ def main():
         print(f"pairs.py: {str(error).strip().splitlines()[0]}", file=sys.stderr)
         return 1
     if options.write:
-        report = {
-            "chapter": "18_attention",
-            "backend": "gpu",
-            "device": torch.cuda.get_device_name(),
-            "driver": next((driver for _, _, driver, _ in Machine().gpus()), "unknown"),
-            "toolkit": f"CUDA {torch.version.cuda}, PyTorch {torch.__version__}, cuDNN {torch.backends.cudnn.version()}",
-            "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
-            "commit": build.commit(),
-            "limits": {},
-            "rows": rows,
-        }
+        report = pytorch.report(torch, rows, f", cuDNN {torch.backends.cudnn.version()}")
         options.write.write_text(results.as_text(report), encoding="utf-8")
     return 0
 
