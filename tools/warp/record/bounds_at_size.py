@@ -74,6 +74,7 @@ PLANS = {
 # What a row's time is not that of a launch, and why.
 OTHER_TIMES = {
     ("02", "memory_latency"): "the time of one load",
+    ("02", "triple_loop"): "a loop on the host, and smaller matrices",
     ("05", "strided_reads"): "a GPU runs another launch",
     ("01", "async_launch"): "also the time of the call, and of the host that waits",
 }
