@@ -446,6 +446,7 @@ __global__ void copy_y_fastest(float* out, const float* in, std::size_t rows, st
   if (row < rows && col < cols) out[row * cols + col] = in[row * cols + col];
 }
 
+// [hide] A picture of n elements, and its launches
 /// A picture of n elements: as nearly square as can be with whole sectors in a row.
 struct Picture {
   std::size_t rows, cols;
@@ -469,6 +470,7 @@ struct Picture {
     return lab::launcher(kernel, lab::tiles(rows, cols, 32, 8), dim3(32, 8), rows, cols);
   }
 };
+// [/hide]
 
 // With x along the row, a full warp reads 128 consecutive bytes: 4 sectors. With x down the column,
 // each lane's float lies a whole row from its neighbour's: 32 sectors for a full warp, and 4 bytes

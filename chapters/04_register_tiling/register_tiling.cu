@@ -43,7 +43,8 @@ using std::size_t;
 //
 // ## 1. Where we stand
 //
-// This is `wide_reads` of chapter 03, word for word.
+// This is `wide_reads` of chapter 03, word for word: `shared_tiles`, but a thread reads four neighbours of A's row as one
+// float4. All lanes want the same one, and such a broadcast takes 2 wavefronts.
 //
 // One number says whether shared memory limits such a kernel: **how many wavefronts of shared memory
 // does one FMA of a warp take?** Call it w. An SM completes one wavefront per cycle, so it starts
@@ -122,7 +123,7 @@ __global__ void __launch_bounds__(1024)
 // All threads of a column of C multiply with the same element of B, and each loads it for itself.
 // If *one* thread computes eight elements of the column, it loads that element once, keeps it in a
 // register, and uses it eight times. It still needs eight elements of A, as eight threads did
-// before.
+// before. It takes four steps along K at a time, so that one float4 brings four elements of a row of A.
 //
 // The names are those of every library: a block computes BM x BN elements of C in K-tiles of depth
 // BK, a thread computes TM of them. Here BM = BN = 64 and BK = 8. Then 64 * 64 / 8 = 512 threads
@@ -241,7 +242,7 @@ __global__ void __launch_bounds__(512)
 // ratio of 8, but 256 sums, and a thread has at most 255 registers.
 //
 //? w_2d: What is w for an 8 x 8 tile, if each 128-bit load takes 4 wavefronts? Four steps along K are
-//?   8 such loads of A and 8 of B, for 256 FMAs.
+//?   8 such loads of A, where a float4 has four steps of a row, and 8 of B, for 256 FMAs.
 //? choices: 1 | 1/2 | 1/4 | 1/16
 //? answer: {"1": (8 + 8) * 4 / 256 == 1,
 //?   "1/2": (8 + 8) * 4 / 256 == 1 / 2,
@@ -250,7 +251,7 @@ __global__ void __launch_bounds__(512)
 //
 // A wavefront delivers 128 bytes, and 32 lanes times 16 bytes are 512: 4 wavefronts for a load in
 // which all lanes want different words. 16 loads make 64 wavefronts for 256 FMAs, just what the FMA
-// units need.
+// units need, if no lanes get in each other's way.
 //
 // ### The kernel
 //
@@ -292,7 +293,7 @@ __device__ void add_outer_products(float (&acc)[TM][TN], const float (&a_tile)[B
 #pragma unroll
   for (int l = 0; l < BK; l += 4) {
     // The fragments of A for four steps at once, since neighbours in its tile lie along K.
-    float a_frag[4][TM], b_frag[TN];
+    alignas(16) float a_frag[4][TM], b_frag[TN];
 #pragma unroll
     for (int i = 0; i < TM; ++i) {
       const float4 four = *reinterpret_cast<const float4*>(&a_tile[rowC + i][l]);
@@ -313,7 +314,7 @@ __device__ void add_outer_products(float (&acc)[TM][TN], const float (&a_tile)[B
 //?   and its neighbour's is 8 columns away.
 //? answer: round(count("thread_tile_2d", "global_store_sectors") / count("thread_tile_2d", "global_store_requests"))
 //? unit: sectors
-//? near: 10 %
+//? near: 15 %
 //? speed_2d: How many times as fast as `thread_tile_1d` is `thread_tile_2d` at 4096?
 //? answer: ms("thread_tile_1d") / ms("thread_tile_2d")
 //? unit: times as fast
@@ -664,7 +665,7 @@ __global__ void __launch_bounds__(THREADS, blocks)
 //
 // So the compiler has to be told. `__launch_bounds__(256, blocks)` says that a block has at most
 // 256 threads and that at least `blocks` of them must fit on an SM. From this follows how many
-// registers a thread may use: 65,536 / 256 / blocks, and never more than 255. Always state the first
+// registers a thread may use: 65,536 / 256 / blocks, rounded down to a multiple of 8, and never more than 255. Always state the first
 // number: without it the compiler does not know how many threads a block has, and a large launch may
 // fail with "too many resources requested". State the second where you know it.
 //
@@ -805,7 +806,7 @@ __global__ void __launch_bounds__(THREADS, 2)
 
 #pragma unroll steps
     for (int l = 0; l < BK; ++l) {
-      float a_frag[TM], b_frag[TN];  // a column of A, a row of B
+      alignas(16) float a_frag[TM], b_frag[TN];  // a column of A, a row of B
 #pragma unroll elements
       for (int i = 0; i < TM; ++i) a_frag[i] = a_tile[rowC + i][l];
 #pragma unroll elements
@@ -899,8 +900,8 @@ __global__ void __launch_bounds__(THREADS, 2)
 // The K-tiles so far are 8 deep. Chapter 03 tells what a deeper one changes: as many reads, fewer
 // barriers, more loads in flight at each. What it costs is registers: until a thread may store what it
 // has loaded, it keeps 2 float4 with BK = 8, 4 with 16, 8 with 32, and 64 of its 128 registers are
-// sums. With BK = 64 it would keep 16, which are the other 64 registers, and nothing would be left for fragments and
-// addresses. Shared memory grows from 8 to 32 KiB per block.
+// sums. (Once they are stored, these registers are free for fragments.) With BK = 64 it would keep 16, which are the other 64
+// registers, and nothing would be left for addresses. Shared memory grows from 8 to 32 KiB per block.
 //
 //? best_bk: Which depth is the fastest at 4096?
 //? choices: 8 | 16 | 32

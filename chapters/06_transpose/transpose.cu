@@ -100,7 +100,7 @@ auto each(std::size_t threads, Kernel kernel, std::size_t n, Rest... rest) {
 //
 // Yet it reaches less than two thirds of the rate. By {term}`Little's law <Little’s law>`, a memory with latency L and
 // bandwidth B needs L x B bytes in flight. A load takes 0.33 us when the memory is idle (chapter 02), and longer under
-// load. At twice that, 2.1 TB/s of reads need 1.4 MB in flight, or 11 KB for each of 132 SMs. An SM holds 2048 threads,
+// load. If it takes twice that, 2.1 TB/s of reads need 1.4 MB in flight, or 11 KB for each of 132 SMs. An SM holds 2048 threads,
 // and each thread here asks for 4 bytes once: 8 KB at best, less while blocks end and others begin.
 //= 0.33 us: ms("02:memory_latency/global memory") / 1000
 //= 2.1 TB/s of reads need 1.4 MB in flight, or 11 KB for each of 132: (2.1, 2 * ms("02:memory_latency/global memory") *
@@ -258,8 +258,8 @@ __global__ void naive_columns(float* out, const float* in, unsigned rows, unsign
 // all of the factor was not measured.
 //= four times: ms("naive_rows") / ms("naive_columns")
 //
-// **The pitch.** Rows of 16,384 floats are a bad case for reading columns. `longer_pitch` is `naive_columns` on the same
-// matrix, whose rows have up to 32 unused floats at their ends.
+// **The pitch** is the distance from a row to the next, a leading dimension. 16,384 floats are a bad one for reading columns.
+// `longer_pitch` is `naive_columns` on the same matrix, whose rows have up to 32 unused floats at their ends.
 //
 //? pitch_gain: How many times as fast is it with rows that are 32 floats, one line of a cache, longer?
 //? answer: ms("longer_pitch/pad=0") / ms("longer_pitch/pad=32")
@@ -290,11 +290,14 @@ __global__ void longer_pitch(float* out, const float* in, unsigned rows, unsigne
 //=   ncu("longer_pitch/pad=1", "l1tex__t_sector_hit_rate.pct"), ncu("longer_pitch/pad=8", "l1tex__t_sector_hit_rate.pct"),
 //=   ncu("longer_pitch/pad=32", "l1tex__t_sector_hit_rate.pct"))
 //
+// One float more makes it 1.4 times as fast; a whole line more does nothing.
+//= 1.4 times: ms("longer_pitch/pad=0") / ms("longer_pitch/pad=1")
+//
 // The usual explanation is a cache's *sets*: a few bits of an address choose the few lines among which a line has its
 // place, and addresses a large power of two apart compete for the same ones. Then L1 would find less with the first
-// pitch, and 32 floats, one line of 128 bytes, would cure it, since each row would begin in the next line. Neither is so.
-// L1 finds at least three quarters with all four, DRAM reads 1.07 GB with the first and the third, and 32 floats change nothing. The
-// counters refute the explanation and offer no other. So time it.
+// pitch, and 32 floats, one line of 128 bytes, would cure it, since each row would begin in the next line. Neither is so:
+// L1 finds at least three quarters with all four, and DRAM reads 1.07 GB with the first and the third. The counters refute
+// the explanation and offer no other. So time it.
 //= 1.07 GB: ncu("longer_pitch/pad=0", "dram__bytes_read.sum") / 1e9
 //= 1.07 GB: ncu("longer_pitch/pad=8", "dram__bytes_read.sum") / 1e9
 //
@@ -354,8 +357,11 @@ __global__ void tiled(float* out, const float* in, unsigned rows, unsigned cols)
 //= 32 wavefronts: count("tiled/pad=0", "shared_load_wavefronts") / count("tiled/pad=0", "global_store_requests")
 //= 1: count("tiled/pad=1", "shared_load_wavefronts") / count("tiled/pad=1", "global_store_requests")
 //
-// **Timed.** The tile makes the transpose 6.9 times as fast as `naive_rows`, and 1.8 times as fast as `naive_columns`. (That
-// larger matrices gain more from it, as one reads, was not measured: all sizes here are far larger than L2.)
+// **Timed.** 1.24 ms without padding, slower than `naive_columns`, and 0.64 ms with it: 6.9 times as fast as `naive_rows`, and
+// 1.8 times as fast as `naive_columns`.
+//= 1.24 ms: ms("tiled/pad=0")
+//= because slower than `naive_columns`: ms("tiled/pad=0") > ms("naive_columns")
+//= 0.64 ms: ms("tiled/pad=1")
 //= 6.9 times as fast as `naive_rows`, and 1.8 times: (ms("naive_rows") / ms("tiled/pad=1"),
 //=   ms("naive_columns") / ms("tiled/pad=1"))
 //
@@ -430,7 +436,8 @@ __global__ void swizzled(float* out, const float* in, unsigned rows, unsigned co
 //
 // ## 5. Bytes in flight
 //
-// A thread of `tiled` loads four floats, 16 bytes, before its barrier. That is more than in `copy`. But once it has
+// A thread of `tiled` loads four floats, 16 bytes, before its barrier: shared and global memory never overlap, so the compiler
+// may move all four loads above the stores. That is more than in `copy`. But once it has
 // passed the barrier, a block only stores, and has no load in flight until it ends. Three changes follow, one at a
 // time.
 //
@@ -486,14 +493,15 @@ __global__ void large_tile(float* out, const float* in, unsigned rows, unsigned 
 // ```{drawing} registers
 // ```
 //
-// A swizzle of whole `float4`s avoids bank conflicts. A 128-bit access takes one wavefront for each quarter of a warp,
+// A swizzle of whole `float4`s avoids bank conflicts: float4 q of column c, its rows 4q to 4q + 3, goes to place
+// q ^ ((c ^ c / 4) % 16). A 128-bit access takes one wavefront for each quarter of a warp,
 // if the 8 lanes of the quarter fall into 8 different groups of 4 banks. Lanes that store hold columns that are 4
 // apart, or consecutive ones, and in both cases the low three bits of `c ^ (c / 4)` differ. (For the columns 0, 4, 8, ..., 28
 // they are 0, 5, 2, 7, 4, 1, 6, 3.) Lanes that read have one column, and 8 consecutive values of `q`.
 //
 // The loads of `vectors` can carry a hint for L2. Both matrices pass through this cache; once it is full, each sector
 // that comes in evicts another one. A load can mark its sectors to be evicted before all others (`evict_first`) or
-// after them (`evict_last`).
+// after them (`evict_last`). Stores leave sectors in L2, too, which have to be written back.
 //
 //? order: Should consecutive blocks take tiles that are neighbours in a row of `in`, or in a row of `out`?
 //? choices: along the rows of in | along the rows of out | it does not matter
@@ -680,10 +688,12 @@ auto by_vectors(unsigned rows, unsigned cols) {
 //
 // The tile's rows of 64 floats, 256 bytes, now begin and end in the middle of a sector. The other part of that sector
 // is stored by another block, at another time. If L2 has to write it back in between, or to fetch what is missing,
-// memory moves the same sector several times.
+// memory moves the same sector several times. `vectors` drops to 0.80 of its rate.
+//= 0.80 of: rate("vectors/along=out", "10007,16384") / rate("vectors/along=out", "16384,10007")
 //
 // The remedy: cut the tiles along sectors of `out`, not along rows of `in`. The rows that a block stores of column `c`
-// begin at a multiple of 8 floats in memory, so each column begins at another row, up to 7 rows earlier. The block
+// begin at a multiple of 8 floats in memory, so each column begins at another row, up to 7 rows earlier. (Column 1 of `in`
+// becomes row 1 of `out`, which starts at float 10,007, 7 past a sector's boundary: there the block starts 7 rows earlier.) The block
 // loads 8 rows more than it stores, which neighbouring blocks load, too, and find in L2.
 //
 // ```{drawing} pitch
@@ -742,11 +752,9 @@ auto by_sectors(unsigned rows, unsigned cols) {
   return lab::launcher(whole_sectors, down * across, SECTOR_THREADS, rows, cols);
 }
 
-// **Timed.** At 10007 x 16384 it is much faster than `vectors`; where the rows of `out` are aligned anyway, it is
-// slower, by what the additional rows and the 32-bit accesses cost. A library would choose by the number of rows.
-//
-// It is 1.25 times as fast there: 0.95 of the peer's rate. At 16384 x 10007 it takes 6 % longer than `vectors`, which
-// reaches 0.95, and 0.97 with `evict=last`.
+// **Timed.** At 10007 x 16384 it is 1.25 times as fast as `vectors`: 0.95 of the peer's rate. At 16384 x 10007, where the
+// rows of `out` are aligned anyway, it takes 6 % longer than `vectors`, which reaches 0.95, and 0.97 with `evict=last`. A library
+// would choose by the number of rows.
 //= 1.25 times: ms("vectors/along=out", "10007,16384") / ms("whole_sectors", "10007,16384")
 //= 0.95: ratio("whole_sectors", "10007,16384")
 //= 6 %: (ms("whole_sectors", "16384,10007") / ms("vectors/along=out", "16384,10007") - 1) * 100
@@ -975,7 +983,8 @@ __global__ void points_staged(float* out, const float* in, std::size_t n) {
 //
 // The counters are perfect, and yet `points_staged<1>` takes 0.75 ms, not much less than `copy`, 0.80 ms. The machine
 // code says why. Its loop loads one float, waits for it, stores it to shared memory, and only then comes to the next
-// load. A thread has one load in flight, as in `copy`:
+// load. A thread has one load in flight, as in `copy`. (`STS` stores to shared memory, `BRA` jumps, `BAR` is the barrier; `@!P0`:
+// only where P0 is false.)
 //= 0.75 ms, not much less than `copy`, 0.80 ms: (ms("points_staged/loads=1"), ms("copy"))
 //
 // ```{sass} points_staged<1u> only=LDG,STS,BRA,BAR from=LDG lines=4
@@ -1061,7 +1070,10 @@ __global__ void points_aligned(float* out, const float* in, std::size_t n) {
 //= 2 % slower: (ms("points_aligned/alignas=4") / ms("points_aligned/alignas=16") - 1) * 100
 //= 0.95 of the rate: ratio("points_aos")
 //
-// If the layout is yours to choose, use a struct of arrays, or structs of 8 or 16 aligned bytes.
+// `points_soa` is the slowest, at 0.91: every member is used, so the array of structs wastes no bytes. A struct of arrays
+// should pay where a kernel reads only some of the members; that was not measured. Structs of 8 or 16 aligned bytes are
+// fast either way.
+//= at 0.91: ratio("points_soa")
 //
 // **So:** sectors per request measure the load on L1. What the memory has to deliver may be much less, or (stride 32)
 // more. First count, then ask which cache stands in between, and how many loads are in flight.
@@ -1086,10 +1098,7 @@ __global__ void points_aligned(float* out, const float* in, std::size_t n) {
 //= 0.89: ratio("tma")
 //= 29 %: ncu("vectors/along=out", "smsp__issue_active.avg.pct_of_peak_sustained_active")
 //
-// cuBLAS transposes, too: `cublasSgeam` computes alpha op(A) + beta op(B), here with beta = 0. At this
-// size `vectors` is a little faster; with 10,007 columns the difference is larger.
-//
-// With `evict=last`, `vectors` is 1.06 times as fast as cuBLAS here, and 1.12 times with 10,007 columns.
+// cuBLAS transposes, too: `cublasSgeam` computes alpha op(A) + beta op(B), here with beta = 0. With `evict=last`, `vectors` is 1.06 times as fast as cuBLAS here, and 1.12 times with 10,007 columns.
 //= 1.06 times: ms("cublas") / ms("vectors/along=out, evict=last")
 //= 1.12 times: ms("cublas", "16384,10007") / ms("vectors/along=out, evict=last", "16384,10007")
 //
@@ -1234,7 +1243,7 @@ int main(int argc, char** argv) {
 // - An offset is nearly free, a stride is not. From 8 floats on it costs a sector per element; DRAM moves two at least.
 // - Scattered stores cost more than scattered loads: if one side must be strided, let it be the reads.
 // - What has to change its order goes through shared memory; pad or swizzle the tile.
-// - Kernels that read columns are sensitive to the pitch. Time rows that are a sector longer.
+// - Kernels that read columns are sensitive to the pitch. Time rows a float or a sector longer.
 // - Keep enough bytes in flight. For a copy 16 bytes a thread are enough, in one access or in four independent ones.
 // - Blocks that run at the same time should write to neighbouring memory.
 // - What a cache evicts matters as much as what it keeps. Time the hints; the obvious one can be the wrong one.

@@ -132,7 +132,7 @@ void hillis_steele_launches(unsigned* out, const unsigned* in, size_t n, unsigne
 // log n instead of n: they are the {term}`critical path`, which no number of threads can shorten. But the
 // **work** has grown to about n log n additions, 14.7 times that of the loop. For a memory-bound problem the
 // bytes matter most, and they have grown in the same way: a scan has to move 8 bytes for each element, and the
-// 28 steps for 2^28 elements move 224 bytes.
+// 28 steps for 2^28 elements move 224 bytes, if a cache has each element's second read.
 //= 16: count("hillis_steele_launches", "global_store_active_lanes") / 50021
 //= 14.7 times: (count("hillis_steele_launches", "global_load_active_lanes") - count("hillis_steele_launches",
 //=   "global_store_active_lanes")) / 50020
@@ -142,8 +142,9 @@ void hillis_steele_launches(unsigned* out, const unsigned* in, size_t n, unsigne
 //
 // Blelloch's scan does less work. (The adder of Brent and Kung is much the same tree.) Its **up-sweep** is a
 // reduction: pairs are added, then pairs of pairs, and each sum takes the place of its right
-// element. The last element ends as the total. The **down-sweep** puts 0 there and goes back down. At each node it
-// hands its value to its left child, and its value plus the left child's old sum to the right one:
+// element. The last element ends as the total. The **down-sweep** puts 0 there and goes back down, so that each node gets
+// the sum of all that lies left of its subtree: it hands its value to its left child, and its value plus the left
+// child's old sum to the right one:
 //
 // ```{drawing} tree
 // ```
@@ -337,14 +338,11 @@ __global__ void __launch_bounds__(RUN / 2) blelloch(unsigned* out, const unsigne
 //= 1.3 times: count("blelloch/pad=0", "shared_load_wavefronts") / count("hillis_steele",
 //=   "shared_load_wavefronts")
 //
-// The remedy is that of chapter 05, for addresses instead of rows: one unused word behind every 32. Element i
+// The remedy is that of chapter 05: one unused word behind every 32. Element i
 // goes to word i + i / 32. Words at a distance of 32 then lie in neighbouring banks. No conflict is left, and
 // the loads of pad=0 take 4.5 times as many wavefronts.
 //= 4.5 times: count("blelloch/pad=0", "shared_load_wavefronts") / count("blelloch/pad=1",
 //=   "shared_load_wavefronts")
-//
-// **Barriers.** Blelloch's scan passes 21 barriers, Hillis and Steele's 10. How much of a step is the barrier, and
-// how much the latency of shared memory, was not measured.
 //
 // **Timed**, as scans of 1024 elements side by side: 1.7 ms for `hillis_steele`, 2.5 ms for `blelloch`, and
 // 1.6 ms once it is padded. Fewer additions have gained nothing.
@@ -401,10 +399,9 @@ __global__ void __launch_bounds__(P) in_chunks(unsigned* out, const unsigned* in
 //=   "global_load_requests")
 //
 // **Timed.** For 2^20 elements it is 0.070 ms with one thread for each run, 0.045 ms with two and 0.039 ms with 32: a
-// gain, but not of 16 times, since a request of 32 lanes that walk through 32 chunks touches 31.4 sectors, and one of a
-// single lane touches 1. So the times do not show the steps alone: the processors are lanes of one warp, and with their
-// number the sectors of a request grow. For 2^28 there are runs enough for all SMs, and a sixteenth of the steps takes
-// longer: 4.4 ms, 4.4 ms and 8.2 ms. The scattered requests may well decide there; that was not measured.
+// gain, but not of 16 times: the processors are lanes of one warp, and a request of 32 lanes that walk through 32 chunks
+// touches 31.4 sectors, where that of a single lane touches 1. For 2^28 there are runs enough for all SMs, and a sixteenth
+// of the steps takes longer: 4.4 ms, 4.4 ms and 8.2 ms. The scattered requests may well decide there; that was not measured.
 //= 31.4 sectors: count("in_chunks/processors=32", "global_load_sectors") / count("in_chunks/processors=32",
 //=   "global_load_requests")
 //= 0.070 ms with one thread for each run, 0.045 ms: (ms("in_chunks/processors=1", 1048576),
@@ -415,7 +412,7 @@ __global__ void __launch_bounds__(P) in_chunks(unsigned* out, const unsigned* in
 //
 // ### A warp
 //
-// In a warp Hillis and Steele's scan has the fewer *instructions*, too. All lanes of a warp add at the price of one, so
+// In a warp Hillis and Steele's scan has the fewer *instructions*. All lanes of a warp add at the price of one, so
 // what counts are steps: five for 32 totals, where Blelloch's tree has ten. And in a warp these steps need neither shared
 // memory nor a barrier: `__shfl_up_sync` hands each lane the register of the lane d places below. All lanes read before
 // any of them goes on, so a second row is not needed.
@@ -450,9 +447,10 @@ __global__ void warp_scan(unsigned* out, const unsigned* in, size_t n) {
 //
 // ### A block
 //
-// Eight warps share a tile of 4096 elements. A warp takes 512 consecutive ones as 4 rows of 128. In each
-// row a lane loads four consecutive elements with one 128-bit access and scans
-// them, the warp scans the lanes' totals, and goes on to the next row with what it has so far.
+// Eight warps share a tile of 4096 elements. A warp takes 512 consecutive ones as 4 rows of 128, so that its lanes' loads lie
+// side by side. In each row a lane loads four consecutive elements with one 128-bit access and scans them, the warp scans
+// the lanes' totals, and goes on to the next row with what it has so far. (`__shfl_sync(ALL, v, s)` gives every lane the v
+// of lane s.)
 //
 // ```{drawing} parts
 // ```
@@ -567,7 +565,7 @@ __global__ void __launch_bounds__(THREADS)
 // `block_scan` passes one barrier for 4096 elements, where `hillis_steele` passes 10 for 1024. Shared memory
 // holds 8 words.
 //
-// **Timed.** 0.52 ms: as fast as a copy, within a few percent.
+// **Timed.** 0.52 ms: as fast as a copy, within a few percent, as long as the tiles ignore each other.
 //= 0.52 ms: ms("block_scan")
 //
 // ## 4. Across blocks: three kernels
@@ -619,7 +617,7 @@ __global__ void __launch_bounds__(THREADS) sum_tiles(unsigned* sums, const unsig
   unsigned sum = 0, total;
 #pragma unroll
   for (unsigned r = 0; r < ROWS; ++r) sum += (x[r].x + x[r].y) + (x[r].z + x[r].w);
-  scan_warps(__shfl_sync(ALL, scan_warp(sum), 31), warp_sums, total);
+  scan_warps(__shfl_sync(ALL, scan_warp(sum), 31), warp_sums, total);  // for `total` alone
   if (threadIdx.x == 0) sums[blockIdx.x] = total;
 }
 
@@ -765,10 +763,8 @@ __global__ void __launch_bounds__(THREADS)
 // waiting of other blocks; the chain itself does not. Its length is what has to be cut.
 //= 20 ms: 65536 * 0.3e-3
 //
-// **Timed.** 19 ms: 0.29 microseconds for each tile of 4096 elements, or 113 GB/s read and written. With tiles of 256
-// elements, as in many texts, the same latency per tile would limit the scan to 7 GB/s.
+// **Timed.** 19 ms: 0.29 microseconds for each tile of 4096 elements, or 113 GB/s read and written.
 //= 113 GB/s: rate("chained")
-//= 7 GB/s: 256 * 8 / (ms("chained") / 65536 * 1e6)
 //= 19 ms: ms("chained")
 //= 0.29 microseconds: ms("chained") / 65536 * 1e3
 //
@@ -808,13 +804,14 @@ __global__ void later_first(unsigned* out, const unsigned* in, Word* words) {
 //
 // A whole warp looks back. Its 32 lanes read the words of 32 predecessors at once and wait until all are
 // published. The nearest prefix among them ends the search; without one, the warp adds all 32 and goes on with
-// the next 32. (Of the kernel's `STEPS` this section compares `width=1`, in which one lane looks, and `width=32`.)
+// the next 32. (Of the kernel's `STEPS` this section compares `width=1`, in which one lane looks, and `width=32`. `PAUSE`,
+// `FIRST` and the rest of a `Design` belong to the next one: read over them.)
 //
 // Two warp functions decide for all lanes at once. `__any_sync` is true where the condition holds in some lane. In the
 // word of `__ballot_sync` bit i is set where it holds in lane i. Lane 0 has the nearest predecessor, so the lowest set
-// bit is the nearest prefix.
+// bit, whose position `__ffs` tells, counted from 1, is the nearest prefix.
 //
-//? single_pass: `look_back` moves two thirds of the bytes of `three_kernels`, reduce first. How many times as long does
+//? single_pass: `look_back` with `width=32` moves two thirds of the bytes of `three_kernels`, reduce first. How many times as long does
 //?   it take, for 2^28 elements?
 //? answer: ms("look_back/width=32") / ms("three_kernels/reduce first")
 //? unit: times
@@ -877,6 +874,7 @@ __device__ unsigned find_prefix(Word* words, unsigned tile, unsigned sum) {
   return prefix;
 }
 
+// [hide] How the steps of the next section differ
 /// How a look-back is built.
 struct Design {
   const char* name;
@@ -896,6 +894,7 @@ constexpr Design STEPS[] = {{"width=1", 1, false, false, 4, 0},
                             {"rows=8", 32, true, true, 8, 0},
                             {"pause", 32, true, true, 8, PAUSE},
                             {"blockIdx", 32, true, true, 8, PAUSE, false}};
+// [/hide]
 
 /// Elements of a block of `look_back`.
 template <unsigned STEP>
@@ -931,12 +930,13 @@ __global__ void __launch_bounds__(THREADS)
 //=   sass("08:look_back<1u>", "registers"))), 132)
 //= 25, and: -(-792 // 32)
 //
-// **Timed.** 1.3 ms with one lane and 0.92 ms with a warp. `three_kernels`, reduce first, takes 0.78 ms: with 12 bytes
-// for each element it is faster than this look-back with 8. `block_scan`, which moves 8 as well and exchanges nothing,
-// takes 0.52 ms.
+// **Timed.** 1.3 ms with one lane and 0.92 ms with a warp, 1.2 times as long as `three_kernels`, reduce first: 0.78 ms. Bytes
+// alone do not decide: a block that waits keeps its registers and its place on the SM, and has no load in flight. Four changes
+// bring it to 0.61 ms.
+//= 1.2 times: ms("look_back/width=32") / ms("three_kernels/reduce first")
+//= 0.61 ms: ms("look_back/pause")
 //= 1.3 ms with one lane and 0.92 ms: (ms("look_back/width=1"), ms("look_back/width=32"))
 //= 0.78 ms: ms("three_kernels/reduce first")
-//= 0.52 ms: ms("block_scan")
 //
 // ### Faster in four steps, and one that is not taken (second reading)
 //
@@ -965,8 +965,8 @@ __global__ void __launch_bounds__(THREADS)
 //= no ticket | 0.62 |: ms("look_back/blockIdx")
 //
 // **Stores.** nvcc may split a store of 16 bytes, and does so for the first row of a thread: four `STG` of 4 bytes, where each
-// of the others is one `STG.E.128`. The intrinsic `__stcs` is always one store. (It also asks L2 to evict the data first. In a
-// trial that made no difference: `__stcg`, which does not ask, gained as much to within 2 %.)
+// of the others is one `STG.E.128`. The intrinsic `__stcs` is always one store. (That it also asks L2 to evict the data first made
+// no difference in a trial.)
 //
 // ```{sass} 08:look_back<1u> only=STG lines=7
 // 1660  @!P3 STG.E              desc[UR6][R34.64], R31
@@ -1001,8 +1001,7 @@ __global__ void __launch_bounds__(THREADS)
 //= 24,576: 6 * 4096
 //
 // **The pause.** Without it, most looks find words that are not there yet, and a warp looks more than twice as often
-// before it knows its prefix. But a pause between two looks gained nothing, and one behind the last look cost time (the
-// laboratory notes have the numbers). Why the early looks cost so much was not measured. The FIRST tiles do not pause:
+// before it knows its prefix. Why the early looks cost so much was not measured. The FIRST tiles do not pause:
 // a small array would only wait.
 //
 // **The ticket.** For 2^28 elements the counter costs nothing that can be seen, for 2^24 a tenth: 49 us instead of 45, and
@@ -1018,9 +1017,6 @@ __global__ void __launch_bounds__(THREADS)
 //= 0.99 times: ratio("look_back/pause", 16777216)
 //= 8.6 us, `three_kernels` with its three launches 12.3 us: (1e3 * ms("look_back/pause", 1048576), 1e3 *
 //=   ms("three_kernels/reduce first", 1048576))
-//
-// **So:** fewer bytes are only a promise. A block that waits keeps its registers and its place on the SM, and has no
-// load in flight.
 //
 // ### The flag and its value (second reading)
 //
@@ -1071,8 +1067,7 @@ __global__ void torn_word(unsigned* out, const unsigned* in, unsigned* sums, uns
 //
 // **Timed.** 0.54 ms for 2^28 elements: 0.93 of the rate of a copy, and 1.28 times as fast as the toolkit's CUB, which
 // looks back. For 2^24 elements it is 1.25 times as fast, for 2^20 still 1.20 times, although no block then gets more
-// than one tile. (CUB's look-ahead came later, and for Blackwell first. CUB 3.5, which is newer than the toolkit's,
-// takes 1.30 times as long as `look_ahead` on an H200. That is the time of a look-back.)
+// than one tile. (CUB 3.5, which is newer than the toolkit's, takes 1.30 times as long on an H200.)
 //= 0.54 ms: ms("look_ahead")
 //= 0.93: rate("look_ahead") / limit("copy")
 //= 1.28 times: ratio("look_ahead")
@@ -1084,7 +1079,7 @@ __global__ void torn_word(unsigned* out, const unsigned* in, unsigned* sums, uns
 //
 // 2^20 elements are 256 tiles of `block_scan`, and an H200 runs that many blocks at the same time. No block needs a
 // ticket or a prefix: each publishes the sum of its tile, and adds up the sums of all tiles before it, a word for each
-// thread. The words have an epoch here, too, which the last block advances.
+// thread. The words carry the number of the launch, an *epoch* that the last block advances, so old ones need no clearing.
 //= 256: 2**20 // 4096
 //
 // All blocks wait for these sums, so they come first: a block adds up its tile and publishes the sum before it scans

@@ -85,7 +85,7 @@ __global__ void copy_scalar(float* out, const float* in, unsigned n) {
 // ```
 //
 // PTX is [documented](https://docs.nvidia.com/cuda/parallel-thread-execution/) and stable, and a driver can compile
-// it for a GPU that did not exist when the program was built. But registers, order and many instructions are decided
+// it for a GPU that did not exist when the program was built (unless the target has an `a`, as this page's `sm_90a`). But registers, order and many instructions are decided
 // later: to judge performance, read SASS. All of `copy_scalar`:
 //
 // ```{sass} copy_scalar lines=16
@@ -167,7 +167,7 @@ __global__ void copy_scalar(float* out, const float* in, unsigned n) {
 // Some of the 128 bits of an instruction (`nvdisasm -hex`) are control codes. NVIDIA does not document them.
 // `./learn sass --json` decodes them as independent measurements agree: how many cycles to wait before the next
 // instruction, and six **scoreboards**, the counters by which an instruction waits for a load. The hardware does not track the
-// dependences of arithmetic: `ptxas` knows that an `FFMA` takes four cycles (from Volta on) and writes the wait down.
+// dependences of most arithmetic: `ptxas` knows that an `FFMA` takes four cycles (from Volta on) and writes the wait down.
 //
 // ### The instructions that you will meet
 //
@@ -413,13 +413,15 @@ __global__ void __launch_bounds__(BLOCK) copy_batch(float* out, const float* in,
 //?   "copy_async with 4 loads": ms("copy_async/loads=4") < min(ms("copy_scalar"), ms("copy_float4"),
 //?   ms("copy_batch/loads=4"))}
 //
-// **Timed.** `copy_scalar` has too few bytes in flight, by Little's law: it reaches 0.63 of the rate of `cudaMemcpy`,
+// **Timed.** `copy_scalar` has 8 KiB in flight. By Little's law that allows 0.78 of the rate of `cudaMemcpy`; it reaches 0.63,
 // `copy_float2` 0.92 and `copy_float4` 1.01. The plain struct has the same bytes in flight in four instructions, and
 // reaches 0.99. More bytes than needed gain nothing: two, four and eight loads per thread reach 0.98, 0.96 and 0.97.
 // Why it is even a little less was not measured; on an H100 two and eight loads reach 1.00 and 0.99. One `float4` per
 // thread is all that a copy needs. (A sum, which only reads, gains another 2 % from four of them: chapter 07.)
 //= 1.00 and 0.99: (ratio("copy_batch/loads=2", gpu="h100"), ratio("copy_batch/loads=8", gpu="h100"))
 //= another 2 %: 100 * (ms("07:vectors/loads=1") / ms("07:vectors/loads=4") - 1)
+//= 8 KiB: 64 * 32 * 4 / 1024
+//= 0.78: 64 * 32 * 4 / 1e3 / (2 * ms("02:memory_latency/global memory") * 2.1 / 132)
 //= 0.63: ratio("copy_scalar")
 //= 0.92 and: ratio("copy_float2")
 //= and `copy_float4` 1.01: ratio("copy_float4")
@@ -472,8 +474,8 @@ __global__ void __launch_bounds__(BLOCK) copy_async(float* out, const float* in,
 // The three `LDS` at the top never run: `!PT` is never true. NVIDIA does not document what they are for.
 //
 // `LDGSTS` is the load and the store to shared memory in one. `.BYPASS` says that no copy of the data stays in L1.
-// `LDGDEPBAR` closes the group and `DEPBAR` waits for it. A copy gains nothing, since the data has to come back
-// through `LDS`. Chapter 11 uses it where the data is needed in shared memory anyway.
+// `LDGDEPBAR` closes the group and `DEPBAR` waits for it. A copy gains nothing, since `copy_float4` is already as fast
+// as `cudaMemcpy`. Chapter 11 uses it where the data is needed in shared memory anyway.
 //
 // On Hopper one thread starts a copy of 16 KiB with a single instruction (`copy_bulk`, in `sass_inspection_sm90.cu`):
 //
@@ -756,7 +758,8 @@ struct ReversedRuns {
 //
 // **A ceiling is not a prediction.** No kernel reaches its own, which assumes that some warp can issue in every
 // cycle. The rest is lost to waiting: for loads from global memory in `naive_flat`, where 0.61 of a warp's time goes
-// to `long_scoreboard`, and for the queue of shared memory in `shared_tiles`, 0.46 for `mio_throttle` (section 12).
+// to `long_scoreboard`, and for the queue of shared memory in `shared_tiles`, 0.46 for `mio_throttle` (section 12; counted at
+// about 1.5 GHz, where memory is fewer cycles away).
 // The loop of the latter has 32 `LDS` of 32 bits and 8 of 128 bits, one wavefront each, since a warp reads a row of
 // one tile and a single float of the other. 40 wavefronts for 32 FMAs, one per cycle: a ceiling of 13.4 TFLOP/s.
 // Compute both and take the lower.
@@ -886,8 +889,11 @@ void warps_or_loads(float* out, const float* in, unsigned n, unsigned blocks) {
   copy_batch<LOADS><<<lab::tiles(n / 4 + 1, LOADS * BLOCK), BLOCK, shared>>>(out, in, n);
 }
 
-// Both have 16 KiB in flight per SM when all threads have issued their loads, and by Little's law nothing else matters:
+// Both have 16 KiB in flight per SM when all threads have issued their loads, and Little's law sees no other difference:
+// 0.63 and 0.58 ms, 8 % apart.
 //= 16 KiB: 8 * 32 * 4 * 16 / 1024
+//= 0.63 and 0.58 ms, 8 % apart: (ms("warps_or_loads/warps=8, loads=4"), ms("warps_or_loads/warps=32, loads=1"),
+//=   100 * (ms("warps_or_loads/warps=8, loads=4") / ms("warps_or_loads/warps=32, loads=1") - 1))
 //
 //     bytes in flight = warps * 32 * loads * 16
 //
@@ -929,12 +935,13 @@ void warps_or_loads(float* out, const float* in, unsigned n, unsigned blocks) {
 //
 // Each has four independent FMAs per scheduler and the same number in all. With one warp and one chain three of four
 // cycles are lost, and 0.22 of the rate is left that `lab` measures for FMAs. The three ways to four reach 0.85, 0.83
-// and 0.77: the loop has other instructions, more of them for each FMA with fewer chains. Two warps of four chains
-// reach 0.96. The threads of chapter 04 have 64 chains each, which is why four warps per scheduler suffice there.
+// and 0.77. The loop has other instructions, too, more of them for each FMA with fewer chains: with eight warps the same loops
+// reach 0.96, 0.92 and 0.84. What costs the rest, 8 to 10 cycles an iteration, was not measured. The threads of chapter 04 have 64 chains each, which is why four warps per scheduler suffice there.
 //= 0.22 of: rate("hide_latency/warps=1, chains=1") / limit("fma")
 //= 0.85, 0.83 and 0.77: (rate("hide_latency/warps=1, chains=4") / limit("fma"),
 //=   rate("hide_latency/warps=2, chains=2") / limit("fma"), rate("hide_latency/warps=4, chains=1") / limit("fma"))
-//= 0.96: rate("hide_latency/warps=2, chains=4") / limit("fma")
+//= 0.96, 0.92 and 0.84: (rate("hide_latency/warps=8, chains=4") / limit("fma"),
+//=   rate("hide_latency/warps=8, chains=2") / limit("fma"), rate("hide_latency/warps=8, chains=1") / limit("fma"))
 //
 // So high occupancy is one way to hide latency, never an end in itself. The products of chapter 05 run at 25 % of it.
 // A kernel with few independent instructions, such as a search in a tree, needs all the warps that it can get.
@@ -1125,11 +1132,11 @@ __global__ void branch(float* out, const float* in, unsigned n) {
 // Ceilings in this course assume 1.98 GHz, the H200's highest clock. A GPU lowers it when it would draw more power
 // than it may. `clock_under_load` lets 20 million cycles pass while the units idle, all FMA units work, or the memory
 // is read; its time says how long a cycle was. Run it before you compare cycles with seconds. Our H200 held 1.98 GHz
-// without a load, 1.97 GHz with FMAs and 1.98 GHz with reads. `ncu` holds the clock at its base unless it is told
+// under all three. `ncu` holds the clock at its base unless it is told
 // `--clock-control none`.
 //= held 1.98 GHz: 20e6 / ms("clock_under_load/load=none") / 1e6
-//= load, 1.97 GHz with FMAs: 20e6 / ms("clock_under_load/load=fma") / 1e6
-//= and 1.98 GHz with reads: 20e6 / ms("clock_under_load/load=memory") / 1e6
+//= because held 1.98 GHz: max(ms("clock_under_load/load=fma"), ms("clock_under_load/load=memory")) <
+//=   1.002 * ms("clock_under_load/load=none")
 //
 // That says little about power: the loads run for 10 ms each, operands that do not change draw less power than random
 // ones (H. He, "Strangely, matrix multiplications on GPUs run faster when given predictable data", 2024), and the
@@ -1153,7 +1160,7 @@ __global__ void branch(float* out, const float* in, unsigned n) {
 // | `math_pipe_throttle` | a busy unit | `SHF` and `LOP3`, half as fast as a warp issues | 0.08 of `naive_flat`, chapter 02 |
 // | `not_selected` | nothing: another warp was chosen | 16 warps with eight chains each | 0.49 of `async_copy`, chapter 11 |
 // | `branch_resolving` | the target of a jump | calls of a function that does nothing | – |
-// | `no_instruction` | the instruction cache | 192 KiB of `FFMA` without a loop | – |
+// | `no_instruction` | the instruction cache | a loop of 192 KiB of `FFMA` | – |
 // | `sleeping` | its own `__nanosleep` | `__nanosleep` in a loop | – |
 // | `dispatch_stall` | the dispatch unit, as for register banks | – | 0.10 of `async_copy`, chapter 11 |
 // | `drain` | its last stores, before it ends | – | 0.05 of `vectors`, chapter 06 |
@@ -1241,8 +1248,9 @@ __global__ void branch(float* out, const float* in, unsigned n) {
 //?   "smsp__average_warps_issue_stalled_lg_throttle_per_issue_active.ratio") > ncu("stall_reasons/lg_throttle",
 //?   "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio")}
 //
-// `stall_reasons` with `lg_throttle` is this kernel: the unit takes 32 cycles for each load, and the queue in front
-// of it is short.
+// `stall_reasons` with `lg_throttle` is this kernel. An SM finishes a load every 330 cycles, and the queue in front is
+// short. That all SMs ask for the same 4 KiB may be why it takes so long; that was not measured.
+//= 330 cycles: round(1.98e6 * ms("stall_reasons/lg_throttle") / 65536, -1)
 
 namespace {
 

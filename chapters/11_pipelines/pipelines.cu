@@ -31,12 +31,15 @@
 
 // At the end of chapter 05 the product is free of bank conflicts. This chapter starts from its last kernel with K-tiles of
 // 8, as a pipeline holds several of them at a time: there a fifth of cuBLAS's speed is missing. The FMAs of a K-tile take
-// the FMA units of an SM 1,024 cycles. At 4096 an SM spends some 1,650 cycles on each K-tile. Shared memory is busy for
-// 576 of them, and to issue all instructions of the loop, not the FMAs alone, takes the schedulers 1,190 at most. So no
-// unit is at its limit. In the other cycles no warp is ready, and that is {term}`latency`: the block loads a K-tile, waits
-// until it has arrived, computes with it, and loads the next.
+// the FMA units of an SM 1,024 cycles. At 4096 an SM that computes eight tiles spends some 1,600 cycles on each K-tile.
+// Shared memory is busy for 576 of them, and to issue all instructions of the loop, not the FMAs alone, takes the
+// schedulers 1,190 at most. So no unit is at its limit. In the other 410 cycles or more nothing is issued. The block
+// loads a K-tile, waits until it has arrived, computes with it, and loads the next: section 2 gets back the 220 cycles
+// or so of that {term}`latency`.
 //= 1,024 cycles: 128 * 128 * 8 / 128
-//= some 1,650 cycles: 1.98e6 * ms("warp_tile") / (1024 / 132 * 4096 / 8)
+//= some 1,600 cycles: 1.98e6 * ms("warp_tile") / (8 * 4096 / 8)
+//= 410 cycles: round(1.98e6 * ms("warp_tile") / (8 * 4096 / 8) - 8 * sass("warp_tile", "instructions", "loop") / 4, -1)
+//= 220 cycles: round(1.98e6 * (ms("warp_tile") - ms("register_buffer")) / (8 * 4096 / 8), -1)
 //= a fifth: 1 - rate("warp_tile") / rate("cublas")
 //= 576: count("warp_tile", "shared_wavefronts") / (6 * 12)
 //= 1,190 at most: 8 * sass("warp_tile", "instructions", "loop") / 4
@@ -56,7 +59,10 @@
 
 // ## 1. Where we start
 //
-// This is `warp_tile` of chapter 05 for K-tiles of 8, with its helpers, written out for this one layout.
+// This is `warp_tile` of chapter 05 for K-tiles of 8, with its helpers, written out for this one layout. (nvcc makes
+// other code of it: 41.6 TFLOP/s, where chapter 05 has 42.5.)
+//= 41.6 TFLOP/s: rate("warp_tile") / 1000
+//= has 42.5: rate("05:warp_tile/BK=8") / 1000
 
 constexpr int BM = 128, BN = 128, BK = 8;  // of a block: BM x BN elements of C, in K-tiles of BK
 constexpr int TM = 8, TN = 8;              // of a thread
@@ -156,7 +162,7 @@ __global__ void __launch_bounds__(THREADS, 2)
 
 #pragma unroll
     for (int l = 0; l < BK; ++l) {
-      float a_frag[TM], b_frag[TN];
+      alignas(16) float a_frag[TM], b_frag[TN];
       load_fragment(a_frag, &a_tile[l][row], 16);
       load_fragment(b_frag, &b_tile[l][col], 32);
       outer_product(acc, a_frag, b_frag);
@@ -229,9 +235,9 @@ __global__ void __launch_bounds__(THREADS, 2)
   const Place lane = lane_in_warp(threadIdx.x % 32);
   const int row = static_cast<int>(threadIdx.x / 64) * 32 + lane.row * 4;
   const int col = static_cast<int>(threadIdx.x / 32 % 2) * 64 + lane.col * 4;
-  float acc[TM][TN] = {};                   // (TM, TN): (2 x 4, 2 x 4)
-  float a_frag[2][TM], b_frag[2][TN];       // the fragments of this step and of the next
-  const auto read_fragments = [&](int l) {  // of step l
+  float acc[TM][TN] = {};                          // (TM, TN): (2 x 4, 2 x 4)
+  alignas(16) float a_frag[2][TM], b_frag[2][TN];  // the fragments of this step and of the next
+  const auto read_fragments = [&](int l) {         // of step l
     load_fragment(a_frag[l % 2], &a_tile[l][row], 16);
     load_fragment(b_frag[l % 2], &b_tile[l][col], 32);
   };
@@ -258,15 +264,20 @@ __global__ void __launch_bounds__(THREADS, 2)
 }
 
 // Where a block is alone, no other warps compute while it waits. At 4096 the pipeline gains 16 %, and reaches 48.3
-// TFLOP/s; at 1024 it is 1.6 times as fast. {term}`Occupancy <occupancy>` and pipelining both hide latency, so a
-// pipelined kernel needs less occupancy. (The two sizes differ in more than the number of blocks: L2 holds all of A and B at
-// 1024. A lone block at 4096 was not measured here; that of chapter 04 is a third slower than two.)
+// TFLOP/s; at 1024 it is 1.6 times as fast. Against chapter 05's K-tiles of 32, which wait less often, it is 6 %, and
+// 15 % at 1024. {term}`Occupancy <occupancy>` and pipelining both hide latency, so a pipelined kernel needs less
+// occupancy. (At 1024 L2 also holds all of A and B. It does so at 2048, where most SMs have two blocks: there the
+// pipeline gains 14 %.)
 //= 16 %: 100 * (ms("warp_tile") / ms("register_buffer") - 1)
 //= 48.3 TFLOP/s: rate("register_buffer") / 1000
 //= 1.6 times: ms("warp_tile", 1024) / ms("register_buffer", 1024)
+//= is 6 %: 100 * (ms("05:warp_tile/BK=32") / ms("register_buffer") - 1)
+//= 15 % at 1024: (100 * (ms("05:warp_tile/BK=32", 1024) / ms("register_buffer", 1024) - 1), 1024)
+//= gains 14 %: 100 * (ms("warp_tile", 2048) / ms("register_buffer", 2048) - 1)
 //
 // The gain at 4096 is that of the K-tile. In a trial with the fragments read where they are needed the kernel was as fast (the
-// notes have it): two blocks on an SM have other warps for the 20 cycles of a read.
+// notes have it). Why is not measured: other warps may fill the 20 cycles of a read, or nvcc may move the reads ahead
+// itself.
 
 // ## 3. Copies that bypass the registers
 //
@@ -345,12 +356,12 @@ __global__ void no_wait(float* sums, const float* in, int rows) {
 // is filled next is not the one that is read now, so one barrier says both, if each iteration waits, meets at the
 // barrier, and only then starts the next copy. Two stages are enough for that. More of them put more copies under way.
 //
-// The demonstration `no_wait` leaves out the wait. On a GPU it may often work by luck. The simulator reports
-// `uninitialized-shared`: the stage is read before the copy has arrived.
+// The demonstration `no_wait` leaves out the wait. The row is read right after the barrier, and a copy takes hundreds of
+// cycles. The simulator reports `uninitialized-shared`: the stage is read before the copy has arrived.
 
 // ## 4. The product with a ring of K-tiles
 //
-// Now the same for the product. K-tiles are 16 deep, so that there are fewer barriers per FMA. A stage is a K-tile of A
+// Now the same for the product. K-tiles are 16 deep: fewer barriers and other instructions per FMA. A stage is a K-tile of A
 // and one of B, 16.6 KB; four stages take 66.6 KB, and two blocks still fit on an SM. The form of the loop is that of
 // CUTLASS's `MmaMultistage` and CuTe's `sgemm_sm80`. Three details:
 //= 16.6 KB: 4 * 16 * (132 + 128) / 1000
@@ -465,7 +476,7 @@ __device__ __forceinline__ void tile_of_c(Product product, int row0, int col0, i
   const int row = static_cast<int>(threadIdx.x / 32 / warps_across) * WM + place.row * 4;
   const int col = static_cast<int>(threadIdx.x / 32 % warps_across) * WN + place.col * 4;
   float acc[TM][TN] = {};  // (TM, TN): (TM / 4 x 4, 2 x 4), 16 rows and 32 columns apart
-  float a_frag[2][TM], b_frag[2][TN];  // the fragments of this step and of the next
+  alignas(16) float a_frag[2][TM], b_frag[2][TN];  // the fragments of this step and of the next
   const auto read_fragments = [&](unsigned stage, int l) {
     load_fragment(a_frag[l % 2], a_tiles + stage * A_STAGE + l * PITCH_A + row, 16);
     load_fragment(b_frag[l % 2], b_tiles + stage * B_STAGE + l * BN + col, 32);
@@ -521,7 +532,7 @@ __global__ void __launch_bounds__(THREADS, 2)
   tile_of_c<Square>(product, row0, col0, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
-// Not at all: 48.2 TFLOP/s, where `register_buffer` made 48.3. A profile of `async_copy` says what its warps wait for:
+// Not at all: 48.2 TFLOP/s, where `register_buffer` made 48.3. A profile of `async_copy`, taken at some 1.5 GHz, says what its warps wait for:
 // 2 % of their time for a load, 8 % at the barrier, and half of it for the scheduler, which issues an instruction of
 // another warp. Hardly a load is left to hide, and `register_buffer` is as fast: one K-tile ahead was enough. A is
 // copied 4 bytes at a time here; what copies of 16 bytes gain where A lies transposed, the notes have (extension 3).
@@ -569,23 +580,26 @@ __global__ void __launch_bounds__(THREADS, 2)
 //= BK = 32 | 47.9 | 47.5 | 43.9 |: (32, rate("ring_sizes/stages=2, BK=32") / 1000, rate("ring_sizes/stages=3, BK=32") / 1000,
 //=   rate("ring_sizes/stages=4, BK=32") / 1000)
 //
-// The depth is worth 2 to 4 % from 8 to 16; the number of stages 2 % at most where two blocks fit on an SM, and three are slower
-// than two: one K-tile under way is enough here, as `register_buffer` has it. Four stages of 32 take 133 KB: one block is
-// alone on an SM, and the rate falls.
+// The depth is worth 2 to 4 % from 8 to 16; the number of stages 2 % at most where two blocks fit on an SM. Two stages come within
+// about 1 % of four: one K-tile under way, as `register_buffer` has it, is almost enough. That three are slower than two may be due
+// to the code, which differs with their number. Four stages of 32 take 133 KB: one block is alone on an SM, and the rate falls.
 //= 2 to 4 %: (100 * (rate("ring_sizes/stages=3, BK=16") / rate("ring_sizes/stages=3, BK=8") - 1),
 //=   100 * (rate("ring_sizes/stages=4, BK=16") / rate("ring_sizes/stages=4, BK=8") - 1))
 //= 2 % at most: 100 * (rate("ring_sizes/stages=4, BK=16") / rate("ring_sizes/stages=3, BK=16") - 1)
 //= because three are slower than two: max(rate("ring_sizes/stages=3, BK=8") / rate("ring_sizes/stages=2, BK=8"),
 //=   rate("ring_sizes/stages=3, BK=16") / rate("ring_sizes/stages=2, BK=16"),
 //=   rate("ring_sizes/stages=3, BK=32") / rate("ring_sizes/stages=2, BK=32")) < 1
+//= about 1 % of four: 100 * (rate("ring_sizes/stages=4, BK=16") / rate("ring_sizes/stages=2, BK=16") - 1)
 //= 133 KB: 4 * 4 * 32 * (132 + 128) / 1000
 
 // ## 5. A wider tile
 //
-// What keeps the FMA units from being busy now? Each of the four schedulers of an SM issues one instruction per cycle.
+// What keeps the FMA units from being busy now? In 16 of 100 cycles nothing is issued, and what is issued is not all FMAs.
+// Each of the four schedulers of an SM issues one instruction per cycle.
 // On a GPU with 128 FMA units per SM, every instruction that is not an FMA takes the place of one. A K-tile inside the
 // matrices takes a warp of `async_copy` 1146 instructions, of which 1024 are FMAs: 89 %. The others read fragments, start
 // copies and compute addresses.
+//= 16 of 100: (100 - ncu("async_copy", "smsp__issue_active.avg.pct_of_peak_sustained_active"), 100)
 //= 1146 instructions, of which 1024: (sass("async_copy", "instructions", "FFMA"), sass("async_copy", "FFMA", "FFMA"))
 //= 89 %: 100 * sass("async_copy", "FFMA", "FFMA") / sass("async_copy", "instructions", "FFMA")
 //
@@ -634,8 +648,9 @@ __global__ void __launch_bounds__(THREADS, 1)
 // It is *slower*: 46.8 TFLOP/s, where `async_copy` makes 48.2. Only two warps are left for each scheduler, so
 // performance depends on how well each of them runs by itself. The profile shows an instruction issued in 79 of 100
 // cycles, where `async_copy` had 84. Apart from its turn, a warp waits longest in the *dispatch stall*, 9 % of its time: it
-// was selected, but its instruction could not be dispatched. In `async_copy` that is 10 %, but there three other warps can
-// fill the gap, and here one. What holds back an FMA whose operands are all there?
+// had an instruction ready, but the dispatcher held it back. In `async_copy` that is 10 %, but there three other warps may
+// fill the gap, and here one. (The tile is not the whole of it: with its blocks in groups, as in section 7, the same tile and
+// order made 49.0 in a trial. nvcc picked other registers; the notes have it.) What holds back an FMA whose operands are all there?
 //= 9 % of: 100 * ncu("wide_tile", "smsp__average_warps_issue_stalled_dispatch_stall_per_issue_active.ratio") /
 //=   ncu("wide_tile", "smsp__average_warp_latency_per_inst_issued.ratio")
 //= is 10 %: 100 * ncu("async_copy", "smsp__average_warps_issue_stalled_dispatch_stall_per_issue_active.ratio") /
@@ -706,13 +721,18 @@ __global__ void __launch_bounds__(THREADS, 1)
   tile_of_c<Wide>(product, row0, col0, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
-// 7 %, or 50.1 TFLOP/s, for the order of independent instructions. An instruction is issued in 84 of 100 cycles again,
-// and the dispatch stall is down to 6 % of a warp's time. The loop marks 1939 operands for reuse instead of 1766. But
+// 7 %, or 50.1 TFLOP/s, for the order of independent instructions; in the trial with groups it was 2 %. An instruction is issued
+// in 84 of 100 cycles again; the dispatch stall falls to 6 % of a warp's time, and the wait for a fixed latency from 5 to
+// 3 %. The loop marks 1939 operands for reuse instead of 1766. But
 // that is no explanation yet: each order makes the compiler assign registers differently, other orders of the same FMAs
 // were both faster and slower, and no rule that we could find predicts which (the notes have a table). Measure.
 //= 7 %: 100 * (ms("wide_tile") / ms("serpentine") - 1)
 //= 6 % of: 100 * ncu("serpentine", "smsp__average_warps_issue_stalled_dispatch_stall_per_issue_active.ratio") /
 //=   ncu("serpentine", "smsp__average_warp_latency_per_inst_issued.ratio")
+//= from 5 to 3 %: (100 * ncu("wide_tile", "smsp__average_warps_issue_stalled_wait_per_issue_active.ratio") /
+//=   ncu("wide_tile", "smsp__average_warp_latency_per_inst_issued.ratio"),
+//=   100 * ncu("serpentine", "smsp__average_warps_issue_stalled_wait_per_issue_active.ratio") /
+//=   ncu("serpentine", "smsp__average_warp_latency_per_inst_issued.ratio"))
 //= 1939 operands for reuse instead of 1766: (sass("serpentine", "reuse", "FFMA"), sass("wide_tile", "reuse", "FFMA"))
 //= 50.1 TFLOP/s: rate("serpentine") / 1000
 //= 84 of 100: (ncu("serpentine", "smsp__issue_active.avg.pct_of_peak_sustained_active"), 100)
@@ -786,7 +806,7 @@ __global__ void __launch_bounds__(THREADS, 1)
 // - `cp.async` needs no registers, so a ring of several stages fits in shared memory. Each thread waits for its own
 //   copies; a barrier makes that hold for all, and in a ring of two or more stages one barrier per iteration is enough.
 // - Pipelining pays most where occupancy is low.
-// - Once nothing waits, count instructions: with 128 FMA units per SM, every one that is not an FMA takes the place of
+// - Once little waits, count instructions: with 128 FMA units per SM, every one that is not an FMA takes the place of
 //   one.
 // - The order of independent FMAs can be worth several per cent, by the registers that the compiler picks for it.
 // - Large tiles need large matrices.

@@ -43,8 +43,8 @@
 //= 78 %: sass("11:grouped_tiles", "FFMA", "FFMA") / sass("11:grouped_tiles", "instructions", "FFMA") *
 //=   ncu("11:grouped_tiles", "smsp__issue_active.avg.pct_of_peak_sustained_active")
 //
-// This chapter divides the work, and passes cuBLAS. It uses three Hopper features (compute capability 9.0): barriers at
-// which copies can arrive, a copy engine for boxes of a matrix, and registers that warps can hand over. Each comes in a
+// This chapter divides the work, and passes cuBLAS. It uses three Hopper features (compute capability 9.0): barriers that
+// count the bytes that arrive, a copy engine for boxes of a matrix, and registers that warps can hand over. Each comes in a
 // small kernel of its own before the product needs it. The simulator runs the first; the others need the GPU, and are
 // SKIP elsewhere.
 

@@ -188,6 +188,7 @@ struct Without : Large {
 
 /// The tile of 128 x 128.
 struct Small : TileOf<8> {
+  // Fitted to trials: a piece of this tile is without the wait until it is written, one of the large tile with it.
   static constexpr int cycles_of_k_tile = 2600, cycles_of_piece = 2600;
   static __device__ constexpr int four_rows(int i) { return 4 * i; }
 };
@@ -238,8 +239,8 @@ __device__ __forceinline__ void copy(std::uint32_t to, const float* from, int by
 /// Which block computes what. The host makes it, which spares the blocks most divisions.
 ///
 /// The tiles that fill whole waves are computed whole. Of the tiles that are left, if they are to be shared, each
-/// block gets the same number of consecutive K-tiles, so it may have the end of one tile and the beginning of the
-/// next. If not, the first blocks get one tile each.
+/// block gets the same number of consecutive K-tiles: the end of one tile, the beginning of the next, both, or a part
+/// from the middle. If not, the first blocks get one tile each.
 /// Source of the idea: Osama et al., Stream-K, 2023 (its one-tile data-parallel hybrid).
 struct Plan {
   int tiles_m, tiles_n, k_tiles;  // of the product
@@ -314,7 +315,7 @@ struct Schedule {
 // A's rows in shared memory are 136 floats long: (k, row) lies in bank (8 k + row) mod 32, a different one for each lane.
 //
 // A computing warp reads ahead into the next stage before it knows whether there is one. So the loading warps append an
-// empty stage, which is cheaper than a test in every iteration (the notes have the times).
+// empty stage, which spares a test in every iteration. (What that gains was not measured by itself.)
 
 /// What a loading warp does: fills the ring of stages while there are K-tiles, and adds one empty stage.
 ///
@@ -641,8 +642,9 @@ __global__ void __launch_bounds__(block_threads, 1)
 }
 
 // 7 %: 53.6 TFLOP/s at 4096, and past cuBLAS. With the loading warps, 93 % of all instructions are FMAs, as before. What
-// changed is that 90 of 100 cycles issue an instruction instead of 84. Several things came together, and the next section
-// takes them apart. The largest stall that is left, apart from waiting for the scheduler or for data, is the dispatch stall
+// changed is that 90 of 100 cycles issue an instruction instead of 84. Several things came together. The next section removes
+// one at a time of those that can be removed; the split into warps cannot. The largest stall that is left, apart from waiting
+// for a turn or, most likely, at an mbarrier (`long_scoreboard`: no load to registers is in the loop), is the dispatch stall
 // of chapter 11.
 //= 7 %: 100 * (ms("11:grouped_tiles") / ms("producer_warps") - 1)
 //= 53.6 TFLOP/s: rate("producer_warps") / 1000
@@ -708,11 +710,13 @@ __global__ void __launch_bounds__(block_threads, 1)
 // and ptxas spills: 109 `LDL` stand in its code.
 //= 109 `LDL`: sass("without<true, (Idea)1>", "LDL")
 //
-// Without the TMA the kernel takes 1 % more time with copies of 16 bytes, and at 8192 none. With copies of 4, as it makes them
-// where rows are not aligned, it takes 8 % more. So the width of the copies counts here, and the TMA hardly. The order of the
-// FMAs is worth 6 %.
-//= takes 1 % more: 100 * (ms("without/idea=tma") / ms("producer_warps") - 1)
-//= because at 8192 none: ms("without/idea=tma", 8192) < ms("producer_warps", 8192)
+// Without the TMA, with copies of 16 bytes, the kernel takes 3 % more time at 1024 and 2048, 1 % at 4096 and none at 8192. With
+// copies of 4, as it makes them where rows are not aligned, it takes 8 % more at 4096. So the width of the copies counts here,
+// more than the TMA. The order of the FMAs is worth 6 %.
+//= takes 3 % more: 100 * (ms("without/idea=tma", 1024) / ms("producer_warps", 1024) - 1)
+//= takes 3 % more: 100 * (ms("without/idea=tma", 2048) / ms("producer_warps", 2048) - 1)
+//= 1 % at 4096: (100 * (ms("without/idea=tma") / ms("producer_warps") - 1), 4096)
+//= because none at 8192: ms("without/idea=tma", 8192) < ms("producer_warps", 8192)
 //= takes 8 % more: 100 * (ms("without/idea=tma, 4-byte copies") / ms("producer_warps") - 1)
 //= worth 6 %: 100 * (ms("without/idea=FMA order") / ms("producer_warps") - 1)
 //
@@ -745,7 +749,7 @@ __global__ void __launch_bounds__(block_threads, 1)
 // Smaller tiles would help, but they need more reads for each FMA. {term}`Stream-K` (Osama et al., 2023) keeps large
 // tiles. A tile is a sum over K-tiles, and a sum can be split. So distribute K-tiles, not tiles. For 4096 the first three
 // waves stay whole. The 116 tiles after them have 29,696 K-tiles, and each of 132 blocks gets 224 or 225 *in a row*:
-// the end of one tile, the beginning of another, or both. For 1024, 128 blocks get 16 K-tiles each, four blocks for
+// the end of one tile, the beginning of the next, both, or a part from the middle. For 1024, 128 blocks get 16 K-tiles each, four blocks for
 // each tile.
 //= 29,696 K-tiles: 116 * 4096 / 16
 //= 224 or 225: (29696 // 132, 29696 // 132 + 1)
@@ -768,8 +772,8 @@ __global__ void __launch_bounds__(block_threads, 1)
 // - *Is what it reads complete?* The threads write and meet at a barrier of the computing warps; then one raises the flag
 //   with a *release*, which covers what the barrier has ordered before it. On the other side one thread reads the flag
 //   with an *acquire*, then come a barrier and the reads. Partial sums go past L1 (`__stcg`, `__ldcg`).
-// - *Is the result reproducible?* The pieces are added in the order of the blocks, not of their arrival as `atomicAdd`
-//   would.
+// - *Is the result reproducible?* The pieces are added in a fixed order, from the last block to the first, not in that of their
+//   arrival as with `atomicAdd`.
 //
 // Adding a piece takes about as long as computing a K-tile. A tile is therefore cut into about as many pieces as the
 // square root of its number of K-tiles, where both take equally long. That suits this fix-up, in which one block adds
@@ -792,7 +796,7 @@ __global__ void __launch_bounds__(block_threads, 1)
 /// It needs more than the arguments of a product, which are one argument here, g: nvcc then addresses the rows of C in
 /// the way that was measured. map_b, ALIGNED: as for producer_warps, with boxes of (16, Tile::BN). plan: who computes
 /// what. partials: (blocks, BM x BN) floats for the sums of pieces. ready: a flag for each block and a ticket, 0, and 0
-/// again afterwards.
+/// again afterwards. Not both for two launches at the same time.
 ///
 /// Launch: a block of 384 threads for each SM, with Tile::shared_bytes of shared memory; one has to fit on an SM.
 /// Requires: compute capability 9.0 (mbarrier, TMA, setmaxnreg); k at most 2^31 - 16.
@@ -827,10 +831,12 @@ __global__ void __launch_bounds__(block_threads, 1)
 //=   rate("even_shares", 8192) / 1000, rate("even_shares", 8192) / ratio("even_shares", 8192) / 1000,
 //=   ratio("even_shares", 8192))
 //
-// At 4096 and 8192 the 3 % of the last wave are recovered. At 2048 nothing is gained: 128 tiles are fewer than 132, so
+// At 4096 and 8192 the 3 % of the last wave are recovered; over a block for each tile the gain is 1.5 and 1.1 %. At 2048 nothing is gained: 128 tiles are fewer than 132, so
 // all of them are cut to employ four more SMs, which could bring 3 % at best. The fix-up must cost about as much; it was not
 // measured there. A better plan would not cut.
 //= 3 %: 100 * (ms("producer_warps") / ms("even_shares") - 1)
+//= is 1.5 and 1.1 %: (100 * (ms("without/idea=persistence") / ms("even_shares") - 1),
+//=   100 * (ms("without/idea=persistence", 8192) / ms("even_shares", 8192) - 1))
 //= 3 % at best: 100 * (132 / 128 - 1)
 
 // ## 6. A tile for the shape
@@ -850,8 +856,10 @@ __global__ void __launch_bounds__(block_threads, 1)
 //=   "instructions", "FFMA")
 
 // The kernel is `even_shares` with another `Tile`. The host estimates the time of both before the launch: the K-tiles
-// of the longest share times the cycles of one, and the pieces that are added to a tile times the cycles of one, as
-// the trial measured them. It has no term for the start of a block, which both tiles pay.
+// of the longest share times the cycles of one, and the pieces that are added to a tile times the cycles of one. The
+// constants are fitted to trials: the large tile's piece includes the wait until it is written, the small one's does
+// not. There is no term for the start of a block, which costs the large tile 3,100 cycles more.
+//= 3,100 cycles: 8800 - 5700
 
 namespace {
 
@@ -862,7 +870,8 @@ long long cycles(const lab::Gemm& g, int blocks) {
   const int cut = plan.tiles_m * plan.tiles_n - plan.whole;
   const long long k_tiles =
       static_cast<long long>(plan.whole / blocks) * plan.k_tiles + plan.each + (plan.longer > 0);
-  const int added = cut > 0 ? (plan.workers - 1) / cut : 0;
+  const int added =
+      cut > 0 ? (plan.workers - 1) / cut : 0;  // or one more, if shares straddle the tile
   return k_tiles * Tile::cycles_of_k_tile + added * Tile::cycles_of_piece;
 }
 
@@ -938,8 +947,8 @@ void tile_by_shape(const lab::Gemm& g, float* partials, int* ready) {
 }
 
 // 13 %: 41.7 TFLOP/s, 1.23 times as fast as cuBLAS. In the trial the loop took 6 % longer, but the first K-tile arrived
-// 3,100 cycles earlier and the fix-up took 5,200 cycles instead of 16,500. From 2048 on the large tile is chosen. For 13
-// square products from 1024 to 4096 the estimate picked the faster tile 12 times. Below 1024 and for other shapes it has
+// 3,100 cycles earlier and the fix-up took 5,200 cycles instead of 16,500. At 2048, 4096 and 8192 the large tile is chosen. For
+// 13 square products from 1024 to 4096 the estimate picked the faster tile 12 times; once both were equal. Below 1024 and for other shapes it has
 // not been tested. The notes have the table, and shapes that neither tile suits.
 //= 13 %: 100 * (1 - ms("tile_by_shape", 1024) / ms("even_shares", 1024))
 //= 41.7 TFLOP/s: rate("tile_by_shape", 1024) / 1000
@@ -1072,10 +1081,9 @@ const lab::Rungs here([](lab::GemmLadder& ladder) {
 //
 // ## What comes next
 //
-// 10 % of the cycles issue no instruction; hand-written machine code might recover part of that. The product ends here.
-// It began as a kernel that waited for its loads, then waited for shared memory, and now keeps the schedulers busy nine
-// cycles out of ten. Most other problems have little arithmetic, and their question is how to move bytes: chapters 06 to
-// 09.
+// 10 % of the cycles issue no instruction; hand-written machine code might recover part of that. Chapter 13 makes the product
+// fast for any shape. It began as a kernel that waited for its loads, then waited for shared memory, and now keeps the schedulers busy nine
+// cycles out of ten.
 //= 10 %: 100 - ncu("even_shares", "smsp__issue_active.avg.pct_of_peak_sustained_active")
 //
 // ## Possibilities for extension
