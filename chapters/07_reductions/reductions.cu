@@ -91,7 +91,7 @@ double on_cpu(const float* in, size_t n) {
 }
 
 // With a float it gets stuck at 2^24, or 16.8 million. A float has 24 significant bits, so from 2^24 on neighbouring
-// floats are 2 apart. Any addend below 1 is rounded away, and the sum never grows again. Hence the `double`.
+// floats are 2 apart. A positive addend below 1 is rounded away there, so the sum never gets past it. Hence the `double`.
 //= 16.8 million: 2 ** 24 / 1e6
 //
 // Keep this in mind for the rest of the chapter. A GPU adds in another order: thousands of short sums first, then the
@@ -145,7 +145,7 @@ __global__ void interleaved_modulo(float* out, const float* in, size_t n) {
 }
 
 // From s = 1 to s = 16 the number of threads that add falls from 128 to 8, but they are spread over all 8 warps, and
-// each warp executes the addition if only one of its lanes takes part. Then follow 4, 2 and 1 warps: 47 additions of
+// each warp executes the addition even if only one of its lanes takes part. Then follow 4, 2 and 1 warps: 47 additions of
 // a warp, where 12 would be enough for the 255 sums of the block: 4 + 2 + 1, and 1 for each of the last five steps. The operator `%` costs extra, as the divisor is not
 // known to the compiler.
 //= 47 additions of a warp, where 12 would be enough for the 255: ((count("interleaved_modulo",
@@ -215,8 +215,8 @@ __global__ void interleaved_strided(float* out, const float* in, size_t n) {
 
 // **Counted.** A block issues 25 loads from shared memory instead of 95. But elements 0, 32, 64, ... all lie in bank
 // 0, so that this load takes 8 wavefronts for its 8 lanes. The stride 2s is a power of two in every step, which is
-// the worst that a stride can be (chapter 05). Together the 25 loads take 95 wavefronts: all that was saved is lost
-// again.
+// the worst that a stride can be (chapter 05). Together the 25 loads take 95 wavefronts: in wavefronts
+// nothing is saved.
 //= 25 loads from shared memory instead of 95: (count("interleaved_strided", "shared_load_requests") / 130,
 //=   count("interleaved_modulo", "shared_load_requests") / 130)
 //= 25 loads take 95 wavefronts: (count("interleaved_strided", "shared_load_requests") / 130,
@@ -370,8 +370,8 @@ __global__ void racy_warp(float* out, const float* in, size_t n) {
   if (t == 0) out[blockIdx.x] = sums[0];
 }
 
-// A warp still issues one instruction at a time, but since Volta (2017) each lane has its own program counter, and not all lanes
-// need take part that could. Lane 0 may read `warp[16]` after lane 16 has written its next value there. The kernel was correct on the hardware
+// A warp still issues one instruction at a time, but since Volta (2017) each lane has its own program counter, and lanes that
+// could execute an instruction together need not. Lane 0 may read `warp[16]` after lane 16 has written its next value there. The kernel was correct on the hardware
 // that it was written for, and it is still copied today.
 //
 // The repair is `__syncwarp()`, a barrier for the lanes of a warp: none goes on before all have arrived, and each
@@ -692,11 +692,12 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 //= 4.: round(count("shuffled", "global_load_sectors") / count("shuffled", "global_load_requests"))
 //
 // With LOADS = 8 a thread asks for eight float4, which take 32 registers. If 2048 threads are to fit on an SM, a thread has
-// 65,536 / 2048 = 32 in all, and the compiler keeps four loads in flight. `__launch_bounds__(512, 4)` demands exactly that:
+// 65,536 / 2048 = 32 in all, so not all eight can be in flight. `__launch_bounds__(512, 4)` demands exactly that:
 // at least four blocks of 512 threads on an SM.
 //
 // **Timed.** One load of 16 bytes at a time brings 0.97 of the peer's rate, four bring all of it: 0.243 ms, and 4.4
-// TB/s. That is more than a copy gets, since the memory never switches between reading and writing.
+// TB/s. A copy gets 4.3. That memory need not switch between reading and writing may be why; it was not measured.
+//= A copy gets 4.3: limit("copy") / 1e3
 //= 0.97: ratio("vectors/loads=1")
 //= 0.243 ms, and 4.4 TB/s: (ms("vectors/loads=4"), rate("vectors/loads=4") / 1e3)
 //
@@ -748,8 +749,8 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 // The usual way is a **ticket**. Each block writes its sum to memory, then adds 1 to a counter with an atomic, which returns
 // the number before. The block that gets the last number knows that all sums are there, and adds them up. Between its two
 // steps a block needs a *fence*, `__threadfence()`: whoever sees what a thread writes after it sees what the thread wrote
-// before it, too. The reader needs one as well: thread 0 fences once it has its ticket, and the barrier passes that on to its
-// block.
+// before it, too, provided that it fences between its two reads. Thread 0 does so once it has its ticket, and the barrier passes
+// that on to its block.
 //
 //? two_stores: A block stores its sum, then sets a flag, without a fence in between. Another block sees the flag. What
 //?   may it read as the sum?
@@ -800,10 +801,10 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
   if (last_block_adds<THREADS>(sum, block, partial, tickets) && threadIdx.x == 0) *out = sum;
 }
 
-// **Timed.** 0.240 ms instead of 0.243: for a long sum the ticket gains 1 %. It matters for short ones.
+// **Timed.** 0.240 ms, and 0.241 for `vectors` with the same eight loads: for a long sum the ticket gains nothing that can be
+// seen. It matters for short ones.
 //= 0.240 ms: ms("single_pass/by=ticket")
-//= of 0.243: ms("vectors/loads=4")
-//= gains 1 %: 100 * (ms("vectors/loads=4") / ms("single_pass/by=ticket") - 1)
+//= and 0.241 for: ms("vectors/loads=8")
 
 // ### A barrier for the grid (second reading)
 //
@@ -949,9 +950,11 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 //
 // **Timed**, by the host's clock, from the launch of a sum of 2^20 floats until a variable of the host has it: with
 // `cudaMemcpy` to pageable memory 24.3 us, with `cudaMemcpyAsync` to {term}`pinned memory` and a wait for the stream
-// 19.9 us. If the kernel writes to memory that the host can read itself, only the wait is left: 13.5 us for pinned memory
+// 19.9 us; Thrust, timed in turn, took 35.1 and 28.0, so pinned memory is not shown to gain. If the kernel writes to memory that the host can read itself, only the wait is left: 13.5 us for pinned memory
 // that is mapped for the device, and 13.4 us for managed memory. `thrust::reduce`, which returns its sum, takes 28.8 us.
 //= pageable memory 24.3 us: 1000 * ms("single_pass/to=pageable")
+//= took 35.1 and 28.0: (1000 * ms("single_pass/to=pageable") * ratio("single_pass/to=pageable"), 1000 *
+//=   ms("single_pass/to=pinned") * ratio("single_pass/to=pinned"))
 //= stream 19.9 us: 1000 * ms("single_pass/to=pinned")
 //= 13.5 us for pinned: 1000 * ms("single_pass/to=mapped")
 //= and 13.4 us: 1000 * ms("single_pass/to=managed")
@@ -1039,7 +1042,7 @@ __global__ void atomic_sum(T* out, const T* in, size_t n, unsigned first) {
   if (threadIdx.x % 32 == 0) atomicAdd(out, sum);
 }
 
-// The sums of `ticketed` have the same bits in all launches. Those of `atomic_sum` are up to 0.0020 apart for floats, and
+// The sums of `ticketed` have the same bits in all launches. Those of `atomic_sum` are up to 0.0020 away from the first for floats, and
 // equal for ints. The test that the first has to pass, the second has to fail: a test that always passes proves nothing.
 //= 0.0020: error("integers/of=floats,launches=16")
 //
@@ -1397,10 +1400,12 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 // ```
 //
 // **Timed.** Three inputs: random bytes, skewed ones of which seven in eight are equal, and equal ones. Counters in
-// global memory take 69 ms, 185 ms and 196 ms, because all atomics meet in L2. One copy in shared memory takes 0.120,
+// global memory take 69 ms, 185 ms and 196 ms, because they queue at 256 counters, or at one: over 65,536 sums (chapter 14) as
+// many atomics in L2 take 3.3 ms. One copy in shared memory takes 0.120,
 // 0.083 and 0.065 ms: equal bytes, the worst case before, are the best one now. With 32 copies in shared memory it is
 // 0.073 ms and 0.072 ms: CUB takes 1.8 times as long for random bytes, 1.1 times for equal ones. The bytes are read at
 // 0.8 of the rate of the sum; what limits the kernel now was not measured.
+//= L2 take 3.3 ms: ms("14:scatter_add/by=atomic, uniform")
 //= 69 ms, 185 ms and 196 ms: (ms("histogram_global/input=random"), ms("histogram_global/input=skewed"),
 //=   ms("histogram_global/input=equal"))
 //= 0.120, 0.083 and 0.065 ms: (ms("histogram_shared/copies=1,input=random"),
@@ -2040,7 +2045,7 @@ int main(int argc, char** argv) {
 // | `grid_stride` | a tree for each block that runs, not for two elements a thread | 0.42 | 0.58 |
 // | `shuffled` | one barrier | 0.42 | 0.58 |
 // | `vectors`, loads=1 | wide loads | 0.25 | 0.97 |
-// | `vectors`, loads=4 | four loads in flight | 0.243 | 1.00 |
+// | `vectors`, loads=8 | more loads in flight | 0.241 | 1.00 |
 // | `single_pass` | one launch | 0.239 | 1.01 |
 //= a tree | 2.6 | 0.09 |: (ms("interleaved_modulo"), ratio("interleaved_modulo"))
 //= the first threads add | 1.6 | 0.15 |: (ms("interleaved_strided"), ratio("interleaved_strided"))
@@ -2051,7 +2056,7 @@ int main(int argc, char** argv) {
 //= a tree for each block that runs, not for two elements a thread | 0.42 | 0.58 |: (ms("grid_stride"), ratio("grid_stride"))
 //= one barrier | 0.42 | 0.58 |: (ms("shuffled"), ratio("shuffled"))
 //= wide loads | 0.25 | 0.97 |: (ms("vectors/loads=1"), ratio("vectors/loads=1"))
-//= four loads in flight | 0.243 | 1.00 |: (ms("vectors/loads=4"), ratio("vectors/loads=4"))
+//= more loads in flight | 0.241 | 1.00 |: (ms("vectors/loads=8"), ratio("vectors/loads=8"))
 //= one launch | 0.239 | 1.01 |: (ms("single_pass"), ratio("single_pass"))
 //
 // The first half of the ladder saves work at the tree. It ends where the tree no longer matters, with `grid_stride`, and not yet
@@ -2060,7 +2065,7 @@ int main(int argc, char** argv) {
 //
 // ## What to remember
 //
-// - A reduction reads every element once. If it takes longer than reading them does, something else is wrong.
+// - A reduction reads every element once. If it takes longer than reading them, something is in its way.
 // - Let each thread add up many elements first. Trees and barriers come once per block.
 // - Neighbouring threads, neighbouring words: no divergence, no bank conflicts.
 // - Within a warp use shuffles, or `__reduce_add_sync` for ints. Code that relies on lanes running in lock-step is a

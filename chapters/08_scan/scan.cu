@@ -205,7 +205,7 @@ void blelloch_launches(unsigned* out, const unsigned* in, size_t n, unsigned* tr
 //= 32 launches: 2 * 16
 //
 // The bytes do not fall as the additions do. At distance d, neighbouring lanes touch elements that are 2d
-// apart. From d = 4 on, every element of a warp lies in a sector of its own (chapter 06), of which 4 bytes in
+// apart. From d = 8 on, every element of a warp lies in a sector of its own (chapter 06), of which 4 bytes in
 // 32 are used. And both kernels wait for a launch after each step, even at the top of the tree, where a single
 // thread has work to do.
 //
@@ -271,7 +271,7 @@ __global__ void __launch_bounds__(RUN) one_row(unsigned* out, const unsigned* in
 // and with pad=1.
 //
 //? instructions: For 1024 elements, `hillis_steele` makes 9,217 additions and `blelloch` 2,046: 4.5 times
-//?   fewer. How many times fewer load requests does it make to shared memory?
+//?   fewer. How many times fewer load requests does it make to shared memory, on the simulator?
 //? answer: count("hillis_steele", "shared_load_requests") / count("blelloch/pad=0", "shared_load_requests")
 //? unit: times fewer
 //? near: 20 %
@@ -328,9 +328,11 @@ __global__ void __launch_bounds__(RUN / 2) blelloch(unsigned* out, const unsigne
 // **Idle lanes.** Additions are not what the hardware executes. It executes warp instructions, and one with a
 // single active lane costs as much as one with 32. From d = 32 on, less than a warp of `blelloch` has work, and
 // the other 15 warps only pass the barriers. The tree also needs more accesses for each addition: the
-// down-sweep exchanges values. So 4.5 times fewer additions are only 3.5 times fewer load requests.
+// down-sweep exchanges values. So 4.5 times fewer additions are only 3.5 times fewer load requests on the simulator. On the
+// H200 they are 4.2 times fewer: nvcc loads a pair at distance 1 at once.
 //= 4.5: 9217 / 2046
-//= 3.5: count("hillis_steele", "shared_load_requests") / count("blelloch/pad=0", "shared_load_requests")
+//= 3.5 times: count("hillis_steele", "shared_load_requests") / count("blelloch/pad=0", "shared_load_requests")
+//= are 4.2 times: hw("hillis_steele", "shared_load_requests") / hw("blelloch/pad=0", "shared_load_requests")
 //
 // **Bank conflicts.** At distance d, neighbouring lanes are 2d words apart: a 2-way conflict at d = 1, 4-way at
 // d = 2, and at d = 16 the 32 lanes want 32 words of the same bank. The loads of `blelloch` take 1.3 times the
@@ -931,8 +933,10 @@ __global__ void __launch_bounds__(THREADS)
 //= 25, and: -(-792 // 32)
 //
 // **Timed.** 1.3 ms with one lane and 0.92 ms with a warp, 1.2 times as long as `three_kernels`, reduce first: 0.78 ms. Bytes
-// alone do not decide: a block that waits keeps its registers and its place on the SM, and has no load in flight. Four changes
-// bring it to 0.61 ms.
+// alone do not decide. Nor does waiting: tiles that only sleep 2 us before they store take 0.526 ms, without it 0.525 (laboratory
+// notes). What the look-back costs was not measured. Four changes bring it to 0.61 ms.
+//= sleep 2 us: 2
+//= 0.526 ms, without it 0.525: (0.526, 0.525)
 //= 1.2 times: ms("look_back/width=32") / ms("three_kernels/reduce first")
 //= 0.61 ms: ms("look_back/pause")
 //= 1.3 ms with one lane and 0.92 ms: (ms("look_back/width=1"), ms("look_back/width=32"))
@@ -940,14 +944,14 @@ __global__ void __launch_bounds__(THREADS)
 //
 // ### Faster in four steps, and one that is not taken (second reading)
 //
-//? sleep: In the step `pause` of `STEPS` a block sleeps for 3 microseconds before it looks back. How does its
+//? sleep: In the step `pause` of `STEPS` a block sleeps for about 3 microseconds before it looks back. How does its
 //?   time compare to that of `rows=8`, which does not sleep?
 //? choices: a tenth more or worse | about the same | a tenth less or better
 //? answer: {"a tenth more or worse": ms("look_back/pause") > 1.1 * ms("look_back/rows=8"),
 //?   "about the same": 0.95 < ms("look_back/pause") / ms("look_back/rows=8") < 1.05,
 //?   "a tenth less or better": ms("look_back/pause") < 0.9 * ms("look_back/rows=8")}
 //
-// The next steps change no byte of the traffic, and each of them has one idea:
+// The next steps load and store the same elements, and each of them has one idea:
 //
 // | step | what is new | ms |
 // |:--|:--|--:|
@@ -965,8 +969,9 @@ __global__ void __launch_bounds__(THREADS)
 //= no ticket | 0.62 |: ms("look_back/blockIdx")
 //
 // **Stores.** nvcc may split a store of 16 bytes, and does so for the first row of a thread: four `STG` of 4 bytes, where each
-// of the others is one `STG.E.128`. The intrinsic `__stcs` is always one store. (That it also asks L2 to evict the data first made
+// of the others is one `STG.E.128`. That is 1.7 times the sectors. The intrinsic `__stcs` is always one store. (That it also asks L2 to evict the data first made
 // no difference in a trial.)
+//= 1.7 times: hw("look_back/width=32", "global_store_sectors") / hw("look_back/wide stores", "global_store_sectors")
 //
 // ```{sass} 08:look_back<1u> only=STG lines=7
 // 1660  @!P3 STG.E              desc[UR6][R34.64], R31
@@ -1049,7 +1054,7 @@ __global__ void torn_word(unsigned* out, const unsigned* in, unsigned* sums, uns
 // ## 7. Look ahead (second reading)
 //
 // A block of `look_back` loads, waits, then stores. While it waits, it has nothing in flight. Other blocks on the same
-// SM fill the gap in part, but all have the same phases. `look_ahead` (in `scan_sm90.cu`) separates them, as CUB's
+// SM have to fill the gap, and all have the same phases. `look_ahead` (in `scan_sm90.cu`) separates them, as CUB's
 // newest scan does ("decoupled look-ahead", or warpspeed, of 2025). There is one block for each SM, which stays and
 // works through many tiles, and its warps have different roles (chapter 12's {term}`warp specialization`):
 //
@@ -1241,7 +1246,7 @@ void at_once(const Arrays& a, Word* words) {
   CUDA_CHECK(cudaLaunchCooperativeKernel(one_wave, blocks_for(n, TILE), THREADS, arguments));
 }
 
-/// What demonstrations of chains run on: blocks of one warp, and more blocks than any machine runs at once.
+/// What demonstrations of chains run on: blocks of one warp, and more blocks than the simulator runs at once (an H200 runs 4,224).
 struct Chain {
   static constexpr unsigned BLOCKS = 4096;
   lab::DeviceBuffer<unsigned> ones{std::vector<unsigned>(BLOCKS * 32, 1), "ones"};

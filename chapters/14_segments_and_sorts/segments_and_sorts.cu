@@ -243,16 +243,16 @@ __global__ void __launch_bounds__(THREADS)
 //
 // **Timed.** 0.74 ms with segments of two and 0.75 ms with a single one: the time hardly depends on how long the segments
 // are, and that is what makes the segmented scan useful. `segmented_ahead` divides the work among warps with roles of
-// their own, as `look_ahead` of chapter 08 does, and takes 0.62 ms for both. It takes byte flags, or keys: then a segment
+// their own, as `look_ahead` of chapter 08 does, and takes 0.63 and 0.62 ms. It takes byte flags, or keys: then a segment
 // begins where a key differs from the one before it, as in CUB's scan by key, which takes 1.27 times as long. (CUB has none
 // by flags.)
 //= 0.74 ms: ms("segmented/flags, every=2")
 //= 0.75 ms: ms("segmented/flags, one")
-//= 0.62 ms: ms("segmented_ahead/flags, one")
+//= 0.63 and 0.62 ms: (ms("segmented_ahead/flags, every=2"), ms("segmented_ahead/flags, one"))
 //= 1.27 times: ratio("segmented_ahead/keys, every=100")
 //
 // All loads of a thread are under way before it uses one: while each of its eight flag loads had a guard of its own, and a use
-// right behind it, the same kernel took 1.05 ms.
+// right behind it, and each store a guard, too, the kernel took 1.05 ms; the share of each was not measured.
 //= 1.05 ms: 1e3 * 9 * 2 ** 28 / 2304.07e9
 //
 // **So:** change the operator, not the algorithm. `segmented_ahead` scans all segments at 0.97 of the rate at which `look_ahead`
@@ -544,6 +544,7 @@ __global__ void __launch_bounds__(SHARE_THREADS)
 ///
 /// @param first  the number of blocks and one more; overwritten
 void multiply_in_shares(unsigned* y, const SparseMatrix& a, const unsigned* x, unsigned* first) {
+  if (a.rows == 0) return;  // no x to read from
   const unsigned blocks = blocks_for(a.rows + a.n, SHARE);
   CUDA_CHECK(cudaMemsetAsync(y, 0, size_t{a.rows} * 4));
   find_shares<<<blocks_for(blocks + size_t{1}, 256), 256>>>(first, a.starts, a.rows, a.n, blocks);
@@ -552,17 +553,21 @@ void multiply_in_shares(unsigned* y, const SparseMatrix& a, const unsigned* x, u
 }
 
 // An odd number of STEPS does not keep the threads of a warp in different banks, as each begins at t STEPS less the rows that
-// have ended. 8 steps take as long as 7 or 9, and 11 less than all others. Why was not measured; the laboratory notes have the times.
+// have ended. In a trial program 8 steps took as long as 7 or 9, and 11 less than all others, 0.94 ms; here they take 1.10. Why
+// was not measured; the laboratory notes have the times.
+//= 0.94 ms; here they take 1.10: (0.939, ms("multiply_in_shares/even"))
 //
-// **Timed.** 1.10 ms for the skewed matrix and 1.10 ms for the even one: the shape of the rows has no say any more. For the
+// **Timed.** 1.10 ms for the skewed matrix and 1.10 ms for the even one: the shape of the rows no longer matters. For the
 // even matrix a thread for each row is still faster. A library does not know the rows in advance. (cuSPARSE, which has no
 // `unsigned`, is 1.2 to 1.4 times as fast with floats, in a run of its own; the laboratory notes have its times.)
 //= 1.2 to 1.4 times: (ms("multiply_in_shares/skewed") / 0.884, ms("multiply_in_shares/even") / 0.804)
 //= 1.10 ms for the skewed matrix and 1.10 ms: (ms("multiply_in_shares/skewed"), ms("multiply_in_shares/even"))
 //
-// The *scattered* matrix takes 6.0 ms by rows and 5.1 ms in shares. Its x has 94 MB and is read in random order, a sector for
-// each value: section 4 has the same access alone.
-//= 6.0 ms by rows and 5.1 ms: (ms("multiply_rows/scattered"), ms("multiply_in_shares/scattered"))
+// The *scattered* matrix takes 6.0 ms by rows, 5.0 with eight lanes and 5.1 ms in shares: balance gains nothing here. Its x has
+// 94 MB and is read in random order, a sector for each value; the gather of section 4, from 1 GiB, takes 6.8 ms.
+//= 6.0 ms by rows, 5.0 with eight lanes and 5.1 ms: (ms("multiply_rows/scattered"), ms("multiply_in_warps/lanes=8, scattered"),
+//=   ms("multiply_in_shares/scattered"))
+//= takes 6.8 ms: ms("permute/by=gather, random")
 //= 94 MB: 4 * 23452736 / 1e6
 //
 // **So:** balance the work by what it costs, not by rows or values alone. A binary search on the merged list gives any
@@ -627,10 +632,11 @@ __global__ void __launch_bounds__(THREADS)
   for (unsigned k = threadIdx.x; k < total; k += THREADS) out[prefix + k] = kept[k];
 }
 
-// 6.4 bytes: 4 to read each element, 2 on average to write what is kept, and the words of the look-back. Two kernels more,
-// one that writes flags and one that scatters, would add 16.
+// 6.4 bytes: 4 to read each element, 2 on average to write what is kept, and 0.3 because a tile's places begin anywhere in a
+// sector. Two kernels more, one that writes flags and one that scatters, would add 24.
+//= and 0.3 because: (32 * count("compact", "global_store_sectors") - count("compact", "global_store_bytes")) / 50021
 //= 6.4 bytes: 32 * (count("compact", "global_load_sectors") + count("compact", "global_store_sectors")) / 50021
-//= add 16: 4 + 8 + 4
+//= add 24: 4 + 8 + 4 + 4 + 4
 //
 // The number of kept elements is the sum of everything, which the block with the last tile knows. One thread
 // writes it. That *every* thread writes what it takes for the size is a well-known mistake: the result is right
@@ -713,11 +719,15 @@ void repeats_in_steps(unsigned* out, unsigned* size, const unsigned* in, size_t 
 // If all elements are equal, every place is read and every index is written: 28 bytes in steps, 8 in one pass.
 //= 28 bytes in steps, 8: (20 + 4 + 4, 4 + 4)
 //
-// The one-pass version is `compact` with another predicate: `repeats_in_one` gets the neighbour of its last element by
-// a shuffle from the lane to the right. `repeats_ahead` divides the work among warps as `look_ahead` does.
+// The one-pass version is like `compact`, with half the rows, no pause, and no packing in shared memory: `repeats_in_one` gets
+// the neighbour of its last element by a shuffle from the lane to the right. `repeats_ahead` divides the work among warps as `look_ahead` does.
 //
 // **Timed.** Without repeats 2.1 ms in steps, 0.54 ms in one pass and 0.25 ms with roles. CUB takes 3.2
-// times as long as the last; if all elements are equal, 1.76 times.
+// times as long as the last; if all elements are equal, 1.76 times. `repeats_in_one` then takes 1.26 ms: its stores, not packed,
+// touch 4 times the sectors. What roles alone gain was not measured.
+//= takes 1.26 ms: ms("repeats_in_one/density=1")
+//= 4 times the sectors: count("repeats_in_one/density=1", "global_store_sectors") / count("repeats_in_steps/density=1",
+//=   "global_store_sectors", "scatter_repeats")
 //= 2.1 ms: ms("repeats_in_steps/density=0")
 //= 0.54 ms: ms("repeats_in_one/density=0")
 //= 0.25 ms: ms("repeats_ahead/density=0")
@@ -1282,7 +1292,7 @@ void sort_in_sweeps(Sorted& to, const unsigned* keys, const unsigned* values, si
 // ## 6. A scatter that adds
 //
 // A scatter that *adds* is the hard one, since two threads may have the same index: a histogram (chapter 07), the transpose
-// of a sparse matrix times a vector, the gradient of a table. With atomic additions it takes a line.
+// of a sparse matrix times a vector, the gradient of a table. With atomic additions it takes one line.
 //
 // Three kinds of indices go to 65,536 sums here. *Uniform* ones are random. Of the *skewed* ones, the share of index k is about
 // in proportion to 1 / (k + 1), as of words in a text. Or all are *equal*.
@@ -1303,8 +1313,10 @@ __global__ void add_atomically(unsigned* sums, const unsigned* index, const unsi
 //? near: factor 2
 //
 // 59 times: additions to one address queue. Sectors do not show this queue: with uniform indices a request touches 31.9 of
-// them, and where all 32 lanes name one address the counter sees one.
+// them, and where all 32 lanes name one address it counts 32.
 //= 59 times: ms("scatter_add/by=atomic, equal") / ms("scatter_add/by=atomic, uniform")
+//= it counts 32: count("scatter_add/by=atomic, equal", "global_atomic_sectors") / count("scatter_add/by=atomic, equal",
+//=   "global_atomic_requests")
 //= 31.9 of: count("scatter_add/by=atomic, uniform", "global_atomic_sectors") / count("scatter_add/by=atomic, uniform",
 //=   "global_atomic_requests")
 //
@@ -1478,7 +1490,7 @@ void scatter_add(unsigned* sums, unsigned size, const unsigned* index, const uns
 //=   ms("scatter_add/by=blocks, equal"), ms("scatter_add/by=sort, equal"), ms("scatter_add/by=sort, equal") *
 //=   ratio("scatter_add/by=sort, equal"))
 //
-// The search for peers in the warp costs nothing where it finds none. The table in the block takes the queue of the skewed
+// Where it finds no peers, the search in the warp does not show beside the additions. The table in the block takes the queue of the skewed
 // indices away: it holds 29,056 of 65,536 sums on an H200, and all frequent ones are among them.
 //= 29,056 of 65,536: (227 * 1024 // 8, 65536)
 //
