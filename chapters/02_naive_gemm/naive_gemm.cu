@@ -229,9 +229,8 @@ __global__ void naive_unguarded(int /*m*/, int /*n*/, int k, float alpha, const 
 // The two edges fail in different ways. A thread *below* the matrix reads a row of A that does not
 // exist, and the simulator or `compute-sanitizer` stops it. A thread to the *right* is worse. In
 // one long array, column n of a row is column 0 of the next, so the thread reads elements of B that
-// exist, one row further down each. Only past B's last row is there nothing, and that access is the
-// finding.
-// With a padded row, or another array behind it, the thread would go on and write its sum into
+// exist, one row further down each. Only past B's last row is there nothing, and only that access is reported.
+// With another array behind B the thread would go on and, if rows of C have no gaps, write its sum into
 // column 0 of the next row of C.
 //
 // No address checker can catch this. Only a comparison of results can, and only at a size that is not
@@ -272,8 +271,11 @@ __global__ void naive_unguarded(int /*m*/, int /*n*/, int k, float alpha, const 
 // differ, can run down a column of C or along a row. The same 1024 threads compute the same 1024
 // elements, and the two kernels below differ in two words.
 //
-// The L1 cache looks up one {term}`line <cache line>` of 128 bytes in a cycle, however few of its
-// sectors a request wants.
+// The L1 cache hands out words through 32 banks of 4 bytes, 128 bytes in a cycle; different words of one bank take a
+// cycle each. (Inferred from times: at an odd pitch chapter 06 reads 32 lines a request in 0.80 ms, where a
+// {term}`line <cache line>` a cycle would take 1.03.)
+//= 0.80 ms: ms("06:longer_pitch/pad=1")
+//= take 1.03: 16384**2 / 132 / 1.98e6
 //
 //? rows_sectors: With lanes down a column of C, how many sectors does a load request touch, on
 //?   average over A and B?
@@ -319,9 +321,8 @@ __global__ void naive_along_rows(int m, int n, int k, float alpha, const float* 
 // less here because M is no multiple of 32.
 //
 // Of each sector of A the warp uses 4 bytes in one iteration, and the next 4 in the next. So the
-// sectors need not come from far: they stay in the L1 cache. But L1 looks up one *line* of 128
-// bytes in a cycle, and 32 rows are 32 lines. With the one line of B, an iteration keeps L1 busy
-// for 33 cycles.
+// sectors need not come from far: they stay in the L1 cache. But rows of 4096 floats put all 32 words
+// into one bank. With the one word of B, an iteration keeps L1 busy for 33 cycles.
 //
 // 132 * 1.98e9 / 33 * 64 makes 0.51 TFLOP/s, and the H200 reaches 0.50. Nsight Compute confirms it:
 // L1 finds 99 % of the sectors, and a warp spends 62 % of its time in the queue in front of L1.
@@ -334,11 +335,11 @@ __global__ void naive_along_rows(int m, int n, int k, float alpha, const float* 
 //
 // ### Two shapes of blocks
 //
-// `naive_flat` asks L1 for the same sectors, but its blocks have another shape. The 256 threads of
-// a block compute 256 elements of one row. They share each element of A, and each of them reads a
-// column of B that no other thread of the block wants. A tile of 32 x 32 threads needs 32 elements
-// of A and 32 of B in an iteration, and each serves 32 threads. From L2 a flat block needs 4 bytes
-// for each FMA, a tile (32 + 32) * 4 / 1024 = 0.25.
+// `naive_flat` asks L1 for the same sectors as tiles whose lanes run along rows, but its blocks have another shape. The
+// 256 threads of a block compute 256 elements of one row. They share each element of A, and each of them reads a column
+// of B that no other thread of the block wants. A tile of 32 x 32 threads needs 32 elements of A and 32 of B in an
+// iteration, and each serves 32 threads. From L2 a flat block needs 4 bytes for each FMA, a tile (32 + 32) * 4 / 1024 =
+// 0.25.
 //
 //? tile_or_flat: Which is faster at M = N = K = 4096?
 //? choices: flat blocks | tiles of 32 x 32
@@ -379,12 +380,12 @@ __global__ void naive_along_columns(int m, int n, int k, float alpha, const floa
 
 // The lanes of a warp have one row and 32 consecutive columns: a broadcast of A, 1 sector, and 4
 // sectors of B. The first kernel's 33 sectors against 5 make 6.6, and a little less at the ragged
-// edges. In lines, what L1 looks up, it is 33 against 2. Two cycles for an iteration would allow
-// 8.4 TFLOP/s, 16 times as much. That is L1's bound for `naive_flat`, too, whose warps read the same
-// lines.
+// edges. In cycles of L1 it is 33 against 2. Two cycles for an iteration would allow
+// 8.4 TFLOP/s, 16.5 times as much. That is L1's bound for `naive_flat`, too, whose warps read the same
+// words.
 //= 6.6: 33 / 5
 //= 8.4 TFLOP/s: 132 * 1.98e9 / 2 * 64 / 1e12
-//= 16 times: 33 / 2 - 0.5
+//= 16.5 times: 33 / 2
 //
 // In TFLOP/s:
 //
@@ -408,7 +409,8 @@ __global__ void naive_along_columns(int m, int n, int k, float alpha, const floa
 //=   rate("naive_along_columns/block=16x16", 4096) / 1000,
 //=   rate("naive_along_columns/block=16x16", 8192) / 1000
 //
-// The tiles need less from L2, and at 4096 they are slower by half. Two things come together:
+// The tiles need less from L2, and at 4096 they take 1.9 times as long. Two things come together:
+//= 1.9 times: ms("naive_along_columns/block=32x32") / ms("naive_flat")
 //
 // - *Where the data is.* 132 SMs hold 264 tiles at a time, a little more than two rows of tiles.
 //   They walk down B together and read all of it, 64 MiB; then the next two rows of tiles begin at
@@ -422,8 +424,8 @@ __global__ void naive_along_columns(int m, int n, int k, float alpha, const floa
 //
 // Stalls set the rate here, not bytes alone. The memory is hardly used: the tiles' 4.3 GB in 48 ms are
 // 2 % of its bandwidth. Blocks of 16 x 16 show a smaller effect. Their warps cover two rows of 16: 4
-// sectors instead of 5, but 3 lines instead of 2, and where B stays in L2 they are slower than 32 x 8.
-// That agrees with L1's bound in lines.
+// sectors instead of 5, but take 3 cycles of L1 instead of 2, and where B stays in L2 they are slower than 32 x 8.
+// That agrees with L1's bound.
 //= 4.3 GB: ncu("naive_along_columns/block=32x32", "dram__bytes_read.sum") / 1e9
 //= 48 ms: ms("naive_along_columns/block=32x32")
 //= 2 %: 100 * ncu("naive_along_columns/block=32x32", "dram__bytes_read.sum") / 1e6 /
@@ -525,7 +527,7 @@ __global__ void naive_along_columns(int m, int n, int k, float alpha, const floa
 //
 // Each FMA of the product needs two operands, 8 bytes, and does two operations.
 //
-//? fed: What rate can the product reach if both operands of every FMA come from shared memory?
+//? fed: What rate can the product reach if each lane loads both operands of every FMA from shared memory, 4 bytes at a time?
 //? answer: rate("memory_bandwidth/shared memory") / 8 * 2 / 1000
 //? unit: TFLOP/s
 //? near: 10 %
@@ -550,11 +552,11 @@ __global__ void naive_along_columns(int m, int n, int k, float alpha, const floa
 //? unit: bytes
 //? near: 15 %
 //
-// 650 cycles are 0.33 us. In that time 1.4 MB arrive, 11 KB for each SM. A full SM has 2048
-// threads. If each has asked for *one* float, 8 KB are in flight, and the bandwidth is out of reach
-// even if no load took longer than the shortest. Two numbers of chapter 01 agree: `map_square` reached
-// 65 % of what a copy does, and `add_guarded`, with two floats in flight, 83 %. More threads do not
-// fit. But a thread can ask for more before it waits, with several loads in a row, or with a
+// 650 cycles are 0.33 us. In that time 1.4 MB arrive, 11 KB for each SM. A full SM has 2048 threads. If each has asked
+// for *one* float, 8 KB are in flight, and the bandwidth is out of reach even if no load took longer than the shortest.
+// Chapter 01 points the same way, though stores are part of its rates: `map_square` reached 65 % of what a copy does,
+// and `add_guarded`, with two floats in flight, 83 %. More threads do not fit. But a thread can ask for more before it
+// waits, with several loads in a row, or with a
 // {term}`float4` that loads 16 bytes at once.
 //= 0.33 us: ms("memory_latency/global memory") / 1000
 //= 1.4 MB: rate("memory_bandwidth/global memory") * ms("memory_latency/global memory") / 1e6
@@ -663,7 +665,10 @@ dim3 strided_blocks(std::size_t n, std::size_t stride) { return lab::tiles(n, st
 // Drawn over the {term}`arithmetic intensity` on logarithmic axes, the bound is a slope and then a
 // flat top: the {term}`roofline` (Williams, Waterman and Patterson, 2009). A kernel under the slope
 // is {term}`memory-bound`, however cleverly it computes; one under the flat top is
-// {term}`compute-bound`.
+// {term}`compute-bound`. Neither need come near: the tiles of section 4 do 32 operations a byte and reach 4 % of the
+// top, because they wait.
+//= do 32 operations: 2 * 4096**3 / ncu("naive_along_columns/block=32x32", "dram__bytes_read.sum")
+//= reach 4 %: 100 * rate("naive_along_columns/block=32x32") / 1000 / (132 * 128 * 2 * 1.98 / 1000)
 //
 //? ridge: At which intensity do the slope of global memory and the flat top meet on the H200?
 //? answer: 132 * 128 * 2 * 1.98 / limit("copy")
@@ -761,10 +766,11 @@ dim3 strided_blocks(std::size_t n, std::size_t stride) { return lab::tiles(n, st
 // not pass it. At 2048, where B stays in L2, the tiles still wait 14 cycles an instruction, in blocks of
 // 32 x 8 no less.
 //
-// `naive_flat` loads as much from memory at 4096, but waits once where the tile waits twice. At
-// 2048 it is no faster than that for another reason: its warps load 128 bytes of B in an iteration,
-// of which L1 finds few, and L2 sends 9.6 TB/s, more than `memory_bandwidth` got from it. An L2
-// that busy probably takes longer to answer. That, and how L1 chooses its sets, was not measured.
+// `naive_flat` loads as much from memory at 4096, but waits once where the tile waits twice. At 2048 it is no faster
+// than that for another reason: its warps load 128 bytes of B in an iteration, of which L1 finds few, and L2 sends 9.6
+// TB/s, more than `memory_bandwidth` got from it. Its schedulers issue in 77 % of their cycles, at Nsight's slower
+// clock. Which of the two holds it, and how L1 chooses its sets, was not measured.
+//= 77 %: ncu("naive_flat", "smsp__issue_active.avg.pct_of_peak_sustained_active", 2048)
 //= 9.6 TB/s: 32 * ncu("naive_flat", "lts__t_sectors_srcunit_tex_op_read.sum", 2048) /
 //=   ms("naive_flat", 2048) / 1e9
 
@@ -941,7 +947,7 @@ int main(int argc, char** argv) {
 //   may raise no error.
 // - Lanes should run along the index that is contiguous in memory. What all lanes share is a
 //   broadcast, and costs one sector.
-// - L1 looks up one line in a cycle. Caches forgive repeated sectors, not requests with many lines.
+// - Caches forgive repeated sectors, not lanes a multiple of 32 floats apart: these want one bank of L1.
 // - Bytes in flight = bandwidth x latency. A thread with one load in flight cannot fill the memory.
 // - Intensity decides between memory-bound and compute-bound: 16 operations a byte on an H200.
 //= 16 operations: 132 * 128 * 2 * 1.98 / limit("copy")

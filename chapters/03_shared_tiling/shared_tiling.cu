@@ -122,7 +122,7 @@ __global__ void barrier_in_branch(float* out, const float* in, int n) {
 //? answer: "the others wait for each other only"
 //
 // Since compute capability 7.0 the hardware does not wait for a thread that has exited, and the barrier
-// still works for the rest. CUDA promises it only where all threads of the block arrive, so the simulator
+// still works for the rest. CUDA's guide says the same, so the simulator
 // lets it pass too, but warns of `barrier-divergence`, and `./learn check` takes no warning. Whether the
 // *kernel* still works is another matter: section 3 has one that does not.
 //
@@ -293,10 +293,12 @@ __global__ void __launch_bounds__(T* T)
 //= three times: ms("naive_along_columns") / ms("shared_tiles/tile=32")
 //= 26 ms: ms("02:naive_flat")
 //
-// Shared memory is no wider than L1: they are the same hardware, with the same bandwidth, and its
-// latency is 23 cycles instead of 32. The gain comes from waiting less for what lies *beyond* L1.
-// At 2048 a warp of the naive kernel waits 14.2 cycles for global loads per instruction issued, and
-// a warp of the tiled kernel 3.1; the rate rises from 5.3 to 8.9 TFLOP/s.
+// Shared memory is no wider than L1: they are the same hardware, with the same bandwidth, and its latency is 23 cycles
+// instead of 32. Even without a wait, L1 would hold the naive kernel to 8.4 TFLOP/s (chapter 02), so part of the gain is
+// fewer instructions and wider loads. The rest is waiting less for what lies *beyond* L1. At 2048 a warp of the naive
+// kernel waits 14.2 cycles for global loads per instruction issued, and a warp of the tiled kernel 3.1; the rate rises
+// from 5.3 to 8.9 TFLOP/s.
+//= 8.4 TFLOP/s: 132 * 1.98 / 2 * 64 / 1000
 //= 23 cycles: ms("02:memory_latency/shared memory") * 1.98
 //= 32: ms("02:memory_latency/L1 cache") * 1.98
 //= 14.2 cycles: ncu("02:naive_along_columns/block=32x32",
@@ -305,11 +307,10 @@ __global__ void __launch_bounds__(T* T)
 //= 5.3: rate("naive_along_columns", 2048) / 1000
 //= 8.9 TFLOP/s: rate("shared_tiles/tile=32", 2048) / 1000
 //
-// Global bandwidth is no longer the limit. At 4096 the kernel requests 17 GB of sectors, which L2
-// delivers in 2.1 ms. Section 5 finds out what takes the other 14.6 ms.
+// Global bandwidth is not the limit, nor was it before. At 4096 the kernel requests 17 GB of sectors, which L2
+// delivers in 2.1 ms. Section 5 finds what takes longer.
 //= 17 GB: 2 * 4 * 4096**3 / 32 / 1e9
 //= 2.1 ms: 2 * 4 * 4096**3 / 32 / rate("02:memory_bandwidth/L2 cache") / 1e6
-//= 14.6 ms: ms("shared_tiles/tile=32") - 2 * 4 * 4096**3 / 32 / rate("02:memory_bandwidth/L2 cache") / 1e6
 //
 // ## 3. Zeros at the edges
 //
@@ -589,10 +590,12 @@ __global__ void __launch_bounds__(1024)
 //= 16 %: 100 * 8 / 50
 //= 21 TFLOP/s: 132 * 1.98 * 2048 / 25 / 1000
 //
-// What about the roofline? A float of 4 bytes serves T FMAs, so the arithmetic intensity is T / 4
-// operations per byte: 8 for T = 32. At 4.26 TB/s that allows 34 TFLOP/s, half the machine, and
-// tiles of 64 would allow all of it. The block's tile settles what global memory can do. The next
-// chapter is about the tile of a thread, which settles what shared memory can do.
+// What about the roofline? A float of 4 bytes serves T FMAs, so the arithmetic intensity is T / 4 operations per byte: 8
+// for T = 32. If all of it came from memory, 4.26 TB/s would allow 34 TFLOP/s, half the machine. Only 8.4 GB of the 17
+// do, which allows 70 TFLOP/s. The block's tile settles what global memory can do. The next chapter is about the tile of
+// a thread, which settles what shared memory can do.
+//= 8.4 GB: ncu("shared_tiles/tile=32", "dram__bytes_read.sum") / 1e9
+//= 70 TFLOP/s: 2 * 4096**3 / ncu("shared_tiles/tile=32", "dram__bytes_read.sum") * limit("copy") / 1000
 //= 4.26 TB/s: limit("copy") / 1000
 //= 34 TFLOP/s: 8 * limit("copy") / 1000
 //
@@ -802,12 +805,13 @@ void blocks_per_sm(const lab::Gemm& gemm, int most) {
 //= | 2.7 | 4.6 | 7.2 | 8.1 |: rate("blocks_per_sm/at most 1", 2048) / 1000, rate("blocks_per_sm/at most 2", 2048) /
 //=   1000, rate("blocks_per_sm/at most 4", 2048) / 1000, rate("blocks_per_sm/all that fit", 2048) / 1000
 //
-// The trend is right; the scale is not. At 4096 a lone block takes some 1,320 cycles for a K-tile,
-// at 2048 some 780. Of the 16.1 cycles that a warp takes per instruction at 4096, it waits 8.0 for
-// global loads and 3.0 at the barrier. A load takes longer than predicted, then, perhaps because all
-// SMs load at once, and a warp whose elements have arrived still waits for those whose loads are late.
-// A K-tile uses shared memory for 208 of 1,340 cycles, so more than six blocks are needed to keep it
-// busy.
+// The trend is right; the scale is not. At 4096 a lone block takes some 1,320 cycles for a K-tile, at 2048 some 780. Of
+// the 16.1 cycles that a warp takes per instruction at 4096, it waits 8.0 for global loads and 3.0 at the barrier. L2
+// has 39 % of what a lone block asks for at 4096, 96 % at 2048; the rest comes from memory, at 650 cycles instead of
+// 280. And a warp whose elements have arrived still waits for those whose loads are late. A K-tile uses shared memory
+// for 208 of 1,320 cycles, so more than six blocks are needed to keep it busy.
+//= 39 %: ncu("blocks_per_sm/at most 1", "lts__t_sector_hit_rate.pct")
+//= 96 %: ncu("blocks_per_sm/at most 1", "lts__t_sector_hit_rate.pct", 2048)
 //= 16.1 cycles: ncu("blocks_per_sm/at most 1", "smsp__average_warp_latency_per_inst_issued.ratio")
 //= waits 8.0: ncu("blocks_per_sm/at most 1",
 //=   "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio")

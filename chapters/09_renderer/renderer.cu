@@ -596,15 +596,15 @@ __global__ void __launch_bounds__(THREADS) front_to_back() {
 // ### What changes in the image (second reading)
 //
 // The result differs in its last bits, for two reasons. The terms are added in another order, so they are rounded in
-// other places. And a saturated pixel lacks its lowest layers, which together contribute less than 2^-24. The check
-// of this chapter allows for that and for nothing else: four roundings for each visible layer, and four more. The
-// reference, which computes in double precision, counts the visible layers. A layer that is missing or out of order
-// is off by thousands of times as much.
+// other places. And a saturated pixel lacks its lowest layers, which together contribute less than 2^-24. The check of
+// this chapter allows for that and for nothing else: four roundings for each visible layer, 16 where edges are soft, and
+// four more. The reference, which computes in double precision, counts the visible layers. A layer that is missing or
+// out of order is off by thousands of times as much.
 //
 // The coverage, the image's fourth channel, ends at 1 both ways. From below it rounds to 1 at the 25th layer of alpha
-// 1/2; from above it is 1 - w with w = 2^-25, which rounds to 1, too. With 8 bits a channel, a transmittance below
-// 2^-9 cannot be seen, and one could stop after 9 layers. But then the image depends on the threshold, and this
-// chapter's check fails.
+// 1/2; from above it is 1 - w with w = 2^-25, which rounds to 1, too. With 8 bits a channel, a transmittance below 2^-9
+// moves a channel by one step at most, and one could stop after 10 layers. But then the image depends on the threshold,
+// and this chapter's check fails.
 //
 // ## 6. Splitting hot tiles (second reading)
 //
@@ -723,8 +723,9 @@ void split_tiles(const Frame& f, HotTiles hot) {
 //
 // **Timed.** On an H200 it is slower. `micro2M` takes 37 ms instead of 35: all of its 4096 tiles are hot, and they kept
 // all SMs busy before. `rand1M` takes 3.8 ms instead of 1.4: three of four parts are hidden, as in the question above.
-// Only at 4096 x 4096 does `micro2M` gain, 466 ms instead of 501. These scenes are slow because each tile tests each
-// circle, as the next sections show.
+// Only at 4096 x 4096 does `micro2M` gain, 466 ms instead of 501, and `ballots` takes 427. `micro2M` is slow because
+// each tile tests each circle, as the next sections show.
+//= takes 427: ms("ballots/micro2M", "4096,4096")
 //= 37 ms instead of 35: (ms("split_tiles/micro2M"), ms("front_to_back/micro2M"))
 //= 4096 tiles: (1024 / 16) ** 2
 //= 3.8 ms instead of 1.4: (ms("split_tiles/rand1M"), ms("front_to_back/rand1M"))
@@ -734,7 +735,7 @@ void split_tiles(const Frame& f, HotTiles hot) {
 //
 // All these tiles test circles while they draw: batch by batch, with barriers, until they are saturated. Make the lists
 // first: all **pairs** of a tile and a circle, sorted by tile and, within a tile, by circle. Then each tile finds its
-// circles side by side, and no circle is compared with a tile that it does not touch. Most rasterisers work this way,
+// circles side by side, and no circle is compared with a tile that its box does not touch. Most rasterisers work this way,
 // also that of Gaussian splatting (B. Kerbl and others, 2023).
 //
 // Every circle knows its tiles: those that its box touches. So a sort needs no comparisons. Three steps, which chapter
@@ -1087,9 +1088,9 @@ __global__ void __launch_bounds__(256)
 // place in the list. When the list holds 256 circles, or at the end, the block loads their places and colours into
 // shared memory and draws them.
 //
-// Each batch begins with `listed` circles in the list, fewer than 256, in their order and not yet drawn. The scan adds the new
-// ones behind them. What does not fit stays in `hits` until the list has been drawn, and then goes to its front, 256 places
-// lower.
+// Each batch begins with `listed` circles in the list, fewer than 256, in their order and not yet drawn. The scan adds
+// the new ones behind them. What does not fit stays in `hits` until the list has been drawn, and then goes to its front,
+// 256 places lower.
 
 /// What the blocks of section 8 and 9 keep in shared memory.
 struct Staged {
@@ -1224,7 +1225,9 @@ __global__ void __launch_bounds__(256)
 //
 // **Timed.** `rgb` takes 0.012 ms instead of 0.051, `rand100k` 0.115 instead of 0.23, and `rand1M` 0.24 instead of 0.30.
 // But `micro2M` takes 1.18 ms, twice as long as with sorted pairs. `biglittle` takes 0.114, twice as long as with
-// `front_to_back`: the tiles are four times as large, and there are a quarter as many blocks.
+// `front_to_back`. The larger tiles are not why: `warp_blocks` has the same and takes 0.059. But `masks` draws all of a
+// list, even where pixels are saturated; its cost is not measured.
+//= takes 0.059: ms("warp_blocks/biglittle")
 //= 0.012 ms instead of 0.051: (ms("masks/rgb"), ms("sorted_pairs/rgb"))
 //= 0.115 instead of 0.23: (ms("masks/rand100k"), ms("sorted_pairs/rand100k"))
 //= 0.24 instead of 0.30: (ms("masks/rand1M"), ms("sorted_pairs/rand1M"))
@@ -1334,8 +1337,10 @@ __global__ void __launch_bounds__(256, 4)
 // a mask for 32 pixels. Each level tests fewer circles with a finer test, and each keeps the order without an atomic.
 //
 // What limits it? At the rate of a copy, reading the million circles of `rand1M` once takes 7.5 us and writing the image
-// 3.9 us, so memory is not the limit. For `micro2M` Nsight Compute found the schedulers busy in 68 % of their cycles, with
-// 187 million warp instructions: what is left to save are instructions.
+// 3.9 us, so global memory is not the limit there. For `micro2M` Nsight Compute found the schedulers busy in 68 % of
+// their cycles, with 187 million warp instructions. These take 0.18 ms at 1.98 GHz; what the rest waits for is not
+// measured.
+//= 0.18 ms: 187e6 / (132 * 4) / 1.98e6
 //= 7.5 us: 1e6 * 32 / limit("copy") / 1e3
 //= 3.9 us: 1024 * 1024 * 16 / limit("copy") / 1e3
 //
