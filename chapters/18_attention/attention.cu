@@ -878,9 +878,9 @@ __global__ void __launch_bounds__(T::THREADS)
 // The merge operator splits the work. Blocks take parts of the keys and find (m, s, o) for their part; whoever finishes
 // last, by an atomic counter as in chapter 07, merges them.
 //
-// In a block each warp takes eight keys at a time, 16 bytes of each a lane. Each lane has a share of the scores of 4 keys
-// and 4 queries, 16 sums that 16 lanes have to add up. Instead of four shuffles for each of them, a lane gives half of its
-// sums to its partner and keeps the other half: 8, 4, 2 and 1 shuffles, and in the end each lane has one score.
+// A warp takes eight keys at a time, four for each half of it; a lane loads 16 bytes of each of its four. So it has a share of the
+// scores of 4 keys and 4 queries, 16 sums that 16 lanes have to add up. Instead of four shuffles for each of them, a lane gives half
+// of its sums to its partner and keeps the other half: 8, 4, 2 and 1 shuffles, and in the end each lane has one score.
 
 constexpr int HEAD = 128;  ///< columns of a head in the cache
 constexpr int STEP = 8;    ///< keys that a warp takes at a time: four for each half of it

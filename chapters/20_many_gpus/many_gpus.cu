@@ -1234,8 +1234,8 @@ int main(int argc, char** argv) {
 //
 // - Memory, streams and events belong to a GPU. Peer access lets a kernel reach another GPU's memory, one direction at a time.
 // - Work of different GPUs is ordered by events, or by flags of system scope, released and acquired.
-// - A stencil sends its edges, a small share of its cells: compute them first, send them beside the interior, and measure what
-//   that saves: most of a step's cost was not the edges' way here.
+// - A stencil sends its edges, a small share of its cells: compute them first, and send them while the interior is computed. Measure
+//   what that saves; here it was little.
 // - For an all-reduce of long messages count the bytes. For short ones measure: fewer steps were not always faster here.
 // - Compute with the data that is here while the rest is being copied.
 //
