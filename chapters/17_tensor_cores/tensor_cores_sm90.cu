@@ -141,14 +141,17 @@ __global__ void __launch_bounds__(specialized_threads, 1)
 //= 1.32 times as fast: ms("persistent", 4001) / ms("multicast/arrive=relaxed", 4001)
 //= make 2.48 times: ratio("multicast/arrive=relaxed", "4096,4097,4099")
 //
-// The share is that of cuBLAS timed beside the rung; the cuBLAS of the column is a row of its own, timed first. At 2048 the clock was
-// 1,980 MHz for all. Where it is lower, the driver names the power cap, for cuBLAS beside the rung as well: another card, or a warmer one,
-// gives other figures, and only times of one run can be compared. No power stands here, since NVML's is a mean over the last second,
-// and these rows took less (the notes). The data matter, too: in a trial cuBLAS made 859 TFLOP/s at 4096 with zeros in A and B and 797 with
-// random elements, the last kernel 863 and 797. Measure with the data that you will have.
+// The share is that of cuBLAS timed beside the rung; the cuBLAS of the column is a row of its own, timed first. The clock
+// was 1,980 MHz for all at 2048, and at 4096 up to `copy_ring`. Where it is lower, the driver names the power cap, for cuBLAS beside
+// the rung as well: another card, or a warmer one, gives other figures, and only times of one run can be compared. No power stands
+// here: NVML's is a mean over the last second, and these rows took less (the notes).
 //= 1,980 MHz for all: clock("multicast/arrive=relaxed", 2048)
 //= because for all: min(clock("copy_ring", 2048), clock("tma_wgmma", 2048), clock("producer_warp", 2048), clock("box_stores", 2048),
-//=   clock("persistent", 2048), clock("cublas", 2048)) == clock("multicast/arrive=relaxed", 2048)
+//=   clock("persistent", 2048), clock("cublas", 2048), clock("wmma"), clock("mma_sync"), clock("ldmatrix"), clock("swizzled"),
+//=   clock("copy_ring")) == clock("multicast/arrive=relaxed", 2048)
+//
+// The data matter, too: in a trial cuBLAS made 859 TFLOP/s at 4096 with zeros in A and B and 797 with random elements, the last
+// kernel 863 and 797. Measure with the data that you will have.
 //= 859 TFLOP/s: 2 * 4096 ** 3 / 0.1600e9
 //= 797: 2 * 4096 ** 3 / 0.1725e9
 //= 863: 2 * 4096 ** 3 / 0.1593e9
