@@ -19,7 +19,7 @@
 // it together: `m64n256k16` computes 64 x 256 sums, 128 in each thread, 128 times as many FMAs as `mma.sync`.
 //= 128 times: 64 * 256 * 16 / (16 * 8 * 16)
 //
-// It is told by a {term}`matrix descriptor` of 64 bits where a matrix lies: its address, two strides and its swizzle. The
+// A {term}`matrix descriptor` of 64 bits tells it where a matrix lies: its address, two strides and its swizzle. The
 // swizzle is that of section 4, `chunk ^ (row % 8)` for rows of 128 bytes, built into the hardware: a {term}`TMA
 // <tensor memory accelerator>` box that is loaded with `CU_TENSOR_MAP_SWIZZLE_128B` arrives in this order, and `wgmma` reads
 // it in this order. No thread computes it.
@@ -223,8 +223,7 @@ __global__ void __launch_bounds__(256, 1)
 }
 
 // 603 TFLOP/s. The loop has four `wgmma` and hardly anything else, yet each iteration ends with two waits: for the
-// products, and at the barrier for the other warpgroup. After it both warpgroups begin anew at once, and the tensor cores are
-// idle until the first products are issued. What each of the two costs is not measured.
+// products, and at the barrier for the other warpgroup. What each of the two costs is not measured.
 //= 603 TFLOP/s: rate("tma_wgmma") / 1000
 //
 // ## 7. Producer and consumers

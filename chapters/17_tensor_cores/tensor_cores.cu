@@ -45,7 +45,7 @@
 // BF16, and the sums are kept in FP32 until they are rounded once, at the end. That is what neural networks are
 // trained with, and what cuBLAS does in the same run beside each rung.
 //
-// The arithmetic becomes so cheap that the way of the data decides. cuBLAS's BF16 product is 16 times as fast as its FP32
+// Arithmetic becomes so cheap that moving the data decides. cuBLAS's BF16 product is 16 times as fast as its FP32
 // product of chapter 12, and every K-tile has to arrive as much sooner. So each step from global memory to the
 // tensor core is taken again: first with instructions that every GPU from compute capability 8.0 on has, then with those of
 // Hopper. The simulator runs both kinds; only clusters of blocks, in the last rung, are SKIP there.
@@ -634,10 +634,10 @@ __global__ void __launch_bounds__(Ring::threads) no_wait(Product g) {
 // simulator tells it in the first stage that was not waited for, at the `ldmatrix` that reads what has not arrived: `--rung no_wait`.
 //
 // 482 TFLOP/s, 0.59 of cuBLAS: 4.1 times as fast as without the ring. At 2048 it is 0.61, at 8192 only 0.58. At 4001 rows are
-// not aligned, the kernel does without `cp.async`, and is as fast as `swizzled`: 118 TFLOP/s. Every GPU since 2020 has
-// these instructions. With `__pipeline_memcpy_async` in place of `copy16` the kernel made 240 TFLOP/s: its loop had 208 copy
-// instructions between 480 branches, where one with `copy16` has 16 and no branch but its own. With `copy16` for all chunks in
-// the first step of a K-tile a trial made 441 TFLOP/s, and 460 in the form above. The notes have what else was tried.
+// not aligned, the kernel does without `cp.async`, and is as fast as `swizzled`: 118 TFLOP/s. With `__pipeline_memcpy_async` in
+// place of `copy16` the kernel made 240 TFLOP/s: its loop had 208 copy instructions between 465 branches, where one with `copy16` has
+// 16 and no branch but its own. With `copy16` for all chunks in the first step of a K-tile a trial made 441 TFLOP/s, and 460 in
+// the form above.
 //= 482 TFLOP/s, 0.59: (rate("copy_ring") / 1000, ratio("copy_ring"))
 //= 4.1 times: ms("swizzled") / ms("copy_ring")
 //= it is 0.61: ratio("copy_ring", 2048)

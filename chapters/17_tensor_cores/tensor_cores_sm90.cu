@@ -112,32 +112,46 @@ __global__ void __launch_bounds__(specialized_threads, 1)
 // |--:|--:|--:|--:|--:|--:|--:|--:|--:|
 // | 2048 | 401 | 480 | 539 | 653 | 652 | 651 | 660 | 0.99 |
 // | 4096 | 482 | 603 | 704 | 782 | 787 | 800 | 806 | 0.99 |
+// | at MHz | 1980 | 1965 | 1965 | 1965 | 1965 | 1920 | 1980 | |
 // | 8192 | 431 | 574 | 680 | 692 | 710 | 692 | 789 | 1.02 |
+// | at MHz | 1680 | 1635 | 1590 | 1560 | 1560 | 1500 | 1980 | |
 //= | 401 | 480 | 539 | 653 | 652 | 651 | 660 | 0.99 |: (rate("copy_ring", 2048) / 1000, rate("tma_wgmma", 2048) / 1000, rate("producer_warp", 2048) / 1000,
 //=   rate("box_stores", 2048) / 1000, rate("persistent", 2048) / 1000, rate("multicast/arrive=relaxed", 2048) / 1000,
 //=   rate("cublas", 2048) / 1000, ratio("multicast/arrive=relaxed", 2048))
 //= | 482 | 603 | 704 | 782 | 787 | 800 | 806 | 0.99 |: (rate("copy_ring", 4096) / 1000, rate("tma_wgmma", 4096) / 1000, rate("producer_warp", 4096) / 1000,
 //=   rate("box_stores", 4096) / 1000, rate("persistent", 4096) / 1000, rate("multicast/arrive=relaxed", 4096) / 1000,
 //=   rate("cublas", 4096) / 1000, ratio("multicast/arrive=relaxed", 4096))
+//= | 1980 | 1965 | 1965 | 1965 | 1965 | 1920 | 1980 |: (clock("copy_ring"), clock("tma_wgmma"), clock("producer_warp"), clock("box_stores"),
+//=   clock("persistent"), clock("multicast/arrive=relaxed"), clock("cublas"))
+//= | 1680 | 1635 | 1590 | 1560 | 1560 | 1500 | 1980 |: (clock("copy_ring", 8192), clock("tma_wgmma", 8192), clock("producer_warp", 8192),
+//=   clock("box_stores", 8192), clock("persistent", 8192), clock("multicast/arrive=relaxed", 8192), clock("cublas", 8192))
 //= | 431 | 574 | 680 | 692 | 710 | 692 | 789 | 1.02 |: (rate("copy_ring", 8192) / 1000, rate("tma_wgmma", 8192) / 1000, rate("producer_warp", 8192) / 1000,
 //=   rate("box_stores", 8192) / 1000, rate("persistent", 8192) / 1000, rate("multicast/arrive=relaxed", 8192) / 1000,
 //=   rate("cublas", 8192) / 1000, ratio("multicast/arrive=relaxed", 8192))
 //
-// So the clusters pass cuBLAS where the product is large: at 8192, and at 16384, where they reach 1.02 of it as well. At 4096 they
-// reach 0.991, at 2048 0.985, where `persistent` reaches 0.993. At 4096 x 4097 x 4099, whose rows the TMA cannot take,
-// they make 2.48 times what cuBLAS makes.
-//= because at 8192, and at 16384: min(ratio("multicast/arrive=relaxed", 8192), ratio("multicast/arrive=relaxed", 16384)) > 1
-//= 16384, where they reach 1.02: (16384, ratio("multicast/arrive=relaxed", 16384))
-//= reach 0.991: ratio("multicast/arrive=relaxed")
+// At 8192 and 16384 all kernels whose sums leave in boxes pass cuBLAS: `box_stores` has 1.006 and 1.010 of it, `persistent` 1.022 and
+// 1.017, `multicast` 1.019 and 1.018. So clusters are not what passes it. At 4096 they reach 0.991, at 2048 0.985, where
+// `persistent` reaches 0.993. They gain most where rows have to be copied first: at 4001 they are 1.32 times as fast as `persistent`,
+// and at 4096 x 4097 x 4099 they make 2.48 times what cuBLAS makes. Why is not measured.
+//= has 1.006 and 1.010 of it, `persistent` 1.022 and 1.017, `multicast` 1.019 and 1.018: (ratio("box_stores", 8192), ratio("box_stores", 16384),
+//=   ratio("persistent", 8192), ratio("persistent", 16384), ratio("multicast/arrive=relaxed", 8192), ratio("multicast/arrive=relaxed", 16384))
+//= they reach 0.991: ratio("multicast/arrive=relaxed")
 //= 2048 0.985: (2048, ratio("multicast/arrive=relaxed", 2048))
 //= reaches 0.993: ratio("persistent", 2048)
+//= 1.32 times as fast: ms("persistent", 4001) / ms("multicast/arrive=relaxed", 4001)
 //= make 2.48 times: ratio("multicast/arrive=relaxed", "4096,4097,4099")
 //
-// The share is that of cuBLAS timed beside the rung; the cuBLAS of the column is a row of its own, at another clock. These
-// rates depend on the power that the GPU may draw. At 8192 the clock falls, from 1,980 MHz when that row was timed to 1,500 at the
-// last kernel, for cuBLAS and for us, and the same program on another card or on a warmer one gives other figures; only times of
-// one run can be compared. With zeros in A and B, fewer bits switch: in a trial cuBLAS made 859 TFLOP/s at 4096 with zeros and 797 with random
-// elements, the last kernel 863 and 797. Measure with the data that you will have.
+// The share is that of cuBLAS timed beside the rung; the cuBLAS of the column is a row of its own, timed first. The clock
+// was 1,980 MHz for all at 2048, and at 4096 up to `copy_ring`. Where it is lower, the driver names the power cap, for cuBLAS beside
+// the rung as well: another card, or a warmer one, gives other figures, and only times of one run can be compared. No power stands
+// here: NVML's is a mean over the last second, and these rows took less (the notes).
+//= 1,980 MHz for all: clock("multicast/arrive=relaxed", 2048)
+//= because for all: min(clock("copy_ring", 2048), clock("tma_wgmma", 2048), clock("producer_warp", 2048), clock("box_stores", 2048),
+//=   clock("persistent", 2048), clock("cublas", 2048), clock("wmma"), clock("mma_sync"), clock("ldmatrix"), clock("swizzled"),
+//=   clock("copy_ring")) == clock("multicast/arrive=relaxed", 2048)
+//
+// The data matter, too: in a trial cuBLAS made 859 TFLOP/s at 4096 with zeros in A and B and 797 with random elements, the last
+// kernel 863 and 797. Measure with the data that you will have.
 //= 859 TFLOP/s: 2 * 4096 ** 3 / 0.1600e9
 //= 797: 2 * 4096 ** 3 / 0.1725e9
 //= 863: 2 * 4096 ** 3 / 0.1593e9
@@ -168,13 +182,13 @@ const lab::Rungs here(add);
 // - `wgmma` reads shared memory. Sums, tiles and barriers each have a moment from which on they may be touched.
 // - What threads write and the copy engine reads needs `fence.proxy.async`.
 // - An arrival in another block that releases costs a fence of the whole GPU. Who leaves it out has to say what is relied on.
-// - Say the clock and the power beside a rate, and time the peer in the same run.
+// - Say the clock beside a rate, and time the peer in the same run.
 //
 // ## What others reach
 //
 // The order of these rungs owes much to
 // [fast.cu](https://github.com/pranjalssh/fast.cu), which reports 1.07 of cuBLAS at 4096 on an H100, and to the descriptors
-// of [CUTLASS](https://github.com/NVIDIA/cutlass). Readers of the former report other figures on other machines; we have measured neither.
+// of [CUTLASS](https://github.com/NVIDIA/cutlass). We have measured neither.
 //
 // ## Possibilities for extension
 //

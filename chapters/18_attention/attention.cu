@@ -212,10 +212,12 @@ __global__ void __launch_bounds__(BLOCK)
   }
 }
 
-// A copy moves each element twice, `three_passes` four times, and `online` three times. At the rate of a copy these would reach
-// 0.50 and 0.67 of it. For rows of 32768 elements they reach 0.31 and 0.51; what else holds them back is not measured.
+// A copy moves each element twice, `three_passes` four times, and `online` three times. If all of that crossed to memory, at a copy's
+// rate, they would reach 0.50 and 0.67 of it. For rows of 32768 elements they reach 0.31 and 0.51. For rows of 4096 `online` reaches
+// 0.73, more than that bound. How much of a row's later reads the caches serve, and what else holds the long rows back, is not measured.
 //= 0.50 and 0.67: (2 / 4, 2 / 3)
 //= reach 0.31 and 0.51: (ratio("three_passes/softmax,long"), ratio("online/softmax,long"))
+//= 0.73, more: ratio("online/softmax,middle")
 
 // ## 3. One pass: who can keep a row?
 //
@@ -253,7 +255,7 @@ __global__ void __launch_bounds__(32 * WARP_ROWS)
 //= 1.01: ratio("warp_row/softmax,short")
 //= is 0.99: ratio("warp_row/softmax,tiny")
 //
-// Rows may have elements that are no finite numbers. A masked score is -inf: its exp is 0, as if the element were not there. If all
+// Rows may have elements that are not finite. A masked score is -inf: its exp is 0, as if the element were not there. If all
 // elements are -inf, there is no softmax: 0 / 0 is NaN, as in PyTorch. But a maximum of -inf must not be subtracted, since -inf - -inf
 // makes NaN of a mere *part* of the row, so `finite()` puts a 0 in its place. An element that is NaN has to reach the whole row. `fmaxf`
 // ignores it, but the sum does not. The rung `special_rows` has such rows, for all kernels.
@@ -339,7 +341,7 @@ __global__ void variance(float* __restrict__ out, const float* __restrict__ in, 
   }
 }
 
-// The error is of the size of the variance itself; a square root of a negative number has ended many a training.
+// The error is of the size of the variance itself; a square root of a negative number has ended many a training run.
 // A float near 10^6 has a spacing of 0.06, and the difference of two such numbers cannot be better. Welford's way is wrong by
 // less than 0.00001.
 //= 0.06: 2 ** -4
@@ -363,7 +365,7 @@ __global__ void variance(float* __restrict__ out, const float* __restrict__ in, 
 // Now the attention itself, first in three kernels: `scores_to_memory`, the softmax of section 3, and
 // `weighted_sum`. The two products are those of chapters 05 and 11. A block has a tile of BM queries; tiles of BN keys, or
 // values, stream through a ring in shared memory by `cp.async`. A thread has 8 x 8 scores, or 8 x 8 elements of the
-// output. Nothing in them is new but one thing: they are made of parts that the next section puts together.
+// output. All that is new is that they are made of parts, which the next section puts together.
 
 /// A tile of BM queries and one of BN keys, and how a block's threads divide them. A warp has whole rows, each LX lanes
 /// wide; a thread has ROWS rows, KEYS keys of them, and COLS columns of the output.
@@ -651,9 +653,9 @@ __global__ void __launch_bounds__(T::THREADS)
 //= 4.3 GB: 64 * 4096 ** 2 * 4 / 1e9
 //= are 0.54 GB: 4 * 64 * 4096 * 128 * 4 / 1e9
 //
-// It takes 21 ms, or 27 TFLOP/s.
-//= takes 21 ms: ms("three_kernels/d=128,full")
-//= or 27 TFLOP/s: rate("three_kernels/d=128,full") / 1000
+// The three kernels take 21 ms, which is 27 TFLOP/s.
+//= take 21 ms: ms("three_kernels/d=128,full")
+//= is 27 TFLOP/s: rate("three_kernels/d=128,full") / 1000
 
 // ## 6. One kernel
 //
@@ -709,7 +711,8 @@ __global__ void __launch_bounds__(BLOCK)
 }
 
 // The one that stores them: `query_a_warp` takes 3.6 times as long. Each warp loads all keys and values for a single query, 8 bytes for
-// every two FMAs of a lane, and adds up each score by five shuffles. Fusing pays only if the products stay good ones.
+// every two FMAs of a lane, and adds up each score by five shuffles; what either costs is not measured. Fusing does not make up for
+// poor products.
 //= takes 3.6 times: ms("query_a_warp/d=128,full") / ms("three_kernels/d=128,full")
 //
 // So keep the tiles of the three kernels. A block has its queries in shared memory and their outputs in registers, and
@@ -833,13 +836,18 @@ __global__ void __launch_bounds__(T::THREADS)
 //= made 27: rate("three_kernels/d=128,full") / 1000
 //= from 13.0 to 7.1 ms: (ms("fused/d=128,full"), ms("fused/d=128,causal"))
 //
-// The memory-efficient kernel of PyTorch, timed in another run on the same kind of GPU, makes 46 TFLOP/s in floats: for heads of 128
-// columns it is faster than `fused`. For 64 columns it makes 35, and `fused` 40. With warps that only load, a second reading, it is 48 for
-// either.
+// The traffic of the scores is not all of that gain. Its four passes would take 4.0 ms at the rate of a copy, and `fused` takes 7.5 ms
+// less. `weighted_sum` also brings the weights to shared memory float by float, through registers; the rest was not measured.
+//= would take 4.0 ms: 4 * 64 * 4096 ** 2 * 4 / limit("copy") / 1e6
+//= takes 7.5 ms: ms("three_kernels/d=128,full") - ms("fused/d=128,full")
+//
+// The memory-efficient kernel of PyTorch, timed in another run on the same kind of GPU, makes 46 TFLOP/s in floats for heads of 128
+// columns, more than `fused`. For 64 columns it makes 35, and `fused` 40. With warps that only load, a second reading, ours makes 47
+// and 48.
 //= makes 46 TFLOP/s: rate("fused/d=128,full", "4096,64", "h200_pytorch") / 1000
 //= it makes 35: rate("fused/d=64,full", "4096,64", "h200_pytorch") / 1000
 //= and `fused` 40: rate("fused/d=64,full") / 1000
-//= is 48 for: (rate("loading_warps/d=128,full") + rate("loading_warps/d=64,full")) / 2000
+//= makes 47 and 48: (rate("loading_warps/d=128,full") / 1000, rate("loading_warps/d=64,full") / 1000)
 //
 // Three mistakes are easy to make here, and two of them are seen only with the right numbers.
 //
@@ -870,9 +878,9 @@ __global__ void __launch_bounds__(T::THREADS)
 // The merge operator splits the work. Blocks take parts of the keys and find (m, s, o) for their part; whoever finishes
 // last, by an atomic counter as in chapter 07, merges them.
 //
-// In a block each warp takes eight keys at a time, 16 bytes of each a lane. Each lane has a share of the scores of 4 keys
-// and 4 queries, 16 sums that 16 lanes have to add up. Instead of four shuffles for each of them, a lane gives half of its
-// sums to its partner and keeps the other half: 8, 4, 2 and 1 shuffles, and in the end each lane has one score.
+// A warp takes eight keys at a time, four for each half of it; a lane loads 16 bytes of each of its four. So it has a share of the
+// scores of 4 keys and 4 queries, 16 sums that 16 lanes have to add up. Instead of four shuffles for each of them, a lane gives half
+// of its sums to its partner and keeps the other half: 8, 4, 2 and 1 shuffles, and in the end each lane has one score.
 
 constexpr int HEAD = 128;  ///< columns of a head in the cache
 constexpr int STEP = 8;    ///< keys that a warp takes at a time: four for each half of it
@@ -1079,11 +1087,11 @@ __global__ void __launch_bounds__(32 * DECODING_WARPS, 2)
   merge_parts<GROUP, true>(to, nullptr, nullptr, of_blocks, gridDim.x);
 }
 
-// Eight blocks reach 0.06 of a copy, split ones 0.92. With 64 sequences there are blocks enough, and either way reaches 1.01. A single
-// sequence with 8192 keys is soon read: it takes 0.019 ms, which is 0.56 of a copy's rate. What the rest is spent on is not measured.
+// Eight blocks reach 0.06 of a copy, split ones 0.92. With 64 sequences there are blocks enough: whole caches reach 1.00, split ones
+// 1.01. A single sequence with 8192 keys is soon read: it takes 0.019 ms, which is 0.56 of a copy's rate. What the rest is spent on is not measured.
 //= 0.06 of: ratio("decode/one,long,whole")
 //= ones 0.92: ratio("decode/one,long,split")
-//= reaches 1.01: ratio("decode/many,short,split")
+//= reach 1.00, split ones 1.01: (ratio("decode/many,short,whole"), ratio("decode/many,short,split"))
 //= takes 0.019 ms: ms("decode/one,short,split")
 //= is 0.56 of: ratio("decode/one,short,split")
 //
@@ -1935,8 +1943,8 @@ int main(int argc, char** argv) {
 //   correcting each sum for the common maximum; in any order, by lanes, warps or blocks.
 // - A softmax of rows that are kept in registers costs what a copy costs, up to tens of thousands of elements.
 // - A variance is a small difference of large sums, unless distances are taken from the mean of each part.
-// - Fused attention carries (maximum, sum, output) along the keys. What it saves is the traffic of the scores; what it must
-//   not lose is the quality of its products.
+// - Fused attention carries (maximum, sum, output) along the keys, and stores no score. Its products have to be as good as those of
+//   separate kernels.
 // - One query against a long cache is a reduction: split the keys, and merge.
 // - Test with large scores, with masked ones that are larger still, and with maxima that come late.
 //

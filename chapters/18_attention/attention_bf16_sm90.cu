@@ -3,28 +3,24 @@
 // ```{drawing} turns
 // ```
 //
-// Tensor cores have become so fast that a softmax is no small thing beside them. For a tile of 128 queries and 128 keys with 128
-// columns, an SM's tensor cores need 2,048 cycles for both products, and its special function units 1,024 for 16,384 powers
-// of two. Done one after the other, the tensor cores are idle for a third of the time at least.
+// Beside Hopper's tensor cores a softmax takes long. For a tile of 128 queries and 128 keys with 128 columns, an SM's tensor cores need
+// 2,048 cycles for both products, and its special function units 1,024 for 16,384 powers of two. One after the other, that would leave
+// the tensor cores idle for a third of the time at least.
 //= 2,048 cycles: 4 * 128 ** 3 / 4096
 //= 1,024 for 16,384: (128 * 128 / 16, 128 * 128)
 //
 // Within a warpgroup the softmax depends on the first product, and the second one on the softmax. So the work that fills the gap has
 // to be that of another warpgroup, and it has to come at the right time: they take turns.
 //
-// `wgmma` takes its left operand from registers, too, and its sums lie as those of `mma.sync`. So the weights stay
-// where they are once more. Queries, keys and values come by the TMA, in boxes of 64 columns (chapter 17): K as the right operand
-// with its columns contiguous, V as one with its rows contiguous, a bit of the instruction. Each rung changes one thing.
+// `wgmma` takes its left operand from registers, too, and its sums lie as those of `mma.sync`: the weights stay where they are once
+// more. Queries, keys and values come by the TMA, in boxes of 64 columns (chapter 17). Each rung changes one thing.
 //
 // - `boxes`: one thread requests boxes, one {term}`warpgroup` computes, with 64 queries.
-// - `two_groups`: two warpgroups, of 64 queries each, use the same tiles of K and V. While one makes weights, the other may
-//   multiply; nothing sees to it that it does.
-// - `turns`: named barriers see to it. A warpgroup issues the products with the keys of this tile and the values of the last one when
-//   it is its turn, gives the turn to the other, and makes weights of its scores.
-// - `ahead`: the scores are awaited alone. The softmax of this tile begins while the products with the values of the last one still
-//   run. It is one number in the source: `wait_group 1` where `turns` has 0.
+// - `two_groups`: two warpgroups use the same tiles of K and V. While one makes weights, the other may multiply; nothing enforces it.
+// - `turns`: named barriers do. In its turn a warpgroup issues the products with this tile's keys and the last tile's values.
+// - `ahead`: a softmax begins while the products with the last values still run: `wait_group 1` where `turns` has 0.
 // - `three_groups`: heads of 64 columns leave registers and shared memory for a third warpgroup.
-// - `persistent`: {term}`blocks stay <persistent block>`, as many as there are SMs. The queries of the next item arrive while the output of this one leaves.
+// - `persistent`: {term}`blocks stay <persistent block>`, one for each SM, and request the next item's queries before this output has left.
 // - `dealt_items`: the host decides which block computes what, so that each has as much to do.
 //
 //? in_turn: `ahead` has a variant without turns: a softmax may begin early, and nothing orders the warpgroups. What
@@ -42,15 +38,12 @@
 //
 // ### Registers
 //
-// How many registers a thread needs decides the tile. It has 64 scores, 64 sums and 32 registers of weights at the same time, as the
-// weights of the last tile are operands while the scores of this one are made: 160. `setmaxnreg` takes registers from the warpgroup
-// that loads and gives the others 240 each.
+// How many registers a thread needs decides the tile. It has 64 scores, 64 sums and 32 registers of weights at the same time: the weights
+// of the last tile are operands while the scores of this one are made. `setmaxnreg` gives 240 to each thread that computes.
 //= 64 scores, 64 sums and 32: (64 * 128 / 128, 64 * 128 / 128, 64 * 128 / 128 / 2)
-//= 160: 64 + 64 + 32
 //
-// A wgmma reads and writes registers while the program goes on. Where ptxas cannot tell that they are left
-// alone until the wait, it waits after each single instruction, and says so: "wgmma.mma_async instructions are serialized". So
-// `are_ready` stands behind each wait, and nothing touches scores, sums or weights between the first product of a group and it.
+// A wgmma reads and writes registers while the program goes on. Where ptxas cannot tell that nothing touches them before the wait, it
+// waits after each instruction, and says "wgmma.mma_async instructions are serialized". So `are_ready` stands behind each wait.
 
 #include <cuda.h>
 #include <cuda_bf16.h>
@@ -160,8 +153,7 @@ __global__ void __launch_bounds__(T::THREADS, 1)
     return;
   }
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(T::MANY));
-  // Of the block's rows, the first one of the warpgroup, and of the thread. Three warpgroups need nearly all of their registers: if
-  // `own` is made of `first`, or by signed divisions, ptxas of CUDA 13.0 spills one.
+  // The first row of the warpgroup, and of the thread. If `own` is made of `first`, or by signed divisions, ptxas of CUDA 13.0 spills.
   const unsigned t = threadIdx.x % 128, warpgroup = threadIdx.x / 128 - 1;
   const int first = 64 * warpgroup, own = 64 * warpgroup + t / 32 * 16 + t % 32 / 4;
   Slot<T::SLOTS> slot;
@@ -264,24 +256,24 @@ __global__ void __launch_bounds__(T::THREADS, 1)
 
 // ### What each rung gains
 //
-// Kernels with heads of 128 columns ran at a lowered clock, mostly under the GPU's power cap: for 4096 positions from `two_groups`
-// with a causal mask on, for 16384 from `boxes` with one on. It fell from 1980 MHz to 1935 and less, down to 1650. With 64
-// columns it was 1980 up to `three_groups`, and 1950 and 1845 after it. So gains of some per cent are judged with 64 columns here.
+// With heads of 128 columns most kernels from `two_groups` on ran at a lowered clock, mostly under the GPU's power cap: between 1665 MHz and
+// 1935, where 1980 is the highest. With 64 columns it was 1980 up to `three_groups`. So gains of some per cent are judged with 64 columns.
+//= between 1665 MHz and 1935, where 1980: (clock("turns/bf16,d=128,long,full"), clock("two_groups/bf16,d=128,long,full"), clock("boxes/bf16,d=128,short,full"))
 //
 // A second warpgroup gains most: for 128 columns `boxes` makes 440 TFLOP/s, `two_groups` 606.
 //= makes 440 TFLOP/s, `two_groups` 606: (rate("boxes/bf16,d=128,short,full") / 1000, rate("two_groups/bf16,d=128,short,full") / 1000)
 //
-// Turns gain 10 per cent for 64 columns without a mask, and 17 with a causal one; why a mask matters here is not measured. For
-// 128 columns without a mask `turns` makes 604 at 1860 MHz, as much as `two_groups` before it at 1980. `ahead` by itself
-// gains nothing: for 64 columns it is slower than `turns`, by 1 per cent, and by 5 with a causal mask.
+// Turns gain 10 per cent for 64 columns without a mask, and 17 with a causal one; why a mask matters here is not measured. For 128
+// columns without one `turns` makes 604 at 1860 MHz, as much as `two_groups` at 1980. `ahead` by itself gains nothing: for 64 columns
+// it is slower than `turns`, by 1 per cent, and by 5 with a causal mask.
 //= gain 10 per cent: 100 * (ms("two_groups/bf16,d=64,short,full") / ms("turns/bf16,d=64,short,full") - 1)
 //= and 17 with: 100 * (ms("two_groups/bf16,d=64,short,causal") / ms("turns/bf16,d=64,short,causal") - 1)
-//= makes 604: rate("turns/bf16,d=128,short,full") / 1000
+//= makes 604 at 1860: (rate("turns/bf16,d=128,short,full") / 1000, clock("turns/bf16,d=128,short,full"))
 //= by 1 per cent, and by 5 with: (100 * (ms("ahead/bf16,d=64,short,full") / ms("turns/bf16,d=64,short,full") - 1),
 //=   100 * (ms("ahead/bf16,d=64,short,causal") / ms("turns/bf16,d=64,short,causal") - 1))
 //
 // Heads of 64 columns have half the products for as many powers: with two warpgroups 437, with three 502. Blocks that stay gain
-// 1 per cent more without a mask, at a lower clock. With a causal mask an item has one to all tiles, and item n goes to block n mod 132 all the same.
+// 1 per cent more without a mask, at a lower clock. With a causal mask an item has one to all tiles; item n goes to block n mod 132 as before.
 //= warpgroups 437, with three 502: (rate("ahead/bf16,d=64,short,full") / 1000, rate("three_groups/bf16,d=64,short,full") / 1000)
 //= gain 1 per cent more: 100 * (ms("three_groups/bf16,d=64,short,full") / ms("persistent/bf16,d=64,short,full") - 1)
 //
@@ -291,18 +283,21 @@ __global__ void __launch_bounds__(T::THREADS, 1)
 //? unit: TFLOP/s
 //? near: 20 %
 //
-// 258 of the 422: each block gets items of one length all the time, and those with the longest end last. For 16384 positions and 128
-// columns a head has nearly as many items as there are SMs: `persistent` makes 408.
+// 258 of the 422: each block gets items of one length all the time. For 16384 positions and 128 columns a head has nearly as many items
+// as there are SMs: `persistent` makes 408.
 //= 258 of the 422: (rate("persistent/bf16,d=64,short,causal") / 1000, rate("three_groups/bf16,d=64,short,causal") / 1000)
 //= makes 408: rate("persistent/bf16,d=128,long,causal") / 1000
 //
-// The durations are known before, so the host deals: some heads at a time, items with most tiles first, each to the block that
-// has least to do so far. `dealt_items` makes 469 of the 258, and 593 of the 408.
-//= 469 of the 258: (rate("dealt_items/bf16,d=64,short,causal") / 1000, rate("persistent/bf16,d=64,short,causal") / 1000)
-//= 593 of the 408: (rate("dealt_items/bf16,d=128,long,causal") / 1000, rate("persistent/bf16,d=128,long,causal") / 1000)
+// How many tiles an item has is known before, so the host deals: some heads at a time, items with most tiles first, each to the block
+// that has least to do so far. That turns 258 into 469, and 408 into 593. Without a mask all items are alike, and dealing loses for 128
+// columns: 604 where `persistent` makes 641, and 577 where it makes 606 for 16384 positions. Neither ran at one clock; why is not measured.
+//= turns 258 into 469: (rate("persistent/bf16,d=64,short,causal") / 1000, rate("dealt_items/bf16,d=64,short,causal") / 1000)
+//= 408 into 593: (rate("persistent/bf16,d=128,long,causal") / 1000, rate("dealt_items/bf16,d=128,long,causal") / 1000)
+//= 604 where `persistent` makes 641: (rate("dealt_items/bf16,d=128,short,full") / 1000, rate("persistent/bf16,d=128,short,full") / 1000)
+//= 577 where it makes 606: (rate("dealt_items/bf16,d=128,long,full") / 1000, rate("persistent/bf16,d=128,long,full") / 1000)
 //
-// cuDNN's kernel is called through PyTorch, in turn with `dealt_items`: in one process, so both run at the same clock, which was 1980 to
-// 1770 MHz. `tools/measure/attention_pairs` times such pairs. In TFLOP/s:
+// cuDNN's kernel is called through PyTorch, in turn with `dealt_items`: in one process, so both run at the same clock, 1770 to 1980 MHz.
+// `tools/measure/attention_pairs` times such pairs. In TFLOP/s:
 //
 // | | cuDNN | `dealt_items` | ratio |
 // |---|--:|--:|--:|
@@ -331,11 +326,11 @@ __global__ void __launch_bounds__(T::THREADS, 1)
 //= | 445 | 521 | 1.17 |: (rate("dealt_items/bf16,d=64,long,causal", "4096,64", "h200_pairs") / ratio("dealt_items/bf16,d=64,long,causal", "4096,64", "h200_pairs") / 1000,
 //=   rate("dealt_items/bf16,d=64,long,causal", "4096,64", "h200_pairs") / 1000, ratio("dealt_items/bf16,d=64,long,causal", "4096,64", "h200_pairs"))
 //
-// With a causal mask, and for 64 columns, `dealt_items` is faster, by 6 to 17 per cent. For 128 columns without a mask cuDNN is, by 5 per
-// cent at either length. What makes that difference is not measured.
+// With a causal mask, and for 64 columns, `dealt_items` is faster, by 6 to 17 per cent. For 128 columns without a mask cuDNN is, by 5
+// per cent at either length. Why is not measured.
 //= by 6 to 17 per cent: (100 * (ratio("dealt_items/bf16,d=128,long,causal", "4096,64", "h200_pairs") - 1),
 //=   100 * (ratio("dealt_items/bf16,d=64,long,causal", "4096,64", "h200_pairs") - 1))
-//= by 5 per: 100 * (1 / ratio("dealt_items/bf16,d=128,long,full", "4096,64", "h200_pairs") - 1)
+//= by 5 per cent: 100 * (1 / ratio("dealt_items/bf16,d=128,long,full", "4096,64", "h200_pairs") - 1)
 
 // [hide] How the rungs are launched and registered
 /// A launch of attention_by_boxes.
@@ -373,30 +368,24 @@ using Two = Blocking<64, 128, 2, 6>;
 using Three = Blocking<64, 128, 3, 6>;
 constexpr How NEITHER{false, false}, TURNS{true, false}, AHEAD{false, true}, BOTH{true, true};
 
-/// One warpgroup that computes.
+/// Adds a rung's launches, as do the functions below.
 static void boxes(Bf16Launches& to) {
   add<Blocking<128, 128, 1, 4>, NEITHER>(to, "boxes");
   add<Blocking<64, 128, 1, 6>, NEITHER>(to, "boxes");
 }
-/// Two of them.
 static void two_groups(Bf16Launches& to) {
   add<Wide, NEITHER>(to, "two_groups"), add<Two, NEITHER>(to, "two_groups");
 }
-/// They take turns.
 static void turns(Bf16Launches& to) { add<Wide, TURNS>(to, "turns"), add<Two, TURNS>(to, "turns"); }
-/// A softmax begins before the last products are complete; without turns, too.
 static void ahead(Bf16Launches& to) {
   add<Wide, BOTH>(to, "ahead"), add<Two, BOTH>(to, "ahead");
   add<Wide, AHEAD>(to, "ahead", ",no_turns"), add<Two, AHEAD>(to, "ahead", ",no_turns");
 }
-/// Three, for heads of 64 columns.
 static void three_groups(Bf16Launches& to) { add<Three, BOTH>(to, "three_groups"); }
-/// As many blocks as SMs, items in order.
 static void persistent(Bf16Launches& to) {
   add<Wide, BOTH, Order::as_come>(to, "persistent");
   add<Three, BOTH, Order::as_come>(to, "persistent");
 }
-/// The same, items dealt by their tiles.
 static void dealt_items(Bf16Launches& to) {
   add<Wide, BOTH, Order::dealt>(to, "dealt_items");
   add<Three, BOTH, Order::dealt>(to, "dealt_items");

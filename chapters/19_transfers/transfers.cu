@@ -19,7 +19,7 @@
 //   ./learn run 19 --rung generated      made on the device instead of sent
 //   ./learn run 19 --rung staged         in, work, out: in one piece, in several, and with two mistakes
 //   ./learn run 19 --rung too_early      the host reads what has not arrived [raises host-access]
-//   ./learn run 19 --rung summed         a sum of more data than the device has room for
+//   ./learn run 19 --rung summed         a sum of data that comes in pieces, which the device drops afterwards
 //   ./learn run 19 --rung missing_event  the same without the event that guards a buffer [raises stream-race]
 //   ./learn run 19 --rung allocation     memory by cudaMalloc and in the order of a stream
 //   ./learn run 19 --rung chain          a thousand small kernels: launches, a graph, one kernel that stays
@@ -46,8 +46,8 @@
 // counts each byte once.
 //= 76: rate("01:copy_memory/within the device") / rate("one_copy/memory=pinned")
 //
-// The simulator knows no time, but it knows order: which copy, which kernel and which read of the host may run at once.
-// The mistakes of this chapter are mistakes of order, and it tells them all.
+// The simulator knows no time, but it knows order: what may run at once. The mistakes of this chapter are mistakes of order, and it
+// names them all.
 
 constexpr unsigned BLOCK = 256;  ///< threads of a block
 
@@ -77,14 +77,16 @@ void back(float* to, const float* d_from, std::size_t n) {
 }
 
 // **Timed.** 55 GB/s from pinned memory, 9 from pageable; back to the host it is 55 and 18. The link is a PCIe 5.0 slot of
-// 16 lanes, 63 GB/s each way before headers.
+// 16 lanes, 63 GB/s each way before headers. The pageable rate is that of the host: on four others with the same GPU it was between
+// 2.9 and 21 GB/s.
 //= 55 GB/s from pinned memory, 9: (rate("one_copy/memory=pinned"), rate("one_copy/memory=pageable"))
+//= 2.9 and 21 GB/s: (2.9, 21)
 //= 55 and 18: (rate("back/memory=pinned"), rate("back/memory=pageable"))
 //= 63 GB/s: 16 * 32 * 128 / 130 / 8
 //
 // What the driver does can be done by hand. The host fills one pinned buffer while the copy engine empties another. Before the host
-// fills a buffer again, the engine has to have left it: an event behind each copy says when. A program that does not wait for it
-// may be right as long as the engine is faster than the host; the simulator tells it.
+// fills a buffer again, the engine has to have left it: an event behind each copy says when. A program that does not wait may
+// be right as long as the engine is the faster of the two; the simulator tells it.
 //
 // ```{drawing} by_hand
 // ```
@@ -131,20 +133,21 @@ void by_hand(float* d_to, const float* from, std::size_t n, Staging& staging, st
   CUDA_CHECK(cudaDeviceSynchronize());
 }
 
-// With buffers of 16 MiB and one thread this takes 30 ms, with eight threads 11 ms, 25 GB/s: the host's own copy takes most
-// of the time. The driver's copy takes 30 ms, too.
+// With buffers of 16 MiB and one thread this takes 30 ms on this host, as the driver's copy does; with eight threads 11 ms, 25 GB/s. So
+// the host's own copy takes most of the time.
 //= because the host's own copy: ms("by_hand/threads=1") > 2 * ms("by_hand/threads=8")
-//= 30 ms: ms("by_hand/threads=1")
+//= takes 30 ms on: ms("by_hand/threads=1")
 //= 11 ms, 25 GB/s: (ms("by_hand/threads=8"), rate("by_hand/threads=8"))
-//= 30 ms: ms("one_copy/memory=pageable")
+//= because as the driver's copy does: 0.95 < ms("by_hand/threads=1") / ms("one_copy/memory=pageable") < 1.05
 //
 // Memory that exists already, of a library or from a file, can be pinned where it is: `cudaHostRegister`. That takes
-// 15 ms here, three times as long as the copy. Even once, it pays beside the driver's pageable copy, and it does not
-// beside the two buffers with eight threads.
+// 15 ms here, three times as long as the copy: even for one copy it pays beside the driver's pageable one, though not beside the two
+// buffers with eight threads. Another host took 66 ms, and 46 ms for the pageable copy: there it pays from the second copy on.
 //= 15 ms here: ms("registering/what=register")
 //= because three times: 2.7 < ms("registering/what=register") / ms("one_copy/memory=pinned") < 3.3
-//= because it pays beside: ms("registering/what=register") + ms("one_copy/memory=pinned") < ms("one_copy/memory=pageable")
-//= because it does not: ms("registering/what=register") + ms("one_copy/memory=pinned") > ms("by_hand/threads=8")
+//= because even for one copy it pays beside: ms("registering/what=register") + ms("one_copy/memory=pinned") < ms("one_copy/memory=pageable")
+//= because though not beside: ms("registering/what=register") + ms("one_copy/memory=pinned") > ms("by_hand/threads=8")
+//= took 66 ms, and 46 ms for: (66, 46.4)
 
 /// Pins n floats of the host where they are.
 void registering(float* memory, std::size_t n) {
@@ -177,8 +180,8 @@ void in_pieces(float* d_to, const float* from, std::size_t n, std::size_t pieces
 //
 // ### Both ways at once
 //
-// The link has two directions, and the device a copy engine for each. A copy in one stream and a copy in another, the
-// other way, share nothing but the host's memory.
+// The link has two directions, and the device a copy engine for each: a copy in one stream and one in another, the other way, can run at
+// once.
 
 //? both: How many times as fast are the two copies in two streams as in one?
 //? answer: ms("both_ways/streams=1") / ms("both_ways/streams=2")
@@ -196,8 +199,10 @@ void both_ways(float* d_to, const float* from, float* to, const float* d_from, s
   streams.join();
 }
 
-// In one stream they take 10 ms, in two 5.3 ms, which is 101 GB/s in all.
-//= 10 ms, in two 5.3 ms, which is 101 GB/s: (ms("both_ways/streams=1"), ms("both_ways/streams=2"), rate("both_ways/streams=2"))
+// In one stream they take 10 ms, in two 5.29 ms, which is 101 GB/s in all. Alone they take 4.84 and 4.86 ms; what they share is not
+// measured.
+//= 10 ms, in two 5.29 ms, which is 101 GB/s: (ms("both_ways/streams=1"), ms("both_ways/streams=2"), rate("both_ways/streams=2"))
+//= take 4.84 and 4.86 ms: (ms("one_copy/memory=pinned"), ms("back/memory=pinned"))
 //
 // ## 2. Without a copy
 //
@@ -221,10 +226,9 @@ __global__ void zero_copy(float* out, const float* in, std::size_t n, std::size_
 //? answer: {"copy all, then read": ms("one_copy/memory=pinned") < ms("zero_copy/part=1 of 16"),
 //?   "read across the link": ms("one_copy/memory=pinned") > ms("zero_copy/part=1 of 16")}
 //
-// **Timed.** All of the array takes 5 ms, 0.92 of the rate of the copy. Wider loads, more of them under way, streaming loads,
-// prefetches into the L2 and bulk copies of up to 32 KiB came no further in a trial. Why was not measured. One group of 16
-// takes 0.3 ms. Zero copy is for data of which little is read, or all of it once, and for results of a few bytes
-// (chapter 07).
+// **Timed.** All of the array takes 5 ms, 0.92 of the rate of the copy. Wider loads, prefetches into the L2 and bulk copies came no
+// further in a trial; why was not measured. One group of 16 takes 0.3 ms. Zero copy is for data of which little is read, or all of it
+// once, and for results of a few bytes (chapter 07).
 //= 5 ms, 0.92: (ms("zero_copy/part=all"), ms("one_copy/memory=pinned") / ms("zero_copy/part=all"))
 //= 16 takes 0.3 ms: (16, ms("zero_copy/part=1 of 16"))
 //
@@ -267,11 +271,11 @@ void managed(float* out, const float* pages, std::size_t n, bool prefetched, std
 }
 
 // **Timed.** By faults the pages come at 9 GB/s, prefetched at 46, 0.84 of the rate of a pinned copy. But then the kernel waits for the
-// last page. In four parts, each with its kernel in a stream of its own, the kernel of one part runs while other parts still
-// come. That gives 0.88.
+// last page. In four parts, each with its kernel in a stream of its own, a kernel may run while other parts still come. That makes
+// 0.88; whether the overlap is what gains is not measured.
 //= come at 9 GB/s, prefetched at 46, 0.84: (rate("managed/pages=faults"), rate("managed/pages=prefetched"),
 //=   rate("managed/pages=prefetched") / rate("one_copy/memory=pinned"))
-//= gives 0.88: rate("managed/pages=prefetched in 4 parts") / rate("one_copy/memory=pinned")
+//= makes 0.88: rate("managed/pages=prefetched in 4 parts") / rate("one_copy/memory=pinned")
 //
 // ### Not sent at all
 //
@@ -356,10 +360,11 @@ void staged(float* to, const float* from, float* d_in, float* d_out, std::size_t
 //= | ms | 14.7 | 9.8 | 7.6 | 6.4 | 6.0 | 6.2 |: (ms("staged/pieces=1"), ms("staged/pieces=2"), ms("staged/pieces=4"),
 //=   ms("staged/pieces=16"), ms("staged/pieces=32"), ms("staged/pieces=64"))
 //
-// The bound is the longest of the three, and in and out together take 5.3 ms (`both_ways`); the peer of this rung is
-// just that. 32 pieces reach 0.88 of it. The first piece in and the last piece out are hidden by nothing, and a stream
-// takes its next piece in only when it has sent its last one out. Eight streams in turn take 5.9 ms.
-//= take 5.3 ms: ms("both_ways/streams=2")
+// The longest of the three, the work, takes 4.95 ms, but both copies at once take 5.29 ms (`both_ways`): that is the bound, and the
+// peer of this rung. 32 pieces reach 0.88 of it. The first piece in and the last piece out are hidden by nothing, and a stream takes
+// its next piece in only when it has sent its last one out. Eight streams in turn take 5.9 ms.
+//= takes 4.95 ms: ms("staged/pieces=1") - ms("one_copy/memory=pinned") - ms("back/memory=pinned")
+//= 5.29 ms (`both_ways`): ms("both_ways/streams=2")
 //= reach 0.88: ratio("staged/pieces=32")
 //= take 5.9 ms: ms("staged/streams=8")
 //
@@ -396,8 +401,8 @@ void staged_by_part(float* to, const float* from, float* d_in, float* d_out, std
 //= 5.72 ms, 0.93: (ms("staged/by part, pieces=32"), ratio("staged/by part, pieces=32"))
 //= take 5.9 ms and 64 take 5.7: (ms("staged/by part, pieces=16"), 64, ms("staged/by part, pieces=64"))
 //
-// The simulator draws the order that a program has made, since it knows that and no time. `./learn explain 19 --rung staged` shows
-// what begins like this for 16 pieces in three streams in turn, and in a stream for each part:
+// The simulator draws the order that a program has made. `./learn explain 19 --rung staged` begins like this, for 16 pieces in three
+// streams in turn and in a stream for each part:
 //
 // ```text
 //           1     2     3     4     5     6
@@ -516,9 +521,9 @@ void missing_event(double* d_sum, const float* from, std::size_t n, Ring& ring,
   summed(d_sum, from, n, ring, streams, false);
 }
 
-// **Timed.** 5 ms, 0.98 of the rate of a pinned copy: the sum costs next to nothing, and the array could be of any size.
-// `missing_event` leaves out the wait for *empty*. On this machine it may even be right, since a sum is over long before
-// the next copy but one begins. The simulator does not run a race to find it: no event orders the two, and it says so.
+// **Timed.** 5 ms, 0.98 of the rate of a pinned copy: the sum costs next to nothing. The array was 256 MiB as everywhere here; with more
+// data than the device has room for it was never run. `missing_event` leaves out the wait for *empty*. On a GPU it may still give the
+// right sum. The simulator does not run a race to find it: no event orders the two, and it says so.
 //= 5 ms, 0.98: (ms("summed"), ms("one_copy/memory=pinned") / ms("summed"))
 //
 // ### Memory in the order of a stream
@@ -641,21 +646,23 @@ void new_graph(float* x, Recorded* updated) {
 //= | a graph | 1.3 |: ms("chain/how=graph")
 //= | a graph of programmatic launches | 0.9 |: ms("programmatic/how=graph")
 //
-// The kernel that stays pays for a barrier of the grid, not for a launch. It needs all its blocks on the device at once
+// The kernel that stays has a barrier of the grid where the others have a launch. It needs all its blocks on the device at once
 // (chapter 07).
 //
 // With {term}`programmatic dependent launch` (chapter 07) a kernel may begin while the one in front still runs, and waits for its end
 // where it needs it. Each launch has an attribute, and the kernel two more lines (`transfers_sm90.cu`). In a graph that takes
 // 0.70 of the time, less than the kernel that stays. Of the two lines, the one that lets the next kernel begin may be left out:
-// then each block does so at its end, and a step takes 1.18 us. Launched one by one, the same kernels take 2.6 us with the attribute and
-// 3.3 us without it; the host's calls alone took as long in a trial, and vary so much from run to run that the two cannot be told apart.
+// then each block does so at its end, and a step takes 1.18 us. These two differ from machine to machine: another had 0.68 us and
+// 0.84 us, and for the plain graph the same 1.30 us. Launched one by one, the kernels take 2.6 us with the attribute and 3.3 us without
+// it; the host's calls alone took as long in a trial, and vary as much from run to run.
 //= 0.70 of the time: ms("programmatic/how=graph") / ms("chain/how=graph")
 //= because less than the kernel that stays: ms("programmatic/how=graph") < ms("chain/how=stays")
 //= a step takes 1.18 us: ms("programmatic/how=graph, no trigger")
+//= had 0.68 us and 0.84 us, and for the plain graph the same 1.30 us: (0.68, 0.84, ms("chain/how=graph"))
 //= 2.6 us with the attribute and 3.3 us: (ms("programmatic/how=launches"), ms("programmatic/how=launches, no attribute"))
 //
-// To make the graph takes 3 ms. If only arguments change, as here the array, `cudaGraphExecUpdate` takes 2 ms less: both
-// record the launches anew, and an update then compares the two instead of preparing one.
+// To make the graph takes 3 ms. If only arguments change, as here the array, `cudaGraphExecUpdate` takes 2 ms less. Both record the
+// launches anew; the other steps were not measured by themselves.
 //= takes 3 ms: ms("new_graph/how=instantiate")
 //= takes 2 ms less: ms("new_graph/how=instantiate") - ms("new_graph/how=update")
 
@@ -951,8 +958,7 @@ int main(int argc, char** argv) {
 //
 // - Pinned memory for what crosses the link again and again; pageable memory passes a buffer of the driver's.
 // - Few large copies, not many small ones. Both directions at once.
-// - In pieces and several streams, a transfer hides the work or the work the transfer. The bound is the longest of the
-//   three: in, work, out.
+// - In pieces and several streams, a transfer hides the work or the work the transfer. The bound is the work, or both copies at once.
 // - Streams have no order between them but what events make. A buffer that is used again needs two.
 // - An asynchronous copy is done when its stream or event says so, not when the call returns.
 // - Zero copy for what is read once, or only in part. Managed memory with a prefetch, if at all.

@@ -335,7 +335,7 @@ void jacobi_overlap(Grid& grid, lab::Streams& streams) {
 // ```
 //
 // What shares a column may run at once. But a step is now three columns, where `jacobi_copies` has two: the kernels of the first
-// and of the last row follow each other in one stream. What one kernel for both rows would save is not measured.
+// and of the last row follow each other in one stream.
 //
 // **Timed.** Overlap saves 1 % of the time at 16384 x 16384 and 7 % at 4096 x 4096. Two GPUs have 0.95 of twice one
 // GPU's rate at the large size and 0.59 at the small one. A step still takes 17 us and 16 us more than half of one GPU's, so
@@ -541,8 +541,8 @@ __global__ void ring_sums(float4* out, const float4* mine, const float4* theirs,
 //
 // ### One shot
 //
-// For a short message the number of steps matters, and bytes hardly. So every GPU loads everything and adds for itself, in one
-// step. (The names one shot and two shots are those of TensorRT-LLM's and PyTorch's kernels.) Two barriers between the
+// If a step costs more than the bytes of a short message, fewer steps are better. So every GPU loads everything and adds for itself, in
+// one step. (The names one shot and two shots are those of TensorRT-LLM's and PyTorch's kernels.) Two barriers between the
 // GPUs guard it: before the sums, all arrays have to be ready; after them, no GPU may change an array that another one still
 // reads. A block reads only its share of each array, so only blocks with the same number have to meet.
 //
@@ -674,8 +674,14 @@ __global__ void two_shots(OnAll<float4> out, OnAll<float4> in,
 //=   ratio("one_shot/floats=128", 4096), ratio("two_shots/floats=128", 4096))
 //
 // From 4 MiB on, the last three are faster than NCCL, most at 4 MiB and hardly at 1 GiB. At 1 MiB only those without a meeting
-// are. At 8 KiB and below NCCL is faster than all four. For messages of 1 MiB and less, a rung's times scatter by more than most
-// of these differences.
+// are. At 8 KiB and below NCCL is faster than all four.
+//
+// These times do not show that fewer steps are faster. At 1 MiB the ring with its two steps takes 20.8 us, and one shot 24.8; two shots
+// take 15.1 us for 64 KiB, and 20.0 for 8 KiB. For messages of 1 MiB and less a rung's times scatter by more than that, and with more GPUs
+// the ring has more steps.
+//= 20.8 us, and one shot 24.8: (ms("ring_sums/floats=262144") * 1000, ms("one_shot/floats=262144") * 1000)
+//= 15.1 us for 64 KiB, and 20.0 for 8 KiB: (ms("two_shots/floats=16384", 4096) * 1000, 16384 * 4 / 1024, ms("two_shots/floats=2048") * 1000,
+//=   2048 * 4 / 1024)
 //
 // ## 4. A product
 //
@@ -796,7 +802,7 @@ void product(Parts& all, lab::Streams& streams, bool hidden) {
 //? near: 40 %
 //
 // **Timed.** 4.24 ms become 4.14 ms, 0.09 ms or 2.2 % less. The copy of 32 MiB takes 0.09 ms at the rate of a long copy, so
-// all of it is hidden, as far as two times tell. Smaller n are not recorded.
+// all of it is hidden, as far as two times tell.
 //= 4.24 ms become 4.14 ms, 0.09 ms or 2.2 %: (ms("product/copies=before"), ms("product/copies=hidden"),
 //=   ms("product/copies=before") - ms("product/copies=hidden"),
 //=   100 * (1 - ms("product/copies=hidden") / ms("product/copies=before")))
@@ -804,12 +810,18 @@ void product(Parts& all, lab::Streams& streams, bool hidden) {
 //
 // ## 5. Beyond one process, beyond one host
 //
+// Hosts are joined by a network, InfiniBand or Ethernet. Its adapters do *RDMA*: one reads and writes the memory of another host without
+// that host's CPU, and with GPUDirect RDMA a GPU's memory without a copy through the host's. A port of 400 Gbit/s carries 50 GB/s, where
+// a copy over NVLink has 389 GB/s. So the *topology* decides on the algorithm: add within a host first, then between hosts, each GPU
+// through the nearest adapter. `nvidia-smi topo -m` prints what is connected how. Nothing of this was run here.
+//= 400 Gbit/s carries 50 GB/s: (400, 400 / 8)
+//= has 389 GB/s: rate("peer_copy/ways=1")
+//
 // Larger programs give each GPU a thread or a process of its own. A pointer of one process means nothing in another.
 //
 // - **NCCL** has collective operations, and sends and receives between GPUs, in streams, across processes and hosts.
 //   PyTorch and JAX communicate through it.
-// - **MPI** is the interface between the processes of a supercomputer's program. A CUDA-aware MPI takes device pointers. The host
-//   makes its calls, outside of streams.
+// - **MPI** is the interface between the processes of a supercomputer's program. A CUDA-aware MPI takes device pointers.
 // - **NVSHMEM** gives the GPUs of all hosts a symmetric memory that kernels load from and store to: the stencil with flags,
 //   across hosts.
 //
@@ -1222,9 +1234,9 @@ int main(int argc, char** argv) {
 //
 // - Memory, streams and events belong to a GPU. Peer access lets a kernel reach another GPU's memory, one direction at a time.
 // - Work of different GPUs is ordered by events, or by flags of system scope, released and acquired.
-// - A stencil sends its edges, a small share of its cells: compute them first, send them beside the interior, and measure what
-//   that saves: most of a step's cost was not the edges' way here.
-// - For an all-reduce of short messages count the steps, for long ones the bytes.
+// - A stencil sends its edges, a small share of its cells: compute them first, and send them while the interior is computed. Measure
+//   what that saves; here it was little.
+// - For an all-reduce of long messages count the bytes. For short ones measure: fewer steps were not always faster here.
 // - Compute with the data that is here while the rest is being copied.
 //
 // ## Possibilities for extension

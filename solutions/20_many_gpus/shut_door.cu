@@ -4,8 +4,8 @@
 // Level: 1
 // Minutes: 5
 //
-// `add_theirs` adds an array of GPU 1 to one of GPU 0, in a kernel of GPU 0 that reads both. It has
-// opened peer access, and the kernel fails all the same. Repair `add_theirs`: nothing is to be
+// `add_theirs` adds an array of GPU 1 to one of GPU 0, in a kernel of GPU 0 that reads both. The
+// kernel fails: something was forgotten before its launch. Repair `add_theirs`: nothing is to be
 // copied.
 
 #include <cuda_runtime.h>

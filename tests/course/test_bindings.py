@@ -61,6 +61,7 @@ class Expressions(small.Course):
             ('rate("wide/w=2", "64")', 33.4),
             ('round(ratio("wide/w=4"), 1)', 1.2),
             ('error("wide/w=4") * 1e6', 4.2),
+            ('clock("plain"), clock("wide/w=4")', (1980, 1935)),
             ('limit("copy") + limit("fma") - limit("sm_clock_mhz")', 4258.99 + 63043.5 - 1980),
             ('ms("02:plain")', 51.978),
             ('"faster" if ms("wide/w=4") < ms("plain") else "slower"', "faster"),

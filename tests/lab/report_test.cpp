@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -14,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "lab/conditions.h"
 #include "lab/json.h"
 #include "lab/row.h"
 #include "lab/table.h"
@@ -135,6 +137,32 @@ TEST(Json, AClockThatWasNotHeldDownHasNoReason) {
   const std::string json = lab::to_json(report_of({row}));
   EXPECT_EQ(value_of(json, "power_w"), "300.0");
   EXPECT_EQ(json.find("throttled"), std::string::npos);
+}
+
+TEST(Conditions, APowerIsOfWhatIsTimedOnlyAfterMoreThanASecondOfIt) {
+  using std::chrono::milliseconds;
+  // Before it something drew 600 W; it draws 120, and NVML's mean over a second takes as long to fall.
+  std::vector<lab::ConditionSample> samples = {
+      {.at = milliseconds(5), .sm_mhz = 1980, .milliwatts = 600000},
+      {.at = milliseconds(500), .sm_mhz = 1500, .milliwatts = 360000},
+      {.at = milliseconds(1000), .sm_mhz = 1980, .milliwatts = 140000, .reasons = 4}};
+  auto seen = lab::conditions_of(samples);
+  ASSERT_TRUE(seen);
+  EXPECT_FALSE(seen->power_w);
+  EXPECT_EQ(seen->sm_mhz, 1980);
+  EXPECT_EQ(seen->sm_mhz_min, 1500);
+  EXPECT_EQ(seen->throttled, "power cap");
+
+  lab::Row row = timed_row();
+  row.conditions = seen;
+  EXPECT_EQ(lab::to_json(report_of({row})).find("power_w"), std::string::npos);
+
+  samples.push_back({.at = milliseconds(1200), .sm_mhz = 1980, .milliwatts = 120000});
+  samples.push_back({.at = milliseconds(1400), .sm_mhz = 1980, .milliwatts = 121000});
+  seen = lab::conditions_of(samples);
+  ASSERT_TRUE(seen && seen->power_w);
+  EXPECT_EQ(*seen->power_w, 121);
+  EXPECT_FALSE(lab::conditions_of({}));
 }
 
 TEST(Json, NumbersReadBackAsTheSameDouble) {

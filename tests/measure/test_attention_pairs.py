@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import itertools
 import json
 import pathlib
 import runpy
@@ -107,6 +108,35 @@ def run(wrong_by=0.0, capability=(9, 0)):
             records.read(Report, data, strict=True)  # the form that results have
             rows = data["rows"]
         return code, rows, said.getvalue(), clock.launches
+
+
+class Samples(unittest.TestCase):
+    def power(self, times):
+        """What the sensors give where each reading of the watts is 1 W more, taken at these times."""
+        module = runpy.run_path(SCRIPT)
+        sensors, watts = object.__new__(module["Sensors"]), itertools.count(1)
+
+        def reading(number):
+            def read(device, *where):
+                where[-1]._obj.value = number()
+                return 0
+
+            return read
+
+        sensors.device, sensors.mhz, sensors.watts, sensors.begin = None, [], [], 0
+        sensors.nvml = types.SimpleNamespace(
+            nvmlDeviceGetClockInfo=reading(lambda: 1980), nvmlDeviceGetPowerUsage=reading(lambda: 1000 * next(watts))
+        )
+        sensors.over = types.SimpleNamespace(wait=mock.Mock(side_effect=[False] * len(times) + [True]))
+        module["Sensors"].sample.__globals__["time"] = types.SimpleNamespace(monotonic=mock.Mock(side_effect=times))
+        sensors.sample()
+        return sensors.seen()
+
+    def test_a_power_is_left_out_where_no_second_has_passed(self):
+        self.assertEqual(self.power([0.1, 0.5, 1.0]), {"sm_mhz": 1980, "sm_mhz_min": 1980})
+
+    def test_readings_of_the_first_second_are_left_out(self):
+        self.assertEqual(self.power([0.1, 1.0, 1.2, 1.4, 1.6])["power_w"], 2)  # of 1, 2 and 3 W
 
 
 class Pairs(unittest.TestCase):

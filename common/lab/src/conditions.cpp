@@ -65,6 +65,9 @@ class Nvml {
 
 constexpr int sm_clock = 1;  // NVML_CLOCK_SM
 
+/// The second that a power is the mean of, and a sixth of one by which the reading may be old.
+constexpr std::chrono::milliseconds of_a_power{1167};
+
 /// What the bits say, most serious first. An idle GPU and a clock that somebody set are no throttling.
 std::string words_of(unsigned long long bits) {
   constexpr std::array<std::pair<unsigned long long, const char*>, 6> known{{
@@ -91,7 +94,7 @@ void ConditionSampler::sample() {
   if (!missing().empty() || now - last_ < std::chrono::milliseconds(20)) return;
   last_ = now;
   const Nvml& nvml = Nvml::get();
-  Sample one;
+  ConditionSample one{.at = now - begin_};
   if (nvml.clock(nvml.device, sm_clock, &one.sm_mhz) == 0 &&
       nvml.power(nvml.device, &one.milliwatts) == 0 &&
       nvml.reasons(nvml.device, &one.reasons) == 0) {
@@ -99,14 +102,18 @@ void ConditionSampler::sample() {
   }
 }
 
-std::optional<Conditions> ConditionSampler::seen() const {
-  if (samples_.empty()) return std::nullopt;
+std::optional<Conditions> ConditionSampler::seen() const { return conditions_of(samples_); }
+
+std::optional<Conditions> conditions_of(std::span<const ConditionSample> samples) {
+  if (samples.empty()) return std::nullopt;
   std::vector<unsigned> clocks;
   Conditions seen;
   unsigned long long reasons = 0;
-  for (const Sample& sample : samples_) {
+  for (const ConditionSample& sample : samples) {
     clocks.push_back(sample.sm_mhz);
-    seen.power_w = std::max(seen.power_w, sample.milliwatts / 1000.0);
+    if (sample.at >= of_a_power) {
+      seen.power_w = std::max(seen.power_w.value_or(0), sample.milliwatts / 1000.0);
+    }
     reasons |= sample.reasons;
   }
   std::sort(clocks.begin(), clocks.end());

@@ -36,8 +36,8 @@ Json to_json(const Row& row) {
   if (row.time) json["time_ms"] = to_json(*row.time);
   if (row.conditions) {
     const Conditions& seen = *row.conditions;
-    json["clock"] = {
-        {"sm_mhz", seen.sm_mhz}, {"sm_mhz_min", seen.sm_mhz_min}, {"power_w", seen.power_w}};
+    json["clock"] = {{"sm_mhz", seen.sm_mhz}, {"sm_mhz_min", seen.sm_mhz_min}};
+    if (seen.power_w) json["clock"]["power_w"] = *seen.power_w;
     if (!seen.throttled.empty()) json["clock"]["throttled"] = seen.throttled;
   }
   if (row.first_ms) json["first_ms"] = *row.first_ms;

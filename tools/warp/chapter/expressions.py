@@ -9,6 +9,7 @@ REF is "rung", "rung/variant" or, of another chapter, "02:rung/variant":
     rate(REF[, SIZE])               GB/s or GFLOP/s
     ratio(REF[, SIZE])              the peer's time over the rung's
     error(REF[, SIZE])              the largest error that the check found
+    clock(REF[, SIZE])              MHz of the SMs while it was timed, the median
     limit("copy" | "fma" | KEY)     what the machine reached: GB/s, GFLOP/s, or another key of `limits`
     hw(REF, NAME)                   what Nsight Compute counted at the simulator's size
     ncu(REF, METRIC[, SIZE])        a metric of Nsight Compute at a measured size
@@ -118,6 +119,9 @@ class Numbers:
 
     def error(self, ref: str, size: int | str | None = None, gpu: str = stored.FIRST_GPU) -> float:
         return self._measured(ref, size, gpu, "max_error")
+
+    def clock(self, ref: str, size: int | str | None = None, gpu: str = stored.FIRST_GPU) -> float:
+        return self._measured(ref, size, gpu, "clock")["sm_mhz"]
 
     def limit(self, name: str, gpu: str = stored.FIRST_GPU) -> float:
         owner, key, _ = self._resolve(name, rung=False)
@@ -315,7 +319,7 @@ def _figure_of_ratios(what: str, where: str, ratios: list[float]) -> float:
     raise ExpressionError(f'of some shapes there are "count", "geometric mean", "least" and "at least 0.9", not {what}')
 
 
-FUNCTIONS = ("count", "ms", "first", "rate", "ratio", "error", "limit", "hw", "ncu", "sass", "shapes")
+FUNCTIONS = ("count", "ms", "first", "rate", "ratio", "error", "clock", "limit", "hw", "ncu", "sass", "shapes")
 
 
 def evaluate(expression: str, numbers: Numbers | None, names: dict[str, Any] | None = None) -> Any:

@@ -16,11 +16,13 @@ class Times:
 
 @dataclass
 class Clock:
-    """What was seen of the device while it was timed: MHz of the SMs, watts, and why the clock was held down."""
+    """What was seen of the device while it was timed: MHz of the SMs, watts, and why the clock was held down.
+
+    `power_w` is a mean over a second: files of older programs have one beside rows that were timed for less, too."""
 
     sm_mhz: float
     sm_mhz_min: float
-    power_w: float
+    power_w: Optional[float] = None
     throttled: str = ""
 
 
