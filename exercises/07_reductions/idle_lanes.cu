@@ -14,10 +14,17 @@
 
 #include <cuda_runtime.h>
 
+#ifdef SOLUTION
+constexpr int kHalves64 = 32;      // active lanes per request of `halves`, s = 64 alone
+constexpr int kHalves4 = 4;        // and s = 4 alone
+constexpr int kNeighbours2 = 8;    // active lanes per request of `neighbours`, s = 2
+constexpr int kActiveInTail = 31;  // lanes of all requests, s = 16, 8, 4, 2, 1
+#else
 constexpr int kHalves64 = -1;      // TODO: active lanes per request of `halves`, s = 64 alone
 constexpr int kHalves4 = -1;       // TODO: and s = 4 alone
 constexpr int kNeighbours2 = -1;   // TODO: active lanes per request of `neighbours`, s = 2
 constexpr int kActiveInTail = -1;  // TODO: lanes of all requests, s = 16, 8, 4, 2, 1
+#endif
 
 __global__ void halves(int* sums, int first, int last) {
   __shared__ int words[256];

@@ -20,19 +20,35 @@
 
 constexpr int N = 256, K = 32;  // C is N x N, A is N x K, B is K x N
 constexpr int BK = 8;           // depth of a tile
+#ifdef SOLUTION
+constexpr int SIDE = 16;        // threads along each side of the block
+constexpr int TILE = 8 * SIDE;  // rows and columns of C in a block
+#else
 // TODO
 constexpr int SIDE = 32;        // threads along each side of the block
 constexpr int TILE = 8 * SIDE;  // rows and columns of C in a block
+#endif
 
 __global__ void __launch_bounds__(SIDE* SIDE, 1)
     product_kernel(float* c, const float* a, const float* b) {
+#ifdef SOLUTION
+  __shared__ alignas(16) float a_tile[BK][TILE], b_tile[BK][TILE];       // (k, row), (k, col)
+  const int top = blockIdx.y * TILE, left = blockIdx.x * TILE;           // of the block in C
+  const int row = threadIdx.x / SIDE * 8, col = threadIdx.x % SIDE * 8;  // in the tile
+#else
   __shared__ alignas(16) float a_tile[BK][TILE], b_tile[BK][TILE];       // (k, row), (k, col)
   const int row = threadIdx.x / SIDE * 8, col = threadIdx.x % SIDE * 8;  // in the tile
+#endif
   float sum[8][8] = {};
   for (int first = 0; first < K; first += BK) {
     for (int i = threadIdx.x; i < BK * TILE; i += SIDE * SIDE) {
+#ifdef SOLUTION
+      a_tile[i % BK][i / BK] = a[(top + i / BK) * K + first + i % BK];
+      b_tile[i / TILE][i % TILE] = b[(first + i / TILE) * N + left + i % TILE];
+#else
       a_tile[i % BK][i / BK] = a[(i / BK) * K + first + i % BK];
       b_tile[i / TILE][i % TILE] = b[(first + i / TILE) * N + i % TILE];
+#endif
     }
     __syncthreads();  // both tiles are full
 #pragma unroll
@@ -56,10 +72,18 @@ __global__ void __launch_bounds__(SIDE* SIDE, 1)
 #pragma unroll
   for (int i = 0; i < 8; ++i) {
 #pragma unroll
+#ifdef SOLUTION
+    for (int j = 0; j < 8; ++j) c[(top + row + i) * N + left + col + j] = sum[i][j];
+#else
     for (int j = 0; j < 8; ++j) c[(row + i) * N + col + j] = sum[i][j];
+#endif
   }
 }
 
 void product(float* c, const float* a, const float* b) {
+#ifdef SOLUTION
+  product_kernel<<<dim3(N / TILE, N / TILE), SIDE * SIDE>>>(c, a, b);
+#else
   product_kernel<<<1, SIDE * SIDE>>>(c, a, b);
+#endif
 }

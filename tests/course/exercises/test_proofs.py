@@ -90,7 +90,7 @@ class Form(unittest.TestCase):
 
     @staticmethod
     def files(exercise):
-        return [exercise.source, exercise.notes, exercise.checker, exercise.mutants_file, exercise.solution]
+        return [exercise.source, exercise.notes, exercise.checker, exercise.mutants_file]
 
     def test_it_is_found(self):
         self.assertEqual([e.key for e in course.all_exercises(self.root)], ["01_thread_indexing/first_index"])
@@ -105,7 +105,7 @@ class Form(unittest.TestCase):
                 file.write_bytes(kept)
 
     def test_what_is_wrong_is_said(self):
-        source, notes, _, mutants, _ = self.files(self.exercise)
+        source, notes, _, mutants = self.files(self.exercise)
         cases = [
             (source, "Kind: fill in", "Kind: riddle", "'Kind: riddle': legal is fill in, repair, predict, optimise"),
             (source, "Level: 1", "Level: easy", "'Level: easy': legal is a number from 1 to 99"),
@@ -140,8 +140,8 @@ class Form(unittest.TestCase):
                 file.write_text(kept, encoding="utf-8")
 
     def test_a_mutant_must_fit_the_solution(self):
-        self.exercise.solution.write_text(self.exercise.source.read_text(encoding="utf-8"), encoding="utf-8")
-        exercise = course.all_exercises(self.root)[0]
+        (exercise,) = course.all_exercises(self.root)
+        exercise.solution = exercise.blank
         with self.assertRaisesRegex(course.ExerciseError, "0 times; it must have it once"):
             course.apply(exercise, exercise.mutants[0])
 

@@ -113,8 +113,8 @@ def judge(solution: Variant, mutants: Pairs) -> list[str]:
 def compiled(exercise: course.Exercise) -> tuple[Job, float]:
     """(exercise, program, blank, solution, mutants), and the seconds that it took."""
     began = time.monotonic()
-    blank = proofs.Variant("blank", exercise.source.read_text(encoding="utf-8"))
-    solution = proofs.Variant("solution", exercise.solution.read_text(encoding="utf-8"))
+    blank = proofs.Variant("blank", exercise.blank)
+    solution = proofs.Variant("solution", exercise.solution)
     mutants = [
         (mutant, proofs.Variant(f"mutant_{i}", course.apply(exercise, mutant)))
         for i, mutant in enumerate(exercise.mutants)
