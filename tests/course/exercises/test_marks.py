@@ -94,6 +94,7 @@ class Course(unittest.TestCase):
             source = one.source.read_text(encoding="utf-8")
             self.assertNotIn("SOLUTION", one.blank + one.solution, one.key)
             self.assertEqual(given_away(source, one.blank), [], one.key)
+            self.assertEqual(course.to_fill_in(one), [])
 
     def test_both_can_fail(self):
         blank, solution = of(TEXT)

@@ -1,11 +1,15 @@
 """Every exercise is sound: its blank fails, its solution passes, every mistake is noticed. And the proofs can fail."""
 
+import contextlib
+import io
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import learner  # noqa: F401, for tools/ on the path
 
+from warp.cli.commands import new_exercise
 from warp.exercise import checking, mutations, proofs
 from warp.exercise import exercises as course
 
@@ -73,6 +77,14 @@ class Proofs(unittest.TestCase):
         self.assertIn("the blank passes", said)
         self.assertIn("the solution fails: wrong-result at n = 2", said)
         self.assertIn("the solution still has a TODO", said)
+
+    def test_a_new_exercise_lacks_nothing_but_words(self):
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(proofs, "ROOT", Path(folder)):
+            with contextlib.redirect_stdout(io.StringIO()):
+                self.assertEqual(new_exercise.main(["one_more", "--chapter", "03"]), 0)
+            (exercise,) = course.all_exercises(proofs.ROOT)
+            self.assertEqual(len(course.to_fill_in(exercise)), 6)
+            self.assertEqual(proofs.prove(exercise).complaints, course.to_fill_in(exercise))
 
 
 class Form(unittest.TestCase):

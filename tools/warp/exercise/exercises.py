@@ -21,6 +21,7 @@ from warp.exercise import marks
 KINDS = ("fill in", "repair", "predict", "optimise")
 FEWEST_HINTS = 3
 FEWEST_MUTANTS = 2
+FILL_IN = "FILL IN"  # begins what `./learn author new-exercise` leaves to its author
 FOLDER = re.compile(r"\d\d_\w+$")
 SECTIONS = ("Hints", "Explanation", "Alternatives")
 
@@ -241,6 +242,16 @@ def _read_mutants(exercise: Exercise) -> None:
         (exercise.equivalents if need_not else exercise.mutants).append(one)
     if len(exercise.mutants) < FEWEST_MUTANTS:
         raise ExerciseError(f"{where}: at least {FEWEST_MUTANTS} mutants")
+
+
+def to_fill_in(exercise: Exercise) -> list[str]:
+    """The places where it still has what `./learn author new-exercise` wrote, as FILE:LINE: TEXT."""
+    return [
+        f"{_shown(exercise, file)}:{number}: {line[line.index(FILL_IN) :]}"
+        for file in (exercise.source, exercise.notes, exercise.checker, exercise.mutants_file)
+        for number, line in enumerate(_text(exercise, file).split("\n"), 1)
+        if FILL_IN in line
+    ]
 
 
 def apply(exercise: Exercise, mutant: Mutant) -> str:

@@ -175,6 +175,8 @@ def run(program: Path, variant: Variant, backend: str = "simulator") -> checking
 def judge(proof: Proof) -> None:
     exercise, complain = proof.exercise, proof.complaints.append
     solved, blank = proof.solution.text, proof.blank.text
+    for place in course.to_fill_in(exercise):
+        complain(place)
     if solved == blank:
         complain("the solution is the blank")
     if "TODO" in solved[len(exercise.header) :]:
