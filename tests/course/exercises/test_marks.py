@@ -96,6 +96,15 @@ class Course(unittest.TestCase):
             self.assertEqual(given_away(source, one.blank), [], one.key)
             self.assertEqual(course.to_fill_in(one), [])
 
+    def test_a_prediction_asks_what_its_solution_answers(self):
+        predictions = [one for one in self.exercises if one.kind == "predict"]
+        self.assertGreater(len(predictions), 10)
+        for one in predictions:
+            self.assertEqual(proofs.asked(one.blank), proofs.asked(one.solution), one.key)
+        one = predictions[0]
+        question, of_another = one.blank.replace("= -1;", "= -1;  // TODO: of one warp", 1), one.solution
+        self.assertNotEqual(proofs.asked(question), proofs.asked(of_another))
+
     def test_both_can_fail(self):
         blank, solution = of(TEXT)
         self.assertEqual(given_away(TEXT, blank), [])

@@ -177,6 +177,8 @@ def judge(proof: Proof) -> None:
     solved, blank = proof.solution.text, proof.blank.text
     for place in course.to_fill_in(exercise):
         complain(place)
+    if exercise.kind == "predict" and asked(solved) != asked(blank):
+        complain("the blank does not ask what the solution answers: they may differ in numbers and TODO alone")
     if solved == blank:
         complain("the solution is the blank")
     if "TODO" in solved[len(exercise.header) :]:
@@ -207,6 +209,11 @@ def judge(proof: Proof) -> None:
     judged = [variant for _, variant in proof.automatic if variant.compiles]
     if len(judged) < FEWEST_MUTATIONS:
         complain(f"only {len(judged)} automatic mutations compile; at least {FEWEST_MUTATIONS} are wanted")
+
+
+def asked(text: str) -> str:
+    """A prediction without its answers, and without the TODO that stands for them."""
+    return re.sub(r"^(constexpr \w+ \w+ =)[^;]*;[ ]*(?://)? *(?:TODO:?)? *", r"\1 ", text, flags=re.M)
 
 
 def plain(text: str) -> str:
