@@ -18,10 +18,10 @@
 
 #include <cuda_runtime.h>
 
-constexpr int most_stripes = 2048;
+constexpr int kMostStripes = 2048;
 
 #ifdef SOLUTION
-__constant__ float4 stripe_of[most_stripes];
+__constant__ float4 stripe_of[kMostStripes];
 
 __global__ void draw_row(float* out, const unsigned char* kind, const float* ground, int count,
                          int pixels) {
@@ -58,7 +58,7 @@ void draw(float* out, const unsigned char* kind, const float* ground, const floa
 #else
   // TODO: which of the arrays do all threads read at the same address?
   float4* copied;
-  cudaMalloc(&copied, most_stripes * sizeof(float4));
+  cudaMalloc(&copied, kMostStripes * sizeof(float4));
   cudaMemcpy(copied, stripes, count * sizeof(float4), cudaMemcpyHostToDevice);
   draw_row<<<(pixels + 127) / 128, 128>>>(out, kind, ground, copied, count, pixels);
   cudaFree(copied);

@@ -5,7 +5,7 @@
 // Minutes: 10
 //
 // `filtered` computes `out[i] = w[0] * in[i] + w[1] * in[i + 1] + w[2] * in[i + 2]` by Winograd's
-// F(2, 3): a thread has two neighboring results, and should get by with four multiplications of a
+// F(2, 3): a thread has two neighbouring results, and should get by with four multiplications of a
 // transformed weight and a transformed input. The filter (1, 0, 0) comes out right, most others
 // do not.
 //

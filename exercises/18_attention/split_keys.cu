@@ -11,7 +11,7 @@
 //
 // Two things are missing: which keys a block has, and how the parts are merged. A part may be
 // without keys, where n is small; its maximum is `-INFINITY` and both sums are 0. Scores may be
-// large. Each key is read once, by neighboring lanes.
+// large. Each key is read once, by neighbouring lanes.
 //
 // Bars at n = 4096: 256 load requests in all for scores and values, and 3 for the parts
 
