@@ -35,10 +35,7 @@ FAILS = {
     # checked by the host, on both backends
     "choice": {"choice"},
     "layout": {"layout"},
-    "once": {"once"},
     "order": {"order"},
-    "operands": {"operands"},
-    "outside": {"outside"},
     "overflow": {"overflow"},
     "rows and columns": {"rows and columns"},
     "step left out": {"step left out"},
@@ -72,6 +69,7 @@ PASSES = {
     "shared load requests",
     "shared store requests",
     "threads per block",
+    "wavefronts per shared load request",
     "wavefronts per shared store request",
 }  # fmt: skip
 
