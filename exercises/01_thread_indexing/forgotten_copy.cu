@@ -1,7 +1,7 @@
 // # The copy that was forgotten
 //
 // Kind: repair
-// Level: 4
+// Level: 2
 // Minutes: 6
 // Path: short
 //

@@ -1,7 +1,7 @@
 // # A whole program
 //
 // Kind: fill in
-// Level: 6
+// Level: 3
 // Minutes: 15
 // Path: short
 //
