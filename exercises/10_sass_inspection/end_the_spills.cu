@@ -14,7 +14,8 @@
 // registers for each. C then takes several blocks.
 //
 // Bars: at most 256 threads per block; 4096 load requests to shared memory, as now (a thread with
-// fewer elements needs more of them)
+// fewer elements needs more of them). They hold the shape that ends the spills; the spills
+// themselves only nvcc shows.
 
 #include <cuda_runtime.h>
 
