@@ -103,18 +103,15 @@ def warnings(output):
 
 
 def exercises():
-    """(checker, learner's file): each blank and each solution."""
+    """(checker, the exercise's file, options of the compiler): each blank and each solution."""
     for checker in sorted(ROOT.glob("exercises/*/check/*.cu")):
-        chapter = checker.parents[1].name
-        for kind in ("exercises", "solutions"):
-            source = ROOT / kind / chapter / checker.name
-            if source.exists():
-                yield checker, source
+        for options in ([], ["-DSOLUTION"]):
+            yield checker, checker.parents[1] / checker.name, options
 
 
-def compile_exercise(nvcc, host, checker, source):
+def compile_exercise(nvcc, host, checker, source, options):
     """What nvcc says of one, linking left out."""
-    command = [word for word in compiling.checked("gpu", source) if word != "-arch=native"]
+    command = [word for word in compiling.checked("gpu", source) if word != "-arch=native"] + options
     command[0] = str(nvcc)
     output = ["-c", str(checker), "-o", os.devnull]
     done = subprocess.run(
@@ -125,7 +122,8 @@ def compile_exercise(nvcc, host, checker, source):
         check=False,
     )
     said = (done.stdout + done.stderr).strip()
-    return f"{source.relative_to(ROOT)}: {said or done.returncode}" if said or done.returncode else ""
+    which = " ".join([str(source.relative_to(ROOT)), *options])
+    return f"{which}: {said or done.returncode}" if said or done.returncode else ""
 
 
 def compiled(name, host, generator):

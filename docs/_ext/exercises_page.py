@@ -4,7 +4,6 @@ end of their chapter."""
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import live
 from markup import container, escape, fence, typeset
@@ -19,9 +18,8 @@ def dropdown(title: str, body: str, classes: str = "fold") -> str:
     return f"{colons}{{dropdown}} {title}\n:class-container: {classes}\n\n{body}\n\n{colons}"
 
 
-def code_of(file: Path) -> str:
+def code_of(text: str) -> str:
     """A listing of a source without the comment that it begins with, under its real line numbers."""
-    text = file.read_text(encoding="utf-8")
     header = header_of(text)
     body = text[len(header) :].rstrip("\n")
     first = header.count("\n") + 1
@@ -103,7 +101,7 @@ def exercise_page(exercise: Exercise) -> str:
                 f"{facts(exercise)}. An exercise of [chapter {exercise.number}](/chapters/{exercise.chapter}.md).",
             ),
             fence(f"./learn start {exercise.name}\n./learn check {exercise.name}", "{code-block} console", [""]),
-            code_of(exercise.source),
+            code_of(exercise.blank),
             hints(exercise.hints),
             dropdown("The solution, and why", "\n\n".join(solution), "fold solution"),
             "",

@@ -40,7 +40,7 @@ def frames() -> list[dict]:
 
     (exercise,) = catalogue.several([EXERCISE], catalogue.everything())
     checking.prepare("simulator")
-    text, found, here = exercise.source.read_text(encoding="utf-8"), [], os.getcwd()
+    text, found, here = exercise.blank, [], os.getcwd()
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "my", exercise.chapter, f"{exercise.name}.cu")
         file.parent.mkdir(parents=True)

@@ -19,9 +19,18 @@ __global__ void every_32nd(const float* x, float* y) { y[threadIdx.x] = x[32 * t
 __global__ void backwards(const float* x, float* y) { y[threadIdx.x] = x[31 - threadIdx.x]; }
 __global__ void all_the_same(const float* x, float* y) { y[threadIdx.x] = x[7]; }
 
+#ifdef SOLUTION
+constexpr int kNeighbours = 4;
+constexpr int kShifted = 5;
+constexpr int kEverySecond = 8;
+constexpr int kEvery32nd = 32;
+constexpr int kBackwards = 4;
+constexpr int kAllTheSame = 1;
+#else
 constexpr int kNeighbours = -1;   // TODO
 constexpr int kShifted = -1;      // TODO
 constexpr int kEverySecond = -1;  // TODO
 constexpr int kEvery32nd = -1;    // TODO
 constexpr int kBackwards = -1;    // TODO
 constexpr int kAllTheSame = -1;   // TODO
+#endif

@@ -1,7 +1,7 @@
 // # The copy that was forgotten
 //
 // Kind: repair
-// Level: 4
+// Level: 2
 // Minutes: 6
 // Path: short
 //
@@ -22,13 +22,24 @@ __global__ void square(const float* in, float* out, int n) {
 
 std::vector<float> square_all(const std::vector<float>& values) {
   const int n = static_cast<int>(values.size());
+#ifdef SOLUTION
+  const size_t bytes = values.size() * sizeof(float);
+#else
   const size_t bytes = values.size();
+#endif
   float *in = nullptr, *out = nullptr;
   cudaMalloc(&in, bytes);
   cudaMalloc(&out, bytes);
+#ifdef SOLUTION
+  cudaMemcpy(in, values.data(), bytes, cudaMemcpyHostToDevice);
+  square<<<(n + 255) / 256, 256>>>(in, out, n);
+  std::vector<float> result(values.size());
+  cudaMemcpy(result.data(), out, bytes, cudaMemcpyDeviceToHost);
+#else
   square<<<(n + 255) / 256, 256>>>(in, out, n);
   std::vector<float> result(values.size());
   cudaMemcpy(result.data(), in, bytes, cudaMemcpyDeviceToHost);
+#endif
   cudaFree(in);
   cudaFree(out);
   return result;

@@ -16,7 +16,14 @@
 #include <cuda_runtime.h>
 
 __global__ void saxpy(float a, const float* x, float* y, int n) {
+#ifdef SOLUTION
+  const int stride = gridDim.x * blockDim.x;
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride) {
+    y[i] = a * x[i] + y[i];
+  }
+#else
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   // TODO: one element is not enough
   if (i < n) y[i] = a * x[i] + y[i];
+#endif
 }

@@ -16,15 +16,25 @@
 #include <cuda_runtime.h>
 
 __global__ void shift(const float* in, float* out, int rows, int cols) {
+#ifdef SOLUTION
+  const int row = blockIdx.y * blockDim.y + threadIdx.y;
+  const int col = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= rows || col >= cols) return;
+#else
   const int row = 0;  // TODO
   const int col = 0;  // TODO
   // TODO: no access outside of the matrix
+#endif
   out[row * cols + col] = in[row * cols + col] + col;
 }
 
 // in and out: rows x cols floats on the device.
 void launch_shift(const float* in, float* out, int rows, int cols) {
   const dim3 block(32, 8);
+#ifdef SOLUTION
+  const dim3 grid((cols + block.x - 1) / block.x, (rows + block.y - 1) / block.y);
+#else
   const dim3 grid(1, 1);  // TODO
+#endif
   shift<<<grid, block>>>(in, out, rows, cols);
 }

@@ -31,6 +31,18 @@ __global__ void along_rows(const float* a, const float* b, float* c) {
   element(a, b, c, blockIdx.x * 32 + threadIdx.x, blockIdx.y * 8 + threadIdx.y);
 }
 
+#ifdef SOLUTION
+// Of both kernels: all load requests for A and B together.
+constexpr int kLoadRequests = 16384;
+// Of both kernels: the store requests.
+constexpr int kStoreRequests = 128;
+// along_columns: sectors of all loads together.
+constexpr int kSectorsAlongColumns = 40960;
+// along_rows: sectors of all loads together.
+constexpr int kSectorsAlongRows = 270336;
+// along_rows: sectors of all stores together.
+constexpr int kStoreSectorsAlongRows = 4096;
+#else
 // Of both kernels: all load requests for A and B together.
 constexpr int kLoadRequests = -1;  // TODO
 // Of both kernels: the store requests.
@@ -41,3 +53,4 @@ constexpr int kSectorsAlongColumns = -1;  // TODO
 constexpr int kSectorsAlongRows = -1;  // TODO
 // along_rows: sectors of all stores together.
 constexpr int kStoreSectorsAlongRows = -1;  // TODO
+#endif

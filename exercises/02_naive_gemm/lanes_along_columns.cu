@@ -17,9 +17,14 @@
 #include <cuda_runtime.h>
 
 __global__ void product(const float* a, const float* b, float* c, int m, int n, int k) {
+#ifdef SOLUTION
+  const int row = blockIdx.y * blockDim.y + threadIdx.y;
+  const int col = blockIdx.x * blockDim.x + threadIdx.x;
+#else
   // TODO
   const int row = blockIdx.x * blockDim.x + threadIdx.x;
   const int col = blockIdx.y * blockDim.y + threadIdx.y;
+#endif
   if (row >= m || col >= n) return;
   float sum = 0;
   for (int i = 0; i < k; ++i) sum += a[row * k + i] * b[i * n + col];
@@ -28,6 +33,10 @@ __global__ void product(const float* a, const float* b, float* c, int m, int n, 
 
 void launch_product(const float* a, const float* b, float* c, int m, int n, int k) {
   const dim3 block(32, 8);
+#ifdef SOLUTION
+  const dim3 grid((n + 31) / 32, (m + 7) / 8);
+#else
   const dim3 grid((m + 31) / 32, (n + 7) / 8);
+#endif
   product<<<grid, block>>>(a, b, c, m, n, k);
 }

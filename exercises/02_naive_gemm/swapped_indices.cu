@@ -16,8 +16,14 @@
 __global__ void product(const float* a, const float* b, float* c, int m, int n, int k) {
   const int row = blockIdx.y * blockDim.y + threadIdx.y;
   const int col = blockIdx.x * blockDim.x + threadIdx.x;
+#ifdef SOLUTION
+  if (row >= m || col >= n) return;
+  float sum = 0;
+  for (int i = 0; i < k; ++i) sum += a[row * k + i] * b[i * n + col];
+#else
   if (row >= n || col >= m) return;
   float sum = 0;
   for (int i = 0; i < k; ++i) sum += a[row * n + i] * b[i * k + col];
+#endif
   c[row * n + col] = sum;
 }

@@ -20,7 +20,13 @@ __global__ void reverse(float* x, int n) {
   const int first = blockIdx.x * kPiece;
   const int count = min(kPiece, n - first);  // elements of this piece
   const int t = threadIdx.x;
+#ifdef SOLUTION
+  if (t < count) tile[t] = x[first + t];
+  __syncthreads();
+  if (t < count) x[first + t] = tile[count - 1 - t];
+#else
   // TODO: every thread with an element puts it into the tile
   // TODO: when may the tile be read?
   if (t < count) x[first + t] = tile[0];  // TODO: which element comes here?
+#endif
 }

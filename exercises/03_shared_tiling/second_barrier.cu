@@ -27,6 +27,9 @@ __global__ void product(const float* a, const float* b, float* c, int n, int k) 
     tile_b[y][x] = b[(first + y) * n + col];
     __syncthreads();
     for (int i = 0; i < kTile; ++i) sum += tile_a[y][i] * tile_b[i][x];
+#ifdef SOLUTION
+    __syncthreads();
+#endif
   }
   c[row * n + col] = sum;
 }

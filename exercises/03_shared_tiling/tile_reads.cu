@@ -29,6 +29,18 @@ __global__ void product(const float* a, const float* b, float* c) {
   c[row * kSize + col] = sum;
 }
 
+#ifdef SOLUTION
+// T = 16: global load requests.
+constexpr int kLoads16 = 8192;
+// T = 32: global load requests.
+constexpr int kLoads32 = 4096;
+// T = 32: sectors of these loads.
+constexpr int kSectors32 = 16384;
+// T = 16: sectors of these loads.
+constexpr int kSectors16 = 32768;
+// T = 32: shared load requests. (Each multiply-add has two.)
+constexpr int kSharedLoads32 = 131072;
+#else
 // T = 16: global load requests.
 constexpr int kLoads16 = -1;  // TODO
 // T = 32: global load requests.
@@ -39,3 +51,4 @@ constexpr int kSectors32 = -1;  // TODO
 constexpr int kSectors16 = -1;  // TODO
 // T = 32: shared load requests. (Each multiply-add has two.)
 constexpr int kSharedLoads32 = -1;  // TODO
+#endif

@@ -23,11 +23,21 @@ __global__ void product(const float* a, const float* b, float* c, int m, int n, 
   const int row = blockIdx.y * kTile + y, col = blockIdx.x * kTile + x;
   float sum = 0;
   for (int first = 0; first < k; first += kTile) {
+#ifdef SOLUTION
+    tile_a[y][x] = row < m && first + x < k ? a[row * k + first + x] : 0.0f;
+    tile_b[y][x] = first + y < k && col < n ? b[(first + y) * n + col] : 0.0f;
+    __syncthreads();
+#else
     tile_a[y][x] = a[row * k + first + x];    // TODO
     tile_b[y][x] = b[(first + y) * n + col];  // TODO
     __syncthreads();
+#endif
     for (int i = 0; i < kTile; ++i) sum += tile_a[y][i] * tile_b[i][x];
     __syncthreads();
   }
+#ifdef SOLUTION
+  if (row < m && col < n) c[row * n + col] = sum;
+#else
   if (row < m) c[row * n + col] = sum;  // TODO
+#endif
 }

@@ -15,10 +15,30 @@
 
 #include <cuda_runtime.h>
 
+#ifndef SOLUTION
 // TODO
+#endif
 __global__ void twice_kernel(const float* x, float* y, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
+#ifdef SOLUTION
+  const int vectors = n / 4;
+  if (i < vectors) {
+    const float4 v = reinterpret_cast<const float4*>(x)[i];
+    reinterpret_cast<float4*>(y)[i] = make_float4(2 * v.x, 2 * v.y, 2 * v.z, 2 * v.w);
+  } else if (4 * vectors + (i - vectors) < n) {
+    const int j = 4 * vectors + (i - vectors);  // one of the last three
+    y[j] = 2 * x[j];
+  }
+#else
   if (i < n) y[i] = 2 * x[i];
+#endif
 }
 
+#ifdef SOLUTION
+void twice(const float* x, float* y, int n) {
+  const int threads = n / 4 + n % 4;
+  twice_kernel<<<(threads + 127) / 128, 128>>>(x, y, n);
+}
+#else
 void twice(const float* x, float* y, int n) { twice_kernel<<<(n + 127) / 128, 128>>>(x, y, n); }
+#endif

@@ -33,6 +33,18 @@ __global__ void scalars(float* out) {
   }
 }
 
+#ifdef SOLUTION
+// Shared load requests of scalars<1, 1>, scalars<4, 1>, scalars<4, 4> and scalars<8, 8>.
+constexpr int kReads1x1 = 64;
+constexpr int kReads4x1 = 160;
+constexpr int kReads4x4 = 256;
+constexpr int kReads8x8 = 512;
+// Multiply-adds for each shared load request of scalars<8, 8>, counting a warp's instructions.
+constexpr int kFmasPerRead8x8 = 4;
+// If scalars<8, 8> read float4 wherever it reads four neighbours (and its columns were
+// neighbours): shared load requests.
+constexpr int kReads8x8Float4 = 128;
+#else
 // Shared load requests of scalars<1, 1>, scalars<4, 1>, scalars<4, 4> and scalars<8, 8>.
 constexpr int kReads1x1 = -1;  // TODO
 constexpr int kReads4x1 = -1;  // TODO
@@ -43,3 +55,4 @@ constexpr int kFmasPerRead8x8 = -1;  // TODO
 // If scalars<8, 8> read float4 wherever it reads four neighbours (and its columns were
 // neighbours): shared load requests.
 constexpr int kReads8x8Float4 = -1;  // TODO
+#endif

@@ -22,8 +22,15 @@ __global__ void product(const float* a, const float* b, float* c, int m, int n, 
   const int col = blockIdx.x * blockDim.x + threadIdx.x;
   if (row >= m || col >= n) return;
   float sums[kRows] = {};
+#ifdef SOLUTION
+  for (int i = 0; i < k; ++i) {
+    const float from_b = b[i * n + col];
+    for (int r = 0; r < kRows; ++r) sums[r] += a[(row + r) * k + i] * from_b;
+  }
+#else
   // TODO: all four sums, with one load of B for each step along K
   for (int i = 0; i < k; ++i) sums[0] += a[row * k + i] * b[i * n + col];
+#endif
   for (int r = 0; r < kRows; ++r) c[(row + r) * n + col] = sums[r];
 }
 

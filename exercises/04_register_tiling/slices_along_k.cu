@@ -27,6 +27,19 @@ __global__ void product(const float* a, const float* b, float* c, int m, int n, 
   // Which element of each tile this thread loads.
   const int row_a = t / kDepth, k_a = t % kDepth, k_b = y, col_b = x;
   float sums[kEach] = {};
+#ifdef SOLUTION
+  for (int first = 0; first < k; first += kDepth) {
+    const bool in_a = row + row_a < m && first + k_a < k;
+    const bool in_b = first + k_b < k && col + col_b < n;
+    tile_a[row_a][k_a] = in_a ? a[(row + row_a) * k + first + k_a] : 0.0f;
+    tile_b[k_b][col_b] = in_b ? b[(first + k_b) * n + col + col_b] : 0.0f;
+    __syncthreads();
+    for (int s = 0; s < kDepth; ++s) {
+      for (int i = 0; i < kEach; ++i) sums[i] += tile_a[y + 8 * i][s] * tile_b[s][x];
+    }
+    __syncthreads();
+  }
+#else
   // TODO: this is the first K-tile, where nothing is missing
   tile_a[row_a][k_a] = a[(row + row_a) * k + k_a];
   tile_b[k_b][col_b] = b[k_b * n + col + col_b];
@@ -34,6 +47,7 @@ __global__ void product(const float* a, const float* b, float* c, int m, int n, 
   for (int s = 0; s < kDepth; ++s) {
     for (int i = 0; i < kEach; ++i) sums[i] += tile_a[y + 8 * i][s] * tile_b[s][x];
   }
+#endif
   for (int i = 0; i < kEach; ++i) {
     const int r = row + y + 8 * i;
     if (r < m && col + x < n) c[r * n + col + x] = sums[i];

@@ -20,15 +20,23 @@ __global__ void product(const float* a, const float* b, float* c, int n, int k) 
   __shared__ float tile_b[kDepth][kTile];  // 8 along K, 32 columns
   const int x = threadIdx.x, y = threadIdx.y;
   const int row = blockIdx.y * kTile, col = blockIdx.x * kTile;  // of the block
+#ifdef SOLUTION
+  float sums[kEach][kEach] = {};
+#else
   float sums[kEach][kEach];
+#endif
   for (int first = 0; first < k; first += kDepth) {
     for (int i = 0; i < kEach; ++i) {
       tile_a[y + kSide * i][x] = a[(row + y + kSide * i) * k + first + x];
       tile_b[y][x + kSide * i] = b[(first + y) * n + col + x + kSide * i];
     }
+#ifdef SOLUTION
+    __syncthreads();
+#else
     for (int i = 0; i < kEach; ++i) {
       for (int j = 0; j < kEach; ++j) sums[i][j] = 0;
     }
+#endif
     for (int s = 0; s < kDepth; ++s) {
       for (int i = 0; i < kEach; ++i) {
         for (int j = 0; j < kEach; ++j) {
@@ -40,7 +48,11 @@ __global__ void product(const float* a, const float* b, float* c, int n, int k) 
   }
   for (int i = 0; i < kEach; ++i) {
     for (int j = 0; j < kEach; ++j) {
+#ifdef SOLUTION
+      c[(row + y + kSide * i) * n + col + x + kSide * j] = sums[i][j];
+#else
       c[(row + y + kSide * i) * n + col + x + kEach * j] = sums[i][j];
+#endif
     }
   }
 }

@@ -36,9 +36,18 @@ __global__ void read(float* out) {
   out[threadIdx.x] = s[Index()(threadIdx.x)];
 }
 
+#ifdef SOLUTION
+constexpr int kSame = 1;
+constexpr int kNeighbours = 1;
+constexpr int kStride2 = 2;
+constexpr int kStride32 = 32;
+constexpr int kStride33 = 1;
+constexpr int kRowsOf8 = 4;
+#else
 constexpr int kSame = -1;        // TODO
 constexpr int kNeighbours = -1;  // TODO
 constexpr int kStride2 = -1;     // TODO
 constexpr int kStride32 = -1;    // TODO
 constexpr int kStride33 = -1;    // TODO
 constexpr int kRowsOf8 = -1;     // TODO
+#endif

@@ -24,7 +24,11 @@ __global__ void fragments(const float* from, float* sums) {
   for (int i = threadIdx.x; i < kSteps * kColumns; i += 32) b[i / kColumns][i % kColumns] = from[i];
   __syncwarp();
   const int x = threadIdx.x % 8;
+#ifdef SOLUTION
+  const int low = 4 * x, high = 32 + 4 * x;
+#else
   const int low = 8 * x, high = 8 * x + 4;  // TODO: the first columns of the two groups
+#endif
   float4 left = make_float4(0, 0, 0, 0), right = left;
   for (int k = 0; k < kSteps; ++k) {
     const float4 p = *reinterpret_cast<const float4*>(&b[k][low]);

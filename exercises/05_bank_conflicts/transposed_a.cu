@@ -17,7 +17,11 @@
 #include <cuda_runtime.h>
 
 constexpr int kTile = 32;
+#ifdef SOLUTION
+constexpr int kPadding = 4;
+#else
 constexpr int kPadding = 1;
+#endif
 
 __global__ void column_sums(const float* a, float* sums) {
   __shared__ alignas(16) float transposed[kTile][kTile + kPadding];

@@ -31,8 +31,16 @@ __global__ void read(float* out) {
   out[threadIdx.x] = v.x + v.y;
 }
 
+#ifdef SOLUTION
+constexpr int kFloat2Neighbours = 2;
+constexpr int kFloat2EverySecond = 4;
+constexpr int kFloat2Mixed = 3;
+constexpr int kFloat4Neighbours = 4;
+constexpr int kFloat4EverySecond = 8;
+#else
 constexpr int kFloat2Neighbours = -1;   // TODO
 constexpr int kFloat2EverySecond = -1;  // TODO
 constexpr int kFloat2Mixed = -1;        // TODO
 constexpr int kFloat4Neighbours = -1;   // TODO
 constexpr int kFloat4EverySecond = -1;  // TODO
+#endif

@@ -23,8 +23,18 @@ __global__ void transpose(const float* in, float* out, int rows, int cols) {
   __shared__ float tile[kTile][kTile + 1];
   const int x = threadIdx.x, y = threadIdx.y;
   const int top = blockIdx.y * kTile, left = blockIdx.x * kTile;  // of the tile in `in`
+#ifdef SOLUTION
+  for (int i = y; i < kTile; i += kRows) {
+    if (top + i < rows && left + x < cols) tile[i][x] = in[(top + i) * cols + left + x];
+  }
+  __syncthreads();
+  for (int i = y; i < kTile; i += kRows) {
+    if (left + i < cols && top + x < rows) out[(left + i) * rows + top + x] = tile[x][i];
+  }
+#else
   // TODO: this is one of the thread's four elements
   if (top + y < rows && left + x < cols) tile[y][x] = in[(top + y) * cols + left + x];
   // TODO: tile -> out
   (void)out;
+#endif
 }

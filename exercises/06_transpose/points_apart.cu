@@ -17,8 +17,12 @@
 #include <cuda_runtime.h>
 
 __host__ __device__ int place(int point, int component, int n) {
+#ifdef SOLUTION
+  return component * n + point;  // first every x, then every y, then every z
+#else
   (void)n;
   return 3 * point + component;  // TODO
+#endif
 }
 
 __global__ void move(float* points, float step, int n) {

@@ -20,8 +20,20 @@ constexpr int kThreads = 128;
 
 // One thread for each point, blocks of kThreads.
 __global__ void lengths(const float* points, float* out, int n) {
+#ifdef SOLUTION
+  __shared__ float staged[3 * kThreads];
+  const int t = threadIdx.x, first = blockIdx.x * 3 * kThreads;  // of the block's floats
+  for (int j = t; j < 3 * kThreads; j += kThreads) {
+    if (first + j < 3 * n) staged[j] = points[first + j];
+  }
+  __syncthreads();
+  const int i = blockIdx.x * kThreads + t;
+  if (i >= n) return;
+  const float x = staged[3 * t], y = staged[3 * t + 1], z = staged[3 * t + 2];
+#else
   const int i = blockIdx.x * kThreads + threadIdx.x;
   if (i >= n) return;  // TODO
   const float x = points[3 * i], y = points[3 * i + 1], z = points[3 * i + 2];
+#endif
   out[i] = x * x + y * y + z * z;
 }

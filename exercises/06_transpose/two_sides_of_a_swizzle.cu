@@ -22,10 +22,18 @@ __global__ void transpose(const float* in, float* out, int rows, int cols) {
   const int x = threadIdx.x, y = threadIdx.y;
   const int top = blockIdx.y * kTile, left = blockIdx.x * kTile;  // of the tile in `in`
   for (int i = y; i < kTile; i += kRows) {
+#ifdef SOLUTION
+    if (top + i < rows && left + x < cols) tile[i][x ^ i] = in[(top + i) * cols + left + x];
+#else
     if (top + i < rows && left + x < cols) tile[i][x ^ y] = in[(top + i) * cols + left + x];
+#endif
   }
   __syncthreads();
   for (int i = y; i < kTile; i += kRows) {
+#ifdef SOLUTION
+    if (left + i < cols && top + x < rows) out[(left + i) * rows + top + x] = tile[x][i ^ x];
+#else
     if (left + i < cols && top + x < rows) out[(left + i) * rows + top + x] = tile[x][i ^ y];
+#endif
   }
 }

@@ -19,7 +19,14 @@ struct Best {
   int index;
 };
 
+#ifdef SOLUTION
+__device__ inline Best better(Best a, Best b) {
+  const bool take = b.value > a.value || (b.value == a.value && b.index < a.index);
+  return take ? b : a;
+}
+#else
 __device__ inline Best better(Best a, Best b) { return b.value >= a.value ? b : a; }
+#endif
 
 __device__ inline Best warp_best(Best best) {
   for (int d = 16; d > 0; d /= 2) {
@@ -33,7 +40,11 @@ __device__ inline Best warp_best(Best best) {
 __global__ void arg_max(const float* in, int* where, int n) {
   __shared__ Best of_warp[kThreads / 32];
   const int t = threadIdx.x;
+#ifdef SOLUTION
+  Best best{t < n ? in[t] : in[0], t < n ? t : 0};
+#else
   Best best{0, 0};
+#endif
   for (int i = t; i < n; i += kThreads) best = better(best, {in[i], i});
   best = warp_best(best);
   if (t % 32 == 0) of_warp[t / 32] = best;

@@ -4,20 +4,30 @@
 // Level: 2
 // Minutes: 6
 //
-// A block of 256 threads adds in shared memory. `halves` takes the steps from s = first down to
-// s = last of a tree that adds the halves to each other. `neighbours` is one step of a tree that
-// adds neighbours, at distance s. Each active lane loads one word. A request is one warp
-// instruction in which at least one lane is active.
+// A block of 256 threads adds up 256 words in shared memory, in steps. There are two ways:
 //
-// Predict how many lanes are active in a load request from shared memory, on average, and how many
-// in all requests of a tail together.
+//     halves:      in step s, the threads 0, 1, 2, ..., s - 1 add the word s places on
+//     neighbours:  in step s, the threads 0, 2 s, 4 s, ... add the word s places on
+//
+// A thread that adds loads one word: its lane is active. A warp makes a load request in each step
+// in which at least one of its 32 lanes is active.
+//
+// Predict for three single steps how many lanes are active in a request, on average. Then add up
+// the active lanes of the last five steps of `halves`.
 
 #include <cuda_runtime.h>
 
-constexpr int kHalves64 = -1;      // TODO: active lanes per request of `halves`, s = 64 alone
-constexpr int kHalves4 = -1;       // TODO: and s = 4 alone
-constexpr int kNeighbours2 = -1;   // TODO: active lanes per request of `neighbours`, s = 2
-constexpr int kActiveInTail = -1;  // TODO: lanes of all requests, s = 16, 8, 4, 2, 1
+#ifdef SOLUTION
+constexpr int kHalves64 = 32;      // active lanes per request: `halves`, s = 64
+constexpr int kHalves4 = 4;        // the same: `halves`, s = 4
+constexpr int kNeighbours2 = 8;    // the same: `neighbours`, s = 2
+constexpr int kActiveInTail = 31;  // active lanes, all together: `halves`, s = 16, 8, 4, 2, 1
+#else
+constexpr int kHalves64 = -1;      // TODO: active lanes per request: `halves`, s = 64
+constexpr int kHalves4 = -1;       // TODO: the same: `halves`, s = 4
+constexpr int kNeighbours2 = -1;   // TODO: the same: `neighbours`, s = 2
+constexpr int kActiveInTail = -1;  // TODO: active lanes, all together: `halves`, s = 16, 8, 4, 2, 1
+#endif
 
 __global__ void halves(int* sums, int first, int last) {
   __shared__ int words[256];

@@ -27,7 +27,18 @@ __global__ void block_sums(const int* in, int* sums, int n) {
     __syncthreads();
   }
   if (t >= 32) return;
+#ifdef SOLUTION
+  int sum = part[t];
+  for (int s = 32; s > 0; s /= 2) {
+    sum += part[t + s];
+    __syncwarp();  // all lanes have read
+    part[t] = sum;
+    __syncwarp();  // all lanes have written
+  }
+  if (t == 0) sums[blockIdx.x] = sum;
+#else
   volatile int* const last = part;
   for (int s = 32; s > 0; s /= 2) last[t] = last[t] + last[t + s];
   if (t == 0) sums[blockIdx.x] = last[0];
+#endif
 }

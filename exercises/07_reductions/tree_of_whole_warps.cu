@@ -23,9 +23,16 @@ __global__ void block_sums(const int* in, int* sums, int n) {
   const int t = threadIdx.x, i = blockIdx.x * kThreads + t;
   part[t] = i < n ? in[i] : 0;
   __syncthreads();
+#ifdef SOLUTION
+  for (int s = kThreads / 2; s > 0; s /= 2) {
+    if (t < s) part[t] += part[t + s];
+    __syncthreads();
+  }
+#else
   for (int s = 1; s < kThreads; s *= 2) {          // TODO
     if (t % (2 * s) == 0) part[t] += part[t + s];  // TODO
     __syncthreads();
   }
+#endif
   if (t == 0) sums[blockIdx.x] = part[0];
 }

@@ -20,7 +20,14 @@
 using Flag = cuda::atomic_ref<int, cuda::thread_scope_device>;
 
 __global__ void chain(int* tile_start, const int* in, unsigned* counter, int* sums, int* ready) {
+#ifdef SOLUTION
+  __shared__ int taken;
+  if (threadIdx.x == 0) taken = static_cast<int>(atomicAdd(counter, 1u));
+  __syncthreads();
+  const int tile = taken;
+#else
   const int tile = gridDim.x - 1 - blockIdx.x;
+#endif
   const int sum = __reduce_add_sync(0xFFFFFFFF, in[tile * 32 + threadIdx.x]);
   if (threadIdx.x != 0) return;
 
@@ -28,9 +35,15 @@ __global__ void chain(int* tile_start, const int* in, unsigned* counter, int* su
   if (tile > 0) {
     while (Flag(ready[tile - 1]).load(cuda::memory_order_relaxed) == 0) {
     }
+#ifdef SOLUTION
+    __threadfence();
+#endif
     before = sums[tile - 1];
   }
   tile_start[tile] = before;
   sums[tile] = before + sum;
+#ifdef SOLUTION
+  __threadfence();
+#endif
   Flag(ready[tile]).store(1, cuda::memory_order_relaxed);
 }

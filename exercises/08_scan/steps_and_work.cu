@@ -14,10 +14,17 @@
 
 #include <cuda_runtime.h>
 
+#ifdef SOLUTION
+constexpr int kStepsAtDistance1 = 64;  // load requests of `steps` at d = 1
+constexpr int kTreeAtDistance1 = 32;   // load requests of `tree` at d = 1
+constexpr int kTreeAtDistance64 = 2;   // and at d = 64
+constexpr int kWavefronts8 = 64;       // wavefronts of all loads of `tree` at d = 8
+#else
 constexpr int kStepsAtDistance1 = -1;  // TODO: load requests of `steps` at d = 1
 constexpr int kTreeAtDistance1 = -1;   // TODO: load requests of `tree` at d = 1
 constexpr int kTreeAtDistance64 = -1;  // TODO: and at d = 64
 constexpr int kWavefronts8 = -1;       // TODO: wavefronts of all loads of `tree` at d = 8
+#endif
 
 __global__ void steps(int* sums, int d) {
   __shared__ int rows[2][1024];

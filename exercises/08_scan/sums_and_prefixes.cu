@@ -37,7 +37,11 @@ __device__ unsigned look_back(Word* words, int tile) {
     Word word = 0;
     while (word == 0) word = AtomicWord(words[left]).load(cuda::memory_order_relaxed);
     before += static_cast<unsigned>(word);
+#ifdef SOLUTION
+    if ((word & PREFIX) != 0) break;
+#else
     if ((word & (SUM | PREFIX)) != 0) break;
+#endif
   }
   return before;
 }

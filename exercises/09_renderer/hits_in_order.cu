@@ -22,7 +22,16 @@ __global__ void list_hits(int* list, int* sizes, const int* touches, int n) {
   const unsigned flags = __ballot_sync(0xFFFFFFFF, hit);
   if (lane == 0) of_warps[warp] = __popc(flags);
 
+#ifdef SOLUTION
+  __syncthreads();
+  int place = __popc(flags & ((1u << lane) - 1)), total = 0;
+  for (int w = 0; w < 8; ++w) {
+    if (w == warp) place += total;
+    total += of_warps[w];
+  }
+#else
   int place = 0, total = 0;  // TODO
+#endif
 
   if (hit) list[256 * blockIdx.x + place] = i;
   if (threadIdx.x == 0) sizes[blockIdx.x] = total;

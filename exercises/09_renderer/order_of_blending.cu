@@ -20,10 +20,19 @@ __global__ void blend(float* out, const float* value, const float* alpha, int la
   const int p = blockIdx.x * blockDim.x + threadIdx.x;
   if (p >= pixels) return;
   float sum = 0, light = 1;
+#ifdef SOLUTION
+  for (int k = layers - 1; k >= 0; --k) {
+    const float a = alpha[k * pixels + p];
+    sum += light * a * value[k * pixels + p];
+    light *= 1 - a;
+  }
+  out[p] = sum + light;
+#else
   for (int k = 0; k < layers; ++k) {
     const float a = alpha[k * pixels + p];
     light *= 1 - a;
     sum += light * a * value[k * pixels + p];
   }
   out[p] = sum;
+#endif
 }

@@ -15,10 +15,30 @@
 
 #include <cstdint>
 
+#ifndef SOLUTION
 // TODO
+#endif
 __global__ void copy_floats(float* out, const float* in, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) out[i] = in[i];
 }
 
+#ifdef SOLUTION
+__global__ void copy_fours(float* out, const float* in, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x, whole = n / 4;
+  if (i < whole) reinterpret_cast<float4*>(out)[i] = reinterpret_cast<const float4*>(in)[i];
+  if (i < n - 4 * whole) out[4 * whole + i] = in[4 * whole + i];  // at most three
+}
+
+bool aligned(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer) % 16 == 0; }
+
+void copy(float* out, const float* in, int n) {
+  if (aligned(in) && aligned(out)) {
+    copy_fours<<<n / 4 / 256 + 1, 256>>>(out, in, n);
+  } else {
+    copy_floats<<<(n + 255) / 256, 256>>>(out, in, n);
+  }
+}
+#else
 void copy(float* out, const float* in, int n) { copy_floats<<<(n + 255) / 256, 256>>>(out, in, n); }
+#endif

@@ -14,29 +14,46 @@
 // registers for each. C then takes several blocks.
 //
 // Bars: at most 256 threads per block; 4096 load requests to shared memory, as now (a thread with
-// fewer elements needs more of them)
+// fewer elements needs more of them). They hold the shape that ends the spills; the spills
+// themselves only nvcc shows.
 
 #include <cuda_runtime.h>
 
-constexpr int N = 256, K = 32;  // C is N x N, A is N x K, B is K x N
-constexpr int BK = 8;           // depth of a tile
+constexpr int kN = 256, kK = 32;  // C is kN x kN, A is kN x kK, B is kK x kN
+constexpr int kDepth = 8;         // depth of a tile
+#ifdef SOLUTION
+constexpr int kSide = 16;         // threads along each side of the block
+constexpr int kTile = 8 * kSide;  // rows and columns of C in a block
+#else
 // TODO
-constexpr int SIDE = 32;        // threads along each side of the block
-constexpr int TILE = 8 * SIDE;  // rows and columns of C in a block
+constexpr int kSide = 32;         // threads along each side of the block
+constexpr int kTile = 8 * kSide;  // rows and columns of C in a block
+#endif
 
-__global__ void __launch_bounds__(SIDE* SIDE, 1)
+__global__ void __launch_bounds__(kSide* kSide, 1)
     product_kernel(float* c, const float* a, const float* b) {
-  __shared__ alignas(16) float a_tile[BK][TILE], b_tile[BK][TILE];       // (k, row), (k, col)
-  const int row = threadIdx.x / SIDE * 8, col = threadIdx.x % SIDE * 8;  // in the tile
+#ifdef SOLUTION
+  __shared__ alignas(16) float a_tile[kDepth][kTile], b_tile[kDepth][kTile];  // (k, row), (k, col)
+  const int top = blockIdx.y * kTile, left = blockIdx.x * kTile;              // of the block in C
+  const int row = threadIdx.x / kSide * 8, col = threadIdx.x % kSide * 8;     // in the tile
+#else
+  __shared__ alignas(16) float a_tile[kDepth][kTile], b_tile[kDepth][kTile];  // (k, row), (k, col)
+  const int row = threadIdx.x / kSide * 8, col = threadIdx.x % kSide * 8;     // in the tile
+#endif
   float sum[8][8] = {};
-  for (int first = 0; first < K; first += BK) {
-    for (int i = threadIdx.x; i < BK * TILE; i += SIDE * SIDE) {
-      a_tile[i % BK][i / BK] = a[(i / BK) * K + first + i % BK];
-      b_tile[i / TILE][i % TILE] = b[(first + i / TILE) * N + i % TILE];
+  for (int first = 0; first < kK; first += kDepth) {
+    for (int i = threadIdx.x; i < kDepth * kTile; i += kSide * kSide) {
+#ifdef SOLUTION
+      a_tile[i % kDepth][i / kDepth] = a[(top + i / kDepth) * kK + first + i % kDepth];
+      b_tile[i / kTile][i % kTile] = b[(first + i / kTile) * kN + left + i % kTile];
+#else
+      a_tile[i % kDepth][i / kDepth] = a[(i / kDepth) * kK + first + i % kDepth];
+      b_tile[i / kTile][i % kTile] = b[(first + i / kTile) * kN + i % kTile];
+#endif
     }
     __syncthreads();  // both tiles are full
 #pragma unroll
-    for (int k = 0; k < BK; ++k) {
+    for (int k = 0; k < kDepth; ++k) {
       float mine[8], other[8];
 #pragma unroll
       for (int half = 0; half < 8; half += 4) {
@@ -56,10 +73,18 @@ __global__ void __launch_bounds__(SIDE* SIDE, 1)
 #pragma unroll
   for (int i = 0; i < 8; ++i) {
 #pragma unroll
-    for (int j = 0; j < 8; ++j) c[(row + i) * N + col + j] = sum[i][j];
+#ifdef SOLUTION
+    for (int j = 0; j < 8; ++j) c[(top + row + i) * kN + left + col + j] = sum[i][j];
+#else
+    for (int j = 0; j < 8; ++j) c[(row + i) * kN + col + j] = sum[i][j];
+#endif
   }
 }
 
 void product(float* c, const float* a, const float* b) {
-  product_kernel<<<1, SIDE * SIDE>>>(c, a, b);
+#ifdef SOLUTION
+  product_kernel<<<dim3(kN / kTile, kN / kTile), kSide * kSide>>>(c, a, b);
+#else
+  product_kernel<<<1, kSide * kSide>>>(c, a, b);
+#endif
 }

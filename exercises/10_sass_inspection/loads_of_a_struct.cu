@@ -25,6 +25,18 @@ __global__ void copy(T* out, const T* in) {
   out[threadIdx.x] = in[threadIdx.x];
 }
 
+#ifdef SOLUTION
+// Three floats, aligned to 4 bytes
+constexpr int kPoint = 3;
+// Four floats, aligned to 4 bytes
+constexpr int kFour = 4;
+// CUDA's float4: four floats, aligned to 16 bytes
+constexpr int kFloat4 = 1;
+// Two floats, aligned to 8 bytes
+constexpr int kPair = 1;
+// CUDA's double2: two doubles, aligned to 16 bytes
+constexpr int kDouble2 = 1;
+#else
 // Three floats, aligned to 4 bytes
 constexpr int kPoint = -1;  // TODO
 // Four floats, aligned to 4 bytes
@@ -35,3 +47,4 @@ constexpr int kFloat4 = -1;  // TODO
 constexpr int kPair = -1;  // TODO
 // CUDA's double2: two doubles, aligned to 16 bytes
 constexpr int kDouble2 = -1;  // TODO
+#endif

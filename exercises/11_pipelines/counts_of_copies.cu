@@ -37,6 +37,17 @@ __global__ void by_16_bytes(const float* x, float* out) {
   out[threadIdx.x] = tile[threadIdx.x];
 }
 
+#ifdef SOLUTION
+// Global load requests of each.
+constexpr int kRequestsByRegisters = 32;
+constexpr int kRequestsBy4Bytes = 32;
+constexpr int kRequestsBy16Bytes = 8;
+// Shared store requests of by_registers and of by_16_bytes.
+constexpr int kStoresByRegisters = 32;
+constexpr int kStoresBy16Bytes = 0;
+// Sectors of the loads of by_16_bytes.
+constexpr int kSectorsBy16Bytes = 128;
+#else
 // Global load requests of each.
 constexpr int kRequestsByRegisters = -1;  // TODO
 constexpr int kRequestsBy4Bytes = -1;     // TODO
@@ -46,3 +57,4 @@ constexpr int kStoresByRegisters = -1;  // TODO
 constexpr int kStoresBy16Bytes = -1;    // TODO
 // Sectors of the loads of by_16_bytes.
 constexpr int kSectorsBy16Bytes = -1;  // TODO
+#endif

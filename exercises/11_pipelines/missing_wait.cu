@@ -29,6 +29,9 @@ __global__ void neighbour_sums(const float* x, float* out, int slices) {
       __pipeline_memcpy_async(&tiles[(s + 1) % 2][t], &row[(s + 1) * kSlice + t], sizeof(float));
     }
     __pipeline_commit();  // a group for each iteration, though it may be empty
+#ifdef SOLUTION
+    __pipeline_wait_prior(1);
+#endif
     __syncthreads();
     sum += tiles[s % 2][(t + 1) % kSlice];
     __syncthreads();

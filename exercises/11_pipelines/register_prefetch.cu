@@ -22,11 +22,20 @@ __global__ void neighbour_sums(const float* x, float* out, int slices) {
   const int t = threadIdx.x;
   const float* row = x + blockIdx.x * slices * kSlice;
   float sum = 0;
+#ifdef SOLUTION
+  float next = row[t];
+#else
   float next = 0;  // TODO: ahead of the loop, the first slice is on its way
+#endif
   for (int s = 0; s < slices; ++s) {
     tile[t] = next;
+#ifdef SOLUTION
+    __syncthreads();
+    if (s + 1 < slices) next = row[(s + 1) * kSlice + t];
+#else
     __syncthreads();
     // TODO: begin to fetch the next slice, if there is one
+#endif
     sum += tile[(t + 1) % kSlice];
     __syncthreads();
   }

@@ -50,6 +50,9 @@ __global__ void ring_sums(const float* x, float* out, int slices) {
       const int s = i % kStages;
       full[s].wait_parity(parity);
       sum += stages[s][31 - lane];
+#ifdef SOLUTION
+      static_cast<void>(empty[s].arrive());
+#endif
       if (s == kStages - 1) parity = !parity;
     }
     out[lane] = sum;

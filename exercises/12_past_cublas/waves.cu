@@ -11,6 +11,19 @@
 
 #include <cuda_runtime.h>
 
+#ifdef SOLUTION
+// M = N = 4096, tiles of 128 x 256: how many tiles, and how many waves?
+constexpr int kTiles4096 = 512;
+constexpr int kWaves4096 = 4;
+// How many SMs have a tile in the last wave?
+constexpr int kBusyInLast4096 = 116;
+// Of all the tiles that the SMs could have computed in these waves, how many per cent are there?
+constexpr int kPercent4096 = 96;
+// The same share for M = N = 1024.
+constexpr int kPercent1024 = 24;
+// For M = N = 1024, with tiles of 64 x 128 in place of 128 x 256: the share then.
+constexpr int kPercent1024Small = 96;
+#else
 // M = N = 4096, tiles of 128 x 256: how many tiles, and how many waves?
 constexpr int kTiles4096 = -1;  // TODO
 constexpr int kWaves4096 = -1;  // TODO
@@ -22,3 +35,4 @@ constexpr int kPercent4096 = -1;  // TODO
 constexpr int kPercent1024 = -1;  // TODO
 // For M = N = 1024, with tiles of 64 x 128 in place of 128 x 256: the share then.
 constexpr int kPercent1024Small = -1;  // TODO
+#endif

@@ -23,5 +23,19 @@ __host__ __device__ inline Kernel kernel(int number) {
 }
 
 __host__ __device__ int choice(int m, int n, int k_tiles, int sms) {
+#ifdef SOLUTION
+  int best = 0;
+  long long least = 0;
+  for (int number = 0; number < 3; ++number) {
+    const Kernel one = kernel(number);
+    const long long tiles =
+        ((m - 1LL) / one.edge + 1) * ((n - 1LL) / one.edge + 1);  // ragged edges have tiles, too
+    const long long waves = (tiles - 1) / sms + 1;
+    const long long time = 20 + waves * k_tiles * one.cost;
+    if (number == 0 || time < least) best = number, least = time;
+  }
+  return best;
+#else
   return m < 64 && n < 64 && k_tiles > 0 && sms > 0 ? 2 : 0;  // TODO
+#endif
 }

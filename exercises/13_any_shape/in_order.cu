@@ -28,8 +28,15 @@ __global__ void sum_in_parts(const float* in, float* out, float* partials, unsig
   __threadfence();  // the partial sum is visible before the ticket
   if (atomicAdd(ticket, 1u) != static_cast<unsigned>(parts) - 1) return;
   __threadfence();
+#ifdef SOLUTION
+  float all = 0;
+  for (int p = 0; p < parts; ++p) all += __ldcg(partials + p);
+  *out = all;
+  atomicExch(ticket, 0u);
+#else
   float all = sum;  // this block's is at hand
   for (int p = 0; p < parts; ++p)
     if (p != part) all += __ldcg(partials + p);
   *out = all;
+#endif
 }

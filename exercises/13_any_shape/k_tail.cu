@@ -24,8 +24,13 @@ __global__ void dot_rows(const float* a, const float* x, float* out, int k) {
   const int lane = threadIdx.x;
   float sum = 0;
   for (int k0 = 0; k0 < k; k0 += kTile) {
+#ifdef SOLUTION
+    for (int l = 0; l < kTile; ++l) a_tile[l][lane] = k0 + l < k ? a[lane * k + k0 + l] : 0;
+    if (lane < kTile) x_tile[lane] = k0 + lane < k ? x[k0 + lane] : 0;
+#else
     for (int l = 0; l < kTile; ++l) a_tile[l][lane] = a[lane * k + k0 + l];  // TODO
     if (lane < kTile) x_tile[lane] = x[k0 + lane];                           // TODO
+#endif
     __syncwarp();
     for (int l = 0; l < kTile; ++l) sum += a_tile[l][lane] * x_tile[l];
     __syncwarp();

@@ -26,7 +26,13 @@ __global__ void sum_rows(const float* a, float* out, int rows, int cols) {
     for (int r = warp; r < kRows; r += 8)
       tile[r][lane] = row0 + r < rows ? a[(row0 + r) * cols + c0 + lane] : 0;
     __syncthreads();
+#ifdef SOLUTION
+    if (row0 + warp * 8 < rows) {
+      for (int r = 0; r < 8; ++r) sums[r] += tile[warp * 8 + r][lane];
+    }
+#else
     for (int r = 0; r < 8; ++r) sums[r] += tile[warp * 8 + r][lane];  // TODO
+#endif
     __syncthreads();
   }
   for (int r = 0; r < 8; ++r) {

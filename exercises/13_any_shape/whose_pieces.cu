@@ -20,12 +20,28 @@ __host__ __device__ int first_of(int w, int workers, int total) {
   return w * each + (w < longer ? w : longer);
 }
 
+#ifdef SOLUTION
+__host__ __device__ int collector(int tile, int k_tiles, int workers, int total) {
+  const int last = (tile + 1) * k_tiles - 1;
+  int w = 0;
+  while (first_of(w + 1, workers, total) <= last) ++w;  // who has its last K-tile
+  return w;
+}
+#else
 __host__ __device__ int collector(int tile, int k_tiles, int workers, int total) {
   return tile * workers / (total / k_tiles);  // TODO
 }
+#endif
 
 __host__ __device__ int pieces_before(int tile, int k_tiles, int workers, int total) {
+#ifdef SOLUTION
+  const int w = collector(tile, k_tiles, workers, total);
+  int before = 0;
+  while (first_of(w - before, workers, total) > tile * k_tiles) ++before;
+  return before;
+#else
   return total < workers * k_tiles * tile;  // TODO
+#endif
 }
 
 // What the check launches: a thread for each tile.

@@ -14,11 +14,28 @@
 #include <cuda_runtime.h>
 
 __global__ void keep_positive(int* out, int* size, const int* in, int n) {
+#ifdef SOLUTION
+  __shared__ int totals[8];
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+#else
   __shared__ int flags[256];
+#endif
   int kept = 0;  // by all elements so far
   for (int first = 0; first < n; first += 256) {
     const int i = first + threadIdx.x;
     const int v = i < n ? in[i] : 0;
+#ifdef SOLUTION
+    const unsigned flags = __ballot_sync(0xFFFFFFFF, v > 0);
+    if (lane == 0) totals[warp] = __popc(flags);
+    __syncthreads();
+    int before = 0, all = 0;
+    for (int w = 0; w < 8; ++w) {
+      if (w == warp) before = all;
+      all += totals[w];
+    }
+    const int left = __popc(flags & ((1u << lane) - 1));
+    if (v > 0) out[kept + before + left] = v;
+#else
     flags[threadIdx.x] = v > 0;
     __syncthreads();
     // TODO: not every flag in shared memory
@@ -28,6 +45,7 @@ __global__ void keep_positive(int* out, int* size, const int* in, int n) {
       all += flags[t];
     }
     if (v > 0) out[kept + before] = v;
+#endif
     kept += all;
     __syncthreads();
   }

@@ -17,6 +17,15 @@
 /// Launch: one thread for each element, in blocks of 128.
 __global__ void add_by_key(unsigned* sums, const unsigned* keys, const unsigned* values, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
+#ifdef SOLUTION
+  const unsigned there = __ballot_sync(0xFFFFFFFF, i < n);
+  if (i >= n) return;
+  const unsigned key = keys[i];
+  const unsigned same = __match_any_sync(there, key);
+  const unsigned sum = __reduce_add_sync(same, values[i]);
+  if (threadIdx.x % 32 == __ffs(same) - 1) atomicAdd(&sums[key], sum);
+#else
   if (i >= n) return;
   atomicAdd(&sums[keys[i]], values[i]);  // TODO: one for each key of a warp
+#endif
 }

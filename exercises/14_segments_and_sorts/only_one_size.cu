@@ -15,7 +15,11 @@
 
 __global__ void mark(int* flags, const int* a, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
+#ifdef SOLUTION
+  if (i < n) flags[i] = i + 1 < n && a[i] == a[i + 1] ? 1 : 0;
+#else
   if (i < n) flags[i] = a[i] == a[i + 1] ? 1 : 0;
+#endif
 }
 
 __global__ void scan(int* places, const int* flags, int n) {  // a single thread: slow, and right
@@ -30,7 +34,11 @@ __global__ void scatter(int* out, int* size, const int* flags, const int* places
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   if (flags[i] == 1) out[places[i]] = i;
+#ifdef SOLUTION
+  if (i == n - 1) *size = places[i] + flags[i];
+#else
   *size = places[i] + flags[i];
+#endif
 }
 
 void find_repeats(int* out, int* size, const int* a, int n, int* flags, int* places) {

@@ -20,6 +20,15 @@ constexpr int kThreads = 128;
 __global__ void slopes(const float* in, float* out, int n) {
   __shared__ float tile[kThreads + 2];  // element i of in at tile[threadIdx.x + 1]
   const int i = blockIdx.x * kThreads + threadIdx.x;
+#ifdef SOLUTION
+  if (i < n) tile[threadIdx.x + 1] = in[i];
+  if (threadIdx.x == 0 && i > 0) tile[0] = in[i - 1];
+  if (threadIdx.x == kThreads - 1 && i + 1 < n) tile[kThreads + 1] = in[i + 1];
+  __syncthreads();
+  if (i >= n) return;
+  const bool edge = i == 0 || i == n - 1;
+  out[i] = edge ? 0 : tile[threadIdx.x + 2] - tile[threadIdx.x];
+#else
   if (i == 0 || i >= n - 1) {
     if (i < n) out[i] = 0;
     return;
@@ -29,4 +38,5 @@ __global__ void slopes(const float* in, float* out, int n) {
   if (threadIdx.x == kThreads - 1) tile[kThreads + 1] = in[i + 1];
   __syncthreads();
   out[i] = tile[threadIdx.x + 2] - tile[threadIdx.x];
+#endif
 }

@@ -5,7 +5,7 @@
 // Minutes: 10
 //
 // `filtered` computes `out[i] = w[0] * in[i] + w[1] * in[i + 1] + w[2] * in[i + 2]` by Winograd's
-// F(2, 3): a thread has two neighboring results, and should get by with four multiplications of a
+// F(2, 3): a thread has two neighbouring results, and should get by with four multiplications of a
 // transformed weight and a transformed input. The filter (1, 0, 0) comes out right, most others
 // do not.
 //
@@ -21,7 +21,11 @@
 __device__ void transform_filter(float (&u)[4], float w0, float w1, float w2) {
   u[0] = w0;
   u[1] = (w0 + w1 + w2) / 2;
+#ifdef SOLUTION
+  u[2] = (w0 - w1 + w2) / 2;
+#else
   u[2] = (w0 - w1 - w2) / 2;
+#endif
   u[3] = w2;
 }
 
@@ -29,7 +33,11 @@ __device__ void transform_input(float (&v)[4], float d0, float d1, float d2, flo
   v[0] = d0 - d2;
   v[1] = d1 + d2;
   v[2] = d2 - d1;
+#ifdef SOLUTION
+  v[3] = d3 - d1;
+#else
   v[3] = d1 - d3;
+#endif
 }
 
 // One thread for each two results.

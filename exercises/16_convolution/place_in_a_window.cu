@@ -23,9 +23,16 @@ struct Layer {
 };
 
 __device__ float element(const float* in, Layer l, int t, int j) {
+#ifdef SOLUTION
+  const int c = t / (l.r * l.s), r = t / l.s % l.r, s = t % l.s;
+  const int n = j / (l.p() * l.q()), p = j / l.q() % l.p(), q = j % l.q();
+  const int y = p + r - l.pad, x = q + s - l.pad;
+  if (y < 0 || y >= l.h || x < 0 || x >= l.w) return 0;
+#else
   const int c = t, r = 0, s = 0;   // TODO
   const int n = j, p = 0, q = 0;   // TODO
   const int y = p + r, x = q + s;  // TODO
+#endif
   return in[((n * l.c + c) * l.h + y) * l.w + x];
 }
 

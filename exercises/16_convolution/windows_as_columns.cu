@@ -29,6 +29,18 @@ __global__ void im2col(const float* in, float* columns) {
   }
 }
 
+#ifdef SOLUTION
+// Floats of the matrix for R = 1, 3 and 5.
+constexpr int kFloats1 = 1024;
+constexpr int kFloats3 = 9216;
+constexpr int kFloats5 = 25600;
+// Global store requests of the block for R = 3.
+constexpr int kStores3 = 288;
+// Global load requests of the block for R = 3, and for R = 5. A warp has two rows of windows; it
+// makes no request where all of its lanes are outside of the image.
+constexpr int kLoads3 = 288;
+constexpr int kLoads5 = 760;
+#else
 // Floats of the matrix for R = 1, 3 and 5.
 constexpr int kFloats1 = -1;  // TODO
 constexpr int kFloats3 = -1;  // TODO
@@ -39,3 +51,4 @@ constexpr int kStores3 = -1;  // TODO
 // makes no request where all of its lanes are outside of the image.
 constexpr int kLoads3 = -1;  // TODO
 constexpr int kLoads5 = -1;  // TODO
+#endif

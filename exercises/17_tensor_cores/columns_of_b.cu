@@ -24,10 +24,17 @@ __global__ void multiply(const __nv_bfloat16* a, const __nv_bfloat16* b, float* 
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(fa[0]), "=r"(fa[1]), "=r"(fa[2]), "=r"(fa[3])
                : "r"(static_cast<unsigned>(at_a)));
+#ifdef SOLUTION
+  const auto at_b = __cvta_generic_to_shared(tile_b + lane % 8 * 16 + lane / 8 % 2 * 8);
+  asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];"
+               : "=r"(fb[0]), "=r"(fb[1])
+               : "r"(static_cast<unsigned>(at_b)));
+#else
   const auto at_b = __cvta_generic_to_shared(tile_b + lane % 16 * 8);
   asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];"
                : "=r"(fb[0]), "=r"(fb[1])
                : "r"(static_cast<unsigned>(at_b)));
+#endif
   float d[4] = {};
   asm volatile(
       "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "

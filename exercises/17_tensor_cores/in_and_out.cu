@@ -35,7 +35,12 @@ __global__ void twice(float* out, const float* in, int tiles) {
   std::uint32_t parity = 0;
   for (int i = static_cast<int>(blockIdx.x); i < tiles; i += static_cast<int>(gridDim.x)) {
     if (t == 0) {
+#ifdef SOLUTION
+      ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, &arrived,
+                                     kBytes);
+#else
       ptx::mbarrier_arrive(&arrived);
+#endif
       ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, tile, in + i * kTile, kBytes,
                          &arrived);
     }
@@ -43,6 +48,9 @@ __global__ void twice(float* out, const float* in, int tiles) {
     }
     parity ^= 1;
     tile[t] *= 2;
+#ifdef SOLUTION
+    ptx::fence_proxy_async(ptx::space_shared);
+#endif
     __syncthreads();
     if (t == 0) {
       ptx::cp_async_bulk(ptx::space_global, ptx::space_shared, out + i * kTile, tile, kBytes);

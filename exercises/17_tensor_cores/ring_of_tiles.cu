@@ -42,9 +42,15 @@ __global__ void tile_sums(const float* in, float* out, int tiles, int steps) {
       if (++s == kStages) s = 0, parity = !parity;
     }
   } else {  // consumer
+#ifdef SOLUTION
+    int s = 0;
+    bool parity = false;
+#endif
     for (int tile = 0; tile < tiles; ++tile) {
+#ifndef SOLUTION
       int s = 0;
       bool parity = false;
+#endif
       float sum = 0;
       for (int i = 0; i < steps; ++i) {
         full[s].wait_parity(parity);

@@ -22,9 +22,26 @@ __global__ void rms_rows(const float* in, float* out, int rows, int cols) {
   const int row = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
   if (row >= rows) return;
   in += row * cols, out += row * cols;
+#ifdef SOLUTION
+  float x[kMost / 32], sum = 0;
+#pragma unroll
+  for (int i = 0; i < kMost / 32; ++i) {
+    const int c = lane + 32 * i;
+    x[i] = c < cols ? in[c] : 0;
+    sum += x[i] * x[i];
+  }
+  for (int far = 16; far > 0; far /= 2) sum += __shfl_xor_sync(0xffffffff, sum, far);
+  const float factor = rsqrtf(sum / cols + 1e-5f);
+#pragma unroll
+  for (int i = 0; i < kMost / 32; ++i) {
+    const int c = lane + 32 * i;
+    if (c < cols) out[c] = x[i] * factor;
+  }
+#else
   float sum = 0;
   for (int c = lane; c < cols; c += 32) sum += in[c] * in[c];  // TODO: keep them
   for (int far = 16; far > 0; far /= 2) sum += __shfl_xor_sync(0xffffffff, sum, far);
   const float factor = rsqrtf(sum / cols + 1e-5f);
   for (int c = lane; c < cols; c += 32) out[c] = in[c] * factor;
+#endif
 }

@@ -11,7 +11,7 @@
 //
 // Two things are missing: which keys a block has, and how the parts are merged. A part may be
 // without keys, where n is small; its maximum is `-INFINITY` and both sums are 0. Scores may be
-// large. Each key is read once, by neighboring lanes.
+// large. Each key is read once, by neighbouring lanes.
 //
 // Bars at n = 4096: 256 load requests in all for scores and values, and 3 for the parts
 
@@ -33,7 +33,12 @@ __device__ float over_warp(float x, bool largest) {
 // kBlocks blocks of 32 threads. What block b found: max[b], sum[b], weighted[b].
 __global__ void parts(const float* s, const float* v, float* max, float* sum, float* weighted,
                       int n) {
+#ifdef SOLUTION
+  const int each = (n + kBlocks - 1) / kBlocks;
+  const int first = blockIdx.x * each, last = min(n, first + each);
+#else
   const int first = 0, last = n;  // TODO
+#endif
   float top = -INFINITY, total = 0, out = 0;
   for (int i = first + threadIdx.x; i < last; i += 32) {
     const float score = s[i], now = fmaxf(top, score), shrink = expf(top - now);
@@ -49,8 +54,15 @@ __global__ void parts(const float* s, const float* v, float* max, float* sum, fl
 // One warp: lane b has part b.
 __global__ void merge_parts(const float* max, const float* sum, const float* weighted,
                             float* answer) {
+#ifdef SOLUTION
+  const int b = threadIdx.x;
+  const float own = max[b], all = over_warp(own, true), factor = expf(own - all);
+  const float total = over_warp(sum[b] * factor, false);
+  const float out = over_warp(weighted[b] * factor, false);
+#else
   const int b = threadIdx.x;
   const float total = over_warp(sum[b], false), out = over_warp(weighted[b], false);  // TODO
+#endif
   if (b == 0) *answer = out / total;
 }
 

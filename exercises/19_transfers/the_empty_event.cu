@@ -27,20 +27,37 @@ __global__ void add_piece(float* sum, const float* piece, int count) {
 // host, pinned.
 void sums(float* sum, const float* in, int n, float* buffers, cudaStream_t copies,
           cudaStream_t adds) {
+#ifdef SOLUTION
+  cudaEvent_t full[2], empty[2];
+#else
   cudaEvent_t full[2];
+#endif
   for (int b = 0; b < 2; ++b) {
     cudaEventCreate(&full[b]);
+#ifdef SOLUTION
+    cudaEventCreate(&empty[b]);
+#endif
   }
   for (int first = 0, piece = 0; first < n; first += kPiece, ++piece) {
     const int b = piece % 2, count = std::min(kPiece, n - first);
+#ifdef SOLUTION
+    if (piece >= 2) cudaStreamWaitEvent(copies, empty[b]);
+#endif
     cudaMemcpyAsync(buffers + b * kPiece, in + first, count * sizeof(float), cudaMemcpyHostToDevice,
                     copies);
     cudaEventRecord(full[b], copies);
     cudaStreamWaitEvent(adds, full[b]);
     add_piece<<<1, kPiece, 0, adds>>>(sum, buffers + b * kPiece, count);
+#ifdef SOLUTION
+    cudaEventRecord(empty[b], adds);
+#else
     // TODO
+#endif
   }
   for (int b = 0; b < 2; ++b) {
     cudaEventDestroy(full[b]);
+#ifdef SOLUTION
+    cudaEventDestroy(empty[b]);
+#endif
   }
 }

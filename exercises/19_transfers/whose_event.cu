@@ -30,7 +30,11 @@ void below_largest(int* out, const int* in, int* largest, int n, cudaStream_t fi
   cudaEvent_t found = nullptr;
   cudaEventCreateWithFlags(&found, cudaEventDisableTiming);
   find_largest<<<blocks, 128, 0, finds>>>(largest, in, n);
+#ifdef SOLUTION
+  cudaEventRecord(found, finds);
+#else
   cudaEventRecord(found);
+#endif
   cudaStreamWaitEvent(subtracts, found);
   subtract<<<blocks, 128, 0, subtracts>>>(out, in, largest, n);
   cudaEventDestroy(found);

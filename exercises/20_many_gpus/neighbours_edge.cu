@@ -33,7 +33,12 @@ void smooth(const std::vector<float*>* cells, int n, int gpus, int steps,
   for (int s = 0; s < steps; ++s) {
     for (int g = 0; g < gpus; ++g) {
       cudaSetDevice(g);
+#ifdef SOLUTION
+      if (g > 0) cudaStreamWaitEvent(streams[g], sent[g - 1]);
+      if (g + 1 < gpus) cudaStreamWaitEvent(streams[g], sent[g + 1]);
+#else
       cudaStreamWaitEvent(streams[g], sent[g]);
+#endif
       step<<<(n + 127) / 128, 128, 0, streams[g]>>>(cells[(s + 1) % 2][g], cells[s % 2][g], n);
     }
     const std::vector<float*>& made = cells[(s + 1) % 2];

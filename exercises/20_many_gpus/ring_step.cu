@@ -21,9 +21,13 @@ __global__ void add(float* mine, const float* theirs, int n) {
 }
 
 // Which chunk GPU g adds in step s.
+#ifdef SOLUTION
+int chunk_of(int g, int s, int gpus) { return (g + 2 * gpus - 2 - s) % gpus; }
+#else
 int chunk_of(int g, int s, int gpus) {
   return g;  // TODO
 }
+#endif
 
 // arrays[g]: n floats of GPU g. Peer access is open to all.
 void reduce_scatter(const std::vector<float*>& arrays, int n) {

@@ -29,6 +29,15 @@ class Files(fake.Checkout):
         )
         return done.stdout
 
+    def commit_all(self):
+        self.write(".gitignore", "/build/\n__pycache__/\n")
+        self.git("init", "-q")
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", "all")
+
+    def touched(self):
+        return [line[3:] for line in self.git("status", "--porcelain", "-uall").splitlines()]
+
     def test_a_program(self):
         done = self.learn("new", "my.cu", code=0)
         self.assertIn("./learn explain my/my.cu", done.stdout)
@@ -119,21 +128,41 @@ class Files(fake.Checkout):
         self.assertEqual((done.returncode, done.stdout), (0, b"ran my/my.cu\n"), done.stderr)
 
     def test_a_chapter_is_its_folder(self):
-        self.write(".gitignore", "/build/\n__pycache__/\n")
-        self.git("init", "-q")
-        self.git("add", "-A")
-        self.git("commit", "-q", "-m", "all")
+        self.commit_all()
         done = self.learn("new", "chapter", "21_histograms", code=0)
         self.assertIn("Nothing outside of it was touched", done.stdout)
-        touched = [line[3:] for line in self.git("status", "--porcelain", "-uall").splitlines()]
-        self.assertEqual(touched, ["chapters/21_histograms/histograms.cu", "chapters/21_histograms/test_histograms.py"])
+        self.assertEqual(
+            self.touched(), ["chapters/21_histograms/histograms.cu", "chapters/21_histograms/test_histograms.py"]
+        )
         text = self.text("chapters", "21_histograms", "histograms.cu")
         self.assertTrue(text.startswith("// # Chapter 21: Histograms\n"))
         self.assertIn("// Builds on: 02_matrix\n", text)
         self.assertNotIn("@", text + self.text("chapters", "21_histograms", "test_histograms.py"))
         self.assertIn("21  Histograms", self.learn("list", code=0).stdout)
         self.learn("run", "21", "--backend", "simulator", code=0)
-        self.assertEqual(len(self.git("status", "--porcelain", "-uall").splitlines()), 2)
+        self.assertEqual(len(self.touched()), 2)
+
+    def test_an_exercise_is_four_files(self):
+        self.commit_all()
+        said = self.learn("author", "new-exercise", "one_more", "--chapter", "02", code=0).stdout
+        folder = "exercises/02_matrix"
+        names = ("check/one_more.cu", "check/one_more.diff", "one_more.cu", "one_more.md")
+        self.assertEqual(self.touched(), [f"{folder}/{name}" for name in names])
+        for name in self.touched():
+            self.assertIn(name + "\n", said)
+            self.assertNotIn("@T", self.text(name))
+        self.assertTrue(
+            self.text(folder, "one_more.cu").startswith("// # One more\n//\n// Kind: fill in\n// Level: 1\n")
+        )
+        self.learn("author", "new-exercise", "another", "--chapter", "matrix", code=0)
+        self.assertIn("// Level: 2\n", self.text(folder, "another.cu"))
+        self.assertIn("one_more", self.learn("list", code=0).stdout)
+        for words, said in (
+            (("one_more", "--chapter", "01"), "there is an exercise 02_matrix/one_more already"),
+            (("One-more", "--chapter", "02"), "'One-more' is no name of an exercise"),
+            (("third", "--chapter", "09"), "unknown chapter '09'"),
+        ):
+            self.assertIn(said, self.refused("author", "new-exercise", *words))
 
     def test_what_is_refused(self):
         for words in (("my.cpp",), ("my.cu", "your.cu"), ("chapter",), ("chapter", "13_a", "14_b")):

@@ -1,15 +1,21 @@
 """notebooks/start.ipynb: what it says exists. test_notebook_cells.py runs it."""
 
 import os
+import pathlib
 import re
 import unittest
 
 import fake
 
 from warp.cli import options, table
+from warp.exercise import exercises as course
 
 NOTEBOOK = os.path.join(fake.ROOT, "notebooks", "start.ipynb")
 EXERCISE = "02_naive_gemm/swapped_indices.cu"
+
+
+def exercise():
+    return course.read(pathlib.Path(fake.ROOT), *EXERCISE[: -len(".cu")].split("/"))
 
 
 def cells():
@@ -39,7 +45,7 @@ class Form(unittest.TestCase):
         (cell,) = [text for text in code_cells() if text.startswith("%%writefile ")]
         head, _, text = cell.partition("\n")
         self.assertEqual(head, "%%writefile my/" + EXERCISE)
-        self.assertEqual(text, fake.read(os.path.join(fake.ROOT, "exercises", EXERCISE)).rstrip("\n"))
+        self.assertEqual(text, exercise().blank.rstrip("\n"))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import unittest
 
 import fake
 
-from test_notebook import EXERCISE, code_cells
+from test_notebook import EXERCISE, code_cells, exercise
 
 LABELS = ["learn", "slow"]
 SECONDS = 3600  # its cells compile the simulator and a chapter in a fresh clone
@@ -87,8 +87,7 @@ class Cells(unittest.TestCase):
             self.assertIn("[exit code 0]", output(begin))
         # The blank is wrong; the solution in its place passes.
         self.assertIn("swapped_indices: not yet", output("!./learn check"))
-        solution = os.path.join(fake.ROOT, "solutions", EXERCISE)
-        notebook.run("%%writefile my/" + EXERCISE + "\n" + fake.read(solution).rstrip("\n"))
+        notebook.run("%%writefile my/" + EXERCISE + "\n" + exercise().solution.rstrip("\n"))
         self.assertIn("swapped_indices: passed", notebook.run("!./learn check swapped_indices"))
 
 

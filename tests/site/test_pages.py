@@ -20,6 +20,7 @@ from reader import Reader
 from speed import Speed  # noqa: F401, a suite of its own
 
 from warp.chapter import source
+from warp.exercise.exercises import all_exercises
 
 LABELS = ["site", "slow"]
 NEEDS = ["site_programs"]
@@ -251,12 +252,9 @@ class Content(unittest.TestCase):
             for name in chapter.header.rungs:
                 self.assertIn(name, page.ids, "the anchor of a rung")
             # Every numbered line of a listing is that line of a file of the chapter, or of an exercise of it.
-            files = [
-                *main.parent.rglob("*.cu"),
-                *main.parent.rglob("*.cuh"),
-                *(sample.ROOT / "exercises" / folder).glob("*.cu"),
-            ]
-            sources = [path.read_text().split("\n") for path in files]
+            texts = [path.read_text() for path in (*main.parent.rglob("*.cu"), *main.parent.rglob("*.cuh"))]
+            texts += [text for one in all_exercises(sample.ROOT, folder) for text in (one.blank, one.solution)]
+            sources = [text.split("\n") for text in texts]
             numbered = 0
             for listing in (listing for one in [page, *beside] for listing in one.listings):
                 for row in listing.split("\n"):

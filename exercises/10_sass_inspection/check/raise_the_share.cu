@@ -2,16 +2,16 @@
 #include EXERCISE
 
 void grade(grader::Exercise& exercise) {
-  const grader::Input<float> a("a", lab::random_floats(N * N, 1));
-  const grader::Input<float> b("b", lab::random_floats(N * N, 2));
-  grader::Output<float> c("c", N * N);
+  const grader::Input<float> a("a", lab::random_floats(kN * kN, 1));
+  const grader::Input<float> b("b", lab::random_floats(kN * kN, 2));
+  grader::Output<float> c("c", kN * kN);
   exercise.run("32 x 32", [&] { product(c.data(), a.data(), b.data()); });
-  exercise.compare(c, {N, N},
+  exercise.compare(c, {kN, kN},
                    [&](int row, int col) {
                      float sum = 0;
-                     for (int k = 0; k < N; ++k) {
-                       sum += a[static_cast<std::size_t>(row * N + k)] *
-                              b[static_cast<std::size_t>(k * N + col)];
+                     for (int k = 0; k < kN; ++k) {
+                       sum += a[static_cast<std::size_t>(row * kN + k)] *
+                              b[static_cast<std::size_t>(k * kN + col)];
                      }
                      return sum;
                    },

@@ -15,6 +15,7 @@ from warp.base.machine import Machine
 from warp.chapter import recorded, source
 from warp.chapter.errors import ExpressionError
 from warp.chapter.functions import find_function
+from warp.exercise import exercises
 from warp.machinecode import code, disassembly, expectations, tools
 
 LABELS = ["chapter", "slow"]
@@ -143,14 +144,14 @@ class Compiled(unittest.TestCase):
 
     def test_the_columns_of_the_exercise_are_compiled(self):
         """which_kernel of chapter 10 shows four kernels: each column is what is left of one of them without addresses."""
-        solution = ROOT / "solutions" / "10_sass_inspection" / "which_kernel.cu"
-        rows = re.findall(r"^//     ( *\S.*)$", solution.read_text(encoding="utf-8"), re.MULTILINE)
+        source = ROOT / "exercises" / "10_sass_inspection" / "which_kernel.cu"
+        rows = re.findall(r"^//     ( *\S.*)$", source.read_text(encoding="utf-8"), re.MULTILINE)
         header, *rows = [f"//     {row}" for row in rows]
         starts = [header.index(word) for word in ("first", "second", "third", "fourth")]
         ends = [*starts[1:], 200]
         columns = [[row[a:b].strip() for row in rows if row[a:b].strip()] for a, b in zip(starts, ends)]
         made = {}
-        for one in code.compile_source(TOOLCHAIN, str(solution), recorded.ARCHITECTURE):
+        for one in code.compile_source(TOOLCHAIN, str(source), recorded.ARCHITECTURE):
             lines = []
             for instruction in one.instructions:
                 operands = instruction.operands.split(", ")
@@ -168,13 +169,16 @@ class Compiled(unittest.TestCase):
 
     def test_the_exercise_about_spills_ends_them(self):
         """The blank of end_the_spills spills on every GPU that its bars speak of, the solution does not."""
-        spilled = {}
-        for kind in ("exercises", "solutions"):
-            source = ROOT / kind / "10_sass_inspection" / "end_the_spills.cu"
-            (kernel,) = code.compile_source(TOOLCHAIN, str(source), recorded.ARCHITECTURE)
-            spilled[kind] = kernel.resources.spill_stores
-        self.assertGreater(spilled["exercises"], 500)
-        self.assertEqual(spilled["solutions"], 0)
+        exercise = exercises.read(ROOT, "10_sass_inspection", "end_the_spills")
+        spilled = []
+        for text in (exercise.blank, exercise.solution):
+            with tempfile.TemporaryDirectory() as place:
+                source = Path(place) / "end_the_spills.cu"
+                source.write_text(text, encoding="utf-8")
+                (kernel,) = code.compile_source(TOOLCHAIN, str(source), recorded.ARCHITECTURE)
+            spilled.append(kernel.resources.spill_stores)
+        self.assertGreater(spilled[0], 500)
+        self.assertEqual(spilled[1], 0)
 
     def test_compiler_explorer_gets_the_kernel_of_the_page(self):
         """What a link of chapter 10 carries compiles by itself, to the machine code that is recorded."""

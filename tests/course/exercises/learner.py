@@ -16,7 +16,11 @@ SOURCE = """\
 //
 // This is the task of {title}, in more words than ten, with one `TODO` below.
 
+#ifdef SOLUTION
+int work() {{ return 1; }}
+#else
 int work() {{ return 0; }}  // TODO
+#endif
 """
 NOTES = """\
 ## Hints
@@ -131,7 +135,6 @@ class Checkout(fake.Checkout):
         self.write(f"exercises/{chapter}/{name}.md", NOTES.format(title=name.capitalize()))
         self.write(f"exercises/{chapter}/check/{name}.cu", "// the checker\n")
         self.write(f"exercises/{chapter}/check/{name}.diff", MUTANTS)
-        self.write(f"solutions/{chapter}/{name}.cu", source.replace("return 0; }  // TODO", "return 1; }"))
 
     def mine(self, name):
         return os.path.join(self.root, "my", "02_matrix" if name == "gamma" else "01_first_steps", name + ".cu")

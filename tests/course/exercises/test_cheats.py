@@ -39,7 +39,7 @@ class Cheats(unittest.TestCase):
         return file
 
     def check(self, exercise, text):
-        blank = exercise.source.read_text(encoding="utf-8")
+        blank = exercise.blank
         without = "\n".join(line for line in blank.splitlines() if not line.startswith("constexpr"))
         text = re.sub(r"^BLANK_WITHOUT_ANSWERS$", lambda _: without, text, flags=re.M)
         text = re.sub(r"^BLANK$", lambda _: blank, text, flags=re.M)
@@ -61,16 +61,16 @@ class Cheats(unittest.TestCase):
         with mock.patch("warp.exercise.outcomes.read_event", strict):
             for name in ("missing_guard", "count_sectors", "whole_program"):
                 exercise = KNOWN[name]
-                blank = self.check(exercise, exercise.source.read_text(encoding="utf-8"))
+                blank = self.check(exercise, exercise.blank)
                 self.assertFalse(blank.passed)
                 self.assertEqual(
                     [kind for kind, _ in blank.reasons() if kind in ("crash", "exit")], [], blank.to_json()
                 )
-                self.assertTrue(self.check(exercise, exercise.solution.read_text(encoding="utf-8")).passed)
+                self.assertTrue(self.check(exercise, exercise.solution).passed)
 
     def test_an_honest_file_passes(self):
         for name in ("missing_guard", "count_sectors", "whole_program"):
-            outcome = self.check(KNOWN[name], KNOWN[name].solution.read_text(encoding="utf-8"))
+            outcome = self.check(KNOWN[name], KNOWN[name].solution)
             self.assertTrue(outcome.passed, outcome.to_json())
 
     @unittest.skipIf(LANDLOCK < 1, "this kernel confines no process")

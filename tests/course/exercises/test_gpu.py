@@ -22,10 +22,11 @@ SOURCES = ("grader", "handover", "confine", "performing", "main")  # of the grad
 
 def together(exercises):
     """One source of all checkers with their solutions, and of the grader: the headers are read once."""
-    texts = [file.read_text(encoding="utf-8") for e in exercises for file in (e.checker, e.solution)]
+    texts = [file.read_text(encoding="utf-8") for e in exercises for file in (e.checker, e.source)]
     lines = list(dict.fromkeys(re.findall(r"^#include [<\"].+$", "\n".join(texts), re.M)))
+    lines.append("#define SOLUTION")
     for exercise in exercises:
-        lines += [f"namespace {exercise.name} {{", f'#define EXERCISE "{exercise.solution}"']
+        lines += [f"namespace {exercise.name} {{", f'#define EXERCISE "{exercise.source}"']
         lines += [f'#include "{exercise.checker}"', "#undef EXERCISE", "#undef main", "}"]
         lines.append(f'static const grader::Variant {exercise.name}_("{exercise.name}", {exercise.name}::grade);')
     return lines + [f'#include "{proofs.ROOT}/common/grader/src/{name}.cpp"' for name in SOURCES]
@@ -110,7 +111,7 @@ class OnGpu(unittest.TestCase):
             inside.pop()
 
         exercise = course.read(proofs.ROOT, "01_thread_indexing", "first_index")
-        source = str(exercise.solution)
+        source = str(exercise.source)
         with (
             mock.patch.object(checking.compiling, "make", return_value=checking.compiling.Programs("", "")),
             mock.patch.object(checking, "run_check", run_check),

@@ -1,11 +1,15 @@
 """Every exercise is sound: its blank fails, its solution passes, every mistake is noticed. And the proofs can fail."""
 
+import contextlib
+import io
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import learner  # noqa: F401, for tools/ on the path
 
+from warp.cli.commands import new_exercise
 from warp.exercise import checking, mutations, proofs
 from warp.exercise import exercises as course
 
@@ -74,6 +78,14 @@ class Proofs(unittest.TestCase):
         self.assertIn("the solution fails: wrong-result at n = 2", said)
         self.assertIn("the solution still has a TODO", said)
 
+    def test_a_new_exercise_lacks_nothing_but_words(self):
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(proofs, "ROOT", Path(folder)):
+            with contextlib.redirect_stdout(io.StringIO()):
+                self.assertEqual(new_exercise.main(["one_more", "--chapter", "03"]), 0)
+            (exercise,) = course.all_exercises(proofs.ROOT)
+            self.assertEqual(len(course.to_fill_in(exercise)), 6)
+            self.assertEqual(proofs.prove(exercise).complaints, course.to_fill_in(exercise))
+
 
 class Form(unittest.TestCase):
     """What is wrong with an exercise's files is said in one line, and no exercise is silently left out."""
@@ -90,7 +102,7 @@ class Form(unittest.TestCase):
 
     @staticmethod
     def files(exercise):
-        return [exercise.source, exercise.notes, exercise.checker, exercise.mutants_file, exercise.solution]
+        return [exercise.source, exercise.notes, exercise.checker, exercise.mutants_file]
 
     def test_it_is_found(self):
         self.assertEqual([e.key for e in course.all_exercises(self.root)], ["01_thread_indexing/first_index"])
@@ -105,7 +117,7 @@ class Form(unittest.TestCase):
                 file.write_bytes(kept)
 
     def test_what_is_wrong_is_said(self):
-        source, notes, _, mutants, _ = self.files(self.exercise)
+        source, notes, _, mutants = self.files(self.exercise)
         cases = [
             (source, "Kind: fill in", "Kind: riddle", "'Kind: riddle': legal is fill in, repair, predict, optimise"),
             (source, "Level: 1", "Level: easy", "'Level: easy': legal is a number from 1 to 99"),
@@ -140,8 +152,8 @@ class Form(unittest.TestCase):
                 file.write_text(kept, encoding="utf-8")
 
     def test_a_mutant_must_fit_the_solution(self):
-        self.exercise.solution.write_text(self.exercise.source.read_text(encoding="utf-8"), encoding="utf-8")
-        exercise = course.all_exercises(self.root)[0]
+        (exercise,) = course.all_exercises(self.root)
+        exercise.solution = exercise.blank
         with self.assertRaisesRegex(course.ExerciseError, "0 times; it must have it once"):
             course.apply(exercise, exercise.mutants[0])
 

@@ -62,15 +62,16 @@ def make_judge(exercise: Exercise, objects: dict[str, str], judge: str, backend:
     """Compiles the checker and links it with the course's own copy of the exercise, whose functions it does not call; unless that
     has been done."""
     checker, blank = objects["checker"], objects["blank"]
-    header, key = checker + ".h", checker + ".key"
+    header, key, source = checker + ".h", checker + ".key", os.path.splitext(blank)[0] + ".cu"
     wanted = digest(exercise, backend)
     if os.path.exists(judge) and os.path.exists(checker) and os.path.exists(key):
         if Path(key).read_text(encoding="utf-8") == wanted:
             return
-    Path(header).write_text(interface.declarations(exercise.source.read_text(encoding="utf-8")), encoding="utf-8")
+    Path(header).write_text(interface.declarations(exercise.blank), encoding="utf-8")
+    Path(source).write_text(exercise.blank, encoding="utf-8")
     errors = (
         run(checked(backend, header) + ["-c", str(exercise.checker), "-o", checker], checker)
-        or run(compile_ + ["-c", str(exercise.source), "-o", blank], blank)
+        or run(compile_ + ["-c", source, "-o", blank], blank)
         or link(checker, blank, judge, backend)
     )
     if errors:
@@ -85,7 +86,7 @@ def link(checker: str, learners: str, program: str, backend: str) -> str:
 
 def digest(exercise: Exercise, backend: str) -> str:
     """Changes with whatever a checker is made of."""
-    sums = hashlib.sha256(exercise.checker.read_bytes() + exercise.source.read_bytes())
+    sums = hashlib.sha256(exercise.checker.read_bytes() + exercise.blank.encode())
     headers = [file for folder in INCLUDES for file in Path(folder).rglob("*") if file.is_file()]
     for file in [*map(str, sorted(headers)), *libraries(backend), compiler(backend)[0]]:
         if os.path.exists(file):
@@ -100,7 +101,7 @@ NUMBER = r"[-+*/%()\s\d.']+"
 
 def of_answers(exercise: Exercise, source: str, folder: str, backend: str, outcome: Outcome) -> Programs | None:
     """The program of a prediction: the course's own kernels, with the learner's numbers."""
-    blank = exercise.source.read_text(encoding="utf-8")
+    blank = exercise.blank
     with open(source, encoding="utf-8", errors="replace") as file:
         mine = file.read()
     names = [name for _, name in ANSWER.findall(blank)]

@@ -1,9 +1,9 @@
 """The exercises as their own files describe them. Runner, tests and site read them with this.
 
-exercises/NN_chapter/name.cu begins with `// # Title`, the fields below and the task, in Markdown. name.md beside it
-holds the hints, the explanation and the alternatives, and the number of the section that it trains. check/name.cu is the
-checker, check/name.diff the mistakes that it must catch. solutions/NN_chapter/name.cu is the same file, solved.
-exercises/README.md shows how to write one.
+exercises/NN_chapter/name.cu begins with `// # Title`, the fields below and the task, in Markdown; then comes the code,
+with marks that tell the blank from the solution (marks.py). name.md beside it holds the hints, the explanation and the
+alternatives, and the number of the section that it trains. check/name.cu is the checker, check/name.diff the mistakes
+that it must catch. exercises/README.md shows how to write one.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ from pathlib import Path
 
 from warp.base import fields
 from warp.base.errors import LearnError
+from warp.exercise import marks
 
 KINDS = ("fill in", "repair", "predict", "optimise")
 FEWEST_HINTS = 3
 FEWEST_MUTANTS = 2
+FILL_IN = "FILL IN"  # begins what `./learn author new-exercise` leaves to its author
 FOLDER = re.compile(r"\d\d_\w+$")
 SECTIONS = ("Hints", "Explanation", "Alternatives")
 
@@ -66,6 +68,8 @@ class Exercise:
     task: str = ""
     section: str = ""  # the number of the chapter's section that it trains, "" for none
     header: str = ""  # the comment that the file begins with, as it stands
+    blank: str = ""  # the text that the learner begins with
+    solution: str = ""  # the same, solved
     hints: list[str] = dataclasses.field(default_factory=list)
     explanation: str = ""
     alternatives: str = ""
@@ -96,16 +100,9 @@ class Exercise:
     def mutants_file(self) -> Path:
         return self.checker.with_suffix(".diff")
 
-    @property
-    def solution(self) -> Path:
-        return self.root / "solutions" / self.chapter / (self.name + ".cu")
-
     def digest(self) -> str:
         """Changes whenever the task, its blank or its checker does."""
-        sums = hashlib.sha256()
-        for file in (self.source, self.checker):
-            sums.update(file.read_bytes())
-        return sums.hexdigest()[:16]
+        return hashlib.sha256(self.blank.encode() + self.checker.read_bytes()).hexdigest()[:16]
 
 
 def all_exercises(root: Path, of: str = "") -> list[Exercise]:
@@ -126,9 +123,8 @@ def read(root: Path, chapter: str, name: str) -> Exercise:
     _read_source(exercise)
     _read_notes(exercise)
     _read_mutants(exercise)
-    for file in (exercise.checker, exercise.solution):
-        if not file.is_file():
-            raise ExerciseError(f"{_shown(exercise, file)}: missing")
+    if not exercise.checker.is_file():
+        raise ExerciseError(f"{_shown(exercise, exercise.checker)}: missing")
     return exercise
 
 
@@ -171,7 +167,10 @@ def _read_source(exercise: Exercise) -> None:
     exercise.task = "\n".join(found.text).strip()
     if len(exercise.task.split()) < 10:
         raise bad(1, "the task must stand in the header, behind the fields")
-    if "TODO" not in text and exercise.kind != "repair":
+    exercise.blank, exercise.solution = marks.blank_and_solution(text, bad)
+    if not header_of(exercise.blank) == header_of(exercise.solution) == exercise.header:
+        raise bad(exercise.header.count("\n") + 2, "an empty line must part the header from the first mark")
+    if "TODO" not in exercise.blank and exercise.kind != "repair":
         raise bad(1, "no TODO says where the learner works")
 
 
@@ -245,9 +244,19 @@ def _read_mutants(exercise: Exercise) -> None:
         raise ExerciseError(f"{where}: at least {FEWEST_MUTANTS} mutants")
 
 
+def to_fill_in(exercise: Exercise) -> list[str]:
+    """The places where it still has what `./learn author new-exercise` wrote, as FILE:LINE: TEXT."""
+    return [
+        f"{_shown(exercise, file)}:{number}: {line[line.index(FILL_IN) :]}"
+        for file in (exercise.source, exercise.notes, exercise.checker, exercise.mutants_file)
+        for number, line in enumerate(_text(exercise, file).split("\n"), 1)
+        if FILL_IN in line
+    ]
+
+
 def apply(exercise: Exercise, mutant: Mutant) -> str:
     """The solution with the mutant's hunks. Each has to fit in one place; the line numbers of its `@@` do not count."""
-    lines = _text(exercise, exercise.solution).split("\n")
+    lines = exercise.solution.split("\n")
     body = exercise.header.count("\n") + 1
     places = []
     for hunk in mutant.hunks:
@@ -267,7 +276,7 @@ def apply(exercise: Exercise, mutant: Mutant) -> str:
 
 def as_entry(exercise: Exercise, head: str, changed: str) -> str:
     """A change of the solution as its file of mutants has it, with as few lines around it as tell where it belongs."""
-    lines = _text(exercise, exercise.solution).split("\n")
+    lines = exercise.solution.split("\n")
     for context in range(len(lines)):
         diff = list(difflib.unified_diff(lines, changed.split("\n"), n=context, lineterm=""))[2:]
         entry = "\n".join([f"# {head}", *diff])

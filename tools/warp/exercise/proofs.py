@@ -48,15 +48,14 @@ class Proof:
 
 def prove(exercise: course.Exercise) -> Proof:
     began = time.monotonic()
-    solution = exercise.solution.read_text(encoding="utf-8")
     proof = Proof(
         exercise,
-        Variant("blank", exercise.source.read_text(encoding="utf-8")),
-        Variant("solution", solution),
+        Variant("blank", exercise.blank),
+        Variant("solution", exercise.solution),
         [(mutant, Variant(f"mutant_{i}", course.apply(exercise, mutant))) for i, mutant in enumerate(exercise.mutants)],
         [
             (mutation, Variant(f"automatic_{i}", mutation.text))
-            for i, mutation in enumerate(mutations.of_solution(solution, exercise.header, exercise.kind))
+            for i, mutation in enumerate(mutations.of_solution(exercise.solution, exercise.header, exercise.kind))
         ],
     )
     variants = [proof.blank, proof.solution] + [variant for _, variant in proof.mutants + proof.automatic]
@@ -66,7 +65,7 @@ def prove(exercise: course.Exercise) -> Proof:
         if variant.compiles:
             variant.outcome = run(program, variant)
     # The way that a learner's file takes: compiled apart from the checker, and linked with it.
-    apart = checking.check(exercise, str(exercise.solution))
+    apart = checking.check(exercise, str(folder / "solution.cu"))
     if not apart.passed:
         proof.complaints.append(f"the solution fails in a check: {reasons(Variant('', '', apart))}")
     judge(proof)
@@ -144,7 +143,7 @@ def with_one_checker(exercise: course.Exercise, variants: list[Variant], folder:
     else:
         for variant in variants:
             lines += [f"namespace {variant.name} {{", f'#include "{folder / variant.name}.cu"', "}"]
-        names = interface.functions(exercise.solution.read_text(encoding="utf-8"))
+        names = interface.functions(exercise.solution)
         lines.append("namespace checked {")
         lines += [f"static decltype(&{variants[0].name}::{name}) {name} = nullptr;" for name in names]
         chosen = [" ".join(f"{name} = &{variant.name}::{name};" for name in names) for variant in variants]
@@ -176,8 +175,10 @@ def run(program: Path, variant: Variant, backend: str = "simulator") -> checking
 def judge(proof: Proof) -> None:
     exercise, complain = proof.exercise, proof.complaints.append
     solved, blank = proof.solution.text, proof.blank.text
-    if course.header_of(solved) != exercise.header:
-        complain("the solution's header is not that of the exercise")
+    for place in course.to_fill_in(exercise):
+        complain(place)
+    if exercise.kind == "predict" and asked(solved) != asked(blank):
+        complain("the blank does not ask what the solution answers: they may differ in numbers and TODO alone")
     if solved == blank:
         complain("the solution is the blank")
     if "TODO" in solved[len(exercise.header) :]:
@@ -208,6 +209,11 @@ def judge(proof: Proof) -> None:
     judged = [variant for _, variant in proof.automatic if variant.compiles]
     if len(judged) < FEWEST_MUTATIONS:
         complain(f"only {len(judged)} automatic mutations compile; at least {FEWEST_MUTATIONS} are wanted")
+
+
+def asked(text: str) -> str:
+    """A prediction without its answers, and without the TODO that stands for them."""
+    return re.sub(r"^(constexpr \w+ \w+ =)[^;]*;[ ]*(?://)? *(?:TODO:?)? *", r"\1 ", text, flags=re.M)
 
 
 def plain(text: str) -> str:

@@ -20,7 +20,7 @@ def bring(exercises: list[Exercise]) -> tuple[list[Exercise], list[Exercise]]:
     copied = [exercise for exercise in exercises if workspace.start(exercise)]
     renewed = [exercise for exercise in exercises if _is_old_blank(exercise, kept)]
     for exercise in renewed:
-        workspace.replace(exercise, exercise.source.read_bytes())
+        workspace.replace(exercise, exercise.blank.encode())
     note(exercises, kept)
     return copied, renewed
 
@@ -29,7 +29,7 @@ def note(exercises: list[Exercise], kept: dict[str, Any] | None = None) -> None:
     """Keeps which blanks there are, of the copies that are still blank."""
     kept = record.blanks() if kept is None else kept
     blank = [exercise for exercise in exercises if workspace.is_started(exercise) and not workspace.is_edited(exercise)]
-    now = {exercise.key: _digest(exercise.source.read_bytes()) for exercise in blank}
+    now = {exercise.key: _digest(exercise.blank.encode()) for exercise in blank}
     if any(kept.get(key) != digest for key, digest in now.items()):
         record.keep_blanks(now)
 
@@ -42,7 +42,7 @@ def behind(exercises: list[Exercise], records: dict[str, Record]) -> list[Exerci
         for exercise in exercises
         if not records[exercise.key].is_done()
         and exercise.key in kept
-        and kept[exercise.key] != _digest(exercise.source.read_bytes())
+        and kept[exercise.key] != _digest(exercise.blank.encode())
         and workspace.is_edited(exercise)
         and not _is_old_blank(exercise, kept)
     ]

@@ -37,7 +37,7 @@ def content(exercise: Exercise) -> bytes | None:
 
 def is_edited(exercise: Exercise) -> bool:
     """There is a file, and it is not the blank."""
-    return content(exercise) not in (None, exercise.source.read_bytes())
+    return content(exercise) not in (None, exercise.blank.encode())
 
 
 def is_worth_asking(exercise: Exercise) -> bool:
@@ -75,7 +75,7 @@ def start(exercise: Exercise) -> bool:
         os.makedirs(os.path.dirname(file), exist_ok=True)
         if os.path.lexists(file):
             return False
-        new = _written(file, exercise.source.read_bytes())
+        new = _written(file, exercise.blank.encode())
         try:
             os.link(new, file)  # unlike a rename, never in the place of a file that has come meanwhile
         except FileExistsError:
@@ -94,7 +94,7 @@ def start(exercise: Exercise) -> bool:
 def reset(exercise: Exercise) -> str:
     """Puts the blank in the place of the learner's file; returns the backup, "" where there was nothing to keep."""
     file = file_of(exercise)
-    blank = exercise.source.read_bytes()
+    blank = exercise.blank.encode()
     with _complaining(file):
         if not os.path.exists(file):
             start(exercise)

@@ -26,6 +26,10 @@ ACTIONS = {
         "exercises: the blank fails, the solution passes, each mutant fails for its own reason",
         "exercise.prove",
     ),
+    "new-exercise": (
+        "the four files of an exercise that works, for yours to be put in its place",
+        "cli.commands.new_exercise",
+    ),
     "bounds": ("the bound of every recorded rung beside its time; --write records them", "record.bounds_at_size"),
     "count": ("a program's kernels on the GPU with Nsight Compute, by the course's names", "record.counters"),
     "sanitize": ("the planted faults under compute-sanitizer, on a GPU", "record.sanitize"),

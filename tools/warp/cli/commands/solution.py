@@ -19,10 +19,10 @@ def main(arguments: Arguments) -> int:
         )
     paint = ui.palette()
     ui.say(
-        paint("bold", f"{exercise.number} {exercise.title}") + "  " + paint("dim", paths.shown(str(exercise.solution)))
+        paint("bold", f"{exercise.number} {exercise.title}") + "  " + paint("dim", paths.shown(str(exercise.source)))
     )
     ui.say()
-    code = exercise.solution.read_text(encoding="utf-8")[len(exercise.header) :].strip("\n")
+    code = exercise.solution[len(exercise.header) :].strip("\n")
     for line in code.split("\n"):
         ui.say("  " + paint("cyan", line) if line else "")
     for title, text in (("Why", exercise.explanation), ("What else", exercise.alternatives)):
