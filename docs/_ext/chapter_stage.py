@@ -129,10 +129,11 @@ class Chapters:
         self.projects[project] = doxygen.run(
             DOCS / "Doxyfile", self.work / "doxygen" / project, [*files, *declared], defines=["__SIMT__"]
         )
-        drawings = []
+        drawings, whole = [], []
         if measured:
             self.caches.update(cache_bandwidths(measured))
-            drawings = chapter_drawings.ladders(stage, chapter, measured)
+            questions = [one.prediction for one in predictions.collect(chapter.path) if one.main_track]
+            drawings, whole = chapter_drawings.ladders(stage, chapter, measured, questions)
             drawings += chapter_drawings.limiters(stage, chapter, measured)
             drawings += chapter_drawings.roofline(stage, chapter, simulated, measured, self.caches)
         behind, named = chapter_drawings.own(stage, chapter, simulated)
@@ -152,6 +153,7 @@ class Chapters:
             elsewhere=gpus[1:],
             others=others,
             figures=drawings,
+            whole_ladder=whole,
             counted=load_counted(recorded),
             answers=answers_of(chapter.path, self.simulator),
             rung_figures=behind,

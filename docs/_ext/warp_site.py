@@ -225,6 +225,10 @@ class Svg(SphinxDirective):
                 *pieces,
                 "</div>",
             ]
+        covered = path.with_suffix(".covered.json")
+        if covered.exists():  # what docs/_static/predict.js puts in where a prediction is answered
+            self.env.note_dependency(str(covered))
+            pieces = [f'<div data-covered="{escape_html(covered.read_text(encoding="utf-8"))}">', *pieces, "</div>"]
         figure += nodes.raw("", "".join(pieces), format="html")
         if self.content:
             caption = nodes.caption()
