@@ -83,6 +83,7 @@ class Chapters:
         self.projects: dict[str, Path] = {}  # Breathe's
         self.titles: dict[str, str] = {}
         self.caches: dict[tuple[str, str], float] = {}  # (device, "L2 cache") -> GB/s
+        self.lines: dict[tuple[str, str, str], live.Line] = {}  # that the live figure shows
         self.recorded: list[tuple[source.Chapter, results.Results | None]] = []
         self.chapters = []
         for main in source.find_chapters(root / "chapters"):
@@ -111,6 +112,7 @@ class Chapters:
             "copies": landing.copies(self.recorded),
             "chapters": landing.chapters(known, self.exercises),
             "watch": recording.watch(self.root),
+            "lines": live.lines_list(self.lines),
             "version": landing.version(self.commit, time.strftime("%Y-%m-%d"), download),
         }
 
@@ -165,6 +167,7 @@ class Chapters:
         pages[main] += way.end(chapter.header, [known.header for known, _ in self.chapters])
         pages = chapter_drawings.place(pages, named, chapter.path)
         pages[main] = live.placed(pages[main], folder)
+        self.lines.update(live.lines_of(folder, chapter.path.read_text(encoding="utf-8"), pages, simulated.trace))
         for name, page in pages.items():
             stage.write(name, page)
         stage.write(f"_data/{folder}.trace.json", json.dumps(simulated.trace))

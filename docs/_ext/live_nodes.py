@@ -141,7 +141,8 @@ def add_scripts(app, pagename, _template, _context, _doctree):
     """The files of what a page has."""
     has = app.env.metadata.get(pagename, {})
     if has.get("live") or has.get("counted"):
-        for name in ("rules.js", "access.js", *(["counted.js"] if has.get("counted") else [])):
+        parser = ["lane_index.js"] if has.get("live") else []
+        for name in ("rules.js", *parser, "access.js", *(["counted.js"] if has.get("counted") else [])):
             app.add_js_file(name, loading_method="defer")
         app.add_css_file("access.css")
     scenes = has.get("player", "").split()
