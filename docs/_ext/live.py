@@ -132,6 +132,42 @@ ANSWERS = {
     "sectors_of_a_stride": ("apart", "eighth_or_third", "third_float", "wide_global"),
 }
 
+# What these exercises ask, in the order of their constants: a name that the page shows, and the access.
+ASKED = {
+    "count_sectors": [
+        ("neighbours", "global:float[lane]"),
+        ("shifted", "global:float[lane + 1]"),
+        ("every_second", "global:float[2 * lane]"),
+        ("every_32nd", "global:float[32 * lane]"),
+        ("backwards", "global:float[31 - lane]"),
+        ("all_the_same", "global:float[7]"),
+    ],
+    "six_patterns": [
+        ("Same", "shared:float[5]"),
+        ("Neighbours", "shared:float[lane]"),
+        ("Stride2", "shared:float[2 * lane]"),
+        ("Stride32", "shared:float[32 * lane]"),
+        ("Stride33", "shared:float[33 * lane]"),
+        ("RowsOf8", "shared:float[lane / 8 * 32 + lane % 8]"),
+    ],
+    "wide_loads": [
+        ("Neighbours", "shared:float2[lane]"),
+        ("EverySecond", "shared:float2[2 * lane]"),
+        ("Mixed", "shared:float2[lane * (1 + lane / 16)]"),
+        ("Neighbours", "shared:float4[lane]"),
+        ("EverySecond", "shared:float4[2 * lane]"),
+    ],
+    "sectors_of_a_stride": [
+        ("kEverySecond", "global:float[2 * lane]"),
+        ("kEveryEighth", "global:float[8 * lane]"),
+        ("kColumn", "global:float[1000 * lane]"),
+        ("kFromTheThird", "global:float[2 + lane]"),
+        ("kDoubles, as float2", "global:float2[lane]"),
+        ("kEveryThird", "global:float[3 * lane]"),
+        ("kFloat4", "global:float4[lane]"),
+    ],
+}
+
 ELEMENTS = {"float": 4, "float2": 8, "float4": 16}
 
 
@@ -225,7 +261,7 @@ PART = re.compile(
 
 def parse(state: str) -> tuple[str, list[Access]]:
     """The memory and the two accesses of a state."""
-    space, *parts = state.split(":")
+    space, *parts = state.replace(" ", "").split(":")
     found = [PART.fullmatch(part) for part in parts]
     if space not in ("shared", "global") or len(found) != 2 or not all(found):
         raise ValueError(f"'{state}' is no state: it has to be like shared:float*32:float*32+1")
@@ -259,6 +295,11 @@ def directive(name: str, examples: tuple[str, ...]) -> str:
 def answer(exercise: str) -> str:
     """The figure on the page of an exercise's solution; "" of one that does not ask for such counts."""
     return directive("access-answer", ANSWERS[exercise]) if exercise in ANSWERS else ""
+
+
+def ask(exercise: str) -> str:
+    """The fields on the page of an exercise that asks for such counts; "" of another."""
+    return f"```{{ask}} {exercise}\n```" if exercise in ASKED else ""
 
 
 def placed(page: str, folder: str) -> str:

@@ -388,4 +388,5 @@
 
   document.querySelectorAll(".live[data-examples]").forEach(start);
   window.warpRules = { shared, sectors, drawBanks, drawSectors };
+  window.warpAccess = { parse, source, judge };
 })();

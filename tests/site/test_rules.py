@@ -17,6 +17,8 @@ import sample
 import browser
 import live  # docs/_ext is on the path
 
+from warp.exercise.exercises import all_exercises
+
 RULES = sample.ROOT / "docs" / "rules"
 STATIC = sample.ROOT / "docs" / "_static"
 COUNT = 100_000
@@ -161,6 +163,21 @@ class States(unittest.TestCase):
             self.assertIn("{live} access-answer", live.answer(name))
         self.assertEqual(live.answer("fill_the_kernel"), "")
 
+    def test_what_an_exercise_asks(self):
+        """The accesses are those of its constants, whose values its solution has; a drawing of each counts the same."""
+        folders = [path.name for path in (sample.ROOT / "chapters").iterdir()]
+        solutions = {one.name: one.solution for folder in folders for one in all_exercises(sample.ROOT, folder)}
+        for name, asked in live.ASKED.items():
+            text = solutions[name].read_text()
+            right = [int(n) for n in re.findall(r"^constexpr int k\w+ = (\d+);", text, re.MULTILINE)]
+            counts = []
+            for _, state in asked:
+                alt = live.still(f"{state}:float*1").alt
+                counts.append(int(re.search(r": (\d+) (?:wavefront|sector)s?[:,]", alt)[1]))
+            self.assertEqual(counts, right, name)
+            self.assertIn("{ask} " + name, live.ask(name))
+        self.assertEqual(live.ask("fill_the_kernel"), "")
+
     def test_its_place_in_a_chapter(self):
         live.PLACES["00_test"] = [("kernel", ("strides",))]
         self.addCleanup(live.PLACES.pop, "00_test")
@@ -193,6 +210,33 @@ class Answers(browser.InABrowser):
         page.set_default_timeout(browser.PATIENCE)
         page.goto((folder / "page.html").as_uri())
         return page
+
+    def test_an_exercise_is_answered(self):
+        """Nothing is counted or drawn before a guess."""
+        page = self.figure(["strides"])
+        given = json.dumps(live.ASKED["six_patterns"])
+        page.evaluate(
+            "(given) => { document.querySelector('#access').innerHTML = '<div class=\"live ask\"></div>';"
+            "document.querySelector('.ask').dataset.asked = given; }",
+            given,
+        )
+        page.add_script_tag(content=(STATIC / "ask.js").read_text())
+        rows = page.locator(".asked")
+        self.assertEqual(rows.count(), 6)
+        self.assertEqual(page.locator(".ask svg").count(), 0)
+        self.assertNotRegex(page.locator(".ask").inner_text(), r"\d+ wavefronts?;|takes")
+        self.assertIn("words[lane/8*32+lane%8] of float", " ".join(rows.last.inner_text().split()))
+        for row, guess, near, said in (
+            (3, "1", "no", "It takes 32."),
+            (5, "4", "yes", "Right."),
+            (0, "one", None, "Write a whole number."),
+        ):
+            rows.nth(row).locator("input").fill(guess)
+            page.keyboard.press("Enter")
+            output = rows.nth(row).locator("output")
+            self.assertEqual((output.get_attribute("data-near"), output.inner_text()), (near, said))
+        self.assertEqual(page.locator(".ask .code").inner_text(), "RowsOf8 4 wavefronts; 1 without conflicts")
+        self.assertEqual(page.locator(".ask svg").count(), 1)
 
     def native(self, *flags):
         """The answers of the simulator's rules, compiled for this machine."""
