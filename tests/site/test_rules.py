@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import types
 import unittest
 from pathlib import Path
 
@@ -77,6 +78,55 @@ class Committed(unittest.TestCase):
         except self.make.NoCompiler as missing:
             self.skipTest(str(missing))
         self.assertEqual(base64.b64decode(re.search(r'rulesModule = "(.*)"', self.text)[1]), module)
+
+
+# A clang++ for a test: it has the targets and the headers that it is told, and "compiles" a module of its own.
+FAKE = """#!/bin/sh
+case "$1" in
+--version) echo "Debian clang version 99.0.1" ;;
+--print-targets) printf '  Registered Targets:\\n    {target}     - one\\n    x86-64 - another\\n' ;;
+*)
+  {headers} || {{ echo "fatal error: 'cstdint' file not found" >&2; exit 1; }}
+  while [ "$1" != -o ]; do shift; done
+  echo ran >> "$0.ran"
+  printf module > "$2" ;;
+esac
+"""
+
+
+class ForTheSite(unittest.TestCase):
+    """What ./learn docs does with the compiler that is there."""
+
+    def made(self, clang, script):
+        make = maker()
+        make.shutil = types.SimpleNamespace(which=lambda name: clang and str(clang) if name == "clang++" else None)
+        return make.for_site(script)
+
+    def test_it_is_compiled_where_clang_can(self):
+        folder = Path(tempfile.mkdtemp(prefix="warp-clang-"))
+        self.addCleanup(shutil.rmtree, folder)
+        clang, script = folder / "clang++", folder / "new" / "rules.js"
+
+        def compiler(**has):
+            clang.write_text(FAKE.format(**has))
+            clang.chmod(0o755)
+
+        compiler(target="wasm32", headers="true")
+        self.assertEqual(self.made(clang, script), "compiled by clang 99.0.1")
+        text = script.read_text()
+        self.assertIn(f"// sources {maker().digest()}, clang 99.0.1\n", text)
+        self.assertEqual(base64.b64decode(re.search(r'rulesModule = "(.*)"', text)[1]), b"module")
+        self.made(clang, script)
+        self.assertEqual(Path(f"{clang}.ran").read_text(), "ran\n", "compiled again, though nothing had changed")
+        for has, why in (
+            ({"target": "riscv32", "headers": "true"}, f"{clang} has no target wasm32"),
+            ({"target": "wasm32", "headers": "false"}, f"{clang} cannot compile for wasm32: 'cstdint' file not found"),
+        ):
+            compiler(**has)
+            script.write_text("of an earlier build")
+            self.assertEqual(self.made(clang, script), f"the module that is kept, as {why}")
+            self.assertFalse(script.exists())
+        self.assertEqual(self.made(None, script), "the module that is kept, as clang++ is not installed")
 
 
 class States(unittest.TestCase):
