@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import chapter_drawings
@@ -98,8 +99,13 @@ class Chapters:
 
     def write_all(self) -> dict[str, str]:
         """Writes the pages of the chapters and their map; returns what the landing page shows of them."""
-        for chapter, others in self.chapters:
-            self.write_page(chapter, others)
+        pool = ThreadPoolExecutor(max_workers=os.cpu_count() or 1)  # a program of the simulator runs on one core
+        runs = [pool.submit(self.run, chapter) for chapter, _ in self.chapters]
+        try:
+            for (chapter, others), simulated in zip(self.chapters, runs):
+                self.write_page(chapter, others, simulated.result())
+        finally:
+            pool.shutdown(cancel_futures=True)
         told = chapter_drawings.story(self.recorded)
         known = [chapter for chapter, _ in self.chapters]
         graph = figures.chapter_graph([(c.folder, c.header.number, c.header.title, c.header.builds_on) for c in known])
@@ -116,12 +122,16 @@ class Chapters:
             "version": landing.version(self.commit, time.strftime("%Y-%m-%d"), download),
         }
 
-    def write_page(self, chapter: source.Chapter, others: list[Path]) -> None:
-        """Runs a chapter's program, or takes the run that was kept, and writes all that is made of it."""
-        stage, folder, recorded = self.stage, chapter.folder, chapter.path.parent / "results"
-        program = self.simulator / "chapters" / folder / chapter.path.stem
-        simulated = kept_run(chapter.path, program, self.work / "runs" / folder, self.commit)
+    def run(self, chapter: source.Chapter) -> results.Results:
+        """Runs a chapter's program, or takes the run that was kept."""
+        program = self.simulator / "chapters" / chapter.folder / chapter.path.stem
+        simulated = kept_run(chapter.path, program, self.work / "runs" / chapter.folder, self.commit)
         results.without_root(simulated, self.root)
+        return simulated
+
+    def write_page(self, chapter: source.Chapter, others: list[Path], simulated: results.Results) -> None:
+        """Writes all that is made of a chapter and its run."""
+        stage, folder, recorded = self.stage, chapter.folder, chapter.path.parent / "results"
         gpus = list(results.load_recorded(recorded).values())
         measured = gpus[0] if gpus else None
         self.recorded.append((chapter, measured))
