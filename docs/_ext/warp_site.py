@@ -43,11 +43,12 @@ log = logging.getLogger(__name__)
 
 
 class Rung(SphinxDirective):
-    """The card of a rung. `numbers` has, as JSON, its key figures: what it was before, what it is, of what."""
+    """The card of a rung. `numbers` has, as JSON, its key figures: what it was before, what it is, of what; `beside` those of
+    the margin."""
 
     required_arguments = 1
     has_content = True
-    option_spec = {"idea": directives.unchanged, "numbers": directives.unchanged}
+    option_spec = dict.fromkeys(("idea", "numbers", "beside"), directives.unchanged)
 
     def run(self):
         name = self.arguments[0]
@@ -61,7 +62,7 @@ class Rung(SphinxDirective):
         panel += self.parse_content_to_nodes()
         self.env.metadata[self.env.docname].setdefault("rungs", "")
         self.env.metadata[self.env.docname]["rungs"] += f" {name}"
-        return [panel]
+        return [panel, *margin.numbers(json.loads(self.options.get("beside", "[]")))]
 
     def title(self, name: str) -> nodes.paragraph:
         title = nodes.paragraph(classes=["rung-title"])
