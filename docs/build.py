@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 
 DOCS = Path(__file__).resolve().parent
-sys.path.insert(0, str(DOCS / "_ext"))
+sys.path[:0] = [str(DOCS / "_ext"), str(DOCS)]
 sys.path.insert(0, str(DOCS.parent / "tools"))
 
 import agreement  # noqa: E402
@@ -30,6 +30,7 @@ import gpu_table  # noqa: E402
 import landing  # noqa: E402
 import simulator_settings  # noqa: E402
 from chapter_stage import Chapters  # noqa: E402
+from rules import make as live_rules  # noqa: E402
 from stage import BuildError, Stage, write  # noqa: E402
 
 from warp.chapter.errors import (
@@ -139,6 +140,9 @@ def build(options) -> None:
             raise BuildError(f"the page of agreement: {error}")
     stage.sweep()
 
+    rules = work / "rules.js"
+    print(f"docs: rules of the live figure: {live_rules.for_site(rules)}", flush=True)
+
     print("docs: Sphinx", flush=True)
     # Pages that did not change stay as they are, unless what makes them has changed.
     stamp, generator = work / "generator", generator_digest()
@@ -169,6 +173,8 @@ def build(options) -> None:
     status = sphinx_main([*arguments, str(stage.folder), str(options.out)])
     if status != 0:
         raise BuildError("Sphinx found something wrong; its lines above say what and where")
+    if rules.exists():
+        shutil.copy(rules, options.out / "_static" / rules.name)
     write(stamp, generator)
     shutil.rmtree(options.out / "_sources", ignore_errors=True)
     landing.pack_site(options.out, work / "released.tar.gz", bool(anew))

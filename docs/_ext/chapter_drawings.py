@@ -10,6 +10,7 @@ import re
 import runpy
 from pathlib import Path
 
+import asked
 import chapter_tables
 import figures
 import landing
@@ -55,8 +56,8 @@ def place(pages: dict[str, str], named: dict[str, str], path: Path) -> dict[str,
     return pages
 
 
-def ladder_steps(rungs: dict, rows: list[dict]) -> list[figures.Step]:
-    """A step for each rung that was timed, with its best variant in front."""
+def ladder_steps(rungs: dict, rows: list[dict], asked: dict[str, list[str]]) -> list[figures.Step]:
+    """A step for each rung that was timed, with its best variant in front, and the predictions that ask for it."""
     steps: list[figures.Step] = []
     before = None
     for name, rung in rungs.items():
@@ -72,33 +73,55 @@ def ladder_steps(rungs: dict, rows: list[dict]) -> list[figures.Step]:
             figures.Step(
                 name,
                 best["rate"],
-                " · ".join(filter(None, [best.get("variant"), rung.idea.replace("`", "")])),
+                rung.idea.replace("`", ""),
                 [row["rate"] for row in of if row is not best],
                 best["rate"] / best["ratio_to_peer"] if peer else None,
                 gain if gain and gain >= 1.05 else None,
                 is_peer=bool(peer) and name == peer.lower(),
+                variant=best.get("variant") or "",
+                asked=tuple(asked.get(name, ())),
             )
         )
         before = peer
     return steps
 
 
-def ladders(stage: Stage, chapter, measured) -> list[str]:
-    """What the chapter is about, for its top: bars of rates, or a table of colour where its rungs run on many inputs."""
+def ladders(stage: Stage, chapter, measured, questions: list) -> tuple[list[str], list[str]]:
+    """What the chapter is about, for its top: bars of rates, or a table of colour where its rungs run on many inputs. What its
+    predictions, `questions`, ask for is covered there; the second one, where there is need of it, shows all."""
+    whole, caption = ladder_of(chapter, measured, {})
+    if not whole:
+        return [], []
+    in_common = chapter_tables.variants_in_common(rows_shown(chapter, measured), list(chapter.header.rungs))[0]
+    drawn, _ = ladder_of(chapter, measured, asked.asked(chapter.path, questions, keeps_first=not in_common))
+    name = f"{chapter.folder}-ladder"
+    if not drawn.covered:
+        return [stage.drawing(name, whole, caption)], []
+    waits = f"What is asked below waits for its answer, or [is here](/more/{chapter.folder}/measurements.md)."
+    return [stage.drawing(name, drawn, f"{caption} {waits}")], [stage.drawing(f"{name}-whole", whole, caption)]
+
+
+def rows_shown(chapter, measured) -> list[dict]:
+    """The results at the chapter's own size."""
     sizes = rung_tables.sizes_of(measured.rows)
     shown = next((s for s in sizes if ",".join(map(str, s.values())) == chapter.header.sizes["gpu"]), None)
-    rows = [row for row in measured.rows if len(sizes) < 2 or row.get("size") == shown]
+    return [row for row in measured.rows if len(sizes) < 2 or row.get("size") == shown]
+
+
+def ladder_of(chapter, measured, asked_of: dict[str, list[str]]) -> tuple[figures.Drawing | None, str]:
+    """The ladder and its caption, if enough rungs were measured; `asked_of` has what waits, by rung."""
+    sizes, rows = rung_tables.sizes_of(measured.rows), rows_shown(chapter, measured)
     title = f"The ladder of chapter {chapter.header.number} on {measured.device}"
     at = f", {markup.size_words(chapter.header.sizes['gpu'])}" if len(sizes) > 1 else ""
     variants, times = chapter_tables.variants_in_common(rows, list(chapter.header.rungs))
     if variants:
         table = [[of.get(variant) for variant in variants] for of in times.values()]
         caption = f"{title}{at}: how many times as long as the fastest rung of its column each takes. Filled: less than twice."
-        return [stage.drawing(f"{chapter.folder}-ladder", figures.heat(list(times), variants, table, title), caption)]
+        return figures.heat(list(times), variants, table, title, asked_of), caption
     # Where a chapter is about arithmetic, its bandwidths are beside the point: they have their tables.
     for unit, limit in (("GFLOP/s", "fp32_gflop_s"), ("GB/s", "copy_gb_s")):
         timed = [row for row in rows if row.get("rate_unit") == unit and row.get("rate")]
-        steps = ladder_steps(chapter.header.rungs, timed)
+        steps = ladder_steps(chapter.header.rungs, timed, asked_of)
         if len(steps) < 2:
             continue
         for step in steps:  # several steps in one pass beside a peer that passes once: its rate is not this one
@@ -114,8 +137,8 @@ def ladders(stage: Stage, chapter, measured) -> list[str]:
             caption += " ×: the gain over the rung above."
         if len(peers) > 1:
             caption += " The upright marks are the peers, timed in the same rounds."
-        return [stage.drawing(f"{chapter.folder}-ladder", drawing, caption)]
-    return []
+        return drawing, caption
+    return None, ""
 
 
 SPREAD = 1.3  # of intensities: where all points stand above each other, the ladder has said all

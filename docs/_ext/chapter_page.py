@@ -271,6 +271,7 @@ def chapter_pages(
     elsewhere: list[Results] = (),
     others: list[Path] = (),
     figures: list[str] = (),
+    whole_ladder: list[str] = (),
     rung_figures: dict[str, str] | None = None,
     counted: Counted | None = None,
     notes: str = "",
@@ -360,7 +361,7 @@ def chapter_pages(
     off_road.update(dict.fromkeys(rest, name))
     lines = [line for rung in rest for line in (pages.panel(rung), "")]
     recorded = [*filter(None, [measured]), *elsewhere]
-    lines += [ladder(chapter, simulated, recorded), "", agreement(counted, simulated), ""]
+    lines += [ladder(chapter, simulated, recorded, whole_ladder), "", agreement(counted, simulated), ""]
     if notes:
         lines += [f"How the figures were measured, and what else was tried: [laboratory notes](/{notes}).", ""]
     about = "Times and counts of every rung, and the simulator's counts beside the hardware's."

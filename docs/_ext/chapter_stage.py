@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import chapter_drawings
@@ -83,6 +84,7 @@ class Chapters:
         self.projects: dict[str, Path] = {}  # Breathe's
         self.titles: dict[str, str] = {}
         self.caches: dict[tuple[str, str], float] = {}  # (device, "L2 cache") -> GB/s
+        self.lines: dict[tuple[str, str, str], live.Line] = {}  # that the live figure shows
         self.recorded: list[tuple[source.Chapter, results.Results | None]] = []
         self.chapters = []
         for main in source.find_chapters(root / "chapters"):
@@ -97,8 +99,13 @@ class Chapters:
 
     def write_all(self) -> dict[str, str]:
         """Writes the pages of the chapters and their map; returns what the landing page shows of them."""
-        for chapter, others in self.chapters:
-            self.write_page(chapter, others)
+        pool = ThreadPoolExecutor(max_workers=os.cpu_count() or 1)  # a program of the simulator runs on one core
+        runs = [pool.submit(self.run, chapter) for chapter, _ in self.chapters]
+        try:
+            for (chapter, others), simulated in zip(self.chapters, runs):
+                self.write_page(chapter, others, simulated.result())
+        finally:
+            pool.shutdown(cancel_futures=True)
         told = chapter_drawings.story(self.recorded)
         known = [chapter for chapter, _ in self.chapters]
         graph = figures.chapter_graph([(c.folder, c.header.number, c.header.title, c.header.builds_on) for c in known])
@@ -111,15 +118,20 @@ class Chapters:
             "copies": landing.copies(self.recorded),
             "chapters": landing.chapters(known, self.exercises),
             "watch": recording.watch(self.root),
+            "lines": live.lines_list(self.lines),
             "version": landing.version(self.commit, time.strftime("%Y-%m-%d"), download),
         }
 
-    def write_page(self, chapter: source.Chapter, others: list[Path]) -> None:
-        """Runs a chapter's program, or takes the run that was kept, and writes all that is made of it."""
-        stage, folder, recorded = self.stage, chapter.folder, chapter.path.parent / "results"
-        program = self.simulator / "chapters" / folder / chapter.path.stem
-        simulated = kept_run(chapter.path, program, self.work / "runs" / folder, self.commit)
+    def run(self, chapter: source.Chapter) -> results.Results:
+        """Runs a chapter's program, or takes the run that was kept."""
+        program = self.simulator / "chapters" / chapter.folder / chapter.path.stem
+        simulated = kept_run(chapter.path, program, self.work / "runs" / chapter.folder, self.commit)
         results.without_root(simulated, self.root)
+        return simulated
+
+    def write_page(self, chapter: source.Chapter, others: list[Path], simulated: results.Results) -> None:
+        """Writes all that is made of a chapter and its run."""
+        stage, folder, recorded = self.stage, chapter.folder, chapter.path.parent / "results"
         gpus = list(results.load_recorded(recorded).values())
         measured = gpus[0] if gpus else None
         self.recorded.append((chapter, measured))
@@ -129,10 +141,11 @@ class Chapters:
         self.projects[project] = doxygen.run(
             DOCS / "Doxyfile", self.work / "doxygen" / project, [*files, *declared], defines=["__SIMT__"]
         )
-        drawings = []
+        drawings, whole = [], []
         if measured:
             self.caches.update(cache_bandwidths(measured))
-            drawings = chapter_drawings.ladders(stage, chapter, measured)
+            questions = [one.prediction for one in predictions.collect(chapter.path) if one.main_track]
+            drawings, whole = chapter_drawings.ladders(stage, chapter, measured, questions)
             drawings += chapter_drawings.limiters(stage, chapter, measured)
             drawings += chapter_drawings.roofline(stage, chapter, simulated, measured, self.caches)
         behind, named = chapter_drawings.own(stage, chapter, simulated)
@@ -152,6 +165,7 @@ class Chapters:
             elsewhere=gpus[1:],
             others=others,
             figures=drawings,
+            whole_ladder=whole,
             counted=load_counted(recorded),
             answers=answers_of(chapter.path, self.simulator),
             rung_figures=behind,
@@ -163,6 +177,7 @@ class Chapters:
         pages[main] += way.end(chapter.header, [known.header for known, _ in self.chapters])
         pages = chapter_drawings.place(pages, named, chapter.path)
         pages[main] = live.placed(pages[main], folder)
+        self.lines.update(live.lines_of(folder, chapter.path.read_text(encoding="utf-8"), pages, simulated.trace))
         for name, page in pages.items():
             stage.write(name, page)
         stage.write(f"_data/{folder}.trace.json", json.dumps(simulated.trace))

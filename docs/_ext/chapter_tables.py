@@ -14,10 +14,10 @@ from warp.chapter.results import Results
 from warp.chapter.source import Chapter
 
 
-def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results]) -> str:
+def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results], drawings: list[str] = ()) -> str:
     """Every rung in one table for each GPU that was recorded and for the simulator, all but the first folded. Where nothing was
     recorded, the counts stand in the open."""
-    out = ["## The ladder", ""]
+    out = ["## The ladder", "", *(line for drawing in drawings for line in (drawing, ""))]
     names = list(chapter.header.rungs)
 
     def label(row: dict) -> str:

@@ -102,6 +102,7 @@ def exercise_page(exercise: Exercise) -> str:
             ),
             fence(f"./learn start {exercise.name}\n./learn check {exercise.name}", "{code-block} console", [""]),
             code_of(exercise.blank),
+            live.ask(exercise.name),
             hints(exercise.hints),
             dropdown("The solution, and why", "\n\n".join(solution), "fold solution"),
             "",

@@ -47,6 +47,18 @@ def speed(name: str, before: str, measured: Results | None) -> list[list[str]]:
     return [[was, short(row["rate"]), f"{row.get('rate_unit', '')}{beside}"]]
 
 
+def in_margin(name: str, measured: Results | None) -> list[list[str]]:
+    """[what it is, of what] for beside the prose behind the card: the time, and the share of the machine's limit; [] of a rung
+    whose card has the time."""
+    row = fastest(name, measured)
+    share = (row or {}).get("fraction_of_limit")
+    if not row or not row.get("rate") or not share:
+        return []
+    variant = f", {row['variant']}" if row.get("variant") else ""
+    time = [f"{milliseconds(row['time_ms']['median'])} ms", f"{name}{variant}"]
+    return [time, [f"{100 * share:.0f} %" if share >= 0.01 else "< 1 %", "of the machine's limit"]]
+
+
 def costs(row: dict | None) -> dict[str, float]:
     """What a request of each kind costs in a row."""
     counts = (row or {}).get("counts") or {}

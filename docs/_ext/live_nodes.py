@@ -1,6 +1,7 @@
 """What a page has that reacts: the live figure (live.py) and the counts beside a listing (counted_listing.py).
 
 `live`     an access of a warp, two states side by side
+`ask`      the accesses of an exercise, each with a field for a guess of what it costs
 `counted`  holds a listing: costs beside its lines, marks on what differs from an earlier kernel, gaps where it is shortened
 
 A drawing with a scene is played by docs/_static/player.js; `needs` says so of its page.
@@ -47,6 +48,22 @@ class Live(SphinxDirective):
         self.state.document.note_explicit_target(node)
         node += nodes.raw("", f'<div class="live" data-examples="{given}">{pictures}</div>', format="html")
         needs(self.env, "live")
+        return [node]
+
+
+class Ask(SphinxDirective):
+    """`{ask} EXERCISE`: a field for each access that it asks for."""
+
+    required_arguments = 1
+
+    def run(self):
+        name = self.arguments[0]
+        given = html.escape(json.dumps(live.ASKED[name]))
+        node = nodes.container(classes=["live-place"])
+        without = f"With JavaScript, each of them can be guessed here; <code>./learn check {name}</code> counts them in a terminal."
+        text = f'<div class="live ask" data-asked="{given}"><p>{without}</p></div>'
+        node += nodes.raw("", text, format="html")
+        needs(self.env, "ask")
         return [node]
 
 
@@ -140,8 +157,10 @@ def depart_counted(self, node):
 def add_scripts(app, pagename, _template, _context, _doctree):
     """The files of what a page has."""
     has = app.env.metadata.get(pagename, {})
-    if has.get("live") or has.get("counted"):
-        for name in ("rules.js", "access.js", *(["counted.js"] if has.get("counted") else [])):
+    if has.get("live") or has.get("ask") or has.get("counted"):
+        parser = ["lane_index.js"] if has.get("live") or has.get("ask") else []
+        behind = [f"{name}.js" for name in ("ask", "counted") if has.get(name)]
+        for name in ("rules.js", *parser, "access.js", *behind):
             app.add_js_file(name, loading_method="defer")
         app.add_css_file("access.css")
     scenes = has.get("player", "").split()
@@ -155,6 +174,7 @@ def add_scripts(app, pagename, _template, _context, _doctree):
 def setup(app):
     app.add_node(counted, html=(visit_counted, depart_counted))
     app.add_directive("live", Live)
+    app.add_directive("ask", Ask)
     app.add_directive("counted", Counted)
     app.connect("doctree-read", ask_first, priority=800)  # before the answers are folded
     app.connect("html-page-context", add_scripts)

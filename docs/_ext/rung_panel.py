@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from key_figures import key_figures
+from key_figures import in_margin, key_figures
 from markup import escape, escape_code, fence, number, size_text
 from rung_tables import counts_table, measured_table, sizes_of, variants_beside
 
@@ -79,7 +79,8 @@ def rung_panel(
     found, and behind tabs all counts and times and the contract. `elsewhere` are the results of further GPUs."""
     figures = key_figures(name, before, simulated, measured)
     out = [f"::::::{{rung}} {name}", f":idea: {json.dumps(idea, ensure_ascii=False)}"]
-    out += [f":numbers: {json.dumps(figures, ensure_ascii=False)}", ""]
+    out += [f":numbers: {json.dumps(figures, ensure_ascii=False)}"]
+    out += [f":beside: {json.dumps(in_margin(name, measured), ensure_ascii=False)}", ""]
     rows = simulated.of(name) if simulated else []
     tabs: list[str] = []
     if rows:

@@ -41,6 +41,11 @@ class Stage:
         if drawing.scene:
             self.write(f"_figures/{name}.json", json.dumps(drawing.data, separators=(",", ":"), ensure_ascii=False))
             options.append(f":scene: {drawing.scene}")
+        if drawing.covered:
+            self.write(
+                f"_figures/{name}.covered.json",
+                json.dumps(drawing.covered, separators=(",", ":"), ensure_ascii=False),
+            )
         return markup.fence(caption, f"{{svg}} _figures/{name}.svg", [*options, ""])
 
     def sweep(self) -> None:

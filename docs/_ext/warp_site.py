@@ -43,11 +43,12 @@ log = logging.getLogger(__name__)
 
 
 class Rung(SphinxDirective):
-    """The card of a rung. `numbers` has, as JSON, its key figures: what it was before, what it is, of what."""
+    """The card of a rung. `numbers` has, as JSON, its key figures: what it was before, what it is, of what; `beside` those of
+    the margin."""
 
     required_arguments = 1
     has_content = True
-    option_spec = {"idea": directives.unchanged, "numbers": directives.unchanged}
+    option_spec = dict.fromkeys(("idea", "numbers", "beside"), directives.unchanged)
 
     def run(self):
         name = self.arguments[0]
@@ -61,7 +62,7 @@ class Rung(SphinxDirective):
         panel += self.parse_content_to_nodes()
         self.env.metadata[self.env.docname].setdefault("rungs", "")
         self.env.metadata[self.env.docname]["rungs"] += f" {name}"
-        return [panel]
+        return [panel, *margin.numbers(json.loads(self.options.get("beside", "[]")))]
 
     def title(self, name: str) -> nodes.paragraph:
         title = nodes.paragraph(classes=["rung-title"])
@@ -225,6 +226,10 @@ class Svg(SphinxDirective):
                 *pieces,
                 "</div>",
             ]
+        covered = path.with_suffix(".covered.json")
+        if covered.exists():  # what docs/_static/predict.js puts in where a prediction is answered
+            self.env.note_dependency(str(covered))
+            pieces = [f'<div data-covered="{escape_html(covered.read_text(encoding="utf-8"))}">', *pieces, "</div>"]
         figure += nodes.raw("", "".join(pieces), format="html")
         if self.content:
             caption = nodes.caption()

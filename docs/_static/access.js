@@ -103,33 +103,55 @@
   }
 
   // ---- what the figure is made of: two accesses, written as shared:float*32:float*32+1 ----
+  // A side is a stride, float*32+1^@2; an index, float[lane*3]; or a place in a tile of 32 x 32, float[lane][0]+1. A store ends in =.
 
+  const PART = /^(float[24]?)(?:\*(\d+)(?:\+(\d+))?(\^)?(?:@(\d+))?|\[([^\][]*)\](?:\[([^\][]*)\](?:\+(\d+)|(\^))?)?)(=)?$/;
+
+  // Throws an Error that says what is wrong with an index; null for what is no state at all.
   function parse(state) {
-    const [space, ...parts] = state.split(":");
-    const sides = parts.map((part) => /^(float[24]?)\*(\d+)(?:\+(\d+))?(\^)?(?:@(\d+))?$/.exec(part));
-    if (!["shared", "global"].includes(space) || sides.length !== 2 || !sides.every(Boolean)) return null;
-    const read = sides.map(([, element, stride, pad, swizzled, first]) =>
-      ({ element, stride: +stride, pad: +(pad ?? 0), swizzled: Boolean(swizzled), first: +(first ?? 0) }));
-    return read.every((side) => side.stride <= 64 && side.pad <= 8 && side.first <= 8) ? { space, sides: read } : null;
+    const [space, ...parts] = state.replaceAll(" ", "").split(":");
+    const found = parts.map((part) => PART.exec(part));
+    if (!["shared", "global"].includes(space) || found.length !== 2 || !found.every(Boolean)) return null;
+    const sides = found.map(([, element, stride, pad, swizzled, first, index, column, tilePad, tileSwizzled, store]) => {
+      const kind = stride !== undefined ? "stride" : column === undefined ? "index" : "tile";
+      return { element, kind, stride: +(stride ?? 1), pad: +(pad ?? tilePad ?? 0), swizzled: Boolean(swizzled ?? tileSwizzled),
+               first: +(first ?? 0), index: kind === "index" ? index : "lane", row: kind === "tile" ? index : "lane",
+               column: column ?? "0", store: Boolean(store) };
+    });
+    if (!sides.every((side) => side.stride <= 64 && side.pad <= 8 && side.first <= 8 && (side.kind !== "tile" || space === "shared"))) return null;
+    sides.forEach(addressesOf);
+    return { space, sides };
   }
 
   function written({ space, sides }) {
-    return [space, ...sides.map(({ element, stride, pad, swizzled, first }) =>
-      `${element}*${stride}${pad ? `+${pad}` : ""}${swizzled ? "^" : ""}${first ? `@${first}` : ""}`)].join(":");
+    return [space, ...sides.map(({ element, kind, stride, pad, swizzled, first, index, row, column, store }) => {
+      const layout = `${pad ? `+${pad}` : ""}${swizzled ? "^" : ""}`;
+      const place = { stride: `*${stride}${layout}${first ? `@${first}` : ""}`, index: `[${index}]`, tile: `[${row}][${column}]${layout}` }[kind];
+      return `${element}${place}${store ? "=" : ""}`;
+    })].join(":").replaceAll(" ", "");
   }
 
   const canSwizzle = ({ stride }) => stride > 1 && (stride & (stride - 1)) === 0;
 
-  function addressesOf({ element, stride, pad, swizzled, first }) {
-    return Array.from({ length: LANES }, (_, lane) =>
-      SIZES[element] * (lane * (stride + pad) + (swizzled ? lane & (stride - 1) : 0) + first));
+  function addressesOf({ element, kind, stride, pad, swizzled, first, index, row, column }) {
+    const lanes = Array.from({ length: LANES }, (_, lane) => lane);
+    let at = lanes.map((lane) => lane * (stride + pad) + (swizzled ? lane & (stride - 1) : 0) + first);
+    if (kind === "index") at = warpIndex(index);
+    if (kind === "tile") {
+      const rows = warpIndex(row, 31, "a row"), columns = warpIndex(column, 31, "a column");
+      at = lanes.map((lane) => rows[lane] * (32 + pad) + (swizzled ? rows[lane] ^ columns[lane] : columns[lane]));
+    }
+    return at.map((place) => SIZES[element] * place);
   }
 
-  function source(space, { element, stride, pad, swizzled, first }) {
-    const step = stride === 1 ? "lane" : stride ? `lane * ${stride}` : "0";
-    if (space === "global") return `in[${step}${first ? ` + ${first}` : ""}]`;
-    if (pad || swizzled || stride === 32) return `tile[lane][${swizzled ? "0 ^ lane" : "0"}]  of ${element} tile[32][${stride}${pad ? ` + ${pad}` : ""}]`;
-    return `words[${step}]  of ${element}`;
+  function source(space, { element, kind, stride, pad, swizzled, first, index, row, column, store }) {
+    const step = stride === 1 ? "lane" : stride ? `lane * ${stride}` : "0", stored = store ? " = …" : "";
+    const part = (text) => (/^\w+$/.test(text) ? text : `(${text})`);
+    if (kind === "index") return `${space === "global" ? (store ? "out" : "in") : "words"}[${index}]${stored}${space === "global" ? "" : `  of ${element}`}`;
+    if (kind === "tile") return `tile[${row}][${swizzled ? `${part(column)} ^ ${part(row)}` : column}]${stored}  of ${element} tile[32][32${pad ? ` + ${pad}` : ""}]`;
+    if (space === "global") return `${store ? "out" : "in"}[${step}${first ? ` + ${first}` : ""}]${stored}`;
+    if (pad || swizzled || stride === 32) return `tile[lane][${swizzled ? "0 ^ lane" : "0"}]${stored}  of ${element} tile[32][${stride}${pad ? ` + ${pad}` : ""}]`;
+    return `words[${step}]${stored}  of ${element}`;
   }
 
   const round = (value) => (Math.abs(value - Math.round(value)) < 0.005 ? String(Math.round(value)) : value.toFixed(2));
@@ -138,7 +160,7 @@
   function judge(space, side) {
     const addresses = addressesOf(side), size = SIZES[side.element];
     if (space === "shared") {
-      const cost = shared(addresses, size);
+      const cost = shared(addresses, size, side.store);
       const worst = Math.max(...Array.from({ length: LANES / cost.phaseLanes }, (_, phase) => {
         const load = Array(BANKS).fill(0);
         const words = wordsOf(addresses, size, phase * cost.phaseLanes, (phase + 1) * cost.phaseLanes);
@@ -234,16 +256,58 @@
       return make("label", {}, words, input, shown);
     }
 
+    function choice(words, options, value, act) {
+      const choose = make("select", { onchange: () => act(choose.value) },
+        ...options.map((option) => make("option", option === value ? { selected: "" } : {}, option)));
+      return make("label", {}, words, choose);
+    }
+
+    // A field for an index: what is wrong with it stands below, and the picture stays as it was.
+    function typed(side, name, words) {
+      const problem = make("output", { class: "problem" });
+      const input = make("input", { type: "text", value: side[name], "data-field": name, spellcheck: "false", autocomplete: "off",
+        autocapitalize: "off", maxlength: 80, oninput: () => {
+          let wrong = "";
+          try { addressesOf({ ...side, [name]: input.value }); } catch (error) { wrong = error.message; }
+          problem.textContent = wrong;
+          input.setAttribute("aria-invalid", String(Boolean(wrong)));
+          if (wrong) return;
+          side[name] = input.value;
+          changed();
+        } });
+      return make("div", { class: name === "index" ? "typed whole" : "typed" }, make("label", {}, words, input), problem);
+    }
+
+    // An index begins as the stride that it follows.
+    function become(side, kind) {
+      if (kind === "index") {
+        side.index = side.kind === "stride" ? `lane * ${side.stride + side.pad}${side.first ? ` + ${side.first}` : ""}` : "lane";
+      }
+      Object.assign(side, { kind, swizzled: false, pad: kind === "tile" ? side.pad : 0, first: 0 });
+      rebuild();
+      changed();
+    }
+
     function rebuild() {
       for (const { fields, i } of sides) {
-        const side = state.sides[i];
-        const choose = make("select", { onchange: () => { side.element = choose.value; changed(); } },
-          ...Object.keys(SIZES).map((element) => make("option", element === side.element ? { selected: "" } : {}, element)));
-        const parts = [make("label", {}, "type ", choose), field(side, "stride", "stride ", 64)];
-        if (state.space === "shared") {
+        const side = state.sides[i], kinds = state.space === "shared" ? ["stride", "index", "tile"] : ["stride", "index"];
+        const parts = [
+          choice("type ", Object.keys(SIZES), side.element, (value) => { side.element = value; changed(); }),
+          choice("access ", ["load", "store"], side.store ? "store" : "load", (value) => { side.store = value === "store"; changed(); }),
+          choice("by ", kinds, side.kind, (kind) => become(side, kind)),
+        ];
+        if (side.kind === "stride") parts.push(field(side, "stride", "stride ", 64));
+        if (side.kind === "index") parts.push(typed(side, "index", "index "));
+        if (side.kind === "tile") {
+          const layout = side.swizzled ? "swizzle" : side.pad ? "pad" : "none";
+          parts.push(choice("layout ", ["none", "pad", "swizzle"], layout, (value) => {
+            Object.assign(side, { pad: value === "pad" ? 1 : 0, swizzled: value === "swizzle" });
+            changed();
+          }), typed(side, "row", "row "), typed(side, "column", "column "));
+        } else if (side.kind === "stride" && state.space === "shared") {
           const swizzle = make("input", { type: "checkbox", onchange: () => { side.swizzled = swizzle.checked; changed(); } });
           parts.push(field(side, "pad", "pad ", 8), make("label", { class: "swizzle" }, swizzle, " swizzle"));
-        } else parts.push(field(side, "first", "offset ", 8));
+        } else if (side.kind === "stride") parts.push(field(side, "first", "offset ", 8));
         fields.replaceChildren(...parts);
       }
     }
@@ -269,9 +333,9 @@
     }
 
     function changed() {
-      for (const side of state.sides) side.swizzled &&= canSwizzle(side);
+      for (const side of state.sides) side.swizzled &&= side.kind === "tile" || canSwizzle(side);
       show();
-      history.replaceState(null, "", `#${id}=${written(state)}`);
+      history.replaceState(null, "", `#${id}=${written(state).replaceAll("%", "%25")}`);
     }
 
     function set(next) {
@@ -303,13 +367,16 @@
 
     // A state in the address: of this figure, or of nothing that there is.
     function arrive() {
-      const found = decodeURIComponent(location.hash).match(/^#([\w-]+)=(.*)$/);
+      let hash = location.hash;
+      try { hash = decodeURIComponent(hash); } catch { /* a % that stands for itself */ }
+      const found = hash.match(/^#([\w-]+)=(.*)$/);
       if (!found || found[1] !== id) return;
-      const next = parse(found[2]);
+      let next = null, wrong = "a state is like shared:float*32:float*32+1, with strides to 64, and pads and offsets to 8.";
+      try { next = parse(found[2]); } catch (error) { wrong = error.message; }
       if (next) [state, lane] = [next, 0];
       rebuild();
       show();
-      if (!next) said.textContent = `The address asks for '${found[2]}'; a state is like shared:float*32:float*32+1, with strides to 64, and pads and offsets to 8.`;
+      if (!next) said.textContent = `The address asks for '${found[2]}'; ${wrong}`;
       figure.parentElement.scrollIntoView({ behavior: "instant" });
     }
 
@@ -321,4 +388,5 @@
 
   document.querySelectorAll(".live[data-examples]").forEach(start);
   window.warpRules = { shared, sectors, drawBanks, drawSectors };
+  window.warpAccess = { parse, source, judge };
 })();

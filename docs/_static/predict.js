@@ -60,7 +60,28 @@
       if (answered(names)) fold.open = true;
     }
     for (const [names, box] of counts) box.checked ||= answered(names);
+    uncover();
   }
+
+  // The rows of a ladder whose times a question asks for: covered until it is answered, or passed on by opening its answer.
+  const ladders = [...document.querySelectorAll("[data-covered]")].map((host) => [host, JSON.parse(host.dataset.covered)]);
+  const isPast = (name) =>
+    answered([name]) || folds.some((fold) => fold.open && (fold.dataset.for ?? "").split(" ").includes(name));
+
+  function uncover(every = false) {
+    for (const [host, rows] of ladders) {
+      for (const [name, row] of Object.entries(rows)) {
+        if (!every && !row.for.every(isPast)) continue;
+        for (const drawing of host.querySelectorAll(".drawing")) {
+          drawing.querySelector(`[data-row="${name}"]`).innerHTML = drawing.matches(".only-narrow") ? row.narrow : row.wide;
+          if (row.said) drawing.setAttribute("aria-label", drawing.getAttribute("aria-label").replace(...row.said));
+        }
+        delete rows[name];
+      }
+    }
+  }
+  for (const fold of folds) fold.addEventListener("toggle", () => uncover());
+  addEventListener("beforeprint", () => uncover(true));  // on paper every answer is open
 
   for (const question of questions) {
     const data = JSON.parse(question.dataset.prediction);
@@ -132,6 +153,7 @@
       remembered.set("all", all.checked);
       for (const fold of folds) fold.open = all.checked;
       for (const [, box] of counts) box.checked = all.checked;
+      uncover();
     });
     label.append(all, " Show all answers on this page");
     (document.querySelector("article h1") ?? document.querySelector("h1"))?.after(label);

@@ -3,7 +3,7 @@
 
     python3 docs/rules/make.py
 
-Needs clang and lld with the headers of wasm32: on Debian 12 `clang-14 lld-14 libc++-14-dev-wasm32 wasi-libc`. Whoever changes the
+./learn docs compiles them anew, too, into the site alone, and takes the file that is kept where it cannot. Needs clang and lld with the headers of wasm32: on Debian 12 `clang-14 lld-14 libc++-14-dev-wasm32 wasi-libc`. Whoever changes the
 rules runs it and commits what it writes; a test compares the digest of the sources, and the bytes where the same clang is.
 """
 
@@ -60,6 +60,9 @@ def compiler() -> tuple[str, str]:
 def compiled() -> bytes:
     """The module."""
     clang, _ = compiler()
+    targets = subprocess.run([clang, "--print-targets"], capture_output=True, text=True).stdout
+    if not re.search(r"^\s*wasm32\b", targets, re.MULTILINE):
+        raise NoCompiler(f"{clang} has no target wasm32")
     with tempfile.TemporaryDirectory() as folder:
         module = Path(folder) / "rules.wasm"
         command = [clang, *FLAGS, f"-I{SIMT / 'include'}", f"-I{SIMT}", "-o", str(module), *map(str, COMPILED)]
@@ -72,6 +75,30 @@ def compiled() -> bytes:
         return module.read_bytes()
 
 
+def written(module: bytes, version: str) -> str:
+    """The module as a script of the page."""
+    return (
+        "// The simulator's counting rules as WebAssembly: docs/rules/make.py writes this file.\n"
+        f"// sources {digest()}, clang {version}\n"
+        f'const rulesModule = "{base64.b64encode(module).decode()}";\n'
+    )
+
+
+def for_site(script: Path) -> str:
+    """Compiles the rules into `script`, unless it has them; where that cannot be it removes it. Says which in words."""
+    try:
+        version = compiler()[1]
+        mark = f"// sources {digest()}, clang {version}\n"
+        if not (script.exists() and mark in script.read_text(encoding="utf-8")):
+            text = written(compiled(), version)
+            script.parent.mkdir(parents=True, exist_ok=True)
+            script.write_text(text, encoding="utf-8")
+        return f"compiled by clang {version}"
+    except NoCompiler as missing:
+        script.unlink(missing_ok=True)
+        return f"the module that is kept, as {missing}"
+
+
 def main() -> int:
     try:
         module, version = compiled(), compiler()[1]
@@ -81,12 +108,7 @@ def main() -> int:
             file=sys.stderr,
         )
         return 2
-    text = base64.b64encode(module).decode()
-    WRITTEN.write_text(
-        "// The simulator's counting rules as WebAssembly: docs/rules/make.py writes this file.\n"
-        f"// sources {digest()}, clang {version}\n"
-        f'const rulesModule = "{text}";\n'
-    )
+    WRITTEN.write_text(written(module, version), encoding="utf-8")
     print(f"{WRITTEN.relative_to(ROOT)}: {len(module):,} bytes of WebAssembly")
     return 0
 

@@ -95,6 +95,16 @@ class Kept(small.Course):
         self.assertEqual(self.runs(), 1)
         self.assertEqual(self.kept().rows[1]["counts"], small.SIMULATED["rows"][1]["counts"])
 
+    def test_the_numbers_of_the_prose_take_the_same_run(self):
+        self.kept()
+        found = run.simulated_run(self.main, self.build)
+        self.assertEqual(found["rows"], self.kept().rows)
+        self.assertEqual([launch["kernel"] for launch in found["launches"]], ["plain"])
+        self.assertEqual(self.runs(), 1)
+        self.say(self.line - 1)  # another program
+        self.assertEqual(run.simulated_run(self.main, self.build)["rows"], self.kept().rows)
+        self.assertEqual(self.runs(), 3)
+
     def test_another_program_runs_again(self):
         self.kept()
         self.say(self.line - 1)

@@ -167,6 +167,29 @@ class Looks(browser.InABrowser):
         accesses[0][3] += 1
         self.assertEqual(len(page.evaluate(differing, accesses)), 1)
 
+    def test_the_live_figure_counts_the_sectors_of_the_traces(self):
+        """Where the trace has each request of a line, they make up the sectors that the simulator counted of it."""
+        page = self.page(1440)
+        page.goto((built.SITE / "access.html").as_uri())
+        lines = []
+        for folder in built.REPORTS:
+            trace = json.loads((built.SITE.parent / "runs" / folder / "trace.json").read_text())
+            for line in (line for launch in trace["launches"] for line in launch["lines"]):
+                for access in ("load", "store"):
+                    shown = [
+                        [example["addresses"], example["size"]]
+                        for example in line["examples"]
+                        if (example["space"], example["access"]) == ("global", access)
+                    ]
+                    if shown and len(shown) == line["counts"][f"global_{access}_requests"]:
+                        lines.append([shown, line["counts"][f"global_{access}_sectors"]])
+        self.assertGreater(len(lines), 300)
+        differing = """(lines) => lines.filter(([shown, sectors]) =>
+          shown.reduce((sum, [addresses, size]) => sum + warpRules.sectors(addresses, size), 0) !== sectors)"""
+        self.assertEqual(page.evaluate(differing, lines), [])
+        lines[0][1] += 1
+        self.assertEqual(len(page.evaluate(differing, lines)), 1)
+
     def test_the_live_figure(self):
         """Both of its sides are on a wide screen side by side and on a phone one below the other; without JavaScript it is
         a drawing."""

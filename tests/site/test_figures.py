@@ -372,7 +372,7 @@ class Drawings(unittest.TestCase):
     def test_ladder(self):
         steps = [
             figures.Step("one <x>", 4000.0, "idea", [1000.0, 2000.0]),
-            figures.Step("two", 12.5, "pad=1 · a long idea, " * 5, peer=4100.0, gain=440.0),
+            figures.Step("two", 12.5, "a long idea, " * 8, peer=4100.0, gain=440.0, variant="pad=1"),
             figures.Step("three", 300.0, peer=300.0, is_peer=True),
         ]
         drawing = figures.ladder(steps, "GB/s", 4200.0, "The ladder")

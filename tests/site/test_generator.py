@@ -388,6 +388,21 @@ class KeyFigures(unittest.TestCase):
         self.assertEqual(key_figures.key_figures("copy_one", "", simulated, None), [["", "4", "sectors a global load"]])
         self.assertEqual(key_figures.key_figures("nothing", "", simulated, None), [])
 
+    def test_the_numbers_of_the_margin(self):
+        measured = results.parse(json.dumps(sample.results("gpu")), "h")
+        self.assertEqual(
+            key_figures.in_margin("copy_far", measured),
+            [["1.000 ms", "copy_far, stride=8"], ["12 %", "of the machine's limit"]],
+        )
+        self.assertEqual(key_figures.in_margin("nothing", measured), [])
+        self.assertEqual(key_figures.in_margin("copy_far", None), [])
+        report = sample.results("gpu")
+        report["rows"][1]["fraction_of_limit"] = 0.001
+        few = key_figures.in_margin("copy_far", results.parse(json.dumps(report), "h"))
+        self.assertEqual(few[1], ["< 1 %", "of the machine's limit"])
+        del report["rows"][1]["rate"]  # the card has its time
+        self.assertEqual(key_figures.in_margin("copy_far", results.parse(json.dumps(report), "h")), [])
+
 
 class Pages(Temporary):
     def page(self, simulated=None, measured=None, text=sample.CHAPTER, whole=False, **more):
@@ -563,7 +578,9 @@ class Pages(Temporary):
             report["rows"].append(dict(report["rows"][0], size={"n": size}))
         page = self.page(measured=results.parse(json.dumps(report), "h200.json"))
         panel = page[page.index("::::::{rung} copy_one") : page.index("::::::{rung} copy_far")]
-        places = [panel.index(text) for text in ("H200, n = 256", "0.1250 ms", "At other sizes", "| 8,192 | 0.1250 ms")]
+        places = [
+            panel.index(text) for text in ("H200, n = 256", "| 0.1250 ms", "At other sizes", "| 8,192 | 0.1250 ms")
+        ]
         self.assertEqual(places, sorted(places))
         self.assertEqual(markup.short_size({"M": 4096, "N": 4096, "K": 4096}), "4,096")
         self.assertEqual(markup.short_size({"M": 1, "N": 2000, "K": 3}), "1\u00a0×\u00a02,000\u00a0×\u00a03")

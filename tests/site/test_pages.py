@@ -14,6 +14,7 @@ import sample
 import accessibility
 import built
 import labels
+import live
 import looks
 import markup_rules
 from reader import Reader
@@ -83,7 +84,10 @@ class Content(unittest.TestCase):
                 with self.subTest(page=page.path.name, link=link):
                     self.assertTrue(target.is_file(), "no such file")
                     if parts.fragment and target in known:
-                        self.assertIn(unquote(parts.fragment), known[target].ids | {""}, "no such anchor")
+                        anchor, _, state = unquote(parts.fragment).partition("=")  # a live figure's, if there is one
+                        self.assertIn(anchor, known[target].ids | {""}, "no such anchor")
+                        if state:
+                            live.parse(state)
 
     def test_nothing_comes_from_the_network(self):
         for page in built.pages():

@@ -111,5 +111,58 @@ class Margin(unittest.TestCase):
         self.assertEqual(self.order(figure(150, long), text(8 * margin.LETTERS))[1][0], False)
 
 
+@unittest.skipUnless(nodes, "there is no docutils: ./learn setup --docs brings it")
+class Notes(unittest.TestCase):
+    """What stands beside prose on a wide screen, and is not made where there is no room."""
+
+    NUMBERS = [["1.2 ms", "tiled"], ["80 %", "of the machine's limit"]]
+
+    def placed(self, *children):
+        tree = section(*children)
+        margin.place_notes(None, tree)
+        return tree[0].children[1:]
+
+    def using(self, term, meaning, letters=400):
+        paragraph = text(letters)
+        paragraph += nodes.reference("", term, refuri="glossary.html", classes=["term"], reftitle=meaning)
+        return paragraph
+
+    def notes(self, children):
+        return [node.astext() for node in children if margin.is_note(node)]
+
+    def test_numbers_need_prose_behind_them(self):
+        (note,) = margin.numbers(self.NUMBERS)
+        said = "1.2 ms tiled\n\n80 % of the machine's limit"
+        self.assertEqual(self.notes(self.placed(card("a"), note, text(200))), [said])
+        (note,) = margin.numbers(self.NUMBERS)
+        self.assertEqual(self.notes(self.placed(card("a"), note, text(20), listing())), [])
+        (note,) = margin.numbers(self.NUMBERS)
+        beside = nodes.figure(classes=["drawn", "in-margin"])
+        self.assertEqual(self.notes(self.placed(card("a"), note, beside, text(900))), [])
+        self.assertEqual(margin.numbers([]), [])
+
+    def test_a_term_has_its_meaning_beside_it_once(self):
+        first, second = self.using("warp", "32 threads."), self.using("warp", "32 threads.")
+        children = self.placed(text(20), first, listing(), second, listing(), self.using("lane", "A thread of a warp."))
+        self.assertEqual(self.notes(children), ["warp: 32 threads.", "lane: A thread of a warp."])
+        self.assertIs(children[children.index(first) - 1], next(node for node in children if margin.is_note(node)))
+
+    def test_one_note_a_run_and_none_without_room(self):
+        two = self.placed(self.using("warp", "32 threads."), self.using("lane", "A thread of a warp."))
+        self.assertEqual(self.notes(two), ["warp: 32 threads."])
+        self.assertEqual(self.notes(self.placed(self.using("warp", "m" * 120, letters=20))), [])
+        self.assertEqual(self.notes(self.placed(self.using("warp", "m" * 300, letters=2000))), [])
+        (note,) = margin.numbers(self.NUMBERS)
+        self.assertEqual(len(self.notes(self.placed(note, self.using("warp", "32 threads.")))), 1)
+
+    def test_an_answer_has_its_notes(self):
+        (note,) = margin.numbers(self.NUMBERS)
+        tree = section(asks("q"), listing(), card("a", tab("Counts")), note, text(300))
+        reading.fold_answers(None, tree)
+        margin.place_notes(None, tree)
+        (answer,) = [fold for fold in tree.findall(reading.folded) if "answer" in fold["classes"]]
+        self.assertIs(note.parent, answer)  # it tells what is asked
+
+
 if __name__ == "__main__":
     unittest.main()

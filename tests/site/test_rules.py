@@ -4,10 +4,12 @@ import base64
 import html
 import importlib.util
 import json
+import random
 import re
 import shutil
 import subprocess
 import tempfile
+import types
 import unittest
 from pathlib import Path
 
@@ -15,6 +17,8 @@ import sample
 
 import browser
 import live  # docs/_ext is on the path
+
+from warp.exercise.exercises import all_exercises
 
 RULES = sample.ROOT / "docs" / "rules"
 STATIC = sample.ROOT / "docs" / "_static"
@@ -76,6 +80,55 @@ class Committed(unittest.TestCase):
         self.assertEqual(base64.b64decode(re.search(r'rulesModule = "(.*)"', self.text)[1]), module)
 
 
+# A clang++ for a test: it has the targets and the headers that it is told, and "compiles" a module of its own.
+FAKE = """#!/bin/sh
+case "$1" in
+--version) echo "Debian clang version 99.0.1" ;;
+--print-targets) printf '  Registered Targets:\\n    {target}     - one\\n    x86-64 - another\\n' ;;
+*)
+  {headers} || {{ echo "fatal error: 'cstdint' file not found" >&2; exit 1; }}
+  while [ "$1" != -o ]; do shift; done
+  echo ran >> "$0.ran"
+  printf module > "$2" ;;
+esac
+"""
+
+
+class ForTheSite(unittest.TestCase):
+    """What ./learn docs does with the compiler that is there."""
+
+    def made(self, clang, script):
+        make = maker()
+        make.shutil = types.SimpleNamespace(which=lambda name: clang and str(clang) if name == "clang++" else None)
+        return make.for_site(script)
+
+    def test_it_is_compiled_where_clang_can(self):
+        folder = Path(tempfile.mkdtemp(prefix="warp-clang-"))
+        self.addCleanup(shutil.rmtree, folder)
+        clang, script = folder / "clang++", folder / "new" / "rules.js"
+
+        def compiler(**has):
+            clang.write_text(FAKE.format(**has))
+            clang.chmod(0o755)
+
+        compiler(target="wasm32", headers="true")
+        self.assertEqual(self.made(clang, script), "compiled by clang 99.0.1")
+        text = script.read_text()
+        self.assertIn(f"// sources {maker().digest()}, clang 99.0.1\n", text)
+        self.assertEqual(base64.b64decode(re.search(r'rulesModule = "(.*)"', text)[1]), b"module")
+        self.made(clang, script)
+        self.assertEqual(Path(f"{clang}.ran").read_text(), "ran\n", "compiled again, though nothing had changed")
+        for has, why in (
+            ({"target": "riscv32", "headers": "true"}, f"{clang} has no target wasm32"),
+            ({"target": "wasm32", "headers": "false"}, f"{clang} cannot compile for wasm32: 'cstdint' file not found"),
+        ):
+            compiler(**has)
+            script.write_text("of an earlier build")
+            self.assertEqual(self.made(clang, script), f"the module that is kept, as {why}")
+            self.assertFalse(script.exists())
+        self.assertEqual(self.made(None, script), "the module that is kept, as clang++ is not installed")
+
+
 class States(unittest.TestCase):
     def test_a_state_and_its_addresses(self):
         space, (a, b) = live.parse("shared:float*32+1:float4*2^@3")
@@ -91,6 +144,55 @@ class States(unittest.TestCase):
         ):
             with self.assertRaisesRegex(ValueError, "is no state"):
                 live.parse(state)
+
+    def test_an_index_a_tile_and_a_store(self):
+        space, (a, b) = live.parse("shared:float2[lane*3%8]:float[lane][(lane+1)%32]^=")
+        self.assertEqual(a, live.Access("float2", index="lane*3%8"))
+        self.assertEqual(a.addresses()[:4], [0, 24, 48, 8])
+        self.assertEqual((b.swizzled, b.store, b.column), (True, True, "(lane+1)%32"))
+        self.assertEqual(b.addresses()[:3], [4 * place for place in (1, 32 + (1 ^ 2), 64 + (2 ^ 3))])
+        self.assertEqual(b.words(space), "tile[lane][(lane+1)%32 ^ lane] = … of float tile[32][32]")
+        self.assertEqual(live.Access("float", index="lane", column="0", pad=1).addresses()[31], 4 * 31 * 33)
+        for index in ("lane + x", "f(lane)", "lane if lane else 0", "1.5", "lane.real"):
+            with self.assertRaisesRegex(ValueError, "is no index of lane"):
+                live.index_of(index)
+
+    def test_lines_of_the_chapters(self):
+        """They are found where the simulator saw their access, and an access that it did not see is refused."""
+        for _, state, *places in live.LINES:
+            self.assertEqual(len(live.parse(state)[1]), len(places))
+            for folder, rung, code in places:
+                text = (sample.ROOT / "chapters" / folder / f"{folder[3:]}.cu").read_text()
+                self.assertIn(code, [line.strip() for line in text.split("\n")])
+                self.assertIn(rung, text)
+        self.addCleanup(setattr, live, "LINES", live.LINES)
+        place = ("00_test", "kernel", "f(in[3 * i]);")
+        live.LINES = [("Three", "global:float*3:float*1", place, ("00_test", "kernel", "g(in[i]);"))]
+        source = "first\n  f(in[3 * i]);\n\tg(in[i]);\n  f(in[3 * i]);\n"
+        pages = {"chapters/00_test.md": "nothing", "more/00_test/x.md": "```\n  f(in[3 * i]);\n  g(in[i]);\n```"}
+
+        def trace(kernel, by, begins=320):
+            lines = []
+            for line, step in ((4, 3), (3, by)):
+                addresses = [begins + 4 * step * lane for lane in range(32)]
+                example = {"space": "global", "access": "load", "size": 4, "addresses": addresses}
+                lines.append({"line": line, "examples": [dict(example, addresses=[*addresses[:31], None]), example]})
+            return {"launches": [{"kernel": kernel, "lines": lines}]}
+
+        found = live.lines_of("00_test", source, pages, trace("void kernel<1>(float*)", 1))
+        self.assertEqual(found[place], live.Line("00", 4, "more/00_test/x.html#L4"))
+        shown = live.lines_list(found)
+        self.assertIn('<a href="#access=global:float*3:float*1">Three</a>', shown)
+        self.assertIn(
+            '<a href="more/00_test/x.html#L4">chapter 00, line 4</a> and <a href="more/00_test/x.html#L3">', shown
+        )
+        self.assertEqual(live.lines_of("01_other", source, pages, {}), {})
+        self.assertEqual(live.lines_list({}), "")
+        for wrong in (trace("kernel", 2), trace("kernels(int)", 1), trace("kernel(int)", 1, begins=324)):
+            with self.assertRaisesRegex(live.BuildError, "00_test has no line '[fg].*' with an access global:float"):
+                live.lines_of("00_test", source, pages, wrong)
+        with self.assertRaisesRegex(live.BuildError, "no page of 00_test shows the line 'f"):
+            live.lines_of("00_test", source, {"a.md": "f(in[3 * i]); // other"}, trace("kernel(int)", 1))
 
     def test_the_still_picture(self):
         drawn = live.still("shared:float*32:float*32^")
@@ -110,6 +212,21 @@ class States(unittest.TestCase):
             self.assertLessEqual(set(examples), set(live.EXAMPLES))
             self.assertIn("{live} access-answer", live.answer(name))
         self.assertEqual(live.answer("fill_the_kernel"), "")
+
+    def test_what_an_exercise_asks(self):
+        """The accesses are those of its constants, whose values its solution has; a drawing of each counts the same."""
+        folders = [path.name for path in (sample.ROOT / "chapters").iterdir()]
+        solutions = {one.name: one.solution for folder in folders for one in all_exercises(sample.ROOT, folder)}
+        for name, asked in live.ASKED.items():
+            text = solutions[name].read_text()
+            right = [int(n) for n in re.findall(r"^constexpr int k\w+ = (\d+);", text, re.MULTILINE)]
+            counts = []
+            for _, state in asked:
+                alt = live.still(f"{state}:float*1").alt
+                counts.append(int(re.search(r": (\d+) (?:wavefront|sector)s?[:,]", alt)[1]))
+            self.assertEqual(counts, right, name)
+            self.assertIn("{ask} " + name, live.ask(name))
+        self.assertEqual(live.ask("fill_the_kernel"), "")
 
     def test_its_place_in_a_chapter(self):
         live.PLACES["00_test"] = [("kernel", ("strides",))]
@@ -131,18 +248,45 @@ class Answers(browser.InABrowser):
         folder = Path(tempfile.mkdtemp(prefix="warp-live-"))
         self.addCleanup(shutil.rmtree, folder)
         (folder / "rules.js").write_text(rules or (STATIC / "rules.js").read_text())
-        for name in ("access.js", "access.css"):
+        for name in ("lane_index.js", "access.js", "access.css"):
             shutil.copy(STATIC / name, folder)
         given = html.escape(json.dumps([live.EXAMPLES[name] for name in examples]))
         (folder / "page.html").write_text(
             f'<!doctype html><meta charset="utf-8"><link rel="stylesheet" href="access.css"><div id="access"><div class="live" data-examples="{given}"></div></div>'
-            '<script src="rules.js"></script><script src="access.js"></script>'
+            '<script src="rules.js"></script><script src="lane_index.js"></script><script src="access.js"></script>'
         )
         page = self.browser.new_page()
         self.addCleanup(page.close)
         page.set_default_timeout(browser.PATIENCE)
         page.goto((folder / "page.html").as_uri())
         return page
+
+    def test_an_exercise_is_answered(self):
+        """Nothing is counted or drawn before a guess."""
+        page = self.figure(["strides"])
+        given = json.dumps(live.ASKED["six_patterns"])
+        page.evaluate(
+            "(given) => { document.querySelector('#access').innerHTML = '<div class=\"live ask\"></div>';"
+            "document.querySelector('.ask').dataset.asked = given; }",
+            given,
+        )
+        page.add_script_tag(content=(STATIC / "ask.js").read_text())
+        rows = page.locator(".asked")
+        self.assertEqual(rows.count(), 6)
+        self.assertEqual(page.locator(".ask svg").count(), 0)
+        self.assertNotRegex(page.locator(".ask").inner_text(), r"\d+ wavefronts?;|takes")
+        self.assertIn("words[lane/8*32+lane%8] of float", " ".join(rows.last.inner_text().split()))
+        for row, guess, near, said in (
+            (3, "1", "no", "It takes 32."),
+            (5, "4", "yes", "Right."),
+            (0, "one", None, "Write a whole number."),
+        ):
+            rows.nth(row).locator("input").fill(guess)
+            page.keyboard.press("Enter")
+            output = rows.nth(row).locator("output")
+            self.assertEqual((output.get_attribute("data-near"), output.inner_text()), (near, said))
+        self.assertEqual(page.locator(".ask .code").inner_text(), "RowsOf8 4 wavefronts; 1 without conflicts")
+        self.assertEqual(page.locator(".ask svg").count(), 1)
 
     def native(self, *flags):
         """The answers of the simulator's rules, compiled for this machine."""
@@ -248,11 +392,102 @@ class Answers(browser.InABrowser):
         page.wait_for_function("document.querySelector('.big b').textContent === '4'")
         self.assertEqual(page.locator(".big b").all_inner_texts(), ["4", "5"])
         self.assertIn("80 %", page.locator(".verdict").inner_text())
-        for wrong in ("shared:float*2", "shared:float*99:float*1"):
+        for wrong in ("shared:float*2", "shared:float*99:float*1", "global:float[lane][0]:float*1"):
             page.evaluate(f"location.hash = 'access={wrong}'")
             page.wait_for_function("document.querySelector('.verdict').textContent.startsWith('The address')")
             self.assertIn(f"asks for '{wrong}'; a state is like", page.locator(".verdict").inner_text())
             self.assertEqual(page.locator(".big b").all_inner_texts(), ["4", "5"])
+        # A % is written as an address has to have it, or stands for itself where it can mean nothing else.
+        for address in ("float[lane*8%2532]:float[7/(lane+1)]=", "float[lane*8%(32)]:float[7/(lane+1)]="):
+            page.evaluate(f"location.hash = 'access=shared:{address}'")
+            page.wait_for_function("document.querySelector('.big b').textContent === '1'")
+            self.assertRegex(page.locator(".side code").first.inner_text(), r"words\[lane\*8%\(?32\)?\]")
+            page.evaluate("location.hash = 'access=global:float*1:float*1@1'")
+            page.wait_for_function("document.querySelector('.big b').textContent === '4'")
+        page.evaluate("location.hash = 'access=shared:float[lane/(lane^4)]:float*1'")
+        page.wait_for_function("document.querySelector('.verdict').textContent.endsWith('Lane 4 divides by 0.')")
+
+    def test_an_index_means_what_it_does_in_c(self):
+        """Expressions at random, against what Python makes of them; its signs are C's and bind as C's do."""
+        page = self.figure(["own_index"])
+        draw = random.Random(1)
+
+        def made(deep):
+            if deep == 0 or draw.random() < 0.2:
+                return draw.choice(["lane", "lane", "threadIdx.x", "0x1F", "7", "32", "3"])
+            a, sign, b = (
+                made(deep - 1),
+                draw.choice(["+", "-", "*", "/", "%", "&", "^", "|", "<<", ">>"]),
+                made(deep - 1),
+            )
+            space = draw.choice(["", " "])
+            text = f"{a}{space}{sign}{space}{b}"
+            return f"({text})" if draw.random() < 0.4 else draw.choice(["", "", "", "-"]) + text
+
+        expressions = [made(draw.randint(1, 4)) for _ in range(2000)]
+        said = page.evaluate(
+            """(all) => all.map((text) => { try { return warpIndex(text); } catch (error) { return error.message; } })""",
+            expressions,
+        )
+        right = 0
+        for text, answer in zip(expressions, said):
+            if isinstance(answer, str):
+                self.assertRegex(answer, "^(Lane|In lane|An index has)", text)
+                continue
+            self.assertEqual(answer, live.index_of(text), text)
+            right += 1
+        self.assertGreater(right, 400)
+        self.assertEqual(page.evaluate("warpIndex('1 | 6 ^ 2 & 3 << 1 + lane % 2 * 1')[1]"), 1 | 6 ^ 2 & 3 << 1 + 1)
+
+    def test_a_bad_index_gets_one_line(self):
+        page = self.figure(["own_index"])
+        field, problem = page.locator("[data-field=index]").first, page.locator(".problem").first
+        self.assertEqual((field.input_value(), page.locator(".big b").first.inner_text()), ("lane*5%32", "1"))
+        for text, said in (
+            ("", "Write an index, as lane * 33."),
+            ("lane * ", "The index ends where a number or lane has to follow."),
+            ("lane 3", "Before 3 an operator is missing, as in lane * 2."),
+            ("(lane + 1", "A parenthesis is open: a ) is missing."),
+            ("lane)", "A ) has no ( before it."),
+            ("* 3", "A number or lane has to stand before *."),
+            ("lane * stride", "'stride' is not known here: an index is made of lane, numbers, + - * / % & ^ | << >> and ( )."),
+            ("alert(1)", "'alert' is not known here: an index is made of lane, numbers, + - * / % & ^ | << >> and ( )."),
+            ("010", "010 would be octal in C: write it without the 0 in front."),
+            ("8 / (lane ^ 2)", "Lane 2 divides by 0."),
+            ("1 << (lane + 8)", "Lane 13 has index 2097152: the figure goes from 0 to 1,048,576."),
+            ("lane >> lane * 2", "Lane 16 shifts by 32: legal is 0 to 31."),
+            ("lane - 1", "Lane 0 has index -1: the figure goes from 0 to 1,048,576."),
+            ("70000 * 70000", "In lane 0 a value is too large for an int."),
+            ("+".join(["lane"] * 20), "An index has at most 80 letters here."),
+        ):  # fmt: skip
+            with self.subTest(text=text):
+                field.evaluate("(input) => input.removeAttribute('maxlength')")
+                field.fill(text)
+                self.assertEqual(problem.inner_text(), said)
+                self.assertEqual(field.get_attribute("aria-invalid"), "true")
+                self.assertEqual(page.locator(".big b").first.inner_text(), "1")  # as it was
+        field.fill("lane * 2")
+        self.assertEqual((problem.inner_text(), page.locator(".big b").first.inner_text()), ("", "2"))
+        self.assertIn("#access=shared:float[lane*2]:", page.evaluate("decodeURIComponent(location.hash)"))
+
+    def test_a_tile_and_a_store(self):
+        page = self.figure(["tile"])
+        side = page.locator(".side").first
+        self.assertEqual(page.locator(".big b").all_inner_texts(), ["32", "1"])
+        side.get_by_label("layout").select_option("pad")
+        self.assertEqual(page.locator(".big b").all_inner_texts(), ["1", "1"])
+        self.assertIn("tile[lane][0]  of float tile[32][32 + 1]", side.locator("code").text_content())
+        side.get_by_label("access").select_option("store")
+        self.assertIn("shared:float[lane][0]+1=:", page.evaluate("decodeURIComponent(location.hash)"))
+        side.get_by_label("row").fill("lane / 16")
+        side.get_by_label("column").fill("lane % 16 * 4")
+        self.assertEqual(side.locator(".problem").last.inner_text(), "Lane 8 has index 32: a column goes from 0 to 31.")
+        side.get_by_label("by").select_option("stride")
+        self.assertEqual(side.locator("[data-field]").count(), 2)
+        # Neighbours that share a place join the phases of a load of 16 bytes, and not those of a store.
+        page.evaluate("location.hash = 'access=shared:float4[lane/2]:float4[lane/2]='")
+        page.wait_for_function("document.querySelector('.big b').textContent === '2'")
+        self.assertEqual(page.locator(".big b").all_inner_texts(), ["2", "4"])
 
 
 if __name__ == "__main__":

@@ -37,11 +37,13 @@ class Step:
 
     name: str
     rate: float
-    words: str = ""  # its idea, or the variant
+    words: str = ""  # its idea
     others: list[float] = field(default_factory=list)
     peer: float | None = None  # the rate of what it is compared with, timed in the same rounds
     gain: float | None = None  # over the rung above, where both do the same work
     is_peer: bool = False
+    variant: str = ""  # the best one
+    asked: tuple[str, ...] = ()  # the predictions that ask for it: until then it is covered
 
 
 def ratio(value: float) -> str:
@@ -52,22 +54,39 @@ def ratio(value: float) -> str:
 
 
 SAME = 0.03  # peers this close to each other are one line
+COVERED = "asked below"
+
+
+def row_group(name: str, shapes: list[str]) -> str:
+    """A row of which something is covered: what uncovers it finds it by its name."""
+    return f'<g data-row="{escape(name)}">{"".join(shapes)}</g>'
 
 
 def ladder(steps: list[Step], unit: str, limit: float | None, title: str, peer: str = "the peer") -> Drawing:
     """Rates as bars, one for each rung, as long as its best variant; light marks are the others. A peer that was as fast
-    beside every rung is one line, else a mark on each bar.
+    beside every rung is one line, else a mark on each bar. A rung that is asked for has neither a bar nor a number.
 
     The label stands above its bar, so the drawing needs no margin and works on a narrow screen.
     """
     peers = [step.peer for step in steps if step.peer]
-    most = max([step.rate for step in steps] + peers + [limit or 0])
     one_peer = sum(peers) / len(peers) if len(peers) > 1 and max(peers) - min(peers) < SAME * max(peers) else None
+    told = [value for step in steps if not step.asked for value in (step.rate, step.peer or 0)]
+    most = max([*told, one_peer or 0, limit or 0])
+    longest = max([step.rate for step in steps] + peers)
+    if longest > most:  # a bar that is covered: a scale up to a round number does not tell how long it is
+        power = 10 ** math.floor(math.log10(longest))
+        most = next(round_one for round_one in (2 * power, 5 * power, 10 * power) if round_one > longest)
     named = [(one_peer, peer, SECOND)] if one_peer else []
     if limit and not (one_peer and abs(one_peer - limit) < 0.1 * most):  # a copy is all but the limit of copies
         named.append((limit, "limit", MUTED))
+    # A gain over a rung that is covered waits for that one's predictions, too.
+    rows: dict[str, dict] = {}
+    for above, step in zip([None, *steps], steps):
+        waits = step.asked + (above.asked if above and step.gain else ())
+        if waits:
+            rows[step.name] = {"for": list(dict.fromkeys(waits))}
 
-    def draw(width: float, count: int) -> str:
+    def draw(width: float, count: int, which: str) -> str:
         pitch, left = 30, 1
         top = 20 if named else 6
         scale = (width - 2 * left) / most
@@ -78,29 +97,44 @@ def ladder(steps: list[Step], unit: str, limit: float | None, title: str, peer: 
             x = left + value * scale
             dashed = "" if colour == SECOND else ' stroke-dasharray="3 3"'
             shapes.append(path(f"M{x:.1f} {top - 4}V{bottom}", colour, 1.6 if colour == SECOND else 1, dashed))
-            shapes.append(text(min(x + 2, width - 1), 12, escape(words), 12, colour, "end"))
-        for i, step in enumerate(steps):
-            base = top + i * pitch + 13
+            ends = max(min(x + 2, width - 1), 7.5 * len(words))  # of one that is short beside a longer bar, too
+            shapes.append(text(ends, 12, escape(words), 12, colour, "end"))
+
+        def row(step: Step, base: float, covered: bool, with_gain: bool) -> list[str]:
             gain = (
                 f'<tspan fill="{ACCENT}" font-weight="600">× {ratio(step.gain)}</tspan><tspan dx="9">'
-                if step.gain
+                if step.gain and with_gain and not covered
                 else ""
             )
-            value = f"{gain}{rate(step.rate)}" + ("</tspan>" if gain else "")
+            value = COVERED if covered else f"{gain}{rate(step.rate)}" + ("</tspan>" if gain else "")
             name = f'<tspan class="mono" font-weight="600">{escape(step.name)}</tspan>'
-            room = width - 8.6 * len(step.name) - (110 if gain else 70)
-            if step.words and 6.9 * len(step.words) < room:
-                name += f'<tspan dx="9" font-size="12" fill="{MUTED}">{escape(step.words)}</tspan>'
-            shapes += [
+            room = width - 8.6 * len(step.name) - (110 if gain or covered else 70)
+            words = " · ".join(filter(None, ["" if covered else step.variant, step.words]))
+            if words and 6.9 * len(words) < room:
+                name += f'<tspan dx="9" font-size="12" fill="{MUTED}">{escape(words)}</tspan>'
+            shapes = [
                 text(left, base, name, more=halo()),
                 text(width - left - 5, base, value, 13, MUTED, "end", halo()),
-                rect(left, base + 4, max(step.rate * scale, 1), 9, SECOND if step.is_peer else ACCENT, ' rx="1.5"'),
             ]
+            if covered:
+                return [*shapes, path(f"M{left} {base + 8.5}H{width - left}", MUTED, 1, ' stroke-dasharray="1 5"')]
+            shapes.append(
+                rect(left, base + 4, max(step.rate * scale, 1), 9, SECOND if step.is_peer else ACCENT, ' rx="1.5"')
+            )
             if step.others:
                 at = "".join(f"M{left + other * scale:.1f} {base + 4}v9" for other in step.others)
                 shapes.append(path(at, GROUND, 1.6))
             if step.peer and not one_peer:
                 shapes.append(path(f"M{left + step.peer * scale:.1f} {base + 2}v13", SECOND, 2.4))
+            return shapes
+
+        for i, step in enumerate(steps):
+            base = top + i * pitch + 13
+            if step.name in rows:
+                shapes.append(row_group(step.name, row(step, base, bool(step.asked), False)))
+                rows[step.name][which] = "".join(row(step, base, False, True))
+            else:
+                shapes += row(step, base, False, True)
         for at in marks:
             x = left + at * scale
             anchor = "start" if at == 0 else "end" if x > width - 24 else "middle"
@@ -108,20 +142,33 @@ def ladder(steps: list[Step], unit: str, limit: float | None, title: str, peer: 
             shapes.append(text(x, bottom + 15, words, 12, MUTED, anchor))
         return svg(shapes, width, bottom + 20)
 
-    words = "; ".join(
-        f"{step.name} {rate(step.rate)} {unit}" + (f" ({peer} {rate(step.peer)})" if step.peer else "")
-        for step in steps
-    )
+    def said(step: Step, covered: bool) -> str:
+        if covered:
+            return f"{step.name} {COVERED}"
+        return f"{step.name} {rate(step.rate)} {unit}" + (f" ({peer} {rate(step.peer)})" if step.peer else "")
+
+    for step in steps:
+        if step.asked:
+            rows[step.name]["said"] = [f" {said(step, True)}", f" {said(step, False)}"]
+    words = "; ".join(said(step, bool(step.asked)) for step in steps)
     alt = f"{title}, in {unit}: {words}" + (f"; the machine's limit is {rate(limit)} {unit}" if limit else "") + "."
-    return Drawing(draw(690, 7), alt, draw(340, 4))
+    return Drawing(draw(690, 7, "wide"), alt, draw(340, 4, "narrow"), covered=rows)
 
 
-def heat(names: list[str], columns: list[str], times: list[list[float | None]], title: str) -> Drawing:
+def heat(
+    names: list[str],
+    columns: list[str],
+    times: list[list[float | None]],
+    title: str,
+    asked: dict[str, list[str]] | None = None,
+) -> Drawing:
     """A ladder on many inputs, as a table of colour: how many times as long as the best of its column each row takes, the
-    best filled. Each of `times` is a row, with None where the row was not measured."""
+    best filled. Each of `times` is a row, with None where the row was not measured. `asked` has the predictions that ask for
+    a row: until then it is covered."""
     best = [min(filter(None, column)) for column in zip(*times, strict=True)]
+    rows: dict[str, dict] = {name: {"for": list(asked[name])} for name in names if asked and asked.get(name)}
 
-    def draw(width: float, beside: bool) -> str:
+    def draw(width: float, beside: bool, which: str) -> str:
         left = 12 + 7.6 * max(map(len, names)) if beside else 0
         cell, high, label = (width - left) / len(columns), 24, 0 if beside else 18
         top = 16 + (0 if beside else 50)
@@ -135,26 +182,37 @@ def heat(names: list[str], columns: list[str], times: list[list[float | None]], 
             y = top + r * (high + label) + label
             words = f'<tspan class="mono">{escape(name)}</tspan>'
             shapes.append(text(0, y + 16 if beside else y - 5, words, 12.5))
+            cells = []
             for c, value in enumerate(row):
                 x = left + c * cell
                 if value is None:
-                    shapes.append(text(x + cell / 2, y + 16, "–", 12, MUTED, "middle"))
+                    cells.append(text(x + cell / 2, y + 16, "–", 12, MUTED, "middle"))
                     continue
                 share = best[c] / value
                 strong = share > 0.5
-                shapes.append(rect(x + 1, y + 1, cell - 2, high - 2, ACCENT if strong else SOFT,
-                                   f' rx="2"{f" fill-opacity={chr(34)}{0.6 + 0.4 * share:.2f}{chr(34)}" if strong else ""}'))  # fmt: skip
-                shapes.append(
+                cells.append(rect(x + 1, y + 1, cell - 2, high - 2, ACCENT if strong else SOFT,
+                                  f' rx="2"{f" fill-opacity={chr(34)}{0.6 + 0.4 * share:.2f}{chr(34)}" if strong else ""}'))  # fmt: skip
+                cells.append(
                     text(x + cell / 2, y + 16, ratio(value / best[c]), 12, GROUND if strong else FOREGROUND, "middle")
                 )
+            if name in rows:
+                rows[name][which] = "".join(cells)
+                cells = [row_group(name, [text((left + width) / 2, y + 16, COVERED, 12, MUTED, "middle")])]
+            shapes += cells
         return svg(shapes, width, top + len(names) * (high + label) + 2)
 
-    rows = "; ".join(
-        f"{name} "
-        + ", ".join(f"{column} {ratio(value / fastest)}" for column, value, fastest in zip(columns, row, best) if value)
-        for name, row in zip(names, times)
-    )
-    return Drawing(draw(690, True), f"{title}: time over the best of each. {rows}.", draw(340, False))
+    def said(name: str, row: list[float | None]) -> str:
+        told = ", ".join(
+            f"{column} {ratio(value / fastest)}" for column, value, fastest in zip(columns, row, best) if value
+        )
+        return f" {name} {told}"
+
+    for name, row in zip(names, times):
+        if name in rows:
+            rows[name]["said"] = [f" {name} {COVERED}", said(name, row)]
+    words = ";".join(rows[name]["said"][0] if name in rows else said(name, row) for name, row in zip(names, times))
+    wide, narrow = draw(690, True, "wide"), draw(340, False, "narrow")
+    return Drawing(wide, f"{title}: time over the best of each.{words}.", narrow, covered=rows)
 
 
 def stride_bars(reads: list[tuple[str, list[int], list[int]]], device: str) -> Drawing:

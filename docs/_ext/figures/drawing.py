@@ -21,6 +21,7 @@ class Drawing:
     narrow: str = ""
     scene: str = ""  # what docs/_static/player.js plays it as
     data: dict = field(default_factory=dict)  # and what that needs
+    covered: dict = field(default_factory=dict)  # what waits for a prediction: docs/_static/predict.js uncovers it
 
 
 LETTERS = 11  # pixels at least

@@ -144,7 +144,7 @@ class Numbers:
     def ncu(self, ref: str, metric: str, size: int | None = None, gpu: str = stored.FIRST_GPU) -> float:
         owner, rung, variant = self._resolve(ref)
         row = owner._one_row(
-            owner._file(gpu, "_caches")["launches"], rung, variant, owner._extents(size), f"{gpu}_caches.json"
+            owner._file(gpu, "_caches")["launches"], rung, variant, owner.extents(size), f"{gpu}_caches.json"
         )
         if metric not in row["metrics"]:
             raise ExpressionError(f"{metric} was not recorded; there are {', '.join(sorted(row['metrics']))}")
@@ -212,7 +212,7 @@ class Numbers:
             raise NotRecorded(f"{self.header.folder}/results/{name} does not exist yet")
         return found
 
-    def _extents(self, size: int | str | None) -> list[int]:
+    def extents(self, size: int | str | None) -> list[int]:
         default = [int(part) for part in self.header.sizes["gpu"].split(",")]
         if size is None:
             return default
@@ -228,7 +228,7 @@ class Numbers:
 
     def _measured(self, ref: str, size: int | str | None, gpu: str, key: str) -> Any:
         owner, rung, variant = self._resolve(ref)
-        extents = owner._extents(size)
+        extents = owner.extents(size)
         for row in owner.own.rows if owner.own else []:
             same = row["rung"] == rung and (row.get("variant") or None) == variant
             if same and list(row["size"].values()) == extents and row.get(key) is not None:

@@ -49,7 +49,7 @@ def simulated_run(source: Path, build: Path) -> dict:
 @functools.cache
 def _run(program: str, build: str, _changed: int, _bytes: int) -> dict:
     digest = digest_of(Path(program))
-    kept = Path(build) / "course" / f"{Path(program).parent.name}.json"
+    kept = _record_of(Path(program), Path(build))
     try:
         found = json.loads(kept.read_text(encoding="utf-8"))
         if found["digest"] == digest:
@@ -58,13 +58,21 @@ def _run(program: str, build: str, _changed: int, _bytes: int) -> dict:
         pass
     with tempfile.TemporaryDirectory() as folder:
         run = results.run_program(Path(program), Path(folder))
+    found = _record(run, digest)
+    write_atomically(kept, json.dumps(found))
+    return found
+
+
+def _record_of(program: Path, build: Path) -> Path:
+    return build / "course" / f"{program.parent.name}.json"
+
+
+def _record(run: results.Results, digest: str) -> dict:
     launches = [
         {"kernel": results.kernel_base(launch["kernel"]), "counts": launch["counts"]}
         for launch in run.trace.get("launches", [])
     ]
-    found = {"digest": digest, "rows": run.rows, "launches": launches}
-    write_atomically(kept, json.dumps(found))
-    return found
+    return {"digest": digest, "rows": run.rows, "launches": launches}
 
 
 def digest_of(program: Path) -> str:
@@ -78,7 +86,8 @@ def _digest(program: Path, _changed: int, _bytes: int) -> str:
 
 
 def kept_run(main: Path, program: Path, work: Path, commit: str) -> results.Results:
-    """The program's run with all that it prints and traces, kept in `work` for as long as the program is the same.
+    """The program's run with all that it prints and traces, kept in `work` for as long as the program is the same. It is
+    `simulated_run`'s, too, which does not run the program again.
 
     Where only prose has changed since, the lines that it names are moved along.
     """
@@ -93,6 +102,7 @@ def kept_run(main: Path, program: Path, work: Path, commit: str) -> results.Resu
         stamp.unlink(missing_ok=True)
         run = results.run_program(program, work, commit)
         results.show_rungs(program, run)
+        write_atomically(_record_of(program, program.parents[2]), json.dumps(_record(run, digest)))
         kept = {"program": digest, "code": code, "output": run.output, "shown": run.shown}
         write_atomically(stamp, json.dumps(kept))
         run.program, run.work = program, work
