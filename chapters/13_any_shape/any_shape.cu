@@ -133,9 +133,8 @@ __global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
 //= 0.257 ms: ms("small_tiles/tile=64x64")
 //= 0.027 ms: ms("split_k_atomic")
 //
-// The sums are right, and not the same in two runs. Floating-point addition is not associative, and the order of atomics
-// is that in which blocks happen to finish. A program whose results change from run to run is hard to test. So the rest of
-// the chapter adds up in a fixed order.
+// The sums are right, but differ from run to run: floating-point addition is not associative, and atomics add in the order in
+// which blocks happen to finish. Such a program is hard to test. So the rest of the chapter adds up in a fixed order.
 //
 //? atomics: On the simulator K is 150, and `split_k_atomic` splits it in 5 parts. How many atomic operations does it make for each
 //?   element of C?
@@ -143,8 +142,7 @@ __global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
 //? unit: operations
 //? near: exact
 //
-// 5, one for each part: a block adds up all K-tiles of its part in registers first. So the parts have to be few, or they spend
-// their time on C.
+// 5, one for each part: a block adds up all K-tiles of its part in registers first.
 
 // [hide] The program
 namespace {

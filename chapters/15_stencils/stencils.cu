@@ -233,8 +233,8 @@ __global__ void taps_constant(float* out, const float* in, size_t n) {
 //= Only 33 of them: sass("taps_constant<16u>", "FFMA")
 //= 0.49 of the 0.58 ms: (alone("taps_constant/taps=33", "issue slots"), ms("taps_constant/taps=33"))
 //
-// Textures were the answer to such reads twenty years ago: a cache for neighbourhoods, and indices beyond the edge
-// handled by the hardware. Since Maxwell their cache is the same L1. Section 8 measures what they are good for today.
+// Textures once had a cache of their own for such reads. Since Maxwell it is the same L1; section 8 measures what they are good for
+// today.
 
 /// float4s that hold RADIUS floats.
 __host__ __device__ constexpr unsigned float4s(unsigned radius) { return (radius + 3) / 4; }
@@ -302,7 +302,7 @@ __global__ void taps_window(float* __restrict__ out, const float* __restrict__ i
 //= 0.99 of: ratio("taps_window/taps=7")
 //= 0.71: ratio("taps_window/taps=33")
 //
-// Who has those float4s? The lanes beside. Let each lane load one, and shuffle.
+// The lanes beside have those float4s. Let each lane load one, and shuffle.
 //
 //? shuffle_gain: Which is faster for 33 taps?
 //? choices: taps_window | taps_shuffled
@@ -396,8 +396,8 @@ __global__ void __launch_bounds__(STAGED_BLOCK)
 // ## 3. Five points, and one core to begin with
 //
 // In 2D a cell has four neighbours. A step of the five-point {term}`Jacobi iteration` takes half of the cell and an eighth
-// of each neighbour; cells at the edge keep their values. Its arithmetic is five operations for 8 bytes. One core of the
-// host is where the story begins.
+// of each neighbour; cells at the edge keep their values. Its arithmetic is five operations for 8 bytes. The baseline is one
+// core of the host.
 
 constexpr float CENTRE = 0.5f, SIDE = 0.125f;  ///< weights of the five points
 
@@ -542,10 +542,10 @@ __global__ void __launch_bounds__(32 * WARPS)
   }
 }
 
-// 0.99: a stencil of five points costs what a copy costs. The core takes 240 ms for a step, this kernel 0.51 ms: 524 thousand
-// million cell updates a second.
+// 0.99: a stencil of five points costs what a copy costs. The core takes 240 ms for a step, this kernel 0.51 ms: 524 billion
+// cell updates a second.
 //= 0.99: ratio("five_columns")
-//= 524 thousand million: rate("five_columns") / 8
+//= 524 billion: rate("five_columns") / 8
 //= 240 ms for a step, this kernel 0.51 ms: (ms("on_cpu"), ms("five_columns"))
 //
 // ## 4. Seven points: a neighbour a plane away
@@ -910,13 +910,13 @@ __global__ void __launch_bounds__(32 * WARPS, 16 / WARPS)
   }
 }
 
-// Two steps in a pass make 1.6 times the copy, four 3.1 times, eight 4.8 times, 2.5 million million cell updates a second. To walk down a strip costs a quarter more
+// Two steps in a pass make 1.6 times the copy, four 3.1 times, eight 4.8 times, 2.5 trillion cell updates a second. To walk down a strip costs a quarter more
 // than `five_columns`, for two steps as for four. With eight the pass takes 1.7 times as long, and 18 % of what it computes
 // is thrown away: 16 of 128 columns and 16 of 272 rows.
 //= 1.6 times: 2 * ratio("five_strips/steps=2")
 //= 3.1 times: 4 * ratio("five_strips/steps=4")
 //= 4.8 times: 8 * ratio("five_strips/steps=8")
-//= 2.5 million million: rate("five_strips/steps=8") / 8000
+//= 2.5 trillion: rate("five_strips/steps=8") / 8000
 //= a quarter: ms("five_strips/steps=4") / ms("five_columns") - 1
 //= 1.7 times: ms("five_strips/steps=8") / ms("five_columns")
 //= 18 %: 100 * (1 - 112 / 128 * 256 / 272)
@@ -1011,8 +1011,7 @@ __global__ void __launch_bounds__(32 * WARPS)
 
 // 1.5 times in the cube. Of the 32 rows of a tile 26 come out right, of its 128 columns 120. What shared memory, the
 // barrier of each plane and the planes at both ends take was not measured. The loop is unrolled by six, because three
-// registers change roles in a queue and two buffers in shared memory. Unrolled, a role is the name of a register, and no
-// value need be moved.
+// registers change roles in a queue and two buffers in shared memory: so a role is the name of a register, and no value is moved.
 //= 1.5 times: 3 * ratio("seven_tiles/box=cube,steps=3")
 //= 32 rows of a tile 26 come: (32, 32 - 2 * 3)
 //

@@ -41,7 +41,7 @@ using std::size_t;
 
 // A {term}`convolution layer` moves a small window over images of several channels. In each position it multiplies the
 // pixels under the window, of all channels, by the weights of a filter, and adds up. Each filter makes a channel of the
-// result. Networks that see spend most of their time there.
+// result.
 //
 // ```{drawing} layer
 // ```
@@ -138,7 +138,7 @@ __global__ void naive(float* out, const float* in, const float* filter, Layer l)
 //
 // ### The edge
 //
-// The guard around the FMA is the padding: what lies outside of the image is zero. Who forgets it reads what lies
+// The guard around the FMA is the padding: what lies outside of the image is zero. A kernel without it reads what lies
 // before the image, or the last pixel of the row above, where nothing looks wrong.
 
 /// `naive` for layers of one group, which takes every pixel of a window for one of the image.
@@ -518,8 +518,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
 //
 // ### A table of terms
 //
-// What changes in the loop? The window does not: its first pixel is one pointer, computed before the loop. The terms
-// do, but they are the same for all windows: how far tap t lies from the first pixel, in memory, in rows and in
+// In the loop the window does not change: its first pixel is one pointer, computed before the loop. The terms
+// change, but they are the same for all windows: how far tap t lies from the first pixel, in memory, in rows and in
 // columns. That is a table of C R S entries, which the host makes once for a layer. All threads of a block read the
 // same entry at the same time.
 //
@@ -578,7 +578,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
 }
 
 // `implicit` takes 0.20 ms, less than half of `implicit_plain`: 37 TFLOP/s. Layers with few channels, large windows and
-// strides run as well, since the table hides the differences: `first` with its 7 x 7 taps and stride 2 makes 36
+// strides run as well, since only the table differs: `first` with its 7 x 7 taps and stride 2 makes 36
 // TFLOP/s, where cuDNN's best makes 20. `im2col`, with all its traffic, takes only 5 % longer than `implicit`. What `implicit` saves is
 // the memory of the matrix.
 //= 5 % longer: 100 * (ms("im2col/layer=c128") / ms("implicit/layer=c128") - 1)
@@ -764,7 +764,7 @@ int tiles_of_part(size_t blocks, int tiles, int wanted) {
 //     y0 = d0 w0 + d1 w1 + d2 w2
 //     y1 = d1 w0 + d2 w1 + d3 w2
 //
-// Six multiplications. Where do four come from?
+// That is six multiplications. Four are enough.
 //
 // *A product of polynomials.* Multiply w(x) = w0 + w1 x + w2 x^2 by g(x) = g0 + g1 x. The product s(x) has degree 3:
 // four values determine it. Take those at 0, 1 and -1, and the leading coefficient, which is called the value at
@@ -1612,9 +1612,8 @@ int main(int argc, char** argv) {
 //=   ratio("pointwise/layer=up") * ratio("implicit/layer=first") * ratio("winograd/layer=one56,tile=2") *
 //=   ratio("winograd/layer=one14,tile=2") * ratio("winograd/layer=five,tile=4")) ** (1 / 11)
 //
-// For `five` cuDNN transforms tiles of 32 x 32 pixels by an FFT. What F(4 x 4) is to a 3 x 3 filter, the FFT is to
-// larger ones: with a tile of T x T pixels its cost for each result hardly depends on the filter (not measured here).
-// This chapter has no such rung.
+// For `five` cuDNN transforms tiles of 32 x 32 pixels by an FFT, whose cost for each result hardly depends on the filter (not
+// measured here). This chapter has no such rung.
 //
 // The largest saving is another network. A *depthwise* layer has one filter of 3 x 3 for each channel (`groups` = C = K), and a layer of
 // 1 x 1 behind it mixes the channels. For each pixel and channel that takes 9 + K multiplications instead of 9 K, 0.13 of them for 64
