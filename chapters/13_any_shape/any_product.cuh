@@ -481,9 +481,10 @@ __global__ void add_parts(const Product g, const Split split) {
 // ### Slices
 //
 // Blocks that share a tile meet in memory. The warps of one block can share K, too: each computes all of the tile over a *slice* of
-// K, from a ring of K-tiles of its own. It waits for its own copies alone, and its loop has no barrier of the block. At the end the
-// sums of the slices meet in shared memory, in order, and all threads store rows of C side by side. A tile of 32 x 32 has four or
-// eight warps then, where the one of section 5 has two.
+// K, from a ring of K-tiles of its own. It waits for its own copies alone, so its loop needs no `__syncthreads`. At the end the
+// sums of the slices meet in shared memory, in order, and all threads store rows of C side by side. A tile of 32 x 32 then has four
+// or eight warps, where that of section 5 has two. `64x64 x1` on the menu is one slice of four warps: it keeps the barrier in the
+// loop, and has only the stores in common with the others.
 //
 // In a trial with all kernels on 529 shapes, the best without slices was at 1.35 of cuBLAS in the geometric mean, and at or
 // above 1 for 77 %; with slices at 1.41 and for 85 %. How much of that is due to the copies, the barrier or the stores was not
@@ -735,7 +736,8 @@ __global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
 //
 // If C has a few rows, the bytes of B are the floor: each of its floats is used a few times. So stream B by, as a copy would. For one row
 // that takes 0.023 ms, and the best of the tiles, split along K, 0.061. It is 68 % of the rate of a copy; cuBLAS, with 0.020 ms,
-// reaches more. With 16 columns, at 4096 x 16 x 4096, streaming takes 0.085 ms, and tiles split along K take 0.073.
+// reaches more. At 4096 x 16 x 4096 streaming no longer pays: it takes 0.085 ms, tiles split along K 0.073, and slices of 64 x 16,
+// which the function chooses, 0.038.
 //= takes 0.023 ms: ms("thin", "1,4096,4096")
 //= 0.061: min(ms("split_k_ordered/tickets", "1,4096,4096"), ms("split_k_atomic", "1,4096,4096"),
 //=   ms("small_tiles/tile=32x32", "1,4096,4096"))
@@ -743,6 +745,7 @@ __global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
 //= with 0.020 ms: ms("cublas", "1,4096,4096")
 //= 0.085 ms: ms("thin", "4096,16,4096")
 //= 0.073: ms("split_k_ordered/tickets", "4096,16,4096")
+//= 0.038: ms("choose", "4096,16,4096")
 //
 // `x` is the small operand and `y` the large one. Threads hold float4s of y in registers and take
 // x from shared memory; every thread adds to all rows of x. Where C has few columns instead, its transpose has few rows.
@@ -1005,8 +1008,8 @@ __global__ void __launch_bounds__(32 * WARPS_J * WARPS_K)
 
 // ## 8. Little products
 //
-// 30 x 30 x 30 does not need shared memory. Up to 32 lanes share an element of C, straight from global memory; caches serve
-// the rest. Where C has a few elements and K is long, a block shares one. 32 x 32 x 32 takes cuBLAS 2.1 times as long.
+// 30 x 30 x 30 does not need shared memory. Up to 32 lanes share an element of C, and read A and B where they lie. Where C has a
+// few elements and K is long, a block shares one. 32 x 32 x 32 takes cuBLAS 2.1 times as long.
 //= 2.1 times as: shapes("32,32,32")
 
 /// Little work: `lanes` threads for each element of C, straight from global memory.
@@ -1068,10 +1071,10 @@ __global__ void __launch_bounds__(THREADS) little_block(const Product g) {
 
 // ## 9. Stream-K
 //
-// 133 tiles on 132 SMs take as long as 264. {term}`Stream-K` gives each block the same number of K-tiles; chapter 12 does that
-// with blocks that must all run at the same time. Here they need not. A block draws its number from a ticket as it begins, and
-// waits only for blocks with smaller numbers, which have begun before: the block with the *end* of a tile adds up. It takes
-// its pieces from the last to the first, so it has written what others wait for before it waits itself.
+// At one tile for each SM, 133 tiles on 132 SMs take as long as 264. {term}`Stream-K` gives each block the same number of K-tiles;
+// chapter 12 does that with blocks that must all run at the same time. Here they need not. A block draws its number from a ticket
+// as it begins, and waits only for blocks with smaller numbers, which have begun before: the block with the *end* of a tile adds
+// up. Each block takes its pieces from the last to the first, so it writes what others wait for before it waits itself.
 //
 //? end_collects: Why does the block with the end of a tile add up, and not the one with its beginning?
 //? choices: it has more K-tiles | the others have begun before it | the order of the sums
@@ -1080,11 +1083,14 @@ __global__ void __launch_bounds__(THREADS) little_block(const Product g) {
 // Its predecessors have smaller numbers, so they hold an SM or are done. If the first block collected, it would wait for later
 // ones, and these might wait for its SM.
 //
-// 1500 x 1500 x 1500 has 144 tiles of 128 x 128, and `stream_k` is 1.7 times as fast as `one_tile`. At 4001 there are 1,024 tiles,
-// whose waves are almost full: it takes 11 % longer.
+// 1500 x 1500 x 1500 has 144 tiles of 128 x 128, and `stream_k` is 1.7 times as fast as `one_tile`. At 4001 there are 1,024 tiles
+// for 264 places, two on each SM: four waves that are 97 % full, so there is little to gain. `stream_k` takes 11 % longer; what
+// of it costs that was not measured.
 //= 144: (1500 // 128 + 1) ** 2
 //= 1.7 times as: ms("one_tile", 1500) / ms("stream_k", 1500)
 //= 1,024: (4001 // 128 + 1) ** 2
+//= 264 places: 2 * 132
+//= 97 % full: 100 * 1024 / (4 * 264)
 //= 11 % longer: 100 * (ms("stream_k", 4001) / ms("one_tile", 4001) - 1)
 
 /// How Stream-K deals out a product: the first `whole` tiles, a multiple of gridDim.x, are computed whole; of the
@@ -1363,14 +1369,21 @@ inline namespace ANY_PRODUCT_MENU {
 // costs to add up parts. Blocks go in waves, as in chapter 12. Bytes have a rate. FMAs and bytes overlap, so the larger of the two
 // counts, and a little more where they are alike.
 //
-// That little more matters. In a first version the estimate was the larger of the two. Where bytes are the floor, as with K = 3, all
-// kernels then had the same estimate, and the first of the menu was taken: at 4723 x 3825 x 3 it took 2.2 times as long as the
-// best.
-//= 2.2 times: 1 + 1.248
+// A product of one wave has three terms: launch with first K-tile, wave, and *fix-up*, the adding up of parts. Take 128 x 128 x 8192
+// by tiles of 64 x 64 in 64 parts: 256 blocks of 8 K-tiles, two on an SM. By the constants below, launch and wave take 9.8
+// microseconds; the fix-up takes 29 with tickets, 0.44 for each part, and 4.6 with a second kernel. That is 39 or 14 in all, where
+// section 6 recorded 33 and 20. A constant alone is no measurement: only sums were timed. `little 32` has 0.001 for its start.
+//= 9.8 microseconds: 2.3 + 8 * (0.542 ** 4 + (2 * 0.382 * 1.0539) ** 4) ** 0.25 + 2 * 0.396
+//= takes 29: 1.23 + 64 * 0.437
+//= 0.44 for each: 0.437
+//= 4.6 with: 0.724 + 0.933 * 64 * 128 * 128 * 4e-6
+//= 39 or 14: (2.3 + 8 * (0.542 ** 4 + (2 * 0.382 * 1.0539) ** 4) ** 0.25 + 2 * 0.396 + 1.23 + 64 * 0.437,
+//=   2.3 + 8 * (0.542 ** 4 + (2 * 0.382 * 1.0539) ** 4) ** 0.25 + 2 * 0.396 + 0.724 + 0.933 * 64 * 128 * 128 * 4e-6)
+//= 33 and 20: (1000 * ms("split_k_ordered/tickets", "128,128,8192"), 1000 * ms("split_k_ordered/second kernel", "128,128,8192"))
 //
-// The constants come from timings on an H200 of all kernels on 838 shapes, others than the random ones of the map. The fit makes
-// relative errors small, most of all near the best kernel of a shape: whether a bad kernel takes twice or three times as long does
-// not matter. On another GPU the number of SMs is its own and the rest is taken as it is; that has not been measured.
+// The constants are fitted to timings on an H200 of all kernels on 838 shapes, others than the random ones of the map. Relative
+// errors count most near the best kernel of a shape: whether a bad one takes twice or three times as long does not matter. On
+// another GPU the number of SMs is its own and the rest is taken as it is; that has not been measured.
 
 /// What the model knows of a kernel. In microseconds on an H200: from the launch to the first K-tile; a K-tile of 16 for a block
 /// that is alone on its SM, and for each of many; the epilogue of a block. As shares of a K-tile: an operand along K; one copied
@@ -1704,6 +1717,20 @@ inline Choice remembered(const Product& g, int sms, bool splits) {
     entry = {g.m, g.n, g.k, sms, how, fastest(g, sms, splits)};
   return entry.choice;
 }
+
+// ### What the model got wrong (second reading)
+//
+// A model knows what it was told. With the larger of bytes and FMAs alone, as in a first version, all kernels have the same estimate
+// where bytes are the floor, and the first of the menu is taken: at 4723 x 3825 x 3 it took 2.2 times as long as the best.
+//= 2.2 times: 1 + 1.248
+//
+// The estimate of `little` with a block for each element once left out the sectors of an operand across K. Of the random shapes with
+// M N from 200 to 1,100 and K from 4096, the nine whose larger operand lies across K were at 0.40 of cuBLAS then. Now all 17 are at
+// 1.34, the worst at 0.87.
+//= at 0.40: 0.40
+//= all 17: shapes("count", "200 <= m * n <= 1100 and k >= 4096")
+//= 1.34: shapes("geometric mean", "200 <= m * n <= 1100 and k >= 4096")
+//= worst at 0.87: shapes("least", "200 <= m * n <= 1100 and k >= 4096")
 
 // ## 12. The function
 //

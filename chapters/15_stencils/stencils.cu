@@ -65,8 +65,9 @@ using std::size_t;
 // and this chapter asks who serves the other reads: caches, shared memory, registers, or the lane beside.
 //
 // The measure is the bytes that *must* move over the time, each cell read once and written once: 8 bytes for each cell
-// and step. This is the effective throughput, T_eff (Omlin and Räss, ParallelStencil.jl). Its peer is a `cudaMemcpy` of as
-// many cells. With several steps in one pass, T_eff can exceed it: the *rate* of the tables counts the bytes of all steps.
+// and step. This is the effective throughput, T_eff (Omlin and Räss, ParallelStencil.jl). An eighth of it is the number of cell
+// updates a second. Its peer is a `cudaMemcpy` of as many cells. With several steps in one pass, T_eff can exceed it: the *rate* of
+// the tables counts the bytes of all steps.
 //
 // Counts are for the simulator's default, 70 x 132 cells. Times are those of an NVIDIA H200 for 16384 x 16384. A row in 1D
 // has a quarter as many elements, 2^26. The boxes in 3D have 512 x 512 x 512 cells (`cube`) and 1000 x 777 x 512
@@ -201,7 +202,7 @@ __global__ void taps_global(float* out, const float* in, size_t n) {
 }
 
 // All lanes read the same tap at the same time. That is what constant memory is made for: a {term}`constant bank`, whose
-// values an FMA takes as an operand, without a load of their own.
+// values an FMA can take as an operand, without a load of their own.
 //
 //? constant_gain: How many times as fast does that make 33 taps?
 //? answer: ms("taps_global/taps=33") / ms("taps_constant/taps=33")
@@ -224,11 +225,16 @@ __global__ void taps_constant(float* out, const float* in, size_t n) {
   out[i] = sum;
 }
 
-// Hardly: the loads of the elements are the bottleneck, one for each FMA, and nearly all of them hit L1. The remedy is the one of
-// chapter 04: a thread computes several neighbouring outputs, and keeps their common window in registers.
+// Hardly. The FMAs stand behind a guard, and nvcc loads the taps there, too: 33 `LDG` become `LDC`, loads from constant memory, and
+// 250 instructions become 249. Only 33 of them are FMAs, and all take 0.49 of the 0.58 ms if nothing is waited for. The remedy is
+// that of chapter 04: a thread computes several neighbouring outputs, and keeps their common window in registers.
+//= 33 `LDG` become: sass("taps_global<16u>", "LDG") - sass("taps_constant<16u>", "LDG")
+//= 250 instructions become 249: (sass("taps_global<16u>", "instructions"), sass("taps_constant<16u>", "instructions"))
+//= Only 33 of them: sass("taps_constant<16u>", "FFMA")
+//= 0.49 of the 0.58 ms: (alone("taps_constant/taps=33", "issue slots"), ms("taps_constant/taps=33"))
 //
-// Textures were the answer to such reads twenty years ago: a cache for neighbourhoods, and indices beyond the edge
-// handled by the hardware. Since Maxwell their cache is the same L1. Section 8 measures what they are good for today.
+// Textures once had a cache of their own for such reads. Since Maxwell it is the same L1; section 8 measures what they are good for
+// today.
 
 /// float4s that hold RADIUS floats.
 __host__ __device__ constexpr unsigned float4s(unsigned radius) { return (radius + 3) / 4; }
@@ -296,7 +302,7 @@ __global__ void taps_window(float* __restrict__ out, const float* __restrict__ i
 //= 0.99 of: ratio("taps_window/taps=7")
 //= 0.71: ratio("taps_window/taps=33")
 //
-// Who has those float4s? The lanes beside. Let each lane load one, and shuffle.
+// The lanes beside have those float4s. Let each lane load one, and shuffle.
 //
 //? shuffle_gain: Which is faster for 33 taps?
 //? choices: taps_window | taps_shuffled
@@ -328,8 +334,10 @@ __global__ void taps_shuffled(float* __restrict__ out, const float* __restrict__
   }
 }
 
-// A shuffle moves 4 bytes for each lane, where a load of a float4 moves 16. And four lanes at each end of a warp have no
-// output of their own.
+// A shuffle moves 4 bytes for each lane, where a load of a float4 moves 16, and four lanes at each end of a warp have no output
+// of their own. So `taps_shuffled` issues more: its instructions alone would take 0.158 ms, those of `taps_window` 0.093.
+//= 0.158 ms: alone("taps_shuffled/taps=33", "issue slots")
+//= 0.093: alone("taps_window/taps=33", "issue slots")
 //
 // What helps is a larger window: 20 outputs of a thread share 52 inputs. Neighbouring lanes are then 80 bytes apart, no
 // pattern for global memory, so the block stages elements and results in shared memory. 80 bytes are 5 float4s, an odd
@@ -388,8 +396,8 @@ __global__ void __launch_bounds__(STAGED_BLOCK)
 // ## 3. Five points, and one core to begin with
 //
 // In 2D a cell has four neighbours. A step of the five-point {term}`Jacobi iteration` takes half of the cell and an eighth
-// of each neighbour; cells at the edge keep their values. Its arithmetic is five operations for 8 bytes. One core of the
-// host is where the story begins.
+// of each neighbour; cells at the edge keep their values. Its arithmetic is five operations for 8 bytes. The baseline is one
+// core of the host.
 
 constexpr float CENTRE = 0.5f, SIDE = 0.125f;  ///< weights of the five points
 
@@ -468,10 +476,13 @@ __global__ void five_tiled(float* __restrict__ out, const float* __restrict__ in
            : relaxed(tile[j][i], tile[j][i - 1], tile[j][i + 1], tile[j - 1][i], tile[j + 1][i]);
 }
 
-// Slower: 0.28 of the copy. Every value now takes a store to shared memory, a barrier and loads from there, and what this
-// saves are loads that the caches served. Which of them costs most was not measured. And both kernels load 4 bytes at a
-// time, as the rung `copy` in chapter 06.
+// Slower: 0.28 of the copy. Every value now takes a store to shared memory, a barrier, loads from there, and an index in the
+// tile. The instructions alone would take 0.82 ms, those of `five_naive` 0.39; what else the 1.81 ms consist of was not measured.
+// And both kernels load 4 bytes at a time, as the rung `copy` in chapter 06.
 //= 0.28 of: ratio("five_tiled")
+//= 0.82 ms: alone("five_tiled", "issue slots")
+//= `five_naive` 0.39: alone("five_naive", "issue slots")
+//= 1.81 ms: ms("five_tiled")
 //
 // So let a thread take four cells of a row as a float4, and several rows. What is above and below is then in its own
 // registers, what is left and right in the lanes beside; only the first and the last lane of a warp load one cell more.
@@ -531,8 +542,10 @@ __global__ void __launch_bounds__(32 * WARPS)
   }
 }
 
-// 0.99: a stencil of five points costs what a copy costs. The core takes 240 ms for a step, this kernel 0.51 ms.
+// 0.99: a stencil of five points costs what a copy costs. The core takes 240 ms for a step, this kernel 0.51 ms: 524 billion
+// cell updates a second.
 //= 0.99: ratio("five_columns")
+//= 524 billion: rate("five_columns") / 8
 //= 240 ms for a step, this kernel 0.51 ms: (ms("on_cpu"), ms("five_columns"))
 //
 // ## 4. Seven points: a neighbour a plane away
@@ -640,9 +653,8 @@ __global__ void __launch_bounds__(32 * WARPS)
   }
 }
 
-// That makes 0.86. What is still missing? In each step a thread has four float4s on their way, and then waits. Let it take
-// four planes in a step: a brick of two rows in four planes loads sixteen float4s before it computes anything. The last two
-// planes of a brick are the first of the next, and stay in registers.
+// That makes 0.86. In each step a thread has four float4s on their way before it computes. Let it take four planes in a step: a
+// brick of two rows in four planes loads sixteen. The last two planes of a brick are the first of the next, and stay in registers.
 //= 0.86: ratio("seven_columns/box=cube")
 //
 // The thread could as well stop after one brick. More blocks then run at the same time, each of which loads the planes in
@@ -898,12 +910,13 @@ __global__ void __launch_bounds__(32 * WARPS, 16 / WARPS)
   }
 }
 
-// Two steps in a pass make 1.6 times the copy, four 3.1 times, eight 4.8 times. To walk down a strip costs a quarter more
+// Two steps in a pass make 1.6 times the copy, four 3.1 times, eight 4.8 times, 2.5 trillion cell updates a second. To walk down a strip costs a quarter more
 // than `five_columns`, for two steps as for four. With eight the pass takes 1.7 times as long, and 18 % of what it computes
 // is thrown away: 16 of 128 columns and 16 of 272 rows.
 //= 1.6 times: 2 * ratio("five_strips/steps=2")
 //= 3.1 times: 4 * ratio("five_strips/steps=4")
 //= 4.8 times: 8 * ratio("five_strips/steps=8")
+//= 2.5 trillion: rate("five_strips/steps=8") / 8000
 //= a quarter: ms("five_strips/steps=4") / ms("five_columns") - 1
 //= 1.7 times: ms("five_strips/steps=8") / ms("five_columns")
 //= 18 %: 100 * (1 - 112 / 128 * 256 / 272)
@@ -998,8 +1011,7 @@ __global__ void __launch_bounds__(32 * WARPS)
 
 // 1.5 times in the cube. Of the 32 rows of a tile 26 come out right, of its 128 columns 120. What shared memory, the
 // barrier of each plane and the planes at both ends take was not measured. The loop is unrolled by six, because three
-// registers change roles in a queue and two buffers in shared memory. Unrolled, a role is the name of a register, and no
-// value need be moved.
+// registers change roles in a queue and two buffers in shared memory: so a role is the name of a register, and no value is moved.
 //= 1.5 times: 3 * ratio("seven_tiles/box=cube,steps=3")
 //= 32 rows of a tile 26 come: (32, 32 - 2 * 3)
 //
@@ -1386,10 +1398,10 @@ __global__ void __launch_bounds__(32 * ACROSS * DOWN, (RADIUS > 3 ? 16 : 24) / (
   }
 }
 
-// The neighbours above, below, left and right load the same pixels. In section 3 a tile in shared memory did not pay, since
-// each value was used five times. Here it is used up to 225 times. A block stages a tile with its halo by `cp.async`
-// (chapter 11), and the threads take their rows from there. What is beyond the edge is filled in when the tile is loaded; the
-// arithmetic need not know of it.
+// The neighbours above, below, left and right load the same pixels. In section 3 each value of a tile was used five times, and the
+// tile did not pay. Here a pixel is used 9, 49 or 225 times. A block stages a tile with its halo by `cp.async` (chapter 11), and
+// the threads take their rows from there. What is beyond the edge is filled in when the tile is loaded; the arithmetic need not
+// know of it.
 //
 //? tiled: For which sizes is the tile faster than `filter_columns`?
 //? choices: for all three | for 7 x 7 and 15 x 15 | for 15 x 15 alone | for none
@@ -1471,8 +1483,11 @@ __global__ void __launch_bounds__(32 * WARPS)
   }
 }
 
-// With 3 x 3 and 7 x 7 the memory is still the nearer limit. With 15 x 15 it is the FMA units: 53 TFLOP/s of the 67 that they
-// have.
+// With 15 x 15 the tile is 1.7 times as fast; with 7 x 7 it takes 1 % longer, with 3 x 3 14 %. There the copy is still the nearer limit.
+// With 15 x 15 it is the FMA units: 53 TFLOP/s of the 67 that they have.
+//= 1.7 times: ms("filter_columns/size=15") / ms("filter_tiled/size=15")
+//= takes 1 % longer: 100 * (ms("filter_tiled/size=7") / ms("filter_columns/size=7") - 1)
+//= 3 x 3 14 %: (3, 3, 100 * (ms("filter_tiled/size=3") / ms("filter_columns/size=3") - 1))
 //= 53 TFLOP/s: 2 * 225 * 8192**2 / ms("filter_tiled/size=15") / 1e9
 //= the 67 that: 132 * 128 * 2 * 1.98 / 1000
 //
@@ -1524,7 +1539,8 @@ __global__ void __launch_bounds__(32 * WARPS)
 
 // Not 7.5 times: at 0.65 of the rate of a copy there is not much left to gain. The kind of the edge hardly matters to the two
 // kernels with a tile: with `clamp` and `periodic` a filter of 7 x 7 takes what it takes with zeros, to within a twentieth. Without
-// a tile `periodic` takes 2.3 times as long, in `filter_naive` as in `filter_columns`; why was not measured.
+// a tile `periodic` takes 2.3 times as long, in `filter_naive` as in `filter_columns`. In `filter_naive` that is the index of each
+// pixel: the instructions alone would take 2.75 ms, with zeros 1.28. Those of `filter_columns` were not counted.
 //= 7.5 times: 225 / 30
 //= 0.65 of: ratio("filter_separable/size=15")
 //= because hardly matters: 0.95 < min(ms("filter_tiled/size=7,edge=clamp"), ms("filter_tiled/size=7,edge=periodic")) / ms("filter_tiled/size=7")
@@ -1532,6 +1548,8 @@ __global__ void __launch_bounds__(32 * WARPS)
 //=   and 0.95 < min(ms("filter_separable/size=7,edge=clamp"), ms("filter_separable/size=7,edge=periodic")) / ms("filter_separable/size=7")
 //=   and max(ms("filter_separable/size=7,edge=clamp"), ms("filter_separable/size=7,edge=periodic")) / ms("filter_separable/size=7") < 1.05
 //= 2.3 times: ms("filter_naive/size=7,edge=periodic") / ms("filter_naive/size=7")
+//= 2.75 ms: alone("filter_naive/size=7,edge=periodic", "issue slots")
+//= zeros 1.28: alone("filter_naive/size=7", "issue slots")
 //= because in `filter_naive` as in: 2.2 < ms("filter_columns/size=7,edge=periodic") / ms("filter_columns/size=7") < 2.4
 
 namespace {
@@ -2081,7 +2099,8 @@ int main(int argc, char** argv) {
 // ## What to remember
 //
 // - A stencil has the lower limit of a copy: each cell once in, once out. Give its time as a share of that.
-// - Caches serve neighbours well. Shared memory pays where a value is used many times, not where it is used five times.
+// - Caches alone leave a thread for each cell at 0.35 to 0.54 of a copy. A tile in shared memory is no remedy by itself: with a
+//   thread's window in registers it won where a value is used 225 times, was level with 49, and lost with 9.
 // - Let a thread have a float4 and several rows: its own registers are the fastest neighbours, the lanes beside come next.
 // - A halo has corners: indices below zero, and threads without a result that still have to load.
 // - Only several steps in one pass get past the copy: in overlapping tiles, or in a grid that stays on the chip.

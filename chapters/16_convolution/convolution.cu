@@ -41,7 +41,7 @@ using std::size_t;
 
 // A {term}`convolution layer` moves a small window over images of several channels. In each position it multiplies the
 // pixels under the window, of all channels, by the weights of a filter, and adds up. Each filter makes a channel of the
-// result. Networks that see spend most of their time there.
+// result.
 //
 // ```{drawing} layer
 // ```
@@ -138,7 +138,7 @@ __global__ void naive(float* out, const float* in, const float* filter, Layer l)
 //
 // ### The edge
 //
-// The guard around the FMA is the padding: what lies outside of the image is zero. Who forgets it reads what lies
+// The guard around the FMA is the padding: what lies outside of the image is zero. A kernel without it reads what lies
 // before the image, or the last pixel of the row above, where nothing looks wrong.
 
 /// `naive` for layers of one group, which takes every pixel of a window for one of the image.
@@ -179,9 +179,11 @@ __global__ void no_padding(float* out, const float* in, const float* filter, Lay
 //? unit: requests
 //? near: 10 %
 //
-// 792: 22 x 9 rows of 4 warps each. On the GPU the 12.8 MB of images become 116 MB, nine times as much: with 3 x 3
-// filters each pixel is in nine windows. The matrix is written once and read once.
+// 792: 22 x 9 rows of 4 warps each, 101,376 bytes for images of 11,000. On the GPU 12.8 MB of images become 116 MB, nine times as
+// much: with 3 x 3 filters each pixel is in nine windows. The matrix is written once, and each tile of 64 filters reads all of it.
 //= 792: count("im2col/layer=c128", "global_store_requests", "im2col")
+//= 101,376 bytes: count("im2col/layer=c128", "global_store_bytes", "im2col")
+//= of 11,000: 5 * 22 * 5 * 5 * 4
 //= 12.8 MB: 128 * 32 * 28 * 28 * 4 / 1e6
 //= 116 MB: 128 * 9 * 32 * 28 * 28 * 4 / 1e6
 //= nine times: 3 * 3
@@ -447,7 +449,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
 //
 // A tile of the matrix is in shared memory for a moment, and each of its elements is a pixel of the image. So let each
 // thread compute *where* the element is, and copy it from there: an {term}`implicit GEMM`. The 116 MB are never
-// written. Its elements come from the images, eight of nine times from a cache.
+// written. Each pixel is copied nine times instead; which of these copies a cache serves was not measured.
 //
 // Element (t, j) of the matrix is tap t of window j. From t follow the channel c, and r and s in the filter; from j the
 // image and the first pixel of the window. Each takes two divisions.
@@ -516,8 +518,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
 //
 // ### A table of terms
 //
-// What changes in the loop? The window does not: its first pixel is one pointer, computed before the loop. The terms
-// do, but they are the same for all windows: how far tap t lies from the first pixel, in memory, in rows and in
+// In the loop the window does not change: its first pixel is one pointer, computed before the loop. The terms
+// change, but they are the same for all windows: how far tap t lies from the first pixel, in memory, in rows and in
 // columns. That is a table of C R S entries, which the host makes once for a layer. All threads of a block read the
 // same entry at the same time.
 //
@@ -576,7 +578,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
 }
 
 // `implicit` takes 0.20 ms, less than half of `implicit_plain`: 37 TFLOP/s. Layers with few channels, large windows and
-// strides run as well, since the table hides the differences: `first` with its 7 x 7 taps and stride 2 makes 36
+// strides run as well, since only the table differs: `first` with its 7 x 7 taps and stride 2 makes 36
 // TFLOP/s, where cuDNN's best makes 20. `im2col`, with all its traffic, takes only 5 % longer than `implicit`. What `implicit` saves is
 // the memory of the matrix.
 //= 5 % longer: 100 * (ms("im2col/layer=c128") / ms("implicit/layer=c128") - 1)
@@ -667,9 +669,10 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
   tile_product(packed + k0, round_up(l.k, BM), k_tiles(l.terms()), source, sink);
 }
 
-// 0.24 ms, with NCHW 0.20 ms. The layout decides which lanes go together, and little else.
+// 0.24 ms, 20 % longer than with NCHW. A thread now copies from eight windows, which it reads from shared memory; what of this takes
+// the time was not measured.
 //= 0.24 ms: ms("implicit_nhwc/layer=c128")
-//= NCHW 0.20 ms: ms("implicit/layer=c128")
+//= 20 % longer: 100 * (ms("implicit_nhwc/layer=c128") / ms("implicit/layer=c128") - 1)
 //
 // ## 4. Filters of 1 x 1
 //
@@ -761,7 +764,7 @@ int tiles_of_part(size_t blocks, int tiles, int wanted) {
 //     y0 = d0 w0 + d1 w1 + d2 w2
 //     y1 = d1 w0 + d2 w1 + d3 w2
 //
-// Six multiplications. Where do four come from?
+// That is six multiplications. Four are enough.
 //
 // *A product of polynomials.* Multiply w(x) = w0 + w1 x + w2 x^2 by g(x) = g0 + g1 x. The product s(x) has degree 3:
 // four values determine it. Take those at 0, 1 and -1, and the leading coefficient, which is called the value at
@@ -791,7 +794,7 @@ int tiles_of_part(size_t blocks, int tiles, int wanted) {
 //     y1 = m1 - m2 + m3
 //
 // This is F(2, 3): two results, three taps, four multiplications. With 2 and -2 as two more points, four results take
-// six: F(4, 3).
+// six: F(4, 3), which is derived at the end of this section.
 //
 // *In two dimensions* transform the rows, then the columns, of pixels and weights: Y = A^T ((G w G^T) * (B^T d B)) A.
 // Tiles of 4 x 4 pixels give 2 x 2 results with 16 multiplications instead of 36. Tiles of 6 x 6 give 4 x 4 results.
@@ -804,8 +807,9 @@ int tiles_of_part(size_t blocks, int tiles, int wanted) {
 // ```
 //
 // Where there are few tiles, the products are divided as in section 5, and the last kernel adds the parts up. The
-// filters are transformed in the same launch as the pixels, by the first blocks: neither waits for the other, and for a
-// small layer a launch costs as much as its work.
+// filters are transformed in the same launch as the pixels, by the first blocks: neither waits for the other. In a trial with
+// two launches F(2 x 2) of `one56` took 0.0188 ms, with one 0.0162.
+//= 0.0188 ms, with one 0.0162: (0.0188, 0.0162)
 //
 //? winograd_gain: A quarter of the multiplications. How much faster than `implicit` is F(4 x 4) for `c64`?
 //? choices: hardly | nearly twice | nearly four times
@@ -1115,10 +1119,12 @@ void winograd(float* out, const float* in, const float* filter, const float* bia
 }
 
 // 1.8 times. The transformed pixels and the products are 36 numbers for each 16 pixels: for `c64` 58 MB each, written
-// and read again. Work was traded for memory traffic. For `c512` F(4 x 4) is 4.3 times as fast as
-// `implicit`, which falls to 16 TFLOP/s there: it has 200 tiles for 132 SMs.
+// and read again. At the rate of a copy that takes 0.054 of the 0.104 ms; how much of it stays in L2 was not measured. For `c512`
+// F(4 x 4) is 4.3 times as fast as `implicit`, which falls to 16 TFLOP/s there. It has 200 tiles for 132 SMs; to divide its sums as
+// in section 5 was not tried.
 //= 1.8 times: ms("implicit/layer=c64") / ms("winograd/layer=c64,tile=4")
 //= 58 MB: 36 * 64 * 32 * 14 * 14 * 4 / 1e6
+//= 0.054 of the 0.104 ms: (4 * 36 * 64 * 32 * 14 * 14 * 4 / 1e6 / limit("15:copy"), ms("winograd/layer=c64,tile=4"))
 //= 4.3 times: ms("implicit/layer=c512") / ms("winograd/layer=c512,tile=4")
 //= falls to 16 TFLOP/s: rate("implicit/layer=c512") / 1000
 //= has 200 tiles for 132: (round(512 / 64) * round(32 * 7 * 7 / 64 + 0.49), 132)
@@ -1145,6 +1151,36 @@ void winograd(float* out, const float* in, const float* filter, const float* bia
 //= 2.6 times: rate("winograd/layer=five,tile=4") / limit("fma")
 //= 83 TFLOP/s: rate("winograd/layer=five,tile=2") / 1000
 //
+// ### Where F(4, 3) comes from (second reading)
+//
+// The finite points 0, 1, -1, 2 and -2 are the zeros of
+//
+//     M(x) = x (x^2 - 1) (x^2 - 4) = x^5 - 5 x^3 + 4 x
+//
+// Interpolation takes the value at a point p times Lagrange's polynomial M(x) / (x - p), over its value at p. For 1 it is
+// x (x + 1) (x^2 - 4) = x^4 + x^3 - 4 x^2 - 4 x, over -6. Turned around, the coefficients become a row of B^T, from d0 on, and what
+// they are divided by moves to G: 4 for 0, -6 for 1 and -1, 24 for 2 and -2. The row of infinity is M itself, over 1:
+//
+//     B^T d:  4 d0 - 5 d2 + d4
+//             (d4 - 4 d2) + (d3 - 4 d1),   (d4 - 4 d2) - (d3 - 4 d1)
+//             (d4 - d2) + 2 (d3 - d1),     (d4 - d2) - 2 (d3 - d1)
+//             4 d1 - 5 d3 + d5
+//     G w:    w0 / 4
+//             -(w0 + w1 + w2) / 6,         -(w0 - w1 + w2) / 6
+//             (w0 + 2 w1 + 4 w2) / 24,     (w0 - 2 w1 + 4 w2) / 24
+//             w2
+//
+// g has four coefficients now. E evaluates it, so its column i is the i-th power of the points, and result i is the sum of these
+// times the products:
+//
+//     y0 = m0 + (m1 + m2) + (m3 + m4)
+//     y1 = (m1 - m2) + 2 (m3 - m4)
+//     y2 = (m1 + m2) + 4 (m3 + m4)
+//     y3 = (m1 - m2) + 8 (m3 - m4) + m5
+//
+// Points p and -p share their sums and differences, as in `Transform<4, 3>`. With M(x) = x (x^2 - 1) the same rule gives F(2, 3), but
+// for the sign of its first row, which moves from G to B^T. For F(2, 5) B stays, and G evaluates five taps.
+//
 // ### What it costs in accuracy (second reading)
 //
 //? accuracy: Compare the largest errors for `c128` with that of the direct sum in float. Which of the two is *smaller* than that?
@@ -1165,7 +1201,7 @@ void winograd(float* out, const float* in, const float* filter, const float* bia
 // ## 7. What comes after the layer
 //
 // A layer is rarely alone. A bias is added to each channel, negative results become zero (ReLU), and a 2 x 2 pool keeps
-// the largest of four. As kernels of their own, these read and write the results five times more.
+// the largest of four. As kernels of their own, these read the results three times more, and write them twice.
 //
 //? fused_gain: `large` takes 0.74 ms with F(4 x 4). By what factor is it faster to do bias, ReLU and pool inside the last kernel, rather
 //?   than with three more?
@@ -1174,7 +1210,12 @@ void winograd(float* out, const float* in, const float* filter, const float* bia
 //? near: 15 %
 //
 // 1.7 times. The thread that transforms a tile back has 4 x 4 results in registers, four pools. It writes four numbers
-// instead of sixteen.
+// instead of sixteen. At the simulator's default 993,664 bytes are stored in place of 1,416,064, and 1,647,716 loaded in place of
+// 2,175,716.
+//= 993,664 bytes are stored in place of 1,416,064: (count("pooled/layer=large,kernels=fused", "global_store_bytes"),
+//=   count("pooled/layer=large,kernels=apart", "global_store_bytes"))
+//= 1,647,716 loaded in place of 2,175,716: (count("pooled/layer=large,kernels=fused", "global_load_bytes"),
+//=   count("pooled/layer=large,kernels=apart", "global_load_bytes"))
 //= 1.7 times: ms("pooled/layer=large,kernels=apart") / ms("pooled/layer=large,kernels=fused")
 //
 // ### A pool in an implicit product (second reading)
@@ -1571,9 +1612,8 @@ int main(int argc, char** argv) {
 //=   ratio("pointwise/layer=up") * ratio("implicit/layer=first") * ratio("winograd/layer=one56,tile=2") *
 //=   ratio("winograd/layer=one14,tile=2") * ratio("winograd/layer=five,tile=4")) ** (1 / 11)
 //
-// For `five` cuDNN transforms tiles of 32 x 32 pixels by an FFT. What F(4 x 4) is to a 3 x 3 filter, the FFT is to
-// larger ones: with a tile of T x T pixels its cost for each result hardly depends on the filter (not measured here).
-// This chapter has no such rung.
+// For `five` cuDNN transforms tiles of 32 x 32 pixels by an FFT, whose cost for each result hardly depends on the filter (not
+// measured here). This chapter has no such rung.
 //
 // The largest saving is another network. A *depthwise* layer has one filter of 3 x 3 for each channel (`groups` = C = K), and a layer of
 // 1 x 1 behind it mixes the channels. For each pixel and channel that takes 9 + K multiplications instead of 9 K, 0.13 of them for 64
@@ -1585,8 +1625,11 @@ int main(int argc, char** argv) {
 // - A convolution is a product: filters times windows. Store the windows and they take nine times the memory of the images.
 // - In an implicit product, what depends on the column stays in a register, and what depends on the row comes from a table.
 // - A 1 x 1 layer is a product as it stands. With one image, divide the sum.
-// - Winograd trades multiplications for additions, memory traffic and accuracy. F(2 x 2) costs no accuracy; F(4 x 4) loses a little more than half a decimal digit, in some layers nothing.
-// - What comes after the layer belongs into its last kernel, while the results are in registers.
+// - Winograd trades multiplications for additions, memory traffic and accuracy. F(2 x 2) costs no accuracy; with F(4 x 4) the
+//   largest error is 0.5 to 3.7 times that of the direct sum.
+// - What comes after the layer belongs in its last kernel, while the results are in registers.
+//= 0.5 to 3.7 times: (error("winograd/layer=one14,tile=4") / error("implicit/layer=one14"),
+//=   error("winograd/layer=large,tile=4") / error("implicit/layer=large"))
 
 // ## Possibilities for extension
 //

@@ -106,6 +106,7 @@ class Expressions(small.Course):
             'ms("plain", gpu="h100")',
             'hw("plain", "x")',
             'ncu("plain", "x")',
+            'alone("plain", "DRAM")',
         ):
             with self.assertRaises(expressions.NotRecorded, msg=expression):
                 self.value(expression)
@@ -121,6 +122,21 @@ class Expressions(small.Course):
         rows = [{"rung": "plain", "variant": None, "size": {"n": size}, "metrics": {"y": size}} for size in (64, 128)]
         self.store("h200_caches.json", {"launches": rows})
         self.assertEqual(self.value('ncu("plain", "y"), ncu("plain", "y", 128)'), (64, 128))
+
+    def test_what_a_resource_alone_would_take(self):
+        rows = [
+            {"rung": "plain", "variant": None, "size": [64], "alone_ms": {"DRAM": 2.5, "issue slots": 1}},
+            {"rung": "wide", "variant": "w=4", "size": [128], "alone_ms": {"L1": 3}},
+        ]
+        self.store("h200_bounds.json", {"rows": rows})
+        self.assertEqual(self.value('alone("plain", "DRAM"), alone("wide/w=4", "L1", 128)'), (2.5, 3))
+        for wrong, words in (
+            ('alone("plain", "L1")', "no L1 is known of plain; there are DRAM, issue slots"),
+            ('alone("wide/w=4", "L1")', "h200_bounds.json has wide/w=4 at 128"),
+            ('alone("wide/w=3", "L1")', "h200_bounds.json has no wide/w=3; it has wide/w=4"),
+        ):
+            with self.assertRaisesRegex(expressions.ExpressionError, words):
+                self.value(wrong)
 
     def test_what_another_program_takes(self):
         row = {"rung": "plain", "variant": None, "size": {"n": 64}, "status": "PASS", "time_ms": {"median": 3.0}}
@@ -177,10 +193,13 @@ class Chapters(small.Course):
         number = '//= 51.98 ms: ms("plain")\n'
         says = "It takes 51.98 ms, because it waits.\n"
         compares = '//= because it waits: ms("plain") > ms("wide/w=2")\n'
+        row = {"rung": "plain", "variant": None, "size": [64], "alone_ms": {"DRAM": 2.5}}
+        self.store("h200_bounds.json", {"rows": [row]})
         for evidence in (
             compares,
             '//= 51.98: ms("plain") + 0 * ms("wide/w=2")\n',
             '//= 51.98: ms("plain") + 0 * count("plain", "global_load_sectors")\n',
+            '//= 51.98: ms("plain") + 0 * alone("plain", "DRAM")\n',
         ):
             found = self.outcomes(says + number + evidence)
             self.assertEqual({str(one) for one in found if one.word != bindings.OK}, set())

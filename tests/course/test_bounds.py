@@ -137,6 +137,32 @@ class Table(unittest.TestCase):
             self.assertIsNotNone(gpu.limits, gpu.name)
 
 
+class Recorded(unittest.TestCase):
+    """The bounds that pages draw, beside the recorded times."""
+
+    def above(self, times, alone):
+        return {
+            key: more for key, of in alone.items() if (more := [what for what, ms in of.items() if ms > times[key]])
+        }
+
+    def test_none_is_above_a_time(self):
+        files = sorted(small.ROOT.glob("chapters/*/results/h200_bounds.json"))
+        self.assertGreater(len(files), 12)
+        for file in files:
+            results = json.loads(file.with_name("h200.json").read_text(encoding="utf-8"))
+            shown = json.loads(file.read_text(encoding="utf-8"))
+            times = {
+                (row["rung"], row.get("variant") or None, *row["size"].values()): row["time_ms"]["median"]
+                for row in results["rows"]
+                if row.get("time_ms")
+            }
+            alone = {(row["rung"], row["variant"], *row["size"]): row["alone_ms"] for row in shown["rows"]}
+            with self.subTest(file.parents[1].name):
+                self.assertEqual(self.above(times, alone), {})
+                slower = {key: {what: 100 * ms for what, ms in of.items()} for key, of in alone.items()}
+                self.assertTrue(self.above(times, slower))
+
+
 class Sizes(unittest.TestCase):
     def test_a_chapter_without_sizes_is_named(self):
         for words in (["--write", "18"], ["nope"]):

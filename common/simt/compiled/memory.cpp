@@ -81,7 +81,9 @@ void Warp::count(const Instruction& one, uint32_t lanes, const uint64_t* address
   };
   const uint64_t before = sectors();
   block_.counter.count_global(request, executed.counts);
-  executed.l1_wavefronts += (sectors() - before + 3) / 4;
+  if (const uint64_t moved = sectors() - before) {  // none by an atomic
+    executed.l1_wavefronts += std::max<uint64_t>(moved / 4, 1);
+  }
 }
 
 void Warp::memory(const Instruction& one, uint32_t lanes) {

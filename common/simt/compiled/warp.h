@@ -111,9 +111,11 @@ struct Split {
 // What has been counted of an instruction.
 struct Executed {
   Counts counts;
-  uint64_t issued = 0;         // by a warp
-  uint64_t lanes = 0;          // sum of those that took part
-  uint64_t l1_wavefronts = 0;  // passes of 128 bytes through L1: four sectors of a request each
+  uint64_t issued = 0;  // by a warp
+  uint64_t lanes = 0;   // sum of those that took part
+  // Passes through L1, at least: one for every four whole sectors of a request. A row of 32 floats that begins inside a sector
+  // touches five, takes from each bank once, and so needs one pass.
+  uint64_t l1_wavefronts = 0;
 };
 
 // What the warps of a block share, and the launch.

@@ -1,7 +1,7 @@
 """Sentences that say why something takes its time, and show no evidence. Standard library only.
 
 Evidence is what the bindings of the same paragraph hold: a counter of the hardware (`hw`, `ncu`), two rungs or variants
-compared, a time beside what is counted or compiled, or a line `//= because QUOTE: CONDITION`. Or the paragraph says that
+compared, a time beside what is counted or compiled or what a resource alone would take, or a line `//= because QUOTE: CONDITION`. Or the paragraph says that
 it was not measured.
 """
 
@@ -35,7 +35,7 @@ def is_shown(paragraph: str, bindings: list[source.Binding]) -> bool:
         _UNMEASURED.search(paragraph)
         or names & {"ncu", "hw"}
         or len(rows) > 1
-        or (rows and names & {"count", "sass"})
+        or (rows and names & {"alone", "count", "sass"})
         or any(one.is_cause for one in bindings)
     )
 

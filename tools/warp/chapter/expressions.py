@@ -13,6 +13,7 @@ REF is "rung", "rung/variant" or, of another chapter, "02:rung/variant":
     limit("copy" | "fma" | KEY)     what the machine reached: GB/s, GFLOP/s, or another key of `limits`
     hw(REF, NAME)                   what Nsight Compute counted at the simulator's size
     ncu(REF, METRIC[, SIZE])        a metric of Nsight Compute at a measured size
+    alone(REF, RESOURCE[, SIZE])    of results/GPU_bounds.json: milliseconds that a resource alone would take, as "issue slots"
     sass(KERNEL, WHAT[, WHERE])     of the recorded machine code: registers, spills, stack, shared, instructions, reuse,
                                     an opcode or LDG.128; WHERE is "kernel"; "loop", the inner one; or an opcode, as
                                     "FFMA": an iteration of the smallest loop with most of them, of a full tile
@@ -149,6 +150,16 @@ class Numbers:
         if metric not in row["metrics"]:
             raise ExpressionError(f"{metric} was not recorded; there are {', '.join(sorted(row['metrics']))}")
         return row["metrics"][metric]
+
+    def alone(self, ref: str, resource: str, size: int | str | None = None, gpu: str = stored.FIRST_GPU) -> float:
+        owner, rung, variant = self._resolve(ref)
+        name = f"{gpu}_bounds"
+        row = owner._one_row(owner._file(gpu, "_bounds")["rows"], rung, variant, None, f"{name}.json")
+        if row["size"] != owner._extents(size):
+            raise ExpressionError(f"{name}.json has {ref} at {','.join(map(str, row['size']))}")
+        if resource not in row["alone_ms"]:
+            raise ExpressionError(f"no {resource} is known of {ref}; there are {', '.join(row['alone_ms'])}")
+        return row["alone_ms"][resource]
 
     def sass(self, kernel: str, what: str, where: str = "kernel") -> float:
         from warp.chapter import recorded
@@ -319,7 +330,7 @@ def _figure_of_ratios(what: str, where: str, ratios: list[float]) -> float:
     raise ExpressionError(f'of some shapes there are "count", "geometric mean", "least" and "at least 0.9", not {what}')
 
 
-FUNCTIONS = ("count", "ms", "first", "rate", "ratio", "error", "clock", "limit", "hw", "ncu", "sass", "shapes")
+FUNCTIONS = ("count", "ms", "first", "rate", "ratio", "error", "clock", "limit", "hw", "ncu", "alone", "sass", "shapes")
 
 
 def evaluate(expression: str, numbers: Numbers | None, names: dict[str, Any] | None = None) -> Any:

@@ -8,8 +8,8 @@
 - global_sectors_read_distinct, global_sectors_written_distinct: sectors that the launch touches, each once
 - global_atomics_on_one_word: lanes' atomic operations on the word that has most of them
 - and of its machine code, as nvcc compiles it: issued (instructions of warps), the same by unit as in UNITS, shared_wavefronts,
-  l1_wavefronts (passes of 128 bytes: four sectors of a request each). The source's own counts will not do: nvcc merges accesses,
-  and keeps values in registers.
+  l1_wavefronts (passes of 128 bytes, at least: one for every four whole sectors of a request). The source's own counts will not
+  do: nvcc merges accesses, and keeps values in registers.
 
 A resource is taken as if nothing else took time and each cycle were used. What is written may stay in L2 until after the launch, so
 that only what L2 has no room for counts for DRAM; what is read is taken to come from DRAM: L2 is cold.
