@@ -155,7 +155,7 @@ class Numbers:
         owner, rung, variant = self._resolve(ref)
         name = f"{gpu}_bounds"
         row = owner._one_row(owner._file(gpu, "_bounds")["rows"], rung, variant, None, f"{name}.json")
-        if row["size"] != owner._extents(size):
+        if row["size"] != owner.extents(size):
             raise ExpressionError(f"{name}.json has {ref} at {','.join(map(str, row['size']))}")
         if resource not in row["alone_ms"]:
             raise ExpressionError(f"no {resource} is known of {ref}; there are {', '.join(row['alone_ms'])}")
