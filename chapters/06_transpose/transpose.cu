@@ -27,7 +27,7 @@
 //   ./learn run 06 --rung points_soa      a struct of three arrays
 //   ./learn run 06 --rung points_staged   the array of structs, staged through shared memory
 //   ./learn run 06 --rung points_aligned  structs of four floats, with and without alignas(16)
-//   ./learn run 06 --rung tma             one thread asks, the TMA moves [needs gpu, sm_90a, cuda 12.9]
+//   ./learn run 06 --rung tma             one thread asks, the TMA moves [needs sm_90a, cuda 12.9]
 //   ./learn run 06 --rung cublas          the vendor's library [needs cublas]
 //   ./learn run 06 --rung pieces          a copy in pieces, each copied eight times
 
@@ -1081,7 +1081,7 @@ __global__ void points_aligned(float* out, const float* in, std::size_t n) {
 // ## 9. The TMA and the vendor
 //
 // Hopper's {term}`tensor memory accelerator`, the TMA, moves a tile between global and shared memory at the request of
-// a single thread, swizzles it on the way, and needs no registers. `tma` (in `transpose_sm90.cu`) loads tiles of 64 x
+// a single thread, swizzles it on the way, and needs no registers. `tma` (in `transpose_hopper.cu`) loads tiles of 64 x
 // 64 floats four ahead, transposes them with conflict-free accesses, and has the TMA store them. Its swizzle works on
 // rows of 128 bytes, so a tile comes as boxes of 32 columns.
 //

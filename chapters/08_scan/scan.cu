@@ -22,7 +22,7 @@
 //   ./learn run 08 --rung later_first             blocks that wait for blocks with higher numbers [raises hang]
 //   ./learn run 08 --rung look_back               one kernel: each tile looks at all that came before it
 //   ./learn run 08 --rung torn_word               a flag beside its value instead of with it [raises global-race]
-//   ./learn run 08 --rung look_ahead              warps with roles of their own [needs gpu, sm_90a, cuda 12.9]
+//   ./learn run 08 --rung look_ahead              warps with roles of their own [needs sm_90a, cuda 12.9]
 //   ./learn run 08 --rung one_wave                a small array: all tiles at once, each adds up all that came before it
 
 #include <cuda_runtime.h>
@@ -1054,7 +1054,7 @@ __global__ void torn_word(unsigned* out, const unsigned* in, unsigned* sums, uns
 // ## 7. Look ahead (second reading)
 //
 // A block of `look_back` loads, waits, then stores. While it waits, it has nothing in flight. Other blocks on the same
-// SM have to fill the gap, and all have the same phases. `look_ahead` (in `scan_sm90.cu`) separates them, as CUB's
+// SM have to fill the gap, and all have the same phases. `look_ahead` (in `scan_hopper.cu`) separates them, as CUB's
 // newest scan does ("decoupled look-ahead", or warpspeed, of 2025). There is one block for each SM, which stays and
 // works through many tiles, and its warps have different roles (chapter 12's {term}`warp specialization`):
 //

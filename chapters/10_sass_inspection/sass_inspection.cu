@@ -16,7 +16,7 @@
 //   ./learn run 10 --rung copy_refused     the host refuses such an address before the launch
 //   ./learn run 10 --rung copy_batch       several float4 in flight per thread
 //   ./learn run 10 --rung copy_async       copied to shared memory without passing through registers
-//   ./learn run 10 --rung copy_bulk        one thread starts the block's whole copy [needs gpu, sm_90a, cuda 12.9]
+//   ./learn run 10 --rung copy_bulk        one thread starts the block's whole copy [needs sm_90a, cuda 12.9]
 //   ./learn run 10 --rung window_aliased   adds four neighbours, through pointers that may alias
 //   ./learn run 10 --rung window_restrict  the same kernel with __restrict__
 //   ./learn run 10 --rung store_order      a loop that fills shared memory, rolled up and unrolled
@@ -477,7 +477,7 @@ __global__ void __launch_bounds__(BLOCK) copy_async(float* out, const float* in,
 // `LDGDEPBAR` closes the group and `DEPBAR` waits for it. A copy gains nothing, since `copy_float4` is already as fast
 // as `cudaMemcpy`. Chapter 11 uses it where the data is needed in shared memory anyway.
 //
-// On Hopper one thread starts a copy of 16 KiB with a single instruction (`copy_bulk`, in `sass_inspection_sm90.cu`):
+// On Hopper one thread starts a copy of 16 KiB with a single instruction (`copy_bulk`, in `sass_inspection_hopper.cu`):
 //
 // ```{sass} copy_bulk only=UBLKCP,SYNCS
 // 0190       SYNCS.EXCH.64      URZ, [UR9], UR4

@@ -2,7 +2,7 @@
 
 import unittest
 
-from chapter import Chapter
+from chapter import Chapter, Mutant
 
 LABELS = ["chapter"]
 NEEDS = ["sass_inspection"]
@@ -24,6 +24,23 @@ class Copies(unittest.TestCase):
             tail = 1 if n % wide else 0
             self.assertEqual(counts["global_load_bytes"], moved, rung)
             self.assertEqual(counts["global_load_requests"], -(-(n // wide) // 32) + tail, rung)
+
+    def test_of_a_bulk_copy_threads_move_the_rest_alone(self):
+        row = self.run_all.row("copy_bulk")
+        rest = row["size"]["n"] % 4
+        self.assertEqual(row["counts"]["global_load_active_lanes"], rest)
+        self.assertEqual(row["counts"]["global_store_active_lanes"], rest)
+
+    def test_mistakes_of_a_bulk_copy_are_noticed(self):
+        for text, becomes, says in (
+            ("while (!ptx::mbarrier_try_wait_parity(&full, 0)) {\n    }", "", "has not arrived"),
+            ("first + count + threadIdx.x", "first + count + threadIdx.x + 1", "are wrong"),
+        ):
+            wrong = Mutant(CHAPTER, [("copy_bulk", text, becomes)], traced=True, file="sass_inspection_hopper.cu")
+            with self.subTest(mistake=becomes or text), wrong as program:
+                run = program.run("--rung", "copy_bulk")
+                self.assertIn(run.code, (1, 86), run.explain())
+                self.assertRegex(run.out + run.err, says)
 
     def test_the_plain_struct_takes_four_requests(self):
         plain = self.run_all.row("copy_struct", "plain")["counts"]["global_load_requests"] - 1

@@ -29,19 +29,19 @@
 //   ./learn run 18 --rung fragments_reused  a warp has twice the queries, and multiplies each fragment twice
 //   ./learn run 18 --rung early_fetch    a tile is overwritten before all have read it [raises shared-race]
 //   ./learn run 18 --rung boxes          Hopper: boxes by the TMA, wgmma, one warpgroup that computes
-//                                        [needs gpu, sm_90a, cuda 12.9]
+//                                        [needs sm_90a, cuda 12.9]
 //   ./learn run 18 --rung two_groups     two of them share the tiles of keys and values
-//                                        [needs gpu, sm_90a, cuda 12.9]
+//                                        [needs sm_90a, cuda 12.9]
 //   ./learn run 18 --rung turns          they take turns: one's softmax behind the other's products
-//                                        [needs gpu, sm_90a, cuda 12.9]
+//                                        [needs sm_90a, cuda 12.9]
 //   ./learn run 18 --rung ahead          a softmax begins before the last products are complete
-//                                        [needs gpu, sm_90a, cuda 12.9]
+//                                        [needs sm_90a, cuda 12.9]
 //   ./learn run 18 --rung three_groups   three warpgroups, for heads of 64 columns
-//                                        [needs gpu, sm_90a, cuda 12.9]
+//                                        [needs sm_90a, cuda 12.9]
 //   ./learn run 18 --rung persistent     blocks stay, and take every 132nd item
-//                                        [needs gpu, sm_90a, cuda 12.9]
+//                                        [needs sm_90a, cuda 12.9]
 //   ./learn run 18 --rung dealt_items    each block gets as much to do
-//                                        [needs gpu, sm_90a, cuda 12.9]
+//                                        [needs sm_90a, cuda 12.9]
 //   ./learn run 18 --rung decode         one query a head: the keys are split among blocks
 //   ./learn run 18 --rung paged          the same, with a cache in pages
 

@@ -103,7 +103,7 @@ __device__ __forceinline__ void are_ready(float (&d)[TILES][4]) {
 #pragma unroll
   for (auto& four : d) {
 #pragma unroll
-    for (float& sum : four) asm volatile("" : "+f"(sum)::"memory");
+    for ([[maybe_unused]] float& sum : four) asm volatile("" : "+f"(sum)::"memory");
   }
 }
 

@@ -407,18 +407,29 @@ std::vector<Local> locals_at(uint64_t return_address, std::string_view prefix) {
   Dwarf_Addr bias = 0;
   Dwarf_Die* unit = dwfl ? dwfl_addrdie(dwfl, return_address - 1, &bias) : nullptr;
   if (!unit) return found;
+  int here =
+      0;  // the line of the scope's function: ahead of its declaration a variable's place may be another's
+  if (Dwfl_Line* line = dwfl_getsrc(dwfl, return_address - 1))
+    dwfl_lineinfo(line, nullptr, &here, nullptr, nullptr, nullptr);
   for (Dwarf_Die& scope : Scopes(unit, return_address - 1 - bias)) {
     Dwarf_Die child;
-    if (dwarf_tag(&scope) == DW_TAG_compile_unit || dwarf_child(&scope, &child) != 0) continue;
-    do {
+    if (dwarf_tag(&scope) == DW_TAG_compile_unit) continue;
+    for (int more = dwarf_child(&scope, &child); more == 0;
+         more = dwarf_siblingof(&child, &child)) {
       const char* name = dwarf_tag(&child) == DW_TAG_variable ? dwarf_diename(&child) : nullptr;
       int64_t offset = 0;
+      int line = 0;
       if (!name || !std::string_view(name).starts_with(prefix) || !offset_in_frame(&child, offset))
         continue;
+      if (dwarf_decl_line(&child, &line) == 0 && line > here) continue;
       const auto begin = static_cast<uint64_t>(offset);
-      found.push_back({begin, begin + size_of_type(&child), name, 0});
-      dwarf_decl_line(&child, &found.back().line);
-    } while (dwarf_siblingof(&child, &child) == 0);
+      found.push_back({begin, begin + size_of_type(&child), name, line});
+    }
+    Dwarf_Attribute attribute;
+    Dwarf_Word call = 0;
+    if (dwarf_tag(&scope) == DW_TAG_inlined_subroutine &&
+        dwarf_formudata(dwarf_attr(&scope, DW_AT_call_line, &attribute), &call) == 0)
+      here = static_cast<int>(call);
   }
   return found;
 }

@@ -76,7 +76,7 @@ struct Local {
   int line = 0;
 };
 
-// Those whose names begin with `prefix` and that are there while the function is where `return_address` leads to. (Needs more
+// Those whose names begin with `prefix` and that have been declared where `return_address` leads to. (Needs more
 // stack than a lane has.)
 std::vector<Local> locals_at(uint64_t return_address, std::string_view prefix);
 

@@ -42,6 +42,11 @@ class Counts(unittest.TestCase):
                     with self.subTest(size=size, rung=row["rung"]):
                         self.assertEqual(conflicts(row), 0)
 
+    def test_the_tma_moves_what_no_thread_asks_for(self):
+        row = CHAPTER.right("--size", "68,132", *only("tma")).row("tma")
+        counts = row["counts"]
+        self.assertEqual((counts["global_load_requests"], counts["global_store_requests"], conflicts(row)), (0, 0, 0))
+
 
 class Sizes(unittest.TestCase):
     def test_all_cases(self):
@@ -52,6 +57,8 @@ class Sizes(unittest.TestCase):
         # Four kinds of alignment: rows of in, of out, of both, of neither are multiples of 16 bytes.
         sizes = ("1,1023", "1025,1", "260,1028", "257,1020", "1020,257", "255,1023", "2,1048576")
         right_for(self, CHAPTER, sizes, *TRANSPOSES)
+        # More tiles than blocks have stages, too.
+        right_for(self, CHAPTER, ("4,4", "60,68", "1028,516"), "tma")
 
     def test_several_sizes_are_one_report_and_one_trace(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -111,6 +118,17 @@ class Mutants(unittest.TestCase):
             # What makes the wrong guard so durable: it is right for squares.
             for size, code in (("64,64", 0), ("33,33", 0), ("96,160", 1), ("33,70", 1)):
                 self.assertEqual(program.run("--size", size, "--rung", "tiled").code, code, size)
+
+    def test_mistakes_with_the_tma(self):
+        for function, text, becomes, says in (
+            ("swizzled_byte", "word % BOX / 4 ^ line % 8", "word % BOX / 4", "are wrong"),
+            ("tma", "ptx::fence_proxy_async(ptx::space_shared);", "", "fence.proxy.async"),
+        ):
+            wrong = Mutant(CHAPTER, [(function, text, becomes)], traced=True, file="transpose_hopper.cu")
+            with self.subTest(mistake=function), wrong as program:
+                run = program.run("--size", "68,132", "--rung", "tma")
+                self.assertIn(run.code, (1, 86), run.explain())
+                self.assertRegex(" ".join((run.out + run.err).split()), says)
 
     def test_what_only_the_simulator_notices(self):
         barrier = ("no_barrier", "  }\n  for", "  }\n  __syncthreads();\n  for", "no_barrier", "raised nothing")

@@ -2,7 +2,7 @@
 
 import unittest
 
-from chapter import Chapter, Mutant, Tiled, conflicts, notice
+from chapter import Chapter, Mutant, Tiled, conflicts, notice, only
 
 CHAPTER = Chapter("08_scan")
 
@@ -56,7 +56,8 @@ class Sizes(Tiled, unittest.TestCase):
     many_tiles = "look_back"
 
     def test_a_million_elements_but_one(self):
-        CHAPTER.right("--size", str(2**20 - 1), "--rung", "look_back", "--rung", "three_kernels", fast=True)
+        rungs = ("look_back", "three_kernels", "look_ahead")
+        CHAPTER.right("--size", str(2**20 - 1), *only(*rungs), fast=True)
 
 
 class Counts(unittest.TestCase):
@@ -127,6 +128,17 @@ class Mutants(unittest.TestCase):
     def test_writing_past_the_end_is_noticed(self):
         mutants = [(*mutant, "out-of-bounds: write") for mutant in PAST_THE_END]
         notice(self, CHAPTER, mutants, "--size", "5000", traced=True, at_once=True)
+
+    def test_mistakes_of_warps_with_roles_are_noticed(self):
+        for text, becomes, says in (
+            ("before = exclusive + __reduce_add_sync(ALL, mine);", "before = exclusive;", "are wrong"),
+            ("wait(&ready[s], k / STAGES % 2);", "", "shared-race|uninitialized-shared"),
+        ):
+            wrong = Mutant(CHAPTER, [("look_ahead", text, becomes)], traced=True, file="scan_hopper.cu")
+            with self.subTest(mistake=becomes or text), wrong as program:
+                run = program.run("--size", "200000", "--rung", "look_ahead")  # several tiles for each block
+                self.assertIn(run.code, (1, 86), run.explain())
+                self.assertRegex(" ".join((run.out + run.err).split()), says)
 
     def test_demonstrations_raise_nothing_without_their_mistake(self):
         with Mutant(CHAPTER, [*MENDED, PREFIX], traced=True) as program:

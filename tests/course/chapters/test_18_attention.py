@@ -5,6 +5,7 @@ import unittest
 from chapter import LAB_OPTIONS, Chapter, Mutant, notice, only, right_for, run_source
 
 CHAPTER = Chapter("18_attention")
+HOPPER = ("boxes", "two_groups", "turns", "ahead", "three_groups", "persistent", "dealt_items")
 
 
 class Counts(unittest.TestCase):
@@ -41,6 +42,19 @@ class Counts(unittest.TestCase):
         )
         self.assertEqual(swizzled, 0)
         self.assertGreater(in_order, 0)
+
+    def test_no_thread_loads_what_the_tma_copies(self):
+        """But its items, 8 bytes each: a warp that computes reads each of its two numbers, and so does the thread that requests."""
+        for row in CHAPTER.right("--size", "40,4", *only("boxes", "three_groups")).rows:
+            heads = {"short": 8 if "d=64" in row["variant"] else 4, "long": 1, "grouped": 2}[
+                row["variant"].split(",")[2]
+            ]
+            groups = 3 if row["rung"] == "three_groups" else 1
+            queries = {"short": 40, "long": 80, "grouped": 110}[row["variant"].split(",")[2]]
+            items = heads * -(-queries // (64 * groups))
+            with self.subTest(rung=row["rung"], variant=row["variant"]):
+                self.assertEqual(row["counts"]["global_load_requests"], items * 2 * (4 * groups + 1))
+                self.assertEqual(row["counts"]["shared_load_requests"], 0)
 
 
 # For sequences of several lengths and blocks of several numbers: what has to hold of lists of items.
@@ -159,6 +173,12 @@ BF16_MUTANTS = [
     ("bf16.h", "to_operand", "s[2 * k + r / 2]", "s[2 * k + r % 2]"),
     ("bf16.h", "store_rows", "upper ? w[j] : w[j + far], far", "upper ? w[j + far] : w[j], far"),
 ]
+# On Hopper: (file, function, text, what it becomes, rung, what the simulator says).
+HOPPER_MUTANTS = [
+    ("attention_bf16_hopper.cu", "attention_by_boxes", "wgmma_wait<HOW.ahead ? 1 : 0>();", "", "turns", "wgmma"),
+    ("attention_bf16_hopper.cu", "attention_by_boxes", "      end_turn();", "", "turns", "barrier"),
+    ("hopper.h", "tensor_map", "cuuint64_t(rows), cuuint64_t(heads)", "cuuint64_t(rows) * heads, 1", "boxes", "wrong"),
+]
 RUNG_OF = {
     "merged_by_block": "block_row",
     "scores_to_memory": "three_kernels",
@@ -180,6 +200,14 @@ class Mutants(unittest.TestCase):
             with self.subTest(file=file, mistake=mutant[2] or mutant[1]), wrong as program:
                 run = program.run("--size", "40,4", "--rung", "fragments_reused")
                 self.assertEqual(run.code, 1, run.explain())
+
+    def test_every_mistake_on_hopper_is_noticed(self):
+        for file, *mutant, rung, says in HOPPER_MUTANTS:
+            wrong = Mutant(CHAPTER, [mutant], traced=True, file=file, compiled="attention_bf16_hopper.cu")
+            with self.subTest(mistake=mutant[2] or mutant[1]), wrong as program:
+                run = program.run("--size", "70,1", "--rung", rung)
+                self.assertIn(run.code, (1, 86), run.explain())
+                self.assertRegex(run.out + run.err, says)
 
     def test_what_only_the_simulator_notices(self):
         notice(self, CHAPTER, [("Stream", "__syncthreads();", "", "fused", "shared-race")], traced=True)

@@ -24,7 +24,7 @@ MOST = {
         "unroll_steps": 128,
     },
     "05_bank_conflicts/bank_conflicts.cu": {"product": 128},
-    "08_scan/scan_sm90.cu": {"look_ahead": 65536 // 480},
+    "08_scan/scan_hopper.cu": {"look_ahead": 65536 // 480},
     "11_pipelines/pipelines.cu": {
         "warp_tile": 128,
         "register_buffer": 128,

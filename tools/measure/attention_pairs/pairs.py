@@ -53,7 +53,7 @@ class Kernels:
     @staticmethod
     def compile(file, lab):
         chapter = ROOT / "chapters" / "18_attention"
-        sources = [Path(__file__).with_name("rungs.cu"), chapter / "attention_bf16_sm90.cu"]
+        sources = [Path(__file__).with_name("rungs.cu"), chapter / "attention_bf16_hopper.cu"]
         sources += [lab / "src" / source for source in SOURCES]
         options = (
             "-shared -Xcompiler -fPIC -std=c++20 -O3 --extended-lambda -gencode=arch=compute_90a,code=sm_90a -DLAB_GPU"
