@@ -44,11 +44,11 @@ bool SharedChecker::is_unseen_by_engine(const Request& request, int lane, size_t
   return true;
 }
 
-void SharedChecker::bulk_begins(const BulkLoad& load, const WarpChecks& warp) {
+void SharedChecker::bulk_begins(const BulkLoad& load, const WarpChecks& warp, bool is_foreign) {
   bulk_.note_issue(short_pc(load.pc));
   const size_t first = shared_.word_of(load.to);
   for (size_t i = 0; i < load.data.size() / 4; ++i)
-    races.begin_copy(first + i, load.thread, short_pc(load.pc), warp.order.now - 1);
+    races.begin_copy(first + i, load.thread, short_pc(load.pc), warp.order.now - 1, is_foreign);
 }
 
 void SharedChecker::bulk_arrives(const BulkLoad& load) {

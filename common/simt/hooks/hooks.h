@@ -246,6 +246,9 @@ struct Hooks {
   static void named_barrier(unsigned number, unsigned threads, bool waits, const void* pc);
   static void come_to(AsyncState::Named& named, unsigned first, unsigned last, bool waits,
                       const void* pc);
+  static void cluster_arrive(const void* pc);
+  static void cluster_wait(const void* pc);
+  static const void* map_shared(uint64_t address, unsigned rank, const void* pc);
   static void exit_thread(const void* pc);
   static uint64_t collective(detail::CollectiveOp op, unsigned mask, uint64_t value, int operand,
                              int width, const void* pc);
