@@ -59,8 +59,8 @@ ClusterChecks::Access ClusterChecks::access(size_t number, const ClusterChecks& 
 
 bool ClusterChecks::is_there(const ClusterChecks& by, unsigned thread, const Request& request,
                              Fault::Cause& cause) {
-  const bool has_begun = by.threads_[thread].waited ||
-                         by.order_.warps.of(thread / kLanes).blocks[rank_];
+  const bool has_begun =
+      by.threads_[thread].waited || by.order_.warps.of(thread / kLanes).blocks[rank_];
   cause = has_begun ? Fault::Cause::exited : Fault::Cause::not_begun;
   last_[by.rank_] = by.now(request, thread);
   return has_begun && !is_over_;

@@ -200,6 +200,8 @@ void SharedChecker::check_in_cluster(const Request& request, int lane, size_t wo
   fault.other_thread = block_.thread(other.thread);
   fault.other_store = other.writes;
   fault.other_rank = other.rank;
+  if (writes ? request.is_bulk : bulk_.has_issued_at(other.pc))
+    fault.cause = Fault::Cause::stage_in_use;
   if (rank != cluster_.rank()) fault.rank = static_cast<int>(rank);
   if (writes && other.writes && !request.is_atomic() && !other.is_atomic && !request.is_bulk) {
     conflicts_.add(request, lane, fault, StoreConflicts::kNoLane, true, address);

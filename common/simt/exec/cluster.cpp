@@ -20,9 +20,9 @@ uint64_t Cluster::block(uint64_t cluster, unsigned rank) const {
   return (z * grid_.y + y) * grid_.x + x;
 }
 
-BlockRaceCheck& Cluster::races_of(unsigned rank) {
-  return members_[rank].worker->monitor.global_checker.blocks;
-}
+Monitor& Cluster::monitor(unsigned rank) const { return members_[rank].worker->monitor; }
+
+BlockRaceCheck& Cluster::races_of(unsigned rank) { return monitor(rank).global_checker.blocks; }
 
 void Cluster::join(unsigned rank, Worker& worker) {
   members_[rank].worker = &worker;

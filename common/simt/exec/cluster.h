@@ -9,6 +9,7 @@
 #include "check/block_races.h"
 #include "check/cluster.h"
 #include "exec/grid_barrier.h"
+#include "monitor/monitor.h"
 
 namespace simt::engine {
 
@@ -24,6 +25,7 @@ class Cluster {
   uint64_t block(uint64_t cluster, unsigned rank) const;
   // A worker for each rank. Its shared memory is that block's.
   void join(unsigned rank, Worker& worker);
+  Monitor& monitor(unsigned rank) const;
   void begin(uint64_t cluster, bool checks_blocks);
   uint64_t number() const { return number_; }
   std::span<const SharedMemory* const> memory() const { return {memory_.data(), size()}; }

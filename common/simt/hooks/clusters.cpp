@@ -13,7 +13,10 @@ void Hooks::cluster_arrive(const void* pc) {
   const unsigned rank = worker->cluster_rank_, thread = worker->thread_rank();
   const uint32_t self = 1u << worker->lane_;
   if (cluster.owing(rank, thread / kLanes) & self)
-    trap("a thread arrives at the barrier of its cluster again, and has not waited for the phase before", pc);
+    trap(
+        "a thread arrives at the barrier of its cluster again, and has not waited for the phase "
+        "before",
+        pc);
   Monitor& monitor = worker->monitor;
   monitor.arrive(worker->warp_->checks, cluster.arrivals(rank));
   monitor.cluster.arrive(thread);
@@ -49,8 +52,8 @@ const void* Hooks::map_shared(uint64_t address, unsigned rank, const void* pc) {
   if (rank >= size)
     trap("a rank that no block of the cluster has: they count from 0 to num_blocks() - 1", pc);
   if (!shared.holds(address))
-    trap("an address that is not in the block's own shared memory has no place in another block's", pc,
-         Fault::Kind::trap, address);
+    trap("an address that is not in the block's own shared memory has no place in another block's",
+         pc, Fault::Kind::trap, address);
   if (size > 1) address = shared.in_other(address, *shared.cluster[rank]);
   return reinterpret_cast<const void*>(address);
 }

@@ -1,9 +1,13 @@
 // Faults between the blocks of a cluster.
 #include <cooperative_groups.h>
 
+#include <cstdint>
+#include <cuda/ptx>
+
 #include "planted.h"
 
 namespace cg = cooperative_groups;
+namespace ptx = cuda::ptx;
 
 namespace {
 
@@ -155,6 +159,51 @@ void cluster_arrives_twice(bool fixed) {
   OnDevice<int> out(2);
   in_clusters(halves, 2, 2, out.data(), fixed);
 }
+
+// Two blocks that load halves of each stage for each other.
+enum class Ring { right, waits_for_own, exits_early };
+__device__ std::uint32_t in_block(const std::uint64_t* barrier, unsigned rank) {
+  std::uint32_t there;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(static_cast<std::uint32_t>(__cvta_generic_to_shared(barrier))), "r"(rank));
+  return there;
+}
+__global__ void ring(const float* in, float* out, Ring how) {
+  __shared__ __align__(128) float stage[64];
+  __shared__ std::uint64_t full, empty;
+  const auto cluster = cg::this_cluster();
+  const unsigned rank = cluster.block_rank(), t = threadIdx.x;
+  const bool is_own = how == Ring::waits_for_own;
+  if (t == 0) {
+    ptx::mbarrier_init(&full, 1);
+    ptx::mbarrier_init(&empty, is_own ? 1 : 2);
+    ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
+  }
+  cluster.sync();
+  for (int i = 0; i < 6; ++i) {
+    if (t == 32) {
+      while (!ptx::mbarrier_try_wait_parity(&empty, (i + 1) % 2)) {}
+      ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, &full, 256);
+      ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, stage + 32 * rank, in + 32 * rank, 128, &full, std::uint16_t{3});  // fault: cluster_stage_in_use
+    }
+    if (t < 32) {
+      while (!ptx::mbarrier_try_wait_parity(&full, i % 2)) {}
+      if (rank == 1) __nanosleep(100);
+      out[64 * rank + t] = stage[t] + stage[t + 32];  // fault: cluster_stage_in_use
+      __syncwarp();
+      if (is_own ? t == 0 : t < 2)
+        asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(in_block(&empty, is_own ? rank : t)) : "memory");  // fault: cluster_last_arrival
+    }
+  }
+  if (how != Ring::exits_early) cluster.sync();
+}
+void cluster_stage_in_use(bool fixed) {
+  OnDevice<float> in(64), out(128);
+  in_clusters(ring, 2, 2, static_cast<const float*>(in.data()), out.data(), fixed ? Ring::right : Ring::waits_for_own);
+}
+void cluster_last_arrival(bool fixed) {
+  OnDevice<float> in(64), out(128);
+  in_clusters(ring, 2, 2, static_cast<const float*>(in.data()), out.data(), fixed ? Ring::right : Ring::exits_early);
+}
 // clang-format on
 
 }  // namespace
@@ -170,4 +219,6 @@ const std::vector<Planted> kClusters = {
     {"cluster_rank_outside", "trap", cluster_rank_outside, false},
     {"cluster_past_end", "out-of-bounds", cluster_past_end, false},
     {"cluster_arrives_twice", "trap", cluster_arrives_twice, false},
+    {"cluster_stage_in_use", "shared-race", cluster_stage_in_use, false},
+    {"cluster_last_arrival", "absent-block", cluster_last_arrival, false},
 };

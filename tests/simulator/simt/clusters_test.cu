@@ -3,9 +3,15 @@
 #include <gtest/gtest.h>
 #include <simt/simt.h>
 
+#include <cstdint>
+#include <cuda/ptx>
+#include <utility>
+#include <vector>
+
 #include "buffer.h"
 
 namespace cg = cooperative_groups;
+namespace ptx = cuda::ptx;
 
 namespace {
 
@@ -48,8 +54,9 @@ __global__ void names(int* rank, int* blocks, int* first) {
 
 TEST(Clusters, RanksRunAlongX) {
   Ints rank(16), blocks(16), first(16);
-  ASSERT_EQ(launch(names, dim3(4, 2, 2), 1, dim3(2, 2, 1), rank.data(), blocks.data(), first.data()),
-            cudaSuccess);
+  ASSERT_EQ(
+      launch(names, dim3(4, 2, 2), 1, dim3(2, 2, 1), rank.data(), blocks.data(), first.data()),
+      cudaSuccess);
   expect_silence();
   for (int z = 0; z < 2; ++z) {
     for (int y = 0; y < 2; ++y) {
@@ -140,7 +147,8 @@ TEST(Clusters, BlocksReadAndWriteEachOthersMemory) {
     int wrong = 0;
     for (unsigned i = 0; i < 3 * size * 64; ++i) {
       int expected = static_cast<int>(size * 64);
-      for (unsigned b = 0; b < size; ++b) expected += 2 * static_cast<int>(b * 100 + 63 - i % 64 + 2);
+      for (unsigned b = 0; b < size; ++b)
+        expected += 2 * static_cast<int>(b * 100 + 63 - i % 64 + 2);
       wrong += out[i] != expected;
     }
     EXPECT_EQ(wrong, 0) << size;
@@ -246,6 +254,131 @@ TEST(Clusters, LoadsAreCountedAsThoseOfSharedMemory) {
   const simt::Counts counts = simt::launch(simt::launch_count() - 1).counts;
   EXPECT_EQ(counts.shared_load_wavefronts, 2u * 32u);
   EXPECT_EQ(counts.global_load_requests, 0u);
+}
+
+// ---- PTX
+
+__global__ void registers(int* out) {
+  unsigned rank, blocks, at, of, number, count;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(blocks));
+  asm("mov.u32 %0, %%cluster_ctaid.y;" : "=r"(at));
+  asm("mov.u32 %0, %%cluster_nctaid.y;" : "=r"(of));
+  asm("mov.u32 %0, %%clusterid.x;" : "=r"(number));
+  asm("mov.u32 %0, %%nclusterid.x;" : "=r"(count));
+  out[blockIdx.y * gridDim.x + blockIdx.x] =
+      static_cast<int>(rank + 10 * blocks + 100 * at + 1000 * of + 10000 * number + 100000 * count);
+}
+
+TEST(Clusters, SpecialRegisters) {
+  Ints out(8);
+  ASSERT_EQ(launch(registers, dim3(4, 2), 1, dim3(2, 2), out.data()), cudaSuccess);
+  expect_silence();
+  EXPECT_EQ(out[0], 202040);
+  EXPECT_EQ(out[7], 212143);
+}
+
+__device__ uint32_t window(const void* p) {
+  return static_cast<uint32_t>(__cvta_generic_to_shared(p));
+}
+__device__ uint32_t window_of(const void* p, unsigned rank) {
+  uint32_t there;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(window(p)), "r"(rank));
+  return there;
+}
+
+__global__ void by_instructions(int* out) {
+  extern __shared__ int line[];
+  __shared__ int sum;
+  unsigned rank;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  line[threadIdx.x] = static_cast<int>(100 * rank + threadIdx.x);
+  if (threadIdx.x == 0) sum = 0;
+  asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::
+                   : "memory");
+  int other;
+  asm volatile("ld.shared::cluster.s32 %0, [%1];"
+               : "=r"(other)
+               : "r"(window_of(line + threadIdx.x, rank ^ 1)));
+  asm volatile("red.relaxed.cluster.shared::cluster.add.s32 [%0], %1;" ::"r"(window_of(&sum, 0)),
+               "r"(other));
+  asm volatile(
+      "st.shared::cluster.u32 [%0], %1;" ::"r"(window_of(line + 32 + threadIdx.x, rank ^ 1)),
+      "r"(other + 1));
+  uint64_t generic;
+  asm("mapa.u64 %0, %1, %2;" : "=l"(generic) : "l"(&sum), "r"(0));
+  asm volatile("barrier.cluster.arrive;\nbarrier.cluster.wait;" ::: "memory");
+  out[blockIdx.x * 32 + threadIdx.x] =
+      line[32 + threadIdx.x] + *reinterpret_cast<const int*>(generic);
+  asm volatile("barrier.cluster.arrive.relaxed;\nbarrier.cluster.wait;" ::: "memory");
+}
+
+TEST(Clusters, AccessesByInstructions) {
+  Ints out(64);
+  cudaLaunchConfig_t config = {};
+  config.gridDim = 2, config.blockDim = 32, config.dynamicSmemBytes = 64 * sizeof(int);
+  cudaLaunchAttribute shape = {};
+  shape.id = cudaLaunchAttributeClusterDimension;
+  shape.val.clusterDim = {2, 1, 1};
+  config.attrs = &shape, config.numAttrs = 1;
+  ASSERT_EQ(cudaLaunchKernelEx(&config, by_instructions, out.data()), cudaSuccess);
+  expect_silence();
+  const int sum = 2 * (31 * 32 / 2) + 3200;
+  // What block 0 has written to block 1 is what it has read there.
+  EXPECT_EQ(out[32 + 3], 100 + 3 + 1 + sum);
+  EXPECT_EQ(out[3], 3 + 1 + sum);
+}
+
+// Two blocks load halves of each stage for each other; a stage is filled when the consumers of both have read it.
+__global__ void shared_loads(const float* in, float* out, int tiles) {
+  __shared__ __align__(128) float stage[2][128];
+  __shared__ uint64_t full[2], empty[2];
+  const auto cluster = cg::this_cluster();
+  const unsigned rank = cluster.block_rank(), t = threadIdx.x;
+  if (t == 0) {
+    for (int s = 0; s < 2; ++s)
+      ptx::mbarrier_init(&full[s], 1), ptx::mbarrier_init(&empty[s], 2 * 4);
+    ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
+  }
+  cluster.sync();
+  if (t == 128) {
+    for (int i = 0; i < tiles; ++i) {
+      const int s = i % 2;
+      while (!ptx::mbarrier_try_wait_parity(&empty[s], (i / 2 + 1) % 2)) {
+      }
+      ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, &full[s],
+                                     512);
+      ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, &stage[s][64 * rank],
+                         in + 128 * i + 64 * rank, 256, &full[s], uint16_t{3});
+    }
+  } else if (t < 128) {
+    for (int i = 0; i < tiles; ++i) {
+      const int s = i % 2;
+      while (!ptx::mbarrier_try_wait_parity(&full[s], i / 2 % 2)) {
+      }
+      out[(2 * i + rank) * 128 + t] = stage[s][t];
+      __syncwarp();
+      if (t % 32 < 2)
+        asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(
+                         window_of(&empty[s], t % 32))
+                     : "memory");
+    }
+  }
+  cluster.sync();
+}
+
+TEST(Clusters, BlocksLoadForEachOther) {
+  constexpr int tiles = 9;
+  Buffer<float> in(128 * tiles), out(2 * 128 * tiles);
+  std::vector<float> values(128 * tiles), got(2 * 128 * tiles);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
+  cudaMemcpy(in.data(), values.data(), values.size() * sizeof(float), cudaMemcpyHostToDevice);
+  ASSERT_EQ(launch(shared_loads, 2, 160, 2, in.data(), out.data(), tiles), cudaSuccess);
+  expect_silence();
+  cudaMemcpy(got.data(), out.data(), got.size() * sizeof(float), cudaMemcpyDeviceToHost);
+  int wrong = 0;
+  for (size_t i = 0; i < got.size(); ++i) wrong += got[i] != values[i / 256 * 128 + i % 128];
+  EXPECT_EQ(wrong, 0);
 }
 
 }  // namespace
