@@ -76,15 +76,17 @@ class Windows {
     const uint64_t page = window / kPage * kPage;
     if (std::find(pages_.begin(), pages_.end(), page) == pages_.end()) pages_.push_back(page);
   }
-  // Of the addresses with these low bits the one that lies closest behind one of them, or nothing.
-  std::optional<uint64_t> find(Worker& worker, uint64_t low, uint64_t range) {
+  // Of the addresses from `from` to `to` with these low bits the one that lies closest behind one of them, or nothing.
+  std::optional<uint64_t> find(Worker& worker, uint64_t low, uint64_t range, uint64_t from,
+                               uint64_t to) {
     begin(worker);
     std::optional<uint64_t> found;
     uint64_t least = range;
     for (const uint64_t page : pages_) {
       const uint64_t behind = (low - page) % range;
-      if (behind < least) found = page + behind;
-      least = std::min(least, behind);
+      if (page < from || page + behind >= to || behind >= least) continue;
+      found = page + behind;
+      least = behind;
     }
     return found;
   }
@@ -106,14 +108,17 @@ thread_local Windows windows;
 }  // namespace
 
 // A descriptor of a matrix has the low 18 bits of an address of 32: so much as a GPU has. Here all kernels of the program have arrays, and
-// it is the one that is meant from which the descriptor was made.
+// it is the one that is meant from which the descriptor was made: in the block's dynamic memory, if it can be, as what else the kernel has
+// converted may be its barriers.
 uint64_t Hooks::shared_from_descriptor(uint32_t low) {
-  constexpr uint64_t kRange = 1 << 18;
+  constexpr uint64_t kRange = 1 << 18, kEnd = uint64_t{1} << 32;
   Worker* worker = running;
   const SharedMemory& shared = worker->monitor.shared;
-  if (const auto window = windows.find(*worker, low, kRange))
-    return shared.from_window(static_cast<uint32_t>(*window));
-  return shared.from_descriptor(low, static_cast<uint32_t>(worker->dynamic_shared_size()));
+  const uint64_t dynamic = shared.dynamic_window(), bytes = worker->dynamic_shared_size();
+  std::optional<uint64_t> window = windows.find(*worker, low, kRange, dynamic, dynamic + bytes);
+  if (!window) window = windows.find(*worker, low, kRange, 0, kEnd);
+  if (window) return shared.from_window(static_cast<uint32_t>(*window));
+  return shared.from_descriptor(low, static_cast<uint32_t>(bytes));
 }
 
 void Hooks::exit_thread(const void* pc) {

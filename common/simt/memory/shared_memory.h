@@ -85,6 +85,11 @@ class SharedMemory {
                                   : window_zero() + low;
   }
 
+  // Where the dynamic arrays begin; of all static ones together and these, what fits into 256 KiB differs in the low 18 bits.
+  uint64_t dynamic_window() const {
+    return (tls_size / kWindowUnit + 2) * kWindowUnit + kWindowGap;
+  }
+
   // Whether an address of 32 bits is one of either memory, or so close to one that an index that is off by some leads there.
   bool is_near_window(uint32_t address) const {
     if (address >> kRankShift && address >> kRankShift <= cluster.size()) return true;
@@ -127,11 +132,8 @@ class SharedMemory {
   static constexpr unsigned kRankShift = 24;
   static constexpr uint64_t kWindowUnit =
       1024;  // what the buffer of the dynamic arrays is aligned to
-  static constexpr uint64_t kWindowGap = 128 * 1024;
+  static constexpr uint64_t kWindowGap = 256 * 1024;
   uint64_t window_zero() const { return tls_base / kWindowUnit * kWindowUnit; }
-  uint64_t dynamic_window() const {
-    return (tls_size / kWindowUnit + 2) * kWindowUnit + kWindowGap;
-  }
 
   mutable const symbols::SharedVariable* hit_last_ = nullptr;
 };

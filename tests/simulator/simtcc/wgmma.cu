@@ -45,16 +45,30 @@ struct Layout {
   }
 };
 
-__device__ u64 descriptor(const void* p, Layout layout) {
+__device__ u64 descriptor(u64 at, Layout layout) {
   const u64 codes[] = {0, 3, 2, 1};
-  const u64 at = __cvta_generic_to_shared(p);
   return (at >> 4 & 0x3fff) | u64(layout.leading() >> 4) << 16 | u64(layout.stride() >> 4) << 32 |
          codes[layout.swizzle] << 62;
 }
 
-template <int swizzle, bool turns_a, bool turns_b, bool in_registers>
-__global__ void product(const __nv_bfloat16* a, const __nv_bfloat16* b, float* out) {
-  __shared__ __align__(1024) unsigned char tile_a[kM * kK * 2 * 2], tile_b[kN * kK * 2 * 2];
+constexpr int kTileBytes = 64 * kK * 2 * 2;
+// An address of shared memory as instructions take it.
+__device__ unsigned in_window(const void* p) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(p));
+}
+
+// The tiles are static arrays, or lie `at` bytes from the start of the dynamic memory, and a word that is no operand is static.
+template <int swizzle, bool turns_a, bool turns_b, bool in_registers, bool is_dynamic>
+__global__ void product(const __nv_bfloat16* a, const __nv_bfloat16* b, float* out, int at) {
+  constexpr int kStatic = is_dynamic ? 16 : kTileBytes;
+  __shared__ __align__(1024) unsigned char static_a[kStatic], static_b[kStatic];
+  extern __shared__ __align__(1024) unsigned char dynamic[];
+  unsigned char* const tile_a = is_dynamic ? dynamic + at : static_a;
+  unsigned char* const tile_b = is_dynamic ? tile_a + kTileBytes : static_b;
+  const unsigned a_at = is_dynamic ? in_window(dynamic) + at : in_window(static_a);
+  const unsigned b_at = is_dynamic ? a_at + kTileBytes : in_window(static_b);
+  if (is_dynamic && threadIdx.x == 0)
+    asm volatile("st.shared.u32 [%0], 1;" ::"r"(in_window(static_a)) : "memory");
   constexpr Layout layout_a{swizzle, turns_a}, layout_b{swizzle, turns_b};
   for (int i = threadIdx.x; i < 64 * kK; i += 128) {
     *reinterpret_cast<__nv_bfloat16*>(tile_a + layout_a.place(i / kK, i % kK)) = a[i];
@@ -73,7 +87,7 @@ __global__ void product(const __nv_bfloat16* a, const __nv_bfloat16* b, float* o
   }
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
   for (int s = 0; s < kK / 16; ++s) {
-    const u64 from_b = descriptor(tile_b + s * layout_b.step(), layout_b);
+    const u64 from_b = descriptor(b_at + s * layout_b.step(), layout_b);
     if constexpr (in_registers) {
       asm volatile(
           "{\n.reg .pred p;\nsetp.ne.b32 p, %37, 0;\n"
@@ -90,7 +104,7 @@ __global__ void product(const __nv_bfloat16* a, const __nv_bfloat16* b, float* o
           : "r"(x[s][0]), "r"(x[s][1]), "r"(x[s][2]), "r"(x[s][3]), "l"(from_b), "r"(s),
             "n"(turns_b));
     } else {
-      const u64 from_a = descriptor(tile_a + s * layout_a.step(), layout_a);
+      const u64 from_a = descriptor(a_at + s * layout_a.step(), layout_a);
       asm volatile(
           "{\n.reg .pred p;\nsetp.ne.b32 p, %34, 0;\n"
           "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {%0, %1, %2, %3, %4, %5, %6, %7, "
@@ -113,8 +127,9 @@ __global__ void product(const __nv_bfloat16* a, const __nv_bfloat16* b, float* o
   for (int i = 0; i < 32; ++i) out[(row + i / 2 % 2 * 8) * kN + i / 4 * 8 + column + i % 2] = d[i];
 }
 
-template <int swizzle, bool turns_a, bool turns_b, bool in_registers = false>
-void test() {
+template <int swizzle, bool turns_a, bool turns_b, bool in_registers = false,
+          bool is_dynamic = false>
+void test(int at = 0) {
   std::vector<__nv_bfloat16> a(kM * kK), b(kN * kK);
   for (int i = 0; i < kM * kK; ++i) {
     a[i] = __float2bfloat16(static_cast<float>(i * 7 % 23 - 11));
@@ -127,7 +142,10 @@ void test() {
   cudaMalloc(&out, kM * kN * sizeof(float));
   cudaMemcpy(on_device_a, a.data(), a.size() * 2, cudaMemcpyHostToDevice);
   cudaMemcpy(on_device_b, b.data(), b.size() * 2, cudaMemcpyHostToDevice);
-  product<swizzle, turns_a, turns_b, in_registers><<<1, 128>>>(on_device_a, on_device_b, out);
+  const auto kernel = product<swizzle, turns_a, turns_b, in_registers, is_dynamic>;
+  const int bytes = is_dynamic ? at + 2 * kTileBytes : 0;
+  cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  kernel<<<1, 128, bytes>>>(on_device_a, on_device_b, out, at);
   std::vector<float> sums(kM * kN);
   const cudaError_t error =
       cudaMemcpy(sums.data(), out, sums.size() * sizeof(float), cudaMemcpyDeviceToHost);
@@ -141,8 +159,8 @@ void test() {
     }
   }
   if (wrong) {
-    std::printf("FAILED: swizzle %d, turned %d %d, registers %d: %d wrong, %s\n", swizzle, turns_a,
-                turns_b, in_registers, wrong, cudaGetErrorString(error));
+    std::printf("FAILED: swizzle %d, turned %d %d, registers %d, at %d: %d wrong, %s\n", swizzle,
+                turns_a, turns_b, in_registers, at, wrong, cudaGetErrorString(error));
     ++failed;
   }
   cudaFree(on_device_a);
@@ -165,6 +183,8 @@ int main() {
   test_all<1>();
   test_all<2>();
   test_all<3>();
+  // All kernels' static arrays together are larger than the 256 KiB that a descriptor tells apart.
+  for (int at = 0; at <= 192 * 1024; at += 16 * 1024) test<3, false, true, false, true>(at);
   if (failed) return 1;
   std::printf("done\n");
   return 0;
