@@ -37,7 +37,9 @@ void Hooks::cluster_wait(const void* pc) {
   const uint32_t self = 1u << worker->lane_;
   if (!(cluster.owing(rank, thread / kLanes) & self))
     trap("a thread waits at the barrier of its cluster, and has not arrived there", pc);
-  while (cluster.has_arrived(rank, thread / kLanes, worker->lane_)) await_arrivals(pc);
+  // At least once: so the lane that comes last goes on together with those of its warp that have waited for it.
+  do await_arrivals(pc);
+  while (cluster.has_arrived(rank, thread / kLanes, worker->lane_));
   cluster.owing(rank, thread / kLanes) &= ~self;
   const HostMemory bookkeeping;
   worker->monitor.cluster.leave(thread);

@@ -101,7 +101,11 @@ bool Monitor::observe_cluster(const Request& request, CountTable::Entry& entry, 
     as_own.address = address;
     as_own.span = span_of(address, part.lanes);
     if (!shared_checker.check_in_other(part, as_own, rank)) return false;
-    if (!request.is_barrier) counter.count_shared(as_own, nullptr, counts);
+    if (entry.is_merged) {
+      count_merged(as_own, true, entry, counts);
+    } else if (!request.is_barrier) {
+      counter.count_shared(as_own, nullptr, counts);
+    }
   }
   const uint32_t others = in[kMostClusterBlocks];
   return !others || observe_global(request.of(others), entry, counts);

@@ -246,6 +246,17 @@ __global__ void one_load(int* out) {
   cluster.sync();
 }
 
+// As there, neighbouring members are one access.
+__global__ void one_wide_load(int* out) {
+  __shared__ int4 fours[32];
+  const auto cluster = cg::this_cluster();
+  fours[threadIdx.x] = make_int4(1, 2, 3, 4);
+  cluster.sync();
+  const int4* const other = cluster.map_shared_rank(fours, 1) + threadIdx.x;
+  out[threadIdx.x] = other->x + other->y + other->z + other->w;
+  cluster.sync();
+}
+
 TEST(Clusters, LoadsAreCountedAsThoseOfSharedMemory) {
   if (IS_FAST) GTEST_SKIP() << "nothing is counted";
   Ints out(32);
@@ -254,6 +265,9 @@ TEST(Clusters, LoadsAreCountedAsThoseOfSharedMemory) {
   const simt::Counts counts = simt::launch(simt::launch_count() - 1).counts;
   EXPECT_EQ(counts.shared_load_wavefronts, 2u * 32u);
   EXPECT_EQ(counts.global_load_requests, 0u);
+  ASSERT_EQ(launch(one_wide_load, 2, 32, 2, out.data()), cudaSuccess);
+  expect_silence();
+  EXPECT_EQ(simt::launch(simt::launch_count() - 1).counts.shared_load_requests, 2u);
 }
 
 // ---- PTX
