@@ -15,12 +15,12 @@
 //   ./learn run 13 --rung small_tiles        the same kernel with smaller tiles
 //   ./learn run 13 --rung split_k_atomic     parts of K in blocks of their own, added up by atomics
 //   ./learn run 13 --rung split_k_ordered    the sums of the parts go to memory, and are added up in order
-//   ./learn run 13 --rung split_k_cluster    blocks of a cluster add up their parts in shared memory  [needs gpu, sm_90]
+//   ./learn run 13 --rung split_k_cluster    blocks of a cluster add up their parts in shared memory  [needs sm_90]
 //   ./learn run 13 --rung stream_k           blocks stay, and share the tiles of the last wave evenly
 //   ./learn run 13 --rung thin               up to 16 rows or columns: the other matrix streams by
 //   ./learn run 13 --rung little             threads of a warp share the elements of a little product
 //   ./learn run 13 --rung choose             all of these; a model of their times chooses
-//   ./learn run 13 --rung choose_specialized the same, with chapter 12's warps on the menu  [needs gpu, sm_90]
+//   ./learn run 13 --rung choose_specialized the same, with chapter 12's warps on the menu  [needs sm_90]
 
 #include <cuda_runtime.h>
 

@@ -23,7 +23,7 @@
 //   ./learn run 17 --rung producer_warp   one thread requests boxes, two warpgroups multiply  [needs sm_90a, cuda 12.9]
 //   ./learn run 17 --rung box_stores      sums leave through shared memory, in boxes  [needs sm_90a, cuda 12.9]
 //   ./learn run 17 --rung persistent      blocks stay for many tiles  [needs sm_90a, cuda 12.9]
-//   ./learn run 17 --rung multicast       two blocks load the boxes of B for each other  [needs gpu, sm_90a, cuda 12.9]
+//   ./learn run 17 --rung multicast       two blocks load the boxes of B for each other  [needs sm_90a, cuda 12.9]
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -48,7 +48,7 @@
 // Arithmetic becomes so cheap that moving the data decides. cuBLAS's BF16 product is 16 times as fast as its FP32
 // product of chapter 12, and every K-tile has to arrive as much sooner. So each step from global memory to the
 // tensor core is taken again: first with instructions that every GPU from compute capability 8.0 on has, then with those of
-// Hopper. The simulator runs both kinds; only clusters of blocks, in the last rung, are SKIP there.
+// Hopper. The simulator runs both kinds.
 //= 16 times: rate("cublas") / rate("12:cublas")
 //
 //? peak: How fast is the first kernel of this chapter, with tensor cores and tiles in shared memory, but no other care?

@@ -1,4 +1,4 @@
-// The rungs of chapter 17 for Hopper that need no cluster, so that the simulator runs them, too. They register themselves.
+// The rungs of chapter 17 for Hopper that need no cluster. They register themselves.
 
 #include <cuda.h>
 #include <cuda_bf16.h>

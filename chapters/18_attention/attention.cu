@@ -14,7 +14,7 @@
 //   ./learn run 18 --rung special_rows   -inf, +inf and NaN in rows, for all kernels of a softmax
 //   ./learn run 18 --rung warp_row       a warp keeps a row in registers: one pass
 //   ./learn run 18 --rung block_row      a block keeps it
-//   ./learn run 18 --rung cluster_row    the blocks of a cluster keep it together [needs gpu, sm_90]
+//   ./learn run 18 --rung cluster_row    the blocks of a cluster keep it together [needs sm_90]
 //   ./learn run 18 --rung variance       the variance of rows, by two sums and by Welford's merge
 //   ./learn run 18 --rung three_kernels  scores to memory, softmax, product with V
 //   ./learn run 18 --rung query_a_warp   one kernel: a warp has a query and walks over the keys

@@ -45,6 +45,7 @@ struct Fault {
     pending_sum,    // of wgmma, which a thread touches before it is there
     closed_memory,  // of another device
     other_swizzle,  // of a descriptor: `size` bytes, and the bulk copy's has `lanes`
+    absent_block,   // of the cluster, whose shared memory a thread accesses; `cause` says which way
   };
   Kind kind = Kind::none;
   // Of a race between threads of a block. Update: several read an element, and write it. In place: a thread reads what another
@@ -63,7 +64,9 @@ struct Fault {
     no_bytes,
     parity,
     stage_in_use,
-    source_in_use
+    source_in_use,
+    not_begun,  // of an absent block
+    exited
   };
   Cause cause = Cause::unknown;
   uint64_t pc = 0;
@@ -86,6 +89,8 @@ struct Fault {
   dim3 grid;                 // this grid
   int device = 0;            // of the kernel
   int other_device = -1;     // global race: of the other block, if that is of another launch
+  int rank = -1;             // in the cluster, of the other block whose shared memory it is
+  int other_rank = -1;       // ... and of the other thread's block
   unsigned lanes = 0;        // how many lanes of the warp did it
   bool again = false;        // and warps after it: `lanes` are of all of them
   const char* text = nullptr;

@@ -66,6 +66,12 @@ class BlockRaceCheck {
   // `behind`: what the block knows of from the start, or nullptr.
   void begin_block(uint64_t linear, const VectorClock* behind = nullptr);
   void fence();  // some thread of the block has executed one
+  // The block knows of all that the other one has done up to its last fence.
+  void join_behind(const BlockRaceCheck& other) {
+    AccessRecord last;
+    last.block = other.block_, last.epoch = other.epoch_;
+    join(last);
+  }
 
   // Records what some lanes of the block do in one instruction: each touches `size` bytes, whole words of one
   // sector; `is_row`: all 32, one element after another. Returns the lanes that need record() as well, because others

@@ -19,6 +19,11 @@ bool SharedChecker::touches_bulk_copy(const Request& request, int lane, size_t w
     const unsigned self = request.warp->first_thread() + static_cast<unsigned>(lane);
     const BulkCopies::Wait& wait = bulk_.wait_of(self);
     const bool has_passed = wait.is_over && wait.word == load->barrier;
+    if (has_passed && !races.is_of_this_block(races.last_write(word))) {
+      // Another block has filled the stage too early.
+      check_in_cluster(request, lane, word, cluster_.rank(), request.address[lane]);
+      return true;
+    }
     const bool is_announced = barrier->announced || barrier->bytes > 0;
     if (has_passed) fault.wait_pc = wait.pc;
     fault.may_leave = static_cast<unsigned>(load->phase);
@@ -44,11 +49,11 @@ bool SharedChecker::is_unseen_by_engine(const Request& request, int lane, size_t
   return true;
 }
 
-void SharedChecker::bulk_begins(const BulkLoad& load, const WarpChecks& warp) {
+void SharedChecker::bulk_begins(const BulkLoad& load, const WarpChecks& warp, bool is_foreign) {
   bulk_.note_issue(short_pc(load.pc));
   const size_t first = shared_.word_of(load.to);
   for (size_t i = 0; i < load.data.size() / 4; ++i)
-    races.begin_copy(first + i, load.thread, short_pc(load.pc), warp.order.now - 1);
+    races.begin_copy(first + i, load.thread, short_pc(load.pc), warp.order.now - 1, is_foreign);
 }
 
 void SharedChecker::bulk_arrives(const BulkLoad& load) {

@@ -48,6 +48,8 @@ struct BulkLoad {
   uint64_t phase;    // of the barrier at the issue
   uint64_t pc;
   unsigned thread;
+  bool is_box = false;  // of a tensor
+  unsigned swizzle = 0;
   bool has_arrived = false;  // but its barrier's phase is not over
 
   bool holds(uint64_t address) const { return address - to < data.size(); }

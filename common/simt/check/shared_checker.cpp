@@ -62,17 +62,22 @@ SharedChecker::Verdict SharedChecker::check(const Request& request) {
   verdict.are_rows = is_sound && lanes == ~0u && request.size >= 4 && !request.is_atomic() &&
                      (request.span.is_regular || are_in_two_rows(request.address, step));
   bool is_listed = false;
+  const bool is_in_cluster = cluster_.is_on();
   if (verdict.are_rows) {
     verdict.rows = {{static_cast<uint32_t>(shared_.word_of(request.address[0])),
                      static_cast<uint32_t>(shared_.word_of(request.address[kLanes / 2]))},
                     static_cast<uint32_t>(static_cast<int64_t>(step) / 4),
                     request.size / 4};
-    is_listed = request.writes()
+    is_listed = is_in_cluster ? false
+                : request.writes()
                     ? !warp.doubtful && races.list_store(verdict.rows, thread, pc, warp.order)
                     : races.list_load(verdict.rows, thread, pc, warp.order);
   }
   if (!is_listed) races.begin_each();
-  if (request.is_atomic() || request.is_volatile()) thread_order_.pass(request, thread);
+  if (request.is_atomic() || request.is_volatile()) {
+    thread_order_.pass(request, thread);
+    if (is_in_cluster) cluster_.pass(request, thread);
+  }
 
   const symbols::SharedVariable* array = nullptr;  // that the first lane meant
   for (const int lane : lanes_of(is_listed ? 0 : lanes)) {
@@ -149,6 +154,8 @@ void SharedChecker::check_words(const Request& request, int lane) {
         if (RaceCheck::copy_of(number) == RaceCheck::Copy::none) warp.doubt(lane, number);
       }
     }
+    if (cluster_.is_on()) [[unlikely]]
+      check_in_cluster(request, lane, word, cluster_.rank(), address);
     Race race;
     const bool raced = races.access(word, bytes, self, write, atomic, pc, warp.order, race);
     if (write && !request.is_copy)
@@ -174,6 +181,64 @@ void SharedChecker::check_words(const Request& request, int lane) {
     }
     return;
   }
+}
+
+// Does the lane race with another block of the cluster, in a word of the memory of the block of this rank?
+void SharedChecker::check_in_cluster(const Request& request, int lane, size_t word, unsigned rank,
+                                     uint64_t address) {
+  const unsigned self = request.warp->first_thread() + static_cast<unsigned>(lane);
+  const bool writes = request.writes();
+  const ClusterChecks::Access other =
+      cluster_.blocks().of[rank]->access(word, cluster_, self, request);
+  if (!other.time || request.is_barrier) [[likely]]
+    return;
+  if (writes ? !other.writes && polls::is_poll(full_pc(other.pc))
+             : request.is_volatile() && polls::is_poll(request.pc))
+    return;
+  Fault fault = fault_at(Fault::Kind::shared_race, request, lane, request.address[lane]);
+  fault.other_pc = full_pc(other.pc);
+  fault.other_thread = block_.thread(other.thread);
+  fault.other_store = other.writes;
+  fault.other_rank = other.rank;
+  if (writes ? request.is_bulk : bulk_.has_issued_at(other.pc))
+    fault.cause = Fault::Cause::stage_in_use;
+  if (rank != cluster_.rank()) fault.rank = static_cast<int>(rank);
+  if (writes && other.writes && !request.is_atomic() && !other.is_atomic && !request.is_bulk) {
+    conflicts_.add(request, lane, fault, StoreConflicts::kNoLane, true, address);
+  } else {
+    faults_.add(fault);
+  }
+}
+
+bool SharedChecker::check_in_other(const Request& request, const Request& as_own, unsigned rank) {
+  WarpChecks& warp = *request.warp;
+  RaceCheck& races_there = cluster_.blocks().checker[rank]->races;
+  const bool is_sound = this->is_sound(as_own);
+  if (request.is_atomic() || request.is_volatile()) cluster_.pass(request, warp.first_thread());
+  const symbols::SharedVariable* array = nullptr;
+  for (const int lane : lanes_of(request.lanes)) {
+    const unsigned self = warp.first_thread() + static_cast<unsigned>(lane);
+    Fault fault = fault_at(Fault::Kind::absent_block, as_own, lane, as_own.address[lane]);
+    fault.rank = static_cast<int>(rank);
+    if (!cluster_.blocks().of[rank]->is_there(cluster_, self, request, fault.cause)) {
+      faults_.add(fault);
+      return false;
+    }
+    if (request.is_barrier) continue;
+    if (!is_sound && !check_place(as_own, lane, array)) return false;
+    size_t word = shared_.word_of(as_own.address[lane]);
+    const uint8_t bytes = bytes_in_word(as_own.address[lane], request.size);
+    for (unsigned i = 0; i < request.size; i += 4, ++word) {
+      if (request.kind != Access::store && !races_there.is_written(word, bytes)) {
+        fault.kind = Fault::Kind::shared_uninitialized;
+        faults_.add(fault);
+      }
+      check_in_cluster(as_own, lane, word, rank, request.address[lane]);
+      if (request.writes()) races_there.note_foreign(word, bytes, short_pc(request.pc));
+    }
+  }
+  ++warp.order.now;
+  return true;
 }
 
 bool SharedChecker::is_partly_written(uint64_t address, uint64_t size) const {

@@ -7,6 +7,7 @@
 #include "base/request.h"
 #include "check/async_copies.h"
 #include "check/bulk_copies.h"
+#include "check/cluster.h"
 #include "check/faults.h"
 #include "check/pending_sums.h"
 #include "check/proxy_fences.h"
@@ -23,7 +24,8 @@ class SharedChecker {
  public:
   SharedChecker(const BlockContext& block, const SharedMemory& shared, FaultLog& faults,
                 ThreadOrder& thread_order, StoreConflicts& conflicts, UninitializedValues& values,
-                AsyncCopies& copies, BulkCopies& bulk, const ProxyFences& proxies)
+                AsyncCopies& copies, BulkCopies& bulk, const ProxyFences& proxies,
+                ClusterChecks& cluster)
       : block_(block),
         shared_(shared),
         faults_(faults),
@@ -32,7 +34,8 @@ class SharedChecker {
         values_(values),
         copies_(copies),
         bulk_(bulk),
-        proxies_(proxies) {
+        proxies_(proxies),
+        cluster_(cluster) {
     races.resize(shared.words());
   }
   void begin_block() { races.begin_block(); }
@@ -43,6 +46,10 @@ class SharedChecker {
     TwoRows rows;           // these
   };
   Verdict check(const Request& request);
+
+  // The same of an access to the shared memory of the cluster's block of this rank; `as_own` has the addresses of the same places
+  // in the block's own.
+  bool check_in_other(const Request& request, const Request& as_own, unsigned rank);
 
   // A thread initialises a barrier in shared memory, or arrives at it.
   void note_barrier(const Request& request) {
@@ -56,7 +63,7 @@ class SharedChecker {
   void copy_arrives(const AsyncCopy& copy, unsigned thread, const WarpChecks& warp);
 
   // The same of a bulk copy, by a lane of the warp. It has arrived once its barrier's phase is over.
-  void bulk_begins(const BulkLoad& load, const WarpChecks& warp);
+  void bulk_begins(const BulkLoad& load, const WarpChecks& warp, bool is_foreign = false);
   void bulk_arrives(const BulkLoad& load);
   // The copy engine or a matrix instruction begins to read for a thread.
   PendingRead bulk_read_begins(uint64_t address, unsigned bytes, uint64_t pc) {
@@ -80,6 +87,8 @@ class SharedChecker {
   bool is_in_use(const symbols::SharedVariable& variable) const;
   bool check_place(const Request& request, int lane, const symbols::SharedVariable*& array);
   void check_words(const Request& request, int lane);
+  void check_in_cluster(const Request& request, int lane, size_t word, unsigned rank,
+                        uint64_t address);
   bool touches_copy(const Request& request, int lane, size_t word, RaceCheck::Copy state);
   bool touches_bulk_copy(const Request& request, int lane, size_t word);
   bool is_unseen_by_engine(const Request& request, int lane, size_t word);
@@ -93,6 +102,7 @@ class SharedChecker {
   AsyncCopies& copies_;
   BulkCopies& bulk_;
   const ProxyFences& proxies_;
+  ClusterChecks& cluster_;
 };
 
 }  // namespace simt::engine

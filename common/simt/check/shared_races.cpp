@@ -63,12 +63,22 @@ void RaceCheck::note_write(size_t number, const Write& write) {
   for (int i = 0; i < 4; ++i) bytes_[number * 4 + i].plain = write;
 }
 
-void RaceCheck::begin_copy(size_t word, unsigned thread, uint32_t pc, uint32_t time) {
+void RaceCheck::begin_copy(size_t word, unsigned thread, uint32_t pc, uint32_t time,
+                           bool is_foreign) {
   has_copies_ = true;
-  note_write(word, {interval_, time, pc, static_cast<uint16_t>(thread)});
+  note_write(word, {is_foreign ? 0 : interval_, time, pc, static_cast<uint16_t>(thread)});
   words_[word].block = block_;
   words_[word].written = 0xf;
   set_doubt(word, static_cast<uint8_t>(Copy::under_way));
+}
+
+void RaceCheck::note_foreign(size_t number, uint8_t bytes, uint32_t pc) {
+  SharedWord& word = words_[number];
+  if (word.block != block_) word.written = is_whole(number) ? 0xf : 0;
+  word.block = block_;
+  word.written |= bytes;
+  note_write(number, {0, 0, pc, 0});
+  set_doubt(number, 0);
 }
 
 void RaceCheck::end_copy(size_t word, unsigned thread, uint32_t pc, uint32_t time) {

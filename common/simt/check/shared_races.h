@@ -144,7 +144,11 @@ class RaceCheck {
     const bool is_known = has_copies_ && !is_whole(word) && words_[word].block == block_;
     return is_known ? copy_of(words_[word].doubt) : Copy::none;
   }
-  void begin_copy(size_t word, unsigned thread, uint32_t pc, uint32_t time);
+  // `is_foreign`: asked for by another block of the cluster.
+  void begin_copy(size_t word, unsigned thread, uint32_t pc, uint32_t time,
+                  bool is_foreign = false);
+  // A thread of another block has written there: see check/cluster.h for its races.
+  void note_foreign(size_t word, uint8_t bytes, uint32_t pc);
   void end_copy(size_t word, unsigned thread, uint32_t pc, uint32_t time);
   // The last plain write to a word, and whether `thread` may know of it.
   const Write& last_write(size_t word) const {

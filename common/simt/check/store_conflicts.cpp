@@ -38,10 +38,10 @@ bool StoresInFlight::await_others() {
 }
 
 void StoreConflicts::add(const Request& request, int lane, const Fault& fault, int other_lane,
-                         bool is_sure) {
+                         bool is_sure, uint64_t at) {
   if (open_.size() == open_.capacity()) return;
-  const uint64_t before = value_at(request.address[lane], request.size);
-  open_.push_back({lane, other_lane, request.address[lane], before, is_sure, fault});
+  if (!at) at = request.address[lane];
+  open_.push_back({lane, other_lane, at, value_at(at, request.size), is_sure, fault});
   request.warp->capture |= 1u << lane;
   if (other_lane != kNoLane) request.warp->capture |= 1u << other_lane;
 }

@@ -45,9 +45,10 @@ class StoreConflicts {
 
   // The lane is about to store. `fault` is what it is if that changes something; or, where another lane of the same
   // instruction stores there, too, if the two values differ. The lanes note what they have stored before they go on.
-  // `is_sure`: what lies there now is what others have stored. If not, the last of them may be still to come.
+  // `is_sure`: what lies there now is what others have stored. If not, the last of them may be still to come. `at`: where it
+  // stores, if not at the request's address.
   void add(const Request& request, int lane, const Fault& fault, int other_lane = kNoLane,
-           bool is_sure = true);
+           bool is_sure = true, uint64_t at = 0);
   static constexpr int kNoLane = -1;
 
   // The lanes of the warp have stored.

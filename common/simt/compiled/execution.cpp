@@ -168,6 +168,8 @@ void begin(int index, std::string_view kernel, const Config& config,
   const Code* const code = find(codes(), kernel);
   if (!code) return;
   if (config.cooperative) return note(index, "cooperative launches");
+  if (config.cluster.x * config.cluster.y * config.cluster.z > 1)
+    return note(index, "launches in clusters");
   finish();
   if (seconds_left <= 0) return note(index, kTooLong);
   [[maybe_unused]] static const int registered = std::atexit(finish);

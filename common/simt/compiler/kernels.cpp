@@ -105,12 +105,17 @@ class Kernels : private Rule {
     std::size_t parameters = kNone;
     std::string arguments;  // of the template
     std::string bound;      // of the launch: the most threads of a block
+    std::string cluster;    // the blocks of one: what else KernelEntry takes
     for (std::size_t i = head; i < open; ++i) {
       if (is(i, "__global__")) kernel = true;
       if (is(i, "requires")) return;
       if (is(i, "__launch_bounds__") && is(i + 1, "(")) {
         const auto bounds = parts(i + 2, partner_[i + 1]);
         if (!bounds.empty()) bound = flat(bounds[0].first, bounds[0].second);
+      }
+      if (is(i, "__cluster_dims__") && is(i + 1, "(")) {
+        for (const auto& [from, to] : parts(i + 2, partner_[i + 1]))
+          cluster += ", static_cast<unsigned>(" + flat(from, to) + ")";
       }
       if (is(i, "template") && is(i + 1, "<")) {
         const std::size_t end = skip_angles(i + 1);
@@ -158,8 +163,10 @@ class Kernels : private Rule {
     }
     const std::string pointer = "static_cast<void (*)(" + types + ")>(&" + kernel_name + ")";
     insert_after(open, " (void)&::simt::detail::KernelEntry<" + pointer +
-                           (bound.empty() ? "" : ", static_cast<unsigned>(" + bound + ")") +
-                           ">::registered;");
+                           (!bound.empty()     ? ", static_cast<unsigned>(" + bound + ")"
+                            : !cluster.empty() ? ", 0"
+                                               : "") +
+                           cluster + ">::registered;");
   }
 
  private:

@@ -10,9 +10,13 @@ namespace {
 // The end of both kinds: an eviction policy, which no count depends on.
 std::size_t policy(Instruction& in) { return in.take("L2::cache_hint") ? 1 : 0; }
 
-void end(Instruction& in, std::size_t operands, std::size_t policies) {
-  in.end(operands + policies);
-  if (policies) in.in(operands, {'b', 64});
+// And before it the blocks of the cluster that get the bytes, one bit each.
+std::string end(Instruction& in, std::size_t operands) {
+  const bool is_multicast = in.take("multicast::cluster");
+  const std::size_t policies = policy(in), all = operands + (is_multicast ? 1 : 0);
+  in.end(all + policies);
+  if (policies) in.in(all, {'b', 64});
+  return is_multicast ? in.in(operands, {'b', 16}) : "::simt::ptx::Constant<0>{}";
 }
 
 std::string tensor(Instruction& in) {
@@ -27,9 +31,9 @@ std::string tensor(Instruction& in) {
   }
   in.take("tile");
   in.need_one({loads ? "mbarrier::complete_tx::bytes" : "bulk_group"}, "how it completes");
-  if (in.has("multicast::cluster") || in.has("im2col") || in.has("cta_group::1"))
+  if (in.has("im2col") || in.has("cta_group::1") || (in.has("multicast::cluster") && !loads))
     in.fail_unsupported();
-  end(in, loads ? 3 : 2, policy(in));
+  const std::string blocks = end(in, loads ? 3 : 2);
   const Operand& map = in.operand(loads ? 1 : 0);
   const std::string coordinates = in.coordinates(map);
   if (map.kind != Operand::Kind::address || map.parts.size() < 2 ||
@@ -41,7 +45,7 @@ std::string tensor(Instruction& in) {
                 {in.address(map, false), in.address(in.operand(1), true), corner});
   return call("tensor_load", {},
               {in.address(in.operand(0), true), in.address(map, false),
-               in.address(in.operand(2), true), corner});
+               in.address(in.operand(2), true), corner, blocks});
 }
 
 }  // namespace
@@ -62,12 +66,12 @@ std::string bulk(Instruction& in) {
   in.need_one({"global"}, loads ? "the space that it copies from" : "the space that it copies to");
   if (!loads) in.need_one({"shared::cta"}, "the space that it copies from");
   in.need_one({loads ? "mbarrier::complete_tx::bytes" : "bulk_group"}, "how it completes");
-  if (in.has("multicast::cluster") || in.has("cp_mask")) in.fail_unsupported();
-  end(in, loads ? 4 : 3, policy(in));
+  if (in.has("cp_mask") || (in.has("multicast::cluster") && !loads)) in.fail_unsupported();
+  const std::string blocks = end(in, loads ? 4 : 3);
   const std::string to = in.address(in.operand(0), loads), from = in.address(in.operand(1), !loads);
   const std::string size = in.in(2, kU32);
   if (!loads) return call("bulk_store", {}, {to, from, size});
-  return call("bulk_load", {}, {to, from, size, in.address(in.operand(3), true)});
+  return call("bulk_load", {}, {to, from, size, in.address(in.operand(3), true), blocks});
 }
 
 }  // namespace simtcc::ptx

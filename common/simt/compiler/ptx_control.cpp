@@ -69,7 +69,13 @@ std::string activemask(Instruction& in) {
 
 // Barriers of the block. Those with a number of threads, or another number than 0, are of a part of it.
 std::string bar(Instruction& in) {
-  if (in.has("cluster")) in.fail_unsupported();
+  if (in.name() == "barrier" && in.take("cluster")) {
+    const std::string_view half = in.need_one({"arrive", "wait"}, "one of");
+    in.take_one({"release", "acquire", "relaxed"});
+    in.take("aligned");
+    in.end(0);
+    return "::simt::detail::cluster_" + std::string(half) + "();";
+  }
   if (in.name() == "bar" && in.take("warp")) {
     need_sync(in);
     in.end(1);
@@ -99,7 +105,7 @@ std::string bar(Instruction& in) {
 
 // Barriers in shared memory.
 std::string mbarrier(Instruction& in) {
-  if (in.has("complete_tx") || in.has("shared::cluster")) in.fail_unsupported();
+  if (in.has("complete_tx")) in.fail_unsupported();
   const std::string_view what = in.need_one({"init", "inval", "arrive", "arrive_drop", "expect_tx",
                                              "test_wait", "try_wait", "pending_count"},
                                             "an operation");
@@ -112,7 +118,9 @@ std::string mbarrier(Instruction& in) {
     if (!order.empty()) in.need_one({"cta", "cluster"}, "a scope");
   }
   has_count |= arrives && in.take("noComplete");
-  const bool is_shared = what != "pending_count" && !in.take_one({"shared", "shared::cta"}).empty();
+  if (in.has("shared::cluster") && !arrives && what != "expect_tx") in.fail_unsupported();
+  const bool is_shared =
+      what != "pending_count" && !in.take_one({"shared", "shared::cta", "shared::cluster"}).empty();
   const Type word = in.type("b64");
   const std::string space =
       std::string("::simt::ptx::Space::") + (is_shared ? "shared" : "generic");

@@ -41,6 +41,20 @@ constexpr Special kSpecial[] = {{"laneid", 32},
                                 {"nctaid.x", 32},
                                 {"nctaid.y", 32},
                                 {"nctaid.z", 32},
+                                {"cluster_ctarank", 32},
+                                {"cluster_nctarank", 32},
+                                {"cluster_ctaid.x", 32},
+                                {"cluster_ctaid.y", 32},
+                                {"cluster_ctaid.z", 32},
+                                {"cluster_nctaid.x", 32},
+                                {"cluster_nctaid.y", 32},
+                                {"cluster_nctaid.z", 32},
+                                {"clusterid.x", 32},
+                                {"clusterid.y", 32},
+                                {"clusterid.z", 32},
+                                {"nclusterid.x", 32},
+                                {"nclusterid.y", 32},
+                                {"nclusterid.z", 32},
                                 {"total_smem_size", 32},
                                 {"dynamic_smem_size", 32}};
 
@@ -74,9 +88,10 @@ constexpr std::string_view kNoTensorCores = "call nvcuda::wmma, or use mma or wg
 constexpr std::string_view kNoAccelerator =
     "of the bulk copies there are those between global memory and the block's own shared memory, "
     "of "
-    "bytes and of a tensor's boxes (.tile)";
+    "bytes and of a tensor's boxes (.tile), and those to several blocks (.multicast::cluster)";
 constexpr std::string_view kNoClusters =
-    "there are no clusters of blocks: let blocks exchange values through global memory";
+    "for clusters there are barrier.cluster, mapa, accesses with .shared::cluster, and "
+    "mbarrier.arrive there";
 constexpr std::string_view kNoSurfaces =
     "call surf2Dread(), surf2Dwrite() and their like, which access surface objects";
 constexpr std::string_view kNoTextures =
@@ -94,8 +109,8 @@ constexpr Instead kInstead[] = {{"ldmatrix", kOtherMatrices},
                                 {"multimem", kNoAccelerator},
                                 {"mbarrier", kNoAccelerator},
                                 {"cp.async.mbarrier", "wait with cp.async.wait_group"},
-                                {"barrier.cluster", kNoClusters},
-                                {"mapa", kNoClusters},
+                                {"st.async", kNoClusters},
+                                {"red.async", kNoClusters},
                                 {"getctarank", kNoClusters},
                                 {"clusterlaunchcontrol", kNoClusters},
                                 {"sul", kNoSurfaces},

@@ -48,7 +48,7 @@ Access access(Instruction& in, std::initializer_list<std::string_view> orders,
       continue;
     }
     if (once(result.scope, {"cta", "cluster", "gpu", "sys"}, !result.scope.empty())) continue;
-    if (once(result.space, {"global", "shared", "shared::cta", "local", "const"},
+    if (once(result.space, {"global", "shared", "shared::cta", "shared::cluster", "local", "const"},
              !result.space.empty()))
       continue;
     if (once(result.operation, operations, !result.operation.empty())) continue;
@@ -73,9 +73,7 @@ Access access(Instruction& in, std::initializer_list<std::string_view> orders,
   }
   if (in.has("v8") && !type_named(in.last_modifier()))
     in.fail("has ." + std::string(in.last_modifier()) + " where its type stands");
-  if (in.has("param") || in.has("shared::cluster") || in.has("mmio") || in.has("v8") ||
-      in.has("b128"))
-    in.fail_unsupported();
+  if (in.has("param") || in.has("mmio") || in.has("v8") || in.has("b128")) in.fail_unsupported();
   if (!result.cache.empty() && !result.priority.empty())
     in.fail("cannot have ." + std::string(result.cache) + " and ." + std::string(result.priority));
   if (!result.cache.empty() && result.order != "weak")
@@ -222,6 +220,15 @@ std::string cvta(Instruction& in) {
   return call(function, {cpp(kU64)}, {in.out(0, kU64), in.in(1, kU64)});
 }
 
+// The same place in another block's shared memory.
+std::string mapa(Instruction& in) {
+  const bool is_shared = in.take("shared::cluster");
+  const Type type = in.type("u32 u64");
+  in.end(3);
+  return call("mapa", {is_shared ? "true" : "false", cpp(type)},
+              {in.out(0, type), in.in(1, type), in.in(2, kU32)});
+}
+
 std::string isspacep(Instruction& in) {
   if (in.has("param") || in.has("shared::cluster")) in.fail_unsupported();
   const std::string_view space =
@@ -301,6 +308,7 @@ std::string translate_memory(Instruction& instruction) {
                                                                  {"prefetchu", prefetch},
                                                                  {"createpolicy", createpolicy},
                                                                  {"cvta", cvta},
+                                                                 {"mapa", mapa},
                                                                  {"isspacep", isspacep},
                                                                  {"cp", cp}};
   const auto found = functions.find(instruction.name());

@@ -335,8 +335,9 @@ class Rewriter : private Rule {
       check_grid_constant(unit_, i);
       return replace_token(i, "");
     }
-    if (t.text == "__launch_bounds__" || t.text == "__maxnreg__") {  // see register_kernel()
-      check_launch_bounds(unit_, i);
+    if (t.text == "__launch_bounds__" || t.text == "__maxnreg__" ||
+        t.text == "__cluster_dims__") {  // see register_kernel()
+      if (t.text != "__cluster_dims__") check_launch_bounds(unit_, i);
       remove_tokens(i, is(i + 1, "(") ? skip_group(i + 1) : i + 1);
       return;
     }

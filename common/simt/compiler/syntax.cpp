@@ -39,7 +39,7 @@ bool takes_attribute_parenthesis(std::string_view word) {
   return word == "__attribute__" || word == "__attribute" || word == "alignas" ||
          word == "_Alignas" || word == "__declspec" || word == "decltype" || word == "__decltype" ||
          word == "typeof" || word == "__typeof__" || word == "__typeof" ||
-         word == "__launch_bounds__" || word == "__maxnreg__";
+         word == "__launch_bounds__" || word == "__maxnreg__" || word == "__cluster_dims__";
 }
 
 std::vector<std::size_t> matched_brackets(const std::vector<Token>& list) {

@@ -29,6 +29,8 @@ void Worker::begin_launch(const Grid& grid) {
   knows_threads_ &=
       grid.block.x == extent_.x && grid.block.y == extent_.y && grid.block.z == extent_.z;
   extent_ = grid.block;
+  monitor.shared.cluster = {};
+  monitor.cluster.begin_block(nullptr, 0);
   monitor.begin_launch({{},
                         grid.grid,
                         grid.block,
@@ -49,9 +51,11 @@ void Worker::begin_block(uint64_t number) {
   simt_block_index.x = index.x;
   simt_block_index.y = index.y;
   simt_block_index.z = index.z;
-  traced_ = grid.traced && (grid.stride == 1 || number % grid.stride == 0);
+  const uint64_t sampled = grid.cluster ? grid.cluster->number() : number;
+  traced_ = grid.traced && (grid.stride == 1 || sampled % grid.stride == 0);
   monitor.begin_block(simt_block_index.x, simt_block_index.y, simt_block_index.z,
                       std::exchange(is_clean_, false));
+  if (grid.cluster) monitor.cluster.begin_block(&grid.cluster->checks, cluster_rank_);
   monitor.recording.begin(number == 0 && traced_ ? grid.recorded : 0);
   async.begin_block();
   warp_count_ = 0;
@@ -99,6 +103,30 @@ bool Worker::run_block(uint64_t number) {
   return ended;
 }
 
+bool Worker::run_in_cluster(unsigned rank) {
+  Cluster& cluster = *grid_->cluster;
+  cluster_rank_ = rank;
+  monitor.shared.cluster = cluster.memory();
+  const bool ended = cluster.turns->begin(rank) && run_block(cluster.block(cluster.number(), rank));
+  if (ended && traced_) monitor.cluster.end_block(monitor.faults);
+  cluster.turns->leave(rank, !ended);
+  return ended;
+}
+
+// To the barrier of the cluster it is as if they had come. `before`: the lanes of the warp that had not exited.
+void Worker::note_exits(unsigned warp, uint32_t before) {
+  const uint32_t live = warp_count_ ? warps_[warp]->live : 0;
+  if (before & ~live) grid_->cluster->exit(cluster_rank_, warp, before & ~live);
+}
+
+// The block waits for another one: leave the core to it. False if the launch is over.
+bool Worker::let_others_run() {
+  if (grid_->cluster) return grid_->cluster->turns->yield(cluster_rank_);
+  if (grid_->barrier) return grid_->barrier->yield(monitor.block.linear());
+  sched_yield();
+  return true;
+}
+
 // Warp after warp, until all lanes have exited; false if a fault stops the block.
 bool Worker::run_warps() {
   const Grid& grid = *grid_;
@@ -107,8 +135,11 @@ bool Worker::run_warps() {
   } else {
     run_as_loop();
     if (aborted_) return false;
+    for (unsigned first = 0; grid.cluster && first < thread_count_; first += kLanes)
+      note_exits(first / kLanes,
+                 ~0u >> (kLanes - std::min(thread_count_ - first, unsigned{kLanes})));
   }
-  for (;;) {
+  for (unsigned opened = 0;;) {
     bool ran = false;
     uint32_t live = 0;
     bool all_at_barrier = true;
@@ -117,8 +148,11 @@ bool Worker::run_warps() {
       Warp& warp = *warps_[w];
       if (warp.live & ~(warp.at_barrier | warp.at_collective)) {
         ran = true;
+        const uint32_t before = warp.live;
         run_warp(warp);
         if (aborted_) return false;
+        if (grid.cluster) [[unlikely]]
+          note_exits(w, before);
       }
       live |= warp.live;
       are_passed &= warp.was_passed;
@@ -129,16 +163,19 @@ bool Worker::run_warps() {
       return true;
     }
     if (all_at_barrier) {
+      constexpr unsigned kBarriers = 64;
       if (!open_barrier()) return false;
+      if (grid.cluster && ++opened % kBarriers == 0 && !let_others_run()) return false;
     } else if (!ran) {
       report_deadlock();
       return false;
+    } else if (grid.cluster) {
+      if (!let_others_run()) return false;
     } else if (grid.step_budget) {
       // Perhaps waiting for another block: leave the core to it.
       bool spinning = false;
       for (unsigned w = 0; w < warp_count_; ++w) spinning |= warps_[w]->progress.steps >= slice_;
-      if (spinning)
-        grid.barrier ? grid.barrier->yield(monitor.block.linear()) : void(sched_yield());
+      if (spinning && !let_others_run()) return false;
     }
     if (clock_ >= hang_watch_.look_at && traced_ && proves_hang()) [[unlikely]]
       return false;

@@ -6,19 +6,21 @@
 
 namespace simt::engine {
 
-void GridBarrier::begin(uint64_t block) {
+bool GridBarrier::begin(uint64_t block) {
   std::unique_lock lock(mutex_);
   moved_.wait(lock, [&] { return failed_ || has_turn(block); });
+  return !failed_;
 }
 
-void GridBarrier::yield(uint64_t block) {
+bool GridBarrier::yield(uint64_t block) {
   if (!in_turns()) {
     sched_yield();
-    return;
+    return true;
   }
   std::unique_lock lock(mutex_);
   pass_turn();
   moved_.wait(lock, [&] { return failed_ || has_turn(block); });
+  return !failed_;
 }
 
 // The next block that can run has its turn.
@@ -60,6 +62,11 @@ GridBarrier::Outcome GridBarrier::wait(uint64_t block) {
   failed_ = true;  // one block tells
   moved_.notify_all();
   return Outcome::deserted;
+}
+
+uint64_t GridBarrier::left() {
+  const std::lock_guard lock(mutex_);
+  return blocks_ - running_;
 }
 
 uint64_t GridBarrier::waiting() {

@@ -20,10 +20,10 @@ class GridBarrier {
         running_(blocks),
         cannot_run_(in_turns ? blocks : 0) {}
 
-  // Called by a block before it begins: waits for its turn.
-  void begin(uint64_t block);
-  // Called by a block that waits for another one in a loop: lets the others run.
-  void yield(uint64_t block);
+  // Called by a block before it begins: waits for its turn. False: another block has failed.
+  bool begin(uint64_t block);
+  // Called by a block that waits for another one in a loop: lets the others run. False: another block has failed.
+  bool yield(uint64_t block);
 
   enum class Outcome : uint8_t {
     passed,     // every block of the grid has come
@@ -35,6 +35,7 @@ class GridBarrier {
   // seen by every block after it.
   Outcome wait(uint64_t block);
   uint64_t waiting();  // blocks that wait now
+  uint64_t left();     // blocks that run no more
 
   // Called once for each block that runs no more. `failed`: stopped by a fault.
   void leave(uint64_t block, bool failed);

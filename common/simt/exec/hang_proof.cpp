@@ -244,7 +244,7 @@ bool Worker::takes_too_long() {
 }
 
 bool HangWatch::look(uint64_t now, HangVote& vote, std::span<Warp* const> warps,
-                     GridBarrier* barrier) {
+                     GridBarrier* barrier, bool in_cluster) {
   look_at = now + every;
   watching = true;
   settle_stores();
@@ -264,7 +264,9 @@ bool HangWatch::look(uint64_t now, HangVote& vote, std::span<Warp* const> warps,
     power = 1;
     return false;
   }
-  const auto waiting = [barrier] { return barrier ? barrier->waiting() : 0; };
+  const auto waiting = [&] {
+    return in_cluster ? barrier->left() : barrier ? barrier->waiting() : 0;
+  };
   if (now_state == state && !voted) {
     voted = true;
     vote.vote(epoch, waiting());
@@ -291,7 +293,10 @@ void Worker::name_barrier(Fault& hang) const {
 // True if the launch will never end. Called between two turns of the warps.
 bool Worker::proves_hang() {
   const std::span warps(warps_.data(), warp_count_);
-  if (!hang_watch_.look(clock_, *grid_->hang_vote, warps, grid_->barrier)) return false;
+  Cluster* const cluster = grid_->cluster;
+  if (!hang_watch_.look(clock_, *grid_->hang_vote, warps,
+                        cluster ? &*cluster->turns : grid_->barrier, cluster))
+    return false;
   if (has_company()) return false;
   if (const Warp* const warp = running_warp()) report_hang(*warp, lowest_of(warp->key), 0);
   return true;

@@ -43,6 +43,13 @@ class HangVote {
   }
   uint64_t joined() const { return joined_.load(); }
 
+  // So many workers begin anew, on the next cluster.
+  void begin(uint64_t workers) {
+    const std::lock_guard lock(mutex_);
+    running_ = workers;
+    epoch_.fetch_add(1);
+  }
+
   // A worker has no more blocks to run.
   void leave() {
     const std::lock_guard lock(mutex_);
@@ -117,7 +124,9 @@ struct HangWatch {
   // They have stored: is it what was there before?
   void settle_stores();
   // True if the launch will never end: the lanes stand as they stood before, in all blocks that run.
-  bool look(uint64_t now, HangVote& vote, std::span<Warp* const> warps, GridBarrier* barrier);
+  // `in_cluster`: the barrier is where the blocks of a cluster take turns.
+  bool look(uint64_t now, HangVote& vote, std::span<Warp* const> warps, GridBarrier* barrier,
+            bool in_cluster);
 };
 
 }  // namespace simt::engine

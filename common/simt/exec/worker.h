@@ -19,6 +19,7 @@
 #include "base/fault.h"
 #include "base/symbols.h"
 #include "exec/async_state.h"
+#include "exec/cluster.h"
 #include "exec/fiber_pool.h"
 #include "exec/grid_barrier.h"
 #include "exec/hang_proof.h"
@@ -53,6 +54,7 @@ struct Grid {
   uint64_t recorded = 0;  // steps of its first block that are kept; with it, nothing runs ahead
   bool checks_blocks = false;  // races between blocks, and global memory that nobody has written
   GridBarrier* barrier = nullptr;  // of a cooperative launch
+  Cluster* cluster = nullptr;      // of a launch in clusters
   HangVote* hang_vote = nullptr;
   // Of a plain launch: lets blocks begin that a GPU would have resident, too, if there are any left.
   void (*start_more)(int device) = nullptr;
@@ -80,6 +82,8 @@ class Worker {
   void begin_launch(const Grid& grid);
   // Runs the block with this linear number to its end, or until a fault stops it; false if it did.
   bool run_block(uint64_t number);
+  // The same of the block of this rank in the cluster that the grid's workers run.
+  bool run_in_cluster(unsigned rank);
 
   Monitor monitor;
   AsyncState async;
@@ -90,6 +94,8 @@ class Worker {
     return is_loop_ ? loop_thread() : static_cast<unsigned>(warp_->checks.index * kLanes + lane_);
   }
   bool is_cooperative() const { return grid_->barrier; }
+  const Cluster* cluster() const { return grid_->cluster; }
+  unsigned cluster_rank() const { return cluster_rank_; }
   size_t dynamic_shared_size() const { return grid_->dynamic_shared; }
   // What is wrong with what a lane stopped for.
   Fault fault_at(Fault::Kind kind, const Warp& warp, int lane) const;
@@ -151,6 +157,8 @@ class Worker {
   void begin_warps();
   bool run_warps();
   void abandon_block();
+  bool let_others_run();
+  void note_exits(unsigned warp, uint32_t before);
   bool open_barrier();
   bool pass_grid_barrier();
   void report_deadlock();
@@ -198,8 +206,9 @@ class Worker {
   unsigned thread_count_ = 0;
   bool knows_threads_ = false;  // the warps know the indices of their threads
   unsigned warp_count_ = 0;     // of this block
-  bool grid_wait_ = false;      // the barrier where the lanes gather is the grid's
-  FiberPool pools_[2];          // of small stacks and of large ones
+  unsigned cluster_rank_ = 0;
+  bool grid_wait_ = false;  // the barrier where the lanes gather is the grid's
+  FiberPool pools_[2];      // of small stacks and of large ones
   FiberPool* pool_ = pools_;
   void* signal_stack_ = nullptr;
   const std::vector<symbols::Guard>& guards_;

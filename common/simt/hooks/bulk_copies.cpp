@@ -78,20 +78,46 @@ void Hooks::check_range(const void* global, uint32_t size, const void* pc) {
 // The data are what is there now; they come when a thread waits for them. Until then there is garbage, as there may be on hardware.
 void Hooks::issue(BulkLoad&& load, uint64_t* barrier, const void* pc) {
   Worker* worker = running;
-  Mbarrier& reports_to = mbarrier(barrier, pc);
+  const Owned at = mbarrier_of(barrier, pc);
+  Mbarrier& reports_to = at.barrier;
+  const bool is_foreign = &at.monitor != &worker->monitor;
+  // A GPU ends a phase when all is there, and another block's copy may come then, before anybody waits.
+  int64_t under_way = 0;
+  for (const BulkLoad& other : at.monitor.bulk.loads) {
+    const bool counts = other.barrier == reports_to.address && !other.has_arrived;
+    if (counts) under_way += static_cast<int64_t>(other.data.size());
+  }
+  const bool is_complete =
+      under_way == reports_to.bytes && !MbarrierWord::pending(reports_to.word());
+  if (is_foreign && is_complete) deliver(reports_to);
   load.barrier = reports_to.address;
   load.phase = reports_to.phase();
   load.pc = reinterpret_cast<uint64_t>(pc);
   load.thread = worker->thread_rank();
   access_bulk(Access::store, load.to, load.data.size(), true, pc);
   std::memset(reinterpret_cast<void*>(load.to), 0xff, load.data.size());
-  if (worker->traced_) worker->monitor.shared_checker.bulk_begins(load, worker->warp_->checks);
-  worker->monitor.arrive(worker->warp_->checks, reports_to.arrivals);
-  worker->hang_watch_.changed = true;
-  worker->monitor.bulk.loads.push_back(std::move(load));
+  if (worker->traced_)
+    at.monitor.shared_checker.bulk_begins(load, worker->warp_->checks, is_foreign);
+  arrive(at);
+  if (load.is_box) at.monitor.bulk.note_box({load.to, load.data.size(), load.pc, load.swizzle});
+  at.monitor.bulk.loads.push_back(std::move(load));
 }
 
-void Hooks::bulk_load(void* to, const void* from, uint32_t size, uint64_t* barrier,
+// To each block of the cluster whose bit is set; none is: to this one alone.
+void Hooks::issue(BulkLoad&& load, uint64_t* barrier, unsigned blocks, const void* pc) {
+  if (!blocks) return issue(std::move(load), barrier, pc);
+  for (const int rank : lanes_of(blocks)) {
+    const auto there = [&](uint64_t address) {
+      return reinterpret_cast<uint64_t>(map_shared(address, static_cast<unsigned>(rank), pc));
+    };
+    BulkLoad part = load;
+    part.to = there(load.to);
+    issue(std::move(part), reinterpret_cast<uint64_t*>(there(reinterpret_cast<uint64_t>(barrier))),
+          pc);
+  }
+}
+
+void Hooks::bulk_load(void* to, const void* from, uint32_t size, uint64_t* barrier, unsigned blocks,
                       const void* pc) {
   check_bulk(to, kUnit, pc);
   check_range(from, size, pc);
@@ -100,7 +126,7 @@ void Hooks::bulk_load(void* to, const void* from, uint32_t size, uint64_t* barri
   load.to = reinterpret_cast<uint64_t>(to);
   load.data.assign(static_cast<const unsigned char*>(from),
                    static_cast<const unsigned char*>(from) + size);
-  issue(std::move(load), barrier, pc);
+  issue(std::move(load), barrier, blocks, pc);
 }
 
 // A store's values are fetched at once, but the engine may read them until the thread has waited for the store's group.
@@ -182,7 +208,7 @@ const TensorMap& Hooks::tensor_map(const void* map, const detail::Corner& corner
 }
 
 void Hooks::tensor_load(void* to, const void* map_at, const detail::Corner& corner,
-                        uint64_t* barrier, const void* pc) {
+                        uint64_t* barrier, unsigned blocks, const void* pc) {
   check_bulk(to, kBoxAlignment, pc);
   const TensorMap& map = tensor_map(map_at, corner, pc);
   BulkLoad load;
@@ -192,9 +218,9 @@ void Hooks::tensor_load(void* to, const void* map_at, const detail::Corner& corn
     access_bulk(Access::load, from, bytes, false, pc);
     std::memcpy(&load.data[place - load.to], reinterpret_cast<const void*>(from), bytes);
   });
-  running->monitor.bulk.note_box(
-      {load.to, load.data.size(), reinterpret_cast<uint64_t>(pc), map.swizzle});
-  issue(std::move(load), barrier, pc);
+  load.is_box = true;
+  load.swizzle = map.swizzle;
+  issue(std::move(load), barrier, blocks, pc);
 }
 
 void Hooks::tensor_store(const void* map_at, const detail::Corner& corner, const void* from,
@@ -225,14 +251,14 @@ namespace simt::detail {
 
 using engine::Hooks;
 
-void bulk_load(void* to, const void* from, uint32_t size, uint64_t* barrier) {
-  Hooks::bulk_load(to, from, size, barrier, SIMT_PC);
+void bulk_load(void* to, const void* from, uint32_t size, uint64_t* barrier, unsigned blocks) {
+  Hooks::bulk_load(to, from, size, barrier, blocks, SIMT_PC);
 }
 void bulk_store(void* to, const void* from, uint32_t size) {
   Hooks::bulk_store(to, from, size, SIMT_PC);
 }
-void tensor_load(void* to, const void* map, Corner corner, uint64_t* barrier) {
-  Hooks::tensor_load(to, map, corner, barrier, SIMT_PC);
+void tensor_load(void* to, const void* map, Corner corner, uint64_t* barrier, unsigned blocks) {
+  Hooks::tensor_load(to, map, corner, barrier, blocks, SIMT_PC);
 }
 void tensor_store(const void* map, Corner corner, const void* from) {
   Hooks::tensor_store(map, corner, from, SIMT_PC);

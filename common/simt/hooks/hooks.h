@@ -198,7 +198,13 @@ struct Hooks {
 
   // ---- mbarriers.cpp, bulk_copies.cpp
 
+  struct Owned {
+    Mbarrier& barrier;
+    Monitor& monitor;  // of the block whose shared memory it is in
+  };
+  static Owned mbarrier_of(const uint64_t* word, const void* pc);
   static Mbarrier& mbarrier(const uint64_t* word, const void* pc);
+  static void arrive(const Owned& at);
   static void mbarrier_init(uint64_t* word, uint32_t count, const void* pc);
   static void mbarrier_inval(uint64_t* word, const void* pc);
   static uint64_t mbarrier_arrive(uint64_t* word, uint32_t count, bool drops, bool expects,
@@ -208,21 +214,22 @@ struct Hooks {
   static void copies_arrive(uint64_t* word, bool counts, const void* pc);
   static void announce(Mbarrier& barrier, uint32_t bytes);
   static void deliver(Mbarrier& barrier);
-  static void end_phase(Mbarrier& barrier);
+  static void end_phase(const Owned& at);
   static void access_bulk(Access kind, uint64_t address, uint64_t bytes, bool is_copy,
                           const void* pc);
   static void check_bulk(const void* shared, uint64_t alignment, const void* pc);
   static void check_range(const void* global, uint32_t size, const void* pc);
   static void issue(BulkLoad&& load, uint64_t* barrier, const void* pc);
+  static void issue(BulkLoad&& load, uint64_t* barrier, unsigned blocks, const void* pc);
   static void bulk_load(void* to, const void* from, uint32_t size, uint64_t* barrier,
-                        const void* pc);
+                        unsigned blocks, const void* pc);
   static void read_for_store(uint64_t address, unsigned bytes, const void* pc);
   static void commit_stores(const void* pc);
   static void wait_stores(unsigned kept, const void* pc);
   static void bulk_store(void* to, const void* from, uint32_t size, const void* pc);
   static const TensorMap& tensor_map(const void* map, const detail::Corner& corner, const void* pc);
   static void tensor_load(void* to, const void* map, const detail::Corner& corner,
-                          uint64_t* barrier, const void* pc);
+                          uint64_t* barrier, unsigned blocks, const void* pc);
   static void tensor_store(const void* map, const detail::Corner& corner, const void* from,
                            const void* pc);
   static void fence_proxy(const void* pc);
@@ -246,6 +253,9 @@ struct Hooks {
   static void named_barrier(unsigned number, unsigned threads, bool waits, const void* pc);
   static void come_to(AsyncState::Named& named, unsigned first, unsigned last, bool waits,
                       const void* pc);
+  static void cluster_arrive(const void* pc);
+  static void cluster_wait(const void* pc);
+  static const void* map_shared(uint64_t address, unsigned rank, const void* pc);
   static void exit_thread(const void* pc);
   static uint64_t collective(detail::CollectiveOp op, unsigned mask, uint64_t value, int operand,
                              int width, const void* pc);

@@ -136,8 +136,10 @@ uint64_t to_shared_window(const void* pointer) {
   const auto address = reinterpret_cast<uint64_t>(pointer);
   engine::Worker* worker = engine::running;
   if (!worker) return address;
-  const uint64_t window = worker->monitor.shared.to_window(address);
-  if (engine::uses_async_proxy) engine::windows.note(*worker, window);
+  const engine::SharedMemory& shared = worker->monitor.shared;
+  const uint64_t window = shared.to_window(address);
+  if (engine::uses_async_proxy && (shared.cluster.empty() || shared.holds(address)))
+    engine::windows.note(*worker, window);
   return window;
 }
 

@@ -7,16 +7,43 @@ namespace simt::engine {
 
 using Word = MbarrierWord;
 
-// The barrier with this word, which has to be initialized.
-Mbarrier& Hooks::mbarrier(const uint64_t* word, const void* pc) {
+// The barrier with this word, which has to be initialized; it may be another block's of the cluster.
+Hooks::Owned Hooks::mbarrier_of(const uint64_t* word, const void* pc) {
   Worker* worker = fiber_worker();
   if (!worker) trap("an mbarrier outside of a kernel", pc);
   const auto address = reinterpret_cast<uint64_t>(word);
-  if (address % sizeof(*word) || !worker->monitor.shared.holds(address))
+  Monitor* owner = &worker->monitor;
+  if (!owner->shared.holds(address)) {
+    const unsigned rank = owner->shared.rank_of(address);
+    owner = rank < owner->shared.cluster.size() ? &worker->grid_->cluster->monitor(rank) : nullptr;
+  }
+  if (!owner || address % sizeof(*word))
     trap("an mbarrier that is no 8 bytes of shared memory", pc, Fault::Kind::trap, address);
-  Mbarrier* const known = worker->monitor.bulk.find(address);
+  Mbarrier* const known = owner->bulk.find(address);
   if (!known) trap("an mbarrier that no mbarrier.init has initialized", pc);
-  return *known;
+  return {*known, *owner};
+}
+
+// The same of the block's own.
+Mbarrier& Hooks::mbarrier(const uint64_t* word, const void* pc) {
+  const Owned found = mbarrier_of(word, pc);
+  if (&found.monitor != &running->monitor)
+    trap(
+        "a wait for an mbarrier of another block of the cluster, whose threads alone can wait for "
+        "it",
+        pc);
+  return found.barrier;
+}
+
+// What the running thread's warp has done is known to who waits for the phase.
+void Hooks::arrive(const Owned& at) {
+  Worker* worker = running;
+  if (&at.monitor == &worker->monitor) {
+    worker->monitor.arrive(worker->warp_->checks, at.barrier.arrivals);
+  } else {
+    worker->monitor.arrive_in_other(worker->warp_->checks, at.barrier.arrivals);
+  }
+  worker->hang_watch_.changed = true;
 }
 
 void Hooks::mbarrier_init(uint64_t* word, uint32_t count, const void* pc) {
@@ -37,7 +64,8 @@ void Hooks::mbarrier_inval(uint64_t* word, const void* pc) {
 }
 
 // The phase ends when all have arrived, and as many bytes as were announced.
-void Hooks::end_phase(Mbarrier& barrier) {
+void Hooks::end_phase(const Owned& at) {
+  Mbarrier& barrier = at.barrier;
   auto* const word = reinterpret_cast<uint64_t*>(barrier.address);
   if (Word::pending(*word) || barrier.bytes) return;
   const uint64_t expected = Word::expected(*word);
@@ -45,7 +73,7 @@ void Hooks::end_phase(Mbarrier& barrier) {
   barrier.announced = barrier.arrived = 0;
   barrier.unawaited = std::exchange(barrier.is_awaited, false) ? 0 : barrier.unawaited + 1;
   barrier.completed.add(std::exchange(barrier.arrivals, {}));
-  Monitor& monitor = running->monitor;
+  Monitor& monitor = at.monitor;
   HostVector<BulkLoad>& loads = monitor.bulk.loads;
   std::erase_if(loads, [&](const BulkLoad& load) {
     const bool is_done = load.has_arrived && load.barrier == barrier.address;
@@ -57,9 +85,9 @@ void Hooks::end_phase(Mbarrier& barrier) {
 uint64_t Hooks::mbarrier_arrive(uint64_t* word, uint32_t count, bool drops, bool expects,
                                 uint32_t bytes, const void* pc) {
   catch_up(pc);
-  Mbarrier& barrier = mbarrier(word, pc);
+  const Owned at = mbarrier_of(word, pc);
+  Mbarrier& barrier = at.barrier;
   note_barrier(word, Access::atomic, pc);
-  Worker* worker = running;
   const uint64_t before = *word;
   if (Word::pending(before) < count)
     trap(
@@ -69,11 +97,10 @@ uint64_t Hooks::mbarrier_arrive(uint64_t* word, uint32_t count, bool drops, bool
         pc);
   if (expects) announce(barrier, bytes);
   barrier.arrival_pc = reinterpret_cast<uint64_t>(pc);
-  worker->monitor.arrive(worker->warp_->checks, barrier.arrivals);
-  worker->hang_watch_.changed = true;
+  arrive(at);
   *word = Word::of(Word::pending(before) - count, Word::expected(before) - (drops ? count : 0),
                    Word::phase(before));
-  end_phase(barrier);
+  end_phase(at);
   constexpr uint64_t kMostUnawaited = 4;
   if (barrier.unawaited >= kMostUnawaited)
     trap(
@@ -90,12 +117,13 @@ void Hooks::announce(Mbarrier& barrier, uint32_t bytes) {
 
 void Hooks::mbarrier_expect(uint64_t* word, uint32_t bytes, const void* pc) {
   catch_up(pc);
-  announce(mbarrier(word, pc), bytes);
+  announce(mbarrier_of(word, pc).barrier, bytes);
 }
 
 // The bytes of a copy arrive when somebody has to wait for them, and no earlier: who does not wait finds none.
 void Hooks::deliver(Mbarrier& barrier) {
-  for (BulkLoad& load : running->monitor.bulk.loads) {
+  const Owned at = mbarrier_of(reinterpret_cast<const uint64_t*>(barrier.address), nullptr);
+  for (BulkLoad& load : at.monitor.bulk.loads) {
     if (load.barrier != barrier.address || load.has_arrived) continue;
     load.has_arrived = true;
     __builtin_memcpy(reinterpret_cast<void*>(load.to), load.data.data(), load.data.size());
@@ -103,7 +131,7 @@ void Hooks::deliver(Mbarrier& barrier) {
     barrier.arrived += load.data.size();
     running->hang_watch_.changed = true;
   }
-  end_phase(barrier);
+  end_phase(at);
 }
 
 bool Hooks::mbarrier_wait(uint64_t* word, uint64_t phase, bool by_parity, const void* pc) {

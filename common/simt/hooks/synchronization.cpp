@@ -88,7 +88,10 @@ void Hooks::note_barrier(const void* word, Access kind, const void* pc) {
   catch_up(pc);
   Worker* worker = running;
   const auto address = reinterpret_cast<uint64_t>(word);
-  if (!worker || !worker->traced_ || !worker->monitor.shared.holds(address)) return;
+  if (!worker || !worker->traced_) return;
+  const SharedMemory& shared = worker->monitor.shared;
+  const bool is_own = shared.holds(address);
+  if (!is_own && shared.rank_of(address) >= shared.cluster.size()) return;
   uint64_t addresses[kLanes];
   addresses[worker->lane_] = address;
   Request request;
@@ -99,7 +102,10 @@ void Hooks::note_barrier(const void* word, Access kind, const void* pc) {
   request.address = addresses;
   request.is_barrier = true;
   request.warp = &worker->warp_->checks;
-  worker->monitor.shared_checker.note_barrier(request);
+  if (is_own) return worker->monitor.shared_checker.note_barrier(request);
+  request.span = span_of(addresses, request.lanes);
+  const HostMemory bookkeeping;
+  if (!worker->monitor.observe_bulk(request)) worker->end_block();
 }
 
 void Hooks::await_arrivals(const void* pc) {

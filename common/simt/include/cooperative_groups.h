@@ -2,7 +2,7 @@
 /// Cooperative groups: the block, tiles of a warp and the lanes that happen to run together, as objects.
 ///
 /// Every operation is one of the warp's or block's own (`__shfl_sync`, `__syncthreads`, ...) with the
-/// group's mask. Clusters of blocks are not simulated, and simtcc says so.
+/// group's mask.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -14,6 +14,7 @@ namespace cooperative_groups {
 class thread_block;
 class coalesced_group;
 class grid_group;
+class cluster_group;
 template <unsigned int Size, class Parent = void>
 class thread_block_tile;
 
@@ -184,6 +185,46 @@ class grid_group : public thread_group {
 };
 
 SIMT_INLINE grid_group this_grid() { return grid_group(); }
+
+/// The blocks of a cluster, which can access each other's shared memory. Without one a block is alone.
+class cluster_group {
+ public:
+  /// The barrier of the cluster: all of its threads that have not exited have to call.
+  SIMT_INLINE static void sync() {
+    simt::detail::cluster_arrive();
+    simt::detail::cluster_wait();
+  }
+  struct arrival_token {};
+  SIMT_INLINE static arrival_token barrier_arrive() {
+    simt::detail::cluster_arrive();
+    return {};
+  }
+  SIMT_INLINE static void barrier_wait() { simt::detail::cluster_wait(); }
+  SIMT_INLINE static void barrier_wait(arrival_token&&) { simt::detail::cluster_wait(); }
+
+  /// The same place in the shared memory of the block of this rank.
+  template <class T>
+  SIMT_INLINE static T* map_shared_rank(T* address, int rank) {
+    return (T*)simt::detail::map_shared(address, static_cast<unsigned>(rank));
+  }
+  SIMT_INLINE static dim3 dim_blocks() { return simt::detail::cluster_extent(); }
+  SIMT_INLINE static unsigned int num_blocks() {
+    const dim3 blocks = dim_blocks();
+    return blocks.x * blocks.y * blocks.z;
+  }
+  SIMT_INLINE static dim3 block_index() {
+    const dim3 blocks = dim_blocks();
+    return dim3(blockIdx.x % blocks.x, blockIdx.y % blocks.y, blockIdx.z % blocks.z);
+  }
+  SIMT_INLINE static unsigned int block_rank() { return simt::detail::cluster_rank(); }
+  SIMT_INLINE static unsigned int num_threads() { return num_blocks() * details::block_size(); }
+  SIMT_INLINE static unsigned int size() { return num_threads(); }
+  SIMT_INLINE static unsigned int thread_rank() {
+    return block_rank() * details::block_size() + details::block_rank();
+  }
+};
+
+SIMT_INLINE cluster_group this_cluster() { return cluster_group(); }
 
 /// Any lanes of a warp, ranked in the order of their lane numbers: those that coalesced_threads() met,
 /// or a part of another group.

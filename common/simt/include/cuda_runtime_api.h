@@ -174,6 +174,8 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     int* blocks, const void* function, int block_size, size_t dynamic_shared, unsigned flags);
 cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void* function,
                                                       int blocks, int block_size);
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* function,
+                                           const cudaLaunchConfig_t* config);
 cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribute, int value);
 /// Of the driver's functions there is cuTensorMapEncodeTiled().
 cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function, unsigned long long flags,
@@ -286,6 +288,11 @@ cudaError_t cudaFuncSetSharedMemConfig(R (*function)(P...), cudaSharedMemConfig 
 template <class R, class... P>
 cudaError_t cudaFuncGetName(const char** name, R (*function)(P...)) {
   return cudaFuncGetName(name, reinterpret_cast<const void*>(function));
+}
+template <class R, class... P>
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, R (*function)(P...),
+                                           const cudaLaunchConfig_t* config) {
+  return cudaOccupancyMaxActiveClusters(clusters, reinterpret_cast<const void*>(function), config);
 }
 template <class R, class... P>
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, R (*function)(P...),

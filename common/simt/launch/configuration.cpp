@@ -61,6 +61,27 @@ cudaError_t check_configuration(const Config& config, std::string& why) {
           "cudaFuncAttributeMaxDynamicSharedMemorySize first";
     return cudaErrorInvalidValue;
   }
+  const dim3 cluster = kernels::cluster_of(config), asked = config.cluster;
+  const uint64_t size = uint64_t{cluster.x} * cluster.y * cluster.z;
+  if (asked.x && (asked.x != cluster.x || asked.y != cluster.y || asked.z != cluster.z)) {
+    why = "clusters of " + text(asked) +
+          " blocks are not those of the kernel's __cluster_dims__, " + text(cluster);
+    return cudaErrorInvalidClusterSize;
+  }
+  if (!size || size > kMostClusterBlocks) {
+    why = "clusters of " + text(cluster) + " blocks: a cluster has 1 to " +
+          std::to_string(kMostClusterBlocks);
+    return cudaErrorInvalidClusterSize;
+  }
+  if (g.x % cluster.x || g.y % cluster.y || g.z % cluster.z) {
+    why += " cannot be parted into clusters of " + text(cluster) +
+           ": each extent of the grid has to be a multiple of the cluster's";
+    return cudaErrorInvalidClusterSize;
+  }
+  if (config.cooperative && size > 1) {
+    why = "a cooperative launch in clusters is not simulated: make it one or the other";
+    return cudaErrorNotSupported;
+  }
   if (config.cooperative) {
     const int multiprocessors =
         device::was_asked_for_residents ? device::kMultiprocessors : device::kMostMultiprocessors;

@@ -31,6 +31,11 @@ Kernel find(const void* function) {
   return found == r.kernels.end() ? Kernel{} : found->second;
 }
 
+dim3 cluster_of(const Config& config) {
+  const dim3 own = find(config.kernel).cluster;
+  return own.x ? own : config.cluster.x ? config.cluster : dim3(1);
+}
+
 size_t static_shared(const void* function) {
   if (!function) return 0;
   Registry& r = registry();
@@ -74,12 +79,13 @@ cudaError_t launch(const void* function, const Config& config, void** arguments)
 }  // namespace simt::kernels
 
 bool simt::detail::register_kernel(const void* function, void (*launch)(const Config&, void**),
-                                   unsigned most_threads, bool has_parameters) {
+                                   unsigned most_threads, bool has_parameters, dim3 cluster) {
   kernels::Registry& r = kernels::registry();
   const std::lock_guard lock(r.mutex);
   kernels::Kernel& kernel = r.kernels[function];
   kernel.launch = launch;
   if (most_threads) kernel.most_threads = most_threads;
   kernel.has_parameters = has_parameters;
+  kernel.cluster = cluster;
   return true;
 }

@@ -129,6 +129,10 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   if (config.cooperative)
     grid.barrier = &barrier.emplace(blocks, grid.checks_blocks && !launch.has_company(),
                                     settings::threads() == 1);
+  std::optional<Cluster> cluster;
+  const dim3 of_cluster = kernels::cluster_of(config);
+  const uint64_t cluster_size = uint64_t{of_cluster.x} * of_cluster.y * of_cluster.z;
+  if (cluster_size > 1) grid.cluster = &cluster.emplace(grid.grid, grid.block, of_cluster);
   grid.checks_blocks = launch.begin(grid, pool.threads_for(grid), config.cooperative);
   if (!launch.has_company()) choose_stacks(grid.kernel, devices::any_open);
   constants::prepare();
@@ -141,7 +145,9 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   // Nobody sees what order it keeps: on a GPU the host goes on at once.
   if (!grid.traced && devices::any_open) beside_host::let_go(grid.beside, beside_host::For::device);
   if (arguments) {
-    compiled::begin(static_cast<int>(launch_count()), name_of(config, kernel_text), config,
+    Config as_it_is = config;
+    as_it_is.cluster = of_cluster;
+    compiled::begin(static_cast<int>(launch_count()), name_of(config, kernel_text), as_it_is,
                     {arguments, count});
   }
   lock.unlock();
@@ -150,7 +156,8 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   life_sign::end(on_device);
   if (grid.checks_blocks) launch.end();
 
-  record.launch.traced_blocks = grid.traced ? (blocks + grid.stride - 1) / grid.stride : 0;
+  const uint64_t sampled = (blocks / cluster_size + grid.stride - 1) / grid.stride * cluster_size;
+  record.launch.traced_blocks = grid.traced ? sampled : 0;
   uint64_t kernel_pc = 0;
   std::vector<Fault> faults;
   std::vector<BlockRace> races;

@@ -35,7 +35,7 @@ constexpr rlim_t kSeconds = 1;
 
 bool run_again(uint64_t block, Grid grid, Worker& worker, const std::function<void()>& look) {
   // Other launches, and blocks at a barrier of the grid, are not there.
-  if (!grid.traced || grid.barrier || grid.has_company()) return false;
+  if (!grid.traced || grid.barrier || grid.cluster || grid.has_company()) return false;
   const pid_t child = fork();
   if (child == 0) carry_out(block, grid, worker, look);
   int status = 0;

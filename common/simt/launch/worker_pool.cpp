@@ -41,6 +41,7 @@ Pool& Pool::of(int device) {
 
 uint64_t Pool::threads_for(const Grid& grid) const {
   const uint64_t blocks = uint64_t{grid.grid.x} * grid.grid.y * grid.grid.z;
+  if (grid.cluster) return grid.cluster->size();
   // The blocks of a cooperative launch wait for each other.
   return grid.barrier ? blocks : std::min<uint64_t>(threads_, blocks);
 }
@@ -52,19 +53,37 @@ void Pool::run(Grid& grid) {
   block_count_ = uint64_t{grid.grid.x} * grid.grid.y * grid.grid.z;
   const size_t helpers = threads_for(grid) - 1;
   grid.begun = [](int device) { return of(device).begun(); };
+  if (grid.cluster) return run_clusters(*grid.cluster);
   if (!grid.barrier) grid.start_more = [](int device) { of(device).start_more(); };
   {
     const std::lock_guard lock(starting_);
     if (!grid.barrier) waiting_ = &grid;
     call(1, helpers);
   }
-  take_blocks(caller_worker());
+  take_blocks(caller_worker(), 0);
   {
     const std::lock_guard lock(starting_);
     waiting_ = nullptr;
   }
   std::unique_lock lock(mutex_);
   done_.wait(lock, [this] { return working_ == 0; });
+}
+
+// One cluster after another, a worker for each of its blocks.
+void Pool::run_clusters(Cluster& cluster) {
+  const unsigned size = cluster.size();
+  add_workers(size);
+  cluster.join(0, caller_worker());
+  for (unsigned rank = 1; rank < size; ++rank) cluster.join(rank, *workers_[rank]);
+  for (uint64_t number = 0; next_block_ < block_count_; ++number) {
+    next_block_ += size;
+    cluster.begin(number, grid_->checks_blocks);
+    grid_->hang_vote->begin(size);
+    call(1, size - 1);
+    take_blocks(caller_worker(), 0);
+    std::unique_lock lock(mutex_);
+    done_.wait(lock, [this] { return working_ == 0; });
+  }
 }
 
 // The helpers from `first` to `last` run blocks.
@@ -137,7 +156,7 @@ void Pool::work(size_t index) {
       wake_.wait(waiting, [&] { return called_[index]; });
       called_[index] = false;
     }
-    take_blocks(mine);
+    take_blocks(mine, static_cast<unsigned>(index));
     {
       const std::lock_guard finished(mutex_);
       --working_;
@@ -146,28 +165,37 @@ void Pool::work(size_t index) {
   }
 }
 
-void Pool::take_blocks(Worker& worker) {
-  run_blocks(worker);
-  grid_->hang_vote->leave();
+// `rank`: of a cluster's block, the one that the worker runs.
+void Pool::take_blocks(Worker& worker, unsigned rank) {
+  worker.begin_launch(*grid_);
+  if (grid_->cluster) {
+    goes_on(worker.run_in_cluster(rank));
+  } else {
+    run_blocks(worker);
+    grid_->hang_vote->leave();
+  }
 }
 
 void Pool::run_blocks(Worker& worker) {
-  worker.begin_launch(*grid_);
   for (;;) {
     const uint64_t block = next_block_.fetch_add(1, std::memory_order_relaxed);
     if (block >= block_count_) return;
     if (grid_->barrier) grid_->barrier->begin(block);
     const bool ended = worker.run_block(block);
     if (grid_->barrier) grid_->barrier->leave(block, !ended);
-    grid_->hang_vote->move();
-    if (ended) Patience::move();
-    if (!grid_->traced) life_sign::block_ended();
-    if (!ended) {
-      if (const uint64_t begun = next_block_; begun < block_count_) begun_ = begun;
-      next_block_ = block_count_;
-      return;
-    }
+    if (!goes_on(ended)) return;
   }
+}
+
+// A block has ended, or a fault has stopped it: then no other one begins.
+bool Pool::goes_on(bool ended) {
+  grid_->hang_vote->move();
+  if (ended) Patience::move();
+  if (!grid_->traced) life_sign::block_ended();
+  if (ended) return true;
+  if (const uint64_t begun = next_block_; begun < block_count_) begun_ = begun;
+  next_block_ = block_count_;
+  return false;
 }
 
 }  // namespace simt::engine

@@ -52,8 +52,10 @@ class Pool {
   void work(size_t index);
   void call(size_t first, size_t last);
 
-  void take_blocks(Worker& worker);
+  void take_blocks(Worker& worker, unsigned rank);
   void run_blocks(Worker& worker);
+  void run_clusters(Cluster& cluster);
+  bool goes_on(bool ended);
 
   const uint64_t threads_;
   std::mutex mutex_;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <span>
 #include <vector>
 
 #include "base/program_image.h"
@@ -12,6 +13,7 @@
 namespace simt::engine {
 
 inline constexpr unsigned kMaxDynamicShared = 227 * 1024;
+inline constexpr unsigned kMostClusterBlocks = 8;
 
 class SharedMemory {
  public:
@@ -36,13 +38,38 @@ class SharedMemory {
     return is_dynamic(address) ? reinterpret_cast<uint64_t>(dynamic) : tls_base;
   }
 
+  // In a cluster the other blocks' memory is laid out alike. The rank of the one that holds this address, or `cluster.size()`.
+  unsigned rank_of(uint64_t address) const {
+    unsigned rank = 0;
+    while (rank < cluster.size() && !cluster[rank]->holds(address)) ++rank;
+    return rank;
+  }
+  // An address of this block's memory, as the same place in another block's.
+  uint64_t in_other(uint64_t address, const SharedMemory& other) const {
+    const bool is_in_dynamic = is_dynamic(address);
+    return address - begin_of(address) +
+           (is_in_dynamic ? reinterpret_cast<uint64_t>(other.dynamic) : other.tls_base);
+  }
+
   // Addresses of 32 bits, as PTX has them: the static arrays come first, and what lies up to kWindowGap / 2 behind them still
-  // counts as theirs. The lowest bits are those of the memory's own address.
+  // counts as theirs. The lowest bits are those of the memory's own address. Of another block of the cluster the highest bits are its rank
+  // and one.
   uint64_t to_window(uint64_t address) const {
+    if (!cluster.empty() && !holds(address)) [[unlikely]] {
+      const unsigned rank = rank_of(address);
+      if (rank < cluster.size())
+        return cluster[rank]->to_own_window(address) | uint64_t{rank + 1} << kRankShift;
+    }
+    return to_own_window(address);
+  }
+  uint64_t to_own_window(uint64_t address) const {
     return is_dynamic(address) ? dynamic_window() + (address - reinterpret_cast<uint64_t>(dynamic))
                                : address - window_zero();
   }
   uint64_t from_window(uint32_t address) const {
+    const uint32_t rank = address >> kRankShift;
+    if (rank && rank <= cluster.size()) [[unlikely]]
+      return cluster[rank - 1]->from_window(address & ((1u << kRankShift) - 1));
     const auto place = static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(address)));
     if (static_cast<int64_t>(place) < static_cast<int64_t>(dynamic_window() - kWindowGap / 2))
       return window_zero() + place;
@@ -65,6 +92,7 @@ class SharedMemory {
 
   // Whether an address of 32 bits is one of either memory, or so close to one that an index that is off by some leads there.
   bool is_near_window(uint32_t address) const {
+    if (address >> kRankShift && address >> kRankShift <= cluster.size()) return true;
     const auto behind =
         static_cast<int64_t>(static_cast<int32_t>(address)) + int64_t{kWindowGap} / 2;
     return behind >= 0 &&
@@ -97,8 +125,11 @@ class SharedMemory {
   char* const dynamic;
   // Read before there are lanes, which have no room for it.
   const std::vector<symbols::SharedVariable>& variables;
+  // That of all blocks of the cluster, by rank; empty outside of one.
+  std::span<const SharedMemory* const> cluster;
 
  private:
+  static constexpr unsigned kRankShift = 24;
   static constexpr uint64_t kWindowUnit =
       1024;  // what the buffer of the dynamic arrays is aligned to
   static constexpr uint64_t kWindowGap = 256 * 1024;

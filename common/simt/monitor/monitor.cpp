@@ -34,6 +34,8 @@ void Monitor::begin_block(unsigned x, unsigned y, unsigned z, bool is_clean) {
 
 void Monitor::next_interval() {
   shared_checker.races.next_interval();
+  if (cluster.is_on()) [[unlikely]]
+    thread_order_.warps.meet();
   thread_checker.races.next_interval();
 }
 
@@ -48,6 +50,8 @@ bool Monitor::observe(const Request& request, CountTable::Entry& entry, Counts& 
   }
   const uint32_t in_shared = lanes_in_shared(request);
   if (in_shared == request.lanes) return observe_shared(request, entry, counts);
+  if (!shared.cluster.empty()) [[unlikely]]
+    return observe_cluster(request, entry, counts);
   if (!in_shared) [[likely]]
     return observe_global(request, entry, counts);
   return observe_shared(request.of(in_shared), entry, counts) &&
@@ -74,6 +78,37 @@ uint32_t Monitor::lanes_in_shared(const Request& request) const {
     if (shared.holds(request.address[lane])) lanes |= 1u << lane;
   }
   return lanes;
+}
+
+// Lane by lane it may be the block's own shared memory, that of another block of the cluster, or global memory.
+bool Monitor::observe_cluster(const Request& request, CountTable::Entry& entry, Counts& counts) {
+  uint32_t in[kMostClusterBlocks + 1] = {};  // the last one: global memory
+  for (const int lane : lanes_of(request.lanes)) {
+    const unsigned rank = shared.rank_of(request.address[lane]);
+    in[rank < shared.cluster.size() ? rank : kMostClusterBlocks] |= 1u << lane;
+  }
+  for (unsigned rank = 0; rank < shared.cluster.size(); ++rank) {
+    if (!in[rank]) continue;
+    const Request part = request.of(in[rank]);
+    if (rank == cluster.rank()) {
+      if (!observe_shared(part, entry, counts)) return false;
+      continue;
+    }
+    uint64_t address[kLanes] = {};
+    for (const int lane : lanes_of(part.lanes))
+      address[lane] = shared.cluster[rank]->in_other(request.address[lane], shared);
+    Request as_own = part;
+    as_own.address = address;
+    as_own.span = span_of(address, part.lanes);
+    if (!shared_checker.check_in_other(part, as_own, rank)) return false;
+    if (entry.is_merged) {
+      count_merged(as_own, true, entry, counts);
+    } else if (!request.is_barrier) {
+      counter.count_shared(as_own, nullptr, counts);
+    }
+  }
+  const uint32_t others = in[kMostClusterBlocks];
+  return !others || observe_global(request.of(others), entry, counts);
 }
 
 uint32_t Monitor::lanes_in_constants(const Request& request) {
@@ -278,6 +313,8 @@ void Monitor::settle(WarpChecks& warp) {
 
 void Monitor::fence(unsigned thread, const WarpChecks& warp, bool whole_device) {
   thread_order_.fence(thread, warp.order.now);
+  if (cluster.is_on()) [[unlikely]]
+    cluster.fence(thread);
   if (whole_device) global_checker.blocks.fence();
 }
 

@@ -9,6 +9,7 @@
 #include "check/async_copies.h"
 #include "check/block_races.h"
 #include "check/bulk_copies.h"
+#include "check/cluster.h"
 #include "check/faults.h"
 #include "check/global_checker.h"
 #include "check/proxy_fences.h"
@@ -39,6 +40,13 @@ class Monitor {
   // Threads of a warp come to a barrier for a part of the block, and go on behind it.
   void arrive(WarpChecks& warp, WarpTimes& barrier) {
     thread_order_.warps.arrive(static_cast<unsigned>(warp.index), warp.order.now++, barrier);
+    if (cluster.is_on()) [[unlikely]]
+      barrier.add_blocks(cluster.release(static_cast<unsigned>(warp.index)));
+  }
+  // The same at one of another block of the cluster.
+  void arrive_in_other(WarpChecks& warp, WarpTimes& barrier) {
+    barrier.add_blocks(cluster.release(static_cast<unsigned>(warp.index)));
+    ++warp.order.now;
   }
   void leave(const WarpChecks& warp, const WarpTimes& barrier) {
     thread_order_.warps.leave(static_cast<unsigned>(warp.index), barrier);
@@ -87,8 +95,9 @@ class Monitor {
 
  public:
   ArrayIndexCheck array_index{block, shared, faults};
+  ClusterChecks cluster{block, shared, thread_order_};
   SharedChecker shared_checker{block,   shared, faults, thread_order_, conflicts_,
-                               values_, copies, bulk,   proxies};
+                               values_, copies, bulk,   proxies,       cluster};
   GlobalChecker global_checker{block, faults, block_races, conflicts_, values_, ranges};
   ThreadChecker thread_checker{block, block_races, thread_order_, conflicts_};
 
@@ -102,6 +111,7 @@ class Monitor {
   bool observe(const Request& request, CountTable::Entry& entry, Counts& counts);
   bool observe_shared(const Request& request, CountTable::Entry& entry, Counts& counts);
   bool observe_global(const Request& request, CountTable::Entry& entry, Counts& counts);
+  bool observe_cluster(const Request& request, CountTable::Entry& entry, Counts& counts);
   void offer_example(const Request& request, bool is_shared, CountTable::Entry& entry);
   [[gnu::noinline, gnu::cold]] void count_merged(const Request& part, bool is_shared,
                                                  CountTable::Entry& entry, Counts& counts);

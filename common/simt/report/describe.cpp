@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "memory/allocations.h"
 #include "report/api_errors.h"
+#include "report/clusters.h"
 #include "report/copies.h"
 #include "report/hangs.h"
 #include "report/places.h"
@@ -49,6 +50,8 @@ std::string usual_cause(engine::Fault::Cause cause, const char* otherwise) {
       return cause_at_engine(cause);
     case engine::Fault::Cause::no_bytes:
     case engine::Fault::Cause::parity:
+    case engine::Fault::Cause::not_begun:
+    case engine::Fault::Cause::exited:
     case engine::Fault::Cause::unknown:
       break;
   }
@@ -82,8 +85,10 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
                              : !fault.again
                                  ? " (and " + plural(fault.lanes - 1, "more lane") + " of its warp)"
                                  : " (and " + std::to_string(fault.lanes - 1) + " times more)";
+  if (describe_in_cluster(fault, access + where, f)) return f;
   switch (fault.kind) {
     case Kind::none:
+    case Kind::absent_block:
       break;
     case Kind::out_of_bounds: {
       const Place place = place_of(fault.address);

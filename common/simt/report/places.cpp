@@ -30,11 +30,14 @@ std::string into(const memory::Allocation& allocation, uint64_t address) {
 }
 
 std::string shared_place(const engine::Fault& fault) {
+  const std::string whose = fault.rank < 0
+                                ? std::string()
+                                : " of block " + std::to_string(fault.rank) + " of the cluster";
   if (!fault.variable) {
     return "byte " + std::to_string(fault.address) + " of the " + (fault.limit ? "dynamic " : "") +
-           "shared memory";
+           "shared memory" + whose;
   }
-  return fault.variable->name + " in shared memory, byte " +
+  return fault.variable->name + " in shared memory" + whose + ", byte " +
          std::to_string(fault.address - fault.variable->begin);
 }
 

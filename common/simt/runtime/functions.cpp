@@ -9,6 +9,7 @@
 #include "base/symbols.h"
 #include "launch/device_limits.h"
 #include "launch/kernel_registry.h"
+#include "memory/shared_memory.h"
 #include "report/errors.h"
 
 using simt::device::result;
@@ -25,23 +26,30 @@ cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 bl
   return simt::kernels::launch(function, config, arguments);
 }
 
-cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* settings, const void* function,
-                                void** arguments) {
-  if (!settings) return simt::device::result(cudaErrorInvalidValue);
-  simt::Config config(settings->gridDim, settings->blockDim, settings->dynamicSmemBytes,
-                      settings->stream);
-  for (unsigned i = 0; i < settings->numAttrs; ++i) {
-    const cudaLaunchAttribute& attribute = settings->attrs[i];
+namespace {
+
+simt::Config config_of(const cudaLaunchConfig_t& settings) {
+  simt::Config config(settings.gridDim, settings.blockDim, settings.dynamicSmemBytes,
+                      settings.stream);
+  for (unsigned i = 0; i < settings.numAttrs; ++i) {
+    const cudaLaunchAttribute& attribute = settings.attrs[i];
     if (attribute.id == cudaLaunchAttributeCooperative) {
       config.cooperative = attribute.val.cooperative != 0;
     }
     if (attribute.id == cudaLaunchAttributeClusterDimension) {
       const auto& cluster = attribute.val.clusterDim;
-      if (cluster.x * cluster.y * cluster.z != 1)  // clusters are not simulated
-        return simt::device::result(cudaErrorNotSupported);
+      config.cluster = dim3(cluster.x, cluster.y, cluster.z);
     }
   }
-  return simt::kernels::launch(function, config, arguments);
+  return config;
+}
+
+}  // namespace
+
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* settings, const void* function,
+                                void** arguments) {
+  if (!settings) return simt::device::result(cudaErrorInvalidValue);
+  return simt::kernels::launch(function, config_of(*settings), arguments);
 }
 
 cudaError_t cudaFuncGetName(const char** name, const void* function) {
@@ -131,4 +139,21 @@ cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid_size, int* block_size,
     }
   }
   return result(cudaSuccess);
+}
+
+// The SMs of a GPC are not simulated: a cluster finds room wherever its blocks do.
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* function,
+                                           const cudaLaunchConfig_t* settings) {
+  if (!clusters || !function || !settings) return result(cudaErrorInvalidValue);
+  simt::Config config = config_of(*settings);
+  config.kernel = function;
+  const dim3 block = config.block, cluster = simt::kernels::cluster_of(config);
+  const int size = static_cast<int>(cluster.x * cluster.y * cluster.z);
+  if (size < 1 || size > static_cast<int>(simt::engine::kMostClusterBlocks))
+    return result(cudaErrorInvalidClusterSize);
+  int blocks = 0;
+  const cudaError_t error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+      &blocks, function, static_cast<int>(block.x * block.y * block.z), config.shared);
+  *clusters = blocks * simt::device::kMultiprocessors / size;
+  return error;
 }

@@ -5,7 +5,7 @@ import unittest
 from chapter import Chapter, Mutant, conflicts, notice, only, right_for
 
 CHAPTER = Chapter("17_tensor_cores")
-HOPPER = ("tma_wgmma", "producer_warp", "box_stores", "persistent")
+HOPPER = ("tma_wgmma", "producer_warp", "box_stores", "persistent", "multicast")
 SIMULATED = ("wmma", "mma_sync", "ldmatrix", "swizzled", "copy_ring", "tf32", *HOPPER)
 
 
@@ -43,7 +43,7 @@ class Counts(unittest.TestCase):
     def test_no_thread_loads_what_the_tma_copies(self):
         for row in CHAPTER.right("--size", "136,264,72", *only(*HOPPER)).rows:
             self.assertEqual(row["counts"]["global_load_requests"], 0, row["rung"])
-            if row["rung"] in ("box_stores", "persistent"):
+            if row["rung"] in ("box_stores", "persistent", "multicast"):
                 self.assertEqual(row["counts"]["global_store_requests"], 0, row["rung"])
 
 
@@ -117,6 +117,14 @@ class HopperMutants(unittest.TestCase):
             "fence.proxy.async",
         ),
         ("hopper.cuh", "specialized", "wgmma_wait<1>();", "", "producer_warp", "wgmma"),
+        (
+            "tensor_cores_multicast_hopper.cu",
+            "leave",
+            "{ cluster_barrier(); }",
+            "{}",
+            "multicast",
+            "absent-block",
+        ),
         ("tf32.cu", "tf32", "place * LDB", "place * BN", "tf32", "uninitialized-shared"),
     )
 

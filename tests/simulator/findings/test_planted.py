@@ -40,6 +40,8 @@ LAUNCHES = {
     "freed_by_delete",
     "child_too_large",
     "child_too_deep",
+    "cluster_of_nine",
+    "cluster_no_divisor",
 }
 # A warning, of a kind that may be an error.
 MILD = {

@@ -174,6 +174,13 @@ TEST(Ptx, WhatThereIsInstead) {
             "and <cuda_bf16.h>");
 }
 
+TEST(Ptx, Clusters) {
+  EXPECT_EQ(what_is_wrong_with("barrier.cluster.sync;"),
+            "'barrier.cluster.sync' needs one of: .arrive, .wait");
+  EXPECT_EQ(what_is_wrong_with("mbarrier.test_wait.shared::cluster.b64 p, [%2], %4;").substr(0, 58),
+            "mbarrier.test_wait.shared::cluster.b64 is not simulated: o");
+}
+
 TEST(Ptx, NotSimulated) {
   for (const char* text :
        {"mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16",
@@ -181,7 +188,9 @@ TEST(Ptx, NotSimulated) {
         "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes",
         "mbarrier.complete_tx.relaxed.cluster.shared::cluster.b64",
         "tcgen05.alloc.cta_group::1.sync.aligned.b32",
-        "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16", "barrier.cluster.arrive",
+        "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16", "getctarank.shared::cluster.u32",
+        "mbarrier.try_wait.shared::cluster.b64",
+        "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32",
         "fence.proxy.tensormap::generic.release.gpu", "add.f16x2", "fma.rn.bf16x2",
         "tex.2d.v4.f32.f32", "ld.param.u32", "red.async.u32"}) {
     EXPECT_TRUE(what_is_wrong_with(std::string(text) + " %0;")

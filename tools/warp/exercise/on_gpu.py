@@ -42,6 +42,7 @@ FAILS = {
     "uneven": {"uneven"},
 }
 EITHER = {
+    "absent-block",
     "barrier-divergence",
     "device-access",
     "global-race",

@@ -26,6 +26,7 @@ RULES = {
     "uninitialized-shared": "Shared memory is read that nobody in the block has written.",
     "uninitialized-global": "Global memory is read that nobody has written.",
     "shared-race": "Two threads of a block touch the same shared word, at least one writes, and no barrier is between.",
+    "absent-block": "A thread accesses shared memory of a block of its cluster that may not have begun, or may have exited.",
     "global-race": "Two threads touch the same global memory, at least one writes, and nothing orders them.",
     "barrier-divergence": "A barrier that some threads of the block never reach.",
     "invalid-mask": "A _sync operation whose mask names a lane that does not take part.",

@@ -20,15 +20,16 @@ bool mbarrier_wait(uint64_t* word, uint64_t phase, bool by_parity);
 /// The calling thread's asynchronous copies (cp.async) arrive at the barrier. `counts`: without this the phase would not wait for it.
 void copies_arrive(uint64_t* word, bool counts);
 
-/// cp.async.bulk: `size` bytes to shared memory, which are reported to the barrier, and from it.
-void bulk_load(void* to, const void* from, uint32_t size, uint64_t* barrier);
+/// cp.async.bulk: `size` bytes to shared memory, which are reported to the barrier, and from it. With `blocks` to the same place, and the
+/// same barrier, of all blocks of the cluster whose bit is set.
+void bulk_load(void* to, const void* from, uint32_t size, uint64_t* barrier, unsigned blocks = 0);
 void bulk_store(void* to, const void* from, uint32_t size);
 /// The same of a box of a tensor, whose map is at `map`. \param corner of the box, the innermost coordinate first
 struct Corner {
   int at[5];
   int rank;
 };
-void tensor_load(void* to, const void* map, Corner corner, uint64_t* barrier);
+void tensor_load(void* to, const void* map, Corner corner, uint64_t* barrier, unsigned blocks = 0);
 void tensor_store(const void* map, Corner corner, const void* from);
 /// Groups of stores, as those of cp.async.
 void bulk_commit();

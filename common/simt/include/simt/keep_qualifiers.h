@@ -12,6 +12,7 @@
 #undef __managed__
 #undef __launch_bounds__
 #undef __maxnreg__
+#undef __cluster_dims__
 #undef __grid_constant__
 #define __global__ __global__
 #define __device__ __device__
@@ -21,4 +22,5 @@
 #define __managed__ __managed__
 #define __launch_bounds__ __launch_bounds__
 #define __maxnreg__ __maxnreg__
+#define __cluster_dims__ __cluster_dims__
 #define __grid_constant__ __grid_constant__

@@ -222,11 +222,11 @@ constexpr bool fits_parameters() {
 
 /// A kernel as cudaLaunchKernel() knows it. simtcc names this class in the kernel's body, with its address:
 /// so every kernel, and every template that is used, is registered before main(). kMostThreads is of a block, from
-/// its `__launch_bounds__`.
-template <auto kKernel, unsigned kMostThreads = 0>
+/// its `__launch_bounds__`, kCluster of its `__cluster_dims__`.
+template <auto kKernel, unsigned kMostThreads = 0, unsigned... kCluster>
 struct KernelEntry;
-template <class... P, void (*kKernel)(P...), unsigned kMostThreads>
-struct KernelEntry<kKernel, kMostThreads> {
+template <class... P, void (*kKernel)(P...), unsigned kMostThreads, unsigned... kCluster>
+struct KernelEntry<kKernel, kMostThreads, kCluster...> {
   static_assert(fits_parameters<P...>(),
                 "simt: a kernel's parameters take at most 32764 bytes: pass a pointer to device "
                 "memory in place of the data");
@@ -247,8 +247,9 @@ struct KernelEntry<kKernel, kMostThreads> {
       return *static_cast<std::remove_const_t<T>*>(pointer);
     }
   }
-  static inline const bool registered = register_kernel(reinterpret_cast<const void*>(kKernel),
-                                                        &launch, kMostThreads, sizeof...(P) > 0);
+  static inline const bool registered =
+      register_kernel(reinterpret_cast<const void*>(kKernel), &launch, kMostThreads,
+                      sizeof...(P) > 0, sizeof...(kCluster) ? dim3(kCluster...) : dim3(0, 0, 0));
 };
 
 /// What `probe` is called with: takes the address of a function if the expression names just one.

@@ -95,6 +95,17 @@ template <class T, class R, class A>
 SIMT_INLINE void from_shared(R&& target, A a) {
   set(target, reinterpret_cast<T>(__cvta_shared_to_generic(get<u64>(a))));
 }
+template <bool is_shared, class T, class R, class A, class N>
+SIMT_INLINE void mapa(R&& target, A a, N rank) {
+  const u32 block = get<u32>(rank);
+  if constexpr (is_shared) {
+    const void* const own = simt::detail::from_shared_window(static_cast<u32>(get<T>(a)));
+    set(target, static_cast<T>(simt::detail::to_shared_window(
+                    const_cast<const void*>(simt::detail::map_shared(own, block)))));
+  } else {
+    set(target, (T)simt::detail::map_shared((const void*)get<T>(a), block));
+  }
+}
 template <simt::detail::MemoryKind kind, class R, class A>
 SIMT_INLINE void is_in(R&& target, A a) {
   set(target, simt::detail::memory_of(reinterpret_cast<const void*>(get<u64>(a))) == kind);

@@ -15,6 +15,7 @@
 #define __builtin_align__(n) __align__(n)
 #define __launch_bounds__(...)
 #define __maxnreg__(...)
+#define __cluster_dims__(...)
 #define __grid_constant__
 #define __inline_hint__
 #define __nv_pure__ __attribute__((pure))

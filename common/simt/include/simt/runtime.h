@@ -55,8 +55,9 @@ bool launch_child(const char* kernel_text, const Config& config,
 /// \param launch launches it with the values that `arguments` point to
 /// \param most_threads of a block, as its `__launch_bounds__` says; 0 without
 /// \param has_parameters does it take any? Then a launch without `arguments` is refused.
+/// \param cluster as its `__cluster_dims__` says; 0 without
 bool register_kernel(const void* function, void (*launch)(const Config& config, void** arguments),
-                     unsigned most_threads, bool has_parameters);
+                     unsigned most_threads, bool has_parameters, dim3 cluster);
 
 /// The block's dynamic shared memory. The address is the OS thread's and stays for a whole block.
 void* dynamic_shared();
@@ -150,6 +151,15 @@ void meet_warp();
 /// The barrier of the grid: all threads of all blocks of a cooperative launch.
 void grid_barrier();
 bool grid_is_cooperative();
+
+/// The cluster of the block, which is alone in it unless it was launched otherwise.
+dim3 cluster_extent();
+unsigned cluster_rank();
+/// The place in another block's shared memory where this one has `address`.
+const volatile void* map_shared(const volatile void* address, unsigned rank);
+/// The barrier of its threads, in two halves.
+void cluster_arrive();
+void cluster_wait();
 
 /// Copies `size` bytes (4, 8 or 16) from global to shared memory, the last `zeros` of them 0. They arrive when
 /// the thread waits for them: wait_copies() completes all groups but the last `kept`.
