@@ -33,7 +33,7 @@ __global__ void scan_block(int* out, const int* in, int n) {
 #else
   // TODO: before becomes the sum of all warps before this one.
   const int before = 0;
-  (void)totals, (void)lane, (void)warp;
+  (void)&totals, (void)lane, (void)warp;
 #endif
   if (i < n) out[i] = before + inclusive - v;
 }
