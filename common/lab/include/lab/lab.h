@@ -38,7 +38,7 @@
 /// What a rung has to compute is a `__host__ __device__` function of the index, which captures views by value: on a GPU
 /// the reference is computed there (lab/reference.h).
 ///
-/// What the simulator cannot compile stands in a file of its own beside it, `transpose_sm90.cu` or
+/// What the simulator cannot compile stands in a file of its own beside it, `stencils_sm90.cu` or
 /// `transpose_gpu.cu`, and registers itself; `lab::add_others` adds it. Where the build leaves that file out, the
 /// header's rungs are SKIP, with the reason that `[needs ...]` gives:
 ///
