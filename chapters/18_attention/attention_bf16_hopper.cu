@@ -297,7 +297,7 @@ __global__ void __launch_bounds__(T::THREADS, 1)
 //= 577 where it makes 606: (rate("dealt_items/bf16,d=128,long,full") / 1000, rate("persistent/bf16,d=128,long,full") / 1000)
 //
 // cuDNN's kernel is called through PyTorch, in turn with `dealt_items`: in one process, so both run at the same clock, 1770 to 1980 MHz.
-// `tools/measure/attention_pairs` times such pairs. In TFLOP/s:
+// `tools/measure/attention_pairs` times such pairs. Why either is faster is not measured. In TFLOP/s:
 //
 // | | cuDNN | `dealt_items` | ratio |
 // |---|--:|--:|--:|
@@ -325,12 +325,6 @@ __global__ void __launch_bounds__(T::THREADS, 1)
 //=   rate("dealt_items/bf16,d=64,long,full", "4096,64", "h200_pairs") / 1000, ratio("dealt_items/bf16,d=64,long,full", "4096,64", "h200_pairs"))
 //= | 445 | 521 | 1.17 |: (rate("dealt_items/bf16,d=64,long,causal", "4096,64", "h200_pairs") / ratio("dealt_items/bf16,d=64,long,causal", "4096,64", "h200_pairs") / 1000,
 //=   rate("dealt_items/bf16,d=64,long,causal", "4096,64", "h200_pairs") / 1000, ratio("dealt_items/bf16,d=64,long,causal", "4096,64", "h200_pairs"))
-//
-// With a causal mask, and for 64 columns, `dealt_items` is faster, by 6 to 17 per cent. For 128 columns without a mask cuDNN is, by 5
-// per cent at either length. Why is not measured.
-//= by 6 to 17 per cent: (100 * (ratio("dealt_items/bf16,d=128,long,causal", "4096,64", "h200_pairs") - 1),
-//=   100 * (ratio("dealt_items/bf16,d=64,long,causal", "4096,64", "h200_pairs") - 1))
-//= by 5 per cent: 100 * (1 / ratio("dealt_items/bf16,d=128,long,full", "4096,64", "h200_pairs") - 1)
 
 // [hide] How the rungs are launched and registered
 /// A launch of attention_by_boxes.
@@ -368,24 +362,30 @@ using Two = Blocking<64, 128, 2, 6>;
 using Three = Blocking<64, 128, 3, 6>;
 constexpr How NEITHER{false, false}, TURNS{true, false}, AHEAD{false, true}, BOTH{true, true};
 
-/// Adds a rung's launches, as do the functions below.
+/// attention_by_boxes with one warpgroup that computes.
 static void boxes(Bf16Launches& to) {
   add<Blocking<128, 128, 1, 4>, NEITHER>(to, "boxes");
   add<Blocking<64, 128, 1, 6>, NEITHER>(to, "boxes");
 }
+/// With two warpgroups that use the same tiles of K and V.
 static void two_groups(Bf16Launches& to) {
   add<Wide, NEITHER>(to, "two_groups"), add<Two, NEITHER>(to, "two_groups");
 }
+/// The two take turns: named barriers order their products.
 static void turns(Bf16Launches& to) { add<Wide, TURNS>(to, "turns"), add<Two, TURNS>(to, "turns"); }
+/// A softmax begins before the products with the last values are complete; with turns, and without.
 static void ahead(Bf16Launches& to) {
   add<Wide, BOTH>(to, "ahead"), add<Two, BOTH>(to, "ahead");
   add<Wide, AHEAD>(to, "ahead", ",no_turns"), add<Two, AHEAD>(to, "ahead", ",no_turns");
 }
+/// With three warpgroups, for heads of 64 columns.
 static void three_groups(Bf16Launches& to) { add<Three, BOTH>(to, "three_groups"); }
+/// Blocks stay, one for each SM, and take item n mod their number.
 static void persistent(Bf16Launches& to) {
   add<Wide, BOTH, Order::as_come>(to, "persistent");
   add<Three, BOTH, Order::as_come>(to, "persistent");
 }
+/// Blocks stay, and the host deals items, those with most tiles first.
 static void dealt_items(Bf16Launches& to) {
   add<Wide, BOTH, Order::dealt>(to, "dealt_items");
   add<Three, BOTH, Order::dealt>(to, "dealt_items");
