@@ -62,7 +62,7 @@
 // ```
 //
 // Make a copy of your own, and run it: on the simulator, which prints what the kernel did line by line,
-// or on a GPU with the CUDA Toolkit. Git does not watch the folder `my/`.
+// or on a GPU with the CUDA Toolkit.
 //
 // ```console
 // mkdir -p my && cp chapters/01_thread_indexing/first/first.cu my/twice.cu
@@ -91,11 +91,9 @@
 // - Remove `if (i < n)`. The simulator names the first thread that leaves the array, and the line.
 // - Print from the kernel: `printf("block %d, thread %d\n", blockIdx.x, threadIdx.x);`
 //
-// The rest of the chapter is one larger program, and this page is its source. A small library, `lab`,
-// allocates, checks and times. Each function that it runs is a {term}`rung` of a ladder. Answer each
-// question before you read on. In the source file, a question stands in lines that begin with `//?`, and its
-// answer right below it; `./learn predict 01` asks without showing the answers. Lines that begin with `//=` say
-// from which result a number of the text comes; pass over them.
+// The rest of the chapter is one larger program, and this page is its source. A small library, `lab`, allocates, checks and
+// times; each function that it runs is a {term}`rung` of a ladder. Answer each question before you read on. (In the
+// source, `//?` begins a question, and `//=` says from which result a number comes.)
 //
 // Counts are for n = 65,000, the simulator's default. Times are those of an NVIDIA H200 with CUDA
 // 13.0 for n = 67,000,000: arrays of 268 MB, too large for any cache. Your GPU will give other
@@ -294,8 +292,7 @@ void launch_unguarded(float* out, const float* a, const float* b, std::size_t n)
 // allocation. This rung is a {term}`demonstration`: it passes if exactly this finding is raised.
 //
 // On a GPU often nothing happens, which is worse: a few elements past the end are padding, or another
-// array, which is silently overwritten. `compute-sanitizer`, a tool of the CUDA Toolkit, finds such an
-// access. `lab` surrounds its arrays with canaries, known values that give the writer away.
+// array, which is silently overwritten. `compute-sanitizer`, a tool of the CUDA Toolkit, finds such an access.
 //
 // ### Too few blocks (second reading)
 //
@@ -351,8 +348,7 @@ struct DoubledOr99 {
 // ```
 //
 // A CPU thread would take a run of neighbouring elements. A GPU thread takes every T-th, because of
-// the other lanes: in each iteration the 32 lanes of a warp load 32 consecutive floats. Section 4
-// shows what that is worth.
+// the other lanes: in each iteration the 32 lanes of a warp load 32 consecutive floats.
 
 //? one_block: The GPU runs up to 1056 blocks of 256 threads at the same time. How many times as
 //?   long does one block take as a full grid?
@@ -802,8 +798,7 @@ void launch_and_wait(float* out, const float* in, std::size_t n) {
 //    innocent `cudaMemcpy` fifty lines below. The device memory of the process is lost, so the
 //    error is {term}`sticky <sticky error>`: every call returns it until the process ends.
 //
-// So check every call, and ask after every launch, as the first program does. Keep the checks in every
-// build. To find the kernel that failed, run with `CUDA_LAUNCH_BLOCKING=1`, which makes every launch
+// So check every call, and ask after every launch, as the first program does. To find the kernel that failed, run with `CUDA_LAUNCH_BLOCKING=1`, which makes every launch
 // wait, under `compute-sanitizer`, or with `./learn explain`.
 //
 // ### What the runtime answers (second reading)
@@ -919,7 +914,7 @@ __global__ void device_touches_host(float* out, const float* host) { *out = *hos
 //
 // The bus between host and device is PCI Express in most machines. Version 5.0 with 16 lanes
 // carries 63 GB/s each way at best. Copies run at its speed from {term}`pinned memory <pinned memory>`, from
-// `cudaMallocHost`, which the operating system cannot move. Chapter 19 has what ordinary memory costs.
+// `cudaMallocHost`, which the operating system cannot move.
 //= 63 GB/s: 32e9 * 16 * 128 / 130 / 8 / 1e9
 //
 //? bus: How many times as long does a copy from the host take as a copy of the same 268 MB within
@@ -1412,12 +1407,9 @@ int main(int argc, char** argv) {
 // - A thread's index decides what it works on. x runs fastest, 32 threads make a warp, and a warp
 //   stays within its block.
 // - Round the number of blocks up, in integers, and guard the end; or write a grid-stride loop.
-// - Give blocks 128 or 256 threads to begin with.
 // - Consecutive lanes should touch consecutive addresses: 4 sectors a request, not 32.
 // - Lanes that disagree about a branch make their warp execute both sides.
 // - A launch does not wait. Check its error, wait before you stop the clock, distrust a first run.
-//
-// Here each element was used once. In a matrix product each is needed thousands of times.
 //
 // ## Possibilities for extension
 //

@@ -149,6 +149,7 @@ void hillis_steele_launches(unsigned* out, const unsigned* in, size_t n, unsigne
 // ```{drawing} tree
 // ```
 
+// [hide] A level of each sweep
 /// One level of the up-sweep: the right element of each pair, d apart, becomes the sum of both.
 ///
 /// Launch: one thread for each of the p / (2 d) pairs, in blocks of one dimension.
@@ -171,6 +172,7 @@ __global__ void down_sweep(unsigned* tree, size_t p, size_t d) {
   tree[right - d] = sum;
   tree[right] = left + sum;
 }
+// [/hide]
 
 /// The exclusive scan of n elements, by a launch for each level.
 ///
