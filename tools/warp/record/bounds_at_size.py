@@ -76,6 +76,7 @@ OTHER_TIMES = {
     ("02", "memory_latency"): "the time of one load",
     ("02", "triple_loop"): "a loop on the host, and smaller matrices",
     ("05", "strided_reads"): "a GPU runs another launch",
+    ("08", "look_ahead"): "as many blocks as fit on the GPU, and the simulator has 8 SMs",
     ("01", "async_launch"): "also the time of the call, and of the host that waits",
 }
 
