@@ -50,7 +50,7 @@
 #include "lab/lab.h"
 
 // A CPU core is built to finish one thread as fast as possible. A GPU keeps tens of thousands of
-// threads in flight, and all of them run the same function. (One program, many data: *SPMD*.) Each must find
+// threads in flight, and all of them run the same function. Each must find
 // out which one it is: its index decides which data it works on. This chapter is about that index: how a
 // thread computes it, and what the hardware makes of the addresses.
 //
@@ -549,8 +549,7 @@ __global__ void write_only(unsigned* out, std::size_t rows, std::size_t cols) {
 // ## 5. Where the blocks run
 //
 // A GPU consists of {term}`streaming multiprocessors <SM>`, SMs; an H200 has 132. Each has room for 2048
-// threads in at most 32 blocks, and for a fixed number of registers and bytes of shared memory. (On a
-// T4 it is 1024 threads in 16 blocks.) The block scheduler takes one block after the other and places
+// threads in at most 32 blocks, and for a fixed number of registers and bytes of shared memory. The block scheduler takes one block after the other and places
 // it on an SM that has room for all of it. There it stays until its last thread is done.
 //
 // An SM has four sub-partitions, each with its own registers, a warp scheduler and, on an H200, 32 FMA
@@ -560,8 +559,6 @@ __global__ void write_only(unsigned* out, std::size_t rows, std::size_t cols) {
 //
 // ```{drawing} machine
 // ```
-//
-// Three rules follow:
 //
 // - The threads of a block are on one SM. They can share memory and wait for each other.
 // - Blocks run in any order, on any SM. No block may wait for one that may not have started.
