@@ -50,7 +50,7 @@ EXAMPLES = {
     "stores": ("Stores of a row and of a column", "shared:float[0][lane]=:float[lane][0]="),
 }
 
-# Lines of the chapters: what they show, the state, and where its two accesses stand: chapter, rung, line.
+# Lines of the chapters: what they show, the state, and where its two accesses stand, or both: chapter, rung, line.
 LINES = [
     (
         "A matrix along its rows, and along its columns",
@@ -70,12 +70,10 @@ LINES = [
         "Rows in, columns out: the load and the store of a transpose",
         "global:float*1:float[lane*96]=",
         ("06_transpose", "naive_rows", "out[std::size_t{col} * rows + row] = in[std::size_t{row} * cols + col];"),
-        ("06_transpose", "naive_rows", "out[std::size_t{col} * rows + row] = in[std::size_t{row} * cols + col];"),
     ),
     (
         "A tile's column, plain and padded",
         "shared:float[lane][0]:float[lane][0]+1",
-        ("06_transpose", "tiled", "out[std::size_t{col0 + i} * rows + row0 + x] = tile[x][i];"),
         ("06_transpose", "tiled", "out[std::size_t{col0 + i} * rows + row0 + x] = tile[x][i];"),
     ),
     (
@@ -99,7 +97,6 @@ LINES = [
     (
         "A tile of A stored transposed, and with padded rows",
         "shared:float[lane%2*512+lane/2]=:float[lane%2*528+lane/2]=",
-        ("05_bank_conflicts", "", "tile[k][row] = four.x;"),
         ("05_bank_conflicts", "", "tile[k][row] = four.x;"),
     ),
 ]
@@ -331,7 +328,7 @@ def lines_of(folder: str, source: str, pages: dict[str, str], trace: dict) -> di
     found: dict[tuple[str, str, str], Line] = {}
     for _, state, *places in LINES:
         space, accesses = parse(state)
-        for access, place in zip(accesses, places):
+        for access, place in zip(accesses, places * 2):
             chapter, rung, code = place
             if chapter == folder:
                 number = _seen(access.example(space), rung, code, source, trace)
@@ -380,9 +377,6 @@ def lines_list(found: dict[tuple[str, str, str], Line]) -> str:
             continue  # of a chapter that this course does not have
         lines = [found[place] for place in places]
         hash = quote(state, safe=":*+@=/()&")
-        links = [
-            f'<a href="{line.page}">chapter {line.chapter}, line {line.number}</a>'
-            for line in (lines if lines[0] != lines[1] else lines[:1])
-        ]
+        links = [f'<a href="{line.page}">chapter {line.chapter}, line {line.number}</a>' for line in lines]
         out.append(f'<li><a href="#access={html.escape(hash)}">{html.escape(words)}</a>: {" and ".join(links)}</li>')
     return markup.fence("<ul>\n" + "\n".join(out) + "\n</ul>", "{raw} html", [""]) if out else ""

@@ -407,8 +407,8 @@ std::vector<Local> locals_at(uint64_t return_address, std::string_view prefix) {
   Dwarf_Addr bias = 0;
   Dwarf_Die* unit = dwfl ? dwfl_addrdie(dwfl, return_address - 1, &bias) : nullptr;
   if (!unit) return found;
-  int here =
-      0;  // the line of the scope's function: ahead of its declaration a variable's place may be another's
+  // The line of the scope's function: ahead of its declaration a variable's place may be another's.
+  int here = 0;
   if (Dwfl_Line* line = dwfl_getsrc(dwfl, return_address - 1))
     dwfl_lineinfo(line, nullptr, &here, nullptr, nullptr, nullptr);
   for (Dwarf_Die& scope : Scopes(unit, return_address - 1 - bias)) {

@@ -212,10 +212,6 @@ class cluster_group {
     const dim3 blocks = dim_blocks();
     return blocks.x * blocks.y * blocks.z;
   }
-  SIMT_INLINE static dim3 block_index() {
-    const dim3 blocks = dim_blocks();
-    return dim3(blockIdx.x % blocks.x, blockIdx.y % blocks.y, blockIdx.z % blocks.z);
-  }
   SIMT_INLINE static unsigned int block_rank() { return simt::detail::cluster_rank(); }
   SIMT_INLINE static unsigned int num_threads() { return num_blocks() * details::block_size(); }
   SIMT_INLINE static unsigned int size() { return num_threads(); }

@@ -20,21 +20,10 @@ SIMT_INLINE unsigned nctaid_x() { return gridDim.x; }
 SIMT_INLINE unsigned nctaid_y() { return gridDim.y; }
 SIMT_INLINE unsigned nctaid_z() { return gridDim.z; }
 
-SIMT_INLINE unsigned cluster_nctaid_x() { return simt::detail::cluster_extent().x; }
-SIMT_INLINE unsigned cluster_nctaid_y() { return simt::detail::cluster_extent().y; }
-SIMT_INLINE unsigned cluster_nctaid_z() { return simt::detail::cluster_extent().z; }
-SIMT_INLINE unsigned cluster_ctaid_x() { return blockIdx.x % cluster_nctaid_x(); }
-SIMT_INLINE unsigned cluster_ctaid_y() { return blockIdx.y % cluster_nctaid_y(); }
-SIMT_INLINE unsigned cluster_ctaid_z() { return blockIdx.z % cluster_nctaid_z(); }
-SIMT_INLINE unsigned clusterid_x() { return blockIdx.x / cluster_nctaid_x(); }
-SIMT_INLINE unsigned clusterid_y() { return blockIdx.y / cluster_nctaid_y(); }
-SIMT_INLINE unsigned clusterid_z() { return blockIdx.z / cluster_nctaid_z(); }
-SIMT_INLINE unsigned nclusterid_x() { return gridDim.x / cluster_nctaid_x(); }
-SIMT_INLINE unsigned nclusterid_y() { return gridDim.y / cluster_nctaid_y(); }
-SIMT_INLINE unsigned nclusterid_z() { return gridDim.z / cluster_nctaid_z(); }
 SIMT_INLINE unsigned cluster_ctarank() { return simt::detail::cluster_rank(); }
 SIMT_INLINE unsigned cluster_nctarank() {
-  return cluster_nctaid_x() * cluster_nctaid_y() * cluster_nctaid_z();
+  const dim3 blocks = simt::detail::cluster_extent();
+  return blocks.x * blocks.y * blocks.z;
 }
 
 SIMT_INLINE unsigned thread() {
