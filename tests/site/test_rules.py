@@ -160,7 +160,7 @@ class States(unittest.TestCase):
     def test_lines_of_the_chapters(self):
         """They are found where the simulator saw their access, and an access that it did not see is refused."""
         for _, state, *places in live.LINES:
-            self.assertEqual(len(live.parse(state)[1]), len(places))
+            self.assertIn(len(places), (1, len(live.parse(state)[1])))  # one line for both, or one for each
             for folder, rung, code in places:
                 text = (sample.ROOT / "chapters" / folder / f"{folder[3:]}.cu").read_text()
                 self.assertIn(code, [line.strip() for line in text.split("\n")])
