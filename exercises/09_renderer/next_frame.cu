@@ -5,12 +5,12 @@
 // Minutes: 10
 //
 // The scenes of this chapter move, and the host makes each frame anew. `move` takes the circles one
-// frame further where they lie. `place[i]` has the centre of circle i in x and y and its radius in z;
+// frame further where they lie. `place[i]` has the centre of circle i in x and y, its radius in z;
 // w stays as it is. `velocity[i]` says how far it moves in a frame. Each thread has one circle:
 //
 // - gravity first: `velocity.y` falls by `gravity`, then the centre moves by the velocity;
-// - a circle that then reaches below 0, y < radius, bounces: y becomes 2 * radius - y, and `velocity.y`
-//   changes its sign.
+// - a circle that then reaches below 0, y < radius, bounces: y becomes 2 * radius - y, and the sign
+//   of `velocity.y` changes.
 //
 // Bar: a warp reads its 32 circles with 2 load requests and writes them with 2 store requests, for
 // n = 4096
