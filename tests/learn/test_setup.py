@@ -113,6 +113,17 @@ for name in $made; do cp {self.home}/made {folder}/$name; done
         self.add_gpu()
         self.assertIn(f"nvcc: {self.bin}/nvcc\n", self.learn("setup", "--sass", code=0).stdout)
 
+        def has_disassembler_after(option):
+            for name in ("nvdisasm", "cuobjdump"):
+                os.unlink(os.path.join(folder, name))
+            self.learn("setup", *option, code=0)
+            return os.path.exists(os.path.join(folder, "nvdisasm"))
+
+        for program in ("gdb", "clang-format", "zsh", "chromium"):
+            self.tool(program, "#!/bin/sh\n")
+        self.assertTrue(has_disassembler_after(["--all"]))  # for the tests of what this nvcc makes
+        self.assertFalse(has_disassembler_after([]))
+
     @unittest.skipUnless(os.geteuid() == 0, "installing without sudo needs root")
     def test_a_gxx_that_is_too_old(self):
         self.tool("g++", "#!/bin/sh\necho 11.4.0\n")

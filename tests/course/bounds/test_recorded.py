@@ -9,9 +9,10 @@ import unittest
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 sys.path.insert(0, os.path.join(ROOT, "tools"))
 
+from warp.base.errors import LearnError
 from warp.base.machine import Machine
 from warp.chapter import chapters
-from warp.machinecode import bounds
+from warp.machinecode import bounds, tools
 from warp.record import bounds_at_size as recorded
 
 SECONDS = 3600
@@ -55,6 +56,10 @@ class Polynomials(unittest.TestCase):
 class Recorded:
     @classmethod
     def setUpClass(cls):
+        try:
+            tools.Toolchain(Machine())
+        except LearnError as error:
+            raise unittest.SkipTest(error.message) from error
         (cls.chapter,) = [one for one in chapters.all_chapters() if one.number == cls.number]
         cls.runs = recorded.counted_at_sizes(cls.chapter, Machine())
 

@@ -14,12 +14,14 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT / "docs" / "_ext"), str(ROOT / "tests"), str(ROOT / "tools")]
 from suites import SIMULATOR as BINARY_DIR  # noqa: E402
 
+from warp.base.machine import Machine  # noqa: E402
 from warp.chapter import header as course_header  # noqa: E402
 from warp.chapter import results as site_results  # noqa: E402
 from warp.chapter.counted import load_counted  # noqa: E402
+from warp.machinecode import tools  # noqa: E402
 
 NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
-CUOBJDUMP = shutil.which("cuobjdump") or shutil.which("/usr/local/cuda/bin/cuobjdump")
+CUOBJDUMP = tools.find(Machine(), "cuobjdump")
 # Of simtcc, for a source that includes lab, and without what only a debugger needs.
 LAB_OPTIONS = ["-std=c++20", "--extended-lambda", "-fno-var-tracking", f"-I{ROOT}/common/lab/include"]
 

@@ -13,7 +13,7 @@ COMMANDS = [
         "installs what is missing on Debian or Ubuntu; safe to repeat",
         [
             Option("--docs", "only what the site needs: doxygen and a Python virtual environment"),
-            Option("--all", "also what only contributors need: gdb, chromium, clang-format, zsh"),
+            Option("--all", "also what only contributors need: gdb, chromium, clang-format, zsh, nvdisasm beside nvcc"),
             Option(
                 "--sass", "only nvcc and the disassembler, for ./learn sass, where the CUDA Toolkit does not bring them"
             ),
