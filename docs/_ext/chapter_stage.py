@@ -125,7 +125,7 @@ class Chapters:
     def run(self, chapter: source.Chapter) -> results.Results:
         """Runs a chapter's program, or takes the run that was kept."""
         program = self.simulator / "chapters" / chapter.folder / chapter.path.stem
-        simulated = kept_run(chapter.path, program, self.work / "runs" / chapter.folder, self.commit)
+        simulated = kept_run(chapter.path, program, self.commit)
         results.without_root(simulated, self.root)
         return simulated
 

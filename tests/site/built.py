@@ -28,7 +28,7 @@ def make():
     global SITE
     if os.environ.get("WARP_SITE"):
         SITE = Path(os.environ["WARP_SITE"]).resolve()
-        read_reports(SITE.parent / "runs")
+        read_reports()
         return
     if not PYTHON:
         raise unittest.SkipTest("the site's Python environment is not there: ./learn setup --docs makes it")
@@ -49,13 +49,18 @@ def make():
     if done.returncode != 0 or done.stderr:
         raise AssertionError("the site does not build:\n" + done.stdout + done.stderr)
     SITE = folder / "docs" / "html"
-    read_reports(folder / "docs" / "runs")
+    read_reports()
 
 
-def read_reports(runs: Path) -> None:
+def run_of(folder: str) -> Path:
+    """Where the run of a chapter's program is kept that the site was built from."""
+    return SITE.parents[1] / "simulator" / "course" / folder
+
+
+def read_reports() -> None:
     """What each chapter's program counted when the site was built."""
     for main in source.find_chapters(CHAPTERS):
-        REPORTS[main.parent.name] = json.loads((runs / main.parent.name / "results.json").read_text())
+        REPORTS[main.parent.name] = json.loads((run_of(main.parent.name) / "results.json").read_text())
 
 
 class Page(html.parser.HTMLParser):

@@ -152,7 +152,7 @@ class Looks(browser.InABrowser):
         page.goto((built.SITE / "access.html").as_uri())
         accesses = []
         for folder in built.REPORTS:
-            trace = json.loads((built.SITE.parent / "runs" / folder / "trace.json").read_text())
+            trace = json.loads((built.run_of(folder) / "trace.json").read_text())
             accesses += [
                 [example["addresses"], example["size"], example["access"] == "store", example["wavefronts"]]
                 for launch in trace["launches"]
@@ -173,7 +173,7 @@ class Looks(browser.InABrowser):
         page.goto((built.SITE / "access.html").as_uri())
         lines = []
         for folder in built.REPORTS:
-            trace = json.loads((built.SITE.parent / "runs" / folder / "trace.json").read_text())
+            trace = json.loads((built.run_of(folder) / "trace.json").read_text())
             for line in (line for launch in trace["launches"] for line in launch["lines"]):
                 for access in ("load", "store"):
                     shown = [

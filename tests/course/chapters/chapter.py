@@ -16,8 +16,8 @@ from suites import SIMULATOR as BINARY_DIR  # noqa: E402
 
 from warp.base.machine import Machine  # noqa: E402
 from warp.chapter import header as course_header  # noqa: E402
-from warp.chapter import results as site_results  # noqa: E402
 from warp.chapter.counted import load_counted  # noqa: E402
+from warp.chapter.run import simulated_results  # noqa: E402
 from warp.machinecode import tools  # noqa: E402
 
 NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
@@ -116,13 +116,15 @@ class Chapter:
         """All comment lines of the source as one text."""
         return " ".join(line[2:].strip() for line in self.source.read_text().splitlines() if line.startswith("//"))
 
+    def simulated(self):
+        """The run at the default size that is kept for all who ask: its results file and its trace lie in `work`."""
+        return simulated_results(self.source, self.program)
+
     def drawings(self):
         """What the chapter's figures.py draws, by name: (rung, drawing, caption)."""
         draw = runpy.run_path(str(self.source.parent / "figures.py"))["draw"]
-        with tempfile.TemporaryDirectory() as folder:
-            simulated = site_results.run_program(self.program, pathlib.Path(folder))
-            simulated.program, simulated.work = self.program, pathlib.Path(folder)
-            return {name: (rung, drawing, caption) for rung, name, drawing, caption in draw(simulated, self.source)}
+        drawn = draw(self.simulated(), self.source)
+        return {name: (rung, drawing, caption) for rung, name, drawing, caption in drawn}
 
     def disagreements(self):
         """What differs between the simulator's counts and those recorded from the hardware without anybody
@@ -130,9 +132,7 @@ class Chapter:
         counted = load_counted(self.source.parent / "results")
         if counted is None:
             return None
-        with tempfile.TemporaryDirectory() as folder:
-            simulated = site_results.run_program(self.program, pathlib.Path(folder))
-        return counted.disagreements(simulated)
+        return counted.disagreements(self.simulated())
 
 
 class Mutant:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import functools
 import hashlib
 import json
 import os
-import tempfile
 from pathlib import Path
 
 from warp.base.files import write_atomically
@@ -43,36 +43,54 @@ def simulated_run(source: Path, build: Path) -> dict:
             f"{program} is not built: ./learn run {source.resolve().parent.name[:2]} --backend simulator"
         )
     status = program.stat()
-    return _run(str(program), str(build), status.st_mtime_ns, status.st_size)
+    return _rows_and_launches(source, program, status.st_mtime_ns, status.st_size)
 
 
 @functools.cache
-def _run(program: str, build: str, _changed: int, _bytes: int) -> dict:
-    digest = digest_of(Path(program))
-    kept = _record_of(Path(program), Path(build))
-    try:
-        found = json.loads(kept.read_text(encoding="utf-8"))
-        if found["digest"] == digest:
-            return found
-    except (OSError, ValueError, KeyError):
-        pass
-    with tempfile.TemporaryDirectory() as folder:
-        run = results.run_program(Path(program), Path(folder))
-    found = _record(run, digest)
-    write_atomically(kept, json.dumps(found))
-    return found
-
-
-def _record_of(program: Path, build: Path) -> Path:
-    return build / "course" / f"{program.parent.name}.json"
-
-
-def _record(run: results.Results, digest: str) -> dict:
+def _rows_and_launches(source: Path, program: Path, _changed: int, _bytes: int) -> dict:
+    run = simulated_results(source, program)
     launches = [
         {"kernel": results.kernel_base(launch["kernel"]), "counts": launch["counts"]}
         for launch in run.trace.get("launches", [])
     ]
-    return {"digest": digest, "rows": run.rows, "launches": launches}
+    return {"rows": run.rows, "launches": launches}
+
+
+def simulated_results(source: Path, program: Path) -> results.Results:
+    """The run that is kept, with all that it printed and traced; its files lie in `work`."""
+    work = _work_of(program)
+    stamp = _made(source, program)
+    run = results.parse((work / "results.json").read_text(encoding="utf-8"), str(work / "results.json"))
+    run.output, run.program, run.work = stamp["output"], program, work
+    if (work / "trace.json").exists():
+        run.trace = json.loads((work / "trace.json").read_text(encoding="utf-8"))
+        run.lines = results.lines_by_kernel(run.trace)
+    return run
+
+
+def _work_of(program: Path) -> Path:
+    return program.parents[2] / "course" / program.parent.name
+
+
+def _made(source: Path, program: Path) -> dict:
+    """The stamp of the program's run, which is made where there is none of this program."""
+    work = _work_of(program)
+    work.mkdir(parents=True, exist_ok=True)
+    with (work / "lock").open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)  # several ask at once
+        stamp = work / "stamp.json"
+        digest = digest_of(program)
+        try:
+            before = json.loads(stamp.read_text(encoding="utf-8"))
+            if before["program"] == digest:
+                return before
+        except (OSError, ValueError, KeyError):
+            pass
+        stamp.unlink(missing_ok=True)
+        run = results.run_program(program, work)
+        made = {"program": digest, "code": freshness.code_of(source), "output": run.output}
+        write_atomically(stamp, json.dumps(made))
+        return made
 
 
 def digest_of(program: Path) -> str:
@@ -85,34 +103,20 @@ def _digest(program: Path, _changed: int, _bytes: int) -> str:
     return hashlib.sha256(program.read_bytes()).hexdigest()
 
 
-def kept_run(main: Path, program: Path, work: Path, commit: str) -> results.Results:
-    """The program's run with all that it prints and traces, kept in `work` for as long as the program is the same. It is
-    `simulated_run`'s, too, which does not run the program again.
-
-    Where only prose has changed since, the lines that it names are moved along.
-    """
+def kept_run(main: Path, program: Path, commit: str) -> results.Results:
+    """The run that is kept, with what each rung prints by itself. Where only prose has changed since it was made, the lines that it
+    names are moved along."""
     if not program.exists():
-        return results.run_program(program, work, commit)  # which says so
-    stamp, digest, code = work / "stamp.json", digest_of(program), freshness.code_of(main)
-    try:
-        before = json.loads(stamp.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        before = {}
-    if before.get("program") != digest:
-        stamp.unlink(missing_ok=True)
-        run = results.run_program(program, work, commit)
+        return results.run_program(program, _work_of(program), commit)  # which says so
+    stamp = _made(main, program)
+    run = simulated_results(main, program)
+    run.commit = commit
+    if "shown" not in stamp:
         results.show_rungs(program, run)
-        write_atomically(_record_of(program, program.parents[2]), json.dumps(_record(run, digest)))
-        kept = {"program": digest, "code": code, "output": run.output, "shown": run.shown}
-        write_atomically(stamp, json.dumps(kept))
-        run.program, run.work = program, work
-        return run
-    run = results.parse((work / "results.json").read_text(encoding="utf-8"), str(work / "results.json"))
-    run.output, run.shown = before["output"], before["shown"]
-    run.program, run.work = program, work
-    if (work / "trace.json").exists():
-        run.trace = json.loads((work / "trace.json").read_text(encoding="utf-8"))
-        run.lines = results.lines_by_kernel(run.trace)
-    if before["code"]["digest"] == code["digest"]:
-        freshness.moved_lines(run, before["code"], code)
+        stamp["shown"] = run.shown
+        write_atomically(_work_of(program) / "stamp.json", json.dumps(stamp))
+    run.shown = stamp["shown"]
+    code = freshness.code_of(main)
+    if stamp["code"]["digest"] == code["digest"]:
+        freshness.moved_lines(run, stamp["code"], code)
     return run
