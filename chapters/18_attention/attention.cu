@@ -6,7 +6,7 @@
 // Builds on: 07_reductions, 11_pipelines
 // Kind: free
 // Size gpu: 4096,64
-// Size simulator: 75,4
+// Size simulator: 75,2
 // Run: ./learn run 18
 //   ./learn run 18 --rung three_passes   softmax of rows: maximum, sum, quotient, a block a row
 //   ./learn run 18 --rung online         the sum is corrected when the maximum grows: two passes
@@ -81,7 +81,7 @@ using std::size_t;
 // move are theirs. The chapter ends with kernels that never store them. What makes that possible is a softmax that can be
 // computed piece by piece, so it begins with rows.
 //
-// Counts are for the simulator's default, sequences of 75 positions with four heads. Times are those of an NVIDIA H200, for
+// Counts are for the simulator's default, sequences of 75 positions with two heads. Times are those of an NVIDIA H200, for
 // 4096 positions with 64 heads of 128 columns, or 128 heads of 64. Rows come in four lengths there: 65536 rows of 128
 // elements (`tiny`), and 8192 of 1024 (`short`), 4096 (`middle`) and 32768 (`long`). Their peer is a `cudaMemcpy` of
 // as many elements.

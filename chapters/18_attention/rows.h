@@ -90,7 +90,7 @@ struct Softmax {
     return scaled(x, LOG2E * finite(all.max), 1 / all.sum);
   }
   /// factor * 2^(LOG2E x - by).
-  static __device__ float4 scaled(float4 x, float by, float factor) {
+  static __device__ __forceinline__ float4 scaled(float4 x, float by, float factor) {
     return make_float4(
         factor * exp2_fast(fmaf(LOG2E, x.x, -by)), factor * exp2_fast(fmaf(LOG2E, x.y, -by)),
         factor * exp2_fast(fmaf(LOG2E, x.z, -by)), factor * exp2_fast(fmaf(LOG2E, x.w, -by)));
