@@ -6,6 +6,7 @@ come from the chapter's files and from its program.
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import shlex
@@ -200,9 +201,13 @@ class _Pages:
         )
         return text + ("\n\n" + self.rung_figures[name] if name in self.rung_figures else "")
 
+    @functools.cache  # noqa: B019  of a page that lives as long as its build
+    def costs_of(self, name: str) -> dict[int, list[counted_listing.Cost]]:
+        return counted_listing.costs_of(self.simulated.trace if self.simulated else {}, name)
+
     def render(self, blocks: list, source: Path, folded: bool = False) -> list[str]:
         """Prose, questions, listings and panels, in the order of a source."""
-        costs = counted_listing.costs_of(self.simulated.trace if self.simulated else {}, source.name)
+        costs = self.costs_of(source.name)
         prefix = "" if source == self.chapter.path else f"{source.stem}-"
         out = []
         for block, following in zip(blocks, [*blocks[1:], None]):

@@ -11,7 +11,6 @@ import difflib
 import json
 import re
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import markup
 from rung_tables import ACCESSES
@@ -52,7 +51,7 @@ def costs_of(trace: dict, name: str) -> dict[int, list[Cost]]:
     for launch in trace.get("launches", []):
         kernel = results.kernel_base(launch["kernel"])
         for entry in launch["lines"]:
-            if Path(entry["file"]).name != name:
+            if entry["file"].rpartition("/")[2] != name:
                 continue
             for label, prefix, unit in ACCESSES:
                 requests = entry["counts"].get(f"{prefix}_requests", 0)
