@@ -294,10 +294,9 @@ __global__ void __launch_bounds__(T* T)
 //= 26 ms: ms("02:naive_flat")
 //
 // Shared memory is no wider than L1: they are the same hardware, with the same bandwidth, and its latency is 23 cycles
-// instead of 32. Even without a wait, L1 would hold the naive kernel to 8.4 TFLOP/s (chapter 02), so part of the gain is
-// fewer instructions and wider loads. The rest is waiting less for what lies *beyond* L1. At 2048 a warp of the naive
-// kernel waits 14.2 cycles for global loads per instruction issued, and a warp of the tiled kernel 3.1; the rate rises
-// from 5.3 to 8.9 TFLOP/s.
+// instead of 32. L1 alone would allow the naive kernel 8.4 TFLOP/s (chapter 02). It waits for what lies *beyond* L1: at
+// 2048 a warp of the naive kernel waits 14.2 cycles for global loads per instruction issued, and a warp of the tiled
+// kernel 3.1; the rate rises from 5.3 to 8.9 TFLOP/s.
 //= 8.4 TFLOP/s: 132 * 1.98 / 2 * 64 / 1000
 //= 23 cycles: ms("02:memory_latency/shared memory") * 1.98
 //= 32: ms("02:memory_latency/L1 cache") * 1.98
@@ -831,7 +830,7 @@ void blocks_per_sm(const lab::Gemm& gemm, int most) {
 //   a barrier, or none does.
 // - Occupancy is bounded by threads, registers or shared memory, whichever runs out first.
 // - A rate above your bound means that your bound is wrong. Look at the machine code.
-// - Two operands from shared memory for each FMA leave the FMA units idle five sixths of the time.
+// - Two operands from shared memory for each FMA leave the FMA units idle seven eighths of the time.
 //
 // ## What comes next
 //

@@ -816,9 +816,8 @@ void warp_tile(const lab::Gemm& gemm) {
 }
 
 // 45.6 TFLOP/s, or 1 % more: 12 wavefronts were within the 16 already. The reads now keep shared memory busy for half
-// of the time that the FMAs take, so it is no longer the bottleneck. Of the 61,440 wavefronts that `as_a_lies` needed,
-// 24,576 are left. (A well-known tutorial ends with warp tiles, too: Boehm, "How to Optimize a CUDA Matmul Kernel",
-// 2022.)
+// of the time that the FMAs take. Of the 61,440 wavefronts that `as_a_lies` needed, 24,576 are left. (A well-known
+// tutorial ends with warp tiles, too: Boehm, "How to Optimize a CUDA Matmul Kernel", 2022.)
 //= 45.6 TFLOP/s: rate("warp_tile/BK=32") / 1000
 //= 1 % more: 100 * (ms("split_tile/BK=32") / ms("warp_tile/BK=32") - 1)
 //= 61,440 wavefronts: count("as_a_lies/BK=32", "shared_load_wavefronts")

@@ -1337,8 +1337,8 @@ int main(int argc, char** argv) {
 // - Count steps, work, idle lanes and bytes. A work-efficient algorithm may still be the slower one.
 // - Threads scan in registers, warps by shuffles, blocks in one barrier. Each level scans the totals of the one
 //   below.
-// - Three kernels move 12 or 16 bytes for each element, one kernel 8. Whether that is faster depends on what its blocks
-//   wait for.
+// - Three kernels move 12 or 16 bytes for each element, one kernel 8. Bytes alone do not decide: the first `look_back` is
+//   slower than the three.
 // - Blocks may wait only for blocks that have started: take tile numbers from a counter.
 // - Publish a flag and its value with one store, and what you know early: sums first, prefixes later.
 // - A scan tells each thread where its result goes: chapter 14 builds segments, compaction and sorting on it.

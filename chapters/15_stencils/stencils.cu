@@ -396,7 +396,7 @@ __global__ void __launch_bounds__(STAGED_BLOCK)
 // ## 3. Five points, and one core to begin with
 //
 // In 2D a cell has four neighbours. A step of the five-point {term}`Jacobi iteration` takes half of the cell and an eighth
-// of each neighbour; cells at the edge keep their values. Its arithmetic is five operations for 8 bytes. The baseline is one
+// of each neighbour; cells at the edge keep their values. Its arithmetic is five instructions for 8 bytes. The baseline is one
 // core of the host.
 
 constexpr float CENTRE = 0.5f, SIDE = 0.125f;  ///< weights of the five points
@@ -2100,7 +2100,7 @@ int main(int argc, char** argv) {
 //
 // - A stencil has the lower limit of a copy: each cell once in, once out. Give its time as a share of that.
 // - Caches alone leave a thread for each cell at 0.35 to 0.54 of a copy. A tile in shared memory is no remedy by itself: with a
-//   thread's window in registers it won where a value is used 225 times, was level with 49, and lost with 9.
+//   thread's window in registers it won where a value is used 225 times, tied at 49, and lost with 9.
 // - Let a thread have a float4 and several rows: its own registers are the fastest neighbours, the lanes beside come next.
 // - A halo has corners: indices below zero, and threads without a result that still have to load.
 // - Only several steps in one pass get past the copy: in overlapping tiles, or in a grid that stays on the chip.

@@ -402,8 +402,9 @@ __global__ void __launch_bounds__(block_threads) ldmatrix(Product g) {
 //
 // The eight rows of a matrix in the tile of B are 256 bytes apart, a multiple of 128: all eight lie in the same four
 // banks, and `ldmatrix` reads them one after the other. Chapter 05 would pad the rows. A {term}`swizzle` needs no
-// memory: row r keeps its chunks of 16 bytes in the order `chunk ^ (r % 8)`. Eight rows of one column of
-// chunks then lie in eight different places of the 128 bytes that shared memory delivers at once.
+// memory: row r keeps its chunks of 16 bytes in the order `chunk ^ (r % 8)`; where two rows make 128 bytes, as
+// those of A do, `chunk ^ (r / 2 % 4)`. Eight rows of one column of chunks then lie in eight different places of the
+// 128 bytes that shared memory delivers at once.
 //
 // ```{drawing} swizzle
 // ```

@@ -129,7 +129,7 @@ __global__ void __launch_bounds__(specialized_threads, 1)
 //=   rate("cublas", 8192) / 1000, ratio("multicast/arrive=relaxed", 8192))
 //
 // At 8192 and 16384 all kernels whose sums leave in boxes pass cuBLAS: `box_stores` has 1.006 and 1.010 of it, `persistent` 1.022 and
-// 1.017, `multicast` 1.019 and 1.018. So clusters are not what passes it. At 4096 they reach 0.991, at 2048 0.985, where
+// 1.017, `multicast` 1.019 and 1.018. So passing it takes no clusters. At 4096 they reach 0.991, at 2048 0.985, where
 // `persistent` reaches 0.993. They gain most where rows have to be copied first: at 4001 they are 1.32 times as fast as `persistent`,
 // and at 4096 x 4097 x 4099 they make 2.48 times what cuBLAS makes. Why is not measured.
 //= has 1.006 and 1.010 of it, `persistent` 1.022 and 1.017, `multicast` 1.019 and 1.018: (ratio("box_stores", 8192), ratio("box_stores", 16384),

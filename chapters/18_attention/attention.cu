@@ -69,7 +69,7 @@
 
 using std::size_t;
 
-// Attention is where a language model spends what is not a plain matrix product. Each position of a text has a *query*,
+// Attention is the part of a language model that is no product with weights. Each position of a text has a *query*,
 // a *key* and a *value*, rows of D numbers. A query is multiplied with all keys, a softmax turns these scores into weights
 // that add up to 1, and the output is the sum of the values with these weights:
 //

@@ -41,7 +41,7 @@
 #include "lab/lab.h"
 
 // Every chapter so far began with its data on the device. It has to get there. The link between host and device is
-// slower than the device's memory by a factor of 76, and than its arithmetic by far more. This chapter measures the
+// slower than the device's memory by a factor of 76. This chapter measures the
 // ways across, and hides them behind the work. Times are those of an H200 and its host for 2^26 floats, 256 MiB; a rate
 // counts each byte once.
 //= 76: rate("01:copy_memory/within the device") / rate("one_copy/memory=pinned")
@@ -958,7 +958,7 @@ int main(int argc, char** argv) {
 //
 // - Pinned memory for what crosses the link again and again; pageable memory passes a buffer of the driver's.
 // - Few large copies, not many small ones. Both directions at once.
-// - In pieces and several streams, a transfer hides the work or the work the transfer. The bound is the work, or both copies at once.
+// - In pieces and several streams, the shorter of transfer and work hides behind the longer. The bound is the work, or both copies at once.
 // - Streams have no order between them but what events make. A buffer that is used again needs two.
 // - An asynchronous copy is done when its stream or event says so, not when the call returns.
 // - Zero copy for what is read once, or only in part. Managed memory with a prefetch, if at all.

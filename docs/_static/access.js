@@ -271,6 +271,7 @@
           try { addressesOf({ ...side, [name]: input.value }); } catch (error) { wrong = error.message; }
           problem.textContent = wrong;
           input.setAttribute("aria-invalid", String(Boolean(wrong)));
+          input.closest(".side").classList.toggle("before", Boolean(wrong));
           if (wrong) return;
           side[name] = input.value;
           changed();

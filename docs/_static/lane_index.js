@@ -1,4 +1,5 @@
-// An index of `lane`, as C has it: + - * / % & ^ | << >>, parentheses, lane or threadIdx.x, numbers as 12 or 0x1f.
+// An index of `lane`, as C has it: + - * / % & ^ | << >>, parentheses, lane or threadIdx.x, numbers as 12 or 0x1f. Of a whole
+// access, x[3 * lane], it is what stands between the brackets.
 // warpIndex(text) returns the indices of the 32 lanes, or throws an Error whose message is the line for the reader. Nothing is
 // executed but what is read here.
 "use strict";
@@ -25,6 +26,7 @@ window.warpIndex = (() => {
 
   function parse(text) {
     if (text.length > LONGEST) throw new Error(`An index has at most ${LONGEST} letters here.`);
+    text = text.replace(/^\s*[a-z_]\w*\s*\[(.*)\]\s*;?\s*$/i, "$1");
     const tokens = [];
     TOKEN.lastIndex = 0;
     for (let found; (found = TOKEN.exec(text)); ) tokens.push(found[1]);

@@ -152,12 +152,12 @@
   }
   const results = await globalThis.search(query);
   const wanted = alternatives(query).flat(2);
-  const most = 40, lacking = results.every((one) => one.missing);
+  const most = 40, whole = results.filter((one) => !one.missing).length, lacking = !whole;
   summary.textContent = !results.length
     ? `No section has “${query}”, nor a word like it.`
     : lacking
       ? `No section has all of “${query}”. These have some of it:`
-      : `${results.filter((one) => !one.missing).length} sections for “${query}”${results.length > most ? `, the first ${most}` : ""}`;
+      : `${whole} section${whole === 1 ? "" : "s"} for “${query}”${whole > most ? `, the first ${most}` : results.length > whole ? ", then those with a part of it" : ""}`;
   for (const { page, title, anchor, heading, prose } of results.slice(0, most)) {
     const item = document.createElement("li");
     const link = document.createElement("a");

@@ -437,6 +437,7 @@ class Answers(browser.InABrowser):
             self.assertEqual(answer, live.index_of(text), text)
             right += 1
         self.assertGreater(right, 400)
+        self.assertEqual(page.evaluate("warpIndex(' x[3 * lane + 1];').slice(0, 2)"), [1, 4])
         self.assertEqual(page.evaluate("warpIndex('1 | 6 ^ 2 & 3 << 1 + lane % 2 * 1')[1]"), 1 | 6 ^ 2 & 3 << 1 + 1)
 
     def test_a_bad_index_gets_one_line(self):
@@ -465,8 +466,10 @@ class Answers(browser.InABrowser):
                 field.fill(text)
                 self.assertEqual(problem.inner_text(), said)
                 self.assertEqual(field.get_attribute("aria-invalid"), "true")
-                self.assertEqual(page.locator(".big b").first.inner_text(), "1")  # as it was
+                self.assertEqual(page.locator(".big b").first.inner_text(), "1")  # as it was, and pale
+                self.assertEqual(page.locator(".side.before").count(), 1)
         field.fill("lane * 2")
+        self.assertEqual(page.locator(".side.before").count(), 0)
         self.assertEqual((problem.inner_text(), page.locator(".big b").first.inner_text()), ("", "2"))
         self.assertIn("#access=shared:float[lane*2]:", page.evaluate("decodeURIComponent(location.hash)"))
 
