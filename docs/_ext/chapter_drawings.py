@@ -274,7 +274,7 @@ IDEAS = {
     "02_naive_gemm": ("naive",),
     "03_shared_tiling": ("tiles in", "shared memory"),
     "04_register_tiling": ("tiles in", "registers"),
-    "05_bank_conflicts": ("no bank", "conflicts"),
+    "05_bank_conflicts": ("cheaper", "reads"),
     "11_pipelines": ("loads behind", "the arithmetic"),
     "12_past_cublas": ("one warp loads,", "equal shares"),
 }
