@@ -261,7 +261,8 @@ struct Plan {
     // multiple divides the K-tiles.
     const int even = cut > 0 ? workers - workers % cut : 0;
     if (even >= 2 * cut && 16 * even > 15 * workers) workers = even;
-    longer = static_cast<int>(left % workers), each = left / workers;
+    longer = static_cast<int>(left % workers);
+    each = left / workers;
   }
   /// The first K-tile of a worker, counted from tile `whole` on; for the worker after the last, their number.
   __device__ long long begin(int worker) const {
@@ -269,41 +270,47 @@ struct Plan {
   }
 };
 
+/// A piece of the work: `count` K-tiles of a tile, from `first` on.
+struct Piece {
+  int tile, first, count;
+};
+
 /// Walks over a block's share of the product, piece by piece, the last piece first: what is not the end of a tile is
 /// computed, and passed on, before anything that waits.
 template <bool SHARE, class Tile>
 struct Schedule {
   const Plan& plan;
-  int tile;  // the next whole tile of this block
-  long long begin,
-      at;  // what is left of its share of the others, K-tiles counted from tile `whole` on
+  int whole_tile;        // the next whole tile of this block
+  long long begin, end;  // what is left of its share of the others, K-tiles from Plan::whole on
 
   __device__ Schedule(const Plan& of_all, int worker)
-      : plan(of_all), tile(worker), begin(0), at(0) {
-    if (SHARE) begin = plan.begin(worker), at = plan.begin(worker + 1);
-  }
-  /// The next piece: `count` K-tiles of tile `t` from `first` on.
-  __device__ bool next(int& t, int& first, int& count) {
-    if (tile < plan.whole) {
-      t = tile, first = 0, count = plan.k_tiles;
-      tile += static_cast<int>(gridDim.x);
+      : plan(of_all),
+        whole_tile(worker),
+        begin(SHARE ? plan.begin(worker) : 0),
+        end(SHARE ? plan.begin(worker + 1) : 0) {}
+  /// Whether there is another piece, and which.
+  __device__ bool next(Piece& piece) {
+    if (whole_tile < plan.whole) {
+      piece = {whole_tile, 0, plan.k_tiles};
+      whole_tile += static_cast<int>(gridDim.x);
       return true;
     }
-    if (!SHARE || at <= begin) return false;
-    const long long last = at - 1;
-    const int until = static_cast<int>(last % plan.k_tiles) + 1;  // K-tiles of its tile before `at`
-    t = plan.whole + static_cast<int>(last / plan.k_tiles);
-    count = static_cast<int>(min(static_cast<long long>(until), at - begin));
-    first = until - count;
-    at -= count;
+    if (!SHARE || end <= begin) return false;
+    const long long last = end - 1;
+    const int until = static_cast<int>(last % plan.k_tiles) + 1;  // K-tiles of its tile before end
+    piece.tile = plan.whole + static_cast<int>(last / plan.k_tiles);
+    piece.count = static_cast<int>(min(static_cast<long long>(until), end - begin));
+    piece.first = until - piece.count;
+    end -= piece.count;
     return true;
   }
-  /// The first row and column of tile `t`; tiles next to each other share rows of A or columns of B.
-  __device__ void place(int t, int& row, int& col) const {
-    constexpr int group = Tile::has(Idea::tile_order) ? GROUP : 1;
-    const int in_group = group * plan.tiles_n, g = t / in_group;
-    const int high = min(group, plan.tiles_m - g * group);
-    row = (g * group + t % in_group % high) * Tile::BM, col = t % in_group / high * Tile::BN;
+  /// The first row and column of a tile; tiles next to each other share rows of A or columns of B.
+  __device__ int2 corner(int tile) const {
+    constexpr int group_rows = Tile::has(Idea::tile_order) ? GROUP : 1;
+    const int group_tiles = group_rows * plan.tiles_n, group = tile / group_tiles;
+    const int rows = min(group_rows, plan.tiles_m - group * group_rows);
+    return {(group * group_rows + tile % group_tiles % rows) * Tile::BM,
+            tile % group_tiles / rows * Tile::BN};
   }
 };
 
@@ -344,11 +351,10 @@ __device__ __forceinline__ void load(const lab::Gemm& g, const CUtensorMap& map_
   const std::uint32_t end = full + 8 * STAGES;
   std::uint32_t barrier = full, to = base;
   std::uint32_t parity = 1;  // of the phase before the first: all stages are empty
-  int tile, first, count;
-  while (work.next(tile, first, count)) {
-    int row, col;
-    work.place(tile, row, col);
-    int k = first * BK;
+  Piece piece;
+  while (work.next(piece)) {
+    const auto [row, col] = work.corner(piece.tile);
+    int k = piece.first * BK;
     const float* a[4];
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
@@ -410,11 +416,17 @@ __device__ __forceinline__ void load(const lab::Gemm& g, const CUtensorMap& map_
       ptx::cp_async_mbarrier_arrive_noinc(in_shared<std::uint64_t>(barrier));
 #pragma unroll
       for (int i = 0; i < 4; ++i) a[i] += BK;
-      k += BK, to += Tile::stage_bytes, barrier += 8;
-      if (barrier == end) to = base, barrier = full, parity ^= 1;
+      k += BK;
+      to += Tile::stage_bytes;
+      barrier += 8;
+      if (barrier == end) {
+        to = base;
+        barrier = full;
+        parity ^= 1;
+      }
     };
 
-    const int stop = k + count * BK, whole_until = min(stop, g.k / BK * BK);
+    const int stop = k + piece.count * BK, whole_until = min(stop, g.k / BK * BK);
 #pragma unroll 1
     while (k < whole_until) fill(std::true_type{});
     if (k < stop) fill(std::false_type{});
@@ -467,7 +479,7 @@ __device__ void compute(const lab::Gemm& g, Work work, std::uint32_t base, std::
   hide(a_to_b);
   const std::uint32_t last = full + 8 * (STAGES - 1);
 
-  float a[2][TM], b[2][TN], c[TM][TN];
+  float a[2][TM], b[2][TN], acc[TM][TN];
   const auto fragments = [&](std::uint32_t from_a, std::uint32_t from_b, int which) {
 #pragma unroll
     for (int i = 0; i < TM / 4; ++i) {
@@ -482,15 +494,15 @@ __device__ void compute(const lab::Gemm& g, Work work, std::uint32_t base, std::
   std::uint32_t barrier = full, at_a = a_start, at_b = a_start + a_to_b, parity = 0;
   wait_for(full, 0);
   fragments(at_a, at_b, 0);
-  int tile, first, count;
-  while (work.next(tile, first, count)) {
+  Piece piece;
+  while (work.next(piece)) {
 #pragma unroll
     for (int i = 0; i < TM; ++i) {
 #pragma unroll
-      for (int j = 0; j < TN; ++j) c[i][j] = 0;
+      for (int j = 0; j < TN; ++j) acc[i][j] = 0;
     }
 #pragma unroll 1
-    for (int t = count; t > 0; --t) {
+    for (int k_tiles = piece.count; k_tiles > 0; --k_tiles) {
       const bool wrap = barrier == last;
       const std::uint32_t next = wrap ? full : barrier + 8;
       const std::uint32_t next_a = wrap ? a_start : at_a + stage_bytes, next_b = next_a + a_to_b;
@@ -507,40 +519,41 @@ __device__ void compute(const lab::Gemm& g, Work work, std::uint32_t base, std::
           const bool turns = Tile::has(Idea::fma_order);  // else row by row
           const int i = turns ? Tile::four_rows(down / 4) + down % 4 : x / TN;
           const int j = turns ? x / TM : x % TN;
-          c[i][j] += a[k % 2][i] * b[k % 2][j];
+          acc[i][j] += a[k % 2][i] * b[k % 2][j];
         }
       }
       ptx::mbarrier_arrive(in_shared<std::uint64_t>(barrier + 8 * STAGES));
-      barrier = next, at_a = next_a, at_b = next_b;
+      barrier = next;
+      at_a = next_a;
+      at_b = next_b;
     }
 
-    if (first + count < work.plan.k_tiles) {
+    if (piece.first + piece.count < work.plan.k_tiles) {
       // Not the end of a tile: the sums go to the block that has it.
-      float* mine = partials + static_cast<std::size_t>(worker) * (BM * BN) + thread;
+      float* sums = partials + static_cast<std::size_t>(worker) * (BM * BN) + thread;
 #pragma unroll
-      for (int x = 0; x < TM * TN; ++x) __stcg(mine + x * computing_threads, c[x / TN][x % TN]);
+      for (int x = 0; x < TM * TN; ++x) __stcg(sums + x * computing_threads, acc[x / TN][x % TN]);
       __barrier_sync_count(1, computing_threads);
       if (thread == 0)
         Flag(ready[worker]).store(1, cuda::memory_order_release);  // of all threads' sums
       continue;
     }
     // The end, but not all: the workers before this one have the rest, and computed it first.
-    for (int missing = first, other = worker - 1; missing > 0; --other) {
+    for (int missing = piece.first, other = worker - 1; missing > 0; --other) {
       if (thread == 0) {
         Flag flag(ready[other]);
         while (flag.load(cuda::memory_order_acquire) == 0) __nanosleep(64);
         flag.store(0, cuda::memory_order_relaxed);  // for the next launch
       }
       __barrier_sync_count(1, computing_threads);
-      const float* theirs = partials + static_cast<std::size_t>(other) * (BM * BN) + thread;
+      const float* sums = partials + static_cast<std::size_t>(other) * (BM * BN) + thread;
 #pragma unroll
-      for (int x = 0; x < TM * TN; ++x) c[x / TN][x % TN] += __ldcg(theirs + x * computing_threads);
+      for (int x = 0; x < TM * TN; ++x) acc[x / TN][x % TN] += __ldcg(sums + x * computing_threads);
       missing -= static_cast<int>(work.plan.begin(other + 1) - work.plan.begin(other));
     }
 
-    int row, col;
-    work.place(tile, row, col);
-    row += row_in_tile, col += col_in_tile;
+    const auto [tile_row, tile_col] = work.corner(piece.tile);
+    const int row = tile_row + row_in_tile, col = tile_col + col_in_tile;
     const bool aligned_c = ALIGNED || lab::aligned16(g.c, g.ldc);
 #pragma unroll
     for (int i = 0; i < TM; ++i) {
@@ -551,20 +564,22 @@ __device__ void compute(const lab::Gemm& g, Work work, std::uint32_t base, std::
         // A float4 store needs four registers in a row. These products are what is stored, so the sums may be anywhere.
         float v[4];
 #pragma unroll
-        for (int e = 0; e < 4; ++e) v[e] = g.alpha * c[i][j + e];
-        const int c_to = 8 * j, exist = r < g.m ? g.n - col - c_to : 0;
-        if (aligned_c && exist >= 4) {
-          float4* to = reinterpret_cast<float4*>(out + c_to);
+        for (int e = 0; e < 4; ++e) v[e] = g.alpha * acc[i][j + e];
+        const int j_col = 8 * j, columns = r < g.m ? g.n - col - j_col : 0;  // inside of C
+        if (aligned_c && columns >= 4) {
+          float4* to = reinterpret_cast<float4*>(out + j_col);
           if (g.beta != 0) {
-            const float4 was = *to;
-            v[0] += g.beta * was.x, v[1] += g.beta * was.y;
-            v[2] += g.beta * was.z, v[3] += g.beta * was.w;
+            const float4 old = *to;
+            v[0] += g.beta * old.x;
+            v[1] += g.beta * old.y;
+            v[2] += g.beta * old.z;
+            v[3] += g.beta * old.w;
           }
           *to = make_float4(v[0], v[1], v[2], v[3]);
         } else {
 #pragma unroll
           for (int e = 0; e < 4; ++e) {
-            if (e < exist) out[c_to + e] = v[e] + (g.beta != 0 ? g.beta * out[c_to + e] : 0);
+            if (e < columns) out[j_col + e] = v[e] + (g.beta != 0 ? g.beta * out[j_col + e] : 0);
           }
         }
       }
