@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cuda/atomic>
 #include <cuda/ptx>
@@ -162,9 +163,6 @@ struct TileOf {
   static constexpr int BM = 128, warps_down = BM / WM;  // of a block
   static constexpr int BN = computing_warps / warps_down * WN;
   static constexpr int lda_shared = BM + 8;  // A lies transposed, (BK, BM), padded
-  static constexpr unsigned a_bytes = 4 * BK * lda_shared, b_bytes = 4 * BK * BN;
-  static constexpr unsigned stage_bytes = a_bytes + b_bytes;
-  static constexpr unsigned shared_bytes = STAGES * (stage_bytes + 2 * sizeof(std::uint64_t));
   static __device__ constexpr bool has(Idea) { return true; }
 };
 
@@ -193,7 +191,19 @@ struct Small : TileOf<8> {
   static __device__ constexpr int four_rows(int i) { return 4 * i; }
 };
 
-// [hide] Addresses in shared memory, barriers and copies
+/// The shared memory of a block: the stages of the ring, aligned for the TMA, and two mbarriers for each.
+template <class Tile>
+struct SharedStorage {
+  struct Stage {
+    float a[BK][Tile::lda_shared];  // (BK, BM), transposed and padded
+    float b[BK][Tile::BN];          // (BK, BN)
+  };
+  alignas(128) Stage stages[STAGES];
+  std::uint64_t full[STAGES], empty[STAGES];
+};
+static_assert(sizeof(SharedStorage<Large>) == 200'832 && sizeof(SharedStorage<Small>) == 135'296);
+
+// [hide] Addresses in shared memory, barriers and copies; PipelineState, a position in the ring
 /// What lies at an address of shared memory.
 template <class T>
 __device__ __forceinline__ T* in_shared(std::uint32_t address) {
@@ -202,19 +212,21 @@ __device__ __forceinline__ T* in_shared(std::uint32_t address) {
 
 /// Hides from the compiler where a value comes from, so that it keeps it in a register instead of computing it again
 /// for each K-tile.
-__device__ __forceinline__ void hide(std::uint32_t& value) { asm volatile("" : "+r"(value)); }
+__device__ __forceinline__ void keep_in_register(std::uint32_t& value) {
+  asm volatile("" : "+r"(value));
+}
 
 /// Reads four floats from shared memory. ptxas leaves volatile reads where they stand; others it may move down, together,
 /// until right before they are needed.
-__device__ __forceinline__ void read(float* to, std::uint32_t from) {
+__device__ __forceinline__ void read_volatile(float* to, std::uint32_t from) {
   asm volatile("ld.volatile.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
                : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3])
                : "r"(from));
 }
 
 /// Waits until a barrier has completed the phase of this parity.
-__device__ __forceinline__ void wait_for(std::uint32_t barrier, std::uint32_t parity) {
-  while (!ptx::mbarrier_try_wait_parity(in_shared<std::uint64_t>(barrier), parity)) {
+__device__ __forceinline__ void wait_for(std::uint64_t* barrier, std::uint32_t phase) {
+  while (!ptx::mbarrier_try_wait_parity(barrier, phase)) {
   }
 }
 
@@ -226,6 +238,36 @@ template <int size>
 __device__ __forceinline__ void copy(std::uint32_t to, const float* from, int bytes = size) {
   __pipeline_memcpy_async(in_shared<float>(to), from, size, size - bytes);
 }
+
+/// Where the ring lies, in addresses of 32 bits: pointers would occupy two registers each.
+template <class Tile>
+struct Ring {
+  std::uint32_t stages;                   // the first one
+  std::uint32_t full;                     // full[0]
+  std::uint32_t end = full + 8 * STAGES;  // where the barriers full end
+};
+
+/// A position in the ring, as CuTe's PipelineState {index, phase}; instead of the index it holds an address, so that the
+/// loops need not compute it.
+struct PipelineState {
+  std::uint32_t phase;    // its parity
+  std::uint32_t barrier;  // the address of full[index]
+
+  __device__ std::uint64_t* full() const { return in_shared<std::uint64_t>(barrier); }
+  __device__ std::uint64_t* empty() const { return in_shared<std::uint64_t>(barrier + 8 * STAGES); }
+  /// Goes on to the next stage, or from the last one to the first, in the next phase. `stage`, an address in the stage,
+  /// goes along.
+  template <class Tile>
+  __device__ void advance(const Ring<Tile>& ring, std::uint32_t& stage) {
+    stage += sizeof(typename SharedStorage<Tile>::Stage);
+    barrier += 8;
+    if (barrier == ring.end) {
+      stage = ring.stages;
+      barrier = ring.full;
+      phase ^= 1;
+    }
+  }
+};
 // [/hide]
 
 // ### Persistent blocks
@@ -331,26 +373,26 @@ struct Schedule {
 /// each warp copies every fourth row of it float by float, with addresses that differ by constants, too.
 ///
 /// ALIGNED: rows of B and of C start at multiples of 16 bytes; without it the kernel looks at each of the two itself.
-/// map_b: B, in boxes of (BK, BN), if its rows are aligned. work: the block's share. base
-/// and full: addresses in shared memory of the first stage and of its barrier `full`; the others follow, then the
-/// barriers `empty`. warp: which of the loading warps this is.
+/// map_b: B, in boxes of (BK, BN), if its rows are aligned. work: the block's share. base and full: addresses of the
+/// SharedStorage and of its full[0]. warp: which of the loading warps this is.
 template <class Tile, bool ALIGNED, class Work>
 __device__ __forceinline__ void load(const lab::Gemm& g, const CUtensorMap& map_b, Work work,
                                      std::uint32_t base, std::uint32_t full, int warp) {
+  using Stage = typename SharedStorage<Tile>::Stage;
   constexpr int BN = Tile::BN, lda_shared = Tile::lda_shared;
-  constexpr unsigned a_bytes = Tile::a_bytes, b_bytes = Tile::b_bytes;
+  constexpr std::uint32_t b_begin = offsetof(Stage, b), b_bytes = sizeof(Stage::b);
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int k_of_lane = lane % 4, row_of_lane = 32 * warp + lane / 4;
-  std::uint32_t a_to = 4 * (k_of_lane * lda_shared + row_of_lane);
-  hide(a_to);
+  std::uint32_t a_offset = 4 * (k_of_lane * lda_shared + row_of_lane);
+  keep_in_register(a_offset);
   constexpr bool WIDE = ALIGNED && !Tile::has(Idea::tma) && Tile::has(Idea::wide_copies);
   constexpr int WIDTH = WIDE ? 4 : 1;  // floats of a copy, where the threads copy B
-  std::uint32_t b_to = a_bytes + 4 * (warp * BN + WIDTH * lane);
-  if (!ALIGNED || !Tile::has(Idea::tma)) hide(b_to);
+  std::uint32_t b_offset = b_begin + 4 * (warp * BN + WIDTH * lane);
+  if (!ALIGNED || !Tile::has(Idea::tma)) keep_in_register(b_offset);
   const bool aligned_b = Tile::has(Idea::tma) && (ALIGNED || lab::aligned16(g.b, g.ldb));
-  const std::uint32_t end = full + 8 * STAGES;
-  std::uint32_t barrier = full, to = base;
-  std::uint32_t parity = 1;  // of the phase before the first: all stages are empty
+  const Ring<Tile> ring{base, full};
+  PipelineState state{1, full};  // the phase before the first: all stages are empty
+  std::uint32_t stage = ring.stages;
   Piece piece;
   while (work.next(piece)) {
     const auto [row, col] = work.corner(piece.tile);
@@ -366,15 +408,14 @@ __device__ __forceinline__ void load(const lab::Gemm& g, const CUtensorMap& map_
     const int columns = g.n - col - WIDTH * lane;  // of B from this lane's first one on
 
     const auto fill = [&](auto whole) {  // whether the K-tile ends inside the matrix
-      wait_for(barrier + 8 * STAGES, parity);
+      wait_for(state.empty(), state.phase);
       if (aligned_b) {
         if (warp == 0 && lane == 0) {
-          auto* arrived = in_shared<std::uint64_t>(barrier);
-          ptx::mbarrier_expect_tx(ptx::sem_relaxed, ptx::scope_cta, ptx::space_shared, arrived,
-                                  std::uint32_t{b_bytes});
+          ptx::mbarrier_expect_tx(ptx::sem_relaxed, ptx::scope_cta, ptx::space_shared, state.full(),
+                                  b_bytes);
           const std::int32_t corner[2] = {col, k};
           ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global,
-                                    in_shared<void>(to + a_bytes), &map_b, corner, arrived);
+                                    in_shared<void>(stage + b_begin), &map_b, corner, state.full());
         }
       } else if (decltype(whole)::value && (!WIDE || col + BN <= g.n)) {
         const float* from = b;
@@ -383,7 +424,7 @@ __device__ __forceinline__ void load(const lab::Gemm& g, const CUtensorMap& map_
 #pragma unroll
           for (int c = 0; c < BN; c += 32 * WIDTH) {
             // What is left in place of a column that does not exist ends in a column of C that does not exist.
-            if (WIDE || c < columns) copy<4 * WIDTH>(to + b_to + 4 * (r * BN + c), from + c);
+            if (WIDE || c < columns) copy<4 * WIDTH>(stage + b_offset + 4 * (r * BN + c), from + c);
           }
           from += static_cast<std::size_t>(loading_warps) * g.ldb;
         }
@@ -394,7 +435,7 @@ __device__ __forceinline__ void load(const lab::Gemm& g, const CUtensorMap& map_
           const int k_in_tile = x / (BN / 32) * 4 + warp, c = x % (BN / 32) * 32 + lane;
           const bool exists = k + k_in_tile < g.k && col + c < g.n;
           const float* from = g.b + static_cast<std::size_t>(k + k_in_tile) * g.ldb + col + c;
-          copy<4>(to + a_bytes + 4 * (k_in_tile * BN + c), exists ? from : g.b, exists ? 4 : 0);
+          copy<4>(stage + b_begin + 4 * (k_in_tile * BN + c), exists ? from : g.b, exists ? 4 : 0);
         }
       }
       if constexpr (decltype(whole)::value) {
@@ -402,7 +443,7 @@ __device__ __forceinline__ void load(const lab::Gemm& g, const CUtensorMap& map_
         for (int i = 0; i < 4; ++i) {
 #pragma unroll
           for (int e = 0; e < BK; e += 4)
-            copy<4>(to + a_to + 4 * (8 * i + e * lda_shared), a[i] + e);
+            copy<4>(stage + a_offset + 4 * (8 * i + e * lda_shared), a[i] + e);
         }
       } else {
 #pragma unroll 1
@@ -410,20 +451,15 @@ __device__ __forceinline__ void load(const lab::Gemm& g, const CUtensorMap& map_
           const int e = x % 4 * 4, i = x / 4, r = min(row + row_of_lane + 8 * i, g.m - 1);
           const bool exists = k + k_of_lane + e < g.k;
           const float* from = g.a + static_cast<std::size_t>(r) * g.lda + k + k_of_lane + e;
-          copy<4>(to + a_to + 4 * (8 * i + e * lda_shared), exists ? from : g.a, exists ? 4 : 0);
+          copy<4>(stage + a_offset + 4 * (8 * i + e * lda_shared), exists ? from : g.a,
+                  exists ? 4 : 0);
         }
       }
-      ptx::cp_async_mbarrier_arrive_noinc(in_shared<std::uint64_t>(barrier));
+      ptx::cp_async_mbarrier_arrive_noinc(state.full());
 #pragma unroll
       for (int i = 0; i < 4; ++i) a[i] += BK;
       k += BK;
-      to += Tile::stage_bytes;
-      barrier += 8;
-      if (barrier == end) {
-        to = base;
-        barrier = full;
-        parity ^= 1;
-      }
+      state.advance(ring, stage);
     };
 
     const int stop = k + piece.count * BK, whole_until = min(stop, g.k / BK * BK);
@@ -431,8 +467,8 @@ __device__ __forceinline__ void load(const lab::Gemm& g, const CUtensorMap& map_
     while (k < whole_until) fill(std::true_type{});
     if (k < stop) fill(std::false_type{});
   }
-  wait_for(barrier + 8 * STAGES, parity);
-  ptx::cp_async_mbarrier_arrive_noinc(in_shared<std::uint64_t>(barrier));
+  wait_for(state.empty(), state.phase);
+  ptx::cp_async_mbarrier_arrive_noinc(state.full());
 }
 
 // ### The computing warps
@@ -452,8 +488,8 @@ __device__ __forceinline__ void load(const lab::Gemm& g, const CUtensorMap& map_
 // - *The reads of fragments are volatile.* They stand a step ahead of their use. In six of twelve trial builds without it ptxas
 //   had moved them down again, six in a row right before the first FMA that needs them. Section 7 tells how it was found.
 // - *The order of the FMAs*: down one column and up the next, with the third and fourth group of four rows exchanged.
-// - `hide` hides from the compiler how a value was computed. Otherwise nvcc saves a register and computes the address of
-//   shared memory again for each K-tile.
+// - `keep_in_register` hides from the compiler how a value was computed. Otherwise nvcc saves a register and computes the
+//   address of shared memory again for each K-tile.
 // - *alpha is multiplied in before the float4 is formed.* A float4 store needs four registers in a row, starting at a
 //   multiple of four. If the sums themselves were stored, that would also fix which registers hold them in the loop. In
 //   a trial the loop was faster with the multiplication in between (the notes have it).
@@ -466,8 +502,8 @@ template <class Tile, bool ALIGNED, class Work>
 __device__ void compute(const lab::Gemm& g, Work work, std::uint32_t base, std::uint32_t full,
                         float* partials, int* ready, int worker) {
   constexpr int TM = Tile::TM, TN = Tile::TN, BM = Tile::BM, BN = Tile::BN;
-  constexpr int lda_shared = Tile::lda_shared;
-  constexpr unsigned a_bytes = Tile::a_bytes, stage_bytes = Tile::stage_bytes;
+  using Stage = typename SharedStorage<Tile>::Stage;
+  constexpr std::uint32_t stage_bytes = sizeof(Stage);
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
   // Lanes in pairs: 4 rows x 8 columns, bit 0 a column, bit 1 a row.
   const int lane_row = ((lane >> 1) & 1) | ((lane >> 3) & 2),
@@ -475,25 +511,26 @@ __device__ void compute(const lab::Gemm& g, Work work, std::uint32_t base, std::
   const int row_in_tile = warp % Tile::warps_down * Tile::WM + lane_row * 4;
   const int col_in_tile = warp / Tile::warps_down * Tile::WN + lane_col * 4;
   const std::uint32_t a_start = base + 4 * row_in_tile;
-  std::uint32_t a_to_b = a_bytes + 4 * (col_in_tile - row_in_tile);
-  hide(a_to_b);
+  std::uint32_t a_to_b = offsetof(Stage, b) + 4 * (col_in_tile - row_in_tile);
+  keep_in_register(a_to_b);
   const std::uint32_t last = full + 8 * (STAGES - 1);
 
   float a[2][TM], b[2][TN], acc[TM][TN];
-  const auto fragments = [&](std::uint32_t from_a, std::uint32_t from_b, int which) {
+  const auto read_fragments = [&](std::uint32_t from_a, std::uint32_t from_b, int which) {
 #pragma unroll
     for (int i = 0; i < TM / 4; ++i) {
-      read(&a[which][4 * i], from_a + 64 * i);
+      read_volatile(&a[which][4 * i], from_a + 64 * i);
     }
 #pragma unroll
     for (int j = 0; j < TN / 4; ++j) {
-      read(&b[which][4 * j], from_b + 128 * j);
+      read_volatile(&b[which][4 * j], from_b + 128 * j);
     }
   };
 
-  std::uint32_t barrier = full, at_a = a_start, at_b = a_start + a_to_b, parity = 0;
-  wait_for(full, 0);
-  fragments(at_a, at_b, 0);
+  PipelineState state{0, full};
+  std::uint32_t at_a = a_start, at_b = at_a + a_to_b;
+  wait_for(state.full(), state.phase);
+  read_fragments(at_a, at_b, 0);
   Piece piece;
   while (work.next(piece)) {
 #pragma unroll
@@ -503,16 +540,17 @@ __device__ void compute(const lab::Gemm& g, Work work, std::uint32_t base, std::
     }
 #pragma unroll 1
     for (int k_tiles = piece.count; k_tiles > 0; --k_tiles) {
-      const bool wrap = barrier == last;
-      const std::uint32_t next = wrap ? full : barrier + 8;
+      // advance(), written out: nvcc makes other machine code of the call.
+      const bool wrap = state.barrier == last;
+      const PipelineState next{wrap ? state.phase ^ 1 : state.phase,
+                               wrap ? full : state.barrier + 8};
       const std::uint32_t next_a = wrap ? a_start : at_a + stage_bytes, next_b = next_a + a_to_b;
-      if (wrap) parity ^= 1;
 #pragma unroll
       for (int k = 0; k < BK; ++k) {
         // The fragments of step k + 1 are read while step k computes; the last step reads ahead into the next stage.
-        if (k == BK - 1) wait_for(next, parity);
-        fragments(k + 1 < BK ? at_a + (k + 1) * 4 * lda_shared : next_a,
-                  k + 1 < BK ? at_b + (k + 1) * 4 * BN : next_b, (k + 1) % 2);
+        if (k == BK - 1) wait_for(next.full(), next.phase);
+        read_fragments(k + 1 < BK ? at_a + (k + 1) * sizeof(Stage::a[0]) : next_a,
+                       k + 1 < BK ? at_b + (k + 1) * sizeof(Stage::b[0]) : next_b, (k + 1) % 2);
 #pragma unroll
         for (int x = 0; x < TM * TN; ++x) {  // down one column of C, up the next
           const int down = x / TM % 2 == 0 ? x % TM : TM - 1 - x % TM;
@@ -522,8 +560,8 @@ __device__ void compute(const lab::Gemm& g, Work work, std::uint32_t base, std::
           acc[i][j] += a[k % 2][i] * b[k % 2][j];
         }
       }
-      ptx::mbarrier_arrive(in_shared<std::uint64_t>(barrier + 8 * STAGES));
-      barrier = next;
+      ptx::mbarrier_arrive(state.empty());
+      state = next;
       at_a = next_a;
       at_b = next_b;
     }
@@ -596,8 +634,10 @@ __device__ __forceinline__ void run(const lab::Gemm& g, const CUtensorMap& map_b
                                     float* partials, int* ready) {
   extern __shared__ __align__(128) float4 memory[];
   std::uint32_t base = static_cast<std::uint32_t>(__cvta_generic_to_shared(memory));
-  hide(base);
-  const std::uint32_t full = base + STAGES * Tile::stage_bytes, empty = full + 8 * STAGES;
+  keep_in_register(base);
+  using Storage = SharedStorage<Tile>;
+  const std::uint32_t full = base + offsetof(Storage, full),
+                      empty = base + offsetof(Storage, empty);
   if (threadIdx.x == 0) {
     for (int s = 0; s < STAGES; ++s) {
       ptx::mbarrier_init(in_shared<std::uint64_t>(full + 8 * s), 32 * loading_warps);
@@ -645,7 +685,7 @@ __device__ __forceinline__ void run(const lab::Gemm& g, const CUtensorMap& map_b
 /// row-major. map_b describes B in boxes of (16, 256) if its rows start at multiples of 16 bytes. ALIGNED: they do, and
 /// those of C. plan: which block computes which tile, none of them cut.
 ///
-/// Launch: a block of 384 threads for each SM, with Large::shared_bytes of shared memory.
+/// Launch: a block of 384 threads for each SM, with a SharedStorage<Large>.
 /// Requires: compute capability 9.0 (mbarrier, TMA, setmaxnreg); k at most 2^31 - 16.
 template <bool ALIGNED>
 __global__ void __launch_bounds__(block_threads, 1)
@@ -813,7 +853,7 @@ __global__ void __launch_bounds__(block_threads, 1)
 /// what. partials: (blocks, BM x BN) floats for the sums of pieces. ready: a flag for each block and a ticket, 0, and 0
 /// again afterwards. Not both for two launches at the same time.
 ///
-/// Launch: a block of 384 threads for each SM, with Tile::shared_bytes of shared memory; one has to fit on an SM.
+/// Launch: a block of 384 threads for each SM, with a SharedStorage<Tile>; one has to fit on an SM.
 /// Requires: compute capability 9.0 (mbarrier, TMA, setmaxnreg); k at most 2^31 - 16.
 /// Source of the idea: Osama et al., Stream-K, 2023.
 template <bool ALIGNED, class Tile>
@@ -927,18 +967,19 @@ void launch(const lab::Gemm& g, bool share, Kernel if_aligned, Kernel otherwise,
       aligned_b ? tensor_map(g.b, g.k, g.n, g.ldb, BK, Tile::BN) : CUtensorMap{};
   const int blocks = lab::device_attribute(cudaDevAttrMultiProcessorCount);
   CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  static_cast<int>(Tile::shared_bytes)));
+                                  sizeof(SharedStorage<Tile>)));
   launch_one(kernel, blocks, map_b, Plan(g, Tile::BM, Tile::BN, blocks, share));
 }
 
 /// Launches even_shares with one of the tiles.
 template <class Tile>
 void launch_shares(const lab::Gemm& g, float* partials, int* ready) {
-  launch<Tile>(g, true, even_shares<true, Tile>, even_shares<false, Tile>,
-               [&](auto kernel, int blocks, const CUtensorMap& map_b, const Plan& plan) {
-                 kernel<<<static_cast<unsigned>(blocks), block_threads, Tile::shared_bytes>>>(
-                     g, map_b, plan, partials, ready);
-               });
+  launch<Tile>(
+      g, true, even_shares<true, Tile>, even_shares<false, Tile>,
+      [&](auto kernel, int blocks, const CUtensorMap& map_b, const Plan& plan) {
+        kernel<<<static_cast<unsigned>(blocks), block_threads, sizeof(SharedStorage<Tile>)>>>(
+            g, map_b, plan, partials, ready);
+      });
 }
 // [/hide]
 
@@ -1003,14 +1044,15 @@ void launch_box(float* out, const float* in) {
 template <class Kernel>
 auto by_producers(Kernel if_aligned, Kernel otherwise, bool persistent = true) {
   return [=](const lab::Gemm& g) {
-    launch<Large>(g, false, if_aligned, otherwise,
-                  [&](auto kernel, int blocks, const CUtensorMap& map_b, const Plan& plan) {
-                    const Plan of_all(g, Large::BM, Large::BN, plan.tiles_m * plan.tiles_n, false);
-                    if (!persistent) blocks = plan.tiles_m * plan.tiles_n;
-                    kernel<<<static_cast<unsigned>(blocks), block_threads, Large::shared_bytes>>>(
-                        g.m, g.n, g.k, g.alpha, g.a, g.lda, g.b, g.ldb, g.beta, g.c, g.ldc, map_b,
-                        persistent ? plan : of_all);
-                  });
+    launch<Large>(
+        g, false, if_aligned, otherwise,
+        [&](auto kernel, int blocks, const CUtensorMap& map_b, const Plan& plan) {
+          const Plan of_all(g, Large::BM, Large::BN, plan.tiles_m * plan.tiles_n, false);
+          if (!persistent) blocks = plan.tiles_m * plan.tiles_n;
+          kernel<<<static_cast<unsigned>(blocks), block_threads, sizeof(SharedStorage<Large>)>>>(
+              g.m, g.n, g.k, g.alpha, g.a, g.lda, g.b, g.ldb, g.beta, g.c, g.ldc, map_b,
+              persistent ? plan : of_all);
+        });
   };
 }
 
