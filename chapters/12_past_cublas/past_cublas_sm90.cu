@@ -191,7 +191,9 @@ struct Small : TileOf<8> {
   static __device__ constexpr int four_rows(int i) { return 4 * i; }
 };
 
-/// The shared memory of a block: the stages of the ring, aligned for the TMA, and two mbarriers for each.
+// This is what lies in a block's shared memory:
+
+/// The stages of the ring, aligned for the TMA, and two mbarriers for each.
 template <class Tile>
 struct SharedStorage {
   struct Stage {
@@ -203,7 +205,7 @@ struct SharedStorage {
 };
 static_assert(sizeof(SharedStorage<Large>) == 200'832 && sizeof(SharedStorage<Small>) == 135'296);
 
-// [hide] Addresses in shared memory, barriers and copies; PipelineState, a position in the ring
+// [hide] Addresses in shared memory, barriers and copies, and positions in the ring
 /// What lies at an address of shared memory.
 template <class T>
 __device__ __forceinline__ T* in_shared(std::uint32_t address) {
