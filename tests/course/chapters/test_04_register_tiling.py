@@ -4,9 +4,10 @@ of its prose are bound in the source, and py.course holds them against what they
 import re
 import unittest
 
-from chapter import Chapter, DefaultRun, Products, notice, site_results
+from chapter import Chapter, DefaultRun, Products, notice
 
 from warp.chapter import header as course_header
+from warp.chapter.results import product_bytes
 
 CHAPTER = Chapter("04_register_tiling")
 HEADER = course_header.read(CHAPTER.source)
@@ -86,7 +87,7 @@ class FirstRun(DefaultRun, unittest.TestCase):
         for rung in LADDER:
             counts = run.row(rung)["counts"]
             self.assertEqual(
-                site_results.product_bytes(small.row(rung), size),
+                product_bytes(small.row(rung), size),
                 32 * (counts["global_load_sectors"] + counts["global_store_sectors"]),
                 rung,
             )
