@@ -2,6 +2,7 @@
 
 import json
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 
 import small
 
@@ -104,6 +105,15 @@ class Kept(small.Course):
         self.say(self.line - 1)  # another program
         self.assertEqual(run.simulated_run(self.main, self.build)["rows"], self.kept().rows)
         self.assertEqual(self.runs(), 2)
+
+    def test_those_who_ask_at_once_wait_for_one_run(self):
+        program = run.program_of(self.main, self.build)
+        program.write_text(program.read_text().replace("#!/bin/sh\n", "#!/bin/sh\nsleep 0.3\n", 1))
+        self.assertIn("sleep", program.read_text())
+        with ThreadPoolExecutor(4) as pool:
+            found = list(pool.map(lambda _: run.simulated_results(self.main, program).rows, range(4)))
+        self.assertEqual(self.runs(), 1)
+        self.assertTrue(all(rows == found[0] for rows in found))
 
     def test_another_program_runs_again(self):
         self.kept()

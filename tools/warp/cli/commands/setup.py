@@ -24,7 +24,7 @@ def main(arguments: Arguments) -> int:
     if not ready:
         install.ensure_venv(machine)
     # Tests of what nvcc makes need it; readers have ./learn setup --sass.
-    brought = bool(arguments.all and compiler(machine)) and disassembler(machine)
+    brought = arguments.all and compiler(machine) and disassembler(machine)
     if not lacking and ready and not brought:
         ui.say("Everything is here already; nothing to install.")
     else:
