@@ -398,6 +398,7 @@ __global__ void __launch_bounds__(STAGED_BLOCK)
 // In 2D a cell has four neighbours. A step of the five-point {term}`Jacobi iteration` takes half of the cell and an eighth
 // of each neighbour; cells at the edge keep their values. Its arithmetic is five instructions for 8 bytes. The baseline is one
 // core of the host.
+//= five instructions: alone("five_naive", "FP32 instructions") / 1000 * 132 * 4 * 1.98e9 * 32 / 16384**2
 
 constexpr float CENTRE = 0.5f, SIDE = 0.125f;  ///< weights of the five points
 
