@@ -146,6 +146,22 @@ class Looks(browser.InABrowser):
         self.assertFalse(any(heading.startswith("Solution") for heading in solved[:3]), solved[:3])
         page.goto((built.SITE / "search.html").as_uri() + "?q=qqzzx")
         self.assertIn("No section", page.locator("#search-summary").inner_text())
+        page.goto((built.SITE / "search.html").as_uri() + "?q=setmaxnreg%20register")
+        said = page.locator("#search-summary", has_text="part of it")
+        self.assertRegex(
+            said.inner_text(), "^[0-9]+ sections? for “setmaxnreg register”, then those with a part of it$"
+        )
+
+    def test_names_in_a_table_are_words_on_a_phone(self):
+        page = self.page(390)
+        narrow = """() => {
+          for (const fold of document.querySelectorAll("details")) fold.open = true;
+          const first = [...document.querySelectorAll(".table-wrapper table.docutils tr > :first-child")];
+          return first.filter((cell) => cell.offsetWidth > 0 && cell.offsetWidth < 60).map((cell) => cell.innerText);
+        }"""
+        for chapter in ("05_bank_conflicts", "18_attention"):
+            page.goto((built.SITE / "chapters" / f"{chapter}.html").as_uri())
+            self.assertEqual(page.evaluate(narrow), [])
 
     def test_the_live_figure_counts_what_the_traces_say(self):
         page = self.page(1440)
