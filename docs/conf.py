@@ -1,17 +1,17 @@
-"""Sphinx settings. docs/build.py starts Sphinx; it stages the pages and says where the XML lies."""
+"""Sphinx settings. tools/warp/site/build.py starts Sphinx; it stages the pages and says where the XML lies."""
 
 import os
 import sys
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).parent / "_ext"), str(Path(__file__).parents[1] / "tools")]
+sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 
 project = "Warp by Warp"
 author = "The Warp by Warp authors"
 html_title = "Warp by Warp"
 release = (Path(__file__).parents[1] / "VERSION").read_text(encoding="utf-8").strip()
 
-extensions = ["myst_parser", "sphinx_design", "sphinx_copybutton", "breathe", "warp_site"]
+extensions = ["myst_parser", "sphinx_design", "sphinx_copybutton", "breathe", "warp.site.extension"]
 templates_path = ["_templates"]
 html_baseurl = os.environ.get("WARP_SITE_URL", "")  # for canonical addresses and the sitemap; the pages need none
 myst_enable_extensions = ["colon_fence", "deflist", "attrs_inline", "smartquotes"]
@@ -20,7 +20,7 @@ suppress_warnings = ["epub.unknown_project_files"]
 exclude_patterns = ["_figures", "_data", "_files"]
 
 # Breathe. CUDA's qualifiers and attributes are no C++; the Doxyfile removes most of them.
-breathe_default_project = "lab"  # breathe_projects comes from docs/build.py
+breathe_default_project = "lab"  # breathe_projects comes from build.py
 breathe_domain_by_extension = {"cu": "cpp", "cuh": "cpp", "h": "cpp"}
 breathe_show_include = False
 cpp_id_attributes = [
@@ -102,8 +102,8 @@ html_theme_options = {
         "color-link-underline": "#3f6b5b",
     },
 }
-pygments_style = "warp_pygments.WarpLight"
-pygments_dark_style = "warp_pygments.WarpDark"
+pygments_style = "warp.site.colours.WarpLight"
+pygments_dark_style = "warp.site.colours.WarpDark"
 highlight_language = "cuda"
 
 copybutton_exclude = ".linenos, .cost, .gap, .gp, .go"

@@ -1,9 +1,8 @@
 """The drawings of chapter 01: the program's parts beside the GPU's, and the sectors of two requests."""
 
-import figures
-from figures import ACCENT, FOREGROUND, MUTED, SOFT, roles
-
 from warp.chapter import recording, results
+from warp.site import figures
+from warp.site.figures import ACCENT, FOREGROUND, MUTED, SOFT, roles
 
 SMS = 132  # of an H200
 SUB_PARTITIONS = 4

@@ -2,10 +2,9 @@
 
 import re
 
-import figures
-from figures import ACCENT, FOREGROUND, LINE, MUTED, SOFT
-
 from warp.chapter import results
+from warp.site import figures
+from warp.site.figures import ACCENT, FOREGROUND, LINE, MUTED, SOFT
 
 
 def memories():

@@ -1,8 +1,7 @@
 """The drawings of chapter 03: two ways to cut a tile, how a block walks along K, which banks its inner loop reads."""
 
-import figures
-
 from warp.chapter import maps, recording, results
+from warp.site import figures
 
 FOREGROUND, MUTED, SOFT, ACCENT, GROUND = (
     f"var(--draw-{name})" for name in ("foreground", "muted", "soft", "accent", "ground")

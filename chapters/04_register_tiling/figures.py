@@ -1,9 +1,8 @@
 """The drawing of chapter 04: one thread's way from global memory over shared memory to its registers."""
 
-import figures
-from figures import roles
-
 from warp.chapter import results
+from warp.site import figures
+from warp.site.figures import roles
 
 FOREGROUND, MUTED, LINE, SOFT, ACCENT = (
     f"var(--draw-{name})" for name in ("foreground", "muted", "line", "soft", "computing")

@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-import figures
-
 from warp.chapter import maps, results
 from warp.chapter.counted import load_counted
+from warp.site import figures
 
 STRIDES = (0, 1, 2, 4, 8, 16, 32, 33)  # the first launches of strided_reads: float
 VECTORS = Path(__file__).resolve().parents[2] / "common/lab/include/lab/vectors.h"  # where C is stored

@@ -1,9 +1,8 @@
 """The drawings of chapter 06: sectors of strides and structs, a tile that turns rows into columns, and its banks."""
 
-import figures
-from figures import ACCENT, FOREGROUND, GROUND, LINE, MUTED, SECOND, SOFT
-
 from warp.chapter import maps, results
+from warp.site import figures
+from warp.site.figures import ACCENT, FOREGROUND, GROUND, LINE, MUTED, SECOND, SOFT
 
 EDGE, CELL = 8, 24  # of the tiles drawn here: 8 x 8 stands for 32 x 32
 

@@ -1,9 +1,8 @@
 """The drawings of chapter 07: the trees, which lanes add in them, the exchange between lanes, and the last block."""
 
-import figures
-from figures import ACCENT, FOREGROUND, GROUND, LINE, MUTED, SECOND, SOFT
-
 from warp.chapter import maps, recording, results
+from warp.site import figures
+from warp.site.figures import ACCENT, FOREGROUND, GROUND, LINE, MUTED, SECOND, SOFT
 
 VALUES = (3, 1, 7, 0, 4, 1, 6, 3)
 BLOCK, WARP = 256, 32

@@ -1,7 +1,7 @@
 """The drawings of chapter 08: the steps of two scans, element by element, the parts of a tile, and a tile that looks back."""
 
-import figures
-from figures import ACCENT, FOREGROUND, LINE, MUTED, SOFT
+from warp.site import figures
+from warp.site.figures import ACCENT, FOREGROUND, LINE, MUTED, SOFT
 
 VALUES = (3, 1, 7, 0, 4, 1, 6, 3)  # of the tables in the text
 

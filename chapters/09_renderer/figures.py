@@ -10,11 +10,10 @@ import tempfile
 import zlib
 from pathlib import Path
 
-import figures
-from figures import ACCENT, FOREGROUND, LINE, MUTED, SOFT
-
 from warp.base.files import write_atomically
 from warp.chapter.run import build_folder, digest_of, program_of
+from warp.site import figures
+from warp.site.figures import ACCENT, FOREGROUND, LINE, MUTED, SOFT
 
 SIDE = 132  # of an image on the page
 SCENES = ("rgb", "rgby", "pattern", "rand10k", "rand100k", "rand1M=200000", "biglittle", "littlebig", "micro2M=100000",

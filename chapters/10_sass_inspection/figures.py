@@ -3,8 +3,8 @@
 import json
 import re
 
-import figures
-from figures import FOREGROUND, MUTED, roles
+from warp.site import figures
+from warp.site.figures import FOREGROUND, MUTED, roles
 
 # Of the kernels of section 7: as its table names them, and as nvcc does.
 LOOPS = {

@@ -2,8 +2,8 @@
 
 import dataclasses
 
-import figures
-from figures import ACCENT, LINE, MUTED, Span, roles
+from warp.site import figures
+from warp.site.figures import ACCENT, LINE, MUTED, Span, roles
 
 STAGES = 4
 

@@ -1,7 +1,7 @@
 """The drawings of chapter 12: a ring between producer and consumers, waves of tiles, and tiles that are cut along K."""
 
-import figures
-from figures import ACCENT, FOREGROUND, GROUND, LINE, MUTED, SECOND, SOFT, roles
+from warp.site import figures
+from warp.site.figures import ACCENT, FOREGROUND, GROUND, LINE, MUTED, SECOND, SOFT, roles
 
 
 def ring():

@@ -3,8 +3,8 @@
 import json
 import math
 
-import figures
-from figures import ACCENT, FOREGROUND, GROUND, LINE, MUTED, SECOND, SOFT
+from warp.site import figures
+from warp.site.figures import ACCENT, FOREGROUND, GROUND, LINE, MUTED, SECOND, SOFT
 
 CELLS = 13  # octaves from 1 to 8192
 

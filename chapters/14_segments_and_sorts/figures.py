@@ -1,7 +1,7 @@
 """The drawings of chapter 14: pairs that scan segments, the merge path, two passes of a radix sort, a look-back by digit."""
 
-import figures
-from figures import ACCENT, FOREGROUND, LINE, MUTED, SECOND, SOFT
+from warp.site import figures
+from warp.site.figures import ACCENT, FOREGROUND, LINE, MUTED, SECOND, SOFT
 
 VALUES = (3, 1, 7, 0, 4, 1, 6, 3)  # of the table in the text
 HEADS = (1, 0, 0, 1, 0, 1, 0, 0)

@@ -1,8 +1,8 @@
 """The drawings of chapter 15: a halo, a column in registers, a queue along z, tiles in time, a grid that stays on chip,
 the sums of a filter."""
 
-import figures
-from figures import ACCENT, FOREGROUND, LINE, MUTED, SECOND, SOFT
+from warp.site import figures
+from warp.site.figures import ACCENT, FOREGROUND, LINE, MUTED, SECOND, SOFT
 
 CELL = 20
 

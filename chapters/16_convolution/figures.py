@@ -1,8 +1,8 @@
 """The drawings of chapter 16: a layer, the matrix of windows, a table of taps, Winograd's three steps and points, the order for a pool,
 chunks of channels."""
 
-import figures
-from figures import ACCENT, LINE, MUTED, SECOND, SOFT
+from warp.site import figures
+from warp.site.figures import ACCENT, LINE, MUTED, SECOND, SOFT
 
 CELL = 16
 

@@ -1,7 +1,7 @@
 """The drawings of chapter 17: who holds which element, a swizzled tile, and the way of a tile on Hopper."""
 
-import figures
-from figures import ACCENT, FOREGROUND, GROUND, LINE, MUTED, SECOND, SOFT
+from warp.site import figures
+from warp.site.figures import ACCENT, FOREGROUND, GROUND, LINE, MUTED, SECOND, SOFT
 
 CELL = 26
 

@@ -3,8 +3,8 @@ and warpgroups that take turns."""
 
 import dataclasses
 
-import figures
-from figures import ACCENT, GROUND, LINE, MUTED, SECOND, SOFT, Span
+from warp.site import figures
+from warp.site.figures import ACCENT, GROUND, LINE, MUTED, SECOND, SOFT, Span
 
 
 def merge():

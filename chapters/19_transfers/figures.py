@@ -3,8 +3,8 @@ pieces in several streams over time."""
 
 import dataclasses
 
-import figures
-from figures import ACCENT, FOREGROUND, GROUND, LINE, MUTED, SECOND, SOFT, Span
+from warp.site import figures
+from warp.site.figures import ACCENT, FOREGROUND, GROUND, LINE, MUTED, SECOND, SOFT, Span
 
 
 def boxed(x, y, width, height, label, fill="none", colour=FOREGROUND):

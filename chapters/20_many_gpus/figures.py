@@ -4,8 +4,8 @@ and the parts of a product over time."""
 import dataclasses
 import math
 
-import figures
-from figures import ACCENT, FOREGROUND, GROUND, LINE, MUTED, SECOND, SOFT, Span
+from warp.site import figures
+from warp.site.figures import ACCENT, FOREGROUND, GROUND, LINE, MUTED, SECOND, SOFT, Span
 
 HIGH, WIDE = 24, 190  # a row
 

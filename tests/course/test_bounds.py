@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import sys
 import unittest
 
 import small  # noqa: F401  (the path)
@@ -10,6 +9,7 @@ import small  # noqa: F401  (the path)
 from warp.base.errors import UsageError
 from warp.machinecode import bounds
 from warp.record import bounds_at_size
+from warp.site import gpu_table
 from warp.trace import execution
 from warp.trace.model import Compiled, Launch, Line
 
@@ -172,9 +172,6 @@ class Sizes(unittest.TestCase):
 
 class Page(unittest.TestCase):
     def test_each_gpu_and_each_source_is_there(self):
-        sys.path.insert(0, str(small.ROOT / "docs" / "_ext"))
-        import gpu_table
-
         lines = gpu_table.table().split("\n")
         self.assertEqual([line.split(" | ")[0][2:] for line in lines[2:10]], list(bounds.gpus()))
         self.assertIn("4,917", next(line for line in lines if line.startswith("| H200")))

@@ -500,7 +500,7 @@ class Docs(fake.Checkout):
         self.ready_venv()
         self.tool("doxygen", "#!/bin/sh\necho 1.9.4\n")
         self.write(
-            "docs/build.py",
+            "tools/warp/site/build.py",
             fake.text(
                 """
                 import os, sys

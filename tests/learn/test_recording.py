@@ -10,11 +10,10 @@ LABELS = ["learn", "simt"]
 NEEDS = ["simtcc", "simt", "lab", "grader"]
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "docs" / "recordings"), str(ROOT / "tools")]
+sys.path.insert(0, str(ROOT / "tools"))
 
-import record  # noqa: E402
-
-from warp.base.errors import LearnError  # noqa: E402
+from warp.base.errors import LearnError
+from warp.site import record_watch
 
 
 def without_times(frames):
@@ -24,12 +23,14 @@ def without_times(frames):
 class Recording(unittest.TestCase):
     def test_the_runner_still_says_it(self):
         kept = json.loads((ROOT / "docs" / "recordings" / "watch.json").read_text(encoding="utf-8"))
-        self.assertEqual(kept["exercise"], record.EXERCISE)
+        self.assertEqual(kept["exercise"], record_watch.EXERCISE)
         try:
-            now = record.frames()
+            now = record_watch.frames()
         except LearnError as error:
             self.skipTest(f"no exercise can be checked here: {error}")
-        self.assertEqual(without_times(kept["frames"]), without_times(now), "make it again: docs/recordings/record.py")
+        self.assertEqual(
+            without_times(kept["frames"]), without_times(now), "make it again: tools/warp/site/record_watch.py"
+        )
         self.assertNotEqual(without_times(kept["frames"]), without_times(now[:-1]))
 
 

@@ -19,6 +19,7 @@ MAY_IMPORT = {
     "explain": ["base", "machinecode", "trace", "chapter"],
     "exercise": ["base"],
     "record": ["base", "machinecode", "trace", "chapter", "explain", "exercise"],
+    "site": ["base", "machinecode", "trace", "chapter", "explain", "exercise"],
     "cli": ["base", "machinecode", "trace", "chapter", "explain", "exercise", "record"],
 }
 

@@ -40,7 +40,7 @@ def make():
     unittest.addModuleCleanup(shutil.rmtree, folder)
     (folder / "simulator").symlink_to(SIMULATOR)
     done = subprocess.run(
-        [PYTHON, str(sample.ROOT / "docs" / "build.py"), "--build-dir", str(folder)],
+        [PYTHON, str(sample.ROOT / "tools" / "warp" / "site" / "build.py"), "--build-dir", str(folder)],
         capture_output=True,
         text=True,
         cwd=sample.ROOT,

@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "docs" / "_ext"))
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools")]
 
 CHAPTER = """\

@@ -7,9 +7,9 @@ import stat
 import tempfile
 import unittest
 
-import sample  # noqa: F401  (puts docs/_ext on the path)
+import sample  # noqa: F401  (puts tools on the path)
 
-import agreement
+from warp.site import agreement
 
 COUNTS = [name for _, name in agreement.COLUMNS]
 

@@ -11,16 +11,13 @@ from pathlib import Path
 
 import sample
 
-import asked
-import chapter_drawings
-import chapter_tables
-import figures
 import labels
 from browser import CHROMIUM
-from stage import Stage
 
 from warp.chapter import predictions, results, source
 from warp.chapter.expressions import Numbers
+from warp.site import asked, chapter_drawings, chapter_tables, figures
+from warp.site.stage import Stage
 
 SVG = "{http://www.w3.org/2000/svg}"
 SCRIPT = sample.ROOT / "docs" / "_static" / "predict.js"

@@ -1,4 +1,4 @@
-"""docs/build.py on a small course: it builds, and what is wrong stops it with one clear line."""
+"""tools/warp/site/build.py on a small course: it builds, and what is wrong stops it with one clear line."""
 
 import html
 import json
@@ -19,6 +19,7 @@ NEEDS = ["site_programs"]
 SECONDS = 1800
 
 PYTHON = suites.site_python()
+BUILD = sample.ROOT / "tools" / "warp" / "site" / "build.py"
 
 
 @unittest.skipUnless(PYTHON, "the site's Python environment is not there: ./learn setup --docs makes it")
@@ -33,7 +34,7 @@ class Build(unittest.TestCase):
             sample.make(self.root, **changes)
         environment = {k: v for k, v in os.environ.items() if k != "WARP_BUILD_DIR"}
         return subprocess.run(
-            [PYTHON, str(sample.ROOT / "docs" / "build.py"), "--root", str(self.root), *arguments],
+            [PYTHON, str(BUILD), "--root", str(self.root), *arguments],
             capture_output=True,
             text=True,
             env=environment,
@@ -231,7 +232,7 @@ int main() { return 0; }"""
         sample.make(self.root)
         own = self.root / "chapters" / "01_sample" / "figures.py"
         text = (
-            'import figures\n\n\ndef draw(simulated, source):\n    assert simulated.rows and source.name == "sample.cu"\n'
+            'from warp.site import figures\n\n\ndef draw(simulated, source):\n    assert simulated.rows and source.name == "sample.cu"\n'
             "    drawing = figures.Drawing(figures.svg([], 600, 90), 'Words.')\n"
             '    return [("copy_far", "own", drawing, "A caption of its own")]\n'
         )
@@ -276,7 +277,7 @@ int main() { return 0; }"""
     def test_a_python_without_the_packages(self):
         sample.make(self.root)
         done = subprocess.run(
-            [PYTHON, "-S", "-E", str(sample.ROOT / "docs" / "build.py"), "--root", str(self.root)],
+            [PYTHON, "-S", "-E", str(BUILD), "--root", str(self.root)],
             capture_output=True,
             text=True,
             timeout=300,

@@ -5,11 +5,9 @@ import unittest
 
 import sample
 
-import exercises_page
-import way
-
 from warp.chapter import header, source
 from warp.exercise import exercises as course
+from warp.site import exercises_page, way
 
 FOLDER = "01_thread_indexing"
 

@@ -8,13 +8,13 @@ import runpy
 import unittest
 import xml.etree.ElementTree as ElementTree
 
-import sample  # puts docs/_ext on the path
+import sample  # puts tools on the path
 
-import figures
 import labels
-from figures import bars, roles, rooflines
 
 from warp.chapter import maps, recording
+from warp.site import figures
+from warp.site.figures import bars, roles, rooflines
 
 SVG = "{http://www.w3.org/2000/svg}"
 

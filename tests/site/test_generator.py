@@ -10,23 +10,24 @@ import unittest
 import urllib.parse
 from pathlib import Path
 
-import sample  # puts docs/_ext on the path
-
-import chapter_page
-import chapter_tables
-import compiler_explorer
-import counted_listing
-import doxygen
-import key_figures
-import markup
-import rung_tables
-import valid_html
+import sample  # puts tools on the path
 
 from warp.chapter import maps, results, source
 from warp.chapter.counted import load_counted
 from warp.chapter.errors import SourceError
 from warp.chapter.functions import find_function
 from warp.chapter.source import Code, Fold, Prose, RungHere
+from warp.site import (
+    chapter_page,
+    chapter_tables,
+    compiler_explorer,
+    counted_listing,
+    doxygen,
+    key_figures,
+    markup,
+    rung_tables,
+    valid_html,
+)
 
 
 class Temporary(unittest.TestCase):

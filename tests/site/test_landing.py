@@ -8,10 +8,7 @@ from pathlib import Path
 
 import sample
 
-import figures
-import landing
-import one_style
-import recording
+from warp.site import figures, landing, one_style, recording
 
 
 class Stairs(unittest.TestCase):

@@ -14,7 +14,6 @@ import sample
 import accessibility
 import built
 import labels
-import live
 import looks
 import markup_rules
 from reader import Reader
@@ -22,6 +21,7 @@ from speed import Speed  # noqa: F401, a suite of its own
 
 from warp.chapter import source
 from warp.exercise.exercises import all_exercises
+from warp.site import live
 
 LABELS = ["site", "slow"]
 NEEDS = ["site_programs"]

@@ -1,22 +1,21 @@
 """The README's picture is what the recorded results make of it."""
 
 import shutil
-import sys
 import tempfile
 import unittest
 from pathlib import Path
 
 import sample
 
-sys.path.insert(0, str(sample.ROOT / "docs"))
-
-import picture  # noqa: E402
+from warp.site import picture
 
 
 class Picture(unittest.TestCase):
     def test_it_is_of_these_results(self):
         kept = picture.PICTURE.read_text(encoding="utf-8")
-        self.assertTrue(kept == picture.picture(), "docs/ladder.svg is of other results: python3 docs/picture.py")
+        self.assertTrue(
+            kept == picture.picture(), "docs/ladder.svg is of other results: python3 tools/warp/site/picture.py"
+        )
 
     def test_other_results_make_another(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -2,12 +2,12 @@
 
 import unittest
 
-import sample  # noqa: F401  the path to docs/_ext
+import sample  # noqa: F401  puts tools on the path
 
 try:
-    import margin
-    import reading
     from docutils import nodes
+
+    from warp.site import margin, reading
 except ImportError:
     nodes = None
 

@@ -16,11 +16,11 @@ from pathlib import Path
 import sample
 
 import browser
-import live  # docs/_ext is on the path
 
 from warp.exercise.exercises import all_exercises
+from warp.site import live  # sample puts it on the path
 
-RULES = sample.ROOT / "docs" / "rules"
+RULES = sample.ROOT / "tools" / "warp" / "site"
 STATIC = sample.ROOT / "docs" / "_static"
 COUNT = 100_000
 SIMT = sample.ROOT / "common" / "simt"
@@ -52,8 +52,8 @@ ASK = """(count) => {
 
 
 def maker():
-    """docs/rules/make.py."""
-    spec = importlib.util.spec_from_file_location("make_rules", RULES / "make.py")
+    """tools/warp/site/rules.py, as a module of its own: tests change it."""
+    spec = importlib.util.spec_from_file_location("make_rules", RULES / "rules.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -66,7 +66,7 @@ class Committed(unittest.TestCase):
 
     def test_it_is_of_these_sources(self):
         recorded = re.search(r"^// sources ([0-9a-f]+), clang", self.text, re.MULTILINE)[1]
-        self.assertEqual(recorded, self.make.digest(), "the rules have changed: run 'python3 docs/rules/make.py'")
+        self.assertEqual(recorded, self.make.digest(), "the rules have changed: run 'python3 tools/warp/site/rules.py'")
 
     def test_it_is_what_the_compiler_makes(self):
         version = re.search(r"clang ([\d.]+)$", self.text, re.MULTILINE)[1]
@@ -159,7 +159,7 @@ class States(unittest.TestCase):
 
     def test_lines_of_the_chapters(self):
         """They are found where the simulator saw their access, and an access that it did not see is refused."""
-        for _, state, *places in live.LINES:
+        for _, state, places in live.LINES:
             self.assertIn(len(places), (1, len(live.parse(state)[1])))  # one line for both, or one for each
             for folder, rung, code in places:
                 text = (sample.ROOT / "chapters" / folder / f"{folder[3:]}.cu").read_text()
@@ -167,7 +167,7 @@ class States(unittest.TestCase):
                 self.assertIn(rung, text)
         self.addCleanup(setattr, live, "LINES", live.LINES)
         place = ("00_test", "kernel", "f(in[3 * i]);")
-        live.LINES = [("Three", "global:float*3:float*1", place, ("00_test", "kernel", "g(in[i]);"))]
+        live.LINES = [("Three", "global:float*3:float*1", [place, ("00_test", "kernel", "g(in[i]);")])]
         source = "first\n  f(in[3 * i]);\n\tg(in[i]);\n  f(in[3 * i]);\n"
         pages = {"chapters/00_test.md": "nothing", "more/00_test/x.md": "```\n  f(in[3 * i]);\n  g(in[i]);\n```"}
 

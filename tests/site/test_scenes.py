@@ -10,11 +10,10 @@ from pathlib import Path
 import sample
 
 import browser
-import figures
-import live
 
 from warp.chapter import run
 from warp.machinecode import occupancy
+from warp.site import figures, live
 
 NEEDS = ["chapters"]
 

@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-sys.path[:0] = [str(ROOT / "docs" / "_ext"), str(ROOT / "tests"), str(ROOT / "tools")]
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools")]
 from suites import SIMULATOR as BINARY_DIR  # noqa: E402
 
 from warp.base.machine import Machine  # noqa: E402

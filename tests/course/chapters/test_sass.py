@@ -8,8 +8,6 @@ from pathlib import Path
 
 from chapter import ROOT
 
-import compiler_explorer
-
 from warp.base.errors import LearnError
 from warp.base.machine import Machine
 from warp.chapter import recorded, source
@@ -17,6 +15,7 @@ from warp.chapter.errors import ExpressionError
 from warp.chapter.functions import find_function
 from warp.exercise import exercises
 from warp.machinecode import code, disassembly, expectations, tools
+from warp.site import compiler_explorer
 
 LABELS = ["chapter", "slow"]
 NEEDS = []

@@ -7,9 +7,9 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT / "docs" / "_ext"))
+sys.path.insert(0, str(ROOT / "tools"))
 
-import simulator_settings  # noqa: E402
+from warp.site import simulator_settings  # noqa: E402
 
 HOUSE = ROOT / "common" / "simt"
 
@@ -143,7 +143,7 @@ class House(unittest.TestCase):
     def test_the_page_names_what_there_is(self):
         """docs/inside.md and its drawing name functions and files: all of them exist."""
         page = (ROOT / "docs" / "inside.md").read_text()
-        drawing = (ROOT / "docs" / "_ext" / "figures" / "simulator.py").read_text()
+        drawing = (ROOT / "tools" / "warp" / "site" / "figures" / "simulator.py").read_text()
         sources = "".join(
             file.read_text()
             for folder in [*FOLDERS, "include"]

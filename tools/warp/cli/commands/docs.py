@@ -31,12 +31,16 @@ def main(arguments: Arguments) -> int:
     env["PYTHONPYCACHEPREFIX"] = os.path.join(paths.BUILD, "pycache")
     with build.lock("docs"):
         steps.run(
-            "Building the site", [python, os.path.join(paths.ROOT, "docs", "build.py")], "docs", env=env, cwd=paths.ROOT
+            "Building the site",
+            [python, os.path.join(paths.ROOT, "tools", "warp", "site", "build.py")],
+            "docs",
+            env=env,
+            cwd=paths.ROOT,
         )
     folder = os.path.join(paths.BUILD, "docs", "html")
     index = os.path.join(folder, "index.html")
     if not os.path.exists(index):
-        raise LearnError(f"docs/build.py ended well but wrote no {paths.shown(index)}")
+        raise LearnError(f"tools/warp/site/build.py ended well but wrote no {paths.shown(index)}")
     pages.note_passed(progress.read())
     ui.say("The site: " + paths.shown(index))
     if arguments.pdf:

@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+"""Builds the site: tools/warp/site/build.py [--build-dir build] [--out build/docs/html]
+
+Runs every chapter's simulator program for its counts, Doxygen for the contracts, writes the chapters'
+pages from their sources and hands everything to Sphinx, whose warnings are errors. `./learn docs` makes
+the virtual environment (docs/requirements.txt), builds the simulator and calls this.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import hashlib
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+DOCS = ROOT / "docs"
+sys.path[0] = str(ROOT / "tools")  # for the folder of this file, whose names are none of the path's
+
+from warp.chapter.errors import (
+    ResultsError,
+    SourceError,
+)
+from warp.exercise.exercises import ExerciseError
+from warp.site import agreement, doxygen, figures, gpu_table, landing, simulator_settings
+from warp.site import rules as live_rules
+from warp.site.chapter_stage import Chapters
+from warp.site.stage import BuildError, Stage, write
+
+# Below the drawing of docs/inside.md.
+WAY = "An access on its way: the folder, what happens there, and the functions that do it."
+
+
+def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="build.py", description="Builds the site.")
+    parser.add_argument("--root", type=Path, default=ROOT, help="the course (default: where this file lies)")
+    parser.add_argument(
+        "--build-dir", type=Path, help="holds simulator/ with the built chapters (default: $WARP_BUILD_DIR, else build)"
+    )
+    parser.add_argument("--out", type=Path, help="the site (default: BUILD_DIR/docs/html)")
+    options = parser.parse_args(arguments)
+    options.root = options.root.resolve()
+    options.build_dir = Path(options.build_dir or os.environ.get("WARP_BUILD_DIR") or options.root / "build").resolve()
+    options.out = (options.out or options.build_dir / "docs" / "html").resolve()
+    return options
+
+
+def check_packages() -> None:
+    modules = {
+        "sphinx": "sphinx",
+        "breathe": "breathe",
+        "myst_parser": "myst-parser",
+        "furo": "furo",
+        "sphinx_design": "sphinx-design",
+        "sphinx_copybutton": "sphinx-copybutton",
+    }
+    missing = [package for module, package in modules.items() if importlib.util.find_spec(module) is None]
+    if missing:
+        raise BuildError(
+            f"this Python lacks {', '.join(missing)}: run './learn docs', which makes an environment "
+            "with docs/requirements.txt"
+        )
+
+
+def commit_of(root: Path) -> str:
+    if os.environ.get("WARP_COMMIT"):
+        return os.environ["WARP_COMMIT"]
+    done = subprocess.run(["git", "-C", str(root), "rev-parse", "--short=10", "HEAD"], capture_output=True, text=True)
+    return done.stdout.strip() if done.returncode == 0 else "unknown"
+
+
+def public_headers(root: Path) -> dict[str, list[Path]]:
+    lab = sorted((root / "common" / "lab" / "include" / "lab").glob("*.h"))
+    simt = root / "common" / "simt" / "include" / "simt"
+    return {"lab": lab, "simt": [simt / name for name in ("simt.h", "counts.h", "counting.h")]}
+
+
+def generator_digest() -> str:
+    """Changes with the code that makes the pages."""
+    digest = hashlib.sha256()
+    for path in sorted([*DOCS.glob("_templates/*"), DOCS / "conf.py", *(ROOT / "tools").rglob("*.py")]):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def build(options: argparse.Namespace) -> None:
+    check_packages()
+    work = options.build_dir / "docs"
+    stage = Stage(work / "source")
+
+    print("docs: chapters: programs, contracts, pages", flush=True)
+    chapters = Chapters(stage, options.root, options.build_dir / "simulator", work, commit_of(options.root))
+    made, projects = chapters.write_all(), chapters.projects
+    made["way"] = stage.drawing("way_of_an_access", figures.way_of_an_access(figures.WAY_OF_AN_ACCESS), WAY)
+    made["settings"] = simulator_settings.table()
+    made["gpus"] = gpu_table.table()
+    print("docs: contracts of lab and simt", flush=True)
+    for project, headers in public_headers(options.root).items():
+        if not headers:
+            raise BuildError(f"{options.root}/common/{project}: no public header")
+        projects[project] = doxygen.run(DOCS / "Doxyfile", work / "doxygen" / project, headers, defines=["__SIMT__"])
+        if not any(entity.documented for entity in doxygen.entities(projects[project])):
+            raise BuildError(f"Doxygen extracted nothing from the headers of {project}")
+
+    pages = options.root / "docs"
+    for path in sorted(pages.rglob("*")):
+        relative = path.relative_to(pages)
+        if path.is_file() and path.suffix == ".md" and relative.parts[0] not in ("_static", "_templates"):
+            text = path.read_text(encoding="utf-8")
+            stage.write(str(relative), landing.placed(text, made))
+    if (options.root / "tests" / "simulator" / "agreement").exists():
+        print("docs: the simulator's counts beside the hardware's", flush=True)
+        try:
+            stage.write(
+                "agreement.md",
+                agreement.page(options.root, options.build_dir / "simulator" / "tests" / "simulator", work / "runs"),
+            )
+        except (OSError, ValueError) as error:
+            raise BuildError(f"the page of agreement: {error}")
+    stage.sweep()
+
+    rules = work / "rules.js"
+    print(f"docs: rules of the live figure: {live_rules.for_site(rules)}", flush=True)
+
+    print("docs: Sphinx", flush=True)
+    # Pages that did not change stay as they are, unless what makes them has changed.
+    stamp, generator = work / "generator", generator_digest()
+    same = stamp.exists() and stamp.read_text() == generator and (options.out / "index.html").exists()
+    anew = [] if same else ["-E", "-a"]
+    from sphinx.cmd.build import main as sphinx_main
+
+    options.out.mkdir(parents=True, exist_ok=True)
+    arguments = [
+        "-b",
+        "html",
+        "-c",
+        str(DOCS),
+        "-d",
+        str(work / "doctrees"),
+        *anew,
+        "-j",
+        str(min(4, os.cpu_count() or 1)),
+        "-W",
+        "--keep-going",
+        "-n",
+        "-q",
+        "--color" if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else "--no-color",
+    ]
+    arguments += ["-D", f"warp_root={options.root}"]
+    for name, xml in projects.items():
+        arguments += ["-D", f"breathe_projects.{name}={xml}"]
+    status = sphinx_main([*arguments, str(stage.folder), str(options.out)])
+    if status != 0:
+        raise BuildError("Sphinx found something wrong; its lines above say what and where")
+    if rules.exists():
+        shutil.copy(rules, options.out / "_static" / rules.name)
+    write(stamp, generator)
+    shutil.rmtree(options.out / "_sources", ignore_errors=True)
+    landing.pack_site(options.out, work / "released.tar.gz", bool(anew))
+
+
+def main(arguments: list[str] | None = None) -> int:
+    options = parse_arguments(arguments)
+    gc.set_threshold(200_000, 20, 20)  # the doctrees are large, and little of them is garbage: a tenth of the time
+    started = time.monotonic()
+    try:
+        build(options)
+        print(f"docs: {options.out / 'index.html'} ({time.monotonic() - started:.0f} s)", flush=True)
+    except (BuildError, SourceError, ExerciseError, doxygen.DoxygenError, ResultsError) as error:
+        print(f"docs: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

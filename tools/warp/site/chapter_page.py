@@ -1,0 +1,508 @@
+"""Turns a chapter's source, its counts and its results into a page (MyST). Standard library only.
+
+Nothing is written here that a source says: prose, code, contracts, ideas, sizes and numbers all
+come from the chapter's files and from its program.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from warp.chapter.counted import Counted
+from warp.chapter.errors import SourceError
+from warp.chapter.functions import find_function
+from warp.chapter.header import Header, read_text
+from warp.chapter.predictions import Answer
+from warp.chapter.results import Results
+from warp.chapter.source import SECOND_READING, Chapter, Code, Fold, Prediction, Prose, RungHere, parse_blocks
+from warp.exercise.exercises import Exercise
+from warp.site import compiler_explorer, counted_listing, exercises_page, way
+from warp.site.chapter_tables import agreement, ladder
+from warp.site.markup import container, escape, fence, listing, size_words, table, typeset
+from warp.site.rung_panel import rung_panel
+
+
+def is_headers(block: object) -> bool:
+    """What a file begins with: its headers, and the names that it takes from them."""
+    start = re.compile(r"#\s*(include|pragma once)\b|using [\w:]+;$|namespace \w+ = [\w:]+;$")
+    return isinstance(block, Code) and all(not line.strip() or start.match(line) for line in block.lines)
+
+
+HELPER_LINES = 12  # of code without a kernel that stands in the open: what is longer is folded
+DEFINED = re.compile(
+    r"(?:(?:struct|class|enum class|enum|union) (\w+)|(?!using|static_assert|//)[A-Za-z_][\w:<>,&* ]*?[ *&](\w+)\()"
+)
+
+
+def fold_title(code: Code) -> str:
+    """What stands on the fold of a long listing that has no kernel; "" for a listing that stays open."""
+    if len(code.lines) <= HELPER_LINES or any("__global__" in line for line in code.lines):
+        return ""
+    names = [found[1] or found[2] for line in code.lines if (found := DEFINED.match(line))]
+    names = [name for name in dict.fromkeys(names) if not name.startswith("__")]
+    what = ", ".join(f"`{name}`" for name in names[:3]) + (" and more" if len(names) > 3 else "")
+    return f"{what or 'Code'}: lines {code.line} to {code.line + len(code.lines) - 1}"
+
+
+def check_rungs(chapter: Chapter, results: Results, origin: str) -> None:
+    """The header and the program must name the same rungs."""
+    listed, ran = set(chapter.header.rungs), {row["rung"] for row in results.rows}
+    for name in sorted(ran - listed):
+        raise SourceError(f"{chapter.path}:1: {origin} has a rung {name} that the header does not list")
+    for name in sorted(listed - ran):
+        raise SourceError(f"{chapter.path}:1: the header lists rung {name}, which {origin} does not have")
+
+
+def machine_code(text: str, recorded: dict | None, kernels: dict[str, str] | None = None) -> str:
+    """The excerpts of machine code as listings, with what they are of and what compiled them. Each stands in a container:
+    unlike a kernel, it may be the answer to a prediction, and is folded with it. The first of each of the chapter's own
+    kernels has a link that opens the kernel in Compiler Explorer: `kernels` has those that need one, with their address."""
+    kernels = {} if kernels is None else kernels
+
+    def listing_of(found: re.Match) -> str:
+        kind, spec, body = found.groups()
+        name, *options = shlex.split(spec)
+        words = {"in": "its inner loop", "only": "only {}", "from": "from {} on", "control": "with its control codes"}
+        pairs = [option.split("=", 1) for option in options]
+        which = [words[key].format(value.replace(",", ", ")) for key, value in pairs if key in words]
+        by = "nvcc {nvcc}, {architecture}".format(**recorded) if recorded else "not recorded"
+        caption = f"{kind.upper()} of `{name}`{': ' if which else ''}{', '.join(which)} ({by})"
+        shown = fence(body.rstrip("\n"), "{code-block} text", [f":caption: {caption}", ""])
+        link = kernels.pop(name, "") if kind == "sass" else ""
+        if link:
+            shown += f"\n\n[`{name}` in Compiler Explorer]({link})"
+        return fence(shown, "{container} machine-code", [""])
+
+    return re.sub(r"^```\{(sass|ptx)\} (.+)\n((?:.*\n)*?)```$", listing_of, text, flags=re.MULTILINE)
+
+
+def explorer_links(recorded: dict | None, files: list[Path]) -> dict[str, str]:
+    """{kernel: address in Compiler Explorer} of the chapter's own kernels of which machine code is recorded."""
+    links = {}
+    if not recorded:
+        return {}
+    for kernel in recorded["kernels"]:
+        units = [compiler_explorer.unit(read_text(file), kernel) for file in files] if ":" not in kernel else []
+        source = next(filter(None, units), "")
+        if source:
+            links[kernel] = compiler_explorer.address(source, recorded["architecture"])
+    return links
+
+
+def prose(block: Prose, recorded: dict | None = None, kernels: dict[str, str] | None = None) -> str:
+    """A block of prose as the page has it."""
+    text = machine_code(typeset(block.text), recorded, kernels)
+    if not block.second_reading:
+        return text
+    head, _, body = text.partition("\n")
+    return "\n".join([head.rstrip().removesuffix(SECOND_READING), body])
+
+
+# Sections at the end of a chapter that no later one needs: they have a page together.
+FURTHER = {
+    "What comes next",
+    "What a library does further",
+    "What others reach",
+    "Possibilities for extension",
+    "Where this model comes from",
+    "The program",
+}
+
+
+def apart(blocks: list) -> list[tuple[Prose | None, list]]:
+    """The blocks of a source as runs: those of the main road with None before them, and each section beside it with its
+    first block."""
+    runs: list[tuple[Prose | None, list]] = [(None, [])]
+    for block in blocks:
+        heading = block.heading if isinstance(block, Prose) else None
+        inside = runs[-1][0]
+        within = bool(inside and inside.heading and heading and heading[0] > inside.heading[0])
+        if heading and not within and (block.second_reading or heading[1] in FURTHER):
+            runs.append((block, [block]))
+        elif heading and inside and not within:
+            runs.append((None, [block]))
+        else:
+            runs[-1][1].append(block)
+    return runs
+
+
+def raised(text: str, by: int) -> str:
+    """Headings of a section that became a page, so many levels higher."""
+    if by <= 0:
+        return text
+    fence, out = False, []
+    for line in text.split("\n"):
+        fence ^= bool(re.match(r" {0,3}(```|~~~)", line))
+        out.append(line if fence else re.sub(rf"^#{{{by}}}(?=#+ )", "", line))
+    return "\n".join(out)
+
+
+def prediction(block: Prediction, answers: dict[str, Answer]) -> str:
+    """A question, and what the run answers where there is a run."""
+    answer = answers.get(block.name)
+    known: dict[str, Any] = {"near": block.near, "unit": block.unit.replace("`", ""), "choices": block.choices}
+    said = ""
+    if answer:
+        known.update(answer=answer.value, shown=answer.text)
+        text = f"{answer.text} {block.unit}".replace("`", "").strip()
+        said = f"{answer.source[:1].upper()}{answer.source[1:]}: {text}."
+    choices = ["", *(f"- {choice}" for choice in block.choices)] if block.choices else []
+    return fence(
+        "\n".join([typeset(block.question), *choices]),
+        f"{{prediction}} {block.name}",
+        [
+            f":data: {json.dumps(json.dumps(known, ensure_ascii=False), ensure_ascii=False)}",
+            f":said: {json.dumps(said, ensure_ascii=False)}",
+            "",
+        ],
+    )
+
+
+def links_to_map(header: Header, titles: dict[str, str]) -> str:
+    if not header.builds_on:
+        return "nothing"
+    return ", ".join(f"[{escape(titles[name])}](/chapters/{name}.md)" for name in header.builds_on)
+
+
+class _Pages:
+    """Writes the pages of a chapter: its main road, and what lies beside it."""
+
+    def __init__(
+        self,
+        chapter: Chapter,
+        project: str,
+        signatures: dict[str, str],
+        simulated: Results | None,
+        measured: Results | None,
+        elsewhere: Sequence[Results],
+        counted: Counted | None,
+    ) -> None:
+        self.chapter, self.project, self.signatures = chapter, project, signatures
+        self.simulated, self.measured, self.elsewhere, self.counted = simulated, measured, elsewhere, counted
+        self.rung_figures: dict[str, str] = {}
+        self.answers: dict[str, Answer] = {}
+        self.recorded: dict | None = None  # machine code
+        self.kernels: dict[str, str] = {}  # those that still need a link to Compiler Explorer
+        self.placed: list[str] = []  # rungs whose panel stands on a page
+        self.kernels_before: dict[str, list[str]] = {}  # the lines of the rungs' functions that were shown
+        self.base: dict[str, str] = {}  # rung -> the earlier one that it is like
+
+    def panel(self, name: str) -> str:
+        self.placed.append(name)
+        text = rung_panel(
+            name,
+            typeset(self.chapter.header.rungs[name].idea),
+            self.project,
+            self.signatures.get(name, ""),
+            self.simulated,
+            self.measured,
+            self.counted,
+            self.elsewhere,
+            self.base.get(name, ""),
+        )
+        return text + ("\n\n" + self.rung_figures[name] if name in self.rung_figures else "")
+
+    @functools.cache  # noqa: B019  of a page that lives as long as its build
+    def costs_of(self, name: str) -> dict[int, list[counted_listing.Cost]]:
+        return counted_listing.costs_of(self.simulated.trace if self.simulated else {}, name)
+
+    def render(self, blocks: list, source: Path, folded: bool = False) -> list[str]:
+        """Prose, questions, listings and panels, in the order of a source."""
+        costs = self.costs_of(source.name)
+        prefix = "" if source == self.chapter.path else f"{source.stem}-"
+        out = []
+        for block, following in zip(blocks, [*blocks[1:], None]):
+            if isinstance(block, Prose):
+                out += [prose(block, self.recorded, self.kernels), ""]
+            elif isinstance(block, Prediction):
+                out += [prediction(block, self.answers), ""]
+            elif is_headers(block):
+                out += [":::{dropdown} Headers", ":class-container: fold", "", listing(block), ":::", ""]
+            elif isinstance(block, Code):
+                title = fold_title(block)
+                marks = self.marks(block, following.name) if isinstance(following, RungHere) else None
+                is_rung = isinstance(following, RungHere)
+                long = counted_listing.LONG if is_rung else counted_listing.LONG_HELPER
+                shown = counted_listing.listing(block, costs, marks, prefix, long)
+                if title and not folded and not is_rung:
+                    out += [f":::{{dropdown}} {title}", ":class-container: fold", "", shown, ":::", ""]
+                else:
+                    out += [shown, ""]
+            elif isinstance(block, RungHere):
+                if block.name not in self.chapter.header.rungs:
+                    raise SourceError(f"{source}:1: '[rung {block.name}]': the header lists no such rung")
+                out += [self.panel(block.name), ""]
+            elif isinstance(block, Fold):
+                title = block.title or f"Lines {block.line + 1} on"
+                out += [f"::::::::{{dropdown}} {title}", ":class-container: fold", ""]
+                out += self.render(block.blocks, source, folded=True)
+                out += ["::::::::", ""]
+        return out
+
+    def marks(self, code: Code, rung: str) -> counted_listing.Marks | None:
+        """What of a rung's function differs from the earlier one that it is most like."""
+        function = find_function("\n".join(code.lines), rung)
+        if not function:
+            return None
+        lines = code.lines[function.first - 1 : function.last]
+        found = counted_listing.compared(rung, lines, code.line + function.first - 1, self.kernels_before)
+        self.kernels_before[rung] = lines
+        if found:
+            self.base[rung] = found.base
+        return found
+
+    def beside(self, name: str, title: str, about: str, lines: list[str]) -> str:
+        """A page beside the main road, which links it."""
+        header = self.chapter.header
+        back = f"{about} [Back to chapter {header.number}](/chapters/{self.chapter.folder}.md)."
+        # Chapters may have functions of one name: each has its own namespace, which no signature shows.
+        space = f"```{{cpp:namespace}} {self.project}\n```"
+        top = ["---", "orphan: true", "---", "", f"# Chapter {header.number}: {title}", "", back, "", space, ""]
+        return "\n".join([*top, *lines])
+
+
+def carries_on(blocks: list) -> bool:
+    """Whether a further file's sections carry on those of the chapter, as their numbers say: `## 6. Hopper`."""
+    return any(isinstance(block, Prose) and re.match(r"## \d", block.text) for block in blocks)
+
+
+def chapter_pages(
+    chapter: Chapter,
+    *,
+    project: str,
+    signatures: dict[str, str],
+    titles: dict[str, str],
+    simulated: Results | None,
+    measured: Results | None,
+    elsewhere: Sequence[Results] = (),
+    others: Sequence[Path] = (),
+    figures: Sequence[str] = (),
+    whole_ladder: Sequence[str] = (),
+    rung_figures: dict[str, str] | None = None,
+    counted: Counted | None = None,
+    notes: str = "",
+    answers: dict[str, Answer] | None = None,
+    exercises: Sequence[Exercise] = (),
+) -> dict[str, str]:
+    """The pages of a chapter by their names, the one that is read first. `signatures` says how Breathe finds each rung's
+    contract."""
+    header, folder = chapter.header, chapter.folder
+    if simulated:  # what was measured may be older than a rung's name
+        check_rungs(chapter, simulated, "the simulator's run")
+    pages = _Pages(chapter, project, signatures, simulated, measured, elsewhere, counted)
+    pages.rung_figures, pages.answers = rung_figures or {}, answers or {}
+    recorded_sass = chapter.path.parent / "recorded_sass.json"
+    if recorded_sass.exists():
+        pages.recorded = json.loads(recorded_sass.read_text(encoding="utf-8"))
+    pages.kernels = explorer_links(pages.recorded, [chapter.path, *others])
+
+    begins = chapter.blocks[0] if chapter.blocks and is_headers(chapter.blocks[0]) else None
+    road: list[str] = []
+    beside: dict[str, str] = {}
+    links: list[str] = []  # cards of what lies beside the road
+    off_road: dict[str, str] = {}  # rung -> its page, where no section of the road leads to it
+
+    further: list = []
+
+    def walk(blocks: list, source: Path) -> None:
+        """Sections in their order; each for a second reading becomes a page, to which its heading leads."""
+        for second, run in apart(blocks):
+            if second is None:
+                road.extend(pages.render(run, source))
+                continue
+            assert second.heading  # it begins with it
+            level, title = second.heading
+            if title in FURTHER:
+                further.append((run, source))
+                continue
+            title = re.sub(r"^\d+\. ", "", title)
+            name = f"more/{folder}/{re.sub(r'[^a-z0-9]+', '_', title.lower()).strip('_')}.md"
+            before, text = list(pages.placed), "\n".join(pages.render(run, source)).partition("\n")[2]
+            beside[name] = pages.beside(name, typeset(title), "For a second reading.", [raised(text, level - 1)])
+            road.extend(
+                [
+                    f"{'#' * level} {typeset(second.heading[1])}",
+                    "",
+                    f"For a second reading: [{typeset(title)}](/{name}).",
+                    "",
+                ]
+            )
+            road.extend(elsewhere_anchors([rung for rung in pages.placed if rung not in before], name))
+
+    def elsewhere_anchors(rungs: list[str], page: str) -> list[str]:
+        out: list[str] = []
+        for rung in rungs:
+            idea = json.dumps(typeset(header.rungs[rung].idea), ensure_ascii=False)
+            out += [f"```{{rung-elsewhere}} {rung}\n:idea: {idea}\n:page: /{page.removesuffix('.md')}\n```", ""]
+        return out
+
+    walk(chapter.blocks[1:] if begins else chapter.blocks, chapter.path)
+    for other in others:
+        lines = read_text(other).split("\n")
+        functions = [
+            f for name in header.rungs if name not in chapter.functions and (f := find_function("\n".join(lines), name))
+        ]
+        blocks = parse_blocks(other, lines, 1, functions)
+        if carries_on(blocks):
+            road += [f"## {other.name}", ""]
+            walk(blocks, other)
+            continue
+        before, name = list(pages.placed), f"more/{folder}/{other.stem}.md"
+        about = about_file(other, blocks)
+        beside[name] = pages.beside(name, f"`{other.name}`", about, pages.render(blocks, other))
+        here = [rung for rung in pages.placed if rung not in before]
+        off_road.update(dict.fromkeys(here, name))
+        links.append(more_card(f"`{other.name}`", name, about))
+    if further:
+        before, name = list(pages.placed), f"more/{folder}/further.md"
+        beside[name] = pages.beside(
+            name, "further", "", [line for run, source in further for line in pages.render(run, source)]
+        )
+        off_road.update({rung: name for rung in pages.placed if rung not in before})
+        titles_of = [
+            block.heading[1] for run, _ in further for block in run if isinstance(block, Prose) and block.heading
+        ]
+        links.append(more_card("Further", name, "; ".join(titles_of) + "."))
+    rest = [name for name in header.rungs if name not in pages.placed]
+    name = f"more/{folder}/measurements.md"
+    off_road.update(dict.fromkeys(rest, name))
+    lines = [line for rung in rest for line in (pages.panel(rung), "")]
+    recorded = [*filter(None, [measured]), *elsewhere]
+    lines += [ladder(chapter, simulated, recorded, whole_ladder), "", agreement(counted, simulated), ""]
+    if notes:
+        lines += [f"How the figures were measured, and what else was tried: [laboratory notes](/{notes}).", ""]
+    about = "Times and counts of every rung, and the simulator's counts beside the hardware's."
+    beside[name] = pages.beside(name, "measurements", about, lines)
+    links.append(more_card("Measurements", name, about))
+    if notes:
+        links.append(more_card("Laboratory notes", notes, "How the figures were measured, and what else was tried."))
+
+    exercises_page.trained(list(exercises), road, folder)
+    if figures[1:]:
+        end = next((i for i, line in enumerate(road) if line.startswith("## What to remember")), len(road))
+        road[end:end] = ["## What bounds each rung", "", *(line for figure in figures[1:] for line in (figure, ""))]
+    out = [*head(chapter, exercises, figures, project), *road]
+    out += ["## More about this chapter", "", container("cards", "\n\n".join(links)), ""]
+    for rung, page in off_road.items():
+        out += elsewhere_anchors([rung], page)
+    out += foot(chapter, titles, [chapter.path, *others], begins)
+    return {f"chapters/{folder}.md": "\n".join(out), **beside}
+
+
+# What a file of a chapter needs, by the end of its name.
+NEEDS = {
+    "gpu": "is compiled for a GPU alone",
+    "cublas": "needs cuBLAS",
+    "sm90": "needs a Hopper GPU",
+    "cub": "needs CUB",
+}
+
+
+def about_file(file: Path, blocks: list) -> str:
+    """What stands beside the link to the page of a file: what it needs, or where it needs nothing, its first heading."""
+    needs = NEEDS.get(file.stem.rpartition("_")[2])
+    if needs:
+        return f"A file of the chapter that {needs}."
+    titles = [block.heading[1] for block in blocks if isinstance(block, Prose) and block.heading]
+    return f"{titles[0]}." if titles else "A file of the chapter."
+
+
+def more_card(title: str, page: str, about: str) -> str:
+    return container("card", f"[{title}](/{page})\n\n{about}")
+
+
+def head(chapter: Chapter, exercises: Sequence[Exercise], figures: Sequence[str], project: str) -> list[str]:
+    """The top of a chapter's page: its question, its key picture, its time, and what one can do afterwards."""
+    header = chapter.header
+    title = f"# [Chapter {header.number}:]{{.chapter-number}} {header.title}"
+    out = [title, "", f":::{{container}} question\n{header.question}\n:::", ""]
+    facts = [f"{way.facts(header, list(exercises))}"] if header.minutes else []
+    facts += [f"Afterwards you can {header.afterwards}."] if header.afterwards else []
+    facts.append(f"`./learn run {header.number}` runs it.")
+    facts += ["Near its end: [what bounds each rung](#what-bounds-each-rung)."] if figures[1:] else []
+    out += [f":::{{container}} facts\n{' '.join(facts)}\n:::", "", f"```{{cpp:namespace}} {project}\n```", ""]
+    out += figures[:1]  # the chapter's plot: how fast each rung is; the counts, which say why, are predicted first
+    return [*out, "", header.intro, ""] if header.intro else [*out, ""]
+
+
+def foot(chapter: Chapter, titles: dict[str, str], files: list[Path], begins: Code | None) -> list[str]:
+    """The rungs of a chapter, its files and its sizes."""
+    header = chapter.header
+    facts = [f"Builds on {links_to_map(header, titles)}." if header.builds_on else "Builds on no other chapter."]
+    links = [
+        f"{{download}}`chapters/{chapter.folder}/{file.name} </_files/{chapter.folder}/{file.name}>`" for file in files
+    ]
+    facts.append(f"Source: {', '.join(links)}.")
+    facts.append(
+        f"Default size: {size_words(header.sizes['gpu'])} on a GPU, "
+        f"{size_words(header.sizes['simulator'])} on the simulator."
+    )
+    return [
+        "::::{dropdown} The rungs of this chapter, its source and its sizes",
+        ":class-container: rungs",
+        "",
+        ":::{container} facts",
+        " ".join(facts),
+        ":::",
+        "",
+        table(
+            ["rung", "idea"],
+            [[f"{{rung}}`{name}`", typeset(rung.idea).replace("|", "\\|")] for name, rung in header.rungs.items()],
+            "ll",
+        ),
+        "",
+        f"One rung alone: `./learn run {header.number} --rung {next(iter(header.rungs))}`",
+        "",
+        *([listing(begins), ""] if begins else []),
+        "::::",
+        "",
+    ]
+
+
+def notes_page(text: str, chapter: Chapter) -> str:
+    """The page of a chapter's notes, which the chapter links and no table of contents lists."""
+    title, _, rest = text.strip().partition("\n")
+    due = f"# Laboratory notes of chapter {chapter.header.number}"
+    if title != due:
+        raise SourceError(f"{chapter.folder}/results/NOTES.md:1: the title is not '{due}', but '{title}'")
+    back = f"[Back to chapter {chapter.header.number}](/chapters/{chapter.folder}.md)"
+    return f"---\norphan: true\n---\n\n{title}\n\n{back}\n\n{typeset(rest.strip())}\n"
+
+
+def map_page(chapters: list[Chapter], drawings: str, exercises: dict[str, list[Exercise]]) -> str:
+    """The map: what there is, which question each chapter answers, what it builds on."""
+    titles = {c.folder: f"{c.header.number} {c.header.title}" for c in chapters}
+    out = [
+        "# The chapters",
+        "",
+        "Each chapter is one program: the page and the program are the same file. It climbs a ladder of "
+        "kernels, from the obvious one up; each rung is verified, counted and timed.",
+        "",
+        *way.paths([chapter.header for chapter in chapters], exercises),
+        drawings,
+        "",
+    ]
+    for chapter in chapters:
+        header = chapter.header
+        rungs = ", ".join(f"{{rung}}`{chapter.folder}/{name}`" for name in header.rungs)
+        out += [
+            f"## [{header.number} {escape(header.title)}](/chapters/{chapter.folder}.md)",
+            "",
+            header.question,
+            "",
+            *([way.facts(header, exercises.get(chapter.folder, [])), ""] if header.minutes else []),
+            f"Builds on: {links_to_map(header, titles)}",
+            "",
+            f"Rungs: {rungs}",
+            "",
+        ]
+    out += ["```{toctree}", ":hidden:", ":maxdepth: 1", ""]
+    out += [f"{chapter.folder}" for chapter in chapters]
+    out += ["```", ""]
+    return "\n".join(out)

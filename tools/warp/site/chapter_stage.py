@@ -1,0 +1,186 @@
+"""The chapters' part of the site: what each page needs from its program, Doxygen and the results, and the map of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from warp.chapter import predictions, results, source
+from warp.chapter.counted import load_counted
+from warp.chapter.errors import ExpressionError, NotRecorded, SourceError
+from warp.chapter.expressions import Numbers
+from warp.chapter.run import kept_run
+from warp.exercise.exercises import all_exercises
+from warp.site import chapter_drawings, chapter_page, doxygen, exercises_page, figures, landing, live, recording, way
+from warp.site.stage import Stage, write
+
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+
+
+def signatures(chapter: source.Chapter, xml: Path) -> dict[str, str]:
+    """How Breathe finds the contract of each rung. A rung without a contract is an error."""
+    entities = doxygen.entities(xml)
+    found = {}
+    for name in chapter.header.rungs:
+        same = [e for e in entities if e.kind == "function" and e.name.split("::")[-1] == name]
+        if name in chapter.functions and len(same) > 1:
+            function = chapter.functions[name]
+            here = [
+                e
+                for e in same
+                if function.first <= e.line <= function.name_line + 1 and e.file.name == chapter.path.name
+            ]
+            same = here or same
+        if not same and source.has_no_function(chapter.header.rungs[name]):
+            continue
+        if not same or not same[0].documented:
+            where = chapter.functions[name].name_line if name in chapter.functions else 1
+            raise SourceError(
+                f"{chapter.path}:{where}: rung {name} has no contract: it needs '///' lines right above it"
+            )
+        overloaded = sum(e.name == same[0].name and e.kind == "function" for e in entities) > 1
+        found[name] = same[0].name + (same[0].args if overloaded else "")
+    return found
+
+
+def answers_of(main: Path, build: Path) -> dict[str, predictions.Answer]:
+    """What the runs answer to a chapter's predictions; those that nobody has measured yet are left out."""
+    numbers, found = Numbers(main, build), {}
+    for one in predictions.collect(main):
+        try:
+            found[one.name] = predictions.answer(one.prediction, numbers)
+        except NotRecorded:
+            continue
+        except ExpressionError as error:
+            raise SourceError(f"{one.file}:{one.prediction.line}: prediction {one.name}: {error}") from None
+    return found
+
+
+def cache_bandwidths(measured: results.Results) -> dict[tuple[str, str], float]:
+    """What a chapter has measured of memory and caches: (device, "L2 cache") -> GB/s."""
+    return {
+        (measured.device, row.get("variant") or ""): row["rate"]
+        for row in measured.of("memory_bandwidth")
+        if row.get("rate")
+    }
+
+
+class Chapters:
+    """Stages the chapters, one after the other: a later one may use what an earlier one has measured."""
+
+    def __init__(self, stage: Stage, root: Path, simulator: Path, work: Path, commit: str):
+        """`root` is the course, `simulator` its build, `work` keeps runs and XML from build to build."""
+        self.stage, self.root, self.simulator, self.work, self.commit = stage, root, simulator, work, commit
+        self.projects: dict[str, Path] = {}  # Breathe's
+        self.titles: dict[str, str] = {}
+        self.caches: dict[tuple[str, str], float] = {}  # (device, "L2 cache") -> GB/s
+        self.lines: dict[tuple[str, str, str], live.Line] = {}  # that the live figure shows
+        self.recorded: list[tuple[source.Chapter, results.Results | None]] = []
+        self.chapters = []
+        for main in source.find_chapters(root / "chapters"):
+            others = source.other_files(main)
+            chapter = source.parse_chapter(main, others)
+            for name in chapter.header.builds_on:
+                if name not in self.titles:
+                    raise SourceError(f"{main}:1: builds on {name}, which is no earlier chapter")
+            self.titles[chapter.folder] = f"{chapter.header.number} {chapter.header.title}"
+            self.chapters.append((chapter, others))
+        self.exercises = {chapter.folder: all_exercises(root, chapter.folder) for chapter, _ in self.chapters}
+
+    def write_all(self) -> dict[str, str]:
+        """Writes the pages of the chapters and their map; returns what the landing page shows of them."""
+        pool = ThreadPoolExecutor(max_workers=os.cpu_count() or 1)  # a program of the simulator runs on one core
+        runs = [pool.submit(self.run, chapter) for chapter, _ in self.chapters]
+        try:
+            for (chapter, others), simulated in zip(self.chapters, runs):
+                self.write_page(chapter, others, simulated.result())
+        finally:
+            pool.shutdown(cancel_futures=True)
+        told = chapter_drawings.story(self.recorded)
+        known = [chapter for chapter, _ in self.chapters]
+        graph = figures.chapter_graph([(c.folder, c.header.number, c.header.title, c.header.builds_on) for c in known])
+        drawn = self.stage.drawing("chapters", graph, "")
+        self.stage.write("chapters/index.md", chapter_page.map_page(known, drawn, self.exercises))
+        download = self.pack()
+        return {
+            "start": landing.start(known[0], download, os.environ.get("WARP_SOURCE_URL", "")),
+            "stairs": chapter_drawings.stairs(self.stage, told),
+            "copies": landing.copies(self.recorded),
+            "chapters": landing.chapters(known, self.exercises),
+            "watch": recording.watch(self.root),
+            "lines": live.lines_list(self.lines),
+            "version": landing.version(self.commit, time.strftime("%Y-%m-%d"), download),
+        }
+
+    def run(self, chapter: source.Chapter) -> results.Results:
+        """Runs a chapter's program, or takes the run that was kept."""
+        program = self.simulator / "chapters" / chapter.folder / chapter.path.stem
+        simulated = kept_run(chapter.path, program, self.commit)
+        results.without_root(simulated, self.root)
+        return simulated
+
+    def write_page(self, chapter: source.Chapter, others: list[Path], simulated: results.Results) -> None:
+        """Writes all that is made of a chapter and its run."""
+        stage, folder, recorded = self.stage, chapter.folder, chapter.path.parent / "results"
+        gpus = list(results.load_recorded(recorded).values())
+        measured = gpus[0] if gpus else None
+        self.recorded.append((chapter, measured))
+        project = f"chapter_{chapter.header.number}"
+        files = [chapter.path, *others]
+        declared = sorted(chapter.path.parent.glob("*.h"))  # without them Doxygen does not know what a file defines
+        self.projects[project] = doxygen.run(
+            DOCS / "Doxyfile", self.work / "doxygen" / project, [*files, *declared], defines=["__SIMT__"]
+        )
+        drawings: list[str] = []
+        whole: list[str] = []
+        if measured:
+            self.caches.update(cache_bandwidths(measured))
+            questions = [one.prediction for one in predictions.collect(chapter.path) if one.main_track]
+            drawings, whole = chapter_drawings.ladders(stage, chapter, measured, questions)
+            drawings += chapter_drawings.limiters(stage, chapter, measured)
+            drawings += chapter_drawings.roofline(stage, chapter, simulated, measured, self.caches)
+        behind, named = chapter_drawings.own(stage, chapter, simulated)
+        for file in files:  # what the page offers for download
+            stage.write(f"_files/{folder}/{file.name}", file.read_text(encoding="utf-8"))
+        notes_file, notes = recorded / "NOTES.md", ""
+        if measured and notes_file.exists():
+            notes = f"notes/{folder}.md"
+            stage.write(notes, chapter_page.notes_page(notes_file.read_text(encoding="utf-8"), chapter))
+        pages = chapter_page.chapter_pages(
+            chapter,
+            project=project,
+            signatures=signatures(chapter, self.projects[project]),
+            titles=self.titles,
+            simulated=simulated,
+            measured=measured,
+            elsewhere=gpus[1:],
+            others=others,
+            figures=drawings,
+            whole_ladder=whole,
+            counted=load_counted(recorded),
+            answers=answers_of(chapter.path, self.simulator),
+            rung_figures=behind,
+            notes=notes,
+            exercises=self.exercises[folder],
+        )
+        main = f"chapters/{folder}.md"
+        pages[main] += exercises_page.stage(stage.write, self.exercises[folder])
+        pages[main] += way.end(chapter.header, [known.header for known, _ in self.chapters])
+        pages = chapter_drawings.place(pages, named, chapter.path)
+        pages[main] = live.placed(pages[main], folder)
+        self.lines.update(live.lines_of(folder, chapter.path.read_text(encoding="utf-8"), pages, simulated.trace))
+        for name, page in pages.items():
+            stage.write(name, page)
+        stage.write(f"_data/{folder}.trace.json", json.dumps(simulated.trace))
+
+    def pack(self) -> str:
+        """The course as a file to download, made once for each commit; "" where there is none."""
+        archive = self.stage.folder / "_files" / f"{landing.ARCHIVE}.tar.gz"
+        self.stage.kept.add(archive)
+        packed = self.stage.folder.parent / "packed"  # the commit that the archive is of
+        if not (archive.exists() and packed.exists() and packed.read_text() == self.commit):
+            write(packed, self.commit if landing.pack(self.root, archive) else "")
+        return f"_files/{archive.name}" if archive.exists() else ""

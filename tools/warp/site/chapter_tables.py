@@ -1,0 +1,227 @@
+"""The end of a chapter: its ladder, and the simulator beside the hardware."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from warp.base.counts import COUNTS
+from warp.chapter.counted import Counted, CountedLine
+from warp.chapter.results import Results
+from warp.chapter.source import Chapter
+from warp.site.markup import escape, escape_code, milliseconds, number, per, size_text, size_words, table
+from warp.site.rung_panel import provenance
+from warp.site.rung_tables import MEASURED_HEAD, measured_cells, sizes_of
+
+
+def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results], drawings: Sequence[str] = ()) -> str:
+    """Every rung in one table for each GPU that was recorded and for the simulator, all but the first folded. Where nothing was
+    recorded, the counts stand in the open."""
+    out = ["## The ladder", "", *(line for drawing in drawings for line in (drawing, ""))]
+    names = list(chapter.header.rungs)
+
+    def label(row: dict) -> str:
+        variant = f" `{escape_code(row['variant'])}`" if row.get("variant") else ""
+        return f"{{rung}}`{chapter.folder}/{row['rung']}`{variant}"
+
+    def fold(title: str, lines: list[str], is_open: bool = False) -> list[str]:
+        inner = [len(line) - len(line.lstrip(":")) for line in lines]
+        fence = ":" * (max([3, *inner]) + 1)
+        options = [":class-container: lines", *([":open:"] if is_open else [])]
+        return [f"{fence}{{dropdown}} {title}", *options, "", *lines, fence, ""]
+
+    for measured in recorded:
+        tables = []
+        sizes = sizes_of(measured.rows) or [{}]
+        for size in sizes if measured is recorded[0] else sizes[:1]:  # the others have theirs in their results file
+            body = []
+            for row in (r for n in names for r in measured.of(n) if r.get("size", {}) == size):
+                cells = measured_cells(row) or ["–"] * 5
+                body.append([label(row), *cells, row["status"]])
+            whole = [table(["rung", *MEASURED_HEAD, "result"], body, "lrrrrrl"), ""]
+            medians = by_variant(
+                [row for row in measured.rows if row.get("size", {}) == size], names, f"{chapter.folder}/"
+            )
+            title = f"Measured on {escape(measured.device)}" + (f", {size_text(size)}" if size else "")
+            if medians:
+                whole = [medians, ""] + fold(f"Rates and spread{', ' + size_text(size) if size else ''}", whole)
+            tables.append([title + (", in milliseconds:" if medians else ":"), "", *whole])
+        there = [line for lines in tables for line in lines] + [
+            f":::{{container}} provenance\n{provenance(measured)}. Times are medians; each peer ran in the same "
+            "rounds as its rung. *Of the peer* is the peer's time over the rung's: above 100 % the rung wins. "
+            "*Of the limit* is the rate over the one that this machine reached in a plain copy or in a loop of "
+            "FMAs.\n:::",
+            "",
+        ]
+        out += fold(f"On {escape(measured.device)}", there, is_open=measured is recorded[0])
+    if simulated:
+        body = []
+        for row in (r for n in names for r in simulated.of(n)):
+            c = row.get("counts", {})
+            loads, stores = c.get("global_load_requests", 0), c.get("global_store_requests", 0)
+            shared = c.get("shared_load_requests", 0) + c.get("shared_store_requests", 0)
+            body.append(
+                [
+                    label(row),
+                    number(loads) if c else "–",
+                    per(c.get("global_load_sectors", 0), loads),
+                    number(stores) if c else "–",
+                    per(c.get("global_store_sectors", 0), stores),
+                    per(c.get("global_load_active_lanes", 0) + c.get("global_store_active_lanes", 0), loads + stores),
+                    number(c.get("shared_load_bank_conflicts", 0) + c.get("shared_store_bank_conflicts", 0))
+                    if shared
+                    else "–",
+                    row["status"],
+                ]
+            )
+        at = size_text(simulated.rows[0].get("size", {})) if simulated.rows else ""
+        counts = [
+            table(
+                [
+                    "rung",
+                    "loads",
+                    "sectors per load",
+                    "stores",
+                    "sectors per store",
+                    "lanes per request",
+                    "bank conflicts",
+                    "result",
+                ],
+                body,
+                "lrrrrrrl",
+            ),
+            "",
+        ]
+        title = f"Counted on the simulator, {at}"
+        out += fold(title, counts) if recorded else [f"{title}:", "", *counts]
+    if not recorded:
+        out += [
+            "No measurement on hardware is recorded for this chapter yet: "
+            f"`./learn record {chapter.header.number}` measures it on a GPU of yours.",
+            "",
+        ]
+    return "\n".join(out)
+
+
+def variants_in_common(rows: list[dict], names: list[str]) -> tuple[list[str], dict[str, dict[str, float]]]:
+    """The variants that most rungs have, such as the scenes of a renderer, and the median of each rung in each; no
+    variants where most rungs do not have the same ones."""
+    times: dict[str, dict[str, float]] = {}
+    for row in rows:
+        if row.get("variant") and row.get("time_ms"):
+            times.setdefault(row["rung"], {})[row["variant"]] = row["time_ms"]["median"]
+    times = {name: times[name] for name in names if name in times}
+    in_order = sorted(times, key=lambda name: -len(times[name]))  # a rung that has all of them says in which order
+    variants = list(dict.fromkeys(variant for name in in_order for variant in times[name]))
+    common = [v for v in variants if 2 * sum(v in of for of in times.values()) > len({row["rung"] for row in rows})]
+    return (variants if len(common) >= 4 and common == variants else []), times
+
+
+def by_variant(rows: list[dict], names: list[str], folder: str = "") -> str:
+    """Medians, with a row for each rung and a column for each variant; empty unless most rungs have the same ones."""
+    variants, times = variants_in_common(rows, names)
+    if not variants:
+        return ""
+    body = [
+        [f"{{rung}}`{folder}{name}`", *(milliseconds(of[variant]) if variant in of else "–" for variant in variants)]
+        for name, of in times.items()
+    ]
+    head = ["rung", *(f"`{escape_code(variant)}`" for variant in variants)]
+    return table(head, body, "l" + "r" * len(variants))
+
+
+# The counts beside the hardware's, and what they are called at the head of a column.
+COLUMNS = {"blocks": "blocks", **{count.name: count.column for count in COUNTS}}
+
+
+def agreement(counted: Counted | None, simulated: Results | None) -> str:
+    """The simulator's counts beside the hardware's; empty where the hardware's were not recorded."""
+    if not counted or not simulated:
+        return ""
+    differing = [line for line in counted.compare(simulated) if line.simulated != line.hardware]
+    every = counted.compare(simulated)
+    kernels = list(dict.fromkeys(line.kernel for line in every))
+    several = {line.kernel for line in every if line.launch}
+    head = ["kernel", "count", "simulator", counted.device]
+
+    def body(lines: list) -> list[list[str]]:
+        """A row for the launches, and for the counts, of which both sides say the same."""
+        launches: dict[tuple, list[int]] = {}
+        for line in lines:
+            launches.setdefault((line.kernel, line.count, line.simulated, line.hardware), []).append(line.launch + 1)
+        counts: dict[tuple, list[str]] = {}
+        for (kernel, count, here, there), those in launches.items():
+            counts.setdefault((kernel, tuple(those), here, there), []).append(f"`{count}`")
+        return [
+            [
+                f"`{kernel}`"
+                + (
+                    f", launch{'es' if len(those) > 1 else ''} {', '.join(map(str, those))}"
+                    if kernel in several
+                    else ""
+                ),
+                ", ".join(names),
+                number(here),
+                number(there),
+            ]
+            for (kernel, those, here, there), names in counts.items()
+        ]
+
+    version = re.search(r"\d+(\.\d+)+", counted.tool)
+    tool = f"Nsight Compute {version[0]}" if version else "Nsight Compute"
+    out = [
+        "## The simulator and the hardware",
+        "",
+        f"{tool} counted the same launches on {escape(counted.device)}, {size_words(counted.size)}, on "
+        f"{counted.date}. Of {number(len(every))} counts of {len(kernels)} kernels "
+        f"{'all are' if not differing else f'all but {len(differing)} are'} those of the simulator.",
+        "",
+    ]
+    # What is alone with its reason shares a table with a column for them; the others' reasons are a list above theirs.
+    rows = {
+        reason: body([line for line in differing if counted.reason(line) == reason])
+        for reason in dict.fromkeys(map(counted.reason, differing))
+    }
+    alone = [[*those[0], escape(reason)] for reason, those in rows.items() if len(those) == 1]
+    if alone:
+        out += [table([*head, "why"], alone, "llrrl"), ""]
+    for reason, those in rows.items():
+        if len(those) > 1:
+            names = dict.fromkeys(f"`{line.kernel}`" for line in differing if counted.reason(line) == reason)
+            out.append(f"- {', '.join(names)}: {escape(reason)}".rstrip(".") + ".")
+    in_use = {line.count for line in every if not is_zero(line)}
+    used = [name for name in COLUMNS if name in in_use] + sorted(in_use - set(COLUMNS))
+    out += [
+        "",
+        ":::{dropdown} Launch by launch",
+        ":class-container: lines agreement",
+        "",
+        "Where two numbers stand, the first is the simulator's. An empty field is a zero.",
+        "",
+        table(["kernel", *(COLUMNS.get(name, name) for name in used)], by_launch(every, used), "l" + "r" * len(used)),
+        ":::",
+        "",
+    ]
+    return "\n".join(out)
+
+
+def is_zero(line: CountedLine) -> bool:
+    return line.simulated == line.hardware == 0
+
+
+def by_launch(lines: list[CountedLine], used: list[str]) -> list[list[str]]:
+    """A row for each launch, or for those of a kernel that have the same counts, with a cell for each count in use."""
+    launches: dict[tuple[str, int], dict[str, str]] = {}
+    for line in lines:
+        both = number(line.simulated)
+        if line.simulated != line.hardware:
+            both += f" / **{number(line.hardware)}**"
+        launches.setdefault((line.kernel, line.launch), {})[line.count] = "" if is_zero(line) else both
+    merged: dict[tuple, list[int]] = {}
+    for (kernel, launch), counts in launches.items():
+        merged.setdefault((kernel, *(counts.get(name, "–") for name in used)), []).append(launch + 1)
+    several = {kernel for kernel, launch in launches if launch}
+    return [
+        [f"`{kernel}`" + (f" {', '.join(map(str, those))}" if kernel in several else ""), *cells]
+        for (kernel, *cells), those in merged.items()
+    ]

@@ -1,0 +1,450 @@
+"""The site's own Sphinx directives and roles.
+
+`rung`      the card after a rung's function, with the rung's name as its anchor; `rung-elsewhere` leads to one on another page
+`svg`       a drawing, put into the page itself so that it takes the page's colours
+`header`    the contracts of a public header, in the order of the file
+`source`    a program of the course, whole: a path from its folder
+`explained` what ./learn explain prints beside the source of a chapter's kernel
+`packages`  what a kind of work needs, as the runner knows it
+`counts`    every count with the hardware counter that it equals
+
+The role `rung` links to a panel, and so does every `name` in code type that is a rung of its page.
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import hashlib
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx import addnodes
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective, SphinxRole
+
+from warp.chapter import results
+from warp.site import colours, doxygen, live_nodes, margin, markup, one_style, reading, search_index, terms, valid_html
+
+log = logging.getLogger(__name__)
+
+
+class Rung(SphinxDirective):
+    """The card of a rung. `numbers` has, as JSON, its key figures: what it was before, what it is, of what; `beside` those of
+    the margin."""
+
+    required_arguments = 1
+    has_content = True
+    option_spec = dict.fromkeys(("idea", "numbers", "beside"), directives.unchanged)
+
+    def run(self) -> list[nodes.Node]:
+        name = self.arguments[0]
+        panel = nodes.container(classes=["rung"])
+        panel["ids"].append(name)
+        self.state.document.note_explicit_target(panel)
+        panel += self.title(name)
+        figures = json.loads(self.options.get("numbers", "[]"))
+        if figures:
+            panel += self.numbers(figures)
+        panel += self.parse_content_to_nodes()
+        self.env.metadata[self.env.docname].setdefault("rungs", "")
+        self.env.metadata[self.env.docname]["rungs"] += f" {name}"
+        return [panel, *margin.numbers(json.loads(self.options.get("beside", "[]")))]
+
+    def title(self, name: str) -> nodes.paragraph:
+        title = nodes.paragraph(classes=["rung-title"])
+        title += nodes.literal(text=name)
+        idea, _ = self.parse_inline(self.options.get("idea", ""))
+        if idea:
+            title += nodes.inline("", "", *idea, classes=["idea"])
+        title += nodes.reference("", "#", refuri=f"#{name}", classes=["headerlink"], reftitle="Link to this rung")
+        return title
+
+    @staticmethod
+    def numbers(figures: list[list[str]]) -> nodes.container:
+        box = nodes.container(classes=["numbers"])
+        for before, value, of_what in figures:
+            line = nodes.paragraph(classes=["figure-of-rung"])
+            if before:
+                line += nodes.inline(text=f"{before} → ", classes=["before"])
+            line += nodes.strong(text=value)
+            line += nodes.inline(text=f" {of_what}")
+            box += line
+        return box
+
+
+class RungElsewhere(Rung):
+    """A rung whose card stands on another page: its anchor, its idea and the way there."""
+
+    has_content = False
+    option_spec = {"idea": directives.unchanged, "page": directives.unchanged_required}
+
+    def run(self) -> list[nodes.Node]:
+        name = self.arguments[0]
+        place = nodes.container(classes=["rung-elsewhere"])
+        place["ids"].append(name)
+        self.state.document.note_explicit_target(place)
+        uri = self.env.app.builder.get_relative_uri(self.env.docname, self.options["page"].lstrip("/"))
+        line = nodes.paragraph("", "", nodes.reference("", "", nodes.literal(text=name), refuri=f"{uri}#{name}"))
+        idea, _ = self.parse_inline(self.options.get("idea", ""))
+        line += nodes.inline("", " ", *idea, classes=["idea"])
+        place += line
+        self.env.metadata[self.env.docname].setdefault("rungs", "")
+        self.env.metadata[self.env.docname]["rungs"] += f" {name}"
+        return [place]
+
+
+class RungRole(SphinxRole):
+    """`name` on the same page, or `NN_chapter/name`."""
+
+    def run(self) -> tuple[list[nodes.Node], list[Any]]:
+        folder, _, name = self.text.rpartition("/")
+        uri = f"#{name}"
+        if folder:
+            uri = self.env.app.builder.get_relative_uri(self.env.docname, f"chapters/{folder}") + uri
+        link = nodes.reference("", "", refuri=uri, internal=True, classes=["rung-link"])
+        link += nodes.literal(text=name)
+        return [link], []
+
+
+def drop_section_anchors(_app: Sphinx, doctree: nodes.document) -> None:
+    """Breathe titles the parts of each class ("Public Members") with one and the same anchor: a page may have it once."""
+    for title in doctree.findall(nodes.rubric):
+        title["ids"] = [name for name in title["ids"] if not name.startswith("breathe-section-title")]
+
+
+def drop_links_to_contracts(_app: Sphinx, doctree: nodes.document, _docname: str) -> None:
+    """The name of a template parameter links to the function that has it; a rung's contract has no anchor (its
+    panel has), so such a link would lead nowhere."""
+    known = {name for node in doctree.findall(nodes.Element) for name in node.get("ids", [])}
+    for link in list(doctree.findall(nodes.reference)):
+        target = link.get("refid") or link.get("refuri", "").removeprefix("#")
+        if target.startswith("_CPPv4") and target not in known:
+            link.parent.replace(link, link.children)
+
+
+def rungs_in_contents(app: Sphinx, doctree: nodes.document) -> None:
+    """The rungs of a section stand below it in the page's contents."""
+    toc = app.env.tocs.get(app.env.docname)
+    if toc is None:
+        return
+    entries = {link.get("anchorname", ""): link.parent.parent for link in toc.findall(nodes.reference)}
+    for panel in doctree.findall(nodes.container):
+        section = panel
+        while section is not None and not isinstance(section, nodes.section):
+            section = section.parent
+        if "rung" not in panel.get("classes", []) or section is None:
+            continue
+        item = next((entries[f"#{name}"] for name in section["ids"] if f"#{name}" in entries), None)
+        if item is None:
+            continue
+        name = panel["ids"][0]
+        link = nodes.reference(
+            "", "", nodes.literal(text=name), internal=True, refuri=app.env.docname, anchorname=f"#{name}"
+        )
+        below = next((child for child in item.children if isinstance(child, nodes.bullet_list)), None)
+        if below is None:
+            below = nodes.bullet_list()
+            item += below
+        below += nodes.list_item("", addnodes.compact_paragraph("", "", link))
+
+
+def link_rung_names(app: Sphinx, doctree: nodes.document) -> None:
+    """`add_guarded` in code type on its chapter's page is a link to its panel."""
+    rungs = set(app.env.metadata[app.env.docname].get("rungs", "").split())
+    if not rungs:
+        return
+    for literal in list(doctree.findall(nodes.literal)):
+        name = literal.astext()
+        if name not in rungs:
+            continue
+        parent = literal.parent
+        if isinstance(parent, (nodes.title, nodes.reference)) or "rung-title" in parent.get("classes", []):
+            continue
+        inside = literal
+        while inside is not None and not (isinstance(inside, nodes.container) and name in inside["ids"]):
+            inside = inside.parent
+        if inside is not None:
+            continue  # its own panel
+        if any("facts" in up.get("classes", []) for up in (parent, parent.parent)):
+            continue  # an exercise of the same name
+        link = nodes.reference("", "", refuri=f"#{name}", internal=True, classes=["rung-link"])
+        parent.replace(literal, link)
+        link += literal
+
+
+class Svg(SphinxDirective):
+    """Two drawings may stand for one: `name.svg` and, for narrow screens, `name.narrow.svg`."""
+
+    required_arguments = 1
+    has_content = True
+    option_spec = {"alt": directives.unchanged_required, "scene": directives.unchanged}
+
+    def run(self) -> list[nodes.Node]:
+        if not self.options.get("alt", "").strip():
+            raise self.error(f"the drawing {self.arguments[0]} has no :alt:")
+        path = Path(self.env.srcdir) / self.arguments[0]
+        narrow = path.with_suffix(".narrow.svg")
+        pieces = []
+        for file, only in ((path, "only-wide" if narrow.exists() else ""), (narrow, "only-narrow")):
+            if not file.exists():
+                if file is path:
+                    raise self.error(f"no drawing {path}")
+                continue
+            self.env.note_dependency(str(file))
+            drawing = self.with_files(file.read_text(encoding="utf-8"))
+            role = "group" if "<a " in drawing else "img"  # a picture has nothing to follow
+            pieces.append(
+                f'<div class="drawing {only}" role="{role}" aria-label="{escape_html(self.options["alt"])}">{drawing}</div>'
+            )
+        # A small drawing has its caption beside it, in the room that prose leaves.
+        room = next((room for room in BESIDE if drawn_width(path) <= room), 0)
+        beside = room and self.content and "scene" not in self.options
+        figure = nodes.figure(classes=["drawn", "beside", f"beside-{room}"] if beside else ["drawn"])
+        if "scene" not in self.options:
+            figure["margin_height"] = margin.height_of(narrow if narrow.exists() else path)
+        if "scene" in self.options:
+            data = path.with_suffix(".json")
+            self.env.note_dependency(str(data))
+            live_nodes.needs(self.env, "player", self.options["scene"])
+            told = escape_html(data.read_text(encoding="utf-8"))
+            pieces = [
+                f'<div class="player" data-scene="{self.options["scene"]}" data-told="{told}">',
+                *pieces,
+                "</div>",
+            ]
+        covered = path.with_suffix(".covered.json")
+        if covered.exists():  # what docs/_static/predict.js puts in where a prediction is answered
+            self.env.note_dependency(str(covered))
+            pieces = [f'<div data-covered="{escape_html(covered.read_text(encoding="utf-8"))}">', *pieces, "</div>"]
+        figure += nodes.raw("", "".join(pieces), format="html")
+        if self.content:
+            caption = nodes.caption()
+            for paragraph in self.parse_content_to_nodes():
+                caption += paragraph.children if isinstance(paragraph, nodes.paragraph) else [paragraph]
+            figure += caption
+        return [figure]
+
+    def with_files(self, drawing: str) -> str:
+        """The drawing with its photographs as files beside the page: a wide and a narrow drawing share them."""
+
+        def file_of(found: re.Match) -> str:
+            data = base64.b64decode(found[1])
+            name = f"_images/{hashlib.sha256(data).hexdigest()[:16]}.png"
+            path = Path(self.env.app.outdir) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+            return f'href="{"../" * self.env.docname.count("/")}{name}"'
+
+        return re.sub(r'href="data:image/png;base64,([^"]*)"', file_of, drawing)
+
+
+BESIDE = (300, 400, 500)  # pixels: as wide as drawings may be that have their captions beside them
+
+
+def drawn_width(path: Path) -> float:
+    return float(re.findall(r'viewBox="0 0 ([\d.]+) ', path.read_text(encoding="utf-8"))[0])
+
+
+def escape_html(text: str) -> str:
+    return text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+class Header(SphinxDirective):
+    """`{header} lab check.h`: the file's own words, then its entities as Breathe renders them."""
+
+    required_arguments = 2
+    option_spec = {"skip": directives.unchanged}
+
+    def run(self) -> list[nodes.Node]:
+        project, name = self.arguments
+        xml = Path(self.env.config.breathe_projects[project])
+        skipped = self.options.get("skip", "").split()
+        everything = doxygen.entities(xml)
+        documented = [
+            e
+            for e in everything
+            if e.file.name == name and e.documented and "detail" not in e.name.split("::") and e.name not in skipped
+        ]
+        classes = tuple(f"{e.name}::" for e in documented if e.kind in ("class", "struct"))
+        documented = [e for e in documented if not e.name.startswith(classes)]  # Breathe shows these with their class
+        found = next((e.file for e in everything if e.file.name == name), None)
+        if found is None:
+            raise self.error(f"Doxygen extracted nothing from {name} of {project}")
+        lines = [
+            f'`#include "{project}/{name}"`' if project == "lab" else f"`#include <{project}/{name}>`",
+            "",
+            doxygen.file_doc(xml, found),
+            "",
+        ]
+        for entity in documented:
+            lines += [doxygen.breathe_directive(entity, project, everything), ""]
+        self.env.note_dependency(str(doxygen.stamp_of(xml)))
+        return self.parse_text_to_nodes("\n".join(lines))
+
+
+class Explained(SphinxDirective):
+    """`{explained} 01_thread_indexing copy_y_fastest`: what ./learn explain prints for the lines of a kernel, and its advice;
+    with `bound` the end of it, on the launch with the highest bound."""
+
+    required_arguments = 2
+    option_spec = {"bound": directives.flag}
+
+    def run(self) -> list[nodes.Node]:
+        folder, kernel = self.arguments
+        path = Path(self.env.srcdir) / "_data" / f"{folder}.trace.json"
+        if not path.exists():
+            raise self.error(f"no trace of {folder} was recorded")
+        self.env.note_dependency(str(path))
+        root = course_root(self.env)
+        from warp.base import ui
+        from warp.explain import report, speed
+        from warp.trace import trace
+
+        launches = [one for one in trace.load(str(path)).launches if results.kernel_base(one.kernel) == kernel]
+        if not launches:
+            raise self.error(f"the trace of {folder} has no kernel {kernel}")
+        if "bound" in self.options:
+            alike = [dataclasses.replace(launch, findings=[], kernel=kernel) for launch in launches]
+            (whole,) = trace.kernels_of(trace.Trace(alike))
+            bound = speed.of_kernel(whole, speed.gpu_named(""))
+            launches = [bound.launch] if bound else launches
+        first = trace.Trace([dataclasses.replace(launches[0], findings=[])])
+        text = report.render(first, ui.Palette(False), width=112)
+        text = text.replace(str(root) + "/", "")
+        text = re.sub(r"(?:\.\./)+(?=chapters/)", "", text)
+        part = r"^ *requests .*\| source\n(?:.*\n)*?(?=\n *requests  |\n  At least |\Z)"
+        if "bound" in self.options:
+            part = r"^  At least .*\n(?:.+\n)*"
+        found = re.search(part, text, re.MULTILINE)
+        if not found:
+            raise self.error(f"./learn explain has no such lines for {kernel}")
+        return [output_block(found[0].rstrip("\n").split("\n"))]
+
+
+def output_block(lines: list[str]) -> nodes.Node:
+    text = "\n".join(lines)
+    block = nodes.literal_block(text, text, classes=["output"])
+    block["language"] = "text"
+    return block
+
+
+class SourceFile(SphinxDirective):
+    """A file that is compiled and tested, shown as it is."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        path = Path(self.config.warp_root) / self.arguments[0]
+        self.env.note_dependency(str(path))
+        if not path.is_file():
+            raise self.error(f"there is no file {self.arguments[0]}")
+        text = path.read_text(encoding="utf-8").rstrip("\n")
+        block = nodes.literal_block(text, text, language="cuda", linenos=True)
+        return [block]
+
+
+def course_root(env: BuildEnvironment) -> Path:
+    """The course's folder; its tools can be imported afterwards."""
+    root = Path(env.config.warp_root)
+    if str(root / "tools") not in sys.path:
+        sys.path.insert(0, str(root / "tools"))
+    return root
+
+
+class Packages(SphinxDirective):
+    """`{packages} simulator docs`: what these kinds of work need, from the runner's own table."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+    option_spec = {"command": lambda given: given or "apt-get"}  # the package manager
+
+    def run(self) -> list[nodes.Node]:
+        course_root(self.env)
+        from warp.base import needs
+
+        works = self.arguments[0].split()
+        for work in works:
+            if work not in needs.WORK:
+                raise self.error(f"the runner knows no work '{work}'; it knows {', '.join(needs.WORK)}")
+        self.env.note_dependency(needs.__file__)
+        if "command" in self.options:
+            manager = self.options["command"]
+            if manager not in needs.MANAGERS:
+                raise self.error(f"the runner knows no '{manager}'; it knows {', '.join(needs.MANAGERS)}")
+            named = [need.elsewhere.get(manager, need.package) for work in works for need in needs.WORK[work]]
+            command = needs.install_command(named, manager, sudo="sudo ")
+            return self.parse_text_to_nodes(markup.fence("$ " + command, "{code-block} console", [""]))
+        seen, rows = set(), []
+        for work in works:
+            for need in needs.WORK[work]:
+                if need.package in seen:
+                    continue
+                seen.add(need.package)
+                rows.append([need.name, f"`{need.package}`", need.cost])
+        return self.parse_text_to_nodes(markup.table(["what", "Debian package", "without it"], rows, "lll"))
+
+
+class CountsTable(SphinxDirective):
+    """Every count, what it is (from counts.h) and the hardware counter that it equals (from tools/warp/base/counts.py)."""
+
+    def run(self) -> list[nodes.Node]:
+        xml = Path(self.env.config.breathe_projects["simt"])
+        described = doxygen.members(xml, "simt::Counts")
+        if not described:
+            raise self.error("Doxygen extracted no member of simt::Counts")
+        course_root(self.env)
+        from warp.base import counts
+
+        self.env.note_dependency(counts.__file__)
+        rows = []
+        for name, text in described:
+            counters = " plus ".join(f"`{metric}`" for metric in counts.BY_NAME[name].counters) or "–"
+            rows.append([f"`{name}`", markup.escape(text.rstrip(".")), counters])
+        return self.parse_text_to_nodes(markup.table(["count", "what", "Nsight Compute"], rows, "lll"))
+
+
+def contract_signs(words: str) -> str:
+    """`m x n` and `>=` in a contract, whose extents are parameters."""
+    shown = re.sub(r"\b([a-z]) x (?=[a-z]\b)", r"\1 × ", markup.typeset(words))
+    return shown.replace(" >= ", " ≥ ").replace(" <= ", " ≤ ")
+
+
+def typeset_contracts(app: Sphinx, doctree: nodes.document) -> None:
+    """Signs in a contract, as prose has them. Sphinx writes two hyphens between a parameter and what it is."""
+    for content in doctree.findall(addnodes.desc_content):
+        for text in list(content.findall(nodes.Text)):
+            if isinstance(text.parent, (nodes.paragraph, nodes.emphasis, nodes.strong)):
+                words = text.astext()
+                shown = " – " if words == " -- " else contract_signs(words)
+                if shown != words:
+                    text.parent.replace(text, nodes.Text(shown))
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.add_directive("rung", Rung)
+    app.add_directive("rung-elsewhere", RungElsewhere)
+    app.add_directive("svg", Svg)
+    app.add_directive("header", Header)
+    app.add_directive("source", SourceFile)
+    app.add_directive("explained", Explained)
+    app.add_directive("packages", Packages)
+    app.add_directive("counts", CountsTable)
+    app.add_config_value("warp_root", "", "env")
+    app.add_role("rung", RungRole())
+    app.add_lexer("cuda", colours.Cuda)
+    for part in (reading, margin, live_nodes, terms, search_index, valid_html, one_style):
+        part.setup(app)
+    app.connect("doctree-read", drop_section_anchors)
+    app.connect("doctree-read", link_rung_names)
+    app.connect("doctree-read", rungs_in_contents, priority=600)  # after Sphinx has collected the headings
+    app.connect("doctree-read", typeset_contracts)
+    app.connect("doctree-resolved", drop_links_to_contracts)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

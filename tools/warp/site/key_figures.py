@@ -1,0 +1,98 @@
+"""The two large numbers on the card of a rung: how fast it is, and the count that tells it from the rung before it."""
+
+from __future__ import annotations
+
+import math
+
+from warp.chapter.results import Results
+from warp.site.markup import milliseconds
+
+# What a request of each kind costs: (prefix of the counts, unit, its words), the most telling one first.
+COSTS = [
+    ("shared_load", "wavefronts", "wavefronts a shared load"),
+    ("shared_store", "wavefronts", "wavefronts a shared store"),
+    ("global_load", "sectors", "sectors a global load"),
+    ("global_store", "sectors", "sectors a global store"),
+    ("global_atomic", "sectors", "sectors a global atomic"),
+    ("shared_atomic", "wavefronts", "wavefronts a shared atomic"),
+]
+SAME = 0.03  # counts this close are alike
+
+
+def short(value: float) -> str:
+    """31.8, 4 and 1,204."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}".removesuffix(".0")
+
+
+def fastest(name: str, measured: Results | None) -> dict | None:
+    """The row of a rung's best variant at the first size that was measured."""
+    rows = [row for row in measured.of(name) if row.get("time_ms")] if measured else []
+    rows = [row for row in rows if row.get("size") == rows[0].get("size")]
+    return max(rows, key=lambda row: row.get("rate") or 1 / row["time_ms"]["median"], default=None)
+
+
+def speed(name: str, before: str, measured: Results | None) -> list[list[str]]:
+    """The rate of a rung, else its time, with what it was where that is another kernel for the same work."""
+    row, earlier = fastest(name, measured), fastest(before, measured) if before else None
+    if not row or not measured:
+        return []
+    peer = (row.get("peer") or {}).get("name")
+    of_peer = row.get("ratio_to_peer")
+    beside = f", {100 * of_peer:.0f} % of {peer}" if peer and of_peer and name != peer.lower() else ""
+    if not row.get("rate"):
+        return [["", milliseconds(row["time_ms"]["median"]), f"ms on {measured.device}"]]
+    same = earlier and earlier.get("rate_unit") == row["rate_unit"] and (earlier.get("peer") or {}).get("name") == peer
+    was = short(earlier["rate"]) if earlier and same and peer and abs(earlier["rate"] / row["rate"] - 1) > SAME else ""
+    return [[was, short(row["rate"]), f"{row.get('rate_unit', '')}{beside}"]]
+
+
+def in_margin(name: str, measured: Results | None) -> list[list[str]]:
+    """[what it is, of what] for beside the prose behind the card: the time, and the share of the machine's limit; [] of a rung
+    whose card has the time."""
+    row = fastest(name, measured)
+    share = (row or {}).get("fraction_of_limit")
+    if not row or not row.get("rate") or not share:
+        return []
+    variant = f", {row['variant']}" if row.get("variant") else ""
+    time = [f"{milliseconds(row['time_ms']['median'])} ms", f"{name}{variant}"]
+    return [time, [f"{100 * share:.0f} %" if share >= 0.01 else "< 1 %", "of the machine's limit"]]
+
+
+def costs(row: dict | None) -> dict[str, float]:
+    """What a request of each kind costs in a row."""
+    counts = (row or {}).get("counts") or {}
+    return {
+        prefix: counts.get(f"{prefix}_{unit}", 0) / counts[f"{prefix}_requests"]
+        for prefix, unit, _ in COSTS
+        if counts.get(f"{prefix}_requests")
+    }
+
+
+def count(name: str, before: str, simulated: Results | None, variant: str | None) -> list[list[str]]:
+    """The cost that changed most from the rung before; where none did, the first that is more than the least possible, else
+    the first of all."""
+
+    def row_of(rung: str) -> dict | None:
+        rows = [row for row in simulated.of(rung) if row.get("counts")] if simulated else []
+        return next((row for row in rows if row.get("variant") == variant), rows[0] if rows else None)
+
+    here, there = costs(row_of(name)), costs(row_of(before)) if before else {}
+    if not here:
+        return []
+    words = {prefix: words for prefix, _, words in COSTS}
+    change = {
+        prefix: abs(math.log(here[prefix] / there[prefix])) for prefix in here if there.get(prefix) and here[prefix]
+    }
+    most = max(change, key=lambda prefix: change[prefix], default="")
+    if most and change[most] > SAME:
+        return [[short(there[most]), short(here[most]), words[most]]]
+    high = [prefix for prefix in here if here[prefix] > (1.05 if prefix.startswith("shared") else 4.2)]
+    shown = (high or list(here))[0]
+    return [["", short(here[shown]), words[shown]]]
+
+
+def key_figures(name: str, before: str, simulated: Results | None, measured: Results | None) -> list[list[str]]:
+    """[what it was, what it is, of what] for the speed and for the count."""
+    best = fastest(name, measured)
+    variant = best.get("variant") if best else None
+    return speed(name, before, measured) + count(name, before, simulated, variant)

@@ -1,0 +1,185 @@
+"""What a page has that reacts: the live figure (live.py) and the counts beside a listing (counted_listing.py).
+
+`live`     an access of a warp, two states side by side
+`ask`      the accesses of an exercise, each with a field for a guess of what it costs
+`counted`  holds a listing: costs beside its lines, marks on what differs from an earlier kernel, gaps where it is shortened
+
+A drawing with a scene is played by docs/_static/player.js; `needs` says so of its page.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from typing import Any
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.util.docutils import SphinxDirective
+
+from warp.site import live
+from warp.site.reading import question
+
+
+def needs(env: BuildEnvironment, what: str, which: str = "yes") -> None:
+    """The page has one, and needs its files: `live`, `counted`, or `player` with a scene."""
+    known = env.metadata[env.docname].get(what, "").split()
+    env.metadata[env.docname][what] = " ".join(sorted({*known, which}))
+
+
+class Live(SphinxDirective):
+    """`{live} NAME`, with the names of its examples, the first of which it shows."""
+
+    required_arguments = 1
+    option_spec = {"examples": directives.unchanged_required}
+
+    def run(self) -> list[nodes.Node]:
+        name, names = self.arguments[0], self.options["examples"].split()
+        unknown = [one for one in names if one not in live.EXAMPLES]
+        if unknown:
+            raise self.error(f"no example {unknown[0]}; there are {', '.join(live.EXAMPLES)}")
+        drawn = live.still(live.EXAMPLES[names[0]][1])
+        given = html.escape(json.dumps([live.EXAMPLES[one] for one in names]))
+        pictures = "".join(
+            f'<div class="drawing {only}" role="img" aria-label="{html.escape(drawn.alt)}">{svg}</div>'
+            for svg, only in ((drawn.svg, "only-wide"), (drawn.narrow, "only-narrow"))
+        )
+        node = nodes.container(classes=["live-place"])
+        node["ids"].append(name)
+        self.state.document.note_explicit_target(node)
+        node += nodes.raw("", f'<div class="live" data-examples="{given}">{pictures}</div>', format="html")
+        needs(self.env, "live")
+        return [node]
+
+
+class Ask(SphinxDirective):
+    """`{ask} EXERCISE`: a field for each access that it asks for."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        name = self.arguments[0]
+        given = html.escape(json.dumps(live.ASKED[name]))
+        node = nodes.container(classes=["live-place"])
+        without = f"With JavaScript, each of them can be guessed here; <code>./learn check {name}</code> counts them in a terminal."
+        text = f'<div class="live ask" data-asked="{given}"><p>{without}</p></div>'
+        node += nodes.raw("", text, format="html")
+        needs(self.env, "ask")
+        return [node]
+
+
+class counted(nodes.General, nodes.Element):  # noqa: N801  docutils names its nodes so
+    """A listing with the costs of its lines."""
+
+
+class Counted(SphinxDirective):
+    has_content = True
+    option_spec = {"lines": directives.unchanged_required}
+
+    def run(self) -> list[nodes.Node]:
+        node = counted(classes=["counted-listing"], lines=self.options["lines"], names_for="")
+        node += self.parse_content_to_nodes()
+        if json.loads(self.options["lines"])["costs"]:
+            needs(self.env, "counted")
+        return [node]
+
+
+def ask_first(_app: Sphinx, doctree: nodes.document) -> None:
+    """The counts of a listing wait for all predictions of its section, those below included."""
+    for node in doctree.findall(counted):
+        section = node.parent
+        while isinstance(section.parent, nodes.section) and isinstance(section.parent.parent, nodes.section):
+            section = section.parent
+        if isinstance(section, nodes.section):
+            node["names_for"] = " ".join(one["name"] for one in section.findall(question))
+
+
+def visit_counted(self: Any, node: Any) -> None:
+    node["begins"] = len(self.body)
+
+
+def depart_counted(self: Any, node: Any) -> None:
+    """Puts the costs of a line behind its number, and the lines of a listing into what is marked and what is shown at first."""
+    data = json.loads(node["lines"])
+    costs = {int(line): of for line, of in data["costs"].items()}
+    changed, hidden = set(data.get("changed", ())), set(data.get("hidden", ()))
+    shown = "".join(self.body[node["begins"] :])
+    del self.body[node["begins"] :]
+
+    def number_of(found: re.Match) -> str:
+        line = int(found[1])
+        place = found[0].replace('class="linenos"', f'class="linenos" id="{data["prefix"]}L{line}"')
+        if line not in costs:
+            return place
+        words = html.escape(f"Line {line}: " + "; ".join(cost["says"] for cost in costs[line]["costs"]))
+        wasted = " wasted" if costs[line]["wasted"] else ""
+        return (
+            f'{place}<button type="button" class="cost{wasted}" data-line="{line}" '
+            f'data-cost="{costs[line]["label"]}" title="{words}"></button>'
+        )
+
+    out: list[str] = []
+    gap: list[str] = []
+
+    def close_gap() -> None:
+        if gap:
+            out.append(f'<span class="gap" data-lines="{len(gap)}"></span><span class="further">{"".join(gap)}</span>')
+            gap.clear()
+
+    for row in shown.splitlines(keepends=True):
+        found = re.search(r'<span class="linenos">\s*(\d+)\s*</span>', row)
+        line = int(found[1]) if found else 0
+        row = re.sub(r'<span class="linenos">\s*(\d+)\s*</span>', number_of, row)
+        if line in hidden:
+            gap.append(row)
+            continue
+        close_gap()
+        if line in changed:  # the first row has the opening tags of its listing before it
+            before, mark, rest = row.partition('<span class="linenos"')
+            row = f'{before}<span class="changed">{mark}{rest}</span>'
+        out.append(row)
+    close_gap()
+    asked = f' data-for="{node["names_for"]}"' if node["names_for"] else ""
+    bar = [f'<span class="differs">Marked: what differs from <code>{data["base"]}</code></span>'] if changed else []
+    if hidden:
+        bar.append(f'<label class="all-lines"><input type="checkbox"> All {data["lines"]} lines</label>')
+    attributes = ""
+    if costs:
+        width = max(len(of["label"]) for of in costs.values())
+        drawn = {line: [cost["patterns"] for cost in of["costs"]] for line, of in costs.items()}
+        attributes = f" style='--cost: {width}ch' data-costs='{json.dumps(drawn, separators=(',', ':'))}'{asked}"
+        bar.append(
+            f'<label class="counts-switch"><input type="checkbox"{"" if asked else " checked"}> Counts of a request: '
+            "s sectors, w wavefronts</label>"
+        )
+    bars = f'<div class="listing-bar">{"".join(bar)}</div>' if bar else ""
+    self.body.append(f"<div class='counted-listing'{attributes}>{bars}\n{''.join(out)}</div>\n")
+
+
+def add_scripts(app: Sphinx, pagename: str, _template: str, _context: dict[str, Any], _doctree: nodes.document) -> None:
+    """The files of what a page has."""
+    has = app.env.metadata.get(pagename, {})
+    if has.get("live") or has.get("ask") or has.get("counted"):
+        parser = ["lane_index.js"] if has.get("live") or has.get("ask") else []
+        behind = [f"{name}.js" for name in ("ask", "counted") if has.get(name)]
+        for name in ("rules.js", *parser, "access.js", *behind):
+            app.add_js_file(name, loading_method="defer")
+        app.add_css_file("access.css")
+    scenes = has.get("player", "").split()
+    if scenes:
+        app.add_js_file("player.js", loading_method="defer")
+        for name in dict.fromkeys(file for scene in scenes for file in live.files_of(scene)):
+            app.add_js_file(name, loading_method="defer")
+        app.add_css_file("player.css")
+
+
+def setup(app: Sphinx) -> None:
+    app.add_node(counted, html=(visit_counted, depart_counted))
+    app.add_directive("live", Live)
+    app.add_directive("ask", Ask)
+    app.add_directive("counted", Counted)
+    app.connect("doctree-read", ask_first, priority=800)  # before the answers are folded
+    app.connect("html-page-context", add_scripts)

@@ -1,0 +1,108 @@
+"""The pieces of Markdown that pages are made of: numbers, sizes, tables, listings and typesetting. Standard library only."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from warp.chapter.source import Code
+
+
+def number(value: float) -> str:
+    """1234567 -> 1,234,567; 4.0 -> 4; 4.25 -> 4.25."""
+    if float(value).is_integer():
+        return f"{int(value):,}"
+    return f"{value:,.2f}".rstrip("0").rstrip(".")
+
+
+def per(a: float, b: float) -> str:
+    return number(a / b) if b else "–"
+
+
+def milliseconds(ms: float) -> str:
+    """Four significant digits, whatever the size."""
+    for limit, decimals in ((1000, 0), (100, 1), (10, 2), (1, 3)):
+        if ms >= limit:
+            return f"{ms:,.{decimals}f}"
+    return f"{ms:.4f}"
+
+
+def rate(value: float, unit: str) -> str:
+    return f"{value:,.0f} {unit}" if value >= 100 else f"{value:.{1 if value >= 10 else 2}f} {unit}"
+
+
+def escape(text: str) -> str:
+    """Plain text as Markdown."""
+    return re.sub(r"([\\`*_{}\[\]<>|$#])", r"\\\1", text)
+
+
+def escape_code(text: str) -> str:
+    return text.replace("`", "'").replace("|", "\\|")
+
+
+def typeset(text: str) -> str:
+    """Prose with a multiplication sign where a source has an x between extents, 128 x 96, M x K or `rows` x `cols`, and
+    with powers and transposes set high: n^2, 2^32, 2^-24, B^T. A number keeps its unit on its line. Code stays as it is."""
+    text = re.sub(r"(?<=\w`) x(?=\s`\w)", "\u00a0×", text)
+    pieces = re.split(
+        r"(^(?:```|~~~).*?^(?:```|~~~)|^ {4}[^\n]*$|``.*?``|`[^`]*`)", text, flags=re.DOTALL | re.MULTILINE
+    )
+    sign = re.compile(
+        r"(?<![\w.])(\d[\d,]*|[A-Z][A-Z0-9_]*|[kmn]|rows|cols) x"
+        r"(?=\s(?:\d|[A-Z][A-Z0-9_]*\b|[kmn]\b|rows\b|cols\b|NaN\b|anything|infinity))"
+    )
+    unit = re.compile(r"(?<=\d)[ \n](?=(?:%|[mun]s|[KMG]i?B|[KMGT]B/s|[GT]FLOP/s|GHz)(?!\w))")
+    power = re.compile(r"(?<![\w^])(\d+|[A-Za-z])\^(-?\d+|T)(?!\w)")
+    high = str.maketrans("-0123456789T", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹ᵀ")
+    return "".join(
+        piece
+        if i % 2
+        else power.sub(
+            lambda found: found[1] + found[2].translate(high), sign.sub("\\1\u00a0×", unit.sub("\u00a0", piece))
+        )
+        for i, piece in enumerate(pieces)
+    )
+
+
+def size_text(size: dict) -> str:
+    return ", ".join(f"{name} = {number(value)}" for name, value in size.items())
+
+
+def short_size(size: dict) -> str:
+    """4,096 where the three extents of a product are that, else 300 × 200 × 100, in one line of its cell."""
+    extents = list(size.values())
+    return (
+        number(extents[0])
+        if len(set(extents)) == 1 and len(extents) != 2
+        else "\u00a0×\u00a0".join(number(extent) for extent in extents)
+    )
+
+
+def size_words(text: str) -> str:
+    return " × ".join(number(int(part)) if part.strip().isdigit() else escape(part) for part in text.split(","))
+
+
+def fence(body: str, info: str, options: Sequence[str] = ()) -> str:
+    """A fenced block that nothing in `body` can close."""
+    longest = max((len(m) for m in re.findall(r"`{3,}", body)), default=2)
+    ticks = "`" * max(3, longest + 1)
+    return "\n".join([ticks + info, *options, body, ticks])
+
+
+def container(classes: str, body: str) -> str:
+    """A box that nothing in `body` can close."""
+    longest = max((len(colons) for colons in re.findall(r"^:{3,}", body, re.MULTILINE)), default=2)
+    colons = ":" * (longest + 1)
+    return f"{colons}{{container}} {classes}\n{body}\n{colons}"
+
+
+def table(head: list[str], rows: list[list[str]], align: str) -> str:
+    """A Markdown table; `align` has a letter (l, r, c) for each column."""
+    marks = {"l": ":--", "r": "--:", "c": ":-:"}
+    lines = ["| " + " | ".join(head) + " |", "|" + "|".join(marks[a] for a in align) + "|"]
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+def listing(code: Code, language: str = "cuda") -> str:
+    return fence("\n".join(code.lines), f"{{code-block}} {language}", [":linenos:", f":lineno-start: {code.line}", ""])

@@ -1,0 +1,205 @@
+"""The tables of a rung: what the simulator counted, by access, and what was measured."""
+
+from __future__ import annotations
+
+import re
+
+from warp.chapter.counted import Counted
+from warp.chapter.results import Results
+from warp.site.markup import escape_code, milliseconds, number, per, rate, short_size, table
+
+# (label, prefix of the counts, what a request costs)
+ACCESSES = [
+    ("global loads", "global_load", "sectors"),
+    ("global stores", "global_store", "sectors"),
+    ("global atomics", "global_atomic", "sectors"),
+    ("shared loads", "shared_load", "wavefronts"),
+    ("shared stores", "shared_store", "wavefronts"),
+    ("shared atomics", "shared_atomic", "wavefronts"),
+]
+
+
+CHART_ROWS = 4  # of variants that are compared by their lengths, not by reading
+
+
+def charted(body: list[list[str]], column: int) -> list[list[str]]:
+    """A table whose cells of one column, from CHART_ROWS on, are bars as long as their numbers are large."""
+    values = [re.match(r"[\d,.]+", cells[column]) for cells in body]
+    known = [float(found[0].replace(",", "")) for found in values if found]
+    if len(body) < CHART_ROWS or len(set(known)) < 2:
+        return body
+    out = []
+    for cells, found in zip(body, values):
+        part = round(20 * float(found[0].replace(",", "")) / max(known)) if found else 0
+        cell = f"[{cells[column]}]{{.bar .p{part}}}" if found else cells[column]
+        out.append([*cells[:column], cell, *cells[column + 1 :]])
+    return out
+
+
+def counts_table(rows: list[dict]) -> str:
+    """The counts of a rung's rows: one line for each variant and kind of access."""
+    variants = len(rows) > 1
+    parts = []
+    for unit in ("sectors", "wavefronts"):
+        body, shared = [], False
+        for row in rows:
+            counts = row.get("counts", {})
+            for label, prefix, cost in ACCESSES:
+                requests = counts.get(f"{prefix}_requests", 0)
+                if cost != unit or not requests:
+                    continue
+                cells = [f"`{escape_code(row.get('variant', ''))}`" if row.get("variant") else ""] if variants else []
+                cells += [
+                    label,
+                    number(requests),
+                    number(counts.get(f"{prefix}_{cost}", 0)),
+                    per(counts.get(f"{prefix}_{cost}", 0), requests),
+                ]
+                if unit == "sectors":
+                    asked, moved = counts.get(f"{prefix}_bytes"), 32 * counts.get(f"{prefix}_sectors", 0)
+                    cells.append(f"{number(round(100 * asked / moved, 1))} %" if asked is not None and moved else "–")
+                    shared |= asked is not None and asked > moved
+                else:
+                    cells.append(
+                        number(counts[f"{prefix}_bank_conflicts"]) if f"{prefix}_bank_conflicts" in counts else "–"
+                    )
+                cells.append(per(counts.get(f"{prefix}_active_lanes", 0), requests))
+                body.append(cells)
+        if not body:
+            continue
+        head = ["variant"] if variants else []
+        head += [
+            "access",
+            "requests",
+            unit,
+            f"{unit} per request",
+            "bytes used" if unit == "sectors" else "bank conflicts",
+            "lanes per request",
+        ]
+        words = 2 if variants else 1  # columns that say what a row is
+        if variants:
+            body = merge_variants(body, len(rows))
+        head, body, constant = without_constants(head, body, words + 3)
+        each = f"{unit} per request"
+        if variants and each in head:
+            body = charted(body, head.index(each))
+        parts.append(table(head, body, "l" * words + "r" * (len(head) - words)))
+        if constant:
+            parts.append(f"In every row: {', '.join(constant)}.")
+        if shared:
+            parts.append("More than 100 % of the bytes are used where several lanes ask for the same ones.")
+    return "\n\n".join(parts)
+
+
+def merge_variants(body: list[list[str]], variants: int) -> list[list[str]]:
+    """Rows that are the same for every variant become one, behind the others."""
+    same: dict[tuple, int] = {}
+    for _, *cells in body:
+        same[tuple(cells)] = same.get(tuple(cells), 0) + 1
+    apart = [[variant, *cells] for variant, *cells in body if same[tuple(cells)] < variants]
+    return apart + [["each", *cells] for cells, count in same.items() if count == variants]
+
+
+def without_constants(
+    head: list[str], body: list[list[str]], first: int
+) -> tuple[list[str], list[list[str]], list[str]]:
+    """The table without those of its columns, from the `first` on, that never vary, and these as phrases: `32 lanes per
+    request`, `100 % of the bytes used`."""
+    if len(body) < 2:
+        return head, body, []
+    constant = [i for i in range(first, len(head)) if len({row[i] for row in body}) == 1 and body[0][i] != "–"]
+    kept = [i for i in range(len(head)) if i not in constant]
+    return (
+        [head[i] for i in kept],
+        [[row[i] for i in kept] for row in body],
+        [f"{body[0][i]}{' of the' if body[0][i].endswith('%') else ''} {head[i]}" for i in constant],
+    )
+
+
+MEASURED_HEAD = ["median", "rate", "of the peer", "of the limit", "p10 to p90"]  # a phone shows the first of them
+
+
+def measured_cells(row: dict) -> list[str] | None:
+    time = row.get("time_ms")
+    if not time:
+        return None
+    ratio, limit = row.get("ratio_to_peer"), row.get("fraction_of_limit")
+    return [
+        f"{milliseconds(time['median'])} ms",
+        rate(row["rate"], row.get("rate_unit", "")) if row.get("rate") is not None else "–",
+        f"{100 * ratio:.1f} %" if ratio is not None else "–",
+        f"{100 * limit:.1f} %" if limit is not None else "–",
+        f"{milliseconds(time['p10'])} to {milliseconds(time['p90'])}",
+    ]
+
+
+def sizes_of(rows: list[dict]) -> list[dict]:
+    """The sizes of some rows, each once, in their order."""
+    sizes = []
+    for row in rows:
+        if row.get("size") and row["size"] not in sizes:
+            sizes.append(row["size"])
+    return sizes
+
+
+def measured_table(rows: list[dict]) -> str:
+    """The times of a rung; a column for what tells its rows apart."""
+    variants = any(row.get("variant") for row in rows) and len(rows) > 1
+    sizes = len(sizes_of(rows)) > 1
+    body = []
+    for row in rows:
+        cells = measured_cells(row)
+        if cells:
+            if variants:
+                cells.insert(0, f"`{escape_code(row['variant'])}`" if row.get("variant") else "")
+            if sizes:
+                cells.insert(0, short_size(row["size"]))
+            body.append(cells)
+    if not body:
+        return ""
+    apart = (["size"] if sizes else []) + (["variant"] if variants else [])
+    head = apart + MEASURED_HEAD
+    told = [i for i in range(len(head)) if any(cells[i] != "–" for cells in body)]  # a rung may have no peer
+    if variants:
+        body = charted(body, head.index("rate") if head.index("rate") in told else head.index("median"))
+    return table(
+        [head[i] for i in told],
+        [[cells[i] for i in told] for cells in body],
+        "".join("l" if i < len(apart) else "r" for i in told),
+    )
+
+
+def variants_beside(name: str, simulated: Results, counted: Counted | None, measured: Results | None) -> str:
+    """The variants of a rung that reads shared memory: wavefronts on the simulator and on the hardware, and the
+    measured rate; empty where the hardware's counts are not recorded, or not launch by launch, and where the simulator
+    counts the same for all variants."""
+    rows = [row for row in simulated.of(name) if row.get("variant")]
+    if len(rows) < 2 or not counted:
+        return ""
+    lines = [line for line in counted.compare(simulated) if line.kernel == name]
+    waves, requests = (
+        [line for line in lines if line.count == f"shared_load_{what}"] for what in ("wavefronts", "requests")
+    )
+    if not len(waves) == len(requests) == len(rows):
+        return ""
+    rates = {
+        row.get("variant"): rate(row["rate"], row.get("rate_unit", ""))
+        for row in reversed(measured.of(name) if measured else [])
+        if row.get("rate") is not None
+    }
+    body = []
+    for row, wave, request in zip(rows, waves, requests):
+        if not request.simulated or not request.hardware:
+            return ""
+        body.append(
+            [
+                f"`{escape_code(row['variant'])}`",
+                per(wave.simulated, request.simulated),
+                per(wave.hardware, request.hardware),
+            ]
+            + ([rates.get(row["variant"], "–")] if rates else [])
+        )
+    if len({simulated_per_load for _, simulated_per_load, *_ in body}) < 2:
+        return ""
+    head = ["variant", "wavefronts per load, simulator", f"on {counted.device}"] + (["measured"] if rates else [])
+    return table(head, body, "l" + "r" * (len(head) - 1))

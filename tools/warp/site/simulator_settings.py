@@ -1,0 +1,26 @@
+"""The variables of the environment that simulated programs read, as the simulator's own table tells them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+HEADER = Path(__file__).resolve().parents[3] / "common" / "simt" / "base" / "settings_table.h"
+ENTRY = re.compile(r'\{"(\w+)", "(\w+)",\s*((?:"[^"]*"\s*)+)\}')
+
+
+def read(header: str) -> list[tuple[str, str, str]]:
+    """(variable, value, effect) of each entry of base/settings_table.h."""
+    entries = [
+        (name, value, "".join(re.findall(r'"([^"]*)"', effect))) for name, value, effect in ENTRY.findall(header)
+    ]
+    if len(entries) != len(re.findall(r"SIMT_\w+\",", header)):
+        raise ValueError("base/settings_table.h has an entry that is not {variable, value, effect}")
+    return entries
+
+
+def table() -> str:
+    """The table in Markdown."""
+    entries = read(HEADER.read_text(encoding="utf-8"))
+    rows = [f"| `{variable}={value}` | {effect} |" for variable, value, effect in entries]
+    return "\n".join(["| variable | what it does |", "|:--|:--|", *rows])

@@ -1,0 +1,57 @@
+"""The folder that Sphinx reads: what a build puts there, and what it leaves as it is. Standard library only."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from warp.site import markup
+from warp.site.figures import Drawing
+
+
+class BuildError(Exception):
+    """What stops the build, in one line, or with a tool's own lines below it."""
+
+
+def write(path: Path, text: str) -> None:
+    """Writes a file unless it says the same already: Sphinx then leaves its page alone."""
+    if path.exists() and path.read_text(encoding="utf-8") == text:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+class Stage:
+    """The folder that Sphinx reads: the pages of docs/ and those made here."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.kept: set[Path] = set()
+
+    def write(self, name: str, text: str) -> None:
+        write(self.folder / name, text)
+        self.kept.add(self.folder / name)
+
+    def drawing(self, name: str, drawing: Drawing, caption: str) -> str:
+        """Stages a drawing and returns the directive that shows it."""
+        self.write(f"_figures/{name}.svg", drawing.svg)
+        if drawing.narrow:
+            self.write(f"_figures/{name}.narrow.svg", drawing.narrow)
+        options = [f":alt: {json.dumps(drawing.alt, ensure_ascii=False)}"]
+        if drawing.scene:
+            self.write(f"_figures/{name}.json", json.dumps(drawing.data, separators=(",", ":"), ensure_ascii=False))
+            options.append(f":scene: {drawing.scene}")
+        if drawing.covered:
+            self.write(
+                f"_figures/{name}.covered.json",
+                json.dumps(drawing.covered, separators=(",", ":"), ensure_ascii=False),
+            )
+        return markup.fence(caption, f"{{svg}} _figures/{name}.svg", [*options, ""])
+
+    def sweep(self) -> None:
+        """Removes what an earlier build left and this one did not write."""
+        for path in sorted(self.folder.rglob("*"), reverse=True):
+            if path.is_file() and path not in self.kept:
+                path.unlink()
+            elif path.is_dir() and not any(path.iterdir()):
+                path.rmdir()
