@@ -17,7 +17,6 @@ from browser import CHROMIUM
 from warp.chapter import predictions, results, source
 from warp.chapter.expressions import Numbers
 from warp.site import asked, chapter_drawings, chapter_tables, figures
-from warp.site.stage import Stage
 
 SVG = "{http://www.w3.org/2000/svg}"
 SCRIPT = sample.ROOT / "docs" / "_static" / "predict.js"
@@ -105,14 +104,11 @@ class Ladders(unittest.TestCase):
         chapter = source.parse_chapter(main, source.other_files(main))
         measured = results.load_recorded(main.parent / "results")["h200"]
         questions = [one.prediction for one in predictions.collect(main)]
-        with tempfile.TemporaryDirectory() as folder:
-            stage = Stage(Path(folder))
-            top, whole = chapter_drawings.ladders(stage, chapter, measured, questions)
-            self.assertIn("or [is here](/more/20_many_gpus/measurements.md).", top[0])
-            self.assertIn("20_many_gpus-ladder-whole.svg", whole[0])
-            self.assertEqual(chapter_drawings.ladders(stage, chapter, measured, [])[1], [])
-            kept = json.loads((stage.folder / "_figures" / "20_many_gpus-ladder.covered.json").read_text())
-        self.assertEqual(kept["peer_store"]["for"], ["store"])
+        (top,), (whole,) = chapter_drawings.ladders(chapter, measured, questions)
+        self.assertIn("or [is here](/more/20_many_gpus/measurements.cu).", top.caption)
+        self.assertEqual((whole.name, whole.drawing.covered), ("20_many_gpus-ladder-whole", {}))
+        self.assertEqual(chapter_drawings.ladders(chapter, measured, [])[1], [])
+        self.assertEqual(top.drawing.covered["peer_store"]["for"], ["store"])
 
 
 # Answers the first question, opens the answer of the second.

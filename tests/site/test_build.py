@@ -81,6 +81,33 @@ class Build(unittest.TestCase):
         done = self.build(chapter=sample.CHAPTER.replace("- a list", "[nowhere](nowhere.md)"))
         self.refused(done, "(?s)nowhere.*docs: Sphinx found something wrong")
 
+    WRONG = """\
+// Between the two, 3
+// ms of it.
+//
+// - [nowhere](nowhere.md)
+//
+// ```{drawing} none
+// ```
+//
+// ```{unheard}
+// ```
+"""
+
+    def test_what_is_wrong_in_prose_is_named_by_its_line(self):
+        text = sample.CHAPTER.replace("// Between the two.\n", self.WRONG)
+        done = self.build(chapter=text)
+        self.refused(done, "docs: Sphinx found something wrong")
+        first = text.split("\n").index("// Between the two, 3") + 1
+        source = self.root / "chapters" / "01_sample" / "sample.cu"
+        for line, words in (
+            (3, "nowhere"),
+            (5, "figures.py draws no 'none'"),
+            (8, "Unknown directive type: 'unheard'"),
+        ):
+            self.assertRegex(done.stderr, rf"(?m)^{source}:{first + line}: .*{words}")
+        self.assertNotIn("docs/source", done.stderr)
+
     PREDICTIONS = """\
 //? sectors: How many sectors does a load of `copy_one` touch?
 //? answer: count("copy_one", "global_load_sectors") / count("copy_one", "global_load_requests")
@@ -146,6 +173,19 @@ int main() { return 0; }"""
         self.assertLess(page.index('id="predict-later"'), kernel)
         self.assertLess(kernel, page.index("<summary>Answer</summary>"))
         self.assertNotRegex(page, r'<details class="answer"[^>]* open')
+
+    def test_a_page_follows_what_it_is_made_of(self):
+        """Its source is as it was; its results are not."""
+        page = self.predicted()
+        before = page.read_text()
+        file = self.root / "chapters" / "01_sample" / "results" / "h200.json"
+        file.write_text(file.read_text().replace('"median": 0.125', '"median": 0.375'))
+        kept = (page.parents[1] / "more" / "01_sample" / "much_later.html").stat().st_mtime_ns
+        done = self.build(made=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout + done.stderr)
+        self.assertIn("0.1250 ms", before)
+        self.assertIn("0.3750 ms", page.read_text())
+        self.assertEqual((page.parents[1] / "more" / "01_sample" / "much_later.html").stat().st_mtime_ns, kept)
 
     def test_a_second_reading_is_a_page_of_its_own(self):
         page = self.predicted()

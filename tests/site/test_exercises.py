@@ -1,13 +1,15 @@
 """The exercises on the site: what the learner may see, and what stays behind a click."""
 
-import re
 import unittest
 
 import sample
 
+from outline import outline
+
 from warp.chapter import header, source
 from warp.exercise import exercises as course
 from warp.site import exercises_page, way
+from warp.site.blocks import Text
 
 FOLDER = "01_thread_indexing"
 
@@ -15,38 +17,45 @@ FOLDER = "01_thread_indexing"
 class Exercises(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.staged = {}
         cls.exercises = [e for e in course.all_exercises(sample.ROOT) if e.chapter == FOLDER]
-        cls.section = exercises_page.stage(cls.staged.__setitem__, cls.exercises)
+        cls.section = outline(exercises_page.section(cls.exercises))
 
     def test_every_exercise_has_a_card_at_the_end_of_its_chapter(self):
         self.assertTrue(self.exercises)
-        places = [self.section.index(f"(/exercises/{FOLDER}/{exercise.name}.md)") for exercise in self.exercises]
+        places = [self.section.index(f"(/exercises/{FOLDER}/{exercise.name}.cu)") for exercise in self.exercises]
         self.assertEqual(places, sorted(places))
-        self.assertEqual(self.section.count("{container} card\n"), len(self.exercises))
-        self.assertNotIn("{dropdown}", self.section)
+        self.assertEqual(self.section.count("{box} card\n"), len(self.exercises))
+        self.assertNotIn("{fold}", self.section)
 
     def test_hints_stand_one_behind_the_other_and_the_solution_behind_them(self):
-        page = self.staged[f"exercises/{FOLDER}/first_index.md"]
+        (one,) = [exercise for exercise in self.exercises if exercise.name == "first_index"]
+        made = exercises_page.exercise_page(one)
+        page = outline(made)
         code = "const int i = blockIdx.x * blockDim.x + threadIdx.x;"
         self.assertNotIn(code, self.section)
-        places = [page.index(part) for part in ("./learn check first_index", "Hint 1 of", "Hint 2 of", "{dropdown} The solution", code)]  # fmt: skip
+        places = [page.index(part) for part in ("./learn check first_index", "Hint 1 of", "Hint 2 of", "{fold} The solution", code)]  # fmt: skip
         self.assertEqual(places, sorted(places))
-        self.assertIn("orphan: true", page)
-        self.assertEqual(len(self.staged), len(self.exercises))
-        nested = exercises_page.hints(["one", "two", "three"])
-        begins = [re.search(rf"^(:+)\{{dropdown\}} Hint {n} of 3$", nested, re.M)[1] for n in (1, 2, 3)]
-        self.assertEqual(begins, [":::::", "::::", ":::"])
-        self.assertTrue(nested.endswith(":::\n\n::::\n\n:::::"))
+        self.assertTrue(made.is_beside)
+        self.assertEqual(made.source, sample.ROOT / "exercises" / FOLDER / "first_index.cu")
+        inside = exercises_page.hints(["one", "two", "three"], one.notes)
+        for number, words in enumerate(("one", "two", "three"), start=1):
+            (fold,) = inside
+            said, *inside = fold.blocks
+            self.assertEqual((fold.title, said.text), (f"Hint {number} of 3", words))
+        self.assertEqual(inside, [])
 
     def test_an_exercise_stands_at_the_section_that_it_trains(self):
         one = self.exercises[0]
-        road = ["## 1. A", "", "text", "### 1.1 B", "## 2. C", "", "more", "## What to remember"]
+        words = ("## 1. A", "text", "### 1.1 B", "## 2. C", "more", "## What to remember")
+        road = [Text(one) for one in words]
         exercises_page.trained([one], road, "01_x")
-        at = 4 if one.section == "1" else 7
-        self.assertIn(f"Try it: [{one.title}](/exercises/{one.key}.md) ({one.kind}, {one.minutes} min)", road[at])
+        at = 3 if one.section == "1" else 5
+        self.assertIn(
+            f"Try it: [{one.title}](/exercises/{one.key}.cu) ({one.kind}, {one.minutes} min)",
+            outline(road[at : at + 1]),
+        )
         with self.assertRaisesRegex(course.ExerciseError, f"{one.key}.md: 01_x has no section {one.section}"):
-            exercises_page.trained([one], ["## 9. A"], "01_x")
+            exercises_page.trained([one], [Text("## 9. A")], "01_x")
 
     def test_every_exercise_of_a_chapter_with_sections_names_one(self):
         for exercise in course.all_exercises(sample.ROOT):
@@ -55,16 +64,11 @@ class Exercises(unittest.TestCase):
 
     def test_listings_have_the_lines_of_the_file(self):
         for exercise in self.exercises:
-            block = exercises_page.code_of(exercise.blank)
-            first = int(re.search(r":lineno-start: (\d+)", block)[1])
-            line = block.split("\n\n", 1)[1].split("\n")[0]
-            self.assertEqual(exercise.blank.split("\n")[first - 1], line)
+            code = exercises_page.code_of(exercise.blank).code
+            self.assertEqual(exercise.blank.split("\n")[code.line - 1], code.lines[0])
 
     def test_a_chapter_without_exercises(self):
-        self.assertEqual(exercises_page.stage(self.staged.__setitem__, []), "")
-
-    def test_nothing_closes_a_fold_early(self):
-        self.assertTrue(exercises_page.dropdown("x", ":::{note}\na\n:::").startswith("::::{dropdown}"))
+        self.assertEqual(exercises_page.section([]), [])
 
 
 class Way(unittest.TestCase):
@@ -80,10 +84,10 @@ class Way(unittest.TestCase):
         return way.end(one, self.headers)
 
     def test_what_comes_next(self):
-        both = "Next: [04 Register tiling](/chapters/04_register_tiling.md); on the short path [06 Transpose]("
+        both = "Next: [04 Register tiling](/chapters/04_register_tiling.cu); on the short path [06 Transpose]("
         self.assertIn(both, self.end("03"))
         self.assertIn("You can now stage tiles in shared memory", self.end("03"))
-        self.assertIn("Next: [02 Naive GEMM](/chapters/02_naive_gemm.md).", self.end("01"))
+        self.assertIn("Next: [02 Naive GEMM](/chapters/02_naive_gemm.cu).", self.end("01"))
         self.assertIn("This is the end of the short path.", self.end("07"))
         self.assertNotIn("short path", self.end("04"))
         self.assertNotIn("Next:", self.end(self.headers[-1].number))

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import sample  # puts tools on the path
 
+from outline import outline
+
 from warp.chapter import maps, results, source
 from warp.chapter.counted import load_counted
 from warp.chapter.errors import SourceError
@@ -28,6 +30,7 @@ from warp.site import (
     rung_tables,
     valid_html,
 )
+from warp.site.blocks import Text
 
 
 class Temporary(unittest.TestCase):
@@ -99,11 +102,13 @@ class CompilerExplorer(unittest.TestCase):
         self.assertEqual(session["compilers"][0]["options"], "-std=c++20 -O3 -arch=sm_90a")
 
     def test_the_first_listing_of_a_kernel_has_the_link(self):
-        fence = "```{sass} one only=LDG\nLDG\n```\n\n```{sass} 02:two\nLDS\n```\n\n"
-        shown = chapter_page.machine_code(fence + fence, None, {"one": "https://godbolt.org/1", "three": "x"})
-        self.assertEqual(shown.count("[`one` in Compiler Explorer](https://godbolt.org/1)"), 1)
-        self.assertEqual(shown.count("Compiler Explorer"), 1)
-        self.assertEqual(shown.count("{container} machine-code"), 4)
+        fence = '```{sass} one only=LDG\nLDG\n```\n\n```{sass} "02:two<4, 1>"\nLDS\n```'
+        chapter = source.Chapter("01_x", Path("x.cu"), None, [], {})
+        pages = chapter_page._Pages(chapter, "p", {}, None, None, [], None)
+        pages.kernels = {"one": "https://godbolt.org/1", "three": "x"}
+        texts = pages.render([Prose(1, fence), Prose(9, fence)], chapter.path)
+        self.assertEqual([text.links for text in texts], [{"one": "https://godbolt.org/1"}, {}])
+        self.assertEqual(chapter_page.MACHINE_CODE.findall(fence), [("", "one"), ("02:two<4, 1>", "")])
 
 
 class Headers(Temporary):
@@ -139,7 +144,7 @@ class Headers(Temporary):
             self.assertEqual(here, ["copy_one", name, "copy_far"])
             report = sample.results()
             report["rows"].insert(1, {"rung": name, "size": {"n": 256}, "status": "SKIP", "reason": "needs it"})
-            for place, before in (("// Between the two.", "The ladder"), (f"// [rung {name}]", "{rung} copy_far")):
+            for place, before in (("// Between the two.", "The ladder"), (f"// [rung {name}]", "{card} copy_far")):
                 chapter = self.parse(text.replace("// Between the two.", place))
                 pages = chapter_page.chapter_pages(
                     chapter,
@@ -149,9 +154,9 @@ class Headers(Temporary):
                     simulated=results.parse(json.dumps(report), "r"),
                     measured=None,
                 )
-                page = "\n".join(pages.values())
-                self.assertEqual(page.count(f"{{rung}} {name}\n"), 1)
-                self.assertLess(page.index(f"{{rung}} {name}\n"), page.index(before))
+                page = "\n".join(map(outline, pages.values()))
+                self.assertEqual(page.count(f"{{card}} {name}\n"), 1)
+                self.assertLess(page.index(f"{{card}} {name}\n"), page.index(before))
 
     def test_a_rung_may_stand_in_another_file_of_the_chapter(self):
         path = self.chapter(sample.CHAPTER.replace("copy_far(float", "copy_afar(float"))
@@ -315,11 +320,11 @@ class CountsBesideLines(unittest.TestCase):
     def test_a_listing_has_what_its_lines_cost(self):
         code = Code(7, ["void f() {", "}"])
         costs = self.costs(self.launch("f", ("a.cu", 8), None, shared_load_requests=1, shared_load_wavefronts=1))
-        self.assertIn("{counted}", counted_listing.listing(code, costs))
-        self.assertIn('\\"8\\": {\\"label\\": \\"1w\\"', counted_listing.listing(code, costs))
+        told = counted_listing.listing(code, costs).told
+        self.assertEqual({line: cost["label"] for line, cost in told["costs"].items()}, {8: "1w"})
         plain = Code(17, ["void f() {", "}"])
-        self.assertIn(markup.listing(plain), counted_listing.listing(plain, costs))
-        self.assertNotIn("label", counted_listing.listing(plain, costs))
+        self.assertIs(counted_listing.listing(plain, costs).code, plain)
+        self.assertEqual(counted_listing.listing(plain, costs).told["costs"], {})
 
 
 class ShortListings(unittest.TestCase):
@@ -417,7 +422,7 @@ class Pages(Temporary):
             measured=measured,
             **more,
         )
-        return pages if whole else "\n".join(pages.values())
+        return pages if whole else "\n".join(map(outline, pages.values()))
 
     def test_order(self):
         page = self.page()
@@ -428,13 +433,13 @@ class Pages(Temporary):
                 "Does the page say",
                 "`./learn run 01` runs it.",
                 "The first paragraph",
-                ":lineno-start: 28",
+                "{listing} 28",
                 "const int i = blockIdx",
-                "::::::{rung} copy_one",
-                "{doxygenfunction} copy_one",
+                "{card} copy_one",
+                "{contract} copy_one",
                 "Between the two.",
-                "::::::{rung} copy_far",
-                "{dropdown} Setting up",
+                "{card} copy_far",
+                "{fold} Setting up",
                 "int main()",
                 "4,096 on a GPU",
                 "256 on the simulator",
@@ -446,10 +451,11 @@ class Pages(Temporary):
 
     def test_bytes_that_several_lanes_ask_for(self):
         counts = {"global_load_requests": 2, "global_load_sectors": 2, "global_load_active_lanes": 64}
-        often = rung_tables.counts_table([{"counts": {**counts, "global_load_bytes": 256}}])
+        often = outline(rung_tables.counts_table([{"counts": {**counts, "global_load_bytes": 256}}]))
         self.assertIn("| 400 % |", often)
         self.assertIn("\n\nMore than 100 % of the bytes are used where several lanes ask for the same ones.", often)
-        self.assertNotIn("several", rung_tables.counts_table([{"counts": {**counts, "global_load_bytes": 64}}]))
+        once = rung_tables.counts_table([{"counts": {**counts, "global_load_bytes": 64}}])
+        self.assertNotIn("several", outline(once))
 
     def test_counts(self):
         page = self.page()
@@ -481,12 +487,12 @@ class Pages(Temporary):
             return self.page(text=sample.CHAPTER.replace("int main() { return 0; }", body))
 
         long = "int main() {\n" + "  step();\n" * 20 + "}"
-        found = re.search(r":::\{dropdown\} `main`: lines (\d+) to (\d+)\n:class-container: fold\n", page(long))
+        found = re.search(r"\{fold\} `main`: lines (\d+) to (\d+)\n", page(long))
         self.assertEqual(int(found[2]) - int(found[1]), 21)
-        self.assertNotIn("{dropdown} `main`", page("int main() {\n" + "  step();\n" * 8 + "}"))
-        self.assertNotIn("{dropdown} `", page(long.replace("int main()", "__global__ void kernel()")))
+        self.assertNotIn("{fold} `main`", page("int main() {\n" + "  step();\n" * 8 + "}"))
+        self.assertNotIn("{fold} `", page(long.replace("int main()", "__global__ void kernel()")))
         two = page(long.replace("  step();\n", "}\nstruct Step {\n", 1))
-        self.assertIn("{dropdown} `main`, `Step`: lines", two)
+        self.assertIn("{fold} `main`, `Step`: lines", two)
 
     def test_what_is_off_the_road_has_a_page_and_its_anchor_leads_there(self):
         text = sample.CHAPTER.replace(
@@ -495,18 +501,20 @@ class Pages(Temporary):
         pages = self.page(text=text, whole=True)
         self.assertEqual(
             list(pages),
-            [f"{name}.md" for name in ("chapters/01_sample", *(f"more/01_sample/{one}" for one in ("much_later", "further", "measurements")))],
-        )  # fmt: skip
-        road, later, further, _ = pages.values()
-        self.assertIn("## Much later\n\nFor a second reading: [Much later](/more/01_sample/much_later.md).", road)
-        self.assertIn("{rung-elsewhere} copy_far\n", road)
-        self.assertIn(":page: /more/01_sample/much_later\n", road)
+            ["chapters/01_sample", *(f"more/01_sample/{one}" for one in ("much_later", "further", "measurements"))],
+        )
+        self.assertEqual([page.is_beside for page in pages.values()], [False, True, True, True])
+        road, later, further, _ = map(outline, pages.values())
+        self.assertIn("## Much later\n\nFor a second reading: [Much later](/more/01_sample/much_later.cu).", road)
+        self.assertIn("{elsewhere} copy_far\nmore/01_sample/much_later\n", road)
         self.assertNotIn("Patience.", road)
-        for words in ("# Chapter 01: Much later", "Patience.", "\n## Even later", "{rung} copy_far\n"):
+        for words in ("# Chapter 01: Much later", "Patience.", "\n### Even later", "{card} copy_far\n"):
             self.assertIn(words, later)
+        (raised,) = {block.raised for block in pages["more/01_sample/much_later"].blocks[1:] if isinstance(block, Text)}
+        self.assertEqual(raised, 1)
         self.assertIn("Many.", further)
         self.assertIn("int main()", further)
-        self.assertIn("[Further](/more/01_sample/further.md)\n\nPossibilities for extension.", road)
+        self.assertIn("[Further](/more/01_sample/further.cu)\n\nPossibilities for extension.", road)
 
     def test_what_a_file_beside_it_is(self):
         plain, hopper = Path("sample_bf16.cu"), Path("sample_sm90.cu")
@@ -545,7 +553,7 @@ class Pages(Temporary):
         second.rows = second.rows[:1]  # the other rung was not measured there
         page = self.page(measured=first, elsewhere=[second])
         self.assertEqual(page.count("{tab} On NVIDIA H100"), 1)
-        self.assertEqual(page.count("{dropdown} On NVIDIA H100"), 1)  # in the ladder
+        self.assertEqual(page.count("{fold} On NVIDIA H100"), 1)  # in the ladder
         self.assertLess(page.index("Measured on NVIDIA H200, n = 256"), page.index("{tab} On NVIDIA H100"))
         ends = page[page.index("## The ladder") :]
         self.assertLess(ends.index("Measured on NVIDIA H200"), ends.index("Measured on NVIDIA H100"))
@@ -553,7 +561,7 @@ class Pages(Temporary):
     def test_a_rung_that_was_not_measured_yet(self):
         measured = results.parse(json.dumps(sample.results("gpu")), "r.json")
         measured.rows = measured.rows[1:]
-        self.assertIn("{rung} copy_one", self.page(measured=measured))
+        self.assertIn("{card} copy_one", self.page(measured=measured))
 
     def test_which_gpus_were_recorded(self):
         folder = self.root / "results"
@@ -572,13 +580,13 @@ class Pages(Temporary):
         self.assertIn("Measured on NVIDIA H200, n = 256:", page)
         self.assertIn("Measured on NVIDIA H200, n = 1,024:", page)
         ends = page[page.index("## The ladder") :]
-        places = [ends.index(text) for text in ("{dropdown} On NVIDIA H200", "n = 256:", "n = 1,024:")]
+        places = [ends.index(text) for text in ("{fold} On NVIDIA H200", "n = 256:", "n = 1,024:")]
         self.assertEqual(places, sorted(places))
         self.assertNotIn("At other sizes", page[: page.index("## The ladder")])
         for size in (2048, 4096, 8192):
             report["rows"].append(dict(report["rows"][0], size={"n": size}))
         page = self.page(measured=results.parse(json.dumps(report), "h200.json"))
-        panel = page[page.index("::::::{rung} copy_one") : page.index("::::::{rung} copy_far")]
+        panel = page[page.index("{card} copy_one") : page.index("{card} copy_far")]
         places = [
             panel.index(text) for text in ("H200, n = 256", "| 0.1250 ms", "At other sizes", "| 8,192 | 0.1250 ms")
         ]
@@ -594,13 +602,13 @@ class Pages(Temporary):
         scenes = ("a", "b", "c", "d")
         full = [row("fast", scene, 1.5) for scene in scenes]
         rows = [row("slow", "d", 20.25), row("slow", "a", 10), {"rung": "slow", "variant": "b"}, *full]
-        self.assertEqual(chapter_tables.by_variant(rows, ["slow", "fast"]), "")  # b and c are those of one rung of two
+        self.assertIsNone(chapter_tables.by_variant(rows, ["slow", "fast"]))  # b and c are those of one rung of two
         rows += [row("third", scene, 2) for scene in scenes]
-        made = chapter_tables.by_variant(rows, ["slow", "fast", "third"])
+        made = outline([chapter_tables.by_variant(rows, ["slow", "fast", "third"])])
         self.assertIn("| rung | `a` | `b` | `c` | `d` |", made)
         self.assertIn("| {rung}`slow` | 10.00 | – | – | 20.25 |", made)
-        self.assertEqual(chapter_tables.by_variant([*rows, row("third", "e", 2)], ["slow", "fast", "third"]), "")
-        self.assertEqual(chapter_tables.by_variant(full[:3], ["fast"]), "")
+        self.assertIsNone(chapter_tables.by_variant([*rows, row("third", "e", 2)], ["slow", "fast", "third"]))
+        self.assertIsNone(chapter_tables.by_variant(full[:3], ["fast"]))
 
     def test_reasons(self):
         report = sample.results()
@@ -613,8 +621,8 @@ class Pages(Temporary):
         }
         page = self.page(report)
         self.assertIn("Not run on the simulator: needs a GPU.", page)
-        self.assertIn(":::{container} finding\n`read of 4 bytes: '''x`\n:::", page)
-        self.assertIn("````{code-block} text\n:class: finding\n\nread of 4 bytes: ```x\nin f\n````", page)
+        self.assertIn("{box} finding\n\n`read of 4 bytes: '''x`\n", page)
+        self.assertIn("{output} finding\nread of 4 bytes: ```x\nin f\n", page)
         # A demonstration is for the simulator alone, which the page need not say; of another rung it does.
         measured = sample.results("gpu")
         for row in measured["rows"]:
@@ -674,8 +682,11 @@ class Pages(Temporary):
         for word in ("plain", "x-" + "y" * 23, "cudaOccupancyMaxActive-Blocks"):
             self.assertEqual(valid_html.repaired(code(word)), code(word))
 
-    def test_ideas_cannot_break_a_table(self):
-        self.assertIn("| {rung}`copy_far` | a \\| b, and < c |", self.page())
+    def test_a_line_that_takes_the_next_ones_unit_keeps_its_number(self):
+        text = "It takes 3\nms of 4\nKiB;\nall of it.\n\n```\n1\nms\n```\nend"
+        typeset, rows = markup.typeset_rows(text, range(10, 20))
+        self.assertEqual(typeset.split("\n")[:2], ["It takes 3\u00a0ms of 4\u00a0KiB;", "all of it."])
+        self.assertEqual((len(rows), rows), (typeset.count("\n") + 1, [10, 13, 14, 15, 16, 17, 18, 19]))
 
     def test_rungs_must_agree(self):
         report = sample.results()
@@ -695,7 +706,7 @@ class Pages(Temporary):
         self.assertRaisesRegex(
             SourceError, "NOTES.md:1: the title is not", chapter_page.notes_page, "# Results\n\n128\n", self.parse()
         )
-        self.assertIn("[Back to chapter 01](/chapters/01_sample.md)\n\n128", page)
+        self.assertIn("[Back to chapter 01](/chapters/01_sample.cu)\n\n128", page)
         self.assertIn("128\u00a0× 96", page)
         linked = self.page(notes="notes/01_sample.md")
         self.assertIn("[laboratory notes](/notes/01_sample.md)", linked)
@@ -830,27 +841,31 @@ class Results(Temporary):
         lines = other.compare(simulated)
         self.assertEqual([(line.simulated, line.hardware) for line in lines], [(8, 4), (100, 104)])
         self.assertEqual(other.reason(lines[0]), "merged by the compiler")
-        page = chapter_tables.agreement(other, simulated)
+        page = outline(chapter_tables.agreement(other, simulated))
         self.assertIn("all but 2 are", page)
-        self.assertIn("\n- `f`: merged by the compiler.\n\n:::{dropdown} Launch by launch\n", page)
-        self.assertIn("\n| kernel | sectors | wavefronts |\n|:--|--:|--:|\n| `f` | 8 / **4** | 100 / **104** |\n", page)
+        self.assertIn("\n- `f`: merged by the compiler.\n\n{fold} Launch by launch\n", page)
+        self.assertIn("\n| kernel | sectors | wavefronts |\n| `f` | 8 / **4** | 100 / **104** |\n", page)
         one = self.counted([dict(theirs, counts={"global_load_sectors": 4})], f={"global_load_sectors": "merged"})
-        self.assertIn("| `f` | `global_load_sectors` | 8 | 4 | merged |", chapter_tables.agreement(one, simulated))
+        self.assertIn(
+            "| `f` | `global_load_sectors` | 8 | 4 | merged |", outline(chapter_tables.agreement(one, simulated))
+        )
         # Launches and counts that say the same are one row, and what is why for several rows is said once.
         mine = {"counts": dict.fromkeys(("global_load_requests", "shared_wavefronts", "shared_wavefronts_ideal"), 8)}
         many = results.parse(json.dumps(sample.results()), "r.json")
         many.trace = {"launches": [dict(launch, **mine)] * 3}
         merged = [dict(theirs, counts=dict.fromkeys(mine["counts"], count)) for count in (4, 4, 2)]
-        page = chapter_tables.agreement(self.counted(merged, f={"*": "merged by the compiler"}), many)
+        page = outline(chapter_tables.agreement(self.counted(merged, f={"*": "merged by the compiler"}), many))
         self.assertIn("all but 9 are", page)
         four, two = ("8 / **4** | " * 2 + "8 / **4** |\n", "8 / **2** | " * 2 + "8 / **2** |\n")
         self.assertIn(f"| `f` 1, 2 | {four}| `f` 3 | {two}", page)
         self.assertEqual(page.count("merged by the compiler"), 1)
         merged[0], merged[2] = merged[2], merged[0]
-        page = chapter_tables.agreement(self.counted(merged, f={"*": "merged by the compiler"}), many)
+        page = outline(chapter_tables.agreement(self.counted(merged, f={"*": "merged by the compiler"}), many))
         self.assertIn(f"| `f` 1 | {two}| `f` 2, 3 | {four}", page)
-        self.assertIn("all are those of the simulator", chapter_tables.agreement(self.counted([theirs]), simulated))
-        self.assertEqual(chapter_tables.agreement(None, simulated), "")
+        self.assertIn(
+            "all are those of the simulator", outline(chapter_tables.agreement(self.counted([theirs]), simulated))
+        )
+        self.assertEqual(chapter_tables.agreement(None, simulated), [])
         for change, message in (({"grid": [3, 1, 1]}, "another grid"), ({"block": [64, 1, 1]}, "another grid")):
             for why in ({}, {"*": "a larger array"}):
                 with self.assertRaisesRegex(results.ResultsError, message):
@@ -859,7 +874,9 @@ class Results(Temporary):
         explained = self.counted([larger], f={"blocks": "a larger array"})
         lines = explained.compare(simulated)
         self.assertEqual([(line.count, line.simulated, line.hardware) for line in lines], [("blocks", 2, 12)])
-        self.assertIn("| `f` | `blocks` | 2 | 12 | a larger array |", chapter_tables.agreement(explained, simulated))
+        self.assertIn(
+            "| `f` | `blocks` | 2 | 12 | a larger array |", outline(chapter_tables.agreement(explained, simulated))
+        )
         with self.assertRaisesRegex(results.ResultsError, "another grid"):
             self.counted([dict(larger, grid=[1, 2, 1])], f={"blocks": "a larger array"}).compare(simulated)
         with self.assertRaisesRegex(results.ResultsError, "1 launches on the simulator, 2 on"):
@@ -891,7 +908,7 @@ class Results(Temporary):
         self.assertEqual(found(8, 8), ["nothing was compared"])
         launch = dict(shape, counts={"global_load_requests": 9})
         simulated.trace = {"launches": [dict(shape, counts={"global_load_requests": 8})]}
-        page = chapter_tables.agreement(self.counted([launch], f=waits), simulated)
+        page = outline(chapter_tables.agreement(self.counted([launch], f=waits), simulated))
         self.assertIn("| `f` | `global_load_requests` | 8 | 9 | asks until the word is there |", page)
 
     def test_launches_of_demonstrations_are_the_simulators_alone(self):
@@ -925,15 +942,15 @@ class Results(Temporary):
         measured = results.parse(json.dumps(sample.results("gpu")), "r.json")
         measured.rows = [row("one", 27463.4), row("two", 15097.2)]
         counted = self.counted([launch(8), launch(20)])
-        drawn = rung_tables.variants_beside("f", simulated, counted, measured)
+        drawn = outline([rung_tables.variants_beside("f", simulated, counted, measured)])
         self.assertIn("| `one` | 1 | 1 | 27,463 GB/s |", drawn)
         self.assertIn("| `two` | 2 | 2.5 | 15,097 GB/s |", drawn)
-        self.assertIn("| `two` | 2 | 2.5 |\n", rung_tables.variants_beside("f", simulated, counted, None) + "\n")
-        self.assertEqual(rung_tables.variants_beside("f", simulated, None, measured), "")
+        self.assertIn("| `two` | 2 | 2.5 |\n", outline([rung_tables.variants_beside("f", simulated, counted, None)]))
+        self.assertIsNone(rung_tables.variants_beside("f", simulated, None, measured))
         simulated.trace = {"launches": [launch(8), launch(8)]}
-        self.assertEqual(rung_tables.variants_beside("f", simulated, counted, measured), "")
+        self.assertIsNone(rung_tables.variants_beside("f", simulated, counted, measured))
         simulated.rows = [row("one")]  # not a row for each launch: nobody knows which is whose
-        self.assertEqual(rung_tables.variants_beside("f", simulated, counted, measured), "")
+        self.assertIsNone(rung_tables.variants_beside("f", simulated, counted, measured))
 
     def test_examples(self):
         source = self.root / "k.cu"

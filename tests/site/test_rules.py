@@ -17,8 +17,10 @@ import sample
 
 import browser
 
+from warp.chapter.source import Code
 from warp.exercise.exercises import all_exercises
 from warp.site import live  # sample puts it on the path
+from warp.site.blocks import Ask, Card, Fold, Listing, Live, Page, Text
 
 RULES = sample.ROOT / "tools" / "warp" / "site"
 STATIC = sample.ROOT / "docs" / "_static"
@@ -169,7 +171,11 @@ class States(unittest.TestCase):
         place = ("00_test", "kernel", "f(in[3 * i]);")
         live.LINES = [("Three", "global:float*3:float*1", [place, ("00_test", "kernel", "g(in[i]);")])]
         source = "first\n  f(in[3 * i]);\n\tg(in[i]);\n  f(in[3 * i]);\n"
-        pages = {"chapters/00_test.md": "nothing", "more/00_test/x.md": "```\n  f(in[3 * i]);\n  g(in[i]);\n```"}
+
+        def page(*lines):
+            return Page(Path("test.cu"), [Fold("", [Listing(Code(1, list(lines)))])])
+
+        pages = {"chapters/00_test": page(), "more/00_test/x": page("  f(in[3 * i]);", "  g(in[i]);")}
 
         def trace(kernel, by, begins=320):
             lines = []
@@ -192,7 +198,7 @@ class States(unittest.TestCase):
             with self.assertRaisesRegex(live.BuildError, "00_test has no line '[fg].*' with an access global:float"):
                 live.lines_of("00_test", source, pages, wrong)
         with self.assertRaisesRegex(live.BuildError, "no page of 00_test shows the line 'f"):
-            live.lines_of("00_test", source, {"a.md": "f(in[3 * i]); // other"}, trace("kernel(int)", 1))
+            live.lines_of("00_test", source, {"a": page("f(in[3 * i]); // other")}, trace("kernel(int)", 1))
 
     def test_the_still_picture(self):
         drawn = live.still("shared:float*32:float*32^")
@@ -210,8 +216,8 @@ class States(unittest.TestCase):
             (source,) = sample.ROOT.glob(f"exercises/*/{name}.cu")
             self.assertIn("// Kind: predict", source.read_text())
             self.assertLessEqual(set(examples), set(live.EXAMPLES))
-            self.assertIn("{live} access-answer", live.answer(name))
-        self.assertEqual(live.answer("fill_the_kernel"), "")
+            self.assertEqual(live.answer(name), [Live("access-answer", examples)])
+        self.assertEqual(live.answer("fill_the_kernel"), [])
 
     def test_what_an_exercise_asks(self):
         """The accesses are those of its constants, whose values its solution has; a drawing of each counts the same."""
@@ -225,19 +231,27 @@ class States(unittest.TestCase):
                 alt = live.still(f"{state}:float*1").alt
                 counts.append(int(re.search(r": (\d+) (?:wavefront|sector)s?[:,]", alt)[1]))
             self.assertEqual(counts, right, name)
-            self.assertIn("{ask} " + name, live.ask(name))
-        self.assertEqual(live.ask("fill_the_kernel"), "")
+            self.assertEqual(live.ask(name), [Ask(name)])
+        self.assertEqual(live.ask("fill_the_kernel"), [])
 
     def test_its_place_in_a_chapter(self):
         live.PLACES["00_test"] = [("kernel", ("strides",))]
         self.addCleanup(live.PLACES.pop, "00_test")
-        page = "# T\n\n## One\n\nA.\n\n## Two\n\nCases:\n\n- B.\n\nC.\n\n::::::{rung} kernel\n::::::\n\n## Three\n"
-        placed = live.placed(page, "00_test")
-        order = [placed.index(text) for text in ("B.", "{live} access-kernel", "C.", "{rung} kernel")]
-        self.assertEqual(order, sorted(order))
-        self.assertEqual(live.placed(page, "00_other"), page)
+        card = Card("kernel", "", [], [], [])
+        two = Text("## Two\n\nCases:\n\n- B.\n\nC.", None, range(20, 27))
+        road = [Text("## One\n\nA."), two, card, Text("## Three")]
+        live.place(road, "00_other")
+        self.assertEqual(len(road), 4)
+        live.place(road, "00_test")
+        _, before, figure, behind, *_ = road
+        self.assertEqual((before.text, behind.text), ("## Two\n\nCases:\n\n- B.", "C."))
+        self.assertEqual((list(before.rows), list(behind.rows)), ([20, 21, 22, 23, 24], [26]))
+        self.assertEqual(figure, Live("access-kernel", ("strides",)))
+        short = [Text("## One\n\nA."), card]
+        live.place(short, "00_test")
+        self.assertEqual([type(one) for one in short], [Text, Live, Card])
         with self.assertRaisesRegex(live.BuildError, "stands at rung kernel, which 00_test does not have"):
-            live.placed("# T\n\n## One\n", "00_test")
+            live.place([Text("## One")], "00_test")
 
 
 class Answers(browser.InABrowser):

@@ -135,6 +135,10 @@ def build(options: argparse.Namespace) -> None:
     anew = [] if same else ["-E", "-a"]
     from sphinx.cmd.build import main as sphinx_main
 
+    from warp.site import source_parser
+
+    source_parser.PAGES.update(stage.pages)
+
     options.out.mkdir(parents=True, exist_ok=True)
     arguments = [
         "-b",

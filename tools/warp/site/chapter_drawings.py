@@ -1,6 +1,4 @@
-"""The drawings of a chapter: its ladder and its roofline from what was measured, and what its own figures.py draws.
-
-Each is staged, and comes back as the directive that shows it."""
+"""The drawings of a chapter: its ladder and its roofline from what was measured, and what its own figures.py draws."""
 
 from __future__ import annotations
 
@@ -14,42 +12,45 @@ from warp.chapter import results
 from warp.chapter.results import Results
 from warp.chapter.source import Chapter
 from warp.site import asked, chapter_tables, figures, landing, markup, rung_tables
+from warp.site.blocks import Block, Figure, Page, Text, every
 from warp.site.stage import BuildError, Stage
 
 
-def own(stage: Stage, chapter: Chapter, simulated: Results) -> tuple[dict[str, str], dict[str, str]]:
-    """What the chapter's figures.py draws: the directives behind each rung, and those that the prose names, by name."""
+def own(chapter: Chapter, simulated: Results) -> tuple[dict[str, list[Block]], dict[str, Figure]]:
+    """What the chapter's figures.py draws: what stands behind each rung, and what the prose names, by name."""
     path = chapter.path.parent / "figures.py"
     if not path.exists():
         return {}, {}
     module = runpy.run_path(str(path))
-    behind: dict[str, str] = {}
-    named: dict[str, str] = {}
+    behind: dict[str, list[Block]] = {}
+    named: dict[str, Figure] = {}
     for rung, name, drawing, caption in module["draw"](simulated, chapter.path):
-        directive = stage.drawing(f"{chapter.folder}-{name}", drawing, caption)
+        figure = Figure(f"{chapter.folder}-{name}", drawing, caption)
         if rung is None:
-            named[name] = directive
+            named[name] = figure
         elif rung not in chapter.header.rungs:
             raise BuildError(f"{path}: draws for {rung}, which is no rung of the chapter")
         else:
-            behind[rung] = "\n\n".join(filter(None, [behind.get(rung), directive]))
+            behind.setdefault(rung, []).append(figure)
     return behind, named
 
 
-def place(pages: dict[str, str], named: dict[str, str], path: Path) -> dict[str, str]:
-    """The pages of a chapter with each drawing where its prose has an empty fence ```{drawing} NAME."""
-    for name, directive in named.items():
+def place(pages: dict[str, Page], named: dict[str, Figure], path: Path) -> None:
+    """Gives each page the drawings of which its prose has an empty fence ```{drawing} NAME."""
+    for name, figure in named.items():
         places = 0
-        for page, text in pages.items():
-            pages[page], here = re.subn(
-                rf"^```\{{drawing\}} {re.escape(name)}\n```$", directive.replace("\\", r"\\"), text, flags=re.MULTILINE
+        for page in pages.values():
+            texts = [block.text for block in every(page.blocks) if isinstance(block, Text)]
+            here = sum(
+                len(re.findall(rf"^```\{{drawing\}} {re.escape(name)}\n```$", text, re.MULTILINE)) for text in texts
             )
+            if here:
+                page.drawings[name] = figure
             places += here
         if places != 1:
             raise BuildError(
                 f"{path}: drawing '{name}' has {places} places: write ```{{drawing}} {name} and ``` in the prose"
             )
-    return pages
 
 
 def ladder_steps(rungs: dict, rows: list[dict], asked: dict[str, list[str]]) -> list[figures.Step]:
@@ -82,7 +83,7 @@ def ladder_steps(rungs: dict, rows: list[dict], asked: dict[str, list[str]]) -> 
     return steps
 
 
-def ladders(stage: Stage, chapter: Chapter, measured: Results, questions: list) -> tuple[list[str], list[str]]:
+def ladders(chapter: Chapter, measured: Results, questions: list) -> tuple[list[Block], list[Block]]:
     """What the chapter is about, for its top: bars of rates, or a table of colour where its rungs run on many inputs. What its
     predictions, `questions`, ask for is covered there; the second one, where there is need of it, shows all."""
     whole, caption = ladder_of(chapter, measured, {})
@@ -92,9 +93,9 @@ def ladders(stage: Stage, chapter: Chapter, measured: Results, questions: list) 
     drawn, _ = ladder_of(chapter, measured, asked.asked(chapter.path, questions, keeps_first=not in_common))
     name = f"{chapter.folder}-ladder"
     if not drawn or not drawn.covered:
-        return [stage.drawing(name, whole, caption)], []
-    waits = f"What is asked below waits for its answer, or [is here](/more/{chapter.folder}/measurements.md)."
-    return [stage.drawing(name, drawn, f"{caption} {waits}")], [stage.drawing(f"{name}-whole", whole, caption)]
+        return [Figure(name, whole, caption)], []
+    waits = f"What is asked below waits for its answer, or [is here](/more/{chapter.folder}/measurements.cu)."
+    return [Figure(name, drawn, f"{caption} {waits}")], [Figure(f"{name}-whole", whole, caption)]
 
 
 def rows_shown(chapter: Chapter, measured: Results) -> list[dict]:
@@ -143,8 +144,8 @@ SPREAD = 1.3  # of intensities: where all points stand above each other, the lad
 
 
 def roofline(
-    stage: Stage, chapter: Chapter, simulated: Results, measured: Results, caches: dict[tuple[str, str], float]
-) -> list[str]:
+    chapter: Chapter, simulated: Results, measured: Results, caches: dict[tuple[str, str], float]
+) -> list[Block]:
     """Rate over intensity of every rung that is bound by arithmetic: the rate as measured, the bytes as counted.
 
     `caches` has the bandwidths that an earlier chapter has measured: (device, "L2 cache") -> GB/s.
@@ -182,7 +183,7 @@ def roofline(
         "measured rate. The lines are measured, too: a level of memory bounds the slope, the FMA loop the top. "
         "A point above a slope has its bytes from a level nearer by."
     )
-    return [stage.drawing(f"{chapter.folder}-roofline", drawing, caption)]
+    return [Figure(f"{chapter.folder}-roofline", drawing, caption)]
 
 
 RESOURCES = {
@@ -199,7 +200,7 @@ RESOURCES = {
 LEAST_SHARE = 0.05
 
 
-def limiters(stage: Stage, chapter: Chapter, measured: Results) -> list[str]:
+def limiters(chapter: Chapter, measured: Results) -> list[Block]:
     """What each resource alone would take of the time of each rung, in the variant that its ladder shows."""
     path = chapter.path.parent / "results" / "h200_bounds.json"
     if not path.exists():
@@ -231,7 +232,7 @@ def limiters(stage: Stage, chapter: Chapter, measured: Results) -> list[str]:
         "counted, at the best rate of the machine. The largest of a row has an edge, and is filled from 50 on. Near 100 it is what "
         "bounds the kernel. Where all are low, the kernel waits, and no count says for what."
     )
-    return [stage.drawing(f"{chapter.folder}-limiters", drawing, caption)]
+    return [Figure(f"{chapter.folder}-limiters", drawing, caption)]
 
 
 SAME_PEER = 1.1  # a peer that is faster than this beside another chapter does other work

@@ -1,4 +1,4 @@
-"""Turns a chapter's source, its counts and its results into a page (MyST). Standard library only.
+"""Turns a chapter's source, its counts and its results into the blocks of its pages. Standard library only.
 
 Nothing is written here that a source says: prose, code, contracts, ideas, sizes and numbers all
 come from the chapter's files and from its program.
@@ -9,8 +9,8 @@ from __future__ import annotations
 import functools
 import json
 import re
-import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +20,13 @@ from warp.chapter.functions import find_function
 from warp.chapter.header import Header, read_text
 from warp.chapter.predictions import Answer
 from warp.chapter.results import Results
-from warp.chapter.source import SECOND_READING, Chapter, Code, Fold, Prediction, Prose, RungHere, parse_blocks
+from warp.chapter.source import SECOND_READING, Chapter, Code, Prediction, Prose, RungHere, parse_blocks
+from warp.chapter.source import Fold as Hidden
 from warp.exercise.exercises import Exercise
 from warp.site import compiler_explorer, counted_listing, exercises_page, way
+from warp.site.blocks import Block, Box, Elsewhere, Fold, Listing, Page, Question, Table, Text, written
 from warp.site.chapter_tables import agreement, ladder
-from warp.site.markup import container, escape, fence, listing, size_words, table, typeset
+from warp.site.markup import escape, size_words, typeset, typeset_rows
 from warp.site.rung_panel import rung_panel
 
 
@@ -59,34 +61,9 @@ def check_rungs(chapter: Chapter, results: Results, origin: str) -> None:
         raise SourceError(f"{chapter.path}:1: the header lists rung {name}, which {origin} does not have")
 
 
-def machine_code(text: str, recorded: dict | None, kernels: dict[str, str] | None = None) -> str:
-    """The excerpts of machine code as listings, with what they are of and what compiled them. Each stands in a container:
-    unlike a kernel, it may be the answer to a prediction, and is folded with it. The first of each of the chapter's own
-    kernels has a link that opens the kernel in Compiler Explorer: `kernels` has those that need one, with their address."""
-    kernels = {} if kernels is None else kernels
-
-    def listing_of(found: re.Match) -> str:
-        kind, spec, body = found.groups()
-        name, *options = shlex.split(spec)
-        words = {"in": "its inner loop", "only": "only {}", "from": "from {} on", "control": "with its control codes"}
-        pairs = [option.split("=", 1) for option in options]
-        which = [words[key].format(value.replace(",", ", ")) for key, value in pairs if key in words]
-        by = "nvcc {nvcc}, {architecture}".format(**recorded) if recorded else "not recorded"
-        caption = f"{kind.upper()} of `{name}`{': ' if which else ''}{', '.join(which)} ({by})"
-        shown = fence(body.rstrip("\n"), "{code-block} text", [f":caption: {caption}", ""])
-        link = kernels.pop(name, "") if kind == "sass" else ""
-        if link:
-            shown += f"\n\n[`{name}` in Compiler Explorer]({link})"
-        return fence(shown, "{container} machine-code", [""])
-
-    return re.sub(r"^```\{(sass|ptx)\} (.+)\n((?:.*\n)*?)```$", listing_of, text, flags=re.MULTILINE)
-
-
-def explorer_links(recorded: dict | None, files: list[Path]) -> dict[str, str]:
+def explorer_links(recorded: dict, files: list[Path]) -> dict[str, str]:
     """{kernel: address in Compiler Explorer} of the chapter's own kernels of which machine code is recorded."""
     links = {}
-    if not recorded:
-        return {}
     for kernel in recorded["kernels"]:
         units = [compiler_explorer.unit(read_text(file), kernel) for file in files] if ":" not in kernel else []
         source = next(filter(None, units), "")
@@ -95,13 +72,13 @@ def explorer_links(recorded: dict | None, files: list[Path]) -> dict[str, str]:
     return links
 
 
-def prose(block: Prose, recorded: dict | None = None, kernels: dict[str, str] | None = None) -> str:
+def prose(block: Prose, source: Path, raised: int = 0) -> Text:
     """A block of prose as the page has it."""
-    text = machine_code(typeset(block.text), recorded, kernels)
-    if not block.second_reading:
-        return text
-    head, _, body = text.partition("\n")
-    return "\n".join([head.rstrip().removesuffix(SECOND_READING), body])
+    text, rows = typeset_rows(block.text, block.rows)
+    if block.second_reading:
+        head, end, body = text.partition("\n")
+        text = head.rstrip().removesuffix(SECOND_READING) + end + body
+    return Text(text, source, rows, raised)
 
 
 # Sections at the end of a chapter that no later one needs: they have a page together.
@@ -132,18 +109,7 @@ def apart(blocks: list) -> list[tuple[Prose | None, list]]:
     return runs
 
 
-def raised(text: str, by: int) -> str:
-    """Headings of a section that became a page, so many levels higher."""
-    if by <= 0:
-        return text
-    fence, out = False, []
-    for line in text.split("\n"):
-        fence ^= bool(re.match(r" {0,3}(```|~~~)", line))
-        out.append(line if fence else re.sub(rf"^#{{{by}}}(?=#+ )", "", line))
-    return "\n".join(out)
-
-
-def prediction(block: Prediction, answers: dict[str, Answer]) -> str:
+def prediction(block: Prediction, source: Path, answers: dict[str, Answer]) -> Question:
     """A question, and what the run answers where there is a run."""
     answer = answers.get(block.name)
     known: dict[str, Any] = {"near": block.near, "unit": block.unit.replace("`", ""), "choices": block.choices}
@@ -153,21 +119,14 @@ def prediction(block: Prediction, answers: dict[str, Answer]) -> str:
         text = f"{answer.text} {block.unit}".replace("`", "").strip()
         said = f"{answer.source[:1].upper()}{answer.source[1:]}: {text}."
     choices = ["", *(f"- {choice}" for choice in block.choices)] if block.choices else []
-    return fence(
-        "\n".join([typeset(block.question), *choices]),
-        f"{{prediction}} {block.name}",
-        [
-            f":data: {json.dumps(json.dumps(known, ensure_ascii=False), ensure_ascii=False)}",
-            f":said: {json.dumps(said, ensure_ascii=False)}",
-            "",
-        ],
-    )
+    lines = [typeset(block.question), *choices]
+    return Question(block.name, Text("\n".join(lines), source, [block.line] * len(lines)), known, said)
 
 
 def links_to_map(header: Header, titles: dict[str, str]) -> str:
     if not header.builds_on:
         return "nothing"
-    return ", ".join(f"[{escape(titles[name])}](/chapters/{name}.md)" for name in header.builds_on)
+    return ", ".join(f"[{escape(titles[name])}](/chapters/{name}.cu)" for name in header.builds_on)
 
 
 class _Pages:
@@ -185,17 +144,17 @@ class _Pages:
     ) -> None:
         self.chapter, self.project, self.signatures = chapter, project, signatures
         self.simulated, self.measured, self.elsewhere, self.counted = simulated, measured, elsewhere, counted
-        self.rung_figures: dict[str, str] = {}
+        self.rung_figures: dict[str, list[Block]] = {}
         self.answers: dict[str, Answer] = {}
-        self.recorded: dict | None = None  # machine code
+        self.compiled = "not recorded"  # what compiled the machine code
         self.kernels: dict[str, str] = {}  # those that still need a link to Compiler Explorer
         self.placed: list[str] = []  # rungs whose panel stands on a page
         self.kernels_before: dict[str, list[str]] = {}  # the lines of the rungs' functions that were shown
         self.base: dict[str, str] = {}  # rung -> the earlier one that it is like
 
-    def panel(self, name: str) -> str:
+    def panel(self, name: str) -> list[Block]:
         self.placed.append(name)
-        text = rung_panel(
+        card = rung_panel(
             name,
             typeset(self.chapter.header.rungs[name].idea),
             self.project,
@@ -206,43 +165,38 @@ class _Pages:
             self.elsewhere,
             self.base.get(name, ""),
         )
-        return text + ("\n\n" + self.rung_figures[name] if name in self.rung_figures else "")
+        return [card, *self.rung_figures.get(name, [])]
 
     @functools.cache  # noqa: B019  of a page that lives as long as its build
     def costs_of(self, name: str) -> dict[int, list[counted_listing.Cost]]:
         return counted_listing.costs_of(self.simulated.trace if self.simulated else {}, name)
 
-    def render(self, blocks: list, source: Path, folded: bool = False) -> list[str]:
+    def render(self, blocks: list, source: Path, folded: bool = False, raised: int = 0) -> list[Block]:
         """Prose, questions, listings and panels, in the order of a source."""
         costs = self.costs_of(source.name)
         prefix = "" if source == self.chapter.path else f"{source.stem}-"
-        out = []
+        out: list[Block] = []
         for block, following in zip(blocks, [*blocks[1:], None]):
             if isinstance(block, Prose):
-                out += [prose(block, self.recorded, self.kernels), ""]
+                out.append(self.prose(block, source, raised))
             elif isinstance(block, Prediction):
-                out += [prediction(block, self.answers), ""]
+                out.append(prediction(block, source, self.answers))
             elif is_headers(block):
-                out += [":::{dropdown} Headers", ":class-container: fold", "", listing(block), ":::", ""]
+                out.append(Fold("Headers", [Listing(block)]))
             elif isinstance(block, Code):
                 title = fold_title(block)
                 marks = self.marks(block, following.name) if isinstance(following, RungHere) else None
                 is_rung = isinstance(following, RungHere)
                 long = counted_listing.LONG if is_rung else counted_listing.LONG_HELPER
                 shown = counted_listing.listing(block, costs, marks, prefix, long)
-                if title and not folded and not is_rung:
-                    out += [f":::{{dropdown}} {title}", ":class-container: fold", "", shown, ":::", ""]
-                else:
-                    out += [shown, ""]
+                out.append(Fold(title, [shown]) if title and not folded and not is_rung else shown)
             elif isinstance(block, RungHere):
                 if block.name not in self.chapter.header.rungs:
                     raise SourceError(f"{source}:1: '[rung {block.name}]': the header lists no such rung")
-                out += [self.panel(block.name), ""]
-            elif isinstance(block, Fold):
+                out += self.panel(block.name)
+            elif isinstance(block, Hidden):
                 title = block.title or f"Lines {block.line + 1} on"
-                out += [f"::::::::{{dropdown}} {title}", ":class-container: fold", ""]
-                out += self.render(block.blocks, source, folded=True)
-                out += ["::::::::", ""]
+                out.append(Fold(title, self.render(block.blocks, source, folded=True, raised=raised)))
         return out
 
     def marks(self, code: Code, rung: str) -> counted_listing.Marks | None:
@@ -257,14 +211,27 @@ class _Pages:
             self.base[rung] = found.base
         return found
 
-    def beside(self, name: str, title: str, about: str, lines: list[str]) -> str:
+    def prose(self, block: Prose, source: Path, raised: int) -> Text:
+        """A block of prose, with the links of the machine code that it is the first to show."""
+        text = prose(block, source, raised)
+        for found in MACHINE_CODE.finditer(text.text):
+            name = found[1] or found[2]
+            if name in self.kernels:
+                text.links[name] = self.kernels.pop(name)
+        return text
+
+    def page(self, source: Path, blocks: list[Block], is_beside: bool = False) -> Page:
+        return Page(source, blocks, self.project, is_beside, compiled=self.compiled)
+
+    def beside(self, source: Path, title: str, about: str, blocks: list[Block]) -> Page:
         """A page beside the main road, which links it."""
         header = self.chapter.header
-        back = f"{about} [Back to chapter {header.number}](/chapters/{self.chapter.folder}.md)."
-        # Chapters may have functions of one name: each has its own namespace, which no signature shows.
-        space = f"```{{cpp:namespace}} {self.project}\n```"
-        top = ["---", "orphan: true", "---", "", f"# Chapter {header.number}: {title}", "", back, "", space, ""]
-        return "\n".join([*top, *lines])
+        back = f"{about} [Back to chapter {header.number}](/chapters/{self.chapter.folder}.cu)."
+        return self.page(source, [Text(f"# Chapter {header.number}: {title}\n\n{back}"), *blocks], is_beside=True)
+
+
+# A fence of the prose, with the kernel of which it shows the machine code.
+MACHINE_CODE = re.compile(r"^```\{sass\} (?:\"([^\"]+)\"|(\S+))", re.MULTILINE)
 
 
 def carries_on(blocks: list) -> bool:
@@ -282,14 +249,14 @@ def chapter_pages(
     measured: Results | None,
     elsewhere: Sequence[Results] = (),
     others: Sequence[Path] = (),
-    figures: Sequence[str] = (),
-    whole_ladder: Sequence[str] = (),
-    rung_figures: dict[str, str] | None = None,
+    figures: Sequence[Block] = (),
+    whole_ladder: Sequence[Block] = (),
+    rung_figures: dict[str, list[Block]] | None = None,
     counted: Counted | None = None,
     notes: str = "",
     answers: dict[str, Answer] | None = None,
     exercises: Sequence[Exercise] = (),
-) -> dict[str, str]:
+) -> dict[str, Page]:
     """The pages of a chapter by their names, the one that is read first. `signatures` says how Breathe finds each rung's
     contract."""
     header, folder = chapter.header, chapter.folder
@@ -299,16 +266,16 @@ def chapter_pages(
     pages.rung_figures, pages.answers = rung_figures or {}, answers or {}
     recorded_sass = chapter.path.parent / "recorded_sass.json"
     if recorded_sass.exists():
-        pages.recorded = json.loads(recorded_sass.read_text(encoding="utf-8"))
-    pages.kernels = explorer_links(pages.recorded, [chapter.path, *others])
+        recorded = json.loads(recorded_sass.read_text(encoding="utf-8"))
+        pages.compiled = "nvcc {nvcc}, {architecture}".format(**recorded)
+        pages.kernels = explorer_links(recorded, [chapter.path, *others])
 
     begins = chapter.blocks[0] if chapter.blocks and is_headers(chapter.blocks[0]) else None
-    road: list[str] = []
-    beside: dict[str, str] = {}
-    links: list[str] = []  # cards of what lies beside the road
+    road: list[Block] = []
+    beside: dict[str, tuple[Path, str, str, list[Block]]] = {}
+    links: list[Block] = []  # cards of what lies beside the road
     off_road: dict[str, str] = {}  # rung -> its page, where no section of the road leads to it
-
-    further: list = []
+    further: list[tuple[list, Path]] = []
 
     def walk(blocks: list, source: Path) -> None:
         """Sections in their order; each for a second reading becomes a page, to which its heading leads."""
@@ -322,25 +289,18 @@ def chapter_pages(
                 further.append((run, source))
                 continue
             title = re.sub(r"^\d+\. ", "", title)
-            name = f"more/{folder}/{re.sub(r'[^a-z0-9]+', '_', title.lower()).strip('_')}.md"
-            before, text = list(pages.placed), "\n".join(pages.render(run, source)).partition("\n")[2]
-            beside[name] = pages.beside(name, typeset(title), "For a second reading.", [raised(text, level - 1)])
-            road.extend(
-                [
-                    f"{'#' * level} {typeset(second.heading[1])}",
-                    "",
-                    f"For a second reading: [{typeset(title)}](/{name}).",
-                    "",
-                ]
-            )
+            name = f"more/{folder}/{re.sub(r'[^a-z0-9]+', '_', title.lower()).strip('_')}"
+            before = list(pages.placed)
+            head, *rest = pages.render(run, source, raised=level - 1)
+            assert isinstance(head, Text)  # whose first line is the heading, for which the page has its title
+            first = replace(head, text=head.text.partition("\n")[2], rows=head.rows[1:])
+            beside[name] = source, typeset(title), "For a second reading.", [first, *rest]
+            road.append(prose(Prose(second.line, second.text.split("\n")[0], [], second.rows[:1]), source))
+            road.append(Text(f"For a second reading: [{typeset(title)}](/{name}.cu).", source, [second.line]))
             road.extend(elsewhere_anchors([rung for rung in pages.placed if rung not in before], name))
 
-    def elsewhere_anchors(rungs: list[str], page: str) -> list[str]:
-        out: list[str] = []
-        for rung in rungs:
-            idea = json.dumps(typeset(header.rungs[rung].idea), ensure_ascii=False)
-            out += [f"```{{rung-elsewhere}} {rung}\n:idea: {idea}\n:page: /{page.removesuffix('.md')}\n```", ""]
-        return out
+    def elsewhere_anchors(rungs: list[str], page: str) -> list[Block]:
+        return [Elsewhere(rung, typeset(header.rungs[rung].idea), page) for rung in rungs]
 
     walk(chapter.blocks[1:] if begins else chapter.blocks, chapter.path)
     for other in others:
@@ -350,49 +310,54 @@ def chapter_pages(
         ]
         blocks = parse_blocks(other, lines, 1, functions)
         if carries_on(blocks):
-            road += [f"## {other.name}", ""]
+            road.append(Text(f"## {other.name}", other, [1]))
             walk(blocks, other)
             continue
-        before, name = list(pages.placed), f"more/{folder}/{other.stem}.md"
+        before, name = list(pages.placed), f"more/{folder}/{other.stem}"
         about = about_file(other, blocks)
-        beside[name] = pages.beside(name, f"`{other.name}`", about, pages.render(blocks, other))
+        beside[name] = other, f"`{other.name}`", about, pages.render(blocks, other)
         here = [rung for rung in pages.placed if rung not in before]
         off_road.update(dict.fromkeys(here, name))
-        links.append(more_card(f"`{other.name}`", name, about))
+        links.append(more_card(f"`{other.name}`", f"{name}.cu", about))
     if further:
-        before, name = list(pages.placed), f"more/{folder}/further.md"
-        beside[name] = pages.beside(
-            name, "further", "", [line for run, source in further for line in pages.render(run, source)]
+        before, name = list(pages.placed), f"more/{folder}/further"
+        beside[name] = (
+            chapter.path,
+            "further",
+            "",
+            [one for run, source in further for one in pages.render(run, source)],
         )
         off_road.update({rung: name for rung in pages.placed if rung not in before})
         titles_of = [
             block.heading[1] for run, _ in further for block in run if isinstance(block, Prose) and block.heading
         ]
-        links.append(more_card("Further", name, "; ".join(titles_of) + "."))
+        links.append(more_card("Further", f"{name}.cu", "; ".join(titles_of) + "."))
     rest = [name for name in header.rungs if name not in pages.placed]
-    name = f"more/{folder}/measurements.md"
+    name = f"more/{folder}/measurements"
     off_road.update(dict.fromkeys(rest, name))
-    lines = [line for rung in rest for line in (pages.panel(rung), "")]
-    recorded = [*filter(None, [measured]), *elsewhere]
-    lines += [ladder(chapter, simulated, recorded, whole_ladder), "", agreement(counted, simulated), ""]
+    found: list[Block] = [block for rung in rest for block in pages.panel(rung)]
+    found += ladder(chapter, simulated, [*filter(None, [measured]), *elsewhere], whole_ladder)
+    found += agreement(counted, simulated)
     if notes:
-        lines += [f"How the figures were measured, and what else was tried: [laboratory notes](/{notes}).", ""]
+        found.append(Text(f"How the figures were measured, and what else was tried: [laboratory notes](/{notes})."))
     about = "Times and counts of every rung, and the simulator's counts beside the hardware's."
-    beside[name] = pages.beside(name, "measurements", about, lines)
-    links.append(more_card("Measurements", name, about))
+    beside[name] = chapter.path, "measurements", about, found
+    links.append(more_card("Measurements", f"{name}.cu", about))
     if notes:
         links.append(more_card("Laboratory notes", notes, "How the figures were measured, and what else was tried."))
 
     exercises_page.trained(list(exercises), road, folder)
     if figures[1:]:
-        end = next((i for i, line in enumerate(road) if line.startswith("## What to remember")), len(road))
-        road[end:end] = ["## What bounds each rung", "", *(line for figure in figures[1:] for line in (figure, ""))]
-    out = [*head(chapter, exercises, figures, project), *road]
-    out += ["## More about this chapter", "", container("cards", "\n\n".join(links)), ""]
+        heads = [block.text if isinstance(block, Text) else "" for block in road]
+        end = next((i for i, text in enumerate(heads) if text.startswith("## What to remember")), len(road))
+        road[end:end] = [Text("## What bounds each rung"), *figures[1:]]
+    out = [*head(chapter, exercises, figures), *road, Text("## More about this chapter"), Box("cards", links)]
     for rung, page in off_road.items():
         out += elsewhere_anchors([rung], page)
     out += foot(chapter, titles, [chapter.path, *others], begins)
-    return {f"chapters/{folder}.md": "\n".join(out), **beside}
+    made = {f"chapters/{folder}": pages.page(chapter.path, out)}
+    made.update((name, pages.beside(*of)) for name, of in beside.items())
+    return made
 
 
 # What a file of a chapter needs, by the end of its name.
@@ -413,25 +378,27 @@ def about_file(file: Path, blocks: list) -> str:
     return f"{titles[0]}." if titles else "A file of the chapter."
 
 
-def more_card(title: str, page: str, about: str) -> str:
-    return container("card", f"[{title}](/{page})\n\n{about}")
+def more_card(title: str, page: str, about: str) -> Box:
+    return Box("card", [Text(f"[{title}](/{page})\n\n{about}")])
 
 
-def head(chapter: Chapter, exercises: Sequence[Exercise], figures: Sequence[str], project: str) -> list[str]:
+def head(chapter: Chapter, exercises: Sequence[Exercise], figures: Sequence[Block]) -> list[Block]:
     """The top of a chapter's page: its question, its key picture, its time, and what one can do afterwards."""
     header = chapter.header
-    title = f"# [Chapter {header.number}:]{{.chapter-number}} {header.title}"
-    out = [title, "", f":::{{container}} question\n{header.question}\n:::", ""]
     facts = [f"{way.facts(header, list(exercises))}"] if header.minutes else []
     facts += [f"Afterwards you can {header.afterwards}."] if header.afterwards else []
     facts.append(f"`./learn run {header.number}` runs it.")
     facts += ["Near its end: [what bounds each rung](#what-bounds-each-rung)."] if figures[1:] else []
-    out += [f":::{{container}} facts\n{' '.join(facts)}\n:::", "", f"```{{cpp:namespace}} {project}\n```", ""]
-    out += figures[:1]  # the chapter's plot: how fast each rung is; the counts, which say why, are predicted first
-    return [*out, "", header.intro, ""] if header.intro else [*out, ""]
+    out: list[Block] = [
+        Text(f"# [Chapter {header.number}:]{{.chapter-number}} {header.title}"),
+        Box("question", [Text(header.question)]),
+        Box("facts", [Text(" ".join(facts))]),
+        *figures[:1],  # the chapter's plot: how fast each rung is; the counts, which say why, are predicted first
+    ]
+    return [*out, written(header.intro, chapter.path)] if header.intro else out
 
 
-def foot(chapter: Chapter, titles: dict[str, str], files: list[Path], begins: Code | None) -> list[str]:
+def foot(chapter: Chapter, titles: dict[str, str], files: list[Path], begins: Code | None) -> list[Block]:
     """The rungs of a chapter, its files and its sizes."""
     header = chapter.header
     facts = [f"Builds on {links_to_map(header, titles)}." if header.builds_on else "Builds on no other chapter."]
@@ -443,26 +410,14 @@ def foot(chapter: Chapter, titles: dict[str, str], files: list[Path], begins: Co
         f"Default size: {size_words(header.sizes['gpu'])} on a GPU, "
         f"{size_words(header.sizes['simulator'])} on the simulator."
     )
-    return [
-        "::::{dropdown} The rungs of this chapter, its source and its sizes",
-        ":class-container: rungs",
-        "",
-        ":::{container} facts",
-        " ".join(facts),
-        ":::",
-        "",
-        table(
-            ["rung", "idea"],
-            [[f"{{rung}}`{name}`", typeset(rung.idea).replace("|", "\\|")] for name, rung in header.rungs.items()],
-            "ll",
-        ),
-        "",
-        f"One rung alone: `./learn run {header.number} --rung {next(iter(header.rungs))}`",
-        "",
-        *([listing(begins), ""] if begins else []),
-        "::::",
-        "",
+    rungs = [[f"{{rung}}`{name}`", typeset(rung.idea)] for name, rung in header.rungs.items()]
+    inside: list[Block] = [
+        Box("facts", [Text(" ".join(facts))]),
+        Table(["rung", "idea"], rungs, "ll"),
+        Text(f"One rung alone: `./learn run {header.number} --rung {next(iter(header.rungs))}`"),
+        *([Listing(begins)] if begins else []),
     ]
+    return [Fold("The rungs of this chapter, its source and its sizes", inside, "rungs")]
 
 
 def notes_page(text: str, chapter: Chapter) -> str:
@@ -471,7 +426,7 @@ def notes_page(text: str, chapter: Chapter) -> str:
     due = f"# Laboratory notes of chapter {chapter.header.number}"
     if title != due:
         raise SourceError(f"{chapter.folder}/results/NOTES.md:1: the title is not '{due}', but '{title}'")
-    back = f"[Back to chapter {chapter.header.number}](/chapters/{chapter.folder}.md)"
+    back = f"[Back to chapter {chapter.header.number}](/chapters/{chapter.folder}.cu)"
     return f"---\norphan: true\n---\n\n{title}\n\n{back}\n\n{typeset(rest.strip())}\n"
 
 
@@ -492,7 +447,7 @@ def map_page(chapters: list[Chapter], drawings: str, exercises: dict[str, list[E
         header = chapter.header
         rungs = ", ".join(f"{{rung}}`{chapter.folder}/{name}`" for name in header.rungs)
         out += [
-            f"## [{header.number} {escape(header.title)}](/chapters/{chapter.folder}.md)",
+            f"## [{header.number} {escape(header.title)}](/chapters/{chapter.folder}.cu)",
             "",
             header.question,
             "",

@@ -15,6 +15,7 @@ from warp.chapter.expressions import Numbers
 from warp.chapter.run import kept_run
 from warp.exercise.exercises import all_exercises
 from warp.site import chapter_drawings, chapter_page, doxygen, exercises_page, figures, landing, live, recording, way
+from warp.site.blocks import Block, Text
 from warp.site.stage import Stage, write
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
@@ -134,15 +135,15 @@ class Chapters:
         self.projects[project] = doxygen.run(
             DOCS / "Doxyfile", self.work / "doxygen" / project, [*files, *declared], defines=["__SIMT__"]
         )
-        drawings: list[str] = []
-        whole: list[str] = []
+        drawings: list[Block] = []
+        whole: list[Block] = []
         if measured:
             self.caches.update(cache_bandwidths(measured))
             questions = [one.prediction for one in predictions.collect(chapter.path) if one.main_track]
-            drawings, whole = chapter_drawings.ladders(stage, chapter, measured, questions)
-            drawings += chapter_drawings.limiters(stage, chapter, measured)
-            drawings += chapter_drawings.roofline(stage, chapter, simulated, measured, self.caches)
-        behind, named = chapter_drawings.own(stage, chapter, simulated)
+            drawings, whole = chapter_drawings.ladders(chapter, measured, questions)
+            drawings += chapter_drawings.limiters(chapter, measured)
+            drawings += chapter_drawings.roofline(chapter, simulated, measured, self.caches)
+        behind, named = chapter_drawings.own(chapter, simulated)
         for file in files:  # what the page offers for download
             stage.write(f"_files/{folder}/{file.name}", file.read_text(encoding="utf-8"))
         notes_file, notes = recorded / "NOTES.md", ""
@@ -166,14 +167,16 @@ class Chapters:
             notes=notes,
             exercises=self.exercises[folder],
         )
-        main = f"chapters/{folder}.md"
-        pages[main] += exercises_page.stage(stage.write, self.exercises[folder])
-        pages[main] += way.end(chapter.header, [known.header for known, _ in self.chapters])
-        pages = chapter_drawings.place(pages, named, chapter.path)
-        pages[main] = live.placed(pages[main], folder)
+        road = pages[f"chapters/{folder}"].blocks
+        road += exercises_page.section(self.exercises[folder])
+        road.append(Text(way.end(chapter.header, [known.header for known, _ in self.chapters])))
+        chapter_drawings.place(pages, named, chapter.path)
+        live.place(road, folder)
         self.lines.update(live.lines_of(folder, chapter.path.read_text(encoding="utf-8"), pages, simulated.trace))
+        for exercise in self.exercises[folder]:
+            pages[f"exercises/{exercise.key}"] = exercises_page.exercise_page(exercise)
         for name, page in pages.items():
-            stage.write(name, page)
+            stage.page(name, page)
         stage.write(f"_data/{folder}.trace.json", json.dumps(simulated.trace))
 
     def pack(self) -> str:

@@ -9,51 +9,51 @@ from warp.base.counts import COUNTS
 from warp.chapter.counted import Counted, CountedLine
 from warp.chapter.results import Results
 from warp.chapter.source import Chapter
-from warp.site.markup import escape, escape_code, milliseconds, number, per, size_text, size_words, table
+from warp.site.blocks import Block, Box, Fold, Table, Text
+from warp.site.markup import code, escape, milliseconds, number, per, size_text, size_words
 from warp.site.rung_panel import provenance
 from warp.site.rung_tables import MEASURED_HEAD, measured_cells, sizes_of
 
 
-def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results], drawings: Sequence[str] = ()) -> str:
+def ladder(
+    chapter: Chapter, simulated: Results | None, recorded: list[Results], drawings: Sequence[Block] = ()
+) -> list[Block]:
     """Every rung in one table for each GPU that was recorded and for the simulator, all but the first folded. Where nothing was
     recorded, the counts stand in the open."""
-    out = ["## The ladder", "", *(line for drawing in drawings for line in (drawing, ""))]
+    out: list[Block] = [Text("## The ladder"), *drawings]
     names = list(chapter.header.rungs)
 
     def label(row: dict) -> str:
-        variant = f" `{escape_code(row['variant'])}`" if row.get("variant") else ""
+        variant = f" {code(row['variant'])}" if row.get("variant") else ""
         return f"{{rung}}`{chapter.folder}/{row['rung']}`{variant}"
 
-    def fold(title: str, lines: list[str], is_open: bool = False) -> list[str]:
-        inner = [len(line) - len(line.lstrip(":")) for line in lines]
-        fence = ":" * (max([3, *inner]) + 1)
-        options = [":class-container: lines", *([":open:"] if is_open else [])]
-        return [f"{fence}{{dropdown}} {title}", *options, "", *lines, fence, ""]
-
     for measured in recorded:
-        tables = []
+        there: list[Block] = []
         sizes = sizes_of(measured.rows) or [{}]
         for size in sizes if measured is recorded[0] else sizes[:1]:  # the others have theirs in their results file
             body = []
             for row in (r for n in names for r in measured.of(n) if r.get("size", {}) == size):
                 cells = measured_cells(row) or ["–"] * 5
                 body.append([label(row), *cells, row["status"]])
-            whole = [table(["rung", *MEASURED_HEAD, "result"], body, "lrrrrrl"), ""]
+            whole: Block = Table(["rung", *MEASURED_HEAD, "result"], body, "lrrrrrl")
             medians = by_variant(
                 [row for row in measured.rows if row.get("size", {}) == size], names, f"{chapter.folder}/"
             )
             title = f"Measured on {escape(measured.device)}" + (f", {size_text(size)}" if size else "")
+            there.append(Text(title + (", in milliseconds:" if medians else ":")))
             if medians:
-                whole = [medians, ""] + fold(f"Rates and spread{', ' + size_text(size) if size else ''}", whole)
-            tables.append([title + (", in milliseconds:" if medians else ":"), "", *whole])
-        there = [line for lines in tables for line in lines] + [
-            f":::{{container}} provenance\n{provenance(measured)}. Times are medians; each peer ran in the same "
+                at = f", {size_text(size)}" if size else ""
+                there += [medians, Fold(f"Rates and spread{at}", [whole], "lines")]
+            else:
+                there.append(whole)
+        words = (
+            f"{provenance(measured)}. Times are medians; each peer ran in the same "
             "rounds as its rung. *Of the peer* is the peer's time over the rung's: above 100 % the rung wins. "
             "*Of the limit* is the rate over the one that this machine reached in a plain copy or in a loop of "
-            "FMAs.\n:::",
-            "",
-        ]
-        out += fold(f"On {escape(measured.device)}", there, is_open=measured is recorded[0])
+            "FMAs."
+        )
+        there.append(Box("provenance", [Text(words)]))
+        out.append(Fold(f"On {escape(measured.device)}", there, "lines", is_open=measured is recorded[0]))
     if simulated:
         body = []
         for row in (r for n in names for r in simulated.of(n)):
@@ -75,32 +75,22 @@ def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results],
                 ]
             )
         at = size_text(simulated.rows[0].get("size", {})) if simulated.rows else ""
-        counts = [
-            table(
-                [
-                    "rung",
-                    "loads",
-                    "sectors per load",
-                    "stores",
-                    "sectors per store",
-                    "lanes per request",
-                    "bank conflicts",
-                    "result",
-                ],
-                body,
-                "lrrrrrrl",
-            ),
-            "",
+        head = [
+            "rung",
+            "loads",
+            "sectors per load",
+            "stores",
+            "sectors per store",
+            "lanes per request",
+            "bank conflicts",
         ]
+        counts = Table([*head, "result"], body, "lrrrrrrl")
         title = f"Counted on the simulator, {at}"
-        out += fold(title, counts) if recorded else [f"{title}:", "", *counts]
+        out += [Fold(title, [counts], "lines")] if recorded else [Text(f"{title}:"), counts]
     if not recorded:
-        out += [
-            "No measurement on hardware is recorded for this chapter yet: "
-            f"`./learn record {chapter.header.number}` measures it on a GPU of yours.",
-            "",
-        ]
-    return "\n".join(out)
+        words = f"`./learn record {chapter.header.number}` measures it on a GPU of yours."
+        out.append(Text(f"No measurement on hardware is recorded for this chapter yet: {words}"))
+    return out
 
 
 def variants_in_common(rows: list[dict], names: list[str]) -> tuple[list[str], dict[str, dict[str, float]]]:
@@ -117,27 +107,27 @@ def variants_in_common(rows: list[dict], names: list[str]) -> tuple[list[str], d
     return (variants if len(common) >= 4 and common == variants else []), times
 
 
-def by_variant(rows: list[dict], names: list[str], folder: str = "") -> str:
-    """Medians, with a row for each rung and a column for each variant; empty unless most rungs have the same ones."""
+def by_variant(rows: list[dict], names: list[str], folder: str = "") -> Table | None:
+    """Medians, with a row for each rung and a column for each variant; none unless most rungs have the same ones."""
     variants, times = variants_in_common(rows, names)
     if not variants:
-        return ""
+        return None
     body = [
         [f"{{rung}}`{folder}{name}`", *(milliseconds(of[variant]) if variant in of else "–" for variant in variants)]
         for name, of in times.items()
     ]
-    head = ["rung", *(f"`{escape_code(variant)}`" for variant in variants)]
-    return table(head, body, "l" + "r" * len(variants))
+    head = ["rung", *map(code, variants)]
+    return Table(head, body, "l" + "r" * len(variants))
 
 
 # The counts beside the hardware's, and what they are called at the head of a column.
 COLUMNS = {"blocks": "blocks", **{count.name: count.column for count in COUNTS}}
 
 
-def agreement(counted: Counted | None, simulated: Results | None) -> str:
+def agreement(counted: Counted | None, simulated: Results | None) -> list[Block]:
     """The simulator's counts beside the hardware's; empty where the hardware's were not recorded."""
     if not counted or not simulated:
-        return ""
+        return []
     differing = [line for line in counted.compare(simulated) if line.simulated != line.hardware]
     every = counted.compare(simulated)
     kernels = list(dict.fromkeys(line.kernel for line in every))
@@ -169,13 +159,13 @@ def agreement(counted: Counted | None, simulated: Results | None) -> str:
 
     version = re.search(r"\d+(\.\d+)+", counted.tool)
     tool = f"Nsight Compute {version[0]}" if version else "Nsight Compute"
-    out = [
-        "## The simulator and the hardware",
-        "",
-        f"{tool} counted the same launches on {escape(counted.device)}, {size_words(counted.size)}, on "
-        f"{counted.date}. Of {number(len(every))} counts of {len(kernels)} kernels "
-        f"{'all are' if not differing else f'all but {len(differing)} are'} those of the simulator.",
-        "",
+    out: list[Block] = [
+        Text("## The simulator and the hardware"),
+        Text(
+            f"{tool} counted the same launches on {escape(counted.device)}, {size_words(counted.size)}, on "
+            f"{counted.date}. Of {number(len(every))} counts of {len(kernels)} kernels "
+            f"{'all are' if not differing else f'all but {len(differing)} are'} those of the simulator."
+        ),
     ]
     # What is alone with its reason shares a table with a column for them; the others' reasons are a list above theirs.
     rows = {
@@ -184,25 +174,20 @@ def agreement(counted: Counted | None, simulated: Results | None) -> str:
     }
     alone = [[*those[0], escape(reason)] for reason, those in rows.items() if len(those) == 1]
     if alone:
-        out += [table([*head, "why"], alone, "llrrl"), ""]
+        out.append(Table([*head, "why"], alone, "llrrl"))
+    listed = []
     for reason, those in rows.items():
         if len(those) > 1:
             names = dict.fromkeys(f"`{line.kernel}`" for line in differing if counted.reason(line) == reason)
-            out.append(f"- {', '.join(names)}: {escape(reason)}".rstrip(".") + ".")
+            listed.append(f"- {', '.join(names)}: {escape(reason)}".rstrip(".") + ".")
+    out += [Text("\n".join(listed))] if listed else []
     in_use = {line.count for line in every if not is_zero(line)}
     used = [name for name in COLUMNS if name in in_use] + sorted(in_use - set(COLUMNS))
-    out += [
-        "",
-        ":::{dropdown} Launch by launch",
-        ":class-container: lines agreement",
-        "",
-        "Where two numbers stand, the first is the simulator's. An empty field is a zero.",
-        "",
-        table(["kernel", *(COLUMNS.get(name, name) for name in used)], by_launch(every, used), "l" + "r" * len(used)),
-        ":::",
-        "",
-    ]
-    return "\n".join(out)
+    launches = Table(
+        ["kernel", *(COLUMNS.get(name, name) for name in used)], by_launch(every, used), "l" + "r" * len(used)
+    )
+    words = Text("Where two numbers stand, the first is the simulator's. An empty field is a zero.")
+    return [*out, Fold("Launch by launch", [words, launches], "lines agreement")]
 
 
 def is_zero(line: CountedLine) -> bool:

@@ -1,20 +1,19 @@
 """A listing of a chapter: the counts beside its lines, what differs from an earlier kernel, and what of a long one is shown.
 
-`{counted}` holds a listing; `:lines:` has what its lines cost, from the trace of the chapter's program. The numbers are part of the page, in a column that a box above
+What its lines cost is from the trace of the chapter's program. The numbers are part of the page, in a column that a box above
 the listing shows: from the start, or where a prediction of the section asks first, once that is answered
-(docs/_static/predict.js). docs/_static/counted.js draws a line's banks and sectors when its number is pressed. Standard library only; live_nodes.py has the directive.
+(docs/_static/predict.js). docs/_static/counted.js draws a line's banks and sectors when its number is pressed. Standard library only; live_nodes.py has the nodes.
 """
 
 from __future__ import annotations
 
 import difflib
-import json
 import re
 from dataclasses import dataclass, field
 
 from warp.chapter import maps, results
 from warp.chapter.source import Code
-from warp.site import markup
+from warp.site.blocks import Listing
 from warp.site.rung_tables import ACCESSES
 
 PICTURES = 4  # of a line: patterns of addresses that differ
@@ -160,7 +159,7 @@ def shown_lines(code: Code, costs: dict[int, list[Cost]], marks: Marks | None, l
 
 def listing(
     code: Code, costs: dict[int, list[Cost]], marks: Marks | None = None, prefix: str = "", long: int = LONG
-) -> str:
+) -> Listing:
     """A listing of the page: the costs of its lines where it has any, the lines that differ from an earlier kernel marked, and
     of a long one what matters at first. `prefix` begins the anchors of its lines."""
     lines = {}
@@ -177,4 +176,4 @@ def listing(
         data.update(base=marks.base, changed=sorted(marks.changed))
     if len(shown) < len(code.lines):
         data.update(hidden=sorted(set(range(code.line, code.line + len(code.lines))) - shown), lines=len(code.lines))
-    return markup.fence(markup.listing(code), "{counted}", [f":lines: {json.dumps(json.dumps(data))}", ""])
+    return Listing(code, data)

@@ -1,6 +1,5 @@
 """The site's own Sphinx directives and roles.
 
-`rung`      the card after a rung's function, with the rung's name as its anchor; `rung-elsewhere` leads to one on another page
 `svg`       a drawing, put into the page itself so that it takes the page's colours
 `header`    the contracts of a public header, in the order of the file
 `source`    a program of the course, whole: a path from its folder
@@ -13,9 +12,7 @@ The role `rung` links to a panel, and so does every `name` in code type that is 
 
 from __future__ import annotations
 
-import base64
 import dataclasses
-import hashlib
 import json
 import re
 import sys
@@ -31,74 +28,23 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from warp.chapter import results
-from warp.site import colours, doxygen, live_nodes, margin, markup, one_style, reading, search_index, terms, valid_html
+from warp.site import (
+    colours,
+    doxygen,
+    live_nodes,
+    margin,
+    markup,
+    one_style,
+    pictures,
+    reading,
+    search_index,
+    source_parser,
+    terms,
+    valid_html,
+)
+from warp.site.figures import Drawing
 
 log = logging.getLogger(__name__)
-
-
-class Rung(SphinxDirective):
-    """The card of a rung. `numbers` has, as JSON, its key figures: what it was before, what it is, of what; `beside` those of
-    the margin."""
-
-    required_arguments = 1
-    has_content = True
-    option_spec = dict.fromkeys(("idea", "numbers", "beside"), directives.unchanged)
-
-    def run(self) -> list[nodes.Node]:
-        name = self.arguments[0]
-        panel = nodes.container(classes=["rung"])
-        panel["ids"].append(name)
-        self.state.document.note_explicit_target(panel)
-        panel += self.title(name)
-        figures = json.loads(self.options.get("numbers", "[]"))
-        if figures:
-            panel += self.numbers(figures)
-        panel += self.parse_content_to_nodes()
-        self.env.metadata[self.env.docname].setdefault("rungs", "")
-        self.env.metadata[self.env.docname]["rungs"] += f" {name}"
-        return [panel, *margin.numbers(json.loads(self.options.get("beside", "[]")))]
-
-    def title(self, name: str) -> nodes.paragraph:
-        title = nodes.paragraph(classes=["rung-title"])
-        title += nodes.literal(text=name)
-        idea, _ = self.parse_inline(self.options.get("idea", ""))
-        if idea:
-            title += nodes.inline("", "", *idea, classes=["idea"])
-        title += nodes.reference("", "#", refuri=f"#{name}", classes=["headerlink"], reftitle="Link to this rung")
-        return title
-
-    @staticmethod
-    def numbers(figures: list[list[str]]) -> nodes.container:
-        box = nodes.container(classes=["numbers"])
-        for before, value, of_what in figures:
-            line = nodes.paragraph(classes=["figure-of-rung"])
-            if before:
-                line += nodes.inline(text=f"{before} → ", classes=["before"])
-            line += nodes.strong(text=value)
-            line += nodes.inline(text=f" {of_what}")
-            box += line
-        return box
-
-
-class RungElsewhere(Rung):
-    """A rung whose card stands on another page: its anchor, its idea and the way there."""
-
-    has_content = False
-    option_spec = {"idea": directives.unchanged, "page": directives.unchanged_required}
-
-    def run(self) -> list[nodes.Node]:
-        name = self.arguments[0]
-        place = nodes.container(classes=["rung-elsewhere"])
-        place["ids"].append(name)
-        self.state.document.note_explicit_target(place)
-        uri = self.env.app.builder.get_relative_uri(self.env.docname, self.options["page"].lstrip("/"))
-        line = nodes.paragraph("", "", nodes.reference("", "", nodes.literal(text=name), refuri=f"{uri}#{name}"))
-        idea, _ = self.parse_inline(self.options.get("idea", ""))
-        line += nodes.inline("", " ", *idea, classes=["idea"])
-        place += line
-        self.env.metadata[self.env.docname].setdefault("rungs", "")
-        self.env.metadata[self.env.docname]["rungs"] += f" {name}"
-        return [place]
 
 
 class RungRole(SphinxRole):
@@ -181,7 +127,7 @@ def link_rung_names(app: Sphinx, doctree: nodes.document) -> None:
 
 
 class Svg(SphinxDirective):
-    """Two drawings may stand for one: `name.svg` and, for narrow screens, `name.narrow.svg`."""
+    """A drawing that is staged: `name.svg`, for narrow screens `name.narrow.svg`, and what JavaScript needs of it."""
 
     required_arguments = 1
     has_content = True
@@ -191,70 +137,22 @@ class Svg(SphinxDirective):
         if not self.options.get("alt", "").strip():
             raise self.error(f"the drawing {self.arguments[0]} has no :alt:")
         path = Path(self.env.srcdir) / self.arguments[0]
-        narrow = path.with_suffix(".narrow.svg")
-        pieces = []
-        for file, only in ((path, "only-wide" if narrow.exists() else ""), (narrow, "only-narrow")):
-            if not file.exists():
-                if file is path:
-                    raise self.error(f"no drawing {path}")
-                continue
-            self.env.note_dependency(str(file))
-            drawing = self.with_files(file.read_text(encoding="utf-8"))
-            role = "group" if "<a " in drawing else "img"  # a picture has nothing to follow
-            pieces.append(
-                f'<div class="drawing {only}" role="{role}" aria-label="{escape_html(self.options["alt"])}">{drawing}</div>'
-            )
-        # A small drawing has its caption beside it, in the room that prose leaves.
-        room = next((room for room in BESIDE if drawn_width(path) <= room), 0)
-        beside = room and self.content and "scene" not in self.options
-        figure = nodes.figure(classes=["drawn", "beside", f"beside-{room}"] if beside else ["drawn"])
-        if "scene" not in self.options:
-            figure["margin_height"] = margin.height_of(narrow if narrow.exists() else path)
-        if "scene" in self.options:
-            data = path.with_suffix(".json")
-            self.env.note_dependency(str(data))
-            live_nodes.needs(self.env, "player", self.options["scene"])
-            told = escape_html(data.read_text(encoding="utf-8"))
-            pieces = [
-                f'<div class="player" data-scene="{self.options["scene"]}" data-told="{told}">',
-                *pieces,
-                "</div>",
-            ]
-        covered = path.with_suffix(".covered.json")
-        if covered.exists():  # what docs/_static/predict.js puts in where a prediction is answered
-            self.env.note_dependency(str(covered))
-            pieces = [f'<div data-covered="{escape_html(covered.read_text(encoding="utf-8"))}">', *pieces, "</div>"]
-        figure += nodes.raw("", "".join(pieces), format="html")
-        if self.content:
-            caption = nodes.caption()
-            for paragraph in self.parse_content_to_nodes():
-                caption += paragraph.children if isinstance(paragraph, nodes.paragraph) else [paragraph]
-            figure += caption
-        return [figure]
-
-    def with_files(self, drawing: str) -> str:
-        """The drawing with its photographs as files beside the page: a wide and a narrow drawing share them."""
-
-        def file_of(found: re.Match) -> str:
-            data = base64.b64decode(found[1])
-            name = f"_images/{hashlib.sha256(data).hexdigest()[:16]}.png"
-            path = Path(self.env.app.outdir) / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data)
-            return f'href="{"../" * self.env.docname.count("/")}{name}"'
-
-        return re.sub(r'href="data:image/png;base64,([^"]*)"', file_of, drawing)
-
-
-BESIDE = (300, 400, 500)  # pixels: as wide as drawings may be that have their captions beside them
-
-
-def drawn_width(path: Path) -> float:
-    return float(re.findall(r'viewBox="0 0 ([\d.]+) ', path.read_text(encoding="utf-8"))[0])
-
-
-def escape_html(text: str) -> str:
-    return text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;").replace(">", "&gt;")
+        if not path.exists():
+            raise self.error(f"no drawing {path}")
+        told = {}
+        for name, suffix in (
+            ("svg", ".svg"),
+            ("narrow", ".narrow.svg"),
+            ("data", ".json"),
+            ("covered", ".covered.json"),
+        ):
+            file = path.with_suffix(suffix)
+            if file.exists():
+                self.env.note_dependency(str(file))
+                text = file.read_text(encoding="utf-8")
+                told[name] = json.loads(text) if suffix.endswith("json") else text
+        drawing = Drawing(alt=self.options["alt"], scene=self.options.get("scene", ""), **told)
+        return [pictures.figure(self.env, drawing, self.parse_content_to_nodes())]
 
 
 class Header(SphinxDirective):
@@ -429,8 +327,6 @@ def typeset_contracts(app: Sphinx, doctree: nodes.document) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    app.add_directive("rung", Rung)
-    app.add_directive("rung-elsewhere", RungElsewhere)
     app.add_directive("svg", Svg)
     app.add_directive("header", Header)
     app.add_directive("source", SourceFile)
@@ -440,7 +336,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_config_value("warp_root", "", "env")
     app.add_role("rung", RungRole())
     app.add_lexer("cuda", colours.Cuda)
-    for part in (reading, margin, live_nodes, terms, search_index, valid_html, one_style):
+    for part in (source_parser, reading, margin, live_nodes, terms, search_index, valid_html, one_style):
         part.setup(app)
     app.connect("doctree-read", drop_section_anchors)
     app.connect("doctree-read", link_rung_names)

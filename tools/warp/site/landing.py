@@ -50,7 +50,7 @@ def pack_site(site: Path, kept: Path, anew: bool) -> None:
 
 def start(first: Chapter, download: str, source: str) -> str:
     """The button, and the two ways to the code: `download` is the file's place, `source` the repository's address."""
-    rows = [f":::{{div}} start\n\n[Start with chapter {first.header.number}](chapters/{first.folder}.md){{.button}}"]
+    rows = [f":::{{div}} start\n\n[Start with chapter {first.header.number}](chapters/{first.folder}.cu){{.button}}"]
     if download:
         rows.append(f"{{download}}`Download the course </{download}>`")
     rows.append("[Installation](install.md)\n\n:::")
@@ -78,7 +78,7 @@ def chapters(all_chapters: list[Chapter], exercises: dict[str, list[Exercise]]) 
         facts += ["on the short path"] if header.on_short_path else []
         cards += [
             f"::::{{div}} chapter-card\n\n```{{raw}} html\n{figures.icon(chapter.folder)}\n```",
-            f"[{header.number} {escape(header.title)}](chapters/{chapter.folder}.md)\n\n{header.question}",
+            f"[{header.number} {escape(header.title)}](chapters/{chapter.folder}.cu)\n\n{header.question}",
             *([f":::{{container}} facts\n{' · '.join(facts)}\n:::"] if facts else []),
             "::::",
         ]
@@ -90,8 +90,8 @@ def evidence(told: list[tuple]) -> str:
     (first, measured, slow), (last, _, fast) = told[0], told[-1]
     return (
         f"One product of {size_words(last.header.sizes['gpu'])} matrices on an {escape(measured.device)}, in FP32: "
-        f"[chapter {first.header.number}](/chapters/{first.folder}.md) reaches {number(round(slow['rate']))} GFLOP/s, "
-        f"[chapter {last.header.number}](/chapters/{last.folder}.md) {number(round(fast['rate']))}, "
+        f"[chapter {first.header.number}](/chapters/{first.folder}.cu) reaches {number(round(slow['rate']))} GFLOP/s, "
+        f"[chapter {last.header.number}](/chapters/{last.folder}.cu) {number(round(fast['rate']))}, "
         f"which is {100 * fast['ratio_to_peer']:.0f} % of {fast['peer']['name']} in the same rounds."
     )
 
@@ -102,7 +102,7 @@ def copies(recorded: list[tuple[Chapter, Results | None]]) -> str:
         rows, columns = (measured.of(f"copy_{order}_fastest") if measured else [] for order in "xy")
         if measured and rows and columns and rows[0].get("rate") and columns[0].get("rate"):
             return (
-                f"As copies, measured in [chapter {chapter.header.number}](chapters/{chapter.folder}.md) on an "
+                f"As copies, measured in [chapter {chapter.header.number}](chapters/{chapter.folder}.cu) on an "
                 f"{escape(measured.device)}: {number(round(rows[0]['rate']))} GB/s along the rows, "
                 f"{number(round(columns[0]['rate']))} down the columns."
             )

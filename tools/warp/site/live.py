@@ -14,11 +14,12 @@ import html
 import math
 import operator
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import quote
 
 from warp.chapter import maps
 from warp.site import figures, markup
+from warp.site.blocks import Ask, Block, Card, Listing, Live, Page, Text, every
 from warp.site.stage import BuildError
 
 # What a reader can choose: the words on the button, and the state.
@@ -136,7 +137,7 @@ def files_of(scene: str) -> tuple[str, ...]:
 
 
 # Exercises that ask for counts, and what answers them beside the explanation.
-ANSWERS = {
+ANSWERS: dict[str, tuple[str, ...]] = {
     "count_sectors": ("offset", "second_or_32nd"),
     "six_patterns": ("one_or_many", "strides", "one_more"),
     "wide_loads": ("float2", "float4"),
@@ -299,35 +300,36 @@ def still(state: str) -> figures.Drawing:
     return draw([(access.words(space), maps.of_example(access.example(space)) or {}) for access in accesses])
 
 
-def directive(name: str, examples: tuple[str, ...]) -> str:
-    return markup.fence("", f"{{live}} {name}", [f":examples: {' '.join(examples)}", ""])
+def answer(exercise: str) -> list[Block]:
+    """The figure on the page of an exercise's solution, if it asks for such counts."""
+    return [Live("access-answer", ANSWERS[exercise])] if exercise in ANSWERS else []
 
 
-def answer(exercise: str) -> str:
-    """The figure on the page of an exercise's solution; "" of one that does not ask for such counts."""
-    return directive("access-answer", ANSWERS[exercise]) if exercise in ANSWERS else ""
+def ask(exercise: str) -> list[Block]:
+    """The fields on the page of an exercise, if it asks for such counts."""
+    return [Ask(exercise)] if exercise in ASKED else []
 
 
-def ask(exercise: str) -> str:
-    """The fields on the page of an exercise that asks for such counts; "" of another."""
-    return f"```{{ask}} {exercise}\n```" if exercise in ASKED else ""
-
-
-def placed(page: str, folder: str) -> str:
-    """The page of a chapter with its live figures: each behind the first paragraph of the section that its rung is in,
+def place(road: list[Block], folder: str) -> None:
+    """Puts the live figures of a chapter onto its page: each behind the first paragraph of the section that its rung is in,
     and behind the list that the paragraph begins."""
     for rung, examples in PLACES.get(folder, ()):
-        panel = page.find(f"::::::{{rung}} {rung}\n")
-        if panel < 0:
+        card = next((at for at, one in enumerate(road) if isinstance(one, Card) and one.name == rung), None)
+        if card is None:
             raise BuildError(
                 f"tools/warp/site/live.py: a live figure stands at rung {rung}, which {folder} does not have"
             )
-        heading = page.rindex("\n## ", 0, panel)
-        at = page.index("\n\n", page.index("\n\n", heading) + 2)
-        while page[at - 1] == ":":  # of a list or a listing
-            at = page.index("\n\n", at + 2)
-        page = f"{page[:at]}\n\n{directive(f'access-{rung}', examples)}{page[at:]}"
-    return page
+        at = max(i for i, one in enumerate(road[:card]) if isinstance(one, Text) and one.text.startswith("## "))
+        section = road[at]
+        assert isinstance(section, Text)
+        lines = section.text.split("\n")
+        ends = [i for i, line in enumerate(lines) if not line][1:]
+        end = next((i for i in ends if not lines[i - 1].endswith(":")), len(lines))  # of a list or a listing
+        first, rest = (
+            replace(section, text="\n".join(lines[begin:to]), rows=section.rows[begin:to])
+            for begin, to in ((0, end), (end + 1, len(lines)))
+        )
+        road[at : at + 1] = [first, Live(f"access-{rung}", examples), *([rest] if rest.text else [])]
 
 
 @dataclass
@@ -339,7 +341,7 @@ class Line:
     page: str  # with its anchor
 
 
-def lines_of(folder: str, source: str, pages: dict[str, str], trace: dict) -> dict[tuple[str, str, str], Line]:
+def lines_of(folder: str, source: str, pages: dict[str, Page], trace: dict) -> dict[tuple[str, str, str], Line]:
     """Where the lines of LINES are that a chapter has. BuildError unless the simulator saw the access that is said of each."""
     found: dict[tuple[str, str, str], Line] = {}
     for _, state, places in LINES:
@@ -350,15 +352,17 @@ def lines_of(folder: str, source: str, pages: dict[str, str], trace: dict) -> di
                 number = _seen(access.example(space), rung, code, source, trace)
                 if not number:
                     raise BuildError(f"tools/warp/site/live.py: {folder} has no line '{code}' with an access {state}")
-                page = next((name for name, text in pages.items() if f"\n{code}\n" in _unindented(text)), "")
+                page = next((name for name, page in pages.items() if code in _shown(page)), "")
                 if not page:
                     raise BuildError(f"tools/warp/site/live.py: no page of {folder} shows the line '{code}'")
-                found[place] = Line(folder[:2], number, f"{page.removesuffix('.md')}.html#L{number}")
+                found[place] = Line(folder[:2], number, f"{page}.html#L{number}")
     return found
 
 
-def _unindented(text: str) -> str:
-    return "\n".join(line.strip() for line in text.split("\n"))
+def _shown(page: Page) -> set[str]:
+    """The lines of a page's listings."""
+    listings = [block.code for block in every(page.blocks) if isinstance(block, Listing)]
+    return {line.strip() for code in listings for line in code.lines}
 
 
 def _seen(example: dict, rung: str, code: str, source: str, trace: dict) -> int:

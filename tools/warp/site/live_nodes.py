@@ -1,7 +1,7 @@
 """What a page has that reacts: the live figure (live.py) and the counts beside a listing (counted_listing.py).
 
 `live`     an access of a warp, two states side by side
-`ask`      the accesses of an exercise, each with a field for a guess of what it costs
+`fields`   the accesses of an exercise, each with a field for a guess of what it costs
 `counted`  holds a listing: costs beside its lines, marks on what differs from an earlier kernel, gaps where it is shortened
 
 A drawing with a scene is played by docs/_static/player.js; `needs` says so of its page.
@@ -12,6 +12,7 @@ from __future__ import annotations
 import html
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from docutils import nodes
@@ -37,54 +38,41 @@ class Live(SphinxDirective):
     option_spec = {"examples": directives.unchanged_required}
 
     def run(self) -> list[nodes.Node]:
-        name, names = self.arguments[0], self.options["examples"].split()
+        names = self.options["examples"].split()
         unknown = [one for one in names if one not in live.EXAMPLES]
         if unknown:
             raise self.error(f"no example {unknown[0]}; there are {', '.join(live.EXAMPLES)}")
-        drawn = live.still(live.EXAMPLES[names[0]][1])
-        given = html.escape(json.dumps([live.EXAMPLES[one] for one in names]))
-        pictures = "".join(
-            f'<div class="drawing {only}" role="img" aria-label="{html.escape(drawn.alt)}">{svg}</div>'
-            for svg, only in ((drawn.svg, "only-wide"), (drawn.narrow, "only-narrow"))
-        )
-        node = nodes.container(classes=["live-place"])
-        node["ids"].append(name)
-        self.state.document.note_explicit_target(node)
-        node += nodes.raw("", f'<div class="live" data-examples="{given}">{pictures}</div>', format="html")
-        needs(self.env, "live")
-        return [node]
+        return [live_figure(self.env, self.state.document, self.arguments[0], names)]
 
 
-class Ask(SphinxDirective):
-    """`{ask} EXERCISE`: a field for each access that it asks for."""
+def live_figure(env: BuildEnvironment, document: nodes.document, name: str, names: Sequence[str]) -> nodes.container:
+    """The live figure, with these examples."""
+    drawn = live.still(live.EXAMPLES[names[0]][1])
+    given = html.escape(json.dumps([live.EXAMPLES[one] for one in names]))
+    pictures = "".join(
+        f'<div class="drawing {only}" role="img" aria-label="{html.escape(drawn.alt)}">{svg}</div>'
+        for svg, only in ((drawn.svg, "only-wide"), (drawn.narrow, "only-narrow"))
+    )
+    node = nodes.container(classes=["live-place"])
+    node["ids"].append(name)
+    document.note_explicit_target(node)
+    node += nodes.raw("", f'<div class="live" data-examples="{given}">{pictures}</div>', format="html")
+    needs(env, "live")
+    return node
 
-    required_arguments = 1
 
-    def run(self) -> list[nodes.Node]:
-        name = self.arguments[0]
-        given = html.escape(json.dumps(live.ASKED[name]))
-        node = nodes.container(classes=["live-place"])
-        without = f"With JavaScript, each of them can be guessed here; <code>./learn check {name}</code> counts them in a terminal."
-        text = f'<div class="live ask" data-asked="{given}"><p>{without}</p></div>'
-        node += nodes.raw("", text, format="html")
-        needs(self.env, "ask")
-        return [node]
+def fields(env: BuildEnvironment, name: str) -> nodes.container:
+    """A field for each access that an exercise asks for."""
+    given = html.escape(json.dumps(live.ASKED[name]))
+    node = nodes.container(classes=["live-place"])
+    without = f"With JavaScript, each of them can be guessed here; <code>./learn check {name}</code> counts them in a terminal."
+    node += nodes.raw("", f'<div class="live ask" data-asked="{given}"><p>{without}</p></div>', format="html")
+    needs(env, "ask")
+    return node
 
 
 class counted(nodes.General, nodes.Element):  # noqa: N801  docutils names its nodes so
     """A listing with the costs of its lines."""
-
-
-class Counted(SphinxDirective):
-    has_content = True
-    option_spec = {"lines": directives.unchanged_required}
-
-    def run(self) -> list[nodes.Node]:
-        node = counted(classes=["counted-listing"], lines=self.options["lines"], names_for="")
-        node += self.parse_content_to_nodes()
-        if json.loads(self.options["lines"])["costs"]:
-            needs(self.env, "counted")
-        return [node]
 
 
 def ask_first(_app: Sphinx, doctree: nodes.document) -> None:
@@ -179,7 +167,5 @@ def add_scripts(app: Sphinx, pagename: str, _template: str, _context: dict[str, 
 def setup(app: Sphinx) -> None:
     app.add_node(counted, html=(visit_counted, depart_counted))
     app.add_directive("live", Live)
-    app.add_directive("ask", Ask)
-    app.add_directive("counted", Counted)
     app.connect("doctree-read", ask_first, priority=800)  # before the answers are folded
     app.connect("html-page-context", add_scripts)

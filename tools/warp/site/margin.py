@@ -8,7 +8,6 @@ terms are notes: a narrow screen hides them, as a card and the glossary say the 
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -22,9 +21,9 @@ TALLEST = 460  # pixels: what is higher is looked at, not glanced at
 ENOUGH = 0.85  # of a drawing's height that has to be prose
 
 
-def height_of(drawing: Path) -> float:
+def height_of(svg: str) -> float:
     """How high a drawing is in the margin."""
-    (size,) = re.findall(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', drawing.read_text(encoding="utf-8"))
+    (size,) = re.findall(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
     wide, high = map(float, size)
     return high * WIDTH / wide if wide >= WIDTH else high
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from warp.chapter.source import Code
-
 
 def number(value: float) -> str:
     """1234567 -> 1,234,567; 4.0 -> 4; 4.25 -> 4.25."""
@@ -36,13 +34,21 @@ def escape(text: str) -> str:
     return re.sub(r"([\\`*_{}\[\]<>|$#])", r"\\\1", text)
 
 
-def escape_code(text: str) -> str:
-    return text.replace("`", "'").replace("|", "\\|")
+def code(text: str) -> str:
+    """Plain text in code type; "" of none."""
+    return "`" + text.replace("`", "'") + "`" if text else ""
 
 
 def typeset(text: str) -> str:
+    """Prose as `typeset_rows` has it, of which nobody asks where it stands."""
+    return typeset_rows(text, ())[0]
+
+
+def typeset_rows(text: str, rows: Sequence[int]) -> tuple[str, list[int]]:
     """Prose with a multiplication sign where a source has an x between extents, 128 x 96, M x K or `rows` x `cols`, and
-    with powers and transposes set high: n^2, 2^32, 2^-24, B^T. A number keeps its unit on its line. Code stays as it is."""
+    with powers and transposes set high: n^2, 2^32, 2^-24, B^T. A number keeps its unit on its line. Code stays as it is.
+
+    `rows` has the source's line of each line: of two that a unit has joined the first one's is left."""
     text = re.sub(r"(?<=\w`) x(?=\s`\w)", "\u00a0×", text)
     pieces = re.split(
         r"(^(?:```|~~~).*?^(?:```|~~~)|^ {4}[^\n]*$|``.*?``|`[^`]*`)", text, flags=re.DOTALL | re.MULTILINE
@@ -54,14 +60,25 @@ def typeset(text: str) -> str:
     unit = re.compile(r"(?<=\d)[ \n](?=(?:%|[mun]s|[KMG]i?B|[KMGT]B/s|[GT]FLOP/s|GHz)(?!\w))")
     power = re.compile(r"(?<![\w^])(\d+|[A-Za-z])\^(-?\d+|T)(?!\w)")
     high = str.maketrans("-0123456789T", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹ᵀ")
-    return "".join(
+    joint = "\0"  # in place of a line's end
+
+    def joined(found: re.Match) -> str:
+        return "\u00a0" + (joint if found[0] == "\n" else "")
+
+    text = "".join(
         piece
         if i % 2
         else power.sub(
-            lambda found: found[1] + found[2].translate(high), sign.sub("\\1\u00a0×", unit.sub("\u00a0", piece))
+            lambda found: found[1] + found[2].translate(high), sign.sub("\\1\u00a0×", unit.sub(joined, piece))
         )
         for i, piece in enumerate(pieces)
     )
+    left: list[int] = []
+    at = 0
+    for line in text.split("\n"):
+        left += rows[at : at + 1]
+        at += 1 + line.count(joint)
+    return text.replace(joint, ""), left
 
 
 def size_text(size: dict) -> str:
@@ -102,7 +119,3 @@ def table(head: list[str], rows: list[list[str]], align: str) -> str:
     lines = ["| " + " | ".join(head) + " |", "|" + "|".join(marks[a] for a in align) + "|"]
     lines += ["| " + " | ".join(row) + " |" for row in rows]
     return "\n".join(lines)
-
-
-def listing(code: Code, language: str = "cuda") -> str:
-    return fence("\n".join(code.lines), f"{{code-block}} {language}", [":linenos:", f":lineno-start: {code.line}", ""])

@@ -1,7 +1,7 @@
 """How a page is read: questions before their answers, and what matters before the rest.
 
-`prediction`  a question; what follows it in its section, listings aside, is folded as its answer
-`tab`         a part of a rung's card that is closed at first
+`question`  a prediction; what follows it in its section, listings aside, is folded as its answer
+`folded`    an answer, or a part of a rung's card that is closed at first
 
 Both fold into <details>, which open without JavaScript. With it (docs/_static/predict.js) a question has a field, the
 answer opens when it is given, and one switch opens all answers of a page.
@@ -12,9 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from docutils import nodes
-from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
-from sphinx.util.docutils import SphinxDirective
 
 
 class question(nodes.container):  # noqa: N801  docutils names its nodes so
@@ -23,37 +21,6 @@ class question(nodes.container):  # noqa: N801  docutils names its nodes so
 
 class folded(nodes.General, nodes.Element):  # noqa: N801
     """What a reader opens; `summary` is the line that is seen before."""
-
-
-class Prediction(SphinxDirective):
-    """`{prediction} name`: its content is the question; the options say what the run answers."""
-
-    required_arguments = 1
-    has_content = True
-    option_spec = dict.fromkeys(("data", "said"), directives.unchanged)
-
-    def run(self) -> list[nodes.Node]:
-        name = self.arguments[0]
-        node = question(
-            classes=["prediction"], name=name, data=self.options.get("data", ""), said=self.options.get("said", "")
-        )
-        node["ids"].append(f"predict-{name}")
-        self.state.document.note_explicit_target(node)
-        node += self.parse_content_to_nodes()
-        return [node]
-
-
-class Tab(SphinxDirective):
-    """`{tab} Title`: a part of a card that is closed at first."""
-
-    required_arguments = 1
-    final_argument_whitespace = True
-    has_content = True
-
-    def run(self) -> list[nodes.Node]:
-        node = folded(classes=["tab"], names_for="", summary=self.arguments[0])
-        node += self.parse_content_to_nodes()
-        return [node]
 
 
 def is_listing(node: nodes.Node) -> bool:
@@ -168,8 +135,6 @@ def depart_folded(self: Any, _node: Any) -> None:
 def setup(app: Sphinx) -> None:
     app.add_node(question, html=(visit_question, depart_question))
     app.add_node(folded, html=(visit_folded, depart_folded))
-    app.add_directive("prediction", Prediction)
-    app.add_directive("tab", Tab)
     app.connect("doctree-read", fold_answers, priority=900)  # after the panels' own anchors and links
     app.add_js_file("predict.js", loading_method="defer")
     app.add_css_file("predict.css")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from warp.chapter.counted import Counted
 from warp.chapter.results import Results
+from warp.site.blocks import Block, Box, Card, Contract, Fold, Output, Rubric, Tab, Text
 from warp.site.key_figures import in_margin, key_figures
-from warp.site.markup import escape, escape_code, fence, number, size_text
+from warp.site.markup import code, escape, number, size_text
 from warp.site.rung_tables import counts_table, measured_table, sizes_of, variants_beside
 
 
@@ -27,10 +27,10 @@ def provenance(results: Results) -> str:
 OPEN_ROWS = 4  # of times in a panel; where there are more, those of the first size stand in the open
 
 
-def measured_on(name: str, measured: Results, demonstration: bool, fold: bool = False) -> list[str]:
+def measured_on(name: str, measured: Results, demonstration: bool, fold: bool = False) -> list[Block]:
     """What was measured of a rung on one GPU, if `fold`, many rows of other sizes folded; empty where nothing was.
     A demonstration is for the simulator alone: that a GPU did not run it goes without saying."""
-    rows, out = measured.of(name), []
+    rows, out = measured.of(name), list[Block]()
     sizes = sizes_of(rows)
     folded = [row for row in rows if row.get("size") != sizes[0]] if fold and len(rows) > OPEN_ROWS else []
     shown = [row for row in rows if row not in folded]
@@ -39,29 +39,14 @@ def measured_on(name: str, measured: Results, demonstration: bool, fold: bool = 
         peers = sorted({row["peer"]["name"] for row in rows if row.get("peer")})
         beside = f" The peer, timed in the same rounds: {', '.join(f'`{p}`' for p in peers)}." if peers else ""
         size = f", {size_text(sizes[0])}" if len(sizes_of(shown)) == 1 else ""
-        out += [
-            f":::{{rubric}} Measured on {escape(measured.device)}{size}",
-            ":class: measured",
-            ":::",
-            "",
-            times,
-            "",
-        ]
-        if measured_table(folded):
-            out += [":::{dropdown} At other sizes", ":class-container: lines", "", measured_table(folded), ":::", ""]
-        out += [
-            f":::{{container}} provenance\n{provenance(measured)}.{beside}\n:::",
-            "",
-        ]
+        out += [Rubric(f"Measured on {escape(measured.device)}{size}", "measured"), times]
+        more = measured_table(folded)
+        out += [Fold("At other sizes", [more], "lines")] if more else []
+        out.append(Box("provenance", [Text(f"{provenance(measured)}.{beside}")]))
     skipped = [] if demonstration else [row for row in rows if row["status"] == "SKIP"]
     for reason in dict.fromkeys(row.get("reason", "no reason given") for row in skipped):
-        out += [f"Not run on {escape(measured.device)}: {escape(reason)}.".replace("..", "."), ""]
+        out.append(Text(f"Not run on {escape(measured.device)}: {escape(reason)}.".replace("..", ".")))
     return out
-
-
-def tab(title: str, lines: list[str]) -> list[str]:
-    """One of the closed parts of a card."""
-    return [fence("\n".join(lines).strip("\n"), f"{{tab}} {title}", [""]), ""]
 
 
 def rung_panel(
@@ -74,72 +59,66 @@ def rung_panel(
     counted: Counted | None = None,
     elsewhere: Sequence[Results] = (),
     before: str = "",
-) -> str:
+) -> Card:
     """The card right after a rung's function: its key figures, compared with those of the rung `before`, what the simulator
     found, and behind tabs all counts and times and the contract. `elsewhere` are the results of further GPUs."""
-    figures = key_figures(name, before, simulated, measured)
-    out = [f"::::::{{rung}} {name}", f":idea: {json.dumps(idea, ensure_ascii=False)}"]
-    out += [f":numbers: {json.dumps(figures, ensure_ascii=False)}"]
-    out += [f":beside: {json.dumps(in_margin(name, measured), ensure_ascii=False)}", ""]
+    out: list[Block] = []
+    tabs: list[Block] = []
     rows = simulated.of(name) if simulated else []
-    tabs: list[str] = []
     if simulated and rows:
         traced = [row for row in rows if row.get("counts") and any(row["counts"].values())]
         if traced:
-            tabs += tab("Counts", counts_of(name, traced, simulated, counted, measured))
+            tabs.append(Tab("Counts", counts_of(name, traced, simulated, counted, measured)))
         if simulated.shown.get(name):
-            printed = fence(simulated.shown[name], "{code-block} text", [":class: output", ""])
-            tabs += tab("Printed", [printed])
+            tabs.append(Tab("Printed", [Output(simulated.shown[name])]))
         for row in rows:
-            variant = f" (`{escape_code(row['variant'])}`)" if row.get("variant") else ""
+            variant = f" ({code(row['variant'])})" if row.get("variant") else ""
             if row["status"] == "SKIP":
                 reason = f"Not run on the simulator{variant}: {escape(row.get('reason', 'no reason given'))}."
-                out += [reason.replace("..", "."), ""]
+                out.append(Text(reason.replace("..", ".")))
             elif row.get("reason"):
                 first, _, more = row["reason"].partition("\n")
-                out += [f":::{{container}} finding\n`{escape_code(first)}`{variant}\n:::", ""]
+                out.append(Box("finding", [Text(f"{code(first)}{variant}")]))
                 if more.strip():
-                    whole = fence(row["reason"], "{code-block} text", [":class: finding", ""])
-                    tabs += tab(f"What the simulator found{variant}", [whole])
+                    tabs.append(Tab(f"What the simulator found{variant}", [Output(row["reason"], "finding")]))
         silent = [
             row for row in rows
             if row["status"] != "SKIP" and not row.get("reason") and not any((row.get("counts") or {}).values())
         ]  # fmt: skip
         if silent:
-            variants = ", ".join(f"`{escape_code(row['variant'])}`" for row in silent if row.get("variant"))
+            variants = ", ".join(code(row["variant"]) for row in silent if row.get("variant"))
             variant = f" ({variants})" if variants else ""
             said = ", ".join(sorted({row["status"] for row in silent}))
-            out += [f"On the simulator{variant}: {said}; nothing to count.", ""]
+            out.append(Text(f"On the simulator{variant}: {said}; nothing to count."))
     demonstration = any(row.get("reason") for row in rows if row["status"] != "SKIP")
     if measured:
         there = measured_on(name, measured, demonstration, fold=True)
-        tabs += tab(f"Times on {escape(measured.device)}", there) if there else []
+        tabs += [Tab(f"Times on {escape(measured.device)}", there)] if there else []
     for other in elsewhere:
         there = measured_on(name, other, demonstration)
-        tabs += tab(f"On {escape(other.device)}", there) if there else []
-    out += tabs
+        tabs += [Tab(f"On {escape(other.device)}", there)] if there else []
     if signature:
-        out += tab("Contract", [f":::{{doxygenfunction}} {signature}", f":project: {project}", ":no-link:", ":::"])
-    out.append("::::::")
-    return "\n".join(out)
+        tabs.append(Tab("Contract", [Contract(signature, project)]))
+    figures = key_figures(name, before, simulated, measured)
+    return Card(name, idea, figures, in_margin(name, measured), [*out, *tabs])
 
 
 def counts_of(
     name: str, traced: list[dict], simulated: Results, counted: Counted | None, measured: Results | None
-) -> list[str]:
+) -> list[Block]:
     """All counts of a rung, beside the hardware's where its variants differ in shared memory."""
     size = size_text(traced[0].get("size", {}))
-    out = [f":::{{rubric}} Counted on the simulator, {size}", ":class: counted", ":::", "", counts_table(traced), ""]
+    out: list[Block] = [Rubric(f"Counted on the simulator, {size}", "counted"), *counts_table(traced)]
     beside = variants_beside(name, simulated, counted, measured)
     if beside and counted:
-        out += [f":::{{rubric}} Beside {escape(counted.device)}", ":class: measured", ":::", "", beside, ""]
+        out += [Rubric(f"Beside {escape(counted.device)}", "measured"), beside]
     divergent = [row["counts"].get("divergent_branches", 0) for row in traced]
     if any(divergent):
         text = ", ".join(
-            number(d) + (f" (`{escape_code(row['variant'])}`)" if row.get("variant") and len(traced) > 1 else "")
+            number(d) + (f" ({code(row['variant'])})" if row.get("variant") and len(traced) > 1 else "")
             for d, row in zip(divergent, traced)
         )
         if len(traced) > 1 and len(set(divergent)) == 1:
             text = f"{number(divergent[0])} in each variant"
-        out += [f"Divergent branches: {text}.", ""]
+        out.append(Text(f"Divergent branches: {text}."))
     return out

@@ -6,7 +6,8 @@ import re
 
 from warp.chapter.counted import Counted
 from warp.chapter.results import Results
-from warp.site.markup import escape_code, milliseconds, number, per, rate, short_size, table
+from warp.site.blocks import Block, Table, Text
+from warp.site.markup import code, milliseconds, number, per, rate, short_size
 
 # (label, prefix of the counts, what a request costs)
 ACCESSES = [
@@ -36,19 +37,20 @@ def charted(body: list[list[str]], column: int) -> list[list[str]]:
     return out
 
 
-def counts_table(rows: list[dict]) -> str:
+def counts_table(rows: list[dict]) -> list[Block]:
     """The counts of a rung's rows: one line for each variant and kind of access."""
     variants = len(rows) > 1
-    parts = []
+    parts: list[Block] = []
     for unit in ("sectors", "wavefronts"):
-        body, shared = [], False
+        body: list[list[str]] = []
+        shared = False
         for row in rows:
             counts = row.get("counts", {})
             for label, prefix, cost in ACCESSES:
                 requests = counts.get(f"{prefix}_requests", 0)
                 if cost != unit or not requests:
                     continue
-                cells = [f"`{escape_code(row.get('variant', ''))}`" if row.get("variant") else ""] if variants else []
+                cells = [code(row.get("variant") or "")] if variants else []
                 cells += [
                     label,
                     number(requests),
@@ -83,12 +85,12 @@ def counts_table(rows: list[dict]) -> str:
         each = f"{unit} per request"
         if variants and each in head:
             body = charted(body, head.index(each))
-        parts.append(table(head, body, "l" * words + "r" * (len(head) - words)))
+        parts.append(Table(head, body, "l" * words + "r" * (len(head) - words)))
         if constant:
-            parts.append(f"In every row: {', '.join(constant)}.")
+            parts.append(Text(f"In every row: {', '.join(constant)}."))
         if shared:
-            parts.append("More than 100 % of the bytes are used where several lanes ask for the same ones.")
-    return "\n\n".join(parts)
+            parts.append(Text("More than 100 % of the bytes are used where several lanes ask for the same ones."))
+    return parts
 
 
 def merge_variants(body: list[list[str]], variants: int) -> list[list[str]]:
@@ -142,8 +144,8 @@ def sizes_of(rows: list[dict]) -> list[dict]:
     return sizes
 
 
-def measured_table(rows: list[dict]) -> str:
-    """The times of a rung; a column for what tells its rows apart."""
+def measured_table(rows: list[dict]) -> Table | None:
+    """The times of a rung, if there are any; a column for what tells its rows apart."""
     variants = any(row.get("variant") for row in rows) and len(rows) > 1
     sizes = len(sizes_of(rows)) > 1
     body = []
@@ -151,37 +153,37 @@ def measured_table(rows: list[dict]) -> str:
         cells = measured_cells(row)
         if cells:
             if variants:
-                cells.insert(0, f"`{escape_code(row['variant'])}`" if row.get("variant") else "")
+                cells.insert(0, code(row.get("variant") or ""))
             if sizes:
                 cells.insert(0, short_size(row["size"]))
             body.append(cells)
     if not body:
-        return ""
+        return None
     apart = (["size"] if sizes else []) + (["variant"] if variants else [])
     head = apart + MEASURED_HEAD
     told = [i for i in range(len(head)) if any(cells[i] != "–" for cells in body)]  # a rung may have no peer
     if variants:
         body = charted(body, head.index("rate") if head.index("rate") in told else head.index("median"))
-    return table(
+    return Table(
         [head[i] for i in told],
         [[cells[i] for i in told] for cells in body],
         "".join("l" if i < len(apart) else "r" for i in told),
     )
 
 
-def variants_beside(name: str, simulated: Results, counted: Counted | None, measured: Results | None) -> str:
+def variants_beside(name: str, simulated: Results, counted: Counted | None, measured: Results | None) -> Table | None:
     """The variants of a rung that reads shared memory: wavefronts on the simulator and on the hardware, and the
-    measured rate; empty where the hardware's counts are not recorded, or not launch by launch, and where the simulator
+    measured rate; none where the hardware's counts are not recorded, or not launch by launch, and where the simulator
     counts the same for all variants."""
     rows = [row for row in simulated.of(name) if row.get("variant")]
     if len(rows) < 2 or not counted:
-        return ""
+        return None
     lines = [line for line in counted.compare(simulated) if line.kernel == name]
     waves, requests = (
         [line for line in lines if line.count == f"shared_load_{what}"] for what in ("wavefronts", "requests")
     )
     if not len(waves) == len(requests) == len(rows):
-        return ""
+        return None
     rates = {
         row.get("variant"): rate(row["rate"], row.get("rate_unit", ""))
         for row in reversed(measured.of(name) if measured else [])
@@ -190,16 +192,16 @@ def variants_beside(name: str, simulated: Results, counted: Counted | None, meas
     body = []
     for row, wave, request in zip(rows, waves, requests):
         if not request.simulated or not request.hardware:
-            return ""
+            return None
         body.append(
             [
-                f"`{escape_code(row['variant'])}`",
+                code(row["variant"]),
                 per(wave.simulated, request.simulated),
                 per(wave.hardware, request.hardware),
             ]
             + ([rates.get(row["variant"], "–")] if rates else [])
         )
     if len({simulated_per_load for _, simulated_per_load, *_ in body}) < 2:
-        return ""
+        return None
     head = ["variant", "wavefronts per load, simulator", f"on {counted.device}"] + (["measured"] if rates else [])
-    return table(head, body, "l" + "r" * (len(head) - 1))
+    return Table(head, body, "l" + "r" * (len(head) - 1))

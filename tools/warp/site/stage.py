@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from warp.site import markup
+from warp.site.blocks import Page
 from warp.site.figures import Drawing
 
 
@@ -27,10 +28,16 @@ class Stage:
     def __init__(self, folder: Path):
         self.folder = folder
         self.kept: set[Path] = set()
+        self.pages: dict[str, Page] = {}  # that are read from a source, by name
 
     def write(self, name: str, text: str) -> None:
         write(self.folder / name, text)
         self.kept.add(self.folder / name)
+
+    def page(self, name: str, page: Page) -> None:
+        """A page that is read from its source."""
+        self.write(f"{name}.cu", page.source.read_text(encoding="utf-8"))
+        self.pages[name] = page
 
     def drawing(self, name: str, drawing: Drawing, caption: str) -> str:
         """Stages a drawing and returns the directive that shows it."""

@@ -65,4 +65,4 @@ def end(header: Header, headers: list[Header]) -> str:
 
 
 def link(header: Header) -> str:
-    return f"[{header.number} {escape(header.title)}](/chapters/{header.folder}.md)"
+    return f"[{header.number} {escape(header.title)}](/chapters/{header.folder}.cu)"
