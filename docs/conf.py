@@ -17,7 +17,7 @@ html_baseurl = os.environ.get("WARP_SITE_URL", "")  # for canonical addresses an
 myst_enable_extensions = ["colon_fence", "deflist", "attrs_inline", "smartquotes"]
 myst_heading_anchors = 3
 suppress_warnings = ["epub.unknown_project_files"]
-exclude_patterns = ["_figures", "_data", "_files"]
+exclude_patterns = ["_data", "_files"]
 
 # Breathe. CUDA's qualifiers and attributes are no C++; the Doxyfile removes most of them.
 breathe_default_project = "lab"  # breathe_projects comes from build.py

@@ -108,6 +108,12 @@ class Build(unittest.TestCase):
             self.assertRegex(done.stderr, rf"(?m)^{source}:{first + line}: .*{words}")
         self.assertNotIn("docs/source", done.stderr)
 
+    def test_a_part_that_nothing_makes(self):
+        index = sample.INDEX + "\n```{made} version\n```\n\n```{made} none\n```\n"
+        done = self.build(index=index)
+        line = index.split("\n").index("```{made} none") + 1
+        self.refused(done, rf"index\.md:{line}: .*a page asks for 'none'; there are chapters, copies, ")
+
     PREDICTIONS = """\
 //? sectors: How many sectors does a load of `copy_one` touch?
 //? answer: count("copy_one", "global_load_sectors") / count("copy_one", "global_load_requests")

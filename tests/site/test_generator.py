@@ -725,8 +725,14 @@ class Pages(Temporary):
         self.assertTrue(markup.fence("````", "text").startswith("`````text"))
 
     def test_map(self):
-        page = chapter_page.map_page([self.parse()], "GRAPH", {})
-        for text in ("GRAPH", "Does the page say", "Builds on: nothing", "{rung}`01_sample/copy_one`", "01_sample\n"):
+        page = chapter_page.map_page([self.parse()], {})
+        for text in (
+            "{made} map",
+            "Does the page say",
+            "Builds on: nothing",
+            "{rung}`01_sample/copy_one`",
+            "01_sample\n",
+        ):
             self.assertIn(text, page)
 
 

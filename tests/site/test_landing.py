@@ -42,12 +42,13 @@ class Recording(unittest.TestCase):
         )
 
     def test_it_is_small_and_without_a_recording_there_is_nothing(self):
-        shown = recording.watch(sample.ROOT)
+        (html,) = recording.watch(sample.ROOT)
+        shown = html.text
         self.assertLess(len(shown), 30_000)
         self.assertEqual(shown.count("<li>"), 3)
         self.assertNotIn("\x1b", shown)
         with tempfile.TemporaryDirectory() as empty:
-            self.assertEqual(recording.watch(Path(empty)), "")
+            self.assertEqual(recording.watch(Path(empty)), [])
 
 
 class OneStyle(unittest.TestCase):

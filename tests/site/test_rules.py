@@ -187,13 +187,14 @@ class States(unittest.TestCase):
 
         found = live.lines_of("00_test", source, pages, trace("void kernel<1>(float*)", 1))
         self.assertEqual(found[place], live.Line("00", 4, "more/00_test/x.html#L4"))
-        shown = live.lines_list(found)
+        (html,) = live.lines_list(found)
+        shown = html.text
         self.assertIn('<a href="#access=global:float*3:float*1">Three</a>', shown)
         self.assertIn(
             '<a href="more/00_test/x.html#L4">chapter 00, line 4</a> and <a href="more/00_test/x.html#L3">', shown
         )
         self.assertEqual(live.lines_of("01_other", source, pages, {}), {})
-        self.assertEqual(live.lines_list({}), "")
+        self.assertEqual(live.lines_list({}), [])
         for wrong in (trace("kernel", 2), trace("kernels(int)", 1), trace("kernel(int)", 1, begins=324)):
             with self.assertRaisesRegex(live.BuildError, "00_test has no line '[fg].*' with an access global:float"):
                 live.lines_of("00_test", source, pages, wrong)

@@ -58,6 +58,12 @@ class Table:
 class Box:
     classes: str
     blocks: list[Block]
+    is_plain: bool = False  # a `div` that has its own classes alone
+
+
+@dataclass
+class Html:
+    text: str
 
 
 @dataclass
@@ -146,7 +152,9 @@ class Ask:
     exercise: str
 
 
-Block = Union[Text, Listing, Output, Table, Box, Rubric, Fold, Tab, Card, Elsewhere, Question, Figure, Contract, Live, Ask]
+Block = Union[
+    Text, Listing, Output, Table, Box, Html, Rubric, Fold, Tab, Card, Elsewhere, Question, Figure, Contract, Live, Ask
+]
 
 
 @dataclass
@@ -155,7 +163,9 @@ class Page:
 
     source: Path
     blocks: list[Block]
-    space: str = ""  # chapters may have functions of one name: each has a namespace of its own, which no signature shows
+    space: str = (
+        ""  # chapters may have functions of one name: each has a namespace of its own, which no signature shows
+    )
     is_beside: bool = False  # no table of contents has it
     drawings: dict[str, Figure] = field(default_factory=dict)
     compiled: str = "not recorded"
@@ -165,7 +175,9 @@ class Page:
         return hashlib.sha256(repr(self).encode()).hexdigest()
 
 
-BEFORE = re.compile(r"(?:(?://|\d+\. )\s*)*")  # what may stand before the words of a line: comments' signs, the number of a hint
+BEFORE = re.compile(
+    r"(?:(?://|\d+\. )\s*)*"
+)  # what may stand before the words of a line: comments' signs, the number of a hint
 
 
 def written(words: str, source: Path) -> Text:

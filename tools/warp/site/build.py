@@ -30,6 +30,7 @@ from warp.chapter.errors import (
 from warp.exercise.exercises import ExerciseError
 from warp.site import agreement, doxygen, figures, gpu_table, landing, simulator_settings
 from warp.site import rules as live_rules
+from warp.site.blocks import Figure
 from warp.site.chapter_stage import Chapters
 from warp.site.stage import BuildError, Stage, write
 
@@ -97,7 +98,7 @@ def build(options: argparse.Namespace) -> None:
     print("docs: chapters: programs, contracts, pages", flush=True)
     chapters = Chapters(stage, options.root, options.build_dir / "simulator", work, commit_of(options.root))
     made, projects = chapters.write_all(), chapters.projects
-    made["way"] = stage.drawing("way_of_an_access", figures.way_of_an_access(figures.WAY_OF_AN_ACCESS), WAY)
+    made["way"] = [Figure("way_of_an_access", figures.way_of_an_access(figures.WAY_OF_AN_ACCESS), WAY)]
     made["settings"] = simulator_settings.table()
     made["gpus"] = gpu_table.table()
     print("docs: contracts of lab and simt", flush=True)
@@ -112,8 +113,7 @@ def build(options: argparse.Namespace) -> None:
     for path in sorted(pages.rglob("*")):
         relative = path.relative_to(pages)
         if path.is_file() and path.suffix == ".md" and relative.parts[0] not in ("_static", "_templates"):
-            text = path.read_text(encoding="utf-8")
-            stage.write(str(relative), landing.placed(text, made))
+            stage.write(str(relative), path.read_text(encoding="utf-8"))
     if (options.root / "tests" / "simulator" / "agreement").exists():
         print("docs: the simulator's counts beside the hardware's", flush=True)
         try:
@@ -138,6 +138,7 @@ def build(options: argparse.Namespace) -> None:
     from warp.site import source_parser
 
     source_parser.PAGES.update(stage.pages)
+    source_parser.MADE.update(made)
 
     options.out.mkdir(parents=True, exist_ok=True)
     arguments = [

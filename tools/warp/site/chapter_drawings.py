@@ -13,7 +13,7 @@ from warp.chapter.results import Results
 from warp.chapter.source import Chapter
 from warp.site import asked, chapter_tables, figures, landing, markup, rung_tables
 from warp.site.blocks import Block, Figure, Page, Text, every
-from warp.site.stage import BuildError, Stage
+from warp.site.stage import BuildError
 
 
 def own(chapter: Chapter, simulated: Results) -> tuple[dict[str, list[Block]], dict[str, Figure]]:
@@ -281,10 +281,10 @@ IDEAS = {
 }
 
 
-def stairs(stage: Stage, told: list[tuple]) -> str:
+def stairs(told: list[tuple]) -> list[Block]:
     """The story as a staircase of ideas, for the landing page."""
     if not told:
-        return ""
+        return []
     steps = [
         figures.Stair(
             f"chapter {chapter.header.number}",
@@ -297,4 +297,4 @@ def stairs(stage: Stage, told: list[tuple]) -> str:
     last, result, row = told[-1]
     title = f"One product of {markup.size_words(last.header.sizes['gpu'])} matrices on {result.device}"
     drawing = figures.stairs(steps, row["peer"]["name"], peer_rate(row), "GFLOP/s", title)
-    return stage.drawing("stairs", drawing, landing.evidence(told))
+    return [Figure("stairs", drawing, landing.evidence(told))]

@@ -430,7 +430,7 @@ def notes_page(text: str, chapter: Chapter) -> str:
     return f"---\norphan: true\n---\n\n{title}\n\n{back}\n\n{typeset(rest.strip())}\n"
 
 
-def map_page(chapters: list[Chapter], drawings: str, exercises: dict[str, list[Exercise]]) -> str:
+def map_page(chapters: list[Chapter], exercises: dict[str, list[Exercise]]) -> str:
     """The map: what there is, which question each chapter answers, what it builds on."""
     titles = {c.folder: f"{c.header.number} {c.header.title}" for c in chapters}
     out = [
@@ -440,7 +440,8 @@ def map_page(chapters: list[Chapter], drawings: str, exercises: dict[str, list[E
         "kernels, from the obvious one up; each rung is verified, counted and timed.",
         "",
         *way.paths([chapter.header for chapter in chapters], exercises),
-        drawings,
+        "```{made} map",
+        "```",
         "",
     ]
     for chapter in chapters:

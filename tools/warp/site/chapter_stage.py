@@ -15,7 +15,7 @@ from warp.chapter.expressions import Numbers
 from warp.chapter.run import kept_run
 from warp.exercise.exercises import all_exercises
 from warp.site import chapter_drawings, chapter_page, doxygen, exercises_page, figures, landing, live, recording, way
-from warp.site.blocks import Block, Text
+from warp.site.blocks import Block, Figure, Text
 from warp.site.stage import Stage, write
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
@@ -91,8 +91,8 @@ class Chapters:
             self.chapters.append((chapter, others))
         self.exercises = {chapter.folder: all_exercises(root, chapter.folder) for chapter, _ in self.chapters}
 
-    def write_all(self) -> dict[str, str]:
-        """Writes the pages of the chapters and their map; returns what the landing page shows of them."""
+    def write_all(self) -> dict[str, list[Block]]:
+        """Writes the pages of the chapters and their map; returns what other pages show of them."""
         pool = ThreadPoolExecutor(max_workers=os.cpu_count() or 1)  # a program of the simulator runs on one core
         runs = [pool.submit(self.run, chapter) for chapter, _ in self.chapters]
         try:
@@ -103,12 +103,12 @@ class Chapters:
         told = chapter_drawings.story(self.recorded)
         known = [chapter for chapter, _ in self.chapters]
         graph = figures.chapter_graph([(c.folder, c.header.number, c.header.title, c.header.builds_on) for c in known])
-        drawn = self.stage.drawing("chapters", graph, "")
-        self.stage.write("chapters/index.md", chapter_page.map_page(known, drawn, self.exercises))
+        self.stage.write("chapters/index.md", chapter_page.map_page(known, self.exercises))
         download = self.pack()
         return {
+            "map": [Figure("chapters", graph, "")],
             "start": landing.start(known[0], download, os.environ.get("WARP_SOURCE_URL", "")),
-            "stairs": chapter_drawings.stairs(self.stage, told),
+            "stairs": chapter_drawings.stairs(told),
             "copies": landing.copies(self.recorded),
             "chapters": landing.chapters(known, self.exercises),
             "watch": recording.watch(self.root),

@@ -1,6 +1,5 @@
 """The site's own Sphinx directives and roles.
 
-`svg`       a drawing, put into the page itself so that it takes the page's colours
 `header`    the contracts of a public header, in the order of the file
 `source`    a program of the course, whole: a path from its folder
 `explained` what ./learn explain prints beside the source of a chapter's kernel
@@ -13,7 +12,6 @@ The role `rung` links to a panel, and so does every `name` in code type that is 
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
 import sys
 from pathlib import Path
@@ -35,14 +33,12 @@ from warp.site import (
     margin,
     markup,
     one_style,
-    pictures,
     reading,
     search_index,
     source_parser,
     terms,
     valid_html,
 )
-from warp.site.figures import Drawing
 
 log = logging.getLogger(__name__)
 
@@ -124,35 +120,6 @@ def link_rung_names(app: Sphinx, doctree: nodes.document) -> None:
         link = nodes.reference("", "", refuri=f"#{name}", internal=True, classes=["rung-link"])
         parent.replace(literal, link)
         link += literal
-
-
-class Svg(SphinxDirective):
-    """A drawing that is staged: `name.svg`, for narrow screens `name.narrow.svg`, and what JavaScript needs of it."""
-
-    required_arguments = 1
-    has_content = True
-    option_spec = {"alt": directives.unchanged_required, "scene": directives.unchanged}
-
-    def run(self) -> list[nodes.Node]:
-        if not self.options.get("alt", "").strip():
-            raise self.error(f"the drawing {self.arguments[0]} has no :alt:")
-        path = Path(self.env.srcdir) / self.arguments[0]
-        if not path.exists():
-            raise self.error(f"no drawing {path}")
-        told = {}
-        for name, suffix in (
-            ("svg", ".svg"),
-            ("narrow", ".narrow.svg"),
-            ("data", ".json"),
-            ("covered", ".covered.json"),
-        ):
-            file = path.with_suffix(suffix)
-            if file.exists():
-                self.env.note_dependency(str(file))
-                text = file.read_text(encoding="utf-8")
-                told[name] = json.loads(text) if suffix.endswith("json") else text
-        drawing = Drawing(alt=self.options["alt"], scene=self.options.get("scene", ""), **told)
-        return [pictures.figure(self.env, drawing, self.parse_content_to_nodes())]
 
 
 class Header(SphinxDirective):
@@ -327,7 +294,6 @@ def typeset_contracts(app: Sphinx, doctree: nodes.document) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    app.add_directive("svg", Svg)
     app.add_directive("header", Header)
     app.add_directive("source", SourceFile)
     app.add_directive("explained", Explained)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from warp.machinecode import bounds
+from warp.site.blocks import Block, Table, Text
 
 # Heading, what stands there of a GPU, the figures of the table that it comes from.
 COLUMNS = [
@@ -24,11 +25,11 @@ COLUMNS = [
 ]
 
 
-def table() -> str:
-    """The table in Markdown, and its sources below it."""
+def table() -> list[Block]:
+    """The table, and its sources below it."""
     sources: dict[str, int] = {}
     head = ["GPU", *(heading for heading, _, _ in COLUMNS)]
-    rows = [head, [":--", *(["--:"] * len(COLUMNS))]]
+    rows = []
     for gpu in bounds.gpus().values():
         cells = [gpu.name]
         for _, cell, figures in COLUMNS:
@@ -36,6 +37,5 @@ def table() -> str:
             marks = ", ".join(str(sources.setdefault(source, len(sources) + 1)) for source in origin)
             cells.append(str(cell(gpu)) + (f" [{marks}]" if marks else ""))
         rows.append(cells)
-    lines = ["| " + " | ".join(map(str, row)) + " |" for row in rows]
-    lines += ["", *(f"{number}. {source}." for source, number in sources.items())]
-    return "\n".join(lines)
+    listed = "\n".join(f"{number}. {source}." for source, number in sources.items())
+    return [Table(head, rows, "l" + "r" * len(COLUMNS)), Text(listed)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import subprocess
 import tarfile
@@ -13,6 +12,7 @@ from warp.chapter.results import Results
 from warp.chapter.source import Chapter
 from warp.exercise.exercises import Exercise
 from warp.site import figures, way
+from warp.site.blocks import Block, Box, Html, Output, Text
 from warp.site.markup import escape, number, size_words
 
 ARCHIVE = "warp-by-warp"
@@ -48,12 +48,11 @@ def pack_site(site: Path, kept: Path, anew: bool) -> None:
         shutil.copyfile(archive, kept)
 
 
-def start(first: Chapter, download: str, source: str) -> str:
+def start(first: Chapter, download: str, source: str) -> list[Block]:
     """The button, and the two ways to the code: `download` is the file's place, `source` the repository's address."""
-    rows = [f":::{{div}} start\n\n[Start with chapter {first.header.number}](chapters/{first.folder}.cu){{.button}}"]
-    if download:
-        rows.append(f"{{download}}`Download the course </{download}>`")
-    rows.append("[Installation](install.md)\n\n:::")
+    ways = [f"[Start with chapter {first.header.number}](chapters/{first.folder}.cu){{.button}}"]
+    ways += [f"{{download}}`Download the course </{download}>`"] if download else []
+    ways.append("[Installation](install.md)")
     lines = []
     if source:
         lines.append(f"$ git clone {source} {ARCHIVE}")
@@ -65,24 +64,24 @@ def start(first: Chapter, download: str, source: str) -> str:
         f"$ ./learn run {first.header.number}  # the first chapter",
         "$ ./learn start   # the first exercise",
     ]
-    return "\n\n".join(rows) + "\n\n```{code-block} console\n" + "\n".join(lines) + "\n```"
+    return [Box("start", [Text("\n\n".join(ways))], is_plain=True), Output("\n".join(lines), "", "console")]
 
 
-def chapters(all_chapters: list[Chapter], exercises: dict[str, list[Exercise]]) -> str:
+def chapters(all_chapters: list[Chapter], exercises: dict[str, list[Exercise]]) -> list[Block]:
     """A card for each chapter: its picture, its question and its minutes. `progress.js` ticks those that are done."""
-    cards = []
+    cards: list[Block] = []
     for chapter in all_chapters:
         header, own = chapter.header, exercises.get(chapter.folder, [])
         facts = [f"{header.minutes} min"] if header.minutes else []
         facts += [f"{len(own)} exercise{'s' if len(own) > 1 else ''}, {hours(way.of_exercises(own))}"] if own else []
         facts += ["on the short path"] if header.on_short_path else []
-        cards += [
-            f"::::{{div}} chapter-card\n\n```{{raw}} html\n{figures.icon(chapter.folder)}\n```",
-            f"[{header.number} {escape(header.title)}](chapters/{chapter.folder}.cu)\n\n{header.question}",
-            *([f":::{{container}} facts\n{' · '.join(facts)}\n:::"] if facts else []),
-            "::::",
+        card: list[Block] = [
+            Html(figures.icon(chapter.folder)),
+            Text(f"[{header.number} {escape(header.title)}](chapters/{chapter.folder}.cu)\n\n{header.question}"),
+            *([Box("facts", [Text(" · ".join(facts))])] if facts else []),
         ]
-    return "\n\n".join([":::::{div} chapter-cards", *cards, ":::::"])
+        cards.append(Box("chapter-card", card, is_plain=True))
+    return [Box("chapter-cards", cards, is_plain=True)]
 
 
 def evidence(told: list[tuple]) -> str:
@@ -96,30 +95,20 @@ def evidence(told: list[tuple]) -> str:
     )
 
 
-def copies(recorded: list[tuple[Chapter, Results | None]]) -> str:
-    """What the two orders of a copy cost where they were measured; "" where they were not."""
+def copies(recorded: list[tuple[Chapter, Results | None]]) -> list[Block]:
+    """What the two orders of a copy cost where they were measured; nothing where they were not."""
     for chapter, measured in recorded:
         rows, columns = (measured.of(f"copy_{order}_fastest") if measured else [] for order in "xy")
         if measured and rows and columns and rows[0].get("rate") and columns[0].get("rate"):
-            return (
+            words = (
                 f"As copies, measured in [chapter {chapter.header.number}](chapters/{chapter.folder}.cu) on an "
                 f"{escape(measured.device)}: {number(round(rows[0]['rate']))} GB/s along the rows, "
                 f"{number(round(columns[0]['rate']))} down the columns."
             )
-    return ""
+            return [Text(words)]
+    return []
 
 
-def version(commit: str, day: str, download: str = "") -> str:
+def version(commit: str, day: str, download: str = "") -> list[Block]:
     too = " The archive has this site, too, in its folder `site`." if download else ""
-    return f":::{{div}} version\n\nBuilt on {day} from commit {escape(commit)}.{too}\n\n:::"
-
-
-def placed(page: str, made: dict[str, str]) -> str:
-    """The page with each piece where it has an empty fence ```{made} NAME; a piece that is empty leaves no trace."""
-
-    def piece(found: re.Match) -> str:
-        if found[1] not in made:
-            raise ValueError(f"a page asks for '{found[1]}'; there are {', '.join(made)}")
-        return made[found[1]]
-
-    return re.sub(r"^```\{made\} (\w+)\n```$", piece, page, flags=re.MULTILINE)
+    return [Box("version", [Text(f"Built on {day} from commit {escape(commit)}.{too}")], is_plain=True)]

@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 from urllib.parse import quote
 
 from warp.chapter import maps
-from warp.site import figures, markup
-from warp.site.blocks import Ask, Block, Card, Listing, Live, Page, Text, every
+from warp.site import figures
+from warp.site.blocks import Ask, Block, Card, Html, Listing, Live, Page, Text, every
 from warp.site.stage import BuildError
 
 # What a reader can choose: the words on the button, and the state.
@@ -389,7 +389,7 @@ def _seen(example: dict, rung: str, code: str, source: str, trace: dict) -> int:
     return 0
 
 
-def lines_list(found: dict[tuple[str, str, str], Line]) -> str:
+def lines_list(found: dict[tuple[str, str, str], Line]) -> list[Block]:
     """The lines of the chapters as a list for the figure's own page: each leads to its state and to where it stands."""
     out = []
     for words, state, places in LINES:
@@ -399,4 +399,4 @@ def lines_list(found: dict[tuple[str, str, str], Line]) -> str:
         hash = quote(state, safe=":*+@=/()&")
         links = [f'<a href="{line.page}">chapter {line.chapter}, line {line.number}</a>' for line in lines]
         out.append(f'<li><a href="#access={html.escape(hash)}">{html.escape(words)}</a>: {" and ".join(links)}</li>')
-    return markup.fence("<ul>\n" + "\n".join(out) + "\n</ul>", "{raw} html", [""]) if out else ""
+    return [Html("<ul>\n" + "\n".join(out) + "\n</ul>")] if out else []

@@ -16,8 +16,7 @@ if __name__ == "__main__":
 
 from warp.chapter import results, source
 from warp.site import chapter_drawings
-from warp.site.figures import Drawing
-from warp.site.stage import Stage
+from warp.site.blocks import Figure
 
 PICTURE = ROOT / "docs" / "ladder.svg"
 # The names of the drawings' colours in furo, and furo's own values for those that docs/conf.py leaves as they are.
@@ -38,25 +37,15 @@ def colours(shade: str, standard: int) -> str:
     return " ".join(f"--draw-{name}: {own.get(row[0]) or row[standard]};" for name, row in COLOURS.items())
 
 
-class Kept(Stage):
-    """Takes the drawing where the site would stage it."""
-
-    drawing_of: Drawing
-
-    def drawing(self, name: str, drawing: Drawing, caption: str) -> str:
-        self.drawing_of = drawing
-        return ""
-
-
 def picture(root: Path = ROOT) -> str:
     """The SVG, with its words for who cannot see it."""
     recorded = []
     for main in source.find_chapters(root / "chapters"):
         measured = list(results.load_recorded(main.parent / "results").values())
         recorded.append((source.parse_chapter(main, source.other_files(main)), measured[0] if measured else None))
-    stage = Kept(root)
-    chapter_drawings.stairs(stage, chapter_drawings.story(recorded))
-    drawn = stage.drawing_of
+    (figure,) = chapter_drawings.stairs(chapter_drawings.story(recorded))
+    assert isinstance(figure, Figure)
+    drawn = figure.drawing
     style = f"svg {{ {colours('light', 1)} }}\n"
     style += f"@media (prefers-color-scheme: dark) {{ svg {{ {colours('dark', 2)} }} }}\n"
     style += "text { font-family: 'Source Sans 3', 'Segoe UI', Roboto, 'Liberation Sans', Arial, sans-serif }\n"

@@ -8,6 +8,8 @@ import json
 import re
 from pathlib import Path
 
+from warp.site.blocks import Block, Html
+
 COLOURS = {"31;1": "bad", "31": "bad", "32;1": "good", "32": "good", "36": "code", "1": "name", "2": "dim"}
 
 
@@ -22,24 +24,23 @@ def coloured(line: str) -> str:
     )
 
 
-def watch(root: Path) -> str:
-    """The directive that shows the recording."""
+def watch(root: Path) -> list[Block]:
+    """The recording, if there is one."""
     path = root / "docs" / "recordings" / "watch.json"
     if not path.exists():
-        return ""
+        return []
     recorded = json.loads(path.read_text(encoding="utf-8"))
     frames = []
     for number, frame in enumerate(recorded["frames"], 1):
         edit = re.sub(r"`([^`]*)`", r"<code>\1</code>", html.escape(frame["edit"], quote=False))
         says = "\n".join(coloured(line) for line in frame["says"])
         frames.append(f"<li><p>{number}. {edit}</p><pre>{says}</pre></li>")
-    return "\n".join(
+    text = "\n".join(
         [
-            "```{raw} html",
             '<div class="recording" role="group" aria-label="A recording of ./learn watch">',
             f'<p class="typed"><code>$ ./learn watch {html.escape(recorded["exercise"])}</code>'
             '<label><input type="checkbox"> all at once</label></p>',
             f"<ol>{''.join(frames)}</ol></div>",
-            "```",
         ]
     )
+    return [Html(text)]

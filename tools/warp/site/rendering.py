@@ -25,6 +25,7 @@ from warp.site.blocks import (
     Elsewhere,
     Figure,
     Fold,
+    Html,
     Listing,
     Live,
     Output,
@@ -40,9 +41,7 @@ ALIGNED = {"l": "text-left", "r": "text-right", "c": "text-center"}
 
 
 class Renderer(SphinxRenderer):
-    """MyST's renderer, for a page in pieces."""
-
-    page: Page
+    """MyST's renderer, whose warnings name what it reads: a source, not the page."""
 
     def create_warning(
         self,
@@ -53,41 +52,47 @@ class Renderer(SphinxRenderer):
         line: int | None = None,
         append_to: nodes.Element | None = None,
     ) -> nodes.system_message | None:
-        """A warning that names the source of the prose, not the page."""
         place = nodes.Element()
         place.source, place.line = self.document["source"], line
         return create_warning(self.document, message, subtype, wtype=wtype, node=place, append_to=append_to)
 
-    def render_page(self, page: Page) -> None:
-        self.page = page
-        self._render_initialise()
-        env = self.sphinx_env
+
+class Blocks:
+    """Puts blocks where a renderer is; `source` is where what no source has is said to stand."""
+
+    def __init__(self, myst: SphinxRenderer, source: str):
+        self.myst, self.source = myst, source
+        self.document, self.env = myst.document, myst.sphinx_env
+
+    def page(self, page: Page) -> None:
+        """A whole page."""
+        self.myst._render_initialise()
         if page.is_beside:
-            env.metadata[env.docname]["orphan"] = True
-        env.temp_data["warp_page"] = page
+            self.env.metadata[self.env.docname]["orphan"] = True
+        self.env.temp_data["warp_page"] = page
         if page.space:
             self.directive("cpp:namespace", page.space)
-        self.render_blocks(page.blocks)
-        self._render_finalise()
+        self.put(page.blocks)
+        self.myst._render_finalise()
 
-    def render_blocks(self, blocks: Iterable[Block]) -> None:
+    def put(self, blocks: Iterable[Block]) -> None:
         for block in blocks:
             self.block(block)
 
     def box(self, node: nodes.Element, blocks: Iterable[Block]) -> None:
         """Puts a node that holds blocks onto the page."""
-        with self.current_node_context(node, append=True):
-            self.render_blocks(blocks)
+        with self.myst.current_node_context(node, append=True):
+            self.put(blocks)
 
     def directive(self, name: str, argument: str, options: Sequence[str] = ()) -> None:
         """What a directive of an extension makes."""
-        self.current_node += self.run_directive(name, argument, "\n".join(options), 1)
+        self.myst.current_node += self.myst.run_directive(name, argument, "\n".join(options), 1)
 
-    def inline(self, text: str, source_line: int = 1) -> list[nodes.Node]:
+    def inline(self, text: str) -> list[nodes.Node]:
         """Markdown within a line."""
         holder = nodes.Element()
-        with self.current_node_context(holder):
-            self.nested_render_text(text, source_line - 1, inline=True)
+        with self.myst.current_node_context(holder):
+            self.myst.nested_render_text(text, 0, inline=True)
         return holder.children
 
     @singledispatchmethod
@@ -96,17 +101,17 @@ class Renderer(SphinxRenderer):
 
     @block.register
     def _(self, block: Text) -> None:
-        self.document["source"] = str(block.source or self.page.source)
-        self.sphinx_env.temp_data["warp_links"] = dict(block.links)
-        tokens = self.md.parse(block.text + "\n", self.md_env)
+        self.document["source"] = str(block.source or self.source)
+        self.env.temp_data["warp_links"] = dict(block.links)
+        tokens = self.myst.md.parse(block.text + "\n", self.myst.md_env)
         rows = block.rows or (1,)
         for token in tokens:
             if token.map:
                 first, last = (rows[min(line, len(rows) - 1)] for line in (token.map[0], token.map[1] - 1))
                 token.map = [first - 1, last]
-        self._heading_offset = -block.raised
-        self._render_tokens(tokens)
-        self._heading_offset = 0
+        self.myst._heading_offset = -block.raised
+        self.myst._render_tokens(tokens)
+        self.myst._heading_offset = 0
 
     @block.register
     def _(self, block: Listing) -> None:
@@ -114,17 +119,17 @@ class Renderer(SphinxRenderer):
         listing = literal(text, "cuda")
         listing["linenos"], listing["highlight_args"] = True, {"linenostart": block.code.line}
         if block.told is None:
-            self.current_node += listing
+            self.myst.current_node += listing
             return
         node = live_nodes.counted(classes=["counted-listing"], lines=json.dumps(block.told), names_for="")
         node += listing
-        self.current_node += node
+        self.myst.current_node += node
         if block.told["costs"]:
-            live_nodes.needs(self.sphinx_env, "counted")
+            live_nodes.needs(self.env, "counted")
 
     @block.register
     def _(self, block: Output) -> None:
-        self.current_node += literal(block.text, block.language, block.classes)
+        self.myst.current_node += literal(block.text, block.language, block.classes)
 
     @block.register
     def _(self, block: Table) -> None:
@@ -141,15 +146,21 @@ class Renderer(SphinxRenderer):
                 part += row
             if rows:
                 group += part
-        self.current_node += table
+        self.myst.current_node += table
 
     @block.register
     def _(self, block: Box) -> None:
-        self.box(nodes.container(classes=block.classes.split()), block.blocks)
+        kind = create_component("div") if block.is_plain else nodes.container()
+        kind["classes"] += block.classes.split()
+        self.box(kind, block.blocks)
+
+    @block.register
+    def _(self, block: Html) -> None:
+        self.myst.current_node += nodes.raw("", block.text, format="html")
 
     @block.register
     def _(self, block: Rubric) -> None:
-        self.current_node += nodes.rubric(block.text, "", *self.inline(block.text), classes=block.classes.split())
+        self.myst.current_node += nodes.rubric(block.text, "", *self.inline(block.text), classes=block.classes.split())
 
     @block.register
     def _(self, block: Fold) -> None:
@@ -185,24 +196,24 @@ class Renderer(SphinxRenderer):
         if block.numbers:
             card += key_figures(block.numbers)
         self.box(card, block.blocks)
-        self.current_node += margin.numbers(block.beside)
+        self.myst.current_node += margin.numbers(block.beside)
 
     @block.register
     def _(self, block: Elsewhere) -> None:
         place = nodes.container(classes=["rung-elsewhere"])
         self.anchor(place, block.name)
-        uri = self.sphinx_env.app.builder.get_relative_uri(self.sphinx_env.docname, block.page)
+        uri = self.env.app.builder.get_relative_uri(self.env.docname, block.page)
         line = nodes.paragraph(
             "", "", nodes.reference("", "", nodes.literal(text=block.name), refuri=f"{uri}#{block.name}")
         )
         line += nodes.inline("", " ", *self.inline(block.idea), classes=["idea"])
         place += line
-        self.current_node += place
+        self.myst.current_node += place
 
     def anchor(self, node: nodes.Element, rung: str) -> None:
         node["ids"].append(rung)
         self.document.note_explicit_target(node)
-        known = self.sphinx_env.metadata[self.sphinx_env.docname]
+        known = self.env.metadata[self.env.docname]
         known["rungs"] = f"{known.get('rungs', '')} {rung}"
 
     @block.register
@@ -215,15 +226,15 @@ class Renderer(SphinxRenderer):
 
     @block.register
     def _(self, block: Figure) -> None:
-        self.current_node += self.figure(block)
+        self.myst.current_node += self.figure(block)
 
     def figure(self, block: Figure) -> nodes.figure:
-        self.document["source"] = str(self.page.source)
+        self.document["source"] = self.source
         caption = nodes.Element()
         if block.caption:
-            with self.current_node_context(caption):
-                self.nested_render_text(block.caption, 0)
-        return pictures.figure(self.sphinx_env, block.drawing, caption.children)
+            with self.myst.current_node_context(caption):
+                self.myst.nested_render_text(block.caption, 0)
+        return pictures.figure(self.env, block.drawing, caption.children)
 
     @block.register
     def _(self, block: Contract) -> None:
@@ -231,17 +242,15 @@ class Renderer(SphinxRenderer):
 
     @block.register
     def _(self, block: Live) -> None:
-        self.current_node += live_nodes.live_figure(self.sphinx_env, self.document, block.name, block.examples)
+        self.myst.current_node += live_nodes.live_figure(self.env, self.document, block.name, block.examples)
 
     @block.register
     def _(self, block: Ask) -> None:
-        self.current_node += live_nodes.fields(self.sphinx_env, block.exercise)
+        self.myst.current_node += live_nodes.fields(self.env, block.exercise)
 
 
 def literal(text: str, language: str, classes: str = "") -> nodes.literal_block:
-    return nodes.literal_block(
-        text, text, language=language, classes=classes.split(), force=False, highlight_args={}
-    )
+    return nodes.literal_block(text, text, language=language, classes=classes.split(), force=False, highlight_args={})
 
 
 def key_figures(numbers: list[list[str]]) -> nodes.container:

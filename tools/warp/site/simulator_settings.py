@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from warp.site.blocks import Block, Table
+
 HEADER = Path(__file__).resolve().parents[3] / "common" / "simt" / "base" / "settings_table.h"
 ENTRY = re.compile(r'\{"(\w+)", "(\w+)",\s*((?:"[^"]*"\s*)+)\}')
 
@@ -19,8 +21,9 @@ def read(header: str) -> list[tuple[str, str, str]]:
     return entries
 
 
-def table() -> str:
-    """The table in Markdown."""
+def table() -> list[Block]:
+    """The table for the page of the simulator."""
     entries = read(HEADER.read_text(encoding="utf-8"))
-    rows = [f"| `{variable}={value}` | {effect} |" for variable, value, effect in entries]
-    return "\n".join(["| variable | what it does |", "|:--|:--|", *rows])
+    return [
+        Table(["variable", "what it does"], [[f"`{name}={value}`", effect] for name, value, effect in entries], "ll")
+    ]

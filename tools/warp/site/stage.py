@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
-from warp.site import markup
 from warp.site.blocks import Page
-from warp.site.figures import Drawing
 
 
 class BuildError(Exception):
@@ -38,22 +35,6 @@ class Stage:
         """A page that is read from its source."""
         self.write(f"{name}.cu", page.source.read_text(encoding="utf-8"))
         self.pages[name] = page
-
-    def drawing(self, name: str, drawing: Drawing, caption: str) -> str:
-        """Stages a drawing and returns the directive that shows it."""
-        self.write(f"_figures/{name}.svg", drawing.svg)
-        if drawing.narrow:
-            self.write(f"_figures/{name}.narrow.svg", drawing.narrow)
-        options = [f":alt: {json.dumps(drawing.alt, ensure_ascii=False)}"]
-        if drawing.scene:
-            self.write(f"_figures/{name}.json", json.dumps(drawing.data, separators=(",", ":"), ensure_ascii=False))
-            options.append(f":scene: {drawing.scene}")
-        if drawing.covered:
-            self.write(
-                f"_figures/{name}.covered.json",
-                json.dumps(drawing.covered, separators=(",", ":"), ensure_ascii=False),
-            )
-        return markup.fence(caption, f"{{svg}} _figures/{name}.svg", [*options, ""])
 
     def sweep(self) -> None:
         """Removes what an earlier build left and this one did not write."""
