@@ -154,6 +154,18 @@
     return `words[${step}]${stored}  of ${element}`;
   }
 
+  // The same indices in the other memory. What only one of the two has, a tile, a pad, an offset, becomes an index.
+  function inMemory(space, { sides }) {
+    const part = (text) => (/^\w+$/.test(text) ? text : `(${text})`);
+    return { space, sides: sides.map((side) => {
+      const { kind, stride, pad, swizzled, first, row, column } = side, next = { ...side, pad: 0, swizzled: false, first: 0 };
+      if (kind === "index" || (kind === "stride" && !pad && !swizzled && !first)) return next;
+      const [from, width, behind] = kind === "tile" ? [part(row), 32 + pad, swizzled ? `(${part(column)} ^ ${part(row)})` : part(column)]
+        : ["lane", stride + pad, swizzled ? `(lane & ${stride - 1})` : String(first)];
+      return { ...next, kind: "index", index: `${from} * ${width}${behind === "0" ? "" : ` + ${behind}`}` };
+    }) };
+  }
+
   const round = (value) => (Math.abs(value - Math.round(value)) < 0.005 ? String(Math.round(value)) : value.toFixed(2));
 
   // The cost of a side, its picture, and how many bytes it gets for its cost.
@@ -246,8 +258,10 @@
       for (const cell of figure.querySelectorAll("[data-step]")) cell.classList.toggle("later", +cell.dataset.step > count);
     }
 
+    const memory = make("select", { "data-field": "memory", onchange: () => set(inMemory(memory.value, state)) },
+      make("option", {}, "shared"), make("option", {}, "global"));
     figure.replaceChildren(make("div", { class: "examples", role: "group", "aria-label": "Examples" }, ...buttons),
-      said, make("div", { class: "sides" }, ...sides.map(({ node }) => node)), steps, line);
+      make("p", { class: "memory" }, make("label", {}, "memory ", memory)), said, make("div", { class: "sides" }, ...sides.map(({ node }) => node)), steps, line);
 
     function field(side, name, words, most) {
       const shown = make("output", {}, String(side[name]));
@@ -290,6 +304,7 @@
     }
 
     function rebuild() {
+      memory.value = state.space;
       for (const { fields, i } of sides) {
         const side = state.sides[i], kinds = state.space === "shared" ? ["stride", "index", "tile"] : ["stride", "index"];
         const parts = [

@@ -502,6 +502,20 @@ class Answers(browser.InABrowser):
         self.assertEqual(side.locator(".problem").last.inner_text(), "Lane 8 has index 32: a column goes from 0 to 31.")
         side.get_by_label("by").select_option("stride")
         self.assertEqual(side.locator("[data-field]").count(), 2)
+        # The same places in the other memory, which has no tile, pad or offset.
+        for state, space, there in (
+            (
+                "shared:float[lane/16][lane%16]+1:float*8^",
+                "global",
+                "global:float[(lane/16)*33+(lane%16)]:float[lane*8+(lane&7)]",
+            ),
+            ("global:float2*3@1:float[7*lane]", "shared", "shared:float2[lane*3+1]:float[7*lane]"),
+            ("shared:float*5:float4[lane][0]^=", "global", "global:float*5:float4[lane*32+(0^lane)]="),
+        ):
+            page.evaluate(f"location.hash = 'access=' + encodeURIComponent('{state}')")
+            page.wait_for_function(f"document.querySelector('[data-field=memory]').value === '{state.split(':')[0]}'")
+            page.get_by_label("memory").select_option(space)
+            self.assertEqual(page.evaluate("decodeURIComponent(location.hash)"), f"#access={there}")
         # Neighbours that share a place join the phases of a load of 16 bytes, and not those of a store.
         page.evaluate("location.hash = 'access=shared:float4[lane/2]:float4[lane/2]='")
         page.wait_for_function("document.querySelector('.big b').textContent === '2'")
