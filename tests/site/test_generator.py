@@ -887,6 +887,14 @@ class Results(Temporary):
             self.counted([dict(larger, grid=[1, 2, 1])], f={"blocks": "a larger array"}).compare(simulated)
         with self.assertRaisesRegex(results.ResultsError, "1 launches on the simulator, 2 on"):
             self.counted([theirs, theirs]).compare(simulated)
+        twice = self.counted([theirs, theirs], f={"launches": "another choice"})
+        self.assertIn(
+            "| `f` | `launches` | 1 | 2 | another choice |", outline(chapter_tables.agreement(twice, simulated))
+        )
+        self.assertEqual(
+            self.counted([theirs], f={"launches": "another choice"}).disagreements(simulated),
+            ["differences.json: f: launches is compared nowhere: take it out"],
+        )
 
     def test_what_nobody_has_explained_and_what_needs_no_explanation(self):
         simulated = results.parse(json.dumps(sample.results()), "r.json")
