@@ -9,7 +9,7 @@ from outline import outline
 from warp.chapter import header, source
 from warp.exercise import exercises as course
 from warp.site import exercises_page, way
-from warp.site.blocks import Text
+from warp.site.blocks import Text, written
 
 FOLDER = "01_thread_indexing"
 
@@ -66,6 +66,20 @@ class Exercises(unittest.TestCase):
         for exercise in self.exercises:
             code = exercises_page.code_of(exercise.blank).code
             self.assertEqual(exercise.blank.split("\n")[code.line - 1], code.lines[0])
+
+    def test_words_stand_where_their_lines_say(self):
+        """In the comment of a source, and in the notes beside it."""
+        for one in course.all_exercises(sample.ROOT):
+            told = [
+                (one.task, one.source),
+                *((words, one.notes) for words in (*one.hints, one.explanation, one.alternatives)),
+            ]
+            for words, file in told:
+                text = written(words, file)
+                lines = file.read_text().split("\n")
+                self.assertEqual(len(text.rows), text.text.count("\n") + 1)
+                for row, line in ((text.rows[0], words.split("\n")[0]), (text.rows[-1], words.split("\n")[-1])):
+                    self.assertIn(line.split("\u00a0")[-1].strip(), lines[row - 1], one.key)
 
     def test_a_chapter_without_exercises(self):
         self.assertEqual(exercises_page.section([]), [])

@@ -5,6 +5,7 @@ rendering.py makes docutils' nodes of blocks; source_parser.py has Sphinx read a
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -175,17 +176,18 @@ class Page:
         return hashlib.sha256(repr(self).encode()).hexdigest()
 
 
-BEFORE = re.compile(
-    r"(?:(?://|\d+\. )\s*)*"
-)  # what may stand before the words of a line: comments' signs, the number of a hint
+# What may stand before the words of a line: comments' signs, the number of a hint.
+BEFORE = re.compile(r"(?:(?://|\d+\. )\s*)*")
+
+
+@functools.lru_cache(maxsize=8)  # the hints of an exercise are looked for in one file
+def bare_lines(text: str) -> list[str]:
+    return [BEFORE.sub("", line.strip(), count=1).strip() for line in text.split("\n")]
 
 
 def written(words: str, source: Path) -> Text:
     """What an author has written in a source, in its comment or in notes beside it, with the lines that it has there."""
-    wanted, lines = (
-        [BEFORE.sub("", line.strip(), count=1).strip() for line in text.split("\n")]
-        for text in (words, source.read_text(encoding="utf-8"))
-    )
+    wanted, lines = bare_lines(words), bare_lines(source.read_text(encoding="utf-8"))
     first = next((at for at in range(len(lines)) if lines[at : at + len(wanted)] == wanted), 0)
     text, rows = typeset_rows(words, range(first + 1, first + 1 + len(wanted)))
     return Text(text, source, rows)

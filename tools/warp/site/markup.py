@@ -106,13 +106,6 @@ def fence(body: str, info: str, options: Sequence[str] = ()) -> str:
     return "\n".join([ticks + info, *options, body, ticks])
 
 
-def container(classes: str, body: str) -> str:
-    """A box that nothing in `body` can close."""
-    longest = max((len(colons) for colons in re.findall(r"^:{3,}", body, re.MULTILINE)), default=2)
-    colons = ":" * (longest + 1)
-    return f"{colons}{{container}} {classes}\n{body}\n{colons}"
-
-
 def table(head: list[str], rows: list[list[str]], align: str) -> str:
     """A Markdown table; `align` has a letter (l, r, c) for each column."""
     marks = {"l": ":--", "r": "--:", "c": ":-:"}
