@@ -49,6 +49,20 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t) {
   return result(is_exec(exec) ? cudaSuccess : cudaErrorInvalidValue);
 }
 
+cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                             const cudaKernelNodeParams* params) {
+  if (!is_exec(exec) || !node) return result(cudaErrorInvalidValue);
+  const auto step = std::find_if(exec->steps.begin(), exec->steps.end(),
+                                 [&](const auto& one) { return one.node == node; });
+  if (step == exec->steps.end() || step->work.type != cudaGraphNodeTypeKernel) {
+    return result(cudaErrorInvalidValue);
+  }
+  Work work = kernel_work(params);
+  if (work.wrong != cudaSuccess) return result(work.wrong);
+  step->work = std::move(work);
+  return result(cudaSuccess);
+}
+
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
                                 cudaGraphExecUpdateResultInfo* info) {
   if (!is_exec(exec) || !is_graph(graph)) return result(cudaErrorInvalidValue);

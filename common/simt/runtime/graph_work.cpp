@@ -24,7 +24,7 @@ std::vector<CUgraphExec_st::Step> steps_of(const CUgraph_st& graph) {
       if (is_done(node.get()) || !std::all_of(node->after.begin(), node->after.end(), is_done))
         continue;
       done[node.get()] = steps.size();
-      steps.push_back({node->work});
+      steps.push_back({node->work, node.get()});
       for (const Node* other : node->after) steps.back().after.push_back(done.at(other));
     }
     if (steps.size() == before) return {};

@@ -40,7 +40,8 @@ struct CUgraph_st {
 struct CUgraphExec_st {
   struct Step {
     simt::graphs::Work work;
-    std::vector<size_t> after = {};  // the steps that it waits for
+    const CUgraphNode_st* node = nullptr;  // whose it is; for being compared, it may be gone
+    std::vector<size_t> after = {};        // the steps that it waits for
   };
   std::vector<Step> steps;
   std::vector<uint32_t> queues = {};  // see stream_order::GraphLaunch

@@ -148,6 +148,49 @@ TEST(DeviceState, AGraphAllocatesAgainWhatTheProgramFreed) {
   cudaGetLastError();
 }
 
+// A kernel of a graph that is ready gets other arguments; the graph that it was made from keeps its own.
+TEST(DeviceState, AKernelOfAReadyGraphGetsOtherArguments) {
+  simt::take_findings();
+  Buffer<int> one(32), two(32);
+  int *first = one.data(), *second = two.data();
+  void *to_first[] = {&first}, *to_second[] = {&second};
+  cudaKernelNodeParams launch = {};
+  launch.func = reinterpret_cast<void*>(number_all);
+  launch.gridDim = dim3(1), launch.blockDim = dim3(32);
+  launch.kernelParams = to_first;
+  cudaGraph_t graph, other;
+  cudaGraphNode_t kernel, stranger, empty;
+  cudaGraphExec_t exec;
+  cudaGraphCreate(&graph, 0), cudaGraphCreate(&other, 0);
+  ASSERT_EQ(cudaGraphAddKernelNode(&kernel, graph, nullptr, 0, &launch), cudaSuccess);
+  ASSERT_EQ(cudaGraphAddEmptyNode(&empty, graph, &kernel, 1), cudaSuccess);
+  ASSERT_EQ(cudaGraphAddKernelNode(&stranger, other, nullptr, 0, &launch), cudaSuccess);
+  ASSERT_EQ(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+  cudaMemset(first, 0, 32 * sizeof(int)), cudaMemset(second, 0, 32 * sizeof(int));
+
+  launch.kernelParams = to_second;
+  EXPECT_EQ(cudaGraphExecKernelNodeSetParams(exec, stranger, &launch), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaGraphExecKernelNodeSetParams(exec, empty, &launch), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaGraphExecKernelNodeSetParams(exec, kernel, nullptr), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaGraphExecKernelNodeSetParams(exec, kernel, &launch), cudaSuccess);
+  EXPECT_EQ(cudaGraphLaunch(exec, nullptr), cudaSuccess);
+  const auto last = [](const int* from) {
+    int value = -1;
+    cudaMemcpy(&value, from + 31, sizeof value, cudaMemcpyDeviceToHost);
+    return value;
+  };
+  EXPECT_EQ(last(first), 0);
+  EXPECT_EQ(last(second), 31);
+
+  cudaGraphExecDestroy(exec);
+  ASSERT_EQ(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+  EXPECT_EQ(cudaGraphLaunch(exec, nullptr), cudaSuccess);
+  EXPECT_EQ(last(first), 31);
+  cudaGraphExecDestroy(exec), cudaGraphDestroy(graph), cudaGraphDestroy(other);
+  cudaGetLastError();
+  simt::take_findings();
+}
+
 __constant__ int summand;
 __global__ void add_summand(int* out) { out[threadIdx.x] += summand; }
 
