@@ -394,6 +394,16 @@ class KeyFigures(unittest.TestCase):
         self.assertEqual(key_figures.key_figures("copy_one", "", simulated, None), [["", "4", "sectors a global load"]])
         self.assertEqual(key_figures.key_figures("nothing", "", simulated, None), [])
 
+    def test_of_several_variants_it_says_which(self):
+        report = sample.results("gpu")
+        far = next(row for row in report["rows"] if row["rung"] == "copy_far")
+        far["variant"] = "stride=8"
+        report["rows"].append({**far, "variant": "stride=2", "rate": 2 * far["rate"]})
+        measured = results.parse(json.dumps(report), "h")
+        simulated = results.parse(json.dumps(sample.results()), "r")
+        speed = key_figures.key_figures("copy_far", "", simulated, measured)[0]
+        self.assertEqual(speed, ["", "1,000", "GB/s, 10 % of cudaMemcpy (stride=2)"])
+
     def test_the_numbers_of_the_margin(self):
         measured = results.parse(json.dumps(sample.results("gpu")), "h")
         self.assertEqual(
@@ -566,7 +576,7 @@ class Pages(Temporary):
     def test_which_gpus_were_recorded(self):
         folder = self.root / "results"
         folder.mkdir()
-        for name in ("a100", "h200", "h100", "h200_counts", "h100_caches", "differences"):
+        for name in ("a100", "h200", "h100", "h200_counts", "h200_timeline", "h100_caches", "differences"):
             (folder / f"{name}.json").write_text(json.dumps(sample.results("gpu")))
         self.assertEqual(list(results.load_recorded(folder)), ["h200", "a100", "h100"])
 

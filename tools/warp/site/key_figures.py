@@ -24,26 +24,33 @@ def short(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}".removesuffix(".0")
 
 
-def fastest(name: str, measured: Results | None) -> dict | None:
-    """The row of a rung's best variant at the first size that was measured."""
+def timed(name: str, measured: Results | None) -> list[dict]:
+    """The rows of a rung's variants at the first size that was measured."""
     rows = [row for row in measured.of(name) if row.get("time_ms")] if measured else []
-    rows = [row for row in rows if row.get("size") == rows[0].get("size")]
+    return [row for row in rows if row.get("size") == rows[0].get("size")]
+
+
+def fastest(name: str, measured: Results | None) -> dict | None:
+    """The row of the best of them."""
+    rows = timed(name, measured)
     return max(rows, key=lambda row: row.get("rate") or 1 / row["time_ms"]["median"], default=None)
 
 
 def speed(name: str, before: str, measured: Results | None) -> list[list[str]]:
-    """The rate of a rung, else its time, with what it was where that is another kernel for the same work."""
+    """The rate of a rung, else its time, with what it was where that is another kernel for the same work; of several variants
+    it says which has it."""
     row, earlier = fastest(name, measured), fastest(before, measured) if before else None
     if not row or not measured:
         return []
     peer = (row.get("peer") or {}).get("name")
     of_peer = row.get("ratio_to_peer")
     beside = f", {100 * of_peer:.0f} % of {peer}" if peer and of_peer and name != peer.lower() else ""
+    which = f" ({row['variant']})" if row.get("variant") and len(timed(name, measured)) > 1 else ""
     if not row.get("rate"):
-        return [["", milliseconds(row["time_ms"]["median"]), f"ms on {measured.device}"]]
+        return [["", milliseconds(row["time_ms"]["median"]), f"ms on {measured.device}{which}"]]
     same = earlier and earlier.get("rate_unit") == row["rate_unit"] and (earlier.get("peer") or {}).get("name") == peer
     was = short(earlier["rate"]) if earlier and same and peer and abs(earlier["rate"] / row["rate"] - 1) > SAME else ""
-    return [[was, short(row["rate"]), f"{row.get('rate_unit', '')}{beside}"]]
+    return [[was, short(row["rate"]), f"{row.get('rate_unit', '')}{beside}{which}"]]
 
 
 def in_margin(name: str, measured: Results | None) -> list[list[str]]:
