@@ -6,7 +6,7 @@
 // Afterwards: move data between host and device at the rate of the link, and hide the way behind the work
 // Kind: map
 // Size gpu: 67108864
-// Size simulator: 20011
+// Size simulator: 10007
 // Run: ./learn run 19
 //   ./learn run 19 --rung one_copy       to the device, from pageable and from pinned memory
 //   ./learn run 19 --rung back           to the host
@@ -15,16 +15,20 @@
 //   ./learn run 19 --rung in_pieces      the same bytes in more and more, smaller and smaller copies
 //   ./learn run 19 --rung both_ways      in and out at once
 //   ./learn run 19 --rung zero_copy      a kernel reads the host's memory itself, all of it or a part
-//   ./learn run 19 --rung managed        pages that come when they are touched, or before
+//   ./learn run 19 --rung one_word       a result of four bytes: copied, waited for in the host's memory, polled there
+//   ./learn run 19 --rung managed        pages that come when they are touched, or before, or after a hint
 //   ./learn run 19 --rung generated      made on the device instead of sent
-//   ./learn run 19 --rung staged         in, work, out: in one piece, in several, and with two mistakes
+//   ./learn run 19 --rung staged         in, work, out: in one piece, in several, and with three mistakes
+//   ./learn run 19 --rung wrong_stream   an event recorded in the stream that was not meant [raises stream-race]
 //   ./learn run 19 --rung too_early      the host reads what has not arrived [raises host-access]
-//   ./learn run 19 --rung summed         a sum of data that comes in pieces, which the device drops afterwards
+//   ./learn run 19 --rung summed         a sum of data that comes in pieces, which the device drops: more than it has room for
 //   ./learn run 19 --rung missing_event  the same without the event that guards a buffer [raises stream-race]
 //   ./learn run 19 --rung allocation     memory by cudaMalloc and in the order of a stream
 //   ./learn run 19 --rung chain          a thousand small kernels: launches, a graph, one kernel that stays
 //   ./learn run 19 --rung programmatic   the chain by programmatic dependent launches [needs gpu, sm_90a, cuda 12.9]
-//   ./learn run 19 --rung new_graph      a graph for other arguments: made anew, or updated
+//   ./learn run 19 --rung new_graph      a graph for other arguments: made anew, captured or built, or updated
+//   ./learn run 19 --rung priority       a short kernel beside a long one: of the same priority, of a higher one
+//   ./learn run 19 --rung host_function  a stream that passes through the host: by a function there, by waits
 
 #include <cooperative_groups.h>
 #include <cuda_runtime.h>
@@ -33,9 +37,13 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <initializer_list>
 #include <span>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "lab/lab.h"
@@ -232,6 +240,44 @@ __global__ void zero_copy(float* out, const float* in, std::size_t n, std::size_
 //= 5 ms, 0.92: (ms("zero_copy/part=all"), ms("one_copy/memory=pinned") / ms("zero_copy/part=all"))
 //= 16 takes 0.3 ms: (16, ms("zero_copy/part=1 of 16"))
 //
+// ### A result of four bytes
+//
+// A reduction leaves one number, and the host waits for it. It can be copied, or the kernel can write it where the host reads.
+
+/// *result = the sum of 1024 numbers. The host may see it before the kernel has ended.
+///
+/// Launch: one warp.
+__global__ void one_word(volatile float* result, const float* in) {
+  float mine = 0;
+  for (unsigned i = threadIdx.x; i < 1024; i += 32) mine += in[i];
+  for (int d = 16; d > 0; d /= 2) mine += __shfl_xor_sync(0xffffffff, mine, d);
+  if (threadIdx.x == 0) *result = mine;
+  __threadfence_system();
+}
+
+/// The sum by a copy of four bytes to `word`, which the host waits for.
+float copied(float* word, float* d_word, const float* d_in) {
+  one_word<<<1, 32>>>(d_word, d_in);
+  CUDA_CHECK(cudaMemcpyAsync(word, d_word, sizeof(float), cudaMemcpyDeviceToHost));
+  CUDA_CHECK(cudaStreamSynchronize(nullptr));
+  return *word;
+}
+
+/// The sum by a kernel that writes it to `word`, which the device knows as d_word.
+///
+/// polls: the host looks at the word until it is there, and does not wait for the kernel.
+float written(volatile float* word, float* d_word, const float* d_in, bool polls) {
+  *word = -1;  // no sum
+  one_word<<<1, 32>>>(d_word, d_in);
+  if (!polls) CUDA_CHECK(cudaStreamSynchronize(nullptr));
+  while (*word == -1.0f) {
+  }
+  return *word;
+}
+
+// Who polls has the word before the kernel has ended. What else the kernel wrote need not be there yet, unless a fence stands
+// between the two.
+//
 // ### Pages that move by themselves
 //
 // Managed memory has one address for both sides, and pages move to the side that touches them (chapter 01). A kernel that
@@ -256,14 +302,15 @@ void prefetch(const float* managed, std::size_t n, cudaStream_t stream) {
 
 /// Copies n floats of managed memory to others of the device, by a kernel for each part.
 ///
-/// parts: each in a stream of its own, so at most as many as there are; if `prefetched`, behind the move of its pages.
-void managed(float* out, const float* pages, std::size_t n, bool prefetched, std::size_t parts,
-             lab::Streams& streams) {
+/// parts: each in a stream of its own, so at most as many as there are, the last one first. So many of the first ones are
+/// prefetched, and their kernels run behind the moves of their pages.
+void managed(float* out, const float* pages, std::size_t n, std::size_t prefetched,
+             std::size_t parts, lab::Streams& streams) {
   streams.start();
-  for (std::size_t p = 0; p < parts; ++p) {
+  for (std::size_t p = parts; p-- > 0;) {
     const std::size_t first = n * p / parts, count = n * (p + 1) / parts - first;
     if (count == 0) continue;
-    if (prefetched) prefetch(pages + first, count, streams[p]);
+    if (p < prefetched) prefetch(pages + first, count, streams[p]);
     zero_copy<<<lab::tiles(count, BLOCK), BLOCK, 0, streams[p]>>>(out + first, pages + first, count,
                                                                   1);
   }
@@ -277,6 +324,22 @@ void managed(float* out, const float* pages, std::size_t n, bool prefetched, std
 //=   rate("managed/pages=prefetched") / rate("one_copy/memory=pinned"))
 //= makes 0.88: rate("managed/pages=prefetched in 4 parts") / rate("one_copy/memory=pinned")
 //
+// ### What the driver is told (second reading)
+//
+// `cudaMemAdvise` tells the driver how pages will be used. It moves nothing. Of pages that have a *preferred location* the driver
+// tries to keep the pages there. Pages that are *accessed by* the device are mapped for it wherever they are, so that it reads them
+// across the link and takes no fault. Of pages that are *read mostly* each side gets a copy of its own, until one of them writes.
+
+/// Gives a hint about n managed floats. host: about the host, else about device 0.
+void advise(const float* managed, std::size_t n, cudaMemoryAdvise hint, bool host) {
+#if CUDART_VERSION >= 13000
+  const cudaMemLocation who{host ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice, 0};
+  CUDA_CHECK(cudaMemAdvise(managed, n * sizeof(float), hint, who));
+#else
+  CUDA_CHECK(cudaMemAdvise(managed, n * sizeof(float), hint, host ? cudaCpuDeviceId : 0));
+#endif
+}
+
 // ### Not sent at all
 //
 // The fastest transfer is none. Random inputs, grids of coordinates, tables: what the device can compute need not
@@ -376,8 +439,11 @@ void staged(float* to, const float* from, float* d_in, float* d_out, std::size_t
 // stream `b` wait there. Neither holds up the host. A wait is for the last record before it, so that one event can serve all.
 
 /// The same in a stream for each part: copies in, work, copies out.
+///
+/// elsewhere: the event is recorded in the default stream, and what waits for it waits for nothing.
 void staged_by_part(float* to, const float* from, float* d_in, float* d_out, std::size_t n,
-                    std::size_t pieces, lab::Streams& streams, cudaEvent_t event) {
+                    std::size_t pieces, lab::Streams& streams, cudaEvent_t event,
+                    bool elsewhere = false) {
   streams.start();
   const cudaStream_t in = streams[0], working = streams[1], out = streams[2];
   for (std::size_t p = 0; p < pieces; ++p) {
@@ -385,7 +451,7 @@ void staged_by_part(float* to, const float* from, float* d_in, float* d_out, std
     if (count == 0) continue;
     CUDA_CHECK(cudaMemcpyAsync(d_in + first, from + first, count * sizeof(float),
                                cudaMemcpyHostToDevice, in));
-    CUDA_CHECK(cudaEventRecord(event, in));
+    CUDA_CHECK(cudaEventRecord(event, elsewhere ? nullptr : in));
     CUDA_CHECK(cudaStreamWaitEvent(working, event));
     work<<<lab::tiles(count, BLOCK), BLOCK, 0, working>>>(d_out + first, d_in + first, count);
     CUDA_CHECK(cudaEventRecord(event, working));
@@ -427,10 +493,48 @@ void staged_by_part(float* to, const float* from, float* d_in, float* d_out, std
 //= 57 ms: ms("staged/mistake=pageable")
 // - *One stream.* 15 ms in 16 pieces: without a second stream, nothing may overlap.
 //= 15 ms: ms("staged/mistake=one stream")
-// - *The default stream.* It waits for all others, and they for it. Streams that are to be independent of it are made
-//   with `cudaStreamNonBlocking`, as those of `lab::Streams` are.
-// - *An event in another stream.* `cudaEventRecord(event)` without a stream marks a place in the default stream. Who waits for
-//   that event waits for nothing that `cudaStreamNonBlocking` streams were given (exercise `whose_event`).
+// - *The default stream.* It waits for all streams that `cudaStreamCreate` made, and they wait for it. A kernel whose stream was
+//   forgotten is in it. Streams that are to be independent of it are made with `cudaStreamNonBlocking`, as those of
+//   `lab::Streams` are.
+
+/// Three streams of `cudaStreamCreate`, which wait for the default stream.
+struct Blocking {
+  cudaStream_t streams[3];
+  Blocking() {
+    for (cudaStream_t& stream : streams) CUDA_CHECK(cudaStreamCreate(&stream));
+  }
+  ~Blocking() {
+    for (const cudaStream_t stream : streams) cudaStreamDestroy(stream);
+  }
+  Blocking(const Blocking&) = delete;
+  Blocking& operator=(const Blocking&) = delete;
+};
+
+/// `staged` in such streams. The kernel's stream was forgotten.
+void default_stream(float* to, const float* from, float* d_in, float* d_out, std::size_t n,
+                    std::size_t pieces, const Blocking& blocking) {
+  for (std::size_t p = 0; p < pieces; ++p) {
+    const cudaStream_t stream = blocking.streams[p % 3];
+    const std::size_t first = n * p / pieces, count = n * (p + 1) / pieces - first;
+    if (count == 0) continue;
+    CUDA_CHECK(cudaMemcpyAsync(d_in + first, from + first, count * sizeof(float),
+                               cudaMemcpyHostToDevice, stream));
+    work<<<lab::tiles(count, BLOCK), BLOCK>>>(d_out + first, d_in + first, count);
+    CUDA_CHECK(cudaMemcpyAsync(to + first, d_out + first, count * sizeof(float),
+                               cudaMemcpyDeviceToHost, stream));
+  }
+}
+
+// - *An event in another stream.* `cudaEventRecord(event)` without a stream marks a place in the default stream. What waits for
+//   that event waits for nothing that `cudaStreamNonBlocking` streams were given (exercise `whose_event`). The result may still be
+//   right: the simulator tells the race.
+
+/// `staged_by_part` with its first event in the default stream.
+void wrong_stream(float* to, const float* from, float* d_in, float* d_out, std::size_t n,
+                  std::size_t pieces, lab::Streams& streams, cudaEvent_t event) {
+  staged_by_part(to, from, d_in, d_out, n, pieces, streams, event, true);
+}
+
 // - *Reading too early.* An asynchronous copy returns before it is done. The host has to wait: for the stream, or for an
 //   event in it. Without that it reads what was there before; if that is the result of an earlier run, every test
 //   passes.
@@ -441,14 +545,6 @@ float too_early(float* to, const float* d_from, std::size_t n) {
   return to[n - 1];
 }
 
-// ### What else a stream takes (second reading)
-//
-// A stream can call a function of the host, `cudaLaunchHostFunc`: behind the work before it, and ahead of the work after it. So a
-// finished piece can be handed to another thread without a wait. The function must not call CUDA; the simulator tells it if it does.
-//
-// `cudaStreamCreateWithPriority` gives a stream a priority. Where blocks of several kernels are waiting for room on the SMs, those
-// of the higher priority go first; blocks that run are not interrupted (CUDA's programming guide). It was not measured here.
-//
 // ## 4. More data than room
 //
 // A sum needs each element once. The data may be larger than the device's memory, if it comes in pieces that are
@@ -492,16 +588,17 @@ struct Ring {
   Ring& operator=(const Ring&) = delete;
 };
 
-/// *d_sum = the sum of n floats of the host, of which the device holds two pieces at a time.
+/// *d_sum = the sum of n floats of the host, read `times` times, of which the device holds two pieces at a time.
 ///
 /// waits: whether a copy waits until its buffer is empty; without it, the result is wrong.
 void summed(double* d_sum, const float* from, std::size_t n, Ring& ring, lab::Streams& streams,
-            bool waits = true) {
+            std::size_t times = 1, bool waits = true) {
   CUDA_CHECK(cudaMemsetAsync(d_sum, 0, sizeof(double)));
   streams.start();
   const cudaStream_t copies = streams[0], sums = streams[1];
-  for (std::size_t first = 0, piece = 0; first < n; first += ring.room, ++piece) {
-    const std::size_t b = piece % Ring::BUFFERS, count = std::min(ring.room, n - first);
+  for (std::size_t done = 0, piece = 0, count = 0; done < times * n; done += count, ++piece) {
+    const std::size_t b = piece % Ring::BUFFERS, first = done % n;
+    count = std::min(ring.room, n - first);
     float* const buffer = ring.buffers.data() + b * ring.room;
     if (piece >= Ring::BUFFERS && waits) CUDA_CHECK(cudaStreamWaitEvent(copies, ring.empty[b]));
     CUDA_CHECK(cudaMemcpyAsync(buffer, from + first, count * sizeof(float), cudaMemcpyHostToDevice,
@@ -518,7 +615,7 @@ void summed(double* d_sum, const float* from, std::size_t n, Ring& ring, lab::St
 /// The same without the wait for an empty buffer.
 void missing_event(double* d_sum, const float* from, std::size_t n, Ring& ring,
                    lab::Streams& streams) {
-  summed(d_sum, from, n, ring, streams, false);
+  summed(d_sum, from, n, ring, streams, 1, false);
 }
 
 // **Timed.** 5 ms, 0.98 of the rate of a pinned copy: the sum costs next to nothing. The array was 256 MiB as everywhere here; with more
@@ -586,46 +683,78 @@ __global__ void stays(float* x, unsigned n) {
 }
 
 // A **graph** is a list of work with its order, given to the driver once and launched as one. The simplest way to make
-// one is to record: `cudaStreamBeginCapture`, then the launches as they are, which do not run, then
+// one is to capture it: `cudaStreamBeginCapture`, then the launches as they are, which do not run, then
 // `cudaStreamEndCapture`. `cudaGraphInstantiate` prepares it.
 
-/// A graph of `chain`, ready to run.
-class Recorded {
- public:
-  explicit Recorded(float* x) {
-    cudaGraph_t graph = record(x);
-    CUDA_CHECK(cudaGraphInstantiate(&exec_, graph, 0));
-    CUDA_CHECK(cudaGraphDestroy(graph));
-  }
-  ~Recorded() { cudaGraphExecDestroy(exec_); }
-  Recorded(const Recorded&) = delete;
-  Recorded& operator=(const Recorded&) = delete;
+/// A graph of `chain`, captured.
+cudaGraph_t captured(float* x) {
+  const lab::Streams streams(1);
+  cudaGraph_t graph = nullptr;
+  CUDA_CHECK(cudaStreamBeginCapture(streams[0], cudaStreamCaptureModeThreadLocal));
+  chain(x, streams[0]);
+  CUDA_CHECK(cudaStreamEndCapture(streams[0], &graph));
+  return graph;
+}
 
-  void launch() { CUDA_CHECK(cudaGraphLaunch(exec_, 0)); }
-  /// The same steps on another array: the shape of the graph stays, its arguments change.
-  void update(float* x) {
-    cudaGraph_t graph = record(x);
-    cudaGraphExecUpdateResultInfo result;
-    CUDA_CHECK(cudaGraphExecUpdate(exec_, graph, &result));
-    CUDA_CHECK(cudaGraphDestroy(graph));
-  }
+// The other way is to build it: a node for each kernel, which names those that it comes after. So the order need not be that of a
+// stream, and whoever keeps the nodes can give one of them other arguments later.
 
- private:
-  static cudaGraph_t record(float* x) {
-    const lab::Streams streams(1);
-    cudaGraph_t graph = nullptr;
-    CUDA_CHECK(cudaStreamBeginCapture(streams[0], cudaStreamCaptureModeThreadLocal));
-    chain(x, streams[0]);
-    CUDA_CHECK(cudaStreamEndCapture(streams[0], &graph));
-    return graph;
+/// A kernel of the chain, as a node takes it.
+struct Step {
+  float* x;
+  unsigned n = CHAINED;
+  void* arguments[2] = {&x, &n};
+  cudaKernelNodeParams node = {};
+
+  explicit Step(float* x) : x(x) {
+    node.func = reinterpret_cast<void*>(step);
+    node.gridDim = lab::tiles(n, BLOCK), node.blockDim = BLOCK;
+    node.kernelParams = arguments;
   }
-  cudaGraphExec_t exec_ = nullptr;
+  Step(const Step&) = delete;
+  Step& operator=(const Step&) = delete;
 };
 
-/// The chain for an array, in a graph made anew or, where there is one of the same shape, in that one, updated.
-void new_graph(float* x, Recorded* updated) {
-  if (updated) return updated->update(x), updated->launch();
-  Recorded(x).launch();
+/// The same graph, built. nodes: those of the kernels, in their order.
+cudaGraph_t built(float* x, std::vector<cudaGraphNode_t>& nodes) {
+  cudaGraph_t graph = nullptr;
+  CUDA_CHECK(cudaGraphCreate(&graph, 0));
+  const Step step(x);
+  nodes.resize(CHAIN);
+  for (unsigned s = 0; s < CHAIN; ++s)
+    CUDA_CHECK(cudaGraphAddKernelNode(&nodes[s], graph, s ? &nodes[s - 1] : nullptr, s ? 1 : 0,
+                                      &step.node));
+  return graph;
+}
+
+/// A graph that is ready to run.
+struct Ready {
+  cudaGraph_t graph;
+  cudaGraphExec_t exec = nullptr;
+
+  explicit Ready(cudaGraph_t made) : graph(made) {
+    CUDA_CHECK(cudaGraphInstantiate(&exec, graph, 0));
+  }
+  ~Ready() { cudaGraphExecDestroy(exec), cudaGraphDestroy(graph); }
+  Ready(const Ready&) = delete;
+  Ready& operator=(const Ready&) = delete;
+
+  void launch() { CUDA_CHECK(cudaGraphLaunch(exec, nullptr)); }
+};
+
+/// The steps on x in a graph of the same shape: captured anew, only to update the one that is there.
+void update(Ready& old, float* x) {
+  cudaGraph_t graph = captured(x);
+  cudaGraphExecUpdateResultInfo result;
+  CUDA_CHECK(cudaGraphExecUpdate(old.exec, graph, &result));
+  CUDA_CHECK(cudaGraphDestroy(graph));
+}
+
+/// The same without a capture: each node of the one that was built gets its arguments.
+void update(Ready& old, const std::vector<cudaGraphNode_t>& nodes, float* x) {
+  const Step step(x);
+  for (const cudaGraphNode_t node : nodes)
+    CUDA_CHECK(cudaGraphExecKernelNodeSetParams(old.exec, node, &step.node));
 }
 
 //? graph: How many microseconds does a step of the chain take in a graph?
@@ -666,29 +795,102 @@ void new_graph(float* x, Recorded* updated) {
 //= takes 3 ms: ms("new_graph/how=instantiate")
 //= takes 2 ms less: ms("new_graph/how=instantiate") - ms("new_graph/how=update")
 
+// ## 6. What else a stream takes (second reading)
+//
+// ### Priorities
+//
+// `cudaStreamCreateWithPriority` gives a stream a priority. Where blocks of several kernels wait for room on the SMs, those
+// of the higher priority go first; blocks that run are not interrupted.
+
+/// x[i] = 1.
+///
+/// Launch: one thread per element, in one dimension.
+__global__ void soon(float* x, unsigned n) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) x[i] = 1;
+}
+
+/// A long kernel in one stream, then a short one in another; waits for the short one alone.
+void priority(float* d_out, const float* d_in, std::size_t n, float* d_x, cudaStream_t busy,
+              cudaStream_t other) {
+  work<<<lab::tiles(n, BLOCK), BLOCK, 0, busy>>>(d_out, d_in, n);
+  soon<<<lab::tiles(CHAINED, BLOCK), BLOCK, 0, other>>>(d_x, CHAINED);
+  CUDA_CHECK(cudaStreamSynchronize(other));
+}
+
+// ### Functions of the host
+//
+// A stream can call a function of the host, `cudaLaunchHostFunc`: behind the work before it, and ahead of the work after it. So a
+// finished piece can be handed to another thread without a wait. The function must not call CUDA; the simulator tells it if it does.
+
+/// What the host does between two kernels.
+void CUDART_CB count_here(void* counter) { ++*static_cast<float*>(counter); }
+
+constexpr unsigned HOPS = 100;  ///< kernels, and functions of the host between them
+
+/// Kernels with a function of the host behind each: the stream calls it, or the host waits for the kernel and does.
+void host_function(float* d_x, float* counter, cudaStream_t stream, bool waits) {
+  for (unsigned hop = 0; hop < HOPS; ++hop) {
+    step<<<lab::tiles(CHAINED, BLOCK), BLOCK, 0, stream>>>(d_x, CHAINED);
+    if (waits) {
+      CUDA_CHECK(cudaStreamSynchronize(stream));
+      count_here(counter);
+    } else {
+      CUDA_CHECK(cudaLaunchHostFunc(stream, count_here, counter));
+    }
+  }
+  CUDA_CHECK(cudaStreamSynchronize(stream));
+}
+
 // [hide] How the rungs are registered
 namespace {
+
+/// How the pieces of `staged` are given to streams.
+struct Order {
+  const char* variant;
+  std::size_t pieces, used;  ///< so many streams in turn; 0: a stream for each part
+  bool pageable = false;
+};
+constexpr Order ORDERS[] = {
+    {"pieces=1", 1, 3},
+    {"pieces=2", 2, 3},
+    {"pieces=4", 4, 3},
+    {"pieces=16", 16, 3},
+    {"pieces=32", 32, 3},
+    {"pieces=64", 64, 3},
+    {"streams=8", 32, 8},
+    {"by part, pieces=16", 16, 0},
+    {"by part, pieces=32", 32, 0},
+    {"by part, pieces=64", 64, 0},
+    {"mistake=one stream", 16, 1},
+    {"mistake=pageable", 16, 3, true},
+};
 
 /// The arrays that all rungs work on, and what has to be in them.
 struct Data {
   const std::size_t n;
   lab::Map<float> map;  ///< the arrays of the device: in, out
   std::vector<float> pageable = map.d_in.host();
+  std::vector<float> registered = pageable;
   lab::PinnedBuffer<float> pinned{pageable, "pinned"}, to{n, "to"};
   std::vector<float> pageable_to = std::vector<float>(n);
   lab::MappedBuffer<float> mapped{n, "mapped"};
   lab::DeviceBuffer<float> d_in{n, "d_in"};
   lab::Streams streams{8};
   Staging staging{std::max<std::size_t>(n / 16, 256)};
+  Blocking blocking;
   cudaEvent_t event = nullptr;
 
-  Data(lab::Ladder& ladder, std::size_t n) : n(n), map(ladder, n) {
-    std::ranges::copy(pageable, mapped.data());
-    CUDA_CHECK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
-  }
-  ~Data() { cudaEventDestroy(event); }
+  Data(lab::Ladder& ladder, std::size_t n) : n(n), map(ladder, n) { set_up(); }
+  ~Data() { cudaEventDestroy(event), cudaHostUnregister(registered.data()); }
   Data(const Data&) = delete;
   Data& operator=(const Data&) = delete;
+
+  void set_up() {
+    std::ranges::copy(pageable, mapped.data());
+    registering(registered.data(), n);
+    CUDA_CHECK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+  }
 
   float* out() { return map.d_out.data(); }
   const float* in() const { return map.d_in.data(); }
@@ -745,28 +947,47 @@ struct Data {
             .peer = copies};
   }
 
-  /// The way back, to pageable memory or pinned memory.
-  lab::Rung way_back(const std::string& variant, std::span<float> where) {
-    lab::Rung rung = in_on_host(where);
-    rung.name = "back", rung.variant = variant;
-    rung.launch = [this, where] { back(where.data(), in(), n); };
-    return rung;
+  /// The way back, to pageable memory and to pinned memory.
+  std::vector<lab::Rung> ways_back() {
+    std::vector<lab::Rung> rungs;
+    for (const bool is_pinned : {false, true}) {
+      const std::span<float> where = is_pinned ? to.span() : std::span<float>(pageable_to);
+      rungs.push_back(in_on_host(where));
+      rungs.back().name = "back";
+      rungs.back().variant = is_pinned ? "memory=pinned" : "memory=pageable";
+      rungs.back().launch = [this, where] { back(where.data(), in(), n); };
+    }
+    return rungs;
   }
 
+  static constexpr std::initializer_list<const char*> MEMORY = {"pageable", "pinned", "registered"};
+  void send(std::string_view memory) {
+    const float* const from = memory == "pageable" ? pageable.data()
+                              : memory == "pinned" ? pinned.data()
+                                                   : registered.data();
+    one_copy(out(), from, n);
+  }
   void send_by_hand(std::size_t threads) { by_hand(out(), pageable.data(), n, staging, threads); }
   void generate() { generated<<<lab::tiles(n, BLOCK), BLOCK>>>(out(), n); }
   void both_copies(std::size_t used) { both_copies(used, out()); }
   void both_copies(std::size_t used, float* d_to) {
     both_ways(d_to, pinned.data(), to.data(), in(), n, streams, used);
   }
-  void stage(std::size_t pieces, std::size_t used) {
-    staged(to.data(), pinned.data(), d_in.data(), out(), n, pieces, streams, used);
+  void stage(const Order& order) {
+    float *const d_mid = d_in.data(), *const d_end = out();
+    if (order.pageable) {
+      staged(pageable_to.data(), pageable.data(), d_mid, d_end, n, order.pieces, streams, 3);
+    } else if (order.used > 0) {
+      staged(to.data(), pinned.data(), d_mid, d_end, n, order.pieces, streams, order.used);
+    } else {
+      staged_by_part(to.data(), pinned.data(), d_mid, d_end, n, order.pieces, streams, event);
+    }
   }
-  void stage_pageable() {
-    staged(pageable_to.data(), pageable.data(), d_in.data(), out(), n, 16, streams, 3);
+  void forget_stream() {
+    default_stream(to.data(), pinned.data(), d_in.data(), out(), n, 16, blocking);
   }
-  void by_part(std::size_t pieces) {
-    staged_by_part(to.data(), pinned.data(), d_in.data(), out(), n, pieces, streams, event);
+  void record_elsewhere() {
+    wrong_stream(to.data(), pinned.data(), d_in.data(), out(), n, 2, streams, event);
   }
   void read_mapped(std::size_t stride) {
     const std::size_t threads = lab::ceil_div(n, 32 * stride) * 32;
@@ -774,10 +995,13 @@ struct Data {
   }
 };
 
-/// Pins memory that exists, copies its first floats from there, and unpins it if `both`.
+constexpr const char* WHAT[] = {"what=register", "what=both"};
+
+/// Pins memory that exists, copies its first floats from there, and unpins it if it is both.
 struct Registering {
   Data& data;
-  const bool both;
+  const char* const what;
+  const bool both = what == WHAT[1];
   lab::DeviceBuffer<float> first{std::min<std::size_t>(data.n, 1024), "first"};
   bool pinned = false;
 
@@ -810,17 +1034,70 @@ struct Pieces {
   }
 };
 
+/// A result of four bytes, and the places that it may come to.
+struct Word {
+  static constexpr std::size_t ADDED = 1024;
+  std::vector<float> numbers = std::vector<float>(ADDED, 2), pageable = {0}, got = {0};
+  lab::DeviceBuffer<float> d_numbers{numbers, "numbers"}, d_word{1, "d_word"};
+  lab::PinnedBuffer<float> pinned{1, "pinned word"};
+  lab::MappedBuffer<float> mapped{1, "mapped word"};
+  float* managed = nullptr;
+
+  Word() { CUDA_CHECK(cudaMallocManaged(&managed, sizeof(float))); }
+  ~Word() { cudaFree(managed); }
+  Word(const Word&) = delete;
+  Word& operator=(const Word&) = delete;
+
+  static constexpr std::initializer_list<const char*> WAYS = {
+      "copied to pageable", "copied to pinned", "mapped", "mapped, polled", "managed"};
+  void launch(std::string_view way) {
+    const float* const in = d_numbers.data();
+    if (way == "copied to pageable") got[0] = copied(pageable.data(), d_word.data(), in);
+    if (way == "copied to pinned") got[0] = copied(pinned.data(), d_word.data(), in);
+    if (way == "mapped") got[0] = written(mapped.data(), mapped.device_data(), in, false);
+    if (way == "mapped, polled") got[0] = written(mapped.data(), mapped.device_data(), in, true);
+    if (way == "managed") got[0] = written(managed, managed, in, false);
+  }
+  lab::Rung rung() {
+    return {.outputs = {lab::expect(std::span(got), std::vector<float>{2 * ADDED})},
+            .clock = lab::Clock::host};
+  }
+};
+
+/// How managed pages come: in parts, of which so many are prefetched; with hints, each of the device or of the host.
+struct Way {
+  const char* variant;
+  std::size_t prefetched = 0, parts = 1;
+  std::vector<std::pair<cudaMemoryAdvise, bool>> hints =
+      {};  ///< for what is not prefetched, or all
+};
+constexpr auto HOME = cudaMemAdviseSetPreferredLocation;
+constexpr auto MAPPED = cudaMemAdviseSetAccessedBy;
+constexpr auto COPIES = cudaMemAdviseSetReadMostly;
+const Way PAGES[] = {
+    {"pages=faults"},
+    {"pages=prefetched", 1},
+    {"pages=prefetched in 4 parts", 4, 4},
+    {"pages=3 of 4 parts prefetched", 3, 4, {{MAPPED, false}}},
+    {"hint=preferred on the device", 0, 1, {{HOME, false}}},
+    {"hint=accessed by the device", 0, 1, {{MAPPED, false}}},
+    {"hint=read mostly", 0, 1, {{COPIES, false}}},
+    {"hint=read mostly, prefetched", 1, 1, {{COPIES, false}}},
+    {"hint=preferred on the host, accessed by the device", 0, 1, {{HOME, true}, {MAPPED, false}}}};
+
 /// A kernel that reads managed memory which the host has written.
 struct Pages {
   Data& data;
-  const bool prefetched;
-  const std::size_t parts, n = data.n;
+  const Way& way;
+  const std::size_t n = data.n;
   float* pages = nullptr;
   lab::DeviceBuffer<float> out{n, "out of managed"};
 
-  Pages(Data& data, bool prefetched, std::size_t parts)
-      : data(data), prefetched(prefetched), parts(parts) {
+  Pages(Data& data, const Way& way) : data(data), way(way) {
     CUDA_CHECK(cudaMallocManaged(&pages, n * sizeof(float)));
+    const std::size_t moved = way.prefetched < way.parts ? n * way.prefetched / way.parts : 0;
+    if (moved == n) return;
+    for (const auto& [hint, host] : way.hints) advise(pages + moved, n - moved, hint, host);
   }
   ~Pages() { cudaFree(pages); }
   Pages(const Pages&) = delete;
@@ -830,28 +1107,39 @@ struct Pages {
     CUDA_CHECK(cudaDeviceSynchronize());
     std::copy_n(data.pageable.data(), n, pages);
   }
-  void launch() { managed(out.data(), pages, n, prefetched, parts, data.streams); }
+  void launch() { managed(out.data(), pages, n, way.prefetched, way.parts, data.streams); }
   std::vector<lab::Expectation> outputs() { return {lab::expect(out, data.pageable)}; }
 };
 
-/// The sum, and the ring that it goes through.
+/// The sum of the array, read so many times, and the ring that it goes through.
 struct Sum {
   Data& data;
+  const std::size_t times;
   Ring ring{std::max<std::size_t>(data.n / 32, 256)};
   lab::DeviceBuffer<double> sum{1, "sum"};
 
-  void launch() { summed(sum.data(), data.pinned.data(), data.n, ring, data.streams); }
+  double bytes() const { return static_cast<double>(times) * data.bytes(); }
+  void launch() { summed(sum.data(), data.pinned.data(), data.n, ring, data.streams, times); }
   void launch_unguarded() {
     missing_event(sum.data(), data.pinned.data(), data.n, ring, data.streams);
   }
   std::vector<lab::Expectation> outputs() {
     double want = 0;
     for (const float x : data.pageable) want += static_cast<double>(x);
-    const lab::Tolerance tolerance{1e-12 * static_cast<double>(data.n), 1e-12, "doubles"};
-    return {lab::expect(sum, std::vector{want}, lab::Check(tolerance)),
+    const double most = static_cast<double>(times);
+    const lab::Tolerance tolerance{1e-12 * most * static_cast<double>(data.n), 1e-12, "doubles"};
+    return {lab::expect(sum, std::vector{most * want}, lab::Check(tolerance)),
             lab::on_the_way(ring.buffers)};
   }
 };
+
+/// How many times an array has to be read to be more than the device's memory; a small one, which would take too long, three times.
+std::size_t times_for_more(double bytes) {
+  std::size_t unused = 0, all = 0;
+  CUDA_CHECK(cudaMemGetInfo(&unused, &all));
+  const double times = static_cast<double>(all) / bytes;
+  return times < 10000 ? static_cast<std::size_t>(times) + 1 : 3;
+}
 
 /// Memory for one kernel.
 struct Allocation {
@@ -874,13 +1162,29 @@ struct Allocation {
 /// The chain of small kernels.
 struct Chain {
   lab::DeviceBuffer<float> x{CHAINED, "x"}, other{CHAINED, "other"};
-  Recorded graph{x.data()}, updated{other.data()};
+  std::vector<cudaGraphNode_t> nodes, unused;
+  Ready graph{captured(x.data())}, updated{captured(other.data())};
+  Ready given{built(other.data(), nodes)};
 
   lab::Rung steps(lab::Clock clock) {
     return {.outputs = {lab::expect(x, std::vector<float>(CHAINED, CHAIN))},
             .prepare = [this] { x.zero(); },
             .prepare_every_run = true,
             .clock = clock};
+  }
+  void launch(std::string_view how) {
+    if (how == "launches") chain(x.data(), nullptr);
+    if (how == "graph") graph.launch();
+    if (how == "stays") in_one_kernel();
+  }
+  static constexpr std::initializer_list<const char*> MADE = {"instantiate", "built", "update",
+                                                              "arguments"};
+  /// For an array that the graph has not had before.
+  void make(std::string_view how) {
+    if (how == "instantiate") Ready(captured(x.data())).launch();
+    if (how == "built") Ready(built(x.data(), unused)).launch();
+    if (how == "update") update(updated, x.data()), updated.launch();
+    if (how == "arguments") update(given, nodes, x.data()), given.launch();
   }
   void in_one_kernel() {
     float* d_x = x.data();
@@ -891,26 +1195,144 @@ struct Chain {
   }
 };
 
+/// Streams of the lowest and of the highest priority, and what they are given.
+struct Priorities {
+  Data& data;
+  lab::DeviceBuffer<float> x{CHAINED, "x of a stream"};
+  std::vector<float> counter = {0};
+  cudaStream_t busy = nullptr, low = nullptr, high = nullptr;
+
+  explicit Priorities(Data& data) : data(data) {
+    int lowest = 0, highest = 0;
+    CUDA_CHECK(cudaDeviceGetStreamPriorityRange(&lowest, &highest));
+    for (cudaStream_t* const stream : {&busy, &low})
+      CUDA_CHECK(cudaStreamCreateWithPriority(stream, cudaStreamNonBlocking, lowest));
+    CUDA_CHECK(cudaStreamCreateWithPriority(&high, cudaStreamNonBlocking, highest));
+  }
+  ~Priorities() {
+    for (const cudaStream_t stream : {busy, low, high}) cudaStreamDestroy(stream);
+  }
+  Priorities(const Priorities&) = delete;
+  Priorities& operator=(const Priorities&) = delete;
+
+  void prepare() {
+    CUDA_CHECK(cudaDeviceSynchronize());
+    x.zero();
+    CUDA_CHECK(cudaDeviceSynchronize());  // the streams do not wait for the default stream
+    counter[0] = 0;
+  }
+  void launch(std::string_view which) {
+    priority(data.out(), data.in(), data.n, x.data(), busy, which == "higher" ? high : low);
+  }
+  void hop(std::string_view by) { host_function(x.data(), counter.data(), low, by == "waits"); }
+  /// Both count the steps: the array, and what the host did.
+  lab::Rung rung(float steps, bool on_host) {
+    lab::Rung all{.outputs = {lab::expect(x, std::vector<float>(CHAINED, steps))},
+                  .prepare = [this] { prepare(); },
+                  .prepare_every_run = true,
+                  .clock = lab::Clock::host};
+    if (on_host) all.outputs.push_back(lab::expect(std::span(counter), std::vector{steps}));
+    return all;
+  }
+};
+
+/// When a part of a piece began and ended, in ms.
+struct Mark {
+  cudaEvent_t begin = nullptr, end = nullptr;
+  Mark() {
+    CUDA_CHECK(cudaEventCreate(&begin));
+    CUDA_CHECK(cudaEventCreate(&end));
+  }
+  ~Mark() { cudaEventDestroy(begin), cudaEventDestroy(end); }
+  Mark(const Mark&) = delete;
+  Mark& operator=(const Mark&) = delete;
+};
+
+/// What `staged` and `staged_by_part` launch, with an event before and one after each part of a piece. Writes to a file when each began
+/// and ended, as JSON.
+///
+/// \return the exit code: 0, or 2 where the file cannot be written
+int write_timeline(const std::string& path, Data& data) {
+  constexpr std::size_t PIECES = 16, PARTS = 3;
+  constexpr const char* NAMES[PARTS] = {"in", "work", "out"};
+  std::FILE* const file = std::fopen(path.c_str(), "w");
+  if (!file) {
+    std::fprintf(stderr, "--timeline %s: cannot be written\n", path.c_str());
+    return 2;
+  }
+  std::fprintf(file, "{\n  \"n\": %zu,\n  \"rows\": [", data.n);
+  const char* comma = "\n";
+  for (const bool by_part : {false, true}) {
+    std::vector<Mark> marks(PIECES * PARTS);
+    const Mark all;
+    for (int run = 0; run < 3; ++run) {  // the last one is told
+      CUDA_CHECK(cudaDeviceSynchronize());
+      CUDA_CHECK(cudaEventRecord(all.begin));
+      data.streams.start();
+      for (std::size_t p = 0; p < PIECES; ++p) {
+        const std::size_t first = data.n * p / PIECES, count = data.n * (p + 1) / PIECES - first;
+        float *const d_in = data.d_in.data() + first, *const d_out = data.out() + first;
+        for (std::size_t part = 0; part < PARTS; ++part) {
+          const cudaStream_t stream = data.streams[by_part ? part : p % 3];
+          const Mark& mark = marks[p * PARTS + part];
+          if (part > 0) CUDA_CHECK(cudaStreamWaitEvent(stream, marks[p * PARTS + part - 1].end));
+          CUDA_CHECK(cudaEventRecord(mark.begin, stream));
+          const std::size_t bytes = count * sizeof(float);
+          if (part == 0)
+            CUDA_CHECK(cudaMemcpyAsync(d_in, data.pinned.data() + first, bytes,
+                                       cudaMemcpyHostToDevice, stream));
+          if (part == 1 && count > 0)
+            work<<<lab::tiles(count, BLOCK), BLOCK, 0, stream>>>(d_out, d_in, count);
+          if (part == 2)
+            CUDA_CHECK(cudaMemcpyAsync(data.to.data() + first, d_out, bytes, cudaMemcpyDeviceToHost,
+                                       stream));
+          CUDA_CHECK(cudaEventRecord(mark.end, stream));
+        }
+      }
+      data.streams.join();
+      CUDA_CHECK(cudaDeviceSynchronize());
+    }
+    for (std::size_t i = 0; i < marks.size(); ++i) {
+      float begin = 0, end = 0;
+      CUDA_CHECK(cudaEventElapsedTime(&begin, all.begin, marks[i].begin));
+      CUDA_CHECK(cudaEventElapsedTime(&end, all.begin, marks[i].end));
+      std::fprintf(file,
+                   "%s    {\"order\": \"%s\", \"piece\": %zu, \"part\": \"%s\", \"begin_ms\": "
+                   "%.4f, \"end_ms\": %.4f}",
+                   comma, by_part ? "by part" : "in turn", i / PARTS, NAMES[i % PARTS],
+                   static_cast<double>(begin), static_cast<double>(end));
+      comma = ",\n";
+    }
+  }
+  std::fprintf(file, "\n  ]\n}\n");
+  std::fclose(file);
+  return 0;
+}
+
+std::vector<lab::OwnOption> timeline_option(std::string& file) {
+  return {{"timeline", "FILE", "writes when each part of `staged` began and ended, as JSON",
+           [&file](const std::string& name) { file = name; }}};
+}
+
 }  // namespace
 // [/hide]
 
 int main(int argc, char** argv) {
-  return lab::run(argc, argv, [](lab::Ladder& ladder, std::size_t n) {
+  std::string file;
+  const auto chapter = [&](lab::Ladder& ladder, std::size_t n) {
     ladder.require(n < std::size_t{1} << 31, "n: fewer than 2^31");
     ladder.skip_unless(n > 768, {"missing_event"}, "needs three pieces of 256 floats");
     Data data(ladder, n);
+    if (!file.empty()) return ladder.instead(write_timeline(file, data));
 
     // Section 1.
     const lab::Problem in(ladder, data.in_on_device());
-    in.add("one_copy", "memory=pageable", [&] { one_copy(data.out(), data.pageable.data(), n); });
-    in.add("one_copy", "memory=pinned", [&] { one_copy(data.out(), data.pinned.data(), n); });
-    ladder.add(data.way_back("memory=pageable", data.pageable_to));
-    ladder.add(data.way_back("memory=pinned", data.to.span()));
+    in.sweep("one_copy", "memory", Data::MEMORY, [&](auto memory) { data.send(memory); });
+    for (const lab::Rung& rung : data.ways_back()) ladder.add(rung);
     const lab::Problem hands(ladder, data.in_by_host());
-    hands.sweep("by_hand", "threads", {1u, 8u}, [&](std::size_t used) { data.send_by_hand(used); });
+    hands.sweep("by_hand", "threads", {1u, 8u}, [&](auto used) { data.send_by_hand(used); });
     const lab::Rung by_host{.prepare_every_run = true, .clock = lab::Clock::host};
-    ladder.add("registering", "what=register", Registering{data, false}, by_host);
-    ladder.add("registering", "what=both", Registering{data, true}, by_host);
+    for (const char* what : WHAT) ladder.add("registering", what, Registering{data, what}, by_host);
     Pieces some{data};
     const lab::Problem little(ladder, some.rung());
     little.sweep("in_pieces", "pieces", {1u, 64u, 4096u}, [&](auto p) { some.launch(p); });
@@ -920,38 +1342,42 @@ int main(int argc, char** argv) {
     // Section 2.
     in.add("zero_copy", "part=all", [&] { data.read_mapped(1); });
     ladder.add("zero_copy", "part=1 of 16", data.part_on_device(), [&] { data.read_mapped(16); });
+    Word word;
+    const lab::Problem words(ladder, word.rung());
+    words.sweep("one_word", "way", Word::WAYS, [&](auto way) { word.launch(way); });
     const lab::Rung of_pages{.prepare_every_run = true, .bytes = data.bytes()};
-    ladder.add("managed", "pages=faults", Pages(data, false, 1), of_pages);
-    ladder.add("managed", "pages=prefetched", Pages(data, true, 1), of_pages);
-    ladder.add("managed", "pages=prefetched in 4 parts", Pages(data, true, 4), of_pages);
+    for (const Way& way : PAGES) ladder.add("managed", way.variant, Pages(data, way), of_pages);
     ladder.add("generated", "", data.random_on_device(), [&] { data.generate(); });
 
     // Section 3.
     const lab::Problem work(ladder, data.worked_on_host(data.to.span()));
-    work.sweep("staged", "pieces", {1u, 2u, 4u, 16u, 32u, 64u}, [&](auto p) { data.stage(p, 3); });
-    work.add("staged", "streams=8", [&] { data.stage(32, 8); });
-    work.sweep("staged", "by part, pieces", {16u, 32u, 64u}, [&](auto p) { data.by_part(p); });
-    work.add("staged", "mistake=one stream", [&] { data.stage(16, 1); });
-    ladder.add("staged", "mistake=pageable", data.worked_on_host(data.pageable_to),
-               [&] { data.stage_pageable(); });
+    const lab::Problem slow(ladder, data.worked_on_host(data.pageable_to));
+    for (const Order& order : ORDERS)
+      (order.pageable ? slow : work).add("staged", order.variant, [&] { data.stage(order); });
+    work.add("staged", "mistake=default stream", [&] { data.forget_stream(); });
+    ladder.demonstrate("wrong_stream", [&] { data.record_elsewhere(); });
     ladder.demonstrate("too_early", [&] { data.to[0] = too_early(data.to.data(), data.in(), n); });
 
-    // Sections 4 and 5.
-    Sum sum{data};
-    ladder.add("summed", sum, {.bytes = data.bytes()});
+    // Sections 4 to 6.
+    Sum sum{data, 1}, more{data, times_for_more(data.bytes())};
+    ladder.add("summed", sum, {.bytes = sum.bytes()});
+    ladder.add("summed", "array=again and again", more, {.bytes = more.bytes()});
     ladder.demonstrate("missing_event", [&] { sum.launch_unguarded(); });
     ladder.add("allocation", "by=cudaMalloc", Allocation(std::min(n, 1ul << 24), false), by_host);
     ladder.add("allocation", "by=pool", Allocation(std::min(n, 1ul << 24), true), by_host);
     Chain all;
     const lab::Problem steps(ladder, all.steps(lab::Clock::device));
-    steps.add("chain", "how=launches", [&] { chain(all.x.data(), 0); });
-    steps.add("chain", "how=graph", [&] { all.graph.launch(); });
-    steps.add("chain", "how=stays", [&] { all.in_one_kernel(); });
+    steps.sweep("chain", "how", {"launches", "graph", "stays"}, [&](auto how) { all.launch(how); });
     lab::add_others(ladder);
     const lab::Problem graphs(ladder, all.steps(lab::Clock::host));
-    graphs.add("new_graph", "how=instantiate", [&] { new_graph(all.x.data(), nullptr); });
-    graphs.add("new_graph", "how=update", [&] { new_graph(all.x.data(), &all.updated); });
-  });
+    graphs.sweep("new_graph", "how", Chain::MADE, [&](auto how) { all.make(how); });
+    Priorities two(data);
+    const lab::Problem urgent(ladder, two.rung(1, false));
+    urgent.sweep("priority", "priority", {"same", "higher"}, [&](auto one) { two.launch(one); });
+    const lab::Problem hops(ladder, two.rung(HOPS, true));
+    hops.sweep("host_function", "by", {"function", "waits"}, [&](auto by) { two.hop(by); });
+  };
+  return lab::run(argc, argv, chapter, timeline_option(file));
 }
 
 // ## What to remember

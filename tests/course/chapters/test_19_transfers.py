@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import resource
 import tempfile
 import unittest
 
@@ -21,7 +22,22 @@ class Sizes(unittest.TestCase):
                 run = CHAPTER.right("--size", size, fast=True)
                 skipped = {row["rung"] for row in run.rows if row["status"] == "SKIP"}
                 # What looks for no mistake at full speed, and what needs a GPU.
-                self.assertLessEqual(skipped, {"missing_event", "programmatic", "too_early"}, run.explain())
+                self.assertLessEqual(
+                    skipped, {"missing_event", "programmatic", "too_early", "wrong_stream"}, run.explain()
+                )
+
+
+class Time(unittest.TestCase):
+    def test_the_chapter_takes_less_than_half_a_minute(self):
+        # Of a CPU: the wall's clock would tell of the machine what it does besides.
+        def used():
+            usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+            return usage.ru_utime + usage.ru_stime
+
+        before = used()
+        run = CHAPTER.run()
+        self.assertEqual(run.code, 0, run.explain())
+        self.assertLess(used() - before, 30)
 
 
 class Counts(unittest.TestCase):
@@ -29,6 +45,27 @@ class Counts(unittest.TestCase):
         run = CHAPTER.right("--size", "16384", *only("zero_copy"))
         part, whole = (run.row("zero_copy", f"part={part}")["counts"] for part in ("1 of 16", "all"))
         self.assertEqual(16 * part["global_load_sectors"], whole["global_load_sectors"])
+
+
+class Timeline(unittest.TestCase):
+    def test_it_has_each_part_of_each_piece_in_order(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "timeline.json"
+            run = CHAPTER.run("--timeline", str(file), results=False)
+            self.assertEqual(run.code, 0, run.explain())
+            rows = json.loads(file.read_text(encoding="utf-8"))["rows"]
+        self.assertEqual(len(rows), 2 * 16 * 3)
+        for way in ("in turn", "by part"):
+            for piece in range(16):
+                own = [row for row in rows if (row["order"], row["piece"]) == (way, piece)]
+                self.assertEqual([row["part"] for row in own], ["in", "work", "out"])
+                times = [row[key] for row in own for key in ("begin_ms", "end_ms")]
+                self.assertEqual(times, sorted(times), own)
+
+    def test_a_file_that_cannot_be_written_is_told(self):
+        run = CHAPTER.run("--timeline", "/nowhere/timeline.json", results=False)
+        self.assertEqual(run.code, 2)
+        self.assertEqual(run.err, "--timeline /nowhere/timeline.json: cannot be written\n")
 
 
 class Order(unittest.TestCase):
@@ -54,6 +91,10 @@ MUTANTS = [
     ("zero_copy", "thread / 32 * 32 * stride + thread % 32", "thread / 32 * 32 * stride + thread % 31"),
     ("managed", "(out + first, pages + first, count,", "(out + first, pages, count,"),
     ("staged", "to + first, d_out + first, count", "to + first, d_out + first, count - 1"),
+    ("one_word", "i < 1024; i += 32", "i < 1023; i += 32"),
+    ("priority", "BLOCK, 0, other>>>(d_x, CHAINED)", "BLOCK, 0, other>>>(d_x, CHAINED - 1)"),
+    ("host_function", "hop < HOPS", "hop < HOPS - 1"),
+    ("summed", "first = done % n;", "first = done % n / 2;"),
     ("generated", "out[i] = random_at(static_cast<unsigned>(i));", "out[i] = random_at(static_cast<unsigned>(i / 2));"),
 ]
 # What no result shows, on the simulator or on an idle machine, and what is told of it.
@@ -73,8 +114,11 @@ class Mutants(unittest.TestCase):
         notice(self, CHAPTER, mutants, "--size", "4099", traced=True, at_once=True)
 
     def test_parts_in_streams_of_their_own_need_their_events(self):
-        mistake = ("staged_by_part", "CUDA_CHECK(cudaStreamWaitEvent(working, event));", "", "staged", "stream-race")
-        notice(self, CHAPTER, [mistake], "--size", "4099", traced=True)
+        mistakes = [
+            ("staged_by_part", "CUDA_CHECK(cudaStreamWaitEvent(working, event));", "", "staged", "stream-race"),
+            ("built", "s ? &nodes[s - 1] : nullptr, s ? 1 : 0,", "nullptr, 0,", "new_graph", "stream-race"),
+        ]
+        notice(self, CHAPTER, mistakes, "--size", "4099", traced=True)
 
 
 if __name__ == "__main__":
