@@ -2,6 +2,8 @@
 pieces in several streams over time."""
 
 import dataclasses
+import json
+import math
 
 from warp.site import figures
 from warp.site.figures import ACCENT, FOREGROUND, GROUND, LINE, MUTED, SECOND, SOFT, Span
@@ -101,6 +103,50 @@ def timeline():
     )
 
 
+ORDERS = {"in turn": "three streams in turn", "by part": "a stream for each part"}
+
+
+def measured(file):
+    """When each part of each piece ran, by the events that `--timeline` recorded."""
+    rows = json.loads(file.read_text(encoding="utf-8"))["rows"]
+    end = math.ceil(max(row["end_ms"] for row in rows))
+    ends = {order: max(row["end_ms"] for row in rows if row["order"] == order) for order in ORDERS}
+
+    def draw(wide, numbers):
+        left, high, gap = 46, 24, 4
+        unit, shapes, y = (wide - left - 8) / end, [], 0
+        for order, words in ORDERS.items():
+            shapes.append(figures.text(0, y + 14, words, 13.5))
+            y += 22
+            for tick in range(end + 1):
+                bottom = y + len(STAGES) * (high + gap)
+                shapes.append(figures.path(f"M{left + tick * unit:g} {y - 3}V{bottom}", LINE, 0.8))
+            for name, fill, colour in STAGES:
+                shapes.append(figures.text(left - 8, y + 17, name, 12, MUTED, "end"))
+                free = 0.0  # when the engine, or the device, has left the piece before
+                for row in rows:
+                    if (row["order"], row["part"]) != (order, name):
+                        continue
+                    begin, free = max(row["begin_ms"], free), row["end_ms"]
+                    x, width = left + begin * unit, (free - begin) * unit
+                    shapes.append(figures.rect(x, y, width, high, fill, f' stroke="{LINE}" stroke-width="1"'))
+                    if numbers:
+                        shapes.append(figures.text(x + width / 2, y + 17, row["piece"], 11, colour, "middle"))
+                y += high + gap
+            y += 10
+        for tick in range(end + 1):
+            label = f"{tick} ms" if tick == end else tick
+            shapes.append(figures.text(left + tick * unit, y + 6, label, 12, MUTED, "end" if tick == end else "middle"))
+        return figures.svg(shapes, wide, y + 12)
+
+    return figures.Drawing(
+        draw(620, True),
+        "Copies in, work and copies out of 16 pieces over time, as events recorded them. "
+        + " ".join(f"{words.capitalize()}: over after {ends[order]:.1f} ms." for order, words in ORDERS.items()),
+        draw(360, False),
+    )
+
+
 def crossing():
     """What crosses the link for a kernel that reads an array of 16 groups once, in part, or twice."""
     groups, high = 16, 16
@@ -168,7 +214,7 @@ def buffers():
     )
 
 
-def draw(_simulated, _source):
+def draw(_simulated, source):
     """(None, name, drawing, caption) of each: the prose has their places."""
     return [
         (None, "ways", ways(), "Two ways to the device: what is pageable passes a buffer of the driver's."),
@@ -183,6 +229,12 @@ def draw(_simulated, _source):
             "timeline",
             timeline(),
             "Drawn, not measured: three stages that take equally long, in one piece and in four. A number is a piece.",
+        ),
+        (
+            None,
+            "measured",
+            measured(source.parent / "results" / "h200_timeline.json"),
+            "Measured: 16 pieces, with an event before and after each part of a piece. A number is a piece.",
         ),
         (
             None,

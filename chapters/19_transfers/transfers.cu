@@ -2,7 +2,7 @@
 //
 // Question: The work takes 5 ms, and its data 10 ms to come and go. How much of the way can be hidden?
 // Builds on: 07_reductions
-// Minutes: 20
+// Minutes: 25
 // Afterwards: move data between host and device at the rate of the link, and hide the way behind the work
 // Kind: map
 // Size gpu: 67108864
@@ -84,12 +84,12 @@ void back(float* to, const float* d_from, std::size_t n) {
   CUDA_CHECK(cudaMemcpyAsync(to, d_from, n * sizeof(float), cudaMemcpyDeviceToHost));
 }
 
-// **Timed.** 55 GB/s from pinned memory, 9 from pageable; back to the host it is 55 and 18. The link is a PCIe 5.0 slot of
+// **Timed.** 55 GB/s from pinned memory, 8 from pageable; back to the host it is 55 and 14. The link is a PCIe 5.0 slot of
 // 16 lanes, 63 GB/s each way before headers. The pageable rate is that of the host: on four others with the same GPU it was between
 // 2.9 and 21 GB/s.
-//= 55 GB/s from pinned memory, 9: (rate("one_copy/memory=pinned"), rate("one_copy/memory=pageable"))
+//= 55 GB/s from pinned memory, 8: (rate("one_copy/memory=pinned"), rate("one_copy/memory=pageable"))
 //= 2.9 and 21 GB/s: (2.9, 21)
-//= 55 and 18: (rate("back/memory=pinned"), rate("back/memory=pageable"))
+//= 55 and 14: (rate("back/memory=pinned"), rate("back/memory=pageable"))
 //= 63 GB/s: 16 * 32 * 128 / 130 / 8
 //
 // What the driver does can be done by hand. The host fills one pinned buffer while the copy engine empties another. Before the host
@@ -141,21 +141,20 @@ void by_hand(float* d_to, const float* from, std::size_t n, Staging& staging, st
   CUDA_CHECK(cudaDeviceSynchronize());
 }
 
-// With buffers of 16 MiB and one thread this takes 30 ms on this host, as the driver's copy does; with eight threads 11 ms, 25 GB/s. So
-// the host's own copy takes most of the time.
+// With buffers of 16 MiB and one thread this takes 43 ms on this host, with eight threads 12 ms, 23 GB/s. So the host's own copy takes
+// most of the time.
 //= because the host's own copy: ms("by_hand/threads=1") > 2 * ms("by_hand/threads=8")
-//= takes 30 ms on: ms("by_hand/threads=1")
-//= 11 ms, 25 GB/s: (ms("by_hand/threads=8"), rate("by_hand/threads=8"))
-//= because as the driver's copy does: 0.95 < ms("by_hand/threads=1") / ms("one_copy/memory=pageable") < 1.05
+//= takes 43 ms on: ms("by_hand/threads=1")
+//= 12 ms, 23 GB/s: (ms("by_hand/threads=8"), rate("by_hand/threads=8"))
 //
-// Memory that exists already, of a library or from a file, can be pinned where it is: `cudaHostRegister`. That takes
-// 15 ms here, three times as long as the copy: even for one copy it pays beside the driver's pageable one, though not beside the two
-// buffers with eight threads. Another host took 66 ms, and 46 ms for the pageable copy: there it pays from the second copy on.
-//= 15 ms here: ms("registering/what=register")
-//= because three times: 2.7 < ms("registering/what=register") / ms("one_copy/memory=pinned") < 3.3
+// Memory that exists already, of a library or from a file, can be pinned where it is: `cudaHostRegister`. The copy from there takes
+// 4.88 ms, as any from pinned memory. To register takes 23 ms: even for one copy it pays beside the driver's pageable one, though not
+// beside the two buffers with eight threads. Other hosts took 11 and 66 ms, and 36 and 46 ms for the pageable copy.
+//= 4.88 ms, as any: ms("one_copy/memory=registered")
+//= To register takes 23 ms: ms("registering/what=register")
 //= because even for one copy it pays beside: ms("registering/what=register") + ms("one_copy/memory=pinned") < ms("one_copy/memory=pageable")
 //= because though not beside: ms("registering/what=register") + ms("one_copy/memory=pinned") > ms("by_hand/threads=8")
-//= took 66 ms, and 46 ms for: (66, 46.4)
+//= took 11 and 66 ms, and 36 and 46 ms for: (11.07, 66, 36, 46.4)
 
 /// Pins n floats of the host where they are.
 void registering(float* memory, std::size_t n) {
@@ -207,10 +206,11 @@ void both_ways(float* d_to, const float* from, float* to, const float* d_from, s
   streams.join();
 }
 
-// In one stream they take 10 ms, in two 5.29 ms, which is 101 GB/s in all. Alone they take 4.84 and 4.86 ms; what they share is not
-// measured.
-//= 10 ms, in two 5.29 ms, which is 101 GB/s: (ms("both_ways/streams=1"), ms("both_ways/streams=2"), rate("both_ways/streams=2"))
-//= take 4.84 and 4.86 ms: (ms("one_copy/memory=pinned"), ms("back/memory=pinned"))
+// In one stream they take 10 ms, in two 6.26 ms, which is 86 GB/s in all. Alone they take 4.86 and 4.87 ms; what they share is not
+// measured. On three machines of this kind, one after the other, the two at once took 5.3 to 7.3 ms.
+//= 10 ms, in two 6.26 ms, which is 86 GB/s: (ms("both_ways/streams=1"), ms("both_ways/streams=2"), rate("both_ways/streams=2"))
+//= took 5.3 to 7.3 ms: (5.29, 7.34)
+//= take 4.86 and 4.87 ms: (ms("one_copy/memory=pinned"), ms("back/memory=pinned"))
 //
 // ## 2. Without a copy
 //
@@ -234,13 +234,13 @@ __global__ void zero_copy(float* out, const float* in, std::size_t n, std::size_
 //? answer: {"copy all, then read": ms("one_copy/memory=pinned") < ms("zero_copy/part=1 of 16"),
 //?   "read across the link": ms("one_copy/memory=pinned") > ms("zero_copy/part=1 of 16")}
 //
-// **Timed.** All of the array takes 5 ms, 0.92 of the rate of the copy. Wider loads, prefetches into the L2 and bulk copies came no
+// **Timed.** All of the array takes 5 ms, 0.90 of the rate of the copy. Wider loads, prefetches into the L2 and bulk copies came no
 // further in a trial; why was not measured. One group of 16 takes 0.3 ms. Zero copy is for data of which little is read, or all of it
 // once, and for results of a few bytes (chapter 07).
-//= 5 ms, 0.92: (ms("zero_copy/part=all"), ms("one_copy/memory=pinned") / ms("zero_copy/part=all"))
+//= 5 ms, 0.90: (ms("zero_copy/part=all"), ms("one_copy/memory=pinned") / ms("zero_copy/part=all"))
 //= 16 takes 0.3 ms: (16, ms("zero_copy/part=1 of 16"))
 //
-// ### A result of four bytes
+// ### A result of four bytes (second reading)
 //
 // A reduction leaves one number, and the host waits for it. It can be copied, or the kernel can write it where the host reads.
 
@@ -275,6 +275,19 @@ float written(volatile float* word, float* d_word, const float* d_in, bool polls
   return *word;
 }
 
+// | the word is | us, with the launch |
+// |---|--:|
+// | copied to pageable memory | 23.3 |
+// | copied to pinned memory | 22.1 |
+// | written to mapped memory; the host waits for the kernel | 12.4 |
+// | the same, managed | 11.9 |
+// | written to mapped memory; the host polls | 9.2 |
+//= | copied to pageable memory | 23.3 |: 1000 * ms("one_word/way=copied to pageable")
+//= | copied to pinned memory | 22.1 |: 1000 * ms("one_word/way=copied to pinned")
+//= waits for the kernel | 12.4 |: 1000 * ms("one_word/way=mapped")
+//= managed | 11.9 |: 1000 * ms("one_word/way=managed")
+//= polls | 9.2 |: 1000 * ms("one_word/way=mapped, polled")
+//
 // Who polls has the word before the kernel has ended. What else the kernel wrote need not be there yet, unless a fence stands
 // between the two.
 //
@@ -317,18 +330,45 @@ void managed(float* out, const float* pages, std::size_t n, std::size_t prefetch
   streams.join();
 }
 
-// **Timed.** By faults the pages come at 9 GB/s, prefetched at 46, 0.84 of the rate of a pinned copy. But then the kernel waits for the
-// last page. In four parts, each with its kernel in a stream of its own, a kernel may run while other parts still come. That makes
-// 0.88; whether the overlap is what gains is not measured.
-//= come at 9 GB/s, prefetched at 46, 0.84: (rate("managed/pages=faults"), rate("managed/pages=prefetched"),
+// **Timed.** By faults the pages come at 6 GB/s, prefetched at 42, 0.77 of the rate of a pinned copy. But then the kernel waits for the
+// last page. In four parts, each with its kernel in a stream of its own, it is 0.84. Fastest is what does not move: pages that are mapped
+// for the device (`cudaMemAdvise`) a kernel reads where they are, across the link, at 0.93. With one part of four read so, while the
+// others are prefetched, it is 0.87.
+//= come at 6 GB/s, prefetched at 42, 0.77: (rate("managed/pages=faults"), rate("managed/pages=prefetched"),
 //=   rate("managed/pages=prefetched") / rate("one_copy/memory=pinned"))
-//= makes 0.88: rate("managed/pages=prefetched in 4 parts") / rate("one_copy/memory=pinned")
+//= own, it is 0.84: rate("managed/pages=prefetched in 4 parts") / rate("one_copy/memory=pinned")
+//= link, at 0.93: rate("managed/hint=accessed by the device") / rate("one_copy/memory=pinned")
+//= prefetched, it is 0.87: rate("managed/pages=3 of 4 parts prefetched") / rate("one_copy/memory=pinned")
 //
 // ### What the driver is told (second reading)
 //
 // `cudaMemAdvise` tells the driver how pages will be used. It moves nothing. Of pages that have a *preferred location* the driver
 // tries to keep the pages there. Pages that are *accessed by* the device are mapped for it wherever they are, so that it reads them
 // across the link and takes no fault. Of pages that are *read mostly* each side gets a copy of its own, until one of them writes.
+//
+// Here the host writes all pages, and then a kernel reads them once:
+//
+// | hint | ms |
+// |---|--:|
+// | none, by faults | 45 |
+// | preferred on the device | 45 |
+// | read mostly | 47 |
+// | read mostly, with a prefetch | 31 |
+// | accessed by the device | 5.23 |
+// | accessed by the device, preferred on the host | 5.23 |
+// | none, with a prefetch | 6.32 |
+//= | none, by faults | 45 |: ms("managed/pages=faults")
+//= | preferred on the device | 45 |: ms("managed/hint=preferred on the device")
+//= | read mostly | 47 |: ms("managed/hint=read mostly")
+//= | read mostly, with a prefetch | 31 |: ms("managed/hint=read mostly, prefetched")
+//= | accessed by the device | 5.23 |: ms("managed/hint=accessed by the device")
+//= preferred on the host | 5.23 |: ms("managed/hint=preferred on the host, accessed by the device")
+//= | none, with a prefetch | 6.32 |: ms("managed/pages=prefetched")
+//
+// What is accessed by the device stays with the host, and comes as by zero copy; what is read again comes again. Read mostly is of no
+// use for pages that the host writes before each kernel.
+//= because as by zero copy: 0.95 < ms("managed/hint=accessed by the device") / ms("zero_copy/part=all") < 1.05
+//= because Read mostly is of no use: ms("managed/hint=read mostly, prefetched") > 2 * ms("managed/pages=prefetched")
 
 /// Gives a hint about n managed floats. host: about the host, else about device 0.
 void advise(const float* managed, std::size_t n, cudaMemoryAdvise hint, bool host) {
@@ -419,16 +459,16 @@ void staged(float* to, const float* from, float* d_in, float* d_out, std::size_t
 
 // | pieces | 1 | 2 | 4 | 16 | 32 | 64 |
 // |---|--:|--:|--:|--:|--:|--:|
-// | ms | 14.7 | 9.8 | 7.6 | 6.4 | 6.0 | 6.2 |
-//= | ms | 14.7 | 9.8 | 7.6 | 6.4 | 6.0 | 6.2 |: (ms("staged/pieces=1"), ms("staged/pieces=2"), ms("staged/pieces=4"),
+// | ms | 14.7 | 9.8 | 7.6 | 6.2 | 6.2 | 6.4 |
+//= | ms | 14.7 | 9.8 | 7.6 | 6.2 | 6.2 | 6.4 |: (ms("staged/pieces=1"), ms("staged/pieces=2"), ms("staged/pieces=4"),
 //=   ms("staged/pieces=16"), ms("staged/pieces=32"), ms("staged/pieces=64"))
 //
-// The longest of the three, the work, takes 4.95 ms, but both copies at once take 5.29 ms (`both_ways`): that is the bound, and the
-// peer of this rung. 32 pieces reach 0.88 of it. The first piece in and the last piece out are hidden by nothing, and a stream takes
-// its next piece in only when it has sent its last one out. Eight streams in turn take 5.9 ms.
-//= takes 4.95 ms: ms("staged/pieces=1") - ms("one_copy/memory=pinned") - ms("back/memory=pinned")
-//= 5.29 ms (`both_ways`): ms("both_ways/streams=2")
-//= reach 0.88: ratio("staged/pieces=32")
+// The longest of the three, the work, takes 5.0 ms, but both copies at once take 5.29 ms, timed in turn with these pieces: no order of pieces
+// can be faster, so that is the bound. 32 pieces reach 0.91 of it. The first piece in and the last piece out are hidden by nothing, and
+// a stream takes its next piece in only when it has sent its last one out. Eight streams in turn take 5.9 ms.
+//= takes 5.0 ms: ms("staged/pieces=1") - ms("one_copy/memory=pinned") - ms("back/memory=pinned")
+//= take 5.29 ms, timed: ratio("staged/by part, pieces=64") * ms("staged/by part, pieces=64")
+//= reach 0.91: ratio("staged/pieces=32")
 //= take 5.9 ms: ms("staged/streams=8")
 //
 // ### A stream for each part
@@ -462,40 +502,27 @@ void staged_by_part(float* to, const float* from, float* d_in, float* d_out, std
   streams.join();
 }
 
-// **Timed.** 32 pieces take 5.72 ms, 0.93 of both copies; 16 take 5.9 ms and 64 take 5.7. Why more pieces gain so little was
-// not measured.
-//= 5.72 ms, 0.93: (ms("staged/by part, pieces=32"), ratio("staged/by part, pieces=32"))
-//= take 5.9 ms and 64 take 5.7: (ms("staged/by part, pieces=16"), 64, ms("staged/by part, pieces=64"))
+// **Timed.** 64 pieces take 5.70 ms, 0.93 of both copies in the same rounds, and 0.88 of the work alone; 32 take 5.8 ms and 16 take 6.3.
+//= 64 pieces take 5.70 ms, 0.93: (64, ms("staged/by part, pieces=64"), ratio("staged/by part, pieces=64"))
+//= and 0.88 of: (ms("staged/pieces=1") - ms("one_copy/memory=pinned") - ms("back/memory=pinned")) /
+//=   ms("staged/by part, pieces=64")
+//= 32 take 5.8 ms and 16 take 6.3: (32, ms("staged/by part, pieces=32"), 16, ms("staged/by part, pieces=16"))
 //
-// The simulator draws the order that a program has made. `./learn explain 19 --rung staged` begins like this, for 16 pieces in three
-// streams in turn and in a stream for each part:
+// Events with times show when each part ran; `./learn run 19 -- --timeline FILE` writes them.
 //
-// ```text
-//           1     2     3     4     5     6
-// stream 1  HtoD  work  DtoH  HtoD  work  DtoH
-// stream 2  HtoD  work  DtoH  HtoD  work  DtoH
-// stream 3  HtoD  work  DtoH  HtoD  work  DtoH
-// and 12 more steps
-//
-//           1     2     3     4     5     6
-// stream 1  HtoD  HtoD  HtoD  HtoD  HtoD  HtoD
-// stream 2        work  work  work  work  work
-// stream 3              DtoH  DtoH  DtoH  DtoH
-// and 12 more steps
+// ```{drawing} measured
 // ```
-//
-// What shares a column may run at once. In turn, the three streams want the same engine in the same step. By part, a step has
-// one copy in, one piece of work and one copy out.
 //
 // ### What undoes it
 //
-// - *Pageable memory.* The copy has to pass the driver's buffer, and the host waits for it: 57 ms, in 16 pieces.
-//= 57 ms: ms("staged/mistake=pageable")
+// - *Pageable memory.* The copy has to pass the driver's buffer, and the host waits for it: 71 ms, in 16 pieces.
+//= 71 ms: ms("staged/mistake=pageable")
 // - *One stream.* 15 ms in 16 pieces: without a second stream, nothing may overlap.
 //= 15 ms: ms("staged/mistake=one stream")
 // - *The default stream.* It waits for all streams that `cudaStreamCreate` made, and they wait for it. A kernel whose stream was
-//   forgotten is in it. Streams that are to be independent of it are made with `cudaStreamNonBlocking`, as those of
+//   forgotten is in it: 11 ms, in 16 pieces. Streams that are to be independent of it are made with `cudaStreamNonBlocking`, as those of
 //   `lab::Streams` are.
+//= 11 ms, in 16 pieces: (ms("staged/mistake=default stream"), 16)
 
 /// Three streams of `cudaStreamCreate`, which wait for the default stream.
 struct Blocking {
@@ -545,6 +572,28 @@ float too_early(float* to, const float* d_from, std::size_t n) {
   return to[n - 1];
 }
 
+// ### The order that a program has made (second reading)
+//
+// The simulator draws it. `./learn explain 19 --rung staged` begins like this, for 16 pieces in three
+// streams in turn and in a stream for each part:
+//
+// ```text
+//           1     2     3     4     5     6
+// stream 1  HtoD  work  DtoH  HtoD  work  DtoH
+// stream 2  HtoD  work  DtoH  HtoD  work  DtoH
+// stream 3  HtoD  work  DtoH  HtoD  work  DtoH
+// and 12 more steps
+//
+//           1     2     3     4     5     6
+// stream 1  HtoD  HtoD  HtoD  HtoD  HtoD  HtoD
+// stream 2        work  work  work  work  work
+// stream 3              DtoH  DtoH  DtoH  DtoH
+// and 12 more steps
+// ```
+//
+// What shares a column may run at once. In turn, the three streams want the same engine in the same step. By part, a step has
+// one copy in, one piece of work and one copy out.
+//
 // ## 4. More data than room
 //
 // A sum needs each element once. The data may be larger than the device's memory, if it comes in pieces that are
@@ -618,10 +667,14 @@ void missing_event(double* d_sum, const float* from, std::size_t n, Ring& ring,
   summed(d_sum, from, n, ring, streams, 1, false);
 }
 
-// **Timed.** 5 ms, 0.98 of the rate of a pinned copy: the sum costs next to nothing. The array was 256 MiB as everywhere here; with more
-// data than the device has room for it was never run. `missing_event` leaves out the wait for *empty*. On a GPU it may still give the
+// **Timed.** 5 ms, 0.98 of the rate of a pinned copy: the sum costs next to nothing. Read 560 times in a row the array is 150.3 GB, more
+// than the 150.1 GB that the device has. That takes 2.76 s, 54.5 GB/s: the rate stays, since the device holds no more than before.
+// `missing_event` leaves out the wait for *empty*. On a GPU it may still give the
 // right sum. The simulator does not run a race to find it: no event orders the two, and it says so.
 //= 5 ms, 0.98: (ms("summed"), ms("one_copy/memory=pinned") / ms("summed"))
+//= 150.3 GB, more: (rate("summed/array=again and again") * ms("summed/array=again and again") / 1000)
+//= 2.76 s: ms("summed/array=again and again") / 1000
+//= 54.5 GB/s: rate("summed/array=again and again")
 //
 // ### Memory in the order of a stream
 //
@@ -646,9 +699,9 @@ void allocation(float* d_last, std::size_t n, bool pool) {
   CUDA_CHECK(pool ? cudaFreeAsync(buffer, 0) : cudaFree(buffer));
 }
 
-// By the host's clock, 64 MiB for one kernel: 282 us with `cudaMalloc`, 14 us from the pool. (By default a pool gives its
+// By the host's clock, 64 MiB for one kernel: 179 us with `cudaMalloc`, 9 us from the pool. (By default a pool gives its
 // memory back at each synchronization; here it keeps it, by `cudaMemPoolAttrReleaseThreshold`.)
-//= 282 us with `cudaMalloc`, 14 us: (1000 * ms("allocation/by=cudaMalloc"), 1000 * ms("allocation/by=pool"))
+//= 179 us with `cudaMalloc`, 9 us: (1000 * ms("allocation/by=cudaMalloc"), 1000 * ms("allocation/by=pool"))
 //
 // ## 5. A thousand small kernels
 //
@@ -742,6 +795,9 @@ struct Ready {
   void launch() { CUDA_CHECK(cudaGraphLaunch(exec, nullptr)); }
 };
 
+/// The chain in a graph that is made anew, captured or built, for one launch.
+void new_graph(cudaGraph_t made) { Ready(made).launch(); }
+
 /// The steps on x in a graph of the same shape: captured anew, only to update the one that is there.
 void update(Ready& old, float* x) {
   cudaGraph_t graph = captured(x);
@@ -764,13 +820,13 @@ void update(Ready& old, const std::vector<cudaGraphNode_t>& nodes, float* x) {
 //
 // | how | us a step |
 // |---|--:|
-// | a launch for each | 4.1 |
-// | a programmatic launch for each | 2.6 |
+// | a launch for each | 3.5 |
+// | a programmatic launch for each | 2.9 |
 // | one kernel that stays | 1.2 |
 // | a graph | 1.3 |
 // | a graph of programmatic launches | 0.9 |
-//= | a launch for each | 4.1 |: ms("chain/how=launches")
-//= | a programmatic launch for each | 2.6 |: ms("programmatic/how=launches")
+//= | a launch for each | 3.5 |: ms("chain/how=launches")
+//= | a programmatic launch for each | 2.9 |: ms("programmatic/how=launches")
 //= stays | 1.2 |: ms("chain/how=stays")
 //= | a graph | 1.3 |: ms("chain/how=graph")
 //= | a graph of programmatic launches | 0.9 |: ms("programmatic/how=graph")
@@ -782,18 +838,19 @@ void update(Ready& old, const std::vector<cudaGraphNode_t>& nodes, float* x) {
 // where it needs it. Each launch has an attribute, and the kernel two more lines (`transfers_sm90.cu`). In a graph that takes
 // 0.70 of the time, less than the kernel that stays. Of the two lines, the one that lets the next kernel begin may be left out:
 // then each block does so at its end, and a step takes 1.18 us. These two differ from machine to machine: another had 0.68 us and
-// 0.84 us, and for the plain graph the same 1.30 us. Launched one by one, the kernels take 2.6 us with the attribute and 3.3 us without
+// 0.84 us, and for the plain graph the same 1.30 us. Launched one by one, the kernels take 2.9 us with the attribute and 3.4 us without
 // it; the host's calls alone took as long in a trial, and vary as much from run to run.
 //= 0.70 of the time: ms("programmatic/how=graph") / ms("chain/how=graph")
 //= because less than the kernel that stays: ms("programmatic/how=graph") < ms("chain/how=stays")
 //= a step takes 1.18 us: ms("programmatic/how=graph, no trigger")
 //= had 0.68 us and 0.84 us, and for the plain graph the same 1.30 us: (0.68, 0.84, ms("chain/how=graph"))
-//= 2.6 us with the attribute and 3.3 us: (ms("programmatic/how=launches"), ms("programmatic/how=launches, no attribute"))
+//= 2.9 us with the attribute and 3.4 us: (ms("programmatic/how=launches"), ms("programmatic/how=launches, no attribute"))
 //
-// To make the graph takes 3 ms. If only arguments change, as here the array, `cudaGraphExecUpdate` takes 2 ms less. Both record the
-// launches anew; the other steps were not measured by themselves.
-//= takes 3 ms: ms("new_graph/how=instantiate")
-//= takes 2 ms less: ms("new_graph/how=instantiate") - ms("new_graph/how=update")
+// To capture and prepare the graph takes 2.9 ms, to build it 2.8. If only arguments change, as here the array, the graph that is there
+// can be kept. `cudaGraphExecUpdate` with a graph that was captured anew takes 0.7 ms, new arguments for each of the nodes 0.33 ms.
+//= takes 2.9 ms, to build it 2.8: (ms("new_graph/how=instantiate"), ms("new_graph/how=built"))
+//= takes 0.7 ms: ms("new_graph/how=update")
+//= nodes 0.33 ms: ms("new_graph/how=arguments")
 
 // ## 6. What else a stream takes (second reading)
 //
@@ -818,6 +875,12 @@ void priority(float* d_out, const float* d_in, std::size_t n, float* d_x, cudaSt
   CUDA_CHECK(cudaStreamSynchronize(other));
 }
 
+// The long kernel takes 5.0 ms. In a stream of the same priority the short one is done after 4.95 ms, by the host's clock, in one of the
+// highest priority after 27 us.
+//= takes 5.0 ms: ms("staged/pieces=1") - ms("one_copy/memory=pinned") - ms("back/memory=pinned")
+//= after 4.95 ms: ms("priority/priority=same")
+//= after 27 us: 1000 * ms("priority/priority=higher")
+//
 // ### Functions of the host
 //
 // A stream can call a function of the host, `cudaLaunchHostFunc`: behind the work before it, and ahead of the work after it. So a
@@ -841,6 +904,11 @@ void host_function(float* d_x, float* counter, cudaStream_t stream, bool waits) 
   }
   CUDA_CHECK(cudaStreamSynchronize(stream));
 }
+
+// A kernel and the function behind it take 22 us. If the host waits for the kernel and makes the call itself, the two take 9 us. So the
+// function is for a host that has something else to do meanwhile.
+//= behind it take 22 us: 1000 * ms("host_function/by=function") / 100
+//= the two take 9 us: 1000 * ms("host_function/by=waits") / 100
 
 // [hide] How the rungs are registered
 namespace {
@@ -1181,8 +1249,8 @@ struct Chain {
                                                               "arguments"};
   /// For an array that the graph has not had before.
   void make(std::string_view how) {
-    if (how == "instantiate") Ready(captured(x.data())).launch();
-    if (how == "built") Ready(built(x.data(), unused)).launch();
+    if (how == "instantiate") new_graph(captured(x.data()));
+    if (how == "built") new_graph(built(x.data(), unused));
     if (how == "update") update(updated, x.data()), updated.launch();
     if (how == "arguments") update(given, nodes, x.data()), given.launch();
   }
@@ -1260,7 +1328,7 @@ int write_timeline(const std::string& path, Data& data) {
     std::fprintf(stderr, "--timeline %s: cannot be written\n", path.c_str());
     return 2;
   }
-  std::fprintf(file, "{\n  \"n\": %zu,\n  \"rows\": [", data.n);
+  std::fprintf(file, "{\n \"n\": %zu,\n \"rows\": [", data.n);
   const char* comma = "\n";
   for (const bool by_part : {false, true}) {
     std::vector<Mark> marks(PIECES * PARTS);
@@ -1296,15 +1364,16 @@ int write_timeline(const std::string& path, Data& data) {
       float begin = 0, end = 0;
       CUDA_CHECK(cudaEventElapsedTime(&begin, all.begin, marks[i].begin));
       CUDA_CHECK(cudaEventElapsedTime(&end, all.begin, marks[i].end));
+      const auto rounded = [](float ms) { return std::round(1e4 * static_cast<double>(ms)) / 1e4; };
       std::fprintf(file,
-                   "%s    {\"order\": \"%s\", \"piece\": %zu, \"part\": \"%s\", \"begin_ms\": "
-                   "%.4f, \"end_ms\": %.4f}",
+                   "%s  {\"order\": \"%s\", \"piece\": %zu, \"part\": \"%s\", \"begin_ms\": %.9g, "
+                   "\"end_ms\": %.9g}",
                    comma, by_part ? "by part" : "in turn", i / PARTS, NAMES[i % PARTS],
-                   static_cast<double>(begin), static_cast<double>(end));
+                   rounded(begin), rounded(end));
       comma = ",\n";
     }
   }
-  std::fprintf(file, "\n  ]\n}\n");
+  std::fprintf(file, "\n ]\n}\n");
   std::fclose(file);
   return 0;
 }
@@ -1387,13 +1456,12 @@ int main(int argc, char** argv) {
 // - In pieces and several streams, the shorter of transfer and work hides behind the longer. The bound is the work, or both copies at once.
 // - Streams have no order between them but what events make. A buffer that is used again needs two.
 // - An asynchronous copy is done when its stream or event says so, not when the call returns.
-// - Zero copy for what is read once, or only in part. Managed memory with a prefetch, if at all.
-// - Record a chain of small launches as a graph, best of programmatic launches.
+// - Zero copy for what is read once, or only in part. Managed memory with a prefetch and hints, if at all.
+// - Launch a chain of small kernels as a graph, best of programmatic launches, and change its arguments, not the graph.
 //
 // ## Possibilities for extension
 //
-// 1. Draw the timeline of `staged` from events: record one before and after each copy and kernel.
+// 1. Draw the timeline of `summed`, as `--timeline` does that of `staged`. Which of its two streams waits?
 // 2. Let `staged` keep only three pieces on the device, as `summed` keeps two.
-// 3. Give the last kernel of a chain a higher priority (`cudaStreamCreateWithPriority`) while another stream keeps the
-//    device busy. When does it run?
+// 3. Make the function of the host a node of a graph (`cudaGraphAddHostNode`). What does a kernel and a call take now?
 // 4. Read a file in pieces with `mmap` and `cudaHostRegister`. Which of the two is the bottleneck?

@@ -8,6 +8,7 @@ import unittest
 
 from chapter import Chapter, notice, only
 
+from warp.chapter import results
 from warp.explain import order
 from warp.trace import trace
 
@@ -53,7 +54,9 @@ class Timeline(unittest.TestCase):
             file = pathlib.Path(folder) / "timeline.json"
             run = CHAPTER.run("--timeline", str(file), results=False)
             self.assertEqual(run.code, 0, run.explain())
-            rows = json.loads(file.read_text(encoding="utf-8"))["rows"]
+            text = file.read_text(encoding="utf-8")
+        rows = json.loads(text)["rows"]
+        self.assertEqual(text, results.as_text(json.loads(text)))
         self.assertEqual(len(rows), 2 * 16 * 3)
         for way in ("in turn", "by part"):
             for piece in range(16):
