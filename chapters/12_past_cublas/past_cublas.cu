@@ -34,7 +34,7 @@
 // In the last kernels of chapter 11 every warp does everything: it computes addresses, starts copies, waits for them,
 // meets all others at a barrier, reads fragments, multiplies. Of the instructions of the loop 93 % are FMAs, and 84 of 100
 // cycles issue an instruction: the FMA units do 78 % of what they could. The rest is lost in two ways. An instruction that
-// is not an FMA takes an issue slot. And with two warps for each scheduler, a cycle in which both wait issues nothing. It is
+// is not an FMA takes an {term}`issue slot`. And with two warps for each scheduler, a cycle in which both wait issues nothing. It is
 // not the barrier for which they wait: that takes 0.4 % of a warp's time.
 //= 93 %: 100 * sass("11:grouped_tiles", "FFMA", "FFMA") / sass("11:grouped_tiles", "instructions", "FFMA")
 //= 84 of 100: (ncu("11:grouped_tiles", "smsp__issue_active.avg.pct_of_peak_sustained_active"), 100)
