@@ -14,7 +14,7 @@ from warp.base.machine import Machine
 from warp.chapter import recorded
 from warp.explain import lines, page, problems, sarif
 from warp.explain import report as explained
-from warp.machinecode import code, disassembly, flow, image, kinds, occupancy, report, tools
+from warp.machinecode import code, disassembly, flow, image, kinds, occupancy, registers, report, tools
 from warp.trace import execution, trace
 from warp.trace.model import Example, Launch, Trace
 
@@ -187,6 +187,57 @@ class Flow(unittest.TestCase):
         firsts, successors = flow.blocks_of(made)
         self.assertEqual(firsts, [0, 1, 2, 4])
         self.assertEqual(successors, [[1], [2, 3], [0], []])
+
+
+class Registers(unittest.TestCase):
+    """What FFMAs read of two banks, worked out by hand."""
+
+    def of(self, *rows):
+        return registers.reads([disassembly.instruction_of(16 * at, row) for at, row in enumerate(rows)])
+
+    def test_operands(self):
+        one = disassembly.instruction_of(0, "FFMA R8, -R5.reuse, |R3|, -R8")
+        self.assertEqual(registers.operands(one), [(5, True), (3, False), (8, False)])
+        constants = disassembly.instruction_of(0, "FFMA R8, R5, c[0x0][0x210], RZ")
+        self.assertEqual(registers.operands(constants), [(5, False), (None, False), (None, False)])
+
+    def test_a_register_that_is_kept_is_not_read_again(self):
+        found = self.of(
+            "FFMA R1, R4.reuse, R6, R1", "IADD3 R2, R2, 1, RZ", "FFMA R3, R4, R8, R3", "FFMA R5, R4, R10, R5"
+        )
+        self.assertEqual((found.ffmas, found.flags, found.registers, found.three), (3, 1, 8, 2))
+
+    def test_each_operand_keeps_one_of_each_bank(self):
+        rows = ["FFMA R1, R4.reuse, R6, R1", "FFMA R3, R5.reuse, R8, R3", "FFMA R1, R4, R6, R1", "FFMA R3, R5, R8, R3"]
+        self.assertEqual(self.of(*rows).registers, 4 * 3 - 2)
+        rows[1] = "FFMA R3, R12, R8, R3"  # takes the place of R4
+        self.assertEqual(self.of(*rows).registers, 4 * 3)
+        other = self.of("FFMA R1, R4.reuse, R6, R1", "FFMA R3, R8, R4, R3")  # R4 as another operand
+        self.assertEqual(other.registers, 6)
+
+    def test_conflicts_of_a_bank(self):
+        for row, conflicts in (
+            ("FFMA R1, R4, R6, R1", 1),  # two of three are even
+            ("FFMA R2, R4, R6, R2", 2),
+            ("FFMA R2, R4, RZ, R3", 0),
+            ("FFMA R2, R4, R4, R3", 0),  # one register, read once
+            ("FADD R2, R4, R6", 0),
+        ):
+            self.assertEqual(self.of(row).conflicts, conflicts, row)
+        self.assertEqual(self.of("FFMA R1, R4.reuse, R5, R1", "FFMA R2, R4, R6, R3").conflicts, 1)
+
+    def test_cycles_of_a_loop(self):
+        def of(*rows):
+            return registers.cycles([disassembly.instruction_of(16 * at, row) for at, row in enumerate(rows)])
+
+        self.assertEqual(of("FFMA R1, R4, RZ, R1", "IADD3 R2, R2, 1, RZ", "@!PT LDS RZ, [RZ]"), 2)
+        self.assertEqual(of(*["FFMA R1, R4, R6, R1"] * 4), 8)  # two even ones each
+        self.assertEqual(of(*["FFMA R2, R4, R6, R2"] * 4), 12)
+        self.assertEqual(of(*["FFMA R2, R4.reuse, R6, R3"] * 4), 4)  # but for the first, one of each bank
+        # In turn they overlap: three of each bank in two FFMAs. Two and two do so only at the ends.
+        even, odd = "FFMA R1, R4, R6, R1", "FFMA R1, R5, R6, R1"
+        self.assertEqual(of(even, odd, even, odd), 6)
+        self.assertEqual(of(*[even] * 8, *[odd] * 8), 32 - 2 * 2)
 
 
 class Kinds(unittest.TestCase):

@@ -16,7 +16,9 @@ REF is "rung", "rung/variant" or, of another chapter, "02:rung/variant":
     alone(REF, RESOURCE[, SIZE])    of results/GPU_bounds.json: milliseconds that a resource alone would take, as "issue slots"
     sass(KERNEL, WHAT[, WHERE])     of the recorded machine code: registers, spills, stack, shared, instructions, reuse,
                                     an opcode or LDG.128; WHERE is "kernel"; "loop", the inner one; or an opcode, as
-                                    "FFMA": an iteration of the smallest loop with most of them, of a full tile
+                                    "FFMA": an iteration of the smallest loop with most of them, of a full tile; with that
+                                    one also the "register reads" of its FFMAs, the "bank conflicts" of single ones, and
+                                    the "cycles" of the iteration, by the banks (tools/warp/machinecode/registers.py)
     shapes(WHAT[, WHERE])           of results/GPU_shapes.json: a figure of its "summary", or the ratio of a shape "M,N,K";
                                     WHERE, an expression over the fields of a shape, as m or us, takes some of the random
                                     shapes: their "count", "geometric mean" and "least" of ratios, or the share "at least 0.9"

@@ -30,7 +30,7 @@ from warp.base.errors import LearnError
 from warp.base.text import there
 from warp.chapter.errors import ExpressionError
 from warp.chapter.source import other_files
-from warp.machinecode import code, flow, kinds
+from warp.machinecode import code, flow, kinds, registers
 from warp.machinecode.code import Compiled
 from warp.machinecode.disassembly import Control, Instruction
 from warp.machinecode.tools import Toolchain
@@ -140,6 +140,17 @@ def bits(instruction: Instruction) -> int:
     return access[2] if access else 0
 
 
+def of_a_way(opcode: str, way: list[Instruction]) -> dict[str, int] | None:
+    """Figures of an iteration; of one with FFMAs also what these read of the register file, and what that takes."""
+    if not way:
+        return None
+    if opcode != "FFMA":
+        return figures(way)
+    read = registers.reads(way)
+    extra = {"register reads": read.registers, "bank conflicts": read.conflicts, "cycles": registers.cycles(way)}
+    return {**figures(way), **extra}
+
+
 def facts(compiled: Compiled, opcodes: Sequence[Any] = ()) -> dict[str, Any]:
     """All figures of a kernel: those of ptxas, of the whole, of its inner loop, of iterations with these opcodes."""
     used = compiled.resources
@@ -151,7 +162,7 @@ def facts(compiled: Compiled, opcodes: Sequence[Any] = ()) -> dict[str, Any]:
         "shared": used.shared,
         "kernel": figures(compiled.instructions),
         "loop": figures(compiled.inner.instructions) if compiled.inner else None,
-        **{one: figures(way) if way else None for one, way in ways.items()},
+        **{one: of_a_way(one, way) for one, way in ways.items()},
     }
 
 
@@ -185,7 +196,7 @@ class Compilations:
         word = re.compile(rf"\b{re.escape(kernel.split('<')[0])}\(")
         for file in sorted(file for folder in folders for file in folder.glob("*.cu")):
             text = file.read_text(encoding="utf-8")
-            if word.search(text) and "__global__" in text and not file.name.endswith(("_gpu.cu", "_cublas.cu")):
+            if word.search(text) and "__global__" in text and not file.name.endswith("_cublas.cu"):
                 return file, kernel
         raise LearnError(
             f"{self.main.name}: no source of chapter {number or self.main.parent.name} has a kernel {kernel}"
