@@ -26,6 +26,7 @@
 //   ./learn run 10 --rung quotient         a division by an argument and by a constant
 //   ./learn run 10 --rung branch           lanes, or whole warps, that part at a branch
 //   ./learn run 10 --rung hide_latency     one to eight warps per scheduler, with one to four chains of FMAs [needs gpu]
+//   ./learn run 10 --rung register_banks   FMAs that read two or three registers, from one bank or two [needs gpu]
 //   ./learn run 10 --rung clock_under_load how fast the clock is while the units idle or work [needs gpu]
 //   ./learn run 10 --rung stall_reasons    a kernel for each reason to wait [needs gpu]
 
@@ -161,8 +162,8 @@ __global__ void copy_scalar(float* out, const float* in, unsigned n) {
 //
 // (In listings for older GPUs the carry is a flag: `IADD.CC`, then `IADD.X`. `.HI` marks the upper half of a
 // product.) All that matters where a loop is bound by the instructions that it issues, and not in a copy: that of
-// chapter 06 takes 0.80 ms, `copy_scalar` takes 0.79 ms.
-//= 0.80 ms, `copy_scalar` takes 0.79 ms: (ms("06:copy"), ms("copy_scalar"))
+// chapter 06 takes 0.80 ms, `copy_scalar` takes 0.80 ms.
+//= 0.80 ms, `copy_scalar` takes 0.80 ms: (ms("06:copy"), ms("copy_scalar"))
 //
 // Some of the 128 bits of an instruction (`nvdisasm -hex`) are control codes. NVIDIA does not document them.
 // `./learn sass --json` decodes them as independent measurements agree: how many cycles to wait before the next
@@ -779,7 +780,7 @@ struct ReversedRuns {
 // **Equal code, different speed.** `thread_tile_float4` and `warp_tile` have nearly the same loop. They differ in the
 // addresses that the lanes read: bank conflicts show in the simulator's counters, not in SASS.
 //
-// ### `.reuse` (second reading)
+// ### Register banks and `.reuse` (second reading)
 //
 // A piece of the loop of `thread_tile_2d`:
 //
@@ -794,11 +795,79 @@ struct ReversedRuns {
 // 0bf0       FFMA               R114, R32, R27.reuse, R99
 // ```
 //
-// An FMA reads three registers. NVIDIA does not document how they are stored. As microbenchmarks of Volta found (Z.
-// Jia and others, 2018), the register file has two banks, for even and odd numbers, and three operands from one bank
-// take one cycle more. `.reuse` keeps an operand in a small cache beside the unit, so that the next instruction does
-// not read it again. In an outer product each element of a row meets eight columns, and 382 instructions of that loop
-// carry the flag. You cannot set it in CUDA C++; little reuse hints that the tile of a thread is too small.
+// An FMA reads three registers. NVIDIA does not document how they are stored. On Volta, microbenchmarks found two banks, for even
+// and odd numbers, and one more cycle where all three operands lie in one (Z. Jia and others, 2018). `register_banks` (in
+// `sass_inspection_gpu.cu`) has loops of 256 FMAs whose registers the source chooses. What they take on an H200 follows from three rules:
+//
+// - **A bank gives one register in a cycle.** There are two, for even and odd numbers. Two operands from one bank take two
+//   cycles, three take three.
+// - **`.reuse` keeps a register** in a cache with a place for each of the three operands and each bank. The next instruction
+//   with that register as the same operand does not read it.
+// - **Two FMAs in a row overlap.** While one waits for the even bank, the next may read from the odd one, but not the
+//   next but one.
+//
+// The table has, for each FMA, the registers that are read, the cycles by these rules and the cycles measured, with one, two
+// and four warps for each scheduler:
+//
+// | what an FMA reads | registers | by the rules | 1 warp | 2 warps | 4 warps |
+// |---|--:|--:|--:|--:|--:|
+// | one even, one odd | 2.11 | 1.07 | 1.14 | 1.11 | 1.11 |
+// | both even or odd, not equal modulo 4 | 2.11 | 1.80 | 1.94 | 1.90 | 1.90 |
+// | both even or odd, most equal modulo 4 | 2.11 | 1.80 | 1.94 | 1.91 | 1.90 |
+// | three, two even or two odd in turn | 3.00 | 1.50 | 1.55 | 1.51 | 1.51 |
+// | three, two of them even or odd | 3.00 | 1.83 | 1.93 | 1.90 | 1.90 |
+// | all three even or odd | 3.00 | 2.68 | 2.82 | 2.79 | 2.78 |
+//= | 2.11 | 1.07 | 1.14 | 1.11 | 1.11 |: (sass("register_banks<(Reads)0>", "register reads", "FFMA") / 256,
+//=   sass("register_banks<(Reads)0>", "cycles", "FFMA") / 256,
+//=   1.98e6 / 8192 / 256 / 1 * ms("register_banks/reads=two, 1 apart, warps=1"),
+//=   1.98e6 / 8192 / 256 / 2 * ms("register_banks/reads=two, 1 apart, warps=2"),
+//=   1.98e6 / 8192 / 256 / 4 * ms("register_banks/reads=two, 1 apart, warps=4"))
+//= | 2.11 | 1.80 | 1.94 | 1.90 | 1.90 |: (sass("register_banks<(Reads)1>", "register reads", "FFMA") / 256,
+//=   sass("register_banks<(Reads)1>", "cycles", "FFMA") / 256,
+//=   1.98e6 / 8192 / 256 / 1 * ms("register_banks/reads=two, 2 apart, warps=1"),
+//=   1.98e6 / 8192 / 256 / 2 * ms("register_banks/reads=two, 2 apart, warps=2"),
+//=   1.98e6 / 8192 / 256 / 4 * ms("register_banks/reads=two, 2 apart, warps=4"))
+//= | 2.11 | 1.80 | 1.94 | 1.91 | 1.90 |: (sass("register_banks<(Reads)2>", "register reads", "FFMA") / 256,
+//=   sass("register_banks<(Reads)2>", "cycles", "FFMA") / 256,
+//=   1.98e6 / 8192 / 256 / 1 * ms("register_banks/reads=two, 4 apart, warps=1"),
+//=   1.98e6 / 8192 / 256 / 2 * ms("register_banks/reads=two, 4 apart, warps=2"),
+//=   1.98e6 / 8192 / 256 / 4 * ms("register_banks/reads=two, 4 apart, warps=4"))
+//= | 3.00 | 1.50 | 1.55 | 1.51 | 1.51 |: (sass("register_banks<(Reads)4>", "register reads", "FFMA") / 256,
+//=   sass("register_banks<(Reads)4>", "cycles", "FFMA") / 256,
+//=   1.98e6 / 8192 / 256 / 1 * ms("register_banks/reads=three, in turn, warps=1"),
+//=   1.98e6 / 8192 / 256 / 2 * ms("register_banks/reads=three, in turn, warps=2"),
+//=   1.98e6 / 8192 / 256 / 4 * ms("register_banks/reads=three, in turn, warps=4"))
+//= | 3.00 | 1.83 | 1.93 | 1.90 | 1.90 |: (sass("register_banks<(Reads)3>", "register reads", "FFMA") / 256,
+//=   sass("register_banks<(Reads)3>", "cycles", "FFMA") / 256,
+//=   1.98e6 / 8192 / 256 / 1 * ms("register_banks/reads=three, warps=1"),
+//=   1.98e6 / 8192 / 256 / 2 * ms("register_banks/reads=three, warps=2"),
+//=   1.98e6 / 8192 / 256 / 4 * ms("register_banks/reads=three, warps=4"))
+//= | 3.00 | 2.68 | 2.82 | 2.79 | 2.78 |: (sass("register_banks<(Reads)5>", "register reads", "FFMA") / 256,
+//=   sass("register_banks<(Reads)5>", "cycles", "FFMA") / 256,
+//=   1.98e6 / 8192 / 256 / 1 * ms("register_banks/reads=three alike, warps=1"),
+//=   1.98e6 / 8192 / 256 / 2 * ms("register_banks/reads=three alike, warps=2"),
+//=   1.98e6 / 8192 / 256 / 4 * ms("register_banks/reads=three alike, warps=4"))
+//
+// With four warps for a scheduler the loops take 1 to 6 % more than by the rules, with one up to 8. By Volta's rule all lines but the
+// last would be at 1. With four banks the second would be faster than the third. Without the overlap, in-turn reads would take as
+// long as the line below them. Nsight Compute calls the wait a *dispatch stall*: with
+// four warps for a scheduler it takes 0.63 of a warp's time where all three are even or odd, and 0.08 where one is even and one odd.
+//= 1 to 6 % more: (100 * (1.98e6 / 8192 / 4 * ms("register_banks/reads=three, in turn, warps=4") /
+//=   sass("register_banks<(Reads)4>", "cycles", "FFMA") - 1),
+//=   100 * (1.98e6 / 8192 / 4 * ms("register_banks/reads=two, 4 apart, warps=4") /
+//=   sass("register_banks<(Reads)2>", "cycles", "FFMA") - 1))
+//= up to 8: 100 * (1.98e6 / 8192 * ms("register_banks/reads=two, 2 apart, warps=1") /
+//=   sass("register_banks<(Reads)1>", "cycles", "FFMA") - 1)
+//= because second would be faster: abs(ms("register_banks/reads=two, 2 apart, warps=4") / ms("register_banks/reads=two, 4 apart, warps=4") - 1) < 0.01
+//= because in-turn reads: ms("register_banks/reads=three, in turn, warps=4") < 0.85 * ms("register_banks/reads=three, warps=4")
+//= takes 0.63 of: ncu("register_banks/reads=three alike, warps=4", "smsp__average_warps_issue_stalled_dispatch_stall_per_issue_active.ratio") /
+//=   ncu("register_banks/reads=three alike, warps=4", "smsp__average_warp_latency_per_inst_issued.ratio")
+//= and 0.08 where: ncu("register_banks/reads=two, 1 apart, warps=4", "smsp__average_warps_issue_stalled_dispatch_stall_per_issue_active.ratio") /
+//=   ncu("register_banks/reads=two, 1 apart, warps=4", "smsp__average_warp_latency_per_inst_issued.ratio")
+//
+// In an outer product each element of a row meets eight columns, and 382 instructions of the loop above carry the flag. You cannot set
+// it in CUDA C++, nor choose a register; ptxas does both. Little reuse hints that the tile
+// of a thread is too small.
 //= 382 instructions: sass("04:thread_tile_2d", "reuse", "loop")
 //
 // ## 8. Registers, shared memory, occupancy
@@ -909,11 +978,11 @@ void warps_or_loads(float* out, const float* in, unsigned n, unsigned blocks) {
 // | warps of an SM | 8 | 16 | 32 | 64 |
 // |---|--:|--:|--:|--:|
 // | one load | 1.54 | 0.89 | 0.58 | 0.50 |
-// | four loads | 0.63 | 0.53 | 0.52 | 0.52 |
+// | four loads | 0.63 | 0.54 | 0.52 | 0.52 |
 //= | one load | 1.54 | 0.89 | 0.58 | 0.50 |: (ms("warps_or_loads/warps=8, loads=1"),
 //=   ms("warps_or_loads/warps=16, loads=1"), ms("warps_or_loads/warps=32, loads=1"),
 //=   ms("warps_or_loads/warps=64, loads=1"))
-//= | four loads | 0.63 | 0.53 | 0.52 | 0.52 |: (ms("warps_or_loads/warps=8, loads=4"),
+//= | four loads | 0.63 | 0.54 | 0.52 | 0.52 |: (ms("warps_or_loads/warps=8, loads=4"),
 //=   ms("warps_or_loads/warps=16, loads=4"), ms("warps_or_loads/warps=32, loads=4"),
 //=   ms("warps_or_loads/warps=64, loads=4"))
 //
@@ -934,11 +1003,11 @@ void warps_or_loads(float* out, const float* in, unsigned n, unsigned blocks) {
 //?   ms("hide_latency/warps=2, chains=2"), ms("hide_latency/warps=4, chains=1"))}
 //
 // Each has four independent FMAs per scheduler and the same number in all. With one warp and one chain three of four
-// cycles are lost, and 0.22 of the rate is left that `lab` measures for FMAs. The three ways to four reach 0.85, 0.83
+// cycles are lost, and 0.22 of the rate is left that `lab` measures for FMAs. The three ways to four reach 0.85, 0.84
 // and 0.77. The loop has other instructions, too, more of them for each FMA with fewer chains: with eight warps the same loops
 // reach 0.96, 0.92 and 0.84. What costs the rest, 8 to 10 cycles an iteration, was not measured. The threads of chapter 04 have 64 chains each, which is why four warps per scheduler suffice there.
 //= 0.22 of: rate("hide_latency/warps=1, chains=1") / limit("fma")
-//= 0.85, 0.83 and 0.77: (rate("hide_latency/warps=1, chains=4") / limit("fma"),
+//= 0.85, 0.84 and 0.77: (rate("hide_latency/warps=1, chains=4") / limit("fma"),
 //=   rate("hide_latency/warps=2, chains=2") / limit("fma"), rate("hide_latency/warps=4, chains=1") / limit("fma"))
 //= 0.96, 0.92 and 0.84: (rate("hide_latency/warps=8, chains=4") / limit("fma"),
 //=   rate("hide_latency/warps=8, chains=2") / limit("fma"), rate("hide_latency/warps=8, chains=1") / limit("fma"))
@@ -1131,11 +1200,12 @@ __global__ void branch(float* out, const float* in, unsigned n) {
 //
 // Ceilings in this course assume 1.98 GHz, the H200's highest clock. A GPU lowers it when it would draw more power
 // than it may. `clock_under_load` lets 20 million cycles pass while the units idle, all FMA units work, or the memory
-// is read; its time says how long a cycle was. Run it before you compare cycles with seconds. Our H200 held 1.98 GHz
-// under all three. `ncu` holds the clock at its base unless it is told
+// is read; its time says how long a cycle was. Run it before you compare cycles with seconds. Our H200 held 1.97 GHz
+// under all three, with the launch in the time; the driver says 1.98. `ncu` holds the clock at its base unless it is told
 // `--clock-control none`.
-//= held 1.98 GHz: 20e6 / ms("clock_under_load/load=none") / 1e6
-//= because held 1.98 GHz: max(ms("clock_under_load/load=fma"), ms("clock_under_load/load=memory")) <
+//= held 1.97 GHz: 20e6 / ms("clock_under_load/load=none") / 1e6
+//= driver says 1.98: clock("clock_under_load/load=fma") / 1000
+//= because held 1.97 GHz: max(ms("clock_under_load/load=fma"), ms("clock_under_load/load=memory")) <
 //=   1.002 * ms("clock_under_load/load=none")
 //
 // That says little about power: the loads run for 10 ms each, operands that do not change draw less power than random
@@ -1162,7 +1232,7 @@ __global__ void branch(float* out, const float* in, unsigned n) {
 // | `branch_resolving` | the target of a jump | calls of a function that does nothing | – |
 // | `no_instruction` | the instruction cache | a loop of 192 KiB of `FFMA` | – |
 // | `sleeping` | its own `__nanosleep` | `__nanosleep` in a loop | – |
-// | `dispatch_stall` | the dispatch unit, as for register banks | – | 0.10 of `async_copy`, chapter 11 |
+// | `dispatch_stall` | a register that its bank has not given yet (section 7) | `register_banks` | 0.10 of `async_copy`, chapter 11 |
 // | `drain` | its last stores, before it ends | – | 0.05 of `vectors`, chapter 06 |
 //= 192 KiB: 12288 * 16 / 1024
 //= 0.79 of `naive_along_columns`: ncu("02:naive_along_columns/block=32x32",
@@ -1191,7 +1261,7 @@ __global__ void branch(float* out, const float* in, unsigned n) {
 //=   ncu("06:vectors/along=out", "smsp__average_warp_latency_per_inst_issued.ratio")
 //
 // **Measured.** The part of a warp's time that goes to the reason of its kernel: 0.94 for `barrier`, 0.91 for `mio_throttle`,
-// 0.88 for `lg_throttle`, 0.89 for `not_selected`, 0.84 for `long_scoreboard`, 0.85 for `membar`, 0.81 for `no_instruction`,
+// 0.87 for `lg_throttle`, 0.88 for `not_selected`, 0.85 for `long_scoreboard`, 0.84 for `membar`, 0.81 for `no_instruction`,
 // 0.79 for `sleeping`, 0.70 for `short_scoreboard`, 0.66 for `wait`, 0.57 for `branch_resolving`. With
 // `math_pipe_throttle` it is 0.41, and the same again for `not_selected`: the warps that could issue wait for each
 // other. Between two jumps, 0.30 of a warp's time goes to `wait`.
@@ -1201,16 +1271,16 @@ __global__ void branch(float* out, const float* in, unsigned n) {
 //= 0.91 for `mio_throttle`: ncu("stall_reasons/mio_throttle",
 //=   "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio") /
 //=   ncu("stall_reasons/mio_throttle", "smsp__average_warp_latency_per_inst_issued.ratio")
-//= 0.88 for `lg_throttle`: ncu("stall_reasons/lg_throttle",
+//= 0.87 for `lg_throttle`: ncu("stall_reasons/lg_throttle",
 //=   "smsp__average_warps_issue_stalled_lg_throttle_per_issue_active.ratio") /
 //=   ncu("stall_reasons/lg_throttle", "smsp__average_warp_latency_per_inst_issued.ratio")
-//= 0.89 for `not_selected`: ncu("stall_reasons/not_selected",
+//= 0.88 for `not_selected`: ncu("stall_reasons/not_selected",
 //=   "smsp__average_warps_issue_stalled_not_selected_per_issue_active.ratio") /
 //=   ncu("stall_reasons/not_selected", "smsp__average_warp_latency_per_inst_issued.ratio")
-//= 0.84 for `long_scoreboard`: ncu("stall_reasons/long_scoreboard",
+//= 0.85 for `long_scoreboard`: ncu("stall_reasons/long_scoreboard",
 //=   "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio") /
 //=   ncu("stall_reasons/long_scoreboard", "smsp__average_warp_latency_per_inst_issued.ratio")
-//= 0.85 for `membar`: ncu("stall_reasons/membar",
+//= 0.84 for `membar`: ncu("stall_reasons/membar",
 //=   "smsp__average_warps_issue_stalled_membar_per_issue_active.ratio") /
 //=   ncu("stall_reasons/membar", "smsp__average_warp_latency_per_inst_issued.ratio")
 //= 0.81 for `no_instruction`: ncu("stall_reasons/no_instruction",

@@ -1,13 +1,16 @@
 // ## What only a GPU can show
 //
-// `hide_latency` measures how many independent instructions a scheduler needs (section 8), `clock_under_load` how fast
-// the clock is (section 11). `stall_reasons` has a kernel for each reason of section 12.
+// `hide_latency` measures how many independent instructions a scheduler needs (section 8), `register_banks` what an FMA's
+// registers cost (section 7), `clock_under_load` how fast the clock is (section 11). `stall_reasons` has a kernel for each
+// reason of section 12.
 
 #include <cuda_runtime.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <initializer_list>
+#include <list>
 #include <string>
 #include <vector>
 
@@ -46,6 +49,76 @@ struct Chains {
   void (*kernel)(float* out, unsigned steps, float one, float zero);
 };
 constexpr Chains CHAINS[] = {{1, hide_latency<1>}, {2, hide_latency<2>}, {4, hide_latency<4>}};
+
+/// Which registers the FMAs of `register_banks` read: two, whose numbers differ by 1, 2 or 0 modulo 4; or three, of which two
+/// are even or odd alike, for 128 FMAs or in turn, or all three.
+enum class Reads { two_by_1, two_by_2, two_by_0, three, three_in_turn, three_alike };
+
+constexpr unsigned SUMS = 32;           ///< of a thread of register_banks
+constexpr unsigned FMAS_OF_STEP = 256;  ///< of a thread
+
+/// Sums of products whose registers the source chooses: the floats of a 16-byte load lie in four registers in a row, the
+/// first of which has a number that is a multiple of four. What nvcc makes of it is bound in section 7.
+///
+/// Where two are read, an element of `a` stays the same for 16 FMAs, in the reuse cache, and what is left to be read are an element
+/// of `b` and the sum. Where three are read, nothing is reused.
+///
+/// @param out   (threads, SUMS / 4); written: 1 + steps FMAS_OF_STEP / SUMS in each float
+/// @param ones  (16, blockDim.x), each float 1
+///
+/// Launch: one block per SM.
+template <Reads READS>
+__global__ void __launch_bounds__(512, 1)
+    register_banks(float4* out, const float4* ones, unsigned steps) {
+  const unsigned t = threadIdx.x;
+  float sums[SUMS], a[16], b[16];
+  const auto load = [&](float* to, unsigned row) {
+    const float4 four = ones[row * blockDim.x + t];
+    to[0] = four.x;
+    to[1] = four.y;
+    to[2] = four.z;
+    to[3] = four.w;
+  };
+#pragma unroll
+  for (unsigned i = 0; i < SUMS; i += 4) load(sums + i, i / 4);
+#pragma unroll
+  for (unsigned i = 0; i < 16; i += 4) {
+    load(a + i, 8 + i / 4);
+    load(b + i, 12 + i / 4);
+  }
+#pragma unroll 1
+  for (unsigned step = 0; step < steps; ++step) {
+#pragma unroll
+    for (unsigned x = 0; x < FMAS_OF_STEP; ++x) {
+      const unsigned odd = READS == Reads::three_in_turn ? x % 2 : x / 128, of_run = x % 16;
+      const unsigned sum = READS == Reads::three_in_turn ? x % SUMS : 2 * of_run + odd;
+      if constexpr (READS >= Reads::three) {
+        const unsigned odd_a = READS == Reads::three_alike ? odd : 1 - odd;
+        sums[sum] = fmaf(a[6 * x % 16 + odd_a], b[10 * x % 16 + odd], sums[sum]);
+      } else {
+        constexpr unsigned apart = READS == Reads::two_by_1 ? 1 : READS == Reads::two_by_2 ? 2 : 0;
+        const unsigned of_a = x / 16 % 8 * 2 + 1 - odd;
+        sums[sum] = fmaf(a[of_a], b[of_run / 4 * 4 + (sum % 4 ^ apart)], sums[sum]);
+      }
+    }
+  }
+#pragma unroll
+  for (unsigned i = 0; i < SUMS; i += 4)
+    out[(blockIdx.x * blockDim.x + t) * (SUMS / 4) + i / 4] =
+        make_float4(sums[i], sums[i + 1], sums[i + 2], sums[i + 3]);
+}
+
+/// `register_banks` with the registers of one kind.
+struct Banked {
+  const char* reads;
+  void (*kernel)(float4* out, const float4* ones, unsigned steps);
+};
+constexpr Banked BANKED[] = {{"two, 1 apart", register_banks<Reads::two_by_1>},
+                             {"two, 2 apart", register_banks<Reads::two_by_2>},
+                             {"two, 4 apart", register_banks<Reads::two_by_0>},
+                             {"three", register_banks<Reads::three>},
+                             {"three, in turn", register_banks<Reads::three_in_turn>},
+                             {"three alike", register_banks<Reads::three_alike>}};
 
 /// The stall reasons that a kernel is made for.
 enum class Stall {
@@ -236,6 +309,38 @@ struct Latency {
   }
 };
 
+/// `register_banks` with so many warps for each of an SM's four schedulers.
+struct Banks {
+  const Banked banked;
+  const unsigned warps, steps;
+  const unsigned blocks = lab::multiprocessors(), threads = 4 * 32 * warps;
+  lab::DeviceBuffer<float> ones{std::vector<float>(std::size_t{64} * threads, 1.0f), "ones"};
+  lab::DeviceBuffer<float> out{std::size_t{blocks} * threads * SUMS, "out"};
+
+  void launch() {
+    banked.kernel<<<blocks, threads>>>(reinterpret_cast<float4*>(out.data()),
+                                       reinterpret_cast<const float4*>(ones.data()), steps);
+  }
+  std::vector<lab::Expectation> outputs() {
+    const auto sum = static_cast<float>(1 + steps * (FMAS_OF_STEP / SUMS));
+    return {lab::expect(out, [=] __host__ __device__(std::size_t) { return sum; })};
+  }
+  std::string variant() const { return lab::format("reads=%s, warps=%u", banked.reads, warps); }
+  lab::Rung rung() const {
+    return {.flops = 2.0 * FMAS_OF_STEP * steps * blocks * threads, .limit = lab::Limit::fp32};
+  }
+};
+
+/// One of each of some kernels, with each of these numbers of warps for a scheduler.
+template <class T, class Kernel, std::size_t COUNT>
+std::list<T> with_warps(const Kernel (&kernels)[COUNT], std::initializer_list<unsigned> all,
+                        unsigned steps) {
+  std::list<T> made;
+  for (const unsigned warps : all)
+    for (const Kernel& kernel : kernels) made.emplace_back(kernel, warps, steps);
+  return made;
+}
+
 /// `stall_reasons` for one reason.
 struct Stalls {
   const Waiting waiting;
@@ -303,12 +408,10 @@ struct Clock {
 void add_microbenchmarks(lab::Map<float>& map) {
   // A small n means a run that counts or checks, not one that times.
   const bool full = map.n >= std::size_t{1} << 24;
-  for (const unsigned warps : {1u, 2u, 4u, 8u}) {
-    for (const Chains& chains : CHAINS) {
-      Latency one{chains, warps, full ? 1u << 18 : 1u << 8};
-      map.ladder().add("hide_latency", one.variant(), one, one.rung());
-    }
-  }
+  for (Latency& one : with_warps<Latency>(CHAINS, {1, 2, 4, 8}, full ? 1u << 18 : 1u << 8))
+    map.ladder().add("hide_latency", one.variant(), one, one.rung());
+  for (Banks& one : with_warps<Banks>(BANKED, {1, 2, 4}, full ? 1u << 13 : 1u << 4))
+    map.ladder().add("register_banks", one.variant(), one, one.rung());
   for (const Waiting& one : WAITING)
     map.ladder().add("stall_reasons", one.reason, Stalls{one, full});
   for (const Loaded& one : LOADED)

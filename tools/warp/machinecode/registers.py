@@ -8,6 +8,7 @@ bank, but not while the one before that does.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -31,7 +32,12 @@ class Reads:
 
 def operands(instruction: Instruction) -> list[tuple[int | None, bool]]:
     """(register, whether it is to be kept) of each source; None is a constant, or RZ."""
-    sources = [REGISTER.match(source.strip()) for source in instruction.operands.split(",")[1:]]
+    return _sources(instruction.operands)
+
+
+@functools.cache
+def _sources(text: str) -> list[tuple[int | None, bool]]:
+    sources = [REGISTER.match(source.strip()) for source in text.split(",")[1:]]
     return [(int(source.group(1)), bool(source.group(2))) if source else (None, False) for source in sources]
 
 
