@@ -666,13 +666,12 @@ __global__ void __launch_bounds__(THREADS, 1)
 
 // ## 6. The order of the FMAs
 //
-// An FMA reads three registers, and the register file has banks, too. NVIDIA does not document them. Jia et al.
-// ("Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018) found two banks on Volta, for even and
-// odd register numbers, and an extra cycle where all three operands lie in one. Whether that holds on Hopper we have not
-// established. What the machine code does show is the *reuse cache*: an instruction can mark a register that the next
-// one reads at the same operand position, `.reuse`, so that it is not read again.
+// An FMA reads three registers, and the register file has banks, too. [Chapter
+// 10](/more/10_sass_inspection/register_banks_and_reuse.md) measures the rules on an H200: two banks, for even and odd numbers,
+// and each gives one register in a cycle. So three operands take two cycles, unless one of them is in the *reuse cache*: an
+// instruction can mark a register that the next one reads at the same operand position, `.reuse`, so that it is not read again.
 //
-// So the order of independent FMAs may matter. Go through the 16 x 8 thread tile row by row, and the element of A is
+// So the order of independent FMAs matters. Go through the 16 x 8 thread tile row by row, and the element of A is
 // reused along a row; at the end of each row everything is new. Go through it in serpentine order, down one column and
 // up the next, and the element of B is reused along a column that is twice as long; at the turn it is the element of A.
 //
@@ -723,9 +722,11 @@ __global__ void __launch_bounds__(THREADS, 1)
 
 // 7 %, or 50.1 TFLOP/s, for the order of independent instructions; in the trial with groups it was 2 %. An instruction is issued
 // in 84 of 100 cycles again; the dispatch stall falls to 6 % of a warp's time, and the wait for a fixed latency from 5 to
-// 3 %. The loop marks 1939 operands for reuse instead of 1766. But
-// that is no explanation yet: each order makes the compiler assign registers differently, other orders of the same FMAs
-// were both faster and slower, and no rule that we could find predicts which (the notes have a table). Measure.
+// 3 %. The loop marks 1939 operands for reuse instead of 1766. By chapter 10's rules a K-tile takes a warp 2227 cycles instead
+// of 2433: they would make `wide_tile` 9 % slower. Which registers meet in an FMA is ptxas's choice, another one in each order;
+// chapter 12 times 60 orders.
+//= takes a warp 2227 cycles instead of 2433: (sass("serpentine", "cycles", "FFMA"), sass("wide_tile", "cycles", "FFMA"))
+//= 9 % slower: 100 * (sass("wide_tile", "cycles", "FFMA") / sass("serpentine", "cycles", "FFMA") - 1)
 //= 7 %: 100 * (ms("wide_tile") / ms("serpentine") - 1)
 //= 6 % of: 100 * ncu("serpentine", "smsp__average_warps_issue_stalled_dispatch_stall_per_issue_active.ratio") /
 //=   ncu("serpentine", "smsp__average_warp_latency_per_inst_issued.ratio")
