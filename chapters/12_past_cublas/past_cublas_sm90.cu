@@ -487,8 +487,8 @@ __device__ __forceinline__ void load(const lab::Gemm& g, const CUtensorMap& map_
 //
 // From here on it matters what the compiler makes of the loop, and four places of the source look odd because of it:
 //
-// - *The reads of fragments are volatile.* They stand a step ahead of their use. In six of twelve trial builds without it ptxas
-//   had moved them down again, six in a row right before the first FMA that needs them. Section 7 tells how it was found.
+// - *The reads of fragments are volatile.* They stand a step ahead of their use. Without it ptxas may move them down again, in a
+//   row right before the first FMA that needs them. Section 7 measures it.
 // - *The order of the FMAs*: down one column and up the next, with the third and fourth group of four rows exchanged.
 // - `keep_in_register` hides from the compiler how a value was computed. Otherwise nvcc saves a register and computes the
 //   address of shared memory again for each K-tile.
@@ -1017,22 +1017,38 @@ void tile_by_shape(const lab::Gemm& g, float* partials, int* ready) {
 
 // ## 7. Where the reads stand (second reading)
 //
-// An earlier build of `even_shares` had its reads of fragments written like any other, a step ahead of their use, and was
-// sensitive to what should not matter: of 646 orders of the FMAs the slowest made 51.0 TFLOP/s at 4096, half of them less
-// than 53.5, the best 55.1. In 12 builds that differ in the order, or in code behind the loop, the machine code shows one
-// difference between six slow ones (52.2 to 53.3 TFLOP/s) and six fast ones (54.4 to 55.3). In the fast ones, FMAs stand
-// between any two reads. In the slow ones, 44 to 58 of the 96 `LDS.128` of a K-tile stand right behind another one, and those
-// of B right before the first FMA that needs them: ptxas has undone the software pipelining. It does not say why; a read
-// that is issued later keeps fewer registers occupied.
+// The order of a thread's FMAs changes no bit of C, and it changes the time. `tools/measure/fma_orders/orders.py` compiles `even_shares`
+// with 60 random orders, half of them down one column and up the next, each with the volatile reads of fragments and with plain ones, and
+// times all in turn. At 4096, in TFLOP/s:
 //
-// It does not move volatile reads. With them none of 13 orders has two reads in a row, and they make 53.6 to 54.9. So a
-// search is no longer needed to be near the best. `Large` takes one of these orders, one of
-// the faster ones for both kernels. Why the orders still differ by 2 % is not known. A hypothesis says that
-// an FMA whose three operands all have to be read, as the reuse cache holds none of them, takes a second cycle; in a loop
-// of FMAs alone, with one FMA in eight of this kind, we measured 0.886 FMAs per cycle, and 1 / (1 + 1 / 8) is 0.889. But
-// with one in sixteen it was 0.963, where the hypothesis gives 0.941. The laboratory notes in `results/` have the tables.
-//= 0.889: 1 / (1 + 1 / 8)
-//= 0.941: 1 / (1 + 1 / 16)
+// | | slowest | half of them below | best |
+// |---|--:|--:|--:|
+// | plain reads | 50.9 | 52.9 | 54.8 |
+// | volatile reads | 50.3 | 53.6 | 54.8 |
+// | the same, down the columns | 53.0 | 54.1 | 54.8 |
+//= plain reads | 50.9 | 52.9 | 54.8 |: (orders("plain all: slowest"), orders("plain all: median"), orders("plain all: best"))
+//= volatile reads | 50.3 | 53.6 | 54.8 |: (orders("volatile all: slowest"), orders("volatile all: median"), orders("volatile all: best"))
+//= down the columns | 53.0 | 54.1 | 54.8 |: (orders("volatile columns: slowest"), orders("volatile columns: median"), orders("volatile columns: best"))
+//
+// **Plain reads move.** In 44 of the 60 orders ptxas has put some of the 96 `LDS.128` of a K-tile right behind another one, in one of
+// them 63. It does not say why; a read that is issued later keeps fewer registers occupied. Of the orders down the columns, the time
+// follows the number of such reads, with a correlation of 0.96. With volatile reads 2 orders have any, 7 at most.
+//= In 44 of the 60: (orders("plain all: with close_reads"), orders("plain all: orders"))
+//= them 63: orders("plain all: most close_reads")
+//= correlation of 0.96: orders("plain columns: close_reads")
+//= reads 2 orders have any, 7: (orders("volatile all: with close_reads"), orders("volatile all: most close_reads"))
+//= because the time: orders("plain columns: close_reads") > 0.9
+//
+// **Then the registers decide.** Each order makes ptxas choose others. By the rules of [chapter
+// 10](/more/10_sass_inspection/register_banks_and_reuse.md) a K-tile takes a warp 2,180 to 2,420 cycles, and with volatile reads the time
+// goes with them: a correlation of 0.92. Among the orders down the columns alone, which differ by 3 %, it is 0.35: what else these
+// differ in is not known. The order of `Large` takes 2,178 cycles and made 54.8 TFLOP/s beside them; none of the 60 is faster by 1 %.
+//= 2,180 to 2,420 cycles: (orders("volatile all: least cycles"), orders("volatile all: most cycles"))
+//= correlation of 0.92: orders("volatile all: cycles")
+//= differ by 3 %: 100 * (orders("volatile columns: best") / orders("volatile columns: slowest") - 1)
+//= it is 0.35: orders("volatile columns: cycles")
+//= takes 2,178 cycles and made 54.8: (orders("volatile chapter: cycles"), orders("volatile chapter: tflops"))
+//= because none of the 60 is faster: orders("volatile all: best") < 1.01 * orders("volatile chapter: tflops")
 
 // [hide] How the rungs are registered
 namespace {

@@ -158,6 +158,15 @@ class Expressions(small.Course):
             with self.assertRaisesRegex(expressions.ExpressionError, "no named shape, and not in the summary: median"):
                 self.value(f'shapes("{unknown}")')
 
+    def test_figures_of_many_orders(self):
+        with self.assertRaises(expressions.NotRecorded):
+            self.value('orders("volatile all: best")')
+        self.store("h200_orders.json", {"summary": {"volatile all: best": 55.1}, "orders": []})
+        self.assertEqual(self.value('orders("volatile all: best")'), 55.1)
+        with self.assertRaisesRegex(expressions.ExpressionError, "best is not in the summary: volatile all: best"):
+            self.value('orders("best")')
+        self.assertEqual(results.recorded_gpus(self.folder / "results"), ["h200"])
+
     def test_figures_of_some_of_many_shapes(self):
         rows = [(4, 16, 2.0), (5, 16, 8.0), (5, 99, 0.5), (6, 16, 0.25)]
         shapes = [{"m": m, "k": k, "named": 0, "us": 2.0, "cublas_us": 2 * ratio} for m, k, ratio in rows]

@@ -22,6 +22,7 @@ REF is "rung", "rung/variant" or, of another chapter, "02:rung/variant":
     shapes(WHAT[, WHERE])           of results/GPU_shapes.json: a figure of its "summary", or the ratio of a shape "M,N,K";
                                     WHERE, an expression over the fields of a shape, as m or us, takes some of the random
                                     shapes: their "count", "geometric mean" and "least" of ratios, or the share "at least 0.9"
+    orders(WHAT)                    of results/GPU_orders.json: a figure of its "summary", as "volatile columns: slowest"
     sum, min, max, round, abs
 
 SIZE is 4096 (all extents), "4096,1024,512", or left out: that of `Size gpu`. All but `count` take gpu="h100" for
@@ -182,6 +183,12 @@ class Numbers:
                 return row["cublas_us"] / row["us"]
         raise ExpressionError(f"{what} is no named shape, and not in the summary: {', '.join(sorted(data['summary']))}")
 
+    def orders(self, what: str, gpu: str = stored.FIRST_GPU) -> float:
+        known = self._file(gpu, "_orders")["summary"]
+        if what not in known:
+            raise ExpressionError(f"{what} is not in the summary: {', '.join(sorted(known))}")
+        return known[what]
+
     @property
     def compiled_by(self) -> str:
         """What made the recorded machine code."""
@@ -332,7 +339,10 @@ def _figure_of_ratios(what: str, where: str, ratios: list[float]) -> float:
     raise ExpressionError(f'of some shapes there are "count", "geometric mean", "least" and "at least 0.9", not {what}')
 
 
-FUNCTIONS = ("count", "ms", "first", "rate", "ratio", "error", "clock", "limit", "hw", "ncu", "alone", "sass", "shapes")
+FUNCTIONS = (
+    *("count", "ms", "first", "rate", "ratio", "error", "clock", "limit", "hw", "ncu", "alone", "sass", "shapes"),
+    "orders",
+)
 
 
 def evaluate(expression: str, numbers: Numbers | None, names: dict[str, Any] | None = None) -> Any:

@@ -108,7 +108,7 @@ FIRST_GPU = "h200"  # the numbers of the prose are its own unless they say other
 def recorded_gpus(folder: Path) -> list[str]:
     """The GPUs whose results are in a chapter's results folder, as the files are named: h200 first."""
     names = [path.stem for path in folder.glob("*.json") if path.name != "differences.json"]
-    others = ("_counts", "_caches", "_cccl", "_bounds", "_shapes", "_pytorch", "_pairs", "_timeline")
+    others = ("_counts", "_caches", "_cccl", "_bounds", "_shapes", "_pytorch", "_pairs", "_timeline", "_orders")
     gpus = [name for name in names if not name.endswith(others)]
     return sorted(gpus, key=lambda gpu: (gpu != FIRST_GPU, gpu))
 
