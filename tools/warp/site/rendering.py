@@ -77,6 +77,7 @@ class Blocks:
 
     def put(self, blocks: Iterable[Block]) -> None:
         for block in blocks:
+            self.document["source"] = self.source
             self.block(block)
 
     def box(self, node: nodes.Element, blocks: Iterable[Block]) -> None:
@@ -229,7 +230,6 @@ class Blocks:
         self.myst.current_node += self.figure(block)
 
     def figure(self, block: Figure) -> nodes.figure:
-        self.document["source"] = self.source
         caption = nodes.Element()
         if block.caption:
             with self.myst.current_node_context(caption):
