@@ -25,7 +25,7 @@
 //   ./learn run 19 --rung missing_event  the same without the event that guards a buffer [raises stream-race]
 //   ./learn run 19 --rung allocation     memory by cudaMalloc and in the order of a stream
 //   ./learn run 19 --rung chain          a thousand small kernels: launches, a graph, one kernel that stays
-//   ./learn run 19 --rung programmatic   the chain by programmatic dependent launches [needs gpu, sm_90a, cuda 12.9]
+//   ./learn run 19 --rung programmatic   the chain by programmatic dependent launches [needs sm_90a, cuda 12.9]
 //   ./learn run 19 --rung new_graph      a graph for other arguments: made anew, captured or built, or updated
 //   ./learn run 19 --rung priority       a short kernel beside a long one: of the same priority, of a higher one
 //   ./learn run 19 --rung host_function  a stream that passes through the host: by a function there, by waits
@@ -835,7 +835,7 @@ void update(Ready& old, const std::vector<cudaGraphNode_t>& nodes, float* x) {
 // (chapter 07).
 //
 // With {term}`programmatic dependent launch` (chapter 07) a kernel may begin while the one in front still runs, and waits for its end
-// where it needs it. Each launch has an attribute, and the kernel two more lines (`transfers_sm90.cu`). In a graph that takes
+// where it needs it. Each launch has an attribute, and the kernel two more lines (`transfers_hopper.cu`). In a graph that takes
 // 0.70 of the time, less than the kernel that stays. Of the two lines, the one that lets the next kernel begin may be left out:
 // then each block does so at its end, and a step takes 1.18 us. These two differ from machine to machine: another had 0.68 us and
 // 0.84 us, and for the plain graph the same 1.30 us. Launched one by one, the kernels take 2.9 us with the attribute and 3.4 us without

@@ -42,8 +42,8 @@ constexpr Way WAYS[] = {
     {"how=graph, no trigger", programmatic<false>, true, true},
 };
 
-/// The steps, a launch each.
-void steps(const Way& way, float* x, cudaStream_t stream) {
+/// `count` steps, a launch each.
+void steps(const Way& way, unsigned count, float* x, cudaStream_t stream) {
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attribute.val.programmaticStreamSerializationAllowed = 1;
@@ -53,19 +53,19 @@ void steps(const Way& way, float* x, cudaStream_t stream) {
   config.stream = stream;
   config.attrs = &attribute;
   config.numAttrs = way.attribute ? 1 : 0;
-  for (unsigned s = 0; s < CHAIN; ++s)
+  for (unsigned s = 0; s < count; ++s)
     CUDA_CHECK(cudaLaunchKernelEx(&config, way.kernel, x, CHAINED));
 }
 
 /// The chain, launched in one way.
 class Chain {
  public:
-  explicit Chain(const Way& way) : way_(way) {
+  Chain(const Way& way, unsigned count) : way_(way), count_(count) {
     if (!way.graph) return;
     const lab::Streams streams(1);
     cudaGraph_t graph = nullptr;
     CUDA_CHECK(cudaStreamBeginCapture(streams[0], cudaStreamCaptureModeThreadLocal));
-    steps(way, x_.data(), streams[0]);
+    steps(way, count, x_.data(), streams[0]);
     CUDA_CHECK(cudaStreamEndCapture(streams[0], &graph));
     CUDA_CHECK(cudaGraphInstantiate(&exec_, graph, 0));
     CUDA_CHECK(cudaGraphDestroy(graph));
@@ -77,26 +77,28 @@ class Chain {
   Chain& operator=(const Chain&) = delete;
 
   std::vector<lab::Expectation> outputs() {
-    return {lab::expect(x_, std::vector<float>(CHAINED, CHAIN))};
+    return {lab::expect(x_, std::vector<float>(CHAINED, static_cast<float>(count_)))};
   }
   void prepare() { x_.zero(); }
   void launch() {
     if (exec_) {
       CUDA_CHECK(cudaGraphLaunch(exec_, nullptr));
     } else {
-      steps(way_, x_.data(), nullptr);
+      steps(way_, count_, x_.data(), nullptr);
     }
   }
 
  private:
   const Way& way_;
+  const unsigned count_;
   lab::DeviceBuffer<float> x_{CHAINED, "x"};
   cudaGraphExec_t exec_ = nullptr;
 };
 
 const lab::Rungs here([](lab::Ladder& ladder) {
+  const unsigned count = ladder.on_simulator() ? CHAIN / 10 : CHAIN;
   for (const Way& way : WAYS)
-    ladder.add("programmatic", way.variant, Chain(way), {.prepare_every_run = true});
+    ladder.add("programmatic", way.variant, Chain(way, count), {.prepare_every_run = true});
 });
 
 }  // namespace
