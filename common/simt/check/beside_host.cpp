@@ -14,7 +14,7 @@ namespace simt::beside_host {
 namespace {
 
 struct Launch {
-  bool is_under_way = false, has_let_go = false, waits_for_host = false;
+  bool is_under_way = false, has_let_go = false, waits_for_host = false, ends = false;
   uint32_t queue = 0;
   uint64_t number = 0;  // 0: not known yet
   std::vector<std::function<void()>> at_end;
@@ -41,9 +41,12 @@ Launch& launch_of(State& s, int device) { return s.launches[static_cast<size_t>(
 
 // Under the mutex, as what follows.
 void look_at_host(State& s) {
-  bool goes_on = false;
-  for (const Launch& launch : s.launches) goes_on |= launch.is_under_way && launch.has_let_go;
-  host_at_work = goes_on && s.waiting < devices::host_threads();
+  bool goes_on = false, ends = false;
+  for (const Launch& launch : s.launches) {
+    goes_on |= launch.is_under_way && launch.has_let_go;
+    ends |= launch.is_under_way && launch.ends;
+  }
+  host_at_work = goes_on && (ends || s.waiting < devices::host_threads());
 }
 
 template <class Over>
@@ -113,6 +116,14 @@ void end() {
   --under_way;
   look_at_host(s);
   s.changed.notify_all();
+}
+
+void ends(int device) {
+  if (device < 0) return;
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  launch_of(s, device).ends = true;
+  look_at_host(s);
 }
 
 void forget() {

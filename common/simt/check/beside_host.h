@@ -22,6 +22,8 @@ void wait_until_let_go(int device);
 void runs_here(int device);
 void is_work(uint32_t queue, uint64_t number);
 void end();
+// All of its blocks have ended, so that it will soon be over, and the host goes on that may wait for it. `-1`: no such launch.
+void ends(int launch);
 // In a child of fork(), which has not got these threads.
 void forget();
 // The device whose launch runs in this thread, or none, -1: a thread of the host.

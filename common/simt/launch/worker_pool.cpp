@@ -6,6 +6,7 @@
 
 #include "base/devices.h"
 #include "base/settings.h"
+#include "check/beside_host.h"
 #include "exec/grid_barrier.h"
 #include "exec/hang_proof.h"
 #include "exec/patience.h"
@@ -50,6 +51,7 @@ void Pool::run(Grid& grid) {
   const HeldSignals held;
   grid_ = &grid;
   next_block_ = begun_ = 0;
+  running_ = 1;
   block_count_ = uint64_t{grid.grid.x} * grid.grid.y * grid.grid.z;
   const size_t helpers = threads_for(grid) - 1;
   grid.begun = [](int device) { return of(device).begun(); };
@@ -90,6 +92,7 @@ void Pool::run_clusters(Cluster& cluster) {
 void Pool::call(size_t first, size_t last) {
   if (first > last) return;
   add_workers(last + 1);
+  running_ += last - first + 1;
   {
     const std::lock_guard lock(mutex_);
     working_ += last - first + 1;
@@ -172,6 +175,8 @@ void Pool::take_blocks(Worker& worker, unsigned rank) {
     goes_on(worker.run_in_cluster(rank));
   } else {
     run_blocks(worker);
+    // Told first: who then votes sees that the host will go on.
+    if (--running_ == 0) beside_host::ends(grid_->beside);
     grid_->hang_vote->leave();
   }
 }

@@ -68,8 +68,9 @@ class Pool {
   std::atomic<uint64_t> begun_{0};                   // at the first fault
   alignas(64) std::deque<bool> called_;  // helpers that are to run blocks of this launch
   size_t working_ = 0;
-  std::mutex starting_;            // held by who starts more of them
-  const Grid* waiting_ = nullptr;  // the launch in which they may be started
+  std::atomic<uint64_t> running_{0};  // workers that may have blocks to run
+  std::mutex starting_;               // held by who starts more of them
+  const Grid* waiting_ = nullptr;     // the launch in which they may be started
 };
 
 }  // namespace simt::engine
