@@ -17,18 +17,22 @@
 //   ./learn run 20 --rung missing_wait    the same without the neighbours' events [raises stream-race]
 //   ./learn run 20 --rung jacobi_overlap  edges first; their copies overlap with the interior
 //   ./learn run 20 --rung jacobi_flags    the kernel writes the halos itself, and sets flags
+//   ./learn run 20 --rung jacobi_stays    one kernel for all steps; its blocks wait for their neighbours alone
 //   ./learn run 20 --rung gathered_sums   all-reduce: one GPU adds, and all others get its sums
 //   ./learn run 20 --rung ring_sums       all-reduce: chunks go round a ring
 //   ./learn run 20 --rung one_shot        all-reduce: every GPU adds everything
 //   ./learn run 20 --rung two_shots       all-reduce: each GPU adds its share, and hands it to all
+//   ./learn run 20 --rung tagged_shot     all-reduce: each float arrives with the number of its round
 //   ./learn run 20 --rung early_read      one shot that does not wait for the others [raises stream-race]
 //   ./learn run 20 --rung product         a matrix product whose right factor is spread over all GPUs
+//   ./learn run 20 --rung product_cublas  the same, each part by cuBLAS [needs cublas]
 
 #include <cuda_runtime.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <cuda/atomic>
 #include <deque>
 #include <memory>
@@ -37,6 +41,7 @@
 #include <utility>
 #include <vector>
 
+#include "lab/cublas_gemm.h"
 #include "lab/lab.h"
 
 // Over NVLink or PCIe a GPU reaches the memory of another in the same host. This chapter spreads three kinds of work over
@@ -81,11 +86,11 @@ void peer_copy(float* to, int to_gpu, const float* from, int from_gpu, std::size
   CUDA_CHECK(cudaMemcpyPeerAsync(to, to_gpu, from, from_gpu, n * sizeof(float), stream));
 }
 
-// **Timed.** 256 MiB take 0.69 ms, a rate of 389 GB/s. Both ways at once take 1.02 times as long and have 766 GB/s together:
+// **Timed.** 256 MiB take 0.69 ms, a rate of 389 GB/s. Both ways at once take 1.02 times as long and have 764 GB/s together:
 // the two directions of the link do not share a rate.
 //= 256 MiB: 16384 * 16384 // 4 * 4 / 1024 / 1024
 //= 0.69 ms, a rate of 389 GB/s: (ms("peer_copy/ways=1"), rate("peer_copy/ways=1"))
-//= 1.02 times as long and have 766 GB/s: (ms("peer_copy/ways=2") / ms("peer_copy/ways=1"), rate("peer_copy/ways=2"))
+//= 1.02 times as long and have 764 GB/s: (ms("peer_copy/ways=2") / ms("peer_copy/ways=1"), rate("peer_copy/ways=2"))
 //
 // ### Kernels
 //
@@ -120,12 +125,12 @@ __global__ void peer_store(float* out, const float* in, std::size_t n) {
 // The two kernels have the same code; which pointer is remote differs. A load crosses the link twice, as a request
 // and as data, and its warp waits for the data. A store crosses it once, and the warp continues.
 //
-// **Timed.** The load takes 1.43 times as long as the store, 248 GB/s against 353. Which of the two differences costs that is
-// not measured. Both are slower than the copy. For 16 MiB the store is as fast as it: 300 GB/s, and 299 of the copy.
-//= 1.43 times as long as the store, 248 GB/s against 353: (ms("peer_load") / ms("peer_store"), rate("peer_load"),
+// **Timed.** The load takes 1.41 times as long as the store, 248 GB/s against 351. Which of the two differences costs that is
+// not measured. Both are slower than the copy. For 16 MiB the store is not: 297 GB/s, and 286 of the copy.
+//= 1.41 times as long as the store, 248 GB/s against 351: (ms("peer_load") / ms("peer_store"), rate("peer_load"),
 //=   rate("peer_store"))
 //= 16 MiB: 4096 * 4096 // 4 * 4 / 1024 / 1024
-//= 300 GB/s, and 299 of the copy: (rate("peer_store", 4096), rate("peer_copy/ways=1", 4096))
+//= 297 GB/s, and 286 of the copy: (rate("peer_store", 4096), rate("peer_copy/ways=1", 4096))
 //
 // ### Without peer access
 //
@@ -139,51 +144,86 @@ __global__ void peer_store(float* out, const float* in, std::size_t n) {
 // NVIDIA's [multi-gpu-programming-models](https://github.com/NVIDIA/multi-gpu-programming-models), which has them in
 // MPI and NVSHMEM as well.
 
-constexpr unsigned STRIP = 8;  ///< rows that a block of relax goes down
-constexpr int STEPS = 10;      ///< of a rung; even, so that the result is where the start was
+constexpr int DOWN = 2;                        ///< rows of a thread of `relax`
+constexpr int STRIP = DOWN * int{BLOCK} / 32;  ///< rows of a block: a warp has DOWN of them
 
-/// One column of a block's rows, `begin` to `end` - 1: each cell becomes the mean of its four neighbours, which `put(row,
-/// value)` stores.
+/// Floats from a row to the next: whole float4s. What lies behind the columns is 0 and stays so.
+__host__ __device__ inline std::size_t pitch_of(int cols) {
+  return static_cast<std::size_t>(cols + 3) / 4 * 4;
+}
+
+/// Rows `begin` to `end` - 1, at most ROWS of them, in the four columns from x on: each cell becomes the mean of its four
+/// neighbours, and `put(row, four)` stores them. All loads come before the first store.
 ///
-/// in (rows + 2, cols): the rows of a GPU with a halo row before and behind; row r is row r + 1 of the array. Left and right
-/// of the grid there is 0.
-template <class Put>
-__device__ void relax_column(const float* in, int cols, int col, int begin, int end, Put put) {
-  const std::size_t pitch = static_cast<std::size_t>(cols);
-  const float* row = in + static_cast<std::size_t>(begin) * pitch + col;  // the row above
-  float above = row[0], here = row[pitch];
-  for (int r = begin; r < end; ++r, row += pitch) {
-    const float below = row[2 * pitch];
-    const float left = col > 0 ? row[pitch - 1] : 0, right = col < cols - 1 ? row[pitch + 1] : 0;
-    put(r, 0.25f * (above + below + left + right));
-    above = here, here = below;
+/// in (rows + 2, pitch_of(cols)): the rows of a GPU with a halo row before and behind; row r is row r + 1 of the array. Left and
+/// right of the grid there is 0.
+template <int ROWS, class Put>
+__device__ void relax_cells(const float* in, int cols, int x, int begin, int end, Put put) {
+  if (x >= cols) return;
+  const std::size_t pitch = pitch_of(cols);
+  const auto row_of = [=](int r) { return in + static_cast<std::size_t>(r + 1) * pitch + x; };
+  float4 row[ROWS + 2];
+  float left[ROWS], right[ROWS];
+#pragma unroll
+  for (int k = 0; k < ROWS + 2; ++k)
+    row[k] = *reinterpret_cast<const float4*>(row_of(min(begin + k - 1, end)));
+#pragma unroll
+  for (int k = 0; k < ROWS; ++k) {
+    const float* const cells = row_of(min(begin + k, end));
+    left[k] = x > 0 ? cells[-1] : 0;
+    right[k] = x + 4 < cols ? cells[4] : 0;
+  }
+#pragma unroll
+  for (int k = 0; k < ROWS; ++k) {
+    const float4 up = row[k], here = row[k + 1], down = row[k + 2];
+    const auto mean = [=](int i, float a, float b, float c, float d) {
+      return x + i < cols ? 0.25f * (a + b + c + d) : 0;
+    };
+    if (begin + k < end) {
+      put(begin + k,
+          make_float4(mean(0, up.x, down.x, left[k], here.y), mean(1, up.y, down.y, here.x, here.z),
+                      mean(2, up.z, down.z, here.y, here.w),
+                      mean(3, up.w, down.w, here.z, right[k])));
+    }
   }
 }
 
-/// Rows `first` to `last` - 1 of a step. out, in (rows + 2, cols).
+/// Where part `part` of n rows begins, of `parts` parts as equal as they can be.
+__host__ __device__ inline int share(int n, int part, int parts) {
+  return static_cast<int>(static_cast<long long>(n) * part / parts);
+}
+
+/// Where the four cells from column x on of row r stand.
+__device__ float4& cells_at(float* grid, int cols, int r, int x) {
+  return *reinterpret_cast<float4*>(grid + static_cast<std::size_t>(r + 1) * pitch_of(cols) + x);
+}
+
+/// Rows `first` to `last` - 1 of a step. out, in (rows + 2, pitch_of(cols)).
 ///
-/// Launch: blocks of BLOCK columns x STRIP rows, from row `first`.
-__global__ void relax(float* out, const float* in, int cols, int first, int last) {
-  const int col = static_cast<int>(blockIdx.x * BLOCK + threadIdx.x);
-  const int begin = first + static_cast<int>(blockIdx.y * STRIP);
-  if (col >= cols) return;
-  relax_column(
-      in, cols, col, begin, min(begin + static_cast<int>(STRIP), last), [=](int r, float value) {
-        out[static_cast<std::size_t>(r + 1) * static_cast<std::size_t>(cols) + col] = value;
-      });
+/// Launch: blocks of BLOCK threads for 128 columns x STRIP rows, from row `first`.
+__global__ void __launch_bounds__(BLOCK)
+    relax(float* __restrict__ out, const float* __restrict__ in, int cols, int first, int last) {
+  const int warp = static_cast<int>(threadIdx.x / 32), lane = static_cast<int>(threadIdx.x % 32);
+  const int x = (static_cast<int>(blockIdx.x) * 32 + lane) * 4;
+  const int begin = first + static_cast<int>(blockIdx.y) * STRIP + warp * DOWN;
+  relax_cells<DOWN>(in, cols, x, begin, min(begin + DOWN, last),
+                    [=](int r, float4 four) { cells_at(out, cols, r, x) = four; });
 }
 
 // [hide] The rows of a grid on several GPUs, and a launch of relax
 /// An n x n grid, split by rows: two arrays on each GPU, which take turns, and what its neighbours wait for.
 struct Grid {
-  const int n, gpus;
+  const int n, gpus, steps;
+  const std::size_t pitch;
   std::deque<lab::DeviceBuffer<float>> arrays[2];
   std::vector<cudaEvent_t> sent, inner;  ///< of each GPU: its edges are sent; its interior is done
 
-  Grid(int n, int gpus) : n(n), gpus(gpus), sent(gpus), inner(gpus) {
+  /// steps: even, so that the result is where the start was
+  Grid(int n, int gpus, int steps)
+      : n(n), gpus(gpus), steps(steps), pitch(pitch_of(n)), sent(gpus), inner(gpus) {
     lab::on_each_device(gpus, [&](int g) {
       for (auto& side : arrays) {
-        side.emplace_back(static_cast<std::size_t>(rows(g) + 2) * static_cast<std::size_t>(n),
+        side.emplace_back(static_cast<std::size_t>(rows(g) + 2) * pitch,
                           "the rows of GPU " + std::to_string(g));
       }
       for (auto* events : {&sent, &inner})
@@ -197,15 +237,13 @@ struct Grid {
   Grid(const Grid&) = delete;
   Grid& operator=(const Grid&) = delete;
 
-  int first(int g) const { return static_cast<int>(static_cast<long long>(n) * g / gpus); }
+  int first(int g) const { return share(n, g, gpus); }
   int rows(int g) const { return first(g + 1) - first(g); }
   bool has(int g) const { return g >= 0 && g < gpus; }
   /// Of step s: what GPU g reads, and with s + 1 what it writes.
   float* at(int s, int g) { return arrays[s % 2][static_cast<std::size_t>(g)].data(); }
   /// Row r of GPU g, -1 and rows(g) being its halos.
-  float* row(int s, int g, int r) {
-    return at(s, g) + static_cast<std::size_t>(r + 1) * static_cast<std::size_t>(n);
-  }
+  float* row(int s, int g, int r) { return at(s, g) + static_cast<std::size_t>(r + 1) * pitch; }
   /// Halo rows and back: GPU g's edge on the side of `other`, and the halo there that it belongs to.
   int edge(int g, int other) const { return other < g ? 0 : rows(g) - 1; }
   int halo(int g, int other) const { return other < g ? -1 : rows(g); }
@@ -214,7 +252,7 @@ struct Grid {
 /// Launches relax on rows `first` to `last` - 1 of GPU g, the current one.
 void relax_rows(Grid& grid, int s, int g, int first, int last, cudaStream_t stream) {
   if (first >= last) return;
-  relax<<<lab::tiles(grid.n, last - first, BLOCK, STRIP), BLOCK, 0, stream>>>(
+  relax<<<lab::tiles(grid.n, last - first, 128, STRIP), BLOCK, 0, stream>>>(
       grid.at(s + 1, g), grid.at(s, g), grid.n, first, last);
 }
 // [/hide]
@@ -233,7 +271,7 @@ void send_edges(Grid& grid, int s, int g, cudaStream_t stream) {
   for (const int other : {g - 1, g + 1}) {
     if (!grid.has(other)) continue;
     peer_copy(grid.row(s + 1, other, grid.halo(other, g)), other,
-              grid.row(s + 1, g, grid.edge(g, other)), g, static_cast<std::size_t>(grid.n), stream);
+              grid.row(s + 1, g, grid.edge(g, other)), g, grid.pitch, stream);
   }
   CUDA_CHECK(cudaEventRecord(grid.sent[g], stream));
 }
@@ -244,12 +282,12 @@ void await_edges(Grid& grid, int g, cudaStream_t stream) {
     if (grid.has(other)) CUDA_CHECK(cudaStreamWaitEvent(stream, grid.sent[other]));
 }
 
-/// STEPS steps; the streams are one of each GPU.
+/// The grid's steps; the streams are one of each GPU.
 ///
 /// waits: whether a step waits for the neighbours' edges; without it the result is wrong.
 void jacobi_copies(Grid& grid, lab::Streams& streams, bool waits = true) {
   streams.start();
-  for (int s = 0; s < STEPS; ++s) {
+  for (int s = 0; s < grid.steps; ++s) {
     lab::on_each_device(grid.gpus, [&](int g) {
       if (s > 0 && waits) await_edges(grid, g, streams[g]);
       relax_rows(grid, s, g, 0, grid.rows(g), streams[g]);
@@ -271,20 +309,20 @@ void missing_wait(Grid& grid, lab::Streams& streams) { jacobi_copies(grid, strea
 //= one row in 8192: 16384 / 2
 //= 128 KiB: 2 * 16384 * 4 / 1024
 //
-//? small: Ten steps of 16384 x 16384 cells take 6.32 ms on one GPU and 3.37 ms on two, which are 1.88 times as fast. How many
+//? small: A hundred steps of 16384 x 16384 cells take 51.0 ms on one GPU and 27.4 ms on two, which are 1.86 times as fast. How many
 //?   times as fast are two GPUs at 4096 x 4096?
 //? answer: ms("jacobi_copies/gpus=1", 4096) / ms("jacobi_copies/gpus=2", 4096)
 //? unit: times
 //? near: 20 %
 //
-// **Timed.** Ten steps take 6.32 ms on one GPU and 3.37 ms on two, 1.88 times as fast. A step takes 21 us more than half of
-// one GPU's. At 4096 x 4096 it takes 18 us more, and half of one GPU's step is 22 us: two GPUs are 1.09 times as fast as one.
-//= 6.32 ms on one GPU and 3.37 ms on two, 1.88 times: (ms("jacobi_copies/gpus=1"), ms("jacobi_copies/gpus=2"),
+// **Timed.** A hundred steps take 51.0 ms on one GPU and 27.4 ms on two, 1.86 times as fast. A step takes 19 us more than half of
+// one GPU's. At 4096 x 4096 it takes 17 us more, and half of one GPU's step is 18 us: two GPUs are 1.02 times as fast as one.
+//= 51.0 ms on one GPU and 27.4 ms on two, 1.86 times: (ms("jacobi_copies/gpus=1"), ms("jacobi_copies/gpus=2"),
 //=   ms("jacobi_copies/gpus=1") / ms("jacobi_copies/gpus=2"))
-//= 21 us more: (ms("jacobi_copies/gpus=2") - ms("jacobi_copies/gpus=1") / 2) * 1000 / 10
-//= 18 us more: (ms("jacobi_copies/gpus=2", 4096) - ms("jacobi_copies/gpus=1", 4096) / 2) * 1000 / 10
-//= step is 22 us: ms("jacobi_copies/gpus=1", 4096) / 2 * 1000 / 10
-//= 1.09 times: ms("jacobi_copies/gpus=1", 4096) / ms("jacobi_copies/gpus=2", 4096)
+//= 19 us more: (ms("jacobi_copies/gpus=2") - ms("jacobi_copies/gpus=1") / 2) * 1000 / 100
+//= 17 us more: (ms("jacobi_copies/gpus=2", 4096) - ms("jacobi_copies/gpus=1", 4096) / 2) * 1000 / 100
+//= step is 18 us: ms("jacobi_copies/gpus=1", 4096) / 2 * 1000 / 100
+//= 1.02 times: ms("jacobi_copies/gpus=1", 4096) / ms("jacobi_copies/gpus=2", 4096)
 //
 // The bytes do not explain it. An edge of 16384 floats takes 0.17 us at the rate of a long copy, and edges of a quarter of that
 // length cost a step nearly as much. So each step has a cost that hardly depends on its size; which part of it the launches,
@@ -298,11 +336,11 @@ void missing_wait(Grid& grid, lab::Streams& streams) { jacobi_copies(grid, strea
 // the other computes the rows between. A step then waits for three things: the neighbours' edges, its own interior
 // and its own edges.
 
-/// STEPS steps; the streams are two of each GPU, those for edges first.
+/// The grid's steps; the streams are two of each GPU, those for edges first.
 void jacobi_overlap(Grid& grid, lab::Streams& streams) {
   const int gpus = grid.gpus;
   streams.start();
-  for (int s = 0; s < STEPS; ++s) {
+  for (int s = 0; s < grid.steps; ++s) {
     lab::on_each_device(gpus, [&](int g) {
       const cudaStream_t edges = streams[g], interior = streams[gpus + g];
       if (s > 0) {
@@ -337,15 +375,14 @@ void jacobi_overlap(Grid& grid, lab::Streams& streams) {
 // What shares a column may run at once. But a step is now three columns, where `jacobi_copies` has two: the kernels of the first
 // and of the last row follow each other in one stream.
 //
-// **Timed.** Overlap saves 1 % of the time at 16384 x 16384 and 7 % at 4096 x 4096. Two GPUs have 0.95 of twice one
-// GPU's rate at the large size and 0.59 at the small one. A step still takes 17 us and 16 us more than half of one GPU's, so
-// overlap removes little of a step's cost. What the rest is, is not measured.
+// **Timed.** Overlap saves 1 % of the time at 16384 x 16384, and has 0.94 of twice one GPU's rate. At 4096 x 4096 it takes 1.35 times as
+// long as `jacobi_copies`: 47 us a step. In two trials the steps took 48 and 34 us, and the host's calls for a step 47 and 31 us:
+// launches, copies, events. The GPUs are no faster than the host asks.
 //= 1 % of the time: 100 * (1 - ms("jacobi_overlap/gpus=2") / ms("jacobi_copies/gpus=2"))
-//= 7 %: 100 * (1 - ms("jacobi_overlap/gpus=2", 4096) / ms("jacobi_copies/gpus=2", 4096))
-//= 0.95 of twice: ms("jacobi_copies/gpus=1") / 2 / ms("jacobi_overlap/gpus=2")
-//= 0.59: ms("jacobi_copies/gpus=1", 4096) / 2 / ms("jacobi_overlap/gpus=2", 4096)
-//= 17 us and 16 us: ((ms("jacobi_overlap/gpus=2") - ms("jacobi_copies/gpus=1") / 2) * 1000 / 10,
-//=   (ms("jacobi_overlap/gpus=2", 4096) - ms("jacobi_copies/gpus=1", 4096) / 2) * 1000 / 10)
+//= 0.94 of twice: ms("jacobi_copies/gpus=1") / 2 / ms("jacobi_overlap/gpus=2")
+//= 1.35 times: ms("jacobi_overlap/gpus=2", 4096) / ms("jacobi_copies/gpus=2", 4096)
+//= 47 us a step: ms("jacobi_overlap/gpus=2", 4096) * 1000 / 100
+//= took 48 and 34 us, and the host's calls for a step 47 and 31 us: (48, 34, 47, 31)
 //
 // ### The kernel sends
 //
@@ -358,6 +395,7 @@ void jacobi_overlap(Grid& grid, lab::Streams& streams) {
 //   `memory_order_acquire`.
 
 using SystemFlag = cuda::atomic_ref<unsigned, cuda::thread_scope_system>;
+using DeviceFlag = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;
 
 /// Waits, as a block, until *flag has come to `wanted`.
 __device__ void await(unsigned* flag, unsigned wanted) {
@@ -400,28 +438,27 @@ struct Side {
 /// A step of one GPU's rows. A block of the first or last strip waits for the neighbour's edge of the step before, writes its own edge
 /// into the neighbour's halo and counts the neighbour's flag up. These strips come first, so that nobody waits long.
 ///
-/// out, in (rows + 2, cols). steps: how many steps the flags have counted so far.
+/// out, in (rows + 2, pitch_of(cols)). steps: how many steps the flags have counted so far.
 ///
-/// Launch: blocks of BLOCK columns x STRIP rows.
-__global__ void jacobi_flags(float* out, const float* in, int cols, int rows, Side above,
-                             Side below, unsigned steps) {
+/// Launch: blocks of BLOCK threads for 128 columns x STRIP rows.
+__global__ void __launch_bounds__(BLOCK)
+    jacobi_flags(float* out, const float* in, int cols, int rows, Side above, Side below,
+                 unsigned steps) {
   // The order of the strips: the first, the last, those between.
   const int strips = static_cast<int>(gridDim.y), y = static_cast<int>(blockIdx.y);
   const int strip = y == 0 ? 0 : y == 1 ? strips - 1 : y - 1;
-  const int begin = strip * static_cast<int>(STRIP);
-  const int end = min(begin + static_cast<int>(STRIP), rows);
-  const bool is_first = begin == 0 && above.halo, is_last = end == rows && below.halo;
+  const bool is_first = strip == 0 && above.halo, is_last = strip == strips - 1 && below.halo;
   if (is_first) await(above.mine, steps * gridDim.x);
   if (is_last) await(below.mine, steps * gridDim.x);
 
-  const int col = static_cast<int>(blockIdx.x * BLOCK + threadIdx.x);
-  if (col < cols) {
-    relax_column(in, cols, col, begin, end, [=](int r, float value) {
-      out[static_cast<std::size_t>(r + 1) * static_cast<std::size_t>(cols) + col] = value;
-      if (r == 0 && above.halo) above.halo[col] = value;
-      if (r == rows - 1 && below.halo) below.halo[col] = value;
-    });
-  }
+  const int warp = static_cast<int>(threadIdx.x / 32), lane = static_cast<int>(threadIdx.x % 32);
+  const int x = (static_cast<int>(blockIdx.x) * 32 + lane) * 4;
+  const int begin = strip * STRIP + warp * DOWN;
+  relax_cells<DOWN>(in, cols, x, begin, min(begin + DOWN, rows), [=](int r, float4 four) {
+    cells_at(out, cols, r, x) = four;
+    if (r == 0 && above.halo) *reinterpret_cast<float4*>(above.halo + x) = four;
+    if (r == rows - 1 && below.halo) *reinterpret_cast<float4*>(below.halo + x) = four;
+  });
 
   if (is_first) tell(above.theirs);
   if (is_last) tell(below.theirs);
@@ -438,23 +475,120 @@ __global__ void jacobi_flags(float* out, const float* in, int cols, int rows, Si
 // A block that waits occupies an SM. Here it waits for another GPU, which has SMs of its own. A block that waited for one
 // *of its own grid* that has not begun could wait for ever (chapter 07).
 //
-// The peer of all three is NCCL, NVIDIA's library for communication between GPUs, where it is installed: each GPU's stream has
+// The peer of these rungs is NCCL, NVIDIA's library for communication between GPUs, where it is installed: each GPU's stream has
 // the step's kernel, then `ncclSend` and `ncclRecv` of its edges in one group.
 //
-// **Timed.** At 4096 x 4096 the flags are the fastest. Their 0.307 ms are 1.23 times as fast as overlap and 1.15 times as fast as
-// NCCL, but only 0.72 of twice one GPU's rate. At 16384 x 16384 they are the slowest, 3.81 ms, 0.87 of NCCL's rate.
-//= 0.307 ms are 1.23 times: (ms("jacobi_flags/gpus=2", 4096),
-//=   ms("jacobi_overlap/gpus=2", 4096) / ms("jacobi_flags/gpus=2", 4096))
-//= 1.15 times: ratio("jacobi_flags/gpus=2", 4096)
-//= 0.72 of twice: ms("jacobi_copies/gpus=1", 4096) / 2 / ms("jacobi_flags/gpus=2", 4096)
-//= 3.81 ms, 0.87 of: (ms("jacobi_flags/gpus=2"), ratio("jacobi_flags/gpus=2"))
+// **Timed.** The flags are the fastest of the three at both sizes. They have 0.97 of twice one GPU's rate at 16384 x 16384, and 0.88 at
+// 4096 x 4096. There they are 1.5 times as fast as NCCL's halos.
+//= 0.97 of twice: ms("jacobi_copies/gpus=1") / 2 / ms("jacobi_flags/gpus=2")
+//= 0.88 at: ms("jacobi_copies/gpus=1", 4096) / 2 / ms("jacobi_flags/gpus=2", 4096)
+//= 1.5 times as fast: ratio("jacobi_flags/gpus=2", 4096)
+
+// ### A kernel that stays
 //
-// The kernel is slow there, not the exchange. On one GPU, where it waits for nothing, it takes 1.19 times as long as `relax`,
-// and two GPUs have 0.98 of twice *its* rate. Why the kernel is slower is not measured. NCCL's halos are the fastest at the
-// large size, although nothing overlaps there: the copies have 0.98 of their rate, overlap 0.99.
-//= 1.19 times as long: ms("jacobi_flags/gpus=1") / ms("jacobi_copies/gpus=1")
-//= 0.98 of twice: ms("jacobi_flags/gpus=1") / 2 / ms("jacobi_flags/gpus=2")
-//= 0.98 of their rate, overlap 0.99: (ratio("jacobi_copies/gpus=2"), ratio("jacobi_overlap/gpus=2"))
+// `jacobi_flags` still ends a kernel and begins another for each step. One kernel for all steps has to keep blocks from running
+// ahead of others. That takes no barrier of the whole grid: a block reads its own rows and one row on each side, so it waits for the
+// blocks above and below alone. Each block counts its steps in a word of global memory. This array of words has a halo, as the rows
+// have: its first and last word are counted by other GPUs. All blocks have to run at once, so the launch is cooperative (chapter 07).
+//
+//? stays: `jacobi_flags` takes 20 us for a step of 4096 x 4096 on two GPUs. How long does the kernel that stays take?
+//? answer: ms("jacobi_stays/gpus=2", 4096) * 1000 / 100
+//? unit: us
+//? near: 10 %
+
+constexpr unsigned STAY = 512;  ///< threads of a block of `jacobi_stays`
+constexpr int PASS = 4;         ///< rows of a thread before it goes on
+
+/// What `jacobi_stays` knows of its GPU and of the GPUs above and below.
+struct Place {
+  float* mine[2];        ///< the GPU's arrays, which take turns
+  float* halo_above[2];  ///< its first row's halo in the arrays of the GPU above
+  float* halo_below[2];  ///< its last row's halo in the arrays of the GPU below
+  unsigned* done;        ///< steps that are done: by the GPU above, by each block, by the GPU below
+  unsigned *done_above, *done_below;  ///< the words of those two that this GPU counts; or nullptr
+};
+
+/// Waits until *done has come to `step`. far: whether another GPU counts it.
+__device__ void await_step(unsigned* done, unsigned step, bool far) {
+  if (far) {
+    while (SystemFlag(*done).load(cuda::memory_order_acquire) < step) {
+    }
+  } else {
+    while (DeviceFlag(*done).load(cuda::memory_order_acquire) < step) {
+    }
+  }
+}
+
+/// All steps of a GPU's rows; a block has a share of them. It waits for the blocks above and below it alone, which may be another
+/// GPU's.
+///
+/// at: arrays (rows + 2, pitch_of(cols)). before: steps that are done already.
+///
+/// Launch: cooperatively, blocks of STAY threads.
+__global__ void __launch_bounds__(STAY)
+    jacobi_stays(const __grid_constant__ Place at, int cols, int rows, unsigned before, int steps) {
+  const int block = static_cast<int>(blockIdx.x), blocks = static_cast<int>(gridDim.x);
+  const int begin = share(rows, block, blocks), end = share(rows, block + 1, blocks);
+  const bool is_first = block == 0, is_last = block == blocks - 1;
+  const bool to_above = is_first && at.done_above, to_below = is_last && at.done_below;
+
+  for (int s = 0; s < steps; ++s) {
+    const unsigned step = before + static_cast<unsigned>(s);
+    if (threadIdx.x == 0 && (!is_first || to_above)) await_step(at.done + block, step, to_above);
+    if (threadIdx.x == 32 && (!is_last || to_below))
+      await_step(at.done + block + 2, step, to_below);
+    __syncthreads();
+
+    const float* const in = at.mine[s % 2];
+    float* const out = at.mine[(s + 1) % 2];
+    float* const above = to_above ? at.halo_above[(s + 1) % 2] : nullptr;
+    float* const below = to_below ? at.halo_below[(s + 1) % 2] : nullptr;
+    for (int x = static_cast<int>(threadIdx.x) * 4; x < cols; x += int{STAY} * 4)
+      for (int first = begin; first < end; first += PASS)
+        relax_cells<PASS>(in, cols, x, first, min(first + PASS, end), [=](int r, float4 four) {
+          cells_at(out, cols, r, x) = four;
+          if (r == 0 && above) *reinterpret_cast<float4*>(above + x) = four;
+          if (r == rows - 1 && below) *reinterpret_cast<float4*>(below + x) = four;
+        });
+
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      if (to_above) SystemFlag(*at.done_above).store(step + 1, cuda::memory_order_release);
+      if (to_below) SystemFlag(*at.done_below).store(step + 1, cuda::memory_order_release);
+      DeviceFlag(at.done[block + 1]).store(step + 1, cuda::memory_order_release);
+    }
+  }
+}
+
+// The count guards both directions, as the flag did: a block overwrites in step s + 1 what its neighbours have read in step s, and they
+// have counted that step when it begins.
+//
+// **Timed.** Rates on two GPUs, as parts of twice the best rate of one:
+//
+// | | 16384 x 16384 | 4096 x 4096 |
+// |---|---|---|
+// | `jacobi_copies` | 0.93 | 0.51 |
+// | `jacobi_overlap` | 0.94 | 0.38 |
+// | NCCL's halos | 0.95 | 0.63 |
+// | `jacobi_flags` | 0.97 | 0.88 |
+// | `jacobi_stays` | 0.86 | 1.09 |
+//= `jacobi_copies` | 0.93 | 0.51: (min(ms("jacobi_copies/gpus=1"), ms("jacobi_flags/gpus=1")) / 2 / ms("jacobi_copies/gpus=2"),
+//=   min(ms("jacobi_copies/gpus=1", 4096), ms("jacobi_flags/gpus=1", 4096)) / 2 / ms("jacobi_copies/gpus=2", 4096))
+//= `jacobi_overlap` | 0.94 | 0.38: (min(ms("jacobi_copies/gpus=1"), ms("jacobi_flags/gpus=1")) / 2 / ms("jacobi_overlap/gpus=2"),
+//=   min(ms("jacobi_copies/gpus=1", 4096), ms("jacobi_flags/gpus=1", 4096)) / 2 / ms("jacobi_overlap/gpus=2", 4096))
+//= halos | 0.95 | 0.63: (min(ms("jacobi_copies/gpus=1"), ms("jacobi_flags/gpus=1")) / 2 / ms("jacobi_copies/gpus=2")
+//=   / ratio("jacobi_copies/gpus=2"), min(ms("jacobi_copies/gpus=1", 4096), ms("jacobi_flags/gpus=1", 4096)) / 2
+//=   / ms("jacobi_copies/gpus=2", 4096) / ratio("jacobi_copies/gpus=2", 4096))
+//= `jacobi_flags` | 0.97 | 0.88: (min(ms("jacobi_copies/gpus=1"), ms("jacobi_flags/gpus=1")) / 2 / ms("jacobi_flags/gpus=2"),
+//=   min(ms("jacobi_copies/gpus=1", 4096), ms("jacobi_flags/gpus=1", 4096)) / 2 / ms("jacobi_flags/gpus=2", 4096))
+//= `jacobi_stays` | 0.86 | 1.09: (min(ms("jacobi_copies/gpus=1"), ms("jacobi_flags/gpus=1")) / 2 / ms("jacobi_stays/gpus=2"),
+//=   min(ms("jacobi_copies/gpus=1", 4096), ms("jacobi_flags/gpus=1", 4096)) / 2 / ms("jacobi_stays/gpus=2", 4096))
+//
+// The rate of one is that of GPU 0; GPU 1 alone was 0.3 and 1.2 % slower in a trial. At 4096 x 4096 each GPU has half of the grid, 64 MiB in
+// both arrays, where one GPU has 128. Whether the L2 cache gives the kernel that stays its last per cents is not measured, nor why it is
+// slower than a launch for each step at the large size.
+//= 64 MiB in: 2 * 4096 * 4096 // 2 * 4 / 1024 / 1024
+//= has 128: 2 * 4096 * 4096 * 4 / 1024 / 1024
 
 // ## 3. All-reduce
 //
@@ -534,9 +668,9 @@ __global__ void ring_sums(float4* out, const float4* mine, const float4* theirs,
 // less than 2 B for any number of GPUs. Without a switch that adds, no algorithm sends less (Patarasuk and Yuan, 2009). But
 // there are 2 (N - 1) steps, each a launch and an event here, however short the message is.
 //
-// **Timed.** 1 GiB takes 3.24 ms, 1.73 times as fast as where one GPU adds. Between two GPUs B crosses in each direction, at
+// **Timed.** 1 GiB takes 3.23 ms, 1.74 times as fast as where one GPU adds. Between two GPUs B crosses in each direction, at
 // the same time.
-//= 3.24 ms, 1.73 times: (ms("ring_sums/floats=268435456"),
+//= 3.23 ms, 1.74 times: (ms("ring_sums/floats=268435456"),
 //=   ms("gathered_sums/floats=268435456") / ms("ring_sums/floats=268435456"))
 //
 // ### One shot
@@ -571,24 +705,28 @@ __device__ void meet(const OnAll<unsigned>& flags, int me, int gpus, unsigned ro
 
 /// out[i] = the sum of in[i] over all GPUs, for n4 groups of four floats; out is memory of GPU `me`.
 ///
-/// me: the GPU that runs it. round: of the first meeting. waits: whether it meets the others; without it, it reads too early.
+/// me: the GPU that runs it. rounds: of each block, its meetings so far. waits: whether it meets the others; without it, it reads too
+/// early.
 ///
 /// Launch: on each GPU, at most MEETING blocks of BLOCK in one dimension, as many on all.
 __global__ void one_shot(float4* out, OnAll<float4> in,
-                         const __grid_constant__ OnAll<unsigned> flags, int me, int gpus,
-                         std::size_t n4, unsigned round, bool waits) {
-  if (waits) meet(flags, me, gpus, round);
+                         const __grid_constant__ OnAll<unsigned> flags, unsigned* rounds, int me,
+                         int gpus, std::size_t n4, bool waits) {
+  const unsigned round = rounds[blockIdx.x];
+  if (waits) meet(flags, me, gpus, round + 1);
   const std::size_t threads = std::size_t{gridDim.x} * BLOCK;
   for (std::size_t i = std::size_t{blockIdx.x} * BLOCK + threadIdx.x; i < n4; i += threads)
     out[i] = sum_at(in, gpus, i);
-  if (waits) meet(flags, me, gpus, round + 1);
+  if (waits) meet(flags, me, gpus, round + 2);
+  if (threadIdx.x == 0) rounds[blockIdx.x] = round + 2;
 }
 
-// **Timed.** 8 KiB take 14 us, and 1 MiB takes 25 us: 1.7 times as long for 128 times the bytes.
+// **Timed.** 8 KiB take 5.8 us, and 1 MiB takes 11.5 us: 2.0 times as long for 128 times the bytes. Messages of up to 1 MiB are summed 20
+// times in a row, from a graph (chapter 19): one alone takes less than it takes to begin on all GPUs and to know that all are done.
 //= 8 KiB: 2048 * 4 / 1024
-//= 14 us: ms("one_shot/floats=2048") * 1000
-//= 25 us: ms("one_shot/floats=262144") * 1000
-//= 1.7 times as long for 128 times: (ms("one_shot/floats=262144") / ms("one_shot/floats=2048"), 262144 / 2048)
+//= 5.8 us: ms("one_shot/floats=2048") * 1000 / 20
+//= 11.5 us: ms("one_shot/floats=262144") * 1000 / 20
+//= 2.0 times as long for 128 times: (ms("one_shot/floats=262144") / ms("one_shot/floats=2048"), 262144 / 2048)
 //
 // ### Kernels that wait for each other
 //
@@ -615,9 +753,10 @@ __global__ void one_shot(float4* out, OnAll<float4> in,
 ///
 /// Launch: as one_shot.
 __global__ void two_shots(OnAll<float4> out, OnAll<float4> in,
-                          const __grid_constant__ OnAll<unsigned> flags, int me, int gpus,
-                          std::size_t n4, unsigned round) {
-  meet(flags, me, gpus, round);
+                          const __grid_constant__ OnAll<unsigned> flags, unsigned* rounds, int me,
+                          int gpus, std::size_t n4) {
+  const unsigned round = rounds[blockIdx.x];
+  meet(flags, me, gpus, round + 1);
   const std::size_t threads = std::size_t{gridDim.x} * BLOCK;
   const std::size_t first = n4 * static_cast<unsigned>(me) / static_cast<unsigned>(gpus);
   const std::size_t end = n4 * static_cast<unsigned>(me + 1) / static_cast<unsigned>(gpus);
@@ -628,12 +767,67 @@ __global__ void two_shots(OnAll<float4> out, OnAll<float4> in,
     for (int g = 0; g < MOST; ++g)
       if (g < gpus) out.of[g][i] = sum;
   }
-  meet(flags, me, gpus, round + 1);
+  meet(flags, me, gpus, round + 2);
+  if (threadIdx.x == 0) rounds[blockIdx.x] = round + 2;
 }
 
 // One shot loads (N - 1) B from others, two shots (N - 1) B / N, and they store as much again to them.
 //
-// ### The four ways, and NCCL
+// ### No meeting
+//
+// `one_shot` makes four trips over the link: flags, the loads' requests, their data, and flags again. NCCL's protocol *LL* makes
+// one. A word of 64 bits arrives as a whole, so that a float and the number of its round in one word cannot be torn apart. Each GPU
+// stores its floats to all others, and polls its own memory until each word is of this round. Two sets of words take turns: who has the
+// words of a round knows that their sender has done with the round before. Each float crosses as 8 bytes, so it is for short
+// messages.
+//
+//? tagged: `one_shot` takes 5.8 us for 8 KiB on two GPUs. How long does the next kernel take?
+//? answer: ms("tagged_shot/floats=2048") * 1000 / 20
+//? unit: us
+//? near: 25 %
+
+/// 64 bits that arrive as one: a float, and above it the number of its round.
+using Word = cuda::atomic_ref<std::uint64_t, cuda::thread_scope_system>;
+
+/// out[i] = the sum of element i over all GPUs, for n floats. Each GPU stores its floats into memory of all others, with the round; and
+/// reads what they have stored into its own until all is of this round.
+///
+/// shown: for each GPU's floats n words, of even rounds and of odd ones: (2, MOST, n) on each GPU, zeros at first.
+/// rounds: of each block, how often it has run.
+///
+/// Launch: on each GPU, blocks of BLOCK in one dimension, as many on all.
+/// Source: the LL protocol of NCCL.
+__global__ void __launch_bounds__(BLOCK)
+    tagged_shot(float* out, const float* in, const __grid_constant__ OnAll<std::uint64_t> shown,
+                unsigned* rounds, int me, int gpus, std::size_t n) {
+  const std::uint64_t round = rounds[blockIdx.x] + 1;
+  const auto word_of = [&](int where, int whose, std::size_t i) {
+    return Word(shown.of[where][(round % 2 * MOST + static_cast<unsigned>(whose)) * n + i]);
+  };
+  const std::size_t threads = std::size_t{gridDim.x} * BLOCK;
+  for (std::size_t i = std::size_t{blockIdx.x} * BLOCK + threadIdx.x; i < n; i += threads) {
+    const std::uint64_t mine = round << 32 | __float_as_uint(in[i]);
+    for (int g = 0; g < gpus; ++g)
+      if (g != me) word_of(g, me, i).store(mine, cuda::memory_order_relaxed);
+    float sum = 0;
+    for (int g = 0; g < gpus; ++g) {
+      std::uint64_t word = mine;
+      while (g != me) {
+        word = word_of(me, g, i).load(cuda::memory_order_relaxed);
+        if (word >> 32 == round) break;
+      }
+      sum += __uint_as_float(static_cast<unsigned>(word));
+    }
+    out[i] = sum;
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) rounds[blockIdx.x] = static_cast<unsigned>(round);
+}
+
+// **Timed.** 3.0 us, where `one_shot` has four trips one behind the other. Which part of the difference each has is not measured.
+//= 3.0 us: ms("tagged_shot/floats=2048") * 1000 / 20
+//
+// ### The five ways, and NCCL
 //
 // | | steps | bytes into each GPU |
 // |---|---|---|
@@ -641,47 +835,42 @@ __global__ void two_shots(OnAll<float4> out, OnAll<float4> in,
 // | ring | 2 (N - 1) | 2 (N - 1) / N B |
 // | one shot | 1 | (N - 1) B |
 // | two shots | 2 | 2 (N - 1) / N B |
+// | tagged words | 1 | 2 (N - 1) B |
 //
 // The peer of these rungs is NCCL's `ncclAllReduce`, which chooses among algorithms by the length of the message. (Newer
 // NVSwitches add and multicast by themselves; that is left out here, and turned off in the peer.)
 //
-// **Timed.** Between two GPUs ring, one shot and two shots bring B into each GPU, and they differ little: at 1 GiB 3.24, 3.22 and
-// 3.18 ms. Their rates as parts of NCCL's:
-//= 3.24, 3.22 and 3.18 ms: (ms("ring_sums/floats=268435456"), ms("one_shot/floats=268435456"), ms("two_shots/floats=268435456"))
+// **Timed.** Between two GPUs ring, one shot and two shots bring B into each GPU, and they differ little: at 1 GiB 3.23, 3.22 and
+// 3.18 ms. Rates as parts of NCCL's, whose short messages are summed 20 times from a graph, too:
+//= 3.23, 3.22 and 3.18 ms: (ms("ring_sums/floats=268435456"), ms("one_shot/floats=268435456"), ms("two_shots/floats=268435456"))
 //
-// | message | one GPU adds | ring | one shot | two shots |
-// |---|---|---|---|---|
-// | 1 GiB | 0.58 | 1.01 | 1.01 | 1.03 |
-// | 64 MiB | 0.69 | 1.14 | 1.18 | 1.20 |
-// | 4 MiB | 1.10 | 1.45 | 1.32 | 1.31 |
-// | 1 MiB | 1.07 | 1.17 | 0.97 | 0.96 |
-// | 64 KiB | 0.89 | 0.95 | 1.03 | 1.06 |
-// | 8 KiB | 0.67 | 0.79 | 0.95 | 0.68 |
-// | 512 B | 0.83 | 0.89 | 0.93 | 0.90 |
-//= 0.58 | 1.01 | 1.01 | 1.03: (ratio("gathered_sums/floats=268435456"), ratio("ring_sums/floats=268435456"),
+// | message | one GPU adds | ring | one shot | two shots | tagged |
+// |---|---|---|---|---|---|
+// | 1 GiB | 0.59 | 1.01 | 1.01 | 1.03 | |
+// | 64 MiB | 0.70 | 1.15 | 1.17 | 1.19 | |
+// | 4 MiB | 1.08 | 1.49 | 1.51 | 1.58 | |
+// | 1 MiB | 0.75 | 1.19 | 1.22 | 1.21 | 1.58 |
+// | 64 KiB | 0.59 | 0.92 | 1.24 | 1.25 | 2.52 |
+// | 8 KiB | 0.58 | 0.88 | 1.27 | 1.17 | 2.43 |
+// | 512 B | 0.47 | 0.84 | 1.22 | 1.11 | 2.61 |
+//= 0.59 | 1.01 | 1.01 | 1.03: (ratio("gathered_sums/floats=268435456"), ratio("ring_sums/floats=268435456"),
 //=   ratio("one_shot/floats=268435456"), ratio("two_shots/floats=268435456"))
-//= 0.69 | 1.14 | 1.18 | 1.20: (ratio("gathered_sums/floats=16777216"), ratio("ring_sums/floats=16777216"),
+//= 0.70 | 1.15 | 1.17 | 1.19: (ratio("gathered_sums/floats=16777216"), ratio("ring_sums/floats=16777216"),
 //=   ratio("one_shot/floats=16777216"), ratio("two_shots/floats=16777216"))
-//= 1.10 | 1.45 | 1.32 | 1.31: (ratio("gathered_sums/floats=1048576", 4096), ratio("ring_sums/floats=1048576", 4096),
+//= 1.08 | 1.49 | 1.51 | 1.58: (ratio("gathered_sums/floats=1048576", 4096), ratio("ring_sums/floats=1048576", 4096),
 //=   ratio("one_shot/floats=1048576", 4096), ratio("two_shots/floats=1048576", 4096))
-//= 1.07 | 1.17 | 0.97 | 0.96: (ratio("gathered_sums/floats=262144"), ratio("ring_sums/floats=262144"),
-//=   ratio("one_shot/floats=262144"), ratio("two_shots/floats=262144"))
-//= 0.89 | 0.95 | 1.03 | 1.06: (ratio("gathered_sums/floats=16384", 4096), ratio("ring_sums/floats=16384", 4096),
-//=   ratio("one_shot/floats=16384", 4096), ratio("two_shots/floats=16384", 4096))
-//= 0.67 | 0.79 | 0.95 | 0.68: (ratio("gathered_sums/floats=2048"), ratio("ring_sums/floats=2048"),
-//=   ratio("one_shot/floats=2048"), ratio("two_shots/floats=2048"))
-//= 0.83 | 0.89 | 0.93 | 0.90: (ratio("gathered_sums/floats=128", 4096), ratio("ring_sums/floats=128", 4096),
-//=   ratio("one_shot/floats=128", 4096), ratio("two_shots/floats=128", 4096))
+//= 0.75 | 1.19 | 1.22 | 1.21 | 1.58: (ratio("gathered_sums/floats=262144"), ratio("ring_sums/floats=262144"),
+//=   ratio("one_shot/floats=262144"), ratio("two_shots/floats=262144"), ratio("tagged_shot/floats=262144"))
+//= 0.59 | 0.92 | 1.24 | 1.25 | 2.52: (ratio("gathered_sums/floats=16384", 4096), ratio("ring_sums/floats=16384", 4096),
+//=   ratio("one_shot/floats=16384", 4096), ratio("two_shots/floats=16384", 4096), ratio("tagged_shot/floats=16384", 4096))
+//= 0.58 | 0.88 | 1.27 | 1.17 | 2.43: (ratio("gathered_sums/floats=2048"), ratio("ring_sums/floats=2048"),
+//=   ratio("one_shot/floats=2048"), ratio("two_shots/floats=2048"), ratio("tagged_shot/floats=2048"))
+//= 0.47 | 0.84 | 1.22 | 1.11 | 2.61: (ratio("gathered_sums/floats=128", 4096), ratio("ring_sums/floats=128", 4096),
+//=   ratio("one_shot/floats=128", 4096), ratio("two_shots/floats=128", 4096), ratio("tagged_shot/floats=128", 4096))
 //
-// From 4 MiB on, the last three are faster than NCCL, most at 4 MiB and hardly at 1 GiB. At 1 MiB only those without a meeting
-// are. At 8 KiB and below NCCL is faster than all four.
-//
-// These times do not show that fewer steps are faster. At 1 MiB the ring with its two steps takes 20.8 us, and one shot 24.8; two shots
-// take 15.1 us for 64 KiB, and 20.0 for 8 KiB. For messages of 1 MiB and less a rung's times scatter by more than that, and with more GPUs
-// the ring has more steps.
-//= 20.8 us, and one shot 24.8: (ms("ring_sums/floats=262144") * 1000, ms("one_shot/floats=262144") * 1000)
-//= 15.1 us for 64 KiB, and 20.0 for 8 KiB: (ms("two_shots/floats=16384", 4096) * 1000, 16384 * 4 / 1024, ms("two_shots/floats=2048") * 1000,
-//=   2048 * 4 / 1024)
+// From 64 MiB on, ring, one shot and two shots have NCCL's rate or more. Of 1 MiB and less, one shot, two shots and the tagged words are
+// faster than NCCL, the words most at 512 B: 2.61 times, in 2.7 us.
+//= 2.61 times, in 2.7 us: (ratio("tagged_shot/floats=128", 4096), ms("tagged_shot/floats=128", 4096) * 1000 / 20)
 //
 // ## 4. A product
 //
@@ -755,28 +944,44 @@ struct Parts {
   Parts(const Parts&) = delete;
   Parts& operator=(const Parts&) = delete;
 
-  int first(int g) const { return static_cast<int>(static_cast<long long>(n) * g / gpus); }
+  int first(int g) const { return share(n, g, gpus); }
   int rows(int g) const { return first(g + 1) - first(g); }
+  /// What part p of B, which lies at `from`, brings to GPU g's rows of C.
+  lab::Gemm part(int g, int p, const float* from, float beta) {
+    return {.m = rows(g),
+            .n = n,
+            .k = rows(p),
+            .a = a[g].data() + first(p),
+            .lda = n,
+            .b = from,
+            .ldb = n,
+            .beta = beta,
+            .c = c[g].data(),
+            .ldc = n};
+  }
 };
 
-/// Adds to GPU g's rows of C what part p of B brings, which lies at `b`.
-void multiply_part(Parts& all, int g, int p, const float* b, cudaStream_t stream) {
-  const dim3 grid = lab::tiles(all.n, all.rows(g), TILE, TILE);
-  multiply<<<grid, BLOCK, 0, stream>>>(all.c[g].data(), all.a[g].data() + all.first(p), b,
-                                       all.rows(g), all.n, all.rows(p), all.n);
+/// C = A B + beta C, in the chapter's kernel. It adds to C, which is 0 where beta is.
+void multiply_in(const lab::Gemm& part, cudaStream_t stream) {
+  if (part.beta == 0) {
+    const std::size_t bytes = static_cast<std::size_t>(part.m) * part.n * sizeof(float);
+    CUDA_CHECK(cudaMemsetAsync(part.c, 0, bytes, stream));
+  }
+  multiply<<<lab::tiles(part.n, part.m, TILE, TILE), BLOCK, 0, stream>>>(
+      part.c, part.a, part.b, part.m, part.n, part.k, part.lda);
 }
 // [/hide]
 
 /// C = A B; the streams are two of each GPU, those of products first.
 ///
 /// hidden: whether a part is copied while the one before is multiplied; without it both go by one stream.
-void product(Parts& all, lab::Streams& streams, bool hidden) {
+/// multiply: computes C = A B + beta C of one GPU, in a stream.
+void product(Parts& all, lab::Streams& streams, bool hidden, const lab::SgemmLaunch& multiply) {
   const int gpus = all.gpus;
   streams.start();
   lab::on_each_device(gpus, [&](int g) {
     const cudaStream_t products = streams[g], copies = hidden ? streams[gpus + g] : products;
-    CUDA_CHECK(cudaMemsetAsync(all.c[g].data(), 0, all.c[g].size_bytes(), products));
-    multiply_part(all, g, g, all.b[g].data(), products);
+    multiply(all.part(g, g, all.b[g].data(), 0), products);
     for (int s = 1; s < gpus; ++s) {
       const int p = (g + s) % gpus, e = s % 2;
       float* const buffer = all.buffers[e][g].data();
@@ -784,7 +989,7 @@ void product(Parts& all, lab::Streams& streams, bool hidden) {
       peer_copy(buffer, g, all.b[p].data(), p, all.b[p].size(), copies);
       CUDA_CHECK(cudaEventRecord(all.full[e][g], copies));
       CUDA_CHECK(cudaStreamWaitEvent(products, all.full[e][g]));
-      multiply_part(all, g, p, buffer, products);
+      multiply(all.part(g, p, buffer, 1), products);
       CUDA_CHECK(cudaEventRecord(all.empty[e][g], products));
     }
   });
@@ -795,17 +1000,24 @@ void product(Parts& all, lab::Streams& streams, bool hidden) {
 // and receives from one. No GPU stores into B, so the copies of different GPUs need no order among them. The arithmetic grows
 // as n^3 and the copies as n^2.
 //
-//? hidden: Two GPUs multiply 4096 x 4096 matrices in 4.24 ms if each copies the other's half of B, 32 MiB, between its two
-//?   products. How many per cent of the time are saved if the copy is hidden?
-//? answer: 100 * (1 - ms("product/copies=hidden") / ms("product/copies=before"))
+//? hidden: Where cuBLAS multiplies, two GPUs take 1.54 ms for 4096 x 4096 matrices if each copies the other's half of B, 32 MiB, between
+//?   its two products. How many per cent of the time are saved if the copy is hidden?
+//? answer: 100 * (1 - ms("product_cublas/copies=hidden") / ms("product_cublas/copies=before"))
 //? unit: per cent
 //? near: 40 %
 //
-// **Timed.** 4.24 ms become 4.14 ms, 0.09 ms or 2.2 % less. The copy of 32 MiB takes 0.09 ms at the rate of a long copy, so
-// all of it is hidden, as far as two times tell.
-//= 4.24 ms become 4.14 ms, 0.09 ms or 2.2 %: (ms("product/copies=before"), ms("product/copies=hidden"),
-//=   ms("product/copies=before") - ms("product/copies=hidden"),
-//=   100 * (1 - ms("product/copies=hidden") / ms("product/copies=before")))
+// `product_cublas` is the same code with cuBLAS for each part. The peer of both gathers all of B on each GPU by NCCL, and multiplies
+// then. On one GPU it is cuBLAS alone.
+//
+// **Timed.** On one GPU the chapter's kernel takes 8.03 ms; two take 4.23 ms, and 4.14 ms with the copy hidden, 1.94 times as fast as one.
+// With cuBLAS one GPU takes 2.67 ms; two take 1.54 ms, and 1.44 ms hidden, 1.74 and 1.86 times as fast. NCCL and cuBLAS take
+// 1.51 ms. The copy of 32 MiB takes 0.09 ms at the rate of a long copy. The faster the product, the more there is to hide.
+//= 8.03 ms; two take 4.23 ms, and 4.14 ms with the copy hidden, 1.94 times: (ms("product/gpus=1"), ms("product/copies=before"),
+//=   ms("product/copies=hidden"), ms("product/gpus=1") / ms("product/copies=hidden"))
+//= 2.67 ms; two take 1.54 ms, and 1.44 ms hidden, 1.74 and 1.86 times: (ms("product_cublas/gpus=1"), ms("product_cublas/copies=before"),
+//=   ms("product_cublas/copies=hidden"), ms("product_cublas/gpus=1") / ms("product_cublas/copies=before"),
+//=   ms("product_cublas/gpus=1") / ms("product_cublas/copies=hidden"))
+//= 1.51 ms: ms("product_cublas/copies=hidden") * ratio("product_cublas/copies=hidden")
 //= 32 MiB takes 0.09 ms: (4096 * 4096 // 2 * 4 / 1024 / 1024, 4096 * 4096 // 2 * 4 / rate("peer_copy/ways=1") / 1000000)
 //
 // ## 5. Beyond one process, beyond one host
@@ -831,17 +1043,24 @@ void product(Parts& all, lab::Streams& streams, bool hidden) {
 // [hide] How the rungs are registered
 namespace {
 
+constexpr std::size_t SHORT =
+    1 << 18;  ///< floats of a message that is summed many times, in a graph
+
 /// Arrays of n floats on each GPU, one to be summed and one for the sums, and the flags by which kernels meet.
 struct Sums {
   const int gpus;
   const std::size_t n4;
+  const int repeats;  ///< all-reduces of a launch
+  const bool is_short;
+  const bool
+      in_graph;  ///< a launch is that of a graph; the simulator does not run its kernels side by side
   std::deque<lab::DeviceBuffer<float>> in, out;
-  std::deque<lab::DeviceBuffer<unsigned>> flags;
+  std::deque<lab::DeviceBuffer<unsigned>> flags, rounds, tags;
+  std::deque<lab::DeviceBuffer<std::uint64_t>> shown;  ///< of tagged_shot, for short messages
   std::vector<cudaEvent_t> stepped;
   lab::Streams& streams;
-  unsigned round = 1;
 
-  Sums(int gpus, std::size_t n, lab::Streams& streams);
+  Sums(int gpus, std::size_t n, lab::Streams& streams, bool in_graph = false);
   ~Sums() {
     for (const cudaEvent_t event : stepped) cudaEventDestroy(event);
   }
@@ -851,15 +1070,11 @@ struct Sums {
   unsigned blocks() const {
     return std::min(static_cast<unsigned>(lab::ceil_div(n4, BLOCK)), MEETING);
   }
-  static OnAll<float4> on_all(std::deque<lab::DeviceBuffer<float>>& arrays) {
-    OnAll<float4> all{};
+  template <class T, class U>
+  static OnAll<T> on_all(std::deque<lab::DeviceBuffer<U>>& arrays) {
+    OnAll<T> all{};
     for (std::size_t g = 0; g < arrays.size(); ++g)
-      all.of[g] = reinterpret_cast<float4*>(arrays[g].data());
-    return all;
-  }
-  OnAll<unsigned> all_flags() {
-    OnAll<unsigned> all{};
-    for (std::size_t g = 0; g < flags.size(); ++g) all.of[g] = flags[g].data();
+      all.of[g] = reinterpret_cast<T*>(arrays[g].data());
     return all;
   }
   std::vector<float*> pointers(std::deque<lab::DeviceBuffer<float>>& arrays) {
@@ -868,10 +1083,14 @@ struct Sums {
     return all;
   }
   lab::Rung rung();
+  /// A launch of `repeats` times `work`, which launches into the streams: from a graph where they are several.
+  /// work: is told whether it comes behind one that is like it
+  std::function<void()> launch(const std::function<void(bool again)>& work);
   void gather();
-  void go_round();
+  void go_round(bool again);
   void launch_one_shot(int g, bool waits);
   void shoot(int shots);
+  void shoot_tagged();
   /// The arrays are made in each GPU's stream, and nobody waits for those of the others.
   void shoot_early();
 };
@@ -896,17 +1115,28 @@ void load_kernel(Kernel* kernel) {
   CUDA_CHECK(cudaFuncGetAttributes(&loaded, kernel));
 }
 
-Sums::Sums(int gpus, std::size_t n, lab::Streams& streams)
+Sums::Sums(int gpus, std::size_t n, lab::Streams& streams, bool in_graph)
     : gpus(gpus),
       n4(lab::ceil_div(n, 4)),
+      repeats(n > SHORT  ? 1
+              : in_graph ? 20
+                         : 2),
+      is_short(n <= SHORT),
+      in_graph(in_graph && is_short),
       stepped(static_cast<std::size_t>(gpus)),
       streams(streams) {
   lab::on_each_device(gpus, [&](int g) {
-    load_kernel(one_shot), load_kernel(two_shots);
+    load_kernel(one_shot), load_kernel(two_shots), load_kernel(tagged_shot);
     in.emplace_back(4 * n4, "in of GPU " + std::to_string(g));
     out.emplace_back(4 * n4, "out of GPU " + std::to_string(g));
     flags.emplace_back(MEETING * MOST, "flags of GPU " + std::to_string(g));
     flags.back().zero();
+    rounds.emplace_back(MEETING, "meetings of each block");
+    rounds.back().zero();
+    tags.emplace_back(4 * MEETING, "rounds of each block");
+    tags.back().zero();
+    shown.emplace_back(is_short ? 2 * MOST * 4 * n4 : 1, "words for GPU " + std::to_string(g));
+    shown.back().zero();
     give<<<lab::tiles(4 * n4, BLOCK), BLOCK>>>(in.back().data(), 4 * n4, g);
     CUDA_CHECK(cudaEventCreateWithFlags(&stepped[g], cudaEventDisableTiming));
   });
@@ -921,37 +1151,60 @@ lab::Rung Sums::rung() {
     for (int g = 0; g < all; ++g) sum += given(i, g);
     return sum;
   });
-  lab::Rung rung{.bytes = 16.0 * static_cast<double>(n4), .devices = gpus};
+  lab::Rung rung{.bytes = 16.0 * repeats * static_cast<double>(n4), .devices = gpus};
   for (auto& array : out) rung.outputs.push_back(lab::expect(array, want));
   std::vector<cudaStream_t> of_gpus;
   for (int g = 0; g < gpus; ++g) of_gpus.push_back(streams[g]);
   const auto nccl = gpus > 1 ? lab::nccl_all_reduce(pointers(out), pointers(in), 4 * n4, of_gpus)
                              : lab::NcclLaunch{};
-  rung.peer = lab::vendor("NCCL", nccl, [this, nccl] {
-    streams.start();
+  if (nccl) {  // it connects the GPUs at its first call
     nccl();
-    streams.join();
-  });
+    lab::synchronize_devices(gpus);
+  }
+  rung.peer = lab::vendor("NCCL", nccl, nccl ? launch([nccl](bool) { nccl(); }) : nullptr);
   return rung;
 }
 
-void Sums::gather() {
-  streams.start();
-  gathered_sums<<<blocks(), BLOCK, 0, streams[0]>>>(on_all(out).of[0], on_all(in), gpus, n4);
-  for (int g = 1; g < gpus; ++g) peer_copy(out[g].data(), g, out[0].data(), 0, 4 * n4, streams[0]);
-  streams.join();
+std::function<void()> Sums::launch(const std::function<void(bool again)>& work) {
+  const auto run = [this, work](cudaStream_t stream) {
+    streams.start(stream);
+    for (int i = 0; i < repeats; ++i) work(i > 0);
+    streams.join(stream);
+  };
+  if (!in_graph) return [run] { run(nullptr); };
+  const lab::Streams recording(1);
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t all = nullptr;
+  CUDA_CHECK(cudaStreamBeginCapture(recording[0], cudaStreamCaptureModeRelaxed));
+  run(recording[0]);
+  CUDA_CHECK(cudaStreamEndCapture(recording[0], &graph));
+  CUDA_CHECK(cudaGraphInstantiate(&all, graph, 0));
+  CUDA_CHECK(cudaGraphDestroy(graph));
+  const std::shared_ptr<CUgraphExec_st> owner(all, cudaGraphExecDestroy);
+  return [owner] { CUDA_CHECK(cudaGraphLaunch(owner.get(), nullptr)); };
 }
 
-void Sums::go_round() {
-  const OnAll<float4> mine = on_all(in), sums = on_all(out);
+void Sums::gather() {
+  gathered_sums<<<blocks(), BLOCK, 0, streams[0]>>>(on_all<float4>(out).of[0], on_all<float4>(in),
+                                                    gpus, n4);
+  for (int g = 1; g < gpus; ++g) {  // cudaMemcpyPeerAsync cannot be recorded
+    CUDA_CHECK(cudaMemcpyAsync(out[g].data(), out[0].data(), out[g].size_bytes(), cudaMemcpyDefault,
+                               streams[0]));
+  }
+}
+
+void Sums::go_round(bool again) {
+  const OnAll<float4> mine = on_all<float4>(in), sums = on_all<float4>(out);
   const auto chunk = [&](int c) {
     return n4 * static_cast<unsigned>(c) / static_cast<unsigned>(gpus);
   };
-  streams.start();
   for (int step = 0; step < std::max(2 * (gpus - 1), 1); ++step) {
     const bool adds = step < gpus - 1;
-    for (int g = 0; g < gpus && step > 0; ++g)
-      CUDA_CHECK(cudaStreamWaitEvent(streams[g], stepped[(g + gpus - 1) % gpus]));
+    for (int g = 0; g < gpus && (step > 0 || again); ++g) {
+      // What the left neighbour has made; and, of the sums before, what the right one has read.
+      const int other = step > 0 ? (g + gpus - 1) % gpus : (g + 1) % gpus;
+      CUDA_CHECK(cudaStreamWaitEvent(streams[g], stepped[other]));
+    }
     lab::on_each_device(gpus, [&](int g) {
       const int left = (g + gpus - 1) % gpus;
       const int c = (g + 2 * gpus - 1 - step) % gpus;
@@ -964,23 +1217,29 @@ void Sums::go_round() {
       CUDA_CHECK(cudaEventRecord(stepped[g], streams[g]));
     });
   }
-  streams.join();
 }
 
 void Sums::launch_one_shot(int g, bool waits) {
-  one_shot<<<blocks(), BLOCK, 0, streams[g]>>>(on_all(out).of[g], on_all(in), all_flags(), g, gpus,
-                                               n4, round, waits);
+  one_shot<<<blocks(), BLOCK, 0, streams[g]>>>(on_all<float4>(out).of[g], on_all<float4>(in),
+                                               on_all<unsigned>(flags), rounds[g].data(), g, gpus,
+                                               n4, waits);
 }
 
 void Sums::shoot(int shots) {
-  streams.start();
   lab::on_each_device(gpus, [&](int g) {
     if (shots == 1) return launch_one_shot(g, true);
-    two_shots<<<blocks(), BLOCK, 0, streams[g]>>>(on_all(out), on_all(in), all_flags(), g, gpus, n4,
-                                                  round);
+    two_shots<<<blocks(), BLOCK, 0, streams[g]>>>(on_all<float4>(out), on_all<float4>(in),
+                                                  on_all<unsigned>(flags), rounds[g].data(), g,
+                                                  gpus, n4);
   });
-  streams.join();
-  round += 2;
+}
+
+void Sums::shoot_tagged() {
+  const unsigned blocks = std::min(lab::tiles(4 * n4, BLOCK).x, 4 * MEETING);
+  lab::on_each_device(gpus, [&](int g) {
+    tagged_shot<<<blocks, BLOCK, 0, streams[g]>>>(
+        out[g].data(), in[g].data(), on_all<std::uint64_t>(shown), tags[g].data(), g, gpus, 4 * n4);
+  });
 }
 
 void Sums::shoot_early() {
@@ -994,43 +1253,61 @@ void Sums::shoot_early() {
 
 /// The stencil's grid, its flags, and what has to be in it: a wave, which a step makes smaller by a factor.
 struct Jacobi : Grid {
+  const int
+      least;  ///< rows of a block of jacobi_stays; more on the simulator, so that it has fewer
   lab::Streams streams;
   std::deque<lab::DeviceBuffer<unsigned>> flags;  ///< from above, from below
-  unsigned steps = 0;
+  std::deque<lab::DeviceBuffer<unsigned>> done;   ///< of jacobi_stays
+  unsigned counted = 0, stayed = 0;               ///< steps, by the flags and by `done`
 
-  Jacobi(int n, int gpus) : Grid(n, gpus), streams(static_cast<std::size_t>(2 * gpus), gpus) {
-    lab::on_each_device(gpus, [&](int) {
+  Jacobi(int n, int gpus, bool simulated)
+      : Grid(n, gpus, simulated ? 10 : 100),
+        least(simulated ? STRIP : PASS),
+        streams(static_cast<std::size_t>(2 * gpus), gpus) {
+    lab::on_each_device(gpus, [&](int g) {
       flags.emplace_back(2, "flags");
       flags.back().zero();
+      done.emplace_back(blocks(g) + 2, "steps that are done");
+      done.back().zero();
+      load_kernel(jacobi_flags), load_kernel(jacobi_stays);
     });
+  }
+  /// Of jacobi_stays on GPU g: as many as fit on it, each with `least` rows or more.
+  unsigned blocks(int g) const {
+    int on_each = 0;
+    CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&on_each, jacobi_stays, STAY, 0));
+    const unsigned most = static_cast<unsigned>(on_each) * lab::multiprocessors();
+    return std::clamp(static_cast<unsigned>(rows(g) / least), 1u, most);
   }
   void prepare();
   lab::Rung rung();
   void by_flags();
+  void stay();
   lab::Peer nccl();
 };
 
 /// The wave at (row, col), both from -1 to n, after some steps.
 __host__ __device__ double wave(int row, int col, int n, int steps) {
-  const double up = std::numbers::pi * (n / 8 + 1) / (n + 1),
-               across = std::numbers::pi * (n / 5 + 1) / (n + 1);
+  const double up = std::numbers::pi * (n / 32 + 1) / (n + 1),
+               across = std::numbers::pi * (n / 20 + 1) / (n + 1);
   return pow((cos(up) + cos(across)) / 2, steps) * sin(up * (row + 1)) * sin(across * (col + 1));
 }
 
-/// grid (rows, n) = the wave from row `first` on.
+/// grid (rows, pitch_of(n)) = the wave from row `first` on.
 ///
 /// Launch: one thread for each column and row.
 __global__ void make_wave(float* grid, int n, int first, int rows) {
   const int col = static_cast<int>(blockIdx.x * BLOCK + threadIdx.x),
             row = static_cast<int>(blockIdx.y);
-  if (col < n && row < rows)
-    grid[static_cast<std::size_t>(row) * n + col] =
-        static_cast<float>(wave(first + row, col, n, 0));
+  const int pitch = static_cast<int>(pitch_of(n));
+  if (col < pitch && row < rows)
+    grid[static_cast<std::size_t>(row) * pitch + col] =
+        col < n ? static_cast<float>(wave(first + row, col, n, 0)) : 0;
 }
 
 void Jacobi::prepare() {
   lab::on_each_device(gpus, [&](int g) {
-    const dim3 blocks(lab::tiles(n, BLOCK).x, static_cast<unsigned>(rows(g) + 2));
+    const dim3 blocks(lab::tiles(pitch, BLOCK).x, static_cast<unsigned>(rows(g) + 2));
     make_wave<<<blocks, BLOCK>>>(at(0, g), n, first(g) - 1, rows(g) + 2);
     arrays[1][g].zero();
   });
@@ -1038,18 +1315,19 @@ void Jacobi::prepare() {
 }
 
 lab::Rung Jacobi::rung() {
-  const lab::Tolerance roundings{4 * STEPS * lab::float_roundoff, 0,
+  const lab::Tolerance roundings{4 * steps * lab::float_roundoff, 0,
                                  "four roundings for each step"};
   lab::Rung rung{.prepare = [this] { prepare(); },
                  .prepare_every_run = true,
-                 .bytes = 8.0 * STEPS * n * n,
+                 .bytes = 8.0 * steps * n * n,
                  .devices = gpus};
   if (gpus > 1) rung.peer = nccl();
   for (int g = 0; g < gpus; ++g) {
-    const int begin = first(g) - 1, side = n;
+    const int begin = first(g) - 1, side = n, done = steps;
     const auto want = [=] __host__ __device__(std::size_t i) {
-      const int row = static_cast<int>(i / side), col = static_cast<int>(i % side);
-      return wave(begin + row, col, side, STEPS);
+      const std::size_t wide = pitch_of(side);
+      const int row = static_cast<int>(i / wide), col = static_cast<int>(i % wide);
+      return col < side ? wave(begin + row, col, side, done) : 0;
     };
     rung.outputs.push_back(lab::expect(arrays[0][g], want, lab::Check(roundings)));
   }
@@ -1068,10 +1346,10 @@ lab::Peer Jacobi::nccl() {
   }
   lab::NcclLaunch exchange[2];
   for (const int side : {0, 1})
-    exchange[side] = lab::nccl_halos(grids[side], counts, static_cast<std::size_t>(n), of_gpus);
+    exchange[side] = lab::nccl_halos(grids[side], counts, pitch, of_gpus);
   const auto launch = [this, even = exchange[0], odd = exchange[1]] {
     streams.start();
-    for (int s = 0; s < STEPS; ++s) {
+    for (int s = 0; s < steps; ++s) {
       lab::on_each_device(gpus, [&](int g) { relax_rows(*this, s, g, 0, rows(g), streams[g]); });
       (s % 2 == 0 ? odd : even)();
     }
@@ -1082,18 +1360,39 @@ lab::Peer Jacobi::nccl() {
 
 void Jacobi::by_flags() {
   streams.start();
-  for (int s = 0; s < STEPS; ++s, ++steps) {
+  for (int s = 0; s < steps; ++s, ++counted) {
     lab::on_each_device(gpus, [&](int g) {
       const auto side = [&](int other, int which) {
         if (!has(other)) return Side{};
         return Side{row(s + 1, other, halo(other, g)), flags[other].data() + 1 - which,
                     flags[g].data() + which};
       };
-      const dim3 blocks = lab::tiles(n, rows(g), BLOCK, STRIP);
+      const dim3 blocks = lab::tiles(n, rows(g), 128, STRIP);
       jacobi_flags<<<blocks, BLOCK, 0, streams[g]>>>(at(s + 1, g), at(s, g), n, rows(g),
-                                                     side(g - 1, 0), side(g + 1, 1), steps);
+                                                     side(g - 1, 0), side(g + 1, 1), counted);
     });
   }
+  streams.join();
+}
+
+void Jacobi::stay() {
+  streams.start();
+  lab::on_each_device(gpus, [&](int g) {
+    Place at{};
+    at.done = done[g].data();
+    for (const int i : {0, 1}) {
+      at.mine[i] = this->at(i, g);
+      if (has(g - 1)) at.halo_above[i] = row(i, g - 1, halo(g - 1, g));
+      if (has(g + 1)) at.halo_below[i] = row(i, g + 1, halo(g + 1, g));
+    }
+    if (has(g - 1)) at.done_above = done[g - 1].data() + blocks(g - 1) + 1;
+    if (has(g + 1)) at.done_below = done[g + 1].data();
+    int cols = n, own = rows(g), all = steps;
+    void* arguments[] = {&at, &cols, &own, &stayed, &all};
+    CUDA_CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<void*>(jacobi_stays), blocks(g), STAY,
+                                           arguments, 0, streams[g]));
+  });
+  stayed += static_cast<unsigned>(steps);
   streams.join();
 }
 
@@ -1114,6 +1413,7 @@ __global__ void make_factor(float* part, int n, int first, int which) {
 /// The product's parts, filled, and what has to be in C.
 struct Product : Parts {
   lab::Streams streams;
+  std::deque<lab::DeviceBuffer<float>> whole;  ///< B, for the peer
 
   Product(int n, int gpus) : Parts(n, gpus), streams(static_cast<std::size_t>(2 * gpus), gpus) {
     lab::on_each_device(gpus, [&](int g) {
@@ -1123,8 +1423,16 @@ struct Product : Parts {
     });
     lab::synchronize_devices(gpus);
   }
+  /// The rungs, and what each multiplies with.
+  static std::vector<std::pair<std::string, lab::SgemmLaunch>> ways() {
+    std::vector<std::pair<std::string, lab::SgemmLaunch>> all{{"product", multiply_in}};
+    if (const auto cublas = lab::cublas_sgemm_in_streams())
+      all.emplace_back("product_cublas", cublas);
+    return all;
+  }
+  lab::Peer peer();
   lab::Rung rung() {
-    lab::Rung rung{.flops = 2.0 * n * n * n, .devices = gpus};
+    lab::Rung rung{.flops = 2.0 * n * n * n, .peer = peer(), .devices = gpus};
     for (int g = 0; g < gpus; ++g) {
       const int begin = first(g), side = n;
       rung.outputs.push_back(lab::expect(c[g], [=] __host__ __device__(std::size_t i) {
@@ -1138,6 +1446,33 @@ struct Product : Parts {
     return rung;
   }
 };
+
+/// All of B to each GPU by NCCL, and then its rows of C by cuBLAS.
+lab::Peer Product::peer() {
+  const lab::SgemmLaunch cublas = lab::cublas_sgemm_in_streams();
+  lab::NcclLaunch gather;
+  std::vector<float*> wholes, own;
+  std::vector<std::size_t> counts;
+  std::vector<cudaStream_t> of_gpus;
+  lab::on_each_device(gpus, [&](int g) {
+    whole.emplace_back(static_cast<std::size_t>(n) * n, "all of B");
+    wholes.push_back(whole.back().data()), own.push_back(b[g].data());
+    counts.push_back(b[g].size()), of_gpus.push_back(streams[g]);
+  });
+  if (gpus > 1) gather = lab::nccl_all_gather(wholes, own, counts, of_gpus);
+  const std::string name = gpus > 1 ? "NCCL, cuBLAS" : "cuBLAS";
+  if (!cublas || (gpus > 1 && !gather)) return {.name = name, .absent = "needs " + name};
+  return {.name = name, .launch = [this, cublas, gather] {
+            streams.start();
+            if (gather) gather();
+            lab::on_each_device(gpus, [&](int g) {
+              lab::Gemm rows_of_c = part(g, 0, gpus > 1 ? whole[g].data() : b[g].data(), 0);
+              rows_of_c.k = n, rows_of_c.a = a[g].data();
+              cublas(rows_of_c, streams[g]);
+            });
+            streams.join();
+          }};
+}
 
 /// Arrays on the first GPU and on the last.
 struct Ends {
@@ -1198,7 +1533,7 @@ int main(int argc, char** argv) {
     }
 
     for (const int used : parts > 1 ? std::vector{1, parts} : std::vector{1}) {
-      Jacobi grid(static_cast<int>(n), used);
+      Jacobi grid(static_cast<int>(n), used, ladder.on_simulator());
       const lab::Problem steps(ladder, grid.rung());
       const std::string name = lab::variant_name("gpus", used);
       steps.add("jacobi_copies", name, [&] { jacobi_copies(grid, grid.streams); });
@@ -1206,27 +1541,39 @@ int main(int argc, char** argv) {
         ladder.demonstrate("missing_wait", [&] { missing_wait(grid, grid.streams); });
       steps.add("jacobi_overlap", name, [&] { jacobi_overlap(grid, grid.streams); });
       steps.add("jacobi_flags", name, [&] { grid.by_flags(); });
+      steps.add("jacobi_stays", name, [&] { grid.stay(); });
     }
 
     std::size_t length = 0;  // of a message
     for (const std::size_t part : {1u << 17, 1u << 10, 1u << 4, 1u}) {
       const std::size_t floats = std::max<std::size_t>(n * n / part, 1);
       if (std::exchange(length, floats) == floats) continue;
-      Sums sums(gpus, floats, streams);
+      Sums sums(gpus, floats, streams, !ladder.on_simulator());
       const lab::Problem all(ladder, sums.rung());
       const std::string name = lab::variant_name("floats", floats);
-      all.add("gathered_sums", name, [&] { sums.gather(); });
-      all.add("ring_sums", name, [&] { sums.go_round(); });
-      all.add("one_shot", name, [&] { sums.shoot(1); });
-      all.add("two_shots", name, [&] { sums.shoot(2); });
+      all.add("gathered_sums", name, sums.launch([&](bool) { sums.gather(); }));
+      all.add("ring_sums", name, sums.launch([&](bool again) { sums.go_round(again); }));
+      all.add("one_shot", name, sums.launch([&](bool) { sums.shoot(1); }));
+      all.add("two_shots", name, sums.launch([&](bool) { sums.shoot(2); }));
+      if (!sums.is_short) continue;
+      all.add("tagged_shot", name, sums.launch([&](bool) { sums.shoot_tagged(); }));
     }
     Sums early(gpus, n, streams);
     ladder.demonstrate("early_read", [&] { early.shoot_early(); });
 
-    Product matrices(std::min(static_cast<int>(n), 4096), parts);
-    const lab::Problem products(ladder, matrices.rung());
-    products.add("product", "copies=before", [&] { product(matrices, matrices.streams, false); });
-    products.add("product", "copies=hidden", [&] { product(matrices, matrices.streams, true); });
+    for (const int used : parts > 1 ? std::vector{1, parts} : std::vector{1}) {
+      Product matrices(std::min(static_cast<int>(n), 4096), used);
+      const lab::Problem products(ladder, matrices.rung());
+      for (const auto& [rung, multiply] : matrices.ways())
+        for (const bool hidden : {false, true}) {
+          if (hidden && used == 1) continue;
+          const char* const copies = used == 1 ? "gpus=1"
+                                     : hidden  ? "copies=hidden"
+                                               : "copies=before";
+          products.add(rung, copies,
+                       [&] { product(matrices, matrices.streams, hidden, multiply); });
+        }
+    }
   });
 }
 
@@ -1234,14 +1581,14 @@ int main(int argc, char** argv) {
 //
 // - Memory, streams and events belong to a GPU. Peer access lets a kernel reach another GPU's memory, one direction at a time.
 // - Work of different GPUs is ordered by events, or by flags of system scope, released and acquired.
-// - A stencil sends its edges, a small share of its cells: compute them first, and send them while the interior is computed. Measure
-//   what that saves; here it was little.
-// - For an all-reduce of long messages count the bytes. For short ones measure: fewer steps were not always faster here.
+// - A stencil sends its edges, a small share of its cells. What a step costs beside its cells are launches, copies and events: let the
+//   kernel send, and for short steps let it stay.
+// - For an all-reduce of long messages count the bytes, for short ones the trips over the link.
 // - Compute with the data that is here while the rest is being copied.
 //
 // ## Possibilities for extension
 //
 // 1. Capture the steps of `jacobi_overlap` as one graph across GPUs: capture begins in one stream, and events bring in the others.
 // 2. Give each GPU a thread of the host. What does `lab::Streams` have to become?
-// 3. Make `jacobi_flags` one persistent kernel for all steps. Which blocks have to wait for which?
+// 3. Let a block of `jacobi_stays` compute its first and its last row first, and count before the others. What does it save?
 // 4. Let `product` store each finished tile of C to the GPU that needs it next.

@@ -7,6 +7,7 @@
 #include <cuda_runtime.h>
 
 #include <cstdlib>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -26,19 +27,20 @@ void check_cublas(cublasStatus_t status, const char* call) {
                 cublasGetStatusString(status));
 }
 
-/// One handle for the process; it ends with it.
+/// One handle of the current device for the process; it ends with it.
 cublasHandle_t handle() {
-  static const cublasHandle_t shared = [] {
-    const char* const override = std::getenv("NVIDIA_TF32_OVERRIDE");
-    if (override != nullptr && std::string_view(override) == "1") {
-      throw Failure("NVIDIA_TF32_OVERRIDE=1 makes cuBLAS compute in TF32: unset it");
-    }
-    cublasHandle_t made = nullptr;
-    check_cublas(cublasCreate(&made), "cublasCreate");
-    check_cublas(cublasSetMathMode(made, CUBLAS_DEFAULT_MATH), "cublasSetMathMode");
-    return made;
-  }();
-  return shared;
+  static std::map<int, cublasHandle_t> of_devices;
+  int device = 0;
+  CUDA_CHECK(cudaGetDevice(&device));
+  cublasHandle_t& made = of_devices[device];
+  if (made != nullptr) return made;
+  const char* const override = std::getenv("NVIDIA_TF32_OVERRIDE");
+  if (override != nullptr && std::string_view(override) == "1") {
+    throw Failure("NVIDIA_TF32_OVERRIDE=1 makes cuBLAS compute in TF32: unset it");
+  }
+  check_cublas(cublasCreate(&made), "cublasCreate");
+  check_cublas(cublasSetMathMode(made, CUBLAS_DEFAULT_MATH), "cublasSetMathMode");
+  return made;
 }
 
 constexpr int threads = 256;
@@ -80,6 +82,14 @@ void cublas_sgemm(const Gemm& gemm) {
   check_cublas(cublasSgemm(handle(), CUBLAS_OP_N, CUBLAS_OP_N, gemm.n, gemm.m, gemm.k, &gemm.alpha,
                            gemm.b, gemm.ldb, gemm.a, gemm.lda, &gemm.beta, gemm.c, gemm.ldc),
                "cublasSgemm");
+}
+
+SgemmLaunch cublas_sgemm_in_streams() {
+  return [](const Gemm& gemm, cudaStream_t stream) {
+    check_cublas(cublasSetStream(handle(), stream), "cublasSetStream");
+    cublas_sgemm(gemm);
+    check_cublas(cublasSetStream(handle(), nullptr), "cublasSetStream");
+  };
 }
 
 void cublas_bf16_gemm(const GemmOf<__nv_bfloat16>& gemm) {

@@ -67,4 +67,20 @@ NcclLaunch nccl_halos(const std::vector<float*>& grids, const std::vector<int>& 
   };
 }
 
+NcclLaunch nccl_all_gather(const std::vector<float*>& whole, const std::vector<float*>& parts,
+                           const std::vector<std::size_t>& counts,
+                           const std::vector<cudaStream_t>& streams) {
+  const std::vector<ncclComm_t>& all = communicators(parts.size());
+  return [=, &all] {
+    check(ncclGroupStart(), "ncclGroupStart");
+    std::size_t first = 0;
+    for (std::size_t from = 0; from < parts.size(); first += counts[from++])
+      for (std::size_t d = 0; d < parts.size(); ++d)
+        check(ncclBroadcast(parts[d], whole[d] + first, counts[from], ncclFloat,
+                            static_cast<int>(from), all[d], streams[d]),
+              "ncclBroadcast");
+    check(ncclGroupEnd(), "ncclGroupEnd");
+  };
+}
+
 }  // namespace lab

@@ -23,15 +23,15 @@ Streams::~Streams() {
   cudaEventDestroy(begin_);
 }
 
-void Streams::start() {
-  CUDA_CHECK(cudaEventRecord(begin_, nullptr));
+void Streams::start(cudaStream_t from) {
+  CUDA_CHECK(cudaEventRecord(begin_, from));
   for (const cudaStream_t stream : streams_) CUDA_CHECK(cudaStreamWaitEvent(stream, begin_, 0));
 }
 
-void Streams::join() {
+void Streams::join(cudaStream_t to) {
   for (std::size_t i = 0; i < streams_.size(); ++i) {
     CUDA_CHECK(cudaEventRecord(ends_[i], streams_[i]));
-    CUDA_CHECK(cudaStreamWaitEvent(nullptr, ends_[i], 0));
+    CUDA_CHECK(cudaStreamWaitEvent(to, ends_[i], 0));
   }
 }
 

@@ -1,7 +1,11 @@
 /// \file
 /// cuBLAS as the peer of the GEMM chapters. Only the gpu backend has its bodies (the library
-/// `lab_cublas`), and calls them for every chapter about products.
+/// `lab_cublas`), and calls them for every chapter about products. `cublas_sgemm_in_streams` is there in every build.
 #pragma once
+
+#include <cuda_runtime.h>
+
+#include <functional>
 
 #include "lab/gemm.h"
 #include "lab/verify.h"
@@ -15,6 +19,11 @@ namespace lab {
 /// cuBLAS stores matrices by columns. A row-major matrix read by columns is its transpose, so it
 /// computes C^T = B^T A^T: operands, M and N change places, and no element moves.
 void cublas_sgemm(const Gemm& gemm);
+
+/// The same in a stream, on the current device.
+using SgemmLaunch = std::function<void(const Gemm&, cudaStream_t)>;
+/// That of cuBLAS; empty where this build has none.
+SgemmLaunch cublas_sgemm_in_streams();
 
 /// The same for matrices of BF16 by `cublasGemmEx`, which adds up in FP32 (`CUBLAS_COMPUTE_32F`) and picks an algorithm
 /// by its heuristic.

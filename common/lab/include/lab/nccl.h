@@ -26,6 +26,12 @@ NcclLaunch nccl_all_reduce(const std::vector<float*>& out, const std::vector<flo
 NcclLaunch nccl_halos(const std::vector<float*>& grids, const std::vector<int>& rows,
                       std::size_t cols, const std::vector<cudaStream_t>& streams);
 
+/// Each device gets the parts of all, one behind the other, by an `ncclBroadcast` of each part in one group.
+/// \param counts floats of each part
+NcclLaunch nccl_all_gather(const std::vector<float*>& whole, const std::vector<float*>& parts,
+                           const std::vector<std::size_t>& counts,
+                           const std::vector<cudaStream_t>& streams);
+
 /// The peer of that name, which calls `launch`; absent where `work` is empty.
 Peer vendor(const std::string& name, const NcclLaunch& work, const std::function<void()>& launch,
             const std::function<void()>& prepare = {});

@@ -20,10 +20,10 @@ class Streams {
 
   cudaStream_t operator[](std::size_t i) const { return streams_[i]; }
   std::size_t size() const { return streams_.size(); }
-  /// All streams wait for what was launched in the default stream so far.
-  void start();
-  /// The default stream waits for what was launched in these streams so far.
-  void join();
+  /// All streams wait for what was launched in the default stream so far, or in `from`, one of the current device.
+  void start(cudaStream_t from = nullptr);
+  /// The default stream, or `to`, waits for what was launched in these streams so far.
+  void join(cudaStream_t to = nullptr);
 
  private:
   std::vector<cudaStream_t> streams_;
