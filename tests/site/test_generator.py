@@ -604,6 +604,9 @@ class Pages(Temporary):
         self.assertEqual(markup.short_size({"M": 4096, "N": 4096, "K": 4096}), "4,096")
         self.assertEqual(markup.short_size({"M": 1, "N": 2000, "K": 3}), "1\u00a0×\u00a02,000\u00a0×\u00a03")
         self.assertEqual(markup.short_size({"rows": 96, "cols": 96}), "96\u00a0×\u00a096")
+        # Of two extents a chapter says what they are: rows and columns, or positions and heads.
+        self.assertEqual(markup.size_text({"rows": 4096, "cols": 64}), "4,096\u00a0× 64")
+        self.assertEqual(markup.size_text({"n": 4096}), "n = 4,096")
 
     def test_variants_of_most_rungs_are_columns(self):
         def row(rung, variant, ms):

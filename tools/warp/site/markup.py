@@ -82,6 +82,9 @@ def typeset_rows(text: str, rows: Sequence[int]) -> tuple[str, list[int]]:
 
 
 def size_text(size: dict) -> str:
+    """n = 4,096, or M = 300, N = 200, K = 100; of two extents 4,096 × 64: each chapter says what these are."""
+    if len(size) == 2:
+        return "\u00a0× ".join(number(value) for value in size.values())
     return ", ".join(f"{name} = {number(value)}" for name, value in size.items())
 
 
