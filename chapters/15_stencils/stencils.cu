@@ -1541,7 +1541,7 @@ __global__ void __launch_bounds__(32 * WARPS)
 // Not 7.5 times: at 0.65 of the rate of a copy there is not much left to gain. The kind of the edge hardly matters to the two
 // kernels with a tile: with `clamp` and `periodic` a filter of 7 x 7 takes what it takes with zeros, to within a twentieth. Without
 // a tile `periodic` takes 2.3 times as long, in `filter_naive` as in `filter_columns`. In `filter_naive` that is the index of each
-// pixel: the instructions alone would take 2.75 ms, with zeros 1.28. Those of `filter_columns` were not counted.
+// pixel: the instructions alone would take 2.76 ms, with zeros 1.28. Those of `filter_columns` were not counted.
 //= 7.5 times: 225 / 30
 //= 0.65 of: ratio("filter_separable/size=15")
 //= because hardly matters: 0.95 < min(ms("filter_tiled/size=7,edge=clamp"), ms("filter_tiled/size=7,edge=periodic")) / ms("filter_tiled/size=7")
@@ -1549,7 +1549,7 @@ __global__ void __launch_bounds__(32 * WARPS)
 //=   and 0.95 < min(ms("filter_separable/size=7,edge=clamp"), ms("filter_separable/size=7,edge=periodic")) / ms("filter_separable/size=7")
 //=   and max(ms("filter_separable/size=7,edge=clamp"), ms("filter_separable/size=7,edge=periodic")) / ms("filter_separable/size=7") < 1.05
 //= 2.3 times: ms("filter_naive/size=7,edge=periodic") / ms("filter_naive/size=7")
-//= 2.75 ms: alone("filter_naive/size=7,edge=periodic", "issue slots")
+//= 2.76 ms: alone("filter_naive/size=7,edge=periodic", "issue slots")
 //= zeros 1.28: alone("filter_naive/size=7", "issue slots")
 //= because in `filter_naive` as in: 2.2 < ms("filter_columns/size=7,edge=periodic") / ms("filter_columns/size=7") < 2.4
 

@@ -7,12 +7,16 @@
 
 - global_sectors_read_distinct, global_sectors_written_distinct: sectors that the launch touches, each once
 - global_atomics_on_one_word: lanes' atomic operations on the word that has most of them
+- what no instruction of the machine code tells: tensor_fmas (multiplications of BF16 by tensor cores; one of TF32 counts for two),
+  host_bytes and peer_bytes (that cross the link to the host or to another GPU, one way)
 - and of its machine code, as nvcc compiles it: issued (instructions of warps), the same by unit as in UNITS, shared_wavefronts,
   l1_wavefronts (passes of 128 bytes, at least: one for every four whole sectors of a request). The source's own counts will not
   do: nvcc merges accesses, and keeps values in registers.
 
 A resource is taken as if nothing else took time and each cycle were used. What is written may stay in L2 until after the launch, so
-that only what L2 has no room for counts for DRAM; what is read is taken to come from DRAM: L2 is cold.
+that only what L2 has no room for counts for DRAM; what is read is taken to come from DRAM: L2 is cold. DRAM never reaches the rate of
+its pins, as rows have to be opened and refreshed, and it turns around between reads and writes: where the course has measured how much
+the best kernels reach, that is its rate.
 """
 
 from __future__ import annotations
@@ -51,7 +55,10 @@ NAMES = {"fp32": "FP32 instructions", "fp64": "FP64 instructions", "int32": "int
 NAMES["special"] = "special functions"
 
 DRAM, L2, L1, SHARED = "DRAM", "L2", "L1", "shared memory"
+TENSOR, HOST, PEER = "tensor cores", "link to the host", "link to the other GPU"
 ATOMICS, ISSUE, LAUNCH = "atomics on one word", "issue slots", "the launch itself"
+BLOCKS = "starts of blocks"
+IN_TURN = "launches in turn"  # the slowest resource of each, one launch after the other
 
 
 @dataclass(frozen=True)
@@ -81,6 +88,12 @@ class Gpu:
     l2_sectors: float  # a cycle; None: neither published nor measured
     atomics: float  # on one word, a cycle
     launch_us: float
+    blocks: float  # that the whole GPU starts, a cycle
+    tensor: int  # FMAs of BF16 with FP32 sums, a cycle and SM; None: it has none
+    dram_reads: float  # share of dram_gb_s that reads reach, and writes; None: not measured
+    dram_writes: float
+    host_gb_s: float  # one way, as measured
+    peer_gb_s: float
     sources: dict  # figure -> where it comes from
 
     @property
@@ -120,9 +133,13 @@ def _plain(name: str) -> str:
     return name.lower().replace(" ", "").replace("-", "").replace("_", "")
 
 
-def of_launch(counts: dict[str, int], shape: Shape, of: Gpu) -> list[Bound]:
-    """[Bound] of a launch on the Gpu `of`, the slowest first; never empty where the Gpu has a launch floor or a byte is touched."""
-    found = _memory(counts, of) + _instructions(counts, shape, of)
+def of_launch(counts: dict[str, int], shape: Shape, of: Gpu, follows: bool = False) -> list[Bound]:
+    """[Bound] of a launch on the Gpu `of`, the slowest first; never empty where the Gpu has a launch floor or a byte is touched.
+    `follows`: another launch was before it, and L2 may hold what that has touched."""
+    found = _memory(counts, of, follows) + _instructions(counts, shape, of) + _links(counts, of)
+    if of.blocks and not shape.fills:
+        number = volume(shape.grid)
+        found.append(Bound(BLOCKS, number / of.blocks / of.cycles_a_second, f"{number:,}, {of.blocks} a cycle"))
     atomics = counts.get("global_atomics_on_one_word", 0)
     if atomics > 1:
         found.append(Bound(ATOMICS, atomics / of.atomics / of.cycles_a_second, f"{atomics:,}, one after the other"))
@@ -131,25 +148,36 @@ def of_launch(counts: dict[str, int], shape: Shape, of: Gpu) -> list[Bound]:
     return sorted(found, key=lambda bound: -bound.seconds)
 
 
-def _memory(counts: dict[str, int], of: Gpu) -> list[Bound]:
+def _memory(counts: dict[str, int], of: Gpu, follows: bool) -> list[Bound]:
     read = counts.get("global_sectors_read_distinct")
     if read is None:
         return []
+    l2, found = int(of.l2_mib * 2**20), []
     written = counts.get("global_sectors_written_distinct", 0)
-    stays = min(SECTOR * written, int(of.l2_mib * 2**20))
-    moved = SECTOR * (read + written) - stays
-    found = []
-    if moved:
+    stays = min(SECTOR * written, l2)
+    is_there = min(SECTOR * read, l2) if follows else 0
+    reads, writes = SECTOR * read - is_there, SECTOR * written - stays
+    if reads or writes:
+        pins = of.dram_gb_s * 1e9
+        seconds = reads / (pins * (of.dram_reads or 1)) + writes / (pins * (of.dram_writes or 1))
         where = "" if stays == 0 else f"; {in_bytes(stays)} more may stay in L2"
-        found.append(
-            Bound(DRAM, moved / (of.dram_gb_s * 1e9), f"{in_bytes(moved)} at {of.dram_gb_s:,} GB/s{where}"),
-        )
+        rate = f"{(reads + writes) / seconds / 1e9:,.0f} GB/s"
+        found.append(Bound(DRAM, seconds, f"{in_bytes(reads + writes)} at {rate}{where}"))
     if of.l2_sectors:
         sectors = read + written  # stores of several requests to one sector may be merged on the way
         seconds = sectors / of.l2_sectors / of.cycles_a_second
         if sectors:
             rate = of.l2_sectors * SECTOR * of.cycles_a_second / 1e9
             found.append(Bound(L2, seconds, f"{in_bytes(SECTOR * sectors)} at {rate:,.0f} GB/s"))
+    return found
+
+
+def _links(counts: dict[str, int], of: Gpu) -> list[Bound]:
+    found = []
+    for resource, name, rate in ((HOST, "host_bytes", of.host_gb_s), (PEER, "peer_bytes", of.peer_gb_s)):
+        if counts.get(name) and rate:
+            number = counts[name]
+            found.append(Bound(resource, number / (rate * 1e9), f"{in_bytes(number)} one way at {rate:,} GB/s"))
     return found
 
 
@@ -180,6 +208,9 @@ def _instructions(counts: dict[str, int], shape: Shape, of: Gpu) -> list[Bound]:
         amount, lanes = counts.get(unit, 0), getattr(of, unit)
         cycles = amount * WARP / (lanes / PARTITIONS) / partitions
         add(name, amount, cycles, f"{amount:,} of warps, {lanes} lanes a cycle and SM")
+    if of.tensor:
+        fmas = counts.get("tensor_fmas", 0)
+        add(TENSOR, fmas, fmas / of.tensor / sms, f"{fmas:,} FMAs on {_some(sms, 'SM')}, {of.tensor:,} a cycle")
     wavefronts = counts.get("shared_wavefronts", 0)
     cycles = wavefronts * LINE / of.shared_bytes / sms
     add(SHARED, wavefronts, cycles, f"{wavefronts:,} wavefronts on {_some(sms, 'SM')}, one a cycle")

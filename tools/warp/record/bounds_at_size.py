@@ -6,13 +6,17 @@ there are terms, and holds only if it then says exactly what is counted at one s
 is rounded down to one: less is done there.
 
     ./learn author bounds [--write] [NN...]
+    ./learn author bounds --list
 
-prints them; with --write, results/h200_bounds.json of each chapter has what each resource alone would take of each rung, at the
-default size of a GPU, in milliseconds. The programs are those of build/simulator.
+prints them; with --write, results/GPU_bounds.json of each chapter has what each resource alone would take of each rung, at the
+default size of a GPU, in milliseconds. The programs are those of build/simulator. What a problem demands of any kernel is a bound,
+too, where there are no counts (record.least_work). --list shows the last rungs of all ladders beside their bounds, as these files
+have them (record.last_rungs).
 """
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
 import os
@@ -27,9 +31,12 @@ from warp.base.machine import Machine
 from warp.chapter import chapters
 from warp.chapter.chapters import Chapter
 from warp.chapter.results import as_text
+from warp.chapter.written import Row
 from warp.explain import running
 from warp.machinecode import bounds
+from warp.record import last_rungs, least_work
 from warp.trace import execution
+from warp.trace.model import Trace
 from warp.trace.trace import load as read_trace
 
 # The terms of a kind of size, the sizes to fit on, the one to check, what extents are multiples of.
@@ -38,6 +45,7 @@ Plan = tuple[Callable[..., list[int]], list[tuple[int, ...]], tuple[int, ...], t
 
 # (rung, variant) -> the counts and the shape of each launch.
 Counted = dict[tuple[str, str], list[tuple[dict[str, int], bounds.Shape]]]
+Runs = tuple[Plan, list[Counted]]
 
 
 def gemm(tile: int, depth: int) -> Plan:
@@ -56,20 +64,32 @@ def line(step: int) -> Plan:
 
 
 MAP: Plan = (lambda rows, cols: [1, rows * cols], [(128, 256), (256, 256)], (256, 512), (128, 128))
-# 15's kernels in 1D work on rows * cols / 4 elements in tiles of 15360, those in 2D on tiles that (320, 768) is a multiple of.
+# 15's kernels in 1D work on rows * cols / 4 elements in tiles of 15360, those in 2D on tiles that (128, 768) is a multiple of.
+ROWS: Plan = (lambda rows, cols: [1, rows * cols], [(320, 768), (640, 768)], (960, 768), (320, 768))
 GRIDS: Plan = (
     lambda rows, cols: [1, rows, cols, rows * cols],
-    [(320, 768), (640, 768), (320, 1536), (640, 1536)],
-    (960, 1536),
-    (320, 768),
+    [(128, 768), (256, 768), (128, 1536), (256, 1536)],
+    (384, 1536),
+    (128, 768),
 )
 SCENES: Plan = (lambda rows, cols: [1], [(777, 1000)], (777, 1000), (1, 1))  # only the size itself
 
-PLANS = {
-    "02": gemm(64, 256), "03": gemm(64, 256), "04": gemm(128, 64), "05": gemm(256, 64), "11": gemm(256, 64), "12": gemm(256, 64),
-    "06": MAP, "09": SCENES, "01": line(1 << 16), "07": line(1 << 19), "08": line(1 << 16), "10": line(1 << 16),
-    "14": line(1 << 16), "15": GRIDS,
+# Chapter -> the plans of its rungs: those named, or all.
+PLANS: dict[str, list[tuple[Plan, tuple[str, ...]]]] = {
+    number: [(plan, ())]
+    for number, plan in {
+        "02": gemm(64, 256), "03": gemm(64, 256), "04": gemm(128, 64), "05": gemm(256, 64), "11": gemm(256, 64),
+        "12": gemm(256, 64), "06": MAP, "09": SCENES, "01": line(1 << 16), "07": line(1 << 19), "08": line(1 << 16),
+        "10": line(1 << 16), "14": line(1 << 16),
+    }.items()
 }  # fmt: skip
+FILTERS = ("filter_naive", "filter_columns", "filter_tiled", "filter_separable")
+PLANS["15"] = [  # the others have sizes of their own
+    (ROWS, ("gradient", "taps_global", "taps_constant", "taps_window", "taps_shuffled", "taps_staged")),
+    (GRIDS, ("five_naive", "five_tiled", "five_columns", "five_strips", *FILTERS)),
+]
+PLANS["19"] = [(line(1 << 16), ("generated",))]  # the others' time is that of copies
+NOT_COUNTED = ("13", "16", "17", "18", "20")  # what their problems demand is all that is known
 
 # What a row's time is not that of a launch, and why.
 OTHER_TIMES = {
@@ -77,39 +97,65 @@ OTHER_TIMES = {
     ("02", "triple_loop"): "a loop on the host, and smaller matrices",
     ("05", "strided_reads"): "a GPU runs another launch",
     ("08", "look_ahead"): "as many blocks as fit on the GPU, and the simulator has 8 SMs",
+    ("06", "pieces"): "more launches at the recorded size",
     ("01", "async_launch"): "also the time of the call, and of the host that waits",
 }
 
 
-def counted(chapter: Chapter, size: tuple[int, ...], machine: Machine) -> Counted:
-    """{(rung, variant): [(counts, shape) of each launch]} of a chapter's program at a size."""
-    compiled, is_known = running.machine_code(machine, chapter.source)
+class Code:
+    """The machine code of a chapter's kernels, read once and handed to each run of its program; a context."""
+
+    def __init__(self, chapter: Chapter, machine: Machine) -> None:
+        self.compiled, self.is_known = running.machine_code(machine, chapter.source)
+        self.program = chapter.program("simulator")
+
+    def __enter__(self) -> Code:
+        self._folder = tempfile.TemporaryDirectory()
+        self.file = os.path.join(self._folder.name, "code")
+        if self.is_known:
+            running.hand_over(self.file, self.compiled, self.program)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._folder.cleanup()
+
+    def run(self, rung: str, size: tuple[int, ...]) -> tuple[Trace | None, list[Row]]:
+        """The trace of a rung at a size, with what its machine code has counted, and the program's rows; None where it made none."""
+        trace, rows, counts = (os.path.join(self._folder.name, name) for name in ("trace", "rows", "code.counts"))
+        for before in (trace, rows, counts):
+            if os.path.exists(before):
+                os.remove(before)
+        env = dict(os.environ, SIMT_JSON=trace, LAB_TIMING="off")
+        if self.is_known:
+            env["SIMT_COMPILED"] = self.file
+        command = [self.program, "--rung", rung, "--size", ",".join(map(str, size)), "--json", rows]
+        subprocess.run(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        if not os.path.exists(trace) or not os.path.exists(rows):
+            return None, []
+        recorded = read_trace(trace)
+        if self.is_known:
+            running.execution_counts(recorded, self.compiled, self.file)
+        return recorded, running.rows_of(rows)
+
+
+def counted(chapter: Chapter, rungs: tuple[str, ...], size: tuple[int, ...], code: Code) -> Counted:
+    """{(rung, variant): [(counts, shape) of each launch]} of a chapter's program at a size, of some rungs or of all."""
     found = {}
-    for rung in chapter.rungs:
-        with tempfile.TemporaryDirectory() as folder:
-            trace, rows, code = (os.path.join(folder, name) for name in ("trace", "rows", "code"))
-            program = chapter.program("simulator")
-            env = dict(os.environ, SIMT_JSON=trace, LAB_TIMING="off")
-            if is_known:
-                running.hand_over(code, compiled, program)
-                env["SIMT_COMPILED"] = code
-            command = [program, "--rung", rung, "--size", ",".join(map(str, size)), "--json", rows]
-            subprocess.run(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            if not os.path.exists(trace) or not os.path.exists(rows):
+    for rung in rungs or chapter.rungs:
+        header = chapter.rungs[rung]
+        if (chapter.number, rung) in OTHER_TIMES or header.raises or "gpu" in header.needs:
+            continue  # nothing to compare, or nothing that runs here
+        recorded, rows = code.run(rung, size)
+        for row in rows if recorded else []:
+            made = row.launches
+            if not made or row.status != "PASS":
                 continue
-            recorded = read_trace(trace)
-            if is_known:
-                running.execution_counts(recorded, compiled, code)
-            for row in running.rows_of(rows):
-                made = row.launches
-                if not made or row.status != "PASS":
-                    continue
-                launches = [one for one in recorded.launches if made.first <= one.index < made.end]
-                found[row.rung, row.variant] = [
-                    (dict(execution.counts_of(one), blocks=bounds.volume(one.grid)), execution.shape_of(one))
-                    for one in launches
-                    if one.traced_blocks == bounds.volume(one.grid)
-                ]
+            launches = [one for one in recorded.launches if made.first <= one.index < made.end]
+            found[row.rung, row.variant] = [
+                (dict(execution.counts_of(one), blocks=bounds.volume(one.grid)), execution.shape_of(one))
+                for one in launches
+                if one.traced_blocks == bounds.volume(one.grid)
+            ]
     return found
 
 
@@ -145,42 +191,48 @@ def extended(
             others += [name] if name != "lanes" else []
             continue
         found[name] = int(sum(f * t for f, t in zip(factors, terms(*whole))))
+    if "issued" in found and found["issued"] < sum(found.get(unit, 0) for unit in bounds.UNITS):
+        others.append("issued")  # a polynomial by chance: those of the units are issued, too
+        del found["issued"]
     return found, others
 
 
-def shape_at(shapes: list[bounds.Shape], counts: dict[str, int]) -> bounds.Shape:
-    """A grid that grows with the extents is as large as these say, one of the program's own number of blocks stays. Another one follows
-    the device, or is not known, and fills it."""
+def shape_at(shapes: list[bounds.Shape], counts: dict[str, int], of: bounds.Gpu, grows: bool) -> bounds.Shape:
+    """A grid that grows with the extents is as large as these say. One that stays is the program's own, unless it has few blocks whose
+    work `grows`: with more work there may be more. Another one follows the device, or is not known, and fills it."""
     known = max(bounds.volume(shape.grid) for shape in shapes)
     blocks = counts.get("blocks", 0)
     if blocks > known:
         return shapes[0]._replace(grid=(blocks, 1, 1), fills=False)
-    return shapes[0] if blocks == known else shapes[0]._replace(fills=True)
+    stays = blocks == known and (blocks >= of.sms or not grows)
+    return shapes[0] if stays else shapes[0]._replace(fills=True)
 
 
-FULL = bounds.Shape((1, 1, 1), (1024, 1, 1), True)
+GPUS = ("h200", "h100")
+NOT_SIMULATED = "not simulated"
+FULL = bounds.Shape((1, 1, 1), (1024, 1, 1), True)  # a grid that keeps all SMs busy
 
 
-def of_a_product(size: tuple[int, ...]) -> dict[str, int]:
-    """What each product of matrices has to do at least, by whatever kernel of FP32: M N K FMAs."""
-    m, n, k = size
-    return {"fp32": m * n * k // bounds.WARP}
+def counted_at_sizes(chapter: Chapter, machine: Machine) -> list[Runs]:
+    """What counted() says at each size of the chapter's plans."""
+    plans = PLANS.get(chapter.number, [])
+    if not plans:
+        return []
+    with Code(chapter, machine) as code:
+        return [(plan, [counted(chapter, rungs, size, code) for size in sizes_of(plan)]) for plan, rungs in plans]
 
 
-def counted_at_sizes(chapter: Chapter, machine: Machine) -> list[Counted]:
-    """What counted() says at each size of the chapter's plan."""
-    plan = PLANS[chapter.number]
-    return [counted(chapter, size, machine) for size in ([plan[2]] if plan is SCENES else [*plan[1], plan[2]])]
+def sizes_of(plan: Plan) -> list[tuple[int, ...]]:
+    return [plan[2]] if plan is SCENES else [*plan[1], plan[2]]
 
 
 def table(
-    chapter: Chapter, runs: list[Counted], gpus: dict[str, bounds.Gpu] | None = None
+    chapter: Chapter, runs: list[Runs], gpus: dict[str, bounds.Gpu] | None = None
 ) -> tuple[list[Any], dict[Any, str]]:
     """([(gpu, rung, variant, size, seconds recorded, [Bound], names left out)], {(rung, variant): why there is no bound}) of what
     counted_at_sizes() has found. `gpus`: {name of a results file: Gpu}."""
-    plan = PLANS[chapter.number]
     rows, without = [], {}
-    for name, of in (gpus or {name: bounds.gpu(name) for name in ("h200", "h100")}).items():
+    for name, full in (gpus or {name: bounds.gpu(name) for name in GPUS}).items():
         results = os.path.join(chapter.folder, "results", name + ".json")
         if not os.path.exists(results):
             continue
@@ -190,53 +242,76 @@ def table(
             key = (row["rung"], row.get("variant", ""))
             if not row.get("time_ms"):
                 continue
-            samples = [run.get(key, []) for run in runs]
-            is_product = chapter.kind == "gemm" and row.get("rate_unit") == "GFLOP/s"
-            if (chapter.number, row["rung"]) in OTHER_TIMES:
-                without[key] = OTHER_TIMES[chapter.number, row["rung"]]
-            elif not all(samples) and is_product:
-                size = tuple(row["size"].values())
-                found = bounds.of_launch(of_a_product(size), FULL, of)
-                rows.append((name, *key, size, row["time_ms"]["median"] / 1e3, found, ["not simulated"]))
-            elif not all(samples):
-                without[key] = "not simulated, or no kernel of its own"
-            elif len({len(sample) for sample in samples}) > 1:
-                without[key] = "other numbers of launches at other sizes"
-            elif plan is SCENES and tuple(row["size"].values()) != plan[2]:
+            size, of = tuple(row["size"].values()), at_its_clock(row, full)
+            if any(plan is SCENES and size != plan[2] for plan, _ in runs):
                 continue
-            else:
-                size = tuple(row["size"].values())
-                left_out, of_launches = set(), []
-                for launch in zip(*samples):
-                    counts, others = extended([counts for counts, _ in launch], plan, size)
-                    left_out.update(others)
-                    if is_product:
-                        counts = {**of_a_product(size), **counts}
-                    of_launches.append(bounds.of_launch(counts, shape_at([shape for _, shape in launch], counts), of))
-                found = together(of_launches)
-                rows.append((name, *key, size, row["time_ms"]["median"] / 1e3, found, sorted(left_out)))
+            least = least_work.of_row(chapter, row)
+            plan, at_sizes = next((one for one in runs if key in one[1][0]), (None, []))
+            samples, why = comparable(chapter, row, [run.get(key, []) for run in at_sizes])
+            if why and not least:
+                without[key] = why
+                continue
+            of_launches, left_out = of_samples(samples, plan, size, of) if plan and samples else ([], [NOT_SIMULATED])
+            demanded = [bounds.of_launch(counts, FULL, of, i > 0) for i, counts in enumerate(least)]
+            found = slowest([*together(of_launches), *together(demanded)])
+            rows.append((name, *key, size, row["time_ms"]["median"] / 1e3, found, left_out))
     return rows, without
 
 
+def comparable(chapter: Chapter, row: dict[str, Any], samples: list[Any]) -> tuple[list[Any], str]:
+    """(the samples, "") where they say something of the row, else ([], why not)."""
+    if (chapter.number, row["rung"]) in OTHER_TIMES:
+        return [], OTHER_TIMES[chapter.number, row["rung"]]
+    if not samples or not all(samples):
+        return [], "not simulated, or no kernel of its own"
+    if len({len(sample) for sample in samples}) > 1:
+        return [], "other numbers of launches at other sizes"
+    return samples, ""
+
+
+def at_its_clock(row: dict[str, Any], of: bounds.Gpu) -> bounds.Gpu:
+    """The GPU at the clock at which it was seen while a row was timed: under its power cap that is lower."""
+    clock = row.get("clock") or {}
+    return dataclasses.replace(of, clock_mhz=min(of.clock_mhz, clock["sm_mhz"])) if "throttled" in clock else of
+
+
+def of_samples(
+    samples: list[Any], plan: Plan, size: tuple[int, ...], of: bounds.Gpu
+) -> tuple[list[list[bounds.Bound]], list[str]]:
+    """([[Bound] of each launch], names of counts that are no polynomial) of a row's launches at the plan's sizes."""
+    left_out, of_launches = set(), []
+    for i, launch in enumerate(zip(*samples)):
+        counts, others = extended([counts for counts, _ in launch], plan, size)
+        left_out.update(others)
+        issued = {counts.get("issued") for counts, _ in launch}
+        shape = shape_at([shape for _, shape in launch], counts, of, grows=len(issued) > 1)
+        of_launches.append(bounds.of_launch(counts, shape, of, follows=i > 0))
+    return of_launches, sorted(left_out)
+
+
 def together(of_launches: list[list[bounds.Bound]]) -> list[bounds.Bound]:
-    """The bounds of launches one after the other. What one has read or written the next may find in L2, and a graph starts many in
-    the time of few: DRAM, L2 and the launch itself count for the launch alone that takes them longest."""
+    """The bounds of launches one after the other, resource by resource, and of each launch's slowest resource."""
     found: dict[str, bounds.Bound] = {}
     for one in itertools.chain(*of_launches):
-        before = found.get(one.resource)
-        if before is None or one.resource not in (bounds.DRAM, bounds.L2, bounds.LAUNCH):
-            seconds = one.seconds + (before.seconds if before else 0)
-        else:
-            seconds = max(one.seconds, before.seconds)
+        seconds = one.seconds + (found[one.resource].seconds if one.resource in found else 0)
         found[one.resource] = bounds.Bound(one.resource, seconds, one.what)
-    return sorted(found.values(), key=lambda bound: -bound.seconds)
+    if len(of_launches) > 1:
+        seconds = sum(max((bound.seconds for bound in one), default=0) for one in of_launches)
+        found[bounds.IN_TURN] = bounds.Bound(bounds.IN_TURN, seconds, "the slowest resource of each")
+    return list(found.values())
 
 
-def of_the_page(chapter: Chapter, rows: list[Any]) -> dict[str, Any]:
-    """What results/h200_bounds.json holds: what each resource alone would take of each rung at the default size, or at the only one
+def slowest(found: list[bounds.Bound]) -> list[bounds.Bound]:
+    """The larger bound of each resource, the slowest resource first."""
+    largest = {bound.resource: bound for bound in sorted(found, key=lambda bound: bound.seconds)}
+    return sorted(largest.values(), key=lambda bound: -bound.seconds)
+
+
+def of_the_page(chapter: Chapter, rows: list[Any], gpu: str = "h200") -> dict[str, Any]:
+    """What results/GPU_bounds.json holds: what each resource alone would take of each rung at the default size, or at the only one
     that is known."""
     default = tuple(map(int, chapter.sizes["gpu"].split(",")))
-    of_gpu = [row for row in rows if row[0] == "h200"]
+    of_gpu = [row for row in rows if row[0] == gpu]
     at_size = [row for row in of_gpu if row[3] == default] or of_gpu
     lines = [
         {
@@ -249,28 +324,32 @@ def of_the_page(chapter: Chapter, rows: list[Any]) -> dict[str, Any]:
         for _, rung, variant, size, _, found, _ in at_size
         if found
     ]
-    return {"chapter": os.path.basename(chapter.folder), "gpu": "H200", "rows": lines}
+    drawn = chapter.number not in (*NOT_COUNTED, "19")
+    return {"chapter": os.path.basename(chapter.folder), "gpu": gpu.upper(), "drawn": drawn, "rows": lines}
 
 
-def file_of_the_page(chapter: Chapter) -> str:
-    return os.path.join(chapter.folder, "results", "h200_bounds.json")
+def file_of_the_page(chapter: Chapter, gpu: str = "h200") -> str:
+    return os.path.join(chapter.folder, "results", gpu + "_bounds.json")
 
 
 def main(arguments: list[str]) -> int:
+    if arguments == ["--list"]:
+        print(last_rungs.as_table())
+        return 0
     machine = Machine()
     writes = "--write" in arguments
-    arguments = [one for one in arguments if one != "--write"] or list(PLANS)
-    for unknown in (one for one in arguments if one not in PLANS):
-        raise UsageError(
-            f"bounds knows no sizes for '{unknown}' to count it at; it does for {', '.join(sorted(PLANS))}"
-        )
+    arguments = [one for one in arguments if one != "--write"] or [*PLANS, *NOT_COUNTED]
+    for unknown in (one for one in arguments if one not in (*PLANS, *NOT_COUNTED)):
+        known = ", ".join(sorted((*PLANS, *NOT_COUNTED)))
+        raise UsageError(f"bounds knows nothing of a chapter '{unknown}'; it does of {known}")
     for chapter in chapters.all_chapters():
         if chapter.number not in arguments:
             continue
         rows, without = table(chapter, counted_at_sizes(chapter, machine))
         if writes:
-            with open(file_of_the_page(chapter), "w", encoding="utf-8") as file:
-                file.write(as_text(of_the_page(chapter, rows)))
+            for gpu in {row[0] for row in rows}:
+                with open(file_of_the_page(chapter, gpu), "w", encoding="utf-8") as file:
+                    file.write(as_text(of_the_page(chapter, rows, gpu)))
             continue
         for gpu, rung, variant, size, seconds, found, left_out in rows:
             share = found[0].seconds / seconds

@@ -197,6 +197,8 @@ RESOURCES = {
     "L2": "L2",
     "DRAM": "DRAM",
     "atomics on one word": "one word",
+    "starts of blocks": "blocks",
+    "launches in turn": "in turn",
     "the launch itself": "launch",
 }  # as tools/warp/machinecode/bounds.py calls them, and as a column does
 LEAST_SHARE = 0.05
@@ -231,7 +233,10 @@ def limiters(chapter: Chapter, measured: Results) -> list[Block]:
     path = chapter.path.parent / "results" / "h200_bounds.json"
     if not path.exists():
         return []
-    known = json.loads(path.read_text(encoding="utf-8"))["rows"]
+    found = json.loads(path.read_text(encoding="utf-8"))
+    if not found["drawn"]:  # then only the problem's own demands are known, and each rung has the same
+        return []
+    known = found["rows"]
     names, alone = [], []
     for name in chapter.header.rungs:
         rows = []

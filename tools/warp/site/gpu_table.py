@@ -10,6 +10,11 @@ COLUMNS = [
     ("SMs", lambda gpu: gpu.sms, "sms"),
     ("clock, MHz", lambda gpu: f"{gpu.clock_mhz:,}", "clock_mhz"),
     ("DRAM, GB/s", lambda gpu: f"{gpu.dram_gb_s:,}", "dram_gb_s"),
+    (
+        "of it read, written",
+        lambda gpu: f"{gpu.dram_reads:.2f}, {gpu.dram_writes:.2f}" if gpu.dram_reads else "-",
+        "dram_reads dram_writes",
+    ),
     ("L2, MiB", lambda gpu: gpu.l2_mib, "l2_mib"),
     ("L2, bytes a cycle", lambda gpu: f"{bounds.SECTOR * gpu.l2_sectors:,}" if gpu.l2_sectors else "-", "l2_sectors"),
     (
@@ -17,10 +22,17 @@ COLUMNS = [
         lambda gpu: f"{gpu.fp32}, {gpu.fp64}, {gpu.int32}, {gpu.special}",
         "fp32 fp64 int32 special",
     ),
+    ("BF16 FMAs a cycle and SM", lambda gpu: f"{gpu.tensor:,}" if gpu.tensor else "-", "tensor"),
     ("L1 and shared, bytes a cycle", lambda gpu: gpu.shared_bytes, "shared_bytes"),
     ("atomics on a word, a cycle", lambda gpu: f"{gpu.atomics:g}", "atomics"),
+    ("blocks, a cycle", lambda gpu: f"{gpu.blocks:g}" if gpu.blocks else "-", "blocks"),
     ("launch, us", lambda gpu: f"{gpu.launch_us:g}" if gpu.launch_us else "-", "launch_us"),
-    ("blocks, warps", lambda gpu: f"{gpu.limits.blocks}, {gpu.limits.warps}", ""),
+    (
+        "to the host, to a GPU, GB/s",
+        lambda gpu: ", ".join(f"{rate:g}" if rate else "-" for rate in (gpu.host_gb_s, gpu.peer_gb_s)),
+        "host_gb_s peer_gb_s",
+    ),
+    ("blocks, warps of an SM", lambda gpu: f"{gpu.limits.blocks}, {gpu.limits.warps}", ""),
     ("shared, KiB", lambda gpu: gpu.limits.shared // 1024, ""),
 ]
 
