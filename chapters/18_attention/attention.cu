@@ -11,7 +11,7 @@
 //   ./learn run 18 --rung three_passes   softmax of rows: maximum, sum, quotient, a block a row
 //   ./learn run 18 --rung online         the sum is corrected when the maximum grows: two passes
 //   ./learn run 18 --rung no_maximum     exp(x) as it is: large elements overflow
-//   ./learn run 18 --rung special_rows   -inf, +inf and NaN in rows, for all kernels of a softmax
+//   ./learn run 18 --rung special_rows   -inf, +inf and NaN in rows, for all kernels that take rows
 //   ./learn run 18 --rung warp_row       a warp keeps a row in registers: one pass
 //   ./learn run 18 --rung block_row      a block keeps it
 //   ./learn run 18 --rung cluster_row    the blocks of a cluster keep it together [needs sm_90]
@@ -49,12 +49,14 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -213,10 +215,10 @@ __global__ void __launch_bounds__(BLOCK)
 }
 
 // A copy moves each element twice, `three_passes` four times, and `online` three times. If all of that crossed to memory, at a copy's
-// rate, they would reach 0.50 and 0.67 of it. For rows of 32768 elements they reach 0.31 and 0.51. For rows of 4096 `online` reaches
+// rate, they would reach 0.50 and 0.67 of it. For rows of 32768 elements they reach 0.32 and 0.51. For rows of 4096 `online` reaches
 // 0.73, more than that bound. How much of a row's later reads the caches serve, and what else holds the long rows back, is not measured.
 //= 0.50 and 0.67: (2 / 4, 2 / 3)
-//= reach 0.31 and 0.51: (ratio("three_passes/softmax,long"), ratio("online/softmax,long"))
+//= reach 0.32 and 0.51: (ratio("three_passes/softmax,long"), ratio("online/softmax,long"))
 //= 0.73, more: ratio("online/softmax,middle")
 
 // ## 3. One pass: who can keep a row?
@@ -251,14 +253,14 @@ __global__ void __launch_bounds__(32 * WARP_ROWS)
   write_mapped<Op, WIDE>(out + size_t(row) * cols, x, all, gamma, beta, first, 128, cols);
 }
 
-// 1.01: a softmax costs what a copy costs. For 128 elements, one float4 a lane, it is 0.99.
-//= 1.01: ratio("warp_row/softmax,short")
-//= is 0.99: ratio("warp_row/softmax,tiny")
+// 1.00: a softmax costs what a copy costs. For 128 elements, one float4 a lane, it is 0.98.
+//= 1.00: ratio("warp_row/softmax,short")
+//= is 0.98: ratio("warp_row/softmax,tiny")
 //
 // Rows may have elements that are not finite. A masked score is -inf: its exp is 0, as if the element were not there. If all
 // elements are -inf, there is no softmax: 0 / 0 is NaN, as in PyTorch. But a maximum of -inf must not be subtracted, since -inf - -inf
 // makes NaN of a mere *part* of the row, so `finite()` puts a 0 in its place. An element that is NaN has to reach the whole row. `fmaxf`
-// ignores it, but the sum does not. The rung `special_rows` has such rows, for all kernels.
+// ignores it, but the sum does not. The rung `special_rows` has such rows, for all kernels and for the norms of section 4.
 //
 // A longer row needs a block: its warps merge through shared memory. 32768 elements are 16 float4s for each of 512
 // threads, half of an SM's registers.
@@ -289,11 +291,11 @@ __global__ void __launch_bounds__(THREADS)
 //?   "0.7 to 0.9": 0.7 <= ratio("block_row/softmax,long") < 0.9,
 //?   "above 0.9": ratio("block_row/softmax,long") >= 0.9}
 //
-// 0.98. The middle rows, which leave room for four blocks on an SM, reach 1.01. Hopper's clusters can share a long row
-// among several SMs, as the second reading on clusters shows. For a softmax that is a loss here, with 0.87.
+// 0.98. The middle rows, which leave room for four blocks on an SM, reach 0.99. Hopper's clusters can share a long row
+// among several SMs, as the second reading on clusters shows. For a softmax that is a loss here, with 0.84.
 //= 0.98. The: ratio("block_row/softmax,long")
-//= reach 1.01: ratio("block_row/softmax,middle")
-//= here, with 0.87: ratio("cluster_row/softmax,long")
+//= reach 0.99: ratio("block_row/softmax,middle")
+//= here, with 0.84: ratio("cluster_row/softmax,long")
 
 // ## 4. Norms
 //
@@ -348,13 +350,13 @@ __global__ void variance(float* __restrict__ out, const float* __restrict__ in, 
 //= less than 0.00001: error("variance/by=welford")
 //
 // With the blocks of the softmax, of 512 threads, layer norm reaches 0.90 of the copy for rows of 4096 elements, and 0.85 for 32768. Other
-// blocks are better: 256 threads with four float4s each reach 0.94 for the middle rows, and 1024 threads with eight each 0.96 for the
+// blocks are better: 256 threads with four float4s each reach 0.96 for the middle rows, and 1024 threads with eight each 0.96 for the
 // long ones. If all threads have as many elements, a merge needs no division; with divisions the long rows reach 0.92. For rows of
 // 128 and 1024 it is 0.96 and 0.95. RMS norm, with half as many weights and a simpler state, reaches 0.94 for
 // the long rows with 512 threads. Why the number of threads matters so much is not measured.
 //= reaches 0.90 of: ratio("block_row/layer_norm,middle,threads=512")
 //= and 0.85 for: ratio("block_row/layer_norm,long,threads=512")
-//= reach 0.94 for the middle: ratio("block_row/layer_norm,middle")
+//= reach 0.96 for the middle: ratio("block_row/layer_norm,middle")
 //= each 0.96 for: ratio("block_row/layer_norm,long")
 //= rows reach 0.92: ratio("block_row/layer_norm,long,divisions")
 //= is 0.96 and 0.95: (ratio("warp_row/layer_norm,tiny"), ratio("block_row/layer_norm,short"))
@@ -829,12 +831,12 @@ __global__ void __launch_bounds__(T::THREADS)
 }
 
 // 1.6 times: it makes 42 TFLOP/s, which is 64 % of what the FMA units can do, and the three kernels made 27. A causal mask halves the
-// work; the time falls from 13.0 to 7.1 ms.
+// work; the time falls from 13.0 to 7.2 ms.
 //= makes 42 TFLOP/s: rate("fused/d=128,full") / 1000
 //= 64 %: 100 * rate("fused/d=128,full") / limit("fma")
 //= 1.6 times: ms("three_kernels/d=128,full") / ms("fused/d=128,full")
 //= made 27: rate("three_kernels/d=128,full") / 1000
-//= from 13.0 to 7.1 ms: (ms("fused/d=128,full"), ms("fused/d=128,causal"))
+//= from 13.0 to 7.2 ms: (ms("fused/d=128,full"), ms("fused/d=128,causal"))
 //
 // The traffic of the scores is not all of that gain. Its four passes would take 4.0 ms at the rate of a copy, and `fused` takes 7.5 ms
 // less. `weighted_sum` also brings the weights to shared memory float by float, through registers; the rest was not measured.
@@ -842,12 +844,12 @@ __global__ void __launch_bounds__(T::THREADS)
 //= takes 7.5 ms: ms("three_kernels/d=128,full") - ms("fused/d=128,full")
 //
 // The memory-efficient kernel of PyTorch, timed in another run on the same kind of GPU, makes 46 TFLOP/s in floats for heads of 128
-// columns, more than `fused`. For 64 columns it makes 35, and `fused` 40. With warps that only load, a second reading, ours makes 47
-// and 48.
+// columns, more than `fused`. For 64 columns it makes 35, and `fused` 40. With warps that only load, a second reading, ours makes 49
+// and 50.
 //= makes 46 TFLOP/s: rate("fused/d=128,full", "4096,64", "h200_pytorch") / 1000
 //= it makes 35: rate("fused/d=64,full", "4096,64", "h200_pytorch") / 1000
 //= and `fused` 40: rate("fused/d=64,full") / 1000
-//= makes 47 and 48: (rate("loading_warps/d=128,full") / 1000, rate("loading_warps/d=64,full") / 1000)
+//= makes 49 and 50: (rate("loading_warps/d=128,full") / 1000, rate("loading_warps/d=64,full") / 1000)
 //
 // Three mistakes are easy to make here, and two of them are seen only with the right numbers.
 //
@@ -860,7 +862,8 @@ __global__ void __launch_bounds__(T::THREADS)
 //   simulator says where.
 //
 // Heads of Q can share one head of K and V, {term}`grouped queries`. For the kernel it is a division of the head's number, the
-// variant `grouped`.
+// variant `grouped`. `--attention HEADS,QUERIES,KEYS,D,GROUP` runs an attention of your own, with heads that are hard for a
+// softmax: scores in the thousands, keys that are all alike, maxima that come late.
 
 // ## 7. Decoding: one query, a long cache
 //
@@ -888,11 +891,19 @@ constexpr int PAGE = 16;   ///< keys of a page, a multiple of STEP
 constexpr int DECODING_WARPS = 8;
 constexpr int MOST_PARTS = 132;  ///< blocks that share a head
 
-/// What a part of the keys comes to, for each of GROUP queries: the sum of exp2(score - max) v, the largest score, and the
-/// sum of the weights.
-template <int GROUP>
+/// What a part of the keys comes to, for four columns of a query's output: the sum of exp2(score - max) v, the largest score,
+/// and the sum of the weights.
 struct Partial {
-  float out[GROUP][HEAD], max[GROUP], sum[GROUP];
+  float4 out = {0, 0, 0, 0};
+  float max = -INFINITY, sum = 0;
+};
+
+/// Where blocks leave what they found, for each head of the cache: (parts, queries, HEAD / 4), and (queries, parts) with maximum and
+/// sum. `done`: blocks of a head that have finished; zeros before and after.
+struct Found {
+  float4* out;
+  float2* facts;
+  unsigned* done;
 };
 
 /// A cache of keys and values in BF16, of `sequences` sequences with `heads` heads.
@@ -915,44 +926,26 @@ __device__ __forceinline__ void unpack(float (&to)[8], uint4 eight) {
   }
 }
 
-/// Merges what `count` parts came to, at most MOST_PARTS: column d of query g becomes to[g][d], not yet divided by the
-/// sum of the weights. A warp first finds the weight of each part, for a query at a time.
-///
-/// Launch: called by all threads of a block.
-template <int GROUP, bool DIVIDE>
-__device__ void merge_parts(float (*to)[HEAD], float* max, float* sum, const Partial<GROUP>* parts,
-                            int count) {
-  __shared__ float weights[GROUP][MOST_PARTS], sums[GROUP];
-  const int lane = threadIdx.x % 32;
-  for (int g = threadIdx.x / 32; g < GROUP; g += blockDim.x / 32) {
-    float largest = -INFINITY, all = 0;
-    for (int i = lane; i < count; i += 32) largest = fmaxf(largest, parts[i].max[g]);
-    for (int far = 16; far > 0; far /= 2)
-      largest = fmaxf(largest, __shfl_xor_sync(ALL, largest, far));
-    for (int i = lane; i < count; i += 32) {
-      weights[g][i] = exp2_fast(parts[i].max[g] - finite(largest));
-      all = fmaf(weights[g][i], parts[i].sum[g], all);
-    }
-    for (int far = 16; far > 0; far /= 2) all += __shfl_xor_sync(ALL, all, far);
-    if (lane == 0) sums[g] = all;
-    if (!DIVIDE && lane == 0) max[g] = largest, sum[g] = all;
+/// Merges parts, all with the same maximum at once: no part waits for another.
+template <int COUNT>
+__device__ __forceinline__ Partial merged(const Partial (&parts)[COUNT]) {
+  Partial all;
+#pragma unroll
+  for (const Partial& part : parts) all.max = fmaxf(all.max, part.max);
+#pragma unroll
+  for (const Partial& part : parts) {
+    const float by = exp2_fast(part.max - finite(all.max));
+    all.sum = fmaf(by, part.sum, all.sum);
+    all.out.x = fmaf(by, part.out.x, all.out.x), all.out.y = fmaf(by, part.out.y, all.out.y);
+    all.out.z = fmaf(by, part.out.z, all.out.z), all.out.w = fmaf(by, part.out.w, all.out.w);
   }
-  __syncthreads();
-  for (int i = threadIdx.x; i < GROUP * HEAD; i += blockDim.x) {
-    const int g = i / HEAD, d = i % HEAD;
-    float value = 0;
-#pragma unroll 8
-    for (int n = 0; n < count; ++n) value = fmaf(weights[g][n], parts[n].out[g][d], value);
-    to[g][d] = DIVIDE ? value / sums[g] : value;
-  }
-  __syncthreads();  // who comes next overwrites the weights
+  return all;
 }
 
 /// out = softmax(scale q K^T) V for one query in each head, (sequences, heads, GROUP, HEAD). GROUP heads of q share one of
 /// the cache. Blocks have `each` keys, and the last block of a head to finish merges what all of them found.
 ///
-/// @param partial  room for gridDim.x parts of each head
-/// @param done     blocks of each head that have finished; zeros before and after
+/// @param found  room for gridDim.x parts of each head
 ///
 /// Requires: where PAGED, a cache of less than 2^32 uint4s, and finite numbers in what a page has behind the last key.
 /// Launch: blocks of 32 * DECODING_WARPS threads; in x one for each `each` keys, a multiple of PAGE, in y for each head of
@@ -960,8 +953,8 @@ __device__ void merge_parts(float (*to)[HEAD], float* max, float* sum, const Par
 /// Source of the idea: Dao, Haziza, Massa and Sizov, Flash-Decoding, 2023; pages: Kwon et al., PagedAttention, 2023.
 template <int GROUP, bool PAGED>
 __global__ void __launch_bounds__(32 * DECODING_WARPS, 2)
-    decode(float* __restrict__ out, const float* __restrict__ q, Cache cache, int each,
-           Partial<GROUP>* partial, unsigned* done, float scale) {
+    decode(float4* __restrict__ out, const float4* __restrict__ q, Cache cache, int each,
+           Found found, float scale) {
   constexpr int KEYS = STEP / 2;    // of half a warp
   constexpr int LANES = 4 / GROUP;  // neighbouring lanes that hold the same score
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, half = lane / 16, l = lane % 16;
@@ -991,8 +984,11 @@ __global__ void __launch_bounds__(32 * DECODING_WARPS, 2)
 #pragma unroll
   for (int g = 0; g < GROUP; ++g) {
 #pragma unroll
-    for (int d = 0; d < 8; ++d)
-      query[g][d] = scale * q[(size_t(head) * GROUP + g) * HEAD + 8 * l + d];
+    for (int d = 0; d < 8; d += 4) {
+      const float4 four = q[((size_t(head) * GROUP + g) * HEAD + 8 * l + d) / 4];
+      query[g][d] = scale * four.x, query[g][d + 1] = scale * four.y;
+      query[g][d + 2] = scale * four.z, query[g][d + 3] = scale * four.w;
+    }
   }
   for (; key0 < last; key0 += DECODING_WARPS * STEP) {
     const int then = key0 + DECODING_WARPS * STEP;
@@ -1056,48 +1052,87 @@ __global__ void __launch_bounds__(32 * DECODING_WARPS, 2)
     if (then < last) load(values, v + next, then);
   }
 
-  // The halves of a warp, the warps of a block, the blocks of a head.
-  __shared__ Partial<GROUP> parts[DECODING_WARPS];
+  // The halves of a warp, the warps of a block, the blocks of a head. A thread has four columns; two have the same ones.
+  constexpr int COLUMNS = GROUP * HEAD / 4, SHARES = 32 * DECODING_WARPS / COLUMNS;
+  static_assert(SHARES <= DECODING_WARPS);
+  __shared__ float4 outs[DECODING_WARPS][COLUMNS];
+  __shared__ float2 facts[DECODING_WARPS][COLUMNS];
 #pragma unroll
   for (int far = 4; far < 32; far *= 2) sum += __shfl_xor_sync(ALL, sum, far);
 #pragma unroll
   for (int g = 0; g < GROUP; ++g) {
 #pragma unroll
-    for (int d = 0; d < 8; ++d) {
-      sums[g][d] += __shfl_xor_sync(ALL, sums[g][d], 16);
-      if (half == 0) parts[warp].out[g][8 * l + d] = sums[g][d];
+    for (int d = 0; d < 8; ++d) sums[g][d] += __shfl_xor_sync(ALL, sums[g][d], 16);
+    if (half == 0) {
+      float4* const to = &outs[warp][g * HEAD / 4 + 2 * l];
+      to[0] = make_float4(sums[g][0], sums[g][1], sums[g][2], sums[g][3]);
+      to[1] = make_float4(sums[g][4], sums[g][5], sums[g][6], sums[g][7]);
     }
   }
-  if (lane < 4 && lane % LANES == 0) {
-    parts[warp].max[lane / LANES] = max, parts[warp].sum[lane / LANES] = sum;
-  }
+  if (lane < 4 && lane % LANES == 0) facts[warp][lane / LANES] = make_float2(max, sum);
   __syncthreads();
-  Partial<GROUP>* const of_blocks = partial + size_t(head) * gridDim.x;
-  Partial<GROUP>& own = of_blocks[blockIdx.x];
-  merge_parts<GROUP, false>(own.out, own.max, own.sum, parts, DECODING_WARPS);
+  const int column = threadIdx.x % COLUMNS, share = threadIdx.x / COLUMNS, g = column / (HEAD / 4);
+  float4* const found_out = found.out + size_t(head) * gridDim.x * COLUMNS + column;
+  float2* const found_facts = found.facts + (size_t(head) * GROUP + g) * gridDim.x;
+  if (share == 0) {
+    Partial parts[DECODING_WARPS];
+#pragma unroll
+    for (int w = 0; w < DECODING_WARPS; ++w) {
+      parts[w] = {outs[w][column], facts[w][g].x, facts[w][g].y};
+    }
+    const Partial own = merged(parts);
+    __stcg(found_out + blockIdx.x * COLUMNS, own.out);
+    if (lane == 0) __stcg(found_facts + blockIdx.x, make_float2(own.max, own.sum));
+  }
   __shared__ bool is_last;
   __threadfence();
   __syncthreads();  // all of the block's part is written
-  if (threadIdx.x == 0) is_last = atomicAdd(done + head, 1) == gridDim.x - 1;
+  if (threadIdx.x == 0) is_last = atomicAdd(found.done + head, 1) == gridDim.x - 1;
   __syncthreads();
   if (!is_last) return;
   __threadfence();
-  if (threadIdx.x == 0) done[head] = 0;
-  float(*const to)[HEAD] = reinterpret_cast<float(*)[HEAD]>(out + size_t(head) * GROUP * HEAD);
-  merge_parts<GROUP, true>(to, nullptr, nullptr, of_blocks, gridDim.x);
+  if (threadIdx.x == 0) found.done[head] = 0;
+  constexpr int AT_ONCE = 8;  // parts that a thread loads before it merges them with what it has
+  Partial some[AT_ONCE + 1];
+  const int count = static_cast<int>(gridDim.x);
+  for (int first = share; first < count; first += AT_ONCE * SHARES) {
+#pragma unroll
+    for (int i = 0; i < AT_ONCE; ++i) {
+      const int part = first + i * SHARES;
+      some[i] = Partial();
+      if (part >= count) continue;
+      const float2 fact = __ldcg(found_facts + part);
+      some[i] = {__ldcg(found_out + part * COLUMNS), fact.x, fact.y};
+    }
+    some[AT_ONCE] = merged(some);
+  }
+  const Partial& own = some[AT_ONCE];
+  outs[share][column] = own.out, facts[share][column] = make_float2(own.max, own.sum);
+  __syncthreads();
+  if (share > 0) return;
+  Partial shares[SHARES];
+#pragma unroll
+  for (int i = 0; i < SHARES; ++i) {
+    shares[i] = {outs[i][column], facts[i][column].x, facts[i][column].y};
+  }
+  const Partial all = merged(shares);
+  const float by = 1 / all.sum;
+  out[head * COLUMNS + column] =
+      make_float4(all.out.x * by, all.out.y * by, all.out.z * by, all.out.w * by);
 }
 
-// Eight blocks reach 0.06 of a copy, split ones 0.92. With 64 sequences there are blocks enough: whole caches reach 1.00, split ones
-// 1.01. A single sequence with 8192 keys is soon read: it takes 0.019 ms, which is 0.56 of a copy's rate. What the rest is spent on is not measured.
+// Eight blocks reach 0.06 of a copy, split ones 0.95. With 64 sequences there are blocks enough: whole caches reach 1.01, split ones
+// 1.02. A single sequence with 8192 keys is soon read: it takes 0.018 ms, which is 0.71 of a copy's rate. What the rest is spent on
+// is not measured; the laboratory notes have the time of an empty launch, and of one that only reads.
 //= 0.06 of: ratio("decode/one,long,whole")
-//= ones 0.92: ratio("decode/one,long,split")
-//= reach 1.00, split ones 1.01: (ratio("decode/many,short,whole"), ratio("decode/many,short,split"))
-//= takes 0.019 ms: ms("decode/one,short,split")
-//= is 0.56 of: ratio("decode/one,short,split")
+//= ones 0.95: ratio("decode/one,long,split")
+//= reach 1.01, split ones 1.02: (ratio("decode/many,short,whole"), ratio("decode/many,short,split"))
+//= takes 0.018 ms: ms("decode/one,short,split")
+//= is 0.71 of: ratio("decode/one,short,split")
 //
 // A cache grows, and nobody knows how long a text becomes. So it is kept in pages of 16 keys, and a table says where each
-// page is, as for a process's memory. The rung `paged` has its pages in a mixed order, and reaches 0.95.
-//= reaches 0.95: ratio("paged/many,short")
+// page is, as for a process's memory. The rung `paged` has its pages in a mixed order, and reaches 1.00.
+//= reaches 1.00: ratio("paged/many,short")
 //
 // The last page of a sequence has room behind the last key. `decode` reads that room, too, and gives it the weight 0. That is no protection:
 // 0 times NaN is NaN, and memory that nobody has written may hold one. So whoever hands out a page clears it.
@@ -1111,17 +1146,48 @@ Kernel for_cols(int cols, Kernel wide, Kernel any) {
   return cols % 4 == 0 ? wide : any;
 }
 
-/// Launches `warp_row`.
+/// Each row by a block as in `block_row`, but of any length: it is read twice, for the state and for the map.
+///
+/// Launch: a block of THREADS threads for each row. Where WIDE, cols is a multiple of 4.
+template <class Op, bool WIDE, int THREADS>
+__global__ void __launch_bounds__(THREADS)
+    reread_row(float* __restrict__ out, const float* __restrict__ in,
+               const float* __restrict__ gamma, const float* __restrict__ beta, int cols) {
+  const float* const row = in + size_t{blockIdx.x} * cols;
+  typename Op::State own = Op::none();
+  for (int c = threadIdx.x * 4; c < cols; c += 4 * THREADS) {
+    const float4 x[] = {load_float4<WIDE>(row, c, cols, Op::pad)};
+    own = Op::merge(own, Op::template of<WIDE>(x, c, 4 * THREADS, cols));
+  }
+  const auto all = merged_by_block<Op, THREADS / 32>(own);
+  for (int c = threadIdx.x * 4; c < cols; c += 4 * THREADS) {
+    const float4 x[] = {load_float4<WIDE>(row, c, cols, Op::pad)};
+    write_mapped<Op, WIDE>(out + size_t{blockIdx.x} * cols, x, all, gamma, beta, c, 4 * THREADS,
+                           cols);
+  }
+}
+
+/// Launches `reread_row`.
+template <class Op, int THREADS>
+void by_rereading(const Rows& r) {
+  const auto kernel =
+      for_cols(r.cols, reread_row<Op, true, THREADS>, reread_row<Op, false, THREADS>);
+  kernel<<<r.rows, THREADS>>>(r.out, r.in, r.gamma, r.beta, r.cols);
+}
+
+/// Launches `warp_row`, or what takes rows that do not fit into a warp's registers.
 template <class Op, int N>
 void by_warps(const Rows& r) {
+  if (r.cols > 128 * N) return by_rereading<Op, BLOCK>(r);
   const auto kernel = for_cols(r.cols, warp_row<Op, true, N>, warp_row<Op, false, N>);
   kernel<<<lab::ceil_div(r.rows, WARP_ROWS), 32 * WARP_ROWS>>>(r.out, r.in, r.gamma, r.beta, r.rows,
                                                                r.cols);
 }
 
-/// Launches `block_row`.
+/// Launches `block_row`, or what takes rows that do not fit into a block's registers.
 template <class Op, int N, int THREADS>
 void by_blocks(const Rows& r) {
+  if (r.cols > 4 * THREADS * N) return by_rereading<Op, THREADS>(r);
   const auto kernel =
       for_cols(r.cols, block_row<Op, true, N, THREADS>, block_row<Op, false, N, THREADS>);
   kernel<<<r.rows, THREADS>>>(r.out, r.in, r.gamma, r.beta, r.cols);
@@ -1132,7 +1198,9 @@ void by_blocks(const Rows& r) {
 template <bool ALIKE>
 void long_layer_norm(const Rows& r) {
   constexpr int N = 8, THREADS = 1024;
-  if (r.cols % 4 != 0) return by_blocks<LayerNorm, 2 * N, THREADS / 2>(r);
+  if (r.cols % 4 != 0 || r.cols > 4 * N * THREADS) {
+    return by_blocks<LayerNorm, 2 * N, THREADS / 2>(r);
+  }
   const auto kernel = ALIKE && r.cols == 4 * N * THREADS
                           ? block_row<LayerNorm, true, N, THREADS, true>
                           : block_row<LayerNorm, true, N, THREADS>;
@@ -1371,26 +1439,75 @@ struct KeyValue {
   }
 };
 
+/// Heads that are hard for a softmax. Of each four heads of the cache the first is as `QueryValue` and `KeyValue` have it; the
+/// second has scores of up to thousands, many of them equal; the third has keys that are all alike; in the last one the scores
+/// grow from key to key.
+struct HardHeads {
+  std::uint64_t seed;
+  bool of_keys;
+  size_t of_head, d;  ///< elements of one head of keys, or of all queries that share one; columns
+  __host__ __device__ float operator()(size_t i) const {
+    const size_t row = i % of_head / d, kind = i / of_head % 4;
+    if (of_keys) {
+      if (kind == 1) return static_cast<float>(row % 3);
+      if (kind == 2) return lab::random_float(seed, i % d);
+      if (kind == 3) return static_cast<float>(row < 255 ? row : 255) / 256;
+      return lab::random_float(seed, i);
+    }
+    if (kind == 1) return row % 2 == 1 ? -100 : 100;
+    return kind == 3 ? 3 : QueryValue{seed}(i);
+  }
+};
+
 /// What a sum of values may be off by: a score is a sum of up to 128 products and as large as 32, where each addition
 /// rounds by up to 2e-6, and its weight is off by as much, relatively.
 const lab::Tolerance ATTENDED{5e-5, 0, "up to 128 roundings of scores of up to 32"};
+
+/// An attention to compute: heads of d columns. `hard`: a reader's own, with heads as in `HardHeads`.
+struct Asked {
+  int d;
+  Heads heads;
+  std::string name = "";
+  bool hard = false;
+
+  size_t elements_of_q() const { return size_t(heads.heads) * heads.queries * d; }
+  size_t elements_of_k() const { return size_t(heads.heads / heads.group) * heads.keys * d; }
+  HardHeads hard_queries(std::uint64_t seed) const {
+    return {seed, false, size_t(heads.group) * heads.queries * d, size_t(d)};
+  }
+  HardHeads hard_keys(std::uint64_t seed) const {
+    return {seed, true, size_t(heads.keys) * d, size_t(d)};
+  }
+};
+
+/// An input of n elements that are values of one function or of the other.
+template <class T, class F, class G>
+lab::Input<T> one_or_other(bool one, size_t n, F f, G g, const char* name) {
+  return one ? lab::Input<T>(n, f, name) : lab::Input<T>(n, g, name);
+}
 
 /// An attention in float.
 class AttentionField {
  public:
   /// \param loud a key that is a hundred times as long as the others; none where it is no index
-  AttentionField(Heads shape, int d, std::uint64_t seed, size_t loud = size_t{1} << 32)
-      : shape_(shape),
-        d_(d),
-        q_(size_t(shape.heads) * shape.queries * d, QueryValue{seed}, "q"),
-        k_(size_t(shape.heads / shape.group) * shape.keys * d,
-           KeyValue{seed + 1, loud * d, (loud + 1) * d}, "k"),
+  AttentionField(const Asked& of, std::uint64_t seed, size_t loud = size_t{1} << 32)
+      : shape_(of.heads),
+        d_(of.d),
+        name_(of.name),
+        q_(one_or_other<float>(of.hard, of.elements_of_q(), of.hard_queries(seed), QueryValue{seed},
+                               "q")),
+        k_(one_or_other<float>(of.hard, of.elements_of_k(), of.hard_keys(seed + 1),
+                               KeyValue{seed + 1, loud * of.d, (loud + 1) * of.d}, "k")),
         v_(k_.size(), lab::RandomValue<float>{seed + 2}, "v"),
-        out_(q_.size(), "out") {}
+        out_(q_.size(), "out"),
+        found_(size_t{FOUND} * lab::multiprocessors(), "what blocks found"),
+        ready_(lab::multiprocessors(), "flags") {
+    CUDA_CHECK(cudaMemset(ready_.data(), 0, ready_.size_bytes()));
+  }
 
   AttentionData data() {
-    return {out_.data(), q_.data(), k_.data(), v_.data(), scores_ ? scores_->data() : nullptr,
-            shape_};
+    return {out_.data(),   q_.data(),     k_.data(), v_.data(), scores_ ? scores_->data() : nullptr,
+            found_.data(), ready_.data(), shape_};
   }
   std::shared_ptr<const lab::Reference<double>> right(bool causal) {
     auto& known = right_[causal];
@@ -1398,19 +1515,27 @@ class AttentionField {
     return known;
   }
   bool has(const AttentionLaunch& launch) const {
+    // Weights of a query that sees no key are NaN where they are made before they are multiplied.
+    if (launch.rung == std::string_view("three_kernels") && launch.causal &&
+        shape_.queries > shape_.keys) {
+      return false;
+    }
     const bool grouped = launch.rung == std::string_view("fused") ||
                          launch.rung == std::string_view("loading_warps");
-    return launch.d == d_ && ((grouped && launch.causal) || shape_.group == 1);
+    return launch.d == d_ && ((grouped && launch.causal) || shape_.group == 1 || !name_.empty());
   }
   /// Products, both of them; where causal, half: those with a key that a query does not see need not be made.
   lab::Rung rung(const AttentionLaunch& launch) {
     const double pairs = static_cast<double>(shape_.heads) * shape_.queries * shape_.keys;
-    const char* const mask = shape_.group > 1 ? "grouped" : launch.causal ? "causal" : "full";
+    const char* const mask = launch.causal ? "causal" : "full";
+    const std::string which = !name_.empty()     ? name_ + "," + mask
+                              : shape_.group > 1 ? "grouped"
+                                                 : mask;
     if (!scores_ && launch.rung == std::string_view("three_kernels")) {
       scores_ = std::make_unique<lab::DeviceBuffer<float>>(static_cast<size_t>(pairs), "scores");
     }
     return {.name = launch.rung,
-            .variant = lab::format("d=%d,%s", d_, mask),
+            .variant = lab::format("d=%d,%s%s", d_, which.c_str(), launch.variant),
             .launch = [=, this] { launch.run(data()); },
             .outputs = {lab::expect(out_, right(launch.causal), {ATTENDED, size_t(d_)})},
             .flops = 4 * d_ * pairs * (launch.causal ? 0.5 : 1),
@@ -1423,17 +1548,21 @@ class AttentionField {
  private:
   Heads shape_;
   int d_;
+  std::string name_;
   const lab::Input<float> q_, k_, v_;
   lab::DeviceBuffer<float> out_;
+  lab::DeviceBuffer<float> found_;
+  lab::DeviceBuffer<int> ready_;
   std::unique_ptr<lab::DeviceBuffer<float>> scores_;
   std::shared_ptr<const lab::Reference<double>> right_[2];  // without a mask, and with it
 };
 
-/// The bits of a number in BF16.
+/// The bits of a number in BF16, rounded towards zero.
+template <class Value>
 struct BfloatBits {
-  std::uint64_t seed;
+  Value of;
   __host__ __device__ std::uint16_t operator()(size_t i) const {
-    const float value = lab::random_float(seed, i);
+    const float value = of(i);
     std::uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
     return static_cast<std::uint16_t>(bits >> 16);
@@ -1465,13 +1594,15 @@ struct AsFloat {
 /// An attention in BF16.
 class Bf16Field {
  public:
-  Bf16Field(Heads shape, int d, const char* name, std::uint64_t seed)
-      : shape_(shape),
-        d_(d),
-        name_(lab::format("bf16,d=%d,%s", d, name)),
-        q_(size_t(shape.heads) * shape.queries * d, AsBf16<QueryValue>{{seed}}, "q"),
-        k_(size_t(shape.heads / shape.group) * shape.keys * d,
-           AsBf16<lab::RandomValue<float>>{{seed + 1}}, "k"),
+  Bf16Field(const Asked& of, std::uint64_t seed)
+      : shape_(of.heads),
+        d_(of.d),
+        name_(lab::format("bf16,d=%d,%s", of.d, of.name.c_str())),
+        q_(one_or_other<bf16>(of.hard, of.elements_of_q(), AsBf16<HardHeads>{of.hard_queries(seed)},
+                              AsBf16<QueryValue>{{seed}}, "q")),
+        k_(one_or_other<bf16>(of.hard, of.elements_of_k(),
+                              AsBf16<HardHeads>{of.hard_keys(seed + 1)},
+                              AsBf16<lab::RandomValue<float>>{{seed + 1}}, "k")),
         v_(k_.size(), AsBf16<lab::RandomValue<float>>{{seed + 2}}, "v"),
         out_(q_.size(), "out") {}
 
@@ -1510,16 +1641,16 @@ struct DecodingData {
   const float* q;
   Cache cache;
   int each;
-  Partial<4>* partial;
-  unsigned* done;
+  Found found;
 };
 
 /// Launches `decode`.
 template <bool PAGED>
 void run_decode(const DecodingData& d) {
   const dim3 grid(lab::ceil_div(d.cache.keys, d.each), d.cache.sequences * d.cache.heads);
-  decode<4, PAGED><<<grid, 32 * DECODING_WARPS>>>(d.out, d.q, d.cache, d.each, d.partial, d.done,
-                                                  scale_of(HEAD));
+  decode<4, PAGED><<<grid, 32 * DECODING_WARPS>>>(reinterpret_cast<float4*>(d.out),
+                                                  reinterpret_cast<const float4*>(d.q), d.cache,
+                                                  d.each, d.found, scale_of(HEAD));
 }
 
 }  // namespace
@@ -1543,15 +1674,25 @@ class Decoding {
  public:
   static constexpr int HEADS = 8, GROUP = 4;
 
-  Decoding(int sequences, int keys, const std::string& name, std::uint64_t seed)
-      : name_(name),
-        shape_{sequences * HEADS * GROUP, 1, keys, GROUP},
-        q_(size_t(shape_.heads) * HEAD, QueryValue{seed}, "q"),
-        k_(size_t(sequences) * HEADS * keys * HEAD, BfloatBits{seed + 1}, "k"),
-        v_(k_.size(), BfloatBits{seed + 2}, "v"),
+  /// Whether an attention is the decoding of whole sequences.
+  static bool takes(const Asked& of) {
+    return of.d == HEAD && of.heads.queries == 1 && of.heads.group == GROUP &&
+           of.heads.heads % (HEADS * GROUP) == 0;
+  }
+
+  Decoding(const Asked& of, std::uint64_t seed)
+      : name_(of.name),
+        shape_(of.heads),
+        q_(one_or_other<float>(of.hard, of.elements_of_q(), of.hard_queries(seed), QueryValue{seed},
+                               "q")),
+        k_(one_or_other<std::uint16_t>(of.hard, of.elements_of_k(),
+                                       BfloatBits<HardHeads>{of.hard_keys(seed + 1)},
+                                       BfloatBits<lab::RandomValue<float>>{{seed + 1}}, "k")),
+        v_(k_.size(), BfloatBits<lab::RandomValue<float>>{{seed + 2}}, "v"),
         out_(q_.size(), "out"),
-        partial_(size_t(sequences) * HEADS * MOST_PARTS, "partial"),
-        done_(size_t(sequences) * HEADS, "done"),
+        found_out_(out_.size() * MOST_PARTS / 4, "parts"),
+        found_facts_(size_t(shape_.heads) * MOST_PARTS, "maxima and sums of parts"),
+        done_(size_t(shape_.heads / GROUP), "done"),
         want_(attended(shape_, HEAD, false, q_.view(), BfloatValue{k_.view()},
                        BfloatValue{v_.view()})) {
     CUDA_CHECK(cudaMemset(done_.data(), 0, done_.size_bytes()));
@@ -1626,7 +1767,11 @@ class Decoding {
                       shape_.heads / GROUP / HEADS,
                       HEADS,
                       shape_.keys};
-    return {out_.data(), q_.data(), cache, each, partial_.data(), done_.data()};
+    return {out_.data(),
+            q_.data(),
+            cache,
+            each,
+            {found_out_.data(), found_facts_.data(), done_.data()}};
   }
 
   std::string name_;
@@ -1636,7 +1781,8 @@ class Decoding {
   std::unique_ptr<lab::Input<std::uint16_t>> k_pages_, v_pages_;
   std::unique_ptr<lab::Input<int>> pages_;
   lab::DeviceBuffer<float> out_;
-  lab::DeviceBuffer<Partial<GROUP>> partial_;
+  lab::DeviceBuffer<float4> found_out_;
+  lab::DeviceBuffer<float2> found_facts_;
   lab::DeviceBuffer<unsigned> done_;
   std::shared_ptr<const lab::Reference<double>> want_;
 };
@@ -1713,23 +1859,28 @@ class Overflow {
 
 }  // namespace
 
-/// The softmax of rows by all four kernels, one result behind the other in `out`.
-static void special_rows(float* out, const float* in, int rows, int cols) {
-  const auto by = [&](int kernel) {
-    return Rows{out + size_t(kernel) * rows * cols, in, nullptr, nullptr, rows, cols};
+/// Rows by all kernels, one result behind the other in `out`: five of a softmax, then three of each norm.
+static void special_rows(Rows r) {
+  const auto next = [&] {
+    const Rows now = r;
+    r.out += size_t(r.rows) * r.cols;
+    return now;
   };
-  three_passes<<<rows, BLOCK>>>(by(0).out, in, cols);
-  online<<<rows, BLOCK>>>(by(1).out, in, cols);
-  by_warps<Softmax, 1>(by(2));
-  by_blocks<Softmax, 2, 128>(by(3));
+  three_passes<<<r.rows, BLOCK>>>(next().out, r.in, r.cols);
+  online<<<r.rows, BLOCK>>>(next().out, r.in, r.cols);
+  const auto kept_or_reread = [&]<class Op>(const Op&) {
+    by_warps<Op, 4>(next()), by_blocks<Op, 2, 128>(next()), by_blocks<Op, 2, 32>(next());
+  };
+  kept_or_reread(Softmax()), kept_or_reread(LayerNorm()), kept_or_reread(RmsNorm());
 }
 
 namespace {
 
-/// Rows that have elements which are no finite numbers.
+/// Rows that have elements which are no finite numbers. A warp and a block can keep them; the last kernel of an operation has
+/// too few threads for that.
 class SpecialRows {
  public:
-  static constexpr int ROWS = 5, COLS = 100, KERNELS = 4;
+  static constexpr int ROWS = 5, COLS = 300, KERNELS = 11;
   /// Row 1 has elements of -inf, row 2 nothing else; row 3 has a NaN, row 4 +inf.
   struct Special {
     std::uint64_t seed;
@@ -1742,28 +1893,43 @@ class SpecialRows {
   };
 
   explicit SpecialRows(std::uint64_t seed)
-      : in_(ROWS * COLS, Special{seed}), out_(KERNELS * in_.size(), "out") {}
-  void launch() { special_rows(out_.data(), in_.data(), ROWS, COLS); }
+      : in_(ROWS * COLS, Special{seed}),
+        gamma_(COLS, lab::RandomValue<float>{seed + 1}),
+        beta_(COLS, lab::RandomValue<float>{seed + 2}),
+        out_(KERNELS * in_.size(), "out") {}
+  void launch() {
+    special_rows({out_.data(), in_.data(), gamma_.data(), beta_.data(), ROWS, COLS});
+  }
   std::vector<lab::Expectation> outputs() { return {lab::on_the_way(out_)}; }
-  /// The first two rows have a softmax; all elements of the others are NaN.
+  /// The first two rows have a softmax, all elements of the others are NaN; of the norms, row 0 has one, and row 3 is NaN.
   lab::Comparison verify() {
-    const std::vector<float> x = in_.host(), got = out_.download();
+    const std::vector<float> x = in_.host(), g = gamma_.host(), b = beta_.host(),
+                             got = out_.download();
     for (size_t i = 0; i < got.size(); ++i) {
-      const size_t row = i / COLS % ROWS, first = row * COLS;
-      double sum = 0;
-      for (size_t c = 0; c < COLS; ++c) sum += std::exp(double{x[first + c]});
-      const double want = std::exp(double{x[first + i % COLS]}) / sum;
-      if (row < 2 ? !(std::fabs(got[i] - want) < 1e-6) : !std::isnan(got[i])) {
-        return lab::verdict(
-            false, lab::format("kernel %zu, row %zu, column %zu is %g", i / in_.size(), row,
-                               i % COLS, static_cast<double>(got[i])));
+      const size_t kernel = i / in_.size(), row = i / COLS % ROWS, col = i % COLS;
+      const float* const of_row = x.data() + row * COLS;
+      double exps = 0, mean = 0, squares = 0;
+      for (size_t c = 0; c < COLS; ++c) {
+        exps += std::exp(double{of_row[c]}), mean += of_row[c] / static_cast<double>(COLS);
+        squares += double{of_row[c]} * of_row[c] / static_cast<double>(COLS);
+      }
+      const double one = of_row[col];
+      const double want =
+          kernel < 5   ? std::exp(one) / exps
+          : kernel < 8 ? (one - mean) / std::sqrt(squares - mean * mean + EPSILON) * g[col] + b[col]
+                       : one / std::sqrt(squares + EPSILON) * g[col];
+      if (kernel >= 5 && row != 0 && row != 3) continue;
+      const bool is_number = row == 0 || (row == 1 && kernel < 5);
+      if (is_number ? !(std::fabs(got[i] - want) < 4e-6) : !std::isnan(got[i])) {
+        return lab::verdict(false, lab::format("kernel %zu, row %zu, column %zu is %g", kernel, row,
+                                               col, static_cast<double>(got[i])));
       }
     }
-    return lab::verdict(true, "NaN where there is no softmax, and there alone");
+    return lab::verdict(true, "NaN where there is no result, and there alone");
   }
 
  private:
-  const lab::Input<float> in_;
+  const lab::Input<float> in_, gamma_, beta_;
   lab::DeviceBuffer<float> out_;
 };
 
@@ -1819,7 +1985,7 @@ class Spoiled {
     lab::Comparison verify() { return of.verify(late); }
   };
   explicit Spoiled(std::uint64_t seed)
-      : field_({1, QUERIES, QUERIES, 1}, Tile64::D, seed, QUERIES - 1) {}
+      : field_({Tile64::D, {1, QUERIES, QUERIES, 1}}, seed, QUERIES - 1) {}
   Launch rung(bool late) { return {*this, late}; }
   /// More threads than queries, some of which return at once.
   void exit_early() { run_fused<Tile64, false, Mistake::early_exit>(field_.data()); }
@@ -1882,59 +2048,115 @@ void add_rows(lab::Ladder& ladder, size_t length) {
   for (const bool two_sums : {false, true}) ladder.add(variances.rung(two_sums));
 }
 
+/// What is computed at a size, or the one attention that a reader asks for.
+struct Problems {
+  std::vector<Asked> in_float, in_bf16, decoding;
+
+  /// In float; in BF16 as long, and four times as long, on the simulator twice; decoding of one sequence, and of as many as
+  /// there are heads, twice and 32 times the length.
+  Problems(int length, int heads) {
+    in_float = {{128, {heads, length, length, 1}},
+                {64, {2 * heads, length, length, 1}},
+                {128, {4 * heads, length / 2 + 1, length, 4}}};
+    const int more = (length > 1000 ? 4 : 2) * length;
+    in_bf16 = {{128, {heads, length, length, 1}, "short"},
+               {128, {std::max(1, heads / 4), more, more, 1}, "long"},
+               {64, {2 * heads, length, length, 1}, "short"},
+               {128, {2, length + 70, length, 2}, "grouped"}};
+    constexpr int EACH = Decoding::HEADS * Decoding::GROUP;
+    decoding = {{HEAD, {EACH, 1, 2 * length, Decoding::GROUP}, "one,short"},
+                {HEAD, {EACH, 1, 32 * length, Decoding::GROUP}, "one,long"},
+                {HEAD, {EACH * heads, 1, 2 * length, Decoding::GROUP}, "many,short"}};
+  }
+  explicit Problems(const Asked& given) : in_float{given}, in_bf16{given} {
+    if (Decoding::takes(given)) decoding = {given};
+  }
+};
+
+constexpr const char* ATTENTION_FORM = "HEADS,QUERIES,KEYS,D[,GROUP]";
+constexpr const char* DECODING_FORM =
+    "takes 32, 64, ... HEADS, 1 of QUERIES, a D of 128, a GROUP of 4";
+
+/// Reads what ATTENTION_FORM spells.
+/// \throws lab::BadInput where it is no attention that the kernels take
+Asked parse_attention(const std::string& text) {
+  const auto refuse = [&](const std::string& why) {
+    return lab::BadInput("--attention " + text + " " + why + ": it takes " + ATTENTION_FORM);
+  };
+  std::vector<int> values;
+  const char *at = text.data(), *const end = at + text.size();
+  while (at <= end) {
+    int value = 0;
+    const auto [next, error] = std::from_chars(at, end, value);
+    if (error != std::errc() || (next != end && *next != ',')) throw refuse("is no attention");
+    values.push_back(value), at = next + 1;
+  }
+  if (values.size() == 4) values.push_back(1);
+  if (values.size() != 5) {
+    throw refuse(lab::format("has %zu numbers", values.size()));
+  }
+  const Asked asked{values[3], {values[0], values[1], values[2], values[4]}, "given", true};
+  const auto& [heads, queries, keys, group] = asked.heads;
+  if (*std::min_element(values.begin(), values.end()) < 1) throw refuse("has a number below 1");
+  if (asked.d != 64 && asked.d != 128) {
+    throw refuse(lab::format("has heads of %d columns, not of 64 or 128", asked.d));
+  }
+  if (heads % group != 0) throw refuse("has a GROUP that does not divide HEADS");
+  if (heads > 65535 || std::max({queries, keys}) > 1 << 20 ||
+      std::int64_t{heads} * queries * keys > std::int64_t{1} << 34) {
+    throw refuse("is too large");
+  }
+  return asked;
+}
+
 /// Adds attention in float, and mistakes.
-void add_attention(lab::Ladder& ladder, int length, int heads) {
+void add_attention(lab::Ladder& ladder, const std::vector<Asked>& problems) {
   const AttentionLaunches launches = with_others(launches_of_attention());
   if (!ladder.wants(ON_ATTENTION)) return;
-  for (const auto& [d, shape] : {std::pair{128, Heads{heads, length, length, 1}},
-                                 {64, Heads{2 * heads, length, length, 1}},
-                                 {128, Heads{4 * heads, length / 2 + 1, length, 4}}}) {
-    add_all(ladder, AttentionField(shape, d, ladder.seed()), launches);
-  }
+  for (const Asked& of : problems) add_all(ladder, AttentionField(of, ladder.seed()), launches);
   Spoiled spoiled(ladder.seed());
   ladder.add("no_rescale", spoiled.rung(false), {.timed = false});
   ladder.add("late_mask", spoiled.rung(true), {.timed = false});
   ladder.demonstrate("early_exit", [&] { spoiled.exit_early(); });
 }
 
-/// Adds attention in BF16: as long as that in float, and four times as long, on the simulator twice; and a mistake.
-void add_bf16(lab::Ladder& ladder, int length, int heads) {
+/// Adds attention in BF16, and a mistake.
+void add_bf16(lab::Ladder& ladder, const std::vector<Asked>& problems) {
   const auto launches = with_others(Bf16Launches());
-  const int more = length > 1000 ? 4 : 2;
-  for (const auto& [d, shape, name] :
-       {std::tuple{128, Heads{heads, length, length, 1}, "short"},
-        {128, Heads{std::max(1, heads / 4), more * length, more * length, 1}, "long"},
-        {64, Heads{2 * heads, length, length, 1}, "short"},
-        {128, Heads{2, length + 70, length, 2}, "grouped"}}) {
-    add_all(ladder, Bf16Field(shape, d, name, ladder.seed()), launches);
-  }
-  Bf16Field field({1, 128, 200, 1}, 64, "mistake", ladder.seed());
+  for (const Asked& of : problems) add_all(ladder, Bf16Field(of, ladder.seed()), launches);
+  Bf16Field field({64, {1, 128, 200, 1}, "mistake"}, ladder.seed());
   for (const Bf16Launch& launch : launches) {
     if (launch.mistake) ladder.demonstrate(launch.rung, launch.prepare(field.data()));
   }
 }
 
-/// Adds decoding: one sequence, and as many as there are heads; twice and 32 times the length.
-void add_decoding(lab::Ladder& ladder, int length, int heads) {
+/// Adds decoding.
+void add_decoding(lab::Ladder& ladder, const std::vector<Asked>& problems) {
   if (!ladder.wants({"decode", "paged"})) return;
-  for (const auto& [sequences, keys, name] : {std::tuple{1, 2 * length, "one,short"},
-                                              {1, 32 * length, "one,long"},
-                                              {heads, 2 * length, "many,short"}}) {
-    add_all(ladder, Decoding(sequences, keys, name, ladder.seed()), WAYS_TO_DECODE);
-  }
+  for (const Asked& of : problems) add_all(ladder, Decoding(of, ladder.seed()), WAYS_TO_DECODE);
 }
 
 }  // namespace
 // [/hide]
 
 int main(int argc, char** argv) {
-  return lab::run(argc, argv, [](lab::Ladder& ladder, size_t length, size_t heads) {
+  std::optional<Asked> given;
+  const lab::OwnOption own{"attention", ATTENTION_FORM, "this attention instead of the chapter's",
+                           [&](const std::string& text) { given = parse_attention(text); }};
+  const auto add = [&](lab::Ladder& ladder, size_t length, size_t heads) {
     ladder.require(length <= 4096 && heads <= 4096, "at most 4096 positions, and 4096 heads");
+    const Problems all =
+        given ? Problems(*given) : Problems(static_cast<int>(length), static_cast<int>(heads));
     add_rows(ladder, length);
-    add_attention(ladder, static_cast<int>(length), static_cast<int>(heads));
-    add_bf16(ladder, static_cast<int>(length), static_cast<int>(heads));
-    add_decoding(ladder, static_cast<int>(length), static_cast<int>(heads));
-  });
+    add_attention(ladder, all.in_float);
+    add_bf16(ladder, all.in_bf16);
+    add_decoding(ladder, all.decoding);
+    if (!given) return;
+    if (given->d == 128) ladder.skip("three_groups", "is for heads of 64 columns");
+    if (!all.decoding.empty()) return;
+    for (const char* const rung : {"decode", "paged"}) ladder.skip(rung, DECODING_FORM);
+  };
+  return lab::run(argc, argv, add, {own});
 }
 
 // ## What to remember

@@ -11,8 +11,11 @@ struct AttentionData {
   float* out;
   const float *q, *k, *v;
   float* scores;
+  float* found;  ///< room for FOUND floats of each SM, where blocks leave what others merge
+  int* ready;    ///< a flag for each SM, zeros
   Heads shape;
 };
+constexpr int FOUND = 256 * 80;
 
 /// One launch of attention in float, for heads of d columns: `run` gets the attention's pointers, and room for its scores.
 struct AttentionLaunch {
@@ -20,5 +23,6 @@ struct AttentionLaunch {
   int d;
   bool causal;
   void (*run)(const AttentionData&);
+  const char* variant = "";  ///< what is said of it behind the attention's name, for a comparison
 };
 using AttentionLaunches = std::vector<AttentionLaunch>;

@@ -67,9 +67,8 @@ struct Softmax {
   static __device__ State none() { return {-INFINITY, 0}; }
   static __device__ State merge_alike(State a, State b) { return merge(a, b); }
   static __device__ State merge(State a, State b) {
-    const float max = fmaxf(a.max, b.max), by = LOG2E * finite(max);
-    return {max, a.sum * exp2_fast(fmaf(LOG2E, a.max, -by)) +
-                     b.sum * exp2_fast(fmaf(LOG2E, b.max, -by))};
+    const float max = fmaxf(a.max, b.max), by = finite(max);
+    return {max, a.sum * exp2_fast(LOG2E * (a.max - by)) + b.sum * exp2_fast(LOG2E * (b.max - by))};
   }
   /// The state of a thread's part of the row.
   template <bool WIDE, int N>
@@ -78,7 +77,7 @@ struct Softmax {
 #pragma unroll
     for (int i = 0; i < N; ++i)
       max = fmaxf(fmaxf(max, fmaxf(x[i].x, x[i].y)), fmaxf(x[i].z, x[i].w));
-    const float by = LOG2E * finite(max);
+    const float by = finite(max);
 #pragma unroll
     for (int i = 0; i < N; ++i) {
       const float4 e = scaled(x[i], by, 1);
@@ -87,13 +86,13 @@ struct Softmax {
     return {max, sum};
   }
   static __device__ float4 map(float4 x, State all, float4, float4) {
-    return scaled(x, LOG2E * finite(all.max), 1 / all.sum);
+    return scaled(x, finite(all.max), 1 / all.sum);
   }
-  /// factor * 2^(LOG2E x - by).
+  /// factor * exp(x - by). The difference comes first: LOG2E x is rounded, and for x in the thousands that is 1e-4 of exp(x).
   static __device__ __forceinline__ float4 scaled(float4 x, float by, float factor) {
     return make_float4(
-        factor * exp2_fast(fmaf(LOG2E, x.x, -by)), factor * exp2_fast(fmaf(LOG2E, x.y, -by)),
-        factor * exp2_fast(fmaf(LOG2E, x.z, -by)), factor * exp2_fast(fmaf(LOG2E, x.w, -by)));
+        factor * exp2_fast(LOG2E * (x.x - by)), factor * exp2_fast(LOG2E * (x.y - by)),
+        factor * exp2_fast(LOG2E * (x.z - by)), factor * exp2_fast(LOG2E * (x.w - by)));
   }
 };
 

@@ -148,6 +148,50 @@ class Sizes(unittest.TestCase):
                 CHAPTER.refused("--size", size)
 
 
+class Given(unittest.TestCase):
+    """Attention of a reader's own: its heads have scores in the thousands, keys that are all alike, maxima that come late."""
+
+    def test_hard_heads_of_any_shape(self):
+        # Queries that see no key, and one that sees one; a single key; groups; one more query and key than a tile; decoding.
+        for attention in ("8,9,5,64,2", "8,20,12,128,2", "4,1,1,64", "4,3,1,128", "4,129,65,64", "32,1,37,128,4"):
+            with self.subTest(attention=attention):
+                rungs = [rung for rung in CHAPTER.rungs if "row" not in rung and rung not in NO_ATTENTION]
+                CHAPTER.right("--attention", attention, *only(*rungs), fast=True)
+
+    def test_decoding_of_batches(self):
+        right_for(self, CHAPTER, ("9,2", "9,4", "9,8", "9,16", "9,32", "9,64"), "decode", "paged")
+
+    def test_rows_that_no_block_can_keep(self):
+        for keys in (4099, 4100):  # as float4s, and not
+            with self.subTest(keys=keys):
+                CHAPTER.right("--attention", f"1,2,{keys},64", *only("three_kernels"), fast=True)
+
+    def test_what_is_no_attention(self):
+        for attention, words in (
+            ("4,9,5", "has 3 numbers"),
+            ("4,9,5,64,2,1", "has 6 numbers"),
+            ("4,9,x,64", "is no attention"),
+            ("4,9,5,96", "has heads of 96 columns, not of 64 or 128"),
+            ("4,0,5,64", "has a number below 1"),
+            ("4,9,5,64,3", "has a GROUP that does not divide HEADS"),
+            ("65536,1,1,64", "is too large"),
+            ("1,2000000,1,64", "is too large"),
+            ("64,1000000,1000000,64", "is too large"),
+        ):
+            with self.subTest(attention=attention):
+                CHAPTER.refused("--attention", attention, says=words)
+
+
+NO_ATTENTION = (
+    "three_passes",
+    "online",
+    "no_maximum",
+    "variance",
+    "no_rescale",
+    "late_mask",
+    "early_exit",
+    "early_fetch",
+)
 SIZE = ("--size", "75,4")
 
 # (rung, text, what it becomes): each gives a wrong result at this size.
@@ -162,7 +206,7 @@ MUTANTS = [
     ("scores_to_memory", "CAUSAL && key >= shape.seen(row)", "CAUSAL && key > shape.seen(row)"),
     ("weighted_sum", "weights + part * T::VK", "weights + 0 * T::VK"),
     ("decode", "sum *= shrink, max = now", "max = now"),
-    ("merge_parts", "exp2_fast(parts[i].max[g] - finite(largest))", "1.0f"),
+    ("merged", "exp2_fast(part.max - finite(all.max))", "1.0f"),
     ("unpack", "key % PAGE : key", "0 * PAGE : key"),
     ("make_pages", "std::uint16_t{0}", "std::uint16_t{0xffff}"),  # NaN behind the last key
 ]
@@ -186,7 +230,7 @@ RUNG_OF = {
     "scores_to_memory": "three_kernels",
     "weighted_sum": "three_kernels",
     "store_output": "fused",
-    "merge_parts": "decode",
+    "merged": "decode",
     "unpack": "paged",
     "make_pages": "paged",
 }
@@ -195,6 +239,24 @@ RUNG_OF = {
 class Mutants(unittest.TestCase):
     def test_every_mistake_is_noticed(self):
         notice(self, CHAPTER, [(*mutant, RUNG_OF.get(mutant[0], mutant[0])) for mutant in MUTANTS], *SIZE, at_once=True)
+
+    def test_a_row_that_is_read_again_counts_whole(self):
+        mistake = ("reread_row", "own = Op::merge(own,", "own = Op::merge(Op::none(),")
+        with Mutant(CHAPTER, [mistake]) as program:
+            run = program.run("--rung", "special_rows")
+            self.assertEqual(run.code, 1, run.explain())
+            self.assertIn("kernel 4, row 0", run.out)  # of a softmax the one that reads again
+
+    def test_a_nan_that_a_norm_loses_and_a_rounded_exponent_are_noticed(self):
+        lost = ("of", "(x[i].z * x[i].z + x[i].w * x[i].w)", "fmaxf(x[i].z * x[i].z + x[i].w * x[i].w, 0)")
+        rounded = ("merge", "LOG2E * (a.max - by)", "fmaf(LOG2E, a.max, -(LOG2E * by))")
+        with Mutant(CHAPTER, [lost, rounded], file="rows.h", compiled=CHAPTER.source.name) as program:
+            run = program.run("--rung", "special_rows")
+            self.assertEqual(run.code, 1, run.explain())
+            self.assertIn("kernel 8, row 3", run.out)  # of RMS norm the one by warps
+            run = program.run("--attention", "4,9,5,64", "--rung", "three_kernels")
+            self.assertEqual(run.code, 1, run.explain())
+            self.assertRegex(run.out, r"is right; largest error 0\.000")
 
     def test_every_mistake_in_bf16_is_noticed(self):
         for file, *mutant in BF16_MUTANTS:
