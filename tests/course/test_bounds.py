@@ -214,7 +214,7 @@ class Demanded(unittest.TestCase):
         self.assertEqual(counts, {"global_sectors_read_distinct": 100, "global_sectors_written_distinct": 100})
         self.assertEqual(self.of("19", "summed", ms=1, rate=6400 / 1e6, unit="GB/s"), [{"host_bytes": 6400}])
         self.assertEqual(self.of("20", "two_shots", "floats=100", unit="GB/s"), [{"peer_bytes": 400}])
-        self.assertEqual(len(self.of("20", "jacobi_copies", "gpus=2", (64,), unit="GB/s")), 10)
+        self.assertEqual(len(self.of("20", "jacobi_copies", "gpus=2", (64,), unit="GB/s")), 100)
 
     def test_of_the_host_nothing_is_known(self):
         for number, rung in (("01", "add_on_cpu"), ("02", "triple_loop"), ("16", "on_cpu")):

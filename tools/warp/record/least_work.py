@@ -204,7 +204,7 @@ def small_grid(row: Row) -> list[dict[str, int]]:
 
 
 GPUS = 2  # of chapter 20's recordings
-STEPS = 10  # of its stencil
+STEPS = 100  # of its stencil
 
 
 def steps(row: Row) -> list[dict[str, int]]:
@@ -221,7 +221,9 @@ def many_gpus(row: Row) -> dict[str, int]:
         return {"peer_bytes": int(amount(row) / (2 if variant == "ways=2" else 1))}
     if variant.startswith("floats="):
         return {"peer_bytes": 4 * int(variant.removeprefix("floats="))}
-    return fmas("fp32", amount(row) / 2 / GPUS) if rung == "product" else {}
+    if rung in ("product", "product_cublas"):
+        return fmas("fp32", amount(row) / 2 / (1 if variant == "gpus=1" else GPUS))
+    return {}
 
 
 OF_CHAPTER: dict[str, Callable[[Row], dict[str, int]]] = {
@@ -231,5 +233,5 @@ OF_LAUNCHES: dict[tuple[str, str], Callable[[Row], list[dict[str, int]]]] = {
     ("19", "generated"): generated,
     **dict.fromkeys((("15", "step_by_step"), ("15", "resident")), small_grid),
     **dict.fromkeys((("19", "chain"), ("19", "programmatic")), chain),
-    **dict.fromkeys((("20", "jacobi_copies"), ("20", "jacobi_overlap"), ("20", "jacobi_flags")), steps),
+    **dict.fromkeys([("20", f"jacobi_{how}") for how in ("copies", "overlap", "flags", "nccl", "stays")], steps),
 }
