@@ -49,9 +49,9 @@
 #include "lab/lab.h"
 
 // Every chapter so far began with its data on the device. It has to get there. The link between host and device is
-// slower than the device's memory by a factor of 76. This chapter measures the
+// slower than the device's memory by a factor of 76, in bytes read and written. This chapter measures the
 // ways across, and hides them behind the work. Times are those of an H200 and its host for 2^26 floats, 256 MiB; a rate
-// counts each byte once.
+// across the link counts each byte once.
 //= 76: rate("01:copy_memory/within the device") / rate("one_copy/memory=pinned")
 //
 // The simulator knows no time, but it knows order: what may run at once. The mistakes of this chapter are mistakes of order, and it
@@ -62,7 +62,8 @@ constexpr unsigned BLOCK = 256;  ///< threads of a block
 // ## 1. One copy
 //
 // `cudaMemcpy` takes any pointer. What lies behind it decides how. Memory from `malloc` or `new` is *pageable*: the
-// operating system may move its pages, or write them to disk. A copy engine needs addresses that stay, so the driver
+// operating system may move its pages, or write them to disk. A *copy engine*, hardware for transfers apart from the SMs, needs
+// addresses that stay, so the driver
 // copies piece by piece into a buffer of its own, and from there to the device. {term}`Pinned memory <pinned memory>`,
 // from `cudaMallocHost` or `cudaHostAlloc`, stays where it is, and the copy engine reads it directly.
 //
@@ -94,7 +95,7 @@ void back(float* to, const float* d_from, std::size_t n) {
 //
 // What the driver does can be done by hand. The host fills one pinned buffer while the copy engine empties another. Before the host
 // fills a buffer again, the engine has to have left it: an event behind each copy says when. A program that does not wait may
-// be right as long as the engine is the faster of the two; the simulator tells it.
+// be right as long as the engine is the faster of the two; the simulator reports it.
 //
 // ```{drawing} by_hand
 // ```
@@ -141,20 +142,22 @@ void by_hand(float* d_to, const float* from, std::size_t n, Staging& staging, st
   CUDA_CHECK(cudaDeviceSynchronize());
 }
 
-// With buffers of 16 MiB and one thread this takes 43 ms on this host, with eight threads 12 ms, 23 GB/s. So the host's own copy takes
-// most of the time.
+// With buffers of 16 MiB and one thread this takes 43 ms on this host, longer than the driver's 36, with eight threads 12 ms, 23 GB/s.
+// So the host's own copy takes most of the time.
+//= the driver's 36: ms("one_copy/memory=pageable")
 //= because the host's own copy: ms("by_hand/threads=1") > 2 * ms("by_hand/threads=8")
 //= takes 43 ms on: ms("by_hand/threads=1")
 //= 12 ms, 23 GB/s: (ms("by_hand/threads=8"), rate("by_hand/threads=8"))
 //
 // Memory that exists already, of a library or from a file, can be pinned where it is: `cudaHostRegister`. The copy from there takes
-// 4.88 ms, as any from pinned memory. To register takes 23 ms: even for one copy it pays beside the driver's pageable one, though not
-// beside the two buffers with eight threads. Other hosts took 11 and 66 ms, and 36 and 46 ms for the pageable copy.
+// 4.88 ms, as any from pinned memory. To register took 23 ms, and together with the way back 17 ms in other runs. With one copy that
+// is less than the driver's pageable copy on this host, though not than the two buffers with eight threads. On other hosts
+// it took 11 and 66 ms, and the pageable copy 36 and 46 ms.
 //= 4.88 ms, as any: ms("one_copy/memory=registered")
-//= To register takes 23 ms: ms("registering/what=register")
-//= because even for one copy it pays beside: ms("registering/what=register") + ms("one_copy/memory=pinned") < ms("one_copy/memory=pageable")
-//= because though not beside: ms("registering/what=register") + ms("one_copy/memory=pinned") > ms("by_hand/threads=8")
-//= took 11 and 66 ms, and 36 and 46 ms for: (11.07, 66, 36, 46.4)
+//= To register took 23 ms, and together with the way back 17 ms: (ms("registering/what=register"), ms("registering/what=both"))
+//= because is less than the driver's: ms("registering/what=register") + ms("one_copy/memory=pinned") < ms("one_copy/memory=pageable")
+//= because though not than: ms("registering/what=register") + ms("one_copy/memory=pinned") > ms("by_hand/threads=8")
+//= it took 11 and 66 ms, and the pageable copy 36 and 46 ms: (11.07, 66, 36, 46.4)
 
 /// Pins n floats of the host where they are.
 void registering(float* memory, std::size_t n) {
@@ -179,10 +182,10 @@ void in_pieces(float* d_to, const float* from, std::size_t n, std::size_t pieces
   }
 }
 
-// Each copy is a command of its own, 3 us from one to the next: 4 KiB at a time come at 2 GB/s, 256 KiB at 35 GB/s. Gather
+// Each copy is a command of its own, 2.5 us from one to the next: 4 KiB at a time come at 1.6 GB/s, 256 KiB at 35 GB/s. Gather
 // what is small on the host, and send it at once.
-//= 3 us: 1000 * ms("in_pieces/pieces=4096") / 4096
-//= come at 2 GB/s: rate("in_pieces/pieces=4096")
+//= 2.5 us: 1000 * ms("in_pieces/pieces=4096") / 4096
+//= come at 1.6 GB/s: rate("in_pieces/pieces=4096")
 //= 256 KiB at 35 GB/s: (16 * 1024 / 64, rate("in_pieces/pieces=64"))
 //
 // ### Both ways at once
@@ -217,8 +220,7 @@ void both_ways(float* d_to, const float* from, float* to, const float* d_from, s
 // ### A kernel that reads the host's memory
 //
 // Pinned memory has an address for kernels, too. A load from there goes across the link, and the warp waits for it as for
-// any other: *zero copy*. No buffer on the device, no copy to wait for; and nothing is kept: what is read twice crosses
-// twice.
+// any other: *zero copy*. No buffer on the device, no copy to wait for; and nothing is kept in the device's memory.
 
 /// out[i] = in[i] for the elements of every `stride`-th warp; in may be memory of the host.
 ///
@@ -234,10 +236,10 @@ __global__ void zero_copy(float* out, const float* in, std::size_t n, std::size_
 //? answer: {"copy all, then read": ms("one_copy/memory=pinned") < ms("zero_copy/part=1 of 16"),
 //?   "read across the link": ms("one_copy/memory=pinned") > ms("zero_copy/part=1 of 16")}
 //
-// **Timed.** All of the array takes 5 ms, 0.90 of the rate of the copy. Wider loads, prefetches into the L2 and bulk copies came no
+// **Timed.** All of the array takes 5.4 ms, 0.90 of the rate of the copy. Wider loads, prefetches into the L2 and bulk copies came no
 // further in a trial; why was not measured. One group of 16 takes 0.3 ms. Zero copy is for data of which little is read, or all of it
 // once, and for results of a few bytes (chapter 07).
-//= 5 ms, 0.90: (ms("zero_copy/part=all"), ms("one_copy/memory=pinned") / ms("zero_copy/part=all"))
+//= 5.4 ms, 0.90: (ms("zero_copy/part=all"), ms("one_copy/memory=pinned") / ms("zero_copy/part=all"))
 //= 16 takes 0.3 ms: (16, ms("zero_copy/part=1 of 16"))
 //
 // ### A result of four bytes (second reading)
@@ -288,8 +290,8 @@ float written(volatile float* word, float* d_word, const float* d_in, bool polls
 //= managed | 11.9 |: 1000 * ms("one_word/way=managed")
 //= polls | 9.2 |: 1000 * ms("one_word/way=mapped, polled")
 //
-// Who polls has the word before the kernel has ended. What else the kernel wrote need not be there yet, unless a fence stands
-// between the two.
+// A host that polls has the word before the kernel has ended. What else the kernel wrote need not be there yet, unless a fence stands
+// between the two; here there is nothing else, and the fence behind the word orders nothing.
 //
 // ### Pages that move by themselves
 //
@@ -331,19 +333,19 @@ void managed(float* out, const float* pages, std::size_t n, std::size_t prefetch
 }
 
 // **Timed.** By faults the pages come at 6 GB/s, prefetched at 42, 0.77 of the rate of a pinned copy. But then the kernel waits for the
-// last page. In four parts, each with its kernel in a stream of its own, it is 0.84. Fastest is what does not move: pages that are mapped
-// for the device (`cudaMemAdvise`) a kernel reads where they are, across the link, at 0.93. With one part of four read so, while the
+// last page. In four parts, each with its kernel in a stream of its own, it is 0.84. Fastest is not to move pages at all:
+// `cudaMemAdvise` maps them for the device, and a kernel reads them across the link, at 0.93. With one part of four read so, while the
 // others are prefetched, it is 0.87.
 //= come at 6 GB/s, prefetched at 42, 0.77: (rate("managed/pages=faults"), rate("managed/pages=prefetched"),
 //=   rate("managed/pages=prefetched") / rate("one_copy/memory=pinned"))
 //= own, it is 0.84: rate("managed/pages=prefetched in 4 parts") / rate("one_copy/memory=pinned")
-//= link, at 0.93: rate("managed/hint=accessed by the device") / rate("one_copy/memory=pinned")
+//= the link, at 0.93: rate("managed/hint=accessed by the device") / rate("one_copy/memory=pinned")
 //= prefetched, it is 0.87: rate("managed/pages=3 of 4 parts prefetched") / rate("one_copy/memory=pinned")
 //
 // ### What the driver is told (second reading)
 //
-// `cudaMemAdvise` tells the driver how pages will be used. It moves nothing. Of pages that have a *preferred location* the driver
-// tries to keep the pages there. Pages that are *accessed by* the device are mapped for it wherever they are, so that it reads them
+// `cudaMemAdvise` tells the driver how pages will be used. It moves nothing. Pages with a *preferred location* the driver
+// tries to keep there. Pages that are *accessed by* the device are mapped for it wherever they are, so that it reads them
 // across the link and takes no fault. Of pages that are *read mostly* each side gets a copy of its own, until one of them writes.
 //
 // Here the host writes all pages, and then a kernel reads them once:
@@ -463,17 +465,18 @@ void staged(float* to, const float* from, float* d_in, float* d_out, std::size_t
 //= | ms | 14.7 | 9.8 | 7.6 | 6.2 | 6.2 | 6.4 |: (ms("staged/pieces=1"), ms("staged/pieces=2"), ms("staged/pieces=4"),
 //=   ms("staged/pieces=16"), ms("staged/pieces=32"), ms("staged/pieces=64"))
 //
-// The longest of the three, the work, takes 5.0 ms, but both copies at once take 5.29 ms, timed in turn with these pieces: no order of pieces
-// can be faster, so that is the bound. 32 pieces reach 0.91 of it. The first piece in and the last piece out are hidden by nothing, and
-// a stream takes its next piece in only when it has sent its last one out. Eight streams in turn take 5.9 ms.
+// The longest of the three, the work, takes 5.0 ms. But no order is faster than the copies in it, and both at once, timed in turn with each
+// rung, took longer: 5.29 to 5.75 ms; why they vary is not known. Each rung is compared with those of its own rounds: 32 pieces have
+// 0.91 of their rate. A stream takes its next piece in only when it has sent the one before out. Eight streams in turn take 5.9 ms.
 //= takes 5.0 ms: ms("staged/pieces=1") - ms("one_copy/memory=pinned") - ms("back/memory=pinned")
-//= take 5.29 ms, timed: ratio("staged/by part, pieces=64") * ms("staged/by part, pieces=64")
-//= reach 0.91: ratio("staged/pieces=32")
+//= 5.29 to 5.75 ms; why: (ratio("staged/by part, pieces=64") * ms("staged/by part, pieces=64"),
+//=   ratio("staged/by part, pieces=16") * ms("staged/by part, pieces=16"))
+//= 0.91 of their: ratio("staged/pieces=32")
 //= take 5.9 ms: ms("staged/streams=8")
 //
 // ### A stream for each part
 //
-// The second of these can be avoided. Let one stream do nothing but copies in, one the work, and one the copies out. Now the
+// That can be avoided. Let one stream do nothing but copies in, one the work, and one the copies out. Now the
 // order of a piece has to be made, since streams have none between them. An **event** marks a place in a stream:
 // `cudaEventRecord(event, a)` sets it behind what stream `a` was given so far, and `cudaStreamWaitEvent(b, event)` lets
 // stream `b` wait there. Neither holds up the host. A wait is for the last record before it, so that one event can serve all.
@@ -554,7 +557,7 @@ void default_stream(float* to, const float* from, float* d_in, float* d_out, std
 
 // - *An event in another stream.* `cudaEventRecord(event)` without a stream marks a place in the default stream. What waits for
 //   that event waits for nothing that `cudaStreamNonBlocking` streams were given (exercise `whose_event`). The result may still be
-//   right: the simulator tells the race.
+//   right: the simulator reports the race.
 
 /// `staged_by_part` with its first event in the default stream.
 void wrong_stream(float* to, const float* from, float* d_in, float* d_out, std::size_t n,
@@ -682,7 +685,7 @@ void missing_event(double* d_sum, const float* from, std::size_t n, Ring& ring,
 // from a pool, in the order of a stream: what is freed in a stream can be handed out again in the same stream, without
 // anybody waiting.
 
-//? pool: A buffer of 64 MiB is allocated, used by one kernel and freed. How many times as fast is that from the pool?
+//? pool: A buffer of 64 MiB is allocated, used by one kernel and freed. How many times as soon does the host go on, from the pool?
 //? answer: ms("allocation/by=cudaMalloc") / ms("allocation/by=pool")
 //? unit: times
 //? near: factor 2
@@ -699,9 +702,12 @@ void allocation(float* d_last, std::size_t n, bool pool) {
   CUDA_CHECK(pool ? cudaFreeAsync(buffer, 0) : cudaFree(buffer));
 }
 
-// By the host's clock, 64 MiB for one kernel: 179 us with `cudaMalloc`, 9 us from the pool. (By default a pool gives its
+// By the host's clock, 64 MiB for one kernel: 179 us with `cudaMalloc`, where `cudaFree` waits for the kernel, whose bytes take 41 us;
+// 9 us from the pool, which waits for nothing: the kernel may still run. (By default a pool gives its
 // memory back at each synchronization; here it keeps it, by `cudaMemPoolAttrReleaseThreshold`.)
-//= 179 us with `cudaMalloc`, 9 us: (1000 * ms("allocation/by=cudaMalloc"), 1000 * ms("allocation/by=pool"))
+//= 179 us with `cudaMalloc`: 1000 * ms("allocation/by=cudaMalloc")
+//= whose bytes take 41 us: 1000 * ms("generated") / 4
+//= 9 us from: 1000 * ms("allocation/by=pool")
 //
 // ## 5. A thousand small kernels
 //
@@ -749,8 +755,8 @@ cudaGraph_t captured(float* x) {
   return graph;
 }
 
-// The other way is to build it: a node for each kernel, which names those that it comes after. So the order need not be that of a
-// stream, and whoever keeps the nodes can give one of them other arguments later.
+// The other way is to build it: a node for each kernel, which names those that it comes after. Then no stream has to be led
+// through events, and the program has each node at hand, to give it other arguments later.
 
 /// A kernel of the chain, as a node takes it.
 struct Step {
@@ -846,11 +852,12 @@ void update(Ready& old, const std::vector<cudaGraphNode_t>& nodes, float* x) {
 //= had 0.68 us and 0.84 us, and for the plain graph the same 1.30 us: (0.68, 0.84, ms("chain/how=graph"))
 //= 2.9 us with the attribute and 3.4 us: (ms("programmatic/how=launches"), ms("programmatic/how=launches, no attribute"))
 //
-// To capture and prepare the graph takes 2.9 ms, to build it 2.8. If only arguments change, as here the array, the graph that is there
-// can be kept. `cudaGraphExecUpdate` with a graph that was captured anew takes 0.7 ms, new arguments for each of the nodes 0.33 ms.
-//= takes 2.9 ms, to build it 2.8: (ms("new_graph/how=instantiate"), ms("new_graph/how=built"))
+// To capture and prepare the graph, launch it and destroy it takes 2.9 ms, with one that is built 2.8. If only arguments change, the graph
+// that is there can be kept. `cudaGraphExecUpdate` with a graph that was captured anew takes 0.7 ms, arguments given to each of the nodes
+// 0.33 ms, both with a launch. (In the timed runs the arguments are those of the run before.)
+//= takes 2.9 ms, with one that is built 2.8: (ms("new_graph/how=instantiate"), ms("new_graph/how=built"))
 //= takes 0.7 ms: ms("new_graph/how=update")
-//= nodes 0.33 ms: ms("new_graph/how=arguments")
+//= 0.33 ms, both: ms("new_graph/how=arguments")
 
 // ## 6. What else a stream takes (second reading)
 //
@@ -884,7 +891,7 @@ void priority(float* d_out, const float* d_in, std::size_t n, float* d_x, cudaSt
 // ### Functions of the host
 //
 // A stream can call a function of the host, `cudaLaunchHostFunc`: behind the work before it, and ahead of the work after it. So a
-// finished piece can be handed to another thread without a wait. The function must not call CUDA; the simulator tells it if it does.
+// finished piece can be handed to another thread without a wait. The function must not call CUDA; the simulator reports it if it does.
 
 /// What the host does between two kernels.
 void CUDART_CB count_here(void* counter) { ++*static_cast<float*>(counter); }
@@ -1247,7 +1254,7 @@ struct Chain {
   }
   static constexpr std::initializer_list<const char*> MADE = {"instantiate", "built", "update",
                                                               "arguments"};
-  /// For an array that the graph has not had before.
+  /// For an array that the graph has not had before, at the first call.
   void make(std::string_view how) {
     if (how == "instantiate") new_graph(captured(x.data()));
     if (how == "built") new_graph(built(x.data(), unused));
@@ -1456,7 +1463,8 @@ int main(int argc, char** argv) {
 // - In pieces and several streams, the shorter of transfer and work hides behind the longer. The bound is the work, or both copies at once.
 // - Streams have no order between them but what events make. A buffer that is used again needs two.
 // - An asynchronous copy is done when its stream or event says so, not when the call returns.
-// - Zero copy for what is read once, or only in part. Managed memory with a prefetch and hints, if at all.
+// - Zero copy for what is read once, or only in part. Managed memory mapped for the device if it is read once, prefetched if it is
+//   read again.
 // - Launch a chain of small kernels as a graph, best of programmatic launches, and change its arguments, not the graph.
 //
 // ## Possibilities for extension

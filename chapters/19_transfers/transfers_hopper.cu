@@ -16,7 +16,7 @@ constexpr unsigned BLOCK = 256, CHAIN = 1000, CHAINED = 4096;  // as in transfer
 
 /// x[i] += 1, as `step`. It may begin while the launch in front still runs, and waits for the end of that before it reads x.
 ///
-/// TRIGGERS: the next launch may begin at once; else as soon as all blocks of this one have ended.
+/// TRIGGERS: the next launch may begin as soon as all blocks of this one have begun; else when they have ended.
 /// Launch: one thread per element, in one dimension.
 template <bool TRIGGERS>
 __global__ void programmatic(float* x, unsigned n) {
