@@ -73,7 +73,7 @@ struct OnAll {
 // ### Copies
 //
 // `cudaMemcpyPeerAsync`, or `cudaMemcpyAsync` with `cudaMemcpyDefault`, copies from GPU to GPU in a stream of
-// either. It needs no peer access; where the two GPUs cannot reach each other, the driver copies through the host.
+// either. It works without peer access, but then, says CUDA's programming guide, it may pass through the host. Here all access is open.
 //
 //? ways: GPU 0 sends 256 MiB to GPU 1 in 0.69 ms. How long do both take if GPU 1 sends as much to GPU 0 at the same time?
 //? answer: ms("peer_copy/ways=2")
@@ -100,7 +100,7 @@ void peer_copy(float* to, int to_gpu, const float* from, int from_gpu, std::size
 
 /// out[i] = in[i]; in is memory of another GPU.
 ///
-/// Launch: blocks of BLOCK in one dimension, any number of them.
+/// Launch: blocks of BLOCK in one dimension, any number of them; timed with two for each SM.
 __global__ void peer_load(float* out, const float* in, std::size_t n) {
   const std::size_t threads = std::size_t{gridDim.x} * BLOCK;
   for (std::size_t i = std::size_t{blockIdx.x} * BLOCK + threadIdx.x; i < n; i += threads)
@@ -125,8 +125,12 @@ __global__ void peer_store(float* out, const float* in, std::size_t n) {
 // The two kernels have the same code; which pointer is remote differs. A load crosses the link twice, as a request
 // and as data, and its warp waits for the data. A store crosses it once, and the warp continues.
 //
-// **Timed.** The load takes 1.41 times as long as the store, 248 GB/s against 351. Which of the two differences costs that is
-// not measured. Both are slower than the copy. For 16 MiB the store is not: 297 GB/s, and 286 of the copy.
+// **Timed.** The load takes 1.41 times as long as the store, 248 GB/s against 351. That is no property of
+// loads: with as many blocks, and 16 bytes a thread in place of 4, those of `one_shot` (section 3) have 333 GB/s. Two blocks an SM with
+// 4 bytes a thread ask for too little at a time. Both are slower than the copy. For 16 MiB the store is not: 297 GB/s, and 286 of the
+// copy.
+//= 333 GB/s: 4 * 268435456 / 1e6 / ms("one_shot/floats=268435456")
+//= because ask for too little: 4 * 268435456 / 1e6 / ms("one_shot/floats=268435456") > 1.3 * rate("peer_load")
 //= 1.41 times as long as the store, 248 GB/s against 351: (ms("peer_load") / ms("peer_store"), rate("peer_load"),
 //=   rate("peer_store"))
 //= 16 MiB: 4096 * 4096 // 4 * 4 / 1024 / 1024
@@ -391,8 +395,8 @@ void jacobi_overlap(Grid& grid, lab::Streams& streams) {
 // kernel there polls. Two rules make it safe:
 //
 // - The flag has *system* scope. An atomic operation of device scope orders only what threads of one GPU see.
-// - The edge is *released* before the flag and *acquired* after it: stored with `memory_order_release`, loaded with
-//   `memory_order_acquire`.
+// - The flag carries the order. It is counted up with `memory_order_release` behind the block's barrier, so that all its threads' loads
+//   and stores are ahead of it. It is loaded with `memory_order_acquire`, and a barrier behind that lets the whole block read the halo.
 
 using SystemFlag = cuda::atomic_ref<unsigned, cuda::thread_scope_system>;
 using DeviceFlag = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;
@@ -468,11 +472,12 @@ __global__ void __launch_bounds__(BLOCK)
 //= 6 rows of 61: (count("jacobi_flags/gpus=4", "global_store_active_lanes") / count("jacobi_flags/gpus=1",
 //=   "global_store_active_lanes") * 61 - 61, 61)
 //
-// The flag is a counter: a step waits until all blocks of the neighbour's edge have incremented it once for each step before. A
+// The flag is a counter, steps x blocks of the edge: a step waits until all blocks of the neighbour's edge have incremented it once for
+// each step before. A
 // block increments it after it has read its halo *and* stored its edge, so one flag guards both, as the event
 // did. No stream waits for another one, and the host only launches.
 //
-// A block that waits occupies an SM. Here it waits for another GPU, which has SMs of its own. A block that waited for one
+// A block that waits occupies a place on an SM. Here it waits for another GPU, which has SMs of its own. A block that waited for one
 // *of its own grid* that has not begun could wait for ever (chapter 07).
 //
 // The peer of these rungs is NCCL, NVIDIA's library for communication between GPUs, where it is installed: each GPU's stream has
@@ -708,7 +713,7 @@ __device__ void meet(const OnAll<unsigned>& flags, int me, int gpus, unsigned ro
 /// me: the GPU that runs it. rounds: of each block, its meetings so far. waits: whether it meets the others; without it, it reads too
 /// early.
 ///
-/// Launch: on each GPU, at most MEETING blocks of BLOCK in one dimension, as many on all.
+/// Launch: on each GPU, at most MEETING blocks of BLOCK in one dimension, as many on all, and no more than run at once.
 __global__ void one_shot(float4* out, OnAll<float4> in,
                          const __grid_constant__ OnAll<unsigned> flags, unsigned* rounds, int me,
                          int gpus, std::size_t n4, bool waits) {
@@ -722,7 +727,7 @@ __global__ void one_shot(float4* out, OnAll<float4> in,
 }
 
 // **Timed.** 8 KiB take 5.8 us, and 1 MiB takes 11.5 us: 2.0 times as long for 128 times the bytes. Messages of up to 1 MiB are summed 20
-// times in a row, from a graph (chapter 19): one alone takes less than it takes to begin on all GPUs and to know that all are done.
+// times in a row, from a graph (chapter 19): a single one takes less time than starting all GPUs and learning that all are done.
 //= 8 KiB: 2048 * 4 / 1024
 //= 5.8 us: ms("one_shot/floats=2048") * 1000 / 20
 //= 11.5 us: ms("one_shot/floats=262144") * 1000 / 20
@@ -731,7 +736,8 @@ __global__ void one_shot(float4* out, OnAll<float4> in,
 // ### Kernels that wait for each other
 //
 // A kernel of GPU 0 now waits for one of GPU 1, which the host launches after it. A launch returns at once, so it does get
-// there. But CUDA loads a kernel at its first use, and loading may wait for kernels that run (CUDA's programming
+// there; but not with `CUDA_LAUNCH_BLOCKING=1` or under a tool that runs launches one after the other, as compute-sanitizer: there
+// these kernels wait for ever. All their blocks have to run at once, too. And CUDA loads a kernel at its first use, and loading may wait for kernels that run (CUDA's programming
 // guide, *Lazy Loading*). If one of them waits for the kernel that is to be loaded, neither ever ends. So the host first asks
 // for each kernel's attributes on each GPU, which loads it.
 //
@@ -777,8 +783,9 @@ __global__ void two_shots(OnAll<float4> out, OnAll<float4> in,
 //
 // `one_shot` makes four trips over the link: flags, the loads' requests, their data, and flags again. NCCL's protocol *LL* makes
 // one. A word of 64 bits arrives as a whole, so that a float and the number of its round in one word cannot be torn apart. Each GPU
-// stores its floats to all others, and polls its own memory until each word is of this round. Two sets of words take turns: who has the
-// words of a round knows that their sender has done with the round before. Each float crosses as 8 bytes, so it is for short
+// stores its floats to all others, and polls its own memory until each word is of this round. Two sets of words take turns: a sender
+// begins its next kernel only when it has all words of the one before, so whoever sees its words of a round knows that it has read
+// those of the round before. Each float crosses as 8 bytes, so it is for short
 // messages.
 //
 //? tagged: `one_shot` takes 5.8 us for 8 KiB on two GPUs. How long does the next kernel take?
@@ -841,7 +848,10 @@ __global__ void __launch_bounds__(BLOCK)
 // NVSwitches add and multicast by themselves; that is left out here, and turned off in the peer.)
 //
 // **Timed.** Between two GPUs ring, one shot and two shots bring B into each GPU, and they differ little: at 1 GiB 3.23, 3.22 and
-// 3.18 ms. Rates as parts of NCCL's, whose short messages are summed 20 times from a graph, too:
+// 3.18 ms. Rates as parts of NCCL's, whose messages of up to 1 MiB are summed 20 times from a graph, too. (4 MiB are one launch
+// of 29 us, of which beginning and end took 12 to 24 us in a trial.)
+//= 29 us: 1000 * ms("one_shot/floats=1048576", 4096)
+//= took 12 to 24 us in a trial: (12, 24)
 //= 3.23, 3.22 and 3.18 ms: (ms("ring_sums/floats=268435456"), ms("one_shot/floats=268435456"), ms("two_shots/floats=268435456"))
 //
 // | message | one GPU adds | ring | one shot | two shots | tagged |
@@ -868,8 +878,8 @@ __global__ void __launch_bounds__(BLOCK)
 //= 0.47 | 0.84 | 1.22 | 1.11 | 2.61: (ratio("gathered_sums/floats=128", 4096), ratio("ring_sums/floats=128", 4096),
 //=   ratio("one_shot/floats=128", 4096), ratio("two_shots/floats=128", 4096), ratio("tagged_shot/floats=128", 4096))
 //
-// From 64 MiB on, ring, one shot and two shots have NCCL's rate or more. Of 1 MiB and less, one shot, two shots and the tagged words are
-// faster than NCCL, the words most at 512 B: 2.61 times, in 2.7 us.
+// From 1 MiB on, ring, one shot and two shots have NCCL's rate or more; below, the ring does not. At 1 MiB and below, one shot, two shots
+// and the tagged words are faster than NCCL, the words most at 512 B: 2.61 times, in 2.7 us.
 //= 2.61 times, in 2.7 us: (ratio("tagged_shot/floats=128", 4096), ms("tagged_shot/floats=128", 4096) * 1000 / 20)
 //
 // ## 4. A product
@@ -1009,10 +1019,11 @@ void product(Parts& all, lab::Streams& streams, bool hidden, const lab::SgemmLau
 // `product_cublas` is the same code with cuBLAS for each part. The peer of both gathers all of B on each GPU by NCCL, and multiplies
 // then. On one GPU it is cuBLAS alone.
 //
-// **Timed.** On one GPU the chapter's kernel takes 8.03 ms; two take 4.23 ms, and 4.14 ms with the copy hidden, 1.94 times as fast as one.
+// **Timed.** For 4096 x 4096 matrices the chapter's kernel takes 8.03 ms on one GPU; two take 4.23 ms, and 4.14 ms with the copy hidden, 1.94 times as fast as one.
 // With cuBLAS one GPU takes 2.67 ms; two take 1.54 ms, and 1.44 ms hidden, 1.74 and 1.86 times as fast. NCCL and cuBLAS take
-// 1.51 ms. The copy of 32 MiB takes 0.09 ms at the rate of a long copy. The faster the product, the more there is to hide.
-//= 8.03 ms; two take 4.23 ms, and 4.14 ms with the copy hidden, 1.94 times: (ms("product/gpus=1"), ms("product/copies=before"),
+// 1.51 ms. The copy of 32 MiB takes 0.09 ms at the rate of a long copy. The faster the product, the larger the copy's
+// share of the time.
+//= 8.03 ms on one GPU; two take 4.23 ms, and 4.14 ms with the copy hidden, 1.94 times: (ms("product/gpus=1"), ms("product/copies=before"),
 //=   ms("product/copies=hidden"), ms("product/gpus=1") / ms("product/copies=hidden"))
 //= 2.67 ms; two take 1.54 ms, and 1.44 ms hidden, 1.74 and 1.86 times: (ms("product_cublas/gpus=1"), ms("product_cublas/copies=before"),
 //=   ms("product_cublas/copies=hidden"), ms("product_cublas/gpus=1") / ms("product_cublas/copies=before"),
@@ -1579,7 +1590,8 @@ int main(int argc, char** argv) {
 
 // ## What to remember
 //
-// - Memory, streams and events belong to a GPU. Peer access lets a kernel reach another GPU's memory, one direction at a time.
+// - Memory, streams and events belong to a GPU. Peer access lets a kernel reach another GPU's memory, and is opened separately for
+//   each direction.
 // - Work of different GPUs is ordered by events, or by flags of system scope, released and acquired.
 // - A stencil sends its edges, a small share of its cells. What a step costs beside its cells are launches, copies and events: let the
 //   kernel send, and for short steps let it stay.
@@ -1589,6 +1601,7 @@ int main(int argc, char** argv) {
 // ## Possibilities for extension
 //
 // 1. Capture the steps of `jacobi_overlap` as one graph across GPUs: capture begins in one stream, and events bring in the others.
+//    Copy by `cudaMemcpyAsync` with `cudaMemcpyDefault`: `cudaMemcpyPeerAsync` is refused there.
 // 2. Give each GPU a thread of the host. What does `lab::Streams` have to become?
 // 3. Let a block of `jacobi_stays` compute its first and its last row first, and count before the others. What does it save?
 // 4. Let `product` store each finished tile of C to the GPU that needs it next.
