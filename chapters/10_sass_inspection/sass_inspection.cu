@@ -796,15 +796,18 @@ struct ReversedRuns {
 // ```
 //
 // An FMA reads three registers. NVIDIA does not document how they are stored. On Volta, microbenchmarks found two banks, for even
-// and odd numbers, and one more cycle where all three operands lie in one (Z. Jia and others, 2018). `register_banks` (in
-// `sass_inspection_gpu.cu`) has loops of 256 FMAs whose registers the source chooses. What they take on an H200 follows from three rules:
+// and odd numbers, and one more cycle where all three operands lie in one (Z. Jia and others, 2018); on Turing, Ampere and Blackwell two
+// banks that give one register a cycle, with a cache of one entry for each bank and operand (R. Huerta and others, "Dissecting and
+// Modeling the Architecture of Modern GPU Cores", MICRO 2025). `register_banks` (in `sass_inspection_gpu.cu`) has loops of 256 FMAs.
+// The source suggests their registers by 16-byte loads, and ptxas keeps even and odd; the order it changes, so that FMAs of both kinds
+// alternate in places. What the loops take on an H200 follows, nearly, from three rules:
 //
 // - **A bank gives one register in a cycle.** There are two, for even and odd numbers. Two operands from one bank take two
 //   cycles, three take three.
 // - **`.reuse` keeps a register** in a cache with a place for each of the three operands and each bank. The next instruction
 //   with that register as the same operand does not read it.
-// - **Two FMAs in a row overlap.** While one waits for the even bank, the next may read from the odd one, but not the
-//   next but one.
+// - **Two FMAs in a row overlap.** While one waits for the even bank, the next may read from the odd one, but the one after that
+//   may not.
 //
 // The table has, for each FMA, the registers that are read, the cycles by these rules and the cycles measured, with one, two
 // and four warps for each scheduler:
@@ -849,8 +852,9 @@ struct ReversedRuns {
 //=   1.98e6 / 8192 / 256 / 4 * ms("register_banks/reads=three alike, warps=4"))
 //
 // With four warps for a scheduler the loops take 1 to 6 % more than by the rules, with one up to 8. By Volta's rule all lines but the
-// last would be at 1. With four banks the second would be faster than the third. Without the overlap, in-turn reads would take as
-// long as the line below them. Nsight Compute calls the wait a *dispatch stall*: with
+// last would be at 1. With four banks the second would be faster than the third. Without the overlap, the fourth would take as
+// long as the fifth. There the third rule is exact; elsewhere a part of the overlap that it promises is missing, and why is not
+// known. Nsight Compute calls the wait a *dispatch stall*: with
 // four warps for a scheduler it takes 0.63 of a warp's time where all three are even or odd, and 0.08 where one is even and one odd.
 //= 1 to 6 % more: (100 * (1.98e6 / 8192 / 4 * ms("register_banks/reads=three, in turn, warps=4") /
 //=   sass("register_banks<(Reads)4>", "cycles", "FFMA") - 1),
@@ -859,7 +863,7 @@ struct ReversedRuns {
 //= up to 8: 100 * (1.98e6 / 8192 * ms("register_banks/reads=two, 2 apart, warps=1") /
 //=   sass("register_banks<(Reads)1>", "cycles", "FFMA") - 1)
 //= because second would be faster: abs(ms("register_banks/reads=two, 2 apart, warps=4") / ms("register_banks/reads=two, 4 apart, warps=4") - 1) < 0.01
-//= because in-turn reads: ms("register_banks/reads=three, in turn, warps=4") < 0.85 * ms("register_banks/reads=three, warps=4")
+//= because the fourth would take: ms("register_banks/reads=three, in turn, warps=4") < 0.85 * ms("register_banks/reads=three, warps=4")
 //= takes 0.63 of: ncu("register_banks/reads=three alike, warps=4", "smsp__average_warps_issue_stalled_dispatch_stall_per_issue_active.ratio") /
 //=   ncu("register_banks/reads=three alike, warps=4", "smsp__average_warp_latency_per_inst_issued.ratio")
 //= and 0.08 where: ncu("register_banks/reads=two, 1 apart, warps=4", "smsp__average_warps_issue_stalled_dispatch_stall_per_issue_active.ratio") /

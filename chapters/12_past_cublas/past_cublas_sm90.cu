@@ -1021,7 +1021,7 @@ void tile_by_shape(const lab::Gemm& g, float* partials, int* ready) {
 // with 60 random orders, half of them down one column and up the next, each with the volatile reads of fragments and with plain ones, and
 // times all in turn. At 4096, in TFLOP/s:
 //
-// | | slowest | half of them below | best |
+// | | slowest | median | best |
 // |---|--:|--:|--:|
 // | plain reads | 50.9 | 52.9 | 54.8 |
 // | volatile reads | 50.3 | 53.6 | 54.8 |
@@ -1031,20 +1031,25 @@ void tile_by_shape(const lab::Gemm& g, float* partials, int* ready) {
 //= down the columns | 53.0 | 54.1 | 54.8 |: (orders("volatile columns: slowest"), orders("volatile columns: median"), orders("volatile columns: best"))
 //
 // **Plain reads move.** In 44 of the 60 orders ptxas has put some of the 96 `LDS.128` of a K-tile right behind another one, in one of
-// them 63. It does not say why; a read that is issued later keeps fewer registers occupied. Of the orders down the columns, the time
-// follows the number of such reads, with a correlation of 0.96. With volatile reads 2 orders have any, 7 at most.
+// them 63. It does not say why; a read that is issued later keeps fewer registers occupied. Of the orders down the columns one half has
+// few such reads, the other half many, and these are slower: a correlation of 0.96. With volatile reads 2 orders have any, 7 at most.
+// They are insurance, not a gain: the order of `Large` makes 55.1 TFLOP/s with plain reads, which ptxas leaves in place there.
+//= makes 55.1 TFLOP/s: orders("plain chapter: tflops")
+//= because leaves in place there: orders("plain chapter: close_reads") == 0
 //= In 44 of the 60: (orders("plain all: with close_reads"), orders("plain all: orders"))
 //= them 63: orders("plain all: most close_reads")
 //= correlation of 0.96: orders("plain columns: close_reads")
 //= reads 2 orders have any, 7: (orders("volatile all: with close_reads"), orders("volatile all: most close_reads"))
-//= because the time: orders("plain columns: close_reads") > 0.9
+//= because these are slower: orders("plain columns: close_reads") > 0.9
 //
-// **Then the registers decide.** Each order makes ptxas choose others. By the rules of [chapter
+// **What remains is the registers.** Each order makes ptxas choose others. By the rules of [chapter
 // 10](/more/10_sass_inspection/register_banks_and_reuse.md) a K-tile takes a warp 2,180 to 2,420 cycles, and with volatile reads the time
-// goes with them: a correlation of 0.92. Among the orders down the columns alone, which differ by 3 %, it is 0.35: what else these
-// differ in is not known. The order of `Large` takes 2,178 cycles and made 54.8 TFLOP/s beside them; none of the 60 is faster by 1 %.
+// goes with them: a correlation of 0.92, of which most is between orders by rows, by columns and shuffled ones. (The number of FMAs that
+// read three registers has 0.88.) Among the orders down the columns alone, which differ by 3 %, it is 0.35: what else these differ in
+// is not known. The order of `Large` takes 2,178 cycles and made 54.8 TFLOP/s beside them; none of the 60 is faster by 1 %.
 //= 2,180 to 2,420 cycles: (orders("volatile all: least cycles"), orders("volatile all: most cycles"))
 //= correlation of 0.92: orders("volatile all: cycles")
+//= registers has 0.88: orders("volatile all: three")
 //= differ by 3 %: 100 * (orders("volatile columns: best") / orders("volatile columns: slowest") - 1)
 //= it is 0.35: orders("volatile columns: cycles")
 //= takes 2,178 cycles and made 54.8: (orders("volatile chapter: cycles"), orders("volatile chapter: tflops"))
