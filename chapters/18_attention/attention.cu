@@ -11,7 +11,7 @@
 //   ./learn run 18 --rung three_passes   softmax of rows: maximum, sum, quotient, a block a row
 //   ./learn run 18 --rung online         the sum is corrected when the maximum grows: two passes
 //   ./learn run 18 --rung no_maximum     exp(x) as it is: large elements overflow
-//   ./learn run 18 --rung special_rows   -inf, +inf and NaN in rows, for all kernels that take rows
+//   ./learn run 18 --rung special_rows   -inf, +inf and NaN in rows, by a softmax and the norms
 //   ./learn run 18 --rung warp_row       a warp keeps a row in registers: one pass
 //   ./learn run 18 --rung block_row      a block keeps it
 //   ./learn run 18 --rung cluster_row    the blocks of a cluster keep it together [needs sm_90]
@@ -260,7 +260,7 @@ __global__ void __launch_bounds__(32 * WARP_ROWS)
 // Rows may have elements that are not finite. A masked score is -inf: its exp is 0, as if the element were not there. If all
 // elements are -inf, there is no softmax: 0 / 0 is NaN, as in PyTorch. But a maximum of -inf must not be subtracted, since -inf - -inf
 // makes NaN of a mere *part* of the row, so `finite()` puts a 0 in its place. An element that is NaN has to reach the whole row. `fmaxf`
-// ignores it, but the sum does not. The rung `special_rows` has such rows, for all kernels and for the norms of section 4.
+// ignores it, but the sum does not. The rung `special_rows` has such rows, for the kernels of this section and the norms of section 4.
 //
 // A longer row needs a block: its warps merge through shared memory. 32768 elements are 16 float4s for each of 512
 // threads, half of an SM's registers.
@@ -926,7 +926,7 @@ __device__ __forceinline__ void unpack(float (&to)[8], uint4 eight) {
   }
 }
 
-/// Merges parts, all with the same maximum at once: no part waits for another.
+/// Merges parts, each scaled to their common maximum, so that none waits for another.
 template <int COUNT>
 __device__ __forceinline__ Partial merged(const Partial (&parts)[COUNT]) {
   Partial all;
@@ -1722,8 +1722,8 @@ class Decoding {
     const int sequences = shape_.heads / GROUP / HEADS, of_each = lab::ceil_div(shape_.keys, PAGE);
     const size_t count = size_t(sequences) * of_each;
     std::vector<int> order(count);
-    for (size_t i = 0; i < count; ++i)
-      order[i] = static_cast<int>((i * 7919 + 3) % count);  // 7919 is prime
+    const size_t stride = count % 7919 == 0 ? 7907 : 7919;  // both are prime
+    for (size_t i = 0; i < count; ++i) order[i] = static_cast<int>((i * stride + 3) % count);
     const int keys = shape_.keys;
     const lab::Input<int> at(order);
     const auto page = at.view();

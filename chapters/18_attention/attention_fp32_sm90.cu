@@ -196,7 +196,7 @@ __global__ void __launch_bounds__(T::THREADS, 1)
   float* const ring = weights + T::P_FLOATS;                // (SLOTS, PLACE)
   __shared__ std::uint64_t full[T::SLOTS], empty[T::SLOTS];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  // A block may wait for the next worker's: one that was started before it.
+  // A block may wait for the next worker's: one that was started before it, or runs beside it.
   const int worker = CUT ? gridDim.x - 1 - blockIdx.x : blockIdx.x;
   Share<T, CAUSAL, CUT> share(shape, worker, gridDim.x);
   if (threadIdx.x == 0) {
@@ -370,7 +370,7 @@ __global__ void __launch_bounds__(T::THREADS, 1)
 }
 
 // In TFLOP/s, beside PyTorch's memory-efficient kernel, which was timed in another run. In the second column a block has an item, as in
-// `fused`, and those with most tiles start first:
+// `fused`, and of each head those with most tiles start first:
 //
 // | | `fused` | `loading_warps`, whole items | equal shares | PyTorch |
 // |---|--:|--:|--:|--:|

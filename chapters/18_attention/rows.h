@@ -88,7 +88,7 @@ struct Softmax {
   static __device__ float4 map(float4 x, State all, float4, float4) {
     return scaled(x, finite(all.max), 1 / all.sum);
   }
-  /// factor * exp(x - by). The difference comes first: LOG2E x is rounded, and for x in the thousands that is 1e-4 of exp(x).
+  /// factor * exp(x - by). The difference comes first: LOG2E by would be rounded, which in the thousands is 1e-4 of exp(x).
   static __device__ __forceinline__ float4 scaled(float4 x, float by, float factor) {
     return make_float4(
         factor * exp2_fast(LOG2E * (x.x - by)), factor * exp2_fast(LOG2E * (x.y - by)),
