@@ -1144,7 +1144,7 @@ __global__ void quotient(float* out, const float* in, unsigned n, unsigned divis
 //= 15 instructions: sass("quotient<false>", "instructions", "loop")
 //= 9 instructions: sass("quotient<true>", "instructions", "loop")
 //
-// ### A branch that parts a warp
+// ### A branch that parts a warp (second reading)
 //
 // Chapter 01 counted the cost of divergence. In SASS it looks like this:
 

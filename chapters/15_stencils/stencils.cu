@@ -2111,9 +2111,6 @@ int main(int argc, char** argv) {
 // ## Possibilities for extension
 //
 // 1. Give `five_columns` the three edges of section 8, as a template parameter. What does each cost?
-// 2. Two filters one after the other read the image twice. Let `filter_tiled` apply both on the chip: how much larger is its
-//    halo, and for which sizes does it pay?
+// 2. Let `filter_tiled` apply two filters one after the other on the chip. How much larger is its halo, and when does it pay?
 // 3. Let a lane of `five_strips` have eight columns. How much smaller is the overlap, and do the registers suffice?
-// 4. `resident` computes one step between two exchanges. Let a block keep two rows of each neighbour, and exchange every
-//    second step.
-// 5. A step of a wave needs two grids, this one and the one before. What is T_eff for it?
+// 4. Let a block of `resident` keep two rows of each neighbour, and exchange every second step.

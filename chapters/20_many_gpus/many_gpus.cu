@@ -779,7 +779,7 @@ __global__ void two_shots(OnAll<float4> out, OnAll<float4> in,
 
 // One shot loads (N - 1) B from others, two shots (N - 1) B / N, and they store as much again to them.
 //
-// ### No meeting
+// ### No meeting (second reading)
 //
 // `one_shot` makes four trips over the link: flags, the loads' requests, their data, and flags again. NCCL's protocol *LL* makes
 // one. A word of 64 bits arrives as a whole, so that a float and the number of its round in one word cannot be torn apart. Each GPU

@@ -5,7 +5,6 @@ import math
 import pathlib
 import re
 import runpy
-import types
 import unittest
 import xml.etree.ElementTree as ElementTree
 
@@ -441,17 +440,11 @@ class Drawings(unittest.TestCase):
             drawing.alt, "Limits, in per cent of the time: tiled FP32 90, L1 30; naive FP32 20, L1 40, DRAM 0."
         )
 
-    def test_where_the_bound_moves_and_what_it_is_of(self):
+    def test_where_the_bound_moves(self):
         alone = [{"FP32": 0.9}, {"L1": 0.7, "DRAM": 0.2}, {"L1": 0.3, "DRAM": 0.4}, {"L1": 0.2, "DRAM": 0.8}]
         names = ["cublas", "naive", "waits", "tiled"]
         self.assertEqual(chapter_drawings.where_it_moves(names, alone), " The filled column moves at `tiled` to DRAM.")
         self.assertEqual(chapter_drawings.where_it_moves(names[:3], alone[:3]), "")
-        measured = types.SimpleNamespace(limits={"copy_gb_s": 4288.0}, device="NVIDIA H200")
-        self.assertEqual(
-            chapter_drawings.what_it_is_of(measured, ["L1", "DRAM"], ["ahead"]),
-            " DRAM's best rate is its peak, of which a copy reaches 87 %. No bounds are known of `ahead`.",
-        )
-        self.assertEqual(chapter_drawings.what_it_is_of(measured, ["L1"], []), "")
 
     def test_ticks(self):
         self.assertEqual(bars.ticks(55345, 7), [0, 10000, 20000, 30000, 40000, 50000])

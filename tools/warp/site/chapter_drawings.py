@@ -11,7 +11,6 @@ from pathlib import Path
 from warp.chapter import results
 from warp.chapter.results import Results
 from warp.chapter.source import Chapter
-from warp.machinecode import bounds
 from warp.site import asked, chapter_tables, figures, landing, markup, rung_tables
 from warp.site.blocks import Block, Figure, Page, Text, every
 from warp.site.figures.limiters import HALF
@@ -217,17 +216,6 @@ def where_it_moves(names: list[str], alone: list[dict[str, float]]) -> str:
     return f" The filled column moves {', '.join(found)}." if found else ""
 
 
-def what_it_is_of(measured: Results, shown: list[str], missing: list[str]) -> str:
-    """What the best rate of DRAM is, and of which rungs no bound is known: for who compares with the prose."""
-    said, copy = "", measured.limits.get("copy_gb_s")
-    gpu = next((one for one in bounds.gpus().values() if measured.device.endswith(one.name)), None)
-    if "DRAM" in shown and copy and gpu:
-        said = f" DRAM's best rate is its peak, of which a copy reaches {100 * copy / gpu.dram_gb_s:.0f} %."
-    if missing:
-        said += f" No bounds are known of {', '.join(f'`{name}`' for name in missing)}."
-    return said
-
-
 def limiters(chapter: Chapter, measured: Results) -> list[Block]:
     """What each resource alone would take of the time of each rung, in the variant that its ladder shows."""
     path = chapter.path.parent / "results" / "h200_bounds.json"
@@ -258,14 +246,10 @@ def limiters(chapter: Chapter, measured: Results) -> list[Block]:
         names, [RESOURCES[what] for what in shown], [[of.get(what) for what in shown] for of in alone], title
     )
     size = ",".join(map(str, known[0]["size"]))
-    timed = {row["rung"] for row in measured.rows if row.get("rate") and list(row["size"].values()) == known[0]["size"]}
-    timed -= {one["rung"] for one in known}
-    missing = [name for name, rung in chapter.header.rungs.items() if "sm_90a" in rung.needs and name in timed]
     caption = (
-        f"{title}, {markup.size_words(size)}, in per cent of the measured time: the instructions, wavefronts and bytes that were "
-        "counted, at the best rate of the machine. The largest of a row has an edge, and is filled from 50 on. Near 100 it is what "
-        "bounds the kernel. Where all are low, the kernel waits, and no count says for what."
-        f"{where_it_moves(names, alone)}{what_it_is_of(measured, shown, missing)}"
+        f"{title}, {markup.size_words(size)}, at its best rate, in per cent of the measured time. The largest of a row has an edge, and is "
+        "filled from 50 on: near 100 it bounds the kernel. Where all are low, the kernel waits, and no count says for what."
+        f"{where_it_moves(names, alone)}"
     )
     return [Figure(f"{chapter.folder}-limiters", drawing, caption)]
 
