@@ -666,9 +666,8 @@ __global__ void __launch_bounds__(THREADS, 1)
 
 // ## 6. The order of the FMAs
 //
-// An FMA reads three registers, and the register file has banks, too. Its rules are
-// [measured in chapter 10](/more/10_sass_inspection/register_banks_and_reuse.cu) on an H200: two banks, for even and odd numbers,
-// and each gives one register in a cycle. So three operands take one and a half cycles at least, two if the next FMA needs the same
+// An FMA reads three registers, and the register file has banks, too. Chapter 10
+// measures its rules on an H200 (*Register banks*): two banks, for even and odd numbers, and each gives one register in a cycle. So three operands take one and a half cycles at least, two if the next FMA needs the same
 // bank, three if all lie in one. An operand in the *reuse cache* counts for nothing: an instruction can mark a register that the next
 // one reads at the same operand position, `.reuse`, so that it is not read again. The other two still have to lie in different banks.
 //

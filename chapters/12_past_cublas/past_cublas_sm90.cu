@@ -1042,8 +1042,8 @@ void tile_by_shape(const lab::Gemm& g, float* partials, int* ready) {
 //= reads 2 orders have any, 7: (orders("volatile all: with close_reads"), orders("volatile all: most close_reads"))
 //= because these are slower: orders("plain columns: close_reads") > 0.9
 //
-// **What remains is the registers.** Each order makes ptxas choose others. By
-// [chapter 10's rules](/more/10_sass_inspection/register_banks_and_reuse.cu) a K-tile takes a warp 2,180 to 2,420 cycles, and with volatile reads the time
+// **What remains is the registers.** Each order makes ptxas choose others. By chapter 10's
+// rules (*Register banks*) a K-tile takes a warp 2,180 to 2,420 cycles, and with volatile reads the time
 // goes with them: a correlation of 0.92, of which most is between orders by rows, by columns and shuffled ones. (The number of FMAs that
 // read three registers has 0.88.) Among the orders down the columns alone, which differ by 3 %, it is 0.35: what else these differ in
 // is not known. The order of `Large` takes 2,178 cycles and made 54.8 TFLOP/s beside them; none of the 60 is faster by 1 %.

@@ -1024,8 +1024,7 @@ __global__ void __launch_bounds__(32 * WARPS)
 //= 132 SMs hold 33 MiB: (132, 132 * 256 / 1024)
 //
 // The baseline launches a kernel for each of a hundred steps. The grid and its copy, 32 MiB, fit in L2. That alone gains
-// little: chapter 06 copies as much out of L2 at 4.4 TB/s, which would take 7.7 us. How much of a step the launch takes,
-// and how much its bytes, was not measured; the kernel that stays saves both.
+// little: chapter 06 copies as much out of L2 at 4.4 TB/s, which would take 7.7 us. The kernel that stays saves launch and bytes.
 //= 4.4 TB/s: rate("06:pieces/mib=32") / 1000
 //= 7.7 us: 2 * 2048 * 2048 * 4 / rate("06:pieces/mib=32") / 1000
 
@@ -2100,17 +2099,14 @@ int main(int argc, char** argv) {
 // ## What to remember
 //
 // - A stencil has the lower limit of a copy: each cell once in, once out. Give its time as a share of that.
-// - Caches alone leave a thread for each cell at 0.35 to 0.54 of a copy. A tile in shared memory is no remedy by itself: with a
-//   thread's window in registers it won where a value is used 225 times, tied at 49, and lost with 9.
+// - Caches alone leave a thread for each cell at 0.35 to 0.54 of a copy. A tile in shared memory is no remedy by itself.
 // - Let a thread have a float4 and several rows: its own registers are the fastest neighbours, the lanes beside come next.
 // - A halo has corners: indices below zero, and threads without a result that still have to load.
 // - Only several steps in one pass get past the copy: in overlapping tiles, or in a grid that stays on the chip.
-// - A grid that fits on the chip should stay there. Blocks that need each other's rows need no barrier of the grid: a value
-//   can carry the step that it belongs to.
+// - A grid that fits on the chip should stay there, without a barrier of the grid: a value can carry its step.
 //
 // ## Possibilities for extension
 //
 // 1. Give `five_columns` the three edges of section 8, as a template parameter. What does each cost?
 // 2. Let `filter_tiled` apply two filters one after the other on the chip. How much larger is its halo, and when does it pay?
-// 3. Let a lane of `five_strips` have eight columns. How much smaller is the overlap, and do the registers suffice?
-// 4. Let a block of `resident` keep two rows of each neighbour, and exchange every second step.
+// 3. Let a block of `resident` keep two rows of each neighbour, and exchange every second step.

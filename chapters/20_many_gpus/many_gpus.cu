@@ -489,7 +489,7 @@ __global__ void __launch_bounds__(BLOCK)
 //= 0.88 at: ms("jacobi_copies/gpus=1", 4096) / 2 / ms("jacobi_flags/gpus=2", 4096)
 //= 1.5 times as fast: ratio("jacobi_flags/gpus=2", 4096)
 
-// ### A kernel that stays
+// ### A kernel that stays (second reading)
 //
 // `jacobi_flags` still ends a kernel and begins another for each step. One kernel for all steps has to keep blocks from running
 // ahead of others. That takes no barrier of the whole grid: a block reads its own rows and one row on each side, so it waits for the

@@ -32,6 +32,7 @@ const searchWords = [
   [["assembly", "machine code"], ["sass"]],
   [["nvcc flags", "compiler flags", "compiler options", "compile options"], ["nvcc", "sass inspection"]],
   [["godbolt"], ["compiler explorer"]],
+  [["__shfl_xor_sync", "__shfl_down_sync", "shuffle"], ["registers instead of shared memory"]],
   [["kernel fusion", "fuse", "fused"], ["fused", "fuse"]],
   [["parallel reduction", "sum of an array", "sum an array", "dot product", "reduce"], ["reduction"]],
   [["maximum of an array", "argmax", "find maximum"], ["where is the maximum", "reduction"]],
