@@ -127,14 +127,11 @@ __global__ void peer_store(float* out, const float* in, std::size_t n) {
 //
 // **Timed.** The load takes 1.41 times as long as the store, 248 GB/s against 351. That is no property of
 // loads: with as many blocks, and 16 bytes a thread in place of 4, those of `one_shot` (section 3) have 333 GB/s. Two blocks an SM with
-// 4 bytes a thread ask for too little at a time. Both are slower than the copy. For 16 MiB the store is not: 297 GB/s, and 286 of the
-// copy.
+// 4 bytes a thread ask for too little at a time.
 //= 333 GB/s: 4 * 268435456 / 1e6 / ms("one_shot/floats=268435456")
 //= because ask for too little: 4 * 268435456 / 1e6 / ms("one_shot/floats=268435456") > 1.3 * rate("peer_load")
 //= 1.41 times as long as the store, 248 GB/s against 351: (ms("peer_load") / ms("peer_store"), rate("peer_load"),
 //=   rate("peer_store"))
-//= 16 MiB: 4096 * 4096 // 4 * 4 / 1024 / 1024
-//= 297 GB/s, and 286 of the copy: (rate("peer_store", 4096), rate("peer_copy/ways=1", 4096))
 //
 // ### Without peer access
 //
@@ -1040,16 +1037,12 @@ void product(Parts& all, lab::Streams& streams, bool hidden, const lab::SgemmLau
 //= 400 Gbit/s carries 50 GB/s: (400, 400 / 8)
 //= has 389 GB/s: rate("peer_copy/ways=1")
 //
-// Larger programs give each GPU a thread or a process of its own. A pointer of one process means nothing in another.
-//
 // - **NCCL** has collective operations, and sends and receives between GPUs, in streams, across processes and hosts.
-//   PyTorch and JAX communicate through it.
 // - **MPI** is the interface between the processes of a supercomputer's program. A CUDA-aware MPI takes device pointers.
 // - **NVSHMEM** gives the GPUs of all hosts a symmetric memory that kernels load from and store to: the stencil with flags,
 //   across hosts.
 //
-// Begin with NCCL. Write your own kernels where measuring shows a gain, or to fuse a collective operation with the computation
-// around it.
+// Begin with NCCL. Write your own kernels where measuring shows a gain, or to fuse communication with computation.
 
 // [hide] How the rungs are registered
 namespace {
@@ -1596,12 +1589,10 @@ int main(int argc, char** argv) {
 // - A stencil sends its edges, a small share of its cells. What a step costs beside its cells are launches, copies and events: let the
 //   kernel send, and for short steps let it stay.
 // - For an all-reduce of long messages count the bytes, for short ones the trips over the link.
-// - Compute with the data that is here while the rest is being copied.
 //
 // ## Possibilities for extension
 //
 // 1. Capture the steps of `jacobi_overlap` as one graph across GPUs: capture begins in one stream, and events bring in the others.
 //    Copy by `cudaMemcpyAsync` with `cudaMemcpyDefault`: `cudaMemcpyPeerAsync` is refused there.
-// 2. Give each GPU a thread of the host. What does `lab::Streams` have to become?
-// 3. Let a block of `jacobi_stays` compute its first and its last row first, and count before the others. What does it save?
-// 4. Let `product` store each finished tile of C to the GPU that needs it next.
+// 2. Let a block of `jacobi_stays` compute its first and its last row first, and count before the others. What does it save?
+// 3. Let `product` store each finished tile of C to the GPU that needs it next.
