@@ -2,7 +2,7 @@
 //
 // Question: You wrote CUDA C++, and the GPU runs something else. What did the compiler make of it?
 // Builds on: 05_bank_conflicts, 06_transpose
-// Minutes: 40
+// Minutes: 30
 // Afterwards: read SASS: registers, spills, wide loads and what fills a loop
 // Kind: map
 // Size gpu: 268435459

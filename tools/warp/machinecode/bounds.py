@@ -167,8 +167,8 @@ def _memory(counts: dict[str, int], of: Gpu, follows: bool) -> list[Bound]:
         sectors = read + written  # stores of several requests to one sector may be merged on the way
         seconds = sectors / of.l2_sectors / of.cycles_a_second
         if sectors:
-            rate = of.l2_sectors * SECTOR * of.cycles_a_second / 1e9
-            found.append(Bound(L2, seconds, f"{in_bytes(SECTOR * sectors)} at {rate:,.0f} GB/s"))
+            most = of.l2_sectors * SECTOR * of.cycles_a_second / 1e9
+            found.append(Bound(L2, seconds, f"{in_bytes(SECTOR * sectors)} at {most:,.0f} GB/s"))
     return found
 
 

@@ -146,9 +146,9 @@ def counted(chapter: Chapter, rungs: tuple[str, ...], size: tuple[int, ...], cod
         if (chapter.number, rung) in OTHER_TIMES or header.raises or "gpu" in header.needs:
             continue  # nothing to compare, or nothing that runs here
         recorded, rows = code.run(rung, size)
-        for row in rows if recorded else []:
+        for row in rows:
             made = row.launches
-            if not made or row.status != "PASS":
+            if not recorded or not made or row.status != "PASS":
                 continue
             launches = [one for one in recorded.launches if made.first <= one.index < made.end]
             found[row.rung, row.variant] = [
@@ -175,7 +175,7 @@ def solve(matrix: list[list[int]], values: list[int]) -> list[Fraction]:
 def extended(
     samples: list[dict[str, int]],
     plan: Plan,
-    size: tuple[int, int, int],
+    size: tuple[int, ...],
 ) -> tuple[dict[str, int], list[str]]:
     """(counts at `size`, names that are no polynomial) of one launch; `samples` are its counts at the plan's sizes."""
     terms, fit, check, multiple = plan

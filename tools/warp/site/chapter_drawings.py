@@ -106,6 +106,9 @@ def rows_shown(chapter: Chapter, measured: Results) -> list[dict]:
     return [row for row in measured.rows if len(sizes) < 2 or row.get("size") == shown]
 
 
+MANY = 3  # times as many rungs
+
+
 def ladder_of(
     chapter: Chapter, measured: Results, asked_of: dict[str, list[str]]
 ) -> tuple[figures.Drawing | None, str]:
@@ -118,8 +121,15 @@ def ladder_of(
         table = [[of.get(variant) for variant in variants] for of in times.values()]
         caption = f"{title}{at}: how many times as long as the fastest rung of its column each takes. Filled: less than twice."
         return figures.heat(list(times), variants, table, title, asked_of), caption
-    # Where a chapter is about arithmetic, its bandwidths are beside the point: they have their tables.
-    for unit, limit in (("GFLOP/s", "fp32_gflop_s"), ("GB/s", "copy_gb_s")):
+    # Where a chapter is about arithmetic, its bandwidths are beside the point: they have their tables. A few products at the end
+    # of a chapter about bytes are not what it is about.
+    units = [("GFLOP/s", "fp32_gflop_s"), ("GB/s", "copy_gb_s")]
+    rungs = {
+        unit: {row["rung"] for row in rows if row.get("rate_unit") == unit and row.get("rate")} for unit, _ in units
+    }
+    if len(rungs["GB/s"]) > MANY * len(rungs["GFLOP/s"]):
+        units.reverse()
+    for unit, limit in units:
         timed = [row for row in rows if row.get("rate_unit") == unit and row.get("rate")]
         steps = ladder_steps(chapter.header.rungs, timed, asked_of)
         if len(steps) < 2:
