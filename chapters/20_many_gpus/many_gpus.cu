@@ -1427,6 +1427,10 @@ struct Product : Parts {
     });
     lab::synchronize_devices(gpus);
   }
+  static const char* variant(int gpus, bool hidden) {
+    if (gpus == 1) return "gpus=1";
+    return hidden ? "copies=hidden" : "copies=before";
+  }
   /// The rungs, and what each multiplies with.
   static std::vector<std::pair<std::string, lab::SgemmLaunch>> ways() {
     std::vector<std::pair<std::string, lab::SgemmLaunch>> all{{"product", multiply_in}};
@@ -1518,8 +1522,7 @@ int main(int argc, char** argv) {
   return lab::run(argc, argv, [](lab::Ladder& ladder, std::size_t n) {
     static const int gpus = lab::open_devices(MOST, 4);
     ladder.require(n <= 32768, "n: from 1 to 32768");
-    const int parts =
-        std::clamp(static_cast<int>(n) / 2, 1, gpus);  // of the grid: two rows or more
+    const int parts = std::clamp(static_cast<int>(n) / 2, 1, gpus);  // of two rows or more
     ladder.skip_unless(gpus > 1, {"closed", "early_read"}, "needs two GPUs");
     ladder.skip_unless(parts > 1, {"missing_wait"}, "needs two GPUs and four rows");
     lab::Streams streams(static_cast<std::size_t>(gpus), gpus);
@@ -1571,10 +1574,7 @@ int main(int argc, char** argv) {
       for (const auto& [rung, multiply] : matrices.ways())
         for (const bool hidden : {false, true}) {
           if (hidden && used == 1) continue;
-          const char* const copies = used == 1 ? "gpus=1"
-                                     : hidden  ? "copies=hidden"
-                                               : "copies=before";
-          products.add(rung, copies,
+          products.add(rung, Product::variant(used, hidden),
                        [&] { product(matrices, matrices.streams, hidden, multiply); });
         }
     }
