@@ -741,7 +741,7 @@ __global__ void one_shot(float4* out, OnAll<float4> in,
 // `early_read` leaves the meetings out. A kernel in each GPU's stream makes its array right before, and nothing orders
 // the others' sums behind it.
 //
-// ### Two shots
+// ### Two shots (second reading)
 //
 // One shot brings (N - 1) B bytes to each GPU. For long messages the GPUs share the addition: GPU g adds one N-th of the
 // elements and stores the sums to all. That is the ring's traffic in two steps instead of 2 (N - 1), for links that connect
