@@ -144,9 +144,11 @@
     return at.map((place) => SIZES[element] * place);
   }
 
+  // A part of an index: in parentheses, unless it is a name or a number.
+  const part = (text) => (/^\w+$/.test(text) ? text : `(${text})`);
+
   function source(space, { element, kind, stride, pad, swizzled, first, index, row, column, store }) {
     const step = stride === 1 ? "lane" : stride ? `lane * ${stride}` : "0", stored = store ? " = …" : "";
-    const part = (text) => (/^\w+$/.test(text) ? text : `(${text})`);
     if (kind === "index") return `${space === "global" ? (store ? "out" : "in") : "words"}[${index}]${stored}${space === "global" ? "" : `  of ${element}`}`;
     if (kind === "tile") return `tile[${row}][${swizzled ? `${part(column)} ^ ${part(row)}` : column}]${stored}  of ${element} tile[32][32${pad ? ` + ${pad}` : ""}]`;
     if (space === "global") return `${store ? "out" : "in"}[${step}${first ? ` + ${first}` : ""}]${stored}`;
@@ -156,7 +158,6 @@
 
   // The same indices in the other memory. What only one of the two has, a tile, a pad, an offset, becomes an index.
   function inMemory(space, { sides }) {
-    const part = (text) => (/^\w+$/.test(text) ? text : `(${text})`);
     return { space, sides: sides.map((side) => {
       const { kind, stride, pad, swizzled, first, row, column } = side, next = { ...side, pad: 0, swizzled: false, first: 0 };
       if (kind === "index" || (kind === "stride" && !pad && !swizzled && !first)) return next;
