@@ -33,6 +33,8 @@ class Resources(unittest.TestCase):
         self.assertAlmostEqual(seconds[bounds.DRAM], 10 / 0.93 * 2**20 / 4917e9)
         seconds = of({"global_sectors_read_distinct": mib, "global_sectors_written_distinct": 41 * mib}, name="A100")
         self.assertAlmostEqual(seconds[bounds.DRAM], 2 * 2**20 / 2039e9)  # the pins' rate, as none is measured
+        seconds = of({"global_sectors_read_distinct": 10 * mib, "global_sectors_written_distinct": 160 * mib})
+        self.assertAlmostEqual(seconds[bounds.DRAM], (10 / 0.93 + 10 / 0.8 + 90) * 2**20 / 4917e9)  # 90 alone
 
     def test_l2_may_hold_what_the_launch_before_has_left(self):
         mib = 2**20 // bounds.SECTOR

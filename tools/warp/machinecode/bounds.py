@@ -159,7 +159,10 @@ def _memory(counts: dict[str, int], of: Gpu, follows: bool) -> list[Bound]:
     reads, writes = SECTOR * read - is_there, SECTOR * written - stays
     if reads or writes:
         pins = of.dram_gb_s * 1e9
-        seconds = reads / (pins * (of.dram_reads or 1)) + writes / (pins * (of.dram_writes or 1))
+        beside = min(writes, reads)  # of what is written alone no kernel has shown the rate: that of the pins
+        seconds = (
+            reads / (pins * (of.dram_reads or 1)) + beside / (pins * (of.dram_writes or 1)) + (writes - beside) / pins
+        )
         where = "" if stays == 0 else f"; {in_bytes(stays)} more may stay in L2"
         rate = f"{(reads + writes) / seconds / 1e9:,.0f} GB/s"
         found.append(Bound(DRAM, seconds, f"{in_bytes(reads + writes)} at {rate}{where}"))

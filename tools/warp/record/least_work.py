@@ -233,5 +233,5 @@ OF_LAUNCHES: dict[tuple[str, str], Callable[[Row], list[dict[str, int]]]] = {
     ("19", "generated"): generated,
     **dict.fromkeys((("15", "step_by_step"), ("15", "resident")), small_grid),
     **dict.fromkeys((("19", "chain"), ("19", "programmatic")), chain),
-    **dict.fromkeys([("20", f"jacobi_{how}") for how in ("copies", "overlap", "flags", "nccl", "stays")], steps),
+    **dict.fromkeys([("20", f"jacobi_{how}") for how in ("copies", "overlap", "flags", "stays")], steps),
 }
