@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import runpy
 import shutil
 import subprocess
@@ -186,6 +187,12 @@ class Mutant:
         if self.size and not {"--size", "--cases"} & set(arguments):
             arguments = ("--size", self.size, *arguments)
         return Run(self.program, *arguments)
+
+
+def seconds_of_children():
+    """Of a CPU, that the programs took which have ended: the wall's clock would tell what the machine does besides."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def only(*rungs):

@@ -2,11 +2,10 @@
 
 import json
 import pathlib
-import resource
 import tempfile
 import unittest
 
-from chapter import Chapter, notice, only
+from chapter import Chapter, notice, only, seconds_of_children
 
 from warp.chapter import results
 from warp.explain import order
@@ -28,15 +27,10 @@ class Sizes(unittest.TestCase):
 
 class Time(unittest.TestCase):
     def test_the_chapter_takes_less_than_half_a_minute(self):
-        # Of a CPU: the wall's clock would tell of the machine what it does besides.
-        def used():
-            usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-            return usage.ru_utime + usage.ru_stime
-
-        before = used()
+        before = seconds_of_children()
         run = CHAPTER.run()
         self.assertEqual(run.code, 0, run.explain())
-        self.assertLess(used() - before, 30)
+        self.assertLess(seconds_of_children() - before, 30)
 
 
 class Counts(unittest.TestCase):

@@ -2,11 +2,10 @@
 
 import json
 import pathlib
-import resource
 import tempfile
 import unittest
 
-from chapter import Chapter, notice, only
+from chapter import Chapter, notice, only, seconds_of_children
 
 from warp.explain import order
 from warp.trace import trace
@@ -19,11 +18,6 @@ LONGEST = 30  # seconds of a CPU, for all rungs on any number of devices
 
 def devices(count):
     return {"SIMT_DEVICES": str(count)}
-
-
-def seconds_of_children():
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 class Devices(unittest.TestCase):
