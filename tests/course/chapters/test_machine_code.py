@@ -1,5 +1,7 @@
 """What nvcc makes of each chapter today is what was measured: a result and the code that it is of land together."""
 
+import functools
+import itertools
 import json
 import re
 import subprocess
@@ -22,18 +24,27 @@ def release():
     return found.group() if found else "unknown"
 
 
-def stale_rungs(main, recorded, times=12):
+@functools.cache
+def compilation(sources, architecture, number):
+    """What the sources become, the `number`th time."""
+    return digest.compiled(NVCC, CUOBJDUMP, sources, architecture)
+
+
+def stale_rungs(main, recorded, times=12, compilation=compilation):
     """The kernels of a chapter whose machine code is not the recorded one: those that were recorded, in order.
+
+    Two GPUs of one architecture share their compilations.
 
     nvcc 13.0 makes two codes of some filters of chapter 15, the recorded one in 5 of 10 compilations or more: none of 12
     has it in less than one test of 1,000. An instance with null for its code has its row left out of the results.
     """
     measured = {name: code for name, code in recorded["kernels"].items() if code is not None}
     kernels = list(dict.fromkeys(map(digest.base_name, measured)))
-    sources = [file for file in (main, *source.other_files(main)) if file.suffix == ".cu"]
+    sources = tuple(file for file in (main, *source.other_files(main)) if file.suffix == ".cu")
+    numbers = itertools.count()
 
     def compile_once():
-        made = digest.compiled(NVCC, CUOBJDUMP, sources, recorded["architecture"])
+        made = compilation(sources, recorded["architecture"], next(numbers))
         return {name: code for name, code in made.items() if recorded["kernels"].get(name, code) is not None}
 
     return digest.changed(measured, digest.nearest(measured, compile_once, times), kernels)
@@ -64,17 +75,18 @@ template __global__ void edited<2>(float*);
         with tempfile.TemporaryDirectory() as name:
             main = Path(name) / "sample.cu"
             main.write_text(text)
+            stale = functools.partial(stale_rungs, compilation=compilation.__wrapped__)
             recorded = {"kernels": digest.compiled(NVCC, CUOBJDUMP, [main], "90a"), "architecture": "90a"}
             self.assertEqual(len(recorded["kernels"]), 3)
             main.write_text("// A comment moves every line.\n\n" + text)
-            self.assertEqual(stale_rungs(main, recorded), [])
+            self.assertEqual(stale(main, recorded), [])
             main.write_text(text.replace("= N", "= N + 1"))
-            self.assertEqual(stale_rungs(main, recorded, times=2), ["edited"])
+            self.assertEqual(stale(main, recorded, times=2), ["edited"])
             one = next(name for name in recorded["kernels"] if "editedILi1E" in name)
             recorded["kernels"][one] = None  # left out; the other instance is still told
-            self.assertEqual(stale_rungs(main, recorded, times=1), ["edited"])
+            self.assertEqual(stale(main, recorded, times=1), ["edited"])
             main.write_text(text.replace("= N", "= N + (N == 1)"))
-            self.assertEqual(stale_rungs(main, recorded, times=1), [])
+            self.assertEqual(stale(main, recorded, times=1), [])
             main.write_text("int broken(")
             with self.assertRaises(digest.CompilerError):
                 digest.compiled(NVCC, CUOBJDUMP, [main], "90a")
