@@ -22,6 +22,10 @@ class Proofs(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         checking.prepare("simulator")
+        # A learner waits for 20 s and no longer; beside other tests a hang may take longer to be told.
+        patience = mock.patch.object(checking, "SECONDS", 120)
+        patience.start()
+        cls.addClassCleanup(patience.stop)
 
     def test_every_exercise(self):
         exercises = course.all_exercises(proofs.ROOT)
