@@ -1,4 +1,4 @@
-"""notebooks/start.ipynb: what it says exists. test_notebook_cells.py runs it."""
+"""notebooks/start.ipynb: what it says exists. test_clone.py runs it."""
 
 import os
 import pathlib

@@ -1,21 +1,25 @@
-"""notebooks/start.ipynb: its cells from top to bottom, as a notebook runs them, with this course as what is cloned.
+"""A fresh clone of this course: the cells of notebooks/start.ipynb from top to bottom, then a chapter of one's own.
 
-There is no IPython here: a cell of `!` runs in a shell, `%cd` and `%%writefile` do what they do there, the rest is Python.
+There is no IPython here: a cell of `!` runs in a shell, `%cd` and `%%writefile` do what they do there, the rest is Python. That the
+site can be a clone's first command, .ci/site sees.
 """
 
 import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
 import fake
 
+import suites
 from test_notebook import EXERCISE, code_cells, exercise
 
 LABELS = ["learn", "slow"]
-SECONDS = 3600  # its cells compile the simulator and a chapter in a fresh clone
+SECONDS = 3600  # it compiles the simulator and a chapter
+COST = 300
 PATIENCE = 3000  # seconds for a cell
 
 
@@ -61,8 +65,8 @@ class Notebook:
 
 
 @unittest.skipUnless(shutil.which("git"), "git is not installed")
-class Cells(unittest.TestCase):
-    def test_from_top_to_bottom(self):
+class Clone(unittest.TestCase):
+    def test_the_first_hour(self):
         folder = tempfile.mkdtemp(prefix="warp-notebook-")
         self.addCleanup(shutil.rmtree, folder)
         notebook, said = Notebook(folder), []
@@ -89,6 +93,22 @@ class Cells(unittest.TestCase):
         self.assertIn("swapped_indices: not yet", output("!./learn check"))
         notebook.run("%%writefile my/" + EXERCISE + "\n" + exercise().solution.rstrip("\n"))
         self.assertIn("swapped_indices: passed", notebook.run("!./learn check swapped_indices"))
+        self.a_chapter_is_its_folder(notebook)
+
+    def a_chapter_is_its_folder(self, notebook):
+        self.assertIn("[exit code 0]", notebook.run("!./learn new chapter 21_histograms"))
+        # What git sees beside what it ignores.
+        new = ["chapters/21_histograms/histograms.cu", "chapters/21_histograms/test_histograms.py"]
+        self.assertEqual(notebook.run("!git status --porcelain -uall | cut -c4-").split("\n")[:2], new)
+        self.assertIn("2 PASS", notebook.run("!./learn run 21 --backend simulator"))
+        suite = f"cd chapters/21_histograms && {suites.site_python() or sys.executable} -m unittest test_histograms"
+        for command in (
+            f"export WARP_BUILD_DIR=$PWD/build PYTHONPATH=$PWD/tests/course/chapters; {suite}",
+            "./learn author check 21",
+        ):
+            output = notebook.run("!" + command)
+            self.assertIn("[exit code 0]", output, output)
+        self.assertEqual(notebook.run("!git status --porcelain -uall | cut -c4-").split("\n")[:3], [*new, ""])
 
 
 if __name__ == "__main__":
