@@ -11,7 +11,8 @@ from pathlib import Path
 
 from chapter import CUOBJDUMP, NVCC, ROOT
 
-from warp.chapter import results, source
+from suites import SIMULATOR
+from warp.chapter import freshness, results, source
 from warp.machinecode import digest
 
 LABELS = ["chapter", "slow"]  # it compiles every chapter with nvcc
@@ -24,9 +25,25 @@ def release():
     return found.group() if found else "unknown"
 
 
+GPU_BUILD = SIMULATOR.parent / "gpu"
+
+
+def built(sources, architecture):
+    """The object files that the gpu preset has made of the sources for this architecture and since they were edited; [] where it has
+    not of all."""
+    cache = GPU_BUILD / "CMakeCache.txt"
+    if not cache.exists() or f"CMAKE_CUDA_ARCHITECTURES:STRING={architecture}\n" not in cache.read_text():
+        return []
+    edited = freshness.newest([sources[0].parent, ROOT / "common" / "lab", ROOT / "cmake"])
+    found = [next(GPU_BUILD.glob(f"**/{file.parent.name}/{file.name}.o"), None) for file in sources]
+    return found if all(found) and min(file.stat().st_mtime for file in found) > edited else []
+
+
 @functools.cache
 def compilation(sources, architecture, number):
-    """What the sources become, the `number`th time."""
+    """What the sources become, the `number`th time; first, what the gpu preset has made of them where it has been built."""
+    if number == 0 and (objects := built(sources, architecture)):
+        return functools.reduce(dict.__or__, (digest.of_file(CUOBJDUMP, file) for file in objects))
     return digest.compiled(NVCC, CUOBJDUMP, sources, architecture)
 
 

@@ -77,10 +77,19 @@ def compiled(nvcc: str, cuobjdump: str, sources: Iterable[Path | str], architect
     with tempfile.TemporaryDirectory() as folder:
         for source in sources:
             cubin = os.path.join(folder, "kernels.cubin")
-            command = [nvcc, *code.options(f"sm_{architecture}", str(source)), "-cubin", "-o", cubin, str(source)]
-            for step in (command, [cuobjdump, "-sass", cubin]):
-                done = subprocess.run(step, capture_output=True, text=True)
-                if done.returncode != 0:
-                    raise CompilerError(f"{os.path.basename(step[0])} fails on {source}: {done.stderr.strip()[-500:]}")
-            found.update(digests(done.stdout))
+            step([nvcc, *code.options(f"sm_{architecture}", str(source)), "-cubin", "-o", cubin, str(source)], source)
+            found.update(of_file(cuobjdump, cubin))
     return found
+
+
+def of_file(cuobjdump: str, file: Path | str) -> dict[str, str]:
+    """The digests of a cubin, or of an object file of the gpu preset."""
+    return digests(step([cuobjdump, "-sass", str(file)], file))
+
+
+def step(command: list[str], file: Path | str) -> str:
+    """What a command prints; CompilerError where it fails."""
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise CompilerError(f"{os.path.basename(command[0])} fails on {file}: {done.stderr.strip()[-500:]}")
+    return done.stdout

@@ -57,11 +57,12 @@ def main(arguments: Arguments) -> int:
             results += site_packages(machine)
             build.build("simulator", machine, "everything for the simulator", testing=True)
             left_out = 0 if arguments.all else count_slow(machine)
-            results += simulator_tests(machine, without_slow=left_out > 0)
             # To compile for a GPU that is not there is slow.
             leaves_gpu = not arguments.all and machine.nvcc() and not machine.gpus()
             left_out += 1 if leaves_gpu else 0
+            # First, as a suite reads the machine code of what it builds.
             results += [] if leaves_gpu else gpu_tests(machine)
+            results += simulator_tests(machine, without_slow=left_out > 0)
     except steps.StepFailed as failure:
         ui.note(failure.detail)
         ui.note("learn: " + failure.message)
