@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
-#include <regex>
 #include <set>
 #include <sstream>
 #include <string_view>
@@ -18,6 +17,7 @@
 #include "layout.h"
 #include "merged_accesses.h"
 #include "origins.h"
+#include "pattern.h"
 #include "process.h"
 #include "shared_memory.h"
 #include "struct_calls.h"
@@ -253,10 +253,10 @@ std::string path_of(const std::string& program) {
 std::string version_of(const std::string& program, const std::filesystem::path& folder) {
   const std::string said = (folder / "canary.version").string();
   run_process({program, "-v"}, said);
-  static const std::regex version(R"(gcc version (\S+))");
+  static const Pattern version(R"(gcc version (\S+))");
   const std::string text = read_file(said);
-  std::smatch match;
-  return std::regex_search(text, match, version) ? match[1].str() : "of an unknown version";
+  Match match;
+  return version.is_in(text, match) ? match[1] : "of an unknown version";
 }
 
 }  // namespace

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cctype>
 #include <optional>
-#include <regex>
 #include <set>
 #include <tuple>
 #include <vector>
 
 #include "launch_messages.h"
+#include "pattern.h"
 #include "usual_mistakes.h"
 
 namespace simtcc {
@@ -43,14 +43,13 @@ std::vector<std::string> lines_of(std::string_view text) {
 }
 
 std::optional<Message> parse(const std::string& line) {
-  static const std::regex form(
+  static const Pattern form(
       R"(^(.+?):(\d+):(?:(\d+):)?( (error|warning|fatal error|note|sorry, unimplemented): (.*)|\s+(required .*|recursively required .*|in 'constexpr' expansion .*))$)");
-  std::smatch match;
-  if (!std::regex_match(line, match, form)) return {};
+  Match match;
+  if (!form.matches(line, match)) return {};
   Message message{
-      match[1], std::stoi(match[2]), match[3].matched ? std::stoi(match[3]) : 0, match[5], match[6],
-      0};
-  if (!match[5].matched) {
+      match[1], std::stoi(match[2]), match.has(3) ? std::stoi(match[3]) : 0, match[5], match[6], 0};
+  if (!match.has(5)) {
     message.kind = "required";
     message.text = match[7];
   }
@@ -171,15 +170,13 @@ class Reader {
 
   // Has it been said before, in other words, or is it no more than a guess of g++'s?
   bool is_told(const Message& main) {
-    static const std::regex uninitialized(R"('(.*)' may be used uninitialized.*)");
-    std::smatch match;
-    if (std::regex_match(main.text, match, uninitialized) && is_perhaps_set(match[1], main))
-      return true;
-    static const std::regex later(
-        R"('(\w+)' was not declared in this scope, and no declarations.*)");
-    if (std::regex_match(main.text, match, later)) return !undeclared_.insert(match[1]).second;
-    static const std::regex undeclared(R"('(\w+)' was not declared in this scope.*)");
-    if (std::regex_match(main.text, match, undeclared)) {
+    static const Pattern uninitialized(R"('(.*)' may be used uninitialized.*)");
+    Match match;
+    if (uninitialized.matches(main.text, match) && is_perhaps_set(match[1], main)) return true;
+    static const Pattern later(R"('(\w+)' was not declared in this scope, and no declarations.*)");
+    if (later.matches(main.text, match)) return !undeclared_.insert(match[1]).second;
+    static const Pattern undeclared(R"('(\w+)' was not declared in this scope.*)");
+    if (undeclared.matches(main.text, match)) {
       undeclared_.insert(match[1]);
       if (is_in_wrong_line(match[1], main)) return true;
     }
@@ -197,46 +194,46 @@ class Reader {
   // mostly it is: `if (i < n) value = in[i];`, and so is the use of the value.
   bool is_perhaps_set(const std::string& name, const Message& main) {
     if (in_simulator(main.file)) return true;
-    static const std::regex plain("\\w+");
-    if (!std::regex_match(name, plain)) return false;  // '(*p).x'
-    const std::regex set("(^|[^\\w.>])" + name + "\\s*=[^=]");
-    const std::regex declared("\\w[ *&]+" + name + "\\s*[;,{(]");
+    static const Pattern plain("\\w+");
+    if (!plain.matches(name)) return false;  // '(*p).x'
+    const Pattern set("(^|[^\\w.>])" + name + "\\s*=[^=]");
+    const Pattern declared("\\w[ *&]+" + name + "\\s*[;,{(]");
     for (int line = main.line - 1; line > 0; --line) {
       const std::string text(origins_.line_of(main.file, line));
-      if (std::regex_search(text, set)) return true;
-      if (std::regex_search(text, declared) && text.find("return") == text.npos) return false;
+      if (set.is_in(text)) return true;
+      if (declared.is_in(text) && text.find("return") == text.npos) return false;
     }
     return false;
   }
 
   // A function of the simulator's that stands in one of the reader's.
   void move_to_caller(Group& group) const {
-    static const std::regex form(R"(\s*inlined from '.*' at (.+?):(\d+):(\d+)[:,]?)");
-    std::smatch match;
+    static const Pattern form(R"(\s*inlined from '.*' at (.+?):(\d+):(\d+)[:,]?)");
+    Match match;
     for (const std::string& line : group.ahead) {
-      if (!std::regex_match(line, match, form) || in_simulator(match[1])) continue;
+      if (!form.matches(line, match) || in_simulator(match[1])) continue;
       group.main->file = match[1];
       group.main->line = std::stoi(match[2]);
       group.main->column = std::stoi(match[3]);
-      std::erase_if(group.ahead, [](const std::string& l) { return std::regex_match(l, form); });
+      std::erase_if(group.ahead, [](const std::string& l) { return form.matches(l); });
       return;
     }
   }
 
   // Does a line above that has an error seem to declare the name?
   bool is_in_wrong_line(const std::string& name, const Message& main) {
-    const std::regex word("\\w[ *&]+" + name + "\\s*[=;({\\[,)]");
+    const Pattern word("\\w[ *&]+" + name + "\\s*[=;({\\[,)]");
     return std::any_of(said_.begin(), said_.end(), [&](const auto& told) {
       const auto& [file, line, text] = told;
       const std::string source(origins_.line_of(file, line));
-      return file == main.file && line < main.line && std::regex_search(source, word);
+      return file == main.file && line < main.line && word.is_in(source);
     });
   }
 
   // What is missing at the end of a line g++ misses at the first word of the next.
   void move_to_line_before(Message& main) {
-    static const std::regex form(R"(expected (',' or )?';' before .*)");
-    if (!std::regex_match(main.text, form) || in_simulator(main.file)) return;
+    static const Pattern form(R"(expected (',' or )?';' before .*)");
+    if (!form.matches(main.text) || in_simulator(main.file)) return;
     const std::string text(origins_.line_of(main.file, main.line));
     const int column = origins_.column(main.file, main.line, main.column);
     if (column < 1 || static_cast<std::size_t>(column) > text.size() ||
@@ -258,15 +255,15 @@ class Reader {
   // Puts what simtcc brought about into the reader's words. True if that says all.
   bool reword(Group& group) {
     Message& main = *group.main;
-    std::smatch match;
-    static const std::regex assertion(R"(static assertion failed: (simt: .*))");
-    if (std::regex_match(main.text, match, assertion)) {
-      main.text = std::string(match[1]);
+    Match match;
+    static const Pattern assertion(R"(static assertion failed: (simt: .*))");
+    if (assertion.matches(main.text, match)) {
+      main.text = match[1];
       return true;
     }
-    static const std::regex launch(
+    static const Pattern launch(
         R"(no match for call to '\(simt::detail::\w*Launcher<.*\) \((.*)\)')");
-    if (std::regex_match(main.text, match, launch)) {
+    if (launch.matches(main.text, match)) {
       const std::string kernel = kernel_launched(main);
       main.text = misfit(notes_of(group), kernel);
       if (main.text.empty()) {  // the next error has the types
@@ -275,9 +272,8 @@ class Reader {
       }
       return true;
     }
-    static const std::regex conversion(
-        R"(invalid conversion from '(.*)' to '(.*)' \[-fpermissive\])");
-    if (deferred_ && std::regex_match(main.text, match, conversion)) {
+    static const Pattern conversion(R"(invalid conversion from '(.*)' to '(.*)' \[-fpermissive\])");
+    if (deferred_ && conversion.matches(main.text, match)) {
       main.text = "simt: this argument of the launch is '" + plain_type(match[1]) +
                   "', and the kernel" + kernel_launched(*deferred_) + " takes '" +
                   plain_type(match[2]) + "'";
@@ -293,15 +289,15 @@ class Reader {
         return true;
       }
     }
-    static const std::regex result(
+    static const Pattern result(
         R"(invalid 'static_cast' from type '(.*) \(\*\)\(.*\)'(?: \{aka .*\})? to type 'void \(\*\)\(.*)");
-    if (std::regex_match(main.text, match, result)) {
-      if (match[1].str().empty() || match[1] == "void") {  // another fault of its parameters
+    if (result.matches(main.text, match)) {
+      if (match[1].empty() || match[1] == "void") {  // another fault of its parameters
         if (!said_.empty()) main.text.clear();
         return !said_.empty();
       }
       main.text = "simt: a kernel returns void: write '__global__ void' in place of '__global__ " +
-                  std::string(match[1]) + "', and hand results over through memory";
+                  match[1] + "', and hand results over through memory";
       dropped_line_ = main.line;
       return true;
     }
@@ -309,9 +305,9 @@ class Reader {
       main.text.clear();
       return true;
     }
-    static const std::regex brackets(
+    static const Pattern brackets(
         R"(invalid operands of types '(void ?\(.*|<unresolved overloaded function type>)' and '.*' to binary 'operator<<')");
-    if (std::regex_match(main.text, brackets)) {
+    if (brackets.matches(main.text)) {
       const std::string name = name_before(main, "<<");
       main.text = "simt: a launch is written with three brackets: " +
                   (name.empty() ? std::string("kernel") : name) + "<<<blocks, threads>>>(...)";
@@ -323,8 +319,8 @@ class Reader {
       main.text.clear();
       return true;
     }
-    static const std::regex undeclared(R"('(\w+)' was not declared in this scope.*)");
-    if (std::regex_match(main.text, match, undeclared) && match[1] == "CUDA_CHECK") {
+    static const Pattern undeclared(R"('(\w+)' was not declared in this scope.*)");
+    if (undeclared.matches(main.text, match) && match[1] == "CUDA_CHECK") {
       main.text =
           "simt: 'CUDA_CHECK' is not declared: write #include \"lab/lab.h\" at the top, or a "
           "macro of your own that looks at the returned cudaError_t";
@@ -354,15 +350,15 @@ class Reader {
 
   // A kernel or another function of CUDA's that is defined behind its use.
   std::optional<std::string> declared_below(const Message& main) {
-    static const std::regex undeclared(R"('(\w+)' was not declared in this scope.*)");
-    std::smatch match;
-    if (!std::regex_match(main.text, match, undeclared)) return {};
+    static const Pattern undeclared(R"('(\w+)' was not declared in this scope.*)");
+    Match match;
+    if (!undeclared.matches(main.text, match)) return {};
     const std::string name = match[1];
-    const std::regex function("__(global|device)__.*\\b" + name + "\\s*\\(.*");
+    const Pattern function("__(global|device)__.*\\b" + name + "\\s*\\(.*");
     constexpr int kFar = 2000;
     for (int line = main.line + 1; line < main.line + kFar; ++line) {
       const std::string text(origins_.line_of(main.file, line));
-      if (std::regex_search(text, function))
+      if (function.is_in(text))
         return "simt: '" + name + "' is declared in line " + std::to_string(line) +
                ", below its use: move it above";
     }
@@ -393,8 +389,8 @@ class Reader {
 
   // A line of the reader's, with `<<<` where that has `<< <`.
   std::string joined_line(const std::string& file, int line) {
-    static const std::regex spaced("<<([ \t]+)<");
-    return std::regex_replace(std::string(origins_.line_of(file, line)), spaced, "<<<$1");
+    static const Pattern spaced("<<([ \t]+)<");
+    return spaced.replaced(std::string(origins_.line_of(file, line)), "<<<$1");
   }
 
   // The name that stands before these brackets, from where the message points on.

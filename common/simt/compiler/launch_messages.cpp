@@ -1,7 +1,8 @@
 #include "launch_messages.h"
 
 #include <algorithm>
-#include <regex>
+
+#include "pattern.h"
 
 namespace simtcc {
 namespace {
@@ -55,23 +56,23 @@ std::string plain_type(std::string type) {
 }
 
 std::string misfit(const std::vector<std::string>& notes, const std::string& kernel) {
-  static const std::regex conversion(
+  static const Pattern conversion(
       R"(\s*no known conversion for argument (\d+) from '(.*?)'(?: \{aka '(.*)'\})? to '(.*)')");
-  static const std::regex count(R"(\s*candidate expects (\d+) arguments?, (\d+) provided)");
-  std::smatch match;
+  static const Pattern count(R"(\s*candidate expects (\d+) arguments?, (\d+) provided)");
+  Match match;
   int takes = 0, has = -1;
   for (const std::string& note : notes) {
-    if (std::regex_match(note, match, conversion)) {
-      const std::string type = plain_type(match[match[3].matched ? 3 : 2]);
+    if (conversion.matches(note, match)) {
+      const std::string type = plain_type(match[match.has(3) ? 3 : 2]);
       const bool is_wrapped = type.starts_with("thrust::device_ptr<");
       const bool is_vector = type.starts_with("thrust::device_vector<");
-      return "simt: argument " + std::string(match[1]) + " of the launch is '" + type +
-             "', and the kernel" + kernel + " takes '" + plain_type(match[4]) + "'" +
+      return "simt: argument " + match[1] + " of the launch is '" + type + "', and the kernel" +
+             kernel + " takes '" + plain_type(match[4]) + "'" +
              (is_wrapped  ? ": write thrust::raw_pointer_cast(...) around it"
               : is_vector ? ": write thrust::raw_pointer_cast(v.data()) for a vector v"
                           : "");
     }
-    if (std::regex_match(note, match, count)) {
+    if (count.matches(note, match)) {
       takes = std::max(takes, std::stoi(match[1]));
       has = std::stoi(match[2]);
     }
@@ -81,23 +82,22 @@ std::string misfit(const std::vector<std::string>& notes, const std::string& ker
 
 std::optional<std::string> miscount(const std::string& said, const std::vector<std::string>& notes,
                                     const std::string& kernel, std::string_view launch) {
-  static const std::regex few(R"(too few arguments to function(?: 'void (.*)\((.*)\)')?)");
-  std::smatch match;
-  if (std::regex_match(said, match, few)) {
+  static const Pattern few(R"(too few arguments to function(?: 'void (.*)\((.*)\)')?)");
+  Match match;
+  if (few.matches(said, match)) {
     const int has = count_arguments_of(launch);
-    if (!match[1].matched) {  // by a pointer
+    if (!match.has(1)) {  // by a pointer
       return "simt: the launch has " + (has < 0 ? "too few arguments" : arguments(has)) +
              ", and the kernel" + kernel + " takes more";
     }
-    const std::string parameters = "(" + std::string(match[2]) + ")";
-    const std::string signature = std::string(match[1]) + parameters;
+    const std::string parameters = "(" + match[2] + ")";
+    const std::string signature = match[1] + parameters;
     if (has < 0) return "simt: the launch has too few arguments: the kernel is '" + signature + "'";
     return counts(has, kernel, count_arguments(parameters)) + ": " + signature;
   }
   // A template has one candidate.
-  static const std::regex none(R"(no matching function for call to '([\w:]+)[<(].*)");
-  if (!std::regex_match(said, match, none) || kernel != " '" + std::string(match[1]) + "'")
-    return {};
+  static const Pattern none(R"(no matching function for call to '([\w:]+)[<(].*)");
+  if (!none.matches(said, match) || kernel != " '" + match[1] + "'") return {};
   const auto candidates = std::count_if(notes.begin(), notes.end(), [](const std::string& note) {
     return note.starts_with("candidate: ");
   });

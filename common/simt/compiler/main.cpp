@@ -9,7 +9,6 @@
 #include <iostream>
 #include <iterator>
 #include <optional>
-#include <regex>
 #include <set>
 #include <string>
 #include <system_error>
@@ -25,6 +24,7 @@
 #include "merged_accesses.h"
 #include "options.h"
 #include "origins.h"
+#include "pattern.h"
 #include "process.h"
 #include "rewriter.h"
 #include "shared_memory.h"
@@ -310,11 +310,10 @@ class Driver {
     if (options_.verbose || options_.dry_run) return step(command);
     const int status = run_process(command, errors);
     const std::string said = read_file(errors);
-    static const std::regex missing(
-        R"((.+):(\d+):\d+: fatal error: (.+): No such file or directory)");
-    std::smatch match;
-    if (status != 0 && std::regex_search(said, match, missing)) {
-      if (const auto library = unsupported_library(match[3].str())) {
+    static const Pattern missing(R"((.+):(\d+):\d+: fatal error: (.+): No such file or directory)");
+    Match match;
+    if (status != 0 && missing.is_in(said, match)) {
+      if (const auto library = unsupported_library(match[3])) {
         std::cerr << match[1] << ':' << match[2] << ": error: simt: " << *library << " ("
                   << match[3] << ") is not simulated\n";
         return 1;

@@ -2,8 +2,9 @@
 
 #include <array>
 #include <cctype>
-#include <regex>
 #include <string_view>
+
+#include "pattern.h"
 
 namespace simtcc {
 namespace {
@@ -82,35 +83,35 @@ std::string name_like(std::string_view name) {
 
 // Of a message about names that do not exist.
 std::optional<std::string> misspelt(const std::string& said) {
-  std::smatch match;
-  static const std::regex type(R"('(\w+)' does not name a type.*)");
-  if (std::regex_match(said, match, type)) {
-    const std::string word = qualifier_like(match[1].str());
+  Match match;
+  static const Pattern type(R"('(\w+)' does not name a type.*)");
+  if (type.matches(said, match)) {
+    const std::string word = qualifier_like(match[1]);
     if (word.empty()) return {};
-    return "simt: '" + match[1].str() + "' is no word of CUDA: write '" + word +
+    return "simt: '" + match[1] + "' is no word of CUDA: write '" + word +
            "', with two underscores on both sides";
   }
-  static const std::regex absent(
+  static const Pattern absent(
       R"('(\w+)' (?:in namespace '(cub|thrust)' does not name|is not a member of '(cub|thrust)').*)");
-  if (std::regex_match(said, match, absent)) {
-    return "simt: " + match[2].str() + match[3].str() + "::" + match[1].str() +
+  if (absent.matches(said, match)) {
+    return "simt: " + match[2] + match[3] + "::" + match[1] +
            " is not simulated: do its work without the library, or run the program on a GPU";
   }
-  static const std::regex undeclared(R"('(\w+)' was not declared in this scope.*)");
-  if (std::regex_match(said, match, undeclared)) {
-    std::string word = name_like(match[1].str());
-    if (word.empty()) word = qualifier_like(match[1].str());
+  static const Pattern undeclared(R"('(\w+)' was not declared in this scope.*)");
+  if (undeclared.matches(said, match)) {
+    std::string word = name_like(match[1]);
+    if (word.empty()) word = qualifier_like(match[1]);
     if (word.empty()) return {};
-    return "simt: '" + match[1].str() + "' is not declared: in CUDA it is called '" + word + "'";
+    return "simt: '" + match[1] + "' is not declared: in CUDA it is called '" + word + "'";
   }
   return {};
 }
 
 std::optional<std::string> atomics(const std::string& said, const std::string& line) {
-  std::smatch match, call;
-  static const std::regex overloads(
+  Match match, call;
+  static const Pattern overloads(
       R"(no matching function for call to '(atomic\w+)\((?:const )?([\w ]+)\*&?, .*\)')");
-  if (std::regex_match(said, match, overloads)) {
+  if (overloads.matches(said, match)) {
     const std::string name = match[1], type = match[2];
     const bool compares = name == "atomicMax" || name == "atomicMin";
     if (compares && (type == "float" || type == "double")) {
@@ -132,19 +133,18 @@ std::optional<std::string> atomics(const std::string& said, const std::string& l
     }
     return {};
   }
-  static const std::regex named(
+  static const Pattern named(
       R"(\b(atomic(?:Add|Sub|Max|Min|Exch|CAS|Inc|Dec|And|Or|Xor)\w*)\s*\()");
-  static const std::regex conversion(R"(invalid conversion from '([\w ]+\*?)' to '([\w ]+)\*' .*)");
-  if (!std::regex_match(said, match, conversion) || !std::regex_search(line, call, named))
-    return {};
+  static const Pattern conversion(R"(invalid conversion from '([\w ]+\*?)' to '([\w ]+)\*' .*)");
+  if (!conversion.matches(said, match) || !named.is_in(line, call)) return {};
   const std::string from = match[1];
   if (from.back() != '*') {
-    return "simt: " + call[1].str() +
+    return "simt: " + call[1] +
            "() takes the address of what it changes: put '&' before a variable or an element, or "
            "leave the '*' of a pointer away";
   }
   if (from == "long unsigned int*" || from == "long int*") {
-    return "simt: " + call[1].str() + "() takes no '" + from.substr(0, from.size() - 1) +
+    return "simt: " + call[1] + "() takes no '" + from.substr(0, from.size() - 1) +
            "': make it an 'unsigned long long', or cast the address: (unsigned long long*)";
   }
   return {};
@@ -153,31 +153,29 @@ std::optional<std::string> atomics(const std::string& said, const std::string& l
 std::optional<std::string> launches(const std::string& said, const std::vector<std::string>& notes,
                                     const std::string& line) {
   if (line.find("<<<") == std::string::npos) return {};
-  std::smatch match;
-  static const std::regex stream(R"(invalid conversion from 'cudaStream_t'.*)");
-  if (std::regex_match(said, match, stream)) {
+  Match match;
+  static const Pattern stream(R"(invalid conversion from 'cudaStream_t'.*)");
+  if (stream.matches(said, match)) {
     return "simt: the third value of a launch counts bytes of shared memory, and the stream is the "
            "fourth: write <<<blocks, threads, 0, stream>>>";
   }
-  static const std::regex call(R"(no matching function for call to '(\w+)(?:<.*>)?\(.*\)')");
-  if (!std::regex_match(said, match, call)) return {};
+  static const Pattern call(R"(no matching function for call to '(\w+)(?:<.*>)?\(.*\)')");
+  if (!call.matches(said, match)) return {};
   const std::string kernel = match[1];
-  static const std::regex unknown(R"(\s*couldn't deduce template parameter '(.*)')");
-  static const std::regex conflict(
+  static const Pattern unknown(R"(\s*couldn't deduce template parameter '(.*)')");
+  static const Pattern conflict(
       R"(\s*deduced conflicting types for parameter '(.*)' \('(.*)' and '(.*)'\))");
-  static const std::regex variable(R"(\s*'(.*)' is not const)");
-  static const std::regex unusable(
-      R"(the value of '(\w+)' is not usable in a constant expression)");
+  static const Pattern variable(R"(\s*'(.*)' is not const)");
+  static const Pattern unusable(R"(the value of '(\w+)' is not usable in a constant expression)");
   for (const std::string& note : notes) {
-    if (std::regex_match(note, match, unknown)) {
-      return "simt: the arguments do not say what '" + match[1].str() + "' is in the template '" +
+    if (unknown.matches(note, match)) {
+      return "simt: the arguments do not say what '" + match[1] + "' is in the template '" +
              kernel + "': write " + kernel + "<...><<<blocks, threads>>>(...) with a value for it";
     }
-    if (std::regex_match(note, match, conflict)) {
-      return "simt: '" + match[1].str() + "' of the template '" + kernel + "' would be both " +
-             match[2].str() + " and " + match[3].str() +
-             ": give the arguments one type, or write " + kernel + "<" + match[2].str() +
-             "><<<blocks, threads>>>(...)";
+    if (conflict.matches(note, match)) {
+      return "simt: '" + match[1] + "' of the template '" + kernel + "' would be both " + match[2] +
+             " and " + match[3] + ": give the arguments one type, or write " + kernel + "<" +
+             match[2] + "><<<blocks, threads>>>(...)";
     }
   }
   return {};
@@ -196,70 +194,68 @@ std::string plain_operand(std::string type) {
 // What the language has no word for, or not there.
 std::optional<std::string> syntax(const std::string& said, const std::vector<std::string>& notes,
                                   const std::string& line) {
-  std::smatch match;
-  static const std::regex spaced(R"(\w\s*<\s+<<|\w\s*<<\s+<)");
-  if (said.starts_with("expected primary-expression before '<") &&
-      std::regex_search(line, spaced)) {
+  Match match;
+  static const Pattern spaced(R"(\w\s*<\s+<<|\w\s*<<\s+<)");
+  if (said.starts_with("expected primary-expression before '<") && spaced.is_in(line)) {
     return "simt: a launch is written '<<<blocks, threads>>>', without blanks between the brackets";
   }
-  static const std::regex absent(
+  static const Pattern absent(
       R"(('.*' is not a member of 'std'|'\w+' was not declared in this scope).*)");
-  static const std::regex header(R"(\s*'(.*)' is defined in header '(<[\w.]+>)'.*)");
-  if (std::regex_match(said, absent)) {
+  static const Pattern header(R"(\s*'(.*)' is defined in header '(<[\w.]+>)'.*)");
+  if (absent.matches(said)) {
     for (const std::string& note : notes) {
-      if (std::regex_match(note, match, header))
-        return "simt: '" + match[1].str() + "' is not known here: write '#include " +
-               match[2].str() + "' at the top";
+      if (header.matches(note, match))
+        return "simt: '" + match[1] + "' is not known here: write '#include " + match[2] +
+               "' at the top";
     }
   }
   if (said.starts_with("a function-definition is not allowed here")) {
     return "simt: a function cannot be defined within another one: move it out, in front of the "
            "other";
   }
-  static const std::regex untyped(R"(ISO C\+\+ forbids declaration of '(\w+)' with no type.*)");
-  if (std::regex_match(said, match, untyped) && line.find("__global__") != std::string::npos)
-    return "simt: a kernel returns void: write '__global__ void " + match[1].str() + "'";
-  static const std::regex member(
+  static const Pattern untyped(R"(ISO C\+\+ forbids declaration of '(\w+)' with no type.*)");
+  if (untyped.matches(said, match) && line.find("__global__") != std::string::npos)
+    return "simt: a kernel returns void: write '__global__ void " + match[1] + "'";
+  static const Pattern member(
       R"('(?:const )?(?:struct )?(?:uint3|dim3)' has no member named '(\w+)'.*)");
-  if (std::regex_match(said, match, member)) {
-    return "simt: '" + match[1].str() +
+  if (member.matches(said, match)) {
+    return "simt: '" + match[1] +
            "' is no member: threadIdx, blockIdx, blockDim and gridDim have x, y and z, in small "
            "letters";
   }
-  static const std::regex designated(
+  static const Pattern designated(
       R"(designated initializers cannot be used with a non-aggregate type '(\w+[24])')");
-  if (std::regex_match(said, match, designated)) {
-    return "simt: members of a " + std::string(match[1]) +
-           " are given by name only after the name of the type: write '" + std::string(match[1]) +
-           "{.x = ...}'";
+  if (designated.matches(said, match)) {
+    return "simt: members of a " + match[1] +
+           " are given by name only after the name of the type: write '" + match[1] + "{.x = ...}'";
   }
-  static const std::regex incomplete(
+  static const Pattern incomplete(
       R"((?:conversion from|could not convert '.*' from) '([\w ]+)' to (?:non-scalar type )?'(u?(?:char|short|int|long|longlong)[24]|(?:float|double)[24])'(?: requested)?)");
-  if (std::regex_match(said, match, incomplete)) {
-    return "simt: '" + std::string(match[1]) + "' does not become a " + std::string(match[2]) +
-           ": write make_" + std::string(match[2]) + "(...) with all of its members";
+  if (incomplete.matches(said, match)) {
+    return "simt: '" + match[1] + "' does not become a " + match[2] + ": write make_" + match[2] +
+           "(...) with all of its members";
   }
-  static const std::regex shift(
+  static const Pattern shift(
       R"(no match for '(operator[<>]{2}=?)' in '.*simt::.*' \(operand types are '(.*)' and '(.*)'\))");
-  if (std::regex_match(said, match, shift)) {
-    return "no match for '" + std::string(match[1]) + "' (operand types are '" +
-           plain_operand(match[2]) + "' and '" + plain_operand(match[3]) + "')";
+  if (shift.matches(said, match)) {
+    return "no match for '" + match[1] + "' (operand types are '" + plain_operand(match[2]) +
+           "' and '" + plain_operand(match[3]) + "')";
   }
-  static const std::regex operation(
+  static const Pattern operation(
       R"(no match for 'operator(.{1,3})' (?:in '.*' )?\(operand types are '(?:const )?(.*)' and '(?:const )?(.*)'\))");
-  static const std::regex vector(R"((?:u?(?:char|short|int|long|longlong)|float|double)[1-4])");
-  if (std::regex_match(said, match, operation)) {
+  static const Pattern vector(R"((?:u?(?:char|short|int|long|longlong)|float|double)[1-4])");
+  if (operation.matches(said, match)) {
     const std::string left = match[2], right = match[3];
-    const bool is_left = std::regex_match(left, vector);
-    if (is_left || std::regex_match(right, vector)) {
-      return "simt: CUDA has no '" + match[1].str() + "' of " + left + " and " + right +
-             ": compute member by member, or write a __host__ __device__ operator" +
-             match[1].str() + " of your own";
+    const bool is_left = vector.matches(left);
+    if (is_left || vector.matches(right)) {
+      return "simt: CUDA has no '" + match[1] + "' of " + left + " and " + right +
+             ": compute member by member, or write a __host__ __device__ operator" + match[1] +
+             " of your own";
     }
   }
   if (said.starts_with("redefinition of ") && said.find("one_type_of(") != std::string::npos) {
-    static const std::regex array(R"((\w+)\s*\[\s*\])");
-    const std::string name = std::regex_search(line, match, array) ? match[1].str() : "array";
+    static const Pattern array(R"((\w+)\s*\[\s*\])");
+    const std::string name = array.is_in(line, match) ? match[1] : "array";
     return "simt: '" + name +
            "' has had another type before: extern __shared__ arrays of one name are one array, "
            "also in a template. Declare 'extern __shared__ __align__(16) unsigned char bytes[];' "
@@ -274,32 +270,31 @@ std::optional<std::string> syntax(const std::string& said, const std::vector<std
 std::optional<std::string> beginners_mistake(const std::string& said,
                                              const std::vector<std::string>& notes,
                                              const std::string& line) {
-  std::smatch match;
-  static const std::regex allocation(
+  Match match;
+  static const Pattern allocation(
       R"(no matching function for call to '(cudaMalloc\w*|cudaHostAlloc)\([\w: ]+\*&?, .*\)')");
-  if (std::regex_match(said, match, allocation)) {
-    return "simt: " + match[1].str() +
+  if (allocation.matches(said, match)) {
+    return "simt: " + match[1] +
            "() writes the address into a pointer, so it takes the address of that: put '&' before "
            "the pointer";
   }
-  static const std::regex size(R"(storage size of '(\w+)' isn't constant)");
-  if (std::regex_match(said, match, size) && line.find("__shared__") != std::string::npos) {
+  static const Pattern size(R"(storage size of '(\w+)' isn't constant)");
+  if (size.matches(said, match) && line.find("__shared__") != std::string::npos) {
     const std::string name = match[1];
     return "simt: the size of a __shared__ array must be known when the program is compiled: write "
            "a constant, or 'extern __shared__ ... " +
            name + "[];' and the number of bytes as the launch's third value";
   }
-  static const std::regex unusable(
-      R"(the value of '(\w+)' is not usable in a constant expression)");
-  if (std::regex_match(said, match, unusable) && line.find("<<<") != std::string::npos) {
-    return "simt: '" + match[1].str() +
+  static const Pattern unusable(R"(the value of '(\w+)' is not usable in a constant expression)");
+  if (unusable.matches(said, match) && line.find("<<<") != std::string::npos) {
+    return "simt: '" + match[1] +
            "' is known only when the program runs, and the kernel's template needs a constant: "
            "write 'constexpr' before its declaration, or take it as an argument of the kernel";
   }
-  static const std::regex read_only(
+  static const Pattern read_only(
       R"((?:assignment|increment|decrement) of read-only location '\*\(?(\w+) \+ .*')");
-  if (std::regex_match(said, match, read_only)) {
-    return "simt: '" + match[1].str() +
+  if (read_only.matches(said, match)) {
+    return "simt: '" + match[1] +
            "' points to values that are const, so nothing can be written there: take 'const' away "
            "from its declaration, or write to another array";
   }
