@@ -146,7 +146,6 @@ class Functions : private Rule {
 
   // What `__constant__ float a, b[3];` declares: variables that kernels can use.
   void note_variables(std::size_t i) {
-    const std::size_t qualifier = i - 1;
     bool managed = false, constant = false;
     std::size_t extern_at = kNone;
     for (std::size_t j = declaration_start(i - 1); j < list_.size() && is_identifier(j); ++j) {
