@@ -1,6 +1,7 @@
 #include "host_branches.h"
 
 #include <algorithm>
+#include <cctype>
 #include <fstream>
 #include <functional>
 #include <set>
@@ -300,7 +301,26 @@ class Merger {
 
 }  // namespace
 
-bool asks_for_device_pass(const std::string& preprocessed) {
+namespace {
+
+bool has_assembly(std::string_view text) {
+  constexpr std::string_view kWord = "asm";
+  for (std::size_t at = 0; (at = text.find(kWord, at)) != text.npos; at += kWord.size()) {
+    const char before = at ? text[at - 1] : ' ';
+    if (before != '_' && std::isalnum(static_cast<unsigned char>(before))) continue;
+    std::string_view rest = text.substr(at + kWord.size());
+    rest.remove_prefix(std::min(rest.find_first_not_of("_ \t\r\n"), rest.size()));
+    if (rest.starts_with('(') || rest.starts_with("volatile") || rest.starts_with("inline") ||
+        rest.starts_with("goto"))
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Asked what_program_asks(const std::string& preprocessed) {
+  Asked asked;
   std::set<std::string_view> seen;
   const std::string_view text = preprocessed;
   for (std::size_t i = text.starts_with("# ") ? 0 : text.find("\n# "); i != std::string_view::npos;
@@ -311,9 +331,11 @@ bool asks_for_device_pass(const std::string& preprocessed) {
     const std::string_view name = line.substr(open + 1, close - open - 1);
     if (!seen.insert(name).second || name.starts_with('<')) continue;
     // With -g the preprocessor names the folder in which it runs, too.
-    if (read_file(name).find("__CUDA_ARCH__") != std::string::npos) return true;
+    const std::string file = read_file(name);
+    asked.for_device_pass |= file.find("__CUDA_ARCH__") != std::string::npos;
+    asked.for_assembly |= has_assembly(file);
   }
-  return false;
+  return asked;
 }
 
 Merged with_host_branches(const std::string& device, const std::string& host,

@@ -22,8 +22,12 @@
 
 namespace simtcc {
 
-/// Does a file of the program that went into this preprocessed text speak of __CUDA_ARCH__?
-bool asks_for_device_pass(const std::string& preprocessed);
+/// What the files of the program that went into a preprocessed text speak of.
+struct Asked {
+  bool for_device_pass = false;  ///< of __CUDA_ARCH__
+  bool for_assembly = false;     ///< of `asm`, by all that can be seen without its tokens
+};
+Asked what_program_asks(const std::string& preprocessed);
 
 struct Merged {
   std::string text;

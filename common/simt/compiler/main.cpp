@@ -151,16 +151,18 @@ class Driver {
     }
 
     Merged both;
-    if (const int status = read_source(input, object, i, {}, both)) return status;
+    bool has_ptx_header = false;
+    if (const int status = read_source(input, object, i, has_ptx_header, both)) return status;
 
     const std::string rewritten = temporary(i, ".simt.ii");
     std::string& source = both.text;
     Rewritten result;
     if (!options_.dry_run) {
       result = rewrite(source, input.path, include_, !options_.fast, {}, dialect());
-      // Few programs have any, and the others need not wait for its headers.
-      if (result.has_inline_ptx && result.diagnostics.empty()) {
-        if (const int status = read_source(input, object, i, {"simt/ptx.h"}, both)) return status;
+      // (In a text that a macro has put together.)
+      if (result.has_inline_ptx && !has_ptx_header && result.diagnostics.empty()) {
+        has_ptx_header = true;
+        if (const int status = read_source(input, object, i, has_ptx_header, both)) return status;
         result = rewrite(source, input.path, include_, !options_.fast, {}, dialect());
       }
       result.text += names_for_library(result.names);
@@ -228,10 +230,10 @@ class Driver {
     return step({options_.compiler, "-c", assembly, "-o", object});
   }
 
-  // What g++ -E makes of the source, with `headers` ahead of it; where the program asks whether it is compiled for the
-  // device, of both answers.
+  // What g++ -E makes of the source; where the program asks whether it is compiled for the device, of both answers.
+  // Few programs have inline PTX, and the others need not wait for its header: `has_ptx_header` says whether it is there.
   int read_source(const Input& input, const std::string& object, std::size_t i,
-                  const Command& headers, Merged& merged) const {
+                  bool& has_ptx_header, Merged& merged) const {
     const std::string preprocessed = temporary(i, ".ii");
     const auto run = [&](bool for_device, const Command& ahead) {
       Command command = with_common(input);
@@ -240,11 +242,24 @@ class Driver {
       append(command, Command{"-E", "-x", "c++", input.path, "-o", preprocessed});
       return preprocess(command, temporary(i, ".errors"));
     };
-    if (const int status = run(true, headers)) return status;
+    const Command ptx = {"simt/ptx.h"};
+    Command ahead = has_ptx_header ? ptx : Command{};
+    if (const int status = run(true, ahead)) return status;
     if (options_.dry_run) return 0;
-    merged = {in_one_spelling(read_file(preprocessed)), {}, {}};
-    if (!asks_for_device_pass(merged.text)) return 0;
-    Command ahead = headers;
+    std::string text = read_file(preprocessed);
+    const Asked asked = what_program_asks(text);
+    if (asked.for_assembly && !has_ptx_header) {
+      has_ptx_header = true;
+      ahead = ptx;
+      if (!asked.for_device_pass) {
+        if (const int status = run(true, ahead)) return status;
+        text = read_file(preprocessed);
+      }
+    }
+    if (!asked.for_device_pass) {
+      merged = {in_one_spelling(std::move(text)), {}, {}};
+      return 0;
+    }
     merged.headers = {"simt/on_device.h"};
     for (int attempt = 0; attempt < 2 && !merged.headers.empty(); ++attempt) {
       append(ahead, merged.headers);
