@@ -10,6 +10,7 @@ namespace {
 
 // Not those of <cctype>, which are calls: a program has megabytes of text, most of it from headers.
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 bool starts_identifier(char c) {
   // Bytes above 127 belong to identifiers in UTF-8.
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || (c & 0x80);
@@ -28,7 +29,10 @@ constexpr std::array<std::string_view, 29> kPunctuators = {
 
 class Lexer {
  public:
-  Lexer(std::string_view text, std::string_view file) : text_(text) { file_ = file_index(file); }
+  Lexer(std::string_view text, std::string_view file) : text_(text) {
+    file_ = file_index(file);
+    out_.list.reserve(text.size() / 4);  // more than headers have; what is not used costs no memory
+  }
 
   Tokens run() {
     while (at_ < text_.size()) step();
@@ -56,7 +60,11 @@ class Lexer {
   // Adds the token [at_, end) and counts the lines inside it (raw strings have some).
   void add(TokenKind kind, std::size_t end) {
     out_.list.push_back(make(kind, at_, end));
-    advance_to(end);
+    if (kind == TokenKind::string || kind == TokenKind::character) {
+      advance_to(end);
+    } else {
+      at_ = end;
+    }
     at_line_start_ = false;
   }
 
@@ -71,7 +79,7 @@ class Lexer {
       ++line_;
       ++at_;
       at_line_start_ = true;
-    } else if (std::isspace(static_cast<unsigned char>(c))) {
+    } else if (is_blank(c)) {
       ++at_;
     } else if (c == '#' && at_line_start_) {
       directive();
