@@ -49,14 +49,10 @@ def live_figure(env: BuildEnvironment, document: nodes.document, name: str, name
     """The live figure, with these examples."""
     drawn = live.still(live.EXAMPLES[names[0]][1])
     given = html.escape(json.dumps([live.EXAMPLES[one] for one in names]))
-    pictures = "".join(
-        f'<div class="drawing {only}" role="img" aria-label="{html.escape(drawn.alt)}">{svg}</div>'
-        for svg, only in ((drawn.svg, "only-wide"), (drawn.narrow, "only-narrow"))
-    )
     node = nodes.container(classes=["live-place"])
     node["ids"].append(name)
     document.note_explicit_target(node)
-    node += nodes.raw("", f'<div class="live" data-examples="{given}">{pictures}</div>', format="html")
+    node += nodes.raw("", f'<div class="live" data-examples="{given}">{drawn.elements()}</div>', format="html")
     needs(env, "live")
     return node
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import html
 import json
 import re
 from pathlib import Path
@@ -13,31 +12,26 @@ from docutils import nodes
 from sphinx.environment import BuildEnvironment
 
 from warp.site import live_nodes, margin
-from warp.site.figures import Drawing
+from warp.site.figures import Drawing, quoted
 
 BESIDE = (300, 400, 500)  # pixels: as wide as drawings may be that have their captions beside them
 
 
 def figure(env: BuildEnvironment, drawing: Drawing, caption: list[nodes.Node]) -> nodes.figure:
     """A drawing with its caption; two may stand for one, the second for narrow screens."""
-    pieces = []
-    for svg, only in ((drawing.svg, "only-wide" if drawing.narrow else ""), (drawing.narrow, "only-narrow")):
-        if svg:
-            shown = with_files(env, svg)
-            role = "group" if "<a " in shown else "img"  # a picture has nothing to follow
-            pieces.append(f'<div class="drawing {only}" role="{role}" aria-label="{escape(drawing.alt)}">{shown}</div>')
+    pieces = [with_files(env, drawing.elements())]
     # A small drawing has its caption beside it, in the room that prose leaves.
     room = next((room for room in BESIDE if drawn_width(drawing.svg) <= room), 0)
     beside = room and caption and not drawing.scene
     node = nodes.figure(classes=["drawn", "beside", f"beside-{room}"] if beside else ["drawn"])
     if drawing.scene:
         live_nodes.needs(env, "player", drawing.scene)
-        told = escape(json.dumps(drawing.data, separators=(",", ":"), ensure_ascii=False))
+        told = quoted(json.dumps(drawing.data, separators=(",", ":"), ensure_ascii=False))
         pieces = [f'<div class="player" data-scene="{drawing.scene}" data-told="{told}">', *pieces, "</div>"]
     else:
         node["margin_height"] = margin.height_of(drawing.narrow or drawing.svg)
     if drawing.covered:  # what docs/_static/predict.js puts in where a prediction is answered
-        told = escape(json.dumps(drawing.covered, separators=(",", ":"), ensure_ascii=False))
+        told = quoted(json.dumps(drawing.covered, separators=(",", ":"), ensure_ascii=False))
         pieces = [f'<div data-covered="{told}">', *pieces, "</div>"]
     node += nodes.raw("", "".join(pieces), format="html")
     if caption:
@@ -64,7 +58,3 @@ def with_files(env: BuildEnvironment, drawing: str) -> str:
 
 def drawn_width(svg: str) -> float:
     return float(re.findall(r'viewBox="0 0 ([\d.]+) ', svg)[0])
-
-
-def escape(text: str) -> str:
-    return html.escape(text).replace("&#x27;", "'")

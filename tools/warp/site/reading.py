@@ -14,6 +14,8 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 
+from warp.site.figures import quoted
+
 
 class question(nodes.container):  # noqa: N801  docutils names its nodes so
     """A prediction."""
@@ -109,13 +111,9 @@ def _is_open(node: nodes.Node) -> bool:
     )
 
 
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;").replace(">", "&gt;")
-
-
 def visit_question(self: Any, node: Any) -> None:
     self.body.append(
-        f'<div class="prediction" id="{node["ids"][0]}" data-name="{node["name"]}" data-prediction="{_escaped(node["data"])}">\n'
+        f'<div class="prediction" id="{node["ids"][0]}" data-name="{node["name"]}" data-prediction="{quoted(node["data"])}">\n'
     )
 
 

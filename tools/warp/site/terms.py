@@ -145,11 +145,7 @@ def complete_glossary(app: Sphinx, doctree: nodes.document, docname: str) -> Non
         letters.setdefault(name[0].upper(), terms[0]["ids"][0])
         meaning = next(iter(item.findall(nodes.definition)))
         if name in PICTURES:
-            drawn = live.still(PICTURES[name])
-            shown = "".join(
-                f'<div class="drawing {only}" role="img" aria-label="{drawn.alt}">{svg}</div>'
-                for svg, only in ((drawn.svg, "only-wide"), (drawn.narrow, "only-narrow"))
-            )
+            shown = live.still(PICTURES[name]).elements()
             meaning += nodes.raw("", f'<figure class="drawn">{shown}</figure>', format="html")
         where = [line for line in (chapters_of(app, term.astext()) for term in terms) if line]
         if where:

@@ -13,6 +13,8 @@ from urllib.parse import urlsplit
 from docutils import nodes
 from sphinx.application import Sphinx
 
+from warp.site.figures import quoted
+
 # What docs/_static/card.png shows, which is drawn in docs/card.html.
 CARD = "Warp by Warp: see why a CUDA kernel is slow. A staircase of kernels that ends above cuBLAS."
 
@@ -101,9 +103,6 @@ def described(app: Sphinx, pagename: str, _templatename: str, context: dict[str,
     if len(words) > 160:
         words = words[: words.rindex(" ", 0, 157)].rstrip(",;:") + " ..."
 
-    def escaped(text: str) -> str:
-        return text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
-
     tags = [("property", "og:title", title), ("property", "og:type", "website")]
     tags += [("property", "og:site_name", app.config.project)]
     if words:
@@ -121,7 +120,7 @@ def described(app: Sphinx, pagename: str, _templatename: str, context: dict[str,
         urlsplit(app.config.html_baseurl).path.rstrip("/") + "/"
     )  # of the page for addresses that are wrong
     context["metatags"] = (context.get("metatags") or "") + "".join(
-        f'\n    <meta {kind}="{name}" content="{escaped(text)}">' for kind, name, text in tags
+        f'\n    <meta {kind}="{name}" content="{quoted(text)}">' for kind, name, text in tags
     )
 
 

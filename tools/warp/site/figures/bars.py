@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from warp.site.figures.drawing import (
@@ -11,11 +12,14 @@ from warp.site.figures.drawing import (
     GROUND,
     LINE,
     MUTED,
+    PHONE,
     SECOND,
     SOFT,
     Drawing,
+    circle,
     escape,
     halo,
+    mono,
     path,
     rate,
     rect,
@@ -107,7 +111,7 @@ def ladder(steps: list[Step], unit: str, limit: float | None, title: str, peer: 
                 else ""
             )
             value = COVERED if covered else f"{gain}{rate(step.rate)}" + ("</tspan>" if gain else "")
-            name = f'<tspan class="mono" font-weight="600">{escape(step.name)}</tspan>'
+            name = mono(step.name, ' font-weight="600"')
             room = width - 8.6 * len(step.name) - (110 if gain or covered else 70)
             words = " · ".join(filter(None, ["" if covered else step.variant, step.words]))
             if words and 6.9 * len(words) < room:
@@ -155,6 +159,39 @@ def ladder(steps: list[Step], unit: str, limit: float | None, title: str, peer: 
     return Drawing(draw(690, 7, "wide"), alt, draw(340, 4, "narrow"), covered=rows)
 
 
+Filled = tuple[str, bool, str]  # what stands in a cell, whether it is filled, and what its box has besides
+
+
+def colour_table(
+    width: float,
+    names: list[str],
+    rows: list[list[Filled | None]],
+    top: float,
+    heads: Callable[[float, float, bool], list[str]],
+    room: float = 0,
+    put: Callable[[str, list[str], float, float], list[str]] = lambda name, shapes, x, y: shapes,
+) -> str:
+    """A table of colour, `room` narrower than `width`; where it is narrow its names stand above the rows. `heads` draws the headings
+    from the left edge and the width of a column, `put` a row's cells, of which it gets the middle."""
+    beside = width > PHONE
+    left = 12 + 7.6 * max(map(len, names)) if beside else 0
+    cell, high, label = (width - left - room) / len(rows[0]), 24, 0 if beside else 18
+    shapes = heads(left, cell, beside)
+    for r, (name, row) in enumerate(zip(names, rows, strict=True)):
+        y = top + r * (high + label) + label
+        shapes.append(text(0, y + 16 if beside else y - 5, mono(name), 12.5))
+        cells = []
+        for c, of in enumerate(row):
+            words, filled, more = of or ("–", False, "")
+            x = left + c * cell
+            if of:
+                cells.append(rect(x + 1, y + 1, cell - 2, high - 2, ACCENT if filled else SOFT, f' rx="2"{more}'))
+            paint = GROUND if filled else FOREGROUND if of else MUTED
+            cells.append(text(x + cell / 2, y + 16, escape(words), 12, paint, "middle"))
+        shapes += put(name, cells, (left + width) / 2, y + 16)
+    return svg(shapes, width, top + len(names) * (high + label) + 2)
+
+
 def heat(
     names: list[str],
     columns: list[str],
@@ -168,38 +205,33 @@ def heat(
     best = [min(filter(None, column)) for column in zip(*times, strict=True)]
     rows: dict[str, dict] = {name: {"for": list(asked[name])} for name in names if asked and asked.get(name)}
 
-    def draw(width: float, beside: bool, which: str) -> str:
-        left = 12 + 7.6 * max(map(len, names)) if beside else 0
-        cell, high, label = (width - left) / len(columns), 24, 0 if beside else 18
-        top = 16 + (0 if beside else 50)
+    def cell(value: float | None, fastest: float) -> Filled | None:
+        if value is None:
+            return None
+        share = fastest / value
+        return ratio(value / fastest), share > 0.5, f' fill-opacity="{0.6 + 0.4 * share:.2f}"' if share > 0.5 else ""
+
+    def heads(left: float, wide: float, beside: bool) -> list[str]:
         shapes = []
         for c, column in enumerate(columns):
-            x = left + (c + 0.5) * cell
-            turned = "" if beside else f' transform="rotate(-90 {x + 4:.4g} 60)"'
-            shapes.append(text(x + (0 if beside else 4), 11 if beside else 60, escape(column), 12, MUTED,
-                               "middle" if beside else "start", turned))  # fmt: skip
-        for r, (name, row) in enumerate(zip(names, times, strict=True)):
-            y = top + r * (high + label) + label
-            words = f'<tspan class="mono">{escape(name)}</tspan>'
-            shapes.append(text(0, y + 16 if beside else y - 5, words, 12.5))
-            cells = []
-            for c, value in enumerate(row):
-                x = left + c * cell
-                if value is None:
-                    cells.append(text(x + cell / 2, y + 16, "–", 12, MUTED, "middle"))
-                    continue
-                share = best[c] / value
-                strong = share > 0.5
-                cells.append(rect(x + 1, y + 1, cell - 2, high - 2, ACCENT if strong else SOFT,
-                                  f' rx="2"{f" fill-opacity={chr(34)}{0.6 + 0.4 * share:.2f}{chr(34)}" if strong else ""}'))  # fmt: skip
-                cells.append(
-                    text(x + cell / 2, y + 16, ratio(value / best[c]), 12, GROUND if strong else FOREGROUND, "middle")
-                )
-            if name in rows:
-                rows[name][which] = "".join(cells)
-                cells = [row_group(name, [text((left + width) / 2, y + 16, COVERED, 12, MUTED, "middle")])]
-            shapes += cells
-        return svg(shapes, width, top + len(names) * (high + label) + 2)
+            x = left + (c + 0.5) * wide
+            turned = f' transform="rotate(-90 {x + 4:.4g} 60)"'
+            shapes.append(
+                text(x, 11, escape(column), 12, MUTED, "middle")
+                if beside
+                else text(x + 4, 60, escape(column), 12, MUTED, more=turned)
+            )
+        return shapes
+
+    def draw(width: float, which: str) -> str:
+        def put(name: str, cells: list[str], x: float, y: float) -> list[str]:
+            if name not in rows:
+                return cells
+            rows[name][which] = "".join(cells)
+            return [row_group(name, [text(x, y, COVERED, 12, MUTED, "middle")])]
+
+        cells = [[cell(value, fastest) for value, fastest in zip(row, best)] for row in times]
+        return colour_table(width, names, cells, 66 if which == "narrow" else 16, heads, put=put)
 
     def said(name: str, row: list[float | None]) -> str:
         told = ", ".join(
@@ -211,7 +243,7 @@ def heat(
         if name in rows:
             rows[name]["said"] = [f" {name} {COVERED}", said(name, row)]
     words = ";".join(rows[name]["said"][0] if name in rows else said(name, row) for name, row in zip(names, times))
-    wide, narrow = draw(690, True, "wide"), draw(340, False, "narrow")
+    wide, narrow = draw(690, "wide"), draw(340, "narrow")
     return Drawing(wide, f"{title}: time over the best of each.{words}.", narrow, covered=rows)
 
 
@@ -220,34 +252,22 @@ def stride_bars(reads: list[tuple[str, list[int], list[int]]], device: str) -> D
     that the hardware has counted. Heights are logarithmic: twice the wavefronts, one step more."""
 
     def draw(pitch: float) -> str:
-        shapes, y, step = [], 0.0, 11
-        left = 2
+        shapes, y, step, left = [], 0.0, 11, 2
         for words, waves, counted in reads:
             y += 15
-            shapes.append(f'<text x="0" y="{y:g}" font-size="13.5" fill="{FOREGROUND}">{escape(words)}</text>')
+            shapes.append(text(0, y, escape(words), 13.5))
             floor = y + 20 + 6 * step
             for stride, (wavefronts, measured) in enumerate(zip(waves, counted, strict=True)):
                 x, high = left + stride * pitch, (1 + math.log2(wavefronts)) * step
-                shapes.append(
-                    f'<rect x="{x:g}" y="{floor - high:g}" width="{pitch - 2.5:g}" height="{high:g}" rx="1.5" '
-                    f'fill="{ACCENT}"/>'
-                )
                 middle = x + (pitch - 2.5) / 2
-                at = floor - (1 + math.log2(measured)) * step
-                shapes.append(f'<circle cx="{middle:g}" cy="{at:g}" r="3.2" fill="{SECOND}"/>')
+                shapes.append(rect(x, floor - high, pitch - 2.5, high, ACCENT, ' rx="1.5"'))
+                shapes.append(circle(middle, floor - (1 + math.log2(measured)) * step, 3.2, SECOND))
                 if pitch > 15 or wavefronts > 2:
-                    shapes.append(
-                        f'<text x="{middle:g}" y="{floor - high - 5:g}" font-size="11" text-anchor="middle" '
-                        f'fill="{MUTED}">{wavefronts}</text>'
-                    )
+                    shapes.append(text(middle, floor - high - 5, str(wavefronts), 11, MUTED, "middle"))
                 if pitch > 15 or stride % 4 == 0:
-                    shapes.append(
-                        f'<text x="{middle:g}" y="{floor + 12:g}" font-size="11" text-anchor="middle" '
-                        f'fill="{FOREGROUND}">{stride}</text>'
-                    )
+                    shapes.append(text(middle, floor + 12, str(stride), 11, anchor="middle"))
             y = floor + 24
-        width = left + max(len(waves) for _, waves, _ in reads) * pitch + 2
-        return svg(shapes, width, y - 8)
+        return svg(shapes, left + max(len(waves) for _, waves, _ in reads) * pitch + 2, y - 8)
 
     alt = "Wavefronts of one read, by stride. " + " ".join(
         f"{text}: from stride 0 on {' '.join(map(str, waves))}; {device} counted "

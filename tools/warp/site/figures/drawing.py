@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 import re
 from dataclasses import dataclass, field
@@ -22,6 +23,16 @@ class Drawing:
     scene: str = ""  # what docs/_static/player.js plays it as
     data: dict = field(default_factory=dict)  # and what that needs
     covered: dict = field(default_factory=dict)  # what waits for a prediction: docs/_static/predict.js uncovers it
+
+    def elements(self) -> str:
+        """For a page: the drawing, and the one that narrow screens have in its place."""
+        both = ((self.svg, "only-wide" if self.narrow else ""), (self.narrow, "only-narrow"))
+        return "".join(
+            f'<div class="drawing {only}" role="{"group" if "<a " in svg else "img"}" '  # a picture has nothing to follow
+            f'aria-label="{quoted(self.alt)}">{svg}</div>'
+            for svg, only in both
+            if svg
+        )
 
 
 LETTERS = 11  # pixels at least
@@ -58,6 +69,15 @@ def path(commands: str, stroke: str, width: float = 1, more: str = "") -> str:
     return f'<path d="{commands}" stroke="{stroke}" stroke-width="{width:g}" fill="none"{more}/>'
 
 
+def circle(x: float, y: float, radius: float, fill: str, more: str = "") -> str:
+    return f'<circle cx="{x:.4g}" cy="{y:.4g}" r="{radius:g}" fill="{fill}"{more}/>'
+
+
+def mono(words: str, more: str = "") -> str:
+    """In code type, within a text."""
+    return f'<tspan class="mono"{more}>{escape(words)}</tspan>'
+
+
 def halo(size: float = 3) -> str:
     """For text over lines: the page's ground around its letters."""
     return f' stroke="{GROUND}" stroke-width="{size:g}" style="paint-order: stroke"'
@@ -69,4 +89,9 @@ def rate(value: float) -> str:
 
 
 def escape(words: str) -> str:
-    return words.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return html.escape(words, quote=False)
+
+
+def quoted(words: str) -> str:
+    """For an attribute between double quotes."""
+    return escape(words).replace('"', "&quot;")

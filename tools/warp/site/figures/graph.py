@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from warp.site.figures.drawing import ACCENT, FOREGROUND, LINE, MUTED, SOFT, Drawing, escape, svg
+from warp.site.figures.drawing import ACCENT, LINE, MUTED, SOFT, Drawing, escape, path, rect, svg, text
 
 
 def chapter_graph(chapters: list[tuple[str, str, str, list[str]]]) -> Drawing:
@@ -20,12 +20,9 @@ def chapter_graph(chapters: list[tuple[str, str, str, list[str]]]) -> Drawing:
 
     def node(folder: str, x: float, y: float, width: float) -> str:
         number, title = names[folder]
-        return (
-            f'<a href="{folder}.html"><rect x="{x}" y="{y}" width="{width}" height="{height}" rx="6" fill="{SOFT}" '
-            f'stroke="{LINE}"/><text x="{x + 13}" y="{y + 24}" font-size="14" fill="{FOREGROUND}">'
-            f'<tspan fill="{ACCENT}" font-weight="600">{number}</tspan>'
-            f'<tspan dx="8">{escape(title)}</tspan></text></a>'
-        )
+        words = f'<tspan fill="{ACCENT}" font-weight="600">{number}</tspan><tspan dx="8">{escape(title)}</tspan>'
+        box = rect(x, y, width, height, SOFT, f' rx="6" stroke="{LINE}"')
+        return f'<a href="{folder}.html">{box}{text(x + 13, y + 24, words, 14)}</a>'
 
     def wide_enough(folder: str) -> float:
         return 58 + 8.2 * len(names[folder][1])
@@ -70,7 +67,7 @@ def chapter_graph(chapters: list[tuple[str, str, str, list[str]]]) -> Drawing:
             if item != way[-1]:
                 commands += f"V{top + height}"
             x = middle[item]
-        shapes.append(f'<path d="{commands}" fill="none" stroke="{MUTED}" stroke-width="1.4"/>')
+        shapes.append(path(commands, MUTED, 1.4))
     shapes += [
         node(folder, round(middle[folder] - wide_enough(folder) / 2, 1), 1 + depth[folder] * pitch, wide_enough(folder))
         for folder in names
@@ -85,10 +82,7 @@ def chapter_graph(chapters: list[tuple[str, str, str, list[str]]]) -> Drawing:
         for other in builds_on:
             y1, y2 = line[other] + height / 2, line[folder] + height / 2
             bow = min(left - 4, 12 + 5 * (y2 - y1) / step)
-            shapes.append(
-                f'<path d="M{left} {y1}C{left - bow} {y1} {left - bow} {y2} {left} {y2}" fill="none" '
-                f'stroke="{MUTED}" stroke-width="1.4"/>'
-            )
+            shapes.append(path(f"M{left} {y1}C{left - bow} {y1} {left - bow} {y2} {left} {y2}", MUTED, 1.4))
     widest = max(wide_enough(folder) for folder in names)
     shapes += [node(folder, left, y, widest) for folder, y in line.items()]
     narrow = svg(shapes, left + widest + 1, max(line.values()) + height + 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warp.site.figures.drawing import ACCENT, LINE, MUTED, SECOND, SOFT, path, rect
+from warp.site.figures.drawing import ACCENT, LINE, MUTED, SECOND, SOFT, circle, path, rect
 
 WIDTH, HEIGHT = 120, 64
 
@@ -24,10 +24,6 @@ def _grid(
 
 def _bars(bars: list[tuple[float, float, float, str]], high: float = 8) -> str:
     return "".join(rect(x, y, width, high, colour, ' rx="1.5"') for x, y, width, colour in bars)
-
-
-def _circle(x: float, y: float, radius: float, fill: str) -> str:
-    return f'<circle cx="{x:g}" cy="{y:g}" r="{radius:g}" fill="{fill}" fill-opacity="0.6"/>'
 
 
 def _tree() -> str:
@@ -64,7 +60,8 @@ PICTURES = {
     + path("M52 32h14m-5-4l5 4l-5 4", MUTED, 1.6) + _grid(74, 12, 5, 5, 8, {(1, r): ACCENT for r in range(5)}),
     "reductions": _tree,
     "scan": _sweep,
-    "renderer": lambda: _circle(46, 28, 22, ACCENT) + _circle(68, 38, 20, SECOND) + _circle(80, 22, 16, MUTED),
+    "renderer": lambda: "".join(
+        circle(*of, ' fill-opacity="0.6"') for of in ((46, 28, 22, ACCENT), (68, 38, 20, SECOND), (80, 22, 16, MUTED))),
     "sass_inspection": lambda: _bars([(6, 6, 60, SOFT), (6, 20, 44, ACCENT), (6, 34, 52, SOFT), (6, 48, 30, SOFT),
                                       (76, 6, 36, SOFT), (76, 16, 36, ACCENT), (76, 26, 36, ACCENT), (76, 36, 36, ACCENT),
                                       (76, 48, 36, SOFT)]),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from warp.site.figures.drawing import ACCENT, FOREGROUND, GROUND, MUTED, SOFT, Drawing, escape, rect, svg, text
+from warp.site.figures.bars import Filled, colour_table
+from warp.site.figures.drawing import ACCENT, MUTED, Drawing, escape, text
 
 HALF = 0.5
 ROOM = 30  # to the right, for the last heading, which leans over
@@ -12,33 +13,20 @@ def limiters(names: list[str], resources: list[str], shares: list[list[float | N
     """A row for each rung, a column for each resource: how much of the rung's time the resource needs at least. The largest
     of a row has an edge, and is filled from a half on: what the kernel is bound by, where it is near 1. None: not known."""
 
-    def draw(width: float, beside: bool) -> str:
-        left = 12 + 7.6 * max(map(len, names)) if beside else 0
-        cell, high, label = (width - left - ROOM) / len(resources), 24, 0 if beside else 18
-        top = 62
-        shapes = []
-        for c, resource in enumerate(resources):
-            x = left + (c + 0.5) * cell
-            turned = f' transform="rotate(-35 {x:.4g} 54)"'
-            shapes.append(text(x, 54, escape(resource), 12, MUTED, "start", turned))
-        for r, (name, row) in enumerate(zip(names, shares, strict=True)):
-            y = top + r * (high + label) + label
-            shapes.append(text(0, y + 16 if beside else y - 5, f'<tspan class="mono">{escape(name)}</tspan>', 12.5))
-            most = max(filter(None, row), default=0)
-            for c, share in enumerate(row):
-                x = left + c * cell
-                if share is None:
-                    shapes.append(text(x + cell / 2, y + 16, "–", 12, MUTED, "middle"))
-                    continue
-                filled = share == most >= HALF
-                edge = f' stroke="{ACCENT}" stroke-width="1.5"' if share == most else ""
-                shapes.append(rect(x + 1, y + 1, cell - 2, high - 2, ACCENT if filled else SOFT, f' rx="2"{edge}'))
-                words = f"{100 * share:.0f}" if share >= 0.005 else "<1"
-                shapes.append(text(x + cell / 2, y + 16, escape(words), 12, GROUND if filled else FOREGROUND, "middle"))
-        return svg(shapes, width, top + len(names) * (high + label) + 2)
+    def cell(share: float | None, most: float) -> Filled | None:
+        if share is None:
+            return None
+        edge = f' stroke="{ACCENT}" stroke-width="1.5"' if share == most else ""
+        return f"{100 * share:.0f}" if share >= 0.005 else "<1", share == most >= HALF, edge
 
+    def heads(left: float, wide: float, _beside: bool) -> list[str]:
+        at = [(left + (c + 0.5) * wide, resource) for c, resource in enumerate(resources)]
+        return [text(x, 54, escape(of), 12, MUTED, more=f' transform="rotate(-35 {x:.4g} 54)"') for x, of in at]
+
+    cells = [[cell(share, max(filter(None, row), default=0)) for share in row] for row in shares]
+    wide, narrow = (colour_table(width, names, cells, 62, heads, ROOM) for width in (690, 340))
     rows = "; ".join(
         f"{name} " + ", ".join(f"{what} {100 * share:.0f}" for what, share in zip(resources, row) if share is not None)
         for name, row in zip(names, shares)
     )
-    return Drawing(draw(690, True), f"{title}, in per cent of the time: {rows}.", draw(340, False))
+    return Drawing(wide, f"{title}, in per cent of the time: {rows}.", narrow)

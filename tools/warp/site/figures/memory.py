@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from warp.site.figures.drawing import FOREGROUND, MUTED, SOFT, Drawing, escape, rect, svg, text
+from warp.site.figures.drawing import MUTED, SOFT, Drawing, mono, rect, svg, text
 from warp.site.figures.roles import fill, legend
 
 MOVED = {"loaded": "asked for", "wasted": "moves for nothing"}
@@ -27,38 +27,13 @@ class Request:
 
 def sector_map(requests: list[Request]) -> Drawing:
     """Each sector of a request as a row of eight words: those that the lanes asked for, and those that move for nothing."""
-    cell, gap, between = 9, 1, 9
-    sector = 8 * (cell + gap) - gap
 
-    def draw(columns: int) -> str:
-        shapes, y = [], 0
-        for request in requests:
-            y += 16
-            shapes.append(
-                f'<text x="0" y="{y}" fill="{FOREGROUND}" font-size="14">'
-                f'<tspan class="mono">{request.rung}</tspan></text>'
-            )
-            y += 17
-            shapes.append(f'<text x="0" y="{y}" fill="{MUTED}" font-size="12.5">{_words(request)}</text>')
-            y += 9
-            count, words = round(request.sectors), round(request.bytes / request.sectors / 4)
-            for i in range(count):
-                x0 = (i % columns) * (sector + between)
-                y0 = y + (i // columns) * (cell + between)
-                for word in range(8):
-                    x = x0 + word * (cell + gap)
-                    used = word < words
-                    shapes.append(
-                        f'<rect x="{x}" y="{y0}" width="{cell}" height="{cell}" rx="1.5" '
-                        f'fill="{fill("loaded" if used else "wasted")}"/>'
-                    )
-            y += -(-count // columns) * (cell + between) + 10
-        width = columns * (sector + between) - between
-        below, tall = legend(0, y - 2, width, MOVED)
-        return svg([*shapes, *below], width, y + tall - 4)
+    def sectors(request: Request) -> list[list[bool]]:
+        words = round(request.bytes / request.sectors / 4)
+        return [[word < words for word in range(8)]] * round(request.sectors)
 
     alt = "Sectors that one request moves. " + " ".join(f"{r.rung}: {_words(r)}." for r in requests)
-    return Drawing(draw(8), alt, draw(4))
+    return _sectors([(r.rung, _words(r), sectors(r)) for r in requests], alt)
 
 
 def _words(request: Request) -> str:
@@ -71,32 +46,40 @@ def _words(request: Request) -> str:
 def word_map(requests: list[tuple[str, dict]]) -> Drawing:
     """The words of global memory that a request touches, in their sectors. Each request: its words in the source, and
     the map of it that `warp.chapter.maps.of_example` makes of an example in a trace."""
+    alt = "The words that the lanes of a warp touch, in their sectors of eight words. " + " ".join(
+        f"{words}: {drawn['caption']}." for words, drawn in requests
+    )
+    return _sectors(
+        [(words, drawn["caption"], [place["words"] for place in drawn["sectors"]]) for words, drawn in requests], alt
+    )
+
+
+def _sectors(requests: list[tuple[str, str, list[list]]], alt: str) -> Drawing:
+    """Each request: its name, the words below it, and of each of its sectors which words were asked for."""
     cell, gap, between = 9, 1, 9
     sector = 8 * (cell + gap) - gap
 
     def draw(columns: int) -> str:
         shapes, y = [], 0.0
-        for words, drawn in requests:
-            y += 16
-            shapes.append(text(0, y, f'<tspan class="mono">{escape(words)}</tspan>', 13.5))
-            y += 17
-            shapes.append(text(0, y, drawn["caption"], 12.5, MUTED))
-            y += 9
-            for i, place in enumerate(drawn["sectors"]):
+        for name, words, sectors in requests:
+            shapes += _titles(name, words, y)
+            y += 42
+            for i, asked in enumerate(sectors):
                 x0, y0 = i % columns * (sector + between), y + i // columns * (cell + between)
                 shapes += [
                     rect(x0 + at * (cell + gap), y0, cell, cell, fill("loaded" if word else "wasted"), ' rx="1.5"')
-                    for at, word in enumerate(place["words"])
+                    for at, word in enumerate(asked)
                 ]
-            y += -(-len(drawn["sectors"]) // columns) * (cell + between) + 10
+            y += -(-len(sectors) // columns) * (cell + between) + 10
         width = columns * (sector + between) - between
         below, tall = legend(0, y - 2, width, MOVED)
         return svg([*shapes, *below], width, y + tall - 4)
 
-    alt = "The words that the lanes of a warp touch, in their sectors of eight words. " + " ".join(
-        f"{words}: {drawn['caption']}." for words, drawn in requests
-    )
     return Drawing(draw(8), alt, draw(4))
+
+
+def _titles(name: str, words: str, y: float) -> list[str]:
+    return [text(0, y + 16, mono(name), 13.5), text(0, y + 33, words, 12.5, MUTED)]
 
 
 def bank_map(requests: list[tuple[str, dict]]) -> Drawing:
@@ -106,18 +89,12 @@ def bank_map(requests: list[tuple[str, dict]]) -> Drawing:
     def draw(pitch: float, named: bool) -> str:
         cell, shapes, y = pitch - 1.5, [], 0.0
         for words, drawn in requests:
-            y += 15
-            shapes.append(
-                f'<text x="0" y="{y:g}" font-size="13.5" fill="{FOREGROUND}">'
-                f'<tspan class="mono">{escape(words)}</tspan></text>'
-            )
-            y += 17
-            shapes.append(f'<text x="0" y="{y:g}" font-size="12.5" fill="{MUTED}">{drawn["caption"]}</text>')
-            y += 8
+            shapes += _titles(words, drawn["caption"], y)
+            y += 41
             for group in drawn["groups"]:
                 if group["label"]:
                     y += 12
-                    shapes.append(f'<text x="0" y="{y:g}" font-size="11" fill="{MUTED}">{group["label"]}</text>')
+                    shapes.append(text(0, y, group["label"], 11, MUTED))
                     y += 4
                 levels = max(len(stack) for stack in group["stacks"])
                 high, lanes = (11, False) if levels > TALL else (pitch, named)
@@ -126,15 +103,10 @@ def bank_map(requests: list[tuple[str, dict]]) -> Drawing:
                         word = stack[level] if level < len(stack) else None
                         if not word and level:
                             continue
-                        shapes.append(
-                            f'<rect x="{2 + bank * pitch:g}" y="{y:g}" width="{cell:g}" height="{high - 1.5:g}" rx="2" '
-                            f'fill="{(fill("wasted") if level else fill("shared")) if word else SOFT}"/>'
-                        )
+                        x, paint = 2 + bank * pitch, fill("wasted" if level else "shared") if word else SOFT
+                        shapes.append(rect(x, y, cell, high - 1.5, paint, ' rx="2"'))
                         if word and lanes and not (group["label"] and len(word["lanes"]) > 2):
-                            shapes.append(
-                                f'<text x="{2 + bank * pitch + cell / 2:g}" y="{y + cell + 10:g}" font-size="11" '
-                                f'text-anchor="middle" fill="{MUTED}">{word["lanes"]}</text>'
-                            )
+                            shapes.append(text(x + cell / 2, y + cell + 10, word["lanes"], 11, MUTED, "middle"))
                     y += high + (12 if lanes else 0)
             y += 12
         width = 32 * pitch + 4

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from warp.site.figures.drawing import ACCENT, LINE, MUTED, Drawing, escape, halo, path, rate, svg, text
+from warp.site.figures.drawing import ACCENT, LINE, MUTED, Drawing, circle, escape, halo, mono, path, rate, svg, text
 
 
 @dataclass
@@ -188,11 +188,10 @@ def roofline(points: list[Point], peak: float, roofs: list[tuple[str, float]], t
                 path(f"M{x:.1f} {y:.1f}L{x1 + 8:.1f} {at:.1f}", LINE)
                 for (x, y), at in zip(dots, names_at(dots, y0, y1))
             ]
-        shapes += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.4" fill="{ACCENT}"/>' for x, y in dots]
+        shapes += [circle(x, y, 4.4, ACCENT) for x, y in dots]
         if beside:
             shapes += [
-                text(x1 + 12, at + 4, f'<tspan class="mono">{escape(point.label)}</tspan>', 12.5)
-                for point, at in zip(points, names_at(dots, y0, y1))
+                text(x1 + 12, at + 4, mono(point.label), 12.5) for point, at in zip(points, names_at(dots, y0, y1))
             ]
             return svg(shapes, width, y1 + 38)
         for lines, x, y in place_numbers(dots, x1, written):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from warp.site.figures.drawing import ACCENT, FOREGROUND, GROUND, LINE, MUTED, SOFT, Drawing, escape, rect, svg, text
+from warp.site.figures.drawing import ACCENT, LINE, MUTED, SOFT, Drawing, escape, mono, path, rect, svg, text
 
 
 @dataclass
@@ -43,14 +43,12 @@ def way_of_an_access(stations: list[Station]) -> Drawing:
             text(x + 14, y + 39, escape(station.happens), 12.5, MUTED),
         ]
         for i, function in enumerate(station.functions):
-            name = f'<tspan class="mono">{escape(function)}</tspan>'
-            shapes.append(text(x + 14, y + 57 + i * height, name, 12.5, FOREGROUND))
+            shapes.append(text(x + 14, y + 57 + i * height, mono(function), 12.5))
         return shapes, tall
 
     def arrow(x: float, y: float) -> str:
         tip = f"M{x - 4:g} {y + gap - 7:g}L{x:g} {y + gap - 1:g}L{x + 4:g} {y + gap - 7:g}"
-        line = f"M{x:g} {y + 1:g}L{x:g} {y + gap - 2:g}"
-        return f'<path d="{line}{tip}" stroke="{MUTED}" stroke-width="1.4" fill="{GROUND}" fill-opacity="0"/>'
+        return path(f"M{x:g} {y + 1:g}L{x:g} {y + gap - 2:g}{tip}", MUTED, 1.4)
 
     def draw(width: float, side_by_side: bool) -> str:
         shapes, y, i = [], 1.0, 0

@@ -58,13 +58,10 @@ def stairs(steps: list[Stair], peer: str, peer_rate: float, unit: str, title: st
             own = [rect(x + 4, y, pitch - 8, tall, ACCENT if step.rate > peer_rate else SOFT, ' rx="2"')]
             lines = [rate(step.rate), *step.ideas]
             inside = GROUND if step.rate > peer_rate else FOREGROUND
-            if tall > 90:  # a high step has its words in it: above it is the line
-                first = y + 22 if y > y_peer else max(y, y_peer) + 22  # not on the line
-                own += [text(middle, first + 17 * k, escape(line), 14 if k else 15, inside, "middle",
-                             "" if k else ' font-weight="600"') for k, line in enumerate(lines)]  # fmt: skip
-            else:
-                own += [text(middle, y - 8 - 17 * (len(lines) - 1 - k), escape(line), 14 if k else 15, FOREGROUND, "middle",
-                             "" if k else ' font-weight="600"') for k, line in enumerate(lines)]  # fmt: skip
+            # A high step has its words in it, and not on the peer's line: above it is that line.
+            first, ink = (max(y, y_peer) + 22, inside) if tall > 90 else (y - 8 - 17 * (len(lines) - 1), FOREGROUND)
+            own += [text(middle, first + 17 * k, escape(line), 14 if k else 15, ink, "middle",
+                         "" if k else ' font-weight="600"') for k, line in enumerate(lines)]  # fmt: skip
             if gain(i) and tall > 20:
                 own.append(text(middle, bottom - 9, gain(i), 14, inside, "middle", ' font-weight="600"'))
             own.append(text(middle, bottom + 19, escape(step.name), 13, MUTED, "middle"))

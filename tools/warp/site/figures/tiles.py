@@ -15,7 +15,7 @@ from warp.site.figures.drawing import (
     MUTED,
     SOFT,
     Drawing,
-    escape,
+    mono,
     path,
     rect,
     svg,
@@ -115,26 +115,19 @@ def block_grid(rows: int, cols: int, block: tuple[int, int], working: list[list[
         return "corner" if right and bottom else "right edge" if right else "bottom edge" if bottom else "inside"
 
     shapes = [
-        f'<text x="{left}" y="{top - 8}" font-size="13" fill="{MUTED}">{rows} × {cols} elements, blocks of '
-        f"{high} × {wide} threads</text>",
-        f'<rect x="{left}" y="{top}" width="{cols * scale:g}" height="{rows * scale:g}" fill="{SOFT}"/>',
+        text(left, top - 8, f"{rows} × {cols} elements, blocks of {high} × {wide} threads", 13, MUTED),
+        rect(left, top, cols * scale, rows * scale, SOFT),
     ]
     for i, line in enumerate(working):
         for j, count in enumerate(line):
             x, y = left + j * wide * scale, top + i * high * scale
-            shapes.append(
-                f'<rect x="{x:g}" y="{y:g}" width="{wide * scale:g}" height="{high * scale:g}" fill="none" '
-                f'stroke="{MUTED}" stroke-width="1"/>'
-            )
-            for words, size, below, paint in ((f"{count:,}", 15, 0, FOREGROUND), (kind(i, j), 12, 17, MUTED)):
-                shapes.append(
-                    f'<text x="{x + wide * scale / 2:g}" y="{y + high * scale / 2 + below:g}" '
-                    f'font-size="{size}" text-anchor="middle" fill="{paint}">{words}</text>'
-                )
-    shapes.append(
-        f'<rect x="{left}" y="{top}" width="{cols * scale:g}" height="{rows * scale:g}" fill="none" '
-        f'stroke="{ACCENT}" stroke-width="2.5"/>'
-    )
+            middle, at = x + wide * scale / 2, y + high * scale / 2
+            shapes += [
+                rect(x, y, wide * scale, high * scale, "none", f' stroke="{MUTED}"'),
+                text(middle, at, f"{count:,}", 15, anchor="middle"),
+                text(middle, at + 17, kind(i, j), 12, MUTED, "middle"),
+            ]
+    shapes.append(rect(left, top, cols * scale, rows * scale, "none", f' stroke="{ACCENT}" stroke-width="2.5"'))
     width, height = left + len(working[0]) * wide * scale + 2, top + len(working) * high * scale + 2
     alt = (
         f"A matrix of {rows} x {cols} elements, covered by {len(working)} x {len(working[0])} blocks of {high} x {wide} "
@@ -162,34 +155,24 @@ def warp_reads(kernels: list[tuple[str, Places, Places, Places]]) -> Drawing:
         return {(row, col // 8 * 8) for row, col in places}
 
     def one(at: int, below: int, name: str, a: Places, b: Places, c: Places) -> list[str]:
-        shapes = [
-            f'<text x="{at}" y="{below + 14}" font-size="14" fill="{FOREGROUND}"><tspan class="mono">'
-            f"{escape(name)}</tspan></text>",
-            f'<text x="{at}" y="{below + 31}" font-size="12.5" fill="{MUTED}">{words(a, b)}</text>',
-        ]
+        shapes = [text(at, below + 14, mono(name), 14), text(at, below + 31, words(a, b), 12.5, MUTED)]
         for label, places, x, y, rows, cols in (
             ("A", a, at, below + top + piece + gap, 32, 8),
             ("B", b, at + piece + gap, below + top, 8, 32),
             ("C", c, at + piece + gap, below + top + piece + gap, 32, 32),
         ):
-            shapes.append(
-                f'<text x="{x}" y="{y - 6}" font-size="13" font-weight="600" fill="{FOREGROUND}">{label}</text>'
-            )
+            shapes.append(text(x, y - 6, label, 13, more=' font-weight="600"'))
             if label != "C":
                 shapes += [
-                    f'<rect x="{x + col * cell}" y="{y + row * cell}" width="{8 * cell}" height="{cell}" '
-                    f'fill="{fill("wasted")}"/>'
+                    rect(x + col * cell, y + row * cell, 8 * cell, cell, fill("wasted"))
                     for row, col in sorted(sectors(places))
                 ]
+            paint = fill("loaded" if label != "C" else "computing")
             shapes += [
-                f'<rect x="{x + col * cell + 0.5:g}" y="{y + row * cell + 0.5:g}" width="{cell - 1}" '
-                f'height="{cell - 1}" fill="{fill("loaded" if label != "C" else "computing")}"/>'
+                rect(x + col * cell + 0.5, y + row * cell + 0.5, cell - 1, cell - 1, paint)
                 for row, col in sorted(set(places))
             ]
-            shapes.append(
-                f'<rect x="{x}" y="{y}" width="{cols * cell}" height="{rows * cell}" fill="none" '
-                f'stroke="{MUTED}" stroke-width="1.2"/>'
-            )
+            shapes.append(rect(x, y, cols * cell, rows * cell, "none", f' stroke="{MUTED}" stroke-width="1.2"'))
         return shapes
 
     def words(a: Places, b: Places) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from warp.site.figures.drawing import FOREGROUND, LINE, MUTED, Drawing, halo, path, rect, svg, text
+from warp.site.figures.drawing import FOREGROUND, LINE, MUTED, Drawing, halo, mono, path, rect, svg, text
 from warp.site.figures.roles import fill
 
 
@@ -34,7 +34,7 @@ def timeline(
         unit, shapes, y = (wide - left - 2) / end, [], 0.0
         for name, rows in groups:
             y += 15
-            shapes.append(text(0, y, f'<tspan class="mono">{name}</tspan>', 13.5))
+            shapes.append(text(0, y, mono(name), 13.5))
             y += 9
             for label, spans in rows:
                 shapes.append(text(0, y + 15, label, 12.5, MUTED))

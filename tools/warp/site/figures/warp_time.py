@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from warp.chapter.recording import Recording, Step
-from warp.site.figures.drawing import FOREGROUND, LINE, MUTED, Drawing, escape, halo, path, rect, svg, text
+from warp.site.figures.drawing import FOREGROUND, LINE, MUTED, Drawing, halo, mono, path, rect, svg, text
 from warp.site.figures.roles import colour, fill, legend
 
 LANES = 32
@@ -201,7 +201,7 @@ def warp_time(panels: list[Panel], intro: str, wasted: str = "switched off") -> 
                 x, y = 0.0, bottom + 20
             top = y + 40
             name = panel.title or panel.recording.kernel
-            shapes.append(text(x, y + 13, f'<tspan class="mono">{escape(name)}</tspan>', 13.5))
+            shapes.append(text(x, y + 13, mono(name), 13.5))
             total, share = totals(panel)
             shapes.append(text(x, y + 30, f"{total:,} steps, {share:.0%} of their lanes used", 12, MUTED))
             inside, bottom = band(panel, x + left, top, cell, high, gap)

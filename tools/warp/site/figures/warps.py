@@ -2,40 +2,41 @@
 
 from __future__ import annotations
 
-from warp.site.figures.drawing import FOREGROUND, LINE, MUTED, SOFT, Drawing, escape, halo, svg
+from warp.site.figures.drawing import FOREGROUND, LINE, MUTED, SOFT, Drawing, escape, halo, mono, path, rect, svg, text
 from warp.site.figures.roles import fill
 
+Places = list[tuple[int, int]]  # row and column of each lane
 
-def lane_map(warps: list[tuple[str, list[tuple[int, int]], set[int]]]) -> Drawing:
+
+def rows_of(places: Places) -> str:
+    """The lanes row by row."""
+    return "; ".join(
+        " ".join(str(lane) for _, lane in sorted((col, lane) for lane, (r, col) in enumerate(places) if r == row))
+        for row in sorted({row for row, _ in places})
+    )
+
+
+def lane_map(warps: list[tuple[str, Places, set[int]]]) -> Drawing:
     """How the lanes of a warp stand. Each warp: words above it, row and column of each lane from 0 on, and the lanes
     that are marked."""
     cell, shapes, y, widest, sentences = 22, [], 0.0, 0, []
-    for text, places, marked in warps:
+    for name, places, marked in warps:
         y += 15
-        shapes.append(f'<text x="0" y="{y:g}" font-size="13.5" fill="{FOREGROUND}">{escape(text)}</text>')
+        shapes.append(text(0, y, escape(name), 13.5))
         y += 8
         for lane, (row, col) in enumerate(places):
             x1, y1 = 1 + col * cell, y + row * cell
-            shapes.append(
-                f'<rect x="{x1}" y="{y1:g}" width="{cell - 3}" height="{cell - 3}" rx="3" stroke="{LINE}" '
-                f'fill="{fill("shared") if lane in marked else "none"}"/>'
-                f'<text x="{x1 + (cell - 3) / 2:g}" y="{y1 + 14:g}" font-size="11.5" text-anchor="middle" '
-                f'fill="{FOREGROUND if lane in marked else MUTED}"{halo(4) if lane in marked else ""}>{lane}</text>'
-            )
-        rows = [
-            [lane for _, lane in sorted((col, lane) for lane, (r, col) in enumerate(places) if r == row)]
-            for row in sorted({row for row, _ in places})
-        ]
-        y += len(rows) * cell + 10
+            paint, ink, more = (fill("shared"), FOREGROUND, halo(4)) if lane in marked else ("none", MUTED, "")
+            shapes.append(rect(x1, y1, cell - 3, cell - 3, paint, f' rx="3" stroke="{LINE}"'))
+            shapes.append(text(x1 + (cell - 3) / 2, y1 + 14, str(lane), 11.5, ink, "middle", more))
+        y += len({row for row, _ in places}) * cell + 10
         widest = max(widest, *(col + 1 for _, col in places))
-        sentences.append(f"{text}: row by row, lanes " + "; ".join(" ".join(map(str, row)) for row in rows) + ".")
+        sentences.append(f"{name}: row by row, lanes {rows_of(places)}.")
     width = widest * cell + 1
     return Drawing(svg(shapes, width, y - 8), "How the lanes of a warp stand. " + " ".join(sentences))
 
 
-def warp_map(
-    orders: list[tuple[str, list[tuple[int, int]]]], loads_a: list[tuple[int, int]], loads_b: list[tuple[int, int]]
-) -> Drawing:
+def warp_map(orders: list[tuple[str, Places]], loads_a: Places, loads_b: Places) -> Drawing:
     """What warp 0 of a block loads, reads and computes, to scale: B's K-tile above the tile of C and A's to the left of
     it. Each order: its name, and row and column of each lane among the tile's 16 x 16 places of 8 x 8 elements.
     `loads_a`, `loads_b`: row and column of each lane's float4 in the tiles of 128 x 8 and 8 x 128 elements."""
@@ -43,16 +44,13 @@ def warp_map(
     unit, side = pitch / 8, 16 * pitch
     across = pitch + gap + side  # of one of the drawings
 
-    def one(name: str, places: list[tuple[int, int]], x: float, y: float) -> str:
-        shapes = [
-            f'<text x="{x:g}" y="{y + 14:g}" font-size="13.5" fill="{FOREGROUND}"><tspan class="mono">'
-            f"{escape(name)}</tspan></text>"
-        ]
+    def one(name: str, places: Places, x: float, y: float) -> str:
+        shapes = [text(x, y + 14, mono(name), 13.5)]
         right, top = x + pitch + gap, y + title
         below = top + pitch + gap
 
         def box(at_x: float, at_y: float, width: float, height: float, paint: str) -> None:
-            shapes.append(f'<rect x="{at_x:g}" y="{at_y:g}" width="{width:g}" height="{height:g}" fill="{paint}"/>')
+            shapes.append(rect(at_x, at_y, width, height, paint))
 
         for row in sorted({row for row, _ in places}):  # what it reads in each step along K
             box(x, below + row * pitch, pitch, pitch, SOFT)
@@ -65,22 +63,16 @@ def warp_map(
         lines = "".join(
             f"M{right + i * pitch:g} {below:g}v{side}M{right:g} {below + i * pitch:g}h{side}" for i in range(1, 16)
         )
-        shapes.append(f'<path d="{lines}" stroke="{LINE}" stroke-width="1" fill="none"/>')
+        shapes.append(path(lines, LINE))
         for lane, (row, col) in enumerate(places):
             box(right + col * pitch + 1, below + row * pitch + 1, pitch - 2, pitch - 2, SOFT)
-            shapes.append(
-                f'<text x="{right + (col + 0.5) * pitch:g}" y="{below + row * pitch + 13:g}" font-size="11" '
-                f'text-anchor="middle" fill="{FOREGROUND}">{lane}</text>'
-            )
+            shapes.append(text(right + (col + 0.5) * pitch, below + row * pitch + 13, str(lane), 11, anchor="middle"))
         for at_x, at_y, width, height in (
             (x, below, pitch, side),
             (right, top, side, pitch),
             (right, below, side, side),
         ):
-            shapes.append(
-                f'<rect x="{at_x:g}" y="{at_y:g}" width="{width:g}" height="{height:g}" fill="none" '
-                f'stroke="{MUTED}" stroke-width="1.2"/>'
-            )
+            shapes.append(rect(at_x, at_y, width, height, "none", f' stroke="{MUTED}" stroke-width="1.2"'))
         return "".join(shapes)
 
     def draw(columns: int) -> str:
@@ -91,13 +83,6 @@ def warp_map(
         ]
         width, height = columns * step_x - 24, -(-len(orders) // columns) * step_y - 12
         return svg(shapes, width, height)
-
-    def rows_of(places: list[tuple[int, int]]) -> str:
-        rows = sorted({row for row, _ in places})
-        return "; ".join(
-            " ".join(str(lane) for _, lane in sorted((col, lane) for lane, (r, col) in enumerate(places) if r == row))
-            for row in rows
-        )
 
     def span(numbers: list[int]) -> str:
         low, high = min(numbers), max(numbers)
