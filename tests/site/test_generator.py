@@ -104,7 +104,7 @@ class CompilerExplorer(unittest.TestCase):
     def test_the_first_listing_of_a_kernel_has_the_link(self):
         fence = '```{sass} one only=LDG\nLDG\n```\n\n```{sass} "02:two<4, 1>"\nLDS\n```'
         chapter = source.Chapter("01_x", Path("x.cu"), None, [], {})
-        pages = chapter_page._Pages(chapter, "p", {}, None, None, [], None)
+        pages = chapter_page.Pages(chapter, "p", {}, {}, None, None)
         pages.kernels = {"one": "https://godbolt.org/1", "three": "x"}
         texts = pages.render([Prose(1, fence), Prose(9, fence)], chapter.path)
         self.assertEqual([text.links for text in texts], [{"one": "https://godbolt.org/1"}, {}])
@@ -146,14 +146,9 @@ class Headers(Temporary):
             report["rows"].insert(1, {"rung": name, "size": {"n": 256}, "status": "SKIP", "reason": "needs it"})
             for place, before in (("// Between the two.", "The ladder"), (f"// [rung {name}]", "{card} copy_far")):
                 chapter = self.parse(text.replace("// Between the two.", place))
-                pages = chapter_page.chapter_pages(
-                    chapter,
-                    project="p",
-                    signatures={"copy_one": "copy_one", "copy_far": "copy_far"},
-                    titles={},
-                    simulated=results.parse(json.dumps(report), "r"),
-                    measured=None,
-                )
+                names = {"copy_one": "copy_one", "copy_far": "copy_far"}
+                simulated = results.parse(json.dumps(report), "r")
+                pages = chapter_page.chapter_pages(chapter_page.Pages(chapter, "p", names, {}, simulated, None))
                 page = "\n".join(map(outline, pages.values()))
                 self.assertEqual(page.count(f"{{card}} {name}\n"), 1)
                 self.assertLess(page.index(f"{{card}} {name}\n"), page.index(before))
@@ -423,15 +418,9 @@ class KeyFigures(unittest.TestCase):
 class Pages(Temporary):
     def page(self, simulated=None, measured=None, text=sample.CHAPTER, whole=False, **more):
         chapter = self.parse(text)
-        pages = chapter_page.chapter_pages(
-            chapter,
-            project="chapter_01",
-            signatures={name: name for name in chapter.header.rungs},
-            titles={},
-            simulated=results.parse(json.dumps(simulated or sample.results()), "r.json"),
-            measured=measured,
-            **more,
-        )
+        names = {name: name for name in chapter.header.rungs}
+        run = results.parse(json.dumps(simulated or sample.results()), "r.json")
+        pages = chapter_page.chapter_pages(chapter_page.Pages(chapter, "chapter_01", names, {}, run, measured, **more))
         return pages if whole else "\n".join(map(outline, pages.values()))
 
     def test_order(self):
@@ -733,9 +722,6 @@ class Pages(Temporary):
             [markup.milliseconds(x) for x in (0.01234, 1.2345, 12.345, 123.45, 1234.5)],
             ["0.0123", "1.234", "12.35", "123.5", "1,234"],
         )
-
-    def test_fences_grow(self):
-        self.assertTrue(markup.fence("````", "text").startswith("`````text"))
 
     def test_map(self):
         page = chapter_page.map_page([self.parse()], {})

@@ -163,13 +163,14 @@ class States(unittest.TestCase):
         """They are found where the simulator saw their access, and an access that it did not see is refused."""
         for _, state, places in live.LINES:
             self.assertIn(len(places), (1, len(live.parse(state)[1])))  # one line for both, or one for each
-            for folder, rung, code in places:
+            for place in places:
+                folder, rung, code = re.fullmatch(r"(\w+)/(\w*): (.*)", place).groups()
                 text = (sample.ROOT / "chapters" / folder / f"{folder[3:]}.cu").read_text()
                 self.assertIn(code, [line.strip() for line in text.split("\n")])
                 self.assertIn(rung, text)
         self.addCleanup(setattr, live, "LINES", live.LINES)
-        place = ("00_test", "kernel", "f(in[3 * i]);")
-        live.LINES = [("Three", "global:float*3:float*1", [place, ("00_test", "kernel", "g(in[i]);")])]
+        place = "00_test/kernel: f(in[3 * i]);"
+        live.LINES = [("Three", "global:float*3:float*1", [place, "00_test/kernel: g(in[i]);"])]
         source = "first\n  f(in[3 * i]);\n\tg(in[i]);\n  f(in[3 * i]);\n"
 
         def page(*lines):

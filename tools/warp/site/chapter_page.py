@@ -10,7 +10,7 @@ import functools
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -129,28 +129,30 @@ def links_to_map(header: Header, titles: dict[str, str]) -> str:
     return ", ".join(f"[{escape(titles[name])}](/chapters/{name}.cu)" for name in header.builds_on)
 
 
-class _Pages:
-    """Writes the pages of a chapter: its main road, and what lies beside it."""
+@dataclass(eq=False)
+class Pages:
+    """What the pages of a chapter are made of, its main road and what lies beside it; and what those made so far have told."""
 
-    def __init__(
-        self,
-        chapter: Chapter,
-        project: str,
-        signatures: dict[str, str],
-        simulated: Results | None,
-        measured: Results | None,
-        elsewhere: Sequence[Results],
-        counted: Counted | None,
-    ) -> None:
-        self.chapter, self.project, self.signatures = chapter, project, signatures
-        self.simulated, self.measured, self.elsewhere, self.counted = simulated, measured, elsewhere, counted
-        self.rung_figures: dict[str, list[Block]] = {}
-        self.answers: dict[str, Answer] = {}
-        self.compiled = "not recorded"  # what compiled the machine code
-        self.kernels: dict[str, str] = {}  # those that still need a link to Compiler Explorer
-        self.placed: list[str] = []  # rungs whose panel stands on a page
-        self.kernels_before: dict[str, list[str]] = {}  # the lines of the rungs' functions that were shown
-        self.base: dict[str, str] = {}  # rung -> the earlier one that it is like
+    chapter: Chapter
+    project: str
+    signatures: dict[str, str]  # how Breathe finds each rung's contract
+    titles: dict[str, str]
+    simulated: Results | None
+    measured: Results | None
+    elsewhere: Sequence[Results] = ()
+    others: Sequence[Path] = ()
+    figures: Sequence[Block] = ()
+    whole_ladder: Sequence[Block] = ()
+    rung_figures: dict[str, list[Block]] = field(default_factory=dict)
+    counted: Counted | None = None
+    notes: str = ""
+    answers: dict[str, Answer] = field(default_factory=dict)
+    exercises: Sequence[Exercise] = ()
+    compiled: str = "not recorded"  # what compiled the machine code
+    kernels: dict[str, str] = field(default_factory=dict)  # those that still need a link to Compiler Explorer
+    placed: list[str] = field(default_factory=list)  # rungs whose panel stands on a page
+    kernels_before: dict[str, list[str]] = field(default_factory=dict)  # the lines of the functions that were shown
+    base: dict[str, str] = field(default_factory=dict)  # rung -> the earlier one that it is like
 
     def panel(self, name: str) -> list[Block]:
         self.placed.append(name)
@@ -239,36 +241,17 @@ def carries_on(blocks: list) -> bool:
     return any(isinstance(block, Prose) and re.match(r"## \d", block.text) for block in blocks)
 
 
-def chapter_pages(
-    chapter: Chapter,
-    *,
-    project: str,
-    signatures: dict[str, str],
-    titles: dict[str, str],
-    simulated: Results | None,
-    measured: Results | None,
-    elsewhere: Sequence[Results] = (),
-    others: Sequence[Path] = (),
-    figures: Sequence[Block] = (),
-    whole_ladder: Sequence[Block] = (),
-    rung_figures: dict[str, list[Block]] | None = None,
-    counted: Counted | None = None,
-    notes: str = "",
-    answers: dict[str, Answer] | None = None,
-    exercises: Sequence[Exercise] = (),
-) -> dict[str, Page]:
-    """The pages of a chapter by their names, the one that is read first. `signatures` says how Breathe finds each rung's
-    contract."""
+def chapter_pages(pages: Pages) -> dict[str, Page]:
+    """The pages of a chapter by their names, the one that is read first."""
+    chapter, simulated, figures, notes = pages.chapter, pages.simulated, pages.figures, pages.notes
     header, folder = chapter.header, chapter.folder
     if simulated:  # what was measured may be older than a rung's name
         check_rungs(chapter, simulated, "the simulator's run")
-    pages = _Pages(chapter, project, signatures, simulated, measured, elsewhere, counted)
-    pages.rung_figures, pages.answers = rung_figures or {}, answers or {}
     recorded_sass = chapter.path.parent / "recorded_sass.json"
     if recorded_sass.exists():
         recorded = json.loads(recorded_sass.read_text(encoding="utf-8"))
         pages.compiled = "nvcc {nvcc}, {architecture}".format(**recorded)
-        pages.kernels = explorer_links(recorded, [chapter.path, *others])
+        pages.kernels = explorer_links(recorded, [chapter.path, *pages.others])
 
     begins = chapter.blocks[0] if chapter.blocks and is_headers(chapter.blocks[0]) else None
     road: list[Block] = []
@@ -303,7 +286,7 @@ def chapter_pages(
         return [Elsewhere(rung, typeset(header.rungs[rung].idea), page) for rung in rungs]
 
     walk(chapter.blocks[1:] if begins else chapter.blocks, chapter.path)
-    for other in others:
+    for other in pages.others:
         lines = read_text(other).split("\n")
         functions = [
             f for name in header.rungs if name not in chapter.functions and (f := find_function("\n".join(lines), name))
@@ -336,8 +319,9 @@ def chapter_pages(
     name = f"more/{folder}/measurements"
     off_road.update(dict.fromkeys(rest, name))
     found: list[Block] = [block for rung in rest for block in pages.panel(rung)]
-    found += ladder(chapter, simulated, [*filter(None, [measured]), *elsewhere], whole_ladder)
-    found += agreement(counted, simulated)
+    measured = [*filter(None, [pages.measured]), *pages.elsewhere]
+    found += ladder(chapter, simulated, measured, pages.whole_ladder)
+    found += agreement(pages.counted, simulated)
     if notes:
         found.append(Text(f"How the figures were measured, and what else was tried: [laboratory notes](/{notes})."))
     about = "Times and counts of every rung, and the simulator's counts beside the hardware's."
@@ -346,15 +330,15 @@ def chapter_pages(
     if notes:
         links.append(more_card("Laboratory notes", notes, "How the figures were measured, and what else was tried."))
 
-    exercises_page.trained(list(exercises), road, folder)
+    exercises_page.trained(list(pages.exercises), road, folder)
     if figures[1:]:
         heads = [block.text if isinstance(block, Text) else "" for block in road]
         end = next((i for i, text in enumerate(heads) if text.startswith("## What to remember")), len(road))
         road[end:end] = [Text("## What bounds each rung"), *figures[1:]]
-    out = [*head(chapter, exercises, figures), *road, Text("## More about this chapter"), Box("cards", links)]
+    out = [*head(chapter, pages.exercises, figures), *road, Text("## More about this chapter"), Box("cards", links)]
     for rung, page in off_road.items():
         out += elsewhere_anchors([rung], page)
-    out += foot(chapter, titles, [chapter.path, *others], begins)
+    out += foot(chapter, pages.titles, [chapter.path, *pages.others], begins)
     made = {f"chapters/{folder}": pages.page(chapter.path, out)}
     made.update((name, pages.beside(*of)) for name, of in beside.items())
     return made

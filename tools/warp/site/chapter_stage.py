@@ -78,7 +78,7 @@ class Chapters:
         self.projects: dict[str, Path] = {}  # Breathe's
         self.titles: dict[str, str] = {}
         self.caches: dict[tuple[str, str], float] = {}  # (device, "L2 cache") -> GB/s
-        self.lines: dict[tuple[str, str, str], live.Line] = {}  # that the live figure shows
+        self.lines: dict[str, live.Line] = {}  # that the live figure shows
         self.recorded: list[tuple[source.Chapter, results.Results | None]] = []
         self.chapters = []
         for main in source.find_chapters(root / "chapters"):
@@ -150,7 +150,7 @@ class Chapters:
         if measured and notes_file.exists():
             notes = f"notes/{folder}.md"
             stage.write(notes, chapter_page.notes_page(notes_file.read_text(encoding="utf-8"), chapter))
-        pages = chapter_page.chapter_pages(
+        known = chapter_page.Pages(
             chapter,
             project=project,
             signatures=signatures(chapter, self.projects[project]),
@@ -167,6 +167,7 @@ class Chapters:
             notes=notes,
             exercises=self.exercises[folder],
         )
+        pages = chapter_page.chapter_pages(known)
         road = pages[f"chapters/{folder}"].blocks
         road += exercises_page.section(self.exercises[folder])
         road.append(Text(way.end(chapter.header, [known.header for known, _ in self.chapters])))

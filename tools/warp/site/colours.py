@@ -36,51 +36,36 @@ class Cuda(CudaLexer):
             yield index, Text if plain else token, value
 
 
+COLOURS = {  # in the light, in the dark
+    Token: ("#1f2421", "#dfe3de"),
+    Comment: ("#5d6b5f", "#93a396"),
+    Comment.Preproc: ("#7a4a12", "#dcb07a"),
+    Comment.PreprocFile: ("#7a4a12", "#dcb07a"),
+    Keyword: ("#9a2450", "#f08bb0"),
+    Keyword.Type: ("#1f5f8b", "#85c1ea"),
+    Name.Builtin: ("#1f5f8b", "#85c1ea"),
+    Name.Function: ("#0f6b50", "#6fd1ae"),
+    Name.Class: ("#1f5f8b", "#85c1ea"),
+    Number: ("#6a3fa0", "#c4a6f2"),
+    String: ("#8a4a00", "#e5b176"),
+    Literal: ("#8a4a00", "#e5b176"),
+    Operator: ("#1f2421", "#dfe3de"),
+    Punctuation: ("#1f2421", "#dfe3de"),
+    Generic.Prompt: ("#6b746d", "#8d958f"),
+    Generic.Output: ("#1f2421", "#dfe3de"),
+    Error: ("", ""),
+}
+
+
 class WarpLight(Style):
     background_color = "#f7f7f5"
     highlight_color = "#e9efe6"
     line_number_color = "#626a62"
-    styles = {
-        Token: "#1f2421",
-        Comment: "#5d6b5f",
-        Comment.Preproc: "#7a4a12",
-        Comment.PreprocFile: "#7a4a12",
-        Keyword: "#9a2450",
-        Keyword.Type: "#1f5f8b",
-        Name.Builtin: "#1f5f8b",
-        Name.Function: "#0f6b50",
-        Name.Class: "#1f5f8b",
-        Number: "#6a3fa0",
-        String: "#8a4a00",
-        Literal: "#8a4a00",
-        Operator: "#1f2421",
-        Punctuation: "#1f2421",
-        Generic.Prompt: "#6b746d",
-        Generic.Output: "#1f2421",
-        Error: "",
-    }
+    styles = {token: light for token, (light, _) in COLOURS.items()}
 
 
 class WarpDark(Style):
     background_color = "#191c1b"
     highlight_color = "#26302b"
     line_number_color = "#939b95"
-    styles = {
-        Token: "#dfe3de",
-        Comment: "#93a396",
-        Comment.Preproc: "#dcb07a",
-        Comment.PreprocFile: "#dcb07a",
-        Keyword: "#f08bb0",
-        Keyword.Type: "#85c1ea",
-        Name.Builtin: "#85c1ea",
-        Name.Function: "#6fd1ae",
-        Name.Class: "#85c1ea",
-        Number: "#c4a6f2",
-        String: "#e5b176",
-        Literal: "#e5b176",
-        Operator: "#dfe3de",
-        Punctuation: "#dfe3de",
-        Generic.Prompt: "#8d958f",
-        Generic.Output: "#dfe3de",
-        Error: "",
-    }
+    styles = {token: dark for token, (_, dark) in COLOURS.items()}

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import dataclasses
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +20,11 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx import addnodes
 from sphinx.application import Sphinx
-from sphinx.environment import BuildEnvironment
-from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
+from warp.base import counts, needs, ui
 from warp.chapter import results
+from warp.explain import report, speed
 from warp.site import (
     colours,
     doxygen,
@@ -34,13 +33,13 @@ from warp.site import (
     markup,
     one_style,
     reading,
+    rendering,
     search_index,
     source_parser,
     terms,
     valid_html,
 )
-
-log = logging.getLogger(__name__)
+from warp.trace import trace
 
 
 class RungRole(SphinxRole):
@@ -168,11 +167,6 @@ class Explained(SphinxDirective):
         if not path.exists():
             raise self.error(f"no trace of {folder} was recorded")
         self.env.note_dependency(str(path))
-        root = course_root(self.env)
-        from warp.base import ui
-        from warp.explain import report, speed
-        from warp.trace import trace
-
         launches = [one for one in trace.load(str(path)).launches if results.kernel_base(one.kernel) == kernel]
         if not launches:
             raise self.error(f"the trace of {folder} has no kernel {kernel}")
@@ -183,7 +177,7 @@ class Explained(SphinxDirective):
             launches = [bound.launch] if bound else launches
         first = trace.Trace([dataclasses.replace(launches[0], findings=[])])
         text = report.render(first, ui.Palette(False), width=112)
-        text = text.replace(str(root) + "/", "")
+        text = text.replace(f"{self.config.warp_root}/", "")
         text = re.sub(r"(?:\.\./)+(?=chapters/)", "", text)
         part = r"^ *requests .*\| source\n(?:.*\n)*?(?=\n *requests  |\n  At least |\Z)"
         if "bound" in self.options:
@@ -191,14 +185,7 @@ class Explained(SphinxDirective):
         found = re.search(part, text, re.MULTILINE)
         if not found:
             raise self.error(f"./learn explain has no such lines for {kernel}")
-        return [output_block(found[0].rstrip("\n").split("\n"))]
-
-
-def output_block(lines: list[str]) -> nodes.Node:
-    text = "\n".join(lines)
-    block = nodes.literal_block(text, text, classes=["output"])
-    block["language"] = "text"
-    return block
+        return [rendering.literal(found[0].rstrip("\n"), "text", "output")]
 
 
 class SourceFile(SphinxDirective):
@@ -211,17 +198,9 @@ class SourceFile(SphinxDirective):
         self.env.note_dependency(str(path))
         if not path.is_file():
             raise self.error(f"there is no file {self.arguments[0]}")
-        text = path.read_text(encoding="utf-8").rstrip("\n")
-        block = nodes.literal_block(text, text, language="cuda", linenos=True)
+        block = rendering.literal(path.read_text(encoding="utf-8").rstrip("\n"), "cuda")
+        block["linenos"] = True
         return [block]
-
-
-def course_root(env: BuildEnvironment) -> Path:
-    """The course's folder; its tools can be imported afterwards."""
-    root = Path(env.config.warp_root)
-    if str(root / "tools") not in sys.path:
-        sys.path.insert(0, str(root / "tools"))
-    return root
 
 
 class Packages(SphinxDirective):
@@ -232,9 +211,6 @@ class Packages(SphinxDirective):
     option_spec = {"command": lambda given: given or "apt-get"}  # the package manager
 
     def run(self) -> list[nodes.Node]:
-        course_root(self.env)
-        from warp.base import needs
-
         works = self.arguments[0].split()
         for work in works:
             if work not in needs.WORK:
@@ -246,7 +222,7 @@ class Packages(SphinxDirective):
                 raise self.error(f"the runner knows no '{manager}'; it knows {', '.join(needs.MANAGERS)}")
             named = [need.elsewhere.get(manager, need.package) for work in works for need in needs.WORK[work]]
             command = needs.install_command(named, manager, sudo="sudo ")
-            return self.parse_text_to_nodes(markup.fence("$ " + command, "{code-block} console", [""]))
+            return [rendering.literal("$ " + command, "console")]
         seen, rows = set(), []
         for work in works:
             for need in needs.WORK[work]:
@@ -265,9 +241,6 @@ class CountsTable(SphinxDirective):
         described = doxygen.members(xml, "simt::Counts")
         if not described:
             raise self.error("Doxygen extracted no member of simt::Counts")
-        course_root(self.env)
-        from warp.base import counts
-
         self.env.note_dependency(counts.__file__)
         rows = []
         for name, text in described:

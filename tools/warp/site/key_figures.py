@@ -6,15 +6,12 @@ import math
 
 from warp.chapter.results import Results
 from warp.site.markup import milliseconds
+from warp.site.rung_tables import ACCESSES
 
 # What a request of each kind costs: (prefix of the counts, unit, its words), the most telling one first.
 COSTS = [
-    ("shared_load", "wavefronts", "wavefronts a shared load"),
-    ("shared_store", "wavefronts", "wavefronts a shared store"),
-    ("global_load", "sectors", "sectors a global load"),
-    ("global_store", "sectors", "sectors a global store"),
-    ("global_atomic", "sectors", "sectors a global atomic"),
-    ("shared_atomic", "wavefronts", "wavefronts a shared atomic"),
+    (prefix, unit, f"{unit} a {label.removesuffix('s')}")
+    for label, prefix, unit in (*ACCESSES[3:5], *ACCESSES[:3], ACCESSES[5])
 ]
 SAME = 0.03  # counts this close are alike
 

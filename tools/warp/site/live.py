@@ -49,70 +49,54 @@ EXAMPLES = {
     "stores": ("Stores of a row and of a column", "shared:float[0][lane]=:float[lane][0]="),
 }
 
-Place = tuple[str, str, str]  # chapter, rung, line
-
-# Lines of the chapters: what they show, the state, and where its two accesses stand, or both: chapter, rung, line.
-LINES: list[tuple[str, str, list[Place]]] = [
+# Lines of the chapters: what they show, the state, and where its two accesses stand, or both: chapter/rung: line.
+LINES: list[tuple[str, str, list[str]]] = [
     (
         "A matrix along its rows, and along its columns",
         "global:float*1:float[lane*200]",
         [
-            (
-                "01_thread_indexing",
-                "copy_x_fastest",
-                "if (row < rows && col < cols) out[row * cols + col] = in[row * cols + col];",
-            ),
-            (
-                "01_thread_indexing",
-                "copy_y_fastest",
-                "if (row < rows && col < cols) out[row * cols + col] = in[row * cols + col];",
-            ),
+            "01_thread_indexing/copy_x_fastest: if (row < rows && col < cols) out[row * cols + col] = in[row * cols + col];",
+            "01_thread_indexing/copy_y_fastest: if (row < rows && col < cols) out[row * cols + col] = in[row * cols + col];",
         ],
     ),
     (
         "Rows in, columns out: the load and the store of a transpose",
         "global:float*1:float[lane*96]=",
-        [
-            ("06_transpose", "naive_rows", "out[std::size_t{col} * rows + row] = in[std::size_t{row} * cols + col];"),
-        ],
+        ["06_transpose/naive_rows: out[std::size_t{col} * rows + row] = in[std::size_t{row} * cols + col];"],
     ),
     (
         "A tile's column, plain and padded",
         "shared:float[lane][0]:float[lane][0]+1",
-        [
-            ("06_transpose", "tiled", "out[std::size_t{col0 + i} * rows + row0 + x] = tile[x][i];"),
-        ],
+        ["06_transpose/tiled: out[std::size_t{col0 + i} * rows + row0 + x] = tile[x][i];"],
     ),
     (
         "A swizzled tile: a row is stored, a column is read",
         "shared:float[0][lane]^=:float[lane][0]^",
         [
-            ("06_transpose", "swizzled", "tile[i][x ^ i] = in[std::size_t{row0 + i} * cols + col0 + x];"),
-            ("06_transpose", "swizzled", "out[std::size_t{col0 + i} * rows + row0 + x] = tile[x][i ^ x];"),
+            "06_transpose/swizzled: tile[i][x ^ i] = in[std::size_t{row0 + i} * cols + col0 + x];",
+            "06_transpose/swizzled: out[std::size_t{col0 + i} * rows + row0 + x] = tile[x][i ^ x];",
         ],
     ),
     (
         "Structs of three floats, and three arrays",
         "global:float*3:float*1",
         [
-            ("06_transpose", "points_aos", "const float x = in[3 * p], y = in[3 * p + 1], z = in[3 * p + 2];"),
-            ("06_transpose", "points_soa", "const float x = in[p], y = in[points + p], z = in[2 * points + p];"),
+            "06_transpose/points_aos: const float x = in[3 * p], y = in[3 * p + 1], z = in[3 * p + 2];",
+            "06_transpose/points_soa: const float x = in[p], y = in[points + p], z = in[2 * points + p];",
         ],
     ),
     (
         "A tree of neighbours, and a tree of halves",
         "shared:float*2:float*1",
         [
-            ("07_reductions", "interleaved_strided", "if (left < blockDim.x) sums[left] += sums[left + s];"),
-            ("07_reductions", "sequential", "if (t < s) sums[t] += sums[t + s];"),
+            "07_reductions/interleaved_strided: if (left < blockDim.x) sums[left] += sums[left + s];",
+            "07_reductions/sequential: if (t < s) sums[t] += sums[t + s];",
         ],
     ),
     (
         "A tile of A stored transposed, and with padded rows",
         "shared:float[lane%2*512+lane/2]=:float[lane%2*528+lane/2]=",
-        [
-            ("05_bank_conflicts", "", "tile[k][row] = four.x;"),
-        ],
+        ["05_bank_conflicts/: tile[k][row] = four.x;"],
     ),
 ]
 
@@ -341,13 +325,14 @@ class Line:
     page: str  # with its anchor
 
 
-def lines_of(folder: str, source: str, pages: dict[str, Page], trace: dict) -> dict[tuple[str, str, str], Line]:
+def lines_of(folder: str, source: str, pages: dict[str, Page], trace: dict) -> dict[str, Line]:
     """Where the lines of LINES are that a chapter has. BuildError unless the simulator saw the access that is said of each."""
-    found: dict[tuple[str, str, str], Line] = {}
+    found: dict[str, Line] = {}
     for _, state, places in LINES:
         space, accesses = parse(state)
         for access, place in zip(accesses, places * 2):
-            chapter, rung, code = place
+            at, _, code = place.partition(": ")
+            chapter, _, rung = at.partition("/")
             if chapter == folder:
                 number = _seen(access.example(space), rung, code, source, trace)
                 if not number:
@@ -389,7 +374,7 @@ def _seen(example: dict, rung: str, code: str, source: str, trace: dict) -> int:
     return 0
 
 
-def lines_list(found: dict[tuple[str, str, str], Line]) -> list[Block]:
+def lines_list(found: dict[str, Line]) -> list[Block]:
     """The lines of the chapters as a list for the figure's own page: each leads to its state and to where it stands."""
     out = []
     for words, state, places in LINES:

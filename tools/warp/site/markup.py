@@ -102,13 +102,6 @@ def size_words(text: str) -> str:
     return " × ".join(number(int(part)) if part.strip().isdigit() else escape(part) for part in text.split(","))
 
 
-def fence(body: str, info: str, options: Sequence[str] = ()) -> str:
-    """A fenced block that nothing in `body` can close."""
-    longest = max((len(m) for m in re.findall(r"`{3,}", body)), default=2)
-    ticks = "`" * max(3, longest + 1)
-    return "\n".join([ticks + info, *options, body, ticks])
-
-
 def table(head: list[str], rows: list[list[str]], align: str) -> str:
     """A Markdown table; `align` has a letter (l, r, c) for each column."""
     marks = {"l": ":--", "r": "--:", "c": ":-:"}
