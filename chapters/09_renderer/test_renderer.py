@@ -277,7 +277,3 @@ class Mutants(unittest.TestCase):
                     self.assertIn("FAIL", [row["status"] for row in rows], run.explain())
                     said = [row["reason"] for row in rows if row["status"] == "FAIL"]
                     self.assertTrue(all("values are wrong" in reason for reason in said), said)
-
-
-if __name__ == "__main__":
-    unittest.main()

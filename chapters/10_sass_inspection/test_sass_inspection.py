@@ -58,7 +58,3 @@ class Copies(unittest.TestCase):
 
     def test_every_size_has_its_tail(self):
         self.assertEqual(CHAPTER.run("--cases", "all", results=False).code, 0)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -328,7 +328,3 @@ class Chapters(small.Course):
         self.assertEqual(ask("numbers", str(self.main)).returncode, 1)
         for words in (["numbers"], ["number", "02"], ["numbers", "77"]):
             self.assertEqual(ask(*words).returncode, 2)
-
-
-if __name__ == "__main__":
-    unittest.main()

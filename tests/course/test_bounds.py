@@ -358,7 +358,3 @@ class Words(unittest.TestCase):
         self.assertEqual(
             (bounds.in_bytes(1), bounds.in_bytes(999), bounds.in_bytes(1.5e6)), ("1 byte", "999 bytes", "1.5 MB")
         )
-
-
-if __name__ == "__main__":
-    unittest.main()

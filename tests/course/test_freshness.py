@@ -1,7 +1,6 @@
 """An edit of prose keeps the run that was made before; an edit of code does not."""
 
 import json
-import unittest
 from concurrent.futures import ThreadPoolExecutor
 
 import small
@@ -130,7 +129,3 @@ class Kept(small.Course):
                 self.kept()
         program.write_text(text)
         self.assertEqual(self.lines_of(self.kept()), {self.line})
-
-
-if __name__ == "__main__":
-    unittest.main()

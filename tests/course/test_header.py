@@ -174,7 +174,3 @@ class Paths(unittest.TestCase):
         self.assertEqual(sorted(set(found)), short)
         for key in short:
             self.assertGreaterEqual(found.count(key), 2, key)
-
-
-if __name__ == "__main__":
-    unittest.main()

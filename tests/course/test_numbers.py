@@ -73,7 +73,3 @@ class Files(unittest.TestCase):
             with self.subTest(str(file.relative_to(small.ROOT))):
                 text = file.read_text(encoding="utf-8")
                 self.assertTrue(text == as_text(json.loads(text)), "learn record writes it in another form")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -323,7 +323,3 @@ class Command(small.Course):
         self.assertIn("sectors: 2.5 sectors per request (counted on the simulator)", done.stdout)
         self.assertIn("2 predictions, 0 wrong", done.stdout)
         self.assertIn("2 predictions on the main track; legal is 8 to 16", done.stdout)
-
-
-if __name__ == "__main__":
-    unittest.main()

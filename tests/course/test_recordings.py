@@ -131,7 +131,3 @@ class Recorded(unittest.TestCase):
     def test_a_rung_without_a_kernel(self):
         with self.assertRaisesRegex(results.ResultsError, "no recording of launch 0 of on_cpu"):
             recording.recorded(self.chapter("07_reductions"), "on_cpu", "--size", "64")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -31,7 +31,3 @@ class Results(unittest.TestCase):
             with self.assertRaises(records.FormError) as caught:
                 records.read(Report, {**data, "rows": [{**data["rows"][0], **change}]}, strict=True)
             self.assertEqual(caught.exception.message, said)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -64,7 +64,3 @@ class Generator(unittest.TestCase):
         self.assertIn("lab::use_cublas", self.output.read_text())
         self.run_with(HEADER, "--cublas")  # a map
         self.assertNotIn("use_cublas", self.output.read_text())
-
-
-if __name__ == "__main__":
-    unittest.main()

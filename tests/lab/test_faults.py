@@ -226,7 +226,3 @@ class One(unittest.TestCase):
 
         self.assertIn("\033[32mPASS", on_terminal())
         self.assertNotIn("\033", on_terminal(NO_COLOR="1"))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,7 +1,6 @@
 """Chapters by number, name, prefix and path; headers; sizes."""
 
 import os
-import unittest
 
 import fake
 
@@ -88,7 +87,3 @@ class Chapters(fake.Checkout):
             self.assertIn("is no size", self.refuse(chapters.check_size, size, [self.known[0]]), size)
         self.assertIn("rows,cols", self.refuse(chapters.check_size, "5", [self.known[2]]))
         self.assertIn("M,N,K", self.refuse(chapters.check_size, "5,5", [self.known[1]]))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -7,7 +7,6 @@ import socket
 import stat
 import subprocess
 import time
-import unittest
 import urllib.request
 
 import fake
@@ -603,7 +602,3 @@ class Launcher(fake.Checkout):
             [fake.sys.executable, old, "list"], env=self.environment(), capture_output=True, text=True
         )
         self.assertIn(newer, done.stdout)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -3,7 +3,6 @@
 import os
 import shutil
 import subprocess
-import unittest
 
 import fake
 
@@ -118,7 +117,3 @@ class Shells(fake.Checkout):
             _warp_by_warp_learn
         """
         self.assertEqual(self.shell("zsh", "-f", "-c", script), ["two"])
-
-
-if __name__ == "__main__":
-    unittest.main()

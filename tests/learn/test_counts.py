@@ -48,7 +48,3 @@ class Counts(unittest.TestCase):
         self.assertEqual(strange_names('n("global_load_sector")'), ["global_load_sector"])
         wrong = 'Metric m{"global load request", "sectors", "global_load_requests", ""};'
         self.assertEqual(other_metrics(wrong), [("global load request", "sectors", "global_load_requests")])
-
-
-if __name__ == "__main__":
-    unittest.main()

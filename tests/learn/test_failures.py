@@ -1,7 +1,6 @@
 """Builds and programs that fail: the tail of the log, the right exit code, nothing hidden."""
 
 import os
-import unittest
 
 import fake
 
@@ -57,7 +56,3 @@ class Programs(fake.Checkout):
         self.learn("run", "01", code=0)
         done = self.learn("run", "01", env={"FAKE_CHAPTER": "silent"}, code=1)
         self.assertIn("no results", done.stdout)
-
-
-if __name__ == "__main__":
-    unittest.main()

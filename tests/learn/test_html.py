@@ -257,7 +257,3 @@ class Maps(unittest.TestCase):
 
     def test_shared_atomics_are_served_lane_by_lane(self):
         self.assertEqual(self.caption("shared", "atomic", lambda lane: 4 * (lane % 4)), "at most 8 lanes in one bank")
-
-
-if __name__ == "__main__":
-    unittest.main()

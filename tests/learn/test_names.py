@@ -116,7 +116,3 @@ class Table(unittest.TestCase):
     @staticmethod
     def parse_of(command, *words):
         return options.parse(table.find(command), list(words))
-
-
-if __name__ == "__main__":
-    unittest.main()

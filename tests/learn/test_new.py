@@ -221,7 +221,3 @@ class Compiled(unittest.TestCase):
         command = [NVCC, "-std=c++17", "-Xcompiler=-Wall,-Wextra", "-o", os.path.join(self.folder, "my"), self.source]
         done = subprocess.run(command, capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ""))
-
-
-if __name__ == "__main__":
-    unittest.main()

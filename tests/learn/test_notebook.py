@@ -46,7 +46,3 @@ class Form(unittest.TestCase):
         head, _, text = cell.partition("\n")
         self.assertEqual(head, "%%writefile my/" + EXERCISE)
         self.assertEqual(text, exercise().blank.rstrip("\n"))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -169,7 +169,3 @@ class Program(unittest.TestCase):
 
     def test_the_default_stream_alone_has_no_chart(self):
         self.assertEqual(self.rounds_of(DEFAULT_ALONE), [])
-
-
-if __name__ == "__main__":
-    unittest.main()

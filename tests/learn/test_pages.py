@@ -95,7 +95,3 @@ class Pages(unittest.TestCase):
             path.unlink()
         with self.assertRaisesRegex(LearnError, "wrote no"), contextlib.redirect_stderr(io.StringIO()):
             docs.print_short_path(machine, str(self.built))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -2,7 +2,6 @@
 
 import json
 import os
-import unittest
 
 import fake
 
@@ -200,7 +199,3 @@ class Predict(fake.Checkout):
         self.assertIn("'x' is no answer to second", self.refused("predict", "01", "--answers", "8;x"))
         self.assertIn("has 4 guesses; chapter 01 asks 3", self.refused("predict", "01", "--answers", "1;1;1;1"))
         self.assertIn("asks no predictions yet", self.learn("predict", "02", code=1).stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

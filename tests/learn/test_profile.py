@@ -326,7 +326,3 @@ class Tables(unittest.TestCase):
     def test_permission(self):
         self.assertIn("ERR_NVGPUCTRPERM", profiling.not_permitted("==ERROR== ERR_NVGPUCTRPERM"))
         self.assertEqual(profiling.not_permitted("Segmentation fault"), "")
-
-
-if __name__ == "__main__":
-    unittest.main()

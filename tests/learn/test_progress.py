@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import unittest
 
 import fake
 
@@ -69,7 +68,3 @@ class Progress(fake.Checkout):
         text = self.script().replace("for number", "progress.change(lambda kept: kept.clear() or 1 / 0)\nfor number")
         self.assertIn("ZeroDivisionError", self.python(text).communicate(timeout=60)[1])
         self.assertEqual(self.kept()["numbers"], list(range(20)))
-
-
-if __name__ == "__main__":
-    unittest.main()

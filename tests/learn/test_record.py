@@ -520,7 +520,3 @@ class Counts(unittest.TestCase):
                 self.rows(**page)
         with self.assertRaisesRegex(counts.CountsError, "several devices"):
             counts.caches_file({}, [self.rows(), self.rows(device="NVIDIA H100")])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -32,7 +32,3 @@ class Recording(unittest.TestCase):
             without_times(kept["frames"]), without_times(now), "make it again: tools/warp/site/record_watch.py"
         )
         self.assertNotEqual(without_times(kept["frames"]), without_times(now[:-1]))
-
-
-if __name__ == "__main__":
-    unittest.main()

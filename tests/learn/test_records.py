@@ -50,7 +50,3 @@ class Records(unittest.TestCase):
         self.assertEqual(launch["required"], ["index", "kernel", "grid", "block", "counts"])
         self.assertEqual(launch["properties"]["grid"], {"type": "array", "items": {"type": "integer"}})
         self.assertNotIn("variant", launch["properties"])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,7 +1,6 @@
 """./learn run: the times that stand beside the simulator's counts, and what a newcomer is told first."""
 
 import json
-import unittest
 
 import fake
 
@@ -67,7 +66,3 @@ class Newcomer(fake.Checkout):
 
     def test_who_runs_all_chapters_knows(self):
         self.assertNotIn("Read first", self.learn("run", code=0).stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import unittest
 
 import fake
 
@@ -157,7 +156,3 @@ class Sarif(test_trace.Made):
     def test_files_of_the_course_are_relative(self):
         inside = sarif.artifact(os.path.join(fake.ROOT, "chapters", "a b.cu"))
         self.assertEqual(inside, {"uri": "chapters/a%20b.cu", "uriBaseId": "SRCROOT"})
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -614,7 +614,3 @@ class Compiled(fake.Checkout):
         shutil.rmtree(os.path.join(self.root, "build"))
         self.write("empty.cu", "int main() {}\n")
         self.assertIn("empty.cu has no kernel", self.sass("empty.cu", code=1).stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

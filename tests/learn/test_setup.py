@@ -378,7 +378,3 @@ class Venv(fake.Checkout):
         self.assertIn("Installing the site's Python packages", done.stderr)
         self.assertNotIn("Creating", done.stderr)
         self.assertIn("nothing to install", self.learn("setup", "--docs", code=0).stdout)
-
-
-if __name__ == "__main__":
-    unittest.main()

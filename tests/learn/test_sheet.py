@@ -55,7 +55,3 @@ class Command(fake.Checkout):
         self.assertEqual(self.learn("sheet", code=0).stdout, "The sheet\n\nWords.\n")
         os.unlink(os.path.join(self.root, "docs", "sheet.md"))
         self.assertIn("cannot read docs/sheet.md", self.learn("sheet", code=1).stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -385,7 +385,3 @@ class Debugger(Simulator):
         self.assertRegex(done.stdout, r"warp 0, lane 5")
         self.assertRegex(done.stdout, r"\$\d+ = (5|133)\n")
         self.assertRegex(done.stdout, r"\$\d+ = 256\n")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -281,7 +281,3 @@ class Programs(unittest.TestCase):
                 found = (launch["global_sectors_read_distinct"], launch["global_sectors_written_distinct"])
                 self.assertEqual(found, (read, written), program)
                 self.assertEqual(launch.get("global_atomics_on_one_word"), atomics, program)
-
-
-if __name__ == "__main__":
-    unittest.main()

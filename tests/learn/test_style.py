@@ -84,7 +84,3 @@ class Types(unittest.TestCase):
             file.write("from warp.trace.model import Launch\n\n\ndef f(one: Launch) -> int:\n    return one.index_\n")
             file.flush()
             self.assertIn('"Launch" has no attribute "index_"', self.mypy(file.name).stdout)
-
-
-if __name__ == "__main__":
-    unittest.main()

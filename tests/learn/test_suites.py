@@ -276,7 +276,3 @@ class Counting(unittest.TestCase):
 
     def test_a_suite_that_dies_after_its_tests_still_fails(self):
         self.assertEqual(self.counted("Ran 5 tests in 1s\n\nOK\n", failed=1), (4, 1, 0))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -7,7 +7,6 @@ import select
 import signal
 import subprocess
 import time
-import unittest
 
 import fake
 
@@ -222,7 +221,3 @@ class TwoAtATime(fake.Checkout):
             pass
         self.assertEqual(first.wait(timeout=120), 0)
         second.wait(timeout=120)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -164,7 +164,3 @@ class Sources(unittest.TestCase):
                 for module in modules:
                     first = module.split(".")[0]
                     self.assertTrue(first == "warp" or first in sys.stdlib_module_names, f"{name}: {module}")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -708,7 +708,3 @@ class Advice(unittest.TestCase):
         (seventh,) = (chapter for chapter in chapters.all_chapters() if chapter.number == "07")
         number, name = re.fullmatch(r"section (\d+), (.*)", problems.OWN_COPIES).groups()
         self.assertRegex(fake.read(seventh.source), rf"// ## {number}\. .*{name}")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -131,7 +131,3 @@ class WrongTree(unittest.TestCase):
     def test_a_circle(self):
         tree = self.tree({"base/a.py": "import warp.base.b\n", "base/b.py": "from warp.base import a\n"})
         self.assertEqual(circles(tree), ["warp.base.a -> warp.base.b -> warp.base.a"])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -166,7 +166,3 @@ class Pairs(unittest.TestCase):
         code, rows, said, _ = run(capability=(8, 0))
         self.assertEqual((code, rows), (2, []))
         self.assertIn("compute capability 9.0", said)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -157,7 +157,3 @@ class Command(unittest.TestCase):
         code, said = run("--orders", "-1")
         self.assertEqual(code, 2)
         self.assertTrue(re.search(r"--orders: 0 or more", said))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -79,7 +79,3 @@ class Products(unittest.TestCase):
         self.assertEqual(products, fp32 + tensor, products)
         self.assertEqual(wrong, tensor, wrong)
         self.assertEqual(fp32_kernels.verdict(beside), ([], []))
-
-
-if __name__ == "__main__":
-    unittest.main()

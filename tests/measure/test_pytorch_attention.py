@@ -80,7 +80,3 @@ class PyTorch(unittest.TestCase):
         self.assertEqual(len(rows), 19 - 3)
         self.assertEqual(said.count("\n"), 3)
         self.assertIn("decode/one,short,split was not timed: No available kernel. Aborting execution.\n", said)
-
-
-if __name__ == "__main__":
-    unittest.main()

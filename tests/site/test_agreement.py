@@ -80,7 +80,3 @@ class Page(unittest.TestCase):
     def test_a_program_that_fails_is_named(self):
         with self.assertRaisesRegex(ValueError, "microkernels ended with exit code 3"):
             self.page(code=3)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -177,7 +177,3 @@ class Reader(unittest.TestCase):
                              ["100", "× 3.0300", "× 1.1330", "400", "asked below"])  # fmt: skip
         self.assertEqual(label, "T, in GB/s: first 100 GB/s; second 300 GB/s; third 330 GB/s; fourth 400 GB/s; "
                                 "fifth asked below.")  # fmt: skip
-
-
-if __name__ == "__main__":
-    unittest.main()

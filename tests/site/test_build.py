@@ -329,7 +329,3 @@ int main() { return 0; }"""
             timeout=300,
         )
         self.refused(done, r"^docs: this Python lacks sphinx, .*run './learn docs'")
-
-
-if __name__ == "__main__":
-    unittest.main()

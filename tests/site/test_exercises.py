@@ -119,7 +119,3 @@ class Way(unittest.TestCase):
         self.assertIn("chapters 01, 02, 03, 06, 07 and those", said)
         self.assertEqual(way.paths([], {}), [])
         self.assertEqual([way.hours(n) for n in (45, 60, 75)], ["45 min", "1 h", "1 h 15 min"])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -615,7 +615,3 @@ class Drawings(unittest.TestCase):
                 self.assertTrue(left > 40 and right < width, text)
                 for x, y in self.dots(svg):
                     self.assertFalse(left < x < right and top < y < bottom, f"{text} covers a point")
-
-
-if __name__ == "__main__":
-    unittest.main()

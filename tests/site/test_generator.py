@@ -1034,7 +1034,3 @@ class Contracts(Temporary):
 
     def test_a_missing_file_is_refused(self):
         self.assertRaisesRegex(doxygen.DoxygenError, "nothing to document", self.extract, self.root / "gone.h")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -55,7 +55,3 @@ class Predictions(unittest.TestCase):
         for guess, verdict in zip(GUESSES, found):
             with self.subTest(**guess):
                 self.assertEqual(verdict, guess["verdict"])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -88,7 +88,3 @@ class Archive(unittest.TestCase):
                     names = both.getnames()
                     self.assertEqual(both.extractfile(f"{landing.ARCHIVE}/site/index.html").read(), b"the page")
                 self.assertEqual(sorted(names), [f"{landing.ARCHIVE}/learn", f"{landing.ARCHIVE}/site/index.html"])
-
-
-if __name__ == "__main__":
-    unittest.main()

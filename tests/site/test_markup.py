@@ -61,7 +61,3 @@ class Rules(unittest.TestCase):
             self.assertIn(right, PAGE)
             found = faults(PAGE.replace(right, wrong, 1))
             self.assertTrue(any(words in fault for fault in found), (wrong, found))
-
-
-if __name__ == "__main__":
-    unittest.main()

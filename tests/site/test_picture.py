@@ -31,7 +31,3 @@ class Picture(unittest.TestCase):
         self.assertEqual(text.count("--draw-accent: "), 2)
         for name in picture.COLOURS:
             self.assertNotIn(f"--draw-{name}: ;", text)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -162,7 +162,3 @@ class Notes(unittest.TestCase):
         margin.place_notes(None, tree)
         (answer,) = [fold for fold in tree.findall(reading.folded) if "answer" in fold["classes"]]
         self.assertIs(note.parent, answer)  # it tells what is asked
-
-
-if __name__ == "__main__":
-    unittest.main()

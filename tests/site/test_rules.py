@@ -521,7 +521,3 @@ class Answers(browser.InABrowser):
         page.evaluate("location.hash = 'access=shared:float4[lane/2]:float4[lane/2]='")
         page.wait_for_function("document.querySelector('.big b').textContent === '2'")
         self.assertEqual(page.locator(".big b").all_inner_texts(), ["2", "4"])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -207,7 +207,3 @@ class Played(browser.InABrowser):
         page = self.page(figures.resident(256, 128, 8), java_script_enabled=False)
         self.assertTrue(page.locator(".player svg").is_visible())
         self.assertEqual(page.locator(".player input").count(), 0)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -237,7 +237,3 @@ class Mutants(unittest.TestCase):
         guards = [(*mutant, mutant[0], "out-of-bounds") for mutant in GUARDS]
         there = (*GUARDED, GUARDED[0], "should raise out-of-bounds")
         notice(self, CHAPTER, [*guards, there], traced=True, at_once=True)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -156,7 +156,3 @@ class Mutants(unittest.TestCase):
 class Arguments(unittest.TestCase):
     def test_a_size_that_does_not_fit(self):
         CHAPTER.refused("--size", "2147483647,2147483647,2147483647", codes=(1, 2))
-
-
-if __name__ == "__main__":
-    unittest.main()

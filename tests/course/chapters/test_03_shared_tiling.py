@@ -228,7 +228,3 @@ class Mutants(unittest.TestCase):
         self.assertEqual(wrong.code, 1, wrong.explain())
         self.assertEqual(wrong.row("wide_reads")["status"], "FAIL")
         self.assertNotIn("simt:", wrong.err + wrong.out)
-
-
-if __name__ == "__main__":
-    unittest.main()

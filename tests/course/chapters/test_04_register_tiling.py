@@ -177,7 +177,3 @@ class Mutants(unittest.TestCase):
     def test_what_the_simulator_finds(self):
         mutants = [(rung, old, new, rung, finding) for rung, old, new, finding in TRACED]
         notice(self, CHAPTER, mutants, "--cases", "0-11", traced=True)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -120,7 +120,3 @@ class Patterns(unittest.TestCase):
         report = json.loads((ROOT / "tests" / "simulator" / "microkernels" / "h200.json").read_text())
         patterns = sum(name.startswith("lds") for name in report["cases"])
         self.assertIn(f"measured {patterns} read patterns", CHAPTER.prose())
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -135,7 +135,3 @@ class Mutants(unittest.TestCase):
         guard = ("static_cast<int>(rows) && col0 + c < cols) {\n      out", "static_cast<int>(rows)) {\n      out")
         beyond = ("whole_sectors", *guard, "whole_sectors", "out-of-bounds")
         notice(self, CHAPTER, [barrier, beyond], "--size", "33,70", traced=True)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -179,7 +179,3 @@ class Mutants(unittest.TestCase):
         (single_pass,) = (row for row in run.rows if row["rung"] == "single_pass" and not row.get("variant"))
         self.assertNotEqual(single_pass["status"], "PASS")
         self.assertIn("race", run.row("single_pass", "by=ticket")["reason"])
-
-
-if __name__ == "__main__":
-    unittest.main()

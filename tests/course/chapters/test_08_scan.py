@@ -149,7 +149,3 @@ class Mutants(unittest.TestCase):
                     self.assertIn("raised nothing", " ".join(run.out.split()))
             run = program.run("--size", "20000", "--rung", "look_back")
             self.assertEqual(run.code, 1, run.explain())
-
-
-if __name__ == "__main__":
-    unittest.main()

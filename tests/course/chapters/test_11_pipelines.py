@@ -89,7 +89,3 @@ class Mutants(unittest.TestCase):
 
     def test_a_missing_barrier_is_found(self):
         notice(self, CHAPTER, [(*mutant, "race") for mutant in UNGUARDED], "--size", "128,128,80", traced=True)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -32,7 +32,3 @@ class Recorded(unittest.TestCase):
             )
             self.assertEqual(row["status"], "PASS")
             self.assertGreaterEqual(row["ratio_to_peer"], least, size)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -105,7 +105,3 @@ class Mutants(unittest.TestCase):
                     environment = {**os.environ, "MISTAKE": str(number)}
                     done = subprocess.run([program], capture_output=True, text=True, timeout=600, env=environment)
                     (self.assertNotEqual if number >= 0 else self.assertEqual)(done.returncode, 0, done.stdout)
-
-
-if __name__ == "__main__":
-    unittest.main()

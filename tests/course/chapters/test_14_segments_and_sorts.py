@@ -205,7 +205,3 @@ class Mutants(unittest.TestCase):
             run = program.run("--size", "30000", "--rung", "sort_in_sweeps")
             self.assertEqual(run.code, 1, run.explain())
             self.assertRegex(run.out + run.err, "are wrong|out-of-bounds: write")
-
-
-if __name__ == "__main__":
-    unittest.main()

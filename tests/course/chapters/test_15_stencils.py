@@ -120,7 +120,3 @@ class Mutants(unittest.TestCase):
             [(*barrier, "gradient", "shared-race"), (*edge, "filter_tiled"), (*image, "filter_texture")],
             traced=True,
         )
-
-
-if __name__ == "__main__":
-    unittest.main()

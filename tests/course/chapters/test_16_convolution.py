@@ -171,7 +171,3 @@ class Mutants(unittest.TestCase):
     def test_what_only_the_simulator_notices(self):
         barrier = ("tile_product", "__pipeline_wait_prior(STAGES - 2);\n        __syncthreads();", "__syncthreads();")
         notice(self, CHAPTER, [(*barrier, "pointwise")], traced=True)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -136,7 +136,3 @@ class HopperMutants(unittest.TestCase):
                 run = program.run("--size", "136,264,456", *only(rung))
                 self.assertIn(run.code, (1, 86), run.explain())
                 self.assertRegex(run.out + run.err, says)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -275,7 +275,3 @@ class Mutants(unittest.TestCase):
 
     def test_what_only_the_simulator_notices(self):
         notice(self, CHAPTER, [("Stream", "__syncthreads();", "", "fused", "shared-race")], traced=True)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -114,7 +114,3 @@ class Mutants(unittest.TestCase):
             ("built", "s ? &nodes[s - 1] : nullptr, s ? 1 : 0,", "nullptr, 0,", "new_graph", "stream-race"),
         ]
         notice(self, CHAPTER, mistakes, "--size", "4099", traced=True)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -100,7 +100,3 @@ class Mutants(unittest.TestCase):
     def test_what_has_no_order_is_told(self):
         mutants = [(*mutant, mutant[0], "stream-race") for mutant in UNORDERED] + [(*TAGGED, TAGGED[0], "are wrong")]
         notice(self, CHAPTER, mutants, traced=True, at_once=True)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -166,7 +166,3 @@ class TwoThatFail(unittest.TestCase):
         Failing("test").run(result)
         self.assertEqual(result.errors, [])
         self.assertEqual([re.search(r"\[(\w+)\]", str(test)).group(1) for test, _ in result.failures], failing)
-
-
-if __name__ == "__main__":
-    unittest.main()

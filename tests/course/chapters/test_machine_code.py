@@ -107,7 +107,3 @@ template __global__ void edited<2>(float*);
             main.write_text("int broken(")
             with self.assertRaises(digest.CompilerError):
                 digest.compiled(NVCC, CUOBJDUMP, [main], "90a")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -94,7 +94,3 @@ class Registers(unittest.TestCase):
         _, report, _ = code._disassembled(TOOLCHAIN, source, "sm_90a")
         self.assertTrue(re.search(r"Used \d+ registers", report))
         self.assertNotIn("setmaxnreg", report)
-
-
-if __name__ == "__main__":
-    unittest.main()

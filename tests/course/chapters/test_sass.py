@@ -233,7 +233,3 @@ __global__ void __launch_bounds__(1024) spilling(float* b, const float* a, int n
             ):
                 self.assertIn(part, problems)
             self.assertEqual(len(problems.splitlines()), 6, problems)
-
-
-if __name__ == "__main__":
-    unittest.main()

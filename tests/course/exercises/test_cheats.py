@@ -84,7 +84,3 @@ class Cheats(unittest.TestCase):
         self.assertEqual(files, set(kept) | {"my/01_thread_indexing/missing_guard.cu"})
         for name, text in kept.items():
             self.assertEqual((self.root / name).read_text(encoding="utf-8"), text)
-
-
-if __name__ == "__main__":
-    unittest.main()

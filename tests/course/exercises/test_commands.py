@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-import unittest
 from xml.etree import ElementTree
 
 import learner
@@ -553,7 +552,3 @@ class Watch(learner.Checkout):
 
     def test_polling(self):
         self.watches("polling", WARP_POLL="1")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -123,7 +123,3 @@ class OnGpu(unittest.TestCase):
             for thread in threads:
                 thread.join()
         self.assertEqual(most, [1] * 4)
-
-
-if __name__ == "__main__":
-    unittest.main()

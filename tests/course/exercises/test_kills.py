@@ -4,7 +4,6 @@ import concurrent.futures
 import itertools
 import os
 import subprocess
-import unittest
 
 import learner
 
@@ -123,7 +122,3 @@ class Kills(learner.Checkout):
         self.assert_nothing_lost(("check",), "together")
         tries = self.progress()["exercises"]["01_first_steps/beta"]["tries"]
         self.assertEqual(tries, 6, "each check counts, whoever else writes the progress")
-
-
-if __name__ == "__main__":
-    unittest.main()

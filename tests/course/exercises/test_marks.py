@@ -132,7 +132,3 @@ class Commands(learner.Checkout):
         for name in self.names:
             self.assertEqual(lines(self.read(name))[-1], "int work() { return 0; }  // TODO")
             self.assertNotIn("SOLUTION", self.read(name))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -206,7 +206,3 @@ void g(float* a, int n) { f<32><<<n / 32, 32>>>(a, n); }
         text = self.HEADER + "\nconstexpr int kOne = 4;\n"
         found = mutations.of_solution(text, self.HEADER, "predict")
         self.assertEqual([m.text.split("= ")[1].strip() for m in found], ["5;", "3;", "8;"])
-
-
-if __name__ == "__main__":
-    unittest.main()

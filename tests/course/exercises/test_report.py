@@ -177,7 +177,3 @@ class Report(unittest.TestCase):
         self.assertIn("Next: compute by hand", said)
         self.assertIn("Help: ./learn hint alpha shows hint 1 of 3.", said)
         self.assertIn("Help: ./learn solution alpha --anyway", self.said(WRONG, tries=3, hints=3))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,7 +1,6 @@
 """The way through the course: one answer to what comes next, the two paths, and what is set aside."""
 
 import re
-import unittest
 
 import learner
 
@@ -87,7 +86,3 @@ class Way(learner.Checkout):
         before = self.learn(code=0).stdout
         self.learn("run", "01", "--rung", "one", code=1, env={"FAKE_CHAPTER": "fail"})
         self.assertEqual(self.learn(code=0).stdout, before)
-
-
-if __name__ == "__main__":
-    unittest.main()
