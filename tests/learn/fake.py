@@ -294,6 +294,16 @@ class Checkout(unittest.TestCase):
             return []
 
 
+def real(folder, *words, env=None):
+    """What the runner of this checkout says in a folder."""
+    command = [sys.executable, os.path.join(ROOT, "tools", "warp"), *words]
+    done = subprocess.run(
+        command, cwd=folder, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600
+    )
+    assert "Traceback" not in done.stderr, done.stderr
+    return done
+
+
 def read(path):
     with open(path, encoding="utf-8") as file:
         return file.read()
