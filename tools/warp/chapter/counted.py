@@ -55,12 +55,18 @@ class Counted:
     size: str
     launches: list[dict]
     differences: dict[str, dict[str, str | dict[str, str]]]
+    compared: tuple[Results, list[CountedLine]] | None = None  # the last: each rung of a page asks for it
 
     def compare(self, simulated: Results) -> list[CountedLine]:
         """Every count of every launch that both sides have made. A launch that the simulator made and the
         hardware did not, or with another grid, is an error: the two would not have run the same. Where a reason
         is given for another number of `blocks` of a launch, or of `launches` of a kernel, that number is all that is
         compared. Demonstrations are left out: no GPU runs them."""
+        if not self.compared or self.compared[0] is not simulated:
+            self.compared = simulated, self._compare(simulated)
+        return self.compared[1]
+
+    def _compare(self, simulated: Results) -> list[CountedLine]:
         mine: dict[str, list[dict]] = {}
         shown = [
             range(row["launches"]["first"], row["launches"]["end"])

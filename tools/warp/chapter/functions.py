@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 
@@ -80,14 +81,28 @@ def _without_directives(masked: str) -> str:
 def matching(masked: str, start: int, opening: str, closing: str) -> int:
     """Index of the bracket that closes the one at `start`; -1 if none does."""
     depth = 0
-    for i in range(start, len(masked)):
-        if masked[i] == opening:
-            depth += 1
-        elif masked[i] == closing:
-            depth -= 1
-            if depth == 0:
-                return i
+    for found in re.compile(f"[{opening}{closing}]").finditer(masked, start):
+        depth += 1 if found[0] == opening else -1
+        if depth == 0:
+            return found.start()
     return -1
+
+
+# What stands between a function's name and the bracket of its parameters, and between that one's end and its body.
+_PARAMETERS = re.compile(r"(?:\s*<[^;{}()]*>)?\s*\(")
+_BODY = re.compile(r"(?:\s|const|noexcept|->|__attribute__\s*\(\([^;{}]*\)\)|[\w:<>,&*])*\{")
+
+
+def _calls(plain: str, name: str) -> Iterator[tuple[int, int]]:
+    """Where the name stands before a bracket, and where that one does."""
+    at = plain.find(name)
+    while at >= 0:
+        end = at + len(name)
+        whole = not re.match(r"\w", plain[at - 1 : at]) and not re.match(r"\w", plain[end : end + 1])
+        found = _PARAMETERS.match(plain, end) if whole else None
+        if found:
+            yield at, found.end() - 1
+        at = plain.find(name, end)
 
 
 @functools.lru_cache(maxsize=4096)  # the rungs of a page name the same functions over and over
@@ -95,28 +110,24 @@ def find_function(text: str, name: str, masked: str | None = None) -> Function |
     """The definition of the function `name`, wherever it stands; a declaration is none."""
     masked = masked if masked is not None else mask(text)
     plain = _without_directives(masked)
-    if name not in plain:
-        return None
-    for found in re.finditer(rf"\b{re.escape(name)}\b(?:\s*<[^;{{}}()]*>)?\s*\(", plain):
-        close = matching(plain, found.end() - 1, "(", ")")
+    for begin, bracket in _calls(plain, name):
+        close = matching(plain, bracket, "(", ")")
         if close < 0:
             continue
-        tail = re.compile(r"(?:\s|const|noexcept|->|__attribute__\s*\(\([^;{}]*\)\)|[\w:<>,&*])*\{").match(
-            plain, close + 1
-        )
+        tail = _BODY.match(plain, close + 1)
         if tail is None:
             continue
         end = matching(plain, tail.end() - 1, "{", "}")
         if end < 0:
             continue
-        before = max(plain.rfind(c, 0, found.start()) for c in ";{}") + 1
+        before = max(plain.rfind(c, 0, begin) for c in ";{}") + 1
         start = before + len(plain[before:]) - len(plain[before:].lstrip())
-        if not plain[start : found.start()].strip():
+        if not plain[start:begin].strip():
             continue  # a statement such as `name(x) {`: no return type, so no function
         line = text.count("\n", 0, start) + 1
         rows = text.split("\n")
         contract = line
         while contract > 1 and rows[contract - 2].lstrip().startswith("///"):
             contract -= 1
-        return Function(name, contract, line, text.count("\n", 0, found.start()) + 1, text.count("\n", 0, end) + 1)
+        return Function(name, contract, line, text.count("\n", 0, begin) + 1, text.count("\n", 0, end) + 1)
     return None

@@ -250,12 +250,11 @@ def parse_blocks(path: Path | str, lines: list[str], first: int, contracts: list
         line = lines[number - 1].rstrip()
         text = "" if number in inside else line  # what may be prose
         comment = text.startswith("//")
-        hide = comment and re.fullmatch(r"// \[hide\]\s*(.*)", text)
-        if hide:
+        if comment and text.startswith("// [hide]"):
             blocks.flush()
             if blocks.fold:
                 raise blocks.bad(number, f"'[hide]' inside the '[hide]' of line {blocks.fold.line}")
-            blocks.fold = Fold(number, hide.group(1).strip())
+            blocks.fold = Fold(number, text.removeprefix("// [hide]").strip())
             blocks.target = blocks.fold.blocks
         elif text == "// [/hide]":
             blocks.flush()
@@ -271,15 +270,15 @@ def parse_blocks(path: Path | str, lines: list[str], first: int, contracts: list
         elif placed := re.fullmatch(r"// \[rung (\w+)\]", text):
             blocks.flush()
             blocks.target.append(RungHere(placed.group(1)))
-        elif re.match(r"// clang-format (on|off)$|// NOLINT", text):
+        elif text.startswith("// NOLINT") or text in ("// clang-format on", "// clang-format off"):
             pass
         elif text.startswith("//= "):
             blocks.add_binding(number, text[4:])
         elif text.startswith("//? "):
             blocks.add_prediction(number, text[4:])
-        elif re.match(r"//[?=]", text):
+        elif text.startswith(("//?", "//=")):
             raise blocks.bad(number, f"'{text[:3]}' is followed by a space")
-        elif re.match(r"//(?!/)", text):
+        elif not text.startswith("///"):
             blocks.add_prose(number, line)
         else:
             blocks.add_code(number, line)

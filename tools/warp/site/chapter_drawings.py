@@ -36,22 +36,23 @@ def own(chapter: Chapter, simulated: Results) -> tuple[dict[str, list[Block]], d
     return behind, named
 
 
+DRAWING = re.compile(r"^```\{drawing\} (.+)\n```$", re.MULTILINE)
+
+
 def place(pages: dict[str, Page], named: dict[str, Figure], path: Path) -> None:
     """Gives each page the drawings of which its prose has an empty fence ```{drawing} NAME."""
+    places: dict[str, list[Page]] = {}
+    for page in pages.values():
+        for block in every(page.blocks):
+            for name in DRAWING.findall(block.text) if isinstance(block, Text) else ():
+                places.setdefault(name, []).append(page)
     for name, figure in named.items():
-        places = 0
-        for page in pages.values():
-            texts = [block.text for block in every(page.blocks) if isinstance(block, Text)]
-            here = sum(
-                len(re.findall(rf"^```\{{drawing\}} {re.escape(name)}\n```$", text, re.MULTILINE)) for text in texts
-            )
-            if here:
-                page.drawings[name] = figure
-            places += here
-        if places != 1:
+        there = places.get(name, [])
+        if len(there) != 1:
             raise BuildError(
-                f"{path}: drawing '{name}' has {places} places: write ```{{drawing}} {name} and ``` in the prose"
+                f"{path}: drawing '{name}' has {len(there)} places: write ```{{drawing}} {name} and ``` in the prose"
             )
+        there[0].drawings[name] = figure
 
 
 def ladder_steps(rungs: dict, rows: list[dict], asked: dict[str, list[str]]) -> list[figures.Step]:

@@ -47,10 +47,10 @@ def signatures(chapter: source.Chapter, xml: Path) -> dict[str, str]:
     return found
 
 
-def answers_of(main: Path, build: Path) -> dict[str, predictions.Answer]:
+def answers_of(main: Path, asked: list[predictions.Asked], build: Path) -> dict[str, predictions.Answer]:
     """What the runs answer to a chapter's predictions; those that nobody has measured yet are left out."""
     numbers, found = Numbers(main, build), {}
-    for one in predictions.collect(main):
+    for one in asked:
         try:
             found[one.name] = predictions.answer(one.prediction, numbers)
         except NotRecorded:
@@ -135,11 +135,12 @@ class Chapters:
         self.projects[project] = doxygen.run(
             DOCS / "Doxyfile", self.work / "doxygen" / project, [*files, *declared], defines=["__SIMT__"]
         )
+        asked = predictions.collect(chapter.path)
         drawings: list[Block] = []
         whole: list[Block] = []
         if measured:
             self.caches.update(cache_bandwidths(measured))
-            questions = [one.prediction for one in predictions.collect(chapter.path) if one.main_track]
+            questions = [one.prediction for one in asked if one.main_track]
             drawings, whole = chapter_drawings.ladders(chapter, measured, questions)
             drawings += chapter_drawings.limiters(chapter, measured)
             drawings += chapter_drawings.roofline(chapter, simulated, measured, self.caches)
@@ -162,7 +163,7 @@ class Chapters:
             figures=drawings,
             whole_ladder=whole,
             counted=load_counted(recorded),
-            answers=answers_of(chapter.path, self.simulator),
+            answers=answers_of(chapter.path, asked, self.simulator),
             rung_figures=behind,
             notes=notes,
             exercises=self.exercises[folder],

@@ -7,6 +7,7 @@ nothing is stored there, and a page needs no network to be built.
 from __future__ import annotations
 
 import base64
+import functools
 import json
 import re
 
@@ -23,12 +24,18 @@ NAMED = re.compile(
 )
 
 
+@functools.lru_cache(maxsize=8)  # each kernel of a file asks for them
+def named(masked: str) -> dict[str, re.Match[str]]:
+    """The constants, namespaces and structs of a file, by name."""
+    return {name: match for match in NAMED.finditer(masked) for name in match.groups() if name}
+
+
 def unit(text: str, kernel: str) -> str:
     """A source of its own with a kernel of `text`, such as `copy_struct<PlainFloat4>`, made for these template arguments; "" where
     `text` has no such function."""
     masked = mask(text)
     rows = text.split("\n")
-    found = {name: match for match in NAMED.finditer(masked) for name in match.groups() if name}
+    found = named(masked)
     kept: dict[int, str] = {}  # by place, so that what is needed stands before what needs it
     wanted, seen = [kernel.partition("<")[0]], set()
     wanted += re.findall(r"[A-Za-z_]\w*", kernel.partition("<")[2])

@@ -65,8 +65,10 @@ def costs_of(trace: dict, name: str) -> dict[int, list[Cost]]:
                 cost.wasted |= unit == "sectors" and asked is not None and 32 * amount >= 2 * asked
                 space, access = prefix.split("_")
                 for example in entry.get("examples", []):
+                    if (example["space"], example["access"]) != (space, access) or len(cost.patterns) == PICTURES:
+                        continue
                     one = maps.pattern(example)
-                    if one and (example["space"], example["access"]) == (space, access) and one not in cost.patterns:
+                    if one and one not in cost.patterns:
                         cost.patterns.append(one)
     return {line: list(costs.values()) for line, costs in found.items()}
 
