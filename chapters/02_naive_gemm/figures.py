@@ -72,7 +72,7 @@ def draw(simulated, source):
             rows, cols, (high, wide), [[int(n) for n in re.findall(r"\d+", line)] for line in lines]
         )
 
-    extents = simulated.rows[0]["size"]
+    extents = simulated.rows[0].size
 
     def places(kernel, line, cols):
         """Row and column of what each lane of the first warp touches, in a matrix of so many columns."""

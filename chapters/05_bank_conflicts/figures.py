@@ -91,7 +91,7 @@ def draw(simulated, source):
 
     def places_of(launch):
         """Row and column of each lane of a warp, in units of 4 x 4 elements, from where it stores to C."""
-        row_bytes = 4 * simulated.rows[0]["size"]["N"]
+        row_bytes = 4 * simulated.rows[0].size["N"]
         at = examples("product", "*to = sum;", launch, VECTORS)[0]["addresses"]
         return [(address // row_bytes // 4, address % row_bytes // 16) for address in at]
 

@@ -10,6 +10,7 @@ import small  # noqa: F401  (the path)
 
 from warp.base.errors import UsageError
 from warp.chapter import chapters
+from warp.chapter.written import Clock, Row, Times
 from warp.machinecode import bounds
 from warp.record import bounds_at_size, last_rungs, least_work
 from warp.site import gpu_table
@@ -170,12 +171,10 @@ class Sequences(unittest.TestCase):
         self.assertEqual([(one.resource, one.seconds) for one in found], [("a", 3), ("b", 2)])
 
     def test_under_the_power_cap_the_clock_is_the_one_that_was_seen(self):
-        gpu, clock = bounds.gpu(), {"sm_mhz": 1500.0, "sm_mhz_min": 1470.0}
-        self.assertEqual(
-            bounds_at_size.at_its_clock({"clock": {**clock, "throttled": "power cap"}}, gpu).clock_mhz, 1500
-        )
-        self.assertEqual(bounds_at_size.at_its_clock({"clock": clock}, gpu).clock_mhz, 1980)
-        self.assertEqual(bounds_at_size.at_its_clock({}, gpu).clock_mhz, 1980)
+        held, free = Clock(1500.0, 1470.0, throttled="power cap"), Clock(1500.0, 1470.0)
+        for clock, mhz in ((held, 1500), (free, 1980), (None, 1980)):
+            row = Row("r", {}, "PASS", clock=clock)
+            self.assertEqual(bounds_at_size.at_its_clock(row, bounds.gpu()).clock_mhz, mhz)
 
 
 class Demanded(unittest.TestCase):
@@ -183,8 +182,10 @@ class Demanded(unittest.TestCase):
 
     def of(self, number, rung, variant="", size=(1,), ms=1.0, rate=1.0, unit="GFLOP/s"):
         (chapter,) = [one for one in chapters.all_chapters() if one.number == number]
-        row = {"rung": rung, "variant": variant, "size": dict(zip("MNK", size)), "rate": rate, "rate_unit": unit}
-        return least_work.of_row(chapter, {**row, "time_ms": {"median": ms}})
+        row = Row(
+            rung, dict(zip("MNK", size)), "PASS", variant, time_ms=Times(ms, ms, ms, 1), rate=rate, rate_unit=unit
+        )
+        return least_work.of_row(chapter, row)
 
     def test_a_product_has_its_fmas_and_touches_each_element(self):
         touched = {

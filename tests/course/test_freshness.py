@@ -82,7 +82,7 @@ class Kept(small.Course):
             launch["findings"][0]["line"],
             found.trace["findings"][0]["line"],
             *(line for _, line in found.lines["plain"]),
-            int(found.rows[0]["reason"].split(":")[1].split()[0]),
+            int(found.rows[0].reason.split(":")[1].split()[0]),
         }
 
     def test_the_run_is_kept_and_its_lines_move(self):
@@ -93,16 +93,16 @@ class Kept(small.Course):
         self.source("Words.")
         self.assertEqual(self.lines_of(self.kept()), {self.line - 3})
         self.assertEqual(self.runs(), 1)
-        self.assertEqual(self.kept().rows[1]["counts"], small.SIMULATED["rows"][1]["counts"])
+        self.assertEqual(self.kept().rows[1].counts, small.SIMULATED["rows"][1]["counts"])
 
     def test_the_numbers_of_the_prose_take_the_same_run(self):
         self.kept()
         found = run.simulated_run(self.main, self.build)
-        self.assertEqual(found["rows"], self.kept().rows)
-        self.assertEqual([launch["kernel"] for launch in found["launches"]], ["plain"])
+        self.assertEqual(found.rows, self.kept().rows)
+        self.assertEqual([kernel for kernel, _ in found.launches], ["plain"])
         self.assertEqual(self.runs(), 1)
         self.say(self.line - 1)  # another program
-        self.assertEqual(run.simulated_run(self.main, self.build)["rows"], self.kept().rows)
+        self.assertEqual(run.simulated_run(self.main, self.build).rows, self.kept().rows)
         self.assertEqual(self.runs(), 2)
 
     def test_those_who_ask_at_once_wait_for_one_run(self):

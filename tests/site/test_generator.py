@@ -8,6 +8,7 @@ import stat
 import tempfile
 import unittest
 import urllib.parse
+from dataclasses import replace
 from pathlib import Path
 
 import sample  # puts tools on the path
@@ -19,6 +20,7 @@ from warp.chapter.counted import load_counted
 from warp.chapter.errors import SourceError
 from warp.chapter.functions import find_function
 from warp.chapter.source import Code, Fold, Prose, RungHere
+from warp.chapter.written import Launches, Row, Times
 from warp.site import (
     chapter_page,
     chapter_tables,
@@ -450,10 +452,10 @@ class Pages(Temporary):
 
     def test_bytes_that_several_lanes_ask_for(self):
         counts = {"global_load_requests": 2, "global_load_sectors": 2, "global_load_active_lanes": 64}
-        often = outline(rung_tables.counts_table([{"counts": {**counts, "global_load_bytes": 256}}]))
+        often = outline(rung_tables.counts_table([Row("f", {}, "PASS", counts={**counts, "global_load_bytes": 256})]))
         self.assertIn("| 400 % |", often)
         self.assertIn("\n\nMore than 100 % of the bytes are used where several lanes ask for the same ones.", often)
-        once = rung_tables.counts_table([{"counts": {**counts, "global_load_bytes": 64}}])
+        once = rung_tables.counts_table([Row("f", {}, "PASS", counts={**counts, "global_load_bytes": 64})])
         self.assertNotIn("several", outline(once))
 
     def test_counts(self):
@@ -599,11 +601,11 @@ class Pages(Temporary):
 
     def test_variants_of_most_rungs_are_columns(self):
         def row(rung, variant, ms):
-            return {"rung": rung, "variant": variant, "time_ms": {"median": ms}}
+            return Row(rung, {}, "PASS", variant, time_ms=Times(ms, ms, ms, 1))
 
         scenes = ("a", "b", "c", "d")
         full = [row("fast", scene, 1.5) for scene in scenes]
-        rows = [row("slow", "d", 20.25), row("slow", "a", 10), {"rung": "slow", "variant": "b"}, *full]
+        rows = [row("slow", "d", 20.25), row("slow", "a", 10), Row("slow", {}, "PASS", "b"), *full]
         self.assertIsNone(chapter_tables.by_variant(rows, ["slow", "fast"]))  # b and c are those of one rung of two
         rows += [row("third", scene, 2) for scene in scenes]
         made = outline([chapter_tables.by_variant(rows, ["slow", "fast", "third"])])
@@ -643,7 +645,7 @@ class Pages(Temporary):
             {"f": "/home/me/course/x.cu and /home/me/coursework"},
         )
         results.without_root(found, Path("/home/me/course"))
-        self.assertEqual(found.rows[0]["reason"], "read of 4 bytes at chapters/x.cu:3 in f")
+        self.assertEqual(found.rows[0].reason, "read of 4 bytes at chapters/x.cu:3 in f")
         self.assertEqual((found.output, found.shown["f"]), ("at chapters/x.cu:3", "x.cu and /home/me/coursework"))
 
     def test_divergent_branches(self):
@@ -744,18 +746,19 @@ class Results(Temporary):
 
     def test_a_run(self):
         found = self.run_program()
-        self.assertEqual([row["rung"] for row in found.rows], ["copy_one", "copy_far"])
+        self.assertEqual([row.rung for row in found.rows], ["copy_one", "copy_far"])
         self.assertEqual(sorted(line for _, line in found.lines["copy_one"]), [30, 31])
         results.show_rungs(self.root / "build" / "simulator" / "chapters" / "01_sample" / "sample", found)
         self.assertEqual(found.shown["copy_one"], "copy_one drew this")
 
     def test_bytes_of_a_product_of_another_size(self):
-        row = {"size": {"M": 2, "N": 3, "K": 5}, "counts": {"global_load_sectors": 60, "global_store_sectors": 12}}
-        self.assertEqual(results.product_bytes(row, row["size"]), 32 * 72)
+        counts = {"global_load_sectors": 60, "global_store_sectors": 12}
+        row = Row("f", {"M": 2, "N": 3, "K": 5}, "PASS", counts=counts)
+        self.assertEqual(results.product_bytes(row, row.size), 32 * 72)
         # Twice as many elements of C, four times as deep: eight times the loads, twice the stores.
         self.assertEqual(results.product_bytes(row, {"M": 4, "N": 3, "K": 20}), 32 * (8 * 60 + 2 * 12))
-        self.assertEqual(results.product_bytes(row | {"counts": {}}, row["size"]), 0)
-        self.assertEqual(results.product_bytes(row | {"size": {"N": 64}}, {"N": 128}), 0)
+        self.assertEqual(results.product_bytes(replace(row, counts={}), row.size), 0)
+        self.assertEqual(results.product_bytes(replace(row, size={"N": 64}), {"N": 128}), 0)
 
     def test_no_program(self):
         self.assertRaisesRegex(
@@ -934,12 +937,12 @@ class Results(Temporary):
         theirs = self.counted([launches[0], launches[2]])
         with self.assertRaisesRegex(results.ResultsError, "3 launches on the simulator, 2 on"):
             theirs.compare(simulated)
-        simulated.rows.append({"rung": "mistake", "status": "PASS", "launches": {"first": 1, "end": 2}})
+        simulated.rows.append(Row("mistake", {}, "PASS", launches=Launches(1, 2)))
         self.assertEqual([line.simulated for line in theirs.compare(simulated)], [8, 7])
 
     def test_variants_beside_the_hardware(self):
         def row(variant, rate=None):
-            return {"rung": "f", "variant": variant, "status": "PASS", "rate": rate, "rate_unit": "GB/s"}
+            return Row("f", {}, "PASS", variant, rate=rate, rate_unit="GB/s")
 
         def launch(wavefronts):
             return {

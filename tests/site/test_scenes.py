@@ -121,13 +121,11 @@ class Played(browser.InABrowser):
                 build = run.build_folder()
                 if not run.program_of(source, build).exists():
                     self.skipTest(f"{chapter} is not built")
-                rows = run.simulated_run(source, build)["rows"]
-                row = next(r for r in rows if r["rung"] == rung and (r.get("variant") or None) == variant)
-                m, n, k = (
-                    -(-row["size"][axis] // sizes[of]) * sizes[of] for axis, of in zip("MNK", ("BM", "BN", "BK"))
-                )
+                rows = run.simulated_run(source, build).rows
+                row = next(r for r in rows if r.rung == rung and (r.variant or None) == variant)
+                m, n, k = (-(-row.size[axis] // sizes[of]) * sizes[of] for axis, of in zip("MNK", ("BM", "BN", "BK")))
                 fmas = m * n * k / 32
-                self.assertAlmostEqual(ask(sizes, wide), row["counts"]["shared_load_wavefronts"] / fmas, places=6)
+                self.assertAlmostEqual(ask(sizes, wide), row.counts["shared_load_wavefronts"] / fmas, places=6)
 
     def test_a_block_that_there_cannot_be(self):
         page = self.page(walk())

@@ -39,14 +39,14 @@ class EveryChapter(unittest.TestCase):
     def test_each_rung_passes_or_says_what_it_needs(self, chapter, said):
         run = chapter.simulated()  # ResultsError where a rung fails
         text = (run.work / "results.json").read_text(encoding="utf-8")
-        self.assertEqual(list(dict.fromkeys(row["rung"] for row in run.rows)), list(said.rungs))
+        self.assertEqual(list(dict.fromkeys(row.rung for row in run.rows)), list(said.rungs))
         for row in run.rows:
-            rung = said.rungs[row["rung"]]
-            self.assertIn(row["status"], ("PASS", "SKIP"), row)
-            if row["status"] == "SKIP":
-                self.assertTrue(row["reason"].startswith("needs "), row)
+            rung = said.rungs[row.rung]
+            self.assertIn(row.status, ("PASS", "SKIP"), row)
+            if row.status == "SKIP":
+                self.assertTrue(row.reason.startswith("needs "), row)
             if rung.raises:
-                self.assertTrue(row["reason"].startswith(f"raises {rung.raises}, as it should"), row)
+                self.assertTrue(row.reason.startswith(f"raises {rung.raises}, as it should"), row)
         report = json.loads(text)
         records.read(Report, report, strict=True)  # FormError where lab writes what nobody reads
         # The program and the recorder write one form. Of several digits that read back as one double, either may take any.

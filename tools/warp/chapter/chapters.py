@@ -101,9 +101,9 @@ class Chapter:
         found = there(results.load(Path(self.folder, "results", gpu + ".json")))
         lines = [f"{found.device}\t{size}"]
         for row in found.rows:
-            time = (row.get("time_ms") or {}).get("median")
-            if time is not None and ",".join(str(part) for part in row.get("size", {}).values()) == size:
-                lines.append("{}\t{}\t{}".format(row["rung"], row.get("variant", ""), time))
+            time = row.time_ms and row.time_ms.median
+            if time is not None and ",".join(str(part) for part in row.size.values()) == size:
+                lines.append(f"{row.rung}\t{row.variant}\t{time}")
         return "\n".join(lines) + "\n"
 
     def program(self, backend: str, fast: bool = False) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from warp.chapter.errors import ResultsError
 from warp.chapter.results import FIRST_GPU, Results, kernel_base
+from warp.chapter.written import Row
 
 # A guide only: the compiler turns short branches into predicates, which do not diverge.
 NOT_COMPARED = {"divergent_branches"}
@@ -55,23 +56,22 @@ class Counted:
     size: str
     launches: list[dict]
     differences: dict[str, dict[str, str | dict[str, str]]]
-    compared: tuple[Results, list[CountedLine]] | None = None  # the last: each rung of a page asks for it
+    compared: tuple[list[Row], dict, list[CountedLine]] | None = None  # the last: each rung of a page asks for it
 
     def compare(self, simulated: Results) -> list[CountedLine]:
         """Every count of every launch that both sides have made. A launch that the simulator made and the
         hardware did not, or with another grid, is an error: the two would not have run the same. Where a reason
         is given for another number of `blocks` of a launch, or of `launches` of a kernel, that number is all that is
         compared. Demonstrations are left out: no GPU runs them."""
-        if not self.compared or self.compared[0] is not simulated:
-            self.compared = simulated, self._compare(simulated)
-        return self.compared[1]
+        rows, trace = simulated.rows, simulated.trace
+        if not self.compared or self.compared[0] is not rows or self.compared[1] is not trace:
+            self.compared = rows, trace, self._compare(simulated)
+        return self.compared[2]
 
     def _compare(self, simulated: Results) -> list[CountedLine]:
         mine: dict[str, list[dict]] = {}
         shown = [
-            range(row["launches"]["first"], row["launches"]["end"])
-            for row in simulated.rows
-            if "launches" in row and "counts" not in row
+            range(row.launches.first, row.launches.end) for row in simulated.rows if row.launches and not row.counts
         ]
         for index, launch in enumerate(simulated.trace.get("launches", [])):
             if any(index in launches for launches in shown):

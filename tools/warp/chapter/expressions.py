@@ -35,14 +35,16 @@ import ast
 import json
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from warp.chapter import header as headers
 from warp.chapter import results as stored
 from warp.chapter.errors import ExpressionError, NotRecorded
-from warp.chapter.run import simulated_run
+from warp.chapter.run import SimulatedRun, simulated_run
+from warp.chapter.written import Launches, Row
 
 _BINARY = {
     ast.Add: operator.add,
@@ -81,6 +83,33 @@ def names_in(expression: str) -> set[str]:
     return {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
 
 
+Of = TypeVar("Of")
+
+
+@dataclass
+class Placed(Generic[Of]):
+    """A row of some file, with what it is found by."""
+
+    rung: str
+    variant: str | None
+    extents: list[int]
+    row: Of
+
+
+def placed(rows: Iterable[Row]) -> list[Placed[Row]]:
+    return [Placed(row.rung, row.variant or None, list(row.size.values()), row) for row in rows]
+
+
+def placed_json(rows: Iterable[dict[str, Any]]) -> list[Placed[dict[str, Any]]]:
+    """Of the files beside the results."""
+    found = []
+    for row in rows:
+        size = row.get("size", {})
+        extents = list(size if isinstance(size, list) else size.values())
+        found.append(Placed(row["rung"], row.get("variant") or None, extents, row))
+    return found
+
+
 class Numbers:
     """The measurements of a chapter, and of its neighbours, read when they are first asked for.
 
@@ -95,22 +124,23 @@ class Numbers:
         self.header = headers.read(self.source)
         self.others: dict[str, Numbers] = {}
         self.files: dict[str, dict | None] = {}
+        self.recorded: dict[str, list[Row]] = {}
 
     # --- What an expression may call.
 
     def count(self, ref: str, name: str, kernel: str | None = None) -> float:
         owner, rung, variant = self._resolve(ref)
         run = simulated_run(owner.source, owner.build)
-        row = owner._one_row(run["rows"], rung, variant, None, "the simulator's run")
-        counts = owner._kernel_counts(run, rung, variant, kernel) if kernel else row.get("counts")
-        if counts is None:
-            raise ExpressionError(f"the simulator counted nothing of {ref} ({row['status']})")
+        row = owner._one_row(placed(run.rows), rung, variant, None, "the simulator's run")
+        counts = owner._kernel_counts(run, row, kernel) if kernel else row.counts
+        if not counts:
+            raise ExpressionError(f"the simulator counted nothing of {ref} ({row.status})")
         if name not in counts:
             raise ExpressionError(f"no count is named {name}; there are {', '.join(sorted(counts))}")
         return counts[name]
 
     def ms(self, ref: str, size: int | str | None = None, gpu: str = stored.FIRST_GPU) -> float:
-        return self._measured(ref, size, gpu, "time_ms")["median"]
+        return self._measured(ref, size, gpu, "time_ms").median
 
     def first(self, ref: str, size: int | str | None = None, gpu: str = stored.FIRST_GPU) -> float:
         return self._measured(ref, size, gpu, "first_ms")
@@ -125,7 +155,7 @@ class Numbers:
         return self._measured(ref, size, gpu, "max_error")
 
     def clock(self, ref: str, size: int | str | None = None, gpu: str = stored.FIRST_GPU) -> float:
-        return self._measured(ref, size, gpu, "clock")["sm_mhz"]
+        return self._measured(ref, size, gpu, "clock").sm_mhz
 
     def limit(self, name: str, gpu: str = stored.FIRST_GPU) -> float:
         owner, key, _ = self._resolve(name, rung=False)
@@ -147,9 +177,8 @@ class Numbers:
 
     def ncu(self, ref: str, metric: str, size: int | None = None, gpu: str = stored.FIRST_GPU) -> float:
         owner, rung, variant = self._resolve(ref)
-        row = owner._one_row(
-            owner._file(gpu, "_caches")["launches"], rung, variant, owner.extents(size), f"{gpu}_caches.json"
-        )
+        launches = placed_json(owner._file(gpu, "_caches")["launches"])
+        row = owner._one_row(launches, rung, variant, owner.extents(size), f"{gpu}_caches.json")
         if metric not in row["metrics"]:
             raise ExpressionError(f"{metric} was not recorded; there are {', '.join(sorted(row['metrics']))}")
         return row["metrics"][metric]
@@ -157,7 +186,7 @@ class Numbers:
     def alone(self, ref: str, resource: str, size: int | str | None = None, gpu: str = stored.FIRST_GPU) -> float:
         owner, rung, variant = self._resolve(ref)
         name = f"{gpu}_bounds"
-        row = owner._one_row(owner._file(gpu, "_bounds")["rows"], rung, variant, None, f"{name}.json")
+        row = owner._one_row(placed_json(owner._file(gpu, "_bounds")["rows"]), rung, variant, None, f"{name}.json")
         if row["size"] != owner.extents(size):
             raise ExpressionError(f"{name}.json has {ref} at {','.join(map(str, row['size']))}")
         if resource not in row["alone_ms"]:
@@ -232,6 +261,12 @@ class Numbers:
             raise NotRecorded(f"{self.header.folder}/results/{name} does not exist yet")
         return found
 
+    def _rows(self, gpu: str) -> list[Row]:
+        """Those of results/GPU.json."""
+        if gpu not in self.recorded:
+            self.recorded[gpu] = stored.rows_of(self._file(gpu)["rows"], f"{gpu}.json")
+        return self.recorded[gpu]
+
     def extents(self, size: int | str | None) -> list[int]:
         default = [int(part) for part in self.header.sizes["gpu"].split(",")]
         if size is None:
@@ -250,19 +285,21 @@ class Numbers:
         owner, rung, variant = self._resolve(ref)
         extents = owner.extents(size)
         for row in owner.own.rows if owner.own else []:
-            same = row["rung"] == rung and (row.get("variant") or None) == variant
-            if same and list(row["size"].values()) == extents and row.get(key) is not None:
-                return row[key]
-        row = owner._one_row(owner._file(gpu)["rows"], rung, variant, extents, f"{gpu}.json")
-        if row.get(key) is None:
-            raise ExpressionError(f"{ref} has no {key} in {gpu}.json ({row.get('status')})")
-        return row[key]
+            same = row.rung == rung and (row.variant or None) == variant and list(row.size.values()) == extents
+            if same and getattr(row, key) is not None:
+                return getattr(row, key)
+        row = owner._one_row(placed(owner._rows(gpu)), rung, variant, extents, f"{gpu}.json")
+        if getattr(row, key) is None:
+            raise ExpressionError(f"{ref} has no {key} in {gpu}.json ({row.status})")
+        return getattr(row, key)
 
-    def _one_row(self, rows: list[dict], rung: str, variant: str | None, extents: list[int] | None, where: str) -> dict:
+    def _one_row(
+        self, rows: list[Placed[Of]], rung: str, variant: str | None, extents: list[int] | None, where: str
+    ) -> Of:
         """The one row of a rung and variant at a size. What is not there may come with the next recording."""
-        own = [row for row in rows if row["rung"] == rung]
-        variants = list(dict.fromkeys(row.get("variant") or None for row in own))
-        wanted = [row for row in own if (row.get("variant") or None) == variant]
+        own = [row for row in rows if row.rung == rung]
+        variants = list(dict.fromkeys(row.variant for row in own))
+        wanted = [row for row in own if row.variant == variant]
         if own and not wanted and variant is None and len(variants) > 1:
             raise ExpressionError(
                 f"{rung} has variants: write one of {', '.join(f'{rung}/{one}' for one in variants if one)}"
@@ -273,17 +310,17 @@ class Numbers:
             known = ", ".join(f"{rung}/{one}" for one in variants if one)
             raise ExpressionError(f"{where} has no {rung}/{variant}" + (f"; it has {known}" if known else ""))
         if extents is not None:
-            at = [row for row in wanted if list(row.get("size", {}).values()) == extents]
+            at = [row for row in wanted if row.extents == extents]
             if not at:
                 size = ",".join(map(str, extents))
                 if size in self.header.sizes_measured:
                     raise NotRecorded(f"{rung} at {size} is not in {where} yet")
-                sizes = dict.fromkeys(",".join(map(str, row.get("size", {}).values())) for row in wanted)
+                sizes = dict.fromkeys(",".join(map(str, row.extents)) for row in wanted)
                 raise ExpressionError(f"{where} has {rung} at {' '.join(sizes)}, not at {size}")
             wanted = at
         if len(wanted) > 1:
             raise ExpressionError(f"{where} has {len(wanted)} rows of {rung}{'/' + variant if variant else ''}")
-        return wanted[0]
+        return wanted[0].row
 
     def _is_run_here(self, rung: str, variant: str | None, where: str) -> bool:
         """Whether the program has this rung and variant today, so that only the recording lacks it."""
@@ -291,12 +328,10 @@ class Numbers:
             return False
         if self.header.rungs[rung].needs:
             return True
-        rows = simulated_run(self.source, self.build)["rows"]
-        return any(row["rung"] == rung and (row.get("variant") or None) == variant for row in rows)
+        return variant in self._variants(rung)
 
     def _variants(self, rung: str) -> list[str | None]:
-        rows = simulated_run(self.source, self.build)["rows"]
-        return [row.get("variant") or None for row in rows if row["rung"] == rung]
+        return [row.variant or None for row in simulated_run(self.source, self.build).rows if row.rung == rung]
 
     def _launch_of(self, launches: list[dict], rung: str, variant: str | None, ref: str) -> dict:
         """The launch of a variant: named as such, or by its place among the rung's."""
@@ -312,14 +347,12 @@ class Numbers:
             )
         return launches[variants.index(variant)]
 
-    def _kernel_counts(self, run: dict, rung: str, variant: str | None, kernel: str) -> dict:
+    def _kernel_counts(self, run: SimulatedRun, row: Row, kernel: str) -> dict[str, int]:
         """The counts of one kernel of a rung that launches several."""
-        row = self._one_row(run["rows"], rung, variant, None, "the simulator's run")
-        made = row.get("launches", {"first": 0, "end": 0})
-        launches = run["launches"][made["first"] : made["end"]]
-        mine = [launch["counts"] for launch in launches if launch["kernel"] == kernel]
+        made = row.launches or Launches(0, 0)
+        mine = [counts for name, counts in run.launches[made.first : made.end] if name == kernel]
         if not mine:
-            raise ExpressionError(f"{rung} launches no kernel {kernel} on the simulator")
+            raise ExpressionError(f"{row.rung} launches no kernel {kernel} on the simulator")
         return {name: sum(counts[name] for counts in mine) for name in mine[0]}
 
 

@@ -73,8 +73,8 @@ def moved_lines(results: Results, before: dict, now: dict) -> None:
     results.output = text(results.output)
     results.shown = {rung: text(said) for rung, said in results.shown.items()}
     for row in results.rows:
-        if row.get("reason"):
-            row["reason"] = text(row["reason"])
+        if row.reason:
+            row.reason = text(row.reason)
 
 
 def newest(paths: list[Path]) -> float:

@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from warp.base import records
 from warp.chapter.errors import ResultsError
+from warp.chapter.written import Row
 
 
 @dataclass
@@ -25,7 +27,7 @@ class Results:
     date: str
     commit: str
     limits: dict[str, float]
-    rows: list[dict]
+    rows: list[Row]
     output: str = ""  # what the program printed, where it was run here
     trace: dict = field(default_factory=dict)  # the simulator's own JSON: launches, lines, findings
     lines: dict[str, dict] = field(default_factory=dict)  # kernel -> (file, line) -> counts
@@ -36,8 +38,8 @@ class Results:
         default_factory=dict
     )  # file -> lines of the program -> where they stand now
 
-    def of(self, rung: str) -> list[dict]:
-        return [row for row in self.rows if row["rung"] == rung]
+    def of(self, rung: str) -> list[Row]:
+        return [row for row in self.rows if row.rung == rung]
 
 
 STATUS = ("PASS", "FAIL", "SKIP", "ERROR")
@@ -53,13 +55,6 @@ def parse(text: str, origin: str) -> Results:
     for key in ("backend", "device", "date", "commit"):
         if not isinstance(data.get(key), str):
             raise ResultsError(f"{origin}: the key '{key}' is missing")
-    for index, row in enumerate(data["rows"]):
-        if not isinstance(row, dict) or not isinstance(row.get("rung"), str):
-            raise ResultsError(f"{origin}: row {index} names no rung")
-        if row.get("status") not in STATUS:
-            raise ResultsError(
-                f"{origin}: rung {row['rung']}: status {row.get('status')!r} is none of {', '.join(STATUS)}"
-            )
     return Results(
         data["backend"],
         data["device"],
@@ -68,8 +63,23 @@ def parse(text: str, origin: str) -> Results:
         data["date"],
         data["commit"],
         data.get("limits", {}),
-        data["rows"],
+        rows_of(data["rows"], origin),
     )
+
+
+def rows_of(rows: list[Any], origin: str) -> list[Row]:
+    """The rows of a file, or ResultsError."""
+    for index, row in enumerate(rows):
+        if not isinstance(row, dict) or not isinstance(row.get("rung"), str):
+            raise ResultsError(f"{origin}: row {index} names no rung")
+        if row.get("status") not in STATUS:
+            raise ResultsError(
+                f"{origin}: rung {row['rung']}: status {row.get('status')!r} is none of {', '.join(STATUS)}"
+            )
+    try:
+        return [records.read(Row, row) for row in rows]
+    except records.FormError as error:
+        raise ResultsError(f"{origin}: {error}") from None
 
 
 def load(path: Path) -> Results | None:
@@ -159,12 +169,12 @@ def run_program(program: Path, work: Path, commit: str = "unknown", timeout: flo
     return results
 
 
-def product_bytes(row: dict, size: dict[str, int]) -> float:
+def product_bytes(row: Row, size: dict[str, int]) -> float:
     """What a matrix product moves between the SMs and the memory system at a larger size than it was counted at, in
     bytes; 0 where a row is no product or moves nothing. Both sizes are whole tiles, so each multiply-add has its
     share of the sectors that are read, and each element of C its share of those that are written. The small size has
     a short K, and would have far too many of the latter."""
-    counts, small = row["counts"], row["size"]
+    counts, small = row.counts, row.size
     if set(small) != {"M", "N", "K"}:
         return 0
     elements = size["M"] * size["N"] / (small["M"] * small["N"])
@@ -190,7 +200,7 @@ def show_rungs(program: Path, results: Results, timeout: float = 300) -> None:
 
     with ThreadPoolExecutor(max_workers=2) as pool:
         results.shown = {
-            rung: text for rung, text in pool.map(one, dict.fromkeys(r["rung"] for r in results.rows)) if text
+            rung: text for rung, text in pool.map(one, dict.fromkeys(r.rung for r in results.rows)) if text
         }
 
 
@@ -200,8 +210,8 @@ def without_root(results: Results, root: Path) -> None:
     results.output = results.output.replace(prefix, "")
     results.shown = {rung: text.replace(prefix, "") for rung, text in results.shown.items()}
     for row in results.rows:
-        if row.get("reason"):
-            row["reason"] = row["reason"].replace(prefix, "")
+        if row.reason:
+            row.reason = row.reason.replace(prefix, "")
 
 
 def examples_of(results: Results, kernel: str, source: Path, line: str, launch: int = -1) -> list[dict]:

@@ -7,10 +7,12 @@ import functools
 import hashlib
 import json
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 from warp.base.files import write_atomically
 from warp.chapter import freshness, results
+from warp.chapter.written import Row
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -32,8 +34,16 @@ def is_stale(source: Path, build: Path) -> bool:
     return not program.exists() or program.stat().st_mtime < newest
 
 
-def simulated_run(source: Path, build: Path) -> dict:
-    """{"rows": [...], "launches": [{"kernel", "counts"}]} of a run at the default size.
+@dataclass
+class SimulatedRun:
+    """Of a run at the default size: its rows, and of each launch the kernel and its counts."""
+
+    rows: list[Row]
+    launches: list[tuple[str, dict[str, int]]]
+
+
+def simulated_run(source: Path, build: Path) -> SimulatedRun:
+    """The run of a chapter's program.
 
     It is kept beside the build under the program's digest, so that only a program that changed runs again.
     """
@@ -47,13 +57,10 @@ def simulated_run(source: Path, build: Path) -> dict:
 
 
 @functools.cache
-def _rows_and_launches(source: Path, program: Path, _changed: int, _bytes: int) -> dict:
+def _rows_and_launches(source: Path, program: Path, _changed: int, _bytes: int) -> SimulatedRun:
     run = simulated_results(source, program)
-    launches = [
-        {"kernel": results.kernel_base(launch["kernel"]), "counts": launch["counts"]}
-        for launch in run.trace.get("launches", [])
-    ]
-    return {"rows": run.rows, "launches": launches}
+    launches = run.trace.get("launches", [])
+    return SimulatedRun(run.rows, [(results.kernel_base(one["kernel"]), one["counts"]) for one in launches])
 
 
 def simulated_results(source: Path, program: Path) -> results.Results:

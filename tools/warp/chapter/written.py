@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any, Optional
 
+from warp.base.text import there
+
 
 @dataclass
 class Times:
@@ -63,6 +65,16 @@ class Row:
     fraction_of_limit: Optional[float] = None
     counts: dict[str, int] = field(default_factory=dict)
     launches: Optional[Launches] = None
+
+    @property
+    def median(self) -> float:
+        """The milliseconds of a row that was timed."""
+        return there(self.time_ms).median
+
+    @property
+    def peer_rate(self) -> float:
+        """What the rate of its peer would be, of a row that has one."""
+        return there(self.rate) / there(self.ratio_to_peer)
 
 
 @dataclass

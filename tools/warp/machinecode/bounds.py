@@ -77,7 +77,7 @@ class Gpu:
     name: str
     capability: str
     sms: int
-    clock_mhz: int
+    clock_mhz: float
     dram_gb_s: float
     l2_mib: float
     fp32: int  # lanes of an SM

@@ -18,19 +18,18 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import json
 import os
 import subprocess
 import tempfile
 from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 from warp.base.errors import UsageError
 from warp.base.machine import Machine
-from warp.chapter import chapters
+from warp.chapter import chapters, results
 from warp.chapter.chapters import Chapter
-from warp.chapter.results import as_text
 from warp.chapter.written import Row
 from warp.explain import running
 from warp.machinecode import bounds
@@ -233,16 +232,12 @@ def table(
     counted_at_sizes() has found. `gpus`: {name of a results file: Gpu}."""
     rows, without = [], {}
     for name, full in (gpus or {name: bounds.gpu(name) for name in GPUS}).items():
-        results = os.path.join(chapter.folder, "results", name + ".json")
-        if not os.path.exists(results):
-            continue
-        with open(results, encoding="utf-8") as file:
-            recorded = json.load(file)["rows"]
-        for row in recorded:
-            key = (row["rung"], row.get("variant", ""))
-            if not row.get("time_ms"):
+        recorded = results.load(Path(chapter.folder, "results", name + ".json"))
+        for row in recorded.rows if recorded else ():
+            key = (row.rung, row.variant)
+            if not row.time_ms:
                 continue
-            size, of = tuple(row["size"].values()), at_its_clock(row, full)
+            size, of = tuple(row.size.values()), at_its_clock(row, full)
             if any(plan is SCENES and size != plan[2] for plan, _ in runs):
                 continue
             least = least_work.of_row(chapter, row)
@@ -254,14 +249,14 @@ def table(
             of_launches, left_out = of_samples(samples, plan, size, of) if plan and samples else ([], [NOT_SIMULATED])
             demanded = [bounds.of_launch(counts, FULL, of, i > 0) for i, counts in enumerate(least)]
             found = slowest([*together(of_launches), *together(demanded)])
-            rows.append((name, *key, size, row["time_ms"]["median"] / 1e3, found, left_out))
+            rows.append((name, *key, size, row.median / 1e3, found, left_out))
     return rows, without
 
 
-def comparable(chapter: Chapter, row: dict[str, Any], samples: list[Any]) -> tuple[list[Any], str]:
+def comparable(chapter: Chapter, row: Row, samples: list[Any]) -> tuple[list[Any], str]:
     """(the samples, "") where they say something of the row, else ([], why not)."""
-    if (chapter.number, row["rung"]) in OTHER_TIMES:
-        return [], OTHER_TIMES[chapter.number, row["rung"]]
+    if (chapter.number, row.rung) in OTHER_TIMES:
+        return [], OTHER_TIMES[chapter.number, row.rung]
     if not samples or not all(samples):
         return [], "not simulated, or no kernel of its own"
     if len({len(sample) for sample in samples}) > 1:
@@ -269,10 +264,11 @@ def comparable(chapter: Chapter, row: dict[str, Any], samples: list[Any]) -> tup
     return samples, ""
 
 
-def at_its_clock(row: dict[str, Any], of: bounds.Gpu) -> bounds.Gpu:
+def at_its_clock(row: Row, of: bounds.Gpu) -> bounds.Gpu:
     """The GPU at the clock at which it was seen while a row was timed: under its power cap that is lower."""
-    clock = row.get("clock") or {}
-    return dataclasses.replace(of, clock_mhz=min(of.clock_mhz, clock["sm_mhz"])) if "throttled" in clock else of
+    if not row.clock or not row.clock.throttled:
+        return of
+    return dataclasses.replace(of, clock_mhz=min(of.clock_mhz, row.clock.sm_mhz))
 
 
 def of_samples(
@@ -349,7 +345,7 @@ def main(arguments: list[str]) -> int:
         if writes:
             for gpu in {row[0] for row in rows}:
                 with open(file_of_the_page(chapter, gpu), "w", encoding="utf-8") as file:
-                    file.write(as_text(of_the_page(chapter, rows, gpu)))
+                    file.write(results.as_text(of_the_page(chapter, rows, gpu)))
             continue
         for gpu, rung, variant, size, seconds, found, left_out in rows:
             share = found[0].seconds / seconds

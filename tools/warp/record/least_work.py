@@ -13,19 +13,20 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from warp.base.text import there
 from warp.chapter.chapters import Chapter
+from warp.chapter.written import Row
 from warp.machinecode import bounds
 
-Row = dict  # of results/GPU.json
 ON_THE_HOST = ("add_on_cpu", "triple_loop", "on_cpu", "one_by_one")
 
 
 def of_row(chapter: Chapter, row: Row) -> list[dict[str, int]]:
     """Counts as bounds.of_launch() takes them, of launches one after the other; [] where nothing is known."""
-    key = (chapter.number, row["rung"])
+    key = (chapter.number, row.rung)
     if key in OF_LAUNCHES:
         return OF_LAUNCHES[key](row)
-    if row["rung"] in ON_THE_HOST or not row.get("rate"):
+    if row.rung in ON_THE_HOST or not row.rate:
         return []
     if chapter.number == "16":
         return convolution(chapter, row)
@@ -36,20 +37,20 @@ def of_row(chapter: Chapter, row: Row) -> list[dict[str, int]]:
 def _of_one_launch(chapter: Chapter, row: Row) -> dict[str, int]:
     if chapter.number in OF_CHAPTER:
         return OF_CHAPTER[chapter.number](row)
-    if chapter.kind == "gemm" and row.get("rate_unit") == "GFLOP/s":
+    if chapter.kind == "gemm" and row.rate_unit == "GFLOP/s":
         return product(row, "fp32", 4)
-    share = SHARE_READ.get(chapter.number, {}).get(row["rung"])
-    return moved(row, share) if share is not None and row.get("rate_unit") == "GB/s" else {}
+    share = SHARE_READ.get(chapter.number, {}).get(row.rung)
+    return moved(row, share) if share is not None and row.rate_unit == "GB/s" else {}
 
 
 def amount(row: Row) -> float:
     """The operations, or the bytes, that the rate counts."""
-    return 1e9 * row["rate"] * row["time_ms"]["median"] / 1e3
+    return 1e9 * there(row.rate) * row.median / 1e3
 
 
 def product(row: Row, unit: str, size: int, times: int = 1) -> dict[str, int]:
     """A product of matrices of elements of `size` bytes: M N K FMAs, and each element touched once."""
-    m, n, k = row["size"].values()
+    m, n, k = row.size.values()
     sectors = {"read": (m * k + k * n) * size // bounds.SECTOR, "written": m * n * size // bounds.SECTOR}
     return {**fmas(unit, times * m * n * k), **{f"global_sectors_{how}_distinct": n for how, n in sectors.items()}}
 
@@ -61,7 +62,7 @@ def fmas(unit: str, number: float) -> dict[str, int]:
 
 def moved(row: Row, share_read: float) -> dict[str, int]:
     """The bytes that the rate counts, `share_read` of them read; of several steps, which it counts each, one has to."""
-    steps_at_once = re.search(r"steps=(\d+)", row.get("variant", ""))
+    steps_at_once = re.search(r"steps=(\d+)", row.variant)
     sectors = amount(row) / bounds.SECTOR / (int(steps_at_once[1]) if steps_at_once else 1)
     read = int(share_read * sectors)
     return {"global_sectors_read_distinct": read, "global_sectors_written_distinct": int(sectors) - read}
@@ -93,9 +94,9 @@ TF32 = {"products=1": 2, "products=3": 6}  # FMAs of BF16 that take as long
 
 
 def tensor_cores(row: Row) -> dict[str, int]:
-    if row["rung"] == "tf32":
-        return product(row, "tensor", 4, TF32[row["variant"].split(",")[0]])
-    return product(row, "tensor", 2) if row.get("rate_unit") == "GFLOP/s" else {}
+    if row.rung == "tf32":
+        return product(row, "tensor", 4, TF32[row.variant.split(",")[0]])
+    return product(row, "tensor", 2) if row.rate_unit == "GFLOP/s" else {}
 
 
 class Layer(NamedTuple):
@@ -142,30 +143,30 @@ def layers(folder: str) -> dict[str, Layer]:
 
 def convolution(chapter: Chapter, row: Row) -> list[dict[str, int]]:
     """The products of the sum, or those of Winograd's tiles; of the network, whose layers have other names, these alone."""
-    variant, number = row.get("variant", ""), amount(row) / 2
+    variant, number = row.variant, amount(row) / 2
     name = re.match(r"layer=(\w+)", variant)
     if not name:
         return [fmas("fp32", number / 4)]  # tiles of 4 x 4: 36 products in place of 144
     layer = layers(chapter.folder)[name[1]]
     touched = layer.n * layer.c * layer.h**2, layer.n * layer.k * layer.out**2
-    if row["rung"] == "implicit_bf16":
+    if row.rung == "implicit_bf16":
         return [{**floats(*touched, size=2), **fmas("tensor", number)}]
-    if row["rung"] == "winograd" or (row["rung"] == "pooled" and "kernels=implicit" not in variant):
+    if row.rung == "winograd" or (row.rung == "pooled" and "kernels=implicit" not in variant):
         return layer.winograd(2 if "tile=2" in variant else 4, "kernels=fused" in variant)
     return [{**floats(touched[0], 0), **fmas("fp32", number)}]
 
 
 def attention(row: Row) -> dict[str, int]:
     """Two products of d FMAs and one exponential for each score; rows of a softmax read and written once, a cache read once."""
-    if row.get("rate_unit") == "GB/s":
-        return moved(row, READS if row["rung"] in ("variance", "decode", "paged") else HALF)
-    columns = re.search(r"d=(\d+)", row.get("variant", ""))
-    if not columns or row.get("rate_unit") != "GFLOP/s":
+    if row.rate_unit == "GB/s":
+        return moved(row, READS if row.rung in ("variance", "decode", "paged") else HALF)
+    columns = re.search(r"d=(\d+)", row.variant)
+    if not columns or row.rate_unit != "GFLOP/s":
         return {}
     number = amount(row) / 2
     scores = number / (2 * int(columns[1]))
     return {
-        **fmas("tensor" if "bf16" in row["variant"] else "fp32", number),
+        **fmas("tensor" if "bf16" in row.variant else "fp32", number),
         "special": int(scores / bounds.WARP),
     }
 
@@ -175,10 +176,10 @@ FMAS = 2048  # of the work for each element
 
 def transfers(row: Row) -> dict[str, int]:
     """What crosses the link to the host, one way; `staged` and `both_ways` count the bytes of both."""
-    if row.get("rate_unit") == "GB/s":
-        ways = 2 if row["rung"] in ("both_ways", "staged") else 1
-        (n,) = row["size"].values()
-        worked = fmas("fp32", n * FMAS) if row["rung"] == "staged" else {}
+    if row.rate_unit == "GB/s":
+        ways = 2 if row.rung in ("both_ways", "staged") else 1
+        (n,) = row.size.values()
+        worked = fmas("fp32", n * FMAS) if row.rung == "staged" else {}
         return {"host_bytes": int(amount(row) / ways), **worked}
     return {}
 
@@ -188,19 +189,19 @@ CHAIN = 1000  # launches that depend on one another
 
 def generated(row: Row) -> list[dict[str, int]]:
     """Floats that are written, and come from nowhere."""
-    (n,) = row["size"].values()
+    (n,) = row.size.values()
     return [{"global_sectors_read_distinct": 0, "global_sectors_written_distinct": 4 * n // bounds.SECTOR}]
 
 
 def chain(row: Row) -> list[dict[str, int]]:
-    return [{}] * (1 if row["variant"] == "how=stays" else CHAIN)
+    return [{}] * (1 if row.variant == "how=stays" else CHAIN)
 
 
 SMALL_STEPS = 100  # of chapter 15's small grid
 
 
 def small_grid(row: Row) -> list[dict[str, int]]:
-    return [{}] * (1 if row["rung"] == "resident" else SMALL_STEPS)
+    return [{}] * (1 if row.rung == "resident" else SMALL_STEPS)
 
 
 GPUS = 2  # of chapter 20's recordings
@@ -209,14 +210,14 @@ STEPS = 100  # of its stencil
 
 def steps(row: Row) -> list[dict[str, int]]:
     """A stencil reads and writes each GPU's part of the grid in every step."""
-    cells = next(iter(row["size"].values())) ** 2 // int(row["variant"].removeprefix("gpus="))
+    cells = next(iter(row.size.values())) ** 2 // int(row.variant.removeprefix("gpus="))
     sectors = 4 * cells // bounds.SECTOR
     return [{"global_sectors_read_distinct": sectors, "global_sectors_written_distinct": sectors}] * STEPS
 
 
 def many_gpus(row: Row) -> dict[str, int]:
     """What crosses the link between two GPUs, one way: the sum of two arrays takes all of one of them to the other GPU."""
-    rung, variant = row["rung"], row.get("variant", "")
+    rung, variant = row.rung, row.variant
     if rung.startswith("peer_"):
         return {"peer_bytes": int(amount(row) / (2 if variant == "ways=2" else 1))}
     if variant.startswith("floats="):

@@ -8,9 +8,11 @@ import re
 import runpy
 from pathlib import Path
 
+from warp.base.text import there
 from warp.chapter import results
 from warp.chapter.results import Results
 from warp.chapter.source import Chapter
+from warp.chapter.written import Row
 from warp.site import asked, chapter_tables, figures, landing, markup, rung_tables
 from warp.site.blocks import Block, Figure, Page, Text, every
 from warp.site.figures.limiters import HALF
@@ -55,29 +57,30 @@ def place(pages: dict[str, Page], named: dict[str, Figure], path: Path) -> None:
         there[0].drawings[name] = figure
 
 
-def ladder_steps(rungs: dict, rows: list[dict], asked: dict[str, list[str]]) -> list[figures.Step]:
+def ladder_steps(rungs: dict, rows: list[Row], asked: dict[str, list[str]]) -> list[figures.Step]:
     """A step for each rung that was timed, with its best variant in front, and the predictions that ask for it."""
     steps: list[figures.Step] = []
     before = None
     for name, rung in rungs.items():
-        of = [row for row in rows if row["rung"] == name]
+        of = [row for row in rows if row.rung == name]
         if not of:
             continue
-        best = max(of, key=lambda row: row["rate"])
-        peer = best["peer"]["name"] if best.get("peer") and best.get("ratio_to_peer") else None
+        best = max(of, key=lambda row: row.rate or 0)
+        peer = best.peer.name if best.peer and best.ratio_to_peer else None
         # A copy is the peer of whatever moves bytes: rungs that share it may still do different work.
         same_work = peer and peer == before and not peer.startswith("cuda")
-        gain = best["rate"] / steps[-1].rate if same_work and not steps[-1].is_peer else None
+        rate = there(best.rate)
+        gain = rate / steps[-1].rate if same_work and not steps[-1].is_peer else None
         steps.append(
             figures.Step(
                 name,
-                best["rate"],
+                rate,
                 rung.idea.replace("`", ""),
-                [row["rate"] for row in of if row is not best],
-                best["rate"] / best["ratio_to_peer"] if peer else None,
+                [row.rate or 0 for row in of if row is not best],
+                best.peer_rate if peer else None,
                 gain if gain and gain >= 1.05 else None,
                 is_peer=name == (peer or "").lower(),
-                variant=best.get("variant") or "",
+                variant=best.variant,
                 asked=tuple(asked.get(name, ())),
             )
         )
@@ -100,11 +103,11 @@ def ladders(chapter: Chapter, measured: Results, questions: list) -> tuple[list[
     return [Figure(name, drawn, f"{caption} {waits}")], [Figure(f"{name}-whole", whole, caption)]
 
 
-def rows_shown(chapter: Chapter, measured: Results) -> list[dict]:
+def rows_shown(chapter: Chapter, measured: Results) -> list[Row]:
     """The results at the chapter's own size."""
     sizes = rung_tables.sizes_of(measured.rows)
     shown = next((s for s in sizes if ",".join(map(str, s.values())) == chapter.header.sizes["gpu"]), None)
-    return [row for row in measured.rows if len(sizes) < 2 or row.get("size") == shown]
+    return [row for row in measured.rows if len(sizes) < 2 or row.size == shown]
 
 
 MANY = 3  # times as many rungs
@@ -125,20 +128,18 @@ def ladder_of(
     # Where a chapter is about arithmetic, its bandwidths are beside the point: they have their tables. A few products at the end
     # of a chapter about bytes are not what it is about.
     units = [("GFLOP/s", "fp32_gflop_s"), ("GB/s", "copy_gb_s")]
-    rungs = {
-        unit: {row["rung"] for row in rows if row.get("rate_unit") == unit and row.get("rate")} for unit, _ in units
-    }
+    rungs = {unit: {row.rung for row in rows if row.rate_unit == unit and row.rate} for unit, _ in units}
     if len(rungs["GB/s"]) > MANY * len(rungs["GFLOP/s"]):
         units.reverse()
     for unit, limit in units:
-        timed = [row for row in rows if row.get("rate_unit") == unit and row.get("rate")]
+        timed = [row for row in rows if row.rate_unit == unit and row.rate]
         steps = ladder_steps(chapter.header.rungs, timed, asked_of)
         if len(steps) < 2:
             continue
         for step in steps:  # several steps in one pass beside a peer that passes once: its rate is not this one
             if step.peer and step.peer > 1.5 * measured.limits.get(limit, math.inf):
                 step.peer = None
-        peers = {row["peer"]["name"] for row in timed if row.get("peer")}
+        peers = {row.peer.name for row in timed if row.peer}
         peer = next(iter(peers)) if len(peers) == 1 else "its peer"
         drawing = figures.ladder(steps, unit, measured.limits.get(limit), title, peer)
         caption = f"{title}{at}, in {unit}; longer is faster."
@@ -169,17 +170,15 @@ def roofline(
     points = []
     for name in chapter.header.rungs:
         for row in measured.of(name):
-            if row.get("rate_unit") != "GFLOP/s" or not row.get("rate") or list(row["size"].values()) != size:
+            if row.rate_unit != "GFLOP/s" or not row.rate or list(row.size.values()) != size:
                 continue
-            counted = next(
-                (r for r in simulated.of(name) if r.get("variant") == row.get("variant") and r.get("counts")), None
-            )
-            moved = results.product_bytes(counted, row["size"]) if counted else 0
+            counted = next((r for r in simulated.of(name) if r.variant == row.variant and r.counts), None)
+            moved = results.product_bytes(counted, row.size) if counted else 0
             if not moved:
                 continue
             flops = 2 * math.prod(size)
-            variant = f" {row['variant']}" if row.get("variant") else ""
-            points.append(figures.Point(name + variant, flops / moved, row["rate"]))
+            variant = f" {row.variant}" if row.variant else ""
+            points.append(figures.Point(name + variant, flops / moved, row.rate))
     intensities = [point.intensity for point in points]
     if len(points) < 2 or max(intensities) < SPREAD * min(intensities):
         return []
@@ -241,10 +240,10 @@ def limiters(chapter: Chapter, measured: Results) -> list[Block]:
         rows = []
         for bound in (one for one in known if one["rung"] == name):
             for row in measured.of(name):
-                same = row.get("variant") or None, list(row["size"].values())
-                if same == (bound["variant"], bound["size"]) and row.get("time_ms"):
-                    time = row["time_ms"]["median"]
-                    rows.append((row.get("rate") or 0, {what: ms / time for what, ms in bound["alone_ms"].items()}))
+                same = row.variant or None, list(row.size.values())
+                if same == (bound["variant"], bound["size"]) and row.time_ms:
+                    time = row.time_ms.median
+                    rows.append((row.rate or 0, {what: ms / time for what, ms in bound["alone_ms"].items()}))
         best = max(rows, key=lambda row: row[0], default=(0, {}))[1]
         if any(share >= LEAST_SHARE for share in best.values()):  # others measure latencies, or the host
             names.append(name)
@@ -278,26 +277,22 @@ def story(measured: list) -> list[tuple]:
             [
                 row
                 for row in result.rows
-                if row.get("rate_unit") == "GFLOP/s"
-                and row.get("peer")
-                and list(row["size"].values()) == size
-                and row["rung"] != row["peer"]["name"].lower()
+                if row.rate_unit == "GFLOP/s"
+                and row.peer
+                and list(row.size.values()) == size
+                and row.rung != row.peer.name.lower()
             ]
             if result
             else []
         )
         if rows:
-            best = max(rows, key=lambda row: row["rate"])
-            stories.setdefault((result.device, tuple(size), best["peer"]["name"]), []).append((chapter, result, best))
+            best = max(rows, key=lambda row: row.rate or 0)
+            stories.setdefault((result.device, tuple(size), best.peer.name), []).append((chapter, result, best))
     for chapters in stories.values():
-        same = [one for one in chapters if peer_rate(one[2]) < SAME_PEER * peer_rate(chapters[0][2])]
+        same = [one for one in chapters if one[2].peer_rate < SAME_PEER * chapters[0][2].peer_rate]
         if len(same) > 1:
             return same
     return []
-
-
-def peer_rate(row: dict) -> float:
-    return row["rate"] / row["ratio_to_peer"]
 
 
 # What each chapter of the story adds, in lines of at most 16 letters.
@@ -319,12 +314,12 @@ def stairs(told: list[tuple]) -> list[Block]:
         figures.Stair(
             f"chapter {chapter.header.number}",
             IDEAS.get(chapter.folder, (chapter.header.title,)),
-            row["rate"],
+            row.rate,
             f"chapters/{chapter.folder}.html",
         )
         for chapter, _, row in told
     ]
     last, result, row = told[-1]
     title = f"One product of {markup.size_words(last.header.sizes['gpu'])} matrices on {result.device}"
-    drawing = figures.stairs(steps, row["peer"]["name"], peer_rate(row), "GFLOP/s", title)
+    drawing = figures.stairs(steps, row.peer.name, row.peer_rate, "GFLOP/s", title)
     return [Figure("stairs", drawing, landing.evidence(told))]

@@ -54,7 +54,7 @@ def fold_title(code: Code) -> str:
 
 def check_rungs(chapter: Chapter, results: Results, origin: str) -> None:
     """The header and the program must name the same rungs."""
-    listed, ran = set(chapter.header.rungs), {row["rung"] for row in results.rows}
+    listed, ran = set(chapter.header.rungs), {row.rung for row in results.rows}
     for name in sorted(ran - listed):
         raise SourceError(f"{chapter.path}:1: {origin} has a rung {name} that the header does not list")
     for name in sorted(listed - ran):

@@ -62,11 +62,7 @@ def answers_of(main: Path, asked: list[predictions.Asked], build: Path) -> dict[
 
 def cache_bandwidths(measured: results.Results) -> dict[tuple[str, str], float]:
     """What a chapter has measured of memory and caches: (device, "L2 cache") -> GB/s."""
-    return {
-        (measured.device, row.get("variant") or ""): row["rate"]
-        for row in measured.of("memory_bandwidth")
-        if row.get("rate")
-    }
+    return {(measured.device, row.variant): row.rate for row in measured.of("memory_bandwidth") if row.rate}
 
 
 class Chapters:

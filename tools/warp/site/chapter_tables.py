@@ -9,6 +9,7 @@ from warp.base.counts import COUNTS
 from warp.chapter.counted import Counted, CountedLine
 from warp.chapter.results import Results
 from warp.chapter.source import Chapter
+from warp.chapter.written import Row
 from warp.site.blocks import Block, Box, Fold, Table, Text
 from warp.site.markup import code, escape, milliseconds, number, per, size_text, size_words
 from warp.site.rung_panel import provenance
@@ -23,22 +24,20 @@ def ladder(
     out: list[Block] = [Text("## The ladder"), *drawings]
     names = list(chapter.header.rungs)
 
-    def label(row: dict) -> str:
-        variant = f" {code(row['variant'])}" if row.get("variant") else ""
-        return f"{{rung}}`{chapter.folder}/{row['rung']}`{variant}"
+    def label(row: Row) -> str:
+        variant = f" {code(row.variant)}" if row.variant else ""
+        return f"{{rung}}`{chapter.folder}/{row.rung}`{variant}"
 
     for measured in recorded:
         there: list[Block] = []
         sizes = sizes_of(measured.rows) or [{}]
         for size in sizes if measured is recorded[0] else sizes[:1]:  # the others have theirs in their results file
             body = []
-            for row in (r for n in names for r in measured.of(n) if r.get("size", {}) == size):
+            for row in (r for n in names for r in measured.of(n) if r.size == size):
                 cells = measured_cells(row) or ["–"] * 5
-                body.append([label(row), *cells, row["status"]])
+                body.append([label(row), *cells, row.status])
             whole: Block = Table(["rung", *MEASURED_HEAD, "result"], body, "lrrrrrl")
-            medians = by_variant(
-                [row for row in measured.rows if row.get("size", {}) == size], names, f"{chapter.folder}/"
-            )
+            medians = by_variant([row for row in measured.rows if row.size == size], names, f"{chapter.folder}/")
             title = f"Measured on {escape(measured.device)}" + (f", {size_text(size)}" if size else "")
             there.append(Text(title + (", in milliseconds:" if medians else ":")))
             if medians:
@@ -57,7 +56,7 @@ def ladder(
     if simulated:
         body = []
         for row in (r for n in names for r in simulated.of(n)):
-            c = row.get("counts", {})
+            c = row.counts
             loads, stores = c.get("global_load_requests", 0), c.get("global_store_requests", 0)
             shared = c.get("shared_load_requests", 0) + c.get("shared_store_requests", 0)
             body.append(
@@ -71,10 +70,10 @@ def ladder(
                     number(c.get("shared_load_bank_conflicts", 0) + c.get("shared_store_bank_conflicts", 0))
                     if shared
                     else "–",
-                    row["status"],
+                    row.status,
                 ]
             )
-        at = size_text(simulated.rows[0].get("size", {})) if simulated.rows else ""
+        at = size_text(simulated.rows[0].size) if simulated.rows else ""
         head = [
             "rung",
             "loads",
@@ -93,21 +92,21 @@ def ladder(
     return out
 
 
-def variants_in_common(rows: list[dict], names: list[str]) -> tuple[list[str], dict[str, dict[str, float]]]:
+def variants_in_common(rows: list[Row], names: list[str]) -> tuple[list[str], dict[str, dict[str, float]]]:
     """The variants that most rungs have, such as the scenes of a renderer, and the median of each rung in each; no
     variants where most rungs do not have the same ones."""
     times: dict[str, dict[str, float]] = {}
     for row in rows:
-        if row.get("variant") and row.get("time_ms"):
-            times.setdefault(row["rung"], {})[row["variant"]] = row["time_ms"]["median"]
+        if row.variant and row.time_ms:
+            times.setdefault(row.rung, {})[row.variant] = row.time_ms.median
     times = {name: times[name] for name in names if name in times}
     in_order = sorted(times, key=lambda name: -len(times[name]))  # a rung that has all of them says in which order
     variants = list(dict.fromkeys(variant for name in in_order for variant in times[name]))
-    common = [v for v in variants if 2 * sum(v in of for of in times.values()) > len({row["rung"] for row in rows})]
+    common = [v for v in variants if 2 * sum(v in of for of in times.values()) > len({row.rung for row in rows})]
     return (variants if len(common) >= 4 and common == variants else []), times
 
 
-def by_variant(rows: list[dict], names: list[str], folder: str = "") -> Table | None:
+def by_variant(rows: list[Row], names: list[str], folder: str = "") -> Table | None:
     """Medians, with a row for each rung and a column for each variant; none unless most rungs have the same ones."""
     variants, times = variants_in_common(rows, names)
     if not variants:

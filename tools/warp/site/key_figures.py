@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from warp.chapter.results import Results
+from warp.chapter.written import Row
 from warp.site.markup import milliseconds
 from warp.site.rung_tables import ACCESSES
 
@@ -21,16 +22,16 @@ def short(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}".removesuffix(".0")
 
 
-def timed(name: str, measured: Results | None) -> list[dict]:
+def timed(name: str, measured: Results | None) -> list[Row]:
     """The rows of a rung's variants at the first size that was measured."""
-    rows = [row for row in measured.of(name) if row.get("time_ms")] if measured else []
-    return [row for row in rows if row.get("size") == rows[0].get("size")]
+    rows = [row for row in measured.of(name) if row.time_ms] if measured else []
+    return [row for row in rows if row.size == rows[0].size]
 
 
-def fastest(name: str, measured: Results | None) -> dict | None:
+def fastest(name: str, measured: Results | None) -> Row | None:
     """The row of the best of them."""
     rows = timed(name, measured)
-    return max(rows, key=lambda row: row.get("rate") or 1 / row["time_ms"]["median"], default=None)
+    return max(rows, key=lambda row: row.rate or 1 / row.median, default=None)
 
 
 def speed(name: str, before: str, measured: Results | None) -> list[list[str]]:
@@ -39,32 +40,40 @@ def speed(name: str, before: str, measured: Results | None) -> list[list[str]]:
     row, earlier = fastest(name, measured), fastest(before, measured) if before else None
     if not row or not measured:
         return []
-    peer = (row.get("peer") or {}).get("name")
-    of_peer = row.get("ratio_to_peer")
+    peer = row.peer and row.peer.name
+    of_peer = row.ratio_to_peer
     beside = f", {100 * of_peer:.0f} % of {peer}" if peer and of_peer and name != peer.lower() else ""
-    which = f" ({row['variant']})" if row.get("variant") and len(timed(name, measured)) > 1 else ""
-    if not row.get("rate"):
-        return [["", milliseconds(row["time_ms"]["median"]), f"ms on {measured.device}{which}"]]
-    same = earlier and earlier.get("rate_unit") == row["rate_unit"] and (earlier.get("peer") or {}).get("name") == peer
-    was = short(earlier["rate"]) if earlier and same and peer and abs(earlier["rate"] / row["rate"] - 1) > SAME else ""
-    return [[was, short(row["rate"]), f"{row.get('rate_unit', '')}{beside}{which}"]]
+    which = f" ({row.variant})" if row.variant and len(timed(name, measured)) > 1 else ""
+    if not row.rate:
+        return [["", milliseconds(row.median), f"ms on {measured.device}{which}"]]
+    was = ""
+    if (
+        earlier
+        and earlier.rate
+        and peer
+        and earlier.rate_unit == row.rate_unit
+        and earlier.peer
+        and earlier.peer.name == peer
+    ):
+        was = short(earlier.rate) if abs(earlier.rate / row.rate - 1) > SAME else ""
+    return [[was, short(row.rate), f"{row.rate_unit}{beside}{which}"]]
 
 
 def in_margin(name: str, measured: Results | None) -> list[list[str]]:
     """[what it is, of what] for beside the prose behind the card: the time, and the share of the machine's limit; [] of a rung
     whose card has the time."""
     row = fastest(name, measured)
-    share = (row or {}).get("fraction_of_limit")
-    if not row or not row.get("rate") or not share:
+    if not row or not row.rate or not row.fraction_of_limit:
         return []
-    variant = f", {row['variant']}" if row.get("variant") else ""
-    time = [f"{milliseconds(row['time_ms']['median'])} ms", f"{name}{variant}"]
+    share = row.fraction_of_limit
+    variant = f", {row.variant}" if row.variant else ""
+    time = [f"{milliseconds(row.median)} ms", f"{name}{variant}"]
     return [time, [f"{100 * share:.0f} %" if share >= 0.01 else "< 1 %", "of the machine's limit"]]
 
 
-def costs(row: dict | None) -> dict[str, float]:
+def costs(row: Row | None) -> dict[str, float]:
     """What a request of each kind costs in a row."""
-    counts = (row or {}).get("counts") or {}
+    counts = row.counts if row else {}
     return {
         prefix: counts.get(f"{prefix}_{unit}", 0) / counts[f"{prefix}_requests"]
         for prefix, unit, _ in COSTS
@@ -76,9 +85,9 @@ def count(name: str, before: str, simulated: Results | None, variant: str | None
     """The cost that changed most from the rung before; where none did, the first that is more than the least possible, else
     the first of all."""
 
-    def row_of(rung: str) -> dict | None:
-        rows = [row for row in simulated.of(rung) if row.get("counts")] if simulated else []
-        return next((row for row in rows if row.get("variant") == variant), rows[0] if rows else None)
+    def row_of(rung: str) -> Row | None:
+        rows = [row for row in simulated.of(rung) if row.counts] if simulated else []
+        return next((row for row in rows if row.variant == variant), rows[0] if rows else None)
 
     here, there = costs(row_of(name)), costs(row_of(before)) if before else {}
     if not here:
@@ -98,5 +107,5 @@ def count(name: str, before: str, simulated: Results | None, variant: str | None
 def key_figures(name: str, before: str, simulated: Results | None, measured: Results | None) -> list[list[str]]:
     """[what it was, what it is, of what] for the speed and for the count."""
     best = fastest(name, measured)
-    variant = best.get("variant") if best else None
+    variant = best.variant if best else None
     return speed(name, before, measured) + count(name, before, simulated, variant)

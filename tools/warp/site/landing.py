@@ -89,9 +89,9 @@ def evidence(told: list[tuple]) -> str:
     (first, measured, slow), (last, _, fast) = told[0], told[-1]
     return (
         f"One product of {size_words(last.header.sizes['gpu'])} matrices on an {escape(measured.device)}, in FP32: "
-        f"[chapter {first.header.number}](/chapters/{first.folder}.cu) reaches {number(round(slow['rate']))} GFLOP/s, "
-        f"[chapter {last.header.number}](/chapters/{last.folder}.cu) {number(round(fast['rate']))}, "
-        f"which is {100 * fast['ratio_to_peer']:.0f} % of {fast['peer']['name']} in the same rounds."
+        f"[chapter {first.header.number}](/chapters/{first.folder}.cu) reaches {number(round(slow.rate))} GFLOP/s, "
+        f"[chapter {last.header.number}](/chapters/{last.folder}.cu) {number(round(fast.rate))}, "
+        f"which is {100 * fast.ratio_to_peer:.0f} % of {fast.peer.name} in the same rounds."
     )
 
 
@@ -99,11 +99,11 @@ def copies(recorded: list[tuple[Chapter, Results | None]]) -> list[Block]:
     """What the two orders of a copy cost where they were measured; nothing where they were not."""
     for chapter, measured in recorded:
         rows, columns = (measured.of(f"copy_{order}_fastest") if measured else [] for order in "xy")
-        if measured and rows and columns and rows[0].get("rate") and columns[0].get("rate"):
+        if measured and rows and columns and rows[0].rate and columns[0].rate:
             words = (
                 f"As copies, measured in [chapter {chapter.header.number}](chapters/{chapter.folder}.cu) on an "
-                f"{escape(measured.device)}: {number(round(rows[0]['rate']))} GB/s along the rows, "
-                f"{number(round(columns[0]['rate']))} down the columns."
+                f"{escape(measured.device)}: {number(round(rows[0].rate))} GB/s along the rows, "
+                f"{number(round(columns[0].rate))} down the columns."
             )
             return [Text(words)]
     return []

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from warp.chapter.counted import Counted
 from warp.chapter.results import Results
+from warp.chapter.written import Row
 from warp.site.blocks import Block, Box, Card, Contract, Fold, Output, Rubric, Tab, Text
 from warp.site.key_figures import in_margin, key_figures
 from warp.site.markup import code, escape, number, size_text
@@ -32,19 +33,19 @@ def measured_on(name: str, measured: Results, demonstration: bool, fold: bool = 
     A demonstration is for the simulator alone: that a GPU did not run it goes without saying."""
     rows, out = measured.of(name), list[Block]()
     sizes = sizes_of(rows)
-    folded = [row for row in rows if row.get("size") != sizes[0]] if fold and len(rows) > OPEN_ROWS else []
+    folded = [row for row in rows if row.size != sizes[0]] if fold and len(rows) > OPEN_ROWS else []
     shown = [row for row in rows if row not in folded]
     times = measured_table(shown)
     if times:
-        peers = sorted({row["peer"]["name"] for row in rows if row.get("peer")})
+        peers = sorted({row.peer.name for row in rows if row.peer})
         beside = f" The peer, timed in the same rounds: {', '.join(f'`{p}`' for p in peers)}." if peers else ""
         size = f", {size_text(sizes[0])}" if len(sizes_of(shown)) == 1 else ""
         out += [Rubric(f"Measured on {escape(measured.device)}{size}", "measured"), times]
         more = measured_table(folded)
         out += [Fold("At other sizes", [more], "lines")] if more else []
         out.append(Box("provenance", [Text(f"{provenance(measured)}.{beside}")]))
-    skipped = [] if demonstration else [row for row in rows if row["status"] == "SKIP"]
-    for reason in dict.fromkeys(row.get("reason", "no reason given") for row in skipped):
+    skipped = [] if demonstration else [row for row in rows if row.status == "SKIP"]
+    for reason in dict.fromkeys(row.reason or "no reason given" for row in skipped):
         out.append(Text(f"Not run on {escape(measured.device)}: {escape(reason)}.".replace("..", ".")))
     return out
 
@@ -66,31 +67,31 @@ def rung_panel(
     tabs: list[Block] = []
     rows = simulated.of(name) if simulated else []
     if simulated and rows:
-        traced = [row for row in rows if row.get("counts") and any(row["counts"].values())]
+        traced = [row for row in rows if row.counts and any(row.counts.values())]
         if traced:
             tabs.append(Tab("Counts", counts_of(name, traced, simulated, counted, measured)))
         if simulated.shown.get(name):
             tabs.append(Tab("Printed", [Output(simulated.shown[name])]))
         for row in rows:
-            variant = f" ({code(row['variant'])})" if row.get("variant") else ""
-            if row["status"] == "SKIP":
-                reason = f"Not run on the simulator{variant}: {escape(row.get('reason', 'no reason given'))}."
+            variant = f" ({code(row.variant)})" if row.variant else ""
+            if row.status == "SKIP":
+                reason = f"Not run on the simulator{variant}: {escape(row.reason)}."
                 out.append(Text(reason.replace("..", ".")))
-            elif row.get("reason"):
-                first, _, more = row["reason"].partition("\n")
+            elif row.reason:
+                first, _, more = row.reason.partition("\n")
                 out.append(Box("finding", [Text(f"{code(first)}{variant}")]))
                 if more.strip():
-                    tabs.append(Tab(f"What the simulator found{variant}", [Output(row["reason"], "finding")]))
+                    tabs.append(Tab(f"What the simulator found{variant}", [Output(row.reason, "finding")]))
         silent = [
             row for row in rows
-            if row["status"] != "SKIP" and not row.get("reason") and not any((row.get("counts") or {}).values())
+            if row.status != "SKIP" and not row.reason and not any(row.counts.values())
         ]  # fmt: skip
         if silent:
-            variants = ", ".join(code(row["variant"]) for row in silent if row.get("variant"))
+            variants = ", ".join(code(row.variant) for row in silent if row.variant)
             variant = f" ({variants})" if variants else ""
-            said = ", ".join(sorted({row["status"] for row in silent}))
+            said = ", ".join(sorted({row.status for row in silent}))
             out.append(Text(f"On the simulator{variant}: {said}; nothing to count."))
-    demonstration = any(row.get("reason") for row in rows if row["status"] != "SKIP")
+    demonstration = any(row.reason for row in rows if row.status != "SKIP")
     if measured:
         there = measured_on(name, measured, demonstration, fold=True)
         tabs += [Tab(f"Times on {escape(measured.device)}", there)] if there else []
@@ -104,18 +105,18 @@ def rung_panel(
 
 
 def counts_of(
-    name: str, traced: list[dict], simulated: Results, counted: Counted | None, measured: Results | None
+    name: str, traced: list[Row], simulated: Results, counted: Counted | None, measured: Results | None
 ) -> list[Block]:
     """All counts of a rung, beside the hardware's where its variants differ in shared memory."""
-    size = size_text(traced[0].get("size", {}))
+    size = size_text(traced[0].size)
     out: list[Block] = [Rubric(f"Counted on the simulator, {size}", "counted"), *counts_table(traced)]
     beside = variants_beside(name, simulated, counted, measured)
     if beside and counted:
         out += [Rubric(f"Beside {escape(counted.device)}", "measured"), beside]
-    divergent = [row["counts"].get("divergent_branches", 0) for row in traced]
+    divergent = [row.counts.get("divergent_branches", 0) for row in traced]
     if any(divergent):
         text = ", ".join(
-            number(d) + (f" ({code(row['variant'])})" if row.get("variant") and len(traced) > 1 else "")
+            number(d) + (f" ({code(row.variant)})" if row.variant and len(traced) > 1 else "")
             for d, row in zip(divergent, traced)
         )
         if len(traced) > 1 and len(set(divergent)) == 1:

@@ -6,6 +6,7 @@ import re
 
 from warp.chapter.counted import Counted
 from warp.chapter.results import Results
+from warp.chapter.written import Row
 from warp.site.blocks import Block, Table, Text
 from warp.site.markup import code, milliseconds, number, per, rate, short_size
 
@@ -37,7 +38,7 @@ def charted(body: list[list[str]], column: int) -> list[list[str]]:
     return out
 
 
-def counts_table(rows: list[dict]) -> list[Block]:
+def counts_table(rows: list[Row]) -> list[Block]:
     """The counts of a rung's rows: one line for each variant and kind of access."""
     variants = len(rows) > 1
     parts: list[Block] = []
@@ -45,12 +46,12 @@ def counts_table(rows: list[dict]) -> list[Block]:
         body: list[list[str]] = []
         shared = False
         for row in rows:
-            counts = row.get("counts", {})
+            counts = row.counts
             for label, prefix, cost in ACCESSES:
                 requests = counts.get(f"{prefix}_requests", 0)
                 if cost != unit or not requests:
                     continue
-                cells = [code(row.get("variant") or "")] if variants else []
+                cells = [code(row.variant)] if variants else []
                 cells += [
                     label,
                     number(requests),
@@ -121,41 +122,41 @@ def without_constants(
 MEASURED_HEAD = ["median", "rate", "of the peer", "of the limit", "p10 to p90"]  # a phone shows the first of them
 
 
-def measured_cells(row: dict) -> list[str] | None:
-    time = row.get("time_ms")
+def measured_cells(row: Row) -> list[str] | None:
+    time = row.time_ms
     if not time:
         return None
-    ratio, limit = row.get("ratio_to_peer"), row.get("fraction_of_limit")
+    ratio, limit = row.ratio_to_peer, row.fraction_of_limit
     return [
-        f"{milliseconds(time['median'])} ms",
-        rate(row["rate"], row.get("rate_unit", "")) if row.get("rate") is not None else "–",
+        f"{milliseconds(time.median)} ms",
+        rate(row.rate, row.rate_unit) if row.rate is not None else "–",
         f"{100 * ratio:.1f} %" if ratio is not None else "–",
         f"{100 * limit:.1f} %" if limit is not None else "–",
-        f"{milliseconds(time['p10'])} to {milliseconds(time['p90'])}",
+        f"{milliseconds(time.p10)} to {milliseconds(time.p90)}",
     ]
 
 
-def sizes_of(rows: list[dict]) -> list[dict]:
+def sizes_of(rows: list[Row]) -> list[dict]:
     """The sizes of some rows, each once, in their order."""
     sizes = []
     for row in rows:
-        if row.get("size") and row["size"] not in sizes:
-            sizes.append(row["size"])
+        if row.size and row.size not in sizes:
+            sizes.append(row.size)
     return sizes
 
 
-def measured_table(rows: list[dict]) -> Table | None:
+def measured_table(rows: list[Row]) -> Table | None:
     """The times of a rung, if there are any; a column for what tells its rows apart."""
-    variants = any(row.get("variant") for row in rows) and len(rows) > 1
+    variants = any(row.variant for row in rows) and len(rows) > 1
     sizes = len(sizes_of(rows)) > 1
     body = []
     for row in rows:
         cells = measured_cells(row)
         if cells:
             if variants:
-                cells.insert(0, code(row.get("variant") or ""))
+                cells.insert(0, code(row.variant))
             if sizes:
-                cells.insert(0, short_size(row["size"]))
+                cells.insert(0, short_size(row.size))
             body.append(cells)
     if not body:
         return None
@@ -175,7 +176,7 @@ def variants_beside(name: str, simulated: Results, counted: Counted | None, meas
     """The variants of a rung that reads shared memory: wavefronts on the simulator and on the hardware, and the
     measured rate; none where the hardware's counts are not recorded, or not launch by launch, and where the simulator
     counts the same for all variants."""
-    rows = [row for row in simulated.of(name) if row.get("variant")]
+    rows = [row for row in simulated.of(name) if row.variant]
     if len(rows) < 2 or not counted:
         return None
     lines = [line for line in counted.compare(simulated) if line.kernel == name]
@@ -185,9 +186,9 @@ def variants_beside(name: str, simulated: Results, counted: Counted | None, meas
     if not len(waves) == len(requests) == len(rows):
         return None
     rates = {
-        row.get("variant"): rate(row["rate"], row.get("rate_unit", ""))
+        row.variant: rate(row.rate, row.rate_unit)
         for row in reversed(measured.of(name) if measured else [])
-        if row.get("rate") is not None
+        if row.rate is not None
     }
     body = []
     for row, wave, request in zip(rows, waves, requests):
@@ -195,11 +196,11 @@ def variants_beside(name: str, simulated: Results, counted: Counted | None, meas
             return None
         body.append(
             [
-                code(row["variant"]),
+                code(row.variant),
                 per(wave.simulated, request.simulated),
                 per(wave.hardware, request.hardware),
             ]
-            + ([rates.get(row["variant"], "–")] if rates else [])
+            + ([rates.get(row.variant, "–")] if rates else [])
         )
     if len({simulated_per_load for _, simulated_per_load, *_ in body}) < 2:
         return None

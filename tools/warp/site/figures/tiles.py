@@ -35,13 +35,13 @@ def measured_walk(
     recorded = {}
     for folder in ("02_naive_gemm", *(folder for folder, _, _ in kernels)):
         recorded[folder] = next(iter(results.load_recorded(chapters / folder / "results").values()))
-    rates = {row["variant"]: row["rate"] for row in recorded["02_naive_gemm"].of("memory_bandwidth")}
+    rates = {row.variant: row.rate for row in recorded["02_naive_gemm"].of("memory_bandwidth")}
     measured = []
     for folder, name, block in kernels:
         rung, _, variant = name.partition("/")
         of = recorded[folder]
-        row = next(r for r in of.of(rung) if (r.get("variant") or "") == variant and r["size"]["K"] == 4096)
-        measured.append({"name": variant or rung, "sizes": block, "rate": row["rate"]})
+        row = next(r for r in of.of(rung) if r.variant == variant and r.size["K"] == 4096)
+        measured.append({"name": variant or rung, "sizes": block, "rate": row.rate})
     return tile_walk(
         sizes,
         {
