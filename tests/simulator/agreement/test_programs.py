@@ -138,7 +138,3 @@ class Programs(unittest.TestCase):
         launches = list(reversed(self.launches["copies"]))
         with self.assertRaisesRegex(AssertionError, "on the H200"):
             differences("copies", launches, self.data["programs"]["copies"], self.data["counts"])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -197,7 +197,3 @@ class Compilers(unittest.TestCase):
                 with self.subTest(f"{compiler} {version(compiler)}"):
                     lines = [line for lines in wrong for line in lines]
                     self.assertEqual(lines, [], "\n".join(lines))
-
-
-if __name__ == "__main__":
-    unittest.main()

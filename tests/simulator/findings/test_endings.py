@@ -164,7 +164,3 @@ class Endings(unittest.TestCase):
         self.assertIn("the program never asked for it", launch["message"])
         (launch,) = run("peeks_at_launch")[2]
         self.assertNotIn("never asked", launch["message"])
-
-
-if __name__ == "__main__":
-    unittest.main()

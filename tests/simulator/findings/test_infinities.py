@@ -50,7 +50,3 @@ class Infinities(unittest.TestCase):
         for way in ("finite", "given", "kept", "integers"):
             with self.subTest(way):
                 self.assertEqual(notes(way), [])
-
-
-if __name__ == "__main__":
-    unittest.main()

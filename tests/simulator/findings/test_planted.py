@@ -184,7 +184,3 @@ class Planted(unittest.TestCase):
                         self.assertTrue(kinds & same[0], f"{tool} reports '{report}', here only {sorted(kinds)}")
                         compared += 1
         self.assertGreaterEqual(compared, 50)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -30,7 +30,3 @@ class Sass(unittest.TestCase):
 
     def test_a_kernel_without_a_case_is_noticed(self):
         self.assertEqual(check_sass.compare({}, KERNEL), ["cp4_stride1: a kernel that no case names"])
-
-
-if __name__ == "__main__":
-    unittest.main()

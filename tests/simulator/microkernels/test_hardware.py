@@ -107,7 +107,3 @@ class Agreement(unittest.TestCase):
         del fewer["lds32_stride1"]
         with self.assertRaisesRegex(AssertionError, "lds32_stride1"):
             differences(self.counts, fewer)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -46,7 +46,3 @@ class Answers(unittest.TestCase):
 
     def test_to_calls_during_a_capture(self):
         self.assertEqual(self.beside("simt_capture_answers", "capture_answers_h100.txt"), [], "here, and on the H100")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -197,7 +197,3 @@ class WrongHouse(unittest.TestCase):
     def test_a_circle(self):
         house = self.house(check__a_h='#include "check/b.h"\n', check__b_h='#include "check/a.h"\n')
         self.assertEqual(circles(house), ["check/a.h -> check/b.h -> check/a.h"])
-
-
-if __name__ == "__main__":
-    unittest.main()

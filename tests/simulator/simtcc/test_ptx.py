@@ -53,7 +53,3 @@ class InlinePtx(unittest.TestCase):
                 ]
                 done = subprocess.run(command, capture_output=True, text=True, check=False)
                 self.assertEqual(done.returncode, 0, done.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()
