@@ -6,6 +6,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 
+from warp.base import palette  # noqa: E402
+
 project = "Warp by Warp"
 author = "The Warp by Warp authors"
 html_title = "Warp by Warp"
@@ -64,43 +66,8 @@ html_theme_options = {
     "light_logo": "warp.svg",
     "dark_logo": "warp.svg",
     "top_of_page_buttons": [],
-    "light_css_variables": {
-        "color-brand-primary": "#0e6b4e",
-        "color-brand-content": "#0e6b4e",
-        "color-brand-visited": "#0e6b4e",
-        "color-background-secondary": "#f7f7f5",
-        "color-inline-code-background": "#f1f2ef",
-        "warp-soft": "#e6eae5",
-        "warp-second": "#b4430f",
-        "warp-loaded": "#1f62b0",
-        "warp-shared": "#7d3fa6",
-        "warp-panel": "#fcfcfb",
-        "warp-shadow": "rgba(0, 0, 0, 0.28)",
-        "warp-line-number": "#626a62",
-        "color-foreground-muted": "#5c6167",
-        "color-api-name": "#0e6b4e",
-        "color-api-pre-name": "#4d544f",
-        "color-link-underline": "#8fb5a5",
-    },
-    "dark_css_variables": {
-        "color-brand-primary": "#5cc79f",
-        "color-brand-content": "#74d3b0",
-        "color-brand-visited": "#74d3b0",
-        "color-background-primary": "#131615",
-        "color-background-secondary": "#181b1a",
-        "color-inline-code-background": "#222725",
-        "warp-soft": "#2b322f",
-        "warp-second": "#f29a63",
-        "warp-loaded": "#7db3f0",
-        "warp-shared": "#cb9bee",
-        "warp-panel": "#171a19",
-        "warp-shadow": "rgba(255, 255, 255, 0.3)",
-        "warp-line-number": "#939b95",
-        "color-foreground-muted": "#9aa19c",
-        "color-api-name": "#74d3b0",
-        "color-api-pre-name": "#b4bbb6",
-        "color-link-underline": "#3f6b5b",
-    },
+    "light_css_variables": palette.LIGHT,
+    "dark_css_variables": palette.DARK,
 }
 pygments_style = "warp.site.colours.WarpLight"
 pygments_dark_style = "warp.site.colours.WarpDark"

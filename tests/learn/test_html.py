@@ -17,7 +17,7 @@ from warp.base import paths
 from warp.base.errors import LearnError
 from warp.base.machine import Machine
 from warp.chapter import maps
-from warp.explain import page, problems
+from warp.explain import listing, page, problems
 from warp.trace import trace
 
 
@@ -80,7 +80,7 @@ class Page(test_trace.Made):
         known, other = (problems.Problem(self.cu, line, 1, "slow", "mend it", "06") for line in (8, 13))
         with unittest.mock.patch.object(page.report, "advice", return_value=[known, other]):
             text = self.page([self.launch()])
-        self.assertRegex(text, r'<li><a href="#k0-\d+"><code>[^<]*column.cu:8</code></a> Slow')
+        self.assertRegex(text, r'<li><a href="#k0-L\d+"><code>[^<]*column.cu:8</code></a> Slow')
         self.assertRegex(text, r"<li><code>[^<]*column.cu:13</code> Slow")
 
     def test_the_order_of_streams_is_drawn(self):
@@ -112,8 +112,7 @@ class Page(test_trace.Made):
 
     def test_colours(self):
         text = self.page([self.launch()])
-        self.assertIn('<td class="n c green" data-label="sect/load">4.0</td>', text)
-        self.assertIn('<td class="n c red" data-label="wave/ideal">32.0x</td>', text)
+        self.assertIn('class="cost wasted" data-line="8" data-requests="1" data-cost="4s 32w"', text)
         self.assertIn('<span class="red">20.0 times</span>', text)
         self.assertNotRegex(text, "[\x00-\x08]")
         painted = page.escaped("<b> " + page.marks("red", "1 < 2"))
@@ -159,13 +158,16 @@ class Page(test_trace.Made):
 
     def test_pictures_only_where_there_are_examples(self):
         read = self.read([self.launch()])
-        self.assertEqual((read.scripts, read.having("data-costs"), read.having("data-line")), ([], [], []))
+        patterns = [part for costs in read.having("data-costs") for of in json.loads(costs).values() for part in of]
+        self.assertEqual((len(read.scripts), any(patterns)), (1, False))
         read = self.read([self.with_examples()])
-        (line,), (title,) = read.having("data-line"), read.having("title")
-        self.assertIn(line, read.having("id"))
-        self.assertRegex(title, "^Line 8: global load, .*; shared store, .*: 32 wavefronts: .*; Each shared store")
-        (costs,) = map(json.loads, read.having("data-costs"))
-        self.assertEqual(costs, {line: [[["g", 0, 4, [0, 4]]], [["s", 1, 4, [0, 128]]], []]})
+        title = next(title for title in read.having("title") if title.startswith("Line 8"))
+        self.assertRegex(
+            title, "^Line 8: global loads: 1 request, 4 sectors each; shared stores: .* 32 wavefronts each; Each shared"
+        )
+        self.assertIn("k0-L8", read.having("id"))
+        costs = json.loads(read.having("data-costs")[0])
+        self.assertEqual(costs["8"], [[["g", 0, 4, [0, 4]]], [["s", 1, 4, [0, 128]]], []])
 
     def test_the_script_draws_the_line_that_is_pressed(self):
         chromium = Machine().chromium()
@@ -181,7 +183,8 @@ class Page(test_trace.Made):
             command + ["--dump-dom", "file://" + path], capture_output=True, encoding="utf-8", timeout=120
         )
         drawing = done.stdout.partition('class="cost-detail"')[2].partition("</section>")[0]
-        self.assertIn("global load, 4 bytes a lane, 32 active lanes: 4 sectors", drawing)
+        self.assertIn("Line 8: global loads: 1 request, 4 sectors each.", drawing)
+        self.assertIn("<figcaption>4 sectors: 4 bytes a lane</figcaption>", drawing)
         self.assertIn("<figcaption>32 wavefronts: 4 bytes a lane</figcaption>", drawing)
         self.assertIn("Each shared store takes 32.0 wavefronts", drawing)
         self.assertEqual(drawing.count("<svg "), 2)
@@ -198,6 +201,38 @@ class Page(test_trace.Made):
         self.assertIn("no access to global", self.read([dict(self.launch(), counts={}, lines=[])]).text)
         os.unlink(self.cuh)
         self.assertIn("(source not found)", self.read([self.launch()]).text)
+
+
+class Listings(unittest.TestCase):
+    """The component of this page and of the site's."""
+
+    def test_requests_in_brief(self):
+        for count, words in ((950, "950"), (1000, "1k"), (1536, "1.5k"), (16384, "16k"), (2_000_000, "2M")):
+            self.assertEqual(listing.in_brief(count), words)
+        for counts, words in (
+            ([8, 8], "8"),
+            ([16384, 65536], "16–66k"),
+            ([900, 16384], "900–16k"),
+            ([5000, 2**21], "5k–2.1M"),
+        ):
+            self.assertEqual(listing.requests_of([listing.Cost("f", "global loads", "sectors", counts)]), words)
+
+    def test_what_costs_has_a_button_and_what_is_hidden_or_left_out_a_gap(self):
+        cost = listing.Line("8", "4s", False, [("global loads: 8 requests", [["g", 0, 4, [0, 4]]])])
+        told = listing.Told({2: cost, 3: listing.Line(is_hidden=True), 9: listing.Line(mark="changed")}, "k0-", "other")
+        text = listing.markup([(n, f"line {n}\n") for n in (1, 2, 3, 4, 9)], told, waits_for="a_guess")
+        self.assertIn('<span class="linenos" id="k0-L1">1</span>line 1\n', text)
+        self.assertIn('data-line="2" data-requests="8" data-cost="4s" title="Line 2: global loads: 8 requests">', text)
+        self.assertIn(
+            '<span class="gap" data-lines="1"></span><span class="further"><span class="linenos" id="k0-L3">', text
+        )
+        self.assertIn('line 4\n<span class="gap left-out" data-lines="4"></span><span class="changed">', text)
+        self.assertIn("what differs from <code>other</code>", text)
+        self.assertIn('data-for="a_guess"', text)
+        self.assertIn('<label class="counts-switch"><input type="checkbox"> ', text)
+        without = listing.markup([(1, "line 1\n")], listing.Told())
+        for part in ("listing-bar", "data-costs", "gap", "<button"):
+            self.assertNotIn(part, without)
 
 
 class Maps(unittest.TestCase):

@@ -72,7 +72,10 @@ class Build(unittest.TestCase):
         self.assertEqual(
             buttons,
             [
-                (n, f'data-cost="4s" title="Line {n}: global {what} of copy_one: 8 requests, 4 sectors each"')
+                (
+                    n,
+                    f'data-requests="8" data-cost="4s" title="Line {n}: global {what} of copy_one: 8 requests, 4 sectors each"',
+                )
                 for n, what in said
             ],
         )

@@ -21,6 +21,7 @@ from warp.chapter.errors import SourceError
 from warp.chapter.functions import find_function
 from warp.chapter.source import Code, Fold, Prose, RungHere
 from warp.chapter.written import Launches, Row, Times
+from warp.explain import listing
 from warp.site import (
     chapter_page,
     chapter_tables,
@@ -294,9 +295,9 @@ class CountsBesideLines(unittest.TestCase):
         near = self.launch("g", ("a.cu", 9), None, global_load_requests=2, global_load_sectors=8, global_load_bytes=256)
         found = self.costs(*steps, far, near, self.launch("g", ("b.cu", 9), None, global_load_requests=1))
         self.assertEqual(sorted(found), [7, 9])
-        self.assertEqual(counted_listing.label_of(found[7]), "32s 1–32w")
-        self.assertEqual(counted_listing.label_of(found[9]), "4s")
-        self.assertEqual(counted_listing.label_of(found[7][1:] + found[9]), "32/4s")
+        self.assertEqual(listing.cost_of(found[7]), "32s 1–32w")
+        self.assertEqual(listing.cost_of(found[9]), "4s")
+        self.assertEqual(listing.cost_of(found[7][1:] + found[9]), "32/4s")
         self.assertEqual(
             [cost.words() for cost in found[7] + found[9]],
             [
@@ -318,10 +319,10 @@ class CountsBesideLines(unittest.TestCase):
         code = Code(7, ["void f() {", "}"])
         costs = self.costs(self.launch("f", ("a.cu", 8), None, shared_load_requests=1, shared_load_wavefronts=1))
         told = counted_listing.listing(code, costs).told
-        self.assertEqual({line: cost["label"] for line, cost in told["costs"].items()}, {8: "1w"})
+        self.assertEqual({number: (line.requests, line.cost) for number, line in told.lines.items()}, {8: ("1", "1w")})
         plain = Code(17, ["void f() {", "}"])
         self.assertIs(counted_listing.listing(plain, costs).code, plain)
-        self.assertEqual(counted_listing.listing(plain, costs).told["costs"], {})
+        self.assertEqual(counted_listing.listing(plain, costs).told.lines, {})
 
 
 class ShortListings(unittest.TestCase):

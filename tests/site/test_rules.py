@@ -264,11 +264,11 @@ class Answers(browser.InABrowser):
         folder = Path(tempfile.mkdtemp(prefix="warp-live-"))
         self.addCleanup(shutil.rmtree, folder)
         (folder / "rules.js").write_text(rules or (STATIC / "rules.js").read_text())
-        for name in ("lane_index.js", "access.js", "access.css"):
+        for name in ("lane_index.js", "access.js", "access.css", "counted.css"):
             shutil.copy(STATIC / name, folder)
         given = html.escape(json.dumps([live.EXAMPLES[name] for name in examples]))
         (folder / "page.html").write_text(
-            f'<!doctype html><meta charset="utf-8"><link rel="stylesheet" href="access.css"><div id="access"><div class="live" data-examples="{given}"></div></div>'
+            f'<!doctype html><meta charset="utf-8"><link rel="stylesheet" href="access.css"><link rel="stylesheet" href="counted.css"><div id="access"><div class="live" data-examples="{given}"></div></div>'
             '<script src="rules.js"></script><script src="lane_index.js"></script><script src="access.js"></script>'
         )
         page = self.browser.new_page()

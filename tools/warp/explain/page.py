@@ -1,32 +1,29 @@
 """The report of ./learn explain as one HTML file that needs nothing else: no network, no other file.
 
-The words and numbers are those of the terminal (trace.report, trace.problems). In addition a button beside a line
-draws which lane of a warp touches which bank or sector, by the rules and the scripts of the site's listings.
+The words and numbers are those of the terminal (explain.report, explain.problems). The source is a listing like those of the
+site, with the same gutter, sheet and scripts: listing.py.
 """
 
 from __future__ import annotations
 
 import html
-import json
 import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from warp.base import paths, records
+from warp.base import palette, paths, records
 from warp.base.text import read_source, thousands
 from warp.chapter import maps
-from warp.explain import order, problems, report, speed
+from warp.explain import listing, order, problems, report, speed
 from warp.explain.order import Chart
 from warp.explain.problems import Problem
-from warp.explain.report import Column
 from warp.machinecode import bounds
 from warp.machinecode.bounds import Gpu
 from warp.machinecode.code import Compiled
 from warp.trace import trace
 from warp.trace.model import Finding, Trace
-from warp.trace.trace import Kernel, Totals
+from warp.trace.trace import Kernel
 
 # A painted piece of text, between characters that no source line keeps.
 OPEN, MIDDLE, CLOSE = "\x01", "\x02", "\x03"
@@ -97,8 +94,8 @@ class _Page:
         self._order()
         self.add("</main>")
         if self.draws:
-            self.add(f"<script>{scripts()}</script>")
-        return PAGE % {"title": plain(title), "style": STYLE, "body": "\n".join(self.out)}
+            self.add(f"<script>{static('rules.js', 'access.js', 'counted.js')}</script>")
+        return PAGE % {"title": plain(title), "style": style(), "body": "\n".join(self.out)}
 
     def _summary(self) -> None:
         if not self.kernels:
@@ -173,7 +170,6 @@ class _Page:
     # A kernel.
 
     def _kernel(self, index: int, kernel: Kernel) -> None:
-        totals = kernel.totals()
         self.add(f'<section id="k{index}"><h2>Kernel <code>{plain(kernel.name)}</code></h2>')
         self.add(f'<p class="dim">{html.escape(kernel.shapes())}; {html.escape(kernel.which())}</p>')
         if kernel.variants_in_words():
@@ -181,20 +177,20 @@ class _Page:
         if kernel.cut_short():
             self.add(f'<p class="red">{html.escape(kernel.cut_short())}</p>')
         self.add("<ul>")
-        for text in report.totals_in_words(totals, marks, kernel.reads_textures()):
+        for text in report.totals_in_words(kernel.totals(), marks, kernel.reads_textures()):
             self.add(f"<li>{escaped(text)}</li>")
         self.add("</ul>")
         if kernel.lines:
-            rows: dict[tuple[str, int], str] = {}  # (file, line) -> id of its row
-            for file in kernel.files(self.main):
+            rows: dict[tuple[str, int], str] = {}  # (file, line) -> its anchor
+            for place, file in enumerate(kernel.files(self.main)):
                 for number in kernel.lines[file]:
-                    rows[file, number] = f"k{index}-{len(rows)}"
+                    rows[file, number] = f"{prefix_of(index, place)}L{number}"
             found = report.advice(kernel, self.gpu)
             self._hottest(kernel, rows)
             self._advice(kernel, found, rows)
             self._machine_code(kernel, rows)
             self._speed(kernel)
-            self._source(kernel, totals, rows, found)
+            self._source(index, kernel, found)
         self.add("</section>")
 
     def _link(self, rows: dict[tuple[str, int], str], file: str, number: int) -> str:
@@ -260,84 +256,55 @@ class _Page:
         for note in speed.notes(kernel, found):
             self.add(f'<p class="dim">{html.escape(note)}</p>')
 
-    def _source(self, kernel: Kernel, totals: Totals, rows: dict[tuple[str, int], str], found: list[Problem]) -> None:
-        columns = [column for column in report.COLUMNS if column.used(totals)]
+    def _source(self, index: int, kernel: Kernel, found: list[Problem]) -> None:
         advice = {place: problem.sentence for problem in found for place in problem.lines}
         self.add("<h3>Source</h3>")
         if any(kernel.examples.values()):
-            self.add('<p class="dim">◆ beside a line draws which lane of one warp touches which bank or sector.</p>')
-        drawn: dict[str, Any] = {}  # id of a row -> the patterns of its examples, for counted.js
-        at = len(self.out)
-        self.add('<div class="wide"><table class="source"><thead><tr>')
-        for column in columns:
-            self.add(f'<th class="n">{html.escape(column.heading)}</th>')
-        self.add('<th class="n">line</th><th>source</th></tr></thead><tbody>')
-        for file in kernel.files(self.main):
-            self._file(kernel, file, columns, rows, advice, drawn)
-        self.add("</tbody></table></div></div>")
-        told = f" data-costs='{html.escape(json.dumps(drawn, separators=(',', ':')))}'" if drawn else ""
-        self.out.insert(at, f'<div class="counted-listing"{told}>')
-        self.draws |= bool(drawn)
+            self.add(
+                '<p class="dim">A number beside a line draws which lane of one warp touches which bank or sector.</p>'
+            )
+        for place, file in enumerate(kernel.files(self.main)):
+            counted = kernel.lines[file]
+            source = read_source(file)
+            numbers = sorted(counted) if source is None else report.shown_lines(source, counted, kernel.function)
+            told = listing.Told({n: told_of(kernel, file, n, advice) for n in counted}, prefix_of(index, place))
+            texts = ["(source not found)" if source is None else source[number - 1].rstrip() for number in numbers]
+            self.add(f'<p class="file">{plain(paths.shown(file))}</p>')
+            self.add(listing.markup([(number, plain(text) + "\n") for number, text in zip(numbers, texts)], told))
+            self.draws |= told.has_counts()
 
-    def _file(
-        self,
-        kernel: Kernel,
-        file: str,
-        columns: list[Column],
-        rows: dict[tuple[str, int], str],
-        advice: dict[tuple[str, int], str],
-        drawn: dict[str, Any],
-    ) -> None:
-        counted = kernel.lines[file]
-        self.add(f'<tr class="file"><td colspan="{len(columns) + 2}">{plain(paths.shown(file))}</td></tr>')
-        source = read_source(file)
-        numbers = sorted(counted) if source is None else report.shown_lines(source, counted, kernel.function)
-        before = None
-        for number in numbers:
-            if before is not None and number != before + 1:
-                self.add(f'<tr class="gap"><td colspan="{len(columns) + 2}">…</td></tr>')
-            before = number
-            text = "(source not found)" if source is None else source[number - 1].rstrip()
-            self._row(kernel, file, number, text, columns, rows, advice, drawn)
 
-    def _row(
-        self,
-        kernel: Kernel,
-        file: str,
-        number: int,
-        text: str,
-        columns: list[Column],
-        rows: dict[tuple[str, int], str],
-        advice: dict[tuple[str, int], str],
-        drawn: dict[str, Any],
-    ) -> None:
-        place = (file, number)
-        name = rows.get(place)
-        identity = f' id="{name}"' if name else ""
-        problem = ' class="problem"' if place in advice else ""
-        self.add(f"<tr{identity}{problem}>")
-        button = ""
-        known = [records.write(example) for example in kernel.examples_at(file, number)]
-        both = [(maps.of_example(example), maps.pattern(example)) for example in known]
-        examples = [(words, pattern) for words, pattern in both if words]
-        if name and examples:
-            # What counted.js says, one part for each example, and the advice.
-            said = [f"{words['title']}: {words['caption']}".replace("; ", ", ") for words, _ in examples]
-            drawn[name] = [[pattern] if pattern else [] for _, pattern in examples]
-            if place in advice:
-                said.append(advice[place].replace("; ", ", ").rstrip("."))
-                drawn[name].append([])
-            title = plain(f"Line {number}: " + "; ".join(said))
-            button = f'<button type="button" class="cost" data-line="{name}" title="{title}">◆</button>'
-        totals = kernel.totals(file, number) if name else None
-        cells = []
-        for column in columns:
-            shown, colour = column.cell(totals) if totals else ("", "")
-            label = f' data-label="{html.escape(column.heading)}"' if shown else ""
-            cells.append(f'<td class="n c {colour}"{label}>{html.escape(shown)}</td>')
-        cells.append(f'<td class="n line">{button}{number}</td>')
-        cells.append(f'<td class="code"><pre>{plain(text)}</pre></td></tr>')
-        self.add("".join(cells))
+def prefix_of(kernel: int, file: int) -> str:
+    """What begins the anchors of the lines of a kernel's file; its first is the one that was explained."""
+    return f"k{kernel}-" + (f"{file}-" if file else "")
+
+
+def told_of(kernel: Kernel, file: str, number: int, advice: dict[tuple[str, int], str]) -> listing.Line:
+    """What a line of a kernel costs, its pictures, and the advice on it."""
+    totals = kernel.totals(file, number)
+    costs: dict[tuple[str, str], listing.Cost] = {}
+    listing.add_costs(costs, "", totals.counts)
+    for example in map(records.write, kernel.examples_at(file, number)):
+        cost = costs.get(("", f"{example['space']} {example['access']}s"))
+        pattern = maps.pattern(example)
+        if cost and pattern:
+            cost.patterns.append(pattern)
+    line = listing.Line()
+    if costs:
+        line.requests, line.cost = listing.requests_of(costs.values()), listing.cost_of(costs.values())
+        line.wasted = any(cost.wasted for cost in costs.values())
+    for cost in costs.values():
+        space, kind = cost.label.rstrip("s").split()
+        would_do = report.ideal_in_words(totals.part(kind)) if space == "global" else ""
+        line.parts.append((cost.words() + would_do, cost.patterns))
+    if totals.divergent:
+        line.parts.append((f"divergent branches: {thousands(totals.divergent)}", []))
+        line.requests = line.requests or listing.in_brief(totals.divergent)
+        line.cost = f"{line.cost} {listing.DIVERGENT}".strip()
+    if (file, number) in advice:
+        line.parts.append((advice[file, number].rstrip("."), []))
+        line.mark = "advised"
+    return line
 
 
 PAGE = """<!DOCTYPE html>
@@ -359,21 +326,14 @@ PAGE = """<!DOCTYPE html>
 
 STYLE = """\
 :root {
-  --page: #ffffff; --text: #1b1f24; --dim: #59636e; --line: #d5dae0; --soft: #f4f6f8; --link: #0b57b0;
-  --green: #17692f; --yellow: #7f5300; --red: #b3261e;
-  --green-soft: #d5f0dc; --yellow-soft: #fbe8bd; --red-soft: #fbd9d5; --hot: #fff7e3;
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --page: #14171b; --text: #e3e7eb; --dim: #9aa5b0; --line: #353c44; --soft: #1d2228; --link: #82b7ff;
-    --green: #7ad38f; --yellow: #e6bb55; --red: #ff9a90;
-    --green-soft: #1d4a2a; --yellow-soft: #55420f; --red-soft: #652520; --hot: #2a2618;
-  }
+  --draw-foreground: var(--color-foreground-primary); --draw-muted: var(--color-foreground-muted); --draw-soft: var(--warp-soft);
+  --draw-loaded: var(--warp-loaded); --draw-shared: var(--warp-shared); --draw-wasted: var(--warp-second);
+  --font-stack: "Source Sans 3", "Segoe UI", Roboto, "Helvetica Neue", "Liberation Sans", Arial, sans-serif;
 }
 * { box-sizing: border-box; }
 body {
-  margin: 0 auto; padding: 1.2rem 1.5rem 4rem; max-width: 84rem; background: var(--page); color: var(--text);
-  font: 16px/1.5 "Source Sans 3", "Segoe UI", Roboto, "Helvetica Neue", "Liberation Sans", Arial, sans-serif;
+  margin: 0 auto; padding: 1.2rem 1.5rem 4rem; max-width: 84rem; background: var(--color-background-primary); color: var(--color-foreground-primary);
+  font: 16px/1.5 var(--font-stack);
 }
 h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 0.2rem; overflow-wrap: anywhere; }
 h2 { font-size: 1.3rem; line-height: 1.25; margin: 2.4rem 0 0.5rem; overflow-wrap: anywhere; }
@@ -381,77 +341,49 @@ h3 { font-size: 1.02rem; margin: 1.3rem 0 0.4rem; overflow-wrap: anywhere; }
 p, ul, ol { margin: 0.35rem 0; max-width: 50rem; }
 ul, ol { padding-left: 1.3rem; }
 li { margin: 0.2rem 0; }
-a { color: var(--link); text-underline-offset: 0.15em; }
+a { color: var(--color-link); text-underline-offset: 0.15em; }
 code, pre {
   font-family: "JetBrains Mono", "Cascadia Mono", SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono",
     "Liberation Mono", monospace;
   font-size: 0.86em; overflow-wrap: anywhere;
 }
 pre { margin: 0; white-space: pre; overflow-wrap: normal; }
-.dim { color: var(--dim); }
-.green { color: var(--green); } .yellow { color: var(--yellow); } .red { color: var(--red); font-weight: 600; }
-.legend { color: var(--dim); font-size: 0.9rem; }
-.legend span + span::before { content: "· "; color: var(--dim); font-weight: 400; }
+.dim { color: var(--color-foreground-muted); }
+.green { color: var(--color-brand-content); } .yellow { color: var(--warp-middle); } .red { color: var(--warp-second); font-weight: 600; }
+.legend { color: var(--color-foreground-muted); font-size: 0.9rem; }
+.legend span + span::before { content: "· "; color: var(--color-foreground-muted); font-weight: 400; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th { color: var(--dim); font-weight: 500; font-size: 0.85rem; text-align: left; vertical-align: bottom; }
+th { color: var(--color-foreground-muted); font-weight: 500; font-size: 0.85rem; text-align: left; vertical-align: bottom; }
 th, td { padding: 0.12rem 0.9rem 0.12rem 0; vertical-align: top; }
 .n { text-align: right; white-space: nowrap; }
-.numbers th { border-bottom: 1px solid var(--line); }
+.numbers th { border-bottom: 1px solid var(--color-background-border); }
 .numbers td:first-child { min-width: 9rem; }
-.numbers td { border-bottom: 1px solid var(--line); padding-top: 0.25rem; padding-bottom: 0.25rem; }
-article { border-left: 3px solid var(--red); padding-left: 0.9rem; margin: 1rem 0; }
-article.warning { border-color: var(--yellow); }
+.numbers td { border-bottom: 1px solid var(--color-background-border); padding-top: 0.25rem; padding-bottom: 0.25rem; }
+article { border-left: 3px solid var(--warp-second); padding-left: 0.9rem; margin: 1rem 0; }
+article.warning { border-color: var(--warp-middle); }
 article h3 { margin-top: 0; }
-pre.excerpt { background: var(--soft); padding: 0.5rem 0.8rem; margin: 0.5rem 0; overflow-x: auto; }
-mark { background: var(--red-soft); color: inherit; }
-.warning mark { background: var(--yellow-soft); }
-table.source { width: 100%; font-size: 0.86rem; border: 1px solid var(--line); }
-table.source th { background: var(--soft); padding: 0.3rem 0.7rem; }
-table.source td { padding: 0.08rem 0.7rem; vertical-align: baseline; }
-table.source .code { width: 100%; border-left: 1px solid var(--line); }
-table.source .line { color: var(--dim); }
-tr.file td { background: var(--soft); color: var(--dim); overflow-wrap: anywhere; }
-tr.gap td { color: var(--dim); }
-tr.problem { background: var(--hot); }
-tr:target { outline: 2px solid var(--link); outline-offset: -2px; }
-button.cost {
-  font: inherit; color: var(--link); background: none; border: 0; border-radius: 3px; padding: 0 0.4em; cursor: pointer;
-}
-button.cost:hover, button.cost[aria-expanded="true"] { outline: 1px solid currentColor; }
-.cost-detail:not(:empty) {
-  position: sticky; bottom: 0; max-height: 46vh; overflow: auto; padding: 0.5rem 0.9rem;
-  background: var(--page); border: 1px solid var(--line); border-top: 2px solid var(--link);
-}
-.cost-detail p { font-size: 0.92rem; margin: 0.2rem 0; max-width: none; }
-.cost-detail figure { display: inline-block; width: min(100%, 26rem); margin: 0.3rem 1.5rem 0.5rem 0; vertical-align: top; }
-.cost-detail figcaption { font-size: 0.85rem; color: var(--dim); }
-.cost-detail svg { display: block; width: 100%; height: auto; }
-svg .note { font-size: 12px; fill: var(--dim); }
-svg .used { fill: var(--green); } svg .extra { fill: var(--red); } svg .idle { fill: var(--line); }
-svg .ring { fill: none; stroke: var(--red); stroke-width: 1.4; }
-@media (max-width: 48rem) {
-  body { padding: 0.8rem 0.8rem 4rem; }
-  table.source thead { display: none; }
-  table.source, table.source tbody { display: block; }
-  table.source tr { display: flex; flex-wrap: wrap; align-items: baseline; padding: 0.08rem 0 0.08rem 3.4rem; }
-  table.source td { display: block; padding: 0 0 0 0.5rem; text-align: left; } /* the counts under their line */
-  table.source td.c:not([data-label]) { display: none; }
-  table.source td.c[data-label] { font-size: 0.8rem; }
-  table.source td.c[data-label]::before { content: attr(data-label) " "; color: var(--dim); font-weight: 400; }
-  table.source td.line { order: -2; flex: 0 0 3.4rem; margin-left: -3.4rem; text-align: right; font-size: 0.8rem; }
-  table.source td.code { order: -1; flex: 0 0 100%; width: auto; min-width: 0; border: 0; font-size: 0.9em; }
-  table.source tr.file, table.source tr.gap { padding-left: 0; }
-  tr.file td, tr.gap td { flex: 1 0 100%; }
-}
+pre.excerpt { background: var(--color-background-secondary); padding: 0.5rem 0.8rem; margin: 0.5rem 0; overflow-x: auto; }
+mark { background: var(--warp-soft); color: inherit; }
+.warning mark { background: var(--warp-soft); }
+p.file { color: var(--color-foreground-muted); font-size: 0.9rem; margin: 0.8rem 0 0; overflow-wrap: anywhere; }
+.highlight pre { background: var(--color-background-secondary); padding: 0.45rem 1rem; line-height: 1.36; overflow-x: auto; border-radius: 6px; }
+.highlight .linenos { color: var(--warp-line-number); margin-right: 1.4em; user-select: none; -webkit-user-select: none; }
+@media (max-width: 48rem) { body { padding: 0.8rem 0.8rem 4rem; } }
 """
 
 
-def scripts() -> str:
-    """What draws a line's requests, as the site does: the simulator's rules, the pictures, and the button of a line."""
-    folder = os.path.join(paths.ROOT, "docs", "_static")
+def style() -> str:
+    """The page's own rules, the site's colours, and its sheet for listings."""
+    dark = palette.rule(":root", palette.DARK, palette.PLAIN_DARK)
+    light = palette.rule(":root", palette.LIGHT, palette.PLAIN_LIGHT)
+    return f"{light}\n@media (prefers-color-scheme: dark) {{ {dark} }}\n{STYLE}{static('counted.css')}"
+
+
+def static(*names: str) -> str:
+    """Files of the site."""
     texts = []
-    for name in ("rules.js", "access.js", "counted.js"):
-        with open(os.path.join(folder, name), encoding="utf-8") as file:
+    for name in names:
+        with open(os.path.join(paths.ROOT, "docs", "_static", name), encoding="utf-8") as file:
             texts.append(file.read())
     return "\n".join(texts)

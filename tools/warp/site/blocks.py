@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Union
 
 from warp.chapter.source import Code
+from warp.explain.listing import Told
 from warp.site.figures import Drawing
 from warp.site.markup import typeset_rows
 
@@ -34,7 +35,7 @@ class Listing:
     """Code under its line numbers; `told` is what counted_listing says of its lines, None of one that says nothing."""
 
     code: Code
-    told: dict[str, Any] | None = None
+    told: Told | None = None
 
 
 @dataclass

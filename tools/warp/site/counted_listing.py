@@ -1,47 +1,22 @@
-"""A listing of a chapter: the counts beside its lines, what differs from an earlier kernel, and what of a long one is shown.
+"""What a listing of a chapter says of its lines: their counts, what differs from an earlier kernel, what of a long one is shown.
 
-What its lines cost is from the trace of the chapter's program. The numbers are part of the page, in a column that a box above
-the listing shows: from the start, or where a prediction of the section asks first, once that is answered
-(docs/_static/predict.js). docs/_static/counted.js draws a line's banks and sectors when its number is pressed. Standard library only; live_nodes.py has the nodes.
+The counts are from the trace of the chapter's program. They show from the start, or where a prediction of the section asks first,
+once that is answered (docs/_static/predict.js). warp.explain.listing writes the listing. Standard library only; live_nodes.py has
+the node.
 """
 
 from __future__ import annotations
 
 import difflib
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from warp.chapter import maps, results
 from warp.chapter.source import Code
+from warp.explain.listing import Cost, Line, Told, add_costs, cost_of, requests_of
 from warp.site.blocks import Listing
-from warp.site.rung_tables import ACCESSES
 
 PICTURES = 4  # of a line: patterns of addresses that differ
-
-
-@dataclass
-class Cost:
-    """What one kind of access costs on a line in one kernel: its unit for each request, in each launch."""
-
-    kernel: str
-    label: str
-    unit: str
-    requests: list[int] = field(default_factory=list)
-    each: list[float] = field(default_factory=list)
-    wasted: bool = False  # bytes that move for nothing, or bank conflicts
-    patterns: list[list] = field(default_factory=list)
-
-    def words(self) -> str:
-        low, high = (short(limit(self.each)) for limit in (min, max))
-        many = f"{low} to {high}" if low != high else low
-        unit = self.unit[:-1] if many == "1" else self.unit
-        if len(set(self.requests)) == 1 and len(self.requests) == 1:
-            return f"{self.label} of {self.kernel}: {self.requests[0]:,} requests, {many} {unit} each"
-        return f"{self.label} of {self.kernel}, {len(self.requests)} launches: {many} {unit} a request"
-
-
-def short(value: float) -> str:
-    return f"{value:.1f}".removesuffix(".0")
 
 
 def costs_of(trace: dict, name: str) -> dict[int, list[Cost]]:
@@ -52,39 +27,14 @@ def costs_of(trace: dict, name: str) -> dict[int, list[Cost]]:
         for entry in launch["lines"]:
             if entry["file"].rpartition("/")[2] != name:
                 continue
-            for label, prefix, unit in ACCESSES:
-                requests = entry["counts"].get(f"{prefix}_requests", 0)
-                if not requests:
-                    continue
-                cost = found.setdefault(entry["line"], {}).setdefault((kernel, label), Cost(kernel, label, unit))
-                amount = entry["counts"].get(f"{prefix}_{unit}", 0)
-                cost.requests.append(requests)
-                cost.each.append(amount / requests)
-                asked = entry["counts"].get(f"{prefix}_bytes")
-                cost.wasted |= bool(entry["counts"].get(f"{prefix}_bank_conflicts"))
-                cost.wasted |= unit == "sectors" and asked is not None and 32 * amount >= 2 * asked
-                space, access = prefix.split("_")
-                for example in entry.get("examples", []):
-                    if (example["space"], example["access"]) != (space, access) or len(cost.patterns) == PICTURES:
-                        continue
-                    one = maps.pattern(example)
-                    if one and one not in cost.patterns:
-                        cost.patterns.append(one)
-    return {line: list(costs.values()) for line, costs in found.items()}
-
-
-def label_of(costs: list[Cost]) -> str:
-    """The number beside a line: 4s; 1–32w; 8–32/4s, of its loads and of its stores; 4s 1w."""
-    parts = []
-    for unit in ("sectors", "wavefronts"):
-        of: dict[str, list[float]] = {}  # loads, stores, atomics
-        for cost in costs:
-            if cost.unit == unit:
-                of.setdefault(cost.label, []).extend(cost.each)
-        ranges = dict.fromkeys((short(min(each)), short(max(each))) for each in of.values())
-        if ranges:
-            parts.append("/".join(low if low == high else f"{low}–{high}" for low, high in ranges) + unit[0])
-    return " ".join(parts)
+            costs = found.setdefault(entry["line"], {})
+            add_costs(costs, kernel, entry["counts"])
+            for example in entry.get("examples", []):
+                cost = costs.get((kernel, f"{example['space']} {example['access']}s"))
+                one = maps.pattern(example)
+                if cost and one and one not in cost.patterns:
+                    cost.patterns.append(one)
+    return {line: list(costs.values()) for line, costs in found.items() if costs}
 
 
 LONG = 26  # lines of a rung's listing that a reader takes in at once
@@ -164,18 +114,18 @@ def listing(
 ) -> Listing:
     """A listing of the page: the costs of its lines where it has any, the lines that differ from an earlier kernel marked, and
     of a long one what matters at first. `prefix` begins the anchors of its lines."""
-    lines = {}
-    for line in range(code.line, code.line + len(code.lines)):
-        if line in costs:
-            left, said = PICTURES, []
-            for cost in costs[line]:
-                said.append({"says": cost.words(), "patterns": cost.patterns[:left]})
-                left -= len(said[-1]["patterns"])
-            lines[line] = {"label": label_of(costs[line]), "wasted": any(c.wasted for c in costs[line]), "costs": said}
+    lines: dict[int, Line] = {}
     shown = shown_lines(code, costs, marks, long)
-    data: dict = {"prefix": prefix, "costs": lines}
-    if marks and marks.changed:
-        data.update(base=marks.base, changed=sorted(marks.changed))
-    if len(shown) < len(code.lines):
-        data.update(hidden=sorted(set(range(code.line, code.line + len(code.lines))) - shown), lines=len(code.lines))
-    return Listing(code, data)
+    for number in range(code.line, code.line + len(code.lines)):
+        line = Line(is_hidden=number not in shown)
+        if number in costs:
+            of, left = costs[number], PICTURES
+            for cost in of:
+                line.parts.append((cost.words(), cost.patterns[:left]))
+                left -= len(line.parts[-1][1])
+            line.requests, line.cost, line.wasted = requests_of(of), cost_of(of), any(cost.wasted for cost in of)
+        if marks and number in marks.changed:
+            line.mark = "changed"
+        if line != Line():
+            lines[number] = line
+    return Listing(code, Told(lines, prefix, marks.base if marks and marks.changed else ""))

@@ -2,7 +2,7 @@
 
 `live`     an access of a warp, two states side by side
 `fields`   the accesses of an exercise, each with a field for a guess of what it costs
-`counted`  holds a listing: costs beside its lines, marks on what differs from an earlier kernel, gaps where it is shortened
+`counted`  holds a listing: warp.explain.listing
 
 A drawing with a scene is played by docs/_static/player.js; `needs` says so of its page.
 """
@@ -21,6 +21,7 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
 
+from warp.explain import listing
 from warp.site import live
 from warp.site.reading import question
 
@@ -85,62 +86,17 @@ def visit_counted(self: Any, node: Any) -> None:
     node["begins"] = len(self.body)
 
 
+NUMBER = re.compile(r'<span class="linenos">\s*(\d+)\s*</span>')
+
+
 def depart_counted(self: Any, node: Any) -> None:
-    """Puts the costs of a line behind its number, and the lines of a listing into what is marked and what is shown at first."""
-    data = json.loads(node["lines"])
-    costs = {int(line): of for line, of in data["costs"].items()}
-    changed, hidden = set(data.get("changed", ())), set(data.get("hidden", ()))
+    """Takes what Sphinx made of the code apart into its lines, for warp.explain.listing."""
     shown = "".join(self.body[node["begins"] :])
     del self.body[node["begins"] :]
-
-    def number_of(found: re.Match) -> str:
-        line = int(found[1])
-        place = found[0].replace('class="linenos"', f'class="linenos" id="{data["prefix"]}L{line}"')
-        if line not in costs:
-            return place
-        words = html.escape(f"Line {line}: " + "; ".join(cost["says"] for cost in costs[line]["costs"]))
-        wasted = " wasted" if costs[line]["wasted"] else ""
-        return (
-            f'{place}<button type="button" class="cost{wasted}" data-line="{line}" '
-            f'data-cost="{costs[line]["label"]}" title="{words}"></button>'
-        )
-
-    out: list[str] = []
-    gap: list[str] = []
-
-    def close_gap() -> None:
-        if gap:
-            out.append(f'<span class="gap" data-lines="{len(gap)}"></span><span class="further">{"".join(gap)}</span>')
-            gap.clear()
-
-    for row in shown.splitlines(keepends=True):
-        found = re.search(r'<span class="linenos">\s*(\d+)\s*</span>', row)
-        line = int(found[1]) if found else 0
-        row = re.sub(r'<span class="linenos">\s*(\d+)\s*</span>', number_of, row)
-        if line in hidden:
-            gap.append(row)
-            continue
-        close_gap()
-        if line in changed:  # the first row has the opening tags of its listing before it
-            before, mark, rest = row.partition('<span class="linenos"')
-            row = f'{before}<span class="changed">{mark}{rest}</span>'
-        out.append(row)
-    close_gap()
-    asked = f' data-for="{node["names_for"]}"' if node["names_for"] else ""
-    bar = [f'<span class="differs">Marked: what differs from <code>{data["base"]}</code></span>'] if changed else []
-    if hidden:
-        bar.append(f'<label class="all-lines"><input type="checkbox"> All {data["lines"]} lines</label>')
-    attributes = ""
-    if costs:
-        width = max(len(of["label"]) for of in costs.values())
-        drawn = {line: [cost["patterns"] for cost in of["costs"]] for line, of in costs.items()}
-        attributes = f" style='--cost: {width}ch' data-costs='{json.dumps(drawn, separators=(',', ':'))}'{asked}"
-        bar.append(
-            f'<label class="counts-switch"><input type="checkbox"{"" if asked else " checked"}> Counts of a request: '
-            "s sectors, w wavefronts</label>"
-        )
-    bars = f'<div class="listing-bar">{"".join(bar)}</div>' if bar else ""
-    self.body.append(f"<div class='counted-listing'{attributes}>{bars}\n{''.join(out)}</div>\n")
+    body, end, tail = shown.partition("</pre>")
+    head, *found = NUMBER.split(body)
+    rows = list(zip(map(int, found[::2]), found[1::2]))
+    self.body.append(listing.markup(rows, node["told"], head, end + tail, node["names_for"]))
 
 
 def add_scripts(app: Sphinx, pagename: str, _template: str, _context: dict[str, Any], _doctree: nodes.document) -> None:
@@ -152,6 +108,7 @@ def add_scripts(app: Sphinx, pagename: str, _template: str, _context: dict[str, 
         for name in ("rules.js", *parser, "access.js", *behind):
             app.add_js_file(name, loading_method="defer")
         app.add_css_file("access.css")
+        app.add_css_file("counted.css")
     scenes = has.get("player", "").split()
     if scenes:
         app.add_js_file("player.js", loading_method="defer")

@@ -122,10 +122,10 @@ class Blocks:
         if block.told is None:
             self.myst.current_node += listing
             return
-        node = live_nodes.counted(classes=["counted-listing"], lines=json.dumps(block.told), names_for="")
+        node = live_nodes.counted(classes=["counted-listing"], told=block.told, names_for="")
         node += listing
         self.myst.current_node += node
-        if block.told["costs"]:
+        if block.told.has_counts():
             live_nodes.needs(self.env, "counted")
 
     @block.register

@@ -7,19 +7,9 @@ import re
 from warp.chapter.counted import Counted
 from warp.chapter.results import Results
 from warp.chapter.written import Row
+from warp.explain.listing import ACCESSES
 from warp.site.blocks import Block, Table, Text
 from warp.site.markup import code, milliseconds, number, per, rate, short_size
-
-# (label, prefix of the counts, what a request costs)
-ACCESSES = [
-    ("global loads", "global_load", "sectors"),
-    ("global stores", "global_store", "sectors"),
-    ("global atomics", "global_atomic", "sectors"),
-    ("shared loads", "shared_load", "wavefronts"),
-    ("shared stores", "shared_store", "wavefronts"),
-    ("shared atomics", "shared_atomic", "wavefronts"),
-]
-
 
 CHART_ROWS = 4  # of variants that are compared by their lengths, not by reading
 
