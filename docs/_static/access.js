@@ -193,13 +193,29 @@
     };
   }
 
-  function verdict(space, [a, b]) {
+  // How many banks a stride reaches: those that the common factors of it and of 32 leave. 0 of what is no stride of floats.
+  function reach({ kind, element, stride, pad, swizzled }) {
+    let [rest, common] = [stride + pad, BANKS];
+    if (kind !== "stride" || element !== "float" || swizzled || !rest) return 0;
+    while (rest) [common, rest] = [rest, common % rest];
+    return BANKS / common;
+  }
+
+  // Why one stride has conflicts and the other has not, or fewer.
+  function why([a, b]) {
+    const [far, near] = [reach(a), reach(b)], of = ({ stride, pad }) => stride + pad;
+    const said = (banks) => (banks === BANKS ? "all of them" : banks);
+    return far && near && far !== near
+      ? ` A stride of ${of(a)} reaches ${far === BANKS ? "all" : `${far} of the`} ${BANKS} banks; one of ${of(b)}, ${said(near)}.` : "";
+  }
+
+  function verdict(space, [a, b], sides) {
     const ratio = Math.max(a.per, b.per) / Math.min(a.per, b.per);
     const conflict = ({ worst }) => (worst > 1 ? `a${[8, 11, 18].includes(worst) ? "n" : ""} ${worst}-way bank conflict` : "no bank conflict");
     if (space === "shared") {
       if (ratio < 1.005) return `The same cost for each byte: ${a.worst === b.worst ? `${conflict(a)}, in A and in B` : `A: ${conflict(a)}; B: ${conflict(b)}`}.`;
       const [best, worse, good, bad] = a.per > b.per ? ["A", "B", a, b] : ["B", "A", b, a];
-      return `${worse} takes ${round(ratio)} × the wavefronts of ${best} for the same bytes: ${conflict(bad)}; ${best}: ${conflict(good)}.`;
+      return `${worse} takes ${round(ratio)} × the wavefronts of ${best} for the same bytes: ${conflict(bad)}; ${best}: ${conflict(good)}.${why(sides)}`;
     }
     const share = ({ per }) => `${Math.round((1000 * per) / SECTOR) / 10} %`;
     if (ratio < 1.005) return `The same traffic for each byte: ${share(a)} of what moves is wanted.`;
@@ -344,7 +360,7 @@
       order.max = Math.max(...judged.map(({ big: count }) => count));
       steps.hidden = +order.max < 2;
       reveal(+order.max);
-      said.textContent = verdict(state.space, judged);
+      said.textContent = verdict(state.space, judged, state.sides);
       buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(examples[i][1] === written(state))));
       follow(lane);
     }

@@ -385,13 +385,17 @@ class Answers(browser.InABrowser):
             "A takes 2 × the wavefronts of B for the same bytes: a 2-way bank conflict",
             page.locator(".verdict").inner_text(),
         )
+        words = page.locator(".verdict").inner_text()
+        self.assertTrue(words.endswith("A stride of 2 reaches 16 of the 32 banks; one of 3, all of them."), words)
         page.locator(".side >> nth=1").locator("[data-field=stride]").focus()
         page.keyboard.press("ArrowRight")  # 4
         self.assertEqual(page.locator(".big b").all_inner_texts(), ["2", "4"])
         self.assertIn("B takes 2 × the wavefronts of A", page.locator(".verdict").inner_text())
+        self.assertIn("of the 32 banks; one of 4, 8.", page.locator(".verdict").inner_text())
         self.assertTrue(page.url.endswith("#access=shared:float*2:float*4"), page.url)
         page.locator(".side >> nth=1").locator("[type=checkbox]").check()
         self.assertTrue(page.url.endswith("#access=shared:float*2:float*4^"), page.url)
+        self.assertNotIn("reaches", page.locator(".verdict").inner_text())  # a swizzle is no stride
         page.locator(".side >> nth=1").locator("[data-field=stride]").focus()
         page.keyboard.press("ArrowRight")  # 5 words in a row: nothing to swizzle
         self.assertTrue(page.url.endswith("#access=shared:float*2:float*5"), page.url)
