@@ -22,7 +22,7 @@ ACCESSES = [
     ("shared stores", "shared_store", "wavefronts"),
     ("shared atomics", "shared_atomic", "wavefronts"),
 ]
-LEGEND = 'Counts: <span class="of-requests">requests × </span>cost of a request in sectors (s), wavefronts (w)'
+LEGEND = 'Counts: <span class="of-requests">requests × </span>sectors (s) or wavefronts (w) each'
 DIVERGENT = "d"  # in the gutter, of a line whose branch the lanes of a warp take both ways
 
 
