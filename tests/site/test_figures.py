@@ -6,6 +6,7 @@ import pathlib
 import re
 import runpy
 import unittest
+import unittest.mock
 import xml.etree.ElementTree as ElementTree
 
 import sample  # puts tools on the path
@@ -13,10 +14,57 @@ import sample  # puts tools on the path
 import labels
 
 from warp.chapter import maps, recording
-from warp.site import chapter_drawings, figures
+from warp.site import chapter_drawings, figures, rung_variants
 from warp.site.figures import bars, roles, rooflines
 
 SVG = "{http://www.w3.org/2000/svg}"
+
+
+class Variants(unittest.TestCase):
+    """The chart on a rung's card: which variants it draws, and what it says of them."""
+
+    def of(self, rows):
+        rates = [{"time_ms": {"median": 1 / value}, "rate": value, "rate_unit": "GB/s"} for value in rows.values()]
+        rows = [{"rung": "r", "variant": name, "status": "PASS", **more} for name, more in zip(rows, rates)]
+        measured = unittest.mock.Mock()
+        measured.of = lambda name: [row for row in rows if row["rung"] == name]
+        return rung_variants.variants_of("r", measured)
+
+    def test_those_that_differ_in_one_parameter(self):
+        found = self.of({"BK=8": 2.0, "BK=16": 4.0})
+        self.assertEqual((found.parameter, found.values, found.numbers), ("BK", ["8", "16"], [2.0, 4.0]))
+        self.assertEqual((found.unit, found.role, found.best()), ("GB/s", "loaded", 4.0))
+        self.assertEqual(self.of({"float, stride=1": 2.0, "float, stride=2": 1.0}).values, ["1", "2"])
+        words = self.of({"op=largest": 2.0, "op=dot_product": 1.0})  # too long to stand below a column
+        self.assertEqual((words.parameter, words.values), ("", ["largest", "dot_product"]))
+        for rows in (
+            {"BK=8": 1.0},
+            {"BK=8, stages=2": 1.0, "BK=16, stages=3": 2.0},
+            {"BK=8": 1.0, "plain": 2.0, "x, y": 3.0},
+            {f"BK={n}": 1.0 for n in range(9)},
+            {"one": 1.0, "two": 2.0, "three": 3.0, "four": 4.0},
+        ):
+            self.assertIsNone(self.of(rows), rows)
+
+    def test_times_are_better_where_they_are_less(self):
+        rows = [{"variant": f"how={how}", "time_ms": {"median": ms}} for how, ms in (("graph", 1.5), ("stays", 1.25))]
+        found = rung_variants.variants_of("r", unittest.mock.Mock(of=lambda _: rows))
+        self.assertEqual((found.unit, found.best()), ("ms", 1.25))
+
+    def test_the_best_is_filled_and_what_is_asked_is_covered(self):
+        for parameter, values in (("BK", ["8", "16"]), ("", ["along rows", "down columns"])):
+            given = figures.Variants(parameter, values, [2.0, 4.0], "GB/s", "loaded")
+            drawing = figures.side_by_side(given, "k", [])
+            ElementTree.fromstring(drawing.svg)
+            self.assertEqual(drawing.svg.count("url(#role-loaded)"), 1)
+            self.assertTrue(drawing.alt.endswith(f": {values[0]} 2; {values[1]} 4."), drawing.alt)
+            covered = figures.side_by_side(given, "k", ["which"])
+            self.assertNotIn("url(#role-loaded)", covered.svg)
+            self.assertNotIn("4", covered.alt)
+            self.assertEqual(covered.covered["k"]["for"], ["which"])
+            before, after = covered.covered["k"]["said"]
+            self.assertEqual(covered.alt.replace(before, after), drawing.alt)
+            self.assertIn(covered.covered["k"]["wide"], drawing.svg)
 
 
 class Drawings(unittest.TestCase):

@@ -431,7 +431,7 @@ class Pages(Temporary):
         places = [
             page.index(text)
             for text in (
-                "# [Chapter 01:]{.chapter-number} Sample",
+                "# [Chapter 01]{.chapter-number}[:]{.colon} Sample",
                 "Does the page say",
                 "`./learn run 01` runs it.",
                 "The first paragraph",

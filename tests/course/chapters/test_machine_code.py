@@ -12,6 +12,7 @@ from pathlib import Path
 from chapter import CUOBJDUMP, NVCC, ROOT
 
 from suites import SIMULATOR
+
 from warp.chapter import freshness, results, source
 from warp.machinecode import digest
 

@@ -96,13 +96,15 @@ class Tab:
 
 @dataclass
 class Card:
-    """The card of a rung: `numbers` are its key figures (what it was, what it is, of what), `beside` those of the margin."""
+    """The card of a rung: `numbers` are its key figures (what it was, what it is, of what), `beside` those of the margin, `chart`
+    its variants."""
 
     name: str
     idea: str
     numbers: list[list[str]]
     beside: list[list[str]]
     blocks: list[Block]
+    chart: Drawing | None = None
 
 
 @dataclass

@@ -147,6 +147,7 @@ class Pages:
     counted: Counted | None = None
     notes: str = ""
     answers: dict[str, Answer] = field(default_factory=dict)
+    asked: dict[str, list[str]] = field(default_factory=dict)  # rung -> the predictions that ask for its times
     exercises: Sequence[Exercise] = ()
     compiled: str = "not recorded"  # what compiled the machine code
     kernels: dict[str, str] = field(default_factory=dict)  # those that still need a link to Compiler Explorer
@@ -166,6 +167,7 @@ class Pages:
             self.counted,
             self.elsewhere,
             self.base.get(name, ""),
+            self.asked.get(name, ()),
         )
         return [card, *self.rung_figures.get(name, [])]
 
@@ -374,7 +376,7 @@ def head(chapter: Chapter, exercises: Sequence[Exercise], figures: Sequence[Bloc
     facts.append(f"`./learn run {header.number}` runs it.")
     facts += ["Near its end: [what bounds each rung](#what-bounds-each-rung)."] if figures[1:] else []
     out: list[Block] = [
-        Text(f"# [Chapter {header.number}:]{{.chapter-number}} {header.title}"),
+        Text(f"# [Chapter {header.number}]{{.chapter-number}}[:]{{.colon}} {header.title}"),
         Box("question", [Text(header.question)]),
         Box("facts", [Text(" ".join(facts))]),
         *figures[:1],  # the chapter's plot: how fast each rung is; the counts, which say why, are predicted first

@@ -14,7 +14,18 @@ from warp.chapter.errors import ExpressionError, NotRecorded, SourceError
 from warp.chapter.expressions import Numbers
 from warp.chapter.run import kept_run
 from warp.exercise.exercises import all_exercises
-from warp.site import chapter_drawings, chapter_page, doxygen, exercises_page, figures, landing, live, recording, way
+from warp.site import (
+    asked,
+    chapter_drawings,
+    chapter_page,
+    doxygen,
+    exercises_page,
+    figures,
+    landing,
+    live,
+    recording,
+    way,
+)
 from warp.site.blocks import Block, Figure, Text
 from warp.site.stage import Stage, write
 
@@ -131,12 +142,12 @@ class Chapters:
         self.projects[project] = doxygen.run(
             DOCS / "Doxyfile", self.work / "doxygen" / project, [*files, *declared], defines=["__SIMT__"]
         )
-        asked = predictions.collect(chapter.path)
         drawings: list[Block] = []
         whole: list[Block] = []
+        every = predictions.collect(chapter.path)
         if measured:
             self.caches.update(cache_bandwidths(measured))
-            questions = [one.prediction for one in asked if one.main_track]
+            questions = [one.prediction for one in every if one.main_track]
             drawings, whole = chapter_drawings.ladders(chapter, measured, questions)
             drawings += chapter_drawings.limiters(chapter, measured)
             drawings += chapter_drawings.roofline(chapter, simulated, measured, self.caches)
@@ -159,7 +170,8 @@ class Chapters:
             figures=drawings,
             whole_ladder=whole,
             counted=load_counted(recorded),
-            answers=answers_of(chapter.path, asked, self.simulator),
+            asked=asked.asked(chapter.path, [one.prediction for one in every], keeps_first=False) if measured else {},
+            answers=answers_of(chapter.path, every, self.simulator),
             rung_figures=behind,
             notes=notes,
             exercises=self.exercises[folder],

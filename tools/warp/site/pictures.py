@@ -30,9 +30,7 @@ def figure(env: BuildEnvironment, drawing: Drawing, caption: list[nodes.Node]) -
         pieces = [f'<div class="player" data-scene="{drawing.scene}" data-told="{told}">', *pieces, "</div>"]
     else:
         node["margin_height"] = margin.height_of(drawing.narrow or drawing.svg)
-    if drawing.covered:  # what docs/_static/predict.js puts in where a prediction is answered
-        told = quoted(json.dumps(drawing.covered, separators=(",", ":"), ensure_ascii=False))
-        pieces = [f'<div data-covered="{told}">', *pieces, "</div>"]
+    pieces = covered(drawing, pieces)
     node += nodes.raw("", "".join(pieces), format="html")
     if caption:
         below = nodes.caption()
@@ -40,6 +38,23 @@ def figure(env: BuildEnvironment, drawing: Drawing, caption: list[nodes.Node]) -
             below += paragraph.children if isinstance(paragraph, nodes.paragraph) else [paragraph]
         node += below
     return node
+
+
+def covered(drawing: Drawing, pieces: list[str]) -> list[str]:
+    """With what docs/_static/predict.js puts in where a prediction is answered."""
+    if not drawing.covered:
+        return pieces
+    told = quoted(json.dumps(drawing.covered, separators=(",", ":"), ensure_ascii=False))
+    return [f'<div data-covered="{told}">', *pieces, "</div>"]
+
+
+def in_card(drawing: Drawing) -> nodes.raw:
+    """A drawing as a part of a rung's card, without a caption."""
+    picture = f'<div class="drawing" role="img" aria-label="{quoted(drawing.alt)}">{drawing.svg}</div>'
+    inside = "".join(covered(drawing, [picture]))
+    return nodes.raw(
+        "", f'<div class="variants" style="width: {drawn_width(drawing.svg):g}px">{inside}</div>', format="html"
+    )
 
 
 def with_files(env: BuildEnvironment, drawing: str) -> str:

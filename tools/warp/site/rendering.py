@@ -196,6 +196,8 @@ class Blocks:
         card += title
         if block.numbers:
             card += key_figures(block.numbers)
+        if block.chart:
+            card += pictures.in_card(block.chart)
         self.box(card, block.blocks)
         self.myst.current_node += margin.numbers(block.beside)
 

@@ -8,9 +8,11 @@ from warp.chapter.counted import Counted
 from warp.chapter.results import Results
 from warp.chapter.written import Row
 from warp.site.blocks import Block, Box, Card, Contract, Fold, Output, Rubric, Tab, Text
+from warp.site.figures import side_by_side
 from warp.site.key_figures import in_margin, key_figures
 from warp.site.markup import code, escape, number, size_text
 from warp.site.rung_tables import counts_table, measured_table, sizes_of, variants_beside
+from warp.site.rung_variants import variants_of
 
 
 def provenance(results: Results) -> str:
@@ -60,9 +62,11 @@ def rung_panel(
     counted: Counted | None = None,
     elsewhere: Sequence[Results] = (),
     before: str = "",
+    asked: Sequence[str] = (),
 ) -> Card:
     """The card right after a rung's function: its key figures, compared with those of the rung `before`, what the simulator
-    found, and behind tabs all counts and times and the contract. `elsewhere` are the results of further GPUs."""
+    found, and behind tabs all counts and times and the contract. `elsewhere` are the results of further GPUs, `asked` the
+    predictions that ask for its times."""
     out: list[Block] = []
     tabs: list[Block] = []
     rows = simulated.of(name) if simulated else []
@@ -101,7 +105,9 @@ def rung_panel(
     if signature:
         tabs.append(Tab("Contract", [Contract(signature, project)]))
     figures = key_figures(name, before, simulated, measured)
-    return Card(name, idea, figures, in_margin(name, measured), [*out, *tabs])
+    differing = variants_of(name, measured)
+    chart = side_by_side(differing, name, list(asked)) if differing else None
+    return Card(name, idea, figures, in_margin(name, measured), [*out, *tabs], chart)
 
 
 def counts_of(

@@ -1,6 +1,7 @@
 """The drawings, all of one kind: an SVG that goes into the page itself and takes its colours from it.
 
 `bars`      the ladder of a chapter, as bars or as a table of colour; wavefronts by stride
+`variants`  the variants of a rung, for its card
 `stairs`    the course as a staircase, past the vendor's library
 `icons`     a small picture of each chapter
 `limiters`  what each resource would take alone, beside the time
@@ -48,5 +49,6 @@ from warp.site.figures.stairs import Stair, stairs
 from warp.site.figures.steps import Levels
 from warp.site.figures.tiles import block_grid, measured_walk, tile_walk, warp_reads
 from warp.site.figures.timeline import Span, timeline
+from warp.site.figures.variants import Variants, side_by_side
 from warp.site.figures.warp_time import Panel, warp_time
 from warp.site.figures.warps import lane_map, warp_map
