@@ -430,7 +430,7 @@ class Drawings(unittest.TestCase):
             self.assertEqual(texts[3:8], ["two", "× 44012.5", "three", "300", "0 GB/s"])  # no room for the long idea
             scale = (width - 2) / 4200
             rects = list(self.check(svg).iter(f"{SVG}rect"))
-            self.assertEqual([r.get("fill") for r in rects], ["var(--draw-accent)"] * 2 + ["var(--draw-second)"])
+            self.assertEqual([r.get("fill") for r in rects], ["var(--draw-loaded)"] * 2 + ["var(--draw-second)"])
             for drawn, value in zip(rects, (4000, 12.5, 300), strict=True):
                 self.assertAlmostEqual(float(drawn.get("width")), value * scale, delta=0.1)
             lines = list(self.check(svg).iter(f"{SVG}path"))

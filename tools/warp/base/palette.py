@@ -8,6 +8,7 @@ LIGHT = {
     "color-inline-code-background": "#f1f2ef",
     "warp-soft": "#e6eae5",
     "warp-second": "#b4430f",
+    "warp-other": "#8a6600",
     "warp-loaded": "#1f62b0",
     "warp-shared": "#7d3fa6",
     "warp-panel": "#fcfcfb",
@@ -27,6 +28,7 @@ DARK = {
     "color-inline-code-background": "#222725",
     "warp-soft": "#2b322f",
     "warp-second": "#f29a63",
+    "warp-other": "#dcb53f",
     "warp-loaded": "#7db3f0",
     "warp-shared": "#cb9bee",
     "warp-panel": "#171a19",
@@ -43,13 +45,11 @@ PLAIN_LIGHT = {
     "color-background-border": "#d5dad6",
     "color-foreground-primary": "#16191a",
     "color-link": "#0e6b4e",
-    "warp-middle": "#7f5300",
 }
 PLAIN_DARK = {
     "color-background-border": "#353c39",
     "color-foreground-primary": "#dfe3de",
     "color-link": "#74d3b0",
-    "warp-middle": "#e6bb55",
 }
 
 

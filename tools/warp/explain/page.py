@@ -349,7 +349,7 @@ code, pre {
 }
 pre { margin: 0; white-space: pre; overflow-wrap: normal; }
 .dim { color: var(--color-foreground-muted); }
-.green { color: var(--color-brand-content); } .yellow { color: var(--warp-middle); } .red { color: var(--warp-second); font-weight: 600; }
+.green { color: var(--color-brand-content); } .yellow { color: var(--warp-other); } .red { color: var(--warp-second); font-weight: 600; }
 .legend { color: var(--color-foreground-muted); font-size: 0.9rem; }
 .legend span + span::before { content: "· "; color: var(--color-foreground-muted); font-weight: 400; }
 .wide { overflow-x: auto; }
@@ -361,7 +361,7 @@ th, td { padding: 0.12rem 0.9rem 0.12rem 0; vertical-align: top; }
 .numbers td:first-child { min-width: 9rem; }
 .numbers td { border-bottom: 1px solid var(--color-background-border); padding-top: 0.25rem; padding-bottom: 0.25rem; }
 article { border-left: 3px solid var(--warp-second); padding-left: 0.9rem; margin: 1rem 0; }
-article.warning { border-color: var(--warp-middle); }
+article.warning { border-color: var(--warp-other); }
 article h3 { margin-top: 0; }
 pre.excerpt { background: var(--color-background-secondary); padding: 0.5rem 0.8rem; margin: 0.5rem 0; overflow-x: auto; }
 mark { background: var(--warp-soft); color: inherit; }

@@ -26,6 +26,7 @@ from warp.site.figures.drawing import (
     svg,
     text,
 )
+from warp.site.figures.roles import colour
 
 
 def ticks(most: float, count: int) -> list[float]:
@@ -81,6 +82,7 @@ def ladder(steps: list[Step], unit: str, limit: float | None, title: str, peer: 
         power = 10 ** math.floor(math.log10(longest))
         most = next(round_one for round_one in (2 * power, 5 * power, 10 * power) if round_one > longest)
     named = [(one_peer, peer, SECOND)] if one_peer else []
+    mine = colour("loaded") if unit == "GB/s" else ACCENT
     if limit and not (one_peer and abs(one_peer - limit) < 0.1 * most):  # a copy is all but the limit of copies
         named.append((limit, "limit", MUTED))
     # A gain over a rung that is covered waits for that one's predictions, too.
@@ -97,12 +99,12 @@ def ladder(steps: list[Step], unit: str, limit: float | None, title: str, peer: 
         bottom = top + len(steps) * pitch + 4
         marks = ticks(most, count)
         shapes = [path("".join(f"M{left + at * scale:.1f} {top}V{bottom}" for at in marks), LINE)]
-        for value, words, colour in named:
+        for value, words, line in named:
             x = left + value * scale
-            dashed = "" if colour == SECOND else ' stroke-dasharray="3 3"'
-            shapes.append(path(f"M{x:.1f} {top - 4}V{bottom}", colour, 1.6 if colour == SECOND else 1, dashed))
+            dashed = "" if line == SECOND else ' stroke-dasharray="3 3"'
+            shapes.append(path(f"M{x:.1f} {top - 4}V{bottom}", line, 1.6 if line == SECOND else 1, dashed))
             ends = max(min(x + 2, width - 1), 7.5 * len(words))  # of one that is short beside a longer bar, too
-            shapes.append(text(ends, 12, escape(words), 12, colour, "end"))
+            shapes.append(text(ends, 12, escape(words), 12, line, "end"))
 
         def row(step: Step, base: float, covered: bool, with_gain: bool) -> list[str]:
             gain = (
@@ -123,7 +125,7 @@ def ladder(steps: list[Step], unit: str, limit: float | None, title: str, peer: 
             if covered:
                 return [*shapes, path(f"M{left} {base + 8.5}H{width - left}", MUTED, 1, ' stroke-dasharray="1 5"')]
             shapes.append(
-                rect(left, base + 4, max(step.rate * scale, 1), 9, SECOND if step.is_peer else ACCENT, ' rx="1.5"')
+                rect(left, base + 4, max(step.rate * scale, 1), 9, SECOND if step.is_peer else mine, ' rx="1.5"')
             )
             if step.others:
                 at = "".join(f"M{left + other * scale:.1f} {base + 4}v9" for other in step.others)
@@ -260,8 +262,8 @@ def stride_bars(reads: list[tuple[str, list[int], list[int]]], device: str) -> D
             for stride, (wavefronts, measured) in enumerate(zip(waves, counted, strict=True)):
                 x, high = left + stride * pitch, (1 + math.log2(wavefronts)) * step
                 middle = x + (pitch - 2.5) / 2
-                shapes.append(rect(x, floor - high, pitch - 2.5, high, ACCENT, ' rx="1.5"'))
-                shapes.append(circle(middle, floor - (1 + math.log2(measured)) * step, 3.2, SECOND))
+                shapes.append(rect(x, floor - high, pitch - 2.5, high, colour("shared"), ' rx="1.5"'))
+                shapes.append(circle(middle, floor - (1 + math.log2(measured)) * step, 3.2, FOREGROUND))
                 if pitch > 15 or wavefronts > 2:
                     shapes.append(text(middle, floor - high - 5, str(wavefronts), 11, MUTED, "middle"))
                 if pitch > 15 or stride % 4 == 0:
