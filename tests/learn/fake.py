@@ -187,6 +187,9 @@ class Checkout(unittest.TestCase):
         shutil.copy(os.path.join(ROOT, "learn"), self.root)
         ignore = shutil.ignore_patterns("__pycache__")
         shutil.copytree(os.path.join(ROOT, "tools", "warp"), os.path.join(self.root, "tools", "warp"), ignore=ignore)
+        for name in ("rules.js", "access.js", "counted.js", "counted.css"):  # of the page that explain writes
+            os.makedirs(os.path.join(self.root, "docs", "_static"), exist_ok=True)
+            shutil.copy(os.path.join(ROOT, "docs", "_static", name), os.path.join(self.root, "docs", "_static"))
         self.write("docs/requirements.txt", "")
         self.write("VERSION", "1.2.3\n")
         self.add_chapter("01_first_steps", "First steps", ("one", "two"), "1000", "100")

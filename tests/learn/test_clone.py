@@ -109,7 +109,3 @@ class Clone(unittest.TestCase):
             output = notebook.run("!" + command)
             self.assertIn("[exit code 0]", output, output)
         self.assertEqual(notebook.run("!git status --porcelain -uall | cut -c4-").split("\n")[:3], [*new, ""])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -14,6 +14,7 @@ import sample  # puts tools on the path
 import labels
 
 from warp.chapter import maps, recording
+from warp.chapter.written import Row, Times
 from warp.site import chapter_drawings, figures, rung_variants
 from warp.site.figures import bars, roles, rooflines
 
@@ -24,10 +25,12 @@ class Variants(unittest.TestCase):
     """The chart on a rung's card: which variants it draws, and what it says of them."""
 
     def of(self, rows):
-        rates = [{"time_ms": {"median": 1 / value}, "rate": value, "rate_unit": "GB/s"} for value in rows.values()]
-        rows = [{"rung": "r", "variant": name, "status": "PASS", **more} for name, more in zip(rows, rates)]
-        measured = unittest.mock.Mock()
-        measured.of = lambda name: [row for row in rows if row["rung"] == name]
+        times = {name: Times(1 / value, 1 / value, 1 / value, 1) for name, value in rows.items()}
+        rows = [
+            Row("r", {}, "PASS", name, time_ms=times[name], rate=value, rate_unit="GB/s")
+            for name, value in rows.items()
+        ]
+        measured = unittest.mock.Mock(of=lambda name: [row for row in rows if row.rung == name])
         return rung_variants.variants_of("r", measured)
 
     def test_those_that_differ_in_one_parameter(self):
@@ -47,7 +50,8 @@ class Variants(unittest.TestCase):
             self.assertIsNone(self.of(rows), rows)
 
     def test_times_are_better_where_they_are_less(self):
-        rows = [{"variant": f"how={how}", "time_ms": {"median": ms}} for how, ms in (("graph", 1.5), ("stays", 1.25))]
+        medians = (("graph", 1.5), ("stays", 1.25))
+        rows = [Row("r", {}, "PASS", f"how={how}", time_ms=Times(ms, ms, ms, 1)) for how, ms in medians]
         found = rung_variants.variants_of("r", unittest.mock.Mock(of=lambda _: rows))
         self.assertEqual((found.unit, found.best()), ("ms", 1.25))
 

@@ -316,7 +316,3 @@ class Content(unittest.TestCase):
 
 class InABrowser(Reader, looks.Looks):
     pass
-
-
-if __name__ == "__main__":
-    unittest.main()

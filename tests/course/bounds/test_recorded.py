@@ -147,7 +147,3 @@ class Recorded:
 for _number in (*COUNTED, *recorded.NOT_COUNTED):
     _name = f"Chapter{_number}"
     globals()[_name] = type(_name, (Recorded, unittest.TestCase), {"number": _number})
-
-
-if __name__ == "__main__":
-    unittest.main()

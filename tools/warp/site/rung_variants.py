@@ -45,4 +45,6 @@ def variants_of(name: str, measured: Results | None) -> Variants | None:
     unit = units.pop() if len(units) == 1 else None
     if unit:
         return Variants(parameter, values, [row.rate or 0 for row in rows], unit, ROLES.get(unit, "computing"))
-    return Variants(parameter, values, [row.time_ms.median for row in rows if row.time_ms], "ms", "computing", less_is_better=True)
+    return Variants(
+        parameter, values, [row.time_ms.median for row in rows if row.time_ms], "ms", "computing", less_is_better=True
+    )

@@ -50,7 +50,10 @@ def paint(given: Variants, number: float) -> tuple[str, str]:
 
 def columns(given: Variants) -> tuple[list[str], float, float]:
     top, base = 12, 13 + HIGH
-    shapes = [text(0, base + 12, f"{escape(given.parameter)} =", 11, MUTED), text(0, base - 2, escape(given.unit), 11, MUTED)]
+    shapes = [
+        text(0, base + 12, f"{escape(given.parameter)} =", 11, MUTED),
+        text(0, base - 2, escape(given.unit), 11, MUTED),
+    ]
     at, most = 8 + LETTER * max(len(given.parameter) + 2, len(given.unit)), max(given.numbers)
     for value, number in zip(given.values, given.numbers):
         said = rate(number)
