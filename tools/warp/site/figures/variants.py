@@ -67,7 +67,7 @@ def columns(given: Variants) -> tuple[list[str], float, float]:
 
 
 def bars(given: Variants) -> tuple[list[str], float, float]:
-    shapes, left = [], 8 + LETTER * max(map(len, given.values))
+    shapes, left = [], 8 + 7.6 * max(map(len, given.values))  # words have wide letters
     most, long = max(given.numbers), 70
     for row, (value, number) in enumerate(zip(given.values, given.numbers)):
         y = row * 14
