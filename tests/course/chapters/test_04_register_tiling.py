@@ -6,8 +6,10 @@ import unittest
 
 from chapter import Chapter, DefaultRun, Products, notice
 
+from warp.base import records
 from warp.chapter import header as course_header
 from warp.chapter.results import product_bytes
+from warp.chapter.written import Row
 
 CHAPTER = Chapter("04_register_tiling")
 HEADER = course_header.read(CHAPTER.source)
@@ -87,7 +89,7 @@ class FirstRun(DefaultRun, unittest.TestCase):
         for rung in LADDER:
             counts = run.row(rung)["counts"]
             self.assertEqual(
-                product_bytes(small.row(rung), size),
+                product_bytes(records.read(Row, small.row(rung)), size),
                 32 * (counts["global_load_sectors"] + counts["global_store_sectors"]),
                 rung,
             )
