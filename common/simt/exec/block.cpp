@@ -173,7 +173,7 @@ bool Worker::run_warps() {
       if (!let_others_run()) return false;
     } else if (grid.step_budget) {
       // Perhaps waiting for another block: leave the core to it.
-      bool spinning = false;
+      bool spinning = std::exchange(waits_beside_, false);
       for (unsigned w = 0; w < warp_count_; ++w) spinning |= warps_[w]->progress.steps >= slice_;
       if (spinning && !let_others_run()) return false;
     }

@@ -181,7 +181,11 @@ void Worker::make_room(Warp& warp, uint64_t key, int first) {
       beside_host::let_go(grid_->beside, beside_host::For::host);
     if (progress.polls && peers_may_write(address))
       beside_host::let_go(grid_->beside, beside_host::For::device);
-    if (beside_host::is_host_at_work() || grid_->has_company()) progress.steps = 0;
+    if (beside_host::is_host_at_work() || grid_->has_company()) {
+      progress.steps = 0;
+      slice_ = kShortSlice;
+      waits_beside_ |= progress.polls;
+    }
     if (progress.steps > budget && !has_company()) return report_hang(warp, key, budget);
   }
   progress.last_first = !progress.last_first && (progress.yielded || !moves);

@@ -229,6 +229,8 @@ class Worker {
   HangWatch hang_watch_;
   Patience patience_;
   uint64_t slice_ = kSlice;
+  bool waits_beside_ =
+      false;  // some warp has polled in vain, and another kernel or the host is at work
   uint64_t joined_ =
       0;  // blocks that the launch had let begin beside the first ones, when this was looked at
 };
