@@ -386,17 +386,21 @@ TEST_F(Devices, FlagsOrderTheirKernels) {
 }
 
 __global__ void publish_late(int* theirs, int* their_flag) {
-  SystemFlag(*their_flag).store(1, cuda::memory_order_release);
+  SystemFlag(their_flag[0]).store(1, cuda::memory_order_release);
   theirs[0] = 5;
+  SystemFlag(their_flag[1]).store(1, cuda::memory_order_relaxed);
 }
+// The second flag is in no order with the data; it comes after them in each run, so that each run is told of the race.
 __global__ void wait_and_read(int* mine, int* flag) {
-  while (SystemFlag(*flag).load(cuda::memory_order_acquire) < 1) {
+  while (SystemFlag(flag[0]).load(cuda::memory_order_acquire) < 1) {
+  }
+  while (SystemFlag(flag[1]).load(cuda::memory_order_relaxed) < 1) {
   }
   mine[1] = mine[0];
 }
 
 TEST_F(Devices, FlagAheadOfTheDataIsARace) {
-  const Array mine(0, 2), flag(0, 1);
+  const Array mine(0, 2), flag(0, 2);
   open_all();
   cudaSetDevice(0);
   wait_and_read<<<1, 1>>>(mine, flag);
