@@ -65,7 +65,7 @@ def _rows_and_launches(source: Path, program: Path, _changed: int, _bytes: int) 
 
 def simulated_results(source: Path, program: Path) -> results.Results:
     """The run that is kept, with all that it printed and traced; its files lie in `work`."""
-    work = _work_of(program)
+    work = work_of(program)
     stamp = _made(source, program)
     run = results.parse((work / "results.json").read_text(encoding="utf-8"), str(work / "results.json"))
     run.output, run.program, run.work = stamp["output"], program, work
@@ -75,13 +75,13 @@ def simulated_results(source: Path, program: Path) -> results.Results:
     return run
 
 
-def _work_of(program: Path) -> Path:
+def work_of(program: Path) -> Path:
     return program.parents[2] / "course" / program.parent.name
 
 
 def _made(source: Path, program: Path) -> dict:
     """The stamp of the program's run, which is made where there is none of this program."""
-    work = _work_of(program)
+    work = work_of(program)
     work.mkdir(parents=True, exist_ok=True)
     with (work / "lock").open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)  # several ask at once
@@ -114,14 +114,14 @@ def kept_run(main: Path, program: Path, commit: str) -> results.Results:
     """The run that is kept, with what each rung prints by itself. Where only prose has changed since it was made, the lines that it
     names are moved along."""
     if not program.exists():
-        return results.run_program(program, _work_of(program), commit)  # which says so
+        return results.run_program(program, work_of(program), commit)  # which says so
     stamp = _made(main, program)
     run = simulated_results(main, program)
     run.commit = commit
     if "shown" not in stamp:
         results.show_rungs(program, run)
         stamp["shown"] = run.shown
-        write_atomically(_work_of(program) / "stamp.json", json.dumps(stamp))
+        write_atomically(work_of(program) / "stamp.json", json.dumps(stamp))
     run.shown = stamp["shown"]
     code = freshness.code_of(main)
     if stamp["code"]["digest"] == code["digest"]:

@@ -96,7 +96,8 @@ def build(options: argparse.Namespace) -> None:
     stage = Stage(work / "source")
 
     print("docs: chapters: programs, contracts, pages", flush=True)
-    chapters = Chapters(stage, options.root, options.build_dir / "simulator", work, commit_of(options.root))
+    generator = generator_digest()
+    chapters = Chapters(stage, options.root, options.build_dir / "simulator", work, commit_of(options.root), generator)
     made, projects = chapters.write_all(), chapters.projects
     made["way"] = [Figure("way_of_an_access", figures.way_of_an_access(figures.WAY_OF_AN_ACCESS), WAY)]
     made["settings"] = simulator_settings.table()
@@ -130,7 +131,7 @@ def build(options: argparse.Namespace) -> None:
 
     print("docs: Sphinx", flush=True)
     # Pages that did not change stay as they are, unless what makes them has changed.
-    stamp, generator = work / "generator", generator_digest()
+    stamp = work / "generator"
     same = stamp.exists() and stamp.read_text() == generator and (options.out / "index.html").exists()
     anew = [] if same else ["-E", "-a"]
     from sphinx.cmd.build import main as sphinx_main

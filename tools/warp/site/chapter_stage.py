@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import pickle
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
-from warp.chapter import predictions, results, source
+from warp.chapter import predictions, results, run, source
 from warp.chapter.counted import load_counted
 from warp.chapter.errors import ExpressionError, NotRecorded, SourceError
 from warp.chapter.expressions import Numbers
-from warp.chapter.run import kept_run
 from warp.exercise.exercises import all_exercises
 from warp.site import (
     asked,
@@ -26,7 +28,7 @@ from warp.site import (
     recording,
     way,
 )
-from warp.site.blocks import Block, Figure, Text
+from warp.site.blocks import Block, Figure, Page, Text
 from warp.site.stage import Stage, write
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
@@ -76,12 +78,32 @@ def cache_bandwidths(measured: results.Results) -> dict[tuple[str, str], float]:
     return {(measured.device, row.variant): row.rate for row in measured.of("memory_bandwidth") if row.rate}
 
 
+@dataclass
+class Made:
+    """All that a build made of a chapter: the next one takes it as it is while nothing that it is made of changes."""
+
+    files: list[Path]  # of the stage
+    pages: dict[str, Page]
+    project: Path  # Breathe's
+    measured: results.Results | None
+    lines: dict[str, live.Line]
+
+
+def digest_of(files: list[Path], *more: object) -> str:
+    digest = hashlib.sha256(repr(more).encode())
+    for file in files:
+        digest.update(f"{file} ".encode() + file.read_bytes())
+    return digest.hexdigest()
+
+
 class Chapters:
     """Stages the chapters, one after the other: a later one may use what an earlier one has measured."""
 
-    def __init__(self, stage: Stage, root: Path, simulator: Path, work: Path, commit: str):
-        """`root` is the course, `simulator` its build, `work` keeps runs and XML from build to build."""
+    def __init__(self, stage: Stage, root: Path, simulator: Path, work: Path, commit: str, generator: str):
+        """`root` is the course, `simulator` its build, `work` keeps runs, XML and pages from build to build; `generator` is a digest
+        of the code that makes them."""
         self.stage, self.root, self.simulator, self.work, self.commit = stage, root, simulator, work, commit
+        self.generator = generator
         self.projects: dict[str, Path] = {}  # Breathe's
         self.titles: dict[str, str] = {}
         self.caches: dict[tuple[str, str], float] = {}  # (device, "L2 cache") -> GB/s
@@ -101,12 +123,29 @@ class Chapters:
     def write_all(self) -> dict[str, list[Block]]:
         """Writes the pages of the chapters and their map; returns what other pages show of them."""
         pool = ThreadPoolExecutor(max_workers=os.cpu_count() or 1)  # a program of the simulator runs on one core
-        runs = [pool.submit(self.run, chapter) for chapter, _ in self.chapters]
+        made_of = self.made_of()
+        kept = {chapter.folder: self.kept(chapter, made_of) for chapter, _ in self.chapters}
+        runs = {
+            chapter.folder: pool.submit(self.run, chapter) for chapter, _ in self.chapters if not kept[chapter.folder]
+        }
+        anew = []
         try:
-            for (chapter, others), simulated in zip(self.chapters, runs):
-                self.write_page(chapter, others, simulated.result())
+            for chapter, others in self.chapters:
+                made = kept[chapter.folder]
+                if not made:
+                    made = self.make(chapter, others, runs[chapter.folder].result())
+                    anew.append((chapter, made))
+                self.recorded.append((chapter, made.measured))
+                self.projects[f"chapter_{chapter.header.number}"] = made.project
+                self.caches.update(cache_bandwidths(made.measured) if made.measured else {})
+                self.lines.update(made.lines)
+                self.stage.kept.update(made.files)
+                self.stage.pages.update(made.pages)
         finally:
             pool.shutdown(cancel_futures=True)
+        made_of = self.made_of()  # with the runs of now
+        for chapter, made in anew:
+            self.keep(chapter, made_of, made)
         told = chapter_drawings.story(self.recorded)
         known = [chapter for chapter, _ in self.chapters]
         graph = figures.chapter_graph([(c.folder, c.header.number, c.header.title, c.header.builds_on) for c in known])
@@ -126,31 +165,61 @@ class Chapters:
     def run(self, chapter: source.Chapter) -> results.Results:
         """Runs a chapter's program, or takes the run that was kept."""
         program = self.simulator / "chapters" / chapter.folder / chapter.path.stem
-        simulated = kept_run(chapter.path, program, self.commit)
+        simulated = run.kept_run(chapter.path, program, self.commit)
         results.without_root(simulated, self.root)
         return simulated
 
-    def write_page(self, chapter: source.Chapter, others: list[Path], simulated: results.Results) -> None:
-        """Writes all that is made of a chapter and its run."""
-        stage, folder, recorded = self.stage, chapter.folder, chapter.path.parent / "results"
+    def made_of(self) -> str:
+        """A digest of what all pages are made of: one may show the numbers of another chapter."""
+        known = [chapter for chapter, _ in self.chapters]
+        programs = [run.program_of(chapter.path, self.simulator) for chapter in known]
+        stats = [(p.stat().st_mtime_ns, p.stat().st_size) if p.exists() else () for p in programs]
+        files = [f for chapter in known for f in sorted((chapter.path.parent / "results").rglob("*")) if f.is_file()]
+        files += [f for f in (run.work_of(program) / "stamp.json" for program in programs) if f.exists()]
+        headers = [(chapter.header, self.exercises[chapter.folder]) for chapter in known]
+        return digest_of(files, self.generator, self.commit, stats, headers)
+
+    def digest(self, chapter: source.Chapter, made_of: str) -> str:
+        return digest_of(sorted(f for f in chapter.path.parent.rglob("*") if f.is_file()), made_of)
+
+    def kept(self, chapter: source.Chapter, made_of: str) -> Made | None:
+        """What the last build made of a chapter, if it would be made the same now."""
+        file = self.work / "made" / chapter.folder
+        if not file.exists():
+            return None
+        digest, _, pickled = file.read_bytes().partition(b" ")
+        if digest != self.digest(chapter, made_of).encode():
+            return None
+        made = pickle.loads(pickled)
+        return made if all(file.exists() for file in made.files) else None
+
+    def keep(self, chapter: source.Chapter, made_of: str, made: Made) -> None:
+        file = self.work / "made" / chapter.folder
+        file.parent.mkdir(exist_ok=True)
+        part = file.with_suffix(".part")  # a build that is broken off leaves no half of it
+        part.write_bytes(self.digest(chapter, made_of).encode() + b" " + pickle.dumps(made))
+        part.replace(file)
+
+    def make(self, chapter: source.Chapter, others: list[Path], simulated: results.Results) -> Made:
+        """Makes and writes all that is made of a chapter and its run."""
+        stage, folder, recorded = Stage(self.stage.folder), chapter.folder, chapter.path.parent / "results"
         gpus = list(results.load_recorded(recorded).values())
         measured = gpus[0] if gpus else None
-        self.recorded.append((chapter, measured))
         project = f"chapter_{chapter.header.number}"
         files = [chapter.path, *others]
         declared = sorted(chapter.path.parent.glob("*.h"))  # without them Doxygen does not know what a file defines
-        self.projects[project] = doxygen.run(
+        contracts = doxygen.run(
             DOCS / "Doxyfile", self.work / "doxygen" / project, [*files, *declared], defines=["__SIMT__"]
         )
         drawings: list[Block] = []
         whole: list[Block] = []
         every = predictions.collect(chapter.path)
         if measured:
-            self.caches.update(cache_bandwidths(measured))
+            caches = {**self.caches, **cache_bandwidths(measured)}
             questions = [one.prediction for one in every if one.main_track]
             drawings, whole = chapter_drawings.ladders(chapter, measured, questions)
             drawings += chapter_drawings.limiters(chapter, measured)
-            drawings += chapter_drawings.roofline(chapter, simulated, measured, self.caches)
+            drawings += chapter_drawings.roofline(chapter, simulated, measured, caches)
         behind, named = chapter_drawings.own(chapter, simulated)
         for file in files:  # what the page offers for download
             stage.write(f"_files/{folder}/{file.name}", file.read_text(encoding="utf-8"))
@@ -161,7 +230,7 @@ class Chapters:
         known = chapter_page.Pages(
             chapter,
             project=project,
-            signatures=signatures(chapter, self.projects[project]),
+            signatures=signatures(chapter, contracts),
             titles=self.titles,
             simulated=simulated,
             measured=measured,
@@ -182,12 +251,13 @@ class Chapters:
         road.append(Text(way.end(chapter.header, [known.header for known, _ in self.chapters])))
         chapter_drawings.place(pages, named, chapter.path)
         live.place(road, folder)
-        self.lines.update(live.lines_of(folder, chapter.path.read_text(encoding="utf-8"), pages, simulated.trace))
+        lines = live.lines_of(folder, chapter.path.read_text(encoding="utf-8"), pages, simulated.trace)
         for exercise in self.exercises[folder]:
             pages[f"exercises/{exercise.key}"] = exercises_page.exercise_page(exercise)
         for name, page in pages.items():
             stage.page(name, page)
         stage.write(f"_data/{folder}.trace.json", json.dumps(simulated.trace))
+        return Made(sorted(stage.kept), stage.pages, contracts, measured, lines)
 
     def pack(self) -> str:
         """The course as a file to download, made once for each commit; "" where there is none."""
