@@ -10,7 +10,7 @@
 // Size simulator: 124,88,56
 // Sizes measured: 4096,4096,4096 1024,1024,1024 2048,2048,2048 8192,8192,8192
 // Run: ./learn run 03
-//   ./learn run 03 --rung cublas               the vendor's library, the peer of all others  [needs cublas]
+//   ./learn run 03 --rung cublas               the vendor's library, with which all are compared  [needs cublas]
 //   ./learn run 03 --rung reverse_block        ten lines: a block reverses 256 floats in shared memory
 //   ./learn run 03 --rung reverse_no_barrier   reads before the others have written  [raises shared-race]
 //   ./learn run 03 --rung barrier_in_branch    a barrier that half of the block never reaches  [raises barrier-divergence]
@@ -129,7 +129,7 @@ __global__ void barrier_in_branch(float* out, const float* in, int n) {
 // ## 2. A tile for each block
 //
 // The problem is that of chapter 02, C = alpha A B + beta C for any M, N, K and leading dimensions,
-// and the ladder starts where it ended. Counts in this chapter are for M = 124, N = 88, K = 56, the
+// and the ladder starts from its kernel. Counts in this chapter are for M = 124, N = 88, K = 56, the
 // size that the simulator runs; times and rates are for 4096 unless stated otherwise.
 
 /// C = alpha A B + beta C, one thread per element of C; threadIdx.x runs along a row. Chapter 02's.

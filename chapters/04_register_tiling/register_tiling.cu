@@ -9,7 +9,7 @@
 // Size simulator: 200,120,60
 // Sizes measured: 4096,4096,4096 1024,1024,1024 2048,2048,2048 8192,8192,8192
 // Run: ./learn run 04
-//   ./learn run 04 --rung cublas              the vendor's library, the peer of all others  [needs cublas]
+//   ./learn run 04 --rung cublas              the vendor's library, with which all are compared  [needs cublas]
 //   ./learn run 04 --rung wide_reads          one element of C per thread: the last kernel of chapter 03
 //   ./learn run 04 --rung thread_tile_1d      a thread computes 8 elements of one column
 //   ./learn run 04 --rung thread_tile_2d      a thread computes 8 x 8 elements

@@ -53,8 +53,8 @@ using std::size_t;
 //     inclusive  3   4  11  11  15  16  22  25
 //     exclusive  0   3   4  11  11  15  16  22
 //
-// Each is the other, shifted by one. Any associative operator with an identity can take the place of the sum: maxima,
-// or the pairs of chapter 14.
+// The exclusive scan is the inclusive one shifted right by one, with 0 in front. Any associative operator with an
+// identity can take the place of the sum: maxima, or the pairs of chapter 14.
 //
 // A scan answers the question *where does my result go?* Suppose that some elements of an array are to be kept.
 // Write 1 for each of them and 0 for the others. The exclusive scan of these flags is the number of elements kept
@@ -221,8 +221,7 @@ void blelloch_launches(unsigned* out, const unsigned* in, size_t n, unsigned* tr
 //
 // ## 2. The same in a block
 //
-// From here to section 4, each block scans a part of its own, as if it were alone. Putting the parts together
-// is the subject of section 4.
+// In sections 2 and 3, each block scans a part of its own, as if it were alone; section 4 puts the parts together.
 
 /// The inclusive scan of each run of RUN elements; the last one may be shorter.
 ///

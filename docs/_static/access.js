@@ -220,7 +220,7 @@
     const share = ({ per }) => `${Math.round((1000 * per) / SECTOR) / 10} %`;
     if (ratio < 1.005) return `The same traffic for each byte: ${share(a)} of what moves is wanted.`;
     const [best, worse, good, bad] = a.per > b.per ? ["A", "B", a, b] : ["B", "A", b, a];
-    return `${worse} moves ${round(ratio)} × the bytes of ${best} for the same data: ${share(bad)} of them are wanted; ${best}: ${share(good)}.`;
+    return `${worse} moves ${round(ratio)} × the bytes of ${best} for each byte wanted: ${share(bad)} of them are wanted; ${best}: ${share(good)}.`;
   }
 
   function make(tag, attributes, ...children) {
@@ -304,7 +304,7 @@
           input.setAttribute("aria-invalid", String(Boolean(wrong)));
           input.closest(".side").classList.toggle("before", Boolean(wrong));
           if (wrong) return;
-          side[name] = input.value;
+          side[name] = warpIndex.bare(input.value);
           changed();
         } });
       return make("div", { class: name === "index" ? "typed whole" : "typed" }, make("label", {}, words, input), problem);

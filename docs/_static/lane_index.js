@@ -24,9 +24,12 @@ window.warpIndex = (() => {
     return value;
   }
 
+  // What stands between the brackets of a whole access.
+  const bare = (text) => text.replace(/^\s*[a-z_]\w*\s*\[(.*)\]\s*;?\s*$/i, "$1");
+
   function parse(text) {
     if (text.length > LONGEST) throw new Error(`An index has at most ${LONGEST} letters here.`);
-    text = text.replace(/^\s*[a-z_]\w*\s*\[(.*)\]\s*;?\s*$/i, "$1");
+    text = bare(text);
     const tokens = [];
     TOKEN.lastIndex = 0;
     for (let found; (found = TOKEN.exec(text)); ) tokens.push(found[1]);
@@ -70,7 +73,7 @@ window.warpIndex = (() => {
   }
 
   // `most`: the largest index that is legal, and of what.
-  return (text, most = LARGEST, what = "the figure") => {
+  const warpIndex = (text, most = LARGEST, what = "the figure") => {
     const index = parse(text);
     return Array.from({ length: LANES }, (_, lane) => {
       const value = index(lane);
@@ -78,4 +81,5 @@ window.warpIndex = (() => {
       return value + 0;  // no -0
     });
   };
+  return Object.assign(warpIndex, { bare });
 })();

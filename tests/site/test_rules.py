@@ -492,6 +492,8 @@ class Answers(browser.InABrowser):
         self.assertEqual(page.locator(".side.before").count(), 0)
         self.assertEqual((problem.inner_text(), page.locator(".big b").first.inner_text()), ("", "2"))
         self.assertIn("#access=shared:float[lane*2]:", page.evaluate("decodeURIComponent(location.hash)"))
+        field.fill("in[lane * 2 + 1];")
+        self.assertIn("#access=shared:float[lane*2+1]:", page.evaluate("decodeURIComponent(location.hash)"))
 
     def test_a_tile_and_a_store(self):
         page = self.figure(["tile"])

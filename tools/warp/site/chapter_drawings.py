@@ -99,7 +99,7 @@ def ladders(chapter: Chapter, measured: Results, questions: list) -> tuple[list[
     name = f"{chapter.folder}-ladder"
     if not drawn or not drawn.covered:
         return [Figure(name, whole, caption)], []
-    waits = f"What is asked below waits for its answer, or [is here](/more/{chapter.folder}/measurements.cu)."
+    waits = f"Steps that a question below asks about are left out here; [all of them](/more/{chapter.folder}/measurements.cu)."
     return [Figure(name, drawn, f"{caption} {waits}")], [Figure(f"{name}-whole", whole, caption)]
 
 
@@ -299,8 +299,8 @@ def story(measured: list) -> list[tuple]:
 IDEAS = {
     "02_naive_gemm": ("naive",),
     "03_shared_tiling": ("tiles in", "shared memory"),
-    "04_register_tiling": ("tiles in", "registers"),
-    "05_bank_conflicts": ("cheaper", "reads"),
+    "04_register_tiling": ("register tiles,", "float4 loads"),
+    "05_bank_conflicts": ("new layout,", "cheaper reads"),
     "11_pipelines": ("loads behind", "the arithmetic"),
     "12_past_cublas": ("one warp loads,", "equal shares"),
 }
