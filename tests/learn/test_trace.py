@@ -257,10 +257,10 @@ class Rendering(Made):
     def test_reads_of_textures_are_not_judged(self):
         launch = dict(self.launch(), lines=[fake.line(self.cu, 8, COALESCED)], counts=COALESCED, reads_textures=True)
         text = self.render([launch])
-        self.assertIn("textures and surfaces: neither counted nor checked for races", text)
+        self.assertIn("textures: neither counted nor checked for races", text)
         self.assertNotIn("Nothing to improve", text)
         text = self.render([dict(launch, lines=[], counts={})])
-        self.assertIn("textures and surfaces: neither counted nor checked for races", text)
+        self.assertIn("textures: neither counted nor checked for races", text)
         self.assertIn("no other access to global or shared memory", text)
         self.assertNotIn("textures", self.render([dict(launch, reads_textures=False)]))
 

@@ -80,8 +80,7 @@ constexpr std::string_view kNoAccelerator =
 constexpr std::string_view kNoClusters =
     "for clusters there are barrier.cluster, mapa, accesses with .shared::cluster, and "
     "mbarrier.arrive there";
-constexpr std::string_view kNoSurfaces =
-    "call surf2Dread(), surf2Dwrite() and their like, which access surface objects";
+constexpr std::string_view kNoSurfaces = "surfaces are not simulated either";
 constexpr std::string_view kNoTextures =
     "call tex1Dfetch() and its like, which read texture objects";
 constexpr std::string_view kNoHalves =

@@ -364,10 +364,12 @@ class Rewriter : private Rule {
     const bool is_texture = t.text == "texture", is_surface = t.text == "surface";
     if ((is_texture || is_surface) && is(i + 1, "<") && !in_function() && i == unit_.head &&
         is_identifier(i + 2) && !unit_.own_references.contains(t.text)) {
-      const std::string kind(t.text), object = is_texture ? "Texture" : "Surface";
-      return report_unsupported(t, kind + " references (" + kind +
-                                       "<...>) ended with CUDA 12: make a cuda" + object +
-                                       "Object_t with cudaCreate" + object + "Object(); they are");
+      return report_unsupported(
+          t, is_texture
+                 ? "texture references (texture<...>) ended with CUDA 12: make a "
+                   "cudaTextureObject_t with cudaCreateTextureObject(); they are"
+                 : "surface references (surface<...>) ended with CUDA 12; they and surface objects "
+                   "are");
     }
     if (i > 0 && (is_texture || is_surface) && (is(i - 1, "struct") || is(i - 1, "class")))
       unit_.own_references.insert(t.text);

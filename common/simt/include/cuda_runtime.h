@@ -16,6 +16,5 @@
 #include <simt/math.h>
 #include <simt/shifts.h>
 #include <simt/simd.h>
-#include <simt/surfaces.h>
 #include <simt/textures.h>
 #include <vector_functions.h>

@@ -84,12 +84,9 @@ int64_t addressed(int64_t i, int64_t n, cudaTextureAddressMode mode, bool normal
   return std::clamp<int64_t>(i, 0, n - 1);
 }
 
-Channels texel(const Texture& texture, const int64_t (&index)[3], int64_t layer) {
+Channels texel(const Texture& texture, const int64_t (&index)[2]) {
   uint64_t address = texture.base;
-  if (texture.layers)
-    address +=
-        static_cast<uint64_t>(std::clamp<int64_t>(layer, 0, texture.layers - 1)) * texture.slice;
-  const uint64_t strides[] = {texture.texel_bytes, texture.pitch, texture.slice};
+  const uint64_t strides[] = {texture.texel_bytes, texture.pitch};
   for (int d = 0; d < texture.dimensions; ++d) {
     const int64_t i = addressed(index[d], texture.extent[d], texture.how.addressMode[d],
                                 texture.how.normalizedCoords != 0);
@@ -166,11 +163,11 @@ Channels fetch(const Texture& texture, int64_t x) {
   return element(texture, texture.base + static_cast<uint64_t>(x) * texture.texel_bytes);
 }
 
-Channels read(const Texture& texture, const float (&coordinates)[3], int64_t layer) {
+Channels read(const Texture& texture, const float (&coordinates)[2]) {
   constexpr double kFar = 1e12;
   const bool is_linear = texture.how.filterMode == cudaFilterModeLinear;
-  int64_t first[3] = {0, 0, 0};
-  float fraction[3] = {0, 0, 0};
+  int64_t first[2] = {0, 0};
+  float fraction[2] = {0, 0};
   for (int d = 0; d < texture.dimensions; ++d) {
     double x = coordinates[d];
     if (!(x >= -kFar && x <= kFar)) x = std::isnan(x) ? 0 : std::copysign(kFar, x);
@@ -181,10 +178,10 @@ Channels read(const Texture& texture, const float (&coordinates)[3], int64_t lay
     // 9 bits, 8 of them behind the point: 1 is among the values
     if (is_linear) fraction[d] = static_cast<float>(std::nearbyint((x - below) * 256) / 256);
   }
-  if (!is_linear) return texel(texture, first, layer);
+  if (!is_linear) return texel(texture, first);
   Channels sum{};
   for (int corner = 0; corner < 1 << texture.dimensions; ++corner) {
-    int64_t index[3] = {0, 0, 0};
+    int64_t index[2] = {0, 0};
     float weight = 1;
     for (int d = 0; d < texture.dimensions; ++d) {
       const bool is_second = corner >> d & 1;
@@ -192,7 +189,7 @@ Channels read(const Texture& texture, const float (&coordinates)[3], int64_t lay
       weight *= is_second ? fraction[d] : 1 - fraction[d];
     }
     if (weight == 0) continue;
-    const Channels value = texel(texture, index, layer);
+    const Channels value = texel(texture, index);
     for (int c = 0; c < 4; ++c) sum.floats[c] += weight * value.floats[c];
   }
   return sum;

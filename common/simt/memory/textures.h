@@ -1,4 +1,4 @@
-// CUDA arrays, texture objects and surface objects: which there are, and what a read of one gives.
+// CUDA arrays and texture objects: which there are, and what a read of one gives.
 #pragma once
 
 #include <simt/texture_types.h>
@@ -10,15 +10,12 @@
 struct cudaArray {
   uint64_t base = 0;
   cudaChannelFormatDesc format{};
-  uint64_t width = 0, height = 0, depth = 0;  // elements; 0 is a dimension that there is not
-  unsigned flags = 0;
+  uint64_t width = 0, height = 0;  // elements; an array of one dimension has no height
   uint64_t texel_bytes = 0;
 
-  bool is_layered() const { return flags & cudaArrayLayered; }  // the depth is the number of layers
   uint64_t pitch() const { return width * texel_bytes; }
   uint64_t rows() const { return height ? height : 1; }
-  uint64_t slices() const { return depth ? depth : 1; }
-  uint64_t bytes() const { return pitch() * rows() * slices(); }
+  uint64_t bytes() const { return pitch() * rows(); }
 };
 
 namespace simt::textures {
@@ -32,24 +29,20 @@ void remove_array(cudaArray* array);
 // Is it one that has not been freed?
 bool is_array(const void* handle);
 
-// One texture object, ready to be read, or one surface object.
+// One texture object, ready to be read.
 struct Texture {
   cudaTextureObject_t object = 0;
-  cudaResourceDesc resource{};
   cudaTextureDesc how{};
   cudaChannelFormatDesc format{};
   uint64_t base = 0;
-  uint64_t pitch = 0, slice = 0;  // bytes
-  int64_t extent[3] = {1, 1, 1};  // elements
-  int dimensions = 0;             // 0: linear memory
-  int64_t layers = 0;             // 0: it has none
-  bool is_surface = false;
+  uint64_t pitch = 0;          // bytes
+  int64_t extent[2] = {1, 1};  // elements
+  int dimensions = 0;          // 0: linear memory
   uint64_t texel_bytes = 0;
   bool floating = false;  // reads give floats
   std::atomic<bool> destroyed{false};
   mutable std::atomic<uint64_t> checked{
       0};  // memory::version() when the memory was last seen to be there
-  mutable std::atomic<bool> written{false};  // by way of this surface
 };
 
 // Keeps a texture, whose number it gives and returns; 0 where there are too many.
@@ -64,8 +57,7 @@ struct Channels {
 };
 // The element at `x`; zeros outside of the memory.
 Channels fetch(const Texture& texture, int64_t x);
-// At the coordinates, one for each dimension: filtered, and treated at the edges, as the texture says. There is no layer
-// but the first and the last beyond them.
-Channels read(const Texture& texture, const float (&coordinates)[3], int64_t layer);
+// At the coordinates, one for each dimension: filtered, and treated at the edges, as the texture says.
+Channels read(const Texture& texture, const float (&coordinates)[2]);
 
 }  // namespace simt::textures

@@ -1,4 +1,4 @@
-// Textures, surfaces and CUDA arrays that are used wrongly.
+// Textures and CUDA arrays that are used wrongly.
 #include "planted.h"
 
 namespace {
@@ -78,82 +78,6 @@ void texture_of_other_type(bool fixed) {
   cudaFreeArray(array.handle);
 }
 
-// ---- surfaces
-
-cudaSurfaceObject_t surface_of(cudaArray_t array) {
-  cudaResourceDesc resource = {};
-  resource.resType = cudaResourceTypeArray;
-  resource.res.array.array = array;
-  cudaSurfaceObject_t surface = 0;
-  cudaCreateSurfaceObject(&surface, &resource);  // fault: surface_of_plain_array
-  return surface;
-}
-
-struct Writable {
-  explicit Writable(unsigned flags = cudaArraySurfaceLoadStore) {
-    const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
-    cudaMallocArray(&handle, &format, 32, 8, flags);
-  }
-  cudaArray_t handle = nullptr;
-};
-
-// `width` of the 32 elements of each row, `b` bytes apart.
-__global__ void write_rows(cudaSurfaceObject_t s, int width, int b) {
-  const int x = threadIdx.x, y = blockIdx.x;
-  if (x >= width) return;
-  const float v = 1.0f * x;
-  surf2Dwrite(v, s, x * b, y);  // fault: surface_edge // fault: surface_x // fault: surface_freed
-}
-
-void surface_edge(bool fixed) {
-  const Writable array;
-  const cudaSurfaceObject_t surface = surface_of(array.handle);
-  write_rows<<<8, 64>>>(surface, fixed ? 32 : 33, sizeof(float));
-  cudaDestroySurfaceObject(surface);
-  cudaFreeArray(array.handle);
-}
-
-void surface_x(bool fixed) {
-  const Writable array;
-  const cudaSurfaceObject_t surface = surface_of(array.handle);
-  write_rows<<<8, 32>>>(surface, 32, fixed ? sizeof(float) : 1);
-  cudaDestroySurfaceObject(surface);
-  cudaFreeArray(array.handle);
-}
-
-void surface_freed(bool fixed) {
-  const Writable array;
-  const cudaSurfaceObject_t surface = surface_of(array.handle);
-  if (!fixed) cudaFreeArray(array.handle);
-  write_rows<<<8, 32>>>(surface, 32, sizeof(float));
-  cudaDestroySurfaceObject(surface);
-  if (fixed) cudaFreeArray(array.handle);
-}
-
-void surface_of_plain_array(bool fixed) {
-  const Writable array(fixed ? cudaArraySurfaceLoadStore : cudaArrayDefault);
-  const cudaSurfaceObject_t surface = surface_of(array.handle);
-  if (fixed) cudaDestroySurfaceObject(surface);
-  cudaFreeArray(array.handle);
-}
-
-__global__ void read_rows(cudaSurfaceObject_t surface, float* out) {
-  *out = surf2Dread<float>(surface, 0, 0);  // fault: surface_of_other_shape
-}
-
-void surface_of_other_shape(bool fixed) {
-  const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
-  const std::vector<float> host(64, 1.0f);
-  cudaArray_t array = nullptr;
-  cudaMallocArray(&array, &format, 64, fixed ? 1 : 0, cudaArraySurfaceLoadStore);
-  cudaMemcpy2DToArray(array, 0, 0, host.data(), 256, 256, 1, cudaMemcpyHostToDevice);
-  const cudaSurfaceObject_t surface = surface_of(array);
-  const OnDevice<float> out(1);
-  read_rows<<<1, 1>>>(surface, out.data());
-  cudaDestroySurfaceObject(surface);
-  cudaFreeArray(array);
-}
-
 void copy_beside_array(bool fixed) {
   const Array array;
   const std::vector<unsigned char> host(32, 7);
@@ -183,11 +107,6 @@ const std::vector<Planted> kTextures = {
     {"texture_of_freed", "trap", texture_of_freed, false},
     {"texture_past_end", "api-error", texture_past_end, false},
     {"texture_of_other_type", "trap", texture_of_other_type, false},
-    {"surface_edge", "trap", surface_edge, false},
-    {"surface_x", "trap", surface_x, false},
-    {"surface_freed", "trap", surface_freed, false},
-    {"surface_of_plain_array", "api-error", surface_of_plain_array, false},
-    {"surface_of_other_shape", "trap", surface_of_other_shape, false},
     {"copy_beside_array", "api-error", copy_beside_array, false},
     {"array_as_pointer", "api-error", array_as_pointer, false},
     {"array_never_freed", "leak", array_never_freed, false},

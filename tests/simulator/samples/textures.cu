@@ -1,4 +1,4 @@
-// Textures as teaching programs read them: linear memory, pitched memory and CUDA arrays of one to three dimensions,
+// Textures as teaching programs read them: linear memory, pitched memory and CUDA arrays of one and two dimensions,
 // filtered and not, with every way of treating the edge. Each value is compared with what the CUDA programming guide
 // says of it.
 #include <cuda_runtime.h>
@@ -147,8 +147,7 @@ static void edges_and_filters() {
   const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
   cudaArray_t array = nullptr;
   CALL(cudaMallocArray(&array, &format, 4));
-  CALL(cudaMemcpy2DToArray(array, 0, 0, values, sizeof(values), sizeof(values), 1,
-                           cudaMemcpyHostToDevice));
+  CALL(cudaMemcpyToArray(array, 0, 0, values, sizeof(values), cudaMemcpyHostToDevice));
   cudaTextureDesc how = plain();
   using List = std::vector<float>;
   CHECK(read_line(array, how, {-5, 0, 0.99f, 1, 3.5f, 4, 9}) == (List{10, 10, 10, 20, 40, 40, 40}));
@@ -256,63 +255,8 @@ static void planes() {
     cudaDestroyTextureObject(linear);
   }
 
-  // An array back to the host, and what it says of itself.
-  std::vector<float> back(host.size());
-  CALL(cudaMemcpy2DFromArray(back.data(), row, array, 0, 0, row, height, cudaMemcpyDeviceToHost));
-  CHECK(back == host);
-  cudaChannelFormatDesc told = {};
-  cudaExtent extent = {};
-  unsigned flags = 1;
-  CALL(cudaArrayGetInfo(&told, &extent, &flags, array));
-  CHECK(told.x == 32 && told.y == 0 && told.f == cudaChannelFormatKindFloat);
-  CHECK(extent.width == width && extent.height == height && extent.depth == 0 && flags == 0);
   cudaFreeArray(array);
   cudaFree(pitched);
-  cudaFree(out);
-}
-
-// ---- three dimensions
-
-__global__ void volume(cudaTextureObject_t texture, float* out, int n) {
-  const int x = threadIdx.x, y = threadIdx.y, z = blockIdx.x;
-  out[(z * n + y) * n + x] = tex3D<float>(texture, (x + 1.0f) / n, (y + 0.5f) / n, (z + 0.5f) / n);
-}
-
-static void volumes() {
-  const int n = 8;
-  std::vector<unsigned char> host(n * n * n);
-  for (int i = 0; i < n * n * n; ++i) host[i] = static_cast<unsigned char>(i * 31 % 256);
-  const cudaChannelFormatDesc format = cudaCreateChannelDesc<unsigned char>();
-  cudaArray_t array = nullptr;
-  const cudaExtent extent = make_cudaExtent(n, n, n);
-  CALL(cudaMalloc3DArray(&array, &format, extent));
-  cudaMemcpy3DParms copy = {};
-  copy.srcPtr = make_cudaPitchedPtr(host.data(), n, n, n);
-  copy.dstArray = array;
-  copy.extent = extent;
-  copy.kind = cudaMemcpyHostToDevice;
-  CALL(cudaMemcpy3D(&copy));
-  cudaResourceDesc resource = {};
-  resource.resType = cudaResourceTypeArray;
-  resource.res.array.array = array;
-  cudaTextureDesc how = plain();
-  how.addressMode[0] = how.addressMode[1] = how.addressMode[2] = cudaAddressModeWrap;
-  how.filterMode = cudaFilterModeLinear;
-  how.readMode = cudaReadModeNormalizedFloat;
-  how.normalizedCoords = 1;
-  cudaTextureObject_t texture = 0;
-  CALL(cudaCreateTextureObject(&texture, &resource, &how, nullptr));
-  float* out = nullptr;
-  CALL(cudaMalloc(&out, n * n * n * sizeof(float)));
-  volume<<<n, dim3(n, n)>>>(texture, out, n);
-  std::vector<float> seen(n * n * n);
-  CALL(cudaMemcpy(seen.data(), out, seen.size() * sizeof(float), cudaMemcpyDeviceToHost));
-  for (int i = 0; i < n * n * n; ++i) {
-    const int next = i / n * n + (i + 1) % n;
-    CHECK(std::fabs(seen[i] - 0.5f * (host[i] + host[next]) / 255) < 1e-3f);
-  }
-  cudaDestroyTextureObject(texture);
-  cudaFreeArray(array);
   cudaFree(out);
 }
 
@@ -321,7 +265,6 @@ int main() {
   bytes();
   edges_and_filters();
   planes();
-  volumes();
   check(cudaDeviceSynchronize() == cudaSuccess, "the device", __LINE__);
   std::printf("textures: %s\n", failures ? "FAILED" : "ok");
   return failures ? 1 : 0;

@@ -794,11 +794,11 @@ TEST(NotSimulated, CubesAndTheirLike) {
             "dir/a.cu:7: error: simt: views of texture resources (cudaResourceViewDesc) are not "
             "simulated");
   EXPECT_EQ(complaint("__global__ void k(int t) { float v =\n texCubemap<float>(t, 1, 2, 0); }\n"),
-            "test.cu:2: error: simt: cubic and gathering textures, and levels of layers "
-            "(texCubemap) are not simulated");
+            "test.cu:2: error: simt: textures but those of tex1Dfetch(), tex1D() and "
+            "tex2D() (texCubemap) are not simulated");
   EXPECT_EQ(complaint("void f() { surfCubemapwrite(v, s, x, y, 0); }"),
-            "test.cu:1: error: simt: cubic surfaces (surfCubemapwrite) are not simulated: make a "
-            "layer of an array for each face");
+            "test.cu:1: error: simt: surfaces (surfCubemapwrite) are not simulated: read a "
+            "texture, and write to memory of cudaMalloc()");
   EXPECT_EQ(
       complaint("cudaError_t e = cudaIpcCloseMemHandle(p);"),
       "test.cu:1: error: simt: inter-process memory (cudaIpcCloseMemHandle) are not simulated");
@@ -807,8 +807,8 @@ TEST(NotSimulated, CubesAndTheirLike) {
             "cudaTextureObject_t with cudaCreateTextureObject(); they are not simulated");
   expect_unchanged("template <class T> struct texture {};\ntexture<float> image;\n");
   EXPECT_EQ(complaint("surface<void, cudaSurfaceType2D> image;"),
-            "test.cu:1: error: simt: surface references (surface<...>) ended with CUDA 12: make a "
-            "cudaSurfaceObject_t with cudaCreateSurfaceObject(); they are not simulated");
+            "test.cu:1: error: simt: surface references (surface<...>) ended with CUDA 12; they "
+            "and surface objects are not simulated");
   expect_unchanged("template <class T> struct surface {};\nsurface<float> image;\n");
   EXPECT_EQ(complaint("__device__ int f(int v) { return __shfl_down(v, 1); }"),
             "test.cu:1: error: simt: warp functions without a mask, which ended with Volta, "
@@ -938,7 +938,7 @@ TEST(Places, FollowLineMarkers) {
 
 TEST(Places, SurviveMultilineTokens) {
   EXPECT_EQ(complaint("const char* s = R\"(\n\n)\"; /* \n */ void f() { texCubemap(x); }"),
-            "test.cu:4: error: simt: cubic and gathering textures, and levels of layers "
+            "test.cu:4: error: simt: textures but those of tex1Dfetch(), tex1D() and tex2D() "
             "(texCubemap) are not simulated");
 }
 

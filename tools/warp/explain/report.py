@@ -119,9 +119,9 @@ NOTHING_TO_IMPROVE = "Nothing to improve in its memory accesses: sectors, wavefr
 
 
 def totals_in_words(totals: Totals, paint: Paint, textures: bool = False) -> Iterator[str]:
-    """A kernel's totals, one text a line. `textures`: it reads some, or accesses surfaces."""
+    """A kernel's totals, one text a line. `textures`: it reads some."""
     if textures:
-        yield "textures and surfaces: neither counted nor checked for races"
+        yield "textures: neither counted nor checked for races"
     if not totals.requests:
         yield "no other access to global or shared memory" if textures else "no access to global or shared memory"
     for kind in KINDS:

@@ -58,7 +58,7 @@ struct Launch {
   dim3 block;                             ///< Threads of a block.
   unsigned dynamic_shared = 0;            ///< Bytes of a block that the launch has asked for.
   uint64_t traced_blocks = 0;             ///< Blocks that were counted: all, or a sample.
-  bool reads_textures = false;            ///< Or accesses surfaces, which is not counted.
+  bool reads_textures = false;            ///< Which is not counted.
   bool is_sized_by_device = false;        ///< The program knows how many multiprocessors there are.
   Counts counts;                          ///< Sum over the launch.
   std::optional<TouchedSectors> touched;  ///< None of a sample, nor of accesses too far apart.

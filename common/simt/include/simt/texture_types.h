@@ -19,10 +19,6 @@ struct cudaChannelFormatDesc {
 };
 
 #define cudaArrayDefault 0x00
-#define cudaArrayLayered 0x01
-#define cudaArraySurfaceLoadStore 0x02
-#define cudaArrayCubemap 0x04
-#define cudaArrayTextureGather 0x08
 
 enum cudaResourceType {
   cudaResourceTypeArray = 0,
@@ -30,7 +26,7 @@ enum cudaResourceType {
   cudaResourceTypeLinear = 2,
   cudaResourceTypePitch2D = 3,
 };
-/// What a texture reads from, or a surface accesses.
+/// What a texture reads from.
 struct cudaResourceDesc {
   cudaResourceType resType;
   union {
@@ -87,18 +83,6 @@ struct cudaTextureDesc {
   int seamlessCubemap;
 };
 using cudaTextureObject_t = unsigned long long;
-
-using cudaSurfaceObject_t = unsigned long long;
-/// What an access to a surface beyond its edge does.
-enum cudaSurfaceBoundaryMode {
-  cudaBoundaryModeZero = 0,   ///< reads give zeros, writes are dropped
-  cudaBoundaryModeClamp = 1,  ///< it goes to the nearest element
-  cudaBoundaryModeTrap = 2,   ///< it ends the kernel
-};
-enum cudaSurfaceFormatMode {
-  cudaFormatModeForced = 0,
-  cudaFormatModeAuto = 1,
-};
 
 inline cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
                                                    cudaChannelFormatKind f) {
