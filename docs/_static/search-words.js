@@ -24,7 +24,7 @@ const searchWords = [
   [["vectorized", "vectorised", "vectorize", "vector loads", "wide loads"], ["float4", "wider accesses", "128-bit"]],
   [["arithmetic intensity", "operational intensity"], ["arithmetic intensity"]],
   [["pinned memory", "page locked", "page-locked", "cudamallochost", "cudahostalloc"], ["pinned"]],
-  [["dynamic parallelism"], ["kernels that launch kernels"]],
+  [["dynamic parallelism"], ["what it does not do"]],
   [["cooperative groups", "grid sync", "grid barrier"], ["cooperative group", "grid barrier"]],
   [["tensor cores", "tensor core", "wmma", "wgmma", "mma"], ["tensor core"]],
   [["windows", "wsl", "mac", "macos", "apple", "arm64"], ["install", "platform"]],

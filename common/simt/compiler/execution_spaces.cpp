@@ -181,7 +181,7 @@ class Check {
                      "' cannot be called by device code: write __device__ in place of __global__ "
                      "if it is to be a function");
     } else if (role == Space::both && target.space == Space::host && mention.is_call &&
-               !names_.unchecked && !is_host_runtime(target.name, names_.relocatable) &&
+               !names_.unchecked && !is_host_runtime(target.name) &&
                branch_of(place, target.name) != Branch::host) {
       say(place, host_call(target, mention, blamed), true);
     } else if (role == Space::both && target.space == Space::device && mention.is_call &&
@@ -224,7 +224,7 @@ class Check {
     const std::vector<std::string> parts = parts_of(target.name);
     const bool constant = spaces_.is_constexpr(parts);
     const std::string verb = mention.is_call ? "called in " : "used in ";
-    if (target.library || is_host_runtime(parts.back(), names_.relocatable)) {
+    if (target.library || is_host_runtime(parts.back())) {
       const std::string name = as_written(target.name, mention), cure = cure_of(name);
       if (constant && !relaxed_) {
         return "'" + name + "' is a constexpr function of the host and cannot be " + verb + where +

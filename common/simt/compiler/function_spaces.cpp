@@ -66,7 +66,7 @@ Space FunctionSpaces::find_space(const DumpedFunction& function) {
     return library_space(parts, is_special_member(parts));
   if (is_of_cuda(parts)) return Space::anywhere;
   if (in_simulator(function.file)) {
-    if (parts.size() == 1 && is_host_runtime(parts[0], names_.relocatable)) return Space::host;
+    if (parts.size() == 1 && is_host_runtime(parts[0])) return Space::host;
     return parts.size() == 1 && is_device_builtin(parts[0]) ? Space::device : Space::anywhere;
   }
   if (function.file.starts_with("/usr/")) {
@@ -158,7 +158,7 @@ Target FunctionSpaces::resolve(const Mention& mention) {
     target.space = Space::both;
   } else if (names_.device.contains(last)) {
     target.space = Space::device;
-  } else if (parts.size() == 1 && is_host_runtime(last, names_.relocatable)) {
+  } else if (parts.size() == 1 && is_host_runtime(last)) {
     target.space = Space::host;
   } else if (!mangled && (last.starts_with("operator") || last.starts_with("__ct_") ||
                           last.starts_with("__dt_") || names_.methods.contains(last))) {

@@ -52,13 +52,8 @@ inline bool is_library_for_both(std::string_view name) {
   return name == "move" || name == "forward" || is_c_function_for_both(name) || name == "terminate";
 }
 
-/// A function of the CUDA runtime that the host alone has. With -rdc=true (`relocatable`) kernels have more. (nvcc has there
-/// what copies and records events, too.)
-inline bool is_host_runtime(std::string_view name, bool relocatable) {
-  static constexpr std::array<std::string_view, 8> kRelocatable = {
-      "cudaGetLastError", "cudaPeekAtLastError",       "cudaGetErrorString", "cudaGetErrorName",
-      "cudaMalloc",       "cudaStreamCreateWithFlags", "cudaStreamDestroy",  "cudaFree"};
-  if (relocatable && is_one_of(name, kRelocatable)) return false;
+/// A function of the CUDA runtime that the host alone has.
+inline bool is_host_runtime(std::string_view name) {
   static constexpr std::array<std::string_view, 7> kInKernels = {
       "cudaGetDevice",
       "cudaDeviceGetAttribute",

@@ -29,10 +29,11 @@ class Launches : private Rule {
       return;
     }
     const Side side = unit_.scopes.back().side;
-    if (side == Side::device && !unit_.names.relocatable) {
-      report(t,
-             "a kernel launch from device code (dynamic parallelism) needs the option -rdc=true, "
-             "as with nvcc: compile with it, or launch the kernel from the host, after this one");
+    if (side == Side::device) {
+      report(
+          t,
+          "launches by kernels (dynamic parallelism) are not simulated: launch the kernel from the "
+          "host, after this one");
       return;
     }
     const std::string kernel = flat(start, open);
@@ -60,9 +61,7 @@ class Launches : private Rule {
                              "(auto simt_kernel) -> decltype(simt_kernel(" + kernel +
                              ")) { return simt_kernel(" + kernel + "); }, " + capture +
                              "(auto&... simt_arguments) " + std::string(kUntraced) + " { ");
-    replace(list_[open].offset, 3,
-            std::string("(simt_arguments...); }, ::simt::") +
-                (side != Side::host && unit_.names.relocatable ? "device_config(" : "config("));
+    replace(list_[open].offset, 3, std::string("(simt_arguments...); }, ::simt::") + "config(");
     replace(list_[close].offset, 3, "))");
     // nullptr keeps being a null pointer when it is copied; NULL becomes a number.
     const std::size_t end = skip_group(close + 3);

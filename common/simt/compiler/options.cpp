@@ -488,7 +488,7 @@ sectors and bank conflicts, and finds races and accesses out of bounds.
   --expt-relaxed-constexpr
                      kernels may call constexpr functions of the host, as with nvcc
   --extended-lambda  lambdas may be __device__; without it they are warned of, where nvcc refuses them
-  -rdc=true, -dc     kernels may launch kernels, as with nvcc
+  -rdc=true, -dc     files may have variables of the device in common, as with nvcc
 
 Options of nvcc that concern the GPU alone (-arch, -lineinfo, -Xptxas, ...) have no effect.
 

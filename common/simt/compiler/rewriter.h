@@ -99,7 +99,7 @@ struct Names {
   std::vector<AbsentPtx> absent_ptx;
   bool takes_times = false;     ///< speaks of clocks, of events or of a profiler
   bool copies_symbols = false;  ///< cudaMemcpyToSymbol() and its like
-  bool relocatable = false;     ///< kernels may launch kernels
+  bool relocatable = false;     ///< files have variables in common
   bool unchecked = false;  ///< `#pragma nv_exec_check_disable`: calls that nvcc shall not warn of
 };
 
@@ -118,7 +118,7 @@ struct Rewritten {
 /// What the command line says of the language.
 struct Dialect {
   bool cxx20 = true;            ///< C++20 or later
-  bool relocatable = false;     ///< kernels may launch kernels
+  bool relocatable = false;     ///< files have variables in common
   bool extended_lambda = true;  ///< lambdas may be `__device__`
 };
 

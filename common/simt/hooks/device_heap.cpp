@@ -71,18 +71,6 @@ void release(void* pointer, const void* caller) {
 void set_limit(size_t bytes) { limit = bytes; }
 void reset() { used = 0; }
 
-cudaError_t cuda_malloc(void** pointer, size_t size, const void* caller) {
-  *pointer = allocate(size, caller);
-  const auto place = reinterpret_cast<uint64_t>(pointer);
-  const HostMemory bookkeeping;
-  if (memory::in_device_arena(place)) memory::mark_written(place, sizeof(*pointer));
-  return *pointer ? cudaSuccess : cudaErrorMemoryAllocation;
-}
-cudaError_t cuda_free(void* pointer, const void* caller) {
-  release(pointer, caller);
-  return cudaSuccess;
-}
-
 }  // namespace simt::heap
 
 void* simt::detail::device_malloc(size_t size) { return heap::allocate(size, SIMT_PC); }

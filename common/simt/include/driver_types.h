@@ -64,8 +64,6 @@ using cudaHostFn_t = void (*)(void*);
 #define cudaStreamLegacy (reinterpret_cast<cudaStream_t>(1))
 #define cudaStreamPerThread (reinterpret_cast<cudaStream_t>(2))
 // For launches by kernels: when the grid has ended, with all that it has launched; or at any time.
-#define cudaStreamTailLaunch (reinterpret_cast<cudaStream_t>(3))
-#define cudaStreamFireAndForget (reinterpret_cast<cudaStream_t>(4))
 #define cudaStreamDefault 0x00
 #define cudaStreamNonBlocking 0x01
 #define cudaEventDefault 0x00

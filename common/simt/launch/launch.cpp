@@ -26,7 +26,6 @@
 #include "check/touched_sectors.h"
 #include "compiled/execution.h"
 #include "launch/arguments.h"
-#include "launch/child_launches.h"
 #include "launch/configuration.h"
 #include "launch/device_limits.h"
 #include "launch/first_infinite.h"
@@ -139,7 +138,6 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   managed_results::before_launch();
   host_texts::note_arguments({arguments, arguments ? count : 0});
   Patience::begin_launch();
-  child_launches::begin_grid();
   life_sign::begin({kernel_text, on_device, grid.traced, blocks, &pool.next_block(),
                     pool.threads_for(grid), grid.beside});
   // Nobody sees what order it keeps: on a GPU the host goes on at once.
@@ -260,7 +258,6 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   if (const cudaError_t error = device::finish_launch(std::move(record), faults)) {
     device::set_sticky_error(error);
   }
-  child_launches::take(config.stream);
 }
 
 }  // namespace simt::engine
@@ -268,5 +265,4 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
 void simt::detail::run_grid(const char* kernel_text, const Config& config, void (*entry)(void*),
                             void* closure, const Argument* arguments, unsigned count) {
   engine::run(kernel_text, config, entry, closure, arguments, count);
-  engine::child_launches::run();
 }

@@ -1,7 +1,6 @@
 // What errors are called.
 #include <cuda_runtime_api.h>
 
-#include "launch/child_launches.h"
 #include "report/api_errors.h"
 
 namespace {
@@ -25,13 +24,13 @@ const ErrorText* find_error(cudaError_t error) {
 }  // namespace
 
 const char* cudaGetErrorName(cudaError_t error) {
-  if (!simt::engine::child_launches::in_kernel()) simt::device::api_error_named(error);
+  simt::device::api_error_named(error);
   const ErrorText* found = find_error(error);
   return found ? found->name : "unrecognized error code";
 }
 
 const char* cudaGetErrorString(cudaError_t error) {
-  if (!simt::engine::child_launches::in_kernel()) simt::device::api_error_named(error);
+  simt::device::api_error_named(error);
   const ErrorText* found = find_error(error);
   return found ? found->text : "unrecognized error code";
 }

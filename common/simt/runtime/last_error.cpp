@@ -1,13 +1,10 @@
 // The error that the program asks for.
 #include <cuda_runtime_api.h>
 
-#include "launch/child_launches.h"
 #include "report/api_errors.h"
 #include "report/errors.h"
 
 cudaError_t cudaGetLastError() {
-  if (simt::engine::child_launches::in_kernel())
-    return simt::engine::child_launches::last_error(true);
   if (const cudaError_t sticky = simt::device::surfaced_error()) return sticky;
   const cudaError_t last = simt::device::exchange_last_error(cudaSuccess);
   simt::device::api_error_told(last, true);
@@ -15,8 +12,6 @@ cudaError_t cudaGetLastError() {
 }
 
 cudaError_t cudaPeekAtLastError() {
-  if (simt::engine::child_launches::in_kernel())
-    return simt::engine::child_launches::last_error(false);
   if (const cudaError_t sticky = simt::device::surfaced_error()) return sticky;
   const cudaError_t last = simt::device::exchange_last_error(cudaSuccess);
   simt::device::exchange_last_error(last);

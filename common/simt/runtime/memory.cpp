@@ -13,7 +13,6 @@
 #include "check/stream_order.h"
 #include "check/system_atomics.h"
 #include "hooks/device_heap.h"
-#include "launch/child_launches.h"
 #include "report/api_errors.h"
 #include "report/errors.h"
 #include "report/log.h"
@@ -136,8 +135,6 @@ bool is_variable(const void* pointer) {
 }  // namespace simt::runtime
 
 cudaError_t cudaMalloc(void** pointer, size_t size) {
-  if (simt::engine::child_launches::in_kernel())
-    return simt::heap::cuda_malloc(pointer, size, __builtin_return_address(0));
   return allocate_when_idle(pointer, Kind::device, size, SIMT_CALLER);
 }
 
@@ -150,8 +147,6 @@ cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t 
 }
 
 cudaError_t cudaFree(void* pointer) {
-  if (simt::engine::child_launches::in_kernel())
-    return simt::heap::cuda_free(pointer, __builtin_return_address(0));
   return release_when_idle(pointer, Kind::device, SIMT_CALLER);
 }
 

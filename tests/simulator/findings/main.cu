@@ -11,10 +11,9 @@ namespace {
 std::vector<Planted> all() {
   std::vector<Planted> programs;
   for (const auto* group :
-       {&kGlobalMemory,  &kSharedMemory, &kRaces,      &kBarriers,    &kUninitialized,
-        &kBetweenBlocks, &kHostCalls,    &kNoProgress, &kThreads,     &kBetweenThreads,
-        &kTextures,      &kLibraries,    &kInlinePtx,  &kAsyncCopies, &kStreams,
-        &kChildLaunches, &kMatrices,     &kBulkCopies, &kWgmma,       &kClusters}) {
+       {&kGlobalMemory, &kSharedMemory, &kRaces, &kBarriers, &kUninitialized, &kBetweenBlocks,
+        &kHostCalls, &kNoProgress, &kThreads, &kBetweenThreads, &kTextures, &kLibraries,
+        &kInlinePtx, &kAsyncCopies, &kStreams, &kMatrices, &kBulkCopies, &kWgmma, &kClusters}) {
     programs.insert(programs.end(), group->begin(), group->end());
   }
   return programs;

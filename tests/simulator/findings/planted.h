@@ -18,7 +18,7 @@ struct Planted {
 
 extern const std::vector<Planted> kGlobalMemory, kSharedMemory, kRaces, kBarriers, kUninitialized,
     kBetweenBlocks, kHostCalls, kNoProgress, kThreads, kBetweenThreads, kTextures, kLibraries,
-    kInlinePtx, kAsyncCopies, kStreams, kChildLaunches, kMatrices, kBulkCopies, kWgmma, kClusters;
+    kInlinePtx, kAsyncCopies, kStreams, kMatrices, kBulkCopies, kWgmma, kClusters;
 
 /// Device memory that holds a copy of `values`.
 template <class T>

@@ -38,8 +38,6 @@ LAUNCHES = {
     "too_much_shared",
     "freed_by_free",
     "freed_by_delete",
-    "child_too_large",
-    "child_too_deep",
     "cluster_of_nine",
     "cluster_no_divisor",
 }

@@ -26,7 +26,7 @@ MAY_INCLUDE = {
     "monitor": ["base", "memory", "count", "check"],
     "exec": ["base", "memory", "count", "check", "monitor"],
     "hooks": ["base", "memory", "report", "check", "exec"],
-    "launch": ["base", "memory", "compiled", "report", "check", "exec", "hooks"],
+    "launch": ["base", "memory", "compiled", "report", "check", "exec"],
     "runtime": ["base", "memory", "report", "check", "hooks", "launch"],
 }
 MOST_LINES = 500

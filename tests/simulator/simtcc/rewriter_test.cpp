@@ -837,9 +837,8 @@ TEST(NotSimulated, SystemHeadersMaySayAnything) {
 
 TEST(NotSimulated, DynamicParallelism) {
   const std::string expected =
-      "test.cu:2: error: simt: a kernel launch from device code (dynamic parallelism) needs the "
-      "option -rdc=true, as with nvcc: compile with it, or launch the kernel from the host, after "
-      "this one";
+      "test.cu:2: error: simt: launches by kernels (dynamic parallelism) are not simulated: "
+      "launch the kernel from the host, after this one";
   EXPECT_EQ(complaint("__global__ void k() {\n k<<<1, 1>>>(); }"), expected);
   EXPECT_EQ(complaint("template <class T> __device__ auto f(T t) -> decltype(t) { if (t) {\n "
                       "k<<<1, 1>>>(t); } }"),

@@ -18,7 +18,6 @@ struct Config {
   bool cooperative = false;      ///< all blocks at once, which may wait for each other
   bool to_node = false;          ///< of a node of a graph that is being made
   const void* kernel = nullptr;  ///< the kernel's address, where the launch names just one
-  const void* place = nullptr;   ///< where the launch stands, in device code
 };
 
 }  // namespace simt

@@ -24,14 +24,6 @@ inline Config config(dim3 grid, dim3 block, std::size_t shared = 0, cudaStream_t
   return Config(grid, block, shared, stream);
 }
 
-/// The same in device code, where this must know where it stands.
-[[gnu::always_inline]] inline Config device_config(dim3 grid, dim3 block, std::size_t shared = 0,
-                                                   cudaStream_t stream = nullptr) {
-  Config config(grid, block, shared, stream);
-  config.place = detail::here();
-  return config;
-}
-
 namespace detail {
 
 // Code between the engine and the kernel: the tracer must not see it, nor take its first instruction
@@ -140,32 +132,9 @@ struct CapturedLaunch<Call, std::index_sequence<place...>, A...> : Kept<place, A
   Call call;
 };
 
-/// A launch by a kernel; false if that is none.
-template <class... P, class Call>
-SIMT_UNTRACED bool run_after_grid(const char* text, const Config& config, const Call& call,
-                                  Given<P>&... arguments) {
-  constexpr bool plain = ((std::is_trivially_copyable_v<P> && !std::is_reference_v<P>)&&...);
-  if constexpr (plain) {
-    using Later = CapturedLaunch<Call, std::index_sequence_for<P...>, P...>;
-    Later later{{arguments}..., text, config, call};
-    later.config.place = nullptr;
-    if constexpr (std::is_trivially_copyable_v<Later>) __builtin_clear_padding(&later);
-    const Argument data[] = {{__builtin_addressof(arguments), sizeof(arguments)}..., {nullptr, 0}};
-    const auto run = [](void* kept, cudaStream_t stream) {
-      auto& launch = *static_cast<Later*>(kept);
-      launch.config.stream = stream;
-      launch();
-    };
-    return launch_child(text, config, run, &later, sizeof(later), data, sizeof...(P));
-  } else {
-    return launch_child(text, config, nullptr, nullptr, 0, nullptr, 0);
-  }
-}
-
 /// \tparam P what the kernel's parameters are, or the arguments if it has to be found for them
 template <class... P, class Call>
 void run_threads(const char* text, const Config& config, const Call& call, Given<P>&... arguments) {
-  if (config.place && run_after_grid<P...>(text, config, call, arguments...)) return;
   const Argument data[] = {
       {const_cast<const void*>(static_cast<const volatile void*>(__builtin_addressof(arguments))),
        sizeof(arguments)}...,

@@ -43,14 +43,6 @@ void capture(const Config& config, Work work);
 bool may_wait_for_host(const Argument* arguments, unsigned count);
 void run_beside_host(Work work);
 
-/// The address behind the call.
-const void* here();
-/// A launch by a kernel: keeps it, with a copy of the `size` bytes of `closure`, until the grid has ended, and then calls `run`
-/// with the grid's stream. `size` 0: the arguments cannot be copied so, which ends the kernel. False on the host.
-bool launch_child(const char* kernel_text, const Config& config,
-                  void (*run)(void* closure, cudaStream_t stream), const void* closure,
-                  std::size_t size, const Argument* arguments, unsigned count);
-
 /// Makes a kernel known to cudaLaunchKernel() and its like, which have no more than its address.
 /// \param launch launches it with the values that `arguments` point to
 /// \param most_threads of a block, as its `__launch_bounds__` says; 0 without

@@ -1027,7 +1027,7 @@ __global__ void k(int* p) { f(p); }
 // No chapter has any.
 __global__ void k(int* p) { *p = surf2Dread<int>(1, 0, 0); }
 //- launch in a kernel
-// expected-error@2:30 {{a kernel launch from device code (dynamic parallelism) needs the option -rdc=true, as with nvcc: compile with it, or launch the kernel from the host, after this one}}
+// expected-error@2:30 {{launches by kernels (dynamic parallelism) are not simulated: launch the kernel from the host, after this one}}
 __global__ void c(int* p) { *p = 1; }
 __global__ void k(int* p) { c<<<1, 1>>>(p); }
 //- PTX by macro in a template
