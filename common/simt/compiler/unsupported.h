@@ -97,6 +97,12 @@ inline const Unsupported kUnsupported[] = {
     {"quasi-random generators of the library cuRAND",
      {"curandSetQuasiRandom*", "curandGetDirectionVectors*", "curandGenerateLongLong",
       "curandCreatePoissonDistribution"}},
+    {"generators of the library cuRAND but XORWOW and Philox",
+     {"curandStateMRG*", "curandStateMtgp*", "curandStateSobol*", "curandStateScrambled*"},
+     "take curandState"},
+    {"distributions of the library cuRAND but uniform and normal ones",
+     {"curand_log_normal*", "curand_poisson*", "curand_discrete*", "curandGenerateLogNormal*",
+      "curandGeneratePoisson*"}},
     {"warp functions without a mask, which ended with Volta,",
      {"__shfl", "__shfl_up", "__shfl_down", "__shfl_xor", "__ballot", "__all", "__any"},
      "write the one with _sync after its name, and the mask 0xffffffff first if all lanes call "

@@ -70,9 +70,3 @@ curandStatus_t curandGenerateNormal(curandGenerator_t generator, float* out, siz
                                     float stddev);
 curandStatus_t curandGenerateNormalDouble(curandGenerator_t generator, double* out, size_t n,
                                           double mean, double stddev);
-curandStatus_t curandGenerateLogNormal(curandGenerator_t generator, float* out, size_t n,
-                                       float mean, float stddev);
-curandStatus_t curandGenerateLogNormalDouble(curandGenerator_t generator, double* out, size_t n,
-                                             double mean, double stddev);
-curandStatus_t curandGeneratePoisson(curandGenerator_t generator, unsigned int* out, size_t n,
-                                     double lambda);

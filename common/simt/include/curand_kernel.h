@@ -1,5 +1,5 @@
 /// \file
-/// Random numbers in kernels: cuRAND's generators XORWOW, Philox4x32-10 and MRG32k3a, with its sequences.
+/// Random numbers in kernels: cuRAND's generators XORWOW and Philox4x32-10, with its sequences.
 ///
 /// A generator's state is the program's own memory, and counts as such; the arithmetic does not.
 #pragma once
@@ -28,24 +28,14 @@ struct curandStatePhilox4_32_10 {
   float boxmuller_extra;
   double boxmuller_extra_double;
 };
-/// MRG32k3a: L'Ecuyer's combined recurrence (1999).
-struct curandStateMRG32k3a {
-  unsigned int s1[3];
-  unsigned int s2[3];
-  int boxmuller_flag;
-  int boxmuller_flag_double;
-  float boxmuller_extra;
-  double boxmuller_extra_double;
-};
 using curandStateXORWOW_t = curandStateXORWOW;
 using curandStatePhilox4_32_10_t = curandStatePhilox4_32_10;
-using curandStateMRG32k3a_t = curandStateMRG32k3a;
 using curandState = curandStateXORWOW;
 using curandState_t = curandStateXORWOW;
 
 namespace simt::random {
 
-/// Each thread of a launch is to start elsewhere. XORWOW is 0, Philox 1, MRG32k3a 2.
+/// Each thread of a launch is to start elsewhere. XORWOW is 0, Philox 1.
 void note_start(int generator, unsigned long long seed, unsigned long long sequence,
                 unsigned long long offset);
 // What takes long is the library's: jumping ahead in a sequence.
@@ -53,10 +43,6 @@ void xorwow_start(unsigned int* d, unsigned int* v, unsigned long long seed,
                   unsigned long long sequence, unsigned long long offset);
 void xorwow_skip(unsigned int* d, unsigned int* v, unsigned long long steps,
                  unsigned long long sequences);
-void mrg_start(unsigned int* s1, unsigned int* s2, unsigned long long seed,
-               unsigned long long sequence, unsigned long long offset);
-void mrg_skip(unsigned int* s1, unsigned int* s2, unsigned long long steps,
-              unsigned long long sequences);
 uint4 philox(uint4 counter, uint2 key);
 
 /// counter += n, in 128 bits.
@@ -114,17 +100,6 @@ SIMT_INLINE void curand_init(unsigned long long seed, unsigned long long sequenc
   simt::random::xorwow_start(&d, v, seed, sequence, offset);
   state->d = d;
   for (int i = 0; i < 5; ++i) state->v[i] = v[i];
-  simt::random::forget_pair(state);
-}
-SIMT_INLINE void curand_init(unsigned long long seed, unsigned long long sequence,
-                             unsigned long long offset, curandStateMRG32k3a* state) {
-  unsigned s1[3], s2[3];
-  simt::random::note_start(2, seed, sequence, offset);
-  simt::random::mrg_start(s1, s2, seed, sequence, offset);
-  for (int i = 0; i < 3; ++i) {
-    state->s1[i] = s1[i];
-    state->s2[i] = s2[i];
-  }
   simt::random::forget_pair(state);
 }
 SIMT_INLINE void skipahead(unsigned long long n, curandStatePhilox4_32_10* state) {
@@ -212,43 +187,12 @@ SIMT_INLINE uint4 curand4(curandStatePhilox4_32_10* state) {
   }
 }
 
-namespace simt::random {
-
-/// The next number of MRG32k3a, from 1 to 2^32 - 209.
-SIMT_INLINE double mrg_next(curandStateMRG32k3a* state) {
-  constexpr long long kM1 = 4294967087ll, kM2 = 4294944443ll;
-  long long p1 = (1403580ll * state->s1[1] - 810728ll * state->s1[0]) % kM1;
-  if (p1 < 0) p1 += kM1;
-  state->s1[0] = state->s1[1];
-  state->s1[1] = state->s1[2];
-  state->s1[2] = static_cast<unsigned>(p1);
-  long long p2 = (527612ll * state->s2[2] - 1370589ll * state->s2[0]) % kM2;
-  if (p2 < 0) p2 += kM2;
-  state->s2[0] = state->s2[1];
-  state->s2[1] = state->s2[2];
-  state->s2[2] = static_cast<unsigned>(p2);
-  return static_cast<double>(p1 <= p2 ? p1 - p2 + kM1 : p1 - p2);
-}
-
-}  // namespace simt::random
-
-SIMT_INLINE unsigned int curand(curandStateMRG32k3a* state) {
-  // stretched from 1 .. 2^32 - 209 over all of 32 bits
-  return static_cast<unsigned>(simt::random::mrg_next(state) * 1.000000048662);
-}
-
 // ---- distributions, of any generator
 
 /// Uniform in (0, 1].
 template <class State>
 SIMT_INLINE float curand_uniform(State* state) {
   return simt::random::to_uniform(curand(state));
-}
-SIMT_INLINE float curand_uniform(curandStateMRG32k3a* state) {
-  return static_cast<float>(simt::random::mrg_next(state) * 2.328306549295727688e-10);
-}
-SIMT_INLINE double curand_uniform_double(curandStateMRG32k3a* state) {
-  return simt::random::mrg_next(state) * 2.328306549295727688e-10;
 }
 template <class State>
 SIMT_INLINE double curand_uniform_double(State* state) {
@@ -301,11 +245,6 @@ SIMT_INLINE double2 curand_normal2_double(curandStatePhilox4_32_10* state) {
   const uint4 x = curand4(state);
   return simt::random::box_muller_double(x.x, x.y, x.z, x.w);
 }
-SIMT_INLINE double2 curand_normal2_double(curandStateMRG32k3a* state) {
-  const double radius = sqrt(-2.0 * log(curand_uniform_double(state)));
-  const double angle = 2.0 * curand_uniform_double(state);
-  return make_double2(radius * sinpi(angle), radius * cospi(angle));
-}
 template <class State>
 SIMT_INLINE double curand_normal_double(State* state) {
   if (state->boxmuller_flag_double != 0) {
@@ -316,36 +255,4 @@ SIMT_INLINE double curand_normal_double(State* state) {
   state->boxmuller_extra_double = pair.y;
   state->boxmuller_flag_double = 1;
   return pair.x;
-}
-
-/// Numbers whose logarithm is normal with this mean and deviation.
-template <class State>
-SIMT_INLINE float curand_log_normal(State* state, float mean, float deviation) {
-  return expf(mean + deviation * curand_normal(state));
-}
-template <class State>
-SIMT_INLINE double curand_log_normal_double(State* state, double mean, double deviation) {
-  return exp(mean + deviation * curand_normal_double(state));
-}
-template <class State>
-SIMT_INLINE float2 curand_log_normal2(State* state, float mean, float deviation) {
-  const float2 x = curand_normal2(state);
-  return make_float2(expf(mean + deviation * x.x), expf(mean + deviation * x.y));
-}
-
-/// Of a Poisson distribution: by multiplication for small means, else rounded from a normal number. (The
-/// numbers are not cuRAND's.)
-template <class State>
-SIMT_INLINE unsigned int curand_poisson(State* state, double lambda) {
-  if (lambda < 64) {
-    const double limit = exp(-lambda);
-    unsigned count = 0;
-    for (double product = curand_uniform(state); product > limit;
-         product *= static_cast<double>(curand_uniform(state))) {
-      ++count;
-    }
-    return count;
-  }
-  const double x = lambda + sqrt(lambda) * static_cast<double>(curand_normal(state)) + 0.5;
-  return x < 0 ? 0 : static_cast<unsigned>(x);
 }

@@ -55,8 +55,7 @@ simt_same(cuda_fp16.h AS cuda_fp16.hpp)
 simt_same(cuda_pipeline_primitives.h AS cuda_pipeline.h)
 simt_same(cuda_pipeline.h AS cuda_pipeline_helpers.h)
 simt_same(curand_kernel.h AS
-    curand_discrete.h curand_globals.h curand_lognormal.h curand_mrg32k3a.h curand_normal.h
-    curand_philox4x32_x.h curand_poisson.h curand_uniform.h)
+    curand_globals.h curand_normal.h curand_philox4x32_x.h curand_uniform.h)
 simt_same(nvtx3/nvToolsExt.h AS nvToolsExt.h)
 simt_same(simt/thrust/transform.h AS
     thrust/adjacent_difference.h thrust/fill.h thrust/for_each.h thrust/gather.h thrust/generate.h

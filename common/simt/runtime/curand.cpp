@@ -82,33 +82,18 @@ curandStatus_t generate(curandGenerator_t generator, const char* name, uint64_t 
       });
   return error == cudaSuccess ? CURAND_STATUS_SUCCESS : CURAND_STATUS_LAUNCH_FAILURE;
 }
-// f(a normal number)
-template <class T, class F>
+template <class T>
 curandStatus_t generate_normal(curandGenerator_t generator, const char* name, uint64_t caller,
-                               T* out, size_t n, F f) {
+                               T* out, size_t n, double mean, double deviation) {
   if (n % 2) return CURAND_STATUS_LENGTH_NOT_MULTIPLE;
   return generate(generator, name, caller, out, n, 2, [=](Words& words, T* to, size_t count) {
     for (size_t i = 0; i + 1 < count; i += 2) {
       double first, second;
       words.normal(first, second);
-      to[i] = static_cast<T>(f(first));
-      to[i + 1] = static_cast<T>(f(second));
+      to[i] = static_cast<T>(mean + deviation * first);
+      to[i + 1] = static_cast<T>(mean + deviation * second);
     }
   });
-}
-
-// How many arrive where `lambda` do on average (by Knuth for few, else the nearest of a normal number).
-unsigned poisson(Words& words, double lambda) {
-  if (lambda > 200) {
-    double first, second;
-    words.normal(first, second);
-    return static_cast<unsigned>(
-        std::max(0.0, std::floor(lambda + std::sqrt(lambda) * first + 0.5)));
-  }
-  const double limit = std::exp(-lambda);
-  unsigned count = 0;
-  for (double product = words.uniform(); product > limit; product *= words.uniform()) ++count;
-  return count;
 }
 
 }  // namespace
@@ -172,30 +157,10 @@ curandStatus_t curandGenerateUniformDouble(curandGenerator_t generator, double* 
 }
 curandStatus_t curandGenerateNormal(curandGenerator_t generator, float* out, size_t n, float mean,
                                     float stddev) {
-  return generate_normal(generator, "curandGenerateNormal", SIMT_CALLER, out, n,
-                         [=](double x) { return mean + stddev * x; });
+  return generate_normal(generator, "curandGenerateNormal", SIMT_CALLER, out, n, mean, stddev);
 }
 curandStatus_t curandGenerateNormalDouble(curandGenerator_t generator, double* out, size_t n,
                                           double mean, double stddev) {
-  return generate_normal(generator, "curandGenerateNormalDouble", SIMT_CALLER, out, n,
-                         [=](double x) { return mean + stddev * x; });
-}
-curandStatus_t curandGenerateLogNormal(curandGenerator_t generator, float* out, size_t n,
-                                       float mean, float stddev) {
-  return generate_normal(generator, "curandGenerateLogNormal", SIMT_CALLER, out, n,
-                         [=](double x) { return std::exp(mean + stddev * x); });
-}
-curandStatus_t curandGenerateLogNormalDouble(curandGenerator_t generator, double* out, size_t n,
-                                             double mean, double stddev) {
-  return generate_normal(generator, "curandGenerateLogNormalDouble", SIMT_CALLER, out, n,
-                         [=](double x) { return std::exp(mean + stddev * x); });
-}
-curandStatus_t curandGeneratePoisson(curandGenerator_t generator, unsigned int* out, size_t n,
-                                     double lambda) {
-  if (!(lambda > 0) || lambda > 400000) return CURAND_STATUS_OUT_OF_RANGE;
-  // Each takes as many words as it needs: 4096 are set aside for one.
-  return generate(generator, "curandGeneratePoisson", SIMT_CALLER, out, n, 4096,
-                  [=](Words& words, unsigned* to, size_t count) {
-                    for (size_t i = 0; i < count; ++i) to[i] = poisson(words, lambda);
-                  });
+  return generate_normal(generator, "curandGenerateNormalDouble", SIMT_CALLER, out, n, mean,
+                         stddev);
 }

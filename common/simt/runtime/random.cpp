@@ -16,7 +16,6 @@ namespace {
 using u64 = unsigned long long;
 
 constexpr unsigned kSequenceBits = 67;  // a sequence of XORWOW has 2^67 numbers
-constexpr unsigned kMrgSequenceBits = 76;
 
 // ---- XORWOW: five words that a step maps linearly over GF(2), and a counter
 
@@ -68,36 +67,6 @@ void jump(Words& v, u64 times_of, unsigned first_power) {
   }
 }
 
-// ---- MRG32k3a: two recurrences of order 3 modulo a prime each
-
-constexpr u64 kM1 = 4294967087ull, kM2 = 4294944443ull;
-using Matrix3 = std::array<std::array<u64, 3>, 3>;
-
-Matrix3 product(const Matrix3& a, const Matrix3& b, u64 m) {
-  Matrix3 c{};
-  for (int i = 0; i < 3; ++i) {
-    for (int j = 0; j < 3; ++j) {
-      for (int k = 0; k < 3; ++k) c[i][j] = (c[i][j] + a[i][k] * b[k][j] % m) % m;
-    }
-  }
-  return c;
-}
-
-void mrg_jump(unsigned int* s, Matrix3 a, u64 m, u64 times_of, unsigned first_power) {
-  for (unsigned k = 0; k < first_power; ++k) a = product(a, a, m);
-  for (; times_of; times_of >>= 1, a = product(a, a, m)) {
-    if (!(times_of & 1)) continue;
-    std::array<u64, 3> next{};
-    for (int i = 0; i < 3; ++i) {
-      for (int k = 0; k < 3; ++k) next[i] = (next[i] + a[i][k] * s[k] % m) % m;
-    }
-    for (int i = 0; i < 3; ++i) s[i] = static_cast<unsigned>(next[i]);
-  }
-}
-
-constexpr Matrix3 kA1 = {{{0, 1, 0}, {0, 0, 1}, {kM1 - 810728, 1403580, 0}}};
-constexpr Matrix3 kA2 = {{{0, 1, 0}, {0, 0, 1}, {kM2 - 1370589, 0, 527612}}};
-
 }  // namespace
 
 void xorwow_skip(unsigned int* d, unsigned int* v, u64 steps, u64 sequences) {
@@ -129,29 +98,6 @@ void xorwow_start(unsigned int* d, unsigned int* v, u64 seed, u64 sequence, u64 
   v[3] = 88675123u ^ t1;
   v[4] = 5783321u + t0;
   xorwow_skip(d, v, offset, sequence);
-}
-
-void mrg_skip(unsigned int* s1, unsigned int* s2, u64 steps, u64 sequences) {
-  mrg_jump(s1, kA1, kM1, sequences, kMrgSequenceBits);
-  mrg_jump(s2, kA2, kM2, sequences, kMrgSequenceBits);
-  mrg_jump(s1, kA1, kM1, steps, 0);
-  mrg_jump(s2, kA2, kM2, steps, 0);
-}
-
-void mrg_start(unsigned int* s1, unsigned int* s2, u64 seed, u64 sequence, u64 offset) {
-  for (int i = 0; i < 3; ++i) s1[i] = s2[i] = 12345u;
-  if (seed) {
-    const unsigned x1 = static_cast<unsigned>(seed) ^ 0x55555555u;
-    const unsigned x2 = static_cast<unsigned>((seed >> 32) ^ 0xaaaaaaaau);
-    const auto mix = [](u64 x, unsigned by, u64 m) { return static_cast<unsigned>(x * by % m); };
-    s1[0] = mix(x1, s1[0], kM1);
-    s1[1] = mix(x2, s1[1], kM1);
-    s1[2] = mix(x1, s1[2], kM1);
-    s2[0] = mix(x2, s2[0], kM2);
-    s2[1] = mix(x1, s2[1], kM2);
-    s2[2] = mix(x2, s2[2], kM2);
-  }
-  mrg_skip(s1, s2, offset, sequence);
 }
 
 uint4 philox(uint4 counter, uint2 key) {
