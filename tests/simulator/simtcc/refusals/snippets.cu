@@ -1212,23 +1212,6 @@ void f(int* p) { auto l = [](int x) { return x + 1; }; k<<<1, 1>>>(p, l); }
 struct S { static int x; static constexpr int y = 3; }; int S::x = 3;
 template <class T> __device__ int f() { return T::y + T::x; }
 __global__ void k(int* p) { *p = f<S>(); }
-//- alone complex numbers of both libraries
-#include <cuda/std/complex>
-#include <thrust/complex.h>
-using C = cuda::std::complex<float>;
-using D = thrust::complex<double>;
-static_assert(sizeof(C) == 8 && alignof(C) == 8 && alignof(D) == 16, "");
-__constant__ C table[2] = {C(1, 2), {3, 4}};
-__global__ void k(C* a, D* d, float* f) {
-  __shared__ C s[32];
-  s[threadIdx.x] = a[threadIdx.x];
-  C z = s[0] * s[1] + C(0.5f, -0.25f) / table[1];
-  z += 1.0f; z *= 2.0f; z = 2.0f * z; z = C(1.0f, 1.0f) / z; z -= C(1, 2); z = -z / 3.0f;
-  *a = cuda::std::conj(z) + cuda::std::exp(z) * cuda::std::polar(1.0f, 0.5f);
-  D w(1, 2); w = w * 2 + 1; w *= 0.5; w = thrust::pow(w, 2.0) + thrust::sqrt(w) * thrust::exp(-w) + thrust::conj(w);
-  if (w != D(1)) *d = w;
-  *f = cuda::std::abs(z) + cuda::std::abs(-1.0f) + norm(z) + z.real() + imag(z) + cuda::std::max(1.0f, 2.0f) + thrust::norm(w) + thrust::abs(w);
-}
 //- alone complex numbers of the standard library
 // expected-error@2:80 {{'std::operator*<float>' is host code and cannot be called in the kernel 'k': call it on the host, or write a __device__ function that does the same}}
 #include <complex>

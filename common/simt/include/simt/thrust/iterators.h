@@ -182,39 +182,6 @@ transform_iterator<F, I> make_transform_iterator(I base, F f) {
   return transform_iterator<F, I>(base, f);
 }
 
-/// Assigns f(value) to *i.
-template <class F, class I>
-class transform_output_iterator : public detail::Iterator<transform_output_iterator<F, I>> {
- public:
-  struct Target {
-    I at;
-    const F& f;
-    template <class T>
-    const Target& operator=(const T& value) const {
-      *at = f(value);
-      return *this;
-    }
-  };
-  using value_type = void;
-  using reference = Target;
-  using pointer = void;
-
-  transform_output_iterator(I base, F f) : base_(base), f_(f) {}
-  Target operator*() const { return {base_, f_.get()}; }
-  const I& base() const { return base_; }
-  const F& functor() const { return f_.get(); }
-  void move(std::ptrdiff_t n) { base_ += n; }
-  std::ptrdiff_t from(const transform_output_iterator& other) const { return base_ - other.base_; }
-
- private:
-  I base_;
-  detail::Assignable<F> f_;
-};
-template <class F, class I>
-transform_output_iterator<F, I> make_transform_output_iterator(I base, F f) {
-  return transform_output_iterator<F, I>(base, f);
-}
-
 /// elements[*index]
 template <class E, class I>
 class permutation_iterator : public detail::Iterator<permutation_iterator<E, I>> {
@@ -338,8 +305,6 @@ struct SystemOf<discard_iterator<T...>> {
 };
 template <class F, class I, class... T>
 struct SystemOf<transform_iterator<F, I, T...>> : SystemOf<I> {};
-template <class F, class I>
-struct SystemOf<transform_output_iterator<F, I>> : SystemOf<I> {};
 template <class E, class I>
 struct SystemOf<permutation_iterator<E, I>> {
   static constexpr System value = std::max(SystemOf<E>::value, SystemOf<I>::value);
@@ -353,13 +318,6 @@ template <class F, class I, class... T>
 struct Raw<transform_iterator<F, I, T...>> {
   using type = transform_iterator<F, typename Raw<I>::type>;
   static type of(const transform_iterator<F, I, T...>& i) {
-    return type(raw(i.base()), i.functor());
-  }
-};
-template <class F, class I>
-struct Raw<transform_output_iterator<F, I>> {
-  using type = transform_output_iterator<F, typename Raw<I>::type>;
-  static type of(const transform_output_iterator<F, I>& i) {
     return type(raw(i.base()), i.functor());
   }
 };
