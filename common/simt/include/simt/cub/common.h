@@ -1,5 +1,5 @@
 /// \file
-/// CUB for the simulator: operators, pairs, iterators, and what the device-wide functions have in common.
+/// CUB for the simulator: operators, iterators, and what the device-wide functions have in common.
 #pragma once
 
 #include <simt/thrust/iterators.h>
@@ -12,20 +12,6 @@
 
 namespace cub {
 
-template <class K, class V>
-struct KeyValuePair {
-  using Key = K;
-  using Value = V;
-  K key;
-  V value;
-  friend constexpr bool operator==(const KeyValuePair& a, const KeyValuePair& b) {
-    return a.key == b.key && a.value == b.value;
-  }
-  friend constexpr bool operator!=(const KeyValuePair& a, const KeyValuePair& b) {
-    return !(a == b);
-  }
-};
-
 using Sum = thrust::plus<>;
 using Difference = thrust::minus<>;
 using Division = thrust::divides<>;
@@ -33,22 +19,6 @@ using Max = thrust::maximum<>;
 using Min = thrust::minimum<>;
 using Equality = thrust::equal_to<>;
 using Inequality = thrust::not_equal_to<>;
-/// The pair with the larger value; of equal ones that with the smaller key.
-struct ArgMax {
-  template <class K, class V>
-  constexpr KeyValuePair<K, V> operator()(const KeyValuePair<K, V>& a,
-                                          const KeyValuePair<K, V>& b) const {
-    return b.value > a.value || (b.value == a.value && b.key < a.key) ? b : a;
-  }
-};
-struct ArgMin {
-  template <class K, class V>
-  constexpr KeyValuePair<K, V> operator()(const KeyValuePair<K, V>& a,
-                                          const KeyValuePair<K, V>& b) const {
-    return b.value < a.value || (b.value == a.value && b.key < a.key) ? b : a;
-  }
-};
-
 template <class T, class... Ignored>
 using CountingInputIterator = thrust::counting_iterator<T>;
 template <class T, class... Ignored>
