@@ -50,15 +50,6 @@ std::string shift(Instruction& in) {
   return call(in.name(), {cpp(type)}, {in.out(0, type), in.in(1, type), in.in(2, kU32)});
 }
 
-std::string shf(Instruction& in) {
-  const std::string_view side = in.need_one({"l", "r"}, "one of");
-  const std::string_view mode = in.need_one({"clamp", "wrap"}, "one of");
-  in.type("b32");
-  in.end(4);
-  return call("shf_" + std::string(side) + (mode == "clamp" ? "_clamp" : "_wrap"), {},
-              {in.out(0, kB32), in.in(1, kB32), in.in(2, kB32), in.in(3, kU32)});
-}
-
 std::string lop3(Instruction& in) {
   if (in.has("and") || in.has("or")) in.fail_unsupported();
   in.type("b32");
@@ -69,31 +60,11 @@ std::string lop3(Instruction& in) {
 
 std::string prmt(Instruction& in) {
   in.type("b32");
-  const std::string_view mode = in.take_one({"f4e", "b4e", "rc8", "ecl", "ecr", "rc16"});
+  if (in.has("f4e") || in.has("b4e") || in.has("rc8") || in.has("ecl") || in.has("ecr") ||
+      in.has("rc16"))
+    in.fail_unsupported();
   in.end(4);
-  return call(mode.empty() ? "prmt" : "prmt_" + std::string(mode), {},
-              {in.out(0, kB32), in.in(1, kB32), in.in(2, kB32), in.in(3, kU32)});
-}
-
-std::string bfe(Instruction& in) {
-  const Type type = in.type("u32 u64 s32 s64");
-  in.end(4);
-  return call("bfe", {cpp(type)},
-              {in.out(0, type), in.in(1, type), in.in(2, kU32), in.in(3, kU32)});
-}
-
-std::string bfi(Instruction& in) {
-  const Type type = in.type("b32 b64");
-  in.end(5);
-  return call("bfi", {cpp(type)},
-              {in.out(0, type), in.in(1, type), in.in(2, type), in.in(3, kU32), in.in(4, kU32)});
-}
-
-std::string bfind(Instruction& in) {
-  const bool shifts = in.take("shiftamt");
-  const Type type = in.type("u32 u64 s32 s64");
-  in.end(2);
-  return call("bfind", {cpp(type), shifts ? "true" : "false"}, {in.out(0, kU32), in.in(1, type)});
+  return call("prmt", {}, {in.out(0, kB32), in.in(1, kB32), in.in(2, kB32), in.in(3, kU32)});
 }
 
 // popc, clz
@@ -117,31 +88,22 @@ std::string selp(Instruction& in) {
 }
 
 std::string setp(Instruction& in) {
-  if (in.has("f16") || in.has("f16x2") || in.has("bf16") || in.has("bf16x2")) in.fail_unsupported();
-  const std::string compare(in.need_one({"eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs",
-                                         "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"},
-                                        "a comparison"));
-  const std::string_view join = in.take_one({"and", "or", "xor"});
-  const bool flushes = in.take("ftz");
+  const std::string compare(in.take_one({"eq", "ne", "lt", "le", "gt", "ge"}));
+  const bool flushes = !compare.empty() && in.take("ftz");
+  for (const std::string_view other : {"and", "or", "xor", "f16", "f16x2", "bf16", "bf16x2"}) {
+    if (compare.empty() || in.has(other)) in.fail_unsupported();
+  }
   const Type type = in.type("b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64");
-  const bool is_float = type.kind == 'f';
-  const bool equals = compare == "eq" || compare == "ne";
-  const bool is_unsigned = compare == "lo" || compare == "ls" || compare == "hi" || compare == "hs";
-  const bool is_ordering = compare == "lt" || compare == "le" || compare == "gt" || compare == "ge";
-  if (!equals && !(is_ordering && type.kind != 'b') && !(is_unsigned && type.kind == 'u') &&
-      !(is_float && !is_unsigned))
+  if (type.kind == 'b' && compare != "eq" && compare != "ne")
     in.fail("cannot compare by ." + compare + " with this type");
   if (flushes && type != Type{'f', 32}) in.fail("takes .ftz with .f32 only");
-  in.end(join.empty() ? 3 : 4);
+  in.end(3);
   const Operand& target = in.operand(0);
   const bool both = target.kind == Operand::Kind::pair;
   const std::string first = in.target(both ? target.parts[0] : target, kPredicate);
   const std::string second = both ? in.target(target.parts[1], kPredicate) : "::simt::ptx::Sink{}";
-  const std::string joined =
-      join.empty() ? std::string() : ", ::simt::ptx::Join::bit_" + std::string(join);
   return call("setp", {cpp(type), "::simt::ptx::Compare::" + compare, flushes ? "true" : "false"},
-              {first, second, in.in(1, type), in.in(2, type),
-               join.empty() ? std::string() : in.in(3, kPredicate) + joined});
+              {first, second, in.in(1, type), in.in(2, type)});
 }
 
 }  // namespace
@@ -149,10 +111,9 @@ std::string setp(Instruction& in) {
 std::string translate_bits(Instruction& instruction) {
   using Function = std::string (*)(Instruction&);
   static const std::map<std::string_view, Function> functions = {
-      {"mov", mov},   {"and", logic}, {"or", logic},    {"xor", logic},  {"not", bit_not},
-      {"shl", shift}, {"shr", shift}, {"shf", shf},     {"lop3", lop3},  {"prmt", prmt},
-      {"bfe", bfe},   {"bfi", bfi},   {"bfind", bfind}, {"popc", count}, {"clz", count},
-      {"brev", brev}, {"selp", selp}, {"setp", setp}};
+      {"mov", mov},   {"and", logic}, {"or", logic},  {"xor", logic}, {"not", bit_not},
+      {"shl", shift}, {"shr", shift}, {"lop3", lop3}, {"prmt", prmt}, {"popc", count},
+      {"clz", count}, {"brev", brev}, {"selp", selp}, {"setp", setp}};
   const auto found = functions.find(instruction.name());
   return found == functions.end() ? std::string() : found->second(instruction);
 }

@@ -11,10 +11,11 @@ namespace {
 
 // Instructions of PTX that are not simulated. (Of others it is said that there are no such.)
 constexpr std::string_view kNotSimulated =
-    " alloca applypriority bmsk brx call cnot discard dp2a elect fns getctarank istypep "
-    "ldu mad24 mapa multimem pmevent red.async set slct st.async stackrestore stacksave "
-    "suld suq sured sust szext tcgen05 tensormap testp tex tld4 txq vabsdiff vabsdiff2 "
-    "vabsdiff4 vadd vadd2 vadd4 vavrg2 vavrg4 vmad vmax vmax2 vmax4 vmin vmin2 vmin4 vset "
+    " addc alloca applypriority bfe bfi bfind bmsk brx call cnot copysign discard div dp2a "
+    "dp4a elect fns getctarank istypep ldu mad24 madc mapa mul24 multimem pmevent "
+    "red.async rem sad set shf slct st.async stackrestore stacksave subc suld suq sured "
+    "sust szext tcgen05 tensormap testp tex tld4 txq vabsdiff vabsdiff2 vabsdiff4 vadd "
+    "vadd2 vadd4 vavrg2 vavrg4 vmad vmax vmax2 vmax4 vmin vmin2 vmin4 vset "
     "vset2 vset4 vshl vshr vsub vsub2 vsub4 wmma clusterlaunchcontrol ";
 
 class Translator {
@@ -49,7 +50,6 @@ class Translator {
       }
     }
     if (statements.size() == 1) result_.atomic = atomic_operands(statements[0]);
-    if (carries_) result_.declarations += "[[maybe_unused]] bool cc = false; ";
     return std::move(result_);
   }
 
@@ -109,7 +109,6 @@ class Translator {
       break;
     }
     if (code.empty()) refuse(statement);
-    check_carry(statement);
     result_.wide |= accesses_wide(statement);
     result_.is_wgmma |= statement.opcode.starts_with("wgmma.mma_async");
     add(statement, std::move(code));
@@ -140,20 +139,6 @@ class Translator {
     return result;
   }
 
-  // Nothing keeps the carry from one asm statement to the next: the compiler may put instructions between them.
-  void check_carry(const Statement& statement) {
-    const bool takes =
-        statement.name == "addc" || statement.name == "subc" || statement.name == "madc";
-    const bool gives = std::find(statement.modifiers.begin(), statement.modifiers.end(), "cc") !=
-                       statement.modifiers.end();
-    if (takes && !carries_)
-      throw Error{statement.offset,
-                  "'" + std::string(statement.opcode) +
-                      "' takes the carry of another asm statement, which CUDA does not promise to "
-                      "keep: put both instructions into one asm"};
-    carries_ |= gives;
-  }
-
   void add(const Statement& statement, std::string code) {
     result_.pieces.push_back({statement.offset, std::move(code)});
   }
@@ -163,7 +148,6 @@ class Translator {
   std::vector<std::map<std::string_view, std::string>> labels_;  // of each block
   std::set<std::string> made_;                                   // names of r<4>
   unsigned registers_ = 0;
-  bool carries_ = false;
   const bool is_volatile_;
 };
 

@@ -87,7 +87,4 @@ SIMT_INLINE void set(R& bits, T value) {
   }
 }
 
-/// How a result is rounded: to the nearest, to zero, down or up.
-enum class Round { rn, rz, rm, rp };
-
 }  // namespace simt::ptx
