@@ -84,6 +84,7 @@ inline const Unsupported kUnsupported[] = {
       "cudaMemDiscard*"}},
     {"logs of the CUDA runtime", {"cudaLogs*"}},
     {"external memory", {"cudaExternal*", "cudaImportExternal*", "cudaDestroyExternal*"}},
+    {"tiles of several warps", {"block_tile_memory"}},
     {"groups of several devices", {"this_multi_grid", "multi_grid_group"}},
     {"launches on several devices", {"cudaLaunchCooperativeKernelMultiDevice"}},
     {"copies between devices", {"cudaMemcpy3DPeer", "cudaMemcpy3DPeerAsync"}},

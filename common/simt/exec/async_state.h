@@ -1,10 +1,8 @@
-// What a block has beside its memory: barriers of a part of the block, of groups and of PTX, and places to hand values over.
+// What a block has beside its memory: the barriers that PTX numbers, and what wgmma and the copy engine have to do.
 #pragma once
 
 #include <array>
-#include <bit>
 #include <cstdint>
-#include <vector>
 
 #include "base/host_memory.h"
 #include "check/pending_sums.h"
@@ -19,21 +17,10 @@ class AsyncState {
   void begin_block() {
     if (!used_) return;
     used_ = false;
-    parts_ = {};
     named_ = {};
     warpgroups_ = {};
     for (PendingSums& sums : pending_) sums.clear();
     for (PendingSums& stores : stores_) stores.clear();
-  }
-
-  // A barrier among `warps` neighbouring warps from `first` on.
-  struct Part {
-    unsigned arrived = 0;
-    unsigned phase = 0;
-  };
-  Part& part(unsigned first, unsigned warps) {
-    used_ = true;
-    return parts_[first][static_cast<unsigned>(std::bit_width(warps)) - 1];
   }
 
   // One of the barriers that PTX numbers, which `threads` of the block come to.
@@ -78,19 +65,11 @@ class AsyncState {
     return stores_[thread];
   }
 
-  // 32 bytes for each thread, through which threads of different warps hand each other values.
-  void* slot(unsigned thread) {
-    if (slots_.empty()) slots_.resize(kMaxBlockThreads);
-    return &slots_[thread];
-  }
-
  private:
   bool used_ = false;
-  std::array<std::array<Part, 6>, 32> parts_{};
   std::array<Named, kNamed> named_{};
   std::array<Named, kMaxBlockThreads / 128> warpgroups_{};
   HostVector<PendingSums> pending_, stores_;
-  std::vector<std::array<uint64_t, 4>, HostAllocator<std::array<uint64_t, 4>>> slots_;
 };
 
 }  // namespace simt::engine

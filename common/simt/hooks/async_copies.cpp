@@ -86,24 +86,4 @@ void order_block() {
   if (Worker* worker = engine::running) worker->monitor.next_interval();
 }
 
-void part_barrier(unsigned first_warp, unsigned warps, unsigned threads) {
-  Worker* worker = engine::running;
-  if (!worker) return;
-  Hooks::catch_up(SIMT_PC);
-  AsyncState::Part& part = worker->async.part(first_warp, warps);
-  const unsigned phase = part.phase;
-  if (++part.arrived == threads) {
-    part.arrived = 0;
-    ++part.phase;
-    worker->monitor.next_interval();
-    return;
-  }
-  while (part.phase == phase) yield();
-}
-
-void* thread_slot(unsigned thread) {
-  Worker* worker = engine::running;
-  return worker ? worker->async.slot(thread) : nullptr;
-}
-
 }  // namespace simt::detail

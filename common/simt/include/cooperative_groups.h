@@ -144,14 +144,6 @@ class thread_block : public thread_group {
 /// The caller's block.
 SIMT_INLINE thread_block this_thread_block() { return thread_block(); }
 
-/// What a block once had to set aside for tiles of several warps; here it needs none.
-template <unsigned int MaxBlockSize = 1024>
-struct block_tile_memory {};
-template <unsigned int MaxBlockSize>
-SIMT_INLINE thread_block this_thread_block(block_tile_memory<MaxBlockSize>&) {
-  return this_thread_block();
-}
-
 /// All blocks of a cooperative launch.
 class grid_group : public thread_group {
  public:
@@ -301,82 +293,12 @@ class coalesced_group : public thread_group {
 /// The lanes of the caller's warp that run together just now.
 SIMT_INLINE coalesced_group coalesced_threads() { return coalesced_group(__activemask()); }
 
-namespace details {
-
-/// A tile of several warps: 64, 128, 256, 512 or 1024 neighbouring threads of a block.
-template <unsigned int Size>
-class wide_tile {
-  static_assert(Size <= 1024 && (Size & (Size - 1)) == 0,
-                "the size of a tile is a power of two up to 1024");
-
- public:
-  SIMT_INLINE static constexpr unsigned int size() { return Size; }
-  SIMT_INLINE static constexpr unsigned int num_threads() { return Size; }
-  SIMT_INLINE static unsigned int thread_rank() { return block_rank() % Size; }
-  SIMT_INLINE static unsigned int meta_group_rank() { return block_rank() / Size; }
-  SIMT_INLINE static unsigned int meta_group_size() { return (block_size() + Size - 1) / Size; }
-  SIMT_INLINE static void sync() {
-    const unsigned first = block_rank() / Size * Size;
-    const unsigned rest = block_size() - first;
-    simt::detail::part_barrier(first / 32, Size / 32, rest < Size ? rest : Size);
-  }
-
-  /// The value of the thread of rank `source` modulo Size.
-  template <class T>
-  SIMT_INLINE T shfl(const T& value, unsigned int source) const {
-    T result = value;
-    exchange(value, [&](unsigned first, unsigned) { result = get<T>(first + source % Size); });
-    return result;
-  }
-  SIMT_INLINE int any(int predicate) const {
-    return combined(predicate != 0, [](int a, int b) { return a | b; });
-  }
-  SIMT_INLINE int all(int predicate) const {
-    return combined(predicate != 0, [](int a, int b) { return a & b; });
-  }
-  /// The values of all threads of the tile combined, from rank 0 up.
-  template <class T, class Op>
-  SIMT_INLINE T combined(const T& value, Op op) const {
-    T result = value;
-    exchange(value, [&](unsigned first, unsigned end) {
-      for (unsigned thread = first; thread < end; ++thread) {
-        const T other = get<T>(thread);
-        result = thread == first ? other : op(result, other);
-      }
-    });
-    return result;
-  }
-
- private:
-  template <class T, class Read>
-  SIMT_INLINE static void exchange(const T& value, Read read) {
-    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 32,
-                  "simt: a group exchanges plain data of up to 32 bytes");
-    const unsigned first = block_rank() / Size * Size;
-    const unsigned rest = block_size() - first;
-    put(value);
-    sync();
-    read(first, first + (rest < Size ? rest : Size));
-    sync();
-  }
-  template <class T>
-  [[gnu::noinline]] SIMT_UNTRACED static void put(const T& value) {
-    __builtin_memcpy(simt::detail::thread_slot(block_rank()), &value, sizeof(T));
-  }
-  template <class T>
-  [[gnu::noinline]] SIMT_UNTRACED static T get(unsigned thread) {
-    std::remove_const_t<T> value;
-    __builtin_memcpy(static_cast<void*>(&value), simt::detail::thread_slot(thread), sizeof(T));
-    return value;
-  }
-};
-
-}  // namespace details
-
-/// `Size` neighbouring threads of a block: up to 32, of a warp, or several whole warps.
+/// `Size` neighbouring threads of a warp.
 template <unsigned int Size, class Parent>
 class thread_block_tile : public thread_group {
-  static_assert(Size > 0 && (Size & (Size - 1)) == 0, "the size of a tile is a power of two");
+  static_assert(Size > 0 && Size <= 32 && (Size & (Size - 1)) == 0,
+                "simt: the size of a tile is a power of two, of a warp at most: tiles of several "
+                "warps are not simulated");
 
  public:
   /// A tile forgets what it was made of.
@@ -464,42 +386,6 @@ class thread_block_tile : public thread_group {
   unsigned meta_rank_, meta_size_;
 };
 
-#define SIMT_WIDE_TILE(Size)                                                \
-  template <class Parent>                                                   \
-  class thread_block_tile<Size, Parent> : public details::wide_tile<Size> { \
-   public:                                                                  \
-    template <class Other>                                                  \
-    SIMT_INLINE thread_block_tile(const thread_block_tile<Size, Other>&) {} \
-                                                                            \
-   private:                                                                 \
-    SIMT_INLINE thread_block_tile(unsigned, unsigned) {}                    \
-    template <unsigned int S, class P>                                      \
-    friend thread_block_tile<S, P> tiled_partition(const P& parent);        \
-  };
-SIMT_WIDE_TILE(64)
-SIMT_WIDE_TILE(128)
-SIMT_WIDE_TILE(256)
-SIMT_WIDE_TILE(512)
-SIMT_WIDE_TILE(1024)
-#undef SIMT_WIDE_TILE
-
 }  // namespace cooperative_groups
 
 #include <simt/group_functions.h>
-
-namespace cooperative_groups {
-
-/// The former place of tiles of several warps.
-namespace experimental {
-
-template <unsigned int, unsigned int MaxBlockSize = 1024>
-using block_tile_memory = cooperative_groups::block_tile_memory<MaxBlockSize>;
-template <unsigned int MaxBlockSize>
-SIMT_INLINE thread_block this_thread_block(cooperative_groups::block_tile_memory<MaxBlockSize>&) {
-  return cooperative_groups::this_thread_block();
-}
-using cooperative_groups::tiled_partition;
-
-}  // namespace experimental
-
-}  // namespace cooperative_groups

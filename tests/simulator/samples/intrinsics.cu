@@ -1,7 +1,5 @@
 // Numbers one by one: directed rounding, conversions, bytes and halves of a word, special functions, 16-bit atomics,
 // registered host memory, wide tiles, the device's clock.
-#include <cooperative_groups.h>
-#include <cooperative_groups/reduce.h>
 #include <cuComplex.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -11,8 +9,6 @@
 #include <cstdlib>
 #include <cuda/atomic>
 #include <cuda/std/array>
-
-namespace cg = cooperative_groups;
 
 #define CHECK(condition) \
   if (!(condition)) atomicMax(failed, __LINE__)
@@ -85,19 +81,6 @@ __global__ void atomic_objects(cuda::atomic<int, cuda::thread_scope_device>* cou
   CHECK(plain[threadIdx.x % 3] == 1 + int(threadIdx.x % 3));
 }
 
-__global__ void wide_tiles(int* failed) {
-  __shared__ unsigned values[256];
-  const cg::thread_block block = cg::this_thread_block();
-  const auto tile = cg::tiled_partition<64>(block);
-  const unsigned rank = threadIdx.x;
-  values[rank] = rank;
-  tile.sync();
-  CHECK(values[rank ^ 63] == (rank ^ 63) && tile.thread_rank() == rank % 64 &&
-        tile.meta_group_rank() == rank / 64);
-  CHECK(cg::reduce(tile, rank % 64, cg::plus<unsigned>()) == 2016);
-  CHECK(tile.shfl(rank, 40) == rank / 64 * 64 + 40 && tile.any(rank == 70) == (rank / 64 == 1));
-}
-
 __global__ void twice(int* data, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) data[i] *= 2;
@@ -127,7 +110,6 @@ int main() {
   counter->store(0);
   *sum = 0;
   atomic_objects<<<4, 64>>>(counter, sum, failed);
-  wide_tiles<<<2, 256>>>(failed);
   bool right = cudaDeviceSynchronize() == cudaSuccess && *failed == 0;
   right = right && __half2float(h[1]) == 64 && __low2float(*h2) == 64 && __high2float(*h2) == -64;
   right = right && __bfloat162float(*b) == 64 && counter->load() == 512 && *sum == 64;

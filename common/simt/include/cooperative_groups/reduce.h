@@ -6,10 +6,10 @@
 
 namespace cooperative_groups {
 
-namespace details {
-
+/// All values of a group (a tile or a coalesced group) combined; every thread gets the result.
+/// \param op associative and commutative: plus, less, greater, bit_and, bit_or, bit_xor or one's own.
 template <class Group, class T, class Op>
-SIMT_INLINE T reduce_lanes(const Group& group, T value, Op op) {
+SIMT_INLINE T reduce(const Group& group, T value, Op op) {
   // Each step doubles what a thread has combined, as far as the group goes; rank 0 ends with all.
   const unsigned size = group.size(), rank = group.thread_rank();
   for (unsigned step = 1; step < size; step *= 2) {
@@ -17,19 +17,6 @@ SIMT_INLINE T reduce_lanes(const Group& group, T value, Op op) {
     if (rank + step < size) value = op(value, other);
   }
   return group.shfl(value, 0);
-}
-
-}  // namespace details
-
-/// All values of a group (a tile or a coalesced group) combined; every thread gets the result.
-/// \param op associative and commutative: plus, less, greater, bit_and, bit_or, bit_xor or one's own.
-template <class Group, class T, class Op>
-SIMT_INLINE T reduce(const Group& group, T value, Op op) {
-  if constexpr (!details::within_warp<Group>) {
-    return group.combined(value, op);
-  } else {
-    return details::reduce_lanes(group, value, op);
-  }
 }
 
 /// The result goes to `*to`, in one thread.

@@ -94,7 +94,7 @@ namespace details {
 template <class Group>
 inline constexpr bool within_warp = false;
 template <unsigned int Size, class Parent>
-inline constexpr bool within_warp<thread_block_tile<Size, Parent>> = Size <= 32;
+inline constexpr bool within_warp<thread_block_tile<Size, Parent>> = true;
 template <>
 inline constexpr bool within_warp<coalesced_group> = true;
 

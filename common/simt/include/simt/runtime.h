@@ -159,8 +159,6 @@ void copy_async(void* to, const void* from, unsigned size, unsigned zeros);
 void commit_copies();
 void wait_copies(unsigned kept);
 
-/// The barrier of `threads` threads, those of `warps` neighbouring warps from `first_warp` on.
-void part_barrier(unsigned first_warp, unsigned warps, unsigned threads);
 /// What threads of the block do from here on comes after what they have done so far. Who arrives at a barrier
 /// of which the engine knows nothing else calls catch_up() before.
 void order_block();
@@ -169,8 +167,6 @@ void catch_up();
 /// the state is no access, and not counted.
 void initialize_barrier(const void* word);
 void arrive_at_barrier(const void* word);
-/// 32 bytes through which a thread hands a value to others of its block.
-void* thread_slot(unsigned thread);
 
 // An atomic operation; returns the old value. Values travel as their bits, low bytes first.
 enum class AtomicType { i32, u32, i64, u64, f32, f64, u16 };
