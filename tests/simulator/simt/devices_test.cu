@@ -1,5 +1,6 @@
 // Several devices: their memory, what opens it to each other, their streams and events, kernels that run at once and signal to
 // each other, and what is found where something is missing. Run with SIMT_DEVICES=3.
+#include <cooperative_groups.h>
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 #include <simt/simt.h>
@@ -382,6 +383,36 @@ TEST_F(Devices, FlagsOrderTheirKernels) {
   exchange<<<1, kCount>>>(mine_1, mine_0, flag_1, flag_0);
   synchronize_all();
   EXPECT_EQ(mine_0.at(2 * kCount - 1), kCount - 1);
+  expect_clean();
+}
+
+// The last block of each grid tells the other device, and the first one waits for the word from there.
+__global__ void exchange_by_grids(int* flag, int* their_flag, int* out) {
+  for (int round = 1; round <= 3; ++round) {
+    if (threadIdx.x == 0 && blockIdx.x == gridDim.x - 1)
+      SystemFlag(*their_flag).store(round, cuda::memory_order_release);
+    if (threadIdx.x == 0 && blockIdx.x == 0) {
+      while (SystemFlag(*flag).load(cuda::memory_order_acquire) < round) {
+      }
+    }
+    cooperative_groups::this_grid().sync();
+    if (threadIdx.x == 0) out[blockIdx.x] = round;
+  }
+}
+
+TEST_F(Devices, BlocksOfAGridTakeTurnsWhileOneWaitsForAnotherDevice) {
+  const Array out_0(0, 4), out_1(1, 4), flag_0(0, 1), flag_1(1, 1);
+  open_all();
+  for (int device = 0; device < 2; ++device) {
+    cudaSetDevice(device);
+    int *flag = device ? flag_1 : flag_0, *their_flag = device ? flag_0 : flag_1;
+    int* out = device ? out_1 : out_0;
+    void* arguments[] = {&flag, &their_flag, &out};
+    cudaLaunchCooperativeKernel(exchange_by_grids, dim3(4), dim3(32), arguments);
+  }
+  synchronize_all();
+  EXPECT_EQ(out_0.at(3), 3);
+  EXPECT_EQ(out_1.at(0), 3);
   expect_clean();
 }
 
