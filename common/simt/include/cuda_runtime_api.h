@@ -37,7 +37,6 @@ cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig config);
 cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config);
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest);
 cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device);
-cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* text);
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer);
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags);
 cudaError_t cudaDeviceDisablePeerAccess(int peer);
@@ -45,11 +44,9 @@ cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr attribute, i
 cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* prop);
 cudaError_t cudaGetDeviceFlags(unsigned* flags);
 cudaError_t cudaInitDevice(int device, unsigned device_flags, unsigned flags);
-cudaError_t cudaSetValidDevices(int* devices, int count);
 cudaError_t cudaCtxResetPersistingL2Cache();
-// Former names.
+// A former name.
 cudaError_t cudaThreadSynchronize();
-cudaError_t cudaThreadExit();
 // cuda_profiler_api.h
 cudaError_t cudaProfilerStart();
 cudaError_t cudaProfilerStop();
@@ -62,7 +59,6 @@ cudaError_t cudaMallocHost(void** pointer, size_t size, unsigned flags = cudaHos
 cudaError_t cudaHostAlloc(void** pointer, size_t size, unsigned flags);
 cudaError_t cudaFreeHost(void* pointer);
 cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned flags);
-cudaError_t cudaHostGetFlags(unsigned* flags, void* host);
 cudaError_t cudaHostRegister(void* host, size_t size, unsigned flags);
 cudaError_t cudaHostUnregister(void* host);
 cudaError_t cudaMallocManaged(void** pointer, size_t size, unsigned flags = cudaMemAttachGlobal);
@@ -75,11 +71,6 @@ SIMT_UNTIL_CUDA_12("give it {cudaMemLocationTypeDevice, device} in place of the 
 cudaError_t cudaMemAdvise(const void* pointer, size_t size, cudaMemoryAdvise advice, int device);
 cudaError_t cudaMemAdvise(const void* pointer, size_t size, cudaMemoryAdvise advice,
                           cudaMemLocation location);
-cudaError_t cudaMemRangeGetAttribute(void* data, size_t data_size, cudaMemRangeAttribute attribute,
-                                     const void* pointer, size_t size);
-cudaError_t cudaMemRangeGetAttributes(void** data, size_t* data_sizes,
-                                      cudaMemRangeAttribute* attributes, size_t count,
-                                      const void* pointer, size_t size);
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* pointer, size_t size = 0,
                                      unsigned flags = cudaMemAttachSingle);
 cudaError_t cudaMallocAsync(void** pointer, size_t size, cudaStream_t stream);
@@ -105,20 +96,6 @@ cudaError_t cudaMemsetAsync(void* pointer, int value, size_t size, cudaStream_t 
 cudaError_t cudaMemset2D(void* pointer, size_t pitch, int value, size_t width, size_t height);
 cudaError_t cudaMemset2DAsync(void* pointer, size_t pitch, int value, size_t width, size_t height,
                               cudaStream_t stream = nullptr);
-cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent);
-cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* p);
-cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* p, cudaStream_t stream = nullptr);
-cudaError_t cudaMemset3D(cudaPitchedPtr pitched, int value, cudaExtent extent);
-cudaError_t cudaMemset3DAsync(cudaPitchedPtr pitched, int value, cudaExtent extent,
-                              cudaStream_t stream = nullptr);
-inline cudaPitchedPtr make_cudaPitchedPtr(void* pointer, size_t pitch, size_t width,
-                                          size_t height) {
-  return {pointer, pitch, width, height};
-}
-inline cudaExtent make_cudaExtent(size_t width, size_t height, size_t depth) {
-  return {width, height, depth};
-}
-inline cudaPos make_cudaPos(size_t x, size_t y, size_t z) { return {x, y, z}; }
 cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, size_t size, size_t offset = 0,
                                cudaMemcpyKind kind = cudaMemcpyHostToDevice);
 cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, size_t size, size_t offset = 0,
@@ -137,13 +114,8 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, i
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority);
 cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags);
-cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id);
-cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device);
 cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute,
                                    const cudaLaunchAttributeValue* value);
-cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute,
-                                   cudaLaunchAttributeValue* value);
-cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaStreamQuery(cudaStream_t stream);
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags = 0);
@@ -168,8 +140,6 @@ cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 bl
                                         cudaStream_t stream = nullptr);
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function,
                                 void** arguments);
-cudaError_t cudaFuncGetName(const char** name, const void* function);
-cudaError_t cudaFuncSetSharedMemConfig(const void* function, cudaSharedMemConfig config);
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     int* blocks, const void* function, int block_size, size_t dynamic_shared, unsigned flags);
 cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void* function,
@@ -282,14 +252,6 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*function
   }
 }
 template <class R, class... P>
-cudaError_t cudaFuncSetSharedMemConfig(R (*function)(P...), cudaSharedMemConfig config) {
-  return cudaFuncSetSharedMemConfig(reinterpret_cast<const void*>(function), config);
-}
-template <class R, class... P>
-cudaError_t cudaFuncGetName(const char** name, R (*function)(P...)) {
-  return cudaFuncGetName(name, reinterpret_cast<const void*>(function));
-}
-template <class R, class... P>
 cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, R (*function)(P...),
                                            const cudaLaunchConfig_t* config) {
   return cudaOccupancyMaxActiveClusters(clusters, reinterpret_cast<const void*>(function), config);
@@ -353,38 +315,6 @@ cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid_size, int* block_size, 
   return cudaOccupancyMaxPotentialBlockSize(grid_size, block_size,
                                             reinterpret_cast<const void*>(function), dynamic_shared,
                                             block_size_limit);
-}
-/// The block size with the most threads on a multiprocessor, where `shared(block_size)` says what a block
-/// of that size takes of dynamic shared memory.
-template <class Shared, class T>
-cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* grid_size, int* block_size,
-                                                           T function, Shared shared,
-                                                           int block_size_limit = 0) {
-  if (!grid_size || !block_size) return cudaErrorInvalidValue;
-  int multiprocessors = 0, best = 0;
-  cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0);
-  const int most = block_size_limit > 0 && block_size_limit < 1024 ? block_size_limit : 1024;
-  for (int size = most; size >= 1; size = (size - 1) / 32 * 32) {
-    int blocks = 0;
-    if (const cudaError_t error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-            &blocks, function, size, static_cast<size_t>(shared(size)))) {
-      return error;
-    }
-    if (blocks * size > best) {
-      best = blocks * size;
-      *block_size = size;
-      *grid_size = blocks * multiprocessors;
-    }
-  }
-  return cudaSuccess;
-}
-template <class Shared, class T>
-cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(int* grid_size, int* block_size,
-                                                                    T function, Shared shared,
-                                                                    int block_size_limit = 0,
-                                                                    unsigned = 0) {
-  return cudaOccupancyMaxPotentialBlockSizeVariableSMem(grid_size, block_size, function, shared,
-                                                        block_size_limit);
 }
 template <class T>
 cudaError_t cudaOccupancyMaxPotentialBlockSizeWithFlags(int* grid_size, int* block_size, T function,

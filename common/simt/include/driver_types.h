@@ -122,35 +122,6 @@ struct cudaFuncAttributes {
   int nonPortableClusterSizeAllowed;
 };
 
-// ---- copies in three dimensions
-
-struct cudaPitchedPtr {
-  void* ptr;
-  size_t pitch;
-  size_t xsize;
-  size_t ysize;
-};
-struct cudaExtent {
-  size_t width;  ///< bytes
-  size_t height;
-  size_t depth;
-};
-struct cudaPos {
-  size_t x;  ///< bytes
-  size_t y;
-  size_t z;
-};
-struct cudaMemcpy3DParms {
-  cudaArray_t srcArray;
-  cudaPos srcPos;
-  cudaPitchedPtr srcPtr;
-  cudaArray_t dstArray;
-  cudaPos dstPos;
-  cudaPitchedPtr dstPtr;
-  cudaExtent extent;
-  cudaMemcpyKind kind;
-};
-
 // ---- managed memory
 
 enum cudaMemoryAdvise {
@@ -172,16 +143,6 @@ enum cudaMemLocationType {
 struct cudaMemLocation {
   cudaMemLocationType type;
   int id;
-};
-enum cudaMemRangeAttribute {
-  cudaMemRangeAttributeReadMostly = 1,
-  cudaMemRangeAttributePreferredLocation = 2,
-  cudaMemRangeAttributeAccessedBy = 3,
-  cudaMemRangeAttributeLastPrefetchLocation = 4,
-  cudaMemRangeAttributePreferredLocationType = 5,
-  cudaMemRangeAttributePreferredLocationId = 6,
-  cudaMemRangeAttributeLastPrefetchLocationType = 7,
-  cudaMemRangeAttributeLastPrefetchLocationId = 8,
 };
 
 // ---- memory pools

@@ -267,25 +267,12 @@ cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
   std::snprintf(text, static_cast<size_t>(length), "0000:00:%02x.0", static_cast<unsigned>(device));
   return result(cudaSuccess);
 }
-cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* text) {
-  if (!device || !text) return result(cudaErrorInvalidValue);
-  for (int other = 0; other < devices::count(); ++other) {
-    char name[16];
-    cudaDeviceGetPCIBusId(name, sizeof(name), other);
-    if (std::strncmp(text, name, 10)) continue;
-    *device = other;
-    return result(cudaSuccess);
-  }
-  return result(cudaErrorInvalidValue);
-}
 cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp*) {
   *device = 0;
   return result(cudaSuccess);
 }
 cudaError_t cudaInitDevice(int device, unsigned, unsigned) { return cudaSetDevice(device); }
-cudaError_t cudaSetValidDevices(int*, int) { return result(cudaSuccess); }
 cudaError_t cudaCtxResetPersistingL2Cache() { return result(cudaSuccess); }
 cudaError_t cudaThreadSynchronize() { return cudaDeviceSynchronize(); }
-cudaError_t cudaThreadExit() { return cudaDeviceReset(); }
 cudaError_t cudaProfilerStart() { return result(cudaSuccess); }
 cudaError_t cudaProfilerStop() { return result(cudaSuccess); }

@@ -2,11 +2,7 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
-#include <map>
-#include <mutex>
-#include <string>
 
-#include "base/symbols.h"
 #include "launch/device_limits.h"
 #include "launch/kernel_registry.h"
 #include "memory/shared_memory.h"
@@ -52,18 +48,6 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* settings, const void* 
   return simt::kernels::launch(function, config_of(*settings), arguments);
 }
 
-cudaError_t cudaFuncGetName(const char** name, const void* function) {
-  if (!name || !simt::kernels::find(function).launch)
-    return simt::device::result(cudaErrorInvalidValue);
-  static std::mutex mutex;
-  static auto* names = new std::map<const void*, std::string>;  // the caller keeps the pointer
-  const std::lock_guard lock(mutex);
-  std::string& text = (*names)[function];
-  if (text.empty()) text = simt::symbols::function_name(reinterpret_cast<uint64_t>(function) + 1);
-  *name = text.c_str();
-  return simt::device::result(cudaSuccess);
-}
-
 cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribute, int value) {
   if (attribute == cudaFuncAttributeMaxDynamicSharedMemorySize) {
     const size_t most = simt::device::kSharedPerBlockOptin - simt::kernels::static_shared(function);
@@ -88,9 +72,6 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* fu
 }
 
 cudaError_t cudaFuncSetCacheConfig(const void*, cudaFuncCache) { return result(cudaSuccess); }
-cudaError_t cudaFuncSetSharedMemConfig(const void*, cudaSharedMemConfig) {
-  return result(cudaSuccess);
-}
 
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function,
                                                           int block_size, size_t dynamic_shared) {

@@ -1,7 +1,6 @@
 // Capture: what streams are asked for becomes a graph.
 #include <simt/runtime.h>
 
-#include <atomic>
 #include <utility>
 #include <vector>
 
@@ -33,7 +32,6 @@ void simt::detail::capture(const Config& config, Work work) {
 }
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t handle, cudaStreamCaptureMode mode) {
-  static std::atomic<unsigned long long> ids{0};
   CUstream_st* const stream = ordinary(handle);
   if (!stream) return result(cudaErrorStreamCaptureUnsupported);
   if (stream->capture) return result(cudaErrorIllegalState);
@@ -43,7 +41,6 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t handle, cudaStreamCaptureMode mo
   stream->capture->mode = mode;
   stream->capture->has_blocking = !(stream->flags & cudaStreamNonBlocking);
   stream->capture->streams = {stream};
-  stream->capture->id = ++ids;
   captures::begin(*stream->capture);
   stream->last.clear();
   return result(cudaSuccess);
@@ -85,16 +82,6 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* 
             : capture->is_invalid ? cudaStreamCaptureStatusInvalidated
                                   : cudaStreamCaptureStatusActive;
   return result(cudaSuccess);
-}
-
-cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status,
-                                     unsigned long long* id, cudaGraph_t* graph) {
-  if (const cudaError_t error = cudaStreamIsCapturing(stream, status)) return error;
-  const Capture* const capture = capture_of(stream);
-  if (!capture) return cudaSuccess;
-  if (id) *id = capture->id;
-  if (graph) *graph = capture->graph;
-  return cudaSuccess;
 }
 
 cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {

@@ -75,10 +75,6 @@ Work kernel_work(const cudaKernelNodeParams* params) {
   return work;
 }
 
-Work copy_work(const cudaMemcpy3DParms* params) {
-  if (!params) return {.wrong = cudaErrorInvalidValue};
-  return {cudaGraphNodeTypeMemcpy, [p = *params] { return cudaMemcpy3D(&p); }};
-}
 Work copy_work(void* to, const void* from, size_t size, cudaMemcpyKind kind) {
   return {cudaGraphNodeTypeMemcpy, [=] { return cudaMemcpy(to, from, size, kind); }};
 }

@@ -30,7 +30,6 @@ cudaError_t add(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* 
 
 // What nodes with these parameters do. The launch has the arguments as they are now.
 Work kernel_work(const cudaKernelNodeParams* params);
-Work copy_work(const cudaMemcpy3DParms* params);
 Work copy_work(void* to, const void* from, size_t size, cudaMemcpyKind kind);
 Work set_work(const cudaMemsetParams* params);
 Work host_work(const cudaHostNodeParams* params);

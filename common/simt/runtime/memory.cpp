@@ -1,7 +1,6 @@
 // Memory: allocated, freed, shared with the host.
 #include <cuda_runtime_api.h>
 
-#include <cstring>
 #include <string>
 
 #include "base/devices.h"
@@ -185,13 +184,6 @@ cudaError_t cudaMallocManaged(void** pointer, size_t size, unsigned flags) {
   return allocate_when_idle(pointer, Kind::managed, size, SIMT_CALLER);
 }
 
-cudaError_t cudaHostGetFlags(unsigned* flags, void* host) {
-  const simt::memory::Allocation* found = live_at(host);
-  if (!flags || !found || found->kind == Kind::device) return result(cudaErrorInvalidValue);
-  *flags = cudaHostAllocMapped;
-  return result(cudaSuccess);
-}
-
 cudaError_t cudaHostRegister(void* host, size_t size, unsigned flags) {
   constexpr unsigned kFlags = cudaHostRegisterPortable | cudaHostRegisterMapped |
                               cudaHostRegisterIoMemory | cudaHostRegisterReadOnly;
@@ -246,39 +238,9 @@ cudaError_t cudaMemAdvise(const void* pointer, size_t size, cudaMemoryAdvise,
                           cudaMemLocation location) {
   return check_managed(pointer, size, device_of(location));
 }
-cudaError_t cudaMemRangeGetAttribute(void* data, size_t data_size, cudaMemRangeAttribute attribute,
-                                     const void* pointer, size_t size) {
-  if (!data || data_size < sizeof(int)) return result(cudaErrorInvalidValue);
-  const int value = attribute == cudaMemRangeAttributeReadMostly ? 0 : cudaInvalidDeviceId;
-  for (size_t i = 0; i + sizeof(int) <= data_size; i += sizeof(int)) {
-    std::memcpy(static_cast<char*>(data) + i, &value, sizeof(int));
-  }
-  return check_managed(pointer, size, 0);
-}
-cudaError_t cudaMemRangeGetAttributes(void** data, size_t* data_sizes,
-                                      cudaMemRangeAttribute* attributes, size_t count,
-                                      const void* pointer, size_t size) {
-  if (!data || !data_sizes || !attributes || !count) return result(cudaErrorInvalidValue);
-  for (size_t i = 0; i < count; ++i) {
-    if (const cudaError_t error =
-            cudaMemRangeGetAttribute(data[i], data_sizes[i], attributes[i], pointer, size)) {
-      return error;
-    }
-  }
-  return result(cudaSuccess);
-}
+
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t, void* pointer, size_t size, unsigned) {
   return check_managed(pointer, size, 0);
-}
-
-cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent) {
-  if (!pitched) return result(cudaErrorInvalidValue);
-  *pitched = {nullptr, (extent.width + 511) / 512 * 512, extent.width, extent.height};
-  const cudaError_t error = allocate_when_idle(
-      &pitched->ptr, Kind::device, pitched->pitch * extent.height * extent.depth, SIMT_CALLER);
-  if (!error)
-    simt::memory::note_rows(reinterpret_cast<uint64_t>(pitched->ptr), extent.width, pitched->pitch);
-  return error;
 }
 
 cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {

@@ -2,7 +2,6 @@
 #include "runtime/streams.h"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <mutex>
 #include <set>
@@ -10,7 +9,6 @@
 #include <utility>
 
 #include "base/devices.h"
-#include "base/host_memory.h"
 #include "base/symbols.h"
 #include "check/beside_host.h"
 #include "check/stream_schedule.h"
@@ -37,13 +35,10 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
 }
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
   if (const cudaError_t error = captures::refuse_in_host_function()) return result(error);
-  static std::atomic<unsigned long long> ids{2};
   if (!stream || flags > cudaStreamNonBlocking) return result(cudaErrorInvalidValue);
-  const simt::HostMemory bookkeeping;  // a kernel may ask for one, for what it launches
   auto* made = new CUstream_st;
   made->flags = flags;
   made->priority = std::clamp(priority, -5, 0);
-  made->id = ++ids;
   *stream = simt::Handles<CUstream_st>::add(made);
   stream_order::add_stream(made, !(flags & cudaStreamNonBlocking));
   return result(cudaSuccess);
@@ -51,7 +46,6 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, i
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   // (No default stream is among the handles.)
   if (!simt::Handles<CUstream_st>::is_live(stream)) return result(cudaErrorInvalidResourceHandle);
-  const simt::HostMemory bookkeeping;
   if (stream->capture) std::erase(stream->capture->streams, stream);
   simt::Handles<CUstream_st>::remove(stream);
   stream_order::remove_stream(stream);
@@ -70,18 +64,6 @@ cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
   *flags = found ? found->flags : cudaStreamDefault;
   return result(cudaSuccess);
 }
-cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
-  if (!id) return result(cudaErrorInvalidValue);
-  const bool is_made = simt::Handles<CUstream_st>::is_live(stream);
-  *id = is_made ? stream->id : reinterpret_cast<uintptr_t>(stream);
-  return result(cudaSuccess);
-}
-cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
-  if (!device) return result(cudaErrorInvalidValue);
-  if (!simt::is_stream(stream)) return result(cudaErrorInvalidResourceHandle);
-  *device = stream_order::device_of(stream);
-  return result(cudaSuccess);
-}
 cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute,
                                    const cudaLaunchAttributeValue* value) {
   if (!value) return result(cudaErrorInvalidValue);
@@ -89,22 +71,6 @@ cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeID at
   if (attribute == cudaLaunchAttributePriority && found) {
     found->priority = std::clamp(value->priority, -5, 0);
   }
-  return result(cudaSuccess);
-}
-cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute,
-                                   cudaLaunchAttributeValue* value) {
-  if (!value) return result(cudaErrorInvalidValue);
-  *value = {};
-  if (attribute == cudaLaunchAttributePriority) {
-    return cudaStreamGetPriority(stream, &value->priority);
-  }
-  return result(cudaSuccess);
-}
-cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
-  CUstream_st* const target = simt::graphs::ordinary(to);
-  const CUstream_st* const source = simt::graphs::ordinary(from);
-  if (!target || !source) return result(cudaErrorInvalidValue);
-  target->priority = source->priority;
   return result(cudaSuccess);
 }
 

@@ -54,7 +54,6 @@ struct Capture : captures::UnderWay {
   CUgraph_st* graph = nullptr;
   CUstream_st* origin = nullptr;
   std::vector<CUstream_st*> streams;
-  unsigned long long id = 0;
 };
 
 }  // namespace simt::graphs
@@ -62,7 +61,6 @@ struct Capture : captures::UnderWay {
 struct CUstream_st {
   unsigned flags = 0;
   int priority = 0;
-  unsigned long long id = 0;
   std::shared_ptr<simt::graphs::Capture> capture;  // null if work is done at once
   std::vector<CUgraphNode_st*> last;               // what the next captured work waits for
 };

@@ -894,7 +894,6 @@ static_assert(cudaGraphNodeTypeConditional == 13 && cudaGraphNodeTypeExtSemaphor
 static_assert(cudaFuncAttributeClusterDimMustBeSet == 10 && cudaFuncAttributeNonPortableClusterSizeAllowed == 14, "");
 static_assert(cudaFuncAttributeClusterSchedulingPolicyPreference == 15, "");
 static_assert(cudaMemLocationTypeNone == 0 && cudaMemAllocationTypeManaged == 2 && cudaMemHandleTypeFabric == 8, "");
-static_assert(cudaMemRangeAttributePreferredLocationType == 5 && cudaMemRangeAttributeLastPrefetchLocationId == 8, "");
 static_assert(cudaLaunchAttributeMemSyncDomain == 10 && cudaLaunchAttributeNvlinkUtilCentricScheduling == 16, "");
 static_assert(cudaLaunchAttributePreferredClusterDimension == 11 && cudaDevP2PAttrOnlyPartialNativeAtomicSupported == 5, "");
 //- asm operand of another type
