@@ -119,6 +119,7 @@ bool Clock::covers(const Clock& other) const {
 bool has_queues() { return queues_were_made.load(std::memory_order_relaxed); }
 
 void note_second_device() { queues_were_made = true; }
+void note_dependents() { queues_were_made = true; }
 
 bool is_legacy(uint32_t queue) { return queue < devices::kMost; }
 

@@ -32,6 +32,8 @@ int device_of(const void* stream);
 // Has the program made a stream, used a second device, or launched a graph that branches? Else all work is in one order.
 bool has_queues();
 void note_second_device();
+// A kernel lets the one behind it in its stream begin before it has ended.
+void note_dependents();
 
 // A stream was made, or destroyed; a handle may come again.
 void add_stream(const void* stream, bool is_blocking);

@@ -156,14 +156,18 @@ void report(State& s, const Pending& first_work, const Pending& second_work,
   const int first_device = stream_order::device_of(first_work.queue);
   const int second_device = stream_order::device_of(second_work.queue);
   const bool is_across = first_device != second_device;
-  const bool has_default = !is_across && (stream_order::is_legacy(first_work.queue) ||
-                                          stream_order::is_legacy(second_work.queue));
+  const bool overlaps = first_work.queue == second_work.queue;
+  const bool has_default =
+      !is_across &&
+      (stream_order::is_legacy(first_work.queue) || stream_order::is_legacy(second_work.queue)) &&
+      !overlaps;
   f.message =
       second.what + on_device(second_device) + " at " + at.text() + " " +
       verb(second, found.second_writes) + " " + f.allocation + ", which " + first.what +
-      (in_graph ? " in another node of the graph "
-                : on_device(first_device) + " at " + symbols::locate(first.pc).text() +
-                      (is_across ? " " : " in another stream ")) +
+      (in_graph   ? " in another node of the graph "
+       : overlaps ? " at " + symbols::locate(first.pc).text() + ", ahead of it in its stream, "
+                  : on_device(first_device) + " at " + symbols::locate(first.pc).text() +
+                        (is_across ? " " : " in another stream ")) +
       verb(first, found.first_writes) + ", and nothing orders the two" +
       (has_default ? ", since the default stream and those made with cudaStreamNonBlocking do "
                      "not wait for each other"
@@ -171,6 +175,10 @@ void report(State& s, const Pending& first_work, const Pending& second_work,
       ": a GPU may run them in either order, or at once. " +
       (in_graph ? "Let one node depend on the other; in a capture by an event recorded "
                   "after the first, and cudaStreamWaitEvent() before the second."
+       : overlaps
+           ? "It was launched with cudaLaunchAttributeProgrammaticStreamSerialization, and so may "
+             "begin before the kernel ahead of it has ended: let it call "
+             "cudaGridDependencySynchronize() before it comes to what that kernel touches."
        : is_across
            ? "Record an event after the first, in a stream of its device, and let the stream of "
              "the "
@@ -234,10 +242,12 @@ std::vector<Bytes> runs_of(const Rows& rows) {
 
 }  // namespace
 
-Shared of_launch(const engine::Footprint& footprint, const engine::Member& launch) {
+Shared of_launch(const engine::Footprint& footprint, const engine::Member& launch,
+                 bool is_programmatic) {
   const bool all = stream_order::has_queues();
   auto accesses = std::make_shared<Accesses>();
   accesses->has_fence = footprint.has_fence();
+  accesses->overlaps = is_programmatic && !footprint.has_waited();
   std::vector<engine::Touched> touched = footprint.touched();
   std::sort(touched.begin(), touched.end(),
             [](const auto& a, const auto& b) { return a.base < b.base; });
@@ -299,9 +309,14 @@ void note(std::string kernel, Shared accesses, const Beside& beside) {
       stream_order::wait_in(other.queue, end_of(mine));
   }
   mine.known = work->known();
+  const auto is_behind = [&](const Pending& other) {
+    const bool is_ahead = other.queue == mine.queue && other.number + 1 == mine.number;
+    if (is_ahead && mine.accesses->overlaps && !other.kernel.empty()) return false;
+    return work->is_behind(other.queue, other.number);
+  };
   const bool is_told = !s.told_stacks.empty() && s.told_stacks.contains(mine.stack);
   for (auto other = s.pending.rbegin(); other != s.pending.rend() && !is_told; ++other) {
-    if (work->is_behind(other->queue, other->number) || ran_beside(*other)) continue;
+    if (is_behind(*other) || ran_beside(*other)) continue;
     const Conflict found = conflict(*other->accesses, *mine.accesses);
     if (!found.bytes.end) continue;
     s.told_stacks.insert(mine.stack);

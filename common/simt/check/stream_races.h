@@ -30,12 +30,14 @@ struct Accesses {
   std::vector<Bytes> changed;  // of those written
   std::vector<Bytes> polled;   // by volatile loads and atomic operations
   bool has_fence = false;
+  bool overlaps = false;  // with the kernel ahead in its stream
   bool operator==(const Accesses&) const = default;
 };
 using Shared = std::shared_ptr<const Accesses>;
 
-// What a launch has touched that has ended just now.
-Shared of_launch(const engine::Footprint& footprint, const engine::Member& launch);
+// What a launch has touched that has ended just now. `is_programmatic`: it may have begun before the one ahead had ended.
+Shared of_launch(const engine::Footprint& footprint, const engine::Member& launch,
+                 bool is_programmatic);
 // The work under way has done this: a kernel, or, if there is none, the runtime's function that was called. `beside`: pieces of
 // work that ran at once with it, whose races the blocks' check has seen.
 using Beside = std::vector<std::pair<uint32_t, uint64_t>>;

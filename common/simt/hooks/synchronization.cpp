@@ -2,6 +2,7 @@
 #include <ctime>
 
 #include "base/host_memory.h"
+#include "check/stream_order.h"
 #include "hooks/hooks.h"
 
 namespace simt::engine {
@@ -155,6 +156,12 @@ void fence() {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 void fence_block() { Hooks::fence(SIMT_PC, false); }
+void wait_for_dependency() {
+  if (engine::running) engine::running->monitor.global_checker.footprint.note_dependency();
+}
+void let_dependents_begin() {
+  if (engine::running) stream_order::note_dependents();
+}
 void yield() { Hooks::yield(SIMT_PC); }
 void await_arrivals() { Hooks::await_arrivals(SIMT_PC); }
 int64_t clock() { return Hooks::clock(); }

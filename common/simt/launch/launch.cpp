@@ -240,7 +240,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   random_states::end_launch(kernel);
   stream_races::Shared accesses;
   if (grid.checks_blocks && faults.empty())
-    accesses = stream_races::of_launch(footprint, launch.member());
+    accesses = stream_races::of_launch(footprint, launch.member(), config.is_programmatic);
   if (grid.checks_blocks && faults.empty() && arguments)
     strays::look_for(kernel, {arguments, count}, footprint);
   if (seen && arguments)

@@ -33,6 +33,8 @@ class Footprint {
   bool reads_textures() const { return reads_textures_; }
   void note_fence() { has_fence_ = true; }  // for the device or more
   bool has_fence() const { return has_fence_; }
+  void note_dependency() { has_waited_ = true; }  // for the kernel ahead in the stream
+  bool has_waited() const { return has_waited_; }
   const std::vector<Touched>& touched() const { return touched_; }
   // Where it has looked for flags of other devices: bytes of a sector.
   struct Polled {
@@ -57,7 +59,7 @@ class Footprint {
  private:
   std::vector<Touched> touched_;
   std::vector<Polled> polled_;  // in the order of their addresses, each sector once
-  bool reads_textures_ = false, has_fence_ = false;
+  bool reads_textures_ = false, has_fence_ = false, has_waited_ = false;
 };
 
 }  // namespace simt::engine

@@ -32,6 +32,8 @@ simt::Config config_of(const cudaLaunchConfig_t& settings) {
     if (attribute.id == cudaLaunchAttributeCooperative) {
       config.cooperative = attribute.val.cooperative != 0;
     }
+    if (attribute.id == cudaLaunchAttributeProgrammaticStreamSerialization)
+      config.is_programmatic = attribute.val.programmaticStreamSerializationAllowed != 0;
     if (attribute.id == cudaLaunchAttributeClusterDimension) {
       const auto& cluster = attribute.val.clusterDim;
       config.cluster = dim3(cluster.x, cluster.y, cluster.z);

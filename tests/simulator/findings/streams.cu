@@ -383,9 +383,40 @@ void host_waits_between_streams(bool) {
   if (host[1] != 2) std::puts("wrong");
 }
 
+__global__ void fill_and_let_begin(int* out, int n) {
+  cudaTriggerProgrammaticLaunchCompletion();
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i < n) out[i] = i;
+}
+
+template <bool waits>
+__global__ void twice_behind(const int* in, int* out, int n) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (waits) cudaGridDependencySynchronize();
+  if (i < n) out[i] = 2 * in[i];
+}
+
+void no_wait_for_dependency(bool fixed) {
+  OnDevice<int> a(kN), b(kN);
+  fill_and_let_begin<<<kN / 256, 256>>>(a.data(), kN);
+  cudaLaunchAttribute overlap = {};
+  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlap.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = kN / 256;
+  config.blockDim = 256;
+  config.attrs = &overlap;
+  config.numAttrs = 1;
+  const auto kernel = fixed ? twice_behind<true> : twice_behind<false>;
+  const int* in = a.data();
+  cudaLaunchKernelEx(&config, kernel, in, b.data(), kN);  // fault: no_wait_for_dependency
+  cudaDeviceSynchronize();
+}
+
 }  // namespace
 
 const std::vector<Planted> kStreams = {
+    {"no_wait_for_dependency", "stream-race", no_wait_for_dependency, false},
     {"no_event", "stream-race", no_event, false},
     {"event_too_early", "stream-race", event_too_early, false},
     {"kernel_before_copy", "stream-race", kernel_before_copy, false},

@@ -14,9 +14,11 @@ struct Config {
   dim3 block;
   size_t shared;
   cudaStream_t stream;
-  dim3 cluster{0, 0, 0};         ///< blocks of a cluster, where the launch says so
-  bool cooperative = false;      ///< all blocks at once, which may wait for each other
-  bool to_node = false;          ///< of a node of a graph that is being made
+  dim3 cluster{0, 0, 0};     ///< blocks of a cluster, where the launch says so
+  bool cooperative = false;  ///< all blocks at once, which may wait for each other
+  bool is_programmatic =
+      false;             ///< it may begin before the kernel ahead of it in its stream has ended
+  bool to_node = false;  ///< of a node of a graph that is being made
   const void* kernel = nullptr;  ///< the kernel's address, where the launch names just one
 };
 

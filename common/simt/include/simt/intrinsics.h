@@ -31,9 +31,10 @@ SIMT_INLINE void __threadfence() { simt::detail::fence(); }
 SIMT_INLINE void __threadfence_block() { simt::detail::fence_block(); }
 SIMT_INLINE void __threadfence_system() { simt::detail::fence(); }
 
-/// Of programmatic dependent launches. Here a kernel begins when the one before it in its stream has ended.
-SIMT_INLINE void cudaGridDependencySynchronize() {}
-SIMT_INLINE void cudaTriggerProgrammaticLaunchCompletion() {}
+/// Of programmatic dependent launches. Here a kernel begins when the one before it in its stream has ended; for the checks it is
+/// behind that one if it calls the first of these.
+SIMT_INLINE void cudaGridDependencySynchronize() { simt::detail::wait_for_dependency(); }
+SIMT_INLINE void cudaTriggerProgrammaticLaunchCompletion() { simt::detail::let_dependents_begin(); }
 
 SIMT_INLINE unsigned __activemask() { return simt::detail::in_place(simt::detail::active_mask); }
 SIMT_INLINE void __nanosleep(unsigned) { simt::detail::yield(); }

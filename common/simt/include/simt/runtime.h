@@ -43,6 +43,10 @@ void capture(const Config& config, Work work);
 bool may_wait_for_host(const Argument* arguments, unsigned count);
 void run_beside_host(Work work);
 
+/// Waits for the kernel ahead in the stream, and lets the one behind begin.
+void wait_for_dependency();
+void let_dependents_begin();
+
 /// Makes a kernel known to cudaLaunchKernel() and its like, which have no more than its address.
 /// \param launch launches it with the values that `arguments` point to
 /// \param most_threads of a block, as its `__launch_bounds__` says; 0 without
