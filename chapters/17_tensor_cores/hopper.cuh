@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cuda/ptx>
+#include <type_traits>
 
 #include "lab/lab.h"
 #include "tensor_cores.h"
@@ -65,51 +66,48 @@ __device__ __forceinline__ void load_box(void* to, const CUtensorMap& map, int r
   ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, to, &map, corner, full);
 }
 
-/// d += A B by a warpgroup: A (64, 16) and B (16, 256) in shared memory, B with its rows contiguous; or d = A B.
+/// Whether B lies transposed in shared memory: `wgmma` transposes elements of 16 bits alone.
+template <class T>
+constexpr bool is_transposed = sizeof(T) == 4;
+
+/// d += A B, or d = A B, by a warpgroup: A (64, 16) and B (16, 256) of BF16 or FP16 in shared memory, B with its rows
+/// contiguous; or (64, 8) and (8, 256) floats, multiplied as TF32, B with its columns contiguous.
 ///
 /// d: the thread's part of (64, 256): d[j][0..1] in row lane / 4 of its warp's 16, columns 8 j + lane % 4 * 2 and the
 /// next; d[j][2..3] eight rows below. Not to be touched before the group is waited for, see `sums_are_ready`.
+template <class T>
 __device__ __forceinline__ void wgmma(float (&d)[32][4], std::uint64_t a, std::uint64_t b,
                                       bool add) {
-  asm volatile(
-      "{\n.reg .pred p;\nsetp.ne.b32 p, %130, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
-      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
-      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
-      "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
-      "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "
-      "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, "
-      "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, "
-      "%127}, "
-      "%128, %129, p, 1, 1, 0, 1;\n}"
-      : "+f"(d[0][0]), "+f"(d[0][1]), "+f"(d[0][2]), "+f"(d[0][3]), "+f"(d[1][0]), "+f"(d[1][1]),
-        "+f"(d[1][2]), "+f"(d[1][3]), "+f"(d[2][0]), "+f"(d[2][1]), "+f"(d[2][2]), "+f"(d[2][3]),
-        "+f"(d[3][0]), "+f"(d[3][1]), "+f"(d[3][2]), "+f"(d[3][3]), "+f"(d[4][0]), "+f"(d[4][1]),
-        "+f"(d[4][2]), "+f"(d[4][3]), "+f"(d[5][0]), "+f"(d[5][1]), "+f"(d[5][2]), "+f"(d[5][3]),
-        "+f"(d[6][0]), "+f"(d[6][1]), "+f"(d[6][2]), "+f"(d[6][3]), "+f"(d[7][0]), "+f"(d[7][1]),
-        "+f"(d[7][2]), "+f"(d[7][3]), "+f"(d[8][0]), "+f"(d[8][1]), "+f"(d[8][2]), "+f"(d[8][3]),
-        "+f"(d[9][0]), "+f"(d[9][1]), "+f"(d[9][2]), "+f"(d[9][3]), "+f"(d[10][0]), "+f"(d[10][1]),
-        "+f"(d[10][2]), "+f"(d[10][3]), "+f"(d[11][0]), "+f"(d[11][1]), "+f"(d[11][2]),
-        "+f"(d[11][3]), "+f"(d[12][0]), "+f"(d[12][1]), "+f"(d[12][2]), "+f"(d[12][3]),
-        "+f"(d[13][0]), "+f"(d[13][1]), "+f"(d[13][2]), "+f"(d[13][3]), "+f"(d[14][0]),
-        "+f"(d[14][1]), "+f"(d[14][2]), "+f"(d[14][3]), "+f"(d[15][0]), "+f"(d[15][1]),
-        "+f"(d[15][2]), "+f"(d[15][3]), "+f"(d[16][0]), "+f"(d[16][1]), "+f"(d[16][2]),
-        "+f"(d[16][3]), "+f"(d[17][0]), "+f"(d[17][1]), "+f"(d[17][2]), "+f"(d[17][3]),
-        "+f"(d[18][0]), "+f"(d[18][1]), "+f"(d[18][2]), "+f"(d[18][3]), "+f"(d[19][0]),
-        "+f"(d[19][1]), "+f"(d[19][2]), "+f"(d[19][3]), "+f"(d[20][0]), "+f"(d[20][1]),
-        "+f"(d[20][2]), "+f"(d[20][3]), "+f"(d[21][0]), "+f"(d[21][1]), "+f"(d[21][2]),
-        "+f"(d[21][3]), "+f"(d[22][0]), "+f"(d[22][1]), "+f"(d[22][2]), "+f"(d[22][3]),
-        "+f"(d[23][0]), "+f"(d[23][1]), "+f"(d[23][2]), "+f"(d[23][3]), "+f"(d[24][0]),
-        "+f"(d[24][1]), "+f"(d[24][2]), "+f"(d[24][3]), "+f"(d[25][0]), "+f"(d[25][1]),
-        "+f"(d[25][2]), "+f"(d[25][3]), "+f"(d[26][0]), "+f"(d[26][1]), "+f"(d[26][2]),
-        "+f"(d[26][3]), "+f"(d[27][0]), "+f"(d[27][1]), "+f"(d[27][2]), "+f"(d[27][3]),
-        "+f"(d[28][0]), "+f"(d[28][1]), "+f"(d[28][2]), "+f"(d[28][3]), "+f"(d[29][0]),
-        "+f"(d[29][1]), "+f"(d[29][2]), "+f"(d[29][3]), "+f"(d[30][0]), "+f"(d[30][1]),
-        "+f"(d[30][2]), "+f"(d[30][3]), "+f"(d[31][0]), "+f"(d[31][1]), "+f"(d[31][2]),
-        "+f"(d[31][3])
-      : "l"(a), "l"(b), "r"(static_cast<int>(add)));
+#define WARP_FOUR(J) "+f"(d[J][0]), "+f"(d[J][1]), "+f"(d[J][2]), "+f"(d[J][3])
+#define WARP_SUMS(J) WARP_FOUR(J), WARP_FOUR(J + 1), WARP_FOUR(J + 2), WARP_FOUR(J + 3)
+#define WARP_WGMMA(SHAPE, TAIL)                                                                    \
+  asm volatile(                                                                                    \
+      "{\n.reg .pred p;\nsetp.ne.b32 p, %130, 0;\n"                                                \
+      "wgmma.mma_async.sync.aligned.m64n256" SHAPE                                                 \
+      " {"                                                                                         \
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "                     \
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "           \
+      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "           \
+      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "           \
+      "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "           \
+      "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "           \
+      "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, "     \
+      "%111, "                                                                                     \
+      "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, " \
+      "%127}, "                                                                                    \
+      "%128, %129, p, 1, 1" TAIL ";\n}"                                                            \
+      : WARP_SUMS(0), WARP_SUMS(4), WARP_SUMS(8), WARP_SUMS(12), WARP_SUMS(16), WARP_SUMS(20),     \
+        WARP_SUMS(24), WARP_SUMS(28)                                                               \
+      : "l"(a), "l"(b), "r"(static_cast<int>(add)))
+  if constexpr (std::is_same_v<T, bf16>)
+    WARP_WGMMA("k16.f32.bf16.bf16", ", 0, 1");
+  else if constexpr (std::is_same_v<T, __half>)
+    WARP_WGMMA("k16.f32.f16.f16", ", 0, 1");
+  else
+    WARP_WGMMA("k8.f32.tf32.tf32", "");
+#undef WARP_WGMMA
+#undef WARP_SUMS
+#undef WARP_FOUR
 }
 
 /// Before the first wgmma of a group: the registers and the shared memory that it reads are written.
@@ -135,8 +133,9 @@ __device__ __forceinline__ void sums_are_ready(float (&d)[32][4]) {
 }
 
 /// Stores the sums of a warpgroup, rows `row` to `row + 63` of C, from the registers.
-__device__ __forceinline__ void store_sums(const Product& g, const float (&d)[32][4], int row,
-                                           int col) {
+template <class T>
+__device__ __forceinline__ void store_sums(const lab::GemmOf<T>& g, const float (&d)[32][4],
+                                           int row, int col) {
   const int t = static_cast<int>(threadIdx.x) % 128, lane = t % 32;
   const int r = row + t / 32 * 16 + lane / 4;
 #pragma unroll
@@ -160,14 +159,16 @@ __device__ __forceinline__ std::uint64_t descriptor(std::uint32_t address, unsig
 }
 
 /// The products of a stage: 64 rows of A from `a` on, all of B, by a warpgroup. Committed as a group.
+template <class T = bf16>
 __device__ __forceinline__ void multiply_stage(float (&d)[32][4], std::uint32_t a, std::uint32_t b,
                                                bool add) {
   wgmma_fence();
 #pragma unroll
-  for (int k = 0; k < BK; k += 16) {
-    // 16 columns of A are 32 bytes further in its only strip; 16 rows of B are 16 x 128 bytes further.
-    wgmma(d, descriptor(a + 2 * k, 16, 1024), descriptor(b + 128 * k, box_bytes, 1024),
-          add || k > 0);
+  for (int k = 0; k < 4; ++k) {
+    // 32 bytes further in a row of A, and of a transposed B; or 16 rows of 128 bytes of B.
+    const std::uint64_t of_b = is_transposed<T> ? descriptor(b + 32 * k, 16, 1024)
+                                                : descriptor(b + 2048 * k, box_bytes, 1024);
+    wgmma<T>(d, descriptor(a + 32 * k, 16, 1024), of_b, add || k > 0);
   }
   wgmma_commit();
 }
@@ -222,9 +223,9 @@ __global__ void __launch_bounds__(256, 1)
   store_sums(g, d, row + 64 * group, col);
 }
 
-// 603 TFLOP/s. The loop has four `wgmma` and hardly anything else, yet each iteration ends with two waits: for the
+// 598 TFLOP/s. The loop has four `wgmma` and hardly anything else, yet each iteration ends with two waits: for the
 // products, and at the barrier for the other warpgroup. What each of the two costs is not measured.
-//= 603 TFLOP/s: rate("tma_wgmma") / 1000
+//= 598 TFLOP/s: rate("tma_wgmma") / 1000
 //
 // ## 7. Producer and consumers
 //
@@ -245,11 +246,13 @@ constexpr int specialized_threads = 384;  // a warpgroup that loads, two that mu
 constexpr int GROUP = 16;                 // rows of tiles that are computed side by side, for L2
 constexpr unsigned c_bytes = 2 * 2 * box_bytes;  // two boxes of C for each of two warpgroups
 
-/// What distinguishes the last four rungs.
+/// What distinguishes the rungs that follow.
 struct How {
-  bool boxes;       // C leaves in boxes
-  bool persistent;  // a block computes one tile after the other
-  int cluster = 1;  // blocks, one below the other, that share the boxes of B
+  bool boxes;           // C leaves in boxes
+  bool persistent;      // a block computes one tile after the other
+  int cluster = 1;      // blocks, one below the other, that share the boxes of B
+  bool fewest = false;  // as few blocks as make as many waves
+  bool held = false;    // sums leave in boxes beneath the products of the next tile
 };
 
 /// Where the tile of a block begins. Blocks of a cluster lie below each other; GROUP rows of tiles are
@@ -257,8 +260,8 @@ struct How {
 struct Tile {
   int row, col;
 
-  __device__ Tile(const Product& g, int number, int cluster, int rank) {
-    const int down = ((g.m + BM - 1) / BM + cluster - 1) / cluster, across = (g.n + BN - 1) / BN;
+  __device__ Tile(int m, int n, int number, int cluster, int rank) {
+    const int down = ((m + BM - 1) / BM + cluster - 1) / cluster, across = (n + BN - 1) / BN;
     const int in_group = GROUP / cluster, together = in_group * across;
     const int first = number / together * in_group, rows = min(in_group, down - first);
     row = ((first + number % together % rows) * cluster + rank) * BM;
@@ -266,7 +269,7 @@ struct Tile {
   }
 };
 
-/// What a block does with the others of its cluster: nothing, as it is alone. Section 11 has the other one.
+/// What a block does with the others of its cluster: nothing, as it is alone. Section 10 has the other one.
 struct Alone {
   static __device__ __forceinline__ int rank() { return 0; }
   /// The barriers of all its blocks are initialized.
@@ -296,8 +299,9 @@ __device__ __forceinline__ void warpgroup_barrier(int group) {
 }
 
 /// Two sums, rounded, in one register.
+template <class T>
 __device__ __forceinline__ std::uint32_t rounded(float x, float y) {
-  return pair(__float2bfloat16(x), __float2bfloat16(y));
+  return pair(rounded_to<T>(x), rounded_to<T>(y));
 }
 
 /// Writes four 8 x 8 matrices of BF16, as ldmatrix reads them, to shared memory.
@@ -308,8 +312,15 @@ __device__ __forceinline__ void stmatrix4(std::uint32_t row, std::uint32_t a, st
                : "memory");
 }
 
+/// Writes two floats to shared memory.
+__device__ __forceinline__ void store_shared(std::uint32_t to, float x, float y) {
+  asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(to), "f"(x), "f"(y) : "memory");
+}
+
 /// d = alpha d + beta C, for the elements that exist.
-__device__ __forceinline__ void scale(const Product& g, float (&d)[32][4], int row, int col) {
+template <class T>
+__device__ __forceinline__ void scale(const lab::GemmOf<T>& g, float (&d)[32][4], int row,
+                                      int col) {
   const int t = static_cast<int>(threadIdx.x) % 128, lane = t % 32;
   row += t / 32 * 16 + lane / 4;
   col += lane % 4 * 2;
@@ -320,53 +331,88 @@ __device__ __forceinline__ void scale(const Product& g, float (&d)[32][4], int r
       const int r = row + e / 2 * 8, c = col + 8 * j + e % 2;
       d[j][e] *= g.alpha;
       if (g.beta != 0 && r < g.m && c < g.n) {
-        d[j][e] += g.beta * __bfloat162float(g.c[static_cast<std::size_t>(r) * g.ldc + c]);
+        d[j][e] += g.beta * static_cast<float>(g.c[static_cast<std::size_t>(r) * g.ldc + c]);
       }
     }
   }
 }
 // [/hide]
 
-/// Stores the sums of a warpgroup in boxes of 64 x 64, through two places in shared memory in turn.
+/// Stores a box of 64 rows of 128 bytes of a warpgroup's sums, which begin at (row, col) of C, through one of two places in
+/// shared memory.
 ///
-/// \param places (2, 64, 64) elements of this warpgroup; swizzled as the map says
+/// \param places (2, 64, 128) bytes of this warpgroup; swizzled as the map says
 /// \param group 1 or 2, the warpgroup
-__device__ __forceinline__ void store_boxes(const Product& g, float (&d)[32][4], int row, int col,
-                                            std::uint32_t places, const CUtensorMap& map_c,
-                                            int group) {
+/// \param write writes the box to the place that it is given
+template <class T, class Write>
+__device__ __forceinline__ void store_box(const lab::GemmOf<T>& g, int box, int row, int col,
+                                          std::uint32_t places, const CUtensorMap& map_c, int group,
+                                          const Write& write) {
+  const bool asks = threadIdx.x % 128 == 0;
+  const std::uint32_t to = places + static_cast<unsigned>(box % 2) * box_bytes;
+  col += box * static_cast<int>(128 / sizeof(T));
+  if (asks) asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory");
+  warpgroup_barrier(group);  // the box before the last has left this place
+  write(to);
+  ptx::fence_proxy_async(ptx::space_shared);  // the copy engine sees what this thread wrote
+  warpgroup_barrier(group);
+  if (asks) {
+    if (row < g.m && col < g.n) {
+      asm volatile(
+          "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" ::"l"(
+              &map_c),
+          "r"(col), "r"(row), "r"(to)
+          : "memory");
+    }
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+  }
+}
+
+/// Writes a box of rounded sums; two(j, h): those in columns 8 j of the tile and the next, h for the rows eight below.
+template <class Two>
+__device__ __forceinline__ void write_box(std::uint32_t to, int box, const Two& two) {
   const int t = static_cast<int>(threadIdx.x) % 128, lane = t % 32, r = t / 32 * 16 + lane % 16;
+#pragma unroll
+  for (int p = 0; p < 4; ++p) {
+    const int j = 8 * box + 2 * p, chunk = 2 * p + lane / 16;
+    stmatrix4(to + 128 * r + 16 * (chunk ^ (r % 8)), two(j, 0), two(j, 1), two(j + 1, 0),
+              two(j + 1, 1));
+  }
+}
+
+/// Writes a box of floats.
+__device__ __forceinline__ void write_box(std::uint32_t to, int box, const float (&d)[32][4]) {
+  const int t = static_cast<int>(threadIdx.x) % 128, lane = t % 32, r = t / 32 * 16 + lane / 4;
+#pragma unroll
+  for (int p = 0; p < 4; ++p) {
+    const int j = 4 * box + p, chunk = 2 * p + lane % 4 / 2;
+    const std::uint32_t at = to + 128 * r + 16 * (chunk ^ (r % 8)) + lane % 2 * 8;
+    store_shared(at, d[j][0], d[j][1]);
+    store_shared(at + 8 * 128, d[j][2], d[j][3]);
+  }
+}
+
+/// Stores all sums of a warpgroup in boxes.
+template <class T>
+__device__ __forceinline__ void store_boxes(const lab::GemmOf<T>& g, float (&d)[32][4], int row,
+                                            int col, std::uint32_t places, const CUtensorMap& map_c,
+                                            int group) {
   scale(g, d, row, col);
 #pragma unroll
-  for (int box = 0; box < BN / box_columns; ++box) {
-    const std::uint32_t to = places + box % 2 * box_bytes;
-    if (t == 0) asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory");
-    warpgroup_barrier(group);  // the box before the last has left this place
-#pragma unroll
-    for (int p = 0; p < 4; ++p) {
-      const int j = 8 * box + 2 * p, chunk = 2 * p + lane / 16;
-      stmatrix4(to + 128 * r + 16 * (chunk ^ (r % 8)), rounded(d[j][0], d[j][1]),
-                rounded(d[j][2], d[j][3]), rounded(d[j + 1][0], d[j + 1][1]),
-                rounded(d[j + 1][2], d[j + 1][3]));
-    }
-    ptx::fence_proxy_async(ptx::space_shared);  // the copy engine sees what this thread wrote
-    warpgroup_barrier(group);
-    if (t == 0) {
-      if (row < g.m && col + box * box_columns < g.n) {
-        asm volatile(
-            "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" ::"l"(
-                &map_c),
-            "r"(col + box * box_columns), "r"(row), "r"(to)
-            : "memory");
-      }
-      asm volatile("cp.async.bulk.commit_group;" ::: "memory");
-    }
+  for (int box = 0; box < BN * static_cast<int>(sizeof(T)) / 128; ++box) {
+    store_box(g, box, row, col, places, map_c, group, [&](std::uint32_t to) {
+      if constexpr (sizeof(T) == 4)
+        write_box(to, box, d);
+      else
+        write_box(to, box, [&](int j, int h) { return rounded<T>(d[j][2 * h], d[j][2 * h + 1]); });
+    });
   }
 }
 
 /// What a block of producer_warp and its successors does.
 /// Blocks: what it does with the others of its cluster.
-template <How HOW, class Blocks = Alone>
-__device__ __forceinline__ void specialized(const Product& g, const CUtensorMap& map_a,
+template <How HOW, class Blocks = Alone, class T>
+__device__ __forceinline__ void specialized(const lab::GemmOf<T>& g, const CUtensorMap& map_a,
                                             const CUtensorMap& map_b, const CUtensorMap& map_c) {
   constexpr int CLUSTER = HOW.cluster;
   extern __shared__ char memory[];
@@ -387,7 +433,8 @@ __device__ __forceinline__ void specialized(const Product& g, const CUtensorMap&
   Blocks::meet();  // the barriers are initialized
 
   const int down = ((g.m + BM - 1) / BM + CLUSTER - 1) / CLUSTER, across = (g.n + BN - 1) / BN;
-  const int tiles = down * across, steps = (g.k + BK - 1) / BK;
+  constexpr int K_TILE = 128 / sizeof(T);
+  const int tiles = down * across, steps = (g.k + K_TILE - 1) / K_TILE;
   const int first = static_cast<int>(blockIdx.x) / CLUSTER;
   const int stride = HOW.persistent ? static_cast<int>(gridDim.x) / CLUSTER : tiles;
   int stage = 0;
@@ -396,18 +443,26 @@ __device__ __forceinline__ void specialized(const Product& g, const CUtensorMap&
     if (t == 0) {
       std::uint32_t parity = 1;  // of the phase before the first: all stages are empty
       for (int number = first; number < tiles; number += stride) {
-        const Tile tile(g, number, CLUSTER, rank);
+        const Tile tile(g.m, g.n, number, CLUSTER, rank);
         for (int step = 0; step < steps; ++step) {
           char* const a = ring + stage * stage_bytes;
+          const int k = step * K_TILE;
           wait_for(&empty[stage], parity);
           ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared,
                                          &full[stage], std::uint32_t{stage_bytes});
-          load_box(a, map_a, tile.row, step * BK, &full[stage]);
+          load_box(a, map_a, tile.row, k, &full[stage]);
+          if constexpr (is_transposed<T>) {
+            constexpr int rows = BN / CLUSTER;  // its share of B
+            Blocks::load(a + a_bytes + rank * rows * 128, map_b, tile.col + rank * rows, k,
+                         &full[stage]);
+          } else {
 #pragma unroll
-          for (int j = 0; j < BN / box_columns / CLUSTER; ++j) {
-            const int box = rank * (BN / box_columns / CLUSTER) + j;  // its share of the boxes of B
-            Blocks::load(a + a_bytes + box * box_bytes, map_b, step * BK,
-                         tile.col + box * box_columns, &full[stage]);
+            for (int j = 0; j < BN / box_columns / CLUSTER; ++j) {
+              const int box =
+                  rank * (BN / box_columns / CLUSTER) + j;  // its share of the boxes of B
+              Blocks::load(a + a_bytes + box * box_bytes, map_b, k, tile.col + box * box_columns,
+                           &full[stage]);
+            }
           }
           if (++stage == STAGES) stage = 0, parity ^= 1;
         }
@@ -415,16 +470,30 @@ __device__ __forceinline__ void specialized(const Product& g, const CUtensorMap&
     }
   } else {  // multiplies
     asm volatile("setmaxnreg.inc.sync.aligned.u32 240;");
-    const int me = t % 128;
+    const int me = t % 128, own_row = 64 * (group - 1);
+    const std::uint32_t places =
+        address_of(ring + STAGES * stage_bytes + (group - 1) * 2 * box_bytes);
     std::uint32_t parity = 0;
+    std::uint32_t held[32][2] = {};  // sums of the tile before, rounded, if HOW.held
+    int held_row = 0, held_col = 0;
+    const auto store_held = [&](int box) {
+      store_box(g, box, held_row, held_col, places, map_c, group, [&](std::uint32_t to) {
+        write_box(to, box, [&](int j, int h) { return held[j][h]; });
+      });
+    };
     for (int number = first; number < tiles; number += stride) {
-      const Tile tile(g, number, CLUSTER, rank);
+      const Tile tile(g.m, g.n, number, CLUSTER, rank);
       float d[32][4];
       int before = 0;
       for (int step = 0; step < steps; ++step) {
         wait_for(&full[stage], parity);
         const std::uint32_t a = address_of(ring + stage * stage_bytes);
-        multiply_stage(d, a + (group - 1) * 64 * 128, a + a_bytes, step > 0);
+        multiply_stage<T>(d, a + (group - 1) * 64 * 128, a + a_bytes, step > 0);
+        if constexpr (HOW.held) {
+#pragma unroll
+          for (int box = 0; box < 4; ++box)
+            if (step == box && number != first) store_held(box);
+        }
         wgmma_wait<1>();  // the stage before this one has been read
         if (step > 0) Blocks::release(&empty[before], me);
         before = stage;
@@ -433,14 +502,27 @@ __device__ __forceinline__ void specialized(const Product& g, const CUtensorMap&
       wgmma_wait<0>();
       sums_are_ready(d);
       Blocks::release(&empty[before], me);
-      const int row = tile.row + 64 * (group - 1);
-      if constexpr (HOW.boxes) {
-        const std::uint32_t places =
-            address_of(ring + STAGES * stage_bytes + (group - 1) * 2 * box_bytes);
+      const int row = tile.row + own_row;
+      if constexpr (HOW.held) {
+#pragma unroll
+        for (int box = 0; box < 4; ++box)
+          if (box >= steps && number != first) store_held(box);
+        scale(g, d, row, tile.col);
+#pragma unroll
+        for (int j = 0; j < 32; ++j) {
+          held[j][0] = rounded<T>(d[j][0], d[j][1]);
+          held[j][1] = rounded<T>(d[j][2], d[j][3]);
+        }
+        held_row = row, held_col = tile.col;
+      } else if constexpr (HOW.boxes) {
         store_boxes(g, d, row, tile.col, places, map_c, group);
       } else {
         store_sums(g, d, row, tile.col);
       }
+    }
+    if constexpr (HOW.held) {
+#pragma unroll
+      for (int box = 0; box < 4; ++box) store_held(box);
     }
     if (HOW.boxes && me == 0) asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
   }

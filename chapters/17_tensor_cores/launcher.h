@@ -12,34 +12,39 @@
 #include "lab/lab.h"
 #include "tensor_cores.h"
 
-/// Launches the rungs, with room for the copies that they may need.
+/// Launches the rungs for elements of type T, BF16, FP16 or float, with room for the copies that they may need.
+template <class T = bf16>
 class Launcher {
  public:
-  using Kernel = void (*)(Product, CUtensorMap, CUtensorMap, CUtensorMap);
+  using Arguments = lab::GemmOf<T>;
+  using Kernel = void (*)(Arguments, CUtensorMap, CUtensorMap, CUtensorMap);
 
-  /// Launches tma_wgmma.
-  void simple(Product g);
+  /// Launches tma_wgmma, which takes BF16 alone.
+  void simple(Arguments g);
   /// Launches one of the others.
-  void operator()(const Product& product, Kernel kernel, How how);
+  void operator()(const Arguments& product, Kernel kernel, How how);
 
  private:
   /// Room for matrices whose rows are not aligned, with rows that are.
   struct Room {
-    std::optional<lab::DeviceBuffer<bf16>> matrix = {};
+    std::optional<lab::DeviceBuffer<T>> matrix = {};
 
     /// Room for (rows, cols), whose distance between rows becomes ld.
-    bf16* of(int rows, int cols, int& ld) {
-      ld = lab::ceil_div(cols, 8) * 8;
+    T* of(int rows, int cols, int& ld) {
+      constexpr int aligned = 16 / sizeof(T);
+      ld = lab::ceil_div(cols, aligned) * aligned;
       const std::size_t size = static_cast<std::size_t>(rows) * static_cast<std::size_t>(ld);
       if (!matrix || matrix->size() < size) matrix.emplace(size, "aligned rows");
       return matrix->data();
     }
     /// The matrix itself where its rows are aligned, else a copy; ld becomes that of the result.
-    const bf16* aligned(const bf16* from, int rows, int cols, int& ld);
+    const T* aligned(const T* from, int rows, int cols, int& ld);
+    /// The transposed of a matrix (rows, cols).
+    const T* transposed(const T* from, int rows, int cols, int& ld);
   };
 
-  void align(Product& g);
-  static void copy(bf16* to, int ld_to, const bf16* from, int ld, const Product& g);
+  void align(Arguments& g);
+  static void copy(T* to, int ld_to, const T* from, int ld, const Arguments& g);
 
   Room a_, b_, c_;
 };

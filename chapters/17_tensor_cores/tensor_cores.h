@@ -62,7 +62,7 @@ __device__ __forceinline__ void store2(const lab::GemmOf<T>& g, int row, int col
 }
 /// Whether a matrix has rows that all begin at multiples of 16 bytes.
 template <class T>
-bool aligned_rows(const T* matrix, int ld) {
+__host__ __device__ bool aligned_rows(const T* matrix, int ld) {
   return reinterpret_cast<std::uintptr_t>(matrix) % 16 == 0 && ld * sizeof(T) % 16 == 0;
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 #include "hopper.cuh"
 #include "lab/lab.h"
@@ -29,17 +30,16 @@ __global__ void __launch_bounds__(specialized_threads, 1)
   specialized<How{false, false}>(g, map_a, map_b, map_c);
 }
 
-// 17 %: 704 TFLOP/s. Two more things are new: the order of the tiles, rows of 16 together, and that a stage is released only
+// 17 %: 697 TFLOP/s. Two more things are new: the order of the tiles, rows of 16 together, and that a stage is released only
 // when the next one has been given to the tensor cores. In a trial that added one after the other, the roles alone made it
 // 15 % faster, and neither of the two changed the share of cuBLAS at 4096 by more than 0.02 (the notes have the figures).
 //= 15 % faster: 100 * (0.2279 / 0.1981 - 1)
 //= 17 %: 100 * (ms("tma_wgmma") / ms("producer_warp") - 1)
-//= 704 TFLOP/s: rate("producer_warp") / 1000
+//= 697 TFLOP/s: rate("producer_warp") / 1000
 
 // ## 8. The way out
 //
-// A lane holds pairs of neighbours, so a store of a warp writes 16 bytes in each of eight rows: half a sector each, in 64 store
-// instructions a thread. `stmatrix` is `ldmatrix` the other way: the warpgroup writes
+// Stores from the registers write half sectors, as in section 5, and here a thread has 64 of them. `stmatrix` is `ldmatrix` the other way: the warpgroup writes
 // its sums, rounded, as a swizzled box into shared memory, and one thread has the TMA store it. The TMA clips the box
 // where C ends. The stores are ordinary ones, the TMA reads through the async proxy: so each thread fences before the barrier.
 
@@ -70,17 +70,17 @@ __global__ void __launch_bounds__(specialized_threads, 1)
   specialized<How{true, true}>(g, map_a, map_b, map_c);
 }
 
-// `box_stores` makes 782 TFLOP/s. On the simulator the store requests of threads fall from 1,023 to 0. Blocks that stay hardly gain:
-// `persistent` makes 787, at 2048 and 4001 it is as fast as `box_stores`, and at 4096 x 4097 x 4099 it takes 7.6 % longer, at the
+// `box_stores` makes 775 TFLOP/s. On the simulator the store requests of threads fall from 1,023 to 0. Blocks that stay hardly gain:
+// `persistent` makes 780, at 2048 and 4001 it is as fast as `box_stores`, and at 4096 x 4097 x 4099 it takes 6.8 % longer, at the
 // same clock. Why is not measured.
 //= from 1,023 to 0: (count("producer_warp", "global_store_requests"), count("box_stores", "global_store_requests"))
-//= 782 TFLOP/s: rate("box_stores") / 1000
-//= makes 787: rate("persistent") / 1000
+//= 775 TFLOP/s: rate("box_stores") / 1000
+//= makes 780: rate("persistent") / 1000
 //= because as fast as `box_stores`: 0.99 < ms("persistent", 2048) / ms("box_stores", 2048) < 1.01 and 0.99 < ms("persistent", 4001) / ms("box_stores", 4001) < 1.01
-//= 7.6 % longer: 100 * (ms("persistent", "4096,4097,4099") / ms("box_stores", "4096,4097,4099") - 1)
+//= 6.8 % longer: 100 * (ms("persistent", "4096,4097,4099") / ms("box_stores", "4096,4097,4099") - 1)
 //= because at the same clock: clock("persistent", "4096,4097,4099") == clock("box_stores", "4096,4097,4099")
 //
-// ## 10. Rows that the TMA cannot take
+// ## Rows that the TMA cannot take (second reading)
 //
 // The rows of a tensor map begin at multiples of 16 bytes, eight elements. A matrix of 4001 columns without a gap has no such
 // rows. `copy_rows` copies it to one that has, before the product, and C back after it. A TMA store has another limit: a box that
@@ -93,7 +93,8 @@ __global__ void __launch_bounds__(specialized_threads, 1)
 /// Copies a matrix (rows, cols) to one with another distance between its rows.
 ///
 /// Launch: a block of 256 threads for each row.
-__global__ void copy_rows(bf16* to, int ld_to, const bf16* from, int ld, int cols) {
+template <class T>
+__global__ void copy_rows(T* to, int ld_to, const T* from, int ld, int cols) {
   const std::size_t row = blockIdx.x;
 #pragma unroll 8
   for (int c = static_cast<int>(threadIdx.x); c < cols; c += 256) {
@@ -109,23 +110,48 @@ __global__ void copy_rows(bf16* to, int ld_to, const bf16* from, int ld, int col
 // [hide] How the rungs are launched and registered
 namespace {
 
-/// The tensor map of a matrix (rows, cols) whose rows are aligned, for boxes of (box_rows, 64) swizzled by 128 bytes.
+/// Transposes a matrix (rows, cols).
+///
+/// Launch: a block of 256 threads for each 32 x 32 elements.
+template <class T>
+__global__ void transpose(T* to, int ld_to, const T* from, int ld, int rows, int cols) {
+  __shared__ T tile[32][33];
+  const int x = static_cast<int>(threadIdx.x) % 32, y = static_cast<int>(threadIdx.x) / 32;
+  const int row = static_cast<int>(blockIdx.y) * 32, col = static_cast<int>(blockIdx.x) * 32;
+  for (int i = y; i < 32; i += 8) {
+    if (row + i < rows && col + x < cols)
+      tile[i][x] = from[static_cast<std::size_t>(row + i) * ld + col + x];
+  }
+  __syncthreads();
+  for (int i = y; i < 32; i += 8) {
+    if (col + i < cols && row + x < rows)
+      to[static_cast<std::size_t>(col + i) * ld_to + row + x] = tile[x][i];
+  }
+}
+
+/// The tensor map of a matrix (rows, cols) whose rows are aligned, for boxes of (height, 128 bytes) swizzled by 128 bytes.
 ///
 /// The function that makes it belongs to the driver; asking the runtime for its address spares the
 /// program a second library.
-CUtensorMap tensor_map(const bf16* matrix, int rows, int cols, int ld, int height) {
+template <class T>
+CUtensorMap tensor_map(const T* matrix, int rows, int cols, int ld, int height) {
   void* entry = nullptr;
   cudaDriverEntryPointQueryResult found;
   CUDA_CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry, 12000,
                                               cudaEnableDefault, &found));
   CUDA_CHECK(found == cudaDriverEntryPointSuccess ? cudaSuccess : cudaErrorSymbolNotFound);
   const cuuint64_t size[] = {static_cast<cuuint64_t>(cols), static_cast<cuuint64_t>(rows)};
-  const cuuint64_t pitch[] = {static_cast<cuuint64_t>(ld) * sizeof(bf16)};
-  const cuuint32_t box[] = {box_columns, static_cast<cuuint32_t>(height)}, steps[] = {1, 1};
+  const cuuint64_t pitch[] = {static_cast<cuuint64_t>(ld) * sizeof(T)};
+  const cuuint32_t box[] = {128 / sizeof(T), static_cast<cuuint32_t>(height)};
+  const cuuint32_t steps[] = {1, 1};
   CUtensorMap map;
   const CUresult made = reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(entry)(
-      &map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, const_cast<bf16*>(matrix), size, pitch, box, steps,
-      CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+      &map,
+      std::is_same_v<T, bf16>     ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
+      : std::is_same_v<T, __half> ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
+                                  : CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
+      2, const_cast<T*>(matrix), size, pitch, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
+      CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
       CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   CUDA_CHECK(made == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue);
   return map;
@@ -133,28 +159,30 @@ CUtensorMap tensor_map(const bf16* matrix, int rows, int cols, int ld, int heigh
 
 }  // namespace
 
-const bf16* Launcher::Room::aligned(const bf16* from, int rows, int cols, int& ld) {
+template <class T>
+const T* Launcher<T>::Room::aligned(const T* from, int rows, int cols, int& ld) {
   if (aligned_rows(from, ld)) return from;
   const int ld_from = ld;
-  bf16* const to = of(rows, cols, ld);
+  T* const to = of(rows, cols, ld);
   copy_rows<<<static_cast<unsigned>(rows), 256>>>(to, ld, from, ld_from, cols);
   return to;
 }
 
-void Launcher::simple(Product g) {
-  align(g);
-  CUDA_CHECK(cudaFuncSetAttribute(tma_wgmma<STAGES>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  static_cast<int>(ring_bytes)));
-  tma_wgmma<STAGES><<<lab::tiles(g.n, g.m, BN, BM), 256, ring_bytes>>>(
-      g, tensor_map(g.a, g.m, g.k, g.lda, BM), tensor_map(g.b, g.k, g.n, g.ldb, BK));
+template <class T>
+const T* Launcher<T>::Room::transposed(const T* from, int rows, int cols, int& ld) {
+  const int ld_from = ld;
+  T* const to = of(cols, rows, ld);
+  transpose<<<lab::tiles(cols, rows, 32, 32), 256>>>(to, ld, from, ld_from, rows, cols);
+  return to;
 }
 
-void Launcher::operator()(const Product& product, Kernel kernel, How how) {
-  Product g = product;
+template <class T>
+void Launcher<T>::operator()(const Arguments& product, Kernel kernel, How how) {
+  Arguments g = product;
   align(g);
   CUtensorMap map_c{};
   // A box that ends within 16 bytes of a row overwrites the rest of them.
-  const bool own_c = how.boxes && !(aligned_rows(g.c, g.ldc) && g.n % 8 == 0);
+  const bool own_c = how.boxes && !(aligned_rows(g.c, g.ldc) && g.n * sizeof(T) % 16 == 0);
   if (own_c) {
     g.c = c_.of(g.m, g.n, g.ldc);
     if (g.beta != 0) copy(g.c, g.ldc, product.c, product.ldc, g);
@@ -164,7 +192,8 @@ void Launcher::operator()(const Product& product, Kernel kernel, How how) {
   CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(shared)));
   const int clusters = lab::ceil_div(lab::ceil_div(g.m, BM), how.cluster) * lab::ceil_div(g.n, BN);
-  const int at_once = lab::device_attribute(cudaDevAttrMultiProcessorCount) / how.cluster;
+  int at_once = lab::device_attribute(cudaDevAttrMultiProcessorCount) / how.cluster;
+  if (how.fewest) at_once = lab::ceil_div(clusters, lab::ceil_div(clusters, at_once));
   cudaLaunchConfig_t launch{};
   launch.gridDim = static_cast<unsigned>(how.cluster *
                                          (how.persistent ? std::min(clusters, at_once) : clusters));
@@ -176,24 +205,45 @@ void Launcher::operator()(const Product& product, Kernel kernel, How how) {
   launch.attrs = &together;
   launch.numAttrs = 1;
   CUDA_CHECK(cudaLaunchKernelEx(&launch, kernel, g, tensor_map(g.a, g.m, g.k, g.lda, BM),
-                                tensor_map(g.b, g.k, g.n, g.ldb, BK), map_c));
+                                is_transposed<T>
+                                    ? tensor_map(g.b, g.n, g.k, g.ldb, BN / how.cluster)
+                                    : tensor_map(g.b, g.k, g.n, g.ldb, BK),
+                                map_c));
   if (own_c) copy(product.c, product.ldc, g.c, g.ldc, g);
 }
 
-void Launcher::align(Product& g) {
+template <class T>
+void Launcher<T>::align(Arguments& g) {
   g.a = a_.aligned(g.a, g.m, g.k, g.lda);
-  g.b = b_.aligned(g.b, g.k, g.n, g.ldb);
+  if constexpr (is_transposed<T>)
+    g.b = b_.transposed(g.b, g.k, g.n, g.ldb);
+  else
+    g.b = b_.aligned(g.b, g.k, g.n, g.ldb);
 }
 
-void Launcher::copy(bf16* to, int ld_to, const bf16* from, int ld, const Product& g) {
+template <class T>
+void Launcher<T>::copy(T* to, int ld_to, const T* from, int ld, const Arguments& g) {
   copy_rows<<<static_cast<unsigned>(g.m), 256>>>(to, ld_to, from, ld, g.n);
 }
+
+template <>
+void Launcher<bf16>::simple(Product g) {
+  align(g);
+  CUDA_CHECK(cudaFuncSetAttribute(tma_wgmma<STAGES>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  static_cast<int>(ring_bytes)));
+  tma_wgmma<STAGES><<<lab::tiles(g.n, g.m, BN, BM), 256, ring_bytes>>>(
+      g, tensor_map(g.a, g.m, g.k, g.lda, BM), tensor_map(g.b, g.k, g.n, g.ldb, BK));
+}
+
+template class Launcher<bf16>;
+template class Launcher<__half>;
+template class Launcher<float>;
 
 namespace {
 
 /// Adds the rungs.
 void add(lab::GemmLadderOf<bf16>& ladder) {
-  Launcher launch;
+  Launcher<> launch;
   ladder.add("tma_wgmma", [&](const Product& g) { launch.simple(g); });
   ladder.add("producer_warp", [&](const Product& g) { launch(g, producer_warp, {false, false}); });
   ladder.add("box_stores", [&](const Product& g) { launch(g, box_stores, {true, false}); });

@@ -12,7 +12,7 @@
 #include "launcher.h"
 #include "tensor_cores.h"
 
-// ## 11. Clusters
+// ## 10. Clusters
 //
 // Blocks of a {term}`cluster <thread block cluster>` run at the same time on neighbouring SMs, and reach each other's shared
 // memory. Two blocks, one below the other, need the same boxes of B. Each requests half of them with {term}`multicast`: the
@@ -26,9 +26,8 @@
 // the whole GPU before it, `MEMBAR.ALL.GPU`. Here a consumer has written nothing that the other block reads: it has only
 // read, and `wgmma.wait_group` has told it that the reads are complete. So this kernel says `relaxed`.
 //
-// The memory model of PTX does not promise that: it orders reads before somebody else's later writes through a release, too. The
-// kernel relies on the hardware, which has nothing left to delay. CUTLASS relies on the same: its arrival has
-// neither word, which by default releases to the own block alone, and nvcc 13.0 makes the same instruction of both.
+// The memory model of PTX does not promise that: it orders reads before later writes through a release, too. The kernel relies on
+// the hardware, as CUTLASS does: its arrival has neither word, of which nvcc 13.0 makes the same instruction.
 //
 //? fence: What does the fence cost at 4096, in each of 64 steps?
 //? choices: nothing that is seen | some per cent | more than a quarter of the speed
@@ -94,60 +93,105 @@ struct Cluster {
 ///
 /// Launch: as persistent, in clusters of two.
 /// Requires: as box_stores.
-template <bool RELEASES>
+template <bool RELEASES, class T = bf16>
 __global__ void __launch_bounds__(specialized_threads, 1)
-    multicast(Product g, const __grid_constant__ CUtensorMap map_a,
+    multicast(lab::GemmOf<T> g, const __grid_constant__ CUtensorMap map_a,
               const __grid_constant__ CUtensorMap map_b,
               const __grid_constant__ CUtensorMap map_c) {
   specialized<How{true, true, 2}, Cluster<2, RELEASES>>(g, map_a, map_b, map_c);
 }
 
-// It costs 32 % of the speed: 542 TFLOP/s against 800. With it the cluster was slower than no cluster at all; nothing in
+// It costs 31 % of the speed: 540 TFLOP/s against 788. With it the cluster was slower than no cluster at all; nothing in
 // the source says why, and the machine code does.
-//= 32 %: 100 * (1 - ms("multicast/arrive=relaxed") / ms("multicast/arrive=release"))
-//= 542 TFLOP/s against 800: (rate("multicast/arrive=release") / 1000, rate("multicast/arrive=relaxed") / 1000)
+//= 31 %: 100 * (1 - ms("multicast/arrive=relaxed") / ms("multicast/arrive=release"))
+//= 540 TFLOP/s against 788: (rate("multicast/arrive=release") / 1000, rate("multicast/arrive=relaxed") / 1000)
 //
-// | TFLOP/s | `copy_ring` | `tma_wgmma` | `producer_warp` | `box_stores` | `persistent` | `multicast` | cuBLAS | share of cuBLAS |
+// ## 11. Fewer blocks
+//
+// At 4096 there are 512 tiles, for 256 clusters. 66 clusters compute them in four waves, and so do 64. `blocks=fewest` launches as few
+// blocks as make as many waves; nothing else differs.
+//= 512 tiles, for 256: (4096 / 128 * (4096 / 256), 4096 / 256 * (4096 / 256))
+//
+//? fewest: Four SMs of 132 then have nothing to do. What becomes of the share of cuBLAS at 4096?
+//? choices: it falls by 3 % | it stays | it rises
+//? answer: {"it falls by 3 %": ratio("multicast/blocks=fewest") / ratio("multicast/arrive=relaxed") < 0.98,
+//?   "it stays": 0.98 < ratio("multicast/blocks=fewest") / ratio("multicast/arrive=relaxed") < 1.003,
+//?   "it rises": ratio("multicast/blocks=fewest") / ratio("multicast/arrive=relaxed") > 1.003}
+//
+// It rises, from 0.996 to 1.004. Power decides. In a trial every block read the clock of its SM: with 66 clusters a block took
+// 279,891 cycles at 1,593 MHz, with 64 it took 279,878 at 1,609. With zeros in A and B, which take less power, the clock was 1,793 MHz and
+// the time the same, both with 66 and with 64. So what idle SMs do not take, the others turn into clock.
+//= from 0.996 to 1.004: (ratio("multicast/arrive=relaxed"), ratio("multicast/blocks=fewest"))
+//= 279,891 cycles at 1,593 MHz, with 64 it took 279,878 at 1,609: (279891, 1593.2, 66 - 2, 279878, 1608.7)
+//= 1,793 MHz: 1792.8
+//
+// ## 12. Sums that wait for the next tile
+//
+// Between two tiles of a block its tensor cores wait until the sums have left. `overlapped` only rounds them, to 64 registers a
+// thread, and begins the next tile: one of four boxes leaves in each of its first four steps, beneath the `wgmma` of a stage.
+//= 64 registers: 64 * 256 / 128 / 2
+//
+//? held: At 2048 a block has one tile. What does this do to the share of cuBLAS there, beside `multicast blocks=fewest`?
+//? choices: it rises | it stays | it falls
+//? answer: {"it rises": ratio("overlapped", 2048) / ratio("multicast/blocks=fewest", 2048) > 1.005,
+//?   "it stays": 0.995 < ratio("overlapped", 2048) / ratio("multicast/blocks=fewest", 2048) < 1.005,
+//?   "it falls": ratio("overlapped", 2048) / ratio("multicast/blocks=fewest", 2048) < 0.995}
+
+/// The same, with sums that leave in boxes beneath the products of the next tile.
+///
+/// Launch, Requires: as multicast.
+__global__ void __launch_bounds__(specialized_threads, 1)
+    overlapped(Product g, const __grid_constant__ CUtensorMap map_a,
+               const __grid_constant__ CUtensorMap map_b,
+               const __grid_constant__ CUtensorMap map_c) {
+  specialized<How{true, true, 2, true, true}, Cluster<2, false>>(g, map_a, map_b, map_c);
+}
+
+// It falls, from 0.985 to 0.974. No products follow, so nothing can be gained; what is lost is not measured.
+//= from 0.985 to 0.974: (ratio("multicast/blocks=fewest", 2048), ratio("overlapped", 2048))
+//
+// | TFLOP/s | `tma_wgmma` | `producer_warp` | `box_stores` | `persistent` | `multicast` | `overlapped` | cuBLAS | share of cuBLAS |
 // |--:|--:|--:|--:|--:|--:|--:|--:|--:|
-// | 2048 | 401 | 480 | 539 | 653 | 652 | 651 | 660 | 0.99 |
-// | 4096 | 482 | 603 | 704 | 782 | 787 | 800 | 806 | 0.99 |
-// | at MHz | 1980 | 1965 | 1965 | 1965 | 1965 | 1920 | 1980 | |
-// | 8192 | 431 | 574 | 680 | 692 | 710 | 692 | 789 | 1.02 |
-// | at MHz | 1680 | 1635 | 1590 | 1560 | 1560 | 1500 | 1980 | |
-//= | 401 | 480 | 539 | 653 | 652 | 651 | 660 | 0.99 |: (rate("copy_ring", 2048) / 1000, rate("tma_wgmma", 2048) / 1000, rate("producer_warp", 2048) / 1000,
-//=   rate("box_stores", 2048) / 1000, rate("persistent", 2048) / 1000, rate("multicast/arrive=relaxed", 2048) / 1000,
-//=   rate("cublas", 2048) / 1000, ratio("multicast/arrive=relaxed", 2048))
-//= | 482 | 603 | 704 | 782 | 787 | 800 | 806 | 0.99 |: (rate("copy_ring", 4096) / 1000, rate("tma_wgmma", 4096) / 1000, rate("producer_warp", 4096) / 1000,
-//=   rate("box_stores", 4096) / 1000, rate("persistent", 4096) / 1000, rate("multicast/arrive=relaxed", 4096) / 1000,
-//=   rate("cublas", 4096) / 1000, ratio("multicast/arrive=relaxed", 4096))
-//= | 1980 | 1965 | 1965 | 1965 | 1965 | 1920 | 1980 |: (clock("copy_ring"), clock("tma_wgmma"), clock("producer_warp"), clock("box_stores"),
-//=   clock("persistent"), clock("multicast/arrive=relaxed"), clock("cublas"))
-//= | 1680 | 1635 | 1590 | 1560 | 1560 | 1500 | 1980 |: (clock("copy_ring", 8192), clock("tma_wgmma", 8192), clock("producer_warp", 8192),
-//=   clock("box_stores", 8192), clock("persistent", 8192), clock("multicast/arrive=relaxed", 8192), clock("cublas", 8192))
-//= | 431 | 574 | 680 | 692 | 710 | 692 | 789 | 1.02 |: (rate("copy_ring", 8192) / 1000, rate("tma_wgmma", 8192) / 1000, rate("producer_warp", 8192) / 1000,
-//=   rate("box_stores", 8192) / 1000, rate("persistent", 8192) / 1000, rate("multicast/arrive=relaxed", 8192) / 1000,
-//=   rate("cublas", 8192) / 1000, ratio("multicast/arrive=relaxed", 8192))
+// | 2048 | 456 | 514 | 617 | 617 | 612 | 605 | 622 | 0.97 |
+// | 4096 | 598 | 697 | 775 | 780 | 788 | 798 | 793 | 1.01 |
+// | at MHz | 1980 | 1980 | 1980 | 1980 | 1935 | 1965 | 1980 | |
+// | 8192 | 563 | 686 | 682 | 701 | 747 | 694 | 728 | 1.03 |
+// | at MHz | 1845 | 1605 | 1545 | 1545 | 1515 | 1560 | 1980 | |
+//= 456 | 514 | 617 | 617 | 612 | 605 | 622 | 0.97: (rate("tma_wgmma", 2048) / 1000, rate("producer_warp", 2048) / 1000, rate("box_stores", 2048) / 1000,
+//=   rate("persistent", 2048) / 1000, rate("multicast/blocks=fewest", 2048) / 1000, rate("overlapped", 2048) / 1000,
+//=   rate("cublas", 2048) / 1000, ratio("overlapped", 2048))
+//= 598 | 697 | 775 | 780 | 788 | 798 | 793 | 1.01: (rate("tma_wgmma") / 1000, rate("producer_warp") / 1000, rate("box_stores") / 1000,
+//=   rate("persistent") / 1000, rate("multicast/blocks=fewest") / 1000, rate("overlapped") / 1000,
+//=   rate("cublas") / 1000, ratio("overlapped"))
+//= 1980 | 1980 | 1980 | 1980 | 1935 | 1965 | 1980: (clock("tma_wgmma"), clock("producer_warp"), clock("box_stores"),
+//=   clock("persistent"), clock("multicast/blocks=fewest"), clock("overlapped"), clock("cublas"))
+//= 563 | 686 | 682 | 701 | 747 | 694 | 728 | 1.03: (rate("tma_wgmma", 8192) / 1000, rate("producer_warp", 8192) / 1000, rate("box_stores", 8192) / 1000,
+//=   rate("persistent", 8192) / 1000, rate("multicast/blocks=fewest", 8192) / 1000, rate("overlapped", 8192) / 1000,
+//=   rate("cublas", 8192) / 1000, ratio("overlapped", 8192))
+//= 1845 | 1605 | 1545 | 1545 | 1515 | 1560 | 1980: (clock("tma_wgmma", 8192), clock("producer_warp", 8192), clock("box_stores", 8192),
+//=   clock("persistent", 8192), clock("multicast/blocks=fewest", 8192), clock("overlapped", 8192), clock("cublas", 8192))
 //
-// At 8192 and 16384 all kernels whose sums leave in boxes pass cuBLAS: `box_stores` has 1.006 and 1.010 of it, `persistent` 1.022 and
-// 1.017, `multicast` 1.019 and 1.018. So passing it takes no clusters. At 4096 they reach 0.991, at 2048 0.985, where
-// `persistent` reaches 0.993. They gain most where rows have to be copied first: at 4001 they are 1.32 times as fast as `persistent`,
-// and at 4096 x 4097 x 4099 they make 2.48 times what cuBLAS makes. Why is not measured.
-//= has 1.006 and 1.010 of it, `persistent` 1.022 and 1.017, `multicast` 1.019 and 1.018: (ratio("box_stores", 8192), ratio("box_stores", 16384),
-//=   ratio("persistent", 8192), ratio("persistent", 16384), ratio("multicast/arrive=relaxed", 8192), ratio("multicast/arrive=relaxed", 16384))
-//= they reach 0.991: ratio("multicast/arrive=relaxed")
-//= 2048 0.985: (2048, ratio("multicast/arrive=relaxed", 2048))
-//= reaches 0.993: ratio("persistent", 2048)
-//= 1.32 times as fast: ms("persistent", 4001) / ms("multicast/arrive=relaxed", 4001)
-//= make 2.48 times: ratio("multicast/arrive=relaxed", "4096,4097,4099")
+// At 8192 and 16384 all kernels whose sums leave in boxes pass cuBLAS: `box_stores` has 1.005 and 1.014 of it, `persistent` 1.021 and
+// 1.010, `overlapped` 1.025 and 1.028. So passing it takes no clusters there. At 4096 `persistent` has 0.992, `overlapped` 1.009.
+//= has 1.005 and 1.014 of it, `persistent` 1.021 and: (ratio("box_stores", 8192), ratio("box_stores", 16384), ratio("persistent", 8192))
+//= 1.010, `overlapped` 1.025 and 1.028: (ratio("persistent", 16384), ratio("overlapped", 8192), ratio("overlapped", 16384))
+//= At 4096 `persistent` has 0.992, `overlapped` 1.009: (4096, ratio("persistent"), ratio("overlapped"))
 //
-// The share is that of cuBLAS timed beside the rung; the cuBLAS of the column is a row of its own, timed first. The clock
-// was 1,980 MHz for all at 2048, and at 4096 up to `copy_ring`. Where it is lower, the driver names the power cap, for cuBLAS beside
-// the rung as well: another card, or a warmer one, gives other figures, and only times of one run can be compared. No power stands
-// here: NVML's is a mean over the last second, and these rows took less (the notes).
-//= 1,980 MHz for all: clock("multicast/arrive=relaxed", 2048)
-//= because for all: min(clock("copy_ring", 2048), clock("tma_wgmma", 2048), clock("producer_warp", 2048), clock("box_stores", 2048),
-//=   clock("persistent", 2048), clock("cublas", 2048), clock("wmma"), clock("mma_sync"), clock("ldmatrix"), clock("swizzled"),
-//=   clock("copy_ring")) == clock("multicast/arrive=relaxed", 2048)
+// Clusters gain most where rows have to be copied first: at 4001 `overlapped` is 1.33 times as fast as `persistent`, and at
+// 4096 x 4097 x 4099 it makes 2.61 times what cuBLAS makes. Why is not measured.
+//= 1.33 times as fast: ms("persistent", 4001) / ms("overlapped", 4001)
+//= makes 2.61 times: ratio("overlapped", "4096,4097,4099")
+//
+// The elements may be FP16 as well: `type=fp16` of `multicast` has 0.997 of cuBLAS with FP16. Those of TF32 have 32 bits, and `wgmma`
+// transposes none of these, so `type=tf32` transposes B first, within its time: 0.91 of cuBLAS with TF32 at 4096, 0.96 at 8192.
+//= has 0.997 of cuBLAS with FP16: ratio("multicast/type=fp16")
+//= 0.91 of cuBLAS with TF32 at 4096, 0.96 at: (ratio("multicast/type=tf32"), 4096, ratio("multicast/type=tf32", 8192))
+//
+// The share is that of cuBLAS timed beside the rung; the cuBLAS of the column is a row of its own, timed first. The clock is the
+// median of samples between the runs; within a kernel it is lower, as in section 11. Where it is below 1,980 MHz, the driver names
+// the power cap, for cuBLAS beside the rung as well: another card, or a warmer one, gives other figures, and only times of one run can be
+// compared. No power stands here: NVML's is a mean over the last second, and these rows took less (the notes).
+//= below 1,980 MHz: limit("sm_clock_mhz")
 //
 // The data matter, too: in a trial cuBLAS made 859 TFLOP/s at 4096 with zeros in A and B and 797 with random elements, the last
 // kernel 863 and 797. Measure with the data that you will have.
@@ -159,13 +203,28 @@ __global__ void __launch_bounds__(specialized_threads, 1)
 namespace {
 
 void add(lab::GemmLadderOf<bf16>& ladder) {
-  Launcher launch;
+  Launcher<> launch;
   ladder.add("multicast", "arrive=release", [&](const Product& g) {
     launch(g, multicast<true>, {true, true, 2});
   });
   ladder.add("multicast", "arrive=relaxed", [&](const Product& g) {
     launch(g, multicast<false>, {true, true, 2});
   });
+  ladder.add("multicast", "blocks=fewest", [&](const Product& g) {
+    launch(g, multicast<false>, {true, true, 2, true});
+  });
+  ladder.add("overlapped", [&](const Product& g) { launch(g, overlapped, {true, true, 2, true}); });
+  if (!ladder.ladder().wants("multicast")) return;
+  Launcher<__half> launch_fp16;
+  lab::GemmLadderOf<__half>(ladder.ladder(), {})
+      .add("multicast", "type=fp16", [&](const lab::GemmOf<__half>& g) {
+        launch_fp16(g, multicast<false, __half>, {true, true, 2, true});
+      });
+  Launcher<float> launch_tf32;
+  lab::GemmLadder(ladder.ladder(), {.tf32 = true})
+      .add("multicast", "type=tf32", [&](const lab::Gemm& g) {
+        launch_tf32(g, multicast<false, float>, {true, true, 2, true});
+      });
 }
 
 const lab::Rungs here(add);

@@ -5,7 +5,7 @@ import unittest
 from chapter import Chapter, Mutant, conflicts, notice, only, right_for
 
 CHAPTER = Chapter("17_tensor_cores")
-HOPPER = ("tma_wgmma", "producer_warp", "box_stores", "persistent", "multicast")
+HOPPER = ("tma_wgmma", "producer_warp", "box_stores", "persistent", "multicast", "overlapped")
 SIMULATED = ("wmma", "mma_sync", "ldmatrix", "swizzled", "copy_ring", "tf32", *HOPPER)
 
 
@@ -42,8 +42,10 @@ class Counts(unittest.TestCase):
 
     def test_no_thread_loads_what_the_tma_copies(self):
         for row in CHAPTER.right("--size", "136,264,72", *only(*HOPPER)).rows:
+            if row.get("variant") == "type=tf32":  # its B is transposed by threads
+                continue
             self.assertEqual(row["counts"]["global_load_requests"], 0, row["rung"])
-            if row["rung"] in ("box_stores", "persistent", "multicast"):
+            if row["rung"] in ("box_stores", "persistent", "multicast", "overlapped"):
                 self.assertEqual(row["counts"]["global_store_requests"], 0, row["rung"])
 
 
@@ -60,7 +62,15 @@ class Errors(unittest.TestCase):
 
 class Sizes(unittest.TestCase):
     def test_small_products_of_any_shape_and_pitch(self):
-        CHAPTER.right("--cases", "all", *only(*SIMULATED), results=False, fast=True)
+        slow = ("tf32", "multicast")  # of several variants each: every M and N, every K with some of them, alpha 0
+        CHAPTER.right("--cases", "all", *only(*(set(SIMULATED) - set(slow))), results=False, fast=True)
+        for cases in ("0-47", "144-152"):
+            CHAPTER.right("--cases", cases, *only(*slow), results=False, fast=True)
+
+    def test_blocks_that_compute_several_tiles(self):
+        """The simulated GPU has eight SMs: two tiles a block, and K ends before all boxes of the tile before have left, or after."""
+        for size in ("400,700,60", "390,704,280"):
+            CHAPTER.right("--size", size, *only("persistent", "multicast", "overlapped"), fast=True)
 
     def test_sizes_around_the_tiles(self):
         right_for(
@@ -110,7 +120,7 @@ class HopperMutants(unittest.TestCase):
     mutants = (
         (
             "hopper.cuh",
-            "store_boxes",
+            "store_box",
             "ptx::fence_proxy_async(ptx::space_shared);",
             "",
             "box_stores",
