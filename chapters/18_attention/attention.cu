@@ -1441,7 +1441,7 @@ struct KeyValue {
 
 /// Heads that are hard for a softmax. Of each four heads of the cache the first is as `QueryValue` and `KeyValue` have it; the
 /// second has scores of up to thousands, many of them equal; the third has keys that are all alike; in the last one the scores
-/// grow from key to key.
+/// grow up to the last key, by steps that bfloat16 has exactly.
 struct HardHeads {
   std::uint64_t seed;
   bool of_keys;
@@ -1451,7 +1451,7 @@ struct HardHeads {
     if (of_keys) {
       if (kind == 1) return static_cast<float>(row % 3);
       if (kind == 2) return lab::random_float(seed, i % d);
-      if (kind == 3) return static_cast<float>(row < 255 ? row : 255) / 256;
+      if (kind == 3) return static_cast<float>(row * 256 / (of_head / d)) / 256;
       return lab::random_float(seed, i);
     }
     if (kind == 1) return row % 2 == 1 ? -100 : 100;
