@@ -215,11 +215,11 @@ __global__ void __launch_bounds__(BLOCK)
 }
 
 // A copy moves each element twice, `three_passes` four times, and `online` three times. If all of that crossed to memory, at a copy's
-// rate, they would reach 0.50 and 0.67 of it. For rows of 32768 elements they reach 0.32 and 0.51. For rows of 4096 `online` reaches
-// 0.73, more than that bound. How much of a row's later reads the caches serve, and what else holds the long rows back, is not measured.
+// rate, they would reach 0.50 and 0.67 of it. For rows of 32768 elements they reach 0.32 and 0.52. For rows of 4096 `online` reaches
+// 0.74, more than that bound. How much of a row's later reads the caches serve, and what else holds the long rows back, is not measured.
 //= 0.50 and 0.67: (2 / 4, 2 / 3)
-//= reach 0.32 and 0.51: (ratio("three_passes/softmax,long"), ratio("online/softmax,long"))
-//= 0.73, more: ratio("online/softmax,middle")
+//= reach 0.32 and 0.52: (ratio("three_passes/softmax,long"), ratio("online/softmax,long"))
+//= 0.74, more: ratio("online/softmax,middle")
 
 // ## 3. One pass: who can keep a row?
 //
@@ -253,8 +253,8 @@ __global__ void __launch_bounds__(32 * WARP_ROWS)
   write_mapped<Op, WIDE>(out + size_t(row) * cols, x, all, gamma, beta, first, 128, cols);
 }
 
-// 1.00: a softmax costs what a copy costs. For 128 elements, one float4 a lane, it is 0.98.
-//= 1.00: ratio("warp_row/softmax,short")
+// 1.01: a softmax costs what a copy costs. For 128 elements, one float4 a lane, it is 0.98.
+//= 1.01: ratio("warp_row/softmax,short")
 //= is 0.98: ratio("warp_row/softmax,tiny")
 //
 // Rows may have elements that are not finite. A masked score is -inf: its exp is 0, as if the element were not there. If all
@@ -292,10 +292,10 @@ __global__ void __launch_bounds__(THREADS)
 //?   "above 0.9": ratio("block_row/softmax,long") >= 0.9}
 //
 // 0.98. The middle rows, which leave room for four blocks on an SM, reach 0.99. Hopper's clusters can share a long row
-// among several SMs, as the second reading on clusters shows. For a softmax that is a loss here, with 0.84.
+// among several SMs, as the second reading on clusters shows. For a softmax that is a loss here, with 0.85.
 //= 0.98. The: ratio("block_row/softmax,long")
 //= reach 0.99: ratio("block_row/softmax,middle")
-//= here, with 0.84: ratio("cluster_row/softmax,long")
+//= here, with 0.85: ratio("cluster_row/softmax,long")
 
 // ## 4. Norms
 //
@@ -350,16 +350,17 @@ __global__ void variance(float* __restrict__ out, const float* __restrict__ in, 
 //= less than 0.00001: error("variance/by=welford")
 //
 // With the blocks of the softmax, of 512 threads, layer norm reaches 0.90 of the copy for rows of 4096 elements, and 0.85 for 32768. Other
-// blocks are better: 256 threads with four float4s each reach 0.96 for the middle rows, and 1024 threads with eight each 0.96 for the
+// blocks are better: 256 threads with four float4s each reach 0.97 for the middle rows, and 1024 threads with eight each 0.96 for the
 // long ones. If all threads have as many elements, a merge needs no division; with divisions the long rows reach 0.92. For rows of
-// 128 and 1024 it is 0.96 and 0.95. RMS norm, with half as many weights and a simpler state, reaches 0.94 for
+// 128 and 1024 it is 0.95. RMS norm, with half as many weights and a simpler state, reaches 0.94 for
 // the long rows with 512 threads. Why the number of threads matters so much is not measured.
 //= reaches 0.90 of: ratio("block_row/layer_norm,middle,threads=512")
 //= and 0.85 for: ratio("block_row/layer_norm,long,threads=512")
-//= reach 0.96 for the middle: ratio("block_row/layer_norm,middle")
+//= reach 0.97 for the middle: ratio("block_row/layer_norm,middle")
 //= each 0.96 for: ratio("block_row/layer_norm,long")
 //= rows reach 0.92: ratio("block_row/layer_norm,long,divisions")
-//= is 0.96 and 0.95: (ratio("warp_row/layer_norm,tiny"), ratio("block_row/layer_norm,short"))
+//= is 0.95. RMS: ratio("warp_row/layer_norm,tiny")
+//= is 0.95. RMS: ratio("block_row/layer_norm,short")
 //= reaches 0.94 for: ratio("block_row/rms_norm,long")
 
 // ## 5. Attention in three kernels
@@ -830,10 +831,10 @@ __global__ void __launch_bounds__(T::THREADS)
   store_output<T>(out + head * shape.queries * T::D, sums, sum, row0, shape.queries, at);
 }
 
-// 1.6 times: it makes 42 TFLOP/s, which is 64 % of what the FMA units can do, and the three kernels made 27. A causal mask halves the
+// 1.6 times: it makes 42 TFLOP/s, which is 63 % of what the FMA units can do, and the three kernels made 27. A causal mask halves the
 // work; the time falls from 13.0 to 7.2 ms.
 //= makes 42 TFLOP/s: rate("fused/d=128,full") / 1000
-//= 64 %: 100 * rate("fused/d=128,full") / limit("fma")
+//= 63 %: 100 * rate("fused/d=128,full") / limit("fma")
 //= 1.6 times: ms("three_kernels/d=128,full") / ms("fused/d=128,full")
 //= made 27: rate("three_kernels/d=128,full") / 1000
 //= from 13.0 to 7.2 ms: (ms("fused/d=128,full"), ms("fused/d=128,causal"))
@@ -844,12 +845,12 @@ __global__ void __launch_bounds__(T::THREADS)
 //= takes 7.5 ms: ms("three_kernels/d=128,full") - ms("fused/d=128,full")
 //
 // The memory-efficient kernel of PyTorch, timed in another run on the same kind of GPU, makes 46 TFLOP/s in floats for heads of 128
-// columns, more than `fused`. For 64 columns it makes 35, and `fused` 40. With warps that only load, a second reading, ours makes 49
-// and 50.
+// columns, more than `fused`. For 64 columns it makes 35, and `fused` 40. With warps that only load, a second reading, ours makes 49.6
+// and 49.8.
 //= makes 46 TFLOP/s: rate("fused/d=128,full", "4096,64", "h200_pytorch") / 1000
 //= it makes 35: rate("fused/d=64,full", "4096,64", "h200_pytorch") / 1000
 //= and `fused` 40: rate("fused/d=64,full") / 1000
-//= makes 49 and 50: (rate("loading_warps/d=128,full") / 1000, rate("loading_warps/d=64,full") / 1000)
+//= makes 49.6 and 49.8: (rate("loading_warps/d=128,full") / 1000, rate("loading_warps/d=64,full") / 1000)
 //
 // Three mistakes are easy to make here, and two of them are seen only with the right numbers.
 //
@@ -947,7 +948,7 @@ __device__ __forceinline__ Partial merged(const Partial (&parts)[COUNT]) {
 ///
 /// @param found  room for gridDim.x parts of each head
 ///
-/// Requires: where PAGED, a cache of less than 2^32 uint4s, and finite numbers in what a page has behind the last key.
+/// Requires: k and v of less than 2^32 uint4s, and where PAGED finite numbers in what a page has behind the last key.
 /// Launch: blocks of 32 * DECODING_WARPS threads; in x one for each `each` keys, a multiple of PAGE, in y for each head of
 /// the cache.
 /// Source of the idea: Dao, Haziza, Massa and Sizov, Flash-Decoding, 2023; pages: Kwon et al., PagedAttention, 2023.
@@ -960,13 +961,12 @@ __global__ void __launch_bounds__(32 * DECODING_WARPS, 2)
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, half = lane / 16, l = lane % 16;
   const int head = blockIdx.y, first = blockIdx.x * each, last = min(cache.keys, first + each);
   // A lane has columns 8 l to 8 l + 7 of each key, an uint4.
-  const size_t of_head =
-      (PAGED ? size_t(head % cache.heads) * PAGE : size_t(head) * cache.keys) * (HEAD / 8) + l;
-  const int* const pages = cache.pages + size_t(head / cache.heads) * ((cache.keys - 1) / PAGE + 1);
-  const uint4 *const k = cache.k + of_head, *const v = cache.v + of_head;
+  const unsigned of_head = (PAGED ? head % cache.heads * PAGE : head * cache.keys) * (HEAD / 8) + l;
+  const unsigned pages = head / cache.heads * ((cache.keys - 1) / PAGE + 1);
   const auto place = [&](int key) {  // of a key, in uint4s
-    const unsigned row = PAGED ? pages[key / PAGE] * cache.heads * PAGE + key % PAGE : key;
-    return row * (HEAD / 8);
+    const unsigned row =
+        PAGED ? cache.pages[pages + key / PAGE] * cache.heads * PAGE + key % PAGE : key;
+    return of_head + row * (HEAD / 8);
   };
   // The half's keys, of STEP from `key` on. Behind the last key it is the last once more: its score will be -inf.
   const auto load = [&](uint4(&to)[KEYS], const uint4* from, int key) {
@@ -979,7 +979,8 @@ __global__ void __launch_bounds__(32 * DECODING_WARPS, 2)
 
   uint4 keys[KEYS], values[KEYS];
   int key0 = first + warp * STEP;
-  if (key0 < last) load(keys, k + place(key0), key0), load(values, v + place(key0), key0);
+  if (key0 < last)
+    load(keys, cache.k + place(key0), key0), load(values, cache.v + place(key0), key0);
   float query[GROUP][8], sums[GROUP][8] = {}, max = -INFINITY, sum = 0;
 #pragma unroll
   for (int g = 0; g < GROUP; ++g) {
@@ -1007,7 +1008,7 @@ __global__ void __launch_bounds__(32 * DECODING_WARPS, 2)
         score[j * GROUP + g] = dot;
       }
     }
-    if (then < last) load(keys, k + next, then);
+    if (then < last) load(keys, cache.k + next, then);
 #pragma unroll
     for (int step = 0; step < 4; ++step) {
       const int far = 8 >> step, kept = KEYS * GROUP >> (step + 1);  // of the scores, 0: add up
@@ -1049,7 +1050,7 @@ __global__ void __launch_bounds__(32 * DECODING_WARPS, 2)
         for (int d = 0; d < 8; ++d) sums[g][d] = fmaf(w, value[d], sums[g][d]);
       }
     }
-    if (then < last) load(values, v + next, then);
+    if (then < last) load(values, cache.v + next, then);
   }
 
   // The halves of a warp, the warps of a block, the blocks of a head. A thread has four columns; two have the same ones.
@@ -1085,54 +1086,91 @@ __global__ void __launch_bounds__(32 * DECODING_WARPS, 2)
     if (lane == 0) __stcg(found_facts + blockIdx.x, make_float2(own.max, own.sum));
   }
   __shared__ bool is_last;
-  __threadfence();
   __syncthreads();  // all of the block's part is written
-  if (threadIdx.x == 0) is_last = atomicAdd(found.done + head, 1) == gridDim.x - 1;
+  if (threadIdx.x == 0) {
+    __threadfence();
+    is_last = atomicAdd(found.done + head, 1) == gridDim.x - 1;
+    __threadfence();
+  }
   __syncthreads();
   if (!is_last) return;
-  __threadfence();
   if (threadIdx.x == 0) found.done[head] = 0;
-  constexpr int AT_ONCE = 8;  // parts that a thread loads before it merges them with what it has
-  Partial some[AT_ONCE + 1];
+  // What the parts have found is on its way while a warp for each query finds the factors of the parts.
+  constexpr int AT_ONCE = 17;
   const int count = static_cast<int>(gridDim.x);
-  for (int first = share; first < count; first += AT_ONCE * SHARES) {
+  float4 outs_of[AT_ONCE];
+  const auto fetch = [&](int from) {
 #pragma unroll
     for (int i = 0; i < AT_ONCE; ++i) {
-      const int part = first + i * SHARES;
-      some[i] = Partial();
-      if (part >= count) continue;
-      const float2 fact = __ldcg(found_facts + part);
-      some[i] = {__ldcg(found_out + part * COLUMNS), fact.x, fact.y};
+      const int part = from + i * SHARES;
+      if (part < count) outs_of[i] = __ldcg(found_out + part * COLUMNS);
     }
-    some[AT_ONCE] = merged(some);
+  };
+  fetch(share);
+  __shared__ float factors[GROUP][MOST_PARTS];
+  static_assert(GROUP <= DECODING_WARPS);
+  if (warp < GROUP) {
+    const float2* const of_query = found.facts + (size_t(head) * GROUP + warp) * count;
+    constexpr int OF_LANE = (MOST_PARTS + 31) / 32;
+    float2 fact[OF_LANE];
+    float largest = -INFINITY, total = 0;
+#pragma unroll
+    for (int i = 0; i < OF_LANE; ++i) {
+      const int part = lane + 32 * i;
+      fact[i] = part < count ? __ldcg(of_query + part) : make_float2(-INFINITY, 0);
+      largest = fmaxf(largest, fact[i].x);
+    }
+    for (int far = 16; far > 0; far /= 2) {
+      largest = fmaxf(largest, __shfl_xor_sync(ALL, largest, far));
+    }
+#pragma unroll
+    for (int i = 0; i < OF_LANE; ++i) {
+      fact[i].x = exp2_fast(fact[i].x - finite(largest));
+      total = fmaf(fact[i].x, fact[i].y, total);
+    }
+    for (int far = 16; far > 0; far /= 2) total += __shfl_xor_sync(ALL, total, far);
+    const float by = 1 / total;
+#pragma unroll
+    for (int i = 0; i < OF_LANE; ++i) {
+      if (lane + 32 * i < count) factors[warp][lane + 32 * i] = fact[i].x * by;
+    }
   }
-  const Partial& own = some[AT_ONCE];
-  outs[share][column] = own.out, facts[share][column] = make_float2(own.max, own.sum);
+  __syncthreads();
+  float4 all = {0, 0, 0, 0};
+  const auto add = [&](float by, float4 one) {
+    all.x = fmaf(by, one.x, all.x), all.y = fmaf(by, one.y, all.y);
+    all.z = fmaf(by, one.z, all.z), all.w = fmaf(by, one.w, all.w);
+  };
+  for (int from = share; from < count; from += AT_ONCE * SHARES) {
+    if (from > share) fetch(from);
+#pragma unroll
+    for (int i = 0; i < AT_ONCE; ++i) {
+      const int part = from + i * SHARES;
+      if (part < count) add(factors[g][part], outs_of[i]);
+    }
+  }
+  outs[share][column] = all;
   __syncthreads();
   if (share > 0) return;
-  Partial shares[SHARES];
 #pragma unroll
-  for (int i = 0; i < SHARES; ++i) {
-    shares[i] = {outs[i][column], facts[i][column].x, facts[i][column].y};
-  }
-  const Partial all = merged(shares);
-  const float by = 1 / all.sum;
-  out[head * COLUMNS + column] =
-      make_float4(all.out.x * by, all.out.y * by, all.out.z * by, all.out.w * by);
+  for (int i = 1; i < SHARES; ++i) add(1, outs[i][column]);
+  out[head * COLUMNS + column] = all;
 }
 
-// Eight blocks reach 0.06 of a copy, split ones 0.95. With 64 sequences there are blocks enough: whole caches reach 1.01, split ones
-// 1.02. A single sequence with 8192 keys is soon read: it takes 0.018 ms, which is 0.71 of a copy's rate. What the rest is spent on
-// is not measured; the laboratory notes have the time of an empty launch, and of one that only reads.
+// Eight blocks reach 0.06 of a copy, split ones 0.96. With 64 sequences there are blocks enough: whole caches reach 1.02, split ones
+// 1.02. A single sequence with 8192 keys is soon read: it takes 0.017 ms, which is 0.72 of a copy's rate, and 2, 4, 8 and 16 of them reach
+// 0.78, 0.85, 0.90 and 0.96. What a launch costs that has hardly anything to read is in the laboratory notes; the rest was not measured.
 //= 0.06 of: ratio("decode/one,long,whole")
-//= ones 0.95: ratio("decode/one,long,split")
-//= reach 1.01, split ones 1.02: (ratio("decode/many,short,whole"), ratio("decode/many,short,split"))
-//= takes 0.018 ms: ms("decode/one,short,split")
-//= is 0.71 of: ratio("decode/one,short,split")
+//= ones 0.96: ratio("decode/one,long,split")
+//= reach 1.02, split ones 1.02: (ratio("decode/many,short,whole"), ratio("decode/many,short,split"))
+//= takes 0.017 ms: ms("decode/one,short,split")
+//= is 0.72 of: ratio("decode/one,short,split")
+//= 0.78, 0.85, 0.90 and 0.96: (ratio("decode/batch=2,short,split"), ratio("decode/batch=4,short,split"),
+//=   ratio("decode/batch=8,short,split"), ratio("decode/batch=16,short,split"))
 //
 // A cache grows, and nobody knows how long a text becomes. So it is kept in pages of 16 keys, and a table says where each
-// page is, as for a process's memory. The rung `paged` has its pages in a mixed order, and reaches 1.00.
-//= reaches 1.00: ratio("paged/many,short")
+// page is, as for a process's memory. The rung `paged` has its pages in a mixed order, and reaches 1.01.
+//= reaches 1.01: ratio("paged/many,short")
 //
 // The last page of a sequence has room behind the last key. `decode` reads that room, too, and gives it the weight 0. That is no protection:
 // 0 times NaN is NaN, and memory that nobody has written may hold one. So whoever hands out a page clears it.
@@ -1697,7 +1735,10 @@ class Decoding {
                        BfloatValue{v_.view()})) {
     CUDA_CHECK(cudaMemset(done_.data(), 0, done_.size_bytes()));
   }
-  bool has(const DecodingLaunch&) const { return true; }
+  /// Whole caches show what too few blocks cost, and what enough of them do.
+  bool has(const DecodingLaunch& of) const {
+    return of.splits != 1 || (name_ != "one,middle" && name_.rfind("batch", 0) != 0);
+  }
   lab::Rung rung(const DecodingLaunch& of) {
     const int heads = shape_.heads / GROUP, keys = shape_.keys;
     const int each = of.splits > 0 ? lab::ceil_div(lab::ceil_div(keys, of.splits), PAGE) * PAGE
@@ -2053,7 +2094,7 @@ struct Problems {
   std::vector<Asked> in_float, in_bf16, decoding;
 
   /// In float; in BF16 as long, and four times as long, on the simulator twice; decoding of one sequence, and of as many as
-  /// there are heads, twice and 32 times the length.
+  /// there are heads, twice and 32 times the length; of what lies between where there is room for it.
   Problems(int length, int heads) {
     in_float = {{128, {heads, length, length, 1}},
                 {64, {2 * heads, length, length, 1}},
@@ -2067,6 +2108,13 @@ struct Problems {
     decoding = {{HEAD, {EACH, 1, 2 * length, Decoding::GROUP}, "one,short"},
                 {HEAD, {EACH, 1, 32 * length, Decoding::GROUP}, "one,long"},
                 {HEAD, {EACH * heads, 1, 2 * length, Decoding::GROUP}, "many,short"}};
+    if (heads < 64) return;
+    decoding.push_back({HEAD, {EACH, 1, 8 * length, Decoding::GROUP}, "one,middle"});
+    for (int batch = 2; batch < heads; batch *= 2) {
+      decoding.push_back({HEAD,
+                          {EACH * batch, 1, 2 * length, Decoding::GROUP},
+                          lab::format("batch=%d,short", batch)});
+    }
   }
   explicit Problems(const Asked& given) : in_float{given}, in_bf16{given} {
     if (Decoding::takes(given)) decoding = {given};

@@ -207,6 +207,7 @@ MUTANTS = [
     ("weighted_sum", "weights + part * T::VK", "weights + 0 * T::VK"),
     ("decode", "sum *= shrink, max = now", "max = now"),
     ("merged", "exp2_fast(part.max - finite(all.max))", "1.0f"),
+    ("decode", "exp2_fast(fact[i].x - finite(largest))", "1.0f"),
     ("unpack", "key % PAGE : key", "0 * PAGE : key"),
     ("make_pages", "std::uint16_t{0}", "std::uint16_t{0xffff}"),  # NaN behind the last key
 ]
