@@ -297,9 +297,9 @@ __global__ void taps_window(float* __restrict__ out, const float* __restrict__ i
   store_float4(out, i, n, make_float4(sum[0], sum[1], sum[2], sum[3]));
 }
 
-// For 7 taps this is a copy: 0.99 of the rate of `cudaMemcpy`. For 33 it reaches 0.71: a thread loads nine float4s for
+// For 7 taps this is a copy: 1.00 of the rate of `cudaMemcpy`. For 33 it reaches 0.71: a thread loads nine float4s for
 // four outputs.
-//= 0.99 of: ratio("taps_window/taps=7")
+//= 1.00 of: ratio("taps_window/taps=7")
 //= 0.71: ratio("taps_window/taps=33")
 //
 // The lanes beside have those float4s. Let each lane load one, and shuffle.
@@ -543,11 +543,11 @@ __global__ void __launch_bounds__(32 * WARPS)
   }
 }
 
-// 0.99: a stencil of five points costs what a copy costs. The core takes 240 ms for a step, this kernel 0.51 ms: 524 billion
+// 0.99: a stencil of five points costs what a copy costs. The core takes 262 ms for a step, this kernel 0.51 ms: 523 billion
 // cell updates a second.
 //= 0.99: ratio("five_columns")
-//= 524 billion: rate("five_columns") / 8
-//= 240 ms for a step, this kernel 0.51 ms: (ms("on_cpu"), ms("five_columns"))
+//= 523 billion: rate("five_columns") / 8
+//= 262 ms for a step, this kernel 0.51 ms: (ms("on_cpu"), ms("five_columns"))
 //
 // ## 4. Seven points: a neighbour a plane away
 //
@@ -601,8 +601,8 @@ __global__ void seven_column(float* __restrict__ out, const float* __restrict__ 
   }
 }
 
-// From 0.50 to 0.63 of the copy. The next step is that of section 3: float4s, and two rows of them.
-//= 0.50 to 0.63: (ratio("seven_naive/box=cube"), ratio("seven_column/box=cube"))
+// From 0.51 to 0.63 of the copy. The next step is that of section 3: float4s, and two rows of them.
+//= 0.51 to 0.63: (ratio("seven_naive/box=cube"), ratio("seven_column/box=cube"))
 
 /// The next values of four cells of a row in 3D.
 __device__ inline float4 relaxed4(float4 row, float left, float right, float4 up, float4 down,
@@ -735,8 +735,8 @@ __global__ void __launch_bounds__(32 * ACROSS * DOWN)
   }
 }
 
-// Two bricks reach 0.94 of the copy in the cube, and 0.96 in the brick, two of whose extents are no powers of two.
-//= 0.94 of the copy in the cube, and 0.96: (ratio("seven_bricks/box=cube,depth=8"), ratio("seven_bricks/box=brick,depth=8"))
+// Two bricks reach 0.94 of the copy in the cube, and 0.95 in the brick, two of whose extents are no powers of two.
+//= 0.94 of the copy in the cube, and 0.95: (ratio("seven_bricks/box=cube,depth=8"), ratio("seven_bricks/box=brick,depth=8"))
 //
 // ## 5. Twenty-five points (second reading)
 //
@@ -911,11 +911,11 @@ __global__ void __launch_bounds__(32 * WARPS, 16 / WARPS)
   }
 }
 
-// Two steps in a pass make 1.6 times the copy, four 3.1 times, eight 4.8 times, 2.5 trillion cell updates a second. To walk down a strip costs a quarter more
+// Two steps in a pass make 1.6 times the copy, four 3.2 times, eight 4.8 times, 2.5 trillion cell updates a second. To walk down a strip costs a quarter more
 // than `five_columns`, for two steps as for four. With eight the pass takes 1.7 times as long, and 18 % of what it computes
 // is thrown away: 16 of 128 columns and 16 of 272 rows.
 //= 1.6 times: 2 * ratio("five_strips/steps=2")
-//= 3.1 times: 4 * ratio("five_strips/steps=4")
+//= 3.2 times: 4 * ratio("five_strips/steps=4")
 //= 4.8 times: 8 * ratio("five_strips/steps=8")
 //= 2.5 trillion: rate("five_strips/steps=8") / 8000
 //= a quarter: ms("five_strips/steps=4") / ms("five_columns") - 1
@@ -1185,10 +1185,10 @@ __global__ void __launch_bounds__(32 * KEPT_WARPS)
   }
 }
 
-// A step by launches takes 8.5 us, one in the kernel with the barrier 4.3 us, one without it 2.6 us. The two kernels differ in
+// A step by launches takes 8.3 us, one in the kernel with the barrier 4.3 us, one without it 2.6 us. The two kernels differ in
 // that line alone. A block that computes ten of its rows first, before it looks at what its neighbours show, gives the words
 // time to arrive.
-//= 8.5 us: ms("step_by_step/small") * 10
+//= 8.3 us: ms("step_by_step/small") * 10
 //= 4.3 us: ms("resident/small,barrier=grid") * 10
 //= 2.6 us: ms("resident/small,barrier=none") * 10
 
@@ -1311,9 +1311,9 @@ __global__ void filter_between(float* __restrict__ out, cudaTextureObject_t imag
   out[box.row(0, y) + x] = sum;
 }
 
-// With the periodic edge alone. `filter_texture` takes 3.23 ms with each of the three edges, `filter_naive` 1.79, 1.72 and 4.07 ms. The
+// With the periodic edge alone. `filter_texture` takes 3.24 ms with each of the three edges, `filter_naive` 1.79, 1.72 and 4.07 ms. The
 // edge costs nothing, and a read costs more than a load: the texture unit of an SM delivers 3.9 of them in a cycle.
-//= 3.23 ms: ms("filter_texture/size=7")
+//= 3.24 ms: ms("filter_texture/size=7")
 //= because with each of the three edges: max(ms("filter_texture/size=7"), ms("filter_texture/size=7,edge=clamp"), ms("filter_texture/size=7,edge=periodic"))
 //=   < 1.02 * min(ms("filter_texture/size=7"), ms("filter_texture/size=7,edge=clamp"), ms("filter_texture/size=7,edge=periodic"))
 //= 1.79, 1.72 and 4.07 ms: (ms("filter_naive/size=7"), ms("filter_naive/size=7,edge=clamp"), ms("filter_naive/size=7,edge=periodic"))
@@ -1403,7 +1403,7 @@ __global__ void __launch_bounds__(32 * ACROSS * DOWN, (RADIUS > 3 ? 16 : 24) / (
 // the threads take their rows from there. What is beyond the edge is filled in when the tile is loaded; the arithmetic need not
 // know of it.
 //
-//? tiled: For which sizes is the tile faster than `filter_columns`?
+//? tiled: For which of 3 x 3, 7 x 7 and 15 x 15 is the tile faster than `filter_columns`?
 //? choices: for all three | for 7 x 7 and 15 x 15 | for 15 x 15 alone | for none
 //? answer: {"for all three": ms("filter_tiled/size=3") < ms("filter_columns/size=3"),
 //?   "for 7 x 7 and 15 x 15": ms("filter_tiled/size=3") > ms("filter_columns/size=3") and ms("filter_tiled/size=7") < ms("filter_columns/size=7"),
@@ -1484,10 +1484,13 @@ __global__ void __launch_bounds__(32 * WARPS)
 }
 
 // With 15 x 15 the tile is 1.7 times as fast; with 7 x 7 it takes 1 % longer, with 3 x 3 14 %. There the copy is still the nearer limit.
-// With 15 x 15 it is the FMA units: 53 TFLOP/s of the 67 that they have.
+// With 15 x 15 it is the FMA units: 53 TFLOP/s of the 67 that they have. Of the sizes between, the tile is faster from 9 x 9 on, by 7 %,
+// and for 5 x 5 4 % slower.
 //= 1.7 times: ms("filter_columns/size=15") / ms("filter_tiled/size=15")
 //= takes 1 % longer: 100 * (ms("filter_tiled/size=7") / ms("filter_columns/size=7") - 1)
 //= 3 x 3 14 %: (3, 3, 100 * (ms("filter_tiled/size=3") / ms("filter_columns/size=3") - 1))
+//= on, by 7 %: 100 * (ms("filter_columns/size=9") / ms("filter_tiled/size=9") - 1)
+//= 5 x 5 4 % slower: (5, 5, 100 * (ms("filter_tiled/size=5") / ms("filter_columns/size=5") - 1))
 //= 53 TFLOP/s: 2 * 225 * 8192**2 / ms("filter_tiled/size=15") / 1e9
 //= the 67 that: 132 * 128 * 2 * 1.98 / 1000
 //
@@ -2048,8 +2051,8 @@ void add_steps(lab::Ladder& ladder, Field& field, const std::vector<Launch>& lau
 }
 
 /// Adds the filters of one size with one edge.
-template <int RADIUS, Edge EDGE>
-void add_filters(lab::Ladder& ladder, Field& image, const std::string& edge,
+template <int RADIUS, Edge EDGE = Edge::zero>
+void add_filters(lab::Ladder& ladder, Field& image, const std::string& edge = "",
                  const std::vector<Launch>& others = {}) {
   const Filtered<RADIUS, EDGE> right(image.box);
   image.shape = joined("size=" + std::to_string(right.SIZE), edge);
@@ -2088,11 +2091,12 @@ int main(int argc, char** argv) {
       add_steps(ladder, in_3d, all.far, FarStep{box}, lab::tolerance_for_sum(25, 0.5));
     }
     Field image(image_of(grid), ladder.seed(), "image");
-    add_filters<1, Edge::zero>(ladder, image, "");
-    add_filters<3, Edge::zero>(ladder, image, "", all.filters);
+    add_filters<1>(ladder, image), add_filters<2>(ladder, image);
+    add_filters<3>(ladder, image, "", all.filters);
     add_filters<3, Edge::clamp>(ladder, image, "edge=clamp");
     add_filters<3, Edge::periodic>(ladder, image, "edge=periodic");
-    add_filters<7, Edge::zero>(ladder, image, "");
+    add_filters<4>(ladder, image), add_filters<5>(ladder, image);
+    add_filters<6>(ladder, image), add_filters<7>(ladder, image);
   });
 }
 
