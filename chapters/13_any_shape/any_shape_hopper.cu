@@ -25,15 +25,15 @@
 //?   "0.9 to 1.1": 0.9 <= ms("split_k_cluster", "4096,64,4096") / ms("split_k_ordered/tickets", "4096,64,4096") <= 1.1,
 //?   "more than 1.1": ms("split_k_cluster", "4096,64,4096") / ms("split_k_ordered/tickets", "4096,64,4096") > 1.1}
 //
-// 1.29 times as long; why was not measured. The cluster wins at 256 x 256 x 256, 0.0091 ms in place of 0.0102, but the function, by
-// slices, takes 0.0069. At 128 x 128 x 8192 four tiles in 8 parts make 32 blocks, and it takes 0.039 ms, where 64 parts and a second
-// kernel take 0.020. So the function does not use it.
-//= 1.29 times as: ms("split_k_cluster", "4096,64,4096") / ms("split_k_ordered/tickets", "4096,64,4096")
-//= 0.0091 ms: ms("split_k_cluster", 256)
-//= place of 0.0102: ms("split_k_ordered/tickets", 256)
-//= takes 0.0069: ms("choose", 256)
-//= 0.039 ms: ms("split_k_cluster", "128,128,8192")
-//= take 0.020: ms("split_k_ordered/second kernel", "128,128,8192")
+// 1.32 times as long; why was not measured. The cluster wins at 256 x 256 x 256, 0.0107 ms in place of 0.0116, but the function, by
+// slices, takes 0.0084. At 128 x 128 x 8192 four tiles in 8 parts make 32 blocks, and it takes 0.041 ms, where 64 parts and a second
+// kernel take 0.022. So the function does not use it.
+//= 1.32 times as: ms("split_k_cluster", "4096,64,4096") / ms("split_k_ordered/tickets", "4096,64,4096")
+//= 0.0107 ms: ms("split_k_cluster", 256)
+//= place of 0.0116: ms("split_k_ordered/tickets", 256)
+//= takes 0.0084: ms("choose", 256)
+//= 0.041 ms: ms("split_k_cluster", "128,128,8192")
+//= take 0.022: ms("split_k_ordered/second kernel", "128,128,8192")
 
 namespace {
 
@@ -108,13 +108,13 @@ __global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
 //= 50.3: 2 * 4096**3 / 2730.88e6
 //
 // `choose_specialized` is the function with these kernels on its menu. The header has them where `ANY_PRODUCT_SPECIALIZED` is defined,
-// for `nvcc -gencode arch=compute_90a,code=sm_90a`. At M = N = K = 4001 it takes 2.69 ms, with the portable menu 3.03; cuBLAS
-// takes 2.80. At 1500 it is 0.155 ms in place of 0.175.
+// for `nvcc -gencode arch=compute_90a,code=sm_90a`. At M = N = K = 4001 it takes 2.69 ms, with the portable menu 3.06; cuBLAS
+// takes 2.80. At 1500 it is 0.158 ms in place of 0.176.
 //= 2.69 ms: ms("choose_specialized", 4001)
-//= menu 3.03: ms("choose", 4001)
+//= menu 3.06: ms("choose", 4001)
 //= takes 2.80: ms("cublas", 4001)
-//= 0.155 ms: ms("choose_specialized", 1500)
-//= place of 0.175: ms("choose", 1500)
+//= 0.158 ms: ms("choose_specialized", 1500)
+//= place of 0.176: ms("choose", 1500)
 
 /// The function, with specialized warps on its menu.
 void choose_specialized(const lab::Gemm& g, void* workspace) {
@@ -167,56 +167,56 @@ const lab::Rungs here([](lab::GemmLadder& ladder) {
 // ```{drawing} after
 // ```
 //
-// Over these shapes the function is 1.42 times as fast as cuBLAS in the geometric mean, and as fast or faster for 79 %. On thin
-// ones the two differ most: cuBLAS takes 2.8 times as long for 4 x 4096 x 4096, and 17 times for one of the random shapes,
-// 7 x 121 x 155; but at 1 x 4096 x 4096 the function is at 0.88, and at 1816 x 20 x 7244 at 0.87. The one tile of section 1 was at 0.22.
-//= 1.42 times as: shapes("geometric mean")
-//= 79 %: 100 * shapes("at least 1")
-//= 2.8 times as: shapes("4,4096,4096")
-//= 17 times: shapes("most")
-//= at 0.88: shapes("1,4096,4096")
-//= at 0.87: shapes("1816,20,7244")
+// Over these shapes the function is 1.49 times as fast as cuBLAS in the geometric mean, and as fast or faster for 85 %. On thin
+// ones the two differ most: cuBLAS takes 2.9 times as long for 4 x 4096 x 4096, and 23 times for one of the random shapes,
+// 7 x 121 x 155; but at 1 x 4096 x 4096 the function is at 0.86, and at 1816 x 20 x 7244 at 0.92. The one tile of section 1 was at 0.22.
+//= 1.49 times as: shapes("geometric mean")
+//= 85 %: 100 * shapes("at least 1")
+//= 2.9 times as: shapes("4,4096,4096")
+//= 23 times: shapes("most")
+//= at 0.86: shapes("1,4096,4096")
+//= at 0.92: shapes("1816,20,7244")
 //= at 0.22: shapes("one tile")
 //
-// That is `cublasSgemm`, which chooses by itself. On 125 of the shapes the eight algorithms that cublasLt proposes were timed as
-// well: beside the fastest of them the function is at 1.16, and as fast or faster for 65 %.
-//= 125: shapes("cublasLt's best of eight, shapes")
-//= at 1.16: shapes("cublasLt's best of eight, geometric mean")
-//= 65 %: 100 * shapes("cublasLt's best of eight, at least 1")
+// That is `cublasSgemm`, which chooses by itself. On 500 of the shapes the eight algorithms that cublasLt proposes were timed as
+// well: beside the fastest of them the function is at 1.20, and as fast or faster for 73 %.
+//= 500: shapes("cublasLt's best of eight, shapes")
+//= at 1.20: shapes("cublasLt's best of eight, geometric mean")
+//= 73 %: 100 * shapes("cublasLt's best of eight, at least 1")
 //
-// The function is *not* faster everywhere. One shape in ten is below 0.91, and the worst of the random ones is at 0.54:
-//= 0.91: shapes("p10")
-//= at 0.54: shapes("least")
+// The function is *not* faster everywhere. One shape in ten is below 0.95, and the worst of the random ones is at 0.63:
+//= 0.95: shapes("p10")
+//= at 0.63: shapes("least")
 //
 // | Random shapes | how many | geometric mean | at or above 1 | below 0.9 |
 // |---|--:|--:|--:|--:|
-// | up to a million FMAs | 1,043 | 1.69 | 91 % | 5 % |
-// | up to 50 million | 607 | 1.29 | 76 % | 11 % |
-// | up to 5,000 million | 299 | 1.02 | 49 % | 24 % |
-// | these, M, N and K multiples of 4 | 183 | 1.05 | 59 % | 13 % |
-// | the others of these | 116 | 0.96 | 33 % | 43 % |
+// | up to a million FMAs | 1,043 | 1.76 | 95 % | 2 % |
+// | up to 50 million | 607 | 1.36 | 83 % | 8 % |
+// | up to 5,000 million | 299 | 1.06 | 56 % | 14 % |
+// | these, M, N and K multiples of 4 | 183 | 1.08 | 62 % | 10 % |
+// | the others of these | 116 | 1.05 | 47 % | 20 % |
 // | more | 51 | 1.03 | 65 % | 2 % |
-// | M and N above 256, K from 17 to 1024 | 126 | 0.96 | 35 % | 32 % |
-// | M and N above 256, K above 1024 | 67 | 1.03 | 64 % | 0 % |
-// | one of M, N from 17 to 256, the other from 2048, K from 17 to 1024 | 92 | 1.02 | 45 % | 32 % |
-// | N from 2 to 16, M from 2048, K from 128 | 57 | 1.40 | 81 % | 12 % |
-//= 1,043 | 1.69 | 91 % | 5 %: shapes("count", "m * n * k < 1e6"),
+// | M and N above 256, K from 17 to 1024 | 126 | 0.99 | 40 % | 22 % |
+// | M and N above 256, K above 1024 | 67 | 1.03 | 67 % | 0 % |
+// | one of M, N from 17 to 256, the other from 2048, K from 17 to 1024 | 92 | 1.08 | 53 % | 16 % |
+// | N from 2 to 16, M from 2048, K from 128 | 57 | 1.44 | 86 % | 5 % |
+//= 1,043 | 1.76 | 95 % | 2 %: shapes("count", "m * n * k < 1e6"),
 //=   shapes("geometric mean", "m * n * k < 1e6"),
 //=   100 * shapes("at least 1", "m * n * k < 1e6"),
 //=   100 - 100 * shapes("at least 0.9", "m * n * k < 1e6")
-//= 607 | 1.29 | 76 % | 11 %: shapes("count", "1e6 <= m * n * k < 5e7"),
+//= 607 | 1.36 | 83 % | 8 %: shapes("count", "1e6 <= m * n * k < 5e7"),
 //=   shapes("geometric mean", "1e6 <= m * n * k < 5e7"),
 //=   100 * shapes("at least 1", "1e6 <= m * n * k < 5e7"),
 //=   100 - 100 * shapes("at least 0.9", "1e6 <= m * n * k < 5e7")
-//= 299 | 1.02 | 49 % | 24 %: shapes("count", "5e7 <= m * n * k < 5e9"),
+//= 299 | 1.06 | 56 % | 14 %: shapes("count", "5e7 <= m * n * k < 5e9"),
 //=   shapes("geometric mean", "5e7 <= m * n * k < 5e9"),
 //=   100 * shapes("at least 1", "5e7 <= m * n * k < 5e9"),
 //=   100 - 100 * shapes("at least 0.9", "5e7 <= m * n * k < 5e9")
-//= 183 | 1.05 | 59 % | 13 %: shapes("count", "5e7 <= m * n * k < 5e9 and m % 4 == n % 4 == k % 4 == 0"),
+//= 183 | 1.08 | 62 % | 10 %: shapes("count", "5e7 <= m * n * k < 5e9 and m % 4 == n % 4 == k % 4 == 0"),
 //=   shapes("geometric mean", "5e7 <= m * n * k < 5e9 and m % 4 == n % 4 == k % 4 == 0"),
 //=   100 * shapes("at least 1", "5e7 <= m * n * k < 5e9 and m % 4 == n % 4 == k % 4 == 0"),
 //=   100 - 100 * shapes("at least 0.9", "5e7 <= m * n * k < 5e9 and m % 4 == n % 4 == k % 4 == 0")
-//= 116 | 0.96 | 33 % | 43 %: shapes("count", "5e7 <= m * n * k < 5e9 and m % 4 + n % 4 + k % 4 > 0"),
+//= 116 | 1.05 | 47 % | 20 %: shapes("count", "5e7 <= m * n * k < 5e9 and m % 4 + n % 4 + k % 4 > 0"),
 //=   shapes("geometric mean", "5e7 <= m * n * k < 5e9 and m % 4 + n % 4 + k % 4 > 0"),
 //=   100 * shapes("at least 1", "5e7 <= m * n * k < 5e9 and m % 4 + n % 4 + k % 4 > 0"),
 //=   100 - 100 * shapes("at least 0.9", "5e7 <= m * n * k < 5e9 and m % 4 + n % 4 + k % 4 > 0")
@@ -224,41 +224,38 @@ const lab::Rungs here([](lab::GemmLadder& ladder) {
 //=   shapes("geometric mean", "m * n * k >= 5e9"),
 //=   100 * shapes("at least 1", "m * n * k >= 5e9"),
 //=   100 - 100 * shapes("at least 0.9", "m * n * k >= 5e9")
-//= 126 | 0.96 | 35 % | 32 %: shapes("count", "min(m, n) > 256 and 17 <= k <= 1024"),
+//= 126 | 0.99 | 40 % | 22 %: shapes("count", "min(m, n) > 256 and 17 <= k <= 1024"),
 //=   shapes("geometric mean", "min(m, n) > 256 and 17 <= k <= 1024"),
 //=   100 * shapes("at least 1", "min(m, n) > 256 and 17 <= k <= 1024"),
 //=   100 - 100 * shapes("at least 0.9", "min(m, n) > 256 and 17 <= k <= 1024")
-//= 67 | 1.03 | 64 % | 0 %: shapes("count", "min(m, n) > 256 and k > 1024"),
+//= 67 | 1.03 | 67 % | 0 %: shapes("count", "min(m, n) > 256 and k > 1024"),
 //=   shapes("geometric mean", "min(m, n) > 256 and k > 1024"),
 //=   100 * shapes("at least 1", "min(m, n) > 256 and k > 1024"),
 //=   100 - 100 * shapes("at least 0.9", "min(m, n) > 256 and k > 1024")
-//= 92 | 1.02 | 45 % | 32 %: shapes("count", "17 <= min(m, n) <= 256 and max(m, n) >= 2048 and 17 <= k <= 1024"),
+//= 92 | 1.08 | 53 % | 16 %: shapes("count", "17 <= min(m, n) <= 256 and max(m, n) >= 2048 and 17 <= k <= 1024"),
 //=   shapes("geometric mean", "17 <= min(m, n) <= 256 and max(m, n) >= 2048 and 17 <= k <= 1024"),
 //=   100 * shapes("at least 1", "17 <= min(m, n) <= 256 and max(m, n) >= 2048 and 17 <= k <= 1024"),
 //=   100 - 100 * shapes("at least 0.9", "17 <= min(m, n) <= 256 and max(m, n) >= 2048 and 17 <= k <= 1024")
-//= 57 | 1.40 | 81 % | 12 %: shapes("count", "2 <= n <= 16 and m >= 2048 and k >= 128"),
+//= 57 | 1.44 | 86 % | 5 %: shapes("count", "2 <= n <= 16 and m >= 2048 and k >= 128"),
 //=   shapes("geometric mean", "2 <= n <= 16 and m >= 2048 and k >= 128"),
 //=   100 * shapes("at least 1", "2 <= n <= 16 and m >= 2048 and k >= 128"),
 //=   100 - 100 * shapes("at least 0.9", "2 <= n <= 16 and m >= 2048 and k >= 128")
 //
-// Little products gain most. The middle loses: one product in four of 50 to 5,000 million FMAs is below 0.9, and more where M and N are large
-// and K is not, or where an extent is no multiple of four. At 4096 x 4096 x 4096 the function is at 1.00, at 4001 x 4001 x 4001 at 1.04.
-// 1 x 1 x 1000000 is at 0.41. What cuBLAS does better for these was not measured.
-//= 1.00: shapes("4096,4096,4096")
+// Little products gain most. The middle loses: one product in seven of 50 to 5,000 million FMAs is below 0.9, and more where M and N are large
+// and K is not, or where an extent is no multiple of four. At 4096 x 4096 x 4096 the function is at 0.98, at 4001 x 4001 x 4001 at 1.04.
+// 1 x 1 x 1000000 is at 0.67. What cuBLAS does better for these was not measured.
+//= 0.98: shapes("4096,4096,4096")
 //= at 1.04: shapes("4001,4001,4001")
-//= at 0.41: shapes("1,1,1000000")
+//= at 0.67: shapes("1,1,1000000")
 //
 // Some shapes are timed with all candidates. How much longer the choice takes than the best of them is its *regret*: 0 % in
-// the median, 12 % at the 90th percentile, 31 % at the 99th. Two timings of the same kernel differ by 0.6 % at the 99th
-// percentile, so noise is not the reason: the model errs. Its largest regret is that of 128 x 128 x 8192, where it takes specialized warps: 1.5 times as
-// long as the best, a tile of 32 x 32 in eight slices. In the rungs' run they take 0.025 ms; with the portable menu the choice takes 0.020.
+// the median, 9 % at the 90th percentile, 32 % at the 99th. Two timings of the same kernel differ by 0.4 % at the 99th
+// percentile. The largest regrets are those of small products: 6 x 3576 x 8 takes 1.46 times as long as with the best kernel.
 //= 0 % in: 100 * shapes("regret median")
-//= 12 %: 100 * shapes("regret p90")
-//= 31 %: 100 * shapes("regret p99")
-//= 0.6 % at: 100 * shapes("noise p99")
-//= 1.5 times as long as the best: 1 + 0.5131
-//= 0.025 ms: ms("choose_specialized", "128,128,8192")
-//= 0.020: ms("choose", "128,128,8192")
+//= 9 %: 100 * shapes("regret p90")
+//= 32 %: 100 * shapes("regret p99")
+//= 0.4 % at: 100 * shapes("noise p99")
+//= 1.46 times as: 1 + 0.459042
 //
 // ## What to remember
 //

@@ -84,9 +84,10 @@ int main(int argc, char** argv) {
   cudaMemset(workspace, 0, WORKSPACE);
   const Shape shapes[] = {{130, 70, 35, false, false, 0, 0}, {65, 140, 50, true, true, 3, 1},
                           {36, 132, 50, true, false, 4, 0},  {33, 129, 64, true, false, 3, 0},
-                          {100, 260, 50, false, true, 1, 0}, {1, 70, 300, false, false, 0, 0},
+                          {40, 140, 50, false, true, 1, 0},  {1, 70, 300, false, false, 0, 0},
                           {3, 37, 270, false, true, 0, 0},   {40, 2, 300, true, false, 0, 0},
-                          {50, 7, 270, false, true, 1, 1}};
+                          {50, 7, 270, false, true, 1, 1},   {36, 66, 50, true, false, 0, 0},
+                          {66, 36, 50, true, false, 0, 0}};
   for (const Shape& s : shapes) {
     for (int i = 0; i < static_cast<int>(std::size(menu)); ++i) {
       const Kernel& kernel = menu[i];
@@ -96,9 +97,11 @@ int main(int argc, char** argv) {
       if (thin && (kernel.bm < std::min(s.m, s.n) || (kernel.kind == Kind::ROWS) != along_k))
         continue;
       if (kernel.kind == Kind::LITTLE && s.m * s.n > 9000) continue;
+      if (kernel.kind == Kind::STAGED && !s.ta && s.tb) continue;  // both lie along K
       for (const int parts : {1, 3}) {
         for (const bool second : {false, true}) {
-          if (second && (parts == 1 || kernel.kind != Kind::TILE)) continue;
+          if (second && (parts == 1 || (kernel.kind != Kind::TILE && kernel.kind != Kind::STAGED)))
+            continue;
           if (parts > 1 && (kernel.kind == Kind::STREAM || kernel.kind == Kind::LITTLE)) continue;
           if (parts > 1 && s.k < 3 * (thin ? 64 : 16)) continue;
           check(kernel.name, s, -0.5f,

@@ -73,11 +73,11 @@ MUTANTS = [
     ("id % in_group / height", "M(1, id % in_group % height, id % in_group / height)"),
     ("static_cast<unsigned>(parts) - 1", "static_cast<unsigned>(parts) - M(2, 2, 1)"),
     ("p < split.parts; ++p) {  // always", "p < split.parts - M(3, 1, 0); ++p) {  // always"),
-    ("p < split.parts; ++p)\n", "p < split.parts - M(4, 1, 0); ++p)\n"),
-    ("p = 1; p < split.parts; ++p) sum", "p = 1; p < split.parts - M(5, 1, 0); ++p) sum"),
+    ("sum_of(all, split.parts,", "sum_of(all, split.parts - M(4, 1, 0),"),
+    ("sum_of(all + e, split.parts,", "sum_of(all + e, split.parts - M(5, 1, 0),"),
     ("i < g.m && l0 + l < end", "i < g.m && l0 + l < end - M(6, 1, 0)"),
     ("l < end ? y[j][l]", "l < end - M(7, 1, 0) ? y[j][l]"),
-    ("; l < g.k; l += lanes", "; l < g.k - M(8, 1, 0); l += lanes"),
+    ("l + u * lanes < g.k", "l + u * lanes < g.k - M(8, 1, 0)"),
     ("max(0LL, s.begin(other)", "max(0LL, s.begin(other - M(9, 1, 0))"),
     ("k == 0 || alpha == 0", "k == 0 || M(10, false, alpha == 0)"),
     ("g.beta == 0 ? 0 : g.beta * c", "M(11, false, g.beta == 0) ? 0 : g.beta * c"),
@@ -85,9 +85,16 @@ MUTANTS = [
     ("col0 + col + 32 * q", "col0 + col + M(13, 16, 32) * q"),
     ("sgemm(Order::ROW_MAJOR, transpose_b,", "sgemm(Order::ROW_MAJOR, M(14, transpose_a, transpose_b),"),
     ("e % 2 * 16 + e / 2 * 8", "e % 2 * M(15, 8, 16) + e / 2 * M(15, 16, 8)"),
-    ("s < SLICES; ++s) sum +=", "s < SLICES - M(16, 1, 0); ++s) sum +="),
+    (
+        "s < SLICES; ++s)\n      if (s == 0 || whole) sum",
+        "s < SLICES - M(16, 1, 0); ++s)\n      if (s == 0 || whole) sum",
+    ),
     ("k + l * K_STEP < steps", "k + l * K_STEP < steps + M(17, 1, 0)"),
     ("min(unit, longer), count", "min(unit, longer) + M(18, 1, 0), count"),
+    ("k_of() + k_to(i) < steps", "k_of() + k_to(i) < steps + M(19, 1, 0)"),
+    ("sum_of(partials + e, split.parts,", "sum_of(partials + e, split.parts - M(20, 1, 0),"),
+    ("p = tid % 32; p < split.parts", "p = tid % 32; p < split.parts - M(21, 1, 0)"),
+    ("l + u * THREADS < g.k", "l + u * THREADS < g.k - M(22, 1, 0)"),
 ]
 
 
