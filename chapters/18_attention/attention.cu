@@ -71,7 +71,7 @@
 
 using std::size_t;
 
-// Attention is the part of a language model that is no product with weights. Each position of a text has a *query*,
+// Attention is the part of a language model in which positions exchange information. Each position of a text has a *query*,
 // a *key* and a *value*, rows of D numbers. A query is multiplied with all keys, a softmax turns these scores into weights
 // that add up to 1, and the output is the sum of the values with these weights:
 //
@@ -140,7 +140,7 @@ __global__ void three_passes(float* __restrict__ out, const float* __restrict__ 
 // What if the first pass is left out? The rung `no_maximum` has six rows; in every second one the elements reach
 // 200.
 //
-//? overflow: What is in those rows?
+//? overflow: What does `no_maximum` return for the rows whose elements reach 200?
 //? choices: the right result | zeros | NaN and zeros
 //? answer: "NaN and zeros"
 
