@@ -105,7 +105,7 @@ class Ladders(unittest.TestCase):
         measured = results.load_recorded(main.parent / "results")["h200"]
         questions = [one.prediction for one in predictions.collect(main)]
         (top,), (whole,) = chapter_drawings.ladders(chapter, measured, questions)
-        self.assertIn("or [is here](/more/20_many_gpus/measurements.cu).", top.caption)
+        self.assertIn("[see all](/more/20_many_gpus/measurements.cu).", top.caption)
         self.assertEqual((whole.name, whole.drawing.covered), ("20_many_gpus-ladder-whole", {}))
         self.assertEqual(chapter_drawings.ladders(chapter, measured, [])[1], [])
         self.assertEqual(top.drawing.covered["peer_store"]["for"], ["store"])

@@ -99,7 +99,7 @@ def ladders(chapter: Chapter, measured: Results, questions: list) -> tuple[list[
     name = f"{chapter.folder}-ladder"
     if not drawn or not drawn.covered:
         return [Figure(name, whole, caption)], []
-    waits = f"Steps that a question below asks about are left out here; [all of them](/more/{chapter.folder}/measurements.cu)."
+    waits = f"Steps that questions ask about are left out; [see all](/more/{chapter.folder}/measurements.cu)."
     return [Figure(name, drawn, f"{caption} {waits}")], [Figure(f"{name}-whole", whole, caption)]
 
 
