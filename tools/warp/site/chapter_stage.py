@@ -109,9 +109,11 @@ class Chapters:
         self.caches: dict[tuple[str, str], float] = {}  # (device, "L2 cache") -> GB/s
         self.lines: dict[str, live.Line] = {}  # that the live figure shows
         self.recorded: list[tuple[source.Chapter, results.Results | None]] = []
+        self.read: dict[str, str] = {}  # digests of the chapters' files, taken before they are read
         self.chapters = []
         for main in source.find_chapters(root / "chapters"):
             others = source.other_files(main)
+            self.read[main.parent.name] = digest_of(sorted(f for f in main.parent.rglob("*") if f.is_file()))
             chapter = source.parse_chapter(main, others)
             for name in chapter.header.builds_on:
                 if name not in self.titles:
@@ -179,25 +181,22 @@ class Chapters:
         headers = [(chapter.header, self.exercises[chapter.folder]) for chapter in known]
         return digest_of(files, self.generator, self.commit, stats, headers)
 
-    def digest(self, chapter: source.Chapter, made_of: str) -> str:
-        return digest_of(sorted(f for f in chapter.path.parent.rglob("*") if f.is_file()), made_of)
-
     def kept(self, chapter: source.Chapter, made_of: str) -> Made | None:
         """What the last build made of a chapter, if it would be made the same now."""
         file = self.work / "made" / chapter.folder
         if not file.exists():
             return None
         digest, _, pickled = file.read_bytes().partition(b" ")
-        if digest != self.digest(chapter, made_of).encode():
+        if digest != digest_of([], self.read[chapter.folder], made_of).encode():
             return None
         made = pickle.loads(pickled)
-        return made if all(file.exists() for file in made.files) else None
+        return made if made.project.exists() and all(file.exists() for file in made.files) else None
 
     def keep(self, chapter: source.Chapter, made_of: str, made: Made) -> None:
         file = self.work / "made" / chapter.folder
         file.parent.mkdir(exist_ok=True)
         part = file.with_suffix(".part")  # a build that is broken off leaves no half of it
-        part.write_bytes(self.digest(chapter, made_of).encode() + b" " + pickle.dumps(made))
+        part.write_bytes(digest_of([], self.read[chapter.folder], made_of).encode() + b" " + pickle.dumps(made))
         part.replace(file)
 
     def make(self, chapter: source.Chapter, others: list[Path], simulated: results.Results) -> Made:
