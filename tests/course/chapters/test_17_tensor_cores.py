@@ -62,10 +62,7 @@ class Errors(unittest.TestCase):
 
 class Sizes(unittest.TestCase):
     def test_small_products_of_any_shape_and_pitch(self):
-        slow = ("tf32", "multicast")  # of several variants each: every M and N, every K with some of them, alpha 0
-        CHAPTER.right("--cases", "all", *only(*(set(SIMULATED) - set(slow))), results=False, fast=True)
-        for cases in ("0-47", "144-152"):
-            CHAPTER.right("--cases", cases, *only(*slow), results=False, fast=True)
+        CHAPTER.right("--cases", "all", *only(*SIMULATED), results=False, fast=True)
 
     def test_blocks_that_compute_several_tiles(self):
         """The simulated GPU has eight SMs: two tiles a block, and K ends before all boxes of the tile before have left, or after."""
