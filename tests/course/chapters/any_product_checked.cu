@@ -84,7 +84,7 @@ int main(int argc, char** argv) {
   cudaMemset(workspace, 0, WORKSPACE);
   const Shape shapes[] = {{130, 70, 35, false, false, 0, 0}, {65, 140, 50, true, true, 3, 1},
                           {36, 132, 50, true, false, 4, 0},  {33, 129, 64, true, false, 3, 0},
-                          {40, 140, 50, false, true, 1, 0},  {1, 70, 300, false, false, 0, 0},
+                          {100, 260, 50, false, true, 1, 0}, {1, 70, 300, false, false, 0, 0},
                           {3, 37, 270, false, true, 0, 0},   {40, 2, 300, true, false, 0, 0},
                           {50, 7, 270, false, true, 1, 1},   {36, 66, 50, true, false, 0, 0},
                           {66, 36, 50, true, false, 0, 0}};
