@@ -19,7 +19,7 @@ struct BlockContext {
   bool checks_blocks = false;  // races between blocks, and global memory that nobody has written
 
   int device = 0;
-  // Of its number among the blocks that run at once, and what it is behind of these: see Phase in check/sector_records.h.
+  // Of its number among the blocks that run at once, and what it is behind of these: see Phase in races/sector_records.h.
   uint32_t offset = 0;
   const VectorClock* behind = nullptr;
 

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "base/symbols.h"
+#include "program/symbols.h"
 
 namespace simt::engine {
 

@@ -1,7 +1,7 @@
 // The arithmetic of the matrix instructions (mma, wgmma): D = A B + C, bit for bit as an H200 computes it.
 #pragma once
 
-#include <simt/runtime.h>
+#include <simt/api/runtime.h>
 
 #include <cstdint>
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/program_image.h"
-#include "base/symbols.h"
+#include "program/program_image.h"
+#include "program/symbols.h"
 
 namespace simt::engine {
 namespace {

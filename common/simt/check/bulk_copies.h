@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/host_memory.h"
-#include "check/warp_times.h"
+#include "races/warp_times.h"
 
 namespace simt::engine {
 

@@ -18,8 +18,8 @@
 #include "base/fault.h"
 #include "base/host_memory.h"
 #include "check/faults.h"
-#include "check/thread_order.h"
 #include "memory/shared_memory.h"
+#include "races/thread_order.h"
 
 namespace simt::engine {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/program_image.h"
 #include "check/warp_checks.h"
+#include "program/program_image.h"
 
 namespace simt::engine {
 

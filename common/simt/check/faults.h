@@ -6,7 +6,7 @@
 #include "base/block_context.h"
 #include "base/fault.h"
 #include "base/request.h"
-#include "check/shared_races.h"
+#include "races/shared_races.h"
 
 namespace simt::engine {
 

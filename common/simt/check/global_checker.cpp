@@ -4,9 +4,9 @@
 #include <bit>
 
 #include "base/devices.h"
-#include "base/program_image.h"
 #include "base/values.h"
 #include "memory/allocations.h"
+#include "program/program_image.h"
 
 namespace simt::engine {
 

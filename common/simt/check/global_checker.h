@@ -6,13 +6,13 @@
 
 #include "base/block_context.h"
 #include "base/request.h"
-#include "check/block_races.h"
 #include "check/faults.h"
 #include "check/store_conflicts.h"
 #include "check/uninitialized_values.h"
 #include "check/warp_checks.h"
 #include "memory/footprint.h"
 #include "memory/range_cache.h"
+#include "races/block_races.h"
 
 namespace simt::engine {
 

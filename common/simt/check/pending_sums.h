@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "check/bulk_copies.h"
-#include "check/shared_races.h"
+#include "races/shared_races.h"
 
 namespace simt::engine {
 

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "check/shared_races.h"
-#include "check/warp_times.h"
+#include "races/shared_races.h"
+#include "races/warp_times.h"
 
 namespace simt::engine {
 

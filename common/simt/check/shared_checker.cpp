@@ -1,8 +1,8 @@
 #include "check/shared_checker.h"
 
-#include "base/program_image.h"
 #include "base/values.h"
 #include "check/polls.h"
+#include "program/program_image.h"
 
 namespace simt::engine {
 

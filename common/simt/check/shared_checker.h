@@ -11,12 +11,12 @@
 #include "check/faults.h"
 #include "check/pending_sums.h"
 #include "check/proxy_fences.h"
-#include "check/shared_races.h"
 #include "check/store_conflicts.h"
-#include "check/thread_order.h"
 #include "check/uninitialized_values.h"
 #include "check/warp_checks.h"
 #include "memory/shared_memory.h"
+#include "races/shared_races.h"
+#include "races/thread_order.h"
 
 namespace simt::engine {
 

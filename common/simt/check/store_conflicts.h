@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/request.h"
-#include "check/block_races.h"
 #include "check/faults.h"
 #include "check/warp_checks.h"
+#include "races/block_races.h"
 
 namespace simt::engine {
 

@@ -1,8 +1,8 @@
 #include "check/thread_checker.h"
 
-#include "base/program_image.h"
 #include "base/values.h"
 #include "check/global_checker.h"
+#include "program/program_image.h"
 
 namespace simt::engine {
 

@@ -3,11 +3,11 @@
 
 #include "base/block_context.h"
 #include "base/request.h"
-#include "check/block_races.h"
 #include "check/store_conflicts.h"
-#include "check/thread_order.h"
-#include "check/thread_races.h"
 #include "memory/range_cache.h"
+#include "races/block_races.h"
+#include "races/thread_order.h"
+#include "races/thread_races.h"
 
 namespace simt::engine {
 

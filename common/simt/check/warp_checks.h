@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/lane_simd.h"
-#include "check/shared_races.h"
+#include "races/shared_races.h"
 
 namespace simt::engine {
 

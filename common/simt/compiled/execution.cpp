@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
-#include "base/program_image.h"
 #include "base/settings.h"
 #include "compiled/code.h"
 #include "compiled/warp.h"
+#include "program/program_image.h"
 
 namespace simt::compiled {
 namespace {

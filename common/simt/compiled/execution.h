@@ -1,8 +1,8 @@
 // What the machine code of a launch counts for, as nvcc makes it: a child process carries it out on a copy of memory.
 #pragma once
 
+#include <simt/api/runtime.h>
 #include <simt/config.h>
-#include <simt/runtime.h>
 
 #include <span>
 #include <string_view>

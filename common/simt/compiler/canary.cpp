@@ -9,20 +9,20 @@
 #include <sstream>
 #include <string_view>
 
-#include "assembly.h"
-#include "compiler_messages.h"
-#include "conversions.h"
-#include "execution_spaces.h"
+#include "assembly/assembly.h"
+#include "assembly/conversions.h"
+#include "assembly/layout.h"
+#include "assembly/merged_accesses.h"
 #include "flags.h"
-#include "layout.h"
-#include "merged_accesses.h"
-#include "origins.h"
-#include "pattern.h"
 #include "process.h"
-#include "shared_memory.h"
-#include "struct_calls.h"
-#include "tree_dump.h"
-#include "whole_structs.h"
+#include "text/origins.h"
+#include "text/pattern.h"
+#include "trees/execution_spaces.h"
+#include "trees/shared_memory.h"
+#include "trees/struct_calls.h"
+#include "trees/tree_dump.h"
+#include "trees/whole_structs.h"
+#include "words/compiler_messages.h"
 
 namespace simtcc {
 namespace {
@@ -160,14 +160,14 @@ std::size_t times(Text text, Text part) {
 }
 
 // What is not found as expected: "calls and launches, messages".
-std::string missed_by(Command command, const std::filesystem::path& folder,
-                      const std::string& include, const Dialect& dialect, bool traced) {
+std::string missed_by(Command command, const std::filesystem::path& folder, const Dialect& dialect,
+                      bool traced) {
   const auto file = [&](const char* name) { return (folder / name).string(); };
   const auto add = [&](const Command& more) {
     command.insert(command.end(), more.begin(), more.end());
   };
   constexpr auto kChanges = "_Z7changesP6float4", kConverts = "_Z8convertsPiPjfd";
-  const Rewritten result = rewrite(kSource, kFile, include, traced, {}, dialect);
+  const Rewritten result = rewrite(kSource, kFile, traced, {}, dialect);
   std::ofstream(file("canary.ii")) << result.text;
   if (traced) add({flags::kWide.begin(), flags::kWide.end()});
   add({flags::kDump + file("canary.functions"), flags::kOperations + file("canary.operations")});
@@ -187,11 +187,10 @@ std::string missed_by(Command command, const std::filesystem::path& folder,
   const auto expect = [&](bool is_found, const char* what) {
     if (!is_found) missed += (missed.empty() ? "" : ", ") + std::string(what);
   };
-  const std::set<int> spaces =
-      lines_of(check_execution_spaces(dump, names, origins, include, false));
+  const std::set<int> spaces = lines_of(check_execution_spaces(dump, names, origins, false));
   expect(spaces == std::set{line_of("on_host<<<"), line_of("*p = on_host"), line_of("*p += host")},
          "calls and launches");
-  const std::string said = readable(errors, origins, include, false);
+  const std::string said = readable(errors, origins, false);
   expect(has(said, "warning: 'unset'") && has(said, "used uninitialized"), "messages");
   expect(lines_of(check_shared_memory(code, dump, names, origins)) ==
                  std::set{line_of("__global__ void shares")} &&
@@ -208,8 +207,7 @@ std::string missed_by(Command command, const std::filesystem::path& folder,
          "conversions to integers");
   if (!traced) return missed;
 
-  expect(find_struct_calls(dump, code, origins, include).to_inline ==
-             std::set<std::string>{"length", "sum"},
+  expect(find_struct_calls(dump, code, origins).to_inline == std::set<std::string>{"length", "sum"},
          "calls with structs");
   expect(functions_that_change_structs(dump, result.aligned_classes) ==
                  std::vector<std::string>{kChanges} &&
@@ -262,15 +260,15 @@ std::string version_of(const std::string& program, const std::filesystem::path& 
 }  // namespace
 
 std::string why_unreadable(const Command& command, const Command& asked,
-                           const std::filesystem::path& folder, const std::string& include,
-                           const Dialect& dialect, bool traced) {
+                           const std::filesystem::path& folder, const Dialect& dialect,
+                           bool traced) {
   const auto is_of_warnings = [](const std::string& flag) {
     return flag.starts_with("-W") || flag == "-w" || flag.starts_with("-pedantic");
   };
   Command plain = command;
   std::erase_if(plain, is_of_warnings);
   plain.push_back("-Wuninitialized");
-  const std::string missed = missed_by(plain, folder, include, dialect, traced);
+  const std::string missed = missed_by(plain, folder, dialect, traced);
   if (missed.empty()) return {};
   const std::string compiler =
       "'" + path_of(command[0]) + "' (" + version_of(command[0], folder) + ")";
@@ -282,7 +280,7 @@ std::string why_unreadable(const Command& command, const Command& asked,
     plain.erase(at);
   }
   const std::string cannot = "cannot read what " + compiler + " prints";
-  if (!options.empty() && missed_by(plain, folder, include, dialect, traced).empty())
+  if (!options.empty() && missed_by(plain, folder, dialect, traced).empty())
     return cannot + " with" + options + " of " + missed + ": leave such options out";
   return cannot + " of " + missed +
          ": install one of g++-12 to g++-16, and name it with -ccbin, or by CXX where a build is "

@@ -10,19 +10,18 @@
 #include <string>
 #include <vector>
 
-#include "rewriter.h"
+#include "rewrite/rewriter.h"
 
 namespace simtcc {
 
 /// \param command g++ and its flags, without files
 /// \param asked those of them that the command line has brought
 /// \param folder for what g++ writes
-/// \param include the folder of the simulator's headers
 /// \param traced not --fast
 /// \return what is wrong and what to do, in one line; nothing if all is found as expected
 std::string why_unreadable(const std::vector<std::string>& command,
                            const std::vector<std::string>& asked,
-                           const std::filesystem::path& folder, const std::string& include,
-                           const Dialect& dialect, bool traced);
+                           const std::filesystem::path& folder, const Dialect& dialect,
+                           bool traced);
 
 }  // namespace simtcc

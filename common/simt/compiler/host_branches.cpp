@@ -9,9 +9,9 @@
 #include <unordered_map>
 #include <utility>
 
-#include "outline.h"
 #include "process.h"
-#include "token.h"
+#include "text/outline.h"
+#include "text/token.h"
 
 namespace simtcc {
 namespace {

@@ -18,7 +18,8 @@
 #include <string>
 #include <vector>
 
-#include "rewriter.h"
+#include "text/diagnostic.h"
+#include "text/names.h"
 
 namespace simtcc {
 

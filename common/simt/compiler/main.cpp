@@ -14,25 +14,26 @@
 #include <system_error>
 #include <vector>
 
+#include "assembly/conversions.h"
+#include "assembly/layout.h"
+#include "assembly/merged_accesses.h"
 #include "canary.h"
-#include "compiler_messages.h"
-#include "conversions.h"
-#include "execution_spaces.h"
 #include "flags.h"
 #include "host_branches.h"
-#include "layout.h"
-#include "merged_accesses.h"
 #include "options.h"
-#include "origins.h"
-#include "pattern.h"
 #include "process.h"
-#include "rewriter.h"
-#include "shared_memory.h"
-#include "struct_calls.h"
-#include "token.h"
-#include "tree_dump.h"
-#include "unsupported.h"
-#include "whole_structs.h"
+#include "rewrite/rewriter.h"
+#include "rewrite/unsupported.h"
+#include "text/origins.h"
+#include "text/own_headers.h"
+#include "text/pattern.h"
+#include "text/token.h"
+#include "trees/execution_spaces.h"
+#include "trees/shared_memory.h"
+#include "trees/struct_calls.h"
+#include "trees/tree_dump.h"
+#include "trees/whole_structs.h"
+#include "words/compiler_messages.h"
 
 namespace simtcc {
 namespace {
@@ -109,7 +110,8 @@ class Driver {
     if (input.kind == InputKind::cuda) append(command, flags::kCudaMacros);
     if (input.kind == InputKind::cuda && for_device) append(command, flags::kDeviceMacros);
     append(command, options_.preprocess);
-    append(command, Command{"-isystem", include_});
+    for (const std::string_view folder : kOwnFolders)
+      append(command, Command{"-isystem", std::string(folder)});
     append(command, Command{"-isystem", SIMTCC_HEADERS_DIR});
     if (input.kind == InputKind::cuda) {
       append(command, Command{"-include", "simt/prelude.h"});
@@ -158,12 +160,12 @@ class Driver {
     std::string& source = both.text;
     Rewritten result;
     if (!options_.dry_run) {
-      result = rewrite(source, input.path, include_, !options_.fast, {}, dialect());
+      result = rewrite(source, input.path, !options_.fast, {}, dialect());
       // (In a text that a macro has put together.)
       if (result.has_inline_ptx && !has_ptx_header && result.diagnostics.empty()) {
         has_ptx_header = true;
         if (const int status = read_source(input, object, i, has_ptx_header, both)) return status;
-        result = rewrite(source, input.path, include_, !options_.fast, {}, dialect());
+        result = rewrite(source, input.path, !options_.fast, {}, dialect());
       }
       result.text += names_for_library(result.names);
       append(result.warnings, both.warnings);
@@ -196,7 +198,7 @@ class Driver {
     std::set<std::string> to_inline;
     std::vector<std::string> whole;
     if (!options_.fast) {
-      StructCalls calls = find_struct_calls(functions, code, origins, include_);
+      StructCalls calls = find_struct_calls(functions, code, origins);
       for (const Diagnostic& warning : calls.uncounted) std::cerr << warning.text() << '\n';
       to_inline = std::move(calls.to_inline);
       whole = functions_that_change_structs(functions, result.aligned_classes);
@@ -207,7 +209,7 @@ class Driver {
     if (!whole.empty()) append(command, flags::whole(whole));
     if (!to_inline.empty()) {
       // The same text but for attributes, of which g++ has said all that there is to say.
-      result = rewrite(source, input.path, include_, true, to_inline, dialect());
+      result = rewrite(source, input.path, true, to_inline, dialect());
       result.text += names_for_library(result.names);
       if (!write_file(rewritten, result.text)) return 1;
     }
@@ -285,8 +287,8 @@ class Driver {
   // By a g++ whose output simtcc cannot read nothing is compiled.
   int check_compiler(const Command& command) const {
     if (options_.dry_run) return 0;
-    const std::string error = why_unreadable(command, options_.common, folder_.path(), include_,
-                                             dialect(), !options_.fast);
+    const std::string error =
+        why_unreadable(command, options_.common, folder_.path(), dialect(), !options_.fast);
     if (!error.empty()) std::cerr << "simtcc: error: " << error << '\n';
     return error.empty() ? 0 : 1;
   }
@@ -299,7 +301,7 @@ class Driver {
     if (!said.empty()) {
       const char* const no_colour = std::getenv("NO_COLOR");
       const bool in_colour = isatty(STDERR_FILENO) && !(no_colour && *no_colour);
-      std::cerr << readable(said, origins, include_, in_colour);
+      std::cerr << readable(said, origins, in_colour);
     }
     return status == 0 ? 0 : 1;
   }
@@ -308,7 +310,7 @@ class Driver {
   int refuse(const TreeDump& dump, const std::string& assembly, const Rewritten& result,
              Origins& origins) const {
     std::vector<Diagnostic> found =
-        check_execution_spaces(dump, result.names, origins, include_, options_.relaxed_constexpr);
+        check_execution_spaces(dump, result.names, origins, options_.relaxed_constexpr);
     append(found, check_shared_memory(assembly, dump, result.names, origins));
     if (!options_.many_constants)
       append(found, check_constant_memory(assembly, result.names, origins));
@@ -396,7 +398,6 @@ class Driver {
   }
 
   Options options_;
-  const std::string include_ = SIMTCC_INCLUDE_DIR;
   TemporaryFolder folder_;
 };
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/program_image.h"
+#include "program/program_image.h"
 
 namespace simt::engine {
 namespace {

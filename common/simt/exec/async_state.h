@@ -6,8 +6,8 @@
 
 #include "base/host_memory.h"
 #include "check/pending_sums.h"
-#include "check/warp_times.h"
-#include "exec/fiber_pool.h"
+#include "fibers/fiber_pool.h"
+#include "races/warp_times.h"
 
 namespace simt::engine {
 

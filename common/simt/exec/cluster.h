@@ -6,10 +6,10 @@
 #include <optional>
 #include <span>
 
-#include "check/block_races.h"
 #include "check/cluster.h"
 #include "exec/grid_barrier.h"
 #include "monitor/monitor.h"
+#include "races/block_races.h"
 
 namespace simt::engine {
 

@@ -1,9 +1,9 @@
 #include <bit>
 
 #include "base/values.h"
-#include "exec/atomics.h"
 #include "exec/switching.h"
 #include "exec/worker.h"
+#include "memory/atomics.h"
 
 namespace simt::engine {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <sched.h>
 
-#include "check/sector_records.h"
+#include "races/sector_records.h"
 
 namespace simt::engine {
 

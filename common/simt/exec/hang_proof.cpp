@@ -5,12 +5,12 @@
 #include <utility>
 
 #include "base/devices.h"
-#include "base/program_image.h"
 #include "base/text.h"
 #include "base/values.h"
-#include "check/beside_host.h"
 #include "exec/worker.h"
 #include "memory/allocations.h"
+#include "program/program_image.h"
+#include "streams/beside_host.h"
 
 namespace simt::engine {
 bool host_may_write(uint64_t address) {

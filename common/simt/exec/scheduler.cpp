@@ -3,11 +3,11 @@
 #include <utility>
 
 #include "base/host_memory.h"
-#include "check/beside_host.h"
 #include "exec/pending_stops.h"
 #include "exec/switching.h"
 #include "exec/worker.h"
 #include "memory/allocations.h"
+#include "streams/beside_host.h"
 
 namespace simt::engine {
 namespace {

@@ -3,7 +3,7 @@
 // Arrays over lanes, because the scheduler reads one field of all 32. Each part resets itself when a block begins.
 #pragma once
 
-#include <simt/runtime.h>
+#include <simt/api/runtime.h>
 
 #include <cstdint>
 #include <vector>
@@ -11,7 +11,7 @@
 #include "base/lane_simd.h"
 #include "base/request.h"
 #include "check/warp_checks.h"
-#include "exec/fiber_pool.h"
+#include "fibers/fiber_pool.h"
 
 namespace simt::engine {
 

@@ -9,7 +9,7 @@
 // stops at barriers and collectives only.
 #pragma once
 
-#include <simt/runtime.h>
+#include <simt/api/runtime.h>
 #include <ucontext.h>
 
 #include <algorithm>
@@ -17,15 +17,15 @@
 #include <vector>
 
 #include "base/fault.h"
-#include "base/symbols.h"
 #include "exec/async_state.h"
 #include "exec/cluster.h"
-#include "exec/fiber_pool.h"
 #include "exec/grid_barrier.h"
 #include "exec/hang_proof.h"
 #include "exec/patience.h"
 #include "exec/warp.h"
+#include "fibers/fiber_pool.h"
 #include "monitor/monitor.h"
+#include "program/symbols.h"
 
 namespace simt::engine {
 

@@ -1,8 +1,8 @@
 // Atomic operations: CUDA's, and what the compiler makes of std::atomic.
-#include "exec/atomics.h"
+#include "memory/atomics.h"
 
-#include "check/system_atomics.h"
 #include "hooks/hooks.h"
+#include "watch/system_atomics.h"
 
 namespace simt::engine {
 

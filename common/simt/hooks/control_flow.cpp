@@ -1,8 +1,8 @@
 // Where lanes go: blocks of the code, calls, and what the compiler's own checks say ahead of an access.
 #include "base/host_memory.h"
-#include "base/program.h"
 #include "exec/pending_stops.h"
 #include "hooks/hooks.h"
+#include "program/program.h"
 
 namespace simt::engine {
 

@@ -1,7 +1,7 @@
 // Conversions of floating-point numbers to integers as PTX has them: to the nearest integer that there is. NaN becomes 0
 // if it is a float's and the integer has 32 bits, else the integer that only its highest bit makes.
 //
-// simtcc calls them where the CPU's instruction will not do (compiler/conversions.h), in the midst of a function's registers
+// simtcc calls them where the CPU's instruction will not do (compiler/assembly/conversions.h), in the midst of a function's registers
 // and flags: they change none, and have no branch that changes one. The number lies on the stack, and the integer takes its
 // place. (A load of 16 bytes would wait for a store of 4 just before, so one number and four have a function each.)
 //

@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <cstring>
 
-#include "check/host_accesses.h"
-#include "check/host_copies.h"
-#include "check/library_accesses.h"
-#include "check/managed_results.h"
-#include "check/stream_races.h"
-#include "check/unsynchronized.h"
 #include "hooks/hooks.h"
+#include "streams/races.h"
+#include "watch/host_accesses.h"
+#include "watch/host_copies.h"
+#include "watch/library_accesses.h"
+#include "watch/managed_results.h"
+#include "watch/unsynchronized.h"
 
 namespace simt::engine {
 

@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "base/host_memory.h"
-#include "check/host_accesses.h"
+#include "ending/at_exit.h"
 #include "exec/pending_stops.h"
 #include "hooks/division.h"
 #include "hooks/hooks.h"
-#include "report/at_exit.h"
+#include "watch/host_accesses.h"
 
 namespace simt::engine {
 

@@ -1,6 +1,6 @@
 #include "hooks/device_heap.h"
 
-#include <simt/runtime.h>
+#include <simt/api/runtime.h>
 
 #include <atomic>
 #include <cstdint>

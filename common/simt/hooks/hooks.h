@@ -5,18 +5,18 @@
 #pragma once
 
 #include <signal.h>
+#include <simt/api/runtime.h>
 #include <simt/async_proxy.h>
-#include <simt/runtime.h>
 
 #include <cstdarg>
 #include <cstdint>
 
-#include "base/program_image.h"
 #include "base/values.h"
 #include "base/zones.h"
 #include "exec/switching.h"
 #include "exec/worker.h"
 #include "memory/allocations.h"
+#include "program/program_image.h"
 
 // Where the function was called that this stands in.
 #define SIMT_PC __builtin_return_address(0)

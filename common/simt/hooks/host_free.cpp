@@ -9,11 +9,11 @@
 #include <string>
 #include <utility>
 
-#include "base/symbols.h"
-#include "check/host_accesses.h"
 #include "hooks/hooks.h"
 #include "memory/allocations.h"
+#include "program/symbols.h"
 #include "report/log.h"
+#include "watch/host_accesses.h"
 
 namespace simt::engine {
 namespace {

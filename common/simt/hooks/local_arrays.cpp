@@ -1,4 +1,4 @@
-// Accesses to a thread's own stack that come upon a zone: see compiler/local_arrays.cpp.
+// Accesses to a thread's own stack that come upon a zone: see compiler/rewrite/local_arrays.cpp.
 #include <unwind.h>
 
 #include <mutex>
@@ -8,9 +8,9 @@
 
 #include "base/host_memory.h"
 #include "base/lasting.h"
-#include "base/symbols.h"
 #include "base/zones.h"
 #include "hooks/hooks.h"
+#include "program/symbols.h"
 
 namespace simt::engine {
 namespace {

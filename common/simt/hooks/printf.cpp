@@ -9,8 +9,8 @@
 #include <cstring>
 
 #include "base/host_memory.h"
-#include "check/host_texts.h"
 #include "hooks/hooks.h"
+#include "memory/host_texts.h"
 #include "report/kernel_text.h"
 
 namespace simt::engine {

@@ -2,8 +2,8 @@
 #include <ctime>
 
 #include "base/host_memory.h"
-#include "check/stream_order.h"
 #include "hooks/hooks.h"
+#include "streams/order.h"
 
 namespace simt::engine {
 

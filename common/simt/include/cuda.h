@@ -34,7 +34,7 @@ enum CUresult {
   CUDA_ERROR_UNKNOWN = 999,
 };
 
-#include <simt/tensor_map.h>
+#include <simt/api/tensor_map.h>
 
 using CUdevice = int;
 using CUdeviceptr = unsigned long long;

@@ -9,8 +9,8 @@
 #define __CUDA_RUNTIME_API_H__
 
 #include <driver_types.h>
-#include <simt/graph_api.h>
-#include <simt/texture_api.h>
+#include <simt/api/graph_api.h>
+#include <simt/api/texture_api.h>
 
 // Errors
 cudaError_t cudaGetLastError();

@@ -10,8 +10,8 @@
 #define CUDART_VERSION 13000
 
 #include <host_defines.h>
-#include <simt/device_types.h>
-#include <simt/errors.h>
+#include <simt/api/device_types.h>
+#include <simt/api/errors.h>
 #include <vector_types.h>
 
 // What nvcc's headers include, too: programs have INT_MAX, atoi and toupper without asking.
@@ -262,4 +262,4 @@ enum cudaDriverEntryPointQueryResult {
 };
 #define cudaEnableDefault 0x0
 
-#include <simt/graph_types.h>
+#include <simt/api/graph_types.h>

@@ -7,9 +7,9 @@
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
-#include <simt/ptx_arithmetic.h>
-#include <simt/ptx_matrices.h>
-#include <simt/ptx_registers.h>
+#include <simt/ptx/arithmetic.h>
+#include <simt/ptx/matrices.h>
+#include <simt/ptx/registers.h>
 
 namespace nvcuda::wmma {
 

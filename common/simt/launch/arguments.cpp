@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/lasting.h"
-#include "base/symbols.h"
-#include "check/device_variables.h"
+#include "memory/device_variables.h"
+#include "program/symbols.h"
 #include "report/api_errors.h"
 #include "report/log.h"
 

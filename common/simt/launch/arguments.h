@@ -1,7 +1,7 @@
 // What a launch hands to its kernel.
 #pragma once
 
-#include <simt/runtime.h>
+#include <simt/api/runtime.h>
 
 #include <span>
 

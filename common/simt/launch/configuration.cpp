@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
+#include "base/device_limits.h"
 #include "base/handles.h"
 #include "base/text.h"
-#include "check/captures.h"
 #include "exec/worker.h"
-#include "launch/device_limits.h"
 #include "launch/kernel_registry.h"
+#include "watch/captures.h"
 
 namespace simt::engine {
 

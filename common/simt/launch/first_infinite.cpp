@@ -12,13 +12,13 @@
 #include <vector>
 
 #include "base/lasting.h"
-#include "base/symbols.h"
 #include "base/text.h"
 #include "base/values.h"
-#include "check/sector_records.h"
-#include "check/watch.h"
 #include "launch/rerun.h"
 #include "memory/allocations.h"
+#include "memory/watched.h"
+#include "program/symbols.h"
+#include "races/sector_records.h"
 #include "report/log.h"
 
 namespace simt::engine::first_infinite {

@@ -1,7 +1,7 @@
 // The first infinity, or value that is no number, that a kernel makes of finite ones: told where the host copies such values back.
 #pragma once
 
-#include <simt/runtime.h>
+#include <simt/api/runtime.h>
 
 #include <cstdint>
 #include <span>

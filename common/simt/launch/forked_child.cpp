@@ -5,7 +5,7 @@
 #include <atomic>
 #include <mutex>
 
-#include "check/beside_host.h"
+#include "streams/beside_host.h"
 
 namespace simt::engine {
 

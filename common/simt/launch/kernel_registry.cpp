@@ -4,9 +4,9 @@
 #include <map>
 #include <mutex>
 
+#include "base/device_limits.h"
 #include "base/lasting.h"
-#include "base/symbols.h"
-#include "launch/device_limits.h"
+#include "program/symbols.h"
 #include "report/errors.h"
 
 namespace simt::kernels {

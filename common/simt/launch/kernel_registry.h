@@ -1,8 +1,8 @@
 // Kernels by their address.
 #pragma once
 
+#include <simt/api/runtime.h>
 #include <simt/config.h>
-#include <simt/runtime.h>
 
 namespace simt::kernels {
 

@@ -14,9 +14,9 @@
 
 #include "base/devices.h"
 #include "base/settings.h"
-#include "check/beside_host.h"
 #include "exec/patience.h"
 #include "launch/worker_pool.h"
+#include "streams/beside_host.h"
 
 namespace simt::engine::life_sign {
 namespace {

@@ -1,5 +1,5 @@
 // Launches that may wait for the host, or for another device, run in a thread of their own.
-#include <simt/runtime.h>
+#include <simt/api/runtime.h>
 
 #include <array>
 #include <condition_variable>
@@ -13,14 +13,14 @@
 
 #include "base/devices.h"
 #include "base/lasting.h"
-#include "base/program.h"
-#include "base/program_image.h"
-#include "check/beside_host.h"
 #include "launch/forked_child.h"
 #include "launch/held_signals.h"
 #include "memory/allocations.h"
+#include "program/program.h"
+#include "program/program_image.h"
 #include "report/api_errors.h"
 #include "report/errors.h"
+#include "streams/beside_host.h"
 
 // Where simtcc has found a loop that polls, it defines this.
 extern "C" [[gnu::weak]] char simt_program_polls;

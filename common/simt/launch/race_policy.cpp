@@ -7,8 +7,8 @@
 #include <tuple>
 #include <utility>
 
-#include "base/program_image.h"
-#include "base/symbols.h"
+#include "program/program_image.h"
+#include "program/symbols.h"
 
 extern "C" void __sanitizer_cov_trace_pc();
 

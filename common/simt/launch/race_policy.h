@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "base/fault.h"
-#include "check/block_races.h"
-#include "check/shared_races.h"
+#include "races/block_races.h"
+#include "races/shared_races.h"
 
 namespace simt::engine {
 

@@ -6,10 +6,10 @@
 #include <mutex>
 #include <optional>
 
-#include "check/sector_records.h"
-#include "check/stream_order.h"
-#include "check/stream_races.h"
 #include "exec/worker.h"
+#include "races/sector_records.h"
+#include "streams/order.h"
+#include "streams/races.h"
 
 namespace simt::engine::side_by_side {
 

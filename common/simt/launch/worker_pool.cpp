@@ -4,16 +4,16 @@
 #include <array>
 #include <utility>
 
+#include "base/device_limits.h"
 #include "base/devices.h"
 #include "base/settings.h"
-#include "check/beside_host.h"
 #include "exec/grid_barrier.h"
 #include "exec/hang_proof.h"
 #include "exec/patience.h"
-#include "launch/device_limits.h"
 #include "launch/held_signals.h"
 #include "launch/kernel_registry.h"
 #include "launch/life_sign.h"
+#include "streams/beside_host.h"
 
 namespace simt::engine {
 namespace {

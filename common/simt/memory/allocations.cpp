@@ -12,9 +12,9 @@
 
 #include "base/devices.h"
 #include "base/lasting.h"
-#include "base/symbols.h"
 #include "base/text.h"
 #include "memory/shadow.h"
+#include "program/symbols.h"
 
 namespace simt::memory {
 

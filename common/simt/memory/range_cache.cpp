@@ -1,8 +1,8 @@
 #include "memory/range_cache.h"
 
 #include "base/devices.h"
-#include "base/program_image.h"
 #include "memory/allocations.h"
+#include "program/program_image.h"
 
 namespace simt::engine {
 

@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "base/program_image.h"
 #include "memory/allocations.h"
+#include "program/program_image.h"
 
 namespace simt::engine::shadow {
 

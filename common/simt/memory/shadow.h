@@ -1,5 +1,5 @@
 // The shadow of global memory: what is recorded beside each sector of 32 bytes. Here it is stored, and known which bytes have ever
-// been written; what the records say of races is check/block_races.h's.
+// been written; what the records say of races is races/block_races.h's.
 #pragma once
 
 #include <atomic>

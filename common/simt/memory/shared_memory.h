@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "base/program_image.h"
-#include "base/symbols.h"
+#include "program/program_image.h"
+#include "program/symbols.h"
 
 namespace simt::engine {
 

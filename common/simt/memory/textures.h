@@ -1,7 +1,7 @@
 // CUDA arrays and texture objects: which there are, and what a read of one gives.
 #pragma once
 
-#include <simt/texture_types.h>
+#include <simt/api/texture_types.h>
 
 #include <atomic>
 #include <cstdint>

@@ -4,11 +4,11 @@
 
 #include "base/devices.h"
 #include "base/host_memory.h"
-#include "base/program_image.h"
-#include "check/constants.h"
-#include "check/host_texts.h"
-#include "check/watch.h"
+#include "memory/constants.h"
+#include "memory/host_texts.h"
 #include "memory/shadow.h"
+#include "memory/watched.h"
+#include "program/program_image.h"
 
 namespace simt::engine {
 

@@ -7,7 +7,6 @@
 #include "base/request.h"
 #include "check/array_index.h"
 #include "check/async_copies.h"
-#include "check/block_races.h"
 #include "check/bulk_copies.h"
 #include "check/cluster.h"
 #include "check/faults.h"
@@ -16,13 +15,14 @@
 #include "check/shared_checker.h"
 #include "check/store_conflicts.h"
 #include "check/thread_checker.h"
-#include "check/thread_order.h"
 #include "check/uninitialized_values.h"
 #include "check/warp_checks.h"
 #include "count/counter.h"
 #include "count/recording.h"
 #include "memory/range_cache.h"
 #include "memory/shared_memory.h"
+#include "races/block_races.h"
+#include "races/thread_order.h"
 
 namespace simt::engine {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/lasting.h"
-#include "base/symbols.h"
+#include "program/symbols.h"
 #include "report/log.h"
 
 namespace simt::device {

@@ -1,7 +1,7 @@
 #include "report/clusters.h"
 
-#include "base/symbols.h"
 #include "base/text.h"
+#include "program/symbols.h"
 #include "report/copies.h"
 #include "report/places.h"
 

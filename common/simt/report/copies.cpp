@@ -2,8 +2,8 @@
 
 #include <string_view>
 
-#include "base/symbols.h"
 #include "base/text.h"
+#include "program/symbols.h"
 #include "report/places.h"
 
 namespace simt::device {

@@ -4,10 +4,10 @@
 #include <string_view>
 
 #include "base/lane_simd.h"
-#include "base/program_image.h"
-#include "base/symbols.h"
 #include "base/text.h"
 #include "memory/allocations.h"
+#include "program/program_image.h"
+#include "program/symbols.h"
 #include "report/api_errors.h"
 #include "report/clusters.h"
 #include "report/copies.h"

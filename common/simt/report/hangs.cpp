@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "base/symbols.h"
 #include "base/text.h"
 #include "memory/allocations.h"
+#include "program/symbols.h"
 #include "report/places.h"
 
 namespace simt::device {

@@ -7,9 +7,9 @@
 
 #include "base/devices.h"
 #include "base/lasting.h"
-#include "base/program.h"
-#include "base/symbols.h"
 #include "memory/allocations.h"
+#include "program/program.h"
+#include "program/symbols.h"
 #include "report/api_errors.h"
 #include "report/describe.h"
 #include "report/errors.h"

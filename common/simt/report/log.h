@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "base/fault.h"
-#include "base/symbols.h"
 #include "count/count_table.h"
 #include "count/recording.h"
+#include "program/symbols.h"
 
 namespace simt::device {
 

@@ -2,11 +2,11 @@
 
 #include <sys/mman.h>
 
-#include "base/program_image.h"
 #include "base/stack_regions.h"
-#include "base/symbols.h"
 #include "base/text.h"
 #include "memory/allocations.h"
+#include "program/program_image.h"
+#include "program/symbols.h"
 
 namespace simt::device {
 

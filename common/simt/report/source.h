@@ -1,7 +1,7 @@
 // What the reader has written, where the debug information does not say enough.
 #pragma once
 
-#include "base/symbols.h"
+#include "program/symbols.h"
 
 namespace simt::device {
 

@@ -7,17 +7,17 @@
 #include <map>
 #include <string>
 
+#include "base/device_limits.h"
 #include "base/devices.h"
 #include "base/settings.h"
-#include "check/captures.h"
-#include "check/stream_order.h"
+#include "ending/leaks.h"
 #include "hooks/device_heap.h"
-#include "launch/device_limits.h"
 #include "memory/allocations.h"
 #include "report/api_errors.h"
 #include "report/errors.h"
-#include "report/leaks.h"
 #include "runtime/memory_calls.h"
+#include "streams/order.h"
+#include "watch/captures.h"
 
 using simt::device::result;
 using simt::runtime::is_missing;

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "launch/device_limits.h"
+#include "base/device_limits.h"
 #include "launch/kernel_registry.h"
 #include "memory/shared_memory.h"
 #include "report/errors.h"

@@ -1,5 +1,5 @@
 // Capture: what streams are asked for becomes a graph.
-#include <simt/runtime.h>
+#include <simt/api/runtime.h>
 
 #include <utility>
 #include <vector>

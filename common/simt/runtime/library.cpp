@@ -4,17 +4,17 @@
 
 #include <string>
 
-#include "base/program.h"
-#include "check/host_accesses.h"
-#include "check/library_accesses.h"
-#include "check/managed_results.h"
-#include "check/stream_order.h"
+#include "ending/result_extents.h"
+#include "ending/unread_results.h"
 #include "hooks/hooks.h"
+#include "program/program.h"
 #include "report/errors.h"
 #include "report/log.h"
-#include "report/result_extents.h"
-#include "report/unread_results.h"
 #include "runtime/memory_calls.h"
+#include "streams/order.h"
+#include "watch/host_accesses.h"
+#include "watch/library_accesses.h"
+#include "watch/managed_results.h"
 
 using simt::engine::in_library;
 

@@ -4,18 +4,18 @@
 #include <string>
 
 #include "base/devices.h"
-#include "base/program_image.h"
-#include "check/captures.h"
-#include "check/device_variables.h"
-#include "check/host_accesses.h"
-#include "check/managed_results.h"
-#include "check/stream_order.h"
-#include "check/system_atomics.h"
 #include "hooks/device_heap.h"
+#include "memory/device_variables.h"
+#include "program/program_image.h"
 #include "report/api_errors.h"
 #include "report/errors.h"
 #include "report/log.h"
 #include "runtime/memory_calls.h"
+#include "streams/order.h"
+#include "watch/captures.h"
+#include "watch/host_accesses.h"
+#include "watch/managed_results.h"
+#include "watch/system_atomics.h"
 
 using simt::device::explain;
 using simt::device::result;

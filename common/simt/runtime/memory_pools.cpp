@@ -6,11 +6,11 @@
 #include <memory>
 
 #include "base/devices.h"
-#include "check/stream_order.h"
-#include "check/stream_races.h"
 #include "report/errors.h"
 #include "runtime/memory_calls.h"
 #include "runtime/streams.h"
+#include "streams/order.h"
+#include "streams/races.h"
 
 using simt::device::result;
 using simt::memory::Kind;

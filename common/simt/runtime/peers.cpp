@@ -5,12 +5,12 @@
 #include <string>
 
 #include "base/devices.h"
-#include "check/stream_order.h"
 #include "memory/allocations.h"
 #include "report/api_errors.h"
 #include "report/errors.h"
 #include "runtime/memory_calls.h"
 #include "runtime/streams.h"
+#include "streams/order.h"
 
 namespace devices = simt::devices;
 using simt::device::explain;

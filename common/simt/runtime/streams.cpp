@@ -9,14 +9,14 @@
 #include <utility>
 
 #include "base/devices.h"
-#include "base/symbols.h"
-#include "check/beside_host.h"
-#include "check/stream_schedule.h"
-#include "check/unsynchronized.h"
+#include "ending/unread_results.h"
+#include "program/symbols.h"
 #include "report/api_errors.h"
 #include "report/errors.h"
 #include "report/log.h"
-#include "report/unread_results.h"
+#include "streams/beside_host.h"
+#include "streams/schedule.h"
+#include "watch/unsynchronized.h"
 
 using simt::device::explain;
 using simt::device::result;

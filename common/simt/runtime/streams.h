@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "base/handles.h"
-#include "check/captures.h"
-#include "check/stream_order.h"
 #include "report/errors.h"
+#include "streams/order.h"
+#include "watch/captures.h"
 
 namespace simt::graphs {
 

@@ -7,11 +7,11 @@
 #include <string>
 #include <utility>
 
-#include "check/stream_order.h"
 #include "report/api_errors.h"
 #include "report/errors.h"
 #include "runtime/memory_calls.h"
 #include "runtime/streams.h"
+#include "streams/order.h"
 
 using simt::device::explain;
 using simt::device::result;

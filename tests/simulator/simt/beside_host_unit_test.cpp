@@ -3,7 +3,7 @@
 
 #include <thread>
 
-#include "check/beside_host.h"
+#include "streams/beside_host.h"
 
 namespace simt::beside_host {
 namespace {

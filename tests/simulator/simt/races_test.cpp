@@ -6,7 +6,7 @@
 #include <tuple>
 #include <vector>
 
-#include "check/shared_races.h"
+#include "races/shared_races.h"
 
 namespace simt::engine {
 namespace {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/lane_simd.h"
-#include "check/block_races.h"
-#include "check/vector_clock.h"
 #include "memory/allocations.h"
+#include "races/block_races.h"
+#include "races/vector_clock.h"
 
 namespace {
 

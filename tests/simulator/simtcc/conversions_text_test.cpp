@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "conversions.h"
+#include "assembly/conversions.h"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // What leaves a loop goes behind it, and what is not understood stays.
 
-#include "layout.h"
+#include "assembly/layout.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Accesses that nvcc makes one of: which registers hold the same value, how wide the pieces are, what parts them.
 
-#include "merged_accesses.h"
+#include "assembly/merged_accesses.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "register_values.h"
+#include "assembly/register_values.h"
 
 namespace {
 

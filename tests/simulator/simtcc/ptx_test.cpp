@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "ptx_translator.h"
+#include "ptx/translator.h"
 
 namespace {
 

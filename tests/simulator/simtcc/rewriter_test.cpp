@@ -1,6 +1,6 @@
 // Each rule of the rewriter: what it rewrites, and what looks like it and must stay.
 
-#include "rewriter.h"
+#include "rewrite/rewriter.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "unsupported.h"
+#include "rewrite/unsupported.h"
 
 namespace {
 
@@ -953,7 +953,7 @@ TEST(WideTypes, AreSeenInTheReadersCode) {
 
 TEST(Rewriter, DeviceLambdasWithoutTheOptionAreWarnedOfOnce) {
   const auto warnings = [](const std::string& source, bool option) {
-    return rewrite(source, "a.cu", {}, false, {}, {.extended_lambda = option}).warnings;
+    return rewrite(source, "a.cu", false, {}, {.extended_lambda = option}).warnings;
   };
   const std::string two =
       "void f() {\n  g([=] __device__(int i) {});\n  g([] __host__ __device__ { return 1; });\n}";
@@ -1016,7 +1016,7 @@ TEST(LocalArrays, HandedOnWithoutAnIndexHaveZones) {
   const auto zones = [](const std::string& body,
                         const std::string& head = "__device__ int f(int n)") {
     const std::string source = head + " {" + body + "}";
-    const std::string text = rewrite(source, "test.cu", {}, true).text;
+    const std::string text = rewrite(source, "test.cu", true).text;
     EXPECT_EQ(rewritten(source), rewrite(source, "test.cu").text) << "not with --fast";
     std::string names;
     for (std::size_t at = 0; (at = text.find("auto& ", at)) != std::string::npos;) {
@@ -1084,7 +1084,7 @@ TEST(Robustness, UnbalancedTextEndsAndKeepsItsLines) {
                                    "__device__ void f() { int a[2] = {",
                                    "__device__ void f() { int a[2], b"}) {
     for (const bool traced : {false, true}) {
-      const Rewritten result = rewrite(source, "test.cu", {}, traced);
+      const Rewritten result = rewrite(source, "test.cu", traced);
       EXPECT_EQ(lines(result.text), lines(source)) << source;
     }
   }

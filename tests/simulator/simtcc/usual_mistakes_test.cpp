@@ -1,5 +1,5 @@
 // The tables of beginners' mistakes: each entry says something, and what is right says nothing.
-#include "usual_mistakes.h"
+#include "words/usual_mistakes.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "rewriter.h"
+#include "rewrite/rewriter.h"
 
 namespace {
 

@@ -128,7 +128,7 @@ def _sum(all_counts: Iterable[Counts]) -> Counts:
 
 # ---- what machinecode/bounds.py takes ----------------------------------------------------------------
 
-SIMULATED_SMS = 8  # of the simulated device: kMultiprocessors in common/simt/launch/device_limits.h
+SIMULATED_SMS = 8  # of the simulated device: kMultiprocessors in common/simt/base/device_limits.h
 WAVEFRONTS = tuple(f"shared_{access}_wavefronts" for access in ("load", "store", "atomic"))
 
 

@@ -1,4 +1,4 @@
-"""What the simulator writes to SIMT_JSON (common/simt/report/trace_json.cpp), as data classes; base/records.py reads them."""
+"""What the simulator writes to SIMT_JSON (common/simt/ending/trace_json.cpp), as data classes; base/records.py reads them."""
 
 from dataclasses import dataclass, field
 from typing import Optional

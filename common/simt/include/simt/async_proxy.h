@@ -3,7 +3,7 @@
 /// No program calls these itself.
 #pragma once
 
-#include <simt/runtime.h>
+#include <simt/api/runtime.h>
 
 #include <cstdint>
 

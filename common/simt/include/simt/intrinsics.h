@@ -2,8 +2,8 @@
 /// Barriers, shuffles, votes and the other intrinsics of a thread, warp or block.
 #pragma once
 
+#include <simt/api/runtime.h>
 #include <simt/qualifiers.h>
-#include <simt/runtime.h>
 #include <vector_types.h>
 
 #include <cassert>

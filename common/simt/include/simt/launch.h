@@ -10,8 +10,8 @@
 /// it is `simt::template_launcher`, since one function may not be all that this can name.
 #pragma once
 
+#include <simt/api/runtime.h>
 #include <simt/config.h>
-#include <simt/runtime.h>
 
 #include <cstddef>
 #include <type_traits>

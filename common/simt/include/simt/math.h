@@ -5,8 +5,8 @@
 #pragma once
 
 #include <math.h>
+#include <simt/api/runtime.h>
 #include <simt/qualifiers.h>
-#include <simt/runtime.h>
 
 #include <cmath>
 #include <cstdint>

@@ -4,15 +4,15 @@
 /// A register is an unsigned integer of its width, in which an instruction reads and writes values of its own type.
 #pragma once
 
-#include <simt/ptx_arithmetic.h>
-#include <simt/ptx_barriers.h>
-#include <simt/ptx_bits.h>
-#include <simt/ptx_bulk.h>
-#include <simt/ptx_matrices.h>
-#include <simt/ptx_memory.h>
-#include <simt/ptx_registers.h>
-#include <simt/ptx_warp.h>
-#include <simt/ptx_wgmma.h>
+#include <simt/ptx/arithmetic.h>
+#include <simt/ptx/barriers.h>
+#include <simt/ptx/bits.h>
+#include <simt/ptx/bulk.h>
+#include <simt/ptx/matrices.h>
+#include <simt/ptx/memory.h>
+#include <simt/ptx/registers.h>
+#include <simt/ptx/warp.h>
+#include <simt/ptx/wgmma.h>
 
 #include <type_traits>
 

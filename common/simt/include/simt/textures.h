@@ -2,8 +2,8 @@
 /// What kernels read textures with. Results are the hardware's, with its fractions of 8 bits; the reads are not counted.
 #pragma once
 
+#include <simt/api/texture_types.h>
 #include <simt/intrinsics.h>
-#include <simt/texture_types.h>
 
 #include <cstdint>
 
