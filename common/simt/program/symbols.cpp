@@ -54,24 +54,79 @@ const char* symbol_of(uint64_t address) {
   return module ? dwfl_module_addrname(module, address) : nullptr;
 }
 
-// The scopes around an address, from the innermost on.
+template <class T>
+void sort_by_begin(std::vector<T>& all) {
+  std::sort(all.begin(), all.end(), [](const T& a, const T& b) { return a.begin < b.begin; });
+}
+
+// A function with code of its own, and where that lies.
+struct Code {
+  Dwarf_Addr begin, end;
+  Dwarf_Die function;
+};
+
+// Of a scope's functions, also of those in its namespaces and classes.
+void collect_code(Dwarf_Die& scope, std::vector<Code>& found) {
+  Dwarf_Die child;
+  if (dwarf_child(&scope, &child) != 0) return;
+  do {
+    const int tag = dwarf_tag(&child);
+    if (tag == DW_TAG_subprogram) {
+      Dwarf_Addr base = 0, begin = 0, end = 0;
+      for (ptrdiff_t at = 0; (at = dwarf_ranges(&child, at, &base, &begin, &end)) > 0;)
+        found.push_back({begin, end, child});
+    } else if (tag != DW_TAG_namespace && tag != DW_TAG_class_type &&
+               tag != DW_TAG_structure_type && tag != DW_TAG_union_type &&
+               tag != DW_TAG_lexical_block) {
+      continue;
+    }
+    collect_code(child, found);
+  } while (dwarf_siblingof(&child, &child) == 0);
+}
+
+// The function of a unit whose code holds the address, or nullptr. A unit's tree is walked once: dwarf_getscopes() does that for
+// each address, and a chapter's unit has a hundred thousand nodes.
+const Dwarf_Die* function_at(Dwarf_Die& unit, Dwarf_Addr address) {
+  static auto& known = *new std::unordered_map<const void*, std::vector<Code>>;
+  const auto [at, is_new] = known.try_emplace(unit.addr);
+  std::vector<Code>& all = at->second;
+  if (is_new) {
+    collect_code(unit, all);
+    sort_by_begin(all);
+  }
+  const auto above =
+      std::upper_bound(all.begin(), all.end(), address,
+                       [](Dwarf_Addr a, const Code& code) { return a < code.begin; });
+  if (above == all.begin() || address >= std::prev(above)->end) return nullptr;
+  return &std::prev(above)->function;
+}
+
+// The scopes around an address, from the innermost on to the function that has the code.
 class Scopes {
  public:
   Scopes(Dwarf_Die* unit, Dwarf_Addr address) {
-    // dwarf_getscopes() goes from the innermost call on to where that function was defined; the calls around
-    // it are its parents in the tree.
-    Dwarf_Die *innermost = nullptr, *scopes = nullptr;
-    const int found = dwarf_getscopes(unit, address, &innermost);
-    const std::unique_ptr<Dwarf_Die, decltype(&std::free)> first(innermost, std::free);
-    if (found > 0) count_ = std::max(dwarf_getscopes_die(innermost, &scopes), 0);
-    scopes_.reset(scopes);
+    const Dwarf_Die* const function = function_at(*unit, address);
+    if (!function) return;
+    scopes_.push_back(*function);
+    for (Dwarf_Die child; step_into(scopes_.back(), address, child);) scopes_.push_back(child);
   }
-  Dwarf_Die* begin() const { return scopes_.get(); }
-  Dwarf_Die* end() const { return begin() + count_; }
+  auto begin() { return scopes_.rbegin(); }
+  auto end() { return scopes_.rend(); }
 
  private:
-  std::unique_ptr<Dwarf_Die, decltype(&std::free)> scopes_{nullptr, std::free};
-  int count_ = 0;
+  // The block or inlined call in a scope that holds the address.
+  static bool step_into(Dwarf_Die& scope, Dwarf_Addr address, Dwarf_Die& child) {
+    for (int more = dwarf_child(&scope, &child); more == 0;
+         more = dwarf_siblingof(&child, &child)) {
+      const int tag = dwarf_tag(&child);
+      if ((tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block ||
+           tag == DW_TAG_try_block || tag == DW_TAG_catch_block) &&
+          dwarf_haspc(&child, address) > 0)
+        return true;
+    }
+    return false;
+  }
+  std::vector<Dwarf_Die> scopes_;
 };
 
 // Calls is_enough(place, whether a function of a library is called) for each call that is inlined around the address, from the
@@ -170,12 +225,6 @@ void for_each_symbol(int type, F&& f) {
         dwfl_module_getsym_info(module, i, &symbol, &address, nullptr, nullptr, nullptr);
     if (name && GELF_ST_TYPE(symbol.st_info) == type && symbol.st_size) f(symbol, address, name);
   }
-}
-
-template <class T>
-void sort_by_begin(std::vector<T>& variables) {
-  std::sort(variables.begin(), variables.end(),
-            [](const T& a, const T& b) { return a.begin < b.begin; });
 }
 
 std::vector<Variable> read_variables() {
