@@ -430,8 +430,10 @@ class Drawings(unittest.TestCase):
         drawing = figures.ladder(steps, "GB/s", 4200.0, "The ladder")
         for svg, width in ((drawing.svg, 690), (drawing.narrow, 340)):
             texts = self.texts(svg)
-            self.assertEqual(texts[:3], ["limit", "one <x>idea", "4,000"])
-            self.assertEqual(texts[3:8], ["two", "× 44012.5", "three", "300", "0 GB/s"])  # no room for the long idea
+            self.assertEqual(texts[:3], ["copy limit", "one <x>idea", "4,000"])
+            self.assertEqual(
+                texts[3:8], ["two", "× 440 the rung above12.5", "three", "300", "0 GB/s"]
+            )  # no room for the long idea
             scale = (width - 2) / 4200
             rects = list(self.check(svg).iter(f"{SVG}rect"))
             self.assertEqual([r.get("fill") for r in rects], ["var(--draw-loaded)"] * 2 + ["var(--draw-second)"])
@@ -456,13 +458,16 @@ class Drawings(unittest.TestCase):
             steps = [figures.Step(f"k{i}", 100.0 + i, peer=peer) for i, peer in enumerate(peers)]
             drawing = figures.ladder(steps, "GFLOP/s", limit, "T", "cuBLAS")
             lines = [line.get("stroke") for line in self.check(drawing.svg).iter(f"{SVG}path")]
-            return [text for text in self.texts(drawing.svg) if text in ("cuBLAS", "limit")], lines.count(
+            return [text for text in self.texts(drawing.svg) if text in ("cuBLAS", "limit", "FP32 limit")], lines.count(
                 "var(--draw-second)"
             )
 
-        self.assertEqual(named((500.0, 505.0), 700.0), (["cuBLAS", "limit"], 1))
+        self.assertEqual(named((500.0, 505.0), 700.0), (["cuBLAS", "FP32 limit"], 1))
+        self.assertEqual(named((655.0, 656.0), 730.0), (["cuBLAS", "limit"], 1))  # there is no room for more
+        far = figures.ladder([figures.Step("k", 9000.0), figures.Step("l", 9.0)], "GFLOP/s", 700.0, "T")
+        self.assertIn("FP32 limit", self.texts(far.svg))
         self.assertEqual(named((500.0, 505.0), 510.0), (["cuBLAS"], 1))  # the limit would be on top of it
-        self.assertEqual(named((500.0, 600.0), 700.0), (["limit"], 2))
+        self.assertEqual(named((500.0, 600.0), 700.0), (["FP32 limit"], 2))
 
     def test_a_ladder_on_many_inputs(self):
         drawing = figures.heat(["slow", "fast"], ["a", "b"], [[2000.0, None], [1.0, 3.0]], "The ladder")
