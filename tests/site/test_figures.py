@@ -498,10 +498,18 @@ class Drawings(unittest.TestCase):
         )
 
     def test_where_the_bound_moves(self):
-        alone = [{"FP32": 0.9}, {"L1": 0.7, "DRAM": 0.2}, {"L1": 0.3, "DRAM": 0.4}, {"L1": 0.2, "DRAM": 0.8}]
-        names = ["cublas", "naive", "waits", "tiled"]
-        self.assertEqual(chapter_drawings.where_it_moves(names, alone), " The filled column moves at `tiled` to DRAM.")
-        self.assertEqual(chapter_drawings.where_it_moves(names[:3], alone[:3]), "")
+        alone = [{"L1": 0.7, "DRAM": 0.2}, {"L1": 0.3, "DRAM": 0.4}, {"L1": 0.4, "DRAM": 1.6}]
+        rungs = list(zip(["naive", "waits", "tiled"], [1.0, 1.0, 2.0], alone))
+        self.assertEqual(chapter_drawings.where_it_moves(rungs), " The filled column moves at `tiled` to DRAM.")
+        self.assertEqual(chapter_drawings.where_it_moves(rungs[:2]), "")
+
+    def test_what_each_rung_does_about_the_one_above(self):
+        rungs = [("flat", 9.0, {"L1": 8.0, "FP32": 2.0}), ("tiled", 5.0, {"L1": 4.0, "FP32": 2.0})]
+        self.assertEqual(chapter_drawings.what_went(rungs), " From rung to rung: `tiled` takes L1 from 8 to 4 ms.")
+        rungs += [("ahead", 4.5, {"L1": 3.9, "FP32": 2.0}), ("same", 4.4, {"L1": 3.9}), ("slow", 9.0, {"L1": 3.9})]
+        went = chapter_drawings.what_went(rungs)
+        self.assertTrue(went.endswith("4 ms; `ahead` needs as much of the largest in less time."), went)
+        self.assertEqual(chapter_drawings.what_went(rungs[3:]), "")
 
     def test_ticks(self):
         self.assertEqual(bars.ticks(55345, 7), [0, 10000, 20000, 30000, 40000, 50000])
