@@ -16,7 +16,7 @@
 //   ./learn run 08 --rung blelloch                the tree in shared memory, without and with padding
 //   ./learn run 08 --rung in_chunks               1, 2 or 32 processors, each scans a chunk
 //   ./learn run 08 --rung warp_scan               a warp scans 32 elements in registers
-//   ./learn run 08 --rung block_scan              threads, warps, block: a tile of 4096 elements
+//   ./learn run 08 --rung block_scan              tiles of 4096, each alone
 //   ./learn run 08 --rung three_kernels           tiles, then their sums, then the tiles again
 //   ./learn run 08 --rung chained                 one kernel: each tile waits for the one before it
 //   ./learn run 08 --rung later_first             blocks that wait for blocks with higher numbers [raises hang]

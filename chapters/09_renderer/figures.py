@@ -11,7 +11,7 @@ import zlib
 from pathlib import Path
 
 from warp.base.files import write_atomically
-from warp.chapter.run import build_folder, digest_of, program_of
+from warp.chapter.run import digest_of, work_of
 from warp.site import figures
 from warp.site.figures import ACCENT, FOREGROUND, LINE, MUTED, SOFT
 
@@ -23,8 +23,8 @@ CIRCLES = "biglittle=32"  # one warp draws all of them
 
 
 def rendered(program, scene, pixels, *more):
-    """The PNG of a scene, kept beside the program for as long as that stays the same."""
-    folder = program.parent / "scenes"
+    """The PNG of a scene, kept with the program's run for as long as that stays the same."""
+    folder = work_of(program) / "scenes"
     kept = folder / digest_of(program) / ("_".join([scene, str(pixels), *more]) + ".png")
     if not kept.exists():
         for old in folder.glob("*"):
@@ -282,7 +282,7 @@ def links():
 
 def draw(simulated, source):
     """(rung, name, drawing, caption) of each; without a rung it stands where the prose names it."""
-    program = program_of(source, build_folder())
+    program = simulated.program
     return [
         (None, "scenes", scenes(program), "The scenes, drawn by this chapter's program; rand1M, micro2M and snow with fewer "
                                           "circles than the table says."),

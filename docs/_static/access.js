@@ -5,7 +5,7 @@
   const bytes = Uint8Array.from(atob(rulesModule), (letter) => letter.charCodeAt(0));
   const machine = new WebAssembly.Instance(new WebAssembly.Module(bytes)).exports;
   const LANES = 32, BANKS = 32, SECTOR = 32, WORD = 4;
-  const SIZES = { float: 4, float2: 8, float4: 16 };
+  const SIZES = { float: 4, double: 8, float2: 8, float4: 16 };
 
   // Writes the lanes' addresses where the rules read them; returns the mask of the active lanes, those that have one.
   function put(addresses) {
@@ -105,7 +105,7 @@
   // ---- what the figure is made of: two accesses, written as shared:float*32:float*32+1 ----
   // A side is a stride, float*32+1^@2; an index, float[lane*3]; or a place in a tile of 32 x 32, float[lane][0]+1. A store ends in =.
 
-  const PART = /^(float[24]?)(?:\*(\d+)(?:\+(\d+))?(\^)?(?:@(\d+))?|\[([^\][]*)\](?:\[([^\][]*)\](?:\+(\d+)|(\^))?)?)(=)?$/;
+  const PART = /^(float[24]?|double)(?:\*(\d+)(?:\+(\d+))?(\^)?(?:@(\d+))?|\[([^\][]*)\](?:\[([^\][]*)\](?:\+(\d+)|(\^))?)?)(=)?$/;
 
   // Throws an Error that says what is wrong with an index; null for what is no state at all.
   function parse(state) {

@@ -1,15 +1,21 @@
 """Each command, on a made-up checkout: what it calls, what it prints, how it ends."""
 
+import io
 import json
+import lzma
 import os
 import resource
 import socket
 import stat
 import subprocess
+import tarfile
 import time
 import urllib.request
+from pathlib import Path
 
 import fake
+
+from warp.chapter import freshness, run
 
 
 class Alone(fake.Checkout):
@@ -18,7 +24,7 @@ class Alone(fake.Checkout):
         self.assertIn("no NVIDIA GPU here", before)
         self.assertIn("Chapter 01, First steps: not run yet.", before)
         self.assertIn("Next: ./learn run 01", before)
-        self.assertIn("as a site; about 7 minutes on two cores", self.learn("run", "01", code=0).stdout)
+        self.assertIn("as a site; about 3 minutes on two cores", self.learn("run", "01", code=0).stdout)
         after = self.learn(code=0).stdout
         self.assertIn("Chapter 01, First steps: 1 PASS, 1 SKIP on the simulator.", after)
         self.assertIn("Next: ./learn run 02", after)
@@ -517,17 +523,35 @@ class Docs(fake.Checkout):
 
     def test_built(self):
         done = self.learn("docs", code=0)
-        self.assertIn("The site takes about 7 minutes on two cores the first time", done.stderr)
+        self.assertIn("The site takes about 3 minutes on two cores the first time", done.stderr)
         self.assertIn("build/docs/html/index.html", done.stdout)
         self.assertNotIn("The site takes", self.learn("docs", code=0).stderr)
         self.assertTrue(
-            self.calls("--build")[0].endswith("--target first_steps matrix simtcc simt microkernels agreement")
+            self.calls("--build")[0].endswith("--target first_steps matrix microkernels agreement simtcc simt")
         )
 
     def test_a_build_that_fails(self):
         done = self.learn("docs", env={"FAKE_DOCS": "fails"}, code=1)
         self.assertIn("WARNING: made up", done.stderr)
         self.assertIn("build/logs/docs.log", done.stderr)
+
+    def test_what_is_kept_is_not_built(self):
+        for main in sorted(Path(self.root, "chapters").glob("*/*.cu")):
+            stamp = json.dumps({"code": freshness.code_of(main)}).encode()
+            (main.parent / "results").mkdir(exist_ok=True)
+            with tarfile.open(main.parent / "results" / run.KEPT, "w:xz") as archive:
+                member = tarfile.TarInfo("stamp.json")
+                member.size = len(stamp)
+                archive.addfile(member, io.BytesIO(stamp))
+        tests = Path(self.root, "tests", "simulator")
+        tests.mkdir(parents=True)
+        kept = {"code": run.code_of_launches(tests), "launches": {}}
+        (tests / "simulated.json.xz").write_bytes(lzma.compress(json.dumps(kept).encode()))
+        self.learn("docs", code=0)
+        self.assertEqual(self.calls("--build"), [])
+        main.write_text(main.read_text() + "int more;\n")
+        self.learn("docs", code=0)
+        self.assertTrue(self.calls("--build")[0].endswith("--target matrix simtcc simt"))
 
     def test_bad_ports(self):
         self.assertIn("goes with --serve", self.refused("docs", "--port", "8000"))

@@ -430,8 +430,10 @@ class Drawings(unittest.TestCase):
         drawing = figures.ladder(steps, "GB/s", 4200.0, "The ladder")
         for svg, width in ((drawing.svg, 690), (drawing.narrow, 340)):
             texts = self.texts(svg)
-            self.assertEqual(texts[:3], ["limit", "one <x>idea", "4,000"])
-            self.assertEqual(texts[3:8], ["two", "× 44012.5", "three", "300", "0 GB/s"])  # no room for the long idea
+            self.assertEqual(texts[:3], ["copy limit", "one <x>idea", "4,000"])
+            self.assertEqual(
+                texts[3:8], ["two", "× 440 the rung above12.5", "three", "300", "0 GB/s"]
+            )  # no room for the long idea
             scale = (width - 2) / 4200
             rects = list(self.check(svg).iter(f"{SVG}rect"))
             self.assertEqual([r.get("fill") for r in rects], ["var(--draw-loaded)"] * 2 + ["var(--draw-second)"])
@@ -456,13 +458,16 @@ class Drawings(unittest.TestCase):
             steps = [figures.Step(f"k{i}", 100.0 + i, peer=peer) for i, peer in enumerate(peers)]
             drawing = figures.ladder(steps, "GFLOP/s", limit, "T", "cuBLAS")
             lines = [line.get("stroke") for line in self.check(drawing.svg).iter(f"{SVG}path")]
-            return [text for text in self.texts(drawing.svg) if text in ("cuBLAS", "limit")], lines.count(
+            return [text for text in self.texts(drawing.svg) if text in ("cuBLAS", "limit", "FP32 limit")], lines.count(
                 "var(--draw-second)"
             )
 
-        self.assertEqual(named((500.0, 505.0), 700.0), (["cuBLAS", "limit"], 1))
+        self.assertEqual(named((500.0, 505.0), 700.0), (["cuBLAS", "FP32 limit"], 1))
+        self.assertEqual(named((655.0, 656.0), 730.0), (["cuBLAS", "limit"], 1))  # there is no room for more
+        far = figures.ladder([figures.Step("k", 9000.0), figures.Step("l", 9.0)], "GFLOP/s", 700.0, "T")
+        self.assertIn("FP32 limit", self.texts(far.svg))
         self.assertEqual(named((500.0, 505.0), 510.0), (["cuBLAS"], 1))  # the limit would be on top of it
-        self.assertEqual(named((500.0, 600.0), 700.0), (["limit"], 2))
+        self.assertEqual(named((500.0, 600.0), 700.0), (["FP32 limit"], 2))
 
     def test_a_ladder_on_many_inputs(self):
         drawing = figures.heat(["slow", "fast"], ["a", "b"], [[2000.0, None], [1.0, 3.0]], "The ladder")
@@ -493,10 +498,18 @@ class Drawings(unittest.TestCase):
         )
 
     def test_where_the_bound_moves(self):
-        alone = [{"FP32": 0.9}, {"L1": 0.7, "DRAM": 0.2}, {"L1": 0.3, "DRAM": 0.4}, {"L1": 0.2, "DRAM": 0.8}]
-        names = ["cublas", "naive", "waits", "tiled"]
-        self.assertEqual(chapter_drawings.where_it_moves(names, alone), " The filled column moves at `tiled` to DRAM.")
-        self.assertEqual(chapter_drawings.where_it_moves(names[:3], alone[:3]), "")
+        alone = [{"L1": 0.7, "DRAM": 0.2}, {"L1": 0.3, "DRAM": 0.4}, {"L1": 0.4, "DRAM": 1.6}]
+        rungs = list(zip(["naive", "waits", "tiled"], [1.0, 1.0, 2.0], alone))
+        self.assertEqual(chapter_drawings.where_it_moves(rungs), " The filled column moves at `tiled` to DRAM.")
+        self.assertEqual(chapter_drawings.where_it_moves(rungs[:2]), "")
+
+    def test_what_each_rung_does_about_the_one_above(self):
+        rungs = [("flat", 9.0, {"L1": 8.0, "FP32": 2.0}), ("tiled", 5.0, {"L1": 4.0, "FP32": 2.0})]
+        self.assertEqual(chapter_drawings.what_went(rungs), " From rung to rung: `tiled` takes L1 from 8 to 4 ms.")
+        rungs += [("ahead", 4.5, {"L1": 3.9, "FP32": 2.0}), ("same", 4.4, {"L1": 3.9}), ("slow", 9.0, {"L1": 3.9})]
+        went = chapter_drawings.what_went(rungs)
+        self.assertTrue(went.endswith("4 ms; `ahead` needs as much of the largest in less time."), went)
+        self.assertEqual(chapter_drawings.what_went(rungs[3:]), "")
 
     def test_ticks(self):
         self.assertEqual(bars.ticks(55345, 7), [0, 10000, 20000, 30000, 40000, 50000])

@@ -60,12 +60,19 @@ class OneStyle(unittest.TestCase):
             ".used{a:b}.used .part{c:d}@media (x){.used{g:h}}@font-face{i:j}p{k:l}",
         )
         self.assertEqual(one_style.used_rules("@media (x){.other{e:f}}", {"used"}), "")
+        several = "p:not(.other){a:b}.used:is(.part,.other){c:d}.other:not(.used){e:f}"
+        self.assertEqual(one_style.used_rules(several, {"used", "part"}), several.partition(".other:not")[0])
 
     def test_classes_are_read_from_the_pages(self):
         with tempfile.TemporaryDirectory() as folder:
             page = Path(folder, "page.html")
             page.write_text("<p class=\"a b\"><i class='c'>")
             self.assertEqual(one_style.classes_of([page]), {"a", "b", "c"})
+            script = Path(folder, "some.js")
+            script.write_text('one.classList.add("later-on")')
+            self.assertEqual(
+                one_style.classes_of([page], [script]) - {"one", "classList", "add"}, {"a", "b", "c", "later-on"}
+            )
 
 
 class Archive(unittest.TestCase):

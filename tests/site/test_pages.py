@@ -237,7 +237,7 @@ class Content(unittest.TestCase):
         self.assertIn("SIL OPEN FONT LICENSE", (fonts / "LICENSE.txt").read_text())
 
     def test_a_page_waits_for_one_style_sheet(self):
-        self.assertLess((built.SITE / "_static" / "site.css").stat().st_size, 110_000)
+        self.assertLess((built.SITE / "_static" / "site.css").stat().st_size, 95_000)
         for page in built.pages():
             links = re.findall(r'<link rel="stylesheet"[^>]*>', page.path.read_text().partition("</head>")[0])
             self.assertEqual(len(links), 1, page.path.name)

@@ -141,7 +141,7 @@ class States(unittest.TestCase):
         for state in (
             "shared:float*2",
             "local:float*2:float*3",
-            "shared:float*2:double*3",
+            "shared:float*2:char*3",
             "shared:float*2:float*3:float*4",
         ):
             with self.assertRaisesRegex(ValueError, "is no state"):
@@ -150,6 +150,8 @@ class States(unittest.TestCase):
     def test_an_index_a_tile_and_a_store(self):
         space, (a, b) = live.parse("shared:float2[lane*3%8]:float[lane][(lane+1)%32]^=")
         self.assertEqual(a, live.Access("float2", index="lane*3%8"))
+        _, (wide, _) = live.parse("global:double[lane*5+1]:float*2")
+        self.assertEqual((wide.addresses()[:2], wide.example("global")["size"]), ([8, 48], 8))
         self.assertEqual(a.addresses()[:4], [0, 24, 48, 8])
         self.assertEqual((b.swizzled, b.store, b.column), (True, True, "(lane+1)%32"))
         self.assertEqual(b.addresses()[:3], [4 * place for place in (1, 32 + (1 ^ 2), 64 + (2 ^ 3))])
@@ -516,7 +518,7 @@ class Answers(browser.InABrowser):
                 "global",
                 "global:float[(lane/16)*33+(lane%16)]:float[lane*8+(lane&7)]",
             ),
-            ("global:float2*3@1:float[7*lane]", "shared", "shared:float2[lane*3+1]:float[7*lane]"),
+            ("global:double*3@1:float[7*lane]", "shared", "shared:double[lane*3+1]:float[7*lane]"),
             ("shared:float*5:float4[lane][0]^=", "global", "global:float*5:float4[lane*32+(0^lane)]="),
         ):
             page.evaluate(f"location.hash = 'access=' + encodeURIComponent('{state}')")

@@ -36,7 +36,7 @@ class Way(learner.Checkout):
         self.assertIn("Chapter 02: Matrix", self.learn("next", code=0).stdout)
 
     def test_a_page_is_named_where_it_is_built(self):
-        self.assertIn("with figures: ./learn docs, about 7 minutes", self.learn("next", code=0).stdout)
+        self.assertIn("with figures: ./learn docs, about 3 minutes", self.learn("next", code=0).stdout)
         for page in ("index.html", "chapters/01_first_steps.html"):
             self.write(f"build/docs/html/{page}", "a page")
         self.assertIn("with figures: build/docs/html/chapters/01_first_steps.html", self.learn("next", code=0).stdout)

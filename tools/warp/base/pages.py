@@ -12,7 +12,7 @@ from warp.base import paths, ui
 
 BUILT = os.path.join(paths.BUILD, "docs", "html")
 SHIPPED = os.path.join(paths.ROOT, "site")
-HOW_LONG = "about 7 minutes on two cores the first time"  # to build every chapter, and the pages of them
+HOW_LONG = "about 3 minutes on two cores the first time"  # packages and pages
 
 
 def folder() -> str:

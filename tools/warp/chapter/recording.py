@@ -50,6 +50,10 @@ def recorded(of: results.Results, rung: str, *arguments: str, launch: int = 0, b
     except (OSError, ValueError):
         known = {}
     if known.get("key") != key:
+        if not program.exists():
+            raise results.ResultsError(
+                f"{program} is not built, and no recording of {rung} is kept: ./learn author simulated"
+            )
         with tempfile.TemporaryDirectory() as folder:
             trace = Path(folder) / "trace.json"
             environment = dict(os.environ, NO_COLOR="1", SIMT_THREADS="1", SIMT_JSON=str(trace), SIMT_RECORD=str(MOST))

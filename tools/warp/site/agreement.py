@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from warp.chapter.counted import agree
-from warp.chapter.run import digest_of
+from warp.chapter.run import digest_of, kept_launches
 from warp.site import markup
 
 # The columns: what they are called, and the count that they show.
@@ -32,9 +32,11 @@ PATTERNS = {
 }
 
 
-def launches_of(program: Path, trace: Path) -> list[dict]:
-    """A program's launches; it runs again only if it has changed."""
+def launches_of(program: Path, trace: Path, kept: dict[str, list[dict]]) -> list[dict]:
+    """A program's launches; it runs again only if it has changed, and where it is not built, those that are kept stand for it."""
     stamp = trace.with_suffix(".digest")
+    if not program.exists() and program.name in kept:
+        return kept[program.name]
     digest = digest_of(program) if program.exists() else ""
     if digest and trace.exists() and stamp.exists() and stamp.read_text() == digest:
         return json.loads(trace.read_text(encoding="utf-8"))["launches"]
@@ -82,10 +84,11 @@ def page(root: Path, programs: Path, work: Path) -> str:
     def load(*names: str) -> dict[str, Any]:
         return json.loads(root.joinpath("tests", "simulator", *names).read_text(encoding="utf-8"))
 
+    kept = kept_launches(root) or {}
     micro, common = load("microkernels", "h200.json"), load("agreement", "h200.json")
     simulated = {
         launch["kernel"]: launch["counts"]
-        for launch in launches_of(programs / "microkernels" / "microkernels", work / "microkernels.json")
+        for launch in launches_of(programs / "microkernels" / "microkernels", work / "microkernels.json", kept)
     }
     rows = [row(name, simulated[name], case["counts"]) for name, case in micro["cases"].items()]
     parts = [
@@ -105,7 +108,7 @@ def page(root: Path, programs: Path, work: Path) -> str:
     ]
     unseen = []
     for program, recorded in common["programs"].items():
-        launches = launches_of(programs / "agreement" / f"agreement_{program}", work / f"{program}.json")
+        launches = launches_of(programs / "agreement" / f"agreement_{program}", work / f"{program}.json", kept)
         rows = [
             row(f"{launch['kernel']} {geometry(launch)}", launch["counts"], dict(zip(common["counts"], values)))
             for launch, (_, _, _, values) in zip(launches, recorded)

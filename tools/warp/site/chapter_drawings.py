@@ -213,17 +213,31 @@ RESOURCES = {
 LEAST_SHARE = 0.05
 
 
-def where_it_moves(names: list[str], alone: list[dict[str, float]]) -> str:
-    """At which rungs the largest of a row, where it is filled, is another resource than in the rows above it: a sentence, or nothing."""
+def where_it_moves(rungs: list[tuple[str, float, dict[str, float]]]) -> str:
+    """Of (rung, ms, what each resource alone would take): at which rungs the largest of a row, where it is filled, is another
+    resource than in the rows above it: a sentence, or nothing."""
     found, last = [], None
-    for name, of in zip(names, alone):
+    for name, time, of in rungs:
         most = max(of, key=lambda what: of[what])
-        if name == "cublas" or of[most] < HALF:
+        if of[most] < HALF * time:
             continue
         if last not in (None, most):
             found.append(f"at `{name}` to {most}")
         last = most
     return f" The filled column moves {', '.join(found)}." if found else ""
+
+
+def what_went(rungs: list[tuple[str, float, dict[str, float]]]) -> str:
+    """The same of one problem: what each rung did about the largest of the rung above."""
+    less, faster = [], []
+    for (_, before, had), (name, now, of) in zip(rungs, rungs[1:]):
+        most = max(had, key=lambda what: had[what])
+        if of.get(most, 0) < 0.8 * had[most]:
+            less.append(f"`{name}` takes {most} from {had[most]:.3g} to {of.get(most, 0):.3g} ms")
+        elif now < 0.95 * before:
+            faster.append(f"`{name}`")
+    needs = f"{', '.join(faster)} need{'s' * (len(faster) == 1)} as much of the largest in less time" if faster else ""
+    return f" From rung to rung: {'; '.join(filter(None, [*less, needs]))}." if less or faster else ""
 
 
 def limiters(chapter: Chapter, measured: Results) -> list[Block]:
@@ -234,32 +248,30 @@ def limiters(chapter: Chapter, measured: Results) -> list[Block]:
     found = json.loads(path.read_text(encoding="utf-8"))
     if not found["drawn"]:  # then only the problem's own demands are known, and each rung has the same
         return []
-    known = found["rows"]
-    names, alone = [], []
+    rungs: list[tuple[str, float, dict[str, float]]] = []
     for name in chapter.header.rungs:
         rows = []
-        for bound in (one for one in known if one["rung"] == name):
+        for bound in (one for one in found["rows"] if one["rung"] == name):
             for row in measured.of(name):
                 same = row.variant or None, list(row.size.values())
                 if same == (bound["variant"], bound["size"]) and row.time_ms:
-                    time = row.time_ms.median
-                    rows.append((row.rate or 0, {what: ms / time for what, ms in bound["alone_ms"].items()}))
-        best = max(rows, key=lambda row: row[0], default=(0, {}))[1]
-        if any(share >= LEAST_SHARE for share in best.values()):  # others measure latencies, or the host
-            names.append(name)
-            alone.append(best)
-    shown = [what for what in RESOURCES if any(of.get(what, 0) >= LEAST_SHARE for of in alone)]
-    if len(names) < 2:
+                    rows.append((row.rate or 0, row.time_ms.median, bound["alone_ms"]))
+        _, time, best = max(rows, key=lambda row: row[0], default=(0, 1.0, {}))
+        if any(ms >= LEAST_SHARE * time for ms in best.values()):  # others measure latencies, or the host
+            rungs.append((name, time, best))
+    shown = [what for what in RESOURCES if any(of.get(what, 0) >= LEAST_SHARE * time for _, time, of in rungs)]
+    if len(rungs) < 2:
         return []
     title = f"What each resource alone would take of chapter {chapter.header.number}'s rungs on {measured.device}"
-    drawing = figures.limiters(
-        names, [RESOURCES[what] for what in shown], [[of.get(what) for what in shown] for of in alone], title
-    )
-    size = ",".join(map(str, known[0]["size"]))
+    shares = [[of[what] / time if what in of else None for what in shown] for _, time, of in rungs]
+    drawing = figures.limiters([name for name, _, _ in rungs], [RESOURCES[what] for what in shown], shares, title)
+    own = [rung for rung in rungs if rung[0] != "cublas"]
+    size = ",".join(map(str, found["rows"][0]["size"]))
     caption = (
         f"{title}, {markup.size_words(size)}, at its best rate, in per cent of the measured time. The largest of a row has an edge, and is "
         "filled from 50 on: near 100 it bounds the kernel. Where all are low, the kernel waits, and no count says for what."
-        f"{where_it_moves(names, alone)}"
+        f"{' DRAM leaves out what may stay in L2; a share of a copy’s rate counts it.' * ('DRAM' in shown)}"
+        f"{what_went(own) if chapter.header.kind == 'gemm' else where_it_moves(own)}"
     )
     return [Figure(f"{chapter.folder}-limiters", drawing, caption)]
 

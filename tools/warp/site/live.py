@@ -158,13 +158,13 @@ ASKED = {
         ("kEveryEighth", "global:float[8 * lane]"),
         ("kColumn", "global:float[1000 * lane]"),
         ("kFromTheThird", "global:float[2 + lane]"),
-        ("kDoubles, as float2", "global:float2[lane]"),
+        ("kDoubles", "global:double[lane]"),
         ("kEveryThird", "global:float[3 * lane]"),
         ("kFloat4", "global:float4[lane]"),
     ],
 }
 
-ELEMENTS = {"float": 4, "float2": 8, "float4": 16}
+ELEMENTS = {"float": 4, "double": 8, "float2": 8, "float4": 16}
 
 
 _MEANS = {
@@ -251,7 +251,7 @@ class Access:
 
 
 PART = re.compile(
-    r"(float[24]?)(?:\*(\d+)(?:\+(\d+))?(\^)?(?:@(\d+))?|\[([^\][]*)\](?:\[([^\][]*)\](?:\+(\d+)|(\^))?)?)(=)?"
+    r"(float[24]?|double)(?:\*(\d+)(?:\+(\d+))?(\^)?(?:@(\d+))?|\[([^\][]*)\](?:\[([^\][]*)\](?:\+(\d+)|(\^))?)?)(=)?"
 )
 
 

@@ -14,7 +14,6 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 FOREIGN = ("pygments.css", "styles/furo.css", "styles/furo-extensions.css", "copybutton.css", "sphinx-design.min.css")
-FILTERED = ("pygments.css", "sphinx-design.min.css")  # a rule of them for each thing that they can do
 UNUSED = ("basic.css", "debug.css", "skeleton.css")  # furo has its own
 LAST = "warp.css"
 BUNDLE = "site.css"
@@ -48,7 +47,8 @@ def used_rules(text: str, classes: set[str]) -> str:
         elif head.startswith("@"):
             kept.append(f"{head}{{{body}}}")
         else:
-            selectors = [one for one in head.split(",") if set(re.findall(r"\.([A-Za-z][\w-]*)", one)) <= classes]
+            needed = {one: re.sub(r"\([^()]*\)", "", one) for one in re.split(r",(?![^(]*\))", head)}
+            selectors = [one for one, of in needed.items() if set(re.findall(r"\.([A-Za-z][\w-]*)", of)) <= classes]
             kept += [f"{','.join(selectors)}{{{body}}}"] if selectors else []
     return "".join(kept)
 
@@ -59,8 +59,9 @@ def shorter(text: str) -> str:
     return re.sub(r"\s*\n\s*", "\n", text).strip()
 
 
-def classes_of(pages: Iterable[Path]) -> set[str]:
-    found: set[str] = set()
+def classes_of(pages: Iterable[Path], scripts: Iterable[Path] = ()) -> set[str]:
+    """Of the pages, and what may be one that a script gives."""
+    found = {word for script in scripts for word in re.findall(r"[A-Za-z][\w-]*", script.read_text(encoding="utf-8"))}
     for page in pages:
         for value in set(re.findall(r'class=["\']([^"\']+)["\']', page.read_text(encoding="utf-8"))):
             found.update(value.split())
@@ -72,11 +73,11 @@ def bundle(app: Sphinx, exception: Exception | None) -> None:
         return
     static = Path(app.outdir, "_static")
     own = sorted(path.name for path in static.glob("*.css") if path.name not in (*FOREIGN, *UNUSED, LAST, BUNDLE))
-    classes = classes_of(sorted(Path(app.outdir).rglob("*.html")))
-    pieces = []
-    for name in (*FOREIGN, *own, LAST):
-        text = (static / name).read_text(encoding="utf-8")
-        pieces.append(shorter(used_rules(text, classes) if name in FILTERED else text))
+    classes = classes_of(Path(app.outdir).rglob("*.html"), static.rglob("*.js"))
+    foreign = (used_rules((static / name).read_text(encoding="utf-8"), classes) for name in FOREIGN)
+    pieces = [
+        shorter(text) for text in (*foreign, *((static / name).read_text(encoding="utf-8") for name in (*own, LAST)))
+    ]
     (static / BUNDLE).write_text("\n".join(pieces) + "\n", encoding="utf-8")
     for map_ in static.rglob("*.map"):
         map_.unlink()

@@ -39,6 +39,10 @@ ACTIONS = {
     "schema": ("the JSON Schema of what the simulator, lab and the grader write", "record.schema"),
     "golden": ("what every program of the simulator's tests says: store it, compare with it", "golden.py"),
     "toolkits": ("compiles for a GPU with several CUDA Toolkits", "toolkits.py"),
+    "simulated": (
+        "the chapters' runs that the repository keeps for the site: writes those that changed",
+        "simulated.py",
+    ),
     "accessibility": ("axe and the Nu HTML checker over all pages of the site", "accessibility.py"),
 }
 

@@ -12,7 +12,7 @@ from warp.base import build, install, pages, paths, progress, steps, ui
 from warp.base.errors import LearnError, UsageError
 from warp.base.files import write_atomically
 from warp.base.machine import Machine
-from warp.chapter import chapters, freshness
+from warp.chapter import chapters, freshness, run
 from warp.chapter.chapters import Chapter
 from warp.cli.options import Arguments
 
@@ -21,8 +21,8 @@ def main(arguments: Arguments) -> int:
     port = port_number(arguments.port, arguments.serve)
     machine = Machine()
     if not pages.folder():
-        ui.note(f"The site takes {pages.HOW_LONG}: it builds every chapter. Meanwhile, what is built already runs.")
-    install.ensure(machine, "simulator", "test", "docs")
+        ui.note(f"The site takes {pages.HOW_LONG}.")
+    install.ensure(machine, "docs")
     python = install.ensure_venv(machine)
     build_programs(machine)
     env = dict(os.environ, WARP_COMMIT=build.commit(), WARP_BUILD_DIR=paths.BUILD)
@@ -52,25 +52,31 @@ def main(arguments: Arguments) -> int:
 
 
 def build_programs(machine: Machine) -> None:
-    """The programs whose counts the pages show. After an edit of prose alone they are left as they are."""
+    """The programs whose counts the pages show, less those that are not built and whose run is kept in the repository. After an edit
+    of prose alone they are left as they are."""
     known = chapters.all_chapters()
     stamp = Path(paths.BUILD, "docs", "programs.json")
-    code = {}
+    code, targets, root = {}, [], Path(paths.ROOT)
     for chapter in known:
         if chapter.problem:
             raise LearnError(chapter.problem)
         code[chapter.key] = freshness.code_of(Path(chapter.source))["digest"]
+        if Path(chapter.program("simulator")).exists() or not run.kept_of(Path(chapter.source)):
+            targets.append(chapter.name)
+    beside = Path(paths.build_folder("simulator"), "tests", "simulator", "microkernels", "microkernels")
+    if beside.exists() or run.kept_launches(root) is None:
+        targets += ["microkernels", "agreement"]  # their counts are shown beside the hardware's
+    if not targets:
+        return
+    install.ensure(machine, "simulator", "test")
     if read_stamp(stamp) == {"code": code, "programs": programs_of(known)}:
-        root = Path(paths.ROOT)
         compiled = [root / name for name in ("common", "cmake", "CMakeLists.txt", "CMakePresets.json")]
         compiled += [root / "tests" / "simulator" / name for name in ("microkernels", "agreement")]
         if freshness.newest(compiled) < stamp.stat().st_mtime:
             return
     stamp.unlink(missing_ok=True)
     began = time.time()
-    targets = [chapter.name for chapter in known] + ["simtcc", "simt"]
-    targets += ["microkernels", "agreement"]  # their counts are shown beside the hardware's
-    build.build("simulator", machine, f"every chapter for the simulator ({pages.HOW_LONG})", targets, testing=True)
+    build.build("simulator", machine, "the chapters for the simulator", [*targets, "simtcc", "simt"], testing=True)
     write_atomically(stamp, json.dumps({"code": code, "programs": programs_of(known)}))
     os.utime(stamp, (began, began))  # what is edited while it builds is newer
 

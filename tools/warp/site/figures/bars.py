@@ -84,9 +84,10 @@ def ladder(steps: list[Step], unit: str, limit: float | None, title: str, peer: 
     named = [(one_peer, peer, SECOND)] if one_peer else []
     mine = colour("loaded") if unit == "GB/s" else ACCENT
     if limit and not (one_peer and abs(one_peer - limit) < 0.1 * most):  # a copy is all but the limit of copies
-        named.append((limit, "limit", MUTED))
+        named.append((limit, "copy limit" if unit == "GB/s" else "FP32 limit", MUTED))
     # A gain over a rung that is covered waits for that one's predictions, too.
     rows: dict[str, dict] = {}
+    first_gain = next((step for step in steps if step.gain), None)
     for above, step in zip([None, *steps], steps):
         waits = step.asked + (above.asked if above and step.gain else ())
         if waits:
@@ -99,22 +100,26 @@ def ladder(steps: list[Step], unit: str, limit: float | None, title: str, peer: 
         bottom = top + len(steps) * pitch + 4
         marks = ticks(most, count)
         shapes = [path("".join(f"M{left + at * scale:.1f} {top}V{bottom}" for at in marks), LINE)]
+        before = 0.0  # where the label to the left ends
         for value, words, line in named:
             x = left + value * scale
+            words = words if not before or x - before > 7.5 * len(words) else words.split()[-1]
             dashed = "" if line == SECOND else ' stroke-dasharray="3 3"'
             shapes.append(path(f"M{x:.1f} {top - 4}V{bottom}", line, 1.6 if line == SECOND else 1, dashed))
             ends = max(min(x + 2, width - 1), 7.5 * len(words))  # of one that is short beside a longer bar, too
             shapes.append(text(ends, 12, escape(words), 12, line, "end"))
+            before = ends
 
         def row(step: Step, base: float, covered: bool, with_gain: bool) -> list[str]:
+            over = " the rung above" if step is first_gain and 8.6 * len(step.name) + 200 < width else ""
             gain = (
-                f'<tspan fill="{ACCENT}" font-weight="600">× {ratio(step.gain)}</tspan><tspan dx="9">'
+                f'<tspan fill="{ACCENT}" font-weight="600">× {ratio(step.gain)}{over}</tspan><tspan dx="9">'
                 if step.gain and with_gain and not covered
                 else ""
             )
             value = COVERED if covered else f"{gain}{rate(step.rate)}" + ("</tspan>" if gain else "")
             name = mono(step.name, ' font-weight="600"')
-            room = width - 8.6 * len(step.name) - (110 if gain or covered else 70)
+            room = width - 8.6 * len(step.name) - (110 if gain or covered else 70) - 6.9 * len(over)
             words = " · ".join(filter(None, ["" if covered else step.variant, step.words]))
             if words and 6.9 * len(words) < room:
                 name += f'<tspan dx="9" font-size="12" fill="{MUTED}">{escape(words)}</tspan>'
