@@ -17,7 +17,6 @@ from typing import Any
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
-from sphinx.environment import BuildEnvironment
 
 Entry = tuple[str, str, str, str]  # anchor, title, prose, names of CUDA
 NAMES = re.compile(
@@ -86,28 +85,16 @@ def entries_of(doctree: nodes.document) -> list[Entry]:
 
 
 def collect(app: Sphinx, doctree: nodes.document) -> None:
-    env: Any = app.env  # which carries what each page has
-    if not hasattr(env, "warp_search"):
-        env.warp_search = {}
-    env.warp_search[env.docname] = entries_of(doctree)
-
-
-def purge(_app: Sphinx, env: BuildEnvironment, docname: str) -> None:
-    getattr(env, "warp_search", {}).pop(docname, None)
-
-
-def merge(_app: Sphinx, env: Any, docnames: set[str], other: Any) -> None:
-    mine = env.warp_search = getattr(env, "warp_search", {})
-    mine.update({name: other.warp_search[name] for name in docnames if name in other.warp_search})
+    app.env.metadata[app.env.docname]["search"] = entries_of(doctree)
 
 
 def write_index(app: Sphinx, exception: Exception | None) -> None:
     if exception or app.builder.format != "html":
         return
     pages = []
-    for name, entries in sorted(getattr(app.env, "warp_search", {}).items()):
-        if name in app.env.titles and name != "404":
-            pages.append({"page": f"{name}.html", "title": app.env.titles[name].astext(), "entries": entries})
+    for name, known in sorted(app.env.metadata.items()):
+        if "search" in known and name in app.env.titles and name != "404":
+            pages.append({"page": f"{name}.html", "title": app.env.titles[name].astext(), "entries": known["search"]})
     packed = zlib.compress(json.dumps(pages, ensure_ascii=False, separators=(",", ":")).encode(), 9)
     text = f'const searchIndex = "{base64.b64encode(packed).decode()}";\n'
     path = app.outdir / "_static" / "search-index.js"
@@ -127,7 +114,5 @@ def search_page(_app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
 def setup(app: Sphinx) -> None:
     app.connect("builder-inited", no_index_of_pages)
     app.connect("doctree-read", collect, priority=950)  # after all folds
-    app.connect("env-purge-doc", purge)
-    app.connect("env-merge-info", merge)
     app.connect("html-collect-pages", search_page)
     app.connect("build-finished", write_index)
