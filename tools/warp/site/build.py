@@ -29,7 +29,6 @@ from warp.chapter.errors import (
 )
 from warp.exercise.exercises import ExerciseError
 from warp.site import agreement, doxygen, figures, gpu_table, landing, simulator_settings
-from warp.site import rules as live_rules
 from warp.site.blocks import Figure
 from warp.site.chapter_stage import Chapters
 from warp.site.stage import BuildError, Stage, write
@@ -126,9 +125,6 @@ def build(options: argparse.Namespace) -> None:
             raise BuildError(f"the page of agreement: {error}")
     stage.sweep()
 
-    rules = work / "rules.js"
-    print(f"docs: rules of the live figure: {live_rules.for_site(rules)}", flush=True)
-
     print("docs: Sphinx", flush=True)
     # Pages that did not change stay as they are, unless what makes them has changed.
     stamp = work / "generator"
@@ -164,8 +160,6 @@ def build(options: argparse.Namespace) -> None:
     status = sphinx_main([*arguments, str(stage.folder), str(options.out)])
     if status != 0:
         raise BuildError("Sphinx found something wrong; its lines above say what and where")
-    if rules.exists():
-        shutil.copy(rules, options.out / "_static" / rules.name)
     write(stamp, generator)
     shutil.rmtree(options.out / "_sources", ignore_errors=True)
     landing.pack_site(options.out, work / "released.tar.gz", bool(anew))
