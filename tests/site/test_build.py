@@ -331,4 +331,4 @@ int main() { return 0; }"""
             text=True,
             timeout=300,
         )
-        self.refused(done, r"^docs: this Python lacks sphinx, .*run './learn docs'")
+        self.refused(done, r"^docs: this Python lacks sphinx: './learn docs'")

@@ -13,9 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
-
-class DoxygenError(Exception):
-    """What went wrong, in one line or with Doxygen's own lines below it."""
+from warp.site.stage import BuildError
 
 
 @dataclass
@@ -33,10 +31,10 @@ class Entity:
 def run(doxyfile: Path, output: Path, inputs: list[Path], defines: Sequence[str] = ()) -> Path:
     """Extracts `inputs` into `output`/xml and returns that folder."""
     if not shutil.which("doxygen"):
-        raise DoxygenError("doxygen is not installed: ./learn setup --docs brings it, or 'apt-get install doxygen'")
+        raise BuildError("doxygen is not installed: ./learn setup --docs brings it, or 'apt-get install doxygen'")
     for path in inputs:
         if not path.exists():
-            raise DoxygenError(f"{path}: there is nothing to document here")
+            raise BuildError(f"{path}: there is nothing to document here")
     settings = doxyfile.read_text()
     settings += "".join(f'\nINPUT += "{path}"' for path in inputs)
     settings += f'\nOUTPUT_DIRECTORY = "{output}"\n'
@@ -51,7 +49,7 @@ def run(doxyfile: Path, output: Path, inputs: list[Path], defines: Sequence[str]
     done = subprocess.run(["doxygen", "-"], input=settings, text=True, capture_output=True)
     complaints = done.stderr.strip()
     if done.returncode != 0 or complaints:
-        raise DoxygenError(f"doxygen exited {done.returncode} with these complaints:\n{complaints or '(none)'}")
+        raise BuildError(f"doxygen exited {done.returncode} with these complaints:\n{complaints or '(none)'}")
     stamp.write_text(digest)
     return output / "xml"
 
