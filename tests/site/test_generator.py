@@ -1023,12 +1023,6 @@ class Contracts(Temporary):
         )
         self.assertIn("{doxygenfunction} f(float a)", doxygen.breathe_directive(found[1], "p", found))
         self.assertEqual(doxygen.members(xml, "n::S"), [("x", "four")])
-        self.assertEqual(doxygen.file_doc(xml, path), "About.")
-        path.write_text(
-            "/// \\file\n/// About:\n///\n///     S<int> s;\n///     f(s);\n///\n/// And\n/// more.\n\n/// One.\nint f(int a);\n"
-        )
-        code = "```{code-block} cuda\nS<int> s;\nf(s);\n```"
-        self.assertEqual(doxygen.file_doc(self.extract(path), path), f"About:\n\n{code}\n\nAnd more.")
 
     def test_a_contract_that_lies_is_refused(self):
         text = sample.CHAPTER.replace("@param n    number", "@param m    number")

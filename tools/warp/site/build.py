@@ -83,6 +83,7 @@ def build(options: argparse.Namespace) -> None:
         projects[project] = doxygen.run(DOCS / "Doxyfile", work / "doxygen" / project, headers, defines=["__SIMT__"])
         if not any(entity.documented for entity in doxygen.entities(projects[project])):
             raise BuildError(f"Doxygen extracted nothing from the headers of {project}")
+    made["counts"] = simulator_settings.counts(projects["simt"])
 
     pages = options.root / "docs"
     for path in sorted(pages.rglob("*")):

@@ -122,75 +122,22 @@ def _entities(xml: Path, _digest: str) -> list[Entity]:
     return sorted((e for e in found.values() if e.name), key=lambda e: (str(e.file), e.line, e.name))
 
 
-def file_doc(xml: Path, header: Path) -> str:
-    """The text of a header's \\file comment, as plain paragraphs."""
-    for path in sorted(xml.glob("*_8h.xml")):
-        place = ElementTree.parse(path).getroot().find("compounddef/location")
-        if place is None or Path(place.get("file", "")).resolve() != header.resolve():
-            continue
-        paragraphs = []
-        for part in ("briefdescription", "detaileddescription"):
-            for described in ElementTree.parse(path).getroot().findall(f"compounddef/{part}"):
-                paragraphs += [_markdown(paragraph) for paragraph in described.iter("para")]
-        return "\n\n".join(p for p in paragraphs if p)
-    return ""
-
-
-def _markdown(element: Element) -> str:
-    pieces = [element.text or ""]
-    for child in element:
-        inner = _markdown(child)
-        if child.tag == "computeroutput":
-            inner = f"`{inner}`"
-        elif child.tag == "emphasis":
-            inner = f"*{inner}*"
-        elif child.tag == "bold":
-            inner = f"**{inner}**"
-        elif child.tag == "verbatim":  # code, indented by four
-            inner = f"\0```{{code-block}} cuda\n{inner.strip()}\n```\0"
-        elif child.tag == "simplesect":
-            inner = ""
-        pieces += [inner, child.tail or ""]
-    if element.tag != "para":
-        return "".join(pieces)
-    parts = "".join(pieces).split("\0")  # prose and code in turn
-    return "\n\n".join(filter(None, (p if i % 2 else re.sub(r"\s+", " ", p).strip() for i, p in enumerate(parts))))
-
-
 def breathe_directive(entity: Entity, project: str, among: list[Entity]) -> str:
     """The MyST directive that shows an entity's contract."""
-    kinds = {
-        "function": "doxygenfunction",
-        "class": "doxygenclass",
-        "struct": "doxygenstruct",
-        "union": "doxygenunion",
-        "enum": "doxygenenum",
-        "typedef": "doxygentypedef",
-        "variable": "doxygenvariable",
-        "define": "doxygendefine",
-    }
     overloaded = sum(e.name == entity.name and e.kind == entity.kind for e in among) > 1
     name = entity.name + (entity.args if overloaded else "")
-    lines = [f":::{{{kinds[entity.kind]}}} {name}", f":project: {project}"]
+    lines = [f":::{{doxygen{entity.kind}}} {name}", f":project: {project}"]
     if entity.kind in ("class", "struct", "union"):
         lines.append(":members:")
     return "\n".join([*lines, ":::"])
 
 
 def members(xml: Path, name: str) -> list[tuple[str, str]]:
-    """Name and description of each member of a class, in the order of its declaration."""
+    """Name and description of each member of a struct, in the order of its declaration."""
+    struct = ElementTree.parse(xml / f"struct{name.replace('::', '_1_1')}.xml").getroot()
     found = []
-    for path in sorted(xml.glob("*.xml")):
-        compound = ElementTree.parse(path).getroot().find("compounddef")
-        if compound is None or compound.findtext("compoundname") != name:
-            continue
-        for member in compound.iter("memberdef"):
-            if member.get("kind") != "variable":
-                continue
-            text = " ".join(
-                "".join(described.itertext()).strip()
-                for part in ("briefdescription", "detaileddescription")
-                for described in member.findall(part)
-            )
-            found.append((member.findtext("name", ""), re.sub(r"\s+", " ", text).strip()))
+    for member in struct.findall(".//memberdef[@kind='variable']"):
+        said = (member.find(f"{part}description") for part in ("brief", "detailed"))
+        words = " ".join(word for one in said if one is not None for word in "".join(one.itertext()).split())
+        found.append((member.findtext("name", ""), words))
     return found

@@ -4,7 +4,6 @@
 `source`    a program of the course, whole: a path from its folder
 `explained` what ./learn explain prints beside the source of a chapter's kernel
 `packages`  what a kind of work needs, as the runner knows it
-`counts`    every count with the hardware counter that it equals
 
 The role `rung` links to a panel, and so does every `name` in code type that is a rung of its page.
 """
@@ -22,7 +21,7 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-from warp.base import counts, needs, ui
+from warp.base import needs, ui
 from warp.chapter import results
 from warp.explain import report, speed
 from warp.site import (
@@ -139,13 +138,12 @@ class Header(SphinxDirective):
         ]
         classes = tuple(f"{e.name}::" for e in documented if e.kind in ("class", "struct"))
         documented = [e for e in documented if not e.name.startswith(classes)]  # Breathe shows these with their class
-        found = next((e.file for e in everything if e.file.name == name), None)
-        if found is None:
+        if not any(e.file.name == name for e in everything):
             raise self.error(f"Doxygen extracted nothing from {name} of {project}")
         lines = [
             f'`#include "{project}/{name}"`' if project == "lab" else f"`#include <{project}/{name}>`",
             "",
-            doxygen.file_doc(xml, found),
+            f":::{{doxygenfile}} {name}\n:project: {project}\n:sections: briefdescription detaileddescription\n:::",
             "",
         ]
         for entity in documented:
@@ -233,22 +231,6 @@ class Packages(SphinxDirective):
         return self.parse_text_to_nodes(markup.table(["what", "Debian package", "without it"], rows, "lll"))
 
 
-class CountsTable(SphinxDirective):
-    """Every count, what it is (from counts.h) and the hardware counter that it equals (from tools/warp/base/counts.py)."""
-
-    def run(self) -> list[nodes.Node]:
-        xml = Path(self.env.config.breathe_projects["simt"])
-        described = doxygen.members(xml, "simt::Counts")
-        if not described:
-            raise self.error("Doxygen extracted no member of simt::Counts")
-        self.env.note_dependency(counts.__file__)
-        rows = []
-        for name, text in described:
-            counters = " plus ".join(f"`{metric}`" for metric in counts.BY_NAME[name].counters) or "–"
-            rows.append([f"`{name}`", markup.escape(text.rstrip(".")), counters])
-        return self.parse_text_to_nodes(markup.table(["count", "what", "Nsight Compute"], rows, "lll"))
-
-
 def contract_signs(words: str) -> str:
     """`m x n` and `>=` in a contract, whose extents are parameters."""
     shown = re.sub(r"\b([a-z]) x (?=[a-z]\b)", r"\1 × ", markup.typeset(words))
@@ -271,7 +253,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("source", SourceFile)
     app.add_directive("explained", Explained)
     app.add_directive("packages", Packages)
-    app.add_directive("counts", CountsTable)
     app.add_config_value("warp_root", "", "env")
     app.add_role("rung", RungRole())
     app.add_lexer("cuda", colours.Cuda)
