@@ -107,7 +107,7 @@ class CompilerExplorer(unittest.TestCase):
     def test_the_first_listing_of_a_kernel_has_the_link(self):
         fence = '```{sass} one only=LDG\nLDG\n```\n\n```{sass} "02:two<4, 1>"\nLDS\n```'
         chapter = source.Chapter("01_x", Path("x.cu"), None, [], {})
-        pages = chapter_page.Pages(chapter, "p", {}, {}, None, None)
+        pages = chapter_page.Pages(chapter, "p", {}, None, None)
         pages.kernels = {"one": "https://godbolt.org/1", "three": "x"}
         texts = pages.render([Prose(1, fence), Prose(9, fence)], chapter.path)
         self.assertEqual([text.links for text in texts], [{"one": "https://godbolt.org/1"}, {}])
@@ -151,7 +151,7 @@ class Headers(Temporary):
                 chapter = self.parse(text.replace("// Between the two.", place))
                 names = {"copy_one": "copy_one", "copy_far": "copy_far"}
                 simulated = results.parse(json.dumps(report), "r")
-                pages = chapter_page.chapter_pages(chapter_page.Pages(chapter, "p", names, {}, simulated, None))
+                pages = chapter_page.chapter_pages(chapter_page.Pages(chapter, "p", names, simulated, None))
                 page = "\n".join(map(outline, pages.values()))
                 self.assertEqual(page.count(f"{{card}} {name}\n"), 1)
                 self.assertLess(page.index(f"{{card}} {name}\n"), page.index(before))
@@ -423,7 +423,7 @@ class Pages(Temporary):
         chapter = self.parse(text)
         names = {name: name for name in chapter.header.rungs}
         run = results.parse(json.dumps(simulated or sample.results()), "r.json")
-        pages = chapter_page.chapter_pages(chapter_page.Pages(chapter, "chapter_01", names, {}, run, measured, **more))
+        pages = chapter_page.chapter_pages(chapter_page.Pages(chapter, "chapter_01", names, run, measured, **more))
         return pages if whole else "\n".join(map(outline, pages.values()))
 
     def test_order(self):

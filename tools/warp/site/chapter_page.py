@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from warp.chapter.counted import Counted
 from warp.chapter.errors import SourceError
 from warp.chapter.functions import find_function
 from warp.chapter.header import Header, read_text
@@ -27,7 +26,7 @@ from warp.site import compiler_explorer, counted_listing, exercises_page, way
 from warp.site.blocks import Block, Box, Elsewhere, Fold, Listing, Page, Question, Table, Text, written
 from warp.site.chapter_tables import agreement, ladder
 from warp.site.markup import escape, size_words, typeset, typeset_rows
-from warp.site.rung_panel import rung_panel
+from warp.site.rung_panel import Rungs
 
 
 def is_headers(block: object) -> bool:
@@ -130,46 +129,19 @@ def links_to_map(header: Header, titles: dict[str, str]) -> str:
 
 
 @dataclass(eq=False)
-class Pages:
+class Pages(Rungs):
     """What the pages of a chapter are made of, its main road and what lies beside it; and what those made so far have told."""
 
-    chapter: Chapter
-    project: str
-    signatures: dict[str, str]  # how Breathe finds each rung's contract
-    titles: dict[str, str]
-    simulated: Results | None
-    measured: Results | None
-    elsewhere: Sequence[Results] = ()
+    titles: dict[str, str] = field(default_factory=dict)
     others: Sequence[Path] = ()
     figures: Sequence[Block] = ()
     whole_ladder: Sequence[Block] = ()
-    rung_figures: dict[str, list[Block]] = field(default_factory=dict)
-    counted: Counted | None = None
     notes: str = ""
     answers: dict[str, Answer] = field(default_factory=dict)
-    asked: dict[str, list[str]] = field(default_factory=dict)  # rung -> the predictions that ask for its times
     exercises: Sequence[Exercise] = ()
     compiled: str = "not recorded"  # what compiled the machine code
     kernels: dict[str, str] = field(default_factory=dict)  # those that still need a link to Compiler Explorer
-    placed: list[str] = field(default_factory=list)  # rungs whose panel stands on a page
     kernels_before: dict[str, list[str]] = field(default_factory=dict)  # the lines of the functions that were shown
-    base: dict[str, str] = field(default_factory=dict)  # rung -> the earlier one that it is like
-
-    def panel(self, name: str) -> list[Block]:
-        self.placed.append(name)
-        card = rung_panel(
-            name,
-            typeset(self.chapter.header.rungs[name].idea),
-            self.project,
-            self.signatures.get(name, ""),
-            self.simulated,
-            self.measured,
-            self.counted,
-            self.elsewhere,
-            self.base.get(name, ""),
-            self.asked.get(name, ()),
-        )
-        return [card, *self.rung_figures.get(name, [])]
 
     @functools.cache  # noqa: B019  of a page that lives as long as its build
     def costs_of(self, name: str) -> dict[int, list[counted_listing.Cost]]:
