@@ -2,7 +2,7 @@
 
 `header`    the contracts of a public header, in the order of the file
 `source`    a program of the course, whole: a path from its folder
-`explained` what ./learn explain prints beside the source of a chapter's kernel
+`explained` the bound that ./learn explain prints of a chapter's kernel
 `packages`  what a kind of work needs, as the runner knows it
 
 The role `rung` links to a panel, and so does every `name` in code type that is a rung of its page.
@@ -153,11 +153,10 @@ class Header(SphinxDirective):
 
 
 class Explained(SphinxDirective):
-    """`{explained} 01_thread_indexing copy_y_fastest`: what ./learn explain prints for the lines of a kernel, and its advice;
-    with `bound` the end of it, on the launch with the highest bound."""
+    """`{explained} 07_reductions histogram_global`: the end of what ./learn explain prints of a kernel, on the launch with the highest
+    bound."""
 
     required_arguments = 2
-    option_spec = {"bound": directives.flag}
 
     def run(self) -> list[nodes.Node]:
         folder, kernel = self.arguments
@@ -168,21 +167,15 @@ class Explained(SphinxDirective):
         launches = [one for one in trace.load(str(path)).launches if results.kernel_base(one.kernel) == kernel]
         if not launches:
             raise self.error(f"the trace of {folder} has no kernel {kernel}")
-        if "bound" in self.options:
-            alike = [dataclasses.replace(launch, findings=[], kernel=kernel) for launch in launches]
-            (whole,) = trace.kernels_of(trace.Trace(alike))
-            bound = speed.of_kernel(whole, speed.gpu_named(""))
-            launches = [bound.launch] if bound else launches
-        first = trace.Trace([dataclasses.replace(launches[0], findings=[])])
-        text = report.render(first, ui.Palette(False), width=112)
-        text = text.replace(f"{self.config.warp_root}/", "")
-        text = re.sub(r"(?:\.\./)+(?=chapters/)", "", text)
-        part = r"^ *requests .*\| source\n(?:.*\n)*?(?=\n *requests  |\n  At least |\Z)"
-        if "bound" in self.options:
-            part = r"^  At least .*\n(?:.+\n)*"
-        found = re.search(part, text, re.MULTILINE)
+        alike = [dataclasses.replace(launch, findings=[], kernel=kernel) for launch in launches]
+        (whole,) = trace.kernels_of(trace.Trace(alike))
+        bound = speed.of_kernel(whole, speed.gpu_named(""))
+        shown = trace.Trace([bound.launch]) if bound else trace.Trace([])
+        found = re.search(
+            r"^  At least .*\n(?:.+\n)*", report.render(shown, ui.Palette(False), width=112), re.MULTILINE
+        )
         if not found:
-            raise self.error(f"./learn explain has no such lines for {kernel}")
+            raise self.error(f"./learn explain knows no bound for {kernel}")
         return [rendering.literal(found[0].rstrip("\n"), "text", "output")]
 
 
