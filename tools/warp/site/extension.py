@@ -38,6 +38,7 @@ from warp.site import (
     terms,
     valid_html,
 )
+from warp.site.tree import has_class, nearest
 from warp.trace import trace
 
 
@@ -76,11 +77,9 @@ def rungs_in_contents(app: Sphinx, doctree: nodes.document) -> None:
     if toc is None:
         return
     entries = {link.get("anchorname", ""): link.parent.parent for link in toc.findall(nodes.reference)}
-    for panel in doctree.findall(nodes.container):
-        section = panel
-        while section is not None and not isinstance(section, nodes.section):
-            section = section.parent
-        if "rung" not in panel.get("classes", []) or section is None:
+    for panel in doctree.findall(reading.is_card):
+        section = nearest(panel, nodes.section)
+        if section is None:
             continue
         item = next((entries[f"#{name}"] for name in section["ids"] if f"#{name}" in entries), None)
         if item is None:
@@ -102,19 +101,16 @@ def link_rung_names(app: Sphinx, doctree: nodes.document) -> None:
     if not rungs:
         return
     for literal in list(doctree.findall(nodes.literal)):
-        name = literal.astext()
-        if name not in rungs:
+        name, parent = literal.astext(), literal.parent
+        if name not in rungs or isinstance(parent, (nodes.title, nodes.reference)) or has_class(parent, "rung-title"):
             continue
-        parent = literal.parent
-        if isinstance(parent, (nodes.title, nodes.reference)) or "rung-title" in parent.get("classes", []):
-            continue
-        inside = literal
-        while inside is not None and not (isinstance(inside, nodes.container) and name in inside["ids"]):
-            inside = inside.parent
-        if inside is not None:
-            continue  # its own panel
-        if any("facts" in up.get("classes", []) for up in (parent, parent.parent)):
+        if any(has_class(up, "facts") for up in (parent, parent.parent)):
             continue  # an exercise of the same name
+        panel = nearest(parent, nodes.container)
+        while panel is not None and name not in panel["ids"]:
+            panel = nearest(panel.parent, nodes.container)
+        if panel is not None:
+            continue  # its own panel
         link = nodes.reference("", "", refuri=f"#{name}", internal=True, classes=["rung-link"])
         parent.replace(literal, link)
         link += literal

@@ -18,6 +18,9 @@ from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
 
+from warp.site.reading import is_card
+from warp.site.tree import has_class
+
 Entry = tuple[str, str, str, str]  # anchor, title, prose, names of CUDA
 NAMES = re.compile(
     r"\b(?:__\w+__|__\w{4,}|cuda[A-Z]\w+|cu[A-Z]\w{4,}|atomic\w+|cp_async\w*|mbarrier\w*|wmma|float[24])\b"
@@ -26,8 +29,8 @@ NAMES = re.compile(
 
 def apart(node: nodes.Node) -> bool:
     """Whether what lies in the node belongs to an entry of its own."""
-    panel = isinstance(node, nodes.container) and {"rung", "provenance"} & set(node.get("classes", []))
-    return isinstance(node, (nodes.section, addnodes.desc)) or bool(panel)
+    panel = isinstance(node, nodes.container) and has_class(node, "rung", "provenance")
+    return isinstance(node, (nodes.section, addnodes.desc)) or panel
 
 
 def names_of(node: nodes.Node) -> str:
@@ -48,7 +51,7 @@ def words_of(node: nodes.Node, own: nodes.Node | None = None) -> list[str]:
         if apart(child) or isinstance(child, (nodes.table, nodes.literal_block, nodes.raw, nodes.Invisible)):
             continue
         if isinstance(child, (nodes.paragraph, nodes.caption, nodes.term)):
-            if "rung-title" not in child.get("classes", []):
+            if not has_class(child, "rung-title"):
                 texts.append(re.sub(r"\s+", " ", child.astext()).strip())
         else:
             texts += words_of(child)
@@ -64,12 +67,9 @@ def entries_of(doctree: nodes.document) -> list[Entry]:
             found.append(
                 ("" if top else section["ids"][0], title.astext(), " ".join(words_of(section)), names_of(section))
             )
-    for panel in doctree.findall(nodes.container):
-        if "rung" in panel.get("classes", []) and panel["ids"]:
-            idea = next(
-                (node.astext() for node in panel.findall(nodes.inline) if "idea" in node.get("classes", [])), ""
-            )
-            found.append((panel["ids"][0], panel["ids"][0], idea, names_of(panel)))
+    for panel in doctree.findall(is_card):
+        idea = next((node.astext() for node in panel.findall(nodes.inline) if has_class(node, "idea")), "")
+        found.append((panel["ids"][0], panel["ids"][0], idea, names_of(panel)))
     for item in doctree.findall(nodes.definition_list_item):
         for term in item.findall(nodes.term):
             if term["ids"]:

@@ -12,6 +12,7 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 
 from warp.site import live
+from warp.site.tree import has_class, nearest
 
 # The terms that have a picture: what the live figure draws for a state, or for its first access.
 PICTURES = {
@@ -84,12 +85,12 @@ def link_terms(app: Any, doctree: nodes.document) -> None:
     for paragraph in list(doctree.findall(nodes.paragraph)):
         if not left:
             return
-        if _inside(paragraph, (nodes.table, nodes.caption)) or "rung-title" in paragraph.get("classes", []):
+        if nearest(paragraph, nodes.table, nodes.caption) or has_class(paragraph, "rung-title"):
             continue
-        if {"question", "facts"} & set(paragraph.parent.get("classes", [])):
+        if has_class(paragraph.parent, "question", "facts"):
             continue  # the head of the page
         for text in list(paragraph.findall(nodes.Text)):
-            if not _inside(text, OUTSIDE):
+            if not nearest(text, *OUTSIDE):
                 _link(app, text, left)
 
 
@@ -161,14 +162,6 @@ def chapters_of(app: Sphinx, term: str) -> nodes.paragraph | None:
         uri = app.builder.get_relative_uri("glossary", doc) + (f"#{anchor_}" if anchor_ else "")
         line += [nodes.Text(", ") if i else nodes.Text(""), nodes.reference("", number, refuri=uri, internal=True)]
     return line
-
-
-def _inside(node: nodes.Node | None, kinds: type | tuple[type, ...]) -> bool:
-    while node is not None:
-        if isinstance(node, kinds):
-            return True
-        node = node.parent
-    return False
 
 
 def _link(app: Any, text: nodes.Text, left: dict[str, str]) -> None:

@@ -14,6 +14,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 from warp.site.figures import quoted
+from warp.site.tree import has_class
 
 # What docs/_static/card.png shows, which is drawn in docs/card.html.
 CARD = "Warp by Warp: see why a CUDA kernel is slow. A staircase of kernels that ends above cuBLAS."
@@ -93,8 +94,8 @@ def described(app: Sphinx, pagename: str, _templatename: str, context: dict[str,
     words = ""
     if doctree is not None:
         paragraphs = [p for p in doctree.findall(nodes.paragraph) if not isinstance(p.parent, nodes.list_item)]
-        paragraphs = [p for p in paragraphs if "facts" not in p.parent.get("classes", [])]
-        asked = [p for p in paragraphs if "question" in p.parent.get("classes", [])]
+        paragraphs = [p for p in paragraphs if not has_class(p.parent, "facts")]
+        asked = [p for p in paragraphs if has_class(p.parent, "question")]
         first = (asked or [p for p in paragraphs if len(p.astext()) > 50] or paragraphs)[:1]
         words = re.sub(r"\s+", " ", first[0].astext()).strip() if first else ""
     title = re.sub(r"<[^>]*>", "", context.get("title") or "") or app.config.project
