@@ -269,15 +269,18 @@ class Drawings(unittest.TestCase):
             said(figures.svg([figures.text(0, 9, "x", 10)], 300, 40)), ["10.0 pixels in a drawing of 300: x"]
         )
 
-    def test_sector_map(self):
-        drawing = figures.sector_map([figures.Request("near", "load", 4, 128), figures.Request("far", "load", 32, 128)])
+    def test_word_map(self):
+        def read(step):
+            return {"space": "global", "access": "load", "size": 4, "addresses": [4 * step * i for i in range(32)]}
+
+        drawing = figures.word_map([("near", maps.of_example(read(1))), ("far", maps.of_example(read(64)))])
         for svg in (drawing.svg, drawing.narrow):
             root = self.check(svg)
             fills = [r.get("fill") for r in root.iter(f"{SVG}rect")]
             self.assertEqual(len(fills), (4 + 32) * 8 + 2)  # and the legend
             self.assertEqual(fills.count(roles.fill("loaded")), 64 + 1)  # 32 words each
-        self.assertIn("near: one load: 4 sectors, 128 of 128 bytes used.", drawing.alt)
-        self.assertIn("far: one load: 32 sectors, 128 of 1,024 bytes used.", drawing.alt)
+        self.assertIn("near: 4 sectors, 128 bytes moved, 128 of them wanted.", drawing.alt)
+        self.assertIn("far: 32 sectors, 1024 bytes moved, 128 of them wanted.", drawing.alt)
 
     def test_block_grid(self):
         drawing = figures.block_grid(5, 7, (4, 4), [[16, 12], [4, 3]])

@@ -41,7 +41,7 @@ from warp.site.figures.drawing import (
 from warp.site.figures.graph import chapter_graph
 from warp.site.figures.icons import icon
 from warp.site.figures.limiters import limiters
-from warp.site.figures.memory import Request, bank_map, sector_map, word_map
+from warp.site.figures.memory import bank_map, word_map
 from warp.site.figures.resident import resident
 from warp.site.figures.rooflines import Point, roofline
 from warp.site.figures.simulator import WAY_OF_AN_ACCESS, way_of_an_access
