@@ -36,27 +36,20 @@ DOCS = Path(__file__).resolve().parents[3] / "docs"
 
 def signatures(chapter: source.Chapter, xml: Path) -> dict[str, str]:
     """How Breathe finds the contract of each rung. A rung without a contract is an error."""
-    entities = doxygen.entities(xml)
-    found = {}
-    for name in chapter.header.rungs:
+    entities, found = doxygen.entities(xml), {}
+    for name, rung in chapter.header.rungs.items():
+        function = chapter.functions.get(name)
+        lines = range(function.first, function.name_line + 2) if function else ()
         same = [e for e in entities if e.kind == "function" and e.name.split("::")[-1] == name]
-        if name in chapter.functions and len(same) > 1:
-            function = chapter.functions[name]
-            here = [
-                e
-                for e in same
-                if function.first <= e.line <= function.name_line + 1 and e.file.name == chapter.path.name
-            ]
-            same = here or same
-        if not same and source.has_no_function(chapter.header.rungs[name]):
-            continue
-        if not same or not same[0].documented:
-            where = chapter.functions[name].name_line if name in chapter.functions else 1
+        here = [e for e in same if e.line in lines and e.file.name == chapter.path.name]
+        contract = next(iter(here or same), None)
+        if contract and contract.documented:
+            found[name] = doxygen.name_for_breathe(contract, entities)
+        elif contract or not source.has_no_function(rung):
+            where = function.name_line if function else 1
             raise SourceError(
                 f"{chapter.path}:{where}: rung {name} has no contract: it needs '///' lines right above it"
             )
-        overloaded = sum(e.name == same[0].name and e.kind == "function" for e in entities) > 1
-        found[name] = same[0].name + (same[0].args if overloaded else "")
     return found
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import re
 import shutil
 import subprocess
 import xml.etree.ElementTree as ElementTree
@@ -68,65 +67,54 @@ def stamp_of(xml: Path) -> Path:
 @functools.cache
 def _entities(xml: Path, _digest: str) -> list[Entity]:
     found: dict[str, Entity] = {}
-    scopes: dict[str, str] = {}  # refid of a member -> namespace
-    compounds = []
-    for path in sorted(xml.glob("*.xml")):
-        if path.name == "index.xml":
-            continue
-        compounds += ElementTree.parse(path).getroot().findall("compounddef")
+    files = [path for path in sorted(xml.glob("*.xml")) if path.name != "index.xml"]
+    compounds = [one for path in files for one in ElementTree.parse(path).getroot().findall("compounddef")]
     inline = {  # namespaces whose members Doxygen lists with those of the one around them, and Breathe looks for there
         inner.text or "" for compound in compounds for inner in compound.findall("innernamespace[@inline='yes']")
     }
-    for compound in compounds:
-        if compound.get("kind") == "namespace":
-            for member in compound.iter("member"):
-                scopes[member.get("refid", "")] = compound.findtext("compoundname", "")
-            for member in compound.iter("memberdef"):
-                scopes[member.get("id", "")] = compound.findtext("compoundname", "")
+    scopes = {  # member -> namespace
+        member.get("refid") or member.get("id"): compound.findtext("compoundname", "")
+        for compound in compounds
+        if compound.get("kind") == "namespace"
+        for member in compound.iterfind("sectiondef/*")
+    }
 
-    def text(element: Element | None) -> str:
-        return "".join(element.itertext()).strip() if element is not None else ""
-
-    def add(identity: str, element: Element, kind: str, name: str, args: str) -> None:
-        place = element.find("location")
-        if place is None:
+    def add(element: Element, name: str, args: str = "") -> None:
+        place, identity = element.find("location"), element.get("id", "")
+        if place is None or not name:
             return
-        documented = bool(text(element.find("briefdescription")) or text(element.find("detaileddescription")))
-        entity = Entity(kind, name, args, Path(place.get("file", "")), int(place.get("line", "0")), documented)
+        said = [element.find(f"{part}description") for part in ("brief", "detailed")]
+        documented = any("".join(one.itertext()).strip() for one in said if one is not None)
+        file, line = Path(place.get("file", "")), int(place.get("line", "0"))
         if identity not in found or documented:
-            found[identity] = entity
+            found[identity] = Entity(element.get("kind", ""), name, args, file, line, documented)
 
     for compound in compounds:
         kind = compound.get("kind")
         if kind in ("class", "struct", "union") and compound.get("prot") == "public":
-            add(compound.get("id", ""), compound, kind, compound.findtext("compoundname", ""), "")
-        if kind not in ("file", "namespace", "group"):
-            continue
-        for member in compound.iter("memberdef"):
-            name = member.findtext("qualifiedname") or member.findtext("name") or ""
-            scope = scopes.get(member.get("id", ""))
-            if scope and member.get("kind") != "define" and not name.startswith(scope + "::"):
-                name = f"{scope}::{name}"
+            add(compound, compound.findtext("compoundname", ""))
+        for member in compound.iter("memberdef") if kind in ("file", "namespace", "group") else ():
+            name, scope = member.findtext("name", ""), scopes.get(member.get("id", ""))
+            if member.get("kind") != "define":
+                name = member.findtext("qualifiedname") or name
+                if scope and not name.startswith(scope + "::"):
+                    name = f"{scope}::{name}"
             for space in inline:
                 if name.startswith(space + "::"):
                     name = space.rpartition("::")[0] + name[len(space) :]
-            if member.get("kind") == "define":
-                name = member.findtext("name", "")
-            add(
-                member.get("id", ""),
-                member,
-                member.get("kind", ""),
-                name,
-                re.sub(r"\s+", " ", member.findtext("argsstring") or ""),
-            )
-    return sorted((e for e in found.values() if e.name), key=lambda e: (str(e.file), e.line, e.name))
+            add(member, name, " ".join((member.findtext("argsstring") or "").split()))
+    return sorted(found.values(), key=lambda e: (str(e.file), e.line, e.name))
+
+
+def name_for_breathe(entity: Entity, among: list[Entity]) -> str:
+    """Its name, of one that is overloaded with its parameters."""
+    overloaded = sum(e.name == entity.name and e.kind == entity.kind for e in among) > 1
+    return entity.name + (entity.args if overloaded else "")
 
 
 def breathe_directive(entity: Entity, project: str, among: list[Entity]) -> str:
     """The MyST directive that shows an entity's contract."""
-    overloaded = sum(e.name == entity.name and e.kind == entity.kind for e in among) > 1
-    name = entity.name + (entity.args if overloaded else "")
-    lines = [f":::{{doxygen{entity.kind}}} {name}", f":project: {project}"]
+    lines = [f":::{{doxygen{entity.kind}}} {name_for_breathe(entity, among)}", f":project: {project}"]
     if entity.kind in ("class", "struct", "union"):
         lines.append(":members:")
     return "\n".join([*lines, ":::"])
