@@ -998,8 +998,8 @@ class Results(Temporary):
 
 @unittest.skipUnless(shutil.which("doxygen"), "doxygen is not installed")
 class Contracts(Temporary):
-    def extract(self, *paths, **more):
-        return doxygen.run(sample.ROOT / "docs" / "Doxyfile", self.root / "xml", list(paths), **more)
+    def extract(self, *paths):
+        return doxygen.run(sample.ROOT / "docs" / "Doxyfile", self.root / "xml", list(paths))
 
     def test_cuda_sources_are_extracted(self):
         found = doxygen.entities(self.extract(self.chapter()))

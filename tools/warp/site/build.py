@@ -73,14 +73,14 @@ def build(options: argparse.Namespace) -> None:
         stage, options.root, options.build_dir / "simulator", work, os.environ.get("WARP_COMMIT") or commit(), generator
     )
     made, projects = chapters.write_all(), chapters.projects
-    made["way"] = [Figure("way_of_an_access", figures.way_of_an_access(figures.WAY_OF_AN_ACCESS), WAY)]
+    made["way"] = [Figure("way_of_an_access", figures.way_of_an_access(), WAY)]
     made["settings"] = simulator_settings.table()
     made["gpus"] = gpu_table.table()
     print("docs: contracts of lab and simt", flush=True)
     for project, headers in public_headers(options.root).items():
         if not headers:
             raise BuildError(f"{options.root}/common/{project}: no public header")
-        projects[project] = doxygen.run(DOCS / "Doxyfile", work / "doxygen" / project, headers, defines=["__SIMT__"])
+        projects[project] = doxygen.run(DOCS / "Doxyfile", work / "doxygen" / project, headers)
         if not any(entity.documented for entity in doxygen.entities(projects[project])):
             raise BuildError(f"Doxygen extracted nothing from the headers of {project}")
     made["counts"] = simulator_settings.counts(projects["simt"])

@@ -273,18 +273,8 @@ def story(measured: list) -> list[tuple]:
     stories: dict[tuple, list] = {}
     for chapter, result in measured:
         size = [int(part) for part in chapter.header.sizes["gpu"].split(",")]
-        rows = (
-            [
-                row
-                for row in result.rows
-                if row.rate_unit == "GFLOP/s"
-                and row.peer
-                and list(row.size.values()) == size
-                and row.rung != row.peer.name.lower()
-            ]
-            if result
-            else []
-        )
+        products = [row for row in (result.rows if result else ()) if row.rate_unit == "GFLOP/s" and row.peer]
+        rows = [row for row in products if list(row.size.values()) == size and row.rung != row.peer.name.lower()]
         if rows:
             best = max(rows, key=lambda row: row.rate or 0)
             stories.setdefault((result.device, tuple(size), best.peer.name), []).append((chapter, result, best))

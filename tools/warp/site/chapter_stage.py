@@ -200,9 +200,7 @@ class Chapters:
         project = f"chapter_{chapter.header.number}"
         files = [chapter.path, *others]
         declared = sorted(chapter.path.parent.glob("*.h"))  # without them Doxygen does not know what a file defines
-        contracts = doxygen.run(
-            DOCS / "Doxyfile", self.work / "doxygen" / project, [*files, *declared], defines=["__SIMT__"]
-        )
+        contracts = doxygen.run(DOCS / "Doxyfile", self.work / "doxygen" / project, [*files, *declared])
         drawings: list[Block] = []
         whole: list[Block] = []
         every = predictions.collect(chapter.path)

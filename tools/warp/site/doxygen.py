@@ -7,7 +7,6 @@ import hashlib
 import shutil
 import subprocess
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree.ElementTree import Element
@@ -27,7 +26,7 @@ class Entity:
     documented: bool
 
 
-def run(doxyfile: Path, output: Path, inputs: list[Path], defines: Sequence[str] = ()) -> Path:
+def run(doxyfile: Path, output: Path, inputs: list[Path]) -> Path:
     """Extracts `inputs` into `output`/xml and returns that folder."""
     if not shutil.which("doxygen"):
         raise BuildError("doxygen is not installed: ./learn setup --docs brings it, or 'apt-get install doxygen'")
@@ -37,7 +36,6 @@ def run(doxyfile: Path, output: Path, inputs: list[Path], defines: Sequence[str]
     settings = doxyfile.read_text()
     settings += "".join(f'\nINPUT += "{path}"' for path in inputs)
     settings += f'\nOUTPUT_DIRECTORY = "{output}"\n'
-    settings += "".join(f"PREDEFINED += {define}\n" for define in defines)
     contents = "".join(path.read_text(encoding="utf-8") for path in inputs)
     digest = hashlib.sha256((settings + contents).encode()).hexdigest()
     stamp = stamp_of(output / "xml")

@@ -1,12 +1,5 @@
-"""The site's own Sphinx directives and roles.
-
-`header`    the contracts of a public header, in the order of the file
-`source`    a program of the course, whole: a path from its folder
-`explained` the bound that ./learn explain prints of a chapter's kernel
-`packages`  what a kind of work needs, as the runner knows it
-
-The role `rung` links to a panel, and so does every `name` in code type that is a rung of its page.
-"""
+"""The site's own Sphinx directives and roles. The role `rung` links to a panel, and so does every `name` in code type that is a rung
+of its page."""
 
 from __future__ import annotations
 
