@@ -4,6 +4,8 @@ from warp.chapter import maps, recording, results
 from warp.site import figures
 from warp.site.figures import ACCENT, FOREGROUND, MUTED, SOFT, roles
 
+LADDER = "GB/s"
+
 SMS = 132  # of an H200
 SUB_PARTITIONS = 4
 LANES = 32
