@@ -113,6 +113,19 @@ class Build(unittest.TestCase):
             self.assertRegex(done.stderr, rf"(?m)^{source}:{first + line}: .*{words}")
         self.assertNotIn("docs/source", done.stderr)
 
+    def test_a_chapter_alone(self):
+        """Without the rest of the site, and a link that leads there does not stop it."""
+        text = sample.CHAPTER.replace("- a list", "- [elsewhere](/profiling.md)")
+        self.assertNotEqual(text, sample.CHAPTER)
+        done = self.build("--only", "01_sample", chapter=text)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("/profiling.md", done.stderr)
+        site = self.root / "build" / "docs" / "alone" / "html"
+        self.assertIn('id="copy_far"', (site / "chapters" / "01_sample.html").read_text())
+        self.assertFalse((site / "profiling.html").exists())
+        self.assertFalse((self.root / "build" / "docs" / "html").exists())
+        self.refused(self.build("--only", "02_none", made=False), "there is no chapter 02_none")
+
     def test_a_part_that_nothing_makes(self):
         index = sample.INDEX + "\n```{made} version\n```\n\n```{made} none\n```\n"
         done = self.build(index=index)

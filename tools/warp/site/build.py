@@ -24,7 +24,7 @@ sys.path[0] = str(ROOT / "tools")  # for the folder of this file, whose names ar
 from warp.base.build import commit
 from warp.base.errors import LearnError
 from warp.site import agreement, doxygen, figures, gpu_table, landing, simulator_settings
-from warp.site.blocks import Figure
+from warp.site.blocks import Block, Figure
 from warp.site.chapter_stage import Chapters
 from warp.site.stage import BuildError, Stage, write
 
@@ -37,6 +37,9 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--root", type=Path, default=ROOT, help="the course (default: where this file lies)")
     parser.add_argument(
         "--build-dir", type=Path, help="holds simulator/ with the built chapters (default: $WARP_BUILD_DIR, else build)"
+    )
+    parser.add_argument(
+        "--only", default="", metavar="CHAPTER", help="a folder of chapters/: its pages alone, in BUILD_DIR/docs/alone"
     )
     options = parser.parse_args(arguments)
     options.root = options.root.resolve()
@@ -58,12 +61,13 @@ def generator_digest() -> str:
     return digest.hexdigest()
 
 
-def build(options: argparse.Namespace) -> None:
+def build(options: argparse.Namespace) -> Path:
+    """Builds the site; where it begins."""
     import sphinx.cmd.build  # what is missing says so before anything runs
 
     from warp.site import source_parser
 
-    work = options.build_dir / "docs"
+    work = options.build_dir / "docs" / ("alone" if options.only else "")
     out = work / "html"
     stage = Stage(work / "source")
 
@@ -72,7 +76,42 @@ def build(options: argparse.Namespace) -> None:
     chapters = Chapters(
         stage, options.root, options.build_dir / "simulator", work, os.environ.get("WARP_COMMIT") or commit(), generator
     )
-    made, projects = chapters.write_all(), chapters.projects
+    made, projects = chapters.write_all(options.only), chapters.projects
+    if options.only:  # links to other chapters lead nowhere, so that what Sphinx says of links is no error
+        stage.write("glossary.md", (DOCS / "glossary.md").read_text(encoding="utf-8"))
+        stage.write("index.md", f"# One chapter\n\n```{{toctree}}\nchapters/{options.only}\nglossary\n```\n")
+    else:
+        write_others(options, stage, made, projects, work)
+    stage.sweep()
+
+    print("docs: Sphinx", flush=True)
+    # Pages that did not change stay as they are, unless what makes them has changed.
+    stamp = work / "generator"
+    same = stamp.exists() and stamp.read_text() == generator and (out / "index.html").exists()
+    anew = [] if same else ["-E", "-a"]
+    source_parser.PAGES.update(stage.pages)
+    source_parser.MADE.update(made)
+
+    out.mkdir(parents=True, exist_ok=True)
+    said = "--color" if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else "--no-color"
+    strict = [] if options.only else ["-W", "--keep-going", "-n"]
+    settings = {"warp_root": options.root, **{f"breathe_projects.{name}": xml for name, xml in projects.items()}}
+    places = ["-c", str(DOCS), "-d", str(work / "doctrees"), str(stage.folder), str(out)]
+    defined = [word for name, value in settings.items() for word in ("-D", f"{name}={value}")]
+    processes = ["-q", "-j", str(min(4, os.cpu_count() or 1)), said]
+    status = sphinx.cmd.build.main(["-b", "html", *anew, *strict, *processes, *defined, *places])
+    if status != 0:
+        raise BuildError("Sphinx found something wrong; its lines above say what and where")
+    write(stamp, generator)
+    shutil.rmtree(out / "_sources", ignore_errors=True)
+    landing.pack_site(out, work / "released.tar.gz", bool(anew))
+    return out / "index.html"
+
+
+def write_others(
+    options: argparse.Namespace, stage: Stage, made: dict[str, list[Block]], projects: dict[str, Path], work: Path
+) -> None:
+    """The pages that are no chapter's."""
     made["way"] = [Figure("way_of_an_access", figures.way_of_an_access(), WAY)]
     made["settings"] = simulator_settings.table()
     made["gpus"] = gpu_table.table()
@@ -99,28 +138,6 @@ def build(options: argparse.Namespace) -> None:
             )
         except (OSError, ValueError) as error:
             raise BuildError(f"the page of agreement: {error}")
-    stage.sweep()
-
-    print("docs: Sphinx", flush=True)
-    # Pages that did not change stay as they are, unless what makes them has changed.
-    stamp = work / "generator"
-    same = stamp.exists() and stamp.read_text() == generator and (out / "index.html").exists()
-    anew = [] if same else ["-E", "-a"]
-    source_parser.PAGES.update(stage.pages)
-    source_parser.MADE.update(made)
-
-    out.mkdir(parents=True, exist_ok=True)
-    said = "--color" if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else "--no-color"
-    strict = ["-W", "--keep-going", "-n", "-q", "-j", str(min(4, os.cpu_count() or 1)), said]
-    settings = {"warp_root": options.root, **{f"breathe_projects.{name}": xml for name, xml in projects.items()}}
-    places = ["-c", str(DOCS), "-d", str(work / "doctrees"), str(stage.folder), str(out)]
-    defined = [word for name, value in settings.items() for word in ("-D", f"{name}={value}")]
-    status = sphinx.cmd.build.main(["-b", "html", *anew, *strict, *defined, *places])
-    if status != 0:
-        raise BuildError("Sphinx found something wrong; its lines above say what and where")
-    write(stamp, generator)
-    shutil.rmtree(out / "_sources", ignore_errors=True)
-    landing.pack_site(out, work / "released.tar.gz", bool(anew))
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -128,11 +145,8 @@ def main(arguments: list[str] | None = None) -> int:
     gc.set_threshold(200_000, 20, 20)  # the doctrees are large, and little of them is garbage: a tenth of the time
     started = time.monotonic()
     try:
-        build(options)
-        print(
-            f"docs: {options.build_dir / 'docs' / 'html' / 'index.html'} ({time.monotonic() - started:.0f} s)",
-            flush=True,
-        )
+        index = build(options)
+        print(f"docs: {index} ({time.monotonic() - started:.0f} s)", flush=True)
     except LearnError as error:
         print(f"docs: {error}", file=sys.stderr)
         return 2

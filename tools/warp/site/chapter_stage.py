@@ -115,17 +115,18 @@ class Chapters:
             self.chapters.append((chapter, others))
         self.exercises = {chapter.folder: all_exercises(root, chapter.folder) for chapter, _ in self.chapters}
 
-    def write_all(self) -> dict[str, list[Block]]:
-        """Writes the pages of the chapters and their map; returns what other pages show of them."""
+    def write_all(self, only: str = "") -> dict[str, list[Block]]:
+        """Writes the pages of the chapters, or of one alone, and their map; returns what other pages show of them."""
+        chosen = [one for one in self.chapters if only in ("", one[0].folder)]
+        if not chosen:
+            raise SourceError(f"there is no chapter {only}")
         pool = ThreadPoolExecutor(max_workers=os.cpu_count() or 1)  # a program of the simulator runs on one core
         made_of = self.made_of()
-        kept = {chapter.folder: self.kept(chapter, made_of) for chapter, _ in self.chapters}
-        runs = {
-            chapter.folder: pool.submit(self.run, chapter) for chapter, _ in self.chapters if not kept[chapter.folder]
-        }
+        kept = {chapter.folder: self.kept(chapter, made_of) for chapter, _ in chosen}
+        runs = {chapter.folder: pool.submit(self.run, chapter) for chapter, _ in chosen if not kept[chapter.folder]}
         anew = []
         try:
-            for chapter, others in self.chapters:
+            for chapter, others in chosen:
                 made = kept[chapter.folder]
                 if not made:
                     made = self.make(chapter, others, runs[chapter.folder].result())
@@ -141,6 +142,8 @@ class Chapters:
         made_of = self.made_of()  # with the runs of now
         for chapter, made in anew:
             self.keep(chapter, made_of, made)
+        if only:
+            return {}
         told = chapter_drawings.story(self.recorded)
         known = [chapter for chapter, _ in self.chapters]
         graph = figures.chapter_graph([(c.folder, c.header.number, c.header.title, c.header.builds_on) for c in known])

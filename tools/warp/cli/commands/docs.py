@@ -1,4 +1,4 @@
-"""./learn docs: builds the site, and serves it to this machine when asked."""
+"""./learn docs: builds the site, or the pages of one chapter alone, and serves it to this machine when asked."""
 
 from __future__ import annotations
 
@@ -19,35 +19,41 @@ from warp.cli.options import Arguments
 
 def main(arguments: Arguments) -> int:
     port = port_number(arguments.port, arguments.serve)
+    if len(arguments.words) > 1 or (arguments.words and arguments.pdf):
+        raise UsageError("docs takes one chapter, and without --pdf; or none, for the whole site")
+    known = chapters.all_chapters()
+    alone = [chapters.find(word, known) for word in arguments.words]
     machine = Machine()
-    if not pages.folder():
-        ui.note(f"The site takes {pages.HOW_LONG}: it builds every chapter. Meanwhile, what is built already runs.")
+    if not pages.folder() and not alone:
+        ui.note(
+            f"The site takes {pages.HOW_LONG}, as it builds every chapter; ./learn docs 06 takes one chapter alone."
+        )
     install.ensure(machine, "simulator", "test", "docs")
     python = install.ensure_venv(machine)
-    build_programs(machine)
+    if alone:
+        what = f"chapter {alone[0].number} for the simulator"
+        build.build("simulator", machine, what, [alone[0].name], patience=1.0)
+    else:
+        build_programs(machine)
     env = dict(os.environ, WARP_COMMIT=build.commit(), WARP_BUILD_DIR=paths.BUILD)
     # To compile Sphinx and what it imports takes a third of the time of a build after an edit of prose.
     env.pop("PYTHONDONTWRITEBYTECODE", None)
     env["PYTHONPYCACHEPREFIX"] = os.path.join(paths.BUILD, "pycache")
+    command = [python, os.path.join(paths.ROOT, "tools", "warp", "site", "build.py")]
+    command += [word for chapter in alone for word in ("--only", chapter.key)]
     with build.lock("docs"):
-        steps.run(
-            "Building the site",
-            [python, os.path.join(paths.ROOT, "tools", "warp", "site", "build.py")],
-            "docs",
-            env=env,
-            cwd=paths.ROOT,
-        )
-    folder = os.path.join(paths.BUILD, "docs", "html")
-    index = os.path.join(folder, "index.html")
+        steps.run("Building its pages" if alone else "Building the site", command, "docs", env=env, cwd=paths.ROOT)
+    folder = os.path.join(paths.BUILD, "docs", "alone" if alone else "", "html")
+    index = os.path.join(folder, f"chapters/{alone[0].key}.html" if alone else "index.html")
     if not os.path.exists(index):
         raise LearnError(f"tools/warp/site/build.py ended well but wrote no {paths.shown(index)}")
     pages.note_passed(progress.read())
-    ui.say("The site: " + paths.shown(index))
+    ui.say(("The chapter, without the rest of the site: " if alone else "The site: ") + paths.shown(index))
     if arguments.pdf:
         print_short_path(machine, folder)
     if arguments.serve:
         return serve(folder, port)
-    ui.say("Open it in a browser, or: ./learn docs --serve")
+    ui.say("Open it in a browser, or: ./learn " + " ".join(["docs", *(one.number for one in alone), "--serve"]))
     return 0
 
 
