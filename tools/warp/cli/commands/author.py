@@ -16,6 +16,7 @@ from warp.cli.options import Arguments
 ACTIONS = {
     "check": ("numbers, predictions and lengths of chapters, and what is wrong with them", "chapter.authors"),
     "numbers": ("each bound number of the prose beside the value that it is computed from", "chapter.authors"),
+    "value": ("what an expression of a chapter gives; without one, the times that it may ask for", "chapter.authors"),
     "asked": ("each prediction beside what the run answers, and what gives an answer away", "chapter.authors"),
     "limits": ("words, rungs, predictions and the longest stretch without a heading or kernel", "chapter.authors"),
     "sass": (
