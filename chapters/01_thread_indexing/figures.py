@@ -1,8 +1,10 @@
 """The drawings of chapter 01: the program's parts beside the GPU's, and the sectors of two requests."""
 
-from warp.chapter import recording, results
+from warp.chapter import maps, recording, results
 from warp.site import figures
 from warp.site.figures import ACCENT, FOREGROUND, MUTED, SOFT, roles
+
+LADDER = "GB/s"
 
 SMS = 132  # of an H200
 SUB_PARTITIONS = 4
@@ -98,9 +100,8 @@ def sectors(simulated, source):
     for kernel in ("copy_x_fastest", "copy_y_fastest"):
         here = next(i for i, line in enumerate(text) if f" {kernel}(" in line)
         words = next(line.strip() for line in text[here:] if "out[row * cols + col] =" in line)
-        at = results.examples_of(simulated, kernel, source, words, 0)[0]["addresses"]
-        requests.append(figures.Request(kernel, "load", len({address // 32 for address in at}), 4 * len(at)))
-    return figures.sector_map(requests)
+        requests.append((kernel, maps.of_example(results.examples_of(simulated, kernel, source, words, 0)[0])))
+    return figures.word_map(requests)
 
 
 ELEMENTS, BLOCK = 1000, 256  # of the drawing of a grid

@@ -6,6 +6,10 @@ from warp.chapter import results
 from warp.site import figures
 from warp.site.figures import ACCENT, FOREGROUND, LINE, MUTED, SOFT
 
+LADDER = "GFLOP/s"
+ROOFLINE = True
+STAIR = ("naive",)
+
 
 def memories():
     """Where the memories of an H200 lie, who can see each, and on which way a load reaches it."""

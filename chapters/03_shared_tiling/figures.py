@@ -3,6 +3,10 @@
 from warp.chapter import maps, recording, results
 from warp.site import figures
 
+LADDER = "GFLOP/s"
+ROOFLINE = True
+STAIR = ("tiles in", "shared memory")
+
 FOREGROUND, MUTED, SOFT, ACCENT, GROUND = (
     f"var(--draw-{name})" for name in ("foreground", "muted", "soft", "accent", "ground")
 )

@@ -4,6 +4,10 @@ from warp.chapter import results
 from warp.site import figures
 from warp.site.figures import roles
 
+LADDER = "GFLOP/s"
+ROOFLINE = True
+STAIR = ("register tiles,", "float4 loads")
+
 FOREGROUND, MUTED, LINE, SOFT, ACCENT = (
     f"var(--draw-{name})" for name in ("foreground", "muted", "line", "soft", "computing")
 )

@@ -6,6 +6,9 @@ from warp.chapter import maps, results
 from warp.chapter.counted import load_counted
 from warp.site import figures
 
+LADDER = "GFLOP/s"
+STAIR = ("new layout,", "cheaper reads")
+
 STRIDES = (0, 1, 2, 4, 8, 16, 32, 33)  # the first launches of strided_reads: float
 VECTORS = Path(__file__).resolve().parents[2] / "common/lab/include/lab/vectors.h"  # where C is stored
 EVERY_STRIDE = 34  # launches for each type: the strides from 0 to 33

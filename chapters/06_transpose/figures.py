@@ -4,6 +4,8 @@ from warp.chapter import maps, results
 from warp.site import figures
 from warp.site.figures import ACCENT, FOREGROUND, GROUND, LINE, MUTED, SECOND, SOFT
 
+LADDER = "GB/s"
+
 EDGE, CELL = 8, 24  # of the tiles drawn here: 8 x 8 stands for 32 x 32
 
 

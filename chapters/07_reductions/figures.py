@@ -4,6 +4,8 @@ from warp.chapter import maps, recording, results
 from warp.site import figures
 from warp.site.figures import ACCENT, FOREGROUND, GROUND, LINE, MUTED, SECOND, SOFT
 
+LADDER = "GB/s"
+
 VALUES = (3, 1, 7, 0, 4, 1, 6, 3)
 BLOCK, WARP = 256, 32
 

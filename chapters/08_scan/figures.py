@@ -3,6 +3,8 @@
 from warp.site import figures
 from warp.site.figures import ACCENT, FOREGROUND, LINE, MUTED, SOFT
 
+LADDER = "GB/s"
+
 VALUES = (3, 1, 7, 0, 4, 1, 6, 3)  # of the tables in the text
 
 

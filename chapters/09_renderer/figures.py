@@ -15,6 +15,8 @@ from warp.chapter.run import digest_of, work_of
 from warp.site import figures
 from warp.site.figures import ACCENT, FOREGROUND, LINE, MUTED, SOFT
 
+LADDER = "times"
+
 SIDE = 132  # of an image on the page
 SCENES = ("rgb", "rgby", "pattern", "rand10k", "rand100k", "rand1M=200000", "biglittle", "littlebig", "micro2M=100000",
           "snow=3000", "balls", "fireworks")  # fmt: skip

@@ -6,6 +6,8 @@ import re
 from warp.site import figures
 from warp.site.figures import FOREGROUND, MUTED, roles
 
+LADDER = "GB/s"
+
 # Of the kernels of section 7: as its table names them, and as nvcc does.
 LOOPS = {
     "naive_flat": "02:naive_flat",

@@ -5,6 +5,9 @@ import dataclasses
 from warp.site import figures
 from warp.site.figures import ACCENT, LINE, MUTED, Span, roles
 
+LADDER = "GFLOP/s"
+STAIR = ("loads behind", "the arithmetic")
+
 STAGES = 4
 
 

@@ -3,6 +3,9 @@
 from warp.site import figures
 from warp.site.figures import ACCENT, FOREGROUND, GROUND, LINE, MUTED, SECOND, SOFT, roles
 
+LADDER = "GFLOP/s"
+STAIR = ("one warp loads,", "equal shares")
+
 
 def ring():
     """A moment of the ring: what each stage holds, and who waits at which of its barriers."""

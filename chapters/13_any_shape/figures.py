@@ -6,6 +6,9 @@ import math
 from warp.site import figures
 from warp.site.figures import ACCENT, FOREGROUND, GROUND, LINE, MUTED, SECOND, SOFT
 
+LADDER = "GFLOP/s"
+ROOFLINE = True
+
 CELLS = 13  # octaves from 1 to 8192
 
 

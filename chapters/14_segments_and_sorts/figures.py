@@ -3,6 +3,8 @@
 from warp.site import figures
 from warp.site.figures import ACCENT, FOREGROUND, LINE, MUTED, SECOND, SOFT
 
+LADDER = "GB/s"
+
 VALUES = (3, 1, 7, 0, 4, 1, 6, 3)  # of the table in the text
 HEADS = (1, 0, 0, 1, 0, 1, 0, 0)
 ROWS = (2, 0, 6, 1, 2)  # values of the rows of a small matrix

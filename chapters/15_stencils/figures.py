@@ -4,6 +4,8 @@ the sums of a filter."""
 from warp.site import figures
 from warp.site.figures import ACCENT, FOREGROUND, LINE, MUTED, SECOND, SOFT
 
+LADDER = "GB/s"
+
 CELL = 20
 
 

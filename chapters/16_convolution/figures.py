@@ -4,6 +4,8 @@ chunks of channels."""
 from warp.site import figures
 from warp.site.figures import ACCENT, LINE, MUTED, SECOND, SOFT
 
+LADDER = "GFLOP/s"
+
 CELL = 16
 
 

@@ -3,6 +3,8 @@
 from warp.site import figures
 from warp.site.figures import ACCENT, FOREGROUND, GROUND, LINE, MUTED, SECOND, SOFT
 
+LADDER = "GFLOP/s"
+
 CELL = 26
 
 

@@ -6,6 +6,8 @@ import dataclasses
 from warp.site import figures
 from warp.site.figures import ACCENT, GROUND, LINE, MUTED, SECOND, SOFT, Span
 
+LADDER = "GFLOP/s"
+
 
 def merge():
     """A row in two parts, the state of each, and the state of both."""

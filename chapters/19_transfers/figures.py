@@ -8,6 +8,8 @@ import math
 from warp.site import figures
 from warp.site.figures import ACCENT, FOREGROUND, GROUND, LINE, MUTED, SECOND, SOFT, Span
 
+LADDER = "GB/s"
+
 
 def boxed(x, y, width, height, label, fill="none", colour=FOREGROUND):
     return figures.rect(x, y, width, height, fill, f' stroke="{MUTED}" stroke-width="1.2"') + figures.text(

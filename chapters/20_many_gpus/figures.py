@@ -7,6 +7,8 @@ import math
 from warp.site import figures
 from warp.site.figures import ACCENT, FOREGROUND, GROUND, LINE, MUTED, SECOND, SOFT, Span
 
+LADDER = "GB/s"
+
 HIGH, WIDE = 24, 190  # a row
 
 

@@ -314,6 +314,18 @@ class Chapters(small.Course):
         self.assertEqual([o.value for o in self.outcomes(prose)], ["it is 21"])
         self.assertEqual(self.runs(), 2)
 
+    def test_the_value_of_an_expression(self):
+        found = subprocess.run(
+            [small.ROOT / "learn", "author", "value", "06", 'ms("tiled/pad=0") / ms("tiled/pad=0")', "2 *"],
+            capture_output=True,
+            text=True,
+        )
+        self.assertEqual(found.returncode, 1, found.stderr)
+        self.assertIn('ms("tiled/pad=0") / ms("tiled/pad=0"): 1\n', found.stdout)
+        self.assertIn("WRONG 2 *: ", found.stdout)
+        listed = subprocess.run([small.ROOT / "learn", "author", "value", "06"], capture_output=True, text=True)
+        self.assertRegex(listed.stdout, r'(?m)^  "tiled/pad=0", "[\d,]+"  [\d.]+ ms  [\d,.]+ GB/s$')
+
     def test_the_authors_command(self):
         def ask(*words):
             command = [sys.executable, str(small.ROOT / "tools" / "warp"), "author", *words]

@@ -513,9 +513,11 @@ class Docs(fake.Checkout):
                 if os.environ.get("FAKE_DOCS") == "fails":
                     print("WARNING: made up")
                     sys.exit(1)
-                folder = os.path.join("build", "docs", "html")
-                os.makedirs(folder, exist_ok=True)
-                with open(os.path.join(folder, "index.html"), "w") as file:
+                page = os.path.join("build", "docs", "html", "index.html")
+                if "--only" in sys.argv:
+                    page = os.path.join("build", "docs", "alone", "html", "chapters", sys.argv[2] + ".html")
+                os.makedirs(os.path.dirname(page), exist_ok=True)
+                with open(page, "w") as file:
                     file.write("the site")
                 """
             ),
@@ -529,6 +531,16 @@ class Docs(fake.Checkout):
         self.assertTrue(
             self.calls("--build")[0].endswith("--target first_steps matrix microkernels agreement simtcc simt")
         )
+
+    def test_one_chapter_alone(self):
+        self.assertIn("unknown chapter", self.refused("docs", "99"))
+        for words in (("1", "2"), ("2", "--pdf")):
+            self.assertIn("docs takes one chapter", self.refused("docs", *words))
+        done = self.learn("docs", "2", code=0)
+        self.assertIn("build/docs/alone/html/chapters/02_matrix.html", done.stdout)
+        self.assertIn("./learn docs 02 --serve", done.stdout)
+        self.assertNotIn("The site takes", done.stderr)
+        self.assertTrue(self.calls("--build")[0].endswith("--target matrix"))
 
     def test_a_build_that_fails(self):
         done = self.learn("docs", env={"FAKE_DOCS": "fails"}, code=1)

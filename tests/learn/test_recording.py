@@ -28,7 +28,5 @@ class Recording(unittest.TestCase):
             now = record_watch.frames()
         except LearnError as error:
             self.skipTest(f"no exercise can be checked here: {error}")
-        self.assertEqual(
-            without_times(kept["frames"]), without_times(now), "make it again: tools/warp/site/record_watch.py"
-        )
+        self.assertEqual(without_times(kept["frames"]), without_times(now), "make it again: ./learn author watch")
         self.assertNotEqual(without_times(kept["frames"]), without_times(now[:-1]))

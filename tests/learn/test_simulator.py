@@ -280,8 +280,8 @@ class Explain(Simulator):
             for line in launch["lines"]:
                 for example in line["examples"]:
                     if example["space"] == "shared":
-                        groups = maps.of_example(example)["groups"]
-                        height = sum(max(len(stack) for stack in group["stacks"]) for group in groups)
+                        groups = maps.of_example(example).groups
+                        height = sum(max(len(stack) for stack in group.stacks) for group in groups)
                         self.assertEqual(height, example["wavefronts"], example)
                         heights.append((example["access"], example["size"], height))
         # As they were measured on an H200, see tests/simulator/microkernels.

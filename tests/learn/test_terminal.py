@@ -215,9 +215,13 @@ class TwoAtATime(fake.Checkout):
         self.assertNotIn("Waiting", self.learn("run", "02", code=0).stderr)
         self.assertIsNone(first.poll())
         self.assertEqual(len(self.calls("--build")), calls)
-        second = self.start("explain", "01")  # that one ninja would build
+        second = self.start("run", "01")  # that one ninja would build
         self.assertIn("Waiting for ./learn run 01", second.stderr.readline())
+        self.assertIsNone(second.poll())
+        self.tool("ninja", built.replace("matrix", "first_steps"))  # and now it has, while the first goes on
+        self.assertEqual(second.wait(timeout=120), 0)
+        self.assertIsNone(first.poll())
+        self.assertEqual(len(self.calls("--build")), calls)
         with open(started + ".go", "w"):
             pass
         self.assertEqual(first.wait(timeout=120), 0)
-        second.wait(timeout=120)

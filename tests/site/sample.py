@@ -189,6 +189,7 @@ def make(root: Path, chapter: str = CHAPTER, report: dict | None = None, index: 
                 "grid": [1, 1, 1],
                 "block": [256, 1, 1],
                 "counts": COUNTS,
+                "global_sectors_read_distinct": 32,
                 "lines": lines,
                 "findings": [],
             }

@@ -1,8 +1,10 @@
 """The ladder at the top of a chapter's page tells no time that a prediction of the page asks for."""
 
+import dataclasses
 import html
 import json
 import re
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -16,7 +18,7 @@ from browser import CHROMIUM
 
 from warp.chapter import predictions, results, source
 from warp.chapter.expressions import Numbers
-from warp.site import asked, chapter_drawings, chapter_tables, figures
+from warp.site import asked, chapter_drawings, figures
 
 SVG = "{http://www.w3.org/2000/svg}"
 SCRIPT = sample.ROOT / "docs" / "_static" / "predict.js"
@@ -64,11 +66,11 @@ class Ladders(unittest.TestCase):
             chapter = source.parse_chapter(main, source.other_files(main))
             measured = next(iter(results.load_recorded(main.parent / "results").values()))
             questions = [one.prediction for one in predictions.collect(main) if one.main_track]
-            shown = chapter_drawings.rows_shown(chapter, measured)
-            relative = bool(chapter_tables.variants_in_common(shown, list(chapter.header.rungs))[0])
+            ladder = chapter_drawings.asked_by(chapter)["LADDER"]
+            relative = ladder == "times"
             waits = asked.asked(main, questions, not relative)
-            top, _ = chapter_drawings.ladder_of(chapter, measured, waits)
-            whole, _ = chapter_drawings.ladder_of(chapter, measured, {})
+            top, _ = chapter_drawings.ladder_of(chapter, measured, ladder, waits)
+            whole, _ = chapter_drawings.ladder_of(chapter, measured, ladder, {})
             with self.subTest(chapter.folder):
                 self.assertEqual(given_away(top, questions, relative), [])
                 self.assertEqual(labels.cut(top.svg + top.narrow), [])
@@ -109,6 +111,32 @@ class Ladders(unittest.TestCase):
         self.assertEqual((whole.name, whole.drawing.covered), ("20_many_gpus-ladder-whole", {}))
         self.assertEqual(chapter_drawings.ladders(chapter, measured, [])[1], [])
         self.assertEqual(top.drawing.covered["peer_store"]["for"], ["store"])
+
+    def test_a_chapter_has_what_its_figures_ask_for(self):
+        main = sample.ROOT / "chapters" / "20_many_gpus" / "many_gpus.cu"
+        chapter = source.parse_chapter(main, source.other_files(main))
+        measured = results.load_recorded(main.parent / "results")["h200"]
+        folder = Path(tempfile.mkdtemp(prefix="warp-asked-"))
+        self.addCleanup(shutil.rmtree, folder)
+        there = dataclasses.replace(chapter, path=folder / main.name)
+        self.assertEqual(chapter_drawings.ladders(there, measured, []), ([], []))  # there is no figures.py
+        self.assertEqual(chapter_drawings.story([(there, measured)] * 2), [])
+        for asks, why in (
+            ('LADDER = "times"', "asks for a ladder of times, and its rungs have no variants in common"),
+            ('LADDER = "GFLOP/s"', r"asks for a ladder in GFLOP/s, and \d of its rungs have a rate in that"),
+        ):
+            (folder / "figures.py").write_text(asks)
+            with self.assertRaisesRegex(chapter_drawings.BuildError, f"figures.py: {why}"):
+                chapter_drawings.ladders(there, dataclasses.replace(measured, rows=measured.rows[:1]), [])
+        told, names = [], ["02_naive_gemm", "03_shared_tiling"]
+        for name in names:
+            main = sample.ROOT / "chapters" / name / f"{name[3:]}.cu"
+            recorded = results.load_recorded(main.parent / "results")["h200"]
+            told.append((source.parse_chapter(main, source.other_files(main)), recorded))
+        self.assertEqual([one[0].folder for one in chapter_drawings.story(told)], names)
+        told[1] = told[1][0], dataclasses.replace(told[1][1], device="another")
+        with self.assertRaisesRegex(chapter_drawings.BuildError, "ask for stairs, and do other work"):
+            chapter_drawings.story(told)
 
 
 # Answers the first question, opens the answer of the second.

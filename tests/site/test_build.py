@@ -63,7 +63,9 @@ class Build(unittest.TestCase):
         contents = page[page.index('class="toc-tree"') :]
         self.assertRegex(contents, r'(?s)A heading.*href="#copy_one".*href="#copy_far"')
         landing = html.unescape(re.sub(r"<.*?>", "", (site / "index.html").read_text()))
-        self.assertRegex(landing, r"(?s)requests +sect/load .*\| source\n.* 8 +4\.0 +0\.0 \| +30 \|   if \(i < n\)")
+        self.assertRegex(
+            landing, r"(?s)At least 900 ns on an H200, bound by the launch itself .*\n +DRAM +0\.224 ns +1\.02 KB"
+        )
         buttons = re.findall(
             r'<span class="linenos" id="L\d+">(\d+)</span><button type="button" class="cost" data-line="\d+" (.*?)>',
             page,
@@ -110,6 +112,19 @@ class Build(unittest.TestCase):
         ):
             self.assertRegex(done.stderr, rf"(?m)^{source}:{first + line}: .*{words}")
         self.assertNotIn("docs/source", done.stderr)
+
+    def test_a_chapter_alone(self):
+        """Without the rest of the site, and a link that leads there does not stop it."""
+        text = sample.CHAPTER.replace("- a list", "- [elsewhere](/profiling.md)")
+        self.assertNotEqual(text, sample.CHAPTER)
+        done = self.build("--only", "01_sample", chapter=text)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("/profiling.md", done.stderr)
+        site = self.root / "build" / "docs" / "alone" / "html"
+        self.assertIn('id="copy_far"', (site / "chapters" / "01_sample.html").read_text())
+        self.assertFalse((site / "profiling.html").exists())
+        self.assertFalse((self.root / "build" / "docs" / "html").exists())
+        self.refused(self.build("--only", "02_none", made=False), "there is no chapter 02_none")
 
     def test_a_part_that_nothing_makes(self):
         index = sample.INDEX + "\n```{made} version\n```\n\n```{made} none\n```\n"
@@ -331,4 +346,4 @@ int main() { return 0; }"""
             text=True,
             timeout=300,
         )
-        self.refused(done, r"^docs: this Python lacks sphinx, .*run './learn docs'")
+        self.refused(done, r"^docs: this Python lacks sphinx: './learn docs'")

@@ -269,15 +269,18 @@ class Drawings(unittest.TestCase):
             said(figures.svg([figures.text(0, 9, "x", 10)], 300, 40)), ["10.0 pixels in a drawing of 300: x"]
         )
 
-    def test_sector_map(self):
-        drawing = figures.sector_map([figures.Request("near", "load", 4, 128), figures.Request("far", "load", 32, 128)])
+    def test_word_map(self):
+        def read(step):
+            return {"space": "global", "access": "load", "size": 4, "addresses": [4 * step * i for i in range(32)]}
+
+        drawing = figures.word_map([("near", maps.of_example(read(1))), ("far", maps.of_example(read(64)))])
         for svg in (drawing.svg, drawing.narrow):
             root = self.check(svg)
             fills = [r.get("fill") for r in root.iter(f"{SVG}rect")]
             self.assertEqual(len(fills), (4 + 32) * 8 + 2)  # and the legend
             self.assertEqual(fills.count(roles.fill("loaded")), 64 + 1)  # 32 words each
-        self.assertIn("near: one load: 4 sectors, 128 of 128 bytes used.", drawing.alt)
-        self.assertIn("far: one load: 32 sectors, 128 of 1,024 bytes used.", drawing.alt)
+        self.assertIn("near: 4 sectors, 128 bytes moved, 128 of them wanted.", drawing.alt)
+        self.assertIn("far: 32 sectors, 1024 bytes moved, 128 of them wanted.", drawing.alt)
 
     def test_block_grid(self):
         drawing = figures.block_grid(5, 7, (4, 4), [[16, 12], [4, 3]])
@@ -521,15 +524,6 @@ class Drawings(unittest.TestCase):
     def dots(self, svg):
         return [(float(c.get("cx")), float(c.get("cy"))) for c in self.check(svg).iter(f"{SVG}circle")]
 
-    def numbers(self, svg):
-        """The numbers beside the points: their words, and their boxes."""
-        found = []
-        for node in self.check(svg).iter(f"{SVG}text"):
-            if "paint-order" in (node.get("style") or ""):
-                x, y = float(node.get("x")), float(node.get("y"))
-                found.append((node.text, x, x + 6 * len(node.text), y - 9, y))
-        return found
-
     def test_roofline(self):
         points = [
             figures.Point("far", 0.06, 500.0),
@@ -540,13 +534,11 @@ class Drawings(unittest.TestCase):
         figures_of = ("0.06 FLOP/byte, 0.5 TFLOP/s", "0.4 FLOP/byte, 6.2 TFLOP/s")
         for svg, legend in (
             (drawing.svg, ("far", "near", "nearly the same")),
-            (drawing.narrow, ("1  far:", "2  near:", *figures_of)),
+            (drawing.narrow, ("1", "2", "3", "1  far:", "2  near:", *figures_of)),
         ):
             texts = self.texts(svg)
             for text in (*legend, "memory 4.2 TB/s", "L2 9 TB/s", "FP32 FMA 65.0 TFLOP/s", "FLOP per byte"):
                 self.assertIn(text, texts)
-            numbers = [number for number, *_ in self.numbers(svg)]
-            self.assertEqual(numbers, [] if svg is drawing.svg else ["1", "2, 3"])
             # Logarithmic both ways: as far from 0.06 to 0.4 as the logarithms say, measured by two ticks.
             (x1, y1), (x2, y2), _ = self.dots(svg)
             ticks = {
@@ -612,40 +604,20 @@ class Drawings(unittest.TestCase):
         the order of the rungs."""
         points = [figures.Point(f"rung{i}", 19.0, 30000.0 + 10 * i) for i in range(9)]
         drawing = figures.roofline(points, 65000.0, [("memory", 4200.0)], "The roofline")
-        dots = self.dots(drawing.svg)
-        names = {node[0].text: float(node.get("y")) for node in self.check(drawing.svg).iter(f"{SVG}text") if len(node)}
-        self.assertEqual(sorted(names, key=names.get), [f"rung{i}" for i in reversed(range(9))])
-        heights = sorted(names.values())
-        self.assertGreaterEqual(min(b - a for a, b in zip(heights, heights[1:])), 15.8)
-        paths = [line.get("d") for line in self.check(drawing.svg).iter(f"{SVG}path")]
-        for (x, y), name in zip(dots, (f"rung{i}" for i in range(9))):
-            ends = [float(d.split()[-1]) for d in paths if d.startswith(f"M{x:.1f} {y:.1f}L") and d.count("L") == 1]
-            self.assertLess(min(abs(end - names[name] + 4) for end in ends), 0.2)
-        self.assertIn("M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in dots), paths)
-
-    def test_numbers_of_a_roofline_keep_apart(self):
-        points = [figures.Point("left", 0.4, 2650.0), figures.Point("right", 0.45, 2860.0)]
-        drawing = figures.roofline(points, 65000.0, [("memory", 4200.0)], "The roofline")
-        for svg in (drawing.narrow,):
-            dots, numbers = self.dots(svg), self.numbers(svg)
-            self.assertEqual([text for text, *_ in numbers], ["1", "2"])
-            self.assertLess(numbers[0][2], dots[0][0])
-            self.assertGreater(numbers[1][1], dots[1][0])
-
-    def test_numbers_of_a_roofline_are_not_written_over_one_another(self):
-        at = [(3.56, 8050), (6.4, 8230), (6.4, 8850), (6.4, 9490), (3.56, 6020), (3.56, 8030), (6.4, 8226)]
-        points = [figures.Point(f"p{i}", *where) for i, where in enumerate(at)] + [
-            figures.Point("naive", 0.395, 2640.0)
-        ]
-        drawing = figures.roofline(points, 63000.0, [("memory", 4260.0)], "The roofline")
-        for svg in (drawing.narrow,):
-            boxes = self.numbers(svg)
-            self.assertIn("2–4, 7", [box[0] for box in boxes])
-            for i, (text, a, b, c, d) in enumerate(boxes):
-                for other, e, f, g, h in boxes[i + 1 :]:
-                    self.assertFalse(a < f and e < b and c < h and g < d, (text, other))
-                for x, y in self.dots(svg):
-                    self.assertFalse(a < x < b and c < y < d, f"{text} covers a point")
+        for svg, labels_of in (
+            (drawing.svg, [f"rung{i}" for i in range(9)]),
+            (drawing.narrow, [str(i + 1) for i in range(9)]),
+        ):
+            dots = self.dots(svg)
+            names = {node[0].text: float(node.get("y")) for node in self.check(svg).iter(f"{SVG}text") if len(node)}
+            self.assertEqual(sorted(names, key=names.get), labels_of[::-1])
+            heights = sorted(names.values())
+            self.assertGreaterEqual(min(b - a for a, b in zip(heights, heights[1:])), 15.8)
+            paths = [line.get("d") for line in self.check(svg).iter(f"{SVG}path")]
+            for (x, y), name in zip(dots, labels_of):
+                ends = [float(d.split()[-1]) for d in paths if d.startswith(f"M{x:.1f} {y:.1f}L") and d.count("L") == 1]
+                self.assertLess(min(abs(end - names[name] + 4) for end in ends), 0.2)
+            self.assertIn("M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in dots), paths)
 
     def test_roofs_far_left_of_all_points_have_their_names(self):
         points = [figures.Point("a", 8, 8200.0), figures.Point("b", 31, 32800.0)]
@@ -661,22 +633,3 @@ class Drawings(unittest.TestCase):
             )
             for x, turned, name in names:
                 self.assertGreater(float(x) - 5.5 * len(name) * math.cos(math.radians(float(turned))), 30, name)
-
-    def test_runs_of_numbers(self):
-        self.assertEqual(rooflines.number_runs([7]), ["7"])
-        self.assertEqual(rooflines.number_runs([9, 1, 2, 4, 5, 6]), ["1", "2", "4–6", "9"])
-
-    def test_a_long_row_of_numbers_stays_on_the_plot(self):
-        points = [
-            figures.Point("p", 30, rate) for rate in (32100, 937, 28700, 32800, 32800, 3180, 29900, 22400, 6000, 30000)
-        ]
-        roofs = [("memory", 4260.0), ("L2 cache", 8104.0), ("L1 cache", 32500.0)]
-        drawing = figures.roofline(points, 62900.0, roofs, "The roofline")
-        for svg, width in ((drawing.narrow, 340),):
-            numbers = self.numbers(svg)
-            shown = re.findall(r"\d+", " ".join(text.replace("3–5", "3 4 5") for text, *_ in numbers))
-            self.assertEqual(sorted(map(int, shown)), list(range(1, 11)))
-            for text, left, right, top, bottom in numbers:
-                self.assertTrue(left > 40 and right < width, text)
-                for x, y in self.dots(svg):
-                    self.assertFalse(left < x < right and top < y < bottom, f"{text} covers a point")

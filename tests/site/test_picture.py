@@ -13,9 +13,7 @@ from warp.site import picture
 class Picture(unittest.TestCase):
     def test_it_is_of_these_results(self):
         kept = picture.PICTURE.read_text(encoding="utf-8")
-        self.assertTrue(
-            kept == picture.picture(), "docs/ladder.svg is of other results: python3 tools/warp/site/picture.py"
-        )
+        self.assertTrue(kept == picture.picture(), "docs/ladder.svg is of other results: ./learn author picture")
 
     def test_other_results_make_another(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -68,7 +68,7 @@ class Committed(unittest.TestCase):
 
     def test_it_is_of_these_sources(self):
         recorded = re.search(r"^// sources ([0-9a-f]+), clang", self.text, re.MULTILINE)[1]
-        self.assertEqual(recorded, self.make.digest(), "the rules have changed: run 'python3 tools/warp/site/rules.py'")
+        self.assertEqual(recorded, self.make.digest(), "the rules have changed: ./learn author rules")
 
     def test_it_is_what_the_compiler_makes(self):
         version = re.search(r"clang ([\d.]+)$", self.text, re.MULTILINE)[1]
@@ -82,53 +82,38 @@ class Committed(unittest.TestCase):
         self.assertEqual(base64.b64decode(re.search(r'rulesModule = "(.*)"', self.text)[1]), module)
 
 
-# A clang++ for a test: it has the targets and the headers that it is told, and "compiles" a module of its own.
+# A clang++ for a test: it has the targets and the headers that it is told.
 FAKE = """#!/bin/sh
 case "$1" in
 --version) echo "Debian clang version 99.0.1" ;;
 --print-targets) printf '  Registered Targets:\\n    {target}     - one\\n    x86-64 - another\\n' ;;
-*)
-  {headers} || {{ echo "fatal error: 'cstdint' file not found" >&2; exit 1; }}
-  while [ "$1" != -o ]; do shift; done
-  echo ran >> "$0.ran"
-  printf module > "$2" ;;
+*) echo "fatal error: 'cstdint' file not found" >&2; exit 1 ;;
 esac
 """
 
 
-class ForTheSite(unittest.TestCase):
-    """What ./learn docs does with the compiler that is there."""
+class Compiler(unittest.TestCase):
+    """What is missing is said in one line, and what is kept stays as it is."""
 
-    def made(self, clang, script):
+    def refused(self, clang, why):
         make = maker()
         make.shutil = types.SimpleNamespace(which=lambda name: clang and str(clang) if name == "clang++" else None)
-        return make.for_site(script)
+        kept = make.WRITTEN.read_bytes()
+        self.assertRaisesRegex(make.NoCompiler, re.escape(why), make.main, [])
+        self.assertEqual(make.WRITTEN.read_bytes(), kept)
 
-    def test_it_is_compiled_where_clang_can(self):
+    def test_what_is_missing(self):
         folder = Path(tempfile.mkdtemp(prefix="warp-clang-"))
         self.addCleanup(shutil.rmtree, folder)
-        clang, script = folder / "clang++", folder / "new" / "rules.js"
-
-        def compiler(**has):
-            clang.write_text(FAKE.format(**has))
-            clang.chmod(0o755)
-
-        compiler(target="wasm32", headers="true")
-        self.assertEqual(self.made(clang, script), "compiled by clang 99.0.1")
-        text = script.read_text()
-        self.assertIn(f"// sources {maker().digest()}, clang 99.0.1\n", text)
-        self.assertEqual(base64.b64decode(re.search(r'rulesModule = "(.*)"', text)[1]), b"module")
-        self.made(clang, script)
-        self.assertEqual(Path(f"{clang}.ran").read_text(), "ran\n", "compiled again, though nothing had changed")
-        for has, why in (
-            ({"target": "riscv32", "headers": "true"}, f"{clang} has no target wasm32"),
-            ({"target": "wasm32", "headers": "false"}, f"{clang} cannot compile for wasm32: 'cstdint' file not found"),
+        clang = folder / "clang++"
+        for target, why in (
+            ("riscv32", f"{clang} has no target wasm32"),
+            ("wasm32", f"{clang} cannot compile for wasm32: 'cstdint' file not found"),
         ):
-            compiler(**has)
-            script.write_text("of an earlier build")
-            self.assertEqual(self.made(clang, script), f"the module that is kept, as {why}")
-            self.assertFalse(script.exists())
-        self.assertEqual(self.made(None, script), "the module that is kept, as clang++ is not installed")
+            clang.write_text(FAKE.format(target=target))
+            clang.chmod(0o755)
+            self.refused(clang, why)
+        self.refused(None, "clang++ is not installed")
 
 
 class States(unittest.TestCase):

@@ -156,8 +156,8 @@ class FirstRun(DefaultRun, unittest.TestCase):
         drawn = CHAPTER.drawings()
         self.assertIn("a GPU of 132 SMs", drawn["machine"][1].alt)
         alt = drawn["sectors"][1].alt
-        self.assertIn("copy_x_fastest: one load: 4 sectors, 128 of 128 bytes used", alt)
-        self.assertIn("copy_y_fastest: one load: 32 sectors, 128 of 1,024 bytes used", alt)
+        self.assertIn("copy_x_fastest: 4 sectors, 128 bytes moved, 128 of them wanted", alt)
+        self.assertIn("copy_y_fastest: 32 sectors, 1024 bytes moved, 128 of them wanted", alt)
 
 
 class Sizes(unittest.TestCase):

@@ -5,21 +5,21 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
 
 from warp.base import paths, steps, ui
 from warp.base.errors import LearnError
 from warp.base.machine import Machine
 
 NINJA_PROGRESS = re.compile(r"\[\s*(\d+)/(\d+)\]")
+ASK_AGAIN = 3.0  # seconds: whether what is waited for is there
 MAKE_PROGRESS = re.compile(r"\[\s*(\d+)%\]")
 
 
 @contextlib.contextmanager
-def lock(name: str, what: str = "") -> Iterator[Any]:
+def lock(name: str, what: str = "", is_needless: Callable[[], bool] | None = None) -> Iterator[bool]:
     """Holds build/.NAME.lock; waits, and says for whom, while another learn holds it. `what` is built meanwhile, which those
-    who wait are told."""
+    who wait are told. False where `is_needless` said, while it waited, that there is nothing to wait for."""
     import fcntl
     import shlex
     import sys
@@ -41,6 +41,7 @@ def lock(name: str, what: str = "") -> Iterator[Any]:
             holder += f" (process {process or '?'})"
             built = file.readline().strip()
             with ui.Progress(f"Waiting for {holder}" + (f", which builds {built}" if built else "")) as progress:
+                asked = time.monotonic()
                 while True:
                     try:
                         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -48,12 +49,17 @@ def lock(name: str, what: str = "") -> Iterator[Any]:
                     except OSError:
                         time.sleep(0.2)
                         progress.update()
+                    if is_needless and time.monotonic() - asked > ASK_AGAIN:
+                        if is_needless():
+                            yield False
+                            return
+                        asked = time.monotonic()
         file.seek(0)
         file.truncate()
         command = " ".join(shlex.quote(word) for word in sys.argv[1:])
         file.write(f"{os.getpid()} {command}\n{what}\n")
         file.flush()
-        yield
+        yield True
 
 
 def is_held(name: str) -> bool:
@@ -170,11 +176,17 @@ def build(
 ) -> None:
     """Configures if needed and builds the targets (all when none is named); `what` names them to the reader.
 
-    Nothing is said of what is over within `patience` seconds. Another learn that builds there is waited for, unless the
-    targets are up to date."""
-    if targets and not testing and is_held(backend) and is_up_to_date(backend, targets):
+    Nothing is said of what is over within `patience` seconds. Another learn that builds there is waited for until the targets are
+    up to date."""
+
+    def is_needless() -> bool:
+        return bool(targets) and not testing and is_up_to_date(backend, targets)
+
+    if is_held(backend) and is_needless():
         return
-    with lock(backend, what):
+    with lock(backend, what, is_needless) as is_mine:
+        if not is_mine:
+            return
         configure(backend, machine, testing)
         command = [machine.cmake(), "--build", paths.build_folder(backend), "--parallel", str(machine.cores())]
         if targets:

@@ -1,4 +1,4 @@
-"""What ./learn author says of a chapter: its numbers, its predictions, its lengths."""
+"""What ./learn author says of a chapter: its numbers, its predictions, its lengths, and the value of an expression."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from pathlib import Path
 
 from warp.base.errors import LearnError, UsageError
 from warp.chapter import bindings, limits, predictions
-from warp.chapter.expressions import Numbers
+from warp.chapter.expressions import Numbers, evaluate
+from warp.chapter.results import load_recorded
 from warp.chapter.run import ROOT, build_folder, is_stale
 
 
@@ -43,7 +44,10 @@ def numbers(main: Path) -> int:
     pending = sum(outcome.word == bindings.PENDING for outcome in outcomes)
     print(f"{main.parent.name}: {len(outcomes) - wrong - pending} ok, {wrong} wrong, {pending} not recorded yet")
     if is_stale(main, build):
-        print(f"note: {main.name} is newer than its program: counts are those of the program (build {main.stem})")
+        again = f"./learn run {main.parent.name[:2]} --backend simulator makes them anew"
+        print(
+            f"note: {main.name} is newer than its program: counts are those of the program; where code has changed, {again}"
+        )
     return wrong
 
 
@@ -93,6 +97,26 @@ def sass(main: Path) -> int:
     return 0
 
 
+def value(main: Path, asked: list[str]) -> int:
+    """Prints the value of each expression; of none, the times that `ms` and `rate` give, by rung, variant and size."""
+    known, wrong = Numbers(main, build_folder()), 0
+    for expression in asked:
+        try:
+            print(f"{expression}: {evaluate(expression, known):,.6g}")
+        except LearnError as error:
+            print(f"WRONG {expression}: {error}")
+            wrong += 1
+    for gpu, results in load_recorded(main.parent / "results").items() if not asked else ():
+        print(f"{results.device}, as gpu={gpu!r}:")
+        for row in results.rows:
+            if row.time_ms:
+                ref = f'"{row.rung}/{row.variant}"' if row.variant else f'"{row.rung}"'
+                size = '"' + ",".join(map(str, row.size.values())) + '"'
+                rate = f"  {row.rate:,.5g} {row.rate_unit}" if row.rate else ""
+                print(f"  {ref}, {size}  {row.time_ms.median:.6g} ms{rate}")
+    return wrong
+
+
 COMMANDS = {"numbers": numbers, "asked": asked, "limits": sizes, "check": check, "sass": sass}
 
 
@@ -101,4 +125,6 @@ def main(words: list[str]) -> int:
     action, *named = words
     if not named:
         raise UsageError(f"author {action} needs a chapter: a number, a folder below chapters/ or a source")
+    if action == "value":
+        return 1 if value(find(named[0]), named[1:]) else 0
     return 1 if sum([COMMANDS[action](find(word)) for word in named]) else 0

@@ -5,6 +5,7 @@ What a request costs the simulator has said; here its lanes are placed in a pict
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 SECTOR = 32
@@ -27,39 +28,49 @@ def pattern(example: dict[str, Any]) -> list[Any] | None:
     return [example["space"][0], int(example["access"] == "store"), example["size"], at]
 
 
-def of_example(example: dict[str, Any]) -> dict[str, list[dict[str, Any]] | str] | None:
-    """A map of one request, or None if no lane is active.
+@dataclass
+class Sector:
+    """Its distance in bytes from the first one, and the lanes that touch each of its eight words; "" of one that none does."""
 
-    {"space": "shared", "title", "caption", "groups": [{"label", "stacks": [[word, ...] for each bank]}]}
-    {"space": "global", "title", "caption", "sectors": [{"label", "words": [word or None, 8 of them]}]}
-    A word is {"lanes": "0-3", "all": "lanes 0, 1, 2, 3"}: who touches these 4 bytes.
-    """
+    label: str
+    words: list[str]
+
+
+@dataclass
+class Group:
+    """Lanes that go through the banks together, and for each bank the lanes of its words, one word a wavefront."""
+
+    label: str  # "" where the whole warp does
+    stacks: list[list[str]]
+
+
+@dataclass
+class Map:
+    """What a request touches: sectors of global memory, or banks of shared memory, which groups of its lanes ask in turn."""
+
+    caption: str
+    sectors: list[Sector] = field(default_factory=list)
+    groups: list[Group] = field(default_factory=list)
+
+
+def of_example(example: dict[str, Any]) -> Map | None:
+    """A map of one request of a trace, or None if no lane is active."""
     lanes = [(lane, address) for lane, address in enumerate(example["addresses"][:32]) if address is not None]
     if not lanes:
         return None
     size = example["size"]
     if example["space"] == "shared":
         # Atomics come without phases and wavefronts, which depend on the operation.
-        drawn = _shared(lanes, size, example["access"], example.get("phase_lanes", 32), example.get("wavefronts"))
-    else:
-        drawn = _global(lanes, size)
-    drawn["space"] = example["space"]
-    drawn["title"] = "{} {}, {} byte{} a lane, {} active lane{}".format(
-        example["space"],
-        example["access"],
-        size,
-        "" if size == 1 else "s",
-        len(lanes),
-        "" if len(lanes) == 1 else "s",
-    )
-    if example["space"] == "global" and example["access"] == "atomic":
-        again = len(lanes) - len({address for _, address in lanes})
-        if again:
-            drawn["caption"] += "; {} lane{} wait for another that names the same address".format(
-                again,
-                "" if again == 1 else "s",
-            )
+        return _shared(lanes, size, example["access"], example.get("phase_lanes", 32), example.get("wavefronts"))
+    drawn = _global(lanes, size)
+    again = len(lanes) - len({address for _, address in lanes})
+    if example["access"] == "atomic" and again:
+        drawn.caption += f"; {amount(again, 'lane')} wait for another that names the same address"
     return drawn
+
+
+def amount(number: int, thing: str) -> str:
+    return f"{number} {thing}{'' if number == 1 else 's'}"
 
 
 def words_of(lanes: list[tuple[int, int]], size: int) -> dict[int, list[int]]:
@@ -71,12 +82,10 @@ def words_of(lanes: list[tuple[int, int]], size: int) -> dict[int, list[int]]:
     return words
 
 
-def word_entry(lanes: list[int]) -> dict[str, str]:
-    return {"lanes": short(lanes), "all": ("lane " if len(lanes) == 1 else "lanes ") + ", ".join(map(str, lanes))}
-
-
 def short(lanes: list[int]) -> str:
-    """5, or 0-31, or 0+3 for lane 0 and three others that do not follow one another."""
+    """5, or 0-31, or 0+3 for lane 0 and three others that do not follow one another; "" of none."""
+    if not lanes:
+        return ""
     first, last = lanes[0], lanes[-1]
     if len(lanes) == 1:
         return str(first)
@@ -85,28 +94,17 @@ def short(lanes: list[int]) -> str:
     return f"{first}+{len(lanes) - 1}"
 
 
-def _global(lanes: list[tuple[int, int]], size: int) -> dict[str, list[dict[str, Any]] | str]:
+def _global(lanes: list[tuple[int, int]], size: int) -> Map:
     words = words_of(lanes, size)
     sectors = sorted({word * WORD // SECTOR for word in words})
     drawn = []
     for sector in sectors:
         first = sector * SECTOR // WORD
-        places = [words.get(word) for word in range(first, first + SECTOR // WORD)]
-        drawn.append(
-            {
-                "label": f"+{(sector - sectors[0]) * SECTOR}",
-                "words": [word_entry(place) if place else None for place in places],
-            }
-        )
+        places = [short(words.get(word, [])) for word in range(first, first + SECTOR // WORD)]
+        drawn.append(Sector(f"+{(sector - sectors[0]) * SECTOR}", places))
     asked = len({byte for _, address in lanes for byte in range(address, address + size)})
     moved = len(sectors) * SECTOR
-    caption = "{} sector{}, {} bytes moved, {} of them wanted".format(
-        len(sectors),
-        "" if len(sectors) == 1 else "s",
-        moved,
-        asked,
-    )
-    return {"caption": caption, "sectors": drawn}
+    return Map(f"{amount(len(sectors), 'sector')}, {moved} bytes moved, {asked} of them wanted", sectors=drawn)
 
 
 def phases_of(lanes: list[tuple[int, int]], width: int) -> list[tuple[int, list[tuple[int, int]]]]:
@@ -117,29 +115,21 @@ def phases_of(lanes: list[tuple[int, int]], width: int) -> list[tuple[int, list[
     return [(number * width, phases[number]) for number in sorted(phases)]
 
 
-def _shared(lanes: list[tuple[int, int]], size: int, access: str, width: int, total: int | None) -> dict[str, Any]:
+def _shared(lanes: list[tuple[int, int]], size: int, access: str, width: int, total: int | None) -> Map:
     groups, passes = [], []
     for first, members in phases_of(lanes, width):
-        stacks: list[Any] = [[] for _ in range(BANKS)]
+        stacks: list[list[str]] = [[] for _ in range(BANKS)]
         if access == "atomic":  # most kinds serve each lane by itself, whether the words differ or not
             for lane, address in members:
                 for word in range(address // WORD, (address + size - 1) // WORD + 1):
-                    stacks[word % BANKS].append(word_entry([lane]))
+                    stacks[word % BANKS].append(short([lane]))
         else:
             for word, touching in sorted(words_of(members, size).items()):
-                stacks[word % BANKS].append(word_entry(touching))
+                stacks[word % BANKS].append(short(touching))
         passes.append(max(len(stack) for stack in stacks))
-        label = "" if width == 32 else f"lanes {first}-{first + width - 1}"
-        groups.append({"label": label, "stacks": stacks})
+        groups.append(Group("" if width == 32 else f"lanes {first}-{first + width - 1}", stacks))
     worst = max(passes)
     total = sum(passes) if total is None else total  # without a trace: what the phases take one by one
     if access == "atomic":  # how many wavefronts that makes depends on the operation, which no example tells
-        caption = "at most {} lane{} in one bank".format(worst, "" if worst == 1 else "s")
-    else:
-        caption = "{} wavefront{}: at most {} word{} in one bank".format(
-            total,
-            "" if total == 1 else "s",
-            worst,
-            "" if worst == 1 else "s",
-        )
-    return {"caption": caption, "groups": groups}
+        return Map(f"at most {amount(worst, 'lane')} in one bank", groups=groups)
+    return Map(f"{amount(total, 'wavefront')}: at most {amount(worst, 'word')} in one bank", groups=groups)

@@ -219,12 +219,14 @@ COMMANDS = [
     ),
     Command(
         "docs",
-        "builds the site in build/docs/html",
+        "builds the site in build/docs/html, or the pages of one chapter alone",
         [
             Option("--pdf", "then print the chapters of the short path as PDFs, with Chromium"),
             Option("--serve", "then serve it on this machine until Ctrl-C"),
             Option("--port", "port of --serve; default 8000", "PORT"),
         ],
+        positional="[CHAPTER]",
+        complete="chapter",
     ),
     Command("sheet", "prints launch, index, barriers, counts and findings on one page"),
     Command(

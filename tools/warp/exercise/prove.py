@@ -39,5 +39,10 @@ def main(words: list[str]) -> int:
             print(f"  [{mutation.kind}] {mutation.change}: {proofs.reasons(variant)}")
         for complaint in proof.complaints:
             print(f"  WRONG: {complaint}")
+        if not proof.complaints:
+            failed = f"{len(proof.mutants)} wrong solutions and {len(proof.automatic)} mistakes of a machine"
+            print(
+                f"  ready: the solution passes; the blank, {failed} do not, but for those that are listed as changing nothing"
+            )
         wrong += bool(proof.complaints)
     return 1 if wrong else 0

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Builds the site: tools/warp/site/build.py [--build-dir build] [--out build/docs/html]
+"""Builds the site: tools/warp/site/build.py [--build-dir build]
 
 Runs every chapter's simulator program for its counts, Doxygen for the contracts, writes the chapters'
 pages from their sources and hands everything to Sphinx, whose warnings are errors. `./learn docs` makes
@@ -11,10 +11,8 @@ from __future__ import annotations
 import argparse
 import gc
 import hashlib
-import importlib.util
 import os
 import shutil
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -23,14 +21,10 @@ ROOT = Path(__file__).resolve().parents[3]
 DOCS = ROOT / "docs"
 sys.path[0] = str(ROOT / "tools")  # for the folder of this file, whose names are none of the path's
 
-from warp.chapter.errors import (
-    ResultsError,
-    SourceError,
-)
-from warp.exercise.exercises import ExerciseError
+from warp.base.build import commit
+from warp.base.errors import LearnError
 from warp.site import agreement, doxygen, figures, gpu_table, landing, simulator_settings
-from warp.site import rules as live_rules
-from warp.site.blocks import Figure
+from warp.site.blocks import Block, Figure
 from warp.site.chapter_stage import Chapters
 from warp.site.stage import BuildError, Stage, write
 
@@ -44,36 +38,13 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--build-dir", type=Path, help="holds simulator/ with the built chapters (default: $WARP_BUILD_DIR, else build)"
     )
-    parser.add_argument("--out", type=Path, help="the site (default: BUILD_DIR/docs/html)")
+    parser.add_argument(
+        "--only", default="", metavar="CHAPTER", help="a folder of chapters/: its pages alone, in BUILD_DIR/docs/alone"
+    )
     options = parser.parse_args(arguments)
     options.root = options.root.resolve()
     options.build_dir = Path(options.build_dir or os.environ.get("WARP_BUILD_DIR") or options.root / "build").resolve()
-    options.out = (options.out or options.build_dir / "docs" / "html").resolve()
     return options
-
-
-def check_packages() -> None:
-    modules = {
-        "sphinx": "sphinx",
-        "breathe": "breathe",
-        "myst_parser": "myst-parser",
-        "furo": "furo",
-        "sphinx_design": "sphinx-design",
-        "sphinx_copybutton": "sphinx-copybutton",
-    }
-    missing = [package for module, package in modules.items() if importlib.util.find_spec(module) is None]
-    if missing:
-        raise BuildError(
-            f"this Python lacks {', '.join(missing)}: run './learn docs', which makes an environment "
-            "with docs/requirements.txt"
-        )
-
-
-def commit_of(root: Path) -> str:
-    if os.environ.get("WARP_COMMIT"):
-        return os.environ["WARP_COMMIT"]
-    done = subprocess.run(["git", "-C", str(root), "rev-parse", "--short=10", "HEAD"], capture_output=True, text=True)
-    return done.stdout.strip() if done.returncode == 0 else "unknown"
 
 
 def public_headers(root: Path) -> dict[str, list[Path]]:
@@ -90,25 +61,68 @@ def generator_digest() -> str:
     return digest.hexdigest()
 
 
-def build(options: argparse.Namespace) -> None:
-    check_packages()
-    work = options.build_dir / "docs"
+def build(options: argparse.Namespace) -> Path:
+    """Builds the site; where it begins."""
+    import sphinx.cmd.build  # what is missing says so before anything runs
+
+    from warp.site import source_parser
+
+    work = options.build_dir / "docs" / ("alone" if options.only else "")
+    out = work / "html"
     stage = Stage(work / "source")
 
     print("docs: chapters: programs, contracts, pages", flush=True)
     generator = generator_digest()
-    chapters = Chapters(stage, options.root, options.build_dir / "simulator", work, commit_of(options.root), generator)
-    made, projects = chapters.write_all(), chapters.projects
-    made["way"] = [Figure("way_of_an_access", figures.way_of_an_access(figures.WAY_OF_AN_ACCESS), WAY)]
+    chapters = Chapters(
+        stage, options.root, options.build_dir / "simulator", work, os.environ.get("WARP_COMMIT") or commit(), generator
+    )
+    made, projects = chapters.write_all(options.only), chapters.projects
+    if options.only:  # links to other chapters lead nowhere, so that what Sphinx says of links is no error
+        stage.write("glossary.md", (DOCS / "glossary.md").read_text(encoding="utf-8"))
+        stage.write("index.md", f"# One chapter\n\n```{{toctree}}\nchapters/{options.only}\nglossary\n```\n")
+    else:
+        write_others(options, stage, made, projects, work)
+    stage.sweep()
+
+    print("docs: Sphinx", flush=True)
+    # Pages that did not change stay as they are, unless what makes them has changed.
+    stamp = work / "generator"
+    same = stamp.exists() and stamp.read_text() == generator and (out / "index.html").exists()
+    anew = [] if same else ["-E", "-a"]
+    source_parser.PAGES.update(stage.pages)
+    source_parser.MADE.update(made)
+
+    out.mkdir(parents=True, exist_ok=True)
+    said = "--color" if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else "--no-color"
+    strict = [] if options.only else ["-W", "--keep-going", "-n"]
+    settings = {"warp_root": options.root, **{f"breathe_projects.{name}": xml for name, xml in projects.items()}}
+    places = ["-c", str(DOCS), "-d", str(work / "doctrees"), str(stage.folder), str(out)]
+    defined = [word for name, value in settings.items() for word in ("-D", f"{name}={value}")]
+    processes = ["-q", "-j", str(min(4, os.cpu_count() or 1)), said]
+    status = sphinx.cmd.build.main(["-b", "html", *anew, *strict, *processes, *defined, *places])
+    if status != 0:
+        raise BuildError("Sphinx found something wrong; its lines above say what and where")
+    write(stamp, generator)
+    shutil.rmtree(out / "_sources", ignore_errors=True)
+    landing.pack_site(out, work / "released.tar.gz", bool(anew))
+    return out / "index.html"
+
+
+def write_others(
+    options: argparse.Namespace, stage: Stage, made: dict[str, list[Block]], projects: dict[str, Path], work: Path
+) -> None:
+    """The pages that are no chapter's."""
+    made["way"] = [Figure("way_of_an_access", figures.way_of_an_access(), WAY)]
     made["settings"] = simulator_settings.table()
     made["gpus"] = gpu_table.table()
     print("docs: contracts of lab and simt", flush=True)
     for project, headers in public_headers(options.root).items():
         if not headers:
             raise BuildError(f"{options.root}/common/{project}: no public header")
-        projects[project] = doxygen.run(DOCS / "Doxyfile", work / "doxygen" / project, headers, defines=["__SIMT__"])
+        projects[project] = doxygen.run(DOCS / "Doxyfile", work / "doxygen" / project, headers)
         if not any(entity.documented for entity in doxygen.entities(projects[project])):
             raise BuildError(f"Doxygen extracted nothing from the headers of {project}")
+    made["counts"] = simulator_settings.counts(projects["simt"])
 
     pages = options.root / "docs"
     for path in sorted(pages.rglob("*")):
@@ -124,51 +138,6 @@ def build(options: argparse.Namespace) -> None:
             )
         except (OSError, ValueError) as error:
             raise BuildError(f"the page of agreement: {error}")
-    stage.sweep()
-
-    rules = work / "rules.js"
-    print(f"docs: rules of the live figure: {live_rules.for_site(rules)}", flush=True)
-
-    print("docs: Sphinx", flush=True)
-    # Pages that did not change stay as they are, unless what makes them has changed.
-    stamp = work / "generator"
-    same = stamp.exists() and stamp.read_text() == generator and (options.out / "index.html").exists()
-    anew = [] if same else ["-E", "-a"]
-    from sphinx.cmd.build import main as sphinx_main
-
-    from warp.site import source_parser
-
-    source_parser.PAGES.update(stage.pages)
-    source_parser.MADE.update(made)
-
-    options.out.mkdir(parents=True, exist_ok=True)
-    arguments = [
-        "-b",
-        "html",
-        "-c",
-        str(DOCS),
-        "-d",
-        str(work / "doctrees"),
-        *anew,
-        "-j",
-        str(min(4, os.cpu_count() or 1)),
-        "-W",
-        "--keep-going",
-        "-n",
-        "-q",
-        "--color" if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else "--no-color",
-    ]
-    arguments += ["-D", f"warp_root={options.root}"]
-    for name, xml in projects.items():
-        arguments += ["-D", f"breathe_projects.{name}={xml}"]
-    status = sphinx_main([*arguments, str(stage.folder), str(options.out)])
-    if status != 0:
-        raise BuildError("Sphinx found something wrong; its lines above say what and where")
-    if rules.exists():
-        shutil.copy(rules, options.out / "_static" / rules.name)
-    write(stamp, generator)
-    shutil.rmtree(options.out / "_sources", ignore_errors=True)
-    landing.pack_site(options.out, work / "released.tar.gz", bool(anew))
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -176,10 +145,13 @@ def main(arguments: list[str] | None = None) -> int:
     gc.set_threshold(200_000, 20, 20)  # the doctrees are large, and little of them is garbage: a tenth of the time
     started = time.monotonic()
     try:
-        build(options)
-        print(f"docs: {options.out / 'index.html'} ({time.monotonic() - started:.0f} s)", flush=True)
-    except (BuildError, SourceError, ExerciseError, doxygen.DoxygenError, ResultsError) as error:
+        index = build(options)
+        print(f"docs: {index} ({time.monotonic() - started:.0f} s)", flush=True)
+    except LearnError as error:
         print(f"docs: {error}", file=sys.stderr)
+        return 2
+    except ModuleNotFoundError as missing:
+        print(f"docs: this Python lacks {missing.name}: './learn docs' makes one that has it", file=sys.stderr)
         return 2
     return 0
 

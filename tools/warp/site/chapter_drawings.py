@@ -1,4 +1,4 @@
-"""The drawings of a chapter: its ladder and its roofline from what was measured, and what its own figures.py draws."""
+"""The drawings of a chapter: those from what was measured that its figures.py asks for, and what that draws itself."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import math
 import re
 import runpy
 from pathlib import Path
+from typing import Any
 
 from warp.base.text import there
 from warp.chapter import results
@@ -19,20 +20,28 @@ from warp.site.figures.limiters import HALF
 from warp.site.stage import BuildError
 
 
+def asked_by(chapter: Chapter) -> dict[str, Any]:
+    """What the chapter's figures.py has: LADDER, the unit of its rates, or "times" of a table of its variants; ROOFLINE; STAIR, its
+    words in the landing page's staircase; and draw()."""
+    path = chapter.path.parent / "figures.py"
+    return runpy.run_path(str(path)) if path.exists() else {}
+
+
+def cannot(chapter: Chapter, what: str) -> BuildError:
+    return BuildError(f"{chapter.path.parent / 'figures.py'}: {what}")
+
+
 def own(chapter: Chapter, simulated: Results) -> tuple[dict[str, list[Block]], dict[str, Figure]]:
     """What the chapter's figures.py draws: what stands behind each rung, and what the prose names, by name."""
-    path = chapter.path.parent / "figures.py"
-    if not path.exists():
-        return {}, {}
-    module = runpy.run_path(str(path))
+    draw = asked_by(chapter).get("draw")
     behind: dict[str, list[Block]] = {}
     named: dict[str, Figure] = {}
-    for rung, name, drawing, caption in module["draw"](simulated, chapter.path):
+    for rung, name, drawing, caption in draw(simulated, chapter.path) if draw else ():
         figure = Figure(f"{chapter.folder}-{name}", drawing, caption)
         if rung is None:
             named[name] = figure
         elif rung not in chapter.header.rungs:
-            raise BuildError(f"{path}: draws for {rung}, which is no rung of the chapter")
+            raise cannot(chapter, f"draws for {rung}, which is no rung of the chapter")
         else:
             behind.setdefault(rung, []).append(figure)
     return behind, named
@@ -91,13 +100,14 @@ def ladder_steps(rungs: dict, rows: list[Row], asked: dict[str, list[str]]) -> l
 def ladders(chapter: Chapter, measured: Results, questions: list) -> tuple[list[Block], list[Block]]:
     """What the chapter is about, for its top: bars of rates, or a table of colour where its rungs run on many inputs. What its
     predictions, `questions`, ask for is covered there; the second one, where there is need of it, shows all."""
-    whole, caption = ladder_of(chapter, measured, {})
-    if not whole:
+    ladder = asked_by(chapter).get("LADDER")
+    if not ladder:
         return [], []
-    in_common = chapter_tables.variants_in_common(rows_shown(chapter, measured), list(chapter.header.rungs))[0]
-    drawn, _ = ladder_of(chapter, measured, asked.asked(chapter.path, questions, keeps_first=not in_common))
+    whole, caption = ladder_of(chapter, measured, ladder, {})
+    waiting = asked.asked(chapter.path, questions, keeps_first=ladder != "times")
+    drawn, _ = ladder_of(chapter, measured, ladder, waiting)
     name = f"{chapter.folder}-ladder"
-    if not drawn or not drawn.covered:
+    if not drawn.covered:
         return [Figure(name, whole, caption)], []
     waits = f"Steps that questions ask about are left out; [see all](/more/{chapter.folder}/measurements.cu)."
     return [Figure(name, drawn, f"{caption} {waits}")], [Figure(f"{name}-whole", whole, caption)]
@@ -110,61 +120,53 @@ def rows_shown(chapter: Chapter, measured: Results) -> list[Row]:
     return [row for row in measured.rows if len(sizes) < 2 or row.size == shown]
 
 
-MANY = 3  # times as many rungs
+LIMITS = {"GFLOP/s": "fp32_gflop_s", "GB/s": "copy_gb_s"}
 
 
 def ladder_of(
-    chapter: Chapter, measured: Results, asked_of: dict[str, list[str]]
-) -> tuple[figures.Drawing | None, str]:
-    """The ladder and its caption, if enough rungs were measured; `asked_of` has what waits, by rung."""
+    chapter: Chapter, measured: Results, ladder: str, asked_of: dict[str, list[str]]
+) -> tuple[figures.Drawing, str]:
+    """The ladder and its caption: rates in a unit, or "times"; `asked_of` has what waits, by rung."""
     sizes, rows = rung_tables.sizes_of(measured.rows), rows_shown(chapter, measured)
     title = f"The ladder of chapter {chapter.header.number} on {measured.device}"
     at = f", {markup.size_words(chapter.header.sizes['gpu'])}" if len(sizes) > 1 else ""
-    variants, times = chapter_tables.variants_in_common(rows, list(chapter.header.rungs))
-    if variants:
+    if ladder == "times":
+        variants, times = chapter_tables.variants_in_common(rows, list(chapter.header.rungs))
+        if not variants:
+            raise cannot(chapter, "asks for a ladder of times, and its rungs have no variants in common")
         table = [[of.get(variant) for variant in variants] for of in times.values()]
         caption = f"{title}{at}: how many times as long as the fastest rung of its column each takes. Filled: less than twice."
         return figures.heat(list(times), variants, table, title, asked_of), caption
-    # Where a chapter is about arithmetic, its bandwidths are beside the point: they have their tables. A few products at the end
-    # of a chapter about bytes are not what it is about.
-    units = [("GFLOP/s", "fp32_gflop_s"), ("GB/s", "copy_gb_s")]
-    rungs = {unit: {row.rung for row in rows if row.rate_unit == unit and row.rate} for unit, _ in units}
-    if len(rungs["GB/s"]) > MANY * len(rungs["GFLOP/s"]):
-        units.reverse()
-    for unit, limit in units:
-        timed = [row for row in rows if row.rate_unit == unit and row.rate]
-        steps = ladder_steps(chapter.header.rungs, timed, asked_of)
-        if len(steps) < 2:
-            continue
-        for step in steps:  # several steps in one pass beside a peer that passes once: its rate is not this one
-            if step.peer and step.peer > 1.5 * measured.limits.get(limit, math.inf):
-                step.peer = None
-        peers = {row.peer.name for row in timed if row.peer}
-        peer = next(iter(peers)) if len(peers) == 1 else "its peer"
-        drawing = figures.ladder(steps, unit, measured.limits.get(limit), title, peer)
-        caption = f"{title}{at}, in {unit}; longer is faster."
-        if any(step.others for step in steps):
-            caption += " A bar is a rung's best variant, a light mark in it another."
-        if any(step.gain for step in steps):
-            caption += " ×: the gain over the rung above."
-        if len(peers) > 1:
-            caption += " The upright marks are the peers, timed in the same rounds."
-        return drawing, caption
-    return None, ""
-
-
-SPREAD = 1.3  # of intensities: where all points stand above each other, the ladder has said all
+    timed = [row for row in rows if row.rate_unit == ladder and row.rate]
+    steps = ladder_steps(chapter.header.rungs, timed, asked_of)
+    if len(steps) < 2:
+        raise cannot(chapter, f"asks for a ladder in {ladder}, and {len(steps)} of its rungs have a rate in that")
+    limit = measured.limits.get(LIMITS[ladder])
+    for step in steps:  # several steps in one pass beside a peer that passes once: its rate is not this one
+        if step.peer and step.peer > 1.5 * (limit or math.inf):
+            step.peer = None
+    peers = {row.peer.name for row in timed if row.peer}
+    peer = next(iter(peers)) if len(peers) == 1 else "its peer"
+    caption = f"{title}{at}, in {ladder}; longer is faster."
+    if any(step.others for step in steps):
+        caption += " A bar is a rung's best variant, a light mark in it another."
+    if any(step.gain for step in steps):
+        caption += " ×: the gain over the rung above."
+    if len(peers) > 1:
+        caption += " The upright marks are the peers, timed in the same rounds."
+    return figures.ladder(steps, ladder, limit, title, peer), caption
 
 
 def roofline(
     chapter: Chapter, simulated: Results, measured: Results, caches: dict[tuple[str, str], float]
 ) -> list[Block]:
-    """Rate over intensity of every rung that is bound by arithmetic: the rate as measured, the bytes as counted.
+    """Where the chapter asks for it, rate over intensity of every rung that is bound by arithmetic: the rate as measured, the bytes as
+    counted.
 
     `caches` has the bandwidths that an earlier chapter has measured: (device, "L2 cache") -> GB/s.
     """
     peak, copy = measured.limits.get("fp32_gflop_s"), measured.limits.get("copy_gb_s")
-    if not peak or not copy:
+    if not asked_by(chapter).get("ROOFLINE") or not peak or not copy:
         return []
     size = [int(part) for part in chapter.header.sizes["gpu"].split(",")]
     points = []
@@ -179,9 +181,8 @@ def roofline(
             flops = 2 * math.prod(size)
             variant = f" {row.variant}" if row.variant else ""
             points.append(figures.Point(name + variant, flops / moved, row.rate))
-    intensities = [point.intensity for point in points]
-    if len(points) < 2 or max(intensities) < SPREAD * min(intensities):
-        return []
+    if len(points) < 2:
+        raise cannot(chapter, f"asks for a roofline, and has {len(points)} points")
     roofs = [("memory", copy)]
     roofs += [
         (name, caches[measured.device, name]) for name in ("L2 cache", "L1 cache") if (measured.device, name) in caches
@@ -276,46 +277,22 @@ def limiters(chapter: Chapter, measured: Results) -> list[Block]:
     return [Figure(f"{chapter.folder}-limiters", drawing, caption)]
 
 
-SAME_PEER = 1.1  # a peer that is faster than this beside another chapter does other work
-
-
 def story(measured: list) -> list[tuple]:
-    """The chapters whose rungs do the same work as one peer, at one size on one device, each with its results and its fastest
-    rung; [] where fewer than two do. `measured` has chapters and their results, if there are any."""
-    stories: dict[tuple, list] = {}
+    """The chapters that ask for a stair, each with its results and its fastest rung; [] where fewer than two do. `measured` has
+    chapters and their results, if there are any."""
+    told, work = [], set()
     for chapter, result in measured:
+        if not result or "STAIR" not in asked_by(chapter):
+            continue
         size = [int(part) for part in chapter.header.sizes["gpu"].split(",")]
-        rows = (
-            [
-                row
-                for row in result.rows
-                if row.rate_unit == "GFLOP/s"
-                and row.peer
-                and list(row.size.values()) == size
-                and row.rung != row.peer.name.lower()
-            ]
-            if result
-            else []
-        )
-        if rows:
-            best = max(rows, key=lambda row: row.rate or 0)
-            stories.setdefault((result.device, tuple(size), best.peer.name), []).append((chapter, result, best))
-    for chapters in stories.values():
-        same = [one for one in chapters if one[2].peer_rate < SAME_PEER * chapters[0][2].peer_rate]
-        if len(same) > 1:
-            return same
-    return []
-
-
-# What each chapter of the story adds, in lines of at most 16 letters.
-IDEAS = {
-    "02_naive_gemm": ("naive",),
-    "03_shared_tiling": ("tiles in", "shared memory"),
-    "04_register_tiling": ("register tiles,", "float4 loads"),
-    "05_bank_conflicts": ("new layout,", "cheaper reads"),
-    "11_pipelines": ("loads behind", "the arithmetic"),
-    "12_past_cublas": ("one warp loads,", "equal shares"),
-}
+        products = [row for row in result.rows if row.rate_unit == "GFLOP/s" and row.peer]
+        rows = [row for row in products if list(row.size.values()) == size and row.rung != row.peer.name.lower()]
+        best = max(rows, key=lambda row: row.rate or 0)
+        told.append((chapter, result, best))
+        work.add((result.device, tuple(size), best.peer.name))
+    if len(work) > 1:
+        raise BuildError(f"chapters ask for stairs, and do other work: {', '.join(sorted(map(str, work)))}")
+    return told if len(told) > 1 else []
 
 
 def stairs(told: list[tuple]) -> list[Block]:
@@ -325,7 +302,7 @@ def stairs(told: list[tuple]) -> list[Block]:
     steps = [
         figures.Stair(
             f"chapter {chapter.header.number}",
-            IDEAS.get(chapter.folder, (chapter.header.title,)),
+            asked_by(chapter)["STAIR"],
             row.rate,
             f"chapters/{chapter.folder}.html",
         )

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from warp.chapter.counted import Counted
 from warp.chapter.errors import SourceError
 from warp.chapter.functions import find_function
 from warp.chapter.header import Header, read_text
@@ -24,10 +23,10 @@ from warp.chapter.source import SECOND_READING, Chapter, Code, Prediction, Prose
 from warp.chapter.source import Fold as Hidden
 from warp.exercise.exercises import Exercise
 from warp.site import compiler_explorer, counted_listing, exercises_page, way
-from warp.site.blocks import Block, Box, Elsewhere, Fold, Listing, Page, Question, Table, Text, written
+from warp.site.blocks import Block, Box, Card, Elsewhere, Fold, Listing, Page, Question, Table, Text, every, written
 from warp.site.chapter_tables import agreement, ladder
 from warp.site.markup import escape, size_words, typeset, typeset_rows
-from warp.site.rung_panel import rung_panel
+from warp.site.rung_panel import Rungs
 
 
 def is_headers(block: object) -> bool:
@@ -130,46 +129,19 @@ def links_to_map(header: Header, titles: dict[str, str]) -> str:
 
 
 @dataclass(eq=False)
-class Pages:
+class Pages(Rungs):
     """What the pages of a chapter are made of, its main road and what lies beside it; and what those made so far have told."""
 
-    chapter: Chapter
-    project: str
-    signatures: dict[str, str]  # how Breathe finds each rung's contract
-    titles: dict[str, str]
-    simulated: Results | None
-    measured: Results | None
-    elsewhere: Sequence[Results] = ()
+    titles: dict[str, str] = field(default_factory=dict)
     others: Sequence[Path] = ()
     figures: Sequence[Block] = ()
     whole_ladder: Sequence[Block] = ()
-    rung_figures: dict[str, list[Block]] = field(default_factory=dict)
-    counted: Counted | None = None
     notes: str = ""
     answers: dict[str, Answer] = field(default_factory=dict)
-    asked: dict[str, list[str]] = field(default_factory=dict)  # rung -> the predictions that ask for its times
     exercises: Sequence[Exercise] = ()
     compiled: str = "not recorded"  # what compiled the machine code
     kernels: dict[str, str] = field(default_factory=dict)  # those that still need a link to Compiler Explorer
-    placed: list[str] = field(default_factory=list)  # rungs whose panel stands on a page
     kernels_before: dict[str, list[str]] = field(default_factory=dict)  # the lines of the functions that were shown
-    base: dict[str, str] = field(default_factory=dict)  # rung -> the earlier one that it is like
-
-    def panel(self, name: str) -> list[Block]:
-        self.placed.append(name)
-        card = rung_panel(
-            name,
-            typeset(self.chapter.header.rungs[name].idea),
-            self.project,
-            self.signatures.get(name, ""),
-            self.simulated,
-            self.measured,
-            self.counted,
-            self.elsewhere,
-            self.base.get(name, ""),
-            self.asked.get(name, ()),
-        )
-        return [card, *self.rung_figures.get(name, [])]
 
     @functools.cache  # noqa: B019  of a page that lives as long as its build
     def costs_of(self, name: str) -> dict[int, list[counted_listing.Cost]]:
@@ -259,7 +231,7 @@ def chapter_pages(pages: Pages) -> dict[str, Page]:
     road: list[Block] = []
     beside: dict[str, tuple[Path, str, str, list[Block]]] = {}
     links: list[Block] = []  # cards of what lies beside the road
-    off_road: dict[str, str] = {}  # rung -> its page, where no section of the road leads to it
+    led_to: set[str] = set()  # of these, the pages that a section of the road leads to
     further: list[tuple[list, Path]] = []
 
     def walk(blocks: list, source: Path) -> None:
@@ -275,51 +247,40 @@ def chapter_pages(pages: Pages) -> dict[str, Page]:
                 continue
             title = re.sub(r"^\d+\. ", "", title)
             name = f"more/{folder}/{re.sub(r'[^a-z0-9]+', '_', title.lower()).strip('_')}"
-            before = list(pages.placed)
             head, *rest = pages.render(run, source, raised=level - 1)
             assert isinstance(head, Text)  # whose first line is the heading, for which the page has its title
             first = replace(head, text=head.text.partition("\n")[2], rows=head.rows[1:])
             beside[name] = source, typeset(title), "For a second reading.", [first, *rest]
             road.append(prose(Prose(second.line, second.text.split("\n")[0], [], second.rows[:1]), source))
             road.append(Text(f"For a second reading: [{typeset(title)}](/{name}.cu).", source, [second.line]))
-            road.extend(elsewhere_anchors([rung for rung in pages.placed if rung not in before], name))
+            road.extend(elsewhere(name))
+            led_to.add(name)
 
-    def elsewhere_anchors(rungs: list[str], page: str) -> list[Block]:
-        return [Elsewhere(rung, typeset(header.rungs[rung].idea), page) for rung in rungs]
+    def elsewhere(page: str) -> list[Block]:
+        """Anchors for the rungs whose cards stand on a page beside the road."""
+        cards = [block for block in every(beside[page][-1]) if isinstance(block, Card)]
+        return [Elsewhere(card.name, card.idea, page) for card in cards]
 
     walk(chapter.blocks[1:] if begins else chapter.blocks, chapter.path)
     for other in pages.others:
-        lines = read_text(other).split("\n")
-        functions = [
-            f for name in header.rungs if name not in chapter.functions and (f := find_function("\n".join(lines), name))
-        ]
-        blocks = parse_blocks(other, lines, 1, functions)
+        text = read_text(other)
+        names = [name for name in header.rungs if name not in chapter.functions]
+        blocks = parse_blocks(other, text.split("\n"), 1, list(filter(None, (find_function(text, n) for n in names))))
         if carries_on(blocks):
             road.append(Text(f"## {other.name}", other, [1]))
             walk(blocks, other)
             continue
-        before, name = list(pages.placed), f"more/{folder}/{other.stem}"
-        about = about_file(other, blocks)
+        name, about = f"more/{folder}/{other.stem}", about_file(other, blocks)
         beside[name] = other, f"`{other.name}`", about, pages.render(blocks, other)
-        here = [rung for rung in pages.placed if rung not in before]
-        off_road.update(dict.fromkeys(here, name))
         links.append(more_card(f"`{other.name}`", f"{name}.cu", about))
     if further:
-        before, name = list(pages.placed), f"more/{folder}/further"
-        beside[name] = (
-            chapter.path,
-            "further",
-            "",
-            [one for run, source in further for one in pages.render(run, source)],
-        )
-        off_road.update({rung: name for rung in pages.placed if rung not in before})
-        titles_of = [
-            block.heading[1] for run, _ in further for block in run if isinstance(block, Prose) and block.heading
-        ]
+        name, shown = f"more/{folder}/further", [one for run, source in further for one in pages.render(run, source)]
+        beside[name] = chapter.path, "further", "", shown
+        headings = [block.heading for run, _ in further for block in run if isinstance(block, Prose)]
+        titles_of = [heading[1] for heading in headings if heading]
         links.append(more_card("Further", f"{name}.cu", "; ".join(titles_of) + "."))
     rest = [name for name in header.rungs if name not in pages.placed]
     name = f"more/{folder}/measurements"
-    off_road.update(dict.fromkeys(rest, name))
     found: list[Block] = [block for rung in rest for block in pages.panel(rung)]
     measured = [*filter(None, [pages.measured]), *pages.elsewhere]
     found += ladder(chapter, simulated, measured, pages.whole_ladder)
@@ -338,8 +299,7 @@ def chapter_pages(pages: Pages) -> dict[str, Page]:
         end = next((i for i, text in enumerate(heads) if text.startswith("## What to remember")), len(road))
         road[end:end] = [Text("## What bounds each rung"), *figures[1:]]
     out = [*head(chapter, pages.exercises, figures), *road, Text("## More about this chapter"), Box("cards", links)]
-    for rung, page in off_road.items():
-        out += elsewhere_anchors([rung], page)
+    out += [anchor for name in beside if name not in led_to for anchor in elsewhere(name)]
     out += foot(chapter, pages.titles, [chapter.path, *pages.others], begins)
     made = {f"chapters/{folder}": pages.page(chapter.path, out)}
     made.update((name, pages.beside(*of)) for name, of in beside.items())

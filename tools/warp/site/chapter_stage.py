@@ -36,27 +36,20 @@ DOCS = Path(__file__).resolve().parents[3] / "docs"
 
 def signatures(chapter: source.Chapter, xml: Path) -> dict[str, str]:
     """How Breathe finds the contract of each rung. A rung without a contract is an error."""
-    entities = doxygen.entities(xml)
-    found = {}
-    for name in chapter.header.rungs:
+    entities, found = doxygen.entities(xml), {}
+    for name, rung in chapter.header.rungs.items():
+        function = chapter.functions.get(name)
+        lines = range(function.first, function.name_line + 2) if function else ()
         same = [e for e in entities if e.kind == "function" and e.name.split("::")[-1] == name]
-        if name in chapter.functions and len(same) > 1:
-            function = chapter.functions[name]
-            here = [
-                e
-                for e in same
-                if function.first <= e.line <= function.name_line + 1 and e.file.name == chapter.path.name
-            ]
-            same = here or same
-        if not same and source.has_no_function(chapter.header.rungs[name]):
-            continue
-        if not same or not same[0].documented:
-            where = chapter.functions[name].name_line if name in chapter.functions else 1
+        here = [e for e in same if e.line in lines and e.file.name == chapter.path.name]
+        contract = next(iter(here or same), None)
+        if contract and contract.documented:
+            found[name] = doxygen.name_for_breathe(contract, entities)
+        elif contract or not source.has_no_function(rung):
+            where = function.name_line if function else 1
             raise SourceError(
                 f"{chapter.path}:{where}: rung {name} has no contract: it needs '///' lines right above it"
             )
-        overloaded = sum(e.name == same[0].name and e.kind == "function" for e in entities) > 1
-        found[name] = same[0].name + (same[0].args if overloaded else "")
     return found
 
 
@@ -122,17 +115,18 @@ class Chapters:
             self.chapters.append((chapter, others))
         self.exercises = {chapter.folder: all_exercises(root, chapter.folder) for chapter, _ in self.chapters}
 
-    def write_all(self) -> dict[str, list[Block]]:
-        """Writes the pages of the chapters and their map; returns what other pages show of them."""
+    def write_all(self, only: str = "") -> dict[str, list[Block]]:
+        """Writes the pages of the chapters, or of one alone, and their map; returns what other pages show of them."""
+        chosen = [one for one in self.chapters if only in ("", one[0].folder)]
+        if not chosen:
+            raise SourceError(f"there is no chapter {only}")
         pool = ThreadPoolExecutor(max_workers=os.cpu_count() or 1)  # a program of the simulator runs on one core
         made_of = self.made_of()
-        kept = {chapter.folder: self.kept(chapter, made_of) for chapter, _ in self.chapters}
-        runs = {
-            chapter.folder: pool.submit(self.run, chapter) for chapter, _ in self.chapters if not kept[chapter.folder]
-        }
+        kept = {chapter.folder: self.kept(chapter, made_of) for chapter, _ in chosen}
+        runs = {chapter.folder: pool.submit(self.run, chapter) for chapter, _ in chosen if not kept[chapter.folder]}
         anew = []
         try:
-            for chapter, others in self.chapters:
+            for chapter, others in chosen:
                 made = kept[chapter.folder]
                 if not made:
                     made = self.make(chapter, others, runs[chapter.folder].result())
@@ -148,6 +142,8 @@ class Chapters:
         made_of = self.made_of()  # with the runs of now
         for chapter, made in anew:
             self.keep(chapter, made_of, made)
+        if only:
+            return {}
         told = chapter_drawings.story(self.recorded)
         known = [chapter for chapter, _ in self.chapters]
         graph = figures.chapter_graph([(c.folder, c.header.number, c.header.title, c.header.builds_on) for c in known])
@@ -207,9 +203,7 @@ class Chapters:
         project = f"chapter_{chapter.header.number}"
         files = [chapter.path, *others]
         declared = sorted(chapter.path.parent.glob("*.h"))  # without them Doxygen does not know what a file defines
-        contracts = doxygen.run(
-            DOCS / "Doxyfile", self.work / "doxygen" / project, [*files, *declared], defines=["__SIMT__"]
-        )
+        contracts = doxygen.run(DOCS / "Doxyfile", self.work / "doxygen" / project, [*files, *declared])
         drawings: list[Block] = []
         whole: list[Block] = []
         every = predictions.collect(chapter.path)

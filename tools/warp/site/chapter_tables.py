@@ -56,34 +56,22 @@ def ladder(
     if simulated:
         body = []
         for row in (r for n in names for r in simulated.of(n)):
-            c = row.counts
-            loads, stores = c.get("global_load_requests", 0), c.get("global_store_requests", 0)
-            shared = c.get("shared_load_requests", 0) + c.get("shared_store_requests", 0)
-            body.append(
-                [
-                    label(row),
-                    number(loads) if c else "–",
-                    per(c.get("global_load_sectors", 0), loads),
-                    number(stores) if c else "–",
-                    per(c.get("global_store_sectors", 0), stores),
-                    per(c.get("global_load_active_lanes", 0) + c.get("global_store_active_lanes", 0), loads + stores),
-                    number(c.get("shared_load_bank_conflicts", 0) + c.get("shared_store_bank_conflicts", 0))
-                    if shared
-                    else "–",
-                    row.status,
-                ]
-            )
+
+            def both(what: str, counts: dict[str, int] = row.counts) -> tuple[int, int]:
+                """Of loads and of stores."""
+                load, _, of = what.partition("_")
+                first, second = (counts.get(f"{load}_{access}_{of}", 0) for access in ("load", "store"))
+                return first, second
+
+            loads, stores = both("global_requests")
+            cells = [number(loads), per(both("global_sectors")[0], loads)]
+            cells += [number(stores), per(both("global_sectors")[1], stores)]
+            cells.append(per(sum(both("global_active_lanes")), loads + stores))
+            cells.append(number(sum(both("shared_bank_conflicts"))) if any(both("shared_requests")) else "–")
+            body.append([label(row), *(cells if row.counts else ["–"] * len(cells)), row.status])
         at = size_text(simulated.rows[0].size) if simulated.rows else ""
-        head = [
-            "rung",
-            "loads",
-            "sectors per load",
-            "stores",
-            "sectors per store",
-            "lanes per request",
-            "bank conflicts",
-        ]
-        counts = Table([*head, "result"], body, "lrrrrrrl")
+        head = ["rung", "loads", "sectors per load", "stores", "sectors per store", "lanes per request"]
+        counts = Table([*head, "bank conflicts", "result"], body, "lrrrrrrl")
         title = f"Counted on the simulator, {at}"
         out += [Fold(title, [counts], "lines")] if recorded else [Text(f"{title}:"), counts]
     if not recorded:
@@ -127,8 +115,8 @@ def agreement(counted: Counted | None, simulated: Results | None) -> list[Block]
     """The simulator's counts beside the hardware's; empty where the hardware's were not recorded."""
     if not counted or not simulated:
         return []
-    differing = [line for line in counted.compare(simulated) if line.simulated != line.hardware]
     every = counted.compare(simulated)
+    differing = [line for line in every if line.simulated != line.hardware]
     kernels = list(dict.fromkeys(line.kernel for line in every))
     several = {line.kernel for line in every if line.launch}
     head = ["kernel", "count", "simulator", counted.device]
@@ -141,20 +129,12 @@ def agreement(counted: Counted | None, simulated: Results | None) -> list[Block]
         counts: dict[tuple, list[str]] = {}
         for (kernel, count, here, there), those in launches.items():
             counts.setdefault((kernel, tuple(those), here, there), []).append(f"`{count}`")
-        return [
-            [
-                f"`{kernel}`"
-                + (
-                    f", launch{'es' if len(those) > 1 else ''} {', '.join(map(str, those))}"
-                    if kernel in several
-                    else ""
-                ),
-                ", ".join(names),
-                number(here),
-                number(there),
-            ]
-            for (kernel, those, here, there), names in counts.items()
-        ]
+        rows = []
+        for (kernel, those, here, there), names in counts.items():
+            which = f", launch{'es' if len(those) > 1 else ''} {', '.join(map(str, those))}"
+            title = f"`{kernel}`{which if kernel in several else ''}"
+            rows.append([title, ", ".join(names), number(here), number(there)])
+        return rows
 
     version = re.search(r"\d+(\.\d+)+", counted.tool)
     tool = f"Nsight Compute {version[0]}" if version else "Nsight Compute"

@@ -7,20 +7,7 @@ from typing import Any
 
 from pygments.lexers.c_like import CudaLexer
 from pygments.style import Style
-from pygments.token import (
-    Comment,
-    Error,
-    Generic,
-    Keyword,
-    Literal,
-    Name,
-    Number,
-    Operator,
-    Punctuation,
-    String,
-    Text,
-    Token,
-)
+from pygments.token import Comment, Generic, Keyword, Literal, Name, Number, Operator, Punctuation, Text, Token
 
 # What the lexer takes for a keyword, though C++ has none of that name.
 WORDS = ("thread", "fortran")
@@ -36,7 +23,7 @@ class Cuda(CudaLexer):
             yield index, Text if plain else token, value
 
 
-COLOURS = {  # in the light, in the dark
+COLOURS = {  # in the light, in the dark; a kind without a line has the colour of the kind above it
     Token: ("#1f2421", "#dfe3de"),
     Comment: ("#5d6b5f", "#93a396"),
     Comment.Preproc: ("#7a4a12", "#dcb07a"),
@@ -47,13 +34,9 @@ COLOURS = {  # in the light, in the dark
     Name.Function: ("#0f6b50", "#6fd1ae"),
     Name.Class: ("#1f5f8b", "#85c1ea"),
     Number: ("#6a3fa0", "#c4a6f2"),
-    String: ("#8a4a00", "#e5b176"),
     Literal: ("#8a4a00", "#e5b176"),
-    Operator: ("#1f2421", "#dfe3de"),
-    Punctuation: ("#1f2421", "#dfe3de"),
     Generic.Prompt: ("#6b746d", "#8d958f"),
     Generic.Output: ("#1f2421", "#dfe3de"),
-    Error: ("", ""),
 }
 
 

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import re
 import shutil
 import subprocess
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
-
-class DoxygenError(Exception):
-    """What went wrong, in one line or with Doxygen's own lines below it."""
+from warp.site.stage import BuildError
 
 
 @dataclass
@@ -30,17 +26,16 @@ class Entity:
     documented: bool
 
 
-def run(doxyfile: Path, output: Path, inputs: list[Path], defines: Sequence[str] = ()) -> Path:
+def run(doxyfile: Path, output: Path, inputs: list[Path]) -> Path:
     """Extracts `inputs` into `output`/xml and returns that folder."""
     if not shutil.which("doxygen"):
-        raise DoxygenError("doxygen is not installed: ./learn setup --docs brings it, or 'apt-get install doxygen'")
+        raise BuildError("doxygen is not installed: ./learn setup --docs brings it, or 'apt-get install doxygen'")
     for path in inputs:
         if not path.exists():
-            raise DoxygenError(f"{path}: there is nothing to document here")
+            raise BuildError(f"{path}: there is nothing to document here")
     settings = doxyfile.read_text()
     settings += "".join(f'\nINPUT += "{path}"' for path in inputs)
     settings += f'\nOUTPUT_DIRECTORY = "{output}"\n'
-    settings += "".join(f"PREDEFINED += {define}\n" for define in defines)
     contents = "".join(path.read_text(encoding="utf-8") for path in inputs)
     digest = hashlib.sha256((settings + contents).encode()).hexdigest()
     stamp = stamp_of(output / "xml")
@@ -51,7 +46,7 @@ def run(doxyfile: Path, output: Path, inputs: list[Path], defines: Sequence[str]
     done = subprocess.run(["doxygen", "-"], input=settings, text=True, capture_output=True)
     complaints = done.stderr.strip()
     if done.returncode != 0 or complaints:
-        raise DoxygenError(f"doxygen exited {done.returncode} with these complaints:\n{complaints or '(none)'}")
+        raise BuildError(f"doxygen exited {done.returncode} with these complaints:\n{complaints or '(none)'}")
     stamp.write_text(digest)
     return output / "xml"
 
@@ -70,129 +65,65 @@ def stamp_of(xml: Path) -> Path:
 @functools.cache
 def _entities(xml: Path, _digest: str) -> list[Entity]:
     found: dict[str, Entity] = {}
-    scopes: dict[str, str] = {}  # refid of a member -> namespace
-    compounds = []
-    for path in sorted(xml.glob("*.xml")):
-        if path.name == "index.xml":
-            continue
-        compounds += ElementTree.parse(path).getroot().findall("compounddef")
+    files = [path for path in sorted(xml.glob("*.xml")) if path.name != "index.xml"]
+    compounds = [one for path in files for one in ElementTree.parse(path).getroot().findall("compounddef")]
     inline = {  # namespaces whose members Doxygen lists with those of the one around them, and Breathe looks for there
         inner.text or "" for compound in compounds for inner in compound.findall("innernamespace[@inline='yes']")
     }
-    for compound in compounds:
-        if compound.get("kind") == "namespace":
-            for member in compound.iter("member"):
-                scopes[member.get("refid", "")] = compound.findtext("compoundname", "")
-            for member in compound.iter("memberdef"):
-                scopes[member.get("id", "")] = compound.findtext("compoundname", "")
+    scopes = {  # member -> namespace
+        member.get("refid") or member.get("id"): compound.findtext("compoundname", "")
+        for compound in compounds
+        if compound.get("kind") == "namespace"
+        for member in compound.iterfind("sectiondef/*")
+    }
 
-    def text(element: Element | None) -> str:
-        return "".join(element.itertext()).strip() if element is not None else ""
-
-    def add(identity: str, element: Element, kind: str, name: str, args: str) -> None:
-        place = element.find("location")
-        if place is None:
+    def add(element: Element, name: str, args: str = "") -> None:
+        place, identity = element.find("location"), element.get("id", "")
+        if place is None or not name:
             return
-        documented = bool(text(element.find("briefdescription")) or text(element.find("detaileddescription")))
-        entity = Entity(kind, name, args, Path(place.get("file", "")), int(place.get("line", "0")), documented)
+        said = [element.find(f"{part}description") for part in ("brief", "detailed")]
+        documented = any("".join(one.itertext()).strip() for one in said if one is not None)
+        file, line = Path(place.get("file", "")), int(place.get("line", "0"))
         if identity not in found or documented:
-            found[identity] = entity
+            found[identity] = Entity(element.get("kind", ""), name, args, file, line, documented)
 
     for compound in compounds:
         kind = compound.get("kind")
         if kind in ("class", "struct", "union") and compound.get("prot") == "public":
-            add(compound.get("id", ""), compound, kind, compound.findtext("compoundname", ""), "")
-        if kind not in ("file", "namespace", "group"):
-            continue
-        for member in compound.iter("memberdef"):
-            name = member.findtext("qualifiedname") or member.findtext("name") or ""
-            scope = scopes.get(member.get("id", ""))
-            if scope and member.get("kind") != "define" and not name.startswith(scope + "::"):
-                name = f"{scope}::{name}"
+            add(compound, compound.findtext("compoundname", ""))
+        for member in compound.iter("memberdef") if kind in ("file", "namespace", "group") else ():
+            name, scope = member.findtext("name", ""), scopes.get(member.get("id", ""))
+            if member.get("kind") != "define":
+                name = member.findtext("qualifiedname") or name
+                if scope and not name.startswith(scope + "::"):
+                    name = f"{scope}::{name}"
             for space in inline:
                 if name.startswith(space + "::"):
                     name = space.rpartition("::")[0] + name[len(space) :]
-            if member.get("kind") == "define":
-                name = member.findtext("name", "")
-            add(
-                member.get("id", ""),
-                member,
-                member.get("kind", ""),
-                name,
-                re.sub(r"\s+", " ", member.findtext("argsstring") or ""),
-            )
-    return sorted((e for e in found.values() if e.name), key=lambda e: (str(e.file), e.line, e.name))
+            add(member, name, " ".join((member.findtext("argsstring") or "").split()))
+    return sorted(found.values(), key=lambda e: (str(e.file), e.line, e.name))
 
 
-def file_doc(xml: Path, header: Path) -> str:
-    """The text of a header's \\file comment, as plain paragraphs."""
-    for path in sorted(xml.glob("*_8h.xml")):
-        place = ElementTree.parse(path).getroot().find("compounddef/location")
-        if place is None or Path(place.get("file", "")).resolve() != header.resolve():
-            continue
-        paragraphs = []
-        for part in ("briefdescription", "detaileddescription"):
-            for described in ElementTree.parse(path).getroot().findall(f"compounddef/{part}"):
-                paragraphs += [_markdown(paragraph) for paragraph in described.iter("para")]
-        return "\n\n".join(p for p in paragraphs if p)
-    return ""
-
-
-def _markdown(element: Element) -> str:
-    pieces = [element.text or ""]
-    for child in element:
-        inner = _markdown(child)
-        if child.tag == "computeroutput":
-            inner = f"`{inner}`"
-        elif child.tag == "emphasis":
-            inner = f"*{inner}*"
-        elif child.tag == "bold":
-            inner = f"**{inner}**"
-        elif child.tag == "verbatim":  # code, indented by four
-            inner = f"\0```{{code-block}} cuda\n{inner.strip()}\n```\0"
-        elif child.tag == "simplesect":
-            inner = ""
-        pieces += [inner, child.tail or ""]
-    if element.tag != "para":
-        return "".join(pieces)
-    parts = "".join(pieces).split("\0")  # prose and code in turn
-    return "\n\n".join(filter(None, (p if i % 2 else re.sub(r"\s+", " ", p).strip() for i, p in enumerate(parts))))
+def name_for_breathe(entity: Entity, among: list[Entity]) -> str:
+    """Its name, of one that is overloaded with its parameters."""
+    overloaded = sum(e.name == entity.name and e.kind == entity.kind for e in among) > 1
+    return entity.name + (entity.args if overloaded else "")
 
 
 def breathe_directive(entity: Entity, project: str, among: list[Entity]) -> str:
     """The MyST directive that shows an entity's contract."""
-    kinds = {
-        "function": "doxygenfunction",
-        "class": "doxygenclass",
-        "struct": "doxygenstruct",
-        "union": "doxygenunion",
-        "enum": "doxygenenum",
-        "typedef": "doxygentypedef",
-        "variable": "doxygenvariable",
-        "define": "doxygendefine",
-    }
-    overloaded = sum(e.name == entity.name and e.kind == entity.kind for e in among) > 1
-    name = entity.name + (entity.args if overloaded else "")
-    lines = [f":::{{{kinds[entity.kind]}}} {name}", f":project: {project}"]
+    lines = [f":::{{doxygen{entity.kind}}} {name_for_breathe(entity, among)}", f":project: {project}"]
     if entity.kind in ("class", "struct", "union"):
         lines.append(":members:")
     return "\n".join([*lines, ":::"])
 
 
 def members(xml: Path, name: str) -> list[tuple[str, str]]:
-    """Name and description of each member of a class, in the order of its declaration."""
+    """Name and description of each member of a struct, in the order of its declaration."""
+    struct = ElementTree.parse(xml / f"struct{name.replace('::', '_1_1')}.xml").getroot()
     found = []
-    for path in sorted(xml.glob("*.xml")):
-        compound = ElementTree.parse(path).getroot().find("compounddef")
-        if compound is None or compound.findtext("compoundname") != name:
-            continue
-        for member in compound.iter("memberdef"):
-            if member.get("kind") != "variable":
-                continue
-            text = " ".join(
-                "".join(described.itertext()).strip()
-                for part in ("briefdescription", "detaileddescription")
-                for described in member.findall(part)
-            )
-            found.append((member.findtext("name", ""), re.sub(r"\s+", " ", text).strip()))
+    for member in struct.findall(".//memberdef[@kind='variable']"):
+        said = (member.find(f"{part}description") for part in ("brief", "detailed"))
+        words = " ".join(word for one in said if one is not None for word in "".join(one.itertext()).split())
+        found.append((member.findtext("name", ""), words))
     return found

@@ -1,13 +1,5 @@
-"""The site's own Sphinx directives and roles.
-
-`header`    the contracts of a public header, in the order of the file
-`source`    a program of the course, whole: a path from its folder
-`explained` what ./learn explain prints beside the source of a chapter's kernel
-`packages`  what a kind of work needs, as the runner knows it
-`counts`    every count with the hardware counter that it equals
-
-The role `rung` links to a panel, and so does every `name` in code type that is a rung of its page.
-"""
+"""The site's own Sphinx directives and roles. The role `rung` links to a panel, and so does every `name` in code type that is a rung
+of its page."""
 
 from __future__ import annotations
 
@@ -22,7 +14,7 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-from warp.base import counts, needs, ui
+from warp.base import needs, ui
 from warp.chapter import results
 from warp.explain import report, speed
 from warp.site import (
@@ -39,6 +31,7 @@ from warp.site import (
     terms,
     valid_html,
 )
+from warp.site.tree import has_class, nearest
 from warp.trace import trace
 
 
@@ -77,11 +70,9 @@ def rungs_in_contents(app: Sphinx, doctree: nodes.document) -> None:
     if toc is None:
         return
     entries = {link.get("anchorname", ""): link.parent.parent for link in toc.findall(nodes.reference)}
-    for panel in doctree.findall(nodes.container):
-        section = panel
-        while section is not None and not isinstance(section, nodes.section):
-            section = section.parent
-        if "rung" not in panel.get("classes", []) or section is None:
+    for panel in doctree.findall(reading.is_card):
+        section = nearest(panel, nodes.section)
+        if section is None:
             continue
         item = next((entries[f"#{name}"] for name in section["ids"] if f"#{name}" in entries), None)
         if item is None:
@@ -103,19 +94,16 @@ def link_rung_names(app: Sphinx, doctree: nodes.document) -> None:
     if not rungs:
         return
     for literal in list(doctree.findall(nodes.literal)):
-        name = literal.astext()
-        if name not in rungs:
+        name, parent = literal.astext(), literal.parent
+        if name not in rungs or isinstance(parent, (nodes.title, nodes.reference)) or has_class(parent, "rung-title"):
             continue
-        parent = literal.parent
-        if isinstance(parent, (nodes.title, nodes.reference)) or "rung-title" in parent.get("classes", []):
-            continue
-        inside = literal
-        while inside is not None and not (isinstance(inside, nodes.container) and name in inside["ids"]):
-            inside = inside.parent
-        if inside is not None:
-            continue  # its own panel
-        if any("facts" in up.get("classes", []) for up in (parent, parent.parent)):
+        if any(has_class(up, "facts") for up in (parent, parent.parent)):
             continue  # an exercise of the same name
+        panel = nearest(parent, nodes.container)
+        while panel is not None and name not in panel["ids"]:
+            panel = nearest(panel.parent, nodes.container)
+        if panel is not None:
+            continue  # its own panel
         link = nodes.reference("", "", refuri=f"#{name}", internal=True, classes=["rung-link"])
         parent.replace(literal, link)
         link += literal
@@ -139,13 +127,12 @@ class Header(SphinxDirective):
         ]
         classes = tuple(f"{e.name}::" for e in documented if e.kind in ("class", "struct"))
         documented = [e for e in documented if not e.name.startswith(classes)]  # Breathe shows these with their class
-        found = next((e.file for e in everything if e.file.name == name), None)
-        if found is None:
+        if not any(e.file.name == name for e in everything):
             raise self.error(f"Doxygen extracted nothing from {name} of {project}")
         lines = [
             f'`#include "{project}/{name}"`' if project == "lab" else f"`#include <{project}/{name}>`",
             "",
-            doxygen.file_doc(xml, found),
+            f":::{{doxygenfile}} {name}\n:project: {project}\n:sections: briefdescription detaileddescription\n:::",
             "",
         ]
         for entity in documented:
@@ -155,11 +142,10 @@ class Header(SphinxDirective):
 
 
 class Explained(SphinxDirective):
-    """`{explained} 01_thread_indexing copy_y_fastest`: what ./learn explain prints for the lines of a kernel, and its advice;
-    with `bound` the end of it, on the launch with the highest bound."""
+    """`{explained} 07_reductions histogram_global`: the end of what ./learn explain prints of a kernel, on the launch with the highest
+    bound."""
 
     required_arguments = 2
-    option_spec = {"bound": directives.flag}
 
     def run(self) -> list[nodes.Node]:
         folder, kernel = self.arguments
@@ -170,21 +156,15 @@ class Explained(SphinxDirective):
         launches = [one for one in trace.load(str(path)).launches if results.kernel_base(one.kernel) == kernel]
         if not launches:
             raise self.error(f"the trace of {folder} has no kernel {kernel}")
-        if "bound" in self.options:
-            alike = [dataclasses.replace(launch, findings=[], kernel=kernel) for launch in launches]
-            (whole,) = trace.kernels_of(trace.Trace(alike))
-            bound = speed.of_kernel(whole, speed.gpu_named(""))
-            launches = [bound.launch] if bound else launches
-        first = trace.Trace([dataclasses.replace(launches[0], findings=[])])
-        text = report.render(first, ui.Palette(False), width=112)
-        text = text.replace(f"{self.config.warp_root}/", "")
-        text = re.sub(r"(?:\.\./)+(?=chapters/)", "", text)
-        part = r"^ *requests .*\| source\n(?:.*\n)*?(?=\n *requests  |\n  At least |\Z)"
-        if "bound" in self.options:
-            part = r"^  At least .*\n(?:.+\n)*"
-        found = re.search(part, text, re.MULTILINE)
+        alike = [dataclasses.replace(launch, findings=[], kernel=kernel) for launch in launches]
+        (whole,) = trace.kernels_of(trace.Trace(alike))
+        bound = speed.of_kernel(whole, speed.gpu_named(""))
+        shown = trace.Trace([bound.launch]) if bound else trace.Trace([])
+        found = re.search(
+            r"^  At least .*\n(?:.+\n)*", report.render(shown, ui.Palette(False), width=112), re.MULTILINE
+        )
         if not found:
-            raise self.error(f"./learn explain has no such lines for {kernel}")
+            raise self.error(f"./learn explain knows no bound for {kernel}")
         return [rendering.literal(found[0].rstrip("\n"), "text", "output")]
 
 
@@ -233,22 +213,6 @@ class Packages(SphinxDirective):
         return self.parse_text_to_nodes(markup.table(["what", "Debian package", "without it"], rows, "lll"))
 
 
-class CountsTable(SphinxDirective):
-    """Every count, what it is (from counts.h) and the hardware counter that it equals (from tools/warp/base/counts.py)."""
-
-    def run(self) -> list[nodes.Node]:
-        xml = Path(self.env.config.breathe_projects["simt"])
-        described = doxygen.members(xml, "simt::Counts")
-        if not described:
-            raise self.error("Doxygen extracted no member of simt::Counts")
-        self.env.note_dependency(counts.__file__)
-        rows = []
-        for name, text in described:
-            counters = " plus ".join(f"`{metric}`" for metric in counts.BY_NAME[name].counters) or "–"
-            rows.append([f"`{name}`", markup.escape(text.rstrip(".")), counters])
-        return self.parse_text_to_nodes(markup.table(["count", "what", "Nsight Compute"], rows, "lll"))
-
-
 def contract_signs(words: str) -> str:
     """`m x n` and `>=` in a contract, whose extents are parameters."""
     shown = re.sub(r"\b([a-z]) x (?=[a-z]\b)", r"\1 × ", markup.typeset(words))
@@ -271,7 +235,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("source", SourceFile)
     app.add_directive("explained", Explained)
     app.add_directive("packages", Packages)
-    app.add_directive("counts", CountsTable)
     app.add_config_value("warp_root", "", "env")
     app.add_role("rung", RungRole())
     app.add_lexer("cuda", colours.Cuda)

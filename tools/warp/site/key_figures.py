@@ -47,14 +47,7 @@ def speed(name: str, before: str, measured: Results | None) -> list[list[str]]:
     if not row.rate:
         return [["", milliseconds(row.median), f"ms on {measured.device}{which}"]]
     was = ""
-    if (
-        earlier
-        and earlier.rate
-        and peer
-        and earlier.rate_unit == row.rate_unit
-        and earlier.peer
-        and earlier.peer.name == peer
-    ):
+    if earlier and earlier.rate and earlier.peer and (earlier.rate_unit, earlier.peer.name) == (row.rate_unit, peer):
         was = short(earlier.rate) if abs(earlier.rate / row.rate - 1) > SAME else ""
     return [[was, short(row.rate), f"{row.rate_unit}{beside}{which}"]]
 

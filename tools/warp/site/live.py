@@ -281,7 +281,7 @@ def still(state: str) -> figures.Drawing:
     """The two accesses as a drawing."""
     space, accesses = parse(state)
     draw = figures.bank_map if space == "shared" else figures.word_map
-    return draw([(access.words(space), maps.of_example(access.example(space)) or {}) for access in accesses])
+    return draw([(access.words(space), maps.of_example(access.example(space)) or maps.Map("")) for access in accesses])
 
 
 def answer(exercise: str) -> list[Block]:

@@ -101,20 +101,19 @@ def depart_counted(self: Any, node: Any) -> None:
 
 def add_scripts(app: Sphinx, pagename: str, _template: str, _context: dict[str, Any], _doctree: nodes.document) -> None:
     """The files of what a page has."""
-    has = app.env.metadata.get(pagename, {})
+    has, scripts, styles = app.env.metadata.get(pagename, {}), list[str](), list[str]()
     if has.get("live") or has.get("ask") or has.get("counted"):
         parser = ["lane_index.js"] if has.get("live") or has.get("ask") else []
-        behind = [f"{name}.js" for name in ("ask", "counted") if has.get(name)]
-        for name in ("rules.js", *parser, "access.js", *behind):
-            app.add_js_file(name, loading_method="defer")
-        app.add_css_file("access.css")
-        app.add_css_file("counted.css")
-    scenes = has.get("player", "").split()
-    if scenes:
-        app.add_js_file("player.js", loading_method="defer")
-        for name in dict.fromkeys(file for scene in scenes for file in live.files_of(scene)):
-            app.add_js_file(name, loading_method="defer")
-        app.add_css_file("player.css")
+        scripts += ["rules.js", *parser, "access.js", *(f"{name}.js" for name in ("ask", "counted") if has.get(name))]
+        styles += ["access.css", "counted.css"]
+    if has.get("player"):
+        files = [file for scene in has["player"].split() for file in live.files_of(scene)]
+        scripts += ["player.js", *dict.fromkeys(files)]
+        styles.append("player.css")
+    for name in scripts:
+        app.add_js_file(name, loading_method="defer")
+    for name in styles:
+        app.add_css_file(name)
 
 
 def setup(app: Sphinx) -> None:

@@ -13,6 +13,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 from warp.site.reading import folded
+from warp.site.tree import has_class
 
 WIDTH = 328  # pixels, as docs/_static/warp.css gives a drawing in the margin
 LETTERS, LINE, GAP = 66, 24, 8  # of prose: letters a line, pixels a line, pixels between paragraphs
@@ -74,15 +75,14 @@ def numbers(figures: list[list[str]]) -> list[nodes.container]:
 
 
 def is_note(node: nodes.Node) -> bool:
-    return isinstance(node, nodes.container) and "margin-note" in node.get("classes", [])
+    return isinstance(node, nodes.container) and has_class(node, "margin-note")
 
 
 def runs_of(parent: nodes.Element) -> list[list[nodes.Node]]:
     """Prose without anything between, with the notes and drawings that stand beside it."""
     runs: list[list[nodes.Node]] = [[]]
     for child in parent.children:
-        beside = isinstance(child, nodes.Element) and "in-margin" in child.get("classes", [])
-        if prose_height(child) or is_note(child) or beside:
+        if prose_height(child) or is_note(child) or has_class(child, "in-margin"):
             runs[-1].append(child)
         elif not isinstance(child, nodes.Invisible):
             runs.append([])
@@ -95,7 +95,7 @@ def place_notes(_app: Sphinx, doctree: nodes.document) -> None:
     for note in [node for node in doctree.findall(nodes.container) if is_note(node)]:
         (run,) = [run for run in runs_of(note.parent) if note in run]
         behind = sum(prose_height(node) for node in run[run.index(note) + 1 :])
-        alone = not any("in-margin" in node.get("classes", []) for node in run)
+        alone = not any(has_class(node, "in-margin") for node in run)
         if not alone or behind < 2 * (NOTE_LINE + 12):
             note.parent.remove(note)
     said: set[str] = set()

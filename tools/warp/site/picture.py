@@ -1,23 +1,18 @@
-"""docs/ladder.svg, the picture of the README: the landing page's staircase, from the recorded results.
-
-python3 tools/warp/site/picture.py     writes it again; tests/site/test_picture.py fails where it is another
+"""./learn author picture: docs/ladder.svg, the picture of the README, from the recorded results: the landing page's staircase.
+tests/site/test_picture.py fails where it is another.
 """
 
 from __future__ import annotations
 
 import re
 import runpy
-import sys
 from pathlib import Path
-
-ROOT = Path(__file__).resolve().parents[3]
-if __name__ == "__main__":
-    sys.path[0] = str(ROOT / "tools")
 
 from warp.chapter import results, source
 from warp.site import chapter_drawings
 from warp.site.blocks import Figure
 
+ROOT = Path(__file__).resolve().parents[3]
 PICTURE = ROOT / "docs" / "ladder.svg"
 # The names of the drawings' colours in furo, and furo's own values for those that docs/conf.py leaves as they are.
 COLOURS = {
@@ -59,5 +54,6 @@ def picture(root: Path = ROOT) -> str:
     return re.sub(r' style="[^"]*"', f' width="{width}"', text, count=1) + "\n"
 
 
-if __name__ == "__main__":
+def main(_words: list[str]) -> int:
     PICTURE.write_text(picture(), encoding="utf-8")
+    return 0

@@ -15,6 +15,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 from warp.site.figures import quoted
+from warp.site.tree import has_class
 
 
 class question(nodes.container):  # noqa: N801  docutils names its nodes so
@@ -28,10 +29,8 @@ class folded(nodes.General, nodes.Element):  # noqa: N801
 def is_listing(node: nodes.Node) -> bool:
     """The source stands in the open, with its line numbers: it is what a prediction is made from. A formula of the prose
     belongs to its answer."""
-    classes = node.get("classes", []) if isinstance(node, nodes.Element) else []
-    return (isinstance(node, nodes.literal_block) and bool(node.get("linenos"))) or bool(
-        {"fold", "counted-listing"} & set(classes)
-    )
+    is_numbered = isinstance(node, nodes.literal_block) and bool(node.get("linenos"))
+    return is_numbered or has_class(node, "fold", "counted-listing")
 
 
 def is_hidden(node: nodes.Node) -> bool:
@@ -41,12 +40,11 @@ def is_hidden(node: nodes.Node) -> bool:
 
 def stays_open(node: nodes.Node) -> bool:
     """A drawing is looked at without a click, and an exercise is no answer."""
-    classes = node.get("classes", []) if isinstance(node, nodes.Element) else []
-    return isinstance(node, nodes.figure) or bool({"live-place", "trains"} & set(classes))
+    return isinstance(node, nodes.figure) or has_class(node, "live-place", "trains")
 
 
 def is_card(node: nodes.Node) -> bool:
-    return isinstance(node, nodes.container) and "rung" in node.get("classes", [])
+    return isinstance(node, nodes.container) and has_class(node, "rung")
 
 
 def fold_answers(_app: Sphinx, doctree: nodes.document) -> None:
@@ -103,12 +101,8 @@ def _fold(section: nodes.section, questions: list[nodes.Node], following: list[n
 
 def _is_open(node: nodes.Node) -> bool:
     """Of a card before its answer is opened: its title and its contract."""
-    classes = node.get("classes", [])
-    return (
-        "rung-title" in classes
-        or isinstance(node, nodes.Invisible)
-        or (isinstance(node, folded) and node["summary"] == "Contract")
-    )
+    is_contract = isinstance(node, folded) and node["summary"] == "Contract"
+    return has_class(node, "rung-title") or isinstance(node, nodes.Invisible) or is_contract
 
 
 def visit_question(self: Any, node: Any) -> None:

@@ -1,5 +1,4 @@
-#!/usr/bin/env python3
-"""Records what ./learn watch says of one exercise, save by save, for the landing page: tools/warp/site/record_watch.py
+"""./learn author watch: records what ./learn watch says of one exercise, save by save, for the landing page.
 
 Each save is checked as the runner checks it, and what it prints is kept with its colours in docs/recordings/watch.json, beside the edit that was
 made. tests/learn/test_recording.py holds the file to what the runner prints now, seconds aside.
@@ -9,14 +8,14 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[3]
-if __name__ == "__main__":
-    sys.path[0] = str(ROOT / "tools")
+from warp.base import ui
+from warp.base.errors import LearnError
+from warp.exercise import catalogue, checking, record, report
 
+ROOT = Path(__file__).resolve().parents[3]
 EXERCISE = "missing_guard"
 # What the learner changes before each save: (words, before, after).
 SAVES = (
@@ -36,9 +35,6 @@ SAVES = (
 
 def frames() -> list[dict]:
     """[{"edit": words, "says": the lines on the terminal}], one for each save."""
-    from warp.base import ui
-    from warp.exercise import catalogue, checking, record, report
-
     (exercise,) = catalogue.several([EXERCISE], catalogue.everything())
     checking.prepare("simulator")
     text, found, here = exercise.blank, [], os.getcwd()
@@ -49,7 +45,7 @@ def frames() -> list[dict]:
         try:
             for words, before, after in SAVES:
                 if before not in text:
-                    raise SystemExit(f"{exercise.source} has no '{before}' any more: mend SAVES in {__file__}")
+                    raise LearnError(f"{exercise.source} has no '{before}' any more: mend SAVES in {__file__}")
                 text = text.replace(before, after) if before else text
                 file.write_text(text, encoding="utf-8")
                 outcome = checking.check(exercise, str(file))
@@ -62,11 +58,7 @@ def frames() -> list[dict]:
     return found
 
 
-def main() -> int:
+def main(_words: list[str]) -> int:
     kept = ROOT / "docs" / "recordings" / "watch.json"
     kept.write_text(json.dumps({"exercise": EXERCISE, "frames": frames()}, indent=1, ensure_ascii=False) + "\n")
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

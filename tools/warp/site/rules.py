@@ -1,10 +1,8 @@
-#!/usr/bin/env python3
-"""Compiles the simulator's counting rules to WebAssembly, for the live figures: writes docs/_static/rules.js.
+"""./learn author rules: compiles the simulator's counting rules to WebAssembly, for the live figures, and writes
+docs/_static/rules.js.
 
-    python3 tools/warp/site/rules.py
-
-./learn docs compiles them anew, too, into the site alone, and takes the file that is kept where it cannot. Needs clang and lld with the headers of wasm32: on Debian 12 `clang-14 lld-14 libc++-14-dev-wasm32 wasi-libc`. Whoever changes the
-rules runs it and commits what it writes; a test compares the digest of the sources, and the bytes where the same clang is.
+Whoever changes the rules runs it and commits what it writes; a test compares the digest of the sources, and the bytes where the same
+clang is. It needs clang and lld with the headers of wasm32: on Debian 12 `clang-14 lld-14 libc++-14-dev-wasm32 wasi-libc`.
 """
 
 from __future__ import annotations
@@ -14,9 +12,11 @@ import hashlib
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
+
+from warp.base import ui
+from warp.base.errors import LearnError
 
 ROOT = Path(__file__).resolve().parents[3]
 SIMT = ROOT / "common" / "simt"
@@ -35,7 +35,7 @@ FLAGS = [
 ]
 
 
-class NoCompiler(Exception):
+class NoCompiler(LearnError):
     """What is missing, in one line."""
 
 
@@ -78,40 +78,14 @@ def compiled() -> bytes:
 def written(module: bytes, version: str) -> str:
     """The module as a script of the page."""
     return (
-        "// The simulator's counting rules as WebAssembly: tools/warp/site/rules.py writes this file.\n"
+        "// The simulator's counting rules as WebAssembly: ./learn author rules writes this file.\n"
         f"// sources {digest()}, clang {version}\n"
         f'const rulesModule = "{base64.b64encode(module).decode()}";\n'
     )
 
 
-def for_site(script: Path) -> str:
-    """Compiles the rules into `script`, unless it has them; where that cannot be it removes it. Says which in words."""
-    try:
-        version = compiler()[1]
-        mark = f"// sources {digest()}, clang {version}\n"
-        if not (script.exists() and mark in script.read_text(encoding="utf-8")):
-            text = written(compiled(), version)
-            script.parent.mkdir(parents=True, exist_ok=True)
-            script.write_text(text, encoding="utf-8")
-        return f"compiled by clang {version}"
-    except NoCompiler as missing:
-        script.unlink(missing_ok=True)
-        return f"the module that is kept, as {missing}"
-
-
-def main() -> int:
-    try:
-        module, version = compiled(), compiler()[1]
-    except NoCompiler as missing:
-        print(
-            f"rules.py: {missing}; on Debian 12: apt-get install clang-14 lld-14 libc++-14-dev-wasm32 wasi-libc",
-            file=sys.stderr,
-        )
-        return 2
+def main(_words: list[str]) -> int:
+    module, version = compiled(), compiler()[1]
     WRITTEN.write_text(written(module, version), encoding="utf-8")
-    print(f"{WRITTEN.relative_to(ROOT)}: {len(module):,} bytes of WebAssembly")
+    ui.say(f"{WRITTEN.relative_to(ROOT)}: {len(module):,} bytes of WebAssembly")
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

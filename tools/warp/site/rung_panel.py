@@ -1,16 +1,18 @@
-"""The card of a rung, which stands on the page right after its function."""
+"""The card of a rung, which stands on the page right after its function, and what it is made of."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from warp.chapter.counted import Counted
 from warp.chapter.results import Results
+from warp.chapter.source import Chapter
 from warp.chapter.written import Row
 from warp.site.blocks import Block, Box, Card, Contract, Fold, Output, Rubric, Tab, Text
 from warp.site.figures import side_by_side
 from warp.site.key_figures import in_margin, key_figures
-from warp.site.markup import code, escape, number, size_text
+from warp.site.markup import code, escape, number, size_text, typeset
 from warp.site.rung_tables import counts_table, measured_table, sizes_of, variants_beside
 from warp.site.rung_variants import variants_of
 
@@ -52,28 +54,39 @@ def measured_on(name: str, measured: Results, demonstration: bool, fold: bool = 
     return out
 
 
-def rung_panel(
-    name: str,
-    idea: str,
-    project: str,
-    signature: str,
-    simulated: Results | None,
-    measured: Results | None,
-    counted: Counted | None = None,
-    elsewhere: Sequence[Results] = (),
-    before: str = "",
-    asked: Sequence[str] = (),
-) -> Card:
-    """The card right after a rung's function: its key figures, compared with those of the rung `before`, what the simulator
-    found, and behind tabs all counts and times and the contract. `elsewhere` are the results of further GPUs, `asked` the
-    predictions that ask for its times."""
+@dataclass(eq=False)
+class Rungs:
+    """What the cards of a chapter are made of, and which rungs have one so far."""
+
+    chapter: Chapter
+    project: str
+    signatures: dict[str, str]  # how Breathe finds each rung's contract
+    simulated: Results | None
+    measured: Results | None
+    elsewhere: Sequence[Results] = ()  # of further GPUs
+    rung_figures: dict[str, list[Block]] = field(default_factory=dict)
+    counted: Counted | None = None
+    asked: dict[str, list[str]] = field(default_factory=dict)  # rung -> the predictions that ask for its times
+    placed: list[str] = field(default_factory=list)  # rungs whose panel stands on a page
+    base: dict[str, str] = field(default_factory=dict)  # rung -> the earlier one that it is like
+
+    def panel(self, name: str) -> list[Block]:
+        """The card of a rung, and its drawings."""
+        self.placed.append(name)
+        return [card(self, name), *self.rung_figures.get(name, [])]
+
+
+def card(known: Rungs, name: str) -> Card:
+    """A rung's key figures, compared with those of the rung that it is like, what the simulator found, and behind tabs all counts
+    and times and the contract."""
+    simulated, measured = known.simulated, known.measured
     out: list[Block] = []
     tabs: list[Block] = []
     rows = simulated.of(name) if simulated else []
     if simulated and rows:
         traced = [row for row in rows if row.counts and any(row.counts.values())]
         if traced:
-            tabs.append(Tab("Counts", counts_of(name, traced, simulated, counted, measured)))
+            tabs.append(Tab("Counts", counts_of(name, traced, simulated, known.counted, measured)))
         if simulated.shown.get(name):
             tabs.append(Tab("Printed", [Output(simulated.shown[name])]))
         for row in rows:
@@ -99,14 +112,15 @@ def rung_panel(
     if measured:
         there = measured_on(name, measured, demonstration, fold=True)
         tabs += [Tab(f"Times on {escape(measured.device)}", there)] if there else []
-    for other in elsewhere:
+    for other in known.elsewhere:
         there = measured_on(name, other, demonstration)
         tabs += [Tab(f"On {escape(other.device)}", there)] if there else []
-    if signature:
-        tabs.append(Tab("Contract", [Contract(signature, project)]))
-    figures = key_figures(name, before, simulated, measured)
+    if known.signatures.get(name):
+        tabs.append(Tab("Contract", [Contract(known.signatures[name], known.project)]))
+    figures = key_figures(name, known.base.get(name, ""), simulated, measured)
     differing = variants_of(name, measured)
-    chart = side_by_side(differing, name, list(asked)) if differing else None
+    chart = side_by_side(differing, name, list(known.asked.get(name, ()))) if differing else None
+    idea = typeset(known.chapter.header.rungs[name].idea)
     return Card(name, idea, figures, in_margin(name, measured), [*out, *tabs], chart)
 
 

@@ -41,39 +41,27 @@ def counts_table(rows: list[Row]) -> list[Block]:
                 requests = counts.get(f"{prefix}_requests", 0)
                 if cost != unit or not requests:
                     continue
+                costs = counts.get(f"{prefix}_{cost}", 0)
                 cells = [code(row.variant)] if variants else []
-                cells += [
-                    label,
-                    number(requests),
-                    number(counts.get(f"{prefix}_{cost}", 0)),
-                    per(counts.get(f"{prefix}_{cost}", 0), requests),
-                ]
+                cells += [label, number(requests), number(costs), per(costs, requests)]
                 if unit == "sectors":
-                    asked, moved = counts.get(f"{prefix}_bytes"), 32 * counts.get(f"{prefix}_sectors", 0)
+                    asked, moved = counts.get(f"{prefix}_bytes"), 32 * costs
                     cells.append(f"{number(round(100 * asked / moved, 1))} %" if asked is not None and moved else "–")
                     shared |= asked is not None and asked > moved
                 else:
-                    cells.append(
-                        number(counts[f"{prefix}_bank_conflicts"]) if f"{prefix}_bank_conflicts" in counts else "–"
-                    )
+                    conflicts = counts.get(f"{prefix}_bank_conflicts")
+                    cells.append("–" if conflicts is None else number(conflicts))
                 cells.append(per(counts.get(f"{prefix}_active_lanes", 0), requests))
                 body.append(cells)
         if not body:
             continue
-        head = ["variant"] if variants else []
-        head += [
-            "access",
-            "requests",
-            unit,
-            f"{unit} per request",
-            "bytes used" if unit == "sectors" else "bank conflicts",
-            "lanes per request",
-        ]
+        last = ["bytes used" if unit == "sectors" else "bank conflicts", "lanes per request"]
+        each = f"{unit} per request"
+        head = [*(["variant"] if variants else []), "access", "requests", unit, each, *last]
         words = 2 if variants else 1  # columns that say what a row is
         if variants:
             body = merge_variants(body, len(rows))
         head, body, constant = without_constants(head, body, words + 3)
-        each = f"{unit} per request"
         if variants and each in head:
             body = charted(body, head.index(each))
         parts.append(Table(head, body, "l" * words + "r" * (len(head) - words)))
@@ -184,14 +172,8 @@ def variants_beside(name: str, simulated: Results, counted: Counted | None, meas
     for row, wave, request in zip(rows, waves, requests):
         if not request.simulated or not request.hardware:
             return None
-        body.append(
-            [
-                code(row.variant),
-                per(wave.simulated, request.simulated),
-                per(wave.hardware, request.hardware),
-            ]
-            + ([rates.get(row.variant, "–")] if rates else [])
-        )
+        both = [per(wave.simulated, request.simulated), per(wave.hardware, request.hardware)]
+        body.append([code(row.variant), *both, *([rates.get(row.variant, "–")] if rates else [])])
     if len({simulated_per_load for _, simulated_per_load, *_ in body}) < 2:
         return None
     head = ["variant", "wavefronts per load, simulator", f"on {counted.device}"] + (["measured"] if rates else [])

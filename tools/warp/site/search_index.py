@@ -17,7 +17,9 @@ from typing import Any
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
-from sphinx.environment import BuildEnvironment
+
+from warp.site.reading import is_card
+from warp.site.tree import has_class
 
 Entry = tuple[str, str, str, str]  # anchor, title, prose, names of CUDA
 NAMES = re.compile(
@@ -27,8 +29,8 @@ NAMES = re.compile(
 
 def apart(node: nodes.Node) -> bool:
     """Whether what lies in the node belongs to an entry of its own."""
-    panel = isinstance(node, nodes.container) and {"rung", "provenance"} & set(node.get("classes", []))
-    return isinstance(node, (nodes.section, addnodes.desc)) or bool(panel)
+    panel = isinstance(node, nodes.container) and has_class(node, "rung", "provenance")
+    return isinstance(node, (nodes.section, addnodes.desc)) or panel
 
 
 def names_of(node: nodes.Node) -> str:
@@ -49,7 +51,7 @@ def words_of(node: nodes.Node, own: nodes.Node | None = None) -> list[str]:
         if apart(child) or isinstance(child, (nodes.table, nodes.literal_block, nodes.raw, nodes.Invisible)):
             continue
         if isinstance(child, (nodes.paragraph, nodes.caption, nodes.term)):
-            if "rung-title" not in child.get("classes", []):
+            if not has_class(child, "rung-title"):
                 texts.append(re.sub(r"\s+", " ", child.astext()).strip())
         else:
             texts += words_of(child)
@@ -65,12 +67,9 @@ def entries_of(doctree: nodes.document) -> list[Entry]:
             found.append(
                 ("" if top else section["ids"][0], title.astext(), " ".join(words_of(section)), names_of(section))
             )
-    for panel in doctree.findall(nodes.container):
-        if "rung" in panel.get("classes", []) and panel["ids"]:
-            idea = next(
-                (node.astext() for node in panel.findall(nodes.inline) if "idea" in node.get("classes", [])), ""
-            )
-            found.append((panel["ids"][0], panel["ids"][0], idea, names_of(panel)))
+    for panel in doctree.findall(is_card):
+        idea = next((node.astext() for node in panel.findall(nodes.inline) if has_class(node, "idea")), "")
+        found.append((panel["ids"][0], panel["ids"][0], idea, names_of(panel)))
     for item in doctree.findall(nodes.definition_list_item):
         for term in item.findall(nodes.term):
             if term["ids"]:
@@ -86,28 +85,16 @@ def entries_of(doctree: nodes.document) -> list[Entry]:
 
 
 def collect(app: Sphinx, doctree: nodes.document) -> None:
-    env: Any = app.env  # which carries what each page has
-    if not hasattr(env, "warp_search"):
-        env.warp_search = {}
-    env.warp_search[env.docname] = entries_of(doctree)
-
-
-def purge(_app: Sphinx, env: BuildEnvironment, docname: str) -> None:
-    getattr(env, "warp_search", {}).pop(docname, None)
-
-
-def merge(_app: Sphinx, env: Any, docnames: set[str], other: Any) -> None:
-    mine = env.warp_search = getattr(env, "warp_search", {})
-    mine.update({name: other.warp_search[name] for name in docnames if name in other.warp_search})
+    app.env.metadata[app.env.docname]["search"] = entries_of(doctree)
 
 
 def write_index(app: Sphinx, exception: Exception | None) -> None:
     if exception or app.builder.format != "html":
         return
     pages = []
-    for name, entries in sorted(getattr(app.env, "warp_search", {}).items()):
-        if name in app.env.titles and name != "404":
-            pages.append({"page": f"{name}.html", "title": app.env.titles[name].astext(), "entries": entries})
+    for name, known in sorted(app.env.metadata.items()):
+        if "search" in known and name in app.env.titles and name != "404":
+            pages.append({"page": f"{name}.html", "title": app.env.titles[name].astext(), "entries": known["search"]})
     packed = zlib.compress(json.dumps(pages, ensure_ascii=False, separators=(",", ":")).encode(), 9)
     text = f'const searchIndex = "{base64.b64encode(packed).decode()}";\n'
     path = app.outdir / "_static" / "search-index.js"
@@ -127,7 +114,5 @@ def search_page(_app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
 def setup(app: Sphinx) -> None:
     app.connect("builder-inited", no_index_of_pages)
     app.connect("doctree-read", collect, priority=950)  # after all folds
-    app.connect("env-purge-doc", purge)
-    app.connect("env-merge-info", merge)
     app.connect("html-collect-pages", search_page)
     app.connect("build-finished", write_index)

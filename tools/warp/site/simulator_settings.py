@@ -1,11 +1,14 @@
-"""The variables of the environment that simulated programs read, as the simulator's own table tells them."""
+"""The simulator's tables: the variables of the environment that programs read, and what is counted."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
+from warp.base.counts import BY_NAME
+from warp.site import doxygen
 from warp.site.blocks import Block, Table
+from warp.site.markup import escape
 
 HEADER = Path(__file__).resolve().parents[3] / "common" / "simt" / "base" / "settings_table.h"
 ENTRY = re.compile(r'\{"(\w+)", "(\w+)",\s*((?:"[^"]*"\s*)+)\}')
@@ -27,3 +30,12 @@ def table() -> list[Block]:
     return [
         Table(["variable", "what it does"], [[f"`{name}={value}`", effect] for name, value, effect in entries], "ll")
     ]
+
+
+def counts(xml: Path) -> list[Block]:
+    """Every count, what it is (from counts.h, whose `xml` Doxygen made) and the hardware counter that it equals."""
+    rows = []
+    for name, words in doxygen.members(xml, "simt::Counts"):
+        counters = " plus ".join(f"`{metric}`" for metric in BY_NAME[name].counters) or "–"
+        rows.append([f"`{name}`", escape(words.rstrip(".")), counters])
+    return [Table(["count", "what", "Nsight Compute"], rows, "lll")]

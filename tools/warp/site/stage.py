@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from warp.base.errors import LearnError
 from warp.site.blocks import Page
 
 
-class BuildError(Exception):
+class BuildError(LearnError):
     """What stops the build, in one line, or with a tool's own lines below it."""
 
 

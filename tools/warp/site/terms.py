@@ -10,9 +10,9 @@ from typing import Any
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
-from sphinx.environment import BuildEnvironment
 
 from warp.site import live
+from warp.site.tree import has_class, nearest
 
 # The terms that have a picture: what the live figure draws for a state, or for its first access.
 PICTURES = {
@@ -85,12 +85,12 @@ def link_terms(app: Any, doctree: nodes.document) -> None:
     for paragraph in list(doctree.findall(nodes.paragraph)):
         if not left:
             return
-        if _inside(paragraph, (nodes.table, nodes.caption)) or "rung-title" in paragraph.get("classes", []):
+        if nearest(paragraph, nodes.table, nodes.caption) or has_class(paragraph, "rung-title"):
             continue
-        if {"question", "facts"} & set(paragraph.parent.get("classes", [])):
+        if has_class(paragraph.parent, "question", "facts"):
             continue  # the head of the page
         for text in list(paragraph.findall(nodes.Text)):
-            if not _inside(text, OUTSIDE):
+            if not nearest(text, *OUTSIDE):
                 _link(app, text, left)
 
 
@@ -108,24 +108,17 @@ def note_sections(app: Any, doctree: nodes.document) -> None:
                 term = named[use[1].lower()]
                 if heads > found.get(term, (-1, ""))[0]:
                     found[term] = (heads, "" if isinstance(section.parent, nodes.document) else section["ids"][0])
-    if not hasattr(app.env, "warp_term_uses"):
-        app.env.warp_term_uses = {}
-    app.env.warp_term_uses[app.env.docname] = found
+    app.env.metadata[app.env.docname]["terms"] = found
 
 
-def purge(_app: Sphinx, env: BuildEnvironment, docname: str) -> None:
-    getattr(env, "warp_term_uses", {}).pop(docname, None)
-
-
-def merge(_app: Sphinx, env: Any, docnames: set[str], other: Any) -> None:
-    mine = env.warp_term_uses = getattr(env, "warp_term_uses", {})
-    theirs = getattr(other, "warp_term_uses", {})
-    mine.update({name: theirs[name] for name in docnames if name in theirs})
+def uses_of(env: Any) -> list[tuple[str, dict[str, tuple[bool, str]]]]:
+    """Where each page speaks of each term."""
+    return sorted((name, known["terms"]) for name, known in env.metadata.items() if "terms" in known)
 
 
 def glossary_again(_app: Sphinx, env: Any) -> list[str]:
     """The glossary is written again when a chapter speaks of its terms elsewhere."""
-    uses = sorted(getattr(env, "warp_term_uses", {}).items())
+    uses = uses_of(env)
     if getattr(env, "warp_terms_written", None) == uses or "glossary" not in env.all_docs:
         return []
     env.warp_terms_written = uses
@@ -159,7 +152,7 @@ def complete_glossary(app: Sphinx, doctree: nodes.document, docname: str) -> Non
 
 def chapters_of(app: Sphinx, term: str) -> nodes.paragraph | None:
     """Links to the sections about a term: those with it in their heading if there are any, else the first that use it."""
-    uses = [(doc, *of[term]) for doc, of in sorted(getattr(app.env, "warp_term_uses", {}).items()) if term in of]
+    uses = [(doc, *of[term]) for doc, of in uses_of(app.env) if term in of]
     shown = [use for use in uses if use[1]] or uses[:1]
     if not shown:
         return None
@@ -169,14 +162,6 @@ def chapters_of(app: Sphinx, term: str) -> nodes.paragraph | None:
         uri = app.builder.get_relative_uri("glossary", doc) + (f"#{anchor_}" if anchor_ else "")
         line += [nodes.Text(", ") if i else nodes.Text(""), nodes.reference("", number, refuri=uri, internal=True)]
     return line
-
-
-def _inside(node: nodes.Node | None, kinds: type | tuple[type, ...]) -> bool:
-    while node is not None:
-        if isinstance(node, kinds):
-            return True
-        node = node.parent
-    return False
 
 
 def _link(app: Any, text: nodes.Text, left: dict[str, str]) -> None:
@@ -210,7 +195,5 @@ def setup(app: Sphinx) -> None:
     app.connect("doctree-read", link_terms, priority=940)
     app.connect("doctree-resolved", explain_terms)
     app.connect("doctree-resolved", complete_glossary)
-    app.connect("env-purge-doc", purge)
-    app.connect("env-merge-info", merge)
     app.connect("env-updated", glossary_again)
     app.add_js_file("terms.js", loading_method="defer")

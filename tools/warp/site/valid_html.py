@@ -14,6 +14,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 from warp.site.figures import quoted
+from warp.site.tree import has_class
 
 # What docs/_static/card.png shows, which is drawn in docs/card.html.
 CARD = "Warp by Warp: see why a CUDA kernel is slow. A staircase of kernels that ends above cuBLAS."
@@ -93,8 +94,8 @@ def described(app: Sphinx, pagename: str, _templatename: str, context: dict[str,
     words = ""
     if doctree is not None:
         paragraphs = [p for p in doctree.findall(nodes.paragraph) if not isinstance(p.parent, nodes.list_item)]
-        paragraphs = [p for p in paragraphs if "facts" not in p.parent.get("classes", [])]
-        asked = [p for p in paragraphs if "question" in p.parent.get("classes", [])]
+        paragraphs = [p for p in paragraphs if not has_class(p.parent, "facts")]
+        asked = [p for p in paragraphs if has_class(p.parent, "question")]
         first = (asked or [p for p in paragraphs if len(p.astext()) > 50] or paragraphs)[:1]
         words = re.sub(r"\s+", " ", first[0].astext()).strip() if first else ""
     title = re.sub(r"<[^>]*>", "", context.get("title") or "") or app.config.project
@@ -103,24 +104,18 @@ def described(app: Sphinx, pagename: str, _templatename: str, context: dict[str,
     if len(words) > 160:
         words = words[: words.rindex(" ", 0, 157)].rstrip(",;:") + " ..."
 
-    tags = [("property", "og:title", title), ("property", "og:type", "website")]
-    tags += [("property", "og:site_name", app.config.project)]
+    address = app.config.html_baseurl.rstrip("/")
+    tags = {"og:title": title, "og:type": "website", "og:site_name": app.config.project}
     if words:
-        tags += [("name", "description", words), ("property", "og:description", words)]
-    if app.config.html_baseurl:
-        address = app.config.html_baseurl.rstrip("/")
-        tags += [("property", "og:url", f"{address}/{pagename}.html")]
-        tags += [
-            ("property", "og:image", f"{address}/_static/card.png"),
-            ("name", "twitter:card", "summary_large_image"),
-        ]
-        tags += [("property", "og:image:alt", CARD)]
+        tags |= {"description": words, "og:description": words}
+    if address:
+        tags |= {"og:url": f"{address}/{pagename}.html", "og:image": f"{address}/_static/card.png"}
+        tags |= {"twitter:card": "summary_large_image", "og:image:alt": CARD}
     context["html_baseurl"] = app.config.html_baseurl
-    context["site_path"] = (
-        urlsplit(app.config.html_baseurl).path.rstrip("/") + "/"
-    )  # of the page for addresses that are wrong
+    context["site_path"] = urlsplit(address).path + "/"  # of the page for addresses that are wrong
     context["metatags"] = (context.get("metatags") or "") + "".join(
-        f'\n    <meta {kind}="{name}" content="{quoted(text)}">' for kind, name, text in tags
+        f'\n    <meta {"property" if name.startswith("og:") else "name"}="{name}" content="{quoted(text)}">'
+        for name, text in tags.items()
     )
 
 

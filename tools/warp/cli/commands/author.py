@@ -16,6 +16,7 @@ from warp.cli.options import Arguments
 ACTIONS = {
     "check": ("numbers, predictions and lengths of chapters, and what is wrong with them", "chapter.authors"),
     "numbers": ("each bound number of the prose beside the value that it is computed from", "chapter.authors"),
+    "value": ("what an expression of a chapter gives; without one, the times that it may ask for", "chapter.authors"),
     "asked": ("each prediction beside what the run answers, and what gives an answer away", "chapter.authors"),
     "limits": ("words, rungs, predictions and the longest stretch without a heading or kernel", "chapter.authors"),
     "sass": (
@@ -37,6 +38,9 @@ ACTIONS = {
     "microkernels": ("the tests' record of what count has measured of the microkernels", "record.record_microkernels"),
     "fp32": ("fails where a program's product of floats ran on tensor cores", "record.fp32_kernels"),
     "schema": ("the JSON Schema of what the simulator, lab and the grader write", "record.schema"),
+    "picture": ("the README's picture, from the recorded results", "site.picture"),
+    "watch": ("the landing page's recording of ./learn watch", "site.record_watch"),
+    "rules": ("the simulator's counting rules as WebAssembly, for the live figures", "site.rules"),
     "golden": ("what every program of the simulator's tests says: store it, compare with it", "golden.py"),
     "toolkits": ("compiles for a GPU with several CUDA Toolkits", "toolkits.py"),
     "simulated": (

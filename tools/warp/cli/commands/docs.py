@@ -1,4 +1,4 @@
-"""./learn docs: builds the site, and serves it to this machine when asked."""
+"""./learn docs: builds the site, or the pages of one chapter alone, and serves it to this machine when asked."""
 
 from __future__ import annotations
 
@@ -19,35 +19,40 @@ from warp.cli.options import Arguments
 
 def main(arguments: Arguments) -> int:
     port = port_number(arguments.port, arguments.serve)
+    if len(arguments.words) > 1 or (arguments.words and arguments.pdf):
+        raise UsageError("docs takes one chapter, and without --pdf; or none, for the whole site")
+    known = chapters.all_chapters()
+    alone = [chapters.find(word, known) for word in arguments.words]
     machine = Machine()
-    if not pages.folder():
-        ui.note(f"The site takes {pages.HOW_LONG}.")
+    if not pages.folder() and not alone:
+        ui.note(f"The site takes {pages.HOW_LONG}; ./learn docs 06 takes one chapter alone.")
     install.ensure(machine, "docs")
     python = install.ensure_venv(machine)
-    build_programs(machine)
+    if not alone:
+        build_programs(machine)
+    elif not has_kept_run(alone[0]):
+        install.ensure(machine, "simulator", "test")
+        what = f"chapter {alone[0].number} for the simulator"
+        build.build("simulator", machine, what, [alone[0].name], patience=1.0)
     env = dict(os.environ, WARP_COMMIT=build.commit(), WARP_BUILD_DIR=paths.BUILD)
     # To compile Sphinx and what it imports takes a third of the time of a build after an edit of prose.
     env.pop("PYTHONDONTWRITEBYTECODE", None)
     env["PYTHONPYCACHEPREFIX"] = os.path.join(paths.BUILD, "pycache")
+    command = [python, os.path.join(paths.ROOT, "tools", "warp", "site", "build.py")]
+    command += [word for chapter in alone for word in ("--only", chapter.key)]
     with build.lock("docs"):
-        steps.run(
-            "Building the site",
-            [python, os.path.join(paths.ROOT, "tools", "warp", "site", "build.py")],
-            "docs",
-            env=env,
-            cwd=paths.ROOT,
-        )
-    folder = os.path.join(paths.BUILD, "docs", "html")
-    index = os.path.join(folder, "index.html")
+        steps.run("Building its pages" if alone else "Building the site", command, "docs", env=env, cwd=paths.ROOT)
+    folder = os.path.join(paths.BUILD, "docs", "alone" if alone else "", "html")
+    index = os.path.join(folder, f"chapters/{alone[0].key}.html" if alone else "index.html")
     if not os.path.exists(index):
         raise LearnError(f"tools/warp/site/build.py ended well but wrote no {paths.shown(index)}")
     pages.note_passed(progress.read())
-    ui.say("The site: " + paths.shown(index))
+    ui.say(("The chapter, without the rest of the site: " if alone else "The site: ") + paths.shown(index))
     if arguments.pdf:
         print_short_path(machine, folder)
     if arguments.serve:
         return serve(folder, port)
-    ui.say("Open it in a browser, or: ./learn docs --serve")
+    ui.say("Open it in a browser, or: ./learn " + " ".join(["docs", *(one.number for one in alone), "--serve"]))
     return 0
 
 
@@ -61,7 +66,7 @@ def build_programs(machine: Machine) -> None:
         if chapter.problem:
             raise LearnError(chapter.problem)
         code[chapter.key] = freshness.code_of(Path(chapter.source))["digest"]
-        if Path(chapter.program("simulator")).exists() or not run.kept_of(Path(chapter.source)):
+        if not has_kept_run(chapter):
             targets.append(chapter.name)
     beside = Path(paths.build_folder("simulator"), "tests", "simulator", "microkernels", "microkernels")
     if beside.exists() or run.kept_launches(root) is None:
@@ -79,6 +84,11 @@ def build_programs(machine: Machine) -> None:
     build.build("simulator", machine, "the chapters for the simulator", [*targets, "simtcc", "simt"], testing=True)
     write_atomically(stamp, json.dumps({"code": code, "programs": programs_of(known)}))
     os.utime(stamp, (began, began))  # what is edited while it builds is newer
+
+
+def has_kept_run(chapter: Chapter) -> bool:
+    """Its program is not built, and the repository has the run of this code."""
+    return not Path(chapter.program("simulator")).exists() and run.kept_of(Path(chapter.source)) is not None
 
 
 def programs_of(known: list[Chapter]) -> dict[str, int]:

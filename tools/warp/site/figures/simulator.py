@@ -14,24 +14,27 @@ class Station:
     folder: str
     happens: str
     functions: list[str]
-    beside: bool = False  # to the right of the one before: both get the same request
 
 
-WAY_OF_AN_ACCESS = [
-    Station("hooks", "the lane notes why it stops", ["__tsan_read4()", "Hooks::access_of_lane()", "note_stop()"]),
-    Station(
-        "exec", "others run until all lanes of the warp stand", ["Worker::stop_and_return()", "Worker::schedule()"]
-    ),
-    Station("exec", "lanes at one place become one Request", ["Worker::form_group()", "Worker::observe()"]),
-    Station("monitor", "to the checkers and to the counter", ["Monitor::observe()"]),
-    Station("check", "Request in, Fault out", ["SharedChecker::check()", "GlobalChecker::check_place()"]),
-    Station("count", "sectors and wavefronts", ["Counter::count_shared()", "Counter::count_global()"], beside=True),
-    Station("launch", "the workers' counts and faults are merged", ["run()", "drop_needless()"]),
-    Station("report", "faults in words, the trace as JSON", ["finish_launch()", "describe()", "write_trace()"]),
+WAY = [  # those of a row get the same request
+    [Station("hooks", "the lane notes why it stops", ["__tsan_read4()", "Hooks::access_of_lane()", "note_stop()"])],
+    [
+        Station(
+            "exec", "others run until all lanes of the warp stand", ["Worker::stop_and_return()", "Worker::schedule()"]
+        )
+    ],
+    [Station("exec", "lanes at one place become one Request", ["Worker::form_group()", "Worker::observe()"])],
+    [Station("monitor", "to the checkers and to the counter", ["Monitor::observe()"])],
+    [
+        Station("check", "Request in, Fault out", ["SharedChecker::check()", "GlobalChecker::check_place()"]),
+        Station("count", "sectors and wavefronts", ["Counter::count_shared()", "Counter::count_global()"]),
+    ],
+    [Station("launch", "the workers' counts and faults are merged", ["run()", "drop_needless()"])],
+    [Station("report", "faults in words, the trace as JSON", ["finish_launch()", "describe()", "write_trace()"])],
 ]
 
 
-def way_of_an_access(stations: list[Station]) -> Drawing:
+def way_of_an_access() -> Drawing:
     """One box a station, from top to bottom, with an arrow from each to the next."""
     step, height, gap = 34, 15.5, 26
 
@@ -50,12 +53,9 @@ def way_of_an_access(stations: list[Station]) -> Drawing:
         tip = f"M{x - 4:g} {y + gap - 7:g}L{x:g} {y + gap - 1:g}L{x + 4:g} {y + gap - 7:g}"
         return path(f"M{x:g} {y + 1:g}L{x:g} {y + gap - 2:g}{tip}", MUTED, 1.4)
 
-    def draw(width: float, side_by_side: bool) -> str:
-        shapes, y, i = [], 1.0, 0
-        while i < len(stations):
-            row = [stations[i]]
-            while side_by_side and i + len(row) < len(stations) and stations[i + len(row)].beside:
-                row.append(stations[i + len(row)])
+    def draw(width: float, rows: list[list[Station]]) -> str:
+        shapes, y = [], 1.0
+        for row in rows:
             each = (width - 2 - (len(row) - 1) * step / 2) / len(row)
             tallest = 0.0
             for column, station in enumerate(row):
@@ -66,8 +66,9 @@ def way_of_an_access(stations: list[Station]) -> Drawing:
                 shapes += more
                 tallest = max(tallest, tall)
             y += tallest + gap
-            i += len(row)
         return svg(shapes, width, y - gap + 1)
 
+    stations = [station for row in WAY for station in row]
     words = " ".join(f"{s.folder}: {s.happens}, by {', '.join(s.functions)}." for s in stations)
-    return Drawing(draw(680, True), f"The way of one memory access through the simulator. {words}", draw(330, False))
+    alt = f"The way of one memory access through the simulator. {words}"
+    return Drawing(draw(680, WAY), alt, draw(330, [[station] for station in stations]))

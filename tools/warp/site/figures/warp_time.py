@@ -8,7 +8,7 @@ from pathlib import Path
 
 from warp.chapter.recording import Recording, Step
 from warp.site.figures.drawing import FOREGROUND, LINE, MUTED, Drawing, halo, mono, path, rect, svg, text
-from warp.site.figures.roles import colour, fill, legend
+from warp.site.figures.roles import ROLES, colour, fill, legend
 
 LANES = 32
 WORDS = {
@@ -29,6 +29,10 @@ class Panel:
     warps: list[int]
     title: str = ""
     columns: list[list] = field(default_factory=list)  # of steps, at most one for each warp
+
+    @property
+    def name(self) -> str:
+        return self.title or self.recording.kernel
 
     def __post_init__(self) -> None:
         """Puts the steps into columns. Barriers put the warps in step; between two of them each has its own pace."""
@@ -181,12 +185,7 @@ def warp_time(panels: list[Panel], intro: str, wasted: str = "switched off") -> 
     partly = any(
         panel.alive[s.warp] & ~s.lanes for panel in panels for c in panel.columns for s in c if s.what != "wait"
     )
-    words = {
-        "loaded": "global memory",
-        "shared": "shared memory",
-        "computing": "computes",
-        "idle": "waits at the barrier",
-    }
+    words = {**ROLES, "idle": "waits at the barrier"}
     roles = {role: words[role] for role in words if role in known}
     if partly:
         roles["wasted"] = wasted
@@ -200,8 +199,7 @@ def warp_time(panels: list[Panel], intro: str, wasted: str = "switched off") -> 
             if i and i % across == 0:
                 x, y = 0.0, bottom + 20
             top = y + 40
-            name = panel.title or panel.recording.kernel
-            shapes.append(text(x, y + 13, mono(name), 13.5))
+            shapes.append(text(x, y + 13, mono(panel.name), 13.5))
             total, share = totals(panel)
             shapes.append(text(x, y + 30, f"{total:,} steps, {share:.0%} of their lanes used", 12, MUTED))
             inside, bottom = band(panel, x + left, top, cell, high, gap)
@@ -221,22 +219,16 @@ def warp_time(panels: list[Panel], intro: str, wasted: str = "switched off") -> 
         return svg([*shapes, *below], width, bottom + 14 + tall)
 
     alt = f"{intro} " + " ".join(
-        f"{panel.title or panel.recording.kernel}: {totals(panel)[0]:,} steps, {totals(panel)[1]:.0%} of their lanes used: "
+        f"{panel.name}: {totals(panel)[0]:,} steps, {totals(panel)[1]:.0%} of their lanes used: "
         + "; ".join(f"line {line}, {words}" for line, words, *_ in panel.frames()[:12])
         + ("; and so on." if len(panel.columns) > 12 else ".")
         for panel in panels
     )
-    data = {
-        "panels": [
-            {
-                "name": panel.title or panel.recording.kernel,
-                "frames": panel.frames(),
-                "lines": {str(line): panel.lines[line] for line in sorted(panel.lines)},
-            }
-            for panel in panels
-        ]
-    }
-    return Drawing(draw(720, min(len(panels), 3)), alt, draw(340, 1), scene="warp", data=data)
+    told = []
+    for panel in panels:
+        lines = {str(line): panel.lines[line] for line in sorted(panel.lines)}
+        told.append({"name": panel.name, "frames": panel.frames(), "lines": lines})
+    return Drawing(draw(720, min(len(panels), 3)), alt, draw(340, 1), scene="warp", data={"panels": told})
 
 
 def totals(panel: Panel) -> tuple[int, float]:
