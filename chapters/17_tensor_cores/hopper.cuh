@@ -33,6 +33,8 @@
 // tiles may be touched. And it reads through another path than loads and stores, the {term}`async proxy`: what
 // threads have written to shared memory, it sees only after `fence.proxy.async`. What the TMA has written, it sees.
 //
+// `one_box`, `one_wgmma` and `one_store` are these instructions, each in a small kernel of its own, and `one_ldmatrix` is that of section 3.
+//
 //? boxes: How many bytes does a stage of 128 x 64 of A and 64 x 256 of B have?
 //? choices: 24,576 | 49,152 | 98,304
 //? answer: 2 * (128 * 64 + 64 * 256)

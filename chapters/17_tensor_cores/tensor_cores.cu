@@ -18,6 +18,11 @@
 //   ./learn run 17 --rung copy_ring       asynchronous copies into a ring of stages
 //   ./learn run 17 --rung no_wait         the ring without waiting for its copies  [raises uninitialized-shared]
 //   ./learn run 17 --rung tf32            floats, cut to TF32 or in two parts that are nearly all of them
+//   ./learn run 17 --rung int8            signed bytes, added up in integers
+//   ./learn run 17 --rung one_ldmatrix    four 8 x 8 matrices, lane by lane  [needs sm_90a, cuda 12.9]
+//   ./learn run 17 --rung one_box         a box, and the barrier that counts its bytes  [needs sm_90a, cuda 12.9]
+//   ./learn run 17 --rung one_wgmma       a warpgroup's product, from two descriptors  [needs sm_90a, cuda 12.9]
+//   ./learn run 17 --rung one_store       stmatrix, and a box on its way out  [needs sm_90a, cuda 12.9]
 //   ./learn run 17 --rung tma_wgmma       Hopper: boxes by the TMA, and an instruction that reads shared memory
 //                                         [needs sm_90a, cuda 12.9]
 //   ./learn run 17 --rung producer_warp   one thread requests boxes, two warpgroups multiply  [needs sm_90a, cuda 12.9]
@@ -25,6 +30,7 @@
 //   ./learn run 17 --rung persistent      blocks stay for many tiles  [needs sm_90a, cuda 12.9]
 //   ./learn run 17 --rung multicast       two blocks load the boxes of B for each other  [needs sm_90a, cuda 12.9]
 //   ./learn run 17 --rung overlapped      sums leave beneath the next tile's products  [needs sm_90a, cuda 12.9]
+//   ./learn run 17 --rung fp8             elements of 8 bits, with factors for rows and columns  [needs sm_90a, cuda 12.9]
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "eight_bits.h"
 #include "hopper.cuh"
 #include "lab/lab.h"
 #include "launcher.h"
@@ -129,10 +130,10 @@ __global__ void transpose(T* to, int ld_to, const T* from, int ld, int rows, int
   }
 }
 
-/// The tensor map of a matrix (rows, cols) whose rows are aligned, for boxes of (height, 128 bytes) swizzled by 128 bytes.
-///
-/// The function that makes it belongs to the driver; asking the runtime for its address spares the
-/// program a second library.
+}  // namespace
+
+// The function that makes a tensor map belongs to the driver; asking the runtime for its address spares the program a second
+// library.
 template <class T>
 CUtensorMap tensor_map(const T* matrix, int rows, int cols, int ld, int height) {
   void* entry = nullptr;
@@ -149,6 +150,7 @@ CUtensorMap tensor_map(const T* matrix, int rows, int cols, int ld, int height) 
       &map,
       std::is_same_v<T, bf16>     ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
       : std::is_same_v<T, __half> ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
+      : std::is_same_v<T, E4m3>   ? CU_TENSOR_MAP_DATA_TYPE_UINT8
                                   : CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
       2, const_cast<T*>(matrix), size, pitch, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
       CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
@@ -156,8 +158,6 @@ CUtensorMap tensor_map(const T* matrix, int rows, int cols, int ld, int height) 
   CUDA_CHECK(made == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue);
   return map;
 }
-
-}  // namespace
 
 template <class T>
 const T* Launcher<T>::Room::aligned(const T* from, int rows, int cols, int& ld) {
@@ -235,6 +235,7 @@ void Launcher<bf16>::simple(Product g) {
       g, tensor_map(g.a, g.m, g.k, g.lda, BM), tensor_map(g.b, g.k, g.n, g.ldb, BK));
 }
 
+template CUtensorMap tensor_map(const E4m3*, int, int, int, int);
 template class Launcher<bf16>;
 template class Launcher<__half>;
 template class Launcher<float>;
