@@ -279,7 +279,7 @@ void Ladder::time(const Rung& rung, const Peer* peer, Row& row) {
   const double sustained = seconds_of_each_rung();
   if (sustained > 0) {  // it alone, without a pause
     peer = nullptr;
-    how.min_runs = 1, how.max_runs = std::numeric_limits<int>::max(), how.precision = 0;
+    how.min_runs = 1, how.max_runs = std::numeric_limits<int>::max(), how.precision = -1;
     how.budget_s = sustained, how.flush = false;
   }
   constexpr int at_once = 16;
