@@ -207,6 +207,34 @@ __global__ void __launch_bounds__(specialized_threads, 1)
   if (me == 0) asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
 }
 
+// The errors are those of the worst element at 4096, whose values go up to some 2,000. Elements are in (-1, 1), a quarter of them negative;
+// factors lie between 1/2 and 2. The peer of `sums=inside` is cuBLASLt with fast sums, that of `sums=outside` without.
+//
+// | | largest error | TFLOP/s | at MHz | share of cuBLASLt |
+// |---|--:|--:|--:|--:|
+// | `sums=inside` | 29.2 | 1414 | 1965 | 0.93 |
+// | `sums=outside` | 4.13 | 1264 | 1965 | 0.94 |
+//= | 29.2 | 1414 | 1965 | 0.93: (error("fp8/sums=inside"), rate("fp8/sums=inside") / 1000, clock("fp8/sums=inside"),
+//=   ratio("fp8/sums=inside"))
+//= | 4.13 | 1264 | 1965 | 0.94: (error("fp8/sums=outside"), rate("fp8/sums=outside") / 1000, clock("fp8/sums=outside"),
+//=   ratio("fp8/sums=outside"))
+//
+// Beside the product of the floats that were rounded to FP8, the worst element of `sums=outside` is 13.6 off: the price of 8 bits. Sums
+// within the tensor core lose twice as much again. Of the 4.13 the rounding to BF16 alone can take 4, half of the last place of a
+// number beyond 1,024.
+//= is 13.6: error("fp8/sums=outside, beside=floats")
+//= twice as much: error("fp8/sums=inside") / error("fp8/sums=outside, beside=floats")
+//= can take 4: 1024 * 2 ** -7 / 2
+//
+// With twice the K the loss within is 3.7 times as large, and with sums outside 2.0 times, as the values are.
+//= is 3.7 times: error("fp8/sums=inside", 8192) / error("fp8/sums=inside")
+//= outside 2.0 times: error("fp8/sums=outside", 8192) / error("fp8/sums=outside")
+//
+// At 2048 the shares are 0.91 and 0.93, at 8192 0.94 and 0.89. A tile has half as many steps as with BF16, and as many sums to store, which here
+// nothing hides, and `overlapped` does for BF16. What that costs is not measured.
+//= the shares are 0.91 and 0.93: (ratio("fp8/sums=inside", 2048), ratio("fp8/sums=outside", 2048))
+//= 8192 0.94 and 0.89: (8192, ratio("fp8/sums=inside", 8192), ratio("fp8/sums=outside", 8192))
+
 // [hide] How the rung is registered
 namespace {
 

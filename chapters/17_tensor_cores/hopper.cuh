@@ -225,9 +225,9 @@ __global__ void __launch_bounds__(256, 1)
   store_sums(g, d, row + 64 * group, col);
 }
 
-// 598 TFLOP/s. The loop has four `wgmma` and hardly anything else, yet each iteration ends with two waits: for the
+// 606 TFLOP/s. The loop has four `wgmma` and hardly anything else, yet each iteration ends with two waits: for the
 // products, and at the barrier for the other warpgroup. What each of the two costs is not measured.
-//= 598 TFLOP/s: rate("tma_wgmma") / 1000
+//= 606 TFLOP/s: rate("tma_wgmma") / 1000
 //
 // ## 7. Producer and consumers
 //
