@@ -114,8 +114,8 @@ Peer cublas_int8(const EightBitProduct<int>& product) {
                                                               CUDA_R_8I, CUDA_R_32I, CUDA_R_32I));
 }
 
-Peer cublas_fp8(const EightBitProduct<__nv_bfloat16>& product, const float* rows, const float* cols,
-                bool fast_sums) {
+Peer cublas_fp8(const EightBitProduct<__nv_bfloat16>& product, [[maybe_unused]] const float* rows,
+                [[maybe_unused]] const float* cols, bool fast_sums) {
   const auto plan = std::make_shared<Plan<float>>(product, CUBLAS_COMPUTE_32F, CUDA_R_8F_E4M3,
                                                   CUDA_R_32F, CUDA_R_16BF);
   plan->set(CUBLASLT_MATMUL_DESC_FAST_ACCUM, static_cast<std::int8_t>(fast_sums));
