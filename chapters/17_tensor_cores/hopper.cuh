@@ -33,6 +33,8 @@
 // tiles may be touched. And it reads through another path than loads and stores, the {term}`async proxy`: what
 // threads have written to shared memory, it sees only after `fence.proxy.async`. What the TMA has written, it sees.
 //
+// `one_box`, `one_wgmma` and `one_store` are these instructions, each in a small kernel of its own, and `one_ldmatrix` is that of section 3.
+//
 //? boxes: How many bytes does a stage of 128 x 64 of A and 64 x 256 of B have?
 //? choices: 24,576 | 49,152 | 98,304
 //? answer: 2 * (128 * 64 + 64 * 256)
@@ -223,9 +225,9 @@ __global__ void __launch_bounds__(256, 1)
   store_sums(g, d, row + 64 * group, col);
 }
 
-// 598 TFLOP/s. The loop has four `wgmma` and hardly anything else, yet each iteration ends with two waits: for the
+// 606 TFLOP/s. The loop has four `wgmma` and hardly anything else, yet each iteration ends with two waits: for the
 // products, and at the barrier for the other warpgroup. What each of the two costs is not measured.
-//= 598 TFLOP/s: rate("tma_wgmma") / 1000
+//= 606 TFLOP/s: rate("tma_wgmma") / 1000
 //
 // ## 7. Producer and consumers
 //

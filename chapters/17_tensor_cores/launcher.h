@@ -12,6 +12,11 @@
 #include "lab/lab.h"
 #include "tensor_cores.h"
 
+/// The tensor map of a matrix (rows, cols) whose rows are aligned, for boxes of (height, 128 bytes) swizzled by 128 bytes.
+/// \param ld elements from a row to the next
+template <class T>
+CUtensorMap tensor_map(const T* matrix, int rows, int cols, int ld, int height);
+
 /// Launches the rungs for elements of type T, BF16, FP16 or float, with room for the copies that they may need.
 template <class T = bf16>
 class Launcher {

@@ -18,6 +18,11 @@
 //   ./learn run 17 --rung copy_ring       asynchronous copies into a ring of stages
 //   ./learn run 17 --rung no_wait         the ring without waiting for its copies  [raises uninitialized-shared]
 //   ./learn run 17 --rung tf32            floats, cut to TF32 or in two parts that are nearly all of them
+//   ./learn run 17 --rung int8            signed bytes, added up in integers
+//   ./learn run 17 --rung one_ldmatrix    four 8 x 8 matrices, lane by lane  [needs sm_90a, cuda 12.9]
+//   ./learn run 17 --rung one_box         a box, and the barrier that counts its bytes  [needs sm_90a, cuda 12.9]
+//   ./learn run 17 --rung one_wgmma       a warpgroup's product, from two descriptors  [needs sm_90a, cuda 12.9]
+//   ./learn run 17 --rung one_store       stmatrix, and a box on its way out  [needs sm_90a, cuda 12.9]
 //   ./learn run 17 --rung tma_wgmma       Hopper: boxes by the TMA, and an instruction that reads shared memory
 //                                         [needs sm_90a, cuda 12.9]
 //   ./learn run 17 --rung producer_warp   one thread requests boxes, two warpgroups multiply  [needs sm_90a, cuda 12.9]
@@ -25,6 +30,7 @@
 //   ./learn run 17 --rung persistent      blocks stay for many tiles  [needs sm_90a, cuda 12.9]
 //   ./learn run 17 --rung multicast       two blocks load the boxes of B for each other  [needs sm_90a, cuda 12.9]
 //   ./learn run 17 --rung overlapped      sums leave beneath the next tile's products  [needs sm_90a, cuda 12.9]
+//   ./learn run 17 --rung fp8             elements of 8 bits, with factors for rows and columns  [needs sm_90a, cuda 12.9]
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -46,19 +52,19 @@
 // BF16, and the sums are kept in FP32 until they are rounded once, at the end. That is what neural networks are
 // trained with, and what cuBLAS does in the same run beside each rung.
 //
-// Arithmetic becomes so cheap that moving the data decides. cuBLAS's BF16 product is 15 times as fast as its FP32
+// Arithmetic becomes so cheap that moving the data decides. cuBLAS's BF16 product is 16 times as fast as its FP32
 // product of chapter 12, and every K-tile has to arrive as much sooner. So each step from global memory to the
 // tensor core is taken again: first with instructions that every GPU from compute capability 8.0 on has, then with those of
 // Hopper. The simulator runs both kinds.
-//= 15 times: rate("cublas") / rate("12:cublas")
+//= 16 times: rate("cublas") / rate("12:cublas")
 //
 //? peak: How fast is the first kernel of this chapter, with tensor cores and tiles in shared memory, but no other care?
 //? choices: as fast as cuBLAS | half as fast | less than a fifth as fast
 //? answer: {"as fast as cuBLAS": ratio("wmma") > 0.9, "half as fast": 0.4 < ratio("wmma") < 0.6,
 //?   "less than a fifth as fast": ratio("wmma") < 0.2}
 //
-// Less than a fifth: 73 TFLOP/s of 793. Still, that is more than any FP32 product of this course reaches.
-//= 73 TFLOP/s of 793: (rate("wmma") / 1000, rate("cublas") / 1000)
+// Less than a fifth: 72 TFLOP/s of 799. Still, that is more than any FP32 product of this course reaches.
+//= 72 TFLOP/s of 799: (rate("wmma") / 1000, rate("cublas") / 1000)
 
 // ## 1. Who holds which element
 //
@@ -247,10 +253,10 @@ __global__ void __launch_bounds__(block_threads) wmma(Product g) {
 //= 46,080: count("wmma", "shared_load_bank_conflicts") + count("wmma", "shared_store_bank_conflicts")
 //
 // The variant `rows=padded` shows what they cost. Its tiles have 16 unused bytes behind each row, as in chapter 05, and nothing
-// else differs. 7,680 conflicts are left, all in the way out, and the product takes 34 % less time: 110 TFLOP/s.
+// else differs. 7,680 conflicts are left, all in the way out, and the product takes 35 % less time: 111 TFLOP/s.
 //= 7,680: count("wmma/rows=padded", "shared_load_bank_conflicts") + count("wmma/rows=padded", "shared_store_bank_conflicts")
-//= 34 %: 100 * (1 - ms("wmma/rows=padded") / ms("wmma"))
-//= 110 TFLOP/s: rate("wmma/rows=padded") / 1000
+//= 35 %: 100 * (1 - ms("wmma/rows=padded") / ms("wmma"))
+//= 111 TFLOP/s: rate("wmma/rows=padded") / 1000
 
 // ## 3. Fragments by hand, and by `ldmatrix`
 //
@@ -334,9 +340,9 @@ __global__ void __launch_bounds__(block_threads) mma_sync(Product g) {
   multiply<ByHand, ALIGNED>(g);
 }
 
-// The speed is nearly the same, 71 TFLOP/s. As many load instructions are issued as by `wmma`, 12,288, and
+// The speed is nearly the same, 72 TFLOP/s. As many load instructions are issued as by `wmma`, 12,288, and
 // they take 49,152 {term}`wavefronts <wavefront>`, four each.
-//= 71 TFLOP/s: rate("mma_sync") / 1000
+//= 72 TFLOP/s: rate("mma_sync") / 1000
 //= 12,288: count("mma_sync", "shared_load_requests")
 //= 49,152: count("mma_sync", "shared_load_wavefronts")
 //= four each: count("mma_sync", "shared_load_wavefronts") / count("mma_sync", "shared_load_requests")
@@ -392,11 +398,11 @@ __global__ void __launch_bounds__(block_threads) ldmatrix(Product g) {
   multiply<ByLdmatrix<false>, ALIGNED>(g);
 }
 
-// `ldmatrix` issues 2,304 instructions in place of 12,288, and the kernel is not faster: 67 TFLOP/s. The wavefronts are as
+// `ldmatrix` issues 2,304 instructions in place of 12,288, and the kernel is not faster: 68 TFLOP/s. The wavefronts are as
 // many as before, 49,152. Issuing loads was not what took the time; delivering them is.
 //= 2,304 instructions in place of 12,288: (count("ldmatrix", "shared_load_requests"),
 //=   count("mma_sync", "shared_load_requests"))
-//= 67 TFLOP/s: rate("ldmatrix") / 1000
+//= 68 TFLOP/s: rate("ldmatrix") / 1000
 //= 49,152: count("ldmatrix", "shared_load_wavefronts")
 
 // ## 4. A swizzle
@@ -423,11 +429,11 @@ __global__ void __launch_bounds__(block_threads) swizzled(Product g) {
 }
 
 // None. The wavefronts fall from 49,152 to 9,216, four for each instruction and 128 bytes in each, which is as few as there can
-// be. The kernel becomes 1.7 times as fast, 118 TFLOP/s, by two operations on an index.
+// be. The kernel becomes 1.8 times as fast, 119 TFLOP/s, by two operations on an index.
 //= 49,152 to 9,216: (count("ldmatrix", "shared_load_wavefronts"), count("swizzled", "shared_load_wavefronts"))
 //= four for each: count("swizzled", "shared_load_wavefronts") / count("swizzled", "shared_load_requests")
-//= 1.7 times: ms("ldmatrix") / ms("swizzled")
-//= 118 TFLOP/s: rate("swizzled") / 1000
+//= 1.8 times: ms("ldmatrix") / ms("swizzled")
+//= 119 TFLOP/s: rate("swizzled") / 1000
 
 // ## 5. A ring
 //
@@ -666,15 +672,15 @@ __global__ void __launch_bounds__(Ring::threads) no_wait(Product g) {
 // What if the wait is forgotten? On a GPU the result depends on whether the copies of a stage arrive in time. The
 // simulator tells it in the first stage that was not waited for, at the `ldmatrix` that reads what has not arrived: `--rung no_wait`.
 //
-// 480 TFLOP/s, 0.61 of cuBLAS: 4.1 times as fast as without the ring. At 2048 it is 0.65, at 8192 only 0.59. At 4001 rows are
+// 486 TFLOP/s, 0.61 of cuBLAS: 4.1 times as fast as without the ring. At 2048 it is 0.64, at 8192 only 0.58. At 4001 rows are
 // not aligned, the kernel does without `cp.async`, and is as fast as `swizzled`: 118 TFLOP/s. With `__pipeline_memcpy_async` in
 // place of `copy16` the kernel made 240 TFLOP/s: its loop had 208 copy instructions between 465 branches, where one with `copy16` has
 // 16 and no branch but its own. With `copy16` for all chunks in the first step of a K-tile a trial made 441 TFLOP/s, and 460 in
 // the form above. Whole lines made 479 in place of 470.
-//= 480 TFLOP/s, 0.61: (rate("copy_ring") / 1000, ratio("copy_ring"))
+//= 486 TFLOP/s, 0.61: (rate("copy_ring") / 1000, ratio("copy_ring"))
 //= 4.1 times: ms("swizzled") / ms("copy_ring")
-//= it is 0.65: ratio("copy_ring", 2048)
-//= only 0.59: ratio("copy_ring", 8192)
+//= it is 0.64: ratio("copy_ring", 2048)
+//= only 0.58: ratio("copy_ring", 8192)
 //= because as fast as `swizzled`: 0.99 < ms("swizzled", 4001) / ms("copy_ring", 4001) < 1.01
 //= 118 TFLOP/s: rate("copy_ring", 4001) / 1000
 //= made 441 TFLOP/s: 2 * 4096 ** 3 / 0.3116e9
@@ -683,9 +689,9 @@ __global__ void __launch_bounds__(Ring::threads) no_wait(Product g) {
 //= 479 in place of 470: (2 * 4096 ** 3 / 0.2872e9, 2 * 4096 ** 3 / 0.2924e9)
 //
 // The elements may be {term}`FP16` as well: one word of `mma` changes, and the rounding at the end. `type=fp16` makes
-// 473 TFLOP/s, 0.62 of cuBLAS with FP16. Its significands have 11 bits where BF16 has 8, so the largest error of a result falls
+// 473 TFLOP/s, 0.61 of cuBLAS with FP16. Its significands have 11 bits where BF16 has 8, so the largest error of a result falls
 // from 1.0 to 0.13. What it pays with is range: its largest number is 65,504.
-//= 473 TFLOP/s, 0.62: (rate("copy_ring/type=fp16") / 1000, ratio("copy_ring/type=fp16"))
+//= 473 TFLOP/s, 0.61: (rate("copy_ring/type=fp16") / 1000, ratio("copy_ring/type=fp16"))
 //= from 1.0 to 0.13: (error("copy_ring"), error("copy_ring/type=fp16"))
 //= 65,504: (2 - 2 ** -10) * 2 ** 15
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "eight_bits.h"
 #include "hopper.cuh"
 #include "lab/lab.h"
 #include "launcher.h"
@@ -30,12 +31,12 @@ __global__ void __launch_bounds__(specialized_threads, 1)
   specialized<How{false, false}>(g, map_a, map_b, map_c);
 }
 
-// 17 %: 697 TFLOP/s. Two more things are new: the order of the tiles, rows of 16 together, and that a stage is released only
+// 15 %: 699 TFLOP/s. Two more things are new: the order of the tiles, rows of 16 together, and that a stage is released only
 // when the next one has been given to the tensor cores. In a trial that added one after the other, the roles alone made it
 // 15 % faster, and neither of the two changed the share of cuBLAS at 4096 by more than 0.02 (the notes have the figures).
 //= 15 % faster: 100 * (0.2279 / 0.1981 - 1)
-//= 17 %: 100 * (ms("tma_wgmma") / ms("producer_warp") - 1)
-//= 697 TFLOP/s: rate("producer_warp") / 1000
+//= 15 %: 100 * (ms("tma_wgmma") / ms("producer_warp") - 1)
+//= 699 TFLOP/s: rate("producer_warp") / 1000
 
 // ## 8. The way out
 //
@@ -70,14 +71,14 @@ __global__ void __launch_bounds__(specialized_threads, 1)
   specialized<How{true, true}>(g, map_a, map_b, map_c);
 }
 
-// `box_stores` makes 775 TFLOP/s. On the simulator the store requests of threads fall from 1,023 to 0. Blocks that stay hardly gain:
-// `persistent` makes 780, at 2048 and 4001 it is as fast as `box_stores`, and at 4096 x 4097 x 4099 it takes 6.8 % longer, at the
+// `box_stores` makes 773 TFLOP/s. On the simulator the store requests of threads fall from 1,023 to 0. Blocks that stay hardly gain:
+// `persistent` makes 784, at 2048 and 4001 it is as fast as `box_stores`, and at 4096 x 4097 x 4099 it takes 7.3 % longer, at the
 // same clock. Why is not measured.
 //= from 1,023 to 0: (count("producer_warp", "global_store_requests"), count("box_stores", "global_store_requests"))
-//= 775 TFLOP/s: rate("box_stores") / 1000
-//= makes 780: rate("persistent") / 1000
+//= 773 TFLOP/s: rate("box_stores") / 1000
+//= makes 784: rate("persistent") / 1000
 //= because as fast as `box_stores`: 0.99 < ms("persistent", 2048) / ms("box_stores", 2048) < 1.01 and 0.99 < ms("persistent", 4001) / ms("box_stores", 4001) < 1.01
-//= 6.8 % longer: 100 * (ms("persistent", "4096,4097,4099") / ms("box_stores", "4096,4097,4099") - 1)
+//= 7.3 % longer: 100 * (ms("persistent", "4096,4097,4099") / ms("box_stores", "4096,4097,4099") - 1)
 //= because at the same clock: clock("persistent", "4096,4097,4099") == clock("box_stores", "4096,4097,4099")
 //
 // ## Rows that the TMA cannot take (second reading)
@@ -102,10 +103,10 @@ __global__ void copy_rows(T* to, int ld_to, const T* from, int ld, int cols) {
   }
 }
 
-// 2.5 times. cuBLAS falls to 134 TFLOP/s where rows are not aligned; why was not measured. The copies of A and B
+// 2.5 times. cuBLAS falls to 133 TFLOP/s where rows are not aligned; why was not measured. The copies of A and B
 // take a quarter of our time, by a trial; that of C was not measured.
 //= 2.5 times: ratio("persistent", 4001)
-//= 134 TFLOP/s: rate("cublas", 4001) / 1000
+//= 133 TFLOP/s: rate("cublas", 4001) / 1000
 
 // [hide] How the rungs are launched and registered
 namespace {
@@ -129,10 +130,10 @@ __global__ void transpose(T* to, int ld_to, const T* from, int ld, int rows, int
   }
 }
 
-/// The tensor map of a matrix (rows, cols) whose rows are aligned, for boxes of (height, 128 bytes) swizzled by 128 bytes.
-///
-/// The function that makes it belongs to the driver; asking the runtime for its address spares the
-/// program a second library.
+}  // namespace
+
+// The function that makes a tensor map belongs to the driver; asking the runtime for its address spares the program a second
+// library.
 template <class T>
 CUtensorMap tensor_map(const T* matrix, int rows, int cols, int ld, int height) {
   void* entry = nullptr;
@@ -149,6 +150,7 @@ CUtensorMap tensor_map(const T* matrix, int rows, int cols, int ld, int height) 
       &map,
       std::is_same_v<T, bf16>     ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
       : std::is_same_v<T, __half> ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
+      : std::is_same_v<T, E4m3>   ? CU_TENSOR_MAP_DATA_TYPE_UINT8
                                   : CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
       2, const_cast<T*>(matrix), size, pitch, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
       CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
@@ -156,8 +158,6 @@ CUtensorMap tensor_map(const T* matrix, int rows, int cols, int ld, int height) 
   CUDA_CHECK(made == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue);
   return map;
 }
-
-}  // namespace
 
 template <class T>
 const T* Launcher<T>::Room::aligned(const T* from, int rows, int cols, int& ld) {
@@ -235,6 +235,7 @@ void Launcher<bf16>::simple(Product g) {
       g, tensor_map(g.a, g.m, g.k, g.lda, BM), tensor_map(g.b, g.k, g.n, g.ldb, BK));
 }
 
+template CUtensorMap tensor_map(const E4m3*, int, int, int, int);
 template class Launcher<bf16>;
 template class Launcher<__half>;
 template class Launcher<float>;

@@ -147,6 +147,17 @@ class Expressions(small.Course):
         # They are not the chapter's results on a GPU.
         self.assertEqual(results.recorded_gpus(self.folder / "results"), ["h200"])
 
+    def test_power_is_of_what_ran_for_a_second(self):
+        row = small.timed("plain", None, 64, 3.0, 1.0)
+        report = {"chapter": "02_small", "backend": "gpu", "device": "NVIDIA H200", "rows": [row]}
+        for name, watts in (("h200_sustained", 612.5), ("h200_zeros", None)):
+            row["clock"]["power_w"] = watts
+            self.store(f"{name}.json", report)
+        self.assertEqual(self.value('power("plain", 64, "h200_sustained")'), 612.5)
+        with self.assertRaisesRegex(expressions.NotRecorded, "plain was not timed for a second"):
+            self.value('power("plain", 64, "h200_zeros")')
+        self.assertEqual(results.recorded_gpus(self.folder / "results"), ["h200"])
+
     def test_figures_of_many_shapes(self):
         with self.assertRaises(expressions.NotRecorded):
             self.value('shapes("median")')

@@ -42,6 +42,7 @@ class LadderTest : public testing::Test {
     lab::take_findings();
     static_cast<void>(cudaGetLastError());
     unsetenv("LAB_TIMING");
+    unsetenv("LAB_SUSTAIN");
     unsetenv("WARP_COMMIT");
   }
 
@@ -220,6 +221,23 @@ TEST_F(LadderTest, TimingCanBeSwitchedOff) {
   const lab::Row row = row_of(right(), pretend_gpu());
   EXPECT_EQ(row.status, Status::pass);
   EXPECT_FALSE(row.time);
+}
+
+TEST_F(LadderTest, AloneForAsLongAsIsAsked) {
+  setenv("LAB_SUSTAIN", "0.05", 1);
+  int launched = 0;
+  Rung rung = right();
+  rung.launch = [&] { ++launched, add_up_to(n); };
+  rung.peer = {.name = "peer", .launch = [this] { add_up_to(n); }};
+  const lab::Row row = row_of(rung, pretend_gpu());
+  EXPECT_EQ(row.status, Status::pass) << row.reason;
+  EXPECT_FALSE(row.peer);
+  EXPECT_FALSE(row.ratio_to_peer);
+  ASSERT_TRUE(row.time);
+  EXPECT_GE(launched, 16 * row.time->runs);
+  const double of_all = row.time->median * launched / 1000;
+  EXPECT_GT(of_all, 0.02);  // seconds: the time is that of one launch
+  EXPECT_LT(of_all, 1);
 }
 
 TEST_F(LadderTest, ARungThatChangesItsInputsIsSetUpForEachRunOrForTheLast) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <type_traits>
 #include <utility>
@@ -72,13 +73,15 @@ struct Place {
   }
 };
 
-/// A or B: random elements, NaN between the rows.
+/// A or B: random elements, or zeros; NaN between the rows.
 template <class T>
 struct InputImage {
   Place place;
   std::uint64_t seed;
+  bool zeros = std::getenv("LAB_ZEROS") != nullptr;
   __host__ __device__ T operator()(std::size_t at) const {
-    return place.in_gap(at) ? nan_of<T>(0) : T(random_float(seed, place.element(at)));
+    if (place.in_gap(at)) return nan_of<T>(0);
+    return zeros ? T(0.0f) : T(random_float(seed, place.element(at)));
   }
 };
 

@@ -109,7 +109,8 @@ void Harness::print_help(const std::vector<OwnOption>& own) const {
       "\n"
       "Environment: LAB_TIMING=off checks without timing; LAB_GUARD=0 takes the canaries away "
       "(for\n"
-      "compute-sanitizer); NO_COLOR=1 prints no colours.\n"
+      "compute-sanitizer); LAB_SUSTAIN=SECONDS launches each rung alone for so long;\n"
+      "LAB_ZEROS=1 multiplies zeros; NO_COLOR=1 prints no colours.\n"
       "\n"
       "Exit code: 0 every rung is PASS or SKIP, 1 one is FAIL or ERROR, 2 bad input.\n",
       program_.c_str(), size.c_str(), cases ? " [--cases WHICH]" : "", usage.c_str(),

@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <limits>
 #include <string>
+#include <vector>
 
 #include "lab/check.h"
 #include "lab/conditions.h"
@@ -88,6 +91,13 @@ Comparison look(const std::vector<Expectation>& outputs,
                 const std::function<Comparison()>& verify) {
   if (const auto damage = check_all_canaries()) return verdict(false, *damage);
   return check_all(outputs, verify);
+}
+
+/// Seconds that LAB_SUSTAIN asks for: then each rung is launched again and again for so long, in place of being timed beside
+/// its peer.
+double seconds_of_each_rung() {
+  const char* const text = std::getenv("LAB_SUSTAIN");
+  return text == nullptr ? 0 : std::strtod(text, nullptr);
 }
 
 }  // namespace
@@ -265,6 +275,17 @@ void Ladder::time(const Rung& rung, const Peer* peer, Row& row) {
   };
   std::vector<Contestant> contestants;
   std::string wrong_peer;
+  TimingOptions how = harness_.config_.timing;
+  const double sustained = seconds_of_each_rung();
+  if (sustained > 0) {  // it alone, without a pause
+    peer = nullptr;
+    how.min_runs = 1, how.max_runs = std::numeric_limits<int>::max(), how.precision = -1;
+    how.budget_s = sustained, how.flush = false;
+  }
+  constexpr int at_once = 16;
+  const std::function<void()> many = [&] {
+    for (int i = 0; i < at_once; ++i) rung.launch();
+  };
   if (peer != nullptr) {
     const auto& written = peer->outputs.empty() ? rung.outputs : peer->outputs;
     contestants.push_back({peer->launch, before(written, peer->prepare, false),
@@ -275,11 +296,15 @@ void Ladder::time(const Rung& rung, const Peer* peer, Row& row) {
                            },
                            peer->clock});
   }
-  contestants.push_back(
-      {rung.launch, before(rung.outputs, rung.prepare, rung.prepare_every_run), {}, rung.clock});
+  contestants.push_back({sustained > 0 ? many : rung.launch,
+                         before(rung.outputs, rung.prepare, rung.prepare_every_run),
+                         {},
+                         rung.clock});
   ConditionSampler sampler;
-  const std::vector<TimeStats> times =
-      time_interleaved(contestants, harness_.config_.timing, [&] { sampler.sample(); });
+  std::vector<TimeStats> times = time_interleaved(contestants, how, [&] { sampler.sample(); });
+  if (sustained > 0) {
+    for (double* const ms : {&times[0].median, &times[0].p10, &times[0].p90}) *ms /= at_once;
+  }
   row.conditions = sampler.seen();
   if (!wrong_peer.empty()) {
     throw Failure("peer " + peer->name + " is wrong after timing: " + wrong_peer);

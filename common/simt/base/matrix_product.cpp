@@ -42,12 +42,16 @@ Format format_of(Type type) {
       return {8, 7, 0};
     case Type::f16:
       return {5, 10, 0};
+    case Type::e4m3:
+      return {4, 3, 0};
     default:
       return {8, 10, 13};
   }
 }
 
 bool is_finite(uint32_t bits, Format format) {
+  if (format.exponent_bits == 4)
+    return (bits & 0x7f) != 0x7f;  // e4m3 has no infinities, and two NaNs
   const uint32_t ones = (1u << format.exponent_bits) - 1;
   return (bits >> format.dropped >> format.fraction_bits & ones) != ones;
 }
@@ -64,14 +68,14 @@ float value_of(uint32_t bits, Format format) {
   return n.mantissa < 0 ? -infinity : infinity;
 }
 
-// sum * 2^(exponent - fraction), cut off to a float.
-float cut_off(int64_t sum, int exponent, int fraction) {
+// sum * 2^(exponent - fraction), cut off to a float with so many bits after its first.
+float cut_off(int64_t sum, int exponent, int fraction, int kept) {
   if (!sum) return 0;
   auto magnitude = static_cast<uint64_t>(std::llabs(sum));
   int scale = exponent - fraction;
   constexpr int kSmallest = -149;
-  const int excess = std::max(static_cast<int>(std::bit_width(magnitude)) - (kFloatFraction + 1),
-                              kSmallest - scale);
+  const int excess =
+      std::max(static_cast<int>(std::bit_width(magnitude)) - (kept + 1), kSmallest - scale);
   if (excess > 63) return 0;
   if (excess > 0) {
     magnitude >>= excess;
@@ -89,19 +93,19 @@ int64_t align(int64_t product, int have, int want, int shift) {
   return product < 0 ? -(magnitude >> shift) : magnitude >> shift;
 }
 
-float add_block(const Number* a, const Number* b, unsigned count, int factor_fraction,
-                int sum_fraction, float c) {
+float add_block(const Number* a, const Number* b, Accumulation how, int factor_fraction, float c) {
+  const int sum_fraction = how.fraction;
   const Number start = number(std::bit_cast<uint32_t>(c), 8, kFloatFraction);
   int top = start.exponent;
-  for (unsigned k = 0; k < count; ++k) top = std::max(top, a[k].exponent + b[k].exponent);
+  for (unsigned k = 0; k < how.block; ++k) top = std::max(top, a[k].exponent + b[k].exponent);
   if (top < kNone / 2) return c;  // nothing but zeros
   int64_t sum = align(start.mantissa, kFloatFraction, sum_fraction, top - start.exponent);
-  for (unsigned k = 0; k < count; ++k) {
+  for (unsigned k = 0; k < how.block; ++k) {
     const int64_t product = int64_t{a[k].mantissa} * b[k].mantissa;
     if (product)
       sum += align(product, 2 * factor_fraction, sum_fraction, top - a[k].exponent - b[k].exponent);
   }
-  return cut_off(sum, top, sum_fraction);
+  return cut_off(sum, top, sum_fraction, how.kept);
 }
 
 void multiply_integers(unsigned m, unsigned n, const uint32_t* a, const uint32_t* b, uint32_t* c) {
@@ -119,6 +123,7 @@ void multiply_integers(unsigned m, unsigned n, const uint32_t* a, const uint32_t
 }  // namespace
 
 Accumulation accumulation_of(Type type) {
+  if (type == Type::e4m3) return {depth_of(type), 13, 13};
   return {type == Type::tf32 ? 8u : 16u, kFloatFraction + 2};
 }
 
@@ -156,8 +161,8 @@ void multiply(Type type, Accumulation accumulation, unsigned m, unsigned n, cons
           sum += value_of(a[i * depth + k], format) * value_of(b[j * depth + k], format);
       } else {
         for (unsigned k = 0; k < depth; k += accumulation.block)
-          sum = add_block(&rows[i * depth + k], &columns[j * depth + k], accumulation.block,
-                          format.fraction_bits, accumulation.fraction, sum);
+          sum = add_block(&rows[i * depth + k], &columns[j * depth + k], accumulation,
+                          format.fraction_bits, sum);
       }
       c[i * n + j] = std::isnan(sum) ? 0x7fffffffu : std::bit_cast<uint32_t>(sum);
     }

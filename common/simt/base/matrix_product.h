@@ -11,17 +11,26 @@ namespace simt::engine {
 //
 // The products of a block are exact. All of them, and the sum so far, are shifted to the largest exponent among them and cut
 // off (towards zero) behind `fraction` bits after its first one; then they are added exactly, and the result is cut off to a
-// float. So the order within a block does not matter, and a sum of floats is another number. The model is that of Fasi, Higham,
+// float, of FP8 to one with `kept` bits after its first. So the order within a block does not matter, and a sum of floats is another number. The model is that of Fasi, Higham,
 // Mikaitis, Pranesh, "Numerical behavior of NVIDIA tensor cores", PeerJ Computer Science 7 (2021); its parameters were measured.
 struct Accumulation {
   unsigned block;
   int fraction;
+  int kept = 23;
 };
 Accumulation accumulation_of(detail::MatrixType type);
 
 // The length of a row of A, and of a column of B, in one instruction: 32 bytes.
 constexpr unsigned depth_of(detail::MatrixType type) {
-  return type == detail::MatrixType::s8 ? 32 : type == detail::MatrixType::tf32 ? 8 : 16;
+  switch (type) {
+    case detail::MatrixType::s8:
+    case detail::MatrixType::e4m3:
+      return 32;
+    case detail::MatrixType::tf32:
+      return 8;
+    default:
+      return 16;
+  }
 }
 
 // \param a m rows of depth_of(type) elements, the bits of each in a word of its own

@@ -16,9 +16,9 @@ namespace {
 
 using detail::MatrixType;
 
-constexpr unsigned kRowsOfWarp = 16, kMostColumns = 256, kMostDepth = 16, kChunk = 16;
+constexpr unsigned kRowsOfWarp = 16, kMostColumns = 256, kChunk = 16;
 
-unsigned element_bytes(MatrixType type) { return type == MatrixType::tf32 ? 4 : 2; }
+unsigned element_bytes(MatrixType type) { return 32 / depth_of(type); }
 
 // A descriptor, and where its elements are.
 struct SharedMatrix {

@@ -59,10 +59,22 @@ class Errors(unittest.TestCase):
         self.assertGreater(once, 8 * thrice)
         self.assertGreater(thrice, 8 * outside)
 
+    def test_sums_of_fp8_inside_of_the_tensor_core_and_outside(self):
+        run = CHAPTER.right("--size", "66,72,2000", *only("fp8"), fast=True)
+        inside, outside, floats = (
+            run.row("fp8", variant)["max_error"]
+            for variant in ("sums=inside", "sums=outside", "sums=outside, beside=floats")
+        )
+        self.assertGreater(inside, 2 * outside)
+        self.assertGreater(floats, 2 * outside)
+
 
 class Sizes(unittest.TestCase):
     def test_small_products_of_any_shape_and_pitch(self):
         CHAPTER.right("--cases", "all", *only(*SIMULATED), results=False, fast=True)
+
+    def test_small_products_of_8_bits(self):
+        CHAPTER.right("--cases", "0-47", *only("int8", "fp8"), results=False, fast=True)
 
     def test_blocks_that_compute_several_tiles(self):
         """The simulated GPU has eight SMs: two tiles a block, and K ends before all boxes of the tile before have left, or after."""
@@ -133,6 +145,16 @@ class HopperMutants(unittest.TestCase):
             "absent-block",
         ),
         ("tf32.cu", "tf32", "place * LDB", "place * BN", "tf32", "uninitialized-shared"),
+        ("int8.cu", "int8", "fb[now][j / 2][j % 2 + 2]", "fb[now][j / 2][j % 2]", "int8", "FAIL"),
+        ("fp8_hopper.cu", "fp8", "d[j][2] *= below", "d[j][2] *= above", "fp8", "FAIL"),
+        (
+            "instructions_hopper.cu",
+            "one_wgmma",
+            "ptx::fence_proxy_async(ptx::space_shared);",
+            "",
+            "one_wgmma",
+            "fence.proxy.async",
+        ),
     )
 
     def test_every_mistake_is_noticed(self):

@@ -19,7 +19,7 @@ from warp.chapter.expressions import Numbers, evaluate, names_in
 from warp.chapter.source import Code, Prediction, Prose
 
 OK, WRONG, PENDING = "ok", "WRONG", "not recorded"
-MEASURED = {"ms", "first", "rate", "ratio", "clock", "count", "hw", "ncu", "alone", "sass", "shapes", "orders"}
+MEASURED = {"ms", "first", "rate", "ratio", "clock", "power", "count", "hw", "ncu", "alone", "sass", "shapes", "orders"}
 
 
 @dataclass

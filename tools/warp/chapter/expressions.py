@@ -10,6 +10,7 @@ REF is "rung", "rung/variant" or, of another chapter, "02:rung/variant":
     ratio(REF[, SIZE])              the peer's time over the rung's
     error(REF[, SIZE])              the largest error that the check found
     clock(REF[, SIZE])              MHz of the SMs while it was timed, the median
+    power(REF[, SIZE[, FILE]])      watts, the mean of a second, where it was timed for so long
     limit("copy" | "fma" | KEY)     what the machine reached: GB/s, GFLOP/s, or another key of `limits`
     hw(REF, NAME)                   what Nsight Compute counted at the simulator's size
     ncu(REF, METRIC[, SIZE])        a metric of Nsight Compute at a measured size
@@ -156,6 +157,12 @@ class Numbers:
 
     def clock(self, ref: str, size: int | str | None = None, gpu: str = stored.FIRST_GPU) -> float:
         return self._measured(ref, size, gpu, "clock").sm_mhz
+
+    def power(self, ref: str, size: int | str | None = None, gpu: str = stored.FIRST_GPU) -> float:
+        watts = self._measured(ref, size, gpu, "clock").power_w
+        if watts is None:
+            raise NotRecorded(f"{ref} was not timed for a second: it has no power")
+        return watts
 
     def limit(self, name: str, gpu: str = stored.FIRST_GPU) -> float:
         owner, key, _ = self._resolve(name, rung=False)
@@ -374,7 +381,7 @@ def _figure_of_ratios(what: str, where: str, ratios: list[float]) -> float:
 
 FUNCTIONS = (
     *("count", "ms", "first", "rate", "ratio", "error", "clock", "limit", "hw", "ncu", "alone", "sass", "shapes"),
-    "orders",
+    *("orders", "power"),
 )
 
 

@@ -119,7 +119,7 @@ def recorded_gpus(folder: Path) -> list[str]:
     """The GPUs whose results are in a chapter's results folder, as the files are named: h200 first."""
     names = [path.stem for path in folder.glob("*.json") if path.name != "differences.json"]
     others = ("_counts", "_caches", "_cccl", "_bounds", "_shapes", "_pytorch", "_pairs", "_timeline", "_orders")
-    gpus = [name for name in names if not name.endswith(others)]
+    gpus = [name for name in names if not name.endswith((*others, "_sustained", "_zeros"))]
     return sorted(gpus, key=lambda gpu: (gpu != FIRST_GPU, gpu))
 
 

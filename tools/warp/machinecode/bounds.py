@@ -7,7 +7,8 @@
 
 - global_sectors_read_distinct, global_sectors_written_distinct: sectors that the launch touches, each once
 - global_atomics_on_one_word: lanes' atomic operations on the word that has most of them
-- what no instruction of the machine code tells: tensor_fmas (multiplications of BF16 by tensor cores; one of TF32 counts for two),
+- what no instruction of the machine code tells: tensor_fmas (multiplications of BF16 by tensor cores; one of TF32 counts for two,
+  one of 8 bits for half),
   host_bytes and peer_bytes (that cross the link to the host or to another GPU, one way)
 - and of its machine code, as nvcc compiles it: issued (instructions of warps), the same by unit as in UNITS, shared_wavefronts,
   l1_wavefronts (passes of 128 bytes, at least: one for every four whole sectors of a request). The source's own counts will not

@@ -90,12 +90,18 @@ SHARE_READ = {
     ),
 }
 
+# Rung -> bytes of an element of C. Two FMAs of factors of 8 bits take as long as one of BF16.
+EIGHT_BITS = {"int8": 4, "fp8": 2}
 TF32 = {"products=1": 2, "products=3": 6}  # FMAs of BF16 that take as long
 
 
 def tensor_cores(row: Row) -> dict[str, int]:
     if row.rung == "tf32":
         return product(row, "tensor", 4, TF32[row.variant.split(",")[0]])
+    if row.rung in EIGHT_BITS:
+        m, n, k = row.size.values()
+        written = {"global_sectors_written_distinct": m * n * EIGHT_BITS[row.rung] // bounds.SECTOR}
+        return {**product(row, "tensor", 1), **fmas("tensor", m * n * k / 2), **written}
     return product(row, "tensor", 2) if row.rate_unit == "GFLOP/s" else {}
 
 

@@ -71,7 +71,8 @@ constexpr std::string_view kOtherMatrices =
     "mma.m16n8k32 of .s8, A .row and B .col, summed up in .f32 or .s32, and ldmatrix, stmatrix and "
     "movmatrix of .m8n8 and .b16";
 constexpr std::string_view kOtherWarpgroups =
-    "of wgmma there is m64nNk16 of .bf16 and .f16 and m64nNk8 of .tf32, summed up in .f32";
+    "of wgmma there is m64nNk16 of .bf16 and .f16, m64nNk8 of .tf32 and, with A in shared memory, "
+    "m64nNk32 of .e4m3, summed up in .f32";
 constexpr std::string_view kNoTensorCores = "call nvcuda::wmma, or use mma or wgmma";
 constexpr std::string_view kNoAccelerator =
     "of the bulk copies there are those between global memory and the block's own shared memory, "

@@ -104,18 +104,20 @@ std::string wgmma(Instruction& in) {
   unsigned n = 0;
   std::string_view depth;
   for (unsigned columns = 8; columns <= 256 && !n; columns += 8) {
-    for (const std::string_view k : {"k16", "k8"}) {
+    for (const std::string_view k : {"k16", "k8", "k32"}) {
       if (!in.take("m64n" + std::to_string(columns) + std::string(k))) continue;
       n = columns;
       depth = k;
     }
   }
   if (!n || !in.take("f32")) in.fail_unsupported();
-  const std::string element(in.take_one({"bf16", "f16", "tf32"}));
-  if (element.empty() || (element == "tf32") != (depth == "k8") || !in.take(element))
+  const std::string element(in.take_one({"bf16", "f16", "tf32", "e4m3"}));
+  if (element.empty() || (element == "tf32") != (depth == "k8") ||
+      (element == "e4m3") != (depth == "k32") || !in.take(element))
     in.fail_unsupported();
   const bool in_registers = in.operand(1).kind == Operand::Kind::vector;
-  const std::size_t turns = element == "tf32" ? 0 : in_registers ? 1 : 2;
+  if (in_registers && element == "e4m3") in.fail_unsupported();
+  const std::size_t turns = element == "tf32" || element == "e4m3" ? 0 : in_registers ? 1 : 2;
   in.end(6 + turns);
   const auto is_minus = [&](std::size_t i) { return "(" + in.constant(i) + " == -1)"; };
   const auto is_one = [&](std::size_t i) {

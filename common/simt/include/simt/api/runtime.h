@@ -122,7 +122,7 @@ template <class F>
 }
 
 // The matrix instructions of a warp, which all 32 lanes carry out together. Registers travel in pairs, the first in the low half.
-enum class MatrixType { bf16, f16, tf32, s8 };
+enum class MatrixType { bf16, f16, tf32, s8, e4m3 };
 /// Four registers of 32 bits.
 struct FourRegisters {
   uint32_t at[4];
