@@ -77,6 +77,7 @@ namespace ap = any_product;
 //= 67 MB: 4 * 4096 * 4096 / 1e6
 //= 17: 4096 * 4096 / 1e6
 //= 0.5 microseconds: 1e6 * 4096 * 4096 / (132 * 128 * 1.98e9)
+//= take 16: 4 * 4096 * 4096 / (1000 * limit("copy"))
 //= The 687 random ones: shapes("count", "m * n * k < 100000")
 //= because from 1.2 to 4.0: shapes("count", "m * n * k < 100000 and 1.2 < us < 4.05") == shapes("count", "m * n * k < 100000")
 //

@@ -90,8 +90,8 @@ __global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
 
 // ## 14. Chapter 12's warps for any layout
 //
-// Chapter 12's kernel has warps that load and warps that compute. It takes aligned matrices of one layout, and copies them with
-// TMA. `specialized_sm90.cuh` has the same loop for all layouts. The computing warps see (K, rows) and (K, columns) in shared memory,
+// Chapter 12's kernel has warps that load and warps that compute. It takes matrices of one layout, and copies B with TMA where its
+// rows are aligned. `specialized_sm90.cuh` has the same loop for all layouts. The computing warps see (K, rows) and (K, columns) in shared memory,
 // whatever lies in global memory, and only the loading warps know: they copy 4 bytes at a time and transpose an operand along K;
 // otherwise 4, 8 or 16 bytes of a row, as alignment allows. They ask for the layout as the kernel runs, so one kernel for each tile
 // is enough, where the portable tiles need seven. What asking costs them was not measured.
@@ -178,8 +178,7 @@ const lab::Rungs here([](lab::GemmLadder& ladder) {
 //= at 0.92: shapes("1816,20,7244")
 //= at 0.22: shapes("one tile")
 //
-// That is `cublasSgemm`, which chooses by itself. On 500 of the shapes the eight algorithms that cublasLt proposes were timed as
-// well: beside the fastest of them the function is at 1.20, and as fast or faster for 73 %.
+// On 500 of the shapes the eight algorithms that cublasLt proposes were timed as well: beside the fastest of them the function is at 1.20, and as fast or faster for 73 %.
 //= 500: shapes("cublasLt's best of eight, shapes")
 //= at 1.20: shapes("cublasLt's best of eight, geometric mean")
 //= 73 %: 100 * shapes("cublasLt's best of eight, at least 1")
@@ -265,12 +264,12 @@ const lab::Rungs here([](lab::GemmLadder& ladder) {
 // - Add up in a fixed order. Atomics on C are short to write, and their sums differ from run to run.
 // - Tests do not belong in the loop: copy what exists last in place of what does not exist, and zeros beyond K.
 // - A block may wait only for blocks that have begun: draw numbers from a ticket, and wait for smaller ones.
-// - What should help may not: measure a test in the loop, or a bulk copy, before you keep it.
 //
 // ## Possibilities for extension
 //
 // 1. Let `sgemm` use `split_k_cluster` where the device has clusters. For which shapes does it become the best?
-// 2. Let the loading warps use TMA where all rows are aligned, as chapter 12 does. What does it gain at 4096?
+// 2. `stream_k` deals out the K-tiles of the last two waves. Deal out all of them, as the first version of Stream-K did. What becomes
+//    of L2, and of 4001?
 // 3. Fit the constants on your GPU from the times of `tools/measure/any_shape`. How much better is the choice?
 // 4. Add a bias and a ReLU to `update4`. What does it save over a second kernel?
-// 5. Copy A and B once into aligned, padded panels, as CPU libraries do. From which size on does that pay at 4001?
+// 5. Launch `stream_k` with `cudaLaunchCooperativeKernel`. What does it cost at 1500?
