@@ -181,6 +181,8 @@ class Programs(unittest.TestCase):
         text = self.explain("one_block_right.cu", "--gpu", "rtx3060", nvcc=False)
         self.assertIn("on an RTX 3060, bound by DRAM; a bound, not a measurement.", text)
         self.assertIn("400 KB at 360 GB/s; 400 KB more may stay in L2", text)
+        warm = "Where an earlier launch has left 400 KB of it in L2, the bound is 126 ns, by L1."
+        self.assertIn("What is read is taken to come from DRAM. " + warm, text)
         self.assertIn("Grid: 391 blocks of 8 warps on 28 SMs; an SM has room for at most 6 (threads): 2.3 waves.", text)
         self.assertIn(speed.NO_MACHINE_CODE, text)
 

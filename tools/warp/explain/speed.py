@@ -155,6 +155,9 @@ def rows(speed: Speed) -> list[tuple[str, str, str]]:
 def notes(kernel: Kernel, speed: Speed) -> Iterator[str]:
     """Sentences on the grid, and on what is not counted."""
     yield grid_in_words(speed)
+    warm = _warm(speed)
+    if warm:
+        yield warm
     if len(kernel.launches) > 1:
         yield f"This is launch {speed.launch.index}, the one of {len(kernel.launches)} with the highest bound."
     if execution.executed_of(speed.launch):
@@ -173,6 +176,22 @@ def notes(kernel: Kernel, speed: Speed) -> Iterator[str]:
             f"The branch near {paths.shown(file)}:{number} parts the lanes of a warp {most:,} times: they go both ways one after "
             "the other, and how long these take shows in the machine code alone."
         )
+
+
+def _warm(speed: Speed) -> str:
+    """A sentence on the bound behind a launch that leaves in L2 what this one reads; "" where DRAM does not set the bound."""
+    counts = execution.counts_of(speed.launch)
+    reads = bounds.SECTOR * counts.get("global_sectors_read_distinct", 0)
+    if not reads or (speed.work or speed.limit).resource != bounds.DRAM:
+        return ""
+    first, *others = bounds.of_launch(counts, speed.shape, speed.gpu, follows=True)
+    if first.resource == bounds.LAUNCH and others:
+        first = others[0]
+    stays = bounds.in_bytes(min(reads, speed.gpu.l2_mib * 2**20))
+    return (
+        f"What is read is taken to come from DRAM. Where an earlier launch has left {stays} of it in L2, the bound is "
+        f"{bounds.in_time(first.seconds)}, by {first.resource}."
+    )
 
 
 def _part_often(kernel: Kernel) -> bool:
