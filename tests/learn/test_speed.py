@@ -1,5 +1,6 @@
 """What ./learn explain says of how fast a kernel could be: programs that are right and slow, each beside one that is not."""
 
+import functools
 import os
 import pathlib
 import shutil
@@ -31,6 +32,8 @@ VARIANTS = {
     "stride_right": ("stride", "thread * per_thread + k", "k * threads + thread"),
     "conflicts_right": ("conflicts", "tile[32][32]", "tile[32][33]"),
     "divergence_right": ("divergence", "i % 2 == 0", "i / 32 % 2 == 0"),
+    "tenth_of_a_grid": ("one_block", GRID, "twice<<<12, 64>>>"),
+    "stride_and_double": ("stride", "2.0f *", "0.1 *"),
     "parted_right": ("parted", "i % 2 == 0", "i / 32 % 2 == 0"),
     "managed_block_right": ("managed_block", "add<<<1, 256>>>", "add<<<(n + 255) / 256, 256>>>"),
     "local_array_right": ("local_array", "#pragma unroll 1\n", "#pragma unroll\n"),
@@ -108,6 +111,13 @@ class Doubles(unittest.TestCase):
         ):
             self.assertEqual(self.lines_of(text), [], text)
 
+    def test_a_function_that_the_kernel_calls(self):
+        helper = "__device__ float half(float x) { return x * 0.5; }\n__device__ double twice(double x) { return x * 2.0; }\n"
+        head = "__global__ void k(float* out, float x)"
+        self.assertEqual(self.lines_of("out[0] = half(x);", helper + head), [1])
+        self.assertEqual(self.lines_of("out[0] = twice(x);", helper + head), [])
+        self.assertEqual(self.lines_of("out[0] = x;", helper + head), [])
+
     def test_what_is_meant(self):
         self.assertIsNone(self.lines_of("out[0] = x * 0.1;", "__global__ void k(double* out, float x)"))
 
@@ -145,10 +155,18 @@ class Programs(unittest.TestCase):
             (cls.folder / f"{name}.cu").write_text(text.replace(old, new), encoding="utf-8")
 
     def explain(self, program, *words, nvcc=True, code=0):
-        env = dict(os.environ) if nvcc else dict(os.environ, CUDACXX="none")
-        done = fake.real(self.folder, "explain", program, *words, env=env)
+        done = self.explained(program, *words, nvcc=nvcc)
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done.stdout + done.stderr * (code != 0)
+
+    @classmethod
+    @functools.cache  # several tests read the same report
+    def explained(cls, program, *words, nvcc):
+        env = dict(os.environ) if nvcc else dict(os.environ, CUDACXX="none")
+        return fake.real(cls.folder, "explain", program, *words, env=env)
+
+    def first_advice(self, program, nvcc):
+        return self.explain(program, nvcc=nvcc).split(ADVICE)[1].split("\n")[0]
 
     def check(self, causes, nvcc):
         for name, phrases in causes.items():
@@ -171,6 +189,15 @@ class Programs(unittest.TestCase):
         if speed.NO_MACHINE_CODE in self.explain("one_warp.cu"):
             self.skipTest("no nvcc or no nvdisasm")
         self.check({**CAUSES, **COMPILED_CAUSES}, nvcc=True)
+
+    def test_a_grid_of_a_tenth_of_the_sms_is_too_small(self):
+        self.assertIn("The 12 blocks keep 12 of 132 SMs busy", self.first_advice("tenth_of_a_grid.cu", nvcc=False))
+
+    def test_a_little_arithmetic_in_double_is_told_last(self):
+        for nvcc in (False, True):
+            text = self.explain("stride_and_double.cu", nvcc=nvcc)
+            self.assertIn("takes 32.0 sectors where 4.0 would do", self.first_advice("stride_and_double.cu", nvcc))
+            self.assertIn("in double, though no parameter is one", text.split(ADVICE)[1])
 
     def test_a_branch_that_only_the_machine_code_can_weigh_is_named_without_nvcc(self):
         text = " ".join(self.explain("parted.cu", nvcc=False).split())
