@@ -33,6 +33,8 @@ VARIANTS = {
     "conflicts_right": ("conflicts", "tile[32][32]", "tile[32][33]"),
     "divergence_right": ("divergence", "i % 2 == 0", "i / 32 % 2 == 0"),
     "tenth_of_a_grid": ("one_block", GRID, "twice<<<12, 64>>>"),
+    "chunks": ("stride", "per_thread = 8;", "per_thread = 200;"),
+    "chunks_of_few_blocks": ("chunks", "<<<(n + 2047) / 2048, 256>>>", "<<<24, 64>>>"),
     "stride_and_double": ("stride", "2.0f *", "0.1 *"),
     "parted_right": ("parted", "i % 2 == 0", "i / 32 % 2 == 0"),
     "managed_block_right": ("managed_block", "add<<<1, 256>>>", "add<<<(n + 255) / 256, 256>>>"),
@@ -150,7 +152,7 @@ class Programs(unittest.TestCase):
         cls.folder = suites.BUILD / "tests" / "speed"
         shutil.copytree(PROGRAMS, cls.folder, dirs_exist_ok=True)
         for name, (other, old, new) in VARIANTS.items():
-            text = (PROGRAMS / f"{other}.cu").read_text(encoding="utf-8")
+            text = (cls.folder / f"{other}.cu").read_text(encoding="utf-8")
             assert old in text, (name, old)
             (cls.folder / f"{name}.cu").write_text(text.replace(old, new), encoding="utf-8")
 
@@ -192,6 +194,11 @@ class Programs(unittest.TestCase):
 
     def test_a_grid_of_a_tenth_of_the_sms_is_too_small(self):
         self.assertIn("The 12 blocks keep 12 of 132 SMs busy", self.first_advice("tenth_of_a_grid.cu", nvcc=False))
+
+    def test_of_few_blocks_and_a_stride_the_costlier_is_first(self):
+        text = self.explain("chunks_of_few_blocks.cu", nvcc=False)
+        self.assertIn("takes 31.2 sectors where 3.9 would do", self.first_advice("chunks_of_few_blocks.cu", nvcc=False))
+        self.assertIn("The 24 blocks keep 24 of 132 SMs busy", text.split(ADVICE)[1])
 
     def test_a_little_arithmetic_in_double_is_told_last(self):
         for nvcc in (False, True):

@@ -21,7 +21,7 @@ from warp.machinecode.disassembly import Instruction
 from warp.trace import execution
 from warp.trace.execution import ARCHITECTURES
 from warp.trace.model import Launch, LeastTime, Limit, Trace
-from warp.trace.trace import Kernel, counted_blocks, volume
+from warp.trace.trace import Kernel, counted_blocks, ratio, volume
 
 FAR = 8  # times as long as the memory would take: then the bound of another resource is worth advice
 FEW = 2  # a grid of so many times fewer blocks than there are SMs leaves the GPU idle
@@ -31,9 +31,7 @@ RELOADS = 16  # times that a byte is loaded, from which on a tile is worth advic
 SHORT = 1e-7  # seconds: what takes less, at a size as small as the simulator's, tells nothing
 SHOWN = 0.01  # of the bound: what takes less is left out
 MINOR = 0.25  # of what the accesses take: arithmetic in double that is shorter is told behind them
-WASTE = (
-    0.25  # of a kernel's sectors and wavefronts: where more are in vain, they are told first, if no machine code tells
-)
+WASTE = 1.5  # times the sectors of a kernel: more are told first, if no machine code tells what double costs
 IDLE = 0.6  # of a warp's lanes: with fewer in an instruction on average, a branch that parts them is worth advice
 NO_MACHINE_CODE = "Instructions and wavefronts: not counted without nvcc (./learn setup --sass brings it)."
 
@@ -291,12 +289,14 @@ def _few_blocks(kernel: Kernel, speed: Speed | None) -> WholeProblem | None:
         return None
     of_warps = ", of one warp," if threads == blocks * WARP else ""
     who = f"The only block{of_warps} keeps" if blocks == 1 else f"The {blocks} blocks{of_warps} keep"
-    return WholeProblem(
+    found = WholeProblem(
         "few-blocks",
         f"{who} {blocks} of {sms} SMs busy, while each thread goes through about {elements / threads:,.0f} elements of 4 bytes",
         "launch more blocks, and let each thread do less",
         "01",
     )
+    found.is_minor = _waste(kernel) > sms / blocks  # the lines waste more than the idle SMs
+    return found
 
 
 def _one_warp(speed: Speed | None) -> WholeProblem | None:
@@ -473,9 +473,9 @@ def _is_minor(speed: Speed | None) -> bool:
 
 
 def _waste(kernel: Kernel) -> float:
-    """The share of a kernel's sectors and wavefronts that its bytes do not need; how long the rest takes, no machine code tells."""
-    cost = kernel.totals().cost
-    return sum(problem.excess for problem in of_kernel_lines(kernel)) / cost if cost else 0.0
+    """How many times the sectors and wavefronts that its bytes need a kernel takes, where advice is about that."""
+    totals = kernel.totals()
+    return ratio(totals.cost, totals.ideal_sectors + totals.ideal_wavefronts) if of_kernel_lines(kernel) else 1.0
 
 
 def double_lines(kernel: Kernel) -> list[tuple[str, int]] | None:
