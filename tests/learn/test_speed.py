@@ -1,5 +1,6 @@
 """What ./learn explain says of how fast a kernel could be: programs that are right and slow, each beside one that is not."""
 
+import functools
 import os
 import pathlib
 import shutil
@@ -31,6 +32,10 @@ VARIANTS = {
     "stride_right": ("stride", "thread * per_thread + k", "k * threads + thread"),
     "conflicts_right": ("conflicts", "tile[32][32]", "tile[32][33]"),
     "divergence_right": ("divergence", "i % 2 == 0", "i / 32 % 2 == 0"),
+    "tenth_of_a_grid": ("one_block", GRID, "twice<<<12, 64>>>"),
+    "chunks": ("stride", "per_thread = 8;", "per_thread = 200;"),
+    "chunks_of_few_blocks": ("chunks", "<<<(n + 2047) / 2048, 256>>>", "<<<24, 64>>>"),
+    "stride_and_double": ("stride", "2.0f *", "0.1 *"),
     "parted_right": ("parted", "i % 2 == 0", "i / 32 % 2 == 0"),
     "managed_block_right": ("managed_block", "add<<<1, 256>>>", "add<<<(n + 255) / 256, 256>>>"),
     "local_array_right": ("local_array", "#pragma unroll 1\n", "#pragma unroll\n"),
@@ -108,6 +113,13 @@ class Doubles(unittest.TestCase):
         ):
             self.assertEqual(self.lines_of(text), [], text)
 
+    def test_a_function_that_the_kernel_calls(self):
+        helper = "__device__ float half(float x) { return x * 0.5; }\n__device__ double twice(double x) { return x * 2.0; }\n"
+        head = "__global__ void k(float* out, float x)"
+        self.assertEqual(self.lines_of("out[0] = half(x);", helper + head), [1])
+        self.assertEqual(self.lines_of("out[0] = twice(x);", helper + head), [])
+        self.assertEqual(self.lines_of("out[0] = x;", helper + head), [])
+
     def test_what_is_meant(self):
         self.assertIsNone(self.lines_of("out[0] = x * 0.1;", "__global__ void k(double* out, float x)"))
 
@@ -140,15 +152,23 @@ class Programs(unittest.TestCase):
         cls.folder = suites.BUILD / "tests" / "speed"
         shutil.copytree(PROGRAMS, cls.folder, dirs_exist_ok=True)
         for name, (other, old, new) in VARIANTS.items():
-            text = (PROGRAMS / f"{other}.cu").read_text(encoding="utf-8")
+            text = (cls.folder / f"{other}.cu").read_text(encoding="utf-8")
             assert old in text, (name, old)
             (cls.folder / f"{name}.cu").write_text(text.replace(old, new), encoding="utf-8")
 
     def explain(self, program, *words, nvcc=True, code=0):
-        env = dict(os.environ) if nvcc else dict(os.environ, CUDACXX="none")
-        done = fake.real(self.folder, "explain", program, *words, env=env)
+        done = self.explained(program, *words, nvcc=nvcc)
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done.stdout + done.stderr * (code != 0)
+
+    @classmethod
+    @functools.cache  # several tests read the same report
+    def explained(cls, program, *words, nvcc):
+        env = dict(os.environ) if nvcc else dict(os.environ, CUDACXX="none")
+        return fake.real(cls.folder, "explain", program, *words, env=env)
+
+    def first_advice(self, program, nvcc):
+        return self.explain(program, nvcc=nvcc).split(ADVICE)[1].split("\n")[0]
 
     def check(self, causes, nvcc):
         for name, phrases in causes.items():
@@ -172,6 +192,20 @@ class Programs(unittest.TestCase):
             self.skipTest("no nvcc or no nvdisasm")
         self.check({**CAUSES, **COMPILED_CAUSES}, nvcc=True)
 
+    def test_a_grid_of_a_tenth_of_the_sms_is_too_small(self):
+        self.assertIn("The 12 blocks keep 12 of 132 SMs busy", self.first_advice("tenth_of_a_grid.cu", nvcc=False))
+
+    def test_of_few_blocks_and_a_stride_the_costlier_is_first(self):
+        text = self.explain("chunks_of_few_blocks.cu", nvcc=False)
+        self.assertIn("takes 31.2 sectors where 3.9 would do", self.first_advice("chunks_of_few_blocks.cu", nvcc=False))
+        self.assertIn("The 24 blocks keep 24 of 132 SMs busy", text.split(ADVICE)[1])
+
+    def test_a_little_arithmetic_in_double_is_told_last(self):
+        for nvcc in (False, True):
+            text = self.explain("stride_and_double.cu", nvcc=nvcc)
+            self.assertIn("takes 32.0 sectors where 4.0 would do", self.first_advice("stride_and_double.cu", nvcc))
+            self.assertIn("in double, though no parameter is one", text.split(ADVICE)[1])
+
     def test_a_branch_that_only_the_machine_code_can_weigh_is_named_without_nvcc(self):
         text = " ".join(self.explain("parted.cu", nvcc=False).split())
         self.assertRegex(text, r"The branch near parted\.cu:\d+ parts the lanes of a warp 625 times: they go both ways")
@@ -181,6 +215,8 @@ class Programs(unittest.TestCase):
         text = self.explain("one_block_right.cu", "--gpu", "rtx3060", nvcc=False)
         self.assertIn("on an RTX 3060, bound by DRAM; a bound, not a measurement.", text)
         self.assertIn("400 KB at 360 GB/s; 400 KB more may stay in L2", text)
+        warm = "Where an earlier launch has left 400 KB of it in L2, the bound is 126 ns, by L1."
+        self.assertIn("What is read is taken to come from DRAM. " + warm, text)
         self.assertIn("Grid: 391 blocks of 8 warps on 28 SMs; an SM has room for at most 6 (threads): 2.3 waves.", text)
         self.assertIn(speed.NO_MACHINE_CODE, text)
 

@@ -168,8 +168,10 @@ def notes_of(recorded: Trace, failed: bool) -> list[str]:
 
 
 def advice(kernel: Kernel, gpu: Gpu) -> list[Problem]:
-    """The problems of a kernel: of its launch as a whole first, then of its lines, the costliest first."""
-    return speed.problems(kernel, gpu) + problems.of_kernel(kernel)
+    """The problems of a kernel: of its launch as a whole first, then of its lines, the costliest first, then what costs little."""
+    whole = speed.problems(kernel, gpu)
+    minor = [problem for problem in whole if problem.is_minor]
+    return [problem for problem in whole if problem not in minor] + problems.of_kernel(kernel) + minor
 
 
 def in_short(kernel: Kernel, gpu: Gpu, failed: bool = False) -> str:
@@ -182,7 +184,10 @@ def in_short(kernel: Kernel, gpu: Gpu, failed: bool = False) -> str:
         return ""
     text = next(iter(problems.in_passing(kernel)), NOTHING_TO_IMPROVE)
     is_good = text in (NOTHING_TO_IMPROVE, problems.WIDE_ENOUGH)
-    return (speed.in_short(speed.of_kernel(kernel, gpu)) or text) if is_good else text
+    if not is_good:
+        return text
+    found = speed.of_kernel(kernel, gpu)
+    return " ".join([speed.in_short(found) or text, *speed.branch(kernel, found)])
 
 
 def hottest(kernel: Kernel, paint: Paint) -> list[tuple[int, str, int, str]]:

@@ -21,15 +21,17 @@ from warp.machinecode.disassembly import Instruction
 from warp.trace import execution
 from warp.trace.execution import ARCHITECTURES
 from warp.trace.model import Launch, LeastTime, Limit, Trace
-from warp.trace.trace import Kernel, counted_blocks, volume
+from warp.trace.trace import Kernel, counted_blocks, ratio, volume
 
 FAR = 8  # times as long as the memory would take: then the bound of another resource is worth advice
-FEW = 16  # a grid of so many times fewer blocks than there are SMs leaves the GPU idle
+FEW = 2  # a grid of so many times fewer blocks than there are SMs leaves the GPU idle
 # Elements that each thread goes through: a tile in registers is up to 100 or so, and its grid grows with the size of the problem.
 LOOPS_OF_ONE_BLOCK, LOOPS = 16, 128
 RELOADS = 16  # times that a byte is loaded, from which on a tile is worth advice
 SHORT = 1e-7  # seconds: what takes less, at a size as small as the simulator's, tells nothing
 SHOWN = 0.01  # of the bound: what takes less is left out
+MINOR = 0.25  # of what the accesses take: arithmetic in double that is shorter is told behind them
+WASTE = 1.5  # times the sectors of a kernel: more are told first, if no machine code tells what double costs
 IDLE = 0.6  # of a warp's lanes: with fewer in an instruction on average, a branch that parts them is worth advice
 NO_MACHINE_CODE = "Instructions and wavefronts: not counted without nvcc (./learn setup --sass brings it)."
 
@@ -155,6 +157,9 @@ def rows(speed: Speed) -> list[tuple[str, str, str]]:
 def notes(kernel: Kernel, speed: Speed) -> Iterator[str]:
     """Sentences on the grid, and on what is not counted."""
     yield grid_in_words(speed)
+    warm = _warm(speed)
+    if warm:
+        yield warm
     if len(kernel.launches) > 1:
         yield f"This is launch {speed.launch.index}, the one of {len(kernel.launches)} with the highest bound."
     if execution.executed_of(speed.launch):
@@ -167,12 +172,34 @@ def notes(kernel: Kernel, speed: Speed) -> Iterator[str]:
         yield "Instructions and wavefronts: not counted, as the simulator has not carried out the machine code."
     else:
         yield NO_MACHINE_CODE
-    if _part_often(kernel) and not of_kernel_lines(kernel):
+    if problems(kernel, speed.gpu):
+        yield from branch(kernel, speed)
+
+
+def branch(kernel: Kernel, speed: Speed | None) -> Iterator[str]:
+    """A sentence on the branch that parts lanes often, where no advice is about that and no machine code tells what it costs."""
+    if speed and not execution.executed_of(speed.launch) and _part_often(kernel) and not of_kernel_lines(kernel):
         most, (file, number) = max((kernel.totals(*place).divergent, place) for place in _places(kernel))
         yield (
             f"The branch near {paths.shown(file)}:{number} parts the lanes of a warp {most:,} times: they go both ways one after "
             "the other, and how long these take shows in the machine code alone."
         )
+
+
+def _warm(speed: Speed) -> str:
+    """A sentence on the bound behind a launch that leaves in L2 what this one reads; "" where DRAM does not set the bound."""
+    counts = execution.counts_of(speed.launch)
+    reads = bounds.SECTOR * counts.get("global_sectors_read_distinct", 0)
+    if not reads or (speed.work or speed.limit).resource != bounds.DRAM:
+        return ""
+    first, *others = bounds.of_launch(counts, speed.shape, speed.gpu, follows=True)
+    if first.resource == bounds.LAUNCH and others:
+        first = others[0]
+    stays = bounds.in_bytes(min(reads, speed.gpu.l2_mib * 2**20))
+    return (
+        f"What is read is taken to come from DRAM. Where an earlier launch has left {stays} of it in L2, the bound is "
+        f"{bounds.in_time(first.seconds)}, by {first.resource}."
+    )
 
 
 def _part_often(kernel: Kernel) -> bool:
@@ -210,6 +237,7 @@ class WholeProblem(Problem):
         super().__init__("", 0, 0, what, cure, chapter)
         self.rule = rule  # its name in SARIF
         self.lines = list(lines)
+        self.is_minor = False  # told last: something else costs more
 
     @property
     def sentence(self) -> str:
@@ -259,13 +287,16 @@ def _few_blocks(kernel: Kernel, speed: Speed | None) -> WholeProblem | None:
     least = LOOPS_OF_ONE_BLOCK if blocks == 1 else LOOPS
     if blocks > max(4, sms // FEW) or elements < least * threads or elements / 256 < 2 * blocks:
         return None
-    who = "The only block keeps" if blocks == 1 else f"The {blocks} blocks keep"
-    return WholeProblem(
+    of_warps = ", of one warp," if threads == blocks * WARP else ""
+    who = f"The only block{of_warps} keeps" if blocks == 1 else f"The {blocks} blocks{of_warps} keep"
+    found = WholeProblem(
         "few-blocks",
         f"{who} {blocks} of {sms} SMs busy, while each thread goes through about {elements / threads:,.0f} elements of 4 bytes",
         "launch more blocks, and let each thread do less",
         "01",
     )
+    found.is_minor = _waste(kernel) > sms / blocks  # the lines waste more than the idle SMs
+    return found
 
 
 def _one_warp(speed: Speed | None) -> WholeProblem | None:
@@ -408,6 +439,7 @@ NUMBER = r"(?<![\w.])(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w.])"  # a literal 
 OPERAND = r"[\w)\]]"
 MIXED = re.compile(rf"{OPERAND}\s*[-+*/]=?\s*{NUMBER}|{NUMBER}\s*[-+*/]\s*[A-Za-z_(]")
 DOUBLE = re.compile(r"\bdouble\b")
+CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
 
 
 def _double(kernel: Kernel, speed: Speed | None) -> WholeProblem | None:
@@ -420,7 +452,7 @@ def _double(kernel: Kernel, speed: Speed | None) -> WholeProblem | None:
         return None
     gpu = speed.gpu if speed else bounds.gpu()
     amount = f"{executed['fp64']:,} instructions of warps compute" if executed else "Part of the arithmetic is"
-    return WholeProblem(
+    found = WholeProblem(
         "double",
         f"{amount} in double, though no parameter is one: an SM of {with_article(gpu.name)} has {gpu.fp64} lanes for it, and "
         f"{gpu.fp32} for float",
@@ -428,27 +460,56 @@ def _double(kernel: Kernel, speed: Speed | None) -> WholeProblem | None:
         "",
         lines,
     )
+    found.is_minor = _is_minor(speed) if executed else _waste(kernel) > WASTE
+    return found
+
+
+def _is_minor(speed: Speed | None) -> bool:
+    """Whether the arithmetic in double takes far less than the accesses."""
+    if not speed:
+        return False
+    accesses = speed.seconds(bounds.L1, bounds.DRAM, bounds.SHARED, bounds.ATOMICS)
+    return speed.seconds(bounds.NAMES["fp64"]) < MINOR * accesses
+
+
+def _waste(kernel: Kernel) -> float:
+    """How many times the sectors and wavefronts that its bytes need a kernel takes, where advice is about that."""
+    totals = kernel.totals()
+    return ratio(totals.cost, totals.ideal_sectors + totals.ideal_wavefronts) if of_kernel_lines(kernel) else 1.0
 
 
 def double_lines(kernel: Kernel) -> list[tuple[str, int]] | None:
-    """[(file, line)] of the kernel that mix a double into what may be meant as float; None where double is meant, or nothing
-    is known."""
+    """[(file, line)] of the kernel, and of what it calls in its file, that mix a double into what may be meant as float; None
+    where double is meant, or nothing is known."""
     for file in kernel.lines:
-        source = read_source(file) or []
-        found = find_function("\n".join(source), kernel.function)
-        if not found:
+        source = "\n".join(read_source(file) or [])
+        if not find_function(source, kernel.function):
             continue
-        text = mask("\n".join(source)).split("\n")
-        head = " ".join(text[found.first - 1 : found.last]).split("{")[0]
-        if DOUBLE.search(head) or DOUBLE.search(kernel.name):
+        if DOUBLE.search(kernel.name):
             return None
-        body = range(found.first, found.last + 1)
-        return [
-            (file, number)
-            for number in body
-            if MIXED.search(text[number - 1]) or (DOUBLE.search(text[number - 1]) and number > found.first)
-        ]
+        found = _doubles_of(source, kernel.function, set())
+        return found if found is None else [(file, number) for number in sorted(found)]
     return None
+
+
+def _doubles_of(source: str, name: str, seen: set[str]) -> set[int] | None:
+    """The lines of a function and of those that it calls; None where its head has a double, or there is no such function."""
+    seen.add(name)
+    found = find_function(source, name)
+    text = mask(source).split("\n")
+    body = range(found.first, found.last + 1) if found else range(0)
+    head, _, inside = "\n".join(text[number - 1] for number in body).partition("{")
+    if not found or DOUBLE.search(head):
+        return None
+    lines = {
+        number
+        for number in body
+        if MIXED.search(text[number - 1]) or (DOUBLE.search(text[number - 1]) and number > found.first)
+    }
+    for called in CALL.findall(inside):
+        if called not in seen:
+            lines |= _doubles_of(source, called, seen) or set()
+    return lines
 
 
 def _compiled_to_double(kernel: Kernel) -> list[tuple[str, int]]:

@@ -21,7 +21,7 @@ import itertools
 import os
 import subprocess
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -124,7 +124,8 @@ class Code:
         for before in (trace, rows, counts):
             if os.path.exists(before):
                 os.remove(before)
-        env = dict(os.environ, SIMT_JSON=trace, LAB_TIMING="off")
+        # One block after the other: what a block waits for is there, so that a count is the same each time.
+        env = dict(os.environ, SIMT_JSON=trace, SIMT_THREADS="1", LAB_TIMING="off")
         if self.is_known:
             env["SIMT_COMPILED"] = self.file
         command = [self.program, "--rung", rung, "--size", ",".join(map(str, size)), "--json", rows]
@@ -212,9 +213,12 @@ NOT_SIMULATED = "not simulated"
 FULL = bounds.Shape((1, 1, 1), (1024, 1, 1), True)  # a grid that keeps all SMs busy
 
 
-def counted_at_sizes(chapter: Chapter, machine: Machine) -> list[Runs]:
-    """What counted() says at each size of the chapter's plans."""
+def counted_at_sizes(chapter: Chapter, machine: Machine, only: Sequence[str] = ()) -> list[Runs]:
+    """What counted() says at each size of the chapter's plans, of `only` these rungs or of all."""
     plans = PLANS.get(chapter.number, [])
+    if only:
+        chosen = [(plan, tuple(rung for rung in only if not rungs or rung in rungs)) for plan, rungs in plans]
+        plans = [(plan, rungs) for plan, rungs in chosen if rungs]
     if not plans:
         return []
     with Code(chapter, machine) as code:

@@ -78,7 +78,10 @@ REASONS: dict[tuple[str, str], str] = {
         "14",
         "compact",
     ): "a tile waits for those before it; `repeats_ahead`, whose warps have roles for that, comes closer",
-    ("14", "sort_in_sweeps/32 bits, random"): "its wavefronts and instructions depend on the keys, and are in no bound",
+    (
+        "14",
+        "sort_in_sweeps/32 bits, random",
+    ): "its instructions take nearly as long as its bytes; how much of both overlaps is not measured",
     ("14", "scatter_add/by=blocks, equal"): "its atomics in shared memory depend on the indices, and are in no bound",
     ("15", "gradient"): FEW,
     (
