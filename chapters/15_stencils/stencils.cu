@@ -20,15 +20,19 @@
 //   ./learn run 15 --rung five_naive     one thread a cell; the caches do the rest
 //   ./learn run 15 --rung five_tiled     a tile and its halo in shared memory
 //   ./learn run 15 --rung five_columns   several rows of four cells a thread, in registers
+//   ./learn run 15 --rung five_beside    left and right by loads of their own instead of shuffles
+//   ./learn run 15 --rung five_edges     zeros, the nearest cell or the other side beyond the edge
 //   ./learn run 15 --rung seven_naive    seven points in 3D, one thread a cell
 //   ./learn run 15 --rung seven_column   a thread walks along z and keeps three cells
 //   ./learn run 15 --rung seven_columns  the same with rows of four cells
 //   ./learn run 15 --rung seven_bricks   all loads before anything is computed
+//   ./learn run 15 --rung seven_edges    zeros, the nearest cell or the other side beyond the edge
 //   ./learn run 15 --rung far_naive      25 points that reach four cells far, one thread a cell
 //   ./learn run 15 --rung far_queue      a queue of nine planes in registers, the rest from the caches
 //   ./learn run 15 --rung far_tma        planes by the TMA, each read once, sums in registers [needs gpu, sm_90a, cuda 12.9]
 //   ./learn run 15 --rung step_by_step   a hundred steps on a small grid, a launch for each
 //   ./learn run 15 --rung resident       the same in one launch: the grid stays in registers
+//   ./learn run 15 --rung five_overlapped several steps in one pass: overlapping tiles in shared memory
 //   ./learn run 15 --rung five_strips    several steps in one pass: a queue of rows for each
 //   ./learn run 15 --rung seven_tiles    several steps in one pass: a queue of planes for each
 //   ./learn run 15 --rung filter_naive   a filter on an image, one thread a pixel
@@ -297,9 +301,9 @@ __global__ void taps_window(float* __restrict__ out, const float* __restrict__ i
   store_float4(out, i, n, make_float4(sum[0], sum[1], sum[2], sum[3]));
 }
 
-// For 7 taps this is a copy: 1.00 of the rate of `cudaMemcpy`. For 33 it reaches 0.71: a thread loads nine float4s for
+// For 7 taps this is a copy: 0.99 of the rate of `cudaMemcpy`. For 33 it reaches 0.71: a thread loads nine float4s for
 // four outputs.
-//= 1.00 of: ratio("taps_window/taps=7")
+//= 0.99 of: ratio("taps_window/taps=7")
 //= 0.71: ratio("taps_window/taps=33")
 //
 // The lanes beside have those float4s. Let each lane load one, and shuffle.
@@ -543,11 +547,11 @@ __global__ void __launch_bounds__(32 * WARPS)
   }
 }
 
-// 0.99: a stencil of five points costs what a copy costs. The core takes 262 ms for a step, this kernel 0.51 ms: 523 billion
+// 0.99: a stencil of five points costs what a copy costs. The core takes 217 ms for a step, this kernel 0.51 ms: 525 billion
 // cell updates a second.
 //= 0.99: ratio("five_columns")
-//= 523 billion: rate("five_columns") / 8
-//= 262 ms for a step, this kernel 0.51 ms: (ms("on_cpu"), ms("five_columns"))
+//= 525 billion: rate("five_columns") / 8
+//= 217 ms for a step, this kernel 0.51 ms: (ms("on_cpu"), ms("five_columns"))
 //
 // ## 4. Seven points: a neighbour a plane away
 //
@@ -601,8 +605,8 @@ __global__ void seven_column(float* __restrict__ out, const float* __restrict__ 
   }
 }
 
-// From 0.51 to 0.63 of the copy. The next step is that of section 3: float4s, and two rows of them.
-//= 0.51 to 0.63: (ratio("seven_naive/box=cube"), ratio("seven_column/box=cube"))
+// From 0.50 to 0.63 of the copy. The next step is that of section 3: float4s, and two rows of them.
+//= 0.50 to 0.63: (ratio("seven_naive/box=cube"), ratio("seven_column/box=cube"))
 
 /// The next values of four cells of a row in 3D.
 __device__ inline float4 relaxed4(float4 row, float left, float right, float4 up, float4 down,
@@ -911,11 +915,11 @@ __global__ void __launch_bounds__(32 * WARPS, 16 / WARPS)
   }
 }
 
-// Two steps in a pass make 1.6 times the copy, four 3.2 times, eight 4.8 times, 2.5 trillion cell updates a second. To walk down a strip costs a quarter more
+// Two steps in a pass make 1.5 times the copy, four 3.1 times, eight 4.8 times, 2.5 trillion cell updates a second. To walk down a strip costs a quarter more
 // than `five_columns`, for two steps as for four. With eight the pass takes 1.7 times as long, and 18 % of what it computes
 // is thrown away: 16 of 128 columns and 16 of 272 rows.
-//= 1.6 times: 2 * ratio("five_strips/steps=2")
-//= 3.2 times: 4 * ratio("five_strips/steps=4")
+//= 1.5 times: 2 * ratio("five_strips/steps=2")
+//= 3.1 times: 4 * ratio("five_strips/steps=4")
 //= 4.8 times: 8 * ratio("five_strips/steps=8")
 //= 2.5 trillion: rate("five_strips/steps=8") / 8000
 //= a quarter: ms("five_strips/steps=4") / ms("five_columns") - 1
@@ -1185,10 +1189,10 @@ __global__ void __launch_bounds__(32 * KEPT_WARPS)
   }
 }
 
-// A step by launches takes 8.3 us, one in the kernel with the barrier 4.3 us, one without it 2.6 us. The two kernels differ in
+// A step by launches takes 8.4 us, one in the kernel with the barrier 4.3 us, one without it 2.6 us. The two kernels differ in
 // that line alone. A block that computes ten of its rows first, before it looks at what its neighbours show, gives the words
 // time to arrive.
-//= 8.3 us: ms("step_by_step/small") * 10
+//= 8.4 us: ms("step_by_step/small") * 10
 //= 4.3 us: ms("resident/small,barrier=grid") * 10
 //= 2.6 us: ms("resident/small,barrier=none") * 10
 
@@ -1311,12 +1315,12 @@ __global__ void filter_between(float* __restrict__ out, cudaTextureObject_t imag
   out[box.row(0, y) + x] = sum;
 }
 
-// With the periodic edge alone. `filter_texture` takes 3.24 ms with each of the three edges, `filter_naive` 1.79, 1.72 and 4.07 ms. The
+// With the periodic edge alone. `filter_texture` takes 3.23 ms with each of the three edges, `filter_naive` 1.79, 1.72 and 4.06 ms. The
 // edge costs nothing, and a read costs more than a load: the texture unit of an SM delivers 3.9 of them in a cycle.
-//= 3.24 ms: ms("filter_texture/size=7")
+//= 3.23 ms: ms("filter_texture/size=7")
 //= because with each of the three edges: max(ms("filter_texture/size=7"), ms("filter_texture/size=7,edge=clamp"), ms("filter_texture/size=7,edge=periodic"))
 //=   < 1.02 * min(ms("filter_texture/size=7"), ms("filter_texture/size=7,edge=clamp"), ms("filter_texture/size=7,edge=periodic"))
-//= 1.79, 1.72 and 4.07 ms: (ms("filter_naive/size=7"), ms("filter_naive/size=7,edge=clamp"), ms("filter_naive/size=7,edge=periodic"))
+//= 1.79, 1.72 and 4.06 ms: (ms("filter_naive/size=7"), ms("filter_naive/size=7,edge=clamp"), ms("filter_naive/size=7,edge=periodic"))
 //= 3.9 of them: 49 * 8192**2 / ms("filter_texture/size=7") / 132 / 1.98e6
 //
 // `filter_between` takes 1.23 ms. It pays with accuracy: the place between two pixels has 8 bits, and the largest error is
@@ -1555,6 +1559,213 @@ __global__ void __launch_bounds__(32 * WARPS)
 //= zeros 1.28: alone("filter_naive/size=7", "issue slots")
 //= because in `filter_naive` as in: 2.2 < ms("filter_columns/size=7,edge=periodic") / ms("filter_columns/size=7") < 2.4
 
+// ## 9. Other edges, other halos, other tiles (second reading)
+//
+// ### Five and seven points with the three edges
+//
+// So far the cells at the edge of a grid kept their values. With `Edge` as a template parameter the grid may as well go on with zeros, with
+// the nearest cell, or from its other side. The kernels are those of sections 3 and 4, and an edge matters in three places only: which row a
+// row above or below is, what stands behind the last column, and what the first and the last lane of a warp load besides.
+
+/// Four cells of row y of plane z from column x on, and whatever stands for those beyond the edge.
+template <Edge EDGE, bool WIDE>
+__device__ inline float4 around4(const float* in, Box box, int z, int y, int x) {
+  z = beyond<EDGE>(z, box.planes), y = beyond<EDGE>(y, box.rows);
+  if (z < 0 || y < 0) return make_float4(0, 0, 0, 0);
+  const float* const plane = in + z * box.plane();
+  if (x + 4 <= box.cols) return float4_of<WIDE>(plane + size_t(y) * box.cols, x, box.cols);
+  float four[4] = {};  // at the last column: as far as the cell behind it
+#pragma unroll
+  for (int e = 0; e < 4; ++e) {
+    if (x + e <= box.cols) four[e] = pixel<EDGE>(plane, y, x + e, box);
+  }
+  return make_float4(four[0], four[1], four[2], four[3]);
+}
+
+/// The cell that the first or the last lane of a warp needs besides its own four from column x on.
+template <Edge EDGE>
+__device__ inline float beside_warp(const float* in, Box box, int z, int y, int lane, int x) {
+  z = beyond<EDGE>(z, box.planes);
+  if (z < 0 || (lane != 0 && lane != 31)) return 0;
+  return pixel<EDGE>(in + z * box.plane(), y, lane == 0 ? x - 1 : x + 4, box);
+}
+
+/// `five_columns` with an edge.
+///
+/// Launch: as `five_columns`.
+template <Edge EDGE, bool WIDE, int ROWS, int WARPS>
+__global__ void __launch_bounds__(32 * WARPS)
+    five_edges(float* __restrict__ out, const float* __restrict__ in, Box box) {
+  const int lane = threadIdx.x, x = (blockIdx.x * 32 + lane) * 4;
+  const int y0 = (blockIdx.y * WARPS + threadIdx.y) * ROWS;
+  float4 row[ROWS + 2];
+  float side[ROWS];
+#pragma unroll
+  for (int k = 0; k < ROWS + 2; ++k) row[k] = around4<EDGE, WIDE>(in, box, 0, y0 + k - 1, x);
+#pragma unroll
+  for (int k = 0; k < ROWS; ++k) side[k] = beside_warp<EDGE>(in, box, 0, y0 + k, lane, x);
+#pragma unroll
+  for (int k = 0; k < ROWS; ++k) {
+    const float4 now = row[k + 1];
+    const float before = __shfl_up_sync(ALL, now.w, 1), behind = __shfl_down_sync(ALL, now.x, 1);
+    const float left = lane == 0 ? side[k] : before, right = lane == 31 ? side[k] : behind;
+    const float4 next = relaxed4(row[k], now, row[k + 2], left, right);
+    const int y = y0 + k;
+    if (y < box.rows) store_float4_of<WIDE>(out + size_t(y) * box.cols, x, box.cols, next);
+  }
+}
+
+/// `seven_columns` with an edge.
+///
+/// Launch: as `seven_columns`.
+template <Edge EDGE, bool WIDE, int ROWS, int WARPS>
+__global__ void __launch_bounds__(32 * WARPS)
+    seven_edges(float* __restrict__ out, const float* __restrict__ in, Box box, int depth) {
+  const int lane = threadIdx.x % 32, x = blockIdx.x * 128 + lane * 4;
+  const int y0 = (blockIdx.y * WARPS + threadIdx.x / 32) * ROWS;
+  const int first = blockIdx.z * depth, last = min(box.planes, first + depth);
+  const auto load = [&](int z, int y) { return around4<EDGE, WIDE>(in, box, z, y, x); };
+  float4 front[ROWS], row[ROWS], back[ROWS];
+#pragma unroll
+  for (int k = 0; k < ROWS; ++k) front[k] = load(first - 1, y0 + k), row[k] = load(first, y0 + k);
+  for (int z = first; z < last; ++z) {
+    float side[ROWS];
+#pragma unroll
+    for (int k = 0; k < ROWS; ++k) back[k] = load(z + 1, y0 + k);
+    const float4 above = load(z, y0 - 1), below = load(z, y0 + ROWS);
+#pragma unroll
+    for (int k = 0; k < ROWS; ++k) side[k] = beside_warp<EDGE>(in, box, z, y0 + k, lane, x);
+#pragma unroll
+    for (int k = 0; k < ROWS; ++k) {
+      const float before = __shfl_up_sync(ALL, row[k].w, 1);
+      const float behind = __shfl_down_sync(ALL, row[k].x, 1);
+      const float left = lane == 0 ? side[k] : before, right = lane == 31 ? side[k] : behind;
+      const float4 up = k > 0 ? row[k - 1] : above, down = k + 1 < ROWS ? row[k + 1] : below;
+      const float4 next = relaxed4(row[k], left, right, up, down, front[k], back[k]);
+      if (y0 + k < box.rows) store_float4_of<WIDE>(out + box.row(z, y0 + k), x, box.cols, next);
+    }
+#pragma unroll
+    for (int k = 0; k < ROWS; ++k) front[k] = row[k], row[k] = back[k];
+  }
+}
+
+// With five points the edge costs nothing: zeros, `clamp` and `periodic` take 0.508, 0.508 and 0.503 ms, the edge that stays as it is takes
+// 0.512. With seven points it does: 0.33, 0.35 and 0.32 ms in the cube, 0.29 for `seven_columns`. The two kernels differ in the edge alone.
+//= 0.508, 0.508 and 0.503 ms: (ms("five_edges/edge=zero"), ms("five_edges/edge=clamp"), ms("five_edges/edge=periodic"))
+//= 0.512: ms("five_columns")
+//= 0.33, 0.35 and 0.32 ms: (ms("seven_edges/box=cube,edge=zero"), ms("seven_edges/box=cube,edge=clamp"), ms("seven_edges/box=cube,edge=periodic"))
+//= cube, 0.29 for: ms("seven_columns/box=cube")
+//
+// ### Vector loads and a halo that is not aligned
+//
+// The cells left and right of a float4 begin 4 bytes beside a multiple of 16, where no float4 can be loaded. `five_columns` shuffles them.
+// Without shuffles there are two ways: two more loads of a float, or the whole float4s on both sides, of which one cell each is used.
+//
+//? beside: Which of the two touches fewer sectors?
+//? choices: the floats | the float4s | they touch as many
+//? answer: {"the floats": count("five_beside/loads=floats", "global_load_sectors") < count("five_beside/loads=float4s", "global_load_sectors"),
+//?   "the float4s": count("five_beside/loads=floats", "global_load_sectors") > count("five_beside/loads=float4s", "global_load_sectors"),
+//?   "they touch as many": count("five_beside/loads=floats", "global_load_sectors") == count("five_beside/loads=float4s", "global_load_sectors")}
+
+/// How a thread gets the cells left and right of its own.
+enum class Beside { floats, float4s };
+
+/// `five_columns` without shuffles.
+///
+/// Launch: as `five_columns`.
+template <Beside BESIDE, bool WIDE, int ROWS, int WARPS>
+__global__ void __launch_bounds__(32 * WARPS)
+    five_beside(float* __restrict__ out, const float* __restrict__ in, int rows, int cols) {
+  const int x = (blockIdx.x * 32 + threadIdx.x) * 4;
+  const int y0 = (blockIdx.y * WARPS + threadIdx.y) * ROWS;
+  float4 row[ROWS + 2];
+  float left[ROWS], right[ROWS];
+#pragma unroll
+  for (int k = 0; k < ROWS + 2; ++k) {
+    const float* const from = in + size_t(inside(y0 + k - 1, rows)) * cols;
+    row[k] = float4_of<WIDE>(from, x, cols);
+    if (k == 0 || k == ROWS + 1) continue;
+    if constexpr (BESIDE == Beside::floats) {
+      left[k - 1] = 0 < x && x <= cols ? from[x - 1] : 0;
+      right[k - 1] = x + 4 < cols ? from[x + 4] : 0;
+    } else {
+      left[k - 1] = float4_of<WIDE>(from, x - 4, cols).w;
+      right[k - 1] = float4_of<WIDE>(from, x + 4, cols).x;
+    }
+  }
+#pragma unroll
+  for (int k = 0; k < ROWS; ++k) {
+    const int y = y0 + k;
+    const float4 now = row[k + 1];
+    float4 next = keep_ends(relaxed4(row[k], now, row[k + 2], left[k], right[k]), now, x, cols);
+    if (y == 0 || y == rows - 1) next = now;
+    if (y < rows) store_float4_of<WIDE>(out + size_t(y) * cols, x, cols, next);
+  }
+}
+
+// As many: lanes are 16 bytes apart, so a warp's floats lie in every sector that its float4s do. At the simulator's default both
+// make 560 load requests with 9.9 sectors each, `five_columns` 480 with 6.2. They take 0.509 ms each, with shuffles it is 0.512: loads of
+// one cell more are as good as shuffles here.
+//= 560 load requests with 9.9 sectors: (count("five_beside/loads=floats", "global_load_requests"),
+//=   count("five_beside/loads=floats", "global_load_sectors") / count("five_beside/loads=floats", "global_load_requests"))
+//= 480 with 6.2: (count("five_columns", "global_load_requests"), count("five_columns", "global_load_sectors") / count("five_columns", "global_load_requests"))
+//= 0.509 ms each: ms("five_beside/loads=floats")
+//= because as good as shuffles: 0.97 < ms("five_beside/loads=floats") / ms("five_columns") < 1.03
+//=   and 0.97 < ms("five_beside/loads=float4s") / ms("five_columns") < 1.03
+//= it is 0.512: ms("five_columns")
+//
+// ### Overlapping tiles in shared memory
+//
+// `five_strips` overlaps too, but keeps rows in registers while it walks. The form that comes first to mind has a whole tile in shared memory:
+// load it with a halo of as many cells as there are steps, take the steps between two buffers with a barrier behind each, store the middle.
+
+constexpr int ACROSS_TILE = 64, DOWN_TILE = 32;  ///< cells of a block of `five_overlapped`
+
+/// STEPS steps of the five points on a tile with a halo of STEPS cells in shared memory; each step leaves a ring of it behind.
+///
+/// Launch: blocks of BLOCK threads, one for each tile of ACROSS_TILE x DOWN_TILE cells.
+template <int STEPS>
+__global__ void __launch_bounds__(BLOCK)
+    five_overlapped(float* __restrict__ out, const float* __restrict__ in, int rows, int cols) {
+  constexpr int WIDTH = ACROSS_TILE + 2 * STEPS, HEIGHT = DOWN_TILE + 2 * STEPS;
+  __shared__ float tiles[2][HEIGHT][WIDTH];
+  const int x0 = blockIdx.x * ACROSS_TILE - STEPS, y0 = blockIdx.y * DOWN_TILE - STEPS;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  for (int j = warp; j < HEIGHT; j += BLOCK / 32) {
+    for (int i = lane; i < WIDTH; i += 32) {
+      const bool there = 0 <= y0 + j && y0 + j < rows && 0 <= x0 + i && x0 + i < cols;
+      tiles[0][j][i] = there ? in[size_t(y0 + j) * cols + x0 + i] : 0;
+    }
+  }
+#pragma unroll
+  for (int step = 1; step <= STEPS; ++step) {
+    __syncthreads();  // the tile of the step before is there
+    const auto& now = tiles[(step - 1) % 2];
+    for (int j = step + warp; j < HEIGHT - step; j += BLOCK / 32) {
+      const int y = y0 + j;
+      for (int i = step + lane; i < WIDTH - step; i += 32) {
+        const int x = x0 + i;
+        const bool edge = x <= 0 || y <= 0 || x >= cols - 1 || y >= rows - 1;
+        const float next =
+            edge ? now[j][i]
+                 : relaxed(now[j][i], now[j][i - 1], now[j][i + 1], now[j - 1][i], now[j + 1][i]);
+        if (step < STEPS) {
+          tiles[step % 2][j][i] = next;
+        } else if (y < rows && x < cols) {
+          out[size_t(y) * cols + x] = next;
+        }
+      }
+    }
+  }
+}
+
+// Two steps in a pass make 0.8 times the rate of the copy, four 1.1 times; `five_strips` makes 1.5 and 3.1. A tile has the same shortcoming as
+// in section 3: each step takes stores and loads of shared memory, and a barrier. What of it takes the time was not measured. So
+// overlap alone does not make a pass of several steps fast; rows that stay in registers do.
+//= 0.8 times the rate: 2 * ratio("five_overlapped/steps=2")
+//= four 1.1 times: 4 * ratio("five_overlapped/steps=4")
+//= makes 1.5 and 3.1: (2 * ratio("five_strips/steps=2"), 4 * ratio("five_strips/steps=4"))
+
 namespace {
 
 /// The launch of a kernel in one dimension, a block for each PER_BLOCK elements.
@@ -1603,6 +1814,37 @@ void columns_of_five(float* out, const float* in, Box box) {
   kernel<<<tiles_of(box, 128, ROWS * WARPS), dim3(32, WARPS)>>>(out, in, box.rows, box.cols);
 }
 
+/// Launches `five_edges`.
+template <Edge EDGE>
+void edges_of_five(float* out, const float* in, Box box) {
+  constexpr int ROWS = 2, WARPS = 8;
+  const auto kernel = for_pitch(box.cols, five_edges<EDGE, true, ROWS, WARPS>,
+                                five_edges<EDGE, false, ROWS, WARPS>);
+  kernel<<<tiles_of(box, 128, ROWS * WARPS), dim3(32, WARPS)>>>(out, in, box);
+}
+
+/// Its launch.
+template <Edge EDGE>
+Launch five_with(const std::string& edge) {
+  return {"five_edges", "edge=" + edge, 1, edges_of_five<EDGE>, nullptr, nullptr, EDGE};
+}
+
+/// Launches `five_beside`.
+template <Beside BESIDE>
+void beside_five(float* out, const float* in, Box box) {
+  constexpr int ROWS = 2, WARPS = 8;
+  const auto kernel = for_pitch(box.cols, five_beside<BESIDE, true, ROWS, WARPS>,
+                                five_beside<BESIDE, false, ROWS, WARPS>);
+  kernel<<<tiles_of(box, 128, ROWS * WARPS), dim3(32, WARPS)>>>(out, in, box.rows, box.cols);
+}
+
+/// Launches `five_overlapped`.
+template <int STEPS>
+void overlapped_five(float* out, const float* in, Box box) {
+  five_overlapped<STEPS>
+      <<<tiles_of(box, ACROSS_TILE, DOWN_TILE), BLOCK>>>(out, in, box.rows, box.cols);
+}
+
 /// Launches `five_strips`.
 template <int STEPS>
 void strips_of_five(float* out, const float* in, Box box) {
@@ -1638,6 +1880,21 @@ void columns_of_seven(float* out, const float* in, Box box) {
   const auto kernel =
       for_pitch(box.cols, seven_columns<true, ROWS, WARPS>, seven_columns<false, ROWS, WARPS>);
   kernel<<<tiles_of(box, 128, ROWS * WARPS, DEPTH), 32 * WARPS>>>(out, in, box, DEPTH);
+}
+
+/// Launches `seven_edges`.
+template <Edge EDGE>
+void edges_of_seven(float* out, const float* in, Box box) {
+  constexpr int ROWS = 2, WARPS = 8, DEPTH = 32;
+  const auto kernel = for_pitch(box.cols, seven_edges<EDGE, true, ROWS, WARPS>,
+                                seven_edges<EDGE, false, ROWS, WARPS>);
+  kernel<<<tiles_of(box, 128, ROWS * WARPS, DEPTH), 32 * WARPS>>>(out, in, box, DEPTH);
+}
+
+/// Its launch.
+template <Edge EDGE>
+Launch seven_with(const std::string& edge) {
+  return {"seven_edges", "edge=" + edge, 1, edges_of_seven<EDGE>, nullptr, nullptr, EDGE};
 }
 
 /// Launches `seven_tiles`.
@@ -1794,6 +2051,13 @@ Launches launches() {
                           <<<tiles_of(box, 32, 32), dim3(32, 32)>>>(out, in, box.rows, box.cols);
                     }},
                    {"five_columns", "", 1, columns_of_five},
+                   {"five_beside", "loads=floats", 1, beside_five<Beside::floats>},
+                   {"five_beside", "loads=float4s", 1, beside_five<Beside::float4s>},
+                   {"five_overlapped", "steps=2", 2, overlapped_five<2>},
+                   {"five_overlapped", "steps=4", 4, overlapped_five<4>},
+                   five_with<Edge::zero>("zero"),
+                   five_with<Edge::clamp>("clamp"),
+                   five_with<Edge::periodic>("periodic"),
                    {"five_strips", "steps=2", 2, strips_of_five<2>},
                    {"five_strips", "steps=4", 4, strips_of_five<4>},
                    {"five_strips", "steps=8", 8, strips_of_five<8>}},
@@ -1813,6 +2077,9 @@ Launches launches() {
                     {"seven_columns", "", 1, columns_of_seven},
                     {"seven_bricks", "depth=4", 1, bricks_of_seven<4>},
                     {"seven_bricks", "depth=8", 1, bricks_of_seven<8>},
+                    seven_with<Edge::zero>("zero"),
+                    seven_with<Edge::clamp>("clamp"),
+                    seven_with<Edge::periodic>("periodic"),
                     {"seven_tiles", "steps=2", 2, tiles_of_seven<2>},
                     {"seven_tiles", "steps=3", 3, tiles_of_seven<3>}},
           .far = {{"far_naive", "", 1,
@@ -1841,6 +2108,29 @@ struct SevenStep {
     if (x == 0 || x == box.cols - 1 || box.at_edge(z, y)) return in[i];
     return relaxed(in[i], in[i - 1], in[i + 1], in[i - box.cols], in[i + box.cols],
                    in[i - box.plane()], in[i + box.plane()]);
+  }
+};
+
+/// A cell after a step of the five points, or in a box with several planes of the seven, with an edge.
+struct EdgeStep {
+  Box box;
+  Edge edge;
+  __host__ __device__ float operator()(const lab::View<float>& in, size_t i) const {
+    const int x = static_cast<int>(i % box.cols), y = static_cast<int>(i / box.cols % box.rows);
+    const int z = static_cast<int>(i / box.plane());
+    const float left = cell(in, z, y, x - 1), right = cell(in, z, y, x + 1);
+    const float up = cell(in, z, y - 1, x), down = cell(in, z, y + 1, x);
+    if (box.planes == 1) return relaxed(in[i], left, right, up, down);
+    return relaxed(in[i], left, right, up, down, cell(in, z - 1, y, x), cell(in, z + 1, y, x));
+  }
+  __host__ __device__ float cell(const lab::View<float>& in, int z, int y, int x) const {
+    z = place(z, box.planes), y = place(y, box.rows), x = place(x, box.cols);
+    return z < 0 || y < 0 || x < 0 ? 0 : in[z * box.plane() + size_t(y) * box.cols + x];
+  }
+  __host__ __device__ int place(int i, int n) const {
+    return edge == Edge::zero    ? beyond<Edge::zero>(i, n)
+           : edge == Edge::clamp ? beyond<Edge::clamp>(i, n)
+                                 : beyond<Edge::periodic>(i, n);
   }
 };
 
@@ -2033,6 +2323,14 @@ struct Field {
   }
 };
 
+/// What a launch has to leave: the steps of its grid, or those with an edge.
+template <class Step>
+auto wanted(const Launch& launch, const Field& field, Step step) {
+  const lab::View<float> in = field.in.view();
+  if (launch.edge) return after(launch.steps, in, EdgeStep{field.box, *launch.edge});
+  return after(launch.steps, in, step);
+}
+
 /// Adds what takes steps on one grid, and mistakes.
 template <class Step>
 void add_steps(lab::Ladder& ladder, Field& field, const std::vector<Launch>& launches, Step step,
@@ -2044,7 +2342,7 @@ void add_steps(lab::Ladder& ladder, Field& field, const std::vector<Launch>& lau
     } else if (launch.steps == 0) {
       ladder.demonstrate(launch.rung, [&] { field.run(launch); }, {&field.out});
     } else {
-      const auto want = after(launch.steps, field.in.view(), step);
+      const auto want = wanted(launch, field, step);
       ladder.add(field.rung(launch, lab::expect(field.out, want, tolerance)));
     }
   }
@@ -2103,6 +2401,11 @@ int main(int argc, char** argv) {
 // ## What to remember
 //
 // - A stencil has the lower limit of a copy: each cell once in, once out. Give its time as a share of that.
+// - The five points take 217 ms on one core, 0.94 ms with a thread for each cell, 0.51 ms at the rate of a copy, and with eight steps
+//   in a pass 0.11 ms each.
+//= 217 ms on one core, 0.94 ms with: (ms("on_cpu"), ms("five_naive"))
+//= cell, 0.51 ms: ms("five_columns")
+//= pass 0.11 ms: ms("five_strips/steps=8") / 8
 // - Caches alone leave a thread for each cell at 0.35 to 0.54 of a copy. A tile in shared memory is no remedy by itself.
 // - Let a thread have a float4 and several rows: its own registers are the fastest neighbours, the lanes beside come next.
 // - A halo has corners: indices below zero, and threads without a result that still have to load.
@@ -2111,6 +2414,6 @@ int main(int argc, char** argv) {
 //
 // ## Possibilities for extension
 //
-// 1. Give `five_columns` the three edges of section 8, as a template parameter. What does each cost?
+// 1. Give `five_strips` the periodic edge of section 9. Which of its loads change, and where do its strips begin?
 // 2. Let `filter_tiled` apply two filters one after the other on the chip. How much larger is its halo, and when does it pay?
 // 3. Let a block of `resident` keep two rows of each neighbour, and exchange every second step.

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -123,6 +124,8 @@ __host__ __device__ inline float weight_of(const Taps& taps, int size, int k) {
   return taps.weight[k / size] * taps.weight[size - 1 - k % size];
 }
 
+enum class Edge;  // of the section on filters
+
 /// What a rung is added with: so many steps from one array to another of the same extents.
 struct Launch {
   std::string rung;
@@ -133,6 +136,7 @@ struct Launch {
   const char* (*cannot)(Box box) = nullptr;
   void (*prepare)(const float* in,
                   Box box) = nullptr;  ///< what a launch needs, and no part of its time
+  std::optional<Edge> edge = {};       ///< what the grid goes on with; none: cells at the edge stay
 };
 
 /// The launches of this chapter that take steps; another file adds its own.

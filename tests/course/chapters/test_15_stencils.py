@@ -89,6 +89,12 @@ MUTANTS = [
     ("five_tiled", "tile[j][i + 1]", "tile[j][i]"),
     ("five_columns", "if (lane != 31)", "if (lane != 30)"),
     ("walk_down", "above[t] = now, here[t] = row", "above[t] = row, here[t] = row"),
+    ("around4", "z = beyond<EDGE>(z, box.planes), y", "z = inside(z, box.planes), y"),
+    ("beside_warp", "x - 1 : x + 4", "x : x + 4"),
+    ("five_edges", "lane == 31 ? side[k] : behind", "behind"),
+    ("seven_edges", "front[k], back[k]", "front[k], front[k]"),
+    ("five_beside", "float4_of<WIDE>(from, x - 4, cols).w", "float4_of<WIDE>(from, x - 4, cols).z"),
+    ("five_overlapped", "j < HEIGHT - step", "j < HEIGHT - step - 1"),
     ("seven_naive", "in[i + plane]", "in[i - plane]"),
     ("seven_column", "front = centre, centre = back", "centre = back"),
     ("seven_columns", "k > 0 ? row[k - 1] : above", "k > 0 ? row[k - 1] : below"),
@@ -103,7 +109,13 @@ MUTANTS = [
     ("filter_tiled", "weights[i * SIZE + j], four_from", "weights[j * SIZE + i], four_from"),
     ("filter_separable", "taps[i], row, sum[r]", "taps[SIZE - 1 - i], row, sum[r]"),
 ]
-RUNG_OF = {"walk_down": "five_strips", "walk_through": "seven_tiles", "filter_rows": "filter_columns"}
+RUNG_OF = {
+    "walk_down": "five_strips",
+    "walk_through": "seven_tiles",
+    "filter_rows": "filter_columns",
+    "around4": "seven_edges",
+    "beside_warp": "five_edges",
+}
 
 
 class Mutants(unittest.TestCase):

@@ -18,7 +18,9 @@ class Counts(unittest.TestCase):
 
     def test_no_bank_conflicts(self):
         run = CHAPTER.right(
-            "--layer", "2,9,6,6,12,3,3,1,1", *only("implicit", "implicit_nhwc", "split", "winograd", "pooled")
+            "--layer",
+            "2,9,6,6,12,3,3,1,1",
+            *only("implicit", "implicit_nhwc", "split", "winograd", "fourier", "pooled"),
         )
         for row in run.rows:
             self.assertEqual(conflicts(row), 0, (row["rung"], row.get("variant")))
@@ -138,6 +140,7 @@ PROGRAMS = [
         ("relu", "fmaxf(x[i], 0)", "x[i] + 1", ("network",), "apart"),
     ],
     [("transform_filter", "w[r * R + s]", "w[s * R + r]", ("winograd",), "c64")],
+    [("transform_mixed", "mixed.q.first(b) - l.pad", "4 * b - l.pad", ("winograd",), "c512,tile=4+3")],
     [("transform_input", "first.x - l.pad", "first.x", ("winograd",), "five")],
 ]
 
@@ -154,6 +157,19 @@ class Mutants(unittest.TestCase):
                         self.assertTrue(any(variant in one for one in failed), run.explain())
                         if arguments in (("pooled",), ("network",)):  # its neighbours are other kernels
                             self.assertEqual(len(failed), {"pooled": 3, "network": 1}[arguments[0]], run.explain())
+
+    def test_every_mistake_in_spectra_is_noticed(self):
+        for function, text, mistake in (
+            ("fourier32", "j << level", "j"),
+            ("Places", "(SIDE - fy) % SIDE", "SIDE - 1 - fy"),
+            ("spectra_of_pixels", "opposite ? -value.y : value.y", "value.y"),
+            ("spectra_of_filters", "re[r] * sine(fy * r) +", "re[r] * sine(fy * r) -"),
+            ("results_of_spectra", "i < rows", "i + 1 < rows"),
+        ):
+            mistakes = [(function, text, mistake)]
+            with self.subTest(mistake=mistake), Mutant(CHAPTER, mistakes, file="convolution_fft.cu") as program:
+                run = program.run("--rung", "fourier", "--layer", "1,2,6,5,3,5,5,1,2")
+                self.assertEqual(run.code, 1, run.explain())
 
     def test_every_mistake_in_bf16_is_noticed(self):
         for function, text, mistake in (

@@ -85,7 +85,8 @@ PLANS: dict[str, list[tuple[Plan, tuple[str, ...]]]] = {
 FILTERS = ("filter_naive", "filter_columns", "filter_tiled", "filter_separable")
 PLANS["15"] = [  # the others have sizes of their own
     (ROWS, ("gradient", "taps_global", "taps_constant", "taps_window", "taps_shuffled", "taps_staged")),
-    (GRIDS, ("five_naive", "five_tiled", "five_columns", "five_strips", *FILTERS)),
+    (GRIDS, ("five_naive", "five_tiled", "five_columns", "five_beside", "five_edges")),
+    (GRIDS, ("five_overlapped", "five_strips", *FILTERS)),
 ]
 PLANS["19"] = [(line(1 << 16), ("generated",))]  # the others' time is that of copies
 NOT_COUNTED = ("13", "16", "17", "18", "20")  # what their problems demand is all that is known

@@ -84,8 +84,8 @@ SHARE_READ = {
         **dict.fromkeys(("repeats_ahead", "sort_in_steps", "sort_in_sweeps"), READS),
     },
     "15": dict.fromkeys(
-        ("seven_naive", "seven_column", "seven_columns", "seven_bricks", "seven_tiles", "far_naive", "far_queue")
-        + ("far_tma", "filter_stay", "filter_texture", "filter_between"),
+        ("seven_naive", "seven_column", "seven_columns", "seven_bricks", "seven_edges", "seven_tiles")
+        + ("far_naive", "far_queue", "far_tma", "filter_stay", "filter_texture", "filter_between"),
         HALF,
     ),
 }
@@ -121,14 +121,31 @@ class Layer(NamedTuple):
         """Results a side."""
         return (self.h + 2 * self.pad - self.r) // self.stride + 1
 
-    def winograd(self, tile: int, pooled: bool) -> list[dict[str, int]]:
+    def winograd(self, tile: str, pooled: bool) -> list[dict[str, int]]:
         """Three launches: pixels to tiles, products, tiles to results; what each hands over lies in memory."""
-        elements = (tile + self.r - 1) ** 2 * self.n * (-(-self.out // tile)) ** 2
+        if tile == "4+3":
+            threes = -self.out % 4
+            along = 6 * (self.out - 3 * threes) // 4 + 5 * threes
+        else:
+            along = (int(tile) + self.r - 1) * -(-self.out // int(tile))
+        elements = along**2 * self.n
         pixels, results = self.n * self.c * self.h**2, self.n * self.k * self.out**2
         return [
             floats(pixels, elements * self.c),
             {**floats(elements * self.c, elements * self.k), **fmas("fp32", elements * self.c * self.k)},
             floats(elements * self.k, results // (4 if pooled else 1)),
+        ]
+
+    def fourier(self) -> list[dict[str, int]]:
+        """The like for tiles of 32 x 32 pixels, two in a transform: 514 products of complex values, four FMAs each."""
+        tiles = self.n * (-(-self.out // (33 - self.r))) ** 2
+        columns, values = tiles + tiles % 2, 2 * 514
+        pixels, results = self.n * self.c * self.h**2, self.n * self.k * self.out**2
+        spectra = values * self.c * (columns + self.k)
+        return [
+            floats(pixels + self.c * self.k * self.r**2, spectra),
+            {**floats(spectra, values * self.k * columns), **fmas("fp32", 2 * values * self.c * self.k * columns)},
+            floats(values * self.k * columns, results),
         ]
 
 
@@ -158,7 +175,10 @@ def convolution(chapter: Chapter, row: Row) -> list[dict[str, int]]:
     if row.rung == "implicit_bf16":
         return [{**floats(*touched, size=2), **fmas("tensor", number)}]
     if row.rung == "winograd" or (row.rung == "pooled" and "kernels=implicit" not in variant):
-        return layer.winograd(2 if "tile=2" in variant else 4, "kernels=fused" in variant)
+        tile = re.search(r"tile=([\d+]+)", variant)
+        return layer.winograd(tile[1] if tile else "4", "kernels=fused" in variant)
+    if row.rung == "fourier":
+        return layer.fourier()
     return [{**floats(touched[0], 0), **fmas("fp32", number)}]
 
 
