@@ -59,7 +59,7 @@ void Hooks::come_to(AsyncState::Named& named, unsigned first, unsigned last, boo
       named.completed = std::exchange(named.arrivals, {});
     }
     if (!waits) return;
-    if (named.phase != phase) break;
+    // Who comes last waits, too, till its warp goes on: it would be alone in what it does next.
     named.waits_at = reinterpret_cast<uint64_t>(pc);
     yield(pc);
   } while (named.phase == phase);
