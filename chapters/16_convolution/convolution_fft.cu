@@ -369,17 +369,7 @@ __global__ void __launch_bounds__(32 * WARPS, 2)
   }
 }
 
-// `fourier` takes 0.31 ms for `five`, 265 TFLOP/s as the direct sum counts, where F(4 x 4) makes 172: 1.05 times as fast as cuDNN. In a trial
-// the two transforms together took 0.068 ms, the products 0.190, the way back 0.058. All roots of unity have magnitude 1, and the largest
-// error is 0.22 times that of the direct sum.
-//= takes 0.31 ms: ms("fourier/layer=five")
-//= 265 TFLOP/s: rate("fourier/layer=five") / 1000
-//= makes 172: rate("winograd/layer=five,tile=4") / 1000
-//= 1.05 times: ratio("fourier/layer=five")
-//= took 0.068 ms, the products 0.190, the way back 0.058: (0.068, 0.190, 0.058)
-//= is 0.22 times: error("fourier/layer=five") / error("implicit/layer=five")
-//
-// [hide] The launches
+// [hide] What it needs in scratch
 namespace {
 
 /// Floats of the spectra of filters and of pixels.
@@ -389,7 +379,12 @@ size_t fourier_size(const Layer& l) {
   return of_filters(l) + of_pixels(l) + size_t{FREQUENCIES} * l.k * 2 * Pairs(l).columns();
 }
 
-/// Transforms, products, and the way back.
+}  // namespace
+// [/hide]
+
+/// A layer of R x R filters with stride 1, one group and no dilation: transforms, products, and the way back, in three launches.
+///
+/// \param scratch  fourier_size(l) floats
 template <int R>
 void fourier(float* out, const float* in, const float* filter, float* scratch, const Layer& l) {
   const Pairs pairs(l);
@@ -403,6 +398,19 @@ void fourier(float* out, const float* in, const float* filter, float* scratch, c
   products_of_spectra<<<dim3(across * pairs.columns() / BN, FREQUENCIES), THREADS>>>(y, u, x, l);
   results_of_spectra<<<dim3(groups, l.k), 32 * WARPS, TILE_BYTES>>>(out, y, l);
 }
+
+// `fourier` takes 0.31 ms for `five`, 265 TFLOP/s as the direct sum counts, where F(4 x 4) makes 172: 1.05 times as fast as cuDNN. In a trial
+// the two transforms together took 0.068 ms, the products 0.190, the way back 0.058. All roots of unity have magnitude 1, and the largest
+// error is 0.22 times that of the direct sum.
+//= takes 0.31 ms: ms("fourier/layer=five")
+//= 265 TFLOP/s: rate("fourier/layer=five") / 1000
+//= makes 172: rate("winograd/layer=five,tile=4") / 1000
+//= 1.05 times: ratio("fourier/layer=five")
+//= took 0.068 ms, the products 0.190, the way back 0.058: (0.068, 0.190, 0.058)
+//= is 0.22 times: error("fourier/layer=five") / error("implicit/layer=five")
+//
+// [hide] How it is registered
+namespace {
 
 void run_fourier(Work& w) {
   const auto of_layer = w.layer.r == 5 ? fourier<5> : fourier<3>;

@@ -1,4 +1,4 @@
-// ## FP8 (second reading)
+// ## Products of FP8 (second reading)
 //
 // {term}`FP8` halves the bytes once more. An element of *e4m3* has 4 bits of exponent and a significand of 4 bits: it is rounded by up to
 // 6 %, and its largest number is 448. So a matrix comes with factors that bring its elements into this range, here one

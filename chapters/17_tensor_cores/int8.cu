@@ -1,4 +1,4 @@
-// ## INT8 (second reading)
+// ## Products of INT8 (second reading)
 //
 // Networks that have been trained are often run with whole numbers of 8 bits. `mma.sync.m16n8k32` multiplies signed bytes and adds them
 // up in 32-bit integers, so nothing is rounded and every element of C has to be exactly right.

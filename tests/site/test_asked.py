@@ -202,6 +202,6 @@ class Reader(unittest.TestCase):
         for shown in after:
             self.assertEqual([bars for _, bars in shown.values()], [1, 1, 1, 1, 0])
             self.assertEqual([words.split("0 GB/s")[0] for words, _ in shown.values()],
-                             ["100", "× 3.0300", "× 1.1330", "400", "asked below"])  # fmt: skip
+                             ["100", "× 3.0 the rung above300", "× 1.1330", "400", "asked below"])  # fmt: skip
         self.assertEqual(label, "T, in GB/s: first 100 GB/s; second 300 GB/s; third 330 GB/s; fourth 400 GB/s; "
                                 "fifth asked below.")  # fmt: skip
