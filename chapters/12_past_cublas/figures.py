@@ -1,7 +1,7 @@
-"""The drawings of chapter 12: a ring between producer and consumers, and waves of tiles."""
+"""The drawings of chapter 12: a ring between producer and consumers, waves of tiles, and tiles that are cut along K."""
 
 from warp.site import figures
-from warp.site.figures import ACCENT, FOREGROUND, GROUND, LINE, MUTED, SOFT, roles
+from warp.site.figures import ACCENT, FOREGROUND, GROUND, LINE, MUTED, SECOND, SOFT, roles
 
 LADDER = "GFLOP/s"
 STAIR = ("one warp loads,", "equal shares")
@@ -120,6 +120,40 @@ def waves():
     )
 
 
+def pieces():
+    """Tiles that are cut along K: each block has as many K-tiles, in a row."""
+    tiles, k_tiles, blocks = 3, 8, 4
+    each = tiles * k_tiles // blocks
+    cell, left, top, pitch = 32, 58, 4, 62
+    fills, letters = (SOFT, ACCENT), (FOREGROUND, GROUND)
+    shapes, said = [], []
+    for tile in range(tiles):
+        y = top + tile * pitch
+        shapes.append(figures.text(0, y + 21, f"tile {tile}", 12.5, MUTED))
+        runs = []
+        for k in range(k_tiles):
+            block = (tile * k_tiles + k) // each
+            if not runs or runs[-1][0] != block:
+                runs.append([block, k, k])
+            runs[-1][2] = k
+        for block, low, up in runs:
+            x, width = left + low * cell, (up - low + 1) * cell
+            shapes.append(figures.rect(x, y, width - 2, 32, fills[block % 2]))
+            marks = "".join(f"M{x + i * cell - 1} {y}v6m0 20v6" for i in range(1, up - low + 1))
+            if marks:
+                shapes.append(figures.path(marks, MUTED))
+            shapes.append(figures.text(x + width / 2 - 1, y + 21, f"block {block}", 12.5, letters[block % 2], "middle"))
+            said.append(f"block {block} has K-tiles {low} to {up} of tile {tile}")
+        for _, low, up in runs[:-1]:
+            x1, x2 = left + (low + up + 1) / 2 * cell, left + (runs[-1][1] + runs[-1][2] + 1) / 2 * cell
+            shapes.append(figures.path(f"M{x1:g} {y + 34}v10H{x2:g}v-9m-4 6l4 -6l4 6", SECOND, 1.6))
+    return figures.Drawing(
+        figures.svg(shapes, left + k_tiles * cell + 2, top + tiles * pitch - 12),
+        f"{tiles} tiles of {k_tiles} K-tiles, dealt out to {blocks} blocks, {each} K-tiles in a row for each: "
+        f"{'; '.join(said)}. The sums of an earlier piece go to the block that has the end of the tile.",
+    )
+
+
 def draw(_simulated, _source):
     """(None, name, drawing, caption) of each: the prose has their places."""
     return [
@@ -134,5 +168,12 @@ def draw(_simulated, _source):
             "waves",
             waves(),
             "The tiles of 4096 × 4096 elements on 132 SMs. Hatched: SMs that have no tile while the others end.",
+        ),
+        (
+            None,
+            "pieces",
+            pieces(),
+            "Three tiles of 8 K-tiles for four blocks. An arrow is a fix-up: sums that go to the block with the end of "
+            "the tile.",
         ),
     ]

@@ -803,8 +803,8 @@ __global__ void __launch_bounds__(block_threads, 1)
 
 // ### Cut along K
 //
-// Smaller tiles would help, but they need more reads for each FMA. {term}`Stream-K` (Osama et al., 2023), to which chapter 13 comes
-// back, keeps large tiles. A tile is a sum over K-tiles, and a sum can be split. So distribute K-tiles, not tiles. For 4096 the first three
+// Smaller tiles would help, but they need more reads for each FMA. {term}`Stream-K` (Osama et al., 2023) keeps large
+// tiles. A tile is a sum over K-tiles, and a sum can be split. So distribute K-tiles, not tiles. For 4096 the first three
 // waves stay whole. The 116 tiles after them have 29,696 K-tiles, and each of 132 blocks gets 224 or 225 *in a row*:
 // the end of one tile, the beginning of the next, both, or a part from the middle. For 1024, 128 blocks get 16 K-tiles each, four blocks for
 // each tile.
@@ -816,14 +816,32 @@ __global__ void __launch_bounds__(block_threads, 1)
 // ```
 //
 // The block with the *end* of a tile adds up its pieces. The others write their sums to global memory, 128 KiB
-// each, and raise a flag; all of that fits in L2. The block waits for the flags and adds what is there, in a fixed order: the *fix-up*,
-// in `compute` above. Section 9 of chapter 13 has what makes it safe.
+// each, and raise a flag; all of that fits in L2. The block waits for the flags and adds what is there: the *fix-up*, in
+// `compute` above. Three questions:
 //= 128 KiB: 128 * 256 * 4 / 1024
+//
+// ```{drawing} pieces
+// ```
+//
+// - *Can it deadlock?* Chapter 01 has the rule that no block may wait for one that may not have started. So a block takes
+//   its number from a counter when it starts, as in chapter 08, and waits only for blocks with lower numbers. It computes
+//   its share from the back: the piece that others wait for comes first, before the block itself waits for anything.
+// - *Is what it reads complete?* The threads write and meet at a barrier of the computing warps; then one raises the flag
+//   with a *release*, which covers what the barrier has ordered before it. On the other side one thread reads the flag
+//   with an *acquire*, then come a barrier and the reads. Partial sums go past L1 (`__stcg`, `__ldcg`).
+// - *Is the result reproducible?* The pieces are added in a fixed order, from the last block to the first, not in that of their
+//   arrival as with `atomicAdd`.
 //
 // Adding a piece takes about as long as computing a K-tile. A tile is therefore cut into about as many pieces as the
 // square root of its number of K-tiles, where both take equally long. That suits this fix-up, in which one block adds
 // all pieces one after the other. With few tiles it leaves SMs idle.
 
+//? bits: Floating-point sums depend on their order. Do two runs of `even_shares` give the same bits?
+//? choices: yes | no
+//? answer: "yes"
+//
+// Yes: which pieces there are and in which order they are added depends only on the shape and the number of SMs.
+//
 //? shares: How many times as fast as `producer_warps` is `even_shares` at 1024? 32 SMs had a tile, 128 have a quarter
 //?   of one now.
 //? answer: ms("producer_warps", 1024) / ms("even_shares", 1024)
@@ -1156,3 +1174,6 @@ const lab::Rungs here([](lab::GemmLadder& ladder) {
 //    Measure, then change the order of the FMAs in `Large` and look again.
 // 3. Let the loading warps prefetch the first K-tile of the next tile into L2. Does it matter which rows of A they
 //    take?
+// 4. `even_shares` deals out only the K-tiles of the last wave. Deal out all of them, as the first version of Stream-K
+//    did. What becomes of L2, and of 4096?
+// 5. Launch `even_shares` with `cudaLaunchCooperativeKernel`. What does it cost at 1024?

@@ -1205,13 +1205,10 @@ __global__ void __launch_bounds__(THREADS) little_block(const Product g) {
 
 // ## 9. Stream-K
 //
-// At one tile for each SM, 133 tiles on 132 SMs take as long as 264. {term}`Stream-K` gives each block the same number of K-tiles, in
-// a row. A block draws its number from a ticket as it begins, and waits only for blocks with smaller numbers, which have begun
-// before: the block with the *end* of a tile adds up. Each block takes its pieces from the last to the first, so it writes what
-// others wait for before it waits itself. The blocks need not all run at the same time.
-//
-// ```{drawing} pieces
-// ```
+// At one tile for each SM, 133 tiles on 132 SMs take as long as 264. {term}`Stream-K` gives each block the same number of K-tiles;
+// chapter 12 does that with blocks that must all run at the same time. Here they need not. A block draws its number from a ticket
+// as it begins, and waits only for blocks with smaller numbers, which have begun before: the block with the *end* of a tile adds
+// up. Each block takes its pieces from the last to the first, so it writes what others wait for before it waits itself.
 //
 //? end_collects: Why does the block with the end of a tile add up, and not the one with its beginning?
 //? choices: it has more K-tiles | the others have begun before it | the order of the sums
@@ -1219,10 +1216,6 @@ __global__ void __launch_bounds__(THREADS) little_block(const Product g) {
 //
 // Its predecessors have smaller numbers, so they hold an SM or are done. If the first block collected, it would wait for later
 // ones, and these might wait for its SM.
-//
-// What it reads is complete: all threads write their sums past L1, a fence and a barrier follow, and then one of them raises the
-// flag. On the other side one thread sees the flag; a fence and a barrier follow, and then the reads. And the pieces are added in a
-// fixed order, from the last block to the first, so two runs give the same bits.
 //
 // 1500 x 1500 x 1500 has 144 tiles of 128 x 128, and `stream_k` is 1.7 times as fast as `one_tile`. At 4001 there are 1,024 tiles
 // for 264 places, two on each SM: four waves that are 97 % full, so there is little to gain. `stream_k` takes 11 % longer; what

@@ -268,8 +268,7 @@ const lab::Rungs here([](lab::GemmLadder& ladder) {
 // ## Possibilities for extension
 //
 // 1. Let `sgemm` use `split_k_cluster` where the device has clusters. For which shapes does it become the best?
-// 2. `stream_k` deals out the K-tiles of the last two waves. Deal out all of them, as the first version of Stream-K did. What becomes
-//    of L2, and of 4001?
+// 2. Let the loading warps use TMA where all rows are aligned, as chapter 12 does. What does it gain at 4096?
 // 3. Fit the constants on your GPU from the times of `tools/measure/any_shape`. How much better is the choice?
 // 4. Add a bias and a ReLU to `update4`. What does it save over a second kernel?
-// 5. Launch `stream_k` with `cudaLaunchCooperativeKernel`. What does it cost at 1500?
+// 5. Copy A and B once into aligned, padded panels, as CPU libraries do. From which size on does that pay at 4001?

@@ -1,5 +1,4 @@
-"""The drawings of chapter 13: how products of many shapes compare with cuBLAS, before and after; a tile in parts of K; tiles that
-are cut along K."""
+"""The drawings of chapter 13: how products of many shapes compare with cuBLAS, before and after; a tile in parts of K."""
 
 import json
 import math
@@ -106,40 +105,6 @@ def parts():
     )
 
 
-def pieces():
-    """Tiles that are cut along K: each block has as many K-tiles, in a row."""
-    tiles, k_tiles, blocks = 3, 8, 4
-    each = tiles * k_tiles // blocks
-    cell, left, top, pitch = 32, 58, 4, 62
-    fills, letters = (SOFT, ACCENT), (FOREGROUND, GROUND)
-    shapes, said = [], []
-    for tile in range(tiles):
-        y = top + tile * pitch
-        shapes.append(figures.text(0, y + 21, f"tile {tile}", 12.5, MUTED))
-        runs = []
-        for k in range(k_tiles):
-            block = (tile * k_tiles + k) // each
-            if not runs or runs[-1][0] != block:
-                runs.append([block, k, k])
-            runs[-1][2] = k
-        for block, low, up in runs:
-            x, width = left + low * cell, (up - low + 1) * cell
-            shapes.append(figures.rect(x, y, width - 2, 32, fills[block % 2]))
-            marks = "".join(f"M{x + i * cell - 1} {y}v6m0 20v6" for i in range(1, up - low + 1))
-            if marks:
-                shapes.append(figures.path(marks, MUTED))
-            shapes.append(figures.text(x + width / 2 - 1, y + 21, f"block {block}", 12.5, letters[block % 2], "middle"))
-            said.append(f"block {block} has K-tiles {low} to {up} of tile {tile}")
-        for _, low, up in runs[:-1]:
-            x1, x2 = left + (low + up + 1) / 2 * cell, left + (runs[-1][1] + runs[-1][2] + 1) / 2 * cell
-            shapes.append(figures.path(f"M{x1:g} {y + 34}v10H{x2:g}v-9m-4 6l4 -6l4 6", SECOND, 1.6))
-    return figures.Drawing(
-        figures.svg(shapes, left + k_tiles * cell + 2, top + tiles * pitch - 12),
-        f"{tiles} tiles of {k_tiles} K-tiles, dealt out to {blocks} blocks, {each} K-tiles in a row for each: "
-        f"{'; '.join(said)}. The sums of an earlier piece go to the block that has the end of the tile.",
-    )
-
-
 def draw(simulated, source):
     """(None, name, drawing, caption) of each: the prose has their places."""
     recorded = source.parent / "results" / "h200_shapes.json"  # without it the maps are empty
@@ -148,11 +113,5 @@ def draw(simulated, source):
     return [
         (None, "before", heat(shapes, "one_tile_us", "one tile of 128 x 128 for every shape"), caption),
         (None, "parts", parts(), "A tile in four parts of K. B is cut in the same way."),
-        (
-            None,
-            "pieces",
-            pieces(),
-            "Three tiles of 8 K-tiles for four blocks. An arrow is a fix-up: sums that go to the block with the end of the tile.",
-        ),
         (None, "after", heat(shapes, "us", "the function of this chapter"), caption),
     ]
