@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(specialized_threads, 1)
   specialized<How{true, false}>(g, map_a, map_b, map_c);
 }
 
-// ## 9. Blocks that stay
+// ## 9. Blocks that stay (second reading)
 //
 // As in chapter 12, a {term}`persistent block` takes the next tile as soon as its producer has requested all of this one. So
 // the first stages of a tile can arrive while the sums of the last one leave.

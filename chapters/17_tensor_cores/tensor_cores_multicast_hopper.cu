@@ -193,6 +193,8 @@ __global__ void __launch_bounds__(specialized_threads, 1)
 // compared.
 //= below 1,980 MHz: limit("sm_clock_mhz")
 //
+// ## A second and a half, and zeros (second reading)
+//
 // NVML's power is the mean of the last second, and these rows took less. So each kernel was also launched again and again for 1.5 s, alone.
 //
 //? zeros: The GPU then runs at its power cap. What becomes of the rate of `overlapped` if A and B are full of zeros?
