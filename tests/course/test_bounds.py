@@ -149,7 +149,7 @@ class Launches(unittest.TestCase):
         self.assertTrue(execution.shape_of(dataclasses.replace(self.LAUNCH, grid=[20, 2, 1])).fills)
 
     def test_the_simulated_device_has_that_many_sms(self):
-        header = small.ROOT / "common" / "simt" / "launch" / "device_limits.h"
+        header = small.ROOT / "common" / "simt" / "base" / "device_limits.h"
         self.assertIn(f"kMultiprocessors = {execution.SIMULATED_SMS};", header.read_text(encoding="utf-8"))
 
 
