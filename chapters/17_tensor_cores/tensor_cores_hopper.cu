@@ -71,10 +71,10 @@ __global__ void __launch_bounds__(specialized_threads, 1)
   specialized<How{true, true}>(g, map_a, map_b, map_c);
 }
 
-// `box_stores` makes 773 TFLOP/s. On the simulator the store requests of threads fall from 1,023 to 0. Blocks that stay hardly gain:
+// `box_stores` makes 773 TFLOP/s. On the simulator the store requests of threads fall from 825 to 0. Blocks that stay hardly gain:
 // `persistent` makes 784, at 2048 and 4001 it is as fast as `box_stores`, and at 4096 x 4097 x 4099 it takes 7.3 % longer, at the
 // same clock. Why is not measured.
-//= from 1,023 to 0: (count("producer_warp", "global_store_requests"), count("box_stores", "global_store_requests"))
+//= from 825 to 0: (count("producer_warp", "global_store_requests"), count("box_stores", "global_store_requests"))
 //= 773 TFLOP/s: rate("box_stores") / 1000
 //= makes 784: rate("persistent") / 1000
 //= because as fast as `box_stores`: 0.99 < ms("persistent", 2048) / ms("box_stores", 2048) < 1.01 and 0.99 < ms("persistent", 4001) / ms("box_stores", 4001) < 1.01
