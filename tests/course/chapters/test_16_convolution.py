@@ -140,7 +140,7 @@ PROGRAMS = [
         ("relu", "fmaxf(x[i], 0)", "x[i] + 1", ("network",), "apart"),
     ],
     [("transform_filter", "w[r * R + s]", "w[s * R + r]", ("winograd",), "c64")],
-    [("transform_mixed", "mixed.q.first(b) - l.pad", "4 * b - l.pad", ("winograd",), "c512,tile=4+3")],
+    [("transform_mixed", "mixed.q.first(b) - l.pad", "mixed.q.first(b)", ("winograd",), "c512,tile=4+3")],
     [("transform_input", "first.x - l.pad", "first.x", ("winograd",), "five")],
 ]
 

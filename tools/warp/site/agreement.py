@@ -32,6 +32,9 @@ PATTERNS = {
 }
 
 
+ALONE = {"SIMT_THREADS": "1"}  # so that blocks that wait for others look as often each time
+
+
 def launches_of(program: Path, trace: Path, kept: dict[str, list[dict]]) -> list[dict]:
     """A program's launches; it runs again only if it has changed, and where it is not built, those that are kept stand for it."""
     stamp = trace.with_suffix(".digest")
@@ -42,7 +45,9 @@ def launches_of(program: Path, trace: Path, kept: dict[str, list[dict]]) -> list
         return json.loads(trace.read_text(encoding="utf-8"))["launches"]
     trace.parent.mkdir(parents=True, exist_ok=True)
     stamp.unlink(missing_ok=True)
-    done = subprocess.run([program], env={**os.environ, "SIMT_JSON": str(trace)}, capture_output=True, text=True)
+    done = subprocess.run(
+        [program], env={**os.environ, **ALONE, "SIMT_JSON": str(trace)}, capture_output=True, text=True
+    )
     if done.returncode != 0:
         raise ValueError(f"{program} ended with exit code {done.returncode}: {done.stdout[-500:]}{done.stderr[-500:]}")
     stamp.write_text(digest)
