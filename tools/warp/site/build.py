@@ -98,7 +98,9 @@ def build(options: argparse.Namespace) -> Path:
     settings = {"warp_root": options.root, **{f"breathe_projects.{name}": xml for name, xml in projects.items()}}
     places = ["-c", str(DOCS), "-d", str(work / "doctrees"), str(stage.folder), str(out)]
     defined = [word for name, value in settings.items() for word in ("-D", f"{name}={value}")]
-    processes = ["-q", "-j", str(min(4, os.cpu_count() or 1)), said]
+    # A process gives back all that it knows, which costs more than a few pages do.
+    several = min(4, os.cpu_count() or 1) if anew else 1
+    processes = ["-q", "-j", str(several), said]
     status = sphinx.cmd.build.main(["-b", "html", *anew, *strict, *processes, *defined, *places])
     if status != 0:
         raise BuildError("Sphinx found something wrong; its lines above say what and where")

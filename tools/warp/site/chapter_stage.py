@@ -175,7 +175,7 @@ class Chapters:
         files = [f for chapter in known for f in sorted((chapter.path.parent / "results").rglob("*")) if f.is_file()]
         files += [f for f in (run.work_of(program) / "stamp.json" for program in programs) if f.exists()]
         headers = [(chapter.header, self.exercises[chapter.folder]) for chapter in known]
-        return digest_of(files, self.generator, self.commit, stats, headers)
+        return digest_of(files, self.generator, stats, headers)
 
     def kept(self, chapter: source.Chapter, made_of: str) -> Made | None:
         """What the last build made of a chapter, if it would be made the same now."""
