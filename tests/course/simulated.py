@@ -64,10 +64,14 @@ def differences(main, build):
     found = [name for name, text in told(main, build).items() if text != kept[name]]
     if not found:
         return []
-    # How often blocks look at what they wait for depends on what else the machine does: with one thread it does not.
-    shutil.rmtree(run.work_of(run.program_of(main, build)))
+    return [name for name, text in told_anew(main, build).items() if text != kept[name]]
+
+
+def told_anew(main, build):
+    """Of a run with one thread: how often blocks look at what they wait for depends on nothing else then."""
+    shutil.rmtree(run.work_of(run.program_of(main, build)))  # with what earlier programs left
     with unittest.mock.patch.dict(os.environ, SIMT_THREADS="1"):
-        return [name for name, text in told(main, build).items() if text != kept[name]]
+        return told(main, build)
 
 
 def launches():
@@ -76,7 +80,7 @@ def launches():
     counted = json.loads((TESTS / "agreement" / "h200.json").read_text(encoding="utf-8"))["programs"]
     with tempfile.TemporaryDirectory() as work:
         for name in ("microkernels/microkernels", *(f"agreement/agreement_{one}" for one in counted)):
-            said = agreement.launches_of(programs / name, Path(work, "trace.json"), {})
+            said = agreement.launches_of(programs / name, Path(work, "trace.json"))
             shown = [{fact: one[fact] for fact in ("kernel", "grid", "block", "counts")} for one in said]
             made[(programs / name).name] = shown
     return made
@@ -89,8 +93,7 @@ def main(words):
         program = run.program_of(chapter, run.build_folder())
         found = differences(chapter, run.build_folder())
         if found:
-            shutil.rmtree(run.work_of(program))  # with what earlier programs left
-            told(chapter, run.build_folder())
+            told_anew(chapter, run.build_folder())
             run.pack(chapter, program)
         print(f"{chapter.parent.name}: {', '.join(found) or 'the same'}", flush=True)
     if not words and (made := launches()) != run.kept_launches(ROOT):

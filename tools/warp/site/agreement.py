@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from warp.chapter.counted import agree
-from warp.chapter.run import digest_of, kept_launches
+from warp.chapter.run import kept_launches
 from warp.site import markup
 
 # The columns: what they are called, and the count that they show.
@@ -35,22 +35,14 @@ PATTERNS = {
 ALONE = {"SIMT_THREADS": "1"}  # so that blocks that wait for others look as often each time
 
 
-def launches_of(program: Path, trace: Path, kept: dict[str, list[dict]]) -> list[dict]:
-    """A program's launches; it runs again only if it has changed, and where it is not built, those that are kept stand for it."""
-    stamp = trace.with_suffix(".digest")
-    if not program.exists() and program.name in kept:
-        return kept[program.name]
-    digest = digest_of(program) if program.exists() else ""
-    if digest and trace.exists() and stamp.exists() and stamp.read_text() == digest:
-        return json.loads(trace.read_text(encoding="utf-8"))["launches"]
+def launches_of(program: Path, trace: Path) -> list[dict]:
+    """The launches of a run, which writes `trace`."""
     trace.parent.mkdir(parents=True, exist_ok=True)
-    stamp.unlink(missing_ok=True)
     done = subprocess.run(
         [program], env={**os.environ, **ALONE, "SIMT_JSON": str(trace)}, capture_output=True, text=True
     )
     if done.returncode != 0:
         raise ValueError(f"{program} ended with exit code {done.returncode}: {done.stdout[-500:]}{done.stderr[-500:]}")
-    stamp.write_text(digest)
     return json.loads(trace.read_text(encoding="utf-8"))["launches"]
 
 
@@ -75,12 +67,8 @@ def table(rows: list[list[str]]) -> str:
 
 
 def geometry(launch: dict) -> str:
-    def size(lengths: list[int]) -> str:
-        while len(lengths) > 1 and lengths[-1] == 1:
-            lengths = lengths[:-1]
-        return "x".join(map(str, lengths))
-
-    return f"{size(launch['grid'])}, {size(launch['block'])}"
+    sizes = ("x".join(map(str, launch[name])) for name in ("grid", "block"))
+    return ", ".join(size.removesuffix("x1").removesuffix("x1") for size in sizes)
 
 
 def page(root: Path, programs: Path, work: Path) -> str:
@@ -90,15 +78,16 @@ def page(root: Path, programs: Path, work: Path) -> str:
         return json.loads(root.joinpath("tests", "simulator", *names).read_text(encoding="utf-8"))
 
     kept = kept_launches(root) or {}
+
+    def launches(folder: str, name: str) -> list[dict]:
+        return kept.get(name) or launches_of(programs / folder / name, work / f"{name}.json")
+
     micro, common = load("microkernels", "h200.json"), load("agreement", "h200.json")
-    simulated = {
-        launch["kernel"]: launch["counts"]
-        for launch in launches_of(programs / "microkernels" / "microkernels", work / "microkernels.json", kept)
-    }
+    simulated = {launch["kernel"]: launch["counts"] for launch in launches("microkernels", "microkernels")}
     rows = [row(name, simulated[name], case["counts"]) for name, case in micro["cases"].items()]
     parts = [
         "# The simulator and the hardware",
-        "Every number here was counted twice: by the simulator when this page was built, and by Nsight Compute on an "
+        "Every number here was counted twice: by the simulator, and by Nsight Compute on an "
         f"{micro['device']}, when the kernels were measured ({micro['date']}, driver {micro['driver']}, {micro['toolkit']}, "
         f"ncu {micro['ncu'].split(' (')[0]}). One number stands where both agree; where they differ, both stand, the simulator's "
         "in bold. An empty field is a zero. The counters of shared wavefronts by kind read up to 3 % too high on a busy chip; "
@@ -113,10 +102,9 @@ def page(root: Path, programs: Path, work: Path) -> str:
     ]
     unseen = []
     for program, recorded in common["programs"].items():
-        launches = launches_of(programs / "agreement" / f"agreement_{program}", work / f"{program}.json", kept)
         rows = [
             row(f"{launch['kernel']} {geometry(launch)}", launch["counts"], dict(zip(common["counts"], values)))
-            for launch, (_, _, _, values) in zip(launches, recorded)
+            for launch, (_, _, _, values) in zip(launches("agreement", f"agreement_{program}"), recorded)
         ]
         if program in PATTERNS:
             equal = sum(not any("H200" in text for text in cells) for _, *cells in rows)

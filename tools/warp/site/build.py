@@ -133,11 +133,9 @@ def write_others(
             stage.write(str(relative), path.read_text(encoding="utf-8"))
     if (options.root / "tests" / "simulator" / "agreement").exists():
         print("docs: the simulator's counts beside the hardware's", flush=True)
+        programs = options.build_dir / "simulator" / "tests" / "simulator"
         try:
-            stage.write(
-                "agreement.md",
-                agreement.page(options.root, options.build_dir / "simulator" / "tests" / "simulator", work / "runs"),
-            )
+            stage.write("agreement.md", agreement.page(options.root, programs, work / "runs"))
         except (OSError, ValueError) as error:
             raise BuildError(f"the page of agreement: {error}")
 
