@@ -240,6 +240,18 @@ TEST_F(LadderTest, AloneForAsLongAsIsAsked) {
   EXPECT_LT(of_all, 1);
 }
 
+TEST_F(LadderTest, ASustainThatIsNoTimeIsNamed) {
+  for (const char* const text : {"", "long", "1s", "-1", "0", "nan", "1e9"}) {
+    setenv("LAB_SUSTAIN", text, 1);
+    const lab::Row row = row_of(right(), pretend_gpu());
+    EXPECT_EQ(row.status, Status::error) << text;
+    EXPECT_EQ(code, 1) << text;
+    EXPECT_NE(row.reason.find("LAB_SUSTAIN '" + std::string(text) + "': legal is"),
+              std::string::npos)
+        << row.reason;
+  }
+}
+
 TEST_F(LadderTest, ARungThatChangesItsInputsIsSetUpForEachRunOrForTheLast) {
   for (const bool every : {false, true}) {
     int prepared = 0, launched = 0;

@@ -97,7 +97,14 @@ Comparison look(const std::vector<Expectation>& outputs,
 /// its peer.
 double seconds_of_each_rung() {
   const char* const text = std::getenv("LAB_SUSTAIN");
-  return text == nullptr ? 0 : std::strtod(text, nullptr);
+  if (text == nullptr) return 0;
+  char* end = nullptr;
+  const double seconds = std::strtod(text, &end);
+  if (end == text || *end != '\0' || !(seconds > 0 && seconds <= 3600)) {
+    throw BadInput("LAB_SUSTAIN '" + std::string(text) +
+                   "': legal is a number of seconds, above 0 and at most 3600");
+  }
+  return seconds;
 }
 
 }  // namespace
