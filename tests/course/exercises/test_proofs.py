@@ -14,7 +14,7 @@ from warp.exercise import checking, mutations, proofs
 from warp.exercise import exercises as course
 
 LABELS = ["exercises", "slow"]
-SECONDS = 1500
+SECONDS = 3600
 COST = 350
 
 
