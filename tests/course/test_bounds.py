@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import io
 import json
+import tarfile
 import unittest
 
 import small  # noqa: F401  (the path)
@@ -194,9 +195,47 @@ class Demanded(unittest.TestCase):
         }
         self.assertEqual(self.of("13", "choose", size=(64, 128, 32)), [{"fp32": 64 * 128, **touched}])
         half = {name: number // 2 for name, number in touched.items()}
-        self.assertEqual(self.of("17", "multicast", size=(64, 128, 32)), [{"tensor_fmas": 64 * 128 * 32, **half}])
+        self.assertEqual(self.of("17", "copy_ring", size=(64, 128, 32)), [{"tensor_fmas": 64 * 128 * 32, **half}])
         tf32 = self.of("17", "tf32", "products=3", (64, 128, 32))
         self.assertEqual(tf32, [{"tensor_fmas": 6 * 64 * 128 * 32, **touched}])
+
+    def test_wgmma_reads_shared_memory_as_the_hardware_counts_it(self):
+        """Of 256 x 512 sums, four tiles, with 128 or 104 elements along K; the stores of sums are counted apart."""
+        file = small.ROOT / "chapters" / "17_tensor_cores" / "results" / "h200_counts.json"
+        launches = json.loads(file.read_text(encoding="utf-8"))["launches"]
+        found: dict[str, set[int]] = {}
+        for counts, rung in (
+            (one["counts"], one["kernel"]) for one in launches if one["grid"] in ([4, 1, 1], [2, 2, 1])
+        ):
+            found.setdefault(rung, set()).add(counts["shared_wavefronts"] - counts["shared_store_wavefronts"])
+        for rung, variant, k in (
+            *((rung, "", 128) for rung in least_work.WGMMA if rung != "fp8"),
+            *(("fp8", f"sums={where}", 128) for where in ("inside", "outside")),
+        ):
+            with self.subTest(rung, variant=variant):
+                (counts,) = self.of("17", rung, variant, (256, 512, k))
+                self.assertIn(counts["shared_wavefronts"], found[rung])
+        (floats,) = self.of("17", "multicast", "type=tf32", (256, 512, 128))
+        self.assertEqual(floats["shared_wavefronts"], 10240)
+
+    def test_ldmatrix_reads_the_fragments_of_attention_as_the_simulator_counts_it(self):
+        main = small.ROOT / "chapters" / "18_attention" / "attention.cu"
+        with tarfile.open(main.parent / "results" / "simulated.tar.xz") as archive:
+            rows = json.load(archive.extractfile("results.json"))["rows"]
+        tiles = {
+            128: 2 * 2,
+            64: 4 * 2,
+        }  # of 128 queries and 64 keys: two heads of 128 columns, four of 64, with 75 positions
+        for columns, number in tiles.items():
+            counted = {
+                row["rung"]: row["counts"]["shared_load_wavefronts"]
+                for row in rows
+                if row["rung"] in least_work.OF_FRAGMENTS and row["variant"] == f"bf16,d={columns},short,full"
+            }
+            of = {rung: number * columns * each for rung, each in least_work.OF_FRAGMENTS.items()}
+            self.assertEqual(counted, of)
+        (counts,) = self.of("18", "fragments_reused", "bf16,d=128,short,full", ms=1, rate=4 * 128 * 4096**2 / 1e6)
+        self.assertEqual(counts["shared_wavefronts"], 32 * 64 * 128 * least_work.OF_FRAGMENTS["fragments_reused"])
 
     def test_winograd_has_three_launches(self):
         pixels, tiles = 32 * 64 * 56**2, 36 * 32 * 14**2

@@ -35,7 +35,7 @@ from warp.explain import running
 from warp.machinecode import bounds
 from warp.record import last_rungs, least_work
 from warp.trace import execution
-from warp.trace.model import Trace
+from warp.trace.model import Launch, Trace
 from warp.trace.trace import load as read_trace
 
 # The terms of a kind of size, the sizes to fit on, the one to check, what extents are multiples of.
@@ -89,7 +89,13 @@ PLANS["15"] = [  # the others have sizes of their own
     (GRIDS, ("five_overlapped", "five_strips", *FILTERS)),
 ]
 PLANS["19"] = [(line(1 << 16), ("generated",))]  # the others' time is that of copies
-NOT_COUNTED = ("13", "16", "17", "18", "20")  # what their problems demand is all that is known
+NOT_COUNTED = ("13", "16", "18", "20")  # what their problems demand is all that is known
+NOT_DRAWN = ("13", "16", "19", "20")  # each rung has the same demands, or its time is that of copies
+
+# Rungs whose accesses to shared memory the hardware counts as the source has them, as chapter 17's results/differences.json shows. The
+# simulator carries out no machine code with tensor cores.
+AS_WRITTEN = {"17": ("wmma", "mma_sync", "ldmatrix", "swizzled", "copy_ring", "tf32", "int8")}
+PLANS["17"] = [(gemm(128, 128), AS_WRITTEN["17"])]
 
 # What a row's time is not that of a launch, and why.
 OTHER_TIMES = {
@@ -151,13 +157,22 @@ def counted(chapter: Chapter, rungs: tuple[str, ...], size: tuple[int, ...], cod
             made = row.launches
             if not recorded or not made or row.status != "PASS":
                 continue
+            as_written = rung in AS_WRITTEN.get(chapter.number, ())
             launches = [one for one in recorded.launches if made.first <= one.index < made.end]
             found[row.rung, row.variant] = [
-                (dict(execution.counts_of(one), blocks=bounds.volume(one.grid)), execution.shape_of(one))
+                (dict(counts_of(one, as_written), blocks=bounds.volume(one.grid)), execution.shape_of(one))
                 for one in launches
                 if one.traced_blocks == bounds.volume(one.grid)
             ]
     return found
+
+
+def counts_of(launch: Launch, as_written: bool) -> dict[str, int]:
+    """Those of the machine code, or of shared memory those of the source."""
+    counts = execution.counts_of(launch)
+    if as_written:
+        counts["shared_wavefronts"] = sum(launch.counts.get(name, 0) for name in execution.WAVEFRONTS)
+    return counts
 
 
 def solve(matrix: list[list[int]], values: list[int]) -> list[Fraction]:
@@ -325,7 +340,7 @@ def of_the_page(chapter: Chapter, rows: list[Any], gpu: str = "h200") -> dict[st
         for _, rung, variant, size, _, found, _ in at_size
         if found
     ]
-    drawn = chapter.number not in (*NOT_COUNTED, "19")
+    drawn = chapter.number not in NOT_DRAWN
     return {"chapter": os.path.basename(chapter.folder), "gpu": gpu.upper(), "drawn": drawn, "rows": lines}
 
 

@@ -93,16 +93,29 @@ SHARE_READ = {
 # Rung -> bytes of an element of C. Two FMAs of factors of 8 bits take as long as one of BF16.
 EIGHT_BITS = {"int8": 4, "fp8": 2}
 TF32 = {"products=1": 2, "products=3": 6}  # FMAs of BF16 that take as long
+WGMMA = ("tma_wgmma", "producer_warp", "box_stores", "persistent", "multicast", "overlapped", "fp8")
 
 
 def tensor_cores(row: Row) -> dict[str, int]:
+    if row.rate_unit != "GFLOP/s":
+        return {}
+    operands = {"shared_wavefronts": operands_of_wgmma(row)} if row.rung in WGMMA else {}
     if row.rung == "tf32":
         return product(row, "tensor", 4, TF32[row.variant.split(",")[0]])
     if row.rung in EIGHT_BITS:
         m, n, k = row.size.values()
         written = {"global_sectors_written_distinct": m * n * EIGHT_BITS[row.rung] // bounds.SECTOR}
-        return {**product(row, "tensor", 1), **fmas("tensor", m * n * k / 2), **written}
-    return product(row, "tensor", 2) if row.rate_unit == "GFLOP/s" else {}
+        return {**product(row, "tensor", 1), **fmas("tensor", m * n * k / 2), **written, **operands}
+    return {**product(row, "tensor", 2), **operands}
+
+
+def operands_of_wgmma(row: Row) -> int:
+    """The wavefronts in which `wgmma` reads shared memory, as the hardware counts them (results/differences.json of chapter 17): for 128 x
+    256 sums and 32 bytes along K 32 of A for both warpgroups together, and 64 of B for each. In halves of 128 columns A is read twice."""
+    m, n, k = row.size.values()
+    size = 1 if row.rung == "fp8" else 4 if row.variant == "type=tf32" else 2
+    halves = row.rung == "fp8" and row.variant != "sums=inside"
+    return (m // 128) * (n // 256) * (k * size // 32) * (2 * 32 + 2 * 64 if halves else 32 + 2 * 64)
 
 
 class Layer(NamedTuple):
@@ -182,6 +195,10 @@ def convolution(chapter: Chapter, row: Row) -> list[dict[str, int]]:
     return [{**floats(touched[0], 0), **fmas("fp32", number)}]
 
 
+# Rung -> wavefronts in which `ldmatrix` reads the fragments for 128 queries and 64 keys, for each column, as the simulator counts them.
+OF_FRAGMENTS = {"fragments": 144, "fragments_swizzled": 18, "fragments_ring": 18, "fragments_reused": 10}
+
+
 def attention(row: Row) -> dict[str, int]:
     """Two products of d FMAs and one exponential for each score; rows of a softmax read and written once, a cache read once."""
     if row.rate_unit == "GB/s":
@@ -191,10 +208,13 @@ def attention(row: Row) -> dict[str, int]:
         return {}
     number = amount(row) / 2
     scores = number / (2 * int(columns[1]))
-    return {
+    found = {
         **fmas("tensor" if "bf16" in row.variant else "fp32", number),
         "special": int(scores / bounds.WARP),
     }
+    if row.rung in OF_FRAGMENTS:
+        found["shared_wavefronts"] = int(scores / (128 * 64) * int(columns[1]) * OF_FRAGMENTS[row.rung])
+    return found
 
 
 FMAS = 2048  # of the work for each element
