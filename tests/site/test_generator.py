@@ -240,6 +240,23 @@ class Blocks(Temporary):
         self.parse(source.replace("// - a list", "// 62 %\n// of its time"))
 
 
+class WhatBoundsEachRung(unittest.TestCase):
+    def placed(self, *heads):
+        road = [Text(f"{head}\n\nWords.") for head in heads]
+        drawing = Text("drawing")
+        chapter_page.place_bounds(road, [drawing])
+        return [block.text.partition("\n")[0] for block in road]
+
+    def test_the_drawing_stands_behind_the_chapters_own_words(self):
+        own, last = chapter_page.BOUNDS, chapter_page.REMEMBER
+        self.assertEqual(self.placed("## 1. A", own, last), ["## 1. A", own, "drawing", last])
+        self.assertEqual(self.placed("## 1. A", last), ["## 1. A", own, "drawing", last])
+        self.assertEqual(self.placed("## 1. A"), ["## 1. A", own, "drawing"])
+        road = [Text("## 1. A")]
+        chapter_page.place_bounds(road, [])
+        self.assertEqual(len(road), 1)
+
+
 class Functions(unittest.TestCase):
     def find(self, text, name="f"):
         found = find_function(text, name)

@@ -131,6 +131,27 @@ class Content(unittest.TestCase):
                 path.name,
             )
 
+    def test_what_bounds_each_rung_has_a_section_and_one_drawing(self):
+        def drawings(page, number):
+            title = f"What each resource alone would take of chapter {number}&#x27;s rungs"
+            return (
+                page.read_text(encoding="utf-8")
+                .replace("'", "&#x27;")
+                .count(f'only-wide" role="img" aria-label="{title}')
+            )
+
+        seen = 0
+        for file in sorted(built.CHAPTERS.glob("*/results/h200_bounds.json")):
+            folder, bounds = file.parents[1].name, json.loads(file.read_text(encoding="utf-8"))
+            road = built.SITE / "chapters" / f"{folder}.html"
+            pages = (road, built.SITE / "more" / folder / "measurements.html")
+            with self.subTest(chapter=folder):
+                self.assertEqual(sum(drawings(page, folder[:2]) for page in pages), int(bounds["drawn"]))
+                if bounds["drawn"]:
+                    self.assertIn('id="what-bounds-each-rung"', road.read_text(encoding="utf-8"))
+            seen += bounds["drawn"]
+        self.assertGreater(seen, 10)
+
     def test_the_staircase_has_the_fastest_rung_of_each_chapter(self):
         text = (built.SITE / "index.html").read_text()
         words = html.unescape(re.search(r'aria-label="([^"]*as a staircase: [^"]*)"', text)[1])

@@ -21,8 +21,8 @@ from warp.site.stage import BuildError
 
 
 def asked_by(chapter: Chapter) -> dict[str, Any]:
-    """What the chapter's figures.py has: LADDER, the unit of its rates, or "times" of a table of its variants; ROOFLINE; STAIR, its
-    words in the landing page's staircase; and draw()."""
+    """What the chapter's figures.py has: LADDER, the unit of its rates, or "times" of a table of its variants; ROOFLINE; LIMITERS,
+    "beside" where what bounds each rung is drawn with the measurements; STAIR, its words in the landing page's staircase; and draw()."""
     path = chapter.path.parent / "figures.py"
     return runpy.run_path(str(path)) if path.exists() else {}
 
@@ -199,7 +199,9 @@ def roofline(
 
 
 RESOURCES = {
+    "tensor cores": "tensor cores",
     "FP32 instructions": "FP32",
+    "special functions": "special",
     "integer instructions": "integers",
     "issue slots": "issue slots",
     "shared memory": "shared",
@@ -250,6 +252,7 @@ def limiters(chapter: Chapter, measured: Results) -> list[Block]:
     if not found["drawn"]:  # then only the problem's own demands are known, and each rung has the same
         return []
     rungs: list[tuple[str, float, dict[str, float]]] = []
+    peers: dict[str, str] = {}
     for name in chapter.header.rungs:
         rows = []
         for bound in (one for one in found["rows"] if one["rung"] == name):
@@ -257,6 +260,7 @@ def limiters(chapter: Chapter, measured: Results) -> list[Block]:
                 same = row.variant or None, list(row.size.values())
                 if same == (bound["variant"], bound["size"]) and row.time_ms:
                     rows.append((row.rate or 0, row.time_ms.median, bound["alone_ms"]))
+                    peers.setdefault(name, row.peer.name if row.peer else "")
         _, time, best = max(rows, key=lambda row: row[0], default=(0, 1.0, {}))
         if any(ms >= LEAST_SHARE * time for ms in best.values()):  # others measure latencies, or the host
             rungs.append((name, time, best))
@@ -267,12 +271,13 @@ def limiters(chapter: Chapter, measured: Results) -> list[Block]:
     shares = [[of[what] / time if what in of else None for what in shown] for _, time, of in rungs]
     drawing = figures.limiters([name for name, _, _ in rungs], [RESOURCES[what] for what in shown], shares, title)
     own = [rung for rung in rungs if rung[0] != "cublas"]
+    alike = [rung for rung in own if peers[rung[0]] == peers[own[0][0]]]  # others multiply elements of another type
     size = ",".join(map(str, found["rows"][0]["size"]))
     caption = (
         f"{title}, {markup.size_words(size)}, at its best rate, in per cent of the measured time. The largest of a row has an edge, and is "
         "filled from 50 on: near 100 it bounds the kernel. Where all are low, the kernel waits, and no count says for what."
         f"{' DRAM leaves out what may stay in L2; a share of a copy’s rate counts it.' * ('DRAM' in shown)}"
-        f"{what_went(own) if chapter.header.kind == 'gemm' else where_it_moves(own)}"
+        f"{what_went(alike) if chapter.header.kind == 'gemm' else where_it_moves(own)}"
     )
     return [Figure(f"{chapter.folder}-limiters", drawing, caption)]
 

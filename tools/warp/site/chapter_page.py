@@ -80,6 +80,8 @@ def prose(block: Prose, source: Path, raised: int = 0) -> Text:
     return Text(text, source, rows, raised)
 
 
+BOUNDS, REMEMBER = "## What bounds each rung", "## What to remember"
+
 # Sections at the end of a chapter that no later one needs: they have a page together.
 FURTHER = {
     "What comes next",
@@ -294,16 +296,24 @@ def chapter_pages(pages: Pages) -> dict[str, Page]:
         links.append(more_card("Laboratory notes", notes, "How the figures were measured, and what else was tried."))
 
     exercises_page.trained(list(pages.exercises), road, folder)
-    if figures[1:]:
-        heads = [block.text if isinstance(block, Text) else "" for block in road]
-        end = next((i for i, text in enumerate(heads) if text.startswith("## What to remember")), len(road))
-        road[end:end] = [Text("## What bounds each rung"), *figures[1:]]
+    place_bounds(road, figures[1:])
     out = [*head(chapter, pages.exercises, figures), *road, Text("## More about this chapter"), Box("cards", links)]
     out += [anchor for name in beside if name not in led_to for anchor in elsewhere(name)]
     out += foot(chapter, pages.titles, [chapter.path, *pages.others], begins)
     made = {f"chapters/{folder}": pages.page(chapter.path, out)}
     made.update((name, pages.beside(*of)) for name, of in beside.items())
     return made
+
+
+def place_bounds(road: list[Block], drawings: Sequence[Block]) -> None:
+    """Puts the drawings behind the chapter's own words on what bounds each rung, or below that heading near its end."""
+    heads = [block.text.partition("\n")[0] if isinstance(block, Text) else "" for block in road]
+    if BOUNDS in heads:
+        at = heads.index(BOUNDS) + 1
+        road[at:at] = drawings
+    elif drawings:
+        at = heads.index(REMEMBER) if REMEMBER in heads else len(road)
+        road[at:at] = [Text(BOUNDS), *drawings]
 
 
 # What a file of a chapter needs, by the end of its name.

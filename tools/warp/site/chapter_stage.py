@@ -211,7 +211,8 @@ class Chapters:
             caches = {**self.caches, **cache_bandwidths(measured)}
             questions = [one.prediction for one in every if one.main_track]
             drawings, whole = chapter_drawings.ladders(chapter, measured, questions)
-            drawings += chapter_drawings.limiters(chapter, measured)
+            beside = chapter_drawings.asked_by(chapter).get("LIMITERS") == "beside"
+            (whole if beside else drawings).extend(chapter_drawings.limiters(chapter, measured))
             drawings += chapter_drawings.roofline(chapter, simulated, measured, caches)
         behind, named = chapter_drawings.own(chapter, simulated)
         for file in files:  # what the page offers for download
