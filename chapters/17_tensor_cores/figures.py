@@ -4,8 +4,9 @@ from warp.site import figures
 from warp.site.figures import ACCENT, FOREGROUND, GROUND, LINE, MUTED, SECOND, SOFT
 
 LADDER = "GFLOP/s"
+LIMITERS = "beside"
 
-CELL = 26
+CELL = 18
 
 
 def grid(x, y, columns, rows, cell=CELL):
@@ -26,7 +27,7 @@ def matrix(shapes, name, x, y, rows, columns, holder, chosen):
                 shapes.append(figures.rect(at_x, at_y, CELL, CELL, ACCENT))
             elif row < 8 and column < 8:
                 shapes.append(figures.rect(at_x, at_y, CELL, CELL, SOFT))
-            shapes.append(figures.text(at_x + CELL / 2, at_y + 17, str(lane), 11, GROUND if mine else MUTED, "middle"))
+            shapes.append(figures.text(at_x + CELL / 2, at_y + 13, str(lane), 11, GROUND if mine else MUTED, "middle"))
     shapes.append(grid(x, y, columns, rows))
 
 

@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(specialized_threads, 1)
 //= 279,891 cycles at 1,593 MHz, with 64 it took 279,878 at 1,609: (279891, 1593.2, 66 - 2, 279878, 1608.7)
 //= 1,793 MHz: 1792.8
 //
-// ## 12. Sums that wait for the next tile
+// ## 12. Sums that wait for the next tile (second reading)
 //
 // Between two tiles of a block its tensor cores wait until the sums have left. `overlapped` only rounds them, to 64 registers a
 // thread, and begins the next tile: one of four boxes leaves in each of its first four steps, beneath the `wgmma` of a stage.
@@ -271,6 +271,54 @@ const lab::Rungs here(add);
 }  // namespace
 // [/hide]
 
+// ## What bounds each rung
+//
+// What a rung removes at 4096, its gain over the rung above, and the largest share of its time that a resource needs alone; the page of
+// measurements has the others. What a rung waits for beside that is not measured, unless the row says so.
+// `overlapped` has 1.006 of cuBLAS; at 8192 and 16384 all kernels whose sums leave in boxes pass it.
+//= `overlapped` has 1.006: ratio("overlapped")
+//= because all kernels whose sums leave in boxes pass it: ratio("box_stores", 8192) > 1 and ratio("box_stores", 16384) > 1
+//=   and ratio("persistent", 8192) > 1 and ratio("persistent", 16384) > 1 and ratio("multicast/blocks=fewest", 8192) > 1
+//=   and ratio("multicast/blocks=fewest", 16384) > 1 and ratio("overlapped", 8192) > 1 and ratio("overlapped", 16384) > 1
+//
+// | rung | removes | TFLOP/s | gain | bound by |
+// |---|---|--:|--:|---|
+// | `wmma` | | 72 | | bank conflicts, shared memory 58 %; `rows=padded` makes 111 |
+// | `mma_sync` | sums that pass through shared memory | 72 | 0.99 | shared memory 57 %: as many conflicts |
+// | `ldmatrix` | four fifths of the load instructions | 68 | 0.94 | shared memory 54 %: as many wavefronts |
+// | `swizzled` | bank conflicts | 119 | 1.76 | shared memory 22 % |
+// | `copy_ring` | waits, a third of the loads, half sectors, all at once | 486 | 4.1 | shared memory 46 %, tensor cores 45 % |
+// | `tma_wgmma` | fragments: operands stay in shared memory | 606 | 1.25 | tensor cores 56 %; two waits behind each K-tile |
+// | `producer_warp` | one of these waits, that for the other warpgroup | 699 | 1.15 | tensor cores 65 % |
+// | `box_stores` | stores of half sectors | 773 | 1.11 | tensor cores 72 % |
+// | `persistent` | the wait for the first boxes of a tile | 784 | 1.01 | tensor cores 73 % |
+// | `multicast` | a third of the bytes from L2, four of 132 SMs | 794 | 1.01 | tensor cores 76 %, and power: more SMs are slower |
+// | `overlapped` | the wait until sums have left | 797 | 1.00 | tensor cores 77 % at 1905 MHz, and power |
+//= | 72 | | bank conflicts, shared memory 58 %: (rate("wmma") / 1000, 100 * alone("wmma", "shared memory") / ms("wmma"))
+//= makes 111 |: rate("wmma/rows=padded") / 1000
+//= | 72 | 0.99 | shared memory 57 %: (rate("mma_sync") / 1000, ms("wmma") / ms("mma_sync"),
+//=   100 * alone("mma_sync", "shared memory") / ms("mma_sync"))
+//= four fifths: 1 - count("ldmatrix", "shared_load_requests") / count("mma_sync", "shared_load_requests")
+//= | 68 | 0.94 | shared memory 54 %: (rate("ldmatrix") / 1000, ms("mma_sync") / ms("ldmatrix"),
+//=   100 * alone("ldmatrix", "shared memory") / ms("ldmatrix"))
+//= | 119 | 1.76 | shared memory 22 %: (rate("swizzled") / 1000, ms("ldmatrix") / ms("swizzled"),
+//=   100 * alone("swizzled", "shared memory") / ms("swizzled"))
+//= a third of the loads: 1 - (64 + 64) / (64 * 64) / ((64 + 32) / (64 * 32))
+//= | 486 | 4.1 | shared memory 46 %, tensor cores 45 %: (rate("copy_ring") / 1000, ms("swizzled") / ms("copy_ring"),
+//=   100 * alone("copy_ring", "shared memory") / ms("copy_ring"), 100 * alone("copy_ring", "tensor cores") / ms("copy_ring"))
+//= | 606 | 1.25 | tensor cores 56 %: (rate("tma_wgmma") / 1000, ms("copy_ring") / ms("tma_wgmma"),
+//=   100 * alone("tma_wgmma", "tensor cores") / ms("tma_wgmma"))
+//= | 699 | 1.15 | tensor cores 65 %: (rate("producer_warp") / 1000, ms("tma_wgmma") / ms("producer_warp"),
+//=   100 * alone("producer_warp", "tensor cores") / ms("producer_warp"))
+//= | 773 | 1.11 | tensor cores 72 %: (rate("box_stores") / 1000, ms("producer_warp") / ms("box_stores"),
+//=   100 * alone("box_stores", "tensor cores") / ms("box_stores"))
+//= | 784 | 1.01 | tensor cores 73 %: (rate("persistent") / 1000, ms("box_stores") / ms("persistent"),
+//=   100 * alone("persistent", "tensor cores") / ms("persistent"))
+//= | 794 | 1.01 | tensor cores 76 %: (rate("multicast/blocks=fewest") / 1000, ms("persistent") / ms("multicast/blocks=fewest"),
+//=   100 * alone("multicast/blocks=fewest", "tensor cores") / ms("multicast/blocks=fewest"))
+//= | 797 | 1.00 | tensor cores 77 % at 1905 MHz: (rate("overlapped") / 1000, ms("multicast/blocks=fewest") / ms("overlapped"),
+//=   100 * alone("overlapped", "tensor cores") / ms("overlapped"), clock("overlapped"))
+//
 // ## What to remember
 //
 // - A tensor core multiplies fragments. Which lane holds which element is fixed, and the same pattern everywhere.

@@ -2207,6 +2207,90 @@ int main(int argc, char** argv) {
   return lab::run(argc, argv, add, {own});
 }
 
+// ## What bounds each rung
+//
+// What a rung removes, its gain over the rung above or the one named, and the largest share of its time that a resource needs alone. Rows
+// have 32768 elements. Attention is that of 4096 positions and heads of 128 columns without a mask, in TFLOP/s. What a rung waits for
+// beside that share is not measured, unless the row says so.
+//
+// | rung | removes | rate | gain | bound by |
+// |---|---|--:|--:|---|
+// | `three_passes` | | 0.32 of a copy | | DRAM 31 %: a row is read three times |
+// | `online` | one of the three reads | 0.52 of a copy | 1.6 | DRAM 50 % |
+// | `warp_row` | the second read of `online`, and barriers; rows of 1024 | 1.01 of a copy | 1.7 | what bounds the copy |
+// | `block_row` | the second read of `online`: registers keep a row | 0.98 of a copy | 1.9 | DRAM 96 % |
+// | `cluster_row` | the limit of one SM's registers, which no row here reaches | 0.85 of a copy | 0.87 | DRAM 83 % |
+// | `three_kernels` | | 26.8 | | FP32 40 %; the scores' traffic would take 20 % at the rate of a copy |
+// | `query_a_warp` | the scores' traffic, and the tiles with it | 7.5 | 0.28 | FP32 11 % |
+// | `fused` | the scores' traffic alone | 42.2 | 5.6 | FP32 63 % |
+// | `loading_warps` | barriers for all warps, unequal shares | 49.6 | 1.18 | FP32 74 %; maxima, sums and loads need issue slots as well |
+// | `fragments` | FP32 units and weights in shared memory: BF16 | 46.4 | | shared memory 78 %: bank conflicts |
+// | `fragments_swizzled` | bank conflicts | 203 | 4.4 | shared memory 43 % |
+// | `fragments_ring` | the wait for each tile | 257 | 1.27 | shared memory 54 % |
+// | `fragments_reused` | every second load of a fragment of K and V | 344 | 1.34 | shared memory 40 %, tensor cores 32 % |
+// | `boxes` | loads of K and V to registers | 439 | 1.28 | tensor cores 41 % |
+// | `two_groups` | a softmax beside which nothing is multiplied | 605 | 1.38 | tensor cores 57 % |
+// | `turns` | chance: two warpgroups take turns; 64 columns, 399 before | 440 | 1.10 | tensor cores and special functions 41 % |
+// | `ahead` | the wait for the last products; 64 columns | 436 | 0.99 | tensor cores and special functions 41 % |
+// | `three_groups` | idle tensor cores: a third warpgroup; 64 columns | 517 | 1.18 | tensor cores and special functions 48 % |
+// | `persistent` | the start of a block for each item; `ahead` makes 615 | 654 | 1.06 | tensor cores 63 % |
+// | `dealt_items` | unequal shares under a causal mask; 64 columns, 256 before | 456 | 1.78 | tensor cores and special functions 43 % |
+// | `decode` | idle SMs: 131072 keys, in eight blocks 0.06 of a copy | 0.96 of a copy | 16 | DRAM 89 % |
+// | `paged` | one piece of memory for each cache; 64 sequences | 1.01 of a copy | 0.99 | DRAM 94 % |
+//= | 0.32 of a copy | | DRAM 31 %: (ratio("three_passes/softmax,long"), 100 * alone("three_passes/softmax,long", "DRAM") / ms("three_passes/softmax,long"))
+//= | 0.52 of a copy | 1.6 | DRAM 50 %: (ratio("online/softmax,long"), ms("three_passes/softmax,long") / ms("online/softmax,long"),
+//=   100 * alone("online/softmax,long", "DRAM") / ms("online/softmax,long"))
+//= | 1.01 of a copy | 1.7: (ratio("warp_row/softmax,short"), ms("online/softmax,short") / ms("warp_row/softmax,short"))
+//= | 0.85 of a copy | 0.87 | DRAM 83 %: (ratio("cluster_row/softmax,long"), ms("block_row/softmax,long") / ms("cluster_row/softmax,long"),
+//=   100 * alone("cluster_row/softmax,long", "DRAM") / ms("cluster_row/softmax,long"))
+//= | 0.98 of a copy | 1.9 | DRAM 96 %: (ratio("block_row/softmax,long"), ms("online/softmax,long") / ms("block_row/softmax,long"),
+//=   100 * alone("block_row/softmax,long", "DRAM") / ms("block_row/softmax,long"))
+//= | 26.8 | | FP32 40 %: (rate("three_kernels/d=128,full") / 1000,
+//=   100 * alone("three_kernels/d=128,full", "FP32 instructions") / ms("three_kernels/d=128,full"))
+//= would take 20 %: 100 * 4 * 64 * 4096 ** 2 * 4 / limit("copy") / 1e6 / ms("three_kernels/d=128,full")
+//= | 7.5 | 0.28 | FP32 11 %: (rate("query_a_warp/d=128,full") / 1000, ms("three_kernels/d=128,full") / ms("query_a_warp/d=128,full"),
+//=   100 * alone("query_a_warp/d=128,full", "FP32 instructions") / ms("query_a_warp/d=128,full"))
+//= | 42.2 | 5.6 | FP32 63 %: (rate("fused/d=128,full") / 1000, ms("query_a_warp/d=128,full") / ms("fused/d=128,full"),
+//=   100 * alone("fused/d=128,full", "FP32 instructions") / ms("fused/d=128,full"))
+//= | 49.6 | 1.18 | FP32 74 %: (rate("loading_warps/d=128,full") / 1000, ms("fused/d=128,full") / ms("loading_warps/d=128,full"),
+//=   100 * alone("loading_warps/d=128,full", "FP32 instructions") / ms("loading_warps/d=128,full"))
+//= | 46.4 | | shared memory 78 %: (rate("fragments/bf16,d=128,short,full") / 1000,
+//=   100 * alone("fragments/bf16,d=128,short,full", "shared memory") / ms("fragments/bf16,d=128,short,full"))
+//= | 203 | 4.4 | shared memory 43 %: (rate("fragments_swizzled/bf16,d=128,short,full") / 1000,
+//=   ms("fragments/bf16,d=128,short,full") / ms("fragments_swizzled/bf16,d=128,short,full"),
+//=   100 * alone("fragments_swizzled/bf16,d=128,short,full", "shared memory") / ms("fragments_swizzled/bf16,d=128,short,full"))
+//= | 257 | 1.27 | shared memory 54 %: (rate("fragments_ring/bf16,d=128,short,full") / 1000,
+//=   ms("fragments_swizzled/bf16,d=128,short,full") / ms("fragments_ring/bf16,d=128,short,full"),
+//=   100 * alone("fragments_ring/bf16,d=128,short,full", "shared memory") / ms("fragments_ring/bf16,d=128,short,full"))
+//= | 344 | 1.34 | shared memory 40 %, tensor cores 32 %: (rate("fragments_reused/bf16,d=128,short,full") / 1000,
+//=   ms("fragments_ring/bf16,d=128,short,full") / ms("fragments_reused/bf16,d=128,short,full"),
+//=   100 * alone("fragments_reused/bf16,d=128,short,full", "shared memory") / ms("fragments_reused/bf16,d=128,short,full"),
+//=   100 * alone("fragments_reused/bf16,d=128,short,full", "tensor cores") / ms("fragments_reused/bf16,d=128,short,full"))
+//= | 439 | 1.28 | tensor cores 41 %: (rate("boxes/bf16,d=128,short,full") / 1000,
+//=   ms("fragments_reused/bf16,d=128,short,full") / ms("boxes/bf16,d=128,short,full"),
+//=   100 * alone("boxes/bf16,d=128,short,full", "tensor cores") / ms("boxes/bf16,d=128,short,full"))
+//= | 605 | 1.38 | tensor cores 57 %: (rate("two_groups/bf16,d=128,short,full") / 1000,
+//=   ms("boxes/bf16,d=128,short,full") / ms("two_groups/bf16,d=128,short,full"),
+//=   100 * alone("two_groups/bf16,d=128,short,full", "tensor cores") / ms("two_groups/bf16,d=128,short,full"))
+//= 64 columns, 399 before | 440 | 1.10 | tensor cores and special functions 41 %: (64, rate("two_groups/bf16,d=64,short,full") / 1000,
+//=   rate("turns/bf16,d=64,short,full") / 1000, ms("two_groups/bf16,d=64,short,full") / ms("turns/bf16,d=64,short,full"),
+//=   100 * alone("turns/bf16,d=64,short,full", "special functions") / ms("turns/bf16,d=64,short,full"))
+//= | 436 | 0.99 | tensor cores and special functions 41 %: (rate("ahead/bf16,d=64,short,full") / 1000,
+//=   ms("turns/bf16,d=64,short,full") / ms("ahead/bf16,d=64,short,full"),
+//=   100 * alone("ahead/bf16,d=64,short,full", "special functions") / ms("ahead/bf16,d=64,short,full"))
+//= | 517 | 1.18 | tensor cores and special functions 48 %: (rate("three_groups/bf16,d=64,short,full") / 1000, ms("ahead/bf16,d=64,short,full") / ms("three_groups/bf16,d=64,short,full"),
+//=   100 * alone("three_groups/bf16,d=64,short,full", "special functions") / ms("three_groups/bf16,d=64,short,full"))
+//= `ahead` makes 615 | 654 | 1.06 | tensor cores 63 %: (rate("ahead/bf16,d=128,short,full") / 1000,
+//=   rate("persistent/bf16,d=128,short,full") / 1000, ms("ahead/bf16,d=128,short,full") / ms("persistent/bf16,d=128,short,full"),
+//=   100 * alone("persistent/bf16,d=128,short,full", "tensor cores") / ms("persistent/bf16,d=128,short,full"))
+//= 256 before | 456 | 1.78 | tensor cores and special functions 43 %: (rate("persistent/bf16,d=64,short,causal") / 1000,
+//=   rate("dealt_items/bf16,d=64,short,causal") / 1000, ms("persistent/bf16,d=64,short,causal") / ms("dealt_items/bf16,d=64,short,causal"),
+//=   100 * alone("dealt_items/bf16,d=64,short,causal", "special functions") / ms("dealt_items/bf16,d=64,short,causal"))
+//= 0.06 of a copy | 0.96 of a copy | 16 | DRAM 89 %: (ratio("decode/one,long,whole"), ratio("decode/one,long,split"),
+//=   ms("decode/one,long,whole") / ms("decode/one,long,split"), 100 * alone("decode/one,long,split", "DRAM") / ms("decode/one,long,split"))
+//= | 1.01 of a copy | 0.99 | DRAM 94 %: (ratio("paged/many,short"), ms("decode/many,short,split") / ms("paged/many,short"),
+//=   100 * alone("paged/many,short", "DRAM") / ms("paged/many,short"))
+//
 // ## What to remember
 //
 // - A softmax needs of a part of its row the largest element and the sum that belongs to it. Two parts are merged by
