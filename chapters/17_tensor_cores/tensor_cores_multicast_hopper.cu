@@ -273,8 +273,9 @@ const lab::Rungs here(add);
 
 // ## What bounds each rung
 //
-// What a rung removes at 4096, its gain over the rung above, and the largest share of its time that a resource needs alone; the page of
-// measurements has the others. What a rung waits for beside that is not measured, unless the row says so.
+// Which rung removes which bottleneck of a product on tensor cores at 4096, its gain over the rung above, and the largest share of its time
+// that a resource needs alone; the page of measurements has the others. What a rung waits for beside that is not measured, unless the row
+// says so.
 // `overlapped` has 1.006 of cuBLAS; at 8192 and 16384 all kernels whose sums leave in boxes pass it.
 //= `overlapped` has 1.006: ratio("overlapped")
 //= because all kernels whose sums leave in boxes pass it: ratio("box_stores", 8192) > 1 and ratio("box_stores", 16384) > 1
@@ -292,8 +293,9 @@ const lab::Rungs here(add);
 // | `producer_warp` | one of these waits, that for the other warpgroup | 699 | 1.15 | tensor cores 65 % |
 // | `box_stores` | stores of half sectors | 773 | 1.11 | tensor cores 72 % |
 // | `persistent` | the wait for the first boxes of a tile | 784 | 1.01 | tensor cores 73 % |
-// | `multicast` | a third of the bytes from L2, four of 132 SMs | 794 | 1.01 | tensor cores 76 %, and power: more SMs are slower |
+// | `multicast` | a third of the bytes from L2; 128 of 132 SMs take part | 794 | 1.01 | tensor cores 76 %, and power: more SMs are slower |
 // | `overlapped` | the wait until sums have left | 797 | 1.00 | tensor cores 77 % at 1905 MHz, and power |
+// | `fp8` | half of the bits of each element | 1414 | 1.77 | tensor cores 67 % |
 //= | 72 | | bank conflicts, shared memory 58 %: (rate("wmma") / 1000, 100 * alone("wmma", "shared memory") / ms("wmma"))
 //= makes 111 |: rate("wmma/rows=padded") / 1000
 //= | 72 | 0.99 | shared memory 57 %: (rate("mma_sync") / 1000, ms("wmma") / ms("mma_sync"),
@@ -318,6 +320,8 @@ const lab::Rungs here(add);
 //=   100 * alone("multicast/blocks=fewest", "tensor cores") / ms("multicast/blocks=fewest"))
 //= | 797 | 1.00 | tensor cores 77 % at 1905 MHz: (rate("overlapped") / 1000, ms("multicast/blocks=fewest") / ms("overlapped"),
 //=   100 * alone("overlapped", "tensor cores") / ms("overlapped"), clock("overlapped"))
+//= | 1414 | 1.77 | tensor cores 67 %: (rate("fp8/sums=inside") / 1000, ms("overlapped") / ms("fp8/sums=inside"),
+//=   100 * alone("fp8/sums=inside", "tensor cores") / ms("fp8/sums=inside"))
 //
 // ## What to remember
 //

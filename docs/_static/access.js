@@ -204,9 +204,9 @@
   // Why one stride has conflicts and the other has not, or fewer.
   function why([a, b]) {
     const [far, near] = [reach(a), reach(b)], of = ({ stride, pad }) => stride + pad;
-    const said = (banks) => (banks === BANKS ? "all of them" : banks);
-    return far && near && far !== near
-      ? ` A stride of ${of(a)} reaches ${far === BANKS ? "all" : `${far} of the`} ${BANKS} banks; one of ${of(b)}, ${said(near)}.` : "";
+    const said = (banks) => (banks === BANKS ? `all ${BANKS} banks, as it has no factor in common with ${BANKS}`
+      : `${banks} of ${BANKS} banks, as ${BANKS / banks} divides it and ${BANKS}`);
+    return far && near && far !== near ? ` A stride of ${of(a)} reaches ${said(far)}; one of ${of(b)} reaches ${said(near)}.` : "";
   }
 
   function verdict(space, [a, b], sides) {

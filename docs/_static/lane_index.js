@@ -62,11 +62,12 @@ window.warpIndex = (() => {
       if (/^0\d/.test(token)) throw new Error(`${token} would be octal in C: write it without the 0 in front.`);
       if (/^\d/.test(token)) return (lane) => within(Number(token), lane);
       throw new Error(/^[-+*/%&^|)<>]/.test(token) ? `A number or lane has to stand before ${token}.`
-        : `'${token}' is not known here: an index is made of lane, numbers, + - * / % & ^ | << >> and ( ).`);
+        : `'${token}' is not known here: an index is made of lane or threadIdx.x, numbers, + - * / % & ^ | << >> and ( ).`);
     }
 
     const whole = level(0);
     if (at < tokens.length) {
+      if (/[[\]]/.test(tokens[at])) throw new Error("An index stands in one pair of brackets; two are of a tile: choose 'by tile'.");
       throw new Error(tokens[at] === ")" ? "A ) has no ( before it." : `Before ${tokens[at]} an operator is missing, as in lane * 2.`);
     }
     return whole;

@@ -373,12 +373,18 @@ class Answers(browser.InABrowser):
             page.locator(".verdict").inner_text(),
         )
         words = page.locator(".verdict").inner_text()
-        self.assertTrue(words.endswith("A stride of 2 reaches 16 of the 32 banks; one of 3, all of them."), words)
+        self.assertTrue(
+            words.endswith(
+                "A stride of 2 reaches 16 of 32 banks, as 2 divides it and 32; "
+                "one of 3 reaches all 32 banks, as it has no factor in common with 32."
+            ),
+            words,
+        )
         page.locator(".side >> nth=1").locator("[data-field=stride]").focus()
         page.keyboard.press("ArrowRight")  # 4
         self.assertEqual(page.locator(".big b").all_inner_texts(), ["2", "4"])
         self.assertIn("B takes 2 × the wavefronts of A", page.locator(".verdict").inner_text())
-        self.assertIn("of the 32 banks; one of 4, 8.", page.locator(".verdict").inner_text())
+        self.assertIn("reaches 8 of 32 banks, as 4 divides it and 32.", page.locator(".verdict").inner_text())
         self.assertTrue(page.url.endswith("#access=shared:float*2:float*4"), page.url)
         page.locator(".side >> nth=1").locator("[type=checkbox]").check()
         self.assertTrue(page.url.endswith("#access=shared:float*2:float*4^"), page.url)
@@ -458,8 +464,12 @@ class Answers(browser.InABrowser):
             ("(lane + 1", "A parenthesis is open: a ) is missing."),
             ("lane)", "A ) has no ( before it."),
             ("* 3", "A number or lane has to stand before *."),
-            ("lane * stride", "'stride' is not known here: an index is made of lane, numbers, + - * / % & ^ | << >> and ( )."),
-            ("alert(1)", "'alert' is not known here: an index is made of lane, numbers, + - * / % & ^ | << >> and ( )."),
+            ("lane * stride", "'stride' is not known here: an index is made of lane or threadIdx.x, numbers, + - * / % & ^ | << >> and ( )."),
+            (
+                "tile[lane][0]",
+                "An index stands in one pair of brackets; two are of a tile: choose 'by tile'.",
+            ),
+            ("alert(1)", "'alert' is not known here: an index is made of lane or threadIdx.x, numbers, + - * / % & ^ | << >> and ( )."),
             ("010", "010 would be octal in C: write it without the 0 in front."),
             ("8 / (lane ^ 2)", "Lane 2 divides by 0."),
             ("1 << (lane + 8)", "Lane 13 has index 2097152: the figure goes from 0 to 1,048,576."),
