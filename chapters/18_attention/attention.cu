@@ -2209,7 +2209,7 @@ int main(int argc, char** argv) {
 
 // ## What bounds each rung
 //
-// What a rung removes, its gain over the rung above or the one named, and the largest share of its time that a resource needs alone. Rows
+// Which rung removes which bottleneck of attention, its gain over the rung above or the one named, and the largest share of its time that a resource needs alone. Rows
 // have 32768 elements. Attention is that of 4096 positions and heads of 128 columns without a mask, in TFLOP/s. What a rung waits for
 // beside that share is not measured, unless the row says so.
 //
@@ -2222,7 +2222,7 @@ int main(int argc, char** argv) {
 // | `cluster_row` | the limit of one SM's registers, which no row here reaches | 0.85 of a copy | 0.87 | DRAM 83 % |
 // | `three_kernels` | | 26.8 | | FP32 40 %; the scores' traffic would take 20 % at the rate of a copy |
 // | `query_a_warp` | the scores' traffic, and the tiles with it | 7.5 | 0.28 | FP32 11 % |
-// | `fused` | the scores' traffic alone | 42.2 | 5.6 | FP32 63 % |
+// | `fused` | the scores' traffic of `three_kernels`, and keeps its tiles | 42.2 | 1.6 | FP32 63 % |
 // | `loading_warps` | barriers for all warps, unequal shares | 49.6 | 1.18 | FP32 74 %; maxima, sums and loads need issue slots as well |
 // | `fragments` | FP32 units and weights in shared memory: BF16 | 46.4 | | shared memory 78 %: bank conflicts |
 // | `fragments_swizzled` | bank conflicts | 203 | 4.4 | shared memory 43 % |
@@ -2250,7 +2250,7 @@ int main(int argc, char** argv) {
 //= would take 20 %: 100 * 4 * 64 * 4096 ** 2 * 4 / limit("copy") / 1e6 / ms("three_kernels/d=128,full")
 //= | 7.5 | 0.28 | FP32 11 %: (rate("query_a_warp/d=128,full") / 1000, ms("three_kernels/d=128,full") / ms("query_a_warp/d=128,full"),
 //=   100 * alone("query_a_warp/d=128,full", "FP32 instructions") / ms("query_a_warp/d=128,full"))
-//= | 42.2 | 5.6 | FP32 63 %: (rate("fused/d=128,full") / 1000, ms("query_a_warp/d=128,full") / ms("fused/d=128,full"),
+//= | 42.2 | 1.6 | FP32 63 %: (rate("fused/d=128,full") / 1000, ms("three_kernels/d=128,full") / ms("fused/d=128,full"),
 //=   100 * alone("fused/d=128,full", "FP32 instructions") / ms("fused/d=128,full"))
 //= | 49.6 | 1.18 | FP32 74 %: (rate("loading_warps/d=128,full") / 1000, ms("fused/d=128,full") / ms("loading_warps/d=128,full"),
 //=   100 * alone("loading_warps/d=128,full", "FP32 instructions") / ms("loading_warps/d=128,full"))

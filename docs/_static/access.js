@@ -323,6 +323,7 @@
     function rebuild() {
       memory.value = state.space;
       for (const { fields, i } of sides) {
+        fields.closest(".side")?.classList.remove("before");  // the fields say what the picture shows again
         const side = state.sides[i], kinds = state.space === "shared" ? ["stride", "index", "tile"] : ["stride", "index"];
         const parts = [
           choice("type ", Object.keys(SIZES), side.element, (value) => { side.element = value; changed(); }),

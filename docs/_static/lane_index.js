@@ -1,4 +1,4 @@
-// An index of `lane`, as C has it: + - * / % & ^ | << >>, parentheses, lane or threadIdx.x, numbers as 12 or 0x1f. Of a whole
+// An index of `lane`, as C has it: + - * / % & ^ | << >>, parentheses, lane or threadIdx.x (or tid, t, i), numbers as 12 or 0x1f. Of a whole
 // access, x[3 * lane], it is what stands between the brackets.
 // warpIndex(text) returns the indices of the 32 lanes, or throws an Error whose message is the line for the reader. Nothing is
 // executed but what is read here.
@@ -49,7 +49,7 @@ window.warpIndex = (() => {
     function single() {
       const token = tokens[at++];
       if (token === undefined) throw new Error("The index ends where a number or lane has to follow.");
-      if (token === "lane" || token === "threadIdx.x") return (lane) => lane;
+      if (/^(lane|threadIdx\.x|tid|t|i)$/.test(token)) return (lane) => lane;
       if (token === "-") {
         const value = single();
         return (lane) => -value(lane);
@@ -62,7 +62,7 @@ window.warpIndex = (() => {
       if (/^0\d/.test(token)) throw new Error(`${token} would be octal in C: write it without the 0 in front.`);
       if (/^\d/.test(token)) return (lane) => within(Number(token), lane);
       throw new Error(/^[-+*/%&^|)<>]/.test(token) ? `A number or lane has to stand before ${token}.`
-        : `'${token}' is not known here: an index is made of lane or threadIdx.x, numbers, + - * / % & ^ | << >> and ( ).`);
+        : `'${token}' is not known here: an index is made of lane (or threadIdx.x, tid, t, i), numbers, + - * / % & ^ | << >> and ( ).`);
     }
 
     const whole = level(0);

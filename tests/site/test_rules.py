@@ -427,7 +427,7 @@ class Answers(browser.InABrowser):
 
         def made(deep):
             if deep == 0 or draw.random() < 0.2:
-                return draw.choice(["lane", "lane", "threadIdx.x", "0x1F", "7", "32", "3"])
+                return draw.choice(["lane", "i", "threadIdx.x", "0x1F", "7", "32", "3"])
             a, sign, b = (
                 made(deep - 1),
                 draw.choice(["+", "-", "*", "/", "%", "&", "^", "|", "<<", ">>"]),
@@ -464,12 +464,12 @@ class Answers(browser.InABrowser):
             ("(lane + 1", "A parenthesis is open: a ) is missing."),
             ("lane)", "A ) has no ( before it."),
             ("* 3", "A number or lane has to stand before *."),
-            ("lane * stride", "'stride' is not known here: an index is made of lane or threadIdx.x, numbers, + - * / % & ^ | << >> and ( )."),
+            ("lane * stride", "'stride' is not known here: an index is made of lane (or threadIdx.x, tid, t, i), numbers, + - * / % & ^ | << >> and ( )."),
             (
                 "tile[lane][0]",
                 "An index stands in one pair of brackets; two are of a tile: choose 'by tile'.",
             ),
-            ("alert(1)", "'alert' is not known here: an index is made of lane or threadIdx.x, numbers, + - * / % & ^ | << >> and ( )."),
+            ("alert(1)", "'alert' is not known here: an index is made of lane (or threadIdx.x, tid, t, i), numbers, + - * / % & ^ | << >> and ( )."),
             ("010", "010 would be octal in C: write it without the 0 in front."),
             ("8 / (lane ^ 2)", "Lane 2 divides by 0."),
             ("1 << (lane + 8)", "Lane 13 has index 2097152: the figure goes from 0 to 1,048,576."),

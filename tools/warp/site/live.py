@@ -191,7 +191,7 @@ def index_of(expression: str) -> list[int]:
             return -value(node.operand, lane)
         if isinstance(node, ast.Constant) and type(node.value) is int:
             return node.value
-        if isinstance(node, ast.Name) and node.id == "lane":
+        if isinstance(node, ast.Name) and node.id in ("lane", "tid", "t", "i"):
             return lane
         raise ValueError(f"'{expression}' is no index of lane")
 
