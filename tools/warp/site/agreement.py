@@ -32,14 +32,11 @@ PATTERNS = {
 }
 
 
-ALONE = {"SIMT_THREADS": "1"}  # so that blocks that wait for others look as often each time
-
-
 def launches_of(program: Path, trace: Path) -> list[dict]:
-    """The launches of a run, which writes `trace`."""
+    """The launches of a run by one thread, so that blocks that wait for others look as often each time; it writes `trace`."""
     trace.parent.mkdir(parents=True, exist_ok=True)
     done = subprocess.run(
-        [program], env={**os.environ, **ALONE, "SIMT_JSON": str(trace)}, capture_output=True, text=True
+        [program], env={**os.environ, "SIMT_THREADS": "1", "SIMT_JSON": str(trace)}, capture_output=True, text=True
     )
     if done.returncode != 0:
         raise ValueError(f"{program} ended with exit code {done.returncode}: {done.stdout[-500:]}{done.stderr[-500:]}")

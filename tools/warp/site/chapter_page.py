@@ -308,12 +308,8 @@ def chapter_pages(pages: Pages) -> dict[str, Page]:
 def place_bounds(road: list[Block], drawings: Sequence[Block]) -> None:
     """Puts the drawings behind the chapter's own words on what bounds each rung, or below that heading near its end."""
     heads = [block.text.partition("\n")[0] if isinstance(block, Text) else "" for block in road]
-    if BOUNDS in heads:
-        at = heads.index(BOUNDS) + 1
-        road[at:at] = drawings
-    elif drawings:
-        at = heads.index(REMEMBER) if REMEMBER in heads else len(road)
-        road[at:at] = [Text(BOUNDS), *drawings]
+    at = heads.index(BOUNDS) + 1 if BOUNDS in heads else heads.index(REMEMBER) if REMEMBER in heads else len(road)
+    road[at:at] = drawings if BOUNDS in heads or not drawings else [Text(BOUNDS), *drawings]
 
 
 # What a file of a chapter needs, by the end of its name.

@@ -108,11 +108,7 @@ PLACES: dict[str, list[tuple[str, tuple[str, ...]]]] = {
 }
 
 # What the scenes of the player take from others.
-BESIDE = {
-    "tiles": ("rules.js", "access.js", "scene_sm.js"),
-    "lookback": ("timeline.js",),
-    "ring": ("timeline.js",),
-}
+BESIDE = {"tiles": ("rules.js", "access.js", "scene_sm.js"), "lookback": ("timeline.js",), "ring": ("timeline.js",)}
 
 
 def files_of(scene: str) -> tuple[str, ...]:

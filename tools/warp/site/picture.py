@@ -1,6 +1,4 @@
-"""./learn author picture: docs/ladder.svg, the picture of the README, from the recorded results: the landing page's staircase.
-tests/site/test_picture.py fails where it is another.
-"""
+"""./learn author picture: docs/ladder.svg, the picture of the README, from the recorded results: the landing page's staircase."""
 
 from __future__ import annotations
 

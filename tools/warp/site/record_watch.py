@@ -25,11 +25,7 @@ SAVES = (
         "const int blocks = n / threads;",
         "const int blocks = (n + threads - 1) / threads;",
     ),
-    (
-        "The kernel gets its guard: `if (i < n)`.",
-        "  c[i] = a[i] + b[i];",
-        "  if (i < n) c[i] = a[i] + b[i];",
-    ),
+    ("The kernel gets its guard: `if (i < n)`.", "  c[i] = a[i] + b[i];", "  if (i < n) c[i] = a[i] + b[i];"),
 )
 
 
