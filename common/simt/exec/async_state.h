@@ -16,9 +16,10 @@ class AsyncState {
  public:
   void begin_block() {
     if (!used_) return;
-    used_ = false;
+    used_ = sets_registers_ = false;
     named_ = {};
     warpgroups_ = {};
+    registers_ = {};
     for (PendingSums& sums : pending_) sums.clear();
     for (PendingSums& stores : stores_) stores.clear();
   }
@@ -44,6 +45,16 @@ class AsyncState {
     return warpgroups_[number];
   }
 
+  // What setmaxnreg has given a thread of each warp, or is to give it; 0: what all have from the launch on, or nothing.
+  struct Registers {
+    std::array<uint16_t, kMaxBlockThreads / 32> of{}, wanted{};
+  };
+  Registers& registers() {
+    used_ = sets_registers_ = true;
+    return registers_;
+  }
+  bool sets_registers() const { return sets_registers_; }
+
   // The number of the barrier at which threads wait there, or kNamed.
   unsigned named_at(uint64_t pc) const {
     unsigned number = 0;
@@ -66,9 +77,10 @@ class AsyncState {
   }
 
  private:
-  bool used_ = false;
+  bool used_ = false, sets_registers_ = false;
   std::array<Named, kNamed> named_{};
   std::array<Named, kMaxBlockThreads / 128> warpgroups_{};
+  Registers registers_;
   HostVector<PendingSums> pending_, stores_;
 };
 

@@ -65,11 +65,55 @@ void Worker::for_each_wait(F&& f) {
   }
 }
 
-// Of the threads that wait the one that says most: at an mbarrier whose bytes are wrong, or else at a barrier to which some have come
-// and others not. Nullptr: there is no such one.
+// The most that each thread of the block can have from the launch on: those of a warp are given out in eights.
+unsigned Worker::registers_at_launch() const {
+  constexpr unsigned kOfBlock = 65536, kMost = 256, kUnit = 8;
+  return std::min(kOfBlock / (warp_count_ * kLanes) / kUnit * kUnit, kMost);
+}
+
+// Of each thread of the warp; `wanted`: if it has those that it waits for. Its exit gives back none that setmaxnreg has given out, as PTX has it.
+unsigned Worker::registers_of(unsigned warp, bool wanted) {
+  constexpr unsigned kWarps = 4;
+  const AsyncState::Registers& registers = async.registers();
+  if (wanted && registers.wanted[warp]) return registers.wanted[warp];
+  if (registers.of[warp]) return registers.of[warp];
+  bool is_live = false;
+  for (unsigned w = warp / kWarps * kWarps;
+       w < std::min(warp / kWarps * kWarps + kWarps, warp_count_); ++w)
+    is_live |= warps_[w]->live != 0;
+  return is_live ? registers_at_launch() : 0;
+}
+
+// Does the block have as many registers as the warp waits for, beside those of the others?
+bool Worker::has_registers_for(unsigned warp) {
+  unsigned sum = 0;
+  for (unsigned w = 0; w < warp_count_; ++w) sum += registers_of(w, w == warp);
+  return sum <= registers_at_launch() * warp_count_;
+}
+
+void Worker::name_registers(Fault& fault) {
+  fault.text = "registers";
+  fault.limit = registers_at_launch();
+  fault.lanes = warp_count_ * kLanes;
+  fault.not_begun = 0;
+  for (unsigned w = 0; w < warp_count_; ++w) {
+    const unsigned own = registers_of(w, true);
+    uint16_t& of_group = fault.registers[w / 4];
+    of_group = std::max(of_group, static_cast<uint16_t>(own));
+    fault.not_begun += uint64_t{own} * kLanes;
+  }
+}
+
+// Of the threads that wait the one that says most: for registers, at an mbarrier whose bytes are wrong, or else at a barrier to which some have
+// come and others not. Nullptr: there is no such one.
 const Warp* Worker::telling_wait(int& found) {
   const Warp* best = nullptr;
   int most = 0;
+  for (unsigned w = 0; w < warp_count_ && async.sets_registers(); ++w) {
+    if (!async.registers().wanted[w] || !warps_[w]->live) continue;
+    found = std::countr_zero(warps_[w]->live);
+    return warps_[w];
+  }
   for (unsigned w = 0; w < warp_count_; ++w) {
     for (const int lane : lanes_of(warps_[w]->live)) {
       if (most || async.named_at(key_pc(warps_[w]->key[lane])) == AsyncState::kNamed) continue;
@@ -147,6 +191,10 @@ void Worker::report_hang(const Warp& stuck, uint64_t stuck_key, uint64_t steps) 
     fault.other_block = barrier->arrived;
     fault.arrival_pc = barrier->arrival_pc;
     name_other_waits(fault, wait.word, wait.which & 1);
+  }
+  if (async.sets_registers()) {
+    fault.size = async.registers().wanted[static_cast<unsigned>(warp.checks.index)];
+    if (fault.size) name_registers(fault);
   }
   if (const unsigned number = async.named_at(fault.pc); number < AsyncState::kNamed) {
     const AsyncState::Named& named = async.named(number);

@@ -175,6 +175,10 @@ class Worker {
   void report_hang(const Warp& stuck, uint64_t stuck_key, uint64_t steps);
   template <class F>
   void for_each_wait(F&& f);
+  unsigned registers_at_launch() const;
+  unsigned registers_of(unsigned warp, bool wanted);
+  bool has_registers_for(unsigned warp);
+  void name_registers(Fault& fault);
   const Warp* telling_wait(int& found);
   void name_other_waits(Fault& fault, uint64_t told, uint64_t parity);
   void name_barrier(Fault& hang) const;

@@ -242,6 +242,7 @@ struct Hooks {
   static void wait_wgmma(unsigned kept, const void* pc);
   static void read_matrix(const void* matrix, unsigned first, unsigned lines,
                           detail::MatrixType type, const void* pc);
+  static void set_registers(unsigned number, bool takes, const void* pc);
   static uint64_t shared_from_descriptor(uint32_t low);
   static void check_pending_sum(uint64_t address, StopReason what, const void* pc);
 

@@ -192,11 +192,6 @@ void store_matrices(MatrixRows rows, FourRegisters values) {
   Hooks::whole_warp(operands, SIMT_PC);
 }
 
-void meet_warp() {
-  engine::WholeWarp none{[](engine::WholeWarp* const*) {}};
-  Hooks::whole_warp(none, SIMT_PC);
-}
-
 uint32_t transpose_matrix(uint32_t value, int) {
   Rows operands{{Rows::transpose}, nullptr, 1, false, {{value}}};
   Hooks::whole_warp(operands, SIMT_PC);

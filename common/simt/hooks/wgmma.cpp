@@ -236,6 +236,20 @@ void Hooks::wait_wgmma(unsigned kept, const void* pc) {
   come_to(meeting, first, last, true, pc);
 }
 
+// More come from what other warps of the block have given back.
+void Hooks::set_registers(unsigned number, bool takes, const void* pc) {
+  WholeWarp none{[](WholeWarp* const*) {}};
+  whole_warp(none, pc);
+  Worker* worker = running;
+  const auto warp = static_cast<unsigned>(worker->warp_->checks.index);
+  AsyncState::Registers& registers = worker->async.registers();
+  registers.wanted[warp] = static_cast<uint16_t>(number);
+  while (takes && !worker->has_registers_for(warp)) await_arrivals(pc);
+  registers.of[warp] = static_cast<uint16_t>(number);
+  registers.wanted[warp] = 0;
+  worker->hang_watch_.changed = true;
+}
+
 }  // namespace simt::engine
 
 namespace simt::detail {
@@ -246,5 +260,6 @@ void wgmma(const Wgmma& how, float* const* sums) { Hooks::wgmma(how, sums, SIMT_
 void fence_wgmma() { Hooks::fence_wgmma(SIMT_PC); }
 void commit_wgmma() { Hooks::commit_wgmma(SIMT_PC); }
 void wait_wgmma(unsigned kept) { Hooks::wait_wgmma(kept, SIMT_PC); }
+void set_registers(unsigned number, bool takes) { Hooks::set_registers(number, takes, SIMT_PC); }
 
 }  // namespace simt::detail

@@ -78,6 +78,24 @@ std::string of_others(const engine::Fault& fault) {
   return text;
 }
 
+// Of setmaxnreg, at which a thread waits for registers.
+std::string of_registers(const engine::Fault& fault, const std::string& at) {
+  std::string of_groups;
+  for (unsigned group = 0; group * 128 < fault.lanes; ++group)
+    of_groups += (group ? " + " : "") + number(fault.registers[group]);
+  return " will never end: thread " + text(fault.thread) + " waits at " + at + " for the " +
+         number(fault.size) +
+         " registers of setmaxnreg.inc. With them the block's warpgroups have " + of_groups +
+         " registers a thread, " + number(fault.not_begun) +
+         " in all. From the launch on the block has at most " + number(fault.limit) +
+         " for each of its " + number(fault.lanes) + " threads, " +
+         number(fault.limit * fault.lanes) +
+         " in all, and no other warpgroup will give any back. Choose numbers for setmaxnreg whose "
+         "sum over the warpgroups is no larger than that. (ptxas ignores setmaxnreg, and says so, "
+         "where it does not know how many registers a thread begins with: that takes "
+         "__launch_bounds__ with the number of blocks, or __maxnreg__.)";
+}
+
 // Of a wait at an mbarrier.
 std::string of_mbarrier(const engine::Fault& fault, const std::string& at) {
   const uint64_t announced = fault.not_begun, arrived = fault.other_block, phase = fault.may_leave;
@@ -133,6 +151,8 @@ void describe_hang(const engine::Fault& fault, const std::string& kernel, Findin
                  cause_of(fault) + "(SIMT_STEPS=n, beyond 2^24, allows more.)";
   } else if (what == "mbarrier") {
     f.message += of_mbarrier(fault, at);
+  } else if (what == "registers") {
+    f.message += of_registers(fault, at);
   } else if (what == "named barrier") {
     f.message += " will never end: thread " + text(fault.thread) + " waits at barrier " +
                  std::to_string(fault.size) + " at " + at + " for " + std::to_string(fault.limit) +

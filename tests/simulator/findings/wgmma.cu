@@ -124,6 +124,25 @@ void setmaxnreg_of_some(bool fixed) {
   give_up_registers<<<1, 128>>>(out.data(), fixed ? 128 : 100);
 }
 
+// Three warpgroups, one of which gives up registers for the two others: each of the block's 384 threads has 168.
+template <int few>
+__global__ void __launch_bounds__(384, 1) move_registers(int* out) {
+  if (threadIdx.x >= 128) {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 240;");  // fault: setmaxnreg_sum
+  } else {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(few));
+  }
+  out[threadIdx.x] = 1;
+}
+void setmaxnreg_sum(bool fixed) {
+  OnDevice<int> out(384);
+  if (fixed) {
+    move_registers<24><<<1, 384>>>(out.data());
+  } else {
+    move_registers<40><<<1, 384>>>(out.data());
+  }
+}
+
 __global__ void square_of_stores(float* out, bool fences, bool fences_registers) {
   __shared__ __align__(1024) __nv_bfloat16 tile[64 * 64];
   for (int i = threadIdx.x; i < 64 * 64; i += 128) tile[i] = 1.0f;
@@ -153,5 +172,6 @@ const std::vector<Planted> kWgmma = {
     {"wgmma_released_early", "shared-race", wgmma_released_early, false},
     {"wgmma_no_fence", "trap", wgmma_no_fence, false},
     {"setmaxnreg_of_some", "trap", setmaxnreg_of_some, false},
+    {"setmaxnreg_sum", "hang", setmaxnreg_sum, false},
     {"wgmma_no_proxy_fence", "missing-proxy-fence", wgmma_no_proxy_fence, false},
 };

@@ -193,9 +193,9 @@ std::string fence(Instruction& in) {
   return fence_of(scope);
 }
 
-// How many registers a thread has, where there are as many as it wants.
+// How many registers a thread has.
 std::string setmaxnreg(Instruction& in) {
-  in.need_one({"inc", "dec"}, "what it does");
+  const bool takes = in.need_one({"inc", "dec"}, "what it does") == "inc";
   need_sync(in);
   in.need_one({"aligned"}, "the modifier");
   in.type("u32");
@@ -203,7 +203,8 @@ std::string setmaxnreg(Instruction& in) {
   return "static_assert(" + in.constant(0) + " % 8 == 0 && " + in.constant(0) + " >= 24 && " +
          in.constant(0) +
          " <= 256, \"simt: inline PTX: setmaxnreg takes 24 to 256 registers, a multiple of 8\"); "
-         "::simt::detail::meet_warp();";
+         "::simt::detail::set_registers(" +
+         in.constant(0) + ", " + (takes ? "true" : "false") + ");";
 }
 
 std::string nanosleep(Instruction& in) {
