@@ -16,10 +16,11 @@ class AsyncState {
  public:
   void begin_block() {
     if (!used_) return;
-    used_ = sets_registers_ = false;
+    used_ = false;
     named_ = {};
     warpgroups_ = {};
-    registers_ = {};
+    if (sets_registers_) registers_ = {};
+    sets_registers_ = false;
     for (PendingSums& sums : pending_) sums.clear();
     for (PendingSums& stores : stores_) stores.clear();
   }
@@ -45,9 +46,20 @@ class AsyncState {
     return warpgroups_[number];
   }
 
+  // The setmaxnreg of a warpgroup, all of which each of its warps has to execute: so many have been by now.
+  struct SetRegisters {
+    uint64_t pc = 0;  // of the warp that came first
+    unsigned number = 0, warp = 0;
+    bool takes = false;
+  };
+  struct OfWarpgroup {
+    HostVector<SetRegisters> set;
+    std::array<unsigned, 4> done{};
+  };
   // What setmaxnreg has given a thread of each warp, or is to give it; 0: what all have from the launch on, or nothing.
   struct Registers {
     std::array<uint16_t, kMaxBlockThreads / 32> of{}, wanted{};
+    std::array<OfWarpgroup, kMaxBlockThreads / 128> of_warpgroup{};
   };
   Registers& registers() {
     used_ = sets_registers_ = true;

@@ -160,7 +160,7 @@ bool Worker::run_warps() {
     }
     if (!live) {
       is_clean_ = are_passed;
-      return true;
+      return !async.sets_registers() || set_same_registers();
     }
     if (all_at_barrier) {
       constexpr unsigned kBarriers = 64;
@@ -182,6 +182,27 @@ bool Worker::run_warps() {
     if (clock_ >= patience_.look_at && takes_too_long()) [[unlikely]]
       return false;
   }
+}
+
+// Has each warp of a warpgroup executed each setmaxnreg of the others? All have exited.
+bool Worker::set_same_registers() {
+  constexpr unsigned kWarps = 4;
+  for (unsigned first = 0; first + kWarps <= warp_count_; first += kWarps) {
+    const AsyncState::OfWarpgroup& registers = async.registers().of_warpgroup[first / kWarps];
+    const unsigned least = *std::min_element(registers.done.begin(), registers.done.end());
+    if (least == registers.set.size()) [[likely]]
+      continue;
+    const AsyncState::SetRegisters& set = registers.set[least];
+    Fault fault = fault_at(Fault::Kind::trap, *warps_[set.warp], 0);
+    fault.pc = set.pc;
+    fault.address = 0;
+    fault.text =
+        "setmaxnreg that not all four warps of a warpgroup execute, as they have to (take it out "
+        "of the condition that lets one warp or one thread through)";
+    monitor.faults.add(fault);
+    return false;
+  }
+  return true;
 }
 
 // All threads that have not exited are at a barrier: let them go on.

@@ -160,6 +160,7 @@ class Worker {
   bool let_others_run();
   void note_exits(unsigned warp, uint32_t before);
   bool open_barrier();
+  bool set_same_registers();
   bool pass_grid_barrier();
   void report_deadlock();
   void report_exited_threads(uint64_t barrier_pc);

@@ -17,6 +17,7 @@ namespace {
 using detail::MatrixType;
 
 constexpr unsigned kRowsOfWarp = 16, kMostColumns = 256, kChunk = 16;
+constexpr unsigned kWarps = 4;  // of a warpgroup
 
 unsigned element_bytes(MatrixType type) { return 32 / depth_of(type); }
 
@@ -114,6 +115,22 @@ SharedMatrix matrix_of(uint64_t descriptor, MatrixType type, bool is_turned) {
           kSwizzles[descriptor >> 62],
           element_bytes(type),
           is_turned};
+}
+
+// All warps of a warpgroup have to execute the same one, though they do not wait for each other.
+void hold_against_warpgroup(AsyncState::OfWarpgroup& registers, unsigned warp, unsigned number,
+                            bool takes, const void* pc) {
+  const unsigned which = registers.done[warp % kWarps]++;
+  if (which == registers.set.size()) {
+    registers.set.push_back({reinterpret_cast<uint64_t>(pc), number, warp, takes});
+    return;
+  }
+  const AsyncState::SetRegisters& first = registers.set[which];
+  if (first.number != number || first.takes != takes)
+    Hooks::trap(
+        "setmaxnreg that is not the one that another warp of the warpgroup has executed (all four "
+        "have to execute the same)",
+        pc);
 }
 
 }  // namespace
@@ -228,7 +245,6 @@ void Hooks::wait_wgmma(unsigned kept, const void* pc) {
   if (worker->traced_) ++worker->warp_->checks.order.now;
   // The warpgroup has multiplied together: whoever knows that it is over speaks for all four warps. CUTLASS lets one of their threads
   // arrive at the barrier of an empty stage.
-  constexpr unsigned kWarps = 4;
   const auto group = static_cast<unsigned>(worker->warp_->checks.index) / kWarps;
   const unsigned first = group * kWarps, last = std::min(first + kWarps, worker->warp_count_);
   AsyncState::Named& meeting = worker->async.warpgroup(group);
@@ -243,6 +259,8 @@ void Hooks::set_registers(unsigned number, bool takes, const void* pc) {
   Worker* worker = running;
   const auto warp = static_cast<unsigned>(worker->warp_->checks.index);
   AsyncState::Registers& registers = worker->async.registers();
+  if (worker->lane_ == 0)
+    hold_against_warpgroup(registers.of_warpgroup[warp / kWarps], warp, number, takes, pc);
   registers.wanted[warp] = static_cast<uint16_t>(number);
   while (takes && !worker->has_registers_for(warp)) await_arrivals(pc);
   registers.of[warp] = static_cast<uint16_t>(number);

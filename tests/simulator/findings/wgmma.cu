@@ -123,6 +123,34 @@ void setmaxnreg_of_some(bool fixed) {
   OnDevice<int> out(128);
   give_up_registers<<<1, 128>>>(out.data(), fixed ? 128 : 100);
 }
+// One warp of a warpgroup copies, the others of it have nothing to do.
+__global__ void one_warp_gives(int* out, bool all) {
+  const unsigned t = threadIdx.x;
+  if (t / 128 == 1) {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 240;");
+  } else if (all || t < 32) {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");  // fault: setmaxnreg_of_warp
+  }
+  out[t] = 1;
+}
+void setmaxnreg_of_warp(bool fixed) {
+  OnDevice<int> out(256);
+  one_warp_gives<<<1, 256>>>(out.data(), fixed);
+}
+// The warps of a warpgroup ask for different numbers.
+__global__ void warps_differ(int* out, unsigned first) {
+  const unsigned t = threadIdx.x;
+  if (t < first) {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");  // fault: setmaxnreg_of_two_kinds
+  } else {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");  // fault: setmaxnreg_of_two_kinds
+  }
+  out[t] = 1;
+}
+void setmaxnreg_of_two_kinds(bool fixed) {
+  OnDevice<int> out(256);
+  warps_differ<<<1, 256>>>(out.data(), fixed ? 128 : 160);
+}
 
 // Three warpgroups, one of which gives up registers for the two others: each of the block's 384 threads has 168.
 template <int few>
@@ -173,5 +201,7 @@ const std::vector<Planted> kWgmma = {
     {"wgmma_no_fence", "trap", wgmma_no_fence, false},
     {"setmaxnreg_of_some", "trap", setmaxnreg_of_some, false},
     {"setmaxnreg_sum", "hang", setmaxnreg_sum, false},
+    {"setmaxnreg_of_warp", "trap", setmaxnreg_of_warp, false},
+    {"setmaxnreg_of_two_kinds", "trap", setmaxnreg_of_two_kinds, false},
     {"wgmma_no_proxy_fence", "missing-proxy-fence", wgmma_no_proxy_fence, false},
 };

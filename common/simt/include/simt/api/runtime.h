@@ -139,7 +139,8 @@ struct MatrixRows {
 };
 [[gnu::pure]] FourRegisters load_matrices(MatrixRows rows, int call);
 void store_matrices(MatrixRows rows, FourRegisters values);
-/// setmaxnreg, which all threads of a warp execute together; `takes`: it waits for what the block's other warps give back.
+/// setmaxnreg, which all threads of a warp execute together, and all warps of a warpgroup; `takes`: it waits for what the block's other
+/// warps give back.
 void set_registers(unsigned number, bool takes);
 /// movmatrix: an 8 x 8 matrix of 16-bit elements, a row of it in four lanes, transposed.
 [[gnu::pure]] uint32_t transpose_matrix(uint32_t value, int call);
