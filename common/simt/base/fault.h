@@ -66,7 +66,9 @@ struct Fault {
     parity,
     stage_in_use,
     source_in_use,
-    not_begun,  // of an absent block
+    store_under_way,  // of a race between blocks: a store of the copy engine that nobody has waited for
+    store_read,       // ... but until it was read
+    not_begun,        // of an absent block
     exited
   };
   Cause cause = Cause::unknown;

@@ -98,12 +98,13 @@ bool GlobalChecker::check_blocks(const Request& request, uint32_t maybe_unwritte
                           : request.writes() ? AccessKind::write
                                              : AccessKind::read;
   const uint32_t pc = short_pc(request.pc);
+  const bool is_under_way = request.is_bulk && request.writes();
   // In one sector, then, since check_place() has passed them.
   const bool are_words = size == 4 || size == 8 || (size == 16 && request.span.bits % 16 == 0);
   uint32_t lanes = request.lanes;
   bool again = true;
   if (request.writes()) stores.begin();
-  if (are_words && !request.is_atomic() && !is_volatile) [[likely]] {
+  if (are_words && !request.is_atomic() && !is_volatile && !is_under_way) [[likely]] {
     uint32_t unwritten = maybe_unwritten;
     lanes = blocks.record_words(request.address, lanes, size, request.span.is_row(size), kind, pc,
                                 unwritten, again);
@@ -119,7 +120,9 @@ bool GlobalChecker::check_blocks(const Request& request, uint32_t maybe_unwritte
         if (reads_flag) flags_.push_back({line, bytes});
         if (is_volatile && !request.writes() && !is_within_block) return;
         AccessRecord clash[2];
-        const unsigned clashes = blocks.record(line, bytes, kind, pc, clash);
+        const unsigned clashes =
+            is_under_way ? blocks.record(line, bytes, kind, pc, AccessRecord::kUnderWay, clash)
+                         : blocks.record(line, bytes, kind, pc, clash);
         if (!clashes) [[likely]]
           return;
         for (const unsigned half : {0u, 1u}) {
@@ -144,6 +147,9 @@ void GlobalChecker::report_clash(const Request& request, uint32_t lanes, AccessK
     blocks.name_other(fault, clash.block);
     if (request.warp->locking >> lane & 1) fault.cause = Fault::Cause::lock;
     if (request.within_block) fault.cause = Fault::Cause::scope;
+    if (clash.is_under_way())
+      fault.cause = clash.epoch == AccessRecord::kRead ? Fault::Cause::store_read
+                                                       : Fault::Cause::store_under_way;
     if (kind == AccessKind::write && !request.is_atomic()) {
       // As long as nothing has changed here, the other block's store may be still to come.
       const bool may_come =
@@ -155,6 +161,21 @@ void GlobalChecker::report_clash(const Request& request, uint32_t lanes, AccessK
       races_.add({.fault = fault, .value = value_at(address, size)});
     }
     return;
+  }
+}
+
+void GlobalChecker::bulk_write_goes_on(uint64_t address, uint64_t bytes, uint64_t pc, bool reads) {
+  if (!block_.checks_blocks) return;
+  AccessRecord known[2];  // is told by who came there meanwhile
+  const uint64_t end = address + bytes;
+  for (uint64_t line = address - address % kLine; line < end; line += kLine) {
+    const uint64_t first = std::max(line, address), last = std::min(line + kLine, end) - 1;
+    const uint64_t mask = ~uint64_t{0} >> (kLine - 1 - (last - first)) << (first - line);
+    if (reads) {
+      blocks.record(line, mask, AccessKind::write, short_pc(pc), AccessRecord::kRead, known);
+    } else {
+      blocks.record(line, mask, AccessKind::write, short_pc(pc), known);
+    }
   }
 }
 

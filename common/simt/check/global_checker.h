@@ -48,6 +48,9 @@ class GlobalChecker {
   // again, in a way that could race: see BlockRaceCheck::record_words().
   bool check_blocks(const Request& request, uint32_t maybe_unwritten);
 
+  // What a store of the copy engine writes is over for the block, or (`reads`) the wait at `pc` was until its source was read.
+  void bulk_write_goes_on(uint64_t address, uint64_t bytes, uint64_t pc, bool reads);
+
   // The lanes have run: what they have read of flags tells the block what others did.
   void settle() {
     if (!flags_.empty()) [[unlikely]]

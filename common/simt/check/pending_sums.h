@@ -1,8 +1,9 @@
 // What wgmma has under way until wgmma.wait_group: accumulators, whose sums are here while the lanes' registers hold a mark, and
-// what it reads of shared memory.
+// what it reads of shared memory. What the copy engine reads, and writes, for a thread's stores until the wait for them.
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "check/bulk_copies.h"
 #include "races/shared_races.h"
@@ -23,6 +24,14 @@ struct PendingRead {
   uint32_t group;
   uint64_t pc;
   Write before;  // the last one to its first word
+};
+
+// What the copy engine stores to global memory.
+struct PendingWrite {
+  uint64_t at, bytes;
+  uint32_t group;
+  uint64_t pc;
+  bool is_read = false;  // a wait has found that the engine has read what it stores
 };
 
 // Those of one thread. What a warp reads is its first lane's.
@@ -48,6 +57,25 @@ class PendingSums {
     reads_.push_back(read);
     reads_.back().group = open_group_;
   }
+  void write(uint64_t at, uint64_t bytes, uint64_t pc) {
+    if (!writes_.empty()) {
+      PendingWrite& last = writes_.back();
+      if (last.at + last.bytes == at && last.group == open_group_ && last.pc == pc) {
+        last.bytes += bytes;
+        return;
+      }
+    }
+    writes_.push_back({at, bytes, open_group_, pc});
+  }
+  // Calls f(write) for those of all groups but the last `kept`. They are over then, unless the wait is for their `reads` alone.
+  template <class F>
+  void wait_for_writes(uint32_t kept, bool reads, F&& f) {
+    std::erase_if(writes_, [&](PendingWrite& write) {
+      if (write.group + kept >= open_group_) return false;
+      if (!reads || !std::exchange(write.is_read, true)) f(write);
+      return !reads;
+    });
+  }
   void fence() { is_fenced_ = true; }
   bool is_fenced() const { return is_fenced_; }
   void commit() { ++open_group_; }
@@ -72,6 +100,7 @@ class PendingSums {
  private:
   HostVector<PendingSum> sums_;
   HostVector<PendingRead> reads_;
+  HostVector<PendingWrite> writes_;
   uint32_t open_group_ = 0, over_ = 0;  // the groups before are complete
   bool is_fenced_ = false;              // by wgmma.fence, ever
 };

@@ -140,6 +140,16 @@ void Hooks::read_for_store(uint64_t address, unsigned bytes, const void* pc) {
                                                             reinterpret_cast<uint64_t>(pc)));
 }
 
+// Nor may another block know of its writes before that, whatever flag tells of them.
+void Hooks::write_for_store(uint64_t address, unsigned bytes, const void* pc) {
+  access_bulk(Access::store, address, bytes, false, pc);
+  Worker* worker = running;
+  if (!worker->traced_) return;
+  const HostMemory bookkeeping;
+  worker->async.pending_stores(worker->thread_rank())
+      .write(address, bytes, reinterpret_cast<uint64_t>(pc));
+}
+
 void Hooks::commit_stores(const void* pc) {
   Worker* worker = fiber_worker();
   if (!worker) return;
@@ -147,18 +157,23 @@ void Hooks::commit_stores(const void* pc) {
   worker->async.pending_stores(worker->thread_rank()).commit();
 }
 
-void Hooks::wait_stores(unsigned kept, const void* pc) {
+void Hooks::wait_stores(unsigned kept, bool reads, const void* pc) {
   Worker* worker = fiber_worker();
   if (!worker) return;
   catch_up(pc);
   WarpChecks& warp = worker->warp_->checks;
   const HostMemory bookkeeping;
-  worker->async.pending_stores(worker->thread_rank())
-      .wait(
-          kept, [](const PendingSum&) {},
-          [&](const PendingRead& read) {
-            worker->monitor.shared_checker.bulk_read_ends(read, worker->thread_rank(), warp);
-          });
+  Monitor& monitor = worker->monitor;
+  PendingSums& stores = worker->async.pending_stores(worker->thread_rank());
+  stores.wait(
+      kept, [](const PendingSum&) {},
+      [&](const PendingRead& read) {
+        monitor.shared_checker.bulk_read_ends(read, worker->thread_rank(), warp);
+      });
+  stores.wait_for_writes(kept, reads, [&](const PendingWrite& write) {
+    monitor.global_checker.bulk_write_goes_on(
+        write.at, write.bytes, reads ? reinterpret_cast<uint64_t>(pc) : write.pc, reads);
+  });
   if (worker->traced_) ++warp.order.now;
 }
 
@@ -166,7 +181,7 @@ void Hooks::bulk_store(void* to, const void* from, uint32_t size, const void* pc
   check_bulk(from, kUnit, pc);
   check_range(to, size, pc);
   read_for_store(reinterpret_cast<uint64_t>(from), size, pc);
-  access_bulk(Access::store, reinterpret_cast<uint64_t>(to), size, false, pc);
+  write_for_store(reinterpret_cast<uint64_t>(to), size, pc);
   std::memcpy(to, from, size);
   running->hang_watch_.changed = true;
 }
@@ -230,7 +245,7 @@ void Hooks::tensor_store(const void* map_at, const detail::Corner& corner, const
   for_each_part(map, corner, reinterpret_cast<uint64_t>(from),
                 [&](uint64_t to, uint64_t place, unsigned bytes) {
                   read_for_store(place, bytes, pc);
-                  access_bulk(Access::store, to, bytes, false, pc);
+                  write_for_store(to, bytes, pc);
                   std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(place),
                               bytes);
                 });
@@ -264,7 +279,7 @@ void tensor_store(const void* map, Corner corner, const void* from) {
   Hooks::tensor_store(map, corner, from, SIMT_PC);
 }
 void bulk_commit() { Hooks::commit_stores(SIMT_PC); }
-void bulk_wait(unsigned kept) { Hooks::wait_stores(kept, SIMT_PC); }
+void bulk_wait(unsigned kept, bool reads) { Hooks::wait_stores(kept, reads, SIMT_PC); }
 void fence_proxy_async() { Hooks::fence_proxy(SIMT_PC); }
 bool use_async_proxy() {
   engine::uses_async_proxy = true;

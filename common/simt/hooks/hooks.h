@@ -224,8 +224,9 @@ struct Hooks {
   static void bulk_load(void* to, const void* from, uint32_t size, uint64_t* barrier,
                         unsigned blocks, const void* pc);
   static void read_for_store(uint64_t address, unsigned bytes, const void* pc);
+  static void write_for_store(uint64_t address, unsigned bytes, const void* pc);
   static void commit_stores(const void* pc);
-  static void wait_stores(unsigned kept, const void* pc);
+  static void wait_stores(unsigned kept, bool reads, const void* pc);
   static void bulk_store(void* to, const void* from, uint32_t size, const void* pc);
   static const TensorMap& tensor_map(const void* map, const detail::Corner& corner, const void* pc);
   static void tensor_load(void* to, const void* map, const detail::Corner& corner,

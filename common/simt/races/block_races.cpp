@@ -55,6 +55,7 @@ bool BlockRaceCheck::is_ordered(const AccessRecord& earlier) const {
 }
 
 void BlockRaceCheck::join(const AccessRecord& release) {
+  if (release.is_under_way()) return;
   Phase& p = phase();
   const Guard guard(p.lock);
   VectorClock& mine = p.clocks[block_];
@@ -78,8 +79,8 @@ bool BlockRaceCheck::has_seen(uint64_t sector, const AccessRecord& atomic) const
 
 // The usual case of a block that comes again: it has its record in this sector, and nobody else has one that matters.
 inline bool BlockRaceCheck::is_recorded(const ShadowCell& head, ShadowCell& cell, uint32_t bytes,
-                                        AccessKind kind) const {
-  const uint32_t tag = epoch_ << 4 | static_cast<uint32_t>(kind);
+                                        AccessKind kind, uint32_t epoch) const {
+  const uint32_t tag = epoch << 4 | static_cast<uint32_t>(kind);
   for (const int i : {0, 1}) {
     uint64_t who = load(cell.who[i]);
     if (block_of(who) != block_ || (load(cell.tag[i]) & ~ShadowCell::kLocked) != tag) continue;
@@ -143,8 +144,8 @@ uint32_t BlockRaceCheck::record_words(const uint64_t* address, uint32_t lanes, u
       again |= (now & ShadowWord::kInflated) != 0;
       const ShadowCell& head = region->cells[(sector - region->base) / kLine * 2];
       ShadowCell& cell = region->cells[(sector - region->base) / kSector];
-      const bool is_known =
-          (now & ShadowWord::kInflated) && is_recorded(head, cell, bytes_of_words(words), kind);
+      const bool is_known = (now & ShadowWord::kInflated) &&
+                            is_recorded(head, cell, bytes_of_words(words), kind, epoch_);
       if (!is_known) left |= here;
       return;
     }
@@ -233,7 +234,7 @@ void BlockRaceCheck::note_test_and_set(const TestAndSet& pair) {
 }
 
 unsigned BlockRaceCheck::record(uint64_t line, uint64_t bytes, AccessKind kind, uint32_t pc,
-                                AccessRecord clash[2]) {
+                                uint32_t epoch, AccessRecord clash[2]) {
   const Region* found = shadow::region_of(line);
   if (!found) return 0;
   has_touched_ = true;
@@ -244,14 +245,14 @@ unsigned BlockRaceCheck::record(uint64_t line, uint64_t bytes, AccessKind kind, 
     const auto half = static_cast<uint32_t>(bytes >> 32 * i);
     is_new[i] = half && !(is_inflated(region.word(line + kSector * static_cast<unsigned>(i))
                                           .all.load(std::memory_order_acquire)) &&
-                          is_recorded(cells[0], cells[i], half, kind));
+                          is_recorded(cells[0], cells[i], half, kind, epoch));
   }
   if (!is_new[0] && !is_new[1]) return 0;
   cells[0].lock();
   unsigned clashes = 0;
   for (const int i : {0, 1}) {
     if (!is_new[i]) continue;
-    const AccessRecord mine{block_, static_cast<uint32_t>(bytes >> 32 * i), pc, epoch_, kind};
+    const AccessRecord mine{block_, static_cast<uint32_t>(bytes >> 32 * i), pc, epoch, kind};
     const uint64_t sector = line + kSector * static_cast<unsigned>(i);
     inflate(region.word(sector), cells[i]);
     clashes |= static_cast<unsigned>(add_record(region, cells[i], sector, mine, clash[i])) << i;

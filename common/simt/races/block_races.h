@@ -86,6 +86,11 @@ class BlockRaceCheck {
   // with what another block did to the first of its two sectors, and clash[0] says what; bit 1 and clash[1]
   // stand for the second.
   unsigned record(uint64_t line, uint64_t bytes, AccessKind kind, uint32_t pc,
+                  AccessRecord clash[2]) {
+    return record(line, bytes, kind, pc, epoch_, clash);
+  }
+  // The same in another epoch.
+  unsigned record(uint64_t line, uint64_t bytes, AccessKind kind, uint32_t pc, uint32_t epoch,
                   AccessRecord clash[2]);
 
   // The block has read these bytes by an atomic operation or a volatile load: it knows now what those knew
@@ -119,7 +124,8 @@ class BlockRaceCheck {
                     uint32_t words, AccessKind kind, uint32_t pc);
   uint32_t number_of(const CodeSite& site);
   void note_test_and_set(const TestAndSet& pair);
-  bool is_recorded(const ShadowCell& head, ShadowCell& cell, uint32_t bytes, AccessKind kind) const;
+  bool is_recorded(const ShadowCell& head, ShadowCell& cell, uint32_t bytes, AccessKind kind,
+                   uint32_t epoch) const;
   bool add_record(const Region& region, ShadowCell& cell, uint64_t sector, const AccessRecord& mine,
                   AccessRecord& clash);
   bool is_ordered(const AccessRecord& earlier) const;

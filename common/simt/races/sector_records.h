@@ -26,6 +26,10 @@ struct AccessRecord {
   uint32_t pc = 0;     // see short_pc()
   uint32_t epoch = 0;  // how many fences the block had executed, each after an access
   AccessKind kind = AccessKind::none;
+  // The epochs of a store of the copy engine that nobody has waited for: no fence tells of it. `kRead`: a wait has been until its
+  // source was read, at `pc`.
+  static constexpr uint32_t kRead = (1u << 28) - 2, kUnderWay = kRead + 1;
+  bool is_under_way() const { return epoch >= kRead; }
 };
 
 // ---- Records ------------------------------------------------------------------------------------

@@ -45,6 +45,7 @@ bool is_at_engine(const engine::Fault& fault) {
   using Kind = engine::Fault::Kind;
   using Cause = engine::Fault::Cause;
   return fault.cause == Cause::stage_in_use || fault.cause == Cause::source_in_use ||
+         fault.cause == Cause::store_under_way || fault.cause == Cause::store_read ||
          fault.kind == Kind::proxy_fence || fault.kind == Kind::pending_sum ||
          fault.kind == Kind::other_swizzle || fault.kind == Kind::trap ||
          (fault.text && std::string_view(fault.text) == "bulk");
@@ -93,6 +94,21 @@ std::string early_bulk_access(const engine::Fault& fault, const std::string& pla
              "Each thread that uses it has to wait for the phase of its mbarrier first, with "
              "mbarrier.try_wait.parity in a loop.";
   }
+}
+
+std::string store_under_way(const engine::Fault& fault, const std::string& block,
+                            const std::string& allocation) {
+  const std::string bytes = " to the same bytes of " + allocation;
+  return " races with a bulk store by block " + block +
+         (fault.cause == engine::Fault::Cause::store_read
+              ? bytes + ": the wait for it at " + place_and_call(fault.other_pc) +
+                    " (cp.async.bulk.wait_group.read) tells only that its source in shared memory "
+                    "has been read, not that the bytes have been written. Let it be "
+                    "cp.async.bulk.wait_group 0, without .read"
+              : ", at " + place_and_call(fault.other_pc) + "," + bytes +
+                    ", for which no wait has come. Let the thread that asks for the store wait for "
+                    "it with cp.async.bulk.wait_group 0 (without .read)") +
+         ", ahead of the fence and the flag that tell the other block of it.";
 }
 
 std::string early_read(const engine::Fault& fault, const std::string& place) {

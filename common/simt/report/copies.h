@@ -11,6 +11,9 @@ namespace simt::device {
 std::string early_read(const engine::Fault& fault, const std::string& place);
 // Of a bulk copy, whose target is read or written before it has arrived.
 std::string early_bulk_access(const engine::Fault& fault, const std::string& place);
+// Of a race with a bulk store by another block that nobody has waited for.
+std::string store_under_way(const engine::Fault& fault, const std::string& block,
+                            const std::string& allocation);
 // Of a write to its target while it is under way, by a store or by another copy.
 std::string early_write(const engine::Fault& fault, const std::string& place);
 // Of one whose source has been overwritten.

@@ -50,6 +50,8 @@ std::string usual_cause(engine::Fault::Cause cause, const char* otherwise) {
       return cause_at_engine(cause);
     case engine::Fault::Cause::no_bytes:
     case engine::Fault::Cause::parity:
+    case engine::Fault::Cause::store_under_way:
+    case engine::Fault::Cause::store_read:
     case engine::Fault::Cause::not_begun:
     case engine::Fault::Cause::exited:
     case engine::Fault::Cause::unknown:
@@ -255,6 +257,11 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
                         "threads that share an element which each was to have for itself: give "
                         "each its own index (blockIdx.x * blockDim.x + threadIdx.x), add with "
                         "atomicAdd(), or part the phases by a __syncthreads().");
+        break;
+      }
+      if (fault.cause == engine::Fault::Cause::store_under_way ||
+          fault.cause == engine::Fault::Cause::store_read) {
+        f.message = access + where + store_under_way(fault, text(other_block), f.allocation);
         break;
       }
       if (fault.other_device >= 0) {

@@ -224,6 +224,38 @@ void bulk_no_proxy_fence(bool fixed) {
   store_tile<<<1, kN>>>(out.data(), fixed);
 }
 
+// The copy engine takes a tile of block 0 away, whose thread then tells block 1 by a flag.
+enum class Wait { none, read, all };
+__global__ void hand_over(float* tiles, unsigned* flag, float* out, Wait how) {
+  __shared__ __align__(128) float tile[kN];
+  const unsigned t = threadIdx.x;
+  if (blockIdx.x == 0) {
+    tile[t] = static_cast<float>(t + 1);
+    ptx::fence_proxy_async(ptx::space_shared);
+    __syncthreads();
+    if (t > 0) return;
+    ptx::cp_async_bulk(ptx::space_global, ptx::space_shared, tiles, tile,
+                       kBytes);  // fault: bulk_flag_without_wait
+    ptx::cp_async_bulk_commit_group();
+    if (how == Wait::read)
+      ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>{});  // fault: bulk_flag_after_read_wait
+    if (how == Wait::all) ptx::cp_async_bulk_wait_group(ptx::n32_t<0>{});
+    asm volatile("st.release.gpu.global.u32 [%0], 1;" ::"l"(flag) : "memory");
+    return;
+  }
+  unsigned seen = 0;
+  while (!seen)
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(flag) : "memory");
+  out[t] = tiles[t];  // fault: bulk_flag_after_read_wait // fault: bulk_flag_without_wait
+}
+void run_hand_over(Wait how) {
+  OnDevice<float> tiles(kN), out(kN);
+  OnDevice<unsigned> flag(1);
+  hand_over<<<2, kN>>>(tiles.data(), flag.data(), out.data(), how);
+}
+void bulk_flag_after_read_wait(bool fixed) { run_hand_over(fixed ? Wait::all : Wait::read); }
+void bulk_flag_without_wait(bool fixed) { run_hand_over(fixed ? Wait::all : Wait::none); }
+
 }  // namespace
 
 const std::vector<Planted> kBulkCopies = {
@@ -242,5 +274,7 @@ const std::vector<Planted> kBulkCopies = {
     {"bulk_init_at_once", "shared-race", bulk_init_at_once, false},
     {"bulk_all_arrive", "trap", bulk_all_arrive, false},
     {"bulk_source_in_use", "shared-race", bulk_source_in_use, false},
+    {"bulk_flag_after_read_wait", "global-race", bulk_flag_after_read_wait, false},
+    {"bulk_flag_without_wait", "global-race", bulk_flag_without_wait, false},
     {"bulk_no_proxy_fence", "missing-proxy-fence", bulk_no_proxy_fence, false},
 };

@@ -56,9 +56,9 @@ std::string bulk(Instruction& in) {
     return "::simt::detail::bulk_commit();";
   }
   if (in.take("wait_group")) {
-    in.take("read");
+    const bool reads = in.take("read");
     in.end(1);
-    return "::simt::detail::bulk_wait(" + in.constant(0) + ");";
+    return "::simt::detail::bulk_wait(" + in.constant(0) + ", " + (reads ? "true" : "false") + ");";
   }
   if (in.take("tensor")) return tensor(in);
   const bool loads = !in.take_one({"shared::cluster", "shared::cta"}).empty();

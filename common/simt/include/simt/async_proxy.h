@@ -31,9 +31,9 @@ struct Corner {
 };
 void tensor_load(void* to, const void* map, Corner corner, uint64_t* barrier, unsigned blocks = 0);
 void tensor_store(const void* map, Corner corner, const void* from);
-/// Groups of stores, as those of cp.async.
+/// Groups of stores, as those of cp.async. `reads`: only until the engine has read what they store.
 void bulk_commit();
-void bulk_wait(unsigned kept);
+void bulk_wait(unsigned kept, bool reads);
 
 /// wgmma.mma_async: sums of 16 rows a warp, and n columns.
 struct Wgmma {
