@@ -16,7 +16,9 @@ struct AsyncCopy {
   uint64_t group;
   uint64_t pc;
   unsigned size, bytes;  // `bytes` of `size` come from `from`, the rest is zero
-  std::array<unsigned char, 16> data;
+  std::array<unsigned char, 16> data{};
+  // Where a thread that knew of the copy has arrived first since, at an mbarrier that does not wait for it.
+  uint64_t told_barrier = 0, told_pc = 0;
 
   bool holds(uint64_t address) const { return address - reinterpret_cast<uint64_t>(to) < size; }
   // Of two copies that overlap: do they bring the same bytes?
@@ -43,7 +45,7 @@ class ThreadCopies {
  public:
   // The bytes arrive when the thread waits for them. Until then they are garbage, as on hardware they may be.
   const AsyncCopy& issue(void* to, const void* from, unsigned size, unsigned bytes, uint64_t pc) {
-    AsyncCopy copy{to, from, open_group_, pc, size, bytes, {}};
+    AsyncCopy copy{to, from, open_group_, pc, size, bytes};
     std::memcpy(copy.data.data(), from, bytes);
     pending_.push_back(copy);
     std::memset(to, 0xff, size);
@@ -67,6 +69,7 @@ class ThreadCopies {
   uint64_t committed() const { return open_group_; }
   const CopyWait& last_wait() const { return wait_; }
   const std::vector<AsyncCopy, HostAllocator<AsyncCopy>>& pending() const { return pending_; }
+  std::vector<AsyncCopy, HostAllocator<AsyncCopy>>& pending() { return pending_; }
   void clear() {
     pending_.clear();
     open_group_ = 0;
@@ -94,9 +97,9 @@ class AsyncCopies {
   }
   // Calls f(copy, thread) for each copy that is under way.
   template <class F>
-  void for_each(F&& f) const {
-    for (unsigned thread = 0; thread < copies_.size(); ++thread) {
-      for (const AsyncCopy& copy : copies_[thread].pending()) f(copy, thread);
+  void for_each(F&& f) {
+    for (unsigned thread = 0; used_ && thread < copies_.size(); ++thread) {
+      for (AsyncCopy& copy : copies_[thread].pending()) f(copy, thread);
     }
   }
 

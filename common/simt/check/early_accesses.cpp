@@ -63,8 +63,31 @@ bool SharedChecker::touches_copy(const Request& request, int lane, size_t word,
                  find_copy(others, shared_.word_zero(request.address[lane]) + word * 4)) {
     if (!fault.wait_pc) name_cure(fault, others, *under_way);
   }
+  if (const BulkCopies::Wait& wait = bulk_.wait_of(self); wait.is_over) {
+    const AsyncCopy* under_way = find_like(own, fault.other_pc);
+    if (!under_way)
+      under_way = find_copy(others, shared_.word_zero(request.address[lane]) + word * 4);
+    if (under_way && under_way->told_barrier == wait.word) {
+      fault.text = "mbarrier";
+      fault.wait_pc = under_way->told_pc;
+    }
+  }
   faults_.add(fault);
   return true;
+}
+
+void SharedChecker::copies_are_told(uint64_t barrier, unsigned thread, const WarpChecks& warp,
+                                    uint64_t pc) {
+  copies_.for_each([&](AsyncCopy& copy, unsigned by) {
+    const auto to = reinterpret_cast<uint64_t>(copy.to);
+    if (copy.told_barrier || !shared_.holds(to)) return;
+    const Write& begun = races.last_write(shared_.word_of(to));
+    if (by / 32 == thread / 32 || races.is_ordered(begun, thread, warp.order) ||
+        thread_order_.is_ordered(begun.thread, begun.time, thread)) {
+      copy.told_barrier = barrier;
+      copy.told_pc = pc;
+    }
+  });
 }
 
 void SharedChecker::copy_begins(const AsyncCopy& copy, unsigned thread, const WarpChecks& warp) {

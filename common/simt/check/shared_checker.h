@@ -61,6 +61,8 @@ class SharedChecker {
   // nobody may touch what it copies to.
   void copy_begins(const AsyncCopy& copy, unsigned thread, const WarpChecks& warp);
   void copy_arrives(const AsyncCopy& copy, unsigned thread, const WarpChecks& warp);
+  // The thread arrives at an mbarrier: who waits there may take the copies for done that the thread knows of.
+  void copies_are_told(uint64_t barrier, unsigned thread, const WarpChecks& warp, uint64_t pc);
 
   // The same of a bulk copy, by a lane of the warp. It has arrived once its barrier's phase is over.
   void bulk_begins(const BulkLoad& load, const WarpChecks& warp, bool is_foreign = false);

@@ -212,6 +212,7 @@ struct Hooks {
   static void mbarrier_expect(uint64_t* word, uint32_t bytes, const void* pc);
   static bool mbarrier_wait(uint64_t* word, uint64_t phase, bool by_parity, const void* pc);
   static void copies_arrive(uint64_t* word, bool counts, const void* pc);
+  static void tell_of_copies(const uint64_t* word, const void* pc);
   static void announce(Mbarrier& barrier, uint32_t bytes);
   static void deliver(Mbarrier& barrier);
   static void end_phase(const Owned& at);

@@ -110,6 +110,15 @@ uint64_t Hooks::mbarrier_arrive(uint64_t* word, uint32_t count, bool drops, bool
   return before;
 }
 
+// An arrival waits for no asynchronous copy.
+void Hooks::tell_of_copies(const uint64_t* word, const void* pc) {
+  Worker* worker = running;
+  if (!worker || !worker->traced_) return;
+  worker->monitor.shared_checker.copies_are_told(reinterpret_cast<uint64_t>(word),
+                                                 worker->thread_rank(), worker->warp_->checks,
+                                                 reinterpret_cast<uint64_t>(pc));
+}
+
 void Hooks::announce(Mbarrier& barrier, uint32_t bytes) {
   barrier.bytes += bytes;
   barrier.announced += bytes;
@@ -171,6 +180,7 @@ using engine::Hooks;
 void mbarrier_init(uint64_t* word, uint32_t count) { Hooks::mbarrier_init(word, count, SIMT_PC); }
 void mbarrier_inval(uint64_t* word) { Hooks::mbarrier_inval(word, SIMT_PC); }
 uint64_t mbarrier_arrive(uint64_t* word, uint32_t count, bool drops, bool expects, uint32_t bytes) {
+  Hooks::tell_of_copies(word, SIMT_PC);
   return Hooks::mbarrier_arrive(word, count, drops, expects, bytes, SIMT_PC);
 }
 void mbarrier_expect(uint64_t* word, uint32_t bytes) {

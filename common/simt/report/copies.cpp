@@ -17,6 +17,12 @@ std::string cure_of(const engine::Fault& fault) {
     return "It belongs to no group yet, and waits are for groups: __pipeline_commit() "
            "(cp.async.commit_group) closes one, then comes the wait.";
   }
+  if (missing == "mbarrier") {
+    return "The arrival at " + place_and_call(fault.wait_pc) +
+           " does not wait for it. Let each thread that copies arrive with "
+           "cp.async.mbarrier.arrive.noinc, which counts once its copies so far have landed, or "
+           "wait for them (cp.async.wait_all) ahead of the arrival.";
+  }
   if (missing == "barrier") {
     return "Each thread waits for its own copies alone" +
            (fault.wait_pc ? ", at " + line_of(fault.wait_pc) : std::string()) +

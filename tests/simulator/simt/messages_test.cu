@@ -5,6 +5,7 @@
 #include <simt/simt.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -539,6 +540,56 @@ TEST(Messages, OfAnEarlyReadOfACopyNameTheCure) {
   expect({"It belongs to no group yet", "__pipeline_commit()"});
   copy_two<<<1, 64>>>(in.data(), out.data(), Flaw::barrier);
   expect({"waits for its own copies alone, at ", "a __syncthreads() between the wait and this"});
+}
+
+// Warp 2 copies for the others, and an mbarrier tells them of it.
+enum class Arrival { behind_copies, behind_wait, at_once, of_one_lane };
+
+template <Arrival how>
+__global__ void copy_for_others(const float* in, float* out) {
+  __shared__ float tile[64];
+  __shared__ std::uint64_t full;
+  const unsigned t = threadIdx.x;
+  const auto barrier = static_cast<unsigned>(__cvta_generic_to_shared(&full));
+  if (t == 0)
+    asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(barrier),
+                 "r"(how < Arrival::of_one_lane ? 32 : 1)
+                 : "memory");
+  __syncthreads();
+  if (t >= 64) {
+    for (unsigned i = t % 32; i < 64; i += 32) __pipeline_memcpy_async(&tile[i], &in[i], 4);
+    __syncwarp();
+    if (how == Arrival::behind_copies) {
+      asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
+      return;
+    }
+    if (how == Arrival::behind_wait) asm volatile("cp.async.wait_all;" ::: "memory");
+    if (how < Arrival::of_one_lane || t == 64)
+      asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(barrier) : "memory");
+    return;
+  }
+  unsigned done = 0;
+  while (!done)
+    asm volatile(
+        "{\n.reg .pred p;\nmbarrier.try_wait.parity.shared.b64 p, [%1], 0;\n"
+        "selp.u32 %0, 1, 0, p;\n}"
+        : "=r"(done)
+        : "r"(barrier)
+        : "memory");
+  out[t] = tile[63 - t];
+}
+
+TEST(Messages, OfCopiesThatAnMbarrierTellsOfTooEarlyNameTheArrival) {
+  Buffer<float> in(64), out(64);
+  copy_for_others<Arrival::behind_copies><<<1, 96>>>(in.data(), out.data());
+  copy_for_others<Arrival::behind_wait><<<1, 96>>>(in.data(), out.data());
+  EXPECT_EQ(said(), "");
+  for (const auto kernel :
+       {&copy_for_others<Arrival::at_once>, &copy_for_others<Arrival::of_one_lane>}) {
+    kernel<<<1, 96>>>(in.data(), out.data());
+    expect({"uninitialized-shared: read of 4 bytes", "The arrival at ", "does not wait for it",
+            "cp.async.mbarrier.arrive.noinc", "ahead of the arrival"});
+  }
 }
 
 // ---- The host and device memory -----------------------------------------------------------------
