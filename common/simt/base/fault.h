@@ -43,7 +43,7 @@ struct Fault {
     exited_thread,           // before a barrier that others reach
     constant_uninitialized,  // `other_store`: something was copied to the variable
     proxy_fence,  // that is missing between a thread's write and what the copy engine or wgmma reads
-    pending_sum,    // of wgmma, which a thread touches before it is there
+    pending_register,  // of wgmma: a sum that a thread touches before it is there, or (`text`) one of A that it overwrites
     closed_memory,  // of another device
     other_swizzle,  // of a descriptor: `size` bytes, and the bulk copy's has `lanes`
     absent_block,   // of the cluster, whose shared memory a thread accesses; `cause` says which way

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <utility>
 
 #include "check/bulk_copies.h"
@@ -15,6 +16,14 @@ struct PendingSum {
   uint32_t value;
   uint32_t group;
   uint64_t pc;  // of the wgmma
+};
+
+// A register of A.
+struct PendingOperand {
+  uint64_t at;  // the variable that stands for it
+  uint32_t group;
+  unsigned depth;  // of the calls in which the variable is
+  uint64_t pc;
 };
 
 // Up to 16 bytes of an operand, or of what the copy engine stores.
@@ -76,8 +85,39 @@ class PendingSums {
       return !reads;
     });
   }
-  void fence() { is_fenced_ = true; }
+  void read_register(const PendingOperand& operand) {
+    operands_.push_back(operand);
+    operands_.back().group = open_group_;
+  }
+  // A register of A that lies in these bytes of the thread's stack, or nullptr.
+  const PendingOperand* find_operand(uint64_t address, unsigned size) const {
+    for (const PendingOperand& operand : operands_) {
+      if (operand.at < address + size && address < operand.at + sizeof(uint32_t)) return &operand;
+    }
+    return nullptr;
+  }
+  // Functions have returned, down to this depth of calls: their variables are no more.
+  void return_to(unsigned depth) {
+    std::erase_if(operands_, [&](const PendingOperand& operand) { return operand.depth > depth; });
+  }
+
+  // A fence orders what these bytes of the stack, in which all variables are, hold now.
+  void fence(uint64_t from, uint64_t to) {
+    is_fenced_ = true;
+    fenced_from_ = from;
+    fenced_.assign(reinterpret_cast<const char*>(from), reinterpret_cast<const char*>(to));
+  }
   bool is_fenced() const { return is_fenced_; }
+  // Has the thread changed the variable since, to this value?
+  bool is_unfenced(uint64_t at, uint32_t value) const {
+    const uint64_t offset = at - fenced_from_;
+    return offset < fenced_.size() && std::memcmp(&fenced_[offset], &value, sizeof(value)) != 0;
+  }
+  // wgmma has.
+  void set_fenced(uint64_t at, uint32_t value) {
+    const uint64_t offset = at - fenced_from_;
+    if (offset < fenced_.size()) std::memcpy(&fenced_[offset], &value, sizeof(value));
+  }
   void commit() { ++open_group_; }
   // Does a wait that leaves the last `kept` groups end any?
   bool ends_any(uint32_t kept) const { return over_ + kept < open_group_; }
@@ -93,6 +133,9 @@ class PendingSums {
     };
     end(sums_, on_sum);
     end(reads_, on_read);
+    std::erase_if(operands_, [&](const PendingOperand& operand) {
+      return operand.group + kept < open_group_;
+    });
     if (ends_any(kept)) over_ = open_group_ - kept;
   }
   void clear() { *this = {}; }
@@ -101,6 +144,9 @@ class PendingSums {
   HostVector<PendingSum> sums_;
   HostVector<PendingRead> reads_;
   HostVector<PendingWrite> writes_;
+  HostVector<PendingOperand> operands_;
+  uint64_t fenced_from_ = 0;
+  HostVector<char> fenced_;             // what was on the stack from there on, at the last fence
   uint32_t open_group_ = 0, over_ = 0;  // the groups before are complete
   bool is_fenced_ = false;              // by wgmma.fence, ever
 };

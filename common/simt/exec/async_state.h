@@ -20,7 +20,7 @@ class AsyncState {
     named_ = {};
     warpgroups_ = {};
     if (sets_registers_) registers_ = {};
-    sets_registers_ = false;
+    sets_registers_ = has_operands_ = false;
     for (PendingSums& sums : pending_) sums.clear();
     for (PendingSums& stores : stores_) stores.clear();
   }
@@ -81,6 +81,12 @@ class AsyncState {
     return pending_[thread];
   }
   bool has_pending_sums() const { return !pending_.empty(); }
+  // ... and registers that it still reads. From the first one of the block on.
+  bool has_operands() const { return has_operands_; }
+  void add_operand(unsigned thread, const PendingOperand& operand) {
+    has_operands_ = true;
+    pending_sums(thread).read_register(operand);
+  }
   // What the copy engine still reads of shared memory for the stores that a thread has asked for.
   PendingSums& pending_stores(unsigned thread) {
     used_ = true;
@@ -89,7 +95,7 @@ class AsyncState {
   }
 
  private:
-  bool used_ = false, sets_registers_ = false;
+  bool used_ = false, sets_registers_ = false, has_operands_ = false;
   std::array<Named, kNamed> named_{};
   std::array<Named, kMaxBlockThreads / 128> warpgroups_{};
   Registers registers_;

@@ -56,6 +56,8 @@ namespace simt::engine {
   const int lane = worker->lane_;
   unsigned& depth = calls.depth[lane];
   if (depth) --depth;
+  if (worker->async.has_operands()) [[unlikely]]
+    worker->async.pending_sums(worker->thread_rank()).return_to(depth);
   // What is left of the kernel is its return.
   if (!depth && worker->traced_ && !(worker->warp_->outside_kernel >> lane & 1)) {
     if (worker->follows_the_first(*worker->warp_, lane)) return;

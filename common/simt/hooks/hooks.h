@@ -47,6 +47,8 @@ struct Hooks {
     if (is_on_stack(address)) {
       if (is_zone(address)) [[unlikely]]
         on_zone(address, size, what, pc);
+      if (what != StopReason::load && worker->async.has_operands()) [[unlikely]]
+        check_operand(address, size, pc);
       return;
     }
     if (worker->monitor.shared.is_static(address)) {
@@ -239,6 +241,7 @@ struct Hooks {
   // ---- wgmma.cpp
 
   static void wgmma(const detail::Wgmma& how, float* const* sums, const void* pc);
+  static void check_fence(const detail::Wgmma& how, float* const* sums, const void* pc);
   static void fence_wgmma(const void* pc);
   static void commit_wgmma(const void* pc);
   static void wait_wgmma(unsigned kept, const void* pc);
@@ -246,6 +249,7 @@ struct Hooks {
                           detail::MatrixType type, const void* pc);
   static void set_registers(unsigned number, bool takes, const void* pc);
   static uint64_t shared_from_descriptor(uint32_t low);
+  static void check_operand(uint64_t address, unsigned size, const void* pc);
   static void check_pending_sum(uint64_t address, StopReason what, const void* pc);
 
   // ---- synchronization.cpp

@@ -175,6 +175,8 @@ void Hooks::wgmma(const detail::Wgmma& how, float* const* sums, const void* pc) 
         "A, may not be written yet",
         pc);
 
+  check_fence(how, sums, pc);
+
   const unsigned warp = static_cast<unsigned>(worker->warp_->checks.index);
   const SharedMatrix a = matrix_of(how.a, how.type, how.turns_a);
   const SharedMatrix b = matrix_of(how.b, how.type, how.turns_b);
@@ -198,6 +200,61 @@ void Hooks::wgmma(const detail::Wgmma& how, float* const* sums, const void* pc) 
     pending.set(reinterpret_cast<uint64_t>(sums[i]), values[i], reinterpret_cast<uint64_t>(pc), i);
     std::memcpy(sums[i], &zones::kMark, sizeof(zones::kMark));
   }
+  if (!worker->traced_) return;
+  for (const void* const variable : how.a_variables) {
+    const auto at = reinterpret_cast<uint64_t>(variable);
+    if (!variable || !is_on_stack(at)) continue;
+    unsigned depth = worker->warp_->calls.depth[worker->lane_];
+    auto frame = static_cast<void* const*>(how.frame);  // at its end, and has that of the caller's
+#ifdef __aarch64__
+    frame = static_cast<void* const*>(*frame);  // at its beginning
+#endif
+    for (; depth > 1 && reinterpret_cast<uint64_t>(frame) <= at; --depth)
+      frame = static_cast<void* const*>(*frame);
+    worker->async.add_operand(worker->thread_rank(),
+                              {at, 0, depth, reinterpret_cast<uint64_t>(pc)});
+  }
+}
+
+// Has the thread changed a register of the wgmma since its last fence?
+void Hooks::check_fence(const detail::Wgmma& how, float* const* sums, const void* pc) {
+  Worker* worker = running;
+  if (!worker->traced_) return;
+  PendingSums& pending = worker->async.pending_sums(worker->thread_rank());
+  const auto is_unfenced = [&](const void* variable) {
+    const auto at = reinterpret_cast<uint64_t>(variable);
+    uint32_t value;
+    std::memcpy(&value, variable, sizeof(value));
+    return pending.is_unfenced(at, value);
+  };
+  for (const void* const variable : how.a_variables) {
+    if (variable && is_unfenced(variable))
+      trap(
+          "wgmma of registers of A that the thread has written since its last wgmma.fence (put one "
+          "between the last write and the first wgmma that reads them)",
+          pc);
+  }
+  for (unsigned i = 0; how.adds && i < how.n / 2u; ++i) {
+    if (!pending.find(reinterpret_cast<uint64_t>(sums[i]), i) && is_unfenced(sums[i]))
+      trap(
+          "wgmma with sums that the thread has changed since its last wgmma.fence (put one between "
+          "the last change and the next wgmma)",
+          pc);
+  }
+}
+
+// A thread writes to its stack, while registers of A are read.
+void Hooks::check_operand(uint64_t address, unsigned size, const void* pc) {
+  Worker* worker = running;
+  if (!worker->traced_) return;
+  const PendingOperand* const operand =
+      worker->async.pending_sums(worker->thread_rank()).find_operand(address, size);
+  if (!operand) return;
+  Fault fault = fault_here(Fault::Kind::pending_register, pc);
+  fault.other_pc = operand->pc;
+  fault.store = true;
+  fault.text = "A";
+  worker->fail(fault);
 }
 
 // A lane touches a register whose sum is still to come.
@@ -206,7 +263,7 @@ void Hooks::check_pending_sum(uint64_t address, StopReason what, const void* pc)
   const PendingSum* const sum =
       worker->async.pending_sums(worker->thread_rank()).find(address / 4 * 4);
   if (!sum) return;
-  Fault fault = fault_here(Fault::Kind::pending_sum, pc);
+  Fault fault = fault_here(Fault::Kind::pending_register, pc);
   fault.other_pc = sum->pc;
   fault.store = what != StopReason::load;
   worker->fail(fault);
@@ -216,7 +273,12 @@ void Hooks::fence_wgmma(const void* pc) {
   Worker* worker = fiber_worker();
   if (!worker) return;
   catch_up(pc);
-  worker->async.pending_sums(worker->thread_rank()).fence();
+  // All that lies above this frame; where there is very much, the nearest of it.
+  constexpr uint64_t kMost = 64 * 1024;
+  const auto from = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
+  const uint64_t end = from / stacks.span * stacks.span + stacks.span;
+  worker->async.pending_sums(worker->thread_rank())
+      .fence(from, worker->traced_ ? std::min(end, from + kMost) : from);
 }
 
 void Hooks::commit_wgmma(const void* pc) {
@@ -236,8 +298,9 @@ void Hooks::wait_wgmma(unsigned kept, const void* pc) {
   const HostMemory bookkeeping;
   pending.wait(
       kept,
-      [](const PendingSum& sum) {
+      [&](const PendingSum& sum) {
         std::memcpy(reinterpret_cast<void*>(sum.at), &sum.value, sizeof(sum.value));
+        pending.set_fenced(sum.at, sum.value);
       },
       [&](const PendingRead& read) {
         monitor.shared_checker.bulk_read_ends(read, worker->thread_rank(), worker->warp_->checks);

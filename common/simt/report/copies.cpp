@@ -52,7 +52,7 @@ bool is_at_engine(const engine::Fault& fault) {
   using Cause = engine::Fault::Cause;
   return fault.cause == Cause::stage_in_use || fault.cause == Cause::source_in_use ||
          fault.cause == Cause::store_under_way || fault.cause == Cause::store_read ||
-         fault.kind == Kind::proxy_fence || fault.kind == Kind::pending_sum ||
+         fault.kind == Kind::proxy_fence || fault.kind == Kind::pending_register ||
          fault.kind == Kind::other_swizzle || fault.kind == Kind::trap ||
          (fault.text && std::string_view(fault.text) == "bulk");
 }
@@ -115,6 +115,19 @@ std::string store_under_way(const engine::Fault& fault, const std::string& block
                     ", for which no wait has come. Let the thread that asks for the store wait for "
                     "it with cp.async.bulk.wait_group 0 (without .read)") +
          ", ahead of the fence and the flag that tell the other block of it.";
+}
+
+std::string pending_register(const engine::Fault& fault) {
+  const std::string wgmma = "of the wgmma at " + place_and_call(fault.other_pc);
+  const std::string cure =
+      "close the group with wgmma.commit_group and wait for it with wgmma.wait_group before this";
+  return fault.text
+             ? ": it changes a register of A " + wgmma +
+                   ", which is still under way and may read it only now. Either " + cure +
+                   ", or give each step registers of its own."
+             : ": it touches an accumulator " + wgmma +
+                   ", which is still under way. wgmma writes its sums some time later: " + cure +
+                   ".";
 }
 
 std::string early_read(const engine::Fault& fault, const std::string& place) {

@@ -14,6 +14,8 @@ std::string early_bulk_access(const engine::Fault& fault, const std::string& pla
 // Of a race with a bulk store by another block that nobody has waited for.
 std::string store_under_way(const engine::Fault& fault, const std::string& block,
                             const std::string& allocation);
+// Of a register of wgmma that a thread touches while that is under way.
+std::string pending_register(const engine::Fault& fault);
 // Of a write to its target while it is under way, by a store or by another copy.
 std::string early_write(const engine::Fault& fault, const std::string& place);
 // Of one whose source has been overwritten.

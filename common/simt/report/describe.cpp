@@ -336,13 +336,9 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
           "then come to the barrier behind which the copy is asked for.";
       f.address = 0;
       break;
-    case Kind::pending_sum:
-      f.kind = "pending-accumulator";
-      f.message =
-          std::string(fault.store ? "write" : "read") + where +
-          ": it touches an accumulator of the wgmma at " + place(fault.other_pc) +
-          ", which is still under way. wgmma writes its sums some time later: close the group "
-          "with wgmma.commit_group and wait for it with wgmma.wait_group before this.";
+    case Kind::pending_register:
+      f.kind = "pending-register";
+      f.message = std::string(fault.store ? "write" : "read") + where + pending_register(fault);
       f.address = 0;
       break;
     case Kind::other_swizzle: {

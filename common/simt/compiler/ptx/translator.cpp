@@ -110,7 +110,11 @@ class Translator {
     }
     if (code.empty()) refuse(statement);
     result_.wide |= accesses_wide(statement);
-    result_.is_wgmma |= statement.opcode.starts_with("wgmma.mma_async");
+    if (statement.opcode.starts_with("wgmma.mma_async")) {
+      result_.is_wgmma = true;
+      for (const Operand& part : statement.operands[1].parts)
+        if (part.kind == Operand::Kind::slot) result_.fragments.insert(part.value);
+    }
     add(statement, std::move(code));
   }
 

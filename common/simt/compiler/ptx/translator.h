@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,9 +31,10 @@ struct Translation {
   std::string declarations;  ///< of all registers: they come first
   std::vector<Piece> pieces;
   std::vector<std::pair<std::size_t, std::string_view>>
-      outer_registers;    ///< declared outside of all braces, and where
-  bool wide = false;      ///< Accesses more than 8 bytes at a time.
-  bool is_wgmma = false;  ///< Its outputs are written later.
+      outer_registers;              ///< declared outside of all braces, and where
+  bool wide = false;                ///< Accesses more than 8 bytes at a time.
+  bool is_wgmma = false;            ///< Its outputs are written later,
+  std::set<std::size_t> fragments;  ///< and these operands are read later.
   std::optional<AtomicOperands> atomic;
 };
 

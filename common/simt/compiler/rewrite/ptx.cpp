@@ -1,4 +1,5 @@
 #include <cctype>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -62,6 +63,8 @@ class Ptx : private Rule {
     remove_tokens(i + 1, open);
     write_code(translation, open + 1);
     is_wgmma_ = translation.is_wgmma;
+    for (const std::size_t k : translation.fragments)
+      if (k < operands_.size() && !is_copy(operands_[k].open)) fragments_.insert(k);
     write_operands(at);
     if (translation.atomic) note_address(*translation.atomic);
   }
@@ -131,6 +134,28 @@ class Ptx : private Rule {
       if (calls > 1) return true;
     }
     return false;
+  }
+
+  // Is an operand a parameter that is handed over by value? To ptxas that is the caller's register, of which nothing is known here.
+  bool is_copy(std::size_t open) const {
+    const FunctionBody* const body = body_at(open);
+    const std::size_t parameters = body ? parameters_of(body->head) : kNone;
+    if (parameters == kNone) return false;
+    std::set<std::string_view> copies;
+    std::string_view name;
+    bool is_value = true;
+    for (std::size_t j = parameters + 1; j <= partner_[parameters]; ++j) {
+      if (is(j, ",") || j == partner_[parameters]) {
+        if (is_value) copies.insert(name);
+        is_value = true;
+      }
+      for (const std::string_view other : {"&", "&&", "*", "["}) is_value &= !is(j, other);
+      if (is_identifier(j)) name = list_[j].text;
+    }
+    bool names_one = false;
+    for (std::size_t j = open + 1; j < partner_[open]; j = is(j, "[") ? skip_group(j) : j + 1)
+      names_one |= is_identifier(j) && copies.contains(list_[j].text);
+    return names_one;
   }
 
   void put(char c, Place place) {
@@ -290,6 +315,7 @@ class Ptx : private Rule {
         replace_token(at++, "");  // a colon, a comma, a clobber
         continue;
       }
+      const bool is_fragment = fragments_.contains(next);
       const Operand& operand = operands_[next++];
       const std::size_t end = skip_group(operand.open);
       remove_tokens(at + 1, operand.open);
@@ -299,8 +325,9 @@ class Ptx : private Rule {
       } else {
         static constexpr std::string_view kFunctions[] = {"input", "output", "in_out"};
         const bool is_later = is_wgmma_ && operand.use != Operand::Use::input;
-        const std::string_view function =
-            is_later ? "accumulator" : kFunctions[static_cast<int>(operand.use)];
+        const std::string_view function = is_later      ? "accumulator"
+                                          : is_fragment ? "fragment"
+                                                        : kFunctions[static_cast<int>(operand.use)];
         replace_token(at,
                       ", ::simt::ptx::" + std::string(function) + "<'" + operand.letter + "'>(");
         insert_after(end - 1, ")");
@@ -317,6 +344,7 @@ class Ptx : private Rule {
   std::vector<ptx::Slot> slots_;
   bool clobbers_memory_ = false;
   bool is_wgmma_ = false;
+  std::set<std::size_t> fragments_;  // operands that wgmma reads later
 };
 
 }  // namespace

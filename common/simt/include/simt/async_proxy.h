@@ -41,6 +41,8 @@ struct Wgmma {
   unsigned n = 0;
   uint64_t a = 0;  ///< descriptors
   uint32_t a_registers[4] = {};
+  const void* a_variables[4] = {};  ///< that stand for these registers, or nullptr
+  const void* frame = nullptr;      ///< of the function that has the instruction
   uint64_t b = 0;
   bool has_a_in_registers = false;
   bool adds = false;  ///< to the sums so far

@@ -88,6 +88,16 @@ SIMT_INLINE auto input(T value) {
   return Input<Bits>{same_bits<Bits>(value)};
 }
 template <char constraint, class T>
+SIMT_INLINE auto fragment(const T& variable) {
+  const auto bits = input<constraint, std::remove_volatile_t<T>>(variable).bits;
+  return Fragment<typename Constraint<constraint>::Bits>{
+      bits, const_cast<const std::remove_volatile_t<T>*>(&variable)};
+}
+template <char constraint, class T>
+SIMT_INLINE auto fragment(const T&& value) {
+  return input<constraint, std::remove_volatile_t<T>>(value);
+}
+template <char constraint, class T>
 SIMT_INLINE auto output(T& variable) {
   check_type<constraint, std::remove_volatile_t<T>>();
   using Bits = typename Constraint<constraint>::Bits;

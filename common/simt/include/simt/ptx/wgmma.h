@@ -22,6 +22,27 @@ SIMT_INLINE auto accumulator(T& variable) {
   return Accumulator<T>{&variable};
 }
 
+/// An operand that the instruction reads later: a register of A, and the variable that stands for it, if there is one.
+template <class Bits>
+struct Fragment {
+  Bits bits;
+  const void* at;
+  SIMT_INLINE Fragment value() const { return *this; }
+  SIMT_INLINE void store() const {}
+};
+template <class T, class Bits>
+SIMT_INLINE constexpr T get(Fragment<Bits> fragment) {
+  return get<T>(fragment.bits);
+}
+template <class T>
+SIMT_INLINE const void* variable_of(const T&) {
+  return nullptr;
+}
+template <class Bits>
+SIMT_INLINE const void* variable_of(const Fragment<Bits>& fragment) {
+  return fragment.at;
+}
+
 template <simt::detail::MatrixType type, class P, class... Sums>
 SIMT_INLINE void wgmma(simt::detail::Wgmma how, P scales, Sums&... sums) {
   AsyncProxy<0>::use();
@@ -46,6 +67,8 @@ template <class A, class B>
 SIMT_INLINE simt::detail::Wgmma wgmma_operands(A a0, A a1, A a2, A a3, B b, bool negates_a,
                                                bool negates_b, bool turns_b) {
   return {.a_registers = {get<u32>(a0), get<u32>(a1), get<u32>(a2), get<u32>(a3)},
+          .a_variables = {variable_of(a0), variable_of(a1), variable_of(a2), variable_of(a3)},
+          .frame = __builtin_frame_address(0),
           .b = get<u64>(b),
           .has_a_in_registers = true,
           .negates_a = negates_a,
