@@ -117,8 +117,6 @@ struct Fault {
     uint64_t arrived = 0, announced = 0;  // bytes
   };
   Waiting waiting[2] = {};
-  // A wait by parity that let a thread pass at once, though no phase had ended since it had waited for the same mbarrier.
-  Waiting passed = {};
   // Of a hang at setmaxnreg: what a thread of each warpgroup has, or waits for; `size` registers, with which the block has `not_begun`.
   std::array<uint16_t, 8> registers{};
 };
